@@ -1,0 +1,41 @@
+/* Errors that carry where and why.
+ *
+ * A function that can fail returns `enum rs_status` (0 = fine) and takes the caller's `struct rs_err *` last; the
+ * message says what failed, in which file and at which place, and what to do where that is known. Callers may put
+ * context in front with rs_err_wrap(). Nothing below src/cli prints or exits. `err` may be NULL where the caller
+ * does not care. No allocation; any thread, each with its own struct. */
+#ifndef RS_BASE_ERR_H
+#define RS_BASE_ERR_H
+
+#include <stdint.h>
+
+enum rs_status {
+    RS_OK = 0,
+    RS_FAILED, /* an operation on the system failed: errno's text is in the message */
+    RS_BAD_INPUT, /* a file or an argument is not what it should be */
+    RS_NO_MEMORY,
+    RS_NOT_FOUND,
+};
+
+struct rs_err {
+    enum rs_status code;
+    char msg[1024];
+};
+
+/* Fills `err` and returns `code`, so that `return rs_fail(err, RS_BAD_INPUT, "%s: ...", path);` is one line. */
+enum rs_status rs_fail(struct rs_err *err, enum rs_status code, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* As rs_fail(RS_FAILED), with ": " and strerror(errno) put behind the message. */
+enum rs_status rs_fail_errno(struct rs_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts "context: " in front of what `err` says; returns err->code. */
+enum rs_status rs_err_wrap(struct rs_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#define RS_TRY(expr)                                                                                                   \
+    do {                                                                                                               \
+        enum rs_status rs_try_ = (expr);                                                                               \
+        if (rs_try_ != RS_OK) return rs_try_;                                                                          \
+    } while (0)
+
+#endif

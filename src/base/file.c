@@ -1,0 +1,276 @@
+#include "base/file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads to the end: for what has no size or cannot be mapped. */
+static enum rs_status read_whole(struct rs_file_map *map, int fd, const char *path, struct rs_err *err)
+{
+    uint8_t *data = NULL;
+    size_t size = 0, cap = 0;
+    for (;;) {
+        if (size == cap) {
+            cap = cap == 0 ? 65536 : cap * 2;
+            uint8_t *more = realloc(data, cap);
+            if (more == NULL) {
+                free(data);
+                return rs_fail(err, RS_NO_MEMORY, "%s: out of memory after %zu bytes", path, size);
+            }
+            data = more;
+        }
+        ssize_t n = read(fd, data + size, cap - size);
+        if (n == 0) break;
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) {
+            enum rs_status status = rs_fail_errno(err, "%s: cannot read at byte %zu", path, size);
+            free(data);
+            return status;
+        }
+        size += (size_t)n;
+    }
+    map->data = data;
+    map->size = size;
+    return RS_OK;
+}
+
+enum rs_status rs_file_map(struct rs_file_map *map, const char *path, struct rs_err *err)
+{
+    *map = (struct rs_file_map){0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        enum rs_status status = rs_fail_errno(err, "%s: cannot open", path);
+        if (errno == ENOENT && err != NULL) err->code = RS_NOT_FOUND;
+        return errno == ENOENT ? RS_NOT_FOUND : status;
+    }
+    enum rs_status status = RS_OK;
+    struct stat st;
+    if (fstat(fd, &st) != 0) {
+        status = rs_fail_errno(err, "%s: cannot stat", path);
+    } else if (S_ISDIR(st.st_mode)) {
+        status = rs_fail(err, RS_BAD_INPUT, "%s: is a folder, not a file", path);
+    } else {
+        void *data = MAP_FAILED;
+        /* A size of 0 may be a lie (/proc), so such files are read. */
+        if (S_ISREG(st.st_mode) && st.st_size > 0) data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (data != MAP_FAILED) {
+            *map = (struct rs_file_map){.data = data, .size = (size_t)st.st_size, .mapped = true};
+        } else {
+            status = read_whole(map, fd, path, err);
+        }
+    }
+    close(fd);
+    return status;
+}
+
+void rs_file_unmap(struct rs_file_map *map)
+{
+    if (map == NULL) return;
+    if (map->mapped) {
+        munmap((void *)map->data, map->size);
+    } else {
+        free((void *)map->data);
+    }
+    *map = (struct rs_file_map){0};
+}
+
+enum rs_status rs_write_all(int fd, const void *bytes, size_t n, const char *path, struct rs_err *err)
+{
+    const uint8_t *p = bytes;
+    while (n > 0) {
+        ssize_t done = write(fd, p, n);
+        if (done < 0 && errno == EINTR) continue;
+        if (done < 0) return rs_fail_errno(err, "%s: cannot write", path);
+        p += done;
+        n -= (size_t)done;
+    }
+    return RS_OK;
+}
+
+static void out_release(struct rs_out *out)
+{
+    free(out->path);
+    free(out->temporary);
+    *out = (struct rs_out){0};
+}
+
+/* Opens a new file beside the target. The name carries the pid, and a number where a killed process of the same pid
+ * left one behind; open(2) applies the umask, which mkstemp(3) would not. */
+static int open_temporary(struct rs_out *out)
+{
+    for (int i = 0; i < 100; i++) {
+        if (asprintf(&out->temporary, "%s.tmp%ld-%d", out->path, (long)getpid(), i) < 0) {
+            out->temporary = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
+        int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0 || errno != EEXIST) return fd;
+        free(out->temporary);
+        out->temporary = NULL;
+    }
+    errno = EEXIST;
+    return -1;
+}
+
+enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, struct rs_err *err)
+{
+    *out = (struct rs_out){.force = force};
+    bool standard = path == NULL || strcmp(path, "-") == 0;
+    out->path = strdup(standard ? "standard output" : path);
+    if (out->path == NULL) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (standard) {
+        out->file = stdout;
+        return RS_OK;
+    }
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    enum rs_status status = RS_OK;
+    int fd = -1;
+    if (exists && S_ISDIR(st.st_mode)) {
+        status = rs_fail(err, RS_BAD_INPUT, "%s: is a folder", path);
+    } else if (exists && S_ISREG(st.st_mode) && !force) {
+        status = rs_fail(err, RS_BAD_INPUT, "%s: exists already (--force overwrites it)", path);
+    } else {
+        fd = exists && !S_ISREG(st.st_mode) ? open(path, O_WRONLY | O_CLOEXEC) : open_temporary(out);
+        if (fd < 0) status = rs_fail_errno(err, "%s: cannot create", path);
+    }
+    if (status == RS_OK && (out->file = fdopen(fd, "w")) == NULL) {
+        status = rs_fail_errno(err, "%s: cannot open", path);
+        close(fd);
+        if (out->temporary != NULL) unlink(out->temporary);
+    }
+    if (status != RS_OK) out_release(out);
+    return status;
+}
+
+/* Puts the temporary file in its place; without force never over a file that came meanwhile. */
+static int put_in_place(const struct rs_out *out)
+{
+    if (out->force) return rename(out->temporary, out->path);
+    if (renameat2(AT_FDCWD, out->temporary, AT_FDCWD, out->path, RENAME_NOREPLACE) == 0) return 0;
+    /* File systems that lack the flag say EINVAL, old kernels ENOSYS: a hard link refuses to replace as well. */
+    if (errno != EINVAL && errno != ENOSYS) return -1;
+    if (link(out->temporary, out->path) != 0) return -1;
+    unlink(out->temporary);
+    return 0;
+}
+
+enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err)
+{
+    bool failed = fflush(out->file) != 0 || ferror(out->file);
+    enum rs_status status = RS_OK;
+    if (failed) status = rs_fail_errno(err, "%s: cannot write", out->path);
+    /* Network file systems report a full disk at close. */
+    if (out->file != stdout && fclose(out->file) != 0 && !failed)
+        status = rs_fail_errno(err, "%s: cannot write", out->path);
+    if (status == RS_OK && out->temporary != NULL && put_in_place(out) != 0)
+        status = rs_fail_errno(err, "%s: cannot put %s in its place", out->path, out->temporary);
+    if (status != RS_OK && out->temporary != NULL) unlink(out->temporary);
+    out_release(out);
+    return status;
+}
+
+void rs_out_abort(struct rs_out *out)
+{
+    if (out == NULL || out->file == NULL) return;
+    if (out->file != stdout) fclose(out->file);
+    if (out->temporary != NULL) unlink(out->temporary);
+    out_release(out);
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n >= m && memcmp(name + n - m, suffix, m) == 0;
+}
+
+static bool add_name(struct rs_dir *dir, size_t *cap, const char *name)
+{
+    if (dir->count == *cap) {
+        size_t more = *cap == 0 ? 64 : *cap * 2;
+        char **names = realloc(dir->names, more * sizeof(*names));
+        if (names == NULL) return false;
+        dir->names = names;
+        *cap = more;
+    }
+    dir->names[dir->count] = strdup(name);
+    if (dir->names[dir->count] == NULL) return false;
+    dir->count++;
+    return true;
+}
+
+enum rs_status rs_dir_list(struct rs_dir *dir, const char *path, const char *suffix, struct rs_err *err)
+{
+    *dir = (struct rs_dir){0};
+    DIR *d = opendir(path);
+    if (d == NULL) {
+        enum rs_status code = errno == ENOENT ? RS_NOT_FOUND : RS_FAILED;
+        rs_fail_errno(err, "%s: cannot open the folder", path);
+        if (err != NULL) err->code = code;
+        return code;
+    }
+    size_t cap = 0;
+    enum rs_status status = RS_OK;
+    for (;;) {
+        errno = 0;
+        const struct dirent *entry = readdir(d);
+        if (entry == NULL) {
+            if (errno != 0) status = rs_fail_errno(err, "%s: cannot read the folder", path);
+            break;
+        }
+        const char *name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+        if (suffix != NULL && !ends_with(name, suffix)) continue;
+        if (!add_name(dir, &cap, name)) {
+            status = rs_fail(err, RS_NO_MEMORY, "%s: out of memory for %zu names", path, dir->count);
+            break;
+        }
+    }
+    closedir(d);
+    if (status != RS_OK) rs_dir_free(dir);
+    if (dir->count > 0) qsort(dir->names, dir->count, sizeof(*dir->names), by_name);
+    return status;
+}
+
+void rs_dir_free(struct rs_dir *dir)
+{
+    if (dir == NULL) return;
+    for (size_t i = 0; i < dir->count; i++) free(dir->names[i]);
+    free(dir->names);
+    *dir = (struct rs_dir){0};
+}
+
+enum rs_status rs_dir_make(const char *path, struct rs_err *err)
+{
+    char *part = strdup(path);
+    if (part == NULL) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = RS_OK;
+    for (char *p = part; status == RS_OK && *p != '\0';) {
+        p += strspn(p, "/");
+        p += strcspn(p, "/");
+        char end = *p;
+        *p = '\0';
+        if (*part != '\0' && mkdir(part, 0777) != 0) {
+            /* Another process may make the same folder at the same moment: what counts is that it is there. */
+            int why = errno;
+            struct stat st;
+            bool exists = stat(part, &st) == 0;
+            errno = exists ? ENOTDIR : why;
+            if (!exists || !S_ISDIR(st.st_mode)) status = rs_fail_errno(err, "%s: cannot make the folder", part);
+        }
+        *p = end;
+    }
+    free(part);
+    return status;
+}

@@ -1,0 +1,59 @@
+/* Files and folders: read-only mappings, whole writes, outputs that appear only when complete, sorted listings.
+ *
+ * Each struct is filled by its open or list function and owned by the caller until the matching close or free, which
+ * a zeroed struct survives. Every message names the path. Any thread, each with its own structs. */
+#ifndef RS_BASE_FILE_H
+#define RS_BASE_FILE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* The bytes of a file. Mapped where possible, else read into memory (pipes, /proc, odd file systems): the user sees
+ * no difference, except that a mapped file that somebody cuts shorter meanwhile raises SIGBUS. */
+struct rs_file_map {
+    const uint8_t *data; /* never NULL after success, also for an empty file */
+    size_t size;
+    bool mapped; /* else allocated */
+};
+
+enum rs_status rs_file_map(struct rs_file_map *map, const char *path, struct rs_err *err);
+void rs_file_unmap(struct rs_file_map *map);
+
+/* Writes all bytes at the file's position, through interruptions and short writes. `path` is for the message. */
+enum rs_status rs_write_all(int fd, const void *bytes, size_t n, const char *path, struct rs_err *err);
+
+/* An output that other programs see only when it is whole: written beside its place under a temporary name and
+ * renamed by rs_out_commit(). A path that is no regular file (a pipe, /dev/null) is written directly, and "-" or
+ * NULL is standard output. */
+struct rs_out {
+    FILE *file; /* write here */
+    char *path; /* as the user gave it */
+    char *temporary; /* NULL: written in place */
+    bool force;
+};
+
+/* Fails when the path exists already, unless `force`. */
+enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, struct rs_err *err);
+/* Flushes, checks, and puts the file in its place. `out` is closed in any case; after a failure nothing is left. */
+enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err);
+/* Closes and removes what was written so far. Does nothing after rs_out_commit(). */
+void rs_out_abort(struct rs_out *out);
+
+/* The names in a folder that end with `suffix` (NULL = all), sorted bytewise, without "." and "..". */
+struct rs_dir {
+    char **names;
+    size_t count;
+};
+
+enum rs_status rs_dir_list(struct rs_dir *dir, const char *path, const char *suffix, struct rs_err *err);
+void rs_dir_free(struct rs_dir *dir);
+
+/* Makes a folder and those above it, as far as they are missing. */
+enum rs_status rs_dir_make(const char *path, struct rs_err *err);
+
+#endif

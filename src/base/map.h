@@ -1,0 +1,58 @@
+/* A hash map from 64-bit keys to 64-bit values: open addressing, linear probing, at most 7/10 full.
+ *
+ * A zeroed struct is an empty map. Every key is allowed, 0 and ~0 included. Pointers to values are good until the
+ * next put, delete or free. The order of a walk is that of the table and means nothing. A map belongs to one thread
+ * at a time; any number may read it while none writes. */
+#ifndef RS_BASE_MAP_H
+#define RS_BASE_MAP_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rs_map_slot {
+    uint64_t key; /* 0 = empty: the value of key 0 itself is kept in the map's head */
+    uint64_t value;
+};
+
+struct rs_map {
+    struct rs_map_slot *slots;
+    size_t cap; /* slots: 0 or a power of two */
+    size_t used; /* slots in use */
+    bool has_zero;
+    uint64_t zero_value;
+};
+
+/* How many keys there are. */
+static inline size_t rs_map_count(const struct rs_map *m)
+{
+    return m->used + (m->has_zero ? 1 : 0);
+}
+
+/* The value of `key`, or NULL. */
+uint64_t *rs_map_find(const struct rs_map *m, uint64_t key);
+
+/* The value of `key`, or `otherwise`. */
+uint64_t rs_map_get(const struct rs_map *m, uint64_t key, uint64_t otherwise);
+
+/* Sets the value of `key`, new or not. */
+enum rs_status rs_map_put(struct rs_map *m, uint64_t key, uint64_t value, struct rs_err *err);
+
+/* *value is where the value of `key` lies; a key that was not there is put in with `initial`. */
+enum rs_status rs_map_at(struct rs_map *m, uint64_t key, uint64_t initial, uint64_t **value, struct rs_err *err);
+
+/* Makes room, so that the next puts up to `count` keys in all cannot fail. */
+enum rs_status rs_map_reserve(struct rs_map *m, size_t count, struct rs_err *err);
+
+/* Takes `key` out; false when it was not there. */
+bool rs_map_delete(struct rs_map *m, uint64_t key);
+
+/* Walks the map: start with *pos = 0, go on while true comes back. No puts or deletes during a walk. */
+bool rs_map_next(const struct rs_map *m, size_t *pos, uint64_t *key, uint64_t *value);
+
+/* Empties the map and frees its memory. */
+void rs_map_free(struct rs_map *m);
+
+#endif

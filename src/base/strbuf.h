@@ -1,0 +1,43 @@
+/* A byte string that grows: text is built piece by piece and asked for at the end.
+ *
+ * A zeroed struct is an empty string. The struct owns its bytes until rs_strbuf_free() or rs_strbuf_take(). When
+ * memory runs out, the string stays as it was and `failed` is set for good, so that a run of appends needs one check
+ * at its end. A string belongs to one thread at a time. */
+#ifndef RS_BASE_STRBUF_H
+#define RS_BASE_STRBUF_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rs_strbuf {
+    char *data; /* data[len] is 0 whenever data is not NULL */
+    size_t len; /* bytes in use, without the final 0 */
+    size_t cap; /* bytes allocated */
+    bool failed; /* an append was left out for want of memory */
+};
+
+void rs_strbuf_add(struct rs_strbuf *s, const void *bytes, size_t n);
+void rs_strbuf_puts(struct rs_strbuf *s, const char *text);
+void rs_strbuf_putc(struct rs_strbuf *s, char c);
+void rs_strbuf_printf(struct rs_strbuf *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Appends `text` as one word of a POSIX shell command line, in single quotes. */
+void rs_strbuf_shell_quote(struct rs_strbuf *s, const char *text);
+
+/* The text so far, never NULL; valid until the next append. */
+const char *rs_strbuf_borrow(const struct rs_strbuf *s);
+
+/* Forgets the text and keeps the memory (and `failed`). */
+void rs_strbuf_clear(struct rs_strbuf *s);
+
+/* RS_NO_MEMORY when an append was left out. */
+enum rs_status rs_strbuf_check(const struct rs_strbuf *s, struct rs_err *err);
+
+/* Gives the text away: *text is the caller's, to be freed with free(), and `s` is empty again. */
+enum rs_status rs_strbuf_take(struct rs_strbuf *s, char **text, struct rs_err *err);
+
+void rs_strbuf_free(struct rs_strbuf *s);
+
+#endif
