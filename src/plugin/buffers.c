@@ -1,0 +1,293 @@
+#include "plugin/buffers.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "plugin/tick.h"
+
+struct rs_pool rs_pool;
+uint32_t rs_nonce = 1;
+uint64_t rs_context_base;
+struct rs_buffer rs_no_buffer; /* limit 0: everything that meets it takes the slow path */
+_Thread_local struct rs_buffer *rs_tls_buffer = &rs_no_buffer;
+static _Thread_local struct rs_slot *tls_slot;
+
+static pthread_key_t exit_key; /* its destructor gives a dying thread's slot back */
+static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
+
+enum { WORDS = (RS_BUFFER_BYTES - 64) / 8, LIMIT = WORDS - RS_RECORD_MAX };
+
+/* Fields that another thread looks at while their owner writes. */
+#define PUT(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+
+void rs_stack_push(struct rs_stack *s, uint32_t *next, uint32_t index)
+{
+    uint64_t old = atomic_load_explicit(&s->head, memory_order_relaxed), now;
+    do {
+        __atomic_store_n(&next[index], (uint32_t)old, __ATOMIC_RELAXED);
+        now = ((old >> 32) + 1) << 32 | (index + 1);
+    } while (!atomic_compare_exchange_weak_explicit(&s->head, &old, now, memory_order_release, memory_order_relaxed));
+}
+
+bool rs_stack_pop(struct rs_stack *s, uint32_t *next, uint32_t *index)
+{
+    uint64_t old = atomic_load_explicit(&s->head, memory_order_acquire), now;
+    do {
+        if (!(uint32_t)old) return false;
+        now = ((old >> 32) + 1) << 32 | __atomic_load_n(&next[(uint32_t)old - 1], __ATOMIC_RELAXED);
+    } while (!atomic_compare_exchange_weak_explicit(&s->head, &old, now, memory_order_acquire, memory_order_acquire));
+    *index = (uint32_t)old - 1;
+    return true;
+}
+
+uint32_t rs_stack_take_all(struct rs_stack *s, uint32_t *next)
+{
+    uint64_t old = atomic_load_explicit(&s->head, memory_order_acquire);
+    while ((uint32_t)old && !atomic_compare_exchange_weak_explicit(&s->head, &old, ((old >> 32) + 1) << 32,
+                                                                   memory_order_acquire, memory_order_acquire)) {
+    }
+    uint32_t reversed = UINT32_MAX;
+    for (uint32_t link = (uint32_t)old; link;) {
+        uint32_t index = link - 1;
+        link = __atomic_load_n(&next[index], __ATOMIC_RELAXED);
+        __atomic_store_n(&next[index], reversed, __ATOMIC_RELAXED); /* a pop elsewhere may still peek at it */
+        reversed = index;
+    }
+    return reversed;
+}
+
+size_t rs_pool_bytes(size_t memory)
+{
+    /* What the background thread needs besides: codec, zstd's context, stack. */
+    size_t aside = (size_t)3 << 20, least = (size_t)1 << 20;
+    size_t bytes = memory > aside + least ? memory - aside : least;
+    return bytes & ~(size_t)(RS_BUFFER_BYTES - 1);
+}
+
+static void slot_give_back(void *slot);
+static void make_exit_key(void)
+{
+    pthread_key_create(&exit_key, slot_give_back);
+}
+
+bool rs_pool_open(void *base, size_t bytes)
+{
+    struct rs_pool *p = &rs_pool;
+    pthread_once(&exit_key_once, make_exit_key);
+    /* A slot without a buffer is useless, so there are as many of one as of the other. */
+    uint32_t n = (uint32_t)((bytes - RS_LIVE_PAGE) / (RS_BUFFER_BYTES + sizeof(struct rs_slot)));
+    size_t head = RS_LIVE_PAGE + n * sizeof(struct rs_slot);
+    head = (head + RS_LIVE_PAGE - 1) & ~(size_t)(RS_LIVE_PAGE - 1);
+    while (head + (size_t)n * RS_BUFFER_BYTES > bytes) n--;
+    if (n > RS_SLOT_LIMIT) n = RS_SLOT_LIMIT;
+    p->next_buffer = calloc(n, sizeof *p->next_buffer);
+    p->next_slot = calloc(n, sizeof *p->next_slot);
+    if (!p->next_buffer || !p->next_slot) return false;
+    p->live = base;
+    p->slots = (struct rs_slot *)((char *)base + RS_LIVE_PAGE);
+    p->buffers = (struct rs_buffer *)((char *)base + head);
+    p->bytes = bytes;
+    p->nslots = p->nbuffers = n;
+    p->live->slots = p->live->buffers = n;
+    p->live->slots_at = RS_LIVE_PAGE;
+    p->live->buffers_at = head;
+    for (uint32_t i = n; i-- > 0;) {
+        bool facts = i < RS_FACTS_BUFFERS;
+        rs_stack_push(facts ? &p->facts : &p->free, p->next_buffer, i);
+    }
+    atomic_store(&p->nfree, n - RS_FACTS_BUFFERS);
+    atomic_store_explicit(&p->open, 1, memory_order_release);
+    return true;
+}
+
+void rs_pool_forget(void)
+{
+    struct rs_pool *p = &rs_pool;
+    if (tls_slot) pthread_setspecific(exit_key, NULL);
+    rs_tls_buffer = &rs_no_buffer;
+    tls_slot = NULL;
+    if (p->live) munmap(p->live, p->bytes);
+    memset(p, 0, sizeof *p); /* the links stay allocated: another thread may have been inside the allocator at fork */
+}
+
+static uint64_t handle_after(uint64_t handle, uint64_t starts, uint32_t slot)
+{
+    return rs_handle(rs_nonce, slot, rs_handle_counter(handle) + starts);
+}
+
+void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint64_t first_handle)
+{
+    struct rs_buffer *b = &rs_pool.buffers[index];
+    /* A kill in between must find either the old buffer, wholly sealed, or the new one, empty. */
+    __atomic_store_n(&b->generation, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&b->commit, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&b->sealed, 0, __ATOMIC_RELAXED);
+    b->slot = slot;
+    /* No carry out of the counter inside a buffer: it begins anew at a buffer's start. */
+    if (rs_handle_counter(first_handle) + WORDS > RS_COUNTER_MASK) first_handle &= ~RS_COUNTER_MASK;
+    b->first_handle = first_handle;
+    b->tick_base = b->tick_now = rs_tick();
+    b->limit = LIMIT;
+    __atomic_store_n(&b->generation, generation, __ATOMIC_RELEASE);
+}
+
+void rs_buffer_hand_over(uint32_t index)
+{
+    struct rs_pool *p = &rs_pool;
+    rs_stack_push(&p->full, p->next_buffer, index);
+    uint32_t waiting = atomic_fetch_add_explicit(&p->nfull, 1, memory_order_relaxed) + 1;
+    if (waiting > p->nbuffers / 16 && atomic_exchange_explicit(&p->sealer_sleeps, 0, memory_order_relaxed))
+        syscall(SYS_futex, &p->sealer_sleeps, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void rs_buffer_release(uint32_t index)
+{
+    struct rs_pool *p = &rs_pool;
+    if (p->buffers[index].slot == RS_SLOT_FACTS) {
+        rs_stack_push(&p->facts, p->next_buffer, index);
+        return;
+    }
+    atomic_fetch_add_explicit(&p->nfree, 1, memory_order_relaxed);
+    rs_stack_push(&p->free, p->next_buffer, index);
+}
+
+/* Appends a record without handle or start (LOST, THREAD, TICK_BASE) to the caller's own buffer. */
+static void put_plain(struct rs_buffer *b, unsigned kind, const uint64_t *args)
+{
+    uint64_t *w = b->words + (uint32_t)b->commit;
+    w[0] = kind | (rs_tick() - b->tick_now) << 32;
+    memcpy(w + 1, args, rs_kind_args[kind] * sizeof *args);
+    __atomic_store_n(&b->commit, b->commit + 1 + rs_kind_args[kind], __ATOMIC_RELEASE);
+}
+
+static void put_thread(struct rs_buffer *b, uint32_t tid)
+{
+    uint64_t args[3] = {tid, 0, 0};
+    prctl(PR_GET_NAME, (char *)&args[1]);
+    put_plain(b, RS_K_THREAD, args);
+}
+
+/* Marks the place of what was lost since the slot's last buffer. */
+static void put_lost(struct rs_buffer *b, struct rs_slot *s)
+{
+    uint64_t args[2 + RS_LOST_COUNTS], sum = 0;
+    for (int i = 0; i < RS_LOST_COUNTS; i++) sum += args[2 + i] = s->lost[i] - s->lost_in_records[i];
+    if (!sum) return;
+    args[0] = s->lost_first_tick;
+    args[1] = s->lost_last_tick;
+    put_plain(b, RS_K_LOST, args);
+    for (int i = 0; i < RS_LOST_COUNTS; i++) PUT(s->lost_in_records[i], s->lost[i]);
+    s->lost_first_tick = 0;
+}
+
+static uint32_t slot_index(const struct rs_slot *s)
+{
+    return (uint32_t)(s - rs_pool.slots);
+}
+
+static struct rs_slot *slot_take(void)
+{
+    struct rs_pool *p = &rs_pool;
+    uint32_t i;
+    if (!rs_stack_pop(&p->free_slots, p->next_slot, &i)) {
+        i = atomic_fetch_add(&p->slots_made, 1);
+        if (i >= p->nslots) {
+            atomic_fetch_sub(&p->slots_made, 1);
+            return NULL;
+        }
+        p->slots[i].next_handle = rs_handle(rs_nonce, i, 0);
+    }
+    struct rs_slot *s = &p->slots[i];
+    PUT(s->tid, (uint32_t)syscall(SYS_gettid));
+    tls_slot = s;
+    pthread_setspecific(exit_key, s);
+    return s;
+}
+
+/* At thread exit. Other destructors may still call in; that thread then takes a slot again. */
+static void slot_give_back(void *v)
+{
+    struct rs_slot *s = v;
+    if (s != tls_slot) return; /* a forked child's inheritance */
+    rs_tls_buffer = &rs_no_buffer;
+    tls_slot = NULL;
+    PUT(s->tid, 0);
+    rs_stack_push(&rs_pool.free_slots, rs_pool.next_slot, slot_index(s));
+}
+
+static struct rs_buffer *use(struct rs_buffer *b)
+{
+    if (rs_tick_counter) rs_tls_buffer = b;
+    return b;
+}
+
+struct rs_buffer *rs_buffer_next(void)
+{
+    struct rs_pool *p = &rs_pool;
+    if (!atomic_load_explicit(&p->open, memory_order_acquire)) return NULL;
+    struct rs_slot *s = tls_slot;
+    bool new_owner = !s;
+    if (!s && !(s = slot_take())) return NULL;
+
+    if (s->buffer) {
+        struct rs_buffer *b = &p->buffers[s->buffer - 1];
+        if ((uint32_t)b->commit < b->limit) {
+            if ((rs_tick() - b->tick_now) >> 31) { /* heads count ticks in 32 bits */
+                uint64_t now = rs_tick();
+                put_plain(b, RS_K_TICK_BASE, &now);
+                b->tick_now = now;
+            }
+            if (new_owner && (uint32_t)b->commit < b->limit) put_thread(b, s->tid);
+            if ((uint32_t)b->commit < b->limit) return use(b);
+        }
+        s->next_handle = handle_after(b->first_handle, b->commit >> 32, b->slot);
+        uint32_t full = s->buffer - 1;
+        PUT(s->buffer, 0);
+        rs_tls_buffer = &rs_no_buffer;
+        rs_buffer_hand_over(full);
+    }
+
+    uint32_t index;
+    if (!rs_stack_pop(&p->free, p->next_buffer, &index)) return NULL;
+    atomic_fetch_sub_explicit(&p->nfree, 1, memory_order_relaxed);
+    PUT(s->generation, s->generation + 1);
+    rs_buffer_prepare(index, slot_index(s), s->generation, s->next_handle);
+    struct rs_buffer *b = &p->buffers[index];
+    put_lost(b, s);
+    put_thread(b, s->tid);
+    __atomic_store_n(&s->buffer, index + 1, __ATOMIC_RELEASE);
+    return use(b);
+}
+
+void rs_lost(unsigned loss_class)
+{
+    struct rs_pool *p = &rs_pool;
+    struct rs_slot *s = tls_slot;
+    if (s) {
+        s->lost_last_tick = rs_tick();
+        if (!s->lost_first_tick) s->lost_first_tick = s->lost_last_tick;
+        PUT(s->lost[loss_class], s->lost[loss_class] + 1);
+    } else if (atomic_load_explicit(&p->open, memory_order_acquire)) {
+        __atomic_fetch_add(&p->live->lost_overflow[loss_class], 1, __ATOMIC_RELAXED);
+    } else {
+        atomic_fetch_add_explicit(&p->lost_unopened, 1, memory_order_relaxed);
+    }
+}
+
+uint64_t rs_lost_start(unsigned loss_class)
+{
+    rs_lost(loss_class);
+    struct rs_slot *s = tls_slot;
+    if (!s)
+        return rs_handle(rs_nonce, RS_SLOT_OVERFLOW,
+                         atomic_fetch_add_explicit(&rs_pool.overflow_counter, 1, memory_order_relaxed));
+    uint64_t handle = s->next_handle;
+    s->next_handle = handle_after(handle, 1, slot_index(s));
+    return handle;
+}

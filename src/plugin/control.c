@@ -1,0 +1,91 @@
+#include "plugin/control.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/config.h"
+#include "plugin/facts.h"
+#include "plugin/tick.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int *target; /* NCCL's mask; NULL: no communicator */
+static int wanted, ordered = -1; /* by the environment; by the control file (-1: nothing) */
+static int recorded = -1; /* what the last mask fact said */
+static struct timespec seen; /* the control file's mtime */
+
+/* With the lock held. */
+static void apply(void)
+{
+    int mask = ordered >= 0 ? ordered : wanted;
+    if (target) __atomic_store_n(target, mask, __ATOMIC_RELAXED);
+    if (mask == recorded) return;
+    uint64_t word = (uint64_t)mask;
+    if (rs_fact(RS_FACT_MASK, rs_tick(), &word, sizeof word, NULL, 0)) recorded = mask;
+}
+
+void rs_control_attach(int *nccl_mask, int mask)
+{
+    pthread_mutex_lock(&lock);
+    target = nccl_mask;
+    wanted = mask;
+    apply();
+    pthread_mutex_unlock(&lock);
+}
+
+void rs_control_detach(void)
+{
+    pthread_mutex_lock(&lock);
+    target = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
+/* "events=WORD" on a line of its own; spaces around are fine. */
+static bool parse(char *text, int *mask)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        char word[32];
+        if (sscanf(line, " events = %31s", word) == 1) return rs_config_mask(word, mask);
+    }
+    return false;
+}
+
+void rs_control_look(const char *dir)
+{
+    char path[3200], text[512];
+    snprintf(path, sizeof path, "%s/control", dir);
+    struct stat st;
+    if (stat(path, &st)) return;
+    if (st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec) return;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return;
+    ssize_t n = read(fd, text, sizeof text - 1);
+    close(fd);
+    if (n < 0) return;
+    text[n] = 0;
+    seen = st.st_mtim;
+    int mask;
+    if (!parse(text, &mask)) {
+        rs_fact_note("%s was changed but has no line events=ops|net|all|off|MASK", path);
+        return;
+    }
+    pthread_mutex_lock(&lock);
+    ordered = mask;
+    apply();
+    pthread_mutex_unlock(&lock);
+}
+
+void rs_control_reset(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    target = NULL;
+    ordered = recorded = -1;
+    seen = (struct timespec){0};
+}

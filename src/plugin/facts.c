@@ -1,0 +1,94 @@
+#include "plugin/facts.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plugin/buffers.h"
+#include "plugin/tick.h"
+
+enum { WORDS = (RS_BUFFER_BYTES - 64) / 8 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint32_t current; /* index + 1 */
+static uint32_t generation;
+static _Atomic uint64_t lost;
+
+/* A buffer with room for `words`, or NULL. */
+static struct rs_buffer *room(uint32_t words)
+{
+    struct rs_pool *p = &rs_pool;
+    if (!atomic_load_explicit(&p->open, memory_order_acquire) || words > WORDS) return NULL;
+    uint32_t at = atomic_load_explicit(&current, memory_order_relaxed);
+    if (at && (uint32_t)p->buffers[at - 1].commit + words <= WORDS) return &p->buffers[at - 1];
+    uint32_t index;
+    if (!rs_stack_pop(&p->facts, p->next_buffer, &index)) return NULL;
+    if (at) {
+        atomic_store_explicit(&current, 0, memory_order_relaxed);
+        rs_buffer_hand_over(at - 1);
+    }
+    rs_buffer_prepare(index, RS_SLOT_FACTS, ++generation, 0);
+    atomic_store_explicit(&current, index + 1, memory_order_release);
+    return &p->buffers[index];
+}
+
+bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    size_t bytes = a_bytes + b_bytes;
+    uint32_t words = (uint32_t)((sizeof(struct rs_fact_head) + bytes + 7) / 8);
+    pthread_mutex_lock(&lock);
+    struct rs_buffer *buf = bytes < RS_BUFFER_BYTES ? room(words) : NULL;
+    if (buf) {
+        uint64_t *w = buf->words + (uint32_t)buf->commit;
+        struct rs_fact_head head = {.bytes = (uint32_t)bytes, .type = (uint16_t)type, .tick = tick};
+        w[words - 1] = 0; /* padding */
+        memcpy(w, &head, sizeof head);
+        char *payload = (char *)w + sizeof head;
+        if (a_bytes) memcpy(payload, a, a_bytes);
+        if (b_bytes) memcpy(payload + a_bytes, b, b_bytes);
+        __atomic_store_n(&buf->commit, buf->commit + words + (UINT64_C(1) << 32), __ATOMIC_RELEASE);
+    } else {
+        atomic_fetch_add(&lost, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    return buf != NULL;
+}
+
+bool rs_fact_info(const char *key, const char *value)
+{
+    return rs_fact(RS_FACT_INFO, rs_tick(), key, strlen(key) + 1, value, strlen(value) + 1);
+}
+
+bool rs_fact_string(uint32_t id, const char *text)
+{
+    return rs_fact(RS_FACT_STRING, rs_tick(), &id, sizeof id, text, strlen(text) + 1);
+}
+
+bool rs_fact_note(const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    return n >= 0 && rs_fact(RS_FACT_NOTE, rs_tick(), text, strlen(text) + 1, NULL, 0);
+}
+
+uint32_t rs_facts_buffer(void)
+{
+    return atomic_load_explicit(&current, memory_order_acquire);
+}
+
+uint64_t rs_facts_lost(void)
+{
+    return atomic_load(&lost);
+}
+
+void rs_facts_reset(void)
+{
+    pthread_mutex_init(&lock, NULL);
+    atomic_store(&current, 0);
+    atomic_store(&lost, 0);
+    generation = 0;
+}

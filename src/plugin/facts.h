@@ -1,0 +1,28 @@
+/* Facts: what is said once about the process, and never overwritten.
+ *
+ * Facts are written under a lock into buffers of their own, in the same mapping as the events, and sealed by the
+ * background thread into chunks of their own. Any thread may call; none of these are on the fast path. A fact that finds
+ * no room is counted (status.lost_facts). */
+#ifndef RS_PLUGIN_FACTS_H
+#define RS_PLUGIN_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/layout.h"
+
+/* A fact of two parts, one behind the other (the second may be empty). false: no room, and counted. */
+bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b, size_t b_bytes);
+
+bool rs_fact_info(const char *key, const char *value);
+bool rs_fact_string(uint32_t id, const char *text);
+bool rs_fact_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The buffer that facts go to now (index + 1; 0 = none): the background thread seals its filled part as well. */
+uint32_t rs_facts_buffer(void);
+uint64_t rs_facts_lost(void);
+/* In a forked child, and before a recording is opened. */
+void rs_facts_reset(void);
+
+#endif

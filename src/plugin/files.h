@@ -1,0 +1,32 @@
+/* The two files of a recording: HOST.PID[.N].rsc, and the live file that its buffers lie in.
+ *
+ * The live file lies beside the recording where the file system is local and can reserve space (so that a full disk is a
+ * counted loss and not a SIGBUS), else in /dev/shm, else nowhere (anonymous memory: not safe against a kill). Used by the
+ * background thread, which has all signals blocked: RLIMIT_FSIZE ends in EFBIG and not in a signal. */
+#ifndef RS_PLUGIN_FILES_H
+#define RS_PLUGIN_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "format/layout.h"
+#include "plugin/config.h"
+
+struct rs_files {
+    int fd; /* of the recording; -1 = none */
+    char path[4096]; /* of the recording */
+    char live_path[4096]; /* "" when anonymous */
+    void *live; /* the mapping: zeroed, reserved */
+    size_t live_bytes;
+    struct rs_file_header header; /* as written, but for the status */
+};
+
+/* Makes both. false: nothing was left behind, and `why` says what failed. `fallback` says, where the live file could not
+ * be put beside the recording, the reason (else ""). */
+bool rs_files_open(struct rs_files *files, const struct rs_config *config, char *why, size_t why_bytes, char *fallback,
+                   size_t fallback_bytes);
+
+/* Removes the live file: everything in it is in the recording. */
+void rs_files_drop_live(struct rs_files *files);
+
+#endif

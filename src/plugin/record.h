@@ -1,0 +1,121 @@
+/* The fast path: one callback = reserve, read the tick counter, write, one release store.
+ *
+ * Each rs_write_* call appends one record (kinds.h) to the calling thread's buffer. rs_write_begin() finds the room; words
+ * are then put one after the other; rs_write_end() commits: only then is the record part of the recording. No lock, no
+ * allocation, no system call, except once per buffer (buffers.h). When there is no room rs_write_begin() says so and the
+ * caller counts the loss. Any thread may call; nothing here may be called from a signal handler. */
+#ifndef RS_PLUGIN_RECORD_H
+#define RS_PLUGIN_RECORD_H
+
+#include "plugin/buffers.h"
+#include "plugin/tick.h"
+
+#define RS_INLINE static inline __attribute__((always_inline))
+#define RS_OUTLINE __attribute__((noinline, cold))
+#define RS_LIKELY(x) __builtin_expect(!!(x), 1)
+
+struct rs_write {
+    struct rs_buffer *buffer;
+    uint64_t *word; /* the record's words */
+    unsigned n; /* how many of them are put */
+    uint64_t commit; /* before this record */
+    uint64_t tick; /* for the head: already shifted */
+};
+
+RS_INLINE void rs_write_at(struct rs_write *w, struct rs_buffer *b, uint64_t commit, uint64_t tick)
+{
+    w->buffer = b;
+    w->word = b->words + (uint32_t)commit;
+    w->n = 0;
+    w->commit = commit;
+    w->tick = tick << 32;
+}
+
+/* As rs_write_begin() and rs_put_head(), for the usual case alone: there is room, and the handle is near. Makes no call: a
+ * caller that goes to an outlined copy of itself when this fails keeps everything in registers. Nothing is written until
+ * the commit, so giving up is free. Without a hardware counter rs_tls_buffer has no room, and this fails always. */
+RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *handle)
+{
+    struct rs_buffer *b = rs_tls_buffer;
+    uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
+    uint64_t tick = rs_tick_hardware() - b->tick_now;
+    if (!RS_LIKELY((uint32_t)commit < b->limit) || !RS_LIKELY(!(tick >> 32))) return false;
+    uint64_t back = b->first_handle + (commit >> 32) - (uintptr_t)handle;
+    if (!RS_LIKELY(back - 1 < RS_REF_LIMIT - 1)) return false;
+    rs_write_at(w, b, commit, tick);
+    w->word[w->n++] = kind | back << 8 | w->tick;
+    return true;
+}
+
+/* Fails only when there is no room anywhere. */
+RS_INLINE bool rs_write_begin(struct rs_write *w)
+{
+    struct rs_buffer *b = rs_tls_buffer;
+    uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
+    uint64_t tick = rs_tick() - b->tick_now;
+    if (!RS_LIKELY((uint32_t)commit < b->limit) || !RS_LIKELY(!(tick >> 32))) {
+        b = rs_buffer_next();
+        if (!b) return false;
+        commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
+        tick = rs_tick() - b->tick_now;
+    }
+    rs_write_at(w, b, commit, tick);
+    return true;
+}
+
+RS_INLINE void rs_put(struct rs_write *w, uint64_t word)
+{
+    w->word[w->n++] = word;
+}
+
+/* The head, with a handle: as a distance where it fits, else as a word of its own. */
+RS_INLINE void rs_put_head(struct rs_write *w, unsigned kind, uint64_t handle)
+{
+    uint64_t back = w->buffer->first_handle + (w->commit >> 32) - handle;
+    if (RS_LIKELY(back - 1 < RS_REF_LIMIT - 1)) {
+        rs_put(w, kind | back << 8 | w->tick);
+    } else {
+        rs_put(w, kind | w->tick);
+        rs_put(w, handle);
+    }
+}
+
+RS_INLINE uint64_t rs_start_word(uint64_t index, int rank, uint64_t small)
+{
+    return index | (uint64_t)(unsigned)rank << 16 | small << 40;
+}
+
+RS_INLINE void rs_put_start(struct rs_write *w, unsigned kind, void *context, void *parent, int rank, uint64_t small)
+{
+    rs_put_head(w, kind, (uintptr_t)parent);
+    uint64_t index = (uintptr_t)context - rs_context_base;
+    bool compact = index < RS_CTX_ESCAPE && (unsigned)rank < RS_RANK_LIMIT;
+    bool fits = small < RS_SMALL_ESCAPE;
+    if (RS_LIKELY(compact && fits)) {
+        rs_put(w, rs_start_word(index, rank, small));
+        return;
+    }
+    rs_put(w, rs_start_word(compact ? index : (uint64_t)RS_CTX_ESCAPE, compact ? rank : 0,
+                            fits ? small : (uint64_t)RS_SMALL_ESCAPE));
+    if (!compact) {
+        rs_put(w, (uintptr_t)context);
+        rs_put(w, (uint64_t)(int64_t)rank);
+    }
+    if (!fits) rs_put(w, small);
+}
+
+RS_INLINE void rs_write_end(struct rs_write *w)
+{
+    __atomic_store_n(&w->buffer->commit, w->commit + w->n, __ATOMIC_RELEASE);
+}
+
+/* Ends a start: commits, and returns the event's handle. */
+RS_INLINE void *rs_write_end_start(struct rs_write *w)
+{
+    uint64_t handle = w->buffer->first_handle + (w->commit >> 32);
+    w->commit += UINT64_C(1) << 32;
+    rs_write_end(w);
+    return (void *)(uintptr_t)handle;
+}
+
+#endif

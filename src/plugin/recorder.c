@@ -1,0 +1,166 @@
+#include "plugin/recorder.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/buffers.h"
+#include "plugin/config.h"
+#include "plugin/control.h"
+#include "plugin/device.h"
+#include "plugin/facts.h"
+#include "plugin/log.h"
+#include "plugin/process.h"
+#include "plugin/sealer.h"
+#include "plugin/strings.h"
+#include "plugin/tick.h"
+
+enum {
+    OPEN_WAIT_MS = 5000, /* a file system that hangs must not hang the job */
+    CLOSE_WAIT_MS = 10000,
+    SHM_LEAST_MIB = 256, /* with less NCCL crashes when KernelCh is on */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct rs_config config;
+static int described; /* the process facts are written */
+static uint32_t communicators; /* alive */
+static uint64_t contexts; /* given out */
+static uint8_t alive[RS_CTX_ESCAPE / 8 + 1]; /* by context index: a finalize may come twice, or for a stranger */
+static pid_t owner; /* the process that opened the recording; 0 = none */
+int rs_keep_captured;
+
+static void choose_nonce(void)
+{
+    uint16_t nonce = 0;
+    if (getrandom(&nonce, sizeof nonce, GRND_NONBLOCK) != sizeof nonce || !nonce) {
+        struct timespec t;
+        clock_gettime(CLOCK_REALTIME, &t);
+        nonce = (uint16_t)((uint64_t)t.tv_nsec * 2654435761u >> 16 ^ (uint64_t)getpid());
+    }
+    rs_nonce = nonce ? nonce : 1;
+    rs_context_base = rs_handle(rs_nonce, RS_SLOT_CONTEXT, 0);
+}
+
+static void child_after_fork(void)
+{
+    /* Other threads of the parent may have held any lock: all are made anew. */
+    pthread_mutex_init(&lock, NULL);
+    rs_sealer_forget();
+    rs_pool_forget();
+    rs_facts_reset();
+    rs_strings_reset();
+    rs_control_reset();
+    rs_log_reset();
+    communicators = 0;
+    memset(alive, 0, sizeof alive);
+    described = 0;
+    owner = 0;
+}
+
+static void register_fork_handler(void)
+{
+    pthread_atfork(NULL, NULL, child_after_fork);
+}
+
+/* KernelCh needs shared memory in NCCL itself. */
+static int mask_for_machine(int mask)
+{
+    struct statvfs shm;
+    int kernel = RS_KERNEL_CH | RS_KERNEL_PHASE;
+    if (!(mask & kernel) || statvfs("/dev/shm", &shm)) return mask;
+    uint64_t mib = (uint64_t)shm.f_bavail * shm.f_frsize >> 20;
+    if (mib >= SHM_LEAST_MIB) return mask;
+    rs_warn_once(
+        RS_SAID_SHM,
+        "only %llu MiB are free in /dev/shm: GPU times (KernelCh) are left out, since NCCL may crash with them. Give "
+        "the container a larger /dev/shm (--shm-size).",
+        (unsigned long long)mib);
+    return mask & ~kernel;
+}
+
+/* With the lock held. */
+static void open_if_needed(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (owner) return;
+    owner = getpid();
+    pthread_once(&once, register_fork_handler);
+    rs_tick_choose();
+    choose_nonce();
+    rs_config_read(&config);
+    rs_keep_captured = config.keep_last;
+    if (config.bad) rs_warn_once(RS_SAID_SETTING, "%s is not understood; its default is used", config.bad);
+    if (rs_sealer_start(&config, OPEN_WAIT_MS) == RS_SEALER_OPENING)
+        rs_warn_once(RS_SAID_LATE, "%s does not answer; recording begins when it does", config.dir);
+}
+
+rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_args *args)
+{
+    pthread_mutex_lock(&lock);
+    rs_log_use(args->logger);
+    open_if_needed();
+    uint64_t called = rs_tick();
+    enum rs_sealer_state state = rs_sealer_state();
+    if (state == RS_SEALER_OPEN && !described) {
+        described = 1;
+        rs_process_facts(&config, mask);
+    }
+    uint64_t index = ++contexts;
+    /* Beyond what a start word can name, the context is written out in full: slower, not wrong. */
+    struct rs_fact_comm comm = {.context = rs_context_base + index,
+                                .comm_id = args->comm_id,
+                                .tid = (uint32_t)syscall(SYS_gettid),
+                                .rank = args->rank,
+                                .nranks = args->nranks,
+                                .nnodes = args->nnodes,
+                                .api = (uint8_t)args->api,
+                                .has_name = args->name != NULL};
+    communicators++;
+    if (index < RS_CTX_ESCAPE) alive[index / 8] |= (uint8_t)(1u << index % 8);
+    /* A mute recorder asks NCCL for nothing: that costs the job least. */
+    int want = state == RS_SEALER_FAILED || state == RS_SEALER_CLOSED ? 0 : mask_for_machine(config.mask);
+    if (mask) rs_control_attach(mask, want);
+    if (state == RS_SEALER_OPEN) rs_sealer_flush(false);
+    pthread_mutex_unlock(&lock);
+
+    rs_device_of_thread(&comm);
+    comm.return_tick = rs_tick();
+    const char *name = args->name ? args->name : "";
+    if (state == RS_SEALER_OPEN || state == RS_SEALER_OPENING)
+        rs_fact(RS_FACT_COMM, called, &comm, sizeof comm, name, strlen(name) + 1);
+    *context = (void *)(uintptr_t)comm.context;
+    return RS_NCCL_SUCCESS;
+}
+
+/* With the lock held. Whether this context was alive; it is not any more. */
+static bool put_to_rest(uint64_t index)
+{
+    if (index >= RS_CTX_ESCAPE) return index <= contexts;
+    bool was = alive[index / 8] >> index % 8 & 1;
+    alive[index / 8] &= (uint8_t) ~(1u << index % 8);
+    return was;
+}
+
+rs_nccl_result rs_recorder_finalize(void *context)
+{
+    struct rs_fact_comm_end end = {.context = (uintptr_t)context, .tid = (uint32_t)syscall(SYS_gettid)};
+    rs_fact(RS_FACT_COMM_END, rs_tick(), &end, sizeof end, NULL, 0);
+    pthread_mutex_lock(&lock);
+    if (put_to_rest((uintptr_t)context - rs_context_base) && communicators && !--communicators) {
+        rs_control_detach();
+        if (rs_sealer_state() == RS_SEALER_OPEN) rs_sealer_flush(true);
+    }
+    pthread_mutex_unlock(&lock);
+    return RS_NCCL_SUCCESS;
+}
+
+__attribute__((destructor)) static void at_exit(void)
+{
+    if (owner && owner == getpid()) rs_sealer_close(CLOSE_WAIT_MS);
+}

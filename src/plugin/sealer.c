@@ -1,0 +1,444 @@
+#include "plugin/sealer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/buffers.h"
+#include "plugin/chunks.h"
+#include "plugin/clock.h"
+#include "plugin/control.h"
+#include "plugin/facts.h"
+#include "plugin/files.h"
+#include "plugin/log.h"
+#include "plugin/record.h"
+
+enum {
+    BEAT_MS = 100,
+    SECOND_MS = 1000,
+    STACK_BYTES = 256 * 1024,
+};
+
+/* How far a buffer is sealed, and what a chunk that begins there must say. Private to the thread. */
+struct sealed {
+    uint32_t generation;
+    uint32_t words;
+    uint64_t tick_base, next_handle;
+    uint32_t tid;
+    char thread_name[16];
+};
+
+static struct {
+    _Atomic uint32_t state; /* enum rs_sealer_state; a futex */
+    _Atomic uint32_t stop, flush, idle;
+    pthread_t thread;
+    uint32_t exiting_tid; /* of the thread in exit(): it owns a slot, but will not write again */
+    const struct rs_config *config;
+    struct rs_files files;
+    struct rs_chunk_file chunks;
+    struct sealed *sealed; /* by buffer */
+    uint32_t waiting_first, waiting_last; /* full buffers in order, linked by next_buffer; UINT32_MAX = none */
+    uint64_t retry_at_ms; /* after a failed write: not before this */
+    struct rs_status_block status;
+} me;
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ms)
+{
+    struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
+    syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &t, NULL, 0);
+}
+
+static void set_state(enum rs_sealer_state state)
+{
+    atomic_store(&me.state, state);
+    syscall(SYS_futex, &me.state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/* ---- sealing ---- */
+
+/* Walks records from where `s` stands up to word `to`, filling in what the chunk's header says of them; `s` moves on. */
+static void survey(const struct rs_buffer *b, struct sealed *s, uint32_t to, struct rs_chunk_header *h)
+{
+    h->tick_base = s->tick_base;
+    h->next_handle = s->next_handle;
+    uint32_t at = s->words, records = 0;
+    uint64_t first = 0, last = 0;
+    while (at < to) {
+        const uint64_t *w = b->words + at;
+        unsigned kind = (unsigned)w[0] & 0xff;
+        at += rs_record_words(w, to - at);
+        last = s->tick_base + (w[0] >> 32);
+        switch (kind) {
+        case RS_K_TICK_BASE: last = s->tick_base = w[1]; break;
+        case RS_K_THREAD:
+            s->tid = (uint32_t)w[1];
+            memcpy(s->thread_name, &w[2], sizeof s->thread_name);
+            break;
+        case RS_K_LOST: break;
+        default:
+            records++;
+            if (rs_kind_is_start(kind)) s->next_handle++;
+        }
+        if (!first) first = last;
+    }
+    h->tid = s->tid; /* a chunk that begins with RS_K_THREAD repeats it; one that does not needs it */
+    memcpy(h->thread_name, s->thread_name, sizeof h->thread_name);
+    h->records = records;
+    h->first_tick = first;
+    h->last_tick = last;
+}
+
+/* Seals what buffer `index` holds and no chunk does yet. false: could not be written now. */
+static bool seal(uint32_t index)
+{
+    struct rs_buffer *b = &rs_pool.buffers[index];
+    struct sealed *s = &me.sealed[index];
+    uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
+    uint32_t to = (uint32_t)commit;
+    if (s->generation != b->generation)
+        *s = (struct sealed){.generation = b->generation, .tick_base = b->tick_base, .next_handle = b->first_handle};
+    if (s->words == to) return true;
+
+    struct sealed after = *s;
+    struct rs_chunk_header h = {.kind = b->slot == RS_SLOT_FACTS ? RS_CHUNK_FACTS : RS_CHUNK_EVENTS,
+                                .nonce = rs_nonce,
+                                .slot = (uint16_t)b->slot,
+                                .generation = b->generation,
+                                .from = s->words,
+                                .to = to};
+    if (h.kind == RS_CHUNK_EVENTS) {
+        survey(b, &after, to, &h);
+    } else {
+        h.records = (uint32_t)((commit >> 32) - after.next_handle); /* facts are counted where starts are */
+        after.next_handle = commit >> 32;
+    }
+    bool behind = atomic_load(&rs_pool.nfree) < rs_pool.nbuffers / 4;
+    switch (rs_chunk_write(&me.chunks, &h, b->words + s->words, to - s->words, behind && h.kind == RS_CHUNK_EVENTS)) {
+    case RS_CHUNK_WRITTEN:
+        *s = after;
+        s->words = to;
+        __atomic_store_n(&b->sealed, to, __ATOMIC_RELEASE);
+        me.status.write_errno = 0;
+        return true;
+    case RS_CHUNK_FAILED:
+        me.status.write_errno = (uint32_t)errno;
+        rs_warn_once(
+            RS_SAID_DISK,
+            "cannot write %s: %s. The job goes on; what does not fit in memory is counted as lost until there is "
+            "room again.",
+            me.files.path, strerror(errno));
+        break;
+    case RS_CHUNK_PAST_LIMIT:
+        rs_warn_once(
+            RS_SAID_LIMIT,
+            "%s has reached RINGSCOPE_LIMIT: what comes now is counted, not kept (RINGSCOPE_KEEP=last keeps the "
+            "newest instead)",
+            me.files.path);
+        break;
+    }
+    me.retry_at_ms = now_ms() + SECOND_MS;
+    return false;
+}
+
+/* Takes over what threads handed in, and seals it in order. */
+static void seal_full(void)
+{
+    struct rs_pool *p = &rs_pool;
+    for (bool more = true; more;) {
+        uint32_t first = rs_stack_take_all(&p->full, p->next_buffer);
+        more = first != UINT32_MAX;
+        if (more) {
+            if (me.waiting_first == UINT32_MAX)
+                me.waiting_first = first;
+            else
+                p->next_buffer[me.waiting_last] = first;
+            for (uint32_t i = first; i != UINT32_MAX; i = p->next_buffer[i]) {
+                me.waiting_last = i;
+                atomic_fetch_sub_explicit(&p->nfull, 1, memory_order_relaxed);
+            }
+        }
+        if (me.retry_at_ms && now_ms() < me.retry_at_ms) return;
+        me.retry_at_ms = 0;
+        while (me.waiting_first != UINT32_MAX && seal(me.waiting_first)) {
+            uint32_t done = me.waiting_first;
+            me.waiting_first = p->next_buffer[done];
+            rs_buffer_release(done);
+        }
+        if (me.retry_at_ms) return;
+    }
+}
+
+/* Seals the filled part of buffers that threads still write into, and of facts. */
+static void seal_partly(void)
+{
+    struct rs_pool *p = &rs_pool;
+    if (me.retry_at_ms) return;
+    uint32_t facts = rs_facts_buffer();
+    if (facts && !seal(facts - 1)) return;
+    uint32_t made = atomic_load(&p->slots_made);
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        /* A buffer that its owner hands in meanwhile stays ours to seal: only this thread releases buffers. */
+        uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
+        if (buffer && !seal(buffer - 1)) return;
+    }
+}
+
+/* ---- status ---- */
+
+static void beat(void)
+{
+    struct rs_pool *p = &rs_pool;
+    struct rs_status_block *st = &me.status;
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    st->heartbeat_tick = rs_tick();
+    st->heartbeat_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    st->file_end = me.chunks.end;
+    st->sealed_records = me.chunks.records;
+    st->lost_unopened = atomic_load(&p->lost_unopened);
+    st->lost_facts = rs_facts_lost();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    st->sealer_cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    uint32_t made = atomic_load(&p->slots_made);
+    uint64_t total = 0;
+    for (int c = 0; c < RS_LOST_COUNTS; c++) {
+        uint64_t lost = __atomic_load_n(&p->live->lost_overflow[c], __ATOMIC_RELAXED);
+        for (uint32_t i = 0; i < made && i < p->nslots; i++)
+            lost += __atomic_load_n(&p->slots[i].lost[c], __ATOMIC_RELAXED);
+        st->lost[c] = lost;
+        total += lost;
+    }
+    if (total)
+        rs_warn_once(
+            RS_SAID_LOST,
+            "callbacks come faster than they can be kept, or there is no room for them: losses are counted and "
+            "marked in the recording (RINGSCOPE_MEMORY gives more room, RINGSCOPE_EVENTS=ops asks for less)");
+    p->live->status = *st;
+    /* In place: needs no new block even on a full disk. Best effort: the live header has the same. */
+    ssize_t n = pwrite(me.files.fd, st, sizeof *st, offsetof(struct rs_file_header, status));
+    (void)n;
+}
+
+/* The cost of one callback on this machine, in a buffer of its own; for the recorder's share of the run time. */
+static uint32_t measure_callback_ps(void)
+{
+    enum { CALLS = 2000 };
+    struct rs_buffer *scratch = calloc(1, sizeof *scratch);
+    if (!scratch) return 0;
+    scratch->limit = UINT32_MAX;
+    scratch->tick_now = rs_tick();
+    struct rs_buffer *mine = rs_tls_buffer;
+    rs_tls_buffer = scratch;
+    struct timespec a, b;
+    for (int round = 0; round < 2; round++) { /* the first one warms up */
+        scratch->commit = 0;
+        clock_gettime(CLOCK_MONOTONIC, &a);
+        for (int i = 0; i < CALLS; i++) {
+            struct rs_write w;
+            if (!rs_write_begin(&w)) break;
+            rs_put_head(&w, RS_K_STOP, 0);
+            rs_write_end(&w);
+        }
+        clock_gettime(CLOCK_MONOTONIC, &b);
+    }
+    rs_tls_buffer = mine;
+    free(scratch);
+    int64_t ns = (int64_t)(b.tv_sec - a.tv_sec) * 1000000000 + (b.tv_nsec - a.tv_nsec);
+    return ns > 0 ? (uint32_t)(ns * 1000 / CALLS) : 0;
+}
+
+/* ---- life ---- */
+
+static bool open_recording(void)
+{
+    char why[512], fallback[512];
+    if (!rs_files_open(&me.files, me.config, why, sizeof why, fallback, sizeof fallback)) {
+        rs_warn_once(RS_SAID_MUTE,
+                     "nothing will be recorded in this process: %s. Set RINGSCOPE_DIR to a folder that can be "
+                     "written.",
+                     why);
+        return false;
+    }
+    struct rs_files *f = &me.files;
+    me.chunks = (struct rs_chunk_file){.fd = f->fd,
+                                       .codec = rs_codec_create(),
+                                       .end = f->header.header_bytes,
+                                       .limit = me.config->keep_last ? 0 : me.config->limit,
+                                       .ring_begin = f->header.ring_begin,
+                                       .ring_end = f->header.ring_end,
+                                       .ring_at = f->header.ring_begin};
+    if (f->header.ring_end) me.chunks.end = f->header.ring_end;
+    me.status = f->header.status;
+    me.waiting_first = UINT32_MAX;
+    struct rs_live_header *live = f->live;
+    live->nonce = rs_nonce;
+    live->pid = f->header.pid;
+    live->process_start_ns = f->header.process_start_ns;
+    memcpy(live->boot_id, f->header.boot_id, sizeof live->boot_id);
+    me.sealed = calloc(f->live_bytes / RS_BUFFER_BYTES + 1, sizeof *me.sealed);
+    if (!me.chunks.codec || !me.sealed || !rs_pool_open(f->live, f->live_bytes)) {
+        rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: out of memory");
+        return false;
+    }
+    live->magic = RS_LIVE_MAGIC; /* from here on a reader may trust it */
+    me.status.callback_cost_ps = measure_callback_ps();
+    rs_clock_sample();
+    if (fallback[0])
+        rs_info_once(RS_SAID_ANONYMOUS, "buffers lie in %s: %s",
+                     f->header.live_place == RS_LIVE_SHM ? "/dev/shm" : "memory that a kill loses", fallback);
+    rs_info_once(RS_SAID_OPEN, "recording to %s", f->path);
+    beat();
+    return true;
+}
+
+/* Whether a thread that is still alive may write on after us. */
+static bool others_hold_slots(void)
+{
+    uint32_t made = atomic_load(&rs_pool.slots_made);
+    for (uint32_t i = 0; i < made && i < rs_pool.nslots; i++) {
+        uint32_t tid = __atomic_load_n(&rs_pool.slots[i].tid, __ATOMIC_RELAXED);
+        if (tid && tid != me.exiting_tid && !syscall(SYS_tgkill, getpid(), tid, 0)) return true;
+    }
+    return false;
+}
+
+static void close_recording(void)
+{
+    me.retry_at_ms = 0;
+    me.chunks.limit = 0; /* what memory still holds is added: it is bounded, and better than a gap */
+    seal_full();
+    rs_clock_sample();
+    seal_partly();
+    bool all = !me.retry_at_ms;
+    me.status.state = RS_STATE_CLOSED;
+    me.status.live_left = !all || (me.files.header.live_place == RS_LIVE_BESIDE && others_hold_slots());
+    beat();
+    if (!me.status.live_left) {
+        rs_files_drop_live(&me.files);
+    } else if (all) {
+        /* Only the buffers that threads still hold matter: the others need no room on disk. */
+        int fd = open(me.files.live_path, O_RDWR | O_CLOEXEC);
+        for (uint32_t i = 0; fd >= 0 && i < rs_pool.nbuffers; i++)
+            if ((uint32_t)rs_pool.buffers[i].commit == rs_pool.buffers[i].sealed &&
+                (uint32_t)rs_pool.buffers[i].slot < rs_pool.nslots &&
+                rs_pool.slots[rs_pool.buffers[i].slot].buffer != i + 1)
+                fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                          (off_t)(rs_pool.live->buffers_at + (uint64_t)i * RS_BUFFER_BYTES), RS_BUFFER_BYTES);
+        if (fd >= 0) close(fd);
+    }
+}
+
+static void *sealer_main(void *unused)
+{
+    (void)unused;
+    pthread_setname_np(pthread_self(), "ringscope");
+    if (!open_recording()) {
+        set_state(RS_SEALER_FAILED);
+        return NULL;
+    }
+    set_state(RS_SEALER_OPEN);
+    uint64_t next_beat = now_ms() + BEAT_MS, next_second = now_ms() + SECOND_MS;
+    while (!atomic_load(&me.stop)) {
+        uint64_t now = now_ms();
+        atomic_store(&rs_pool.sealer_sleeps, 1);
+        if (now < next_beat && !atomic_load(&me.stop) && !atomic_load(&me.flush))
+            futex_wait(&rs_pool.sealer_sleeps, 1, next_beat - now);
+        atomic_store(&rs_pool.sealer_sleeps, 0);
+        seal_full();
+        now = now_ms();
+        bool flush = atomic_exchange(&me.flush, 0);
+        if (now >= next_second || flush) {
+            rs_control_look(me.config->dir);
+            rs_clock_sample();
+            seal_partly();
+            next_second = now + SECOND_MS;
+        }
+        if (now >= next_beat || flush) {
+            me.status.state = atomic_load(&me.idle) ? RS_STATE_IDLE : RS_STATE_RUNNING;
+            beat();
+            next_beat = now + BEAT_MS;
+        }
+    }
+    close_recording();
+    set_state(RS_SEALER_CLOSED);
+    return NULL;
+}
+
+static void wake(void)
+{
+    atomic_store(&rs_pool.sealer_sleeps, 0);
+    syscall(SYS_futex, &rs_pool.sealer_sleeps, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+enum rs_sealer_state rs_sealer_state(void)
+{
+    return atomic_load(&me.state);
+}
+
+static enum rs_sealer_state wait_while(enum rs_sealer_state state, unsigned wait_ms)
+{
+    uint64_t until = now_ms() + wait_ms, now;
+    while (rs_sealer_state() == state && (now = now_ms()) < until) futex_wait(&me.state, state, until - now);
+    return rs_sealer_state();
+}
+
+enum rs_sealer_state rs_sealer_start(const struct rs_config *config, unsigned wait_ms)
+{
+    me.config = config;
+    atomic_store(&me.state, RS_SEALER_OPENING);
+    rs_clock_start(config);
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* the thread inherits this */
+    pthread_attr_t attr;
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK_BYTES);
+    int failed = pthread_create(&me.thread, &attr, sealer_main, NULL);
+    pthread_attr_destroy(&attr);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (failed) {
+        rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: cannot start a thread: %s",
+                     strerror(failed));
+        atomic_store(&me.state, RS_SEALER_FAILED);
+        return RS_SEALER_FAILED;
+    }
+    pthread_detach(me.thread);
+    return wait_while(RS_SEALER_OPENING, wait_ms);
+}
+
+void rs_sealer_flush(bool idle)
+{
+    atomic_store(&me.idle, idle);
+    atomic_store(&me.flush, 1);
+    wake();
+}
+
+void rs_sealer_close(unsigned wait_ms)
+{
+    if (rs_sealer_state() != RS_SEALER_OPEN) return;
+    me.exiting_tid = (uint32_t)syscall(SYS_gettid);
+    atomic_store(&me.stop, 1);
+    wake();
+    wait_while(RS_SEALER_OPEN, wait_ms);
+}
+
+void rs_sealer_forget(void)
+{
+    if (me.files.fd > 0) close(me.files.fd);
+    memset(&me, 0, sizeof me);
+}
