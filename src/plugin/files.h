@@ -26,6 +26,10 @@ struct rs_files {
 bool rs_files_open(struct rs_files *files, const struct rs_config *config, char *why, size_t why_bytes, char *fallback,
                    size_t fallback_bytes);
 
+/* Takes the page faults of [from, to) of the live mapping now (about 0.2 ms a MiB), so that no callback of NCCL does:
+ * they would double its cost. */
+void rs_files_prefault(struct rs_files *files, size_t from, size_t to);
+
 /* Removes the live file: everything in it is in the recording. */
 void rs_files_drop_live(struct rs_files *files);
 

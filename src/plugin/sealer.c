@@ -25,11 +25,12 @@ enum {
     BEAT_MS = 100,
     SECOND_MS = 1000,
     STACK_BYTES = 256 * 1024,
+    PREFAULT_FIRST = 8 << 20, /* bytes of buffers that are ready when init returns */
 };
 
 /* How far a buffer is sealed, and what a chunk that begins there must say. Private to the thread. */
 struct sealed {
-    uint32_t generation;
+    uint32_t slot, generation; /* whose words these were: a buffer goes from slot to slot */
     uint32_t words;
     uint64_t tick_base, next_handle;
     uint32_t tid;
@@ -110,8 +111,9 @@ static bool seal(uint32_t index)
     struct sealed *s = &me.sealed[index];
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
     uint32_t to = (uint32_t)commit;
-    if (s->generation != b->generation)
-        *s = (struct sealed){.generation = b->generation, .tick_base = b->tick_base, .next_handle = b->first_handle};
+    if (s->slot != b->slot || s->generation != b->generation)
+        *s = (struct sealed){
+            .slot = b->slot, .generation = b->generation, .tick_base = b->tick_base, .next_handle = b->first_handle};
     if (s->words == to) return true;
 
     struct sealed after = *s;
@@ -275,6 +277,7 @@ static bool open_recording(void)
         return false;
     }
     struct rs_files *f = &me.files;
+    rs_files_prefault(f, 0, PREFAULT_FIRST);
     me.chunks = (struct rs_chunk_file){.fd = f->fd,
                                        .codec = rs_codec_create(),
                                        .end = f->header.header_bytes,
@@ -352,6 +355,7 @@ static void *sealer_main(void *unused)
         return NULL;
     }
     set_state(RS_SEALER_OPEN);
+    rs_files_prefault(&me.files, PREFAULT_FIRST, SIZE_MAX); /* the job need not wait for these */
     uint64_t next_beat = now_ms() + BEAT_MS, next_second = now_ms() + SECOND_MS;
     while (!atomic_load(&me.stop)) {
         uint64_t now = now_ms();

@@ -1,0 +1,264 @@
+#include "trace/callbacks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The records of one slot. */
+struct stream {
+    const struct rs_piece *piece, *end; /* the one in `words`, and behind the slot's last */
+    uint64_t *words; /* a copy of the piece's, NULL until the first is needed */
+    uint32_t at, n; /* next word, of how many */
+    uint64_t tick_base, next_handle;
+    uint32_t tid;
+    char thread_name[17];
+    uint64_t tick; /* of the record at `at` */
+};
+
+struct rs_cursor {
+    struct rs_recording *recording;
+    const struct rs_process *process;
+    struct stream *streams;
+    struct stream **heap; /* by tick; [0] is the earliest */
+    size_t nstreams, nheap;
+    struct rs_callback *lives; /* init and finalize, in order */
+    size_t nlives, at_life;
+    uint64_t args[RS_RECORD_MAX]; /* of the callback handed out last */
+    char thread_name[17];
+};
+
+/* ---- one stream ---- */
+
+static void name_thread(struct stream *s, uint32_t tid, const char *name)
+{
+    s->tid = tid;
+    memcpy(s->thread_name, name, 16);
+    s->thread_name[16] = 0;
+}
+
+/* Decodes the piece that `s` stands on. false: it cannot be. */
+static bool load(struct rs_cursor *c, struct stream *s)
+{
+    const struct rs_chunk_header *h = &s->piece->header;
+    const uint64_t *words = rs_recording_words(c->recording, s->piece);
+    if (!words) return false;
+    if (!s->words && !(s->words = malloc(RS_BUFFER_BYTES))) return false;
+    s->n = h->to - h->from;
+    memcpy(s->words, words, s->n * sizeof *words);
+    s->at = 0;
+    s->tick_base = h->tick_base;
+    s->next_handle = h->next_handle;
+    name_thread(s, h->tid, h->thread_name);
+    return true;
+}
+
+/* Moves on to the next record that is for the caller, taking in what stands between. false: the stream has ended. */
+static bool settle(struct rs_cursor *c, struct stream *s)
+{
+    for (;;) {
+        while (s->at >= s->n) {
+            if (s->words) s->piece++;
+            if (s->piece >= s->end) return false;
+            while (!load(c, s))
+                if (++s->piece >= s->end) return false;
+        }
+        const uint64_t *w = s->words + s->at;
+        unsigned words = rs_record_words(w, s->n - s->at), kind = (unsigned)w[0] & 0xff;
+        if (!words) {
+            const char *file = s->piece->copy ? c->recording->live_path : c->recording->path;
+            rs_recording_damage(c->recording, file, s->piece->offset, (s->n - s->at) * 8,
+                                "the rest of this chunk holds no whole record");
+            s->at = s->n;
+            continue;
+        }
+        if (kind == RS_K_TICK_BASE) {
+            s->tick_base = w[1];
+        } else if (kind == RS_K_THREAD) {
+            name_thread(s, (uint32_t)w[1], (const char *)&w[2]);
+        } else if (s->at < s->piece->skip) {
+            if (rs_kind_is_start(kind)) s->next_handle++; /* it is in a chunk already */
+        } else {
+            s->tick = s->tick_base + (w[0] >> 32);
+            return true;
+        }
+        s->at += words;
+    }
+}
+
+/* Reads the record at `at` and steps behind it. */
+static void take(struct stream *s, struct rs_callback *cb)
+{
+    const uint64_t *w = s->words + s->at;
+    unsigned kind = (unsigned)w[0] & 0xff, i = 1;
+    uint64_t ref = w[0] >> 8 & (RS_REF_LIMIT - 1);
+    *cb = (struct rs_callback){.tick = s->tick, .tid = s->tid, .thread_name = s->thread_name, .kind = kind};
+    uint64_t handle = 0;
+    if (rs_kind_has_handle(kind)) handle = ref ? s->next_handle - ref : w[i++];
+    if (rs_kind_is_start(kind)) {
+        uint64_t start = w[i++];
+        cb->call = RS_CALL_START;
+        cb->handle = s->next_handle++;
+        cb->parent = handle;
+        if ((start & 0xffff) == RS_CTX_ESCAPE) {
+            cb->context = w[i++];
+            cb->rank = (int64_t)w[i++];
+        } else {
+            cb->context = rs_handle(rs_handle_nonce(cb->handle), RS_SLOT_CONTEXT, start & 0xffff);
+            cb->rank = (int64_t)(start >> 16 & 0xffffff);
+        }
+        cb->small = start >> 40 == RS_SMALL_ESCAPE ? w[i++] : start >> 40;
+        cb->type = rs_kind_start(kind)->type;
+        if (kind == RS_K_START_RAW) cb->type = w[i];
+    } else if (kind == RS_K_STOP) {
+        cb->call = RS_CALL_STOP;
+        cb->handle = handle;
+    } else if (kind == RS_K_LOST) {
+        cb->call = RS_CALL_LOST;
+        cb->lost_first = w[i++];
+        cb->lost_last = w[i++];
+    } else {
+        cb->call = RS_CALL_STATE;
+        cb->handle = handle;
+        cb->has_arg = true;
+        if (kind >= RS_K_STATE_ARG)
+            cb->state = (int)(kind - RS_K_STATE_ARG);
+        else if (kind >= RS_K_STATE)
+            cb->state = (int)(kind - RS_K_STATE), cb->has_arg = false;
+        else if (kind == RS_K_STATE_V1)
+            cb->state = (int)(uint32_t)w[i];
+        else if (kind == RS_K_STATE_RAW)
+            cb->state = (int)(uint32_t)w[i], cb->has_arg = w[i] >> 32;
+        else
+            cb->state = 21; /* NetPluginUpdate with its payload */
+    }
+    cb->args = w + i;
+    s->at += i + rs_kind_args[kind];
+}
+
+/* ---- merging ---- */
+
+static void sink(struct rs_cursor *c, size_t i)
+{
+    struct stream *s = c->heap[i];
+    for (;;) {
+        size_t child = 2 * i + 1;
+        if (child >= c->nheap) break;
+        if (child + 1 < c->nheap && c->heap[child + 1]->tick < c->heap[child]->tick) child++;
+        if (c->heap[child]->tick >= s->tick) break;
+        c->heap[i] = c->heap[child];
+        i = child;
+    }
+    c->heap[i] = s;
+}
+
+static int life_order(const void *a, const void *b)
+{
+    const struct rs_callback *x = a, *y = b;
+    return x->tick < y->tick ? -1 : x->tick > y->tick;
+}
+
+static enum rs_status collect_lives(struct rs_cursor *c, struct rs_err *err)
+{
+    const struct rs_process *p = c->process;
+    size_t n = p->ncomms + p->nfinalizes;
+    if (n && !(c->lives = calloc(n, sizeof *c->lives))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < p->ncomms; i++) {
+        const struct rs_comm *comm = &p->comms[i];
+        c->lives[c->nlives++] = (struct rs_callback){.call = RS_CALL_INIT,
+                                                     .tick = comm->created_tick,
+                                                     .tid = comm->fact.tid,
+                                                     .thread_name = "",
+                                                     .context = comm->fact.context,
+                                                     .rank = comm->fact.rank,
+                                                     .comm = comm};
+    }
+    for (size_t i = 0; i < p->nfinalizes; i++) {
+        const struct rs_finalize *f = &p->finalizes[i];
+        c->lives[c->nlives++] = (struct rs_callback){.call = RS_CALL_FINALIZE,
+                                                     .tick = f->tick,
+                                                     .tid = f->fact.tid,
+                                                     .thread_name = "",
+                                                     .context = f->fact.context};
+    }
+    if (n) qsort(c->lives, n, sizeof *c->lives, life_order);
+    return RS_OK;
+}
+
+static enum rs_status collect_streams(struct rs_cursor *c, struct rs_err *err)
+{
+    struct rs_recording *r = c->recording;
+    size_t slots = 0;
+    for (size_t i = 0; i < r->nevents; i++) slots += !i || r->events[i].header.slot != r->events[i - 1].header.slot;
+    if (!slots) return RS_OK;
+    c->streams = calloc(slots, sizeof *c->streams);
+    c->heap = calloc(slots, sizeof *c->heap);
+    if (!c->streams || !c->heap) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0, j; i < r->nevents; i = j) {
+        for (j = i + 1; j < r->nevents && r->events[j].header.slot == r->events[i].header.slot;) j++;
+        struct stream *s = &c->streams[c->nstreams++];
+        s->piece = &r->events[i];
+        s->end = &r->events[j];
+        if (settle(c, s)) c->heap[c->nheap++] = s;
+    }
+    for (size_t i = c->nheap / 2; i-- > 0;) sink(c, i);
+    return RS_OK;
+}
+
+enum rs_status rs_cursor_open(struct rs_cursor **out, struct rs_recording *r, const struct rs_process *p,
+                              struct rs_err *err)
+{
+    struct rs_cursor *c = *out = calloc(1, sizeof *c);
+    if (!c) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->recording = r;
+    c->process = p;
+    enum rs_status status = collect_lives(c, err);
+    if (status == RS_OK) status = collect_streams(c, err);
+    if (status != RS_OK) {
+        rs_cursor_close(c);
+        *out = NULL;
+    }
+    return status;
+}
+
+bool rs_cursor_next(struct rs_cursor *c, struct rs_callback *cb)
+{
+    struct stream *s = c->nheap ? c->heap[0] : NULL;
+    if (c->at_life < c->nlives && (!s || c->lives[c->at_life].tick <= s->tick)) {
+        *cb = c->lives[c->at_life++];
+        return true;
+    }
+    if (!s) return false;
+    take(s, cb);
+    /* Settling may decode the next piece over the words that cb points to. */
+    memcpy(c->args, cb->args, rs_kind_args[cb->kind] * sizeof *c->args);
+    memcpy(c->thread_name, s->thread_name, sizeof c->thread_name);
+    cb->args = c->args;
+    cb->thread_name = c->thread_name;
+    if (!settle(c, s)) c->heap[0] = c->heap[--c->nheap];
+    if (c->nheap) sink(c, 0);
+    return true;
+}
+
+void rs_cursor_close(struct rs_cursor *c)
+{
+    if (!c) return;
+    for (size_t i = 0; i < c->nstreams; i++) free(c->streams[i].words);
+    free(c->streams);
+    free(c->heap);
+    free(c->lives);
+    free(c);
+}
+
+uint64_t rs_callback_field(const struct rs_callback *cb, const struct rs_field *f)
+{
+    uint64_t v = (f->source == RS_FROM_SMALL ? cb->small : cb->args[f->word]) >> f->shift;
+    if (f->bits == 64) return v;
+    v &= (UINT64_C(1) << f->bits) - 1;
+    if (f->format == RS_F_INT && v >> (f->bits - 1)) v |= ~UINT64_C(0) << f->bits;
+    return v;
+}
+
+const struct rs_field *rs_callback_fields(const struct rs_callback *cb)
+{
+    if (cb->call == RS_CALL_START) return rs_kind_start(cb->kind)->fields;
+    return cb->call == RS_CALL_STATE ? rs_kind_state_fields(cb->kind) : NULL;
+}

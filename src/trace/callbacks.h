@@ -1,0 +1,44 @@
+/* The callbacks of a recording, one after the other, in time order.
+ *
+ * Threads' records are in order by themselves; a cursor merges them, and init and finalize with them. It holds one decoded
+ * chunk a slot (64 KiB) and nothing else, so memory does not grow with the recording. Everything a callback points to is
+ * good until the next call. One thread at a time; several cursors on one recording may not be used in turns. */
+#ifndef RS_TRACE_CALLBACKS_H
+#define RS_TRACE_CALLBACKS_H
+
+#include "trace/process.h"
+
+enum rs_call { RS_CALL_INIT, RS_CALL_START, RS_CALL_STOP, RS_CALL_STATE, RS_CALL_FINALIZE, RS_CALL_LOST };
+
+struct rs_callback {
+    enum rs_call call;
+    uint64_t tick;
+    uint32_t tid;
+    const char *thread_name; /* 16 bytes at most, always ended */
+    unsigned kind; /* enum rs_kind, of records */
+    uint64_t type; /* event type bit(s) of a start */
+    uint64_t handle; /* a start's own; a stop's or state's as it came */
+    uint64_t parent, context; /* of a start, as they came; context also of init and finalize */
+    int64_t rank; /* of a start, as it came */
+    uint64_t small; /* of a start: see kinds.c */
+    int state; /* of a state */
+    bool has_arg; /* a state's argument was there */
+    const uint64_t *args; /* words, by kind; of LOST: counts by loss class */
+    uint64_t lost_first, lost_last; /* ticks, of LOST */
+    const struct rs_comm *comm; /* of init */
+};
+
+struct rs_cursor;
+
+enum rs_status rs_cursor_open(struct rs_cursor **cursor, struct rs_recording *recording,
+                              const struct rs_process *process, struct rs_err *err);
+/* false: that was all. What could not be decoded is noted as a damage of the recording. */
+bool rs_cursor_next(struct rs_cursor *cursor, struct rs_callback *callback);
+void rs_cursor_close(struct rs_cursor *cursor);
+
+/* One argument of a callback, taken out of its words by its field's description. Signed ones are sign-extended. */
+uint64_t rs_callback_field(const struct rs_callback *callback, const struct rs_field *field);
+/* The fields of a start or state; NULL: none. */
+const struct rs_field *rs_callback_fields(const struct rs_callback *callback);
+
+#endif

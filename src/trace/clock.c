@@ -1,0 +1,60 @@
+#include "trace/clock.h"
+
+enum { SHORT_NS = 50000000 }; /* a rate over less than this is worth less than the one over all */
+
+static uint64_t middle(const struct rs_clock_bracket *b)
+{
+    return b->before + (b->after - b->before) / 2;
+}
+
+/* ns a tick from two moments, or 0 if they are too near. */
+static double rate_of(uint64_t tick_a, uint64_t ns_a, uint64_t tick_b, uint64_t ns_b)
+{
+    return tick_b > tick_a && ns_b > ns_a + SHORT_NS ? (double)(ns_b - ns_a) / (double)(tick_b - tick_a) : 0;
+}
+
+void rs_clock_prepare(struct rs_clock *c, const struct rs_recording *r, const struct rs_process *p)
+{
+    const struct rs_file_header *h = &r->header;
+    *c = (struct rs_clock){
+        .samples = p->clocks, .n = p->nclocks, .tick0 = h->created_tick, .ns0 = (int64_t)h->created_ns};
+    if (c->n) {
+        const struct rs_fact_clock *first = &c->samples[0], *last = &c->samples[c->n - 1];
+        c->rate = rate_of(middle(&first->raw), first->raw.ns, middle(&last->raw), last->raw.ns);
+    }
+    /* A process that was killed at once has one sample, but its heartbeats tell as well. */
+    if (!(c->rate > 0))
+        c->rate = rate_of(h->created_tick, h->created_ns, h->status.heartbeat_tick, h->status.heartbeat_ns);
+    if (!(c->rate > 0) && c->n > 1) {
+        const struct rs_clock_bracket *a = &c->samples[0].raw, *b = &c->samples[c->n - 1].raw;
+        if (middle(b) > middle(a)) c->rate = (double)(b->ns - a->ns) / (double)(middle(b) - middle(a));
+    }
+    if (!(c->rate > 0)) c->rate = h->tick_source == RS_TICK_CLOCK_RAW ? 1 : 0.5; /* nothing to go by: say 2 GHz */
+    if (!c->n) return;
+    const struct rs_fact_clock *first = &c->samples[0];
+    /* RAW at the moment that REALTIME was read, a little later. */
+    int64_t later = (int64_t)(c->rate * ((double)middle(&first->real) - (double)middle(&first->raw)));
+    c->wall = (int64_t)first->real.ns - ((int64_t)first->raw.ns + later);
+    for (size_t i = 0; i < c->n; i++) {
+        const struct rs_clock_bracket *b = &c->samples[i].raw;
+        int64_t half = (int64_t)((double)(b->after - b->before) * c->rate / 2) + 1;
+        if (half > c->error_ns) c->error_ns = half;
+    }
+}
+
+int64_t rs_clock_ns(struct rs_clock *c, uint64_t tick)
+{
+    if (!c->n) return c->ns0 + (int64_t)((double)(int64_t)(tick - c->tick0) * c->rate);
+    while (c->at + 1 < c->n && middle(&c->samples[c->at + 1].raw) <= tick) c->at++;
+    while (c->at && middle(&c->samples[c->at].raw) > tick) c->at--;
+    const struct rs_clock_bracket *a = &c->samples[c->at].raw;
+    double rate = c->rate;
+    if (c->n > 1) {
+        /* Behind the last sample the last span goes on. */
+        size_t i = c->at + 1 < c->n ? c->at : c->at - 1;
+        const struct rs_clock_bracket *x = &c->samples[i].raw, *y = &c->samples[i + 1].raw;
+        double own = rate_of(middle(x), x->ns, middle(y), y->ns);
+        if (own > 0) rate = own;
+    }
+    return (int64_t)a->ns + c->wall + (int64_t)((double)(int64_t)(tick - middle(a)) * rate);
+}

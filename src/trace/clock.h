@@ -1,0 +1,26 @@
+/* Ticks of one process -> ns on its host's clock, with the error of that.
+ *
+ * The axis is CLOCK_MONOTONIC_RAW (which is never set or slewed), moved once so that it shows wall time at the process's
+ * first clock sample. Between samples it is a straight line; outside, the nearest one goes on. */
+#ifndef RS_TRACE_CLOCK_H
+#define RS_TRACE_CLOCK_H
+
+#include "trace/process.h"
+
+struct rs_clock {
+    const struct rs_fact_clock *samples; /* the process's: must live on */
+    size_t n;
+    double rate; /* ns a tick, over the whole recording: for a span between samples that is too short to tell */
+    int64_t wall; /* ns: RAW + wall = wall time at the first sample */
+    uint64_t tick0; /* without any sample: the header's moment */
+    int64_t ns0;
+    size_t at; /* the sample before the last tick asked for: ticks come nearly in order */
+    int64_t error_ns; /* of any time between samples: half the widest bracket */
+};
+
+void rs_clock_prepare(struct rs_clock *clock, const struct rs_recording *recording, const struct rs_process *process);
+
+/* Wall ns of a tick. Not for several threads at once: remembers where it was. */
+int64_t rs_clock_ns(struct rs_clock *clock, uint64_t tick);
+
+#endif

@@ -1,0 +1,256 @@
+#include "trace/inputs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/map.h"
+
+/* ---- opening ---- */
+
+struct paths {
+    char **names;
+    size_t n;
+};
+
+static enum rs_status add_path(struct paths *p, const char *folder, const char *name, struct rs_err *err)
+{
+    char **grown = realloc(p->names, (p->n + 1) * sizeof *grown);
+    size_t bytes = strlen(name) + (folder ? strlen(folder) + 1 : 0) + 1;
+    char *path = malloc(bytes);
+    if (grown) p->names = grown;
+    if (!grown || !path) {
+        free(path);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    snprintf(path, bytes, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
+    p->names[p->n++] = path;
+    return RS_OK;
+}
+
+static enum rs_status note_unreadable(struct rs_inputs *in, const char *path, const char *why, struct rs_err *err)
+{
+    struct rs_unreadable *grown = realloc(in->unreadable, (in->nunreadable + 1) * sizeof *grown);
+    if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    in->unreadable = grown;
+    struct rs_unreadable *u = &grown[in->nunreadable];
+    if (!(u->path = strdup(path))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    snprintf(u->why, sizeof u->why, "%s", why);
+    in->nunreadable++;
+    return RS_OK;
+}
+
+/* Files as they are; of a folder, the recordings in it. */
+static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char *path, struct rs_err *err)
+{
+    struct stat st;
+    if (stat(path, &st)) return rs_fail_errno(err, "%s", path);
+    if (!S_ISDIR(st.st_mode)) return add_path(to, NULL, path, err);
+    struct rs_dir dir = {0};
+    RS_TRY(rs_dir_list(&dir, path, ".rsc", err));
+    enum rs_status status = RS_OK;
+    for (size_t i = 0; status == RS_OK && i < dir.count; i++) status = add_path(to, path, dir.names[i], err);
+    if (status == RS_OK && !dir.count) {
+        struct rs_err why;
+        rs_fail(&why, RS_BAD_INPUT, "%s: no recording (*.rsc) in this folder", path);
+        status = note_unreadable(in, path, why.msg, err);
+    }
+    rs_dir_free(&dir);
+    return status;
+}
+
+static enum rs_status open_one(struct rs_inputs *in, const char *path, struct rs_err *err)
+{
+    struct rs_recording *recording;
+    struct rs_err why;
+    if (rs_recording_open(&recording, path, &why) != RS_OK) return note_unreadable(in, path, why.msg, err);
+    struct rs_source *s = &in->sources[in->n++];
+    *s = (struct rs_source){.recording = recording};
+    rs_process_read(&s->process, recording);
+    return RS_OK;
+}
+
+/* ---- runs ---- */
+
+static size_t root_of(size_t *parent, size_t i)
+{
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static void join(size_t *parent, size_t a, size_t b)
+{
+    parent[root_of(parent, a)] = root_of(parent, b);
+}
+
+static int by_host_and_time(const void *a, const void *b)
+{
+    struct rs_source *x = *(struct rs_source *const *)a, *y = *(struct rs_source *const *)b;
+    int host = strcmp(x->recording->header.host, y->recording->header.host);
+    if (host) return host;
+    int64_t s = rs_source_begin_ns(x), t = rs_source_begin_ns(y);
+    return s < t ? -1 : s > t;
+}
+
+/* Processes of one host whose lives overlap. */
+static enum rs_status join_by_time(struct rs_inputs *in, size_t *parent, struct rs_err *err)
+{
+    struct rs_source **order = calloc(in->n, sizeof *order);
+    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < in->n; i++) order[i] = &in->sources[i];
+    qsort(order, in->n, sizeof *order, by_host_and_time);
+    struct rs_source *latest = order[0]; /* of those before on this host: the one that lived longest */
+    for (size_t i = 1; i < in->n; i++) {
+        struct rs_source *s = order[i];
+        bool same = !strcmp(s->recording->header.host, latest->recording->header.host);
+        if (same && rs_source_begin_ns(s) <= rs_source_end_ns(latest))
+            join(parent, (size_t)(s - in->sources), (size_t)(latest - in->sources));
+        if (!same || rs_source_end_ns(s) > rs_source_end_ns(latest)) latest = s;
+    }
+    free(order);
+    return RS_OK;
+}
+
+static enum rs_status join_by_communicator(struct rs_inputs *in, size_t *parent, struct rs_err *err)
+{
+    struct rs_map first = {0}; /* communicator -> a source that has it */
+    enum rs_status status = RS_OK;
+    for (size_t i = 0; i < in->n && status == RS_OK; i++) {
+        const struct rs_process *p = &in->sources[i].process;
+        for (size_t k = 0; k < p->ncomms && status == RS_OK; k++) {
+            uint64_t id = p->comms[k].fact.comm_id, *at;
+            if (!id) continue; /* v1 to v3 do not tell */
+            status = rs_map_at(&first, id, i, &at, err);
+            if (status == RS_OK) join(parent, i, (size_t)*at);
+        }
+    }
+    rs_map_free(&first);
+    return status;
+}
+
+static int by_run(const void *a, const void *b)
+{
+    const struct rs_source *x = a, *y = b;
+    if (x->run != y->run) return x->run < y->run ? -1 : 1;
+    const struct rs_file_header *h = &x->recording->header, *g = &y->recording->header;
+    int host = strcmp(h->host, g->host);
+    if (host) return host;
+    if (h->pid != g->pid) return h->pid < g->pid ? -1 : 1;
+    return strcmp(x->recording->path, y->recording->path);
+}
+
+/* Numbers the sets by the time of their first process. */
+static enum rs_status number_runs(struct rs_inputs *in, size_t *parent, struct rs_err *err)
+{
+    struct {
+        int64_t begin;
+        size_t number;
+    } *sets = calloc(in->n, sizeof *sets);
+    if (!sets) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < in->n; i++) sets[i].begin = INT64_MAX;
+    for (size_t i = 0; i < in->n; i++) {
+        int64_t begin = rs_source_begin_ns(&in->sources[i]);
+        size_t root = root_of(parent, i);
+        if (begin < sets[root].begin) sets[root].begin = begin;
+    }
+    for (size_t i = 0; i < in->n; i++) {
+        if (parent[i] != i) continue;
+        in->nruns++;
+        for (size_t k = 0; k < in->n; k++)
+            sets[i].number += parent[k] == k && k != i &&
+                              (sets[k].begin < sets[i].begin || (sets[k].begin == sets[i].begin && k < i));
+    }
+    for (size_t i = 0; i < in->n; i++) in->sources[i].run = sets[root_of(parent, i)].number;
+    free(sets);
+    qsort(in->sources, in->n, sizeof *in->sources, by_run);
+    return RS_OK;
+}
+
+static enum rs_status find_runs(struct rs_inputs *in, struct rs_err *err)
+{
+    size_t *parent = calloc(in->n, sizeof *parent);
+    if (!parent) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < in->n; i++) parent[i] = i;
+    enum rs_status status = join_by_time(in, parent, err);
+    if (status == RS_OK) status = join_by_communicator(in, parent, err);
+    if (status == RS_OK) status = number_runs(in, parent, err);
+    free(parent);
+    return status;
+}
+
+/* ---- the module ---- */
+
+enum rs_status rs_inputs_open(struct rs_inputs *in, char *const *paths, size_t npaths,
+                              void (*progress)(size_t done, size_t all), struct rs_err *err)
+{
+    *in = (struct rs_inputs){0};
+    struct paths files = {0};
+    enum rs_status status = RS_OK;
+    for (size_t i = 0; status == RS_OK && i < npaths; i++) status = expand(in, &files, paths[i], err);
+    if (status == RS_OK && files.n && !(in->sources = calloc(files.n, sizeof *in->sources)))
+        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == RS_OK && i < files.n; i++) {
+        status = open_one(in, files.names[i], err);
+        if (progress) progress(i + 1, files.n);
+    }
+    for (size_t i = 0; i < files.n; i++) free(files.names[i]);
+    free(files.names);
+    if (status == RS_OK && !in->n)
+        status = rs_fail(err, RS_BAD_INPUT, "%s", in->nunreadable ? in->unreadable[0].why : "nothing to read");
+    for (size_t i = 0; i < in->n; i++) /* sources do not move before they are sorted, and then as a whole */
+        rs_clock_prepare(&in->sources[i].clock, in->sources[i].recording, &in->sources[i].process);
+    if (status == RS_OK) status = find_runs(in, err);
+    if (status != RS_OK) rs_inputs_close(in);
+    return status;
+}
+
+static void source_close(struct rs_source *s)
+{
+    rs_process_free(&s->process);
+    rs_recording_close(s->recording);
+}
+
+void rs_inputs_close(struct rs_inputs *in)
+{
+    for (size_t i = 0; i < in->n; i++) source_close(&in->sources[i]);
+    for (size_t i = 0; i < in->nunreadable; i++) free(in->unreadable[i].path);
+    free(in->sources);
+    free(in->unreadable);
+    *in = (struct rs_inputs){0};
+}
+
+enum rs_status rs_inputs_choose(struct rs_inputs *in, long run, struct rs_err *err)
+{
+    if (run == RS_RUN_ALL) return RS_OK;
+    if (run == RS_RUN_NEWEST) run = (long)in->nruns - 1;
+    if (run < 0 || (size_t)run >= in->nruns)
+        return rs_fail(err, RS_NOT_FOUND, "there is no run %ld: runs are 0 to %zu", run, in->nruns - 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        if (in->sources[i].run == (size_t)run)
+            in->sources[kept++] = in->sources[i];
+        else
+            source_close(&in->sources[i]);
+    }
+    in->n = kept;
+    return RS_OK;
+}
+
+bool rs_source_complete(const struct rs_source *s)
+{
+    const struct rs_recording *r = s->recording;
+    return !r->ndamages && !r->damaged && !r->live_missing && !rs_recording_lost(r) && !r->overwritten &&
+           !r->header.status.lost_facts &&
+           (r->header.live_place != RS_LIVE_ANONYMOUS || r->header.status.state == RS_STATE_CLOSED);
+}
+
+int64_t rs_source_begin_ns(struct rs_source *s)
+{
+    return rs_clock_ns(&s->clock, s->recording->header.created_tick);
+}
+
+int64_t rs_source_end_ns(struct rs_source *s)
+{
+    return rs_clock_ns(&s->clock, s->recording->header.status.heartbeat_tick);
+}

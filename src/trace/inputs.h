@@ -1,0 +1,49 @@
+/* What a command was given to read: files and folders -> recordings, sorted into runs.
+ *
+ * A folder stands for the recordings in it. A run is a set of processes that belong together: they share a communicator,
+ * or ran on one host at the same time; a folder may hold several (restarts). Runs are numbered from 0 by the time of their
+ * first process. An input that cannot be read is kept with the reason; the others are still used. Owns everything until
+ * rs_inputs_close(); one thread at a time. */
+#ifndef RS_TRACE_INPUTS_H
+#define RS_TRACE_INPUTS_H
+
+#include "trace/clock.h"
+
+/* One process. */
+struct rs_source {
+    struct rs_recording *recording;
+    struct rs_process process;
+    struct rs_clock clock;
+    size_t run;
+};
+
+struct rs_unreadable {
+    char *path;
+    char why[512]; /* begins with the path */
+};
+
+struct rs_inputs {
+    struct rs_source *sources; /* by run, then host, then pid */
+    size_t n;
+    struct rs_unreadable *unreadable;
+    size_t nunreadable;
+    size_t nruns;
+};
+
+enum { RS_RUN_NEWEST = -1, RS_RUN_ALL = -2 };
+
+/* Fails when nothing at all can be read. `progress` (may be NULL) is called now and then with files done and in all. */
+enum rs_status rs_inputs_open(struct rs_inputs *inputs, char *const *paths, size_t npaths,
+                              void (*progress)(size_t done, size_t all), struct rs_err *err);
+void rs_inputs_close(struct rs_inputs *inputs);
+
+/* Keeps the sources of one run: RS_RUN_NEWEST, RS_RUN_ALL or its number. Fails when there is no such run. */
+enum rs_status rs_inputs_choose(struct rs_inputs *inputs, long run, struct rs_err *err);
+
+/* Whether everything that the process recorded can be read: no loss, no damage, and its live file where it needs one. */
+bool rs_source_complete(const struct rs_source *source);
+/* Wall ns when the recording began, and when it was last heard of. */
+int64_t rs_source_begin_ns(struct rs_source *source);
+int64_t rs_source_end_ns(struct rs_source *source);
+
+#endif

@@ -1,0 +1,128 @@
+#include "trace/live.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *rs_live_path_beside(const char *path)
+{
+    size_t n = strlen(path);
+    char *to = malloc(n + 6);
+    if (!to) return NULL;
+    memcpy(to, path, n + 1);
+    if (n > 4 && !strcmp(to + n - 4, ".rsc")) to[n - 4] = 0;
+    return strcat(to, ".live");
+}
+
+/* Maps the first of the two places that holds the live file of this very process. */
+static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const char *recording_path,
+                           const struct rs_file_header *h, struct rs_err *err)
+{
+    char *paths[2] = {rs_live_path_beside(recording_path), h->live_name[0] == '/' ? strdup(h->live_name) : NULL};
+    if (!paths[0]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (int i = 0; i < 2 && !live->path; i++) {
+        if (!paths[i] || access(paths[i], F_OK)) continue;
+        enum rs_status status = rs_file_map(map, paths[i], err);
+        if (status != RS_OK) {
+            free(paths[0]);
+            free(paths[1]);
+            return status;
+        }
+        const struct rs_live_header *l = (const void *)map->data;
+        if (map->size >= sizeof *l && l->magic == RS_LIVE_MAGIC && l->nonce == h->nonce && l->pid == h->pid &&
+            !strncmp(l->boot_id, h->boot_id, sizeof l->boot_id)) {
+            live->path = paths[i];
+            paths[i] = NULL;
+        } else {
+            rs_file_unmap(map);
+        }
+    }
+    free(paths[0]);
+    free(paths[1]);
+    return RS_OK;
+}
+
+static void damage(struct rs_live *live, uint64_t offset, uint64_t bytes, const char *why)
+{
+    if (live->ndamages == sizeof live->damages / sizeof *live->damages) return;
+    struct rs_damage *d = &live->damages[live->ndamages++];
+    d->offset = offset;
+    d->bytes = bytes;
+    snprintf(d->why, sizeof d->why, "%s", why);
+}
+
+/* Copies what `b` holds, if it is in use and did not change hands meanwhile. */
+static enum rs_status copy_buffer(struct rs_live *live, const struct rs_buffer *b, uint64_t offset, uint32_t nonce,
+                                  struct rs_err *err)
+{
+    uint32_t generation = __atomic_load_n(&b->generation, __ATOMIC_ACQUIRE);
+    uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
+    uint32_t words = (uint32_t)commit;
+    if (!generation || !words) return RS_OK;
+    if (words > sizeof b->words / 8) {
+        damage(live, offset, RS_BUFFER_BYTES, "a buffer claims more words than it has");
+        return RS_OK;
+    }
+    struct rs_piece p = {.offset = offset, .skip = __atomic_load_n(&b->sealed, __ATOMIC_RELAXED)};
+    p.header = (struct rs_chunk_header){.kind = b->slot == RS_SLOT_FACTS ? RS_CHUNK_FACTS : RS_CHUNK_EVENTS,
+                                        .coding = RS_CODING_RAW,
+                                        .stored_bytes = words * 8,
+                                        .nonce = nonce,
+                                        .generation = generation,
+                                        .slot = (uint16_t)b->slot,
+                                        .to = words,
+                                        .tick_base = b->tick_base,
+                                        .next_handle = b->first_handle};
+    if (!(p.copy = malloc(p.header.stored_bytes))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    memcpy(p.copy, b->words, p.header.stored_bytes);
+    p.stored = p.copy;
+    if (__atomic_load_n(&b->generation, __ATOMIC_ACQUIRE) != generation) { /* sealed and reused: it is in a chunk */
+        free(p.copy);
+        return RS_OK;
+    }
+    live->pieces[live->npieces++] = p;
+    return RS_OK;
+}
+
+enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
+                            struct rs_err *err)
+{
+    struct rs_file_map map = {0};
+    RS_TRY(find(live, &map, recording_path, header, err));
+    if (!live->path) return RS_OK;
+    const struct rs_live_header *l = (const void *)map.data;
+    live->status = l->status;
+    uint64_t slots_end = l->slots_at + (uint64_t)l->slots * sizeof(struct rs_slot);
+    if (l->slots_at > map.size || slots_end > map.size || l->slots > RS_SLOT_LIMIT || l->slots_at % 8 ||
+        l->buffers_at > map.size || l->buffers_at % 8) {
+        damage(live, 0, sizeof *l, "the live file's header makes no sense, or the file is cut off");
+        rs_file_unmap(&map);
+        return RS_OK;
+    }
+    const struct rs_slot *slots = (const void *)(map.data + l->slots_at);
+    for (int c = 0; c < RS_LOST_COUNTS; c++) {
+        live->lost[c] = l->lost_overflow[c];
+        for (uint32_t i = 0; i < l->slots; i++) live->lost[c] += __atomic_load_n(&slots[i].lost[c], __ATOMIC_RELAXED);
+    }
+    uint64_t fit = (map.size - l->buffers_at) / RS_BUFFER_BYTES;
+    if (fit < l->buffers) damage(live, map.size, (l->buffers - fit) * RS_BUFFER_BYTES, "the live file is cut off");
+    uint32_t n = fit < l->buffers ? (uint32_t)fit : l->buffers;
+    enum rs_status status = RS_OK;
+    if (n && !(live->pieces = calloc(n, sizeof *live->pieces))) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; status == RS_OK && i < n; i++) {
+        uint64_t at = l->buffers_at + (uint64_t)i * RS_BUFFER_BYTES;
+        status = copy_buffer(live, (const void *)(map.data + at), at, header->nonce, err);
+    }
+    rs_file_unmap(&map);
+    return status;
+}
+
+void rs_live_close(struct rs_live *live)
+{
+    for (size_t i = 0; i < live->npieces; i++) free(live->pieces[i].copy);
+    free(live->pieces);
+    free(live->path);
+    *live = (struct rs_live){0};
+}

@@ -1,0 +1,27 @@
+/* The live file of a recording: the buffers that its process was writing into.
+ *
+ * Everything that was committed is copied at once, since the process may still be running. Used by recording.c. */
+#ifndef RS_TRACE_LIVE_H
+#define RS_TRACE_LIVE_H
+
+#include "trace/recording.h"
+
+struct rs_live {
+    char *path; /* where it was found; NULL: nowhere */
+    struct rs_piece *pieces; /* of buffers with words; `copy` is owned until taken */
+    size_t npieces;
+    struct rs_status_block status;
+    uint64_t lost[RS_LOST_COUNTS];
+    struct rs_damage damages[4]; /* their `path` is NULL: it is this file's */
+    size_t ndamages;
+};
+
+/* Looks beside the recording (same name, .live) and then where its header says. Not finding it is no failure. */
+enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
+                            struct rs_err *err);
+void rs_live_close(struct rs_live *live);
+
+/* Where the live file of a recording would be, beside it: freed by the caller. NULL when out of memory. */
+char *rs_live_path_beside(const char *recording_path);
+
+#endif

@@ -1,0 +1,179 @@
+#include "trace/overview.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- settings ---- */
+
+/* They differ by their nature. */
+static const char *const own_by_nature[] = {"env.CUDA_VISIBLE_DEVICES", "env.NCCL_HOSTID", "env.NCCL_ID_FILE"};
+
+static bool comparable(const char *key)
+{
+    static const char *const prefixes[] = {"env.NCCL_", "env.CUDA_", "env.TORCH_", "env.RINGSCOPE_"};
+    if (!strncmp(key, "env.RINGSCOPE_TEST_", 19)) return false;
+    for (size_t i = 0; i < sizeof own_by_nature / sizeof *own_by_nature; i++)
+        if (!strcmp(key, own_by_nature[i])) return false;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(key, prefixes[i], strlen(prefixes[i]))) return true;
+    return !strcmp(key, "nccl.version") || !strcmp(key, "ringscope.version");
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct rs_setting_value *x = a, *y = b;
+    return x->processes > y->processes ? -1 : x->processes < y->processes;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+/* The values that a key has over all sources. */
+static enum rs_status values_of(const struct rs_inputs *in, const char *key, struct rs_setting *s, struct rs_err *err)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        const char *value = rs_process_info(&in->sources[i].process, key);
+        size_t k = 0;
+        while (k < s->nvalues && !same(s->values[k].value, value)) k++;
+        if (k == s->nvalues) {
+            struct rs_setting_value *grown = realloc(s->values, (k + 1) * sizeof *grown);
+            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            s->values = grown;
+            s->values[s->nvalues++] = (struct rs_setting_value){.value = value, .example = &in->sources[i]};
+        }
+        s->values[k].processes++;
+    }
+    qsort(s->values, s->nvalues, sizeof *s->values, by_count);
+    return RS_OK;
+}
+
+static enum rs_status compare_settings(struct rs_overview *o, const struct rs_inputs *in, struct rs_err *err)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_process *p = &in->sources[i].process;
+        if (!p->ninfos) continue; /* nothing is known of it: that is no difference */
+        for (size_t k = 0; k < p->ninfos; k++) {
+            const char *key = p->infos[k].key;
+            bool seen = !comparable(key);
+            for (size_t e = 0; e < i && !seen; e++) seen = rs_process_info(&in->sources[e].process, key) != NULL;
+            if (seen) continue;
+            struct rs_setting s = {.name = strncmp(key, "env.", 4) ? key : key + 4};
+            enum rs_status status = values_of(in, key, &s, err);
+            struct rs_setting *grown = NULL;
+            if (status == RS_OK && s.nvalues > 1) {
+                grown = realloc(o->settings, (o->nsettings + 1) * sizeof *grown);
+                if (!grown) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+            }
+            if (!grown) {
+                free(s.values);
+                if (status != RS_OK) return status;
+                continue;
+            }
+            o->settings = grown;
+            o->settings[o->nsettings++] = s;
+        }
+    }
+    return RS_OK;
+}
+
+/* ---- ranks, hosts, communicators ---- */
+
+static enum rs_status count_members(struct rs_overview *o, const struct rs_inputs *in, struct rs_err *err)
+{
+    struct rs_map members = {0}, hashes = {0}; /* communicator -> recorded members; all hashes */
+    enum rs_status status = RS_OK;
+    size_t nameless = 0;
+    o->world = -1;
+    for (size_t i = 0; i < in->n && status == RS_OK; i++) {
+        const struct rs_process *p = &in->sources[i].process;
+        nameless += p->ncomms != 0;
+        for (size_t k = 0; k < p->ncomms && status == RS_OK; k++) {
+            const struct rs_fact_comm *f = &p->comms[k].fact;
+            if (f->nranks > o->world) o->world = f->nranks;
+            if (!f->comm_id) continue;
+            uint64_t *n;
+            status = rs_map_at(&members, f->comm_id, 0, &n, err);
+            if (status == RS_OK && ++*n > o->ranks) o->ranks = *n;
+        }
+        uint64_t hash, one;
+        for (size_t pos = 0; status == RS_OK && rs_map_next(&o->summaries[i].comm_hashes, &pos, &hash, &one);)
+            status = rs_map_put(&hashes, hash, 1, err);
+    }
+    if (o->ranks < nameless) o->ranks = nameless;
+    o->communicators = rs_map_count(&hashes);
+    rs_map_free(&members);
+    rs_map_free(&hashes);
+    for (size_t i = 0; i < in->n; i++) {
+        size_t e = 0;
+        while (e < i && strcmp(in->sources[e].recording->header.host, in->sources[i].recording->header.host)) e++;
+        o->hosts += e == i;
+    }
+    return status;
+}
+
+static void add_up(struct rs_overview *o, struct rs_inputs *in)
+{
+    struct rs_summary *sum = &o->sum;
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_summary *s = &o->summaries[i];
+        const struct rs_recording *r = in->sources[i].recording;
+        o->lost += rs_recording_lost(r);
+        o->overwritten += r->overwritten;
+        o->damaged += r->damaged;
+        for (int c = 0; c < RS_CALL_LOST; c++) sum->calls[c] += s->calls[c];
+        for (int t = 0; t <= RS_NCCL_TYPE_BITS; t++) sum->events[t] += s->events[t];
+        sum->callbacks += s->callbacks;
+        sum->threads += s->threads;
+        if (!s->callbacks) continue;
+        if (!sum->from_ns || s->from_ns < sum->from_ns) sum->from_ns = s->from_ns;
+        if (s->to_ns > sum->to_ns) sum->to_ns = s->to_ns;
+    }
+}
+
+enum rs_status rs_overview_make(struct rs_overview *o, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
+                                struct rs_err *err)
+{
+    *o = (struct rs_overview){0};
+    if (!(o->summaries = calloc(in->n + 1, sizeof *o->summaries))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = RS_OK;
+    for (size_t i = 0; i < in->n && status == RS_OK; i++) {
+        status = rs_summary_make(&o->summaries[i], &in->sources[i], err);
+        if (progress) progress(i + 1, in->n);
+    }
+    if (status == RS_OK) {
+        add_up(o, in);
+        status = count_members(o, in, err);
+    }
+    if (status == RS_OK) status = compare_settings(o, in, err);
+    if (status != RS_OK) {
+        rs_overview_free(o, in->n);
+        return status;
+    }
+    const char *version = in->n ? rs_process_info(&in->sources[0].process, "nccl.version") : NULL;
+    for (size_t i = 1; i < in->n && version; i++)
+        if (!same(version, rs_process_info(&in->sources[i].process, "nccl.version"))) version = NULL;
+    o->nccl_version = version;
+    return RS_OK;
+}
+
+void rs_overview_free(struct rs_overview *o, size_t n)
+{
+    for (size_t i = 0; o->summaries && i < n; i++) rs_summary_free(&o->summaries[i]);
+    for (size_t i = 0; i < o->nsettings; i++) free(o->settings[i].values);
+    free(o->summaries);
+    free(o->settings);
+    *o = (struct rs_overview){0};
+}
+
+double rs_recorder_share(struct rs_source *source, const struct rs_summary *summary)
+{
+    const struct rs_status_block *st = &source->recording->header.status;
+    int64_t end = rs_source_end_ns(source), span;
+    span = (summary->to_ns > end ? summary->to_ns : end) - rs_source_begin_ns(source);
+    if (span <= 0 || !st->callback_cost_ps) return -1;
+    double callbacks =
+        (double)(summary->callbacks + rs_recording_lost(source->recording)) * st->callback_cost_ps * 1e-3;
+    return (callbacks + (double)st->sealer_cpu_ns) / (double)span;
+}

@@ -1,0 +1,42 @@
+/* What a set of processes is, taken together: sums, ranks, communicators, and settings that differ between them.
+ *
+ * Made from the sources that are left in the inputs (one run, or all); owns its lists until rs_overview_free() and borrows
+ * texts from the inputs, which must live on. */
+#ifndef RS_TRACE_OVERVIEW_H
+#define RS_TRACE_OVERVIEW_H
+
+#include "trace/summary.h"
+
+/* One value of a setting, and who has it. */
+struct rs_setting_value {
+    const char *value; /* NULL: not set */
+    size_t processes;
+    const struct rs_source *example;
+};
+
+struct rs_setting {
+    const char *name; /* "NCCL_ALGO", "nccl.version", ... */
+    struct rs_setting_value *values; /* most frequent first */
+    size_t nvalues;
+};
+
+struct rs_overview {
+    struct rs_summary *summaries; /* of each source */
+    struct rs_summary sum; /* its lists stay empty */
+    uint64_t lost, overwritten, damaged;
+    size_t hosts, ranks, communicators;
+    int32_t world; /* the largest nranks that a communicator has; -1 = not known */
+    struct rs_setting *settings; /* that differ */
+    size_t nsettings;
+    const char *nccl_version; /* of all; NULL: not known, or it differs */
+};
+
+enum rs_status rs_overview_make(struct rs_overview *overview, struct rs_inputs *inputs,
+                                void (*progress)(size_t done, size_t all), struct rs_err *err);
+void rs_overview_free(struct rs_overview *overview, size_t nsources);
+
+/* The part of the process's time that the recorder took: callbacks at their measured cost, and the background thread.
+ * -1: not known. */
+double rs_recorder_share(struct rs_source *source, const struct rs_summary *summary);
+
+#endif

@@ -1,0 +1,72 @@
+/* What a recording says of its process: facts, read once and kept.
+ *
+ * Everything is owned by the struct until rs_process_free(). Times are ticks; clock.h turns them into ns. */
+#ifndef RS_TRACE_PROCESS_H
+#define RS_TRACE_PROCESS_H
+
+#include "trace/recording.h"
+
+struct rs_info {
+    char *key, *value;
+};
+
+/* A communicator as one process saw it. */
+struct rs_comm {
+    struct rs_fact_comm fact;
+    char *name; /* NULL: none was given */
+    uint64_t created_tick;
+    uint64_t destroyed_tick; /* 0: not seen */
+};
+
+struct rs_finalize {
+    uint64_t tick;
+    struct rs_fact_comm_end fact;
+};
+
+struct rs_mask {
+    uint64_t tick, mask;
+};
+
+struct rs_note {
+    uint64_t tick;
+    char *text;
+};
+
+/* A start kept apart because its chunk may have been overwritten: a captured parent. */
+struct rs_captured {
+    uint64_t handle, tick_base;
+    unsigned n;
+    uint64_t words[RS_RECORD_MAX];
+};
+
+struct rs_process {
+    struct rs_info *infos;
+    size_t ninfos;
+    struct rs_comm *comms;
+    size_t ncomms;
+    struct rs_finalize *finalizes;
+    size_t nfinalizes;
+    struct rs_mask *masks;
+    size_t nmasks;
+    struct rs_note *notes;
+    size_t nnotes;
+    struct rs_fact_clock *clocks;
+    size_t nclocks;
+    struct rs_captured *captured;
+    size_t ncaptured;
+    char **strings; /* by id; NULL where none was kept */
+    size_t nstrings;
+};
+
+/* Never fails: a fact that cannot be read is noted as a damage of the recording. */
+void rs_process_read(struct rs_process *process, struct rs_recording *recording);
+void rs_process_free(struct rs_process *process);
+
+/* The value of a key ("env.NCCL_DEBUG", "nccl.version", ...), or NULL. */
+const char *rs_process_info(const struct rs_process *process, const char *key);
+/* The text of a string id; NULL for RS_STRING_NULL; "?" when it was not kept. */
+const char *rs_process_string(const struct rs_process *process, uint64_t id);
+/* The communicator of a context, or NULL. */
+const struct rs_comm *rs_process_comm(const struct rs_process *process, uint64_t context);
+
+#endif

@@ -1,0 +1,67 @@
+/* One recording, opened for reading: its file, what it lacks, and the pieces that hold its records.
+ *
+ * Opening reads the header and every chunk's header, checks what it finds, and looks for the live file. What is whole is
+ * used; what is not is named in `damages`; nothing here changes a file. A recording may still be growing: what was
+ * committed when it was opened is read. The struct owns everything in it until rs_recording_close(); one thread at a
+ * time. Records are read through callbacks.h, facts through process.h. */
+#ifndef RS_TRACE_RECORDING_H
+#define RS_TRACE_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/file.h"
+#include "format/codec.h"
+#include "format/handle.h"
+
+/* A run of words of one buffer: a chunk of the recording, or what a live buffer holds beyond its chunks. */
+struct rs_piece {
+    struct rs_chunk_header header; /* of a live buffer: made up to say the same */
+    const void *stored; /* header.stored_bytes, coded as the header says */
+    uint64_t offset; /* of the chunk in the recording; of a buffer in the live file */
+    void *copy; /* live: the words, copied while they could still change; owned. NULL: a chunk */
+    uint32_t skip; /* live: words at the front that are in chunks already */
+};
+
+/* A place that could not be read, and why. */
+struct rs_damage {
+    char *path; /* of the file it is in */
+    uint64_t offset, bytes;
+    char why[160];
+};
+
+struct rs_recording {
+    char *path;
+    struct rs_file_map file;
+    char *live_path; /* NULL: there is none, or none is needed */
+    struct rs_file_header header; /* with the newest status that could be found */
+    bool live_missing; /* the recording needs its live file, and that is not to be found */
+    struct rs_piece *events, *facts; /* events by slot, generation, from; facts in order */
+    size_t nevents, nfacts;
+    struct rs_damage *damages;
+    size_t ndamages;
+    uint64_t overwritten; /* callbacks whose chunks the ring wrote over */
+    uint64_t damaged; /* callbacks in chunks that could not be read, as far as others tell */
+    uint64_t lost[RS_LOST_COUNTS];
+    struct rs_codec *codec; /* for readers of pieces */
+};
+
+enum rs_status rs_recording_open(struct rs_recording **recording, const char *path, struct rs_err *err);
+void rs_recording_close(struct rs_recording *recording);
+
+/* Whether the first bytes are those of a recording. */
+bool rs_recording_recognise(const void *bytes, size_t n);
+
+/* The words of a piece, as codec.h; NULL when they cannot be decoded (and a damage is noted). */
+const uint64_t *rs_recording_words(struct rs_recording *recording, const struct rs_piece *piece);
+
+/* Notes a place that could not be read. */
+void rs_recording_damage(struct rs_recording *recording, const char *path, uint64_t offset, uint64_t bytes,
+                         const char *why);
+
+/* Sum of the losses, of all classes, with those before the recording was open. */
+uint64_t rs_recording_lost(const struct rs_recording *recording);
+
+#endif

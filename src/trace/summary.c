@@ -1,0 +1,83 @@
+#include "trace/summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum rs_status add_gap(struct rs_summary *s, struct rs_source *source, const struct rs_callback *cb,
+                              struct rs_err *err)
+{
+    struct rs_gap *grown = realloc(s->gaps, (s->ngaps + 1) * sizeof *grown);
+    if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->gaps = grown;
+    struct rs_gap *g = &grown[s->ngaps++];
+    *g = (struct rs_gap){.from_ns = rs_clock_ns(&source->clock, cb->lost_first),
+                         .to_ns = rs_clock_ns(&source->clock, cb->lost_last),
+                         .tid = cb->tid};
+    for (int i = 0; i < RS_LOST_COUNTS; i++) g->lost += cb->args[i];
+    return RS_OK;
+}
+
+/* v1 to v3 tell the communicator only with each operation. */
+static enum rs_status note_hash(struct rs_summary *s, const struct rs_callback *cb, struct rs_err *err)
+{
+    for (const struct rs_field *f = rs_callback_fields(cb); f && f->name; f++)
+        if (!strcmp(f->name, "commHash")) {
+            uint64_t hash = rs_callback_field(cb, f);
+            return hash ? rs_map_put(&s->comm_hashes, hash, 1, err) : RS_OK;
+        }
+    return RS_OK;
+}
+
+static enum rs_status count(struct rs_summary *s, struct rs_source *source, struct rs_cursor *cursor,
+                            struct rs_err *err)
+{
+    struct rs_map tids = {0};
+    struct rs_callback cb;
+    uint64_t first = 0, last = 0, last_tid = 0;
+    enum rs_status status = RS_OK;
+    while (status == RS_OK && rs_cursor_next(cursor, &cb)) {
+        if (cb.call == RS_CALL_LOST) {
+            status = add_gap(s, source, &cb, err);
+            continue;
+        }
+        s->calls[cb.call]++;
+        s->callbacks++;
+        if (!first) first = cb.tick;
+        if (cb.tick > last) last = cb.tick;
+        if (cb.tid != last_tid) {
+            last_tid = cb.tid;
+            status = rs_map_put(&tids, cb.tid, 1, err);
+        }
+        if (cb.call != RS_CALL_START) continue;
+        unsigned bit = cb.type && !(cb.type & (cb.type - 1)) ? (unsigned)__builtin_ctzll(cb.type) : RS_NCCL_TYPE_BITS;
+        s->events[bit < RS_NCCL_TYPE_BITS ? bit : RS_NCCL_TYPE_BITS]++;
+        bool old =
+            (cb.kind >= RS_K_COLL_V1 && cb.kind <= RS_K_COLL_V3) || cb.kind == RS_K_P2P_V1 || cb.kind == RS_K_P2P_V2;
+        if (old && status == RS_OK) status = note_hash(s, &cb, err);
+    }
+    s->threads = rs_map_count(&tids);
+    rs_map_free(&tids);
+    if (first) s->from_ns = rs_clock_ns(&source->clock, first);
+    if (last) s->to_ns = rs_clock_ns(&source->clock, last);
+    return status;
+}
+
+enum rs_status rs_summary_make(struct rs_summary *s, struct rs_source *source, struct rs_err *err)
+{
+    *s = (struct rs_summary){0};
+    const struct rs_process *p = &source->process;
+    for (size_t i = 0; i < p->ncomms; i++)
+        if (p->comms[i].fact.comm_id) RS_TRY(rs_map_put(&s->comm_hashes, p->comms[i].fact.comm_id, 1, err));
+    struct rs_cursor *cursor;
+    RS_TRY(rs_cursor_open(&cursor, source->recording, p, err));
+    enum rs_status status = count(s, source, cursor, err);
+    rs_cursor_close(cursor);
+    return status;
+}
+
+void rs_summary_free(struct rs_summary *s)
+{
+    free(s->gaps);
+    rs_map_free(&s->comm_hashes);
+    *s = (struct rs_summary){0};
+}
