@@ -1,0 +1,74 @@
+/* The plan of a simulated job: who runs where, which communicators there will be, what each clock is off by.
+ *
+ * Built once, before the processes are forked, from the configuration and its seed alone, so that all processes agree
+ * without talking; read only afterwards, by any thread. */
+#ifndef RS_SIM_PLAN_H
+#define RS_SIM_PLAN_H
+
+#include <stddef.h>
+
+#include "sim/sim.h"
+
+enum { RS_SIM_MAX_COMMS = 64, RS_SIM_MAX_PHASES = 12 };
+
+struct rs_sim_rank_def {
+    int process;
+    int host;
+    int device; /* index of its GPU on the host */
+    int64_t gpu_offset_ns; /* GPU clock minus wall time at the start */
+    double gpu_ppm; /* how much faster it runs */
+    unsigned gpu_grain_ns; /* its readings are multiples of this */
+};
+
+struct rs_sim_comm_def {
+    uint64_t hash;
+    char name[32]; /* "" = the application gave none */
+    int nranks;
+    int nnodes;
+    int ranks[RS_SIM_MAX_RANKS]; /* rank in the job, by rank in the communicator */
+    int parent; /* index of the communicator that was split, or -1 */
+    int child_count, color; /* what its hash was derived from, when it has a parent */
+    bool share; /* uses the parent's proxy */
+};
+
+/* A part of the job that makes its own communicators, works, and destroys them. */
+struct rs_sim_phase {
+    enum rs_sim_workload workload;
+    int first_step, steps;
+    int first_comm, ncomms;
+};
+
+struct rs_sim_plan {
+    struct rs_sim_config cfg;
+    int nprocs;
+    int64_t host_offset_ns[RS_SIM_MAX_RANKS];
+    int host_ppm[RS_SIM_MAX_RANKS];
+    struct rs_sim_rank_def ranks[RS_SIM_MAX_RANKS];
+    struct rs_sim_comm_def comms[RS_SIM_MAX_COMMS];
+    int ncomms;
+    struct rs_sim_phase phases[RS_SIM_MAX_PHASES];
+    int nphases;
+};
+
+enum rs_status rs_sim_plan_build(struct rs_sim_plan *plan, const struct rs_sim_config *cfg, struct rs_err *err);
+
+/* A number that depends on the seed and the three keys alone. */
+uint64_t rs_sim_random(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
+
+/* NCCL's digest of a split: the child's hash. */
+uint64_t rs_sim_child_hash(uint64_t parent, int child_count, int color);
+
+/* The rank in the communicator of a rank of the job, or -1. */
+int rs_sim_comm_rank(const struct rs_sim_comm_def *comm, int rank);
+
+/* Whether two ranks of a communicator can only reach each other by network. */
+bool rs_sim_remote(const struct rs_sim_plan *plan, const struct rs_sim_comm_def *comm, int a, int b);
+
+/* The rank of the communicator whose process sends for rank `r` under PXN, or -1 when r sends itself. */
+int rs_sim_pxn_helper(const struct rs_sim_plan *plan, const struct rs_sim_comm_def *comm, int r);
+
+/* Modelled time of moving `bytes`; `net` = between hosts. Scaled by the speed, as rs_sim_scaled() does. */
+uint64_t rs_sim_transfer_ns(const struct rs_sim_plan *plan, size_t bytes, bool net);
+uint64_t rs_sim_scaled(const struct rs_sim_plan *plan, uint64_t ns);
+
+#endif

@@ -1,0 +1,27 @@
+/* An application thread in one phase of the plan.
+ *
+ * It makes the phase's communicators, does its steps, and destroys the communicators. It drives one rank, or, in the
+ * workload multidev, all ranks of its process. Here also happens what was asked for on purpose: slowness, hang, kill,
+ * abort. The GPUs belong to the process and outlive it. */
+#ifndef RS_SIM_WORKER_H
+#define RS_SIM_WORKER_H
+
+#include "sim/graph.h"
+
+struct rs_sim_worker {
+    struct rs_sim_app app;
+    const struct rs_sim_phase *phase;
+    struct rs_sim_gpu *gpus; /* the ranks it drives: ngpus of them */
+    int ngpus;
+    struct rs_sim_comm **world; /* one per GPU */
+    struct rs_sim_comm *tp, *dp, *second, *mesh; /* of the workload split */
+    struct rs_sim_graph *graph;
+};
+
+struct rs_sim_worker *rs_sim_worker_new(const struct rs_sim_job *job, const struct rs_sim_phase *phase,
+                                        struct rs_sim_gpu *gpus, int ngpus);
+/* Plays the phase, on the calling thread. Returns also when the job was aborted; then everything is destroyed, too. */
+void rs_sim_worker_run(struct rs_sim_worker *w);
+void rs_sim_worker_free(struct rs_sim_worker *w);
+
+#endif
