@@ -1,0 +1,199 @@
+# ringscope: the recorder (NCCL profiler plugin), the empty plugin, and the command-line reader.
+# `make help` lists targets and knobs. Plain `make` builds with what is there and installs nothing.
+
+VERSION := 0.1.0
+
+BUILD  ?= build
+PREFIX ?= /usr/local
+ifeq ($(origin CC),default)
+CC := $(if $(shell command -v gcc),gcc,cc)
+endif
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
+
+# ---- sources ---------------------------------------------------------------------------------------------------------
+
+BELOW_SRC  := $(wildcard src/base/*.c src/nccl/*.c src/format/*.c)
+READER_SRC := $(BELOW_SRC) $(wildcard src/trace/*.c src/export/*.c src/sim/*.c src/cli/*.c)
+PLUGIN_SRC := $(filter-out src/plugin/nop.c,$(wildcard src/plugin/*.c))
+ALL_C      := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch])
+
+READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
+PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
+BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
+UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
+MAN_PAGES  := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,$(wildcard docs/man/*.scd)))
+
+RINGSCOPE := $(BUILD)/ringscope
+PLUGIN    := $(BUILD)/libnccl-profiler-ringscope.so
+NOP       := $(BUILD)/libnccl-profiler-ringscope-nop.so
+STATIC    := $(BUILD)/libnccl-profiler-ringscope.a
+TEST_LIBS := $(BUILD)/libplugin.a $(BUILD)/libringscope.a
+
+# ---- flags -----------------------------------------------------------------------------------------------------------
+
+# What the compiler and the libraries can do is found out by tools/config.sh. Its result also holds the knobs, and all
+# objects depend on it: another compiler or a newly installed library rebuilds them.
+ifneq ($(filter-out clean help deps format check demo asan tsan fuzz uninstall,$(or $(MAKECMDGOALS),all)),)
+include $(BUILD)/config.mk
+endif
+
+# Sanitizers make gcc see dangers that are not there: no -Werror with them.
+WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD)
+COMPILE   = $(CC) -std=c11 $(if $(DEBUG),-O0 -g3,-O2 -g) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+PLUGIN_CFLAGS  := -fPIC -fvisibility=hidden $(TLS_DIALECT)
+PLUGIN_LDFLAGS := -shared -static-libgcc -Wl,-z,nodelete -Wl,-z,now -Wl,--version-script=src/plugin/exports.map \
+	-Wl,--exclude-libs,ALL $(if $(SAN),,-Wl,-z,defs)
+# The simulator stands in for libcudart towards the plugin: those symbols must be found in the executable.
+EXPORTED := $(patsubst %,-Xlinker --dynamic-list=%,$(wildcard src/sim/fakecuda.syms))
+LIBS     := $(ZSTD) -lpthread -ldl -lm
+
+# ---- what a user wants -----------------------------------------------------------------------------------------------
+
+all: $(RINGSCOPE) $(PLUGIN) $(NOP) $(STATIC) ## build the tool, the plugin (shared and static) and the empty plugin
+
+demo: ## install what is missing (Debian), build, record a simulated job of 8 ranks and look at it
+	@tools/deps.sh
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)BUILD=$(BUILD) tools/demo.sh
+
+check: ## install what is missing (Debian), build with gcc and clang, run all tests
+	@tools/deps.sh
+	@MAKE='$(MAKE)' BUILD=$(BUILD) tests/check.sh
+
+unit: $(UNIT_TESTS) all ## build and run the unit tests
+	$(Q)$(RUN_TESTS) $(UNIT_TESTS)
+
+system: all ## run the system tests
+	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
+
+bench: all $(BENCHES) ## measure the recorder and the reader
+	$(Q)BUILD=$(abspath $(BUILD)) RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) bench/run.sh
+
+asan: ## unit tests and fit system tests under AddressSanitizer and UBSan
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined sanitized
+
+tsan: ## the same under ThreadSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread sanitized
+
+fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (10)
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzzed
+
+install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
+	install -D -m 755 $(RINGSCOPE) $(DESTDIR)$(PREFIX)/bin/ringscope
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib $(PLUGIN) $(NOP)
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(STATIC)
+	install -D -m 644 completions/ringscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ringscope
+	$(if $(MAN_PAGES),install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(MAN_PAGES))
+
+uninstall: ## remove what install put there
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/ringscope $(addprefix lib/,$(notdir $(PLUGIN) $(NOP) $(STATIC))) \
+		share/bash-completion/completions/ringscope $(patsubst docs/man/%.scd,share/man/man1/%,$(wildcard docs/man/*.scd)))
+
+deps: ## install what is missing of tools/packages.txt (Debian; root or sudo)
+	@tools/deps.sh
+
+format: ## lay out all sources with clang-format
+	clang-format -i $(ALL_C)
+
+clean: ## remove everything that was built
+	rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@echo; sed -n 's/^## /  /p' Makefile
+
+## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
+##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=10 (fuzz)
+
+# ---- how it is made --------------------------------------------------------------------------------------------------
+
+KNOBS = $(VERSION) $(CC) $(shell $(CC) -dumpversion 2>/dev/null) $(CPPFLAGS) $(CFLAGS) $(SAN) $(DEBUG) $(WERROR)
+$(BUILD)/config.mk: FORCE
+	@mkdir -p $(@D)
+	@CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' KNOBS='$(KNOBS)' tools/config.sh >$@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -c $< -o $@
+
+# A TLS descriptor call may cost vector registers in glibc before 2.40: the callbacks use none.
+ifneq ($(TLS_DIALECT),)
+$(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o): PLUGIN_CFLAGS += -mgeneral-regs-only
+endif
+
+$(BUILD)/plugin/%.o: %.c $(BUILD)/config.mk
+	$(call say,CC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(PLUGIN_CFLAGS) -c $< -o $@
+
+$(RINGSCOPE): $(READER_OBJ)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANITIZE) $(EXPORTED) $(LDFLAGS) $(READER_OBJ) $(LIBS) -o $@
+
+# A new command becomes part of the table in main.c.
+
+# The plugin takes from the folders below it only the modules that it calls: they come as an archive.
+$(PLUGIN): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a src/plugin/exports.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(PLUGIN_OBJ) $(BUILD)/plugin/below.a $(ZSTD) -o $@
+
+$(NOP): $(BUILD)/plugin/src/plugin/nop.o $(BUILD)/plugin/src/plugin/config.o src/plugin/exports.map
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
+
+# One object in which only NCCL's entry points are global: nothing of it, nor its zstd, meets the program's own.
+$(STATIC): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a
+	$(call say,AR,$@)
+	$(Q)$(LD) -r -o $(BUILD)/plugin/all.o $(PLUGIN_OBJ) $(BUILD)/plugin/below.a $(ZSTD)
+	$(Q)objcopy --wildcard --keep-global-symbol='ncclProfiler_v*' $(BUILD)/plugin/all.o
+	$(Q)rm -f $@ && $(AR) rcs $@ $(BUILD)/plugin/all.o
+
+$(BUILD)/plugin/below.a: $(BELOW_PIC)
+$(BUILD)/libplugin.a: $(PLUGIN_OBJ)
+$(BUILD)/libringscope.a: $(filter-out %/cli/main.o,$(READER_OBJ))
+$(BUILD)/plugin/below.a $(BUILD)/libplugin.a $(BUILD)/libringscope.a:
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && $(AR) qcs $@ $^
+
+$(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(TEST_LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) -lcmocka $(LIBS) -o $@
+
+$(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) $(LIBS) -o $@
+
+$(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(TEST_LIBS)
+	$(call say,LINK,$@)
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $< $(TEST_LIBS) $(LIBS) -o $@
+
+$(BUILD)/man/%: docs/man/%.scd
+	@mkdir -p $(@D)
+	$(Q)scdoc <$< >$@
+
+# ---- tests -----------------------------------------------------------------------------------------------------------
+
+RUN_TESTS = RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) STATIC=$(abspath $(STATIC)) \
+	BUILD=$(abspath $(BUILD)) CC='$(CC)' SAN='$(SAN)' tests/run.sh
+
+sanitized: all $(UNIT_TESTS)
+	$(Q)$(RUN_TESTS) $(UNIT_TESTS) $(shell grep -l '^\# sanitizers: yes' tests/system/*.sh)
+
+fuzzed: $(FUZZERS)
+	$(Q)$(RUN_TESTS) $(FUZZERS)
+
+FORCE:
+.SECONDARY:
+.DELETE_ON_ERROR:
+.PHONY: all demo check unit system bench asan tsan fuzz install uninstall deps format clean help sanitized fuzzed FORCE
+
+-include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

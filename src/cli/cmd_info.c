@@ -1,0 +1,253 @@
+/* ringscope info: what a recording holds, what it lacks, and how the processes ended. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/commands.h"
+#include "cli/info_json.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "nccl/names.h"
+
+enum { MOST_ROWS = 40 }; /* of processes, in the text; --json has them all */
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_head(const struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
+                       size_t nruns)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < in->n; i++) bytes += in->sources[i].recording->file.size;
+    printf("%zu process%s on %zu host%s, %zu rank%s", in->n, in->n == 1 ? "" : "es", o->hosts, plural(o->hosts),
+           o->ranks, plural(o->ranks));
+    if (o->world > 0 && (size_t)o->world > o->ranks) printf(" of %" PRId32, o->world);
+    printf(", %zu communicator%s", o->communicators, plural(o->communicators));
+    if (o->nccl_version) printf(", NCCL %s", o->nccl_version);
+    printf("\n");
+    if (o->sum.callbacks) {
+        time_t t = (time_t)(o->sum.from_ns / 1000000000);
+        struct tm tm;
+        char when[64];
+        strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", gmtime_r(&t, &tm));
+        printf("from %s UTC, for %s", when, rs_text_ns(o->sum.to_ns - o->sum.from_ns).s);
+        printf("; %s on disk, %.1f bytes a callback\n", rs_text_bytes(bytes).s,
+               (double)bytes / (double)o->sum.callbacks);
+    }
+    if (nruns > 1) {
+        printf("\nruns in these inputs (the newest is read unless --run says otherwise)\n");
+        for (size_t i = 0; i < nruns; i++)
+            printf("  run %zu: %zu process%s, %s\n", runs[i].run, runs[i].processes, runs[i].processes == 1 ? "" : "es",
+                   rs_text_ns(runs[i].to_ns - runs[i].from_ns).s);
+    }
+}
+
+static void print_counts(const struct rs_overview *o)
+{
+    const struct rs_summary *s = &o->sum;
+    uint64_t emitted = s->callbacks + o->lost + o->overwritten + o->damaged;
+    printf("\ncallbacks  %s emitted = %s kept + %s overwritten + %s lost", rs_text_count(emitted).s,
+           rs_text_count(s->callbacks).s, rs_text_count(o->overwritten).s, rs_text_count(o->lost).s);
+    if (o->damaged) printf(" + %s unreadable", rs_text_count(o->damaged).s);
+    printf("\n           %s start, %s stop, %s state, %s init, %s finalize\nevents    ",
+           rs_text_count(s->calls[RS_CALL_START]).s, rs_text_count(s->calls[RS_CALL_STOP]).s,
+           rs_text_count(s->calls[RS_CALL_STATE]).s, rs_text_count(s->calls[RS_CALL_INIT]).s,
+           rs_text_count(s->calls[RS_CALL_FINALIZE]).s);
+    for (int t = 0; t < RS_NCCL_TYPE_BITS; t++)
+        if (s->events[t]) printf(" %s %s", rs_text_count(s->events[t]).s, rs_nccl_type_name(UINT64_C(1) << t));
+    if (s->events[RS_NCCL_TYPE_BITS]) printf(" %s of unknown type", rs_text_count(s->events[RS_NCCL_TYPE_BITS]).s);
+    printf("\n");
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+/* The ranks of a process in its first communicator. */
+static void ranks_of(const struct rs_process *p, char *to, size_t bytes)
+{
+    int32_t ranks[16];
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < p->ncomms && n < sizeof ranks / sizeof *ranks; i++)
+        if (p->comms[i].fact.comm_id == p->comms[0].fact.comm_id && p->comms[i].fact.rank >= 0)
+            ranks[n++] = p->comms[i].fact.rank;
+    qsort(ranks, n, sizeof *ranks, by_number);
+    snprintf(to, bytes, "?");
+    for (size_t i = 0; i < n && at < bytes; i++)
+        at += (size_t)snprintf(to + at, bytes - at, "%s%d", i ? " " : "", ranks[i]);
+}
+
+static void print_processes(struct rs_inputs *in, const struct rs_overview *o)
+{
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_LEFT, "host");
+    rs_table_column(&t, RS_RIGHT, "pid");
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_RIGHT, "callbacks");
+    rs_table_column(&t, RS_RIGHT, "lost");
+    rs_table_column(&t, RS_RIGHT, "threads");
+    rs_table_column(&t, RS_RIGHT, "clock samples");
+    rs_table_column(&t, RS_RIGHT, "clock error");
+    rs_table_column(&t, RS_RIGHT, "recorder's share");
+    rs_table_column(&t, RS_LEFT, "ended");
+    for (size_t i = 0; i < in->n && i < MOST_ROWS; i++) {
+        struct rs_source *s = &in->sources[i];
+        const struct rs_recording *r = s->recording;
+        char ranks[64];
+        ranks_of(&s->process, ranks, sizeof ranks);
+        rs_table_cell(&t, "%s", r->header.host);
+        rs_table_cell(&t, "%" PRIu32, r->header.pid);
+        rs_table_cell(&t, "%s", ranks);
+        rs_table_cell(&t, "%s", rs_text_count(o->summaries[i].callbacks).s);
+        rs_table_cell(&t, "%s", rs_text_count(rs_recording_lost(r)).s);
+        rs_table_cell(&t, "%" PRIu64, o->summaries[i].threads);
+        rs_table_cell(&t, "%zu", s->process.nclocks);
+        rs_table_cell(&t, "%s", rs_text_ns(s->clock.error_ns).s);
+        double share = rs_recorder_share(s, &o->summaries[i]);
+        if (share >= 0)
+            rs_table_cell(&t, "%.3f %%", share * 100);
+        else
+            rs_table_cell(&t, "?");
+        const char *end = rs_process_end(s);
+        rs_table_cell(&t, "%s", !strcmp(end, "closed") ? "well" : end);
+    }
+    printf("\n");
+    struct rs_err err;
+    if (rs_table_print(&t, "", stdout, &err) != RS_OK) rs_warn("info", "%s", err.msg);
+    rs_table_free(&t);
+    if (in->n > MOST_ROWS) printf("and %zu more (--json has all)\n", in->n - MOST_ROWS);
+}
+
+static void print_settings(const struct rs_overview *o)
+{
+    if (!o->nsettings) return;
+    printf("\nsettings that differ between processes\n");
+    for (size_t i = 0; i < o->nsettings; i++) {
+        const struct rs_setting *s = &o->settings[i];
+        printf("  %s:", s->name);
+        for (size_t k = 0; k < s->nvalues && k < 4; k++)
+            printf("%s %s on %zu (e.g. %s, pid %" PRIu32 ")", k ? "," : "",
+                   s->values[k].value ? s->values[k].value : "(not set)", s->values[k].processes,
+                   s->values[k].example->recording->header.host, s->values[k].example->recording->header.pid);
+        if (s->nvalues > 4) printf(" and %zu other values", s->nvalues - 4);
+        printf("\n");
+    }
+}
+
+/* What a user should know before trusting the rest. */
+static void print_verdict(struct rs_inputs *in, const struct rs_overview *o)
+{
+    size_t killed = 0, unsafe = 0, complete = 0;
+    for (size_t i = 0; i < in->n; i++) {
+        killed += !strcmp(rs_process_end(&in->sources[i]), "killed");
+        unsafe += in->sources[i].recording->header.live_place == RS_LIVE_ANONYMOUS;
+        complete += rs_source_complete(&in->sources[i]);
+    }
+    printf("\n");
+    if (complete == in->n && !in->nunreadable)
+        printf("Nothing is missing: every callback that NCCL made was kept.\n");
+    else
+        printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
+    if (killed)
+        printf("%zu process%s did not end well (killed, or still hanging on another host); what %s recorded is here.\n",
+               killed, killed == 1 ? "" : "es", killed == 1 ? "it" : "they");
+    if (unsafe) printf("%zu could not keep buffers safe against a kill (no file system for them).\n", unsafe);
+    if (o->world > 0 && o->ranks < (size_t)o->world)
+        printf("%zu of %" PRId32 " ranks are not among these recordings.\n", (size_t)o->world - o->ranks, o->world);
+    for (size_t i = 0, said = 0; i < in->n && said < 5; i++)
+        for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++)
+            printf("note (%s, pid %" PRIu32 "): %s\n", in->sources[i].recording->header.host,
+                   in->sources[i].recording->header.pid, in->sources[i].process.notes[k].text);
+}
+
+/* What the runs were, before only one of them is kept. */
+static struct rs_run_line *list_runs(struct rs_inputs *in)
+{
+    struct rs_run_line *runs = calloc(in->nruns + 1, sizeof *runs);
+    for (size_t i = 0; runs && i < in->n; i++) {
+        struct rs_source *s = &in->sources[i];
+        struct rs_run_line *r = &runs[s->run];
+        int64_t from = rs_source_begin_ns(s), to = rs_source_end_ns(s);
+        r->run = s->run;
+        if (!r->processes++ || from < r->from_ns) r->from_ns = from;
+        if (to > r->to_ns) r->to_ns = to;
+    }
+    return runs;
+}
+
+static enum rs_status print_json(struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
+                                 size_t nruns, struct rs_err *err)
+{
+    struct rs_json *j = malloc(sizeof *j);
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, stdout, "standard output");
+    rs_info_json(j, in, o, runs, nruns);
+    enum rs_status status = rs_json_finish(j, err);
+    free(j);
+    return status;
+}
+
+static int show(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_run_line *runs,
+                size_t nruns)
+{
+    struct rs_overview o;
+    struct rs_err err;
+    if (rs_overview_make(&o, in, rs_reading_progress, &err) != RS_OK) return rs_print_err(self->name, &err);
+    int status = RS_EXIT_FINE;
+    if (json) {
+        if (print_json(in, &o, runs, nruns, &err) != RS_OK) status = rs_print_err(self->name, &err);
+    } else {
+        print_head(in, &o, runs, nruns);
+        print_counts(&o);
+        print_processes(in, &o);
+        print_settings(&o);
+        print_verdict(in, &o);
+    }
+    rs_overview_free(&o, in->n);
+    return status;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    bool json = false;
+    const char *which = NULL;
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
+        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
+
+    struct rs_inputs in;
+    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, "all");
+    if (bad) return bad;
+    size_t nruns = in.nruns;
+    struct rs_run_line *runs = list_runs(&in);
+    int status = runs ? rs_reading_choose(self, &in, which) : RS_EXIT_FAILURE;
+    if (!status) status = show(self, &in, json, runs, nruns);
+    rs_reading_complaints(self, &in);
+    free(runs);
+    rs_inputs_close(&in);
+    return status;
+}
+
+const struct rs_command rs_cmd_info = {
+    .name = "info",
+    .summary = "what a recording holds, what it lacks, and how the processes ended",
+    .usage = "[options] IN...",
+    .text = "Counts callbacks and events, lists processes, ranks and communicators, losses, clock samples, and "
+            "settings that\n"
+            "differ between ranks. IN is a recording (*.rsc) or a folder of them.",
+    .examples = "ringscope info ringscope-run            # the newest run in the folder\n"
+                "ringscope info --json run1 | jq .lost   # for scripts",
+    .run = run,
+};

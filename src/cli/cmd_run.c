@@ -1,0 +1,311 @@
+/* ringscope run: a job with the recorder in it. Sets the environment that NCCL and the plugin read, runs the command,
+ * and says where the recording is. Under a launcher every process of the job may call it, with one folder. */
+#include "base/file.h"
+#include "base/strbuf.h"
+#include "cli/commands.h"
+#include "cli/launch.h"
+#include "cli/output.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char plugin_file[] = "libnccl-profiler-ringscope.so";
+
+struct options {
+    const char *dir;
+    const char *plugin;
+    const char *events;
+    int64_t memory; /* bytes; 0 = not given */
+    int64_t limit;
+    const char *keep;
+    bool print_env;
+};
+
+/* ---- the environment ---- */
+
+/* The settings, in the order of --print-env. */
+static const char *const variables[] = {
+    "NCCL_PROFILER_PLUGIN", "RINGSCOPE_DIR",   "RINGSCOPE_EVENTS",
+    "RINGSCOPE_MEMORY",     "RINGSCOPE_LIMIT", "RINGSCOPE_KEEP",
+};
+
+static const char *borrow_env(const char *name)
+{
+    const char *value = getenv(name);
+    return value == NULL || *value == '\0' ? NULL : value;
+}
+
+static enum rs_status set_env(const char *name, const char *value, struct rs_err *err)
+{
+    return setenv(name, value, 1) == 0 ? RS_OK : rs_fail_errno(err, "cannot set %s", name);
+}
+
+/* The plugin beside this executable (a build folder), or in lib beside its bin (an installation). */
+static enum rs_status find_plugin(char path[PATH_MAX], struct rs_err *err)
+{
+    static const char *const places[] = {"", "../lib/", "../lib64/"};
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    if (n < 0) return rs_fail_errno(err, "cannot find out where ringscope lies");
+    exe[n] = '\0';
+    char *slash = strrchr(exe, '/');
+    if (slash != NULL) slash[1] = '\0';
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%s%s%s", exe, places[i], plugin_file);
+        bool found = !s.failed && realpath(s.data, path) != NULL;
+        rs_strbuf_free(&s);
+        if (found) return RS_OK;
+    }
+    return rs_fail(err, RS_NOT_FOUND, "%s is neither in %s nor in the lib folder beside it; name it with --plugin",
+                   plugin_file, exe);
+}
+
+/* A relative path means something else in a program that changes its folder, and on another host. */
+static enum rs_status set_absolute(const char *name, const char *path, struct rs_err *err)
+{
+    if (path[0] == '/') return set_env(name, path, err);
+    char *here = getcwd(NULL, 0);
+    if (here == NULL) return rs_fail_errno(err, "cannot find out the current folder");
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s, "%s/%s", strcmp(here, "/") == 0 ? "" : here, strncmp(path, "./", 2) == 0 ? path + 2 : path);
+    free(here);
+    enum rs_status status = rs_strbuf_check(&s, err);
+    if (status == RS_OK) status = set_env(name, s.data, err);
+    rs_strbuf_free(&s);
+    return status;
+}
+
+static enum rs_status set_plugin(const struct options *o, struct rs_err *err)
+{
+    char found[PATH_MAX];
+    const char *old = borrow_env("NCCL_PROFILER_PLUGIN");
+    char *before = old == NULL ? NULL : strdup(old);
+    enum rs_status status;
+    if (o->plugin != NULL) {
+        /* A bare name is looked up by the loader, and with --print-env the file may be in a container only. */
+        bool bare = strchr(o->plugin, '/') == NULL;
+        bool resolve = !bare && !o->print_env;
+        if (resolve && realpath(o->plugin, found) == NULL) {
+            status = rs_fail_errno(err, "--plugin %s", o->plugin);
+        } else {
+            status = set_env("NCCL_PROFILER_PLUGIN", resolve ? found : o->plugin, err);
+        }
+    } else {
+        status = find_plugin(found, err);
+        if (status == RS_OK) status = set_env("NCCL_PROFILER_PLUGIN", found, err);
+    }
+    if (status == RS_OK && before != NULL && strcmp(before, borrow_env("NCCL_PROFILER_PLUGIN")) != 0)
+        rs_warn("run", "NCCL_PROFILER_PLUGIN=%s is replaced: NCCL loads one profiler only", before);
+    free(before);
+    return status;
+}
+
+static enum rs_status set_dir(const struct options *o, struct rs_err *err)
+{
+    const char *dir = o->dir != NULL ? o->dir : borrow_env("RINGSCOPE_DIR");
+    const char *job = borrow_env("SLURM_JOB_ID");
+    if (dir != NULL) return set_absolute("RINGSCOPE_DIR", dir, err);
+    if (job == NULL) return set_absolute("RINGSCOPE_DIR", "ringscope-run", err);
+    char name[128];
+    snprintf(name, sizeof(name), "ringscope-%s", job);
+    return set_absolute("RINGSCOPE_DIR", name, err);
+}
+
+static enum rs_status set_bytes(const char *name, int64_t bytes, struct rs_err *err)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRId64, bytes);
+    return bytes == 0 ? RS_OK : set_env(name, text, err);
+}
+
+/* What the user has set already stays, unless the option is given. */
+static enum rs_status set_environment(const struct options *o, struct rs_err *err)
+{
+    RS_TRY(set_plugin(o, err));
+    RS_TRY(set_dir(o, err));
+    if (o->events != NULL) RS_TRY(set_env("RINGSCOPE_EVENTS", o->events, err));
+    RS_TRY(set_bytes("RINGSCOPE_MEMORY", o->memory, err));
+    RS_TRY(set_bytes("RINGSCOPE_LIMIT", o->limit, err));
+    if (o->keep != NULL) RS_TRY(set_env("RINGSCOPE_KEEP", o->keep, err));
+    return RS_OK;
+}
+
+static void print_environment(void)
+{
+    struct rs_strbuf s = {0};
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        const char *value = borrow_env(variables[i]);
+        if (value == NULL) continue;
+        rs_strbuf_printf(&s, "export %s=", variables[i]);
+        rs_strbuf_shell_quote(&s, value);
+        rs_strbuf_putc(&s, '\n');
+    }
+    fputs(rs_strbuf_borrow(&s), stdout);
+    rs_strbuf_free(&s);
+}
+
+/* ---- what was recorded ---- */
+
+/* The recordings of a folder as they were seen: a file that is there afterwards and was not, or has changed, is of this run. Clocks
+ * are not compared: the folder may lie on a server with one of its own. */
+struct folder {
+    struct rs_dir dir;
+    struct stat *st; /* one a name; zeroed where the file went away */
+};
+
+static enum rs_status look(struct folder *f, const char *path, struct rs_err *err)
+{
+    *f = (struct folder){0};
+    RS_TRY(rs_dir_list(&f->dir, path, ".rsc", err));
+    f->st = calloc(f->dir.count + 1, sizeof(*f->st));
+    if (f->st == NULL) {
+        rs_dir_free(&f->dir);
+        return rs_fail(err, RS_NO_MEMORY, "%s: out of memory for %zu names", path, f->dir.count);
+    }
+    for (size_t i = 0; i < f->dir.count; i++) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%s/%s", path, f->dir.names[i]);
+        if (!s.failed && stat(s.data, &f->st[i]) != 0) f->st[i] = (struct stat){0};
+        rs_strbuf_free(&s);
+    }
+    return RS_OK;
+}
+
+static void forget(struct folder *f)
+{
+    free(f->st);
+    rs_dir_free(&f->dir);
+}
+
+/* How many files of `after` are new or changed since `before`. Both lists are sorted. */
+static size_t count_new(const struct folder *before, const struct folder *after)
+{
+    size_t fresh = 0, b = 0;
+    for (size_t a = 0; a < after->dir.count; a++) {
+        while (b < before->dir.count && strcmp(before->dir.names[b], after->dir.names[a]) < 0) b++;
+        bool there = b < before->dir.count && strcmp(before->dir.names[b], after->dir.names[a]) == 0;
+        const struct stat *old = &before->st[b], *now = &after->st[a];
+        fresh += !there || old->st_ino != now->st_ino || old->st_size != now->st_size ||
+                 old->st_mtim.tv_sec != now->st_mtim.tv_sec || old->st_mtim.tv_nsec != now->st_mtim.tv_nsec;
+    }
+    return fresh;
+}
+
+/* Of the processes of a job only the first talks: that whose every rank, in all the words of all launchers, is 0.
+ * (Under srun and torchrun together, eight workers have SLURM_PROCID=0, and one of them RANK=0.) */
+static bool speaks(void)
+{
+    static const char *const names[] = {"SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "RANK"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const char *rank = borrow_env(names[i]);
+        if (rank != NULL && strcmp(rank, "0") != 0) return false;
+    }
+    return true;
+}
+
+static void tell(const char *dir, size_t fresh)
+{
+    if (fresh > 0) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_shell_quote(&s, dir);
+        /* Quotes only where a shell needs them. */
+        bool plain =
+            strspn(dir, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=") == strlen(dir);
+        rs_warn("run", "recorded in %s (%zu process%s so far); next: ringscope info %s", dir, fresh,
+                fresh == 1 ? "" : "es", plain || s.failed ? dir : s.data);
+        rs_strbuf_free(&s);
+        return;
+    }
+    rs_warn("run", "nothing was recorded in %s. Likely reasons:", dir);
+    fputs("  - the command made no NCCL communicator, or ended before it did\n"
+          "  - its NCCL is older than 2.23, which knows no profiler plugins\n"
+          "  - its NCCL or its container cannot load the plugin (wrong architecture, path not mounted)\n"
+          "  - its processes were started elsewhere without this environment (mpirun: -x NAME; see --print-env)\n"
+          "NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,ENV shows whether NCCL loaded it.\n",
+          stderr);
+}
+
+/* ---- the command ---- */
+
+static int check_options(const struct rs_command *self, const struct options *o, int noperands)
+{
+    int64_t mask;
+    if (o->events != NULL && strcmp(o->events, "ops") != 0 && strcmp(o->events, "net") != 0 &&
+        strcmp(o->events, "all") != 0 && (!rs_opt_int(o->events, &mask) || mask < 0))
+        return rs_opt_usage(self, "--events %s: expected ops, net, all or a mask such as 0x1fff", o->events);
+    if (o->keep != NULL && strcmp(o->keep, "first") != 0 && strcmp(o->keep, "last") != 0)
+        return rs_opt_usage(self, "--keep %s: expected first or last", o->keep);
+    if (o->memory < 0 || o->limit < 0) return rs_opt_usage(self, "a size cannot be negative");
+    if (o->dir != NULL && *o->dir == '\0') return rs_opt_usage(self, "-o needs the name of a folder");
+    if (o->print_env && noperands > 0) return rs_opt_usage(self, "--print-env runs no command");
+    if (!o->print_env && noperands == 0) return rs_opt_usage(self, "no command to run");
+    return -1;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    struct options o = {0};
+    const struct rs_opt opts[] = {
+        {RS_OPT_STRING, 'o', "output", &o.dir, "DIR",
+         "folder of the recording (ringscope-$SLURM_JOB_ID or ringscope-run)"},
+        {RS_OPT_STRING, 'e', "events", &o.events, "WHAT", "ops, net (default), all, or a mask of event types"},
+        {RS_OPT_INT, 0, "memory", &o.memory, "SIZE", "buffers of a process at most (64Mi)"},
+        {RS_OPT_INT, 0, "limit", &o.limit, "SIZE", "recording of a process at most (no limit)"},
+        {RS_OPT_STRING, 0, "keep", &o.keep, "WHICH", "past the limit keep the first (default) or the last events"},
+        {RS_OPT_STRING, 0, "plugin", &o.plugin, "FILE", "use this plugin, not the one that came with ringscope"},
+        {RS_OPT_FLAG, 0, "print-env", &o.print_env, NULL, "print the settings as shell commands, run nothing"},
+        {0},
+    };
+    int n;
+    int status = rs_opt_parse(self, opts, argc, argv, &n);
+    if (status == -1) status = check_options(self, &o, n);
+    if (status != -1) return status;
+
+    struct rs_err err;
+    if (set_environment(&o, &err) != RS_OK) return rs_print_err("run", &err);
+    if (o.print_env) {
+        print_environment();
+        return RS_EXIT_FINE;
+    }
+    const char *dir = borrow_env("RINGSCOPE_DIR");
+    struct folder before, after;
+    if (rs_dir_make(dir, &err) != RS_OK || look(&before, dir, &err) != RS_OK) return rs_print_err("run", &err);
+
+    argv[1 + n] = NULL;
+    struct rs_launch_end end;
+    enum rs_status launched = rs_launch(argv + 1, &end, &err);
+    if (launched != RS_OK) {
+        rs_print_err("run", &err);
+    } else if (speaks()) {
+        if (look(&after, dir, &err) == RS_OK) {
+            tell(dir, count_new(&before, &after));
+            forget(&after);
+        } else {
+            rs_print_err("run", &err);
+        }
+    }
+    forget(&before);
+    return rs_launch_mimic(&end);
+}
+
+const struct rs_command rs_cmd_run = {
+    .name = "run",
+    .summary = "run a job with the recorder in it",
+    .usage = "[options] [--] CMD [ARG...]\n       ringscope run [options] --print-env",
+    .text = "Runs CMD with the environment that makes NCCL load the recorder, passes signals and the exit status on,\n"
+            "and says at the end where the recording is. Under srun, mpirun or torchrun each process calls it with\n"
+            "the same folder. Settings that are in the environment already stay, unless the option is given.",
+    .examples = "ringscope run -o rec -- python train.py\n"
+                "srun ringscope run -o rec --events ops -- ./train            # one folder for all ranks\n"
+                "torchrun --nproc-per-node 8 --no-python ringscope run -o rec -- python train.py\n"
+                "ringscope run --limit 1Gi --keep last -- ./job               # a flight recorder\n"
+                "eval \"$(ringscope run -o /data/rec --print-env)\"             # for another shell or a container",
+    .run = run,
+    .operands_last = true,
+};

@@ -1,0 +1,13 @@
+/* The commands of ringscope: one file src/cli/cmd_NAME.c each, listed in main.c's table. */
+#ifndef RS_CLI_COMMANDS_H
+#define RS_CLI_COMMANDS_H
+
+#include "cli/opt.h"
+
+extern const struct rs_command rs_cmd_run;
+extern const struct rs_command rs_cmd_sim;
+extern const struct rs_command rs_cmd_info;
+extern const struct rs_command rs_cmd_export;
+extern const struct rs_command rs_cmd_gather;
+
+#endif

@@ -1,0 +1,266 @@
+#include "cli/info_json.h"
+
+#include <time.h>
+
+#include "nccl/names.h"
+#include "trace/alive.h"
+
+static const char *const call_names[RS_CALL_LOST] = {"init", "start", "stop", "state", "finalize"};
+
+const char *rs_process_end(struct rs_source *s)
+{
+    const struct rs_status_block *st = &s->recording->header.status;
+    if (st->state == RS_STATE_CLOSED) return "closed";
+    enum rs_alive alive = rs_process_alive(&s->recording->header);
+    if (alive == RS_ALIVE_NO) return "killed";
+    /* On another host only the heartbeat tells, and that is in its own wall time: 10 s says enough. */
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t age = (int64_t)now.tv_sec - (int64_t)(st->heartbeat_ns / 1000000000u);
+    if (alive == RS_ALIVE_ELSEWHERE && (age > 10 || age < -10)) return "killed";
+    return st->state == RS_STATE_IDLE ? "idle" : "running";
+}
+
+static void counts(struct rs_json *j, const struct rs_summary *s, uint64_t lost, uint64_t overwritten, uint64_t damaged)
+{
+    rs_json_key_u64(j, "callbacks", s->callbacks);
+    rs_json_key_u64(j, "lost", lost);
+    rs_json_key_u64(j, "overwritten", overwritten);
+    rs_json_key_u64(j, "damaged", damaged);
+    rs_json_key_u64(j, "emitted", s->callbacks + lost + overwritten + damaged);
+    rs_json_key(j, "calls");
+    rs_json_object(j);
+    for (int c = 0; c < RS_CALL_LOST; c++) rs_json_key_u64(j, call_names[c], s->calls[c]);
+    rs_json_end(j);
+    rs_json_key(j, "events");
+    rs_json_object(j);
+    for (int t = 0; t < RS_NCCL_TYPE_BITS; t++)
+        if (s->events[t]) rs_json_key_u64(j, rs_nccl_type_name(UINT64_C(1) << t), s->events[t]);
+    if (s->events[RS_NCCL_TYPE_BITS]) rs_json_key_u64(j, "unknown", s->events[RS_NCCL_TYPE_BITS]);
+    rs_json_end(j);
+}
+
+static void times(struct rs_json *j, int64_t from, int64_t to, bool known)
+{
+    if (known)
+        rs_json_key_i64(j, "from_ns", from);
+    else
+        rs_json_key_null(j, "from_ns");
+    if (known)
+        rs_json_key_i64(j, "to_ns", to);
+    else
+        rs_json_key_null(j, "to_ns");
+}
+
+static void who(struct rs_json *j, const struct rs_source *s)
+{
+    rs_json_key_str(j, "host", s->recording->header.host);
+    rs_json_key_u64(j, "pid", s->recording->header.pid);
+}
+
+static void communicators(struct rs_json *j, struct rs_source *s)
+{
+    rs_json_key(j, "communicators");
+    rs_json_array(j);
+    for (size_t i = 0; i < s->process.ncomms; i++) {
+        const struct rs_comm *c = &s->process.comms[i];
+        const struct rs_fact_comm *f = &c->fact;
+        rs_json_object(j);
+        if (f->comm_id)
+            rs_json_key_hex(j, "comm", f->comm_id);
+        else
+            rs_json_key_null(j, "comm");
+        rs_json_key_str(j, "name", c->name);
+        rs_json_key_i64(j, "rank", f->rank);
+        rs_json_key_i64(j, "nranks", f->nranks);
+        rs_json_key_i64(j, "nnodes", f->nnodes);
+        rs_json_key_u64(j, "api", f->api);
+        if (f->device >= 0)
+            rs_json_key_i64(j, "device", f->device);
+        else
+            rs_json_key_null(j, "device");
+        rs_json_key_str(j, "bus_id", f->bus_id[0] ? f->bus_id : NULL);
+        char uuid[37] = "";
+        bool known = false;
+        for (int b = 0, at = 0; b < 16; b++) {
+            static const char hex[] = "0123456789abcdef";
+            known |= f->uuid[b] != 0;
+            if (b == 4 || b == 6 || b == 8 || b == 10) uuid[at++] = '-';
+            uuid[at++] = hex[f->uuid[b] >> 4];
+            uuid[at++] = hex[f->uuid[b] & 15];
+        }
+        rs_json_key_str(j, "uuid", known ? uuid : NULL);
+        rs_json_key_i64(j, "created_ns", rs_clock_ns(&s->clock, c->created_tick));
+        if (c->destroyed_tick)
+            rs_json_key_i64(j, "destroyed_ns", rs_clock_ns(&s->clock, c->destroyed_tick));
+        else
+            rs_json_key_null(j, "destroyed_ns");
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void process(struct rs_json *j, struct rs_source *s, const struct rs_summary *sum)
+{
+    const struct rs_recording *r = s->recording;
+    rs_json_object(j);
+    who(j, s);
+    rs_json_key_u64(j, "run", s->run);
+    rs_json_key_str(j, "path", r->path);
+    const char *end = rs_process_end(s);
+    rs_json_key_str(j, "state", end);
+    rs_json_key_bool(j, "ended_well", r->header.status.state == RS_STATE_CLOSED);
+    counts(j, sum, rs_recording_lost(r), r->overwritten, r->damaged);
+    times(j, sum->from_ns, sum->to_ns, sum->callbacks);
+    rs_json_key_u64(j, "threads", sum->threads);
+    rs_json_key_u64(j, "bytes", r->file.size);
+    rs_json_key_u64(j, "clock_samples", s->process.nclocks);
+    rs_json_key_i64(j, "clock_error_ns", s->clock.error_ns);
+    double share = rs_recorder_share(s, sum);
+    if (share >= 0)
+        rs_json_key_double(j, "recorder_share", share);
+    else
+        rs_json_key_null(j, "recorder_share");
+    rs_json_key_str(j, "nccl_version", rs_process_info(&s->process, "nccl.version"));
+    communicators(j, s);
+    rs_json_end(j);
+}
+
+static void coverage(struct rs_json *j, struct rs_source *s, const struct rs_summary *sum)
+{
+    const struct rs_process *p = &s->process;
+    int64_t end = rs_source_end_ns(s);
+    for (size_t i = 0; i < p->nmasks; i++) {
+        rs_json_object(j);
+        who(j, s);
+        times(j, rs_clock_ns(&s->clock, p->masks[i].tick),
+              i + 1 < p->nmasks ? rs_clock_ns(&s->clock, p->masks[i + 1].tick) : end, true);
+        rs_json_key_u64(j, "mask", p->masks[i].mask);
+        rs_json_key(j, "gaps");
+        rs_json_array(j);
+        for (size_t g = 0; g < sum->ngaps && !i; g++) {
+            rs_json_object(j);
+            times(j, sum->gaps[g].from_ns, sum->gaps[g].to_ns, true);
+            rs_json_key_u64(j, "tid", sum->gaps[g].tid);
+            rs_json_key_u64(j, "lost", sum->gaps[g].lost);
+            rs_json_end(j);
+        }
+        rs_json_end(j);
+        if (s->recording->overwritten && sum->callbacks) rs_json_key_i64(j, "overwritten_before_ns", sum->from_ns);
+        rs_json_end(j);
+    }
+}
+
+static void settings(struct rs_json *j, const struct rs_overview *o)
+{
+    rs_json_key(j, "settings_that_differ");
+    rs_json_array(j);
+    for (size_t i = 0; i < o->nsettings; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "name", o->settings[i].name);
+        rs_json_key(j, "values");
+        rs_json_array(j);
+        for (size_t k = 0; k < o->settings[i].nvalues; k++) {
+            const struct rs_setting_value *v = &o->settings[i].values[k];
+            rs_json_object(j);
+            rs_json_key_str(j, "value", v->value);
+            rs_json_key_u64(j, "processes", v->processes);
+            rs_json_key(j, "example");
+            rs_json_object(j);
+            who(j, v->example);
+            rs_json_end(j);
+            rs_json_end(j);
+        }
+        rs_json_end(j);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
+{
+    rs_json_key(j, "inputs");
+    rs_json_array(j);
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_recording *r = in->sources[i].recording;
+        rs_json_object(j);
+        rs_json_key_str(j, "path", r->path);
+        rs_json_key_str(j, "format", "ringscope");
+        rs_json_key_bool(j, "complete", rs_source_complete(&in->sources[i]));
+        rs_json_key_bool(j, "crash_safe", r->header.live_place != RS_LIVE_ANONYMOUS);
+        rs_json_key_bool(j, "live_missing", r->live_missing);
+        rs_json_end(j);
+    }
+    for (size_t i = 0; i < in->nunreadable; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "path", in->unreadable[i].path);
+        rs_json_key_null(j, "format");
+        rs_json_key_bool(j, "complete", false);
+        rs_json_key_null(j, "crash_safe");
+        rs_json_key_str(j, "why", in->unreadable[i].why);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    rs_json_key(j, "damages");
+    rs_json_array(j);
+    for (size_t i = 0; i < in->n; i++)
+        for (size_t k = 0; k < in->sources[i].recording->ndamages; k++) {
+            const struct rs_damage *d = &in->sources[i].recording->damages[k];
+            rs_json_object(j);
+            rs_json_key_str(j, "path", d->path);
+            rs_json_key_u64(j, "offset", d->offset);
+            rs_json_key_u64(j, "bytes", d->bytes);
+            rs_json_key_str(j, "why", d->why);
+            rs_json_end(j);
+        }
+    rs_json_end(j);
+    rs_json_key(j, "notes");
+    rs_json_array(j);
+    for (size_t i = 0; i < in->n; i++)
+        for (size_t k = 0; k < in->sources[i].process.nnotes; k++) {
+            rs_json_object(j);
+            who(j, &in->sources[i]);
+            rs_json_key_str(j, "text", in->sources[i].process.notes[k].text);
+            rs_json_end(j);
+        }
+    rs_json_end(j);
+}
+
+void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
+                  size_t nruns)
+{
+    rs_json_object(j);
+    rs_json_key_u64(j, "processes", in->n);
+    rs_json_key_u64(j, "ranks", o->ranks);
+    rs_json_key_u64(j, "hosts", o->hosts);
+    rs_json_key_u64(j, "communicators", o->communicators);
+    if (o->world > 0)
+        rs_json_key_i64(j, "world_size", o->world);
+    else
+        rs_json_key_null(j, "world_size");
+    counts(j, &o->sum, o->lost, o->overwritten, o->damaged);
+    rs_json_key_str(j, "nccl_version", o->nccl_version);
+    times(j, o->sum.from_ns, o->sum.to_ns, o->sum.callbacks);
+    rs_json_key(j, "runs");
+    rs_json_array(j);
+    for (size_t i = 0; i < nruns; i++) {
+        rs_json_object(j);
+        rs_json_key_u64(j, "run", runs[i].run);
+        rs_json_key_u64(j, "processes", runs[i].processes);
+        times(j, runs[i].from_ns, runs[i].to_ns, true);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    rs_json_key(j, "coverage");
+    rs_json_array(j);
+    for (size_t i = 0; i < in->n; i++) coverage(j, &in->sources[i], &o->summaries[i]);
+    rs_json_end(j);
+    settings(j, o);
+    inputs_and_damages(j, in);
+    rs_json_key(j, "process_list");
+    rs_json_array(j);
+    for (size_t i = 0; i < in->n; i++) process(j, &in->sources[i], &o->summaries[i]);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+}

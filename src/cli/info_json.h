@@ -1,0 +1,20 @@
+/* `ringscope info --json`: the JSON contract of info. Fields may be added, not renamed. */
+#ifndef RS_CLI_INFO_JSON_H
+#define RS_CLI_INFO_JSON_H
+
+#include "base/json.h"
+#include "trace/overview.h"
+
+/* A run of the inputs, noted before the others were closed. */
+struct rs_run_line {
+    size_t run, processes;
+    int64_t from_ns, to_ns;
+};
+
+/* "running", "idle", "closed", or "killed": not closed, and not heard of for a while. */
+const char *rs_process_end(struct rs_source *source);
+
+void rs_info_json(struct rs_json *json, struct rs_inputs *inputs, const struct rs_overview *overview,
+                  const struct rs_run_line *runs, size_t nruns);
+
+#endif

@@ -1,0 +1,98 @@
+/* ringscope: finds the command, runs it, and makes sure that its output arrived. */
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/suggest.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct rs_command *const commands[] = {
+    &rs_cmd_run, &rs_cmd_sim, &rs_cmd_info, &rs_cmd_export, &rs_cmd_gather,
+};
+enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+/* Parts that depend on libraries found at build time. */
+static const struct {
+    const char *name;
+    bool on;
+    const char *meaning;
+} parts[] = {
+#ifdef RS_NO_ZSTD
+    {"zstd", false, "recordings are written uncompressed, compressed ones cannot be read"},
+#else
+    {"zstd", true, "compressed recordings"},
+#endif
+};
+
+static void print_usage(FILE *to)
+{
+    fprintf(to, "usage: ringscope COMMAND [options] ...\n\n"
+                "What every GPU of a distributed job did in every NCCL operation, on all ranks.\n\ncommands:\n");
+    for (size_t i = 0; i < NCOMMANDS; i++) fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+    fprintf(to, "\n`ringscope COMMAND --help` tells more of each; `ringscope --version` what was built in.\n"
+                "exit status: 0 fine, 1 failure, 2 wrong usage, 3 the thing asked for was found\n");
+}
+
+static void print_version(void)
+{
+    printf("ringscope " RS_VERSION "\noptional parts:\n");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        printf("  %-8s  %-3s  %s\n", parts[i].name, parts[i].on ? "on" : "off", parts[i].meaning);
+}
+
+static const struct rs_command *find(const char *name)
+{
+    for (size_t i = 0; i < NCOMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    return NULL;
+}
+
+static int unknown(const char *name)
+{
+    struct rs_suggest s = {.typed = name};
+    for (size_t i = 0; i < NCOMMANDS; i++) rs_suggest_offer(&s, commands[i]->name);
+    fprintf(stderr, "ringscope: unknown command '%s'", name);
+    if (s.best != NULL) fprintf(stderr, "; did you mean '%s'?", s.best);
+    fprintf(stderr, "\nsee: ringscope --help\n");
+    return RS_EXIT_USAGE;
+}
+
+static int help_on(const char *name)
+{
+    const struct rs_command *cmd = find(name);
+    if (cmd == NULL) return unknown(name);
+    char command[64], option[] = "--help";
+    snprintf(command, sizeof(command), "%s", name);
+    char *argv[] = {command, option, NULL};
+    return cmd->run(cmd, 2, argv);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_usage(stderr);
+        return RS_EXIT_USAGE;
+    }
+    const char *word = argv[1];
+    if (strcmp(word, "--version") == 0) {
+        print_version();
+        return RS_EXIT_FINE;
+    }
+    if (strcmp(word, "--list-cmds") == 0) {
+        for (size_t i = 0; i < NCOMMANDS; i++) printf("%s\n", commands[i]->name);
+        return RS_EXIT_FINE;
+    }
+    if (strcmp(word, "help") == 0 && argc > 2) return help_on(argv[2]);
+    if (strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+        print_usage(stdout);
+        return RS_EXIT_FINE;
+    }
+    const struct rs_command *cmd = find(word);
+    return cmd == NULL ? unknown(word) : cmd->run(cmd, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    rs_output_begin();
+    return rs_output_end(dispatch(argc, argv));
+}

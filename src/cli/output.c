@@ -1,0 +1,64 @@
+#include "cli/output.h"
+#include "cli/opt.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct sigaction sigpipe_before;
+
+void rs_output_begin(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, &sigpipe_before);
+}
+
+void rs_output_restore_sigpipe(void)
+{
+    sigaction(SIGPIPE, &sigpipe_before, NULL);
+}
+
+/* True when stdout is a pipe or socket that nobody reads any more. A poll, because the errno of the write that
+ * failed may be long gone. */
+static bool reader_gone(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO};
+    return poll(&p, 1, 0) == 1 && (p.revents & POLLERR) != 0;
+}
+
+int rs_output_end(int status)
+{
+    errno = 0;
+    bool failed = fflush(stdout) != 0 || ferror(stdout);
+    int why = errno;
+    if (!failed) return status;
+    /* A command that failed has said why itself. */
+    if (status == RS_EXIT_FINE && !reader_gone())
+        fprintf(stderr, "ringscope: cannot write to standard output%s%s\n", why != 0 ? ": " : "",
+                why != 0 ? strerror(why) : "");
+    return status == RS_EXIT_FINE ? RS_EXIT_FAILURE : status;
+}
+
+int rs_print_err(const char *command, const struct rs_err *err)
+{
+    const char *broken = strerror(EPIPE);
+    size_t n = strlen(err->msg), m = strlen(broken);
+    bool about_pipe = n >= m && strcmp(err->msg + n - m, broken) == 0;
+    if (!about_pipe || !reader_gone()) rs_warn(command, "%s", err->msg);
+    return RS_EXIT_FAILURE;
+}
+
+void rs_warn(const char *command, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fflush(stdout); /* keeps the order on a terminal */
+    fprintf(stderr, "ringscope %s: ", command);
+    vfprintf(stderr, fmt, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+}

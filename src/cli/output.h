@@ -1,0 +1,28 @@
+/* What ringscope prints, and whether it could: messages on stderr, and the fate of stdout.
+ *
+ * SIGPIPE is ignored, so that a closed pipe shows as a failed write: the exit status is then 1, without a message,
+ * since the reader (head, less) went away on purpose. A full disk is said. Main thread only. */
+#ifndef RS_CLI_OUTPUT_H
+#define RS_CLI_OUTPUT_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+
+/* Called first of all by main(). */
+void rs_output_begin(void);
+
+/* Flushes stdout. Returns `status`, or RS_EXIT_FAILURE where that was 0 and stdout could not be written. */
+int rs_output_end(int status);
+
+/* Gives SIGPIPE back its meaning from before rs_output_begin(): for a child about to run another program. */
+void rs_output_restore_sigpipe(void);
+
+/* Prints "ringscope CMD: message" on stderr and returns RS_EXIT_FAILURE. Silent when the message is about stdout
+ * having been closed by its reader. */
+int rs_print_err(const char *command, const struct rs_err *err);
+
+/* Prints "ringscope CMD: text" on stderr. */
+void rs_warn(const char *command, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

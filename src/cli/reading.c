@@ -1,0 +1,80 @@
+#include "cli/reading.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/output.h"
+
+void rs_reading_progress(size_t done, size_t all)
+{
+    static struct timespec begin;
+    static bool shown;
+    struct timespec now;
+    if (!isatty(STDERR_FILENO)) return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (done <= 1 || !begin.tv_sec) begin = now;
+    if (shown && done == all) {
+        fprintf(stderr, "\r\033[K");
+        shown = false;
+    } else if (now.tv_sec - begin.tv_sec >= 1 && done < all) { /* short work shows nothing */
+        fprintf(stderr, "\r\033[Kreading %zu of %zu files", done, all);
+        shown = true;
+    }
+}
+
+static enum rs_status choose(struct rs_inputs *in, const char *run, struct rs_err *err)
+{
+    int64_t number;
+    if (!run) return rs_inputs_choose(in, RS_RUN_NEWEST, err);
+    if (!strcmp(run, "all")) return rs_inputs_choose(in, RS_RUN_ALL, err);
+    if (!rs_opt_int(run, &number) || number < 0)
+        return rs_fail(err, RS_BAD_INPUT, "--run takes a number or 'all', not '%s'", run);
+    return rs_inputs_choose(in, (long)number, err);
+}
+
+int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *in, char *const *paths, size_t npaths,
+                    const char *run)
+{
+    struct rs_err err;
+    if (rs_inputs_open(in, paths, npaths, rs_reading_progress, &err) != RS_OK) return rs_print_err(cmd->name, &err);
+    for (size_t i = 0; i < in->nunreadable; i++) rs_warn(cmd->name, "%s", in->unreadable[i].why);
+    size_t runs = in->nruns, before = in->n;
+    int bad = rs_reading_choose(cmd, in, run);
+    if (bad) {
+        rs_inputs_close(in);
+        return bad;
+    }
+    if (!run && runs > 1)
+        rs_warn(cmd->name,
+                "%zu runs here; reading the newest, %zu of %zu processes (--run 0..%zu for another, --run all)", runs,
+                in->n, before, runs - 1);
+    return 0;
+}
+
+int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *in, const char *run)
+{
+    struct rs_err err;
+    return choose(in, run, &err) == RS_OK ? 0 : rs_print_err(cmd->name, &err);
+}
+
+void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *in)
+{
+    enum { MOST = 5 }; /* of one file; info --json has them all */
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_recording *r = in->sources[i].recording;
+        for (size_t k = 0; k < r->ndamages && k < MOST; k++)
+            rs_warn(cmd->name, "%s: at byte %" PRIu64 ", %" PRIu64 " bytes: %s", r->damages[k].path,
+                    r->damages[k].offset, r->damages[k].bytes, r->damages[k].why);
+        if (r->ndamages > MOST)
+            rs_warn(cmd->name, "%s: and %zu more places that cannot be read", r->path, r->ndamages - MOST);
+        if (r->live_missing)
+            rs_warn(cmd->name,
+                    "%s: the process did not close its recording, and its buffers (%s) are not to be found: its last "
+                    "moments "
+                    "are missing. On the host it ran on, `ringscope gather` may find them.",
+                    r->path, r->header.live_name);
+    }
+}

@@ -1,0 +1,22 @@
+/* What all reading commands share: opening inputs, choosing the run, progress, and saying what could not be read. */
+#ifndef RS_CLI_READING_H
+#define RS_CLI_READING_H
+
+#include "cli/opt.h"
+#include "trace/inputs.h"
+
+/* Opens what the user named and keeps one run (`run`: NULL = the newest, "all", or a number). Returns 0, or the exit
+ * status after the reason was printed. Inputs that cannot be read are said, one line each; the others are used. */
+int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *inputs, char *const *paths, size_t npaths,
+                    const char *run);
+
+/* Keeps one run of inputs that were opened with "all". Returns 0, or the exit status after the reason was printed. */
+int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *inputs, const char *run);
+
+/* Says on stderr what was found missing or damaged while reading. */
+void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *inputs);
+
+/* A progress line on stderr, where that is a terminal and the work takes a while; silent elsewhere. Ends itself. */
+void rs_reading_progress(size_t done, size_t all);
+
+#endif

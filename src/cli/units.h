@@ -1,0 +1,17 @@
+/* Numbers for people: times, sizes and counts in few digits. Pure functions; any thread.
+ *
+ * The text comes back by value, so that it can stand in a call: printf("%s\n", rs_text_ns(t).s). */
+#ifndef RS_CLI_UNITS_H
+#define RS_CLI_UNITS_H
+
+#include <stdint.h>
+
+struct rs_text {
+    char s[40];
+};
+
+struct rs_text rs_text_ns(int64_t ns); /* "870 ns", "12.3 us", "2.0 s", "3 min 05 s", "2 h 05 min" */
+struct rs_text rs_text_bytes(uint64_t bytes); /* "512 B", "1.2 MiB" */
+struct rs_text rs_text_count(uint64_t count); /* "1,234,567" */
+
+#endif
