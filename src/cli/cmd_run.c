@@ -5,6 +5,8 @@
 #include "cli/commands.h"
 #include "cli/launch.h"
 #include "cli/output.h"
+#include "cli/plugin_path.h"
+#include "trace/gather.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -13,8 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static const char plugin_file[] = "libnccl-profiler-ringscope.so";
 
 struct options {
     const char *dir;
@@ -43,27 +43,6 @@ static const char *borrow_env(const char *name)
 static enum rs_status set_env(const char *name, const char *value, struct rs_err *err)
 {
     return setenv(name, value, 1) == 0 ? RS_OK : rs_fail_errno(err, "cannot set %s", name);
-}
-
-/* The plugin beside this executable (a build folder), or in lib beside its bin (an installation). */
-static enum rs_status find_plugin(char path[PATH_MAX], struct rs_err *err)
-{
-    static const char *const places[] = {"", "../lib/", "../lib64/"};
-    char exe[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    if (n < 0) return rs_fail_errno(err, "cannot find out where ringscope lies");
-    exe[n] = '\0';
-    char *slash = strrchr(exe, '/');
-    if (slash != NULL) slash[1] = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        struct rs_strbuf s = {0};
-        rs_strbuf_printf(&s, "%s%s%s", exe, places[i], plugin_file);
-        bool found = !s.failed && realpath(s.data, path) != NULL;
-        rs_strbuf_free(&s);
-        if (found) return RS_OK;
-    }
-    return rs_fail(err, RS_NOT_FOUND, "%s is neither in %s nor in the lib folder beside it; name it with --plugin",
-                   plugin_file, exe);
 }
 
 /* A relative path means something else in a program that changes its folder, and on another host. */
@@ -97,7 +76,7 @@ static enum rs_status set_plugin(const struct options *o, struct rs_err *err)
             status = set_env("NCCL_PROFILER_PLUGIN", resolve ? found : o->plugin, err);
         }
     } else {
-        status = find_plugin(found, err);
+        status = rs_plugin_path(found, err);
         if (status == RS_OK) status = set_env("NCCL_PROFILER_PLUGIN", found, err);
     }
     if (status == RS_OK && before != NULL && strcmp(before, borrow_env("NCCL_PROFILER_PLUGIN")) != 0)
@@ -282,7 +261,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     enum rs_status launched = rs_launch(argv + 1, &end, &err);
     if (launched != RS_OK) {
         rs_print_err("run", &err);
-    } else if (speaks()) {
+    } else {
+        struct rs_gather_result brought;
+        struct rs_err ignored; /* another rank may be bringing the same file; `ringscope gather` says what is wrong */
+        if (rs_gather_needed()) rs_gather_dir(dir, &brought, &ignored);
+    }
+    if (launched == RS_OK && speaks()) {
         if (look(&after, dir, &err) == RS_OK) {
             tell(dir, count_new(&before, &after));
             forget(&after);

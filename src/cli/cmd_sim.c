@@ -1,6 +1,7 @@
 /* ringscope sim: options and messages of the simulated job; the job itself is in src/sim. */
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/plugin_path.h"
 #include "sim/sim.h"
 
 #include <inttypes.h>
@@ -9,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char plugin_file[] = "libnccl-profiler-ringscope.so";
 
 /* "A:B" or "A@B" with two numbers. */
 static bool two_numbers(const char *text, char between, int64_t *a, int64_t *b)
@@ -81,24 +80,6 @@ static const char *take_net(void *to, const char *value)
     else
         return "is none of ib, socket, none";
     return NULL;
-}
-
-/* The plugin beside this executable (a build folder), or in lib beside its bin (an installation). */
-static enum rs_status find_plugin(char path[PATH_MAX], struct rs_err *err)
-{
-    static const char *const places[] = {"", "../lib/", "../lib64/"};
-    char exe[PATH_MAX], at[PATH_MAX + 64];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    if (n < 0) return rs_fail_errno(err, "cannot find out where ringscope lies");
-    exe[n] = '\0';
-    char *slash = strrchr(exe, '/');
-    if (slash != NULL) slash[1] = '\0';
-    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-        snprintf(at, sizeof(at), "%s%s%s", exe, places[i], plugin_file);
-        if (realpath(at, path) != NULL) return RS_OK;
-    }
-    return rs_fail(err, RS_NOT_FOUND, "%s is neither in %s nor in the lib folder beside it; name it with --plugin",
-                   plugin_file, exe);
 }
 
 static void print_result(const struct rs_sim_config *cfg, const struct rs_sim_result *res)
@@ -194,7 +175,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     char found[PATH_MAX];
     const char *preset = getenv("NCCL_PROFILER_PLUGIN");
     if (cfg.plugin == NULL && preset == NULL && !cfg.count_only) {
-        if (find_plugin(found, &err) != RS_OK) return rs_print_err(self->name, &err);
+        if (rs_plugin_path(found, &err) != RS_OK) return rs_print_err(self->name, &err);
         cfg.plugin = found;
     }
     if (cfg.count_only) cfg.dir = NULL;

@@ -52,7 +52,7 @@ static const struct rs_field f_net_update_ib[] = {
 static const struct rs_field f_net_update_sock[] = {WORD("fd", 0, 0, 32, RS_F_INT), WORD("op", 0, 32, 32, RS_F_INT),
                                                     ALL("length", 1, RS_F_UINT), END};
 static const struct rs_field f_group_api[] = {SMALL("graphCaptured", 0, 1, RS_F_BOOL),
-                                              SMALL("groupDepth", 1, 31, RS_F_INT), END};
+                                              SMALL("groupDepth", 1, 32, RS_F_INT), END};
 
 #define COLL_API_FIELDS                                                                                                \
     WORD("func", 1, 32, 16, RS_F_STRING), ALL("count", 0, RS_F_UINT), WORD("datatype", 1, 48, 16, RS_F_STRING),        \

@@ -5,7 +5,7 @@
  *
  * A chunk holds the words [from, to) of one buffer, named by (slot, generation). What a .live file holds below its
  * `sealed`, or below the highest `to` of a chunk of its (slot, generation), is in the .rsc file already, so that after
- * a kill each record is read exactly once. The first record of each buffer is RS_K_THREAD, or RS_K_LOST and then that. With RINGSCOPE_KEEP=last the event chunks go round in [ring_begin, ring_end) of the file, and
+ * a kill each record is read exactly once. The first record of each buffer is RS_K_THREAD; RS_K_LOST, if any, is the second. With RINGSCOPE_KEEP=last the event chunks go round in [ring_begin, ring_end) of the file, and
  * facts are appended from ring_end on. No functions here; shared by the recorder, the codec and the reader. */
 #ifndef RS_FORMAT_LAYOUT_H
 #define RS_FORMAT_LAYOUT_H
@@ -48,8 +48,9 @@ struct rs_status_block {
     uint32_t callback_cost_ps; /* of one callback, measured at start; picoseconds */
     uint32_t state; /* enum rs_file_state */
     uint32_t write_errno; /* of the last write that failed, 0 = none pending */
-    uint32_t live_left; /* 1: closed, but threads still held buffers: the live file belongs to the recording */
-    uint64_t reserved[4];
+    uint32_t live_left; /* 1: closed, but not everything could be sealed: the live file belongs to the recording */
+    uint64_t reserved[3];
+    uint64_t lost_late; /* callbacks that came after the recording was closed; counted in place by their threads */
 };
 _Static_assert(sizeof(struct rs_status_block) == 256, "status block");
 

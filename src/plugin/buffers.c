@@ -106,6 +106,19 @@ bool rs_pool_open(void *base, size_t bytes)
     return true;
 }
 
+void rs_pool_close(uint64_t *late)
+{
+    struct rs_pool *p = &rs_pool;
+    atomic_store(&p->late, late);
+    atomic_store(&p->open, 0);
+    atomic_thread_fence(memory_order_seq_cst);
+    uint32_t made = atomic_load(&p->slots_made);
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
+        if (buffer) PUT(p->buffers[buffer - 1].limit, 0);
+    }
+}
+
 void rs_pool_forget(void)
 {
     struct rs_pool *p = &rs_pool;
@@ -133,7 +146,7 @@ void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint6
     if (rs_handle_counter(first_handle) + WORDS > RS_COUNTER_MASK) first_handle &= ~RS_COUNTER_MASK;
     b->first_handle = first_handle;
     b->tick_base = b->tick_now = rs_tick();
-    b->limit = LIMIT;
+    PUT(b->limit, LIMIT);
     __atomic_store_n(&b->generation, generation, __ATOMIC_RELEASE);
 }
 
@@ -237,14 +250,14 @@ struct rs_buffer *rs_buffer_next(void)
 
     if (s->buffer) {
         struct rs_buffer *b = &p->buffers[s->buffer - 1];
-        if ((uint32_t)b->commit < b->limit) {
+        if ((uint32_t)b->commit < LIMIT) {
             if ((rs_tick() - b->tick_now) >> 31) { /* heads count ticks in 32 bits */
                 uint64_t now = rs_tick();
                 put_plain(b, RS_K_TICK_BASE, &now);
                 b->tick_now = now;
             }
-            if (new_owner && (uint32_t)b->commit < b->limit) put_thread(b, s->tid);
-            if ((uint32_t)b->commit < b->limit) return use(b);
+            if (new_owner && (uint32_t)b->commit < LIMIT) put_thread(b, s->tid);
+            if ((uint32_t)b->commit < LIMIT) return use(b);
         }
         s->next_handle = handle_after(b->first_handle, b->commit >> 32, b->slot);
         uint32_t full = s->buffer - 1;
@@ -259,9 +272,15 @@ struct rs_buffer *rs_buffer_next(void)
     PUT(s->generation, s->generation + 1);
     rs_buffer_prepare(index, slot_index(s), s->generation, s->next_handle);
     struct rs_buffer *b = &p->buffers[index];
-    put_lost(b, s);
     put_thread(b, s->tid);
+    put_lost(b, s);
     __atomic_store_n(&s->buffer, index + 1, __ATOMIC_RELEASE);
+    /* rs_pool_close() says so first and looks at the slots then: one of us two sees the other. */
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!atomic_load(&p->open)) {
+        PUT(b->limit, 0);
+        return NULL;
+    }
     return use(b);
 }
 
@@ -269,7 +288,10 @@ void rs_lost(unsigned loss_class)
 {
     struct rs_pool *p = &rs_pool;
     struct rs_slot *s = tls_slot;
-    if (s) {
+    uint64_t *late = atomic_load_explicit(&p->late, memory_order_acquire);
+    if (late) {
+        __atomic_fetch_add(late, 1, __ATOMIC_RELAXED);
+    } else if (s) {
         s->lost_last_tick = rs_tick();
         if (!s->lost_first_tick) s->lost_first_tick = s->lost_last_tick;
         PUT(s->lost[loss_class], s->lost[loss_class] + 1);

@@ -39,6 +39,7 @@ struct rs_pool {
     _Atomic uint32_t open; /* 1: threads may write */
     _Atomic uint32_t sealer_sleeps; /* 1: a wake-up would help */
     _Atomic uint64_t lost_unopened, overflow_counter;
+    _Atomic(uint64_t *) late; /* where callbacks are counted once the recording is closed; in its file's header */
 };
 
 extern struct rs_pool rs_pool;
@@ -54,6 +55,9 @@ extern _Thread_local struct rs_buffer *rs_tls_buffer;
 size_t rs_pool_bytes(size_t memory);
 /* Lays slots and buffers out over zeroed `bytes` at `base` and opens for writing. false: out of memory. */
 bool rs_pool_open(void *base, size_t bytes);
+/* At exit: threads that still call in find no room any more and count themselves in *late. A callback that is under way
+ * may still commit: the caller gives it a moment before it seals for the last time. */
+void rs_pool_close(uint64_t *late);
 /* In a forked child: forgets the parent's mapping; the child writes nothing until it opens its own. */
 void rs_pool_forget(void);
 

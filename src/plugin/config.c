@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "nccl/abi.h"
 
@@ -64,6 +65,15 @@ static const char *setting(const char *name)
     return v && *v ? v : NULL;
 }
 
+/* The program may change its folder later. */
+static void make_absolute(char *dir, size_t bytes)
+{
+    char given[3072], here[2048];
+    if (dir[0] == '/' || !getcwd(here, sizeof here)) return;
+    memcpy(given, dir, sizeof given);
+    if ((size_t)snprintf(dir, bytes, "%s/%s", here, given) >= bytes) memcpy(dir, given, sizeof given);
+}
+
 void rs_config_read(struct rs_config *c)
 {
     *c = (struct rs_config){.mask = MASK_NET, .memory = (size_t)64 << 20};
@@ -74,6 +84,8 @@ void rs_config_read(struct rs_config *c)
         snprintf(c->dir, sizeof c->dir, "ringscope-%s", job);
     else
         snprintf(c->dir, sizeof c->dir, "ringscope-run");
+
+    make_absolute(c->dir, sizeof c->dir);
 
     uint64_t bytes;
     if ((v = setting("RINGSCOPE_EVENTS")) && !rs_config_mask(v, &c->mask)) c->bad = "RINGSCOPE_EVENTS";

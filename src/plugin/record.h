@@ -39,7 +39,8 @@ RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *hand
     struct rs_buffer *b = rs_tls_buffer;
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
     uint64_t tick = rs_tick_hardware() - b->tick_now;
-    if (!RS_LIKELY((uint32_t)commit < b->limit) || !RS_LIKELY(!(tick >> 32))) return false;
+    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32)))
+        return false;
     uint64_t back = b->first_handle + (commit >> 32) - (uintptr_t)handle;
     if (!RS_LIKELY(back - 1 < RS_REF_LIMIT - 1)) return false;
     rs_write_at(w, b, commit, tick);
@@ -53,7 +54,7 @@ RS_INLINE bool rs_write_begin(struct rs_write *w)
     struct rs_buffer *b = rs_tls_buffer;
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
     uint64_t tick = rs_tick() - b->tick_now;
-    if (!RS_LIKELY((uint32_t)commit < b->limit) || !RS_LIKELY(!(tick >> 32))) {
+    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32))) {
         b = rs_buffer_next();
         if (!b) return false;
         commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);

@@ -1,13 +1,13 @@
 #include "plugin/sealer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +25,8 @@ enum {
     BEAT_MS = 100,
     SECOND_MS = 1000,
     STACK_BYTES = 256 * 1024,
-    PREFAULT_FIRST = 8 << 20, /* bytes of buffers that are ready when init returns */
+    CLOSE_MOMENT_MS = 2, /* for callbacks under way while the recording closes: each takes some 20 ns */
+    PREFAULT_AHEAD = 96, /* buffers beyond those in use: 6 MiB, some 10 ms of the highest load that two threads make */
 };
 
 /* How far a buffer is sealed, and what a chunk that begins there must say. Private to the thread. */
@@ -41,12 +42,12 @@ static struct {
     _Atomic uint32_t state; /* enum rs_sealer_state; a futex */
     _Atomic uint32_t stop, flush, idle;
     pthread_t thread;
-    uint32_t exiting_tid; /* of the thread in exit(): it owns a slot, but will not write again */
     const struct rs_config *config;
     struct rs_files files;
     struct rs_chunk_file chunks;
     struct sealed *sealed; /* by buffer */
     uint32_t waiting_first, waiting_last; /* full buffers in order, linked by next_buffer; UINT32_MAX = none */
+    uint64_t prefaulted; /* bytes of the live mapping */
     uint64_t retry_at_ms; /* after a failed write: not before this */
     struct rs_status_block status;
 } me;
@@ -157,26 +158,58 @@ static bool seal(uint32_t index)
     return false;
 }
 
-/* Takes over what threads handed in, and seals it in order. */
+/* Atomic, since a thread that pops another buffer may still peek at this link. */
+static void set_next(uint32_t index, uint32_t next)
+{
+    __atomic_store_n(&rs_pool.next_buffer[index], next, __ATOMIC_RELAXED);
+}
+
+/* Keeps page faults away from callbacks: buffers are taken lowest first, so those in use and some beyond are enough. */
+static void prefault_ahead(void)
+{
+    const struct rs_pool *p = &rs_pool;
+    uint64_t used = p->nbuffers - atomic_load_explicit(&p->nfree, memory_order_relaxed);
+    uint64_t want = p->live->buffers_at + (used + PREFAULT_AHEAD) * RS_BUFFER_BYTES;
+    if (want <= me.prefaulted || me.prefaulted >= me.files.live_bytes) return;
+    want += PREFAULT_AHEAD * RS_BUFFER_BYTES; /* in few, large steps */
+    rs_files_prefault(&me.files, me.prefaulted, want);
+    me.prefaulted = want;
+}
+
+/* Takes over what threads handed in. Facts are sealed at once: they have few buffers, and go where events may not. */
+static bool take_over(void)
+{
+    struct rs_pool *p = &rs_pool;
+    uint32_t i = rs_stack_take_all(&p->full, p->next_buffer), next;
+    bool any = i != UINT32_MAX;
+    for (; i != UINT32_MAX; i = next) {
+        next = p->next_buffer[i];
+        atomic_fetch_sub_explicit(&p->nfull, 1, memory_order_relaxed);
+        if (p->buffers[i].slot == RS_SLOT_FACTS && seal(i)) {
+            rs_buffer_release(i);
+            continue;
+        }
+        set_next(i, UINT32_MAX);
+        if (me.waiting_first == UINT32_MAX) {
+            me.waiting_first = i;
+        } else {
+            set_next(me.waiting_last, i);
+        }
+        me.waiting_last = i;
+    }
+    return any;
+}
+
+/* Seals full buffers in order, until none is left or one cannot be written. */
 static void seal_full(void)
 {
     struct rs_pool *p = &rs_pool;
-    for (bool more = true; more;) {
-        uint32_t first = rs_stack_take_all(&p->full, p->next_buffer);
-        more = first != UINT32_MAX;
-        if (more) {
-            if (me.waiting_first == UINT32_MAX)
-                me.waiting_first = first;
-            else
-                p->next_buffer[me.waiting_last] = first;
-            for (uint32_t i = first; i != UINT32_MAX; i = p->next_buffer[i]) {
-                me.waiting_last = i;
-                atomic_fetch_sub_explicit(&p->nfull, 1, memory_order_relaxed);
-            }
-        }
+    prefault_ahead();
+    while (take_over() || me.waiting_first != UINT32_MAX) {
         if (me.retry_at_ms && now_ms() < me.retry_at_ms) return;
         me.retry_at_ms = 0;
         while (me.waiting_first != UINT32_MAX && seal(me.waiting_first)) {
+            prefault_ahead();
             uint32_t done = me.waiting_first;
             me.waiting_first = p->next_buffer[done];
             rs_buffer_release(done);
@@ -189,9 +222,9 @@ static void seal_full(void)
 static void seal_partly(void)
 {
     struct rs_pool *p = &rs_pool;
-    if (me.retry_at_ms) return;
     uint32_t facts = rs_facts_buffer();
-    if (facts && !seal(facts - 1)) return;
+    if (facts) seal(facts - 1);
+    if (me.retry_at_ms) return;
     uint32_t made = atomic_load(&p->slots_made);
     for (uint32_t i = 0; i < made && i < p->nslots; i++) {
         /* A buffer that its owner hands in meanwhile stays ours to seal: only this thread releases buffers. */
@@ -231,8 +264,10 @@ static void beat(void)
             "callbacks come faster than they can be kept, or there is no room for them: losses are counted and "
             "marked in the recording (RINGSCOPE_MEMORY gives more room, RINGSCOPE_EVENTS=ops asks for less)");
     p->live->status = *st;
-    /* In place: needs no new block even on a full disk. Best effort: the live header has the same. */
-    ssize_t n = pwrite(me.files.fd, st, sizeof *st, offsetof(struct rs_file_header, status));
+    /* In place: needs no new block even on a full disk. Best effort: the live header has the same. The last counter is not
+     * ours to write. */
+    ssize_t n =
+        pwrite(me.files.fd, st, offsetof(struct rs_status_block, lost_late), offsetof(struct rs_file_header, status));
     (void)n;
 }
 
@@ -277,7 +312,6 @@ static bool open_recording(void)
         return false;
     }
     struct rs_files *f = &me.files;
-    rs_files_prefault(f, 0, PREFAULT_FIRST);
     me.chunks = (struct rs_chunk_file){.fd = f->fd,
                                        .codec = rs_codec_create(),
                                        .end = f->header.header_bytes,
@@ -298,6 +332,7 @@ static bool open_recording(void)
         rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: out of memory");
         return false;
     }
+    prefault_ahead();
     live->magic = RS_LIVE_MAGIC; /* from here on a reader may trust it */
     me.status.callback_cost_ps = measure_callback_ps();
     rs_clock_sample();
@@ -309,15 +344,32 @@ static bool open_recording(void)
     return true;
 }
 
-/* Whether a thread that is still alive may write on after us. */
-static bool others_hold_slots(void)
+/* The file header's counter of callbacks that come too late, mapped: their threads may outlive this one. */
+static uint64_t *map_late_counter(void)
 {
-    uint32_t made = atomic_load(&rs_pool.slots_made);
-    for (uint32_t i = 0; i < made && i < rs_pool.nslots; i++) {
-        uint32_t tid = __atomic_load_n(&rs_pool.slots[i].tid, __ATOMIC_RELAXED);
-        if (tid && tid != me.exiting_tid && !syscall(SYS_tgkill, getpid(), tid, 0)) return true;
+    static uint64_t nowhere;
+    char *header = mmap(NULL, sizeof(struct rs_file_header), PROT_READ | PROT_WRITE, MAP_SHARED, me.files.fd, 0);
+    if (header == MAP_FAILED) return &nowhere;
+    return (uint64_t *)(header + offsetof(struct rs_file_header, status.lost_late));
+}
+
+/* What no file holds at the end, and memory alone does, is lost: counted as such. */
+static void count_unsealed(void)
+{
+    for (uint32_t i = 0; i < rs_pool.nbuffers; i++) {
+        const struct rs_buffer *b = &rs_pool.buffers[i];
+        uint32_t to = (uint32_t)__atomic_load_n(&b->commit, __ATOMIC_ACQUIRE), words;
+        uint32_t at = me.sealed[i].generation == b->generation ? me.sealed[i].words : 0;
+        for (; b->slot != RS_SLOT_FACTS && at < to && (words = rs_record_words(b->words + at, to - at)); at += words) {
+            unsigned kind = (unsigned)b->words[at] & 0xff;
+            if (!rs_kind_is_callback(kind)) continue;
+            unsigned loss_class = kind == RS_K_STOP ? RS_LOST_STOP : RS_LOST_STATE;
+            if (rs_kind_is_start(kind))
+                loss_class = kind == RS_K_START_RAW ? RS_LOST_START_RAW
+                                                    : (unsigned)__builtin_ctz(rs_kind_start(kind)->type);
+            __atomic_fetch_add(&rs_pool.live->lost_overflow[loss_class], 1, __ATOMIC_RELAXED);
+        }
     }
-    return false;
 }
 
 static void close_recording(void)
@@ -326,24 +378,22 @@ static void close_recording(void)
     me.chunks.limit = 0; /* what memory still holds is added: it is bounded, and better than a gap */
     seal_full();
     rs_clock_sample();
+    rs_pool_close(map_late_counter());
+    struct timespec moment = {.tv_nsec = CLOSE_MOMENT_MS * 1000000};
+    nanosleep(&moment, NULL);
+    me.retry_at_ms = 0;
+    seal_full();
     seal_partly();
-    bool all = !me.retry_at_ms;
     me.status.state = RS_STATE_CLOSED;
-    me.status.live_left = !all || (me.files.header.live_place == RS_LIVE_BESIDE && others_hold_slots());
-    beat();
-    if (!me.status.live_left) {
-        rs_files_drop_live(&me.files);
-    } else if (all) {
-        /* Only the buffers that threads still hold matter: the others need no room on disk. */
-        int fd = open(me.files.live_path, O_RDWR | O_CLOEXEC);
-        for (uint32_t i = 0; fd >= 0 && i < rs_pool.nbuffers; i++)
-            if ((uint32_t)rs_pool.buffers[i].commit == rs_pool.buffers[i].sealed &&
-                (uint32_t)rs_pool.buffers[i].slot < rs_pool.nslots &&
-                rs_pool.slots[rs_pool.buffers[i].slot].buffer != i + 1)
-                fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                          (off_t)(rs_pool.live->buffers_at + (uint64_t)i * RS_BUFFER_BYTES), RS_BUFFER_BYTES);
-        if (fd >= 0) close(fd);
+    me.status.live_left = me.retry_at_ms != 0;
+    if (me.status.live_left && me.files.header.live_place == RS_LIVE_ANONYMOUS) {
+        count_unsealed();
+        me.status.live_left = 0;
     }
+    /* A chunk that was written in part is no part of the recording. */
+    if (me.retry_at_ms && ftruncate(me.files.fd, (off_t)me.chunks.end)) me.status.write_errno = (uint32_t)errno;
+    beat();
+    if (!me.status.live_left) rs_files_drop_live(&me.files);
 }
 
 static void *sealer_main(void *unused)
@@ -355,7 +405,6 @@ static void *sealer_main(void *unused)
         return NULL;
     }
     set_state(RS_SEALER_OPEN);
-    rs_files_prefault(&me.files, PREFAULT_FIRST, SIZE_MAX); /* the job need not wait for these */
     uint64_t next_beat = now_ms() + BEAT_MS, next_second = now_ms() + SECOND_MS;
     while (!atomic_load(&me.stop)) {
         uint64_t now = now_ms();
@@ -435,7 +484,6 @@ void rs_sealer_flush(bool idle)
 void rs_sealer_close(unsigned wait_ms)
 {
     if (rs_sealer_state() != RS_SEALER_OPEN) return;
-    me.exiting_tid = (uint32_t)syscall(SYS_gettid);
     atomic_store(&me.stop, 1);
     wake();
     wait_while(RS_SEALER_OPEN, wait_ms);

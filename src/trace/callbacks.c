@@ -131,7 +131,7 @@ static void take(struct stream *s, struct rs_callback *cb)
             cb->state = 21; /* NetPluginUpdate with its payload */
     }
     cb->args = w + i;
-    s->at += i + rs_kind_args[kind];
+    s->at += rs_record_words(w, s->n - s->at);
 }
 
 /* ---- merging ---- */
@@ -229,7 +229,8 @@ bool rs_cursor_next(struct rs_cursor *c, struct rs_callback *cb)
     if (!s) return false;
     take(s, cb);
     /* Settling may decode the next piece over the words that cb points to. */
-    memcpy(c->args, cb->args, rs_kind_args[cb->kind] * sizeof *c->args);
+    unsigned words = cb->call == RS_CALL_LOST ? RS_LOST_COUNTS : rs_kind_args[cb->kind];
+    memcpy(c->args, cb->args, words * sizeof *c->args);
     memcpy(c->thread_name, s->thread_name, sizeof c->thread_name);
     cb->args = c->args;
     cb->thread_name = c->thread_name;
@@ -261,4 +262,13 @@ const struct rs_field *rs_callback_fields(const struct rs_callback *cb)
 {
     if (cb->call == RS_CALL_START) return rs_kind_start(cb->kind)->fields;
     return cb->call == RS_CALL_STATE ? rs_kind_state_fields(cb->kind) : NULL;
+}
+
+uint64_t rs_callback_comm_hash(const struct rs_callback *cb)
+{
+    bool old =
+        (cb->kind >= RS_K_COLL_V1 && cb->kind <= RS_K_COLL_V3) || cb->kind == RS_K_P2P_V1 || cb->kind == RS_K_P2P_V2;
+    for (const struct rs_field *f = old ? rs_callback_fields(cb) : NULL; f && f->name; f++)
+        if (!strcmp(f->name, "commHash")) return rs_callback_field(cb, f);
+    return 0;
 }

@@ -41,4 +41,7 @@ uint64_t rs_callback_field(const struct rs_callback *callback, const struct rs_f
 /* The fields of a start or state; NULL: none. */
 const struct rs_field *rs_callback_fields(const struct rs_callback *callback);
 
+/* The communicator's hash that v1 to v3 put into each operation; 0 for all other callbacks. */
+uint64_t rs_callback_comm_hash(const struct rs_callback *callback);
+
 #endif

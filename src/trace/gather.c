@@ -65,6 +65,16 @@ static enum rs_status gather_one(const char *path, struct rs_gather_result *resu
     return status;
 }
 
+bool rs_gather_needed(void)
+{
+    struct rs_dir shm = {0};
+    if (rs_dir_list(&shm, "/dev/shm", ".live", NULL) != RS_OK) return false;
+    bool needed = false;
+    for (size_t i = 0; i < shm.count; i++) needed |= !strncmp(shm.names[i], "ringscope-", 10);
+    rs_dir_free(&shm);
+    return needed;
+}
+
 enum rs_status rs_gather_dir(const char *dir, struct rs_gather_result *result, struct rs_err *err)
 {
     *result = (struct rs_gather_result){0};

@@ -13,6 +13,9 @@ struct rs_gather_result {
     size_t missing; /* needed, but on no storage of this host */
 };
 
+/* Whether this host holds any live file that is not beside its recording: a cheap look. */
+bool rs_gather_needed(void);
+
 enum rs_status rs_gather_dir(const char *dir, struct rs_gather_result *result, struct rs_err *err);
 
 #endif

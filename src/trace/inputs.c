@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/map.h"
+#include "trace/callbacks.h"
 
 /* ---- opening ---- */
 
@@ -112,18 +113,44 @@ static enum rs_status join_by_time(struct rs_inputs *in, size_t *parent, struct 
     return RS_OK;
 }
 
+/* The communicators of a process, by hash. v1 to v3 name them only with each operation; the first ones will do. */
+static enum rs_status hashes_of(struct rs_source *s, struct rs_map *hashes, struct rs_err *err)
+{
+    enum { LOOK_AT = 20000 };
+    const struct rs_process *p = &s->process;
+    bool old = false;
+    for (size_t i = 0; i < p->ncomms; i++) {
+        if (p->comms[i].fact.comm_id)
+            RS_TRY(rs_map_put(hashes, p->comms[i].fact.comm_id, 1, err));
+        else
+            old = true;
+    }
+    if (!old) return RS_OK;
+    struct rs_cursor *cursor;
+    RS_TRY(rs_cursor_open(&cursor, s->recording, p, err));
+    struct rs_callback cb;
+    enum rs_status status = RS_OK;
+    for (int i = 0; i < LOOK_AT && status == RS_OK && rs_cursor_next(cursor, &cb); i++) {
+        uint64_t hash = rs_callback_comm_hash(&cb);
+        if (hash) status = rs_map_put(hashes, hash, 1, err);
+    }
+    rs_cursor_close(cursor);
+    return status;
+}
+
 static enum rs_status join_by_communicator(struct rs_inputs *in, size_t *parent, struct rs_err *err)
 {
     struct rs_map first = {0}; /* communicator -> a source that has it */
     enum rs_status status = RS_OK;
     for (size_t i = 0; i < in->n && status == RS_OK; i++) {
-        const struct rs_process *p = &in->sources[i].process;
-        for (size_t k = 0; k < p->ncomms && status == RS_OK; k++) {
-            uint64_t id = p->comms[k].fact.comm_id, *at;
-            if (!id) continue; /* v1 to v3 do not tell */
-            status = rs_map_at(&first, id, i, &at, err);
+        struct rs_map hashes = {0};
+        status = hashes_of(&in->sources[i], &hashes, err);
+        uint64_t hash, one, *at;
+        for (size_t pos = 0; status == RS_OK && rs_map_next(&hashes, &pos, &hash, &one);) {
+            status = rs_map_at(&first, hash, i, &at, err);
             if (status == RS_OK) join(parent, i, (size_t)*at);
         }
+        rs_map_free(&hashes);
     }
     rs_map_free(&first);
     return status;
