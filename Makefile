@@ -22,6 +22,7 @@ READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+DRIVERS    := $(BUILD)/tests/drive $(BUILD)/tests/verify
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 MAN_PAGES  := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,$(wildcard docs/man/*.scd)))
@@ -68,10 +69,10 @@ check: ## install what is missing (Debian), build with gcc and clang, run all te
 unit: $(UNIT_TESTS) all ## build and run the unit tests
 	$(Q)$(RUN_TESTS) $(UNIT_TESTS)
 
-system: all ## run the system tests
+system: all $(DRIVERS) ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
 
-bench: all $(BENCHES) ## measure the recorder and the reader
+bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
 	$(Q)BUILD=$(abspath $(BUILD)) RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) bench/run.sh
 
 asan: ## unit tests and fit system tests under AddressSanitizer and UBSan
@@ -167,6 +168,14 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) -lcmocka $(LIBS) -o $@
 
+# What drives the plugin from outside, and what checks its recordings.
+$(BUILD)/tests/drive: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/verify.c,$(wildcard tests/drive/*.c)))
+$(BUILD)/tests/verify: $(BUILD)/obj/tests/drive/verify.o $(BUILD)/libringscope.a
+$(DRIVERS):
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LIBS) -o $@
+
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -185,7 +194,7 @@ $(BUILD)/man/%: docs/man/%.scd
 RUN_TESTS = RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) STATIC=$(abspath $(STATIC)) \
 	BUILD=$(abspath $(BUILD)) CC='$(CC)' SAN='$(SAN)' tests/run.sh
 
-sanitized: all $(UNIT_TESTS)
+sanitized: all $(UNIT_TESTS) $(DRIVERS)
 	$(Q)$(RUN_TESTS) $(UNIT_TESTS) $(shell grep -l '^\# sanitizers: yes' tests/system/*.sh)
 
 fuzzed: $(FUZZERS)

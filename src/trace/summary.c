@@ -1,7 +1,6 @@
 #include "trace/summary.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static enum rs_status add_gap(struct rs_summary *s, struct rs_source *source, const struct rs_callback *cb,
                               struct rs_err *err)
@@ -14,17 +13,6 @@ static enum rs_status add_gap(struct rs_summary *s, struct rs_source *source, co
                          .to_ns = rs_clock_ns(&source->clock, cb->lost_last),
                          .tid = cb->tid};
     for (int i = 0; i < RS_LOST_COUNTS; i++) g->lost += cb->args[i];
-    return RS_OK;
-}
-
-/* v1 to v3 tell the communicator only with each operation. */
-static enum rs_status note_hash(struct rs_summary *s, const struct rs_callback *cb, struct rs_err *err)
-{
-    for (const struct rs_field *f = rs_callback_fields(cb); f && f->name; f++)
-        if (!strcmp(f->name, "commHash")) {
-            uint64_t hash = rs_callback_field(cb, f);
-            return hash ? rs_map_put(&s->comm_hashes, hash, 1, err) : RS_OK;
-        }
     return RS_OK;
 }
 
@@ -51,9 +39,8 @@ static enum rs_status count(struct rs_summary *s, struct rs_source *source, stru
         if (cb.call != RS_CALL_START) continue;
         unsigned bit = cb.type && !(cb.type & (cb.type - 1)) ? (unsigned)__builtin_ctzll(cb.type) : RS_NCCL_TYPE_BITS;
         s->events[bit < RS_NCCL_TYPE_BITS ? bit : RS_NCCL_TYPE_BITS]++;
-        bool old =
-            (cb.kind >= RS_K_COLL_V1 && cb.kind <= RS_K_COLL_V3) || cb.kind == RS_K_P2P_V1 || cb.kind == RS_K_P2P_V2;
-        if (old && status == RS_OK) status = note_hash(s, &cb, err);
+        uint64_t hash = rs_callback_comm_hash(&cb);
+        if (hash && status == RS_OK) status = rs_map_put(&s->comm_hashes, hash, 1, err);
     }
     s->threads = rs_map_count(&tids);
     rs_map_free(&tids);
