@@ -14,8 +14,7 @@
 struct rs_pool rs_pool;
 uint32_t rs_nonce = 1;
 uint64_t rs_context_base;
-struct rs_buffer rs_no_buffer; /* limit 0: everything that meets it takes the slow path */
-_Thread_local struct rs_buffer *rs_tls_buffer = &rs_no_buffer;
+_Thread_local struct rs_buffer *rs_tls_buffer;
 static _Thread_local struct rs_slot *tls_slot;
 
 static pthread_key_t exit_key; /* its destructor gives a dying thread's slot back */
@@ -123,7 +122,7 @@ void rs_pool_forget(void)
 {
     struct rs_pool *p = &rs_pool;
     if (tls_slot) pthread_setspecific(exit_key, NULL);
-    rs_tls_buffer = &rs_no_buffer;
+    rs_tls_buffer = NULL;
     tls_slot = NULL;
     if (p->live) munmap(p->live, p->bytes);
     memset(p, 0, sizeof *p); /* the links stay allocated: another thread may have been inside the allocator at fork */
@@ -228,7 +227,7 @@ static void slot_give_back(void *v)
 {
     struct rs_slot *s = v;
     if (s != tls_slot) return; /* a forked child's inheritance */
-    rs_tls_buffer = &rs_no_buffer;
+    rs_tls_buffer = NULL;
     tls_slot = NULL;
     PUT(s->tid, 0);
     rs_stack_push(&rs_pool.free_slots, rs_pool.next_slot, slot_index(s));
@@ -262,7 +261,7 @@ struct rs_buffer *rs_buffer_next(void)
         s->next_handle = handle_after(b->first_handle, b->commit >> 32, b->slot);
         uint32_t full = s->buffer - 1;
         PUT(s->buffer, 0);
-        rs_tls_buffer = &rs_no_buffer;
+        rs_tls_buffer = NULL;
         rs_buffer_hand_over(full);
     }
 

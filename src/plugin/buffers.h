@@ -46,9 +46,9 @@ extern struct rs_pool rs_pool;
 extern uint32_t rs_nonce; /* of this process; set before anything else */
 extern uint64_t rs_context_base; /* context of index 0 */
 
-/* What the calling thread writes into; `rs_no_buffer` (which has no room) when it has none, and always when there is no
- * hardware tick counter, which sends every callback to the slow path. */
-extern struct rs_buffer rs_no_buffer;
+/* What the calling thread writes into. NULL when it has no buffer, and always when there is no hardware tick counter, which
+ * sends every callback to the slow path. Zero to begin with, and not by chance: glibc may leave a thread that starts while
+ * the library is being loaded with zeros in place of another initial value. */
 extern _Thread_local struct rs_buffer *rs_tls_buffer;
 
 /* Bytes of the mapping for a budget of `memory` bytes. */

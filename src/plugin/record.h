@@ -33,10 +33,11 @@ RS_INLINE void rs_write_at(struct rs_write *w, struct rs_buffer *b, uint64_t com
 
 /* As rs_write_begin() and rs_put_head(), for the usual case alone: there is room, and the handle is near. Makes no call: a
  * caller that goes to an outlined copy of itself when this fails keeps everything in registers. Nothing is written until
- * the commit, so giving up is free. Without a hardware counter rs_tls_buffer has no room, and this fails always. */
+ * the commit, so giving up is free. */
 RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *handle)
 {
     struct rs_buffer *b = rs_tls_buffer;
+    if (!RS_LIKELY(b)) return false;
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
     uint64_t tick = rs_tick_hardware() - b->tick_now;
     if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32)))
@@ -52,15 +53,15 @@ RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *hand
 RS_INLINE bool rs_write_begin(struct rs_write *w)
 {
     struct rs_buffer *b = rs_tls_buffer;
-    uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
-    uint64_t tick = rs_tick() - b->tick_now;
-    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32))) {
-        b = rs_buffer_next();
-        if (!b) return false;
-        commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
-        tick = rs_tick() - b->tick_now;
+    if (RS_LIKELY(b)) {
+        uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED), tick = rs_tick() - b->tick_now;
+        if (RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) && RS_LIKELY(!(tick >> 32))) {
+            rs_write_at(w, b, commit, tick);
+            return true;
+        }
     }
-    rs_write_at(w, b, commit, tick);
+    if (!(b = rs_buffer_next())) return false;
+    rs_write_at(w, b, __atomic_load_n(&b->commit, __ATOMIC_RELAXED), rs_tick() - b->tick_now);
     return true;
 }
 

@@ -365,8 +365,8 @@ static void count_unsealed(void)
             if (!rs_kind_is_callback(kind)) continue;
             unsigned loss_class = kind == RS_K_STOP ? RS_LOST_STOP : RS_LOST_STATE;
             if (rs_kind_is_start(kind))
-                loss_class = kind == RS_K_START_RAW ? RS_LOST_START_RAW
-                                                    : (unsigned)__builtin_ctz(rs_kind_start(kind)->type);
+                loss_class =
+                    kind == RS_K_START_RAW ? RS_LOST_START_RAW : (unsigned)__builtin_ctz(rs_kind_start(kind)->type);
             __atomic_fetch_add(&rs_pool.live->lost_overflow[loss_class], 1, __ATOMIC_RELAXED);
         }
     }
