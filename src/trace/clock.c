@@ -37,7 +37,7 @@ void rs_clock_prepare(struct rs_clock *c, const struct rs_recording *r, const st
     c->wall = (int64_t)first->real.ns - ((int64_t)first->raw.ns + later);
     for (size_t i = 0; i < c->n; i++) {
         const struct rs_clock_bracket *b = &c->samples[i].raw;
-        int64_t half = (int64_t)((double)(b->after - b->before) * c->rate / 2) + 1;
+        int64_t half = (int64_t)((double)(b->after - b->before + 1) * c->rate / 2) + 1; /* a tick is a step */
         if (half > c->error_ns) c->error_ns = half;
     }
 }
