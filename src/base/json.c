@@ -352,6 +352,14 @@ void rs_json_key_i64(struct rs_json *j, const char *key, int64_t value)
     rs_json_i64(j, value);
 }
 
+void rs_json_key_number_or_null(struct rs_json *j, const char *key, int64_t value)
+{
+    if (value >= 0)
+        rs_json_key_i64(j, key, value);
+    else
+        rs_json_key_null(j, key);
+}
+
 void rs_json_key_double(struct rs_json *j, const char *key, double value)
 {
     rs_json_key(j, key);

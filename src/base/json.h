@@ -69,6 +69,7 @@ void rs_json_hex(struct rs_json *j, uint64_t value); /* "0x" and 16 digits: for 
 void rs_json_key_str(struct rs_json *j, const char *key, const char *text);
 void rs_json_key_u64(struct rs_json *j, const char *key, uint64_t value);
 void rs_json_key_i64(struct rs_json *j, const char *key, int64_t value);
+void rs_json_key_number_or_null(struct rs_json *j, const char *key, int64_t value); /* null when below 0: not known */
 void rs_json_key_double(struct rs_json *j, const char *key, double value);
 void rs_json_key_bool(struct rs_json *j, const char *key, bool value);
 void rs_json_key_null(struct rs_json *j, const char *key);

@@ -71,9 +71,9 @@ static void communicators(struct rs_json *j, struct rs_source *s)
         else
             rs_json_key_null(j, "comm");
         rs_json_key_str(j, "name", c->name);
-        rs_json_key_i64(j, "rank", f->rank);
-        rs_json_key_i64(j, "nranks", f->nranks);
-        rs_json_key_i64(j, "nnodes", f->nnodes);
+        rs_json_key_number_or_null(j, "rank", f->rank);
+        rs_json_key_number_or_null(j, "nranks", f->nranks);
+        rs_json_key_number_or_null(j, "nnodes", f->nnodes);
         rs_json_key_u64(j, "api", f->api);
         if (f->device >= 0)
             rs_json_key_i64(j, "device", f->device);
@@ -115,7 +115,7 @@ static void process(struct rs_json *j, struct rs_source *s, const struct rs_summ
     rs_json_key_u64(j, "threads", sum->threads);
     rs_json_key_u64(j, "bytes", r->file.size);
     rs_json_key_u64(j, "clock_samples", s->process.nclocks);
-    rs_json_key_i64(j, "clock_error_ns", s->clock.error_ns);
+    rs_json_key_number_or_null(j, "clock_error_ns", s->clock.n ? s->clock.error_ns : -1);
     double share = rs_recorder_share(s, sum);
     if (share >= 0)
         rs_json_key_double(j, "recorder_share", share);
@@ -130,12 +130,16 @@ static void coverage(struct rs_json *j, struct rs_source *s, const struct rs_sum
 {
     const struct rs_process *p = &s->process;
     int64_t end = rs_source_end_ns(s);
-    for (size_t i = 0; i < p->nmasks; i++) {
+    for (size_t i = 0; i < p->nmasks || !i; i++) { /* at least one: a recording without a mask fact has gaps too */
+        bool known = i < p->nmasks;
         rs_json_object(j);
         who(j, s);
-        times(j, rs_clock_ns(&s->clock, p->masks[i].tick),
+        times(j, known ? rs_clock_ns(&s->clock, p->masks[i].tick) : rs_source_begin_ns(s),
               i + 1 < p->nmasks ? rs_clock_ns(&s->clock, p->masks[i + 1].tick) : end, true);
-        rs_json_key_u64(j, "mask", p->masks[i].mask);
+        if (known)
+            rs_json_key_u64(j, "mask", p->masks[i].mask);
+        else
+            rs_json_key_null(j, "mask");
         rs_json_key(j, "gaps");
         rs_json_array(j);
         for (size_t g = 0; g < sum->ngaps && !i; g++) {
@@ -146,7 +150,8 @@ static void coverage(struct rs_json *j, struct rs_source *s, const struct rs_sum
             rs_json_end(j);
         }
         rs_json_end(j);
-        if (s->recording->overwritten && sum->callbacks) rs_json_key_i64(j, "overwritten_before_ns", sum->from_ns);
+        if (s->recording->overwritten && sum->events_from_ns)
+            rs_json_key_i64(j, "overwritten_before_ns", sum->events_from_ns);
         rs_json_end(j);
     }
 }

@@ -82,9 +82,9 @@ static void init(struct writer *w, const struct rs_callback *cb)
     rs_json_key(j, "args");
     rs_json_object(j);
     rs_json_key_str(j, "commName", c->name);
-    rs_json_key_i64(j, "nNodes", c->fact.nnodes);
-    rs_json_key_i64(j, "nranks", c->fact.nranks);
-    rs_json_key_i64(j, "rank", c->fact.rank);
+    rs_json_key_number_or_null(j, "nNodes", c->fact.nnodes);
+    rs_json_key_number_or_null(j, "nranks", c->fact.nranks);
+    rs_json_key_number_or_null(j, "rank", c->fact.rank);
     rs_json_end(j);
     rs_json_key_u64(j, "api", c->fact.api);
     rs_json_key_i64(j, "returned_ns", rs_clock_ns(&w->source->clock, c->fact.return_tick));

@@ -5,8 +5,9 @@
  *
  * A chunk holds the words [from, to) of one buffer, named by (slot, generation). What a .live file holds below its
  * `sealed`, or below the highest `to` of a chunk of its (slot, generation), is in the .rsc file already, so that after
- * a kill each record is read exactly once. The first record of each buffer is RS_K_THREAD; RS_K_LOST, if any, is the second. With RINGSCOPE_KEEP=last the event chunks go round in [ring_begin, ring_end) of the file, and
- * facts are appended from ring_end on. No functions here; shared by the recorder, the codec and the reader. */
+ * a kill each record is read exactly once. A thread's buffer begins with RS_K_THREAD; RS_K_LOST, if any, comes next.
+ * With RINGSCOPE_KEEP=last the event chunks go round in [ring_begin, ring_end) of the file, and facts are appended from
+ * ring_end on. No functions here; shared by the recorder, the codec and the reader. */
 #ifndef RS_FORMAT_LAYOUT_H
 #define RS_FORMAT_LAYOUT_H
 
@@ -91,7 +92,7 @@ struct rs_chunk_header {
     uint64_t checksum; /* XXH3-64 of the rest of the header, then of the stored bytes */
     uint32_t stored_bytes; /* after the header; the next chunk begins at the next multiple of 8 */
     uint32_t records; /* callbacks in it (events), or facts */
-    uint64_t sequence; /* of chunks in this file, from 0 */
+    uint64_t sequence; /* of chunks of this kind in this file, from 0 */
     uint64_t records_before; /* callbacks in all event chunks before this one */
     uint32_t nonce;
     uint32_t generation;

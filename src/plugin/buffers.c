@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "plugin/log.h"
 #include "plugin/tick.h"
 
 struct rs_pool rs_pool;
@@ -96,6 +97,7 @@ bool rs_pool_open(void *base, size_t bytes)
     p->live->slots = p->live->buffers = n;
     p->live->slots_at = RS_LIVE_PAGE;
     p->live->buffers_at = head;
+    atomic_store(&p->forked, 0);
     for (uint32_t i = n; i-- > 0;) {
         bool facts = i < RS_FACTS_BUFFERS;
         rs_stack_push(facts ? &p->facts : &p->free, p->next_buffer, i);
@@ -125,7 +127,9 @@ void rs_pool_forget(void)
     rs_tls_buffer = NULL;
     tls_slot = NULL;
     if (p->live) munmap(p->live, p->bytes);
-    memset(p, 0, sizeof *p); /* the links stay allocated: another thread may have been inside the allocator at fork */
+    memset(p, 0, sizeof *p);
+    atomic_store(&p->forked, 1);
+    /* The links stay allocated: another thread may have been inside the allocator at fork. */
 }
 
 static uint64_t handle_after(uint64_t handle, uint64_t starts, uint32_t slot)
@@ -186,11 +190,18 @@ static void put_thread(struct rs_buffer *b, uint32_t tid)
 }
 
 /* Marks the place of what was lost since the slot's last buffer. */
+static bool has_unmarked_losses(const struct rs_slot *s)
+{
+    for (int i = 0; i < RS_LOST_COUNTS; i++)
+        if (s->lost[i] != s->lost_in_records[i]) return true;
+    return false;
+}
+
 static void put_lost(struct rs_buffer *b, struct rs_slot *s)
 {
-    uint64_t args[2 + RS_LOST_COUNTS], sum = 0;
-    for (int i = 0; i < RS_LOST_COUNTS; i++) sum += args[2 + i] = s->lost[i] - s->lost_in_records[i];
-    if (!sum) return;
+    uint64_t args[2 + RS_LOST_COUNTS];
+    if (!has_unmarked_losses(s)) return;
+    for (int i = 0; i < RS_LOST_COUNTS; i++) args[2 + i] = s->lost[i] - s->lost_in_records[i];
     args[0] = s->lost_first_tick;
     args[1] = s->lost_last_tick;
     put_plain(b, RS_K_LOST, args);
@@ -283,6 +294,51 @@ struct rs_buffer *rs_buffer_next(void)
     return use(b);
 }
 
+bool rs_pool_mark_losses(void)
+{
+    struct rs_pool *p = &rs_pool;
+    uint32_t made = atomic_load(&p->slots_made), index;
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        struct rs_slot *s = &p->slots[i];
+        if (!has_unmarked_losses(s)) continue;
+        if (!rs_stack_pop(&p->free, p->next_buffer, &index)) return false;
+        atomic_fetch_sub_explicit(&p->nfree, 1, memory_order_relaxed);
+        rs_buffer_prepare(index, i, ++s->generation, s->next_handle);
+        put_lost(&p->buffers[index], s);
+        rs_buffer_hand_over(index);
+    }
+    return true;
+}
+
+void rs_buffer_discard(uint32_t index, uint32_t from)
+{
+    struct rs_buffer *b = &rs_pool.buffers[index];
+    struct rs_slot *s = &rs_pool.slots[b->slot];
+    uint32_t to = (uint32_t)b->commit;
+    uint64_t base = b->tick_base, tick = base;
+    for (uint32_t at = 0, words; at < to && (words = rs_record_words(b->words + at, to - at)); at += words) {
+        const uint64_t *w = b->words + at;
+        unsigned kind = (unsigned)w[0] & 0xff;
+        if (kind == RS_K_TICK_BASE) base = w[1];
+        if (at < from || kind == RS_K_TICK_BASE || kind == RS_K_THREAD) continue;
+        tick = base + (w[0] >> 32);
+        if (kind == RS_K_LOST) { /* the mark goes too: what it stood for has none again */
+            tick = w[1];
+            for (int i = 0; i < RS_LOST_COUNTS; i++) s->lost_in_records[i] -= w[3 + i];
+        } else if (kind == RS_K_STOP) {
+            s->lost[RS_LOST_STOP]++;
+        } else if (rs_kind_is_start(kind)) {
+            uint32_t type = rs_kind_start(kind)->type;
+            s->lost[type ? (unsigned)__builtin_ctz(type) : RS_LOST_START_RAW]++;
+        } else {
+            s->lost[RS_LOST_STATE]++;
+        }
+        if (!s->lost_first_tick || tick < s->lost_first_tick) s->lost_first_tick = tick;
+    }
+    if (tick > s->lost_last_tick) s->lost_last_tick = tick;
+    __atomic_store_n(&b->sealed, to, __ATOMIC_RELEASE);
+}
+
 void rs_lost(unsigned loss_class)
 {
     struct rs_pool *p = &rs_pool;
@@ -298,6 +354,10 @@ void rs_lost(unsigned loss_class)
         __atomic_fetch_add(&p->live->lost_overflow[loss_class], 1, __ATOMIC_RELAXED);
     } else {
         atomic_fetch_add_explicit(&p->lost_unopened, 1, memory_order_relaxed);
+        if (atomic_load_explicit(&p->forked, memory_order_relaxed))
+            rs_warn_once(RS_SAID_FORK,
+                         "this process was forked from a recorded one: its callbacks are not recorded until it "
+                         "makes a communicator of its own");
     }
 }
 

@@ -39,6 +39,7 @@ struct rs_pool {
     _Atomic uint32_t open; /* 1: threads may write */
     _Atomic uint32_t sealer_sleeps; /* 1: a wake-up would help */
     _Atomic uint64_t lost_unopened, overflow_counter;
+    _Atomic uint32_t forked; /* 1: a child that has not opened a recording of its own */
     _Atomic(uint64_t *) late; /* where callbacks are counted once the recording is closed; in its file's header */
 };
 
@@ -58,6 +59,11 @@ bool rs_pool_open(void *base, size_t bytes);
 /* At exit: threads that still call in find no room any more and count themselves in *late. A callback that is under way
  * may still commit: the caller gives it a moment before it seals for the last time. */
 void rs_pool_close(uint64_t *late);
+/* After rs_pool_close(): gives each slot with losses that no record stands for one last buffer with that record, and hands
+ * it over. false: for some there was no buffer. */
+bool rs_pool_mark_losses(void);
+/* After rs_pool_close(): counts what buffer `index` holds from word `from` on as lost, and empties it. */
+void rs_buffer_discard(uint32_t index, uint32_t from);
 /* In a forked child: forgets the parent's mapping; the child writes nothing until it opens its own. */
 void rs_pool_forget(void);
 

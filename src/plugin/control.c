@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "nccl/abi.h"
 #include "plugin/config.h"
 #include "plugin/facts.h"
+#include "plugin/log.h"
 #include "plugin/tick.h"
+
+enum { SHM_LEAST_MIB = 256 }; /* with less NCCL crashes when KernelCh is on */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int *target; /* NCCL's mask; NULL: no communicator */
@@ -20,10 +25,26 @@ static int wanted, ordered = -1; /* by the environment; by the control file (-1:
 static int recorded = -1; /* what the last mask fact said */
 static struct timespec seen; /* the control file's mtime */
 
+/* KernelCh needs shared memory in NCCL itself. */
+static int mask_for_machine(int mask)
+{
+    struct statvfs shm;
+    int kernel = RS_KERNEL_CH | RS_KERNEL_PHASE;
+    if (!(mask & kernel) || statvfs("/dev/shm", &shm)) return mask;
+    uint64_t mib = (uint64_t)shm.f_bavail * shm.f_frsize >> 20;
+    if (mib >= SHM_LEAST_MIB) return mask;
+    rs_warn_once(
+        RS_SAID_SHM,
+        "only %llu MiB are free in /dev/shm: GPU times (KernelCh) are left out, since NCCL may crash with them. Give "
+        "the container a larger /dev/shm (--shm-size).",
+        (unsigned long long)mib);
+    return mask & ~kernel;
+}
+
 /* With the lock held. */
 static void apply(void)
 {
-    int mask = ordered >= 0 ? ordered : wanted;
+    int mask = mask_for_machine(ordered >= 0 ? ordered : wanted);
     if (target) __atomic_store_n(target, mask, __ATOMIC_RELAXED);
     if (mask == recorded) return;
     uint64_t word = (uint64_t)mask;

@@ -13,7 +13,6 @@ enum rs_fact_said {
     RS_SAID_MUTE,
     RS_SAID_SETTING,
     RS_SAID_DISK,
-    RS_SAID_DISK_AGAIN,
     RS_SAID_LIMIT,
     RS_SAID_SHM,
     RS_SAID_LOST,

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -23,7 +22,6 @@
 enum {
     OPEN_WAIT_MS = 5000, /* a file system that hangs must not hang the job */
     CLOSE_WAIT_MS = 10000,
-    SHM_LEAST_MIB = 256, /* with less NCCL crashes when KernelCh is on */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,22 +66,6 @@ static void register_fork_handler(void)
     pthread_atfork(NULL, NULL, child_after_fork);
 }
 
-/* KernelCh needs shared memory in NCCL itself. */
-static int mask_for_machine(int mask)
-{
-    struct statvfs shm;
-    int kernel = RS_KERNEL_CH | RS_KERNEL_PHASE;
-    if (!(mask & kernel) || statvfs("/dev/shm", &shm)) return mask;
-    uint64_t mib = (uint64_t)shm.f_bavail * shm.f_frsize >> 20;
-    if (mib >= SHM_LEAST_MIB) return mask;
-    rs_warn_once(
-        RS_SAID_SHM,
-        "only %llu MiB are free in /dev/shm: GPU times (KernelCh) are left out, since NCCL may crash with them. Give "
-        "the container a larger /dev/shm (--shm-size).",
-        (unsigned long long)mib);
-    return mask & ~kernel;
-}
-
 /* With the lock held. */
 static void open_if_needed(void)
 {
@@ -95,9 +77,9 @@ static void open_if_needed(void)
     choose_nonce();
     rs_config_read(&config);
     rs_keep_captured = config.keep_last;
+    bool late = rs_sealer_start(&config, OPEN_WAIT_MS) == RS_SEALER_OPENING;
+    if (late) rs_warn_once(RS_SAID_LATE, "%s does not answer; recording begins when it does", config.dir);
     if (config.bad) rs_warn_once(RS_SAID_SETTING, "%s is not understood; its default is used", config.bad);
-    if (rs_sealer_start(&config, OPEN_WAIT_MS) == RS_SEALER_OPENING)
-        rs_warn_once(RS_SAID_LATE, "%s does not answer; recording begins when it does", config.dir);
 }
 
 rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_args *args)
@@ -124,7 +106,7 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
     communicators++;
     if (index < RS_CTX_ESCAPE) alive[index / 8] |= (uint8_t)(1u << index % 8);
     /* A mute recorder asks NCCL for nothing: that costs the job least. */
-    int want = state == RS_SEALER_FAILED || state == RS_SEALER_CLOSED ? 0 : mask_for_machine(config.mask);
+    int want = state == RS_SEALER_FAILED || state == RS_SEALER_CLOSED ? 0 : config.mask;
     if (mask) rs_control_attach(mask, want);
     if (state == RS_SEALER_OPEN) rs_sealer_flush(false);
     pthread_mutex_unlock(&lock);

@@ -48,6 +48,7 @@ static struct {
     struct sealed *sealed; /* by buffer */
     uint32_t waiting_first, waiting_last; /* full buffers in order, linked by next_buffer; UINT32_MAX = none */
     uint64_t prefaulted; /* bytes of the live mapping */
+    bool past_limit;
     uint64_t retry_at_ms; /* after a failed write: not before this */
     struct rs_status_block status;
 } me;
@@ -78,6 +79,8 @@ static void survey(const struct rs_buffer *b, struct sealed *s, uint32_t to, str
 {
     h->tick_base = s->tick_base;
     h->next_handle = s->next_handle;
+    h->tid = s->tid;
+    memcpy(h->thread_name, s->thread_name, sizeof h->thread_name);
     uint32_t at = s->words, records = 0;
     uint64_t first = 0, last = 0;
     while (at < to) {
@@ -90,6 +93,10 @@ static void survey(const struct rs_buffer *b, struct sealed *s, uint32_t to, str
         case RS_K_THREAD:
             s->tid = (uint32_t)w[1];
             memcpy(s->thread_name, &w[2], sizeof s->thread_name);
+            if (w == b->words) { /* a buffer begins with its owner */
+                h->tid = s->tid;
+                memcpy(h->thread_name, s->thread_name, sizeof h->thread_name);
+            }
             break;
         case RS_K_LOST: break;
         default:
@@ -98,8 +105,6 @@ static void survey(const struct rs_buffer *b, struct sealed *s, uint32_t to, str
         }
         if (!first) first = last;
     }
-    h->tid = s->tid; /* a chunk that begins with RS_K_THREAD repeats it; one that does not needs it */
-    memcpy(h->thread_name, s->thread_name, sizeof h->thread_name);
     h->records = records;
     h->first_tick = first;
     h->last_tick = last;
@@ -147,6 +152,7 @@ static bool seal(uint32_t index)
             me.files.path, strerror(errno));
         break;
     case RS_CHUNK_PAST_LIMIT:
+        me.past_limit = true;
         rs_warn_once(
             RS_SAID_LIMIT,
             "%s has reached RINGSCOPE_LIMIT: what comes now is counted, not kept (RINGSCOPE_KEEP=last keeps the "
@@ -353,29 +359,36 @@ static uint64_t *map_late_counter(void)
     return (uint64_t *)(header + offsetof(struct rs_file_header, status.lost_late));
 }
 
-/* What no file holds at the end, and memory alone does, is lost: counted as such. */
-static void count_unsealed(void)
+/* Counts what memory alone holds as lost, and makes room: past the limit nothing more is kept, and anonymous memory goes
+ * with the process. */
+static void discard(uint32_t index)
 {
-    for (uint32_t i = 0; i < rs_pool.nbuffers; i++) {
-        const struct rs_buffer *b = &rs_pool.buffers[i];
-        uint32_t to = (uint32_t)__atomic_load_n(&b->commit, __ATOMIC_ACQUIRE), words;
-        uint32_t at = me.sealed[i].generation == b->generation ? me.sealed[i].words : 0;
-        for (; b->slot != RS_SLOT_FACTS && at < to && (words = rs_record_words(b->words + at, to - at)); at += words) {
-            unsigned kind = (unsigned)b->words[at] & 0xff;
-            if (!rs_kind_is_callback(kind)) continue;
-            unsigned loss_class = kind == RS_K_STOP ? RS_LOST_STOP : RS_LOST_STATE;
-            if (rs_kind_is_start(kind))
-                loss_class =
-                    kind == RS_K_START_RAW ? RS_LOST_START_RAW : (unsigned)__builtin_ctz(rs_kind_start(kind)->type);
-            __atomic_fetch_add(&rs_pool.live->lost_overflow[loss_class], 1, __ATOMIC_RELAXED);
-        }
+    const struct rs_buffer *b = &rs_pool.buffers[index];
+    const struct sealed *s = &me.sealed[index];
+    bool same = s->slot == b->slot && s->generation == b->generation;
+    if (b->slot != RS_SLOT_FACTS) rs_buffer_discard(index, same ? s->words : 0);
+}
+
+static void discard_all(void)
+{
+    struct rs_pool *p = &rs_pool;
+    while (me.waiting_first != UINT32_MAX) {
+        uint32_t index = me.waiting_first;
+        me.waiting_first = p->next_buffer[index];
+        discard(index);
+        rs_buffer_release(index);
+    }
+    uint32_t made = atomic_load(&p->slots_made);
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
+        if (buffer) discard(buffer - 1);
     }
 }
 
 static void close_recording(void)
 {
+    bool anonymous = me.files.header.live_place == RS_LIVE_ANONYMOUS;
     me.retry_at_ms = 0;
-    me.chunks.limit = 0; /* what memory still holds is added: it is bounded, and better than a gap */
     seal_full();
     rs_clock_sample();
     rs_pool_close(map_late_counter());
@@ -384,12 +397,15 @@ static void close_recording(void)
     me.retry_at_ms = 0;
     seal_full();
     seal_partly();
-    me.status.state = RS_STATE_CLOSED;
-    me.status.live_left = me.retry_at_ms != 0;
-    if (me.status.live_left && me.files.header.live_place == RS_LIVE_ANONYMOUS) {
-        count_unsealed();
-        me.status.live_left = 0;
+    if (me.retry_at_ms && (me.past_limit || anonymous)) {
+        discard_all();
+        me.chunks.limit = 0; /* for the marks, which are small */
+        me.retry_at_ms = 0;
     }
+    bool all = !me.retry_at_ms && rs_pool_mark_losses();
+    if (all) seal_full();
+    me.status.state = RS_STATE_CLOSED;
+    me.status.live_left = (!all || me.retry_at_ms) && !anonymous;
     /* A chunk that was written in part is no part of the recording. */
     if (me.retry_at_ms && ftruncate(me.files.fd, (off_t)me.chunks.end)) me.status.write_errno = (uint32_t)errno;
     beat();

@@ -13,6 +13,16 @@ static double rate_of(uint64_t tick_a, uint64_t ns_a, uint64_t tick_b, uint64_t 
     return tick_b > tick_a && ns_b > ns_a + SHORT_NS ? (double)(ns_b - ns_a) / (double)(tick_b - tick_a) : 0;
 }
 
+/* A damaged recording may say anything: its times are wrong then, but no trap. */
+static int64_t whole(double v)
+{
+    return v >= 9.2e18 ? INT64_MAX : v <= -9.2e18 ? INT64_MIN : v == v ? (int64_t)v : 0;
+}
+static int64_t sum(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
 void rs_clock_prepare(struct rs_clock *c, const struct rs_recording *r, const struct rs_process *p)
 {
     const struct rs_file_header *h = &r->header;
@@ -33,18 +43,18 @@ void rs_clock_prepare(struct rs_clock *c, const struct rs_recording *r, const st
     if (!c->n) return;
     const struct rs_fact_clock *first = &c->samples[0];
     /* RAW at the moment that REALTIME was read, a little later. */
-    int64_t later = (int64_t)(c->rate * ((double)middle(&first->real) - (double)middle(&first->raw)));
-    c->wall = (int64_t)first->real.ns - ((int64_t)first->raw.ns + later);
+    int64_t later = whole(c->rate * ((double)middle(&first->real) - (double)middle(&first->raw)));
+    c->wall = (int64_t)(first->real.ns - first->raw.ns - (uint64_t)later);
     for (size_t i = 0; i < c->n; i++) {
         const struct rs_clock_bracket *b = &c->samples[i].raw;
-        int64_t half = (int64_t)((double)(b->after - b->before + 1) * c->rate / 2) + 1; /* a tick is a step */
+        int64_t half = sum(whole((double)(b->after - b->before + 1) * c->rate / 2), 1); /* a tick is a step */
         if (half > c->error_ns) c->error_ns = half;
     }
 }
 
 int64_t rs_clock_ns(struct rs_clock *c, uint64_t tick)
 {
-    if (!c->n) return c->ns0 + (int64_t)((double)(int64_t)(tick - c->tick0) * c->rate);
+    if (!c->n) return sum(c->ns0, whole((double)(int64_t)(tick - c->tick0) * c->rate));
     while (c->at + 1 < c->n && middle(&c->samples[c->at + 1].raw) <= tick) c->at++;
     while (c->at && middle(&c->samples[c->at].raw) > tick) c->at--;
     const struct rs_clock_bracket *a = &c->samples[c->at].raw;
@@ -56,5 +66,5 @@ int64_t rs_clock_ns(struct rs_clock *c, uint64_t tick)
         double own = rate_of(middle(x), x->ns, middle(y), y->ns);
         if (own > 0) rate = own;
     }
-    return (int64_t)a->ns + c->wall + (int64_t)((double)(int64_t)(tick - middle(a)) * rate);
+    return sum(sum((int64_t)a->ns, c->wall), whole((double)(int64_t)(tick - middle(a)) * rate));
 }

@@ -86,6 +86,30 @@ static enum rs_status copy_buffer(struct rs_live *live, const struct rs_buffer *
     return RS_OK;
 }
 
+/* Losses that the slot had no chance to mark: as the LOST record that it would have written next. */
+static enum rs_status add_unmarked(struct rs_live *live, const struct rs_slot *s, uint16_t slot, uint32_t nonce,
+                                   struct rs_err *err)
+{
+    enum { WORDS = 3 + RS_LOST_COUNTS };
+    uint64_t w[WORDS] = {RS_K_LOST, s->lost_first_tick, s->lost_last_tick}, sum = 0;
+    for (int c = 0; c < RS_LOST_COUNTS; c++) sum += w[3 + c] = s->lost[c] - s->lost_in_records[c];
+    if (!sum) return RS_OK;
+    struct rs_piece p = {.copy = malloc(sizeof w)};
+    if (!p.copy) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p.stored = memcpy(p.copy, w, sizeof w);
+    p.header = (struct rs_chunk_header){.kind = RS_CHUNK_EVENTS,
+                                        .coding = RS_CODING_RAW,
+                                        .stored_bytes = sizeof w,
+                                        .nonce = nonce,
+                                        .generation = UINT32_MAX, /* behind all of the slot's buffers */
+                                        .slot = slot,
+                                        .to = WORDS,
+                                        .tid = s->tid,
+                                        .tick_base = s->lost_first_tick};
+    live->pieces[live->npieces++] = p;
+    return RS_OK;
+}
+
 enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
                             struct rs_err *err)
 {
@@ -110,7 +134,10 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
     if (fit < l->buffers) damage(live, map.size, (l->buffers - fit) * RS_BUFFER_BYTES, "the live file is cut off");
     uint32_t n = fit < l->buffers ? (uint32_t)fit : l->buffers;
     enum rs_status status = RS_OK;
-    if (n && !(live->pieces = calloc(n, sizeof *live->pieces))) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!(live->pieces = calloc((size_t)n + l->slots + 1, sizeof *live->pieces)))
+        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; status == RS_OK && i < l->slots; i++)
+        status = add_unmarked(live, &slots[i], (uint16_t)i, header->nonce, err);
     for (uint32_t i = 0; status == RS_OK && i < n; i++) {
         uint64_t at = l->buffers_at + (uint64_t)i * RS_BUFFER_BYTES;
         status = copy_buffer(live, (const void *)(map.data + at), at, header->nonce, err);

@@ -111,9 +111,14 @@ static int by_place(const void *a, const void *b)
 /* Event chunks by sequence: counts what lies between them, and in a ring keeps only the newest run without a gap. */
 static void account(struct rs_recording *r)
 {
-    if (!r->nevents) return;
-    qsort(r->events, r->nevents, sizeof *r->events, by_sequence);
+    uint64_t end = 0;
+    if (r->nevents) qsort(r->events, r->nevents, sizeof *r->events, by_sequence);
+    size_t kept = r->nevents != 0; /* a chunk that is there twice counts once */
+    for (size_t i = 1; i < r->nevents; i++)
+        if (r->events[i].header.sequence != r->events[kept - 1].header.sequence) r->events[kept++] = r->events[i];
+    r->nevents = kept;
     if (r->header.ring_end) {
+        if (!r->nevents) return;
         size_t first = r->nevents - 1;
         while (first && r->events[first - 1].header.sequence + 1 == r->events[first].header.sequence) first--;
         memmove(r->events, r->events + first, (r->nevents - first) * sizeof *r->events);
@@ -121,12 +126,13 @@ static void account(struct rs_recording *r)
         r->overwritten = r->events[0].header.records_before;
         return;
     }
-    uint64_t end = 0;
     for (size_t i = 0; i < r->nevents; i++) {
         const struct rs_chunk_header *h = &r->events[i].header;
         if (h->records_before > end) r->damaged += h->records_before - end;
         end = h->records_before + h->records;
     }
+    /* What the file said of itself before its end was cut off. A running process may be ahead of what was mapped. */
+    if (!r->live_path && r->header.status.sealed_records > end) r->damaged += r->header.status.sealed_records - end;
 }
 
 /* Up to which word chunks hold a buffer, in a list by place. */
@@ -181,8 +187,6 @@ static enum rs_status read_header(struct rs_recording *r, struct rs_err *err)
     if (h->header_bytes != sizeof *h || h->features & ~(uint32_t)RS_FEATURE_ALL)
         return rs_fail(err, RS_BAD_INPUT, "%s: made by a newer ringscope (features 0x%x, header of %u bytes)", r->path,
                        h->features, h->header_bytes);
-    if (rs_header_checksum(h) != h->checksum)
-        rs_recording_damage(r, r->path, 0, sizeof *h, "the file header's checksum is wrong");
     h->host[sizeof h->host - 1] = h->boot_id[sizeof h->boot_id - 1] = h->live_name[sizeof h->live_name - 1] = 0;
     if (h->ring_end < h->ring_begin || (h->ring_end && h->ring_begin < sizeof *h))
         return rs_fail(err, RS_BAD_INPUT, "%s: its header is damaged (ring from %llu to %llu)", r->path,
@@ -215,6 +219,8 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
         uint64_t a = r->header.status.lost[i], b = r->live_path ? live->lost[i] : 0;
         r->lost[i] = a > b ? a : b;
     }
+    if (rs_header_checksum(&r->header) != r->header.checksum)
+        rs_recording_damage(r, r->path, 0, sizeof r->header, "the file header's checksum is wrong");
     uint64_t size = r->file.size, begin = sizeof r->header;
     if (r->header.ring_end) {
         uint64_t end = r->header.ring_end < size ? r->header.ring_end : size;
@@ -222,6 +228,9 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
         begin = r->header.ring_end;
     }
     RS_TRY(scan(r, begin, size, false, err));
+    /* Its status may be newer than what was mapped while the process runs; then it has a live file. */
+    uint64_t end = r->header.status.file_end;
+    if (!r->live_path && end > size) rs_recording_damage(r, r->path, size, end - size, "the file is cut off here");
     account(r);
     sort_by_place(r);
     RS_TRY(add_live(r, live, err));

@@ -21,7 +21,7 @@ static enum rs_status count(struct rs_summary *s, struct rs_source *source, stru
 {
     struct rs_map tids = {0};
     struct rs_callback cb;
-    uint64_t first = 0, last = 0, last_tid = 0;
+    uint64_t first = 0, first_event = 0, last = 0, last_tid = 0;
     enum rs_status status = RS_OK;
     while (status == RS_OK && rs_cursor_next(cursor, &cb)) {
         if (cb.call == RS_CALL_LOST) {
@@ -31,6 +31,7 @@ static enum rs_status count(struct rs_summary *s, struct rs_source *source, stru
         s->calls[cb.call]++;
         s->callbacks++;
         if (!first) first = cb.tick;
+        if (!first_event && cb.call != RS_CALL_INIT && cb.call != RS_CALL_FINALIZE) first_event = cb.tick;
         if (cb.tick > last) last = cb.tick;
         if (cb.tid != last_tid) {
             last_tid = cb.tid;
@@ -45,6 +46,7 @@ static enum rs_status count(struct rs_summary *s, struct rs_source *source, stru
     s->threads = rs_map_count(&tids);
     rs_map_free(&tids);
     if (first) s->from_ns = rs_clock_ns(&source->clock, first);
+    if (first_event) s->events_from_ns = rs_clock_ns(&source->clock, first_event);
     if (last) s->to_ns = rs_clock_ns(&source->clock, last);
     return status;
 }

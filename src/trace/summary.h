@@ -21,6 +21,7 @@ struct rs_summary {
     uint64_t events[RS_NCCL_TYPE_BITS + 1]; /* starts by type bit; the last: of unknown type */
     uint64_t callbacks; /* sum of calls */
     int64_t from_ns, to_ns; /* first and last callback; both 0 when there is none */
+    int64_t events_from_ns; /* first start, stop or state: in a ring, what came before was overwritten */
     struct rs_gap *gaps;
     size_t ngaps;
     struct rs_map comm_hashes; /* hashes of communicators, also those that v1 to v3 name only in their operations */
