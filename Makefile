@@ -89,11 +89,11 @@ install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 -t $(DESTDIR)$(PREFIX)/lib $(PLUGIN) $(NOP)
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/lib $(STATIC)
 	install -D -m 644 completions/ringscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ringscope
-	$(if $(MAN_PAGES),install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(MAN_PAGES))
+	$(foreach s,1 7,$(if $(MAN_PAGES),install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man$s $(filter %.$s,$(MAN_PAGES));))
 
 uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/ringscope $(addprefix lib/,$(notdir $(PLUGIN) $(NOP) $(STATIC))) \
-		share/bash-completion/completions/ringscope $(patsubst docs/man/%.scd,share/man/man1/%,$(wildcard docs/man/*.scd)))
+		share/bash-completion/completions/ringscope $(foreach s,1 7,$(patsubst docs/man/%.scd,share/man/man$s/%,$(wildcard docs/man/*.$s.scd))))
 
 deps: ## install what is missing of tools/packages.txt (Debian; root or sudo)
 	@tools/deps.sh

@@ -20,8 +20,7 @@ struct options {
     const char *dir;
     const char *plugin;
     const char *events;
-    int64_t memory; /* bytes; 0 = not given */
-    int64_t limit;
+    const char *memory, *limit; /* sizes, as the recorder reads them */
     const char *keep;
     bool print_env;
 };
@@ -96,21 +95,14 @@ static enum rs_status set_dir(const struct options *o, struct rs_err *err)
     return set_absolute("RINGSCOPE_DIR", name, err);
 }
 
-static enum rs_status set_bytes(const char *name, int64_t bytes, struct rs_err *err)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRId64, bytes);
-    return bytes == 0 ? RS_OK : set_env(name, text, err);
-}
-
 /* What the user has set already stays, unless the option is given. */
 static enum rs_status set_environment(const struct options *o, struct rs_err *err)
 {
     RS_TRY(set_plugin(o, err));
     RS_TRY(set_dir(o, err));
     if (o->events != NULL) RS_TRY(set_env("RINGSCOPE_EVENTS", o->events, err));
-    RS_TRY(set_bytes("RINGSCOPE_MEMORY", o->memory, err));
-    RS_TRY(set_bytes("RINGSCOPE_LIMIT", o->limit, err));
+    if (o->memory != NULL) RS_TRY(set_env("RINGSCOPE_MEMORY", o->memory, err));
+    if (o->limit != NULL) RS_TRY(set_env("RINGSCOPE_LIMIT", o->limit, err));
     if (o->keep != NULL) RS_TRY(set_env("RINGSCOPE_KEEP", o->keep, err));
     return RS_OK;
 }
@@ -216,11 +208,14 @@ static int check_options(const struct rs_command *self, const struct options *o,
 {
     int64_t mask;
     if (o->events != NULL && strcmp(o->events, "ops") != 0 && strcmp(o->events, "net") != 0 &&
-        strcmp(o->events, "all") != 0 && (!rs_opt_int(o->events, &mask) || mask < 0))
-        return rs_opt_usage(self, "--events %s: expected ops, net, all or a mask such as 0x1fff", o->events);
+        strcmp(o->events, "all") != 0 && strcmp(o->events, "off") != 0 && (!rs_opt_int(o->events, &mask) || mask < 0))
+        return rs_opt_usage(self, "--events %s: expected ops, net, all, off or a mask such as 0x1fff", o->events);
     if (o->keep != NULL && strcmp(o->keep, "first") != 0 && strcmp(o->keep, "last") != 0)
         return rs_opt_usage(self, "--keep %s: expected first or last", o->keep);
-    if (o->memory < 0 || o->limit < 0) return rs_opt_usage(self, "a size cannot be negative");
+    const char *sizes[] = {o->memory, o->limit};
+    for (size_t i = 0; i < 2; i++)
+        if (sizes[i] != NULL && (!rs_opt_int(sizes[i], &mask) || mask < 0))
+            return rs_opt_usage(self, "'%s' is not a size such as 64M", sizes[i]);
     if (o->dir != NULL && *o->dir == '\0') return rs_opt_usage(self, "-o needs the name of a folder");
     if (o->print_env && noperands > 0) return rs_opt_usage(self, "--print-env runs no command");
     if (!o->print_env && noperands == 0) return rs_opt_usage(self, "no command to run");
@@ -233,9 +228,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &o.dir, "DIR",
          "folder of the recording (ringscope-$SLURM_JOB_ID or ringscope-run)"},
-        {RS_OPT_STRING, 'e', "events", &o.events, "WHAT", "ops, net (default), all, or a mask of event types"},
-        {RS_OPT_INT, 0, "memory", &o.memory, "SIZE", "buffers of a process at most (64Mi)"},
-        {RS_OPT_INT, 0, "limit", &o.limit, "SIZE", "recording of a process at most (no limit)"},
+        {RS_OPT_STRING, 'e', "events", &o.events, "WHAT", "ops, net (default), all, off, or a mask of event types"},
+        {RS_OPT_STRING, 0, "memory", &o.memory, "SIZE", "memory of the recorder in a process (64M)"},
+        {RS_OPT_STRING, 0, "limit", &o.limit, "SIZE", "recording of a process at most (no limit)"},
         {RS_OPT_STRING, 0, "keep", &o.keep, "WHICH", "past the limit keep the first (default) or the last events"},
         {RS_OPT_STRING, 0, "plugin", &o.plugin, "FILE", "use this plugin, not the one that came with ringscope"},
         {RS_OPT_FLAG, 0, "print-env", &o.print_env, NULL, "print the settings as shell commands, run nothing"},
@@ -288,7 +283,7 @@ const struct rs_command rs_cmd_run = {
     .examples = "ringscope run -o rec -- python train.py\n"
                 "srun ringscope run -o rec --events ops -- ./train            # one folder for all ranks\n"
                 "torchrun --nproc-per-node 8 --no-python ringscope run -o rec -- python train.py\n"
-                "ringscope run --limit 1Gi --keep last -- ./job               # a flight recorder\n"
+                "ringscope run --limit 1G --keep last -- ./job                # a flight recorder\n"
                 "eval \"$(ringscope run -o /data/rec --print-env)\"             # for another shell or a container",
     .run = run,
     .operands_last = true,

@@ -102,10 +102,12 @@ static int by_sequence(const void *a, const void *b)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct rs_chunk_header *x = &((const struct rs_piece *)a)->header, *y = &((const struct rs_piece *)b)->header;
+    const struct rs_piece *p = a, *q = b;
+    const struct rs_chunk_header *x = &p->header, *y = &q->header;
     if (x->slot != y->slot) return x->slot < y->slot ? -1 : 1;
     if (x->generation != y->generation) return x->generation < y->generation ? -1 : 1;
-    return x->from < y->from ? -1 : x->from > y->from;
+    uint32_t from = x->from + p->skip, other = y->from + q->skip; /* a live piece begins behind what chunks hold */
+    return from < other ? -1 : from > other;
 }
 
 /* Event chunks by sequence: counts what lies between them, and in a ring keeps only the newest run without a gap. */
