@@ -1,9 +1,8 @@
 /* The background thread: opens the recording, seals buffers into chunks, keeps the heartbeat, closes.
  *
  * One thread a process, all signals blocked. It alone touches the recording's file, so nothing that NCCL calls ever waits
- * for a disk. About every 100 ms: heartbeat and status. About once a second: the filled part of buffers in use, a clock
- * sample, a look at the control file. When it falls behind it writes raw chunks; when the disk is full it keeps the
- * buffers, tries again each second, and threads that find no buffer count their losses. */
+ * for a disk. Buffers are sealed as they fill (seal.h). About every 100 ms: heartbeat and status. About once a second: the
+ * filled part of buffers in use, a clock sample, a look at the control file. */
 #ifndef RS_PLUGIN_SEALER_H
 #define RS_PLUGIN_SEALER_H
 

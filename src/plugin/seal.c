@@ -1,0 +1,306 @@
+#include "plugin/seal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "plugin/buffers.h"
+#include "plugin/chunks.h"
+#include "plugin/facts.h"
+#include "plugin/log.h"
+
+enum {
+    RETRY_MS = 1000, /* after a write that failed */
+    PREFAULT_AHEAD = 64, /* buffers beyond those in use: 4 MiB, some 4 ms of the highest load that two threads make */
+    PREFAULT_STEP = 32, /* at least so many at once */
+};
+
+/* How far a buffer is sealed, and what a chunk that begins there must say. */
+struct sealed {
+    uint32_t slot, generation; /* whose words these were: a buffer goes from slot to slot */
+    uint32_t words;
+    uint64_t tick_base, next_handle;
+    uint32_t tid;
+    char thread_name[16];
+};
+
+static struct {
+    struct rs_files *files;
+    struct rs_chunk_file chunks;
+    struct sealed *sealed; /* by buffer */
+    uint32_t waiting_first, waiting_last; /* full buffers in order, linked by next_buffer; UINT32_MAX = none */
+    uint64_t prefaulted; /* bytes of the live mapping */
+    uint64_t retry_at_ms; /* after a failed write: not before this */
+    uint32_t write_errno; /* of the last write, if that failed */
+    bool past_limit;
+} me;
+
+static uint64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* A thread's name now: NCCL gives its threads names after they have begun to call. Left as it is when the thread is gone. */
+static void refresh_name(uint32_t tid, char name[16])
+{
+    char path[64], now[17] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, now, 16);
+    if (fd >= 0) close(fd);
+    if (n <= 0) return;
+    now[strcspn(now, "\n")] = 0;
+    memset(name, 0, 16);
+    memcpy(name, now, strlen(now));
+}
+
+/* Walks records from where `s` stands up to word `to`, filling in what the chunk's header says of them; `s` moves on. Thread
+ * records get the name that the thread has now: they are committed, and nobody else looks at them. */
+static void survey(struct rs_buffer *b, struct sealed *s, uint32_t to, struct rs_chunk_header *h)
+{
+    h->tick_base = s->tick_base;
+    h->next_handle = s->next_handle;
+    if (s->tid) refresh_name(s->tid, s->thread_name);
+    h->tid = s->tid;
+    memcpy(h->thread_name, s->thread_name, sizeof h->thread_name);
+    uint32_t at = s->words, records = 0;
+    uint64_t first = 0, last = 0;
+    while (at < to) {
+        uint64_t *w = b->words + at;
+        unsigned kind = (unsigned)w[0] & 0xff;
+        at += rs_record_words(w, to - at);
+        last = s->tick_base + (w[0] >> 32);
+        switch (kind) {
+        case RS_K_TICK_BASE: last = s->tick_base = w[1]; break;
+        case RS_K_THREAD:
+            s->tid = (uint32_t)w[1];
+            refresh_name(s->tid, (char *)&w[2]);
+            memcpy(s->thread_name, &w[2], sizeof s->thread_name);
+            if (w == b->words) { /* a buffer begins with its owner */
+                h->tid = s->tid;
+                memcpy(h->thread_name, s->thread_name, sizeof h->thread_name);
+            }
+            break;
+        case RS_K_LOST: break;
+        default:
+            records++;
+            if (rs_kind_is_start(kind)) s->next_handle++;
+        }
+        if (!first) first = last;
+    }
+    h->records = records;
+    h->first_tick = first;
+    h->last_tick = last;
+}
+
+/* Seals what buffer `index` holds and no chunk does yet. false: could not be written now. */
+static bool seal(uint32_t index)
+{
+    struct rs_buffer *b = &rs_pool.buffers[index];
+    struct sealed *s = &me.sealed[index];
+    uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
+    uint32_t to = (uint32_t)commit;
+    if (s->slot != b->slot || s->generation != b->generation)
+        *s = (struct sealed){
+            .slot = b->slot, .generation = b->generation, .tick_base = b->tick_base, .next_handle = b->first_handle};
+    if (s->words == to) return true;
+
+    struct sealed after = *s;
+    struct rs_chunk_header h = {.kind = b->slot == RS_SLOT_FACTS ? RS_CHUNK_FACTS : RS_CHUNK_EVENTS,
+                                .nonce = rs_nonce,
+                                .slot = (uint16_t)b->slot,
+                                .generation = b->generation,
+                                .from = s->words,
+                                .to = to};
+    if (h.kind == RS_CHUNK_EVENTS) {
+        survey(b, &after, to, &h);
+    } else {
+        h.records = (uint32_t)((commit >> 32) - after.next_handle); /* facts are counted where starts are */
+        after.next_handle = commit >> 32;
+    }
+    bool behind = atomic_load(&rs_pool.nfree) < rs_pool.nbuffers / 4;
+    switch (rs_chunk_write(&me.chunks, &h, b->words + s->words, to - s->words, behind && h.kind == RS_CHUNK_EVENTS)) {
+    case RS_CHUNK_WRITTEN:
+        *s = after;
+        s->words = to;
+        __atomic_store_n(&b->sealed, to, __ATOMIC_RELEASE);
+        me.write_errno = 0;
+        return true;
+    case RS_CHUNK_FAILED:
+        me.write_errno = (uint32_t)errno;
+        rs_warn_once(
+            RS_SAID_DISK,
+            "cannot write %s: %s. The job goes on; what does not fit in memory is counted as lost until there is "
+            "room again.",
+            me.files->path, strerror(errno));
+        break;
+    case RS_CHUNK_PAST_LIMIT:
+        me.past_limit = true;
+        rs_warn_once(
+            RS_SAID_LIMIT,
+            "%s has reached RINGSCOPE_LIMIT: what comes now is counted, not kept (RINGSCOPE_KEEP=last keeps the "
+            "newest instead)",
+            me.files->path);
+        break;
+    }
+    me.retry_at_ms = now_ms() + RETRY_MS;
+    return false;
+}
+
+/* Atomic, since a thread that pops another buffer may still peek at this link. */
+static void set_next(uint32_t index, uint32_t next)
+{
+    __atomic_store_n(&rs_pool.next_buffer[index], next, __ATOMIC_RELAXED);
+}
+
+/* Keeps page faults away from callbacks: buffers are taken lowest first, so those in use and some beyond are enough. */
+static void prefault_ahead(void)
+{
+    const struct rs_pool *p = &rs_pool;
+    uint64_t used = p->nbuffers - atomic_load_explicit(&p->nfree, memory_order_relaxed);
+    uint64_t want = p->live->buffers_at + (used + PREFAULT_AHEAD) * RS_BUFFER_BYTES;
+    if (want <= me.prefaulted || me.prefaulted >= me.files->live_bytes) return;
+    want += PREFAULT_STEP * RS_BUFFER_BYTES;
+    rs_files_prefault(me.files, me.prefaulted, want);
+    me.prefaulted = want;
+}
+
+/* Takes over what threads handed in. Facts are sealed at once: they have few buffers, and go where events may not. */
+static bool take_over(void)
+{
+    struct rs_pool *p = &rs_pool;
+    uint32_t i = rs_stack_take_all(&p->full, p->next_buffer), next;
+    bool any = i != UINT32_MAX;
+    for (; i != UINT32_MAX; i = next) {
+        next = p->next_buffer[i];
+        atomic_fetch_sub_explicit(&p->nfull, 1, memory_order_relaxed);
+        if (p->buffers[i].slot == RS_SLOT_FACTS && seal(i)) {
+            rs_buffer_release(i);
+            continue;
+        }
+        set_next(i, UINT32_MAX);
+        if (me.waiting_first == UINT32_MAX) {
+            me.waiting_first = i;
+        } else {
+            set_next(me.waiting_last, i);
+        }
+        me.waiting_last = i;
+    }
+    return any;
+}
+
+/* Seals full buffers in order, until none is left or one cannot be written. */
+void rs_seal_full(void)
+{
+    struct rs_pool *p = &rs_pool;
+    prefault_ahead();
+    while (take_over() || me.waiting_first != UINT32_MAX) {
+        if (me.retry_at_ms && now_ms() < me.retry_at_ms) return;
+        me.retry_at_ms = 0;
+        while (me.waiting_first != UINT32_MAX && seal(me.waiting_first)) {
+            prefault_ahead();
+            uint32_t done = me.waiting_first;
+            me.waiting_first = p->next_buffer[done];
+            rs_buffer_release(done);
+        }
+        if (me.retry_at_ms) return;
+    }
+}
+
+/* Seals the filled part of buffers that threads still write into, and of facts. */
+void rs_seal_partly(void)
+{
+    struct rs_pool *p = &rs_pool;
+    uint32_t facts = rs_facts_buffer();
+    if (facts) seal(facts - 1);
+    if (me.retry_at_ms) return;
+    uint32_t made = atomic_load(&p->slots_made);
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        /* A buffer that its owner hands in meanwhile stays ours to seal: only this thread releases buffers. */
+        uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
+        if (buffer && !seal(buffer - 1)) return;
+    }
+}
+
+/* Counts what memory alone holds as lost, and makes room: past the limit nothing more is kept, and anonymous memory goes
+ * with the process. */
+static void discard(uint32_t index)
+{
+    const struct rs_buffer *b = &rs_pool.buffers[index];
+    const struct sealed *s = &me.sealed[index];
+    bool same = s->slot == b->slot && s->generation == b->generation;
+    if (b->slot != RS_SLOT_FACTS) rs_buffer_discard(index, same ? s->words : 0);
+}
+
+static void discard_all(void)
+{
+    struct rs_pool *p = &rs_pool;
+    while (me.waiting_first != UINT32_MAX) {
+        uint32_t index = me.waiting_first;
+        me.waiting_first = p->next_buffer[index];
+        discard(index);
+        rs_buffer_release(index);
+    }
+    uint32_t made = atomic_load(&p->slots_made);
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
+        if (buffer) discard(buffer - 1);
+    }
+}
+
+/* ---- the module ---- */
+
+bool rs_seal_open(struct rs_files *f, const struct rs_config *config)
+{
+    const struct rs_file_header *h = &f->header;
+    memset(&me, 0, sizeof me);
+    me.files = f;
+    me.waiting_first = UINT32_MAX;
+    me.chunks = (struct rs_chunk_file){.fd = f->fd,
+                                       .codec = rs_codec_create(),
+                                       .end = h->ring_end ? h->ring_end : h->header_bytes,
+                                       .limit = config->keep_last ? 0 : config->limit,
+                                       .ring_begin = h->ring_begin,
+                                       .ring_end = h->ring_end,
+                                       .ring_at = h->ring_begin};
+    me.sealed = calloc(f->live_bytes / RS_BUFFER_BYTES + 1, sizeof *me.sealed);
+    if (!me.chunks.codec || !me.sealed || !rs_pool_open(f->live, f->live_bytes)) return false;
+    prefault_ahead();
+    return true;
+}
+
+void rs_seal_retry(void)
+{
+    me.retry_at_ms = 0;
+}
+
+bool rs_seal_last(void)
+{
+    bool anonymous = me.files->header.live_place == RS_LIVE_ANONYMOUS;
+    rs_seal_retry();
+    rs_seal_full();
+    rs_seal_partly();
+    if (me.retry_at_ms && (me.past_limit || anonymous)) {
+        discard_all();
+        me.chunks.limit = 0; /* for the marks, which are small */
+        rs_seal_retry();
+    }
+    bool all = !me.retry_at_ms && rs_pool_mark_losses();
+    if (all) rs_seal_full();
+    /* A chunk that was written in part is no part of the recording. */
+    if (me.retry_at_ms && ftruncate(me.files->fd, (off_t)me.chunks.end)) me.write_errno = (uint32_t)errno;
+    return (all && !me.retry_at_ms) || anonymous;
+}
+
+void rs_seal_status(struct rs_status_block *status)
+{
+    status->file_end = me.chunks.end;
+    status->sealed_records = me.chunks.records;
+    status->write_errno = me.write_errno;
+}
