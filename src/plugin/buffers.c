@@ -304,6 +304,7 @@ bool rs_pool_mark_losses(void)
         if (!rs_stack_pop(&p->free, p->next_buffer, &index)) return false;
         atomic_fetch_sub_explicit(&p->nfree, 1, memory_order_relaxed);
         rs_buffer_prepare(index, i, ++s->generation, s->next_handle);
+        put_plain(&p->buffers[index], RS_K_THREAD, (uint64_t[3]){s->tid}); /* its name is found when it is sealed */
         put_lost(&p->buffers[index], s);
         rs_buffer_hand_over(index);
     }

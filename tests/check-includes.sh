@@ -1,0 +1,39 @@
+#!/bin/bash
+# The rule of the folders: each may include only itself and what is below it. Names every line that breaks it.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+declare -A below=(
+    [base]=""
+    [nccl]="base"
+    [format]="base nccl"
+    [plugin]="format nccl base"
+    [trace]="format nccl base"
+    [export]="trace format nccl base"
+    [sim]="nccl base"
+    [cli]="sim export trace format nccl base"
+)
+root=${1:-src} # another tree for the test of this test
+bad=0
+for folder in "$root"/*/; do
+    name=$(basename "$folder")
+    if [ -z "${below[$name]+known}" ]; then
+        echo "$folder: no rule for this folder in tests/check-includes.sh"
+        bad=1
+        continue
+    fi
+    allowed=" $name ${below[$name]} "
+    while IFS=: read -r file line text; do
+        path=${text#*\"}
+        path=${path%%\"*}
+        target=${path%%/*}
+        if [ "$target" = "$path" ] || [[ $path == *..* ]]; then
+            echo "$file:$line: \"$path\" is not of the form \"folder/file.h\""
+            bad=1
+        elif [[ $allowed != *" $target "* ]]; then
+            echo "$file:$line: $name must not include \"$path\" (it may: ${below[$name]:-nothing})"
+            bad=1
+        fi
+    done < <(grep -nHE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$folder"*.[ch] 2>/dev/null)
+done
+exit $bad

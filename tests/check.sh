@@ -1,0 +1,84 @@
+#!/bin/bash
+# All of `make check`, stage by stage. Every stage runs, whatever became of those before it, as far as it can.
+# The last line is the sum: N passed, N failed.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${MAKE:=make}" "${BUILD:=build}"
+
+export CI=true TOTALS
+TOTALS=$(mktemp) || exit 1
+trap 'rm -f "$TOTALS"' EXIT
+
+jobs=-j$(nproc)
+case " ${MAKEFLAGS:-} " in *" -j"* | *--jobserver*) jobs= ;; esac
+
+build() {
+    # shellcheck disable=SC2086 # lists of words
+    $MAKE --no-print-directory $jobs WERROR=1 "$@"
+}
+
+# one NAME COMMAND...: a check that passes or fails as a whole; silent unless it fails.
+one() {
+    local name=$1 log
+    shift
+    log=$(mktemp)
+    if "$@" >"$log" 2>&1; then
+        printf '  ok       %s\n' "$name"
+        echo "1 0 0" >>"$TOTALS"
+    else
+        printf '  FAILED   %s\n' "$name"
+        tail -n 200 "$log" | sed 's/^/    | /'
+        echo "0 1 0" >>"$TOTALS"
+    fi
+    rm -f "$log"
+}
+
+# several NAME COMMAND...: tests that count themselves. If none was counted, it did not get as far: one failure.
+several() {
+    local name=$1 before
+    shift
+    before=$(wc -l <"$TOTALS")
+    "$@" 2>&1 | grep --line-buffered -v '^  \(CC\|LINK\|AR\) '
+    if [ "${PIPESTATUS[0]}" != 0 ] && [ "$before" = "$(wc -l <"$TOTALS")" ]; then
+        printf '  FAILED   %s\n' "$name"
+        echo "0 1 0" >>"$TOTALS"
+    fi
+}
+
+format_is_right() {
+    local wrong
+    wrong=$(find src tests bench examples -name '*.[ch]' -exec clang-format --dry-run -Werror {} + 2>&1 |
+        sed -n 's/^\([^:]*:[0-9]*\):.*clang-formatted.*/\1/p' | sort -u)
+    [ -z "$wrong" ] || printf '%s\n' "$wrong" "make format puts it right"
+    [ -z "$wrong" ]
+}
+
+scripts_are_right() {
+    # -x: follow what a script sources
+    find tests bench tools examples completions .ci/run \( -name '*.sh' -o -name '*.bash' -o -name run \) \
+        -exec shellcheck -x {} +
+}
+
+echo "build"
+one "gcc, warnings are errors" build CC=gcc all
+one "clang, warnings are errors" build CC=clang BUILD="$BUILD/clang" all
+echo "sources"
+one "folders include only what is below them" tests/check-includes.sh
+one "clang-format" format_is_right
+one "shellcheck" scripts_are_right
+echo "unit tests"
+several "unit tests" build CC=gcc unit
+echo "system tests"
+several "system tests" build CC=gcc system
+echo "AddressSanitizer, UndefinedBehaviorSanitizer"
+several "asan" build CC=gcc asan
+echo "ThreadSanitizer"
+several "tsan" build CC=gcc tsan
+echo "fuzzers, ${FUZZ_SECONDS:-10} s each"
+several "fuzz" build fuzz
+
+awk '{ passed += $1; failed += $2; skipped += $3 }
+     END { printf "%d passed, %d failed", passed, failed
+           if (skipped) printf ", %d skipped", skipped
+           printf "\n"
+           exit failed > 0 }' "$TOTALS"

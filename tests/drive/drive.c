@@ -1,0 +1,208 @@
+/* drive: plays callbacks into the plugin ($PLUGIN) and keeps its own count of them.
+ *
+ *   drive [--mode MODE] [--api N] [--threads N] [--rate R] [--seconds S] [--count N] [--truth FILE] [--end HOW] ...
+ *
+ * Modes: load (threads play the row of truth.h), churn (short-lived threads), storm, reload, fork (lives.h), fields,
+ * hazards (fields.h), captured (captured parents, then a load), watch (prints the mask as it changes).
+ * Ends: finalize, exit (without finalize), _exit, exec, running (exit while threads play), abort; --kill-after USEC ends
+ * it by SIGKILL, counted from the start of the program. Prints what it did as key=value. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fields.h"
+#include "lives.h"
+
+static struct {
+    const char *mode, *end, *truth, *net;
+    int api;
+    unsigned threads, rounds, churn, at_once;
+    double rate, seconds;
+    uint64_t count, seed;
+    long kill_after;
+} opt = {
+    .mode = "load", .end = "finalize", .net = "mixed", .api = 7, .threads = 1, .rounds = 1, .at_once = 1, .seed = 1};
+
+static void parse(int argc, char **argv)
+{
+    for (int i = 1; i + 1 < argc; i += 2) {
+        const char *v = argv[i + 1], *o = argv[i];
+        if (!strcmp(o, "--mode"))
+            opt.mode = v;
+        else if (!strcmp(o, "--end"))
+            opt.end = v;
+        else if (!strcmp(o, "--truth"))
+            opt.truth = v;
+        else if (!strcmp(o, "--net"))
+            opt.net = v;
+        else if (!strcmp(o, "--api"))
+            opt.api = atoi(v);
+        else if (!strcmp(o, "--threads"))
+            opt.threads = (unsigned)atoi(v);
+        else if (!strcmp(o, "--rounds"))
+            opt.rounds = (unsigned)atoi(v);
+        else if (!strcmp(o, "--churn"))
+            opt.churn = (unsigned)atoi(v);
+        else if (!strcmp(o, "--at-once"))
+            opt.at_once = (unsigned)atoi(v);
+        else if (!strcmp(o, "--rate"))
+            opt.rate = atof(v);
+        else if (!strcmp(o, "--seconds"))
+            opt.seconds = atof(v);
+        else if (!strcmp(o, "--count"))
+            opt.count = strtoull(v, NULL, 10);
+        else if (!strcmp(o, "--seed"))
+            opt.seed = strtoull(v, NULL, 10);
+        else if (!strcmp(o, "--kill-after"))
+            opt.kill_after = atol(v);
+        else
+            fprintf(stderr, "drive: %s?\n", o), exit(2);
+    }
+    if (opt.threads < 1 || opt.threads > TRUTH_THREADS / 2 || opt.at_once < 1 || opt.at_once > 256) exit(2);
+}
+
+static struct truth *make_truth(const char *suffix)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s%s", opt.truth ? opt.truth : "", suffix);
+    int fd = opt.truth ? open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644) : -1;
+    if (opt.truth && (fd < 0 || ftruncate(fd, sizeof(struct truth)))) {
+        perror(path);
+        exit(9);
+    }
+    struct truth *t =
+        mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, opt.truth ? MAP_SHARED : MAP_SHARED | MAP_ANONYMOUS, fd, 0);
+    if (t == MAP_FAILED) exit(9);
+    if (fd >= 0) close(fd);
+    t->magic = TRUTH_MAGIC;
+    return t;
+}
+
+static void *executioner(void *unused)
+{
+    (void)unused;
+    nanosleep(&(struct timespec){.tv_sec = opt.kill_after / 1000000, .tv_nsec = opt.kill_after % 1000000 * 1000}, NULL);
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+static long resident_kib(void)
+{
+    FILE *f = fopen("/proc/self/status", "re");
+    char line[256];
+    long kib = 0;
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "VmRSS: %ld", &kib) == 1) break;
+    if (f) fclose(f);
+    return kib;
+}
+
+/* Starts that replays of a graph name as parents for ever after, then a load that the ring cannot hold. */
+static void captured(struct load *l)
+{
+    for (unsigned i = 0; i < opt.rounds; i++) {
+        struct rs_nccl_descr_v7 d = {
+            .type = RS_COLL_API, .rank = 0, .collApi = {"AllReduce", i, "ncclInt8", 0, NULL, 1, 0}};
+        if (i % 2) d = (struct rs_nccl_descr_v7){.type = RS_P2P_API, .p2pApi = {"Send", i, "ncclInt8", NULL, true, 0}};
+        printf("captured=%p\n", plugin_start(l->plugin, l->context, &d));
+        l->truth->extra++;
+    }
+    play_load(l);
+}
+
+static void watch(double seconds)
+{
+    int seen = -1;
+    for (double end = now_seconds() + seconds; now_seconds() < end; usleep(20000)) {
+        int mask = __atomic_load_n(&nccl_mask, __ATOMIC_RELAXED);
+        if (mask != seen) printf("mask=0x%x\n", (unsigned)mask), fflush(stdout);
+        seen = mask;
+    }
+}
+
+static void play_mode(struct load *l)
+{
+    enum net_kind net = !strcmp(opt.net, "ib") ? NET_IB : !strcmp(opt.net, "sock") ? NET_SOCK : NET_MIXED;
+    double took = 0;
+    if (!strcmp(opt.mode, "fields"))
+        play_fields(l->plugin, l->context, opt.rounds, opt.seed, net);
+    else if (!strcmp(opt.mode, "hazards"))
+        play_hazards(l->plugin, l->context);
+    else if (!strcmp(opt.mode, "captured"))
+        captured(l);
+    else if (!strcmp(opt.mode, "watch"))
+        watch(opt.seconds);
+    else if (!strcmp(opt.mode, "fork"))
+        live_fork(l, make_truth(".child"));
+    else if (!strcmp(opt.mode, "churn")) {
+        long before = resident_kib();
+        play_churn(l, opt.churn / 10, opt.at_once);
+        long warm = resident_kib();
+        play_churn(l, opt.churn, opt.at_once);
+        printf("rss_before=%ld\nrss_warm=%ld\nrss_after=%ld\n", before, warm, resident_kib());
+    } else if (!strcmp(opt.end, "running")) {
+        play_forever(l);
+        usleep((useconds_t)(opt.seconds * 500000)); /* leaves while they play */
+    } else {
+        took = play_load(l);
+    }
+    if (took > 0) {
+        uint64_t n = 0;
+        for (unsigned i = 0; i < l->threads; i++) n += l->truth->threads[i].returned;
+        printf("callbacks=%llu\nseconds=%.3f\nrate=%.0f\n", (unsigned long long)n, took, (double)n / took);
+    }
+}
+
+static void end_of(const struct load *l, char **argv)
+{
+    printf("warnings=%d\n", atomic_load(&warnings));
+    fflush(NULL);
+    if (!strcmp(opt.end, "_exit")) _exit(0);
+    if (!strcmp(opt.end, "abort")) abort();
+    if (!strcmp(opt.end, "exec")) {
+        char other[4096]; /* another life, another count */
+        snprintf(other, sizeof other, "%s.exec", opt.truth);
+        execl("/proc/self/exe", argv[0], "--count", "6000", "--truth", other, (char *)NULL);
+        _exit(9);
+    }
+    if (strcmp(opt.end, "finalize")) return;
+    plugin_finalize(l->plugin, l->context);
+    l->truth->finalizes++;
+}
+
+int main(int argc, char **argv)
+{
+    parse(argc, argv);
+    struct truth *truth = make_truth("");
+    pthread_t killer;
+    if (opt.kill_after && pthread_create(&killer, NULL, executioner, NULL)) return 9;
+    static struct plugin plugin; /* threads may play on while main() has returned */
+    static struct load load;
+    load = (struct load){.plugin = &plugin,
+                         .truth = truth,
+                         .threads = opt.threads,
+                         .rate = opt.rate,
+                         .seconds = opt.seconds,
+                         .count = opt.count};
+    if (!strcmp(opt.mode, "reload")) {
+        live_reload(&load, opt.api, opt.rounds);
+        return 0;
+    }
+    plugin_open(&plugin, opt.api);
+    if (!strcmp(opt.mode, "storm")) {
+        live_storm(&load);
+        return 0;
+    }
+    load.context = plugin_init(&plugin, "driven", 0xfeedbeef, 2, 16, 5);
+    truth->inits++;
+    play_mode(&load);
+    end_of(&load, argv);
+    return 0;
+}

@@ -1,0 +1,72 @@
+#!/bin/bash
+# Runs test programs and scripts, one line each; shows the output of those that fail.
+#
+#   tests/run.sh TEST...
+#
+# A test passes with exit status 0 and is skipped with 77. It runs in the root of the sources, without input, with
+# TMP set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on:
+# RINGSCOPE, PLUGIN, NOP, STATIC, BUILD, CC, SAN. It may state its own limit in its first lines, in seconds
+# (`# timeout: 300`); the usual one is 120. Under sanitizers limits are three times as long. Fuzzers (fuzz_*) run for
+# FUZZ_SECONDS on the files of tests/data. Totals are added to the file TOTALS, if that is set.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+case ${SAN:-} in
+'') stage= ;;
+*fuzzer*) stage=fuzz/ ;;
+*thread*) stage=tsan/ ;;
+*) stage=asan/ ;;
+esac
+export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+
+passed=0 failed=0 skipped=0
+for test in "$@"; do
+    name=$stage$(basename "$test")
+    limit=$(head -n 10 "$test" 2>/dev/null | tr -d '\0' | sed -n 's/^# timeout: \([0-9]*\).*/\1/p' | head -n 1)
+    limit=${limit:-120}
+    [ -z "${SAN:-}" ] || limit=$((limit * 3))
+    TMP=$(mktemp -d "${TMPDIR:-/tmp}/ringscope-test.XXXXXX") || exit 1
+    export TMP
+    command=("$test")
+    case $(basename "$test") in
+    fuzz_*)
+        mkdir "$TMP/corpus"
+        command+=("-max_total_time=${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0
+            -verbosity=0 "-artifact_prefix=$BUILD/" "$TMP/corpus")
+        [ ! -d tests/data ] || command+=(tests/data)
+        ;;
+    esac
+    log=$TMP.log
+    start=${EPOCHREALTIME/./}
+    timeout -k 10 "$limit" "${command[@]}" </dev/null >"$log" 2>&1
+    status=$?
+    took=$(((${EPOCHREALTIME/./} - start) / 10000)) # in 1/100 s
+    took=$(printf '%d.%02d s' $((took / 100)) $((took % 100)))
+    case $status in
+    0)
+        passed=$((passed + 1))
+        printf '  ok       %-40s %10s\n' "$name" "$took"
+        ;;
+    77)
+        skipped=$((skipped + 1))
+        printf '  skipped  %-40s %s\n' "$name" "$(tail -n 1 "$log")"
+        ;;
+    *)
+        failed=$((failed + 1))
+        why="exit status $status"
+        [ $status != 124 ] && [ $status != 137 ] || why="still running after $limit s"
+        printf '  FAILED   %-40s %10s  %s\n' "$name" "$took" "$why"
+        tail -n 200 "$log" | sed 's/^/    | /'
+        ;;
+    esac
+    if [ "${KEEP:-}" = 1 ]; then echo "           kept: $TMP $log"; else rm -rf "$TMP" "$log"; fi
+done
+
+if [ -n "${TOTALS:-}" ]; then
+    echo "$passed $failed $skipped" >>"$TOTALS"
+else
+    echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+fi
+[ $failed = 0 ]

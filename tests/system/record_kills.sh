@@ -1,0 +1,48 @@
+#!/bin/bash
+# kill -9 at random moments: every callback that had returned is read back, exactly once, at a load that is kept whole;
+# with losses, each is either read back or counted.
+# timeout: 240
+# shellcheck source=tests/drive/lib.sh
+source "$(dirname "$0")/../drive/lib.sh"
+RANDOM=${SEED:-4711}
+kills=${KILLS:-200}
+
+# one NAME MAX_USEC VERIFY_OPTIONS -- SETTINGS -- DRIVE_OPTIONS: a run that ends by SIGKILL, and what it left.
+opened=0 empty=0 whole=0
+one() {
+    local name=$1 at=$((RANDOM * 32768 + RANDOM)) files
+    at=$((at % $2 + 1))
+    rm -rf "$name" "$name.truth"
+    { # the shell tells of the kill on its own standard error
+        env RINGSCOPE_DIR="$PWD/$name" "${settings[@]}" "$DRIVE" --truth "$name.truth" --kill-after "$at" "${load[@]}" \
+            >"$name.out" 2>"$name.err"
+        status=$?
+    } 2>/dev/null
+    [ $status = 137 ] || [ $status = 0 ] || fail "$name, killed after $at us: status $status"
+    [ $status != 0 ] || whole=$((whole + 1))
+    files=("$name"/*.rsc)
+    if [ ! -s "${files[0]}" ]; then # died before it had recorded anything: then nothing may have returned
+        empty=$((empty + 1))
+        [ ! -s "$name.truth" ] || [ -z "$(tr -d '\0' <"$name.truth" | tail -c +6)" ] || fail "$name: no recording after $at us"
+        return
+    fi
+    opened=$((opened + 1))
+    "$VERIFY" --truth "$name.truth" --killed "${check[@]}" "${files[0]}" >"$name.seen" 2>"$name.wrong" ||
+        fail "$name ${settings[*]} ${load[*]}, killed after $at us: $(head -n 3 "$name.wrong") $(head -n 14 "$name.seen" | tr '\n' ' ')"
+}
+
+# A load that is kept whole, in buffers that go round many times a second.
+settings=(RINGSCOPE_MEMORY=6M) load=(--threads 2 --rate 1e6 --seconds 5) check=(--lossless)
+for ((i = 0; i < kills; i++)); do one paced 150000; done
+# Long enough for partly filled buffers to be sealed too, more than once, and with the usual memory.
+settings=(RINGSCOPE_MEMORY=64M) load=(--threads 3 --rate 6000 --seconds 5) check=(--lossless)
+for ((i = 0; i < kills / 20; i++)); do one slow 3500000; done
+# As fast as it goes, with few buffers: kills fall between sealing and reuse.
+settings=(RINGSCOPE_MEMORY=4M) load=(--threads 2 --seconds 5) check=()
+for ((i = 0; i < kills / 2; i++)); do one unpaced 150000; done
+# The flight recorder, killed while it writes over its oldest.
+settings=(RINGSCOPE_MEMORY=6M RINGSCOPE_LIMIT=1M RINGSCOPE_KEEP=last) load=(--threads 2 --rate 3e6 --seconds 5)
+for ((i = 0; i < kills / 4; i++)); do one ring 400000; done
+echo "$opened recordings read, $empty without one, $whole ended before their kill"
+[ "$opened" -gt $((kills / 2)) ] || fail "only $opened recordings"
+finish
