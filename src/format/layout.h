@@ -44,13 +44,14 @@ struct rs_status_block {
     uint64_t sealed_records; /* callbacks in chunks written so far (overwritten ones included) */
     uint64_t lost[RS_LOST_COUNTS]; /* callbacks that found no room, by loss class */
     uint64_t lost_unopened; /* callbacks that came while the recording could not be (or was not yet) opened */
-    uint64_t lost_facts; /* facts that found no room */
+    uint64_t lost_facts; /* other facts that found no room */
     uint64_t sealer_cpu_ns; /* CPU time of the background thread */
     uint32_t callback_cost_ps; /* of one callback, measured at start; picoseconds */
     uint32_t state; /* enum rs_file_state */
     uint32_t write_errno; /* of the last write that failed, 0 = none pending */
     uint32_t live_left; /* 1: closed, but not everything could be sealed: the live file belongs to the recording */
-    uint64_t reserved[3];
+    uint64_t lost_lives; /* init and finalize calls that found no room */
+    uint64_t reserved[2];
     uint64_t lost_late; /* callbacks that came after the recording was closed; counted in place by their threads */
 };
 _Static_assert(sizeof(struct rs_status_block) == 256, "status block");

@@ -17,6 +17,7 @@ uint32_t rs_nonce = 1;
 uint64_t rs_context_base;
 _Thread_local struct rs_buffer *rs_tls_buffer;
 static _Thread_local struct rs_slot *tls_slot;
+static _Thread_local uint64_t tls_name[2]; /* of the thread, 16 bytes */
 
 static pthread_key_t exit_key; /* its destructor gives a dying thread's slot back */
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
@@ -182,10 +183,10 @@ static void put_plain(struct rs_buffer *b, unsigned kind, const uint64_t *args)
     __atomic_store_n(&b->commit, b->commit + 1 + rs_kind_args[kind], __ATOMIC_RELEASE);
 }
 
-static void put_thread(struct rs_buffer *b, uint32_t tid)
+/* The name is that of the thread's first call; the background thread puts a newer one in its place when it seals. */
+static void put_thread(struct rs_buffer *b, const struct rs_slot *s)
 {
-    uint64_t args[3] = {tid, 0, 0};
-    prctl(PR_GET_NAME, (char *)&args[1]);
+    uint64_t args[3] = {s->tid, tls_name[0], tls_name[1]};
     put_plain(b, RS_K_THREAD, args);
 }
 
@@ -229,6 +230,7 @@ static struct rs_slot *slot_take(void)
     struct rs_slot *s = &p->slots[i];
     PUT(s->tid, (uint32_t)syscall(SYS_gettid));
     tls_slot = s;
+    prctl(PR_GET_NAME, (char *)tls_name);
     pthread_setspecific(exit_key, s);
     return s;
 }
@@ -266,7 +268,7 @@ struct rs_buffer *rs_buffer_next(void)
                 put_plain(b, RS_K_TICK_BASE, &now);
                 b->tick_now = now;
             }
-            if (new_owner && (uint32_t)b->commit < LIMIT) put_thread(b, s->tid);
+            if (new_owner && (uint32_t)b->commit < LIMIT) put_thread(b, s);
             if ((uint32_t)b->commit < LIMIT) return use(b);
         }
         s->next_handle = handle_after(b->first_handle, b->commit >> 32, b->slot);
@@ -282,7 +284,7 @@ struct rs_buffer *rs_buffer_next(void)
     PUT(s->generation, s->generation + 1);
     rs_buffer_prepare(index, slot_index(s), s->generation, s->next_handle);
     struct rs_buffer *b = &p->buffers[index];
-    put_thread(b, s->tid);
+    put_thread(b, s);
     put_lost(b, s);
     __atomic_store_n(&s->buffer, index + 1, __ATOMIC_RELEASE);
     /* rs_pool_close() says so first and looks at the slots then: one of us two sees the other. */

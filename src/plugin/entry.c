@@ -123,7 +123,7 @@ static rs_nccl_result lost_state(void)
     return RS_NCCL_SUCCESS;
 }
 
-static rs_nccl_result state_raw(void *handle, int state, const uint64_t *arg)
+static RS_OUTLINE rs_nccl_result state_raw(void *handle, int state, const uint64_t *arg)
 {
     struct rs_write w;
     if (!rs_write_begin(&w)) return lost_state();
@@ -181,7 +181,7 @@ static rs_nccl_result state_v1(void *handle, int state, union rs_nccl_args_v1 *a
 }
 
 /* State 21. The payload has no id of its own: it is read only while all network events so far were of one kind. */
-static rs_nccl_result state_net_update(void *handle, const union rs_nccl_args_v4 *args)
+static RS_OUTLINE rs_nccl_result state_net_update(void *handle, const union rs_nccl_args_v4 *args)
 {
     const void *data = args->netPlugin.data;
     int64_t id = data ? rs_net_payload() : 0;

@@ -13,7 +13,13 @@ enum { WORDS = (RS_BUFFER_BYTES - 64) / 8 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t current; /* index + 1 */
 static uint32_t generation;
-static _Atomic uint64_t lost;
+static _Atomic uint64_t lost_lives, lost_facts;
+
+/* Init and finalize are callbacks, and counted as such. */
+static void count_lost(unsigned type)
+{
+    atomic_fetch_add(type == RS_FACT_COMM || type == RS_FACT_COMM_END ? &lost_lives : &lost_facts, 1);
+}
 
 /* A buffer with room for `words`, or NULL. */
 static struct rs_buffer *room(uint32_t words)
@@ -49,7 +55,7 @@ bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_byte
         if (b_bytes) memcpy(payload + a_bytes, b, b_bytes);
         __atomic_store_n(&buf->commit, buf->commit + words + (UINT64_C(1) << 32), __ATOMIC_RELEASE);
     } else {
-        atomic_fetch_add(&lost, 1);
+        count_lost(type);
     }
     pthread_mutex_unlock(&lock);
     return buf != NULL;
@@ -80,15 +86,30 @@ uint32_t rs_facts_buffer(void)
     return atomic_load_explicit(&current, memory_order_acquire);
 }
 
-uint64_t rs_facts_lost(void)
+void rs_facts_discard(uint32_t index, uint32_t from)
 {
-    return atomic_load(&lost);
+    struct rs_buffer *b = &rs_pool.buffers[index];
+    uint32_t to = (uint32_t)b->commit;
+    for (uint32_t at = from; at < to;) {
+        struct rs_fact_head head;
+        memcpy(&head, b->words + at, sizeof head);
+        count_lost(head.type);
+        at += (uint32_t)((sizeof head + head.bytes + 7) / 8);
+    }
+    __atomic_store_n(&b->sealed, to, __ATOMIC_RELEASE);
+}
+
+void rs_facts_status(struct rs_status_block *status)
+{
+    status->lost_lives = atomic_load(&lost_lives);
+    status->lost_facts = atomic_load(&lost_facts);
 }
 
 void rs_facts_reset(void)
 {
     pthread_mutex_init(&lock, NULL);
     atomic_store(&current, 0);
-    atomic_store(&lost, 0);
+    atomic_store(&lost_lives, 0);
+    atomic_store(&lost_facts, 0);
     generation = 0;
 }

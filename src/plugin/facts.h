@@ -2,7 +2,7 @@
  *
  * Facts are written under a lock into buffers of their own, in the same mapping as the events, and sealed by the
  * background thread into chunks of their own. Any thread may call; none of these are on the fast path. A fact that finds
- * no room is counted (status.lost_facts). */
+ * no room is counted. */
 #ifndef RS_PLUGIN_FACTS_H
 #define RS_PLUGIN_FACTS_H
 
@@ -21,7 +21,10 @@ bool rs_fact_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* The buffer that facts go to now (index + 1; 0 = none): the background thread seals its filled part as well. */
 uint32_t rs_facts_buffer(void);
-uint64_t rs_facts_lost(void);
+/* Counts the facts of buffer `index` from word `from` on as lost: they could not be written, and the process ends. */
+void rs_facts_discard(uint32_t index, uint32_t from);
+/* Fills in lost_lives and lost_facts. */
+void rs_facts_status(struct rs_status_block *status);
 /* In a forked child, and before a recording is opened. */
 void rs_facts_reset(void);
 

@@ -235,7 +235,11 @@ static void discard(uint32_t index)
     const struct rs_buffer *b = &rs_pool.buffers[index];
     const struct sealed *s = &me.sealed[index];
     bool same = s->slot == b->slot && s->generation == b->generation;
-    if (b->slot != RS_SLOT_FACTS) rs_buffer_discard(index, same ? s->words : 0);
+    uint32_t from = same ? s->words : 0;
+    if (b->slot == RS_SLOT_FACTS)
+        rs_facts_discard(index, from);
+    else
+        rs_buffer_discard(index, from);
 }
 
 static void discard_all(void)
@@ -252,6 +256,8 @@ static void discard_all(void)
         uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
         if (buffer) discard(buffer - 1);
     }
+    uint32_t facts = rs_facts_buffer();
+    if (facts && !seal(facts - 1)) discard(facts - 1);
 }
 
 /* ---- the module ---- */

@@ -66,7 +66,7 @@ static void beat(void)
     st->heartbeat_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     rs_seal_status(st);
     st->lost_unopened = atomic_load(&p->lost_unopened);
-    st->lost_facts = rs_facts_lost();
+    rs_facts_status(st);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     st->sealer_cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
     uint32_t made = atomic_load(&p->slots_made);

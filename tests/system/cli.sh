@@ -110,7 +110,7 @@ same "$out" "plugin=$(realpath "$PLUGIN") dir=$TMP/rec events= memory= limit= ke
 has "$err" "nothing was recorded in $TMP/rec"
 [ -d rec ] || fail "the folder was not made"
 expect 0 "$RINGSCOPE" run -o a/b --events ops --memory 16Mi --limit=2G --keep last ./show.sh
-same "$out" "plugin=$(realpath "$PLUGIN") dir=$TMP/a/b events=ops memory=16777216 limit=2000000000 keep=last"
+same "$out" "plugin=$(realpath "$PLUGIN") dir=$TMP/a/b events=ops memory=16Mi limit=2G keep=last"
 # The environment stays, unless an option says otherwise.
 expect 0 env RINGSCOPE_DIR="$TMP/mine" RINGSCOPE_EVENTS=all RINGSCOPE_KEEP=last "$RINGSCOPE" run --events net ./show.sh
 has "$out" "dir=$TMP/mine events=net"
@@ -224,7 +224,7 @@ expect 0 "$RINGSCOPE" run -o "a'b \$x" --limit 1k --print-env
 echo "$out" >env.sh
 # shellcheck disable=SC2016 # the inner shell is to expand them
 show='. ./env.sh; echo "$NCCL_PROFILER_PLUGIN|$RINGSCOPE_DIR|$RINGSCOPE_LIMIT|$RINGSCOPE_KEEP"'
-same "$(env -i sh -c "$show")" "$(realpath "$PLUGIN")|$TMP/a'b \$x|1000|"
+same "$(env -i sh -c "$show")" "$(realpath "$PLUGIN")|$TMP/a'b \$x|1k|"
 [ ! -e "a'b \$x" ] || fail "--print-env made the folder"
 expect 0 "$RINGSCOPE" run --plugin /opt/only/there.so --print-env
 has "$out" "export NCCL_PROFILER_PLUGIN='/opt/only/there.so'"

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# `make bench`: what the recorder and the reader cost on this machine, and one table at the end.
+#   run.sh [--quick]     under 3 minutes, quick under 40 seconds
+# Exit status 0 also when a mark is missed: this measures. 1: something could not be measured.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+: "${BUILD:=$PWD/build}" "${RINGSCOPE:=$BUILD/ringscope}" "${PLUGIN:=$BUILD/libnccl-profiler-ringscope.so}"
+: "${NOP:=$BUILD/libnccl-profiler-ringscope-nop.so}"
+export RINGSCOPE PLUGIN
+unset RINGSCOPE_DIR RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP RINGSCOPE_TEST_HOST RINGSCOPE_TEST_CLOCK
+unset NCCL_PROFILER_PLUGIN SLURM_JOB_ID
+quick=
+case ${1:-} in
+'') ;;
+--quick) quick=1 ;;
+*) echo "usage: run.sh [--quick]" >&2; exit 2 ;;
+esac
+dir=$(mktemp -d "${BENCH_DIR:-$BUILD}/bench.XXXXXX") || exit 1
+trap 'rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM HUP
+results=$dir/results failed=0 cores=$(nproc)
+SECONDS=0
+: >"$results"
+
+step() { "$@" || { echo "bench: $(basename "$1") failed" >&2; failed=1; }; }
+
+echo "machine  $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1) ($(uname -m)), $cores cores"
+echo "kernel   $(uname -sr), clock source $(cat /sys/devices/system/clocksource/clocksource0/current_clocksource 2>/dev/null)"
+echo "memory   $(awk '/^MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"
+echo "folder   on $(df --output=fstype "$dir" | tail -n 1), load before: $(cut -d' ' -f1-3 /proc/loadavg)"
+
+bench=$BUILD/bench
+if [ -n "$quick" ]; then
+    seconds=2 counts=1
+    step "$bench/callback" -r 3 -d "$dir" -o "$results" "$NOP" "$PLUGIN"
+else
+    seconds=10 counts=1
+    if [ "$cores" -gt 1 ]; then counts="1 $cores"; fi
+    step "$bench/callback" -r 15 -d "$dir" -o "$results" "$NOP" "$PLUGIN"
+fi
+for n in 1 2; do step "$bench/load" -t $n -s $seconds -d "$dir" -o "$results" sustain "$PLUGIN"; done
+for n in $counts; do
+    step "$bench/load" -t "$n" -d "$dir" -o "$results" burst "$PLUGIN"
+    [ -n "$quick" ] || step "$bench/load" -t "$n" -s 2 -r 10e6 -d "$dir" -o "$results" highest "$PLUGIN"
+done
+# A recording of over 10 M callbacks for the reader; its own figures are not wanted again.
+step "$bench/load" -s 2.1 -k -d "$dir" sustain "$PLUGIN" >/dev/null
+step "$bench/read" -o "$results" "$RINGSCOPE" "$dir/kept.1"
+step bench/sizes.sh ${quick:+--quick} "$dir" "$results"
+
+# NAME FIELD: a number from the results; nothing if it was not measured
+value() { awk -v name="$1" -v field="$(($2 + 1))" '$1 == name { print $field }' "$results"; }
+row() { # WHAT MEASURED UNIT MARK(op number, or -) [MORE]
+    [ -n "$2" ] || return 0
+    awk -v what="$1" -v x="$2" -v unit="$3" -v op="${4%% *}" -v mark="${4#* }" -v more="${5:-}" 'BEGIN {
+        met = op == "-" ? "" : (op == "<=" ? x + 0 <= mark + 0 : x + 0 >= mark + 0) ? "yes" : "NO"
+        printf "%-50s | %-32s | %-8s | %s\n", what, x (unit == "" ? "" : " " unit) (more == "" ? "" : " (" more ")"),
+            op == "-" ? "" : op " " mark, met }'
+}
+many() { [ "$1" = 1 ] && echo "1 thread" || echo "$1 threads"; }
+
+printf '\n%-50s | %-32s | %-8s | %s\n' what measured mark met
+printf '%s\n' "---------------------------------------------------|----------------------------------|----------|----"
+row "own cost of a callback, 1 thread" "$(value cost_1 1)" "x tick" "<= 1.5" "median $(value cost_1 2)"
+row "own cost of a callback, $(many "$cores")" "$(value cost_all 1)" "x tick" "<= 2" "median $(value cost_all 2)"
+lost=$(awk '/^cost_lost_/ { n += $2; any = 1 } END { if (any) print n }' "$results")
+row "lost while that was measured" "$lost" callbacks "<= 0"
+row "cost when all memory is full" "$(value cost_full 1)" "x tick" "-"
+for n in 1 2; do
+    row "5 M/s for $seconds s, $(many $n): rate" "$(value "sustain_$n" 1)" "M/s" ">= 5"
+    row "5 M/s for $seconds s, $(many $n): lost" "$(value "sustain_$n" 2)" callbacks "<= 0"
+    row "5 M/s for $seconds s, $(many $n): background thread" "$(value "sustain_$n" 3)" "% of a core" "-"
+    row "5 M/s for $seconds s, $(many $n): own cost" "$(value "sustain_$n" 6)" "x tick" "-"
+    row "5 M/s for $seconds s, $(many $n): disk" "$(value "sustain_$n" 4)" "bytes/callback" "<= 6"
+    row "5 M/s for $seconds s, $(many $n): memory" "$(value "sustain_$n" 5)" "MiB" "<= 64"
+done
+for n in $counts; do
+    row "burst of RINGSCOPE_MEMORY, $(many "$n"): lost" "$(value "burst_$n" 1)" callbacks "<= 0" "of $(value "burst_$n" 2)"
+    row "burst of RINGSCOPE_MEMORY, $(many "$n"): memory" "$(value "burst_$n" 3)" "MiB" "<= 64"
+    row "highest rate kept whole for 2 s, $(many "$n")" "$(value "highest_$n" 1)" "M/s" ">= 5"
+done
+row "disk, worst simulated job with network steps" "$(value sizes 1)" "bytes/callback" "<= 6"
+row "lost in the simulated jobs" "$(value sizes 2)" callbacks "<= 0"
+row "disk, job of 3 steps (headers and facts weigh)" "$(value sizes_short 1)" "bytes/callback" "-"
+row "disk, almost idle job" "$(value idle 1)" "bytes/s a process" "-"
+row "ringscope info, of CPU time" "$(value read_info 1)" "M callbacks/s" ">= 5" "$(value read_info 2) MB/s"
+row "ringscope export --to jsonl, of CPU time" "$(value read_jsonl 1)" "M callbacks/s" "-" "$(value read_jsonl 4) MB/s printed"
+row "peak memory of ringscope info" "$(value read_info 3)" "MiB" "<= 1024"
+row "peak memory of ringscope export --to jsonl" "$(value read_jsonl 3)" "MiB" "<= 1024"
+echo
+echo "took $SECONDS s"
+exit $failed
