@@ -221,7 +221,33 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
         f->fd = -1;
         return false;
     }
+    struct stat st;
+    if (!fstat(f->fd, &st)) {
+        f->device = st.st_dev;
+        f->inode = st.st_ino;
+    }
     return true;
+}
+
+static bool is_recording(const struct rs_files *f, int fd)
+{
+    struct stat st;
+    return fd >= 0 && !fstat(fd, &st) && st.st_dev == f->device && st.st_ino == f->inode;
+}
+
+int rs_files_fd(struct rs_files *f)
+{
+    if (is_recording(f, f->fd)) return f->fd;
+    int fd = open(f->path, O_RDWR | O_CLOEXEC);
+    if (!is_recording(f, fd)) {
+        if (fd >= 0) {
+            close(fd);
+            errno = ENOENT; /* the name means another file now */
+        }
+        f->fd = -1; /* not closed: it is not ours any more */
+        return -1;
+    }
+    return f->fd = fd;
 }
 
 void rs_files_drop_live(struct rs_files *f)

@@ -8,12 +8,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "format/layout.h"
 #include "plugin/config.h"
 
 struct rs_files {
-    int fd; /* of the recording; -1 = none */
+    int fd; /* of the recording; -1 = none. To be used through rs_files_fd() alone */
+    dev_t device; /* the recording's identity */
+    ino_t inode;
     char path[4096]; /* of the recording */
     char live_path[4096]; /* "" when anonymous */
     void *live; /* the mapping: zeroed, reserved */
@@ -25,6 +28,10 @@ struct rs_files {
  * be put beside the recording, the reason (else ""). */
 bool rs_files_open(struct rs_files *files, const struct rs_config *config, char *why, size_t why_bytes, char *fallback,
                    size_t fallback_bytes);
+
+/* The recording's descriptor. Programs close descriptors that are not theirs (daemons close all of them), and the number may
+ * be somebody else's file by now: it is checked each time, and the recording opened again if need be. -1: errno says why. */
+int rs_files_fd(struct rs_files *files);
 
 /* Takes the page faults of [from, to) of the live mapping now (about 0.2 ms a MiB), so that no callback of NCCL does:
  * they would double its cost. */

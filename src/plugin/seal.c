@@ -125,6 +125,7 @@ static bool seal(uint32_t index)
         after.next_handle = commit >> 32;
     }
     bool behind = atomic_load(&rs_pool.nfree) < rs_pool.nbuffers / 4;
+    me.chunks.fd = rs_files_fd(me.files);
     switch (rs_chunk_write(&me.chunks, &h, b->words + s->words, to - s->words, behind && h.kind == RS_CHUNK_EVENTS)) {
     case RS_CHUNK_WRITTEN:
         *s = after;
@@ -268,8 +269,7 @@ bool rs_seal_open(struct rs_files *f, const struct rs_config *config)
     memset(&me, 0, sizeof me);
     me.files = f;
     me.waiting_first = UINT32_MAX;
-    me.chunks = (struct rs_chunk_file){.fd = f->fd,
-                                       .codec = rs_codec_create(),
+    me.chunks = (struct rs_chunk_file){.codec = rs_codec_create(),
                                        .end = h->ring_end ? h->ring_end : h->header_bytes,
                                        .limit = config->keep_last ? 0 : config->limit,
                                        .ring_begin = h->ring_begin,
@@ -300,7 +300,7 @@ bool rs_seal_last(void)
     bool all = !me.retry_at_ms && rs_pool_mark_losses();
     if (all) rs_seal_full();
     /* A chunk that was written in part is no part of the recording. */
-    if (me.retry_at_ms && ftruncate(me.files->fd, (off_t)me.chunks.end)) me.write_errno = (uint32_t)errno;
+    if (me.retry_at_ms && ftruncate(rs_files_fd(me.files), (off_t)me.chunks.end)) me.write_errno = (uint32_t)errno;
     return (all && !me.retry_at_ms) || anonymous;
 }
 

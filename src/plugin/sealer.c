@@ -86,8 +86,8 @@ static void beat(void)
     p->live->status = *st;
     /* In place: needs no new block even on a full disk. Best effort: the live header has the same. The last counter is not
      * ours to write. */
-    ssize_t n =
-        pwrite(me.files.fd, st, offsetof(struct rs_status_block, lost_late), offsetof(struct rs_file_header, status));
+    ssize_t n = pwrite(rs_files_fd(&me.files), st, offsetof(struct rs_status_block, lost_late),
+                       offsetof(struct rs_file_header, status));
     (void)n;
 }
 
@@ -157,7 +157,8 @@ static bool open_recording(void)
 static uint64_t *map_late_counter(void)
 {
     static uint64_t nowhere;
-    char *header = mmap(NULL, sizeof(struct rs_file_header), PROT_READ | PROT_WRITE, MAP_SHARED, me.files.fd, 0);
+    char *header =
+        mmap(NULL, sizeof(struct rs_file_header), PROT_READ | PROT_WRITE, MAP_SHARED, rs_files_fd(&me.files), 0);
     if (header == MAP_FAILED) return &nowhere;
     return (uint64_t *)(header + offsetof(struct rs_file_header, status.lost_late));
 }
@@ -271,6 +272,6 @@ void rs_sealer_close(unsigned wait_ms)
 
 void rs_sealer_forget(void)
 {
-    if (me.files.fd > 0) close(me.files.fd);
+    if (me.files.fd > 0) close(rs_files_fd(&me.files));
     memset(&me, 0, sizeof me);
 }

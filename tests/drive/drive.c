@@ -141,6 +141,8 @@ static void play_mode(struct load *l)
         watch(opt.seconds);
     else if (!strcmp(opt.mode, "fork"))
         live_fork(l, make_truth(".child"));
+    else if (!strcmp(opt.mode, "close-files"))
+        live_close_files(l);
     else if (!strcmp(opt.mode, "churn")) {
         long before = resident_kib();
         play_churn(l, opt.churn / 10, opt.at_once);

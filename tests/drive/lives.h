@@ -11,4 +11,8 @@ void live_reload(struct load *load, int api, unsigned rounds);
 /* Forks while threads are playing: children that only call, that init, that exec. Ends when the load has ended. */
 void live_fork(struct load *load, struct truth *child_truth);
 
+/* Closes all files in the middle of the load, as daemons do, and opens others: they must stay empty. Prints and exits with 9
+ * if they do not. */
+void live_close_files(struct load *l);
+
 #endif

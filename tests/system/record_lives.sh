@@ -24,6 +24,10 @@ growth=$(($(told churn rss_after) - $(told churn rss_warm)))
 [ "$growth" -lt 2048 ] || [ -n "${SAN:-}" ] || fail "churn: $growth KiB more after $short threads"
 [ "$(told churn rss_after)" -lt $((72 << 10)) ] || [ -n "${SAN:-}" ] || fail "churn: $(told churn rss_after) KiB in all"
 
+# A program that closes all files, and takes their numbers for others.
+drive closed --mode close-files --count "$some"
+verify closed --lossless
+
 # Ways to end, with an event left open.
 for end in exit _exit exec; do
     drive "end$end" --count $((some + 3)) --end $end
