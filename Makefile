@@ -145,7 +145,7 @@ $(PLUGIN): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a src/plugin/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(PLUGIN_OBJ) $(BUILD)/plugin/below.a $(ZSTD) -o $@
 
-$(NOP): $(BUILD)/plugin/src/plugin/nop.o $(BUILD)/plugin/src/plugin/config.o src/plugin/exports.map
+$(NOP): $(addprefix $(BUILD)/plugin/src/,plugin/nop.o plugin/config.o format/settings.o) src/plugin/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 

@@ -11,6 +11,7 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "format/settings.h"
 #include "nccl/names.h"
 
 enum { MOST_ROWS = 40 }; /* of processes, in the text; --json has them all */
@@ -48,21 +49,51 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
     }
 }
 
+/* Which events NCCL was asked for: what was not asked for is not there, and that is no loss. */
+static void print_mask(const struct rs_overview *o)
+{
+    if (!o->same_mask) {
+        printf("asked for  not the same everywhere and always: see coverage in --json\n");
+        return;
+    }
+    const char *name = rs_setting_mask_name((int)o->mask);
+    if (name)
+        printf("asked for  %s", name);
+    else
+        printf("asked for  mask 0x%" PRIx64, o->mask);
+    for (int t = 0, any = 0; t < RS_NCCL_TYPE_BITS; t++)
+        if (!(o->mask >> t & 1)) printf("%s%s", any++ ? ", " : ", not: ", rs_nccl_type_name(UINT64_C(1) << t));
+    printf("\n");
+}
+
 static void print_counts(const struct rs_overview *o)
 {
     const struct rs_summary *s = &o->sum;
     uint64_t emitted = s->callbacks + o->lost + o->overwritten + o->damaged;
-    printf("\ncallbacks  %s emitted = %s kept + %s overwritten + %s lost", rs_text_count(emitted).s,
-           rs_text_count(s->callbacks).s, rs_text_count(o->overwritten).s, rs_text_count(o->lost).s);
+    printf("\ncallbacks  %s%s emitted = %s kept + %s overwritten + %s lost", o->accounted ? "" : "at least ",
+           rs_text_count(emitted).s, rs_text_count(s->callbacks).s, rs_text_count(o->overwritten).s,
+           rs_text_count(o->lost).s);
     if (o->damaged) printf(" + %s unreadable", rs_text_count(o->damaged).s);
-    printf("\n           %s start, %s stop, %s state, %s init, %s finalize\nevents    ",
+    printf("\n           %s start, %s stop, %s state, %s init, %s finalize\nevents     ",
            rs_text_count(s->calls[RS_CALL_START]).s, rs_text_count(s->calls[RS_CALL_STOP]).s,
            rs_text_count(s->calls[RS_CALL_STATE]).s, rs_text_count(s->calls[RS_CALL_INIT]).s,
            rs_text_count(s->calls[RS_CALL_FINALIZE]).s);
-    for (int t = 0; t < RS_NCCL_TYPE_BITS; t++)
-        if (s->events[t]) printf(" %s %s", rs_text_count(s->events[t]).s, rs_nccl_type_name(UINT64_C(1) << t));
-    if (s->events[RS_NCCL_TYPE_BITS]) printf(" %s of unknown type", rs_text_count(s->events[RS_NCCL_TYPE_BITS]).s);
+    int any = 0;
+    for (int t = 0; t < RS_NCCL_TYPE_BITS; t++) {
+        if (!s->events[t]) continue;
+        if (any && any % 6 == 0)
+            printf(",\n           "); /* six fit a line of a terminal */
+        else if (any)
+            printf(", ");
+        printf("%s %s", rs_text_count(s->events[t]).s, rs_nccl_type_name(UINT64_C(1) << t));
+        any++;
+    }
+    if (s->events[RS_NCCL_TYPE_BITS])
+        printf("%s%s of unknown type", any ? ", " : "", rs_text_count(s->events[RS_NCCL_TYPE_BITS]).s);
+    else if (!any)
+        printf("none");
     printf("\n");
+    print_mask(o);
 }
 
 static int by_number(const void *a, const void *b)
@@ -84,40 +115,50 @@ static void ranks_of(const struct rs_process *p, char *to, size_t bytes)
         at += (size_t)snprintf(to + at, bytes - at, "%s%d", i ? " " : "", ranks[i]);
 }
 
+/* Whether a process needs a look: it did not end well, or something of it is missing. */
+static bool is_bad(struct rs_source *s)
+{
+    return s->recording->header.status.state != RS_STATE_CLOSED || !rs_source_complete(s);
+}
+
+static void add_row(struct rs_table *t, struct rs_source *s, const struct rs_summary *sum)
+{
+    const struct rs_recording *r = s->recording;
+    char ranks[64];
+    ranks_of(&s->process, ranks, sizeof ranks);
+    rs_table_cell(t, "%s", r->header.host);
+    rs_table_cell(t, "%" PRIu32, r->header.pid);
+    rs_table_cell(t, "%s", ranks);
+    rs_table_cell(t, "%s", rs_text_count(sum->callbacks).s);
+    rs_table_cell(t, "%s", rs_text_count(rs_recording_lost(r)).s);
+    rs_table_cell(t, "%" PRIu64, sum->threads);
+    rs_table_cell(t, "%zu", s->process.nclocks);
+    rs_table_cell(t, "%s", s->clock.n ? rs_text_ns(s->clock.error_ns).s : "?");
+    double share = rs_recorder_share(s, sum);
+    if (share >= 0)
+        rs_table_cell(t, "%.3f %%", share * 100);
+    else
+        rs_table_cell(t, "?");
+    const char *end = rs_process_end(s);
+    rs_table_cell(t, "%s", !strcmp(end, "closed") ? "well" : end);
+}
+
 static void print_processes(struct rs_inputs *in, const struct rs_overview *o)
 {
+    static const char *const numbers[] = {"pid",     "rank",          "callbacks",   "lost",
+                                          "threads", "clock samples", "clock error", "recorder's share"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "host");
-    rs_table_column(&t, RS_RIGHT, "pid");
-    rs_table_column(&t, RS_RIGHT, "rank");
-    rs_table_column(&t, RS_RIGHT, "callbacks");
-    rs_table_column(&t, RS_RIGHT, "lost");
-    rs_table_column(&t, RS_RIGHT, "threads");
-    rs_table_column(&t, RS_RIGHT, "clock samples");
-    rs_table_column(&t, RS_RIGHT, "clock error");
-    rs_table_column(&t, RS_RIGHT, "recorder's share");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     rs_table_column(&t, RS_LEFT, "ended");
-    for (size_t i = 0; i < in->n && i < MOST_ROWS; i++) {
-        struct rs_source *s = &in->sources[i];
-        const struct rs_recording *r = s->recording;
-        char ranks[64];
-        ranks_of(&s->process, ranks, sizeof ranks);
-        rs_table_cell(&t, "%s", r->header.host);
-        rs_table_cell(&t, "%" PRIu32, r->header.pid);
-        rs_table_cell(&t, "%s", ranks);
-        rs_table_cell(&t, "%s", rs_text_count(o->summaries[i].callbacks).s);
-        rs_table_cell(&t, "%s", rs_text_count(rs_recording_lost(r)).s);
-        rs_table_cell(&t, "%" PRIu64, o->summaries[i].threads);
-        rs_table_cell(&t, "%zu", s->process.nclocks);
-        rs_table_cell(&t, "%s", rs_text_ns(s->clock.error_ns).s);
-        double share = rs_recorder_share(s, &o->summaries[i]);
-        if (share >= 0)
-            rs_table_cell(&t, "%.3f %%", share * 100);
-        else
-            rs_table_cell(&t, "?");
-        const char *end = rs_process_end(s);
-        rs_table_cell(&t, "%s", !strcmp(end, "closed") ? "well" : end);
-    }
+    size_t rows = 0;
+    bool few = in->n <= MOST_ROWS; /* of many, those that need a look come first */
+    for (int bad = 1; bad >= 0; bad--)
+        for (size_t i = 0; i < in->n && rows < MOST_ROWS; i++)
+            if (few ? bad : is_bad(&in->sources[i]) == bad) {
+                add_row(&t, &in->sources[i], &o->summaries[i]);
+                rows++;
+            }
     printf("\n");
     struct rs_err err;
     if (rs_table_print(&t, "", stdout, &err) != RS_OK) rs_warn("info", "%s", err.msg);
@@ -156,11 +197,11 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o)
     else
         printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
     if (killed)
-        printf("%zu process%s did not end well (killed, or still hanging on another host); what %s recorded is here.\n",
+        printf("%zu process%s did not end well (killed, or left without exit handlers); what %s recorded is here.\n",
                killed, killed == 1 ? "" : "es", killed == 1 ? "it" : "they");
     if (unsafe) printf("%zu could not keep buffers safe against a kill (no file system for them).\n", unsafe);
     if (o->world > 0 && o->ranks < (size_t)o->world)
-        printf("%zu of %" PRId32 " ranks are not among these recordings.\n", (size_t)o->world - o->ranks, o->world);
+        printf("%zu of %" PRId32 " ranks are not named in these recordings.\n", (size_t)o->world - o->ranks, o->world);
     for (size_t i = 0, said = 0; i < in->n && said < 5; i++)
         for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++)
             printf("note (%s, pid %" PRIu32 "): %s\n", in->sources[i].recording->header.host,

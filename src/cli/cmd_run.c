@@ -6,9 +6,9 @@
 #include "cli/launch.h"
 #include "cli/output.h"
 #include "cli/plugin_path.h"
+#include "format/settings.h"
 #include "trace/gather.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -206,16 +206,17 @@ static void tell(const char *dir, size_t fresh)
 
 static int check_options(const struct rs_command *self, const struct options *o, int noperands)
 {
-    int64_t mask;
-    if (o->events != NULL && strcmp(o->events, "ops") != 0 && strcmp(o->events, "net") != 0 &&
-        strcmp(o->events, "all") != 0 && strcmp(o->events, "off") != 0 && (!rs_opt_int(o->events, &mask) || mask < 0))
+    int mask;
+    uint64_t bytes;
+    if (o->events != NULL && !rs_setting_mask(o->events, &mask))
         return rs_opt_usage(self, "--events %s: expected ops, net, all, off or a mask such as 0x1fff", o->events);
+    if (o->memory != NULL &&
+        (!rs_setting_bytes(o->memory, &bytes) || bytes < RS_MEMORY_LEAST || bytes > RS_MEMORY_MOST))
+        return rs_opt_usage(self, "--memory %s: expected a size from 4M to 1G", o->memory);
+    if (o->limit != NULL && (!rs_setting_bytes(o->limit, &bytes) || (bytes != 0 && bytes < RS_LIMIT_LEAST)))
+        return rs_opt_usage(self, "--limit %s: expected a size of 1M or more", o->limit);
     if (o->keep != NULL && strcmp(o->keep, "first") != 0 && strcmp(o->keep, "last") != 0)
         return rs_opt_usage(self, "--keep %s: expected first or last", o->keep);
-    const char *sizes[] = {o->memory, o->limit};
-    for (size_t i = 0; i < 2; i++)
-        if (sizes[i] != NULL && (!rs_opt_int(sizes[i], &mask) || mask < 0))
-            return rs_opt_usage(self, "'%s' is not a size such as 64M", sizes[i]);
     if (o->dir != NULL && *o->dir == '\0') return rs_opt_usage(self, "-o needs the name of a folder");
     if (o->print_env && noperands > 0) return rs_opt_usage(self, "--print-env runs no command");
     if (!o->print_env && noperands == 0) return rs_opt_usage(self, "no command to run");
@@ -250,6 +251,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const char *dir = borrow_env("RINGSCOPE_DIR");
     struct folder before, after;
     if (rs_dir_make(dir, &err) != RS_OK || look(&before, dir, &err) != RS_OK) return rs_print_err("run", &err);
+
+    if (access(dir, W_OK)) rs_warn("run", "%s cannot be written by this user: nothing will be recorded", dir);
 
     argv[1 + n] = NULL;
     struct rs_launch_end end;

@@ -1,7 +1,9 @@
 /* ringscope sim: options and messages of the simulated job; the job itself is in src/sim. */
+#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/plugin_path.h"
+#include "format/settings.h"
 #include "sim/sim.h"
 
 #include <inttypes.h>
@@ -103,9 +105,13 @@ static int report_recording(const struct rs_command *self, const struct rs_sim_c
         printf("nothing was recorded: NCCL_PROFILER_PLUGIN is none\n");
         return RS_EXIT_FINE;
     }
-    if (access(cfg->dir, F_OK) != 0) {
+    struct rs_dir files = {0};
+    struct rs_err ignored;
+    bool any = rs_dir_list(&files, cfg->dir, ".rsc", &ignored) == RS_OK && files.count != 0;
+    rs_dir_free(&files);
+    if (!any) {
         if (!own_plugin) return RS_EXIT_FINE; /* another one writes elsewhere, or nothing */
-        rs_warn(self->name, "nothing was recorded: there is no folder %s; see why with NCCL_DEBUG=WARN", cfg->dir);
+        rs_warn(self->name, "nothing was recorded in %s; see why with NCCL_DEBUG=WARN", cfg->dir);
         return RS_EXIT_FAILURE;
     }
     printf("the recording is in %s\nnext: ringscope info %s\n", cfg->dir, cfg->dir);
@@ -141,8 +147,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_DOUBLE, 0, "notice-seconds", &cfg.notice_seconds, "S", "how long the others go on after a death (1)"},
         {RS_OPT_EACH, 0, "abort", &abort, "RANK@STEP", "a rank aborts its communicators; the others follow"},
         {RS_OPT_INT, 0, "api", &api, "1..7", "the simulated NCCL's version of the profiler interface (6)"},
-        {RS_OPT_STRING, 0, "events", &cfg.events, "SET", "what to record: ops, net, all, or a mask"},
-        {RS_OPT_EACH, 0, "net", &net, "ib|socket", "events of the network plugin, too, where the mask has them"},
+        {RS_OPT_STRING, 0, "events", &cfg.events, "SET", "what to record: ops, net, all, off, or a mask"},
+        {RS_OPT_EACH, 0, "net", &net, "ib|socket|none", "events of the network plugin, too, where the mask has them"},
         {RS_OPT_FLAG, 0, "ce", &cfg.ce, NULL, "collectives by copy engine where possible"},
         {RS_OPT_FLAG, 0, "pxn", &cfg.pxn, NULL, "sends to other hosts go through a neighbour process"},
         {RS_OPT_FLAG, 0, "no-destroy", &cfg.no_destroy, NULL, "programs exit without destroying communicators"},
@@ -178,6 +184,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
         if (rs_plugin_path(found, &err) != RS_OK) return rs_print_err(self->name, &err);
         cfg.plugin = found;
     }
+    int mask;
+    if (cfg.events && !rs_setting_mask(cfg.events, &mask))
+        return rs_opt_usage(self, "--events %s: expected ops, net, all, off or a mask such as 0x1fff", cfg.events);
     if (cfg.count_only) cfg.dir = NULL;
 
     struct rs_sim_result res = {0};

@@ -1,7 +1,5 @@
 #include "cli/info_json.h"
 
-#include <time.h>
-
 #include "nccl/names.h"
 #include "trace/alive.h"
 
@@ -11,23 +9,22 @@ const char *rs_process_end(struct rs_source *s)
 {
     const struct rs_status_block *st = &s->recording->header.status;
     if (st->state == RS_STATE_CLOSED) return "closed";
-    enum rs_alive alive = rs_process_alive(&s->recording->header);
-    if (alive == RS_ALIVE_NO) return "killed";
-    /* On another host only the heartbeat tells, and that is in its own wall time: 10 s says enough. */
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t age = (int64_t)now.tv_sec - (int64_t)(st->heartbeat_ns / 1000000000u);
-    if (alive == RS_ALIVE_ELSEWHERE && (age > 10 || age < -10)) return "killed";
+    if (!rs_process_may_run(&s->recording->header)) return "killed";
     return st->state == RS_STATE_IDLE ? "idle" : "running";
 }
 
-static void counts(struct rs_json *j, const struct rs_summary *s, uint64_t lost, uint64_t overwritten, uint64_t damaged)
+/* `whole`: nothing else can have been emitted. */
+static void counts(struct rs_json *j, const struct rs_summary *s, uint64_t lost, uint64_t overwritten, uint64_t damaged,
+                   bool whole)
 {
     rs_json_key_u64(j, "callbacks", s->callbacks);
     rs_json_key_u64(j, "lost", lost);
     rs_json_key_u64(j, "overwritten", overwritten);
     rs_json_key_u64(j, "damaged", damaged);
-    rs_json_key_u64(j, "emitted", s->callbacks + lost + overwritten + damaged);
+    if (whole)
+        rs_json_key_u64(j, "emitted", s->callbacks + lost + overwritten + damaged);
+    else
+        rs_json_key_null(j, "emitted");
     rs_json_key(j, "calls");
     rs_json_object(j);
     for (int c = 0; c < RS_CALL_LOST; c++) rs_json_key_u64(j, call_names[c], s->calls[c]);
@@ -110,7 +107,7 @@ static void process(struct rs_json *j, struct rs_source *s, const struct rs_summ
     const char *end = rs_process_end(s);
     rs_json_key_str(j, "state", end);
     rs_json_key_bool(j, "ended_well", r->header.status.state == RS_STATE_CLOSED);
-    counts(j, sum, rs_recording_lost(r), r->overwritten, r->damaged);
+    counts(j, sum, rs_recording_lost(r), r->overwritten, r->damaged, rs_source_accounted(s));
     times(j, sum->from_ns, sum->to_ns, sum->callbacks);
     rs_json_key_u64(j, "threads", sum->threads);
     rs_json_key_u64(j, "bytes", r->file.size);
@@ -243,7 +240,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
         rs_json_key_i64(j, "world_size", o->world);
     else
         rs_json_key_null(j, "world_size");
-    counts(j, &o->sum, o->lost, o->overwritten, o->damaged);
+    counts(j, &o->sum, o->lost, o->overwritten, o->damaged, o->accounted);
     rs_json_key_str(j, "nccl_version", o->nccl_version);
     times(j, o->sum.from_ns, o->sum.to_ns, o->sum.callbacks);
     rs_json_key(j, "runs");

@@ -28,7 +28,7 @@ static sigset_t signals_to_take(void)
 static _Noreturn void become(char *const *argv, const sigset_t *mask, const struct sigaction *chld, int report)
 {
     sigaction(SIGCHLD, chld, NULL);
-    rs_output_restore_sigpipe();
+    rs_output_restore_signals();
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);
     int why = errno;

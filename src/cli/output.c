@@ -9,17 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
-static struct sigaction sigpipe_before;
+static struct sigaction sigpipe_before, sigxfsz_before;
 
 void rs_output_begin(void)
 {
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, &sigpipe_before);
+    sigaction(SIGXFSZ, &ignore, &sigxfsz_before); /* a file that may not grow is an error with a message */
 }
 
-void rs_output_restore_sigpipe(void)
+void rs_output_restore_signals(void)
 {
     sigaction(SIGPIPE, &sigpipe_before, NULL);
+    sigaction(SIGXFSZ, &sigxfsz_before, NULL);
 }
 
 /* True when stdout is a pipe or socket that nobody reads any more. A poll, because the errno of the write that

@@ -15,8 +15,8 @@ void rs_output_begin(void);
 /* Flushes stdout. Returns `status`, or RS_EXIT_FAILURE where that was 0 and stdout could not be written. */
 int rs_output_end(int status);
 
-/* Gives SIGPIPE back its meaning from before rs_output_begin(): for a child about to run another program. */
-void rs_output_restore_sigpipe(void);
+/* Gives SIGPIPE and SIGXFSZ back their meaning from before rs_output_begin(): for a child about to run another program. */
+void rs_output_restore_signals(void);
 
 /* Prints "ringscope CMD: message" on stderr and returns RS_EXIT_FAILURE. Silent when the message is about stdout
  * having been closed by its reader. */

@@ -57,7 +57,9 @@ int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *in, char *co
 int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *in, const char *run)
 {
     struct rs_err err;
-    return choose(in, run, &err) == RS_OK ? 0 : rs_print_err(cmd->name, &err);
+    enum rs_status status = choose(in, run, &err);
+    if (status == RS_BAD_INPUT) return rs_opt_usage(cmd, "%s", err.msg);
+    return status == RS_OK ? 0 : rs_print_err(cmd->name, &err);
 }
 
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *in)

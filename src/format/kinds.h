@@ -123,10 +123,6 @@ static inline bool rs_kind_is_start(unsigned kind)
 {
     return kind >= RS_K_START && kind < RS_K_START_END;
 }
-static inline bool rs_kind_is_callback(unsigned kind)
-{
-    return kind != RS_K_LOST && kind != RS_K_TICK_BASE && kind != RS_K_THREAD && rs_kind_args[kind & 0xff] != 0xff;
-}
 static inline bool rs_kind_has_handle(unsigned kind)
 {
     return kind != RS_K_LOST && kind != RS_K_TICK_BASE && kind != RS_K_THREAD;

@@ -72,7 +72,8 @@ struct rs_file_header {
     char host[64];
     char boot_id[40];
     char live_name[192]; /* of the live file: a bare name = beside this file, else a path */
-    uint8_t reserved[24];
+    uint64_t pid_namespace; /* inode of /proc/self/ns/pid: in which the pid means something; 0 = not known */
+    uint8_t reserved[16];
     struct rs_status_block status;
     uint8_t padding[368];
 };

@@ -190,7 +190,6 @@ static void put_thread(struct rs_buffer *b, const struct rs_slot *s)
     put_plain(b, RS_K_THREAD, args);
 }
 
-/* Marks the place of what was lost since the slot's last buffer. */
 static bool has_unmarked_losses(const struct rs_slot *s)
 {
     for (int i = 0; i < RS_LOST_COUNTS; i++)
@@ -198,6 +197,7 @@ static bool has_unmarked_losses(const struct rs_slot *s)
     return false;
 }
 
+/* Marks the place of what was lost since the slot's last buffer. */
 static void put_lost(struct rs_buffer *b, struct rs_slot *s)
 {
     uint64_t args[2 + RS_LOST_COUNTS];

@@ -77,7 +77,7 @@ uint64_t rs_lost_start(unsigned loss_class);
 /* For the background thread and for facts. */
 void rs_stack_push(struct rs_stack *stack, uint32_t *next, uint32_t index);
 bool rs_stack_pop(struct rs_stack *stack, uint32_t *next, uint32_t *index);
-/* Takes all; *first is the oldest pushed; follow with next[]. UINT32_MAX ends. */
+/* Takes all; returns the oldest pushed; follow with next[]. UINT32_MAX ends. */
 uint32_t rs_stack_take_all(struct rs_stack *stack, uint32_t *next);
 /* Prepares buffer `index` for (slot, generation), empty. */
 void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint64_t first_handle);

@@ -1,68 +1,32 @@
 #include "plugin/config.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "nccl/abi.h"
-
-enum {
-    MASK_OPS = RS_GROUP_API | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH | RS_GROUP | RS_COLL | RS_P2P | RS_KERNEL_CH |
-               RS_KERNEL_PHASE | RS_CE_COLL | RS_CE_SYNC | RS_CE_BATCH,
-    MASK_NET = MASK_OPS | RS_PROXY_OP | RS_PROXY_STEP | RS_NET_PLUGIN,
-    MASK_ALL = MASK_NET | RS_PROXY_CTRL,
-};
-
-bool rs_config_mask(const char *text, int *mask)
-{
-    if (!strcasecmp(text, "ops"))
-        *mask = MASK_OPS;
-    else if (!strcasecmp(text, "net"))
-        *mask = MASK_NET;
-    else if (!strcasecmp(text, "all"))
-        *mask = MASK_ALL;
-    else if (!strcasecmp(text, "off"))
-        *mask = 0;
-    else {
-        char *end;
-        errno = 0;
-        unsigned long v = strtoul(text, &end, 0);
-        if (end == text || *end || errno || v > 0x7fffffff) return false;
-        *mask = (int)v;
-    }
-    return true;
-}
-
-/* A number of bytes, with k, M or G (powers of 1024; an `i` and a `B` may follow). */
-static bool bytes_of(const char *text, uint64_t *bytes)
-{
-    char *end;
-    errno = 0;
-    unsigned long long v = strtoull(text, &end, 10);
-    if (end == text || *text == '-' || errno) return false;
-    unsigned shift = 0;
-    switch (toupper((unsigned char)*end)) {
-    case 'K': shift = 10; break;
-    case 'M': shift = 20; break;
-    case 'G': shift = 30; break;
-    case 'T': shift = 40; break;
-    }
-    if (shift) end++;
-    if (shift && *end == 'i') end++;
-    if (toupper((unsigned char)*end) == 'B') end++;
-    if (*end || v > UINT64_MAX >> shift) return false;
-    *bytes = (uint64_t)v << shift;
-    return true;
-}
+#include "format/settings.h"
 
 static const char *setting(const char *name)
 {
     const char *v = getenv(name);
     return v && *v ? v : NULL;
+}
+
+/* Adds to the list of settings that are not as they should be. */
+static void complain(struct rs_config *c, const char *name)
+{
+    size_t n = strlen(c->bad);
+    snprintf(c->bad + n, sizeof c->bad - n, "%s%s", n ? ", " : "", name);
+}
+
+/* The nearest allowed value: a limit that is too small must not become none at all. */
+static uint64_t within(struct rs_config *c, const char *name, uint64_t value, uint64_t least, uint64_t most)
+{
+    if (value >= least && value <= most) return value;
+    complain(c, name);
+    return value < least ? least : most;
 }
 
 /* The program may change its folder later. */
@@ -76,7 +40,8 @@ static void make_absolute(char *dir, size_t bytes)
 
 void rs_config_read(struct rs_config *c)
 {
-    *c = (struct rs_config){.mask = MASK_NET, .memory = (size_t)64 << 20};
+    *c = (struct rs_config){.memory = (size_t)64 << 20};
+    rs_setting_mask("net", &c->mask);
     const char *v, *job;
     if ((v = setting("RINGSCOPE_DIR")))
         snprintf(c->dir, sizeof c->dir, "%s", v);
@@ -88,24 +53,24 @@ void rs_config_read(struct rs_config *c)
     make_absolute(c->dir, sizeof c->dir);
 
     uint64_t bytes;
-    if ((v = setting("RINGSCOPE_EVENTS")) && !rs_config_mask(v, &c->mask)) c->bad = "RINGSCOPE_EVENTS";
+    if ((v = setting("RINGSCOPE_EVENTS")) && !rs_setting_mask(v, &c->mask)) complain(c, "RINGSCOPE_EVENTS");
     if ((v = setting("RINGSCOPE_MEMORY"))) {
-        if (bytes_of(v, &bytes) && bytes >= (uint64_t)4 << 20 && bytes <= (uint64_t)1 << 30)
-            c->memory = (size_t)bytes;
+        if (!rs_setting_bytes(v, &bytes))
+            complain(c, "RINGSCOPE_MEMORY");
         else
-            c->bad = "RINGSCOPE_MEMORY (4M to 1G)";
+            c->memory = (size_t)within(c, "RINGSCOPE_MEMORY", bytes, RS_MEMORY_LEAST, RS_MEMORY_MOST);
     }
     if ((v = setting("RINGSCOPE_LIMIT"))) {
-        if (bytes_of(v, &bytes) && (!bytes || bytes >= (uint64_t)1 << 20))
-            c->limit = bytes;
-        else
-            c->bad = "RINGSCOPE_LIMIT (1M or more)";
+        if (!rs_setting_bytes(v, &bytes))
+            complain(c, "RINGSCOPE_LIMIT");
+        else if (bytes)
+            c->limit = within(c, "RINGSCOPE_LIMIT", bytes, RS_LIMIT_LEAST, UINT64_MAX);
     }
     if ((v = setting("RINGSCOPE_KEEP"))) {
         if (!strcasecmp(v, "last"))
             c->keep_last = true;
         else if (strcasecmp(v, "first"))
-            c->bad = "RINGSCOPE_KEEP (first or last)";
+            complain(c, "RINGSCOPE_KEEP");
     }
     if (c->keep_last && !c->limit) c->limit = (uint64_t)256 << 20;
     if ((v = setting("RINGSCOPE_TEST_HOST"))) snprintf(c->test_host, sizeof c->test_host, "%s", v);
@@ -115,7 +80,7 @@ void rs_config_read(struct rs_config *c)
             c->test_clock = true;
             c->test_offset_ns = offset;
         } else {
-            c->bad = "RINGSCOPE_TEST_CLOCK (offset_ns:ppm)";
+            complain(c, "RINGSCOPE_TEST_CLOCK");
         }
     }
 }

@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/settings.h"
 #include "nccl/abi.h"
-#include "plugin/config.h"
 #include "plugin/facts.h"
 #include "plugin/log.h"
 #include "plugin/tick.h"
@@ -73,34 +73,47 @@ static bool parse(char *text, int *mask)
     char *rest = NULL;
     for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
         char word[32];
-        if (sscanf(line, " events = %31s", word) == 1) return rs_config_mask(word, mask);
+        if (sscanf(line, " events = %31s", word) == 1) return rs_setting_mask(word, mask);
     }
     return false;
 }
 
-void rs_control_look(const char *dir)
+static void order(int mask)
 {
-    char path[3200], text[512];
-    snprintf(path, sizeof path, "%s/control", dir);
-    struct stat st;
-    if (stat(path, &st)) return;
-    if (st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec) return;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0) return;
-    ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    if (n < 0) return;
-    text[n] = 0;
-    seen = st.st_mtim;
-    int mask;
-    if (!parse(text, &mask)) {
-        rs_fact_note("%s was changed but has no line events=ops|net|all|off|MASK", path);
-        return;
-    }
     pthread_mutex_lock(&lock);
     ordered = mask;
     apply();
     pthread_mutex_unlock(&lock);
+}
+
+void rs_control_mute(void)
+{
+    order(0);
+}
+
+void rs_control_look(const char *dir, bool first)
+{
+    char path[3200], text[512];
+    snprintf(path, sizeof path, "%s/control", dir);
+    struct stat st = {0};
+    if (stat(path, &st)) {
+        if (seen.tv_sec) order(-1); /* it is gone again, and so is what it said */
+        seen = (struct timespec){0};
+        return;
+    }
+    if (st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec) return;
+    seen = st.st_mtim;
+    if (first) return; /* an earlier job's */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    if (n < 0) return;
+    text[n] = 0;
+    int mask;
+    if (parse(text, &mask))
+        order(mask);
+    else
+        rs_fact_note("%s was changed but has no line events=ops|net|all|off|MASK", path);
 }
 
 void rs_control_reset(void)

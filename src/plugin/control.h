@@ -6,12 +6,17 @@
 #ifndef RS_PLUGIN_CONTROL_H
 #define RS_PLUGIN_CONTROL_H
 
+#include <stdbool.h>
+
 /* At init: sets the mask (the control file's last word wins over `mask`) and keeps the pointer. */
 void rs_control_attach(int *nccl_mask, int mask);
 /* When the last communicator goes: NCCL may be unloaded next. */
 void rs_control_detach(void);
-/* The background thread, about once a second. */
-void rs_control_look(const char *dir);
+/* The background thread, about once a second. A file that is there at the `first` look is an earlier job's: it means nothing
+ * until it changes. When the file goes away the environment's setting is back. */
+void rs_control_look(const char *dir, bool first);
+/* Nothing can be recorded after all: asks for nothing. */
+void rs_control_mute(void);
 /* In a forked child. */
 void rs_control_reset(void);
 

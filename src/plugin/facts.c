@@ -18,7 +18,12 @@ static _Atomic uint64_t lost_lives, lost_facts;
 /* Init and finalize are callbacks, and counted as such. */
 static void count_lost(unsigned type)
 {
-    atomic_fetch_add(type == RS_FACT_COMM || type == RS_FACT_COMM_END ? &lost_lives : &lost_facts, 1);
+    uint64_t *late = atomic_load(&rs_pool.late); /* the status has been written for the last time */
+    bool life = type == RS_FACT_COMM || type == RS_FACT_COMM_END;
+    if (late && life)
+        __atomic_fetch_add(late, 1, __ATOMIC_RELAXED);
+    else
+        atomic_fetch_add(life ? &lost_lives : &lost_facts, 1);
 }
 
 /* A buffer with room for `words`, or NULL. */
@@ -39,26 +44,70 @@ static struct rs_buffer *room(uint32_t words)
     return &p->buffers[index];
 }
 
+/* Before the recording is open, facts wait here, one behind the other as they will be in a buffer. */
+static uint64_t early[8192];
+static uint32_t nearly; /* words */
+
+/* Where a fact of `words` words goes; commit() makes it part of the recording. With the lock held. NULL: no room. */
+static uint64_t *place(uint32_t words, struct rs_buffer **buf)
+{
+    *buf = room(words);
+    if (*buf) return (*buf)->words + (uint32_t)(*buf)->commit;
+    bool waiting = !atomic_load(&rs_pool.open) && !atomic_load(&rs_pool.late);
+    if (!waiting || words > sizeof early / 8 - nearly) return NULL;
+    uint64_t *w = early + nearly;
+    nearly += words;
+    return w;
+}
+
+static void commit(struct rs_buffer *buf, uint32_t words)
+{
+    if (buf) __atomic_store_n(&buf->commit, buf->commit + words + (UINT64_C(1) << 32), __ATOMIC_RELEASE);
+}
+
+static uint32_t words_of(size_t payload)
+{
+    return (uint32_t)((sizeof(struct rs_fact_head) + payload + 7) / 8);
+}
+
 bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
     size_t bytes = a_bytes + b_bytes;
-    uint32_t words = (uint32_t)((sizeof(struct rs_fact_head) + bytes + 7) / 8);
+    uint32_t words = words_of(bytes);
+    struct rs_buffer *buf = NULL;
     pthread_mutex_lock(&lock);
-    struct rs_buffer *buf = bytes < RS_BUFFER_BYTES ? room(words) : NULL;
-    if (buf) {
-        uint64_t *w = buf->words + (uint32_t)buf->commit;
+    uint64_t *w = bytes < RS_BUFFER_BYTES ? place(words, &buf) : NULL;
+    if (w) {
         struct rs_fact_head head = {.bytes = (uint32_t)bytes, .type = (uint16_t)type, .tick = tick};
         w[words - 1] = 0; /* padding */
         memcpy(w, &head, sizeof head);
         char *payload = (char *)w + sizeof head;
         if (a_bytes) memcpy(payload, a, a_bytes);
         if (b_bytes) memcpy(payload + a_bytes, b, b_bytes);
-        __atomic_store_n(&buf->commit, buf->commit + words + (UINT64_C(1) << 32), __ATOMIC_RELEASE);
+        commit(buf, words);
     } else {
         count_lost(type);
     }
     pthread_mutex_unlock(&lock);
-    return buf != NULL;
+    return w != NULL;
+}
+
+void rs_facts_open(void)
+{
+    pthread_mutex_lock(&lock);
+    for (uint32_t at = 0, words; at < nearly; at += words) {
+        struct rs_fact_head head;
+        memcpy(&head, early + at, sizeof head);
+        words = words_of(head.bytes);
+        struct rs_buffer *buf = room(words);
+        if (buf)
+            memcpy(buf->words + (uint32_t)buf->commit, early + at, words * sizeof *early);
+        else
+            count_lost(head.type);
+        commit(buf, words);
+    }
+    nearly = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 bool rs_fact_info(const char *key, const char *value)
@@ -109,6 +158,7 @@ void rs_facts_reset(void)
 {
     pthread_mutex_init(&lock, NULL);
     atomic_store(&current, 0);
+    nearly = 0;
     atomic_store(&lost_lives, 0);
     atomic_store(&lost_facts, 0);
     generation = 0;

@@ -19,13 +19,16 @@ bool rs_fact_info(const char *key, const char *value);
 bool rs_fact_string(uint32_t id, const char *text);
 bool rs_fact_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+/* Once the pool is open: writes the facts that came before. */
+void rs_facts_open(void);
+
 /* The buffer that facts go to now (index + 1; 0 = none): the background thread seals its filled part as well. */
 uint32_t rs_facts_buffer(void);
 /* Counts the facts of buffer `index` from word `from` on as lost: they could not be written, and the process ends. */
 void rs_facts_discard(uint32_t index, uint32_t from);
 /* Fills in lost_lives and lost_facts. */
 void rs_facts_status(struct rs_status_block *status);
-/* In a forked child, and before a recording is opened. */
+/* In a forked child. */
 void rs_facts_reset(void);
 
 #endif

@@ -138,6 +138,7 @@ static bool open_live(struct rs_files *f, const struct rs_config *config, const 
                  strerror(errno));
     }
     struct statvfs shm;
+    errno = 0; /* EEXIST below is that of the live file */
     if (!statvfs("/dev/shm", &shm)) {
         size_t share = (size_t)shm.f_bavail * shm.f_frsize / SHM_SHARE & ~(size_t)(RS_BUFFER_BYTES - 1);
         size_t some = share < bytes ? share : bytes;
@@ -171,6 +172,8 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
     read_line("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof h->boot_id);
     h->pid = (uint32_t)getpid();
     h->process_start_ns = process_start_ns();
+    struct stat ns;
+    if (!stat("/proc/self/ns/pid", &ns)) h->pid_namespace = ns.st_ino;
     bool done = false;
     for (int n = 0; !done && n < MAX_TRIES; n++) {
         char name[128];
@@ -214,11 +217,7 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
     h->status.heartbeat_ns = h->created_ns;
     if (pwrite(f->fd, h, sizeof *h, 0) != (ssize_t)sizeof *h) {
         snprintf(why, why_bytes, "cannot write %s: %s", f->path, strerror(errno));
-        munmap(f->live, f->live_bytes);
-        rs_files_drop_live(f);
-        close(f->fd);
-        unlink(f->path);
-        f->fd = -1;
+        rs_files_undo(f);
         return false;
     }
     struct stat st;
@@ -248,6 +247,15 @@ int rs_files_fd(struct rs_files *f)
         return -1;
     }
     return f->fd = fd;
+}
+
+void rs_files_undo(struct rs_files *f)
+{
+    munmap(f->live, f->live_bytes);
+    rs_files_drop_live(f);
+    close(f->fd);
+    unlink(f->path);
+    f->fd = -1;
 }
 
 void rs_files_drop_live(struct rs_files *f)

@@ -37,6 +37,8 @@ int rs_files_fd(struct rs_files *files);
  * they would double its cost. */
 void rs_files_prefault(struct rs_files *files, size_t from, size_t to);
 
+/* Takes both away again: nothing was recorded. */
+void rs_files_undo(struct rs_files *files);
 /* Removes the live file: everything in it is in the recording. */
 void rs_files_drop_live(struct rs_files *files);
 

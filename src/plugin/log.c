@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,14 @@
 
 static _Atomic(rs_nccl_logger) logger;
 static _Atomic unsigned said;
+static _Atomic bool wanted; /* warnings on standard error, where there is no logger */
 
 void rs_log_use(rs_nccl_logger fn)
 {
     if (fn) atomic_store(&logger, fn);
+    /* Read here, inside NCCL's init, which reads the environment too; not in the background. */
+    const char *debug = getenv("NCCL_DEBUG");
+    atomic_store(&wanted, debug && strcasecmp(debug, "NONE") && strcasecmp(debug, "VERSION"));
 }
 
 void rs_log_reset(void)
@@ -33,8 +38,7 @@ static void say(int level, enum rs_fact_said what, const char *fmt, va_list ap)
     if (fn) {
         fn(level, RS_NCCL_SUBSYS_PROFILE, "ringscope", 0, "ringscope: %s", text);
     } else if (level == RS_NCCL_LOG_WARN) {
-        const char *debug = getenv("NCCL_DEBUG");
-        if (!debug || !strcasecmp(debug, "NONE") || !strcasecmp(debug, "VERSION")) return;
+        if (!atomic_load(&wanted)) return;
         char line[512];
         int n = snprintf(line, sizeof line, "ringscope: %s\n", text);
         if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return; /* nowhere to say it */

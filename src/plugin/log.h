@@ -19,7 +19,6 @@ enum rs_fact_said {
     RS_SAID_FORK,
     RS_SAID_ANONYMOUS,
     RS_SAID_LATE,
-    RS_SAID_COUNT,
 };
 
 void rs_log_use(rs_nccl_logger logger);

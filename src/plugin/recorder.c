@@ -79,7 +79,9 @@ static void open_if_needed(void)
     rs_keep_captured = config.keep_last;
     bool late = rs_sealer_start(&config, OPEN_WAIT_MS) == RS_SEALER_OPENING;
     if (late) rs_warn_once(RS_SAID_LATE, "%s does not answer; recording begins when it does", config.dir);
-    if (config.bad) rs_warn_once(RS_SAID_SETTING, "%s is not understood; its default is used", config.bad);
+    if (config.bad[0])
+        rs_warn_once(RS_SAID_SETTING, "not understood, or out of bounds: %s. Defaults or the nearest bounds are used",
+                     config.bad);
 }
 
 rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_args *args)
@@ -89,7 +91,8 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
     open_if_needed();
     uint64_t called = rs_tick();
     enum rs_sealer_state state = rs_sealer_state();
-    if (state == RS_SEALER_OPEN && !described) {
+    bool mute = state == RS_SEALER_FAILED || state == RS_SEALER_NONE;
+    if (!mute && !described) {
         described = 1;
         rs_process_facts(&config, mask);
     }
@@ -106,16 +109,15 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
     communicators++;
     if (index < RS_CTX_ESCAPE) alive[index / 8] |= (uint8_t)(1u << index % 8);
     /* A mute recorder asks NCCL for nothing: that costs the job least. */
-    int want = state == RS_SEALER_FAILED || state == RS_SEALER_CLOSED ? 0 : config.mask;
+    int want = mute || state == RS_SEALER_CLOSED ? 0 : config.mask;
     if (mask) rs_control_attach(mask, want);
-    if (state == RS_SEALER_OPEN) rs_sealer_flush(false);
     pthread_mutex_unlock(&lock);
 
     rs_device_of_thread(&comm);
     comm.return_tick = rs_tick();
     const char *name = args->name ? args->name : "";
-    if (state == RS_SEALER_OPEN || state == RS_SEALER_OPENING)
-        rs_fact(RS_FACT_COMM, called, &comm, sizeof comm, name, strlen(name) + 1);
+    if (!mute) rs_fact(RS_FACT_COMM, called, &comm, sizeof comm, name, strlen(name) + 1);
+    if (state == RS_SEALER_OPEN) rs_sealer_flush(false);
     *context = (void *)(uintptr_t)comm.context;
     return RS_NCCL_SUCCESS;
 }

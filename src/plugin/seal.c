@@ -61,7 +61,7 @@ static void refresh_name(uint32_t tid, char name[16])
 }
 
 /* Walks records from where `s` stands up to word `to`, filling in what the chunk's header says of them; `s` moves on. Thread
- * records get the name that the thread has now: they are committed, and nobody else looks at them. */
+ * records get the name that the thread has now: they are committed, and no thread looks at them again. */
 static void survey(struct rs_buffer *b, struct sealed *s, uint32_t to, struct rs_chunk_header *h)
 {
     h->tick_base = s->tick_base;

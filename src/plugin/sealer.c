@@ -140,8 +140,11 @@ static bool open_recording(void)
     memcpy(live->boot_id, f->header.boot_id, sizeof live->boot_id);
     if (!rs_seal_open(f, me.config)) {
         rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: out of memory");
+        rs_files_undo(f);
         return false;
     }
+    rs_facts_open();
+    rs_control_look(me.config->dir, true);
     live->magic = RS_LIVE_MAGIC; /* from here on a reader may trust it */
     me.status.callback_cost_ps = measure_callback_ps();
     rs_clock_sample();
@@ -183,6 +186,7 @@ static void *sealer_main(void *unused)
     pthread_setname_np(pthread_self(), "ringscope");
     if (!open_recording()) {
         set_state(RS_SEALER_FAILED);
+        rs_control_mute();
         return NULL;
     }
     set_state(RS_SEALER_OPEN);
@@ -197,7 +201,7 @@ static void *sealer_main(void *unused)
         now = now_ms();
         bool flush = atomic_exchange(&me.flush, 0);
         if (now >= next_second || flush) {
-            rs_control_look(me.config->dir);
+            rs_control_look(me.config->dir, false);
             rs_clock_sample();
             rs_seal_partly();
             next_second = now + SECOND_MS;

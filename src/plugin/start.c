@@ -50,7 +50,8 @@ int64_t rs_net_payload(void)
 void *rs_start_net_plugin(struct rs_common c, const struct rs_nccl_net_plugin *d)
 {
     int64_t seen = atomic_load_explicit(&net_id, memory_order_relaxed);
-    if (seen != d->id) atomic_store_explicit(&net_id, seen ? -1 : d->id, memory_order_relaxed);
+    if (seen != d->id && (seen || !atomic_compare_exchange_strong(&net_id, &seen, d->id)) && seen != d->id)
+        atomic_store_explicit(&net_id, -1, memory_order_relaxed);
     if (d->data && d->id == (RS_NCCL_NET_IB | 1)) {
         const struct rs_nccl_net_ib_v1 *ib = d->data;
         RS_START(RS_K_NET_IB, RS_NET_PLUGIN, c, ib->type);

@@ -11,7 +11,7 @@
 /* The id of `text`; RS_STRING_NULL for NULL, RS_STRING_UNKNOWN when the table is full. */
 uint64_t rs_string_id(const char *text);
 
-/* A new recording needs the texts again: forgets everything (only while no other thread calls). */
+/* In a forked child, whose recording needs the texts again. */
 void rs_strings_reset(void);
 
 #endif

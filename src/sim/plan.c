@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 const char *const rs_sim_workload_names[RS_SIM_WORKLOADS] = {
     [RS_SIM_DDP] = "ddp",           [RS_SIM_PIPELINE] = "pipeline",
@@ -114,7 +115,8 @@ static int add_world(struct rs_sim_plan *plan, const char *name)
 {
     int index = plan->ncomms;
     struct rs_sim_comm_def *c = add_comm(plan, name);
-    c->hash = rs_sim_random(plan->cfg.seed, KEY_COMM, (uint64_t)index, 0);
+    /* Of this launch alone, as in NCCL: two jobs in one folder are two runs, whatever their seeds. */
+    c->hash = rs_sim_random(plan->cfg.seed, KEY_COMM, (uint64_t)index, plan->launch);
     c->nranks = plan->cfg.ranks;
     for (int r = 0; r < c->nranks; r++) c->ranks[r] = r;
     finish_comm(plan, c);
@@ -211,6 +213,9 @@ enum rs_status rs_sim_plan_build(struct rs_sim_plan *plan, const struct rs_sim_c
     RS_TRY(check(cfg, err));
     memset(plan, 0, sizeof *plan);
     plan->cfg = *cfg;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    plan->launch = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     plan->nprocs = cfg->ranks / cfg->ranks_per_process;
 
     for (int h = 1; h < cfg->hosts; h++) {

@@ -40,6 +40,7 @@ struct rs_sim_phase {
 
 struct rs_sim_plan {
     struct rs_sim_config cfg;
+    uint64_t launch; /* a number of this launch: when it was */
     int nprocs;
     int64_t host_offset_ns[RS_SIM_MAX_RANKS];
     int host_ppm[RS_SIM_MAX_RANKS];

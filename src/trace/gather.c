@@ -45,7 +45,7 @@ static enum rs_status gather_one(const char *path, struct rs_gather_result *resu
     result->recordings++;
     enum rs_status status = RS_OK;
     const struct rs_file_header *h = &r->header;
-    if (r->live_path && rs_process_alive(h) == RS_ALIVE_YES) {
+    if (r->live_path && rs_process_may_run(h)) {
         result->running++;
     } else if (r->live_missing) {
         result->missing++;

@@ -2,7 +2,7 @@
 
 enum { AGE = 1 << 19, OPEN = 1 << 0, KNOWN_TYPE = 1 << 1, OWN_CONTEXT = 1 << 2, TYPE_SHIFT = 8, CONTEXT_SHIFT = 16 };
 
-/* The older half goes, but for what is still open. */
+/* The older half goes, but for what is still open: as far as that leaves room, since some events are never stopped. */
 static enum rs_status age(struct rs_identity *id, struct rs_err *err)
 {
     struct rs_map old = id->before;
@@ -10,7 +10,8 @@ static enum rs_status age(struct rs_identity *id, struct rs_err *err)
     id->now = (struct rs_map){0};
     enum rs_status status = RS_OK;
     uint64_t handle, what;
-    for (size_t pos = 0; status == RS_OK && rs_map_next(&old, &pos, &handle, &what);)
+    for (size_t pos = 0;
+         status == RS_OK && rs_map_count(&id->now) < AGE / 2 && rs_map_next(&old, &pos, &handle, &what);)
         if (what & OPEN) status = rs_map_put(&id->now, handle, what, err);
     rs_map_free(&old);
     return status;

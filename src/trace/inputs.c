@@ -46,14 +46,17 @@ static enum rs_status note_unreadable(struct rs_inputs *in, const char *path, co
 static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char *path, struct rs_err *err)
 {
     struct stat st;
-    if (stat(path, &st)) return rs_fail_errno(err, "%s", path);
+    struct rs_err why;
+    if (stat(path, &st)) {
+        rs_fail_errno(&why, "%s", path);
+        return note_unreadable(in, path, why.msg, err);
+    }
     if (!S_ISDIR(st.st_mode)) return add_path(to, NULL, path, err);
     struct rs_dir dir = {0};
     RS_TRY(rs_dir_list(&dir, path, ".rsc", err));
     enum rs_status status = RS_OK;
     for (size_t i = 0; status == RS_OK && i < dir.count; i++) status = add_path(to, path, dir.names[i], err);
     if (status == RS_OK && !dir.count) {
-        struct rs_err why;
         rs_fail(&why, RS_BAD_INPUT, "%s: no recording (*.rsc) in this folder", path);
         status = note_unreadable(in, path, why.msg, err);
     }
@@ -65,7 +68,21 @@ static enum rs_status open_one(struct rs_inputs *in, const char *path, struct rs
 {
     struct rs_recording *recording;
     struct rs_err why;
+    struct stat st;
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
+        rs_fail(&why, RS_BAD_INPUT, "%s: not a file", path);
+        return note_unreadable(in, path, why.msg, err);
+    }
     if (rs_recording_open(&recording, path, &why) != RS_OK) return note_unreadable(in, path, why.msg, err);
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_file_header *h = &recording->header, *g = &in->sources[i].recording->header;
+        if (h->nonce != g->nonce || h->pid != g->pid || h->created_tick != g->created_tick ||
+            strcmp(h->boot_id, g->boot_id))
+            continue;
+        rs_fail(&why, RS_BAD_INPUT, "%s: the same recording as %s; read once", path, in->sources[i].recording->path);
+        rs_recording_close(recording);
+        return note_unreadable(in, path, why.msg, err);
+    }
     struct rs_source *s = &in->sources[in->n++];
     *s = (struct rs_source){.recording = recording};
     rs_process_read(&s->process, recording);
@@ -264,12 +281,18 @@ enum rs_status rs_inputs_choose(struct rs_inputs *in, long run, struct rs_err *e
     return RS_OK;
 }
 
+bool rs_source_accounted(const struct rs_source *s)
+{
+    const struct rs_recording *r = s->recording;
+    bool closed = r->header.status.state == RS_STATE_CLOSED;
+    return !r->live_missing && (r->header.live_place != RS_LIVE_ANONYMOUS || closed);
+}
+
 bool rs_source_complete(const struct rs_source *s)
 {
     const struct rs_recording *r = s->recording;
-    return !r->ndamages && !r->damaged && !r->live_missing && !rs_recording_lost(r) && !r->overwritten &&
-           !r->header.status.lost_facts &&
-           (r->header.live_place != RS_LIVE_ANONYMOUS || r->header.status.state == RS_STATE_CLOSED);
+    return rs_source_accounted(s) && !r->ndamages && !r->damaged && !rs_recording_lost(r) && !r->overwritten &&
+           !r->header.status.lost_facts;
 }
 
 int64_t rs_source_begin_ns(struct rs_source *s)

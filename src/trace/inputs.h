@@ -42,6 +42,8 @@ enum rs_status rs_inputs_choose(struct rs_inputs *inputs, long run, struct rs_er
 
 /* Whether everything that the process recorded can be read: no loss, no damage, and its live file where it needs one. */
 bool rs_source_complete(const struct rs_source *source);
+/* Whether it is known how much was emitted: not when a live file is missing, or buffers died with their process. */
+bool rs_source_accounted(const struct rs_source *source);
 /* Wall ns when the recording began, and when it was last heard of. */
 int64_t rs_source_begin_ns(struct rs_source *source);
 int64_t rs_source_end_ns(struct rs_source *source);

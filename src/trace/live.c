@@ -24,12 +24,7 @@ static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const 
     if (!paths[0]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (int i = 0; i < 2 && !live->path; i++) {
         if (!paths[i] || access(paths[i], F_OK)) continue;
-        enum rs_status status = rs_file_map(map, paths[i], err);
-        if (status != RS_OK) {
-            free(paths[0]);
-            free(paths[1]);
-            return status;
-        }
+        if (rs_file_map(map, paths[i], err) != RS_OK) continue; /* not for us to read: as if it were not there */
         const struct rs_live_header *l = (const void *)map->data;
         if (map->size >= sizeof *l && l->magic == RS_LIVE_MAGIC && l->nonce == h->nonce && l->pid == h->pid &&
             !strncmp(l->boot_id, h->boot_id, sizeof l->boot_id)) {

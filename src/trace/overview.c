@@ -116,7 +116,12 @@ static enum rs_status count_members(struct rs_overview *o, const struct rs_input
 static void add_up(struct rs_overview *o, struct rs_inputs *in)
 {
     struct rs_summary *sum = &o->sum;
+    o->accounted = o->same_mask = true;
     for (size_t i = 0; i < in->n; i++) {
+        const struct rs_process *p = &in->sources[i].process;
+        o->accounted &= rs_source_accounted(&in->sources[i]);
+        if (!i && p->nmasks) o->mask = p->masks[0].mask;
+        o->same_mask &= p->nmasks == 1 && p->masks[0].mask == o->mask;
         const struct rs_summary *s = &o->summaries[i];
         const struct rs_recording *r = in->sources[i].recording;
         o->lost += rs_recording_lost(r);

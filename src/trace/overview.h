@@ -24,6 +24,9 @@ struct rs_overview {
     struct rs_summary *summaries; /* of each source */
     struct rs_summary sum; /* its lists stay empty */
     uint64_t lost, overwritten, damaged;
+    bool accounted; /* nothing else can have been emitted */
+    bool same_mask; /* all processes were asked for the same events all the time */
+    uint64_t mask; /* that is it */
     size_t hosts, ranks, communicators;
     int32_t world; /* the largest nranks that a communicator has; -1 = not known */
     struct rs_setting *settings; /* that differ */

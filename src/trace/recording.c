@@ -29,8 +29,7 @@ void rs_recording_damage(struct rs_recording *r, const char *path, uint64_t offs
 
 uint64_t rs_recording_lost(const struct rs_recording *r)
 {
-    uint64_t sum = r->header.status.lost_unopened + r->header.status.lost_late +
-                   r->header.status.lost_lives;
+    uint64_t sum = r->header.status.lost_unopened + r->header.status.lost_late + r->header.status.lost_lives;
     for (int i = 0; i < RS_LOST_COUNTS; i++) sum += r->lost[i];
     return sum;
 }

@@ -220,11 +220,11 @@ expect 1 "$RINGSCOPE" run --plugin ./absent.so -- true
 has "$err" "absent.so"
 
 # ---- run --print-env ----
-expect 0 "$RINGSCOPE" run -o "a'b \$x" --limit 1k --print-env
+expect 0 "$RINGSCOPE" run -o "a'b \$x" --limit 1M --print-env
 echo "$out" >env.sh
 # shellcheck disable=SC2016 # the inner shell is to expand them
 show='. ./env.sh; echo "$NCCL_PROFILER_PLUGIN|$RINGSCOPE_DIR|$RINGSCOPE_LIMIT|$RINGSCOPE_KEEP"'
-same "$(env -i sh -c "$show")" "$(realpath "$PLUGIN")|$TMP/a'b \$x|1k|"
+same "$(env -i sh -c "$show")" "$(realpath "$PLUGIN")|$TMP/a'b \$x|1M|"
 [ ! -e "a'b \$x" ] || fail "--print-env made the folder"
 expect 0 "$RINGSCOPE" run --plugin /opt/only/there.so --print-env
 has "$out" "export NCCL_PROFILER_PLUGIN='/opt/only/there.so'"

@@ -1,4 +1,5 @@
 /* The recorder's settings: what is understood, what falls back to its default, and what is said of it. */
+#include "format/settings.h"
 #include "plugin/config.h"
 
 #include <setjmp.h>
@@ -34,16 +35,17 @@ static void test_masks(void **state)
 {
     (void)state;
     int ops = 0, net = 0, all = 0, mask;
-    assert_true(rs_config_mask("ops", &ops) && rs_config_mask("net", &net) && rs_config_mask("all", &all));
+    assert_true(rs_setting_mask("ops", &ops) && rs_setting_mask("net", &net) && rs_setting_mask("all", &all));
     assert_int_equal(net & ~ops, RS_PROXY_OP | RS_PROXY_STEP | RS_NET_PLUGIN);
     assert_int_equal(all & ~net, RS_PROXY_CTRL);
     assert_int_equal(all, (1 << RS_NCCL_TYPE_BITS) - 1);
-    assert_true(rs_config_mask("Off", &mask) && mask == 0);
-    assert_true(rs_config_mask("0x10", &mask) && mask == 16);
-    assert_true(rs_config_mask("10", &mask) && mask == 10);
+    assert_true(rs_setting_mask("Off", &mask) && mask == 0);
+    assert_true(rs_setting_mask("0x10", &mask) && mask == 16);
+    assert_true(rs_setting_mask("10", &mask) && mask == 10);
     mask = 77;
-    const char *const bad[] = {"", "x", "0x", "1 2", "ops,net", "-1", "4294967296", "99999999999999999999"};
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(rs_config_mask(bad[i], &mask));
+    const char *const bad[] = {"",   "x",  "0x",  "1 2",        "ops,net",
+                               "-1", " 5", "10k", "4294967296", "99999999999999999999"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) assert_false(rs_setting_mask(bad[i], &mask));
     assert_int_equal(mask, 77);
     assert_int_equal(with(NULL, NULL).mask, net);
 }
@@ -53,39 +55,30 @@ static void test_bytes(void **state)
     (void)state;
     const size_t usual = (size_t)64 << 20;
     assert_int_equal(with(NULL, NULL).memory, usual);
-    assert_null(with(NULL, NULL).bad);
+    assert_string_equal(with(NULL, NULL).bad, "");
     const struct {
         const char *text;
         size_t bytes; /* 0: not understood */
-    } cases[] = {{"4M", 4 << 20},
-                 {"4m", 4 << 20},
-                 {"4MiB", 4 << 20},
-                 {"4194304", 4 << 20},
-                 {"4194304B", 4 << 20},
-                 {"1G", 1 << 30},
-                 {"1023M", 1023u << 20},
-                 {"8192k", 8 << 20},
-                 {"3M", 0},
-                 {"1025M", 0},
-                 {"-4M", 0},
-                 {"4Mx", 0},
-                 {"M", 0},
-                 {"4 M", 0},
-                 {"16777216T", 0},
-                 {"18446744073709551616", 0}};
+        bool bad; /* not as it should be: the nearest bound, or the default */
+    } cases[] = {
+        {"4M", 4 << 20},       {"4m", 4 << 20},          {"4MiB", 4 << 20},      {"4194304", 4 << 20},
+        {"4194304B", 4 << 20}, {"1G", 1 << 30},          {"1023M", 1023u << 20}, {"8192k", 8 << 20},
+        {"3M", 4 << 20, true}, {"1025M", 1 << 30, true}, {"-4M", 0, true},       {"4Mx", 0, true},
+        {"M", 0, true},        {"4 M", 0, true},         {"16777216T", 0, true}, {"18446744073709551616", 0, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rs_config c = with("RINGSCOPE_MEMORY", cases[i].text);
         assert_int_equal(c.memory, cases[i].bytes ? cases[i].bytes : usual);
-        assert_int_equal(c.bad == NULL, cases[i].bytes != 0);
+        assert_string_equal(c.bad, cases[i].bad ? "RINGSCOPE_MEMORY" : "");
     }
     assert_int_equal(with("RINGSCOPE_LIMIT", "3G").limit, (uint64_t)3 << 30);
     assert_int_equal(with("RINGSCOPE_LIMIT", "0").limit, 0);
-    assert_non_null(with("RINGSCOPE_LIMIT", "1000").bad);
+    assert_string_equal(with("RINGSCOPE_LIMIT", "1000").bad, "RINGSCOPE_LIMIT");
+    assert_int_equal(with("RINGSCOPE_LIMIT", "1000").limit, 1 << 20); /* never none at all */
     /* The flight recorder needs a size. */
     struct rs_config c = with("RINGSCOPE_KEEP", "last");
     assert_true(c.keep_last && c.limit > 0);
-    assert_true(!with("RINGSCOPE_KEEP", "first").keep_last && !with("RINGSCOPE_KEEP", "first").bad);
-    assert_non_null(with("RINGSCOPE_KEEP", "newest").bad);
+    assert_true(!with("RINGSCOPE_KEEP", "first").keep_last && !with("RINGSCOPE_KEEP", "first").bad[0]);
+    assert_string_equal(with("RINGSCOPE_KEEP", "newest").bad, "RINGSCOPE_KEEP");
 }
 
 static void test_places(void **state)
@@ -110,7 +103,7 @@ static void test_for_tests(void **state)
     struct rs_config c = with("RINGSCOPE_TEST_CLOCK", "-5000000000:-12.5");
     assert_true(c.test_clock && c.test_offset_ns == -5000000000 && c.test_ppm == -12.5);
     assert_false(with(NULL, NULL).test_clock);
-    assert_non_null(with("RINGSCOPE_TEST_CLOCK", "5").bad);
+    assert_string_equal(with("RINGSCOPE_TEST_CLOCK", "5").bad, "RINGSCOPE_TEST_CLOCK");
     assert_false(with("RINGSCOPE_TEST_CLOCK", "5").test_clock);
 }
 

@@ -1,0 +1,63 @@
+#include "format/settings.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#include "nccl/abi.h"
+
+enum {
+    MASK_OPS = RS_GROUP_API | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH | RS_GROUP | RS_COLL | RS_P2P | RS_KERNEL_CH |
+               RS_KERNEL_PHASE | RS_CE_COLL | RS_CE_SYNC | RS_CE_BATCH,
+    MASK_NET = MASK_OPS | RS_PROXY_OP | RS_PROXY_STEP | RS_NET_PLUGIN,
+    MASK_ALL = MASK_NET | RS_PROXY_CTRL,
+};
+
+static const struct {
+    const char *name;
+    int mask;
+} names[] = {{"ops", MASK_OPS}, {"net", MASK_NET}, {"all", MASK_ALL}, {"off", 0}};
+enum { NAMES = sizeof names / sizeof *names };
+
+bool rs_setting_mask(const char *text, int *mask)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        if (!strcasecmp(text, names[i].name)) return *mask = names[i].mask, true;
+    int base = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10; /* never octal */
+    char *end;
+    errno = 0;
+    unsigned long v = strtoul(text, &end, base);
+    if (end == text || *end || errno || v > INT32_MAX || !isdigit((unsigned char)text[0])) return false;
+    *mask = (int)v;
+    return true;
+}
+
+const char *rs_setting_mask_name(int mask)
+{
+    for (size_t i = 0; i < NAMES; i++)
+        if (mask == names[i].mask) return names[i].name;
+    return NULL;
+}
+
+bool rs_setting_bytes(const char *text, uint64_t *bytes)
+{
+    char *end;
+    errno = 0;
+    unsigned long long v = strtoull(text, &end, 10);
+    if (!isdigit((unsigned char)text[0]) || errno) return false;
+    unsigned shift = 0;
+    switch (toupper((unsigned char)*end)) {
+    case 'K': shift = 10; break;
+    case 'M': shift = 20; break;
+    case 'G': shift = 30; break;
+    case 'T': shift = 40; break;
+    }
+    if (shift) end++;
+    if (shift && *end == 'i') end++;
+    if (toupper((unsigned char)*end) == 'B') end++;
+    if (*end || v > UINT64_MAX >> shift) return false;
+    *bytes = (uint64_t)v << shift;
+    return true;
+}

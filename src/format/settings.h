@@ -1,0 +1,19 @@
+/* How settings are written: by users in the environment and on the command line, read alike by the recorder and the tool. */
+#ifndef RS_FORMAT_SETTINGS_H
+#define RS_FORMAT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define RS_MEMORY_LEAST (UINT64_C(4) << 20)
+#define RS_MEMORY_MOST (UINT64_C(1) << 30)
+#define RS_LIMIT_LEAST (UINT64_C(1) << 20)
+
+/* "ops", "net", "all", "off" in any case, or a number (decimal, 0x...) -> mask of event types. */
+bool rs_setting_mask(const char *text, int *mask);
+/* The word for a mask, or NULL when it has none. */
+const char *rs_setting_mask_name(int mask);
+/* A number of bytes with k, M, G or T behind it (powers of 1024; an `i` and a `B` may follow). */
+bool rs_setting_bytes(const char *text, uint64_t *bytes);
+
+#endif
