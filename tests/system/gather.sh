@@ -1,0 +1,43 @@
+#!/bin/bash
+# Live files in /dev/shm, where the folder's file system cannot hold them: read where they are, brought home by gather, and
+# left alone while their process runs, in another pid namespace too.
+# timeout: 60
+set -u
+cd "${TMP:?}" || exit 1
+if [ "$(id -u)" != 0 ] || ! unshare -m true 2>/dev/null; then
+    echo "needs root, to mount a file system"
+    exit 77
+fi
+mkdir home
+unshare -m bash -s <<'END'
+set -u
+bad=0
+say() { echo "line $1: ${*:2}"; bad=1; }
+emitted() { "$RINGSCOPE" info --json "$1" 2>err | jq -c '[.emitted, .lost, (.inputs | map(.live_missing) | any)]'; }
+sent() { jq -s 'map(select(.kind == "process") | .callbacks) | add' "$1"; }
+mount -t ramfs none home || exit 77
+
+# Killed: the live file is in /dev/shm until it is gathered.
+"$RINGSCOPE" sim --steps 8 --speed 4 --kill 1@4 --notice-seconds 0.2 -o home/killed --truth killed >/dev/null || say $LINENO sim
+want="[$(sent killed),0,false]"
+[ "$(emitted home/killed)" = "$want" ] || say $LINENO "$(emitted home/killed) instead of $want"
+killed=$(jq -r 'select(.kind == "process" and .signal == 9) | .pid' killed)
+left=/dev/shm/ringscope-host00.$killed.live
+[ -e "$left" ] || say $LINENO "there is no $left"
+said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
+[[ $said == *"brought 1 live file"* ]] || say $LINENO "$said"
+[ "$(emitted home/killed)" = "$want" ] || say $LINENO "$(emitted home/killed) instead of $want"
+[ ! -e "$left" ] || say $LINENO "$left is still there"
+
+# Running in a container: its pids mean nothing here, but its heart beats.
+unshare -pf --kill-child "$RINGSCOPE" sim --ranks 2 --steps 120 -o home/running --truth running >/dev/null &
+sleep 1
+said=$("$RINGSCOPE" gather home/running) || say $LINENO "gather failed"
+[[ $said == *"brought 0"*"2 still running"* ]] || say $LINENO "$said"
+ended=$("$RINGSCOPE" info --json home/running | jq -c '[.process_list[].state] | unique')
+[ "$ended" = '["running"]' ] || say $LINENO "$ended"
+wait
+want="[$(sent running),0,false]"
+[ "$(emitted home/running)" = "$want" ] || say $LINENO "$(emitted home/running) instead of $want"
+exit $bad
+END
