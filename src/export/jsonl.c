@@ -103,6 +103,7 @@ static void start(struct writer *w, const struct rs_callback *cb)
     rs_json_key_hex(j, "event", cb->handle);
     key_hex_or_null(j, "parent", cb->parent);
     type_of(w, cb->type);
+    if (cb->recovered) rs_json_key_bool(j, "recovered", true);
     rs_json_key(j, "args");
     rs_json_object(j);
     rs_json_key_i64(j, "rank", cb->rank);

@@ -20,7 +20,7 @@ struct rs_cursor {
     struct stream *streams;
     struct stream **heap; /* by tick; [0] is the earliest */
     size_t nstreams, nheap;
-    struct rs_callback *lives; /* init and finalize, in order */
+    struct rs_callback *lives; /* init, finalize and captured parents, in order */
     size_t nlives, at_life;
     uint64_t args[RS_RECORD_MAX]; /* of the callback handed out last */
     char thread_name[17];
@@ -156,10 +156,32 @@ static int life_order(const void *a, const void *b)
     return x->tick < y->tick ? -1 : x->tick > y->tick;
 }
 
+/* Whether the ring has written over the start of `handle`: its slot's oldest chunk begins behind it. */
+static bool is_overwritten(const struct rs_recording *r, uint64_t handle)
+{
+    for (size_t i = 0; i < r->nevents; i++) /* by slot, generation, from */
+        if (r->events[i].header.slot == rs_handle_slot(handle))
+            return (r->events[i].header.next_handle - handle - 1) < RS_COUNTER_MASK / 2;
+    return true;
+}
+
+/* The start of a captured parent, out of the fact that kept it. */
+static void take_captured(struct rs_captured *kept, struct rs_callback *cb)
+{
+    struct stream s = {.words = kept->words,
+                       .n = kept->n,
+                       .tick_base = kept->tick_base,
+                       .next_handle = kept->handle, /* refs count back from the start's own handle */
+                       .tick = kept->tick_base + (kept->words[0] >> 32)};
+    take(&s, cb);
+    cb->thread_name = "";
+    cb->recovered = true;
+}
+
 static enum rs_status collect_lives(struct rs_cursor *c, struct rs_err *err)
 {
     const struct rs_process *p = c->process;
-    size_t n = p->ncomms + p->nfinalizes;
+    size_t n = p->ncomms + p->nfinalizes + (c->recording->overwritten ? p->ncaptured : 0);
     if (n && !(c->lives = calloc(n, sizeof *c->lives))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < p->ncomms; i++) {
         const struct rs_comm *comm = &p->comms[i];
@@ -179,7 +201,12 @@ static enum rs_status collect_lives(struct rs_cursor *c, struct rs_err *err)
                                                      .thread_name = "",
                                                      .context = f->fact.context};
     }
-    if (n) qsort(c->lives, n, sizeof *c->lives, life_order);
+    for (size_t i = 0; i < p->ncaptured && c->recording->overwritten; i++) {
+        struct rs_captured *kept = &p->captured[i];
+        bool start = rs_record_words(kept->words, kept->n) == kept->n && rs_kind_is_start(kept->words[0] & 0xff);
+        if (start && is_overwritten(c->recording, kept->handle)) take_captured(kept, &c->lives[c->nlives++]);
+    }
+    if (c->nlives) qsort(c->lives, c->nlives, sizeof *c->lives, life_order);
     return RS_OK;
 }
 

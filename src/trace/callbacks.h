@@ -1,6 +1,6 @@
 /* The callbacks of a recording, one after the other, in time order.
  *
- * Threads' records are in order by themselves; a cursor merges them, and init and finalize with them. It holds one decoded
+ * Threads' records are in order by themselves; a cursor merges them, and init, finalize and captured parents with them. It holds one decoded
  * chunk a slot (64 KiB) and nothing else, so memory does not grow with the recording. Everything a callback points to is
  * good until the next call. One thread at a time; several cursors on one recording may not be used in turns. */
 #ifndef RS_TRACE_CALLBACKS_H
@@ -26,6 +26,7 @@ struct rs_callback {
     const uint64_t *args; /* words, by kind; of LOST: counts by loss class */
     uint64_t lost_first, lost_last; /* ticks, of LOST */
     const struct rs_comm *comm; /* of init */
+    bool recovered; /* a start that was overwritten, but kept apart as a captured parent: counted as overwritten */
 };
 
 struct rs_cursor;

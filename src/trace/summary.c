@@ -28,6 +28,7 @@ static enum rs_status count(struct rs_summary *s, struct rs_source *source, stru
             status = add_gap(s, source, &cb, err);
             continue;
         }
+        if (cb.recovered) continue; /* it is among the overwritten ones */
         s->calls[cb.call]++;
         s->callbacks++;
         if (!first) first = cb.tick;
