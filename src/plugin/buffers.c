@@ -127,7 +127,9 @@ void rs_pool_forget(void)
     if (tls_slot) pthread_setspecific(exit_key, NULL);
     rs_tls_buffer = NULL;
     tls_slot = NULL;
-    if (p->live) munmap(p->live, p->bytes);
+    /* Memory of its own in its place: a signal handler may have forked in the middle of a callback. */
+    if (p->live)
+        mmap(p->live, p->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     memset(p, 0, sizeof *p);
     atomic_store(&p->forked, 1);
     /* The links stay allocated: another thread may have been inside the allocator at fork. */
@@ -157,9 +159,10 @@ void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint6
 void rs_buffer_hand_over(uint32_t index)
 {
     struct rs_pool *p = &rs_pool;
+    bool urgent = p->buffers[index].slot == RS_SLOT_FACTS; /* they have few */
     rs_stack_push(&p->full, p->next_buffer, index);
     uint32_t waiting = atomic_fetch_add_explicit(&p->nfull, 1, memory_order_relaxed) + 1;
-    if (waiting > p->nbuffers / 16 && atomic_exchange_explicit(&p->sealer_sleeps, 0, memory_order_relaxed))
+    if ((urgent || waiting > p->nbuffers / 16) && atomic_exchange_explicit(&p->sealer_sleeps, 0, memory_order_relaxed))
         syscall(SYS_futex, &p->sealer_sleeps, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 

@@ -50,6 +50,11 @@ void rs_config_read(struct rs_config *c)
     else
         snprintf(c->dir, sizeof c->dir, "ringscope-run");
 
+    if ((v = setting("RINGSCOPE_DIR")) && strlen(v) >= sizeof c->dir) { /* not somewhere else instead: nowhere */
+        complain(c, "RINGSCOPE_DIR (too long)");
+        c->dir[0] = 0;
+        return;
+    }
     make_absolute(c->dir, sizeof c->dir);
 
     uint64_t bytes;

@@ -21,7 +21,7 @@
 #define XFS_SUPER_MAGIC 0x58465342
 #endif
 
-enum { MAX_TRIES = 1000, SHM_SHARE = 8, LEAST_LIVE = 1 << 20 };
+enum { LOWEST_FD = 64, MAX_TRIES = 1000, SHM_SHARE = 8, LEAST_LIVE = 1 << 20 };
 
 static bool make_folders(const char *dir)
 {
@@ -157,6 +157,17 @@ static bool open_live(struct rs_files *f, const struct rs_config *config, const 
     return true;
 }
 
+/* Opens where no program expects anything: not among the standard streams, which may be closed now and taken later. */
+static int open_high(const char *path, int flags)
+{
+    int fd = open(path, flags | O_CLOEXEC, 0644);
+    if (fd < 0 || fd >= LOWEST_FD) return fd;
+    int high = fcntl(fd, F_DUPFD_CLOEXEC, LOWEST_FD);
+    if (high < 0) return fd; /* few are allowed: better low than none */
+    close(fd);
+    return high;
+}
+
 bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why, size_t why_bytes, char *fallback,
                    size_t fallback_bytes)
 {
@@ -182,7 +193,7 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
         else
             snprintf(name, sizeof name, "%s.%u", h->host, h->pid);
         snprintf(f->path, sizeof f->path, "%s/%s.rsc", config->dir, name);
-        f->fd = open(f->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        f->fd = open_high(f->path, O_RDWR | O_CREAT | O_EXCL);
         if (f->fd < 0 && errno == EEXIST) continue; /* an earlier process had this pid */
         if (f->fd < 0) break;
         done = open_live(f, config, name, fallback, fallback_bytes);
@@ -237,7 +248,7 @@ static bool is_recording(const struct rs_files *f, int fd)
 int rs_files_fd(struct rs_files *f)
 {
     if (is_recording(f, f->fd)) return f->fd;
-    int fd = open(f->path, O_RDWR | O_CLOEXEC);
+    int fd = open_high(f->path, O_RDWR);
     if (!is_recording(f, fd)) {
         if (fd >= 0) {
             close(fd);
@@ -247,6 +258,12 @@ int rs_files_fd(struct rs_files *f)
         return -1;
     }
     return f->fd = fd;
+}
+
+bool rs_files_named(struct rs_files *f)
+{
+    struct stat st;
+    return !stat(f->path, &st) && st.st_dev == f->device && st.st_ino == f->inode;
 }
 
 void rs_files_undo(struct rs_files *f)

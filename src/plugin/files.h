@@ -32,6 +32,8 @@ bool rs_files_open(struct rs_files *files, const struct rs_config *config, char 
 /* The recording's descriptor. Programs close descriptors that are not theirs (daemons close all of them), and the number may
  * be somebody else's file by now: it is checked each time, and the recording opened again if need be. -1: errno says why. */
 int rs_files_fd(struct rs_files *files);
+/* Whether the recording still has its name: it may have been deleted. */
+bool rs_files_named(struct rs_files *files);
 
 /* Takes the page faults of [from, to) of the live mapping now (about 0.2 ms a MiB), so that no callback of NCCL does:
  * they would double its cost. */

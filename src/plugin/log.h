@@ -19,6 +19,8 @@ enum rs_fact_said {
     RS_SAID_FORK,
     RS_SAID_ANONYMOUS,
     RS_SAID_LATE,
+    RS_SAID_DELETED,
+    RS_SAID_STRINGS,
 };
 
 void rs_log_use(rs_nccl_logger logger);

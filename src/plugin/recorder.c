@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
@@ -22,6 +23,7 @@
 enum {
     OPEN_WAIT_MS = 5000, /* a file system that hangs must not hang the job */
     CLOSE_WAIT_MS = 10000,
+    NAME_BYTES = 4096, /* of a communicator's name */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -56,6 +58,7 @@ static void child_after_fork(void)
     rs_control_reset();
     rs_log_reset();
     communicators = 0;
+    contexts = 0;
     memset(alive, 0, sizeof alive);
     described = 0;
     owner = 0;
@@ -86,6 +89,8 @@ static void open_if_needed(void)
 
 rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_args *args)
 {
+    int cancellable; /* a thread that is cancelled in here would leave the lock behind */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
     pthread_mutex_lock(&lock);
     rs_log_use(args->logger);
     open_if_needed();
@@ -115,10 +120,12 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
 
     rs_device_of_thread(&comm);
     comm.return_tick = rs_tick();
-    const char *name = args->name ? args->name : "";
+    char name[NAME_BYTES] = ""; /* cut rather than lost */
+    if (args->name) snprintf(name, sizeof name, "%s", args->name);
     if (!mute) rs_fact(RS_FACT_COMM, called, &comm, sizeof comm, name, strlen(name) + 1);
     if (state == RS_SEALER_OPEN) rs_sealer_flush(false);
     *context = (void *)(uintptr_t)comm.context;
+    pthread_setcancelstate(cancellable, &cancellable);
     return RS_NCCL_SUCCESS;
 }
 
@@ -134,6 +141,8 @@ static bool put_to_rest(uint64_t index)
 rs_nccl_result rs_recorder_finalize(void *context)
 {
     struct rs_fact_comm_end end = {.context = (uintptr_t)context, .tid = (uint32_t)syscall(SYS_gettid)};
+    int cancellable;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
     rs_fact(RS_FACT_COMM_END, rs_tick(), &end, sizeof end, NULL, 0);
     pthread_mutex_lock(&lock);
     if (put_to_rest((uintptr_t)context - rs_context_base) && communicators && !--communicators) {
@@ -141,6 +150,7 @@ rs_nccl_result rs_recorder_finalize(void *context)
         if (rs_sealer_state() == RS_SEALER_OPEN) rs_sealer_flush(true);
     }
     pthread_mutex_unlock(&lock);
+    pthread_setcancelstate(cancellable, &cancellable);
     return RS_NCCL_SUCCESS;
 }
 

@@ -196,22 +196,23 @@ static bool take_over(void)
     return any;
 }
 
-/* Seals full buffers in order, until none is left or one cannot be written. */
-void rs_seal_full(void)
+bool rs_seal_full(uint64_t until_ms)
 {
     struct rs_pool *p = &rs_pool;
     prefault_ahead();
     while (take_over() || me.waiting_first != UINT32_MAX) {
-        if (me.retry_at_ms && now_ms() < me.retry_at_ms) return;
+        if (me.retry_at_ms && now_ms() < me.retry_at_ms) return false;
         me.retry_at_ms = 0;
-        while (me.waiting_first != UINT32_MAX && seal(me.waiting_first)) {
+        while (me.waiting_first != UINT32_MAX) {
+            if (now_ms() >= until_ms) return true;
+            if (!seal(me.waiting_first)) return false;
             prefault_ahead();
             uint32_t done = me.waiting_first;
             me.waiting_first = p->next_buffer[done];
             rs_buffer_release(done);
         }
-        if (me.retry_at_ms) return;
     }
+    return false;
 }
 
 /* Seals the filled part of buffers that threads still write into, and of facts. */
@@ -281,24 +282,19 @@ bool rs_seal_open(struct rs_files *f, const struct rs_config *config)
     return true;
 }
 
-void rs_seal_retry(void)
-{
-    me.retry_at_ms = 0;
-}
-
 bool rs_seal_last(void)
 {
     bool anonymous = me.files->header.live_place == RS_LIVE_ANONYMOUS;
-    rs_seal_retry();
-    rs_seal_full();
+    me.retry_at_ms = 0;
+    rs_seal_full(UINT64_MAX);
     rs_seal_partly();
     if (me.retry_at_ms && (me.past_limit || anonymous)) {
         discard_all();
         me.chunks.limit = 0; /* for the marks, which are small */
-        rs_seal_retry();
+        me.retry_at_ms = 0;
     }
     bool all = !me.retry_at_ms && rs_pool_mark_losses();
-    if (all) rs_seal_full();
+    if (all) rs_seal_full(UINT64_MAX);
     /* A chunk that was written in part is no part of the recording. */
     if (me.retry_at_ms && ftruncate(rs_files_fd(me.files), (off_t)me.chunks.end)) me.write_errno = (uint32_t)errno;
     return (all && !me.retry_at_ms) || anonymous;

@@ -14,12 +14,10 @@
 /* Opens the pool over the live mapping. `files` must live on. false: out of memory. */
 bool rs_seal_open(struct rs_files *files, const struct rs_config *config);
 
-/* What threads handed in. */
-void rs_seal_full(void);
+/* What threads handed in, until `until_ms` (of CLOCK_MONOTONIC). true: there is more that could be sealed at once. */
+bool rs_seal_full(uint64_t until_ms);
 /* The filled part of buffers that threads still write into, and of facts. */
 void rs_seal_partly(void);
-/* Lets the next call try again, although a write has failed within the last second. */
-void rs_seal_retry(void);
 /* After rs_pool_close(): everything that is left, and marks for what was lost. What may not be kept (past the limit) is
  * counted as lost. false: the live file still holds something that could not be written. */
 bool rs_seal_last(void);

@@ -1,11 +1,13 @@
 #include "plugin/sealer.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,7 +24,7 @@
 enum {
     BEAT_MS = 100,
     SECOND_MS = 1000,
-    STACK_BYTES = 256 * 1024,
+    TURN_MS = 50, /* sealing at a stretch, before other duties get their turn */
     CLOSE_MOMENT_MS = 2, /* for callbacks under way while the recording closes: each takes some 20 ns */
 };
 
@@ -168,16 +170,28 @@ static uint64_t *map_late_counter(void)
 
 static void close_recording(void)
 {
-    rs_seal_retry();
-    rs_seal_full();
     rs_clock_sample();
-    rs_pool_close(map_late_counter());
+    rs_pool_close(map_late_counter()); /* first: what comes now is counted, and there is an end to sealing */
     struct timespec moment = {.tv_nsec = CLOSE_MOMENT_MS * 1000000};
     nanosleep(&moment, NULL);
     me.status.live_left = !rs_seal_last();
     me.status.state = RS_STATE_CLOSED;
     beat();
     if (!me.status.live_left) rs_files_drop_live(&me.files);
+}
+
+/* Whether no other thread is left: main ended by pthread_exit() and so did the rest. This thread must not keep the process
+ * alive then. An ended main thread stays in the list as a zombie. */
+static bool is_alone(void)
+{
+    struct stat tasks;
+    if (stat("/proc/self/task", &tasks) || tasks.st_nlink > 4) return false; /* 2 and one a thread */
+    char text[512] = "";
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    const char *p = n > 0 ? strrchr(text, ')') : NULL;
+    return p && p[1] == ' ' && p[2] == 'Z';
 }
 
 static void *sealer_main(void *unused)
@@ -191,25 +205,30 @@ static void *sealer_main(void *unused)
     }
     set_state(RS_SEALER_OPEN);
     uint64_t next_beat = now_ms() + BEAT_MS, next_second = now_ms() + SECOND_MS;
-    while (!atomic_load(&me.stop)) {
+    bool more = false, alone = false;
+    while (!atomic_load(&me.stop) && !alone) {
         uint64_t now = now_ms();
         atomic_store(&rs_pool.sealer_sleeps, 1);
-        if (now < next_beat && !atomic_load(&me.stop) && !atomic_load(&me.flush))
+        if (!more && now < next_beat && !atomic_load(&me.stop) && !atomic_load(&me.flush))
             futex_wait(&rs_pool.sealer_sleeps, 1, next_beat - now);
         atomic_store(&rs_pool.sealer_sleeps, 0);
-        rs_seal_full();
+        more = rs_seal_full(now_ms() + TURN_MS);
         now = now_ms();
         bool flush = atomic_exchange(&me.flush, 0);
         if (now >= next_second || flush) {
             rs_control_look(me.config->dir, false);
             rs_clock_sample();
             rs_seal_partly();
+            if (!rs_files_named(&me.files))
+                rs_warn_once(RS_SAID_DELETED, "%s was deleted: what this process records from now on is lost with it",
+                             me.files.path);
             next_second = now + SECOND_MS;
         }
         if (now >= next_beat || flush) {
             me.status.state = atomic_load(&me.idle) ? RS_STATE_IDLE : RS_STATE_RUNNING;
             beat();
             next_beat = now + BEAT_MS;
+            alone = is_alone();
         }
     }
     close_recording();
@@ -243,11 +262,8 @@ enum rs_sealer_state rs_sealer_start(const struct rs_config *config, unsigned wa
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* the thread inherits this */
-    pthread_attr_t attr;
-    pthread_attr_init(&attr);
-    pthread_attr_setstacksize(&attr, STACK_BYTES);
-    int failed = pthread_create(&me.thread, &attr, sealer_main, NULL);
-    pthread_attr_destroy(&attr);
+    /* The default stack: a program's thread-local variables lie in it too, and may be large. */
+    int failed = pthread_create(&me.thread, NULL, sealer_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (failed) {
         rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: cannot start a thread: %s",

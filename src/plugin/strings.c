@@ -2,10 +2,12 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "format/kinds.h"
 #include "plugin/facts.h"
+#include "plugin/log.h"
 
 enum { TEXTS = 4096, TEXT_BYTES = 128 * 1024, POINTERS = 2048, BUCKETS = 1024, PROBES = 8 };
 
@@ -18,6 +20,7 @@ struct pointer {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *texts[TEXTS]; /* by id; 0 is NULL's */
 static unsigned ntexts = 1;
+static uint16_t by_text[2 * TEXTS]; /* ids by hash of their text; 0 = free */
 static char text_bytes[TEXT_BYTES];
 static unsigned ntext_bytes;
 static struct pointer pointers[POINTERS];
@@ -29,28 +32,42 @@ static unsigned bucket_of(const char *p)
     return (unsigned)(((uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
 }
 
+/* Where the id of `text` stands in the index, or where it goes (0). The index is never more than half full. */
+static uint16_t *find(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    for (unsigned i = (unsigned)(hash >> 32);; i++) {
+        uint16_t *place = &by_text[i % (2 * TEXTS)];
+        if (!*place || !strcmp(texts[*place], text)) return place;
+    }
+}
+
 static uint64_t learn(const char *text, unsigned bucket)
 {
     pthread_mutex_lock(&lock);
-    unsigned id = 1;
-    while (id < ntexts && strcmp(texts[id], text)) id++;
-    if (id == ntexts) {
+    uint16_t *place = find(text);
+    if (!*place) {
         size_t bytes = strlen(text) + 1;
-        if (ntexts == TEXTS || ntext_bytes + bytes > TEXT_BYTES || !rs_fact_string(id, text)) {
+        bool full = ntexts == TEXTS || ntext_bytes + bytes > TEXT_BYTES;
+        if (full || !rs_fact_string(ntexts, text)) {
             pthread_mutex_unlock(&lock);
+            if (full) rs_warn_once(RS_SAID_STRINGS, "too many different strings: further ones are recorded as unknown");
             return RS_STRING_UNKNOWN;
         }
+        *place = (uint16_t)ntexts;
         texts[ntexts++] = memcpy(text_bytes + ntext_bytes, text, bytes);
         ntext_bytes += (unsigned)bytes;
     }
+    unsigned id = *place;
     /* Into the pointer's old place, else the first free one. With none left the text is found by this way each time. */
     for (unsigned i = 0; i < PROBES && npointers < POINTERS; i++) {
-        _Atomic(struct pointer *) *place = &buckets[(bucket + i) % BUCKETS];
-        struct pointer *old = atomic_load_explicit(place, memory_order_relaxed);
+        _Atomic(struct pointer *) *to = &buckets[(bucket + i) % BUCKETS];
+        struct pointer *old = atomic_load_explicit(to, memory_order_relaxed);
         if (old && old->pointer != text) continue;
         struct pointer *p = &pointers[npointers++];
         *p = (struct pointer){text, texts[id], id};
-        atomic_store_explicit(place, p, memory_order_release);
+        atomic_store_explicit(to, p, memory_order_release);
         break;
     }
     pthread_mutex_unlock(&lock);
@@ -73,6 +90,7 @@ void rs_strings_reset(void)
 {
     pthread_mutex_init(&lock, NULL); /* a forked child may have inherited it locked */
     ntexts = 1;
+    memset(by_text, 0, sizeof by_text);
     ntext_bytes = npointers = 0;
     for (unsigned i = 0; i < BUCKETS; i++) atomic_store_explicit(&buckets[i], NULL, memory_order_relaxed);
 }

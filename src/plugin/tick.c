@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -27,6 +28,8 @@ void rs_tick_choose(void)
 {
 #if defined(__x86_64__)
     unsigned a, b, c, d;
+    int mode = PR_TSC_ENABLE; /* a process may forbid itself the instruction */
+    if (!prctl(PR_GET_TSC, &mode) && mode != PR_TSC_ENABLE) return;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8) || kernel_distrusts_tsc()) return;
     rs_tick_source = RS_TICK_TSC;
     rs_tick_counter = true;

@@ -51,13 +51,15 @@ static enum rs_status gather_one(const char *path, struct rs_gather_result *resu
         result->missing++;
     } else if (r->live_path && h->live_name[0] == '/' && !strcmp(r->live_path, h->live_name)) {
         char *beside = rs_live_path_beside(path);
-        if (!beside)
-            status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-        else
+        if (beside)
             status = copy(r->live_path, beside, err);
+        else
+            status = rs_fail(err, RS_NO_MEMORY, "out of memory");
         if (status == RS_OK) {
             result->brought++;
             unlink(r->live_path);
+        } else if (beside && !access(beside, F_OK)) {
+            status = RS_OK; /* another process that gathers was faster */
         }
         free(beside);
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 char *rs_live_path_beside(const char *path)
@@ -23,7 +24,8 @@ static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const 
     char *paths[2] = {rs_live_path_beside(recording_path), h->live_name[0] == '/' ? strdup(h->live_name) : NULL};
     if (!paths[0]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (int i = 0; i < 2 && !live->path; i++) {
-        if (!paths[i] || access(paths[i], F_OK)) continue;
+        struct stat st;
+        if (!paths[i] || stat(paths[i], &st) || !S_ISREG(st.st_mode)) continue;
         if (rs_file_map(map, paths[i], err) != RS_OK) continue; /* not for us to read: as if it were not there */
         const struct rs_live_header *l = (const void *)map->data;
         if (map->size >= sizeof *l && l->magic == RS_LIVE_MAGIC && l->nonce == h->nonce && l->pid == h->pid &&

@@ -70,6 +70,13 @@ static enum rs_status add(struct rs_recording *r, const struct rs_piece *piece, 
     return add_piece(facts ? &r->facts : &r->events, facts ? &r->nfacts : &r->nevents, piece, err);
 }
 
+/* A quick look, for long stretches of nothing. */
+static bool may_begin(const struct rs_recording *r, uint64_t at, uint64_t end)
+{
+    uint32_t magic = RS_CHUNK_MAGIC;
+    return end - at >= sizeof magic && !memcmp(r->file.data + at, &magic, sizeof magic);
+}
+
 /* Takes in all whole chunks between `at` and `end`. `ring`: what is not a chunk there was written over, and no damage. */
 static enum rs_status scan(struct rs_recording *r, uint64_t at, uint64_t end, bool ring, struct rs_err *err)
 {
@@ -83,7 +90,7 @@ static enum rs_status scan(struct rs_recording *r, uint64_t at, uint64_t end, bo
         }
         uint64_t bad = at;
         do at += 8;
-        while (at < end && !chunk_at(r, at, end, &piece, &why));
+        while (at < end && (!may_begin(r, at, end) || !chunk_at(r, at, end, &piece, &why)));
         if (at > end) at = end;
         bool tail = at == end;
         /* A kill, or a look at a running process, may find the last chunk half written: its words are still in the live
@@ -189,7 +196,10 @@ static enum rs_status read_header(struct rs_recording *r, struct rs_err *err)
     if (h->header_bytes != sizeof *h || h->features & ~(uint32_t)RS_FEATURE_ALL)
         return rs_fail(err, RS_BAD_INPUT, "%s: made by a newer ringscope (features 0x%x, header of %u bytes)", r->path,
                        h->features, h->header_bytes);
+    r->header_right = rs_header_checksum(h) == h->checksum;
     h->host[sizeof h->host - 1] = h->boot_id[sizeof h->boot_id - 1] = h->live_name[sizeof h->live_name - 1] = 0;
+    for (char *c = h->host; *c; c++) /* it goes to terminals */
+        if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
     if (h->ring_end < h->ring_begin || (h->ring_end && h->ring_begin < sizeof *h))
         return rs_fail(err, RS_BAD_INPUT, "%s: its header is damaged (ring from %llu to %llu)", r->path,
                        (unsigned long long)h->ring_begin, (unsigned long long)h->ring_end);
@@ -211,6 +221,7 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
         rs_file_unmap(&r->file);
         RS_TRY(rs_file_map(&r->file, r->path, err));
         RS_TRY(read_header(r, err));
+        if (st->state == RS_STATE_CLOSED && !st->live_left) r->live_missing = false; /* it closed just now */
     }
     if (r->live_path) {
         if (live->status.heartbeat_tick > r->header.status.heartbeat_tick) r->header.status = live->status;
@@ -221,8 +232,7 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
         uint64_t a = r->header.status.lost[i], b = r->live_path ? live->lost[i] : 0;
         r->lost[i] = a > b ? a : b;
     }
-    if (rs_header_checksum(&r->header) != r->header.checksum)
-        rs_recording_damage(r, r->path, 0, sizeof r->header, "the file header's checksum is wrong");
+    if (!r->header_right) rs_recording_damage(r, r->path, 0, sizeof r->header, "the file header's checksum is wrong");
     uint64_t size = r->file.size, begin = sizeof r->header;
     if (r->header.ring_end) {
         uint64_t end = r->header.ring_end < size ? r->header.ring_end : size;
@@ -280,6 +290,11 @@ const uint64_t *rs_recording_words(struct rs_recording *r, const struct rs_piece
     const struct rs_chunk_header *h = &p->header;
     const char *why = "";
     const uint64_t *words = rs_codec_decode(r->codec, p->stored, h->stored_bytes, h->coding, h->to - h->from, &why);
+    /* A running process may have gone round its ring since the chunk was found: then it is another one's place now. */
+    if (r->header.ring_end && !p->copy && rs_chunk_checksum(h, p->stored) != h->checksum) {
+        if (h->kind == RS_CHUNK_EVENTS) r->overwritten += h->records;
+        return NULL;
+    }
     if (!words) {
         rs_recording_damage(r, r->path, p->offset, sizeof *h + h->stored_bytes, why);
         if (h->kind == RS_CHUNK_EVENTS) r->damaged += h->records;

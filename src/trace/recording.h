@@ -37,6 +37,7 @@ struct rs_recording {
     struct rs_file_map file;
     char *live_path; /* NULL: there is none, or none is needed */
     struct rs_file_header header; /* with the newest status that could be found */
+    bool header_right; /* its checksum */
     bool live_missing; /* the recording needs its live file, and that is not to be found */
     struct rs_piece *events, *facts; /* events by slot, generation, from; facts in order */
     size_t nevents, nfacts;

@@ -4,7 +4,7 @@
  *
  * Modes: load (threads play the row of truth.h), churn (short-lived threads), storm, reload, fork (lives.h), fields,
  * hazards (fields.h), captured (captured parents, then a load), watch (prints the mask as it changes).
- * Ends: finalize, exit (without finalize), _exit, exec, running (exit while threads play), abort; --kill-after USEC ends
+ * Ends: finalize, exit (without finalize), _exit, exec, thread (main ends, not the process), running (exit while threads play), abort; --kill-after USEC ends
  * it by SIGKILL, counted from the start of the program. Prints what it did as key=value. */
 #include <fcntl.h>
 #include <pthread.h>
@@ -166,6 +166,7 @@ static void end_of(const struct load *l, char **argv)
 {
     printf("warnings=%d\n", atomic_load(&warnings));
     fflush(NULL);
+    if (!strcmp(opt.end, "thread")) pthread_exit(NULL); /* the process ends with its last thread */
     if (!strcmp(opt.end, "_exit")) _exit(0);
     if (!strcmp(opt.end, "abort")) abort();
     if (!strcmp(opt.end, "exec")) {

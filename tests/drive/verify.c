@@ -132,6 +132,7 @@ static void check_churn(const struct rs_callback *cb)
 
 static void check(const struct rs_callback *cb)
 {
+    if (cb->recovered) return; /* it counts as overwritten */
     if (cb->call == RS_CALL_LOST) {
         me.lost_records++;
         for (int i = 0; i < RS_LOST_COUNTS; i++) me.lost_in_records += cb->args[i];

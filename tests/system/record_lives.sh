@@ -24,12 +24,15 @@ growth=$(($(told churn rss_after) - $(told churn rss_warm)))
 [ "$growth" -lt 2048 ] || [ -n "${SAN:-}" ] || fail "churn: $growth KiB more after $short threads"
 [ "$(told churn rss_after)" -lt $((72 << 10)) ] || [ -n "${SAN:-}" ] || fail "churn: $(told churn rss_after) KiB in all"
 
-# A program that closes all files, and takes their numbers for others.
-drive closed --mode close-files --count "$some"
-verify closed --lossless
+# A program that closes all files, and takes their numbers for others. (TSan calls that a race, and right it is.)
+if [[ ${SAN:-} != *thread* ]]; then
+    drive closed --mode close-files --count "$some"
+    verify closed --lossless
+fi
 
 # Ways to end, with an event left open.
-for end in exit _exit exec; do
+for end in exit _exit exec thread; do
+    if [ $end = thread ] && [ -n "${SAN:-}" ]; then continue; fi # their run-times do not let such a process end
     drive "end$end" --count $((some + 3)) --end $end
     if [ $end = exec ]; then
         mkdir next && mv endexec/*.1.rsc next/ && mv endexec.truth.exec next.truth
@@ -38,9 +41,14 @@ for end in exit _exit exec; do
     verify "end$end" --lossless
 done
 same "$(seen endexit state)" 3 "exit: closed"
+[ -n "${SAN:-}" ] || same "$(seen endthread state)" 3 "main thread gone: closed"
 same "$(seen end_exit state)" 1 "_exit: still running, as far as anybody knows"
 [ -n "${SAN:-}" ] || want_status=134 drive endabort --count $((some + 3)) --end abort 2>/dev/null
 [ -n "${SAN:-}" ] || verify endabort --lossless
+
+# Standard streams that are closed: the recording must not become one of them.
+drive streams --count "$some" <&- >&-
+verify streams --lossless
 
 # exit() while threads go on calling.
 for threads in 1 4 16; do

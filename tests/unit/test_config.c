@@ -60,11 +60,22 @@ static void test_bytes(void **state)
         const char *text;
         size_t bytes; /* 0: not understood */
         bool bad; /* not as it should be: the nearest bound, or the default */
-    } cases[] = {
-        {"4M", 4 << 20},       {"4m", 4 << 20},          {"4MiB", 4 << 20},      {"4194304", 4 << 20},
-        {"4194304B", 4 << 20}, {"1G", 1 << 30},          {"1023M", 1023u << 20}, {"8192k", 8 << 20},
-        {"3M", 4 << 20, true}, {"1025M", 1 << 30, true}, {"-4M", 0, true},       {"4Mx", 0, true},
-        {"M", 0, true},        {"4 M", 0, true},         {"16777216T", 0, true}, {"18446744073709551616", 0, true}};
+    } cases[] = {{"4M", 4 << 20, false},
+                 {"4m", 4 << 20, false},
+                 {"4MiB", 4 << 20, false},
+                 {"4194304", 4 << 20, false},
+                 {"4194304B", 4 << 20, false},
+                 {"1G", 1 << 30, false},
+                 {"1023M", 1023u << 20, false},
+                 {"8192k", 8 << 20, false},
+                 {"3M", 4 << 20, true},
+                 {"1025M", 1 << 30, true},
+                 {"-4M", 0, true},
+                 {"4Mx", 0, true},
+                 {"M", 0, true},
+                 {"4 M", 0, true},
+                 {"16777216T", 0, true},
+                 {"18446744073709551616", 0, true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct rs_config c = with("RINGSCOPE_MEMORY", cases[i].text);
         assert_int_equal(c.memory, cases[i].bytes ? cases[i].bytes : usual);
