@@ -221,11 +221,14 @@ void rs_seal_partly(void)
     struct rs_pool *p = &rs_pool;
     uint32_t facts = rs_facts_buffer();
     if (facts) seal(facts - 1);
-    if (me.retry_at_ms) return;
+    if (me.retry_at_ms || me.waiting_first != UINT32_MAX) return;
     uint32_t made = atomic_load(&p->slots_made);
     for (uint32_t i = 0; i < made && i < p->nslots; i++) {
         /* A buffer that its owner hands in meanwhile stays ours to seal: only this thread releases buffers. */
         uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
+        /* Older ones first, so that a ring always keeps the newest: a thread hands its full buffer in before it shows the
+         * next one. */
+        if ((uint32_t)atomic_load(&p->full.head)) return;
         if (buffer && !seal(buffer - 1)) return;
     }
 }
@@ -286,8 +289,10 @@ bool rs_seal_last(void)
 {
     bool anonymous = me.files->header.live_place == RS_LIVE_ANONYMOUS;
     me.retry_at_ms = 0;
-    rs_seal_full(UINT64_MAX);
-    rs_seal_partly();
+    do {
+        rs_seal_full(UINT64_MAX);
+        rs_seal_partly();
+    } while (!me.retry_at_ms && (uint32_t)atomic_load(&rs_pool.full.head)); /* handed in at the last moment */
     if (me.retry_at_ms && (me.past_limit || anonymous)) {
         discard_all();
         me.chunks.limit = 0; /* for the marks, which are small */
