@@ -16,14 +16,14 @@ static uint32_t generation;
 static _Atomic uint64_t lost_lives, lost_facts;
 
 /* Init and finalize are callbacks, and counted as such. */
+static bool is_life(unsigned type)
+{
+    return type == RS_FACT_COMM || type == RS_FACT_COMM_END;
+}
+
 static void count_lost(unsigned type)
 {
-    uint64_t *late = atomic_load(&rs_pool.late); /* the status has been written for the last time */
-    bool life = type == RS_FACT_COMM || type == RS_FACT_COMM_END;
-    if (late && life)
-        __atomic_fetch_add(late, 1, __ATOMIC_RELAXED);
-    else
-        atomic_fetch_add(life ? &lost_lives : &lost_facts, 1);
+    atomic_fetch_add(is_life(type) ? &lost_lives : &lost_facts, 1);
 }
 
 /* A buffer with room for `words`, or NULL. */
@@ -86,7 +86,11 @@ bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_byte
         if (b_bytes) memcpy(payload + a_bytes, b, b_bytes);
         commit(buf, words);
     } else {
-        count_lost(type);
+        uint64_t *late = atomic_load(&rs_pool.late); /* the status has been written, or is about to be */
+        if (late && is_life(type))
+            __atomic_fetch_add(late, 1, __ATOMIC_RELAXED);
+        else
+            count_lost(type);
     }
     pthread_mutex_unlock(&lock);
     return w != NULL;
