@@ -10,7 +10,8 @@ static uint64_t four(const char *a, const char *b, const char *c, const char *d)
     return rs_string_id(a) | rs_string_id(b) << 16 | rs_string_id(c) << 32 | rs_string_id(d) << 48;
 }
 
-void rs_keep_captured_start(const struct rs_write *w, uint64_t handle)
+/* With RINGSCOPE_KEEP=last: keeps a captured parent as a fact. */
+static void keep_captured(const struct rs_write *w, uint64_t handle)
 {
     uint64_t head[2] = {handle, w->buffer->tick_now};
     rs_fact(RS_FACT_CAPTURED, rs_tick(), head, sizeof head, w->word, w->n * sizeof *w->word);
@@ -19,7 +20,7 @@ void rs_keep_captured_start(const struct rs_write *w, uint64_t handle)
 /* Ends a start that a captured graph may name as the parent of every replay. */
 static void *end_api_start(struct rs_write *w, bool captured)
 {
-    if (captured && rs_keep_captured) rs_keep_captured_start(w, w->buffer->first_handle + (w->commit >> 32));
+    if (captured && rs_keep_captured) keep_captured(w, w->buffer->first_handle + (w->commit >> 32));
     return rs_write_end_start(w);
 }
 

@@ -113,7 +113,5 @@ void *rs_start_raw(struct rs_common c, uint64_t type, int api, const void *membe
 
 /* Which payload state 21 carries: told by the network events started so far. 0 = none, or more than one kind. */
 int64_t rs_net_payload(void);
-/* With RINGSCOPE_KEEP=last: keeps a captured parent as a fact. */
-void rs_keep_captured_start(const struct rs_write *w, uint64_t handle);
 
 #endif
