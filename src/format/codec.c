@@ -46,6 +46,15 @@ void rs_codec_free(struct rs_codec *c)
     free(c);
 }
 
+int rs_codec_has_zstd(void)
+{
+#ifdef RS_NO_ZSTD
+    return 0;
+#else
+    return 1;
+#endif
+}
+
 #ifndef RS_NO_ZSTD
 
 /* Byte `b` of every word, one after the other, for b = 0..width-1. */

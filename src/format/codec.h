@@ -20,6 +20,9 @@ struct rs_codec;
 struct rs_codec *rs_codec_create(void);
 void rs_codec_free(struct rs_codec *codec);
 
+/* Whether this build can compress (zstd): without it everything is coded raw, and zstd chunks cannot be read. */
+int rs_codec_has_zstd(void);
+
 /* Codes `n` words for a chunk of `kind`. Returns the stored bytes (the codec's, valid until the next call) and sets
  * their number and the coding. Words that are not whole records, and words that would grow, stay raw. */
 const void *rs_codec_encode(struct rs_codec *codec, enum rs_chunk_kind kind, const uint64_t *words, uint32_t n,
