@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "nccl/digest.h"
+
 const char *const rs_sim_workload_names[RS_SIM_WORKLOADS] = {
     [RS_SIM_DDP] = "ddp",           [RS_SIM_PIPELINE] = "pipeline",
     [RS_SIM_ALLTOALL] = "alltoall", [RS_SIM_AGGREGATE] = "aggregate",
@@ -26,33 +28,6 @@ uint64_t rs_sim_random(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
         x ^= x >> 31;
     }
     return x;
-}
-
-static void digest(uint64_t acc[2], uint64_t value, uint64_t size)
-{
-    acc[0] ^= size;
-    acc[0] += acc[1];
-    acc[1] ^= acc[0];
-    acc[0] ^= acc[0] >> 31;
-    acc[0] *= 0x9de62bbc8cef3ce3u;
-    acc[1] ^= acc[1] >> 32;
-    acc[1] *= 0x485cd6311b599e79u;
-    acc[0] += value;
-}
-
-uint64_t rs_sim_child_hash(uint64_t parent, int child_count, int color)
-{
-    uint64_t acc[2] = {1, 1};
-    digest(acc, parent, 8);
-    digest(acc, (uint32_t)child_count, 4);
-    digest(acc, (uint32_t)color, 4);
-    uint64_t h = acc[0];
-    h ^= h >> 31;
-    h *= 0xbac3bd562846de6bu;
-    h += acc[1];
-    h ^= h >> 32;
-    h *= 0x995a187a14e7b445u;
-    return h;
 }
 
 int rs_sim_comm_rank(const struct rs_sim_comm_def *comm, int rank)
@@ -134,7 +109,7 @@ static void add_split(struct rs_sim_plan *plan, int parent, int child_count, int
         c->child_count = child_count;
         c->color = color;
         c->share = share;
-        c->hash = rs_sim_child_hash(p->hash, child_count, color);
+        c->hash = rs_nccl_split_hash(p->hash, child_count, color);
         for (int r = 0; r < p->nranks; r++) {
             if ((per > 0 ? r / per : r % ncolors) == color) c->ranks[c->nranks++] = p->ranks[r];
         }

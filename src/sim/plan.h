@@ -56,9 +56,6 @@ enum rs_status rs_sim_plan_build(struct rs_sim_plan *plan, const struct rs_sim_c
 /* A number that depends on the seed and the three keys alone. */
 uint64_t rs_sim_random(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
 
-/* NCCL's digest of a split: the child's hash. */
-uint64_t rs_sim_child_hash(uint64_t parent, int child_count, int color);
-
 /* The rank in the communicator of a rank of the job, or -1. */
 int rs_sim_comm_rank(const struct rs_sim_comm_def *comm, int rank);
 

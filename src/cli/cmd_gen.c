@@ -1,0 +1,286 @@
+/* ringscope gen: options and messages of the generated run; the run itself is in src/gen. */
+#include "base/file.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "gen/gen.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A number from 0 on at *text, which is moved behind it. */
+static bool number(const char **text, int *value)
+{
+    char *end;
+    long long v = strtoll(*text, &end, 10);
+    if (end == *text || v < 0 || v > INT_MAX) return false;
+    *text = end;
+    *value = (int)v;
+    return true;
+}
+
+static bool amount_at(const char *text, double *value)
+{
+    char *end;
+    *value = strtod(text, &end);
+    return end != text && !*end && *value >= 0;
+}
+
+static const char *take_amount(struct rs_gen_amount *list, int *n, const char *value, const char *form)
+{
+    struct rs_gen_amount a;
+    if (!number(&value, &a.who) || *value++ != ':' || !amount_at(value, &a.value)) return form;
+    if (*n == RS_GEN_MAX_EACH) return "is one too many";
+    list[(*n)++] = a;
+    return NULL;
+}
+static const char *take_slow(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->slow, &c->nslow, value, "should be RANK:USEC");
+}
+static const char *take_slow_host(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->slow_host, &c->nslow_host, value, "should be HOST:USEC");
+}
+static const char *take_slow_cpu(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_amount(c->slow_cpu, &c->nslow_cpu, value, "should be RANK:USEC");
+}
+
+static const char *take_ring(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    struct rs_gen_amount a = {.value = 64 << 10};
+    int64_t bytes;
+    if (!number(&value, &a.who) || (*value && *value != ':')) return "should be RANK or RANK:BYTES";
+    if (*value) {
+        if (!rs_opt_int(value + 1, &bytes) || bytes < 0) return "should be RANK or RANK:BYTES";
+        a.value = (double)bytes;
+    }
+    if (c->nring == RS_GEN_MAX_EACH) return "is one too many";
+    c->ring[c->nring++] = a;
+    return NULL;
+}
+
+static const char *take_link(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    struct rs_gen_link l;
+    if (!number(&value, &l.a) || *value++ != '-' || !number(&value, &l.b) || *value++ != ':' ||
+        !amount_at(value, &l.factor))
+        return "should be RANK-RANK:FACTOR";
+    if (c->nslow_link == RS_GEN_MAX_EACH) return "is one too many";
+    c->slow_link[c->nslow_link++] = l;
+    return NULL;
+}
+
+static const char *take_moment(struct rs_gen_moment *list, int *n, const char *value)
+{
+    struct rs_gen_moment m;
+    if (!number(&value, &m.rank) || *value++ != '@' || !number(&value, &m.step) || *value) return "should be RANK@STEP";
+    if (*n == RS_GEN_MAX_EACH) return "is one too many";
+    list[(*n)++] = m;
+    return NULL;
+}
+static const char *take_mismatch(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_moment(c->mismatch, &c->nmismatch, value);
+}
+static const char *take_late(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    return take_moment(c->late, &c->nlate, value);
+}
+
+static const char *take_no_recording(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    int rank;
+    if (!number(&value, &rank) || *value) return "should be a rank";
+    if (c->nno_recording == RS_GEN_MAX_EACH) return "is one too many";
+    c->no_recording[c->nno_recording++] = rank;
+    return NULL;
+}
+
+static const char *take_hang(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    size_t word = strcspn(value, ":@");
+    for (c->hang = 1; c->hang < RS_GEN_HANGS; c->hang++) {
+        const char *name = rs_gen_hang_names[c->hang];
+        if (strlen(name) == word && !strncmp(value, name, word)) break;
+    }
+    if (c->hang == RS_GEN_HANGS)
+        return "is none of dead, not-joined, outside, mismatch, mismatch-func, stream-blocked, stalled-net, "
+               "stalled-credit, stalled-gpu, deadlock, deadlock-sync";
+    value += word;
+    c->hang_at.rank = -1;
+    if (*value == ':' && (value++, !number(&value, &c->hang_at.rank))) return "should be KIND[:RANK]@STEP";
+    if (*value++ != '@' || !number(&value, &c->hang_at.step) || *value) return "should be KIND[:RANK]@STEP";
+    return NULL;
+}
+
+static const char *take_workload(void *to, const char *value)
+{
+    enum rs_gen_workload *w = to;
+    for (*w = 0; *w < RS_GEN_WORKLOADS; (*w)++)
+        if (strcmp(value, rs_gen_workload_names[*w]) == 0) return NULL;
+    return "is none of ddp, tpdp, pipeline, alltoall, graph, mix";
+}
+
+static const char *take_events(void *to, const char *value)
+{
+    bool *net = to;
+    *net = strcmp(value, "net") == 0;
+    return *net || strcmp(value, "ops") == 0 ? NULL : "is neither ops nor net";
+}
+
+/* ---- the folder ---- */
+
+static const char *const suffixes[] = {".rsc", ".live", "truth.json"};
+
+/* Makes the folder; a run that is there already is removed, or refused. */
+static enum rs_status prepare(const char *dir, bool force, struct rs_err *err)
+{
+    RS_TRY(rs_dir_make(dir, err));
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        struct rs_dir files = {0};
+        RS_TRY(rs_dir_list(&files, dir, suffixes[i], err));
+        enum rs_status status = RS_OK;
+        if (files.count && !force) status = rs_fail(err, RS_FAILED, "%s holds a run already; --force replaces it", dir);
+        for (size_t k = 0; status == RS_OK && k < files.count; k++) {
+            char path[PATH_MAX];
+            snprintf(path, sizeof(path), "%s/%s", dir, files.names[k]);
+            if (unlink(path)) status = rs_fail_errno(err, "cannot remove %s", path);
+        }
+        rs_dir_free(&files);
+        RS_TRY(status);
+    }
+    return RS_OK;
+}
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void print_result(const struct rs_gen_config *cfg, const struct rs_gen_result *res, double seconds)
+{
+    printf("generated %s: %d ranks in %d process%s on %d host%s, %" PRId64 " steps, %" PRIu64 " operations, %" PRIu64
+           " callbacks",
+           rs_gen_workload_names[cfg->workload], cfg->ranks, res->processes, res->processes == 1 ? "" : "es",
+           cfg->hosts, cfg->hosts == 1 ? "" : "s", res->steps, res->operations, res->callbacks);
+    if (res->lost) printf(", %" PRIu64 " lost", res->lost);
+    printf(", %.1f s of a job in %.2f s (%.1f M callbacks/s)\n", (double)res->length_ns / 1e9, seconds,
+           seconds > 0 ? (double)(res->callbacks + res->lost) / seconds / 1e6 : 0);
+    printf("next: ringscope info %s\n", cfg->dir);
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    struct rs_gen_config cfg;
+    rs_gen_config_default(&cfg);
+    int64_t ranks = cfg.ranks, hosts = cfg.hosts, per = cfg.devices_per_process, channels = cfg.channels,
+            net_steps = cfg.net_steps, api = cfg.api, seed = (int64_t)cfg.seed, buckets = cfg.buckets,
+            layers = cfg.layers, batches = cfg.microbatches;
+    bool force = false;
+    struct rs_opt_each workload = {take_workload, &cfg.workload}, events = {take_events, &cfg.net},
+                       slow = {take_slow, &cfg}, slow_host = {take_slow_host, &cfg}, slow_cpu = {take_slow_cpu, &cfg},
+                       link = {take_link, &cfg}, mismatch = {take_mismatch, &cfg}, late = {take_late, &cfg},
+                       ring = {take_ring, &cfg}, absent = {take_no_recording, &cfg}, hang = {take_hang, &cfg};
+    const struct rs_opt opts[] = {
+        {RS_OPT_STRING, 'o', "output", &cfg.dir, "DIR", "folder for the recordings and truth.json"},
+        {RS_OPT_FLAG, 'f', "force", &force, NULL, "replace a run that is in the folder already"},
+        {RS_OPT_EACH, 'w', "workload", &workload, "NAME",
+         "ddp, tpdp, pipeline, alltoall, graph, or mix: all in turn (ddp)"},
+        {RS_OPT_INT, 'n', "ranks", &ranks, "N", "ranks of the job (8)"},
+        {RS_OPT_INT, 0, "hosts", &hosts, "N", "hosts, with clocks of their own and a network between (2)"},
+        {RS_OPT_INT, 0, "devices-per-process", &per, "N", "ranks, each with its GPU, in one process (1)"},
+        {RS_OPT_INT, 0, "steps", &cfg.steps, "N", "training steps (20)"},
+        {RS_OPT_INT, 0, "callbacks", &cfg.callbacks, "N", "as many steps as make about N callbacks"},
+        {RS_OPT_INT, 0, "buckets", &buckets, "N", "all-reduces of a step: ddp, graph (4)"},
+        {RS_OPT_INT, 0, "layers", &layers, "N", "tensor-parallel all-reduces of a step: tpdp (4)"},
+        {RS_OPT_INT, 0, "microbatches", &batches, "N", "micro-batches of a step: pipeline (4)"},
+        {RS_OPT_INT, 0, "bytes", &cfg.bytes, "N", "size of the largest bucket (8Mi)"},
+        {RS_OPT_DOUBLE, 0, "compute", &cfg.compute_us, "USEC", "compute time of a step (2000)"},
+        {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp"},
+        {RS_OPT_INT, 0, "channels", &channels, "N", "channels of a kernel (2)"},
+        {RS_OPT_INT, 0, "net-steps", &net_steps, "N", "network transfers per proxy operation (4)"},
+        {RS_OPT_EACH, 0, "events", &events, "ops|net", "ops: without proxy events (net)"},
+        {RS_OPT_INT, 0, "api", &api, "4..6", "version of the profiler interface (5)"},
+        {RS_OPT_INT, 0, "seed", &seed, "N", "for everything random; the same gives the same bytes (1)"},
+        {RS_OPT_DOUBLE, 0, "clock-offset", &cfg.clock_offset_ms, "MS", "most that a host's clock is off (500)"},
+        {RS_OPT_DOUBLE, 0, "drift", &cfg.drift_ppm, "PPM", "most that a clock runs fast or slow (50)"},
+        {RS_OPT_DOUBLE, 0, "wander", &cfg.wander_ppm, "PPM", "change of a clock's rate in a second, one sigma (0.05)"},
+        {RS_OPT_DOUBLE, 0, "jitter", &cfg.jitter_us, "USEC", "spread of the ends of operations (2)"},
+        {RS_OPT_DOUBLE, 0, "bias", &cfg.bias_us, "USEC", "most that a rank's ends are always early or late (2)"},
+        {RS_OPT_DOUBLE, 0, "tails", &cfg.tails, "PART", "ends that are late by some 50 us (0.01)"},
+        {RS_OPT_EACH, 0, "slow", &slow, "RANK:USEC", "a GPU that computes longer in each step; may be repeated"},
+        {RS_OPT_EACH, 0, "slow-host", &slow_host, "HOST:USEC", "all GPUs of a host; may be repeated"},
+        {RS_OPT_EACH, 0, "slow-cpu", &slow_cpu, "RANK:USEC", "a program that launches late; may be repeated"},
+        {RS_OPT_EACH, 0, "slow-link", &link, "A-B:FACTOR", "a slow link between two ranks; may be repeated"},
+        {RS_OPT_EACH, 0, "mismatch", &mismatch, "RANK@STEP", "a rank gives another count once; may be repeated"},
+        {RS_OPT_DOUBLE, 0, "drop", &cfg.drop, "PART", "part of the callbacks of half of the processes is lost"},
+        {RS_OPT_EACH, 0, "late", &late, "RANK@STEP", "recording begins at this step; may be repeated"},
+        {RS_OPT_EACH, 0, "ring", &ring, "RANK[:BYTES]", "only the latest chunks are kept; may be repeated"},
+        {RS_OPT_EACH, 0, "no-recording", &absent, "RANK", "no file of this rank's process; may be repeated"},
+        {RS_OPT_EACH, 0, "hang", &hang, "KIND[:RANK]@STEP", "the job hangs there: see the man page for kinds"},
+        {RS_OPT_FLAG, 0, "replays-unreported", &cfg.replays_unreported, NULL, "nothing is told of replays: graph"},
+        {RS_OPT_FLAG, 0, "truth-times", &cfg.truth_times, NULL, "starts and ends of all operations in truth.json"},
+        {RS_OPT_FLAG, 0, "no-truth", &cfg.no_truth, NULL, "write no truth.json"},
+        {.kind = RS_OPT_END},
+    };
+    int noperands = 0;
+    int status = rs_opt_parse(self, opts, argc, argv, &noperands);
+    if (status >= 0) return status;
+    if (noperands > 0) return rs_opt_usage(self, "unexpected operand '%s'", argv[1]);
+    if (cfg.dir == NULL) return rs_opt_usage(self, "-o DIR is needed");
+    const struct {
+        int64_t from;
+        int *to;
+    } small[] = {{ranks, &cfg.ranks},       {hosts, &cfg.hosts},         {per, &cfg.devices_per_process},
+                 {channels, &cfg.channels}, {net_steps, &cfg.net_steps}, {api, &cfg.api},
+                 {buckets, &cfg.buckets},   {layers, &cfg.layers},       {batches, &cfg.microbatches}};
+    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
+        if (small[i].from < 0 || small[i].from > INT_MAX)
+            return rs_opt_usage(self, "%" PRId64 " is out of range", small[i].from);
+        *small[i].to = (int)small[i].from;
+    }
+    if (cfg.callbacks < 0) return rs_opt_usage(self, "%" PRId64 " is out of range", cfg.callbacks);
+    cfg.seed = (uint64_t)seed;
+
+    struct rs_err err = {.code = RS_OK};
+    struct rs_gen_result res = {0};
+    if (prepare(cfg.dir, force, &err) != RS_OK) return rs_print_err(self->name, &err);
+    double begin = now();
+    enum rs_status done = rs_gen_run(&cfg, &res, &err);
+    if (done == RS_BAD_INPUT) return rs_opt_usage(self, "%s", err.msg);
+    if (done != RS_OK) return rs_print_err(self->name, &err);
+    print_result(&cfg, &res, now() - begin);
+    return RS_EXIT_FINE;
+}
+
+const struct rs_command rs_cmd_gen = {
+    .name = "gen",
+    .summary = "write a synthetic run of any size, with its truth",
+    .usage = "[options] -o DIR",
+    .text =
+        "Computes the timeline of a job and writes the recordings that its processes would have left, several million\n"
+        "callbacks a second, with clocks, delays and losses like those of real jobs. What really happened is in\n"
+        "truth.json beside them. For tests and benchmarks of everything that reads recordings.",
+    .examples = "ringscope gen -o run                                     # 8 ranks on 2 hosts, data-parallel\n"
+                "ringscope gen -w tpdp --ranks 64 --hosts 8 --slow 3:500 -o run   # rank 3 computes 0.5 ms longer\n"
+                "ringscope gen --callbacks 100M --no-truth -o run         # a large one\n"
+                "ringscope gen --hang stalled-net:3@10 -o run             # a network step that never ends",
+    .run = run,
+};

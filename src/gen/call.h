@@ -1,0 +1,45 @@
+/* What a program's thread does in NCCL: the callbacks of group calls, in NCCL's order.
+ *
+ * Each function plays one call of one process, beginning when the program can make it (rs_gen_process.cpu, bounded by how
+ * far it may be ahead of its GPU), and leaves for each member of the communicator that took part: when its kernel was
+ * launched (job->kl), when its proxy was given the work (job->post), and the handle of its Coll (job->handle). All times
+ * are true ns. One thread. */
+#ifndef RS_GEN_CALL_H
+#define RS_GEN_CALL_H
+
+#include "gen/job.h"
+
+struct rs_gen_coll {
+    struct rs_gen_comm *comm;
+    int func, root;
+    uint64_t count; /* elements, as the user gives them */
+    uint64_t bytes; /* of nccl-tests: all ranks' together for AllGather and ReduceScatter */
+    uint64_t seq, op;
+    uint32_t buffer; /* which of the program's buffers: tells addresses */
+};
+
+/* A send or receive of a group call. */
+struct rs_gen_task {
+    uint64_t op; /* of its pair */
+    uint64_t count; /* elements of 2 bytes */
+    int peer;
+    bool send;
+};
+
+/* When the process of this rank can make its next call. */
+int64_t rs_gen_call_time(struct rs_gen_job *job, int rank);
+
+/* Members first to first + n - 1, all of one process. */
+void rs_gen_call_coll(struct rs_gen_job *job, const struct rs_gen_coll *coll, int first, int n);
+
+/* The same under capture: handles of the CollApi go to api[member], and nothing runs. `report`: the Coll is sent too. */
+void rs_gen_call_capture(struct rs_gen_job *job, const struct rs_gen_coll *coll, int first, int n, uint64_t *api,
+                         bool report);
+/* A replay: on CUDA's thread, once the GPU has come so far. */
+void rs_gen_call_replay(struct rs_gen_job *job, const struct rs_gen_coll *coll, int member, uint64_t api);
+
+/* One member's tasks; handles of the P2p by task. `order` lists them as NCCL plans them. */
+void rs_gen_call_p2p(struct rs_gen_job *job, struct rs_gen_comm *comm, int member, const struct rs_gen_task *tasks,
+                     int n, const int *order, int depth, uint64_t *handles);
+
+#endif

@@ -1,0 +1,110 @@
+/* A synthetic run of any size, with its truth: recordings of all processes, written directly.
+ *
+ * rs_gen_run() computes the timeline of a job in true time, derives what every clock would say and what every recorder
+ * would have written, and writes that as chunks, without a plugin, a process or a wait. Operations are computed in order and
+ * forgotten, so memory does not grow with the length of the job. Everything follows from the config: the same gives the
+ * same bytes. The caller owns the config and its strings. One run at a time; nothing is printed. */
+#ifndef RS_GEN_GEN_H
+#define RS_GEN_GEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum {
+    RS_GEN_MAX_RANKS = 16384,
+    RS_GEN_MAX_CHANNELS = 64,
+    RS_GEN_MAX_NET_STEPS = 4096,
+    RS_GEN_MAX_EACH = 32, /* of each disturbance */
+};
+
+enum rs_gen_workload {
+    RS_GEN_DDP,
+    RS_GEN_TPDP,
+    RS_GEN_PIPELINE,
+    RS_GEN_ALLTOALL,
+    RS_GEN_GRAPH,
+    RS_GEN_MIX,
+    RS_GEN_WORKLOADS, /* their number */
+};
+extern const char *const rs_gen_workload_names[RS_GEN_WORKLOADS];
+
+enum rs_gen_hang {
+    RS_GEN_NO_HANG,
+    RS_GEN_DEAD, /* the process is gone in the middle of the operation */
+    RS_GEN_NOT_JOINED, /* the rank never calls it */
+    RS_GEN_OUTSIDE, /* every operation is complete, and nothing comes any more */
+    RS_GEN_MISMATCH_COUNT,
+    RS_GEN_MISMATCH_FUNC,
+    RS_GEN_STREAM_BLOCKED, /* launched, never started */
+    RS_GEN_STALLED_NET,
+    RS_GEN_STALLED_CREDIT,
+    RS_GEN_STALLED_GPU,
+    RS_GEN_DEADLOCK, /* two communicators in inverse order; both calls are made */
+    RS_GEN_DEADLOCK_SYNC, /* the same, with programs that wait for the first before they make the second */
+    RS_GEN_HANGS, /* their number */
+};
+extern const char *const rs_gen_hang_names[RS_GEN_HANGS]; /* [0] is NULL */
+
+struct rs_gen_amount {
+    int who; /* rank or host */
+    double value; /* us, or bytes of a ring */
+};
+struct rs_gen_moment {
+    int rank, step;
+};
+struct rs_gen_link {
+    int a, b; /* ranks of the job */
+    double factor;
+};
+
+struct rs_gen_config {
+    const char *dir;
+    enum rs_gen_workload workload;
+    int ranks, hosts, devices_per_process;
+    int64_t steps;
+    int64_t callbacks; /* in place of steps: about so many; 0 = steps count */
+    int channels, net_steps, api;
+    bool net; /* proxy events too */
+    int buckets, layers, microbatches; /* operations of a step */
+    int64_t bytes; /* of the largest bucket */
+    double compute_us; /* of a step */
+    bool no_world, replays_unreported;
+    uint64_t seed;
+    /* clocks and spreads */
+    double clock_offset_ms, drift_ppm, wander_ppm;
+    double jitter_us, bias_us, tails; /* of the ends of operations */
+    /* disturbances */
+    struct rs_gen_amount slow[RS_GEN_MAX_EACH], slow_host[RS_GEN_MAX_EACH], slow_cpu[RS_GEN_MAX_EACH],
+        ring[RS_GEN_MAX_EACH];
+    int nslow, nslow_host, nslow_cpu, nring;
+    struct rs_gen_link slow_link[RS_GEN_MAX_EACH];
+    int nslow_link;
+    struct rs_gen_moment mismatch[RS_GEN_MAX_EACH], late[RS_GEN_MAX_EACH];
+    int nmismatch, nlate;
+    int no_recording[RS_GEN_MAX_EACH];
+    int nno_recording;
+    double drop; /* part of the callbacks of half of the processes */
+    enum rs_gen_hang hang;
+    struct rs_gen_moment hang_at; /* rank -1: one that fits */
+    /* truth */
+    bool no_truth, truth_times;
+};
+
+struct rs_gen_result {
+    int processes; /* with a recording */
+    int64_t steps;
+    uint64_t operations;
+    uint64_t callbacks; /* kept, over all recordings */
+    uint64_t lost;
+    int64_t length_ns; /* of the job, true time */
+};
+
+/* Fills in the defaults. */
+void rs_gen_config_default(struct rs_gen_config *config);
+
+/* RS_BAD_INPUT: the config makes no sense. The folder must exist. */
+enum rs_status rs_gen_run(const struct rs_gen_config *config, struct rs_gen_result *result, struct rs_err *err);
+
+#endif

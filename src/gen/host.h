@@ -1,0 +1,65 @@
+/* The machines of a generated job: hosts with their CPU clocks, and GPUs with theirs.
+ *
+ * True time is ns since the start of the job; on the true wall clock that start is RS_GEN_EPOCH_NS. A host has one
+ * oscillator: its tick counter and CLOCK_MONOTONIC_RAW come from it, and CLOCK_REALTIME is RAW plus a constant. A GPU's
+ * globaltimer has an oscillator of its own. All are functions of true time, in any order of asking; a view is a cached
+ * second of one of them for the hot paths. The structs own their clocks until freed; one thread at a time. */
+#ifndef RS_GEN_HOST_H
+#define RS_GEN_HOST_H
+
+#include "gen/clock.h"
+
+/* 2026-01-15 00:00:00 UTC: fixed, so that the same seed gives the same bytes. */
+#define RS_GEN_EPOCH_NS INT64_C(1768435200000000000)
+enum { RS_GEN_GPU_GRAIN = 32 }; /* ns */
+
+struct rs_gen_host {
+    char name[64];
+    char boot_id[40];
+    struct rs_gen_clock clock;
+    int64_t raw0; /* RAW at true time 0: the uptime */
+    int64_t offset; /* REALTIME minus true wall time, at true time 0 */
+    double ghz; /* ticks a ns of RAW */
+};
+
+struct rs_gen_gpu {
+    struct rs_gen_clock clock;
+    int64_t base; /* reading at true time 0 */
+    int device;
+    char bus_id[32];
+    uint8_t uuid[16];
+};
+
+/* One second in which a clock is a straight line: reading = first + (t - from) * rate. */
+struct rs_gen_view {
+    int64_t from, to; /* true ns; to = 0: nothing cached */
+    uint64_t first;
+    double rate;
+};
+
+void rs_gen_host_init(struct rs_gen_host *host, int index, uint64_t seed, double offset_ns, double drift_ppm,
+                      double wander_ppm);
+void rs_gen_gpu_init(struct rs_gen_gpu *gpu, const struct rs_gen_host *host, int rank, int device, uint64_t seed,
+                     double drift_ppm, double wander_ppm);
+
+int64_t rs_gen_host_raw(struct rs_gen_host *host, int64_t t);
+int64_t rs_gen_host_wall(struct rs_gen_host *host, int64_t t);
+uint64_t rs_gen_host_tick(struct rs_gen_host *host, int64_t t);
+/* Not rounded to its grain. */
+int64_t rs_gen_gpu_time(struct rs_gen_gpu *gpu, int64_t t);
+
+/* Moves a view to the second of `t`. */
+void rs_gen_host_view(struct rs_gen_host *host, int64_t t, struct rs_gen_view *view);
+void rs_gen_gpu_view(struct rs_gen_gpu *gpu, int64_t t, struct rs_gen_view *view);
+
+static inline uint64_t rs_gen_view_at(const struct rs_gen_view *v, int64_t t)
+{
+    return v->first + (uint64_t)((double)(t - v->from) * v->rate);
+}
+static inline uint64_t rs_gen_gpu_read(struct rs_gen_gpu *gpu, struct rs_gen_view *v, int64_t t)
+{
+    if (t < v->from || t >= v->to) rs_gen_gpu_view(gpu, t, v);
+    return rs_gen_view_at(v, t) & ~(uint64_t)(RS_GEN_GPU_GRAIN - 1);
+}
+
+#endif

@@ -1,0 +1,322 @@
+#include "gen/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/settings.h"
+#include "gen/strings.h"
+#include "nccl/digest.h"
+
+const char *const rs_gen_func_names[RS_GEN_FUNCS] = {"AllReduce", "AllGather", "ReduceScatter",
+                                                     "Broadcast", "Send",      "Recv"};
+
+enum { KEY_NONCE = 0x200, KEY_COMM, KEY_BIAS, KEY_PROXY, KEY_LOSS, KEY_LOSSY };
+enum {
+    OPEN_NS = 2000000, /* processes come up */
+    COMM_NS = 40000000, /* the first communicator */
+    BEGIN_NS = 200000000, /* the first step */
+    FIRST_PID = 20000,
+};
+
+double rs_gen_link_factor(const struct rs_gen_job *j, int a, int b)
+{
+    const struct rs_gen_config *c = j->cfg;
+    for (int i = 0; i < c->nslow_link; i++) {
+        const struct rs_gen_link *l = &c->slow_link[i];
+        if ((l->a == a && l->b == b) || (l->a == b && l->b == a)) return l->factor;
+    }
+    return 1;
+}
+
+/* ---- layout ---- */
+
+static enum rs_status layout(struct rs_gen_job *j, struct rs_err *err)
+{
+    const struct rs_gen_config *c = j->cfg;
+    int per_host = c->ranks / c->hosts;
+    size_t n = (size_t)c->ranks;
+    j->nprocs = c->ranks / c->devices_per_process;
+    j->hosts = calloc((size_t)c->hosts, sizeof *j->hosts);
+    j->host_cost = calloc((size_t)c->hosts, sizeof *j->host_cost);
+    j->procs = calloc((size_t)j->nprocs, sizeof *j->procs);
+    j->ranks = calloc(n, sizeof *j->ranks);
+    j->start = calloc(n, sizeof *j->start);
+    j->end = calloc(n, sizeof *j->end);
+    j->kl = calloc(n, sizeof *j->kl);
+    j->post = calloc(n, sizeof *j->post);
+    j->handle = calloc(n, sizeof *j->handle);
+    j->fate = calloc(n, sizeof *j->fate);
+    if (!j->hosts || !j->host_cost || !j->procs || !j->ranks || !j->start || !j->end || !j->kl || !j->post ||
+        !j->handle || !j->fate)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (int h = 0; h < c->hosts; h++)
+        rs_gen_host_init(&j->hosts[h], h, c->seed, c->clock_offset_ms * 1e6, c->drift_ppm, c->wander_ppm);
+    for (int r = 0; r < c->ranks; r++) {
+        struct rs_gen_rank *k = &j->ranks[r];
+        k->host = r / per_host;
+        k->local = r % per_host;
+        k->process = r / c->devices_per_process;
+        k->bias = c->bias_us * 1e3 * rs_gen_hash_around(c->seed, KEY_BIAS, (uint64_t)r);
+        rs_gen_gpu_init(&k->gpu, &j->hosts[k->host], r, k->local, c->seed, c->drift_ppm, c->wander_ppm);
+        if (!rs_gen_proxy_init(&k->proxy, &k->gpu, r, c->net_steps, rs_gen_hash(c->seed, KEY_PROXY, (uint64_t)r)))
+            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        k->gpu_free = BEGIN_NS;
+    }
+    for (int i = 0; i < c->nslow; i++) j->ranks[c->slow[i].who].slow_ns += c->slow[i].value * 1e3;
+    for (int i = 0; i < c->nslow_cpu; i++) j->ranks[c->slow_cpu[i].who].slow_cpu_ns += c->slow_cpu[i].value * 1e3;
+    for (int i = 0; i < c->nslow_host; i++)
+        for (int r = 0; r < c->ranks; r++)
+            if (j->ranks[r].host == c->slow_host[i].who) j->ranks[r].slow_ns += c->slow_host[i].value * 1e3;
+    return RS_OK;
+}
+
+/* ---- recordings ---- */
+
+static uint64_t mask_of(const struct rs_gen_config *c)
+{
+    int mask = 0;
+    rs_setting_mask(c->net ? "net" : "ops", &mask);
+    if (c->replays_unreported) mask &= ~(RS_KERNEL_CH | RS_KERNEL_PHASE | RS_PROXY_OP | RS_PROXY_STEP | RS_NET_PLUGIN);
+    return (uint64_t)mask;
+}
+
+static void fact_mask(struct rs_gen_process *p, int64_t t, uint64_t mask)
+{
+    rs_gen_fact(&p->file, RS_FACT_MASK, rs_gen_host_tick(p->host, t), &mask, sizeof mask, NULL, 0);
+}
+
+static void describe(struct rs_gen_job *j, struct rs_gen_process *p, int64_t t)
+{
+    static const char *const versions[] = {[4] = "2.27.7", [5] = "2.28.9", [6] = "2.30.7"};
+    const struct rs_gen_config *c = j->cfg;
+    char text[64];
+    rs_gen_fact_info(&p->file, t, "ringscope.version", RS_VERSION);
+    rs_gen_fact_info(&p->file, t, "exe", "/usr/bin/python3");
+    rs_gen_fact_info(&p->file, t, "cwd", "/data/train");
+    rs_gen_fact_info(&p->file, t, "test.host", p->host->name);
+    rs_gen_fact_info(&p->file, t, "nccl.version", versions[c->api]);
+    snprintf(text, sizeof text, "%d", p->first_rank / c->devices_per_process);
+    rs_gen_fact_info(&p->file, t, "env.RANK", text);
+    snprintf(text, sizeof text, "%d", j->ranks[p->first_rank].local / c->devices_per_process);
+    rs_gen_fact_info(&p->file, t, "env.LOCAL_RANK", text);
+    snprintf(text, sizeof text, "%d", j->nprocs);
+    rs_gen_fact_info(&p->file, t, "env.WORLD_SIZE", text);
+    fact_mask(p, t, p->late_step ? 0 : mask_of(c));
+    rs_gen_strings(&p->file, t);
+}
+
+static bool add_slots(struct rs_gen_job *j, struct rs_gen_process *p)
+{
+    const struct rs_gen_config *c = j->cfg;
+    uint32_t n = 0;
+    struct rs_gen_slot **slots = p->file.slots;
+    if (!(p->a = slots[n] = rs_gen_slot_new(&p->file, n, p->tid, "python3"))) return false;
+    for (int d = 0; d < c->devices_per_process; d++) {
+        n++;
+        if (!(slots[n] = rs_gen_slot_new(&p->file, n, p->tid + 20 + n, "NCCL Progress"))) return false;
+        j->ranks[p->first_rank + d].proxy.slot = slots[n];
+    }
+    n++;
+    if (n < p->file.nslots && !(p->h = slots[n] = rs_gen_slot_new(&p->file, n, p->tid + 20 + n, "cuda-EvtHandlr")))
+        return false;
+    for (uint32_t i = 0; i < p->file.nslots; i++) slots[i]->off = !p->recorded || p->late_step > 0;
+    return true;
+}
+
+static enum rs_status open_process(struct rs_gen_job *j, int i, struct rs_err *err)
+{
+    const struct rs_gen_config *c = j->cfg;
+    struct rs_gen_process *p = &j->procs[i];
+    p->first_rank = i * c->devices_per_process;
+    const struct rs_gen_rank *first = &j->ranks[p->first_rank];
+    p->host_index = first->host;
+    p->host = &j->hosts[first->host];
+    /* The same pids on every host, as in containers. */
+    p->pid = p->tid = (uint32_t)(FIRST_PID + first->local * 10);
+    p->cpu = BEGIN_NS + rs_gen_below(&j->rng, 2000000);
+    p->recorded = true;
+    p->died = -1;
+    uint64_t ring = 0;
+    for (int k = 0; k < c->nno_recording; k++)
+        if (j->ranks[c->no_recording[k]].process == i) p->recorded = false;
+    for (int k = 0; k < c->nlate; k++)
+        if (j->ranks[c->late[k].rank].process == i) p->late_step = c->late[k].step;
+    for (int k = 0; k < c->nring; k++)
+        if (j->ranks[c->ring[k].who].process == i) ring = (uint64_t)c->ring[k].value;
+    bool graph = c->workload == RS_GEN_GRAPH || c->workload == RS_GEN_MIX;
+    uint32_t nonce = (uint32_t)(((uint64_t)i * 40503 + rs_gen_hash(c->seed, KEY_NONCE, 0) % 65535) % 65535 + 1);
+    int64_t t = OPEN_NS + rs_gen_below(&j->rng, 20000000);
+    if (p->recorded) {
+        if (rs_gen_file_open(&p->file, &j->disk, p->host, p->pid, nonce, t, ring,
+                             1 + (uint32_t)c->devices_per_process + graph) != RS_OK)
+            return *err = j->disk.err, err->code;
+    } else { /* nothing is written, but handles and times are asked for */
+        p->file = (struct rs_gen_file){
+            .disk = &j->disk, .host = p->host, .nslots = 1u + (uint32_t)c->devices_per_process + graph};
+        if (!(p->file.slots = calloc(p->file.nslots, sizeof *p->file.slots)))
+            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    if (!add_slots(j, p)) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (p->recorded) describe(j, p, t + 200000);
+    bool lossy = c->drop > 0 && (rs_gen_hash(c->seed, KEY_LOSSY, (uint64_t)i / 2) + (uint64_t)i) % 2 == 0;
+    for (uint32_t s = 0; lossy && s < p->file.nslots; s++)
+        if (!rs_gen_slot_lossy(p->file.slots[s], c->drop, rs_gen_hash(c->seed, KEY_LOSS, (uint64_t)i * 64 + s)))
+            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    return RS_OK;
+}
+
+/* ---- communicators ---- */
+
+/* A communicator of the ranks first, first + stride, ...; its init calls at `t`. */
+static enum rs_status add_comm(struct rs_gen_job *j, const char *name, int first, int stride, int n, int parent,
+                               int child_count, int color, struct rs_err *err)
+{
+    const struct rs_gen_config *cfg = j->cfg;
+    struct rs_gen_comm *c = &j->comms[j->ncomms];
+    int64_t t = COMM_NS + (int64_t)(parent < 0 ? 0 : child_count) * 20000000;
+    *c = (struct rs_gen_comm){.n = n, .parent = parent, .child_count = child_count, .color = color, .slow = 1};
+    snprintf(c->name, sizeof c->name, "%s", name);
+    c->hash = parent < 0 ? rs_gen_hash(cfg->seed, KEY_COMM, (uint64_t)j->ncomms)
+                         : rs_nccl_split_hash(j->comms[parent].hash, child_count, color);
+    j->ncomms++;
+    c->ranks = calloc((size_t)n, sizeof *c->ranks);
+    c->ctx = calloc((size_t)n, sizeof *c->ctx);
+    if (!c->ranks || !c->ctx) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int last_host = -1;
+    for (int m = 0; m < n; m++) { /* members are in the order of hosts */
+        c->ranks[m] = first + m * stride;
+        c->nnodes += j->ranks[c->ranks[m]].host != last_host;
+        last_host = j->ranks[c->ranks[m]].host;
+    }
+    for (int m = 0; m < n; m++) {
+        double f = rs_gen_link_factor(j, c->ranks[m], c->ranks[(m + 1) % n]);
+        if (f > c->slow) c->slow = f;
+        const struct rs_gen_rank *r = &j->ranks[c->ranks[m]];
+        struct rs_gen_process *p = &j->procs[r->process];
+        c->ctx[m] = ++p->contexts;
+        if (!p->recorded) continue;
+        int64_t called = t + rs_gen_below(&j->rng, 3000000) + 3000000 * (c->ranks[m] - p->first_rank);
+        struct rs_fact_comm fact = {.context = rs_handle(p->file.header.nonce, RS_SLOT_CONTEXT, c->ctx[m]),
+                                    .comm_id = c->hash,
+                                    .return_tick = rs_gen_host_tick(p->host, called + 150000),
+                                    .tid = p->tid,
+                                    .rank = m,
+                                    .nranks = n,
+                                    .nnodes = c->nnodes,
+                                    .api = (uint8_t)cfg->api,
+                                    .has_name = 1,
+                                    .device = r->gpu.device};
+        memcpy(fact.bus_id, r->gpu.bus_id, sizeof fact.bus_id);
+        memcpy(fact.uuid, r->gpu.uuid, sizeof fact.uuid);
+        rs_gen_fact(&p->file, RS_FACT_COMM, rs_gen_host_tick(p->host, called), &fact, sizeof fact, c->name,
+                    strlen(c->name) + 1);
+    }
+    return RS_OK;
+}
+
+static enum rs_status make_comms(struct rs_gen_job *j, struct rs_err *err)
+{
+    const struct rs_gen_config *c = j->cfg;
+    int per_host = c->ranks / c->hosts;
+    bool split = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX;
+    j->comms = calloc((size_t)(2 + c->hosts + per_host), sizeof *j->comms);
+    if (!j->comms) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!c->no_world) {
+        j->world = j->ncomms;
+        RS_TRY(add_comm(j, "default_pg:0", 0, 1, c->ranks, -1, 0, 0, err));
+    }
+    if (split) {
+        j->tp = j->ncomms;
+        for (int h = 0; h < c->hosts; h++)
+            RS_TRY(add_comm(j, "tp_group:1", h * per_host, 1, per_host, j->world, 1, h, err));
+        j->dp = j->ncomms;
+        for (int l = 0; l < per_host; l++)
+            RS_TRY(add_comm(j, "dp_group:2", l, per_host, c->hosts, j->world, 2, l, err));
+    }
+    if (c->hang == RS_GEN_DEADLOCK || c->hang == RS_GEN_DEADLOCK_SYNC) {
+        j->second = j->ncomms;
+        RS_TRY(add_comm(j, "second_pg:3", 0, 1, c->ranks, j->world, split ? 3 : 1, 0, err));
+    }
+    return RS_OK;
+}
+
+/* ---- the module ---- */
+
+enum rs_status rs_gen_job_init(struct rs_gen_job *j, const struct rs_gen_config *cfg, struct rs_err *err)
+{
+    *j = (struct rs_gen_job){.cfg = cfg, .world = -1, .tp = -1, .dp = -1, .second = -1};
+    j->rng.state = cfg->seed * 0x9e3779b97f4a7c15u + 1;
+    j->disk = (struct rs_gen_disk){.dir = cfg->dir, .codec = rs_codec_create(), .rng = {cfg->seed}};
+    rs_gen_random_init();
+    if (!j->disk.codec) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    RS_TRY(layout(j, err));
+    for (int i = 0; i < j->nprocs; i++) RS_TRY(open_process(j, i, err));
+    return make_comms(j, err);
+}
+
+void rs_gen_job_free(struct rs_gen_job *j)
+{
+    const struct rs_gen_config *c = j->cfg;
+    for (int i = 0; j->procs && i < j->nprocs; i++) rs_gen_file_free(&j->procs[i].file);
+    for (int r = 0; j->ranks && r < c->ranks; r++) {
+        rs_gen_clock_free(&j->ranks[r].gpu.clock);
+        rs_gen_proxy_free(&j->ranks[r].proxy);
+    }
+    for (int h = 0; j->hosts && h < c->hosts; h++) rs_gen_clock_free(&j->hosts[h].clock);
+    for (int i = 0; i < j->ncomms; i++) {
+        free(j->comms[i].ranks);
+        free(j->comms[i].ctx);
+        free(j->comms[i].pairs);
+    }
+    void *lists[] = {j->hosts, j->host_cost, j->procs, j->ranks,  j->comms, j->start,
+                     j->end,   j->kl,        j->post,  j->handle, j->fate};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
+    rs_codec_free(j->disk.codec);
+    *j = (struct rs_gen_job){0};
+}
+
+void rs_gen_job_ask(struct rs_gen_job *j, struct rs_gen_process *p, int64_t t)
+{
+    fact_mask(p, t, mask_of(j->cfg));
+    for (uint32_t i = 0; i < p->file.nslots; i++) p->file.slots[i]->off = false;
+}
+
+void rs_gen_job_close(struct rs_gen_job *j, int64_t end)
+{
+    const struct rs_gen_config *c = j->cfg;
+    bool hung = c->hang != RS_GEN_NO_HANG;
+    for (int r = 0; r < c->ranks; r++) rs_gen_proxy_until(&j->ranks[r].proxy, RS_GEN_NEVER);
+    for (int i = 0; i < j->nprocs; i++) {
+        struct rs_gen_process *p = &j->procs[i];
+        if (!p->recorded) continue;
+        int64_t t = end + 20000000 + rs_gen_below(&j->rng, 5000000);
+        for (int k = 0; !hung && k < j->ncomms; k++)
+            for (int m = 0; m < j->comms[k].n; m++) {
+                if (j->ranks[j->comms[k].ranks[m]].process != i) continue;
+                t += 500000;
+                struct rs_fact_comm_end fact = {
+                    .context = rs_handle(p->file.header.nonce, RS_SLOT_CONTEXT, j->comms[k].ctx[m]), .tid = p->tid};
+                rs_gen_fact(&p->file, RS_FACT_COMM_END, rs_gen_host_tick(p->host, t), &fact, sizeof fact, NULL, 0);
+            }
+        t = p->died >= 0 ? p->died
+            : hung       ? end + INT64_C(10) * RS_GEN_SECOND + rs_gen_below(&j->rng, 100000000)
+                         : t + 3000000;
+        rs_gen_file_close(&p->file, t, !hung);
+    }
+}
+
+uint64_t rs_gen_job_callbacks(const struct rs_gen_job *j, uint64_t *lost)
+{
+    uint64_t kept = 0;
+    *lost = 0;
+    for (int i = 0; i < j->nprocs; i++) {
+        const struct rs_gen_file *f = &j->procs[i].file;
+        kept += f->lives;
+        for (uint32_t s = 0; s < f->nslots; s++) {
+            kept += f->slots[s]->callbacks;
+            if (f->slots[s]->loss) *lost += f->slots[s]->loss->total;
+        }
+    }
+    return kept;
+}

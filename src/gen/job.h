@@ -1,0 +1,123 @@
+/* The generated job: who runs where, its communicators, and how far each rank has come.
+ *
+ * Made once from the config; the timeline (op.c) then moves it forward, operation by operation. Owns hosts, GPUs,
+ * recordings and communicators until rs_gen_job_free(). One thread. Times are true ns since the start. */
+#ifndef RS_GEN_JOB_H
+#define RS_GEN_JOB_H
+
+#include "gen/gen.h"
+#include "gen/proxy.h"
+#include "gen/slot.h"
+
+/* Functions of operations; those of point to point last. */
+enum rs_gen_func {
+    RS_GEN_ALLREDUCE,
+    RS_GEN_ALLGATHER,
+    RS_GEN_REDUCESCATTER,
+    RS_GEN_BROADCAST,
+    RS_GEN_COLLS,
+    RS_GEN_SEND = RS_GEN_COLLS,
+    RS_GEN_RECV,
+    RS_GEN_FUNCS,
+};
+extern const char *const rs_gen_func_names[RS_GEN_FUNCS];
+
+enum { RS_GEN_AHEAD = 12 }; /* operations that a program may be ahead of its GPU */
+
+struct rs_gen_comm {
+    uint64_t hash;
+    char name[32];
+    int n, nnodes;
+    int *ranks; /* of the job, by rank in the communicator */
+    uint32_t *ctx; /* context index in the rank's process, by rank in the communicator */
+    int parent, child_count, color; /* parent -1: none */
+    uint64_t seq[RS_GEN_COLLS];
+    uint32_t *pairs; /* sends so far, n * n; NULL before the first */
+    double slow; /* factor of its ring: that of its slowest link */
+};
+
+struct rs_gen_process {
+    int first_rank; /* devices_per_process of them */
+    struct rs_gen_host *host;
+    int host_index;
+    uint32_t pid, tid;
+    struct rs_gen_file file;
+    bool recorded;
+    struct rs_gen_slot *a, *h; /* the program's thread; CUDA's host-function thread (graphs) */
+    uint32_t contexts; /* given out */
+    int64_t cpu; /* the program may call from here on */
+    int64_t h_free; /* CUDA's thread is done with everything so far */
+    int64_t ends[RS_GEN_AHEAD]; /* of its latest operations on the GPU */
+    uint64_t nends;
+    int64_t late_step; /* events are asked for from this step on; 0 = always */
+    /* in a hang */
+    bool gone; /* makes no more calls */
+    bool stuck; /* one of its GPUs waits for ever */
+    int ahead; /* calls that it still makes then */
+    int64_t died; /* >= 0: heartbeat ends here */
+};
+
+struct rs_gen_rank {
+    int process, host, local; /* local: its place on the host */
+    struct rs_gen_gpu gpu;
+    struct rs_gen_proxy proxy;
+    int64_t gpu_free; /* its GPU's stream is done with everything so far */
+    int64_t compute; /* ns to compute before the next operation */
+    double slow_ns, slow_cpu_ns; /* more of each in every step */
+    int64_t late_call; /* slow_cpu_ns of this step, until the first call */
+    double bias; /* of its ends, ns */
+    bool stuck; /* its GPU waits for ever */
+    double cost; /* ns caused by being last */
+};
+
+struct rs_gen_job {
+    const struct rs_gen_config *cfg;
+    struct rs_gen_disk disk;
+    struct rs_gen_rng rng;
+    struct rs_gen_host *hosts;
+    double *host_cost;
+    struct rs_gen_process *procs;
+    int nprocs;
+    struct rs_gen_rank *ranks;
+    struct rs_gen_comm *comms;
+    int ncomms;
+    int world, tp, dp, second; /* first of their kind, or -1 */
+    int64_t step;
+    uint64_t ops; /* numbered so far */
+    uint64_t fanouts;
+    /* scratch of op.c, by member */
+    int64_t *start, *end, *kl, *post;
+    uint64_t *handle;
+    uint8_t *fate;
+    bool hung; /* the hang has been played, */
+    int64_t hung_step; /* in this step, */
+    int hung_member; /* by this rank of the communicator */
+    struct rs_gen_truth *truth; /* NULL: none is wanted */
+};
+
+/* Fails with RS_BAD_INPUT when the config makes no sense. */
+enum rs_status rs_gen_job_init(struct rs_gen_job *job, const struct rs_gen_config *cfg, struct rs_err *err);
+void rs_gen_job_free(struct rs_gen_job *job);
+
+/* From `t` on a process is asked for events; before, it was not. */
+void rs_gen_job_ask(struct rs_gen_job *job, struct rs_gen_process *process, int64_t t);
+
+/* Ends all recordings: closed well after `end`, or left as a hang leaves them. */
+void rs_gen_job_close(struct rs_gen_job *job, int64_t end);
+
+/* Callbacks kept and lost so far. */
+uint64_t rs_gen_job_callbacks(const struct rs_gen_job *job, uint64_t *lost);
+
+static inline struct rs_gen_process *rs_gen_process_of(struct rs_gen_job *job, int rank)
+{
+    return &job->procs[job->ranks[rank].process];
+}
+/* Whether two ranks of the job can only reach each other by network. */
+static inline bool rs_gen_remote(const struct rs_gen_job *job, int a, int b)
+{
+    return job->ranks[a].host != job->ranks[b].host;
+}
+/* How much slower the link between two ranks of the job is: 1 = not. */
+double rs_gen_link_factor(const struct rs_gen_job *job, int a, int b);
+
+#endif

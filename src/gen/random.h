@@ -1,0 +1,47 @@
+/* Random numbers of a generated job: one fast generator for spreads, and a hash for what is fixed by its keys.
+ *
+ * Everything comes from the seed, so that the same options give the same bytes. A generator belongs to one thread; the
+ * table behind rs_gen_normal() is made once by rs_gen_random_init() and read only afterwards. */
+#ifndef RS_GEN_RANDOM_H
+#define RS_GEN_RANDOM_H
+
+#include <stdint.h>
+
+struct rs_gen_rng {
+    uint64_t state;
+};
+
+enum { RS_GEN_NORMALS = 4096 };
+extern float rs_gen_normals[RS_GEN_NORMALS]; /* standard normal, in no order */
+
+void rs_gen_random_init(void);
+
+/* A number that depends on the seed and the keys alone. */
+uint64_t rs_gen_hash(uint64_t seed, uint64_t a, uint64_t b);
+/* The same, as a double from -1 to 1. */
+double rs_gen_hash_around(uint64_t seed, uint64_t a, uint64_t b);
+
+static inline uint64_t rs_gen_next(struct rs_gen_rng *r)
+{
+    r->state += 0xa0761d6478bd642fu;
+    unsigned __int128 m = (unsigned __int128)r->state * (r->state ^ 0xe7037ed1a0b428dbu);
+    return (uint64_t)(m >> 64) ^ (uint64_t)m;
+}
+/* 0 to below n. */
+static inline int64_t rs_gen_below(struct rs_gen_rng *r, uint32_t n)
+{
+    return (int64_t)((rs_gen_next(r) >> 32) * n >> 32);
+}
+/* 0 to below 1. */
+static inline double rs_gen_unit(struct rs_gen_rng *r)
+{
+    return (double)(rs_gen_next(r) >> 11) * 0x1p-53;
+}
+static inline double rs_gen_normal(struct rs_gen_rng *r)
+{
+    return (double)rs_gen_normals[rs_gen_next(r) >> 52];
+}
+/* Exponential with mean 1. */
+double rs_gen_exponential(struct rs_gen_rng *r);
+
+#endif
