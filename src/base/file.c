@@ -68,6 +68,11 @@ enum rs_status rs_file_map(struct rs_file_map *map, const char *path, struct rs_
     return status;
 }
 
+void rs_file_rest(const struct rs_file_map *map)
+{
+    if (map->mapped) madvise((void *)(uintptr_t)map->data, map->size, MADV_DONTNEED);
+}
+
 void rs_file_unmap(struct rs_file_map *map)
 {
     if (map == NULL) return;

@@ -23,6 +23,8 @@ struct rs_file_map {
 
 enum rs_status rs_file_map(struct rs_file_map *map, const char *path, struct rs_err *err);
 void rs_file_unmap(struct rs_file_map *map);
+/* Lets go of the pages in memory; they come back from the file when they are looked at. */
+void rs_file_rest(const struct rs_file_map *map);
 
 /* Writes all bytes at the file's position, through interruptions and short writes. `path` is for the message. */
 enum rs_status rs_write_all(int fd, const void *bytes, size_t n, const char *path, struct rs_err *err);

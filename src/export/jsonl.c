@@ -1,5 +1,6 @@
 #include "export/jsonl.h"
 
+#include "export/args.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 #include "trace/callbacks.h"
@@ -41,38 +42,6 @@ static void type_of(struct writer *w, uint64_t type)
         rs_json_key_null(w->j, "type");
 }
 
-/* v1's numbers by name, with the number where there is no name. */
-static void named_number(struct rs_json *j, const char *key, const char *name, uint64_t number)
-{
-    if (name)
-        rs_json_key_str(j, key, name);
-    else
-        rs_json_key_u64(j, key, number);
-}
-
-static void field(struct writer *w, const struct rs_callback *cb, const struct rs_field *f)
-{
-    struct rs_json *j = w->j;
-    uint64_t v = rs_callback_field(cb, f);
-    switch ((enum rs_field_format)f->format) {
-    case RS_F_UINT: rs_json_key_u64(j, f->name, v); break;
-    case RS_F_INT: rs_json_key_i64(j, f->name, (int64_t)v); break;
-    case RS_F_BOOL: rs_json_key_bool(j, f->name, v != 0); break;
-    case RS_F_POINTER:
-    case RS_F_HANDLE: key_hex_or_null(j, f->name, v); break;
-    case RS_F_STRING: rs_json_key_str(j, f->name, rs_process_string(&w->source->process, v)); break;
-    case RS_F_FUNC_V1: named_number(j, f->name, rs_nccl_func_v1((unsigned)v), v); break;
-    case RS_F_DTYPE_V1: named_number(j, f->name, rs_nccl_datatype_v1((unsigned)v), v); break;
-    case RS_F_ALGO_V1: named_number(j, f->name, rs_nccl_algo_v1((unsigned)v), v); break;
-    case RS_F_PROTO_V1: named_number(j, f->name, rs_nccl_proto_v1((unsigned)v), v); break;
-    }
-}
-
-static void fields(struct writer *w, const struct rs_callback *cb)
-{
-    for (const struct rs_field *f = rs_callback_fields(cb); f && f->name; f++) field(w, cb, f);
-}
-
 static void init(struct writer *w, const struct rs_callback *cb)
 {
     struct rs_json *j = w->j;
@@ -107,7 +76,7 @@ static void start(struct writer *w, const struct rs_callback *cb)
     rs_json_key(j, "args");
     rs_json_object(j);
     rs_json_key_i64(j, "rank", cb->rank);
-    fields(w, cb);
+    rs_args_json(j, &w->source->process, cb);
     rs_json_end(j);
 }
 
@@ -118,7 +87,7 @@ static void state_args(struct writer *w, const struct rs_callback *cb)
     rs_json_key(j, "args");
     rs_json_object(j);
     if (rs_callback_fields(cb)) {
-        fields(w, cb);
+        rs_args_json(j, &w->source->process, cb);
     } else if (cb->kind == RS_K_STATE_V1) {
         rs_json_key_u64(j, "transSize", cb->args[1]);
         rs_json_key_i64(j, "steps", (int32_t)(cb->args[0] >> 32));

@@ -8,6 +8,7 @@ struct stream {
     const struct rs_piece *piece, *end; /* the one in `words`, and behind the slot's last */
     uint64_t *words; /* a copy of the piece's, NULL until the first is needed */
     uint32_t at, n; /* next word, of how many */
+    uint32_t length; /* words of the record at `at` */
     uint64_t tick_base, next_handle;
     uint32_t tid;
     char thread_name[17];
@@ -78,6 +79,7 @@ static bool settle(struct rs_cursor *c, struct stream *s)
             if (rs_kind_is_start(kind)) s->next_handle++; /* it is in a chunk already */
         } else {
             s->tick = s->tick_base + (w[0] >> 32);
+            s->length = words;
             return true;
         }
         s->at += words;
@@ -131,7 +133,7 @@ static void take(struct stream *s, struct rs_callback *cb)
             cb->state = 21; /* NetPluginUpdate with its payload */
     }
     cb->args = w + i;
-    s->at += rs_record_words(w, s->n - s->at);
+    s->at += s->length;
 }
 
 /* ---- merging ---- */
@@ -171,6 +173,7 @@ static void take_captured(struct rs_captured *kept, struct rs_callback *cb)
     struct stream s = {.words = kept->words,
                        .n = kept->n,
                        .tick_base = kept->tick_base,
+                       .length = kept->n,
                        .next_handle = kept->handle, /* refs count back from the start's own handle */
                        .tick = kept->tick_base + (kept->words[0] >> 32)};
     take(&s, cb);
@@ -269,6 +272,7 @@ bool rs_cursor_next(struct rs_cursor *c, struct rs_callback *cb)
 void rs_cursor_close(struct rs_cursor *c)
 {
     if (!c) return;
+    rs_recording_rest(c->recording);
     for (size_t i = 0; i < c->nstreams; i++) free(c->streams[i].words);
     free(c->streams);
     free(c->heap);

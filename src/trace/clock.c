@@ -52,19 +52,33 @@ void rs_clock_prepare(struct rs_clock *c, const struct rs_recording *r, const st
     }
 }
 
-int64_t rs_clock_ns(struct rs_clock *c, uint64_t tick)
+/* The straight line around a tick: between the samples before and behind it, or on from the outermost. */
+static struct rs_clock_line line_at(const struct rs_clock *c, uint64_t tick)
 {
-    if (!c->n) return sum(c->ns0, whole((double)(int64_t)(tick - c->tick0) * c->rate));
-    while (c->at + 1 < c->n && middle(&c->samples[c->at + 1].raw) <= tick) c->at++;
-    while (c->at && middle(&c->samples[c->at].raw) > tick) c->at--;
-    const struct rs_clock_bracket *a = &c->samples[c->at].raw;
-    double rate = c->rate;
+    if (!c->n) return (struct rs_clock_line){0, UINT64_MAX, c->tick0, c->ns0, c->rate};
+    size_t low = 0, high = c->n; /* the last sample at or before the tick; the first where none is */
+    while (high - low > 1) {
+        size_t mid = low + (high - low) / 2;
+        if (middle(&c->samples[mid].raw) <= tick)
+            low = mid;
+        else
+            high = mid;
+    }
+    const struct rs_clock_bracket *a = &c->samples[low].raw;
+    struct rs_clock_line line = {low ? middle(a) : 0, high < c->n ? middle(&c->samples[high].raw) : UINT64_MAX, middle(a),
+                                 (int64_t)a->ns, c->rate};
     if (c->n > 1) {
-        /* Behind the last sample the last span goes on. */
-        size_t i = c->at + 1 < c->n ? c->at : c->at - 1;
+        size_t i = low + 1 < c->n ? low : low - 1; /* behind the last sample the last span goes on */
         const struct rs_clock_bracket *x = &c->samples[i].raw, *y = &c->samples[i + 1].raw;
         double own = rate_of(middle(x), x->ns, middle(y), y->ns);
-        if (own > 0) rate = own;
+        if (own > 0) line.rate = own;
     }
-    return sum(sum((int64_t)a->ns, c->wall), whole((double)(int64_t)(tick - middle(a)) * rate));
+    return line;
+}
+
+int64_t rs_clock_ns(struct rs_clock *c, uint64_t tick)
+{
+    if (tick < c->line.from || tick >= c->line.to) c->line = line_at(c, tick);
+    const struct rs_clock_line *l = &c->line;
+    return sum(sum(l->ns, c->n ? c->wall : 0), whole((double)(int64_t)(tick - l->tick) * l->rate));
 }

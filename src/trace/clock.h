@@ -14,7 +14,12 @@ struct rs_clock {
     int64_t wall; /* ns: RAW + wall = wall time at the first sample */
     uint64_t tick0; /* without any sample: the header's moment */
     int64_t ns0;
-    size_t at; /* the sample before the last tick asked for: ticks come nearly in order */
+    struct rs_clock_line {
+        uint64_t from, to; /* ticks, to excluded */
+        uint64_t tick; /* at this tick... */
+        int64_t ns; /* ...it is this, wall not added */
+        double rate;
+    } line; /* of the tick asked for last: ticks come nearly in order */
     int64_t error_ns; /* of any time between samples: half the widest bracket */
 };
 

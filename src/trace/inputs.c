@@ -86,6 +86,7 @@ static enum rs_status open_one(struct rs_inputs *in, const char *path, struct rs
     struct rs_source *s = &in->sources[in->n++];
     *s = (struct rs_source){.recording = recording};
     rs_process_read(&s->process, recording);
+    rs_recording_rest(recording);
     return RS_OK;
 }
 

@@ -3,81 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- settings ---- */
-
-/* They differ by their nature. */
-static const char *const own_by_nature[] = {"env.CUDA_VISIBLE_DEVICES", "env.NCCL_HOSTID", "env.NCCL_ID_FILE"};
-
-static bool comparable(const char *key)
-{
-    static const char *const prefixes[] = {"env.NCCL_", "env.CUDA_", "env.TORCH_", "env.RINGSCOPE_"};
-    if (!strncmp(key, "env.RINGSCOPE_TEST_", 19)) return false;
-    for (size_t i = 0; i < sizeof own_by_nature / sizeof *own_by_nature; i++)
-        if (!strcmp(key, own_by_nature[i])) return false;
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (!strncmp(key, prefixes[i], strlen(prefixes[i]))) return true;
-    return !strcmp(key, "nccl.version") || !strcmp(key, "ringscope.version");
-}
-
-static int by_count(const void *a, const void *b)
-{
-    const struct rs_setting_value *x = a, *y = b;
-    return x->processes > y->processes ? -1 : x->processes < y->processes;
-}
-
-static bool same(const char *a, const char *b)
-{
-    return a == b || (a && b && !strcmp(a, b));
-}
-
-/* The values that a key has over all sources. */
-static enum rs_status values_of(const struct rs_inputs *in, const char *key, struct rs_setting *s, struct rs_err *err)
-{
-    for (size_t i = 0; i < in->n; i++) {
-        const char *value = rs_process_info(&in->sources[i].process, key);
-        size_t k = 0;
-        while (k < s->nvalues && !same(s->values[k].value, value)) k++;
-        if (k == s->nvalues) {
-            struct rs_setting_value *grown = realloc(s->values, (k + 1) * sizeof *grown);
-            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-            s->values = grown;
-            s->values[s->nvalues++] = (struct rs_setting_value){.value = value, .example = &in->sources[i]};
-        }
-        s->values[k].processes++;
-    }
-    qsort(s->values, s->nvalues, sizeof *s->values, by_count);
-    return RS_OK;
-}
-
-static enum rs_status compare_settings(struct rs_overview *o, const struct rs_inputs *in, struct rs_err *err)
-{
-    for (size_t i = 0; i < in->n; i++) {
-        const struct rs_process *p = &in->sources[i].process;
-        if (!p->ninfos) continue; /* nothing is known of it: that is no difference */
-        for (size_t k = 0; k < p->ninfos; k++) {
-            const char *key = p->infos[k].key;
-            bool seen = !comparable(key);
-            for (size_t e = 0; e < i && !seen; e++) seen = rs_process_info(&in->sources[e].process, key) != NULL;
-            if (seen) continue;
-            struct rs_setting s = {.name = strncmp(key, "env.", 4) ? key : key + 4};
-            enum rs_status status = values_of(in, key, &s, err);
-            struct rs_setting *grown = NULL;
-            if (status == RS_OK && s.nvalues > 1) {
-                grown = realloc(o->settings, (o->nsettings + 1) * sizeof *grown);
-                if (!grown) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-            }
-            if (!grown) {
-                free(s.values);
-                if (status != RS_OK) return status;
-                continue;
-            }
-            o->settings = grown;
-            o->settings[o->nsettings++] = s;
-        }
-    }
-    return RS_OK;
-}
-
 /* ---- ranks, hosts, communicators ---- */
 
 static enum rs_status count_members(struct rs_overview *o, const struct rs_inputs *in, struct rs_err *err)
@@ -137,6 +62,11 @@ static void add_up(struct rs_overview *o, struct rs_inputs *in)
     }
 }
 
+static bool same_text(const char *a, const char *b)
+{
+    return a && b && !strcmp(a, b);
+}
+
 enum rs_status rs_overview_make(struct rs_overview *o, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                                 struct rs_err *err)
 {
@@ -151,14 +81,14 @@ enum rs_status rs_overview_make(struct rs_overview *o, struct rs_inputs *in, voi
         add_up(o, in);
         status = count_members(o, in, err);
     }
-    if (status == RS_OK) status = compare_settings(o, in, err);
+    if (status == RS_OK) status = rs_differences_find(&o->differences, in, err);
     if (status != RS_OK) {
         rs_overview_free(o, in->n);
         return status;
     }
     const char *version = in->n ? rs_process_info(&in->sources[0].process, "nccl.version") : NULL;
     for (size_t i = 1; i < in->n && version; i++)
-        if (!same(version, rs_process_info(&in->sources[i].process, "nccl.version"))) version = NULL;
+        if (!same_text(version, rs_process_info(&in->sources[i].process, "nccl.version"))) version = NULL;
     o->nccl_version = version;
     return RS_OK;
 }
@@ -166,9 +96,8 @@ enum rs_status rs_overview_make(struct rs_overview *o, struct rs_inputs *in, voi
 void rs_overview_free(struct rs_overview *o, size_t n)
 {
     for (size_t i = 0; o->summaries && i < n; i++) rs_summary_free(&o->summaries[i]);
-    for (size_t i = 0; i < o->nsettings; i++) free(o->settings[i].values);
+    rs_differences_free(&o->differences);
     free(o->summaries);
-    free(o->settings);
     *o = (struct rs_overview){0};
 }
 

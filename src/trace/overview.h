@@ -5,20 +5,8 @@
 #ifndef RS_TRACE_OVERVIEW_H
 #define RS_TRACE_OVERVIEW_H
 
+#include "trace/differences.h"
 #include "trace/summary.h"
-
-/* One value of a setting, and who has it. */
-struct rs_setting_value {
-    const char *value; /* NULL: not set */
-    size_t processes;
-    const struct rs_source *example;
-};
-
-struct rs_setting {
-    const char *name; /* "NCCL_ALGO", "nccl.version", ... */
-    struct rs_setting_value *values; /* most frequent first */
-    size_t nvalues;
-};
 
 struct rs_overview {
     struct rs_summary *summaries; /* of each source */
@@ -29,8 +17,7 @@ struct rs_overview {
     uint64_t mask; /* that is it */
     size_t hosts, ranks, communicators;
     int32_t world; /* the largest nranks that a communicator has; -1 = not known */
-    struct rs_setting *settings; /* that differ */
-    size_t nsettings;
+    struct rs_differences differences; /* of settings */
     const char *nccl_version; /* of all; NULL: not known, or it differs */
 };
 

@@ -255,7 +255,7 @@ enum rs_status rs_recording_open(struct rs_recording **out, const char *path, st
     struct rs_recording *r = calloc(1, sizeof *r);
     struct rs_live live = {0};
     *out = NULL;
-    if (!r || !(r->path = strdup(path)) || !(r->codec = rs_codec_create())) {
+    if (!r || !(r->path = strdup(path))) {
         rs_recording_close(r);
         return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", path);
     }
@@ -285,10 +285,22 @@ void rs_recording_close(struct rs_recording *r)
     free(r);
 }
 
+void rs_recording_rest(struct rs_recording *r)
+{
+    rs_codec_free(r->codec);
+    r->codec = NULL;
+    rs_file_rest(&r->file);
+}
+
 const uint64_t *rs_recording_words(struct rs_recording *r, const struct rs_piece *p)
 {
     const struct rs_chunk_header *h = &p->header;
     const char *why = "";
+    if (!r->codec) r->codec = rs_codec_create();
+    if (!r->codec) {
+        rs_recording_damage(r, r->path, p->offset, h->stored_bytes, "out of memory");
+        return NULL;
+    }
     const uint64_t *words = rs_codec_decode(r->codec, p->stored, h->stored_bytes, h->coding, h->to - h->from, &why);
     /* A running process may have gone round its ring since the chunk was found: then it is another one's place now. */
     if (r->header.ring_end && !p->copy && rs_chunk_checksum(h, p->stored) != h->checksum) {

@@ -46,7 +46,7 @@ struct rs_recording {
     uint64_t overwritten; /* callbacks whose chunks the ring wrote over */
     uint64_t damaged; /* callbacks in chunks that could not be read, as far as others tell */
     uint64_t lost[RS_LOST_COUNTS];
-    struct rs_codec *codec; /* for readers of pieces */
+    struct rs_codec *codec; /* for readers of pieces; NULL: none is needed now */
 };
 
 enum rs_status rs_recording_open(struct rs_recording **recording, const char *path, struct rs_err *err);
@@ -57,6 +57,10 @@ bool rs_recording_recognise(const void *bytes, size_t n);
 
 /* The words of a piece, as codec.h; NULL when they cannot be decoded (and a damage is noted). */
 const uint64_t *rs_recording_words(struct rs_recording *recording, const struct rs_piece *piece);
+
+/* Gives back the memory that only reading needs, until the next piece is asked for: with thousands of recordings open,
+ * one is read at a time. */
+void rs_recording_rest(struct rs_recording *recording);
 
 /* Notes a place that could not be read. */
 void rs_recording_damage(struct rs_recording *recording, const char *path, uint64_t offset, uint64_t bytes,

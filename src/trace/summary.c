@@ -5,11 +5,11 @@
 static enum rs_status add_gap(struct rs_summary *s, struct rs_source *source, const struct rs_callback *cb,
                               struct rs_err *err)
 {
-    struct rs_gap *grown = realloc(s->gaps, (s->ngaps + 1) * sizeof *grown);
+    struct rs_lost_span *grown = realloc(s->gaps, (s->ngaps + 1) * sizeof *grown);
     if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     s->gaps = grown;
-    struct rs_gap *g = &grown[s->ngaps++];
-    *g = (struct rs_gap){.from_ns = rs_clock_ns(&source->clock, cb->lost_first),
+    struct rs_lost_span *g = &grown[s->ngaps++];
+    *g = (struct rs_lost_span){.from_ns = rs_clock_ns(&source->clock, cb->lost_first),
                          .to_ns = rs_clock_ns(&source->clock, cb->lost_last),
                          .tid = cb->tid};
     for (int i = 0; i < RS_LOST_COUNTS; i++) g->lost += cb->args[i];

@@ -10,7 +10,7 @@
 #include "trace/inputs.h"
 
 /* A span in which a thread lost callbacks. */
-struct rs_gap {
+struct rs_lost_span {
     int64_t from_ns, to_ns;
     uint64_t lost;
     uint32_t tid;
@@ -22,7 +22,7 @@ struct rs_summary {
     uint64_t callbacks; /* sum of calls */
     int64_t from_ns, to_ns; /* first and last callback; both 0 when there is none */
     int64_t events_from_ns; /* first start, stop or state: in a ring, what came before was overwritten */
-    struct rs_gap *gaps;
+    struct rs_lost_span *gaps;
     size_t ngaps;
     struct rs_map comm_hashes; /* hashes of communicators, also those that v1 to v3 name only in their operations */
     uint64_t threads; /* that made callbacks */

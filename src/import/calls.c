@@ -1,0 +1,97 @@
+#include "import/calls.h"
+
+#include <stdlib.h>
+
+enum { CROWD = 65536 };
+
+static enum rs_status next_number(struct rs_calls *c, uint32_t member, uint32_t what, uint32_t *number,
+                                  struct rs_err *err)
+{
+    uint64_t *at;
+    RS_TRY(rs_map_at(&c->counts, (uint64_t)member << 32 | what, 0, &at, err));
+    *number = (uint32_t)(*at)++;
+    return RS_OK;
+}
+
+enum rs_status rs_calls_start(struct rs_calls *c, uint64_t handle, uint64_t group, int64_t at, uint32_t member,
+                              bool coll, const struct rs_shape *shape, struct rs_err *err)
+{
+    enum { EAGER = 0, CAPTURED_COLL = 1 << 16, CAPTURED_P2P };
+    if (c->n == c->cap) {
+        uint32_t cap = c->cap ? 2 * c->cap : 256;
+        void *rows = realloc(c->rows, cap * sizeof *c->rows);
+        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        c->rows = rows;
+        c->cap = cap;
+    }
+    struct rs_api_call call = {.handle = handle,
+                               .group = group,
+                               .count = shape->count,
+                               .at = at,
+                               .member = member,
+                               .root = shape->root,
+                               .func = shape->func,
+                               .dtype = shape->dtype,
+                               .coll = coll};
+    if (shape->captured) {
+        RS_TRY(next_number(c, member, coll ? CAPTURED_COLL : CAPTURED_P2P, &call.captured, err));
+        call.captured++;
+    } else {
+        RS_TRY(next_number(c, member, EAGER | shape->func, &call.ordinal, err));
+    }
+    RS_TRY(rs_map_put(&c->index, handle, c->n, err));
+    c->rows[c->n++] = call;
+    return RS_OK;
+}
+
+struct rs_api_call *rs_calls_use(struct rs_calls *c, uint64_t handle)
+{
+    uint64_t *at = rs_map_find(&c->index, handle);
+    if (!at) return NULL;
+    struct rs_api_call *call = &c->rows[*at];
+    call->uses++;
+    if (!call->captured) {
+        call->gone = true;
+        rs_map_delete(&c->index, handle);
+    }
+    return call;
+}
+
+bool rs_calls_crowded(const struct rs_calls *c)
+{
+    return c->n >= CROWD && c->n >= 2 * (uint64_t)c->kept;
+}
+
+enum rs_status rs_calls_sweep(struct rs_calls *c, bool all,
+                              enum rs_status (*each)(void *to, const struct rs_api_call *call, struct rs_err *err),
+                              void *to, struct rs_err *err)
+{
+    uint32_t waiting = 0, seen = 0, kept = 0;
+    for (uint32_t i = 0; i < c->n; i++) waiting += !c->rows[i].gone && !c->rows[i].captured;
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct rs_api_call call = c->rows[i];
+        if (call.gone) continue;
+        bool eager = !call.captured;
+        /* Unless it is the end, those that came last may still become operations. */
+        if (eager && (all || (waiting > CROWD / 2 && seen++ < waiting / 2))) {
+            rs_map_delete(&c->index, call.handle);
+            RS_TRY(each(to, &call, err));
+            continue;
+        }
+        if (kept != i) {
+            RS_TRY(rs_map_put(&c->index, call.handle, kept, err));
+            c->rows[kept] = call;
+        }
+        kept++;
+    }
+    c->n = c->kept = kept;
+    return RS_OK;
+}
+
+void rs_calls_free(struct rs_calls *c)
+{
+    free(c->rows);
+    rs_map_free(&c->index);
+    rs_map_free(&c->counts);
+    *c = (struct rs_calls){0};
+}

@@ -1,0 +1,102 @@
+#include "import/fold.h"
+
+#include <stdlib.h>
+
+enum rs_status rs_folds_add(struct rs_folds *f, struct rs_err *err)
+{
+    if (f->n == f->cap) {
+        uint32_t cap = f->cap ? 2 * f->cap : 1024;
+        void *rows = realloc(f->rows, cap * sizeof *f->rows);
+        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        f->rows = rows;
+        f->cap = cap;
+    }
+    f->rows[f->n++] = (struct rs_fold){RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE, 0, 0, 0, 0, 0, false};
+    return RS_OK;
+}
+
+static void earliest(int64_t *to, int64_t ns)
+{
+    if (*to == RS_TIME_NONE || ns < *to) *to = ns;
+}
+static void latest(int64_t *to, int64_t ns)
+{
+    if (ns > *to) *to = ns; /* RS_TIME_NONE is the smallest of all */
+}
+static void count(uint16_t *to)
+{
+    if (*to < UINT16_MAX) ++*to;
+}
+
+void rs_fold_kernel_start(struct rs_fold *f, int64_t ns, bool timer)
+{
+    count(&f->kernels);
+    f->timers = timer;
+    if (ns != RS_TIME_NONE) earliest(&f->kernel_start, ns);
+}
+
+void rs_fold_kernel_end(struct rs_fold *f, int64_t ns)
+{
+    count(&f->kernels_ended);
+    latest(&f->kernel_end, ns);
+}
+
+void rs_fold_proxy_start(struct rs_fold *f, int64_t ns)
+{
+    earliest(&f->proxy_start, ns);
+}
+
+void rs_fold_proxy_end(struct rs_fold *f, int64_t ns)
+{
+    count(&f->proxies_ended);
+    latest(&f->proxy_end, ns);
+}
+
+static void finish(const struct rs_fold *f, struct rs_parts *p, uint32_t i)
+{
+    bool kernel = f->kernel_start != RS_TIME_NONE;
+    uint8_t source = f->timers ? RS_FROM_KERNEL : RS_FROM_CALLBACK;
+    if (f->kernels) p->channels_seen[i] = f->kernels_ended > UINT8_MAX ? UINT8_MAX : (uint8_t)f->kernels_ended;
+    if (f->stale) p->flags[i] |= RS_PART_STALE;
+    if (f->proxies) p->flags[i] |= RS_PART_NET;
+    if (f->kernels_ended < f->kernels) p->flags[i] |= RS_PART_KERNEL_OPEN;
+    if (f->kernels && f->kernels_ended < p->channels[i]) p->flags[i] |= RS_PART_UNFINISHED;
+    if (kernel) {
+        p->start[i] = f->kernel_start;
+        p->start_source[i] = source;
+    } else if (f->proxy_start != RS_TIME_NONE) {
+        p->start[i] = f->proxy_start;
+        p->start_source[i] = RS_FROM_PROXY;
+    }
+    if (kernel && !f->stale && f->kernels_ended >= f->kernels && f->kernels_ended >= p->channels[i] &&
+        f->kernel_end != RS_TIME_NONE) {
+        p->end[i] = f->kernel_end;
+        p->end_source[i] = source;
+        return;
+    }
+    if (f->proxies && f->proxies_ended >= f->proxies) {
+        p->end[i] = f->proxy_end;
+        p->end_source[i] = RS_FROM_PROXY;
+        return;
+    }
+    if (f->kernels_ended < f->kernels || f->proxies_ended < f->proxies) p->flags[i] |= RS_PART_OPEN;
+    if (kernel) {
+        p->after[i] = f->kernel_end != RS_TIME_NONE ? f->kernel_end : f->kernel_start;
+        p->after_source[i] = source;
+    } else if (f->proxy_start != RS_TIME_NONE) {
+        p->after[i] = f->proxy_end != RS_TIME_NONE ? f->proxy_end : f->proxy_start;
+        p->after_source[i] = RS_FROM_PROXY;
+    }
+}
+
+void rs_folds_finish(struct rs_folds *f, struct rs_model *m)
+{
+    for (uint32_t i = 0; i < f->n; i++) finish(&f->rows[i], &m->parts, f->first + i);
+    f->n = 0;
+}
+
+void rs_folds_free(struct rs_folds *f)
+{
+    free(f->rows);
+    *f = (struct rs_folds){0};
+}

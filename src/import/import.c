@@ -1,0 +1,145 @@
+#include "import/import.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/members.h"
+#include "import/pairing.h"
+#include "trace/alive.h"
+
+/* The rank that the launcher gave the process; the first of these that is set. */
+static int32_t launcher_rank(const struct rs_process *p)
+{
+    static const char *const keys[] = {"env.RANK", "env.OMPI_COMM_WORLD_RANK", "env.PMIX_RANK", "env.PMI_RANK",
+                                       "env.SLURM_PROCID"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const char *text = rs_process_info(p, keys[i]);
+        char *end;
+        if (!text || !*text) continue;
+        long v = strtol(text, &end, 10);
+        if (!*end && v >= 0 && v < INT32_MAX) return (int32_t)v;
+    }
+    return -1;
+}
+
+/* The boot id is the host's identity, whatever containers call themselves. A host of a test only has its name. */
+static enum rs_status find_host(struct rs_model *m, const struct rs_source *s, uint32_t *host, struct rs_err *err)
+{
+    const struct rs_file_header *h = &s->recording->header;
+    char boot[sizeof h->boot_id + sizeof h->host + 2];
+    bool named = rs_process_info(&s->process, "test.host") || !h->boot_id[0];
+    snprintf(boot, sizeof boot, "%.*s%s%.*s", (int)sizeof h->boot_id, h->boot_id, named ? "/" : "",
+             named ? (int)sizeof h->host : 0, h->host);
+    return rs_model_host(m, h->host, boot, host, err);
+}
+
+static enum rs_status add_covers(struct rs_proc *p, struct rs_source *s, struct rs_err *err)
+{
+    const struct rs_process *q = &s->process;
+    if (!q->nmasks) return RS_OK;
+    p->covers = calloc(q->nmasks, sizeof *p->covers);
+    if (!p->covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < q->nmasks; i++) {
+        int64_t from = rs_clock_ns(&s->clock, q->masks[i].tick);
+        if (i) p->covers[i - 1].to = from;
+        p->covers[i] = (struct rs_cover){from, INT64_MAX, q->masks[i].mask};
+    }
+    p->ncovers = (uint32_t)q->nmasks;
+    return RS_OK;
+}
+
+static uint8_t end_of(const struct rs_file_header *h)
+{
+    if (h->status.state == RS_STATE_CLOSED) return RS_END_WELL;
+    if (rs_process_may_run(h)) return RS_END_ALIVE;
+    return h->status.state == RS_STATE_IDLE ? RS_END_IDLE : RS_END_KILLED;
+}
+
+static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint32_t *proc, struct rs_err *err)
+{
+    const struct rs_recording *r = s->recording;
+    const struct rs_file_header *h = &r->header;
+    uint32_t host;
+    RS_TRY(find_host(m, s, &host, err));
+    RS_TRY(rs_model_proc(m, proc, err));
+    struct rs_proc *p = &m->procs[*proc];
+    p->host = host;
+    p->pid = h->pid;
+    p->nonce = h->nonce;
+    p->pid_namespace = h->pid_namespace;
+    p->launcher_rank = launcher_rank(&s->process);
+    p->begin = rs_source_begin_ns(s);
+    p->end = rs_source_end_ns(s);
+    p->ended = end_of(h);
+    p->complete = rs_source_complete(s);
+    p->lost = rs_recording_lost(r);
+    p->overwritten = r->overwritten;
+    p->damaged = r->damaged;
+    p->clock_error_ns = s->clock.n ? s->clock.error_ns : RS_TIME_NONE;
+    const char *version = rs_process_info(&s->process, "nccl.version");
+    p->path = rs_arena_text(&m->arena, r->path, strlen(r->path));
+    if (version) p->nccl_version = rs_arena_text(&m->arena, version, strlen(version));
+    if (!p->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    return add_covers(p, s, err);
+}
+
+/* Processes of a host share its clock, so they share one step from it to wall time: that of the first. */
+static void share_wall(struct rs_source *s, uint32_t host, int64_t *walls)
+{
+    if (!s->clock.n) return;
+    if (walls[host] == RS_TIME_NONE) walls[host] = s->clock.wall;
+    s->clock.wall = walls[host];
+}
+
+struct import {
+    struct rs_pairing pairing;
+    struct rs_foreign foreign;
+    struct rs_part_span *spans;
+    int64_t *walls; /* by host */
+};
+
+static enum rs_status add_source(struct rs_model *m, struct import *im, struct rs_source *s, struct rs_err *err)
+{
+    uint32_t proc, host;
+    RS_TRY(find_host(m, s, &host, err));
+    share_wall(s, host, im->walls);
+    RS_TRY(add_process(m, s, &proc, err));
+    uint32_t *members = calloc(s->process.ncomms + 1, sizeof *members);
+    if (!members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    im->spans[proc].first = m->parts.n;
+    enum rs_status status = rs_members_add(m, s, proc, members, err);
+    if (status == RS_OK) status = rs_pairing_read(&im->pairing, s, proc, members, err);
+    free(members);
+    im->spans[proc].n = m->parts.n - im->spans[proc].first;
+    struct rs_proc *p = &m->procs[proc];
+    if (p->overwritten) p->overwritten_until = p->first;
+    return status;
+}
+
+static enum rs_status add_all(struct rs_model *m, struct import *im, struct rs_inputs *in,
+                              void (*progress)(size_t done, size_t all), struct rs_err *err)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        RS_TRY(add_source(m, im, &in->sources[i], err));
+        if (progress) progress(i + 1, in->n);
+    }
+    RS_TRY(rs_foreign_return(&im->foreign, m, im->spans, err));
+    return rs_model_link(m, err);
+}
+
+enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
+                         struct rs_err *err)
+{
+    struct import im = {.spans = calloc(in->n + 1, sizeof *im.spans), .walls = malloc((in->n + 1) * sizeof *im.walls)};
+    rs_pairing_make(&im.pairing, m, &im.foreign);
+    enum rs_status status = RS_OK;
+    if (!im.spans || !im.walls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == RS_OK && i <= in->n; i++) im.walls[i] = RS_TIME_NONE;
+    if (status == RS_OK) status = add_all(m, &im, in, progress, err);
+    rs_pairing_free(&im.pairing);
+    rs_foreign_free(&im.foreign);
+    free(im.spans);
+    free(im.walls);
+    return status;
+}

@@ -1,0 +1,14 @@
+/* Recordings -> the model: processes, communicators, members, and the part of every rank in every operation.
+ *
+ * What comes out is one process beside the other, each on its own clocks; src/join connects them. */
+#ifndef RS_IMPORT_IMPORT_H
+#define RS_IMPORT_IMPORT_H
+
+#include "model/model.h"
+#include "trace/inputs.h"
+
+/* Fills an empty model. `progress` may be NULL. */
+enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
+                         struct rs_err *err);
+
+#endif

@@ -1,0 +1,123 @@
+#include "import/network.h"
+
+#include <stdlib.h>
+
+enum { SECOND = 1000000000, FEW_ROWS = 256, SPANS_EACH = 4 };
+
+/* Rows are told apart by this alone: 64 bits of a good mix, for at most some ten thousand rows. */
+static uint64_t key_of(uint32_t member, int32_t peer, int64_t span)
+{
+    uint64_t x = (uint64_t)member << 32 | (uint32_t)peer;
+    x = (x ^ (uint64_t)span * 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 29)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 32) ^ ((uint64_t)member << 40);
+}
+
+static int64_t span_of(const struct rs_network *net, int64_t now)
+{
+    return now < net->base ? 0 : rs_time_minus(now, net->base) / net->width;
+}
+
+static void sum(struct rs_net *to, const struct rs_net *r)
+{
+    to->gpu_ns += r->gpu_ns;
+    to->credit_ns += r->credit_ns;
+    to->send_ns += r->send_ns;
+    to->recv_ns += r->recv_ns;
+    to->flush_ns += r->flush_ns;
+    to->consume_ns += r->consume_ns;
+    to->sent += r->sent;
+    to->sent_bytes += r->sent_bytes;
+    to->received += r->received;
+    to->received_bytes += r->received_bytes;
+    if (r->to > to->to) to->to = r->to;
+    if (r->from < to->from) to->from = r->from;
+}
+
+/* Spans twice as long: rows that fall together are added up. Returns how many flows there are. */
+static enum rs_status merge(struct rs_network *net, struct rs_err *err)
+{
+    struct rs_map index = {0};
+    net->width *= 2;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < net->n; i++) {
+        const struct rs_net row = net->rows[i];
+        uint64_t *at;
+        enum rs_status status = rs_map_at(&index, key_of(row.member, row.peer, span_of(net, row.from)), kept, &at, err);
+        if (status != RS_OK) {
+            rs_map_free(&index);
+            return status;
+        }
+        if (*at == kept)
+            net->rows[kept++] = row;
+        else
+            sum(&net->rows[*at], &row);
+    }
+    net->n = kept;
+    net->age++;
+    rs_map_free(&net->index);
+    net->index = index;
+    return RS_OK;
+}
+
+static enum rs_status add(struct rs_network *net, uint32_t member, int32_t peer, int64_t now, struct rs_err *err)
+{
+    if (net->n == net->cap) {
+        uint32_t cap = net->cap ? 2 * net->cap : FEW_ROWS;
+        void *rows = realloc(net->rows, cap * sizeof *net->rows);
+        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        net->rows = rows;
+        net->cap = cap;
+    }
+    net->rows[net->n++] = (struct rs_net){.member = member, .peer = peer, .from = now, .to = now};
+    return RS_OK;
+}
+
+/* Whether the rows are many spans of few flows, and not many flows. */
+static bool too_many(const struct rs_network *net, int64_t span)
+{
+    return net->n >= FEW_ROWS && net->width < INT64_MAX / 4 && span > SPANS_EACH;
+}
+
+enum rs_status rs_network_row(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now,
+                              struct rs_net **row, struct rs_err *err)
+{
+    if (cell->age != net->age || now >= cell->until || cell->row >= net->n) {
+        if (!net->width) {
+            net->width = SECOND;
+            net->base = now;
+            net->age++; /* 0 is that of a cell that was never used */
+        }
+        int64_t span = span_of(net, now);
+        uint64_t *at;
+        RS_TRY(rs_map_at(&net->index, key_of(member, peer, span), net->n, &at, err));
+        if (*at == net->n) {
+            RS_TRY(add(net, member, peer, now, err));
+            if (too_many(net, span)) RS_TRY(merge(net, err));
+            span = span_of(net, now);
+            at = rs_map_find(&net->index, key_of(member, peer, span));
+        }
+        cell->row = (uint32_t)*at;
+        cell->age = net->age;
+        cell->until = (int64_t)((uint64_t)net->base + ((uint64_t)span + 1) * (uint64_t)net->width);
+    }
+    *row = &net->rows[cell->row];
+    if (now > (*row)->to) (*row)->to = now;
+    return RS_OK;
+}
+
+enum rs_status rs_network_finish(struct rs_network *net, struct rs_model *m, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < net->n; i++) RS_TRY(rs_model_net(m, &net->rows[i], err));
+    net->n = 0;
+    rs_map_free(&net->index);
+    net->width = 0;
+    return RS_OK;
+}
+
+void rs_network_free(struct rs_network *net)
+{
+    free(net->rows);
+    rs_map_free(&net->index);
+    *net = (struct rs_network){0};
+}

@@ -1,0 +1,30 @@
+/* Network steps of one process, summed up by (member, peer, span of time).
+ *
+ * Spans are a second long at first and twice as long whenever there are too many rows, so that filters by time work and
+ * memory stays bounded. A cell is a cached way to the row of one flow: valid until its span ends or rows are merged. */
+#ifndef RS_IMPORT_NETWORK_H
+#define RS_IMPORT_NETWORK_H
+
+#include "model/model.h"
+
+struct rs_network {
+    struct rs_net *rows;
+    uint32_t n, cap;
+    struct rs_map index; /* (member, peer, span), mixed -> row */
+    int64_t base, width; /* host ns */
+    uint32_t age; /* how often rows were merged: older cells are void */
+};
+
+struct rs_cell {
+    uint32_t row, age;
+    int64_t until; /* host ns */
+};
+
+/* The row of a flow at a moment. The pointer is good until the next call. */
+enum rs_status rs_network_row(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now,
+                              struct rs_net **row, struct rs_err *err);
+/* Hands all rows to the model and starts anew. */
+enum rs_status rs_network_finish(struct rs_network *net, struct rs_model *m, struct rs_err *err);
+void rs_network_free(struct rs_network *net);
+
+#endif

@@ -1,0 +1,162 @@
+#include "import/operations.h"
+
+#include <string.h>
+
+#include "import/members.h"
+#include "nccl/abi.h"
+
+enum { PARTS_AGE = 1 << 16 }; /* operations whose children may still come */
+
+static enum rs_status remember_part(struct rs_pairing *p, uint64_t handle, uint32_t part, struct rs_err *err)
+{
+    if (rs_map_count(&p->parts) >= PARTS_AGE) {
+        rs_map_free(&p->parts_before);
+        p->parts_before = p->parts;
+        p->parts = (struct rs_map){0};
+    }
+    return rs_map_put(&p->parts, handle, part, err);
+}
+
+/* When the plan of a Group event was launched; RS_TIME_NONE: that is not known. */
+static int64_t launch_of(const struct rs_pairing_comm *c, uint64_t group)
+{
+    for (size_t i = 0; i < sizeof c->plans / sizeof *c->plans; i++)
+        if (c->plans[i].handle == group && group) return c->plans[i].launched;
+    return RS_TIME_NONE;
+}
+
+static enum rs_status add_part(struct rs_pairing *p, uint32_t member, uint64_t handle, uint32_t *part,
+                               struct rs_err *err)
+{
+    RS_TRY(rs_model_part(p->model, part, err));
+    RS_TRY(rs_folds_add(&p->folds, err));
+    p->model->parts.member[*part] = member;
+    p->model->parts.handle[*part] = handle;
+    return RS_OK;
+}
+
+static void describe(struct rs_parts *t, uint32_t i, const struct rs_shape *s)
+{
+    t->seq[i] = s->seq;
+    t->count[i] = s->count;
+    t->func[i] = s->func;
+    t->dtype[i] = s->dtype;
+    t->algo[i] = s->algo;
+    t->proto[i] = s->proto;
+    t->channels[i] = (uint8_t)s->channels;
+    if (s->symmetric) t->flags[i] |= RS_PART_SYMMETRIC;
+}
+
+static enum rs_status note_seq(struct rs_pairing *p, uint32_t member, uint16_t func, uint64_t seq, struct rs_err *err)
+{
+    uint64_t *next;
+    RS_TRY(rs_map_at(&p->next_seq, (uint64_t)member << 16 | func, 0, &next, err));
+    if (seq + 1 > *next) *next = seq + 1;
+    return RS_OK;
+}
+
+enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
+{
+    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
+    struct rs_shape s;
+    RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
+    if (!c) {
+        p->orphans++;
+        return RS_OK;
+    }
+    RS_TRY(rs_members_learn(p->model, &c->member, p->proc, cb->context, s.hash, rs_shape_comm_name(&p->shapes, cb),
+                            (int32_t)cb->rank, err));
+    uint32_t i;
+    RS_TRY(add_part(p, c->member, cb->handle, &i, err));
+    RS_TRY(remember_part(p, cb->handle, i, err));
+    struct rs_parts *t = &p->model->parts;
+    describe(t, i, &s);
+    /* From v5 on the parent is the API call and the plan is named apart; before, the parent is the plan. */
+    bool old = cb->type != RS_CE_COLL && !p->shapes.fields[cb->kind - RS_K_START][RS_SH_GROUP];
+    t->launch[i] = old ? cb->parent : s.group;
+    t->launched[i] = launch_of(c, t->launch[i]);
+    if (t->launched[i] != RS_TIME_NONE) t->flags[i] |= RS_PART_LAUNCHED;
+    if (old) {
+        t->enqueued[i] = now;
+        t->group[i] = cb->parent;
+    } else {
+        const struct rs_api_call *call = rs_calls_use(&p->calls, cb->parent);
+        if (call) {
+            t->enqueued[i] = call->at;
+            t->group[i] = call->group;
+            t->captured[i] = call->captured;
+            if (call->captured) {
+                t->replay[i] = call->uses - 1;
+                t->flags[i] |= RS_PART_CAPTURED;
+                /* Captured once, run many times: the call says nothing of when this run was asked for. */
+                t->enqueued[i] = now;
+                t->group[i] = t->launch[i];
+            }
+        }
+    }
+    if (cb->type == RS_P2P) {
+        t->kind[i] = !strcmp(rs_model_text(p->model, s.func), "Recv") ? RS_PART_RECV : RS_PART_SEND;
+        t->peer[i] = s.peer;
+        if (s.peer == p->model->members[c->member].rank) t->flags[i] |= RS_PART_SELF;
+        return RS_OK;
+    }
+    t->kind[i] = cb->type == RS_COLL ? RS_PART_COLL : RS_PART_CE;
+    t->peer[i] = s.root;
+    return cb->type == RS_COLL ? note_seq(p, c->member, s.func, s.seq, err) : RS_OK;
+}
+
+enum rs_status rs_operation_call(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
+{
+    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
+    if (!c || c->member == RS_NONE) return RS_OK;
+    struct rs_shape s;
+    RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
+    return rs_calls_start(&p->calls, cb->handle, cb->parent, now, c->member, cb->type == RS_COLL_API, &s, err);
+}
+
+void rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now)
+{
+    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
+    if (!c) return;
+    c->launched = now;
+    c->launch_tid = cb->tid;
+}
+
+void rs_operation_plan(struct rs_pairing *p, const struct rs_callback *cb)
+{
+    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
+    if (!c) return;
+    memmove(c->plans + 1, c->plans, sizeof c->plans - sizeof *c->plans);
+    c->plans[0].handle = cb->handle;
+    c->plans[0].launched = RS_TIME_NONE;
+    if (c->launch_tid != cb->tid) return; /* a replay, by CUDA's thread: the launch is for another plan */
+    c->plans[0].launched = c->launched;
+    c->launched = RS_TIME_NONE;
+}
+
+enum rs_status rs_operation_unreported(void *pairing, const struct rs_api_call *call, struct rs_err *err)
+{
+    struct rs_pairing *p = pairing;
+    struct rs_model *m = p->model;
+    if (!call->coll) return RS_OK; /* it has no peer: it cannot be told whose it is */
+    uint64_t *next = rs_map_find(&p->next_seq, (uint64_t)call->member << 16 | call->func);
+    if (next && p->lost_colls) return RS_OK; /* its operation may be among the lost */
+    uint32_t i;
+    RS_TRY(add_part(p, call->member, call->handle, &i, err));
+    struct rs_parts *t = &m->parts;
+    t->kind[i] = RS_PART_API;
+    t->func[i] = call->func;
+    t->dtype[i] = call->dtype;
+    t->count[i] = call->count;
+    t->peer[i] = call->root;
+    t->enqueued[i] = call->at;
+    t->group[i] = call->group;
+    if (next && m->procs[p->proc].ended != RS_END_WELL) {
+        t->kind[i] = RS_PART_COLL;
+        t->seq[i] = (*next)++;
+        t->flags[i] |= RS_PART_OPEN;
+    } else if (!p->lost_in_gaps && m->procs[p->proc].overwritten == 0) {
+        t->seq[i] = call->ordinal;
+    }
+    return RS_OK;
+}

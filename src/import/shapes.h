@@ -1,0 +1,58 @@
+/* What the start of an operation says, in any version of NCCL's interface.
+ *
+ * The versions put the same facts into different fields; this finds each by its name, once a kind, and hands all
+ * operations out in one form. One struct a process (its string ids are its own); one thread at a time. */
+#ifndef RS_IMPORT_SHAPES_H
+#define RS_IMPORT_SHAPES_H
+
+#include "model/model.h"
+#include "trace/callbacks.h"
+
+enum rs_shape_field {
+    RS_SH_SEQ,
+    RS_SH_FUNC,
+    RS_SH_COUNT,
+    RS_SH_ROOT,
+    RS_SH_PEER,
+    RS_SH_DTYPE,
+    RS_SH_ALGO,
+    RS_SH_PROTO,
+    RS_SH_CHANNELS,
+    RS_SH_GROUP,
+    RS_SH_HASH,
+    RS_SH_CAPTURED,
+    RS_SH_SYMMETRIC,
+    RS_SH_NAME,
+    RS_SH_FIELDS
+};
+
+struct rs_shapes {
+    const struct rs_process *process;
+    struct rs_model *model;
+    const struct rs_field *fields[RS_K_START_END - RS_K_START][RS_SH_FIELDS]; /* NULL: this kind has none */
+    uint16_t *strings; /* the process's string id -> the model's, + 1; 0: not asked yet */
+    size_t nstrings;
+};
+
+/* One operation, as its start says. What a version does not tell has the value of "not known" (0 for texts). */
+struct rs_shape {
+    uint64_t seq; /* UINT64_MAX */
+    uint64_t count;
+    uint64_t hash; /* communicator; 0 */
+    uint64_t group; /* Group event; 0 */
+    int32_t root, peer; /* -1 */
+    unsigned channels; /* 0 */
+    uint16_t func, dtype, algo, proto;
+    bool captured, symmetric;
+};
+
+enum rs_status rs_shapes_make(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process,
+                              struct rs_err *err);
+void rs_shapes_free(struct rs_shapes *s);
+
+enum rs_status rs_shape_of(struct rs_shapes *s, const struct rs_callback *start, struct rs_shape *out,
+                           struct rs_err *err);
+/* The name that v1 to v3 give with each operation; NULL: none. */
+const char *rs_shape_comm_name(const struct rs_shapes *s, const struct rs_callback *start);
+
+#endif

@@ -1,0 +1,29 @@
+/* How the times of one clock become times of the common axis: a piecewise-linear offset, with its error.
+ *
+ * A knot says: at this local time, add this much. Between knots the offset is a straight line; before the first and
+ * behind the last the nearest piece goes on (with one knot: constant). No knots: times stay as they are. */
+#ifndef RS_MODEL_AXIS_H
+#define RS_MODEL_AXIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct rs_knot {
+    int64_t at; /* local ns */
+    double add; /* ns */
+};
+
+struct rs_axis {
+    const struct rs_knot *knots; /* by `at`, rising; the model's arena owns them */
+    uint32_t n;
+    uint32_t near; /* the piece asked for last: times come nearly in order. Hence one thread at a time */
+};
+
+/* What is added at a local time. */
+double rs_axis_add(struct rs_axis *axis, int64_t local);
+/* A local time on the common axis. RS_TIME_NONE stays what it is. */
+int64_t rs_axis_common(struct rs_axis *axis, int64_t local);
+/* The other way round, to the ns or so. */
+int64_t rs_axis_local(struct rs_axis *axis, int64_t common);
+
+#endif

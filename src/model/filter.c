@@ -1,0 +1,67 @@
+#include "model/filter.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+void rs_filter_resolve(struct rs_filter *f, struct rs_model *m)
+{
+    int64_t begin = rs_model_begin(m);
+    if (begin == RS_TIME_NONE) begin = 0;
+    if (f->from_relative) f->from += begin;
+    if (f->to_relative) f->to += begin;
+    f->from_relative = f->to_relative = false;
+}
+
+bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_t comm)
+{
+    if (!f->ncomms) return true;
+    const struct rs_comm_row *c = &m->comms[comm];
+    char hex[19];
+    snprintf(hex, sizeof hex, "0x%016" PRIx64, c->hash);
+    for (size_t i = 0; i < f->ncomms; i++) {
+        const char *want = f->comms[i];
+        if (c->name && !strcmp(c->name, want)) return true;
+        const char *digits = !strncasecmp(want, "0x", 2) ? hex : hex + 2;
+        if (strlen(want) >= 4 && !strncasecmp(digits, want, strlen(want))) return true;
+    }
+    return false;
+}
+
+bool rs_filter_rank(const struct rs_filter *f, const struct rs_model *m, uint32_t member)
+{
+    if (!f->nranks) return true;
+    const struct rs_member *x = &m->members[member];
+    int32_t rank = x->global_rank >= 0 ? x->global_rank : x->rank;
+    for (size_t i = 0; i < f->nranks; i++)
+        if (rank >= f->ranks[i].from && rank <= f->ranks[i].to) return true;
+    return false;
+}
+
+bool rs_filter_time(const struct rs_filter *f, int64_t ns)
+{
+    if (!f->has_from && !f->has_to) return true;
+    return ns != RS_TIME_NONE && (!f->has_from || ns >= f->from) && (!f->has_to || ns < f->to);
+}
+
+/* When an operation began, as far as that is known: its first start, else the first API call. */
+static int64_t moment(const struct rs_model *m, uint32_t op)
+{
+    int64_t t = m->ops.first[op];
+    for (uint32_t i = 0; t == RS_TIME_NONE && i < m->ops.nparts[op]; i++)
+        t = m->parts.enqueued[m->order[m->ops.part[op] + i]];
+    return t;
+}
+
+bool rs_filter_op(const struct rs_filter *f, const struct rs_model *m, uint32_t op)
+{
+    if (!rs_filter_comm(f, m, m->ops.comm[op])) return false;
+    bool func = !f->nfuncs;
+    for (size_t i = 0; i < f->nfuncs && !func; i++) func = !strcasecmp(f->funcs[i], rs_model_text(m, m->ops.func[op]));
+    if (!func) return false;
+    bool rank = !f->nranks;
+    for (uint32_t i = 0; i < m->ops.nparts[op] && !rank; i++)
+        rank = rs_filter_rank(f, m, m->parts.member[m->order[m->ops.part[op] + i]]);
+    return rank && rs_filter_time(f, (f->has_from || f->has_to) ? moment(m, op) : 0);
+}

@@ -1,0 +1,34 @@
+/* Which operations a command looks at: the filters --rank --comm --func --from --to, shared by all reading commands.
+ *
+ * A zeroed filter lets everything through. Plain data; the lists are the caller's. */
+#ifndef RS_MODEL_FILTER_H
+#define RS_MODEL_FILTER_H
+
+#include "model/model.h"
+
+struct rs_range {
+    int32_t from, to; /* both included */
+};
+
+struct rs_filter {
+    const struct rs_range *ranks; /* global ranks; where those are not known, ranks in the communicator */
+    size_t nranks;
+    const char *const *comms; /* hash as hex, its first digits, or a name */
+    size_t ncomms;
+    const char *const *funcs; /* without regard to case */
+    size_t nfuncs;
+    bool has_from, has_to;
+    int64_t from, to; /* common axis; absolute, rs_filter_resolve() sees to that */
+    bool from_relative, to_relative; /* ns since the first callback, as given */
+};
+
+/* Makes relative times absolute. Called once, when the model is aligned. */
+void rs_filter_resolve(struct rs_filter *f, struct rs_model *m);
+bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_t comm);
+bool rs_filter_rank(const struct rs_filter *f, const struct rs_model *m, uint32_t member);
+bool rs_filter_time(const struct rs_filter *f, int64_t ns); /* RS_TIME_NONE passes only where no time is asked for */
+/* An operation passes with its communicator and function, a part of a rank that passes, and a start (or enqueueing) in
+ * the span of time. */
+bool rs_filter_op(const struct rs_filter *f, const struct rs_model *m, uint32_t op);
+
+#endif

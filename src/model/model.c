@@ -1,0 +1,391 @@
+#include "model/model.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- tables ---- */
+
+/* Makes room for one more row. Doubling through realloc() moves pages, not bytes, once a table is large. */
+static enum rs_status grow(void **rows, uint32_t n, uint32_t *cap, size_t bytes, struct rs_err *err)
+{
+    if (n < *cap) return RS_OK;
+    if (n == RS_NONE - 1) return rs_fail(err, RS_BAD_INPUT, "more than 4 billion rows of one kind");
+    uint32_t more = n < 64 ? 64 : n > RS_NONE / 2 - 1 ? RS_NONE - 1 : 2 * n;
+    void *p = realloc(*rows, more * bytes);
+    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *rows = p;
+    *cap = more;
+    return RS_OK;
+}
+
+/* A new zeroed row of a table of the model. */
+#define ADD(m, name, index, err)                                                                                       \
+    do {                                                                                                               \
+        void *rows_ = (m)->name;                                                                                       \
+        RS_TRY(grow(&rows_, (m)->n##name, &(m)->cap_##name, sizeof *(m)->name, err));                                  \
+        (m)->name = rows_;                                                                                             \
+        *(index) = (m)->n##name++;                                                                                     \
+        memset(&(m)->name[*(index)], 0, sizeof *(m)->name);                                                            \
+    } while (0)
+
+#define GROW_COLUMN(type, name)                                                                                        \
+    {                                                                                                                  \
+        uint32_t cap_ = t->cap;                                                                                        \
+        void *rows_ = t->name;                                                                                         \
+        RS_TRY(grow(&rows_, t->n, &cap_, sizeof(type), err));                                                          \
+        t->name = rows_;                                                                                               \
+        cap = cap_;                                                                                                    \
+    }
+#define ZERO_COLUMN(type, name) t->name[i] = (type)0;
+#define FREE_COLUMN(type, name) free(t->name);
+
+enum rs_status rs_model_part(struct rs_model *m, uint32_t *index, struct rs_err *err)
+{
+    struct rs_parts *t = &m->parts;
+    if (t->n == t->cap) {
+        uint32_t cap = t->cap;
+        RS_PART_COLUMNS(GROW_COLUMN)
+        t->cap = cap;
+    }
+    uint32_t i = *index = t->n++;
+    RS_PART_COLUMNS(ZERO_COLUMN)
+    t->seq[i] = UINT64_MAX;
+    t->enqueued[i] = t->launched[i] = t->start[i] = t->end[i] = t->after[i] = t->before[i] = RS_TIME_NONE;
+    t->member[i] = t->op[i] = t->helper[i] = RS_NONE;
+    t->peer[i] = -1;
+    return RS_OK;
+}
+
+enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *err)
+{
+    struct rs_ops *t = &m->ops;
+    if (t->n == t->cap) {
+        uint32_t cap = t->cap;
+        RS_OP_COLUMNS(GROW_COLUMN)
+        t->cap = cap;
+    }
+    uint32_t i = *index = t->n++;
+    RS_OP_COLUMNS(ZERO_COLUMN)
+    t->seq[i] = UINT64_MAX;
+    t->first[i] = t->last[i] = t->end[i] = RS_TIME_NONE;
+    t->comm[i] = t->fanout[i] = t->last_part[i] = RS_NONE;
+    t->root[i] = t->dst[i] = -1;
+    t->confidence[i] = 100;
+    return RS_OK;
+}
+
+static void free_parts(struct rs_parts *t)
+{
+    RS_PART_COLUMNS(FREE_COLUMN)
+}
+static void free_ops(struct rs_ops *t)
+{
+    RS_OP_COLUMNS(FREE_COLUMN)
+}
+
+void rs_model_free(struct rs_model *m)
+{
+    for (uint32_t i = 0; i < m->ndomains; i++) free(m->domains[i].bounds);
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        free(m->procs[i].covers);
+        free(m->procs[i].gaps);
+    }
+    free_parts(&m->parts);
+    free_ops(&m->ops);
+    rs_map_free(&m->string_ids);
+    rs_map_free(&m->comm_index);
+    rs_map_free(&m->member_index);
+    free(m->strings);
+    free(m->domains);
+    free(m->hosts);
+    free(m->procs);
+    free(m->comms);
+    free(m->members);
+    free(m->classes);
+    free(m->opens);
+    free(m->nets);
+    free(m->notes);
+    free(m->order);
+    rs_arena_free(&m->arena);
+    *m = (struct rs_model){0};
+}
+
+/* ---- rows ---- */
+
+static enum rs_status add_domain(struct rs_model *m, enum rs_domain_kind kind, uint32_t host, uint32_t *index,
+                                 struct rs_err *err)
+{
+    ADD(m, domains, index, err);
+    struct rs_domain *d = &m->domains[*index];
+    d->kind = kind;
+    d->host = host;
+    d->host_domain = kind == RS_DOMAIN_HOST ? *index : m->hosts[host].domain;
+    d->error_ns = d->spread_ns = d->hull_low_ns = d->hull_high_ns = RS_TIME_NONE;
+    d->island = *index;
+    return RS_OK;
+}
+
+static enum rs_status keep_text(struct rs_model *m, const char *text, const char **copy, struct rs_err *err)
+{
+    *copy = rs_arena_text(&m->arena, text, strlen(text));
+    return *copy ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+enum rs_status rs_model_host(struct rs_model *m, const char *name, const char *boot, uint32_t *index,
+                             struct rs_err *err)
+{
+    for (uint32_t i = 0; i < m->nhosts; i++) /* few against processes; the last is the likely one */
+        if (!strcmp(m->hosts[m->nhosts - 1 - i].boot, boot)) {
+            *index = m->nhosts - 1 - i;
+            return RS_OK;
+        }
+    ADD(m, hosts, index, err);
+    RS_TRY(keep_text(m, name, &m->hosts[*index].name, err));
+    RS_TRY(keep_text(m, boot, &m->hosts[*index].boot, err));
+    uint32_t domain;
+    RS_TRY(add_domain(m, RS_DOMAIN_HOST, *index, &domain, err));
+    m->hosts[*index].domain = domain;
+    return RS_OK;
+}
+
+enum rs_status rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uuid[16], uint32_t *domain,
+                            struct rs_err *err)
+{
+    static const uint8_t none[16];
+    bool known = memcmp(uuid, none, sizeof none) != 0;
+    for (uint32_t i = m->ndomains; known && i-- > 0;) {
+        const struct rs_domain *d = &m->domains[i];
+        if (d->kind != RS_DOMAIN_GPU || d->host != host || memcmp(d->uuid, uuid, sizeof d->uuid)) continue;
+        *domain = i;
+        return RS_OK;
+    }
+    RS_TRY(add_domain(m, RS_DOMAIN_GPU, host, domain, err));
+    memcpy(m->domains[*domain].uuid, uuid, sizeof m->domains[*domain].uuid);
+    return RS_OK;
+}
+
+enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err *err)
+{
+    ADD(m, procs, index, err);
+    struct rs_proc *p = &m->procs[*index];
+    p->launcher_rank = -1;
+    p->first = p->last = p->overwritten_until = RS_TIME_NONE;
+    return RS_OK;
+}
+
+enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err)
+{
+    ADD(m, comms, index, err);
+    struct rs_comm_row *c = &m->comms[*index];
+    c->hash = hash;
+    c->nranks = c->nnodes = -1;
+    c->first_member = c->parent.comm = c->class = RS_NONE;
+    if (!hash) return RS_OK;
+    uint64_t *newest;
+    RS_TRY(rs_map_at(&m->comm_index, hash, *index, &newest, err));
+    if (*newest != *index) c->incarnation = m->comms[*newest].incarnation + 1;
+    *newest = *index;
+    return RS_OK;
+}
+
+enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index, struct rs_err *err)
+{
+    ADD(m, members, index, err);
+    struct rs_member *x = &m->members[*index];
+    x->comm = comm;
+    x->rank = x->global_rank = x->device = -1;
+    x->gpu = x->next = RS_NONE;
+    x->created = x->destroyed = RS_TIME_NONE;
+    return RS_OK;
+}
+
+enum rs_status rs_model_class(struct rs_model *m, uint32_t *index, struct rs_err *err)
+{
+    ADD(m, classes, index, err);
+    return RS_OK;
+}
+
+enum rs_status rs_model_open(struct rs_model *m, const struct rs_open *row, struct rs_err *err)
+{
+    uint32_t i;
+    ADD(m, opens, &i, err);
+    m->opens[i] = *row;
+    return RS_OK;
+}
+
+enum rs_status rs_model_net(struct rs_model *m, const struct rs_net *row, struct rs_err *err)
+{
+    uint32_t i;
+    ADD(m, nets, &i, err);
+    m->nets[i] = *row;
+    return RS_OK;
+}
+
+enum rs_status rs_model_order(struct rs_model *m, uint32_t part, struct rs_err *err)
+{
+    uint32_t i;
+    ADD(m, order, &i, err);
+    m->order[i] = part;
+    return RS_OK;
+}
+
+static int by_comm_and_rank(const void *a, const void *b, void *of)
+{
+    const struct rs_model *m = of;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct rs_member *x = &m->members[i], *y = &m->members[j];
+    if (x->comm != y->comm) return x->comm < y->comm ? -1 : 1;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+/* Communicators that turned out to be others (v1 to v3) have no members: they go. */
+static enum rs_status drop_empty_comms(struct rs_model *m, struct rs_err *err)
+{
+    uint32_t *moved = calloc(m->ncomms + 1, sizeof *moved), kept = 0;
+    if (!moved) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->nmembers; i++) moved[m->members[i].comm] = 1;
+    for (uint32_t i = 0; i < m->ncomms; i++) {
+        if (!moved[i]) continue;
+        moved[i] = kept;
+        m->comms[kept++] = m->comms[i];
+    }
+    m->ncomms = kept;
+    for (uint32_t i = 0; i < m->nmembers; i++) m->members[i].comm = moved[m->members[i].comm];
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < kept && status == RS_OK; i++)
+        if (m->comms[i].hash) status = rs_map_put(&m->comm_index, m->comms[i].hash, i, err); /* the newest is last */
+    free(moved);
+    return status;
+}
+
+enum rs_status rs_model_link(struct rs_model *m, struct rs_err *err)
+{
+    RS_TRY(drop_empty_comms(m, err));
+    if (!m->nmembers) return RS_OK;
+    uint32_t *order = malloc(m->nmembers * sizeof *order);
+    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->nmembers; i++) order[i] = i;
+    qsort_r(order, m->nmembers, sizeof *order, by_comm_and_rank, m);
+    enum rs_status status = RS_OK;
+    for (uint32_t k = m->nmembers; k-- > 0 && status == RS_OK;) {
+        struct rs_member *x = &m->members[order[k]];
+        struct rs_comm_row *c = &m->comms[x->comm];
+        x->next = c->first_member;
+        c->first_member = order[k];
+        c->nmembers++;
+        if (x->rank >= 0)
+            status = rs_map_put(&m->member_index, (uint64_t)x->comm << 32 | (uint32_t)x->rank, order[k], err);
+    }
+    free(order);
+    return status;
+}
+
+/* ---- texts ---- */
+
+static uint64_t text_hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325;
+    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3;
+    return h;
+}
+
+enum rs_status rs_model_string(struct rs_model *m, const char *text, uint16_t *id, struct rs_err *err)
+{
+    enum { UNKNOWN = 1, MOST = 65535 };
+    *id = 0;
+    if (!m->nstrings) {
+        uint32_t i;
+        ADD(m, strings, &i, err);
+        ADD(m, strings, &i, err);
+        m->strings[0] = "";
+        m->strings[UNKNOWN] = "?";
+    }
+    if (!text || !*text) return RS_OK;
+    for (uint64_t key = text_hash(text);; key++) { /* texts with the same hash take the next keys */
+        uint64_t *at;
+        RS_TRY(rs_map_at(&m->string_ids, key, 0, &at, err));
+        if (*at && strcmp(m->strings[*at], text)) continue;
+        if (!*at && m->nstrings < MOST) {
+            uint32_t i;
+            ADD(m, strings, &i, err);
+            m->strings[i] = "";
+            *at = i;
+            RS_TRY(keep_text(m, text, &m->strings[i], err));
+        }
+        *id = *at ? (uint16_t)*at : UNKNOWN;
+        return RS_OK;
+    }
+}
+
+enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char *fmt, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    uint32_t i;
+    ADD(m, notes, &i, err);
+    return keep_text(m, text, &m->notes[i].text, err);
+}
+
+/* ---- looking ---- */
+
+static uint32_t domain_of(const struct rs_model *m, uint32_t part, uint8_t source)
+{
+    uint32_t member = m->parts.member[part];
+    if (source == RS_FROM_NOTHING) return RS_NONE;
+    return source == RS_FROM_KERNEL ? m->members[member].gpu : rs_member_host_domain(m, member);
+}
+
+uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part)
+{
+    return domain_of(m, part, m->parts.start_source[part]);
+}
+
+uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part)
+{
+    return domain_of(m, part, m->parts.end_source[part]);
+}
+
+uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank)
+{
+    return (uint32_t)rs_map_get(&m->member_index, (uint64_t)comm << 32 | (uint32_t)rank, RS_NONE);
+}
+
+unsigned rs_dtype_bytes(const char *dtype)
+{
+    static const struct {
+        const char *name;
+        unsigned bytes;
+    } types[] = {
+        {"ncclFloat32", 4}, {"ncclFloat16", 2}, {"ncclBfloat16", 2}, {"ncclFloat64", 8},
+        {"ncclInt32", 4},   {"ncclUint32", 4},  {"ncclInt64", 8},    {"ncclUint64", 8},
+    };
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (!strcmp(types[i].name, dtype)) return types[i].bytes;
+    return 1; /* ncclInt8, the two of float 8, and ncclUint8, which NCCL calls "Unknown" */
+}
+
+static int64_t extreme(struct rs_model *m, bool last)
+{
+    int64_t found = RS_TIME_NONE;
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        int64_t t = last ? m->procs[i].last : m->procs[i].first;
+        if (t != RS_TIME_NONE && (found == RS_TIME_NONE || (last ? t > found : t < found))) found = t;
+    }
+    return found;
+}
+
+int64_t rs_model_begin(struct rs_model *m)
+{
+    return extreme(m, false);
+}
+
+int64_t rs_model_end(struct rs_model *m)
+{
+    return extreme(m, true);
+}

@@ -1,0 +1,377 @@
+/* The model: what all commands look at, whatever the input was.
+ *
+ * Importers fill it (processes, communicators, members, parts), src/join adds what connects ranks (operations, clocks,
+ * families), src/analyse only reads it. Operations are held in memory, events are not: what a network step or a kernel's
+ * channel has to say is folded into the part of the operation while reading, so memory grows with operations.
+ *
+ *   host 1-n process 1-n member n-1 comm        member: one rank of one communicator, in one process, on one device
+ *                           |1-n          |1-n
+ *                         part  n----1   op           part: what one rank did in one operation
+ *
+ * Times are int64_t ns. An importer gives each in the clock it came from; rs_clocks_align() (join/clocks.h) rewrites all
+ * of them in place onto the common axis, once: `model.aligned` says so. RS_TIME_NONE is "not known".
+ * Everything is owned by the model until rs_model_free(); indexes are stable, pointers into tables only until the next
+ * add. One thread at a time. */
+#ifndef RS_MODEL_MODEL_H
+#define RS_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "model/axis.h"
+#include "model/bounds.h"
+
+#define RS_TIME_NONE INT64_MIN
+#define RS_NONE UINT32_MAX /* no such row */
+
+/* Differences of times that may come from damaged input: they wrap instead of trapping. */
+static inline int64_t rs_time_minus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+/* ---- clocks ---- */
+
+enum rs_domain_kind { RS_DOMAIN_HOST, RS_DOMAIN_GPU };
+
+/* A clock: a host's CPU clock, or a GPU's timer. */
+struct rs_domain {
+    enum rs_domain_kind kind;
+    uint32_t host;
+    uint32_t host_domain; /* of a GPU: its host's clock */
+    uint8_t uuid[16]; /* of a GPU; zeros: not known, and then the clock is one process's alone */
+    struct rs_bounds *bounds; /* of a GPU: against its host's clock; NULL: no timer was seen */
+    uint64_t stale; /* timers that were not of their operation (reference 2.7): marked, not used */
+    uint64_t overruns; /* timers read after the GPU had used their slot of the ring again */
+    uint64_t timers; /* read in all */
+    /* What join/clocks.h found: */
+    struct rs_axis axis; /* to the common axis */
+    int64_t error_ns; /* of the axis; RS_TIME_NONE: not aligned with the others */
+    uint8_t method; /* enum rs_clock_method */
+    uint32_t island; /* clocks of one number can be compared with each other */
+    double drift_ppm; /* against the common axis, over the whole run */
+    int64_t spread_ns; /* of the ends that were fitted (MAD); RS_TIME_NONE: none */
+    int64_t hull_low_ns, hull_high_ns; /* how far the axis could be moved down (<= 0) and up (>= 0) before an effect
+                                          came before its cause; RS_TIME_NONE: nothing bounds it */
+    uint32_t fitted; /* ends that were fitted */
+};
+
+enum rs_clock_method {
+    RS_CLOCK_NONE, /* as it came: --no-align, or nothing to go by */
+    RS_CLOCK_REFERENCE, /* the clock that the axis hangs on */
+    RS_CLOCK_ENDS, /* ends of symmetric collectives */
+    RS_CLOCK_PAIRS, /* ends of sends and receives: less exact */
+    RS_CLOCK_BOUNDS, /* a host's, through the bounds of its GPUs; or a GPU's, through its host's */
+    RS_CLOCK_WALL, /* shares no operation with the others: wall time */
+};
+
+/* ---- places ---- */
+
+struct rs_host {
+    const char *name;
+    const char *boot; /* its identity: the boot id (and the name, where that alone tells) */
+    uint32_t domain;
+};
+
+enum rs_proc_end {
+    RS_END_WELL, /* closed */
+    RS_END_IDLE, /* all communicators destroyed, not closed */
+    RS_END_ALIVE, /* runs still */
+    RS_END_KILLED, /* not closed, and gone */
+};
+
+/* When events of these types were recorded. What lies outside is "not recorded", never "did not happen". */
+struct rs_cover {
+    int64_t from, to; /* host ns */
+    uint64_t mask; /* NCCL's event type bits */
+};
+
+/* Callbacks of a thread that were lost, together: how many starts of operations were among them. */
+struct rs_gap {
+    int64_t from, to; /* host ns */
+    uint32_t colls, p2ps, others; /* starts of Coll; of P2p; other callbacks */
+};
+
+struct rs_proc {
+    uint32_t host;
+    uint32_t pid;
+    uint32_t nonce;
+    uint64_t pid_namespace;
+    const char *path; /* of its input */
+    int32_t launcher_rank; /* as SLURM, torchrun, mpirun say; -1: not known */
+    const char *nccl_version; /* NULL: not known */
+    int64_t begin, end; /* host ns: recording began; last sign of life (heartbeat) */
+    int64_t first, last; /* host ns of the first and last callback kept; RS_TIME_NONE: none */
+    uint8_t ended; /* enum rs_proc_end */
+    bool complete; /* nothing lost, overwritten or damaged */
+    uint64_t callbacks, lost, overwritten, damaged;
+    int64_t overwritten_until; /* host ns: what was before may be overwritten; RS_TIME_NONE: nothing is */
+    struct rs_cover *covers;
+    struct rs_gap *gaps; /* by time */
+    uint32_t ncovers, ngaps;
+    int64_t clock_error_ns; /* of its ticks on the host's clock */
+};
+
+/* ---- communicators ---- */
+
+struct rs_member {
+    uint32_t comm;
+    int32_t rank; /* in the communicator; -1: not known (v1 to v3 before its first operation) */
+    int32_t global_rank; /* of the job; -1: not known */
+    uint32_t proc;
+    uint32_t gpu; /* domain; RS_NONE: not known */
+    int32_t device; /* CUDA device number; -1: not known */
+    uint8_t uuid[16];
+    char bus_id[32];
+    uint64_t context;
+    int64_t created, destroyed; /* host ns; RS_TIME_NONE: not seen */
+    uint32_t next; /* of the same communicator, by rank; RS_NONE: the last */
+};
+
+/* Where a communicator comes from. */
+struct rs_parent {
+    uint32_t comm; /* RS_NONE: not a child of one that we know */
+    int32_t count; /* of the parent's children at that time */
+    int32_t color;
+    bool from_ranks; /* the colour is PyTorch's hash of the rank list */
+};
+
+struct rs_comm_row {
+    uint64_t hash; /* 0: not told (an old plugin interface) */
+    uint32_t incarnation; /* of the same hash: 0 the first */
+    const char *name; /* NULL: none */
+    int32_t nranks, nnodes; /* -1: not known */
+    uint32_t first_member; /* the lowest rank recorded, then members[].next */
+    uint32_t nmembers; /* recorded */
+    struct rs_parent parent;
+    uint32_t class; /* index into classes */
+};
+
+/* Communicators of equal shape: "64 x 8 consecutive ranks". */
+struct rs_class {
+    int32_t nranks, stride; /* stride of global ranks; 0: not regular, or not known; 1: consecutive */
+    uint32_t comms; /* how many */
+    const char *name; /* what is common of their names ("tp"), or NULL */
+    const char *text; /* "8 consecutive ranks (tp), 64 times" */
+};
+
+/* ---- operations ---- */
+
+enum rs_part_kind { RS_PART_COLL, RS_PART_SEND, RS_PART_RECV, RS_PART_CE, RS_PART_API };
+
+enum rs_source_of_time {
+    RS_FROM_NOTHING,
+    RS_FROM_KERNEL, /* GPU timer of a KernelCh, or a kernel of an import */
+    RS_FROM_CALLBACK, /* host time at which NCCL told of the kernel (v3: no timers): late by its polling */
+    RS_FROM_PROXY, /* ProxyOp in progress; last ProxyOp stop */
+};
+
+enum {
+    RS_PART_CAPTURED = 1 << 0, /* from a CUDA graph: `captured`, `replay` */
+    RS_PART_STALE = 1 << 1, /* GPU times of it were another operation's: not used */
+    RS_PART_OPEN = 1 << 2, /* something of it had started and not stopped when the recording ended */
+    RS_PART_STOPPED = 1 << 3, /* Coll or P2p was stopped: it is enqueued */
+    RS_PART_HELPED = 1 << 4, /* some of its proxy work was done by another process (PXN) */
+    RS_PART_SYMMETRIC = 1 << 5, /* a symmetric-memory kernel (v7 says so) */
+    RS_PART_SELF = 1 << 6, /* send or receive to itself */
+    RS_PART_MISMATCH = 1 << 7, /* count, type or root differ from the others' (set by the join) */
+    RS_PART_LAUNCHED = 1 << 8, /* its KernelLaunch was seen to return */
+    RS_PART_NET = 1 << 9, /* it had proxy operations */
+    RS_PART_KERNEL_OPEN = 1 << 10, /* a KernelCh started and did not stop */
+    RS_PART_UNFINISHED = 1 << 11, /* not all announced channels were seen to end */
+};
+
+/* One column each: parts.start[i] is the start of part i. Importers add parts in time order within a process. */
+#define RS_PART_COLUMNS(X)                                                                                             \
+    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it within its process */         \
+    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                        \
+    X(uint64_t, count) /* elements, as NCCL says */                                                                    \
+    X(int64_t, enqueued) /* start of the API call (host) */                                                            \
+    X(int64_t, launched) /* start of the kernel launch (host) */                                                       \
+    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                  \
+    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                           \
+    X(int64_t, after) /* where the end is not known: it was after this (clock: see RS_PART_AFTER_GPU)... */            \
+    X(int64_t, before) /* ...and before this; RS_TIME_NONE: no bound. Set by join/ends.h, on the common axis */        \
+    X(uint64_t, launch) /* handle of the plan (Group): parts of one process with the same were launched together */    \
+    X(uint64_t, group) /* handle of the group call; 0: not known */                                                    \
+    X(uint32_t, member)                                                                                                \
+    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                      \
+    X(uint32_t, replay) /* of a captured one: how many came before of the same captured call */                        \
+    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */               \
+    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */              \
+    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                 \
+    X(uint16_t, func)                                                                                                  \
+    X(uint16_t, dtype)                                                                                                 \
+    X(uint16_t, algo)                                                                                                  \
+    X(uint16_t, proto)                                                                                                 \
+    X(uint16_t, flags) /* RS_PART_... */                                                                               \
+    X(uint8_t, kind) /* enum rs_part_kind */                                                                           \
+    X(uint8_t, start_source) /* enum rs_source_of_time */                                                              \
+    X(uint8_t, end_source)                                                                                             \
+    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                               \
+    X(uint8_t, channels) /* announced; 0: not known */                                                                 \
+    X(uint8_t, channels_seen) /* KernelCh that ended */
+
+#define RS_COLUMN(type, name) type *name;
+struct rs_parts {
+    uint32_t n, cap;
+    RS_PART_COLUMNS(RS_COLUMN)
+};
+
+enum rs_op_kind {
+    RS_OP_COLL,
+    RS_OP_PAIR, /* a send and its receive; or one of them, when the other is not there */
+    RS_OP_FANOUT, /* pairs that share group calls: AlltoAll, Gather, Scatter, SendRecv */
+    RS_OP_CE, /* copy-engine collective: enqueue times only */
+    RS_OP_API, /* NCCL reported the call and nothing more (Broadcast on 2.29 and 2.30, symmetric kernels) */
+};
+
+enum {
+    RS_OP_COMPLETE = 1 << 0, /* every rank of it is here, and ended */
+    RS_OP_WHOLE = 1 << 1, /* every rank of it is here */
+    RS_OP_TIE = 1 << 2, /* who was last is within twice the clock error */
+    RS_OP_MISMATCH = 1 << 3,
+    RS_OP_VIOLATION = 1 << 4, /* a rank ended before another started, by more than the clock error */
+    RS_OP_DOUBLE = 1 << 5, /* a rank is in it twice: joined wrongly, or the number was used again */
+    RS_OP_CLOCKED = 1 << 6, /* starts of all parts are known on clocks of one island: waits can be told */
+};
+
+#define RS_OP_COLUMNS(X)                                                                                               \
+    X(uint64_t, id) /* the same in every run of ringscope over the same job */                                         \
+    X(uint64_t, seq) /* UINT64_MAX: none */                                                                            \
+    X(uint64_t, count)                                                                                                 \
+    X(uint64_t, bytes) /* nccl-tests' S: buffer of one rank; all-gather and reduce-scatter: times nranks */            \
+    X(int64_t, first) /* earliest start */                                                                             \
+    X(int64_t, last) /* latest start */                                                                                \
+    X(int64_t, end) /* latest end; RS_TIME_NONE: not all are known */                                                  \
+    X(int64_t, error) /* of comparing its starts: the largest clock error of its parts */                              \
+    X(uint32_t, comm)                                                                                                  \
+    X(uint32_t, part) /* its parts are order[part .. part + nparts), by rank */                                        \
+    X(uint32_t, nparts)                                                                                                \
+    X(uint32_t, replay)                                                                                                \
+    X(uint32_t, captured)                                                                                              \
+    X(uint32_t, fanout) /* of a pair: the fan-out it belongs to; RS_NONE */                                            \
+    X(uint32_t, index) /* of a pair: how many came before from src to dst on this communicator */                      \
+    X(uint32_t, last_part) /* the last to arrive; RS_NONE: not known */                                                \
+    X(int32_t, root) /* of a pair: src */                                                                              \
+    X(int32_t, dst) /* of a pair */                                                                                    \
+    X(uint16_t, func)                                                                                                  \
+    X(uint16_t, dtype)                                                                                                 \
+    X(uint8_t, kind) /* enum rs_op_kind */                                                                             \
+    X(uint8_t, flags) /* RS_OP_... */                                                                                  \
+    X(uint8_t, confidence) /* of the join, in percent */
+
+struct rs_ops {
+    uint32_t n, cap;
+    RS_OP_COLUMNS(RS_COLUMN)
+};
+#undef RS_COLUMN
+
+/* Something of a part that had started and not stopped when its recording ended: what a hang is told by. */
+struct rs_open {
+    uint32_t part; /* RS_NONE: its operation is not known */
+    uint32_t proc; /* whose recording it is in: the helper's under PXN */
+    uint64_t type; /* RS_KERNEL_CH, RS_PROXY_OP or RS_PROXY_STEP of nccl/abi.h */
+    int64_t since; /* host ns of its latest change */
+    int32_t channel, peer, step, state; /* step and state of a ProxyStep; -1: none */
+    int32_t steps, done; /* of the ProxyOp: announced, and finished */
+    bool is_send;
+};
+
+/* The network's view: what one rank exchanged with a peer in a span of time. Times are sums over steps. */
+struct rs_net {
+    uint32_t member;
+    int32_t peer; /* rank in the communicator */
+    int64_t from, to; /* host ns */
+    int64_t gpu_ns, credit_ns, send_ns; /* sends: own GPU, peer's credit, network */
+    int64_t recv_ns, flush_ns, consume_ns; /* receives: sender or network, flush, own GPU */
+    uint64_t sent_bytes, sent, received_bytes, received; /* bytes and messages (steps) */
+};
+
+/* A note for the user: what could not be used, or should be known. */
+struct rs_model_note {
+    const char *text;
+};
+
+#define RS_TABLE(type, name)                                                                                           \
+    type *name;                                                                                                        \
+    uint32_t n##name, cap_##name
+struct rs_model {
+    struct rs_arena arena; /* strings, knots, small lists */
+    struct rs_map string_ids; /* hash of a text -> id; see rs_model_string() */
+    RS_TABLE(const char *, strings); /* id 0 is "": not known */
+    RS_TABLE(struct rs_domain, domains);
+    RS_TABLE(struct rs_host, hosts);
+    RS_TABLE(struct rs_proc, procs);
+    RS_TABLE(struct rs_comm_row, comms);
+    RS_TABLE(struct rs_member, members);
+    RS_TABLE(struct rs_class, classes);
+    RS_TABLE(struct rs_open, opens);
+    RS_TABLE(struct rs_net, nets);
+    RS_TABLE(struct rs_model_note, notes);
+    RS_TABLE(uint32_t, order); /* parts, operation by operation */
+    struct rs_parts parts;
+    struct rs_ops ops;
+    struct rs_map comm_index; /* hash -> comm, of the newest incarnation */
+    struct rs_map member_index; /* comm << 32 | rank -> member; see rs_comm_member() */
+    bool aligned;
+    int32_t world; /* how many ranks the job has, by its largest communicator; -1: not known */
+    uint64_t callbacks; /* read in all */
+};
+
+void rs_model_free(struct rs_model *m); /* a zeroed model is an empty one */
+
+/* Each adds a row and sets *index. Rows are zeroed but for what is said. */
+enum rs_status rs_model_host(struct rs_model *m, const char *name, const char *boot, uint32_t *index,
+                             struct rs_err *err); /* an existing one, or new with its clock */
+enum rs_status rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uuid[16], uint32_t *domain,
+                            struct rs_err *err); /* an existing one of that uuid, or new; zeros: always new */
+enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err *err);
+enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err); /* always new */
+enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index, struct rs_err *err);
+enum rs_status rs_model_class(struct rs_model *m, uint32_t *index, struct rs_err *err);
+enum rs_status rs_model_open(struct rs_model *m, const struct rs_open *row, struct rs_err *err);
+enum rs_status rs_model_net(struct rs_model *m, const struct rs_net *row, struct rs_err *err);
+enum rs_status rs_model_order(struct rs_model *m, uint32_t part, struct rs_err *err);
+/* A part or operation with every time RS_TIME_NONE, every index RS_NONE, peer and root -1, no sequence. */
+enum rs_status rs_model_part(struct rs_model *m, uint32_t *index, struct rs_err *err);
+enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *err);
+
+/* When all members are in: links those of each communicator by rank, so that rs_comm_member() finds them. */
+enum rs_status rs_model_link(struct rs_model *m, struct rs_err *err);
+
+/* The id of a text (NULL: 0). 65535 texts at most; the rest share the id of "?". */
+enum rs_status rs_model_string(struct rs_model *m, const char *text, uint16_t *id, struct rs_err *err);
+static inline const char *rs_model_text(const struct rs_model *m, uint16_t id)
+{
+    return id < m->nstrings ? m->strings[id] : "";
+}
+enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- looking ---- */
+
+static inline const struct rs_proc *rs_part_proc(const struct rs_model *m, uint32_t part)
+{
+    return &m->procs[m->members[m->parts.member[part]].proc];
+}
+static inline uint32_t rs_member_host_domain(const struct rs_model *m, uint32_t member)
+{
+    return m->hosts[m->procs[m->members[member].proc].host].domain;
+}
+/* The clock that a part's start, or end, came from; RS_NONE: not known. */
+uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part);
+uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part);
+/* The member of a rank of a communicator; RS_NONE: not recorded. */
+uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank);
+/* Bytes of one element of NCCL's datatype name; "Unknown" is ncclUint8 (reference 1.4), hence 1. */
+unsigned rs_dtype_bytes(const char *dtype);
+/* Wall time at which "t = 0" of relative times lies: the earliest callback of any process on the common axis. */
+int64_t rs_model_begin(struct rs_model *m);
+int64_t rs_model_end(struct rs_model *m);
+
+#endif

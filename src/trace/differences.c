@@ -1,0 +1,92 @@
+#include "trace/differences.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* They differ by their nature. */
+static const char *const own_by_nature[] = {"env.CUDA_VISIBLE_DEVICES", "env.NCCL_HOSTID", "env.NCCL_ID_FILE"};
+
+static bool comparable(const char *key)
+{
+    static const char *const prefixes[] = {"env.NCCL_", "env.CUDA_", "env.TORCH_", "env.RINGSCOPE_"};
+    if (!strncmp(key, "env.RINGSCOPE_TEST_", 19)) return false;
+    for (size_t i = 0; i < sizeof own_by_nature / sizeof *own_by_nature; i++)
+        if (!strcmp(key, own_by_nature[i])) return false;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(key, prefixes[i], strlen(prefixes[i]))) return true;
+    return !strcmp(key, "nccl.version") || !strcmp(key, "ringscope.version");
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct rs_setting_value *x = a, *y = b;
+    return x->processes > y->processes ? -1 : x->processes < y->processes;
+}
+
+static bool same(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+/* The values that a key has over all sources. */
+static enum rs_status values_of(const struct rs_inputs *in, const char *key, struct rs_setting *s, struct rs_err *err)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        const char *value = rs_process_info(&in->sources[i].process, key);
+        size_t k = 0;
+        while (k < s->nvalues && !same(s->values[k].value, value)) k++;
+        if (k == s->nvalues) {
+            struct rs_setting_value *grown = realloc(s->values, (k + 1) * sizeof *grown);
+            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            s->values = grown;
+            s->values[s->nvalues++] = (struct rs_setting_value){.value = value, .example = &in->sources[i]};
+        }
+        s->values[k].processes++;
+    }
+    qsort(s->values, s->nvalues, sizeof *s->values, by_count);
+    return RS_OK;
+}
+
+static enum rs_status compare(struct rs_differences *d, const struct rs_inputs *in, struct rs_err *err)
+{
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_process *p = &in->sources[i].process;
+        if (!p->ninfos) continue; /* nothing is known of it: that is no difference */
+        for (size_t k = 0; k < p->ninfos; k++) {
+            const char *key = p->infos[k].key;
+            bool seen = !comparable(key);
+            for (size_t e = 0; e < i && !seen; e++) seen = rs_process_info(&in->sources[e].process, key) != NULL;
+            if (seen) continue;
+            struct rs_setting s = {.name = strncmp(key, "env.", 4) ? key : key + 4};
+            enum rs_status status = values_of(in, key, &s, err);
+            struct rs_setting *grown = NULL;
+            if (status == RS_OK && s.nvalues > 1) {
+                grown = realloc(d->settings, (d->n + 1) * sizeof *grown);
+                if (!grown) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+            }
+            if (!grown) {
+                free(s.values);
+                if (status != RS_OK) return status;
+                continue;
+            }
+            d->settings = grown;
+            d->settings[d->n++] = s;
+        }
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_differences_find(struct rs_differences *d, const struct rs_inputs *in, struct rs_err *err)
+{
+    *d = (struct rs_differences){0};
+    enum rs_status status = compare(d, in, err);
+    if (status != RS_OK) rs_differences_free(d);
+    return status;
+}
+
+void rs_differences_free(struct rs_differences *d)
+{
+    for (size_t i = 0; i < d->n; i++) free(d->settings[i].values);
+    free(d->settings);
+    *d = (struct rs_differences){0};
+}

@@ -1,0 +1,31 @@
+/* Settings that are not the same in all processes of a run: a common reason for a job that hangs or is slow.
+ *
+ * Compared are the environment of NCCL, CUDA, PyTorch and ringscope, and versions; not what differs by its nature. Owns its
+ * lists until rs_differences_free() and borrows texts from the inputs, which must live on. */
+#ifndef RS_TRACE_DIFFERENCES_H
+#define RS_TRACE_DIFFERENCES_H
+
+#include "trace/inputs.h"
+
+/* One value of a setting, and who has it. */
+struct rs_setting_value {
+    const char *value; /* NULL: not set */
+    size_t processes;
+    const struct rs_source *example;
+};
+
+struct rs_setting {
+    const char *name; /* "NCCL_ALGO", "nccl.version", ... */
+    struct rs_setting_value *values; /* most frequent first */
+    size_t nvalues;
+};
+
+struct rs_differences {
+    struct rs_setting *settings;
+    size_t n;
+};
+
+enum rs_status rs_differences_find(struct rs_differences *d, const struct rs_inputs *inputs, struct rs_err *err);
+void rs_differences_free(struct rs_differences *d);
+
+#endif
