@@ -9,9 +9,14 @@ declare -A below=(
     [format]="base nccl"
     [plugin]="format nccl base"
     [trace]="format nccl base"
+    [model]="nccl base"
+    [import]="model trace format nccl base"
+    [join]="model nccl base"
+    [analyse]="join model nccl base"
     [export]="trace format nccl base"
     [sim]="nccl base"
-    [cli]="sim export trace format nccl base"
+    [gen]="format nccl base"
+    [cli]="gen sim export analyse join import model trace format nccl base"
 )
 root=${1:-src} # another tree for the test of this test
 bad=0

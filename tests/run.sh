@@ -33,7 +33,7 @@ for test in "$@"; do
     case $(basename "$test") in
     fuzz_*)
         mkdir "$TMP/corpus"
-        command+=("-max_total_time=${FUZZ_SECONDS:-10}" -timeout=10 -rss_limit_mb=2048 -print_final_stats=0
+        command+=("-max_total_time=${FUZZ_SECONDS:-10}" -timeout=10 -len_control=0 -rss_limit_mb=2048 -print_final_stats=0
             -verbosity=0 "-artifact_prefix=$BUILD/" "$TMP/corpus")
         [ ! -d tests/data ] || command+=(tests/data)
         ;;

@@ -9,6 +9,7 @@
 #include "cli/info_json.h"
 #include "cli/output.h"
 #include "cli/reading.h"
+#include "cli/settings_text.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "format/settings.h"
@@ -166,22 +167,6 @@ static void print_processes(struct rs_inputs *in, const struct rs_overview *o)
     if (in->n > MOST_ROWS) printf("and %zu more (--json has all)\n", in->n - MOST_ROWS);
 }
 
-static void print_settings(const struct rs_overview *o)
-{
-    if (!o->nsettings) return;
-    printf("\nsettings that differ between processes\n");
-    for (size_t i = 0; i < o->nsettings; i++) {
-        const struct rs_setting *s = &o->settings[i];
-        printf("  %s:", s->name);
-        for (size_t k = 0; k < s->nvalues && k < 4; k++)
-            printf("%s %s on %zu (e.g. %s, pid %" PRIu32 ")", k ? "," : "",
-                   s->values[k].value ? s->values[k].value : "(not set)", s->values[k].processes,
-                   s->values[k].example->recording->header.host, s->values[k].example->recording->header.pid);
-        if (s->nvalues > 4) printf(" and %zu other values", s->nvalues - 4);
-        printf("\n");
-    }
-}
-
 /* What a user should know before trusting the rest. */
 static void print_verdict(struct rs_inputs *in, const struct rs_overview *o)
 {
@@ -248,7 +233,7 @@ static int show(const struct rs_command *self, struct rs_inputs *in, bool json, 
         print_head(in, &o, runs, nruns);
         print_counts(&o);
         print_processes(in, &o);
-        print_settings(&o);
+        rs_settings_print(&o.differences);
         print_verdict(in, &o);
     }
     rs_overview_free(&o, in->n);

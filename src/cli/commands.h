@@ -6,7 +6,13 @@
 
 extern const struct rs_command rs_cmd_run;
 extern const struct rs_command rs_cmd_sim;
+extern const struct rs_command rs_cmd_gen;
 extern const struct rs_command rs_cmd_info;
+extern const struct rs_command rs_cmd_ops;
+extern const struct rs_command rs_cmd_report;
+extern const struct rs_command rs_cmd_clocks;
+extern const struct rs_command rs_cmd_comms;
+extern const struct rs_command rs_cmd_hang;
 extern const struct rs_command rs_cmd_export;
 extern const struct rs_command rs_cmd_gather;
 

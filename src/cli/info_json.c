@@ -1,5 +1,6 @@
 #include "cli/info_json.h"
 
+#include "cli/settings_text.h"
 #include "nccl/names.h"
 #include "trace/alive.h"
 
@@ -153,32 +154,6 @@ static void coverage(struct rs_json *j, struct rs_source *s, const struct rs_sum
     }
 }
 
-static void settings(struct rs_json *j, const struct rs_overview *o)
-{
-    rs_json_key(j, "settings_that_differ");
-    rs_json_array(j);
-    for (size_t i = 0; i < o->nsettings; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "name", o->settings[i].name);
-        rs_json_key(j, "values");
-        rs_json_array(j);
-        for (size_t k = 0; k < o->settings[i].nvalues; k++) {
-            const struct rs_setting_value *v = &o->settings[i].values[k];
-            rs_json_object(j);
-            rs_json_key_str(j, "value", v->value);
-            rs_json_key_u64(j, "processes", v->processes);
-            rs_json_key(j, "example");
-            rs_json_object(j);
-            who(j, v->example);
-            rs_json_end(j);
-            rs_json_end(j);
-        }
-        rs_json_end(j);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
 static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
 {
     rs_json_key(j, "inputs");
@@ -257,7 +232,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
     rs_json_array(j);
     for (size_t i = 0; i < in->n; i++) coverage(j, &in->sources[i], &o->summaries[i]);
     rs_json_end(j);
-    settings(j, o);
+    rs_settings_json(j, &o->differences);
     inputs_and_damages(j, in);
     rs_json_key(j, "process_list");
     rs_json_array(j);

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const struct rs_command *const commands[] = {
-    &rs_cmd_run, &rs_cmd_sim, &rs_cmd_info, &rs_cmd_export, &rs_cmd_gather,
+    &rs_cmd_run,    &rs_cmd_sim,   &rs_cmd_gen,  &rs_cmd_info,   &rs_cmd_report, &rs_cmd_ops,
+    &rs_cmd_clocks, &rs_cmd_comms, &rs_cmd_hang, &rs_cmd_export, &rs_cmd_gather,
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

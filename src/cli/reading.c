@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "import/import.h"
+#include "join/join.h"
 
 void rs_reading_progress(size_t done, size_t all)
 {
@@ -79,4 +81,28 @@ void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs 
                     "are missing. On the host it ran on, `ringscope gather` may find them.",
                     r->path, r->header.live_name);
     }
+}
+
+int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model, bool align)
+{
+    struct rs_err err;
+    *model = (struct rs_model){0};
+    enum rs_status status = rs_import(model, in, rs_reading_progress, &err);
+    if (status == RS_OK) status = rs_join(model, align, &err);
+    for (uint32_t i = 0; i < model->nnotes; i++) rs_warn(cmd->name, "%s", model->notes[i].text);
+    if (status == RS_OK) return 0;
+    rs_model_free(model);
+    return rs_print_err(cmd->name, &err);
+}
+
+int rs_reading_model(const struct rs_command *cmd, struct rs_model *model, char *const *paths, size_t npaths,
+                     const char *run, bool align)
+{
+    struct rs_inputs in;
+    int bad = rs_reading_open(cmd, &in, paths, npaths, run);
+    if (bad) return bad;
+    bad = rs_reading_join(cmd, &in, model, align);
+    rs_reading_complaints(cmd, &in);
+    rs_inputs_close(&in);
+    return bad;
 }

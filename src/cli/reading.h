@@ -3,6 +3,7 @@
 #define RS_CLI_READING_H
 
 #include "cli/opt.h"
+#include "model/model.h"
 #include "trace/inputs.h"
 
 /* Opens what the user named and keeps one run (`run`: NULL = the newest, "all", or a number). Returns 0, or the exit
@@ -12,6 +13,14 @@ int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *inputs, char
 
 /* Keeps one run of inputs that were opened with "all". Returns 0, or the exit status after the reason was printed. */
 int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *inputs, const char *run);
+
+/* The model of inputs that are open: imported, joined and, with `align`, on one axis. Notes are said on stderr. Returns 0,
+ * or the exit status after the reason was printed; then the model is free already. */
+int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *inputs, struct rs_model *model, bool align);
+
+/* All of it, for commands that need the model alone: opens, joins, complains, closes. */
+int rs_reading_model(const struct rs_command *cmd, struct rs_model *model, char *const *paths, size_t npaths,
+                     const char *run, bool align);
 
 /* Says on stderr what was found missing or damaged while reading. */
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *inputs);

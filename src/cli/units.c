@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 /* One decimal below 100, none above. `step` is the distance to the next unit: a value that would be rounded up to
  * that much is left to the next unit, where there is one. */
@@ -53,5 +54,15 @@ struct rs_text rs_text_count(uint64_t count)
         text.s[out++] = digits[i];
     }
     text.s[out] = '\0';
+    return text;
+}
+
+struct rs_text rs_text_size(uint64_t bytes)
+{
+    uint64_t unit = 1;
+    while (bytes / unit >= 1024) unit *= 1024;
+    if (unit == 1 || (bytes % unit * 10 % unit == 0 && unit <= UINT64_MAX / 10240)) return rs_text_bytes(bytes);
+    struct rs_text text = rs_text_count(bytes);
+    snprintf(text.s + strlen(text.s), sizeof(text.s) - strlen(text.s), " B");
     return text;
 }

@@ -41,6 +41,11 @@ void rs_fold_kernel_end(struct rs_fold *f, int64_t ns)
     latest(&f->kernel_end, ns);
 }
 
+void rs_fold_kernel_stale(struct rs_fold *f)
+{
+    count(&f->stale);
+}
+
 void rs_fold_proxy_start(struct rs_fold *f, int64_t ns)
 {
     earliest(&f->proxy_start, ns);
@@ -52,7 +57,7 @@ void rs_fold_proxy_end(struct rs_fold *f, int64_t ns)
     latest(&f->proxy_end, ns);
 }
 
-static void finish(const struct rs_fold *f, struct rs_parts *p, uint32_t i)
+static void finish(const struct rs_fold *f, struct rs_parts *p, uint32_t i, bool lossy)
 {
     bool kernel = f->kernel_start != RS_TIME_NONE;
     uint8_t source = f->timers ? RS_FROM_KERNEL : RS_FROM_CALLBACK;
@@ -74,7 +79,9 @@ static void finish(const struct rs_fold *f, struct rs_parts *p, uint32_t i)
         p->end_source[i] = source;
         return;
     }
-    if (f->proxies && f->proxies_ended >= f->proxies) {
+    /* A kernel that has not stopped runs on, unless its stop was lost. */
+    bool runs_on = f->kernels_ended < f->kernels && !lossy;
+    if (f->proxies && f->proxies_ended >= f->proxies && !runs_on) {
         p->end[i] = f->proxy_end;
         p->end_source[i] = RS_FROM_PROXY;
         return;
@@ -89,9 +96,9 @@ static void finish(const struct rs_fold *f, struct rs_parts *p, uint32_t i)
     }
 }
 
-void rs_folds_finish(struct rs_folds *f, struct rs_model *m)
+void rs_folds_finish(struct rs_folds *f, struct rs_model *m, bool lossy)
 {
-    for (uint32_t i = 0; i < f->n; i++) finish(&f->rows[i], &m->parts, f->first + i);
+    for (uint32_t i = 0; i < f->n; i++) finish(&f->rows[i], &m->parts, f->first + i, lossy);
     f->n = 0;
 }
 

@@ -112,8 +112,6 @@ static enum rs_status add_source(struct rs_model *m, struct import *im, struct r
     if (status == RS_OK) status = rs_pairing_read(&im->pairing, s, proc, members, err);
     free(members);
     im->spans[proc].n = m->parts.n - im->spans[proc].first;
-    struct rs_proc *p = &m->procs[proc];
-    if (p->overwritten) p->overwritten_until = p->first;
     return status;
 }
 

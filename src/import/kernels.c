@@ -43,7 +43,7 @@ enum rs_status rs_kernel_start(struct rs_pairing *p, const struct rs_callback *c
     }
     if (!good) {
         f->stale = true;
-        fold->stale++;
+        rs_fold_kernel_stale(fold);
     }
     rs_fold_kernel_start(fold, good ? gpu_ns : RS_TIME_NONE, true);
     return RS_OK;
@@ -62,8 +62,9 @@ void rs_kernel_end(struct rs_pairing *p, struct rs_flight *f, int64_t gpu_ns, in
     const struct rs_member *x = &m->members[m->parts.member[f->part]];
     struct rs_domain *d = x->gpu != RS_NONE ? &m->domains[x->gpu] : NULL;
     struct rs_pairing_comm *c = rs_pairing_comm(p, x->context);
-    if (gpu_ns < f->began) { /* the end of older work, and so was the start */
-        fold->stale++;
+    if (gpu_ns < f->began) { /* the end of older work, and the start may be of any */
+        rs_fold_kernel_stale(fold);
+        if (fold->kernel_start == f->began) fold->kernel_start = RS_TIME_NONE;
         if (d) d->stale++;
         gpu_ns = RS_TIME_NONE;
     } else if (d && d->bounds) {

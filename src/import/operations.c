@@ -101,6 +101,8 @@ enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback
         return RS_OK;
     }
     t->kind[i] = cb->type == RS_COLL ? RS_PART_COLL : RS_PART_CE;
+    if (!strcmp(rs_model_text(p->model, s.algo), "TREE") && !strcmp(rs_model_text(p->model, s.func), "AllReduce"))
+        t->flags[i] |= RS_PART_END_EARLY;
     t->peer[i] = s.root;
     return cb->type == RS_COLL ? note_seq(p, c->member, s.func, s.seq, err) : RS_OK;
 }

@@ -231,6 +231,10 @@ static enum rs_status read_all(struct rs_pairing *p, struct rs_err *err)
     while (status == RS_OK && rs_cursor_next(cursor, &cb)) {
         now = rs_clock_ns(&p->source->clock, cb.tick);
         if (proc->first == RS_TIME_NONE && !cb.recovered) proc->first = now;
+        /* Facts are never overwritten: what is left of events begins later. */
+        if (proc->overwritten && proc->overwritten_until == RS_TIME_NONE && cb.call <= RS_CALL_STATE &&
+            cb.call >= RS_CALL_START && !cb.recovered)
+            proc->overwritten_until = now;
         status = one(p, &cb, now, err);
         p->model->callbacks += cb.call != RS_CALL_LOST && !cb.recovered;
         proc->callbacks += cb.call != RS_CALL_LOST && !cb.recovered;
@@ -252,7 +256,7 @@ enum rs_status rs_pairing_read(struct rs_pairing *p, struct rs_source *source, u
     if (status == RS_OK) status = rs_calls_sweep(&p->calls, true, rs_operation_unreported, p, err);
     if (status == RS_OK) status = keep_open(p, err);
     if (status == RS_OK) status = keep_gaps(p, err);
-    if (status == RS_OK) rs_folds_finish(&p->folds, p->model);
+    if (status == RS_OK) rs_folds_finish(&p->folds, p->model, !p->model->procs[proc].complete);
     if (status == RS_OK) status = rs_network_finish(&p->network, p->model, err);
     forget(p);
     return status;

@@ -13,11 +13,12 @@ enum rs_status rs_proxy_start(struct rs_pairing *p, const struct rs_callback *cb
     f->is_send = (cb->small >> 8 & 0xffff) != 0;
     f->peer = (int32_t)(cb->args[0] >> 32);
     f->announced = (int32_t)(uint32_t)cb->args[1];
-    if (cb->parent && rs_handle_nonce(cb->parent) != m->procs[p->proc].nonce) {
+    /* Nonces of two processes of a host may be equal; pids then are not. */
+    const struct rs_proc *own = &m->procs[p->proc];
+    if (cb->parent && (rs_handle_nonce(cb->parent) != own->nonce || (uint32_t)cb->args[0] != own->pid)) {
         struct rs_foreign_op op = {.parent = cb->parent, .helper = p->proc, .start = RS_TIME_NONE, .end = RS_TIME_NONE};
         uint64_t context = rs_handle_slot(cb->context) == RS_SLOT_CONTEXT ? cb->context : cb->parent;
-        RS_TRY(rs_foreign_context(p->foreign, context, m->procs[p->proc].host, (int32_t)(uint32_t)cb->args[0],
-                                  &op.context, err));
+        RS_TRY(rs_foreign_context(p->foreign, context, own->host, (int32_t)(uint32_t)cb->args[0], &op.context, err));
         f->member = RS_FOREIGN_MEMBER | op.context;
         RS_TRY(rs_foreign_op(p->foreign, &op, &f->foreign, err));
         f->foreign++;

@@ -9,8 +9,8 @@ void rs_filter_resolve(struct rs_filter *f, struct rs_model *m)
 {
     int64_t begin = rs_model_begin(m);
     if (begin == RS_TIME_NONE) begin = 0;
-    if (f->from_relative) f->from += begin;
-    if (f->to_relative) f->to += begin;
+    if (f->from_relative && __builtin_add_overflow(f->from, begin, &f->from)) f->from = INT64_MAX;
+    if (f->to_relative && __builtin_add_overflow(f->to, begin, &f->to)) f->to = INT64_MAX;
     f->from_relative = f->to_relative = false;
 }
 

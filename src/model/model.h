@@ -183,6 +183,8 @@ enum {
     RS_PART_NET = 1 << 9, /* it had proxy operations */
     RS_PART_KERNEL_OPEN = 1 << 10, /* a KernelCh started and did not stop */
     RS_PART_UNFINISHED = 1 << 11, /* not all announced channels were seen to end */
+    RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is told when its way up is done, so its rank may
+                                    go on for longer (seen on NCCL 2.28: leaves "end" before others start) */
 };
 
 /* One column each: parts.start[i] is the start of part i. Importers add parts in time order within a process. */
@@ -362,6 +364,12 @@ static inline const struct rs_proc *rs_part_proc(const struct rs_model *m, uint3
 static inline uint32_t rs_member_host_domain(const struct rs_model *m, uint32_t member)
 {
     return m->hosts[m->procs[m->members[member].proc].host].domain;
+}
+/* Whether its end is known and is the end of all it did: a time to hold others against. */
+static inline bool rs_part_has_ended(const struct rs_model *m, uint32_t part)
+{
+    bool early = (m->parts.flags[part] & RS_PART_END_EARLY) && m->parts.end_source[part] == RS_FROM_KERNEL;
+    return m->parts.end[part] != RS_TIME_NONE && !early;
 }
 /* The clock that a part's start, or end, came from; RS_NONE: not known. */
 uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part);

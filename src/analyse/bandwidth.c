@@ -1,0 +1,266 @@
+#include "analyse/bandwidth.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/quantile.h"
+#include "join/waits.h"
+
+enum { MOST_SIZES = 64, MOST_FANOUTS = 8 }; /* of one function on one class; more are taken together */
+
+struct work {
+    struct rs_bandwidth *out;
+    struct rs_view *view;
+    bool by_comm;
+    struct rs_map groups; /* class or communicator, function -> how many sizes */
+    struct rs_map sizes; /* the same with bytes -> row */
+    uint32_t cap;
+    double *scaled, *seen, *seen_scaled; /* by row: sums of bytes times busbw's factor; of bytes by rank; of both */
+    uint64_t *sum_bytes, *known_bytes; /* of all operations; of those with a transfer time */
+    uint64_t *from; /* by row: where its times begin */
+    int64_t *times;
+};
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9e3779b97f4a7c15;
+    return h ^ h >> 32;
+}
+
+static uint64_t group_key(const struct work *w, uint32_t op)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t comm = m->ops.comm[op], class = m->comms[comm].class;
+    uint64_t shape = w->by_comm || class == RS_NONE ? UINT64_C(1) << 40 | comm : class;
+    return mix(mix(3, shape), (uint64_t)m->ops.kind[op] << 16 | m->ops.func[op]);
+}
+
+static uint64_t size_key(uint64_t group, uint64_t bytes, bool together)
+{
+    int power = bytes ? 64 - __builtin_clzll(bytes) : 0;
+    return mix(mix(5, group), together ? UINT64_C(1) << 63 | (uint64_t)power : bytes);
+}
+
+/* ---- rows ---- */
+
+static enum rs_status count_sizes(struct work *w, struct rs_err *err)
+{
+    struct rs_view *v = w->view;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        uint32_t op = v->ops[i];
+        if (!v->passes[op]) continue;
+        uint64_t group = group_key(w, op), *sizes, *seen;
+        RS_TRY(rs_map_at(&w->groups, group, 0, &sizes, err));
+        if (*sizes > MOST_SIZES) continue;
+        RS_TRY(rs_map_at(&w->sizes, size_key(group, v->model->ops.bytes[op], false), 0, &seen, err));
+        if (!(*seen)++) ++*sizes;
+    }
+    rs_map_free(&w->sizes);
+    return RS_OK;
+}
+
+static enum rs_status new_row(struct work *w, uint32_t op, uint32_t *row, struct rs_err *err)
+{
+    struct rs_bandwidth *b = w->out;
+    const struct rs_model *m = w->view->model;
+    if (b->nrows == w->cap) {
+        uint32_t cap = w->cap ? 2 * w->cap : 32;
+        struct rs_func_row *grown = realloc(b->rows, cap * sizeof *grown);
+        if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        b->rows = grown;
+        w->cap = cap;
+    }
+    *row = b->nrows++;
+    b->rows[*row] = (struct rs_func_row){.class = m->comms[m->ops.comm[op]].class,
+                                         .comm = m->ops.comm[op],
+                                         .func = m->ops.func[op],
+                                         .kind = m->ops.kind[op],
+                                         .bytes_min = UINT64_MAX};
+    return RS_OK;
+}
+
+static enum rs_status assign(struct work *w, struct rs_err *err)
+{
+    struct rs_view *v = w->view;
+    const struct rs_model *m = v->model;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        uint32_t op = v->ops[i], row = RS_NONE;
+        if (!v->passes[op]) continue;
+        uint64_t group = group_key(w, op), *at;
+        uint64_t most = m->ops.kind[op] == RS_OP_FANOUT ? MOST_FANOUTS : MOST_SIZES;
+        bool together = rs_map_get(&w->groups, group, 0) > most;
+        RS_TRY(rs_map_at(&w->sizes, size_key(group, m->ops.bytes[op], together), RS_NONE, &at, err));
+        if (*at == RS_NONE) {
+            RS_TRY(new_row(w, op, &row, err));
+            *at = row;
+        }
+        row = (uint32_t)*at;
+        w->out->row_of[op] = row;
+        struct rs_func_row *r = &w->out->rows[row];
+        r->calls++;
+        if (r->comm != m->ops.comm[op]) r->comm = RS_NONE;
+        if (m->ops.bytes[op] < r->bytes_min) r->bytes_min = m->ops.bytes[op];
+        if (m->ops.bytes[op] > r->bytes_max) r->bytes_max = m->ops.bytes[op];
+    }
+    return RS_OK;
+}
+
+/* ---- sums ---- */
+
+static void take(struct work *w, uint32_t op)
+{
+    struct rs_view *v = w->view;
+    const struct rs_model *m = v->model;
+    uint32_t row = w->out->row_of[op];
+    struct rs_func_row *r = &w->out->rows[row];
+    uint64_t bytes = m->ops.bytes[op];
+    double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
+    int64_t transfer = rs_op_transfer(m, op);
+    w->sum_bytes[row] += bytes;
+    if (transfer > 0) {
+        r->transferred++;
+        r->transfer_sum_ns += transfer;
+        w->known_bytes[row] += bytes;
+        w->scaled[row] += (double)bytes * factor;
+    }
+    bool compared = rs_view_compare(v, op);
+    int64_t last = RS_TIME_NONE;
+    if (!compared) rs_view_arrivals(v, op);
+    for (uint32_t i = 0; i < v->narrivals; i++)
+        if (v->arrivals[i].start > last) last = v->arrivals[i].start;
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        const struct rs_arrival *a = &v->arrivals[i];
+        if (compared) {
+            r->waited++;
+            r->wait_sum_ns += (a->end != RS_TIME_NONE && a->end < last ? a->end : last) - a->start;
+        }
+        if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end <= a->start) continue;
+        int64_t time = rs_time_minus(a->end, a->start);
+        w->times[w->from[row] + r->timed++] = time;
+        r->total_ns += time;
+        w->seen[row] += (double)bytes;
+        w->seen_scaled[row] += (double)bytes * factor;
+    }
+}
+
+static void finish(struct work *w, uint32_t row)
+{
+    struct rs_func_row *r = &w->out->rows[row];
+    int64_t *times = w->times + w->from[row];
+    r->p50_ns = rs_quantile(times, r->timed, 0.5);
+    r->p90_ns = rs_quantile(times, r->timed, 0.9);
+    r->p99_ns = rs_quantile(times, r->timed, 0.99);
+    r->bytes = w->sum_bytes[row] / r->calls;
+    double transfer = (double)r->transfer_sum_ns, total = (double)r->total_ns;
+    r->algbw = transfer > 0 ? (double)w->known_bytes[row] / transfer : NAN;
+    r->busbw = transfer > 0 ? w->scaled[row] / transfer : NAN;
+    r->algbw_seen = total > 0 ? w->seen[row] / total : NAN;
+    r->busbw_seen = total > 0 ? w->seen_scaled[row] / total : NAN;
+}
+
+/* The median transfer, row by row: the times of ranks are done with, their room is used again. */
+static void medians(struct work *w)
+{
+    struct rs_view *v = w->view;
+    struct rs_bandwidth *b = w->out;
+    uint64_t at = 0; /* one for each operation: no more than ranks in operations */
+    for (uint32_t i = 0; i < b->nrows; i++) {
+        w->from[i] = at;
+        at += b->rows[i].transferred;
+        b->rows[i].transferred = 0;
+    }
+    for (uint32_t i = 0; i < v->nops; i++) {
+        uint32_t row = b->row_of[v->ops[i]];
+        if (row == RS_NONE) continue;
+        int64_t transfer = rs_op_transfer(v->model, v->ops[i]);
+        if (transfer > 0) w->times[w->from[row] + b->rows[row].transferred++] = transfer;
+    }
+    for (uint32_t i = 0; i < b->nrows; i++)
+        b->rows[i].transfer_p50_ns = rs_median(w->times + w->from[i], b->rows[i].transferred);
+}
+
+/* Time that was not known counts as none. */
+static int by_total(const void *a, const void *b, void *rows)
+{
+    const struct rs_func_row *x = (struct rs_func_row *)rows + *(const uint32_t *)a,
+                             *y = (struct rs_func_row *)rows + *(const uint32_t *)b;
+    if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
+    if (x->calls != y->calls) return x->calls > y->calls ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static enum rs_status sort(struct rs_bandwidth *b, uint32_t nops, struct rs_err *err)
+{
+    uint32_t *order = malloc(2 * (size_t)(b->nrows + 1) * sizeof *order), *place = order ? order + b->nrows : NULL;
+    struct rs_func_row *sorted = malloc((b->nrows + 1) * sizeof *sorted);
+    if (!order || !sorted) {
+        free(order);
+        free(sorted);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < b->nrows; i++) order[i] = i;
+    qsort_r(order, b->nrows, sizeof *order, by_total, b->rows);
+    for (uint32_t i = 0; i < b->nrows; i++) {
+        sorted[i] = b->rows[order[i]];
+        place[order[i]] = i;
+    }
+    for (uint32_t i = 0; i < nops; i++)
+        if (b->row_of[i] != RS_NONE) b->row_of[i] = place[b->row_of[i]];
+    free(b->rows);
+    b->rows = sorted;
+    free(order);
+    return RS_OK;
+}
+
+static enum rs_status measure(struct work *w, struct rs_err *err)
+{
+    struct rs_view *v = w->view;
+    uint32_t n = w->out->nrows;
+    uint64_t parts = 0;
+    w->scaled = calloc(n + 1, sizeof *w->scaled);
+    w->seen = calloc(n + 1, sizeof *w->seen);
+    w->seen_scaled = calloc(n + 1, sizeof *w->seen_scaled);
+    w->sum_bytes = calloc(n + 1, sizeof *w->sum_bytes);
+    w->known_bytes = calloc(n + 1, sizeof *w->known_bytes);
+    w->from = calloc((size_t)n + 1, sizeof *w->from);
+    if (!w->scaled || !w->seen || !w->seen_scaled || !w->sum_bytes || !w->known_bytes || !w->from)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < v->nops; i++) {
+        uint32_t row = w->out->row_of[v->ops[i]];
+        if (row != RS_NONE) w->from[row + 1] += v->model->ops.nparts[v->ops[i]];
+    }
+    for (uint32_t i = 0; i < n; i++) w->from[i + 1] += w->from[i];
+    parts = w->from[n];
+    w->times = malloc((parts + v->nops + 1) * sizeof *w->times);
+    if (!w->times) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (w->out->row_of[v->ops[i]] != RS_NONE) take(w, v->ops[i]);
+    for (uint32_t i = 0; i < n; i++) finish(w, i);
+    medians(w);
+    return sort(w->out, v->model->ops.n, err);
+}
+
+enum rs_status rs_bandwidth_find(struct rs_bandwidth *b, struct rs_view *view, bool by_comm, struct rs_err *err)
+{
+    struct work w = {.out = b, .view = view, .by_comm = by_comm};
+    uint32_t n = view->model->ops.n;
+    *b = (struct rs_bandwidth){.row_of = malloc(((size_t)n + 1) * sizeof *b->row_of)};
+    enum rs_status status = b->row_of ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n && status == RS_OK; i++) b->row_of[i] = RS_NONE;
+    if (status == RS_OK) status = count_sizes(&w, err);
+    if (status == RS_OK) status = assign(&w, err);
+    if (status == RS_OK) status = measure(&w, err);
+    rs_map_free(&w.groups);
+    rs_map_free(&w.sizes);
+    void *lists[] = {w.scaled, w.seen, w.seen_scaled, w.sum_bytes, w.known_bytes, w.from, w.times};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
+    if (status != RS_OK) rs_bandwidth_free(b);
+    return status;
+}
+
+void rs_bandwidth_free(struct rs_bandwidth *b)
+{
+    free(b->rows);
+    free(b->row_of);
+    *b = (struct rs_bandwidth){0};
+}

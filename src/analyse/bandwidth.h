@@ -1,0 +1,39 @@
+/* Time, wait and bandwidth by function and size.
+ *
+ * A row is a function with its bytes on a class of communicators of equal shape, or on one communicator. Where sizes of
+ * one function are many (unequal all-to-all), they are taken together by powers of two. Percentiles are exact: the time
+ * that every rank saw is kept while rows are made, 8 bytes each. Owns its tables until rs_bandwidth_free(). */
+#ifndef RS_ANALYSE_BANDWIDTH_H
+#define RS_ANALYSE_BANDWIDTH_H
+
+#include "analyse/view.h"
+
+struct rs_func_row {
+    uint32_t class; /* RS_NONE: the communicator has none */
+    uint32_t comm; /* RS_NONE: several */
+    uint16_t func;
+    uint8_t kind; /* enum rs_op_kind */
+    uint64_t bytes; /* nccl-tests' S, the mean where sizes are taken together */
+    uint64_t bytes_min, bytes_max;
+    uint64_t calls; /* operations */
+    uint64_t timed; /* ranks in operations whose start and end are known */
+    int64_t p50_ns, p90_ns, p99_ns, total_ns; /* start to end, as those ranks saw it; the sum of them */
+    uint64_t waited; /* ranks in operations whose wait is known */
+    int64_t wait_sum_ns;
+    uint64_t transferred; /* operations whose transfer time is known */
+    int64_t transfer_sum_ns;
+    int64_t transfer_p50_ns;
+    double algbw, busbw; /* bytes a ns = GB/s, without wait; NAN: not known */
+    double algbw_seen, busbw_seen; /* the same over the time that the ranks saw */
+};
+
+struct rs_bandwidth {
+    struct rs_func_row *rows; /* by total time */
+    uint32_t nrows;
+    uint32_t *row_of; /* by operation; RS_NONE: filtered out, or inside a fan-out */
+};
+
+enum rs_status rs_bandwidth_find(struct rs_bandwidth *b, struct rs_view *view, bool by_comm, struct rs_err *err);
+void rs_bandwidth_free(struct rs_bandwidth *b);
+
+#endif

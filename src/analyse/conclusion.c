@@ -1,0 +1,292 @@
+#include "analyse/conclusion.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/words.h"
+
+/* Ends a sentence and keeps it. */
+static enum rs_status say(struct rs_report *r, struct rs_strbuf *s, struct rs_err *err)
+{
+    char *text = NULL;
+    enum rs_status status = rs_strbuf_take(s, &text, err);
+    rs_strbuf_free(s);
+    char **grown = status == RS_OK ? realloc(r->conclusion, (r->nconclusion + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(text);
+        return status != RS_OK ? status : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
+    r->conclusion = grown;
+    r->conclusion[r->nconclusion++] = text;
+    return RS_OK;
+}
+
+static int64_t span(const struct rs_report *r)
+{
+    int64_t ns = rs_time_minus(r->basis.to_ns, r->basis.from_ns);
+    return ns > 0 ? ns : 1;
+}
+
+/* "0.82 s of 9.1 s (9 %)" */
+static void of_the_run(struct rs_strbuf *s, const struct rs_report *r, int64_t ns)
+{
+    double share = 100 * (double)ns / (double)span(r);
+    rs_words_ns(s, ns);
+    rs_strbuf_puts(s, " of ");
+    rs_words_ns(s, span(r));
+    rs_strbuf_printf(s, share >= 9.5 ? " (%.0f %%)" : share >= 0.1 ? " (%.1f %%)" : " (%.2g %%)", share);
+}
+
+/* ---- stragglers ---- */
+
+static const char *advice(const struct rs_straggler *s)
+{
+    bool host = s->seat == RS_NONE;
+    switch (s->why) {
+    case RS_WHY_LAUNCHED_LATE:
+        return host ? "launched late: look at the CPUs of that host (other load, data loading, storage)."
+                    : "launched late, not slow on the GPU: look at that process (data loading, Python, other load on "
+                      "its "
+                      "cores).";
+    case RS_WHY_QUEUED:
+        return host ? "queued behind compute: look at the GPUs of that host (power, cooling, clocks)."
+                    : "queued behind its own compute, not launched late: look at that GPU (clocks, thermals) or its "
+                      "share "
+                      "of the work.";
+    case RS_WHY_HELD: return "mostly held by an earlier collective; what it costs beside that is its own.";
+    default: return "late for a reason that the recording does not tell (no launches, or clocks too far off).";
+    }
+}
+
+static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggler *x, bool also, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    if (also) rs_strbuf_puts(&s, "also ");
+    if (x->seat != RS_NONE)
+        rs_words_seat(&s, &r->view, x->seat);
+    else
+        rs_strbuf_printf(&s, "host %s", r->view.model->hosts[x->host].name);
+    rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost ", 100 * x->share, x->compared);
+    of_the_run(&s, r, x->cost_ns);
+    rs_strbuf_puts(&s, x->seat == RS_NONE ? "; its ranks are late together: " : "; it was ");
+    rs_strbuf_puts(&s, advice(x));
+    if (x->passed_on_ns > x->cost_ns / 10) {
+        rs_strbuf_puts(&s, " Its lateness was passed on in other communicators (");
+        rs_words_ns(&s, x->passed_on_ns);
+        rs_strbuf_puts(&s, " of other ranks began with it).");
+    }
+    return say(r, &s, err);
+}
+
+/* Ranks whose lateness is their own: what was handed to them is told elsewhere. */
+static bool *mark_own(const struct rs_report *r)
+{
+    bool *own = malloc(r->view.nseats + 1);
+    if (!own) return NULL;
+    memset(own, true, r->view.nseats + 1);
+    for (uint32_t i = 0; i < r->stragglers.nrows; i++) {
+        const struct rs_straggler *x = &r->stragglers.rows[i];
+        if (x->seat != RS_NONE && x->inherited_ns > x->cost_ns) own[x->seat] = false;
+    }
+    return own;
+}
+
+/* Several ranks that are late together cost nothing alone: each has the others beside it. */
+static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *err)
+{
+    enum { NAMED = 4 };
+    const struct rs_lateness *l = &r->stragglers.lateness;
+    uint32_t late = 0;
+    int64_t least = INT64_MAX;
+    struct rs_strbuf s = {0};
+    bool *own = mark_own(r);
+    if (!own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < l->nseats; i++) {
+        const struct rs_late_row *x = &l->rows[i];
+        double sum = (double)x->mean_ns * (double)x->compared;
+        if (!own[i] || x->mean_ns / 10 <= r->basis.max_error_ns || sum < 0.005 * (double)span(r)) continue;
+        if (late++) rs_strbuf_puts(&s, late <= NAMED ? ", " : "");
+        if (late <= NAMED) rs_words_seat(&s, &r->view, i);
+        if (x->mean_ns < least) least = x->mean_ns;
+    }
+    free(own);
+    if (late < 2 || late * 4 > l->nseats) {
+        rs_strbuf_free(&s);
+        return RS_OK;
+    }
+    if (late > NAMED) rs_strbuf_printf(&s, " and %" PRIu32 " more", late - NAMED);
+    rs_strbuf_puts(&s, " come late together, each ");
+    rs_words_ns(&s, least);
+    rs_strbuf_puts(&s, " or more behind the median: bringing only one of them up would save little.");
+    *said = true;
+    return say(r, &s, err);
+}
+
+static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    const struct rs_stragglers *x = &r->stragglers;
+    if (!x->cost_ns) {
+        rs_strbuf_puts(&s, "nobody is late by more than the clock error of ");
+        rs_words_ns(&s, r->basis.max_error_ns);
+        rs_strbuf_puts(&s, ".");
+    } else {
+        rs_strbuf_puts(&s, "no rank stands out; the most that one costs is ");
+        of_the_run(&s, r, x->rows[0].cost_ns);
+        rs_strbuf_puts(&s, ".");
+    }
+    return say(r, &s, err);
+}
+
+/* Whether one is late again and again: in a third of the steps, or in a tenth of its operations. Single moments are told
+ * by the steps that took longer, unless they cost much. */
+static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
+{
+    uint64_t steps = r->steps.n - r->warmup;
+    return x->cost_ns > span(r) / 20 ||
+           (x->times_last >= 5 && ((steps && 3 * x->times_last >= steps) || x->share_low >= 0.1));
+}
+
+/* Whether one is worth naming: its cost matters (half a percent of the run), it is one of the first two of its kind, and
+ * it costs much more than the next or is last more often than chance has it. */
+static bool stands_out(const struct rs_report *r, uint32_t i)
+{
+    const struct rs_stragglers *s = &r->stragglers;
+    const struct rs_straggler *x = &s->rows[i];
+    bool host = x->seat == RS_NONE;
+    uint32_t n = host ? r->view.model->nhosts : r->view.nseats, before = 0, next = i + 1;
+    for (uint32_t k = 0; k < i; k++) before += (s->rows[k].seat == RS_NONE) == host;
+    while (next < s->nrows && (s->rows[next].seat == RS_NONE) != host) next++;
+    int64_t other = next < s->nrows ? s->rows[next].cost_ns : 0;
+    if (x->by_host && !host) return false;
+    return rs_report_matters(r, x) && x->cost_ns > span(r) / 200 && before < 2 && is_steady(r, x) &&
+           (x->cost_ns > 3 * other || x->share_low > 2.0 / n);
+}
+
+static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_stragglers *s = &r->stragglers;
+    if (!s->compared) {
+        struct rs_strbuf t = {0};
+        rs_strbuf_puts(&t, r->view.model->aligned || r->basis.alone == r->basis.ops
+                               ? "who waited for whom cannot be told: no operation has known starts on two ranks with "
+                                 "aligned clocks."
+                               : "who waited for whom cannot be told: clocks were left as they came (--no-align).");
+        return say(r, &t, err);
+    }
+    uint32_t named = 0;
+    for (uint32_t i = 0; i < s->nrows && i < 8 && named < 2; i++)
+        if (stands_out(r, i) && (!named || s->rows[i].cost_ns > s->rows[0].cost_ns / 4))
+            RS_TRY(say_straggler(r, &s->rows[i], named++ > 0, err));
+    bool group = named > 0;
+    if (!group) RS_TRY(say_group(r, &group, err));
+    return group ? RS_OK : say_nobody(r, err);
+}
+
+/* ---- the rest ---- */
+
+static enum rs_status say_links(struct rs_report *r, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < r->network.nslow && i < 2; i++) {
+        const struct rs_slow_link *x = &r->network.slow[i];
+        const struct rs_link_row *row = &r->network.rows[x->row];
+        struct rs_strbuf s = {0};
+        if (x->scope == RS_SLOW_LINK) {
+            rs_strbuf_puts(&s, "the link from ");
+            rs_words_seat(&s, &r->view, row->seat);
+            rs_strbuf_puts(&s, " to ");
+            if (row->peer_seat != RS_NONE)
+                rs_words_seat(&s, &r->view, row->peer_seat);
+            else
+                rs_strbuf_puts(&s, "a rank without a recording");
+        } else {
+            rs_words_seat(&s, &r->view, x->scope == RS_SLOW_SENDER ? row->seat : row->peer_seat);
+            rs_strbuf_printf(&s, " is slow to %s %" PRIu32 " peers: the network",
+                             x->scope == RS_SLOW_SENDER ? "send to" : "be sent to, by", x->links);
+        }
+        rs_strbuf_printf(&s, " takes %.1f times as long for a byte as the median of its kind: look at that %s.",
+                         x->slower,
+                         x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and its cable");
+        RS_TRY(say(r, &s, err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status say_steps(struct rs_report *r, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < r->course.nchanges && i < 2; i++) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%s.", r->course.changes[i].text);
+        RS_TRY(say(r, &s, err));
+    }
+    const struct rs_outliers *o = &r->outliers;
+    if (!o->n) return RS_OK;
+    int64_t more = 0;
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < o->n; i++) {
+        more += o->rows[i].duration_ns - o->rows[i].usual_ns;
+        if (o->rows[i].duration_ns > o->rows[worst].duration_ns) worst = i;
+    }
+    if (more < span(r) / 200) return RS_OK;
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", o->n,
+                     r->steps.n - r->warmup);
+    rs_words_ns(&s, more);
+    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].what);
+    return say(r, &s, err);
+}
+
+static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_report_basis *b = &r->basis;
+    if (b->mismatches) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s,
+                         "%" PRIu64 " operation%s called with different counts, types or roots on different ranks: "
+                         "`ringscope ops --json` names them (\"mismatch\").",
+                         b->mismatches, b->mismatches == 1 ? " was" : "s were");
+        RS_TRY(say(r, &s, err));
+    }
+    uint64_t missing = b->ops - b->compared - b->alone - b->violations;
+    if (b->compared && missing > b->ops / 20) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%" PRIu64 " of %" PRIu64 " operations could not be compared: ", missing, b->ops);
+        if (b->untimed) rs_strbuf_printf(&s, "%" PRIu64 " without known starts", b->untimed);
+        if (b->unaligned)
+            rs_strbuf_printf(&s, "%s%" PRIu64 " on clocks that are not aligned", b->untimed ? ", " : "", b->unaligned);
+        rs_strbuf_putc(&s, '.');
+        RS_TRY(say(r, &s, err));
+    }
+    if (b->violations > b->ops / 100) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(
+            &s,
+            "in %" PRIu64 " of %" PRIu64
+            " operations a rank ended before another began, which cannot be: the times that NCCL reported for "
+            "them are of other work, or clocks are wrong (`ringscope clocks`); they are not compared.",
+            b->violations, b->ops);
+        RS_TRY(say(r, &s, err));
+    }
+    if (b->unseen > 0) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%" PRId64 " of %" PRId32 " ranks have no recording here; nothing is said about them.",
+                         b->unseen, r->view.model->world);
+        RS_TRY(say(r, &s, err));
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_conclusion_make(struct rs_report *r, struct rs_err *err)
+{
+    if (!r->basis.ops) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_puts(&s, "no operation is left to report on.");
+        return say(r, &s, err);
+    }
+    RS_TRY(say_stragglers(r, err));
+    RS_TRY(say_links(r, err));
+    RS_TRY(say_steps(r, err));
+    return say_doubts(r, err);
+}

@@ -1,0 +1,273 @@
+#include "analyse/course.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/changes.h"
+#include "analyse/quantile.h"
+#include "analyse/words.h"
+#include "join/waits.h"
+
+enum { MOST_WINDOWS = 100000, MOST_CHANGES = 32 };
+
+struct work {
+    struct rs_course *out;
+    struct rs_view *view;
+    const struct rs_steps *steps;
+    const struct rs_stragglers *stragglers;
+    const struct rs_bandwidth *bandwidth;
+    int64_t *times; /* of the leading function, in the window at hand */
+    int64_t *cost; /* by seat, there; all 0 between windows */
+    uint32_t *touched; /* the seats with a cost */
+    uint32_t ntouched;
+    uint64_t ntimes;
+    double wait, total, bytes, transfer;
+};
+
+/* ---- windows ---- */
+
+static enum rs_status by_steps(struct work *w, uint32_t every, struct rs_err *err)
+{
+    const struct rs_steps *s = w->steps;
+    if (!s->n) return rs_fail(err, RS_BAD_INPUT, "no steps were found: no pattern of operations repeats");
+    uint32_t n = (s->n + every - 1) / every;
+    if (n > MOST_WINDOWS) return rs_fail(err, RS_BAD_INPUT, "that makes %u windows; %d at most", n, MOST_WINDOWS);
+    if (!(w->out->rows = calloc((size_t)n + 1, sizeof *w->out->rows)))
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t first = i * every, last = first + every < s->n ? first + every : s->n;
+        w->out->rows[i] = (struct rs_course_row){
+            .from_ns = s->at[first], .to_ns = s->at[last], .first_step = first, .steps = last - first};
+    }
+    w->out->nrows = n;
+    return RS_OK;
+}
+
+static enum rs_status by_time(struct work *w, int64_t every, struct rs_err *err)
+{
+    const struct rs_view *v = w->view;
+    int64_t from = RS_TIME_NONE, to = RS_TIME_NONE;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        int64_t t = rs_op_moment(v->model, v->ops[i]);
+        if (!v->passes[v->ops[i]] || t == RS_TIME_NONE) continue;
+        if (from == RS_TIME_NONE) from = t;
+        to = t;
+    }
+    if (from == RS_TIME_NONE) return RS_OK;
+    uint64_t n = (uint64_t)rs_time_minus(to, from) / (uint64_t)every + 1;
+    if (n > MOST_WINDOWS)
+        return rs_fail(err, RS_BAD_INPUT, "that makes %llu windows; %d at most", (unsigned long long)n, MOST_WINDOWS);
+    if (!(w->out->rows = calloc((size_t)n + 1, sizeof *w->out->rows)))
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) {
+        struct rs_course_row *r = &w->out->rows[i];
+        r->from_ns = from + (int64_t)i * every;
+        r->to_ns = r->from_ns + every;
+        r->first_step = RS_NONE;
+    }
+    w->out->nrows = (uint32_t)n;
+    for (uint32_t k = 0; k < w->steps->n; k++) {
+        int64_t after = rs_time_minus(w->steps->at[k], from);
+        if (after < 0 || (uint64_t)(after / every) >= n) continue;
+        struct rs_course_row *r = &w->out->rows[after / every];
+        if (!r->steps++) r->first_step = k;
+    }
+    return RS_OK;
+}
+
+/* ---- figures ---- */
+
+static void take(struct work *w, struct rs_course_row *r, uint32_t op)
+{
+    struct rs_view *v = w->view;
+    const struct rs_model *m = v->model;
+    bool leads = w->bandwidth->row_of[op] == w->out->leading, compared = rs_view_compare(v, op);
+    r->calls++;
+    int64_t last = RS_TIME_NONE;
+    if (!compared) rs_view_arrivals(v, op);
+    for (uint32_t i = 0; i < v->narrivals; i++)
+        if (v->arrivals[i].start > last) last = v->arrivals[i].start;
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        const struct rs_arrival *a = &v->arrivals[i];
+        if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end <= a->start) continue;
+        int64_t time = rs_time_minus(a->end, a->start);
+        if (leads) w->times[w->ntimes++] = time;
+        if (!compared) continue;
+        w->total += (double)time;
+        w->wait += (double)((a->end < last ? a->end : last) - a->start);
+    }
+    int64_t transfer = leads ? rs_op_transfer(m, op) : 0;
+    if (transfer > 0) {
+        w->transfer += (double)transfer;
+        w->bytes += (double)m->ops.bytes[op] *
+                    rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
+    }
+    uint32_t seat = w->stragglers->who[op];
+    if (seat == RS_NONE) return;
+    int64_t cost = (int64_t)w->stragglers->cost[op];
+    if (cost && !w->cost[seat]) w->touched[w->ntouched++] = seat;
+    w->cost[seat] += cost;
+    if (w->cost[seat] > r->worst_ns) {
+        r->worst_ns = w->cost[seat];
+        r->worst = seat;
+    }
+}
+
+static void finish(struct work *w, struct rs_course_row *r)
+{
+    r->timed = w->ntimes;
+    r->p50_ns = rs_median(w->times, w->ntimes);
+    r->wait_share = w->total > 0 ? w->wait / w->total : NAN;
+    r->busbw = w->transfer > 0 ? w->bytes / w->transfer : NAN;
+    w->ntimes = 0;
+    w->wait = w->total = w->bytes = w->transfer = 0;
+    while (w->ntouched) w->cost[w->touched[--w->ntouched]] = 0;
+}
+
+/* Operations come by time: window after window. */
+static void fill(struct work *w)
+{
+    const struct rs_view *v = w->view;
+    uint32_t i = 0;
+    for (uint32_t k = 0; k < w->out->nrows; k++) {
+        struct rs_course_row *r = &w->out->rows[k];
+        r->worst = RS_NONE;
+        for (; i < v->nops; i++) {
+            int64_t t = rs_op_moment(v->model, v->ops[i]);
+            if (t >= r->to_ns) break;
+            if (t >= r->from_ns && t != RS_TIME_NONE && v->passes[v->ops[i]]) take(w, r, v->ops[i]);
+        }
+        finish(w, r);
+    }
+}
+
+/* ---- changes ---- */
+
+/* Adds up what each rank cost from one moment to another, times `sign`, for a call of the leading function. */
+static void add_costs(struct work *w, int64_t from, int64_t to, double sign, double *costs)
+{
+    const struct rs_view *v = w->view;
+    uint64_t calls = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < v->nops; i++) {
+            uint32_t op = v->ops[i];
+            int64_t t = rs_op_moment(v->model, op);
+            if (t < from || t >= to || !v->passes[op]) continue;
+            if (!pass)
+                calls += w->bandwidth->row_of[op] == w->out->leading;
+            else if (w->stragglers->who[op] != RS_NONE && calls)
+                costs[w->stragglers->who[op]] += sign * (double)w->stragglers->cost[op] / (double)calls;
+        }
+}
+
+static enum rs_status describe(struct work *w, struct rs_change *c, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    double part = (double)c->after_ns / (double)c->before_ns - 1;
+    rs_strbuf_puts(&s, "from ");
+    rs_words_moment(&s, c->at_ns);
+    rs_strbuf_puts(&s, " on ");
+    rs_words_func(&s, w->view->model, &w->bandwidth->rows[w->out->leading]);
+    if (part > 2)
+        rs_strbuf_printf(&s, " takes %.1f times as long (", part + 1);
+    else
+        rs_strbuf_printf(&s, " takes %.0f %% %s (", fabs(part) * 100, part > 0 ? "longer" : "less time");
+    rs_words_ns(&s, c->before_ns);
+    rs_strbuf_puts(&s, " before, ");
+    rs_words_ns(&s, c->after_ns);
+    rs_strbuf_puts(&s, " since)");
+    if (c->seat != RS_NONE) {
+        rs_strbuf_puts(&s, part > 0 ? "; late since then: " : "; no longer late: ");
+        rs_words_seat(&s, w->view, c->seat);
+    }
+    enum rs_status status = rs_strbuf_take(&s, &c->text, err);
+    rs_strbuf_free(&s);
+    return status;
+}
+
+/* Stretches of windows with values: [from, at) before the change and [at, to) behind it. */
+static enum rs_status add_change(struct work *w, const uint32_t *windows, const int64_t *values, uint32_t from,
+                                 uint32_t at, uint32_t to, struct rs_err *err)
+{
+    struct rs_course *o = w->out;
+    uint32_t n = w->view->nseats;
+    int64_t *scratch = malloc((size_t)(to - from) * sizeof *scratch);
+    double *costs = calloc((size_t)n + 1, sizeof *costs);
+    enum rs_status status = RS_OK;
+    if (!scratch || !costs) {
+        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    } else {
+        memcpy(scratch, values + from, (size_t)(to - from) * sizeof *scratch);
+        struct rs_change *c = &o->changes[o->nchanges++];
+        *c = (struct rs_change){.at_ns = o->rows[windows[at]].from_ns,
+                                .before_ns = rs_median(scratch, at - from),
+                                .after_ns = rs_median(scratch + (at - from), to - at),
+                                .seat = RS_NONE};
+        double shift = (double)(c->after_ns - c->before_ns), sign = shift > 0 ? 1 : -1;
+        add_costs(w, o->rows[windows[from]].from_ns, c->at_ns, -sign, costs);
+        add_costs(w, c->at_ns, o->rows[windows[to - 1]].to_ns, sign, costs);
+        for (uint32_t i = 0; i < n; i++)
+            if (costs[i] >= 0.3 * fabs(shift) && (c->seat == RS_NONE || costs[i] > costs[c->seat])) c->seat = i;
+        status = describe(w, c, err);
+    }
+    free(scratch);
+    free(costs);
+    return status;
+}
+
+static enum rs_status find_changes(struct work *w, struct rs_err *err)
+{
+    struct rs_course *o = w->out;
+    uint32_t *windows = malloc(((size_t)o->nrows + 1) * sizeof *windows), points[MOST_CHANGES + 2], n = 0, found = 0;
+    int64_t *values = malloc(((size_t)o->nrows + 1) * sizeof *values);
+    o->changes = calloc(MOST_CHANGES, sizeof *o->changes);
+    enum rs_status status = RS_OK;
+    if (!windows || !values || !o->changes) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < o->nrows && status == RS_OK; i++)
+        if (o->rows[i].timed) {
+            windows[n] = i;
+            values[n++] = o->rows[i].p50_ns;
+        }
+    points[0] = 0;
+    if (status == RS_OK) status = rs_change_points(values, n, points + 1, MOST_CHANGES, &found, err);
+    points[found + 1] = n;
+    for (uint32_t i = 1; i <= found && status == RS_OK; i++)
+        status = add_change(w, windows, values, points[i - 1], points[i], points[i + 1], err);
+    free(windows);
+    free(values);
+    return status;
+}
+
+enum rs_status rs_course_find(struct rs_course *c, struct rs_view *view, const struct rs_steps *steps,
+                              const struct rs_stragglers *stragglers, const struct rs_bandwidth *bandwidth,
+                              int64_t every_ns, uint32_t every_steps, struct rs_err *err)
+{
+    *c = (struct rs_course){.leading = bandwidth->nrows && bandwidth->rows[0].timed ? 0 : RS_NONE};
+    uint64_t most = c->leading != RS_NONE ? bandwidth->rows[0].timed : 0;
+    struct work w = {.out = c,
+                     .view = view,
+                     .steps = steps,
+                     .stragglers = stragglers,
+                     .bandwidth = bandwidth,
+                     .times = malloc((most + 1) * sizeof *w.times),
+                     .cost = calloc((size_t)view->nseats + 1, sizeof *w.cost),
+                     .touched = malloc(((size_t)view->nseats + 1) * sizeof *w.touched)};
+    enum rs_status status = w.times && w.cost && w.touched ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = every_ns > 0 ? by_time(&w, every_ns, err) : by_steps(&w, every_steps, err);
+    if (status == RS_OK) fill(&w);
+    if (status == RS_OK && c->leading != RS_NONE) status = find_changes(&w, err);
+    free(w.times);
+    free(w.cost);
+    free(w.touched);
+    if (status != RS_OK) rs_course_free(c);
+    return status;
+}
+
+void rs_course_free(struct rs_course *c)
+{
+    for (uint32_t i = 0; i < c->nchanges; i++) free(c->changes[i].text);
+    free(c->changes);
+    free(c->rows);
+    *c = (struct rs_course){.leading = RS_NONE};
+}

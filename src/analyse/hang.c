@@ -1,0 +1,349 @@
+#include "analyse/hang.h"
+
+#include <stdlib.h>
+
+#include "analyse/hang_ladder.h"
+#include "analyse/hang_words.h"
+#include "nccl/abi.h"
+
+const char *rs_verdict_name(enum rs_verdict v)
+{
+    static const char *const names[] = {"NONE",           "RANK_DEAD",    "NOT_JOINED", "MISMATCH",
+                                        "STREAM_BLOCKED", "STALLED_STEP", "DEADLOCK",   "OUTSIDE_NCCL"};
+    return names[v];
+}
+
+void rs_hang_free(struct rs_hang *h)
+{
+    free(h->guilty);
+    free(h->waiting);
+    free(h->unseen);
+    free(h->rows);
+    free(h->busy);
+    free(h->last);
+    rs_arena_free(&h->arena);
+    *h = (struct rs_hang){0};
+}
+
+/* Ranks of the job without a recording: those that the communicator of all, or the launcher's count, has too many. */
+static enum rs_status find_unseen(struct rs_hang_work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    if (m->world <= 0 || m->world > RS_HANG_MOST_RANKS) return RS_OK;
+    uint8_t *seen = calloc((size_t)m->world, 1);
+    if (!seen) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        int32_t r = m->members[i].global_rank;
+        if (r >= 0 && r < m->world && !seen[r]) seen[r] = 1, n++;
+    }
+    uint32_t missing = n ? (uint32_t)m->world - n : 0; /* without ranks of the job nothing can be said */
+    w->out->unseen = malloc((missing ? missing : 1) * sizeof *w->out->unseen);
+    if (!w->out->unseen) {
+        free(seen);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (int32_t r = 0; missing && r < m->world; r++)
+        if (!seen[r]) w->out->unseen[w->out->nunseen++] = r;
+    free(seen);
+    return RS_OK;
+}
+
+/* ---- the operations to begin with ---- */
+
+static int by_since(const void *a, const void *b)
+{
+    const struct rs_hang_front *x = a, *y = b;
+    if (x->running != y->running) return x->running ? -1 : 1;
+    if (x->since != y->since) return x->since < y->since ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static enum rs_status add_front(struct rs_hang_work *w, uint32_t part, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    uint32_t op = m->parts.op[part];
+    if (op == RS_NONE || m->ops.comm[op] == RS_NONE) return RS_OK;
+    uint64_t *at;
+    RS_TRY(rs_map_at(&w->index, op, w->nfronts, &at, err));
+    int64_t since = rs_hang_part_since(m, part);
+    bool running = w->state.stage[part] == RS_STAGE_RUNNING;
+    if (*at == w->nfronts) {
+        if (!(w->nfronts & (w->nfronts - 1))) { /* room is doubled at powers of two */
+            size_t room = w->nfronts ? 2 * (size_t)w->nfronts : 1;
+            void *fronts = realloc(w->fronts, room * sizeof *w->fronts);
+            if (!fronts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            w->fronts = fronts;
+        }
+        w->fronts[w->nfronts++] = (struct rs_hang_front){.op = op, .since = since, .running = running};
+    }
+    struct rs_hang_front *f = &w->fronts[*at];
+    if (running != f->running ? running : since != RS_TIME_NONE && (f->since == RS_TIME_NONE || since < f->since))
+        f->since = since;
+    f->running |= running;
+    return RS_OK;
+}
+
+/* The first pending operation of each rank, and what was launched with it: sends and receives of a group share a kernel,
+ * which ends when the last of them does. */
+static enum rs_status find_fronts(struct rs_hang_work *w, struct rs_err *err)
+{
+    const struct rs_parts *t = &w->m->parts;
+    const struct rs_hang_state *s = &w->state;
+    for (uint32_t x = 0; x < w->m->nmembers; x++) {
+        uint32_t first = s->first[x];
+        for (uint32_t part = first; part < t->n && part != RS_NONE; part++) {
+            bool together = part == first || (t->launch[first] && t->launch[part] == t->launch[first]);
+            if (t->member[part] != x || !together) break;
+            if (s->stage[part] != RS_STAGE_ENDED) RS_TRY(add_front(w, part, err));
+        }
+    }
+    if (!w->nfronts) return RS_OK;
+    qsort(w->fronts, w->nfronts, sizeof *w->fronts, by_since);
+    for (uint32_t i = 0; i < w->nfronts; i++) RS_TRY(rs_map_put(&w->index, w->fronts[i].op, i, err));
+    w->path = calloc((size_t)w->nfronts + 1, sizeof *w->path);
+    return w->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+/* ---- from operation to operation ---- */
+
+/* What a rank of the operation is in instead; RS_NONE: it is here, or in nothing. One that lost records here and runs
+ * elsewhere is likely not here. */
+static uint32_t strays_to(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
+{
+    if (r->stage != RS_STAGE_NOT_RECORDED) return rs_hang_not_started(r->stage) ? rs_hang_kept_by(w, op, r) : RS_NONE;
+    uint32_t busy = rs_hang_kept_by(w, op, r);
+    return busy != RS_NONE && w->state.stage[busy] == RS_STAGE_RUNNING ? busy : RS_NONE;
+}
+
+/* The rows at hand become the evidence. */
+static enum rs_status keep_rows(struct rs_hang_work *w, uint32_t op, struct rs_err *err)
+{
+    struct rs_hang *h = w->out;
+    const struct rs_hang_state *s = &w->state;
+    size_t n = s->nrows ? s->nrows : 1;
+    h->rows = malloc(n * sizeof *h->rows);
+    h->busy = malloc(n * sizeof *h->busy);
+    h->last = malloc(n * sizeof *h->last);
+    if (!h->rows || !h->busy || !h->last) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    h->op = op;
+    h->comm = w->m->ops.comm[op];
+    h->since = rs_hang_last_move(w);
+    h->nrows = s->nrows;
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct rs_hang_rank *r = &s->rows[i];
+        h->rows[i] = *r;
+        h->busy[i] = strays_to(w, op, r);
+        h->last[i] = r->member == RS_NONE ? RS_NONE : s->last[s->places.of[r->member]];
+        if (r->stage == RS_STAGE_RUNNING || r->stage == RS_STAGE_ENTERED)
+            RS_TRY(rs_hang_add_who(&h->waiting, &h->nwaiting, rs_hang_who_of(w->m, op, r), err));
+    }
+    return RS_OK;
+}
+
+/* Where the operation's ranks are instead; of several the one that has been blocked longest. RS_NONE: nowhere. */
+static uint32_t leads_to(const struct rs_hang_work *w, uint32_t op)
+{
+    uint32_t best = RS_NONE;
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        const struct rs_hang_rank *r = &w->state.rows[i];
+        uint32_t busy = strays_to(w, op, r);
+        if (busy == RS_NONE) continue;
+        uint32_t front = (uint32_t)rs_map_get(&w->index, w->m->parts.op[busy], RS_NONE);
+        if (front < best) best = front;
+    }
+    return best;
+}
+
+/* The ranks of `op` that are in `other` instead. */
+static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t other, bool name_them,
+                             enum rs_status *status, struct rs_err *err)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        const struct rs_hang_rank *r = &w->state.rows[i];
+        uint32_t busy = strays_to(w, op, r);
+        if (busy == RS_NONE || w->m->parts.op[busy] != other) continue;
+        n++;
+        if (name_them && *status == RS_OK) *status = rs_hang_accuse(w, op, r, err);
+    }
+    return n;
+}
+
+/* The way came back to path[from]: each of these operations waits for ranks that are in the next. Told from the side of
+ * the fewest ranks that went another way than the others. */
+static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    struct rs_hang *h = w->out;
+    uint32_t best = from, fewest = RS_NONE;
+    bool one_comm = true;
+    for (uint32_t i = from; i < w->npath; i++) {
+        uint32_t op = w->fronts[w->path[i]].op, next = w->fronts[w->path[i + 1 < w->npath ? i + 1 : from]].op;
+        enum rs_status status = RS_OK;
+        one_comm &= m->ops.comm[op] == m->ops.comm[next];
+        RS_TRY(rs_hang_state_op(&w->state, op, err));
+        uint32_t strays = count_strays(w, op, next, false, &status, err);
+        if (strays >= fewest) continue;
+        fewest = strays;
+        best = i;
+    }
+    uint32_t op = w->fronts[w->path[best]].op, next = w->fronts[w->path[best + 1 < w->npath ? best + 1 : from]].op;
+    enum rs_status status = rs_hang_state_op(&w->state, op, err);
+    if (status == RS_OK) status = keep_rows(w, op, err);
+    if (status == RS_OK) count_strays(w, op, next, true, &status, err);
+    if (status != RS_OK) return status;
+    h->verdict = one_comm ? RS_VERDICT_MISMATCH : RS_VERDICT_DEADLOCK;
+    return rs_hang_say_cycle(h, m, op, next, err);
+}
+
+static bool some_ended(const struct rs_hang_work *w)
+{
+    for (uint32_t i = 0; i < w->state.nrows; i++)
+        if (w->state.rows[i].stage == RS_STAGE_ENDED) return true;
+    return false;
+}
+
+/* Ranks that died: asked of all operations before anything else, since much follows from a death. */
+static enum rs_status find_dead(struct rs_hang_work *w, bool *found, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < w->nfronts && !*found; i++) {
+        uint32_t op = w->fronts[i].op;
+        RS_TRY(rs_hang_state_op(&w->state, op, err));
+        RS_TRY(rs_hang_look_dead(w, op, found, err));
+        if (*found) RS_TRY(keep_rows(w, op, err));
+    }
+    return RS_OK;
+}
+
+/* Follows the operations from one that is blocked. *found: there is a verdict. Where all ranks are in it, that may be
+ * because of another that was launched with it: only noted. */
+static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found, struct rs_err *err)
+{
+    w->npath = 0;
+    while (front != RS_NONE && !w->fronts[front].visited) {
+        uint32_t op = w->fronts[front].op;
+        w->fronts[front].visited = true;
+        w->path[w->npath++] = front;
+        RS_TRY(rs_hang_state_op(&w->state, op, err));
+        int64_t waited = rs_hang_waited(w), patience = rs_hang_usual(w, op);
+        bool only_called = rs_hang_only_called(w);
+        if (only_called && patience < RS_HANG_SILENCE_NS) patience = RS_HANG_SILENCE_NS;
+        if (waited == RS_TIME_NONE || waited <= patience) {
+            w->in_flight++;
+            return RS_OK;
+        }
+        RS_TRY(rs_hang_look_mismatch(w, op, found, err));
+        if (!*found) RS_TRY(rs_hang_look_not_started(w, op, found, err));
+        if (*found) return keep_rows(w, op, err);
+        uint32_t next = leads_to(w, op);
+        w->fronts[front].stalled = next == RS_NONE && !only_called;
+        w->out->untold |= next == RS_NONE && only_called && !some_ended(w); /* all called it: it may be complete */
+        front = next;
+    }
+    for (uint32_t i = 0; i < w->npath && front != RS_NONE; i++) {
+        if (w->path[i] != front) continue;
+        *found = true;
+        return look_cycle(w, i, err);
+    }
+    return RS_OK; /* it led to one that was looked at before */
+}
+
+/* Of the operations in which everybody is: the first whose network tells something, else the first. */
+static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    struct rs_map open = {0}; /* operations with an open step */
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->nopens && status == RS_OK; i++)
+        if (m->opens[i].type == RS_PROXY_STEP && m->opens[i].part < m->parts.n)
+            status = rs_map_put(&open, m->parts.op[m->opens[i].part], 1, err);
+    uint32_t best = RS_NONE;
+    for (uint32_t i = 0; i < w->nfronts; i++) {
+        if (!w->fronts[i].stalled) continue;
+        bool tells = rs_map_find(&open, w->fronts[i].op) != NULL;
+        if (best == RS_NONE || tells) best = i;
+        if (tells) break;
+    }
+    rs_map_free(&open);
+    if (status != RS_OK || best == RS_NONE) return status;
+    *found = true;
+    RS_TRY(rs_hang_state_op(&w->state, w->fronts[best].op, err));
+    RS_TRY(keep_rows(w, w->fronts[best].op, err));
+    return rs_hang_look_stalled(w, w->fronts[best].op, err);
+}
+
+/* Nothing is pending: processes that are open, and were silent for longer than ever before. */
+static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    struct rs_hang *h = w->out;
+    uint32_t open = 0, silent = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        const struct rs_proc *proc = &m->procs[p];
+        if (rs_hang_closed(proc) || proc->last == RS_TIME_NONE) continue;
+        open++;
+        int64_t quiet = w->state.quiet[p] < RS_HANG_MOST_USUAL_NS ? w->state.quiet[p] : RS_HANG_MOST_USUAL_NS;
+        int64_t patience = quiet * 3 / 2 > RS_HANG_SILENCE_NS ? quiet * 3 / 2 : RS_HANG_SILENCE_NS;
+        silent += rs_time_minus(proc->end, proc->last) > patience;
+        if (proc->last > h->since) h->since = proc->last;
+    }
+    if (open && silent == open) h->verdict = RS_VERDICT_OUTSIDE_NCCL;
+    if (h->verdict == RS_VERDICT_NONE) h->since = RS_TIME_NONE;
+    (void)err;
+    return RS_OK;
+}
+
+/* Those who are to blame do not count as waiting. Both lists are by rank. */
+static void drop_guilty(struct rs_hang *h)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0, g = 0; i < h->nwaiting; i++) {
+        while (g < h->nguilty && h->guilty[g].comm_rank < h->waiting[i].comm_rank) g++;
+        bool guilty = g < h->nguilty && h->guilty[g].comm_rank == h->waiting[i].comm_rank;
+        if (!guilty) h->waiting[n++] = h->waiting[i];
+    }
+    h->nwaiting = n;
+}
+
+static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    struct rs_hang *h = w->out;
+    bool open = false, found = false;
+    for (uint32_t p = 0; p < m->nprocs && !open; p++) open = !rs_hang_closed(&m->procs[p]);
+    RS_TRY(find_unseen(w, err));
+    if (open) {
+        RS_TRY(rs_hang_state_make(&w->state, m, err));
+        RS_TRY(find_fronts(w, err));
+        RS_TRY(find_dead(w, &found, err));
+        for (uint32_t i = 0; i < w->nfronts && !found; i++)
+            if (!w->fronts[i].visited) RS_TRY(follow(w, i, &found, err));
+        if (!found) RS_TRY(find_stalled(w, &found, err));
+        if (found) {
+            h->also_blocked = w->nfronts - 1;
+            drop_guilty(h);
+        } else if (!w->in_flight && !h->untold) {
+            RS_TRY(look_outside(w, err));
+        }
+    }
+    return rs_hang_say(h, m, w->in_flight, open, err);
+}
+
+enum rs_status rs_hang_find(const struct rs_model *m, struct rs_hang *out, struct rs_err *err)
+{
+    struct rs_hang_work w = {.m = m, .out = out};
+    *out = (struct rs_hang){.op = RS_NONE,
+                            .comm = RS_NONE,
+                            .peer = {-1, -1, RS_NONE},
+                            .step = -1,
+                            .state = -1,
+                            .channel = -1,
+                            .since = RS_TIME_NONE};
+    enum rs_status status = search(&w, err);
+    rs_hang_state_free(&w.state);
+    rs_map_free(&w.index);
+    free(w.fronts);
+    free(w.path);
+    return status;
+}

@@ -1,0 +1,353 @@
+#include "analyse/hang_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nccl/abi.h"
+
+const char *rs_stage_text(enum rs_stage stage)
+{
+    static const char *const texts[] = {
+        "not called", "called, not launched", "launched, not started", "entered", "running",
+        "ended",      "not recorded",         "no recording"};
+    return texts[stage];
+}
+
+bool rs_hang_closed(const struct rs_proc *p)
+{
+    return p->ended == RS_END_WELL || p->ended == RS_END_IDLE;
+}
+
+int64_t rs_hang_member_end(const struct rs_model *m, uint32_t member)
+{
+    const struct rs_member *x = &m->members[member];
+    int64_t end = m->procs[x->proc].end;
+    return x->destroyed != RS_TIME_NONE && x->destroyed < end ? x->destroyed : end;
+}
+
+int64_t rs_hang_part_since(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *t = &m->parts;
+    if (t->start[part] != RS_TIME_NONE) return t->start[part];
+    return t->launched[part] != RS_TIME_NONE ? t->launched[part] : t->enqueued[part];
+}
+
+/* ---- what is pending ---- */
+
+/* Whether a kernel of the part was seen to start. A network operation alone may have been posted ahead of its turn. */
+static bool kernel_seen(const struct rs_parts *t, uint32_t i)
+{
+    return t->start_source[i] == RS_FROM_KERNEL || t->start_source[i] == RS_FROM_CALLBACK ||
+           (t->flags[i] & (RS_PART_STALE | RS_PART_KERNEL_OPEN)) || t->channels_seen[i];
+}
+
+static bool has_ended(const struct rs_parts *t, uint32_t i)
+{
+    if (t->flags[i] & RS_PART_KERNEL_OPEN) return false; /* its network may be done before it */
+    if (t->end[i] != RS_TIME_NONE) return true;
+    /* Its kernels have ended, at times that cannot be used. */
+    return kernel_seen(t, i) && !(t->flags[i] & (RS_PART_OPEN | RS_PART_UNFINISHED));
+}
+
+static bool asked_for(const struct rs_proc *p, int64_t at, uint64_t type)
+{
+    for (uint32_t i = 0; i < p->ncovers; i++)
+        if (at != RS_TIME_NONE && at >= p->covers[i].from && at <= p->covers[i].to) return p->covers[i].mask & type;
+    return p->ncovers && (p->covers[p->ncovers - 1].mask & type);
+}
+
+/* What is known of a member. */
+struct walk {
+    int64_t newest; /* the latest start of a kernel; RS_TIME_NONE: none was timed */
+    uint64_t newest_launch; /* of that one */
+    /* While walking from its last part to its first; eager calls and replays of graphs are told by different threads,
+     * each in their own order. */
+    struct order {
+        uint64_t launch; /* of the parts at hand */
+        bool any, called; /* there is a launch; there is a later one */
+        bool started; /* one of this launch has started */
+        bool later; /* something of a later launch has started: whatever is before has ended */
+        bool queued; /* something of a later launch has surely not started */
+    } of[2];
+};
+
+/* Whether something that ran behind a part shows that it is over. */
+static bool is_passed(const struct rs_parts *t, uint32_t i, const struct walk *w, bool later)
+{
+    bool timed = t->start_source[i] == RS_FROM_KERNEL || t->start_source[i] == RS_FROM_CALLBACK;
+    if (!timed) return later;
+    return w->newest > t->start[i] && (!t->launch[i] || w->newest_launch != t->launch[i]);
+}
+
+/* Whether callbacks of its process were lost behind the call: it may have come further than it looks. */
+static bool is_doubtful(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_proc *p = rs_part_proc(m, part);
+    if (p->complete || !p->ngaps) return false;
+    return rs_recorded_until(p, m->parts.enqueued[part], RS_KERNEL_CH) != INT64_MAX;
+}
+
+/* `queued`: something behind it waits for its turn, so that it cannot have ended. */
+static enum rs_stage stage_of(const struct rs_model *m, uint32_t part, bool kernels_told, bool queued)
+{
+    const struct rs_parts *t = &m->parts;
+    const struct rs_proc *p = rs_part_proc(m, part);
+    if (t->kind[part] == RS_PART_CE || t->kind[part] == RS_PART_API) return RS_STAGE_ENDED; /* no end is ever told */
+    if (t->flags[part] & RS_PART_SELF) return RS_STAGE_ENDED; /* neither is that of a send to itself */
+    bool doubtful = is_doubtful(m, part);
+    if (kernel_seen(t, part)) return doubtful && !queued ? RS_STAGE_ENTERED : RS_STAGE_RUNNING;
+    if (doubtful) return RS_STAGE_ENTERED;
+    bool launched = t->launched[part] != RS_TIME_NONE || (t->flags[part] & (RS_PART_STOPPED | RS_PART_LAUNCHED));
+    if (!launched && (t->flags[part] & RS_PART_OPEN)) return RS_STAGE_CALLED;
+    if (kernels_told && asked_for(p, t->enqueued[part], RS_KERNEL_CH)) return RS_STAGE_LAUNCHED;
+    if (t->start_source[part] == RS_FROM_PROXY) return RS_STAGE_RUNNING;
+    return RS_STAGE_ENTERED;
+}
+
+static void find_newest(const struct rs_parts *t, struct walk *walks)
+{
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->member[i] == RS_NONE) continue;
+        if (t->start_source[i] != RS_FROM_KERNEL && t->start_source[i] != RS_FROM_CALLBACK) continue;
+        struct walk *w = &walks[t->member[i]];
+        if (t->start[i] < w->newest) continue;
+        w->newest = t->start[i];
+        w->newest_launch = t->launch[i];
+    }
+}
+
+static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kernels_told)
+{
+    const struct rs_parts *t = &s->m->parts;
+    for (uint32_t i = t->n; i-- > 0;) {
+        s->stage[i] = RS_STAGE_ENDED;
+        if (t->member[i] == RS_NONE) continue;
+        struct walk *all = &walks[t->member[i]];
+        struct order *w = &all->of[t->captured[i] != 0];
+        if (!t->launch[i] || t->launch[i] != w->launch) {
+            w->called |= w->any;
+            w->later |= w->started;
+            w->started = false;
+            w->launch = t->launch[i];
+        }
+        w->any = true;
+        bool ended = has_ended(t, i);
+        if (!ended && !is_passed(t, i, all, w->later))
+            s->stage[i] = (uint8_t)stage_of(s->m, i, kernels_told, w->queued);
+        /* Where ends are not told, only the last call of all can be what it hangs in. */
+        if (s->stage[i] == RS_STAGE_ENTERED && w->called && !w->queued) s->stage[i] = RS_STAGE_ENDED;
+        if (s->stage[i] != RS_STAGE_ENDED) {
+            s->first[t->member[i]] = i;
+            s->queued[t->member[i]] = w->queued;
+        }
+        if (s->stage[i] == RS_STAGE_LAUNCHED) w->queued = true;
+        if (ended || kernel_seen(t, i)) w->started = true;
+    }
+}
+
+/* How strongly a part keeps its place from doing something else: one that runs, or has others waiting behind it, more
+ * than one that was only launched. What became of a last call without an end is not known: it may be over. */
+static int hold_of(const struct rs_hang_state *s, uint32_t part)
+{
+    switch (s->stage[part]) {
+    case RS_STAGE_RUNNING: return 3;
+    case RS_STAGE_ENTERED: return s->queued[s->m->parts.member[part]] ? 3 : 0;
+    case RS_STAGE_LAUNCHED: return 2;
+    case RS_STAGE_CALLED: return 1;
+    default: return 0;
+    }
+}
+
+static bool earlier(const struct rs_model *m, uint32_t a, uint32_t b)
+{
+    int64_t x = rs_hang_part_since(m, a), y = rs_hang_part_since(m, b);
+    return x != RS_TIME_NONE && (y == RS_TIME_NONE || x < y);
+}
+
+static void find_busy(struct rs_hang_state *s)
+{
+    const struct rs_model *m = s->m;
+    for (uint32_t i = 0; i < m->parts.n; i++) {
+        if (m->parts.member[i] == RS_NONE) continue;
+        uint32_t *last = &s->last[s->places.of[m->parts.member[i]]];
+        if (*last == RS_NONE || m->parts.enqueued[i] >= m->parts.enqueued[*last]) *last = i;
+    }
+    for (uint32_t x = 0; x < m->nmembers; x++) {
+        uint32_t part = s->first[x], *busy = &s->busy[s->places.of[x]];
+        if (part == RS_NONE) continue;
+        int hold = hold_of(s, part), other = *busy == RS_NONE ? 0 : hold_of(s, *busy);
+        if (hold > other || (hold && hold == other && earlier(m, part, *busy))) *busy = part;
+    }
+}
+
+/* ---- what was usual ---- */
+
+static void find_usual(struct rs_hang_state *s, int64_t *calls)
+{
+    const struct rs_model *m = s->m;
+    for (uint32_t i = 0; i < m->nprocs; i++) calls[i] = RS_TIME_NONE;
+    for (uint32_t i = 0; i < m->parts.n; i++) {
+        if (m->parts.member[i] == RS_NONE || m->parts.enqueued[i] == RS_TIME_NONE) continue;
+        uint32_t proc = m->members[m->parts.member[i]].proc;
+        int64_t gap = calls[proc] == RS_TIME_NONE ? 0 : rs_time_minus(m->parts.enqueued[i], calls[proc]);
+        if (gap > s->quiet[proc]) s->quiet[proc] = gap;
+        calls[proc] = m->parts.enqueued[i];
+    }
+    for (uint32_t i = 0; i < m->ops.n; i++) {
+        if (m->ops.comm[i] == RS_NONE || m->ops.first[i] == RS_TIME_NONE || m->ops.end[i] == RS_TIME_NONE) continue;
+        int64_t *longest = &s->longest[m->ops.comm[i]], took = rs_time_minus(m->ops.end[i], m->ops.first[i]);
+        if (*longest < 0)
+            *longest = 0; /* the first: connections are made in it */
+        else if (took > *longest)
+            *longest = took;
+    }
+    for (uint32_t i = 0; i < m->ncomms; i++)
+        if (s->longest[i] < 0) s->longest[i] = 0;
+}
+
+/* ---- making ---- */
+
+static void *table(size_t n, size_t size, int byte)
+{
+    void *p = malloc((n ? n : 1) * size);
+    if (p) memset(p, byte, (n ? n : 1) * size);
+    return p;
+}
+
+static enum rs_status fill(struct rs_hang_state *s, struct rs_err *err)
+{
+    const struct rs_model *m = s->m;
+    struct walk *walks = calloc(m->nmembers ? m->nmembers : 1, sizeof *walks);
+    int64_t *calls = calloc(m->nprocs ? m->nprocs : 1, sizeof *calls);
+    if (!walks || !calls) {
+        free(walks);
+        free(calls);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    bool kernels_told = false;
+    for (uint32_t i = 0; i < m->parts.n && !kernels_told; i++) kernels_told = kernel_seen(&m->parts, i);
+    for (uint32_t i = 0; i < m->nmembers; i++) walks[i].newest = RS_TIME_NONE;
+    find_newest(&m->parts, walks);
+    find_pending(s, walks, kernels_told);
+    find_busy(s);
+    find_usual(s, calls);
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->nopens && status == RS_OK; i++) {
+        const struct rs_open *o = &m->opens[i];
+        if (o->part >= m->parts.n || o->since == RS_TIME_NONE) continue;
+        uint64_t *at;
+        status = rs_map_at(&s->moved, o->part, (uint64_t)o->since, &at, err);
+        if (status == RS_OK && (int64_t)*at < o->since) *at = (uint64_t)o->since;
+    }
+    free(walks);
+    free(calls);
+    return status;
+}
+
+int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part)
+{
+    int64_t since = rs_hang_part_since(s->m, part);
+    const uint64_t *moved = rs_map_find(&s->moved, part);
+    return moved && (int64_t)*moved > since ? (int64_t)*moved : since;
+}
+
+enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err)
+{
+    *s = (struct rs_hang_state){.m = m};
+    enum rs_status status = rs_places_find(&s->places, m, err);
+    if (status == RS_OK) status = rs_presence_make(&s->presence, m, err);
+    if (status == RS_OK) {
+        s->stage = table(m->parts.n, sizeof *s->stage, 0);
+        s->first = table(m->nmembers, sizeof *s->first, 0xff);
+        s->queued = table(m->nmembers, sizeof *s->queued, 0);
+        s->busy = table(s->places.n, sizeof *s->busy, 0xff);
+        s->last = table(s->places.n, sizeof *s->last, 0xff);
+        s->longest = table(m->ncomms, sizeof *s->longest, 0xff);
+        s->quiet = table(m->nprocs, sizeof *s->quiet, 0);
+        bool fine = s->stage && s->first && s->queued && s->busy && s->last && s->longest && s->quiet;
+        status = fine ? fill(s, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    if (status != RS_OK) rs_hang_state_free(s);
+    return status;
+}
+
+void rs_hang_state_free(struct rs_hang_state *s)
+{
+    rs_places_free(&s->places);
+    rs_presence_free(&s->presence);
+    free(s->stage);
+    rs_map_free(&s->moved);
+    free(s->first);
+    free(s->queued);
+    free(s->busy);
+    free(s->last);
+    free(s->longest);
+    free(s->quiet);
+    free(s->rows);
+    *s = (struct rs_hang_state){0};
+}
+
+/* ---- one operation ---- */
+
+static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank *row)
+{
+    const struct rs_model *m = s->m;
+    row->since = RS_TIME_NONE;
+    if (row->part != RS_NONE) {
+        row->stage = s->stage[row->part];
+        row->since = row->stage == RS_STAGE_ENDED ? m->parts.end[row->part] : rs_hang_part_since(m, row->part);
+        return;
+    }
+    switch (rs_presence(&s->presence, m, op, row->rank)) {
+    case RS_PRESENT:
+    case RS_MISSING: row->stage = RS_STAGE_ABSENT; break;
+    case RS_NOT_RECORDED: row->stage = RS_STAGE_NOT_RECORDED; break;
+    case RS_NO_RECORDING: row->stage = RS_STAGE_UNSEEN; break;
+    }
+    if (row->member == RS_NONE) {
+        row->stage = RS_STAGE_UNSEEN;
+        return;
+    }
+    /* A whole recording of a rank that is in something else on this communicator: it is not here. */
+    if (s->first[row->member] != RS_NONE && m->procs[m->members[row->member].proc].complete)
+        row->stage = RS_STAGE_ABSENT;
+    uint32_t last = s->last[s->places.of[row->member]];
+    if (last == RS_NONE) return;
+    row->since = m->parts.end[last] != RS_TIME_NONE ? m->parts.end[last] : rs_hang_part_since(m, last);
+}
+
+enum rs_status rs_hang_state_op(struct rs_hang_state *s, uint32_t op, struct rs_err *err)
+{
+    const struct rs_model *m = s->m;
+    const struct rs_ops *o = &m->ops;
+    bool pair = o->kind[op] == RS_OP_PAIR;
+    int32_t nranks = m->comms[o->comm[op]].nranks;
+    if (nranks > RS_HANG_MOST_RANKS) nranks = 0;
+    for (uint32_t i = 0; i < o->nparts[op]; i++) { /* where the number of ranks is not told: those that are there */
+        int32_t rank = m->members[m->parts.member[m->order[o->part[op] + i]]].rank;
+        if (rank >= nranks && rank < RS_HANG_MOST_RANKS) nranks = rank + 1;
+    }
+    uint32_t n = pair ? 2 : nranks > 0 ? (uint32_t)nranks : 0;
+    if (n > s->cap_rows) {
+        void *rows = realloc(s->rows, n * sizeof *s->rows);
+        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        s->rows = rows;
+        s->cap_rows = n;
+    }
+    s->nrows = n;
+    for (uint32_t i = 0; i < n; i++) {
+        int32_t rank = !pair ? (int32_t)i : i ? o->dst[op] : o->root[op];
+        s->rows[i] = (struct rs_hang_rank){.rank = rank, .member = RS_NONE, .part = RS_NONE};
+    }
+    for (uint32_t i = 0; i < n; i++) s->rows[i].member = rs_comm_member(m, o->comm[op], s->rows[i].rank);
+    for (uint32_t i = 0; i < o->nparts[op]; i++) {
+        uint32_t part = m->order[o->part[op] + i];
+        int32_t rank = m->members[m->parts.member[part]].rank;
+        uint32_t row = !pair ? (uint32_t)rank : m->parts.kind[part] == RS_PART_RECV;
+        if (rank < 0 || row >= n) continue;
+        s->rows[row].part = part;
+        s->rows[row].member = m->parts.member[part];
+    }
+    for (uint32_t i = 0; i < n; i++) place_row(s, op, &s->rows[i]);
+    return RS_OK;
+}

@@ -1,0 +1,70 @@
+/* Where every rank stood when its recording ended: what is pending, and since when.
+ *
+ * An operation is pending on a rank when nothing shows that it ended there: no end is known, and nothing that was launched
+ * behind it on the communicator has started. Kernels of one communicator run one after the other, so the first pending
+ * one is where the rank is stuck, on that communicator. Made once from a joined model, which is only read; owns its tables
+ * until rs_hang_state_free(). One thread at a time. */
+#ifndef RS_ANALYSE_HANG_STATE_H
+#define RS_ANALYSE_HANG_STATE_H
+
+#include "join/presence.h"
+#include "join/ranks.h"
+#include "model/model.h"
+
+enum { RS_HANG_MOST_RANKS = 1 << 20 }; /* of a communicator; a number beyond that is damaged */
+
+/* How far a rank came in an operation. */
+enum rs_stage {
+    RS_STAGE_ABSENT, /* recorded, and did not call it */
+    RS_STAGE_CALLED, /* called, not launched */
+    RS_STAGE_LAUNCHED, /* launched; the kernel did not start, which would have been seen */
+    RS_STAGE_ENTERED, /* enqueued; what became of it was not recorded */
+    RS_STAGE_RUNNING, /* the kernel (where those are not recorded: the network) started, and did not end */
+    RS_STAGE_ENDED,
+    RS_STAGE_NOT_RECORDED, /* lost, overwritten, or not asked for: it may have been there */
+    RS_STAGE_UNSEEN, /* no recording of this rank */
+};
+
+const char *rs_stage_text(enum rs_stage stage); /* "not called", "running", ... */
+
+/* A rank of an operation. */
+struct rs_hang_rank {
+    int32_t rank; /* in the communicator */
+    uint32_t member; /* RS_NONE: no recording */
+    uint32_t part; /* RS_NONE: none */
+    enum rs_stage stage;
+    int64_t since; /* when it came to this stage; of an absent one: its last sign in NCCL. RS_TIME_NONE: not known */
+};
+
+struct rs_hang_state {
+    const struct rs_model *m;
+    struct rs_places places;
+    struct rs_presence_index presence;
+    uint8_t *stage; /* by part: enum rs_stage of those that are pending, RS_STAGE_ENDED of all others */
+    uint32_t *first; /* by member: its first pending part; RS_NONE */
+    uint8_t *queued; /* by member: something behind its first pending part waits for its turn */
+    uint32_t *busy; /* by place: the pending part that keeps it: running, else launched, else called; RS_NONE */
+    uint32_t *last; /* by place: its latest part; RS_NONE */
+    int64_t *longest; /* by communicator: the longest an operation took, its first one aside; 0: not known */
+    int64_t *quiet; /* by process: the longest it was quiet between two calls */
+    struct rs_map moved; /* part -> latest change of its open kernels and network steps */
+    struct rs_hang_rank *rows; /* of the operation asked for last */
+    uint32_t nrows, cap_rows;
+};
+
+enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err);
+void rs_hang_state_free(struct rs_hang_state *s);
+
+/* Fills s->rows with all ranks of an operation, by rank; of a pair: sender, receiver. */
+enum rs_status rs_hang_state_op(struct rs_hang_state *s, uint32_t op, struct rs_err *err);
+
+/* The end of what a member's recording can say: its communicator's destruction, else its process's last sign of life. */
+int64_t rs_hang_member_end(const struct rs_model *m, uint32_t member);
+/* When a part came where it is: its start, launch or call. RS_TIME_NONE: not known. */
+int64_t rs_hang_part_since(const struct rs_model *m, uint32_t part);
+/* When a pending part last made progress: its start, launch or call, or a later step of its network. */
+int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part);
+/* Whether a process was closed, or had nothing left to close. */
+bool rs_hang_closed(const struct rs_proc *p);
+
+#endif

@@ -1,0 +1,394 @@
+#include "analyse/hang_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/strbuf.h"
+#include "nccl/abi.h"
+#include "nccl/names.h"
+
+/* ---- pieces ---- */
+
+static void comm_text(const struct rs_model *m, uint32_t comm, char *text, size_t size)
+{
+    if (m->comms[comm].name)
+        snprintf(text, size, "%s", m->comms[comm].name);
+    else
+        snprintf(text, size, "communicator 0x%016" PRIx64, m->comms[comm].hash);
+}
+
+void rs_hang_op_text(const struct rs_model *m, uint32_t op, char *text, size_t size)
+{
+    const struct rs_ops *o = &m->ops;
+    char comm[96];
+    comm_text(m, o->comm[op], comm, sizeof comm);
+    if (o->kind[op] == RS_OP_PAIR)
+        snprintf(text, size, "send %" PRIu32 " from rank %d to rank %d of %s", o->index[op], o->root[op], o->dst[op],
+                 comm);
+    else if (o->seq[op] == UINT64_MAX)
+        snprintf(text, size, "%s of %s", rs_model_text(m, o->func[op]), comm);
+    else
+        snprintf(text, size, "%s %" PRIu64 " of %s", rs_model_text(m, o->func[op]), o->seq[op], comm);
+}
+
+static void add_where(struct rs_strbuf *s, const struct rs_model *m, uint32_t member)
+{
+    if (member == RS_NONE) {
+        rs_strbuf_puts(s, " (no recording)");
+        return;
+    }
+    const struct rs_member *x = &m->members[member];
+    rs_strbuf_printf(s, " (%s, pid %" PRIu32, m->hosts[m->procs[x->proc].host].name, m->procs[x->proc].pid);
+    if (x->device >= 0) rs_strbuf_printf(s, ", GPU %d", x->device);
+    rs_strbuf_putc(s, ')');
+}
+
+/* "rank 3 (host, pid, GPU)", "ranks 3, 4 and 9", "17 ranks (0, 1, 2, ...)". */
+static void add_ranks(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang_who *who, uint32_t n)
+{
+    enum { SHOWN = 8 };
+    bool global = true;
+    for (uint32_t i = 0; i < n; i++) global &= who[i].rank >= 0;
+    if (n > SHOWN)
+        rs_strbuf_printf(s, "%" PRIu32 " ranks (", n);
+    else
+        rs_strbuf_puts(s, n == 1 ? "rank " : "ranks ");
+    for (uint32_t i = 0; i < n && i < SHOWN; i++) {
+        const char *between = !i ? "" : i + 1 == n ? " and " : ", ";
+        rs_strbuf_printf(s, "%s%d", between, global ? who[i].rank : who[i].comm_rank);
+    }
+    if (n > SHOWN) rs_strbuf_puts(s, ", ...)");
+    if (!global) rs_strbuf_puts(s, " of the communicator");
+    if (n == 1) add_where(s, m, who[0].member);
+}
+
+static void add_row_ranks(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang *h, enum rs_stage stage)
+{
+    int shown = 0, more = 0;
+    for (uint32_t i = 0; i < h->nrows; i++) {
+        if (h->rows[i].stage != stage) continue;
+        uint32_t x = h->rows[i].member;
+        int32_t r = x != RS_NONE && m->members[x].global_rank >= 0 ? m->members[x].global_rank : h->rows[i].rank;
+        if (shown < 8)
+            rs_strbuf_printf(s, "%s%d", shown++ ? ", " : "", r);
+        else
+            more++;
+    }
+    if (more) rs_strbuf_printf(s, " and %d more", more);
+}
+
+static uint32_t count_stage(const struct rs_hang *h, enum rs_stage stage)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < h->nrows; i++) n += h->rows[i].stage == stage;
+    return n;
+}
+
+static void add_span(struct rs_strbuf *s, int64_t ns)
+{
+    double sec = (double)ns / 1e9;
+    if (sec < 120)
+        rs_strbuf_printf(s, "%.1f s", sec);
+    else
+        rs_strbuf_printf(s, "%.0f min", sec / 60);
+}
+
+static enum rs_status keep(struct rs_hang *h, struct rs_strbuf *s, const char **to, struct rs_err *err)
+{
+    enum rs_status status = rs_strbuf_check(s, err);
+    if (status == RS_OK) {
+        *to = rs_arena_text(&h->arena, rs_strbuf_borrow(s), s->len);
+        if (!*to) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    rs_strbuf_clear(s);
+    return status;
+}
+
+/* What was built becomes the next sentence of the conclusion. */
+static enum rs_status conclude(struct rs_hang *h, struct rs_strbuf *s, struct rs_err *err)
+{
+    if (h->nconclusion == RS_HANG_CONCLUSIONS) {
+        rs_strbuf_clear(s);
+        return RS_OK;
+    }
+    return keep(h, s, &h->conclusion[h->nconclusion++], err);
+}
+
+/* ---- stalled ---- */
+
+static void stalled_words(struct rs_strbuf *s, struct rs_strbuf *act, const struct rs_hang *h, const struct rs_model *m,
+                          const struct rs_stalled *st)
+{
+    const char *state = rs_nccl_state_name(st->state);
+    if (st->kind == RS_STALL_SOMEWHERE) {
+        rs_strbuf_printf(s, "all network steps stand at step %d", st->step);
+        rs_strbuf_puts(act,
+                       "Every kernel runs, and every step of the network waits at the same place: they do not tell "
+                       "which rank is behind. Look for GPUs or links within a host that do not move (nvidia-smi, "
+                       "dmesg).");
+        return;
+    }
+    if (st->kind == RS_STALL_NONE) {
+        rs_strbuf_puts(s, "all kernels have started and none goes on; no network step was open");
+        if (h->nguilty) {
+            rs_strbuf_puts(act, "The kernel of ");
+            add_ranks(act, m, h->guilty, h->nguilty);
+            rs_strbuf_puts(
+                act, " does not end, while the others' have: look at that GPU and its links (nvidia-smi, dmesg).");
+        } else {
+            rs_strbuf_puts(
+                act, "Every kernel runs and waits, and no step of the network tells for whom: look at the GPUs and "
+                     "the links between them (nvidia-smi nvlink, dmesg); record with RINGSCOPE_EVENTS=net.");
+        }
+        return;
+    }
+    rs_strbuf_printf(s, "step %d of channel %d, %s rank %d %s rank %d, is in %s", st->step, st->channel,
+                     st->is_send ? "sent by" : "received by", st->rank, st->is_send ? "to" : "from", st->peer,
+                     state ? state : "no state");
+    if (!h->nguilty) {
+        rs_strbuf_printf(act,
+                         "The data stops between ranks %d and %d of the communicator, and one of them recorded nothing "
+                         "of it: who is to blame cannot be told.",
+                         st->rank, st->peer);
+        return;
+    }
+    const struct rs_hang_who *from = st->kind != RS_STALL_LINK || st->is_send ? h->guilty : &h->peer,
+                             *to = from == h->guilty ? &h->peer : h->guilty;
+    rs_strbuf_puts(act, st->kind == RS_STALL_LINK ? "Data from " : "All wait for ");
+    add_ranks(act, m, from, 1);
+    if (st->kind == RS_STALL_LINK) {
+        rs_strbuf_puts(act, st->state == RS_ST_STEP_SEND_PEER_WAIT ? " gets no leave to go, and is waited for at "
+                                                                   : " does not arrive at ");
+        add_ranks(act, m, to, 1);
+        rs_strbuf_puts(act, ": look at the network between these two (NIC, cable, switch port; ibstat, counters).");
+    } else if (st->kind == RS_STALL_GPU) {
+        rs_strbuf_printf(act, ": its GPU %s. Look at that GPU (nvidia-smi, dmesg for Xid).",
+                         st->is_send ? "gives no data to send, though it has received what it needs"
+                                     : "does not take the data that has arrived");
+    } else {
+        rs_strbuf_printf(act, ": it does nothing for rank %d. Look at its process and its network thread.",
+                         h->peer.rank >= 0 ? h->peer.rank : st->peer);
+    }
+}
+
+enum rs_status rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *st,
+                                   struct rs_err *err)
+{
+    struct rs_strbuf s = {0}, act = {0};
+    stalled_words(&s, &act, h, m, st);
+    enum rs_status status = keep(h, &s, &h->detail, err);
+    if (status == RS_OK) status = conclude(h, &act, err);
+    rs_strbuf_free(&s);
+    rs_strbuf_free(&act);
+    return status;
+}
+
+/* ---- circles ---- */
+
+enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, uint32_t op, uint32_t next,
+                                 struct rs_err *err)
+{
+    char a[160], b[160];
+    struct rs_strbuf s = {0};
+    rs_hang_op_text(m, op, a, sizeof a);
+    rs_hang_op_text(m, next, b, sizeof b);
+    bool both = false; /* the strays have made the other call as well */
+    for (uint32_t i = 0; i < h->nrows; i++) both |= h->rows[i].part != RS_NONE && h->busy[i] != RS_NONE;
+    if (h->verdict == RS_VERDICT_MISMATCH)
+        rs_strbuf_printf(&s, "at the same place some called %s and others %s", a, b);
+    else
+        rs_strbuf_printf(&s, "two orders: %s before %s, and %s before %s", a, b, b, a);
+    enum rs_status status = keep(h, &s, &h->detail, err);
+    add_ranks(&s, m, h->guilty, h->nguilty);
+    if (s.data) s.data[0] = 'R';
+    if (h->nguilty > 8) rs_strbuf_clear(&s), rs_strbuf_printf(&s, "%" PRIu32 " ranks", h->nguilty);
+    if (h->verdict == RS_VERDICT_MISMATCH)
+        rs_strbuf_printf(&s,
+                         " called %s where the others called %s: the programs do not make the same calls in the "
+                         "same order on this communicator.",
+                         b, a);
+    else
+        rs_strbuf_printf(&s,
+                         " entered %s %s %s, the others the other way round: each waits for the other. Make all "
+                         "ranks use these communicators in one order.",
+                         b, both ? "before" : "and never came to", a);
+    if (status == RS_OK) status = conclude(h, &s, err);
+    rs_strbuf_free(&s);
+    return status;
+}
+
+/* ---- the rest ---- */
+
+static void dead_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m, const char *op)
+{
+    int64_t end = RS_TIME_NONE, died = m->procs[m->members[h->guilty[0].member].proc].end;
+    for (uint32_t i = 0; i < h->nrows; i++)
+        if (h->rows[i].member != RS_NONE && rs_hang_member_end(m, h->rows[i].member) > end)
+            end = rs_hang_member_end(m, h->rows[i].member);
+    rs_strbuf_puts(s, "The process of ");
+    add_ranks(s, m, h->guilty, h->nguilty);
+    rs_strbuf_puts(s, " ended without closing, ");
+    add_span(s, rs_time_minus(end, died));
+    rs_strbuf_printf(s,
+                     " before the others, which wait for it in %s. Look at its exit status and log, and at its host "
+                     "(out of memory, Xid in dmesg).",
+                     op);
+}
+
+/* What a rank that did not come does instead. */
+static void instead_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m)
+{
+    const struct rs_hang_rank *row = NULL;
+    uint32_t last = RS_NONE;
+    for (uint32_t i = 0; i < h->nrows && !row; i++)
+        if (h->rows[i].rank == h->guilty[0].comm_rank) row = &h->rows[i], last = h->last[i];
+    if (!row || row->member == RS_NONE) return;
+    const struct rs_proc *p = &m->procs[m->members[row->member].proc];
+    const char *it = h->nguilty == 1 ? "It" : "The first of them";
+    if (row->stage == RS_STAGE_CALLED) {
+        rs_strbuf_printf(s, " %s called it, and never launched its kernel.", it);
+    } else if (last == RS_NONE) {
+        rs_strbuf_printf(s, " %s has called nothing at all.", it);
+    } else if (rs_hang_closed(p)) {
+        rs_strbuf_printf(s, " %s closed its recording and ended.",
+                         h->nguilty == 1 ? "Its process" : "The first of them");
+    } else {
+        char text[160];
+        text[0] = 0;
+        if (m->parts.op[last] != RS_NONE) rs_hang_op_text(m, m->parts.op[last], text, sizeof text);
+        rs_strbuf_printf(s, " %s is in no NCCL call", it);
+        if (row->since != RS_TIME_NONE && p->end > row->since) {
+            rs_strbuf_puts(s, ", for ");
+            add_span(s, rs_time_minus(p->end, row->since));
+        }
+        if (text[0]) rs_strbuf_printf(s, "; the last it did was %s", text);
+        rs_strbuf_putc(s, '.');
+    }
+    rs_strbuf_printf(s, " Look at what its program does (py-spy dump --pid %" PRIu32 ", gdb).", p->pid);
+}
+
+/* What one group of ranks gave, and what the rest. */
+static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const struct rs_hang *h,
+                           const struct rs_model *m, const char *op)
+{
+    const struct rs_parts *t = &m->parts;
+    uint32_t odd = RS_NONE, usual = RS_NONE;
+    for (uint32_t i = 0; i < h->nrows; i++) {
+        uint32_t p = h->rows[i].part;
+        if (p == RS_NONE) continue;
+        bool differs = t->flags[p] & RS_PART_MISMATCH;
+        if (differs && odd == RS_NONE)
+            odd = p;
+        else if (usual == RS_NONE && (!differs || h->nguilty == h->nrows))
+            usual = p;
+    }
+    add_ranks(s, m, h->guilty, h->nguilty);
+    if (s->data) s->data[0] = 'R';
+    rs_strbuf_printf(s, h->nguilty == 1 ? " called %s with other arguments than the others" : " do not agree on %s",
+                     op);
+    if (odd != RS_NONE && usual != RS_NONE) {
+        rs_strbuf_printf(detail, "count %" PRIu64 " of %s", t->count[odd], rs_model_text(m, t->dtype[odd]));
+        if (t->kind[odd] == RS_PART_COLL && t->peer[odd] != t->peer[usual])
+            rs_strbuf_printf(detail, " (root %d)", t->peer[odd]);
+        rs_strbuf_printf(detail, " against count %" PRIu64 " of %s", t->count[usual],
+                         rs_model_text(m, t->dtype[usual]));
+        if (t->kind[odd] == RS_PART_COLL && t->peer[odd] != t->peer[usual])
+            rs_strbuf_printf(detail, " (root %d)", t->peer[usual]);
+        rs_strbuf_printf(s, ": %s", rs_strbuf_borrow(detail));
+    }
+    rs_strbuf_puts(s, ". Look at the program: shapes or branches differ between ranks.");
+}
+
+static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m, uint32_t pending,
+                       bool open)
+{
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) n += !rs_hang_closed(&m->procs[p]);
+    if (!open)
+        rs_strbuf_puts(s, "All processes closed their recordings: nothing hangs.");
+    else if (h->untold)
+        rs_strbuf_puts(
+            s, "All ranks called the same operation last, and what became of it was not recorded: whether they hang in "
+               "it cannot be told. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 or newer).");
+    else if (pending)
+        rs_strbuf_printf(s,
+                         "When the recordings end %" PRIu32 " operation%s in flight, for no longer than usual: nothing "
+                         "hangs.",
+                         pending, pending == 1 ? " was" : "s were");
+    else
+        rs_strbuf_printf(s,
+                         "%" PRIu32 " of %" PRIu32 " processes did not close, and nothing was pending in NCCL: nothing "
+                         "hangs there.",
+                         n, m->nprocs);
+}
+
+static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const struct rs_hang *h, const struct rs_model *m,
+                       uint32_t pending, bool open)
+{
+    char op[160] = "";
+    if (h->op != RS_NONE) rs_hang_op_text(m, h->op, op, sizeof op);
+    switch (h->verdict) {
+    case RS_VERDICT_NONE: none_words(s, h, m, pending, open); break;
+    case RS_VERDICT_RANK_DEAD: dead_words(s, h, m, op); break;
+    case RS_VERDICT_NOT_JOINED:
+        add_ranks(s, m, h->guilty, h->nguilty);
+        if (s->data) s->data[0] = 'R';
+        if (h->nguilty > 8) rs_strbuf_clear(s), rs_strbuf_printf(s, "%" PRIu32 " ranks", h->nguilty);
+        rs_strbuf_printf(s, " did not join %s, in which %" PRIu32 " rank%s wait%s.", op, h->nwaiting,
+                         h->nwaiting == 1 ? "" : "s", h->nwaiting == 1 ? "s" : "");
+        instead_words(s, h, m);
+        break;
+    case RS_VERDICT_MISMATCH: mismatch_words(s, detail, h, m, op); break;
+    case RS_VERDICT_STREAM_BLOCKED:
+        rs_strbuf_puts(s, "The kernel of ");
+        add_ranks(s, m, h->guilty, h->nguilty);
+        rs_strbuf_printf(s,
+                         " for %s was launched and never started: something before it on its stream does not end. "
+                         "Look at what its GPU runs (a kernel in a loop, a wait for an event).",
+                         op);
+        break;
+    case RS_VERDICT_OUTSIDE_NCCL:
+        rs_strbuf_puts(s,
+                       "Everything that was called is complete in NCCL, and no process has called since: look outside "
+                       "NCCL (data loading, a checkpoint, a barrier of another kind).");
+        break;
+    default: break; /* said already */
+    }
+}
+
+/* What weakens the verdict. */
+static void doubt_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m)
+{
+    uint32_t gaps = count_stage(h, RS_STAGE_NOT_RECORDED), dark = count_stage(h, RS_STAGE_ENTERED);
+    if (gaps) {
+        rs_strbuf_puts(s, "Of rank ");
+        add_row_ranks(s, m, h, RS_STAGE_NOT_RECORDED);
+        rs_strbuf_puts(
+            s, " nothing was recorded here (lost, overwritten or not asked for): it may be where the others are, "
+               "or the cause.");
+    } else if (dark) {
+        rs_strbuf_puts(s, "Kernels were not recorded on all ranks: whether theirs had started is not known.");
+    }
+}
+
+enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open, struct rs_err *err)
+{
+    struct rs_strbuf s = {0}, detail = {0};
+    enum rs_status status = RS_OK;
+    if (!h->nconclusion) main_words(&s, &detail, h, m, pending, open);
+    if (s.len) status = conclude(h, &s, err);
+    if (status == RS_OK && detail.len) status = keep(h, &detail, &h->detail, err);
+    doubt_words(&s, h, m);
+    if (status == RS_OK && s.len) status = conclude(h, &s, err);
+    if (status == RS_OK && h->verdict != RS_VERDICT_NONE && h->nunseen) {
+        rs_strbuf_puts(&s, h->nunseen == 1 ? "Rank " : "Ranks ");
+        for (uint32_t i = 0; i < h->nunseen && i < 8; i++) rs_strbuf_printf(&s, "%s%d", i ? ", " : "", h->unseen[i]);
+        if (h->nunseen > 8) rs_strbuf_printf(&s, " and %" PRIu32 " more", h->nunseen - 8);
+        rs_strbuf_printf(&s, " left no recording: what %s did is not known.", h->nunseen == 1 ? "it" : "they");
+        status = conclude(h, &s, err);
+    }
+    rs_strbuf_free(&s);
+    rs_strbuf_free(&detail);
+    return status;
+}

@@ -1,0 +1,23 @@
+/* What a hang is told in: the sentences of a verdict, for a person who has to act.
+ *
+ * Texts are in the arena of the struct that they describe. */
+#ifndef RS_ANALYSE_HANG_WORDS_H
+#define RS_ANALYSE_HANG_WORDS_H
+
+#include "analyse/hang.h"
+#include "analyse/hang_steps.h"
+
+/* The detail of a stalled step, and what to look at. */
+enum rs_status rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *s,
+                                   struct rs_err *err);
+/* Of a circle: `op` waits for ranks that are in `next`, and that, in the end, for ranks in `op`. */
+enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, uint32_t op, uint32_t next,
+                                 struct rs_err *err);
+/* Everything else. `pending`: operations that were in flight; `open`: not all processes closed. */
+enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open,
+                           struct rs_err *err);
+
+/* "AllReduce 20 of default_pg:0" (pairs: "SendRecv 3 from rank 1 to 2 of ..."). */
+void rs_hang_op_text(const struct rs_model *m, uint32_t op, char *text, size_t size);
+
+#endif

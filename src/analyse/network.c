@@ -1,0 +1,224 @@
+#include "analyse/network.h"
+
+#include <stdlib.h>
+
+#include "analyse/quantile.h"
+
+enum { ENOUGH_MESSAGES = 16, ENOUGH_LINKS = 3 };
+static const double SLOW = 2;
+
+struct work {
+    struct rs_matrix *out;
+    const struct rs_view *view;
+    struct rs_map members; /* communicator, rank -> member */
+    struct rs_map index; /* seat, peer -> row */
+    uint32_t cap;
+};
+
+/* ---- rows ---- */
+
+static enum rs_status index_members(struct work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        if (m->members[i].rank >= 0)
+            RS_TRY(rs_map_put(&w->members, (uint64_t)m->members[i].comm << 32 | (uint32_t)m->members[i].rank, i, err));
+    return RS_OK;
+}
+
+/* The rank of the job that a peer without a recording is: known where ranks of the communicator are ranks of the job. */
+static int32_t rank_of_unseen(const struct rs_model *m, uint32_t member, int32_t peer)
+{
+    const struct rs_member *x = &m->members[member];
+    return x->global_rank >= 0 && x->global_rank == x->rank && m->comms[x->comm].nranks == m->world ? peer : -1;
+}
+
+static enum rs_status row_of(struct work *w, const struct rs_net *net, struct rs_link_row **row, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t comm = m->members[net->member].comm, seat = w->view->seat_of[net->member];
+    uint64_t peer = rs_map_get(&w->members, (uint64_t)comm << 32 | (uint32_t)net->peer, RS_NONE), *at;
+    int32_t unseen = peer == RS_NONE ? rank_of_unseen(m, net->member, net->peer) : -1;
+    uint32_t peer_seat = peer == RS_NONE ? RS_NONE : w->view->seat_of[peer];
+    /* Unseen peers: by their rank of the job, else all of a rank together. */
+    uint64_t other = peer_seat != RS_NONE ? peer_seat : UINT64_C(0x80000000) | (uint32_t)(unseen & 0x7fffffff);
+    RS_TRY(rs_map_at(&w->index, (uint64_t)seat << 32 | other, w->out->nrows, &at, err));
+    if (*at == w->out->nrows) {
+        if (w->out->nrows == w->cap) {
+            uint32_t cap = w->cap ? 2 * w->cap : 64;
+            struct rs_link_row *grown = realloc(w->out->rows, cap * sizeof *grown);
+            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            w->out->rows = grown;
+            w->cap = cap;
+        }
+        w->out->rows[w->out->nrows++] =
+            (struct rs_link_row){.seat = seat,
+                                 .peer_seat = peer_seat,
+                                 .rank = w->view->seats[seat].rank,
+                                 .peer = peer_seat != RS_NONE ? w->view->seats[peer_seat].rank : unseen};
+    }
+    *row = &w->out->rows[*at];
+    return RS_OK;
+}
+
+static enum rs_status collect(struct work *w, const struct rs_filter *filter, int64_t from, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    RS_TRY(index_members(w, err));
+    for (uint32_t i = 0; i < m->nnets; i++) {
+        const struct rs_net *n = &m->nets[i];
+        if (!rs_filter_comm(filter, m, m->members[n->member].comm) || !rs_filter_rank(filter, m, n->member) ||
+            !rs_filter_time(filter, n->from) || (from != RS_TIME_NONE && n->to < from))
+            continue;
+        struct rs_link_row *r = NULL;
+        RS_TRY(row_of(w, n, &r, err));
+        r->gpu_ns += n->gpu_ns;
+        r->credit_ns += n->credit_ns;
+        r->net_ns += n->send_ns;
+        r->recv_ns += n->recv_ns;
+        r->flush_ns += n->flush_ns;
+        r->consume_ns += n->consume_ns;
+        r->bytes += n->sent_bytes;
+        r->messages += n->sent;
+        r->received_bytes += n->received_bytes;
+        r->received_messages += n->received;
+    }
+    return RS_OK;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct rs_link_row *x = a, *y = b;
+    if (x->net_ns != y->net_ns) return x->net_ns > y->net_ns ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
+    if (x->seat != y->seat) return x->seat < y->seat ? -1 : 1;
+    return x->peer_seat < y->peer_seat ? -1 : x->peer_seat > y->peer_seat;
+}
+
+/* ---- slow links ---- */
+
+static bool measurable(const struct rs_link_row *r)
+{
+    return r->messages >= ENOUGH_MESSAGES && r->bytes && r->net_ns > 0;
+}
+
+/* Links that can be compared: between hosts or not, and the power of two of their messages. */
+static unsigned kind_of(const struct rs_view *v, const struct rs_link_row *r)
+{
+    bool remote = r->peer_seat == RS_NONE || v->seats[r->seat].host != v->seats[r->peer_seat].host;
+    uint64_t size = r->bytes / r->messages;
+    return (unsigned)(size ? 64 - __builtin_clzll(size) : 0) << 1 | remote;
+}
+
+/* fs a byte: whole numbers for the selection. */
+static int64_t per_byte(const struct rs_link_row *r)
+{
+    return (int64_t)((double)r->net_ns * 1e6 / (double)r->bytes);
+}
+
+static enum rs_status compare(struct work *w, struct rs_err *err)
+{
+    struct rs_matrix *n = w->out;
+    int64_t *list = malloc(((size_t)n->nrows + 1) * sizeof *list);
+    if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    bool present[2 * 65] = {0};
+    for (uint32_t i = 0; i < n->nrows; i++)
+        if (measurable(&n->rows[i])) present[kind_of(w->view, &n->rows[i])] = true;
+    for (unsigned kind = 0; kind < sizeof present; kind++) {
+        if (!present[kind]) continue;
+        size_t links = 0;
+        for (uint32_t i = 0; i < n->nrows; i++)
+            if (measurable(&n->rows[i]) && kind_of(w->view, &n->rows[i]) == kind) list[links++] = per_byte(&n->rows[i]);
+        int64_t median = rs_median(list, links);
+        if (links < ENOUGH_LINKS || median <= 0) continue;
+        for (uint32_t i = 0; i < n->nrows; i++)
+            if (measurable(&n->rows[i]) && kind_of(w->view, &n->rows[i]) == kind)
+                n->rows[i].slower = (double)per_byte(&n->rows[i]) / (double)median;
+    }
+    free(list);
+    return RS_OK;
+}
+
+/* Of a sender or a receiver: links that were compared, slow ones, and the slowest. */
+struct end {
+    uint32_t links, slow, worst;
+};
+
+static bool is_slow_end(const struct end *e)
+{
+    return e->slow >= 2 && e->slow * 5 >= e->links * 4;
+}
+
+static void count_ends(const struct rs_matrix *n, struct end *out, struct end *in)
+{
+    for (uint32_t i = 0; i < n->nrows; i++) {
+        const struct rs_link_row *r = &n->rows[i];
+        if (!(r->slower > 0)) continue;
+        struct end *ends[] = {&out[r->seat], r->peer_seat != RS_NONE ? &in[r->peer_seat] : NULL};
+        for (int k = 0; k < 2; k++) {
+            struct end *e = ends[k];
+            if (!e) continue;
+            if (!e->links++ || r->slower > n->rows[e->worst].slower) e->worst = i;
+            e->slow += r->slower >= SLOW;
+        }
+    }
+}
+
+static int by_slowness(const void *a, const void *b)
+{
+    const struct rs_slow_link *x = a, *y = b;
+    if (x->slower > y->slower || x->slower < y->slower) return x->slower > y->slower ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static enum rs_status name_slow(struct work *w, struct rs_err *err)
+{
+    struct rs_matrix *n = w->out;
+    uint32_t seats = w->view->nseats;
+    struct end *out = calloc(2 * (size_t)seats + 1, sizeof *out), *in = out ? out + seats : NULL;
+    n->slow = malloc(((size_t)n->nrows + 2 * (size_t)seats + 1) * sizeof *n->slow);
+    if (!out || !n->slow) {
+        free(out);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    count_ends(n, out, in);
+    for (uint32_t i = 0; i < 2 * seats; i++)
+        if (is_slow_end(&out[i]))
+            n->slow[n->nslow++] = (struct rs_slow_link){.scope = i < seats ? RS_SLOW_SENDER : RS_SLOW_RECEIVER,
+                                                        .row = out[i].worst,
+                                                        .links = out[i].slow,
+                                                        .slower = n->rows[out[i].worst].slower};
+    for (uint32_t i = 0; i < n->nrows; i++) {
+        const struct rs_link_row *r = &n->rows[i];
+        if (r->slower < SLOW || is_slow_end(&out[r->seat])) continue;
+        if (r->peer_seat != RS_NONE && is_slow_end(&in[r->peer_seat])) continue;
+        n->slow[n->nslow++] = (struct rs_slow_link){.scope = RS_SLOW_LINK, .row = i, .links = 1, .slower = r->slower};
+    }
+    qsort(n->slow, n->nslow, sizeof *n->slow, by_slowness);
+    free(out);
+    return RS_OK;
+}
+
+enum rs_status rs_matrix_find(struct rs_matrix *n, const struct rs_view *view, const struct rs_filter *filter,
+                              int64_t from, struct rs_err *err)
+{
+    struct work w = {.out = n, .view = view};
+    *n = (struct rs_matrix){0};
+    enum rs_status status = collect(&w, filter, from, err);
+    if (status == RS_OK && n->nrows) {
+        qsort(n->rows, n->nrows, sizeof *n->rows, by_time);
+        status = compare(&w, err);
+        if (status == RS_OK) status = name_slow(&w, err);
+    }
+    rs_map_free(&w.members);
+    rs_map_free(&w.index);
+    if (status != RS_OK) rs_matrix_free(n);
+    return status;
+}
+
+void rs_matrix_free(struct rs_matrix *n)
+{
+    free(n->rows);
+    free(n->slow);
+    *n = (struct rs_matrix){0};
+}

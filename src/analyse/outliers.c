@@ -1,0 +1,176 @@
+#include "analyse/outliers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/quantile.h"
+#include "analyse/words.h"
+#include "join/waits.h"
+
+struct work {
+    struct rs_outliers *out;
+    struct rs_view *view;
+    const struct rs_steps *steps;
+    uint32_t warmup;
+    const struct rs_stragglers *stragglers;
+    const struct rs_bandwidth *bandwidth;
+    int64_t *usual_cost; /* by seat: in a step, on average over those that are no outliers */
+    int64_t *cost; /* by seat, in the step at hand */
+    int64_t *slow; /* by row of bandwidth, in the step at hand */
+};
+
+static int64_t length(const struct rs_steps *s, uint32_t i)
+{
+    return rs_time_minus(s->at[i + 1], s->at[i]);
+}
+
+static enum rs_status choose(struct work *w, struct rs_err *err)
+{
+    const struct rs_steps *s = w->steps;
+    uint32_t n = s->n - w->warmup;
+    int64_t *list = malloc(((size_t)n + 1) * sizeof *list);
+    if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) list[i] = length(s, w->warmup + i);
+    int64_t usual = rs_median(list, n), mad = rs_mad(list, n, usual);
+    double limit = (double)usual + 5 * (double)mad;
+    if (limit < 1.05 * (double)usual) limit = 1.05 * (double)usual;
+    uint32_t found = 0;
+    for (uint32_t i = w->warmup; i < s->n; i++) found += (double)length(s, i) > limit;
+    w->out->rows = calloc((size_t)found + 1, sizeof *w->out->rows);
+    if (w->out->rows)
+        for (uint32_t i = w->warmup; i < s->n; i++)
+            if ((double)length(s, i) > limit)
+                w->out->rows[w->out->n++] = (struct rs_outlier){.step = i,
+                                                                .from_ns = s->at[i],
+                                                                .to_ns = s->at[i + 1],
+                                                                .duration_ns = length(s, i),
+                                                                .usual_ns = usual,
+                                                                .seat = RS_NONE,
+                                                                .row = RS_NONE};
+    free(list);
+    return w->out->rows ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+static struct rs_outlier *outlier_at(const struct work *w, uint32_t step, uint32_t *near)
+{
+    struct rs_outliers *o = w->out;
+    while (*near < o->n && o->rows[*near].step < step) ++*near;
+    return *near < o->n && o->rows[*near].step == step ? &o->rows[*near] : NULL;
+}
+
+/* Operations come by time, hence by step. */
+static void find_usual(struct work *w)
+{
+    uint32_t near = 0, plain = w->steps->n - w->warmup - w->out->n;
+    for (uint32_t i = 0; i < w->view->nops; i++) {
+        uint32_t op = w->view->ops[i], step = rs_steps_of(w->steps, rs_op_moment(w->view->model, op));
+        if (step == RS_NONE || step < w->warmup || w->stragglers->who[op] == RS_NONE) continue;
+        if (!outlier_at(w, step, &near)) w->usual_cost[w->stragglers->who[op]] += (int64_t)w->stragglers->cost[op];
+    }
+    for (uint32_t i = 0; i < w->view->nseats && plain; i++) w->usual_cost[i] /= plain;
+}
+
+static uint32_t largest(const int64_t *a, uint32_t n)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (a[i] > a[best]) best = i;
+    return best;
+}
+
+static enum rs_status explain(struct work *w, struct rs_outlier *o, struct rs_err *err)
+{
+    const struct rs_view *v = w->view;
+    int64_t more = o->duration_ns - o->usual_ns;
+    for (uint32_t i = 0; i < v->nseats; i++) w->cost[i] -= w->usual_cost[i];
+    uint32_t seat = largest(w->cost, v->nseats), row = largest(w->slow, w->bandwidth->nrows);
+    struct rs_strbuf s = {0};
+    if (v->nseats && w->cost[seat] >= more / 2) {
+        o->seat = seat;
+        o->late_ns = w->cost[seat];
+        rs_words_seat(&s, v, seat);
+        rs_strbuf_puts(&s, " was later than usual by ");
+        rs_words_ns(&s, o->late_ns);
+    } else if (w->bandwidth->nrows && w->slow[row] >= more / 2) {
+        o->row = row;
+        o->slow_ns = w->slow[row];
+        rs_words_func(&s, v->model, &w->bandwidth->rows[row]);
+        rs_strbuf_puts(&s, ": the transfer took ");
+        rs_words_ns(&s, o->slow_ns);
+        rs_strbuf_puts(&s, " longer than usual");
+    } else {
+        rs_words_ns(&s, more);
+        rs_strbuf_puts(&s, " more, outside of NCCL or on all ranks alike");
+    }
+    enum rs_status status = rs_strbuf_take(&s, &o->what, err);
+    rs_strbuf_free(&s);
+    return status;
+}
+
+static enum rs_status explain_all(struct work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    struct rs_outlier *now = NULL;
+    uint32_t near = 0;
+    for (uint32_t i = 0; i <= w->view->nops && w->out->n; i++) {
+        uint32_t op = i < w->view->nops ? w->view->ops[i] : RS_NONE;
+        uint32_t step = op != RS_NONE ? rs_steps_of(w->steps, rs_op_moment(m, op)) : RS_NONE;
+        if (now && step != now->step) {
+            RS_TRY(explain(w, now, err));
+            now = NULL;
+        }
+        if (step == RS_NONE) continue;
+        struct rs_outlier *o = outlier_at(w, step, &near);
+        if (o && !now) {
+            now = o;
+            memset(w->cost, 0, (w->view->nseats + 1) * sizeof *w->cost);
+            memset(w->slow, 0, (w->bandwidth->nrows + 1) * sizeof *w->slow);
+        }
+        if (!o) continue;
+        if (w->stragglers->who[op] != RS_NONE) w->cost[w->stragglers->who[op]] += (int64_t)w->stragglers->cost[op];
+        uint32_t row = w->bandwidth->row_of[op];
+        int64_t transfer = row != RS_NONE ? rs_op_transfer(m, op) : 0;
+        if (transfer > 0) w->slow[row] += transfer - w->bandwidth->rows[row].transfer_p50_ns;
+    }
+    for (uint32_t i = 0; i < w->out->n; i++) /* a step in which the filter let nothing through */
+        if (!w->out->rows[i].what) {
+            struct rs_strbuf s = {0};
+            rs_strbuf_puts(&s, "unknown");
+            RS_TRY(rs_strbuf_take(&s, &w->out->rows[i].what, err));
+        }
+    return RS_OK;
+}
+
+enum rs_status rs_outliers_find(struct rs_outliers *o, struct rs_view *view, const struct rs_steps *steps,
+                                uint32_t warmup, const struct rs_stragglers *stragglers,
+                                const struct rs_bandwidth *bandwidth, struct rs_err *err)
+{
+    *o = (struct rs_outliers){0};
+    if (steps->n <= warmup) return RS_OK;
+    struct work w = {.out = o,
+                     .view = view,
+                     .steps = steps,
+                     .warmup = warmup,
+                     .stragglers = stragglers,
+                     .bandwidth = bandwidth,
+                     .usual_cost = calloc((size_t)view->nseats + 1, sizeof *w.usual_cost),
+                     .cost = calloc((size_t)view->nseats + 1, sizeof *w.cost),
+                     .slow = calloc((size_t)bandwidth->nrows + 1, sizeof *w.slow)};
+    enum rs_status status = RS_OK;
+    if (!w.usual_cost || !w.cost || !w.slow) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = choose(&w, err);
+    if (status == RS_OK) find_usual(&w);
+    if (status == RS_OK) status = explain_all(&w, err);
+    free(w.usual_cost);
+    free(w.cost);
+    free(w.slow);
+    if (status != RS_OK) rs_outliers_free(o);
+    return status;
+}
+
+void rs_outliers_free(struct rs_outliers *o)
+{
+    for (uint32_t i = 0; i < o->n; i++) free(o->rows[i].what);
+    free(o->rows);
+    *o = (struct rs_outliers){0};
+}

@@ -1,0 +1,34 @@
+/* Steps that took longer than usual, and what was different in them.
+ *
+ * An outlier is longer than the median step by more than 5 median deviations and more than 5 %. What differed is the first
+ * of these that explains at least half of it: a rank that was later than it usually is, an operation whose transfer took
+ * longer than its median, else time outside of NCCL. Owns its rows and texts until rs_outliers_free(). */
+#ifndef RS_ANALYSE_OUTLIERS_H
+#define RS_ANALYSE_OUTLIERS_H
+
+#include "analyse/bandwidth.h"
+#include "analyse/steps.h"
+#include "analyse/stragglers.h"
+
+struct rs_outlier {
+    uint32_t step;
+    int64_t from_ns, to_ns, duration_ns, usual_ns;
+    uint32_t seat; /* the rank that was late; RS_NONE: that was not it */
+    int64_t late_ns; /* more than it usually is in a step */
+    uint32_t row; /* of the function that was slow; RS_NONE: that was not it */
+    int64_t slow_ns; /* its transfers took longer by */
+    char *what;
+};
+
+struct rs_outliers {
+    struct rs_outlier *rows; /* by time */
+    uint32_t n;
+};
+
+/* Steps before `warmup` are left out. */
+enum rs_status rs_outliers_find(struct rs_outliers *o, struct rs_view *view, const struct rs_steps *steps,
+                                uint32_t warmup, const struct rs_stragglers *stragglers,
+                                const struct rs_bandwidth *bandwidth, struct rs_err *err);
+void rs_outliers_free(struct rs_outliers *o);
+
+#endif

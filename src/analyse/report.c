@@ -1,0 +1,129 @@
+#include "analyse/report.h"
+
+#include <stdlib.h>
+
+#include "analyse/conclusion.h"
+
+/* ---- the basis ---- */
+
+/* Why an operation could not be compared. */
+static void count_uncompared(struct rs_report *r, uint32_t op)
+{
+    const struct rs_model *m = r->view.model;
+    struct rs_report_basis *b = &r->basis;
+    uint32_t n = m->ops.nparts[op], island = RS_NONE;
+    if (m->ops.flags[op] & RS_OP_VIOLATION) return; /* counted as that */
+    bool untimed = false, unaligned = false;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i], domain = rs_part_start_domain(m, part);
+        if (m->parts.start[part] == RS_TIME_NONE || domain == RS_NONE) {
+            untimed = true;
+            continue;
+        }
+        if (island != RS_NONE && m->domains[domain].island != island) unaligned = true;
+        island = m->domains[domain].island;
+    }
+    if (n < 2)
+        b->alone++;
+    else if (unaligned && !untimed)
+        b->unaligned++;
+    else
+        b->untimed++;
+}
+
+static void count_ops(struct rs_report *r)
+{
+    const struct rs_model *m = r->view.model;
+    struct rs_report_basis *b = &r->basis;
+    b->from_ns = b->to_ns = RS_TIME_NONE;
+    for (uint32_t i = 0; i < r->view.nops; i++) {
+        uint32_t op = r->view.ops[i];
+        if (!r->view.passes[op]) continue;
+        uint8_t flags = m->ops.flags[op];
+        b->ops++;
+        b->whole += (flags & RS_OP_WHOLE) != 0;
+        b->complete += (flags & RS_OP_COMPLETE) != 0;
+        b->mismatches += (flags & RS_OP_MISMATCH) != 0;
+        b->violations += (flags & RS_OP_VIOLATION) != 0;
+        b->doubles += (flags & RS_OP_DOUBLE) != 0;
+        if (!rs_view_compare(&r->view, op)) count_uncompared(r, op);
+        int64_t from = m->ops.first[op] != RS_TIME_NONE ? m->ops.first[op] : rs_op_moment(m, op);
+        int64_t to = rs_op_over(m, op);
+        if (from != RS_TIME_NONE && (b->from_ns == RS_TIME_NONE || from < b->from_ns)) b->from_ns = from;
+        if (to != RS_TIME_NONE && (b->to_ns == RS_TIME_NONE || to > b->to_ns)) b->to_ns = to;
+    }
+    b->compared = r->stragglers.compared;
+    b->ties = r->stragglers.ties;
+    b->max_error_ns = r->stragglers.max_error_ns;
+}
+
+static void count_ranks(struct rs_report *r)
+{
+    struct rs_report_basis *b = &r->basis;
+    b->ranks = r->view.nseats;
+    b->hosts = r->view.model->nhosts;
+    b->unseen = r->view.model->world >= 0 ? (int64_t)r->view.model->world - r->view.nseats : -1;
+    if (r->view.model->world >= 0 && b->unseen < 0)
+        b->unseen = 0; /* more than one job here, or no communicator of all */
+}
+
+/* ---- the whole ---- */
+
+/* Leaves out what was before step `warmup`. */
+static int64_t leave_out(struct rs_report *r, uint32_t warmup)
+{
+    if (!warmup || !r->steps.n) return RS_TIME_NONE;
+    r->warmup = warmup < r->steps.n ? warmup : r->steps.n;
+    int64_t from = r->steps.at[r->warmup];
+    for (uint32_t i = 0; i < r->view.nops; i++) {
+        uint32_t op = r->view.ops[i];
+        if (rs_op_moment(r->view.model, op) < from) r->view.passes[op] = false;
+    }
+    return from;
+}
+
+static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
+{
+    RS_TRY(rs_steps_find(&r->steps, &r->view, err));
+    int64_t from = leave_out(r, o->warmup);
+    RS_TRY(rs_stragglers_find(&r->stragglers, &r->view, err));
+    RS_TRY(rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm, err));
+    RS_TRY(rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth, err));
+    if (o->network) RS_TRY(rs_matrix_find(&r->network, &r->view, o->filter, from, err));
+    if (o->every_ns > 0 || o->every_steps)
+        RS_TRY(rs_course_find(&r->course, &r->view, &r->steps, &r->stragglers, &r->bandwidth, o->every_ns,
+                              o->every_steps, err));
+    count_ops(r);
+    count_ranks(r);
+    return rs_conclusion_make(r, err);
+}
+
+enum rs_status rs_report_make(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
+                              struct rs_err *err)
+{
+    *r = (struct rs_report){0};
+    RS_TRY(rs_view_make(&r->view, m, options->filter, err));
+    enum rs_status status = make(r, options, err);
+    if (status != RS_OK) rs_report_free(r);
+    return status;
+}
+
+void rs_report_free(struct rs_report *r)
+{
+    for (size_t i = 0; i < r->nconclusion; i++) free(r->conclusion[i]);
+    free(r->conclusion);
+    rs_course_free(&r->course);
+    rs_outliers_free(&r->outliers);
+    rs_matrix_free(&r->network);
+    rs_stragglers_free(&r->stragglers);
+    rs_bandwidth_free(&r->bandwidth);
+    rs_steps_free(&r->steps);
+    rs_view_free(&r->view);
+    *r = (struct rs_report){0};
+}
+
+bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s)
+{
+    int64_t span = rs_time_minus(r->basis.to_ns, r->basis.from_ns);
+    return s->cost_ns > span / 1000 && s->cost_ns / 10 > r->basis.max_error_ns;
+}

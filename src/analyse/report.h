@@ -1,0 +1,61 @@
+/* All that `ringscope report` says: figures, who was late, the network, odd steps, the course, and the conclusion.
+ *
+ * Made from a joined model, which it borrows and which must live on. Owns everything else until rs_report_free(). One
+ * thread at a time. */
+#ifndef RS_ANALYSE_REPORT_H
+#define RS_ANALYSE_REPORT_H
+
+#include "analyse/bandwidth.h"
+#include "analyse/course.h"
+#include "analyse/network.h"
+#include "analyse/outliers.h"
+#include "analyse/steps.h"
+#include "analyse/stragglers.h"
+
+struct rs_report_options {
+    const struct rs_filter *filter; /* resolved */
+    bool by_comm; /* rows of functions by communicator, not by class */
+    bool network;
+    uint32_t warmup; /* steps to leave out */
+    int64_t every_ns; /* windows of the course; 0: none */
+    uint32_t every_steps;
+};
+
+/* How much of the run the answer stands on. */
+struct rs_report_basis {
+    uint64_t ops; /* top-level, that the filter let through */
+    uint64_t whole, complete; /* all ranks are there; and ended */
+    uint64_t compared; /* who was last could be asked */
+    uint64_t alone; /* not: one rank is there, or in it */
+    uint64_t untimed; /* not: starts are not known, or stale */
+    uint64_t unaligned; /* not: clocks are not aligned with each other */
+    uint64_t violations; /* not: a rank ended before another began */
+    uint64_t ties, mismatches, doubles;
+    int64_t max_error_ns; /* of those compared; -1: none was */
+    uint32_t ranks, hosts; /* recorded */
+    int64_t unseen; /* ranks without a recording; -1: not known */
+    int64_t from_ns, to_ns; /* of the operations; RS_TIME_NONE: no time is known */
+};
+
+struct rs_report {
+    struct rs_view view;
+    struct rs_report_basis basis;
+    struct rs_steps steps;
+    uint32_t warmup; /* steps left out */
+    struct rs_bandwidth bandwidth;
+    struct rs_stragglers stragglers;
+    struct rs_matrix network;
+    struct rs_outliers outliers;
+    struct rs_course course;
+    char **conclusion;
+    size_t nconclusion;
+};
+
+enum rs_status rs_report_make(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
+                              struct rs_err *err);
+void rs_report_free(struct rs_report *r);
+
+/* Whether a straggler's cost is worth a line: above 0.1 % of the run and ten times the clock error. */
+bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s);
+
+#endif

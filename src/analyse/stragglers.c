@@ -1,0 +1,325 @@
+#include "analyse/stragglers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/holds.h"
+#include "analyse/quantile.h"
+#include "analyse/why.h"
+
+/* What is added up of a seat, and of a host. */
+struct tally {
+    struct rs_straggler sum;
+    int64_t covered; /* charged up to here on the common axis */
+};
+
+struct work {
+    struct rs_stragglers *out;
+    struct rs_view *view;
+    struct rs_holds holds;
+    struct tally *tallies; /* seats, then hosts */
+    uint32_t *meetings; /* of the arrivals at hand */
+};
+
+/* ---- charging ---- */
+
+static int64_t at_least_0(int64_t x)
+{
+    return x > 0 ? x : 0;
+}
+
+struct charge {
+    struct work *w;
+    bool counts; /* the filter lets the operation through */
+};
+
+static void pass_on(void *to, uint32_t culprit, int64_t ns)
+{
+    const struct charge *c = to;
+    if (c->counts) c->w->tallies[culprit].sum.passed_on_ns += ns;
+}
+
+/* How a lead is made up. */
+struct lead {
+    int64_t own, inherited, repeated, unclear;
+};
+
+/* `charged` is what G was charged for more than the others since they met. */
+static struct lead divide(int64_t ns, const struct rs_held *held, int64_t charged, int64_t error, struct tally *t,
+                          int64_t start)
+{
+    if (!held->known) return (struct lead){.unclear = ns};
+    struct lead l = {.own = ns - held->busy - charged};
+    if (l.own > ns) l.own = ns;
+    if (l.own < 0 || (l.own < ns && rs_is_tie(l.own, error))) l.own = 0;
+    l.inherited = held->busy > ns - l.own ? ns - l.own : at_least_0(held->busy);
+    if (t->covered != RS_TIME_NONE && t->covered > start - l.own) l.own = at_least_0(start - t->covered);
+    if (t->covered == RS_TIME_NONE || t->covered < start) t->covered = start;
+    l.repeated = ns - l.own - l.inherited;
+    return l;
+}
+
+/* `other` is the latest of those outside; ranks of `inside` (a host) lose nothing by it. */
+static void add(const struct rs_view *v, struct rs_straggler *s, const struct lead *l, const struct rs_arrival *last,
+                const struct rs_arrival *other, uint32_t inside)
+{
+    int64_t lost = 0;
+    s->times_last++;
+    s->cost_ns += l->own;
+    s->inherited_ns += l->inherited;
+    s->repeated_ns += l->repeated;
+    s->unclear_ns += l->unclear;
+    rs_why_add(v, last, other, l->own, s->why_ns);
+    s->why_ns[RS_WHY_HELD] += l->inherited;
+    if (!l->own) return;
+    for (uint32_t i = 0; i < v->narrivals; i++)
+        if (v->seats[v->arrivals[i].seat].host != inside) lost += last->start - v->arrivals[i].start;
+    s->gpu_time_lost_ns += (int64_t)((double)lost * ((double)l->own / (double)(last->start - other->start)));
+}
+
+/* The latest arrival, the latest of another seat, and the latest of another host (RS_NONE: there is none). */
+static void find_last(const struct rs_view *v, uint32_t *first, uint32_t *second, uint32_t *other_host)
+{
+    *first = 0;
+    for (uint32_t i = 1; i < v->narrivals; i++)
+        if (v->arrivals[i].start > v->arrivals[*first].start) *first = i;
+    uint32_t seat = v->arrivals[*first].seat, host = v->seats[seat].host;
+    *second = *other_host = RS_NONE;
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        const struct rs_arrival *a = &v->arrivals[i];
+        if (a->seat == seat) continue;
+        if (*second == RS_NONE || a->start > v->arrivals[*second].start) *second = i;
+        if (v->seats[a->seat].host == host) continue;
+        if (*other_host == RS_NONE || a->start > v->arrivals[*other_host].start) *other_host = i;
+    }
+}
+
+/* Returns whom the others of the operation waited for; RS_NONE: nobody can be told. */
+static uint32_t charge_rank(struct charge *c, uint32_t op, uint32_t first, uint32_t second)
+{
+    struct work *w = c->w;
+    struct rs_view *v = w->view;
+    const struct rs_arrival *a = &v->arrivals[first], *b = &v->arrivals[second];
+    int64_t error = v->model->ops.error[op], lead = a->start - b->start;
+    if (rs_is_tie(lead, error)) return RS_NONE;
+    struct tally *t = &w->tallies[a->seat];
+    struct rs_held held = rs_holds_compare(&w->holds, a->seat, w->meetings[first], b->seat, w->meetings[second]);
+    struct lead l = divide(lead, &held, held.charged, error, t, a->start);
+    w->holds.seats[a->seat].charged += l.own;
+    uint32_t culprit = a->seat, other = RS_NONE;
+    if (l.inherited) other = rs_holds_blame(&w->holds, a->seat, w->meetings[first], l.inherited, pass_on, c);
+    if (other != RS_NONE && l.inherited > lead / 2) culprit = other;
+    if (!c->counts) return culprit;
+    add(v, &t->sum, &l, a, b, RS_NONE);
+    w->out->cost_ns += l.own;
+    w->out->who[op] = a->seat;
+    w->out->cost[op] = (float)l.own;
+    return culprit;
+}
+
+static void charge_host(struct charge *c, uint32_t op, uint32_t first, uint32_t outside)
+{
+    struct work *w = c->w;
+    struct rs_view *v = w->view;
+    const struct rs_arrival *a = &v->arrivals[first], *b = &v->arrivals[outside];
+    uint32_t host = v->seats[a->seat].host;
+    int64_t error = v->model->ops.error[op], lead = a->start - b->start;
+    if (rs_is_tie(lead, error)) return;
+    struct tally *t = &w->tallies[v->nseats + host];
+    struct rs_held held = rs_holds_compare(&w->holds, a->seat, w->meetings[first], b->seat, w->meetings[outside]);
+    int64_t charged = held.charged > held.host_charged ? held.charged : held.host_charged;
+    struct lead l = divide(lead, &held, charged, error, t, a->start);
+    w->holds.host_charged[host] += l.own;
+    if (c->counts) add(v, &t->sum, &l, a, b, host);
+}
+
+/* ---- operations ---- */
+
+/* Ranks whose part was not recorded have met the others all the same. */
+static void meet_absent(struct work *w, uint32_t op, int64_t now)
+{
+    const struct rs_model *m = w->view->model;
+    const struct rs_comm_row *c = &m->comms[m->ops.comm[op]];
+    if (m->ops.kind[op] == RS_OP_PAIR || w->view->narrivals >= c->nmembers) return;
+    for (uint32_t i = c->first_member; i != RS_NONE; i = m->members[i].next)
+        if (w->holds.meetings[i].op != op) rs_holds_missed(&w->holds, i, op, w->view->seat_of[i], now);
+}
+
+/* An operation that cannot be compared holds its ranks as well, those that it is known of. What no rank has times of
+ * (copy engines, calls without a kernel) is left out on all ranks alike. */
+static enum rs_status take_uncompared(struct work *w, uint32_t op, struct rs_err *err)
+{
+    struct rs_view *v = w->view;
+    int64_t first = v->model->ops.first[op];
+    if (first == RS_TIME_NONE) return RS_OK;
+    rs_view_arrivals(v, op);
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        const struct rs_arrival *a = &v->arrivals[i];
+        uint32_t meeting;
+        RS_TRY(rs_holds_meeting(&w->holds, op, a, &meeting, err));
+        if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end < a->start) {
+            rs_holds_missed(&w->holds, meeting, op, a->seat, a->start == RS_TIME_NONE ? first : a->start);
+        } else {
+            rs_holds_reach(&w->holds, a->seat, a->start);
+            rs_holds_met(&w->holds, meeting, op, a, a->start, RS_NONE);
+        }
+    }
+    meet_absent(w, op, first);
+    return RS_OK;
+}
+
+static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
+{
+    struct rs_view *v = w->view;
+    struct charge c = {.w = w, .counts = v->passes[op]};
+    int64_t error = v->model->ops.error[op];
+    uint32_t first, second, outside;
+    find_last(v, &first, &second, &outside);
+    if (second == RS_NONE) return RS_OK; /* ranks that share a device */
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        RS_TRY(rs_holds_meeting(&w->holds, op, &v->arrivals[i], &w->meetings[i], err));
+        rs_holds_reach(&w->holds, v->arrivals[i].seat, v->arrivals[i].start);
+    }
+    /* The host before the rank, so that the rank's charge here is not taken for one from before. */
+    if (outside != RS_NONE) charge_host(&c, op, first, outside);
+    uint32_t culprit = charge_rank(&c, op, first, second);
+    int64_t last = v->arrivals[first].start;
+    for (uint32_t i = 0; i < v->narrivals; i++)
+        rs_holds_met(&w->holds, w->meetings[i], op, &v->arrivals[i], last,
+                     v->arrivals[i].seat == culprit ? RS_NONE : culprit);
+    meet_absent(w, op, last);
+    if (!c.counts) return RS_OK;
+    w->out->compared++;
+    w->out->ties += culprit == RS_NONE;
+    if (error > w->out->max_error_ns) w->out->max_error_ns = error;
+    for (uint32_t i = 0; i < v->narrivals; i++) w->tallies[v->arrivals[i].seat].sum.compared++;
+    uint32_t hosts_from = v->nseats;
+    if (outside != RS_NONE)
+        for (uint32_t i = 0; i < v->narrivals; i++) { /* ranks of a host mostly stand together: count it once */
+            uint32_t host = v->seats[v->arrivals[i].seat].host;
+            if (!i || v->seats[v->arrivals[i - 1].seat].host != host) w->tallies[hosts_from + host].sum.compared++;
+        }
+    rs_lateness_add(&w->out->lateness, v, culprit == RS_NONE ? RS_NONE : v->arrivals[first].seat);
+    return RS_OK;
+}
+
+/* ---- rows ---- */
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct rs_straggler *x = a, *y = b;
+    if (x->cost_ns != y->cost_ns) return x->cost_ns > y->cost_ns ? -1 : 1;
+    if (x->inherited_ns != y->inherited_ns) return x->inherited_ns > y->inherited_ns ? -1 : 1;
+    if ((x->seat == RS_NONE) != (y->seat == RS_NONE)) return x->seat == RS_NONE ? -1 : 1;
+    return x->seat < y->seat ? -1 : x->seat > y->seat;
+}
+
+/* Of the ranks of a host: how many there are, and how many cost about as much as the costliest of them. */
+struct host_ranks {
+    uint32_t all, alike;
+    int64_t largest;
+};
+
+/* A host is named where none of its ranks explains it alone: none costs nearly as much, or most of them do, since they
+ * meet the others one by one; that is, if they stand out against all ranks (`median`). */
+static void judge_host(struct rs_straggler *s, const struct host_ranks *c, int64_t median)
+{
+    s->by_host = c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
+    if (!s->by_host && (double)c->largest > 0.8 * (double)s->cost_ns) s->times_last = 0;
+    if (s->by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* it costs no less than one of its ranks */
+}
+
+static enum rs_status judge_hosts(struct work *w, struct rs_err *err)
+{
+    const struct rs_view *v = w->view;
+    struct host_ranks *hosts = calloc(v->model->nhosts + 1, sizeof *hosts);
+    int64_t *costs = malloc((v->nseats + 1) * sizeof *costs);
+    enum rs_status status = hosts && costs ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++) {
+        struct host_ranks *c = &hosts[v->seats[i].host];
+        costs[i] = w->tallies[i].sum.cost_ns;
+        c->all++;
+        if (costs[i] > c->largest) c->largest = costs[i];
+    }
+    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++) {
+        struct host_ranks *c = &hosts[v->seats[i].host];
+        bool like = costs[i] > 0 && (double)costs[i] > 0.7 * (double)c->largest;
+        c->alike += like;
+        w->tallies[i].sum.by_host = like; /* if that is most of the host */
+    }
+    int64_t median = status == RS_OK ? rs_median(costs, v->nseats) : 0;
+    for (uint32_t h = 0; h < v->model->nhosts && status == RS_OK; h++)
+        judge_host(&w->tallies[v->nseats + h].sum, &hosts[h], median);
+    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++)
+        w->tallies[i].sum.by_host &= w->tallies[v->nseats + v->seats[i].host].sum.by_host;
+    free(hosts);
+    free(costs);
+    return status;
+}
+
+static enum rs_status make_rows(struct work *w, struct rs_err *err)
+{
+    struct rs_stragglers *s = w->out;
+    uint32_t n = w->view->nseats + w->view->model->nhosts;
+    s->rows = malloc((n + 1) * sizeof *s->rows);
+    if (!s->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    RS_TRY(judge_hosts(w, err));
+    for (uint32_t i = 0; i < n; i++) {
+        struct rs_straggler *r = &w->tallies[i].sum;
+        if (!r->times_last || (r->seat == RS_NONE && !r->cost_ns)) continue;
+        r->share = r->compared ? (double)r->times_last / (double)r->compared : 0;
+        rs_wilson(r->times_last, r->compared, &r->share_low, &r->share_high);
+        rs_why_finish(r);
+        s->rows[s->nrows++] = *r;
+    }
+    qsort(s->rows, s->nrows, sizeof *s->rows, by_cost);
+    return rs_lateness_finish(&s->lateness, err);
+}
+
+static enum rs_status find(struct work *w, struct rs_err *err)
+{
+    struct rs_view *v = w->view;
+    const struct rs_model *m = v->model;
+    uint32_t n = v->nseats + m->nhosts, most = 0;
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (m->ops.nparts[v->ops[i]] > most) most = m->ops.nparts[v->ops[i]];
+    w->tallies = calloc(n + 1, sizeof *w->tallies);
+    w->meetings = malloc((most + 1) * sizeof *w->meetings);
+    w->out->who = malloc(((size_t)m->ops.n + 1) * sizeof *w->out->who);
+    w->out->cost = calloc((size_t)m->ops.n + 1, sizeof *w->out->cost);
+    if (!w->tallies || !w->meetings || !w->out->who || !w->out->cost)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    memset(w->out->who, 0xff, ((size_t)m->ops.n + 1) * sizeof *w->out->who); /* RS_NONE */
+    for (uint32_t i = 0; i < n; i++) {
+        bool is_seat = i < v->nseats;
+        w->tallies[i].covered = RS_TIME_NONE;
+        w->tallies[i].sum.seat = is_seat ? i : RS_NONE;
+        w->tallies[i].sum.host = is_seat ? v->seats[i].host : i - v->nseats;
+    }
+    RS_TRY(rs_holds_init(&w->holds, v, err));
+    RS_TRY(rs_lateness_init(&w->out->lateness, v, err));
+    for (uint32_t i = 0; i < v->nops; i++)
+        RS_TRY(rs_view_compare(v, v->ops[i]) ? take(w, v->ops[i], err) : take_uncompared(w, v->ops[i], err));
+    return make_rows(w, err);
+}
+
+enum rs_status rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view, struct rs_err *err)
+{
+    struct work w = {.out = s, .view = view};
+    *s = (struct rs_stragglers){.max_error_ns = -1};
+    enum rs_status status = find(&w, err);
+    rs_holds_free(&w.holds);
+    free(w.tallies);
+    free(w.meetings);
+    if (status != RS_OK) rs_stragglers_free(s);
+    return status;
+}
+
+void rs_stragglers_free(struct rs_stragglers *s)
+{
+    free(s->rows);
+    free(s->who);
+    free(s->cost);
+    rs_lateness_free(&s->lateness);
+    *s = (struct rs_stragglers){.max_error_ns = -1};
+}

@@ -1,0 +1,54 @@
+/* Who was late, what that cost, and why.
+ *
+ * The cost of a set G of ranks (one rank, or a host) is, over the operations that could be compared, the sum of
+ * max(0, latest start in G - latest start outside G): what fixing G alone would save, at most. A lead below twice the
+ * clock error is a tie and costs nothing. Of each lead
+ *   - what G was held by (waits and long transfers in operations of other communicators) is inherited, and passed on to
+ *     those whom it had waited for;
+ *   - what G was charged for already since it last met the others is repeated;
+ *   - an instant in which several operations wait for G counts once: the rest is repeated, too;
+ *   - where records in between are missing, nothing is charged: it is unclear;
+ *   - the remainder is G's own: its cost.
+ * The own part is split by why: launched late, queued (launched in time, started late), or unknown.
+ *
+ * Owns its tables until rs_stragglers_free(). */
+#ifndef RS_ANALYSE_STRAGGLERS_H
+#define RS_ANALYSE_STRAGGLERS_H
+
+#include "analyse/lateness.h"
+#include "analyse/view.h"
+
+enum rs_why { RS_WHY_LAUNCHED_LATE, RS_WHY_QUEUED, RS_WHY_HELD, RS_WHY_UNKNOWN, RS_WHYS };
+/* "launched late", "queued behind compute", "held by an earlier collective", "unknown". */
+const char *rs_why_text(enum rs_why why);
+
+struct rs_straggler {
+    uint32_t seat; /* RS_NONE: a host */
+    uint32_t host;
+    uint64_t compared, times_last; /* operations it was in; it was the last of */
+    double share, share_low, share_high; /* times_last of compared, with its 95 % interval */
+    int64_t cost_ns, inherited_ns, repeated_ns;
+    int64_t unclear_ns; /* records in between are missing: whether it was its own is not known */
+    int64_t passed_on_ns; /* lateness of others that began here; part of no cost */
+    int64_t gpu_time_lost_ns; /* by all the others together */
+    int64_t why_ns[RS_WHYS];
+    enum rs_why why; /* the largest of its own; HELD where it inherited more than twice its cost */
+    bool by_host; /* a rank that is late together with most of its host, which has a row of its own */
+};
+
+struct rs_stragglers {
+    struct rs_straggler *rows; /* by cost; those with no lead at all are left out */
+    uint32_t nrows;
+    struct rs_lateness lateness;
+    uint64_t compared, ties; /* operations */
+    int64_t cost_ns; /* of all ranks together */
+    int64_t max_error_ns; /* of an operation that was compared; -1: none was */
+    /* By operation, for those that passed; RS_NONE and 0 elsewhere: */
+    uint32_t *who; /* the seat that was last */
+    float *cost; /* its own part, ns */
+};
+
+enum rs_status rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view, struct rs_err *err);
+void rs_stragglers_free(struct rs_stragglers *s);
+
+#endif

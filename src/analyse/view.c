@@ -1,0 +1,178 @@
+#include "analyse/view.h"
+
+#include <stdlib.h>
+
+#include "join/ranks.h"
+
+/* ---- seats ---- */
+
+/* The seat of a member at a place: the one there that has its rank, or none yet. Several ranks on one device of one
+ * process are told apart by their rank of the job. */
+static uint32_t seat_at(const struct rs_view *v, uint32_t seat, int32_t rank)
+{
+    while (seat != RS_NONE && rank >= 0 && v->seats[seat].rank >= 0 && v->seats[seat].rank != rank)
+        seat = v->seats[seat].next;
+    return seat;
+}
+
+static enum rs_status find_seats(struct rs_view *v, struct rs_err *err)
+{
+    const struct rs_model *m = v->model;
+    struct rs_places places;
+    RS_TRY(rs_places_find(&places, m, err));
+    uint32_t *first = malloc((places.n + 1) * sizeof *first);
+    v->seats = calloc(m->nmembers + 1, sizeof *v->seats);
+    v->seat_of = calloc(m->nmembers + 1, sizeof *v->seat_of);
+    if (!first || !v->seats || !v->seat_of) {
+        free(first);
+        rs_places_free(&places);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < places.n; i++) first[i] = RS_NONE;
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        const struct rs_member *x = &m->members[i];
+        uint32_t place = places.of[i], seat = seat_at(v, first[place], x->global_rank);
+        if (seat == RS_NONE) {
+            seat = v->nseats++;
+            v->seats[seat] = (struct rs_seat){.proc = x->proc,
+                                              .host = m->procs[x->proc].host,
+                                              .member = i,
+                                              .rank = x->global_rank,
+                                              .device = x->device,
+                                              .next = first[place]};
+            first[place] = seat;
+        }
+        if (v->seats[seat].rank < 0) v->seats[seat].rank = x->global_rank;
+        v->seat_of[i] = seat;
+    }
+    free(first);
+    rs_places_free(&places);
+    return RS_OK;
+}
+
+/* ---- operations ---- */
+
+int64_t rs_op_moment(const struct rs_model *m, uint32_t op)
+{
+    int64_t t = m->ops.last[op] != RS_TIME_NONE ? m->ops.last[op] : m->ops.first[op];
+    for (uint32_t i = 0; t == RS_TIME_NONE && i < m->ops.nparts[op]; i++)
+        t = m->parts.enqueued[m->order[m->ops.part[op] + i]];
+    return t;
+}
+
+int64_t rs_op_over(const struct rs_model *m, uint32_t op)
+{
+    int64_t t = rs_op_moment(m, op);
+    return m->ops.end[op] != RS_TIME_NONE && m->ops.end[op] > t ? m->ops.end[op] : t;
+}
+
+struct timed {
+    int64_t at;
+    uint32_t op;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static enum rs_status sort_ops(struct rs_view *v, const struct rs_filter *filter, struct rs_err *err)
+{
+    const struct rs_model *m = v->model;
+    const struct rs_ops *ops = &m->ops;
+    struct timed *list = malloc((ops->n + 1) * sizeof *list);
+    v->ops = malloc((ops->n + 1) * sizeof *v->ops);
+    v->passes = calloc(ops->n + 1, sizeof *v->passes);
+    enum rs_status status = RS_OK;
+    if (!list || !v->ops || !v->passes) {
+        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    } else {
+        bool sorted = true;
+        uint32_t largest = 0;
+        for (uint32_t i = 0; i < ops->n; i++) {
+            if (ops->kind[i] == RS_OP_PAIR && ops->fanout[i] != RS_NONE) continue;
+            list[v->nops] = (struct timed){rs_op_moment(m, i), i};
+            if (v->nops && list[v->nops].at < list[v->nops - 1].at) sorted = false;
+            v->nops++;
+            v->passes[i] = rs_filter_op(filter, m, i);
+            if (ops->nparts[i] > largest) largest = ops->nparts[i];
+        }
+        if (!sorted) qsort(list, v->nops, sizeof *list, by_time);
+        for (uint32_t i = 0; i < v->nops; i++) v->ops[i] = list[i].op;
+        v->arrivals = malloc((largest + 1) * sizeof *v->arrivals);
+        if (!v->arrivals) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    free(list);
+    return status;
+}
+
+enum rs_status rs_view_make(struct rs_view *v, const struct rs_model *m, const struct rs_filter *filter,
+                            struct rs_err *err)
+{
+    *v = (struct rs_view){.model = m};
+    enum rs_status status = find_seats(v, err);
+    if (status == RS_OK) status = sort_ops(v, filter, err);
+    if (status != RS_OK) rs_view_free(v);
+    return status;
+}
+
+void rs_view_free(struct rs_view *v)
+{
+    free(v->seats);
+    free(v->seat_of);
+    free(v->ops);
+    free(v->passes);
+    free(v->arrivals);
+    *v = (struct rs_view){0};
+}
+
+/* ---- arrivals ---- */
+
+/* Starts that are further apart, and operations that take longer, are damage: 20 hours, so that sums stay sums. */
+#define LONGEST (INT64_C(1) << 46)
+
+void rs_view_arrivals(struct rs_view *v, uint32_t op)
+{
+    const struct rs_model *m = v->model;
+    const struct rs_parts *p = &m->parts;
+    v->narrivals = 0;
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i], member = p->member[part];
+        struct rs_arrival *a = v->narrivals ? &v->arrivals[v->narrivals - 1] : NULL;
+        if (m->ops.kind[op] == RS_OP_FANOUT && (p->flags[part] & RS_PART_SELF)) continue; /* NCCL times none of them */
+        if (!a || a->member != member || m->ops.kind[op] != RS_OP_FANOUT) {
+            v->arrivals[v->narrivals++] = (struct rs_arrival){.seat = v->seat_of[member],
+                                                              .member = member,
+                                                              .part = part,
+                                                              .start = p->start[part],
+                                                              .end = p->end[part]};
+            continue;
+        }
+        if (p->start[part] != RS_TIME_NONE && (a->start == RS_TIME_NONE || p->start[part] < a->start)) {
+            a->start = p->start[part];
+            a->part = part;
+        }
+        if (p->end[part] == RS_TIME_NONE || (a->end != RS_TIME_NONE && p->end[part] > a->end)) a->end = p->end[part];
+    }
+}
+
+bool rs_view_compare(struct rs_view *v, uint32_t op)
+{
+    const struct rs_model *m = v->model;
+    v->narrivals = 0;
+    if (!(m->ops.flags[op] & RS_OP_CLOCKED) || (m->ops.flags[op] & (RS_OP_DOUBLE | RS_OP_VIOLATION)) ||
+        m->ops.nparts[op] < 2)
+        return false;
+    rs_view_arrivals(v, op);
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        const struct rs_arrival *a = &v->arrivals[i];
+        if (a->start == RS_TIME_NONE) return false;
+        int64_t apart = rs_time_minus(a->start, v->arrivals[0].start);
+        if (apart > LONGEST || apart < -LONGEST) return false;
+        if (a->end != RS_TIME_NONE && (a->end < a->start || rs_time_minus(a->end, a->start) > LONGEST))
+            v->arrivals[i].end = RS_TIME_NONE;
+    }
+    return v->narrivals >= 2;
+}

@@ -1,0 +1,61 @@
+/* What the analyses look at: the seats of a job, its operations by time, and who came when to an operation.
+ *
+ * A seat is a GPU of a process: what the communicators of one rank of the job have in common; waiting in one of them
+ * makes it late in the others. Top-level operations are all but the pairs inside a fan-out. They are in the order of
+ * their latest start, so that what held a rank comes before what it was late for.
+ * Borrows the model; owns its tables until rs_view_free(). One thread at a time. */
+#ifndef RS_ANALYSE_VIEW_H
+#define RS_ANALYSE_VIEW_H
+
+#include "model/filter.h"
+#include "model/model.h"
+
+struct rs_seat {
+    uint32_t proc, host;
+    uint32_t member; /* one of its members */
+    int32_t rank; /* of the job; -1: not known */
+    int32_t device;
+    uint32_t next; /* of the same place with another rank; RS_NONE */
+};
+
+/* A rank's part in an operation: of a fan-out, all its sends and receives together. */
+struct rs_arrival {
+    uint32_t seat, member;
+    uint32_t part; /* the one that started first */
+    int64_t start, end; /* first start; last end, RS_TIME_NONE: not known */
+};
+
+struct rs_view {
+    const struct rs_model *model;
+    struct rs_seat *seats;
+    uint32_t nseats;
+    uint32_t *seat_of; /* by member */
+    uint32_t *ops; /* top-level, by time */
+    uint32_t nops;
+    bool *passes; /* by operation: the filter lets it through */
+    struct rs_arrival *arrivals; /* of the operation asked for last; room for the largest */
+    uint32_t narrivals;
+};
+
+enum rs_status rs_view_make(struct rs_view *view, const struct rs_model *m, const struct rs_filter *filter,
+                            struct rs_err *err);
+void rs_view_free(struct rs_view *view);
+
+/* When an operation was: its latest start, else its first, else the first API call; RS_TIME_NONE: not known. */
+int64_t rs_op_moment(const struct rs_model *m, uint32_t op);
+/* When it was over, at the earliest: its end where that is known, else its moment. */
+int64_t rs_op_over(const struct rs_model *m, uint32_t op);
+
+/* Fills view->arrivals with the ranks of an operation, by rank; starts may be RS_TIME_NONE. */
+void rs_view_arrivals(struct rs_view *view, uint32_t op);
+/* The same, for comparing. False when waits cannot be told: one rank only, unknown starts, clocks that are not aligned
+ * with each other, times that cannot be. */
+bool rs_view_compare(struct rs_view *view, uint32_t op);
+
+/* Whether a lead is too small to call anybody last: below twice the clock error. */
+static inline bool rs_is_tie(int64_t lead, int64_t error_ns)
+{
+    return lead <= 0 || error_ns < 0 || lead / 2 < error_ns;
+}
+
+#endif

@@ -1,0 +1,65 @@
+#include "analyse/words.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+/* Two digits that mean something, three at most before the unit. */
+static void scaled(struct rs_strbuf *s, double value, const char *unit)
+{
+    rs_strbuf_printf(s, "%.*f %s", value < 1 ? 2 : value < 9.95 ? 1 : 0, value, unit);
+}
+
+void rs_words_ns(struct rs_strbuf *s, int64_t ns)
+{
+    double x = (double)ns;
+    if (x < 0) rs_strbuf_putc(s, '-');
+    if (x < 0) x = -x;
+    if (x < 999.5)
+        rs_strbuf_printf(s, "%.0f ns", x);
+    else if (x < 999.5e3)
+        scaled(s, x / 1e3, "us");
+    else if (x < 500e6)
+        scaled(s, x / 1e6, "ms");
+    else
+        scaled(s, x / 1e9, "s");
+}
+
+void rs_words_bytes(struct rs_strbuf *s, uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    double x = (double)bytes;
+    int unit = 0;
+    for (; unit < 6 && x >= 1024; unit++) x /= 1024;
+    bool whole = x - (double)(uint64_t)x < 0.05 || x >= 100;
+    rs_strbuf_printf(s, "%.*f %s", whole ? 0 : 1, x, units[unit]);
+}
+
+void rs_words_moment(struct rs_strbuf *s, int64_t ns)
+{
+    int64_t seconds = ns / 1000000000, rest = ns % 1000000000;
+    time_t t = (time_t)(rest < 0 ? seconds - 1 : seconds);
+    struct tm tm;
+    char text[32] = "?";
+    if (gmtime_r(&t, &tm)) strftime(text, sizeof text, "%H:%M:%S", &tm);
+    rs_strbuf_printf(s, "%s.%03d UTC", text, (int)((rest < 0 ? rest + 1000000000 : rest) / 1000000));
+}
+
+void rs_words_seat(struct rs_strbuf *s, const struct rs_view *v, uint32_t seat)
+{
+    const struct rs_seat *x = &v->seats[seat];
+    const struct rs_model *m = v->model;
+    if (x->rank >= 0)
+        rs_strbuf_printf(s, "rank %" PRId32 " (%s", x->rank, m->hosts[x->host].name);
+    else
+        rs_strbuf_printf(s, "process %" PRIu32 " (%s", m->procs[x->proc].pid, m->hosts[x->host].name);
+    if (x->device >= 0) rs_strbuf_printf(s, ", GPU %" PRId32, x->device);
+    rs_strbuf_putc(s, ')');
+}
+
+void rs_words_func(struct rs_strbuf *s, const struct rs_model *m, const struct rs_func_row *row)
+{
+    const char *func = rs_model_text(m, row->func);
+    rs_strbuf_puts(s, *func ? func : "operation");
+    rs_strbuf_puts(s, row->bytes_min != row->bytes_max ? " of about " : " of ");
+    rs_words_bytes(s, row->bytes);
+}

@@ -1,0 +1,290 @@
+/* ringscope clocks: how every clock of the job was brought onto one axis, how well, and how late GPU timers were read. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/clock_rows.h"
+#include "cli/commands.h"
+#include "cli/filters.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "join/clocks.h"
+
+enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
+
+/* ---- JSON ---- */
+
+static void put_time(struct rs_json *j, const char *key, int64_t ns)
+{
+    rs_json_key(j, key);
+    if (ns == RS_TIME_NONE)
+        rs_json_null(j);
+    else
+        rs_json_i64(j, ns);
+}
+
+static void put_drift(struct rs_json *j, const char *key, const struct rs_model *m, uint32_t domain)
+{
+    if (domain == RS_NONE || m->domains[domain].method == RS_CLOCK_NONE)
+        rs_json_key_null(j, key);
+    else
+        rs_json_key_double(j, key, m->domains[domain].drift_ppm);
+}
+
+static void put_uuid(struct rs_json *j, const struct rs_domain *gpu)
+{
+    char text[37], *at = text;
+    bool any = false;
+    for (int i = 0; gpu && i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
+        at += snprintf(at, 3, "%02x", gpu->uuid[i]);
+        any |= gpu->uuid[i] != 0;
+    }
+    rs_json_key_str(j, "uuid", any ? text : NULL);
+}
+
+static void put_gpu(struct rs_json *j, const struct rs_model *m, const struct rs_clock_row *row,
+                    const struct rs_late *late)
+{
+    const struct rs_domain *gpu = row->gpu == RS_NONE ? NULL : &m->domains[row->gpu];
+    put_uuid(j, gpu);
+    put_drift(j, "gpu_drift_ppm", m, row->gpu);
+    rs_json_key(j, "read_late_ns");
+    rs_json_object(j);
+    put_time(j, "p50", late->p50_ns);
+    put_time(j, "p99", late->p99_ns);
+    rs_json_end(j);
+    rs_json_key_u64(j, "ring_overruns", gpu ? gpu->overruns : 0);
+    rs_json_key_u64(j, "stale_timers", gpu ? gpu->stale : 0);
+    rs_json_key_u64(j, "timers", gpu ? gpu->timers : 0);
+}
+
+static void put_fit(struct rs_json *j, const struct rs_model *m, const struct rs_clock_rows *r,
+                    const struct rs_clock_row *row)
+{
+    const struct rs_domain *own = rs_clock_own(m, row);
+    rs_json_key_str(j, "host_method", rs_clock_method_name(m->domains[rs_clock_of_host(m, row)].method));
+    rs_json_key(j, "hull_ns");
+    rs_json_array(j);
+    for (int side = 0; side < 2; side++) {
+        int64_t hull = side ? own->hull_high_ns : own->hull_low_ns;
+        if (hull == RS_TIME_NONE)
+            rs_json_null(j);
+        else
+            rs_json_i64(j, hull);
+    }
+    rs_json_end(j);
+    rs_json_key_u64(j, "island", r->islands[own - m->domains]);
+    rs_json_key_u64(j, "fitted", own->fitted);
+    put_time(j, "spread_ns", own->spread_ns);
+    rs_json_key_u64(j, "pieces", own->axis.n > 1 ? own->axis.n - 1 : own->axis.n);
+    put_time(j, "at_ns", m->aligned ? r->at : RS_TIME_NONE);
+}
+
+static void put_row(struct rs_json *j, struct rs_model *m, const struct rs_clock_rows *r,
+                    const struct rs_clock_row *row, const struct rs_late *late)
+{
+    const struct rs_proc *p = &m->procs[row->proc];
+    rs_json_object(j);
+    rs_json_key_str(j, "host", m->hosts[p->host].name);
+    rs_json_key_u64(j, "pid", p->pid);
+    rs_json_key_number_or_null(j, "device", row->device);
+    rs_json_key(j, "ranks");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < row->nranks; i++) rs_json_i64(j, row->ranks[i]);
+    rs_json_end(j);
+    put_time(j, "offset_ns", rs_clock_offset(m, r, rs_clock_of_host(m, row)));
+    put_drift(j, "drift_ppm", m, rs_clock_of_host(m, row));
+    put_time(j, "error_ns", rs_clock_host_error(m, r, row));
+    put_time(j, "gpu_offset_ns", rs_clock_offset(m, r, row->gpu));
+    put_time(j, "gpu_error_ns", rs_clock_error(m, r, row->gpu));
+    rs_json_key_str(j, "method", rs_clock_method_name(rs_clock_own(m, row)->method));
+    put_gpu(j, m, row, late);
+    put_fit(j, m, r, row);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static enum rs_status late_of(struct rs_model *m, const struct rs_clock_row *row, struct rs_late *late,
+                              struct rs_err *err)
+{
+    *late = (struct rs_late){RS_TIME_NONE, RS_TIME_NONE};
+    return row->gpu == RS_NONE ? RS_OK : rs_clocks_late(m, row->gpu, late, err);
+}
+
+static enum rs_status print_json(struct rs_model *m, const struct rs_clock_rows *r, struct rs_err *err)
+{
+    struct rs_json *j = malloc(sizeof *j);
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, stdout, "standard output");
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < r->n && status == RS_OK && !rs_json_failed(j); i++) {
+        struct rs_late late;
+        status = late_of(m, &r->all[i], &late, err);
+        if (status == RS_OK) put_row(j, m, r, &r->all[i], &late);
+    }
+    if (status == RS_OK) status = rs_json_finish(j, err);
+    free(j);
+    return status;
+}
+
+/* ---- text ---- */
+
+static void cell_time(struct rs_table *t, int64_t ns)
+{
+    rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
+}
+
+static void cell_drift(struct rs_table *t, const struct rs_model *m, uint32_t domain)
+{
+    if (domain == RS_NONE || m->domains[domain].method == RS_CLOCK_NONE)
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.2f ppm", fabs(m->domains[domain].drift_ppm) < 0.005 ? 0 : m->domains[domain].drift_ppm);
+}
+
+static void cell_ranks(struct rs_table *t, const struct rs_clock_row *row)
+{
+    char text[64] = "?";
+    size_t at = 0;
+    for (uint32_t i = 0; i < row->nranks && at < sizeof text - 12; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%d", i ? " " : "", row->ranks[i]);
+    rs_table_cell(t, "%s", text);
+}
+
+static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows *r, struct rs_table *t,
+                                  struct rs_err *err)
+{
+    static const char *const numbers[] = {"pid",        "device",    "ranks",     "offset",    "drift",    "error",
+                                          "GPU offset", "GPU drift", "GPU error", "read late", "p99 late", "stale"};
+    rs_table_column(t, RS_LEFT, "host");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(t, RS_RIGHT, numbers[i]);
+    rs_table_column(t, RS_LEFT, "method");
+    for (uint32_t i = 0; i < r->n && i < MOST_ROWS; i++) {
+        const struct rs_clock_row *row = &r->all[i];
+        const struct rs_proc *p = &m->procs[row->proc];
+        struct rs_late late;
+        RS_TRY(late_of(m, row, &late, err));
+        rs_table_cell(t, "%s", m->hosts[p->host].name);
+        rs_table_cell(t, "%" PRIu32, p->pid);
+        rs_table_cell(t, row->device < 0 ? "?" : "%d", row->device);
+        cell_ranks(t, row);
+        cell_time(t, rs_clock_offset(m, r, rs_clock_of_host(m, row)));
+        cell_drift(t, m, rs_clock_of_host(m, row));
+        cell_time(t, rs_clock_host_error(m, r, row));
+        cell_time(t, rs_clock_offset(m, r, row->gpu));
+        cell_drift(t, m, row->gpu);
+        cell_time(t, rs_clock_error(m, r, row->gpu));
+        cell_time(t, late.p50_ns);
+        cell_time(t, late.p99_ns);
+        rs_table_cell(t, "%s", rs_text_count(rs_clock_own(m, row)->stale).s);
+        rs_table_cell(t, "%s", rs_clock_method_name(rs_clock_own(m, row)->method));
+    }
+    RS_TRY(rs_table_print(t, "", stdout, err));
+    if (r->n > MOST_ROWS) printf("and %" PRIu32 " more (--json has all)\n", r->n - MOST_ROWS);
+    return RS_OK;
+}
+
+/* What can be relied on, in plain words. */
+static void print_conclusion(const struct rs_model *m, const struct rs_clock_rows *r)
+{
+    int64_t worst[2] = {RS_TIME_NONE, RS_TIME_NONE}; /* by kind of clock */
+    uint32_t apart = 0, hosts = 0;
+    uint64_t stale = 0, overruns = 0, timers = 0;
+    for (uint32_t i = 0; i < m->ndomains; i++) {
+        const struct rs_domain *d = &m->domains[i];
+        stale += d->stale;
+        overruns += d->overruns;
+        timers += d->timers;
+        if (d->method == RS_CLOCK_NONE) continue;
+        if (r->islands[i]) {
+            apart++;
+            hosts += d->kind == RS_DOMAIN_HOST;
+        } else if (d->error_ns > worst[d->kind]) {
+            worst[d->kind] = d->error_ns;
+        }
+    }
+    printf("\n");
+    if (!m->aligned) {
+        printf("Times are as they came: nothing is said across clocks.\n");
+    } else {
+        static const char *const kinds[] = {[RS_DOMAIN_HOST] = "hosts' clocks", [RS_DOMAIN_GPU] = "GPUs' timers"};
+        const char *between = "Clocks agree:";
+        for (int kind = RS_DOMAIN_GPU; kind >= RS_DOMAIN_HOST; kind--) {
+            if (worst[kind] == RS_TIME_NONE) continue;
+            printf("%s %s to within %s", between, kinds[kind], rs_text_ns(worst[kind]).s);
+            between = ",";
+        }
+        printf(".\nA lead below twice the error of the clocks it was seen on is called a tie.\n");
+    }
+    if (m->aligned && apart)
+        printf("%" PRIu32 " other clocks (%" PRIu32 " of hosts, %" PRIu32
+               " of GPUs) share no operation with these: they stay on wall time,\nand are not compared with them.\n",
+               apart, hosts, apart - hosts);
+    if (stale)
+        printf("%s of %s GPU timers were another operation's and are not used.\n", rs_text_count(stale).s,
+               rs_text_count(timers).s);
+    if (overruns)
+        printf("%s GPU timers were read after the GPU had used their place again: the proxy thread was too slow.\n",
+               rs_text_count(overruns).s);
+}
+
+static enum rs_status print_text(struct rs_model *m, const struct rs_clock_rows *r, struct rs_err *err)
+{
+    struct rs_table t = {0};
+    enum rs_status status = print_table(m, r, &t, err);
+    rs_table_free(&t);
+    if (status == RS_OK) print_conclusion(m, r);
+    return status;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    bool json = false, align = true;
+    const char *which = NULL;
+    struct rs_filters filters;
+    rs_filters_make(&filters);
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a process and device"},
+        {RS_OPT_FLAG, 0, "align", &align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
+        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        RS_FILTER_OPTS(filters),
+        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
+
+    struct rs_model m;
+    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, align);
+    if (bad) return bad;
+    struct rs_err err;
+    struct rs_clock_rows rows;
+    int status = RS_EXIT_FINE;
+    if (!rs_clock_rows_make(&rows, &m, &filters.filter)) {
+        rs_fail(&err, RS_NO_MEMORY, "out of memory");
+        status = rs_print_err(self->name, &err);
+    } else if ((json ? print_json(&m, &rows, &err) : print_text(&m, &rows, &err)) != RS_OK) {
+        status = rs_print_err(self->name, &err);
+    }
+    rs_clock_rows_free(&rows);
+    rs_model_free(&m);
+    return status;
+}
+
+const struct rs_command rs_cmd_clocks = {
+    .name = "clocks",
+    .summary = "how all clocks were brought onto one axis, with their errors",
+    .usage = "[options] IN...",
+    .text = "For every process and device: what is added to the host's clock and to the GPU's timer, how they drift, "
+            "how well\n"
+            "that is known and by which method, and how late NCCL read the GPU's timers.",
+    .examples = "ringscope clocks ringscope-run\n"
+                "ringscope clocks --json rec | jq '{host, pid, gpu_error_ns}'",
+    .run = run,
+};

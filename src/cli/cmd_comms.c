@@ -1,0 +1,324 @@
+/* ringscope comms: the communicators of a job: who is in them, from when to when, and which was split from which. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/comms_json.h"
+#include "cli/filters.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+enum { MOST_ROWS = 32 }; /* in the text; beyond that classes are shown */
+
+/* A communicator in the order of the text: children under their parent. */
+struct row {
+    uint32_t comm, depth;
+};
+
+struct comms {
+    struct rs_model *m;
+    bool *shown; /* by communicator: the filter lets it through */
+    int64_t *created, *destroyed; /* by communicator */
+    struct row *rows; /* all of them */
+    uint32_t n; /* shown */
+};
+
+/* ---- collecting ---- */
+
+/* Earliest creation; latest destruction, once all recorded ranks have destroyed it. */
+static void find_life(struct comms *c, uint32_t comm)
+{
+    const struct rs_model *m = c->m;
+    int64_t created = RS_TIME_NONE, destroyed = RS_TIME_NONE;
+    bool alive = false;
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
+        const struct rs_member *x = &m->members[i];
+        if (x->created != RS_TIME_NONE && (created == RS_TIME_NONE || x->created < created)) created = x->created;
+        if (x->destroyed > destroyed) destroyed = x->destroyed;
+        alive |= x->destroyed == RS_TIME_NONE;
+    }
+    c->created[comm] = created;
+    c->destroyed[comm] = alive ? RS_TIME_NONE : destroyed;
+}
+
+static bool passes(const struct comms *c, const struct rs_filter *f, uint32_t comm)
+{
+    const struct rs_model *m = c->m;
+    if (!rs_filter_comm(f, m, comm)) return false;
+    if (f->has_to && c->created[comm] != RS_TIME_NONE && c->created[comm] >= f->to) return false;
+    if (f->has_from && c->destroyed[comm] != RS_TIME_NONE && c->destroyed[comm] < f->from) return false;
+    bool rank = !f->nranks;
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE && !rank; i = m->members[i].next)
+        rank = rs_filter_rank(f, m, i);
+    return rank;
+}
+
+/* Siblings by the number of their split and colour, others by time. */
+static int by_family(const void *a, const void *b, void *context)
+{
+    const struct comms *c = context;
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const struct rs_parent *p = &c->m->comms[x].parent, *q = &c->m->comms[y].parent;
+    if (p->comm != q->comm) return p->comm < q->comm ? -1 : 1;
+    if (p->comm != RS_NONE && p->count != q->count) return p->count < q->count ? -1 : 1;
+    if (p->comm != RS_NONE && p->color != q->color) return p->color < q->color ? -1 : 1;
+    if (c->created[x] != c->created[y]) return c->created[x] < c->created[y] ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* The tree as rows: roots in order, each followed by its children. */
+static bool lay_out(struct comms *c)
+{
+    const struct rs_model *m = c->m;
+    uint32_t n = m->ncomms, *sorted = malloc((n + 1) * sizeof *sorted), *first = malloc((n + 1) * sizeof *first);
+    struct row *stack = malloc((n + 1) * sizeof *stack);
+    if (!sorted || !first || !stack) {
+        free(sorted);
+        free(first);
+        free(stack);
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++) sorted[i] = i;
+    for (uint32_t i = 0; i < n; i++) first[i] = RS_NONE;
+    qsort_r(sorted, n, sizeof *sorted, by_family, c);
+    for (uint32_t k = n; k-- > 0;) /* where the children of each begin */
+        if (m->comms[sorted[k]].parent.comm < n) first[m->comms[sorted[k]].parent.comm] = k;
+    uint32_t height = 0, out = 0;
+    for (uint32_t k = n; k-- > 0;)
+        if (m->comms[sorted[k]].parent.comm == RS_NONE) stack[height++] = (struct row){sorted[k], 0};
+    while (height > 0) {
+        struct row at = stack[--height];
+        c->rows[out++] = at;
+        uint32_t k = first[at.comm], end = k;
+        while (end < n && m->comms[sorted[end]].parent.comm == at.comm) end++;
+        while (k != RS_NONE && end-- > k) stack[height++] = (struct row){sorted[end], at.depth + 1};
+    }
+    /* Damaged hashes may go round in a circle, below no root: shown without a tree. */
+    for (uint32_t i = 0; i < n; i++) first[i] = RS_NONE;
+    for (uint32_t i = 0; i < out; i++) first[c->rows[i].comm] = i;
+    for (uint32_t i = 0; i < n; i++)
+        if (first[i] == RS_NONE) c->rows[out++] = (struct row){i, 0};
+    free(sorted);
+    free(first);
+    free(stack);
+    return true;
+}
+
+static bool collect(struct comms *c, struct rs_model *m, const struct rs_filter *f)
+{
+    size_t n = (size_t)m->ncomms + 1;
+    *c = (struct comms){.m = m,
+                        .shown = calloc(n, sizeof *c->shown),
+                        .created = calloc(n, sizeof *c->created),
+                        .destroyed = calloc(n, sizeof *c->destroyed),
+                        .rows = calloc(n, sizeof *c->rows)};
+    if (!c->shown || !c->created || !c->destroyed || !c->rows) return false;
+    for (uint32_t i = 0; i < m->ncomms; i++) {
+        find_life(c, i);
+        c->shown[i] = passes(c, f, i);
+        c->n += c->shown[i];
+    }
+    return lay_out(c);
+}
+
+static void release(struct comms *c)
+{
+    free(c->shown);
+    free(c->created);
+    free(c->destroyed);
+    free(c->rows);
+}
+
+/* ---- JSON ---- */
+
+static enum rs_status print_json(const struct comms *c, struct rs_err *err)
+{
+    struct rs_json *j = malloc(sizeof *j);
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, stdout, "standard output");
+    for (uint32_t i = 0; i < c->m->ncomms && !rs_json_failed(j); i++)
+        if (c->shown[c->rows[i].comm])
+            rs_comms_json(j, c->m, c->rows[i].comm, c->created[c->rows[i].comm], c->destroyed[c->rows[i].comm]);
+    enum rs_status status = rs_json_finish(j, err);
+    free(j);
+    return status;
+}
+
+/* ---- text ---- */
+
+/* Ranks of the job: "0-7", "0,8..56", "3,1,4"; where those are not known "?". */
+static void ranks_cell(struct rs_table *t, const struct rs_model *m, const struct rs_comm_row *row)
+{
+    char text[48] = "?";
+    size_t at = 0;
+    int32_t stride = row->class < m->nclasses ? m->classes[row->class].stride : 0;
+    if (stride && row->nmembers > 1) {
+        uint32_t i = row->first_member, last = i;
+        while (m->members[last].next != RS_NONE) last = m->members[last].next;
+        int32_t a = m->members[i].global_rank, b = m->members[last].global_rank;
+        if (stride == 1)
+            snprintf(text, sizeof text, "%d-%d", a, b);
+        else
+            snprintf(text, sizeof text, row->nmembers > 2 ? "%d,%d..%d" : "%d,%d", a,
+                     row->nmembers > 2 ? a + stride : b, b);
+    } else {
+        for (uint32_t i = row->first_member; i != RS_NONE && at < 32; i = m->members[i].next) {
+            if (m->members[i].global_rank < 0) continue;
+            const char *more = at >= 24 && m->members[i].next != RS_NONE ? ",..." : "";
+            at +=
+                (size_t)snprintf(text + at, sizeof text - at, "%s%d%s", at ? "," : "", m->members[i].global_rank, more);
+            if (*more) break;
+        }
+    }
+    rs_table_cell(t, "%s", text);
+}
+
+static void origin_cell(struct rs_table *t, const struct rs_parent *p)
+{
+    if (p->comm == RS_NONE)
+        rs_table_cell(t, "-");
+    else if (!p->count)
+        rs_table_cell(t, "shrunk");
+    else
+        rs_table_cell(t, "split %d, colour %d%s", p->count, p->color, p->from_ranks ? " (of its ranks)" : "");
+}
+
+static void comm_row(struct rs_table *t, const struct comms *c, const struct row *r, int64_t zero)
+{
+    const struct rs_model *m = c->m;
+    const struct rs_comm_row *row = &m->comms[r->comm];
+    unsigned indent = r->depth < 8 ? 2 * r->depth : 16;
+    if (row->hash)
+        rs_table_cell(t, "%*s0x%016" PRIx64, (int)indent, "", row->hash);
+    else
+        rs_table_cell(t, "(hash not told)");
+    rs_table_cell(t, "%s", row->name ? row->name : "-");
+    if (row->nranks < 0)
+        rs_table_cell(t, "?");
+    else if (row->nmembers < (uint32_t)row->nranks)
+        rs_table_cell(t, "%d, %" PRIu32 " recorded", row->nranks, row->nmembers);
+    else
+        rs_table_cell(t, "%d", row->nranks);
+    ranks_cell(t, m, row);
+    rs_table_cell(t, row->nnodes < 0 ? "?" : "%d", row->nnodes);
+    origin_cell(t, &row->parent);
+    int64_t created = c->created[r->comm], destroyed = c->destroyed[r->comm];
+    rs_table_cell(t, "%s", created == RS_TIME_NONE ? "?" : rs_text_ns(rs_time_minus(created, zero)).s);
+    rs_table_cell(t, "%s",
+                  created == RS_TIME_NONE     ? "?"
+                  : destroyed == RS_TIME_NONE ? "to the end"
+                                              : rs_text_ns(rs_time_minus(destroyed, created)).s);
+}
+
+static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
+{
+    struct rs_table t = {0};
+    int64_t zero = RS_TIME_NONE;
+    for (uint32_t i = 0; i < c->m->ncomms; i++)
+        if (c->created[i] != RS_TIME_NONE && (zero == RS_TIME_NONE || c->created[i] < zero)) zero = c->created[i];
+    rs_table_column(&t, RS_LEFT, "communicator");
+    rs_table_column(&t, RS_LEFT, "name");
+    rs_table_column(&t, RS_RIGHT, "ranks");
+    rs_table_column(&t, RS_LEFT, "of the job");
+    rs_table_column(&t, RS_RIGHT, "nodes");
+    rs_table_column(&t, RS_LEFT, "from");
+    rs_table_column(&t, RS_RIGHT, "made at");
+    rs_table_column(&t, RS_RIGHT, "lived");
+    for (uint32_t i = 0; i < c->m->ncomms; i++)
+        if (c->shown[c->rows[i].comm]) comm_row(&t, c, &c->rows[i], zero);
+    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_free(&t);
+    return status;
+}
+
+static enum rs_status print_classes(const struct comms *c, struct rs_err *err)
+{
+    const struct rs_model *m = c->m;
+    uint32_t *counts = calloc((size_t)m->nclasses + 1, sizeof *counts),
+             *children = calloc((size_t)m->nclasses + 1, sizeof *children);
+    if (!counts || !children) {
+        free(counts);
+        free(children);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < m->ncomms; i++) {
+        if (!c->shown[i] || m->comms[i].class >= m->nclasses) continue;
+        counts[m->comms[i].class]++;
+        children[m->comms[i].class] += m->comms[i].parent.comm != RS_NONE;
+    }
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_RIGHT, "communicators");
+    rs_table_column(&t, RS_RIGHT, "split from others");
+    rs_table_column(&t, RS_LEFT, "each");
+    for (uint32_t k = 0; k < m->nclasses; k++) {
+        if (!counts[k]) continue;
+        rs_table_cell(&t, "%s", rs_text_count(counts[k]).s);
+        rs_table_cell(&t, "%s", rs_text_count(children[k]).s);
+        rs_table_cell(&t, "%s", m->classes[k].text);
+    }
+    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_free(&t);
+    free(counts);
+    free(children);
+    if (status == RS_OK) printf("\n--comm HASH or --rank N shows single ones, --json all of them.\n");
+    return status;
+}
+
+static enum rs_status print_text(const struct comms *c, struct rs_err *err)
+{
+    printf("%s communicator%s", rs_text_count(c->n).s, c->n == 1 ? "" : "s");
+    if (c->m->world > 0) printf(", a job of %d rank%s", c->m->world, c->m->world == 1 ? "" : "s");
+    printf("\n\n");
+    if (!c->n) return RS_OK;
+    return c->n > MOST_ROWS ? print_classes(c, err) : print_tree(c, err);
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    bool json = false;
+    const char *which = NULL;
+    struct rs_filters filters;
+    rs_filters_make(&filters);
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a communicator"},
+        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        RS_FILTER_OPTS(filters),
+        {.kind = RS_OPT_END},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
+
+    struct rs_model m;
+    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
+    if (bad) return bad;
+    rs_filter_resolve(&filters.filter, &m);
+    struct comms c;
+    struct rs_err err;
+    int status = RS_EXIT_FINE;
+    if (!collect(&c, &m, &filters.filter)) {
+        rs_fail(&err, RS_NO_MEMORY, "out of memory");
+        status = rs_print_err(self->name, &err);
+    } else if ((json ? print_json(&c, &err) : print_text(&c, &err)) != RS_OK) {
+        status = rs_print_err(self->name, &err);
+    }
+    release(&c);
+    rs_model_free(&m);
+    return status;
+}
+
+const struct rs_command rs_cmd_comms = {
+    .name = "comms",
+    .summary = "the communicators: their members, their times, and which was split from which",
+    .usage = "[options] IN...",
+    .text = "Lists the communicators of a run as a family tree: NCCL does not say from which communicator another was\n"
+            "split, but its hash does. Where there are many, those of equal shape are counted together.",
+    .examples = "ringscope comms rec                    # the tree\n"
+                "ringscope comms --rank 5 rec           # those that rank 5 of the job is in\n"
+                "ringscope comms --json rec | jq .parent",
+    .run = run,
+};

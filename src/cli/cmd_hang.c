@@ -1,0 +1,262 @@
+/* ringscope hang: why a job stands still, from the recordings it left. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyse/hang.h"
+#include "analyse/hang_words.h"
+#include "base/json.h"
+#include "cli/commands.h"
+#include "cli/ops_json.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "nccl/names.h"
+
+enum { MOST_ROWS = 24 }; /* of the evidence, in the text */
+
+/* ---- JSON ---- */
+
+static void rank_json(struct rs_json *j, const char *key, int32_t rank)
+{
+    rs_json_key_number_or_null(j, key, rank);
+}
+
+static void who_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang_who *who)
+{
+    rs_json_object(j);
+    rank_json(j, "rank", who->rank);
+    rank_json(j, "comm_rank", who->comm_rank);
+    if (who->member != RS_NONE) {
+        const struct rs_member *x = &m->members[who->member];
+        rs_json_key_str(j, "host", m->hosts[m->procs[x->proc].host].name);
+        rs_json_key_u64(j, "pid", m->procs[x->proc].pid);
+        rs_json_key_number_or_null(j, "device", x->device);
+    } else {
+        rs_json_key_null(j, "host");
+        rs_json_key_null(j, "pid");
+        rs_json_key_null(j, "device");
+    }
+    rs_json_end(j);
+}
+
+static void ranks_json(struct rs_json *j, const char *key, const struct rs_hang_who *who, uint32_t n)
+{
+    rs_json_key(j, key);
+    rs_json_array(j);
+    for (uint32_t i = 0; i < n; i++) {
+        if (who[i].rank >= 0)
+            rs_json_i64(j, who[i].rank);
+        else
+            rs_json_null(j);
+    }
+    rs_json_end(j);
+}
+
+static void op_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang *h)
+{
+    if (h->op == RS_NONE) {
+        static const char *const keys[] = {"comm", "func", "seq", "op"};
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) rs_json_key_null(j, keys[i]);
+        return;
+    }
+    rs_json_key_hex(j, "comm", m->comms[h->comm].hash);
+    rs_json_key_str(j, "func", rs_model_text(m, m->ops.func[h->op]));
+    if (m->ops.seq[h->op] == UINT64_MAX)
+        rs_json_key_null(j, "seq");
+    else
+        rs_json_key_u64(j, "seq", m->ops.seq[h->op]);
+    rs_json_key_hex(j, "op", m->ops.id[h->op]);
+}
+
+static void hang_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang *h)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "verdict", rs_verdict_name(h->verdict));
+    op_json(j, m, h);
+    ranks_json(j, "ranks", h->guilty, h->nguilty);
+    rank_json(j, "peer", h->peer.rank);
+    rank_json(j, "step", h->step);
+    rs_json_key_str(j, "state", h->state < 0 ? NULL : rs_nccl_state_name(h->state));
+    rank_json(j, "channel", h->channel);
+    rs_json_key_str(j, "detail", h->detail);
+    rs_json_key(j, "unseen_ranks");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < h->nunseen; i++) rs_json_i64(j, h->unseen[i]);
+    rs_json_end(j);
+    ranks_json(j, "waiting_ranks", h->waiting, h->nwaiting);
+    rs_time_json(j, "since_ns", h->since);
+    rs_json_key(j, "who");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < h->nguilty; i++) who_json(j, m, &h->guilty[i]);
+    rs_json_end(j);
+    rs_json_key(j, "peer_who");
+    if (h->peer.comm_rank < 0)
+        rs_json_null(j);
+    else
+        who_json(j, m, &h->peer);
+    rs_json_key_u64(j, "also_blocked", h->also_blocked);
+    rs_json_key(j, "conclusion");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < h->nconclusion; i++) rs_json_str(j, h->conclusion[i]);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static enum rs_status print_json(const struct rs_model *m, const struct rs_hang *h, struct rs_err *err)
+{
+    struct rs_json *j = malloc(sizeof *j);
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, stdout, "standard output");
+    hang_json(j, m, h);
+    enum rs_status status = rs_json_finish(j, err);
+    free(j);
+    return status;
+}
+
+/* ---- text ---- */
+
+static void print_ranks(const struct rs_hang_who *who, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && i < 8; i++)
+        printf("%s%d", i ? ", " : n == 1 ? " rank " : " ranks ", who[i].rank >= 0 ? who[i].rank : who[i].comm_rank);
+    if (n > 8) printf(" and %" PRIu32 " more", n - 8);
+}
+
+/* The first line: the verdict in plain words. */
+static void print_headline(const struct rs_model *m, const struct rs_hang *h)
+{
+    static const char *const words[] = {
+        [RS_VERDICT_NONE] = "no hang",
+        [RS_VERDICT_RANK_DEAD] = "a process died",
+        [RS_VERDICT_NOT_JOINED] = "not joined by",
+        [RS_VERDICT_MISMATCH] = "calls that do not match",
+        [RS_VERDICT_STREAM_BLOCKED] = "launched and never started by",
+        [RS_VERDICT_STALLED_STEP] = "stalled in the transfer",
+        [RS_VERDICT_DEADLOCK] = "deadlock of two communicators",
+        [RS_VERDICT_OUTSIDE_NCCL] = "complete in NCCL, stuck outside",
+    };
+    printf("%s: %s", rs_verdict_name(h->verdict), words[h->verdict]);
+    if (h->nguilty && h->verdict != RS_VERDICT_NOT_JOINED && h->verdict != RS_VERDICT_STREAM_BLOCKED) printf(",");
+    print_ranks(h->guilty, h->nguilty);
+    if (h->op != RS_NONE) {
+        char op[160];
+        rs_hang_op_text(m, h->op, op, sizeof op);
+        printf(": %s", op);
+    }
+    printf("\n");
+}
+
+static bool is_guilty(const struct rs_hang *h, int32_t comm_rank)
+{
+    for (uint32_t i = 0; i < h->nguilty; i++)
+        if (h->guilty[i].comm_rank == comm_rank) return true;
+    return false;
+}
+
+static void row_cells(struct rs_table *t, const struct rs_model *m, const struct rs_hang *h, uint32_t i)
+{
+    const struct rs_hang_rank *r = &h->rows[i];
+    const struct rs_member *x = r->member == RS_NONE ? NULL : &m->members[r->member];
+    if (x && x->global_rank >= 0)
+        rs_table_cell(t, "%d", x->global_rank);
+    else
+        rs_table_cell(t, "?");
+    rs_table_cell(t, "%d", r->rank);
+    rs_table_cell(t, "%s", x ? m->hosts[m->procs[x->proc].host].name : "?");
+    if (x)
+        rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
+    else
+        rs_table_cell(t, "?");
+    rs_table_cell(t, "%s%s", rs_stage_text(r->stage), is_guilty(h, r->rank) ? " <--" : "");
+    int64_t end = x ? rs_hang_member_end(m, r->member) : RS_TIME_NONE;
+    if (!x || r->since == RS_TIME_NONE || r->stage == RS_STAGE_ENDED)
+        rs_table_cell(t, "-");
+    else
+        rs_table_cell(t, "%s", rs_text_ns(rs_time_minus(end, r->since)).s);
+    uint32_t last = h->busy[i] != RS_NONE ? h->busy[i] : h->last[i];
+    char op[160] = "-";
+    if (last != RS_NONE && m->parts.op[last] != RS_NONE) rs_hang_op_text(m, m->parts.op[last], op, sizeof op);
+    rs_table_cell(t, "%s", op);
+}
+
+/* The guilty first, then the others, as far as there is room. */
+static enum rs_status print_evidence(const struct rs_model *m, const struct rs_hang *h, struct rs_err *err)
+{
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_RIGHT, "here");
+    rs_table_column(&t, RS_LEFT, "host");
+    rs_table_column(&t, RS_RIGHT, "pid");
+    rs_table_column(&t, RS_LEFT, "state");
+    rs_table_column(&t, RS_RIGHT, "for");
+    rs_table_column(&t, RS_LEFT, "called last, or is in");
+    uint32_t shown = 0;
+    for (int others = 0; others < 2; others++)
+        for (uint32_t i = 0; i < h->nrows && shown < MOST_ROWS; i++) {
+            if (is_guilty(h, h->rows[i].rank) == others) continue;
+            row_cells(&t, m, h, i);
+            shown++;
+        }
+    printf("\n");
+    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_free(&t);
+    if (h->nrows > shown) printf("and %" PRIu32 " more\n", h->nrows - shown);
+    return status;
+}
+
+static enum rs_status print_text(const struct rs_model *m, const struct rs_hang *h, struct rs_err *err)
+{
+    print_headline(m, h);
+    if (h->detail) printf("%s\n", h->detail);
+    if (h->nrows) {
+        enum rs_status status = print_evidence(m, h, err);
+        if (status != RS_OK) return status;
+        if (h->also_blocked)
+            printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
+    }
+    printf("\n");
+    for (uint32_t i = 0; i < h->nconclusion; i++) printf("%s\n", h->conclusion[i]);
+    return RS_OK;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    bool json = false;
+    const char *which = NULL;
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
+        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        {.kind = RS_OPT_END},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
+
+    struct rs_model m;
+    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
+    if (bad) return bad;
+    struct rs_hang h;
+    struct rs_err err;
+    enum rs_status found = rs_hang_find(&m, &h, &err);
+    if (found == RS_OK) found = json ? print_json(&m, &h, &err) : print_text(&m, &h, &err);
+    int status = h.verdict == RS_VERDICT_NONE ? RS_EXIT_FINE : RS_EXIT_FOUND;
+    if (found != RS_OK) status = rs_print_err(self->name, &err);
+    rs_hang_free(&h);
+    rs_model_free(&m);
+    return status;
+}
+
+const struct rs_command rs_cmd_hang = {
+    .name = "hang",
+    .summary = "why a job stands still: who is missing, dead, or waits for whom",
+    .usage = "[options] IN...",
+    .text =
+        "Looks at what was pending when the recordings end, also those of a job that was killed or still runs, and\n"
+        "follows who waits for whom to the rank that nothing in NCCL holds. Exit status 3: a hang was found.",
+    .examples = "ringscope hang rec            # the verdict, the evidence, and what to do\n"
+                "ringscope hang --json rec     # for programs",
+    .run = run,
+};

@@ -1,0 +1,281 @@
+/* ringscope ops: every operation, joined across ranks; one operation down to its steps; what each GPU did at a moment. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/filters.h"
+#include "cli/op_tree.h"
+#include "cli/ops_at.h"
+#include "cli/ops_json.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "join/waits.h"
+
+struct options {
+    bool json, tree, align;
+    const char *at, *op, *run;
+    struct rs_filters filters;
+};
+
+/* ---- which, in which order ---- */
+
+struct moment {
+    int64_t at;
+    uint32_t op;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static int64_t moment_of(const struct rs_model *m, uint32_t op)
+{
+    if (m->ops.first[op] != RS_TIME_NONE) return m->ops.first[op];
+    return m->parts.enqueued[m->order[m->ops.part[op]]];
+}
+
+static enum rs_status choose(const struct rs_model *m, const struct rs_filter *filter, struct moment **out, uint32_t *n,
+                             struct rs_err *err)
+{
+    struct moment *rows = malloc((m->ops.n + 1) * sizeof *rows);
+    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *n = 0;
+    for (uint32_t i = 0; i < m->ops.n; i++)
+        if (rs_filter_op(filter, m, i)) rows[(*n)++] = (struct moment){moment_of(m, i), i};
+    qsort(rows, *n, sizeof *rows, by_time);
+    *out = rows;
+    return RS_OK;
+}
+
+/* ---- the table ---- */
+
+static void number_cell(struct rs_table *t, const struct rs_model *m, uint32_t op)
+{
+    const struct rs_ops *o = &m->ops;
+    if (o->kind[op] == RS_OP_PAIR)
+        rs_table_cell(t, "%" PRId32 ">%" PRId32 " #%" PRIu32, o->root[op], o->dst[op], o->index[op]);
+    else if (o->captured[op])
+        rs_table_cell(t, "graph %" PRIu32 ".%" PRIu32, o->captured[op], o->replay[op]);
+    else if (o->seq[op] != UINT64_MAX)
+        rs_table_cell(t, "%" PRIu64, o->seq[op]);
+    else
+        rs_table_cell(t, "-");
+}
+
+static void time_cell(struct rs_table *t, int64_t ns)
+{
+    rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
+}
+
+/* "5/8": of eight ranks five are here. */
+static void ranks_cell(struct rs_table *t, const struct rs_model *m, uint32_t op)
+{
+    struct rs_op_rank rank;
+    uint32_t here = 0;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) here++;
+    int32_t all = m->ops.kind[op] == RS_OP_PAIR ? 2 : m->comms[m->ops.comm[op]].nranks;
+    if (all < 0 || m->ops.kind[op] == RS_OP_FANOUT)
+        rs_table_cell(t, "%" PRIu32, here);
+    else
+        rs_table_cell(t, "%" PRIu32 "/%" PRId32, here, all);
+}
+
+static const char *remark(const struct rs_model *m, uint32_t op)
+{
+    uint8_t flags = m->ops.flags[op];
+    if (flags & RS_OP_MISMATCH) return "sizes or types differ";
+    if (m->ops.kind[op] == RS_OP_API) return "only the call is reported";
+    if (m->ops.kind[op] == RS_OP_CE) return "copy engine: only enqueueing is reported";
+    if (!(flags & RS_OP_WHOLE) && m->ops.kind[op] != RS_OP_FANOUT) return "ranks missing or not recorded";
+    if (flags & RS_OP_VIOLATION) return "an end lies before a start";
+    if (m->ops.confidence[op] < 100) return "joined with doubt";
+    return "";
+}
+
+static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, int64_t zero)
+{
+    const struct rs_ops *o = &m->ops;
+    int64_t longest = RS_TIME_NONE, at = moment_of(m, op);
+    struct rs_op_rank rank;
+    for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);)
+        if (rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE && rank.end - rank.start > longest)
+            longest = rank.end - rank.start;
+    time_cell(t, at == RS_TIME_NONE ? at : at - zero);
+    rs_table_cell(t, "0x%016" PRIx64, o->id[op]);
+    rs_table_cell(t, "%08" PRIx64, m->comms[o->comm[op]].hash >> 32);
+    rs_table_cell(t, "%s", rs_model_text(m, o->func[op]));
+    number_cell(t, m, op);
+    rs_table_cell(t, "%s", rs_text_size(o->bytes[op]).s);
+    ranks_cell(t, m, op);
+    time_cell(t, longest);
+    time_cell(t, o->flags[op] & RS_OP_CLOCKED ? o->last[op] - o->first[op] : RS_TIME_NONE);
+    int64_t transfer = rs_op_transfer(m, op);
+    time_cell(t, transfer);
+    double factor = rs_op_busbw_factor(rs_model_text(m, o->func[op]), m->comms[o->comm[op]].nranks);
+    if (transfer > 0 && factor > 0)
+        rs_table_cell(t, "%.2f", (double)o->bytes[op] / (double)transfer * factor);
+    else
+        rs_table_cell(t, "?");
+    if (o->last_part[op] == RS_NONE)
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%s%" PRId32, o->flags[op] & RS_OP_TIE ? "tie " : "",
+                      m->members[m->parts.member[o->last_part[op]]].rank);
+    rs_table_cell(t, "%s", remark(m, op));
+}
+
+static enum rs_status print_table(struct rs_model *m, const struct moment *rows, uint32_t n, struct rs_err *err)
+{
+    static const char *const right[] = {"size", "ranks", "longest", "wait", "transfer", "busbw GB/s", "last"};
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_RIGHT, "at");
+    rs_table_column(&t, RS_LEFT, "op");
+    rs_table_column(&t, RS_LEFT, "comm");
+    rs_table_column(&t, RS_LEFT, "func");
+    rs_table_column(&t, RS_LEFT, "number");
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) rs_table_column(&t, RS_RIGHT, right[i]);
+    rs_table_column(&t, RS_LEFT, "");
+    int64_t zero = rs_model_begin(m);
+    for (uint32_t i = 0; i < n; i++) add_row(&t, m, rows[i].op, zero);
+    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_free(&t);
+    return status;
+}
+
+static enum rs_status print_ops(const struct options *o, struct rs_model *m, struct rs_json *json, struct rs_err *err)
+{
+    struct moment *rows = NULL;
+    uint32_t n;
+    struct rs_presence_index presence;
+    RS_TRY(choose(m, &o->filters.filter, &rows, &n, err));
+    enum rs_status status = rs_presence_make(&presence, m, err);
+    if (status == RS_OK && json)
+        for (uint32_t i = 0; i < n && !rs_json_failed(json); i++) rs_ops_json(json, m, rows[i].op, &presence);
+    else if (status == RS_OK)
+        status = print_table(m, rows, n, err);
+    rs_presence_free(&presence);
+    free(rows);
+    return status;
+}
+
+/* ---- one operation ---- */
+
+/* By its id, or the first digits of it if no other has them. */
+static enum rs_status find_op(const struct rs_model *m, const char *text, uint32_t *op, struct rs_err *err)
+{
+    size_t digits = strlen(text);
+    bool prefixed = !strncmp(text, "0x", 2);
+    *op = RS_NONE;
+    for (uint32_t i = 0; i < m->ops.n; i++) {
+        char hex[19];
+        snprintf(hex, sizeof hex, "0x%016" PRIx64, m->ops.id[i]);
+        if (digits < 4 || strncmp(prefixed ? hex : hex + 2, text, digits)) continue;
+        if (*op != RS_NONE)
+            return rs_fail(err, RS_BAD_INPUT, "more than one operation begins with %s: give more digits", text);
+        *op = i;
+    }
+    if (*op == RS_NONE)
+        return rs_fail(err, RS_NOT_FOUND, "there is no operation %s here; `ringscope ops` lists them", text);
+    return RS_OK;
+}
+
+static enum rs_status print_one(const struct options *o, struct rs_model *m, struct rs_inputs *in, struct rs_json *json,
+                                struct rs_err *err)
+{
+    uint32_t op;
+    RS_TRY(find_op(m, o->op, &op, err));
+    const struct moment row = {0, op};
+    struct rs_presence_index presence;
+    if (json) {
+        RS_TRY(rs_presence_make(&presence, m, err));
+        rs_ops_json(json, m, op, &presence);
+        rs_presence_free(&presence);
+    } else {
+        RS_TRY(print_table(m, &row, 1, err));
+        printf("\n");
+    }
+    return o->tree ? rs_op_tree(m, in, op, o->filters.level, json, err) : RS_OK;
+}
+
+/* ---- the command ---- */
+
+static enum rs_status print_all(struct options *o, struct rs_model *m, struct rs_inputs *in, struct rs_json *json,
+                                struct rs_err *err)
+{
+    rs_filter_resolve(&o->filters.filter, m);
+    if (o->op) return print_one(o, m, in, json, err);
+    if (!o->at) return print_ops(o, m, json, err);
+    int64_t at;
+    bool relative;
+    rs_filters_time(o->at, &at, &relative); /* was checked */
+    return rs_ops_at(m, &o->filters.filter, relative ? at + rs_model_begin(m) : at, json, err);
+}
+
+static int show(const struct rs_command *self, struct options *o, struct rs_inputs *in)
+{
+    struct rs_model m;
+    struct rs_err err;
+    int bad = rs_reading_join(self, in, &m, o->align);
+    if (bad) return bad;
+    struct rs_json *json = o->json ? malloc(sizeof *json) : NULL;
+    enum rs_status status = RS_OK;
+    if (o->json && !json) status = rs_fail(&err, RS_NO_MEMORY, "out of memory");
+    if (json) rs_json_to_file(json, stdout, "standard output");
+    if (status == RS_OK) status = print_all(o, &m, in, json, &err);
+    if (status == RS_OK && json) status = rs_json_finish(json, &err);
+    free(json);
+    rs_model_free(&m);
+    return status == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    struct options o = {.align = true};
+    rs_filters_make(&o.filters);
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "JSON Lines, one object an operation"},
+        {RS_OPT_STRING, 0, "at", &o.at, "TIME", "what each GPU did at this moment"},
+        {RS_OPT_STRING, 0, "op", &o.op, "ID", "this operation only"},
+        {RS_OPT_FLAG, 0, "tree", &o.tree, NULL, "with --op: all its events, down to network steps"},
+        {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
+        RS_FILTER_OPTS(o.filters),
+        {RS_OPT_STRING, 0, "run", &o.run, "N|all", "which run, where there are several (default: the newest)"},
+        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
+    int64_t at;
+    bool relative;
+    if (o.at && !rs_filters_time(o.at, &at, &relative))
+        return rs_opt_usage(self, "--at takes a time after the start (1.5s, 300ms) or ns of wall time, not '%s'", o.at);
+    if (o.tree && !o.op) return rs_opt_usage(self, "--tree goes with --op ID");
+    struct rs_inputs in;
+    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.run);
+    if (bad) return bad;
+    int status = show(self, &o, &in);
+    rs_reading_complaints(self, &in);
+    rs_inputs_close(&in);
+    return status;
+}
+
+const struct rs_command rs_cmd_ops = {
+    .name = "ops",
+    .summary = "every operation, joined across ranks: who took part, when, who was last",
+    .usage = "[options] IN...",
+    .text =
+        "One line an operation: collectives on all their ranks, sends with their receives, and fan-outs (all-to-all,\n"
+        "gather, scatter) as one. Times are on one axis, with the error of each clock in --json.",
+    .examples = "ringscope ops rec                                  # a table\n"
+                "ringscope ops rec --json --func AllReduce | jq .transfer_ns\n"
+                "ringscope ops rec --op 0x3f2a --tree               # one operation down to its network steps\n"
+                "ringscope ops rec --at 12.5s                       # what each GPU did then",
+    .run = run,
+};

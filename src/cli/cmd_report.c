@@ -1,0 +1,401 @@
+/* ringscope report: time by function and size, who was late and why, the network, odd steps, and what to do about it. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "cli/commands.h"
+#include "cli/filters.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/report_json.h"
+#include "cli/settings_text.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60 }; /* in the text; --json has them all */
+
+struct options {
+    bool json, align;
+    const char *run, *by, *every;
+    int64_t warmup;
+    struct rs_filters filters;
+    struct rs_report_options report;
+};
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_table(struct rs_table *t)
+{
+    struct rs_err err;
+    if (rs_table_print(t, "", stdout, &err) != RS_OK) rs_warn("report", "%s", err.msg);
+    rs_table_free(t);
+}
+
+static void print_more(uint64_t all, uint64_t shown)
+{
+    if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
+}
+
+/* ---- the head ---- */
+
+static void print_head(const struct rs_report *r)
+{
+    const struct rs_report_basis *b = &r->basis;
+    printf("%" PRIu32 " rank%s on %" PRIu32 " host%s", b->ranks, plural(b->ranks), b->hosts, plural(b->hosts));
+    if (b->unseen > 0) printf(" (%" PRId64 " more without a recording)", b->unseen);
+    printf(", %s operation%s", rs_text_count(b->ops).s, plural(b->ops));
+    if (b->from_ns != RS_TIME_NONE) {
+        time_t t = (time_t)(b->from_ns / 1000000000);
+        struct tm tm;
+        char when[64] = "?";
+        if (gmtime_r(&t, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
+        printf(", from %s UTC, for %s", when, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
+    }
+    printf("\n");
+    if (r->steps.n) {
+        printf("%" PRIu32 " steps of %" PRIu32 " operation%s, %s each", r->steps.n, r->steps.ops, plural(r->steps.ops),
+               rs_text_ns(r->steps.usual_ns).s);
+        if (r->warmup) printf(", the first %" PRIu32 " left out", r->warmup);
+    } else {
+        printf("no steps found");
+    }
+    if (!b->max_error_ns)
+        printf("; all on one clock");
+    else if (b->max_error_ns > 0)
+        printf("; clock error up to %s", rs_text_ns(b->max_error_ns).s);
+    printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->compared).s,
+           rs_text_count(b->compared - b->ties).s, rs_text_count(b->ties).s, plural(b->ties));
+    uint64_t rest = b->ops - b->compared;
+    if (rest) {
+        printf("; %s not (", rs_text_count(rest).s);
+        const struct {
+            uint64_t n;
+            const char *why;
+        } why[] = {{b->alone, "on one rank"},
+                   {b->untimed, "without known starts"},
+                   {b->unaligned, "on clocks apart"},
+                   {b->violations, "with times that cannot be"}};
+        for (size_t i = 0, any = 0; i < sizeof why / sizeof *why; i++)
+            if (why[i].n) printf("%s%s %s", any++ ? ", " : "", rs_text_count(why[i].n).s, why[i].why);
+        printf(")");
+    }
+    if (b->mismatches) printf("; %s with mismatched arguments", rs_text_count(b->mismatches).s);
+    printf("\n");
+}
+
+/* ---- tables ---- */
+
+static void cell_ns(struct rs_table *t, int64_t ns, bool known)
+{
+    rs_table_cell(t, "%s", known ? rs_text_ns(ns).s : "?");
+}
+
+static void cell_rate(struct rs_table *t, double gbs)
+{
+    if (isnan(gbs))
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.*f", gbs < 0.995 ? 3 : gbs < 99.5 ? 1 : 0, gbs);
+}
+
+static void print_funcs(const struct rs_report *r, bool by_comm)
+{
+    static const char *const numbers[] = {"bytes", "calls",    "p50",        "p90",    "p99",
+                                          "wait",  "transfer", "busbw GB/s", "as seen"};
+    const struct rs_model *m = r->view.model;
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_LEFT, "function");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, by_comm ? "communicator" : "communicators");
+    for (uint32_t i = 0; i < r->bandwidth.nrows && i < MOST_FUNCS; i++) {
+        const struct rs_func_row *x = &r->bandwidth.rows[i];
+        rs_table_cell(&t, "%s", rs_model_text(m, x->func));
+        rs_table_cell(&t, "%s%s", x->bytes_min != x->bytes_max ? "~" : "",
+                      x->bytes_min != x->bytes_max ? rs_text_bytes(x->bytes).s : rs_text_size(x->bytes).s);
+        rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
+        cell_ns(&t, x->p50_ns, x->timed);
+        cell_ns(&t, x->p90_ns, x->timed);
+        cell_ns(&t, x->p99_ns, x->timed);
+        cell_ns(&t, x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, x->waited);
+        cell_ns(&t, x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : 0, x->transferred);
+        cell_rate(&t, x->busbw);
+        cell_rate(&t, x->busbw_seen);
+        const char *text = x->class != RS_NONE ? m->classes[x->class].text : NULL;
+        if (x->comm != RS_NONE && (by_comm || !text))
+            rs_table_cell(&t, "0x%016" PRIx64 "%s%s", m->comms[x->comm].hash, m->comms[x->comm].name ? " " : "",
+                          m->comms[x->comm].name ? m->comms[x->comm].name : "");
+        else
+            rs_table_cell(&t, "%s", text ? text : "?");
+    }
+    printf("\ntime of each call as the ranks saw it; wait for the last rank and transfer behind it\n");
+    print_table(&t);
+    print_more(r->bandwidth.nrows, MOST_FUNCS);
+}
+
+static void cell_seat(struct rs_table *t, const struct rs_report *r, uint32_t seat)
+{
+    const struct rs_seat *x = &r->view.seats[seat];
+    if (x->rank >= 0)
+        rs_table_cell(t, "%" PRId32, x->rank);
+    else
+        rs_table_cell(t, "?");
+}
+
+static void print_stragglers(const struct rs_report *r)
+{
+    static const char *const numbers[] = {"cost", "inherited", "passed on", "GPU time lost", "last"};
+    const struct rs_stragglers *s = &r->stragglers;
+    struct rs_table t = {0};
+    uint32_t rows = 0, all = 0;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "host");
+    rs_table_column(&t, RS_RIGHT, "GPU");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "why");
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct rs_straggler *x = &s->rows[i];
+        if (!rs_report_matters(r, x) || ++all > MOST_ROWS) continue;
+        rows++;
+        if (x->seat != RS_NONE)
+            cell_seat(&t, r, x->seat);
+        else
+            rs_table_cell(&t, "all");
+        rs_table_cell(&t, "%s", r->view.model->hosts[x->host].name);
+        if (x->seat != RS_NONE && r->view.seats[x->seat].device >= 0)
+            rs_table_cell(&t, "%" PRId32, r->view.seats[x->seat].device);
+        else
+            rs_table_cell(&t, x->seat != RS_NONE ? "?" : "");
+        cell_ns(&t, x->cost_ns, true);
+        cell_ns(&t, x->inherited_ns, true);
+        cell_ns(&t, x->passed_on_ns, true);
+        cell_ns(&t, x->gpu_time_lost_ns, true);
+        rs_table_cell(&t, "%.0f %% (%.0f-%.0f)", 100 * x->share, 100 * x->share_low, 100 * x->share_high);
+        rs_table_cell(&t, "%s", rs_why_text(x->why));
+    }
+    if (!rows) {
+        rs_table_free(&t);
+        return;
+    }
+    printf("\nwho held the others up, by what that cost\n");
+    print_table(&t);
+    print_more(all, MOST_ROWS);
+}
+
+static void print_network(const struct rs_report *r)
+{
+    static const char *const numbers[] = {"peer",   "bytes", "messages", "net GB/s", "own GPU",
+                                          "credit", "net",   "receive",  "flush",    "consume"};
+    struct rs_table t = {0};
+    if (!r->network.nrows) return;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "");
+    for (uint32_t i = 0; i < r->network.nrows && i < MOST_ROWS; i++) {
+        const struct rs_link_row *x = &r->network.rows[i];
+        cell_seat(&t, r, x->seat);
+        if (x->peer >= 0)
+            rs_table_cell(&t, "%" PRId32, x->peer);
+        else
+            rs_table_cell(&t, "?");
+        rs_table_cell(&t, "%s", rs_text_bytes(x->bytes).s);
+        rs_table_cell(&t, "%s", rs_text_count(x->messages).s);
+        cell_rate(&t, x->net_ns > 0 ? (double)x->bytes / (double)x->net_ns : NAN);
+        const int64_t times[] = {x->gpu_ns, x->credit_ns, x->net_ns, x->recv_ns, x->flush_ns, x->consume_ns};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) cell_ns(&t, times[k], true);
+        if (x->slower >= 2)
+            rs_table_cell(&t, "%.1f times the median", x->slower);
+        else
+            rs_table_cell(&t, "%s", "");
+    }
+    printf("\nnetwork: what was sent to whom, and what its steps waited for (sums; several are in flight at once)\n");
+    print_table(&t);
+    print_more(r->network.nrows, MOST_ROWS);
+}
+
+static void print_outliers(const struct rs_report *r)
+{
+    struct rs_table t = {0};
+    if (!r->outliers.n) return;
+    static const char *const numbers[] = {"step", "at", "took", "usual"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "what differed");
+    for (uint32_t i = 0; i < r->outliers.n && i < MOST_ROWS; i++) {
+        const struct rs_outlier *x = &r->outliers.rows[i];
+        rs_table_cell(&t, "%" PRIu32, x->step);
+        cell_ns(&t, rs_time_minus(x->from_ns, r->basis.from_ns), true);
+        cell_ns(&t, x->duration_ns, true);
+        cell_ns(&t, x->usual_ns, true);
+        rs_table_cell(&t, "%s", x->what);
+    }
+    printf("\nsteps that took longer than usual\n");
+    print_table(&t);
+    print_more(r->outliers.n, MOST_ROWS);
+}
+
+static void print_course(const struct rs_report *r)
+{
+    const struct rs_course *c = &r->course;
+    struct rs_table t = {0};
+    if (!c->nrows) return;
+    static const char *const numbers[] = {"from", "step",       "steps",      "calls", "p50",
+                                          "wait", "busbw GB/s", "worst rank", "cost"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    for (uint32_t i = 0; i < c->nrows && i < MOST_WINDOWS; i++) {
+        const struct rs_course_row *x = &c->rows[i];
+        cell_ns(&t, rs_time_minus(x->from_ns, c->rows[0].from_ns), true);
+        if (x->steps)
+            rs_table_cell(&t, "%" PRIu32, x->first_step);
+        else
+            rs_table_cell(&t, "%s", "");
+        rs_table_cell(&t, "%" PRIu32, x->steps);
+        rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
+        cell_ns(&t, x->p50_ns, x->timed);
+        if (isnan(x->wait_share))
+            rs_table_cell(&t, "?");
+        else
+            rs_table_cell(&t, "%.0f %%", 100 * x->wait_share);
+        cell_rate(&t, x->busbw);
+        if (x->worst != RS_NONE)
+            cell_seat(&t, r, x->worst);
+        else
+            rs_table_cell(&t, "-");
+        cell_ns(&t, x->worst_ns, true);
+    }
+    const struct rs_func_row *lead = c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
+    printf("\nthe course; p50 and busbw are of %s of %s\n",
+           lead ? rs_model_text(r->view.model, lead->func) : "nothing: no times are known",
+           lead ? rs_text_bytes(lead->bytes).s : "0 B");
+    print_table(&t);
+    print_more(c->nrows, MOST_WINDOWS);
+    for (uint32_t i = 0; i < c->nchanges; i++) printf("change: %s\n", c->changes[i].text);
+}
+
+static void print_text(const struct rs_report *r, const struct rs_differences *settings, bool by_comm)
+{
+    print_head(r);
+    if (r->bandwidth.nrows) print_funcs(r, by_comm);
+    print_stragglers(r);
+    print_network(r);
+    print_outliers(r);
+    print_course(r);
+    rs_settings_print(settings);
+    printf("\n");
+    for (size_t i = 0; i < r->nconclusion; i++) printf("%s\n", r->conclusion[i]);
+}
+
+/* ---- the command ---- */
+
+static enum rs_status print_json(const struct rs_report *r, const struct rs_differences *settings, struct rs_err *err)
+{
+    struct rs_json *j = malloc(sizeof *j);
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, stdout, "standard output");
+    rs_report_json(j, r, settings);
+    enum rs_status status = rs_json_finish(j, err);
+    free(j);
+    return status;
+}
+
+static enum rs_status report(struct options *o, struct rs_model *m, const struct rs_inputs *in, struct rs_err *err)
+{
+    struct rs_report r;
+    struct rs_differences settings;
+    rs_filter_resolve(&o->filters.filter, m);
+    o->report.filter = &o->filters.filter;
+    o->report.network = o->filters.level != RS_LEVEL_OPS;
+    RS_TRY(rs_differences_find(&settings, in, err));
+    enum rs_status status = rs_report_make(&r, m, &o->report, err);
+    if (status == RS_OK) {
+        if (o->json)
+            status = print_json(&r, &settings, err);
+        else
+            print_text(&r, &settings, o->report.by_comm);
+        rs_report_free(&r);
+    }
+    rs_differences_free(&settings);
+    return status;
+}
+
+static int show(const struct rs_command *self, struct options *o, struct rs_inputs *in)
+{
+    struct rs_model m;
+    struct rs_err err;
+    int bad = rs_reading_join(self, in, &m, o->align);
+    if (bad) return bad;
+    enum rs_status status = report(o, &m, in, &err);
+    rs_model_free(&m);
+    return status == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+}
+
+/* "60s", "STEP", "10steps". False when it is none of these. */
+static bool take_every(struct rs_report_options *o, const char *text)
+{
+    char *end;
+    if (!strcasecmp(text, "step") || !strcasecmp(text, "steps")) {
+        o->every_steps = 1;
+        return true;
+    }
+    if (*text < '0' || *text > '9') return false;
+    unsigned long n = strtoul(text, &end, 10);
+    if (n > 0 && n <= UINT32_MAX / 2 && (!strcasecmp(end, "steps") || !strcasecmp(end, "step"))) {
+        o->every_steps = (uint32_t)n;
+        return true;
+    }
+    return rs_filters_span(text, &o->every_ns) && o->every_ns > 0;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    struct options o = {.align = true, .by = "class"};
+    rs_filters_make(&o.filters);
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "one JSON object"},
+        {RS_OPT_STRING, 0, "by", &o.by, "class|comm",
+         "functions by class of communicators, or by communicator (class)"},
+        {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
+         "the course over time: windows of 60s, 500ms, STEP, 10steps"},
+        {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
+        {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
+        RS_FILTER_OPTS(o.filters),
+        {RS_OPT_STRING, 0, "run", &o.run, "N|all", "which run, where there are several (default: the newest)"},
+        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
+    o.report.by_comm = !strcmp(o.by, "comm");
+    if (!o.report.by_comm && strcmp(o.by, "class"))
+        return rs_opt_usage(self, "--by takes class or comm, not '%s'", o.by);
+    if (o.every && !take_every(&o.report, o.every))
+        return rs_opt_usage(self, "--every takes a time (60s, 500ms), STEP or a number of steps (10steps), not '%s'",
+                            o.every);
+    if (o.warmup < 0 || o.warmup > INT32_MAX) return rs_opt_usage(self, "--warmup takes a number of steps");
+    o.report.warmup = (uint32_t)o.warmup;
+    struct rs_inputs in;
+    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.run);
+    if (bad) return bad;
+    int status = show(self, &o, &in);
+    rs_reading_complaints(self, &in);
+    rs_inputs_close(&in);
+    return status;
+}
+
+const struct rs_command rs_cmd_report = {
+    .name = "report",
+    .summary = "who waited for whom, what that cost and why; time, bandwidth, network, odd steps",
+    .usage = "[options] IN...",
+    .text =
+        "Joins the operations of all ranks on one clock, and says how long they took by function and size, who was\n"
+        "late and what that cost, what the network waited for, which steps were unusual, and what to look at.",
+    .examples = "ringscope report rec                        # tables, and a conclusion\n"
+                "ringscope report rec --warmup 3 --every STEP  # the course, without the first steps\n"
+                "ringscope report rec --json | jq '.stragglers[0]'",
+    .run = run,
+};

@@ -1,0 +1,111 @@
+#include "cli/filters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool rs_filters_span(const char *text, int64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9}};
+    char *end;
+    double v = strtod(text, &end);
+    if (end == text || !(v >= 0)) return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strcmp(end, units[i].unit)) continue;
+        v *= units[i].ns;
+        if (v > 9e18) return false;
+        *ns = (int64_t)v;
+        return true;
+    }
+    return false;
+}
+
+bool rs_filters_time(const char *text, int64_t *ns, bool *relative)
+{
+    *relative = rs_filters_span(text, ns);
+    if (*relative) return true;
+    char *end;
+    long long v = strtoll(text, &end, 10);
+    *ns = v;
+    return end != text && !*end && v >= 0;
+}
+
+static const char *take_ranks(void *to, const char *text)
+{
+    struct rs_filters *f = to;
+    do {
+        char *end;
+        long from = strtol(text, &end, 10), last = from;
+        if (end == text || from < 0) return "takes ranks, as in 3 or 0-7 or 1,5,9";
+        if (*end == '-') {
+            text = end + 1;
+            last = strtol(text, &end, 10);
+            if (end == text || last < from) return "takes ranges from low to high, as in 0-7";
+        }
+        if ((*end && *end != ',') || last > INT32_MAX) return "takes ranks, as in 3 or 0-7 or 1,5,9";
+        if (f->filter.nranks == RS_FILTERS_MAX) return "names too many ranges";
+        f->ranks[f->filter.nranks++] = (struct rs_range){(int32_t)from, (int32_t)last};
+        text = *end ? end + 1 : end;
+    } while (*text);
+    return NULL;
+}
+
+static const char *take_comm(void *to, const char *text)
+{
+    struct rs_filters *f = to;
+    if (f->filter.ncomms == RS_FILTERS_MAX) return "names too many communicators";
+    f->comms[f->filter.ncomms++] = text;
+    return NULL;
+}
+
+static const char *take_func(void *to, const char *text)
+{
+    struct rs_filters *f = to;
+    if (f->filter.nfuncs == RS_FILTERS_MAX) return "names too many functions";
+    f->funcs[f->filter.nfuncs++] = text;
+    return NULL;
+}
+
+#define WRONG_TIME "takes a time after the start (1.5s, 300ms, 2min) or ns of wall time"
+
+static const char *take_from(void *to, const char *text)
+{
+    struct rs_filter *f = &((struct rs_filters *)to)->filter;
+    f->has_from = true;
+    return rs_filters_time(text, &f->from, &f->from_relative) ? NULL : WRONG_TIME;
+}
+
+static const char *take_to(void *to, const char *text)
+{
+    struct rs_filter *f = &((struct rs_filters *)to)->filter;
+    f->has_to = true;
+    return rs_filters_time(text, &f->to, &f->to_relative) ? NULL : WRONG_TIME;
+}
+
+static const char *take_level(void *to, const char *text)
+{
+    static const char *const names[] = {[RS_LEVEL_OPS] = "ops", [RS_LEVEL_NET] = "net", [RS_LEVEL_ALL] = "all"};
+    struct rs_filters *f = to;
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, names[i])) continue;
+        f->level = (enum rs_level)i;
+        return NULL;
+    }
+    return "takes ops, net or all";
+}
+
+void rs_filters_make(struct rs_filters *f)
+{
+    *f = (struct rs_filters){.level = RS_LEVEL_NET};
+    f->filter.ranks = f->ranks;
+    f->filter.comms = f->comms;
+    f->filter.funcs = f->funcs;
+    f->rank = (struct rs_opt_each){take_ranks, f};
+    f->comm = (struct rs_opt_each){take_comm, f};
+    f->func = (struct rs_opt_each){take_func, f};
+    f->from = (struct rs_opt_each){take_from, f};
+    f->to = (struct rs_opt_each){take_to, f};
+    f->deep = (struct rs_opt_each){take_level, f};
+}

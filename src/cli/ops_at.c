@@ -1,0 +1,171 @@
+#include "cli/ops_at.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/ops_json.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+/* What one GPU of a process did: the operation that ran, or else those around the moment. */
+struct seat {
+    uint32_t member; /* one of its members */
+    uint32_t now, before, after; /* parts; RS_NONE */
+};
+
+struct seats {
+    struct seat *rows;
+    uint32_t n;
+    struct rs_map index; /* process and clock domain -> row */
+};
+
+static enum rs_status find_seat(struct seats *s, const struct rs_model *m, uint32_t member, struct seat **seat,
+                                struct rs_err *err)
+{
+    const struct rs_member *x = &m->members[member];
+    uint64_t *at;
+    RS_TRY(rs_map_at(&s->index, (uint64_t)x->proc << 32 | x->gpu, s->n, &at, err));
+    if (*at == s->n) s->rows[s->n++] = (struct seat){member, RS_NONE, RS_NONE, RS_NONE};
+    *seat = &s->rows[*at];
+    return RS_OK;
+}
+
+/* The end of a part, or the latest moment that it may have had. */
+static int64_t end_of(const struct rs_parts *p, uint32_t part)
+{
+    if (p->end[part] != RS_TIME_NONE) return p->end[part];
+    return p->before[part] != RS_TIME_NONE ? p->before[part] : INT64_MAX;
+}
+
+static void look(struct seat *s, const struct rs_model *m, uint32_t part, int64_t at)
+{
+    const struct rs_parts *p = &m->parts;
+    if (p->start[part] == RS_TIME_NONE) return;
+    int64_t end = end_of(p, part);
+    if (p->start[part] <= at && at < end) {
+        if (s->now == RS_NONE || p->start[part] > p->start[s->now]) s->now = part;
+    } else if (end <= at) {
+        if (s->before == RS_NONE || end > end_of(p, s->before)) s->before = part;
+    } else if (s->after == RS_NONE || p->start[part] < p->start[s->after]) {
+        s->after = part;
+    }
+}
+
+/* "waiting" until the last rank is there, then "transferring"; "running" where that cannot be told. */
+static const char *doing(const struct rs_model *m, uint32_t part, int64_t at)
+{
+    uint32_t op = m->parts.op[part];
+    if (op == RS_NONE || !(m->ops.flags[op] & RS_OP_CLOCKED)) return "running";
+    return at < m->ops.last[op] ? "waiting" : "transferring";
+}
+
+static void row_json(struct rs_json *j, const struct rs_model *m, const struct seat *s, int64_t at)
+{
+    uint32_t part = s->now;
+    rs_json_object(j);
+    rs_member_json(j, m, s->member);
+    rs_json_key_str(j, "doing", part == RS_NONE ? "nothing in NCCL" : doing(m, part, at));
+    uint32_t op = part == RS_NONE ? RS_NONE : m->parts.op[part];
+    rs_json_key(j, "op");
+    if (op == RS_NONE)
+        rs_json_null(j);
+    else
+        rs_json_hex(j, m->ops.id[op]);
+    rs_json_key_str(j, "func", part == RS_NONE ? NULL : rs_model_text(m, m->parts.func[part]));
+    rs_time_json(j, "since_ns", part == RS_NONE ? RS_TIME_NONE : m->parts.start[part]);
+    rs_time_json(j, "until_ns", part == RS_NONE ? RS_TIME_NONE : m->parts.end[part]);
+    rs_time_json(j, "previous_end_ns", s->before == RS_NONE ? RS_TIME_NONE : end_of(&m->parts, s->before));
+    rs_time_json(j, "next_start_ns", s->after == RS_NONE ? RS_TIME_NONE : m->parts.start[s->after]);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static void row_text(struct rs_table *t, const struct rs_model *m, const struct seat *s, int64_t at)
+{
+    const struct rs_member *x = &m->members[s->member];
+    if (x->global_rank >= 0)
+        rs_table_cell(t, "%" PRId32, x->global_rank);
+    else
+        rs_table_cell(t, "?");
+    rs_table_cell(t, "%s", m->hosts[m->procs[x->proc].host].name);
+    rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
+    rs_table_cell(t, "%" PRId32, x->device);
+    if (s->now != RS_NONE) {
+        uint32_t op = m->parts.op[s->now];
+        rs_table_cell(t, "%s in %s", doing(m, s->now, at), rs_model_text(m, m->parts.func[s->now]));
+        if (op == RS_NONE)
+            rs_table_cell(t, "?");
+        else
+            rs_table_cell(t, "0x%016" PRIx64, m->ops.id[op]);
+        rs_table_cell(t, "since %s", rs_text_ns(at - m->parts.start[s->now]).s);
+        return;
+    }
+    rs_table_cell(t, "nothing in NCCL");
+    rs_table_cell(t, "-");
+    char text[128] = "";
+    int n = 0;
+    if (s->before != RS_NONE)
+        n = snprintf(text, sizeof text, "%s ended %s ago", rs_model_text(m, m->parts.func[s->before]),
+                     rs_text_ns(at - end_of(&m->parts, s->before)).s);
+    if (s->after != RS_NONE && n < (int)sizeof text)
+        snprintf(text + n, sizeof text - (size_t)n, "%snext %s in %s", n ? ", " : "",
+                 rs_model_text(m, m->parts.func[s->after]), rs_text_ns(m->parts.start[s->after] - at).s);
+    rs_table_cell(t, "%s", text);
+}
+
+static int by_rank(const void *a, const void *b, void *of)
+{
+    const struct rs_model *m = of;
+    const struct rs_member *x = &m->members[((const struct seat *)a)->member];
+    const struct rs_member *y = &m->members[((const struct seat *)b)->member];
+    if (x->global_rank != y->global_rank) return x->global_rank < y->global_rank ? -1 : 1;
+    return x->proc != y->proc ? (x->proc < y->proc ? -1 : 1) : x->device - y->device;
+}
+
+static enum rs_status collect(struct seats *s, const struct rs_model *m, const struct rs_filter *filter, int64_t at,
+                              struct rs_err *err)
+{
+    struct seat *seat;
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        if (rs_filter_rank(filter, m, i)) RS_TRY(find_seat(s, m, i, &seat, err));
+    for (uint32_t i = 0; i < m->parts.n; i++) {
+        uint32_t member = m->parts.member[i];
+        if (!rs_filter_rank(filter, m, member) || !rs_filter_comm(filter, m, m->members[member].comm)) continue;
+        RS_TRY(find_seat(s, m, member, &seat, err));
+        look(seat, m, i, at);
+    }
+    return RS_OK;
+}
+
+static enum rs_status show(struct seats *s, const struct rs_model *m, int64_t at, struct rs_json *json,
+                           struct rs_err *err)
+{
+    qsort_r(s->rows, s->n, sizeof *s->rows, by_rank, (void *)(uintptr_t)m);
+    for (uint32_t i = 0; json && i < s->n; i++) row_json(json, m, &s->rows[i], at);
+    if (json) return RS_OK;
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "host");
+    rs_table_column(&t, RS_RIGHT, "pid");
+    rs_table_column(&t, RS_RIGHT, "device");
+    rs_table_column(&t, RS_LEFT, "does");
+    rs_table_column(&t, RS_LEFT, "operation");
+    rs_table_column(&t, RS_LEFT, "");
+    for (uint32_t i = 0; i < s->n; i++) row_text(&t, m, &s->rows[i], at);
+    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_free(&t);
+    return status;
+}
+
+enum rs_status rs_ops_at(const struct rs_model *m, const struct rs_filter *filter, int64_t at, struct rs_json *json,
+                         struct rs_err *err)
+{
+    struct seats s = {.rows = calloc(m->nmembers + 1, sizeof *s.rows)};
+    if (!s.rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = collect(&s, m, filter, at, err);
+    if (status == RS_OK) status = show(&s, m, at, json, err);
+    free(s.rows);
+    rs_map_free(&s.index);
+    return status;
+}

@@ -1,0 +1,213 @@
+#include "cli/ops_json.h"
+
+#include "join/classes.h"
+#include "join/waits.h"
+
+bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *r)
+{
+    if (*at >= m->ops.nparts[op]) return false;
+    const uint32_t *order = m->order + m->ops.part[op];
+    uint32_t part = order[(*at)++];
+    *r = (struct rs_op_rank){part, 1, m->parts.start[part], m->parts.end[part]};
+    if (m->ops.kind[op] != RS_OP_FANOUT) return true;
+    for (; *at < m->ops.nparts[op] && m->parts.member[order[*at]] == m->parts.member[part]; ++*at, r->parts++) {
+        uint32_t other = order[*at];
+        if (m->parts.flags[other] & RS_PART_SELF) continue; /* has no times, and needs none */
+        if (m->parts.start[other] != RS_TIME_NONE && (r->start == RS_TIME_NONE || m->parts.start[other] < r->start))
+            r->start = m->parts.start[r->part = other];
+        if (m->parts.end[other] > r->end) r->end = m->parts.end[other];
+    }
+    return true;
+}
+
+const char *rs_op_kind_name(uint8_t kind)
+{
+    static const char *const names[] = {[RS_OP_COLL] = "coll",
+                                        [RS_OP_PAIR] = "pair",
+                                        [RS_OP_FANOUT] = "fanout",
+                                        [RS_OP_CE] = "ce",
+                                        [RS_OP_API] = "api"};
+    return names[kind];
+}
+
+const char *rs_time_source_name(uint8_t source)
+{
+    static const char *const names[] = {[RS_FROM_NOTHING] = NULL,
+                                        [RS_FROM_KERNEL] = "kernel",
+                                        [RS_FROM_CALLBACK] = "callback",
+                                        [RS_FROM_PROXY] = "proxy"};
+    return names[source];
+}
+
+void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
+{
+    if (ns == RS_TIME_NONE)
+        rs_json_key_null(j, key);
+    else
+        rs_json_key_i64(j, key, ns);
+}
+
+static void text(struct rs_json *j, const struct rs_model *m, const char *key, uint16_t id)
+{
+    rs_json_key_str(j, key, id ? rs_model_text(m, id) : NULL);
+}
+
+void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member)
+{
+    const struct rs_member *x = &m->members[member];
+    rs_json_key_number_or_null(j, "global_rank", x->global_rank);
+    rs_json_key_str(j, "host", m->hosts[m->procs[x->proc].host].name);
+    rs_json_key_u64(j, "pid", m->procs[x->proc].pid);
+    rs_json_key_number_or_null(j, "device", x->device);
+}
+
+static void rank_json(struct rs_json *j, const struct rs_model *m, const struct rs_op_rank *r)
+{
+    const struct rs_parts *p = &m->parts;
+    uint32_t i = r->part, domain = rs_part_start_domain(m, i);
+    rs_json_object(j);
+    rs_json_key_number_or_null(j, "rank", m->members[p->member[i]].rank);
+    rs_member_json(j, m, p->member[i]);
+    rs_json_key(j, "launch");
+    if (p->launch[i])
+        rs_json_hex(j, p->launch[i]);
+    else
+        rs_json_null(j);
+    rs_time_json(j, "enqueued_ns", p->enqueued[i]);
+    rs_time_json(j, "launched_ns", p->launched[i]);
+    rs_time_json(j, "start_ns", r->start);
+    rs_json_key_str(j, "start_source", rs_time_source_name(p->start_source[i]));
+    rs_time_json(j, "end_ns", r->end);
+    rs_json_key_str(j, "end_source", r->end == RS_TIME_NONE ? NULL : rs_time_source_name(p->end_source[i]));
+    rs_time_json(j, "end_after_ns", r->end == RS_TIME_NONE ? p->after[i] : RS_TIME_NONE);
+    rs_time_json(j, "end_before_ns", r->end == RS_TIME_NONE ? p->before[i] : RS_TIME_NONE);
+    rs_time_json(j, "wait_ns", rs_part_wait(m, i));
+    rs_time_json(j, "clock_error_ns", domain == RS_NONE ? RS_TIME_NONE : m->domains[domain].error_ns);
+    rs_json_key_u64(j, "channels", p->channels_seen[i]);
+    if (r->parts > 1) rs_json_key_u64(j, "parts", r->parts);
+    if (p->flags[i] & RS_PART_HELPED) rs_json_key_u64(j, "helper_pid", m->procs[p->helper[i]].pid);
+    if (p->flags[i] & RS_PART_END_EARLY && p->end_source[i] == RS_FROM_KERNEL) rs_json_key_bool(j, "end_early", true);
+    if (p->flags[i] & RS_PART_STALE) rs_json_key_bool(j, "stale_timer", true);
+    if (p->flags[i] & RS_PART_OPEN) rs_json_key_bool(j, "open", true);
+    if (p->flags[i] & RS_PART_MISMATCH) {
+        rs_json_key_bool(j, "mismatch", true);
+        rs_json_key_u64(j, "count", p->count[i]);
+        text(j, m, "dtype", p->dtype[i]);
+    }
+    rs_json_end(j);
+}
+
+/* Ranks that should be in it and are not, of one kind. */
+static void absent(struct rs_json *j, const char *key, const struct rs_model *m, uint32_t op,
+                   const struct rs_presence_index *presence, bool missing)
+{
+    const struct rs_ops *o = &m->ops;
+    int32_t nranks = m->comms[o->comm[op]].nranks;
+    rs_json_key(j, key);
+    rs_json_array(j);
+    int32_t ends[2] = {o->root[op], o->dst[op]};
+    int32_t n = o->kind[op] == RS_OP_PAIR ? 2 : o->kind[op] == RS_OP_FANOUT ? 0 : nranks;
+    for (int32_t i = 0; i < n && !(o->flags[op] & RS_OP_WHOLE); i++) {
+        int32_t rank = o->kind[op] == RS_OP_PAIR ? ends[i] : i;
+        enum rs_presence is = rank < 0 ? RS_PRESENT : rs_presence(presence, m, op, rank);
+        if (missing ? is == RS_MISSING : is == RS_NOT_RECORDED || is == RS_NO_RECORDING) rs_json_i64(j, rank);
+    }
+    rs_json_end(j);
+}
+
+static void bandwidth(struct rs_json *j, const struct rs_model *m, uint32_t op)
+{
+    int64_t transfer = rs_op_transfer(m, op);
+    rs_time_json(j, "transfer_ns", transfer);
+    double algbw = transfer > 0 ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */
+    double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
+    rs_json_key(j, "algbw_gbs");
+    if (algbw >= 0)
+        rs_json_double(j, algbw);
+    else
+        rs_json_null(j);
+    rs_json_key(j, "busbw_gbs");
+    if (algbw >= 0 && factor > 0)
+        rs_json_double(j, algbw * factor);
+    else
+        rs_json_null(j);
+}
+
+/* What PyTorch calls the group, where the communicator's name says it. */
+static void group_name(struct rs_json *j, const struct rs_model *m, uint32_t comm)
+{
+    size_t length;
+    const char *group, *name = m->comms[comm].name;
+    bool known = name && rs_group_name(name, &length, &group);
+    rs_json_key_str(j, "pg_name", known ? group : NULL);
+    rs_json_key(j, "pg_desc");
+    if (known)
+        rs_json_strn(j, name, length);
+    else
+        rs_json_null(j);
+    rs_json_key_null(j, "comms_id"); /* PyTorch's counter is not NCCL's: only its own traces tell it */
+}
+
+void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const struct rs_presence_index *presence)
+{
+    const struct rs_ops *o = &m->ops;
+    uint32_t first = m->order[o->part[op]];
+    bool pair = o->kind[op] == RS_OP_PAIR;
+    rs_json_object(j);
+    rs_json_key_hex(j, "op", o->id[op]);
+    rs_json_key_hex(j, "comm", m->comms[o->comm[op]].hash);
+    text(j, m, "func", o->func[op]);
+    rs_json_key_str(j, "kind", rs_op_kind_name(o->kind[op]));
+    rs_json_key(j, "seq");
+    if (o->seq[op] == UINT64_MAX)
+        rs_json_null(j);
+    else
+        rs_json_u64(j, o->seq[op]);
+    rs_json_key(j, "replay");
+    if (o->captured[op])
+        rs_json_u64(j, o->replay[op]);
+    else
+        rs_json_null(j);
+    rs_json_key_number_or_null(j, "root", pair ? -1 : o->root[op]);
+    rs_json_key_u64(j, "count", o->count[op]);
+    rs_json_key_u64(j, "bytes", o->bytes[op]);
+    text(j, m, "dtype", o->dtype[op]);
+    text(j, m, "algo", m->parts.algo[first]);
+    text(j, m, "proto", m->parts.proto[first]);
+    rs_json_key_number_or_null(j, "nranks", m->comms[o->comm[op]].nranks);
+    group_name(j, m, o->comm[op]);
+    if (pair) {
+        rs_json_key_number_or_null(j, "src", o->root[op]);
+        rs_json_key_number_or_null(j, "dst", o->dst[op]);
+        rs_json_key_u64(j, "index", o->index[op]);
+        rs_json_key(j, "fanout");
+        if (o->fanout[op] == RS_NONE)
+            rs_json_null(j);
+        else
+            rs_json_hex(j, o->id[o->fanout[op]]);
+    }
+    rs_json_key_double(j, "confidence", o->confidence[op] / 100.0);
+    rs_time_json(j, "start_ns", o->first[op]);
+    rs_time_json(j, "end_ns", o->end[op]);
+    bandwidth(j, m, op);
+    rs_json_key_number_or_null(j, "last_rank",
+                               o->last_part[op] == RS_NONE ? -1 : m->members[m->parts.member[o->last_part[op]]].rank);
+    rs_json_key_bool(j, "tie", o->flags[op] & RS_OP_TIE);
+    rs_json_key_bool(j, "complete", o->flags[op] & RS_OP_COMPLETE);
+    rs_time_json(j, "error_ns", o->error[op]);
+    if (o->flags[op] & RS_OP_MISMATCH) rs_json_key_bool(j, "mismatch", true);
+    if (o->flags[op] & RS_OP_VIOLATION) rs_json_key_bool(j, "violation", true);
+    if (o->flags[op] & RS_OP_DOUBLE) rs_json_key_bool(j, "double", true);
+    if (o->kind[op] == RS_OP_API) rs_json_key_str(j, "unknown", "NCCL reports the call and nothing more");
+    if (o->kind[op] == RS_OP_CE)
+        rs_json_key_str(j, "unknown", "copy engine: NCCL reports when it was enqueued, not when it ran");
+    absent(j, "missing", m, op, presence, true);
+    absent(j, "not_recorded", m, op, presence, false);
+    rs_json_key(j, "ranks");
+    rs_json_array(j);
+    struct rs_op_rank rank;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) rank_json(j, m, &rank);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+}

@@ -1,0 +1,338 @@
+#include "cli/report_json.h"
+
+#include <string.h>
+
+#include "cli/settings_text.h"
+
+enum { MOST_STRAGGLERS = 1000 };
+
+static void key_time(struct rs_json *j, const char *key, int64_t ns)
+{
+    if (ns == RS_TIME_NONE)
+        rs_json_key_null(j, key);
+    else
+        rs_json_key_i64(j, key, ns);
+}
+
+/* ---- who ---- */
+
+static void key_uuid(struct rs_json *j, const uint8_t uuid[16])
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[37] = "";
+    bool known = false;
+    for (int b = 0, at = 0; b < 16; b++) {
+        known |= uuid[b] != 0;
+        if (b == 4 || b == 6 || b == 8 || b == 10) text[at++] = '-';
+        text[at++] = hex[uuid[b] >> 4];
+        text[at++] = hex[uuid[b] & 15];
+    }
+    rs_json_key_str(j, "uuid", known ? text : NULL);
+}
+
+/* host, pid, device of a seat; of a whole host: its name, and nulls. */
+static void where(struct rs_json *j, const struct rs_report *r, uint32_t seat, uint32_t host)
+{
+    const struct rs_model *m = r->view.model;
+    rs_json_key_str(j, "host", m->hosts[host].name);
+    if (seat != RS_NONE)
+        rs_json_key_u64(j, "pid", m->procs[r->view.seats[seat].proc].pid);
+    else
+        rs_json_key_null(j, "pid");
+    rs_json_key_number_or_null(j, "device", seat != RS_NONE ? r->view.seats[seat].device : -1);
+}
+
+static int32_t rank_of(const struct rs_report *r, uint32_t seat)
+{
+    return seat != RS_NONE ? r->view.seats[seat].rank : -1;
+}
+
+/* ---- functions ---- */
+
+static void by_func(struct rs_json *j, const struct rs_report *r)
+{
+    const struct rs_model *m = r->view.model;
+    rs_json_key(j, "by_func");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->bandwidth.nrows; i++) {
+        const struct rs_func_row *x = &r->bandwidth.rows[i];
+        rs_json_object(j);
+        if (x->comm != RS_NONE && m->comms[x->comm].hash)
+            rs_json_key_hex(j, "comm", m->comms[x->comm].hash);
+        else
+            rs_json_key_null(j, "comm");
+        rs_json_key_str(j, "class", x->class != RS_NONE ? m->classes[x->class].text : NULL);
+        rs_json_key_number_or_null(j, "nranks", x->class != RS_NONE ? m->classes[x->class].nranks : -1);
+        rs_json_key_str(j, "func", rs_model_text(m, x->func));
+        rs_json_key_u64(j, "bytes", x->bytes);
+        rs_json_key_u64(j, "bytes_min", x->bytes_min);
+        rs_json_key_u64(j, "bytes_max", x->bytes_max);
+        rs_json_key_u64(j, "calls", x->calls);
+        rs_json_key(j, "time_ns");
+        rs_json_object(j);
+        key_time(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
+        key_time(j, "p90", x->timed ? x->p90_ns : RS_TIME_NONE);
+        key_time(j, "p99", x->timed ? x->p99_ns : RS_TIME_NONE);
+        rs_json_end(j);
+        key_time(j, "total_ns", x->timed ? x->total_ns : RS_TIME_NONE);
+        key_time(j, "wait_ns", x->waited ? x->wait_sum_ns / (int64_t)x->waited : RS_TIME_NONE);
+        key_time(j, "wait_sum_ns", x->waited ? x->wait_sum_ns : RS_TIME_NONE);
+        key_time(j, "transfer_ns", x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : RS_TIME_NONE);
+        key_time(j, "transfer_p50_ns", x->transferred ? x->transfer_p50_ns : RS_TIME_NONE);
+        rs_json_key_double(j, "algbw_gbs", x->algbw);
+        rs_json_key_double(j, "busbw_gbs", x->busbw);
+        rs_json_key_double(j, "algbw_seen_gbs", x->algbw_seen);
+        rs_json_key_double(j, "busbw_seen_gbs", x->busbw_seen);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* ---- who was late ---- */
+
+static void stragglers(struct rs_json *j, const struct rs_report *r)
+{
+    static const char *const why_keys[RS_WHYS] = {"launched_late", "queued", "held", "unknown"};
+    rs_json_key(j, "stragglers");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->stragglers.nrows && i < MOST_STRAGGLERS; i++) {
+        const struct rs_straggler *x = &r->stragglers.rows[i];
+        if (x->cost_ns <= 0 && x->inherited_ns <= 0) continue;
+        rs_json_object(j);
+        rs_json_key_str(j, "scope", x->seat != RS_NONE ? "rank" : "host");
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
+        where(j, r, x->seat, x->host);
+        if (x->seat != RS_NONE)
+            key_uuid(j, r->view.model->members[r->view.seats[x->seat].member].uuid);
+        else
+            rs_json_key_null(j, "uuid");
+        rs_json_key_u64(j, "times_last", x->times_last);
+        rs_json_key_u64(j, "operations", x->compared);
+        rs_json_key_double(j, "last_share", x->share);
+        rs_json_key_double(j, "last_share_low", x->share_low);
+        rs_json_key_double(j, "last_share_high", x->share_high);
+        rs_json_key_i64(j, "cost_ns", x->cost_ns);
+        rs_json_key_i64(j, "inherited_ns", x->inherited_ns);
+        rs_json_key_i64(j, "repeated_ns", x->repeated_ns);
+        rs_json_key_i64(j, "unclear_ns", x->unclear_ns);
+        rs_json_key_i64(j, "passed_on_ns", x->passed_on_ns);
+        rs_json_key_i64(j, "gpu_time_lost_ns", x->gpu_time_lost_ns);
+        rs_json_key_str(j, "why", rs_why_text(x->why));
+        rs_json_key(j, "why_ns");
+        rs_json_object(j);
+        for (int k = 0; k < RS_WHYS; k++) rs_json_key_i64(j, why_keys[k], x->why_ns[k]);
+        rs_json_end(j);
+        rs_json_key_bool(j, "matters", rs_report_matters(r, x));
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void lateness(struct rs_json *j, const struct rs_report *r)
+{
+    const struct rs_lateness *l = &r->stragglers.lateness;
+    rs_json_key(j, "lateness");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < l->nseats + l->nhosts; i++) {
+        const struct rs_late_row *x = &l->rows[i];
+        if (!x->compared) continue;
+        rs_json_object(j);
+        rs_json_key_str(j, "scope", x->seat != RS_NONE ? "rank" : "host");
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
+        where(j, r, x->seat, x->host);
+        rs_json_key_u64(j, "operations", x->compared);
+        rs_json_key_i64(j, "mean_ns", x->mean_ns);
+        rs_json_key_i64(j, "p99_ns", x->p99_ns);
+        rs_json_key_double(j, "last_share", (double)x->last / (double)x->compared);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* ---- network ---- */
+
+static double rate(uint64_t bytes, int64_t ns)
+{
+    return ns > 0 ? (double)bytes / (double)ns : -1;
+}
+
+static void network(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "network");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->network.nrows; i++) {
+        const struct rs_link_row *x = &r->network.rows[i];
+        rs_json_object(j);
+        rs_json_key_number_or_null(j, "rank", x->rank);
+        rs_json_key_number_or_null(j, "peer", x->peer);
+        where(j, r, x->seat, r->view.seats[x->seat].host);
+        rs_json_key_str(j, "peer_host",
+                        x->peer_seat != RS_NONE ? r->view.model->hosts[r->view.seats[x->peer_seat].host].name : NULL);
+        rs_json_key_i64(j, "gpu_ns", x->gpu_ns);
+        rs_json_key_i64(j, "credit_ns", x->credit_ns);
+        rs_json_key_i64(j, "net_ns", x->net_ns);
+        rs_json_key_i64(j, "recv_ns", x->recv_ns);
+        rs_json_key_i64(j, "flush_ns", x->flush_ns);
+        rs_json_key_i64(j, "consume_ns", x->consume_ns);
+        rs_json_key_u64(j, "bytes", x->bytes);
+        rs_json_key_u64(j, "messages", x->messages);
+        rs_json_key_u64(j, "received_bytes", x->received_bytes);
+        rs_json_key_u64(j, "received_messages", x->received_messages);
+        double gbs = rate(x->bytes, x->net_ns);
+        if (gbs >= 0)
+            rs_json_key_double(j, "net_gbs", gbs);
+        else
+            rs_json_key_null(j, "net_gbs");
+        if (x->slower > 0)
+            rs_json_key_double(j, "slower", x->slower);
+        else
+            rs_json_key_null(j, "slower");
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    static const char *const scopes[] = {"link", "sender", "receiver"};
+    rs_json_key(j, "slow_links");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->network.nslow; i++) {
+        const struct rs_slow_link *x = &r->network.slow[i];
+        const struct rs_link_row *row = &r->network.rows[x->row];
+        bool from = x->scope != RS_SLOW_RECEIVER, to = x->scope != RS_SLOW_SENDER;
+        rs_json_object(j);
+        rs_json_key_str(j, "scope", scopes[x->scope]);
+        rs_json_key_number_or_null(j, "rank", from ? row->rank : -1);
+        rs_json_key_number_or_null(j, "peer", to ? row->peer : -1);
+        uint32_t seat = from ? row->seat : row->peer_seat;
+        where(j, r, seat, r->view.seats[seat].host);
+        rs_json_key_u64(j, "links", x->links);
+        rs_json_key_double(j, "slower", x->slower);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* ---- steps ---- */
+
+static void steps(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "steps");
+    rs_json_object(j);
+    rs_json_key_u64(j, "count", r->steps.n);
+    rs_json_key_u64(j, "warmup", r->warmup);
+    rs_json_key_number_or_null(j, "operations", r->steps.n ? (int64_t)r->steps.ops : -1);
+    rs_json_key_number_or_null(j, "usual_ns", r->steps.n ? r->steps.usual_ns : -1);
+    rs_json_key_number_or_null(j, "spread_ns", r->steps.n ? r->steps.spread_ns : -1);
+    rs_json_key_str(j, "found_by", r->steps.n ? "pattern" : NULL);
+    rs_json_end(j);
+    rs_json_key(j, "outlier_steps");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->outliers.n; i++) {
+        const struct rs_outlier *x = &r->outliers.rows[i];
+        rs_json_object(j);
+        rs_json_key_u64(j, "step", x->step);
+        rs_json_key_i64(j, "from_ns", x->from_ns);
+        rs_json_key_i64(j, "to_ns", x->to_ns);
+        rs_json_key_i64(j, "duration_ns", x->duration_ns);
+        rs_json_key_i64(j, "usual_ns", x->usual_ns);
+        rs_json_key_str(j, "what", x->what);
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
+        if (x->seat != RS_NONE) where(j, r, x->seat, r->view.seats[x->seat].host);
+        rs_json_key_number_or_null(j, "late_ns", x->seat != RS_NONE ? x->late_ns : -1);
+        rs_json_key_str(j, "func",
+                        x->row != RS_NONE ? rs_model_text(r->view.model, r->bandwidth.rows[x->row].func) : NULL);
+        rs_json_key_number_or_null(j, "slow_ns", x->row != RS_NONE ? x->slow_ns : -1);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void course(struct rs_json *j, const struct rs_report *r)
+{
+    const struct rs_course *c = &r->course;
+    const struct rs_func_row *lead = c->nrows && c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
+    rs_json_key(j, "course");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < c->nrows; i++) {
+        const struct rs_course_row *x = &c->rows[i];
+        rs_json_object(j);
+        rs_json_key_i64(j, "from_ns", x->from_ns);
+        rs_json_key_i64(j, "to_ns", x->to_ns);
+        rs_json_key_number_or_null(j, "first_step", x->steps ? (int64_t)x->first_step : -1);
+        rs_json_key_u64(j, "steps", x->steps);
+        rs_json_key_u64(j, "calls", x->calls);
+        rs_json_key_str(j, "func", lead ? rs_model_text(r->view.model, lead->func) : NULL);
+        rs_json_key_number_or_null(j, "bytes", lead ? (int64_t)lead->bytes : -1);
+        rs_json_key(j, "time_ns");
+        rs_json_object(j);
+        key_time(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
+        rs_json_end(j);
+        rs_json_key_double(j, "wait_share", x->wait_share);
+        rs_json_key_double(j, "busbw_gbs", x->busbw);
+        rs_json_key_number_or_null(j, "worst_rank", rank_of(r, x->worst));
+        rs_json_key_number_or_null(j, "worst_cost_ns", x->worst != RS_NONE ? x->worst_ns : -1);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    rs_json_key(j, "changes");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < c->nchanges; i++) {
+        const struct rs_change *x = &c->changes[i];
+        rs_json_object(j);
+        rs_json_key_i64(j, "at_ns", x->at_ns);
+        rs_json_key_i64(j, "before_ns", x->before_ns);
+        rs_json_key_i64(j, "after_ns", x->after_ns);
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
+        if (x->seat != RS_NONE) where(j, r, x->seat, r->view.seats[x->seat].host);
+        rs_json_key_str(j, "what", x->text);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* ---- the whole ---- */
+
+static void basis(struct rs_json *j, const struct rs_report *r)
+{
+    const struct rs_report_basis *b = &r->basis;
+    rs_json_key_u64(j, "ranks", b->ranks);
+    rs_json_key_u64(j, "hosts", b->hosts);
+    rs_json_key_number_or_null(j, "world_size", r->view.model->world);
+    key_time(j, "from_ns", b->from_ns);
+    key_time(j, "to_ns", b->to_ns);
+    rs_json_key_number_or_null(j, "clock_error_ns", b->max_error_ns);
+    rs_json_key_bool(j, "aligned", r->view.model->aligned);
+    rs_json_key(j, "operations");
+    rs_json_object(j);
+    rs_json_key_u64(j, "count", b->ops);
+    rs_json_key_u64(j, "whole", b->whole);
+    rs_json_key_u64(j, "complete", b->complete);
+    rs_json_key_u64(j, "compared", b->compared);
+    rs_json_key_u64(j, "ties", b->ties);
+    rs_json_key_u64(j, "alone", b->alone);
+    rs_json_key_u64(j, "untimed", b->untimed);
+    rs_json_key_u64(j, "unaligned", b->unaligned);
+    rs_json_key_u64(j, "mismatches", b->mismatches);
+    rs_json_key_u64(j, "violations", b->violations);
+    rs_json_key_u64(j, "doubles", b->doubles);
+    rs_json_end(j);
+    rs_json_key_number_or_null(j, "ranks_without_recording", b->unseen);
+    rs_json_key_i64(j, "cost_ns", r->stragglers.cost_ns);
+}
+
+void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct rs_differences *settings)
+{
+    rs_json_object(j);
+    basis(j, r);
+    by_func(j, r);
+    stragglers(j, r);
+    lateness(j, r);
+    network(j, r);
+    steps(j, r);
+    course(j, r);
+    rs_settings_json(j, settings);
+    rs_json_key(j, "conclusion");
+    rs_json_array(j);
+    for (size_t i = 0; i < r->nconclusion; i++) rs_json_str(j, r->conclusion[i]);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+}

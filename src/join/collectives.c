@@ -1,0 +1,272 @@
+#include "join/collectives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/replays.h"
+
+/* How a part is numbered. Each is a space of keys of its own. */
+enum space {
+    BY_SEQ, /* as NCCL numbers it */
+    BY_CE,
+    BY_API,
+    BY_REPLAY, /* (captured call, replay): its number stands still */
+    ALONE, /* nothing certain to join it by */
+};
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+    h = (h ^ x) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 32;
+    h *= 0xd6e8feb86659fd93u;
+    return h ^ h >> 29;
+}
+
+uint64_t rs_op_id(const struct rs_model *m, uint32_t comm, const char *func, uint64_t a, uint64_t b)
+{
+    const struct rs_comm_row *c = &m->comms[comm];
+    uint64_t h = mix(c->hash, (uint64_t)c->incarnation << 1 | 1);
+    if (!c->hash) h = mix(h, comm); /* an old interface: communicators cannot be told apart by their hash */
+    for (; *func; func++) h = (h ^ (unsigned char)*func) * 0x100000001b3;
+    h = mix(mix(h, a), b);
+    return h ? h : 1;
+}
+
+static bool is_collective(const struct rs_parts *t, uint32_t i)
+{
+    return t->member[i] != RS_NONE &&
+           (t->kind[i] == RS_PART_COLL || t->kind[i] == RS_PART_CE || t->kind[i] == RS_PART_API);
+}
+
+/* ---- keys ---- */
+
+struct key {
+    uint32_t comm;
+    uint16_t func;
+    enum space space;
+    uint64_t a, b;
+};
+
+static struct key key_of(const struct rs_model *m, const struct rs_replays *f, uint32_t part)
+{
+    const struct rs_parts *t = &m->parts;
+    struct key k = {.comm = m->members[t->member[part]].comm, .func = t->func[part], .a = t->seq[part]};
+    k.space = t->kind[part] == RS_PART_COLL ? BY_SEQ : t->kind[part] == RS_PART_CE ? BY_CE : BY_API;
+    if (rs_replays_lonely(f, part)) {
+        k.space = ALONE;
+    } else if (rs_replays_frozen(f, m, part)) {
+        k.space = BY_REPLAY;
+        k.a = t->captured[part];
+        k.b = t->replay[part];
+    } else if (t->seq[part] == UINT64_MAX) {
+        k.space = ALONE;
+    }
+    if (k.space == ALONE) {
+        k.a = t->handle[part];
+        k.b = (uint64_t)(uint32_t)m->members[t->member[part]].rank;
+    }
+    return k;
+}
+
+/* Keys that fall on the same place of the map are told apart by their operations. */
+static bool same_key(const struct rs_model *m, uint32_t op, const struct key *k)
+{
+    const struct rs_ops *o = &m->ops;
+    if (o->comm[op] != k->comm || o->func[op] != k->func) return false;
+    return k->space == BY_REPLAY ? o->captured[op] == k->a && o->replay[op] == k->b && o->kind[op] == RS_OP_COLL
+                                 : o->seq[op] == k->a;
+}
+
+static enum rs_status add_op(struct rs_model *m, const struct key *k, uint32_t part, uint32_t *op, struct rs_err *err)
+{
+    RS_TRY(rs_model_op(m, op, err));
+    struct rs_ops *o = &m->ops;
+    o->id[*op] = rs_op_id(m, k->comm, rs_model_text(m, k->func), (uint64_t)k->space << 56 ^ k->a, k->b);
+    o->comm[*op] = k->comm;
+    o->func[*op] = k->func;
+    o->seq[*op] = m->parts.seq[part];
+    o->captured[*op] = m->parts.captured[part];
+    o->replay[*op] = m->parts.replay[part];
+    switch (m->parts.kind[part]) {
+    case RS_PART_CE: o->kind[*op] = RS_OP_CE; break;
+    case RS_PART_API: o->kind[*op] = RS_OP_API; break;
+    default: o->kind[*op] = RS_OP_COLL;
+    }
+    return RS_OK;
+}
+
+static enum rs_status find_op(struct rs_model *m, struct rs_map *index, const struct key *k, uint32_t part,
+                              uint32_t *op, struct rs_err *err)
+{
+    if (k->space == ALONE) return add_op(m, k, part, op, err);
+    uint64_t h = mix(mix((uint64_t)k->comm << 24 | (uint64_t)k->func << 8 | k->space, k->a), k->b);
+    for (;; h++) {
+        uint64_t *at;
+        RS_TRY(rs_map_at(index, h, RS_NONE, &at, err));
+        if (*at == RS_NONE) {
+            RS_TRY(add_op(m, k, part, op, err));
+            *at = *op;
+            return RS_OK;
+        }
+        *op = (uint32_t)*at;
+        if (same_key(m, *op, k)) return RS_OK;
+    }
+}
+
+/* ---- the parts of an operation ---- */
+
+struct ranked {
+    uint32_t part, times; /* times: how often its rank came before */
+    int32_t rank;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->times != y->times) return x->times < y->times ? -1 : 1;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    return x->part < y->part ? -1 : x->part > y->part;
+}
+
+/* Sorts the parts of an operation by rank. Ranks that come again go into operations of their own, behind it. */
+static enum rs_status sort_parts(struct rs_model *m, uint32_t op, struct ranked *rows, struct rs_err *err)
+{
+    uint32_t *order = m->order + m->ops.part[op], n = m->ops.nparts[op];
+    bool sorted = true;
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i] = (struct ranked){order[i], 0, m->members[m->parts.member[order[i]]].rank};
+        if (i && rows[i].rank <= rows[i - 1].rank) sorted = false;
+    }
+    if (sorted) return RS_OK;
+    qsort(rows, n, sizeof *rows, by_rank);
+    for (uint32_t i = 1; i < n; i++)
+        if (rows[i].rank == rows[i - 1].rank && rows[i].rank >= 0) rows[i].times = rows[i - 1].times + 1;
+    qsort(rows, n, sizeof *rows, by_rank);
+    for (uint32_t i = 0; i < n; i++) order[i] = rows[i].part;
+    for (uint32_t i = 1, again; i < n; i++) {
+        if (rows[i].times == rows[i - 1].times) continue;
+        RS_TRY(rs_model_op(m, &again, err));
+        struct rs_ops *o = &m->ops;
+        uint32_t first = m->ops.n - 1, count = 0;
+        while (i + count < n && rows[i + count].times == rows[i].times) count++;
+        o->id[first] = rs_op_id(m, o->comm[op], "again", o->id[op], rows[i].times);
+        o->comm[first] = o->comm[op];
+        o->func[first] = o->func[op];
+        o->seq[first] = o->seq[op];
+        o->kind[first] = o->kind[op];
+        o->captured[first] = o->captured[op];
+        o->replay[first] = o->replay[op];
+        o->part[first] = o->part[op] + i;
+        o->nparts[first] = count;
+        o->flags[first] |= RS_OP_DOUBLE;
+        o->flags[op] |= RS_OP_DOUBLE;
+        if (rows[i - 1].times == 0) o->nparts[op] = i;
+        for (uint32_t k = 0; k < count; k++) m->parts.op[rows[i + k].part] = first;
+    }
+    return RS_OK;
+}
+
+/* Puts the parts of all operations into model.order, operation by operation. */
+static enum rs_status order_parts(struct rs_model *m, uint32_t first_op, struct rs_err *err)
+{
+    struct rs_ops *o = &m->ops;
+    struct rs_parts *t = &m->parts;
+    uint32_t base = m->norder, most = 0, n = o->n;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (is_collective(t, i)) RS_TRY(rs_model_order(m, i, err));
+    for (uint32_t op = first_op; op < n; op++) {
+        o->part[op] = base;
+        base += o->nparts[op];
+        if (o->nparts[op] > most) most = o->nparts[op];
+        o->nparts[op] = 0;
+    }
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!is_collective(t, i)) continue;
+        uint32_t op = t->op[i];
+        m->order[o->part[op] + o->nparts[op]++] = i;
+    }
+    struct ranked *rows = malloc(((size_t)most + 1) * sizeof *rows);
+    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = RS_OK;
+    for (uint32_t op = first_op; op < n && status == RS_OK; op++) status = sort_parts(m, op, rows, err);
+    free(rows);
+    return status;
+}
+
+/* ---- what they agree on ---- */
+
+static bool agree(const struct rs_parts *t, uint32_t a, uint32_t b)
+{
+    return t->count[a] == t->count[b] && t->dtype[a] == t->dtype[b] && t->peer[a] == t->peer[b];
+}
+
+/* Marks the parts of one kind that differ from most; all of them when there is no majority. Returns one of the most,
+ * or RS_NONE when there is none of that kind. */
+static uint32_t compare(struct rs_model *m, uint32_t op, uint8_t kind)
+{
+    struct rs_parts *t = &m->parts;
+    const uint32_t *order = m->order + m->ops.part[op];
+    uint32_t n = m->ops.nparts[op], candidate = RS_NONE, lead = 0, all = 0, same = 0;
+    for (uint32_t i = 0; i < n; i++) { /* a majority, if there is one, is what is left (Boyer and Moore) */
+        if (t->kind[order[i]] != kind) continue;
+        all++;
+        if (!lead) candidate = order[i];
+        lead = agree(t, candidate, order[i]) ? lead + 1 : lead - 1;
+    }
+    if (candidate == RS_NONE) return RS_NONE;
+    for (uint32_t i = 0; i < n; i++) same += t->kind[order[i]] == kind && agree(t, candidate, order[i]);
+    if (same == all) return candidate;
+    m->ops.flags[op] |= RS_OP_MISMATCH;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t p = order[i];
+        if (t->kind[p] == kind && (2 * same <= all || !agree(t, candidate, p))) t->flags[p] |= RS_PART_MISMATCH;
+    }
+    return candidate;
+}
+
+static void describe(struct rs_model *m, uint32_t op)
+{
+    const struct rs_parts *t = &m->parts;
+    struct rs_ops *o = &m->ops;
+    /* An all-gather is told in bytes by Coll and in the user's type by its API call: like with like. */
+    static const uint8_t kinds[] = {RS_PART_COLL, RS_PART_CE, RS_PART_API};
+    uint32_t typical = RS_NONE;
+    for (size_t i = 0; i < sizeof kinds; i++) {
+        uint32_t found = compare(m, op, kinds[i]);
+        if (typical == RS_NONE) typical = found;
+    }
+    for (uint32_t i = 0; i < o->nparts[op]; i++) { /* losses make replays look fewer, never more */
+        uint32_t p = m->order[o->part[op] + i];
+        if (t->captured[p] && (t->replay[p] > o->replay[op] || !o->captured[op])) {
+            o->replay[op] = t->replay[p];
+            o->captured[op] = t->captured[p];
+        }
+    }
+    if (typical == RS_NONE) return;
+    const char *func = rs_model_text(m, o->func[op]);
+    o->count[op] = t->count[typical];
+    o->dtype[op] = t->dtype[typical];
+    o->root[op] = t->peer[typical];
+    o->bytes[op] = o->count[op] * rs_dtype_bytes(rs_model_text(m, o->dtype[op]));
+    int32_t nranks = m->comms[o->comm[op]].nranks;
+    if (nranks > 0 && (!strcmp(func, "AllGather") || !strcmp(func, "ReduceScatter"))) o->bytes[op] *= (uint64_t)nranks;
+}
+
+enum rs_status rs_collectives_join(struct rs_model *m, struct rs_err *err)
+{
+    struct rs_replays f;
+    struct rs_map index = {0};
+    uint32_t first_op = m->ops.n;
+    enum rs_status status = rs_replays_find(&f, m, err);
+    for (uint32_t i = 0; i < m->parts.n && status == RS_OK; i++) {
+        if (!is_collective(&m->parts, i)) continue;
+        struct key k = key_of(m, &f, i);
+        status = find_op(m, &index, &k, i, &m->parts.op[i], err);
+        if (status == RS_OK) m->ops.nparts[m->parts.op[i]]++;
+    }
+    rs_map_free(&index);
+    rs_replays_free(&f);
+    if (status == RS_OK) status = order_parts(m, first_op, err);
+    for (uint32_t op = first_op; op < m->ops.n && status == RS_OK; op++) describe(m, op);
+    return status;
+}

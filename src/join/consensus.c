@@ -1,0 +1,239 @@
+#include "join/consensus.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "join/bias.h"
+
+enum { SWEEPS = 3 };
+
+struct web {
+    struct rs_track *tracks;
+    const struct rs_model *m;
+    const struct rs_samples *s;
+    double *ends; /* of moments, on the axis; NAN: not known */
+    bool *placed; /* domains */
+    bool *visited; /* communicators */
+    uint32_t *by_comm, *comm_first; /* moments of communicator c: by_comm[comm_first[c] .. comm_first[c + 1]) */
+    uint32_t *parent; /* of domains: union-find */
+    uint32_t *queue; /* domains whose communicators are to be visited */
+    uint32_t nqueue;
+    double *x, *y, *values; /* room for the samples of a clock, or of a moment */
+};
+
+/* ---- components ---- */
+
+static uint32_t find(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static uint32_t number_components(struct web *w)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->m->ndomains; i++) w->parent[i] = i;
+    for (uint32_t k = 0; k < w->s->nmoments; k++) {
+        const struct rs_sample *a = &w->s->all[w->s->moments[k].first];
+        for (uint32_t i = 1; i < w->s->moments[k].n; i++)
+            w->parent[find(w->parent, a[i].domain)] = find(w->parent, a[0].domain);
+    }
+    for (uint32_t i = 0; i < w->m->ndomains; i++)
+        if (find(w->parent, i) == i) w->tracks[i].component = n++;
+    for (uint32_t i = 0; i < w->m->ndomains; i++) w->tracks[i].component = w->tracks[find(w->parent, i)].component;
+    return n;
+}
+
+static void index_comms(struct web *w)
+{
+    const struct rs_samples *s = w->s;
+    for (uint32_t k = 0; k < s->nmoments; k++) w->comm_first[w->m->ops.comm[s->moments[k].op] + 2]++;
+    for (uint32_t c = 0; c < w->m->ncomms; c++) w->comm_first[c + 2] += w->comm_first[c + 1];
+    for (uint32_t k = 0; k < s->nmoments; k++) w->by_comm[w->comm_first[w->m->ops.comm[s->moments[k].op] + 1]++] = k;
+}
+
+/* ---- the end of a moment, and the fit of a clock ---- */
+
+/* The median of the ends of the clocks placed so far. Ends on GPUs are exact, those that a host saw are late by its
+ * polling: where half of them are of GPUs, those alone count. */
+static double end_of(struct web *w, uint32_t moment)
+{
+    const struct rs_moment *k = &w->s->moments[moment];
+    uint32_t n = 0, gpus = 0;
+    for (uint32_t i = 0; i < k->n; i++) {
+        const struct rs_sample *a = &w->s->all[k->first + i];
+        if (!w->placed[a->domain]) continue;
+        double z = rs_track_z(&w->tracks[a->domain], a->x);
+        w->values[n] = z;
+        if (w->m->domains[a->domain].kind == RS_DOMAIN_GPU) {
+            w->values[n] = w->values[gpus];
+            w->values[gpus++] = z;
+        }
+        n++;
+    }
+    if (2 * gpus >= n) n = gpus;
+    return n ? rs_fit_quantile(w->values, n, 0.5) : NAN;
+}
+
+/* Fits a clock to the ends that are known: of one communicator, or of all (RS_NONE). */
+static enum rs_status fit_clock(struct web *w, uint32_t domain, uint32_t comm, struct rs_err *err)
+{
+    struct rs_track *t = &w->tracks[domain];
+    uint32_t n = 0;
+    for (uint32_t i = w->s->first[domain]; i < w->s->first[domain + 1]; i++) {
+        const struct rs_sample *a = &w->s->all[w->s->of[i]];
+        if (isnan(w->ends[a->moment])) continue;
+        if (comm != RS_NONE && w->m->ops.comm[w->s->moments[a->moment].op] != comm) continue;
+        w->x[n] = a->x;
+        w->y[n++] = w->ends[a->moment] - a->x;
+    }
+    if (!n) return RS_OK;
+    struct rs_fit fit;
+    RS_TRY(rs_fit_make(&fit, w->x, w->y, n, err));
+    free(t->curve.points);
+    t->curve = fit.curve;
+    t->near = 0;
+    t->n = n;
+    t->spread = fit.spread;
+    t->doubt = fit.doubt;
+    t->rate_doubt = fit.rate_doubt;
+    t->z_from = rs_track_z(t, w->x[n / 32]); /* some at either end may be damaged */
+    t->z_to = rs_track_z(t, w->x[n - 1 - n / 32]);
+    return RS_OK;
+}
+
+/* ---- growing ---- */
+
+static void push(struct web *w, uint32_t domain, uint32_t hops)
+{
+    w->placed[domain] = true;
+    w->tracks[domain].hops = hops;
+    w->queue[w->nqueue++] = domain;
+}
+
+/* Places every clock of a communicator that is not, against those that are. */
+static enum rs_status visit(struct web *w, uint32_t comm, uint32_t hops, struct rs_err *err)
+{
+    if (w->visited[comm]) return RS_OK;
+    w->visited[comm] = true;
+    uint32_t from = w->comm_first[comm], to = w->comm_first[comm + 1], first = w->nqueue;
+    for (uint32_t i = from; i < to; i++) w->ends[w->by_comm[i]] = end_of(w, w->by_comm[i]);
+    for (uint32_t i = from; i < to; i++) {
+        const struct rs_moment *k = &w->s->moments[w->by_comm[i]];
+        if (isnan(w->ends[w->by_comm[i]])) continue;
+        for (uint32_t j = 0; j < k->n; j++)
+            if (!w->placed[w->s->all[k->first + j].domain]) push(w, w->s->all[k->first + j].domain, hops);
+    }
+    for (uint32_t i = first; i < w->nqueue; i++) RS_TRY(fit_clock(w, w->queue[i], comm, err));
+    return RS_OK;
+}
+
+/* The communicators of a clock, as its samples tell them. */
+static enum rs_status visit_all_of(struct web *w, uint32_t domain, struct rs_err *err)
+{
+    for (uint32_t i = w->s->first[domain]; i < w->s->first[domain + 1]; i++) {
+        uint32_t op = w->s->moments[w->s->all[w->s->of[i]].moment].op;
+        RS_TRY(visit(w, w->m->ops.comm[op], w->tracks[domain].hops + 1, err));
+    }
+    return RS_OK;
+}
+
+static int wider_first(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x > *y ? -1 : *x < *y;
+}
+
+/* From the widest communicator of every component. */
+static enum rs_status grow(struct web *w, struct rs_err *err)
+{
+    uint32_t ncomms = w->m->ncomms, head = 0;
+    uint64_t *order = calloc((size_t)ncomms + 1, sizeof *order); /* size, then the first communicator of that size */
+    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t c = 0; c < ncomms; c++) {
+        uint32_t widest = 0;
+        for (uint32_t i = w->comm_first[c]; i < w->comm_first[c + 1]; i++)
+            if (w->s->moments[w->by_comm[i]].n > widest) widest = w->s->moments[w->by_comm[i]].n;
+        order[c] = (uint64_t)widest << 32 | (UINT32_MAX - c);
+    }
+    qsort(order, ncomms, sizeof *order, wider_first);
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < ncomms && status == RS_OK; i++) {
+        uint32_t c = UINT32_MAX - (uint32_t)order[i];
+        if (w->comm_first[c] == w->comm_first[c + 1] || w->visited[c]) continue;
+        push(w, w->s->all[w->s->moments[w->by_comm[w->comm_first[c]]].first].domain, 0);
+        status = visit(w, c, 1, err);
+        while (head < w->nqueue && status == RS_OK) status = visit_all_of(w, w->queue[head++], err);
+    }
+    free(order);
+    return status;
+}
+
+static enum rs_status sweep(struct web *w, struct rs_err *err)
+{
+    for (uint32_t k = 0; k < w->s->nmoments; k++) w->ends[k] = end_of(w, k);
+    for (uint32_t i = 0; i < w->m->ndomains; i++)
+        if (w->placed[i]) RS_TRY(fit_clock(w, i, RS_NONE, err));
+    return RS_OK;
+}
+
+/* ---- all of it ---- */
+
+static uint32_t most_values(const struct web *w)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < w->m->ndomains; i++)
+        if (w->s->first[i + 1] - w->s->first[i] > most) most = w->s->first[i + 1] - w->s->first[i];
+    for (uint32_t k = 0; k < w->s->nmoments; k++)
+        if (w->s->moments[k].n > most) most = w->s->moments[k].n;
+    return most;
+}
+
+static enum rs_status run(struct web *w, uint32_t *ncomponents, struct rs_err *err)
+{
+    *ncomponents = number_components(w);
+    index_comms(w);
+    for (uint32_t k = 0; k < w->s->nmoments; k++) w->ends[k] = NAN;
+    RS_TRY(grow(w, err));
+    for (int i = 0; i < SWEEPS; i++) RS_TRY(sweep(w, err));
+    for (uint32_t k = 0; k < w->s->nmoments; k++) w->ends[k] = end_of(w, k);
+    return rs_bias_allow(w->tracks, w->m, w->s, w->ends, err);
+}
+
+enum rs_status rs_consensus_find(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
+                                 uint32_t *ncomponents, struct rs_err *err)
+{
+    struct web w = {.tracks = tracks, .m = m, .s = s};
+    size_t most = most_values(&w);
+    w.ends = calloc((size_t)s->nmoments + 1, sizeof *w.ends);
+    w.placed = calloc((size_t)m->ndomains + 1, sizeof *w.placed);
+    w.visited = calloc((size_t)m->ncomms + 1, sizeof *w.visited);
+    w.by_comm = calloc((size_t)s->nmoments + 1, sizeof *w.by_comm);
+    w.comm_first = calloc((size_t)m->ncomms + 2, sizeof *w.comm_first);
+    w.parent = calloc((size_t)m->ndomains + 1, sizeof *w.parent);
+    w.queue = calloc((size_t)m->ndomains + 1, sizeof *w.queue);
+    w.x = calloc(most, sizeof *w.x);
+    w.y = calloc(most, sizeof *w.y);
+    w.values = calloc(most, sizeof *w.values);
+    enum rs_status status =
+        w.ends && w.placed && w.visited && w.by_comm && w.comm_first && w.parent && w.queue && w.x && w.y && w.values
+            ? run(&w, ncomponents, err)
+            : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(w.ends);
+    free(w.placed);
+    free(w.visited);
+    free(w.by_comm);
+    free(w.comm_first);
+    free(w.parent);
+    free(w.queue);
+    free(w.x);
+    free(w.y);
+    free(w.values);
+    return status;
+}
+
+void rs_tracks_free(struct rs_track *tracks, uint32_t n)
+{
+    for (uint32_t i = 0; tracks && i < n; i++) free(tracks[i].curve.points);
+    free(tracks);
+}

@@ -1,0 +1,14 @@
+/* Bounds of ends that are not known: after this, before that.
+ *
+ * Kernels of a communicator run one after another on a rank: what has not ended by then has ended when the next
+ * launch starts. Behind the last one there is the communicator's destruction, and the end of a process that ended well.
+ * Runs when all times are on one axis; one thread. */
+#ifndef RS_JOIN_ENDS_H
+#define RS_JOIN_ENDS_H
+
+#include "model/model.h"
+
+/* Sets parts.after and parts.before where parts.end is not known. */
+enum rs_status rs_ends_bound(struct rs_model *m, struct rs_err *err);
+
+#endif

@@ -1,0 +1,285 @@
+#include "join/family.h"
+
+#include <stdlib.h>
+
+#include "join/classes.h"
+#include "join/ranks.h"
+#include "nccl/digest.h"
+
+enum {
+    FEW = 64, /* splits of one communicator that are always tried */
+    NEAR = 6, /* so many behind the last that was found: siblings come one after the other */
+    SMALL = 8, /* colours that are always tried */
+    GUESSES = SMALL + 5 + RS_FAMILY_COLORS,
+    MOST_WORK = 60000000, /* digests in all, about 0.2 s; members compared count as one each */
+};
+
+/* ---- PyTorch's colours ---- */
+
+/* Python's hash of a tuple of small numbers (3.8 and newer). */
+static uint64_t tuple_hash(const int32_t *ranks, size_t n)
+{
+    const uint64_t p1 = 11400714785074694791u, p2 = 14029467366897019727u, p5 = 2870177450012600261u;
+    uint64_t h = p5;
+    for (size_t i = 0; i < n; i++) {
+        h += (uint64_t)ranks[i] * p2;
+        h = h << 31 | h >> 33;
+        h *= p1;
+    }
+    h += n ^ (p5 ^ 3527539u);
+    return h == UINT64_MAX ? 1546275796u : h;
+}
+
+/* The usual folding of hashes in C++, of numbers that are their own hash. */
+static uint64_t folded_hash(const int32_t *ranks, size_t n)
+{
+    uint64_t h = 0;
+    for (size_t i = 0; i < n; i++) h ^= (uint64_t)ranks[i] + 0x9e3779b9u + (h << 6) + (h >> 2);
+    return h;
+}
+
+static uint64_t without_sign(uint64_t h)
+{
+    return h >> 63 ? -h : h;
+}
+
+void rs_family_colors(const int32_t *ranks, size_t n, int32_t colors[RS_FAMILY_COLORS])
+{
+    uint64_t tuple = without_sign(tuple_hash(ranks, n));
+    colors[0] = (int32_t)(tuple & INT32_MAX); /* computed in Python */
+    colors[1] = (int32_t)(uint32_t)tuple; /* likewise in older versions: 32 bits, negative at times */
+    colors[2] = (int32_t)(without_sign(folded_hash(ranks, n)) % INT32_MAX); /* computed in C++ */
+}
+
+/* ---- who contains whom ---- */
+
+struct seat {
+    uint32_t place;
+    int32_t rank;
+};
+
+struct work {
+    struct rs_model *m;
+    struct rs_places places;
+    uint32_t *seats_at; /* by communicator, where its seats begin; one more at the end */
+    struct seat *seats; /* of a communicator, by place */
+    uint32_t *comms_at; /* by place, where its communicators begin; one more at the end */
+    uint32_t *comms; /* rising */
+    int64_t *created; /* in step with `comms` */
+    int32_t *ranks; /* in the parent, of the child at hand */
+    uint8_t *asked; /* by communicator: it may be the parent of one whose parent is not known */
+    int32_t *last; /* by communicator: number of its child that was found last */
+    int64_t left; /* work */
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct seat *x = a, *y = b;
+    if (x->place != y->place) return x->place < y->place ? -1 : 1;
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static enum rs_status index_members(struct work *w, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    RS_TRY(rs_places_find(&w->places, m, err));
+    uint32_t n = w->places.n;
+    w->seats_at = calloc((size_t)m->ncomms + 1, sizeof *w->seats_at);
+    w->seats = calloc((size_t)m->nmembers + 1, sizeof *w->seats);
+    w->comms_at = calloc((size_t)n + 2, sizeof *w->comms_at);
+    w->comms = calloc((size_t)m->nmembers + 1, sizeof *w->comms);
+    w->created = calloc((size_t)m->nmembers + 1, sizeof *w->created);
+    w->ranks = calloc((size_t)m->nmembers + 1, sizeof *w->ranks);
+    w->asked = calloc((size_t)m->ncomms + 1, sizeof *w->asked);
+    w->last = calloc((size_t)m->ncomms + 1, sizeof *w->last);
+    if (!w->seats_at || !w->seats || !w->comms_at || !w->comms || !w->created || !w->ranks || !w->asked || !w->last)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t at = 0;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        w->seats_at[c] = at;
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE && at < m->nmembers; i = m->members[i].next) {
+            w->seats[at++] = (struct seat){w->places.of[i], m->members[i].rank};
+            w->comms_at[w->places.of[i] + 2]++;
+        }
+        qsort(w->seats + w->seats_at[c], at - w->seats_at[c], sizeof *w->seats, by_place);
+    }
+    w->seats_at[m->ncomms] = at;
+    for (uint32_t p = 0; p < n; p++) w->comms_at[p + 2] += w->comms_at[p + 1];
+    for (uint32_t c = 0; c < m->ncomms; c++)
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
+            uint32_t to = w->comms_at[w->places.of[i] + 1];
+            if (to >= at) break;
+            w->comms_at[w->places.of[i] + 1]++;
+            w->comms[to] = c;
+            w->created[to] = m->members[i].created;
+        }
+    return RS_OK;
+}
+
+/* The rank of a place in a communicator; -1: it has none there. */
+static int32_t rank_in(const struct work *w, uint32_t comm, uint32_t place)
+{
+    uint32_t low = w->seats_at[comm], high = w->seats_at[comm + 1];
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (w->seats[mid].place < place)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < w->seats_at[comm + 1] && w->seats[low].place == place ? w->seats[low].rank : -1;
+}
+
+/* Whether all of `child` are in `parent`; their ranks there, in the child's order, are in w->ranks then. */
+static bool contains(struct work *w, uint32_t parent, uint32_t child)
+{
+    const struct rs_model *m = w->m;
+    if (m->comms[parent].nmembers < m->comms[child].nmembers || m->comms[parent].nranks < m->comms[child].nranks)
+        return false;
+    uint32_t n = 0;
+    for (uint32_t i = m->comms[child].first_member; i != RS_NONE; i = m->members[i].next) {
+        int32_t rank = rank_in(w, parent, w->places.of[i]);
+        w->left--;
+        if (rank < 0) return false;
+        w->ranks[n++] = rank;
+    }
+    return n > 0;
+}
+
+/* ---- trying ---- */
+
+/* Colours that a program is likely to have given these ranks. */
+static int guess(const struct work *w, uint32_t child, int32_t colors[GUESSES], int *from_ranks)
+{
+    const struct rs_comm_row *c = &w->m->comms[child];
+    int n = 0;
+    for (int32_t i = 0; i < SMALL; i++) colors[n++] = i;
+    int32_t first = w->ranks[0], size = c->nranks > 0 ? c->nranks : 1;
+    int64_t step = c->nmembers > 1 ? (int64_t)w->ranks[1] - first : 1;
+    if (step < 1) step = 1;
+    int64_t block = step * size;
+    const int64_t likely[] = {first, first / size, first % step, first / block, first / block * step + first % step};
+    for (size_t i = 0; i < sizeof likely / sizeof *likely; i++)
+        if (likely[i] >= SMALL) colors[n++] = (int32_t)likely[i];
+    *from_ranks = n;
+    if (c->nmembers == (uint32_t)size) { /* the list is whole */
+        rs_family_colors(w->ranks, c->nmembers, colors + n);
+        n += RS_FAMILY_COLORS;
+    }
+    return n;
+}
+
+static bool try_counts(struct work *w, uint32_t parent, uint32_t child, int32_t from, int32_t to)
+{
+    struct rs_comm_row *c = &w->m->comms[child];
+    uint64_t hash = w->m->comms[parent].hash;
+    int32_t colors[GUESSES];
+    int from_ranks, n = guess(w, child, colors, &from_ranks);
+    for (int32_t count = from; count <= to && w->left > 0; count++) {
+        int tried = count ? n : 1; /* number 0 is a shrink, of colour 0 */
+        w->left -= tried;
+        for (int k = 0; k < tried; k++) {
+            if (rs_nccl_split_hash(hash, count, colors[k]) != c->hash) continue;
+            c->parent = (struct rs_parent){parent, count, colors[k], k >= from_ranks};
+            w->last[parent] = count;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool try_pair(struct work *w, uint32_t parent, uint32_t child, int32_t from, int32_t to)
+{
+    int32_t last = w->last[parent];
+    return (last && try_counts(w, parent, child, last, last + NEAR)) || try_counts(w, parent, child, from, to);
+}
+
+/* Parents that are larger than the child, or those of the same size. The newest first: of several lives of one hash the
+ * latest before the child is its parent. */
+static void try_candidates(struct work *w, uint32_t child, bool larger, int32_t from, int32_t to)
+{
+    const struct rs_model *m = w->m;
+    const struct rs_comm_row *c = &m->comms[child];
+    if (!c->hash || c->first_member == RS_NONE) return;
+    uint32_t place = w->places.of[c->first_member];
+    int64_t created = m->members[c->first_member].created;
+    for (uint32_t k = w->comms_at[place + 1]; k-- > w->comms_at[place] && w->left > 0;) {
+        uint32_t parent = w->comms[k];
+        w->left--;
+        if (parent == child || !m->comms[parent].hash || m->comms[parent].hash == c->hash) continue;
+        if (larger != (m->comms[parent].nranks > c->nranks)) continue;
+        if (created != RS_TIME_NONE && w->created[k] != RS_TIME_NONE && w->created[k] > created) continue;
+        if (!contains(w, parent, child)) continue;
+        w->asked[parent] = 1;
+        if (try_pair(w, parent, child, from, to)) return;
+    }
+}
+
+/* Whatever colour a program chose below the number of ranks: all digests of the likely parents are looked up. */
+static enum rs_status try_all_colors(struct work *w, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    struct rs_map open = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++)
+        if (m->comms[c].parent.comm == RS_NONE && m->comms[c].hash)
+            status = rs_map_put(&open, m->comms[c].hash, c, err);
+    for (uint32_t p = 0; p < m->ncomms && status == RS_OK && w->left > 0; p++) {
+        if (!w->asked[p]) continue;
+        for (int32_t count = 1; count <= FEW && w->left > 0; count++)
+            for (int32_t color = SMALL; color < m->comms[p].nranks && w->left > 0; color++) {
+                w->left--;
+                uint64_t *child = rs_map_find(&open, rs_nccl_split_hash(m->comms[p].hash, count, color));
+                if (!child || *child == p || !contains(w, p, (uint32_t)*child)) continue;
+                m->comms[*child].parent = (struct rs_parent){p, count, color, false};
+            }
+    }
+    rs_map_free(&open);
+    return status;
+}
+
+static enum rs_status find_parents(struct work *w, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    RS_TRY(index_members(w, err));
+    w->left = MOST_WORK;
+    /* Nearly all are found at once. A group of PyTorch is a split of the first communicator each time, whoever takes
+     * part: numbers grow with the groups. */
+    int32_t most = m->ncomms < (uint32_t)MOST_WORK ? (int32_t)m->ncomms : MOST_WORK;
+    const struct {
+        bool larger;
+        int32_t from, to;
+    } rounds[] = {{true, 0, NEAR},
+                  {false, 0, NEAR},
+                  {true, NEAR + 1, FEW},
+                  {false, NEAR + 1, FEW},
+                  {true, FEW + 1, FEW + most},
+                  {false, FEW + 1, FEW + most}};
+    for (size_t r = 0; r < sizeof rounds / sizeof *rounds; r++)
+        for (uint32_t c = 0; c < m->ncomms; c++)
+            if (m->comms[c].parent.comm == RS_NONE)
+                try_candidates(w, c, rounds[r].larger, rounds[r].from, rounds[r].to);
+    RS_TRY(try_all_colors(w, err));
+    if (w->left > 0) return RS_OK;
+    return rs_model_note(m, err,
+                         "the search for the parents of communicators was ended early: there are %u of them, and "
+                         "some may be shown without their parent",
+                         m->ncomms);
+}
+
+enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err)
+{
+    struct work w = {.m = m};
+    for (uint32_t c = 0; c < m->ncomms; c++) m->comms[c].parent = (struct rs_parent){.comm = RS_NONE};
+    enum rs_status status = find_parents(&w, err);
+    rs_places_free(&w.places);
+    free(w.seats_at);
+    free(w.seats);
+    free(w.comms_at);
+    free(w.comms);
+    free(w.created);
+    free(w.ranks);
+    free(w.asked);
+    free(w.last);
+    return status == RS_OK ? rs_classes_find(m, err) : status;
+}

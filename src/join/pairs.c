@@ -1,0 +1,231 @@
+#include "join/pairs.h"
+
+#include <stdlib.h>
+
+#include "join/collectives.h"
+#include "join/presence.h"
+#include "nccl/abi.h"
+
+uint64_t rs_part_bytes(const struct rs_model *m, uint32_t part)
+{
+    return m->parts.count[part] * rs_dtype_bytes(rs_model_text(m, m->parts.dtype[part]));
+}
+
+/* ---- streams ---- */
+
+static bool is_p2p(const struct rs_parts *t, uint32_t i)
+{
+    return t->member[i] != RS_NONE && (t->kind[i] == RS_PART_SEND || t->kind[i] == RS_PART_RECV);
+}
+
+/* A rank that has two recordings counts with its first. */
+static uint8_t *find_second_members(const struct rs_model *m)
+{
+    uint8_t *second = calloc((size_t)m->nmembers + 1, 1);
+    for (uint32_t c = 0; second && c < m->ncomms; c++) {
+        uint32_t before = RS_NONE;
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE; before = i, i = m->members[i].next)
+            if (before != RS_NONE && m->members[before].rank == m->members[i].rank) second[i] = 1;
+    }
+    return second;
+}
+
+static enum rs_status find_stream(struct rs_streams *s, struct rs_map *index, const struct rs_stream *key,
+                                  uint32_t *found, struct rs_err *err)
+{
+    uint64_t h = ((uint64_t)key->comm << 40 ^ (uint64_t)(uint32_t)key->src << 20 ^ (uint32_t)key->dst) + 1;
+    for (;; h += 0x9e3779b97f4a7c15u) { /* streams that fall on the same place take other ones */
+        uint64_t *at;
+        RS_TRY(rs_map_at(index, h, s->n, &at, err));
+        if (*at < s->n) {
+            const struct rs_stream *r = &s->rows[*at];
+            if (r->comm != key->comm || r->src != key->src || r->dst != key->dst) continue;
+            *found = (uint32_t)*at;
+            return RS_OK;
+        }
+        if (s->n == s->cap) {
+            uint32_t cap = s->cap ? 2 * s->cap : 256;
+            void *rows = realloc(s->rows, cap * sizeof *s->rows);
+            if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            s->rows = rows;
+            s->cap = cap;
+        }
+        s->rows[s->n] = *key;
+        *found = s->n++;
+        return RS_OK;
+    }
+}
+
+/* Two passes: which stream each part is in, then the parts stream by stream. */
+static enum rs_status fill(struct rs_streams *s, const struct rs_model *m, const uint8_t *second, uint32_t *stream_of,
+                           struct rs_map *index, struct rs_err *err)
+{
+    const struct rs_parts *t = &m->parts;
+    uint32_t n = 0, at = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!is_p2p(t, i)) continue;
+        const struct rs_member *x = &m->members[t->member[i]];
+        bool send = t->kind[i] == RS_PART_SEND;
+        struct rs_stream key = {
+            .comm = x->comm, .src = send ? x->rank : t->peer[i], .dst = send ? t->peer[i] : x->rank};
+        stream_of[n] = RS_NONE;
+        if (key.src >= 0 && key.dst >= 0 && !second[t->member[i]]) {
+            RS_TRY(find_stream(s, index, &key, &stream_of[n], err));
+            if (send)
+                s->rows[stream_of[n]].nsends++;
+            else
+                s->rows[stream_of[n]].nrecvs++;
+        }
+        n++;
+    }
+    for (uint32_t k = 0; k < s->n; k++) {
+        struct rs_stream *r = &s->rows[k];
+        r->sends = at;
+        r->recvs = at + r->nsends;
+        at = r->recvs + r->nrecvs;
+        r->nsends = r->nrecvs = 0;
+    }
+    n = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (!is_p2p(t, i)) continue;
+        uint32_t k = stream_of[n++];
+        if (k == RS_NONE) continue;
+        struct rs_stream *r = &s->rows[k];
+        s->parts[t->kind[i] == RS_PART_SEND ? r->sends + r->nsends++ : r->recvs + r->nrecvs++] = i;
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_streams_make(struct rs_streams *s, const struct rs_model *m, struct rs_err *err)
+{
+    *s = (struct rs_streams){0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->parts.n; i++) n += is_p2p(&m->parts, i);
+    if (!n) return RS_OK;
+    uint8_t *second = find_second_members(m);
+    uint32_t *stream_of = malloc(n * sizeof *stream_of);
+    s->parts = malloc(n * sizeof *s->parts);
+    struct rs_map index = {0};
+    enum rs_status status = RS_OK;
+    if (!second || !stream_of || !s->parts) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = fill(s, m, second, stream_of, &index, err);
+    free(second);
+    free(stream_of);
+    rs_map_free(&index);
+    return status;
+}
+
+void rs_streams_free(struct rs_streams *s)
+{
+    free(s->rows);
+    free(s->parts);
+    *s = (struct rs_streams){0};
+}
+
+/* ---- operations ---- */
+
+enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uint32_t index, uint8_t confidence,
+                           struct rs_err *err)
+{
+    uint32_t op;
+    uint16_t func;
+    RS_TRY(rs_model_string(m, "SendRecv", &func, err));
+    RS_TRY(rs_model_op(m, &op, err));
+    struct rs_ops *o = &m->ops;
+    struct rs_parts *t = &m->parts;
+    uint32_t one = send != RS_NONE ? send : recv;
+    const struct rs_member *x = &m->members[t->member[one]];
+    o->kind[op] = RS_OP_PAIR;
+    o->func[op] = func;
+    o->comm[op] = x->comm;
+    o->root[op] = send != RS_NONE ? x->rank : t->peer[recv];
+    o->dst[op] = send != RS_NONE ? t->peer[send] : x->rank;
+    o->index[op] = index;
+    o->confidence[op] = confidence;
+    o->count[op] = t->count[one];
+    o->dtype[op] = t->dtype[one];
+    o->bytes[op] = rs_part_bytes(m, one);
+    o->captured[op] = t->captured[one];
+    o->replay[op] = t->replay[one];
+    o->id[op] = rs_op_id(m, x->comm, "SendRecv", (uint64_t)(uint32_t)o->root[op] << 32 | (uint32_t)o->dst[op],
+                         index + (recv == RS_NONE   ? 1ull << 32
+                                  : send == RS_NONE ? 1ull << 33
+                                                    : 0));
+    o->part[op] = m->norder;
+    bool swapped = send != RS_NONE && recv != RS_NONE && o->dst[op] < o->root[op];
+    uint32_t parts[2] = {swapped ? recv : send, swapped ? send : recv};
+    for (int i = 0; i < 2; i++) {
+        if (parts[i] == RS_NONE) continue;
+        RS_TRY(rs_model_order(m, parts[i], err));
+        o->nparts[op]++;
+        t->op[parts[i]] = op;
+    }
+    if (o->nparts[op] == 2 && rs_part_bytes(m, send) != rs_part_bytes(m, recv)) {
+        o->flags[op] |= RS_OP_MISMATCH;
+        t->flags[send] |= RS_PART_MISMATCH;
+        t->flags[recv] |= RS_PART_MISMATCH;
+    }
+    return RS_OK;
+}
+
+/* ---- order ---- */
+
+/* How many of a list are before the first that may be lost. A part says when its call was made, not when NCCL told of it,
+ * which is later, but before the next group call: so the group call that is the last before `sure` does not count. */
+static uint32_t certain(const struct rs_model *m, const uint32_t *parts, uint32_t n, int64_t sure)
+{
+    const struct rs_parts *t = &m->parts;
+    if (sure == INT64_MAX) return n;
+    uint32_t last = n;
+    while (last > 0 && (t->enqueued[parts[last - 1]] == RS_TIME_NONE || t->enqueued[parts[last - 1]] >= sure)) last--;
+    if (!last) return 0;
+    uint32_t k = last - 1, of = parts[k];
+    while (k > 0 && ((t->group[of] && t->group[parts[k - 1]] == t->group[of]) ||
+                     (t->launch[of] && t->launch[parts[k - 1]] == t->launch[of]) || !t->group[parts[k - 1]]))
+        k--;
+    return k;
+}
+
+/* mate[part of a send] = its receive; place[] = its number in the stream. */
+static void match(const struct rs_model *m, const struct rs_streams *s, const int64_t *sure, uint32_t *mate,
+                  uint32_t *place)
+{
+    for (uint32_t k = 0; k < s->n; k++) {
+        const struct rs_stream *r = &s->rows[k];
+        if (!r->nsends || !r->nrecvs) continue;
+        const uint32_t *sends = s->parts + r->sends, *recvs = s->parts + r->recvs;
+        uint32_t n = certain(m, sends, r->nsends, sure[m->parts.member[sends[0]]]);
+        uint32_t n_recvs = certain(m, recvs, r->nrecvs, sure[m->parts.member[recvs[0]]]);
+        if (n_recvs < n) n = n_recvs;
+        for (uint32_t i = 0; i < n; i++) {
+            mate[sends[i]] = recvs[i];
+            place[sends[i]] = i;
+        }
+    }
+}
+
+enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err)
+{
+    struct rs_streams s;
+    enum rs_status status = rs_streams_make(&s, m, err);
+    if (status != RS_OK || !s.n) {
+        rs_streams_free(&s);
+        return status;
+    }
+    uint32_t n = m->parts.n;
+    int64_t *sure = malloc(((size_t)m->nmembers + 1) * sizeof *sure);
+    uint32_t *mate = malloc(n * sizeof *mate), *place = malloc(n * sizeof *place);
+    if (!sure || !mate || !place) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++)
+        sure[i] = rs_recorded_until(&m->procs[m->members[i].proc], m->members[i].created, RS_P2P);
+    for (uint32_t i = 0; status == RS_OK && i < n; i++) mate[i] = RS_NONE;
+    if (status == RS_OK) match(m, &s, sure, mate, place);
+    rs_streams_free(&s);
+    /* By part, not by stream: the operations of a rank then lie in the order of time. */
+    for (uint32_t i = 0; status == RS_OK && i < n; i++)
+        if (mate[i] != RS_NONE) status = rs_pair_add(m, i, mate[i], place[i], 100, err);
+    free(sure);
+    free(mate);
+    free(place);
+    return status;
+}

@@ -1,0 +1,39 @@
+/* Sends and their receives.
+ *
+ * NCCL gives them no number: the i-th send from src to dst on a communicator is the i-th receive at dst from src. Where
+ * both recordings have all of them that is the whole join; where they lost some it holds up to the first loss, and the rest
+ * is left to rs_pairs_resync() (join/resync.h), which needs aligned clocks.
+ * A stream is what goes from one rank to another on one communicator. Streams belong to the caller. One thread. */
+#ifndef RS_JOIN_PAIRS_H
+#define RS_JOIN_PAIRS_H
+
+#include "model/model.h"
+
+struct rs_stream {
+    uint32_t comm;
+    int32_t src, dst;
+    uint32_t sends, nsends; /* parts[sends .. sends + nsends), in the order of the sender */
+    uint32_t recvs, nrecvs;
+};
+
+struct rs_streams {
+    struct rs_stream *rows;
+    uint32_t n, cap;
+    uint32_t *parts;
+};
+
+/* All streams of the model. Parts whose rank or peer is not known, and those of a second recording of the same rank, are
+ * in none. */
+enum rs_status rs_streams_make(struct rs_streams *s, const struct rs_model *m, struct rs_err *err);
+void rs_streams_free(struct rs_streams *s);
+
+/* Operations for what can be paired by order alone. */
+enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err);
+
+/* A pair as a new operation; one of the parts may be RS_NONE. */
+enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uint32_t index, uint8_t confidence,
+                           struct rs_err *err);
+/* Bytes of a send or receive. */
+uint64_t rs_part_bytes(const struct rs_model *m, uint32_t part);
+
+#endif

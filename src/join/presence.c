@@ -1,0 +1,306 @@
+#include "join/presence.h"
+
+#include <stdlib.h>
+
+#include "nccl/abi.h"
+
+/* ---- what a process may have lost ---- */
+
+static uint32_t lost_of(const struct rs_gap *g, uint64_t type)
+{
+    return type == RS_COLL ? g->colls : type == RS_P2P ? g->p2ps : g->others;
+}
+
+int64_t rs_recorded_until(const struct rs_proc *p, int64_t from, uint64_t type)
+{
+    if (from == RS_TIME_NONE) return INT64_MIN;
+    if (p->overwritten_until != RS_TIME_NONE && p->overwritten_until >= from) return INT64_MIN;
+    int64_t until = INT64_MAX;
+    for (uint32_t i = 0; i < p->ncovers; i++) /* before the first nothing is asked for: a process begins with it */
+        if (!(p->covers[i].mask & type) && p->covers[i].to > from && p->covers[i].from < until)
+            until = p->covers[i].from;
+    for (uint32_t i = 0; i < p->ngaps && p->gaps[i].from < until; i++)
+        if (p->gaps[i].to >= from && lost_of(&p->gaps[i], type)) until = p->gaps[i].from;
+    return until;
+}
+
+/* How many events of a type may have been lost from a moment on; UINT64_MAX: any number. */
+static uint64_t lost_since(const struct rs_proc *p, int64_t from, uint64_t type)
+{
+    enum { THREADS = 16 }; /* gaps overlap where several threads lose; those that began that far back are over */
+    if (p->overwritten_until != RS_TIME_NONE && p->overwritten_until >= from) return UINT64_MAX;
+    for (uint32_t i = 0; i < p->ncovers; i++)
+        if (!(p->covers[i].mask & type) && p->covers[i].to > from) return UINT64_MAX;
+    uint32_t low = 0, high = p->ngaps;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (p->gaps[mid].from < from)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    uint64_t lost = 0;
+    for (uint32_t i = low; i < p->ngaps; i++) lost += lost_of(&p->gaps[i], type);
+    for (uint32_t i = low, n = 0; i-- > 0 && n < THREADS; n++)
+        if (p->gaps[i].to >= from) lost += lost_of(&p->gaps[i], type);
+    /* What was lost at no known moment spans the process, so that it stands first. */
+    if (low > THREADS && p->gaps[0].to >= from) lost += lost_of(&p->gaps[0], type);
+    return lost;
+}
+
+/* ---- what a member does again and again ---- */
+
+/* Numbered things of a member: collectives of a function, replays of a captured call, sends to a peer... */
+enum stream {
+    SEQS = 1,
+    CES,
+    APIS,
+    REPLAYS, /* of a captured call: the numbers are replays, which losses make fewer */
+    SENDS,
+    RECVS,
+    NOTHING, /* of a type: from the member's beginning */
+};
+
+struct rs_presence_row {
+    uint32_t member;
+    uint32_t what; /* function, captured call with function, peer, or type */
+    uint8_t stream;
+    uint64_t last; /* the highest number that was recorded */
+    int64_t at; /* host ns of the latest; RS_TIME_NONE: not known */
+    bool apart; /* a send or receive that could not be joined: then its numbers say little */
+    uint64_t lost; /* events that may have been lost behind it; UINT64_MAX: any number */
+};
+
+static uint64_t key_of(uint32_t member, enum stream stream, uint32_t what)
+{
+    uint64_t h = ((uint64_t)member << 32 | what) * 0x9e3779b97f4a7c15u;
+    return (h ^ h >> 29 ^ (uint64_t)stream << 40) * 0xd6e8feb86659fd93u;
+}
+
+static bool is_row(const struct rs_presence_row *r, uint32_t member, enum stream stream, uint32_t what)
+{
+    return r->member == member && r->stream == stream && r->what == what;
+}
+
+static const struct rs_presence_row *find_row(const struct rs_presence_index *x, uint32_t member, enum stream stream,
+                                              uint32_t what)
+{
+    for (uint64_t key = key_of(member, stream, what);; key++) {
+        const uint64_t *at = rs_map_find(&x->streams, key);
+        if (!at) return NULL;
+        if (is_row(&x->rows[*at], member, stream, what)) return &x->rows[*at];
+    }
+}
+
+static enum rs_status make_row(struct rs_presence_index *x, uint32_t member, enum stream stream, uint32_t what,
+                               struct rs_presence_row **row, struct rs_err *err)
+{
+    for (uint64_t key = key_of(member, stream, what);; key++) {
+        uint64_t *at;
+        RS_TRY(rs_map_at(&x->streams, key, x->nrows, &at, err));
+        if (*at < x->nrows) {
+            *row = &x->rows[*at];
+            if (is_row(*row, member, stream, what)) return RS_OK;
+            continue;
+        }
+        if (x->nrows == x->cap) {
+            uint32_t cap = x->cap ? 2 * x->cap : 256;
+            void *rows = realloc(x->rows, cap * sizeof *x->rows);
+            if (!rows) {
+                rs_map_delete(&x->streams, key);
+                return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            }
+            x->rows = rows;
+            x->cap = cap;
+        }
+        *row = &x->rows[x->nrows++];
+        **row = (struct rs_presence_row){member, what, (uint8_t)stream, 0, RS_TIME_NONE, false, 0};
+        return RS_OK;
+    }
+}
+
+static uint64_t type_of(enum stream stream)
+{
+    switch (stream) {
+    case SEQS:
+    case REPLAYS: return RS_COLL;
+    case CES: return RS_CE_COLL;
+    case APIS: return RS_COLL_API;
+    default: return RS_P2P;
+    }
+}
+
+static enum stream stream_of(uint8_t op_kind)
+{
+    return op_kind == RS_OP_CE ? CES : op_kind == RS_OP_API ? APIS : SEQS;
+}
+
+static enum rs_status note(struct rs_presence_index *x, const struct rs_model *m, uint32_t part, enum stream stream,
+                           uint32_t what, uint64_t number, struct rs_err *err)
+{
+    struct rs_presence_row *row;
+    RS_TRY(make_row(x, m->parts.member[part], stream, what, &row, err));
+    if (number > row->last) row->last = number;
+    if ((stream == SENDS || stream == RECVS) && m->ops.nparts[m->parts.op[part]] == 1) row->apart = true;
+    if (m->parts.enqueued[part] > row->at) row->at = m->parts.enqueued[part];
+    return RS_OK;
+}
+
+/* A captured call of a function, as one number: more calls than that in one communicator share a row. */
+static uint32_t captured_what(uint32_t captured, uint16_t func)
+{
+    return (captured & 0xffff) << 16 | func;
+}
+
+static enum rs_status note_part(struct rs_presence_index *x, const struct rs_model *m, uint32_t part,
+                                struct rs_err *err)
+{
+    const struct rs_parts *t = &m->parts;
+    uint32_t op = t->op[part];
+    if (t->member[part] == RS_NONE || op == RS_NONE) return RS_OK;
+    if (t->kind[part] == RS_PART_SEND || t->kind[part] == RS_PART_RECV)
+        return note(x, m, part, t->kind[part] == RS_PART_SEND ? SENDS : RECVS, (uint32_t)t->peer[part],
+                    m->ops.index[op], err);
+    if (t->captured[part])
+        RS_TRY(note(x, m, part, REPLAYS, captured_what(t->captured[part], t->func[part]), t->replay[part], err));
+    if (t->seq[part] == UINT64_MAX) return RS_OK;
+    enum stream stream = t->kind[part] == RS_PART_CE ? CES : t->kind[part] == RS_PART_API ? APIS : SEQS;
+    return note(x, m, part, stream, t->func[part], t->seq[part], err);
+}
+
+static enum rs_status find_lost(struct rs_presence_index *x, const struct rs_model *m, struct rs_err *err)
+{
+    static const enum stream streams[] = {SEQS, CES, APIS, SENDS};
+    for (uint32_t i = 0; i < x->nrows; i++) {
+        struct rs_presence_row *row = &x->rows[i];
+        const struct rs_member *member = &m->members[row->member];
+        int64_t from = row->stream == REPLAYS || row->at == RS_TIME_NONE ? member->created : row->at;
+        row->lost = lost_since(&m->procs[member->proc], from, type_of(row->stream));
+    }
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        const struct rs_member *member = &m->members[i];
+        for (size_t k = 0; k < sizeof streams / sizeof *streams; k++) {
+            uint64_t type = type_of(streams[k]);
+            struct rs_presence_row *row;
+            RS_TRY(make_row(x, i, NOTHING, (uint32_t)type, &row, err));
+            row->lost = member->created == RS_TIME_NONE ? UINT64_MAX
+                                                        : lost_since(&m->procs[member->proc], member->created, type);
+        }
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_presence_make(struct rs_presence_index *x, const struct rs_model *m, struct rs_err *err)
+{
+    *x = (struct rs_presence_index){0};
+    x->first = malloc(((size_t)m->ncomms + 1) * sizeof *x->first);
+    x->members = malloc(((size_t)m->nmembers + 1) * sizeof *x->members);
+    if (!x->first || !x->members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t n = 0;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        x->first[c] = n;
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE && n < m->nmembers; i = m->members[i].next)
+            x->members[n++] = i;
+    }
+    x->first[m->ncomms] = n;
+    for (uint32_t i = 0; i < m->parts.n; i++) RS_TRY(note_part(x, m, i, err));
+    return find_lost(x, m, err);
+}
+
+void rs_presence_free(struct rs_presence_index *x)
+{
+    free(x->members);
+    free(x->first);
+    free(x->rows);
+    rs_map_free(&x->streams);
+    *x = (struct rs_presence_index){0};
+}
+
+/* ---- asking ---- */
+
+static uint32_t find_member(const struct rs_presence_index *x, const struct rs_model *m, uint32_t comm, int32_t rank)
+{
+    uint32_t low = x->first[comm], high = x->first[comm + 1];
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (m->members[x->members[mid]].rank < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    bool found = low < x->first[comm + 1] && m->members[x->members[low]].rank == rank;
+    return found ? x->members[low] : RS_NONE;
+}
+
+static int32_t rank_of(const struct rs_model *m, uint32_t part)
+{
+    return m->members[m->parts.member[part]].rank;
+}
+
+static bool has_rank(const struct rs_model *m, uint32_t op, int32_t rank)
+{
+    uint32_t low = m->ops.part[op], end = low + m->ops.nparts[op], high = end;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (rank_of(m, m->order[mid]) < rank)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low < end && rank_of(m, m->order[low]) == rank;
+}
+
+/* A member that did the things of this stream up to row->last: whether it can have done this one too. */
+static enum rs_presence ask_row(const struct rs_presence_index *x, uint32_t member, enum stream stream, uint32_t what,
+                                uint64_t number)
+{
+    const struct rs_presence_row *row = find_row(x, member, stream, what);
+    uint64_t done = 0; /* it is through with those below, recorded or not */
+    if (row) {
+        if (row->apart) return RS_NOT_RECORDED;
+        done = row->last + 1;
+    } else {
+        row = find_row(x, member, NOTHING, (uint32_t)type_of(stream));
+    }
+    if (!row || row->lost == UINT64_MAX) return RS_NOT_RECORDED;
+    return number < done || number - done < row->lost ? RS_NOT_RECORDED : RS_MISSING;
+}
+
+/* A fan-out says of a rank what its pairs say. */
+static enum rs_presence ask_fanout(const struct rs_presence_index *x, const struct rs_model *m, uint32_t op,
+                                   int32_t rank)
+{
+    enum rs_presence found = RS_NOT_RECORDED;
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t pair = m->parts.op[m->order[m->ops.part[op] + i]];
+        if (m->ops.nparts[pair] == 1 && (m->ops.root[pair] == rank || m->ops.dst[pair] == rank) &&
+            rs_presence(x, m, pair, rank) == RS_MISSING)
+            found = RS_MISSING;
+    }
+    return found;
+}
+
+enum rs_presence rs_presence(const struct rs_presence_index *x, const struct rs_model *m, uint32_t op, int32_t rank)
+{
+    const struct rs_ops *o = &m->ops;
+    if (o->kind[op] == RS_OP_PAIR && o->root[op] == o->dst[op] && rank == o->dst[op]) {
+        if (o->nparts[op] == 2) return RS_PRESENT; /* to itself: both sides are the same rank's */
+    } else if (has_rank(m, op, rank)) {
+        return RS_PRESENT;
+    }
+    uint32_t member = find_member(x, m, o->comm[op], rank);
+    if (member == RS_NONE) return RS_NO_RECORDING;
+    if (o->kind[op] == RS_OP_FANOUT) return ask_fanout(x, m, op, rank);
+    if (o->kind[op] == RS_OP_PAIR) {
+        bool sends = m->parts.kind[m->order[o->part[op]]] == RS_PART_RECV;
+        return ask_row(x, member, sends ? SENDS : RECVS, (uint32_t)(sends ? o->dst[op] : o->root[op]), o->index[op]);
+    }
+    enum stream stream = stream_of(o->kind[op]);
+    if (o->captured[op]) {
+        const struct rs_presence_row *row = find_row(x, member, stream, o->func[op]);
+        if (row && o->seq[op] < row->last && o->seq[op] != UINT64_MAX) return RS_NOT_RECORDED;
+        return ask_row(x, member, REPLAYS, captured_what(o->captured[op], o->func[op]), o->replay[op]);
+    }
+    if (o->seq[op] == UINT64_MAX) return RS_NOT_RECORDED;
+    return ask_row(x, member, stream, o->func[op], o->seq[op]);
+}

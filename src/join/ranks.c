@@ -1,0 +1,184 @@
+#include "join/ranks.h"
+
+#include <stdlib.h>
+
+enum rs_status rs_places_find(struct rs_places *p, const struct rs_model *m, struct rs_err *err)
+{
+    *p = (struct rs_places){.of = calloc(m->nmembers ? m->nmembers : 1, sizeof *p->of)};
+    if (!p->of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_map index = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+        uint64_t key = (uint64_t)m->members[i].proc << 32 | (uint32_t)m->members[i].device, *place;
+        status = rs_map_at(&index, key, p->n, &place, err);
+        if (status != RS_OK) break;
+        p->of[i] = (uint32_t)*place;
+        if (*place == p->n) p->n++;
+    }
+    rs_map_free(&index);
+    if (status != RS_OK) rs_places_free(p);
+    return status;
+}
+
+void rs_places_free(struct rs_places *p)
+{
+    free(p->of);
+    *p = (struct rs_places){0};
+}
+
+/* What is counted and noted while ranks are assigned; all arrays by place. */
+struct work {
+    struct rs_model *m;
+    struct rs_places places;
+    uint32_t *most; /* members that one communicator has here: 1, but for several ranks on one device */
+    uint32_t *count; /* of the communicator at hand */
+};
+
+static void count_comm(struct work *w, uint32_t comm)
+{
+    for (uint32_t i = w->m->comms[comm].first_member; i != RS_NONE; i = w->m->members[i].next)
+        w->count[w->places.of[i]]++;
+}
+
+static void forget_comm(struct work *w, uint32_t comm)
+{
+    for (uint32_t i = w->m->comms[comm].first_member; i != RS_NONE; i = w->m->members[i].next)
+        w->count[w->places.of[i]] = 0;
+}
+
+/* When a communicator was made, by the clock of place 0's process: all that are compared have a member there. */
+static int64_t created_at_first(const struct work *w, uint32_t comm)
+{
+    for (uint32_t i = w->m->comms[comm].first_member; i != RS_NONE; i = w->m->members[i].next)
+        if (w->places.of[i] == 0) return w->m->members[i].created;
+    return RS_TIME_NONE;
+}
+
+/* The first communicator that contains every place; RS_NONE: there is none. */
+static uint32_t whole(struct work *w)
+{
+    const struct rs_model *m = w->m;
+    uint32_t best = RS_NONE;
+    int64_t when = RS_TIME_NONE;
+    uint64_t all = 0;
+    for (uint32_t p = 0; p < w->places.n; p++) all += w->most[p];
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        if (m->comms[c].nmembers < all) continue;
+        count_comm(w, c);
+        bool covers = true;
+        for (uint32_t p = 0; p < w->places.n && covers; p++) covers = w->count[p] >= w->most[p];
+        forget_comm(w, c);
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE && covers; i = m->members[i].next)
+            covers = m->members[i].rank >= 0;
+        if (!covers) continue;
+        int64_t t = created_at_first(w, c);
+        if (best != RS_NONE && (t == RS_TIME_NONE || (when != RS_TIME_NONE && t >= when))) continue;
+        best = c;
+        when = t;
+    }
+    return best;
+}
+
+/* Ranks as `world` numbers them, for the members of `comm`. The members of a communicator come by rank, so the k-th of
+ * a place is the k-th of that place in `world`, where it has as many there. */
+static void assign_by_world(struct work *w, uint32_t world, uint32_t comm, const uint32_t *kth, const int32_t *ranks)
+{
+    struct rs_model *m = w->m;
+    if (comm == world) {
+        for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
+            m->members[i].global_rank = m->members[i].rank;
+        return;
+    }
+    count_comm(w, comm);
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
+        uint32_t p = w->places.of[i];
+        if (w->count[p] != w->most[p] && w->count[p] != UINT32_MAX) w->count[p] = UINT32_MAX; /* cannot be told */
+    }
+    /* count becomes how many of the place are still to come. */
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
+        uint32_t p = w->places.of[i];
+        if (w->count[p] == UINT32_MAX) continue;
+        m->members[i].global_rank = ranks[kth[p] + (w->most[p] - w->count[p])];
+        w->count[p]--;
+    }
+    forget_comm(w, comm);
+}
+
+static enum rs_status by_world(struct work *w, uint32_t world, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    uint32_t n = m->comms[world].nmembers;
+    uint32_t *kth = calloc(w->places.n + 1, sizeof *kth); /* where the ranks of a place begin in `ranks` */
+    int32_t *ranks = calloc(n + 1, sizeof *ranks);
+    if (!kth || !ranks) {
+        free(kth);
+        free(ranks);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t p = 0; p < w->places.n; p++) kth[p + 1] = kth[p] + w->most[p];
+    for (uint32_t i = m->comms[world].first_member; i != RS_NONE; i = m->members[i].next) {
+        uint32_t p = w->places.of[i];
+        ranks[kth[p] + w->count[p]++] = m->members[i].rank;
+    }
+    forget_comm(w, world);
+    for (uint32_t c = 0; c < m->ncomms; c++) assign_by_world(w, world, c, kth, ranks);
+    free(kth);
+    free(ranks);
+    return RS_OK;
+}
+
+/* The launcher's ranks, if each process holds one rank and no value comes twice. */
+static enum rs_status by_launcher(struct work *w, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    uint8_t *seen = calloc(m->nprocs ? m->nprocs : 1, 1);
+    if (!seen) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_map ranks = {0};
+    bool fine = m->nmembers > 0;
+    enum rs_status status = RS_OK;
+    for (uint32_t p = 0; p < w->places.n; p++) w->count[p] = 0;
+    for (uint32_t i = 0; i < m->nmembers && fine && status == RS_OK; i++) {
+        uint32_t place = w->places.of[i], proc = m->members[i].proc;
+        if (w->most[place] > 1 || m->procs[proc].launcher_rank < 0) fine = false;
+        if (w->count[place]++ || !fine) continue;
+        if (seen[proc]) fine = false; /* a second device of it */
+        seen[proc] = 1;
+        uint64_t *at;
+        status = rs_map_at(&ranks, (uint64_t)m->procs[proc].launcher_rank, proc, &at, err);
+        if (status == RS_OK && *at != proc) fine = false;
+    }
+    for (uint32_t i = 0; i < m->nmembers && fine && status == RS_OK; i++)
+        m->members[i].global_rank = m->procs[m->members[i].proc].launcher_rank;
+    rs_map_free(&ranks);
+    free(seen);
+    return status;
+}
+
+enum rs_status rs_ranks_assign(struct rs_model *m, struct rs_err *err)
+{
+    struct work w = {.m = m};
+    m->world = -1;
+    for (uint32_t c = 0; c < m->ncomms; c++)
+        if (m->comms[c].nranks > m->world) m->world = m->comms[c].nranks;
+    for (uint32_t i = 0; i < m->nmembers; i++) m->members[i].global_rank = -1;
+    RS_TRY(rs_places_find(&w.places, m, err));
+    size_t n = w.places.n ? w.places.n : 1;
+    w.most = calloc(n, sizeof *w.most);
+    w.count = calloc(n, sizeof *w.count);
+    enum rs_status status = w.most && w.count ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) {
+        for (uint32_t c = 0; c < m->ncomms; c++) {
+            for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
+                uint32_t p = w.places.of[i];
+                if (++w.count[p] > w.most[p]) w.most[p] = w.count[p];
+            }
+            forget_comm(&w, c);
+        }
+        uint32_t world = whole(&w);
+        status = world != RS_NONE ? by_world(&w, world, err) : by_launcher(&w, err);
+    }
+    free(w.most);
+    free(w.count);
+    rs_places_free(&w.places);
+    return status;
+}

@@ -1,0 +1,301 @@
+#include "join/resync.h"
+
+#include <stdlib.h>
+
+#include "join/evidence.h"
+#include "join/pairs.h"
+#include "join/sides.h"
+
+/* What was found for each part. */
+struct found {
+    uint32_t *mate; /* of a send: its receive; of a receive: RS_NONE, or its send */
+    uint32_t *place; /* number in the stream */
+    uint8_t *confidence;
+};
+
+/* Votes for one shift of two pieces against each other. */
+struct vote {
+    uint32_t piece_s, piece_r;
+    int64_t shift; /* index of the receive less that of the send */
+    uint32_t count;
+};
+
+struct resync {
+    struct rs_model *m;
+    struct rs_sides sides;
+    struct rs_side sends, recvs;
+    struct vote *votes;
+    uint32_t cap; /* of items, bursts and votes: the longest stream's */
+    int64_t usual; /* what ends of pairs differ by, anywhere; RS_TIME_NONE: not known */
+    struct found found;
+};
+
+/* ---- what is usual ---- */
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* How far apart the ends of a pair are; RS_TIME_NONE: not known. */
+static int64_t ends_apart(const struct rs_model *m, uint32_t op)
+{
+    if (m->ops.kind[op] != RS_OP_PAIR || m->ops.nparts[op] != 2 || m->ops.root[op] == m->ops.dst[op])
+        return RS_TIME_NONE;
+    uint32_t a = m->order[m->ops.part[op]], b = m->order[m->ops.part[op] + 1];
+    uint32_t x = rs_part_end_domain(m, a), y = rs_part_end_domain(m, b);
+    if (m->parts.end[a] == RS_TIME_NONE || m->parts.end[b] == RS_TIME_NONE || x == RS_NONE || y == RS_NONE)
+        return RS_TIME_NONE;
+    if (m->domains[x].island != m->domains[y].island || m->domains[x].error_ns == RS_TIME_NONE ||
+        m->domains[y].error_ns == RS_TIME_NONE)
+        return RS_TIME_NONE;
+    int64_t d = rs_time_minus(m->parts.end[a], m->parts.end[b]);
+    return d < 0 ? (d == INT64_MIN ? INT64_MAX : -d) : d;
+}
+
+enum { FEW = 8, ENOUGH = 64, MANY = 4096 }; /* pairs that tell what is usual */
+enum { SURE = 3 }; /* votes */
+
+static int64_t nine_tenths(int64_t *values, uint32_t n)
+{
+    if (n < FEW) return RS_TIME_NONE;
+    qsort(values, n, sizeof *values, by_value);
+    int64_t v = values[n - 1 - n / 10];
+    return v > RS_ERROR_MOST ? RS_ERROR_MOST : v;
+}
+
+static int64_t usual_anywhere(const struct rs_model *m)
+{
+    static const uint32_t most = MANY;
+    int64_t *values = malloc(most * sizeof *values);
+    if (!values) return RS_TIME_NONE;
+    uint32_t n = 0, step = m->ops.n / most + 1;
+    for (uint32_t op = 0; op < m->ops.n && n < most; op += step) {
+        int64_t d = ends_apart(m, op);
+        if (d != RS_TIME_NONE) values[n++] = d;
+    }
+    int64_t usual = nine_tenths(values, n);
+    free(values);
+    return usual;
+}
+
+static struct rs_usual usual_of(const struct resync *x, const uint32_t *sends, uint32_t n)
+{
+    int64_t values[ENOUGH];
+    uint32_t k = 0;
+    for (uint32_t i = 0; i < n && k < ENOUGH && x->m->parts.op[sends[i]] != RS_NONE; i++) {
+        int64_t d = ends_apart(x->m, x->m->parts.op[sends[i]]);
+        if (d != RS_TIME_NONE) values[k++] = d;
+    }
+    int64_t own = nine_tenths(values, k);
+    return own == RS_TIME_NONE ? (struct rs_usual){x->usual, false} : (struct rs_usual){own, true};
+}
+
+/* ---- matching ---- */
+
+static int by_pieces(const void *a, const void *b)
+{
+    const struct vote *x = a, *y = b;
+    if (x->piece_s != y->piece_s) return x->piece_s < y->piece_s ? -1 : 1;
+    if (x->piece_r != y->piece_r) return x->piece_r < y->piece_r ? -1 : 1;
+    return x->shift < y->shift ? -1 : x->shift > y->shift;
+}
+
+/* The shift of each two pieces that at least so many votes agree on; returns how many there are. One in eight may be
+ * wrong. */
+static uint32_t count_votes(struct resync *x, uint32_t least)
+{
+    enum { AGREE = 8 };
+    struct vote *v = x->votes;
+    uint32_t n = 0, kept = 0;
+    for (uint32_t i = 0; i < x->sends.n; i++) {
+        const struct rs_item *s = &x->sends.items[i];
+        if (s->vote == RS_NONE) continue;
+        v[n++] = (struct vote){s->piece, x->recvs.items[s->vote].piece, (int64_t)s->vote - (int64_t)i, 1};
+    }
+    qsort(v, n, sizeof *v, by_pieces);
+    for (uint32_t i = 0, next; i < n; i = next) {
+        uint32_t all = 0;
+        struct vote best = {0};
+        for (next = i; next < n && v[next].piece_s == v[i].piece_s && v[next].piece_r == v[i].piece_r;) {
+            struct vote one = v[next];
+            for (one.count = 0; next < n && !by_pieces(&v[next], &one); next++) one.count++;
+            all += one.count;
+            if (one.count > best.count) best = one;
+        }
+        if ((all - best.count) * AGREE <= best.count && best.count >= least) v[kept++] = best;
+    }
+    return kept;
+}
+
+/* Pieces must follow each other on both sides. Of two that cross, the one with by far more votes stays. */
+static uint32_t drop_crossing(struct vote *v, uint32_t n)
+{
+    enum { FAR_MORE = 8 };
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bool keep = true;
+        while (keep && kept) {
+            const struct vote *before = &v[kept - 1];
+            /* Votes are in the order of the sends' pieces, then of the receives'. Within one piece of the sends a later
+             * piece of the receives can only have lost receives before it: the shift falls; else it rises. */
+            bool fine =
+                before->piece_r < v[i].piece_r || (before->piece_r == v[i].piece_r && before->shift <= v[i].shift);
+            if (before->piece_s == v[i].piece_s && before->shift < v[i].shift) fine = false;
+            if (fine) break;
+            if (before->count >= FAR_MORE * v[i].count) {
+                keep = false;
+            } else {
+                if (v[i].count < FAR_MORE * before->count) keep = false;
+                kept--;
+            }
+        }
+        if (keep) v[kept++] = v[i];
+    }
+    return kept;
+}
+
+static uint32_t first_of_piece(const struct rs_side *side, uint32_t piece)
+{
+    uint32_t low = 0, high = side->n;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (side->items[mid].piece < piece)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void take(struct resync *x, const struct vote *v)
+{
+    int64_t first = (int64_t)first_of_piece(&x->recvs, v->piece_r) - v->shift;
+    uint32_t i = first_of_piece(&x->sends, v->piece_s);
+    if (first > (int64_t)i) i = (uint32_t)first;
+    for (; i < x->sends.n && x->sends.items[i].piece == v->piece_s; i++) {
+        const struct rs_item *s = &x->sends.items[i];
+        int64_t k = (int64_t)i + v->shift;
+        if (k >= (int64_t)x->recvs.n || x->recvs.items[k].piece != v->piece_r) break;
+        const struct rs_item *r = &x->recvs.items[k];
+        if ((s->vote != RS_NONE && s->vote != k) || !rs_evidence_fits(s, r)) continue;
+        if (x->found.mate[s->part] != RS_NONE || x->found.mate[r->part] != RS_NONE) continue;
+        x->found.mate[s->part] = r->part;
+        x->found.mate[r->part] = s->part;
+        int own = s->vote != RS_NONE;
+        x->found.confidence[s->part] = v->count >= SURE ? (own ? 99 : 97) : own ? 95 : 90;
+    }
+}
+
+/* Numbers of pairs and of what is alone, in the order of the stream. */
+static void number(struct resync *x, uint32_t first)
+{
+    uint32_t i = 0, k = 0, n = first;
+    while (i < x->sends.n || k < x->recvs.n) {
+        uint32_t s = i < x->sends.n ? x->sends.items[i].part : RS_NONE;
+        uint32_t r = k < x->recvs.n ? x->recvs.items[k].part : RS_NONE;
+        if (s != RS_NONE && x->found.mate[s] == RS_NONE) {
+            x->found.place[s] = n++;
+            i++;
+        } else if (r != RS_NONE && x->found.mate[r] == RS_NONE) {
+            x->found.place[r] = n++;
+            k++;
+        } else {
+            if (s != RS_NONE) x->found.place[s] = n;
+            n++;
+            i++;
+            k++;
+        }
+    }
+}
+
+static enum rs_status match(struct resync *x, const struct rs_streams *streams, const struct rs_stream *r,
+                            struct rs_err *err)
+{
+    const uint32_t *sends = streams->parts + r->sends, *recvs = streams->parts + r->recvs;
+    RS_TRY(rs_sides_load(&x->sides, &x->sends, sends, r->nsends, err));
+    RS_TRY(rs_sides_load(&x->sides, &x->recvs, recvs, r->nrecvs, err));
+    if (x->sends.n && x->recvs.n) {
+        struct rs_usual usual = usual_of(x, sends, r->nsends);
+        if (r->src == r->dst)
+            rs_evidence_of_calls(x->m, &x->sends, &x->recvs);
+        else
+            rs_evidence_find(&x->sends, &x->recvs, usual);
+        /* Where nothing tells how near ends should be, one alone may be near by chance. */
+        uint32_t least = r->src == r->dst || usual.ns != RS_TIME_NONE ? 1 : SURE;
+        uint32_t n = drop_crossing(x->votes, count_votes(x, least));
+        for (uint32_t i = 0; i < n; i++) take(x, &x->votes[i]);
+    }
+    number(x, r->nsends - x->sends.n);
+    return RS_OK;
+}
+
+/* ---- all of them ---- */
+
+static bool is_left(const struct rs_parts *t, uint32_t i)
+{
+    return t->op[i] == RS_NONE && t->member[i] != RS_NONE && (t->kind[i] == RS_PART_SEND || t->kind[i] == RS_PART_RECV);
+}
+
+static enum rs_status make(struct resync *x, const struct rs_streams *streams, struct rs_err *err)
+{
+    const struct rs_model *m = x->m;
+    uint32_t n = m->parts.n;
+    for (uint32_t i = 0; i < streams->n; i++) {
+        const struct rs_stream *r = &streams->rows[i];
+        if (r->nsends > x->cap) x->cap = r->nsends;
+        if (r->nrecvs > x->cap) x->cap = r->nrecvs;
+    }
+    size_t cap = (size_t)x->cap + 1;
+    x->votes = malloc(cap * sizeof *x->votes);
+    x->sends.items = malloc(cap * sizeof *x->sends.items);
+    x->recvs.items = malloc(cap * sizeof *x->recvs.items);
+    x->sends.bursts = malloc(cap * sizeof *x->sends.bursts);
+    x->recvs.bursts = malloc(cap * sizeof *x->recvs.bursts);
+    x->found.mate = malloc(n * sizeof *x->found.mate);
+    x->found.place = calloc(n, sizeof *x->found.place);
+    x->found.confidence = malloc(n);
+    if (!x->votes || !x->sends.items || !x->recvs.items || !x->sends.bursts || !x->recvs.bursts || !x->found.mate ||
+        !x->found.place || !x->found.confidence)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) x->found.mate[i] = RS_NONE;
+    x->usual = usual_anywhere(m);
+    return rs_sides_make(&x->sides, m, err);
+}
+
+static void unmake(struct resync *x)
+{
+    rs_sides_free(&x->sides);
+    free(x->votes);
+    free(x->sends.items);
+    free(x->recvs.items);
+    free(x->sends.bursts);
+    free(x->recvs.bursts);
+    free(x->found.mate);
+    free(x->found.place);
+    free(x->found.confidence);
+}
+
+enum rs_status rs_pairs_resync(struct rs_model *m, struct rs_err *err)
+{
+    uint32_t n = 0;
+    while (n < m->parts.n && !is_left(&m->parts, n)) n++;
+    if (n == m->parts.n) return RS_OK;
+    struct resync x = {.m = m};
+    struct rs_streams streams;
+    enum rs_status status = rs_streams_make(&streams, m, err);
+    if (status == RS_OK) status = make(&x, &streams, err);
+    for (uint32_t i = 0; i < streams.n && status == RS_OK; i++) status = match(&x, &streams, &streams.rows[i], err);
+    rs_streams_free(&streams);
+    for (uint32_t i = n; i < m->parts.n && status == RS_OK; i++) {
+        if (!is_left(&m->parts, i)) continue;
+        uint32_t mate = x.found.mate[i];
+        if (m->parts.kind[i] == RS_PART_SEND)
+            status = rs_pair_add(m, i, mate, x.found.place[i], mate == RS_NONE ? 100 : x.found.confidence[i], err);
+        else if (mate == RS_NONE)
+            status = rs_pair_add(m, RS_NONE, i, x.found.place[i], 100, err);
+    }
+    unmake(&x);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* The moments that clocks are aligned on: ends of operations that several clocks saw at about the same time.
+ *
+ * A moment is one symmetric collective (every rank's end comes after every rank's start: AllReduce, AllGather,
+ * ReduceScatter, AlltoAll), or one send with its receive; its samples are the ends as the clocks show them. Of long runs only a part is
+ * taken, evenly and by a hash (a stride could fall in step with the program's own period), so that the work depends on the
+ * number of clocks and not on the length of the run. The caller frees with rs_samples_free(). One thread. */
+#ifndef RS_JOIN_SAMPLES_H
+#define RS_JOIN_SAMPLES_H
+
+#include "model/model.h"
+
+struct rs_sample {
+    double x; /* end: ns of its clock since base[domain] */
+    uint32_t domain;
+    uint32_t moment;
+};
+
+struct rs_moment {
+    uint32_t op;
+    uint32_t first, n; /* samples; of a pair the sender's comes first */
+};
+
+struct rs_samples {
+    struct rs_moment *moments;
+    uint32_t nmoments, cap_moments;
+    struct rs_sample *all;
+    uint32_t n, cap;
+    uint32_t *of; /* samples by domain, and then by x: of[first[d] .. first[d + 1]) */
+    uint32_t *first;
+};
+
+/* The first known time of every clock, ns: where its x is 0. Clocks without any have 0. The caller frees it. */
+enum rs_status rs_samples_bases(const struct rs_model *m, int64_t **bases, struct rs_err *err);
+
+enum rs_status rs_samples_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
+                                      struct rs_err *err);
+/* Of clocks with different numbers in `component` only. */
+enum rs_status rs_samples_pairs(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
+                                const uint32_t *component, struct rs_err *err);
+void rs_samples_free(struct rs_samples *s);
+
+/* Whether ends of a function's collectives coincide; by the id of its name. */
+bool rs_func_is_symmetric(const struct rs_model *m, uint16_t func);
+
+#endif

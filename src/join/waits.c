@@ -1,0 +1,192 @@
+#include "join/waits.h"
+
+#include <string.h>
+
+/* The clock error of a time; RS_TIME_NONE: not aligned. */
+static int64_t error_of(const struct rs_model *m, uint32_t domain)
+{
+    return domain == RS_NONE ? RS_TIME_NONE : m->domains[domain].error_ns;
+}
+
+static int32_t rank_of(const struct rs_model *m, uint32_t part)
+{
+    return m->members[m->parts.member[part]].rank;
+}
+
+/* Every rank is here. */
+static bool is_whole(const struct rs_model *m, uint32_t op)
+{
+    const struct rs_ops *o = &m->ops;
+    if (o->kind[op] == RS_OP_PAIR) return o->nparts[op] == 2;
+    if (o->kind[op] != RS_OP_FANOUT) return (int64_t)o->nparts[op] == m->comms[o->comm[op]].nranks;
+    for (uint32_t i = 0; i < o->nparts[op]; i++)
+        if (o->nparts[m->parts.op[m->order[o->part[op] + i]]] != 2) return false;
+    return o->nparts[op] > 0;
+}
+
+/* Starts by rank. `second` is the latest of another rank than the last. */
+struct starts {
+    int64_t second;
+    uint32_t ranks;
+    bool clocked;
+};
+
+/* The parts of one rank, order[i .. end): its start is their earliest. */
+static uint32_t rank_start(const struct rs_model *m, const uint32_t *order, uint32_t i, uint32_t n, uint32_t *earliest)
+{
+    const struct rs_parts *t = &m->parts;
+    int32_t rank = rank_of(m, order[i]);
+    *earliest = RS_NONE;
+    for (; i < n && rank_of(m, order[i]) == rank; i++) {
+        int64_t start = t->start[order[i]];
+        if (start != RS_TIME_NONE && (*earliest == RS_NONE || start < t->start[*earliest])) *earliest = order[i];
+    }
+    return i;
+}
+
+static struct starts find_starts(struct rs_model *m, uint32_t op)
+{
+    struct rs_ops *o = &m->ops;
+    const struct rs_parts *t = &m->parts;
+    const uint32_t *order = m->order + o->part[op];
+    uint32_t n = o->nparts[op], island = RS_NONE, last = RS_NONE, clock = RS_NONE;
+    bool one_clock = true, known = n > 0;
+    struct starts s = {.second = RS_TIME_NONE, .clocked = n > 0};
+    for (uint32_t i = 0, first; i < n;) {
+        i = rank_start(m, order, i, n, &first);
+        s.ranks++;
+        uint32_t domain = first == RS_NONE ? RS_NONE : rs_part_start_domain(m, first);
+        if (domain == RS_NONE || error_of(m, domain) == RS_TIME_NONE) s.clocked = false;
+        if (domain == RS_NONE) {
+            known = false;
+            continue;
+        }
+        if (clock == RS_NONE) clock = domain;
+        one_clock &= domain == clock;
+        if (island == RS_NONE) island = m->domains[domain].island;
+        if (island != m->domains[domain].island) s.clocked = false;
+        int64_t start = t->start[first], error = error_of(m, domain);
+        if (error > o->error[op]) o->error[op] = error;
+        if (o->first[op] == RS_TIME_NONE || start < o->first[op]) o->first[op] = start;
+        if (last == RS_NONE || start > o->last[op]) {
+            s.second = o->last[op];
+            o->last[op] = start;
+            last = first;
+        } else if (start > s.second) {
+            s.second = start;
+        }
+    }
+    if (known && one_clock) { /* several ranks on one GPU: nothing to align, so no error of aligning */
+        s.clocked = true;
+        o->error[op] = 0;
+    }
+    if (s.clocked && s.ranks > 1) o->last_part[op] = last;
+    return s;
+}
+
+/* The latest end, if all are known: a fan-out's too, since that is the latest of the ranks' latest. */
+static void find_end(struct rs_model *m, uint32_t op)
+{
+    struct rs_ops *o = &m->ops;
+    int64_t latest = RS_TIME_NONE;
+    for (uint32_t i = 0; i < o->nparts[op]; i++) {
+        uint32_t part = m->order[o->part[op] + i];
+        int64_t end = m->parts.end[part];
+        /* What a rank sends to itself has no times, and is done before what it sends to others. */
+        if (end == RS_TIME_NONE && o->kind[op] == RS_OP_FANOUT && (m->parts.flags[part] & RS_PART_SELF)) continue;
+        if (end == RS_TIME_NONE) return;
+        if (end > latest) latest = end;
+    }
+    o->end[op] = latest;
+}
+
+/* Whether b can only end when a has begun. */
+static bool depends(const struct rs_model *m, uint32_t op, uint32_t b, uint32_t a)
+{
+    const char *func = rs_model_text(m, m->ops.func[op]);
+    if (m->ops.kind[op] == RS_OP_PAIR) return m->parts.kind[b] == RS_PART_RECV && m->parts.kind[a] == RS_PART_SEND;
+    if (!strcmp(func, "Broadcast")) return rank_of(m, a) == m->ops.root[op];
+    if (!strcmp(func, "Reduce")) return rank_of(m, b) == m->ops.root[op];
+    return true;
+}
+
+static bool before_by_more(const struct rs_model *m, uint32_t b, uint32_t a)
+{
+    const struct rs_parts *t = &m->parts;
+    uint32_t to = rs_part_end_domain(m, b), from = rs_part_start_domain(m, a);
+    int64_t end_error = error_of(m, to), start_error = error_of(m, from);
+    if (!rs_part_has_ended(m, b) || end_error == RS_TIME_NONE || start_error == RS_TIME_NONE) return false;
+    if (m->domains[to].island != m->domains[from].island) return false;
+    /* Unsigned: errors of damaged clocks may be as large as they like. */
+    return t->start[a] > t->end[b] &&
+           (uint64_t)rs_time_minus(t->start[a], t->end[b]) > (uint64_t)end_error + (uint64_t)start_error;
+}
+
+/* An end before the latest start that it depends on. A fan-out has what its pairs have. */
+static bool has_violation(const struct rs_model *m, uint32_t op)
+{
+    const struct rs_ops *o = &m->ops;
+    const uint32_t *order = m->order + o->part[op];
+    uint32_t last = RS_NONE;
+    for (uint32_t i = 0; o->kind[op] == RS_OP_FANOUT && i < o->nparts[op]; i++)
+        if (o->flags[m->parts.op[order[i]]] & RS_OP_VIOLATION) return true;
+    if (o->kind[op] == RS_OP_FANOUT || o->nparts[op] < 2) return false;
+    bool root_only = !strcmp(rs_model_text(m, o->func[op]), "Broadcast");
+    for (uint32_t i = 0; i < o->nparts[op]; i++) {
+        uint32_t p = order[i];
+        if (m->parts.start[p] == RS_TIME_NONE || (o->kind[op] == RS_OP_PAIR && m->parts.kind[p] != RS_PART_SEND) ||
+            (root_only && rank_of(m, p) != o->root[op]))
+            continue;
+        if (last == RS_NONE || m->parts.start[p] > m->parts.start[last]) last = p;
+    }
+    for (uint32_t i = 0; last != RS_NONE && i < o->nparts[op]; i++)
+        if (order[i] != last && depends(m, op, order[i], last) && before_by_more(m, order[i], last)) return true;
+    return false;
+}
+
+enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err)
+{
+    (void)err;
+    struct rs_ops *o = &m->ops;
+    for (uint32_t op = 0; op < o->n; op++) { /* pairs stand before the fan-outs that look at them */
+        struct starts s = find_starts(m, op);
+        find_end(m, op);
+        unsigned flags = o->flags[op];
+        if (is_whole(m, op)) flags |= RS_OP_WHOLE;
+        if ((flags & RS_OP_WHOLE) && o->end[op] != RS_TIME_NONE) flags |= RS_OP_COMPLETE;
+        if (s.clocked) flags |= RS_OP_CLOCKED;
+        if (s.clocked && s.ranks > 1 && (uint64_t)rs_time_minus(o->last[op], s.second) < 2 * (uint64_t)o->error[op])
+            flags |= RS_OP_TIE;
+        if (has_violation(m, op)) flags |= RS_OP_VIOLATION;
+        o->flags[op] = (uint8_t)flags;
+    }
+    return RS_OK;
+}
+
+int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *t = &m->parts;
+    uint32_t op = t->op[part];
+    if (op == RS_NONE || !(m->ops.flags[op] & RS_OP_CLOCKED)) return RS_TIME_NONE;
+    int64_t until = m->ops.last[op];
+    if (rs_part_has_ended(m, part) && t->end[part] < until) until = t->end[part];
+    int64_t wait = rs_time_minus(until, t->start[part]);
+    return wait < 0 ? 0 : wait;
+}
+
+int64_t rs_op_transfer(const struct rs_model *m, uint32_t op)
+{
+    const struct rs_ops *o = &m->ops;
+    if (!(o->flags[op] & RS_OP_CLOCKED) || !(o->flags[op] & RS_OP_COMPLETE)) return RS_TIME_NONE;
+    int64_t transfer = rs_time_minus(o->end[op], o->last[op]);
+    return transfer < 0 ? RS_TIME_NONE : transfer;
+}
+
+double rs_op_busbw_factor(const char *func, int32_t nranks)
+{
+    if (nranks < 1) return 1;
+    double others = (double)(nranks - 1) / nranks;
+    if (!strcmp(func, "AllReduce")) return 2 * others;
+    if (!strcmp(func, "AllGather") || !strcmp(func, "ReduceScatter") || !strcmp(func, "AlltoAll")) return others;
+    return 1;
+}

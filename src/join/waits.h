@@ -1,0 +1,21 @@
+/* Who waited for whom: when an operation's ranks came, who was the last, and what that is worth.
+ *
+ * Nothing is told below the clocks' error: a lead that is smaller than twice the error is a tie. A rank is the last of
+ * those that are here: whether others are missing is said by RS_OP_WHOLE. Runs on the joined and aligned model; the
+ * functions below only read it. */
+#ifndef RS_JOIN_WAITS_H
+#define RS_JOIN_WAITS_H
+
+#include "model/model.h"
+
+/* Sets first, last, end, error, last_part and the flags WHOLE, COMPLETE, CLOCKED, TIE and VIOLATION of all operations. */
+enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err);
+
+/* How long a part waited for the last of its operation (of a send or receive: of its pair); RS_TIME_NONE: not known. */
+int64_t rs_part_wait(const struct rs_model *m, uint32_t part);
+/* From the last start to the last end; RS_TIME_NONE: not known. */
+int64_t rs_op_transfer(const struct rs_model *m, uint32_t op);
+/* busbw / algbw, as nccl-tests has it. */
+double rs_op_busbw_factor(const char *func, int32_t nranks);
+
+#endif

@@ -1,0 +1,56 @@
+#!/bin/bash
+# Every kind of hang gets its own verdict, with the guilty rank, the peer and the step where there is one; what was not
+# recorded is not called a hang; and jobs of real processes that hang or die end in the right verdict.
+# timeout: 240
+set -u
+bad=0
+run=$TMP/run
+
+is() { # WHAT GOT WANTED
+    if [ "$2" != "$3" ]; then
+        echo "$1: $2, not $3"
+        bad=1
+    fi
+}
+hang() { "$RINGSCOPE" hang --json "$run"; }
+gen() {
+    rm -rf "$run"
+    "$RINGSCOPE" gen "$@" -o "$run" >"$TMP/log" || { cat "$TMP/log"; exit 1; }
+}
+
+for seed in 1 2 3; do
+    for workload in ddp tpdp mix; do
+        for kind in dead not-joined outside mismatch mismatch-func stream-blocked stalled-net:7 stalled-credit:7 stalled-gpu:7 deadlock deadlock-sync; do
+            case $workload$kind in *tpdpdeadlock* | tpdp* | ddp*) ;; *deadlock* | *stalled*) continue ;; esac
+            case $workload$kind in ddpdeadlock*) continue ;; esac # one communicator: no other order
+            gen -w $workload -n 16 --hosts 2 --steps 24 --hang $kind@15 --seed $seed
+            is "$workload, $kind, seed $seed" "$(hang | jq -c '[.verdict, .comm, .func, .seq, .ranks, .peer, .step, .state]')" \
+                "$(jq -c '.hang | [.verdict, .comm, .func, .seq, .ranks, .peer, .step, .state]' "$run/truth.json")"
+            "$RINGSCOPE" hang "$run" >"$TMP/text"
+            is "$workload, $kind: exit status" $? 3
+        done
+    done
+done
+
+# A rank without a recording is named as such, and not blamed for what others did; rank 0 may be the guilty one.
+gen -n 16 --hosts 2 --steps 20 --hang not-joined:0@12 --no-recording 5
+is "rank 0" "$(hang | jq -c '[.verdict, .ranks, .unseen_ranks]')" '["NOT_JOINED",[0],[5]]'
+
+# No hang: a run that closed, one with records removed, one that was recorded from its middle on, a flight recorder.
+for options in "--steps 20" "--steps 20 --drop 0.02" "--steps 30 --late 3@15" "--steps 60 --ring 3" "--steps 20 --no-recording 2"; do
+    # shellcheck disable=SC2086 # words
+    gen -n 16 --hosts 2 $options
+    is "gen $options" "$(hang | jq -r .verdict)" NONE
+    is "gen $options: called missing" "$("$RINGSCOPE" ops --json "$run" | jq -s '[.[] | select(.missing != [])] | length')" 0
+    "$RINGSCOPE" hang "$run" >/dev/null
+    is "gen $options: exit status" $? 0
+done
+
+# Real processes, from the files that they leave.
+rm -rf "$run"
+"$RINGSCOPE" sim --ranks 8 --hosts 2 --steps 40 --hang 3@20 -o "$run" >/dev/null 2>&1
+is "sim --hang 3@20" "$(hang | jq -c '[.verdict, .ranks]')" '["NOT_JOINED",[3]]'
+rm -rf "$run"
+"$RINGSCOPE" sim --ranks 8 --hosts 2 --steps 40 --kill 2@15 -o "$run" >/dev/null 2>&1
+is "sim --kill 2@15" "$(hang | jq -c '[.verdict, .ranks]')" '["RANK_DEAD",[2]]'
+exit $bad

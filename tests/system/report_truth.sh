@@ -1,0 +1,75 @@
+#!/bin/bash
+# Who held the others up, against the truth of synthetic runs: the rank or host that was made late, its cost within 2 %,
+# where the lateness began, and nobody where nobody is.
+# timeout: 240
+set -u
+bad=0
+run=$TMP/run
+
+is() { # WHAT GOT WANTED
+    if [ "$2" != "$3" ]; then
+        echo "$1: $2, not $3"
+        bad=1
+    fi
+}
+gen() { # OPTION...: a run of 64 ranks on 8 hosts into $run, its report into $TMP/report
+    rm -rf "$run"
+    "$RINGSCOPE" gen -n 64 --hosts 8 "$@" -o "$run" >"$TMP/log" || { cat "$TMP/log"; exit 1; }
+    "$RINGSCOPE" report --json "$run" >"$TMP/report" || { echo "report failed: gen $*"; bad=1; }
+}
+near() { # WHAT GOT WANTED PERCENT
+    awk -v got="$2" -v wanted="$3" -v most="$4" 'BEGIN { d = (got - wanted) / wanted * 100; exit !(d <= most && d >= -most) }' ||
+        { echo "$1: $2, not $3 within $4 %"; bad=1; }
+}
+first() { jq -c ".stragglers[0] | [.scope, $1]" "$TMP/report"; }
+
+for seed in 1 2 3 4 5 6; do
+    # A rank whose GPU is 2 ms late at every step.
+    gen --steps 40 --slow 5:2000 --seed $seed
+    is "slow rank, seed $seed" "$(first .rank,.why)" '["rank",5,"queued behind compute"]'
+    near "cost of the slow rank, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.rank_cost_ns' "$run/truth.json")" 2
+    near "cost of 2 ms in each of 39 or 40 steps, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" 79000000 4
+    # One whose program is late, so that its kernels are launched late.
+    gen --steps 40 --slow-cpu 21:2000 --seed $seed
+    is "slow program, seed $seed" "$(first .rank,.why)" '["rank",21,"launched late"]'
+    near "cost of the slow program, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.rank_cost_ns' "$run/truth.json")" 2
+    # A host: none of its ranks costs anything alone.
+    gen --steps 40 --slow-host 3:2000 --seed $seed
+    is "slow host, seed $seed" "$(first .host)" '["host","node03"]'
+    near "cost of the slow host, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.host_cost_ns' "$run/truth.json")" 2
+    # Passed on from tensor-parallel to data-parallel groups: charged where it began, once a step, and not to its mates.
+    gen -w tpdp --steps 30 --slow 13:2000 --seed $seed
+    is "lateness that is passed on, seed $seed" "$(first .rank)" '["rank",13]'
+    near "its cost, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" 60000000 4
+    is "its mates' own cost, seed $seed" "$(jq '[.stragglers[] | select(.scope == "rank" and .host == "node01" and .rank != 13)
+        | select(.cost_ns > 2000000)]' "$TMP/report")" '[]'
+    is "its mates inherit, seed $seed" "$(jq '[.stragglers[] | select(.scope == "rank" and .host == "node01" and .rank != 13) | select(.inherited_ns > 30000000)]
+        | length' "$TMP/report")" 7
+done
+# Without a communicator of all ranks.
+gen -w tpdp --no-world --steps 30 --slow 13:2000
+is "no world" "$(first .pid)" "$(jq -c '[ "rank", (.gpus[] | select(.rank == 13) | .pid)]' "$run/truth.json")"
+
+# Nobody is late: nobody is named.
+gen --steps 40 --seed 7
+is "nobody" "$(jq -r '.conclusion[0] | test("^(No rank stands out|Nobody)")' "$TMP/report")" true
+# A slow link is named as a link.
+gen --steps 40 --slow-link 7-8:4 --seed 8
+is "slow link" "$(jq '[.conclusion[] | select(test("7.*8"))] | length > 0' "$TMP/report")" true
+
+# Steps, warm-up, course.
+gen --steps 40 --seed 9
+is "steps" "$(jq .steps.count "$TMP/report")" 40
+is "warm-up" "$("$RINGSCOPE" report --json --warmup 10 "$run" | jq '[.by_func[].calls] | add')" "$(jq '[.operations[] | select(.[6] >= 10)] | length' "$run/truth.json")"
+is "course by steps" "$("$RINGSCOPE" report --json --every 10steps "$run" | jq '.course | length')" 4
+# Bytes on the wire: what is sent is received.
+is "matrix" "$(jq '[.network[] | .bytes] | add' "$TMP/report")" "$(jq '[.network[] | .received_bytes] | add' "$TMP/report")"
+
+# Filters: half of the ranks, one function, a span of time.
+is "filter by function" "$("$RINGSCOPE" report --json --func ReduceScatter "$run" | jq '.by_func | length')" 0
+all=$("$RINGSCOPE" ops --json "$run" | jq -s length)
+mapfile -t thirds < <("$RINGSCOPE" ops --json "$run" | jq -s -r --argjson n "$all" '.[$n / 4 | floor, ($n * 3 / 4 | floor)].start_ns')
+is "filter by time" "$("$RINGSCOPE" ops --json --from "${thirds[0]}" --to "${thirds[1]}" "$run" | jq -s --argjson n "$all" '(length - $n / 2 | fabs) <= 2')" true
+is "filter by time after the start" "$("$RINGSCOPE" ops --json --from 1h "$run" | jq -s length)" 0
+is "filter by rank" "$("$RINGSCOPE" ops --json --rank 0-3,9 "$run" | jq -s length)" "$("$RINGSCOPE" ops --json "$run" | jq -s length)"
+exit $bad

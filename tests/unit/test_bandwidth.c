@@ -1,0 +1,200 @@
+/* Rows of functions against figures worked out by hand; the exact quantiles; the communication matrix. */
+#include "joined.h"
+
+#include <math.h>
+
+#include "analyse/bandwidth.h"
+#include "analyse/network.h"
+#include "analyse/quantile.h"
+
+static struct rs_view view;
+static struct rs_bandwidth found;
+
+static int forget(void **state)
+{
+    (void)state;
+    rs_bandwidth_free(&found);
+    rs_view_free(&view);
+    rs_model_free(&model);
+    return 0;
+}
+
+static void find(bool by_comm)
+{
+    rs_bandwidth_free(&found);
+    rs_view_free(&view);
+    look(&view);
+    fine(rs_bandwidth_find(&found, &view, by_comm, NULL));
+}
+
+static void close_to(double a, double b)
+{
+    if (fabs(a - b) > 1e-9 * fabs(b)) fail_msg("%.12g is not %.12g", a, b);
+}
+
+/* 4 ranks, 8 MiB in 1 ms behind the last; ranks start 0, 1, 2, 3 ms after the first. */
+static void test_one_row(void **state)
+{
+    (void)state;
+    make_job(1, 4, 1 * US);
+    uint32_t world = make_comm(7, 0, 1, 4);
+    for (int i = 0; i < 10; i++) {
+        int64_t t = i * 20 * MS, starts[] = {t, t + 1 * MS, t + 2 * MS, t + 3 * MS};
+        add_coll(world, "AllReduce", 8 << 20, starts, 1 * MS);
+    }
+    find(false);
+    assert_int_equal(found.nrows, 1);
+    const struct rs_func_row *r = &found.rows[0];
+    assert_int_equal(r->calls, 10);
+    assert_int_equal(r->comm, world);
+    assert_int_equal(r->bytes, 8 << 20);
+    assert_int_equal(r->timed, 40);
+    assert_int_equal(r->p50_ns, 2 * MS); /* of 1, 2, 3, 4 ms, ten times each */
+    assert_int_equal(r->p90_ns, 4 * MS);
+    assert_int_equal(r->p99_ns, 4 * MS);
+    assert_int_equal(r->total_ns, 100 * MS);
+    assert_int_equal(r->waited, 40);
+    assert_int_equal(r->wait_sum_ns, 10 * (3 + 2 + 1 + 0) * MS);
+    assert_int_equal(r->transferred, 10);
+    assert_int_equal(r->transfer_sum_ns, 10 * MS);
+    close_to(r->algbw, 8.388608); /* GB/s */
+    close_to(r->busbw, 8.388608 * 2 * 3 / 4);
+    close_to(r->algbw_seen, 8.388608 * 4 / 10);
+    close_to(r->busbw_seen, 8.388608 * 4 / 10 * 2 * 3 / 4);
+}
+
+/* Communicators of one shape are one row, unless asked for by communicator. */
+static void test_classes(void **state)
+{
+    (void)state;
+    make_job(1, 4, 1 * US);
+    uint32_t a = make_comm(1, 0, 1, 2), b = make_comm(2, 2, 1, 2);
+    for (int i = 0; i < 6; i++) {
+        int64_t t = i * 20 * MS, starts[] = {t, t};
+        add_coll(i % 3 ? a : b, "AllReduce", 1 << 20, starts, 1 * MS);
+        add_coll(a, "AllGather", 1 << 20, starts, 5 * MS);
+    }
+    find(false);
+    assert_int_equal(found.nrows, 2);
+    assert_string_equal(rs_model_text(&model, found.rows[0].func), "AllGather"); /* the most time first */
+    assert_int_equal(found.rows[0].comm, a);
+    assert_int_equal(found.rows[1].comm, RS_NONE);
+    assert_int_equal(found.rows[1].calls, 6);
+    for (uint32_t i = 0; i < model.ops.n; i++) assert_int_equal(found.row_of[i], i % 2 ? 0 : 1);
+    find(true);
+    assert_int_equal(found.nrows, 3);
+}
+
+/* Unknown ends: no time and no transfer, but calls and waits. */
+static void test_unknown_ends(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2), op = new_op(world, RS_OP_COLL, "AllReduce", 64);
+    add_part(op, 0, RS_PART_COLL, 1 * MS, RS_TIME_NONE);
+    add_part(op, 1, RS_PART_COLL, 3 * MS, RS_TIME_NONE);
+    find(false);
+    assert_int_equal(found.rows[0].calls, 1);
+    assert_int_equal(found.rows[0].timed, 0);
+    assert_int_equal(found.rows[0].transferred, 0);
+    assert_int_equal(found.rows[0].wait_sum_ns, 2 * MS);
+    assert_true(isnan(found.rows[0].algbw) && isnan(found.rows[0].busbw_seen));
+}
+
+/* A thousand sizes are taken together by powers of two. */
+static void test_many_sizes(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    for (int i = 0; i < 1000; i++) {
+        int64_t t = i * MS, starts[] = {t, t};
+        add_coll(world, "AlltoAll", 1000 + (uint64_t)i, starts, 100 * US);
+    }
+    find(false);
+    assert_int_equal(found.nrows, 2); /* 1000 to 1023, 1024 to 1999 */
+    assert_int_equal(found.rows[0].calls, 976);
+    assert_int_equal(found.rows[0].bytes_min, 1024);
+    assert_int_equal(found.rows[0].bytes_max, 1999);
+    assert_int_equal(found.rows[1].bytes, 1011);
+}
+
+static void test_quantiles(void **state)
+{
+    (void)state;
+    int64_t v[1000], w[1000];
+    uint64_t x = 88172645463325252;
+    for (int i = 0; i < 1000; i++) v[i] = (i * 7919) % 1000; /* 0 to 999, shuffled */
+    memcpy(w, v, sizeof w);
+    assert_int_equal(rs_quantile(w, 1000, 0.5), 499);
+    assert_int_equal(rs_quantile(w, 1000, 0.9), 899);
+    assert_int_equal(rs_quantile(w, 1000, 0.99), 989);
+    assert_int_equal(rs_quantile(w, 1000, 0), 0);
+    assert_int_equal(rs_quantile(w, 1000, 1), 999);
+    assert_int_equal(rs_quantile(w, 0, 0.5), 0);
+    for (int i = 0; i < 1000; i++) {
+        x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+        w[i] = (int64_t)(x % 3) - 1; /* many equal ones, some below 0 */
+    }
+    int64_t below = 0;
+    for (int i = 0; i < 1000; i++) below += w[i] < 0;
+    assert_int_equal(rs_quantile(w, 1000, (double)below / 1000), -1);
+    assert_int_equal(rs_quantile(w, 1000, (double)(below + 1) / 1000), 0);
+    int64_t few[] = {1, 2, 3, 4, 100};
+    assert_int_equal(rs_median(few, 5), 3);
+    assert_int_equal(rs_mad(few, 5, 3), 1);
+}
+
+/* A ring over 8 ranks on 4 hosts: the link from 3 to 4 takes four times as long for a byte. Its sender has other links, so
+ * it is the link; where all links of a sender are slow, it is the sender. */
+static void test_slow_links(void **state)
+{
+    (void)state;
+    make_job(4, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 8);
+    (void)world;
+    for (int k = 0; k < 2; k++) { /* second: all links of rank 3 are slow */
+        model.nnets = 0;
+        for (uint32_t r = 0; r < 8; r++)
+            for (uint32_t far = 1; far < 8; far += 2) {
+                uint32_t peer = (r + far) % 8;
+                bool slow = r == 3 && (k || peer == 4);
+                struct rs_net net = {.member = r,
+                                     .peer = (int32_t)peer,
+                                     .send_ns = slow ? 40 * MS : 10 * MS + r * 100 * US,
+                                     .credit_ns = 7,
+                                     .sent = 100,
+                                     .sent_bytes = 100 << 16};
+                fine(rs_model_net(&model, &net, NULL));
+                fine(rs_model_net(&model, &net, NULL)); /* two spans are one row */
+            }
+        rs_view_free(&view);
+        look(&view);
+        struct rs_matrix m;
+        fine(rs_matrix_find(&m, &view, &everything, RS_TIME_NONE, NULL));
+        assert_int_equal(m.nrows, 32);
+        assert_int_equal(m.nslow, 1);
+        const struct rs_link_row *row = &m.rows[m.slow[0].row];
+        assert_int_equal(row->rank, 3);
+        assert_int_equal(row->messages, 200);
+        assert_int_equal(row->credit_ns, 14);
+        assert_int_equal(m.slow[0].scope, k ? RS_SLOW_SENDER : RS_SLOW_LINK);
+        assert_int_equal(m.slow[0].links, k ? 4 : 1);
+        if (!k) assert_int_equal(row->peer, 4);
+        assert_true(m.slow[0].slower > 3.7 && m.slow[0].slower < 4);
+        rs_matrix_free(&m);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_one_row, forget),
+        cmocka_unit_test_teardown(test_classes, forget),
+        cmocka_unit_test_teardown(test_unknown_ends, forget),
+        cmocka_unit_test_teardown(test_many_sizes, forget),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test_teardown(test_slow_links, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,613 @@
+/* Each kind of hang in a job of four ranks made by hand: the verdict, who is to blame, towards whom, at which step. */
+#include "analyse/hang.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "join/collectives.h"
+#include "join/family.h"
+#include "join/pairs.h"
+#include "join/ranks.h"
+#include "nccl/abi.h"
+
+enum { RANKS = 4, BEFORE = 3 }; /* operations that went well before */
+#define MS INT64_C(1000000)
+#define SEC (1000 * MS)
+static const int64_t stuck_at = 10 * SEC, over = 30 * SEC; /* of the operation that hangs; of all processes */
+
+struct job {
+    struct rs_model m;
+    uint32_t world, second; /* communicators of all ranks */
+    uint16_t allreduce, allgather, send, recv, f32;
+    uint64_t handle;
+};
+
+static uint32_t member_of(const struct job *j, uint32_t comm, int32_t rank)
+{
+    uint32_t x = rs_comm_member(&j->m, comm, rank);
+    assert_int_not_equal(x, RS_NONE);
+    return x;
+}
+
+static uint32_t add_comm(struct job *j, uint64_t hash, const char *name, int32_t recorded)
+{
+    struct rs_model *m = &j->m;
+    uint32_t c, x;
+    assert_int_equal(rs_model_comm(m, hash, &c, NULL), RS_OK);
+    m->comms[c].nranks = RANKS;
+    m->comms[c].name = name;
+    for (int32_t r = 0; r < recorded; r++) {
+        assert_int_equal(rs_model_member(m, c, &x, NULL), RS_OK);
+        m->members[x].rank = r;
+        m->members[x].proc = (uint32_t)r;
+        m->members[x].device = 0;
+        m->members[x].created = (int64_t)hash;
+    }
+    return c;
+}
+
+/* A call of a rank, launched and running since `at`; its end is not known. */
+static uint32_t add_part(struct job *j, uint32_t comm, int32_t rank, uint16_t func, uint64_t seq, int64_t at)
+{
+    struct rs_parts *t = &j->m.parts;
+    uint32_t i;
+    assert_int_equal(rs_model_part(&j->m, &i, NULL), RS_OK);
+    t->member[i] = member_of(j, comm, rank);
+    t->handle[i] = t->launch[i] = t->group[i] = ++j->handle;
+    t->kind[i] = func == j->send ? RS_PART_SEND : func == j->recv ? RS_PART_RECV : RS_PART_COLL;
+    t->func[i] = func;
+    t->seq[i] = seq;
+    t->count[i] = 1000;
+    t->dtype[i] = j->f32;
+    t->enqueued[i] = at - 2 * MS;
+    t->launched[i] = at - MS;
+    t->start[i] = t->after[i] = at;
+    t->start_source[i] = RS_FROM_KERNEL;
+    t->channels[i] = 2;
+    t->flags[i] = RS_PART_STOPPED | RS_PART_LAUNCHED | RS_PART_OPEN | RS_PART_KERNEL_OPEN | RS_PART_UNFINISHED;
+    return i;
+}
+
+static void ended(struct job *j, uint32_t part, int64_t at)
+{
+    j->m.parts.end[part] = at;
+    j->m.parts.end_source[part] = RS_FROM_KERNEL;
+    j->m.parts.channels_seen[part] = 2;
+    j->m.parts.flags[part] = RS_PART_STOPPED | RS_PART_LAUNCHED;
+}
+
+static void not_started(struct job *j, uint32_t part)
+{
+    j->m.parts.start[part] = j->m.parts.after[part] = RS_TIME_NONE;
+    j->m.parts.start_source[part] = RS_FROM_NOTHING;
+    j->m.parts.flags[part] = RS_PART_STOPPED | RS_PART_LAUNCHED;
+}
+
+static void open_step(struct job *j, uint32_t part, bool is_send, int32_t peer, int32_t step, int32_t state)
+{
+    struct rs_open o = {.part = part,
+                        .proc = j->m.members[j->m.parts.member[part]].proc,
+                        .type = RS_PROXY_OP,
+                        .since = stuck_at + MS,
+                        .channel = 1,
+                        .peer = peer,
+                        .step = -1,
+                        .state = -1,
+                        .steps = 16,
+                        .done = step,
+                        .is_send = is_send};
+    assert_int_equal(rs_model_open(&j->m, &o, NULL), RS_OK);
+    o.type = RS_PROXY_STEP;
+    o.state = state;
+    for (o.step = step; o.step < step + 2; o.step++) assert_int_equal(rs_model_open(&j->m, &o, NULL), RS_OK);
+    j->m.parts.flags[part] |= RS_PART_NET;
+}
+
+/* Processes of two hosts that were killed at the end; some all-reduces that went well, on both communicators. */
+static void begin(struct job *j, int32_t recorded)
+{
+    *j = (struct job){0};
+    struct rs_model *m = &j->m;
+    for (int32_t r = 0; r < recorded; r++) {
+        uint32_t host, p;
+        assert_int_equal(rs_model_host(m, r < 2 ? "n0" : "n1", r < 2 ? "b0" : "b1", &host, NULL), RS_OK);
+        assert_int_equal(rs_model_proc(m, &p, NULL), RS_OK);
+        m->procs[p].host = host;
+        m->procs[p].pid = 100 + (uint32_t)r;
+        m->procs[p].ended = RS_END_KILLED;
+        m->procs[p].complete = true;
+        m->procs[p].first = m->procs[p].begin = SEC;
+        m->procs[p].end = over + r * MS;
+        m->procs[p].last = stuck_at + MS;
+        m->procs[p].covers = calloc(1, sizeof *m->procs[p].covers);
+        assert_non_null(m->procs[p].covers);
+        m->procs[p].covers[0] = (struct rs_cover){0, INT64_MAX, 0xfff};
+        m->procs[p].ncovers = 1;
+    }
+    j->world = add_comm(j, 1, "world", recorded);
+    j->second = add_comm(j, 2, "second", recorded);
+    assert_int_equal(rs_model_link(m, NULL), RS_OK);
+    assert_int_equal(rs_model_string(m, "AllReduce", &j->allreduce, NULL), RS_OK);
+    assert_int_equal(rs_model_string(m, "AllGather", &j->allgather, NULL), RS_OK);
+    assert_int_equal(rs_model_string(m, "Send", &j->send, NULL), RS_OK);
+    assert_int_equal(rs_model_string(m, "Recv", &j->recv, NULL), RS_OK);
+    assert_int_equal(rs_model_string(m, "ncclFloat32", &j->f32, NULL), RS_OK);
+    for (uint64_t k = 0; k < BEFORE; k++)
+        for (int32_t r = 0; r < recorded; r++)
+            for (int c = 0; c < 2; c++) {
+                int64_t at = (int64_t)(k + 1) * SEC + c * 100 * MS;
+                ended(j, add_part(j, c ? j->second : j->world, r, j->allreduce, k, at), at + 10 * MS);
+            }
+}
+
+static uint32_t stuck(struct job *j, int32_t rank)
+{
+    return add_part(j, j->world, rank, j->allreduce, BEFORE, stuck_at);
+}
+
+static void find(struct job *j, struct rs_hang *h)
+{
+    assert_int_equal(rs_ranks_assign(&j->m, NULL), RS_OK);
+    assert_int_equal(rs_family_find(&j->m, NULL), RS_OK);
+    assert_int_equal(rs_collectives_join(&j->m, NULL), RS_OK);
+    struct rs_err err = {0};
+    enum rs_status status = rs_hang_find(&j->m, h, &err);
+    if (status != RS_OK) print_message("%s\n", err.msg);
+    assert_int_equal(status, RS_OK);
+    for (uint32_t i = 0; i < h->nconclusion; i++) print_message("    %s\n", h->conclusion[i]);
+}
+
+/* The verdict is about the operation that hangs, and blames one rank. */
+static void check(const struct job *j, const struct rs_hang *h, enum rs_verdict verdict, int32_t rank, uint32_t waiting)
+{
+    assert_string_equal(rs_verdict_name(h->verdict), rs_verdict_name(verdict));
+    assert_int_equal(h->comm, j->world);
+    assert_int_equal(j->m.ops.seq[h->op], BEFORE);
+    assert_int_equal(h->nguilty, 1);
+    assert_int_equal(h->guilty[0].rank, rank);
+    assert_int_equal(h->nwaiting, waiting);
+    assert_true(h->nconclusion >= 1);
+}
+
+static void finish(struct job *j, struct rs_hang *h)
+{
+    rs_hang_free(h);
+    rs_model_free(&j->m);
+}
+
+static void test_dead(void **state)
+{
+    (void)state;
+    for (int32_t guilty = 0; guilty < RANKS; guilty += 3) { /* rank 0 is no better than others */
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        for (int32_t r = 0; r < RANKS; r++) stuck(&j, r);
+        for (int32_t r = 0; r < RANKS; r++) /* the others noticed, gave up and closed */
+            if (r != guilty) j.m.procs[r].ended = RS_END_WELL;
+        j.m.procs[guilty].end = stuck_at + 50 * MS;
+        for (int32_t r = 0; r < RANKS; r++)
+            if (r != guilty) j.m.procs[r].end = stuck_at + 1050 * MS;
+        find(&j, &h);
+        check(&j, &h, RS_VERDICT_RANK_DEAD, guilty, RANKS - 1);
+        finish(&j, &h);
+    }
+}
+
+/* Dead, but nobody waits; all killed at once; killed one after the other long after something else went wrong. */
+static void test_not_dead(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].ended = r == 2 ? RS_END_KILLED : RS_END_WELL;
+    j.m.procs[2].last = 3 * SEC + 120 * MS;
+    j.m.procs[2].end = 4 * SEC;
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_NONE);
+    assert_int_equal(h.op, RS_NONE);
+    finish(&j, &h);
+
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        stuck(&j, r);
+        j.m.procs[r].end = stuck_at + (100 + r) * MS;
+    }
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_NONE);
+    assert_int_equal(h.nconclusion, 1);
+    finish(&j, &h);
+
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        if (r != 1) stuck(&j, r);
+        j.m.procs[r].end = over - r * 2 * SEC;
+    }
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_NOT_JOINED, 1, 3);
+    finish(&j, &h);
+}
+
+static void test_not_joined(void **state)
+{
+    (void)state;
+    for (int32_t guilty = 0; guilty < RANKS; guilty++) {
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        for (int32_t r = 0; r < RANKS; r++) {
+            if (r == guilty) continue;
+            stuck(&j, r);
+            not_started(&j, add_part(&j, j.world, r, j.allreduce, BEFORE + 1, stuck_at + 5 * MS)); /* queued */
+        }
+        find(&j, &h);
+        check(&j, &h, RS_VERDICT_NOT_JOINED, guilty, 3);
+        assert_int_equal(h.guilty[0].member, member_of(&j, j.world, guilty));
+        assert_int_equal(h.since, stuck_at);
+        finish(&j, &h);
+    }
+}
+
+/* A rank that is in the call, and in no kernel; one that ended well while the others go on. */
+static void test_not_joined_otherwise(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        uint32_t part = stuck(&j, r);
+        if (r != 2) continue;
+        not_started(&j, part);
+        j.m.parts.flags[part] = RS_PART_OPEN;
+        j.m.parts.launched[part] = RS_TIME_NONE;
+    }
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_NOT_JOINED, 2, 3);
+    finish(&j, &h);
+
+    begin(&j, RANKS);
+    for (int32_t r = 1; r < RANKS; r++) stuck(&j, r);
+    j.m.procs[0].ended = RS_END_WELL;
+    j.m.procs[0].end = stuck_at;
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_NOT_JOINED, 0, 3);
+    finish(&j, &h);
+}
+
+/* The rank is in an operation of another communicator, which waits for another rank: that one is the cause. */
+static void test_leads_on(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < 2; r++) add_part(&j, j.second, r, j.allreduce, BEFORE, stuck_at - 100 * MS);
+    for (int32_t r = 2; r < 3; r++) stuck(&j, r);
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_NOT_JOINED);
+    assert_int_equal(h.nguilty, 1); /* 3 is in nothing; 2 is in `world`, for which it waits */
+    assert_int_equal(h.guilty[0].rank, 3);
+    assert_int_equal(h.also_blocked, 1);
+    finish(&j, &h);
+}
+
+static void test_mismatch(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        uint32_t part = stuck(&j, r);
+        if (r == 1) j.m.parts.count[part] = 500;
+    }
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_MISMATCH, 1, 3);
+    assert_non_null(strstr(h.detail, "count 500"));
+    finish(&j, &h);
+
+    begin(&j, RANKS); /* another function at the same place */
+    for (int32_t r = 0; r < RANKS; r++)
+        if (r == 0)
+            add_part(&j, j.world, r, j.allgather, 0, stuck_at);
+        else
+            stuck(&j, r);
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_MISMATCH, 0, 3);
+    assert_non_null(strstr(h.detail, "AllGather 0 of world"));
+    finish(&j, &h);
+}
+
+/* A send that is larger than its receive; a send without a receive. */
+static void test_pairs(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    uint32_t s = add_part(&j, j.world, 1, j.send, UINT64_MAX, stuck_at);
+    uint32_t r = add_part(&j, j.world, 3, j.recv, UINT64_MAX, stuck_at);
+    j.m.parts.peer[s] = 3;
+    j.m.parts.peer[r] = 1;
+    j.m.parts.count[r] = 400;
+    assert_int_equal(rs_pairs_join(&j.m, NULL), RS_OK);
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_MISMATCH);
+    assert_int_equal(h.nguilty, 2);
+    assert_int_equal(h.guilty[0].rank, 1);
+    assert_int_equal(h.guilty[1].rank, 3);
+    finish(&j, &h);
+
+    begin(&j, RANKS);
+    s = add_part(&j, j.world, 1, j.send, UINT64_MAX, stuck_at);
+    j.m.parts.peer[s] = 3;
+    assert_int_equal(rs_pair_add(&j.m, s, RS_NONE, 0, 100, NULL), RS_OK);
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_NOT_JOINED);
+    assert_int_equal(h.nguilty, 1);
+    assert_int_equal(h.guilty[0].rank, 3);
+    finish(&j, &h);
+}
+
+static void test_stream_blocked(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        uint32_t part = stuck(&j, r);
+        if (r == 3) not_started(&j, part);
+    }
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_STREAM_BLOCKED, 3, 3);
+    finish(&j, &h);
+}
+
+/* A ring 0 - 1 - 2 - 3: the hop from 1 to 2 is at step 5, those behind it a step further each. */
+static void ring(struct job *j, int32_t send_state, int32_t recv_state)
+{
+    for (int32_t r = 0; r < RANKS; r++) {
+        uint32_t part = stuck(j, r);
+        int32_t out = 5 + (r + 3) % 4, in = 5 + (r + 2) % 4;
+        open_step(j, part, true, (r + 1) % 4, out, r == 1 ? send_state : RS_ST_STEP_SEND_GPU_WAIT);
+        open_step(j, part, false, (r + 3) % 4, in, r == 2 ? recv_state : RS_ST_STEP_RECV_WAIT);
+    }
+}
+
+static void test_stalled(void **state)
+{
+    (void)state;
+    const struct {
+        int32_t send, recv; /* states of the hop */
+        int32_t rank, peer, told; /* who is to blame; the state that tells it */
+    } cases[] = {
+        {RS_ST_STEP_SEND_WAIT, RS_ST_STEP_RECV_WAIT, 1, 2, RS_ST_STEP_SEND_WAIT}, /* the network */
+        {RS_ST_STEP_SEND_PEER_WAIT, RS_ST_STEP_RECV_WAIT, 1, 2, RS_ST_STEP_SEND_PEER_WAIT}, /* the credit was lost */
+        {RS_ST_STEP_SEND_GPU_WAIT, RS_ST_STEP_RECV_WAIT, 1, 2, RS_ST_STEP_SEND_GPU_WAIT}, /* GPU of 1 */
+        {RS_ST_STEP_SEND_PEER_WAIT, RS_ST_STEP_RECV_GPU_WAIT, 2, 1, RS_ST_STEP_RECV_GPU_WAIT}, /* GPU of 2 */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        ring(&j, cases[i].send, cases[i].recv);
+        find(&j, &h);
+        check(&j, &h, RS_VERDICT_STALLED_STEP, cases[i].rank, 3);
+        assert_int_equal(h.peer.rank, cases[i].peer);
+        assert_int_equal(h.step, 5);
+        assert_int_equal(h.state, cases[i].told);
+        assert_int_equal(h.channel, 1);
+        assert_int_equal(h.since, stuck_at + MS);
+        finish(&j, &h);
+    }
+}
+
+/* All that 1 had to send is sent; 2 waits for step 5 of it. And a rank without a recording that owes data. */
+static void test_stalled_one_side(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        uint32_t part = stuck(&j, r);
+        if (r == 2) open_step(&j, part, false, 1, 5, RS_ST_STEP_RECV_WAIT);
+        if (r == 1) j.m.parts.flags[part] |= RS_PART_NET;
+    }
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_STALLED_STEP, 1, 3);
+    assert_int_equal(h.peer.rank, 2);
+    assert_int_equal(h.step, 5);
+    finish(&j, &h);
+
+    begin(&j, 3);
+    for (int32_t r = 0; r < 3; r++) {
+        uint32_t part = stuck(&j, r);
+        if (r == 0) open_step(&j, part, false, 3, 0, RS_ST_STEP_RECV_WAIT);
+    }
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_STALLED_STEP, 3, 3);
+    assert_int_equal(h.guilty[0].member, RS_NONE);
+    assert_int_equal(h.peer.rank, 0);
+    assert_int_equal(h.nunseen, 1);
+    assert_int_equal(h.unseen[0], 3);
+    finish(&j, &h);
+}
+
+static void test_deadlock(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; both++) { /* programs that go on to the second call, or wait for the first */
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        for (int32_t r = 0; r < RANKS; r++) {
+            uint32_t first = r == 2 ? j.second : j.world, then = r == 2 ? j.world : j.second;
+            add_part(&j, first, r, j.allreduce, BEFORE, stuck_at);
+            if (both) not_started(&j, add_part(&j, then, r, j.allreduce, BEFORE, stuck_at + MS));
+        }
+        find(&j, &h);
+        check(&j, &h, RS_VERDICT_DEADLOCK, 2, 3);
+        assert_non_null(strstr(h.detail, "AllReduce 3 of second"));
+        finish(&j, &h);
+    }
+}
+
+static void test_outside(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_OUTSIDE_NCCL);
+    assert_int_equal(h.nguilty, 0);
+    finish(&j, &h);
+
+    begin(&j, RANKS); /* soon after its last call */
+    for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].end = j.m.procs[r].last + SEC;
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_NONE);
+    finish(&j, &h);
+}
+
+/* Closed well: whatever is open (NCCL never stops some things), nothing hangs. */
+static void test_closed_well(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < 3; r++) stuck(&j, r);
+    for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].ended = RS_END_WELL;
+    find(&j, &h);
+    assert_int_equal(h.verdict, RS_VERDICT_NONE);
+    finish(&j, &h);
+}
+
+/* What was not recorded is not missing: rank 1 lost records there, or was overwritten; no kernels were asked for. */
+static void test_not_recorded(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++)
+        if (r != 1) stuck(&j, r);
+    struct rs_proc *p = &j.m.procs[1];
+    p->complete = false;
+    p->gaps = calloc(1, sizeof *p->gaps);
+    assert_non_null(p->gaps);
+    p->gaps[0] = (struct rs_gap){stuck_at - SEC, stuck_at + SEC, 5, 0, 5};
+    p->ngaps = 1;
+    p->lost = 10;
+    find(&j, &h);
+    assert_int_not_equal(h.verdict, RS_VERDICT_NOT_JOINED);
+    for (uint32_t i = 0; i < h.nguilty; i++) assert_int_not_equal(h.guilty[i].rank, 1);
+    assert_int_equal(h.rows[1].stage, RS_STAGE_NOT_RECORDED);
+    bool said = false;
+    for (uint32_t i = 0; i < h.nconclusion; i++) said |= strstr(h.conclusion[i], "nothing was recorded") != NULL;
+    assert_true(said);
+    finish(&j, &h);
+
+    for (int absent = 0; absent < 2; absent++) { /* ends are never told: an old interface, or few events */
+        begin(&j, RANKS);
+        for (int32_t r = 0; r < RANKS - absent; r++) stuck(&j, r);
+        for (uint32_t i = 0; i < j.m.parts.n; i++) {
+            not_started(&j, i);
+            j.m.parts.end[i] = RS_TIME_NONE;
+            j.m.parts.end_source[i] = RS_FROM_NOTHING;
+            j.m.parts.channels_seen[i] = 0;
+        }
+        for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].covers[0].mask = RS_COLL;
+        find(&j, &h);
+        if (absent)
+            check(&j, &h, RS_VERDICT_NOT_JOINED, RANKS - 1, RANKS - 1);
+        else
+            assert_int_equal(h.verdict, RS_VERDICT_NONE); /* all have called the same: it may be complete */
+        finish(&j, &h);
+    }
+}
+
+/* A rank that lost records after its call: whether its kernel started, or ended, is not held against it. */
+static void test_doubtful(void **state)
+{
+    (void)state;
+    for (int running = 0; running < 2; running++) {
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        for (int32_t r = 0; r < RANKS; r++) {
+            if (r == 3) continue; /* the cause */
+            uint32_t part = stuck(&j, r);
+            if (r == 1 && !running) not_started(&j, part);
+        }
+        struct rs_proc *p = &j.m.procs[1];
+        p->complete = false;
+        p->gaps = calloc(1, sizeof *p->gaps);
+        assert_non_null(p->gaps);
+        p->gaps[0] = (struct rs_gap){stuck_at, stuck_at + SEC, 0, 0, 5};
+        p->ngaps = 1;
+        find(&j, &h);
+        check(&j, &h, RS_VERDICT_NOT_JOINED, 3, 3);
+        assert_int_equal(h.rows[1].stage, RS_STAGE_ENTERED);
+        finish(&j, &h);
+
+        begin(&j, RANKS); /* nothing hangs but what looks so on the rank that lost records */
+        uint32_t part = stuck(&j, 1);
+        if (!running) not_started(&j, part);
+        for (int32_t r = 0; r < RANKS; r++)
+            if (r != 1) ended(&j, stuck(&j, r), stuck_at + 10 * MS);
+        p = &j.m.procs[1];
+        p->complete = false;
+        p->gaps = calloc(1, sizeof *p->gaps);
+        assert_non_null(p->gaps);
+        p->gaps[0] = (struct rs_gap){stuck_at, stuck_at + SEC, 0, 0, 5};
+        p->ngaps = 1;
+        find(&j, &h);
+        assert_int_equal(h.verdict, RS_VERDICT_OUTSIDE_NCCL);
+        finish(&j, &h);
+    }
+}
+
+/* Replays of a graph are told later than calls that were made after them, and run before them. */
+static void test_replays_told_late(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) {
+        if (r != 1) stuck(&j, r);
+        uint32_t replay = add_part(&j, j.world, r, j.allgather, 0, stuck_at - 20 * MS);
+        ended(&j, replay, stuck_at - 10 * MS);
+        j.m.parts.captured[replay] = 1;
+        j.m.parts.flags[replay] |= RS_PART_CAPTURED;
+    }
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_NOT_JOINED, 1, 3);
+    finish(&j, &h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_dead),        cmocka_unit_test(test_not_dead),
+        cmocka_unit_test(test_not_joined),  cmocka_unit_test(test_not_joined_otherwise),
+        cmocka_unit_test(test_leads_on),    cmocka_unit_test(test_mismatch),
+        cmocka_unit_test(test_pairs),       cmocka_unit_test(test_stream_blocked),
+        cmocka_unit_test(test_stalled),     cmocka_unit_test(test_stalled_one_side),
+        cmocka_unit_test(test_deadlock),    cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_closed_well), cmocka_unit_test(test_not_recorded),
+        cmocka_unit_test(test_doubtful),    cmocka_unit_test(test_replays_told_late),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/* Sums of network steps by state, exactly; spans that double and merge without losing anything; whose work it was. */
+#include "import/network.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "format/handle.h"
+#include "import/proxies.h"
+#include "nccl/abi.h"
+
+#define HOST INT64_C(1700000000000000000)
+#define SECOND INT64_C(1000000000)
+
+/* ---- states of steps ---- */
+
+enum { NONCE = 0x1234, PID = 77, MEMBER = 3 };
+
+static struct rs_model m;
+static struct rs_foreign foreign;
+static struct rs_pairing p;
+static uint64_t coll; /* handle of an operation of member 3 */
+
+static int set_up(void **state)
+{
+    (void)state;
+    uint32_t proc, part;
+    m = (struct rs_model){0};
+    foreign = (struct rs_foreign){0};
+    rs_pairing_make(&p, &m, &foreign);
+    if (rs_model_proc(&m, &proc, NULL) != RS_OK || rs_model_part(&m, &part, NULL) != RS_OK) return -1;
+    if (rs_folds_add(&p.folds, NULL) != RS_OK) return -1;
+    m.procs[proc].nonce = NONCE;
+    m.procs[proc].pid = PID;
+    m.parts.member[part] = MEMBER;
+    coll = rs_handle(NONCE, 1, 1);
+    return rs_map_put(&p.parts, coll, part, NULL) == RS_OK ? 0 : -1;
+}
+static int tear_down(void **state)
+{
+    (void)state;
+    rs_pairing_free(&p);
+    rs_foreign_free(&foreign);
+    rs_model_free(&m);
+    return 0;
+}
+
+static struct rs_flight *flight(uint64_t handle)
+{
+    return &p.flights.rows[rs_inflight_find(&p.flights, handle)];
+}
+static void start_op(uint64_t handle, uint64_t parent, uint32_t pid, int32_t peer, bool is_send)
+{
+    uint64_t args[2] = {pid | (uint64_t)(uint32_t)peer << 32, 10};
+    struct rs_callback cb = {.handle = handle,
+                             .parent = parent,
+                             .context = rs_handle(rs_handle_nonce(parent), RS_SLOT_CONTEXT, 1),
+                             .small = 2u | (is_send ? 1u << 8 : 0),
+                             .args = args};
+    assert_int_equal(rs_proxy_start(&p, &cb, HOST, NULL), RS_OK);
+}
+static void start_step(uint64_t handle, uint64_t op, uint64_t step, int64_t at)
+{
+    struct rs_callback cb = {.handle = handle, .parent = op, .small = step};
+    assert_int_equal(rs_step_start(&p, &cb, HOST + at, NULL), RS_OK);
+}
+static void set_state(uint64_t handle, int state, uint64_t bytes, int64_t at)
+{
+    struct rs_callback cb = {
+        .handle = handle, .state = state, .kind = RS_K_STATE_ARG + (unsigned)state, .has_arg = true, .args = &bytes};
+    assert_int_equal(rs_step_state(&p, flight(handle), &cb, HOST + at, NULL), RS_OK);
+}
+static void leave(uint64_t handle, int64_t at)
+{
+    assert_int_equal(rs_step_leave(&p, flight(handle), HOST + at, NULL), RS_OK);
+    rs_inflight_end(&p.flights, rs_inflight_find(&p.flights, handle));
+}
+
+static void test_states(void **state)
+{
+    (void)state;
+    start_op(50, coll, PID, 8, true);
+    start_op(51, coll, PID, 9, false);
+    start_step(60, 50, 0, 100);
+    set_state(60, RS_ST_STEP_SEND_GPU_WAIT, 999, 110); /* from the start to the first state: nobody's */
+    start_step(61, 51, 0, 120);
+    set_state(61, RS_ST_STEP_RECV_WAIT, 999, 150);
+    set_state(60, RS_ST_STEP_SEND_PEER_WAIT, 999, 310);
+    for (int i = 0; i < 5; i++) set_state(60, RS_ST_STEP_SEND_PEER_WAIT, 999, 320 + i);
+    set_state(61, RS_ST_STEP_RECV_FLUSH_WAIT, 4096, 1150);
+    set_state(60, RS_ST_STEP_SEND_WAIT, 1 << 20, 340);
+    leave(60, 1340);
+    set_state(61, RS_ST_STEP_RECV_GPU_WAIT, 999, 1155);
+    leave(61, 1162);
+    start_step(62, 50, 1, 2000); /* a second one adds to it; nothing to send */
+    set_state(62, RS_ST_STEP_SEND_GPU_WAIT, 0, 2000);
+    set_state(62, RS_ST_STEP_SEND_WAIT, 0, 2005);
+    leave(62, 2006);
+    assert_int_equal(rs_network_finish(&p.network, &m, NULL), RS_OK);
+    assert_int_equal(m.nnets, 2);
+    const struct rs_net *out = &m.nets[m.nets[0].peer == 8 ? 0 : 1], *in = &m.nets[m.nets[0].peer == 8 ? 1 : 0];
+    assert_int_equal(out->peer, 8);
+    assert_int_equal(out->member, MEMBER);
+    assert_int_equal(out->gpu_ns, 200 + 5);
+    assert_int_equal(out->credit_ns, 30); /* from the first SendPeerWait */
+    assert_int_equal(out->send_ns, 1000 + 1);
+    assert_int_equal(out->sent, 2);
+    assert_int_equal(out->sent_bytes, 1 << 20);
+    assert_int_equal(out->recv_ns + out->flush_ns + out->consume_ns, 0);
+    assert_int_equal(out->received + out->received_bytes, 0);
+    assert_int_equal(out->from, HOST + 310);
+    assert_int_equal(out->to, HOST + 2006);
+    assert_int_equal(in->peer, 9);
+    assert_int_equal(in->recv_ns, 1000);
+    assert_int_equal(in->flush_ns, 5);
+    assert_int_equal(in->consume_ns, 7);
+    assert_int_equal(in->received, 1);
+    assert_int_equal(in->received_bytes, 4096);
+    assert_int_equal(in->gpu_ns + in->credit_ns + in->send_ns, 0);
+}
+
+/* Time that goes back, as in a damaged recording, adds nothing. */
+static void test_backwards(void **state)
+{
+    (void)state;
+    start_op(50, coll, PID, 8, true);
+    start_step(60, 50, 0, 100);
+    set_state(60, RS_ST_STEP_SEND_GPU_WAIT, 0, 500);
+    leave(60, 400);
+    assert_int_equal(p.network.n, 1);
+    assert_int_equal(p.network.rows[0].gpu_ns, 0);
+}
+
+/* Another process's work is put by under its context: told by the nonce, and where that is the same, by the pid. */
+static void test_whose(void **state)
+{
+    (void)state;
+    start_op(50, coll, PID, 8, true);
+    assert_int_equal(flight(50)->part, 0);
+    assert_int_equal(flight(50)->member, MEMBER);
+    assert_int_equal(foreign.nops, 0);
+    start_op(51, rs_handle(NONCE + 1, 1, 1), PID + 1, 8, true);
+    start_op(52, coll, PID + 2, 8, true);
+    start_op(53, rs_handle(NONCE + 1, 1, 9), PID + 1, 8, true);
+    assert_int_equal(foreign.nops, 3);
+    assert_int_equal(foreign.ncontexts, 2);
+    assert_int_equal(flight(51)->member, RS_FOREIGN_MEMBER | 0);
+    assert_int_equal(flight(52)->member, RS_FOREIGN_MEMBER | 1);
+    assert_int_equal(flight(53)->member, RS_FOREIGN_MEMBER | 0);
+    assert_int_equal(flight(52)->part, RS_NONE);
+    assert_int_equal(rs_fold_of(&p.folds, 0)->proxies, 1);
+    assert_int_equal(foreign.contexts[1].pid, PID + 2);
+}
+
+/* ---- rows ---- */
+
+static struct rs_net *row_at(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now)
+{
+    struct rs_net *row;
+    assert_int_equal(rs_network_row(net, cell, member, peer, now, &row, NULL), RS_OK);
+    assert_int_equal(row->member, member);
+    assert_int_equal(row->peer, peer);
+    assert_true(row->from <= now && row->to >= now);
+    return row;
+}
+
+static void test_spans(void **state)
+{
+    (void)state;
+    struct rs_network net = {0};
+    struct rs_cell cell = {0}, other = {0};
+    row_at(&net, &cell, 1, 2, HOST)->sent++;
+    row_at(&net, &cell, 1, 2, HOST + SECOND - 1)->sent++;
+    row_at(&net, &other, 1, -3, HOST + 5)->sent++;
+    row_at(&net, &cell, 1, 2, HOST + SECOND)->sent++;
+    assert_int_equal(net.n, 3);
+    assert_int_equal(net.rows[0].sent, 2);
+    assert_int_equal(net.rows[0].to, HOST + SECOND - 1);
+    struct rs_cell fresh = {0}; /* another way to the same flow */
+    row_at(&net, &fresh, 1, 2, HOST + SECOND + 1)->sent++;
+    assert_int_equal(net.n, 3);
+    rs_network_free(&net);
+}
+
+/* Flows over an hour: few rows, nothing lost, and every row spans no more than it says. */
+static void test_merging(void **state)
+{
+    (void)state;
+    enum { FLOWS = 10, SECONDS = 3600 };
+    struct rs_network net = {0};
+    struct rs_cell cells[FLOWS];
+    memset(cells, 0, sizeof cells);
+    for (int64_t s = 0; s < SECONDS; s++)
+        for (int i = 0; i < FLOWS; i++) {
+            struct rs_net *r = row_at(&net, &cells[i], 5 + (uint32_t)i % 2, i, HOST + s * SECOND + i);
+            r->gpu_ns += 1;
+            r->credit_ns += 2;
+            r->send_ns += 3;
+            r->recv_ns += 4;
+            r->flush_ns += 5;
+            r->consume_ns += 6;
+            r->sent += 7;
+            r->sent_bytes += 8;
+            r->received += 9;
+            r->received_bytes += 10;
+        }
+    /* 256 rows are 25 spans of 10 flows: an hour needs 144 s each, and doubling from 1 s on gives 256. */
+    assert_int_equal(net.width, 256 * SECOND);
+    assert_int_equal(net.n, FLOWS * (SECONDS / 256 + 1));
+    assert_int_equal(rs_network_finish(&net, &m, NULL), RS_OK);
+    struct rs_net sums[FLOWS];
+    memset(sums, 0, sizeof sums);
+    for (uint32_t k = 0; k < m.nnets; k++) {
+        const struct rs_net *r = &m.nets[k];
+        struct rs_net *to = &sums[r->peer];
+        assert_int_equal(r->member, 5 + (uint32_t)r->peer % 2);
+        assert_true(r->from <= r->to && r->to - r->from < 256 * SECOND);
+        /* One a second, from `from` to `to`. */
+        assert_int_equal(r->gpu_ns, (r->to - r->from) / SECOND + 1);
+        to->gpu_ns += r->gpu_ns;
+        to->credit_ns += r->credit_ns;
+        to->send_ns += r->send_ns;
+        to->recv_ns += r->recv_ns;
+        to->flush_ns += r->flush_ns;
+        to->consume_ns += r->consume_ns;
+        to->sent += r->sent;
+        to->sent_bytes += r->sent_bytes;
+        to->received += r->received;
+        to->received_bytes += r->received_bytes;
+    }
+    for (int i = 0; i < FLOWS; i++) {
+        const struct rs_net *s = &sums[i];
+        assert_true(s->gpu_ns == SECONDS && s->credit_ns == 2 * SECONDS && s->send_ns == 3 * SECONDS &&
+                    s->recv_ns == 4 * SECONDS && s->flush_ns == 5 * SECONDS && s->consume_ns == 6 * SECONDS &&
+                    s->sent == 7 * SECONDS && s->sent_bytes == 8 * SECONDS && s->received == 9 * SECONDS &&
+                    s->received_bytes == 10 * SECONDS);
+    }
+    rs_network_free(&net);
+}
+
+/* Many flows at once are not merged away. */
+static void test_many_flows(void **state)
+{
+    (void)state;
+    struct rs_network net = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (int32_t i = 0; i < 5000; i++) {
+            struct rs_cell cell = {0};
+            row_at(&net, &cell, 1, i, HOST + i)->sent += 1;
+        }
+    assert_int_equal(net.n, 5000);
+    for (int32_t i = 0; i < 5000; i++) assert_int_equal(net.rows[i].sent, 2);
+    rs_network_free(&net);
+}
+
+/* After one process comes another: nothing of the first is left, nor is a cell of then good now. */
+static void test_anew(void **state)
+{
+    (void)state;
+    struct rs_network net = {0};
+    struct rs_cell old = {0}, cell = {0};
+    row_at(&net, &old, 1, 2, HOST)->sent++;
+    assert_int_equal(rs_network_finish(&net, &m, NULL), RS_OK);
+    assert_int_equal(m.nnets, 1);
+    row_at(&net, &cell, 7, 8, HOST - 5 * SECOND)->sent++;
+    row_at(&net, &old, 1, 2, HOST - 5 * SECOND + 1)->sent++;
+    assert_int_equal(net.n, 2);
+    assert_int_equal(net.rows[0].sent, 1);
+    rs_network_free(&net);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {TEST(test_states),  TEST(test_backwards),  TEST(test_whose), TEST(test_spans),
+                                       TEST(test_merging), TEST(test_many_flows), TEST(test_anew)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

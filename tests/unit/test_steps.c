@@ -1,0 +1,167 @@
+/* Steps found in sequences whose steps are known; steps that stand out, and what differed in them. */
+#include "joined.h"
+
+#include "analyse/outliers.h"
+#include "analyse/steps.h"
+
+static struct rs_view view;
+static struct rs_steps steps;
+
+static int forget(void **state)
+{
+    (void)state;
+    rs_steps_free(&steps);
+    rs_view_free(&view);
+    rs_model_free(&model);
+    return 0;
+}
+
+static void find(void)
+{
+    look(&view);
+    fine(rs_steps_find(&steps, &view, NULL));
+}
+
+/* One operation of both ranks at t; returns its end. */
+static int64_t both(uint32_t comm, const char *func, uint64_t bytes, int64_t t, int64_t transfer)
+{
+    int64_t starts[] = {t, t};
+    add_coll(comm, func, bytes, starts, transfer);
+    return t + transfer;
+}
+
+/* Data parallel: buckets of equal size, 1 ms of backward between them and 10 ms of forward before; a loss with every fifth
+ * step, a broadcast before all. */
+static void play_ddp(int nsteps, int buckets)
+{
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    int64_t t = both(world, "Broadcast", 1 << 20, 0, 2 * MS);
+    for (int s = 0; s < nsteps; s++) {
+        t += 10 * MS;
+        for (int b = 0; b < buckets; b++) t = both(world, "AllReduce", 25 << 20, t + 1 * MS, 500 * US);
+        if (s % 5 == 4) t = both(world, "AllReduce", 4, t, 30 * US);
+    }
+}
+
+static void test_equal_buckets(void **state)
+{
+    (void)state;
+    static const int buckets[] = {1, 2, 4, 19};
+    for (size_t i = 0; i < sizeof buckets / sizeof *buckets; i++) {
+        play_ddp(40, buckets[i]);
+        find();
+        assert_int_equal(steps.n, 40);
+        assert_int_equal(steps.ops, buckets[i]);
+        assert_int_equal(steps.usual_ns, 10 * MS + buckets[i] * 1500 * US);
+        /* The first begins behind the broadcast; a boundary is the end of what was before. */
+        assert_int_equal(steps.at[0], 2 * MS);
+        assert_int_equal(steps.at[1], 2 * MS + steps.usual_ns);
+        forget(NULL);
+    }
+}
+
+static void test_step_of(void **state)
+{
+    (void)state;
+    play_ddp(10, 4);
+    find();
+    assert_int_equal(rs_steps_of(&steps, steps.at[0] - 1), RS_NONE);
+    for (uint32_t i = 0; i < steps.n; i++) {
+        assert_int_equal(rs_steps_of(&steps, steps.at[i]), i);
+        assert_int_equal(rs_steps_of(&steps, steps.at[i + 1] - 1), i);
+    }
+    assert_int_equal(rs_steps_of(&steps, steps.at[steps.n]), RS_NONE);
+}
+
+/* 40 small tensor-parallel operations and two of data parallel: the step is the long period, not one operation. */
+static void test_many_small_ones(void **state)
+{
+    (void)state;
+    make_job(1, 4, 1 * US);
+    uint32_t tp = make_comm(1, 0, 1, 2), other = make_comm(2, 2, 1, 2), dp = make_comm(3, 0, 2, 2),
+             dp2 = make_comm(4, 1, 2, 2);
+    int64_t t = 0;
+    for (int s = 0; s < 30; s++) {
+        for (int i = 0; i < 40; i++) {
+            both(other, "AllReduce", 1 << 18, t, 100 * US);
+            t = both(tp, "AllReduce", 1 << 18, t, 100 * US) + 200 * US;
+        }
+        both(dp2, "ReduceScatter", 1 << 26, t, 2 * MS);
+        t = both(dp, "ReduceScatter", 1 << 26, t, 2 * MS);
+        both(dp2, "AllGather", 1 << 26, t, 2 * MS);
+        t = both(dp, "AllGather", 1 << 26, t, 2 * MS);
+    }
+    find();
+    assert_int_equal(steps.n, 30);
+    assert_int_equal(steps.ops, 42);
+}
+
+/* Sizes of an all-to-all change each time: they do not hide the pattern. Nothing repeats: no steps. */
+static void test_no_pattern(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    for (int i = 0; i < 30; i++) both(world, "AllReduce", (uint64_t)1 << 20 | (uint64_t)i << 4, i * 10 * MS, 100 * US);
+    find();
+    assert_int_equal(steps.n, 0);
+    assert_int_equal(rs_steps_of(&steps, 5), RS_NONE);
+}
+
+/* Rank 1 is 8 ms late in step 12; the transfer takes 7 ms more in step 20; all compute 6 ms longer in step 30. */
+static void test_outliers(void **state)
+{
+    (void)state;
+    make_job(1, 3, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 3);
+    int64_t t = 0;
+    for (int s = 0; s < 40; s++) {
+        t += 10 * MS + s % 4 * 10 * US + (s == 30 ? 6 * MS : 0);
+        int64_t starts[] = {t, t + 50 * US + (s == 12 ? 8 * MS : 0), t};
+        int64_t transfer = 1 * MS + (s == 20 ? 7 * MS : 0);
+        add_coll(world, "AllReduce", 1 << 24, starts, transfer);
+        t = starts[1] + transfer;
+    }
+    find();
+    assert_int_equal(steps.n, 40);
+    struct rs_stragglers late;
+    struct rs_bandwidth rows;
+    struct rs_outliers odd;
+    fine(rs_stragglers_find(&late, &view, NULL));
+    fine(rs_bandwidth_find(&rows, &view, false, NULL));
+    fine(rs_outliers_find(&odd, &view, &steps, 0, &late, &rows, NULL));
+    assert_int_equal(odd.n, 3);
+    assert_int_equal(odd.rows[0].step, 12);
+    assert_int_equal(view.seats[odd.rows[0].seat].rank, 1);
+    assert_int_equal(odd.rows[0].late_ns, 8 * MS);
+    assert_int_equal(odd.rows[0].row, RS_NONE);
+    assert_non_null(strstr(odd.rows[0].what, "rank 1 (node00"));
+    assert_int_equal(odd.rows[1].step, 20);
+    assert_int_equal(odd.rows[1].seat, RS_NONE);
+    assert_int_equal(odd.rows[1].row, 0);
+    assert_int_equal(odd.rows[1].slow_ns, 7 * MS);
+    assert_int_equal(odd.rows[2].step, 30);
+    assert_int_equal(odd.rows[2].seat, RS_NONE);
+    assert_int_equal(odd.rows[2].row, RS_NONE);
+    assert_non_null(strstr(odd.rows[2].what, "outside of NCCL"));
+    rs_outliers_free(&odd);
+    fine(rs_outliers_find(&odd, &view, &steps, 13, &late, &rows, NULL)); /* as --warmup 13 */
+    assert_int_equal(odd.n, 2);
+    assert_int_equal(odd.rows[0].step, 20);
+    rs_outliers_free(&odd);
+    rs_bandwidth_free(&rows);
+    rs_stragglers_free(&late);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equal_buckets),
+        cmocka_unit_test_teardown(test_step_of, forget),
+        cmocka_unit_test_teardown(test_many_small_ones, forget),
+        cmocka_unit_test_teardown(test_no_pattern, forget),
+        cmocka_unit_test_teardown(test_outliers, forget),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

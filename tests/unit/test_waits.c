@@ -1,0 +1,157 @@
+/* Waits, last arrivers, ties and violations of hand-made operations; bounds of ends that are not known. */
+#include "unjoined.h"
+
+#include "join/collectives.h"
+#include "join/ends.h"
+#include "join/pairs.h"
+#include "join/waits.h"
+
+static void join(void)
+{
+    fine(rs_collectives_join(&model, NULL));
+    fine(rs_pairs_join(&model, NULL));
+    fine(rs_ends_bound(&model, NULL));
+    fine(rs_waits_find(&model, NULL));
+}
+
+static void test_last(void **state)
+{
+    (void)state;
+    make_ranks(3, 5);
+    uint32_t a = make_coll(0, "AllReduce", 0, 0, 100, 400), b = make_coll(1, "AllReduce", 0, 0, 350, 401);
+    uint32_t c = make_coll(2, "AllReduce", 0, 0, 150, 399);
+    join();
+    assert_int_equal(model.ops.first[0], ns(100));
+    assert_int_equal(model.ops.last[0], ns(350));
+    assert_int_equal(model.ops.end[0], ns(401));
+    assert_int_equal(model.ops.error[0], ns(5));
+    assert_int_equal(model.ops.last_part[0], b);
+    assert_int_equal(model.ops.flags[0], RS_OP_WHOLE | RS_OP_COMPLETE | RS_OP_CLOCKED);
+    assert_int_equal(rs_part_wait(&model, a), ns(250));
+    assert_int_equal(rs_part_wait(&model, b), 0);
+    assert_int_equal(rs_part_wait(&model, c), ns(200));
+    assert_int_equal(rs_op_transfer(&model, 0), ns(51));
+    rs_model_free(&model);
+}
+
+/* A lead below twice the error is a tie, one that is equal to it is not. */
+static void test_tie(void **state)
+{
+    (void)state;
+    for (int32_t lead = 8; lead <= 12; lead++) {
+        make_ranks(2, 5);
+        make_coll(0, "AllReduce", 0, 0, 100, 400);
+        make_coll(1, "AllReduce", 0, 0, 100 + lead, 400);
+        join();
+        assert_int_equal(!!(model.ops.flags[0] & RS_OP_TIE), lead < 10);
+        rs_model_free(&model);
+    }
+}
+
+static void test_unknown(void **state)
+{
+    (void)state;
+    make_ranks(2, 5);
+    uint32_t a = make_coll(0, "AllReduce", 0, 0, 100, UNKNOWN);
+    make_coll(1, "AllReduce", 0, 0, UNKNOWN, 400);
+    uint32_t alone = make_coll(0, "AllReduce", 1, 0, 500, 600);
+    join();
+    assert_int_equal(model.ops.flags[0], RS_OP_WHOLE);
+    assert_true(model.ops.end[0] == RS_TIME_NONE);
+    assert_int_equal(model.ops.last_part[0], RS_NONE);
+    assert_true(rs_part_wait(&model, a) == RS_TIME_NONE);
+    assert_true(rs_op_transfer(&model, 0) == RS_TIME_NONE);
+    assert_int_equal(model.ops.flags[op_of(alone)], RS_OP_CLOCKED); /* nobody to wait for, and not whole */
+    assert_int_equal(model.ops.last_part[op_of(alone)], RS_NONE);
+    rs_model_free(&model);
+
+    make_ranks(2, 5); /* clocks that cannot be compared */
+    model.domains[model.members[1].gpu].island = 1;
+    make_coll(0, "AllReduce", 0, 0, 100, 400);
+    make_coll(1, "AllReduce", 0, 0, 300, 400);
+    join();
+    assert_int_equal(model.ops.flags[0], RS_OP_WHOLE | RS_OP_COMPLETE);
+    assert_true(rs_op_transfer(&model, 0) == RS_TIME_NONE);
+    rs_model_free(&model);
+}
+
+/* An end before another's start: impossible for an all-reduce; a root of a broadcast may be gone by then, and so may
+ * a sender. */
+static void test_violation(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *func;
+        int first; /* the rank that ends at 200 */
+        int32_t start; /* of the other */
+        bool violation;
+    } cases[] = {
+        {"AllReduce", 0, 209, false}, {"AllReduce", 0, 211, true}, {"AllReduce", 1, 211, true},
+        {"Broadcast", 0, 300, false}, {"Broadcast", 1, 300, true}, {"Reduce", 0, 300, true},
+        {"Reduce", 1, 300, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_ranks(2, 5);
+        for (int r = 0; r < 2; r++) {
+            bool first = r == cases[i].first;
+            uint32_t p = make_coll(r, cases[i].func, 0, 0, first ? 100 : cases[i].start, first ? 200 : 400);
+            model.parts.peer[p] = 0; /* the root */
+        }
+        join();
+        assert_int_equal(!!(model.ops.flags[0] & RS_OP_VIOLATION), cases[i].violation);
+        rs_model_free(&model);
+    }
+    for (int send_first = 0; send_first < 2; send_first++) {
+        make_ranks(2, 5);
+        make_send(0, 1, 0, send_first ? 100 : 300, send_first ? 200 : 400);
+        make_recv(1, 0, 0, send_first ? 300 : 100, send_first ? 400 : 200);
+        join();
+        assert_int_equal(!!(model.ops.flags[0] & RS_OP_VIOLATION), !send_first);
+        rs_model_free(&model);
+    }
+}
+
+static void test_factors(void **state)
+{
+    (void)state;
+    assert_true(rs_op_busbw_factor("AllReduce", 8) == 1.75);
+    assert_true(rs_op_busbw_factor("AllGather", 8) == 0.875);
+    assert_true(rs_op_busbw_factor("ReduceScatter", 4) == 0.75);
+    assert_true(rs_op_busbw_factor("AlltoAll", 2) == 0.5);
+    assert_true(rs_op_busbw_factor("Broadcast", 8) == 1);
+    assert_true(rs_op_busbw_factor("SendRecv", 2) == 1);
+    assert_true(rs_op_busbw_factor("AllReduce", -1) == 1);
+}
+
+static void test_bounds(void **state)
+{
+    (void)state;
+    make_ranks(3, 5);
+    uint32_t a = make_coll(0, "AllReduce", 0, 10, 100, UNKNOWN), with = make_coll(0, "AllReduce", 1, 10, 120, UNKNOWN);
+    model.parts.launch[with] = model.parts.launch[a]; /* the same kernel: it does not follow */
+    uint32_t b = make_coll(0, "AllReduce", 2, 20, 300, 350), c = make_coll(0, "AllReduce", 3, 30, UNKNOWN, UNKNOWN);
+    uint32_t d = make_coll(1, "AllReduce", 0, 10, 100, UNKNOWN), e = make_coll(2, "AllReduce", 0, 10, 100, UNKNOWN);
+    model.members[0].destroyed = ns(900);
+    model.procs[2].ended = RS_END_KILLED;
+    model.parts.after[d] = ns(180);
+    join();
+    assert_int_equal(model.parts.after[a], ns(100));
+    assert_int_equal(model.parts.before[a], ns(300));
+    assert_int_equal(model.parts.before[with], ns(300));
+    assert_true(model.parts.before[b] == RS_TIME_NONE); /* its end is known */
+    assert_int_equal(model.parts.after[c], ns(30));
+    assert_int_equal(model.parts.before[c], ns(900));
+    assert_int_equal(model.parts.after[d], ns(180));
+    assert_int_equal(model.parts.before[d], ns(1000000)); /* its process ended well then */
+    assert_true(model.parts.before[e] == RS_TIME_NONE); /* killed: it may never have ended */
+    rs_model_free(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_last),      cmocka_unit_test(test_tie),     cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_violation), cmocka_unit_test(test_factors), cmocka_unit_test(test_bounds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
