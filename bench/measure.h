@@ -152,30 +152,34 @@ struct held {
     bool complete; /* nothing lost, nothing damaged, closed well */
 };
 
-/* Reads the one recording of `folder` with the reader's own library. */
-static inline void held_in(const char *folder, struct held *h)
+static inline void held_in_one(struct rs_source *s, struct held *h)
 {
-    struct rs_inputs inputs;
-    struct rs_err err = {.code = RS_OK};
-    char *path = (char *)(uintptr_t)folder;
-    memset(h, 0, sizeof *h);
-    if (rs_inputs_open(&inputs, &path, 1, NULL, &err)) die("%s", err.msg);
-    if (inputs.n != 1) die("%s holds %zu recordings", folder, inputs.n);
-    struct rs_source *s = &inputs.sources[0];
+    struct rs_err err;
     struct rs_recording *r = s->recording;
     struct rs_summary sum;
     if (rs_summary_make(&sum, s, &err)) die("%s", err.msg);
-    h->kept = sum.calls[RS_CALL_START] + sum.calls[RS_CALL_STOP] + sum.calls[RS_CALL_STATE];
-    h->lost = rs_recording_lost(r);
-    h->file_bytes = r->file.size;
+    h->kept += sum.calls[RS_CALL_START] + sum.calls[RS_CALL_STOP] + sum.calls[RS_CALL_STATE];
+    h->lost += rs_recording_lost(r);
+    h->file_bytes += r->file.size;
     for (size_t i = 0; i < r->nevents; i++) {
         uint64_t bytes = UINT64_C(8) * (r->events[i].header.to - r->events[i].header.from);
         h->words_bytes += bytes;
         if (r->events[i].header.coding == RS_CODING_RAW) h->raw_bytes += bytes;
     }
-    h->sealer_cpu_ns = r->header.status.sealer_cpu_ns;
-    h->complete = rs_source_complete(s);
+    h->sealer_cpu_ns += r->header.status.sealer_cpu_ns;
+    h->complete &= rs_source_complete(s);
     rs_summary_free(&sum);
+}
+
+/* Reads the recordings of `folder` with the reader's own library. */
+static inline void held_in(const char *folder, struct held *h)
+{
+    struct rs_inputs inputs;
+    struct rs_err err = {.code = RS_OK};
+    char *path = (char *)(uintptr_t)folder;
+    *h = (struct held){.complete = true};
+    if (rs_inputs_open(&inputs, &path, 1, NULL, &err)) die("%s", err.msg);
+    for (size_t i = 0; i < inputs.n; i++) held_in_one(&inputs.sources[i], h);
     rs_inputs_close(&inputs);
 }
 

@@ -1,6 +1,6 @@
-/* Speed and memory of the reader: `info` and `export --to jsonl` on a recording made by load.
+/* Speed and memory of the reader: some commands on a recording.
  *
- *   read [-r rounds] [-o results] RINGSCOPE FOLDER
+ *   read [-r rounds] [-o results] RINGSCOPE FOLDER COMMAND...      COMMAND: info, report, ops, jsonl (export --to jsonl)
  *
  * Each command runs in its own process; what it prints is counted on its way into /dev/null. Rates are of its CPU time
  * (a core's worth), best of the rounds; MB are of 10^6 bytes. */
@@ -71,8 +71,8 @@ int main(int argc, char **argv)
         case 'o': bench_results = optarg; break;
         default: return 2;
         }
-    if (argc - optind != 2 || rounds < 1) {
-        fputs("usage: read [-r rounds] [-o results] RINGSCOPE FOLDER\n", stderr);
+    if (argc - optind < 3 || rounds < 1) {
+        fputs("usage: read [-r rounds] [-o results] RINGSCOPE FOLDER COMMAND...\n", stderr);
         return 2;
     }
     char *ringscope = argv[optind], *in = argv[optind + 1];
@@ -80,8 +80,10 @@ int main(int argc, char **argv)
     held_in(in, &h);
     printf("\nreading %.1f M callbacks, %.0f MB on disk, %.0f MB as they lay in memory; best of %d\n",
            (double)h.kept / 1e6, (double)h.file_bytes / 1e6, (double)h.words_bytes / 1e6, rounds);
-    result("read_callbacks", "%.1f %.2f", (double)h.kept / 1e6, (double)h.file_bytes / (double)h.kept);
-    measure("info", (char *[]){ringscope, "info", in, NULL}, rounds, &h);
-    measure("jsonl", (char *[]){ringscope, "export", "--to", "jsonl", in, NULL}, 1, &h);
+    for (int i = optind + 2; i < argc; i++) {
+        bool jsonl = !strcmp(argv[i], "jsonl");
+        char *plain[] = {ringscope, argv[i], in, NULL}, *export[] = {ringscope, "export", "--to", "jsonl", in, NULL};
+        measure(argv[i], jsonl ? export : plain, jsonl ? 1 : rounds, &h);
+    }
     return 0;
 }

@@ -45,7 +45,12 @@ for n in $counts; do
 done
 # A recording of over 10 M callbacks for the reader; its own figures are not wanted again.
 step "$bench/load" -s 2.1 -k -d "$dir" sustain "$PLUGIN" >/dev/null
-step "$bench/read" -o "$results" "$RINGSCOPE" "$dir/kept.1"
+step "$bench/read" -o "$results" "$RINGSCOPE" "$dir/kept.1" info jsonl
+# A whole job of 10 M callbacks for the join: 64 ranks on 8 hosts, as gen makes it.
+echo
+step "$RINGSCOPE" gen --callbacks 10M --ranks 64 --hosts 8 --no-truth -o "$dir/job" | tee "$dir/gen.log"
+sed -n 's/.*(\([0-9.]*\) M callbacks\/s)/gen \1/p' "$dir/gen.log" >>"$results"
+step "$bench/read" -o "$results" "$RINGSCOPE" "$dir/job" report ops
 step bench/sizes.sh ${quick:+--quick} "$dir" "$results"
 
 # NAME FIELD: a number from the results; nothing if it was not measured
@@ -85,6 +90,10 @@ row "disk, job of 3 steps (headers and facts weigh)" "$(value sizes_short 1)" "b
 row "disk, almost idle job" "$(value idle 1)" "bytes/s a process" "-"
 row "ringscope info, of CPU time" "$(value read_info 1)" "M callbacks/s" ">= 5" "$(value read_info 2) MB/s"
 row "ringscope export --to jsonl, of CPU time" "$(value read_jsonl 1)" "M callbacks/s" "-" "$(value read_jsonl 4) MB/s printed"
+row "ringscope gen, a core" "$(value gen 1)" "M callbacks/s" ">= 5"
+row "ringscope report (load, join, analyse), of CPU time" "$(value read_report 1)" "M callbacks/s" ">= 5"
+row "peak memory of ringscope report, 10 M callbacks" "$(value read_report 3)" "MiB" "<= 200"
+row "ringscope ops, of CPU time" "$(value read_ops 1)" "M callbacks/s" "-" "peak $(value read_ops 3) MiB"
 row "peak memory of ringscope info" "$(value read_info 3)" "MiB" "<= 1024"
 row "peak memory of ringscope export --to jsonl" "$(value read_jsonl 3)" "MiB" "<= 1024"
 echo

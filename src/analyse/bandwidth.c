@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/quantile.h"
+#include "base/room.h"
 #include "join/waits.h"
 
 enum { MOST_SIZES = 64, MOST_FANOUTS = 8 }; /* of one function on one class; more are taken together */
@@ -63,13 +64,7 @@ static enum rs_status new_row(struct work *w, uint32_t op, uint32_t *row, struct
 {
     struct rs_bandwidth *b = w->out;
     const struct rs_model *m = w->view->model;
-    if (b->nrows == w->cap) {
-        uint32_t cap = w->cap ? 2 * w->cap : 32;
-        struct rs_func_row *grown = realloc(b->rows, cap * sizeof *grown);
-        if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        b->rows = grown;
-        w->cap = cap;
-    }
+    RS_ROOM(b->rows, b->nrows, w->cap, err);
     *row = b->nrows++;
     b->rows[*row] = (struct rs_func_row){.class = m->comms[m->ops.comm[op]].class,
                                          .comm = m->ops.comm[op],

@@ -209,6 +209,7 @@ static enum rs_status find_dead(struct rs_hang_work *w, bool *found, struct rs_e
 {
     for (uint32_t i = 0; i < w->nfronts && !*found; i++) {
         uint32_t op = w->fronts[i].op;
+        if (!rs_filter_op(w->filter, w->m, op)) continue;
         RS_TRY(rs_hang_state_op(&w->state, op, err));
         RS_TRY(rs_hang_look_dead(w, op, found, err));
         if (*found) RS_TRY(keep_rows(w, op, err));
@@ -318,7 +319,7 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
         RS_TRY(find_fronts(w, err));
         RS_TRY(find_dead(w, &found, err));
         for (uint32_t i = 0; i < w->nfronts && !found; i++)
-            if (!w->fronts[i].visited) RS_TRY(follow(w, i, &found, err));
+            if (!w->fronts[i].visited && rs_filter_op(w->filter, m, w->fronts[i].op)) RS_TRY(follow(w, i, &found, err));
         if (!found) RS_TRY(find_stalled(w, &found, err));
         if (found) {
             h->also_blocked = w->nfronts - 1;
@@ -330,9 +331,10 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
     return rs_hang_say(h, m, w->in_flight, open, err);
 }
 
-enum rs_status rs_hang_find(const struct rs_model *m, struct rs_hang *out, struct rs_err *err)
+enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out,
+                            struct rs_err *err)
 {
-    struct rs_hang_work w = {.m = m, .out = out};
+    struct rs_hang_work w = {.m = m, .filter = filter, .out = out};
     *out = (struct rs_hang){.op = RS_NONE,
                             .comm = RS_NONE,
                             .peer = {-1, -1, RS_NONE},

@@ -10,6 +10,7 @@
 
 #include "analyse/hang_state.h"
 #include "base/arena.h"
+#include "model/filter.h"
 
 enum rs_verdict {
     RS_VERDICT_NONE,
@@ -56,8 +57,10 @@ struct rs_hang {
     struct rs_arena arena; /* of the texts */
 };
 
-/* Needs a joined model. What `out` holds is freed by rs_hang_free(), also after a failure. */
-enum rs_status rs_hang_find(const struct rs_model *m, struct rs_hang *out, struct rs_err *err);
+/* Needs a joined model. The search begins at operations that pass the filter, and follows them to others. What `out`
+ * holds is freed by rs_hang_free(), also after a failure. */
+enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out,
+                            struct rs_err *err);
 void rs_hang_free(struct rs_hang *h);
 
 #endif

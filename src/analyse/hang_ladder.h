@@ -23,6 +23,7 @@ struct rs_hang_front {
 struct rs_hang_work {
     const struct rs_model *m;
     struct rs_hang *out;
+    const struct rs_filter *filter;
     struct rs_hang_state state;
     struct rs_hang_front *fronts; /* by time */
     uint32_t nfronts;

@@ -79,12 +79,26 @@ static bool is_passed(const struct rs_parts *t, uint32_t i, const struct walk *w
     return w->newest > t->start[i] && (!t->launch[i] || w->newest_launch != t->launch[i]);
 }
 
-/* Whether callbacks of its process were lost behind the call: it may have come further than it looks. */
+/* From when on a loss could hide how far a part came, on its host's clock: what was lost before its kernel was seen to
+ * start says nothing of its end. */
+static int64_t doubt_from(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *t = &m->parts;
+    int64_t from = t->enqueued[part];
+    uint32_t clock = rs_part_start_domain(m, part), host = rs_member_host_domain(m, t->member[part]);
+    if (!m->aligned || clock == RS_NONE || t->start_source[part] == RS_FROM_PROXY) return from;
+    int64_t a = m->domains[clock].error_ns, b = m->domains[host].error_ns;
+    if (m->domains[clock].island != m->domains[host].island || a < 0 || b < 0) return from; /* RS_TIME_NONE, too */
+    int64_t start = rs_time_minus(rs_time_minus(t->start[part], a), b);
+    return start > from ? start : from;
+}
+
+/* Whether callbacks of its process were lost behind that: it may have come further than it looks. */
 static bool is_doubtful(const struct rs_model *m, uint32_t part)
 {
     const struct rs_proc *p = rs_part_proc(m, part);
     if (p->complete || !p->ngaps) return false;
-    return rs_recorded_until(p, m->parts.enqueued[part], RS_KERNEL_CH) != INT64_MAX;
+    return rs_recorded_until(p, doubt_from(m, part), RS_KERNEL_CH) != INT64_MAX;
 }
 
 /* `queued`: something behind it waits for its turn, so that it cannot have ended. */

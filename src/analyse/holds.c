@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
+
 enum rs_status rs_holds_init(struct rs_holds *h, const struct rs_view *view, struct rs_err *err)
 {
     const struct rs_model *m = view->model;
@@ -37,12 +39,7 @@ enum rs_status rs_holds_meeting(struct rs_holds *h, uint32_t op, const struct rs
     uint64_t *at;
     RS_TRY(rs_map_at(&h->pairs, (uint64_t)a->member << 32 | (uint32_t)m->parts.peer[a->part], RS_NONE, &at, err));
     if (*at == RS_NONE) {
-        if (h->nmeetings == h->cap_meetings) {
-            struct rs_meeting *grown = realloc(h->meetings, 2 * (size_t)h->cap_meetings * sizeof *grown);
-            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-            h->meetings = grown;
-            h->cap_meetings *= 2;
-        }
+        RS_ROOM(h->meetings, h->nmeetings, h->cap_meetings, err);
         *at = h->nmeetings++;
         h->meetings[*at] = (struct rs_meeting){.op = RS_NONE};
     }

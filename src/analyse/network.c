@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/quantile.h"
+#include "base/room.h"
 
 enum { ENOUGH_MESSAGES = 16, ENOUGH_LINKS = 3 };
 static const double SLOW = 2;
@@ -44,13 +45,7 @@ static enum rs_status row_of(struct work *w, const struct rs_net *net, struct rs
     uint64_t other = peer_seat != RS_NONE ? peer_seat : UINT64_C(0x80000000) | (uint32_t)(unseen & 0x7fffffff);
     RS_TRY(rs_map_at(&w->index, (uint64_t)seat << 32 | other, w->out->nrows, &at, err));
     if (*at == w->out->nrows) {
-        if (w->out->nrows == w->cap) {
-            uint32_t cap = w->cap ? 2 * w->cap : 64;
-            struct rs_link_row *grown = realloc(w->out->rows, cap * sizeof *grown);
-            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-            w->out->rows = grown;
-            w->cap = cap;
-        }
+        RS_ROOM(w->out->rows, w->out->nrows, w->cap, err);
         w->out->rows[w->out->nrows++] =
             (struct rs_link_row){.seat = seat,
                                  .peer_seat = peer_seat,

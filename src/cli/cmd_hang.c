@@ -7,6 +7,7 @@
 #include "analyse/hang_words.h"
 #include "base/json.h"
 #include "cli/commands.h"
+#include "cli/filters.h"
 #include "cli/ops_json.h"
 #include "cli/output.h"
 #include "cli/reading.h"
@@ -226,8 +227,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
 {
     bool json = false;
     const char *which = NULL;
+    struct rs_filters filters;
+    rs_filters_make(&filters);
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
+        RS_FILTER_OPTS(filters),
         {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
         {.kind = RS_OPT_END},
     };
@@ -238,9 +242,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
     struct rs_model m;
     int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
     if (bad) return bad;
+    rs_filter_resolve(&filters.filter, &m);
     struct rs_hang h;
     struct rs_err err;
-    enum rs_status found = rs_hang_find(&m, &h, &err);
+    enum rs_status found = rs_hang_find(&m, &filters.filter, &h, &err);
     if (found == RS_OK) found = json ? print_json(&m, &h, &err) : print_text(&m, &h, &err);
     int status = h.verdict == RS_VERDICT_NONE ? RS_EXIT_FINE : RS_EXIT_FOUND;
     if (found != RS_OK) status = rs_print_err(self->name, &err);

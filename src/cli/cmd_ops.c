@@ -152,7 +152,7 @@ static enum rs_status print_table(struct rs_model *m, const struct moment *rows,
 static enum rs_status print_ops(const struct options *o, struct rs_model *m, struct rs_json *json, struct rs_err *err)
 {
     struct moment *rows = NULL;
-    uint32_t n;
+    uint32_t n = 0;
     struct rs_presence_index presence;
     RS_TRY(choose(m, &o->filters.filter, &rows, &n, err));
     enum rs_status status = rs_presence_make(&presence, m, err);

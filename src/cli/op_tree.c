@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "cli/units.h"
 #include "export/args.h"
 #include "nccl/abi.h"
@@ -69,13 +70,7 @@ static bool belongs(struct tree *t, const struct rs_callback *cb)
 
 static enum rs_status add(struct tree *t, const struct rs_callback *cb, struct rs_err *err)
 {
-    if (t->n == t->cap) {
-        uint32_t cap = t->cap ? 2 * t->cap : 64;
-        void *nodes = realloc(t->nodes, cap * sizeof *t->nodes);
-        if (!nodes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        t->nodes = nodes;
-        t->cap = cap;
-    }
+    RS_ROOM(t->nodes, t->n, t->cap, err);
     struct node *n = &t->nodes[t->n];
     *n = (struct node){.start = *cb,
                        .parent = (uint32_t)rs_map_get(&t->index, cb->parent, RS_NONE),

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
+
 enum { CROWD = 65536 };
 
 static enum rs_status next_number(struct rs_calls *c, uint32_t member, uint32_t what, uint32_t *number,
@@ -17,13 +19,7 @@ enum rs_status rs_calls_start(struct rs_calls *c, uint64_t handle, uint64_t grou
                               bool coll, const struct rs_shape *shape, struct rs_err *err)
 {
     enum { EAGER = 0, CAPTURED_COLL = 1 << 16, CAPTURED_P2P };
-    if (c->n == c->cap) {
-        uint32_t cap = c->cap ? 2 * c->cap : 256;
-        void *rows = realloc(c->rows, cap * sizeof *c->rows);
-        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        c->rows = rows;
-        c->cap = cap;
-    }
+    RS_ROOM(c->rows, c->n, c->cap, err);
     struct rs_api_call call = {.handle = handle,
                                .group = group,
                                .count = shape->count,

@@ -2,15 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
+
 enum rs_status rs_folds_add(struct rs_folds *f, struct rs_err *err)
 {
-    if (f->n == f->cap) {
-        uint32_t cap = f->cap ? 2 * f->cap : 1024;
-        void *rows = realloc(f->rows, cap * sizeof *f->rows);
-        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        f->rows = rows;
-        f->cap = cap;
-    }
+    RS_ROOM(f->rows, f->n, f->cap, err);
     f->rows[f->n++] = (struct rs_fold){RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE, 0, 0, 0, 0, 0, false};
     return RS_OK;
 }

@@ -3,18 +3,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "format/handle.h"
-
-static enum rs_status grow(void **rows, uint32_t n, uint32_t *cap, size_t bytes, struct rs_err *err)
-{
-    if (n < *cap) return RS_OK;
-    uint32_t more = *cap ? 2 * *cap : 64;
-    void *p = realloc(*rows, more * bytes);
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    *rows = p;
-    *cap = more;
-    return RS_OK;
-}
 
 enum rs_status rs_foreign_context(struct rs_foreign *f, uint64_t context, uint32_t host, int32_t pid, uint32_t *index,
                                   struct rs_err *err)
@@ -26,9 +16,7 @@ enum rs_status rs_foreign_context(struct rs_foreign *f, uint64_t context, uint32
         *index = i;
         return RS_OK;
     }
-    void *rows = f->contexts;
-    RS_TRY(grow(&rows, f->ncontexts, &f->cap_contexts, sizeof *f->contexts, err));
-    f->contexts = rows;
+    RS_ROOM(f->contexts, f->ncontexts, f->cap_contexts, err);
     *index = f->ncontexts++;
     f->contexts[*index] = (struct rs_foreign_context){context, host, pid};
     return RS_OK;
@@ -36,9 +24,7 @@ enum rs_status rs_foreign_context(struct rs_foreign *f, uint64_t context, uint32
 
 enum rs_status rs_foreign_op(struct rs_foreign *f, const struct rs_foreign_op *op, uint32_t *index, struct rs_err *err)
 {
-    void *rows = f->ops;
-    RS_TRY(grow(&rows, f->nops, &f->cap_ops, sizeof *f->ops, err));
-    f->ops = rows;
+    RS_ROOM(f->ops, f->nops, f->cap_ops, err);
     *index = f->nops++;
     f->ops[*index] = *op;
     return RS_OK;

@@ -1,5 +1,6 @@
 #include "import/import.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,52 @@ static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint3
     return add_covers(p, s, err);
 }
 
+enum { SET_NS = 100000000 }; /* a wall clock that was moved by less was slewed, not set */
+
 /* Processes of a host share its clock, so they share one step from it to wall time: that of the first. */
-static void share_wall(struct rs_source *s, uint32_t host, int64_t *walls)
+static enum rs_status share_wall(struct rs_model *m, struct rs_source *s, uint32_t host, int64_t *walls,
+                                 struct rs_err *err)
 {
-    if (!s->clock.n) return;
+    if (!s->clock.n) return RS_OK;
     if (walls[host] == RS_TIME_NONE) walls[host] = s->clock.wall;
+    int64_t moved = rs_time_minus(s->clock.wall, walls[host]);
     s->clock.wall = walls[host];
+    if (moved <= SET_NS && moved >= -SET_NS) return RS_OK;
+    return rs_model_note(m, err,
+                         "%s: the wall clock of %s was set by %.3f s before it began; its times follow those of the "
+                         "processes before it",
+                         s->recording->path, m->hosts[host].name, (double)moved / 1e9);
+}
+
+/* What the clock samples of a process say that a user should know. */
+static enum rs_status note_clocks(struct rs_model *m, const struct rs_source *s, struct rs_err *err)
+{
+    const char *path = s->recording->path;
+    const struct rs_fact_clock *c = s->process.clocks;
+    uint32_t jumps = 0;
+    bool back = false;
+    int64_t set = 0;
+    for (size_t i = 1; i < s->process.nclocks; i++) {
+        back |= c[i].raw.ns < c[i - 1].raw.ns || c[i].raw.before < c[i - 1].raw.before;
+        jumps += c[i].rate_jump != 0;
+        int64_t wall = rs_time_minus((int64_t)c[i].real.ns, (int64_t)c[i].raw.ns);
+        int64_t moved = rs_time_minus(wall, rs_time_minus((int64_t)c[0].real.ns, (int64_t)c[0].raw.ns));
+        if (moved > SET_NS || moved < -SET_NS) set = moved;
+    }
+    if (back)
+        RS_TRY(rs_model_note(
+            m, err, "%s: its clock went back between two samples; times around there cannot be trusted", path));
+    if (jumps)
+        RS_TRY(rs_model_note(m, err,
+                             "%s: its ticks changed their rate %" PRIu32 " time%s by more than 100 ppm; times "
+                             "around there are less certain than stated",
+                             path, jumps, jumps == 1 ? "" : "s"));
+    if (set)
+        RS_TRY(rs_model_note(m, err,
+                             "%s: the host's wall clock was set by %.3f s while it ran; times follow the clock "
+                             "that cannot be set",
+                             path, (double)set / 1e9));
+    return RS_OK;
 }
 
 struct import {
@@ -103,7 +144,8 @@ static enum rs_status add_source(struct rs_model *m, struct import *im, struct r
 {
     uint32_t proc, host;
     RS_TRY(find_host(m, s, &host, err));
-    share_wall(s, host, im->walls);
+    RS_TRY(share_wall(m, s, host, im->walls, err));
+    RS_TRY(note_clocks(m, s, err));
     RS_TRY(add_process(m, s, &proc, err));
     uint32_t *members = calloc(s->process.ncomms + 1, sizeof *members);
     if (!members) return rs_fail(err, RS_NO_MEMORY, "out of memory");

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "nccl/abi.h"
 
 enum { MOST = 1 << 18 }; /* rows in flight; a proxy thread has some hundreds */
@@ -59,13 +60,7 @@ static enum rs_status take(struct rs_inflight *f, uint32_t keep, uint32_t *row, 
         *row = f->free;
         f->free = f->rows[*row].steps;
     } else {
-        if (f->n == f->cap) {
-            uint32_t cap = f->cap ? 2 * f->cap : 256;
-            void *rows = realloc(f->rows, cap * sizeof *f->rows);
-            if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-            f->rows = rows;
-            f->cap = cap;
-        }
+        RS_ROOM(f->rows, f->n, f->cap, err);
         *row = f->n++;
     }
     f->used++;

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
+
 enum { SECOND = 1000000000, FEW_ROWS = 256, SPANS_EACH = 4 };
 
 /* Rows are told apart by this alone: 64 bits of a good mix, for at most some ten thousand rows. */
@@ -62,13 +64,7 @@ static enum rs_status merge(struct rs_network *net, struct rs_err *err)
 
 static enum rs_status add(struct rs_network *net, uint32_t member, int32_t peer, int64_t now, struct rs_err *err)
 {
-    if (net->n == net->cap) {
-        uint32_t cap = net->cap ? 2 * net->cap : FEW_ROWS;
-        void *rows = realloc(net->rows, cap * sizeof *net->rows);
-        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        net->rows = rows;
-        net->cap = cap;
-    }
+    RS_ROOM(net->rows, net->n, net->cap, err);
     net->rows[net->n++] = (struct rs_net){.member = member, .peer = peer, .from = now, .to = now};
     return RS_OK;
 }

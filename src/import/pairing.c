@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "import/kernels.h"
 #include "import/operations.h"
 #include "import/proxies.h"
@@ -100,13 +101,7 @@ static enum rs_status state(struct rs_pairing *p, const struct rs_callback *cb, 
 
 static enum rs_status lost(struct rs_pairing *p, const struct rs_callback *cb, struct rs_err *err)
 {
-    if (p->ngaps == p->cap_gaps) {
-        uint32_t cap = p->cap_gaps ? 2 * p->cap_gaps : 16;
-        void *rows = realloc(p->gaps, cap * sizeof *p->gaps);
-        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        p->gaps = rows;
-        p->cap_gaps = cap;
-    }
+    RS_ROOM(p->gaps, p->ngaps, p->cap_gaps, err);
     struct rs_gap gap = {.from = rs_clock_ns(&p->source->clock, cb->lost_first),
                          .to = rs_clock_ns(&p->source->clock, cb->lost_last),
                          .colls = (uint32_t)cb->args[1], /* by type bit: RS_COLL, RS_P2P */

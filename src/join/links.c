@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
+
 /* ---- bounds ---- */
 
 #define UNBOUNDED 1e12 /* ns: stands for a side that has no bound */
@@ -62,13 +64,7 @@ struct corridors {
 static enum rs_status corridors_add(const struct rs_clockwork *w, struct corridors *c, uint32_t gpu, bool gpu_is_placed,
                                     struct rs_err *err)
 {
-    if (c->n == c->cap) {
-        uint32_t more = c->cap ? 2 * c->cap : 8;
-        struct corridor *grown = realloc(c->all, more * sizeof *grown);
-        if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        c->all = grown;
-        c->cap = more;
-    }
+    RS_ROOM(c->all, c->n, c->cap, err);
     corridor_make(w, &c->all[c->n], gpu, gpu_is_placed);
     if (c->all[c->n].n) c->n++;
     return RS_OK;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "join/collectives.h"
 #include "join/presence.h"
 #include "nccl/abi.h"
@@ -43,13 +44,7 @@ static enum rs_status find_stream(struct rs_streams *s, struct rs_map *index, co
             *found = (uint32_t)*at;
             return RS_OK;
         }
-        if (s->n == s->cap) {
-            uint32_t cap = s->cap ? 2 * s->cap : 256;
-            void *rows = realloc(s->rows, cap * sizeof *s->rows);
-            if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-            s->rows = rows;
-            s->cap = cap;
-        }
+        RS_ROOM(s->rows, s->n, s->cap, err);
         s->rows[s->n] = *key;
         *found = s->n++;
         return RS_OK;

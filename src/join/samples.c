@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
+
 enum {
     MOST_OF_A_CLOCK = 3000, /* samples: medians of 32 then follow a clock at some 90 places */
     MOST_IN_ALL = 3000000,
@@ -74,24 +76,11 @@ static bool relates(const struct rs_model *m, uint32_t op)
     return false;
 }
 
-/* ---- growing ---- */
-
-static enum rs_status room(void **rows, uint32_t n, uint32_t *cap, size_t bytes, struct rs_err *err)
-{
-    if (n < *cap) return RS_OK;
-    uint32_t more = *cap ? *cap * 2 : 1024;
-    void *p = realloc(*rows, more * bytes);
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    *rows = p;
-    *cap = more;
-    return RS_OK;
-}
+/* ---- collecting ---- */
 
 static enum rs_status begin_moment(struct rs_samples *s, uint32_t op, struct rs_err *err)
 {
-    void *rows = s->moments;
-    RS_TRY(room(&rows, s->nmoments, &s->cap_moments, sizeof *s->moments, err));
-    s->moments = rows;
+    RS_ROOM(s->moments, s->nmoments, s->cap_moments, err);
     s->moments[s->nmoments++] = (struct rs_moment){.op = op, .first = s->n};
     return RS_OK;
 }
@@ -101,9 +90,7 @@ static enum rs_status add_sample(struct rs_samples *s, const struct rs_model *m,
 {
     uint32_t d = end_domain(m, part);
     if (d == RS_NONE) return RS_OK;
-    void *rows = s->all;
-    RS_TRY(room(&rows, s->n, &s->cap, sizeof *s->all, err));
-    s->all = rows;
+    RS_ROOM(s->all, s->n, s->cap, err);
     s->all[s->n++] = (struct rs_sample){
         .x = (double)rs_time_minus(m->parts.end[part], bases[d]), .domain = d, .moment = s->nmoments - 1};
     s->moments[s->nmoments - 1].n++;

@@ -5,38 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- tables ---- */
+#include "base/room.h"
 
-/* Makes room for one more row. Doubling through realloc() moves pages, not bytes, once a table is large. */
-static enum rs_status grow(void **rows, uint32_t n, uint32_t *cap, size_t bytes, struct rs_err *err)
-{
-    if (n < *cap) return RS_OK;
-    if (n == RS_NONE - 1) return rs_fail(err, RS_BAD_INPUT, "more than 4 billion rows of one kind");
-    uint32_t more = n < 64 ? 64 : n > RS_NONE / 2 - 1 ? RS_NONE - 1 : 2 * n;
-    void *p = realloc(*rows, more * bytes);
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    *rows = p;
-    *cap = more;
-    return RS_OK;
-}
+/* ---- tables ---- */
 
 /* A new zeroed row of a table of the model. */
 #define ADD(m, name, index, err)                                                                                       \
     do {                                                                                                               \
-        void *rows_ = (m)->name;                                                                                       \
-        RS_TRY(grow(&rows_, (m)->n##name, &(m)->cap_##name, sizeof *(m)->name, err));                                  \
-        (m)->name = rows_;                                                                                             \
+        RS_ROOM((m)->name, (m)->n##name, (m)->cap_##name, err);                                                        \
         *(index) = (m)->n##name++;                                                                                     \
         memset(&(m)->name[*(index)], 0, sizeof *(m)->name);                                                            \
     } while (0)
 
 #define GROW_COLUMN(type, name)                                                                                        \
     {                                                                                                                  \
-        uint32_t cap_ = t->cap;                                                                                        \
-        void *rows_ = t->name;                                                                                         \
-        RS_TRY(grow(&rows_, t->n, &cap_, sizeof(type), err));                                                          \
-        t->name = rows_;                                                                                               \
-        cap = cap_;                                                                                                    \
+        cap = t->cap; /* the same for all columns */                                                                   \
+        RS_ROOM(t->name, t->n, cap, err);                                                                              \
     }
 #define ZERO_COLUMN(type, name) t->name[i] = (type)0;
 #define FREE_COLUMN(type, name) free(t->name);

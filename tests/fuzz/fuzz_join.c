@@ -108,7 +108,7 @@ static void analyse(struct rs_model *m)
     struct rs_report report;
     if (rs_report_make(&report, m, &options, &err) == RS_OK) rs_report_free(&report);
     struct rs_hang hang;
-    if (rs_hang_find(m, &hang, &err) != RS_OK && !err.msg[0]) abort();
+    if (rs_hang_find(m, &all, &hang, &err) != RS_OK && !err.msg[0]) abort();
     rs_hang_free(&hang);
 }
 

@@ -156,7 +156,7 @@ static void find(struct job *j, struct rs_hang *h)
     assert_int_equal(rs_family_find(&j->m, NULL), RS_OK);
     assert_int_equal(rs_collectives_join(&j->m, NULL), RS_OK);
     struct rs_err err = {0};
-    enum rs_status status = rs_hang_find(&j->m, h, &err);
+    enum rs_status status = rs_hang_find(&j->m, &(struct rs_filter){0}, h, &err);
     if (status != RS_OK) print_message("%s\n", err.msg);
     assert_int_equal(status, RS_OK);
     for (uint32_t i = 0; i < h->nconclusion; i++) print_message("    %s\n", h->conclusion[i]);

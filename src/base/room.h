@@ -1,0 +1,26 @@
+/* Room in an array that grows one row at a time.
+ *
+ *     RS_ROOM(list->rows, list->n, list->cap, err);        // returns the failure from the calling function
+ *     list->rows[list->n++] = row;
+ *
+ * Sizes double. realloc() moves pages, not bytes, once an array is large, and pages that are not touched take no memory.
+ * Rows may move: pointers into the array are good until the next growth. */
+#ifndef RS_BASE_ROOM_H
+#define RS_BASE_ROOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+/* Makes room for row `n`; *cap is how many there is room for. RS_BAD_INPUT at four billion rows. */
+enum rs_status rs_room(void **rows, uint32_t n, uint32_t *cap, size_t bytes, struct rs_err *err);
+
+#define RS_ROOM(rows, n, cap, err)                                                                                     \
+    do {                                                                                                               \
+        void *room_ = (rows);                                                                                          \
+        RS_TRY(rs_room(&room_, n, &(cap), sizeof *(rows), err));                                                       \
+        (rows) = room_;                                                                                                \
+    } while (0)
+
+#endif
