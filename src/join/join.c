@@ -6,6 +6,7 @@
 #include "join/family.h"
 #include "join/fanouts.h"
 #include "join/pairs.h"
+#include "join/plausible.h"
 #include "join/ranks.h"
 #include "join/resync.h"
 #include "join/waits.h"
@@ -17,6 +18,7 @@ enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
     RS_TRY(rs_collectives_join(m, err));
     RS_TRY(rs_pairs_join(m, err));
     RS_TRY(rs_clocks_align(m, align, err));
+    RS_TRY(rs_plausible_check(m, err));
     RS_TRY(rs_pairs_resync(m, err)); /* what order alone could not pair needs times */
     RS_TRY(rs_fanouts_join(m, err));
     RS_TRY(rs_ends_bound(m, err));

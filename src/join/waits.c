@@ -38,8 +38,8 @@ static uint32_t rank_start(const struct rs_model *m, const uint32_t *order, uint
     int32_t rank = rank_of(m, order[i]);
     *earliest = RS_NONE;
     for (; i < n && rank_of(m, order[i]) == rank; i++) {
-        int64_t start = t->start[order[i]];
-        if (start != RS_TIME_NONE && (*earliest == RS_NONE || start < t->start[*earliest])) *earliest = order[i];
+        if (t->start[order[i]] == RS_TIME_NONE) continue;
+        if (*earliest == RS_NONE || rs_start_is_better(m, order[i], *earliest)) *earliest = order[i];
     }
     return i;
 }
@@ -51,6 +51,7 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
     const uint32_t *order = m->order + o->part[op];
     uint32_t n = o->nparts[op], island = RS_NONE, last = RS_NONE, clock = RS_NONE;
     bool one_clock = true, known = n > 0;
+    uint8_t source = RS_FROM_NOTHING;
     struct starts s = {.second = RS_TIME_NONE, .clocked = n > 0};
     for (uint32_t i = 0, first; i < n;) {
         i = rank_start(m, order, i, n, &first);
@@ -61,6 +62,9 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
             known = false;
             continue;
         }
+        /* A kernel's start and that of a proxy operation, where records of the kernel are lost, are different things. */
+        if (source == RS_FROM_NOTHING) source = t->start_source[first];
+        if (source != t->start_source[first]) s.clocked = known = false;
         if (clock == RS_NONE) clock = domain;
         one_clock &= domain == clock;
         if (island == RS_NONE) island = m->domains[domain].island;
@@ -163,13 +167,38 @@ enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err)
     return RS_OK;
 }
 
+bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b)
+{
+    const struct rs_parts *t = &m->parts;
+    return t->start_source[a] != t->start_source[b] ? t->start_source[a] < t->start_source[b]
+                                                    : t->start[a] < t->start[b];
+}
+
+/* A part that ended before the last came: until when it waited for those it needs, at most. */
+static int64_t needed_until(const struct rs_model *m, uint32_t op, uint32_t part)
+{
+    const struct rs_parts *t = &m->parts;
+    const uint32_t *order = m->order + m->ops.part[op];
+    const char *func = rs_model_text(m, m->ops.func[op]);
+    int32_t root = m->ops.root[op];
+    if (m->ops.kind[op] != RS_OP_COLL || root < 0) return t->end[part];
+    if (!strcmp(func, "Reduce") && rank_of(m, part) != root) return t->start[part];
+    if (strcmp(func, "Broadcast")) return t->end[part];
+    uint32_t i = (uint32_t)root < m->ops.nparts[op] ? (uint32_t)root : m->ops.nparts[op] - 1; /* they are by rank */
+    while (i && rank_of(m, order[i]) > root) i--;
+    if (rank_of(m, order[i]) != root || t->start[order[i]] > t->end[part]) return t->end[part];
+    return t->start[order[i]];
+}
+
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *t = &m->parts;
     uint32_t op = t->op[part];
     if (op == RS_NONE || !(m->ops.flags[op] & RS_OP_CLOCKED)) return RS_TIME_NONE;
+    uint32_t last = m->ops.last_part[op];
+    if (last != RS_NONE && t->start_source[last] != t->start_source[part]) return RS_TIME_NONE;
     int64_t until = m->ops.last[op];
-    if (rs_part_has_ended(m, part) && t->end[part] < until) until = t->end[part];
+    if (rs_part_has_ended(m, part) && t->end[part] < until) until = needed_until(m, op, part);
     int64_t wait = rs_time_minus(until, t->start[part]);
     return wait < 0 ? 0 : wait;
 }

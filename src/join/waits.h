@@ -11,7 +11,11 @@
 /* Sets first, last, end, error, last_part and the flags WHOLE, COMPLETE, CLOCKED, TIE and VIOLATION of all operations. */
 enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err);
 
-/* How long a part waited for the last of its operation (of a send or receive: of its pair); RS_TIME_NONE: not known. */
+/* Which of two starts of a rank says more: a kernel's rather than a proxy operation's, which is posted ahead of its turn;
+ * else the earlier one. Both are known. */
+bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b);
+/* How long a part waited for the last of its operation (of a send or receive: of its pair); one that was over before the
+ * last came, for those it needs (of a broadcast: the root). RS_TIME_NONE: not known. */
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part);
 /* From the last start to the last end; RS_TIME_NONE: not known. */
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op);
