@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tour of `make demo`: records a simulated job in which one rank is slow, and looks at the recording.
+# The tour of `make demo`: records a simulated job in which one rank is slow, and asks what happened.
 set -eu
 cd "$(dirname "$0")/.."
 : "${BUILD:=build}"
@@ -13,8 +13,15 @@ show() {
 rm -rf "$demo"
 show "$BUILD/ringscope" sim --ranks 8 --hosts 2 --steps 20 --slow 5:2000 -o "$demo"
 show "$BUILD/ringscope" info "$demo"
+show "$BUILD/ringscope" report "$demo"
+printf '\n$ %s\n' "$BUILD/ringscope ops $demo | head -n 6"
+"$BUILD/ringscope" ops "$demo" | head -n 6
+show "$BUILD/ringscope" comms "$demo"
+show "$BUILD/ringscope" clocks "$demo"
 
-printf '\nRank 5 was made 2 ms late in every step. Next:\n'
-printf '  %-46s %s\n' "$BUILD/ringscope export --to jsonl $demo" "every callback, one JSON object a line" \
-    "$BUILD/ringscope sim --help" "other jobs: hangs, kills, pipelines, graphs" \
+printf '\nThe GPU of rank 5 was made to compute 2 ms longer in every step. Next:\n'
+printf '  %-58s %s\n' "$BUILD/ringscope ops $demo --op ID --tree" "one operation down to its network steps" \
+    "$BUILD/ringscope report $demo --every STEP" "the course of the run, step by step" \
+    "$BUILD/ringscope sim --hosts 2 --hang 2@10 -o $BUILD/hung" "a job that hangs," \
+    "$BUILD/ringscope hang $BUILD/hung" "and why" \
     "$BUILD/ringscope run -o rec -- YOUR COMMAND" "a real job"

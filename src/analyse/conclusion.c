@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/hang_state.h"
 #include "analyse/words.h"
 
 /* Ends a sentence and keeps it. */
@@ -133,7 +134,8 @@ static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
         rs_words_ns(&s, r->basis.max_error_ns);
         rs_strbuf_puts(&s, ".");
     } else {
-        rs_strbuf_puts(&s, "no rank stands out; the most that one costs is ");
+        rs_strbuf_puts(&s, x->rows[0].seat == RS_NONE ? "no rank stands out, and no host; the most that one costs is "
+                                                      : "no rank stands out; the most that one costs is ");
         of_the_run(&s, r, x->rows[0].cost_ns);
         rs_strbuf_puts(&s, ".");
     }
@@ -149,6 +151,26 @@ static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
            (x->times_last >= 5 && ((steps && 3 * x->times_last >= steps) || x->share_low >= 0.1));
 }
 
+/* Whether one of the first two of its kind (hosts, or ranks; there are n) costs so many times more than the next: the
+ * first alone, or both where there are others. The second of two hosts is not much of anything. */
+static bool costs_more(const struct rs_stragglers *s, uint32_t i, uint32_t n, int64_t times)
+{
+    int64_t costs[3] = {0};
+    uint32_t place = 0;
+    for (uint32_t k = 0, found = 0; k < s->nrows && found < 3; k++) {
+        if ((s->rows[k].seat == RS_NONE) != (s->rows[i].seat == RS_NONE)) continue;
+        if (k == i) place = found;
+        costs[found++] = s->rows[k].cost_ns;
+    }
+    return (place == 0 && costs[0] / times > costs[1]) || (n > 2 && costs[1] / times > costs[2]);
+}
+
+/* Whether one is last clearly more often than is its turn among n: somebody is, wherever there is no tie. */
+static bool beyond_its_turn(const struct rs_stragglers *s, const struct rs_straggler *x, uint32_t n)
+{
+    return x->share_low > 1.5 * (double)(s->compared - s->ties) / (double)s->compared / n;
+}
+
 /* Whether one is worth naming: its cost matters (half a percent of the run), it is one of the first two of its kind, and
  * it costs much more than the next or is last more often than chance has it. */
 static bool stands_out(const struct rs_report *r, uint32_t i)
@@ -156,13 +178,12 @@ static bool stands_out(const struct rs_report *r, uint32_t i)
     const struct rs_stragglers *s = &r->stragglers;
     const struct rs_straggler *x = &s->rows[i];
     bool host = x->seat == RS_NONE;
-    uint32_t n = host ? r->view.model->nhosts : r->view.nseats, before = 0, next = i + 1;
+    uint32_t n = host ? r->view.model->nhosts : r->view.nseats, before = 0;
     for (uint32_t k = 0; k < i; k++) before += (s->rows[k].seat == RS_NONE) == host;
-    while (next < s->nrows && (s->rows[next].seat == RS_NONE) != host) next++;
-    int64_t other = next < s->nrows ? s->rows[next].cost_ns : 0;
     if (x->by_host && !host) return false;
-    return rs_report_matters(r, x) && x->cost_ns > span(r) / 200 && before < 2 && is_steady(r, x) &&
-           (x->cost_ns > 3 * other || x->share_low > 2.0 / n);
+    if (!rs_report_matters(r, x) || x->cost_ns <= span(r) / 200 || before >= 2 || !is_steady(r, x)) return false;
+    return costs_more(s, i, n, 10) || (x->times_last >= 3 && x->share_low > 2.0 / n) ||
+           (costs_more(s, i, n, 3) && (x->cost_ns > span(r) / 20 || beyond_its_turn(s, x, n)));
 }
 
 static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
@@ -176,10 +197,14 @@ static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
                                : "who waited for whom cannot be told: clocks were left as they came (--no-align).");
         return say(r, &t, err);
     }
-    uint32_t named = 0;
-    for (uint32_t i = 0; i < s->nrows && i < 8 && named < 2; i++)
-        if (stands_out(r, i) && (!named || s->rows[i].cost_ns > s->rows[0].cost_ns / 4))
-            RS_TRY(say_straggler(r, &s->rows[i], named++ > 0, err));
+    uint32_t named = 0, first = 0;
+    for (uint32_t i = 0; i < s->nrows && i < 8 && named < 2; i++) {
+        const struct rs_straggler *x = &s->rows[i], *y = &s->rows[first];
+        if (!stands_out(r, i) || (named && x->cost_ns <= s->rows[0].cost_ns / 4)) continue;
+        if (named && x->host == y->host && (x->seat == RS_NONE) != (y->seat == RS_NONE)) continue; /* told already */
+        if (!named) first = i;
+        RS_TRY(say_straggler(r, x, named++ > 0, err));
+    }
     bool group = named > 0;
     if (!group) RS_TRY(say_group(r, &group, err));
     return group ? RS_OK : say_nobody(r, err);
@@ -216,6 +241,7 @@ static enum rs_status say_links(struct rs_report *r, struct rs_err *err)
 
 static enum rs_status say_steps(struct rs_report *r, struct rs_err *err)
 {
+    if (!r->view.model->aligned) return RS_OK; /* steps begin on one clock and end on another */
     for (uint32_t i = 0; i < r->course.nchanges && i < 2; i++) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, "%s.", r->course.changes[i].text);
@@ -271,11 +297,47 @@ static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
     }
     if (b->unseen > 0) {
         struct rs_strbuf s = {0};
-        rs_strbuf_printf(&s, "%" PRId64 " of %" PRId32 " ranks have no recording here; nothing is said about them.",
-                         b->unseen, r->view.model->world);
+        rs_strbuf_printf(&s, "%" PRId64 " of %" PRId32 " ranks %s no recording here; nothing is said about %s.",
+                         b->unseen, r->view.model->world, b->unseen == 1 ? "has" : "have",
+                         b->unseen == 1 ? "it" : "them");
         RS_TRY(say(r, &s, err));
     }
     return RS_OK;
+}
+
+static enum rs_status say_losses(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_model *m = r->view.model;
+    uint64_t gone = 0;
+    uint32_t procs = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        uint64_t n = m->procs[p].lost + m->procs[p].overwritten + m->procs[p].damaged;
+        gone += n;
+        procs += n > 0;
+    }
+    if (!gone) return RS_OK;
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s,
+                     "%" PRIu64 " callbacks of %" PRIu32
+                     " process%s are missing (lost, overwritten or unreadable: `ringscope info`).",
+                     gone, procs, procs == 1 ? "" : "es");
+    return say(r, &s, err);
+}
+
+/* The times of a job that hangs look like those of any other. */
+static enum rs_status say_open(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_model *m = r->view.model;
+    uint32_t open = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) open += !rs_hang_closed(&m->procs[p]);
+    if (!open) return RS_OK;
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s,
+                     "%" PRIu32 " of %" PRIu32
+                     " processes did not close %s: the job still runs, was killed, or hangs (`ringscope hang` tells "
+                     "which).",
+                     open, m->nprocs, open == 1 ? "its recording" : "their recordings");
+    return say(r, &s, err);
 }
 
 enum rs_status rs_conclusion_make(struct rs_report *r, struct rs_err *err)
@@ -288,5 +350,7 @@ enum rs_status rs_conclusion_make(struct rs_report *r, struct rs_err *err)
     RS_TRY(say_stragglers(r, err));
     RS_TRY(say_links(r, err));
     RS_TRY(say_steps(r, err));
-    return say_doubts(r, err);
+    RS_TRY(say_doubts(r, err));
+    RS_TRY(say_losses(r, err));
+    return say_open(r, err);
 }

@@ -318,13 +318,14 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
         RS_TRY(rs_hang_state_make(&w->state, m, err));
         RS_TRY(find_fronts(w, err));
         RS_TRY(find_dead(w, &found, err));
+        for (uint32_t i = 0; i < w->nfronts; i++) h->left_out += !rs_filter_op(w->filter, m, w->fronts[i].op);
         for (uint32_t i = 0; i < w->nfronts && !found; i++)
             if (!w->fronts[i].visited && rs_filter_op(w->filter, m, w->fronts[i].op)) RS_TRY(follow(w, i, &found, err));
         if (!found) RS_TRY(find_stalled(w, &found, err));
         if (found) {
             h->also_blocked = w->nfronts - 1;
             drop_guilty(h);
-        } else if (!w->in_flight && !h->untold) {
+        } else if (!w->in_flight && !h->untold && !h->left_out) {
             RS_TRY(look_outside(w, err));
         }
     }

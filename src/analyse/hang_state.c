@@ -71,6 +71,8 @@ struct walk {
     } of[2];
 };
 
+enum { GIVEN_UP = RS_STAGE_UNSEEN + 1 }; /* its end was not told, and later calls came: over, as it seems */
+
 /* Whether something that ran behind a part shows that it is over. */
 static bool is_passed(const struct rs_parts *t, uint32_t i, const struct walk *w, bool later)
 {
@@ -149,13 +151,32 @@ static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kerne
         if (!ended && !is_passed(t, i, all, w->later))
             s->stage[i] = (uint8_t)stage_of(s->m, i, kernels_told, w->queued);
         /* Where ends are not told, only the last call of all can be what it hangs in. */
-        if (s->stage[i] == RS_STAGE_ENTERED && w->called && !w->queued) s->stage[i] = RS_STAGE_ENDED;
-        if (s->stage[i] != RS_STAGE_ENDED) {
+        if (s->stage[i] == RS_STAGE_ENTERED && w->called && !w->queued) s->stage[i] = GIVEN_UP;
+        if (s->stage[i] != RS_STAGE_ENDED && s->stage[i] != GIVEN_UP) {
             s->first[t->member[i]] = i;
             s->queued[t->member[i]] = w->queued;
         }
         if (s->stage[i] == RS_STAGE_LAUNCHED) w->queued = true;
         if (ended || kernel_seen(t, i)) w->started = true;
+    }
+}
+
+/* A collective that others are still in holds a rank as well, if records of its end may be lost: where one waits for all,
+ * nobody is through long before. */
+static void find_held(struct rs_hang_state *s, uint8_t *running)
+{
+    const struct rs_model *m = s->m;
+    const struct rs_parts *t = &m->parts;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (s->stage[i] == RS_STAGE_RUNNING && t->op[i] != RS_NONE) running[t->op[i]] = 1;
+    for (uint32_t i = t->n; i-- > 0;) {
+        bool given_up = s->stage[i] == GIVEN_UP;
+        if (given_up) s->stage[i] = RS_STAGE_ENDED;
+        if (!given_up && s->stage[i] != RS_STAGE_ENTERED) continue;
+        uint32_t op = t->op[i], *first = &s->first[t->member[i]];
+        if (op == RS_NONE || !running[op] || m->ops.kind[op] != RS_OP_COLL || rs_part_proc(m, i)->complete) continue;
+        s->stage[i] = RS_STAGE_ENTERED;
+        if (*first == RS_NONE || i <= *first) *first = i, s->queued[t->member[i]] = true;
     }
 }
 
@@ -233,9 +254,11 @@ static enum rs_status fill(struct rs_hang_state *s, struct rs_err *err)
     const struct rs_model *m = s->m;
     struct walk *walks = calloc(m->nmembers ? m->nmembers : 1, sizeof *walks);
     int64_t *calls = calloc(m->nprocs ? m->nprocs : 1, sizeof *calls);
-    if (!walks || !calls) {
+    uint8_t *running = calloc(m->ops.n ? m->ops.n : 1, sizeof *running); /* by operation */
+    if (!walks || !calls || !running) {
         free(walks);
         free(calls);
+        free(running);
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     bool kernels_told = false;
@@ -243,6 +266,7 @@ static enum rs_status fill(struct rs_hang_state *s, struct rs_err *err)
     for (uint32_t i = 0; i < m->nmembers; i++) walks[i].newest = RS_TIME_NONE;
     find_newest(&m->parts, walks);
     find_pending(s, walks, kernels_told);
+    find_held(s, running);
     find_busy(s);
     find_usual(s, calls);
     enum rs_status status = RS_OK;
@@ -255,6 +279,7 @@ static enum rs_status fill(struct rs_hang_state *s, struct rs_err *err)
     }
     free(walks);
     free(calls);
+    free(running);
     return status;
 }
 

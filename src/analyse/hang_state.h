@@ -42,7 +42,8 @@ struct rs_hang_state {
     struct rs_presence_index presence;
     uint8_t *stage; /* by part: enum rs_stage of those that are pending, RS_STAGE_ENDED of all others */
     uint32_t *first; /* by member: its first pending part; RS_NONE */
-    uint8_t *queued; /* by member: something behind its first pending part waits for its turn */
+    uint8_t *queued; /* by member: its first pending part has surely not ended: something behind it waits for
+                        its turn, or others are still in it */
     uint32_t *busy; /* by place: the pending part that keeps it: running, else launched, else called; RS_NONE */
     uint32_t *last; /* by place: its latest part; RS_NONE */
     int64_t *longest; /* by communicator: the longest an operation took, its first one aside; 0: not known */

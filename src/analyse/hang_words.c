@@ -158,8 +158,9 @@ static void stalled_words(struct rs_strbuf *s, struct rs_strbuf *act, const stru
     rs_strbuf_puts(act, st->kind == RS_STALL_LINK ? "Data from " : "All wait for ");
     add_ranks(act, m, from, 1);
     if (st->kind == RS_STALL_LINK) {
-        rs_strbuf_puts(act, st->state == RS_ST_STEP_SEND_PEER_WAIT ? " gets no leave to go, and is waited for at "
-                                                                   : " does not arrive at ");
+        rs_strbuf_puts(act, st->state == RS_ST_STEP_SEND_PEER_WAIT
+                                ? " is held back for want of credits, and is waited for at "
+                                : " does not arrive at ");
         add_ranks(act, m, to, 1);
         rs_strbuf_puts(act, ": look at the network between these two (NIC, cable, switch port; ibstat, counters).");
     } else if (st->kind == RS_STALL_GPU) {
@@ -226,14 +227,15 @@ static void dead_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
     for (uint32_t i = 0; i < h->nrows; i++)
         if (h->rows[i].member != RS_NONE && rs_hang_member_end(m, h->rows[i].member) > end)
             end = rs_hang_member_end(m, h->rows[i].member);
-    rs_strbuf_puts(s, "The process of ");
+    bool one = h->nguilty == 1;
+    rs_strbuf_puts(s, one ? "The process of " : "The processes of ");
     add_ranks(s, m, h->guilty, h->nguilty);
-    rs_strbuf_puts(s, " ended without closing, ");
+    rs_strbuf_puts(s, one ? " ended without closing, " : " ended without closing, the first of them ");
     add_span(s, rs_time_minus(end, died));
     rs_strbuf_printf(s,
-                     " before the others, which wait for it in %s. Look at its exit status and log, and at its host "
+                     " before the others, which wait for %s in %s. Look at %s exit status and log, and at %s "
                      "(out of memory, Xid in dmesg).",
-                     op);
+                     one ? "it" : "them", op, one ? "its" : "their", one ? "its host" : "their hosts");
 }
 
 /* What a rank that did not come does instead. */
@@ -306,11 +308,17 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
     uint32_t n = 0;
     for (uint32_t p = 0; p < m->nprocs; p++) n += !rs_hang_closed(&m->procs[p]);
     if (!open)
-        rs_strbuf_puts(s, "All processes closed their recordings: nothing hangs.");
+        rs_strbuf_puts(s, h->nunseen ? "All processes with a recording here closed it: nothing hangs in what is here."
+                                     : "All processes closed their recordings: nothing hangs.");
     else if (h->untold)
         rs_strbuf_puts(
             s, "All ranks called the same operation last, and what became of it was not recorded: whether they hang in "
                "it cannot be told. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 or newer).");
+    else if (h->left_out)
+        rs_strbuf_printf(s,
+                         "%" PRIu32 " pending operation%s not pass the filters, and %s not looked at: whether the job "
+                         "hangs there is not told. Of the others none hangs.",
+                         h->left_out, h->left_out == 1 ? " does" : "s do", h->left_out == 1 ? "was" : "were");
     else if (pending)
         rs_strbuf_printf(s,
                          "When the recordings end %" PRIu32 " operation%s in flight, for no longer than usual: nothing "
@@ -341,12 +349,11 @@ static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const stru
         break;
     case RS_VERDICT_MISMATCH: mismatch_words(s, detail, h, m, op); break;
     case RS_VERDICT_STREAM_BLOCKED:
-        rs_strbuf_puts(s, "The kernel of ");
+        rs_strbuf_puts(s, h->nguilty == 1 ? "The kernel of " : "The kernels of ");
         add_ranks(s, m, h->guilty, h->nguilty);
-        rs_strbuf_printf(s,
-                         " for %s was launched and never started: something before it on its stream does not end. "
-                         "Look at what its GPU runs (a kernel in a loop, a wait for an event).",
-                         op);
+        rs_strbuf_printf(s, " for %s %s launched and never started: something before it on its stream does not end. ",
+                         op, h->nguilty == 1 ? "was" : "were");
+        rs_strbuf_puts(s, "Look at what that GPU runs (a kernel in a loop, a wait for an event).");
         break;
     case RS_VERDICT_OUTSIDE_NCCL:
         rs_strbuf_puts(s,
@@ -381,11 +388,11 @@ enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t
     if (status == RS_OK && detail.len) status = keep(h, &detail, &h->detail, err);
     doubt_words(&s, h, m);
     if (status == RS_OK && s.len) status = conclude(h, &s, err);
-    if (status == RS_OK && h->verdict != RS_VERDICT_NONE && h->nunseen) {
+    if (status == RS_OK && h->nunseen) {
         rs_strbuf_puts(&s, h->nunseen == 1 ? "Rank " : "Ranks ");
         for (uint32_t i = 0; i < h->nunseen && i < 8; i++) rs_strbuf_printf(&s, "%s%d", i ? ", " : "", h->unseen[i]);
         if (h->nunseen > 8) rs_strbuf_printf(&s, " and %" PRIu32 " more", h->nunseen - 8);
-        rs_strbuf_printf(&s, " left no recording: what %s did is not known.", h->nunseen == 1 ? "it" : "they");
+        rs_strbuf_printf(&s, " left no recording here: what %s did is not known.", h->nunseen == 1 ? "it" : "they");
         status = conclude(h, &s, err);
     }
     rs_strbuf_free(&s);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "join/ranks.h"
+#include "join/waits.h"
 
 /* ---- seats ---- */
 
@@ -150,7 +151,7 @@ void rs_view_arrivals(struct rs_view *v, uint32_t op)
                                                               .end = p->end[part]};
             continue;
         }
-        if (p->start[part] != RS_TIME_NONE && (a->start == RS_TIME_NONE || p->start[part] < a->start)) {
+        if (p->start[part] != RS_TIME_NONE && (a->start == RS_TIME_NONE || rs_start_is_better(m, part, a->part))) {
             a->start = p->start[part];
             a->part = part;
         }

@@ -145,23 +145,24 @@ static void cell_drift(struct rs_table *t, const struct rs_model *m, uint32_t do
     if (domain == RS_NONE || m->domains[domain].method == RS_CLOCK_NONE)
         rs_table_cell(t, "?");
     else
-        rs_table_cell(t, "%.2f ppm", fabs(m->domains[domain].drift_ppm) < 0.005 ? 0 : m->domains[domain].drift_ppm);
+        rs_table_cell(t, "%.1f", fabs(m->domains[domain].drift_ppm) < 0.05 ? 0 : m->domains[domain].drift_ppm);
 }
 
 static void cell_ranks(struct rs_table *t, const struct rs_clock_row *row)
 {
     char text[64] = "?";
     size_t at = 0;
-    for (uint32_t i = 0; i < row->nranks && at < sizeof text - 12; i++)
+    uint32_t i = 0;
+    for (; i < row->nranks && at < sizeof text - 16; i++)
         at += (size_t)snprintf(text + at, sizeof text - at, "%s%d", i ? " " : "", row->ranks[i]);
-    rs_table_cell(t, "%s", text);
+    rs_table_cell(t, "%s%s", text, i < row->nranks ? " ..." : "");
 }
 
 static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows *r, struct rs_table *t,
                                   struct rs_err *err)
 {
-    static const char *const numbers[] = {"pid",        "device",    "ranks",     "offset",    "drift",    "error",
-                                          "GPU offset", "GPU drift", "GPU error", "read late", "p99 late", "stale"};
+    static const char *const numbers[] = {"pid",        "GPU", "ranks",     "offset",    "ppm",      "error",
+                                          "GPU offset", "ppm", "GPU error", "read late", "p99 late", "stale"};
     rs_table_column(t, RS_LEFT, "host");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(t, RS_RIGHT, numbers[i]);
     rs_table_column(t, RS_LEFT, "method");
@@ -194,7 +195,7 @@ static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows
 static void print_conclusion(const struct rs_model *m, const struct rs_clock_rows *r)
 {
     int64_t worst[2] = {RS_TIME_NONE, RS_TIME_NONE}; /* by kind of clock */
-    uint32_t apart = 0, hosts = 0;
+    uint32_t apart = 0, hosts = 0, clocks[2] = {0}; /* likewise */
     uint64_t stale = 0, overruns = 0, timers = 0;
     for (uint32_t i = 0; i < m->ndomains; i++) {
         const struct rs_domain *d = &m->domains[i];
@@ -202,6 +203,7 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
         overruns += d->overruns;
         timers += d->timers;
         if (d->method == RS_CLOCK_NONE) continue;
+        clocks[d->kind]++;
         if (r->islands[i]) {
             apart++;
             hosts += d->kind == RS_DOMAIN_HOST;
@@ -216,11 +218,15 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
         static const char *const kinds[] = {[RS_DOMAIN_HOST] = "hosts' clocks", [RS_DOMAIN_GPU] = "GPUs' timers"};
         const char *between = "Clocks agree:";
         for (int kind = RS_DOMAIN_GPU; kind >= RS_DOMAIN_HOST; kind--) {
-            if (worst[kind] == RS_TIME_NONE) continue;
+            bool alone = kind == RS_DOMAIN_HOST && clocks[kind] == 1; /* one host agrees with itself */
+            if (worst[kind] == RS_TIME_NONE || alone) continue;
             printf("%s %s to within %s", between, kinds[kind], rs_text_ns(worst[kind]).s);
             between = ",";
         }
-        printf(".\nA lead below twice the error of the clocks it was seen on is called a tie.\n");
+        if (*between == ',')
+            printf(".\nA lead below twice the error of the clocks it was seen on is called a tie.\n");
+        else
+            printf("All is on one clock.\n");
     }
     if (m->aligned && apart)
         printf("%" PRIu32 " other clocks (%" PRIu32 " of hosts, %" PRIu32

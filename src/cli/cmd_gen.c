@@ -183,7 +183,7 @@ static void print_result(const struct rs_gen_config *cfg, const struct rs_gen_re
     if (res->lost) printf(", %" PRIu64 " lost", res->lost);
     printf(", %.1f s of a job in %.2f s (%.1f M callbacks/s)\n", (double)res->length_ns / 1e9, seconds,
            seconds > 0 ? (double)(res->callbacks + res->lost) / seconds / 1e6 : 0);
-    printf("next: ringscope info %s\n", cfg->dir);
+    printf("next: ringscope %s %s\n", cfg->hang ? "hang" : "report", cfg->dir);
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)

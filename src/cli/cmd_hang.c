@@ -157,6 +157,16 @@ static bool is_guilty(const struct rs_hang *h, int32_t comm_rank)
     return false;
 }
 
+/* The end of the last recording of those in it. */
+static int64_t last_end(const struct rs_model *m, const struct rs_hang *h)
+{
+    int64_t end = RS_TIME_NONE;
+    for (uint32_t i = 0; i < h->nrows; i++)
+        if (h->rows[i].member != RS_NONE && rs_hang_member_end(m, h->rows[i].member) > end)
+            end = rs_hang_member_end(m, h->rows[i].member);
+    return end;
+}
+
 static void row_cells(struct rs_table *t, const struct rs_model *m, const struct rs_hang *h, uint32_t i)
 {
     const struct rs_hang_rank *r = &h->rows[i];
@@ -171,12 +181,14 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
         rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
     else
         rs_table_cell(t, "?");
-    rs_table_cell(t, "%s%s", rs_stage_text(r->stage), is_guilty(h, r->rank) ? " <--" : "");
-    int64_t end = x ? rs_hang_member_end(m, r->member) : RS_TIME_NONE;
-    if (!x || r->since == RS_TIME_NONE || r->stage == RS_STAGE_ENDED)
-        rs_table_cell(t, "-");
+    bool guilty = is_guilty(h, r->rank), dead = guilty && h->verdict == RS_VERDICT_RANK_DEAD;
+    rs_table_cell(t, "%s%s", dead ? "dead" : rs_stage_text(r->stage), guilty ? " <--" : "");
+    int64_t since = x && dead ? m->procs[x->proc].end : r->since;
+    int64_t end = !x ? RS_TIME_NONE : dead ? last_end(m, h) : rs_hang_member_end(m, r->member);
+    if (!x || since == RS_TIME_NONE || end < since || r->stage == RS_STAGE_ENDED)
+        rs_table_cell(t, "-"); /* signs of life are rarer than callbacks: the last of them may come before */
     else
-        rs_table_cell(t, "%s", rs_text_ns(rs_time_minus(end, r->since)).s);
+        rs_table_cell(t, "%s", rs_text_ns(rs_time_minus(end, since)).s);
     uint32_t last = h->busy[i] != RS_NONE ? h->busy[i] : h->last[i];
     char op[160] = "-";
     if (last != RS_NONE && m->parts.op[last] != RS_NONE) rs_hang_op_text(m, m->parts.op[last], op, sizeof op);

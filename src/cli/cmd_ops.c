@@ -1,5 +1,6 @@
 /* ringscope ops: every operation, joined across ranks; one operation down to its steps; what each GPU did at a moment. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "join/waits.h"
+
+enum { OP_DIGITS = 12 }; /* of an id in the table: --op takes the first ones */
 
 struct options {
     bool json, tree, align;
@@ -74,6 +77,26 @@ static void time_cell(struct rs_table *t, int64_t ns)
     rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
 }
 
+/* Such that operations can be told apart, and that --from and --at take it. */
+static void moment_cell(struct rs_table *t, int64_t ns)
+{
+    if (ns == RS_TIME_NONE)
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.6fs", (double)ns / 1e9);
+}
+
+/* From the first start to the last; nothing is told below the clock error. */
+static void wait_cell(struct rs_table *t, const struct rs_ops *o, uint32_t op)
+{
+    int64_t wait = o->flags[op] & RS_OP_CLOCKED ? o->last[op] - o->first[op] : RS_TIME_NONE;
+    int64_t least = o->error[op] > 0 ? 2 * o->error[op] : 0;
+    if (wait != RS_TIME_NONE && wait < least)
+        rs_table_cell(t, "<%s", rs_text_ns(least).s);
+    else
+        time_cell(t, wait);
+}
+
 /* "5/8": of eight ranks five are here. */
 static void ranks_cell(struct rs_table *t, const struct rs_model *m, uint32_t op)
 {
@@ -87,6 +110,12 @@ static void ranks_cell(struct rs_table *t, const struct rs_model *m, uint32_t op
         rs_table_cell(t, "%" PRIu32 "/%" PRId32, here, all);
 }
 
+/* As --rank takes it: of the job, where that is known. */
+static int32_t job_rank(const struct rs_member *x)
+{
+    return x->global_rank >= 0 ? x->global_rank : x->rank;
+}
+
 static const char *remark(const struct rs_model *m, uint32_t op)
 {
     uint8_t flags = m->ops.flags[op];
@@ -94,7 +123,10 @@ static const char *remark(const struct rs_model *m, uint32_t op)
     if (m->ops.kind[op] == RS_OP_API) return "only the call is reported";
     if (m->ops.kind[op] == RS_OP_CE) return "copy engine: only enqueueing is reported";
     if (!(flags & RS_OP_WHOLE) && m->ops.kind[op] != RS_OP_FANOUT) return "ranks missing or not recorded";
+    if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_UNREPORTED)
+        return "told at capture: replays are not reported";
     if (flags & RS_OP_VIOLATION) return "an end lies before a start";
+    if (m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op]) return "to itself: has no times";
     if (m->ops.confidence[op] < 100) return "joined with doubt";
     return "";
 }
@@ -107,27 +139,26 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, i
     for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);)
         if (rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE && rank.end - rank.start > longest)
             longest = rank.end - rank.start;
-    time_cell(t, at == RS_TIME_NONE ? at : at - zero);
-    rs_table_cell(t, "0x%016" PRIx64, o->id[op]);
+    moment_cell(t, at == RS_TIME_NONE ? at : at - zero);
+    rs_table_cell(t, "0x%0*" PRIx64, OP_DIGITS, o->id[op] >> (64 - 4 * OP_DIGITS));
     rs_table_cell(t, "%08" PRIx64, m->comms[o->comm[op]].hash >> 32);
     rs_table_cell(t, "%s", rs_model_text(m, o->func[op]));
     number_cell(t, m, op);
     rs_table_cell(t, "%s", rs_text_size(o->bytes[op]).s);
     ranks_cell(t, m, op);
     time_cell(t, longest);
-    time_cell(t, o->flags[op] & RS_OP_CLOCKED ? o->last[op] - o->first[op] : RS_TIME_NONE);
+    wait_cell(t, o, op);
     int64_t transfer = rs_op_transfer(m, op);
     time_cell(t, transfer);
     double factor = rs_op_busbw_factor(rs_model_text(m, o->func[op]), m->comms[o->comm[op]].nranks);
-    if (transfer > 0 && factor > 0)
-        rs_table_cell(t, "%.2f", (double)o->bytes[op] / (double)transfer * factor);
-    else
-        rs_table_cell(t, "?");
+    rs_table_cell(t, "%s",
+                  rs_text_rate(transfer > 0 && factor > 0 ? (double)o->bytes[op] / (double)transfer * factor : NAN).s);
     if (o->last_part[op] == RS_NONE)
         rs_table_cell(t, "?");
+    else if (o->flags[op] & RS_OP_TIE)
+        rs_table_cell(t, "tie");
     else
-        rs_table_cell(t, "%s%" PRId32, o->flags[op] & RS_OP_TIE ? "tie " : "",
-                      m->members[m->parts.member[o->last_part[op]]].rank);
+        rs_table_cell(t, "%" PRId32, job_rank(&m->members[m->parts.member[o->last_part[op]]]));
     rs_table_cell(t, "%s", remark(m, op));
 }
 
@@ -160,6 +191,7 @@ static enum rs_status print_ops(const struct options *o, struct rs_model *m, str
         for (uint32_t i = 0; i < n && !rs_json_failed(json); i++) rs_ops_json(json, m, rows[i].op, &presence);
     else if (status == RS_OK)
         status = print_table(m, rows, n, err);
+    if (status == RS_OK && !n) rs_warn("ops", "no operation %s", m->ops.n ? "passes the filters" : "was recorded");
     rs_presence_free(&presence);
     free(rows);
     return status;
@@ -181,6 +213,8 @@ static enum rs_status find_op(const struct rs_model *m, const char *text, uint32
             return rs_fail(err, RS_BAD_INPUT, "more than one operation begins with %s: give more digits", text);
         *op = i;
     }
+    if (*op == RS_NONE && digits < 4)
+        return rs_fail(err, RS_BAD_INPUT, "--op %s: give four digits of the id or more", text);
     if (*op == RS_NONE)
         return rs_fail(err, RS_NOT_FOUND, "there is no operation %s here; `ringscope ops` lists them", text);
     return RS_OK;
@@ -255,7 +289,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
     int64_t at;
     bool relative;
     if (o.at && !rs_filters_time(o.at, &at, &relative))
-        return rs_opt_usage(self, "--at takes a time after the start (1.5s, 300ms) or ns of wall time, not '%s'", o.at);
+        return rs_opt_usage(self, "--at takes a time after the start (1.5s, 300ms, 2min) or ns of wall time, not '%s'",
+                            o.at);
     if (o.tree && !o.op) return rs_opt_usage(self, "--tree goes with --op ID");
     struct rs_inputs in;
     int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.run);

@@ -59,6 +59,7 @@ static void print_head(const struct rs_report *r)
         printf(", from %s UTC, for %s", when, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
     }
     printf("\n");
+    if (!b->ops) return;
     if (r->steps.n) {
         printf("%" PRIu32 " steps of %" PRIu32 " operation%s, %s each", r->steps.n, r->steps.ops, plural(r->steps.ops),
                rs_text_ns(r->steps.usual_ns).s);
@@ -97,12 +98,25 @@ static void cell_ns(struct rs_table *t, int64_t ns, bool known)
     rs_table_cell(t, "%s", known ? rs_text_ns(ns).s : "?");
 }
 
+/* A sum to which nothing came is not a time. */
+static void cell_sum(struct rs_table *t, int64_t ns)
+{
+    rs_table_cell(t, "%s", ns ? rs_text_ns(ns).s : "-");
+}
+
+/* The mean wait for the last rank; nothing is told below the clock error. */
+static void cell_wait(struct rs_table *t, const struct rs_report *r, const struct rs_func_row *x)
+{
+    int64_t mean = x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, least = r->basis.max_error_ns;
+    if (x->waited && mean < least)
+        rs_table_cell(t, "<%s", rs_text_ns(least).s);
+    else
+        cell_ns(t, mean, x->waited);
+}
+
 static void cell_rate(struct rs_table *t, double gbs)
 {
-    if (isnan(gbs))
-        rs_table_cell(t, "?");
-    else
-        rs_table_cell(t, "%.*f", gbs < 0.995 ? 3 : gbs < 99.5 ? 1 : 0, gbs);
+    rs_table_cell(t, "%s", rs_text_rate(gbs).s);
 }
 
 static void print_funcs(const struct rs_report *r, bool by_comm)
@@ -123,7 +137,7 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         cell_ns(&t, x->p50_ns, x->timed);
         cell_ns(&t, x->p90_ns, x->timed);
         cell_ns(&t, x->p99_ns, x->timed);
-        cell_ns(&t, x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, x->waited);
+        cell_wait(&t, r, x);
         cell_ns(&t, x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : 0, x->transferred);
         cell_rate(&t, x->busbw);
         cell_rate(&t, x->busbw_seen);
@@ -134,7 +148,7 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         else
             rs_table_cell(&t, "%s", text ? text : "?");
     }
-    printf("\ntime of each call as the ranks saw it; wait for the last rank and transfer behind it\n");
+    printf("\ntime of each call as the ranks saw it; mean wait for the last rank, and mean transfer behind it\n");
     print_table(&t);
     print_more(r->bandwidth.nrows, MOST_FUNCS);
 }
@@ -172,10 +186,10 @@ static void print_stragglers(const struct rs_report *r)
             rs_table_cell(&t, "%" PRId32, r->view.seats[x->seat].device);
         else
             rs_table_cell(&t, x->seat != RS_NONE ? "?" : "");
-        cell_ns(&t, x->cost_ns, true);
-        cell_ns(&t, x->inherited_ns, true);
-        cell_ns(&t, x->passed_on_ns, true);
-        cell_ns(&t, x->gpu_time_lost_ns, true);
+        cell_sum(&t, x->cost_ns);
+        cell_sum(&t, x->inherited_ns);
+        cell_sum(&t, x->passed_on_ns);
+        cell_sum(&t, x->gpu_time_lost_ns);
         rs_table_cell(&t, "%.0f %% (%.0f-%.0f)", 100 * x->share, 100 * x->share_low, 100 * x->share_high);
         rs_table_cell(&t, "%s", rs_why_text(x->why));
     }
@@ -204,11 +218,14 @@ static void print_network(const struct rs_report *r)
             rs_table_cell(&t, "%" PRId32, x->peer);
         else
             rs_table_cell(&t, "?");
-        rs_table_cell(&t, "%s", rs_text_bytes(x->bytes).s);
-        rs_table_cell(&t, "%s", rs_text_count(x->messages).s);
-        cell_rate(&t, x->net_ns > 0 ? (double)x->bytes / (double)x->net_ns : NAN);
+        rs_table_cell(&t, "%s", x->messages ? rs_text_bytes(x->bytes).s : "-"); /* only received from this peer */
+        rs_table_cell(&t, "%s", x->messages ? rs_text_count(x->messages).s : "-");
+        if (x->messages)
+            cell_rate(&t, x->net_ns > 0 ? (double)x->bytes / (double)x->net_ns : NAN);
+        else
+            rs_table_cell(&t, "-");
         const int64_t times[] = {x->gpu_ns, x->credit_ns, x->net_ns, x->recv_ns, x->flush_ns, x->consume_ns};
-        for (size_t k = 0; k < sizeof times / sizeof *times; k++) cell_ns(&t, times[k], true);
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) cell_sum(&t, times[k]);
         if (x->slower >= 2)
             rs_table_cell(&t, "%.1f times the median", x->slower);
         else
@@ -222,7 +239,7 @@ static void print_network(const struct rs_report *r)
 static void print_outliers(const struct rs_report *r)
 {
     struct rs_table t = {0};
-    if (!r->outliers.n) return;
+    if (!r->outliers.n || !r->view.model->aligned) return; /* else steps begin on one clock and end on another */
     static const char *const numbers[] = {"step", "at", "took", "usual"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     rs_table_column(&t, RS_LEFT, "what differed");
@@ -269,9 +286,11 @@ static void print_course(const struct rs_report *r)
         cell_ns(&t, x->worst_ns, true);
     }
     const struct rs_func_row *lead = c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
-    printf("\nthe course; p50 and busbw are of %s of %s\n",
-           lead ? rs_model_text(r->view.model, lead->func) : "nothing: no times are known",
-           lead ? rs_text_bytes(lead->bytes).s : "0 B");
+    if (lead)
+        printf("\nthe course; p50 and busbw are of %s of %s\n", rs_model_text(r->view.model, lead->func),
+               rs_text_bytes(lead->bytes).s);
+    else
+        printf("\nthe course; no times of operations are known\n");
     print_table(&t);
     print_more(c->nrows, MOST_WINDOWS);
     for (uint32_t i = 0; i < c->nchanges; i++) printf("change: %s\n", c->changes[i].text);
@@ -281,10 +300,12 @@ static void print_text(const struct rs_report *r, const struct rs_differences *s
 {
     print_head(r);
     if (r->bandwidth.nrows) print_funcs(r, by_comm);
-    print_stragglers(r);
-    print_network(r);
-    print_outliers(r);
-    print_course(r);
+    if (r->basis.ops) { /* else steps are of what was filtered away */
+        print_stragglers(r);
+        print_network(r);
+        print_outliers(r);
+        print_course(r);
+    }
     rs_settings_print(settings);
     printf("\n");
     for (size_t i = 0; i < r->nconclusion; i++) printf("%s\n", r->conclusion[i]);

@@ -188,7 +188,7 @@ static void tell(const char *dir, size_t fresh)
         /* Quotes only where a shell needs them. */
         bool plain =
             strspn(dir, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=") == strlen(dir);
-        rs_warn("run", "recorded in %s (%zu process%s so far); next: ringscope info %s", dir, fresh,
+        rs_warn("run", "recorded in %s (%zu process%s so far); next: ringscope report %s", dir, fresh,
                 fresh == 1 ? "" : "es", plain || s.failed ? dir : s.data);
         rs_strbuf_free(&s);
         return;

@@ -114,7 +114,8 @@ static int report_recording(const struct rs_command *self, const struct rs_sim_c
         rs_warn(self->name, "nothing was recorded in %s; see why with NCCL_DEBUG=WARN", cfg->dir);
         return RS_EXIT_FAILURE;
     }
-    printf("the recording is in %s\nnext: ringscope info %s\n", cfg->dir, cfg->dir);
+    const char *next = res->hung || res->killed ? "hang" : "report";
+    printf("the recording is in %s\nnext: ringscope %s %s\n", cfg->dir, next, cfg->dir);
     return RS_EXIT_FINE;
 }
 

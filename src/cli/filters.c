@@ -24,12 +24,13 @@ bool rs_filters_span(const char *text, int64_t *ns)
 
 bool rs_filters_time(const char *text, int64_t *ns, bool *relative)
 {
+    enum { OLDEST_S = 1000000 }; /* of wall time, in 1970: a smaller number lacks its unit */
     *relative = rs_filters_span(text, ns);
     if (*relative) return true;
     char *end;
     long long v = strtoll(text, &end, 10);
     *ns = v;
-    return end != text && !*end && v >= 0;
+    return end != text && !*end && v >= OLDEST_S * 1000000000ll;
 }
 
 static const char *take_ranks(void *to, const char *text)

@@ -37,7 +37,8 @@ void rs_filters_make(struct rs_filters *f);
 
 /* A span of time: "1.5s", "300ms", "20us", "2min", "1h", "5000ns". False when `text` is none. */
 bool rs_filters_span(const char *text, int64_t *ns);
-/* A moment: a span is relative to the start of the run, a bare number is ns of wall time. */
+/* A moment: a span is relative to the start of the run, a bare number is ns of wall time. False when it is neither,
+ * or a number so small that it lacks its unit. */
 bool rs_filters_time(const char *text, int64_t *ns, bool *relative);
 
 #endif

@@ -130,11 +130,14 @@ static void print_node(const struct tree *t, struct node *n, int depth, int64_t 
     struct rs_strbuf args = {0};
     n->start.args = n->words;
     rs_args_text(&args, &t->source->process, &n->start);
-    printf("%*s%-12s %12s  for ", 2 + 2 * depth, "", type ? type : "?", rs_text_ns(n->from - zero).s);
-    printf("%s", n->to == RS_TIME_NONE ? "ever (not stopped)" : rs_text_ns(n->to - n->from).s);
+    printf("%*s%-12s %12s  ", 2 + 2 * depth, "", type ? type : "?", rs_text_ns(n->from - zero).s);
+    if (n->to == RS_TIME_NONE)
+        printf("not stopped");
+    else
+        printf("for %s", rs_text_ns(n->to - n->from).s);
     if (n->gpu_from != RS_TIME_NONE) printf("; GPU %s", rs_text_ns(n->gpu_from - zero).s);
     if (n->gpu_to != RS_TIME_NONE) printf(" for %s", rs_text_ns(n->gpu_to - n->gpu_from).s);
-    printf("  %s", rs_strbuf_borrow(&args));
+    if (args.len) printf("  %s", rs_strbuf_borrow(&args));
     rs_strbuf_free(&args);
     for (unsigned s = 0; s < n->nstates; s++) {
         const char *name = rs_nccl_state_name(n->states[s].state);

@@ -90,7 +90,7 @@ static void row_text(struct rs_table *t, const struct rs_model *m, const struct 
         rs_table_cell(t, "?");
     rs_table_cell(t, "%s", m->hosts[m->procs[x->proc].host].name);
     rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
-    rs_table_cell(t, "%" PRId32, x->device);
+    rs_table_cell(t, x->device < 0 ? "?" : "%" PRId32, x->device);
     if (s->now != RS_NONE) {
         uint32_t op = m->parts.op[s->now];
         rs_table_cell(t, "%s in %s", doing(m, s->now, at), rs_model_text(m, m->parts.func[s->now]));
@@ -98,7 +98,7 @@ static void row_text(struct rs_table *t, const struct rs_model *m, const struct 
             rs_table_cell(t, "?");
         else
             rs_table_cell(t, "0x%016" PRIx64, m->ops.id[op]);
-        rs_table_cell(t, "since %s", rs_text_ns(at - m->parts.start[s->now]).s);
+        rs_table_cell(t, "for %s", rs_text_ns(at - m->parts.start[s->now]).s);
         return;
     }
     rs_table_cell(t, "nothing in NCCL");
@@ -131,7 +131,8 @@ static enum rs_status collect(struct seats *s, const struct rs_model *m, const s
         if (rs_filter_rank(filter, m, i)) RS_TRY(find_seat(s, m, i, &seat, err));
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t member = m->parts.member[i];
-        if (!rs_filter_rank(filter, m, member) || !rs_filter_comm(filter, m, m->members[member].comm)) continue;
+        uint32_t op = m->parts.op[i];
+        if (!rs_filter_rank(filter, m, member) || (op != RS_NONE && !rs_filter_op(filter, m, op))) continue;
         RS_TRY(find_seat(s, m, member, &seat, err));
         look(seat, m, i, at);
     }
@@ -165,6 +166,9 @@ enum rs_status rs_ops_at(const struct rs_model *m, const struct rs_filter *filte
     if (!s.rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     enum rs_status status = collect(&s, m, filter, at, err);
     if (status == RS_OK) status = show(&s, m, at, json, err);
+    if (status == RS_OK && !json && (at < rs_model_begin(m) || at > rs_model_end(m)))
+        printf("\nThat is %s the recordings.\n",
+               at < rs_model_begin(m) ? "before the first callback of" : "behind the last callback of");
     free(s.rows);
     rs_map_free(&s.index);
     return status;

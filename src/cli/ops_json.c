@@ -148,6 +148,15 @@ static void group_name(struct rs_json *j, const struct rs_model *m, uint32_t com
     rs_json_key_null(j, "comms_id"); /* PyTorch's counter is not NCCL's: only its own traces tell it */
 }
 
+/* What NCCL does not tell of such an operation; NULL: nothing is lacking by its kind. */
+static const char *unknown(const struct rs_model *m, uint32_t op)
+{
+    if (m->ops.kind[op] == RS_OP_API) return "NCCL reports the call and nothing more";
+    if (m->ops.kind[op] == RS_OP_CE) return "copy engine: NCCL reports when it was enqueued, not when it ran";
+    bool self = m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op];
+    return self ? "sent to itself: NCCL reports no times" : NULL;
+}
+
 void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const struct rs_presence_index *presence)
 {
     const struct rs_ops *o = &m->ops;
@@ -155,7 +164,11 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
     bool pair = o->kind[op] == RS_OP_PAIR;
     rs_json_object(j);
     rs_json_key_hex(j, "op", o->id[op]);
-    rs_json_key_hex(j, "comm", m->comms[o->comm[op]].hash);
+    rs_json_key(j, "comm");
+    if (m->comms[o->comm[op]].hash)
+        rs_json_hex(j, m->comms[o->comm[op]].hash);
+    else
+        rs_json_null(j);
     text(j, m, "func", o->func[op]);
     rs_json_key_str(j, "kind", rs_op_kind_name(o->kind[op]));
     rs_json_key(j, "seq");
@@ -194,13 +207,12 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
                                o->last_part[op] == RS_NONE ? -1 : m->members[m->parts.member[o->last_part[op]]].rank);
     rs_json_key_bool(j, "tie", o->flags[op] & RS_OP_TIE);
     rs_json_key_bool(j, "complete", o->flags[op] & RS_OP_COMPLETE);
-    rs_time_json(j, "error_ns", o->error[op]);
-    if (o->flags[op] & RS_OP_MISMATCH) rs_json_key_bool(j, "mismatch", true);
-    if (o->flags[op] & RS_OP_VIOLATION) rs_json_key_bool(j, "violation", true);
-    if (o->flags[op] & RS_OP_DOUBLE) rs_json_key_bool(j, "double", true);
-    if (o->kind[op] == RS_OP_API) rs_json_key_str(j, "unknown", "NCCL reports the call and nothing more");
-    if (o->kind[op] == RS_OP_CE)
-        rs_json_key_str(j, "unknown", "copy engine: NCCL reports when it was enqueued, not when it ran");
+    rs_time_json(j, "error_ns", o->flags[op] & RS_OP_CLOCKED ? o->error[op] : RS_TIME_NONE);
+    rs_json_key_bool(j, "mismatch", o->flags[op] & RS_OP_MISMATCH);
+    rs_json_key_bool(j, "violation", o->flags[op] & RS_OP_VIOLATION);
+    rs_json_key_bool(j, "unreported", m->parts.flags[first] & RS_PART_UNREPORTED);
+    rs_json_key_bool(j, "double", o->flags[op] & RS_OP_DOUBLE);
+    rs_json_key_str(j, "unknown", unknown(m, op));
     absent(j, "missing", m, op, presence, true);
     absent(j, "not_recorded", m, op, presence, false);
     rs_json_key(j, "ranks");

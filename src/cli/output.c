@@ -38,10 +38,13 @@ int rs_output_end(int status)
     bool failed = fflush(stdout) != 0 || ferror(stdout);
     int why = errno;
     if (!failed) return status;
-    /* A command that failed has said why itself. */
-    if (status == RS_EXIT_FINE && !reader_gone())
+    /* A command that failed has said why itself. One that found something keeps its status for a reader that had enough. */
+    bool gone = reader_gone();
+    if ((status == RS_EXIT_FINE || status == RS_EXIT_FOUND) && !gone) {
         fprintf(stderr, "ringscope: cannot write to standard output%s%s\n", why != 0 ? ": " : "",
                 why != 0 ? strerror(why) : "");
+        return RS_EXIT_FAILURE;
+    }
     return status == RS_EXIT_FINE ? RS_EXIT_FAILURE : status;
 }
 

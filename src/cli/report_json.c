@@ -34,7 +34,7 @@ static void key_uuid(struct rs_json *j, const uint8_t uuid[16])
 static void where(struct rs_json *j, const struct rs_report *r, uint32_t seat, uint32_t host)
 {
     const struct rs_model *m = r->view.model;
-    rs_json_key_str(j, "host", m->hosts[host].name);
+    rs_json_key_str(j, "host", host != RS_NONE ? m->hosts[host].name : NULL);
     if (seat != RS_NONE)
         rs_json_key_u64(j, "pid", m->procs[r->view.seats[seat].proc].pid);
     else
@@ -235,7 +235,7 @@ static void steps(struct rs_json *j, const struct rs_report *r)
         rs_json_key_i64(j, "usual_ns", x->usual_ns);
         rs_json_key_str(j, "what", x->what);
         rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
-        if (x->seat != RS_NONE) where(j, r, x->seat, r->view.seats[x->seat].host);
+        where(j, r, x->seat, x->seat != RS_NONE ? r->view.seats[x->seat].host : RS_NONE);
         rs_json_key_number_or_null(j, "late_ns", x->seat != RS_NONE ? x->late_ns : -1);
         rs_json_key_str(j, "func",
                         x->row != RS_NONE ? rs_model_text(r->view.model, r->bandwidth.rows[x->row].func) : NULL);
@@ -268,6 +268,7 @@ static void course(struct rs_json *j, const struct rs_report *r)
         rs_json_key_double(j, "wait_share", x->wait_share);
         rs_json_key_double(j, "busbw_gbs", x->busbw);
         rs_json_key_number_or_null(j, "worst_rank", rank_of(r, x->worst));
+        where(j, r, x->worst, x->worst != RS_NONE ? r->view.seats[x->worst].host : RS_NONE);
         rs_json_key_number_or_null(j, "worst_cost_ns", x->worst != RS_NONE ? x->worst_ns : -1);
         rs_json_end(j);
     }
@@ -281,7 +282,7 @@ static void course(struct rs_json *j, const struct rs_report *r)
         rs_json_key_i64(j, "before_ns", x->before_ns);
         rs_json_key_i64(j, "after_ns", x->after_ns);
         rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
-        if (x->seat != RS_NONE) where(j, r, x->seat, r->view.seats[x->seat].host);
+        where(j, r, x->seat, x->seat != RS_NONE ? r->view.seats[x->seat].host : RS_NONE);
         rs_json_key_str(j, "what", x->text);
         rs_json_end(j);
     }

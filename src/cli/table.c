@@ -47,15 +47,25 @@ enum rs_status rs_table_print(const struct rs_table *t, const char *indent, FILE
         if (w > wide[i % t->columns]) wide[i % t->columns] = w;
     }
     cell = t->text.data;
+    size_t blanks = 0; /* due before the next text: none at the end of a line */
     for (size_t i = 0; i < total; i++, cell += strlen(cell) + 1) {
         size_t column = i % t->columns;
         size_t gap = wide[column] - width(cell);
-        bool last = column == t->columns - 1 || i == total - 1;
-        fputs(column == 0 ? indent : "  ", to);
-        if (t->side[column] == RS_RIGHT) pad(to, gap);
-        fputs(cell, to);
-        if (t->side[column] == RS_LEFT && !last) pad(to, gap);
-        if (last) fputc('\n', to);
+        if (column == 0)
+            fputs(indent, to);
+        else
+            blanks += 2;
+        if (t->side[column] == RS_RIGHT) blanks += gap;
+        if (*cell != '\0') {
+            pad(to, blanks);
+            fputs(cell, to);
+            blanks = 0;
+        }
+        if (t->side[column] == RS_LEFT) blanks += gap;
+        if (column == t->columns - 1 || i == total - 1) {
+            fputc('\n', to);
+            blanks = 0;
+        }
     }
     return RS_OK;
 }

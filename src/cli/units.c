@@ -1,6 +1,7 @@
 #include "cli/units.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,5 +65,16 @@ struct rs_text rs_text_size(uint64_t bytes)
     if (unit == 1 || (bytes % unit * 10 % unit == 0 && unit <= UINT64_MAX / 10240)) return rs_text_bytes(bytes);
     struct rs_text text = rs_text_count(bytes);
     snprintf(text.s + strlen(text.s), sizeof(text.s) - strlen(text.s), " B");
+    return text;
+}
+
+struct rs_text rs_text_rate(double gbs)
+{
+    struct rs_text text = {"?"};
+    if (isnan(gbs)) return text;
+    if (gbs > 0 && gbs < 0.0005)
+        snprintf(text.s, sizeof(text.s), "<0.001");
+    else
+        snprintf(text.s, sizeof(text.s), "%.*f", gbs < 0.9995 ? 3 : gbs < 99.95 ? 1 : 0, gbs);
     return text;
 }

@@ -1,4 +1,4 @@
-/* Numbers for people: times, sizes and counts in few digits. Pure functions; any thread.
+/* Numbers for people: times, sizes, counts and rates in few digits. Pure functions; any thread.
  *
  * The text comes back by value, so that it can stand in a call: printf("%s\n", rs_text_ns(t).s). */
 #ifndef RS_CLI_UNITS_H
@@ -14,5 +14,6 @@ struct rs_text rs_text_ns(int64_t ns); /* "870 ns", "12.3 us", "2.0 s", "3 min 0
 struct rs_text rs_text_bytes(uint64_t bytes); /* "512 B", "1.2 MiB" */
 struct rs_text rs_text_size(uint64_t bytes); /* of messages: "8.0 MiB" where that is exact, else "1,051,648 B" */
 struct rs_text rs_text_count(uint64_t count); /* "1,234,567" */
+struct rs_text rs_text_rate(double gbs); /* GB/s: "0.131", "29.1", "182"; "<0.001"; "?" for NAN */
 
 #endif

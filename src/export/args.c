@@ -27,6 +27,7 @@ void rs_args_json(struct rs_json *j, const struct rs_process *process, const str
         case RS_F_BOOL: rs_json_key_bool(j, f->name, v != 0); break;
         case RS_F_POINTER:
         case RS_F_HANDLE:
+        case RS_F_HASH:
             if (v)
                 rs_json_key_hex(j, f->name, v);
             else
@@ -52,6 +53,8 @@ void rs_args_text(struct rs_strbuf *to, const struct rs_process *process, const 
         rs_strbuf_printf(to, "%s%s ", comma, f->name);
         if (name)
             rs_strbuf_puts(to, name);
+        else if (f->format == RS_F_HASH)
+            rs_strbuf_printf(to, "0x%016" PRIx64, v);
         else if (f->format == RS_F_INT)
             rs_strbuf_printf(to, "%" PRId64, (int64_t)v);
         else

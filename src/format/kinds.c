@@ -68,7 +68,7 @@ static const struct rs_field f_p2p_api_v7[] = {P2P_API_FIELDS, ALL("userTag", 3,
 
 static const struct rs_field f_kernel_launch[] = {ALL("stream", 0, RS_F_POINTER), END};
 
-static const struct rs_field f_coll_v1[] = {ALL("commHash", 6, RS_F_UINT),
+static const struct rs_field f_coll_v1[] = {ALL("commHash", 6, RS_F_HASH),
                                             WORD("name", 7, 48, 16, RS_F_STRING),
                                             ALL("seqNumber", 0, RS_F_UINT),
                                             WORD("func", 7, 0, 8, RS_F_FUNC_V1),
@@ -94,7 +94,7 @@ static const struct rs_field f_coll_v1[] = {ALL("commHash", 6, RS_F_UINT),
         WORD("datatype", 1, 16, 16, RS_F_STRING), WORD("algo", 1, 32, 16, RS_F_STRING),                                \
         WORD("proto", 1, 48, 16, RS_F_STRING)
 #define COLL_OLD_FIELDS                                                                                                \
-    ALL("commHash", 6, RS_F_UINT), WORD("name", 5, 32, 16, RS_F_STRING), COLL_FIELDS,                                  \
+    ALL("commHash", 6, RS_F_HASH), WORD("name", 5, 32, 16, RS_F_STRING), COLL_FIELDS,                                  \
         SMALL("nMaxChannels", 0, 8, RS_F_UINT), SMALL("nWarps", 8, 8, RS_F_UINT)
 #define COLL_NEW_FIELDS COLL_FIELDS, SMALL("nChannels", 0, 8, RS_F_UINT), SMALL("nWarps", 8, 8, RS_F_UINT)
 static const struct rs_field f_coll_v2[] = {COLL_OLD_FIELDS, ALL("trafficBytes", 7, RS_F_UINT), END};
@@ -108,14 +108,14 @@ static const struct rs_field f_coll_v7[] = {COLL_NEW_FIELDS,
                                             ALL("userTag", 7, RS_F_UINT),
                                             END};
 
-static const struct rs_field f_p2p_v1[] = {ALL("commHash", 3, RS_F_UINT),          WORD("name", 1, 32, 16, RS_F_STRING),
+static const struct rs_field f_p2p_v1[] = {ALL("commHash", 3, RS_F_HASH),          WORD("name", 1, 32, 16, RS_F_STRING),
                                            SMALL("func", 0, 8, RS_F_FUNC_V1),      ALL("buff", 2, RS_F_POINTER),
                                            SMALL("datatype", 8, 8, RS_F_DTYPE_V1), ALL("count", 0, RS_F_UINT),
                                            WORD("peer", 1, 0, 32, RS_F_INT),       END};
 #define P2P_FIELDS                                                                                                     \
     WORD("func", 3, 0, 16, RS_F_STRING), ALL("buff", 2, RS_F_POINTER), WORD("datatype", 3, 16, 16, RS_F_STRING),       \
         ALL("count", 0, RS_F_UINT), WORD("peer", 1, 0, 32, RS_F_INT)
-static const struct rs_field f_p2p_v2[] = {ALL("commHash", 4, RS_F_UINT), WORD("name", 3, 32, 16, RS_F_STRING),
+static const struct rs_field f_p2p_v2[] = {ALL("commHash", 4, RS_F_HASH), WORD("name", 3, 32, 16, RS_F_STRING),
                                            P2P_FIELDS, END};
 static const struct rs_field f_p2p_v4[] = {P2P_FIELDS, SMALL("nChannels", 0, 8, RS_F_UINT), END};
 static const struct rs_field f_p2p[] = {P2P_FIELDS, SMALL("nChannels", 0, 8, RS_F_UINT),

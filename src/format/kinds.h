@@ -93,6 +93,7 @@ enum rs_field_format {
     RS_F_BOOL,
     RS_F_POINTER,
     RS_F_HANDLE,
+    RS_F_HASH, /* of a communicator; 0 = not told */
     RS_F_STRING, /* a string id */
     RS_F_FUNC_V1, /* v1's enums */
     RS_F_DTYPE_V1,

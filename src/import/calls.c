@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/room.h"
+#include "nccl/abi.h"
 
 enum { CROWD = 65536 };
 
@@ -15,16 +16,18 @@ static enum rs_status next_number(struct rs_calls *c, uint32_t member, uint32_t 
     return RS_OK;
 }
 
-enum rs_status rs_calls_start(struct rs_calls *c, uint64_t handle, uint64_t group, int64_t at, uint32_t member,
-                              bool coll, const struct rs_shape *shape, struct rs_err *err)
+enum rs_status rs_calls_start(struct rs_calls *c, const struct rs_callback *cb, int64_t at, uint32_t member,
+                              const struct rs_shape *shape, struct rs_err *err)
 {
+    bool coll = cb->type == RS_COLL_API;
     enum { EAGER = 0, CAPTURED_COLL = 1 << 16, CAPTURED_P2P };
     RS_ROOM(c->rows, c->n, c->cap, err);
-    struct rs_api_call call = {.handle = handle,
-                               .group = group,
+    struct rs_api_call call = {.handle = cb->handle,
+                               .group = cb->parent,
                                .count = shape->count,
                                .at = at,
                                .member = member,
+                               .tid = cb->tid,
                                .root = shape->root,
                                .func = shape->func,
                                .dtype = shape->dtype,
@@ -35,7 +38,7 @@ enum rs_status rs_calls_start(struct rs_calls *c, uint64_t handle, uint64_t grou
     } else {
         RS_TRY(next_number(c, member, EAGER | shape->func, &call.ordinal, err));
     }
-    RS_TRY(rs_map_put(&c->index, handle, c->n, err));
+    RS_TRY(rs_map_put(&c->index, cb->handle, c->n, err));
     c->rows[c->n++] = call;
     return RS_OK;
 }

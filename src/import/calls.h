@@ -13,6 +13,7 @@ struct rs_api_call {
     uint64_t handle, group, count;
     int64_t at; /* host ns */
     uint32_t member;
+    uint32_t tid; /* of the thread that called */
     uint32_t captured; /* ordinal from 1 among the captured calls of its kind on its member; 0: eager */
     uint32_t uses; /* operations so far */
     uint32_t ordinal; /* of its function on its member, from 0 */
@@ -30,8 +31,8 @@ struct rs_calls {
     struct rs_map counts; /* (member, what) -> ordinals given out */
 };
 
-enum rs_status rs_calls_start(struct rs_calls *c, uint64_t handle, uint64_t group, int64_t at, uint32_t member,
-                              bool coll, const struct rs_shape *shape, struct rs_err *err);
+enum rs_status rs_calls_start(struct rs_calls *c, const struct rs_callback *cb, int64_t at, uint32_t member,
+                              const struct rs_shape *shape, struct rs_err *err);
 /* The call that is the parent of an operation, counted as used; NULL: not known. Good until the next start. An eager
  * one is not found again. */
 struct rs_api_call *rs_calls_use(struct rs_calls *c, uint64_t handle);

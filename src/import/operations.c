@@ -88,6 +88,8 @@ enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback
             if (call->captured) {
                 t->replay[i] = call->uses - 1;
                 t->flags[i] |= RS_PART_CAPTURED;
+                /* Replays are told by CUDA's thread; without work for the proxy it is told once, at capture. */
+                if (call->tid == cb->tid) t->flags[i] |= RS_PART_UNREPORTED;
                 /* Captured once, run many times: the call says nothing of when this run was asked for. */
                 t->enqueued[i] = now;
                 t->group[i] = t->launch[i];
@@ -113,7 +115,7 @@ enum rs_status rs_operation_call(struct rs_pairing *p, const struct rs_callback 
     if (!c || c->member == RS_NONE) return RS_OK;
     struct rs_shape s;
     RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
-    return rs_calls_start(&p->calls, cb->handle, cb->parent, now, c->member, cb->type == RS_COLL_API, &s, err);
+    return rs_calls_start(&p->calls, cb, now, c->member, &s, err);
 }
 
 void rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now)

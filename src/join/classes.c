@@ -63,8 +63,8 @@ static void say(const struct rs_model *m, const struct rs_class *k, char *text, 
     else
         snprintf(shape, sizeof shape, "%d ranks", k->nranks);
     if (k->name) snprintf(name, sizeof name, " (%.64s)", k->name);
-    if (k->comms > 1) snprintf(times, sizeof times, ", %u times", k->comms);
-    snprintf(text, size, "%s%s%s", shape, name, times);
+    if (k->comms > 1) snprintf(times, sizeof times, "%u x ", k->comms);
+    snprintf(text, size, "%s%s%s", times, shape, name);
 }
 
 enum rs_status rs_classes_find(struct rs_model *m, struct rs_err *err)

@@ -80,7 +80,9 @@ static void drop_stale(struct rs_model *m, const struct clocks *c)
         uint32_t gpu = m->members[p->member[i]].gpu;
         if (gpu == RS_NONE || p->start_source[i] != RS_FROM_KERNEL || p->start[i] == RS_TIME_NONE) continue;
         if (p->captured[i] || (p->flags[i] & (RS_PART_CAPTURED | RS_PART_STALE))) continue;
-        int64_t launch = p->launched[i] == RS_TIME_NONE ? p->enqueued[i] : p->launched[i];
+        /* Before v5 there is no API call, and the Coll or P2p, whose parent is the plan, is told after the launch. */
+        bool called = p->group[i] != p->launch[i];
+        int64_t launch = p->launched[i] == RS_TIME_NONE && called ? p->enqueued[i] : p->launched[i];
         double low, high;
         if (launch == RS_TIME_NONE || !rs_attach_at(&c->attach[gpu], p->start[i], &low, &high)) continue;
         int64_t d = rs_time_minus(rs_time_minus(launch, p->start[i]), c->attach[gpu].d0);
@@ -137,15 +139,16 @@ static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
         if (d->method != RS_CLOCK_WALL || apart++ >= MOST_NOTES) continue;
         const char *what = d->kind == RS_DOMAIN_GPU ? "a GPU" : "the clock", *host = m->hosts[d->host].name;
         if (sizes[i] > 1)
-            status = rs_model_note(m, err,
-                                   "clocks: %s of host %s and %u others share no operation with the rest: they stay on "
-                                   "wall time, and are not compared with the rest",
-                                   what, host, sizes[i] - 1);
+            status = rs_model_note(
+                m, err,
+                "clocks: %s of host %s and %u others could not be tied to the rest (no operation in common, "
+                "or too few times): they stay on wall time, and are not compared with the rest",
+                what, host, sizes[i] - 1);
         else
             status =
                 rs_model_note(m, err,
-                              "clocks: %s of host %s shares no operation with the rest: it stays on wall time, and "
-                              "is not compared with the rest",
+                              "clocks: %s of host %s could not be tied to the rest (no operation in common, or too few "
+                              "times): it stays on wall time, and is not compared with the rest",
                               what, host);
     }
     free(sizes);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { POLLING_NS = 20000 };
+
 /* The clock error of a time; RS_TIME_NONE: not aligned. */
 static int64_t error_of(const struct rs_model *m, uint32_t domain)
 {
@@ -84,6 +86,8 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
         s.clocked = true;
         o->error[op] = 0;
     }
+    /* What the proxy thread tells, it tells when it comes round. */
+    if (source != RS_FROM_KERNEL && o->error[op] < POLLING_NS) o->error[op] = POLLING_NS;
     if (s.clocked && s.ranks > 1) o->last_part[op] = last;
     return s;
 }

@@ -14,6 +14,13 @@ void rs_filter_resolve(struct rs_filter *f, struct rs_model *m)
     f->from_relative = f->to_relative = false;
 }
 
+/* A name, or what PyTorch's "desc:name" begins with, as reports show it. */
+static bool is_named(const char *name, const char *want)
+{
+    size_t n = strlen(want);
+    return !strcmp(name, want) || (n && !strncmp(name, want, n) && name[n] == ':');
+}
+
 bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_t comm)
 {
     if (!f->ncomms) return true;
@@ -22,7 +29,7 @@ bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_
     snprintf(hex, sizeof hex, "0x%016" PRIx64, c->hash);
     for (size_t i = 0; i < f->ncomms; i++) {
         const char *want = f->comms[i];
-        if (c->name && !strcmp(c->name, want)) return true;
+        if (c->name && is_named(c->name, want)) return true;
         const char *digits = !strncasecmp(want, "0x", 2) ? hex : hex + 2;
         if (strlen(want) >= 4 && !strncasecmp(digits, want, strlen(want))) return true;
     }

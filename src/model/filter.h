@@ -13,7 +13,7 @@ struct rs_range {
 struct rs_filter {
     const struct rs_range *ranks; /* global ranks; where those are not known, ranks in the communicator */
     size_t nranks;
-    const char *const *comms; /* hash as hex, its first digits, or a name */
+    const char *const *comms; /* hash as hex, its first digits, or a name ("desc" of PyTorch's "desc:name", too) */
     size_t ncomms;
     const char *const *funcs; /* without regard to case */
     size_t nfuncs;

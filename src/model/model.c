@@ -354,7 +354,7 @@ unsigned rs_dtype_bytes(const char *dtype)
     return 1; /* ncclInt8, the two of float 8, and ncclUint8, which NCCL calls "Unknown" */
 }
 
-static int64_t extreme(struct rs_model *m, bool last)
+static int64_t extreme(const struct rs_model *m, bool last)
 {
     int64_t found = RS_TIME_NONE;
     for (uint32_t i = 0; i < m->nprocs; i++) {
@@ -364,12 +364,12 @@ static int64_t extreme(struct rs_model *m, bool last)
     return found;
 }
 
-int64_t rs_model_begin(struct rs_model *m)
+int64_t rs_model_begin(const struct rs_model *m)
 {
     return extreme(m, false);
 }
 
-int64_t rs_model_end(struct rs_model *m)
+int64_t rs_model_end(const struct rs_model *m)
 {
     return extreme(m, true);
 }

@@ -183,6 +183,7 @@ enum {
     RS_PART_NET = 1 << 9, /* it had proxy operations */
     RS_PART_KERNEL_OPEN = 1 << 10, /* a KernelCh started and did not stop */
     RS_PART_UNFINISHED = 1 << 11, /* not all announced channels were seen to end */
+    RS_PART_UNREPORTED = 1 << 13, /* captured, and told at capture: NCCL does not report its replays */
     RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is told when its way up is done, so its rank may
                                     go on for longer (seen on NCCL 2.28: leaves "end" before others start) */
 };
@@ -379,7 +380,7 @@ uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank);
 /* Bytes of one element of NCCL's datatype name; "Unknown" is ncclUint8 (reference 1.4), hence 1. */
 unsigned rs_dtype_bytes(const char *dtype);
 /* Wall time at which "t = 0" of relative times lies: the earliest callback of any process on the common axis. */
-int64_t rs_model_begin(struct rs_model *m);
-int64_t rs_model_end(struct rs_model *m);
+int64_t rs_model_begin(const struct rs_model *m);
+int64_t rs_model_end(const struct rs_model *m);
 
 #endif

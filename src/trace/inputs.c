@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "trace/callbacks.h"
@@ -42,6 +43,16 @@ static enum rs_status note_unreadable(struct rs_inputs *in, const char *path, co
     return RS_OK;
 }
 
+/* HOST.PID.live beside HOST.PID.rsc, as a pattern names it: it is read with its recording. */
+static bool is_live_of_another(const char *path)
+{
+    size_t n = strlen(path), bare = n - strlen("live");
+    if (n < strlen("x.live") || strcmp(path + bare - 1, ".live")) return false;
+    char beside[4096];
+    int length = snprintf(beside, sizeof beside, "%.*srsc", (int)bare, path);
+    return length > 0 && (size_t)length < sizeof beside && !access(beside, F_OK);
+}
+
 /* Files as they are; of a folder, the recordings in it. */
 static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char *path, struct rs_err *err)
 {
@@ -51,7 +62,7 @@ static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char 
         rs_fail_errno(&why, "%s", path);
         return note_unreadable(in, path, why.msg, err);
     }
-    if (!S_ISDIR(st.st_mode)) return add_path(to, NULL, path, err);
+    if (!S_ISDIR(st.st_mode)) return is_live_of_another(path) ? RS_OK : add_path(to, NULL, path, err);
     struct rs_dir dir = {0};
     RS_TRY(rs_dir_list(&dir, path, ".rsc", err));
     enum rs_status status = RS_OK;
@@ -112,8 +123,9 @@ static int by_host_and_time(const void *a, const void *b)
     return s < t ? -1 : s > t;
 }
 
-/* Processes of one host whose lives overlap. */
-static enum rs_status join_by_time(struct rs_inputs *in, size_t *parent, struct rs_err *err)
+/* A process whose communicators are not known (it made none, or NCCL gave no hashes) belongs to those of its host whose
+ * lives overlap with its own. */
+static enum rs_status join_by_time(struct rs_inputs *in, size_t *parent, const bool *known, struct rs_err *err)
 {
     struct rs_source **order = calloc(in->n, sizeof *order);
     if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
@@ -123,8 +135,8 @@ static enum rs_status join_by_time(struct rs_inputs *in, size_t *parent, struct 
     for (size_t i = 1; i < in->n; i++) {
         struct rs_source *s = order[i];
         bool same = !strcmp(s->recording->header.host, latest->recording->header.host);
-        if (same && rs_source_begin_ns(s) <= rs_source_end_ns(latest))
-            join(parent, (size_t)(s - in->sources), (size_t)(latest - in->sources));
+        size_t a = (size_t)(s - in->sources), b = (size_t)(latest - in->sources);
+        if (same && !(known[a] && known[b]) && rs_source_begin_ns(s) <= rs_source_end_ns(latest)) join(parent, a, b);
         if (!same || rs_source_end_ns(s) > rs_source_end_ns(latest)) latest = s;
     }
     free(order);
@@ -156,13 +168,14 @@ static enum rs_status hashes_of(struct rs_source *s, struct rs_map *hashes, stru
     return status;
 }
 
-static enum rs_status join_by_communicator(struct rs_inputs *in, size_t *parent, struct rs_err *err)
+static enum rs_status join_by_communicator(struct rs_inputs *in, size_t *parent, bool *known, struct rs_err *err)
 {
     struct rs_map first = {0}; /* communicator -> a source that has it */
     enum rs_status status = RS_OK;
     for (size_t i = 0; i < in->n && status == RS_OK; i++) {
         struct rs_map hashes = {0};
         status = hashes_of(&in->sources[i], &hashes, err);
+        known[i] = rs_map_count(&hashes) > 0;
         uint64_t hash, one, *at;
         for (size_t pos = 0; status == RS_OK && rs_map_next(&hashes, &pos, &hash, &one);) {
             status = rs_map_at(&first, hash, i, &at, err);
@@ -215,12 +228,14 @@ static enum rs_status number_runs(struct rs_inputs *in, size_t *parent, struct r
 static enum rs_status find_runs(struct rs_inputs *in, struct rs_err *err)
 {
     size_t *parent = calloc(in->n, sizeof *parent);
-    if (!parent) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < in->n; i++) parent[i] = i;
-    enum rs_status status = join_by_time(in, parent, err);
-    if (status == RS_OK) status = join_by_communicator(in, parent, err);
+    bool *known = calloc(in->n, sizeof *known);
+    enum rs_status status = parent && known ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; status == RS_OK && i < in->n; i++) parent[i] = i;
+    if (status == RS_OK) status = join_by_communicator(in, parent, known, err);
+    if (status == RS_OK) status = join_by_time(in, parent, known, err);
     if (status == RS_OK) status = number_runs(in, parent, err);
     free(parent);
+    free(known);
     return status;
 }
 
@@ -270,7 +285,10 @@ enum rs_status rs_inputs_choose(struct rs_inputs *in, long run, struct rs_err *e
     if (run == RS_RUN_ALL) return RS_OK;
     if (run == RS_RUN_NEWEST) run = (long)in->nruns - 1;
     if (run < 0 || (size_t)run >= in->nruns)
-        return rs_fail(err, RS_NOT_FOUND, "there is no run %ld: runs are 0 to %zu", run, in->nruns - 1);
+        return rs_fail(err, RS_NOT_FOUND,
+                       in->nruns == 1 ? "there is no run %ld: there is one only, number 0"
+                                      : "there is no run %ld: runs are 0 to %zu",
+                       run, in->nruns - 1);
     size_t kept = 0;
     for (size_t i = 0; i < in->n; i++) {
         if (in->sources[i].run == (size_t)run)

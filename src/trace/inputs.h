@@ -1,7 +1,7 @@
 /* What a command was given to read: files and folders -> recordings, sorted into runs.
  *
- * A folder stands for the recordings in it. A run is a set of processes that belong together: they share a communicator,
- * or ran on one host at the same time; a folder may hold several (restarts). Runs are numbered from 0 by the time of their
+ * A folder stands for the recordings in it. A run is a set of processes that belong together: they share a communicator
+ * (one whose communicators are not known belongs to those that ran on its host at the same time); a folder may hold several (restarts). Runs are numbered from 0 by the time of their
  * first process. An input that cannot be read is kept with the reason; the others are still used. Owns everything until
  * rs_inputs_close(); one thread at a time. */
 #ifndef RS_TRACE_INPUTS_H

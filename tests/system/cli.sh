@@ -130,23 +130,23 @@ same "$out" "-o x --help"
 
 # ---- run: where the recording is, said once ----
 expect 0 env RECORD=1 "$RINGSCOPE" run -o rec -- ./show.sh
-has "$err" "recorded in $TMP/rec (1 process so far); next: ringscope info $TMP/rec"
+has "$err" "recorded in $TMP/rec (1 process so far); next: ringscope report $TMP/rec"
 expect 0 "$RINGSCOPE" run -o rec -- ./show.sh
 has "$err" "nothing was recorded" # the file from before is not of this run
 for variable in SLURM_PROCID OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK RANK; do
     expect 0 env RECORD=1 "$variable=1" "$RINGSCOPE" run -o rec -- ./show.sh
     same "$err" ""
     expect 0 env RECORD=1 "$variable=0" "$RINGSCOPE" run -o rec -- ./show.sh
-    has "$err" "next: ringscope info"
+    has "$err" "next: ringscope report"
 done
 expect 0 env RECORD=1 SLURM_PROCID=0 RANK=3 "$RINGSCOPE" run -o rec -- ./show.sh
 same "$err" ""
 expect 0 env RECORD=1 "$RINGSCOPE" run -o "it's here" -- ./show.sh
-has "$err" "ringscope info '$TMP/it'\\''s here'"
+has "$err" "ringscope report '$TMP/it'\\''s here'"
 # The real recorder, in the processes that the command starts (the sanitizers meet it in tests of its own).
 if [ -z "${SAN:-}" ]; then
     expect 0 "$RINGSCOPE" run -o sim -- "$RINGSCOPE" sim --ranks 2 --steps 1 -o sim
-    has "$err" "recorded in $TMP/sim (2 processes so far); next: ringscope info $TMP/sim"
+    has "$err" "recorded in $TMP/sim (2 processes so far); next: ringscope report $TMP/sim"
 fi
 # Many at once with one folder, which none has made yet.
 pids=()

@@ -1,5 +1,6 @@
 /* API calls that wait for their operation: eager ones once, captured ones for ever, and the rest handed out, in order. */
 #include "import/calls.h"
+#include "nccl/abi.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,7 +28,8 @@ static int tear_down(void **state)
 static void add(uint64_t handle, uint32_t member, bool coll, uint16_t func, bool captured)
 {
     const struct rs_shape s = {.func = func, .count = handle * 2, .root = 4, .captured = captured};
-    assert_int_equal(rs_calls_start(&calls, handle, 9, (int64_t)handle, member, coll, &s, NULL), RS_OK);
+    const struct rs_callback cb = {.type = coll ? RS_COLL_API : RS_P2P_API, .handle = handle, .parent = 9, .tid = 1};
+    assert_int_equal(rs_calls_start(&calls, &cb, (int64_t)handle, member, &s, NULL), RS_OK);
 }
 
 /* What a sweep hands out must come in the order of the calls. */

@@ -503,7 +503,12 @@ static void test_stale(void **state)
     j->m.parts.launched[graph] += 5000000;
     j->m.parts.captured[graph] = 1;
     j->m.parts.flags[graph] |= RS_PART_CAPTURED;
+    uint32_t old = j->m.order[j->m.ops.part[101] + 1]; /* v4: no launch is told, and the operation after it began */
+    j->m.parts.enqueued[old] = j->m.parts.launched[old] + 5000000;
+    j->m.parts.launched[old] = RS_TIME_NONE;
+    j->m.parts.group[old] = j->m.parts.launch[old];
     align(j);
+    assert_false(j->m.parts.flags[old] & RS_PART_STALE);
     assert_true(j->m.parts.flags[stale] & RS_PART_STALE);
     assert_true(j->m.parts.start[stale] == RS_TIME_NONE && j->m.parts.end[stale] == RS_TIME_NONE);
     assert_int_equal(j->m.parts.end_source[stale], RS_FROM_NOTHING);

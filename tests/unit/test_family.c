@@ -191,9 +191,9 @@ static void test_classes(void **state)
     assert_int_not_equal(m.comms[other].class, m.comms[tp[0]].class);
     assert_int_equal(m.comms[third].class, m.comms[pair].class);
     assert_string_equal(m.classes[m.comms[world].class].text, "all 16 ranks (default_pg)");
-    assert_string_equal(m.classes[m.comms[tp[0]].class].text, "4 consecutive ranks (tp), 4 times");
-    assert_string_equal(m.classes[m.comms[dp[0]].class].text, "4 ranks, every 4th (mesh:dp), 4 times");
-    assert_string_equal(m.classes[m.comms[pair].class].text, "2 ranks, every 3rd, 2 times");
+    assert_string_equal(m.classes[m.comms[tp[0]].class].text, "4 x 4 consecutive ranks (tp)");
+    assert_string_equal(m.classes[m.comms[dp[0]].class].text, "4 x 4 ranks, every 4th (mesh:dp)");
+    assert_string_equal(m.classes[m.comms[pair].class].text, "2 x 2 ranks, every 3rd");
     assert_string_equal(m.classes[m.comms[irregular].class].text, "3 ranks");
     assert_int_equal(m.classes[m.comms[dp[0]].class].stride, 4);
     assert_int_equal(m.classes[m.comms[irregular].class].stride, 0);

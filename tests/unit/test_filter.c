@@ -92,6 +92,9 @@ static void test_comms(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(passing(&(struct rs_filter){.comms = &cases[i].want, .ncomms = 1}, &m), cases[i].pass);
+    m.comms[0].name = "tp:3"; /* as PyTorch names groups: by the first part as well */
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(passing(&(struct rs_filter){.comms = &cases[i].want, .ncomms = 1}, &m), cases[i].pass);
     const char *const both[] = {"tp", "00cdef"};
     assert_int_equal(passing(&(struct rs_filter){.comms = both, .ncomms = 2}, &m), 3);
     rs_model_free(&m);

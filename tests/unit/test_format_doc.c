@@ -213,9 +213,9 @@ static const char *name_of(unsigned kind)
 static void describe(const struct rs_field *f, char *to, size_t bytes)
 {
     static const char *const formats[] = {
-        [RS_F_UINT] = "",          [RS_F_INT] = " int",       [RS_F_BOOL] = " bool",    [RS_F_POINTER] = " ptr",
-        [RS_F_HANDLE] = " handle", [RS_F_STRING] = " str",    [RS_F_FUNC_V1] = " enum", [RS_F_DTYPE_V1] = " enum",
-        [RS_F_ALGO_V1] = " enum",  [RS_F_PROTO_V1] = " enum",
+        [RS_F_UINT] = "",          [RS_F_HASH] = " hash",     [RS_F_INT] = " int",       [RS_F_BOOL] = " bool",
+        [RS_F_POINTER] = " ptr",   [RS_F_HANDLE] = " handle", [RS_F_STRING] = " str",    [RS_F_FUNC_V1] = " enum",
+        [RS_F_DTYPE_V1] = " enum", [RS_F_ALGO_V1] = " enum",  [RS_F_PROTO_V1] = " enum",
     };
     size_t at = 0;
     to[0] = 0;

@@ -4,6 +4,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -209,6 +210,11 @@ static void test_suggest(void **state)
 static void test_units(void **state)
 {
     (void)state;
+    assert_string_equal(rs_text_rate(0.00001).s, "<0.001");
+    assert_string_equal(rs_text_rate(0.1314).s, "0.131");
+    assert_string_equal(rs_text_rate(29.06).s, "29.1");
+    assert_string_equal(rs_text_rate(181.7).s, "182");
+    assert_string_equal(rs_text_rate(NAN).s, "?");
     assert_string_equal(rs_text_ns(0).s, "0 ns");
     assert_string_equal(rs_text_ns(999).s, "999 ns");
     assert_string_equal(rs_text_ns(1000).s, "1.0 us");
@@ -245,6 +251,9 @@ static void test_table(void **state)
     rs_table_cell(&t, "kn\xc3\xb6tchen");
     rs_table_cell(&t, "0");
     rs_table_cell(&t, "ok");
+    rs_table_cell(&t, "n2"); /* no blanks at the end of a line */
+    rs_table_cell(&t, "5");
+    rs_table_cell(&t, "%s", "");
     char *text = NULL;
     size_t n = 0;
     FILE *file = open_memstream(&text, &n);
@@ -253,7 +262,8 @@ static void test_table(void **state)
     fclose(file);
     assert_string_equal(text, "  host         events  end\n"
                               "  n1        1,234,567  killed\n"
-                              "  kn\xc3\xb6tchen          0  ok\n");
+                              "  kn\xc3\xb6tchen          0  ok\n"
+                              "  n2                5\n");
     free(text);
     rs_table_free(&t);
     rs_table_free(NULL);

@@ -244,7 +244,7 @@ static void test_captured_once(void **unused)
     struct rs_model m;
     play(&m, captured_once);
     assert_int_equal(m.parts.n, 1);
-    assert_int_equal(m.parts.flags[0], RS_PART_CAPTURED | RS_PART_LAUNCHED);
+    assert_int_equal(m.parts.flags[0], RS_PART_CAPTURED | RS_PART_LAUNCHED | RS_PART_UNREPORTED);
     assert_int_equal(m.parts.captured[0], 1);
     assert_int_equal(m.domains[m.members[0].gpu].bounds->lower[0].d, RS_TIME_NONE);
     rs_model_free(&m);

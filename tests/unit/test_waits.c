@@ -111,6 +111,46 @@ static void test_violation(void **state)
     }
 }
 
+/* A proxy operation's start, where the kernel's was lost, is not held against the starts of kernels. */
+static void test_sources(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; both++) {
+        make_ranks(2, 5);
+        uint32_t a = make_coll(0, "AllReduce", 0, 0, 100, 400), b = make_coll(1, "AllReduce", 0, 0, 300, 400);
+        model.parts.start_source[a] = RS_FROM_PROXY;
+        if (both) model.parts.start_source[b] = RS_FROM_PROXY;
+        join();
+        assert_int_equal(!!(model.ops.flags[0] & RS_OP_CLOCKED), both);
+        assert_true(rs_part_wait(&model, a) == (both ? ns(200) : RS_TIME_NONE));
+        assert_int_equal(model.ops.last_part[0], both ? b : RS_NONE);
+        rs_model_free(&model);
+    }
+}
+
+/* What was over before the last came did not wait for it: in a broadcast only the root is needed, in a reduction nothing
+ * but by the root. */
+static void test_roots(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *func;
+        int root;
+        int32_t waits[3];
+    } cases[] = {{"Broadcast", 0, {0, 70, 0}}, {"Reduce", 2, {0, 0, 0}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t parts[3];
+        make_ranks(3, 5);
+        parts[0] = make_coll(0, cases[i].func, 0, 0, 170, 200);
+        parts[1] = make_coll(1, cases[i].func, 0, 0, 100, 210);
+        parts[2] = make_coll(2, cases[i].func, 0, 0, 500, 600);
+        for (int r = 0; r < 3; r++) model.parts.peer[parts[r]] = cases[i].root;
+        join();
+        for (int r = 0; r < 3; r++) assert_int_equal(rs_part_wait(&model, parts[r]), ns(cases[i].waits[r]));
+        rs_model_free(&model);
+    }
+}
+
 static void test_factors(void **state)
 {
     (void)state;
@@ -151,7 +191,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_last),      cmocka_unit_test(test_tie),     cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_violation), cmocka_unit_test(test_factors), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_violation), cmocka_unit_test(test_sources), cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_factors),   cmocka_unit_test(test_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
