@@ -127,7 +127,7 @@ static void take(struct work *w, uint32_t op)
         const struct rs_arrival *a = &v->arrivals[i];
         if (compared) {
             r->waited++;
-            bool left = a->end < last && rs_part_has_ended(v->model, a->part);
+            bool left = a->end != RS_TIME_NONE && a->end < last && rs_part_has_ended(v->model, a->part);
             r->wait_sum_ns += (left ? a->end : last) - a->start;
         }
         if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end <= a->start) continue;

@@ -69,12 +69,13 @@ static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggl
         rs_words_seat(&s, &r->view, x->seat);
     else
         rs_strbuf_printf(&s, "host %s", r->view.model->hosts[x->host].name);
-    rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost ", 100 * x->share, x->compared);
+    rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost the others up to ", 100 * x->share,
+                     x->compared);
     of_the_run(&s, r, x->cost_ns);
     rs_strbuf_puts(&s, x->seat == RS_NONE ? "; its ranks are late together: " : "; it was ");
     rs_strbuf_puts(&s, advice(x));
     if (x->passed_on_ns > x->cost_ns / 10) {
-        rs_strbuf_puts(&s, " Its lateness was passed on in other communicators (");
+        rs_strbuf_puts(&s, " Its lateness was passed on to other ranks (");
         rs_words_ns(&s, x->passed_on_ns);
         rs_strbuf_puts(&s, " of other ranks began with it).");
     }
@@ -231,9 +232,9 @@ static enum rs_status say_links(struct rs_report *r, struct rs_err *err)
             rs_strbuf_printf(&s, " is slow to %s %" PRIu32 " peers: the network",
                              x->scope == RS_SLOW_SENDER ? "send to" : "be sent to, by", x->links);
         }
-        rs_strbuf_printf(&s, " takes %.1f times as long for a byte as the median of its kind: look at that %s.",
-                         x->slower,
-                         x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and its cable");
+        rs_strbuf_printf(
+            &s, " takes %.1f times as long for a byte as the median of the others of its kind: look at that %s.",
+            x->slower, x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and its cable");
         RS_TRY(say(r, &s, err));
     }
     return RS_OK;

@@ -1,8 +1,11 @@
 #include "analyse/hang.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/hang_ladder.h"
+#include "analyse/hang_phrases.h"
+#include "analyse/hang_rows.h"
 #include "analyse/hang_words.h"
 #include "nccl/abi.h"
 
@@ -172,7 +175,7 @@ static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t other
 
 /* The way came back to path[from]: each of these operations waits for ranks that are in the next. Told from the side of
  * the fewest ranks that went another way than the others. */
-static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, struct rs_err *err)
+static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, bool *found, struct rs_err *err)
 {
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
@@ -182,14 +185,22 @@ static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, struct r
         uint32_t op = w->fronts[w->path[i]].op, next = w->fronts[w->path[i + 1 < w->npath ? i + 1 : from]].op;
         enum rs_status status = RS_OK;
         one_comm &= m->ops.comm[op] == m->ops.comm[next];
-        RS_TRY(rs_hang_state_op(&w->state, op, err));
+        RS_TRY(rs_hang_rows_find(&w->state, op, err));
         uint32_t strays = count_strays(w, op, next, false, &status, err);
         if (strays >= fewest) continue;
         fewest = strays;
         best = i;
     }
     uint32_t op = w->fronts[w->path[best]].op, next = w->fronts[w->path[best + 1 < w->npath ? best + 1 : from]].op;
-    enum rs_status status = rs_hang_state_op(&w->state, op, err);
+    char a[160], b[160];
+    rs_hang_op_text(m, op, a, sizeof a);
+    rs_hang_op_text(m, next, b, sizeof b);
+    if (!strcmp(a, b)) { /* one operation that was joined as two: no order is wrong */
+        w->fronts[w->path[best]].stalled = w->fronts[w->path[best]].doubtful = true;
+        return RS_OK;
+    }
+    *found = true;
+    enum rs_status status = rs_hang_rows_find(&w->state, op, err);
     if (status == RS_OK) status = keep_rows(w, op, err);
     if (status == RS_OK) count_strays(w, op, next, true, &status, err);
     if (status != RS_OK) return status;
@@ -210,11 +221,25 @@ static enum rs_status find_dead(struct rs_hang_work *w, bool *found, struct rs_e
     for (uint32_t i = 0; i < w->nfronts && !*found; i++) {
         uint32_t op = w->fronts[i].op;
         if (!rs_filter_op(w->filter, w->m, op)) continue;
-        RS_TRY(rs_hang_state_op(&w->state, op, err));
+        RS_TRY(rs_hang_rows_find(&w->state, op, err));
         RS_TRY(rs_hang_look_dead(w, op, found, err));
         if (*found) RS_TRY(keep_rows(w, op, err));
     }
     return RS_OK;
+}
+
+/* Whether the operation may not hang at all, or not here: ranks that are not in it may be in another; or some have ended,
+ * and all that have not lost records, their end among them perhaps. */
+static bool has_doubts(const struct rs_hang_work *w, uint32_t op)
+{
+    bool ended = some_ended(w);
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        const struct rs_hang_rank *r = &w->state.rows[i];
+        if (rs_hang_not_started(r->stage) && rs_hang_may_be_elsewhere(w, op, r)) return true;
+        bool whole = r->member != RS_NONE && w->m->procs[w->m->members[r->member].proc].complete;
+        if (r->stage != RS_STAGE_ENDED && whole) ended = false;
+    }
+    return ended;
 }
 
 /* Follows the operations from one that is blocked. *found: there is a verdict. Where all ranks are in it, that may be
@@ -226,7 +251,7 @@ static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found
         uint32_t op = w->fronts[front].op;
         w->fronts[front].visited = true;
         w->path[w->npath++] = front;
-        RS_TRY(rs_hang_state_op(&w->state, op, err));
+        RS_TRY(rs_hang_rows_find(&w->state, op, err));
         int64_t waited = rs_hang_waited(w), patience = rs_hang_usual(w, op);
         bool only_called = rs_hang_only_called(w);
         if (only_called && patience < RS_HANG_SILENCE_NS) patience = RS_HANG_SILENCE_NS;
@@ -239,18 +264,19 @@ static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found
         if (*found) return keep_rows(w, op, err);
         uint32_t next = leads_to(w, op);
         w->fronts[front].stalled = next == RS_NONE && !only_called;
+        w->fronts[front].doubtful = has_doubts(w, op);
         w->out->untold |= next == RS_NONE && only_called && !some_ended(w); /* all called it: it may be complete */
         front = next;
     }
     for (uint32_t i = 0; i < w->npath && front != RS_NONE; i++) {
         if (w->path[i] != front) continue;
-        *found = true;
-        return look_cycle(w, i, err);
+        return look_cycle(w, i, found, err);
     }
     return RS_OK; /* it led to one that was looked at before */
 }
 
-/* Of the operations in which everybody is: the first whose network tells something, else the first. */
+/* Of the operations in which everybody is: the first whose network tells something, else the first. Those in which all
+ * are for certain come before others. */
 static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct rs_err *err)
 {
     const struct rs_model *m = w->m;
@@ -260,16 +286,16 @@ static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct r
         if (m->opens[i].type == RS_PROXY_STEP && m->opens[i].part < m->parts.n)
             status = rs_map_put(&open, m->parts.op[m->opens[i].part], 1, err);
     uint32_t best = RS_NONE;
+    int most = -1;
     for (uint32_t i = 0; i < w->nfronts; i++) {
         if (!w->fronts[i].stalled) continue;
-        bool tells = rs_map_find(&open, w->fronts[i].op) != NULL;
-        if (best == RS_NONE || tells) best = i;
-        if (tells) break;
+        int value = 2 * !w->fronts[i].doubtful + (rs_map_find(&open, w->fronts[i].op) != NULL);
+        if (value > most) most = value, best = i;
     }
     rs_map_free(&open);
     if (status != RS_OK || best == RS_NONE) return status;
     *found = true;
-    RS_TRY(rs_hang_state_op(&w->state, w->fronts[best].op, err));
+    RS_TRY(rs_hang_rows_find(&w->state, w->fronts[best].op, err));
     RS_TRY(keep_rows(w, w->fronts[best].op, err));
     return rs_hang_look_stalled(w, w->fronts[best].op, err);
 }

@@ -8,30 +8,11 @@
 
 /* ---- ranks ---- */
 
-static struct rs_hang_who who_is(const struct rs_model *m, uint32_t member, int32_t comm_rank)
-{
-    struct rs_hang_who who = {.rank = -1, .comm_rank = comm_rank, .member = member};
-    if (member != RS_NONE) who.rank = m->members[member].global_rank;
-    return who;
-}
-
-/* The rank of the job of a rank without a recording: known where the communicator is a regular part of the job. */
-static int32_t unseen_rank(const struct rs_model *m, uint32_t comm, int32_t rank)
-{
-    const struct rs_comm_row *c = &m->comms[comm];
-    if (c->first_member == RS_NONE || m->members[c->first_member].global_rank < 0) return -1;
-    const struct rs_member *x = &m->members[c->first_member];
-    int32_t stride = c->class < m->nclasses ? m->classes[c->class].stride : 0;
-    if (!stride) return -1;
-    int64_t r = (int64_t)x->global_rank + ((int64_t)rank - x->rank) * stride;
-    return r >= 0 && r < m->world ? (int32_t)r : -1;
-}
-
 struct rs_hang_who rs_hang_who_of(const struct rs_model *m, uint32_t op, const struct rs_hang_rank *row)
 {
-    struct rs_hang_who who = who_is(m, row->member, row->rank);
-    if (row->member == RS_NONE) who.rank = unseen_rank(m, m->ops.comm[op], row->rank);
-    return who;
+    int32_t rank =
+        row->member != RS_NONE ? m->members[row->member].global_rank : rs_job_rank(m, m->ops.comm[op], row->rank);
+    return (struct rs_hang_who){.rank = rank, .comm_rank = row->rank, .member = row->member};
 }
 
 enum rs_status rs_hang_add_who(struct rs_hang_who **list, uint32_t *n, struct rs_hang_who who, struct rs_err *err)
@@ -171,6 +152,23 @@ uint32_t rs_hang_kept_by(const struct rs_hang_work *w, uint32_t op, const struct
     return busy;
 }
 
+/* Fronts that run come first. Pairs are left out: their records are told apart by more than a number. */
+bool rs_hang_may_be_elsewhere(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
+{
+    const struct rs_model *m = w->m;
+    const struct rs_hang_state *s = &w->state;
+    if (r->member == RS_NONE || m->procs[m->members[r->member].proc].complete) return false;
+    for (uint32_t i = 0; i < w->nfronts && w->fronts[i].running; i++) {
+        uint32_t other = w->fronts[i].op;
+        if (other == op || m->ops.kind[other] != RS_OP_COLL) continue;
+        uint64_t key = (uint64_t)s->places.of[r->member] << 32 | m->ops.comm[other];
+        uint32_t member = (uint32_t)rs_map_get(&s->here, key, RS_NONE);
+        if (member == RS_NONE) continue;
+        if (rs_presence(&s->presence, m, other, m->members[member].rank) == RS_NOT_RECORDED) return true;
+    }
+    return false;
+}
+
 bool rs_hang_not_started(enum rs_stage stage)
 {
     return stage == RS_STAGE_ABSENT || stage == RS_STAGE_CALLED || stage == RS_STAGE_LAUNCHED;
@@ -184,7 +182,7 @@ enum rs_status rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, boo
         for (uint32_t i = 0; i < s->nrows; i++) {
             const struct rs_hang_rank *r = &s->rows[i];
             if (!rs_hang_not_started(r->stage) || (r->stage == RS_STAGE_LAUNCHED) != launched) continue;
-            if (rs_hang_kept_by(w, op, r) != RS_NONE) continue;
+            if (rs_hang_kept_by(w, op, r) != RS_NONE || rs_hang_may_be_elsewhere(w, op, r)) continue;
             RS_TRY(rs_hang_accuse(w, op, r, err));
             *found = true;
         }
@@ -207,6 +205,48 @@ enum rs_status rs_hang_look_mismatch(struct rs_hang_work *w, uint32_t op, bool *
     return RS_OK;
 }
 
+/* Whether how far a rank came is hidden: nothing was recorded of it, or what was is not all. */
+static bool is_dark(const struct rs_model *m, const struct rs_hang_rank *r)
+{
+    if (r->stage == RS_STAGE_NOT_RECORDED) return true;
+    return r->stage == RS_STAGE_ENTERED && !m->procs[m->members[r->member].proc].complete;
+}
+
+static uint32_t host_of(const struct rs_model *m, const struct rs_hang_rank *r)
+{
+    return r->member == RS_NONE ? RS_NONE : m->procs[m->members[r->member].proc].host;
+}
+
+/* Whether a rank may be on a host: one without a recording is taken to be where a neighbour is. */
+static bool may_be_on(const struct rs_hang_work *w, uint32_t row, uint32_t host)
+{
+    const struct rs_hang_state *s = &w->state;
+    if (s->rows[row].member != RS_NONE) return host_of(w->m, &s->rows[row]) == host;
+    uint32_t before = row, after = row;
+    while (before > 0 && s->rows[before].member == RS_NONE) before--;
+    while (after + 1 < s->nrows && s->rows[after].member == RS_NONE) after++;
+    return host_of(w->m, &s->rows[before]) == host || host_of(w->m, &s->rows[after]) == host;
+}
+
+/* Whether what was not recorded could explain why a step does not go on. It is not held against a rank. */
+static bool is_unexplained(const struct rs_hang_work *w, const struct rs_stalled *st)
+{
+    const struct rs_hang_state *s = &w->state;
+    bool fed_inside = st->kind == RS_STALL_GPU && st->is_send && !st->fed; /* by ranks of its host */
+    uint32_t host = RS_NONE;
+    for (uint32_t i = 0; i < s->nrows; i++)
+        if (s->rows[i].rank == st->rank) host = host_of(w->m, &s->rows[i]);
+    bool dark = st->unsure;
+    for (uint32_t i = 0; i < s->nrows && !dark; i++) {
+        const struct rs_hang_rank *r = &s->rows[i];
+        dark |= r->rank == st->rank && r->stage == RS_STAGE_NOT_RECORDED;
+        dark |= r->rank == st->peer && st->state == RS_ST_STEP_SEND_PEER_WAIT && is_dark(w->m, r);
+        bool hidden = r->stage == RS_STAGE_UNSEEN || is_dark(w->m, r);
+        dark |= fed_inside && host != RS_NONE && hidden && may_be_on(w, i, host);
+    }
+    return dark;
+}
+
 /* Everybody is in it. */
 enum rs_status rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op, struct rs_err *err)
 {
@@ -218,14 +258,8 @@ enum rs_status rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op, struct 
     h->step = stalled.step;
     h->state = stalled.state;
     h->channel = stalled.channel;
-    bool told = stalled.kind != RS_STALL_NONE && stalled.kind != RS_STALL_SOMEWHERE, dark = false;
-    for (uint32_t i = 0; i < s->nrows && told; i++) {
-        /* What was not recorded is not held against a rank, nor what only the other end could explain. */
-        const struct rs_hang_rank *r = &s->rows[i];
-        bool needed =
-            r->rank == stalled.rank || (r->rank == stalled.peer && stalled.state == RS_ST_STEP_SEND_PEER_WAIT);
-        dark |= needed && r->stage == RS_STAGE_NOT_RECORDED;
-    }
+    bool told = stalled.kind != RS_STALL_NONE && stalled.kind != RS_STALL_SOMEWHERE;
+    bool dark = told && is_unexplained(w, &stalled);
     for (uint32_t i = 0; i < s->nrows && told; i++) {
         const struct rs_hang_rank *r = &s->rows[i];
         if (r->rank == stalled.rank && !dark) RS_TRY(rs_hang_accuse(w, op, r, err));

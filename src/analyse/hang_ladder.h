@@ -1,6 +1,6 @@
 /* The steps of the ladder: what is asked of an operation that does not go on, one question each.
  *
- * Each looks at the operation whose ranks rs_hang_state_op() has put into work->state, and where it finds the reason
+ * Each looks at the operation whose ranks rs_hang_rows_find() has put into work->state, and where it finds the reason
  * fills in verdict and blame and sets *found. Inner part of hang.c. */
 #ifndef RS_ANALYSE_HANG_LADDER_H
 #define RS_ANALYSE_HANG_LADDER_H
@@ -18,6 +18,7 @@ struct rs_hang_front {
     bool running; /* in one of them at least: those come first, a launch may be far ahead of its turn */
     bool visited;
     bool stalled; /* everybody is in it, for too long */
+    bool doubtful; /* ranks that are not in it may be in another, where their records are lost */
 };
 
 struct rs_hang_work {
@@ -47,6 +48,8 @@ bool rs_hang_only_called(const struct rs_hang_work *w);
 bool rs_hang_not_started(enum rs_stage stage);
 /* What keeps a rank that has not started the operation: a part of another one; RS_NONE: nothing in NCCL. */
 uint32_t rs_hang_kept_by(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r);
+/* Whether a rank that lost records may be in another operation, which others run: nothing excludes it. */
+bool rs_hang_may_be_elsewhere(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r);
 
 enum rs_status rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err);
 enum rs_status rs_hang_look_mismatch(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err);

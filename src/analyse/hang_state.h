@@ -48,16 +48,14 @@ struct rs_hang_state {
     uint32_t *last; /* by place: its latest part; RS_NONE */
     int64_t *longest; /* by communicator: the longest an operation took, its first one aside; 0: not known */
     int64_t *quiet; /* by process: the longest it was quiet between two calls */
+    struct rs_map here; /* place << 32 | communicator -> member */
     struct rs_map moved; /* part -> latest change of its open kernels and network steps */
-    struct rs_hang_rank *rows; /* of the operation asked for last */
+    struct rs_hang_rank *rows; /* of the operation asked for last: hang_rows.h */
     uint32_t nrows, cap_rows;
 };
 
 enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err);
 void rs_hang_state_free(struct rs_hang_state *s);
-
-/* Fills s->rows with all ranks of an operation, by rank; of a pair: sender, receiver. */
-enum rs_status rs_hang_state_op(struct rs_hang_state *s, uint32_t op, struct rs_err *err);
 
 /* The end of what a member's recording can say: its communicator's destruction, else its process's last sign of life. */
 int64_t rs_hang_member_end(const struct rs_model *m, uint32_t member);

@@ -2,12 +2,14 @@
 
 #include <stdlib.h>
 
+#include "join/presence.h"
 #include "nccl/abi.h"
 
 /* One end of a hop: what a rank's network thread has open towards a peer on a channel. */
 struct side {
     int32_t rank, peer, channel;
     bool is_send;
+    bool stale; /* something was lost behind its latest change */
     int32_t step, state; /* the oldest open step; -1: none is open */
     int32_t done, steps;
     int64_t since;
@@ -25,6 +27,7 @@ static int by_end(const void *a, const void *b)
     if (x->peer != y->peer) return x->peer < y->peer ? -1 : 1;
     if (x->channel != y->channel) return x->channel < y->channel ? -1 : 1;
     if (x->is_send != y->is_send) return x->is_send ? -1 : 1;
+    if (x->stale != y->stale) return y->stale ? -1 : 1;
     uint32_t s = (uint32_t)x->step, t = (uint32_t)y->step; /* none (-1) comes last */
     return s < t ? -1 : s > t;
 }
@@ -34,7 +37,13 @@ static bool same_end(const struct side *x, const struct side *y)
     return x->rank == y->rank && x->peer == y->peer && x->channel == y->channel && x->is_send == y->is_send;
 }
 
-/* Of each end the oldest open step is kept: the newer ones wait for it. */
+static bool is_stale(const struct rs_model *m, const struct rs_open *o)
+{
+    const struct rs_proc *p = &m->procs[o->proc];
+    return !p->complete && p->ngaps && rs_recorded_until(p, o->since, RS_PROXY_STEP) != INT64_MAX;
+}
+
+/* Of each end the oldest open step is kept: the newer ones wait for it. One that is stale only where there is no other. */
 static enum rs_status gather(const struct rs_model *m, uint32_t op, struct sides *s, struct rs_err *err)
 {
     size_t n = 0;
@@ -48,6 +57,7 @@ static enum rs_status gather(const struct rs_model *m, uint32_t op, struct sides
                                            .peer = o->peer,
                                            .channel = o->channel,
                                            .is_send = o->is_send,
+                                           .stale = is_stale(m, o),
                                            .step = o->type == RS_PROXY_STEP ? o->step : -1,
                                            .state = o->type == RS_PROXY_STEP ? o->state : -1,
                                            .done = o->done,
@@ -71,12 +81,13 @@ static const struct side *find(const struct sides *s, int32_t rank, int32_t peer
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         key.step = s->rows[mid].step;
+        key.stale = s->rows[mid].stale;
         if (by_end(&s->rows[mid], &key) < 0)
             low = mid + 1;
         else
             high = mid;
     }
-    return low < s->n && same_end(&s->rows[low], &key) ? &s->rows[low] : NULL;
+    return low < s->n && same_end(&s->rows[low], &key) && !s->rows[low].stale ? &s->rows[low] : NULL;
 }
 
 /* How far an end came: the step it is at. */
@@ -86,12 +97,12 @@ static int32_t at(const struct side *x)
 }
 
 /* The end with the fewest steps done, as a part of its channel's, among those that wait for something. */
-static const struct side *slowest(const struct sides *s)
+static const struct side *slowest(const struct sides *s, bool stale)
 {
     const struct side *best = NULL;
     for (size_t i = 0; i < s->n; i++) {
         const struct side *x = &s->rows[i];
-        if (x->step < 0) continue;
+        if (x->step < 0 || x->stale != stale) continue;
         if (!best) best = x;
         int64_t steps = x->steps > 0 ? x->steps : 1, other = best->steps > 0 ? best->steps : 1;
         int64_t here = at(x) * other, there = at(best) * steps;
@@ -108,10 +119,23 @@ static const struct side *starved(const struct sides *s, const struct side *send
     for (size_t i = 0; i < s->n; i++) {
         const struct side *x = &s->rows[i];
         if (x->rank != send->rank || x->is_send || x->channel != send->channel) continue;
-        if (x->state != RS_ST_STEP_RECV_WAIT || at(x) > at(send)) continue;
+        if (x->stale || x->state != RS_ST_STEP_RECV_WAIT || at(x) > at(send)) continue;
         if (!worst || at(x) < at(worst)) worst = x;
     }
     return worst;
+}
+
+/* Whether data of the step that a rank should send has come to it over the network. What comes from ranks of its host is
+ * not recorded. */
+static bool is_fed(const struct sides *s, const struct side *send)
+{
+    for (size_t i = 0; i < s->n; i++) {
+        const struct side *x = &s->rows[i];
+        if (x->rank != send->rank || x->is_send || x->channel != send->channel) continue;
+        bool arrived = x->state == RS_ST_STEP_RECV_FLUSH_WAIT || x->state == RS_ST_STEP_RECV_GPU_WAIT;
+        if (at(x) > at(send) || (arrived && at(x) == at(send))) return true;
+    }
+    return false;
 }
 
 static void blame(struct rs_stalled *out, enum rs_stall kind, const struct side *told, bool other)
@@ -149,13 +173,21 @@ static bool all_alike(const struct sides *s, const struct side *of)
     size_t others = 0;
     for (size_t i = 0; i < s->n; i++) {
         const struct side *x = &s->rows[i];
-        if (x->channel != of->channel || x->step < 0 || x == of) continue;
+        if (x->channel != of->channel || x->step < 0 || x->stale || x == of) continue;
         bool same_hop = x->rank == of->peer && x->peer == of->rank && x->is_send != of->is_send;
         if (same_hop) continue;
         if (at(x) != at(of)) return false;
         others++;
     }
     return others > 0;
+}
+
+/* Whether what a rank tells of a channel is out of date. */
+static bool is_hidden(const struct sides *s, int32_t rank, int32_t channel)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->rows[i].rank == rank && s->rows[i].channel == channel && s->rows[i].stale) return true;
+    return false;
 }
 
 /* A hop seen from its sender. Returns the end to go on with, or NULL when `out` says who is to blame. */
@@ -168,6 +200,7 @@ static const struct side *at_sender(const struct rs_model *m, uint32_t op, const
         const struct side *up = starved(s, send);
         if (up) return up;
         blame(out, all_alike(s, send) ? RS_STALL_SOMEWHERE : RS_STALL_GPU, send, false);
+        out->fed = is_fed(s, send);
         return NULL;
     }
     case RS_ST_STEP_SEND_PEER_WAIT:
@@ -202,12 +235,14 @@ enum rs_status rs_hang_steps(const struct rs_model *m, uint32_t op, struct rs_st
     struct sides s = {0};
     *out = (struct rs_stalled){.rank = -1, .peer = -1, .step = -1, .state = -1, .channel = -1, .since = RS_TIME_NONE};
     RS_TRY(gather(m, op, &s, err));
-    const struct side *x = slowest(&s);
+    const struct side *x = slowest(&s, false);
+    if (!x) x = slowest(&s, true);
     for (size_t hops = 0; x && hops <= s.n; hops++) {
         const struct side *next = x->is_send ? at_sender(m, op, &s, x, out) : at_receiver(m, op, &s, x, out);
         if (next && hops == s.n) blame(out, RS_STALL_SOMEWHERE, x, false); /* round in circles */
         x = next;
     }
+    if (out->kind == RS_STALL_GPU || out->kind == RS_STALL_RANK) out->unsure = is_hidden(&s, out->rank, out->channel);
     free(s.rows);
     return RS_OK;
 }

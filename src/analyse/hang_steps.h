@@ -2,7 +2,8 @@
  *
  * Steps that were open at the end say, for each hop of data from a rank to the next, how far it came and what it waits
  * for. The hop with the fewest steps done is looked at first; where its sender's GPU has nothing to send because its own
- * data has not come, the search goes on at the hop it receives from. Pure; any thread. */
+ * data has not come, the search goes on at the hop it receives from. A step behind which its process lost callbacks may
+ * be over: it is not gone by where others tell more. Pure; any thread. */
 #ifndef RS_ANALYSE_HANG_STEPS_H
 #define RS_ANALYSE_HANG_STEPS_H
 
@@ -21,6 +22,8 @@ struct rs_stalled {
     int32_t rank, peer; /* in the communicator: who is to blame, and towards whom */
     int32_t step, state, channel; /* the step as the rank or, where it has none, its peer tells it; state -1: none */
     bool is_send; /* of the rank towards the peer */
+    bool fed; /* of a GPU that gives no data: the rank was seen to receive, over the network, what the step needs */
+    bool unsure; /* records behind what the rank tells are lost: it may have gone on */
     int64_t since; /* latest change of that step */
 };
 

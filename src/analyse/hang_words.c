@@ -4,94 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/hang_phrases.h"
 #include "base/strbuf.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
-
-/* ---- pieces ---- */
-
-static void comm_text(const struct rs_model *m, uint32_t comm, char *text, size_t size)
-{
-    if (m->comms[comm].name)
-        snprintf(text, size, "%s", m->comms[comm].name);
-    else
-        snprintf(text, size, "communicator 0x%016" PRIx64, m->comms[comm].hash);
-}
-
-void rs_hang_op_text(const struct rs_model *m, uint32_t op, char *text, size_t size)
-{
-    const struct rs_ops *o = &m->ops;
-    char comm[96];
-    comm_text(m, o->comm[op], comm, sizeof comm);
-    if (o->kind[op] == RS_OP_PAIR)
-        snprintf(text, size, "send %" PRIu32 " from rank %d to rank %d of %s", o->index[op], o->root[op], o->dst[op],
-                 comm);
-    else if (o->seq[op] == UINT64_MAX)
-        snprintf(text, size, "%s of %s", rs_model_text(m, o->func[op]), comm);
-    else
-        snprintf(text, size, "%s %" PRIu64 " of %s", rs_model_text(m, o->func[op]), o->seq[op], comm);
-}
-
-static void add_where(struct rs_strbuf *s, const struct rs_model *m, uint32_t member)
-{
-    if (member == RS_NONE) {
-        rs_strbuf_puts(s, " (no recording)");
-        return;
-    }
-    const struct rs_member *x = &m->members[member];
-    rs_strbuf_printf(s, " (%s, pid %" PRIu32, m->hosts[m->procs[x->proc].host].name, m->procs[x->proc].pid);
-    if (x->device >= 0) rs_strbuf_printf(s, ", GPU %d", x->device);
-    rs_strbuf_putc(s, ')');
-}
-
-/* "rank 3 (host, pid, GPU)", "ranks 3, 4 and 9", "17 ranks (0, 1, 2, ...)". */
-static void add_ranks(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang_who *who, uint32_t n)
-{
-    enum { SHOWN = 8 };
-    bool global = true;
-    for (uint32_t i = 0; i < n; i++) global &= who[i].rank >= 0;
-    if (n > SHOWN)
-        rs_strbuf_printf(s, "%" PRIu32 " ranks (", n);
-    else
-        rs_strbuf_puts(s, n == 1 ? "rank " : "ranks ");
-    for (uint32_t i = 0; i < n && i < SHOWN; i++) {
-        const char *between = !i ? "" : i + 1 == n ? " and " : ", ";
-        rs_strbuf_printf(s, "%s%d", between, global ? who[i].rank : who[i].comm_rank);
-    }
-    if (n > SHOWN) rs_strbuf_puts(s, ", ...)");
-    if (!global) rs_strbuf_puts(s, " of the communicator");
-    if (n == 1) add_where(s, m, who[0].member);
-}
-
-static void add_row_ranks(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang *h, enum rs_stage stage)
-{
-    int shown = 0, more = 0;
-    for (uint32_t i = 0; i < h->nrows; i++) {
-        if (h->rows[i].stage != stage) continue;
-        uint32_t x = h->rows[i].member;
-        int32_t r = x != RS_NONE && m->members[x].global_rank >= 0 ? m->members[x].global_rank : h->rows[i].rank;
-        if (shown < 8)
-            rs_strbuf_printf(s, "%s%d", shown++ ? ", " : "", r);
-        else
-            more++;
-    }
-    if (more) rs_strbuf_printf(s, " and %d more", more);
-}
 
 static uint32_t count_stage(const struct rs_hang *h, enum rs_stage stage)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < h->nrows; i++) n += h->rows[i].stage == stage;
     return n;
-}
-
-static void add_span(struct rs_strbuf *s, int64_t ns)
-{
-    double sec = (double)ns / 1e9;
-    if (sec < 120)
-        rs_strbuf_printf(s, "%.1f s", sec);
-    else
-        rs_strbuf_printf(s, "%.0f min", sec / 60);
 }
 
 static enum rs_status keep(struct rs_hang *h, struct rs_strbuf *s, const char **to, struct rs_err *err)
@@ -133,7 +55,7 @@ static void stalled_words(struct rs_strbuf *s, struct rs_strbuf *act, const stru
         rs_strbuf_puts(s, "all kernels have started and none goes on; no network step was open");
         if (h->nguilty) {
             rs_strbuf_puts(act, "The kernel of ");
-            add_ranks(act, m, h->guilty, h->nguilty);
+            rs_phrase_ranks(act, m, h->guilty, h->nguilty);
             rs_strbuf_puts(
                 act, " does not end, while the others' have: look at that GPU and its links (nvidia-smi, dmesg).");
         } else {
@@ -143,33 +65,45 @@ static void stalled_words(struct rs_strbuf *s, struct rs_strbuf *act, const stru
         }
         return;
     }
-    rs_strbuf_printf(s, "step %d of channel %d, %s rank %d %s rank %d, is in %s", st->step, st->channel,
-                     st->is_send ? "sent by" : "received by", st->rank, st->is_send ? "to" : "from", st->peer,
+    int32_t rank = st->rank, peer = st->peer;
+    const char *of = rs_phrase_job_ranks(m, h->comm, &rank, &peer) ? "" : " of the communicator";
+    rs_strbuf_printf(s, "step %d of channel %d, %s rank %d %s rank %d%s, is in %s", st->step, st->channel,
+                     st->is_send ? "sent by" : "received by", rank, st->is_send ? "to" : "from", peer, of,
                      state ? state : "no state");
+    if (!h->nguilty && st->kind == RS_STALL_GPU && st->is_send) {
+        rs_strbuf_printf(act,
+                         "All wait for rank %d%s: its GPU gives no data to send. It, or a rank before it on its host, "
+                         "does not go on, and not all of what these did was recorded: which of them it is cannot be "
+                         "told. Look at the GPUs of that host (nvidia-smi, dmesg for Xid).",
+                         rank, of);
+        return;
+    }
     if (!h->nguilty) {
         rs_strbuf_printf(act,
-                         "The data stops between ranks %d and %d of the communicator, and one of them recorded nothing "
-                         "of it: who is to blame cannot be told.",
-                         st->rank, st->peer);
+                         "The data stops between ranks %d and %d%s, and not all of what these did was recorded: who is "
+                         "to blame cannot be told.",
+                         rank, peer, of);
         return;
     }
     const struct rs_hang_who *from = st->kind != RS_STALL_LINK || st->is_send ? h->guilty : &h->peer,
                              *to = from == h->guilty ? &h->peer : h->guilty;
     rs_strbuf_puts(act, st->kind == RS_STALL_LINK ? "Data from " : "All wait for ");
-    add_ranks(act, m, from, 1);
+    rs_phrase_ranks(act, m, from, 1);
     if (st->kind == RS_STALL_LINK) {
         rs_strbuf_puts(act, st->state == RS_ST_STEP_SEND_PEER_WAIT
                                 ? " is held back for want of credits, and is waited for at "
                                 : " does not arrive at ");
-        add_ranks(act, m, to, 1);
+        rs_phrase_ranks(act, m, to, 1);
         rs_strbuf_puts(act, ": look at the network between these two (NIC, cable, switch port; ibstat, counters).");
     } else if (st->kind == RS_STALL_GPU) {
-        rs_strbuf_printf(act, ": its GPU %s. Look at that GPU (nvidia-smi, dmesg for Xid).",
-                         st->is_send ? "gives no data to send, though it has received what it needs"
-                                     : "does not take the data that has arrived");
+        const char *why = "does not take the data that has arrived. Look at that GPU";
+        if (st->is_send)
+            why = st->fed ? "gives no data to send, though it has received what it needs. Look at that GPU"
+                          : "gives no data to send: it, or a rank before it on its host, does not go on. Look at the "
+                            "GPUs of that host";
+        rs_strbuf_printf(act, ": its GPU %s (nvidia-smi, dmesg for Xid).", why);
     } else {
-        rs_strbuf_printf(act, ": it does nothing for rank %d. Look at its process and its network thread.",
-                         h->peer.rank >= 0 ? h->peer.rank : st->peer);
+        rs_strbuf_printf(act, ": it does nothing for rank %d%s. Look at its process and its network thread.", peer, of);
     }
 }
 
@@ -201,7 +135,7 @@ enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, ui
     else
         rs_strbuf_printf(&s, "two orders: %s before %s, and %s before %s", a, b, b, a);
     enum rs_status status = keep(h, &s, &h->detail, err);
-    add_ranks(&s, m, h->guilty, h->nguilty);
+    rs_phrase_ranks(&s, m, h->guilty, h->nguilty);
     if (s.data) s.data[0] = 'R';
     if (h->nguilty > 8) rs_strbuf_clear(&s), rs_strbuf_printf(&s, "%" PRIu32 " ranks", h->nguilty);
     if (h->verdict == RS_VERDICT_MISMATCH)
@@ -229,9 +163,9 @@ static void dead_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
             end = rs_hang_member_end(m, h->rows[i].member);
     bool one = h->nguilty == 1;
     rs_strbuf_puts(s, one ? "The process of " : "The processes of ");
-    add_ranks(s, m, h->guilty, h->nguilty);
+    rs_phrase_ranks(s, m, h->guilty, h->nguilty);
     rs_strbuf_puts(s, one ? " ended without closing, " : " ended without closing, the first of them ");
-    add_span(s, rs_time_minus(end, died));
+    rs_phrase_span(s, rs_time_minus(end, died));
     rs_strbuf_printf(s,
                      " before the others, which wait for %s in %s. Look at %s exit status and log, and at %s "
                      "(out of memory, Xid in dmesg).",
@@ -259,10 +193,10 @@ static void instead_words(struct rs_strbuf *s, const struct rs_hang *h, const st
         char text[160];
         text[0] = 0;
         if (m->parts.op[last] != RS_NONE) rs_hang_op_text(m, m->parts.op[last], text, sizeof text);
-        rs_strbuf_printf(s, " %s is in no NCCL call", it);
+        rs_strbuf_printf(s, " %s is in no NCCL call%s", it, p->complete ? "" : " that was recorded (some were lost)");
         if (row->since != RS_TIME_NONE && p->end > row->since) {
             rs_strbuf_puts(s, ", for ");
-            add_span(s, rs_time_minus(p->end, row->since));
+            rs_phrase_span(s, rs_time_minus(p->end, row->since));
         }
         if (text[0]) rs_strbuf_printf(s, "; the last it did was %s", text);
         rs_strbuf_putc(s, '.');
@@ -285,7 +219,7 @@ static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const 
         else if (usual == RS_NONE && (!differs || h->nguilty == h->nrows))
             usual = p;
     }
-    add_ranks(s, m, h->guilty, h->nguilty);
+    rs_phrase_ranks(s, m, h->guilty, h->nguilty);
     if (s->data) s->data[0] = 'R';
     rs_strbuf_printf(s, h->nguilty == 1 ? " called %s with other arguments than the others" : " do not agree on %s",
                      op);
@@ -340,7 +274,7 @@ static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const stru
     case RS_VERDICT_NONE: none_words(s, h, m, pending, open); break;
     case RS_VERDICT_RANK_DEAD: dead_words(s, h, m, op); break;
     case RS_VERDICT_NOT_JOINED:
-        add_ranks(s, m, h->guilty, h->nguilty);
+        rs_phrase_ranks(s, m, h->guilty, h->nguilty);
         if (s->data) s->data[0] = 'R';
         if (h->nguilty > 8) rs_strbuf_clear(s), rs_strbuf_printf(s, "%" PRIu32 " ranks", h->nguilty);
         rs_strbuf_printf(s, " did not join %s, in which %" PRIu32 " rank%s wait%s.", op, h->nwaiting,
@@ -350,7 +284,7 @@ static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const stru
     case RS_VERDICT_MISMATCH: mismatch_words(s, detail, h, m, op); break;
     case RS_VERDICT_STREAM_BLOCKED:
         rs_strbuf_puts(s, h->nguilty == 1 ? "The kernel of " : "The kernels of ");
-        add_ranks(s, m, h->guilty, h->nguilty);
+        rs_phrase_ranks(s, m, h->guilty, h->nguilty);
         rs_strbuf_printf(s, " for %s %s launched and never started: something before it on its stream does not end. ",
                          op, h->nguilty == 1 ? "was" : "were");
         rs_strbuf_puts(s, "Look at what that GPU runs (a kernel in a loop, a wait for an event).");
@@ -370,7 +304,7 @@ static void doubt_words(struct rs_strbuf *s, const struct rs_hang *h, const stru
     uint32_t gaps = count_stage(h, RS_STAGE_NOT_RECORDED), dark = count_stage(h, RS_STAGE_ENTERED);
     if (gaps) {
         rs_strbuf_puts(s, "Of rank ");
-        add_row_ranks(s, m, h, RS_STAGE_NOT_RECORDED);
+        rs_phrase_stage(s, m, h, RS_STAGE_NOT_RECORDED);
         rs_strbuf_puts(
             s, " nothing was recorded here (lost, overwritten or not asked for): it may be where the others are, "
                "or the cause.");

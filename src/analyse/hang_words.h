@@ -17,7 +17,4 @@ enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, ui
 enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open,
                            struct rs_err *err);
 
-/* "AllReduce 20 of default_pg:0" (pairs: "SendRecv 3 from rank 1 to 2 of ..."). */
-void rs_hang_op_text(const struct rs_model *m, uint32_t op, char *text, size_t size);
-
 #endif

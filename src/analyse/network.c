@@ -2,10 +2,9 @@
 
 #include <stdlib.h>
 
-#include "analyse/quantile.h"
 #include "base/room.h"
 
-enum { ENOUGH_MESSAGES = 16, ENOUGH_LINKS = 3 };
+enum { ENOUGH_MESSAGES = 16, ENOUGH_LINKS = 2 };
 static const double SLOW = 2;
 
 struct work {
@@ -111,6 +110,19 @@ static int64_t per_byte(const struct rs_link_row *r)
     return (int64_t)((double)r->net_ns * 1e6 / (double)r->bytes);
 }
 
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The lower median of a sorted list of at least two without one of its values: a slow link is not measured by itself. */
+static int64_t median_without(const int64_t *list, size_t n, int64_t value)
+{
+    size_t k = (n - 2) / 2;
+    return list[value > list[k] ? k : k + 1];
+}
+
 static enum rs_status compare(struct work *w, struct rs_err *err)
 {
     struct rs_matrix *n = w->out;
@@ -124,11 +136,14 @@ static enum rs_status compare(struct work *w, struct rs_err *err)
         size_t links = 0;
         for (uint32_t i = 0; i < n->nrows; i++)
             if (measurable(&n->rows[i]) && kind_of(w->view, &n->rows[i]) == kind) list[links++] = per_byte(&n->rows[i]);
-        int64_t median = rs_median(list, links);
-        if (links < ENOUGH_LINKS || median <= 0) continue;
-        for (uint32_t i = 0; i < n->nrows; i++)
-            if (measurable(&n->rows[i]) && kind_of(w->view, &n->rows[i]) == kind)
-                n->rows[i].slower = (double)per_byte(&n->rows[i]) / (double)median;
+        if (links < ENOUGH_LINKS) continue;
+        qsort(list, links, sizeof *list, by_value);
+        for (uint32_t i = 0; i < n->nrows; i++) {
+            struct rs_link_row *r = &n->rows[i];
+            if (!measurable(r) || kind_of(w->view, r) != kind) continue;
+            int64_t others = median_without(list, links, per_byte(r));
+            if (others > 0) r->slower = (double)per_byte(r) / (double)others;
+        }
     }
     free(list);
     return RS_OK;

@@ -1,8 +1,8 @@
 /* Who sent how much to whom, and what the sending waited for: the communication matrix.
  *
  * A row is a rank and a peer, over all their communicators. Times are sums over network steps (several are in flight at
- * once, so they may exceed the run). A link is slow where the network takes at least twice as long for a byte as the median
- * link of its kind (inside a host or between hosts, messages of about that size). Slow links of one sender are named as
+ * once, so they may exceed the run). A link is slow where the network takes at least twice as long for a byte as for the
+ * median of the other links of its kind (inside a host or between hosts, messages of about that size). Slow links of one sender are named as
  * the sender, those to one receiver as the receiver. Owns its tables until rs_matrix_free(). */
 #ifndef RS_ANALYSE_NETWORK_H
 #define RS_ANALYSE_NETWORK_H
@@ -16,7 +16,7 @@ struct rs_link_row {
     int64_t gpu_ns, credit_ns, net_ns; /* sends: own GPU not ready; peer gave no credit; on the network */
     int64_t recv_ns, flush_ns, consume_ns; /* receives: sender or network; flush; own GPU did not consume */
     uint64_t bytes, messages, received_bytes, received_messages;
-    double slower; /* network time for a byte, over the median of its kind; 0: nothing to compare with */
+    double slower; /* network time for a byte, over the median of the others of its kind; 0: nothing to compare with */
 };
 
 enum rs_slow_scope { RS_SLOW_LINK, RS_SLOW_SENDER, RS_SLOW_RECEIVER };

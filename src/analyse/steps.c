@@ -10,6 +10,7 @@ enum {
     MOST_LAG = 512, /* anchors in a step */
     WINDOW = 4096, /* anchors looked at for the lag: those in the middle */
     SCALAR = 8192, /* bytes: collectives below that are scalars */
+    SOME = 8, /* one of so many distances may be unusual in a regular sequence */
     RAREST = 64, /* what comes less often than with every 64th anchor is no part of the pattern */
 };
 
@@ -90,9 +91,9 @@ static enum rs_status add_item(struct work *w, uint32_t op, struct rs_err *err)
     if (*id == w->nsymbols) w->nsymbols++;
     struct symbol *s = &w->symbols[*id];
     s->count++;
-    double scalar = m->ops.kind[op] == RS_OP_COLL && m->ops.bytes[op] < SCALAR ? 1e-6 : 1;
-    s->weight +=
-        scalar * ((double)rs_time_minus(over, moment) + 1); /* where no end is known: the number of operations */
+    s->scalar = m->ops.kind[op] == RS_OP_COLL && m->ops.bytes[op] < SCALAR;
+    /* Where no end is known, the number of operations counts; scalars hardly do. */
+    s->weight += (s->scalar ? 1e-6 : 1) * ((double)rs_time_minus(over, moment) + 1);
     w->items[w->nitems++] = (struct item){
         .first = m->ops.first[op] != RS_TIME_NONE ? m->ops.first[op] : moment, .over = over, .symbol = (uint32_t)*id};
     return RS_OK;
@@ -133,19 +134,13 @@ static bool is_multiple(uint64_t count, uint64_t of)
     return times >= 1 && fabs((double)count - times * (double)of) <= 0.02 * times * (double)of + times;
 }
 
-/* What counts for the pattern: symbols that come again and are no scalars. */
-static bool counts(const struct symbol *s)
-{
-    return s->count >= FEWEST && !s->scalar;
-}
-
 /* The most frequent symbol that nearly all the weight comes in multiples of, or most symbols and most of the weight. */
 static uint32_t choose_anchor(const struct work *w)
 {
     uint32_t best = RS_NONE, symbols = 0;
     double weight = 0;
     for (uint32_t i = 0; i < w->nsymbols; i++) {
-        if (!counts(&w->symbols[i])) continue;
+        if (w->symbols[i].count < FEWEST) continue;
         weight += w->symbols[i].weight;
         symbols++;
     }
@@ -154,9 +149,9 @@ static uint32_t choose_anchor(const struct work *w)
         const struct symbol *a = &w->symbols[i];
         uint32_t covered = 0;
         double covered_weight = 0;
-        if (a->count < FEWEST || (a->scalar && symbols)) continue;
+        if (a->count < FEWEST) continue;
         for (uint32_t k = 0; k < w->nsymbols; k++)
-            if (counts(&w->symbols[k]) && is_multiple(w->symbols[k].count, a->count)) {
+            if (w->symbols[k].count >= FEWEST && is_multiple(w->symbols[k].count, a->count)) {
                 covered_weight += w->symbols[k].weight;
                 covered++;
             }
@@ -186,7 +181,20 @@ static double agreement(const int64_t *length, const bool *usual, uint32_t n, ui
     return all[0] && all[1] ? ((double)hits[0] / all[0] + (double)hits[1] / all[1]) / 2 : 0;
 }
 
-/* `length` and `usual` have room for n distances, twice of the former. */
+/* Whether the same number of operations, more than one, lies between all anchors but a few. */
+static bool evenly_filled(const struct work *w, uint32_t n, uint32_t skip)
+{
+    const uint32_t *a = w->anchors + skip;
+    uint32_t same = 0;
+    for (uint32_t i = 0; i + 1 < n; i++) same += a[i + 1] - a[i] > 1 && a[i + 2] - a[i + 1] == a[i + 1] - a[i];
+    return SOME * (n - 1 - same) <= n;
+}
+
+static const double CONVINCING = 0.75; /* agreement; less is chance */
+
+/* Anchors in a step; 0: none can be told. A step of one anchor needs distances that are regular all along, or other
+ * operations that come with each: where neither is, and nothing longer repeats, noise hides the pattern. `length` and `usual` have room for n distances, twice of the
+ * former. */
 static uint32_t best_lag(const struct work *w, uint32_t n, uint32_t skip, int64_t *length, bool *usual)
 {
     uint32_t unusual = 0, longest = n / 2 < MOST_LAG ? n / 2 : MOST_LAG, lag = 1;
@@ -195,15 +203,17 @@ static uint32_t best_lag(const struct work *w, uint32_t n, uint32_t skip, int64_
             rs_time_minus(w->items[w->anchors[skip + i + 1]].over, w->items[w->anchors[skip + i]].over);
     int64_t median = rs_median(length + n, n);
     for (uint32_t i = 0; i < n; i++) unusual += !(usual[i] = alike(length[i], median));
-    if (unusual < FEWEST || unusual < n / RAREST) return 1; /* a checkpoint now and then does not make a longer step */
+    /* A checkpoint now and then does not make a longer step. */
+    bool regular = unusual <= n / SOME && (unusual <= 2 * FEWEST || unusual < n / RAREST);
+    if (regular && (unusual < FEWEST || unusual < n / RAREST)) return 1;
     double best = 0, scores[MOST_LAG + 1] = {0};
     for (uint32_t m = 1; m <= longest; m++) {
         scores[m] = agreement(length, usual, n, m);
         if (scores[m] > best) best = scores[m];
     }
-    if (best < 0.75) return 1; /* chance */
+    if (best < CONVINCING) return regular || evenly_filled(w, n, skip);
     while (scores[lag] < best - 0.1) lag++;
-    return lag;
+    return lag > 1 || scores[1] >= CONVINCING ? lag : 0;
 }
 
 static enum rs_status choose_lag(const struct work *w, uint32_t *lag, struct rs_err *err)
@@ -250,18 +260,32 @@ static enum rs_status choose_pause(const struct work *w, uint32_t lag, int64_t *
     return RS_OK;
 }
 
-/* The first items of steps. Pauses are better than counting: a lost anchor shifts nothing. Without a pause, steps are cut
- * such that the first begins with the first operation that comes again. */
+/* Cuts at pauses: a lost anchor shifts nothing. One that comes too soon behind another is a pause by chance, or the end
+ * of what is before it is not known. Returns how many there are; 0: they do not make steps of `lag` anchors. */
+static uint32_t cut_at_pauses(const struct work *w, uint32_t lag, int64_t pause, uint32_t *firsts)
+{
+    uint32_t n = 0, expected = w->nanchors / lag, whole = 0, since = 0, anchor = w->items[w->anchors[0]].symbol;
+    for (uint32_t i = 1; i < w->nitems; i++) {
+        since += w->items[i - 1].symbol == anchor;
+        if (w->items[i].pause <= pause || (n && since < lag - lag / 4)) continue;
+        whole += n && since == lag;
+        firsts[n++] = i;
+        since = 0;
+    }
+    /* Lost anchors make more cuts than expected, not fewer. */
+    bool fits = n + 2 >= expected - expected / 50 && n <= expected + expected / 5 + 1 && 4 * (whole + 1) >= 3 * n;
+    return fits ? n : 0;
+}
+
+/* The first items of steps. Without a pause, steps are cut such that the first begins with the first operation that comes
+ * again. */
 static uint32_t place_cuts(const struct work *w, uint32_t lag, int64_t pause, uint32_t *firsts)
 {
-    uint32_t n = 0, expected = w->nanchors / lag, begin = 0;
-    for (uint32_t i = 1; pause && i < w->nitems; i++)
-        if (w->items[i].pause > pause) firsts[n++] = i;
-    if (pause && n + 1 >= expected - expected / 5 && n <= expected + expected / 5 + 1) return n;
+    uint32_t n = pause ? cut_at_pauses(w, lag, pause, firsts) : 0, begin = 0;
+    if (n) return n;
     while (w->symbols[w->items[begin].symbol].count < FEWEST) begin++;
     uint32_t back = w->anchors[0] - begin; /* that far before its anchor a step begins */
     if (back >= w->anchors[lag] - w->anchors[0]) back = 0;
-    n = 0;
     for (uint32_t i = 0; i < w->nanchors; i += lag) firsts[n++] = w->anchors[i] - back;
     return n;
 }
@@ -272,6 +296,15 @@ static uint32_t recurring(const struct work *w, uint32_t from, uint32_t to)
     uint32_t n = 0;
     for (uint32_t i = from; i < to; i++) n += w->symbols[w->items[i].symbol].count >= FEWEST;
     return n;
+}
+
+/* Whether all operations that come again are of one kind: only then one of them can be a step. */
+static bool all_alike(const struct work *w)
+{
+    uint32_t kinds[2] = {0};
+    for (uint32_t i = 0; i < w->nsymbols; i++)
+        if (w->symbols[i].count >= FEWEST) kinds[w->symbols[i].scalar]++;
+    return kinds[0] == 1 || (!kinds[0] && kinds[1] == 1);
 }
 
 static enum rs_status make_steps(struct work *w, const uint32_t *firsts, uint32_t n, struct rs_err *err)
@@ -298,7 +331,7 @@ static enum rs_status make_steps(struct work *w, const uint32_t *firsts, uint32_
         if (w->items[i].over > over) over = w->items[i].over;
     }
     if (tail && cuts && over > s->at[cuts - 1]) s->at[cuts++] = over;
-    s->n = cuts > FEWEST ? cuts - 1 : 0;
+    s->n = cuts > FEWEST && (s->ops > 1 || all_alike(w)) ? cuts - 1 : 0;
     free(sizes);
     return RS_OK;
 }
@@ -322,7 +355,7 @@ static enum rs_status find(struct work *w, struct rs_err *err)
         if (w->items[i].symbol == anchor) w->anchors[w->nanchors++] = i;
     if (w->nanchors < FEWEST) return RS_OK;
     RS_TRY(choose_lag(w, &lag, err));
-    if (w->nanchors / lag < FEWEST) return RS_OK;
+    if (!lag || w->nanchors / lag < FEWEST) return RS_OK;
     int64_t pause = 0;
     RS_TRY(choose_pause(w, lag, &pause, err));
     uint32_t *firsts = malloc(((size_t)w->nitems + 1) * sizeof *firsts);

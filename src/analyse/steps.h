@@ -3,8 +3,9 @@
  * Looked at is what the rank with the most operations took part in, by time, as symbols (class of communicator, function,
  * bytes). A step begins anew with each m-th occurrence of an anchor: the most frequent symbol whose number divides
  * those of nearly all the rest, by number and transfer time (rare ones, such as the barrier of a checkpoint, do not
- * make the step longer). m is the smallest lag at which the distances between
- * anchors repeat. Steps are then cut where the longest pause is, if there is one that stands out.
+ * make the step longer). m is the smallest lag at which the distances between anchors repeat; where noise hides that, no
+ * steps are told. One operation is a step only where all are alike and come regularly. Steps are then cut where the
+ * longest pause is, if there is one that stands out.
  *
  * A boundary is the end of the operation before it, on the common axis. Owns `at` until rs_steps_free(). */
 #ifndef RS_ANALYSE_STEPS_H

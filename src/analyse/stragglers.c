@@ -11,6 +11,8 @@
 struct tally {
     struct rs_straggler sum;
     int64_t covered; /* charged up to here on the common axis */
+    /* Of a host: what it costs in operations with several of its ranks, and of that where most of them were late. */
+    int64_t shared_ns, together_ns;
 };
 
 struct work {
@@ -117,6 +119,20 @@ static uint32_t charge_rank(struct charge *c, uint32_t op, uint32_t first, uint3
     return culprit;
 }
 
+/* Whether most of a host's ranks in the operation came later than `latest`, the latest outside of it. *shared: there are
+ * several of them. */
+static bool are_together(const struct rs_view *v, uint32_t host, int64_t latest, bool *shared)
+{
+    uint32_t ranks = 0, late = 0;
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        if (v->seats[v->arrivals[i].seat].host != host) continue;
+        ranks++;
+        late += v->arrivals[i].start > latest;
+    }
+    *shared = ranks > 1;
+    return *shared && 2 * late > ranks;
+}
+
 static void charge_host(struct charge *c, uint32_t op, uint32_t first, uint32_t outside)
 {
     struct work *w = c->w;
@@ -130,7 +146,11 @@ static void charge_host(struct charge *c, uint32_t op, uint32_t first, uint32_t 
     int64_t charged = held.charged > held.host_charged ? held.charged : held.host_charged;
     struct lead l = divide(lead, &held, charged, error, t, a->start);
     w->holds.host_charged[host] += l.own;
-    if (c->counts) add(v, &t->sum, &l, a, b, host);
+    if (!c->counts) return;
+    add(v, &t->sum, &l, a, b, host);
+    bool shared, together = are_together(v, host, b->start, &shared);
+    if (shared) t->shared_ns += l.own;
+    if (together) t->together_ns += l.own;
 }
 
 /* ---- operations ---- */
@@ -220,12 +240,17 @@ struct host_ranks {
     int64_t largest;
 };
 
-/* A host is named where none of its ranks explains it alone: none costs nearly as much, or most of them do, since they
- * meet the others one by one; that is, if they stand out against all ranks (`median`). */
-static void judge_host(struct rs_straggler *s, const struct host_ranks *c, int64_t median)
+/* A host is named where its ranks are late together and none of them explains it alone: none costs nearly as much, or
+ * most of them do, since they meet the others one by one; that is, if they stand out against all ranks (`median`). Where
+ * they meet the others in the same operations, those show whether they are late together. */
+static void judge_host(struct tally *t, const struct host_ranks *c, int64_t median)
 {
-    s->by_host = c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
-    if (!s->by_host && (double)c->largest > 0.8 * (double)s->cost_ns) s->times_last = 0;
+    struct rs_straggler *s = &t->sum;
+    bool together = t->together_ns > s->cost_ns / 2;
+    bool one_by_one = t->shared_ns <= s->cost_ns / 2;
+    s->by_host = (together || one_by_one) && c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
+    bool alone = (double)c->largest > 0.8 * (double)s->cost_ns;
+    if (!s->by_host && (!together || alone)) s->times_last = 0;
     if (s->by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* it costs no less than one of its ranks */
 }
 
@@ -249,7 +274,7 @@ static enum rs_status judge_hosts(struct work *w, struct rs_err *err)
     }
     int64_t median = status == RS_OK ? rs_median(costs, v->nseats) : 0;
     for (uint32_t h = 0; h < v->model->nhosts && status == RS_OK; h++)
-        judge_host(&w->tallies[v->nseats + h].sum, &hosts[h], median);
+        judge_host(&w->tallies[v->nseats + h], &hosts[h], median);
     for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++)
         w->tallies[i].sum.by_host &= w->tallies[v->nseats + v->seats[i].host].sum.by_host;
     free(hosts);

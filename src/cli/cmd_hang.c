@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/hang.h"
-#include "analyse/hang_words.h"
+#include "analyse/hang_phrases.h"
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/filters.h"
@@ -13,6 +13,7 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "join/ranks.h"
 #include "nccl/names.h"
 
 enum { MOST_ROWS = 24 }; /* of the evidence, in the text */
@@ -171,8 +172,9 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
 {
     const struct rs_hang_rank *r = &h->rows[i];
     const struct rs_member *x = r->member == RS_NONE ? NULL : &m->members[r->member];
-    if (x && x->global_rank >= 0)
-        rs_table_cell(t, "%d", x->global_rank);
+    int32_t rank = rs_job_rank(m, h->comm, r->rank);
+    if (rank >= 0)
+        rs_table_cell(t, "%d", rank);
     else
         rs_table_cell(t, "?");
     rs_table_cell(t, "%d", r->rank);
@@ -213,7 +215,9 @@ static enum rs_status print_evidence(const struct rs_model *m, const struct rs_h
             row_cells(&t, m, h, i);
             shown++;
         }
-    printf("\n");
+    char op[160];
+    rs_hang_op_text(m, h->op, op, sizeof op);
+    printf("\nranks in %s\n", op);
     enum rs_status status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
     if (h->nrows > shown) printf("and %" PRIu32 " more\n", h->nrows - shown);

@@ -66,7 +66,7 @@ struct rs_presence_row {
     uint32_t what; /* function, captured call with function, peer, or type */
     uint8_t stream;
     uint64_t last; /* the highest number that was recorded */
-    int64_t at; /* host ns of the latest; RS_TIME_NONE: not known */
+    int64_t at; /* host ns of the latest that was not captured; RS_TIME_NONE: not known */
     bool apart; /* a send or receive that could not be joined: then its numbers say little */
     uint64_t lost; /* events that may have been lost behind it; UINT64_MAX: any number */
 };
@@ -142,7 +142,9 @@ static enum rs_status note(struct rs_presence_index *x, const struct rs_model *m
     RS_TRY(make_row(x, m->parts.member[part], stream, what, &row, err));
     if (number > row->last) row->last = number;
     if ((stream == SENDS || stream == RECVS) && m->ops.nparts[m->parts.op[part]] == 1) row->apart = true;
-    if (m->parts.enqueued[part] > row->at) row->at = m->parts.enqueued[part];
+    /* Replays are told by another thread, later than calls that were made after them. */
+    bool late = m->parts.captured[part] && stream != REPLAYS;
+    if (!late && m->parts.enqueued[part] > row->at) row->at = m->parts.enqueued[part];
     return RS_OK;
 }
 

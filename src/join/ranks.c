@@ -182,3 +182,16 @@ enum rs_status rs_ranks_assign(struct rs_model *m, struct rs_err *err)
     rs_places_free(&w.places);
     return status;
 }
+
+int32_t rs_job_rank(const struct rs_model *m, uint32_t comm, int32_t rank)
+{
+    const struct rs_comm_row *c = &m->comms[comm];
+    uint32_t member = rs_comm_member(m, comm, rank);
+    if (member != RS_NONE) return m->members[member].global_rank;
+    if (c->first_member == RS_NONE || m->members[c->first_member].global_rank < 0) return -1;
+    const struct rs_member *x = &m->members[c->first_member];
+    int32_t stride = c->class < m->nclasses ? m->classes[c->class].stride : 0;
+    if (!stride) return -1;
+    int64_t r = (int64_t)x->global_rank + ((int64_t)rank - x->rank) * stride;
+    return r >= 0 && r < m->world ? (int32_t)r : -1;
+}

@@ -21,4 +21,8 @@ void rs_places_free(struct rs_places *p);
 /* Sets global_rank of all members, and the model's world: how many ranks the largest communicator has. */
 enum rs_status rs_ranks_assign(struct rs_model *m, struct rs_err *err);
 
+/* The rank of the job that a rank of a communicator is; -1: not known. Of one without a recording it is known where the
+ * communicator is a regular part of the job. */
+int32_t rs_job_rank(const struct rs_model *m, uint32_t comm, int32_t rank);
+
 #endif

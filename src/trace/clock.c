@@ -65,8 +65,8 @@ static struct rs_clock_line line_at(const struct rs_clock *c, uint64_t tick)
             high = mid;
     }
     const struct rs_clock_bracket *a = &c->samples[low].raw;
-    struct rs_clock_line line = {low ? middle(a) : 0, high < c->n ? middle(&c->samples[high].raw) : UINT64_MAX, middle(a),
-                                 (int64_t)a->ns, c->rate};
+    struct rs_clock_line line = {low ? middle(a) : 0, high < c->n ? middle(&c->samples[high].raw) : UINT64_MAX,
+                                 middle(a), (int64_t)a->ns, c->rate};
     if (c->n > 1) {
         size_t i = low + 1 < c->n ? low : low - 1; /* behind the last sample the last span goes on */
         const struct rs_clock_bracket *x = &c->samples[i].raw, *y = &c->samples[i + 1].raw;

@@ -10,8 +10,8 @@ static enum rs_status add_gap(struct rs_summary *s, struct rs_source *source, co
     s->gaps = grown;
     struct rs_lost_span *g = &grown[s->ngaps++];
     *g = (struct rs_lost_span){.from_ns = rs_clock_ns(&source->clock, cb->lost_first),
-                         .to_ns = rs_clock_ns(&source->clock, cb->lost_last),
-                         .tid = cb->tid};
+                               .to_ns = rs_clock_ns(&source->clock, cb->lost_last),
+                               .tid = cb->tid};
     for (int i = 0; i < RS_LOST_COUNTS; i++) g->lost += cb->args[i];
     return RS_OK;
 }

@@ -10,6 +10,7 @@ run=$TMP/run
 
 # Rows of [off by, stated error], of the GPU and of the host, in ns. The axis as a whole may lie anywhere: against the
 # median of all. Offsets hold at at_ns; the truth's fifth sample is the middle of the run.
+# shellcheck disable=SC2016 # the variables are jq's
 compare='
     (reduce $truth[0].gpus[] as $g ({}; .["\($g.host) \($g.pid)"] = $g.samples[4])) as $at
     | [.[] | $at["\(.host) \(.pid)"] as [$true, $gpu, $wall]

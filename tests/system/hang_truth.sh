@@ -34,7 +34,18 @@ done
 
 # A rank without a recording is named as such, and not blamed for what others did; rank 0 may be the guilty one.
 gen -n 16 --hosts 2 --steps 20 --hang not-joined:0@12 --no-recording 5
+is "title of the table" "$("$RINGSCOPE" hang "$run" | grep -c '^ranks in AllReduce [0-9]* of ')" 1
+is "rank of the job in the table" "$("$RINGSCOPE" hang "$run" | grep -c '^ *5 *5 .*no recording')" 1
 is "rank 0" "$(hang | jq -c '[.verdict, .ranks, .unseen_ranks]')" '["NOT_JOINED",[0],[5]]'
+
+# What comes over NVLink is not recorded: the rank before the network is not the only one that it can be.
+gen -n 16 --hosts 4 --hang stream-blocked:0@5 --no-recording 0
+is "fed by a rank without a recording" "$(hang | jq -c '[.ranks, (.conclusion[0] | test("or a rank before it on its host"))]')" '[[],true]'
+# Losses: a weaker verdict, and no wrong one. One operation that losses made two of is no mismatch with itself.
+gen -w graph -n 16 --hosts 4 --steps 12 --hang mismatch-func:13@5 --drop 0.05 --seed 2
+is "mismatch with losses" "$(hang 2>/dev/null | jq -c '[.verdict, .ranks]')" '["MISMATCH",[13]]'
+gen -w alltoall -n 16 --hosts 4 --steps 12 --hang stalled-net:7@6 --drop 0.01
+is "stalled with losses" "$(hang 2>/dev/null | jq -c '[.verdict, .ranks]')" '["STALLED_STEP",[7]]'
 
 # No hang: a run that closed, one with records removed, one that was recorded from its middle on, a flight recorder.
 for options in "--steps 20" "--steps 20 --drop 0.02" "--steps 30 --late 3@15" "--steps 60 --ring 3" "--steps 20 --no-recording 2"; do

@@ -19,12 +19,14 @@ gen() { # OPTION...: a run into $run
 }
 
 # Which operations there are, by what names them: [comm, func, seq] of collectives, [comm, src, dst, index] of pairs.
+# shellcheck disable=SC2016 # the variables are jq's
 named_by_truth='.communicators as $c | [.operations[] | $c[.[1]].comm as $comm
     | if .[2] == "Send" then [$comm, .[7], .[8], .[9]] else [$comm, .[2], .[3]] end] | sort'
 named_by_us='[.[] | select(.kind != "fanout") | if .kind == "pair" then [.comm, .src, .dst, .index] else [.comm, .func, .seq] end] | sort'
 
 # Pairs by time: the operation of the truth that started, at the sender and at the receiver, when ours did. The axis may lie
 # anywhere against true time: `shift` is where, by the median of all. Prints [joined, wrongly joined, nowhere in the truth].
+# shellcheck disable=SC2016
 pairs_by_time='
     ($truth[0].communicators | map(.comm)) as $comms
     | (reduce ($truth[0].operations[] | select(.[2] == "Send")) as $o ({};

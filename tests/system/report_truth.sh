@@ -50,6 +50,13 @@ done
 gen -w tpdp --no-world --steps 30 --slow 13:2000
 is "no world" "$(first .pid)" "$(jq -c '[ "rank", (.gpus[] | select(.rank == 13) | .pid)]' "$run/truth.json")"
 
+# Two ranks of two hosts: neither host, whose ranks are not late together.
+gen -n 8 --hosts 2 --slow 5:300 --slow 2:280 --steps 200
+is "no host" "$(jq -r '.conclusion[0] | test("^Rank .* cost the others up to ")' "$TMP/report")" true
+# Passed on where there is one communicator only.
+gen -w pipeline --slow 5:2000 --steps 30
+is "one communicator" "$(jq -r '.conclusion | any(test("in other communicators"))' "$TMP/report")" false
+
 # Nobody is late: nobody is named.
 gen --steps 40 --seed 7
 is "nobody" "$(jq -r '.conclusion[0] | test("^(No rank stands out|Nobody)")' "$TMP/report")" true

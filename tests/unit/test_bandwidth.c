@@ -145,6 +145,30 @@ static void test_quantiles(void **state)
     assert_int_equal(rs_mad(few, 5, 3), 1);
 }
 
+/* Two links of a kind, one of them four times as slow: measured by the other, not by a median that holds itself. */
+static void test_slow_link_of_two(void **state)
+{
+    (void)state;
+    make_job(2, 1, 1 * US);
+    make_comm(1, 0, 1, 2);
+    for (uint32_t r = 0; r < 2; r++) {
+        struct rs_net net = {.member = r,
+                             .peer = (int32_t)(1 - r),
+                             .send_ns = r ? 40 * MS : 10 * MS,
+                             .sent = 100,
+                             .sent_bytes = 100 << 16};
+        fine(rs_model_net(&model, &net, NULL));
+    }
+    look(&view);
+    struct rs_matrix m;
+    fine(rs_matrix_find(&m, &view, &everything, RS_TIME_NONE, NULL));
+    assert_int_equal(m.nslow, 1);
+    assert_int_equal(m.slow[0].scope, RS_SLOW_LINK);
+    assert_int_equal(m.rows[m.slow[0].row].rank, 1);
+    assert_true(m.slow[0].slower > 3.99 && m.slow[0].slower < 4.01);
+    rs_matrix_free(&m);
+}
+
 /* A ring over 8 ranks on 4 hosts: the link from 3 to 4 takes four times as long for a byte. Its sender has other links, so
  * it is the link; where all links of a sender are slow, it is the sender. */
 static void test_slow_links(void **state)
@@ -194,6 +218,7 @@ int main(void)
         cmocka_unit_test_teardown(test_unknown_ends, forget),
         cmocka_unit_test_teardown(test_many_sizes, forget),
         cmocka_unit_test(test_quantiles),
+        cmocka_unit_test_teardown(test_slow_link_of_two, forget),
         cmocka_unit_test_teardown(test_slow_links, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -109,6 +109,64 @@ static void test_no_pattern(void **state)
     assert_int_equal(rs_steps_of(&steps, 5), RS_NONE);
 }
 
+/* Numbers that look drawn, the same each time. */
+static int64_t draw(uint64_t *x, int64_t below)
+{
+    *x ^= *x << 13, *x ^= *x >> 7, *x ^= *x << 17;
+    return (int64_t)(*x % (uint64_t)below);
+}
+
+/* 40 steps of 4 equal operations on a machine with other load: pauses of any length hide the step. None is told, rather than
+ * 160 of one operation. */
+static void test_noise(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        make_job(1, 2, 1 * US);
+        uint32_t world = make_comm(1, 0, 1, 2);
+        uint64_t x = seed * 0x9e3779b97f4a7c15;
+        int64_t t = 0;
+        for (int i = 0; i < 160; i++) {
+            int64_t noise = draw(&x, 3) ? draw(&x, 2 * MS) : draw(&x, 20 * MS);
+            t = both(world, "AllReduce", 25 << 20, t + (i % 4 ? 1 : 2) * MS + noise, 500 * US);
+        }
+        find();
+        assert_int_equal(steps.n, 0);
+        forget(NULL);
+    }
+}
+
+/* One operation, be it ever so regular, is no step where there are others beside it. */
+static void test_one_of_several(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    for (int i = 0; i < 60; i++) {
+        both(world, "AllReduce", 25 << 20, i * 10 * MS, 5 * MS);
+        if (i % 20 == 7 || i % 20 == 12) both(world, "AllGather", 1 << 20, i * 10 * MS + 6 * MS, 10 * US);
+    }
+    find();
+    assert_int_equal(steps.n, 0);
+}
+
+/* Where ends were lost a pause looks longer than it was: it cuts no step in two. */
+static void test_lost_ends(void **state)
+{
+    (void)state;
+    make_job(1, 2, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 2);
+    int64_t t = 0;
+    for (int i = 0; i < 60 * 4; i++) t = both(world, "AllReduce", 25 << 20, t + (i % 4 ? 1 : 11) * MS, 8 * MS);
+    static const uint32_t lost[] = {9, 41, 57, 110, 149, 205}; /* the second of a step, or the third */
+    for (uint32_t i = 0; i < model.parts.n; i++)
+        for (size_t k = 0; k < sizeof lost / sizeof *lost; k++)
+            if (model.parts.op[i] == lost[k]) model.parts.end[i] = RS_TIME_NONE;
+    find();
+    assert_int_equal(steps.n, 60);
+    assert_int_equal(steps.ops, 4);
+}
+
 /* Rank 1 is 8 ms late in step 12; the transfer takes 7 ms more in step 20; all compute 6 ms longer in step 30. */
 static void test_outliers(void **state)
 {
@@ -161,6 +219,9 @@ int main(void)
         cmocka_unit_test_teardown(test_step_of, forget),
         cmocka_unit_test_teardown(test_many_small_ones, forget),
         cmocka_unit_test_teardown(test_no_pattern, forget),
+        cmocka_unit_test(test_noise),
+        cmocka_unit_test_teardown(test_one_of_several, forget),
+        cmocka_unit_test_teardown(test_lost_ends, forget),
         cmocka_unit_test_teardown(test_outliers, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

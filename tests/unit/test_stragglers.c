@@ -122,6 +122,26 @@ static void test_slow_host(void **state)
     assert_null(host_row(0));
 }
 
+/* Rank 5 is 300 us late in each operation and rank 2 of the other host 280 us, so that rank 5 costs little; now and then
+ * another rank of host 1 is the last. Host 1 costs more than rank 5 alone, and its ranks are not late together. */
+static void test_one_rank_is_no_host(void **state)
+{
+    (void)state;
+    make_job(2, 4, 1 * US);
+    uint32_t world = make_comm(1, 0, 1, 8);
+    for (int i = 0; i < 200; i++) {
+        int64_t starts[8], t = i * 20 * MS;
+        for (int r = 0; r < 8; r++) starts[r] = t + (r == 5 ? 300 * US : r == 2 ? 280 * US : 0);
+        if (i % 4 == 1) starts[4 + i / 4 % 2 * 2] = t + 330 * US; /* 4 or 6 */
+        add_coll(world, "AllReduce", 1 << 20, starts, 500 * US);
+    }
+    find();
+    assert_int_equal(cost_of(5), 150 * 20 * US);
+    assert_null(host_row(0));
+    assert_null(host_row(1));
+    assert_false(rank_row(5)->by_host);
+}
+
 /* Tensor parallel inside hosts (0-3, 4-7), data parallel across. Rank 5 computes 2 ms longer in each step. Its mates wait
  * for it in the tensor-parallel operation and are late for the data-parallel one: that is rank 5's doing, once. */
 static void play_tpdp(int steps, bool drop)
@@ -363,6 +383,7 @@ int main(void)
         cmocka_unit_test_teardown(test_one_straggler, forget),
         cmocka_unit_test_teardown(test_ties_cost_nothing, forget),
         cmocka_unit_test_teardown(test_slow_host, forget),
+        cmocka_unit_test_teardown(test_one_rank_is_no_host, forget),
         cmocka_unit_test_teardown(test_passed_on, forget),
         cmocka_unit_test_teardown(test_passed_on_with_losses, forget),
         cmocka_unit_test_teardown(test_unclear, forget),
