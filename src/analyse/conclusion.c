@@ -72,6 +72,11 @@ static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggl
     rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost the others up to ", 100 * x->share,
                      x->compared);
     of_the_run(&s, r, x->cost_ns);
+    if (x->seat != RS_NONE && x->once_ns != RS_TIME_NONE && x->once_ns < x->cost_ns - x->cost_ns / 5) {
+        rs_strbuf_puts(&s, ", or ");
+        rs_words_ns(&s, x->once_ns);
+        rs_strbuf_puts(&s, " if one delay a step shows in several operations");
+    }
     rs_strbuf_puts(&s, x->seat == RS_NONE ? "; its ranks are late together: " : "; it was ");
     rs_strbuf_puts(&s, advice(x));
     if (x->passed_on_ns > x->cost_ns / 10) {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/conclusion.h"
+#include "analyse/once.h"
 
 /* ---- the basis ---- */
 
@@ -87,6 +88,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
     int64_t from = leave_out(r, o->warmup);
     RS_TRY(rs_stragglers_find(&r->stragglers, &r->view, err));
+    RS_TRY(rs_once_find(&r->stragglers, &r->view, &r->steps, err));
     RS_TRY(rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm, err));
     RS_TRY(rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth, err));
     if (o->network) RS_TRY(rs_matrix_find(&r->network, &r->view, o->filter, from, err));

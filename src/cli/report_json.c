@@ -112,6 +112,7 @@ static void stragglers(struct rs_json *j, const struct rs_report *r)
         rs_json_key_double(j, "last_share_low", x->share_low);
         rs_json_key_double(j, "last_share_high", x->share_high);
         rs_json_key_i64(j, "cost_ns", x->cost_ns);
+        key_time(j, "cost_once_ns", x->once_ns);
         rs_json_key_i64(j, "inherited_ns", x->inherited_ns);
         rs_json_key_i64(j, "repeated_ns", x->repeated_ns);
         rs_json_key_i64(j, "unclear_ns", x->unclear_ns);
