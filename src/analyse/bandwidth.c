@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/quantile.h"
+#include "base/mix.h"
 #include "base/room.h"
 #include "join/waits.h"
 
@@ -22,24 +23,18 @@ struct work {
     int64_t *times;
 };
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * 0x9e3779b97f4a7c15;
-    return h ^ h >> 32;
-}
-
 static uint64_t group_key(const struct work *w, uint32_t op)
 {
     const struct rs_model *m = w->view->model;
     uint32_t comm = m->ops.comm[op], class = m->comms[comm].class;
     uint64_t shape = w->by_comm || class == RS_NONE ? UINT64_C(1) << 40 | comm : class;
-    return mix(mix(3, shape), (uint64_t)m->ops.kind[op] << 16 | m->ops.func[op]);
+    return rs_mix(rs_mix(3, shape), (uint64_t)m->ops.kind[op] << 16 | m->ops.func[op]);
 }
 
 static uint64_t size_key(uint64_t group, uint64_t bytes, bool together)
 {
     int power = bytes ? 64 - __builtin_clzll(bytes) : 0;
-    return mix(mix(5, group), together ? UINT64_C(1) << 63 | (uint64_t)power : bytes);
+    return rs_mix(rs_mix(5, group), together ? UINT64_C(1) << 63 | (uint64_t)power : bytes);
 }
 
 /* ---- rows ---- */

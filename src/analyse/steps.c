@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/quantile.h"
+#include "base/mix.h"
 
 enum {
     FEWEST = 3, /* steps that make a pattern */
@@ -65,20 +66,14 @@ static bool takes_part(const struct work *w, const uint32_t *member_in, uint32_t
     return m->ops.kind[op] != RS_OP_PAIR || m->ops.root[op] == rank || m->ops.dst[op] == rank;
 }
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * 0x9e3779b97f4a7c15;
-    return h ^ h >> 29;
-}
-
 /* Sizes of point to point change with the data (experts), those of collectives with the model only. */
 static uint64_t symbol_key(const struct rs_model *m, uint32_t op)
 {
     uint32_t comm = m->ops.comm[op];
     bool sized = m->ops.kind[op] != RS_OP_PAIR && m->ops.kind[op] != RS_OP_FANOUT;
-    uint64_t h = mix(1, m->comms[comm].class != RS_NONE ? m->comms[comm].class : UINT64_C(1) << 32 | comm);
-    h = mix(h, (uint64_t)m->ops.kind[op] << 16 | m->ops.func[op]);
-    return mix(h, sized ? m->ops.bytes[op] : 0);
+    uint64_t h = rs_mix(1, m->comms[comm].class != RS_NONE ? m->comms[comm].class : UINT64_C(1) << 32 | comm);
+    h = rs_mix(h, (uint64_t)m->ops.kind[op] << 16 | m->ops.func[op]);
+    return rs_mix(h, sized ? m->ops.bytes[op] : 0);
 }
 
 static enum rs_status add_item(struct work *w, uint32_t op, struct rs_err *err)

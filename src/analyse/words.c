@@ -24,7 +24,8 @@ void rs_words_ns(struct rs_strbuf *s, int64_t ns)
         scaled(s, x / 1e9, "s");
 }
 
-void rs_words_bytes(struct rs_strbuf *s, uint64_t bytes)
+/* "64 MiB" */
+static void words_bytes(struct rs_strbuf *s, uint64_t bytes)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     double x = (double)bytes;
@@ -61,5 +62,5 @@ void rs_words_func(struct rs_strbuf *s, const struct rs_model *m, const struct r
     const char *func = rs_model_text(m, row->func);
     rs_strbuf_puts(s, *func ? func : "operation");
     rs_strbuf_puts(s, row->bytes_min != row->bytes_max ? " of about " : " of ");
-    rs_words_bytes(s, row->bytes);
+    words_bytes(s, row->bytes);
 }

@@ -9,6 +9,7 @@
 #include "cli/clock_rows.h"
 #include "cli/commands.h"
 #include "cli/filters.h"
+#include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"
@@ -19,15 +20,6 @@ enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
 
 /* ---- JSON ---- */
 
-static void put_time(struct rs_json *j, const char *key, int64_t ns)
-{
-    rs_json_key(j, key);
-    if (ns == RS_TIME_NONE)
-        rs_json_null(j);
-    else
-        rs_json_i64(j, ns);
-}
-
 static void put_drift(struct rs_json *j, const char *key, const struct rs_model *m, uint32_t domain)
 {
     if (domain == RS_NONE || m->domains[domain].method == RS_CLOCK_NONE)
@@ -36,28 +28,16 @@ static void put_drift(struct rs_json *j, const char *key, const struct rs_model 
         rs_json_key_double(j, key, m->domains[domain].drift_ppm);
 }
 
-static void put_uuid(struct rs_json *j, const struct rs_domain *gpu)
-{
-    char text[37], *at = text;
-    bool any = false;
-    for (int i = 0; gpu && i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) *at++ = '-';
-        at += snprintf(at, 3, "%02x", gpu->uuid[i]);
-        any |= gpu->uuid[i] != 0;
-    }
-    rs_json_key_str(j, "uuid", any ? text : NULL);
-}
-
 static void put_gpu(struct rs_json *j, const struct rs_model *m, const struct rs_clock_row *row,
                     const struct rs_late *late)
 {
     const struct rs_domain *gpu = row->gpu == RS_NONE ? NULL : &m->domains[row->gpu];
-    put_uuid(j, gpu);
+    rs_uuid_json(j, gpu ? gpu->uuid : NULL);
     put_drift(j, "gpu_drift_ppm", m, row->gpu);
     rs_json_key(j, "read_late_ns");
     rs_json_object(j);
-    put_time(j, "p50", late->p50_ns);
-    put_time(j, "p99", late->p99_ns);
+    rs_time_json(j, "p50", late->p50_ns);
+    rs_time_json(j, "p99", late->p99_ns);
     rs_json_end(j);
     rs_json_key_u64(j, "ring_overruns", gpu ? gpu->overruns : 0);
     rs_json_key_u64(j, "stale_timers", gpu ? gpu->stale : 0);
@@ -81,9 +61,9 @@ static void put_fit(struct rs_json *j, const struct rs_model *m, const struct rs
     rs_json_end(j);
     rs_json_key_u64(j, "island", r->islands[own - m->domains]);
     rs_json_key_u64(j, "fitted", own->fitted);
-    put_time(j, "spread_ns", own->spread_ns);
+    rs_time_json(j, "spread_ns", own->spread_ns);
     rs_json_key_u64(j, "pieces", own->axis.n > 1 ? own->axis.n - 1 : own->axis.n);
-    put_time(j, "at_ns", m->aligned ? r->at : RS_TIME_NONE);
+    rs_time_json(j, "at_ns", m->aligned ? r->at : RS_TIME_NONE);
 }
 
 static void put_row(struct rs_json *j, struct rs_model *m, const struct rs_clock_rows *r,
@@ -98,11 +78,11 @@ static void put_row(struct rs_json *j, struct rs_model *m, const struct rs_clock
     rs_json_array(j);
     for (uint32_t i = 0; i < row->nranks; i++) rs_json_i64(j, row->ranks[i]);
     rs_json_end(j);
-    put_time(j, "offset_ns", rs_clock_offset(m, r, rs_clock_of_host(m, row)));
+    rs_time_json(j, "offset_ns", rs_clock_offset(m, r, rs_clock_of_host(m, row)));
     put_drift(j, "drift_ppm", m, rs_clock_of_host(m, row));
-    put_time(j, "error_ns", rs_clock_host_error(m, r, row));
-    put_time(j, "gpu_offset_ns", rs_clock_offset(m, r, row->gpu));
-    put_time(j, "gpu_error_ns", rs_clock_error(m, r, row->gpu));
+    rs_time_json(j, "error_ns", rs_clock_host_error(m, r, row));
+    rs_time_json(j, "gpu_offset_ns", rs_clock_offset(m, r, row->gpu));
+    rs_time_json(j, "gpu_error_ns", rs_clock_error(m, r, row->gpu));
     rs_json_key_str(j, "method", rs_clock_method_name(rs_clock_own(m, row)->method));
     put_gpu(j, m, row, late);
     put_fit(j, m, r, row);

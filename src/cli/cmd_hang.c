@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cli/commands.h"
 #include "cli/filters.h"
-#include "cli/ops_json.h"
+#include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"

@@ -38,12 +38,6 @@ static int by_time(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-static int64_t moment_of(const struct rs_model *m, uint32_t op)
-{
-    if (m->ops.first[op] != RS_TIME_NONE) return m->ops.first[op];
-    return m->parts.enqueued[m->order[m->ops.part[op]]];
-}
-
 static enum rs_status choose(const struct rs_model *m, const struct rs_filter *filter, struct moment **out, uint32_t *n,
                              struct rs_err *err)
 {
@@ -51,7 +45,7 @@ static enum rs_status choose(const struct rs_model *m, const struct rs_filter *f
     if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     *n = 0;
     for (uint32_t i = 0; i < m->ops.n; i++)
-        if (rs_filter_op(filter, m, i)) rows[(*n)++] = (struct moment){moment_of(m, i), i};
+        if (rs_filter_op(filter, m, i)) rows[(*n)++] = (struct moment){rs_op_begin(m, i), i};
     qsort(rows, *n, sizeof *rows, by_time);
     *out = rows;
     return RS_OK;
@@ -134,7 +128,7 @@ static const char *remark(const struct rs_model *m, uint32_t op)
 static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, int64_t zero)
 {
     const struct rs_ops *o = &m->ops;
-    int64_t longest = RS_TIME_NONE, at = moment_of(m, op);
+    int64_t longest = RS_TIME_NONE, at = rs_op_begin(m, op);
     struct rs_op_rank rank;
     for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);)
         if (rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE && rank.end - rank.start > longest)

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "cli/ops_json.h"
+#include "cli/model_json.h"
 #include "join/classes.h"
 
 enum { MOST_RANKS = 1 << 20 }; /* a number beyond that is damaged */
@@ -30,18 +30,6 @@ static void parent_json(struct rs_json *j, const struct rs_model *m, const struc
     rs_json_end(j);
 }
 
-static void uuid_json(struct rs_json *j, const uint8_t uuid[16])
-{
-    char text[37] = "";
-    bool known = false;
-    for (int i = 0, at = 0; i < 16; i++) {
-        if (i == 4 || i == 6 || i == 8 || i == 10) text[at++] = '-';
-        at += snprintf(text + at, sizeof text - (size_t)at, "%02x", uuid[i]);
-        known |= uuid[i] != 0;
-    }
-    rs_json_key_str(j, "uuid", known ? text : NULL);
-}
-
 static void members_json(struct rs_json *j, const struct rs_model *m, const struct rs_comm_row *row)
 {
     rs_json_key(j, "members");
@@ -50,7 +38,7 @@ static void members_json(struct rs_json *j, const struct rs_model *m, const stru
         rs_json_object(j);
         rs_json_key_number_or_null(j, "rank", m->members[i].rank);
         rs_member_json(j, m, i);
-        uuid_json(j, m->members[i].uuid);
+        rs_uuid_json(j, m->members[i].uuid);
         rs_json_end(j);
     }
     rs_json_end(j);

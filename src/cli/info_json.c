@@ -1,5 +1,6 @@
 #include "cli/info_json.h"
 
+#include "cli/model_json.h"
 #include "cli/settings_text.h"
 #include "nccl/names.h"
 #include "trace/alive.h"
@@ -78,16 +79,7 @@ static void communicators(struct rs_json *j, struct rs_source *s)
         else
             rs_json_key_null(j, "device");
         rs_json_key_str(j, "bus_id", f->bus_id[0] ? f->bus_id : NULL);
-        char uuid[37] = "";
-        bool known = false;
-        for (int b = 0, at = 0; b < 16; b++) {
-            static const char hex[] = "0123456789abcdef";
-            known |= f->uuid[b] != 0;
-            if (b == 4 || b == 6 || b == 8 || b == 10) uuid[at++] = '-';
-            uuid[at++] = hex[f->uuid[b] >> 4];
-            uuid[at++] = hex[f->uuid[b] & 15];
-        }
-        rs_json_key_str(j, "uuid", known ? uuid : NULL);
+        rs_uuid_json(j, f->uuid);
         rs_json_key_i64(j, "created_ns", rs_clock_ns(&s->clock, c->created_tick));
         if (c->destroyed_tick)
             rs_json_key_i64(j, "destroyed_ns", rs_clock_ns(&s->clock, c->destroyed_tick));

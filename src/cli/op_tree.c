@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "cli/model_json.h"
 #include "cli/units.h"
 #include "export/args.h"
 #include "nccl/abi.h"
@@ -156,14 +157,6 @@ static void print_text(struct tree *t, uint32_t parent, int depth, int64_t zero)
     }
 }
 
-static void key_time(struct rs_json *j, const char *key, int64_t ns)
-{
-    if (ns == RS_TIME_NONE)
-        rs_json_key_null(j, key);
-    else
-        rs_json_key_i64(j, key, ns);
-}
-
 static void print_json(struct rs_json *j, struct tree *t)
 {
     const struct rs_proc *p = &t->model->procs[t->proc];
@@ -181,10 +174,10 @@ static void print_json(struct rs_json *j, struct tree *t)
         else
             rs_json_hex(j, t->nodes[n->parent].start.handle);
         rs_json_key_str(j, "type", rs_nccl_type_name(n->start.type));
-        key_time(j, "start_ns", n->from);
-        key_time(j, "end_ns", n->to);
-        key_time(j, "gpu_start_ns", n->gpu_from);
-        key_time(j, "gpu_end_ns", n->gpu_to);
+        rs_time_json(j, "start_ns", n->from);
+        rs_time_json(j, "end_ns", n->to);
+        rs_time_json(j, "gpu_start_ns", n->gpu_from);
+        rs_time_json(j, "gpu_end_ns", n->gpu_to);
         rs_json_key(j, "args");
         rs_json_object(j);
         rs_args_json(j, &t->source->process, &n->start);
@@ -241,7 +234,7 @@ enum rs_status rs_op_tree(struct rs_model *m, struct rs_inputs *in, uint32_t op,
     struct tree t = {.model = m, .level = level};
     struct rs_map procs = {0};
     enum rs_status status = want(&t, op, &procs, err);
-    int64_t zero = m->ops.first[op] != RS_TIME_NONE ? m->ops.first[op] : m->parts.enqueued[m->order[m->ops.part[op]]];
+    int64_t zero = rs_op_begin(m, op);
     for (uint32_t i = 0; i < in->n && status == RS_OK; i++) { /* processes are in the order of their sources */
         if (!rs_map_find(&procs, i)) continue;
         t.source = &in->sources[i];

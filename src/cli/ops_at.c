@@ -4,32 +4,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/ops_json.h"
+#include "cli/model_json.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "join/ranks.h"
 
-/* What one GPU of a process did: the operation that ran, or else those around the moment. */
+/* What was done at one place: the operation that ran, or else those around the moment. */
 struct seat {
     uint32_t member; /* one of its members */
     uint32_t now, before, after; /* parts; RS_NONE */
 };
-
-struct seats {
-    struct seat *rows;
-    uint32_t n;
-    struct rs_map index; /* process and clock domain -> row */
-};
-
-static enum rs_status find_seat(struct seats *s, const struct rs_model *m, uint32_t member, struct seat **seat,
-                                struct rs_err *err)
-{
-    const struct rs_member *x = &m->members[member];
-    uint64_t *at;
-    RS_TRY(rs_map_at(&s->index, (uint64_t)x->proc << 32 | x->gpu, s->n, &at, err));
-    if (*at == s->n) s->rows[s->n++] = (struct seat){member, RS_NONE, RS_NONE, RS_NONE};
-    *seat = &s->rows[*at];
-    return RS_OK;
-}
 
 /* The end of a part, or the latest moment that it may have had. */
 static int64_t end_of(const struct rs_parts *p, uint32_t part)
@@ -123,27 +107,29 @@ static int by_rank(const void *a, const void *b, void *of)
     return x->proc != y->proc ? (x->proc < y->proc ? -1 : 1) : x->device - y->device;
 }
 
-static enum rs_status collect(struct seats *s, const struct rs_model *m, const struct rs_filter *filter, int64_t at,
-                              struct rs_err *err)
+/* Fills a seat for every place with a rank that passes; returns how many. */
+static uint32_t collect(struct seat *seats, const struct rs_places *places, const struct rs_model *m,
+                        const struct rs_filter *filter, int64_t at)
 {
-    struct seat *seat;
+    for (uint32_t i = 0; i < places->n; i++) seats[i] = (struct seat){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     for (uint32_t i = 0; i < m->nmembers; i++)
-        if (rs_filter_rank(filter, m, i)) RS_TRY(find_seat(s, m, i, &seat, err));
+        if (seats[places->of[i]].member == RS_NONE && rs_filter_rank(filter, m, i)) seats[places->of[i]].member = i;
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        uint32_t member = m->parts.member[i];
-        uint32_t op = m->parts.op[i];
+        uint32_t member = m->parts.member[i], op = m->parts.op[i];
         if (!rs_filter_rank(filter, m, member) || (op != RS_NONE && !rs_filter_op(filter, m, op))) continue;
-        RS_TRY(find_seat(s, m, member, &seat, err));
-        look(seat, m, i, at);
+        look(&seats[places->of[member]], m, i, at);
     }
-    return RS_OK;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < places->n; i++)
+        if (seats[i].member != RS_NONE) seats[n++] = seats[i];
+    return n;
 }
 
-static enum rs_status show(struct seats *s, const struct rs_model *m, int64_t at, struct rs_json *json,
+static enum rs_status show(struct seat *seats, uint32_t n, const struct rs_model *m, int64_t at, struct rs_json *json,
                            struct rs_err *err)
 {
-    qsort_r(s->rows, s->n, sizeof *s->rows, by_rank, (void *)(uintptr_t)m);
-    for (uint32_t i = 0; json && i < s->n; i++) row_json(json, m, &s->rows[i], at);
+    qsort_r(seats, n, sizeof *seats, by_rank, (void *)(uintptr_t)m);
+    for (uint32_t i = 0; json && i < n; i++) row_json(json, m, &seats[i], at);
     if (json) return RS_OK;
     struct rs_table t = {0};
     rs_table_column(&t, RS_RIGHT, "rank");
@@ -153,7 +139,7 @@ static enum rs_status show(struct seats *s, const struct rs_model *m, int64_t at
     rs_table_column(&t, RS_LEFT, "does");
     rs_table_column(&t, RS_LEFT, "operation");
     rs_table_column(&t, RS_LEFT, "");
-    for (uint32_t i = 0; i < s->n; i++) row_text(&t, m, &s->rows[i], at);
+    for (uint32_t i = 0; i < n; i++) row_text(&t, m, &seats[i], at);
     enum rs_status status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
     return status;
@@ -162,14 +148,15 @@ static enum rs_status show(struct seats *s, const struct rs_model *m, int64_t at
 enum rs_status rs_ops_at(const struct rs_model *m, const struct rs_filter *filter, int64_t at, struct rs_json *json,
                          struct rs_err *err)
 {
-    struct seats s = {.rows = calloc(m->nmembers + 1, sizeof *s.rows)};
-    if (!s.rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = collect(&s, m, filter, at, err);
-    if (status == RS_OK) status = show(&s, m, at, json, err);
+    struct rs_places places;
+    RS_TRY(rs_places_find(&places, m, err));
+    struct seat *seats = calloc((size_t)places.n + 1, sizeof *seats);
+    enum rs_status status = seats ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = show(seats, collect(seats, &places, m, filter, at), m, at, json, err);
     if (status == RS_OK && !json && (at < rs_model_begin(m) || at > rs_model_end(m)))
-        printf("\nThat is %s the recordings.\n",
-               at < rs_model_begin(m) ? "before the first callback of" : "behind the last callback of");
-    free(s.rows);
-    rs_map_free(&s.index);
+        printf("\nThat is %s callback of the recordings.\n",
+               at < rs_model_begin(m) ? "before the first" : "behind the last");
+    free(seats);
+    rs_places_free(&places);
     return status;
 }

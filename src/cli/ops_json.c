@@ -1,5 +1,6 @@
 #include "cli/ops_json.h"
 
+#include "cli/model_json.h"
 #include "join/classes.h"
 #include "join/waits.h"
 
@@ -20,7 +21,7 @@ bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct
     return true;
 }
 
-const char *rs_op_kind_name(uint8_t kind)
+static const char *kind_name(uint8_t kind)
 {
     static const char *const names[] = {[RS_OP_COLL] = "coll",
                                         [RS_OP_PAIR] = "pair",
@@ -30,7 +31,7 @@ const char *rs_op_kind_name(uint8_t kind)
     return names[kind];
 }
 
-const char *rs_time_source_name(uint8_t source)
+static const char *source_name(uint8_t source)
 {
     static const char *const names[] = {[RS_FROM_NOTHING] = NULL,
                                         [RS_FROM_KERNEL] = "kernel",
@@ -39,26 +40,9 @@ const char *rs_time_source_name(uint8_t source)
     return names[source];
 }
 
-void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
-{
-    if (ns == RS_TIME_NONE)
-        rs_json_key_null(j, key);
-    else
-        rs_json_key_i64(j, key, ns);
-}
-
 static void text(struct rs_json *j, const struct rs_model *m, const char *key, uint16_t id)
 {
     rs_json_key_str(j, key, id ? rs_model_text(m, id) : NULL);
-}
-
-void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member)
-{
-    const struct rs_member *x = &m->members[member];
-    rs_json_key_number_or_null(j, "global_rank", x->global_rank);
-    rs_json_key_str(j, "host", m->hosts[m->procs[x->proc].host].name);
-    rs_json_key_u64(j, "pid", m->procs[x->proc].pid);
-    rs_json_key_number_or_null(j, "device", x->device);
 }
 
 static void rank_json(struct rs_json *j, const struct rs_model *m, const struct rs_op_rank *r)
@@ -76,9 +60,9 @@ static void rank_json(struct rs_json *j, const struct rs_model *m, const struct 
     rs_time_json(j, "enqueued_ns", p->enqueued[i]);
     rs_time_json(j, "launched_ns", p->launched[i]);
     rs_time_json(j, "start_ns", r->start);
-    rs_json_key_str(j, "start_source", rs_time_source_name(p->start_source[i]));
+    rs_json_key_str(j, "start_source", source_name(p->start_source[i]));
     rs_time_json(j, "end_ns", r->end);
-    rs_json_key_str(j, "end_source", r->end == RS_TIME_NONE ? NULL : rs_time_source_name(p->end_source[i]));
+    rs_json_key_str(j, "end_source", r->end == RS_TIME_NONE ? NULL : source_name(p->end_source[i]));
     rs_time_json(j, "end_after_ns", r->end == RS_TIME_NONE ? p->after[i] : RS_TIME_NONE);
     rs_time_json(j, "end_before_ns", r->end == RS_TIME_NONE ? p->before[i] : RS_TIME_NONE);
     rs_time_json(j, "wait_ns", rs_part_wait(m, i));
@@ -170,7 +154,7 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
     else
         rs_json_null(j);
     text(j, m, "func", o->func[op]);
-    rs_json_key_str(j, "kind", rs_op_kind_name(o->kind[op]));
+    rs_json_key_str(j, "kind", kind_name(o->kind[op]));
     rs_json_key(j, "seq");
     if (o->seq[op] == UINT64_MAX)
         rs_json_null(j);

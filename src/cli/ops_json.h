@@ -16,14 +16,6 @@ struct rs_op_rank {
 /* Takes the next rank out of an operation's parts: *at goes from 0 to its nparts. False: that was all. */
 bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *rank);
 
-const char *rs_op_kind_name(uint8_t kind);
-const char *rs_time_source_name(uint8_t source);
-
 void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const struct rs_presence_index *presence);
-
-/* "global_rank":..,"host":..,"pid":..,"device":.. of a member: what every object that bears a rank carries. */
-void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member);
-/* A time, or null. */
-void rs_time_json(struct rs_json *j, const char *key, int64_t ns);
 
 #endif

@@ -2,33 +2,12 @@
 
 #include <string.h>
 
+#include "cli/model_json.h"
 #include "cli/settings_text.h"
 
 enum { MOST_STRAGGLERS = 1000 };
 
-static void key_time(struct rs_json *j, const char *key, int64_t ns)
-{
-    if (ns == RS_TIME_NONE)
-        rs_json_key_null(j, key);
-    else
-        rs_json_key_i64(j, key, ns);
-}
-
 /* ---- who ---- */
-
-static void key_uuid(struct rs_json *j, const uint8_t uuid[16])
-{
-    static const char hex[] = "0123456789abcdef";
-    char text[37] = "";
-    bool known = false;
-    for (int b = 0, at = 0; b < 16; b++) {
-        known |= uuid[b] != 0;
-        if (b == 4 || b == 6 || b == 8 || b == 10) text[at++] = '-';
-        text[at++] = hex[uuid[b] >> 4];
-        text[at++] = hex[uuid[b] & 15];
-    }
-    rs_json_key_str(j, "uuid", known ? text : NULL);
-}
 
 /* host, pid, device of a seat; of a whole host: its name, and nulls. */
 static void where(struct rs_json *j, const struct rs_report *r, uint32_t seat, uint32_t host)
@@ -70,15 +49,15 @@ static void by_func(struct rs_json *j, const struct rs_report *r)
         rs_json_key_u64(j, "calls", x->calls);
         rs_json_key(j, "time_ns");
         rs_json_object(j);
-        key_time(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
-        key_time(j, "p90", x->timed ? x->p90_ns : RS_TIME_NONE);
-        key_time(j, "p99", x->timed ? x->p99_ns : RS_TIME_NONE);
+        rs_time_json(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
+        rs_time_json(j, "p90", x->timed ? x->p90_ns : RS_TIME_NONE);
+        rs_time_json(j, "p99", x->timed ? x->p99_ns : RS_TIME_NONE);
         rs_json_end(j);
-        key_time(j, "total_ns", x->timed ? x->total_ns : RS_TIME_NONE);
-        key_time(j, "wait_ns", x->waited ? x->wait_sum_ns / (int64_t)x->waited : RS_TIME_NONE);
-        key_time(j, "wait_sum_ns", x->waited ? x->wait_sum_ns : RS_TIME_NONE);
-        key_time(j, "transfer_ns", x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : RS_TIME_NONE);
-        key_time(j, "transfer_p50_ns", x->transferred ? x->transfer_p50_ns : RS_TIME_NONE);
+        rs_time_json(j, "total_ns", x->timed ? x->total_ns : RS_TIME_NONE);
+        rs_time_json(j, "wait_ns", x->waited ? x->wait_sum_ns / (int64_t)x->waited : RS_TIME_NONE);
+        rs_time_json(j, "wait_sum_ns", x->waited ? x->wait_sum_ns : RS_TIME_NONE);
+        rs_time_json(j, "transfer_ns", x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : RS_TIME_NONE);
+        rs_time_json(j, "transfer_p50_ns", x->transferred ? x->transfer_p50_ns : RS_TIME_NONE);
         rs_json_key_double(j, "algbw_gbs", x->algbw);
         rs_json_key_double(j, "busbw_gbs", x->busbw);
         rs_json_key_double(j, "algbw_seen_gbs", x->algbw_seen);
@@ -103,7 +82,7 @@ static void stragglers(struct rs_json *j, const struct rs_report *r)
         rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
         where(j, r, x->seat, x->host);
         if (x->seat != RS_NONE)
-            key_uuid(j, r->view.model->members[r->view.seats[x->seat].member].uuid);
+            rs_uuid_json(j, r->view.model->members[r->view.seats[x->seat].member].uuid);
         else
             rs_json_key_null(j, "uuid");
         rs_json_key_u64(j, "times_last", x->times_last);
@@ -112,7 +91,7 @@ static void stragglers(struct rs_json *j, const struct rs_report *r)
         rs_json_key_double(j, "last_share_low", x->share_low);
         rs_json_key_double(j, "last_share_high", x->share_high);
         rs_json_key_i64(j, "cost_ns", x->cost_ns);
-        key_time(j, "cost_once_ns", x->once_ns);
+        rs_time_json(j, "cost_once_ns", x->once_ns);
         rs_json_key_i64(j, "inherited_ns", x->inherited_ns);
         rs_json_key_i64(j, "repeated_ns", x->repeated_ns);
         rs_json_key_i64(j, "unclear_ns", x->unclear_ns);
@@ -264,7 +243,7 @@ static void course(struct rs_json *j, const struct rs_report *r)
         rs_json_key_number_or_null(j, "bytes", lead ? (int64_t)lead->bytes : -1);
         rs_json_key(j, "time_ns");
         rs_json_object(j);
-        key_time(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
+        rs_time_json(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
         rs_json_end(j);
         rs_json_key_double(j, "wait_share", x->wait_share);
         rs_json_key_double(j, "busbw_gbs", x->busbw);
@@ -298,8 +277,8 @@ static void basis(struct rs_json *j, const struct rs_report *r)
     rs_json_key_u64(j, "ranks", b->ranks);
     rs_json_key_u64(j, "hosts", b->hosts);
     rs_json_key_number_or_null(j, "world_size", r->view.model->world);
-    key_time(j, "from_ns", b->from_ns);
-    key_time(j, "to_ns", b->to_ns);
+    rs_time_json(j, "from_ns", b->from_ns);
+    rs_time_json(j, "to_ns", b->to_ns);
     rs_json_key_number_or_null(j, "clock_error_ns", b->max_error_ns);
     rs_json_key_bool(j, "aligned", r->view.model->aligned);
     rs_json_key(j, "operations");

@@ -24,7 +24,8 @@ static inline int64_t after(struct thread *a, int64_t ns)
     return a->t;
 }
 
-int64_t rs_gen_call_time(struct rs_gen_job *j, int rank)
+/* When the process of this rank can make its next call. */
+static int64_t call_time(struct rs_gen_job *j, int rank)
 {
     struct rs_gen_rank *r = &j->ranks[rank];
     struct rs_gen_process *p = &j->procs[r->process];
@@ -41,7 +42,7 @@ int64_t rs_gen_call_time(struct rs_gen_job *j, int rank)
 static void begin(struct rs_gen_job *j, struct thread *a, int rank)
 {
     struct rs_gen_process *p = rs_gen_process_of(j, rank);
-    *a = (struct thread){.slot = p->a, .t = rs_gen_call_time(j, rank), .bits = rs_gen_next(&j->rng)};
+    *a = (struct thread){.slot = p->a, .t = call_time(j, rank), .bits = rs_gen_next(&j->rng)};
     if (p->recorded) rs_gen_file_until(&p->file, a->t);
 }
 

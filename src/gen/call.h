@@ -26,9 +26,6 @@ struct rs_gen_task {
     bool send;
 };
 
-/* When the process of this rank can make its next call. */
-int64_t rs_gen_call_time(struct rs_gen_job *job, int rank);
-
 /* Members first to first + n - 1, all of one process. */
 void rs_gen_call_coll(struct rs_gen_job *job, const struct rs_gen_coll *coll, int first, int n);
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mix.h"
+
 bool rs_group_name(const char *name, size_t *length, const char **group)
 {
     const char *colon = name ? strrchr(name, ':') : NULL; /* descriptions are free text, names are not */
@@ -26,16 +28,10 @@ static int32_t stride_of(const struct rs_model *m, const struct rs_comm_row *c)
     return stride;
 }
 
-static uint64_t mix(uint64_t h, uint64_t value)
-{
-    h = (h ^ value) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
-
 static uint64_t key_of(int32_t nranks, int32_t stride, const char *text, size_t n)
 {
-    uint64_t h = mix(mix(1, (uint32_t)nranks), (uint32_t)stride);
-    for (size_t i = 0; i < n; i++) h = mix(h, (unsigned char)text[i]);
+    uint64_t h = rs_mix(rs_mix(1, (uint32_t)nranks), (uint32_t)stride);
+    for (size_t i = 0; i < n; i++) h = rs_mix(h, (unsigned char)text[i]);
     return h;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "join/replays.h"
 
 /* How a part is numbered. Each is a space of keys of its own. */
@@ -14,21 +15,13 @@ enum space {
     ALONE, /* nothing certain to join it by */
 };
 
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-    return h ^ h >> 29;
-}
-
 uint64_t rs_op_id(const struct rs_model *m, uint32_t comm, const char *func, uint64_t a, uint64_t b)
 {
     const struct rs_comm_row *c = &m->comms[comm];
-    uint64_t h = mix(c->hash, (uint64_t)c->incarnation << 1 | 1);
-    if (!c->hash) h = mix(h, comm); /* an old interface: communicators cannot be told apart by their hash */
+    uint64_t h = rs_mix(c->hash, (uint64_t)c->incarnation << 1 | 1);
+    if (!c->hash) h = rs_mix(h, comm); /* an old interface: communicators cannot be told apart by their hash */
     for (; *func; func++) h = (h ^ (unsigned char)*func) * 0x100000001b3;
-    h = mix(mix(h, a), b);
+    h = rs_mix(rs_mix(h, a), b);
     return h ? h : 1;
 }
 
@@ -99,7 +92,7 @@ static enum rs_status find_op(struct rs_model *m, struct rs_map *index, const st
                               uint32_t *op, struct rs_err *err)
 {
     if (k->space == ALONE) return add_op(m, k, part, op, err);
-    uint64_t h = mix(mix((uint64_t)k->comm << 24 | (uint64_t)k->func << 8 | k->space, k->a), k->b);
+    uint64_t h = rs_mix(rs_mix((uint64_t)k->comm << 24 | (uint64_t)k->func << 8 | k->space, k->a), k->b);
     for (;; h++) {
         uint64_t *at;
         RS_TRY(rs_map_at(index, h, RS_NONE, &at, err));

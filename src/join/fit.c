@@ -84,7 +84,8 @@ static double median(double *v, uint32_t n)
 
 /* ---- a line ---- */
 
-double rs_fit_rate(const double *x, const double *y, uint32_t n, double *work)
+/* The slope of a robust line through points by x; 0 where they are too close together. `work` holds n numbers. */
+static double slope(const double *x, const double *y, uint32_t n, double *work)
 {
     /* Each point with the one half the points later: a quarter of the points may be wrong. Pairs too close in time would
      * bring only noise. */
@@ -246,7 +247,7 @@ static enum rs_status fit_points(struct rs_fit *fit, const double *x, const doub
     double span = x[n - 1] - x[0];
     struct line l = {.middle = x[0] + span / 2};
     if (n < FEW || span <= 0) return fit_constant(fit, &l, x, y, n, work, err);
-    l.rate = rs_fit_rate(x, y, n, work);
+    l.rate = slope(x, y, n, work);
     level(&l, x, y, n, work);
     double rate_se = MEDIAN_LOSS * l.sigma * sqrt(12.0 / n) / span;
     if (3 * rate_se > RS_FIT_RATE_MOST) return fit_constant(fit, &l, x, y, n, work, err);

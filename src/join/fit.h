@@ -42,9 +42,6 @@ struct rs_fit {
 enum rs_status rs_fit_make(struct rs_fit *fit, const double *x, const double *y, uint32_t n, struct rs_err *err);
 void rs_fit_free(struct rs_fit *fit);
 
-/* The slope of a robust line through points by x; 0 where they are too close together. `work` holds n numbers. */
-double rs_fit_rate(const double *x, const double *y, uint32_t n, double *work);
-
 /* The value below which a share q of the values lies (0.5: the median, between the middle two); moves the values about.
  * 0 for none. */
 double rs_fit_quantile(double *values, uint32_t n, double q);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
 #include "nccl/abi.h"
 
 /* ---- what a process may have lost ---- */
@@ -103,16 +104,7 @@ static enum rs_status make_row(struct rs_presence_index *x, uint32_t member, enu
             if (is_row(*row, member, stream, what)) return RS_OK;
             continue;
         }
-        if (x->nrows == x->cap) {
-            uint32_t cap = x->cap ? 2 * x->cap : 256;
-            void *rows = realloc(x->rows, cap * sizeof *x->rows);
-            if (!rows) {
-                rs_map_delete(&x->streams, key);
-                return rs_fail(err, RS_NO_MEMORY, "out of memory");
-            }
-            x->rows = rows;
-            x->cap = cap;
-        }
+        RS_ROOM(x->rows, x->nrows, x->cap, err);
         *row = &x->rows[x->nrows++];
         **row = (struct rs_presence_row){member, what, (uint8_t)stream, 0, RS_TIME_NONE, false, 0};
         return RS_OK;

@@ -2,14 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "join/presence.h"
 #include "nccl/abi.h"
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-    h = (h ^ x) * 0x9e3779b97f4a7c15u;
-    return h ^ h >> 29;
-}
 
 static bool is_coll(const struct rs_parts *t, uint32_t i)
 {
@@ -32,7 +27,7 @@ static enum rs_status find_frozen(struct rs_replays *f, const struct rs_model *m
         for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
             if (!is_coll(t, i) || (t->captured[i] == 0) != eager) continue;
             uint64_t *state = rs_map_find(&f->funcs, func_key(m, i));
-            uint64_t use = mix(mix(t->member[i], t->func[i]), t->seq[i]);
+            uint64_t use = rs_mix(rs_mix(t->member[i], t->func[i]), t->seq[i]);
             if (eager) {
                 if (state && *state == 1 && rs_map_find(&used, use)) *state = 2;
                 continue;

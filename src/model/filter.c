@@ -52,15 +52,6 @@ bool rs_filter_time(const struct rs_filter *f, int64_t ns)
     return ns != RS_TIME_NONE && (!f->has_from || ns >= f->from) && (!f->has_to || ns < f->to);
 }
 
-/* When an operation began, as far as that is known: its first start, else the first API call. */
-static int64_t moment(const struct rs_model *m, uint32_t op)
-{
-    int64_t t = m->ops.first[op];
-    for (uint32_t i = 0; t == RS_TIME_NONE && i < m->ops.nparts[op]; i++)
-        t = m->parts.enqueued[m->order[m->ops.part[op] + i]];
-    return t;
-}
-
 bool rs_filter_op(const struct rs_filter *f, const struct rs_model *m, uint32_t op)
 {
     if (!rs_filter_comm(f, m, m->ops.comm[op])) return false;
@@ -70,5 +61,5 @@ bool rs_filter_op(const struct rs_filter *f, const struct rs_model *m, uint32_t 
     bool rank = !f->nranks;
     for (uint32_t i = 0; i < m->ops.nparts[op] && !rank; i++)
         rank = rs_filter_rank(f, m, m->parts.member[m->order[m->ops.part[op] + i]]);
-    return rank && rs_filter_time(f, (f->has_from || f->has_to) ? moment(m, op) : 0);
+    return rank && rs_filter_time(f, (f->has_from || f->has_to) ? rs_op_begin(m, op) : 0);
 }

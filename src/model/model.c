@@ -340,6 +340,14 @@ uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank)
     return (uint32_t)rs_map_get(&m->member_index, (uint64_t)comm << 32 | (uint32_t)rank, RS_NONE);
 }
 
+int64_t rs_op_begin(const struct rs_model *m, uint32_t op)
+{
+    int64_t t = m->ops.first[op];
+    for (uint32_t i = 0; t == RS_TIME_NONE && i < m->ops.nparts[op]; i++)
+        t = m->parts.enqueued[m->order[m->ops.part[op] + i]];
+    return t;
+}
+
 unsigned rs_dtype_bytes(const char *dtype)
 {
     static const struct {

@@ -379,6 +379,8 @@ uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part);
 uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank);
 /* Bytes of one element of NCCL's datatype name; "Unknown" is ncclUint8 (reference 1.4), hence 1. */
 unsigned rs_dtype_bytes(const char *dtype);
+/* When an operation began, as far as that is known: its first start, else the first API call. */
+int64_t rs_op_begin(const struct rs_model *m, uint32_t op);
 /* Wall time at which "t = 0" of relative times lies: the earliest callback of any process on the common axis. */
 int64_t rs_model_begin(const struct rs_model *m);
 int64_t rs_model_end(const struct rs_model *m);

@@ -1,0 +1,32 @@
+#include "cli/model_json.h"
+
+void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
+{
+    if (ns == RS_TIME_NONE)
+        rs_json_key_null(j, key);
+    else
+        rs_json_key_i64(j, key, ns);
+}
+
+void rs_uuid_json(struct rs_json *j, const uint8_t *uuid)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[37] = "";
+    bool known = false;
+    for (int b = 0, at = 0; uuid && b < 16; b++) {
+        known |= uuid[b] != 0;
+        if (b == 4 || b == 6 || b == 8 || b == 10) text[at++] = '-';
+        text[at++] = hex[uuid[b] >> 4];
+        text[at++] = hex[uuid[b] & 15];
+    }
+    rs_json_key_str(j, "uuid", known ? text : NULL);
+}
+
+void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member)
+{
+    const struct rs_member *x = &m->members[member];
+    rs_json_key_number_or_null(j, "global_rank", x->global_rank);
+    rs_json_key_str(j, "host", m->hosts[m->procs[x->proc].host].name);
+    rs_json_key_u64(j, "pid", m->procs[x->proc].pid);
+    rs_json_key_number_or_null(j, "device", x->device);
+}
