@@ -36,6 +36,10 @@ for archive in "$(pkg-config --variable=libdir libzstd 2>/dev/null || true)/libz
     fi
 done
 
+# zlib only unpacks what other tools wrote: the reader takes it as it is, the plugin never.
+echo 'int main(void) { return zlibVersion()[0] == 0; }' >"$work/zlib.c"
+! try -include zlib.h "$work/zlib.c" -lz || echo "ZLIB := -lz"
+
 # TLS descriptors: a thread's variable in a dlopened library without a call into the loader. Other targets than
 # x86-64 have them by default or not at all.
 case $($CC -dumpmachine) in

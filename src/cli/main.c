@@ -23,6 +23,11 @@ static const struct {
 #else
     {"zstd", true, "compressed recordings"},
 #endif
+#ifdef RS_NO_ZLIB
+    {"zlib", false, ".gz files cannot be read"},
+#else
+    {"zlib", true, ".gz files of other tools"},
+#endif
 };
 
 static void print_usage(FILE *to)

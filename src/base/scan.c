@@ -1,0 +1,346 @@
+#include "base/scan.h"
+
+#include <stdlib.h>
+
+enum { MOST_LEVELS = 1024, LONGEST_TOKEN = 1 << 26, WINDOW = 1 << 24, DOUBT_REACH = 512, MOST_BLANKS = 256 };
+
+/* What a byte is outside of strings; BARE is what is in words and numbers. */
+enum { BARE, GAP, COMMA, OPEN, SHUT, QUOTE, ODD };
+#define GAPS_16(from) [(from)...(from) + 15] = GAP
+static const uint8_t kind[256] = {
+    GAPS_16(0),   GAPS_16(16),  [' '] = GAP,  [':'] = GAP,   [','] = COMMA, ['{'] = OPEN,
+    ['['] = OPEN, ['}'] = SHUT, [']'] = SHUT, ['"'] = QUOTE, [0xe2] = ODD, /* a typographic quote may begin so */
+};
+/* What may stand behind a string. */
+static const bool follows[256] = {[','] = 1, [':'] = 1, ['}'] = 1, [']'] = 1, ['\n'] = 1, ['\r'] = 1};
+
+void rs_scan_bytes(struct rs_scan *s, struct rs_bytes *bytes)
+{
+    *s = (struct rs_scan){.bytes = bytes, .text = ""};
+}
+
+void rs_scan_memory(struct rs_scan *s, const char *text, size_t n)
+{
+    *s = (struct rs_scan){.start = text, .at = text, .end = text + n, .text = ""};
+}
+
+void rs_scan_free(struct rs_scan *s)
+{
+    free(s->buffer);
+    s->buffer = NULL;
+    s->start = s->at = s->end = s->plain_end = NULL;
+    s->bytes = NULL;
+}
+
+/* ---- more bytes ---- */
+
+static bool break_off(struct rs_scan *s, enum rs_status code, const char *why)
+{
+    rs_fail(&s->err, code, "%s: at byte %llu: %s", rs_bytes_path(s->bytes),
+            (unsigned long long)(s->start_offset + (uint64_t)(s->at - s->start)), why);
+    s->bytes = NULL;
+    s->plain_end = s->end;
+    return false;
+}
+
+/* Moves what is left to the buffer's begin and makes room for `n` bytes behind it. */
+static bool make_room(struct rs_scan *s, size_t n)
+{
+    size_t left = (size_t)(s->end - s->at);
+    if (!s->buffer && !(s->start = s->at = s->end = s->buffer = malloc(s->cap = n)))
+        return break_off(s, RS_NO_MEMORY, "out of memory");
+    if (left && s->at != s->buffer) memmove(s->buffer, s->at, left);
+    s->start_offset += (uint64_t)(s->at - s->start);
+    s->start = s->at = s->buffer;
+    s->end = s->buffer + left;
+    if (left + n <= s->cap) return true;
+    size_t cap = left + n > 2 * s->cap ? left + n : 2 * s->cap;
+    char *grown = realloc(s->buffer, cap);
+    if (!grown) return break_off(s, RS_NO_MEMORY, "out of memory");
+    s->start = s->at = s->buffer = grown;
+    s->end = grown + left;
+    s->cap = cap;
+    return true;
+}
+
+/* Puts more bytes behind what is left from `at` on, which may move. False: there are no more. */
+static bool refill(struct rs_scan *s)
+{
+    const char *block;
+    size_t n;
+    if (!s->bytes) return false;
+    if (s->end - s->at > LONGEST_TOKEN) return break_off(s, RS_BAD_INPUT, "a string or word of more than 64 MiB");
+    if (s->end < s->plain_end) {
+        rs_bytes_rest(s->bytes, s->at);
+        s->end += s->plain_end - s->end > WINDOW ? WINDOW : s->plain_end - s->end;
+        return true;
+    }
+    if (rs_bytes_next(s->bytes, &block, &n, &s->err) != RS_OK || !n) {
+        s->bytes = NULL;
+        return false;
+    }
+    if (rs_bytes_packing(s->bytes) == RS_PLAIN) { /* comes whole, and stays where it is */
+        s->start = s->at = s->end = block;
+        s->plain_end = block + n;
+        return refill(s);
+    }
+    if (!make_room(s, n)) return false;
+    memcpy(s->buffer + (s->end - s->at), block, n);
+    s->end += n;
+    return true;
+}
+
+/* The byte `n` behind `at`, -1 at the end of the input. `at` may move. */
+static int look(struct rs_scan *s, size_t n)
+{
+    while ((size_t)(s->end - s->at) <= n)
+        if (!refill(s)) return -1;
+    return (unsigned char)s->at[n];
+}
+
+/* ---- nesting ---- */
+
+static void at_level(struct rs_scan *s)
+{
+    unsigned level = s->depth - 1;
+    s->object = s->depth && s->depth <= MOST_LEVELS && (s->nesting[level / 64] >> (level % 64) & 1);
+    s->want_key = s->object;
+    s->want_value = false;
+}
+
+static enum rs_token open_level(struct rs_scan *s, bool object)
+{
+    if (s->depth < MOST_LEVELS) {
+        uint64_t bit = UINT64_C(1) << (s->depth % 64), *level = &s->nesting[s->depth / 64];
+        *level = object ? *level | bit : *level & ~bit;
+    }
+    if (s->depth < UINT32_MAX) s->depth++;
+    at_level(s);
+    return object ? RS_T_OBJECT : RS_T_ARRAY;
+}
+
+static enum rs_token close_level(struct rs_scan *s)
+{
+    if (s->depth) s->depth--;
+    at_level(s);
+    return RS_T_CLOSE;
+}
+
+static enum rs_token end_input(struct rs_scan *s)
+{
+    s->cut |= s->depth > 0 || s->err.code != RS_OK;
+    s->depth = 0;
+    at_level(s);
+    return RS_T_END;
+}
+
+/* ---- strings ---- */
+
+static bool is_odd_quote(struct rs_scan *s, size_t n)
+{
+    return look(s, n) == 0xe2 && look(s, n + 1) == 0x80 && (look(s, n + 2) | 1) == 0x9d;
+}
+
+/* The first byte from *n on that is no blank; bounded, as a text in doubt is looked at again. */
+static int behind_blanks(struct rs_scan *s, size_t *n)
+{
+    int c;
+    for (size_t most = *n + MOST_BLANKS; (c = look(s, *n)) == ' ' || c == '\t'; ++*n)
+        if (*n == most) return '\n'; /* as good as a line's end */
+    return c;
+}
+
+/* Whether a string can end in front of `n`. With `strict` a comma in an object must have a key behind it. */
+static bool can_end(struct rs_scan *s, size_t n, bool strict)
+{
+    int c = behind_blanks(s, &n);
+    if (c == ',' && strict && s->object) {
+        n++;
+        c = behind_blanks(s, &n);
+        return c < 0 || c == '"' || c == '\n' || c == '\r' || c == '}' || is_odd_quote(s, n);
+    }
+    return c < 0 || follows[c];
+}
+
+/* The length of a string that is not plain: with escapes, at the end of what is at hand, or with quotes inside that
+ * nobody escaped, as in "name": "{"device": "cpu", "dtype": "half"}(12): run". Such a quote puts the rest in doubt: from
+ * there on the end must lie outside of brackets, or is the first place that could be one when the line ends before. */
+static size_t hard_string(struct rs_scan *s, size_t from, bool odd, size_t *behind)
+{
+    size_t fit = 0, typo = 0; /* where it may end: at a quote; at a typographic one though it began with a plain one */
+    bool doubt = false;
+    int64_t open = 0;
+    for (size_t n = from;; n++) {
+        int c = look(s, n);
+        if (fit && (c < 0 || c == '\n' || n - from > DOUBT_REACH)) {
+            *behind = fit + 1;
+            return fit - from;
+        }
+        if (c < 0 && !typo) {
+            s->cut = true;
+            *behind = (size_t)(s->end - s->at); /* the last byte may be a backslash: n is behind it */
+            return *behind - from;
+        }
+        if (c == '\\') {
+            n++;
+        } else if (c == '"' && can_end(s, n + 1, doubt)) {
+            *behind = n + 1;
+            if (!doubt || !open) return n - from;
+            if (!fit) fit = n;
+        } else if ((c == '"' && !odd) || c < 0) {
+            if (typo) {
+                *behind = typo + 3;
+                return typo - from;
+            }
+            doubt = true;
+        } else if (c == 0xe2 && is_odd_quote(s, n)) {
+            *behind = n + 3;
+            if (odd) return n - from;
+            if (!typo && !doubt && can_end(s, n + 3, true)) typo = n;
+        } else if (kind[c] == OPEN) {
+            open++;
+        } else if (kind[c] == SHUT) {
+            open--;
+        }
+    }
+}
+
+static inline const char *find_quote(const char *p, const char *end)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    for (; end - p >= 8; p += 8) { /* eight at once: the lowest byte that is 0 after the xor */
+        uint64_t w;
+        memcpy(&w, p, 8);
+        w ^= ones * '"';
+        w = (w - ones) & ~w & ones << 7;
+        if (w) return p + __builtin_ctzll(w) / 8;
+    }
+#endif
+    while (p < end && *p != '"') p++;
+    return p;
+}
+
+/* The length of the string behind a `quote` of so many bytes at `at`; *behind is where the token ends. */
+static inline size_t string_length(struct rs_scan *s, size_t quote, size_t *behind)
+{
+    const char *from = s->at + quote;
+    if (quote == 1) {
+        const char *p = find_quote(from, s->end);
+        if (s->end - p > 1 && follows[(unsigned char)p[1]] && p[-1] != '\\') {
+            *behind = (size_t)(p + 1 - s->at);
+            return (size_t)(p - from);
+        }
+    }
+    return hard_string(s, quote, quote != 1, behind);
+}
+
+/* ---- tokens ---- */
+
+static inline enum rs_token value(struct rs_scan *s, enum rs_token token)
+{
+    s->want_value = s->want_key;
+    s->want_key = s->object && !s->want_key;
+    return s->want_value ? RS_T_KEY : token;
+}
+
+static inline enum rs_token take_string(struct rs_scan *s, size_t quote)
+{
+    size_t behind, n = string_length(s, quote, &behind);
+    s->text = s->at + quote;
+    s->n = n;
+    s->at += behind;
+    return value(s, RS_T_STRING);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static enum rs_token take_bare(struct rs_scan *s)
+{
+    size_t n = 1;
+    do {
+        const char *p = s->at + n;
+        while (p < s->end && (kind[(unsigned char)*p] == BARE || kind[(unsigned char)*p] == ODD)) p++;
+        n = (size_t)(p - s->at);
+    } while (s->at + n == s->end && refill(s));
+    const char *t = s->text = s->at;
+    s->n = n;
+    s->at += n;
+    bool sign = *t == '-' || *t == '+' || *t == '.';
+    return value(s, is_digit(*t) || (sign && n > 1 && (is_digit(t[1]) || t[1] == '.')) ? RS_T_NUMBER : RS_T_WORD);
+}
+
+static enum rs_token next(struct rs_scan *s)
+{
+    for (;;) {
+        const char *p = s->at;
+        while (p < s->end && kind[(unsigned char)*p] == GAP) p++;
+        s->at = p;
+        if (p == s->end) {
+            if (refill(s)) continue;
+            s->cut |= s->want_value;
+            s->offset = s->start_offset + (uint64_t)(s->at - s->start);
+            s->text = "";
+            s->n = 0;
+            return end_input(s);
+        }
+        s->offset = s->start_offset + (uint64_t)(p - s->start);
+        unsigned k = kind[(unsigned char)*p];
+        if (k == QUOTE) return take_string(s, 1);
+        if (k == BARE && s->offset == 0 && look(s, 0) == 0xef && look(s, 1) == 0xbb && look(s, 2) == 0xbf) {
+            s->at += 3; /* the mark with which some begin UTF-8 */
+            continue;
+        }
+        if (k == BARE) return take_bare(s);
+        if (k == ODD) return is_odd_quote(s, 0) ? take_string(s, 3) : take_bare(s);
+        s->text = s->at;
+        s->n = 0;
+        if (s->want_value && k != OPEN) return value(s, RS_T_WORD); /* it has none */
+        s->at++;
+        if (k == OPEN) return open_level(s, *p == '{');
+        if (k == SHUT) return close_level(s);
+    }
+}
+
+enum rs_token rs_scan_next(struct rs_scan *s)
+{
+    return s->last = next(s);
+}
+
+void rs_scan_leave(struct rs_scan *s, unsigned depth)
+{
+    bool in_word = false; /* where a typographic quote begins nothing */
+    s->last = RS_T_CLOSE;
+    while (s->depth >= depth && s->depth) {
+        const char *p = s->at;
+        while (p < s->end && kind[(unsigned char)*p] < OPEN) p++;
+        if (p > s->at) in_word = kind[(unsigned char)p[-1]] == BARE;
+        s->at = p;
+        if (p == s->end) {
+            if (!refill(s)) end_input(s);
+            continue;
+        }
+        unsigned k = kind[(unsigned char)*p];
+        size_t behind = 1;
+        if (k == QUOTE || (k == ODD && !in_word && is_odd_quote(s, 0))) {
+            string_length(s, k == QUOTE ? 1 : 3, &behind);
+        } else if (k == OPEN) {
+            open_level(s, *p == '{');
+        } else if (k == SHUT) {
+            close_level(s);
+        }
+        in_word = k == ODD && behind == 1;
+        s->at += behind;
+    }
+    s->text = "";
+    s->n = 0;
+}
+
+void rs_scan_skip(struct rs_scan *s)
+{
+    if (s->last == RS_T_KEY) rs_scan_next(s);
+    if (s->last == RS_T_OBJECT || s->last == RS_T_ARRAY) rs_scan_leave(s, s->depth);
+}

@@ -1,0 +1,41 @@
+/* Any bytes as a log of Inspector. Every line is an operation, another one, or bad. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/inspector.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static volatile size_t looked_at; /* so that everything is */
+
+static void must(int fine)
+{
+    if (!fine) abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rs_inspector p;
+    struct rs_err err;
+    const char *text = (const char *)data;
+    looked_at += rs_inspector_recognise(text, size);
+    enum rs_status status = rs_inspector_read_memory(&p, "x", text, size, &err);
+    must(status == RS_OK || status == RS_BAD_INPUT);
+    must(p.lines == p.n_ops + p.other_lines + p.bad_lines && !p.bad_lines == (p.damage.code == RS_OK));
+    uint64_t ops = 0;
+    for (uint32_t i = 0; i < p.n_members; i++) {
+        const struct rs_inspector_member *m = &p.members[i];
+        looked_at += strlen(m->comm_name) + strlen(m->host) + strlen(m->version) + strlen(m->git_rev);
+        ops += m->ops;
+    }
+    must(ops == p.n_ops);
+    for (uint32_t i = 0; i < p.n_ops; i++) {
+        const struct rs_inspector_op *op = &p.ops[i];
+        must(op->member < p.n_members && op->first_kernel + op->n_kernels <= p.n_kernels && op->offset < size);
+        must(op->exec_ns >= -1 && op->start_us >= -1 && op->stop_us >= -1 && op->peer >= -1);
+        looked_at += strlen(op->func);
+    }
+    for (uint32_t i = 0; i < p.n_kernels; i++) must(p.kernels[i].start_us >= -1 && p.kernels[i].channel >= -1);
+    rs_inspector_free(&p);
+    return 0;
+}
