@@ -44,14 +44,14 @@ endif
 # Sanitizers make gcc see dangers that are not there: no -Werror with them.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB)
+DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB) $(if $(SQLITE),,-DRS_NO_SQLITE)
 COMPILE   = $(CC) -std=c11 $(if $(DEBUG),-O0 -g3,-O2 -g) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 PLUGIN_CFLAGS  := -fPIC -fvisibility=hidden $(TLS_DIALECT)
 PLUGIN_LDFLAGS := -shared -static-libgcc -Wl,-z,nodelete -Wl,-z,now -Wl,--version-script=src/plugin/exports.map \
 	-Wl,--exclude-libs,ALL $(if $(SAN),,-Wl,-z,defs)
 # The simulator stands in for libcudart towards the plugin: those symbols must be found in the executable.
 EXPORTED := $(patsubst %,-Xlinker --dynamic-list=%,$(wildcard src/sim/fakecuda.syms))
-LIBS     := $(ZSTD) $(ZLIB) -lpthread -ldl -lm
+LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) -lpthread -ldl -lm
 
 # ---- what a user wants -----------------------------------------------------------------------------------------------
 

@@ -40,6 +40,10 @@ done
 echo 'int main(void) { return zlibVersion()[0] == 0; }' >"$work/zlib.c"
 ! try -include zlib.h "$work/zlib.c" -lz || echo "ZLIB := -lz"
 
+# SQLite reads the exports of Nsight Systems: the reader alone, too.
+echo 'int main(void) { return sqlite3_libversion_number() == 0; }' >"$work/sqlite.c"
+! try -include sqlite3.h "$work/sqlite.c" -lsqlite3 || echo "SQLITE := -lsqlite3"
+
 # TLS descriptors: a thread's variable in a dlopened library without a call into the loader. Other targets than
 # x86-64 have them by default or not at all.
 case $($CC -dumpmachine) in

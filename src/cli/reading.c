@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
+#include "import/formats.h"
 #include "import/import.h"
 #include "join/join.h"
 
@@ -42,6 +43,10 @@ int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *in, char *co
 {
     struct rs_err err;
     if (rs_inputs_open(in, paths, npaths, rs_reading_progress, &err) != RS_OK) return rs_print_err(cmd->name, &err);
+    if (rs_formats_recognise(in, &err) != RS_OK) {
+        rs_inputs_close(in);
+        return rs_print_err(cmd->name, &err);
+    }
     for (size_t i = 0; i < in->nunreadable; i++) rs_warn(cmd->name, "%s", in->unreadable[i].why);
     size_t runs = in->nruns, before = in->n;
     int bad = rs_reading_choose(cmd, in, run);
@@ -66,6 +71,8 @@ int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *in, const 
 
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *in)
 {
+    for (size_t i = 0; i < in->nothers; i++)
+        if (in->others[i].why[0]) rs_warn(cmd->name, "%s", in->others[i].why);
     enum { MOST = 5 }; /* of one file; info --json has them all */
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_recording *r = in->sources[i].recording;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/formats.h"
 #include "import/members.h"
 #include "import/pairing.h"
 #include "trace/alive.h"
@@ -165,6 +166,7 @@ static enum rs_status add_all(struct rs_model *m, struct import *im, struct rs_i
         if (progress) progress(i + 1, in->n);
     }
     RS_TRY(rs_foreign_return(&im->foreign, m, im->spans, err));
+    RS_TRY(rs_formats_fill(m, in, progress, err));
     return rs_model_link(m, err);
 }
 

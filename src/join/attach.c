@@ -218,6 +218,17 @@ enum rs_status rs_attach_make(struct rs_attach *a, const struct rs_bounds *bound
     return status;
 }
 
+enum rs_status rs_attach_rigid(struct rs_attach *a, struct rs_err *err)
+{
+    *a = (struct rs_attach){.floor = INFINITY, .n = 1, .points = calloc(1, sizeof *a->points)};
+    if (!a->points) {
+        a->n = 0;
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    a->points[0] = (struct rs_attach_point){.low = -RS_ATTACH_RIGID, .high = RS_ATTACH_RIGID};
+    return RS_OK;
+}
+
 void rs_attach_free(struct rs_attach *a)
 {
     free(a->points);

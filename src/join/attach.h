@@ -22,6 +22,7 @@
 
 enum { RS_ATTACH_POINTS = 64 };
 #define RS_ATTACH_FLOOR 10e3 /* ns */
+#define RS_ATTACH_RIGID 1e3 /* ns: what a tool that put GPU times on the host's clock may be off by */
 
 struct rs_attach_point {
     double x; /* GPU ns since `base` */
@@ -40,6 +41,8 @@ struct rs_attach {
 };
 
 enum rs_status rs_attach_make(struct rs_attach *attach, const struct rs_bounds *bounds, struct rs_err *err);
+/* Of a GPU whose times came on the host's clock already. */
+enum rs_status rs_attach_rigid(struct rs_attach *attach, struct rs_err *err);
 void rs_attach_free(struct rs_attach *attach);
 
 /* The bounds of d - d0 at a GPU time; beyond the points they widen with twice the wander. False: nothing is known. */

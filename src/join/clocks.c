@@ -180,7 +180,9 @@ static enum rs_status find(struct rs_model *m, struct clocks *c, struct rs_err *
 static enum rs_status align_all(struct rs_model *m, struct clocks *c, bool align, struct rs_err *err)
 {
     RS_TRY(clocks_init(c, m, err));
-    for (uint32_t i = 0; i < m->ndomains; i++) RS_TRY(rs_attach_make(&c->attach[i], m->domains[i].bounds, err));
+    for (uint32_t i = 0; i < m->ndomains; i++)
+        RS_TRY(m->domains[i].rigid ? rs_attach_rigid(&c->attach[i], err)
+                                   : rs_attach_make(&c->attach[i], m->domains[i].bounds, err));
     drop_stale(m, c);
     if (!align) return RS_OK;
     RS_TRY(find(m, c, err));

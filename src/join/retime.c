@@ -17,6 +17,17 @@ static void retime_parts(struct rs_model *m)
         move(p->start_source[i] == RS_FROM_KERNEL ? gpu : host, &p->start[i]);
         move(p->end_source[i] == RS_FROM_KERNEL ? gpu : host, &p->end[i]);
         move(p->after_source[i] == RS_FROM_KERNEL ? gpu : host, &p->after[i]);
+        move(host, &p->before[i]);
+    }
+}
+
+static void retime_activities(struct rs_model *m)
+{
+    struct rs_activities *a = &m->activities;
+    for (uint32_t i = 0; i < a->n; i++) {
+        struct rs_axis *axis = &m->domains[m->lanes[a->lane[i]].domain].axis;
+        move(axis, &a->start[i]);
+        move(axis, &a->end[i]);
     }
 }
 
@@ -41,6 +52,7 @@ static void retime_proc(struct rs_model *m, struct rs_proc *p)
 void rs_retime(struct rs_model *m)
 {
     retime_parts(m);
+    retime_activities(m);
     for (uint32_t i = 0; i < m->nprocs; i++) retime_proc(m, &m->procs[i]);
     for (uint32_t i = 0; i < m->nmembers; i++) {
         struct rs_axis *host = &m->domains[rs_member_host_domain(m, i)].axis;

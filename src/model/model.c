@@ -54,7 +54,7 @@ enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *e
     RS_OP_COLUMNS(ZERO_COLUMN)
     t->seq[i] = UINT64_MAX;
     t->first[i] = t->last[i] = t->end[i] = RS_TIME_NONE;
-    t->comm[i] = t->fanout[i] = t->last_part[i] = RS_NONE;
+    t->comm[i] = t->fanout[i] = t->over[i] = t->last_part[i] = RS_NONE;
     t->root[i] = t->dst[i] = -1;
     t->confidence[i] = 100;
     return RS_OK;
@@ -81,6 +81,8 @@ void rs_model_free(struct rs_model *m)
     rs_map_free(&m->string_ids);
     rs_map_free(&m->comm_index);
     rs_map_free(&m->member_index);
+    rs_map_free(&m->name_ids);
+    rs_activities_free(&m->activities);
     free(m->strings);
     free(m->domains);
     free(m->hosts);
@@ -90,6 +92,10 @@ void rs_model_free(struct rs_model *m)
     free(m->classes);
     free(m->opens);
     free(m->nets);
+    free(m->lanes);
+    free(m->stats);
+    free(m->tags);
+    free(m->names);
     free(m->notes);
     free(m->order);
     rs_arena_free(&m->arena);
@@ -159,19 +165,39 @@ enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err 
     return RS_OK;
 }
 
-enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err)
+/* Every tool has its own communicators: what two say of one is brought together by the join. */
+static uint64_t comm_key(uint8_t tool, uint64_t hash)
+{
+    return hash + tool * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static enum rs_status add_comm(struct rs_model *m, uint8_t tool, uint64_t hash, uint32_t *index, struct rs_err *err)
 {
     ADD(m, comms, index, err);
     struct rs_comm_row *c = &m->comms[*index];
     c->hash = hash;
+    c->tool = tool;
     c->nranks = c->nnodes = -1;
     c->first_member = c->parent.comm = c->class = RS_NONE;
     if (!hash) return RS_OK;
     uint64_t *newest;
-    RS_TRY(rs_map_at(&m->comm_index, hash, *index, &newest, err));
+    RS_TRY(rs_map_at(&m->comm_index, comm_key(tool, hash), *index, &newest, err));
     if (*newest != *index) c->incarnation = m->comms[*newest].incarnation + 1;
     *newest = *index;
     return RS_OK;
+}
+
+enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err)
+{
+    return add_comm(m, RS_TOOL_RINGSCOPE, hash, index, err);
+}
+
+enum rs_status rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index,
+                                struct rs_err *err)
+{
+    uint64_t known = hash ? rs_map_get(&m->comm_index, comm_key((uint8_t)tool, hash), RS_NONE) : RS_NONE;
+    *index = (uint32_t)known;
+    return known != RS_NONE ? RS_OK : add_comm(m, (uint8_t)tool, hash, index, err);
 }
 
 enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index, struct rs_err *err)
@@ -240,7 +266,9 @@ static enum rs_status drop_empty_comms(struct rs_model *m, struct rs_err *err)
     for (uint32_t i = 0; i < m->nmembers; i++) m->members[i].comm = moved[m->members[i].comm];
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < kept && status == RS_OK; i++)
-        if (m->comms[i].hash) status = rs_map_put(&m->comm_index, m->comms[i].hash, i, err); /* the newest is last */
+        if (m->comms[i].hash)
+            status = rs_map_put(&m->comm_index, comm_key(m->comms[i].tool, m->comms[i].hash), i,
+                                err); /* the newest is last */
     free(moved);
     return status;
 }

@@ -22,8 +22,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "model/activities.h"
 #include "model/axis.h"
 #include "model/bounds.h"
+#include "model/extras.h"
 
 #define RS_TIME_NONE INT64_MIN
 #define RS_NONE UINT32_MAX /* no such row */
@@ -33,6 +35,21 @@ static inline int64_t rs_time_minus(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
+
+/* Whose words a row is. The order is that of detail: where two saw the same operation, the first leads and the other is laid
+ * over it (join/overlay.h). */
+enum rs_tool {
+    RS_TOOL_RINGSCOPE,
+    RS_TOOL_EXAMPLE, /* NCCL's example profiler */
+    RS_TOOL_KINETO, /* PyTorch's profiler */
+    RS_TOOL_NSYS, /* Nsight Systems */
+    RS_TOOL_INSPECTOR, /* NCCL Inspector */
+    RS_TOOL_COMMA, /* Google CoMMA */
+    RS_TOOL_FLIGHT, /* PyTorch's Flight Recorder */
+    RS_TOOL_NVPROF,
+    RS_TOOL_NCCLSEE,
+    RS_TOOLS
+};
 
 /* ---- clocks ---- */
 
@@ -45,6 +62,7 @@ struct rs_domain {
     uint32_t host_domain; /* of a GPU: its host's clock */
     uint8_t uuid[16]; /* of a GPU; zeros: not known, and then the clock is one process's alone */
     struct rs_bounds *bounds; /* of a GPU: against its host's clock; NULL: no timer was seen */
+    bool rigid; /* of a GPU: its times came on its host's clock (a tool had converted them), so one axis is both's */
     uint64_t stale; /* timers that were not of their operation (reference 2.7): marked, not used */
     uint64_t overruns; /* timers read after the GPU had used their slot of the ring again */
     uint64_t timers; /* read in all */
@@ -99,6 +117,7 @@ struct rs_gap {
 struct rs_proc {
     uint32_t host;
     uint32_t pid;
+    uint8_t tool; /* enum rs_tool */
     uint32_t nonce;
     uint64_t pid_namespace;
     const char *path; /* of its input */
@@ -118,6 +137,13 @@ struct rs_proc {
 
 /* ---- communicators ---- */
 
+/* How the time of a communicator's birth or end is known. */
+enum rs_life_source {
+    RS_LIFE_EVENT, /* it was recorded */
+    RS_LIFE_FIRST_INIT, /* zero of the process's clock: its first init */
+    RS_LIFE_LAST_SLEEP, /* the proxy thread was woken from its last sleep: destruction began */
+};
+
 struct rs_member {
     uint32_t comm;
     int32_t rank; /* in the communicator; -1: not known (v1 to v3 before its first operation) */
@@ -129,6 +155,7 @@ struct rs_member {
     char bus_id[32];
     uint64_t context;
     int64_t created, destroyed; /* host ns; RS_TIME_NONE: not seen */
+    uint8_t created_from, destroyed_from; /* enum rs_life_source */
     uint32_t next; /* of the same communicator, by rank; RS_NONE: the last */
 };
 
@@ -142,6 +169,9 @@ struct rs_parent {
 
 struct rs_comm_row {
     uint64_t hash; /* 0: not told (an old plugin interface) */
+    bool made_up; /* the tool does not know NCCL's hash: this one is made of the process group's name and ranks */
+    uint8_t tool; /* enum rs_tool */
+    const int32_t *ranks; /* global rank of each rank, nranks of them; NULL: not told */
     uint32_t incarnation; /* of the same hash: 0 the first */
     const char *name; /* NULL: none */
     int32_t nranks, nnodes; /* -1: not known */
@@ -189,34 +219,35 @@ enum {
 };
 
 /* One column each: parts.start[i] is the start of part i. Importers add parts in time order within a process. */
-#define RS_PART_COLUMNS(X)                                                                                             \
-    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it within its process */         \
-    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                        \
-    X(uint64_t, count) /* elements, as NCCL says */                                                                    \
-    X(int64_t, enqueued) /* start of the API call (host) */                                                            \
-    X(int64_t, launched) /* start of the kernel launch (host) */                                                       \
-    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                  \
-    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                           \
-    X(int64_t, after) /* where the end is not known: it was after this (clock: see RS_PART_AFTER_GPU)... */            \
-    X(int64_t, before) /* ...and before this; RS_TIME_NONE: no bound. Set by join/ends.h, on the common axis */        \
-    X(uint64_t, launch) /* handle of the plan (Group): parts of one process with the same were launched together */    \
-    X(uint64_t, group) /* handle of the group call; 0: not known */                                                    \
-    X(uint32_t, member)                                                                                                \
-    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                      \
-    X(uint32_t, replay) /* of a captured one: how many came before of the same captured call */                        \
-    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */               \
-    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */              \
-    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                 \
-    X(uint16_t, func)                                                                                                  \
-    X(uint16_t, dtype)                                                                                                 \
-    X(uint16_t, algo)                                                                                                  \
-    X(uint16_t, proto)                                                                                                 \
-    X(uint16_t, flags) /* RS_PART_... */                                                                               \
-    X(uint8_t, kind) /* enum rs_part_kind */                                                                           \
-    X(uint8_t, start_source) /* enum rs_source_of_time */                                                              \
-    X(uint8_t, end_source)                                                                                             \
-    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                               \
-    X(uint8_t, channels) /* announced; 0: not known */                                                                 \
+#define RS_PART_COLUMNS(X)                                                                                               \
+    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it within its process */           \
+    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                          \
+    X(uint64_t, count) /* elements, as NCCL says */                                                                      \
+    X(int64_t, enqueued) /* start of the API call (host) */                                                              \
+    X(int64_t, launched) /* start of the kernel launch (host) */                                                         \
+    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                    \
+    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                             \
+    X(int64_t, after) /* where the end is not known: it was after this (clock: see RS_PART_AFTER_GPU)... */              \
+    X(int64_t,                                                                                                           \
+      before) /* ...and before this; RS_TIME_NONE: no bound. The importer's is the host's; join/ends.h may tighten it */ \
+    X(uint64_t, launch) /* handle of the plan (Group): parts of one process with the same were launched together */      \
+    X(uint64_t, group) /* handle of the group call; 0: not known */                                                      \
+    X(uint32_t, member)                                                                                                  \
+    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                        \
+    X(uint32_t, replay) /* of a captured one: how many came before of the same captured call */                          \
+    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */                 \
+    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */                \
+    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                   \
+    X(uint16_t, func)                                                                                                    \
+    X(uint16_t, dtype)                                                                                                   \
+    X(uint16_t, algo)                                                                                                    \
+    X(uint16_t, proto)                                                                                                   \
+    X(uint16_t, flags) /* RS_PART_... */                                                                                 \
+    X(uint8_t, kind) /* enum rs_part_kind */                                                                             \
+    X(uint8_t, start_source) /* enum rs_source_of_time */                                                                \
+    X(uint8_t, end_source)                                                                                               \
+    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                                 \
+    X(uint8_t, channels) /* announced; 0: not known */                                                                   \
     X(uint8_t, channels_seen) /* KernelCh that ended */
 
 #define RS_COLUMN(type, name) type *name;
@@ -258,6 +289,7 @@ enum {
     X(uint32_t, replay)                                                                                                \
     X(uint32_t, captured)                                                                                              \
     X(uint32_t, fanout) /* of a pair: the fan-out it belongs to; RS_NONE */                                            \
+    X(uint32_t, over) /* the operation of another tool that is the same one, and leads; RS_NONE: it leads itself */    \
     X(uint32_t, index) /* of a pair: how many came before from src to dst on this communicator */                      \
     X(uint32_t, last_part) /* the last to arrive; RS_NONE: not known */                                                \
     X(int32_t, root) /* of a pair: src */                                                                              \
@@ -315,11 +347,17 @@ struct rs_model {
     RS_TABLE(struct rs_class, classes);
     RS_TABLE(struct rs_open, opens);
     RS_TABLE(struct rs_net, nets);
+    RS_TABLE(struct rs_lane, lanes);
+    RS_TABLE(struct rs_stat, stats);
+    RS_TABLE(struct rs_tag, tags);
+    RS_TABLE(const char *, names); /* see rs_model_name() */
+    struct rs_map name_ids;
+    struct rs_activities activities;
     RS_TABLE(struct rs_model_note, notes);
     RS_TABLE(uint32_t, order); /* parts, operation by operation */
     struct rs_parts parts;
     struct rs_ops ops;
-    struct rs_map comm_index; /* hash -> comm, of the newest incarnation */
+    struct rs_map comm_index; /* hash (and tool) -> comm, of the newest incarnation */
     struct rs_map member_index; /* comm << 32 | rank -> member; see rs_comm_member() */
     bool aligned;
     int32_t world; /* how many ranks the job has, by its largest communicator; -1: not known */
@@ -335,6 +373,9 @@ enum rs_status rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uui
                             struct rs_err *err); /* an existing one of that uuid, or new; zeros: always new */
 enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err *err);
 enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err); /* always new */
+/* The communicator of a number as one of the other tools knows it: an existing one, or new. */
+enum rs_status rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index,
+                                struct rs_err *err);
 enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index, struct rs_err *err);
 enum rs_status rs_model_class(struct rs_model *m, uint32_t *index, struct rs_err *err);
 enum rs_status rs_model_open(struct rs_model *m, const struct rs_open *row, struct rs_err *err);

@@ -1,5 +1,6 @@
 #include "trace/inputs.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +17,19 @@ struct paths {
     size_t n;
 };
 
-static enum rs_status add_path(struct paths *p, const char *folder, const char *name, struct rs_err *err)
+static enum rs_status add_path(struct paths *p, const char *name, struct rs_err *err)
 {
-    char **grown = realloc(p->names, (p->n + 1) * sizeof *grown);
-    size_t bytes = strlen(name) + (folder ? strlen(folder) + 1 : 0) + 1;
-    char *path = malloc(bytes);
+    char **grown = realloc(p->names, (p->n + 1) * sizeof *grown), *path = strdup(name);
     if (grown) p->names = grown;
     if (!grown || !path) {
         free(path);
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
-    snprintf(path, bytes, "%s%s%s", folder ? folder : "", folder ? "/" : "", name);
     p->names[p->n++] = path;
     return RS_OK;
 }
 
-static enum rs_status note_unreadable(struct rs_inputs *in, const char *path, const char *why, struct rs_err *err)
+enum rs_status rs_inputs_unreadable(struct rs_inputs *in, const char *path, const char *why, struct rs_err *err)
 {
     struct rs_unreadable *grown = realloc(in->unreadable, (in->nunreadable + 1) * sizeof *grown);
     if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
@@ -53,23 +51,70 @@ static bool is_live_of_another(const char *path)
     return length > 0 && (size_t)length < sizeof beside && !access(beside, F_OK);
 }
 
-/* Files as they are; of a folder, the recordings in it. */
+/* A file that is ours, by its first bytes or by its name. */
+static bool is_recording(const char *path)
+{
+    size_t n = strlen(path);
+    if ((n > 4 && !strcmp(path + n - 4, ".rsc")) || (n > 5 && !strcmp(path + n - 5, ".live"))) return true;
+    char head[64];
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    ssize_t got = fd < 0 ? 0 : read(fd, head, sizeof head);
+    if (fd >= 0) close(fd);
+    return got > 0 && rs_recording_recognise(head, (size_t)got);
+}
+
+static enum rs_status add_other(struct rs_inputs *in, const char *path, bool named, struct rs_err *err)
+{
+    struct rs_other *grown = realloc(in->others, (in->nothers + 1) * sizeof *grown);
+    if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    in->others = grown;
+    struct rs_other *o = &grown[in->nothers];
+    *o = (struct rs_other){.path = strdup(path), .named = named, .format = -1, .proc = UINT32_MAX};
+    if (!o->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    in->nothers++;
+    return RS_OK;
+}
+
+static enum rs_status add_file(struct rs_inputs *in, struct paths *to, const char *path, bool named, struct rs_err *err)
+{
+    struct rs_err why;
+    struct stat st;
+    size_t n = strlen(path);
+    bool live = n > 5 && !strcmp(path + n - 5, ".live"); /* of a folder: found with its recording, by its name */
+    if (live && (!named || is_live_of_another(path))) return RS_OK;
+    if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
+        if (!named) return RS_OK;
+        rs_fail(&why, RS_BAD_INPUT, "%s: not a file", path);
+        return rs_inputs_unreadable(in, path, why.msg, err);
+    }
+    return is_recording(path) ? add_path(to, path, err) : add_other(in, path, named, err);
+}
+
+/* Files as they are; of a folder, the files in it. */
 static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char *path, struct rs_err *err)
 {
     struct stat st;
     struct rs_err why;
     if (stat(path, &st)) {
         rs_fail_errno(&why, "%s", path);
-        return note_unreadable(in, path, why.msg, err);
+        return rs_inputs_unreadable(in, path, why.msg, err);
     }
-    if (!S_ISDIR(st.st_mode)) return is_live_of_another(path) ? RS_OK : add_path(to, NULL, path, err);
+    if (!S_ISDIR(st.st_mode)) return add_file(in, to, path, true, err);
     struct rs_dir dir = {0};
-    RS_TRY(rs_dir_list(&dir, path, ".rsc", err));
+    RS_TRY(rs_dir_list(&dir, path, NULL, err));
     enum rs_status status = RS_OK;
-    for (size_t i = 0; status == RS_OK && i < dir.count; i++) status = add_path(to, path, dir.names[i], err);
+    for (size_t i = 0; status == RS_OK && i < dir.count; i++) {
+        char *file;
+        if (asprintf(&file, "%s/%s", path, dir.names[i]) < 0) {
+            status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+            break;
+        }
+        status = add_file(in, to, file, false, err);
+        free(file);
+    }
     if (status == RS_OK && !dir.count) {
-        rs_fail(&why, RS_BAD_INPUT, "%s: no recording (*.rsc) in this folder", path);
-        status = note_unreadable(in, path, why.msg, err);
+        rs_fail(&why, RS_BAD_INPUT, "%s: this folder is empty", path);
+        status = rs_inputs_unreadable(in, path, why.msg, err);
     }
     rs_dir_free(&dir);
     return status;
@@ -79,12 +124,7 @@ static enum rs_status open_one(struct rs_inputs *in, const char *path, struct rs
 {
     struct rs_recording *recording;
     struct rs_err why;
-    struct stat st;
-    if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
-        rs_fail(&why, RS_BAD_INPUT, "%s: not a file", path);
-        return note_unreadable(in, path, why.msg, err);
-    }
-    if (rs_recording_open(&recording, path, &why) != RS_OK) return note_unreadable(in, path, why.msg, err);
+    if (rs_recording_open(&recording, path, &why) != RS_OK) return rs_inputs_unreadable(in, path, why.msg, err);
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_file_header *h = &recording->header, *g = &in->sources[i].recording->header;
         if (h->nonce != g->nonce || h->pid != g->pid || h->created_tick != g->created_tick ||
@@ -92,7 +132,7 @@ static enum rs_status open_one(struct rs_inputs *in, const char *path, struct rs
             continue;
         rs_fail(&why, RS_BAD_INPUT, "%s: the same recording as %s; read once", path, in->sources[i].recording->path);
         rs_recording_close(recording);
-        return note_unreadable(in, path, why.msg, err);
+        return rs_inputs_unreadable(in, path, why.msg, err);
     }
     struct rs_source *s = &in->sources[in->n++];
     *s = (struct rs_source){.recording = recording};
@@ -256,11 +296,11 @@ enum rs_status rs_inputs_open(struct rs_inputs *in, char *const *paths, size_t n
     }
     for (size_t i = 0; i < files.n; i++) free(files.names[i]);
     free(files.names);
-    if (status == RS_OK && !in->n)
+    if (status == RS_OK && !in->n && !in->nothers)
         status = rs_fail(err, RS_BAD_INPUT, "%s", in->nunreadable ? in->unreadable[0].why : "nothing to read");
     for (size_t i = 0; i < in->n; i++) /* sources do not move before they are sorted, and then as a whole */
         rs_clock_prepare(&in->sources[i].clock, in->sources[i].recording, &in->sources[i].process);
-    if (status == RS_OK) status = find_runs(in, err);
+    if (status == RS_OK && in->n) status = find_runs(in, err);
     if (status != RS_OK) rs_inputs_close(in);
     return status;
 }
@@ -275,6 +315,8 @@ void rs_inputs_close(struct rs_inputs *in)
 {
     for (size_t i = 0; i < in->n; i++) source_close(&in->sources[i]);
     for (size_t i = 0; i < in->nunreadable; i++) free(in->unreadable[i].path);
+    for (size_t i = 0; i < in->nothers; i++) free(in->others[i].path);
+    free(in->others);
     free(in->sources);
     free(in->unreadable);
     *in = (struct rs_inputs){0};
@@ -282,7 +324,7 @@ void rs_inputs_close(struct rs_inputs *in)
 
 enum rs_status rs_inputs_choose(struct rs_inputs *in, long run, struct rs_err *err)
 {
-    if (run == RS_RUN_ALL) return RS_OK;
+    if (run == RS_RUN_ALL || !in->n) return RS_OK;
     if (run == RS_RUN_NEWEST) run = (long)in->nruns - 1;
     if (run < 0 || (size_t)run >= in->nruns)
         return rs_fail(err, RS_NOT_FOUND,

@@ -1,0 +1,73 @@
+/* What GPUs and host threads did besides NCCL's operations: kernels, copies, annotations, host calls.
+ *
+ * Only traces of other tools have them. An activity lies on a lane: a host thread, or a stream of a device. A NCCL kernel is
+ * one too (RS_ACT_COMM), with the first of the parts that it ran; parts of one kernel share their `launch`. Times are of
+ * the lane's clock until rs_clocks_align(), then of the common axis. Columns, since there are millions. The model owns
+ * them; one thread at a time. */
+#ifndef RS_MODEL_ACTIVITIES_H
+#define RS_MODEL_ACTIVITIES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct rs_model;
+
+enum rs_lane_kind { RS_LANE_THREAD, RS_LANE_STREAM };
+
+struct rs_lane {
+    uint32_t proc;
+    uint32_t domain; /* its clock */
+    uint8_t kind; /* enum rs_lane_kind */
+    int32_t device; /* of a stream; -1: not known */
+    int64_t id; /* of the thread, or of the stream on its device */
+    const char *name; /* NULL: none */
+};
+
+enum rs_activity_kind {
+    RS_ACT_COMPUTE, /* a kernel that is not NCCL's */
+    RS_ACT_COMM, /* a kernel of NCCL's */
+    RS_ACT_COPY, /* memory copy */
+    RS_ACT_SET, /* memory set */
+    RS_ACT_RANGE, /* annotation on a host thread */
+    RS_ACT_GPU_RANGE, /* what an annotation covers on a stream, as the tool says */
+    RS_ACT_STEP, /* annotation of a step (ProfilerStep#12), on a host thread */
+    RS_ACT_LAUNCH, /* host call that launches a kernel, copy or graph */
+    RS_ACT_SYNC, /* host call that waits for the GPU */
+    RS_ACT_MEMORY, /* host call that allocates or frees memory of the GPU */
+    RS_ACT_CALL, /* another host call */
+    RS_ACTIVITY_KINDS
+};
+
+#define RS_ACTIVITY_COLUMNS(X)                                                                                         \
+    X(int64_t, start)                                                                                                  \
+    X(int64_t, end) /* >= start */                                                                                     \
+    X(uint64_t, bytes) /* of a copy or set; 0: not known */                                                            \
+    X(uint32_t, lane)                                                                                                  \
+    X(uint32_t, name) /* see rs_model_name() */                                                                        \
+    X(uint32_t, part) /* of a NCCL kernel: the first of its parts; RS_NONE */                                          \
+    X(uint32_t, launch) /* of what runs on a stream: the activity that launched it; RS_NONE */                         \
+    X(uint8_t, kind) /* enum rs_activity_kind */
+
+#define RS_COLUMN(type, name) type *name;
+struct rs_activities {
+    uint32_t n, cap;
+    RS_ACTIVITY_COLUMNS(RS_COLUMN)
+};
+#undef RS_COLUMN
+
+enum rs_status rs_model_lane(struct rs_model *m, const struct rs_lane *row, uint32_t *index, struct rs_err *err);
+/* A new activity: zeroed, with no part and no launch. */
+enum rs_status rs_model_activity(struct rs_model *m, uint32_t *index, struct rs_err *err);
+void rs_activities_free(struct rs_activities *t);
+
+/* Whether something ran on a GPU, or annotates what did not run itself. */
+static inline bool rs_activity_is_work(uint8_t kind)
+{
+    return kind <= RS_ACT_SET;
+}
+/* The word for a kind in JSON and tables: "compute", "comm", "copy"... */
+const char *rs_activity_kind_name(uint8_t kind);
+
+#endif

@@ -1,0 +1,58 @@
+/* Facts that only some inputs have: statistics without a time axis, and what a framework says of an operation.
+ *
+ * Both are sparse tables beside the columns of the model, which owns them. One thread at a time. */
+#ifndef RS_MODEL_EXTRAS_H
+#define RS_MODEL_EXTRAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct rs_model;
+
+enum rs_stat_kind {
+    RS_STAT_KERNEL, /* a kernel that is not NCCL's */
+    RS_STAT_COMM, /* a kernel of NCCL's */
+    RS_STAT_COPY, /* memory copy or set */
+    RS_STAT_CALL, /* host call */
+    RS_STAT_RANGE, /* annotation: time on the host */
+    RS_STAT_RANGE_WORK, /* work on the GPU inside an annotation: `within` names it */
+    RS_STAT_OPERATION, /* operation of NCCL's as a tool timed it (Inspector, ncclsee): host and GPU may be mixed */
+};
+
+/* A row of a summary: there is no telling when it was. */
+struct rs_stat {
+    uint32_t proc;
+    uint32_t member; /* RS_NONE: the communicator is not known */
+    uint8_t kind; /* enum rs_stat_kind */
+    uint16_t func; /* of an operation or NCCL kernel: NCCL's name of the function; 0: none */
+    uint32_t name, within; /* see rs_model_name(); 0: none */
+    uint32_t thread; /* name or number of the thread, see rs_model_name(); 0: not told */
+    uint64_t calls, bytes; /* bytes in all; 0: not told */
+    int64_t total_ns, min_ns, max_ns; /* RS_TIME_NONE: not told */
+};
+
+/* What a framework or a tool says of one part beyond NCCL's facts. Rows are in the order of their parts. */
+struct rs_tag {
+    uint32_t part;
+    uint32_t scope; /* innermost annotation that its call lies in, see rs_model_name(); 0: none */
+    uint32_t step; /* number of the step (ProfilerStep#12) that its call lies in; RS_NONE */
+    uint64_t comms_id; /* as read, or computed by PyTorch's formula; see has_comms_id */
+    int64_t pg_seq; /* the framework's own number in its process group; -1: none */
+    int64_t duration_ns; /* how long it took, where a tool says that and not when; RS_TIME_NONE */
+    bool has_comms_id, comms_id_read; /* read: it stood in the trace */
+    bool is_p2p; /* as the framework counts */
+};
+
+enum rs_status rs_model_stat(struct rs_model *m, const struct rs_stat *row, struct rs_err *err);
+enum rs_status rs_model_tag(struct rs_model *m, const struct rs_tag *row, struct rs_err *err); /* parts rising */
+/* The tag of a part; NULL: it has none. */
+const struct rs_tag *rs_part_tag(const struct rs_model *m, uint32_t part);
+
+/* The id of a text of any length and number (kernels, annotations); 0 is "". */
+enum rs_status rs_model_name(struct rs_model *m, const char *text, size_t n, uint32_t *id, struct rs_err *err);
+const char *rs_model_name_text(const struct rs_model *m, uint32_t id);
+
+#endif
