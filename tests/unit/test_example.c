@@ -23,7 +23,7 @@ static void open_dump(struct rs_example *d, const char *name, uint64_t comm, int
     struct rs_err err = {0};
     char path[256];
     snprintf(path, sizeof path, DATA "%s_%llu_%d.json%s", name, (unsigned long long)comm, rank,
-             strcmp(name, "exdump") ? "" : ".gz");
+             strcmp(name, "ddp4/exdump") ? "" : ".gz");
     if (rs_example_open(d, path, &err) != RS_OK) fail_msg("%s", err.msg);
     assert_int_equal(d->broken.code, RS_OK);
     assert_true(d->named && d->closed && d->comm == comm && d->rank == rank);
@@ -41,7 +41,7 @@ static void test_ring_operations(void **state)
 {
     (void)state;
     struct rs_example d;
-    open_dump(&d, "nccl_example_plugin_point_to_point", RING, 0);
+    open_dump(&d, "ring4/nccl_example_plugin_point_to_point", RING, 0);
     assert_int_equal(d.pid, 3937375);
     assert_int_equal(d.counts[RS_EX_P2P], 8);
     assert_int_equal(d.counts[RS_EX_KERNEL], 128);
@@ -90,13 +90,13 @@ static void test_ring_bounds(void **state)
     static const int64_t ends[] = {1827149591, 1822436480, 1817480801, 1826698151};
     static const int64_t destroyed[] = {2354325190, 2355952827, 2355410758, 2354411980};
     struct rs_example all, d;
-    open_dump(&all, "nccl_example_plugin_point_to_point", RING, 0);
+    open_dump(&all, "ring4/nccl_example_plugin_point_to_point", RING, 0);
     for (int r = 0; r < 4; r++) {
         int64_t started = RS_TIME_NONE;
         for (uint32_t i = 0; i < all.n; i++)
             if (all.events[i].kind == RS_EX_KERNEL && all.events[i].rank == r && all.events[i].begin > started)
                 started = all.events[i].begin;
-        open_dump(&d, "nccl_example_plugin_point_to_point", RING, r);
+        open_dump(&d, "ring4/nccl_example_plugin_point_to_point", RING, r);
         assert_int_equal(rs_example_sleep_after(&d, started), ends[r]);
         assert_int_equal(rs_example_destroyed(&d), destroyed[r]);
         assert_int_equal(rs_example_sleep_after(&d, ends[r] + 1), RS_TIME_NONE);
@@ -112,7 +112,7 @@ static void test_one_process(void **state)
 {
     (void)state;
     struct rs_example d;
-    open_dump(&d, "v28", WHOLE, 0);
+    open_dump(&d, "oneprocess4/v28", WHOLE, 0);
     assert_int_equal(d.counts[RS_EX_COLL], 12);
     assert_int_equal(d.counts[RS_EX_P2P], 4);
     assert_int_equal(d.counts[RS_EX_KERNEL], 192);
@@ -130,7 +130,7 @@ static void test_one_process(void **state)
     for (int r = 0; r < 4; r++) assert_true(calls[r] == 6 && launches[r] == 6);
     rs_example_close(&d);
 
-    open_dump(&d, "v28", EVEN, 0);
+    open_dump(&d, "oneprocess4/v28", EVEN, 0);
     assert_int_equal(d.counts[RS_EX_COLL_API], 24);
     assert_int_equal(d.counts[RS_EX_COLL], 10);
     assert_int_equal(d.nranks, 4);
@@ -150,7 +150,7 @@ static void test_one_process(void **state)
         int rank;
     } quiet[] = {{WHOLE, 1}, {WHOLE, 2}, {WHOLE, 3}, {EVEN, 1}, {ODD, 0}, {ODD, 1}};
     for (size_t i = 0; i < sizeof quiet / sizeof *quiet; i++) {
-        open_dump(&d, "v28", quiet[i].comm, quiet[i].rank);
+        open_dump(&d, "oneprocess4/v28", quiet[i].comm, quiet[i].rank);
         assert_true(d.nranks == 1 && d.ranks[0].of_file && d.n == d.counts[RS_EX_PROXY_CTRL] && d.pid == 692);
         assert_true(d.events[0].who == RS_EX_WHO_FILE && d.events[0].comm == quiet[i].comm);
         /* the thread of EVEN was woken for work last, and not seen asleep again */
@@ -165,7 +165,7 @@ static void test_ddp(void **state)
 {
     (void)state;
     struct rs_example d;
-    open_dump(&d, "exdump", UINT64_C(8668739830752950994), 2);
+    open_dump(&d, "ddp4/exdump", UINT64_C(8668739830752950994), 2);
     static const uint32_t truth[RS_EX_KINDS] = {
         [RS_EX_GROUP_API] = 88,  [RS_EX_LAUNCH] = 88, [RS_EX_COLL_API] = 72, [RS_EX_COLL] = 72,
         [RS_EX_P2P_API] = 80,    [RS_EX_P2P] = 80,    [RS_EX_KERNEL] = 194,  [RS_EX_PROXY_OP] = 664,
@@ -192,7 +192,7 @@ static void test_ddp(void **state)
                 !op[2].proxy.is_send && op[3].proxy.phase == RS_EX_PROGRESS && op[4].net.wait == RS_EX_RECV_WAIT);
     assert_int_equal(rs_example_destroyed(&d), INT64_C(7533634619));
     rs_example_close(&d);
-    open_dump(&d, "exdump", UINT64_C(15116978122082331235), 0);
+    open_dump(&d, "ddp4/exdump", UINT64_C(15116978122082331235), 0);
     assert_true(d.counts[RS_EX_COLL] == 8 && d.counts[RS_EX_KERNEL] == 16 && d.counts[RS_EX_NET] == 384);
     rs_example_close(&d);
 }
