@@ -16,7 +16,10 @@ parser.add_argument("--halves", action="store_true", help="also two process grou
 parser.add_argument("--width", type=int, default=256)
 parser.add_argument("--layers", type=int, default=2)
 parser.add_argument("--slow", metavar="RANK:USEC", help="that rank sleeps before each step")
+parser.add_argument("--ring", action="store_true", help="also a send and a receive of each rank in every step")
 parser.add_argument("--profile", metavar="DIR", help="write a Kineto trace of each rank to DIR")
+parser.add_argument("--profile-steps", metavar="FIRST:COUNT", help="of these steps only (all)")
+parser.add_argument("--flight", metavar="DIR", help="write the Flight Recorder's dump of each rank to DIR at the end")
 args = parser.parse_args()
 
 rank, world = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
@@ -32,6 +35,15 @@ if args.one_gpu:
 import torch  # noqa: E402 (after the environment)
 import torch.distributed as dist  # noqa: E402
 from torch.nn.parallel import DistributedDataParallel  # noqa: E402
+from torch.profiler import record_function  # noqa: E402
+
+
+def ring_of_sends(device):
+    out, back = torch.full((4096,), float(rank), device=device), torch.empty(4096, device=device)
+    sends = dist.batch_isend_irecv([dist.P2POp(dist.isend, out, (rank + 1) % world),
+                                    dist.P2POp(dist.irecv, back, (rank - 1) % world)])
+    for work in sends:
+        work.wait()
 
 
 def train(device, model, group, slow_us, on_step):
@@ -40,11 +52,16 @@ def train(device, model, group, slow_us, on_step):
     for step in range(args.steps):
         if slow_us:
             time.sleep(slow_us * 1e-6)
-        x = torch.randn(8, 32, args.width, device=device)
-        loss = (model(x) - x.roll(1, dims=1)).square().mean()
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        optimizer.step()
+        with record_function("forward"):
+            x = torch.randn(8, 32, args.width, device=device)
+            loss = (model(x) - x.roll(1, dims=1)).square().mean()
+        with record_function("backward"):
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+        with record_function("optimizer"):
+            optimizer.step()
+        if args.ring:
+            ring_of_sends(device)
         mean = loss.detach().clone()
         dist.all_reduce(mean, op=dist.ReduceOp.SUM, group=group)
         on_step(step)
@@ -76,9 +93,14 @@ def main():
     if args.profile:
         os.makedirs(args.profile, exist_ok=True)
         kinds = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-        with torch.profiler.profile(activities=kinds, record_shapes=True) as profiler:
+        schedule = None
+        if args.profile_steps:
+            first, count = (int(part) for part in args.profile_steps.split(":"))
+            schedule = torch.profiler.schedule(wait=max(first - 1, 0), warmup=min(first, 1), active=count, repeat=1)
+        path = os.path.join(args.profile, f"rank{rank}.json.gz")
+        with torch.profiler.profile(activities=kinds, schedule=schedule,
+                                    on_trace_ready=lambda p: p.export_chrome_trace(path)) as profiler:
             loss = train(device, model, group, slow_us, lambda step: profiler.step())
-        profiler.export_chrome_trace(os.path.join(args.profile, f"rank{rank}.json"))
     else:
         loss = train(device, model, group, slow_us, lambda step: None)
     seconds = time.perf_counter() - start
@@ -93,6 +115,10 @@ def main():
         nccl = ".".join(str(n) for n in torch.cuda.nccl.version())
         print(f"ddp: torch {torch.__version__}, NCCL {nccl}, {world} ranks, {args.steps} steps in {seconds:.2f} s, "
               f"loss {loss:.3f}, weights {'equal on all ranks' if equal else 'DIFFER between ranks'}", flush=True)
+    if args.flight:
+        os.makedirs(args.flight, exist_ok=True)
+        with open(os.path.join(args.flight, f"nccl_trace_rank_{rank}"), "wb") as dump:
+            dump.write(torch._C._distributed_c10d._dump_nccl_trace())
     dist.destroy_process_group()
     return 0 if equal else 1
 
