@@ -67,7 +67,7 @@ check: ## install what is missing (Debian), build with gcc and clang, run all te
 	@MAKE='$(MAKE)' BUILD=$(BUILD) tests/check.sh
 
 unit: $(UNIT_TESTS) all ## build and run the unit tests
-	$(Q)$(RUN_TESTS) $(UNIT_TESTS)
+	$(Q)JOBS=$$(nproc) $(RUN_TESTS) $(UNIT_TESTS)
 
 system: all $(DRIVERS) ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
@@ -81,7 +81,7 @@ asan: ## unit tests and fit system tests under AddressSanitizer and UBSan
 tsan: ## the same under ThreadSanitizer
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread sanitized
 
-fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (10)
+fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (20)
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzzed
 
 install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
@@ -109,7 +109,7 @@ help: ## this list
 	@echo; sed -n 's/^## /  /p' Makefile
 
 ## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
-##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=10 (fuzz)
+##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz)
 
 # ---- how it is made --------------------------------------------------------------------------------------------------
 
@@ -194,11 +194,15 @@ $(BUILD)/man/%: docs/man/%.scd
 RUN_TESTS = RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) STATIC=$(abspath $(STATIC)) \
 	BUILD=$(abspath $(BUILD)) CC='$(CC)' SAN='$(SAN)' tests/run.sh
 
-sanitized: all $(UNIT_TESTS) $(DRIVERS)
-	$(Q)$(RUN_TESTS) $(UNIT_TESTS) $(shell grep -l '^\# sanitizers: yes' tests/system/*.sh)
+# Only the recorder and the simulator have threads: what tests neither need not run under ThreadSanitizer.
+SAN_NAME := $(if $(findstring thread,$(SAN)),thread,address)
+SAN_UNIT := $(if $(findstring thread,$(SAN)),$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -l pthread tests/unit/test_*.c)),$(UNIT_TESTS))
+sanitized: all $(SAN_UNIT) $(DRIVERS)
+	$(Q)status=0; JOBS=$$(nproc) $(RUN_TESTS) $(SAN_UNIT) || status=1; \
+	$(RUN_TESTS) $(shell grep -l '^\# sanitizers: .*$(SAN_NAME)' tests/system/*.sh) || status=1; exit $$status
 
 fuzzed: $(FUZZERS)
-	$(Q)$(RUN_TESTS) $(FUZZERS)
+	$(Q)JOBS=$$(nproc) $(RUN_TESTS) $(FUZZERS)
 
 FORCE:
 .SECONDARY:

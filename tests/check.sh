@@ -74,7 +74,7 @@ echo "AddressSanitizer, UndefinedBehaviorSanitizer"
 several "asan" build CC=gcc asan
 echo "ThreadSanitizer"
 several "tsan" build CC=gcc tsan
-echo "fuzzers, ${FUZZ_SECONDS:-10} s each"
+echo "fuzzers, ${FUZZ_SECONDS:-20} s each"
 several "fuzz" build fuzz
 
 awk '{ passed += $1; failed += $2; skipped += $3 }

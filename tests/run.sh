@@ -7,7 +7,8 @@
 # TMP set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on:
 # RINGSCOPE, PLUGIN, NOP, STATIC, BUILD, CC, SAN. It may state its own limit in its first lines, in seconds
 # (`# timeout: 300`); the usual one is 120. Under sanitizers limits are three times as long. Fuzzers (fuzz_*) run for
-# FUZZ_SECONDS on the files of tests/data. Totals are added to the file TOTALS, if that is set.
+# FUZZ_SECONDS, beginning with the files of tests/data. JOBS tests run at a time (1). Totals are added to the file TOTALS, if that is
+# set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -21,8 +22,9 @@ export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:detect
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
-passed=0 failed=0 skipped=0
-for test in "$@"; do
+# one TEST: runs it, says how it went, and adds a line (passed, failed, skipped) to $results.
+one() {
+    local test=$1 name limit log start status took why data command
     name=$stage$(basename "$test")
     limit=$(head -n 10 "$test" 2>/dev/null | tr -d '\0' | sed -n 's/^# timeout: \([0-9]*\).*/\1/p' | head -n 1)
     limit=${limit:-120}
@@ -33,9 +35,11 @@ for test in "$@"; do
     case $(basename "$test") in
     fuzz_*)
         mkdir "$TMP/corpus"
-        command+=("-max_total_time=${FUZZ_SECONDS:-10}" -timeout=10 -len_control=0 -rss_limit_mb=2048 -print_final_stats=0
+        command+=("-max_total_time=${FUZZ_SECONDS:-20}" -timeout=10 -len_control=0 -rss_limit_mb=2048 -print_final_stats=0
             -verbosity=0 "-artifact_prefix=$BUILD/" "$TMP/corpus")
-        [ ! -d tests/data ] || command+=(tests/data)
+        data=tests/data/$(basename "$test" | sed "s/^fuzz_//") # its own samples, where it has some
+        [ -d "$data" ] || data=tests/data
+        command+=("$data")
         ;;
     esac
     log=$TMP.log
@@ -46,27 +50,40 @@ for test in "$@"; do
     took=$(printf '%d.%02d s' $((took / 100)) $((took % 100)))
     case $status in
     0)
-        passed=$((passed + 1))
         printf '  ok       %-40s %10s\n' "$name" "$took"
+        echo passed >>"$results"
         ;;
     77)
-        skipped=$((skipped + 1))
         printf '  skipped  %-40s %s\n' "$name" "$(tail -n 1 "$log")"
+        echo skipped >>"$results"
         ;;
     *)
-        failed=$((failed + 1))
         why="exit status $status"
         [ $status != 124 ] && [ $status != 137 ] || why="still running after $limit s"
-        printf '  FAILED   %-40s %10s  %s\n' "$name" "$took" "$why"
-        tail -n 200 "$log" | sed 's/^/    | /'
+        printf '  FAILED   %-40s %10s  %s\n%s\n' "$name" "$took" "$why" "$(tail -n 200 "$log" | sed 's/^/    | /')"
+        echo failed >>"$results"
         ;;
     esac
     if [ "${KEEP:-}" = 1 ]; then echo "           kept: $TMP $log"; else rm -rf "$TMP" "$log"; fi
-done
+}
 
+results=$(mktemp) || exit 1
+trap 'rm -f "$results"' EXIT
+for test in "$@"; do
+    if [ "${JOBS:-1}" = 1 ]; then
+        one "$test"
+    else
+        while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
+        one "$test" &
+    fi
+done
+wait
+
+passed=$(grep -c passed "$results") failed=$(grep -c failed "$results") skipped=$(grep -c skipped "$results")
+failed=$((failed + $# - passed - failed - skipped)) # one that could not even begin
 if [ -n "${TOTALS:-}" ]; then
     echo "$passed $failed $skipped" >>"$TOTALS"
 else
-    echo "$passed passed, $failed failed$([ $skipped = 0 ] || echo ", $skipped skipped")"
+    echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
 fi
-[ $failed = 0 ]
+[ "$failed" = 0 ]

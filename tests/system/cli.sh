@@ -1,6 +1,6 @@
 #!/bin/bash
 # The command line as a user meets it: exit statuses, help, completion, and `ringscope run` around a command.
-# sanitizers: yes
+# sanitizers: address
 set -u
 fails=0
 fail() {

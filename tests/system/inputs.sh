@@ -1,6 +1,6 @@
 #!/bin/bash
 # What the reading commands are given: several things, the same thing twice, things that are no recordings.
-# sanitizers: yes
+# sanitizers: address
 # shellcheck disable=SC2016 # inner shells expand by themselves
 set -u
 cd "${TMP:?}" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Inputs that are not as they should be: what is wrong is said, and what can be done is done.
-# sanitizers: yes
+# sanitizers: address
 set -u
 bad=0
 run=$TMP/run

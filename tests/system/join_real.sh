@@ -1,6 +1,6 @@
 #!/bin/bash
 # Recordings of real NCCL (tests/data) join completely: every collective on all ranks, every send with its receive.
-# sanitizers: yes
+# sanitizers: address
 set -u
 data=$(dirname "$0")/../data
 bad=0

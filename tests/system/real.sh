@@ -1,6 +1,6 @@
 #!/bin/bash
 # Recordings of real NCCL on a real GPU (tests/data): everything that the programs did is in them, and nothing is lost.
-# sanitizers: yes
+# sanitizers: address
 set -u
 data=$(dirname "$0")/../data
 bad=0

@@ -1,7 +1,7 @@
 #!/bin/bash
 # emitted = kept + overwritten + lost, against the driver's own count: at loads that are kept whole, and when memory or
 # the limit on disk runs out.
-# sanitizers: yes
+# sanitizers: address, thread
 # timeout: 180
 # shellcheck source=tests/drive/lib.sh
 source "$(dirname "$0")/../drive/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Damaged and cut recordings: what is whole is read, what is not is named with file, offset and reason, sums stay right,
 # and nothing crashes.
-# sanitizers: yes
+# sanitizers: address
 # timeout: 180
 # shellcheck source=tests/drive/lib.sh
 source "$(dirname "$0")/../drive/lib.sh"

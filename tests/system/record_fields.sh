@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every member of every event of every version comes back with the value that was given, and so do calls that no careful
 # caller would make.
-# sanitizers: yes
+# sanitizers: address, thread
 # timeout: 120
 # shellcheck source=tests/drive/lib.sh
 source "$(dirname "$0")/../drive/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Processes and threads that come and go: many inits at once, reloads, forks, short-lived threads, and every way to end.
-# sanitizers: yes
+# sanitizers: address, thread
 # timeout: 180
 # shellcheck source=tests/drive/lib.sh
 source "$(dirname "$0")/../drive/lib.sh"

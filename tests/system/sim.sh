@@ -2,7 +2,7 @@
 # The simulator keeps its own count of every call that returned. Whatever it plays, with whichever version of the interface,
 # and however the job ends, the recordings must hold exactly that.
 # timeout: 240
-# sanitizers: yes
+# sanitizers: address, thread
 set -u
 cd "${TMP:?}" || exit 1
 bad=0
