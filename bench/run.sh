@@ -51,6 +51,10 @@ echo
 step "$RINGSCOPE" gen --callbacks 10M --ranks 64 --hosts 8 --no-truth -o "$dir/job" | tee "$dir/gen.log"
 sed -n 's/.*(\([0-9.]*\) M callbacks\/s)/gen \1/p' "$dir/gen.log" >>"$results"
 step "$bench/read" -o "$results" "$RINGSCOPE" "$dir/job" report ops
+# A PyTorch profiler trace of 1 GB, made of a real one.
+gunzip -c tests/data/kineto/kineto_rank0.json.gz >"$dir/kineto.json"
+if [ -n "$quick" ]; then megabytes=200; else megabytes=1000; fi
+step "$bench/kineto" -m "$megabytes" -o "$results" "$dir/kineto.json" "$dir"
 step bench/sizes.sh ${quick:+--quick} "$dir" "$results"
 
 # NAME FIELD: a number from the results; nothing if it was not measured
@@ -94,6 +98,8 @@ row "ringscope gen, a core" "$(value gen 1)" "M callbacks/s" ">= 5"
 row "ringscope report (load, join, analyse), of CPU time" "$(value read_report 1)" "M callbacks/s" ">= 5"
 row "peak memory of ringscope report, 10 M callbacks" "$(value read_report 3)" "MiB" "<= 200"
 row "ringscope ops, of CPU time" "$(value read_ops 1)" "M callbacks/s" "-" "peak $(value read_ops 3) MiB"
+row "Kineto trace into the model, of CPU time" "$(value kineto 1)" "MB/s" ">= 500"
+row "peak memory of that, $megabytes MB" "$(value kineto 2)" "MiB" "<= 300"
 row "peak memory of ringscope info" "$(value read_info 3)" "MiB" "<= 1024"
 row "peak memory of ringscope export --to jsonl" "$(value read_jsonl 3)" "MiB" "<= 1024"
 echo

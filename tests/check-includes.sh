@@ -13,10 +13,11 @@ declare -A below=(
     [import]="model trace format nccl base"
     [join]="model nccl base"
     [analyse]="join model nccl base"
+    [explain]="nccl base"
     [export]="trace format nccl base"
     [sim]="nccl base"
     [gen]="format nccl base"
-    [cli]="gen sim export analyse join import model trace format nccl base"
+    [cli]="gen sim export explain analyse join import model trace format nccl base"
 )
 root=${1:-src} # another tree for the test of this test
 bad=0

@@ -6,6 +6,7 @@
 #include "analyse/quantile.h"
 #include "base/mix.h"
 #include "base/room.h"
+#include "join/durations.h"
 #include "join/waits.h"
 
 enum { MOST_SIZES = 64, MOST_FANOUTS = 8 }; /* of one function on one class; more are taken together */
@@ -97,6 +98,28 @@ static enum rs_status assign(struct work *w, struct rs_err *err)
 
 /* ---- sums ---- */
 
+/* Behind the last start; without clocks, the time of the rank that took the shortest. */
+static int64_t transfer_of(const struct rs_model *m, uint32_t op)
+{
+    int64_t transfer = rs_op_transfer(m, op);
+    return transfer != RS_TIME_NONE ? transfer : rs_op_shortest(m, op);
+}
+
+/* Times of damaged input may be of any size. */
+static void add_some(int64_t *sum, int64_t more)
+{
+    if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
+}
+
+static void take_time(struct work *w, uint32_t row, uint64_t bytes, double factor, int64_t time)
+{
+    struct rs_func_row *r = &w->out->rows[row];
+    w->times[w->from[row] + r->timed++] = time;
+    add_some(&r->total_ns, time);
+    w->seen[row] += (double)bytes;
+    w->seen_scaled[row] += (double)bytes * factor;
+}
+
 static void take(struct work *w, uint32_t op)
 {
     struct rs_view *v = w->view;
@@ -105,14 +128,15 @@ static void take(struct work *w, uint32_t op)
     struct rs_func_row *r = &w->out->rows[row];
     uint64_t bytes = m->ops.bytes[op];
     double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
-    int64_t transfer = rs_op_transfer(m, op);
+    int64_t transfer = transfer_of(m, op), shortest = rs_op_shortest(m, op);
     w->sum_bytes[row] += bytes;
     if (transfer > 0) {
         r->transferred++;
-        r->transfer_sum_ns += transfer;
+        add_some(&r->transfer_sum_ns, transfer);
         w->known_bytes[row] += bytes;
         w->scaled[row] += (double)bytes * factor;
     }
+    r->clock_free += shortest != RS_TIME_NONE;
     bool compared = rs_view_compare(v, op);
     int64_t last = RS_TIME_NONE;
     if (!compared) rs_view_arrivals(v, op);
@@ -125,12 +149,16 @@ static void take(struct work *w, uint32_t op)
             bool left = a->end != RS_TIME_NONE && a->end < last && rs_part_has_ended(v->model, a->part);
             r->wait_sum_ns += (left ? a->end : last) - a->start;
         }
-        if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end <= a->start) continue;
-        int64_t time = rs_time_minus(a->end, a->start);
-        w->times[w->from[row] + r->timed++] = time;
-        r->total_ns += time;
-        w->seen[row] += (double)bytes;
-        w->seen_scaled[row] += (double)bytes * factor;
+        bool spans = a->start != RS_TIME_NONE && a->end != RS_TIME_NONE && a->end > a->start;
+        int64_t duration = m->ntags ? rs_part_duration(m, a->part) : RS_TIME_NONE;
+        if (!compared && shortest != RS_TIME_NONE) {
+            r->waited++;
+            add_some(&r->wait_sum_ns, duration - shortest);
+        }
+        if (spans)
+            take_time(w, row, bytes, factor, rs_time_minus(a->end, a->start));
+        else if (duration > 0)
+            take_time(w, row, bytes, factor, duration);
     }
 }
 
@@ -163,7 +191,7 @@ static void medians(struct work *w)
     for (uint32_t i = 0; i < v->nops; i++) {
         uint32_t row = b->row_of[v->ops[i]];
         if (row == RS_NONE) continue;
-        int64_t transfer = rs_op_transfer(v->model, v->ops[i]);
+        int64_t transfer = transfer_of(v->model, v->ops[i]);
         if (transfer > 0) w->times[w->from[row] + b->rows[row].transferred++] = transfer;
     }
     for (uint32_t i = 0; i < b->nrows; i++)

@@ -23,6 +23,7 @@ struct rs_func_row {
     uint64_t transferred; /* operations whose transfer time is known */
     int64_t transfer_sum_ns;
     int64_t transfer_p50_ns;
+    uint64_t clock_free; /* operations whose wait and transfer are told by durations alone (join/durations.h) */
     double algbw, busbw; /* bytes a ns = GB/s, without wait; NAN: not known */
     double algbw_seen, busbw_seen; /* the same over the time that the ranks saw */
 };

@@ -68,7 +68,7 @@ static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggl
     if (x->seat != RS_NONE)
         rs_words_seat(&s, &r->view, x->seat);
     else
-        rs_strbuf_printf(&s, "host %s", r->view.model->hosts[x->host].name);
+        rs_strbuf_printf(&s, "host %s", rs_host_label(r->view.model, x->host));
     rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost the others up to ", 100 * x->share,
                      x->compared);
     of_the_run(&s, r, x->cost_ns);
@@ -334,20 +334,32 @@ static enum rs_status say_losses(struct rs_report *r, struct rs_err *err)
 static enum rs_status say_open(struct rs_report *r, struct rs_err *err)
 {
     const struct rs_model *m = r->view.model;
-    uint32_t open = 0;
-    for (uint32_t p = 0; p < m->nprocs; p++) open += !rs_hang_closed(&m->procs[p]);
+    uint32_t open = 0, all = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) { /* other tools do not say */
+        open += m->procs[p].tool == RS_TOOL_RINGSCOPE && !rs_hang_closed(&m->procs[p]);
+        all += m->procs[p].same == RS_NONE;
+    }
     if (!open) return RS_OK;
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s,
                      "%" PRIu32 " of %" PRIu32
                      " processes did not close %s: the job still runs, was killed, or hangs (`ringscope hang` tells "
                      "which).",
-                     open, m->nprocs, open == 1 ? "its recording" : "their recordings");
+                     open, all, open == 1 ? "its recording" : "their recordings");
     return say(r, &s, err);
+}
+
+static enum rs_status say_statistics(struct rs_report *r, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    for (unsigned next = 0; rs_statistics_say(&r->statistics, &next, &s);) RS_TRY(say(r, &s, err));
+    return RS_OK;
 }
 
 enum rs_status rs_conclusion_make(struct rs_report *r, struct rs_err *err)
 {
+    RS_TRY(say_statistics(r, err));
+    if (!r->basis.ops && r->nconclusion) return RS_OK;
     if (!r->basis.ops) {
         struct rs_strbuf s = {0};
         rs_strbuf_puts(&s, "no operation is left to report on.");

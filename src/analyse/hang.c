@@ -6,6 +6,7 @@
 #include "analyse/hang_ladder.h"
 #include "analyse/hang_phrases.h"
 #include "analyse/hang_rows.h"
+#include "analyse/hang_told.h"
 #include "analyse/hang_words.h"
 #include "nccl/abi.h"
 
@@ -253,13 +254,14 @@ static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found
         w->path[w->npath++] = front;
         RS_TRY(rs_hang_rows_find(&w->state, op, err));
         int64_t waited = rs_hang_waited(w), patience = rs_hang_usual(w, op);
-        bool only_called = rs_hang_only_called(w);
+        bool told = rs_hang_is_told(w->m, w->m->ops.comm[op]), only_called = !told && rs_hang_only_called(w);
         if (only_called && patience < RS_HANG_SILENCE_NS) patience = RS_HANG_SILENCE_NS;
-        if (waited == RS_TIME_NONE || waited <= patience) {
+        if (!told && (waited == RS_TIME_NONE || waited <= patience)) {
             w->in_flight++;
             return RS_OK;
         }
-        RS_TRY(rs_hang_look_mismatch(w, op, found, err));
+        if (told) RS_TRY(rs_hang_look_types(w, &op, found, err));
+        if (!*found) RS_TRY(rs_hang_look_mismatch(w, op, found, err));
         if (!*found) RS_TRY(rs_hang_look_not_started(w, op, found, err));
         if (*found) return keep_rows(w, op, err);
         uint32_t next = leads_to(w, op);
@@ -297,7 +299,16 @@ static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct r
     *found = true;
     RS_TRY(rs_hang_rows_find(&w->state, w->fronts[best].op, err));
     RS_TRY(keep_rows(w, w->fronts[best].op, err));
-    return rs_hang_look_stalled(w, w->fronts[best].op, err);
+    bool told = rs_hang_is_told(m, m->ops.comm[w->fronts[best].op]);
+    return told ? rs_hang_look_told(w, w->fronts[best].op, err) : rs_hang_look_stalled(w, w->fronts[best].op, err);
+}
+
+/* Dumps tell arguments that did not match also where nothing hangs for it. */
+static enum rs_status find_wrong(struct rs_hang_work *w, bool *found, struct rs_err *err)
+{
+    uint32_t op = RS_NONE;
+    RS_TRY(rs_hang_look_results(w, &op, found, err));
+    return *found ? keep_rows(w, op, err) : RS_OK;
 }
 
 /* Nothing is pending: processes that are open, and were silent for longer than ever before. */
@@ -308,7 +319,8 @@ static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
     uint32_t open = 0, silent = 0;
     for (uint32_t p = 0; p < m->nprocs; p++) {
         const struct rs_proc *proc = &m->procs[p];
-        if (rs_hang_closed(proc) || proc->last == RS_TIME_NONE) continue;
+        if (rs_hang_closed(proc) || proc->last == RS_TIME_NONE || proc->tool == RS_TOOL_FLIGHT) continue;
+        if (proc->same != RS_NONE) continue;
         open++;
         int64_t quiet = w->state.quiet[p] < RS_HANG_MOST_USUAL_NS ? w->state.quiet[p] : RS_HANG_MOST_USUAL_NS;
         int64_t patience = quiet * 3 / 2 > RS_HANG_SILENCE_NS ? quiet * 3 / 2 : RS_HANG_SILENCE_NS;
@@ -338,7 +350,8 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
     bool open = false, found = false;
-    for (uint32_t p = 0; p < m->nprocs && !open; p++) open = !rs_hang_closed(&m->procs[p]);
+    for (uint32_t p = 0; p < m->nprocs && !open; p++)
+        open = m->procs[p].same == RS_NONE && !rs_hang_closed(&m->procs[p]);
     RS_TRY(find_unseen(w, err));
     if (open) {
         RS_TRY(rs_hang_state_make(&w->state, m, err));
@@ -348,8 +361,9 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
         for (uint32_t i = 0; i < w->nfronts && !found; i++)
             if (!w->fronts[i].visited && rs_filter_op(w->filter, m, w->fronts[i].op)) RS_TRY(follow(w, i, &found, err));
         if (!found) RS_TRY(find_stalled(w, &found, err));
+        if (!found && !w->in_flight) RS_TRY(find_wrong(w, &found, err));
         if (found) {
-            h->also_blocked = w->nfronts - 1;
+            h->also_blocked = w->nfronts ? w->nfronts - 1 : 0;
             drop_guilty(h);
         } else if (!w->in_flight && !h->untold && !h->left_out) {
             RS_TRY(look_outside(w, err));

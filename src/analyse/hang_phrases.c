@@ -45,7 +45,8 @@ static void add_where(struct rs_strbuf *s, const struct rs_model *m, uint32_t me
         return;
     }
     const struct rs_member *x = &m->members[member];
-    rs_strbuf_printf(s, " (%s, pid %" PRIu32, m->hosts[m->procs[x->proc].host].name, m->procs[x->proc].pid);
+    rs_strbuf_printf(s, " (%s", rs_host_label(m, m->procs[x->proc].host));
+    if (m->procs[x->proc].pid) rs_strbuf_printf(s, ", pid %" PRIu32, m->procs[x->proc].pid);
     if (x->device >= 0) rs_strbuf_printf(s, ", GPU %d", x->device);
     rs_strbuf_putc(s, ')');
 }

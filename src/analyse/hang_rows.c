@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "analyse/hang_told.h"
+
 static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank *row)
 {
     const struct rs_model *m = s->m;
@@ -9,6 +11,10 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
     if (row->part != RS_NONE) {
         row->stage = s->stage[row->part];
         row->since = row->stage == RS_STAGE_ENDED ? m->parts.end[row->part] : rs_hang_part_since(m, row->part);
+        return;
+    }
+    if (row->member != RS_NONE && rs_hang_is_told(m, m->ops.comm[op]) && m->ops.kind[op] == RS_OP_COLL) {
+        row->stage = rs_hang_told_stage(s, op, row->member);
         return;
     }
     switch (rs_presence(&s->presence, m, op, row->rank)) {
@@ -24,6 +30,8 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
     /* A whole recording of a rank that is in something else on this communicator: it is not here. */
     if (s->first[row->member] != RS_NONE && m->procs[m->members[row->member].proc].complete)
         row->stage = RS_STAGE_ABSENT;
+    bool told = rs_hang_is_told(m, m->ops.comm[op]);
+    if (told && row->stage == RS_STAGE_ABSENT && rs_hang_is_older(s, row->member)) row->stage = RS_STAGE_NOT_RECORDED;
     uint32_t last = s->last[s->places.of[row->member]];
     if (last == RS_NONE) return;
     row->since = m->parts.end[last] != RS_TIME_NONE ? m->parts.end[last] : rs_hang_part_since(m, last);

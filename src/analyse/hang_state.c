@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/hang_told.h"
 #include "nccl/abi.h"
 
 const char *rs_stage_text(enum rs_stage stage)
@@ -38,11 +39,22 @@ int64_t rs_hang_part_since(const struct rs_model *m, uint32_t part)
 static bool kernel_seen(const struct rs_parts *t, uint32_t i)
 {
     return t->start_source[i] == RS_FROM_KERNEL || t->start_source[i] == RS_FROM_CALLBACK ||
-           (t->flags[i] & (RS_PART_STALE | RS_PART_KERNEL_OPEN)) || t->channels_seen[i];
+           (t->flags[i] & (RS_PART_STALE | RS_PART_KERNEL_OPEN | RS_PART_STARTED)) || t->channels_seen[i];
+}
+
+bool rs_hang_is_told(const struct rs_model *m, uint32_t comm)
+{
+    return m->comms[comm].tool == RS_TOOL_FLIGHT;
+}
+
+static bool is_told(const struct rs_model *m, uint32_t part)
+{
+    return rs_hang_is_told(m, m->members[m->parts.member[part]].comm);
 }
 
 static bool has_ended(const struct rs_parts *t, uint32_t i)
 {
+    if (t->flags[i] & RS_PART_DONE) return true;
     if (t->flags[i] & RS_PART_KERNEL_OPEN) return false; /* its network may be done before it */
     if (t->end[i] != RS_TIME_NONE) return true;
     /* Its kernels have ended, at times that cannot be used. */
@@ -137,7 +149,12 @@ static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kerne
     const struct rs_parts *t = &s->m->parts;
     for (uint32_t i = t->n; i-- > 0;) {
         s->stage[i] = RS_STAGE_ENDED;
-        if (t->member[i] == RS_NONE) continue;
+        if (t->member[i] == RS_NONE || rs_part_is_laid_over(s->m, i)) continue;
+        if (is_told(s->m, i)) {
+            s->stage[i] = (uint8_t)rs_hang_told_part(s, i);
+            if (s->stage[i] != RS_STAGE_ENDED) s->first[t->member[i]] = i;
+            continue;
+        }
         struct walk *all = &walks[t->member[i]];
         struct order *w = &all->of[t->captured[i] != 0];
         if (!t->launch[i] || t->launch[i] != w->launch) {
@@ -173,6 +190,7 @@ static void find_held(struct rs_hang_state *s, uint8_t *running)
         bool given_up = s->stage[i] == GIVEN_UP;
         if (given_up) s->stage[i] = RS_STAGE_ENDED;
         if (!given_up && s->stage[i] != RS_STAGE_ENTERED) continue;
+        if (is_told(m, i)) continue;
         uint32_t op = t->op[i], *first = &s->first[t->member[i]];
         if (op == RS_NONE || !running[op] || m->ops.kind[op] != RS_OP_COLL || rs_part_proc(m, i)->complete) continue;
         s->stage[i] = RS_STAGE_ENTERED;
@@ -186,7 +204,7 @@ static int hold_of(const struct rs_hang_state *s, uint32_t part)
 {
     switch (s->stage[part]) {
     case RS_STAGE_RUNNING: return 3;
-    case RS_STAGE_ENTERED: return s->queued[s->m->parts.member[part]] ? 3 : 0;
+    case RS_STAGE_ENTERED: return is_told(s->m, part) || s->queued[s->m->parts.member[part]] ? 3 : 0;
     case RS_STAGE_LAUNCHED: return 2;
     case RS_STAGE_CALLED: return 1;
     default: return 0;
@@ -203,7 +221,7 @@ static void find_busy(struct rs_hang_state *s)
 {
     const struct rs_model *m = s->m;
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        if (m->parts.member[i] == RS_NONE) continue;
+        if (m->parts.member[i] == RS_NONE || rs_part_is_laid_over(m, i)) continue;
         uint32_t *last = &s->last[s->places.of[m->parts.member[i]]];
         if (*last == RS_NONE || m->parts.enqueued[i] >= m->parts.enqueued[*last]) *last = i;
     }
@@ -222,7 +240,8 @@ static void find_usual(struct rs_hang_state *s, int64_t *calls)
     const struct rs_model *m = s->m;
     for (uint32_t i = 0; i < m->nprocs; i++) calls[i] = RS_TIME_NONE;
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        if (m->parts.member[i] == RS_NONE || m->parts.enqueued[i] == RS_TIME_NONE) continue;
+        if (m->parts.member[i] == RS_NONE || m->parts.enqueued[i] == RS_TIME_NONE || rs_part_is_laid_over(m, i))
+            continue;
         uint32_t proc = m->members[m->parts.member[i]].proc;
         int64_t gap = calls[proc] == RS_TIME_NONE ? 0 : rs_time_minus(m->parts.enqueued[i], calls[proc]);
         if (gap > s->quiet[proc]) s->quiet[proc] = gap;
@@ -305,8 +324,12 @@ enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model
         s->last = table(s->places.n, sizeof *s->last, 0xff);
         s->longest = table(m->ncomms, sizeof *s->longest, 0xff);
         s->quiet = table(m->nprocs, sizeof *s->quiet, 0);
-        bool fine = s->stage && s->first && s->queued && s->busy && s->last && s->longest && s->quiet;
-        status = fine ? fill(s, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+        s->least = table(m->ncomms, sizeof *s->least, 0xff);
+        s->proven = table(m->ncomms, sizeof *s->proven, 0);
+        bool fine =
+            s->stage && s->first && s->queued && s->busy && s->last && s->longest && s->quiet && s->least && s->proven;
+        status = fine ? rs_hang_told_make(s, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+        if (status == RS_OK) status = fill(s, err);
     }
     if (status != RS_OK) rs_hang_state_free(s);
     return status;
@@ -318,6 +341,7 @@ void rs_hang_state_free(struct rs_hang_state *s)
     rs_presence_free(&s->presence);
     free(s->stage);
     rs_map_free(&s->moved);
+    rs_map_free(&s->numbers);
     rs_map_free(&s->here);
     free(s->first);
     free(s->queued);
@@ -325,6 +349,8 @@ void rs_hang_state_free(struct rs_hang_state *s)
     free(s->last);
     free(s->longest);
     free(s->quiet);
+    free(s->least);
+    free(s->proven);
     free(s->rows);
     *s = (struct rs_hang_state){0};
 }

@@ -50,6 +50,9 @@ struct rs_hang_state {
     int64_t *quiet; /* by process: the longest it was quiet between two calls */
     struct rs_map here; /* place << 32 | communicator -> member */
     struct rs_map moved; /* part -> latest change of its open kernels and network steps */
+    /* Of hang_told.h, by communicator: the fewest collectives that a rank asked for; up to which all must have come. */
+    uint64_t *least, *proven;
+    struct rs_map numbers; /* a member's number of a collective -> part; of hang_told.h */
     struct rs_hang_rank *rows; /* of the operation asked for last: hang_rows.h */
     uint32_t nrows, cap_rows;
 };
@@ -63,6 +66,8 @@ int64_t rs_hang_member_end(const struct rs_model *m, uint32_t member);
 int64_t rs_hang_part_since(const struct rs_model *m, uint32_t part);
 /* When a pending part last made progress: its start, launch or call, or a later step of its network. */
 int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part);
+/* Whether the tool that saw a communicator says of every operation how far it came, and not when. */
+bool rs_hang_is_told(const struct rs_model *m, uint32_t comm);
 /* Whether a process was closed, or had nothing left to close. */
 bool rs_hang_closed(const struct rs_proc *p);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/hang_phrases.h"
+#include "analyse/hang_told.h"
 #include "base/strbuf.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
@@ -35,6 +36,12 @@ static enum rs_status conclude(struct rs_hang *h, struct rs_strbuf *s, struct rs
         return RS_OK;
     }
     return keep(h, s, &h->conclusion[h->nconclusion++], err);
+}
+
+enum rs_status rs_hang_tell(struct rs_hang *h, struct rs_strbuf *detail, struct rs_strbuf *act, struct rs_err *err)
+{
+    RS_TRY(keep(h, detail, &h->detail, err));
+    return conclude(h, act, err);
 }
 
 /* ---- stalled ---- */
@@ -112,8 +119,7 @@ enum rs_status rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, 
 {
     struct rs_strbuf s = {0}, act = {0};
     stalled_words(&s, &act, h, m, st);
-    enum rs_status status = keep(h, &s, &h->detail, err);
-    if (status == RS_OK) status = conclude(h, &act, err);
+    enum rs_status status = rs_hang_tell(h, &s, &act, err);
     rs_strbuf_free(&s);
     rs_strbuf_free(&act);
     return status;
@@ -194,14 +200,27 @@ static void instead_words(struct rs_strbuf *s, const struct rs_hang *h, const st
         text[0] = 0;
         if (m->parts.op[last] != RS_NONE) rs_hang_op_text(m, m->parts.op[last], text, sizeof text);
         rs_strbuf_printf(s, " %s is in no NCCL call%s", it, p->complete ? "" : " that was recorded (some were lost)");
-        if (row->since != RS_TIME_NONE && p->end > row->since) {
+        if (row->since != RS_TIME_NONE && p->end > row->since && p->tool != RS_TOOL_FLIGHT) {
             rs_strbuf_puts(s, ", for ");
             rs_phrase_span(s, rs_time_minus(p->end, row->since));
         }
         if (text[0]) rs_strbuf_printf(s, "; the last it did was %s", text);
         rs_strbuf_putc(s, '.');
     }
-    rs_strbuf_printf(s, " Look at what its program does (py-spy dump --pid %" PRIu32 ", gdb).", p->pid);
+    if (p->pid)
+        rs_strbuf_printf(s, " Look at what its program does (py-spy dump --pid %" PRIu32 ", gdb).", p->pid);
+    else
+        rs_strbuf_puts(s, " Look at what its program does (py-spy dump, gdb).");
+}
+
+static void arguments(struct rs_strbuf *s, const struct rs_model *m, uint32_t odd, uint32_t usual)
+{
+    const struct rs_parts *t = &m->parts;
+    bool roots = t->kind[odd] == RS_PART_COLL && t->peer[odd] != t->peer[usual];
+    rs_strbuf_printf(s, "count %" PRIu64 " of %s", t->count[odd], rs_model_text(m, t->dtype[odd]));
+    if (roots) rs_strbuf_printf(s, " (root %d)", t->peer[odd]);
+    rs_strbuf_printf(s, " against count %" PRIu64 " of %s", t->count[usual], rs_model_text(m, t->dtype[usual]));
+    if (roots) rs_strbuf_printf(s, " (root %d)", t->peer[usual]);
 }
 
 /* What one group of ranks gave, and what the rest. */
@@ -224,24 +243,38 @@ static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const 
     rs_strbuf_printf(s, h->nguilty == 1 ? " called %s with other arguments than the others" : " do not agree on %s",
                      op);
     if (odd != RS_NONE && usual != RS_NONE) {
-        rs_strbuf_printf(detail, "count %" PRIu64 " of %s", t->count[odd], rs_model_text(m, t->dtype[odd]));
-        if (t->kind[odd] == RS_PART_COLL && t->peer[odd] != t->peer[usual])
-            rs_strbuf_printf(detail, " (root %d)", t->peer[odd]);
-        rs_strbuf_printf(detail, " against count %" PRIu64 " of %s", t->count[usual],
-                         rs_model_text(m, t->dtype[usual]));
-        if (t->kind[odd] == RS_PART_COLL && t->peer[odd] != t->peer[usual])
-            rs_strbuf_printf(detail, " (root %d)", t->peer[usual]);
-        rs_strbuf_printf(s, ": %s", rs_strbuf_borrow(detail));
+        if (rs_hang_is_told(m, h->comm)) rs_strbuf_printf(detail, "%s: ", rs_hang_rule(m, odd, usual));
+        size_t before = detail->len;
+        uint64_t in, out;
+        if (rs_hang_sums(m, h->op, &in, &out))
+            rs_strbuf_printf(detail, "all ranks together give %" PRIu64 " elements and take %" PRIu64, in, out);
+        else
+            arguments(detail, m, odd, usual);
+        rs_strbuf_printf(s, ": %s", rs_strbuf_borrow(detail) + before);
     }
+    if (h->nrows && count_stage(h, RS_STAGE_ENDED) == h->nrows)
+        rs_strbuf_puts(
+            s, ". It is complete on all ranks all the same, with wrong results: what holds the job is not in NCCL");
     rs_strbuf_puts(s, ". Look at the program: shapes or branches differ between ranks.");
 }
 
 static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m, uint32_t pending,
                        bool open)
 {
-    uint32_t n = 0;
-    for (uint32_t p = 0; p < m->nprocs; p++) n += !rs_hang_closed(&m->procs[p]);
-    if (!open)
+    uint32_t n = 0, dumps = 0, all = 0, telling = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        if (m->procs[p].same != RS_NONE) continue;
+        all++;
+        n += !rs_hang_closed(&m->procs[p]);
+        dumps += m->procs[p].tool == RS_TOOL_FLIGHT;
+        telling += m->procs[p].tool == RS_TOOL_RINGSCOPE || m->procs[p].tool == RS_TOOL_EXAMPLE ||
+                   m->procs[p].tool == RS_TOOL_FLIGHT;
+    }
+    if (all && !telling)
+        rs_strbuf_puts(
+            s, "Whether something hangs cannot be told from these files: they were written when programs ended, "
+               "and say nothing of what was still running.");
+    else if (!open)
         rs_strbuf_puts(s, h->nunseen ? "All processes with a recording here closed it: nothing hangs in what is here."
                                      : "All processes closed their recordings: nothing hangs.");
     else if (h->untold)
@@ -258,11 +291,15 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
                          "When the recordings end %" PRIu32 " operation%s in flight, for no longer than usual: nothing "
                          "hangs.",
                          pending, pending == 1 ? " was" : "s were");
+    else if (dumps == all)
+        rs_strbuf_puts(
+            s, "Nothing was pending in NCCL when these dumps were made: if the job stood still then, look outside "
+               "NCCL (data loading, a checkpoint, a barrier of another kind).");
     else
         rs_strbuf_printf(s,
                          "%" PRIu32 " of %" PRIu32 " processes did not close, and nothing was pending in NCCL: nothing "
                          "hangs there.",
-                         n, m->nprocs);
+                         n, all);
 }
 
 static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const struct rs_hang *h, const struct rs_model *m,
@@ -279,6 +316,7 @@ static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const stru
         if (h->nguilty > 8) rs_strbuf_clear(s), rs_strbuf_printf(s, "%" PRIu32 " ranks", h->nguilty);
         rs_strbuf_printf(s, " did not join %s, in which %" PRIu32 " rank%s wait%s.", op, h->nwaiting,
                          h->nwaiting == 1 ? "" : "s", h->nwaiting == 1 ? "s" : "");
+        if (rs_hang_is_told(m, h->comm)) rs_hang_told_absent(detail, h, m);
         instead_words(s, h, m);
         break;
     case RS_VERDICT_MISMATCH: mismatch_words(s, detail, h, m, op); break;

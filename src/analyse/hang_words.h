@@ -6,7 +6,10 @@
 
 #include "analyse/hang.h"
 #include "analyse/hang_steps.h"
+#include "base/strbuf.h"
 
+/* What was found elsewhere, in words: the detail and what to do. Both are emptied. */
+enum rs_status rs_hang_tell(struct rs_hang *h, struct rs_strbuf *detail, struct rs_strbuf *act, struct rs_err *err);
 /* The detail of a stalled step, and what to look at. */
 enum rs_status rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *s,
                                    struct rs_err *err);

@@ -58,14 +58,20 @@ static void count_ops(struct rs_report *r)
     b->max_error_ns = r->stragglers.max_error_ns;
 }
 
-static void count_ranks(struct rs_report *r)
+static enum rs_status count_ranks(struct rs_report *r, struct rs_err *err)
 {
     struct rs_report_basis *b = &r->basis;
+    struct rs_map hosts = {0};
+    enum rs_status status = RS_OK;
     b->ranks = r->view.nseats;
-    b->hosts = r->view.model->nhosts;
+    for (uint32_t i = 0; i < r->view.nseats && status == RS_OK; i++)
+        status = rs_map_put(&hosts, r->view.seats[i].host, 1, err);
+    b->hosts = (uint32_t)rs_map_count(&hosts); /* other tools may know the same ones by other names */
+    rs_map_free(&hosts);
     b->unseen = r->view.model->world >= 0 ? (int64_t)r->view.model->world - r->view.nseats : -1;
     if (r->view.model->world >= 0 && b->unseen < 0)
         b->unseen = 0; /* more than one job here, or no communicator of all */
+    return status;
 }
 
 /* ---- the whole ---- */
@@ -95,8 +101,9 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     if (o->every_ns > 0 || o->every_steps)
         RS_TRY(rs_course_find(&r->course, &r->view, &r->steps, &r->stragglers, &r->bandwidth, o->every_ns,
                               o->every_steps, err));
+    RS_TRY(rs_statistics_make(&r->statistics, r->view.model, err));
     count_ops(r);
-    count_ranks(r);
+    RS_TRY(count_ranks(r, err));
     return rs_conclusion_make(r, err);
 }
 
@@ -114,6 +121,7 @@ void rs_report_free(struct rs_report *r)
 {
     for (size_t i = 0; i < r->nconclusion; i++) free(r->conclusion[i]);
     free(r->conclusion);
+    rs_statistics_free(&r->statistics);
     rs_course_free(&r->course);
     rs_outliers_free(&r->outliers);
     rs_matrix_free(&r->network);

@@ -9,6 +9,7 @@
 #include "analyse/course.h"
 #include "analyse/network.h"
 #include "analyse/outliers.h"
+#include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
 
@@ -47,6 +48,7 @@ struct rs_report {
     struct rs_matrix network;
     struct rs_outliers outliers;
     struct rs_course course;
+    struct rs_statistics statistics; /* of inputs without a time axis */
     char **conclusion;
     size_t nconclusion;
 };

@@ -30,8 +30,11 @@ static enum rs_status find_seats(struct rs_view *v, struct rs_err *err)
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     for (uint32_t i = 0; i < places.n; i++) first[i] = RS_NONE;
-    for (uint32_t i = 0; i < m->nmembers; i++) {
+    /* Members of processes that lead first: a seat shows the process that it is known by best. */
+    for (uint32_t k = 0; k < 2 * m->nmembers; k++) {
+        uint32_t i = k % m->nmembers;
         const struct rs_member *x = &m->members[i];
+        if ((m->procs[x->proc].same != RS_NONE) != (k >= m->nmembers)) continue;
         uint32_t place = places.of[i], seat = seat_at(v, first[place], x->global_rank);
         if (seat == RS_NONE) {
             seat = v->nseats++;
@@ -93,7 +96,7 @@ static enum rs_status sort_ops(struct rs_view *v, const struct rs_filter *filter
         bool sorted = true;
         uint32_t largest = 0;
         for (uint32_t i = 0; i < ops->n; i++) {
-            if (ops->kind[i] == RS_OP_PAIR && ops->fanout[i] != RS_NONE) continue;
+            if (ops->over[i] != RS_NONE || (ops->kind[i] == RS_OP_PAIR && ops->fanout[i] != RS_NONE)) continue;
             list[v->nops] = (struct timed){rs_op_moment(m, i), i};
             if (v->nops && list[v->nops].at < list[v->nops - 1].at) sorted = false;
             v->nops++;

@@ -1,8 +1,9 @@
 /* What the analyses look at: the seats of a job, its operations by time, and who came when to an operation.
  *
  * A seat is a GPU of a process: what the communicators of one rank of the job have in common; waiting in one of them
- * makes it late in the others. Top-level operations are all but the pairs inside a fan-out. They are in the order of
- * their latest start, so that what held a rank comes before what it was late for.
+ * makes it late in the others. A process that several tools saw has its seats once. Top-level operations are all but
+ * the pairs inside a fan-out, and what is laid over another. They are in the order of their latest start, so that what
+ * held a rank comes before what it was late for.
  * Borrows the model; owns its tables until rs_view_free(). One thread at a time. */
 #ifndef RS_ANALYSE_VIEW_H
 #define RS_ANALYSE_VIEW_H

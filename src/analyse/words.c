@@ -50,9 +50,9 @@ void rs_words_seat(struct rs_strbuf *s, const struct rs_view *v, uint32_t seat)
     const struct rs_seat *x = &v->seats[seat];
     const struct rs_model *m = v->model;
     if (x->rank >= 0)
-        rs_strbuf_printf(s, "rank %" PRId32 " (%s", x->rank, m->hosts[x->host].name);
+        rs_strbuf_printf(s, "rank %" PRId32 " (%s", x->rank, rs_host_label(m, x->host));
     else
-        rs_strbuf_printf(s, "process %" PRIu32 " (%s", m->procs[x->proc].pid, m->hosts[x->host].name);
+        rs_strbuf_printf(s, "process %" PRIu32 " (%s", m->procs[x->proc].pid, rs_host_label(m, x->host));
     if (x->device >= 0) rs_strbuf_printf(s, ", GPU %" PRId32, x->device);
     rs_strbuf_putc(s, ')');
 }

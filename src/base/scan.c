@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 enum { MOST_LEVELS = 1024, LONGEST_TOKEN = 1 << 26, WINDOW = 1 << 24, DOUBT_REACH = 512, MOST_BLANKS = 256 };
 
 /* What a byte is outside of strings; BARE is what is in words and numbers. */
@@ -207,7 +211,13 @@ static size_t hard_string(struct rs_scan *s, size_t from, bool odd, size_t *behi
 
 static inline const char *find_quote(const char *p, const char *end)
 {
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#if defined(__SSE2__)
+    const __m128i quote = _mm_set1_epi8('"');
+    for (; end - p >= 16; p += 16) { /* names of kernels are hundreds of bytes long */
+        unsigned found = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)p), quote));
+        if (found) return p + __builtin_ctz(found);
+    }
+#elif __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     const uint64_t ones = UINT64_C(0x0101010101010101);
     for (; end - p >= 8; p += 8) { /* eight at once: the lowest byte that is 0 after the xor */
         uint64_t w;
@@ -273,12 +283,28 @@ static enum rs_token take_bare(struct rs_scan *s)
     return value(s, is_digit(*t) || (sign && n > 1 && (is_digit(t[1]) || t[1] == '.')) ? RS_T_NUMBER : RS_T_WORD);
 }
 
+/* The first byte that is no gap. Most gaps are of one or two bytes; the others are line ends with indentation. */
+static inline const char *skip_gaps(const char *p, const char *end)
+{
+    for (int i = 0; i < 3; i++, p++)
+        if (p == end || kind[(unsigned char)*p] != GAP) return p;
+#if defined(__SSE2__)
+    const __m128i blank = _mm_set1_epi8(' '), colon = _mm_set1_epi8(':');
+    for (; end - p >= 16; p += 16) { /* gaps are bytes up to the blank, and colons */
+        __m128i x = _mm_loadu_si128((const __m128i *)p);
+        __m128i gap = _mm_or_si128(_mm_cmpeq_epi8(_mm_max_epu8(x, blank), blank), _mm_cmpeq_epi8(x, colon));
+        unsigned other = ~(unsigned)_mm_movemask_epi8(gap) & 0xffff;
+        if (other) return p + __builtin_ctz(other);
+    }
+#endif
+    while (p < end && kind[(unsigned char)*p] == GAP) p++;
+    return p;
+}
+
 static enum rs_token next(struct rs_scan *s)
 {
     for (;;) {
-        const char *p = s->at;
-        while (p < s->end && kind[(unsigned char)*p] == GAP) p++;
-        s->at = p;
+        const char *p = s->at = skip_gaps(s->at, s->end);
         if (p == s->end) {
             if (refill(s)) continue;
             s->cut |= s->want_value;
@@ -310,13 +336,30 @@ enum rs_token rs_scan_next(struct rs_scan *s)
     return s->last = next(s);
 }
 
+/* The first byte that may be a bracket or a quote; some others are taken for one, and looked at. */
+static inline const char *find_mark(const char *p, const char *end)
+{
+#if defined(__SSE2__)
+    const __m128i bit = _mm_set1_epi8(0x20), odd = _mm_set1_epi8((char)0xe2), quote = _mm_set1_epi8('"');
+    const __m128i open = _mm_set1_epi8('{'), shut = _mm_set1_epi8('}');
+    for (; end - p >= 16; p += 16) {
+        __m128i x = _mm_or_si128(_mm_loadu_si128((const __m128i *)p), bit); /* [ and ] become { and } */
+        __m128i brackets = _mm_or_si128(_mm_cmpeq_epi8(x, open), _mm_cmpeq_epi8(x, shut));
+        __m128i quotes = _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, odd));
+        unsigned found = (unsigned)_mm_movemask_epi8(_mm_or_si128(brackets, quotes));
+        if (found) return p + __builtin_ctz(found);
+    }
+#endif
+    while (p < end && kind[(unsigned char)*p] < OPEN) p++;
+    return p;
+}
+
 void rs_scan_leave(struct rs_scan *s, unsigned depth)
 {
     bool in_word = false; /* where a typographic quote begins nothing */
     s->last = RS_T_CLOSE;
     while (s->depth >= depth && s->depth) {
-        const char *p = s->at;
-        while (p < s->end && kind[(unsigned char)*p] < OPEN) p++;
+        const char *p = find_mark(s->at, s->end);
         if (p > s->at) in_word = kind[(unsigned char)p[-1]] == BARE;
         s->at = p;
         if (p == s->end) {
@@ -332,7 +375,7 @@ void rs_scan_leave(struct rs_scan *s, unsigned depth)
         } else if (k == SHUT) {
             close_level(s);
         }
-        in_word = k == ODD && behind == 1;
+        in_word = k == BARE || (k == ODD && behind == 1);
         s->at += behind;
     }
     s->text = "";

@@ -71,8 +71,8 @@ static void put_row(struct rs_json *j, struct rs_model *m, const struct rs_clock
 {
     const struct rs_proc *p = &m->procs[row->proc];
     rs_json_object(j);
-    rs_json_key_str(j, "host", m->hosts[p->host].name);
-    rs_json_key_u64(j, "pid", p->pid);
+    rs_json_key_str(j, "host", rs_host_name(m, p->host));
+    rs_pid_json(j, p->pid);
     rs_json_key_number_or_null(j, "device", row->device);
     rs_json_key(j, "ranks");
     rs_json_array(j);
@@ -151,7 +151,7 @@ static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows
         const struct rs_proc *p = &m->procs[row->proc];
         struct rs_late late;
         RS_TRY(late_of(m, row, &late, err));
-        rs_table_cell(t, "%s", m->hosts[p->host].name);
+        rs_table_cell(t, "%s", rs_host_label(m, p->host));
         rs_table_cell(t, "%" PRIu32, p->pid);
         rs_table_cell(t, row->device < 0 ? "?" : "%d", row->device);
         cell_ranks(t, row);
@@ -192,7 +192,9 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
         }
     }
     printf("\n");
-    if (!m->aligned) {
+    if (!m->nmembers) {
+        printf("No process here has operations with times: nothing can be said of clocks.\n");
+    } else if (!m->aligned) {
         printf("Times are as they came: nothing is said across clocks.\n");
     } else {
         static const char *const kinds[] = {[RS_DOMAIN_HOST] = "hosts' clocks", [RS_DOMAIN_GPU] = "GPUs' timers"};

@@ -11,6 +11,7 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "join/overlay_facts.h"
 
 enum { MOST_ROWS = 32 }; /* in the text; beyond that classes are shown */
 
@@ -22,7 +23,7 @@ struct row {
 struct comms {
     struct rs_model *m;
     bool *shown; /* by communicator: the filter lets it through */
-    int64_t *created, *destroyed; /* by communicator */
+    struct rs_life *lives; /* by communicator */
     struct row *rows; /* all of them */
     uint32_t n; /* shown */
 };
@@ -33,24 +34,30 @@ struct comms {
 static void find_life(struct comms *c, uint32_t comm)
 {
     const struct rs_model *m = c->m;
-    int64_t created = RS_TIME_NONE, destroyed = RS_TIME_NONE;
+    struct rs_life life = {RS_TIME_NONE, RS_TIME_NONE, 0, 0};
     bool alive = false;
     for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
         const struct rs_member *x = &m->members[i];
-        if (x->created != RS_TIME_NONE && (created == RS_TIME_NONE || x->created < created)) created = x->created;
-        if (x->destroyed > destroyed) destroyed = x->destroyed;
+        if (x->created != RS_TIME_NONE && (life.created == RS_TIME_NONE || x->created < life.created)) {
+            life.created = x->created;
+            life.created_from = x->created_from;
+        }
+        if (x->destroyed > life.destroyed) {
+            life.destroyed = x->destroyed;
+            life.destroyed_from = x->destroyed_from;
+        }
         alive |= x->destroyed == RS_TIME_NONE;
     }
-    c->created[comm] = created;
-    c->destroyed[comm] = alive ? RS_TIME_NONE : destroyed;
+    if (alive) life.destroyed = RS_TIME_NONE;
+    c->lives[comm] = life;
 }
 
 static bool passes(const struct comms *c, const struct rs_filter *f, uint32_t comm)
 {
     const struct rs_model *m = c->m;
     if (!rs_filter_comm(f, m, comm)) return false;
-    if (f->has_to && c->created[comm] != RS_TIME_NONE && c->created[comm] >= f->to) return false;
-    if (f->has_from && c->destroyed[comm] != RS_TIME_NONE && c->destroyed[comm] < f->from) return false;
+    if (f->has_to && c->lives[comm].created != RS_TIME_NONE && c->lives[comm].created >= f->to) return false;
+    if (f->has_from && c->lives[comm].destroyed != RS_TIME_NONE && c->lives[comm].destroyed < f->from) return false;
     bool rank = !f->nranks;
     for (uint32_t i = m->comms[comm].first_member; i != RS_NONE && !rank; i = m->members[i].next)
         rank = rs_filter_rank(f, m, i);
@@ -66,7 +73,8 @@ static int by_family(const void *a, const void *b, void *context)
     if (p->comm != q->comm) return p->comm < q->comm ? -1 : 1;
     if (p->comm != RS_NONE && p->count != q->count) return p->count < q->count ? -1 : 1;
     if (p->comm != RS_NONE && p->color != q->color) return p->color < q->color ? -1 : 1;
-    if (c->created[x] != c->created[y]) return c->created[x] < c->created[y] ? -1 : 1;
+    int64_t a_time = c->lives[x].created, b_time = c->lives[y].created;
+    if (a_time != b_time) return a_time < b_time ? -1 : 1;
     return x < y ? -1 : x > y;
 }
 
@@ -113,13 +121,12 @@ static bool collect(struct comms *c, struct rs_model *m, const struct rs_filter 
     size_t n = (size_t)m->ncomms + 1;
     *c = (struct comms){.m = m,
                         .shown = calloc(n, sizeof *c->shown),
-                        .created = calloc(n, sizeof *c->created),
-                        .destroyed = calloc(n, sizeof *c->destroyed),
+                        .lives = calloc(n, sizeof *c->lives),
                         .rows = calloc(n, sizeof *c->rows)};
-    if (!c->shown || !c->created || !c->destroyed || !c->rows) return false;
+    if (!c->shown || !c->lives || !c->rows) return false;
     for (uint32_t i = 0; i < m->ncomms; i++) {
         find_life(c, i);
-        c->shown[i] = passes(c, f, i);
+        c->shown[i] = m->comms[i].over == RS_NONE && passes(c, f, i);
         c->n += c->shown[i];
     }
     return lay_out(c);
@@ -128,8 +135,7 @@ static bool collect(struct comms *c, struct rs_model *m, const struct rs_filter 
 static void release(struct comms *c)
 {
     free(c->shown);
-    free(c->created);
-    free(c->destroyed);
+    free(c->lives);
     free(c->rows);
 }
 
@@ -141,8 +147,7 @@ static enum rs_status print_json(const struct comms *c, struct rs_err *err)
     if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     rs_json_to_file(j, stdout, "standard output");
     for (uint32_t i = 0; i < c->m->ncomms && !rs_json_failed(j); i++)
-        if (c->shown[c->rows[i].comm])
-            rs_comms_json(j, c->m, c->rows[i].comm, c->created[c->rows[i].comm], c->destroyed[c->rows[i].comm]);
+        if (c->shown[c->rows[i].comm]) rs_comms_json(j, c->m, c->rows[i].comm, &c->lives[c->rows[i].comm]);
     enum rs_status status = rs_json_finish(j, err);
     free(j);
     return status;
@@ -183,6 +188,8 @@ static void origin_cell(struct rs_table *t, const struct rs_parent *p)
         rs_table_cell(t, "-");
     else if (!p->count)
         rs_table_cell(t, "shrunk");
+    else if (p->count < 0)
+        rs_table_cell(t, "split, colour %d", p->color);
     else
         rs_table_cell(t, "split %d, colour %d%s", p->count, p->color, p->from_ranks ? " (of its ranks)" : "");
 }
@@ -196,7 +203,8 @@ static void comm_row(struct rs_table *t, const struct comms *c, const struct row
         rs_table_cell(t, "%*s0x%016" PRIx64, (int)indent, "", row->hash);
     else
         rs_table_cell(t, "(hash not told)");
-    rs_table_cell(t, "%s", row->name ? row->name : "-");
+    const char *name = rs_comm_name(m, r->comm);
+    rs_table_cell(t, "%s", name ? name : "-");
     if (row->nranks < 0)
         rs_table_cell(t, "?");
     else if (row->nmembers < (uint32_t)row->nranks)
@@ -206,12 +214,32 @@ static void comm_row(struct rs_table *t, const struct comms *c, const struct row
     ranks_cell(t, m, row);
     rs_table_cell(t, row->nnodes < 0 ? "?" : "%d", row->nnodes);
     origin_cell(t, &row->parent);
-    int64_t created = c->created[r->comm], destroyed = c->destroyed[r->comm];
-    rs_table_cell(t, "%s", created == RS_TIME_NONE ? "?" : rs_text_ns(rs_time_minus(created, zero)).s);
-    rs_table_cell(t, "%s",
-                  created == RS_TIME_NONE     ? "?"
-                  : destroyed == RS_TIME_NONE ? "to the end"
-                                              : rs_text_ns(rs_time_minus(destroyed, created)).s);
+    const struct rs_life *life = &c->lives[r->comm];
+    bool born = life->created != RS_TIME_NONE, gone = life->destroyed != RS_TIME_NONE;
+    rs_table_cell(t, "%s", born ? rs_text_ns(rs_time_minus(life->created, zero)).s : "?");
+    if (born)
+        rs_table_cell(t, "%s",
+                      gone                             ? rs_text_ns(rs_time_minus(life->destroyed, life->created)).s
+                      : row->tool == RS_TOOL_RINGSCOPE ? "to the end"
+                                                       : "?"); /* others do not tell ends at all */
+    else
+        rs_table_cell(t, gone && zero != RS_TIME_NONE ? "until %s" : "?",
+                      rs_text_ns(rs_time_minus(life->destroyed, zero)).s);
+}
+
+/* Times that were not recorded as such, and what stands for them. */
+static void print_sources(const struct comms *c)
+{
+    bool init = false, sleep = false;
+    for (uint32_t i = 0; i < c->m->ncomms; i++) {
+        const struct rs_life *life = &c->lives[i];
+        if (!c->shown[i]) continue;
+        init |= life->created != RS_TIME_NONE && life->created_from == RS_LIFE_FIRST_INIT;
+        sleep |= life->destroyed != RS_TIME_NONE && life->destroyed_from == RS_LIFE_LAST_SLEEP;
+    }
+    if (init || sleep) printf("\n");
+    if (init) printf("made at: the first init of the process, which is all that the dumps tell\n");
+    if (sleep) printf("lived: until the end of the last proxy sleep, where destruction begins\n");
 }
 
 static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
@@ -219,7 +247,8 @@ static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
     struct rs_table t = {0};
     int64_t zero = RS_TIME_NONE;
     for (uint32_t i = 0; i < c->m->ncomms; i++)
-        if (c->created[i] != RS_TIME_NONE && (zero == RS_TIME_NONE || c->created[i] < zero)) zero = c->created[i];
+        if (c->lives[i].created != RS_TIME_NONE && (zero == RS_TIME_NONE || c->lives[i].created < zero))
+            zero = c->lives[i].created;
     rs_table_column(&t, RS_LEFT, "communicator");
     rs_table_column(&t, RS_LEFT, "name");
     rs_table_column(&t, RS_RIGHT, "ranks");
@@ -232,6 +261,7 @@ static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
         if (c->shown[c->rows[i].comm]) comm_row(&t, c, &c->rows[i], zero);
     enum rs_status status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
+    if (status == RS_OK) print_sources(c);
     return status;
 }
 

@@ -143,9 +143,22 @@ static const char *take_events(void *to, const char *value)
     return *net || strcmp(value, "ops") == 0 ? NULL : "is neither ops nor net";
 }
 
+static const char *take_as(void *to, const char *value)
+{
+    bool *dumps = to;
+    *dumps = strcmp(value, "example") == 0;
+    return *dumps || strcmp(value, "ringscope") == 0 ? NULL : "is neither ringscope nor example";
+}
+
 /* ---- the folder ---- */
 
-static const char *const suffixes[] = {".rsc", ".live", "truth.json"};
+static const char *const suffixes[] = {".rsc", ".live", "truth.json", ".json"};
+
+/* Of the other files with this ending only the dumps of a run are ours. */
+static bool is_ours(const char *name, const char *suffix)
+{
+    return strcmp(suffix, ".json") != 0 || !strncmp(name, "gen_", 4);
+}
 
 /* Makes the folder; a run that is there already is removed, or refused. */
 static enum rs_status prepare(const char *dir, bool force, struct rs_err *err)
@@ -155,9 +168,13 @@ static enum rs_status prepare(const char *dir, bool force, struct rs_err *err)
         struct rs_dir files = {0};
         RS_TRY(rs_dir_list(&files, dir, suffixes[i], err));
         enum rs_status status = RS_OK;
-        if (files.count && !force) status = rs_fail(err, RS_FAILED, "%s holds a run already; --force replaces it", dir);
         for (size_t k = 0; status == RS_OK && k < files.count; k++) {
             char path[PATH_MAX];
+            if (!is_ours(files.names[k], suffixes[i])) continue;
+            if (!force) {
+                status = rs_fail(err, RS_FAILED, "%s holds a run already; --force replaces it", dir);
+                break;
+            }
             snprintf(path, sizeof(path), "%s/%s", dir, files.names[k]);
             if (unlink(path)) status = rs_fail_errno(err, "cannot remove %s", path);
         }
@@ -195,9 +212,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
             layers = cfg.layers, batches = cfg.microbatches;
     bool force = false;
     struct rs_opt_each workload = {take_workload, &cfg.workload}, events = {take_events, &cfg.net},
-                       slow = {take_slow, &cfg}, slow_host = {take_slow_host, &cfg}, slow_cpu = {take_slow_cpu, &cfg},
-                       link = {take_link, &cfg}, mismatch = {take_mismatch, &cfg}, late = {take_late, &cfg},
-                       ring = {take_ring, &cfg}, absent = {take_no_recording, &cfg}, hang = {take_hang, &cfg};
+                       as = {take_as, &cfg.dumps}, slow = {take_slow, &cfg}, slow_host = {take_slow_host, &cfg},
+                       slow_cpu = {take_slow_cpu, &cfg}, link = {take_link, &cfg}, mismatch = {take_mismatch, &cfg},
+                       late = {take_late, &cfg}, ring = {take_ring, &cfg}, absent = {take_no_recording, &cfg},
+                       hang = {take_hang, &cfg};
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &cfg.dir, "DIR", "folder for the recordings and truth.json"},
         {RS_OPT_FLAG, 'f', "force", &force, NULL, "replace a run that is in the folder already"},
@@ -216,6 +234,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp"},
         {RS_OPT_INT, 0, "channels", &channels, "N", "channels of a kernel (2)"},
         {RS_OPT_INT, 0, "net-steps", &net_steps, "N", "network transfers per proxy operation (4)"},
+        {RS_OPT_EACH, 0, "as", &as, "ringscope|example",
+         "example: dumps of NCCL's example profiler in place of recordings (ringscope)"},
         {RS_OPT_EACH, 0, "events", &events, "ops|net", "ops: without proxy events (net)"},
         {RS_OPT_INT, 0, "api", &api, "4..6", "version of the profiler interface (5)"},
         {RS_OPT_INT, 0, "seed", &seed, "N", "for everything random; the same gives the same bytes (1)"},
@@ -281,6 +301,7 @@ const struct rs_command rs_cmd_gen = {
     .examples = "ringscope gen -o run                                     # 8 ranks on 2 hosts, data-parallel\n"
                 "ringscope gen -w tpdp --ranks 64 --hosts 8 --slow 3:500 -o run   # rank 3 computes 0.5 ms longer\n"
                 "ringscope gen --callbacks 100M --no-truth -o run         # a large one\n"
+                "ringscope gen --as example -o run                        # as NCCL's example profiler writes it\n"
                 "ringscope gen --hang stalled-net:3@10 -o run             # a network step that never ends",
     .run = run,
 };

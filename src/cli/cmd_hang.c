@@ -32,8 +32,8 @@ static void who_json(struct rs_json *j, const struct rs_model *m, const struct r
     rank_json(j, "comm_rank", who->comm_rank);
     if (who->member != RS_NONE) {
         const struct rs_member *x = &m->members[who->member];
-        rs_json_key_str(j, "host", m->hosts[m->procs[x->proc].host].name);
-        rs_json_key_u64(j, "pid", m->procs[x->proc].pid);
+        rs_json_key_str(j, "host", rs_host_name(m, m->procs[x->proc].host));
+        rs_pid_json(j, m->procs[x->proc].pid);
         rs_json_key_number_or_null(j, "device", x->device);
     } else {
         rs_json_key_null(j, "host");
@@ -178,8 +178,8 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
     else
         rs_table_cell(t, "?");
     rs_table_cell(t, "%d", r->rank);
-    rs_table_cell(t, "%s", x ? m->hosts[m->procs[x->proc].host].name : "?");
-    if (x)
+    rs_table_cell(t, "%s", x ? rs_host_label(m, m->procs[x->proc].host) : "?");
+    if (x && m->procs[x->proc].pid)
         rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
     else
         rs_table_cell(t, "?");
@@ -187,7 +187,7 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
     rs_table_cell(t, "%s%s", dead ? "dead" : rs_stage_text(r->stage), guilty ? " <--" : "");
     int64_t since = x && dead ? m->procs[x->proc].end : r->since;
     int64_t end = !x ? RS_TIME_NONE : dead ? last_end(m, h) : rs_hang_member_end(m, r->member);
-    if (!x || since == RS_TIME_NONE || end < since || r->stage == RS_STAGE_ENDED)
+    if (!x || since == RS_TIME_NONE || end <= since || r->stage == RS_STAGE_ENDED)
         rs_table_cell(t, "-"); /* signs of life are rarer than callbacks: the last of them may come before */
     else
         rs_table_cell(t, "%s", rs_text_ns(rs_time_minus(end, since)).s);

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/info_json.h"
+#include "cli/info_others.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/settings_text.h"
@@ -209,35 +210,50 @@ static struct rs_run_line *list_runs(struct rs_inputs *in)
 }
 
 static enum rs_status print_json(struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
-                                 size_t nruns, struct rs_err *err)
+                                 size_t nruns, const struct rs_model *others, struct rs_err *err)
 {
     struct rs_json *j = malloc(sizeof *j);
     if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     rs_json_to_file(j, stdout, "standard output");
-    rs_info_json(j, in, o, runs, nruns);
+    if (o)
+        rs_info_json(j, in, o, runs, nruns, others);
+    else
+        rs_info_others_json(j, in, others);
     enum rs_status status = rs_json_finish(j, err);
     free(j);
     return status;
 }
 
+/* `others`: NULL where there are none. */
 static int show(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_run_line *runs,
-                size_t nruns)
+                size_t nruns, const struct rs_model *others)
 {
     struct rs_overview o;
     struct rs_err err;
     if (rs_overview_make(&o, in, rs_reading_progress, &err) != RS_OK) return rs_print_err(self->name, &err);
     int status = RS_EXIT_FINE;
     if (json) {
-        if (print_json(in, &o, runs, nruns, &err) != RS_OK) status = rs_print_err(self->name, &err);
+        if (print_json(in, &o, runs, nruns, others, &err) != RS_OK) status = rs_print_err(self->name, &err);
     } else {
         print_head(in, &o, runs, nruns);
         print_counts(&o);
         print_processes(in, &o);
         rs_settings_print(&o.differences);
         print_verdict(in, &o);
+        if (others) rs_info_others_print(in, others, false);
     }
     rs_overview_free(&o, in->n);
     return status;
+}
+
+static int show_others(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_model *others)
+{
+    struct rs_err err;
+    if (!json)
+        rs_info_others_print(in, others, true);
+    else if (print_json(in, NULL, NULL, 0, others, &err) != RS_OK)
+        return rs_print_err(self->name, &err);
+    return RS_EXIT_FINE;
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)
@@ -259,7 +275,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     size_t nruns = in.nruns;
     struct rs_run_line *runs = list_runs(&in);
     int status = runs ? rs_reading_choose(self, &in, which) : RS_EXIT_FAILURE;
-    if (!status) status = show(self, &in, json, runs, nruns);
+    struct rs_model others = {0};
+    if (!status && in.nothers) status = rs_info_others_read(self, &in, &others);
+    if (!status)
+        status = in.n ? show(self, &in, json, runs, nruns, in.nothers ? &others : NULL)
+                      : show_others(self, &in, json, &others);
+    rs_model_free(&others);
     rs_reading_complaints(self, &in);
     free(runs);
     rs_inputs_close(&in);
@@ -272,7 +293,7 @@ const struct rs_command rs_cmd_info = {
     .usage = "[options] IN...",
     .text = "Counts callbacks and events, lists processes, ranks and communicators, losses, clock samples, and "
             "settings that\n"
-            "differ between ranks. IN is a recording (*.rsc) or a folder of them.",
+            "differ between ranks. IN is a recording (*.rsc), a trace of another tool, or a folder of them.",
     .examples = "ringscope info ringscope-run            # the newest run in the folder\n"
                 "ringscope info --json run1 | jq .lost   # for scripts",
     .run = run,

@@ -14,9 +14,12 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "join/durations.h"
+#include "join/overlay_facts.h"
 #include "join/waits.h"
 
 enum { OP_DIGITS = 12 }; /* of an id in the table: --op takes the first ones */
+enum { MOST_DESC = 24 };
 
 struct options {
     bool json, tree, align;
@@ -45,7 +48,8 @@ static enum rs_status choose(const struct rs_model *m, const struct rs_filter *f
     if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     *n = 0;
     for (uint32_t i = 0; i < m->ops.n; i++)
-        if (rs_filter_op(filter, m, i)) rows[(*n)++] = (struct moment){rs_op_begin(m, i), i};
+        if (m->ops.over[i] == RS_NONE && rs_filter_op(filter, m, i))
+            rows[(*n)++] = (struct moment){rs_op_begin(m, i), i};
     qsort(rows, *n, sizeof *rows, by_time);
     *out = rows;
     return RS_OK;
@@ -80,10 +84,10 @@ static void moment_cell(struct rs_table *t, int64_t ns)
         rs_table_cell(t, "%.6fs", (double)ns / 1e9);
 }
 
-/* From the first start to the last; nothing is told below the clock error. */
-static void wait_cell(struct rs_table *t, const struct rs_ops *o, uint32_t op)
+/* From the first start to the last; nothing is told below the clock error. Where no start is known: `without_clocks`. */
+static void wait_cell(struct rs_table *t, const struct rs_ops *o, uint32_t op, int64_t without_clocks)
 {
-    int64_t wait = o->flags[op] & RS_OP_CLOCKED ? o->last[op] - o->first[op] : RS_TIME_NONE;
+    int64_t wait = o->flags[op] & RS_OP_CLOCKED ? o->last[op] - o->first[op] : without_clocks;
     int64_t least = o->error[op] > 0 ? 2 * o->error[op] : 0;
     if (wait != RS_TIME_NONE && wait < least)
         rs_table_cell(t, "<%s", rs_text_ns(least).s);
@@ -110,6 +114,18 @@ static int32_t job_rank(const struct rs_member *x)
     return x->global_rank >= 0 ? x->global_rank : x->rank;
 }
 
+/* What the framework calls its group, and its step. */
+static void framework_cell(struct rs_table *t, const struct rs_model *m, uint32_t op)
+{
+    struct rs_facts f;
+    rs_facts_of_op(m, op, &f);
+    if (f.step != RS_NONE)
+        rs_table_cell(t, "%.*s step %" PRIu32, (int)(f.desc_len < MOST_DESC ? f.desc_len : MOST_DESC),
+                      f.desc ? f.desc : "", f.step);
+    else
+        rs_table_cell(t, "%.*s", (int)(f.desc_len < MOST_DESC ? f.desc_len : MOST_DESC), f.desc ? f.desc : "");
+}
+
 static const char *remark(const struct rs_model *m, uint32_t op)
 {
     uint8_t flags = m->ops.flags[op];
@@ -128,11 +144,13 @@ static const char *remark(const struct rs_model *m, uint32_t op)
 static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, int64_t zero)
 {
     const struct rs_ops *o = &m->ops;
-    int64_t longest = RS_TIME_NONE, at = rs_op_begin(m, op);
+    int64_t longest = RS_TIME_NONE, at = rs_op_begin(m, op), shortest = rs_op_shortest(m, op);
     struct rs_op_rank rank;
-    for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);)
-        if (rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE && rank.end - rank.start > longest)
-            longest = rank.end - rank.start;
+    for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);) {
+        bool spans = rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE;
+        int64_t took = spans ? rs_time_minus(rank.end, rank.start) : rs_part_duration(m, rank.part);
+        if (took > longest) longest = took;
+    }
     moment_cell(t, at == RS_TIME_NONE ? at : at - zero);
     rs_table_cell(t, "0x%0*" PRIx64, OP_DIGITS, o->id[op] >> (64 - 4 * OP_DIGITS));
     rs_table_cell(t, "%08" PRIx64, m->comms[o->comm[op]].hash >> 32);
@@ -141,8 +159,8 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, i
     rs_table_cell(t, "%s", rs_text_size(o->bytes[op]).s);
     ranks_cell(t, m, op);
     time_cell(t, longest);
-    wait_cell(t, o, op);
-    int64_t transfer = rs_op_transfer(m, op);
+    wait_cell(t, o, op, shortest == RS_TIME_NONE ? RS_TIME_NONE : rs_time_minus(longest, shortest));
+    int64_t transfer = shortest == RS_TIME_NONE ? rs_op_transfer(m, op) : shortest;
     time_cell(t, transfer);
     double factor = rs_op_busbw_factor(rs_model_text(m, o->func[op]), m->comms[o->comm[op]].nranks);
     rs_table_cell(t, "%s",
@@ -153,6 +171,7 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, i
         rs_table_cell(t, "tie");
     else
         rs_table_cell(t, "%" PRId32, job_rank(&m->members[m->parts.member[o->last_part[op]]]));
+    if (m->ntags) framework_cell(t, m, op);
     rs_table_cell(t, "%s", remark(m, op));
 }
 
@@ -166,6 +185,7 @@ static enum rs_status print_table(struct rs_model *m, const struct moment *rows,
     rs_table_column(&t, RS_LEFT, "func");
     rs_table_column(&t, RS_LEFT, "number");
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) rs_table_column(&t, RS_RIGHT, right[i]);
+    if (m->ntags) rs_table_column(&t, RS_LEFT, "framework"); /* some input has its words */
     rs_table_column(&t, RS_LEFT, "");
     int64_t zero = rs_model_begin(m);
     for (uint32_t i = 0; i < n; i++) add_row(&t, m, rows[i].op, zero);
@@ -202,7 +222,7 @@ static enum rs_status find_op(const struct rs_model *m, const char *text, uint32
     for (uint32_t i = 0; i < m->ops.n; i++) {
         char hex[19];
         snprintf(hex, sizeof hex, "0x%016" PRIx64, m->ops.id[i]);
-        if (digits < 4 || strncmp(prefixed ? hex : hex + 2, text, digits)) continue;
+        if (digits < 4 || m->ops.over[i] != RS_NONE || strncmp(prefixed ? hex : hex + 2, text, digits)) continue;
         if (*op != RS_NONE)
             return rs_fail(err, RS_BAD_INPUT, "more than one operation begins with %s: give more digits", text);
         *op = i;

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/report_json.h"
+#include "cli/report_statistics.h"
 #include "cli/settings_text.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -48,6 +49,11 @@ static void print_more(uint64_t all, uint64_t shown)
 static void print_head(const struct rs_report *r)
 {
     const struct rs_report_basis *b = &r->basis;
+    if (!b->ops && r->statistics.cells) {
+        printf("summaries of %" PRIu32 " process%s, without a time axis\n", r->view.model->nprocs,
+               r->view.model->nprocs == 1 ? "" : "es");
+        return;
+    }
     printf("%" PRIu32 " rank%s on %" PRIu32 " host%s", b->ranks, plural(b->ranks), b->hosts, plural(b->hosts));
     if (b->unseen > 0) printf(" (%" PRId64 " more without a recording)", b->unseen);
     printf(", %s operation%s", rs_text_count(b->ops).s, plural(b->ops));
@@ -181,7 +187,7 @@ static void print_stragglers(const struct rs_report *r)
             cell_seat(&t, r, x->seat);
         else
             rs_table_cell(&t, "all");
-        rs_table_cell(&t, "%s", r->view.model->hosts[x->host].name);
+        rs_table_cell(&t, "%s", rs_host_label(r->view.model, x->host));
         if (x->seat != RS_NONE && r->view.seats[x->seat].device >= 0)
             rs_table_cell(&t, "%" PRId32, r->view.seats[x->seat].device);
         else
@@ -306,6 +312,7 @@ static void print_text(const struct rs_report *r, const struct rs_differences *s
         print_outliers(r);
         print_course(r);
     }
+    rs_statistics_print(&r->statistics);
     rs_settings_print(settings);
     printf("\n");
     for (size_t i = 0; i < r->nconclusion; i++) printf("%s\n", r->conclusion[i]);

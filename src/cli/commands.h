@@ -13,6 +13,9 @@ extern const struct rs_command rs_cmd_report;
 extern const struct rs_command rs_cmd_clocks;
 extern const struct rs_command rs_cmd_comms;
 extern const struct rs_command rs_cmd_hang;
+extern const struct rs_command rs_cmd_overlap;
+extern const struct rs_command rs_cmd_critical;
+extern const struct rs_command rs_cmd_explain;
 extern const struct rs_command rs_cmd_export;
 extern const struct rs_command rs_cmd_gather;
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "cli/model_json.h"
-#include "join/classes.h"
+#include "join/overlay_facts.h"
 
 enum { MOST_RANKS = 1 << 20 }; /* a number beyond that is damaged */
 
@@ -24,10 +24,28 @@ static void parent_json(struct rs_json *j, const struct rs_model *m, const struc
     }
     rs_json_object(j);
     rs_json_key_hex(j, "comm", m->comms[p->comm].hash);
-    rs_json_key_i64(j, "count", p->count);
+    rs_json_key_number_or_null(j, "count", p->count);
     rs_json_key_i64(j, "color", p->color);
     rs_json_key_bool(j, "color_from_ranks", p->from_ranks);
     rs_json_end(j);
+}
+
+static const char *life_source(uint8_t source, bool created)
+{
+    switch (source) {
+    case RS_LIFE_FIRST_INIT: return "first init of the process";
+    case RS_LIFE_LAST_SLEEP: return "end of the last proxy sleep";
+    default: return created ? "init event" : "finalize event";
+    }
+}
+
+static void life_json(struct rs_json *j, const struct rs_life *life)
+{
+    bool born = life->created != RS_TIME_NONE, gone = life->destroyed != RS_TIME_NONE;
+    rs_time_json(j, "created_ns", life->created);
+    rs_json_key_str(j, "created_source", born ? life_source(life->created_from, true) : NULL);
+    rs_time_json(j, "destroyed_ns", life->destroyed);
+    rs_json_key_str(j, "destroyed_source", gone ? life_source(life->destroyed_from, false) : NULL);
 }
 
 static void members_json(struct rs_json *j, const struct rs_model *m, const struct rs_comm_row *row)
@@ -39,7 +57,31 @@ static void members_json(struct rs_json *j, const struct rs_model *m, const stru
         rs_json_key_number_or_null(j, "rank", m->members[i].rank);
         rs_member_json(j, m, i);
         rs_uuid_json(j, m->members[i].uuid);
+        const struct rs_member *x = &m->members[i];
+        life_json(j, &(struct rs_life){x->created, x->destroyed, x->created_from, x->destroyed_from});
         rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* Ranks of the job, by rank: recorded or not, where they are known; null where none is. */
+static void ranks_json(struct rs_json *j, const struct rs_model *m, uint32_t comm)
+{
+    int32_t n = m->comms[comm].nranks, known = 0;
+    if (n > MOST_RANKS) n = 0;
+    for (int32_t r = 0; r < n && !known; r++) known = rs_comm_job_rank(m, comm, r) >= 0;
+    rs_json_key(j, "ranks");
+    if (!known) {
+        rs_json_null(j);
+        return;
+    }
+    rs_json_array(j);
+    for (int32_t r = 0; r < n; r++) {
+        int32_t rank = rs_comm_job_rank(m, comm, r);
+        if (rank < 0)
+            rs_json_null(j);
+        else
+            rs_json_i64(j, rank);
     }
     rs_json_end(j);
 }
@@ -57,28 +99,24 @@ static void missing_json(struct rs_json *j, const struct rs_model *m, const stru
     rs_json_end(j);
 }
 
-void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, int64_t created, int64_t destroyed)
+void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life)
 {
     const struct rs_comm_row *row = &m->comms[comm];
     rs_json_object(j);
     hash_json(j, "comm", row->hash);
-    rs_json_key_str(j, "name", row->name);
+    rs_json_key_str(j, "name", rs_comm_name(m, comm));
     rs_json_key_number_or_null(j, "nranks", row->nranks);
     rs_json_key_number_or_null(j, "nnodes", row->nnodes);
     parent_json(j, m, &row->parent);
-    rs_time_json(j, "created_ns", created);
-    rs_time_json(j, "destroyed_ns", destroyed);
+    life_json(j, life);
     rs_json_key_str(j, "class", row->class < m->nclasses ? m->classes[row->class].text : NULL);
     rs_json_key_u64(j, "incarnation", row->incarnation);
-    size_t length;
-    const char *group;
-    bool named = rs_group_name(row->name, &length, &group);
-    rs_json_key_str(j, "pg_name", named ? group : NULL);
-    rs_json_key(j, "pg_desc");
-    if (named)
-        rs_json_strn(j, row->name, length);
-    else
-        rs_json_null(j);
+    struct rs_facts f;
+    rs_facts_of_comm(m, comm, &f);
+    rs_group_json(j, &f);
+    rs_tools_json(j, f.tools);
+    rs_json_key_str(j, "comm_source", rs_comm_source(row));
+    ranks_json(j, m, comm);
     rs_json_key_u64(j, "recorded", row->nmembers);
     missing_json(j, m, row);
     members_json(j, m, row);

@@ -5,6 +5,12 @@
 #include "base/json.h"
 #include "model/model.h"
 
-void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, int64_t created, int64_t destroyed);
+/* When a communicator was made and destroyed, and how that is known. */
+struct rs_life {
+    int64_t created, destroyed; /* RS_TIME_NONE: not known */
+    uint8_t created_from, destroyed_from; /* enum rs_life_source */
+};
+
+void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life);
 
 #endif

@@ -1,5 +1,6 @@
 #include "cli/info_json.h"
 
+#include "cli/info_others.h"
 #include "cli/model_json.h"
 #include "cli/settings_text.h"
 #include "nccl/names.h"
@@ -160,6 +161,7 @@ static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
         rs_json_key_bool(j, "live_missing", r->live_missing);
         rs_json_end(j);
     }
+    rs_info_others_inputs_json(j, in);
     for (size_t i = 0; i < in->nunreadable; i++) {
         rs_json_object(j);
         rs_json_key_str(j, "path", in->unreadable[i].path);
@@ -196,7 +198,7 @@ static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
 }
 
 void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
-                  size_t nruns)
+                  size_t nruns, const struct rs_model *others)
 {
     rs_json_object(j);
     rs_json_key_u64(j, "processes", in->n);
@@ -229,6 +231,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
     rs_json_key(j, "process_list");
     rs_json_array(j);
     for (size_t i = 0; i < in->n; i++) process(j, &in->sources[i], &o->summaries[i]);
+    if (others) rs_info_others_processes_json(j, others);
     rs_json_end(j);
     rs_json_end(j);
     rs_json_newline(j);

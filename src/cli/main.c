@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct rs_command *const commands[] = {
-    &rs_cmd_run,    &rs_cmd_sim,   &rs_cmd_gen,  &rs_cmd_info,   &rs_cmd_report, &rs_cmd_ops,
-    &rs_cmd_clocks, &rs_cmd_comms, &rs_cmd_hang, &rs_cmd_export, &rs_cmd_gather,
+    &rs_cmd_run,   &rs_cmd_sim,  &rs_cmd_gen,    &rs_cmd_info,   &rs_cmd_report,   &rs_cmd_ops,     &rs_cmd_clocks,
+    &rs_cmd_comms, &rs_cmd_hang, &rs_cmd_export, &rs_cmd_gather, &rs_cmd_critical, &rs_cmd_explain, &rs_cmd_overlap,
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -27,6 +27,11 @@ static const struct {
     {"zlib", false, ".gz files cannot be read"},
 #else
     {"zlib", true, ".gz files of other tools"},
+#endif
+#ifdef RS_NO_SQLITE
+    {"sqlite", false, "exports of Nsight Systems cannot be read"},
+#else
+    {"sqlite", true, "exports of Nsight Systems"},
 #endif
 };
 

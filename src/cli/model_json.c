@@ -1,5 +1,7 @@
 #include "cli/model_json.h"
 
+#include "join/overlay.h"
+
 void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
 {
     if (ns == RS_TIME_NONE)
@@ -22,11 +24,43 @@ void rs_uuid_json(struct rs_json *j, const uint8_t *uuid)
     rs_json_key_str(j, "uuid", known ? text : NULL);
 }
 
+void rs_pid_json(struct rs_json *j, uint32_t pid)
+{
+    if (pid)
+        rs_json_key_u64(j, "pid", pid);
+    else
+        rs_json_key_null(j, "pid");
+}
+
 void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member)
 {
     const struct rs_member *x = &m->members[member];
     rs_json_key_number_or_null(j, "global_rank", x->global_rank);
-    rs_json_key_str(j, "host", m->hosts[m->procs[x->proc].host].name);
-    rs_json_key_u64(j, "pid", m->procs[x->proc].pid);
+    rs_json_key_str(j, "host", rs_host_name(m, m->procs[x->proc].host));
+    rs_pid_json(j, m->procs[x->proc].pid);
     rs_json_key_number_or_null(j, "device", x->device);
+}
+
+void rs_group_json(struct rs_json *j, const struct rs_facts *f)
+{
+    rs_json_key_str(j, "pg_name", f->group);
+    rs_json_key(j, "pg_desc");
+    if (f->desc)
+        rs_json_strn(j, f->desc, f->desc_len);
+    else
+        rs_json_null(j);
+}
+
+void rs_tools_json(struct rs_json *j, uint32_t tools)
+{
+    rs_json_key(j, "seen_by");
+    rs_json_array(j);
+    for (uint8_t t = 0; t < RS_TOOLS; t++)
+        if (tools >> t & 1) rs_json_str(j, rs_tool_name(t));
+    rs_json_end(j);
+}
+
+const char *rs_comm_source(const struct rs_comm_row *c)
+{
+    return !c->hash ? NULL : c->made_up ? "process_group" : "nccl";
 }

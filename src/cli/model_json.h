@@ -3,6 +3,7 @@
 #define RS_CLI_MODEL_JSON_H
 
 #include "base/json.h"
+#include "join/overlay_facts.h"
 #include "model/model.h"
 
 /* A time, or null. */
@@ -11,5 +12,14 @@ void rs_time_json(struct rs_json *j, const char *key, int64_t ns);
 void rs_uuid_json(struct rs_json *j, const uint8_t *uuid);
 /* "global_rank", "host", "pid", "device": what every object that bears a rank carries. */
 void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member);
+
+/* "pid"; 0 is null: the tool does not tell it. */
+void rs_pid_json(struct rs_json *j, uint32_t pid);
+/* "pg_name", "pg_desc": what PyTorch calls the group. */
+void rs_group_json(struct rs_json *j, const struct rs_facts *f);
+/* "seen_by": the tools, by name. */
+void rs_tools_json(struct rs_json *j, uint32_t tools);
+/* What a communicator's number is: "nccl" or "process_group"; NULL: it has none. */
+const char *rs_comm_source(const struct rs_comm_row *c);
 
 #endif

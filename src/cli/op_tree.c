@@ -164,8 +164,8 @@ static void print_json(struct rs_json *j, struct tree *t)
         struct node *n = &t->nodes[i];
         n->start.args = n->words;
         rs_json_object(j);
-        rs_json_key_str(j, "host", t->model->hosts[p->host].name);
-        rs_json_key_u64(j, "pid", p->pid);
+        rs_json_key_str(j, "host", rs_host_name(t->model, p->host));
+        rs_pid_json(j, p->pid);
         rs_json_key_u64(j, "tid", n->start.tid);
         rs_json_key_hex(j, "event", n->start.handle);
         rs_json_key(j, "parent");
@@ -204,7 +204,7 @@ static enum rs_status show_process(struct tree *t, struct rs_json *json, int64_t
     if (json) {
         print_json(json, t);
     } else if (t->n) {
-        printf("%s, pid %" PRIu32 "\n", t->model->hosts[p->host].name, p->pid);
+        printf("%s, pid %" PRIu32 "\n", rs_host_label(t->model, p->host), p->pid);
         print_text(t, RS_NONE, 0, zero);
     }
     t->n = 0;

@@ -72,7 +72,7 @@ static void row_text(struct rs_table *t, const struct rs_model *m, const struct 
         rs_table_cell(t, "%" PRId32, x->global_rank);
     else
         rs_table_cell(t, "?");
-    rs_table_cell(t, "%s", m->hosts[m->procs[x->proc].host].name);
+    rs_table_cell(t, "%s", rs_host_label(m, m->procs[x->proc].host));
     rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
     rs_table_cell(t, x->device < 0 ? "?" : "%" PRId32, x->device);
     if (s->now != RS_NONE) {
@@ -107,16 +107,25 @@ static int by_rank(const void *a, const void *b, void *of)
     return x->proc != y->proc ? (x->proc < y->proc ? -1 : 1) : x->device - y->device;
 }
 
+/* Whether a place is to be shown by this member: the first, of a process that leads if there is one. */
+static bool leads(const struct rs_model *m, uint32_t member, uint32_t before)
+{
+    if (before == RS_NONE) return true;
+    return m->procs[m->members[before].proc].same != RS_NONE && m->procs[m->members[member].proc].same == RS_NONE;
+}
+
 /* Fills a seat for every place with a rank that passes; returns how many. */
 static uint32_t collect(struct seat *seats, const struct rs_places *places, const struct rs_model *m,
                         const struct rs_filter *filter, int64_t at)
 {
     for (uint32_t i = 0; i < places->n; i++) seats[i] = (struct seat){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     for (uint32_t i = 0; i < m->nmembers; i++)
-        if (seats[places->of[i]].member == RS_NONE && rs_filter_rank(filter, m, i)) seats[places->of[i]].member = i;
+        if (rs_filter_rank(filter, m, i) && leads(m, i, seats[places->of[i]].member)) seats[places->of[i]].member = i;
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t member = m->parts.member[i], op = m->parts.op[i];
-        if (!rs_filter_rank(filter, m, member) || (op != RS_NONE && !rs_filter_op(filter, m, op))) continue;
+        if (!rs_filter_rank(filter, m, member) || (op != RS_NONE && !rs_filter_op(filter, m, op)) ||
+            rs_part_is_laid_over(m, i))
+            continue;
         look(&seats[places->of[member]], m, i, at);
     }
     uint32_t n = 0;

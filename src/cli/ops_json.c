@@ -1,7 +1,8 @@
 #include "cli/ops_json.h"
 
 #include "cli/model_json.h"
-#include "join/classes.h"
+#include "join/durations.h"
+#include "join/overlay.h"
 #include "join/waits.h"
 
 bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *r)
@@ -45,7 +46,23 @@ static void text(struct rs_json *j, const struct rs_model *m, const char *key, u
     rs_json_key_str(j, key, id ? rs_model_text(m, id) : NULL);
 }
 
-static void rank_json(struct rs_json *j, const struct rs_model *m, const struct rs_op_rank *r)
+/* The tool that the times of a rank came from, where that is not the one that leads. */
+static void lender(struct rs_json *j, const struct rs_model *m, uint32_t part)
+{
+    if (!(m->parts.flags[part] & RS_PART_LENT)) return;
+    uint32_t clock = rs_part_start_domain(m, part), op = m->parts.op[part];
+    if (m->ops.view[op] == RS_NONE && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op];
+    uint32_t view = m->ops.view[op];
+    for (; view != RS_NONE; view = m->ops.view[view])
+        for (uint32_t i = 0; i < m->ops.nparts[view]; i++)
+            if (m->members[m->parts.member[m->order[m->ops.part[view] + i]]].gpu == clock) {
+                rs_json_key_str(j, "times_from", rs_tool_name(m->comms[m->ops.comm[view]].tool));
+                return;
+            }
+}
+
+/* `shortest`: what the quickest rank took, where waits are told by durations alone. */
+static void rank_json(struct rs_json *j, const struct rs_model *m, const struct rs_op_rank *r, int64_t shortest)
 {
     const struct rs_parts *p = &m->parts;
     uint32_t i = r->part, domain = rs_part_start_domain(m, i);
@@ -65,13 +82,18 @@ static void rank_json(struct rs_json *j, const struct rs_model *m, const struct 
     rs_json_key_str(j, "end_source", r->end == RS_TIME_NONE ? NULL : source_name(p->end_source[i]));
     rs_time_json(j, "end_after_ns", r->end == RS_TIME_NONE ? p->after[i] : RS_TIME_NONE);
     rs_time_json(j, "end_before_ns", r->end == RS_TIME_NONE ? p->before[i] : RS_TIME_NONE);
-    rs_time_json(j, "wait_ns", rs_part_wait(m, i));
+    int64_t duration = rs_part_duration(m, i);
+    if (duration == RS_TIME_NONE && r->start != RS_TIME_NONE && r->end >= r->start)
+        duration = rs_time_minus(r->end, r->start);
+    rs_time_json(j, "duration_ns", duration);
+    rs_time_json(j, "wait_ns", shortest == RS_TIME_NONE ? rs_part_wait(m, i) : rs_time_minus(duration, shortest));
     rs_time_json(j, "clock_error_ns", domain == RS_NONE ? RS_TIME_NONE : m->domains[domain].error_ns);
     rs_json_key_u64(j, "channels", p->channels_seen[i]);
     if (r->parts > 1) rs_json_key_u64(j, "parts", r->parts);
     if (p->flags[i] & RS_PART_HELPED) rs_json_key_u64(j, "helper_pid", m->procs[p->helper[i]].pid);
     if (p->flags[i] & RS_PART_END_EARLY && p->end_source[i] == RS_FROM_KERNEL) rs_json_key_bool(j, "end_early", true);
     if (p->flags[i] & RS_PART_STALE) rs_json_key_bool(j, "stale_timer", true);
+    lender(j, m, i);
     if (p->flags[i] & RS_PART_OPEN) rs_json_key_bool(j, "open", true);
     if (p->flags[i] & RS_PART_MISMATCH) {
         rs_json_key_bool(j, "mismatch", true);
@@ -102,6 +124,7 @@ static void absent(struct rs_json *j, const char *key, const struct rs_model *m,
 static void bandwidth(struct rs_json *j, const struct rs_model *m, uint32_t op)
 {
     int64_t transfer = rs_op_transfer(m, op);
+    if (transfer == RS_TIME_NONE) transfer = rs_op_shortest(m, op);
     rs_time_json(j, "transfer_ns", transfer);
     double algbw = transfer > 0 ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */
     double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
@@ -117,24 +140,35 @@ static void bandwidth(struct rs_json *j, const struct rs_model *m, uint32_t op)
         rs_json_null(j);
 }
 
-/* What PyTorch calls the group, where the communicator's name says it. */
-static void group_name(struct rs_json *j, const struct rs_model *m, uint32_t comm)
+/* What waits and transfer are told by; NULL: neither is known. */
+static const char *wait_source(const struct rs_model *m, uint32_t op, int64_t shortest)
 {
-    size_t length;
-    const char *group, *name = m->comms[comm].name;
-    bool known = name && rs_group_name(name, &length, &group);
-    rs_json_key_str(j, "pg_name", known ? group : NULL);
-    rs_json_key(j, "pg_desc");
-    if (known)
-        rs_json_strn(j, name, length);
+    if (shortest != RS_TIME_NONE) return "durations";
+    return m->ops.flags[op] & RS_OP_CLOCKED ? "clocks" : NULL;
+}
+
+/* What frameworks and other tools say of it. */
+static void facts(struct rs_json *j, const struct rs_model *m, uint32_t op)
+{
+    struct rs_facts f;
+    rs_facts_of_op(m, op, &f);
+    rs_group_json(j, &f);
+    rs_json_key(j, "comms_id");
+    if (f.has_comms_id)
+        rs_json_hex(j, f.comms_id);
     else
         rs_json_null(j);
-    rs_json_key_null(j, "comms_id"); /* PyTorch's counter is not NCCL's: only its own traces tell it */
+    rs_json_key_number_or_null(j, "pg_seq", f.pg_seq);
+    rs_json_key_number_or_null(j, "step", f.step == RS_NONE ? -1 : (int64_t)f.step);
+    rs_json_key_str(j, "scope", f.scope ? rs_model_name_text(m, f.scope) : NULL);
+    rs_tools_json(j, f.tools);
+    rs_json_key_str(j, "comm_source", rs_comm_source(&m->comms[m->ops.comm[op]]));
 }
 
 /* What NCCL does not tell of such an operation; NULL: nothing is lacking by its kind. */
 static const char *unknown(const struct rs_model *m, uint32_t op)
 {
+    if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_LENT) return NULL; /* another tool told it */
     if (m->ops.kind[op] == RS_OP_API) return "NCCL reports the call and nothing more";
     if (m->ops.kind[op] == RS_OP_CE) return "copy engine: NCCL reports when it was enqueued, not when it ran";
     bool self = m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op];
@@ -172,7 +206,7 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
     text(j, m, "algo", m->parts.algo[first]);
     text(j, m, "proto", m->parts.proto[first]);
     rs_json_key_number_or_null(j, "nranks", m->comms[o->comm[op]].nranks);
-    group_name(j, m, o->comm[op]);
+    facts(j, m, op);
     if (pair) {
         rs_json_key_number_or_null(j, "src", o->root[op]);
         rs_json_key_number_or_null(j, "dst", o->dst[op]);
@@ -187,6 +221,8 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
     rs_time_json(j, "start_ns", o->first[op]);
     rs_time_json(j, "end_ns", o->end[op]);
     bandwidth(j, m, op);
+    int64_t shortest = rs_op_shortest(m, op);
+    rs_json_key_str(j, "wait_source", wait_source(m, op, shortest));
     rs_json_key_number_or_null(j, "last_rank",
                                o->last_part[op] == RS_NONE ? -1 : m->members[m->parts.member[o->last_part[op]]].rank);
     rs_json_key_bool(j, "tie", o->flags[op] & RS_OP_TIE);
@@ -202,7 +238,7 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
     rs_json_key(j, "ranks");
     rs_json_array(j);
     struct rs_op_rank rank;
-    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) rank_json(j, m, &rank);
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) rank_json(j, m, &rank, shortest);
     rs_json_end(j);
     rs_json_end(j);
     rs_json_newline(j);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/model_json.h"
+#include "cli/report_statistics.h"
 #include "cli/settings_text.h"
 
 enum { MOST_STRAGGLERS = 1000 };
@@ -13,9 +14,9 @@ enum { MOST_STRAGGLERS = 1000 };
 static void where(struct rs_json *j, const struct rs_report *r, uint32_t seat, uint32_t host)
 {
     const struct rs_model *m = r->view.model;
-    rs_json_key_str(j, "host", host != RS_NONE ? m->hosts[host].name : NULL);
+    rs_json_key_str(j, "host", host != RS_NONE ? rs_host_name(m, host) : NULL);
     if (seat != RS_NONE)
-        rs_json_key_u64(j, "pid", m->procs[r->view.seats[seat].proc].pid);
+        rs_pid_json(j, m->procs[r->view.seats[seat].proc].pid);
     else
         rs_json_key_null(j, "pid");
     rs_json_key_number_or_null(j, "device", seat != RS_NONE ? r->view.seats[seat].device : -1);
@@ -58,6 +59,7 @@ static void by_func(struct rs_json *j, const struct rs_report *r)
         rs_time_json(j, "wait_sum_ns", x->waited ? x->wait_sum_ns : RS_TIME_NONE);
         rs_time_json(j, "transfer_ns", x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : RS_TIME_NONE);
         rs_time_json(j, "transfer_p50_ns", x->transferred ? x->transfer_p50_ns : RS_TIME_NONE);
+        rs_json_key_bool(j, "clock_free", x->clock_free > 0);
         rs_json_key_double(j, "algbw_gbs", x->algbw);
         rs_json_key_double(j, "busbw_gbs", x->busbw);
         rs_json_key_double(j, "algbw_seen_gbs", x->algbw_seen);
@@ -147,7 +149,7 @@ static void network(struct rs_json *j, const struct rs_report *r)
         rs_json_key_number_or_null(j, "peer", x->peer);
         where(j, r, x->seat, r->view.seats[x->seat].host);
         rs_json_key_str(j, "peer_host",
-                        x->peer_seat != RS_NONE ? r->view.model->hosts[r->view.seats[x->peer_seat].host].name : NULL);
+                        x->peer_seat != RS_NONE ? rs_host_name(r->view.model, r->view.seats[x->peer_seat].host) : NULL);
         rs_json_key_i64(j, "gpu_ns", x->gpu_ns);
         rs_json_key_i64(j, "credit_ns", x->credit_ns);
         rs_json_key_i64(j, "net_ns", x->net_ns);
@@ -309,6 +311,7 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     network(j, r);
     steps(j, r);
     course(j, r);
+    rs_statistics_json(j, &r->statistics);
     rs_settings_json(j, settings);
     rs_json_key(j, "conclusion");
     rs_json_array(j);

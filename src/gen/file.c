@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "gen/dumps.h"
 #include "gen/slot.h"
 
 enum {
@@ -95,6 +96,7 @@ static void seal_facts(struct rs_gen_file *f)
 void rs_gen_fact(struct rs_gen_file *f, enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes,
                  const void *b, size_t b_bytes)
 {
+    if (f->dump) return;
     size_t bytes = a_bytes + b_bytes;
     uint32_t words = (uint32_t)((sizeof(struct rs_fact_head) + bytes + 7) / 8);
     if (f->nfacts_words + words > RS_GEN_WORDS) {
@@ -138,6 +140,7 @@ static void sample(struct rs_gen_file *f, int64_t t)
 
 void rs_gen_file_until(struct rs_gen_file *f, int64_t t)
 {
+    if (f->dump) return;
     for (; t >= f->next_second; f->next_second += RS_GEN_SECOND) {
         sample(f, f->next_second);
         seal_facts(f);
@@ -189,6 +192,7 @@ enum rs_status rs_gen_file_open(struct rs_gen_file *f, struct rs_gen_disk *disk,
 
 void rs_gen_file_free(struct rs_gen_file *f)
 {
+    rs_gen_dump_free(f->dump);
     for (uint32_t i = 0; f->slots && i < f->nslots; i++) rs_gen_slot_free(f->slots[i]);
     free(f->slots);
     free(f->facts);
@@ -250,6 +254,10 @@ static void put_live(struct rs_gen_file *f)
 
 void rs_gen_file_close(struct rs_gen_file *f, int64_t t, bool closed)
 {
+    if (f->dump) {
+        if (!failed(f)) rs_gen_dump_write(f->dump, f->disk->dir, &f->disk->err);
+        return;
+    }
     struct rs_status_block *st = &f->header.status;
     rs_gen_file_until(f, t);
     if (closed) {

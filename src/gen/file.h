@@ -23,8 +23,10 @@ struct rs_gen_disk {
 };
 
 struct rs_gen_slot;
+struct rs_gen_dump;
 
 struct rs_gen_file {
+    struct rs_gen_dump *dump; /* the process leaves dumps of the example profiler and no recording; NULL: a recording */
     struct rs_gen_disk *disk;
     struct rs_gen_host *host;
     char path[4096];

@@ -46,6 +46,11 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
         return rs_fail(err, RS_BAD_INPUT, "the number of network steps must be 1 to %d", RS_GEN_MAX_NET_STEPS);
     if (c->api < 4 || c->api > 6) return rs_fail(err, RS_BAD_INPUT, "the API version must be 4 to 6");
     if (c->steps < 1) return rs_fail(err, RS_BAD_INPUT, "at least one step is needed");
+    if (c->dumps && (c->api != 5 || c->drop > 0 || c->nring || c->hang != RS_GEN_NO_HANG))
+        return rs_fail(
+            err, RS_BAD_INPUT,
+            "dumps of the example profiler are those of version 5, written at a good end: without --drop, --ring, "
+            "--hang and --api");
     if (c->buckets < 1 || c->layers < 1 || c->microbatches < 1 || c->buckets > 1000000 || c->layers > 1000000 ||
         c->microbatches > 1000000)
         return rs_fail(err, RS_BAD_INPUT, "buckets, layers and micro-batches must be 1 to 1000000");

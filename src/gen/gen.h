@@ -66,6 +66,7 @@ struct rs_gen_config {
     int64_t steps;
     int64_t callbacks; /* in place of steps: about so many; 0 = steps count */
     int channels, net_steps, api;
+    bool dumps; /* of NCCL's example profiler, in place of recordings */
     bool net; /* proxy events too */
     int buckets, layers, microbatches; /* operations of a step */
     int64_t bytes; /* of the largest bucket */

@@ -11,7 +11,7 @@
 const char *const rs_gen_func_names[RS_GEN_FUNCS] = {"AllReduce", "AllGather", "ReduceScatter",
                                                      "Broadcast", "Send",      "Recv"};
 
-enum { KEY_NONCE = 0x200, KEY_COMM, KEY_BIAS, KEY_PROXY, KEY_LOSS, KEY_LOSSY };
+enum { KEY_NONCE = 0x200, KEY_COMM, KEY_BIAS, KEY_PROXY, KEY_LOSS, KEY_LOSSY, KEY_ZERO };
 enum {
     OPEN_NS = 2000000, /* processes come up */
     COMM_NS = 40000000, /* the first communicator */
@@ -147,14 +147,18 @@ static enum rs_status open_process(struct rs_gen_job *j, int i, struct rs_err *e
     bool graph = c->workload == RS_GEN_GRAPH || c->workload == RS_GEN_MIX;
     uint32_t nonce = (uint32_t)(((uint64_t)i * 40503 + rs_gen_hash(c->seed, KEY_NONCE, 0) % 65535) % 65535 + 1);
     int64_t t = OPEN_NS + rs_gen_below(&j->rng, 20000000);
-    if (p->recorded) {
+    if (p->recorded && !c->dumps) {
         if (rs_gen_file_open(&p->file, &j->disk, p->host, p->pid, nonce, t, ring,
                              1 + (uint32_t)c->devices_per_process + graph) != RS_OK)
             return *err = j->disk.err, err->code;
-    } else { /* nothing is written, but handles and times are asked for */
+    } else { /* no recording is written, but handles and times are asked for */
         p->file = (struct rs_gen_file){
             .disk = &j->disk, .host = p->host, .nslots = 1u + (uint32_t)c->devices_per_process + graph};
         if (!(p->file.slots = calloc(p->file.nslots, sizeof *p->file.slots)))
+            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        /* Processes begin at different times: their clocks are seconds apart. */
+        int64_t shown = (int64_t)(rs_gen_hash(c->seed, KEY_ZERO, (uint64_t)i) % (8 * (uint64_t)RS_GEN_SECOND));
+        if (p->recorded && !(p->file.dump = rs_gen_dump_new(p->host, p->pid, COMM_NS, shown)))
             return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     if (!add_slots(j, p)) return rs_fail(err, RS_NO_MEMORY, "out of memory");
@@ -196,6 +200,7 @@ static enum rs_status add_comm(struct rs_gen_job *j, const char *name, int first
         struct rs_gen_process *p = &j->procs[r->process];
         c->ctx[m] = ++p->contexts;
         if (!p->recorded) continue;
+        if (p->file.dump) rs_gen_dump_comm(p->file.dump, c->ctx[m], c->hash, m);
         int64_t called = t + rs_gen_below(&j->rng, 3000000) + 3000000 * (c->ranks[m] - p->first_rank);
         struct rs_fact_comm fact = {.context = rs_handle(p->file.header.nonce, RS_SLOT_CONTEXT, c->ctx[m]),
                                     .comm_id = c->hash,
@@ -295,6 +300,7 @@ void rs_gen_job_close(struct rs_gen_job *j, int64_t end)
             for (int m = 0; m < j->comms[k].n; m++) {
                 if (j->ranks[j->comms[k].ranks[m]].process != i) continue;
                 t += 500000;
+                if (p->file.dump) rs_gen_dump_comm_end(p->file.dump, j->comms[k].ctx[m], t);
                 struct rs_fact_comm_end fact = {
                     .context = rs_handle(p->file.header.nonce, RS_SLOT_CONTEXT, j->comms[k].ctx[m]), .tid = p->tid};
                 rs_gen_fact(&p->file, RS_FACT_COMM_END, rs_gen_host_tick(p->host, t), &fact, sizeof fact, NULL, 0);

@@ -11,6 +11,7 @@ struct rs_gen_slot *rs_gen_slot_new(struct rs_gen_file *file, uint32_t index, ui
         return NULL;
     }
     s->file = file;
+    s->dump = file->dump;
     s->index = index;
     s->tid = tid;
     strncpy(s->name, name, sizeof s->name - 1);

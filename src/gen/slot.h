@@ -7,6 +7,7 @@
 #define RS_GEN_SLOT_H
 
 #include "format/handle.h"
+#include "gen/dumps.h"
 #include "gen/file.h"
 #include "nccl/abi.h"
 
@@ -26,6 +27,7 @@ struct rs_gen_loss {
 
 struct rs_gen_slot {
     struct rs_gen_file *file;
+    struct rs_gen_dump *dump; /* takes the callbacks, and nothing becomes a record; NULL: they do */
     uint64_t *words;
     uint32_t n; /* words in use */
     uint32_t limit; /* a record may begin below this; 0: no buffer */
@@ -97,6 +99,10 @@ static inline uint64_t rs_gen_start(struct rs_gen_slot *s, int64_t t, unsigned k
                                     int rank, uint64_t small, const uint64_t *args, int nargs)
 {
     if (s->off) return 0;
+    if (s->dump) {
+        s->callbacks++;
+        return rs_gen_dump_start(s->dump, t, kind, parent, ctx, rank, small, args, nargs);
+    }
     uint64_t *w;
     bool kept = rs_gen_head(s, t, kind, parent, &w);
     *w++ = ctx | (uint64_t)(unsigned)rank << 16 | small << 40;
@@ -107,6 +113,11 @@ static inline uint64_t rs_gen_start(struct rs_gen_slot *s, int64_t t, unsigned k
 static inline void rs_gen_stop(struct rs_gen_slot *s, int64_t t, uint64_t handle)
 {
     if (s->off) return;
+    if (s->dump) {
+        s->callbacks++;
+        rs_gen_dump_stop(s->dump, t, handle);
+        return;
+    }
     uint64_t *w;
     bool kept = rs_gen_head(s, t, RS_K_STOP, handle, &w);
     rs_gen_tail(s, kept, w);
@@ -114,6 +125,11 @@ static inline void rs_gen_stop(struct rs_gen_slot *s, int64_t t, uint64_t handle
 static inline void rs_gen_state(struct rs_gen_slot *s, int64_t t, uint64_t handle, unsigned state)
 {
     if (s->off) return;
+    if (s->dump) {
+        s->callbacks++;
+        rs_gen_dump_state(s->dump, t, handle, state, 0);
+        return;
+    }
     uint64_t *w;
     bool kept = rs_gen_head(s, t, RS_K_STATE + state, handle, &w);
     rs_gen_tail(s, kept, w);
@@ -121,6 +137,11 @@ static inline void rs_gen_state(struct rs_gen_slot *s, int64_t t, uint64_t handl
 static inline void rs_gen_state_arg(struct rs_gen_slot *s, int64_t t, uint64_t handle, unsigned state, uint64_t arg)
 {
     if (s->off) return;
+    if (s->dump) {
+        s->callbacks++;
+        rs_gen_dump_state(s->dump, t, handle, state, arg);
+        return;
+    }
     uint64_t *w;
     bool kept = rs_gen_head(s, t, RS_K_STATE_ARG + state, handle, &w);
     *w++ = arg;

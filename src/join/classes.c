@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mix.h"
+#include "join/overlay_facts.h"
 
 bool rs_group_name(const char *name, size_t *length, const char **group)
 {
@@ -70,25 +71,29 @@ enum rs_status rs_classes_find(struct rs_model *m, struct rs_err *err)
     m->nclasses = 0;
     for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++) {
         struct rs_comm_row *row = &m->comms[c];
+        if (row->over != RS_NONE) continue; /* it is one that leads */
         int32_t stride = stride_of(m, row);
+        const char *name = rs_comm_name(m, c);
         size_t length = 0;
         const char *group;
-        bool named = rs_group_name(row->name, &length, &group);
+        bool named = rs_group_name(name, &length, &group);
         uint64_t *at;
         uint32_t class = m->nclasses;
-        status = rs_map_at(&index, key_of(row->nranks, stride, row->name, length), class, &at, err);
+        status = rs_map_at(&index, key_of(row->nranks, stride, name, length), class, &at, err);
         if (status == RS_OK && *at == class) status = rs_model_class(m, &class, err);
         if (status != RS_OK) break;
         row->class = (uint32_t)*at;
         struct rs_class *k = &m->classes[row->class];
         if (k->comms++) {
-            if (!named && k->name && (!row->name || strcmp(k->name, row->name))) k->name = NULL;
+            if (!named && k->name && (!name || strcmp(k->name, name))) k->name = NULL;
             continue;
         }
-        *k = (struct rs_class){.nranks = row->nranks, .stride = stride, .comms = 1, .name = row->name};
-        if (named) k->name = rs_arena_text(&m->arena, row->name, length);
+        *k = (struct rs_class){.nranks = row->nranks, .stride = stride, .comms = 1, .name = name};
+        if (named) k->name = rs_arena_text(&m->arena, name, length);
         if (named && !k->name) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
+    for (uint32_t c = 0; c < m->ncomms; c++)
+        if (m->comms[c].over != RS_NONE) m->comms[c].class = m->comms[m->comms[c].over].class;
     rs_map_free(&index);
     for (uint32_t i = 0; i < m->nclasses && status == RS_OK; i++) {
         char text[192];

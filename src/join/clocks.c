@@ -8,6 +8,7 @@
 #include "join/consensus.h"
 #include "join/hull.h"
 #include "join/islands.h"
+#include "join/overlay_clock.h"
 #include "join/retime.h"
 #include "join/samples.h"
 
@@ -80,9 +81,11 @@ static void drop_stale(struct rs_model *m, const struct clocks *c)
         uint32_t gpu = m->members[p->member[i]].gpu;
         if (gpu == RS_NONE || p->start_source[i] != RS_FROM_KERNEL || p->start[i] == RS_TIME_NONE) continue;
         if (p->captured[i] || (p->flags[i] & (RS_PART_CAPTURED | RS_PART_STALE))) continue;
+        /* A kernel may start before its launch returns. */
+        int64_t launched = p->flags[i] & RS_PART_LAUNCH_END ? RS_TIME_NONE : p->launched[i];
         /* Before v5 there is no API call, and the Coll or P2p, whose parent is the plan, is told after the launch. */
         bool called = p->group[i] != p->launch[i];
-        int64_t launch = p->launched[i] == RS_TIME_NONE && called ? p->enqueued[i] : p->launched[i];
+        int64_t launch = launched == RS_TIME_NONE && called ? p->enqueued[i] : launched;
         double low, high;
         if (launch == RS_TIME_NONE || !rs_attach_at(&c->attach[gpu], p->start[i], &low, &high)) continue;
         int64_t d = rs_time_minus(rs_time_minus(launch, p->start[i]), c->attach[gpu].d0);
@@ -133,11 +136,13 @@ static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
     uint32_t apart = 0, *sizes = calloc((size_t)m->ndomains + 1, sizeof *sizes);
     if (!sizes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < m->ndomains; i++) sizes[m->domains[i].island]++;
+    for (uint32_t i = 0; i < m->nprocs; i++) /* dumps without starts and ends: there is nothing to compare */
+        if (m->procs[i].tool == RS_TOOL_FLIGHT) sizes[m->hosts[m->procs[i].host].domain] = 0;
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->ndomains && status == RS_OK; i++) {
         const struct rs_domain *d = &m->domains[i];
-        if (d->method != RS_CLOCK_WALL || apart++ >= MOST_NOTES) continue;
-        const char *what = d->kind == RS_DOMAIN_GPU ? "a GPU" : "the clock", *host = m->hosts[d->host].name;
+        if (d->method != RS_CLOCK_WALL || !sizes[i] || apart++ >= MOST_NOTES) continue;
+        const char *what = d->kind == RS_DOMAIN_GPU ? "a GPU" : "the clock", *host = rs_host_label(m, d->host);
         if (sizes[i] > 1)
             status = rs_model_note(
                 m, err,
@@ -174,7 +179,8 @@ static enum rs_status find(struct rs_model *m, struct clocks *c, struct rs_err *
     RS_TRY(status);
     index_gpus(c, m);
     struct rs_clockwork w = {m, c->tracks, c->attach, c->gpus, c->gpus_first, &c->pairs, c->placed, c->errors};
-    return rs_islands_join(&w, ncomponents, &c->islands, err);
+    RS_TRY(rs_islands_join(&w, ncomponents, &c->islands, err));
+    return rs_overlay_place(&w, &c->islands, err);
 }
 
 static enum rs_status align_all(struct rs_model *m, struct clocks *c, bool align, struct rs_err *err)

@@ -188,14 +188,15 @@ static enum rs_status order_parts(struct rs_model *m, uint32_t first_op, struct 
 
 /* ---- what they agree on ---- */
 
-static bool agree(const struct rs_parts *t, uint32_t a, uint32_t b)
+/* `uneven`: an all-to-all, in which every rank may give and take as much as it likes. */
+static bool agree(const struct rs_parts *t, uint32_t a, uint32_t b, bool uneven)
 {
-    return t->count[a] == t->count[b] && t->dtype[a] == t->dtype[b] && t->peer[a] == t->peer[b];
+    return (uneven || t->count[a] == t->count[b]) && t->dtype[a] == t->dtype[b] && t->peer[a] == t->peer[b];
 }
 
 /* Marks the parts of one kind that differ from most; all of them when there is no majority. Returns one of the most,
  * or RS_NONE when there is none of that kind. */
-static uint32_t compare(struct rs_model *m, uint32_t op, uint8_t kind)
+static uint32_t compare(struct rs_model *m, uint32_t op, uint8_t kind, bool uneven)
 {
     struct rs_parts *t = &m->parts;
     const uint32_t *order = m->order + m->ops.part[op];
@@ -204,28 +205,48 @@ static uint32_t compare(struct rs_model *m, uint32_t op, uint8_t kind)
         if (t->kind[order[i]] != kind) continue;
         all++;
         if (!lead) candidate = order[i];
-        lead = agree(t, candidate, order[i]) ? lead + 1 : lead - 1;
+        lead = agree(t, candidate, order[i], uneven) ? lead + 1 : lead - 1;
     }
     if (candidate == RS_NONE) return RS_NONE;
-    for (uint32_t i = 0; i < n; i++) same += t->kind[order[i]] == kind && agree(t, candidate, order[i]);
+    for (uint32_t i = 0; i < n; i++) same += t->kind[order[i]] == kind && agree(t, candidate, order[i], uneven);
     if (same == all) return candidate;
     m->ops.flags[op] |= RS_OP_MISMATCH;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t p = order[i];
-        if (t->kind[p] == kind && (2 * same <= all || !agree(t, candidate, p))) t->flags[p] |= RS_PART_MISMATCH;
+        if (t->kind[p] == kind && (2 * same <= all || !agree(t, candidate, p, uneven))) t->flags[p] |= RS_PART_MISMATCH;
     }
     return candidate;
+}
+
+/* Of an all-to-all that all ranks are in: what they give together is what they take. It cannot be told whose fault it is. */
+static void compare_sums(struct rs_model *m, uint32_t op)
+{
+    const uint32_t *order = m->order + m->ops.part[op];
+    uint32_t n = m->ops.nparts[op];
+    uint64_t in = 0, out = 0;
+    if ((int64_t)n != m->comms[m->ops.comm[op]].nranks) return;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_tag *tag = rs_part_tag(m, order[i]);
+        if (!tag || !tag->in_count || !tag->out_count) return;
+        in += tag->in_count;
+        out += tag->out_count;
+    }
+    if (in == out) return;
+    m->ops.flags[op] |= RS_OP_MISMATCH;
+    for (uint32_t i = 0; i < n; i++) m->parts.flags[order[i]] |= RS_PART_MISMATCH;
 }
 
 static void describe(struct rs_model *m, uint32_t op)
 {
     const struct rs_parts *t = &m->parts;
     struct rs_ops *o = &m->ops;
+    const char *func = rs_model_text(m, o->func[op]);
+    bool uneven = !strcmp(func, "AlltoAll");
     /* An all-gather is told in bytes by Coll and in the user's type by its API call: like with like. */
     static const uint8_t kinds[] = {RS_PART_COLL, RS_PART_CE, RS_PART_API};
     uint32_t typical = RS_NONE;
     for (size_t i = 0; i < sizeof kinds; i++) {
-        uint32_t found = compare(m, op, kinds[i]);
+        uint32_t found = compare(m, op, kinds[i], uneven);
         if (typical == RS_NONE) typical = found;
     }
     for (uint32_t i = 0; i < o->nparts[op]; i++) { /* losses make replays look fewer, never more */
@@ -236,13 +257,14 @@ static void describe(struct rs_model *m, uint32_t op)
         }
     }
     if (typical == RS_NONE) return;
-    const char *func = rs_model_text(m, o->func[op]);
+    if (uneven) compare_sums(m, op);
     o->count[op] = t->count[typical];
     o->dtype[op] = t->dtype[typical];
     o->root[op] = t->peer[typical];
     o->bytes[op] = o->count[op] * rs_dtype_bytes(rs_model_text(m, o->dtype[op]));
     int32_t nranks = m->comms[o->comm[op]].nranks;
-    if (nranks > 0 && (!strcmp(func, "AllGather") || !strcmp(func, "ReduceScatter"))) o->bytes[op] *= (uint64_t)nranks;
+    if (nranks > 0 && (uneven || !strcmp(func, "AllGather") || !strcmp(func, "ReduceScatter")))
+        o->bytes[op] *= (uint64_t)nranks;
 }
 
 enum rs_status rs_collectives_join(struct rs_model *m, struct rs_err *err)

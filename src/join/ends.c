@@ -40,8 +40,11 @@ enum rs_status rs_ends_bound(struct rs_model *m, struct rs_err *err)
         if (t->member[i] == RS_NONE) continue;
         struct next *x = &next[t->member[i]];
         if (t->end[i] == RS_TIME_NONE) {
-            int64_t before = latest_possible(m, i, x);
+            int64_t before = latest_possible(m, i, x), told = t->before[i];
             t->after[i] = earliest_sure(t, i);
+            /* What the importer knew may be tighter. A bound before the earliest is none. */
+            bool holds = told != RS_TIME_NONE && told >= t->after[i];
+            if (holds && (before == RS_TIME_NONE || before < t->after[i] || told < before)) before = told;
             t->before[i] = before < t->after[i] ? RS_TIME_NONE : before;
         }
         if (t->start[i] == RS_TIME_NONE) continue;

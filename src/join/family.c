@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "join/classes.h"
 #include "join/ranks.h"
 #include "nccl/digest.h"
@@ -180,7 +181,7 @@ static bool try_counts(struct work *w, uint32_t parent, uint32_t child, int32_t 
         w->left -= tried;
         for (int k = 0; k < tried; k++) {
             if (rs_nccl_split_hash(hash, count, colors[k]) != c->hash) continue;
-            c->parent = (struct rs_parent){parent, count, colors[k], k >= from_ranks};
+            c->parent = (struct rs_parent){parent, count, colors[k], k >= from_ranks, c->parent.told};
             w->last[parent] = count;
             return true;
         }
@@ -231,7 +232,7 @@ static enum rs_status try_all_colors(struct work *w, struct rs_err *err)
                 w->left--;
                 uint64_t *child = rs_map_find(&open, rs_nccl_split_hash(m->comms[p].hash, count, color));
                 if (!child || *child == p || !contains(w, p, (uint32_t)*child)) continue;
-                m->comms[*child].parent = (struct rs_parent){p, count, color, false};
+                m->comms[*child].parent = (struct rs_parent){p, count, color, false, m->comms[*child].parent.told};
             }
     }
     rs_map_free(&open);
@@ -267,11 +268,67 @@ static enum rs_status find_parents(struct work *w, struct rs_err *err)
                          m->ncomms);
 }
 
+/* ---- who was first ---- */
+
+/* A process's first communicator, where an importer had to guess it, is not one that was split from another: then it is
+ * the one at the root of its family. */
+static enum rs_status settle_first(struct rs_model *m, struct rs_err *err)
+{
+    enum { DEEPEST = 64 }; /* damaged hashes may go round in a circle */
+    struct rs_map roots = {0}; /* root << 32 | process -> 1 */
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+        struct rs_member *x = &m->members[i];
+        uint32_t root = x->comm;
+        if (x->created_from != RS_LIFE_FIRST_INIT || x->created == RS_TIME_NONE) continue;
+        for (int n = 0; n < DEEPEST && m->comms[root].parent.comm != RS_NONE; n++) root = m->comms[root].parent.comm;
+        if (root == x->comm) continue;
+        uint64_t *at;
+        status = rs_map_at(&roots, (uint64_t)root << 32 | x->proc, (uint64_t)x->created, &at, err);
+        x->created = RS_TIME_NONE;
+    }
+    for (uint32_t i = 0; i < m->nmembers && status == RS_OK && rs_map_count(&roots); i++) {
+        struct rs_member *x = &m->members[i];
+        const uint64_t *at = rs_map_find(&roots, (uint64_t)x->comm << 32 | x->proc);
+        if (!at) continue;
+        x->created = (int64_t)*at;
+        x->created_from = RS_LIFE_FIRST_INIT;
+    }
+    rs_map_free(&roots);
+    return status;
+}
+
+/* What a tool told of a parent counts where the hashes tell nothing. */
+static enum rs_status use_told(struct rs_model *m, struct rs_err *err)
+{
+    enum { DEEPEST = 64 };
+    struct rs_map by_hash = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++)
+        if (m->comms[c].hash) status = rs_map_put(&by_hash, rs_mix(m->comms[c].tool, m->comms[c].hash), c, err);
+    for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++) {
+        struct rs_parent *p = &m->comms[c].parent;
+        if (p->comm != RS_NONE || !p->told) continue;
+        uint32_t parent = (uint32_t)rs_map_get(&by_hash, rs_mix(m->comms[c].tool, p->told), RS_NONE), up = parent;
+        for (int k = 0; k < DEEPEST && up != RS_NONE && up != c; k++) up = m->comms[up].parent.comm;
+        if (parent == RS_NONE || up != RS_NONE) continue; /* its own ancestor: a damaged file */
+        p->comm = parent;
+        p->count = -1;
+    }
+    rs_map_free(&by_hash);
+    return status;
+}
+
 enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err)
 {
     struct work w = {.m = m};
-    for (uint32_t c = 0; c < m->ncomms; c++) m->comms[c].parent = (struct rs_parent){.comm = RS_NONE};
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        const struct rs_parent *p = &m->comms[c].parent;
+        m->comms[c].parent = (struct rs_parent){.comm = RS_NONE, .told = p->told, .color = p->told ? p->color : 0};
+    }
     enum rs_status status = find_parents(&w, err);
+    if (status == RS_OK) status = use_told(m, err);
+    if (status == RS_OK) status = settle_first(m, err);
     rs_places_free(&w.places);
     free(w.seats_at);
     free(w.seats);

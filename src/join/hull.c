@@ -104,7 +104,7 @@ static enum rs_status settle(struct rs_model *m, const struct margin *margins, s
                 rs_model_note(m, err,
                               "clocks: fit and hull disagree for %s of host %s: in %llu of %llu collectives an effect "
                               "would come before its cause; its error is larger than stated",
-                              d->kind == RS_DOMAIN_GPU ? "a GPU" : "the clock", m->hosts[d->host].name,
+                              d->kind == RS_DOMAIN_GPU ? "a GPU" : "the clock", rs_host_label(m, d->host),
                               (unsigned long long)x->broken, (unsigned long long)x->ops));
     }
     if (doubted > MOST_NOTES)
@@ -121,7 +121,9 @@ enum rs_status rs_hull_check(struct rs_model *m, struct rs_err *err)
     uint16_t last = 0;
     bool symmetric = false;
     for (uint32_t k = 0; k < m->ops.n; k++) {
-        if (m->ops.kind[k] != RS_OP_COLL || m->ops.nparts[k] < 2 || (m->ops.flags[k] & RS_OP_DOUBLE)) continue;
+        if (m->ops.kind[k] != RS_OP_COLL || m->ops.nparts[k] < 2 || (m->ops.flags[k] & RS_OP_DOUBLE) ||
+            m->ops.over[k] != RS_NONE)
+            continue;
         if (m->ops.func[k] != last) symmetric = rs_func_is_symmetric(m, last = m->ops.func[k]);
         if (symmetric) check_op(m, k, margins);
     }

@@ -5,6 +5,8 @@
 #include "join/ends.h"
 #include "join/family.h"
 #include "join/fanouts.h"
+#include "join/overlay.h"
+#include "join/overlay_facts.h"
 #include "join/pairs.h"
 #include "join/plausible.h"
 #include "join/ranks.h"
@@ -17,10 +19,13 @@ enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
     RS_TRY(rs_family_find(m, err));
     RS_TRY(rs_collectives_join(m, err));
     RS_TRY(rs_pairs_join(m, err));
+    RS_TRY(rs_overlay_find(m, err)); /* what two tools saw is no two witnesses of their clocks */
     RS_TRY(rs_clocks_align(m, align, err));
     RS_TRY(rs_plausible_check(m, err));
     RS_TRY(rs_pairs_resync(m, err)); /* what order alone could not pair needs times */
     RS_TRY(rs_fanouts_join(m, err));
+    RS_TRY(rs_overlay_rest(m, err));
+    RS_TRY(rs_facts_check(m, err));
     RS_TRY(rs_ends_bound(m, err));
     return rs_waits_find(m, err);
 }

@@ -211,8 +211,14 @@ enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err)
     int64_t *sure = malloc(((size_t)m->nmembers + 1) * sizeof *sure);
     uint32_t *mate = malloc(n * sizeof *mate), *place = malloc(n * sizeof *place);
     if (!sure || !mate || !place) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++)
-        sure[i] = rs_recorded_until(&m->procs[m->members[i].proc], m->members[i].created, RS_P2P);
+    for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++) {
+        const struct rs_proc *p = &m->procs[m->members[i].proc];
+        int64_t from = m->members[i].created != RS_TIME_NONE ? m->members[i].created : p->begin;
+        /* A profiler may begin anywhere: its importer has compared the sides. */
+        sure[i] = m->members[i].in_step       ? INT64_MAX
+                  : p->tool == RS_TOOL_KINETO ? INT64_MIN
+                                              : rs_recorded_until(p, from, RS_P2P);
+    }
     for (uint32_t i = 0; status == RS_OK && i < n; i++) mate[i] = RS_NONE;
     if (status == RS_OK) match(m, &s, sure, mate, place);
     rs_streams_free(&s);

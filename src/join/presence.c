@@ -29,6 +29,7 @@ int64_t rs_recorded_until(const struct rs_proc *p, int64_t from, uint64_t type)
 static uint64_t lost_since(const struct rs_proc *p, int64_t from, uint64_t type)
 {
     enum { THREADS = 16 }; /* gaps overlap where several threads lose; those that began that far back are over */
+    if (p->drops) return UINT64_MAX;
     if (p->overwritten_until != RS_TIME_NONE && p->overwritten_until >= from) return UINT64_MAX;
     for (uint32_t i = 0; i < p->ncovers; i++)
         if (!(p->covers[i].mask & type) && p->covers[i].to > from) return UINT64_MAX;

@@ -180,7 +180,9 @@ static void find_usable(const struct rs_model *m, bool *usable, uint32_t *counts
     uint16_t last = 0;
     bool symmetric = false;
     for (uint32_t k = 0; k < m->ops.n; k++) {
-        if (m->ops.kind[k] != RS_OP_COLL || m->ops.comm[k] == RS_NONE || (m->ops.flags[k] & RS_OP_DOUBLE)) continue;
+        if (m->ops.kind[k] != RS_OP_COLL || m->ops.comm[k] == RS_NONE || (m->ops.flags[k] & RS_OP_DOUBLE) ||
+            m->ops.over[k] != RS_NONE)
+            continue;
         if (m->ops.func[k] != last) symmetric = rs_func_is_symmetric(m, last = m->ops.func[k]);
         if (!symmetric || !relates(m, k)) continue;
         usable[k] = true;
@@ -212,7 +214,7 @@ enum rs_status rs_samples_collectives(struct rs_samples *s, const struct rs_mode
 
 static bool is_pair(const struct rs_model *m, uint32_t k, const uint32_t *component, uint32_t *send, uint32_t *recv)
 {
-    if (m->ops.kind[k] != RS_OP_PAIR || m->ops.nparts[k] != 2) return false;
+    if (m->ops.kind[k] != RS_OP_PAIR || m->ops.nparts[k] != 2 || m->ops.over[k] != RS_NONE) return false;
     *send = m->order[m->ops.part[k]], *recv = m->order[m->ops.part[k] + 1];
     if (m->parts.kind[*send] == RS_PART_RECV) {
         uint32_t t = *send;

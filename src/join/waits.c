@@ -108,6 +108,16 @@ static void find_end(struct rs_model *m, uint32_t op)
     o->end[op] = latest;
 }
 
+/* Every part has ended, though a tool may not say when. */
+static bool is_done(const struct rs_model *m, uint32_t op)
+{
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i];
+        if (m->parts.end[part] == RS_TIME_NONE && !(m->parts.flags[part] & RS_PART_DONE)) return false;
+    }
+    return true;
+}
+
 /* Whether b can only end when a has begun. */
 static bool depends(const struct rs_model *m, uint32_t op, uint32_t b, uint32_t a)
 {
@@ -161,7 +171,7 @@ enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err)
         find_end(m, op);
         unsigned flags = o->flags[op];
         if (is_whole(m, op)) flags |= RS_OP_WHOLE;
-        if ((flags & RS_OP_WHOLE) && o->end[op] != RS_TIME_NONE) flags |= RS_OP_COMPLETE;
+        if ((flags & RS_OP_WHOLE) && (o->end[op] != RS_TIME_NONE || is_done(m, op))) flags |= RS_OP_COMPLETE;
         if (s.clocked) flags |= RS_OP_CLOCKED;
         if (s.clocked && s.ranks > 1 && (uint64_t)rs_time_minus(o->last[op], s.second) < 2 * (uint64_t)o->error[op])
             flags |= RS_OP_TIE;
@@ -210,7 +220,8 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
-    if (!(o->flags[op] & RS_OP_CLOCKED) || !(o->flags[op] & RS_OP_COMPLETE)) return RS_TIME_NONE;
+    bool told = (o->flags[op] & RS_OP_CLOCKED) && (o->flags[op] & RS_OP_COMPLETE) && o->end[op] != RS_TIME_NONE;
+    if (!told) return RS_TIME_NONE;
     int64_t transfer = rs_time_minus(o->end[op], o->last[op]);
     return transfer < 0 ? RS_TIME_NONE : transfer;
 }

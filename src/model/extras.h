@@ -28,7 +28,7 @@ struct rs_stat {
     uint32_t member; /* RS_NONE: the communicator is not known */
     uint8_t kind; /* enum rs_stat_kind */
     uint16_t func; /* of an operation or NCCL kernel: NCCL's name of the function; 0: none */
-    uint32_t name, within; /* see rs_model_name(); 0: none */
+    uint32_t name, within; /* see rs_model_name(); 0: none. Of a range, `within` is its NVTX domain */
     uint32_t thread; /* name or number of the thread, see rs_model_name(); 0: not told */
     uint64_t calls, bytes; /* bytes in all; 0: not told */
     int64_t total_ns, min_ns, max_ns; /* RS_TIME_NONE: not told */
@@ -42,6 +42,7 @@ struct rs_tag {
     uint64_t comms_id; /* as read, or computed by PyTorch's formula; see has_comms_id */
     int64_t pg_seq; /* the framework's own number in its process group; -1: none */
     int64_t duration_ns; /* how long it took, where a tool says that and not when; RS_TIME_NONE */
+    uint64_t in_count, out_count; /* elements of its inputs and outputs, where a framework tells both; 0: not told */
     bool has_comms_id, comms_id_read; /* read: it stood in the trace */
     bool is_p2p; /* as the framework counts */
 };

@@ -29,7 +29,8 @@ bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_
     snprintf(hex, sizeof hex, "0x%016" PRIx64, c->hash);
     for (size_t i = 0; i < f->ncomms; i++) {
         const char *want = f->comms[i];
-        if (c->name && is_named(c->name, want)) return true;
+        for (uint32_t v = comm; v != RS_NONE; v = m->comms[v].view) /* by any name that a tool has for it */
+            if (m->comms[v].name && is_named(m->comms[v].name, want)) return true;
         const char *digits = !strncasecmp(want, "0x", 2) ? hex : hex + 2;
         if (strlen(want) >= 4 && !strncasecmp(digits, want, strlen(want))) return true;
     }

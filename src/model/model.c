@@ -54,7 +54,7 @@ enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *e
     RS_OP_COLUMNS(ZERO_COLUMN)
     t->seq[i] = UINT64_MAX;
     t->first[i] = t->last[i] = t->end[i] = RS_TIME_NONE;
-    t->comm[i] = t->fanout[i] = t->over[i] = t->last_part[i] = RS_NONE;
+    t->comm[i] = t->fanout[i] = t->over[i] = t->view[i] = t->last_part[i] = RS_NONE;
     t->root[i] = t->dst[i] = -1;
     t->confidence[i] = 100;
     return RS_OK;
@@ -161,6 +161,7 @@ enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err 
     ADD(m, procs, index, err);
     struct rs_proc *p = &m->procs[*index];
     p->launcher_rank = -1;
+    p->same = RS_NONE;
     p->first = p->last = p->overwritten_until = RS_TIME_NONE;
     return RS_OK;
 }
@@ -178,7 +179,7 @@ static enum rs_status add_comm(struct rs_model *m, uint8_t tool, uint64_t hash, 
     c->hash = hash;
     c->tool = tool;
     c->nranks = c->nnodes = -1;
-    c->first_member = c->parent.comm = c->class = RS_NONE;
+    c->first_member = c->parent.comm = c->class = c->over = c->view = RS_NONE;
     if (!hash) return RS_OK;
     uint64_t *newest;
     RS_TRY(rs_map_at(&m->comm_index, comm_key(tool, hash), *index, &newest, err));
@@ -346,10 +347,27 @@ enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char 
 
 /* ---- looking ---- */
 
+/* The clock of times that came from an operation laid over the part's own: that of the same process there. */
+static uint32_t lent_domain(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_member *x = &m->members[m->parts.member[part]];
+    uint32_t op = m->parts.op[part];
+    if (m->ops.view[op] == RS_NONE && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op]; /* one call, many pairs */
+    for (uint32_t v = m->ops.view[op]; v != RS_NONE; v = m->ops.view[v])
+        for (uint32_t i = 0; i < m->ops.nparts[v]; i++) {
+            uint32_t other = m->order[m->ops.part[v] + i];
+            const struct rs_member *y = &m->members[m->parts.member[other]];
+            bool same = m->procs[y->proc].same == x->proc && y->global_rank == x->global_rank;
+            if (same && m->parts.start_source[other] == RS_FROM_KERNEL) return y->gpu;
+        }
+    return x->gpu;
+}
+
 static uint32_t domain_of(const struct rs_model *m, uint32_t part, uint8_t source)
 {
     uint32_t member = m->parts.member[part];
     if (source == RS_FROM_NOTHING) return RS_NONE;
+    if ((m->parts.flags[part] & RS_PART_LENT) && m->parts.op[part] != RS_NONE) return lent_domain(m, part);
     return source == RS_FROM_KERNEL ? m->members[member].gpu : rs_member_host_domain(m, member);
 }
 
@@ -388,6 +406,19 @@ unsigned rs_dtype_bytes(const char *dtype)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(types[i].name, dtype)) return types[i].bytes;
     return 1; /* ncclInt8, the two of float 8, and ncclUint8, which NCCL calls "Unknown" */
+}
+
+const char *rs_host_name(const struct rs_model *m, uint32_t host)
+{
+    return *m->hosts[host].name ? m->hosts[host].name : NULL;
+}
+
+const char *rs_host_label(const struct rs_model *m, uint32_t host)
+{
+    const struct rs_host *h = &m->hosts[host];
+    const char *slash = strrchr(h->boot, '/'), *colon = strrchr(h->boot, ':');
+    if (*h->name) return h->name;
+    return slash ? slash + 1 : colon ? colon + 1 : h->boot;
 }
 
 static int64_t extreme(const struct rs_model *m, bool last)

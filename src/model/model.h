@@ -85,12 +85,13 @@ enum rs_clock_method {
     RS_CLOCK_PAIRS, /* ends of sends and receives: less exact */
     RS_CLOCK_BOUNDS, /* a host's, through the bounds of its GPUs; or a GPU's, through its host's */
     RS_CLOCK_WALL, /* shares no operation with the others: wall time */
+    RS_CLOCK_OVERLAY, /* through the same operations, as a tool that leads saw them */
 };
 
 /* ---- places ---- */
 
 struct rs_host {
-    const char *name;
+    const char *name; /* "": not known; see rs_host_name() */
     const char *boot; /* its identity: the boot id (and the name, where that alone tells) */
     uint32_t domain;
 };
@@ -132,7 +133,9 @@ struct rs_proc {
     struct rs_cover *covers;
     struct rs_gap *gaps; /* by time */
     uint32_t ncovers, ngaps;
+    bool drops; /* the tool drops without a word: what is absent was not recorded, wherever covers and gaps say else */
     int64_t clock_error_ns; /* of its ticks on the host's clock */
+    uint32_t same; /* the process of a tool that leads that is this one (join/overlay.h); RS_NONE: it leads itself */
 };
 
 /* ---- communicators ---- */
@@ -151,9 +154,12 @@ struct rs_member {
     uint32_t proc;
     uint32_t gpu; /* domain; RS_NONE: not known */
     int32_t device; /* CUDA device number; -1: not known */
+    bool
+        in_step; /* its sends and receives begin and end with those of its peers, as the importer saw: order pairs them */
     uint8_t uuid[16];
     char bus_id[32];
     uint64_t context;
+    uint64_t asked; /* 1 + the number of its last collective, where a tool tells how far it came; 0: not told */
     int64_t created, destroyed; /* host ns; RS_TIME_NONE: not seen */
     uint8_t created_from, destroyed_from; /* enum rs_life_source */
     uint32_t next; /* of the same communicator, by rank; RS_NONE: the last */
@@ -162,9 +168,10 @@ struct rs_member {
 /* Where a communicator comes from. */
 struct rs_parent {
     uint32_t comm; /* RS_NONE: not a child of one that we know */
-    int32_t count; /* of the parent's children at that time */
+    int32_t count; /* of the parent's children at that time; -1: not known */
     int32_t color;
     bool from_ranks; /* the colour is PyTorch's hash of the rank list */
+    uint64_t told; /* hash of the parent, where a tool told it; 0: not told */
 };
 
 struct rs_comm_row {
@@ -173,6 +180,8 @@ struct rs_comm_row {
     uint8_t tool; /* enum rs_tool */
     const int32_t *ranks; /* global rank of each rank, nranks of them; NULL: not told */
     uint32_t incarnation; /* of the same hash: 0 the first */
+    uint32_t over; /* the communicator of a tool that leads that is the same one; RS_NONE: it leads itself */
+    uint32_t view; /* the first laid over this one; of one that is laid over: the next; RS_NONE: no more */
     const char *name; /* NULL: none */
     int32_t nranks, nnodes; /* -1: not known */
     uint32_t first_member; /* the lowest rank recorded, then members[].next */
@@ -214,8 +223,13 @@ enum {
     RS_PART_KERNEL_OPEN = 1 << 10, /* a KernelCh started and did not stop */
     RS_PART_UNFINISHED = 1 << 11, /* not all announced channels were seen to end */
     RS_PART_UNREPORTED = 1 << 13, /* captured, and told at capture: NCCL does not report its replays */
+    RS_PART_DONE = 1 << 16, /* it has ended, as a tool says that does not say when (`end` may be unknown) */
+    RS_PART_STARTED = 1 << 17, /* likewise: it had started */
+    RS_PART_SETTLED = 1 << 18, /* likewise: its end was noted while the job ran on, so that it is no abort */
+    RS_PART_LENT = 1 << 14, /* start and end are those of an operation that is laid over its own */
     RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is told when its way up is done, so its rank may
                                     go on for longer (seen on NCCL 2.28: leaves "end" before others start) */
+    RS_PART_LAUNCH_END = 1 << 15, /* `launched` is when the launch returned: when it began is not told */
 };
 
 /* One column each: parts.start[i] is the start of part i. Importers add parts in time order within a process. */
@@ -242,7 +256,7 @@ enum {
     X(uint16_t, dtype)                                                                                                   \
     X(uint16_t, algo)                                                                                                    \
     X(uint16_t, proto)                                                                                                   \
-    X(uint16_t, flags) /* RS_PART_... */                                                                                 \
+    X(uint32_t, flags) /* RS_PART_... */                                                                                 \
     X(uint8_t, kind) /* enum rs_part_kind */                                                                             \
     X(uint8_t, start_source) /* enum rs_source_of_time */                                                                \
     X(uint8_t, end_source)                                                                                               \
@@ -290,6 +304,7 @@ enum {
     X(uint32_t, captured)                                                                                              \
     X(uint32_t, fanout) /* of a pair: the fan-out it belongs to; RS_NONE */                                            \
     X(uint32_t, over) /* the operation of another tool that is the same one, and leads; RS_NONE: it leads itself */    \
+    X(uint32_t, view) /* the first laid over this one; of one that is laid over: the next; RS_NONE: no more */         \
     X(uint32_t, index) /* of a pair: how many came before from src to dst on this communicator */                      \
     X(uint32_t, last_part) /* the last to arrive; RS_NONE: not known */                                                \
     X(int32_t, root) /* of a pair: src */                                                                              \
@@ -407,11 +422,19 @@ static inline uint32_t rs_member_host_domain(const struct rs_model *m, uint32_t 
 {
     return m->hosts[m->procs[m->members[member].proc].host].domain;
 }
+/* A host's name; NULL: the tool does not tell it. For sentences and tables, what else it can be known by: its file. */
+const char *rs_host_name(const struct rs_model *m, uint32_t host);
+const char *rs_host_label(const struct rs_model *m, uint32_t host);
 /* Whether its end is known and is the end of all it did: a time to hold others against. */
 static inline bool rs_part_has_ended(const struct rs_model *m, uint32_t part)
 {
     bool early = (m->parts.flags[part] & RS_PART_END_EARLY) && m->parts.end_source[part] == RS_FROM_KERNEL;
     return m->parts.end[part] != RS_TIME_NONE && !early;
+}
+/* Whether what a tool that leads saw says the same: it counts there. */
+static inline bool rs_part_is_laid_over(const struct rs_model *m, uint32_t part)
+{
+    return m->parts.op[part] != RS_NONE && m->ops.over[m->parts.op[part]] != RS_NONE;
 }
 /* The clock that a part's start, or end, came from; RS_NONE: not known. */
 uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part);

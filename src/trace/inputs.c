@@ -41,6 +41,12 @@ enum rs_status rs_inputs_unreadable(struct rs_inputs *in, const char *path, cons
     return RS_OK;
 }
 
+static bool ends_in(const char *path, const char *end)
+{
+    size_t n = strlen(path), k = strlen(end);
+    return n > k && !strcmp(path + n - k, end);
+}
+
 /* HOST.PID.live beside HOST.PID.rsc, as a pattern names it: it is read with its recording. */
 static bool is_live_of_another(const char *path)
 {
@@ -54,8 +60,7 @@ static bool is_live_of_another(const char *path)
 /* A file that is ours, by its first bytes or by its name. */
 static bool is_recording(const char *path)
 {
-    size_t n = strlen(path);
-    if ((n > 4 && !strcmp(path + n - 4, ".rsc")) || (n > 5 && !strcmp(path + n - 5, ".live"))) return true;
+    if (ends_in(path, ".rsc") || ends_in(path, ".live")) return true;
     char head[64];
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = fd < 0 ? 0 : read(fd, head, sizeof head);
@@ -79,11 +84,10 @@ static enum rs_status add_file(struct rs_inputs *in, struct paths *to, const cha
 {
     struct rs_err why;
     struct stat st;
-    size_t n = strlen(path);
-    bool live = n > 5 && !strcmp(path + n - 5, ".live"); /* of a folder: found with its recording, by its name */
-    if (live && (!named || is_live_of_another(path))) return RS_OK;
+    if (ends_in(path, ".live") && (!named || is_live_of_another(path)))
+        return RS_OK; /* found with its recording, by its name */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
-        if (!named) return RS_OK;
+        if (!named && !ends_in(path, ".rsc")) return RS_OK;
         rs_fail(&why, RS_BAD_INPUT, "%s: not a file", path);
         return rs_inputs_unreadable(in, path, why.msg, err);
     }
@@ -113,7 +117,7 @@ static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char 
         free(file);
     }
     if (status == RS_OK && !dir.count) {
-        rs_fail(&why, RS_BAD_INPUT, "%s: this folder is empty", path);
+        rs_fail(&why, RS_BAD_INPUT, "%s: no recording (*.rsc) in this folder, nor anything else", path);
         status = rs_inputs_unreadable(in, path, why.msg, err);
     }
     rs_dir_free(&dir);

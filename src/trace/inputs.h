@@ -24,7 +24,7 @@ struct rs_other {
     int format; /* index of import/formats.h; -1: not looked at yet */
     bool complete; /* all of it could be read */
     uint32_t proc; /* in the model: the process that it is of; RS_NONE of model.h: none, or several */
-    char why[512]; /* where and why it is not complete; begins with the path. "": it is */
+    char why[sizeof((struct rs_err *)0)->msg]; /* where and why it is not complete; begins with the path. "": it is */
 };
 
 struct rs_unreadable {

@@ -1,8 +1,9 @@
-/* Any bytes as CoMMA's latency file. */
+/* Any bytes as CoMMA's latency file; and what is whole goes through the model and the join. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/comma.h"
+#include "import/comma_model.h"
+#include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -22,6 +23,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const struct rs_comma_proxy *x = &p.proxies[i];
         must((x->op == RS_COMMA_NONE || x->op < p.n_ops) && x->first_step + x->steps <= p.n_steps);
     }
+    struct rs_model m = {0};
+    uint32_t proc;
+    must(rs_comma_to_model(&m, &p, "x", &proc, &err) == RS_OK && m.parts.n == p.n_ops);
+    must(rs_model_link(&m, &err) == RS_OK && rs_join(&m, true, &err) == RS_OK);
+    rs_model_free(&m);
     rs_comma_free(&p);
     return 0;
 }

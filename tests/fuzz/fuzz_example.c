@@ -1,15 +1,41 @@
-/* Any bytes as an example-profiler dump: rows that hang together, or a reason why there are none. */
+/* Any bytes as example-profiler dumps: rows that hang together, or a reason why there are none; then through the model
+ * and the join, as two files of one process or of two. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "import/example.h"
-#include "model/model.h"
+#include "import/example_fill.h"
+#include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int fine)
 {
     if (!fine) abort();
+}
+
+/* The whole as rank 0's file, and its second half as rank 1's. */
+static void fill(const char *text, size_t size)
+{
+    struct rs_model m = {0};
+    struct rs_example_procs procs = {0};
+    struct rs_example d;
+    struct rs_err err = {0};
+    uint32_t proc_of[2] = {RS_NONE, RS_NONE};
+    if (rs_example_parse(&d, "d/dump_12715772615376301750_0.json", text, size, &err) == RS_OK)
+        must(rs_example_procs_add(&procs, &d, &err) == RS_OK);
+    if (rs_example_parse(&d, "d/dump_12715772615376301750_1.json", text + size / 2, size - size / 2, &err) == RS_OK)
+        must(rs_example_procs_add(&procs, &d, &err) == RS_OK);
+    must(rs_example_to_model(&m, &procs, proc_of, &err) == RS_OK);
+    for (uint32_t i = 0; i < procs.ndumps; i++) must(proc_of[i] < m.nprocs);
+    for (uint32_t i = 0; i < m.parts.n; i++) {
+        must(m.parts.member[i] < m.nmembers);
+        must(m.parts.start_source[i] != RS_FROM_KERNEL || m.members[m.parts.member[i]].gpu < m.ndomains);
+    }
+    must(rs_model_link(&m, &err) == RS_OK);
+    must(rs_join(&m, true, &err) == RS_OK);
+    rs_example_procs_free(&procs);
+    rs_model_free(&m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -41,5 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(rs_example_sleep_after(&d, d.events[d.sleeps[i]].begin) == d.events[d.sleeps[i]].begin);
     rs_example_destroyed(&d);
     rs_example_close(&d);
+    fill(text, size);
     return 0;
 }

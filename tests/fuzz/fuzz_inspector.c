@@ -1,8 +1,11 @@
-/* Any bytes as a log of Inspector. Every line is an operation, another one, or bad. */
+/* Any bytes as a log of Inspector: every line is an operation, another one, or bad; and what is whole goes through the model
+ * and the join to the bandwidths. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/inspector.h"
+#include "analyse/bandwidth.h"
+#include "import/inspector_model.h"
+#include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -11,6 +14,23 @@ static volatile size_t looked_at; /* so that everything is */
 static void must(int fine)
 {
     if (!fine) abort();
+}
+
+static void join(const struct rs_inspector *p)
+{
+    struct rs_model m = {0};
+    struct rs_err err;
+    struct rs_view view;
+    struct rs_bandwidth b;
+    struct rs_filter filter = {0};
+    uint32_t proc;
+    uint64_t lost;
+    must(rs_inspector_to_model(&m, p, "x", &proc, &lost, &err) == RS_OK && m.parts.n == p->n_ops);
+    must(rs_model_link(&m, &err) == RS_OK && rs_join(&m, true, &err) == RS_OK);
+    must(rs_view_make(&view, &m, &filter, &err) == RS_OK && rs_bandwidth_find(&b, &view, false, &err) == RS_OK);
+    rs_bandwidth_free(&b);
+    rs_view_free(&view);
+    rs_model_free(&m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -36,6 +56,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         looked_at += strlen(op->func);
     }
     for (uint32_t i = 0; i < p.n_kernels; i++) must(p.kernels[i].start_us >= -1 && p.kernels[i].channel >= -1);
+    join(&p);
     rs_inspector_free(&p);
     return 0;
 }

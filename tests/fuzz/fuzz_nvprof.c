@@ -1,8 +1,11 @@
-/* Any bytes as a log of nvprof. What is read must hang together, and times are never negative. */
+/* Any bytes as a log of nvprof, read and brought into the model as two files of one job. What is read must hang
+ * together, and times are never negative. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/nvprof.h"
+#include "analyse/statistics.h"
+#include "import/nvprof_fill.h"
+#include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -11,6 +14,31 @@ static volatile size_t looked_at; /* so that everything is */
 static void must(int fine)
 {
     if (!fine) abort();
+}
+
+static void to_model(const struct rs_nvprof *p)
+{
+    struct rs_model m = {0};
+    struct rs_nvprof_places places = {0};
+    struct rs_statistics s;
+    struct rs_err err;
+    for (int i = 0; i < 2; i++) {
+        struct rs_other file = {.path = (char *)(i ? "b" : "a")};
+        must(rs_nvprof_to_model(&m, &places, &file, p, &err) == RS_OK);
+    }
+    must(rs_nvprof_trace_parts(&places, &m, &err) == RS_OK);
+    for (uint32_t i = 0; i < m.activities.n; i++) {
+        must(m.activities.end[i] >= m.activities.start[i] && m.activities.lane[i] < m.nlanes);
+        must(m.activities.part[i] == RS_NONE || m.activities.part[i] < m.parts.n);
+    }
+    must(rs_model_link(&m, &err) == RS_OK && rs_join(&m, true, &err) == RS_OK);
+    must(rs_statistics_make(&s, &m, &err) == RS_OK);
+    struct rs_strbuf text = {0};
+    for (unsigned next = 0; rs_statistics_say(&s, &next, &text);) looked_at += text.len;
+    rs_strbuf_free(&text);
+    rs_statistics_free(&s);
+    rs_nvprof_places_free(&places);
+    rs_model_free(&m);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -42,6 +70,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         must(p.notes[i].process == RS_NVPROF_NONE || p.notes[i].process < p.n_processes);
         looked_at += strlen(p.notes[i].text);
     }
+    if (status == RS_OK) to_model(&p);
     rs_nvprof_free(&p);
     return 0;
 }

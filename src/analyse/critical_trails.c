@@ -1,0 +1,227 @@
+#include "analyse/critical_trails.h"
+
+#include <stdlib.h>
+
+static uint32_t island_of(const struct rs_model *m, const struct rs_seat *seat)
+{
+    const struct rs_member *x = &m->members[seat->member];
+    uint32_t domain = x->gpu != RS_NONE ? x->gpu : rs_member_host_domain(m, seat->member);
+    return domain < m->ndomains ? m->domains[domain].island : 0;
+}
+
+/* The island that holds most seats; of equal ones the first. */
+static enum rs_status main_island(const struct rs_view *v, uint32_t *island, struct rs_err *err)
+{
+    struct rs_map count = {0};
+    uint64_t most = 0, *n;
+    *island = 0;
+    for (uint32_t i = 0; i < v->nseats; i++) {
+        uint32_t x = island_of(v->model, &v->seats[i]);
+        enum rs_status status = rs_map_at(&count, x, 0, &n, err);
+        if (status != RS_OK) {
+            rs_map_free(&count);
+            return status;
+        }
+        if (++*n > most) {
+            most = *n;
+            *island = x;
+        }
+    }
+    rs_map_free(&count);
+    return RS_OK;
+}
+
+static enum rs_status find_ranks(struct rs_critical_trails *t, const struct rs_view *v, const struct rs_filter *filter,
+                                 struct rs_err *err)
+{
+    uint32_t island;
+    RS_TRY(main_island(v, &island, err));
+    t->ranks = calloc(v->nseats + 1, sizeof *t->ranks);
+    t->of_seat = calloc(v->nseats + 1, sizeof *t->of_seat);
+    if (!t->ranks || !t->of_seat) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_map by_rank = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++) {
+        const struct rs_seat *s = &v->seats[i];
+        t->of_seat[i] = RS_NONE;
+        if (island_of(v->model, s) != island) {
+            t->left_out++;
+            continue;
+        }
+        uint64_t known = s->rank < 0 ? RS_NONE : rs_map_get(&by_rank, (uint64_t)s->rank, RS_NONE);
+        if (known == RS_NONE) {
+            known = t->nranks;
+            t->ranks[t->nranks++] = (struct rs_rank_trail){
+                .seat = i, .thread = RS_NONE, .follow = !filter || rs_filter_rank(filter, v->model, s->member)};
+            if (s->rank >= 0) status = rs_map_put(&by_rank, (uint64_t)s->rank, known, err);
+        }
+        t->of_seat[i] = (uint32_t)known;
+    }
+    rs_map_free(&by_rank);
+    return status;
+}
+
+/* ---- operations ---- */
+
+/* A rank's time in an operation. Without a start there is none; an end that is only bounded lies between two times. */
+static bool span_of(const struct rs_model *m, uint32_t op, const struct rs_arrival *a, struct rs_span *span)
+{
+    if (a->start == RS_TIME_NONE) return false;
+    *span = (struct rs_span){
+        .start = a->start, .end = a->end, .ref = op, .part = a->part, .lane = m->ops.comm[op], .kind = RS_SPAN_OP};
+    if (a->end == RS_TIME_NONE || a->end < a->start) {
+        int64_t after = m->parts.after[a->part], before = m->parts.before[a->part];
+        span->end = after != RS_TIME_NONE && after > a->start ? after : a->start;
+        span->latest = before != RS_TIME_NONE && before > span->end ? before : span->end;
+    } else {
+        span->latest = a->end;
+    }
+    return true;
+}
+
+static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_view *v, struct rs_err *err)
+{
+    const struct rs_model *m = v->model;
+    struct rs_span span;
+    for (uint32_t i = 0; i < v->nops; i++) {
+        uint32_t op = v->ops[i];
+        if (!v->passes[op] || m->ops.over[op] != RS_NONE) continue;
+        rs_view_arrivals(v, op);
+        for (uint32_t k = 0; k < v->narrivals; k++) {
+            const struct rs_arrival *a = &v->arrivals[k];
+            uint32_t rank = t->of_seat[a->seat];
+            if (rank == RS_NONE || !span_of(m, op, a, &span)) continue;
+            uint64_t kernel = rs_map_get(&t->kernels, a->part, RS_NONE);
+            if (kernel != RS_NONE) span.lane = m->ncomms + m->activities.lane[kernel];
+            RS_TRY(rs_trail_add(&t->ranks[rank].trail, &span, err));
+        }
+    }
+    return RS_OK;
+}
+
+/* ---- activities ---- */
+
+/* Where the lanes of each process belong: its rank, or that of a device, where it has several. */
+static enum rs_status find_places(const struct rs_critical_trails *t, const struct rs_view *v, struct rs_map *places,
+                                  struct rs_err *err)
+{
+    const struct rs_model *m = v->model;
+    for (uint32_t i = 0; i < m->nmembers; i++) { /* not by seats: several processes of tools may share one */
+        uint32_t rank = t->of_seat[v->seat_of[i]];
+        if (rank == RS_NONE) continue;
+        uint64_t *whole, key = (uint64_t)m->members[i].proc << 32;
+        RS_TRY(rs_map_put(places, key | (uint32_t)(m->members[i].device + 1), rank, err));
+        RS_TRY(rs_map_at(places, key | UINT32_MAX, rank, &whole, err));
+        if (*whole != rank) *whole = RS_NONE; /* several ranks: only their devices tell */
+    }
+    return RS_OK;
+}
+
+static uint32_t place_of(const struct rs_map *places, const struct rs_lane *lane)
+{
+    uint64_t key = (uint64_t)lane->proc << 32;
+    uint64_t rank = rs_map_get(places, key | UINT32_MAX, RS_NONE);
+    if (rank == RS_NONE && lane->kind == RS_LANE_STREAM)
+        rank = rs_map_get(places, key | (uint32_t)(lane->device + 1), RS_NONE);
+    return (uint32_t)rank;
+}
+
+static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs_model *m, const uint32_t *ranks,
+                                   uint32_t i, struct rs_err *err)
+{
+    const struct rs_activities *a = &m->activities;
+    uint32_t lane = a->lane[i];
+    struct rs_span span = {.start = a->start[i], .end = a->end[i], .latest = a->end[i], .ref = i, .kind = a->kind[i]};
+    if (lane >= m->nlanes || span.start == RS_TIME_NONE || span.end < span.start) return RS_OK;
+    span.lane = m->ncomms + lane;
+    bool comm = a->kind[i] == RS_ACT_COMM;
+    if (comm && a->part[i] != RS_NONE) return rs_map_put(&t->kernels, a->part[i], i, err); /* its operation has it */
+    if (t->thread_of[lane] != RS_NONE) return rs_trail_add(&t->threads[t->thread_of[lane]], &span, err);
+    if (!rs_activity_is_work(a->kind[i]) || ranks[lane] == RS_NONE) return RS_OK;
+    span.kind = a->kind[i] == RS_ACT_COMPUTE || comm ? RS_SPAN_COMPUTE : RS_SPAN_COPY;
+    t->has_activities = true;
+    return rs_trail_add(&t->ranks[ranks[lane]].trail, &span, err);
+}
+
+/* The thread that speaks for a rank: the one with most launches, else with most events. */
+static void choose_threads(struct rs_critical_trails *t, const struct rs_model *m, const uint32_t *ranks,
+                           const uint32_t *busy)
+{
+    for (uint32_t lane = 0; lane < m->nlanes; lane++) {
+        uint32_t thread = t->thread_of[lane], rank = ranks[lane];
+        if (thread == RS_NONE || rank == RS_NONE || !t->threads[thread].n) continue;
+        uint32_t *best = &t->ranks[rank].thread;
+        if (*best == RS_NONE || busy[thread] > busy[*best] ||
+            (busy[thread] == busy[*best] && t->threads[thread].n > t->threads[*best].n))
+            *best = thread;
+    }
+}
+
+static enum rs_status add_lanes(struct rs_critical_trails *t, const struct rs_view *v, uint32_t *ranks, uint32_t *busy,
+                                struct rs_err *err)
+{
+    const struct rs_model *m = v->model;
+    struct rs_map places = {0};
+    enum rs_status status = find_places(t, v, &places, err);
+    for (uint32_t i = 0; i < m->nlanes && status == RS_OK; i++) {
+        ranks[i] = place_of(&places, &m->lanes[i]);
+        t->thread_of[i] = m->lanes[i].kind == RS_LANE_THREAD ? t->nthreads++ : RS_NONE;
+    }
+    rs_map_free(&places);
+    for (uint32_t i = 0; i < m->activities.n && status == RS_OK; i++) {
+        status = add_activity(t, m, ranks, i, err);
+        uint32_t lane = m->activities.lane[i];
+        bool launch = m->activities.kind[i] == RS_ACT_LAUNCH && lane < m->nlanes && t->thread_of[lane] != RS_NONE;
+        if (launch) busy[t->thread_of[lane]]++;
+    }
+    if (status == RS_OK) choose_threads(t, m, ranks, busy);
+    return status;
+}
+
+static enum rs_status add_activities(struct rs_critical_trails *t, const struct rs_view *v, struct rs_err *err)
+{
+    const struct rs_model *m = v->model;
+    uint32_t *ranks = malloc((m->nlanes + 1) * sizeof *ranks), *busy = calloc(m->nlanes + 1, sizeof *busy);
+    t->thread_of = malloc((m->nlanes + 1) * sizeof *t->thread_of);
+    t->threads = calloc(m->nlanes + 1, sizeof *t->threads);
+    enum rs_status status;
+    if (ranks && busy && t->thread_of && t->threads)
+        status = add_lanes(t, v, ranks, busy, err);
+    else
+        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(ranks);
+    free(busy);
+    return status;
+}
+
+static enum rs_status make(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter,
+                           struct rs_err *err)
+{
+    RS_TRY(find_ranks(t, v, filter, err));
+    RS_TRY(add_activities(t, v, err));
+    RS_TRY(add_operations(t, v, err));
+    for (uint32_t i = 0; i < t->nranks; i++) RS_TRY(rs_trail_sort(&t->ranks[i].trail, err));
+    for (uint32_t i = 0; i < t->nthreads; i++) RS_TRY(rs_trail_sort(&t->threads[i], err));
+    return RS_OK;
+}
+
+enum rs_status rs_critical_trails_make(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter,
+                                       struct rs_err *err)
+{
+    *t = (struct rs_critical_trails){0};
+    enum rs_status status = make(t, v, filter, err);
+    if (status != RS_OK) rs_critical_trails_free(t);
+    return status;
+}
+
+void rs_critical_trails_free(struct rs_critical_trails *t)
+{
+    for (uint32_t i = 0; i < t->nranks; i++) rs_trail_free(&t->ranks[i].trail);
+    for (uint32_t i = 0; i < t->nthreads; i++) rs_trail_free(&t->threads[i]);
+    free(t->ranks);
+    free(t->of_seat);
+    free(t->threads);
+    free(t->thread_of);
+    rs_map_free(&t->kernels);
+    *t = (struct rs_critical_trails){0};
+}

@@ -1,0 +1,190 @@
+#include "analyse/critical_words.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analyse/words.h"
+
+/* A rank stands out with this part of what ranks have on the path by themselves, and this many times its fair share and
+ * what the next has. */
+static const double LEAST = 0.25, TIMES = 1.5;
+
+static enum rs_status say(struct rs_critical *c, struct rs_strbuf *s, struct rs_err *err)
+{
+    char *text = NULL;
+    enum rs_status status = rs_strbuf_take(s, &text, err);
+    rs_strbuf_free(s);
+    char **grown = status == RS_OK ? realloc(c->conclusion, (c->nconclusion + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(text);
+        return status != RS_OK ? status : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
+    c->conclusion = grown;
+    c->conclusion[c->nconclusion++] = text;
+    return RS_OK;
+}
+
+static int64_t window(const struct rs_critical *c)
+{
+    return rs_time_minus(c->to, c->from);
+}
+
+static void share(struct rs_strbuf *s, const struct rs_critical *c, int64_t ns)
+{
+    double pct = 100 * (double)ns / (double)window(c);
+    rs_strbuf_printf(s, pct >= 9.95 ? "%.0f %%" : "%.1f %%", pct);
+}
+
+/* In operations: of all ranks, not of one. */
+static bool is_common(uint8_t kind)
+{
+    return kind == RS_CRITICAL_TRANSFER || kind == RS_CRITICAL_OPERATION || kind == RS_CRITICAL_WAIT ||
+           kind == RS_CRITICAL_UNSURE;
+}
+
+/* ---- whose time it is ---- */
+
+struct owner {
+    uint32_t seat; /* with most time of its own, ties left out; RS_NONE: nobody */
+    int64_t ns, next, all; /* its; that of the next; that of all seats, ties included */
+    const struct rs_critical_row *most; /* its longest row */
+};
+
+static enum rs_status find_owner(const struct rs_critical *c, const struct rs_view *v, struct owner *o,
+                                 struct rs_err *err)
+{
+    int64_t *own = calloc(v->nseats + 1, sizeof *own);
+    if (!own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *o = (struct owner){.seat = RS_NONE};
+    for (uint32_t i = 0; i < c->nrows; i++) {
+        const struct rs_critical_row *r = &c->rows[i];
+        if (is_common(r->kind)) continue;
+        own[r->seat] += r->ns - r->tie_ns;
+        o->all += r->ns;
+    }
+    for (uint32_t i = 0; i < v->nseats; i++) {
+        if (own[i] > o->ns) {
+            o->next = o->ns;
+            o->seat = i;
+            o->ns = own[i];
+        } else if (own[i] > o->next) {
+            o->next = own[i];
+        }
+    }
+    for (uint32_t i = 0; i < c->nrows && !o->most; i++)
+        if (c->rows[i].seat == o->seat && !is_common(c->rows[i].kind)) o->most = &c->rows[i];
+    free(own);
+    return RS_OK;
+}
+
+static void advice(struct rs_strbuf *s, const struct rs_critical *c, const struct rs_critical_row *r)
+{
+    const char *name = c->names[r->name];
+    switch (r->kind) {
+    case RS_CRITICAL_COMPUTE: rs_strbuf_printf(s, "mostly computing (%s)", name); break;
+    case RS_CRITICAL_COPY: rs_strbuf_printf(s, "mostly copying (%s)", name); break;
+    case RS_CRITICAL_LAUNCH: rs_strbuf_puts(s, "mostly launching kernels that its GPU waits for"); break;
+    case RS_CRITICAL_HOST: rs_strbuf_printf(s, "mostly with an idle GPU while its program is in '%s'", name); break;
+    case RS_CRITICAL_OUTSIDE: rs_strbuf_printf(s, "mostly %s", name); break;
+    default: rs_strbuf_puts(s, "mostly with an idle GPU and no event that says why"); break;
+    }
+}
+
+static enum rs_status say_owner(struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+{
+    struct owner o;
+    RS_TRY(find_owner(c, v, &o, err));
+    if (!o.all) return RS_OK;
+    double part = (double)o.ns / (double)o.all, fair = c->ranks ? 1.0 / c->ranks : 1;
+    bool stands_out = o.most && part >= LEAST && part >= TIMES * fair && (double)o.ns >= TIMES * (double)o.next;
+    if (o.ns / 2 < c->error_ns) stands_out = false; /* nothing is told below the clock error */
+    struct rs_strbuf s = {0};
+    if (!stands_out || c->ranks < 2) {
+        rs_strbuf_puts(&s, "No rank stands out: what ranks do outside operations is ");
+        share(&s, c, o.all);
+        rs_strbuf_puts(&s, " of the path");
+        if (o.seat != RS_NONE) {
+            rs_strbuf_puts(&s, ", most of it (");
+            share(&s, c, o.ns);
+            rs_strbuf_puts(&s, ") on ");
+            rs_words_seat(&s, v, o.seat);
+        }
+        rs_strbuf_putc(&s, '.');
+        return say(c, &s, err);
+    }
+    rs_words_seat(&s, v, o.seat);
+    rs_strbuf_puts(&s, " holds the others up: ");
+    share(&s, c, o.ns);
+    rs_strbuf_puts(&s, " of the path (");
+    rs_words_ns(&s, o.ns);
+    rs_strbuf_puts(&s, " of ");
+    rs_words_ns(&s, window(c));
+    rs_strbuf_puts(&s, ") is its own, ");
+    advice(&s, c, o.most);
+    rs_strbuf_puts(&s, ". What it does in less time shortens the run, until another rank is the last.");
+    return say(c, &s, err);
+}
+
+/* ---- the rest ---- */
+
+static enum rs_status say_transfers(struct rs_critical *c, struct rs_err *err)
+{
+    int64_t all = 0, mixed = 0;
+    const struct rs_critical_row *most = NULL;
+    for (uint32_t i = 0; i < c->nrows; i++) {
+        const struct rs_critical_row *r = &c->rows[i];
+        if (r->kind == RS_CRITICAL_OPERATION) mixed += r->ns;
+        if (r->kind != RS_CRITICAL_TRANSFER) continue;
+        all += r->ns;
+        if (!most) most = r;
+    }
+    struct rs_strbuf s = {0};
+    if (all) {
+        rs_strbuf_puts(&s, "Transfers of operations are ");
+        share(&s, c, all);
+        rs_strbuf_printf(&s, " of it, most of them %s.", c->names[most->name]);
+        RS_TRY(say(c, &s, err));
+    }
+    if (!mixed) return RS_OK;
+    share(&s, c, mixed);
+    rs_strbuf_puts(&s, " of it is in operations whose ranks cannot be compared (not all recorded, no starts, or clocks "
+                       "apart): whom they waited for is not known.");
+    return say(c, &s, err);
+}
+
+static enum rs_status say_ties(struct rs_critical *c, struct rs_err *err)
+{
+    int64_t ties = 0;
+    for (uint32_t i = 0; i < c->nrows; i++)
+        if (!is_common(c->rows[i].kind)) ties += c->rows[i].tie_ns;
+    if ((double)ties < 0.05 * (double)window(c)) return RS_OK;
+    struct rs_strbuf s = {0};
+    rs_strbuf_puts(&s, "For ");
+    share(&s, c, ties);
+    rs_strbuf_puts(&s, " of it several ranks came as late as each other, within the clock error");
+    if (c->error_ns > 0) {
+        rs_strbuf_puts(&s, " of up to ");
+        rs_words_ns(&s, c->error_ns);
+    }
+    rs_strbuf_puts(&s, ": there the path could as well run over another of them.");
+    return say(c, &s, err);
+}
+
+enum rs_status rs_critical_conclude(struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    if (c->from == RS_TIME_NONE) {
+        rs_strbuf_puts(&s, "Nothing with a start time lies in this window: there is no path.");
+        return say(c, &s, err);
+    }
+    RS_TRY(say_owner(c, v, err));
+    RS_TRY(say_transfers(c, err));
+    RS_TRY(say_ties(c, err));
+    if (c->left_out) {
+        rs_strbuf_printf(&s, "%" PRIu32 " rank%s left out: %s clocks share nothing with the others'.", c->left_out,
+                         c->left_out == 1 ? " is" : "s are", c->left_out == 1 ? "its" : "their");
+        return say(c, &s, err);
+    }
+    return RS_OK;
+}

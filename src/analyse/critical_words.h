@@ -1,0 +1,10 @@
+/* What a critical path says in plain sentences. */
+#ifndef RS_ANALYSE_CRITICAL_WORDS_H
+#define RS_ANALYSE_CRITICAL_WORDS_H
+
+#include "analyse/critical.h"
+
+/* Fills c->conclusion from the rest of it. */
+enum rs_status rs_critical_conclude(struct rs_critical *c, const struct rs_view *view, struct rs_err *err);
+
+#endif

@@ -1,0 +1,116 @@
+#include "analyse/launches.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyse/blocks.h"
+#include "analyse/quantile.h"
+#include "base/map.h"
+#include "base/room.h"
+
+int64_t rs_launch_time(const struct rs_model *m, uint32_t activity)
+{
+    const struct rs_activities *a = &m->activities;
+    uint32_t launch = a->launch[activity];
+    return launch < a->n ? a->start[launch] : a->start[activity];
+}
+
+/* ---- kernels and gaps ---- */
+
+static void take_gap(struct rs_launches *l, const struct rs_activities *a, uint32_t work, int64_t from)
+{
+    int64_t ns = rs_time_minus(a->start[work], from);
+    uint32_t launch = a->launch[work];
+    if (ns < RS_GAP_NS) return;
+    bool late = launch < a->n && a->end[launch] > from;
+    uint64_t *n = late ? ns <= RS_LAUNCH_GAP_NS ? &l->launch_gaps : &l->host_gaps : &l->other_gaps;
+    int64_t *sum = late ? ns <= RS_LAUNCH_GAP_NS ? &l->launch_gap_ns : &l->host_gap_ns : &l->other_gap_ns;
+    ++*n;
+    *sum = (int64_t)((uint64_t)*sum + (uint64_t)ns);
+}
+
+static enum rs_status take_kernels(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
+                                   const struct rs_markers *steps, const struct rs_filter *filter, struct rs_err *err)
+{
+    const struct rs_activities *a = &m->activities;
+    int64_t *lengths = malloc(((size_t)track->nwork + 1) * sizeof *lengths), busy_until = RS_TIME_NONE;
+    uint32_t n = 0, in_steps = 0;
+    if (!lengths) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < track->nwork; i++) {
+        uint32_t x = track->work[i];
+        if (!rs_activity_is_work(a->kind[x]) || !rs_filter_time(filter, a->start[x])) continue;
+        if (busy_until != RS_TIME_NONE) take_gap(l, a, x, busy_until);
+        if (a->end[x] > busy_until) busy_until = a->end[x];
+        if (a->kind[x] != RS_ACT_COMPUTE && a->kind[x] != RS_ACT_COMM) continue;
+        l->kernels++;
+        if (a->launch[x] < a->n) l->launched++;
+        int64_t at = steps->source == RS_MARKERS_ANNOTATED ? rs_launch_time(m, x) : a->start[x];
+        if (rs_markers_of(steps, at) != RS_NONE) in_steps++;
+        if (a->kind[x] == RS_ACT_COMPUTE) lengths[n++] = rs_time_minus(a->end[x], a->start[x]);
+    }
+    if (steps->n) l->kernels_a_step = (double)in_steps / steps->n;
+    if (n) l->median_kernel_ns = rs_median(lengths, n);
+    free(lengths);
+    return RS_OK;
+}
+
+/* ---- host calls ---- */
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct rs_host_call *x = a, *y = b;
+    if (x->total_ns != y->total_ns) return x->total_ns > y->total_ns ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static enum rs_status take_call(struct rs_launches *l, const struct rs_activities *a, uint32_t x, struct rs_map *rows,
+                                struct rs_err *err)
+{
+    uint64_t *row;
+    RS_TRY(rs_map_at(rows, (uint64_t)a->name[x] << 8 | a->kind[x], RS_NONE, &row, err));
+    if (*row == RS_NONE) {
+        RS_ROOM(l->calls, l->ncalls, l->cap_calls, err);
+        l->calls[l->ncalls] = (struct rs_host_call){.name = a->name[x], .kind = a->kind[x]};
+        *row = l->ncalls++;
+    }
+    struct rs_host_call *call = &l->calls[*row];
+    int64_t ns = rs_time_minus(a->end[x], a->start[x]);
+    call->calls++;
+    call->total_ns = (int64_t)((uint64_t)call->total_ns + (uint64_t)ns);
+    l->calls_ns = (int64_t)((uint64_t)l->calls_ns + (uint64_t)ns);
+    if (ns > call->longest_ns) call->longest_ns = ns;
+    return RS_OK;
+}
+
+static enum rs_status take_calls(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
+                                 const struct rs_filter *filter, struct rs_err *err)
+{
+    const struct rs_activities *a = &m->activities;
+    struct rs_map rows = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < track->nhost && status == RS_OK; i++) {
+        uint32_t x = track->host[i];
+        if ((a->kind[x] == RS_ACT_SYNC || a->kind[x] == RS_ACT_MEMORY) && rs_filter_time(filter, a->start[x]))
+            status = take_call(l, a, x, &rows, err);
+    }
+    rs_map_free(&rows);
+    if (l->ncalls) qsort(l->calls, l->ncalls, sizeof *l->calls, by_cost);
+    return status;
+}
+
+enum rs_status rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t,
+                                const struct rs_rank_track *track, const struct rs_markers *steps,
+                                const struct rs_filter *filter, struct rs_err *err)
+{
+    const struct rs_model *m = t->view->model;
+    *l = (struct rs_launches){.kernels_a_step = NAN, .median_kernel_ns = RS_TIME_NONE};
+    RS_TRY(take_kernels(l, m, track, steps, filter, err));
+    RS_TRY(take_calls(l, m, track, filter, err));
+    return rs_blocks_find(&l->synchronised, m, track, filter, err);
+}
+
+void rs_launches_free(struct rs_launches *l)
+{
+    free(l->calls);
+    *l = (struct rs_launches){0};
+}

@@ -1,0 +1,53 @@
+/* Signs of work that is bound by its host: many short kernels, a GPU that runs out of work because the next launch
+ * comes late, and calls that make the host wait.
+ *
+ * A gap is a time in which nothing runs on the GPU. It is the host's when the call that launched the work which ends
+ * it was not over when the gap began: up to RS_LAUNCH_GAP_NS the host could not launch faster, beyond that it did
+ * something else. Other gaps (work was launched and did not start) are dependencies between streams, or the GPU's own.
+ * Shorter ones than RS_GAP_NS lie between any two kernels and are not counted. Owns its table until
+ * rs_launches_free(). */
+#ifndef RS_ANALYSE_LAUNCHES_H
+#define RS_ANALYSE_LAUNCHES_H
+
+#include "analyse/markers.h"
+#include "analyse/tracks.h"
+
+enum { RS_GAP_NS = 2000, RS_LAUNCH_GAP_NS = 100000 };
+
+/* A host call that waits for the GPU, or allocates or frees its memory. */
+struct rs_host_call {
+    uint32_t name; /* see rs_model_name() */
+    uint8_t kind; /* RS_ACT_SYNC or RS_ACT_MEMORY */
+    uint64_t calls;
+    int64_t total_ns, longest_ns;
+};
+
+enum rs_synchronised {
+    RS_SYNC_UNKNOWN, /* no host calls were recorded, or too little to tell */
+    RS_SYNC_FREE,
+    RS_SYNC_RANGES, /* the host waited for the GPU after nearly every annotation... */
+    RS_SYNC_KERNELS, /* ...after nearly every kernel */
+};
+
+struct rs_launches {
+    uint64_t kernels, launched; /* kernels that run; those whose launch is known */
+    double kernels_a_step; /* NAN: no steps */
+    int64_t median_kernel_ns; /* of kernels that are not NCCL's; RS_TIME_NONE: none */
+    uint64_t launch_gaps, host_gaps, other_gaps;
+    int64_t launch_gap_ns, host_gap_ns, other_gap_ns;
+    struct rs_host_call *calls; /* by cost */
+    uint32_t ncalls, cap_calls;
+    int64_t calls_ns; /* all of them */
+    enum rs_synchronised synchronised;
+};
+
+/* Of one track with work, inside the filter's span of time. */
+enum rs_status rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t,
+                                const struct rs_rank_track *track, const struct rs_markers *steps,
+                                const struct rs_filter *filter, struct rs_err *err);
+void rs_launches_free(struct rs_launches *l);
+
+/* When the host launched a piece of work; its own start where that is not known. */
+int64_t rs_launch_time(const struct rs_model *m, uint32_t activity);
+
+#endif

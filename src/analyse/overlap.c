@@ -1,0 +1,257 @@
+#include "analyse/overlap.h"
+
+#include <math.h>
+
+#include "join/waits.h"
+
+/* Classes of the sweep. */
+enum { COMPUTE, WAIT, TRANSFER, UNCLEAR, COPY, OTHER }; /* OTHER: NCCL's kernels that the filter leaves out */
+#define BIT(class) (1u << (class))
+#define COMM (BIT(WAIT) | BIT(TRANSFER) | BIT(UNCLEAR))
+#define BUSY (BIT(COMPUTE) | COMM | BIT(COPY) | BIT(OTHER))
+
+struct adding {
+    const struct rs_model *m;
+    const struct rs_view *view;
+    const struct rs_filter *filter;
+    struct rs_sweep *sweep;
+    int64_t grain;
+    struct rs_axis axis; /* of the GPU's clock, for the grain */
+    int64_t error; /* sum over operations */
+};
+
+static enum rs_status put(struct adding *k, int64_t start, int64_t end, unsigned class, struct rs_err *err)
+{
+    const struct rs_filter *f = k->filter;
+    if (f->has_from && start < f->from) start = f->from;
+    if (f->has_to && end > f->to) end = f->to;
+    return rs_sweep_add(k->sweep, start, end, class, err);
+}
+
+/* Whole grains are those of the clock that the tool told its times by, so that aligning clocks does not change them. */
+static void cut(struct adding *k, int64_t *start, int64_t *end)
+{
+    if (k->grain <= 1) return;
+    int64_t local = rs_axis_local(&k->axis, *start);
+    *start = rs_time_minus(*start, rs_time_minus(local, rs_grain_up(local, k->grain)));
+    local = rs_axis_local(&k->axis, *end);
+    *end = rs_time_minus(*end, rs_time_minus(local, rs_grain_down(local, k->grain)));
+}
+
+static enum rs_status add(struct adding *k, int64_t start, int64_t end, unsigned class, struct rs_err *err)
+{
+    if (start == RS_TIME_NONE || end == RS_TIME_NONE) return RS_OK;
+    cut(k, &start, &end);
+    return put(k, start, end, class, err);
+}
+
+/* The operation that stands in the lists for this one: of a pair its fan-out, and what that is laid over. */
+static uint32_t listed_op(const struct rs_model *m, uint32_t op)
+{
+    for (int i = 0; i < 2; i++) { /* either may come first */
+        if (m->ops.over[op] != RS_NONE && m->ops.over[op] < m->ops.n) op = m->ops.over[op];
+        if (m->ops.kind[op] == RS_OP_PAIR && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op];
+    }
+    return op;
+}
+
+/* How long a part that began at `start` waited, by its own operation or by the one that leads it; RS_TIME_NONE. */
+static int64_t wait_of(const struct rs_model *m, uint32_t part, int64_t start, int64_t *error)
+{
+    uint32_t op = m->parts.op[part];
+    int64_t wait = rs_part_wait(m, part);
+    if (op == RS_NONE) return RS_TIME_NONE;
+    uint32_t over = m->ops.over[op];
+    if (wait == RS_TIME_NONE && over != RS_NONE && over < m->ops.n && (m->ops.flags[over] & RS_OP_CLOCKED)) {
+        wait = rs_time_minus(m->ops.last[over], start);
+        op = over;
+    }
+    if (wait == RS_TIME_NONE || !(m->ops.flags[op] & RS_OP_WHOLE) || m->ops.error[op] < 0) return RS_TIME_NONE;
+    if (m->ops.error[op] > *error) *error = m->ops.error[op];
+    return wait < m->ops.error[op] || wait < 0 ? 0 : wait;
+}
+
+enum { MOST_PARTS = 4096 }; /* of one kernel: more is damage */
+
+/* The wait of a kernel for the last of all its parts, the first of which is given: those behind it on the same rank
+ * that share its launch. RS_TIME_NONE: not known. */
+static int64_t kernel_wait(const struct rs_model *m, const struct rs_rank_track *track, uint32_t part, int64_t start,
+                           int64_t *error)
+{
+    uint32_t low = 0, high = track->nparts;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (track->parts[mid] < part)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    int64_t wait = wait_of(m, part, start, error);
+    uint64_t launch = m->parts.launch[part];
+    for (uint32_t i = low + 1; launch && wait != RS_TIME_NONE && i < track->nparts && i - low < MOST_PARTS; i++) {
+        if (m->parts.launch[track->parts[i]] != launch) break;
+        int64_t one = wait_of(m, track->parts[i], start, error);
+        wait = one == RS_TIME_NONE || one > wait ? one : wait;
+    }
+    return wait;
+}
+
+/* A span of communication: a kernel with the first of its parts, or (without a track) one part. */
+static enum rs_status add_comm(struct adding *k, const struct rs_rank_track *track, uint32_t part, int64_t start,
+                               int64_t end, struct rs_err *err)
+{
+    const struct rs_parts *t = &k->m->parts;
+    if (part >= t->n) return add(k, start, end, UNCLEAR, err);
+    if (t->op[part] != RS_NONE && !k->view->passes[listed_op(k->m, t->op[part])]) return add(k, start, end, OTHER, err);
+    int64_t error = 0;
+    int64_t wait = track ? kernel_wait(k->m, track, part, start, &error) : wait_of(k->m, part, start, &error);
+    if (wait == RS_TIME_NONE) return add(k, start, end, UNCLEAR, err);
+    int64_t length = rs_time_minus(end, start);
+    if (length <= 0) return RS_OK;
+    if (wait > length) wait = length;
+    if (__builtin_add_overflow(k->error, error < length ? error : length, &k->error)) k->error = INT64_MAX;
+    int64_t middle = (int64_t)((uint64_t)start + (uint64_t)wait);
+    cut(k, &start, &end);
+    if (middle < start) middle = start;
+    if (middle > end) middle = end;
+    RS_TRY(put(k, start, middle, WAIT, err));
+    return put(k, middle, end, TRANSFER, err);
+}
+
+static enum rs_status add_work(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o,
+                               struct rs_err *err)
+{
+    const struct rs_activities *a = &k->m->activities;
+    for (uint32_t i = 0; i < track->nwork; i++) {
+        uint32_t x = track->work[i];
+        bool inside = (!k->filter->has_from || a->end[x] > k->filter->from) &&
+                      (!k->filter->has_to || a->start[x] < k->filter->to);
+        if (!inside) continue;
+        switch (a->kind[x]) {
+        case RS_ACT_COMPUTE:
+            o->kernels++;
+            RS_TRY(add(k, a->start[x], a->end[x], COMPUTE, err));
+            break;
+        case RS_ACT_COMM:
+            o->kernels++;
+            o->comm_kernels++;
+            RS_TRY(add_comm(k, track, a->part[x], a->start[x], a->end[x], err));
+            break;
+        case RS_ACT_COPY:
+        case RS_ACT_SET:
+            o->copies++;
+            RS_TRY(add(k, a->start[x], a->end[x], COPY, err));
+            break;
+        default: break; /* annotations */
+        }
+    }
+    return RS_OK;
+}
+
+/* Where only NCCL's operations are known. */
+static enum rs_status add_parts(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o,
+                                struct rs_err *err)
+{
+    const struct rs_parts *t = &k->m->parts;
+    for (uint32_t i = 0; i < track->nparts; i++) {
+        uint32_t p = track->parts[i];
+        if (t->start[p] == RS_TIME_NONE || t->end[p] == RS_TIME_NONE) {
+            o->untimed++;
+            continue;
+        }
+        o->comm_kernels++;
+        RS_TRY(add_comm(k, NULL, p, t->start[p], t->end[p], err));
+    }
+    return RS_OK;
+}
+
+/* Wait and transfer are known when anything is known of them. */
+static void split(const int64_t *ns, unsigned without, int64_t *wait, int64_t *transfer, int64_t *unclear)
+{
+    *transfer = rs_sweep_sum(ns, BIT(TRANSFER), without);
+    *unclear = rs_sweep_sum(ns, BIT(UNCLEAR), without | BIT(TRANSFER));
+    *wait = rs_sweep_sum(ns, BIT(WAIT), without | BIT(TRANSFER) | BIT(UNCLEAR));
+    if (*unclear > 0 && !*wait && !*transfer) *wait = *transfer = RS_TIME_NONE;
+}
+
+static void sum_up(struct rs_overlap_times *x, struct rs_sweep *sweep, bool has_work)
+{
+    int64_t ns[RS_SWEEP_SETS];
+    rs_sweep_run(sweep, ns);
+    x->span = rs_time_minus(sweep->to, sweep->from);
+    x->comm = rs_sweep_sum(ns, COMM, 0);
+    split(ns, 0, &x->comm_wait, &x->comm_transfer, &x->comm_unclear);
+    if (!has_work) {
+        x->idle = x->compute = x->overlap = x->copy = x->exposed = RS_TIME_NONE;
+        x->wait = x->transfer = x->unclear = RS_TIME_NONE;
+        return;
+    }
+    x->idle = rs_time_minus(x->span, rs_sweep_sum(ns, BUSY, 0));
+    x->compute = rs_sweep_sum(ns, BIT(COMPUTE), 0);
+    x->exposed = rs_sweep_sum(ns, COMM, BIT(COMPUTE));
+    x->overlap = rs_time_minus(x->comm, x->exposed);
+    x->copy = rs_sweep_sum(ns, BIT(COPY), 0);
+    split(ns, BIT(COMPUTE), &x->wait, &x->transfer, &x->unclear);
+}
+
+static const struct rs_overlap_times nothing = {
+    .span = RS_TIME_NONE,
+    .idle = RS_TIME_NONE,
+    .compute = RS_TIME_NONE,
+    .comm = RS_TIME_NONE,
+    .overlap = RS_TIME_NONE,
+    .copy = RS_TIME_NONE,
+    .exposed = RS_TIME_NONE,
+    .wait = RS_TIME_NONE,
+    .transfer = RS_TIME_NONE,
+    .unclear = RS_TIME_NONE,
+    .comm_wait = RS_TIME_NONE,
+    .comm_transfer = RS_TIME_NONE,
+    .comm_unclear = RS_TIME_NONE,
+};
+
+void rs_overlap_none(struct rs_overlap *o)
+{
+    *o = (struct rs_overlap){.cut = nothing, .exact = nothing, .grain_ns = 1, .from = RS_TIME_NONE, .to = RS_TIME_NONE};
+}
+
+enum rs_status rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                               const struct rs_filter *filter, struct rs_sweep *sweep, struct rs_err *err)
+{
+    const struct rs_model *m = t->view->model;
+    bool kineto = track->has_work && m->procs[track->proc].tool == RS_TOOL_KINETO;
+    rs_overlap_none(o);
+    if (kineto) o->grain_ns = RS_OVERLAP_GRAIN_KINETO;
+    for (int coarse = 1; coarse >= 0; coarse--) {
+        struct rs_overlap counts = {0};
+        struct adding k = {
+            .m = m, .view = t->view, .filter = filter, .sweep = sweep, .grain = coarse ? o->grain_ns : 1};
+        if (track->nwork) k.axis = m->domains[m->lanes[m->activities.lane[track->work[0]]].domain].axis;
+        rs_sweep_clear(sweep);
+        RS_TRY(track->has_work ? add_work(&k, track, &counts, err) : add_parts(&k, track, &counts, err));
+        o->kernels = counts.kernels;
+        o->comm_kernels = counts.comm_kernels;
+        o->copies = counts.copies;
+        o->untimed = counts.untimed;
+        o->wait_error_ns = k.error;
+        if (!sweep->n) continue;
+        sum_up(coarse ? &o->cut : &o->exact, sweep, track->has_work);
+        o->from = sweep->from;
+        o->to = sweep->to;
+        if (coarse && o->grain_ns == 1) {
+            o->exact = o->cut;
+            break;
+        }
+    }
+    return RS_OK;
+}
+
+double rs_overlap_pct(const struct rs_overlap_times *x)
+{
+    return x->overlap != RS_TIME_NONE && x->comm > 0 ? 100.0 * (double)x->overlap / (double)x->comm : NAN;
+}
+
+double rs_idle_pct(const struct rs_overlap_times *x)
+{
+    return x->idle != RS_TIME_NONE && x->span > 0 ? 100.0 * (double)x->idle / (double)x->span : NAN;
+}

@@ -1,0 +1,30 @@
+/* Annotations of the program, by name: how long they took on the host, and how much work of the GPU was launched in
+ * them.
+ *
+ * GPU time is the sum of the lengths of kernels, copies and sets whose launch by any thread of the process lies inside
+ * the annotation (a backward pass launches from a thread of its own); work whose launch is not known counts by its
+ * start. Steps are not among them (analyse/markers.h). Owns its table until rs_ranges_free(). */
+#ifndef RS_ANALYSE_RANGES_H
+#define RS_ANALYSE_RANGES_H
+
+#include "analyse/markers.h"
+#include "analyse/tracks.h"
+
+struct rs_range_row {
+    uint32_t name; /* see rs_model_name() */
+    uint32_t calls;
+    int64_t wall_ns, p50_ns, p90_ns, p99_ns; /* on the host: all calls; quantiles of one */
+    int64_t gpu_ns, gpu_p50_ns, gpu_p90_ns, gpu_p99_ns; /* RS_TIME_NONE: no work is recorded */
+    double share; /* of the time of the steps, by calls inside them; NAN: no steps */
+};
+
+struct rs_ranges {
+    struct rs_range_row *rows; /* by wall_ns */
+    uint32_t n;
+};
+
+enum rs_status rs_ranges_find(struct rs_ranges *r, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                              const struct rs_markers *steps, const struct rs_filter *filter, struct rs_err *err);
+void rs_ranges_free(struct rs_ranges *r);
+
+#endif

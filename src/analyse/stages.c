@@ -1,0 +1,241 @@
+#include "analyse/stages.h"
+
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/intervals.h"
+#include "base/map.h"
+#include "base/room.h"
+
+static enum rs_status add(struct rs_stage_times *s, uint32_t stage, int64_t chunk, int64_t start, int64_t end,
+                          struct rs_err *err)
+{
+    RS_ROOM(s->rows, s->n, s->cap, err);
+    s->rows[s->n++] = (struct rs_stage_time){.stage = stage, .chunk = chunk, .start = start, .end = end};
+    return RS_OK;
+}
+
+void rs_stage_times_free(struct rs_stage_times *s)
+{
+    free(s->rows);
+    *s = (struct rs_stage_times){0};
+}
+
+/* ---- by name ---- */
+
+/* Where names are looked for, in this order. */
+enum { ON_GPU, ON_HOST, IN_WORK, PLACES };
+
+static int place_of(uint8_t kind)
+{
+    if (kind == RS_ACT_GPU_RANGE) return ON_GPU;
+    if (kind == RS_ACT_RANGE || kind == RS_ACT_STEP) return ON_HOST;
+    return rs_activity_is_work(kind) ? IN_WORK : PLACES;
+}
+
+struct hits {
+    uint64_t n[RS_STAGES_MAX][PLACES];
+    int64_t done[RS_STAGES_MAX]; /* while adding: how many came before */
+    uint64_t chunk[RS_STAGES_MAX]; /* how many make one */
+    int place[RS_STAGES_MAX];
+    uint64_t chunks;
+};
+
+/* By name: its stage, or 255. A name that fits several patterns belongs to the first. */
+static uint8_t *stages_of_names(const struct rs_model *m, const struct rs_stage_pattern *patterns, uint32_t n)
+{
+    uint8_t *of = malloc((size_t)m->nnames + 1);
+    for (uint32_t i = 0; of && i < m->nnames; i++) {
+        of[i] = 255;
+        for (uint32_t k = 0; k < n && of[i] == 255; k++)
+            if (m->names[i][0] && !fnmatch(patterns[k].pattern, m->names[i], 0)) of[i] = (uint8_t)k;
+    }
+    return of;
+}
+
+/* The list that holds the activities of a place. */
+static const uint32_t *list_of(const struct rs_rank_track *track, int place, uint32_t *n)
+{
+    *n = place == ON_HOST ? track->nhost : track->nwork;
+    return place == ON_HOST ? track->host : track->work;
+}
+
+static uint8_t stage_at(const struct rs_model *m, uint32_t x, int place, const uint8_t *of,
+                        const struct rs_filter *filter)
+{
+    const struct rs_activities *a = &m->activities;
+    if (place_of(a->kind[x]) != place || a->name[x] >= m->nnames || !rs_filter_time(filter, a->start[x])) return 255;
+    return of[a->name[x]];
+}
+
+/* How many of each make a chunk; says why not, when they do not repeat alike. */
+static bool agree(struct rs_stage_times *s, struct hits *h, const struct rs_stage_pattern *patterns, uint32_t n)
+{
+    uint64_t least = UINT64_MAX, count[RS_STAGES_MAX];
+    for (uint32_t k = 0; k < n; k++) {
+        for (h->place[k] = 0; h->place[k] < PLACES - 1 && !h->n[k][h->place[k]];) h->place[k]++;
+        count[k] = h->n[k][h->place[k]];
+        if (!count[k]) {
+            snprintf(s->why, sizeof s->why, "nothing is named as stage %.40s (%.60s)", patterns[k].name,
+                     patterns[k].pattern);
+            return false;
+        }
+        if (count[k] < least) least = count[k];
+    }
+    bool cut = true, multiple = true; /* a trace may begin or end within a chunk */
+    for (uint32_t k = 0; k < n; k++) {
+        cut &= count[k] <= least + 1;
+        multiple &= count[k] % least == 0;
+    }
+    h->chunks = least;
+    for (uint32_t k = 0; k < n; k++) {
+        h->chunk[k] = cut ? 1 : count[k] / least;
+        if (!cut && !multiple && count[k] % least) {
+            snprintf(s->why, sizeof s->why,
+                     "stages do not repeat alike: %.40s comes %" PRIu64 " times, another %" PRIu64, patterns[k].name,
+                     count[k], least);
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum rs_status add_hits(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
+                               struct hits *h, const uint8_t *of, const struct rs_filter *filter, struct rs_err *err)
+{
+    for (int place = 0; place < PLACES; place++) {
+        uint32_t n;
+        const uint32_t *list = list_of(track, place, &n);
+        for (uint32_t i = 0; i < n; i++) {
+            uint8_t k = stage_at(m, list[i], place, of, filter);
+            if (k == 255 || h->place[k] != place) continue;
+            int64_t chunk = h->done[k]++ / (int64_t)h->chunk[k];
+            if (chunk >= (int64_t)h->chunks) continue;
+            RS_TRY(add(s, k, chunk, m->activities.start[list[i]], m->activities.end[list[i]], err));
+        }
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t,
+                                 const struct rs_rank_track *track, const struct rs_stage_pattern *patterns, uint32_t n,
+                                 const struct rs_filter *filter, struct rs_err *err)
+{
+    const struct rs_model *m = t->view->model;
+    struct hits h = {0};
+    s->n = 0;
+    s->why[0] = 0;
+    uint8_t *of = stages_of_names(m, patterns, n);
+    if (!of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (int place = 0; place < PLACES; place++) {
+        uint32_t all;
+        const uint32_t *list = list_of(track, place, &all);
+        for (uint32_t i = 0; i < all; i++) {
+            uint8_t k = stage_at(m, list[i], place, of, filter);
+            if (k != 255) h.n[k][place]++;
+        }
+    }
+    enum rs_status status = RS_OK;
+    if (agree(s, &h, patterns, n)) status = add_hits(s, m, track, &h, of, filter, err);
+    free(of);
+    return status;
+}
+
+/* ---- between sends and receives ---- */
+
+/* The kind of a boundary: sends to, or receives from, one peer on one communicator; 0: a work is none. */
+static uint64_t boundary_of(const struct rs_model *m, uint32_t x, const struct rs_filter *filter)
+{
+    const struct rs_activities *a = &m->activities;
+    uint32_t part = a->part[x];
+    if (a->kind[x] != RS_ACT_COMM || part >= m->parts.n || !rs_filter_time(filter, a->start[x])) return 0;
+    if (m->parts.kind[part] != RS_PART_SEND && m->parts.kind[part] != RS_PART_RECV) return 0;
+    uint32_t op = m->parts.op[part], fanout = op != RS_NONE ? m->ops.fanout[op] : RS_NONE;
+    if (fanout != RS_NONE && strcmp(rs_model_text(m, m->ops.func[fanout]), "SendRecv")) return 0; /* an all-to-all */
+    return (uint64_t)m->parts.member[part] << 32 | (uint64_t)((uint32_t)m->parts.peer[part] & 0x3fffffff) << 2 |
+           (m->parts.kind[part] == RS_PART_RECV ? 3u : 1u);
+}
+
+/* The kind that occurs most often; of equals, the one that is seen first. */
+static enum rs_status choose_boundary(uint64_t *best, const struct rs_model *m, const struct rs_rank_track *track,
+                                      const struct rs_filter *filter, struct rs_err *err)
+{
+    struct rs_map counts = {0};
+    uint64_t most = 0;
+    enum rs_status status = RS_OK;
+    *best = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < track->nwork && status == RS_OK; i++) {
+            uint64_t key = boundary_of(m, track->work[i], filter), *count;
+            if (!key) continue;
+            status = rs_map_at(&counts, key, 0, &count, err);
+            if (status != RS_OK) break;
+            if (!pass)
+                ++*count;
+            else if (*count > most) {
+                most = *count;
+                *best = key;
+            }
+        }
+    rs_map_free(&counts);
+    return status;
+}
+
+static enum rs_status cover(struct rs_union *compute, struct rs_union *comm, const struct rs_model *m,
+                            const struct rs_rank_track *track, struct rs_err *err)
+{
+    const struct rs_activities *a = &m->activities;
+    for (uint32_t i = 0; i < track->nwork; i++) {
+        uint32_t x = track->work[i];
+        if (a->kind[x] == RS_ACT_COMPUTE) RS_TRY(rs_union_add(compute, a->start[x], a->end[x], err));
+        if (a->kind[x] == RS_ACT_COMM) RS_TRY(rs_union_add(comm, a->start[x], a->end[x], err));
+    }
+    return RS_OK;
+}
+
+static int64_t after(int64_t at, int64_t ns)
+{
+    return (int64_t)((uint64_t)at + (uint64_t)ns);
+}
+
+static enum rs_status add_chunks(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
+                                 uint64_t kind, const struct rs_union covers[2], const struct rs_filter *filter,
+                                 struct rs_err *err)
+{
+    int64_t from = RS_TIME_NONE, chunk = 0;
+    for (uint32_t i = 0; i < track->nwork; i++) {
+        uint32_t x = track->work[i];
+        if (boundary_of(m, x, filter) != kind) continue;
+        int64_t at = m->activities.start[x];
+        for (uint32_t k = 0; k < 2 && from != RS_TIME_NONE;
+             k++) /* of a span that begins with the chunk, the length counts */
+            RS_TRY(add(s, k, chunk, from, after(from, rs_union_within(&covers[k], from, at)), err));
+        chunk += from != RS_TIME_NONE;
+        from = at;
+    }
+    /* The last begins the period of the one before it, and is not whole itself. */
+    return from != RS_TIME_NONE && chunk ? add(s, RS_STAGES_MAX, chunk, from, from, err) : RS_OK;
+}
+
+enum rs_status rs_stages_by_pairs(struct rs_stage_times *s, const struct rs_rank_tracks *t,
+                                  const struct rs_rank_track *track, const struct rs_filter *filter, struct rs_err *err)
+{
+    const struct rs_model *m = t->view->model;
+    uint64_t kind;
+    s->n = 0;
+    s->why[0] = 0;
+    RS_TRY(choose_boundary(&kind, m, track, filter, err));
+    if (!kind) {
+        snprintf(s->why, sizeof s->why, "no sends and receives");
+        return RS_OK;
+    }
+    struct rs_union covers[2] = {{0}, {0}};
+    enum rs_status status = cover(&covers[0], &covers[1], m, track, err);
+    if (status == RS_OK) status = add_chunks(s, m, track, kind, covers, filter, err);
+    rs_union_free(&covers[0]);
+    rs_union_free(&covers[1]);
+    return status;
+}

@@ -1,0 +1,272 @@
+#include "analyse/tracks.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/room.h"
+
+/* ---- who there is ---- */
+
+/* What is needed while making; `of_lane` and `of_seat` name tracks by their number before they are sorted. */
+struct making {
+    struct rs_rank_tracks *t;
+    const struct rs_model *m;
+    struct rs_map at; /* proc and device -> track */
+    uint32_t *of_lane, *of_seat, *alone; /* alone: by proc, its only track; RS_NONE: none; MANY: several */
+    uint32_t *now; /* by number before: number after; RS_NONE: left out */
+};
+
+#define MANY (RS_NONE - 1)
+
+static uint64_t key_of(uint32_t proc, int32_t device)
+{
+    return (uint64_t)proc << 32 | (uint32_t)device;
+}
+
+static enum rs_status add_track(struct making *k, const struct rs_rank_track *row, uint32_t *index, struct rs_err *err)
+{
+    struct rs_rank_tracks *t = k->t;
+    RS_ROOM(t->rows, t->n, t->cap, err);
+    *index = t->n;
+    t->rows[t->n++] = *row;
+    k->alone[row->proc] = k->alone[row->proc] == RS_NONE ? *index : MANY;
+    return rs_map_put(&k->at, key_of(row->proc, row->device), *index, err);
+}
+
+static enum rs_status take_seats(struct making *k, struct rs_err *err)
+{
+    const struct rs_view *v = k->t->view;
+    for (uint32_t i = 0; i < v->nseats; i++) {
+        const struct rs_seat *s = &v->seats[i];
+        struct rs_rank_track row = {.proc = s->proc, .member = s->member, .rank = s->rank, .device = s->device};
+        RS_TRY(add_track(k, &row, &k->of_seat[i], err));
+    }
+    return RS_OK;
+}
+
+/* The track of a stream: that of its device; or the only one of its process, where one of the two has no device. */
+static enum rs_status take_lanes(struct making *k, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < k->m->nlanes; i++) {
+        const struct rs_lane *lane = &k->m->lanes[i];
+        k->of_lane[i] = RS_NONE;
+        if (lane->kind != RS_LANE_STREAM || lane->proc >= k->m->nprocs) continue;
+        uint64_t *found = rs_map_find(&k->at, key_of(lane->proc, lane->device));
+        uint32_t alone = k->alone[lane->proc];
+        if (found) {
+            k->of_lane[i] = (uint32_t)*found;
+        } else if (alone < MANY && (lane->device < 0 || k->t->rows[alone].device < 0)) {
+            k->of_lane[i] = alone;
+            if (lane->device >= 0) k->t->rows[alone].device = lane->device;
+            RS_TRY(rs_map_put(&k->at, key_of(lane->proc, lane->device), alone, err));
+        } else {
+            struct rs_rank_track row = {.proc = lane->proc, .member = RS_NONE, .rank = -1, .device = lane->device};
+            if (alone == RS_NONE) row.rank = k->m->procs[lane->proc].launcher_rank;
+            RS_TRY(add_track(k, &row, &k->of_lane[i], err));
+        }
+    }
+    for (uint32_t i = 0; i < k->m->activities.n; i++) {
+        uint32_t lane = k->m->activities.lane[i];
+        if (lane < k->m->nlanes && k->of_lane[lane] != RS_NONE && rs_activity_is_work(k->m->activities.kind[i]))
+            k->t->rows[k->of_lane[lane]].has_work = true;
+    }
+    return RS_OK;
+}
+
+static bool passes(const struct rs_filter *f, const struct rs_model *m, const struct rs_rank_track *row)
+{
+    if (row->member != RS_NONE) return rs_filter_rank(f, m, row->member);
+    bool in = !f->nranks;
+    for (size_t i = 0; i < f->nranks; i++) in |= row->rank >= f->ranks[i].from && row->rank <= f->ranks[i].to;
+    return in;
+}
+
+/* Sorts tracks by rank, leaves out those of other ranks and all but the best of a rank. */
+struct ranked {
+    uint32_t rank, worse, index;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    if (x->worse != y->worse) return x->worse < y->worse ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static enum rs_status choose(struct making *k, const struct rs_filter *filter, struct rs_err *err)
+{
+    struct rs_rank_tracks *t = k->t;
+    struct ranked *list = malloc((t->n + 1) * sizeof *list);
+    struct rs_rank_track *rows = malloc((t->n + 1) * sizeof *rows);
+    k->now = malloc((t->n + 1) * sizeof *k->now);
+    if (!list || !rows || !k->now) {
+        free(list);
+        free(rows);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < t->n; i++)
+        list[i] = (struct ranked){(uint32_t)t->rows[i].rank, /* not known is -1: the last */
+                                  (t->rows[i].has_work ? 0u : 256u) + k->m->procs[t->rows[i].proc].tool, i};
+    if (t->n) qsort(list, t->n, sizeof *list, by_rank);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct rs_rank_track *row = &t->rows[list[i].index];
+        bool again = kept && row->rank >= 0 && rows[kept - 1].rank == row->rank;
+        k->now[list[i].index] = RS_NONE;
+        if (again || !passes(filter, k->m, row)) continue;
+        k->now[list[i].index] = kept;
+        rows[kept++] = *row;
+    }
+    free(t->rows);
+    free(list);
+    t->rows = rows;
+    t->cap = t->n + 1;
+    t->n = kept;
+    return RS_OK;
+}
+
+/* ---- their lists ---- */
+
+/* Sorts the indexes of one list by start; most come sorted. */
+struct timed {
+    int64_t at;
+    uint32_t index;
+};
+
+static int by_start(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+static enum rs_status sort_list(uint32_t *list, uint32_t n, const int64_t *start, struct rs_err *err)
+{
+    bool sorted = true;
+    for (uint32_t i = 1; i < n; i++) sorted &= start[list[i - 1]] <= start[list[i]];
+    if (sorted) return RS_OK;
+    struct timed *rows = malloc(n * sizeof *rows);
+    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) rows[i] = (struct timed){start[list[i]], list[i]};
+    qsort(rows, n, sizeof *rows, by_start);
+    for (uint32_t i = 0; i < n; i++) list[i] = rows[i].index;
+    free(rows);
+    return RS_OK;
+}
+
+/* Puts the indexes 0..n into lists, by owner (RS_NONE: none): list o is lists[first[o] .. first[o + 1]). Both are the
+ * caller's. */
+static enum rs_status into_lists(const struct making *k, uint32_t (*owner)(const struct making *, uint32_t), uint32_t n,
+                                 uint32_t nowners, uint32_t **lists, uint32_t **first, struct rs_err *err)
+{
+    uint32_t *at = calloc((size_t)nowners + 2, sizeof *at);
+    uint32_t *list = malloc(((size_t)n + 1) * sizeof *list);
+    if (!at || !list) {
+        free(at);
+        free(list);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t o = owner(k, i);
+        if (o != RS_NONE) at[o + 2]++;
+    }
+    for (uint32_t o = 0; o < nowners; o++) at[o + 2] += at[o + 1];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t o = owner(k, i);
+        if (o != RS_NONE) list[at[o + 1]++] = i;
+    }
+    *lists = list;
+    *first = at;
+    return RS_OK;
+}
+
+static uint32_t work_owner(const struct making *k, uint32_t i)
+{
+    uint32_t lane = k->m->activities.lane[i];
+    if (lane >= k->m->nlanes || k->of_lane[lane] == RS_NONE) return RS_NONE;
+    uint8_t kind = k->m->activities.kind[i];
+    return rs_activity_is_work(kind) || kind == RS_ACT_GPU_RANGE ? k->now[k->of_lane[lane]] : RS_NONE;
+}
+
+static uint32_t host_owner(const struct making *k, uint32_t i)
+{
+    uint32_t lane = k->m->activities.lane[i];
+    if (lane >= k->m->nlanes || k->m->lanes[lane].kind != RS_LANE_THREAD) return RS_NONE;
+    return k->m->lanes[lane].proc < k->m->nprocs ? k->m->lanes[lane].proc : RS_NONE;
+}
+
+static uint32_t part_owner(const struct making *k, uint32_t i)
+{
+    return k->now[k->of_seat[k->t->view->seat_of[k->m->parts.member[i]]]];
+}
+
+static enum rs_status fill_lists(struct making *k, struct rs_err *err)
+{
+    struct rs_rank_tracks *t = k->t;
+    const struct rs_model *m = k->m;
+    uint32_t *first = NULL;
+    RS_TRY(into_lists(k, work_owner, m->activities.n, t->n, &t->work, &first, err));
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
+        t->rows[i].work = t->work + first[i];
+        t->rows[i].nwork = first[i + 1] - first[i];
+        status = sort_list(t->work + first[i], t->rows[i].nwork, m->activities.start, err);
+    }
+    free(first);
+    RS_TRY(status);
+    RS_TRY(into_lists(k, host_owner, m->activities.n, m->nprocs, &t->host, &first, err));
+    for (uint32_t i = 0; i < m->nprocs && status == RS_OK; i++)
+        status = sort_list(t->host + first[i], first[i + 1] - first[i], m->activities.start, err);
+    for (uint32_t i = 0; i < t->n; i++) {
+        uint32_t p = t->rows[i].proc;
+        t->rows[i].host = t->host + first[p];
+        t->rows[i].nhost = first[p + 1] - first[p];
+    }
+    free(first);
+    RS_TRY(status);
+    RS_TRY(into_lists(k, part_owner, m->parts.n, t->n, &t->parts, &first, err));
+    for (uint32_t i = 0; i < t->n; i++) {
+        t->rows[i].parts = t->parts + first[i];
+        t->rows[i].nparts = first[i + 1] - first[i];
+    }
+    free(first);
+    return RS_OK;
+}
+
+static enum rs_status make(struct making *k, const struct rs_filter *filter, struct rs_err *err)
+{
+    k->of_lane = malloc(((size_t)k->m->nlanes + 1) * sizeof *k->of_lane);
+    k->of_seat = malloc(((size_t)k->t->view->nseats + 1) * sizeof *k->of_seat);
+    k->alone = malloc(((size_t)k->m->nprocs + 1) * sizeof *k->alone);
+    if (!k->of_lane || !k->of_seat || !k->alone) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < k->m->nprocs; i++) k->alone[i] = RS_NONE;
+    RS_TRY(take_seats(k, err));
+    RS_TRY(take_lanes(k, err));
+    RS_TRY(choose(k, filter, err));
+    return fill_lists(k, err);
+}
+
+enum rs_status rs_rank_tracks_make(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter,
+                                   struct rs_err *err)
+{
+    *t = (struct rs_rank_tracks){.view = view};
+    struct making k = {.t = t, .m = view->model};
+    enum rs_status status = make(&k, filter, err);
+    rs_map_free(&k.at);
+    free(k.of_lane);
+    free(k.of_seat);
+    free(k.alone);
+    free(k.now);
+    if (status != RS_OK) rs_rank_tracks_free(t);
+    return status;
+}
+
+void rs_rank_tracks_free(struct rs_rank_tracks *t)
+{
+    free(t->rows);
+    free(t->work);
+    free(t->host);
+    free(t->parts);
+    *t = (struct rs_rank_tracks){0};
+}

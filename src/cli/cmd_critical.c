@@ -1,0 +1,190 @@
+/* ringscope critical: the critical path across ranks, and whose time it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/commands.h"
+#include "cli/critical_json.h"
+#include "cli/filters.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+enum { MOST_ROWS = 15, MOST_SEGMENTS = 10 }; /* in the text; --json has them all */
+
+static enum rs_status print_json(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+{
+    struct rs_json *j = malloc(sizeof *j);
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, stdout, "standard output");
+    rs_critical_json(j, c, v);
+    enum rs_status status = rs_json_finish(j, err);
+    free(j);
+    return status;
+}
+
+/* ---- text ---- */
+
+static void cells_who(struct rs_table *t, const struct rs_view *v, uint32_t seat)
+{
+    const struct rs_seat *s = &v->seats[seat];
+    const char *host = rs_host_label(v->model, s->host);
+    if (s->rank >= 0)
+        rs_table_cell(t, "%" PRId32, s->rank);
+    else
+        rs_table_cell(t, "?");
+    rs_table_cell(t, "%s", host);
+}
+
+/* Names of kernels run over pages: their beginning tells. */
+static void cell_name(struct rs_table *t, const struct rs_critical *c, uint32_t name)
+{
+    rs_table_cell(t, "%.70s", *c->names[name] ? c->names[name] : "?");
+}
+
+static enum rs_status print_rows(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+{
+    struct rs_table t = {0};
+    double window = (double)rs_time_minus(c->to, c->from);
+    rs_table_column(&t, RS_RIGHT, "share");
+    rs_table_column(&t, RS_RIGHT, "time");
+    rs_table_column(&t, RS_RIGHT, "times");
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "host");
+    rs_table_column(&t, RS_LEFT, "kind");
+    rs_table_column(&t, RS_LEFT, "what");
+    for (uint32_t i = 0; i < c->nrows && i < MOST_ROWS; i++) {
+        const struct rs_critical_row *r = &c->rows[i];
+        rs_table_cell(&t, "%.1f %%", 100 * (double)r->ns / window);
+        rs_table_cell(&t, "%s", rs_text_ns(r->ns).s);
+        rs_table_cell(&t, "%" PRIu32, r->segments);
+        cells_who(&t, v, r->seat);
+        rs_table_cell(&t, "%s%s", rs_critical_kind_name(r->kind), r->tie_ns > r->ns / 2 ? " (tie)" : "");
+        cell_name(&t, c, r->name);
+    }
+    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_free(&t);
+    if (c->nrows > MOST_ROWS) printf("and %" PRIu32 " more (--json has all)\n", c->nrows - MOST_ROWS);
+    return status;
+}
+
+/* The longest segments, in the order of time. */
+static uint32_t find_longest(const struct rs_critical *c, uint32_t *longest)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->nsegments; i++) {
+        int64_t ns = rs_time_minus(c->segments[i].to, c->segments[i].from);
+        bool full = n == MOST_SEGMENTS;
+        uint32_t at = full ? 0 : n++;
+        if (full) { /* the shortest of them gives way */
+            for (uint32_t k = 1; k < n; k++) {
+                const struct rs_critical_segment *x = &c->segments[longest[k]], *y = &c->segments[longest[at]];
+                if (rs_time_minus(x->to, x->from) < rs_time_minus(y->to, y->from)) at = k;
+            }
+            const struct rs_critical_segment *y = &c->segments[longest[at]];
+            if (rs_time_minus(y->to, y->from) >= ns) continue;
+            for (; at + 1 < n; at++) longest[at] = longest[at + 1];
+        }
+        longest[at] = i;
+    }
+    return n;
+}
+
+static enum rs_status print_segments(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+{
+    struct rs_table t = {0};
+    uint32_t longest[MOST_SEGMENTS], n = find_longest(c, longest);
+    rs_table_column(&t, RS_RIGHT, "at");
+    rs_table_column(&t, RS_RIGHT, "for");
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "host");
+    rs_table_column(&t, RS_LEFT, "kind");
+    rs_table_column(&t, RS_LEFT, "what");
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_critical_segment *s = &c->segments[longest[i]];
+        rs_table_cell(&t, "%.6fs", (double)rs_time_minus(s->from, c->from) / 1e9);
+        rs_table_cell(&t, "%s", rs_text_ns(rs_time_minus(s->to, s->from)).s);
+        cells_who(&t, v, s->seat);
+        rs_table_cell(&t, "%s%s", rs_critical_kind_name(s->kind), s->tie ? " (tie)" : "");
+        cell_name(&t, c, s->name);
+    }
+    printf("\nits longest segments, from the window's begin\n");
+    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_free(&t);
+    return status;
+}
+
+static enum rs_status print_text(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+{
+    if (c->from != RS_TIME_NONE) {
+        printf("critical path of %s over %" PRIu32 " rank%s: %s segments, %s change%s of rank, %s tie%s",
+               rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
+               rs_text_count(c->nsegments).s, rs_text_count(c->jumps).s, c->jumps == 1 ? "" : "s",
+               rs_text_count(c->ties).s, c->ties == 1 ? "" : "s");
+        if (c->error_ns > 0) printf("; clock error up to %s", rs_text_ns(c->error_ns).s);
+        printf("\n\n");
+        RS_TRY(print_rows(c, v, err));
+        RS_TRY(print_segments(c, v, err));
+        printf("\n");
+    }
+    for (uint32_t i = 0; i < c->nconclusion; i++) printf("%s\n", c->conclusion[i]);
+    return RS_OK;
+}
+
+/* ---- the command ---- */
+
+static enum rs_status show(const struct rs_model *m, const struct rs_filter *filter, bool json, struct rs_err *err)
+{
+    struct rs_filter any_time = *filter; /* what lies outside of the window may be waited for in it */
+    any_time.has_from = any_time.has_to = false;
+    struct rs_view view;
+    RS_TRY(rs_view_make(&view, m, &any_time, err));
+    struct rs_critical c;
+    enum rs_status status = rs_critical_find(&c, &view, filter, err);
+    if (status == RS_OK) {
+        status = json ? print_json(&c, &view, err) : print_text(&c, &view, err);
+        rs_critical_free(&c);
+    }
+    rs_view_free(&view);
+    return status;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    bool json = false;
+    const char *which = NULL;
+    struct rs_filters filters;
+    rs_filters_make(&filters);
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object, with every segment"},
+        RS_FILTER_OPTS(filters),
+        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        {.kind = RS_OPT_END},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    if (!n) return rs_opt_usage(self, "nothing to read: name a recording, a trace, or a folder of them");
+    struct rs_model m;
+    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
+    if (bad) return bad;
+    rs_filter_resolve(&filters.filter, &m);
+    struct rs_err err;
+    int status = show(&m, &filters.filter, json, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+    rs_model_free(&m);
+    return status;
+}
+
+const struct rs_command rs_cmd_critical = {
+    .name = "critical",
+    .summary = "the critical path across ranks: what the end had to wait for, and whose time that is",
+    .usage = "[options] IN...",
+    .text =
+        "Walks back from the last end in the window: through what ran on a rank, and at an operation to the rank that\n"
+        "came last. What lies on this path, and nothing else, makes the run as long as it is. Its segments add up to\n"
+        "the window, which --from and --to choose.",
+    .examples = "ringscope critical rec                       # whose time it is, and the longest segments\n"
+                "ringscope critical --from 2s --to 3s rec     # of one second\n"
+                "ringscope critical --json rec | jq '.by[0]'",
+    .run = run,
+};

@@ -1,0 +1,216 @@
+/* ringscope explain: what a name in a trace means; what a file holds, what it lacks, and why. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/explain_file.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/suggest.h"
+#include "explain/terms.h"
+
+enum { WIDTH = 100 }; /* of a line of the text */
+
+/* ---- text ---- */
+
+static void print_term(const struct rs_term_table *table, const struct rs_term *term)
+{
+    printf("%s: %s; %s\n    ", term->name, term->kind, table->what);
+    rs_explain_wrap(term->text, 4);
+}
+
+static void print_list(void)
+{
+    const struct rs_term_table *t;
+    for (size_t i = 0; (t = rs_term_table(i)); i++) {
+        printf("%s%s: %s\n    ", i ? "\n" : "", t->format, t->what);
+        size_t at = 4;
+        for (size_t k = 0; k < t->n; k++) {
+            size_t n = strlen(t->terms[k].name);
+            if (at > 4 && at + n + 2 > WIDTH) {
+                printf("\n    ");
+                at = 4;
+            }
+            printf("%s%s", t->terms[k].name, k + 1 < t->n ? ", " : "\n");
+            at += n + 2;
+        }
+    }
+    printf("\n`ringscope explain NAME` explains one of them; `ringscope explain FILE` what a file holds.\n");
+}
+
+static void print_formats(void)
+{
+    const struct rs_term_table *t;
+    printf("Any command takes files and folders of these formats, mixed; plain, gzip or zstd. They are recognised.\n");
+    for (size_t i = 0; (t = rs_term_table(i)); i++) {
+        if (!t->holds) continue;
+        printf("\n%s: %s\n    ", t->format, t->what);
+        rs_explain_wrap(t->holds, 4);
+    }
+}
+
+/* ---- JSON ---- */
+
+static void term_json(struct rs_json *j, const struct rs_term_table *table, const struct rs_term *term)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "name", term->name);
+    rs_json_key_str(j, "format", table->format);
+    rs_json_key_str(j, "kind", term->kind);
+    rs_json_key_str(j, "text", term->text);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static void formats_json(struct rs_json *j)
+{
+    const struct rs_term_table *t;
+    for (size_t i = 0; (t = rs_term_table(i)); i++) {
+        if (!t->holds) continue;
+        rs_json_object(j);
+        rs_json_key_str(j, "format", t->format);
+        rs_json_key_str(j, "what", t->what);
+        rs_json_key_str(j, "holds", t->holds);
+        rs_json_end(j);
+        rs_json_newline(j);
+    }
+}
+
+/* ---- terms ---- */
+
+/* All rows that are meant by a word, or all there are (NULL). `j` NULL: as text. */
+static size_t show_terms(struct rs_json *j, const char *typed)
+{
+    const struct rs_term_table *t;
+    size_t shown = 0;
+    for (size_t i = 0; (t = rs_term_table(i)); i++)
+        for (size_t k = 0; k < t->n; k++) {
+            if (typed && !rs_term_is(&t->terms[k], typed)) continue;
+            if (j)
+                term_json(j, t, &t->terms[k]);
+            else
+                print_term(t, &t->terms[k]);
+            shown++;
+        }
+    return shown;
+}
+
+/* Names that hold the word, and the one that is nearest to it. */
+static void suggest(const struct rs_command *self, const char *typed)
+{
+    enum { MOST = 6 };
+    struct rs_suggest near = {.typed = typed};
+    const struct rs_term_table *t;
+    const char *found[MOST] = {0};
+    size_t n = 0;
+    for (size_t i = 0; (t = rs_term_table(i)); i++)
+        for (size_t k = 0; k < t->n; k++) {
+            const char *name = t->terms[k].name;
+            bool known = false;
+            rs_suggest_offer(&near, name);
+            for (size_t f = 0; f < n; f++) known |= !strcasecmp(found[f], name);
+            if (!known && n < MOST && strlen(typed) > 2 && strcasestr(name, typed)) found[n++] = name;
+        }
+    fprintf(stderr, "ringscope %s: nothing is known of '%s'", self->name, typed);
+    if (near.best && !n) fprintf(stderr, "; did you mean '%s'?", near.best);
+    for (size_t f = 0; f < n; f++) fprintf(stderr, "%s'%s'", f ? ", " : "; did you mean one of ", found[f]);
+    fprintf(stderr, "\n`ringscope explain` lists all names; a file is explained by its path\n");
+}
+
+static int explain_words(const struct rs_command *self, struct rs_json *j, char *const *words, int n)
+{
+    int status = RS_EXIT_FINE;
+    for (int i = 0; i < n; i++) {
+        if (!strcasecmp(words[i], "formats")) {
+            if (j)
+                formats_json(j);
+            else
+                print_formats();
+        } else if (!show_terms(j, words[i])) {
+            suggest(self, words[i]);
+            status = RS_EXIT_FAILURE;
+        }
+    }
+    return status;
+}
+
+/* ---- files ---- */
+
+static int explain_files(const struct rs_command *self, struct rs_json *j, char *const *paths, int n)
+{
+    struct rs_inputs in;
+    struct rs_model m;
+    struct rs_explained e;
+    struct rs_err err;
+    int bad = rs_reading_open(self, &in, paths, (size_t)n, "all");
+    if (bad) return bad;
+    bad = rs_reading_join(self, &in, &m, true);
+    if (!bad) {
+        if (rs_explain_files(&e, &in, &m, &err) != RS_OK) {
+            bad = rs_print_err(self->name, &err);
+        } else {
+            if (j)
+                rs_explained_json(j, &e, &m);
+            else
+                rs_explained_print(&e, &m);
+            rs_explained_free(&e);
+        }
+        rs_model_free(&m);
+    }
+    rs_inputs_close(&in);
+    return bad;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    bool json = false;
+    const struct rs_opt opts[] = {
+        {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a term, a format or a file"},
+        {.kind = RS_OPT_END},
+    };
+    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done >= 0) return done;
+    /* Files to the front, words behind them. */
+    int files = 0;
+    for (int i = 0; i < n; i++) {
+        if (access(argv[1 + i], F_OK) != 0 && !strchr(argv[1 + i], '/')) continue;
+        char *path = argv[1 + i];
+        memmove(&argv[2 + files], &argv[1 + files], (size_t)(i - files) * sizeof *argv);
+        argv[1 + files++] = path;
+    }
+    struct rs_json *j = json ? malloc(sizeof *j) : NULL;
+    struct rs_err err;
+    if (json && !j) {
+        rs_fail(&err, RS_NO_MEMORY, "out of memory");
+        return rs_print_err(self->name, &err);
+    }
+    if (j) rs_json_to_file(j, stdout, "standard output");
+    int status = RS_EXIT_FINE;
+    if (!n && j)
+        show_terms(j, NULL);
+    else if (!n)
+        print_list();
+    if (files) status = explain_files(self, j, argv + 1, files);
+    int words = explain_words(self, j, argv + 1 + files, n - files);
+    if (status == RS_EXIT_FINE) status = words;
+    if (j && rs_json_finish(j, &err) != RS_OK) status = rs_print_err(self->name, &err);
+    free(j);
+    return status;
+}
+
+const struct rs_command rs_cmd_explain = {
+    .name = "explain",
+    .summary = "what a name in a trace means; what a file holds, what it lacks, and why",
+    .usage = "[options] [NAME|FILE|formats]...",
+    .text =
+        "Explains events, states, fields and columns of the formats that ringscope reads, its own JSON and its words.\n"
+        "Of a file it says what is in it and what is not, and why. Without a name: all names, by format.",
+    .examples = "ringscope explain ProxyStepSendPeerWait   # or SendPeerWait, or sendpeerwait\n"
+                "ringscope explain \"Comms Id\" tie          # several at once\n"
+                "ringscope explain formats                 # what ringscope reads\n"
+                "ringscope explain dump_1234_2.json        # what this file holds",
+    .run = run,
+};

@@ -1,0 +1,287 @@
+#include "cli/info_others.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/model_json.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/table.h"
+#include "cli/units.h"
+#include "import/formats.h"
+#include "join/overlay.h"
+
+enum { MOST_ROWS = 40 }; /* of files, and of processes, in the text; --json has them all */
+
+/* What a process holds. */
+struct holding {
+    uint64_t colls, p2ps, calls; /* parts */
+    uint64_t kinds[RS_ACTIVITY_KINDS];
+    uint64_t activities, stats;
+    int64_t from, to; /* of its clock; RS_TIME_NONE: nothing of it has a time */
+    int32_t rank; /* -1: not known */
+    uint32_t members;
+};
+
+static void take_time(struct holding *h, int64_t t)
+{
+    if (t == RS_TIME_NONE) return;
+    if (h->from == RS_TIME_NONE || t < h->from) h->from = t;
+    if (h->to == RS_TIME_NONE || t > h->to) h->to = t;
+}
+
+/* By process; NULL when out of memory. */
+static struct holding *count(const struct rs_model *m)
+{
+    struct holding *all = calloc((size_t)m->nprocs + 1, sizeof *all);
+    for (uint32_t i = 0; all && i < m->nprocs; i++) {
+        all[i].from = all[i].to = RS_TIME_NONE;
+        all[i].rank = m->procs[i].launcher_rank;
+        take_time(&all[i], m->procs[i].first);
+        take_time(&all[i], m->procs[i].last);
+    }
+    for (uint32_t i = 0; all && i < m->nmembers; i++) all[m->members[i].proc].members++;
+    for (uint32_t i = 0; all && i < m->parts.n; i++) {
+        struct holding *h = &all[m->members[m->parts.member[i]].proc];
+        uint8_t kind = m->parts.kind[i];
+        ++*(kind == RS_PART_SEND || kind == RS_PART_RECV ? &h->p2ps : kind == RS_PART_API ? &h->calls : &h->colls);
+    }
+    for (uint32_t i = 0; all && i < m->activities.n; i++) {
+        struct holding *h = &all[m->lanes[m->activities.lane[i]].proc];
+        h->kinds[m->activities.kind[i]]++;
+        h->activities++;
+    }
+    for (uint32_t i = 0; all && i < m->nstats; i++) all[m->stats[i].proc].stats++;
+    return all;
+}
+
+int rs_info_others_read(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model)
+{
+    struct rs_err err;
+    *model = (struct rs_model){0};
+    enum rs_status status = rs_formats_fill(model, in, rs_reading_progress, &err);
+    if (status == RS_OK) status = rs_model_link(model, &err);
+    for (uint32_t i = 0; i < model->nnotes; i++) rs_warn(cmd->name, "%s", model->notes[i].text);
+    if (status == RS_OK) return 0;
+    rs_model_free(model);
+    return rs_print_err(cmd->name, &err);
+}
+
+/* ---- text ---- */
+
+static void print_table(struct rs_table *t)
+{
+    struct rs_err err;
+    if (rs_table_print(t, "", stdout, &err) != RS_OK) rs_warn("info", "%s", err.msg);
+    rs_table_free(t);
+}
+
+static void print_files(const struct rs_inputs *in)
+{
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_LEFT, "file");
+    rs_table_column(&t, RS_LEFT, "format");
+    rs_table_column(&t, RS_LEFT, "read");
+    for (size_t i = 0; i < in->nothers && i < MOST_ROWS; i++) {
+        rs_table_cell(&t, "%s", in->others[i].path);
+        rs_table_cell(&t, "%s", rs_format_at(in->others[i].format)->what);
+        rs_table_cell(&t, "%s", in->others[i].complete ? "whole" : "in part");
+    }
+    print_table(&t);
+    if (in->nothers > MOST_ROWS) printf("and %zu more (--json has all)\n", in->nothers - MOST_ROWS);
+}
+
+static void count_cell(struct rs_table *t, uint64_t n)
+{
+    rs_table_cell(t, "%s", n ? rs_text_count(n).s : "-");
+}
+
+static void print_processes(const struct rs_model *m, const struct holding *all)
+{
+    static const char *const numbers[] = {"rank",   "collectives", "sends, receives", "compute kernels", "NCCL kernels",
+                                          "copies", "ranges",      "host calls",      "statistics",      "span"};
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_LEFT, "process");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    for (uint32_t i = 0; i < m->nprocs && i < MOST_ROWS; i++) {
+        const struct holding *h = &all[i];
+        if (m->procs[i].pid)
+            rs_table_cell(&t, "%s, pid %" PRIu32, rs_host_label(m, m->procs[i].host), m->procs[i].pid);
+        else
+            rs_table_cell(&t, "%s", rs_host_label(m, m->procs[i].host));
+        if (h->rank >= 0)
+            rs_table_cell(&t, "%" PRId32, h->rank);
+        else
+            rs_table_cell(&t, "?");
+        count_cell(&t, h->colls + h->calls);
+        count_cell(&t, h->p2ps);
+        count_cell(&t, h->kinds[RS_ACT_COMPUTE]);
+        count_cell(&t, h->kinds[RS_ACT_COMM]);
+        count_cell(&t, h->kinds[RS_ACT_COPY] + h->kinds[RS_ACT_SET]);
+        count_cell(&t, h->kinds[RS_ACT_RANGE] + h->kinds[RS_ACT_STEP]);
+        count_cell(&t,
+                   h->kinds[RS_ACT_LAUNCH] + h->kinds[RS_ACT_SYNC] + h->kinds[RS_ACT_MEMORY] + h->kinds[RS_ACT_CALL]);
+        count_cell(&t, h->stats);
+        rs_table_cell(&t, "%s", h->from == RS_TIME_NONE ? "no times" : rs_text_ns(rs_time_minus(h->to, h->from)).s);
+    }
+    printf("\n");
+    print_table(&t);
+    if (m->nprocs > MOST_ROWS) printf("and %u more (--json has all)\n", m->nprocs - MOST_ROWS);
+}
+
+void rs_info_others_print(const struct rs_inputs *in, const struct rs_model *m, bool alone)
+{
+    if (!alone) printf("\n");
+    printf("%zu file%s of other tools: %u process%s, %u communicator%s\n\n", in->nothers, in->nothers == 1 ? "" : "s",
+           m->nprocs, m->nprocs == 1 ? "" : "es", m->ncomms, m->ncomms == 1 ? "" : "s");
+    print_files(in);
+    struct holding *all = count(m);
+    if (!all) {
+        rs_warn("info", "out of memory");
+        return;
+    }
+    print_processes(m, all);
+    free(all);
+    if (in->nleft_out)
+        printf("\n%zu more file%s in the folder%s no trace that ringscope knows.\n", in->nleft_out,
+               in->nleft_out == 1 ? "" : "s", in->nleft_out == 1 ? " is" : " are");
+    printf("\n`ringscope explain FILE` says what a file holds, what it lacks, and why.\n");
+}
+
+/* ---- JSON ---- */
+
+void rs_info_others_inputs_json(struct rs_json *j, const struct rs_inputs *in)
+{
+    for (size_t i = 0; i < in->nothers; i++) {
+        const struct rs_other *o = &in->others[i];
+        rs_json_object(j);
+        rs_json_key_str(j, "path", o->path);
+        rs_json_key_str(j, "format", rs_format_at(o->format)->name);
+        rs_json_key_bool(j, "complete", o->complete);
+        rs_json_key_null(j, "crash_safe");
+        rs_json_key_str(j, "why", o->why[0] ? o->why : NULL);
+        rs_json_end(j);
+    }
+}
+
+static void events_json(struct rs_json *j, const struct holding *h)
+{
+    rs_json_key(j, "events");
+    rs_json_object(j);
+    if (h->colls) rs_json_key_u64(j, "Coll", h->colls);
+    if (h->p2ps) rs_json_key_u64(j, "P2p", h->p2ps);
+    if (h->calls) rs_json_key_u64(j, "CollApi", h->calls);
+    for (uint8_t k = 0; k < RS_ACTIVITY_KINDS; k++)
+        if (h->kinds[k]) rs_json_key_u64(j, rs_activity_kind_name(k), h->kinds[k]);
+    if (h->stats) rs_json_key_u64(j, "statistics", h->stats);
+    rs_json_end(j);
+}
+
+static void process_json(struct rs_json *j, const struct rs_model *m, uint32_t proc, const struct holding *h)
+{
+    const struct rs_proc *p = &m->procs[proc];
+    rs_json_object(j);
+    rs_json_key_str(j, "host", rs_host_name(m, p->host));
+    rs_pid_json(j, p->pid);
+    rs_json_key_number_or_null(j, "rank", h->rank);
+    rs_json_key_str(j, "tool", rs_tool_name(p->tool));
+    rs_json_key_str(j, "path", p->path);
+    rs_json_key_bool(j, "complete", p->complete);
+    events_json(j, h);
+    rs_time_json(j, "from_ns", h->from);
+    rs_time_json(j, "to_ns", h->to);
+    rs_json_key_str(j, "nccl_version", p->nccl_version);
+    rs_json_end(j);
+}
+
+void rs_info_others_processes_json(struct rs_json *j, const struct rs_model *m)
+{
+    struct holding *all = count(m);
+    for (uint32_t i = 0; all && i < m->nprocs; i++) process_json(j, m, i, &all[i]);
+    free(all);
+}
+
+static void add(struct holding *to, const struct holding *h)
+{
+    to->colls += h->colls;
+    to->p2ps += h->p2ps;
+    to->calls += h->calls;
+    to->stats += h->stats;
+    for (int k = 0; k < RS_ACTIVITY_KINDS; k++) to->kinds[k] += h->kinds[k];
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* How many different ranks there are: one may be seen by several tools. */
+static uint32_t known_ranks(const struct rs_model *m, const struct holding *all)
+{
+    int32_t *ranks = calloc((size_t)m->nprocs + 1, sizeof *ranks);
+    uint32_t n = 0, different = 0;
+    for (uint32_t i = 0; ranks && i < m->nprocs; i++)
+        if (all[i].rank >= 0) ranks[n++] = all[i].rank;
+    if (n) qsort(ranks, n, sizeof *ranks, by_value);
+    for (uint32_t i = 0; i < n; i++) different += !i || ranks[i] != ranks[i - 1];
+    free(ranks);
+    return different;
+}
+
+void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const struct rs_model *m)
+{
+    struct holding *all = count(m), sum = {.from = RS_TIME_NONE, .to = RS_TIME_NONE};
+    const char *version = m->nprocs ? m->procs[0].nccl_version : NULL;
+    int32_t world = -1;
+    for (uint32_t i = 0; all && i < m->nprocs; i++) {
+        add(&sum, &all[i]);
+        const char *v = m->procs[i].nccl_version;
+        if (!v || !version || strcmp(v, version)) version = NULL;
+    }
+    for (uint32_t i = 0; i < m->ncomms; i++)
+        if (m->comms[i].nranks > world) world = m->comms[i].nranks;
+    uint32_t ranks = all ? known_ranks(m, all) : 0, hosts = 0;
+    for (uint32_t i = 0; i < m->nhosts; i++) hosts += rs_host_name(m, i) != NULL;
+    rs_json_object(j);
+    rs_json_key_u64(j, "processes", m->nprocs);
+    rs_json_key_number_or_null(j, "ranks", ranks ? ranks : -1);
+    rs_json_key_number_or_null(j, "hosts", hosts ? hosts : -1);
+    rs_json_key_u64(j, "communicators", m->ncomms);
+    rs_json_key_number_or_null(j, "world_size", world);
+    rs_json_key_null(j, "callbacks"); /* only a recording counts them */
+    rs_json_key_null(j, "lost");
+    rs_json_key_null(j, "overwritten");
+    events_json(j, &sum);
+    rs_json_key_str(j, "nccl_version", version);
+    rs_json_key_null(j, "from_ns"); /* clocks are each process's own: see process_list, and `ringscope clocks` */
+    rs_json_key_null(j, "to_ns");
+    static const char *const empty[] = {"runs", "coverage", "settings_that_differ"};
+    for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
+        rs_json_key(j, empty[i]);
+        rs_json_array(j);
+        rs_json_end(j);
+    }
+    rs_json_key(j, "inputs");
+    rs_json_array(j);
+    rs_info_others_inputs_json(j, in);
+    rs_json_end(j);
+    rs_json_key_u64(j, "files_left_out", in->nleft_out);
+    rs_json_key(j, "notes");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < m->nnotes; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "text", m->notes[i].text);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    rs_json_key(j, "process_list");
+    rs_json_array(j);
+    for (uint32_t i = 0; all && i < m->nprocs; i++) process_json(j, m, i, &all[i]);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+    free(all);
+}

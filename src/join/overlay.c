@@ -1,0 +1,386 @@
+#include "join/overlay.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/classes.h"
+#include "join/shifts.h"
+
+#define MOST 0.5 /* of b's operations must have found their place */
+#define NEAR 8.0 /* spreads from the median that a time may lie */
+#define NEAR_NS 30e3 /* or so many ns */
+enum {
+    MOST_RANKS = 1 << 20, /* of a job; a number beyond that is damaged */
+    MOST_TRIED = 64, /* communicators that are tried for one */
+    LOOSE_END = 2, /* operations in a row at an end whose times say otherwise */
+};
+
+const char *rs_tool_name(uint8_t tool)
+{
+    static const char *const names[RS_TOOLS] = {
+        [RS_TOOL_RINGSCOPE] = "ringscope",    [RS_TOOL_EXAMPLE] = "example-profiler",
+        [RS_TOOL_KINETO] = "kineto",          [RS_TOOL_NSYS] = "nsys-sqlite",
+        [RS_TOOL_INSPECTOR] = "inspector",    [RS_TOOL_COMMA] = "comma",
+        [RS_TOOL_FLIGHT] = "flight-recorder", [RS_TOOL_NVPROF] = "nvprof",
+        [RS_TOOL_NCCLSEE] = "ncclsee"};
+    return tool < RS_TOOLS ? names[tool] : "?";
+}
+
+/* ---- operations ---- */
+
+static uint8_t tool_of(const struct rs_model *m, uint32_t op)
+{
+    return m->comms[m->ops.comm[op]].tool;
+}
+
+bool rs_overlay_halves(const struct rs_model *m, uint32_t x, uint32_t y)
+{
+    const struct rs_ops *o = &m->ops;
+    if (o->kind[x] != RS_OP_PAIR || o->kind[y] != RS_OP_PAIR || o->nparts[x] != 1 || o->nparts[y] != 1) return false;
+    return m->parts.kind[m->order[o->part[x]]] != m->parts.kind[m->order[o->part[y]]];
+}
+
+bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b)
+{
+    for (uint32_t v = m->ops.view[a]; v != RS_NONE; v = m->ops.view[v])
+        if (tool_of(m, v) == tool_of(m, b) && !rs_overlay_halves(m, v, b)) return false;
+    return true;
+}
+
+bool rs_overlay_lay(struct rs_model *m, uint32_t b, uint32_t a)
+{
+    struct rs_ops *o = &m->ops;
+    if (o->over[a] != RS_NONE) a = o->over[a];
+    if (o->over[b] != RS_NONE || o->view[b] != RS_NONE || tool_of(m, b) <= tool_of(m, a)) return false;
+    if (!rs_overlay_takes(m, a, b)) return false;
+    o->over[b] = a;
+    o->view[b] = o->view[a];
+    o->view[a] = b;
+    return true;
+}
+
+uint32_t rs_op_part_of(const struct rs_model *m, uint32_t op, int32_t rank)
+{
+    const uint32_t *order = m->order + m->ops.part[op];
+    uint32_t low = 0, high = m->ops.nparts[op];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->members[m->parts.member[order[middle]]].rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < m->ops.nparts[op] && m->members[m->parts.member[order[low]]].rank == rank ? order[low] : RS_NONE;
+}
+
+/* ---- communicators ---- */
+
+int32_t rs_overlay_rank(const struct rs_model *m, uint32_t b, int32_t rank, uint32_t a)
+{
+    uint32_t x = rs_comm_member(m, b, rank), y = rs_comm_member(m, a, rank);
+    int32_t job = x != RS_NONE ? m->members[x].global_rank : -1;
+    if (job < 0 && m->comms[b].ranks && rank >= 0 && rank < m->comms[b].nranks) job = m->comms[b].ranks[rank];
+    if (job < 0) return rank;
+    if (y != RS_NONE && (m->members[y].global_rank < 0 || m->members[y].global_rank == job)) return rank;
+    for (y = m->comms[a].first_member; y != RS_NONE; y = m->members[y].next)
+        if (m->members[y].global_rank == job) return m->members[y].rank;
+    return -1;
+}
+
+/* Whether two processes can be one: their ids are the same, where both tell it as the process sees it. */
+static bool same_process(const struct rs_proc *p, const struct rs_proc *q)
+{
+    bool told = p->pid && q->pid && p->tool != RS_TOOL_NSYS && q->tool != RS_TOOL_NSYS;
+    return !told || p->pid == q->pid;
+}
+
+static bool is_hash_equal(const struct rs_model *m, uint32_t b, uint32_t a)
+{
+    const struct rs_comm_row *x = &m->comms[b], *y = &m->comms[a];
+    return x->hash && x->hash == y->hash && !x->made_up && !y->made_up && x->incarnation == y->incarnation;
+}
+
+bool rs_overlay_possible(const struct rs_model *m, uint32_t b, uint32_t a)
+{
+    const struct rs_comm_row *x = &m->comms[b], *y = &m->comms[a];
+    if (y->tool >= x->tool || y->over != RS_NONE) return false;
+    if (x->nranks >= 0 && y->nranks >= 0 && x->nranks != y->nranks) return false;
+    if (x->name && y->name && strcmp(x->name, y->name)) return false;
+    if (!x->made_up && !y->made_up && x->hash && y->hash && x->hash != y->hash) return false;
+    uint32_t common = 0;
+    for (uint32_t i = x->first_member; i != RS_NONE; i = m->members[i].next) {
+        int32_t rank = rs_overlay_rank(m, b, m->members[i].rank, a);
+        uint32_t k = rank < 0 ? RS_NONE : rs_comm_member(m, a, rank);
+        if (k == RS_NONE) continue;
+        const struct rs_member *p = &m->members[i], *q = &m->members[k];
+        if (p->global_rank >= 0 && q->global_rank >= 0 && p->global_rank != q->global_rank) return false;
+        if (!same_process(&m->procs[p->proc], &m->procs[q->proc])) return false;
+        common++;
+    }
+    return common > 0;
+}
+
+void rs_overlay_join(struct rs_model *m, uint32_t b, uint32_t a)
+{
+    m->comms[b].over = a;
+    m->comms[b].view = m->comms[a].view;
+    m->comms[a].view = b;
+    for (uint32_t i = m->comms[b].first_member; i != RS_NONE; i = m->members[i].next) {
+        int32_t rank = rs_overlay_rank(m, b, m->members[i].rank, a);
+        uint32_t k = rank < 0 ? RS_NONE : rs_comm_member(m, a, rank);
+        if (k == RS_NONE) continue;
+        uint32_t p = m->members[i].proc, q = m->members[k].proc;
+        if (m->procs[p].same == RS_NONE && p != q)
+            m->procs[p].same = m->procs[q].same == RS_NONE ? q : m->procs[q].same;
+        if (m->members[i].global_rank < 0) m->members[i].global_rank = m->members[k].global_rank;
+        if (m->members[k].global_rank < 0) m->members[k].global_rank = m->members[i].global_rank;
+    }
+}
+
+/* ---- comparing two ---- */
+
+struct work {
+    struct rs_model *m;
+    struct rs_sequences sequences;
+    uint32_t *by_rank, *by_rank_first; /* communicators that lead, of each rank of the job */
+    bool *taken; /* by communicator: one of the tool at hand is laid over it */
+    bool *near; /* room for the operations of a sequence */
+    int32_t world; /* ranks that are indexed */
+};
+
+/* What an attempt came to. */
+struct attempt {
+    uint32_t comm; /* RS_NONE: none */
+    uint64_t placed, all; /* operations of b */
+    double spread;
+    bool proof;
+};
+
+static void choose_ranks(const struct rs_model *m, const struct rs_sequence *s, uint32_t a, struct rs_shift_ranks *r)
+{
+    *r = (struct rs_shift_ranks){0};
+    int32_t ends[2] = {(int32_t)s->a, (int32_t)s->b};
+    uint32_t i = m->comms[s->comm].first_member;
+    for (int k = 0; r->n < RS_SHIFT_RANKS; k++) {
+        if (s->kind == RS_OP_PAIR ? k == 2 : i == RS_NONE) break;
+        int32_t rank = s->kind == RS_OP_PAIR ? ends[k] : m->members[i].rank;
+        if (s->kind != RS_OP_PAIR) i = m->members[i].next;
+        int32_t other = rank < 0 ? -1 : rs_overlay_rank(m, s->comm, rank, a);
+        if (other < 0 || rs_comm_member(m, a, other) == RS_NONE) continue;
+        r->b[r->n] = rank;
+        r->a[r->n++] = other;
+    }
+}
+
+/* The sequence of a that is b's. */
+static const struct rs_sequence *counterpart(const struct work *w, const struct rs_sequence *b, uint32_t a,
+                                             uint8_t kind)
+{
+    if (b->kind != RS_OP_PAIR) return rs_sequences_find(&w->sequences, a, kind, b->a, 0);
+    int32_t src = rs_overlay_rank(w->m, b->comm, (int32_t)b->a, a),
+            dst = rs_overlay_rank(w->m, b->comm, (int32_t)b->b, a);
+    if (src < 0 || dst < 0) return NULL;
+    return rs_sequences_find(&w->sequences, a, RS_OP_PAIR, (uint32_t)src, (uint32_t)dst);
+}
+
+/* Whether an operation's times are about as far apart as those of the others in its sequence. */
+static bool is_near(const struct rs_model *m, uint32_t b, uint32_t a, const struct rs_shift_ranks *r,
+                    const struct rs_shifted *x)
+{
+    double apart, most = fmax(NEAR * x->spread, NEAR_NS);
+    for (uint32_t i = 0; i < r->n; i++)
+        if (rs_shift_apart(m, b, r->b[i], a, r->a[i], x->by[i], &apart) && fabs(apart - x->apart[i]) <= most)
+            return true;
+    return false;
+}
+
+/* Lays the operations of one sequence over those of another. Where times are known they must agree, or those of both
+ * neighbours that have such: a call may have been held up on its way, but where an operation is lacking on one side,
+ * all that follow are off. */
+static void lay_sequence(struct work *w, const struct rs_sequence *b, const struct rs_sequence *a,
+                         const struct rs_shift_ranks *r, const struct rs_shifted *x)
+{
+    struct rs_model *m = w->m;
+    const uint32_t *ops_b = w->sequences.ops + b->first, *ops_a = w->sequences.ops + a->first;
+    uint32_t from = x->shift < 0 ? (uint32_t)-x->shift : 0, to = from + x->overlap, last = RS_NONE;
+    for (uint32_t i = from; i < to; i++)
+        w->near[i] = x->timed ? is_near(m, ops_b[i], ops_a[i + x->shift], r, x)
+                              : rs_shift_agree(m, ops_b[i], ops_a[i + x->shift]);
+    for (uint32_t i = from; i <= to; i++) {
+        if (i < to && !w->near[i]) continue;
+        uint32_t gap = last == RS_NONE ? from : last + 1;
+        bool fill = x->timed && ((last != RS_NONE && i < to) || i - gap <= LOOSE_END);
+        for (uint32_t k = gap; k < i; k++)
+            if (fill && rs_shift_agree(m, ops_b[k], ops_a[k + x->shift]))
+                rs_overlay_lay(m, ops_b[k], ops_a[k + x->shift]);
+        if (i < to) rs_overlay_lay(m, ops_b[i], ops_a[i + x->shift]);
+        last = i;
+    }
+}
+
+/* How well b's operations fit to a's; with `lay` they are laid over them. */
+static enum rs_status try_one(struct work *w, uint32_t b, uint32_t a, bool lay, struct attempt *out, struct rs_err *err)
+{
+    static const uint8_t kinds[] = {RS_OP_COLL, RS_OP_API, RS_OP_CE};
+    const struct rs_sequences *s = &w->sequences;
+    *out = (struct attempt){.comm = a, .spread = INFINITY, .proof = is_hash_equal(w->m, b, a)};
+    uint32_t longest = 0;
+    for (uint32_t i = s->of[b]; i < s->of[b + 1]; i++) {
+        const struct rs_sequence *x = &s->all[i];
+        bool any = false, found = false;
+        struct rs_shift_ranks ranks;
+        struct rs_shifted shifted;
+        choose_ranks(w->m, x, a, &ranks);
+        for (uint32_t k = 0; k < (x->kind == RS_OP_PAIR ? 1 : 3) && !found; k++) {
+            const struct rs_sequence *y = counterpart(w, x, a, kinds[k]);
+            if (!y) continue;
+            any = true;
+            RS_TRY(
+                rs_shift_find(w->m, s->ops + x->first, x->n, s->ops + y->first, y->n, &ranks, &shifted, &found, err));
+            if (found && lay) lay_sequence(w, x, y, &ranks, &shifted);
+        }
+        if (found) out->placed += shifted.agree;
+        if (found && shifted.overlap > longest) {
+            longest = shifted.overlap;
+            out->spread = shifted.spread;
+        }
+        /* What NCCL does as sends and receives is no sequence of its own there. */
+        const char *func = x->kind == RS_OP_PAIR ? "" : rs_model_text(w->m, (uint16_t)x->a);
+        bool fans = !strcmp(func, "AlltoAll") || !strcmp(func, "Gather") || !strcmp(func, "Scatter");
+        if (any || !fans) out->all += x->n;
+    }
+    return RS_OK;
+}
+
+static bool is_better(const struct attempt *x, const struct attempt *y)
+{
+    if (y->comm == RS_NONE) return true;
+    if (x->proof != y->proof) return x->proof;
+    double p = (double)x->placed / (double)x->all, q = (double)y->placed / (double)y->all;
+    if (fabs(p - q) > 0.1) return p > q;
+    return x->spread < y->spread;
+}
+
+/* Tries a communicator of a. */
+static enum rs_status consider(struct work *w, uint32_t b, uint32_t a, uint32_t *tried, struct attempt *best,
+                               struct rs_err *err)
+{
+    if (*tried >= MOST_TRIED || w->taken[a] || !rs_overlay_possible(w->m, b, a)) return RS_OK;
+    ++*tried;
+    struct attempt x;
+    RS_TRY(try_one(w, b, a, false, &x, err));
+    bool enough = x.placed && (double)x.placed >= MOST * (double)x.all;
+    if ((enough || x.proof) && is_better(&x, best)) *best = x;
+    return RS_OK;
+}
+
+static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    struct attempt best = {.comm = RS_NONE};
+    uint32_t tried = 0, known = m->comms[b].first_member;
+    while (known != RS_NONE && m->members[known].global_rank < 0) known = m->members[known].next;
+    if (known != RS_NONE && m->members[known].global_rank < w->world) {
+        uint32_t rank = (uint32_t)m->members[known].global_rank;
+        for (uint32_t i = w->by_rank_first[rank]; i < w->by_rank_first[rank + 1]; i++)
+            RS_TRY(consider(w, b, w->by_rank[i], &tried, &best, err));
+    }
+    /* Where ranks of the job are not told on one side: whatever has as many ranks. */
+    for (uint32_t a = 0; a < m->ncomms && !tried && best.comm == RS_NONE; a++)
+        RS_TRY(consider(w, b, a, &tried, &best, err));
+    if (best.comm == RS_NONE) return RS_OK;
+    w->taken[best.comm] = true;
+    rs_overlay_join(w->m, b, best.comm);
+    return try_one(w, b, best.comm, true, &best, err);
+}
+
+/* ---- all ---- */
+
+/* Communicators that lead a tool's, by the ranks of the job that are in them. */
+static enum rs_status index_ranks(struct work *w, uint8_t tool, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    size_t world = (size_t)w->world;
+    free(w->by_rank);
+    free(w->by_rank_first);
+    w->by_rank = malloc(((size_t)m->nmembers + 1) * sizeof *w->by_rank);
+    w->by_rank_first = calloc(world + 2, sizeof *w->by_rank_first);
+    if (!w->by_rank || !w->by_rank_first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *first = w->by_rank_first;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < m->nmembers; i++) {
+            const struct rs_member *x = &m->members[i];
+            const struct rs_comm_row *c = &m->comms[x->comm];
+            if (x->global_rank < 0 || x->global_rank >= w->world || c->tool >= tool || c->over != RS_NONE) continue;
+            if (pass)
+                w->by_rank[first[x->global_rank + 1]++] = x->comm;
+            else
+                first[x->global_rank + 2]++;
+        }
+        for (size_t r = 0; !pass && r < world; r++) first[r + 2] += first[r + 1];
+    }
+    return RS_OK;
+}
+
+/* Processes whose communicators were of no use: in a job that is the same one their rank of the job tells. */
+static enum rs_status find_processes(struct rs_model *m, uint8_t tool, struct rs_err *err)
+{
+    struct rs_map ranks = {0};
+    bool same_job = false;
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->nprocs; i++) same_job |= m->procs[i].tool == tool && m->procs[i].same != RS_NONE;
+    for (uint32_t i = 0; same_job && i < m->nmembers && status == RS_OK; i++) {
+        const struct rs_member *x = &m->members[i];
+        if (x->global_rank < 0 || m->procs[x->proc].tool >= tool || m->procs[x->proc].same != RS_NONE) continue;
+        uint64_t *at;
+        status = rs_map_at(&ranks, (uint32_t)x->global_rank, x->proc, &at, err);
+    }
+    for (uint32_t i = 0; same_job && i < m->nprocs && status == RS_OK; i++) {
+        struct rs_proc *p = &m->procs[i];
+        if (p->tool != tool || p->same != RS_NONE || p->launcher_rank < 0) continue;
+        uint32_t q = (uint32_t)rs_map_get(&ranks, (uint32_t)p->launcher_rank, RS_NONE);
+        if (q != RS_NONE && q != i && same_process(p, &m->procs[q])) p->same = q;
+    }
+    rs_map_free(&ranks);
+    return status;
+}
+
+static enum rs_status lay_tool(struct work *w, uint8_t tool, struct rs_err *err)
+{
+    RS_TRY(index_ranks(w, tool, err));
+    memset(w->taken, 0, (size_t)w->m->ncomms * sizeof *w->taken);
+    for (uint32_t c = 0; c < w->m->ncomms; c++)
+        if (w->m->comms[c].tool == tool) RS_TRY(lay_comm(w, c, err));
+    return find_processes(w->m, tool, err);
+}
+
+static uint32_t tools_of(const struct rs_model *m)
+{
+    uint32_t tools = 0;
+    for (uint32_t c = 0; c < m->ncomms; c++) tools |= 1u << m->comms[c].tool;
+    return tools;
+}
+
+enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
+{
+    uint32_t tools = tools_of(m);
+    if (!(tools & (tools - 1))) return RS_OK;
+    struct work w = {.m = m,
+                     .world = m->world < 0            ? 0
+                              : m->world < MOST_RANKS ? m->world
+                                                      : MOST_RANKS,
+                     .taken = calloc((size_t)m->ncomms + 1, sizeof *w.taken),
+                     .near = calloc((size_t)m->ops.n + 1, sizeof *w.near)};
+    enum rs_status status = rs_sequences_make(&w.sequences, m, err);
+    if (status == RS_OK && (!w.taken || !w.near)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
+        if (tools >> tool & 1) status = lay_tool(&w, tool, err);
+    if (status == RS_OK) status = rs_classes_find(m, err); /* what is one counts once */
+    rs_sequences_free(&w.sequences);
+    free(w.by_rank);
+    free(w.by_rank_first);
+    free(w.taken);
+    free(w.near);
+    return status;
+}

@@ -1,0 +1,237 @@
+#include "join/overlay_clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/room.h"
+#include "join/overlay.h"
+
+enum {
+    MOST_OPS = 20000, /* of a tool: more do not make it better */
+    ENOUGH = 3,
+};
+
+enum what { STARTS, ENDS, CALLS, WHATS };
+
+/* A moment on two clocks. */
+struct row {
+    uint32_t domain, lead;
+    uint8_t what; /* enum what */
+    double x, y; /* ns of the clock since its base; what must be added for the axis */
+};
+
+struct work {
+    struct rs_clockwork *w;
+    struct rs_islands *out;
+    uint8_t *tool_of; /* by domain: the first tool that has it */
+    struct row *rows;
+    uint32_t n, cap;
+    double *x, *y; /* room for the rows */
+};
+
+static int by_domain(const void *a, const void *b)
+{
+    const struct row *p = a, *q = b;
+    if (p->domain != q->domain) return p->domain < q->domain ? -1 : 1;
+    if (p->what != q->what) return p->what < q->what ? -1 : 1;
+    if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    return p->y < q->y ? -1 : p->y > q->y;
+}
+
+/* ---- collecting ---- */
+
+static enum rs_status add_row(struct work *k, enum what what, uint32_t domain, int64_t t, uint32_t lead, int64_t u,
+                              struct rs_err *err)
+{
+    struct rs_track *tracks = k->w->tracks;
+    if (domain == RS_NONE || lead == RS_NONE || domain == lead || t == RS_TIME_NONE || u == RS_TIME_NONE) return RS_OK;
+    if (k->tool_of[lead] >= k->tool_of[domain] || k->out->islands[lead] == RS_NONE) return RS_OK;
+    RS_ROOM(k->rows, k->n, k->cap, err);
+    double x = (double)rs_time_minus(t, tracks[domain].base), u_x = (double)rs_time_minus(u, tracks[lead].base);
+    double y = rs_track_z(&tracks[lead], u_x) - x;
+    k->rows[k->n++] = (struct row){.domain = domain, .lead = lead, .what = (uint8_t)what, .x = x, .y = y};
+    return RS_OK;
+}
+
+static enum rs_status add_part(struct work *k, uint32_t b, uint32_t a, struct rs_err *err)
+{
+    const struct rs_model *m = k->w->m;
+    const struct rs_parts *p = &m->parts;
+    const struct rs_member *x = &m->members[p->member[b]], *y = &m->members[p->member[a]];
+    bool stale = (p->flags[a] | p->flags[b]) & RS_PART_STALE;
+    if (!stale && p->start_source[b] == RS_FROM_KERNEL && p->start_source[a] == RS_FROM_KERNEL)
+        RS_TRY(add_row(k, STARTS, x->gpu, p->start[b], y->gpu, p->start[a], err));
+    if (!stale && p->end_source[b] == RS_FROM_KERNEL && p->end_source[a] == RS_FROM_KERNEL && rs_part_has_ended(m, a))
+        RS_TRY(add_row(k, ENDS, x->gpu, p->end[b], y->gpu, p->end[a], err));
+    return add_row(k, CALLS, rs_member_host_domain(m, p->member[b]), p->enqueued[b],
+                   rs_member_host_domain(m, p->member[a]), p->enqueued[a], err);
+}
+
+static enum rs_status collect(struct work *k, uint8_t tool, struct rs_err *err)
+{
+    const struct rs_model *m = k->w->m;
+    const struct rs_ops *o = &m->ops;
+    uint32_t laid = 0, at = 0;
+    k->n = 0;
+    for (uint32_t i = 0; i < o->n; i++) laid += o->over[i] != RS_NONE && m->comms[o->comm[i]].tool == tool;
+    uint32_t every = laid / MOST_OPS + 1;
+    for (uint32_t i = 0; i < o->n; i++) {
+        if (o->over[i] == RS_NONE || m->comms[o->comm[i]].tool != tool || at++ % every) continue;
+        uint32_t a = o->over[i];
+        for (uint32_t j = 0; j < o->nparts[i]; j++) {
+            uint32_t part = m->order[o->part[i] + j];
+            int32_t rank = rs_overlay_rank(m, o->comm[i], m->members[m->parts.member[part]].rank, o->comm[a]);
+            uint32_t lead = rank < 0 ? RS_NONE : rs_op_part_of(m, a, rank);
+            if (lead != RS_NONE && m->parts.kind[lead] == m->parts.kind[part]) RS_TRY(add_part(k, part, lead, err));
+        }
+    }
+    if (k->n) qsort(k->rows, k->n, sizeof *k->rows, by_domain);
+    return RS_OK;
+}
+
+/* ---- placing ---- */
+
+static void settle(struct work *k, uint32_t domain, uint32_t lead, double error)
+{
+    k->w->placed[domain] = true;
+    k->w->errors[domain] = error;
+    k->out->methods[domain] = RS_CLOCK_OVERLAY;
+    k->out->islands[domain] = k->out->islands[lead];
+    k->out->anchors[domain] = k->out->anchors[lead];
+}
+
+/* Rows first .. first + n are of one clock and one kind. */
+static enum rs_status place(struct work *k, uint32_t first, uint32_t n, bool *done, struct rs_err *err)
+{
+    uint32_t kept = 0, domain = k->rows[first].domain, lead = k->rows[first].lead;
+    double error = 0;
+    *done = false;
+    for (uint32_t i = first; i < first + n; i++) {
+        const struct row *r = &k->rows[i];
+        if (k->out->islands[r->lead] != k->out->islands[lead]) continue;
+        if (isnan(k->w->errors[r->lead])) k->w->errors[r->lead] = 0; /* alone until now: its own axis */
+        error = fmax(error, k->w->errors[r->lead]);
+        k->x[kept] = r->x;
+        k->y[kept++] = r->y;
+    }
+    if (kept < ENOUGH) return RS_OK;
+    struct rs_fit fit = {0};
+    RS_TRY(rs_fit_make(&fit, k->x, k->y, kept, err));
+    struct rs_track *t = &k->w->tracks[domain];
+    free(t->curve.points);
+    t->curve = fit.curve;
+    fit.curve = (struct rs_curve){0};
+    t->near = 0;
+    t->n = fit.n;
+    t->spread = fit.spread;
+    t->doubt = fit.doubt;
+    settle(k, domain, lead, error + fit.doubt + fit.spread);
+    rs_fit_free(&fit);
+    *done = true;
+    return RS_OK;
+}
+
+/* One clock of two names: what is known of `from` holds for `to`. */
+static enum rs_status copy(struct work *k, uint32_t from, uint32_t to, struct rs_err *err)
+{
+    struct rs_track *a = &k->w->tracks[from], *b = &k->w->tracks[to];
+    struct rs_point *points = calloc((size_t)a->curve.n + 1, sizeof *points);
+    if (!points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    double ahead = (double)rs_time_minus(a->base, b->base);
+    for (uint32_t i = 0; i < a->curve.n; i++)
+        points[i] = (struct rs_point){a->curve.points[i].x + ahead, a->curve.points[i].y - ahead};
+    free(b->curve.points);
+    b->curve = (struct rs_curve){points, a->curve.n};
+    b->near = 0;
+    b->n = a->n;
+    b->spread = a->spread;
+    settle(k, to, from, k->w->errors[from] + RS_ATTACH_RIGID);
+    return RS_OK;
+}
+
+static enum rs_status place_tool(struct work *k, uint8_t tool, struct rs_err *err)
+{
+    const struct rs_model *m = k->w->m;
+    const struct rs_clockwork *w = k->w;
+    RS_TRY(collect(k, tool, err));
+    uint32_t before = RS_NONE; /* the clock placed last: kinds come best first */
+    for (uint32_t i = 0, n; i < k->n; i += n) {
+        for (n = 1;
+             i + n < k->n && k->rows[i + n].domain == k->rows[i].domain && k->rows[i + n].what == k->rows[i].what;)
+            n++;
+        bool done = false;
+        if (k->rows[i].domain != before) RS_TRY(place(k, i, n, &done, err));
+        if (done) before = k->rows[i].domain;
+    }
+    for (uint32_t d = 0; d < m->ndomains; d++) {
+        const struct rs_domain *x = &m->domains[d];
+        if (x->kind != RS_DOMAIN_GPU || !x->rigid || k->tool_of[d] != tool) continue;
+        uint32_t h = x->host_domain;
+        bool gpu = k->out->methods[d] == RS_CLOCK_OVERLAY, host = k->out->methods[h] == RS_CLOCK_OVERLAY;
+        /* One clock of two names: whichever is known better. NCCL's timers may be those of other operations. */
+        if (gpu && k->tool_of[h] == tool && (!host || w->errors[d] + RS_ATTACH_RIGID < w->errors[h]))
+            RS_TRY(copy(k, d, h, err));
+        else if (host && (!gpu || w->errors[h] + RS_ATTACH_RIGID < w->errors[d]))
+            RS_TRY(copy(k, h, d, err));
+    }
+    return RS_OK;
+}
+
+/* There is one reference, and it leads. */
+static void keep_reference(struct work *k)
+{
+    const struct rs_model *m = k->w->m;
+    uint32_t island = RS_NONE;
+    for (uint32_t d = 0; d < m->ndomains; d++) {
+        if (k->out->methods[d] == RS_CLOCK_REFERENCE) return;
+        if (island == RS_NONE && k->out->methods[d] == RS_CLOCK_OVERLAY) island = k->out->islands[d];
+    }
+    if (island != RS_NONE) k->out->methods[island] = RS_CLOCK_REFERENCE;
+}
+
+static enum rs_status place_all(struct work *k, struct rs_err *err)
+{
+    const struct rs_model *m = k->w->m;
+    for (uint32_t d = 0; d < m->ndomains; d++) k->tool_of[d] = RS_TOOLS;
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        uint32_t d = m->hosts[m->procs[i].host].domain;
+        if (m->procs[i].tool < k->tool_of[d]) k->tool_of[d] = m->procs[i].tool;
+    }
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        uint32_t d = m->members[i].gpu;
+        uint8_t tool = m->procs[m->members[i].proc].tool;
+        if (d != RS_NONE && tool < k->tool_of[d]) k->tool_of[d] = tool;
+    }
+    for (uint32_t i = 0; i < m->nlanes; i++) {
+        uint32_t d = m->lanes[i].domain;
+        uint8_t tool = m->procs[m->lanes[i].proc].tool;
+        if (d < m->ndomains && tool < k->tool_of[d]) k->tool_of[d] = tool;
+    }
+    for (uint8_t tool = 1; tool < RS_TOOLS; tool++) RS_TRY(place_tool(k, tool, err));
+    keep_reference(k);
+    return RS_OK;
+}
+
+enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, struct rs_err *err)
+{
+    const struct rs_ops *o = &w->m->ops;
+    uint32_t most = 0;
+    bool any = false;
+    for (uint32_t i = 0; i < o->n; i++) {
+        if (o->over[i] == RS_NONE) continue;
+        any = true;
+        most += o->nparts[i] < UINT32_MAX / 8 - most ? o->nparts[i] : 0;
+    }
+    if (!any) return RS_OK;
+    struct work k = {.w = w,
+                     .out = out,
+                     .tool_of = calloc((size_t)w->m->ndomains + 1, sizeof *k.tool_of),
+                     .x = calloc((size_t)most + 1, sizeof *k.x),
+                     .y = calloc((size_t)most + 1, sizeof *k.y)};
+    enum rs_status status = k.tool_of && k.x && k.y ? place_all(&k, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(k.tool_of);
+    free(k.x);
+    free(k.y);
+    free(k.rows);
+    return status;
+}

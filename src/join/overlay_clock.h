@@ -1,0 +1,14 @@
+/* Clocks of a tool that is laid over another: placed by the operations that both saw, rank by rank.
+ *
+ * Such a clock is no witness of its own: its operations are not among those that clocks are aligned on. What is
+ * compared are the starts of the same kernels (else their ends; else the calls on the host), each with the rank's own on the
+ * other side. */
+#ifndef RS_JOIN_OVERLAY_CLOCK_H
+#define RS_JOIN_OVERLAY_CLOCK_H
+
+#include "join/islands.h"
+
+/* When islands are joined: moves the clocks of laid-over tools onto the axis of what they are laid over. */
+enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, struct rs_err *err);
+
+#endif

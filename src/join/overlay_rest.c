@@ -1,0 +1,387 @@
+/* The second part of overlay.h: what is left when all clocks are on one axis. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/overlay.h"
+#include "join/overlay_lend.h"
+#include "join/sequences.h"
+
+#define NEAR_NS                                                                                                        \
+    INT64_C(1000000) /* besides clock errors: calls may be held up on their way from the framework to NCCL */
+#define MOST 0.75 /* of the operations of a communicator that only times speak for */
+enum { BESIDE = 8, PASSES = 4 };
+
+struct timed {
+    int64_t at;
+    uint32_t op;
+};
+
+struct found {
+    uint32_t b, a;
+};
+
+struct work {
+    struct rs_model *m;
+    struct rs_sequences sequences;
+    struct timed *times; /* room for every operation, as has all that follows */
+    uint32_t *left_b, *left_a;
+    struct found *found;
+    uint32_t *used; /* by operation: the other one, found in this attempt; RS_NONE */
+    uint32_t nfound;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+static uint8_t tool_of(const struct rs_model *m, uint32_t op)
+{
+    return m->comms[m->ops.comm[op]].tool;
+}
+
+static bool is_free(const struct work *w, uint32_t a, uint32_t b)
+{
+    if (w->m->ops.over[a] != RS_NONE || !rs_overlay_takes(w->m, a, b)) return false;
+    return w->used[a] == RS_NONE || rs_overlay_halves(w->m, w->used[a], b);
+}
+
+static bool is_left(const struct work *w, uint32_t b)
+{
+    return w->m->ops.over[b] == RS_NONE && w->m->ops.view[b] == RS_NONE && w->used[b] == RS_NONE;
+}
+
+static void note(struct work *w, uint32_t b, uint32_t a)
+{
+    w->found[w->nfound++] = (struct found){b, a};
+    w->used[a] = b;
+    w->used[b] = a;
+}
+
+/* ---- one sequence ---- */
+
+/* The earliest time of a rank in an operation, and its clock; a fan-out has several parts of each. */
+static int64_t rank_time(const struct rs_model *m, uint32_t op, int32_t rank, bool starts, uint32_t *clock)
+{
+    const struct rs_parts *p = &m->parts;
+    int64_t earliest = RS_TIME_NONE;
+    uint32_t n = m->ops.kind[op] == RS_OP_FANOUT ? m->ops.nparts[op] : 1, one = rs_op_part_of(m, op, rank);
+    for (uint32_t i = 0; i < n && one != RS_NONE; i++) {
+        uint32_t part = n == 1 ? one : m->order[m->ops.part[op] + i];
+        if (m->members[p->member[part]].rank != rank) continue;
+        if (starts && p->start_source[part] != RS_FROM_KERNEL) continue;
+        int64_t t = starts ? p->start[part] : p->enqueued[part];
+        if (t == RS_TIME_NONE || (earliest != RS_TIME_NONE && t >= earliest)) continue;
+        earliest = t;
+        *clock = starts ? rs_part_start_domain(m, part) : rs_member_host_domain(m, p->member[part]);
+    }
+    return earliest;
+}
+
+/* How far two times may be apart; RS_TIME_NONE: they cannot be compared. */
+static int64_t tolerance(const struct rs_model *m, uint32_t x, uint32_t y)
+{
+    if (x == RS_NONE || y == RS_NONE || m->domains[x].island != m->domains[y].island) return RS_TIME_NONE;
+    int64_t a = m->domains[x].error_ns, b = m->domains[y].error_ns;
+    if (a < 0 || b < 0 || a > NEAR_NS * 1000 || b > NEAR_NS * 1000) return RS_TIME_NONE;
+    return a + b + NEAR_NS;
+}
+
+/* Finds for operation b the nearest of times[0 .. n) that is free. */
+static bool match_one(struct work *w, uint32_t b, int64_t at, uint32_t clock, uint32_t n, int32_t rank, bool starts)
+{
+    const struct rs_model *m = w->m;
+    uint32_t low = 0, high = n, best = RS_NONE;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (w->times[middle].at < at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t from = low > BESIDE ? low - BESIDE : 0, to = n - low > BESIDE ? low + BESIDE : n;
+    int64_t nearest = INT64_MAX;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t a = w->times[i].op, other = RS_NONE;
+        int64_t d = rs_time_minus(w->times[i].at, at);
+        if (d < 0) d = d == INT64_MIN ? INT64_MAX : -d;
+        if (d >= nearest || !is_free(w, a, b)) continue;
+        rank_time(m, a, rank, starts, &other);
+        int64_t most = tolerance(m, clock, other);
+        if (most == RS_TIME_NONE || d > most) continue;
+        nearest = d;
+        best = a;
+    }
+    if (best == RS_NONE) return false;
+    note(w, b, best);
+    return true;
+}
+
+/* Operations of b, in left_b, against those of a, in left_a, on the clock of one rank of b. */
+static void match_rank(struct work *w, uint32_t nb, uint32_t na, uint32_t comm_b, int32_t rank, uint32_t comm_a)
+{
+    const struct rs_model *m = w->m;
+    int32_t other = rs_overlay_rank(m, comm_b, rank, comm_a);
+    for (int starts = 1; starts >= 0 && other >= 0; starts--) {
+        uint32_t n = 0, clock;
+        for (uint32_t i = 0; i < na; i++) {
+            int64_t at = rank_time(m, w->left_a[i], other, starts, &clock);
+            if (at != RS_TIME_NONE) w->times[n++] = (struct timed){at, w->left_a[i]};
+        }
+        if (!n) continue;
+        qsort(w->times, n, sizeof *w->times, by_time);
+        for (uint32_t i = 0; i < nb; i++) {
+            if (!is_left(w, w->left_b[i])) continue;
+            int64_t at = rank_time(m, w->left_b[i], rank, starts, &clock);
+            if (at != RS_TIME_NONE) match_one(w, w->left_b[i], at, clock, n, other, starts);
+        }
+    }
+}
+
+/* `b`: one of those that look for a place; RS_NONE: they are not alike, and each will be asked. */
+static uint32_t take_free(struct work *w, const struct rs_sequence *a, uint32_t b, uint32_t n)
+{
+    for (uint32_t i = 0; a && i < a->n; i++) {
+        uint32_t op = w->sequences.ops[a->first + i];
+        if (w->m->ops.over[op] == RS_NONE && (b == RS_NONE || is_free(w, op, b))) w->left_a[n++] = op;
+    }
+    return n;
+}
+
+/* What of a may be of sequence b: into left_a. */
+static uint32_t take_counterparts(struct work *w, const struct rs_sequence *b, uint32_t a)
+{
+    static const uint8_t kinds[] = {RS_OP_COLL, RS_OP_API, RS_OP_CE, RS_OP_FANOUT};
+    if (b->kind == RS_OP_PAIR) {
+        int32_t src = rs_overlay_rank(w->m, b->comm, (int32_t)b->a, a);
+        int32_t dst = rs_overlay_rank(w->m, b->comm, (int32_t)b->b, a);
+        if (src < 0 || dst < 0) return 0;
+        return take_free(w, rs_sequences_find(&w->sequences, a, RS_OP_PAIR, (uint32_t)src, (uint32_t)dst), RS_NONE, 0);
+    }
+    uint32_t n = 0;
+    for (size_t k = b->kind == RS_OP_FANOUT ? 3 : 0; k < sizeof kinds; k++)
+        n = take_free(w, rs_sequences_find(&w->sequences, a, kinds[k], b->a, 0), w->left_b[0], n);
+    return n;
+}
+
+/* Returns how many were left before. */
+static uint32_t match_sequence(struct work *w, const struct rs_sequence *b, uint32_t a)
+{
+    const struct rs_model *m = w->m;
+    uint32_t nb = 0, before = w->nfound;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (is_left(w, w->sequences.ops[b->first + i])) w->left_b[nb++] = w->sequences.ops[b->first + i];
+    uint32_t na = nb ? take_counterparts(w, b, a) : 0;
+    if (!na) return nb;
+    /* Not every operation has every rank: those of the first that is left, as long as there are any. */
+    uint32_t at = 0;
+    for (int pass = 0; pass < PASSES && m->aligned; pass++, at++) {
+        while (at < nb && !is_left(w, w->left_b[at])) at++;
+        if (at == nb) break;
+        uint32_t part = m->order[m->ops.part[w->left_b[at]]];
+        match_rank(w, nb, na, b->comm, m->members[m->parts.member[part]].rank, a);
+    }
+    /* Without any times, or any that can be compared: as many on both sides, one after the other. */
+    if (w->nfound == before && !m->aligned && na == nb)
+        for (uint32_t i = 0; i < nb; i++)
+            if (is_free(w, w->left_a[i], w->left_b[i])) note(w, w->left_b[i], w->left_a[i]);
+    return nb;
+}
+
+/* ---- communicators ---- */
+
+static void forget(struct work *w)
+{
+    for (uint32_t i = 0; i < w->nfound; i++) w->used[w->found[i].a] = w->used[w->found[i].b] = RS_NONE;
+    w->nfound = 0;
+}
+
+static void commit(struct work *w)
+{
+    for (uint32_t i = 0; i < w->nfound; i++) rs_overlay_lay(w->m, w->found[i].b, w->found[i].a);
+    forget(w);
+}
+
+static uint32_t match_comm(struct work *w, uint32_t b, uint32_t a)
+{
+    uint32_t left = 0;
+    for (uint32_t i = w->sequences.of[b]; i < w->sequences.of[b + 1]; i++)
+        left += match_sequence(w, &w->sequences.all[i], a);
+    return left;
+}
+
+/* Whether a rank of b runs in a process that is known to be one of a's. */
+static bool shares_process(const struct rs_model *m, uint32_t b, uint32_t a)
+{
+    for (uint32_t i = m->comms[b].first_member; i != RS_NONE; i = m->members[i].next) {
+        int32_t rank = rs_overlay_rank(m, b, m->members[i].rank, a);
+        uint32_t k = rank < 0 ? RS_NONE : rs_comm_member(m, a, rank);
+        if (k != RS_NONE && m->procs[m->members[i].proc].same == m->members[k].proc) return true;
+    }
+    return false;
+}
+
+/* A communicator that order did not tell the place of, in processes that are known. */
+static void find_comm(struct work *w, uint32_t b)
+{
+    struct rs_model *m = w->m;
+    uint32_t best = RS_NONE, most = 0;
+    for (uint32_t a = 0; a < m->ncomms; a++) {
+        if (m->comms[a].tool >= m->comms[b].tool || m->comms[a].nranks != m->comms[b].nranks) continue;
+        if (!shares_process(m, b, a) || !rs_overlay_possible(m, b, a)) continue;
+        bool taken = false;
+        for (uint32_t v = m->comms[a].view; v != RS_NONE; v = m->comms[v].view)
+            taken |= m->comms[v].tool == m->comms[b].tool;
+        if (taken) continue;
+        uint32_t left = match_comm(w, b, a);
+        if (w->nfound > most && (double)w->nfound >= MOST * left) {
+            most = w->nfound;
+            best = a;
+        }
+        forget(w);
+    }
+    if (best == RS_NONE) return;
+    rs_overlay_join(m, b, best);
+    match_comm(w, b, best);
+    commit(w);
+}
+
+static void lay_rest(struct work *w, uint8_t tool)
+{
+    struct rs_model *m = w->m;
+    for (uint32_t b = 0; b < m->ncomms; b++) {
+        if (m->comms[b].tool != tool) continue;
+        uint32_t a = m->comms[b].over;
+        if (a == RS_NONE) {
+            find_comm(w, b);
+            continue;
+        }
+        match_comm(w, b, a);
+        commit(w);
+        /* What the leader lacks, another may have. */
+        for (uint32_t v = m->comms[a].view; v != RS_NONE; v = m->comms[v].view) {
+            if (m->comms[v].tool >= tool) continue;
+            match_comm(w, b, v);
+            commit(w);
+        }
+    }
+}
+
+/* PyTorch may have a communicator of two ranks for the sends and receives between them, and call it the group's. */
+static void lay_pairs(struct work *w, uint8_t tool)
+{
+    const struct rs_model *m = w->m;
+    for (uint32_t i = 0; i < w->sequences.n; i++) {
+        const struct rs_sequence *b = &w->sequences.all[i];
+        bool left = false;
+        if (b->kind != RS_OP_PAIR || m->comms[b->comm].tool != tool) continue;
+        for (uint32_t k = 0; k < b->n && !left; k++) left = is_left(w, w->sequences.ops[b->first + k]);
+        for (uint32_t a = 0; a < m->ncomms && left; a++) {
+            if (m->comms[a].tool >= tool || m->comms[a].nranks != 2 || m->comms[a].over != RS_NONE) continue;
+            if (a == m->comms[b->comm].over || !shares_process(m, b->comm, a)) continue;
+            match_sequence(w, b, a);
+            commit(w);
+        }
+    }
+}
+
+/* ---- fan-outs ---- */
+
+/* A fan-out whose pairs are all laid over is the fan-out that those are in. */
+static void lay_fanouts(struct rs_model *m)
+{
+    struct rs_ops *o = &m->ops;
+    for (uint32_t f = 0; f < o->n; f++) {
+        if (o->kind[f] != RS_OP_FANOUT || o->over[f] != RS_NONE || o->view[f] != RS_NONE) continue;
+        uint32_t over = RS_NONE;
+        bool all = o->nparts[f] > 0;
+        for (uint32_t i = 0; i < o->nparts[f] && all; i++) {
+            uint32_t pair = m->parts.op[m->order[o->part[f] + i]];
+            all = pair != RS_NONE && o->over[pair] != RS_NONE;
+            if (all && over == RS_NONE)
+                over = o->fanout[o->over[pair]] != RS_NONE ? o->fanout[o->over[pair]] : o->over[pair];
+        }
+        if (all && over != RS_NONE && !rs_overlay_lay(m, f, over))
+            o->over[f] = over; /* a second of the same: hidden too */
+    }
+}
+
+/* The pairs of a fan-out that is laid over another. */
+static void hide_pairs(struct rs_model *m)
+{
+    struct rs_ops *o = &m->ops;
+    for (uint32_t i = 0; i < o->n; i++) {
+        uint32_t f = o->kind[i] == RS_OP_PAIR ? o->fanout[i] : RS_NONE;
+        if (f != RS_NONE && o->over[f] != RS_NONE && o->over[i] == RS_NONE && o->view[i] == RS_NONE)
+            o->over[i] = o->over[f];
+    }
+}
+
+/* ---- what does not fit ---- */
+
+static enum rs_status say(struct rs_model *m, uint8_t tool, struct rs_err *err)
+{
+    const struct rs_ops *o = &m->ops;
+    uint64_t laid = 0, own = 0;
+    for (uint32_t i = 0; i < o->n; i++) {
+        if (tool_of(m, i) != tool || (o->kind[i] == RS_OP_PAIR && o->fanout[i] != RS_NONE)) continue;
+        laid += o->over[i] != RS_NONE;
+        own += o->over[i] == RS_NONE;
+    }
+    if (!laid && own)
+        return rs_model_note(m, err,
+                             "%s: none of its %" PRIu64
+                             " operations is one that another input shows: its ranks, the order "
+                             "of operations or the times do not agree, as with another job or another time of it; all "
+                             "are shown, side by side",
+                             rs_tool_name(tool), own);
+    if (own)
+        return rs_model_note(m, err,
+                             "%s: %" PRIu64 " of its %" PRIu64
+                             " operations have no counterpart in the other inputs and are "
+                             "shown as they are; the others are laid over those",
+                             rs_tool_name(tool), own, laid + own);
+    return RS_OK;
+}
+
+enum rs_status rs_overlay_rest(struct rs_model *m, struct rs_err *err)
+{
+    uint32_t tools = 0;
+    for (uint32_t i = 0; i < m->ops.n; i++) tools |= 1u << tool_of(m, i);
+    if (!(tools & (tools - 1))) return RS_OK;
+    size_t n = (size_t)m->ops.n + 1;
+    struct work w = {.m = m,
+                     .times = malloc(n * sizeof *w.times),
+                     .left_b = malloc(n * sizeof *w.left_b),
+                     .left_a = malloc(n * sizeof *w.left_a),
+                     .found = malloc(n * sizeof *w.found),
+                     .used = malloc(n * sizeof *w.used)};
+    bool room = w.times && w.left_b && w.left_a && w.found && w.used;
+    enum rs_status status = room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; room && i < n; i++) w.used[i] = RS_NONE;
+    if (status == RS_OK) lay_fanouts(m);
+    if (status == RS_OK) status = rs_sequences_make(&w.sequences, m, err);
+    for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
+        if (tools >> tool & 1) {
+            lay_rest(&w, tool);
+            lay_pairs(&w, tool);
+        }
+    if (status == RS_OK) {
+        lay_fanouts(m);
+        hide_pairs(m);
+        if (m->aligned) rs_overlay_lend(m);
+    }
+    for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
+        if (tools >> tool & 1 && tools & ((1u << tool) - 1)) status = say(m, tool, err);
+    rs_sequences_free(&w.sequences);
+    free(w.times);
+    free(w.left_b);
+    free(w.left_a);
+    free(w.found);
+    free(w.used);
+    return status;
+}

@@ -1,0 +1,83 @@
+#!/bin/bash
+# The critical path: its segments sum to the window, the straggler of synthetic runs lies on it with the time that it was
+# slow, and the rank that sleeps in the traces of a real job.
+# timeout: 120
+# sanitizers: address
+set -u
+data=$(dirname "$0")/../data
+bad=0
+run=$TMP/run
+
+is() { # WHAT GOT WANTED
+    if [ "$2" != "$3" ]; then
+        echo "$1: $2, not $3"
+        bad=1
+    fi
+}
+critical() { "$RINGSCOPE" critical --json "$@" >"$TMP/path" 2>"$TMP/err" || { cat "$TMP/err"; echo "critical $* failed"; bad=1; }; }
+gen() { # OPTION...: a run into $run, its path into $TMP/path
+    rm -rf "$run"
+    "$RINGSCOPE" gen -n 16 --hosts 4 "$@" -o "$run" >"$TMP/log" || { cat "$TMP/log"; exit 1; }
+    critical "$run"
+}
+whole() { # WHAT: segments end to end, rows and segments sum to the window
+    is "$1: sums" "$(jq -c '[([.by[].ns] | add) - .window_ns, ([.segments[].ns] | add) - .window_ns, (([.by[].pct] | add) - 100 | fabs < 1e-6),
+        ([.by[].segments] | add) - (.segments | length)]' "$TMP/path")" '[0,0,true,0]'
+    is "$1: end to end" "$(jq -r '.from_ns, (.segments[] | .from_ns, .to_ns), .to_ns' "$TMP/path" | paste - - | awk '$1 != $2' | wc -l)" 0
+}
+owner='[.by[] | select(.kind != "transfer" and .kind != "operation")] | group_by(.rank) | map([.[0].rank, (map(.ns - .tie_ns) | add)])
+    | sort_by(-.[1])[0]' # the rank with most time of its own, and that
+
+for workload in ddp tpdp pipeline alltoall graph mix; do
+    for seed in 1 2; do
+        gen -w $workload --slow 5:2000 --steps 12 --seed $seed
+        whole "$workload, seed $seed"
+        # Slow by 2 ms in each of 12 steps; ties, and in a pipeline bubbles of others, may hide some of it.
+        is "$workload, seed $seed: the slow rank" "$(jq -c "$owner | [.[0], .[1] > 16000000]" "$TMP/path")" '[5,true]'
+        is "$workload, seed $seed: named" "$(jq -r '.conclusion[0] | test("^Rank 5 .* holds the others up")' "$TMP/path")" true
+    done
+done
+
+# Where all ranks meet in every operation, the truth tells the time of the slow rank on the path: from the end of an
+# operation (or the first start of all) to its start of the next, where it was the last by more than clocks can be off.
+for seed in 3 4 5; do
+    gen -w ddp --slow 9:1500 --steps 12 --seed $seed --truth-times
+    whole "truth, seed $seed"
+    truth=$(jq --argjson tie "$(jq '.error_ns * 2' "$TMP/path")" '[.operations[] | {starts: .[11], ends: .[12]}] as $o
+        | [range($o | length) | ($o[.].starts | sort) as $s | select($s[-1] - $s[-2] > $tie and $o[.].starts[9] == $s[-1])
+        | $o[.].starts[9] - if . > 0 then $o[. - 1].ends[9] else $s[0] end] | add' "$run/truth.json")
+    is "time of the slow rank, seed $seed" "$(jq --argjson t "$truth" "$owner | .[0] == 9 and (.[1] / \$t - 1 | fabs < 0.02)" "$TMP/path")" true
+    # A program that is slow: before the launch, not behind it.
+    gen -w ddp --slow-cpu 9:1500 --steps 12 --seed $seed
+    is "slow program, seed $seed" "$(jq -c '.by[0] | [.rank, (.name | test("not launched yet"))]' "$TMP/path")" '[9,true]'
+    gen -w ddp --steps 12 --seed $seed
+    is "nobody, seed $seed" "$(jq -r '.conclusion[0] | test("^No rank stands out")' "$TMP/path")" true
+done
+
+# Losses, late starts, one rank without a recording: whole all the same.
+gen -w tpdp --slow 5:2000 --steps 12 --drop 0.05 --late 3@4 --no-recording 7
+whole "losses"
+# A window, and filters.
+gen -w ddp --slow 5:2000 --steps 12
+all=$(jq .window_ns "$TMP/path")
+critical --from 150ms --to 165ms "$run"
+whole "window"
+is "window" "$(jq --argjson all "$all" '.window_ns <= 15000000 and .window_ns > 0 and .window_ns < $all' "$TMP/path")" true
+critical --rank 0-3 "$run"
+whole "some ranks"
+is "some ranks" "$(jq -c '[.ranks, ([.by[].rank] | unique - [0, 1, 2, 3]), any(.by[]; .kind == "wait")]' "$TMP/path")" '[4,[],true]'
+critical --from 1h "$run"
+is "nothing there" "$(jq -c '[.window_ns, .by, .segments, (.conclusion | length)]' "$TMP/path")" '[0,[],[],1]'
+is "text" "$("$RINGSCOPE" critical "$run" 2>&1 | grep -c '^critical path of ')" 1
+
+# Real ones.
+for folder in h200-mix h200-ddp; do
+    critical "$data/$folder"
+    whole "$folder"
+done
+# Rank 2 sleeps for 40 ms in each of five steps, in part behind work that its GPU still has: the GPU is idle for more than
+# 120 ms of it.
+critical "$data/kineto"/*.gz
+whole "kineto"
+is "kineto: who sleeps" "$(jq -c "[.activities, ($owner | .[0] == 2 and .[1] > 120000000)]" "$TMP/path")" '[true,true]'
+exit $bad

@@ -1,0 +1,83 @@
+/* The table of terms: nothing of NCCL's interface is missing, every row says something, and words find their rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "explain/terms.h"
+#include "nccl/abi.h"
+#include "nccl/names.h"
+
+static const struct rs_term *find(const struct rs_term_table *t, const char *typed)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (rs_term_is(&t->terms[i], typed)) return &t->terms[i];
+    return NULL;
+}
+
+static void test_all_of_nccl(void **state)
+{
+    (void)state;
+    for (unsigned bit = 0; bit < RS_NCCL_TYPE_BITS; bit++) {
+        const char *name = rs_nccl_type_name(UINT64_C(1) << bit);
+        const struct rs_term *term = name ? find(&rs_terms_nccl, name) : NULL;
+        assert_non_null(term);
+        assert_string_equal(term->name, name);
+        assert_string_equal(term->kind, "event");
+    }
+    for (int i = 0; i < RS_NCCL_STATES; i++) {
+        const char *name = rs_nccl_state_name(i);
+        if (!name) continue;
+        const struct rs_term *term = find(&rs_terms_nccl, name);
+        assert_non_null(term);
+        assert_string_equal(term->kind, "state");
+    }
+}
+
+static void test_rows(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"event", "state", "category", "field", "column", "value", "word"};
+    const struct rs_term_table *t;
+    size_t tables = 0;
+    for (; (t = rs_term_table(tables)); tables++) {
+        assert_ptr_equal(rs_term_table_of(t->format), t);
+        for (size_t i = 0; i < t->n; i++) {
+            size_t n = strlen(t->terms[i].text), kind = 0;
+            while (kind < 7 && strcmp(kinds[kind], t->terms[i].kind) != 0) kind++;
+            if (kind == 7 || n < 4 || n > 240 || t->terms[i].text[n - 1] != '.')
+                fail_msg("%s: %s", t->format, t->terms[i].name);
+            for (size_t k = 0; k < i; k++) /* the same name twice in one format only where its kind differs */
+                if (!strcmp(t->terms[k].name, t->terms[i].name) && !strcmp(t->terms[k].kind, t->terms[i].kind))
+                    fail_msg("%s: %s twice", t->format, t->terms[i].name);
+        }
+    }
+    assert_int_equal(tables, 11);
+    assert_null(rs_term_table_of("nothing"));
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    assert_non_null(find(&rs_terms_kineto, "\"Comms Id\""));
+    assert_non_null(find(&rs_terms_kineto, "comms_id"));
+    assert_non_null(find(&rs_terms_kineto, "ProfilerStep#"));
+    assert_string_equal(find(&rs_terms_nccl, "sendgpuwait")->name, "ProxyStepSendGPUWait");
+    assert_string_equal(find(&rs_terms_nccl, "InProgress")->name, "ProxyOpInProgress");
+    assert_string_equal(find(&rs_terms_words, "Fan Out")->name, "fan-out");
+    assert_null(find(&rs_terms_nccl, ""));
+    assert_null(find(&rs_terms_nccl, "ProxySte"));
+    assert_null(find(&rs_terms_nccl, "ProxyStepX"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_of_nccl),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
