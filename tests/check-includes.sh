@@ -11,13 +11,14 @@ declare -A below=(
     [trace]="format nccl base"
     [model]="nccl base"
     [import]="model trace format nccl base"
+    [foreign]="import model trace format nccl base"
     [join]="model nccl base"
     [analyse]="join model nccl base"
     [explain]="nccl base"
     [export]="trace format nccl base"
     [sim]="nccl base"
     [gen]="format nccl base"
-    [cli]="gen sim export explain analyse join import model trace format nccl base"
+    [cli]="gen sim export explain analyse join foreign import model trace format nccl base"
 )
 root=${1:-src} # another tree for the test of this test
 bad=0

@@ -93,7 +93,7 @@ static void advice(struct rs_strbuf *s, const struct rs_critical *c, const struc
 
 static enum rs_status say_owner(struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
 {
-    struct owner o;
+    struct owner o = {0};
     RS_TRY(find_owner(c, v, &o, err));
     if (!o.all) return RS_OK;
     double part = (double)o.ns / (double)o.all, fair = c->ranks ? 1.0 / c->ranks : 1;

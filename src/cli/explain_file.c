@@ -10,8 +10,8 @@
 #include "cli/explain_lacks.h"
 #include "cli/model_json.h"
 #include "cli/units.h"
-#include "import/example.h"
-#include "import/formats.h"
+#include "foreign/example.h"
+#include "foreign/formats.h"
 
 /* ---- dumps of the example profiler, file by file ---- */
 

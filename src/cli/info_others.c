@@ -10,7 +10,7 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
-#include "import/formats.h"
+#include "foreign/formats.h"
 #include "join/overlay.h"
 
 enum { MOST_ROWS = 40 }; /* of files, and of processes, in the text; --json has them all */
@@ -247,8 +247,8 @@ void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const st
     for (uint32_t i = 0; i < m->nhosts; i++) hosts += rs_host_name(m, i) != NULL;
     rs_json_object(j);
     rs_json_key_u64(j, "processes", m->nprocs);
-    rs_json_key_number_or_null(j, "ranks", ranks ? ranks : -1);
-    rs_json_key_number_or_null(j, "hosts", hosts ? hosts : -1);
+    rs_json_key_number_or_null(j, "ranks", ranks ? (int64_t)ranks : -1);
+    rs_json_key_number_or_null(j, "hosts", hosts ? (int64_t)hosts : -1);
     rs_json_key_u64(j, "communicators", m->ncomms);
     rs_json_key_number_or_null(j, "world_size", world);
     rs_json_key_null(j, "callbacks"); /* only a recording counts them */

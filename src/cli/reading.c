@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/output.h"
-#include "import/formats.h"
+#include "foreign/formats.h"
 #include "import/import.h"
 #include "join/join.h"
 
@@ -95,6 +95,8 @@ int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct r
     struct rs_err err;
     *model = (struct rs_model){0};
     enum rs_status status = rs_import(model, in, rs_reading_progress, &err);
+    if (status == RS_OK) status = rs_formats_fill(model, in, rs_reading_progress, &err);
+    if (status == RS_OK) status = rs_model_link(model, &err);
     if (status == RS_OK) status = rs_join(model, align, &err);
     for (uint32_t i = 0; i < model->nnotes; i++) rs_warn(cmd->name, "%s", model->notes[i].text);
     if (status == RS_OK) return 0;

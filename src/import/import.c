@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/formats.h"
 #include "import/members.h"
 #include "import/pairing.h"
 #include "trace/alive.h"
@@ -136,7 +135,7 @@ static enum rs_status note_clocks(struct rs_model *m, const struct rs_source *s,
 
 struct import {
     struct rs_pairing pairing;
-    struct rs_foreign foreign;
+    struct rs_pxn pxn;
     struct rs_part_span *spans;
     int64_t *walls; /* by host */
 };
@@ -165,22 +164,20 @@ static enum rs_status add_all(struct rs_model *m, struct import *im, struct rs_i
         RS_TRY(add_source(m, im, &in->sources[i], err));
         if (progress) progress(i + 1, in->n);
     }
-    RS_TRY(rs_foreign_return(&im->foreign, m, im->spans, err));
-    RS_TRY(rs_formats_fill(m, in, progress, err));
-    return rs_model_link(m, err);
+    return rs_pxn_return(&im->pxn, m, im->spans, err);
 }
 
 enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                          struct rs_err *err)
 {
     struct import im = {.spans = calloc(in->n + 1, sizeof *im.spans), .walls = malloc((in->n + 1) * sizeof *im.walls)};
-    rs_pairing_make(&im.pairing, m, &im.foreign);
+    rs_pairing_make(&im.pairing, m, &im.pxn);
     enum rs_status status = RS_OK;
     if (!im.spans || !im.walls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == RS_OK && i <= in->n; i++) im.walls[i] = RS_TIME_NONE;
     if (status == RS_OK) status = add_all(m, &im, in, progress, err);
     rs_pairing_free(&im.pairing);
-    rs_foreign_free(&im.foreign);
+    rs_pxn_free(&im.pxn);
     free(im.spans);
     free(im.walls);
     return status;

@@ -7,7 +7,7 @@
 #include "model/model.h"
 #include "trace/inputs.h"
 
-/* Fills an empty model. `progress` may be NULL. */
+/* Fills an empty model. `progress` may be NULL. rs_model_link() is to follow, when all other inputs are in too. */
 enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                          struct rs_err *err);
 

@@ -17,7 +17,7 @@ struct rs_flight {
     struct rs_cell cell; /* of a proxy operation: its flow's row */
     uint32_t part; /* RS_NONE: not known */
     uint32_t member; /* of a proxy operation: whose flow; RS_NONE: not known */
-    uint32_t foreign; /* of a proxy operation for another process: index + 1 of it */
+    uint32_t pxn; /* of a proxy operation for another process: index + 1 of it */
     uint32_t owner; /* of a step: its proxy operation */
     uint32_t steps; /* of a proxy operation: its first open step; of a step: the next one */
     int32_t peer, step, announced, done;

@@ -9,9 +9,9 @@
 #include "import/proxies.h"
 #include "nccl/abi.h"
 
-void rs_pairing_make(struct rs_pairing *p, struct rs_model *model, struct rs_foreign *foreign)
+void rs_pairing_make(struct rs_pairing *p, struct rs_model *model, struct rs_pxn *pxn)
 {
-    *p = (struct rs_pairing){.model = model, .foreign = foreign};
+    *p = (struct rs_pairing){.model = model, .pxn = pxn};
     rs_inflight_make(&p->flights);
 }
 
@@ -153,7 +153,7 @@ static enum rs_status keep_open(struct rs_pairing *p, struct rs_err *err)
                               .done = o->done,
                               .is_send = o->is_send};
         RS_TRY(rs_model_open(p->model, &row, err));
-        if (o->foreign) RS_TRY(rs_foreign_open(p->foreign, p->model->nopens - 1, o->foreign - 1, err));
+        if (o->pxn) RS_TRY(rs_pxn_open(p->pxn, p->model->nopens - 1, o->pxn - 1, err));
     }
     return RS_OK;
 }

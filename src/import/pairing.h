@@ -10,9 +10,9 @@
 
 #include "import/calls.h"
 #include "import/fold.h"
-#include "import/foreign.h"
 #include "import/inflight.h"
 #include "import/network.h"
+#include "import/pxn.h"
 #include "import/shapes.h"
 #include "import/timers.h"
 #include "trace/inputs.h"
@@ -31,7 +31,7 @@ struct rs_pairing_comm {
 
 struct rs_pairing {
     struct rs_model *model;
-    struct rs_foreign *foreign;
+    struct rs_pxn *pxn;
     /* of the process at hand: */
     struct rs_source *source;
     uint32_t proc;
@@ -50,7 +50,7 @@ struct rs_pairing {
     uint64_t orphans; /* events whose operation is not known */
 };
 
-void rs_pairing_make(struct rs_pairing *p, struct rs_model *model, struct rs_foreign *foreign);
+void rs_pairing_make(struct rs_pairing *p, struct rs_model *model, struct rs_pxn *pxn);
 void rs_pairing_free(struct rs_pairing *p);
 
 /* Reads all callbacks of a source. `members`: of its communicators, in the order of its facts. */

@@ -16,12 +16,12 @@ enum rs_status rs_proxy_start(struct rs_pairing *p, const struct rs_callback *cb
     /* Nonces of two processes of a host may be equal; pids then are not. */
     const struct rs_proc *own = &m->procs[p->proc];
     if (cb->parent && (rs_handle_nonce(cb->parent) != own->nonce || (uint32_t)cb->args[0] != own->pid)) {
-        struct rs_foreign_op op = {.parent = cb->parent, .helper = p->proc, .start = RS_TIME_NONE, .end = RS_TIME_NONE};
+        struct rs_pxn_op op = {.parent = cb->parent, .helper = p->proc, .start = RS_TIME_NONE, .end = RS_TIME_NONE};
         uint64_t context = rs_handle_slot(cb->context) == RS_SLOT_CONTEXT ? cb->context : cb->parent;
-        RS_TRY(rs_foreign_context(p->foreign, context, own->host, (int32_t)(uint32_t)cb->args[0], &op.context, err));
+        RS_TRY(rs_pxn_context(p->pxn, context, own->host, (int32_t)(uint32_t)cb->args[0], &op.context, err));
         f->member = RS_FOREIGN_MEMBER | op.context;
-        RS_TRY(rs_foreign_op(p->foreign, &op, &f->foreign, err));
-        f->foreign++;
+        RS_TRY(rs_pxn_op(p->pxn, &op, &f->pxn, err));
+        f->pxn++;
         return RS_OK;
     }
     f->part = rs_pairing_part(p, cb->parent);
@@ -41,16 +41,16 @@ void rs_proxy_goes(struct rs_pairing *p, struct rs_flight *f, int64_t now)
 {
     if (f->counted) return;
     f->counted = true;
-    if (f->foreign)
-        p->foreign->ops[f->foreign - 1].start = now;
+    if (f->pxn)
+        p->pxn->ops[f->pxn - 1].start = now;
     else if (f->part != RS_NONE)
         rs_fold_proxy_start(rs_fold_of(&p->folds, f->part), now);
 }
 
 void rs_proxy_stop(struct rs_pairing *p, struct rs_flight *f, int64_t now)
 {
-    if (f->foreign)
-        p->foreign->ops[f->foreign - 1].end = now;
+    if (f->pxn)
+        p->pxn->ops[f->pxn - 1].end = now;
     else if (f->part != RS_NONE)
         rs_fold_proxy_end(rs_fold_of(&p->folds, f->part), now);
 }

@@ -17,11 +17,11 @@ struct rs_source {
     size_t run;
 };
 
-/* A file that is no recording of ours: perhaps the trace of another tool. import/formats.h finds out, and fills the rest. */
+/* A file that is no recording of ours: perhaps the trace of another tool. foreign/formats.h finds out, and fills the rest. */
 struct rs_other {
     char *path;
     bool named; /* by the user; else it was found in a folder */
-    int format; /* index of import/formats.h; -1: not looked at yet */
+    int format; /* index of foreign/formats.h; -1: not looked at yet */
     bool complete; /* all of it could be read */
     uint32_t proc; /* in the model: the process that it is of; RS_NONE of model.h: none, or several */
     char why[sizeof((struct rs_err *)0)->msg]; /* where and why it is not complete; begins with the path. "": it is */

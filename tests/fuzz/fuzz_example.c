@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import/example.h"
-#include "import/example_fill.h"
+#include "foreign/example.h"
+#include "foreign/example_fill.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/hang.h"
-#include "import/flight_model.h"
+#include "foreign/flight_model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -125,6 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (rs_inputs_open(&in, names, FILES, NULL, &err) != RS_OK) return 0;
     struct rs_model m = {0};
     enum rs_status status = rs_import(&m, &in, NULL, &err);
+    if (status == RS_OK) status = rs_model_link(&m, &err);
     if (status == RS_OK) status = rs_join(&m, true, &err);
     if (status == RS_OK) analyse(&m);
     if (status != RS_OK && !err.msg[0]) abort(); /* says why */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/statistics.h"
-#include "import/nvprof_fill.h"
+#include "foreign/nvprof_fill.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

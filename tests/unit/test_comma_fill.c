@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "import/comma_model.h"
-#include "import/fills.h"
+#include "foreign/comma_model.h"
+#include "foreign/fills.h"
 
 static void fill(struct rs_model *m, const char *path, struct rs_other *file,
                  enum rs_status (*how)(struct rs_fill *fill, struct rs_err *err))

@@ -284,7 +284,7 @@ static void test_anything(void **state)
             starts[k] = (int64_t)(x % 5000) * US;
         }
         add_coll(i % 3 ? world : half, i % 5 ? "AllReduce" : "Broadcast", 1024, starts, (int64_t)(x >> 20 & 1023) * US);
-        uint8_t kind = (uint8_t)(x >> 40 & 3) % 3 * RS_ACT_COPY;
+        uint8_t kind = (uint8_t)((uint8_t)(x >> 40 & 3) % 3 * RS_ACT_COPY);
         uint32_t lane = lanes[x >> 44 & 3];
         add_activity(lane, lane < 3 ? kind : RS_ACT_CALL, "x", starts[0], starts[0] + (int64_t)(x >> 50 & 511) * US,
                      RS_NONE);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "import/fills.h"
+#include "foreign/fills.h"
 #include "join/join.h"
 
 #define DATA "tests/data/example/"

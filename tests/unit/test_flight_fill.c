@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "analyse/hang.h"
-#include "import/fills.h"
-#include "import/flight_model.h"
+#include "foreign/fills.h"
+#include "foreign/flight_model.h"
 #include "join/join.h"
 
 #define DATA "tests/data/flight/"

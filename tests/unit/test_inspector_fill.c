@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "analyse/bandwidth.h"
-#include "import/fills.h"
-#include "import/inspector_model.h"
+#include "foreign/fills.h"
+#include "foreign/inspector_model.h"
 #include "join/durations.h"
 #include "join/join.h"
 #include "join/presence.h"

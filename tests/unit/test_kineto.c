@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "import/fills.h"
+#include "foreign/fills.h"
 #include "nccl/comms_id.h"
 
 /* ---- traces ---- */

@@ -21,7 +21,7 @@
 enum { NONCE = 0x1234, PID = 77, MEMBER = 3 };
 
 static struct rs_model m;
-static struct rs_foreign foreign;
+static struct rs_pxn pxn;
 static struct rs_pairing p;
 static uint64_t coll; /* handle of an operation of member 3 */
 
@@ -30,8 +30,8 @@ static int set_up(void **state)
     (void)state;
     uint32_t proc, part;
     m = (struct rs_model){0};
-    foreign = (struct rs_foreign){0};
-    rs_pairing_make(&p, &m, &foreign);
+    pxn = (struct rs_pxn){0};
+    rs_pairing_make(&p, &m, &pxn);
     if (rs_model_proc(&m, &proc, NULL) != RS_OK || rs_model_part(&m, &part, NULL) != RS_OK) return -1;
     if (rs_folds_add(&p.folds, NULL) != RS_OK) return -1;
     m.procs[proc].nonce = NONCE;
@@ -44,7 +44,7 @@ static int tear_down(void **state)
 {
     (void)state;
     rs_pairing_free(&p);
-    rs_foreign_free(&foreign);
+    rs_pxn_free(&pxn);
     rs_model_free(&m);
     return 0;
 }
@@ -142,18 +142,18 @@ static void test_whose(void **state)
     start_op(50, coll, PID, 8, true);
     assert_int_equal(flight(50)->part, 0);
     assert_int_equal(flight(50)->member, MEMBER);
-    assert_int_equal(foreign.nops, 0);
+    assert_int_equal(pxn.nops, 0);
     start_op(51, rs_handle(NONCE + 1, 1, 1), PID + 1, 8, true);
     start_op(52, coll, PID + 2, 8, true);
     start_op(53, rs_handle(NONCE + 1, 1, 9), PID + 1, 8, true);
-    assert_int_equal(foreign.nops, 3);
-    assert_int_equal(foreign.ncontexts, 2);
+    assert_int_equal(pxn.nops, 3);
+    assert_int_equal(pxn.ncontexts, 2);
     assert_int_equal(flight(51)->member, RS_FOREIGN_MEMBER | 0);
     assert_int_equal(flight(52)->member, RS_FOREIGN_MEMBER | 1);
     assert_int_equal(flight(53)->member, RS_FOREIGN_MEMBER | 0);
     assert_int_equal(flight(52)->part, RS_NONE);
     assert_int_equal(rs_fold_of(&p.folds, 0)->proxies, 1);
-    assert_int_equal(foreign.contexts[1].pid, PID + 2);
+    assert_int_equal(pxn.contexts[1].pid, PID + 2);
 }
 
 /* ---- rows ---- */

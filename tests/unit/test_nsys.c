@@ -8,7 +8,7 @@ int main(void)
 
 #else
 
-#include "import/fills.h"
+#include "foreign/fills.h"
 #include "join/join.h"
 #include "nsys_made.h"
 

@@ -1,5 +1,5 @@
 /* nvprof's logs: a real one of four processes, and small ones of each kind. The expected values were read off the files. */
-#include "import/nvprof.h"
+#include "foreign/nvprof.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

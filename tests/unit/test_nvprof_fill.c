@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "import/fills.h"
-#include "import/host_call.h"
+#include "foreign/fills.h"
+#include "foreign/host_call.h"
 #include "join/join.h"
 
 static struct rs_model model;

@@ -1,5 +1,5 @@
 /* PyTorch's words and the names of NCCL's kernels, of all generations. */
-#include "import/torch.h"
+#include "foreign/torch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "import/kernel_name.h"
+#include "foreign/kernel_name.h"
 
 static const char *func(const char *name)
 {

@@ -1,0 +1,25 @@
+/* What fills the model from each format of other tools; called by formats.c alone. See formats.h for the contract. */
+#ifndef RS_FOREIGN_FILLS_H
+#define RS_FOREIGN_FILLS_H
+
+#include "foreign/example.h"
+#include "foreign/formats.h"
+
+bool rs_nsys_is(const char *path, const char *head, size_t n);
+bool rs_flight_fits(const char *path, const char *head, size_t n);
+bool rs_kineto_is(const char *path, const char *head, size_t n);
+bool rs_inspector_fits(const char *path, const char *head, size_t n);
+bool rs_comma_fits(const char *path, const char *head, size_t n);
+bool rs_ncclsee_fits(const char *path, const char *head, size_t n);
+bool rs_nvprof_fits(const char *path, const char *head, size_t n);
+
+enum rs_status rs_nsys_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_flight_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_kineto_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_example_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_inspector_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_comma_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_ncclsee_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_nvprof_fill(struct rs_fill *fill, struct rs_err *err);
+
+#endif

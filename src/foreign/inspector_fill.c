@@ -1,0 +1,52 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "foreign/fills.h"
+#include "foreign/inspector.h"
+#include "foreign/inspector_model.h"
+
+bool rs_inspector_fits(const char *path, const char *head, size_t n)
+{
+    (void)path;
+    return rs_inspector_recognise(head, n);
+}
+
+static enum rs_status add(struct rs_model *m, struct rs_other *file, bool *told, struct rs_err *err)
+{
+    struct rs_inspector log;
+    uint64_t lost = 0;
+    enum rs_status status = rs_inspector_read(&log, file->path, err);
+    if (status == RS_OK) status = rs_inspector_to_model(m, &log, file->path, &file->proc, &lost, err);
+    if (status == RS_OK && log.damage.code != RS_OK) {
+        file->complete = false;
+        snprintf(file->why, sizeof file->why, "%s", log.damage.msg);
+    } else if (status == RS_BAD_INPUT) {
+        file->complete = false;
+        snprintf(file->why, sizeof file->why, "%s", err->msg);
+        status = RS_OK;
+    }
+    if (status == RS_OK && lost)
+        status = rs_model_note(m, err,
+                               "%s: at least %" PRIu64 " operations are not in it, beside %" PRIu32
+                               " that are: Inspector leaves out small ones, and drops what it cannot write in time",
+                               file->path, lost, log.n_ops);
+    if (status == RS_OK && log.n_ops && !log.verbose && !*told) {
+        *told = true; /* once is enough */
+        status = rs_model_note(m, err,
+                               "%s: it tells how long operations took, not when; NCCL_INSPECTOR_DUMP_VERBOSE=1 has "
+                               "times",
+                               file->path);
+    }
+    rs_inspector_free(&log);
+    return status;
+}
+
+enum rs_status rs_inspector_fill(struct rs_fill *fill, struct rs_err *err)
+{
+    bool told = false;
+    for (size_t i = 0; i < fill->n; i++) {
+        RS_TRY(add(fill->model, fill->files[i], &told, err));
+        if (fill->progress) fill->progress(i + 1, fill->n);
+    }
+    return RS_OK;
+}

@@ -1,0 +1,248 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "foreign/fills.h"
+#include "foreign/kineto.h"
+#include "foreign/kineto_calls.h"
+#include "foreign/kineto_groups.h"
+#include "foreign/kineto_number.h"
+#include "foreign/kineto_parts.h"
+#include "foreign/kineto_scopes.h"
+#include "foreign/kineto_streams.h"
+#include "nccl/abi.h"
+
+/* ---- what it is ---- */
+
+/* Chrome's JSON is written by many; these words are Kineto's. */
+bool rs_kineto_is(const char *path, const char *head, size_t n)
+{
+    static const char *const words[] = {"\"baseTimeNanoseconds\"",
+                                        "\"deviceProperties\"",
+                                        "\"distributedInfo\"",
+                                        "\"cpu_op\"",
+                                        "\"cuda_runtime\"",
+                                        "\"user_annotation\"",
+                                        "\"gpu_memcpy\"",
+                                        "\"ac2g\"",
+                                        "\"Operator\""};
+    (void)path;
+    if (n >= 3 && !memcmp(head, "\xef\xbb\xbf", 3)) {
+        head += 3;
+        n -= 3;
+    }
+    while (n && (*head == ' ' || *head == '\n' || *head == '\r' || *head == '\t')) {
+        head++;
+        n--;
+    }
+    if (!n || (*head != '{' && *head != '[')) return false;
+    bool events = *head == '[' || memmem(head, n, "\"traceEvents\"", 13) || memmem(head, n, "\"schemaVersion\"", 15);
+    for (size_t i = 0; events && i < sizeof words / sizeof *words; i++)
+        if (memmem(head, n, words[i], strlen(words[i]))) return true;
+    return false;
+}
+
+/* "kineto_rank3.json.gz", "trace-rank_12.json": -1 where no rank is named. */
+static int32_t rank_in_name(const char *path)
+{
+    const char *base = strrchr(path, '/');
+    base = base ? base + 1 : path;
+    for (const char *p = base; *p; p++) {
+        if (strncasecmp(p, "rank", 4)) continue;
+        p += 4;
+        while (*p && strchr("_-.=", *p)) p++;
+        char *end;
+        long v = *p >= '0' && *p <= '9' ? strtol(p, &end, 10) : -1;
+        if (v >= 0 && v <= INT32_MAX) return (int32_t)v;
+        p--;
+    }
+    return -1;
+}
+
+/* ---- the process ---- */
+
+static enum rs_status add_covers(struct rs_proc *p, struct rs_err *err)
+{
+    p->covers = calloc(2, sizeof *p->covers);
+    if (!p->covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->ncovers = 2;
+    p->covers[0] = (struct rs_cover){p->begin, p->end,
+                                     RS_COLL | RS_P2P | RS_KERNEL_CH | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH};
+    p->covers[1] = (struct rs_cover){p->end, INT64_MAX, 0}; /* it went on, without the profiler */
+    return RS_OK;
+}
+
+static enum rs_status add_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file,
+                                  struct rs_err *err)
+{
+    const struct rs_kineto *k = &f->k;
+    uint32_t host;
+    size_t n = strlen(file->path) + sizeof "kineto:";
+    char *boot = rs_arena_alloc(&m->arena, n);
+    if (!boot) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    snprintf(boot, n, "kineto:%s", file->path);
+    RS_TRY(rs_model_host(m, "", boot, &host, err));
+    RS_TRY(rs_model_proc(m, &f->proc, err));
+    struct rs_proc *p = &m->procs[f->proc];
+    p->host = host;
+    p->tool = RS_TOOL_KINETO;
+    p->pid = k->pid > 0 && k->pid <= UINT32_MAX ? (uint32_t)k->pid : 0;
+    p->launcher_rank = k->rank;
+    p->path = rs_arena_text(&m->arena, file->path, strlen(file->path));
+    if (k->nccl_version) p->nccl_version = rs_arena_text(&m->arena, k->nccl_version, strlen(k->nccl_version));
+    if (!p->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->first = p->last = RS_TIME_NONE;
+    for (uint32_t i = 0; i < k->nrows; i++) {
+        if (p->first == RS_TIME_NONE || k->rows[i].start < p->first) p->first = k->rows[i].start;
+        if (p->last == RS_TIME_NONE || k->rows[i].end > p->last) p->last = k->rows[i].end;
+    }
+    for (uint32_t i = 0; i < k->ncalls; i++) {
+        if (p->first == RS_TIME_NONE || k->calls[i].start < p->first) p->first = k->calls[i].start;
+        if (p->last == RS_TIME_NONE || k->calls[i].end > p->last) p->last = k->calls[i].end;
+    }
+    p->begin = p->first == RS_TIME_NONE ? 0 : p->first;
+    p->end = p->last == RS_TIME_NONE ? 0 : p->last;
+    p->ended = RS_END_WELL;
+    p->complete = file->complete;
+    p->callbacks = k->events;
+    p->overwritten_until = RS_TIME_NONE;
+    m->callbacks += k->events;
+    return add_covers(p, err);
+}
+
+/* ---- lanes and activities ---- */
+
+static enum rs_status gpu_of(struct rs_kineto_file *f, struct rs_model *m, int32_t device, uint32_t *domain,
+                             struct rs_err *err)
+{
+    static const uint8_t not_told[16];
+    uint64_t *at;
+    RS_TRY(rs_map_at(&f->gpus, (uint32_t)device, RS_NONE, &at, err));
+    if (*at == RS_NONE) {
+        RS_TRY(rs_model_gpu(m, m->procs[f->proc].host, not_told, domain, err));
+        m->domains[*domain].rigid = true;
+        *at = *domain;
+    }
+    *domain = (uint32_t)*at;
+    return RS_OK;
+}
+
+static enum rs_status add_lanes(struct rs_kineto_file *f, struct rs_model *m, uint32_t *lanes, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < f->k.nlanes; i++) {
+        const struct rs_kineto_lane *l = &f->k.lanes[i];
+        struct rs_lane row = {.proc = f->proc, .device = l->device, .id = l->id};
+        uint32_t name;
+        row.kind = l->is_stream ? RS_LANE_STREAM : RS_LANE_THREAD;
+        row.domain = m->hosts[m->procs[f->proc].host].domain;
+        if (l->is_stream) RS_TRY(gpu_of(f, m, l->device, &row.domain, err));
+        RS_TRY(rs_kineto_model_name(f, m, l->name, &name, err));
+        if (name) row.name = rs_model_name_text(m, name);
+        RS_TRY(rs_model_lane(m, &row, &lanes[i], err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status add_activities(struct rs_kineto_file *f, struct rs_model *m, const uint32_t *lanes,
+                                     struct rs_err *err)
+{
+    struct rs_activities *t = &m->activities;
+    f->first = t->n;
+    for (uint32_t i = 0; i < f->k.nrows; i++) {
+        const struct rs_kineto_row *r = &f->k.rows[i];
+        uint32_t a, name;
+        RS_TRY(rs_kineto_model_name(f, m, r->name, &name, err));
+        RS_TRY(rs_model_activity(m, &a, err));
+        t->start[a] = r->start;
+        t->end[a] = r->end;
+        t->bytes[a] = r->bytes;
+        t->lane[a] = lanes[r->lane];
+        t->name[a] = name;
+        if (r->link != RS_KINETO_NONE) t->launch[a] = f->first + r->link;
+        t->kind[a] = r->kind;
+    }
+    return RS_OK;
+}
+
+static enum rs_status add_rows(struct rs_kineto_file *f, struct rs_model *m, struct rs_err *err)
+{
+    uint32_t *lanes = calloc((size_t)f->k.nlanes + 1, sizeof *lanes);
+    f->names = malloc(((size_t)f->k.nnames + 1) * sizeof *f->names);
+    if (!lanes || !f->names) {
+        free(lanes);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    memset(f->names, 0xff, ((size_t)f->k.nnames + 1) * sizeof *f->names);
+    enum rs_status status = add_lanes(f, m, lanes, err);
+    if (status == RS_OK) status = add_activities(f, m, lanes, err);
+    free(lanes);
+    return status;
+}
+
+/* ---- files ---- */
+
+/* NCCL's kernels that are tied, without the other rows. */
+static enum rs_status keep_kernels(struct rs_kineto_file *f, const uint32_t *of_row, struct rs_err *err)
+{
+    f->kernels = malloc(((size_t)f->k.of_kind[RS_ACT_COMM] + 1) * 2 * sizeof *f->kernels);
+    if (!f->kernels) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < f->k.nrows; i++) {
+        if (of_row[i] == RS_KINETO_NONE) continue;
+        f->kernels[2 * f->nkernels] = i;
+        f->kernels[2 * f->nkernels++ + 1] = of_row[i];
+    }
+    return RS_OK;
+}
+
+static enum rs_status add_file(struct rs_kineto_file *f, struct rs_model *m, struct rs_other *file, struct rs_err *err)
+{
+    struct rs_bytes *bytes;
+    struct rs_err why;
+    if (rs_bytes_open(&bytes, file->path, &why) != RS_OK) {
+        file->complete = false;
+        snprintf(file->why, sizeof file->why, "%s", why.msg);
+        return RS_OK;
+    }
+    enum rs_status status = rs_kineto_read(&f->k, bytes, file->why, sizeof file->why, err);
+    rs_bytes_close(bytes);
+    RS_TRY(status);
+    file->complete = !file->why[0];
+    if (f->k.rank < 0) f->k.rank = rank_in_name(file->path);
+    RS_TRY(rs_kineto_groups_find(&f->k, err));
+    uint32_t *of_row;
+    RS_TRY(rs_kineto_calls_tie(&f->k, &of_row, err));
+    status = keep_kernels(f, of_row, err);
+    free(of_row);
+    RS_TRY(status);
+    RS_TRY(rs_kineto_scopes_find(&f->k, err));
+    RS_TRY(add_process(f, m, file, err));
+    file->proc = f->proc;
+    RS_TRY(add_rows(f, m, err));
+    free(f->k.rows);
+    f->k.rows = NULL;
+    f->k.nrows = f->k.cap_rows = 0;
+    return RS_OK;
+}
+
+enum rs_status rs_kineto_fill(struct rs_fill *fill, struct rs_err *err)
+{
+    struct rs_kineto_file *files = calloc(fill->n + 1, sizeof *files);
+    if (!files) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = RS_OK;
+    for (size_t i = 0; i < fill->n && status == RS_OK; i++) {
+        status = add_file(&files[i], fill->model, fill->files[i], err);
+        if (fill->progress) fill->progress(i + 1, fill->n);
+    }
+    if (status == RS_OK) status = rs_kineto_number(files, fill->n, fill->model, err);
+    if (status == RS_OK) status = rs_kineto_streams_compare(files, fill->n, err);
+    for (size_t i = 0; i < fill->n && status == RS_OK; i++) status = rs_kineto_parts_add(&files[i], fill->model, err);
+    for (size_t i = 0; i < fill->n; i++) {
+        rs_map_free(&files[i].gpus);
+        free(files[i].kernels);
+        free(files[i].names);
+        rs_kineto_free(&files[i].k);
+    }
+    free(files);
+    return status;
+}

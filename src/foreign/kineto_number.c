@@ -1,0 +1,322 @@
+#include "foreign/kineto_number.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mix.h"
+#include "foreign/kineto_align.h"
+
+enum { MOST_SAME = 256 }; /* operations of one function with one sequence number: a coalesced group */
+
+/* A group as one trace knows it. */
+struct side {
+    uint64_t hash; /* of the group: the same in all traces */
+    uint32_t file, group;
+    uint32_t *calls; /* its collectives, by time */
+    uint32_t ncalls;
+    uint32_t window; /* which one of its rank's, counted over the job */
+    struct rs_align_item *items; /* of the same calls */
+};
+
+struct numbering {
+    struct rs_kineto_file *files;
+    struct rs_model *m;
+    struct side *sides; /* by group */
+    uint32_t nsides;
+    uint32_t unsure, missing, extra;
+    const struct side *unsure_side, *missing_side; /* the first of each, for the notes */
+};
+
+static struct rs_kineto_call *call_of(const struct numbering *x, const struct side *s, uint32_t i)
+{
+    return &x->files[s->file].k.calls[s->calls[i]];
+}
+
+static uint64_t text_hash(const char *text)
+{
+    uint64_t h = 7;
+    for (; *text; text++) h = rs_mix(h, (unsigned char)*text);
+    return h;
+}
+
+static bool is_coll(const struct rs_kineto_call *c)
+{
+    return strcmp(c->func, "Send") && strcmp(c->func, "Recv");
+}
+
+/* ---- sequence numbers ---- */
+
+/* Numbers in the order of one trace; `same` is how often a function had its number before. */
+static enum rs_status count_same(const struct numbering *x, const struct side *s, bool write, bool *repeats,
+                                 struct rs_err *err)
+{
+    struct rs_map counts = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < s->ncalls && status == RS_OK; i++) {
+        struct rs_kineto_call *c = call_of(x, s, i);
+        uint64_t *at;
+        status = rs_map_at(&counts, rs_mix(text_hash(c->func), (uint64_t)c->seq), 0, &at, err);
+        if (status != RS_OK) break;
+        if (*at) *repeats = true;
+        if (write) c->number = (uint64_t)c->seq * MOST_SAME + (*at < MOST_SAME ? *at : MOST_SAME - 1);
+        ++*at;
+    }
+    rs_map_free(&counts);
+    return status;
+}
+
+/* PyTorch's own numbers. Coalesced operations share one: then all of the group are spread out to make room between
+ * them. */
+static enum rs_status number_by_seq(const struct numbering *x, struct side *s, uint32_t n, struct rs_err *err)
+{
+    bool repeats = false;
+    for (uint32_t k = 0; k < n; k++) RS_TRY(count_same(x, &s[k], false, &repeats, err));
+    for (uint32_t k = 0; k < n; k++) {
+        if (repeats) RS_TRY(count_same(x, &s[k], true, &repeats, err));
+        for (uint32_t i = 0; i < s[k].ncalls && !repeats; i++) {
+            struct rs_kineto_call *c = call_of(x, &s[k], i);
+            c->number = (uint64_t)c->seq;
+        }
+    }
+    return RS_OK;
+}
+
+/* ---- order ---- */
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct side *x = a, *y = b;
+    if (x->items[0].called != y->items[0].called) return x->items[0].called < y->items[0].called ? -1 : 1;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
+static int by_window(const void *a, const void *b)
+{
+    const struct side *x = a, *y = b;
+    if (x->window != y->window) return x->window < y->window ? -1 : 1;
+    return x->file < y->file ? -1 : x->file > y->file;
+}
+
+/* A rank may have been profiled several times. Its windows follow each other; those of different ranks that overlap
+ * belong together. With one window a rank all do, whatever their clocks say. */
+static enum rs_status find_windows(const struct numbering *x, struct side *s, uint32_t n, struct rs_err *err)
+{
+    struct rs_map next = {0}; /* rank -> the first window that it is not in */
+    int64_t *last = malloc((size_t)n * sizeof *last); /* end of each window */
+    enum rs_status status = last ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t windows = 0;
+    bool again = false;
+    qsort(s, n, sizeof *s, by_begin);
+    for (uint32_t i = 0; i < n && status == RS_OK; i++) {
+        const struct rs_align_item *items = s[i].items;
+        int32_t rank = x->files[s[i].file].k.rank;
+        uint64_t *at, w;
+        status = rs_map_at(&next, rank >= 0 ? (uint64_t)rank : (uint64_t)s[i].file << 32, 0, &at, err);
+        if (status != RS_OK) break;
+        again |= *at > 0;
+        for (w = *at; w < windows && last[w] < items[0].called; w++) {
+        }
+        if (w == windows) last[windows++] = INT64_MIN;
+        if (items[s[i].ncalls - 1].called > last[w]) last[w] = items[s[i].ncalls - 1].called;
+        s[i].window = (uint32_t)w;
+        *at = w + 1;
+    }
+    for (uint32_t i = 0; i < n && !again; i++) s[i].window = 0;
+    qsort(s, n, sizeof *s, by_window);
+    rs_map_free(&next);
+    free(last);
+    return status;
+}
+
+static void align_window(struct numbering *x, struct side *s, uint32_t n)
+{
+    const struct side *ref = s;
+    for (uint32_t k = 1; k < n; k++)
+        if (s[k].ncalls > ref->ncalls) ref = &s[k];
+    for (uint32_t i = 0; i < ref->ncalls; i++) ref->items[i].place = (int64_t)i * RS_ALIGN_APART;
+    for (uint32_t k = 0; k < n; k++) {
+        if (&s[k] == ref) continue;
+        struct rs_aligned a = rs_align(s[k].items, s[k].ncalls, ref->items, ref->ncalls);
+        if (!a.sure && !x->unsure++) x->unsure_side = &s[k];
+        if ((a.missing || a.extra) && !x->missing && !x->extra) x->missing_side = &s[k];
+        x->missing += a.missing;
+        x->extra += a.extra;
+    }
+}
+
+/* A collective on its way to its number. */
+struct placed {
+    uint64_t func;
+    uint32_t window;
+    int64_t place;
+    struct rs_kineto_call *call;
+};
+
+static int by_place(const void *a, const void *b)
+{
+    const struct placed *x = a, *y = b;
+    if (x->func != y->func) return x->func < y->func ? -1 : 1;
+    if (x->window != y->window) return x->window < y->window ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Ordinals of each function, over all places that it has on any rank. */
+static enum rs_status number_places(const struct numbering *x, const struct side *s, uint32_t n, struct rs_err *err)
+{
+    size_t all = 0, k = 0;
+    for (uint32_t i = 0; i < n; i++) all += s[i].ncalls;
+    struct placed *p = malloc((all + 1) * sizeof *p);
+    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < s[i].ncalls; j++) {
+            struct rs_kineto_call *c = call_of(x, &s[i], j);
+            p[k++] = (struct placed){text_hash(c->func), s[i].window, s[i].items[j].place, c};
+        }
+    qsort(p, all, sizeof *p, by_place);
+    uint64_t number = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (i && p[i].func != p[i - 1].func)
+            number = 0;
+        else if (i && by_place(&p[i], &p[i - 1]))
+            number++;
+        p[i].call->number = number;
+    }
+    free(p);
+    return RS_OK;
+}
+
+static enum rs_status make_items(const struct numbering *x, struct side *s, struct rs_err *err)
+{
+    s->items = malloc(s->ncalls * sizeof *s->items);
+    if (!s->items) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < s->ncalls; i++) {
+        const struct rs_kineto_call *c = call_of(x, s, i);
+        uint64_t what = rs_mix(text_hash(c->func), text_hash(c->dtype));
+        /* Of these the shares of ranks may differ. */
+        bool uneven = !strcmp(c->func, "AlltoAll") || !strcmp(c->func, "Gather") || !strcmp(c->func, "Scatter");
+        s->items[i] = (struct rs_align_item){
+            .what = uneven ? what : rs_mix(what, c->in),
+            .called = c->start,
+            .end = c->kernel == RS_KINETO_NONE ? INT64_MIN : c->kernel_end,
+            .step = c->step,
+        };
+    }
+    return RS_OK;
+}
+
+static enum rs_status number_by_order(struct numbering *x, struct side *s, uint32_t n, struct rs_err *err)
+{
+    for (uint32_t k = 0; k < n; k++) RS_TRY(make_items(x, &s[k], err));
+    RS_TRY(find_windows(x, s, n, err));
+    for (uint32_t k = 0, next; k < n; k = next) {
+        for (next = k + 1; next < n && s[next].window == s[k].window;) next++;
+        align_window(x, &s[k], next - k);
+    }
+    return number_places(x, s, n, err);
+}
+
+/* ---- all groups ---- */
+
+static int by_group(const void *a, const void *b)
+{
+    const struct side *x = a, *y = b;
+    if (x->hash != y->hash) return x->hash < y->hash ? -1 : 1;
+    if (x->file != y->file) return x->file < y->file ? -1 : 1;
+    return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* One side for each group of each trace that has collectives. */
+static enum rs_status make_sides(struct numbering *x, size_t n, struct rs_err *err)
+{
+    size_t most = 0, cap = 0;
+    for (size_t f = 0; f < n; f++) {
+        if (x->files[f].k.ngroups > most) most = x->files[f].k.ngroups;
+        cap += x->files[f].k.ngroups;
+    }
+    x->sides = calloc(cap + 1, sizeof *x->sides);
+    uint32_t *of = malloc((most + 1) * sizeof *of); /* group of the trace at hand -> side */
+    enum rs_status status = x->sides && of ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t f = 0; f < n && status == RS_OK; f++) {
+        const struct rs_kineto *k = &x->files[f].k;
+        struct side *first = &x->sides[x->nsides];
+        memset(of, 0xff, (most + 1) * sizeof *of);
+        for (uint32_t i = 0; i < k->ncalls; i++) {
+            if (!is_coll(&k->calls[i])) continue;
+            uint32_t g = k->calls[i].group;
+            if (of[g] == UINT32_MAX) {
+                of[g] = x->nsides;
+                x->sides[x->nsides++] = (struct side){
+                    .hash = k->groups[g].hash,
+                    .file = (uint32_t)f,
+                    .group = g,
+                };
+            }
+            x->sides[of[g]].ncalls++;
+        }
+        for (struct side *s = first; s < &x->sides[x->nsides] && status == RS_OK; s++) {
+            s->calls = malloc(s->ncalls * sizeof *s->calls);
+            if (!s->calls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+            s->ncalls = 0;
+        }
+        for (uint32_t i = 0; i < k->ncalls && status == RS_OK; i++) {
+            if (!is_coll(&k->calls[i])) continue;
+            struct side *s = &x->sides[of[k->calls[i].group]];
+            s->calls[s->ncalls++] = i;
+        }
+    }
+    free(of);
+    if (status == RS_OK) qsort(x->sides, x->nsides, sizeof *x->sides, by_group);
+    return status;
+}
+
+static enum rs_status say(const struct numbering *x, struct rs_err *err)
+{
+    if (x->unsure) {
+        const struct side *s = x->unsure_side;
+        const struct rs_kineto *k = &x->files[s->file].k;
+        RS_TRY(rs_model_note(
+            x->m, err,
+            "%s: nothing but wall clocks tells which operations of process group %s were the same as on "
+            "other ranks (%" PRIu32 " such window%s): they may be joined wrongly; a newer PyTorch numbers "
+            "them",
+            x->m->procs[x->files[s->file].proc].path, k->groups[s->group].name, x->unsure, x->unsure == 1 ? "" : "s"));
+    }
+    if (x->missing || x->extra) {
+        const struct side *s = x->missing_side;
+        RS_TRY(rs_model_note(x->m, err,
+                             "%s: out of step with other ranks in process group %s; operations that such traces lack: "
+                             "%" PRIu32 ", that only they have: %" PRIu32,
+                             x->m->procs[x->files[s->file].proc].path, x->files[s->file].k.groups[s->group].name,
+                             x->missing, x->extra));
+    }
+    return RS_OK;
+}
+
+static enum rs_status number_all(struct numbering *x, struct rs_err *err)
+{
+    for (uint32_t i = 0, next; i < x->nsides; i = next) {
+        bool numbered = true;
+        for (next = i; next < x->nsides && x->sides[next].hash == x->sides[i].hash; next++)
+            for (uint32_t k = 0; k < x->sides[next].ncalls && numbered; k++)
+                numbered = call_of(x, &x->sides[next], k)->seq >= 0;
+        if (numbered)
+            RS_TRY(number_by_seq(x, &x->sides[i], next - i, err));
+        else
+            RS_TRY(number_by_order(x, &x->sides[i], next - i, err));
+    }
+    return say(x, err);
+}
+
+enum rs_status rs_kineto_number(struct rs_kineto_file *files, size_t n, struct rs_model *m, struct rs_err *err)
+{
+    struct numbering x = {.files = files, .m = m};
+    enum rs_status status = make_sides(&x, n, err);
+    if (status == RS_OK) status = number_all(&x, err);
+    for (uint32_t i = 0; i < x.nsides; i++) {
+        free(x.sides[i].calls);
+        free(x.sides[i].items);
+    }
+    free(x.sides);
+    return status;
+}

@@ -1,0 +1,191 @@
+#include "import/pxn.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/room.h"
+#include "format/handle.h"
+
+enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t host, int32_t pid, uint32_t *index,
+                              struct rs_err *err)
+{
+    for (uint32_t i = f->ncontexts; i-- > 0;) { /* a helper has few owners: its own are the last */
+        const struct rs_pxn_context *c = &f->contexts[i];
+        if (c->host != host) break;
+        if (c->context != context || c->pid != pid) continue;
+        *index = i;
+        return RS_OK;
+    }
+    RS_ROOM(f->contexts, f->ncontexts, f->cap_contexts, err);
+    *index = f->ncontexts++;
+    f->contexts[*index] = (struct rs_pxn_context){context, host, pid};
+    return RS_OK;
+}
+
+enum rs_status rs_pxn_op(struct rs_pxn *f, const struct rs_pxn_op *op, uint32_t *index, struct rs_err *err)
+{
+    RS_ROOM(f->ops, f->nops, f->cap_ops, err);
+    *index = f->nops++;
+    f->ops[*index] = *op;
+    return RS_OK;
+}
+
+enum rs_status rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op, struct rs_err *err)
+{
+    return rs_map_put(&f->opens, open, op, err);
+}
+
+/* ---- giving back ---- */
+
+struct found {
+    uint64_t handle;
+    uint32_t part;
+};
+
+static int by_handle(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    return x->handle < y->handle ? -1 : x->handle > y->handle;
+}
+
+/* The process that a foreign context belongs to; RS_NONE: its recording is not here. */
+static uint32_t owner_of(const struct rs_model *m, const struct rs_pxn_context *c)
+{
+    uint32_t nonce = rs_handle_nonce(c->context), found = RS_NONE;
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        const struct rs_proc *p = &m->procs[i];
+        if (p->nonce != nonce || p->host != c->host) continue;
+        if ((int32_t)p->pid == c->pid) return i;
+        if (found == RS_NONE) found = i; /* pids may be of another namespace */
+    }
+    return found;
+}
+
+static uint32_t member_of(const struct rs_model *m, uint32_t proc, uint64_t context)
+{
+    for (uint32_t i = 0; proc != RS_NONE && i < m->nmembers; i++)
+        if (m->members[i].proc == proc && m->members[i].context == context) return i;
+    return RS_NONE;
+}
+
+/* Times of the helper are on the owner's clock too: PXN stays within a host. */
+static void give(struct rs_parts *p, uint32_t part, const struct rs_pxn_op *op)
+{
+    p->flags[part] |= RS_PART_HELPED | RS_PART_NET;
+    p->helper[part] = op->helper;
+    if (op->start != RS_TIME_NONE && (p->start_source[part] == RS_FROM_NOTHING ||
+                                      (p->start_source[part] == RS_FROM_PROXY && op->start < p->start[part]))) {
+        p->start[part] = op->start;
+        p->start_source[part] = RS_FROM_PROXY;
+    }
+    if (p->end_source[part] == RS_FROM_KERNEL || p->end_source[part] == RS_FROM_CALLBACK) return;
+    if (op->end == RS_TIME_NONE) { /* the last ProxyOp has not stopped */
+        p->end[part] = RS_TIME_NONE;
+        p->end_source[part] = RS_FROM_NOTHING;
+        p->flags[part] |= RS_PART_OPEN;
+    } else if (!(p->flags[part] & RS_PART_OPEN) && (p->end[part] == RS_TIME_NONE || op->end > p->end[part])) {
+        p->end[part] = op->end;
+        p->end_source[part] = RS_FROM_PROXY;
+    }
+}
+
+struct sorted {
+    struct found *parts;
+    uint32_t n, proc;
+};
+
+/* The part of a handle. Parts of the owner asked for last stay sorted, since a helper's work is mostly for one. */
+static enum rs_status part_of(struct sorted *s, const struct rs_model *m, const struct rs_part_span *spans,
+                              uint32_t proc, uint64_t handle, uint32_t *part, struct rs_err *err)
+{
+    *part = RS_NONE;
+    if (proc == RS_NONE) return RS_OK;
+    if (!s->parts || s->proc != proc) {
+        free(s->parts);
+        s->proc = proc;
+        s->n = spans[proc].n;
+        s->parts = malloc((s->n + 1) * sizeof *s->parts);
+        if (!s->parts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        for (uint32_t i = 0; i < s->n; i++)
+            s->parts[i] = (struct found){m->parts.handle[spans[proc].first + i], spans[proc].first + i};
+        qsort(s->parts, s->n, sizeof *s->parts, by_handle);
+    }
+    const struct found key = {handle, 0}, *hit = bsearch(&key, s->parts, s->n, sizeof key, by_handle);
+    if (hit) *part = hit->part;
+    return RS_OK;
+}
+
+struct work {
+    uint32_t owner, op;
+};
+
+static int by_owner(const void *a, const void *b)
+{
+    const struct work *x = a, *y = b;
+    return x->owner != y->owner ? (x->owner < y->owner ? -1 : 1) : x->op < y->op ? -1 : x->op > y->op;
+}
+
+static enum rs_status return_ops(struct rs_pxn *f, struct rs_model *m, const struct rs_part_span *spans,
+                                 const uint32_t *owners, uint32_t *parts, struct rs_err *err)
+{
+    struct work *work = malloc((f->nops + 1) * sizeof *work);
+    if (!work) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < f->nops; i++) work[i] = (struct work){owners[f->ops[i].context], i};
+    qsort(work, f->nops, sizeof *work, by_owner);
+    struct sorted sorted = {0};
+    enum rs_status status = RS_OK;
+    uint32_t lost = 0;
+    for (uint32_t i = 0; i < f->nops && status == RS_OK; i++) {
+        const struct rs_pxn_op *op = &f->ops[work[i].op];
+        uint32_t part;
+        status = part_of(&sorted, m, spans, work[i].owner, op->parent, &part, err);
+        if (status == RS_OK && part != RS_NONE) give(&m->parts, part, op);
+        parts[work[i].op] = part;
+        lost += part == RS_NONE;
+    }
+    if (status == RS_OK && lost)
+        status = rs_model_note(m, err,
+                               "%" PRIu32 " proxy operations were done for processes whose recording, or whose "
+                               "operation, is not here",
+                               lost);
+    free(sorted.parts);
+    free(work);
+    return status;
+}
+
+static enum rs_status return_all(struct rs_pxn *f, struct rs_model *m, const struct rs_part_span *spans,
+                                 uint32_t *owners, uint32_t *parts, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < f->ncontexts; i++) owners[i] = owner_of(m, &f->contexts[i]);
+    RS_TRY(return_ops(f, m, spans, owners, parts, err));
+    uint64_t open, op;
+    for (size_t pos = 0; rs_map_next(&f->opens, &pos, &open, &op);) m->opens[open].part = parts[op];
+    for (uint32_t i = 0; i < f->ncontexts; i++) owners[i] = member_of(m, owners[i], f->contexts[i].context);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < m->nnets; i++) {
+        struct rs_net row = m->nets[i];
+        if (row.member & RS_FOREIGN_MEMBER) row.member = owners[row.member & ~RS_FOREIGN_MEMBER];
+        if (row.member != RS_NONE) m->nets[kept++] = row;
+    }
+    m->nnets = kept;
+    return RS_OK;
+}
+
+enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, const struct rs_part_span *spans, struct rs_err *err)
+{
+    if (!f->ncontexts) return RS_OK;
+    uint32_t *owners = malloc(f->ncontexts * sizeof *owners), *parts = malloc((f->nops + 1) * sizeof *parts);
+    enum rs_status status =
+        owners && parts ? return_all(f, m, spans, owners, parts, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(owners);
+    free(parts);
+    return status;
+}
+
+void rs_pxn_free(struct rs_pxn *f)
+{
+    free(f->contexts);
+    free(f->ops);
+    rs_map_free(&f->opens);
+    *f = (struct rs_pxn){0};
+}
