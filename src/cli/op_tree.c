@@ -7,6 +7,7 @@
 
 #include "base/room.h"
 #include "cli/model_json.h"
+#include "cli/op_tree_others.h"
 #include "cli/units.h"
 #include "export/args.h"
 #include "nccl/abi.h"
@@ -241,6 +242,7 @@ enum rs_status rs_op_tree(struct rs_model *m, struct rs_inputs *in, uint32_t op,
         t.proc = i;
         status = show_process(&t, json, zero, err);
     }
+    if (status == RS_OK) status = rs_op_tree_others(m, in, op, level, zero, json, err);
     free(t.nodes);
     rs_map_free(&t.wanted);
     rs_map_free(&t.contexts);

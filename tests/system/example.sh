@@ -20,6 +20,11 @@ is "ring: pairs" "$(ops "$ring" | jq -s -c '[.[] | select(.kind == "pair") | [.s
     '[[0,1,1,2],[1,2,1,2],[2,3,1,2],[3,0,1,2]]'
 is "ring: one fan-out" "$(ops "$ring" | jq -s -c '[.[] | select(.kind == "fanout") | [.func, (.ranks | map(.rank))]]')" '[["SendRecv",[0,1,2,3]]]'
 is "ring: channels" "$(ops "$ring" | jq -s -c '[.[] | select(.kind == "pair") | .ranks[].channels] | [length, add]')" '[8,128]'
+# Down to the channels: each pair shows the 16 of its send and of its receive, each read behind its start on the GPU.
+for op in $(ops "$ring" | jq -r 'select(.kind == "pair") | .op'); do
+    ops "$ring" --op "$op" --tree | jq -c 'select(.type == "GPU") | [.global_rank, .gpu_start_ns <= .start_ns]'
+done | sort | uniq -c | tr -s ' ' >"$TMP/tree"
+is "ring: tree" "$(tr '\n' ';' <"$TMP/tree")" ' 32 [0,true]; 32 [1,true]; 32 [2,true]; 32 [3,true];'
 # Launches 0 to 3 are of ranks 3, 2, 1, 0: each is known by its return.
 is "ring: launches" "$(ops "$ring" | jq -s -c '.[] | select(.kind == "fanout") | .ranks | sort_by(.launched_ns) | map([.rank, (.launched_ns / 100 | round)])')" \
     '[[3,18040441],[2,18088546],[1,18138212],[0,18185409]]'
