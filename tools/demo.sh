@@ -18,10 +18,13 @@ printf '\n$ %s\n' "$BUILD/ringscope ops $demo | head -n 6"
 "$BUILD/ringscope" ops "$demo" | head -n 6
 show "$BUILD/ringscope" comms "$demo"
 show "$BUILD/ringscope" clocks "$demo"
+show "$BUILD/ringscope" overlap tests/data/kineto
 
-printf '\nThe GPU of rank 5 was made to compute 2 ms longer in every step. Next:\n'
+printf '\nThe GPU of rank 5 was made to compute 2 ms longer in every step of the first job; the traces of the\n'
+printf 'second, of PyTorch on a real GPU, are in tests/data. Next:\n'
 printf '  %-58s %s\n' "$BUILD/ringscope ops $demo --op ID --tree" "one operation down to its network steps" \
     "$BUILD/ringscope report $demo --every STEP" "the course of the run, step by step" \
     "$BUILD/ringscope sim --hosts 2 --hang 2@10 -o $BUILD/hung" "a job that hangs," \
     "$BUILD/ringscope hang $BUILD/hung" "and why" \
+    "$BUILD/ringscope report YOUR TRACES" "of PyTorch, Nsight Systems, ... (ringscope explain formats)" \
     "$BUILD/ringscope run -o rec -- YOUR COMMAND" "a real job"

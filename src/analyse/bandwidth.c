@@ -90,6 +90,7 @@ static enum rs_status assign(struct work *w, struct rs_err *err)
         struct rs_func_row *r = &w->out->rows[row];
         r->calls++;
         if (r->comm != m->ops.comm[op]) r->comm = RS_NONE;
+        r->unsized |= !m->ops.bytes[op] && m->comms[m->ops.comm[op]].tool == RS_TOOL_NVPROF;
         if (m->ops.bytes[op] < r->bytes_min) r->bytes_min = m->ops.bytes[op];
         if (m->ops.bytes[op] > r->bytes_max) r->bytes_max = m->ops.bytes[op];
     }
@@ -150,6 +151,8 @@ static void take(struct work *w, uint32_t op)
             r->wait_sum_ns += (left ? a->end : last) - a->start;
         }
         bool spans = a->start != RS_TIME_NONE && a->end != RS_TIME_NONE && a->end > a->start;
+        /* Sends and receives that only begin to end: not a time of the call. */
+        if (m->ops.kind[op] != RS_OP_COLL && !rs_part_has_ended(m, a->part)) spans = false;
         int64_t duration = m->ntags ? rs_part_duration(m, a->part) : RS_TIME_NONE;
         if (!compared && shortest != RS_TIME_NONE) {
             r->waited++;
@@ -175,6 +178,7 @@ static void finish(struct work *w, uint32_t row)
     r->busbw = transfer > 0 ? w->scaled[row] / transfer : NAN;
     r->algbw_seen = total > 0 ? w->seen[row] / total : NAN;
     r->busbw_seen = total > 0 ? w->seen_scaled[row] / total : NAN;
+    if (r->unsized) r->algbw = r->busbw = r->algbw_seen = r->busbw_seen = NAN;
 }
 
 /* The median transfer, row by row: the times of ranks are done with, their room is used again. */

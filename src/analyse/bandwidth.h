@@ -15,6 +15,7 @@ struct rs_func_row {
     uint8_t kind; /* enum rs_op_kind */
     uint64_t bytes; /* nccl-tests' S, the mean where sizes are taken together */
     uint64_t bytes_min, bytes_max;
+    bool unsized; /* a tool that tells no sizes (nvprof): bytes mean nothing, bandwidths are NAN */
     uint64_t calls; /* operations */
     uint64_t timed; /* ranks in operations whose start and end are known */
     int64_t p50_ns, p90_ns, p99_ns, total_ns; /* start to end, as those ranks saw it; the sum of them */

@@ -148,8 +148,8 @@ static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
     return say(r, &s, err);
 }
 
-/* Whether one is late again and again: in a third of the steps, or in a tenth of its operations. Single moments are told
- * by the steps that took longer, unless they cost much. */
+/* Whether one is late again and again: in a third of the steps, or in a tenth of its operations. Single moments are
+ * told by the steps that took longer, unless they cost much. */
 static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
 {
     uint64_t steps = r->steps.n - r->warmup;
@@ -177,8 +177,8 @@ static bool beyond_its_turn(const struct rs_stragglers *s, const struct rs_strag
     return x->share_low > 1.5 * (double)(s->compared - s->ties) / (double)s->compared / n;
 }
 
-/* Whether one is worth naming: its cost matters (half a percent of the run), it is one of the first two of its kind, and
- * it costs much more than the next or is last more often than chance has it. */
+/* Whether one is worth naming: its cost matters (half a percent of the run), it is one of the first two of its kind,
+ * and it costs much more than the next or is last more often than chance has it. */
 static bool stands_out(const struct rs_report *r, uint32_t i)
 {
     const struct rs_stragglers *s = &r->stragglers;
@@ -314,20 +314,27 @@ static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
 static enum rs_status say_losses(struct rs_report *r, struct rs_err *err)
 {
     const struct rs_model *m = r->view.model;
-    uint64_t gone = 0;
-    uint32_t procs = 0;
+    uint64_t gone[2] = {0}; /* of recordings, in callbacks; of other tools' files, in operations or lines */
+    uint32_t procs[2] = {0};
     for (uint32_t p = 0; p < m->nprocs; p++) {
         uint64_t n = m->procs[p].lost + m->procs[p].overwritten + m->procs[p].damaged;
-        gone += n;
-        procs += n > 0;
+        bool other = m->procs[p].tool != RS_TOOL_RINGSCOPE;
+        gone[other] += n;
+        procs[other] += n > 0;
     }
-    if (!gone) return RS_OK;
-    struct rs_strbuf s = {0};
-    rs_strbuf_printf(&s,
-                     "%" PRIu64 " callbacks of %" PRIu32
-                     " process%s are missing (lost, overwritten or unreadable: `ringscope info`).",
-                     gone, procs, procs == 1 ? "" : "es");
-    return say(r, &s, err);
+    static const char *const words[] = {"%" PRIu64 " callback%s of %" PRIu32
+                                        " process%s are missing (lost, overwritten or unreadable: `ringscope info`).",
+                                        "At least %" PRIu64 " operation%s of %" PRIu32
+                                        " process%s are not in other tools' files (dropped by the tool, or "
+                                        "unreadable: `ringscope info`)."};
+    for (int other = 0; other < 2; other++) {
+        if (!gone[other]) continue;
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, words[other], gone[other], gone[other] == 1 ? "" : "s", procs[other],
+                         procs[other] == 1 ? "" : "es");
+        RS_TRY(say(r, &s, err));
+    }
+    return RS_OK;
 }
 
 /* The times of a job that hangs look like those of any other. */

@@ -45,10 +45,16 @@ enum rs_status rs_critical_add(struct rs_critical_walk *w, uint8_t kind, const c
         .from = from, .to = w->at, .seat = w->trails->ranks[w->rank].seat, .op = op, .kind = kind, .tie = w->tie};
     RS_TRY(name_index(w, name, &s.name, err));
     w->at = from;
+    bool common = kind == RS_CRITICAL_TRANSFER || kind == RS_CRITICAL_OPERATION || kind == RS_CRITICAL_WAIT ||
+                  kind == RS_CRITICAL_UNSURE;
+    int64_t length = rs_time_minus(s.to, from);
+    s.alone = common ? 0 : length < w->lead ? length : w->lead;
+    w->lead -= s.alone;
     struct rs_critical_segment *behind = c->nsegments ? &c->segments[c->nsegments - 1] : NULL;
     if (behind && behind->seat == s.seat && behind->kind == kind && behind->name == s.name && behind->op == op &&
         behind->tie == s.tie) {
         behind->from = from;
+        behind->alone += s.alone;
         return RS_OK;
     }
     RS_ROOM(c->segments, c->nsegments, c->cap_segments, err);
@@ -124,9 +130,11 @@ static enum rs_status through_operation(struct rs_critical_walk *w, const struct
         w->path->ties += last.tie;
         w->tie = last.tie;
     }
+    w->lead = last.lead;
     if (last.rank != w->rank && (last.rank == RS_NONE || !w->trails->ranks[last.rank].follow)) {
         RS_TRY(rs_critical_add(w, RS_CRITICAL_WAIT, name, op, s->start, err));
         last.rank = w->rank;
+        w->lead = 0;
     }
     w->path->jumps += last.rank != w->rank && w->at > w->from;
     w->next = last.rank == w->rank ? s : span_at(w->trails, last.rank, op, last.start);
@@ -178,19 +186,25 @@ static bool find_window(struct rs_critical *c, const struct rs_critical_trails *
     return false;
 }
 
-/* The rank that was busy last in the window; of equals the lowest. */
+/* The rank that was busy last in the window; of equals the lowest. What it did when all others had ended, it did
+ * alone. */
 static void find_end(struct rs_critical_walk *w)
 {
-    int64_t best = RS_TIME_NONE;
+    int64_t best = RS_TIME_NONE, second = RS_TIME_NONE;
     for (uint32_t i = 0; i < w->trails->nranks; i++) {
         const struct rs_trail *t = &w->trails->ranks[i].trail;
         if (!w->trails->ranks[i].follow || !t->n) continue;
         const struct rs_span *e = ended(w, t, w->at);
         int64_t reach = running(w, t, w->at) ? w->at : e ? e->latest : RS_TIME_NONE;
-        if (reach <= best && best != RS_TIME_NONE) continue;
+        if (reach <= best && best != RS_TIME_NONE) {
+            if (reach > second) second = reach;
+            continue;
+        }
+        second = best;
         best = reach;
         w->rank = i;
     }
+    w->lead = second == RS_TIME_NONE || best == RS_TIME_NONE ? 0 : rs_time_minus(best, second);
 }
 
 /* ---- sums ---- */
@@ -226,6 +240,7 @@ static enum rs_status sum_up(struct rs_critical *c, struct rs_err *err)
         r->segments++;
         r->ns += rs_time_minus(s->to, s->from);
         if (s->tie) r->tie_ns += rs_time_minus(s->to, s->from);
+        r->alone_ns += s->alone;
     }
     rs_map_free(&rows);
     if (c->nrows) qsort(c->rows, c->nrows, sizeof *c->rows, longest_first);

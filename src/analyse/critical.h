@@ -34,6 +34,7 @@ struct rs_critical_segment {
     uint32_t op; /* of TRANSFER, OPERATION, WAIT, UNSURE: it; of the others: the one that came next; RS_NONE */
     uint8_t kind; /* enum rs_critical_kind */
     bool tie; /* another rank came as late, as far as clocks can tell */
+    int64_t alone; /* ns: of it all others were there already, and waited for this rank */
 };
 
 struct rs_critical_row {
@@ -41,6 +42,7 @@ struct rs_critical_row {
     uint8_t kind;
     uint32_t segments;
     int64_t ns, tie_ns; /* in all; of it in segments with `tie` */
+    int64_t alone_ns; /* of it while all others waited for this rank: what it alone can win */
 };
 
 struct rs_critical {

@@ -69,18 +69,32 @@ static enum rs_status explain_by_host(struct rs_critical_walk *w, const struct r
     return explain_by_thread(w, thread, op, from, err);
 }
 
-enum rs_status rs_critical_explain(struct rs_critical_walk *w, int64_t from, struct rs_err *err)
+/* All that recordings of operations alone can say. */
+static enum rs_status explain_outside(struct rs_critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
-    uint32_t thread = w->trails->ranks[w->rank].thread;
-    uint32_t op = w->next && w->next->kind == RS_SPAN_OP ? w->next->ref : RS_NONE;
-    if (from < w->from) from = w->from;
     if (from >= w->at) return RS_OK;
-    if (thread != RS_NONE) return explain_by_host(w, &w->trails->threads[thread], op, from, err);
-    if (w->trails->has_activities) return rs_critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, from, err);
     int64_t launched = op == RS_NONE ? RS_TIME_NONE : m->parts.launched[w->next->part];
     if (launched == RS_TIME_NONE || launched > w->at)
         return rs_critical_add(w, RS_CRITICAL_OUTSIDE, OUTSIDE, op, from, err);
     RS_TRY(rs_critical_add(w, RS_CRITICAL_OUTSIDE, QUEUED, op, launched > from ? launched : from, err));
     return rs_critical_add(w, RS_CRITICAL_OUTSIDE, NOT_LAUNCHED, op, from, err);
+}
+
+enum rs_status rs_critical_explain(struct rs_critical_walk *w, int64_t from, struct rs_err *err)
+{
+    const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
+    uint32_t op = w->next && w->next->kind == RS_SPAN_OP ? w->next->ref : RS_NONE;
+    if (from < w->from) from = w->from;
+    if (from >= w->at) return RS_OK;
+    /* A framework's trace is often a window of a longer recording: that it shows nothing elsewhere says nothing. */
+    bool seen = r->seen_to != RS_TIME_NONE && r->seen_to > from && r->seen_from < w->at;
+    if (!seen) return explain_outside(w, op, from, err);
+    RS_TRY(explain_outside(w, op, r->seen_to, err));
+    int64_t since = r->seen_from > from ? r->seen_from : from;
+    if (r->thread != RS_NONE)
+        RS_TRY(explain_by_host(w, &w->trails->threads[r->thread], op, since, err));
+    else
+        RS_TRY(rs_critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, since, err));
+    return explain_outside(w, op, from, err);
 }

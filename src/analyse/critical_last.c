@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 /* What decides of one operation. */
 struct choice {
     const struct rs_critical_trails *trails;
@@ -23,13 +25,7 @@ static int32_t rank_of(const struct choice *c, const struct rs_arrival *a)
 static const struct rs_arrival *arrival_of(const struct choice *c, int32_t rank)
 {
     uint32_t low = 0, high = c->view->narrivals;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (rank_of(c, &c->view->arrivals[mid]) < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, rank_of(c, &c->view->arrivals[mid]) < rank);
     bool found = low < c->view->narrivals && rank_of(c, &c->view->arrivals[low]) == rank;
     return found ? &c->view->arrivals[low] : NULL;
 }
@@ -100,6 +96,7 @@ struct rs_critical_last rs_critical_last(const struct rs_critical_trails *trails
     each_needed(&c, find_last);
     struct rs_critical_last found = {.known = true, .rank = c.rank, .start = c.last};
     found.tie = c.second != RS_TIME_NONE && rs_is_tie(rs_time_minus(c.last, c.second), error);
+    if (!found.tie && c.second != RS_TIME_NONE) found.lead = rs_time_minus(c.last, c.second);
     if (c.rank == own || !found.tie) return found;
     if (rs_is_tie(rs_time_minus(c.last, span->start), error)) {
         found.rank = own;

@@ -9,6 +9,7 @@ struct rs_critical_last {
     bool tie; /* others came as late, as far as clocks can tell */
     uint32_t rank; /* index into trails->ranks, chosen; RS_NONE: one that has no trail */
     int64_t start; /* of the chosen */
+    int64_t lead; /* ns that it came behind the next to last; 0: a tie, or not known */
 };
 
 /* The last of those that `span` (an operation, on the trail `own`) needed, of those that had come before `at`. Needed

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/room.h"
 
 enum rs_status rs_trail_add(struct rs_trail *t, const struct rs_span *span, struct rs_err *err)
@@ -83,25 +84,13 @@ void rs_trail_free(struct rs_trail *t)
 uint32_t rs_trail_begun(const struct rs_trail *t, int64_t at)
 {
     uint32_t low = 0, high = t->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (t->spans[mid].start < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, t->spans[mid].start < at);
     return low ? low - 1 : RS_NONE;
 }
 
 uint32_t rs_trail_ended(const struct rs_trail *t, int64_t at)
 {
     uint32_t low = 0, high = t->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (t->spans[t->by_end[mid]].latest <= at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, t->spans[t->by_end[mid]].latest <= at);
     return low;
 }

@@ -51,8 +51,12 @@ static enum rs_status find_ranks(struct rs_critical_trails *t, const struct rs_v
         uint64_t known = s->rank < 0 ? RS_NONE : rs_map_get(&by_rank, (uint64_t)s->rank, RS_NONE);
         if (known == RS_NONE) {
             known = t->nranks;
-            t->ranks[t->nranks++] = (struct rs_rank_trail){
-                .seat = i, .thread = RS_NONE, .follow = !filter || rs_filter_rank(filter, v->model, s->member)};
+            t->ranks[t->nranks++] =
+                (struct rs_rank_trail){.seat = i,
+                                       .thread = RS_NONE,
+                                       .seen_from = RS_TIME_NONE,
+                                       .seen_to = RS_TIME_NONE,
+                                       .follow = !filter || rs_filter_rank(filter, v->model, s->member)};
             if (s->rank >= 0) status = rs_map_put(&by_rank, (uint64_t)s->rank, known, err);
         }
         t->of_seat[i] = (uint32_t)known;
@@ -134,6 +138,11 @@ static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs
     struct rs_span span = {.start = a->start[i], .end = a->end[i], .latest = a->end[i], .ref = i, .kind = a->kind[i]};
     if (lane >= m->nlanes || span.start == RS_TIME_NONE || span.end < span.start) return RS_OK;
     span.lane = m->ncomms + lane;
+    if (ranks[lane] != RS_NONE) {
+        struct rs_rank_trail *r = &t->ranks[ranks[lane]];
+        if (r->seen_from == RS_TIME_NONE || span.start < r->seen_from) r->seen_from = span.start;
+        if (r->seen_to == RS_TIME_NONE || span.end > r->seen_to) r->seen_to = span.end;
+    }
     bool comm = a->kind[i] == RS_ACT_COMM;
     if (comm && a->part[i] != RS_NONE) return rs_map_put(&t->kernels, a->part[i], i, err); /* its operation has it */
     if (t->thread_of[lane] != RS_NONE) return rs_trail_add(&t->threads[t->thread_of[lane]], &span, err);

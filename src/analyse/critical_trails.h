@@ -18,6 +18,8 @@ struct rs_rank_trail {
     struct rs_trail trail; /* ref: an operation, or an activity */
     uint32_t seat; /* the first of its seats */
     uint32_t thread; /* index into threads: the one that launches most; RS_NONE */
+    int64_t seen_from, seen_to; /* from the first to the last activity: outside of it nothing is known of GPU or host;
+                                   RS_TIME_NONE: none at all */
     bool follow; /* the filter lets it through */
 };
 

@@ -15,6 +15,7 @@ struct rs_critical_walk {
     uint32_t rank; /* index into trails->ranks */
     const struct rs_span *next; /* what began at `at` on this rank; NULL: nothing that is known */
     bool tie;
+    int64_t lead; /* ns before `at` in which the others were there already: this rank's own time alone */
 };
 
 /* What happened from `from` (or the window's begin) to `at`; nothing where that is no time. Moves `at` there. */

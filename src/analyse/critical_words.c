@@ -5,9 +5,9 @@
 
 #include "analyse/words.h"
 
-/* A rank stands out with this part of what ranks have on the path by themselves, and this many times its fair share and
- * what the next has. */
-static const double LEAST = 0.25, TIMES = 1.5;
+/* A rank stands out that the others waited for, for this part of the window, and this many times its fair share of such
+ * time and what the next has. */
+static const double LEAST = 0.02, TIMES = 1.5;
 
 static enum rs_status say(struct rs_critical *c, struct rs_strbuf *s, struct rs_err *err)
 {
@@ -46,9 +46,10 @@ static bool is_common(uint8_t kind)
 /* ---- whose time it is ---- */
 
 struct owner {
-    uint32_t seat; /* with most time of its own, ties left out; RS_NONE: nobody */
-    int64_t ns, next, all; /* its; that of the next; that of all seats, ties included */
-    const struct rs_critical_row *most; /* its longest row */
+    uint32_t seat; /* that others waited for the longest; RS_NONE: nobody */
+    int64_t ns, next, alone; /* how long; for the next; for all seats */
+    int64_t all; /* what the path has outside operations, waited for or not */
+    const struct rs_critical_row *most; /* its row in which they waited the longest */
 };
 
 static enum rs_status find_owner(const struct rs_critical *c, const struct rs_view *v, struct owner *o,
@@ -60,7 +61,8 @@ static enum rs_status find_owner(const struct rs_critical *c, const struct rs_vi
     for (uint32_t i = 0; i < c->nrows; i++) {
         const struct rs_critical_row *r = &c->rows[i];
         if (is_common(r->kind)) continue;
-        own[r->seat] += r->ns - r->tie_ns;
+        own[r->seat] += r->alone_ns;
+        o->alone += r->alone_ns;
         o->all += r->ns;
     }
     for (uint32_t i = 0; i < v->nseats; i++) {
@@ -72,8 +74,8 @@ static enum rs_status find_owner(const struct rs_critical *c, const struct rs_vi
             o->next = own[i];
         }
     }
-    for (uint32_t i = 0; i < c->nrows && !o->most; i++)
-        if (c->rows[i].seat == o->seat && !is_common(c->rows[i].kind)) o->most = &c->rows[i];
+    for (uint32_t i = 0; i < c->nrows; i++)
+        if (c->rows[i].seat == o->seat && (!o->most || c->rows[i].alone_ns > o->most->alone_ns)) o->most = &c->rows[i];
     free(own);
     return RS_OK;
 }
@@ -96,33 +98,33 @@ static enum rs_status say_owner(struct rs_critical *c, const struct rs_view *v, 
     struct owner o = {0};
     RS_TRY(find_owner(c, v, &o, err));
     if (!o.all) return RS_OK;
-    double part = (double)o.ns / (double)o.all, fair = c->ranks ? 1.0 / c->ranks : 1;
-    bool stands_out = o.most && part >= LEAST && part >= TIMES * fair && (double)o.ns >= TIMES * (double)o.next;
+    double fair = c->ranks ? 1.0 / c->ranks : 1;
+    bool stands_out = o.most && (double)o.ns >= LEAST * (double)window(c) &&
+                      (double)o.ns >= TIMES * fair * (double)o.alone && (double)o.ns >= TIMES * (double)o.next;
     if (o.ns / 2 < c->error_ns) stands_out = false; /* nothing is told below the clock error */
     struct rs_strbuf s = {0};
     if (!stands_out || c->ranks < 2) {
         rs_strbuf_puts(&s, "No rank stands out: what ranks do outside operations is ");
         share(&s, c, o.all);
         rs_strbuf_puts(&s, " of the path");
-        if (o.seat != RS_NONE) {
-            rs_strbuf_puts(&s, ", most of it (");
-            share(&s, c, o.ns);
-            rs_strbuf_puts(&s, ") on ");
-            rs_words_seat(&s, v, o.seat);
+        if (o.alone) {
+            rs_strbuf_puts(&s, ", and for ");
+            share(&s, c, o.alone);
+            rs_strbuf_puts(&s, " of it the others waited for one rank or another");
         }
         rs_strbuf_putc(&s, '.');
         return say(c, &s, err);
     }
     rs_words_seat(&s, v, o.seat);
-    rs_strbuf_puts(&s, " holds the others up: ");
+    rs_strbuf_puts(&s, " holds the others up: for ");
     share(&s, c, o.ns);
     rs_strbuf_puts(&s, " of the path (");
     rs_words_ns(&s, o.ns);
     rs_strbuf_puts(&s, " of ");
     rs_words_ns(&s, window(c));
-    rs_strbuf_puts(&s, ") is its own, ");
+    rs_strbuf_puts(&s, ") they had come already and waited for it, ");
     advice(&s, c, o.most);
-    rs_strbuf_puts(&s, ". What it does in less time shortens the run, until another rank is the last.");
+    rs_strbuf_puts(&s, ". So much can be won on this rank; then another is the last.");
     return say(c, &s, err);
 }
 

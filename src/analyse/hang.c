@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/hang_ladder.h"
+#include "analyse/hang_order.h"
 #include "analyse/hang_phrases.h"
 #include "analyse/hang_rows.h"
 #include "analyse/hang_told.h"
@@ -88,8 +89,8 @@ static enum rs_status add_front(struct rs_hang_work *w, uint32_t part, struct rs
     return RS_OK;
 }
 
-/* The first pending operation of each rank, and what was launched with it: sends and receives of a group share a kernel,
- * which ends when the last of them does. */
+/* The first pending operation of each rank, and what was launched with it: sends and receives of a group share a
+ * kernel, which ends when the last of them does. */
 static enum rs_status find_fronts(struct rs_hang_work *w, struct rs_err *err)
 {
     const struct rs_parts *t = &w->m->parts;
@@ -229,8 +230,8 @@ static enum rs_status find_dead(struct rs_hang_work *w, bool *found, struct rs_e
     return RS_OK;
 }
 
-/* Whether the operation may not hang at all, or not here: ranks that are not in it may be in another; or some have ended,
- * and all that have not lost records, their end among them perhaps. */
+/* Whether the operation may not hang at all, or not here: ranks that are not in it may be in another; or some have
+ * ended, and all that have not lost records, their end among them perhaps. */
 static bool has_doubts(const struct rs_hang_work *w, uint32_t op)
 {
     bool ended = some_ended(w);
@@ -299,7 +300,9 @@ static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct r
     *found = true;
     RS_TRY(rs_hang_rows_find(&w->state, w->fronts[best].op, err));
     RS_TRY(keep_rows(w, w->fronts[best].op, err));
-    bool told = rs_hang_is_told(m, m->ops.comm[w->fronts[best].op]);
+    bool told = rs_hang_is_told(m, m->ops.comm[w->fronts[best].op]), ordered = false;
+    if (told) RS_TRY(rs_hang_look_order(w, w->fronts[best].op, &ordered, err));
+    if (ordered) return RS_OK;
     return told ? rs_hang_look_told(w, w->fronts[best].op, err) : rs_hang_look_stalled(w, w->fronts[best].op, err);
 }
 

@@ -46,6 +46,7 @@ struct rs_hang {
     int32_t step, state, channel; /* of the network step; -1: none */
     int64_t since; /* since when the operation has been blocked; RS_TIME_NONE: not known */
     bool untold; /* all ranks called the last operation, and what became of it was not recorded: nothing can be said */
+    bool blind; /* no file here tells what was still running */
     uint32_t left_out; /* pending operations that do not pass the filter: what they wait for is not told */
     uint32_t also_blocked; /* other operations that are pending, most of them as a consequence */
     struct rs_hang_rank *rows; /* the evidence: all ranks of the operation */

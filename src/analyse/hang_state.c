@@ -178,8 +178,8 @@ static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kerne
     }
 }
 
-/* A collective that others are still in holds a rank as well, if records of its end may be lost: where one waits for all,
- * nobody is through long before. */
+/* A collective that others are still in holds a rank as well, if records of its end may be lost: where one waits for
+ * all, nobody is through long before. */
 static void find_held(struct rs_hang_state *s, uint8_t *running)
 {
     const struct rs_model *m = s->m;

@@ -1,9 +1,9 @@
 /* Where every rank stood when its recording ended: what is pending, and since when.
  *
- * An operation is pending on a rank when nothing shows that it ended there: no end is known, and nothing that was launched
- * behind it on the communicator has started. Kernels of one communicator run one after the other, so the first pending
- * one is where the rank is stuck, on that communicator. Made once from a joined model, which is only read; owns its tables
- * until rs_hang_state_free(). One thread at a time. */
+ * An operation is pending on a rank when nothing shows that it ended there: no end is known, and nothing that was
+ * launched behind it on the communicator has started. Kernels of one communicator run one after the other, so the first
+ * pending one is where the rank is stuck, on that communicator. Made once from a joined model, which is only read; owns
+ * its tables until rs_hang_state_free(). One thread at a time. */
 #ifndef RS_ANALYSE_HANG_STATE_H
 #define RS_ANALYSE_HANG_STATE_H
 
@@ -60,7 +60,8 @@ struct rs_hang_state {
 enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err);
 void rs_hang_state_free(struct rs_hang_state *s);
 
-/* The end of what a member's recording can say: its communicator's destruction, else its process's last sign of life. */
+/* The end of what a member's recording can say: its communicator's destruction, else its process's last sign of
+ * life. */
 int64_t rs_hang_member_end(const struct rs_model *m, uint32_t member);
 /* When a part came where it is: its start, launch or call. RS_TIME_NONE: not known. */
 int64_t rs_hang_part_since(const struct rs_model *m, uint32_t part);

@@ -15,7 +15,8 @@ static uint64_t number_key(uint32_t member, uint64_t seq)
     return rs_mix(rs_mix(11, member), seq);
 }
 
-uint32_t rs_hang_at_number(const struct rs_hang_state *s, uint32_t member, uint64_t seq)
+/* The first collective of a number of a member, whatever its function; RS_NONE: none. */
+static uint32_t at_number(const struct rs_hang_state *s, uint32_t member, uint64_t seq)
 {
     uint32_t part = (uint32_t)rs_map_get(&s->numbers, number_key(member, seq), RS_NONE);
     bool found = part != RS_NONE && s->m->parts.member[part] == member && s->m->parts.seq[part] == seq;
@@ -88,7 +89,7 @@ enum rs_stage rs_hang_told_stage(const struct rs_hang_state *s, uint32_t op, uin
     if (m->ops.kind[op] != RS_OP_COLL || seq == UINT64_MAX) return RS_STAGE_NOT_RECORDED;
     if (asked && seq >= asked) return rs_hang_is_older(s, member) ? RS_STAGE_NOT_RECORDED : RS_STAGE_ABSENT;
     /* It called something else under this number, or has not come that far. */
-    if (rs_hang_at_number(s, member, seq) != RS_NONE) return RS_STAGE_ABSENT;
+    if (at_number(s, member, seq) != RS_NONE) return RS_STAGE_ABSENT;
     uint32_t first = s->first[member];
     bool before = first != RS_NONE && m->parts.kind[first] == RS_PART_COLL && m->parts.seq[first] <= seq;
     return before ? RS_STAGE_ABSENT : RS_STAGE_NOT_RECORDED;
@@ -120,7 +121,7 @@ bool rs_hang_sums(const struct rs_model *m, uint32_t op, uint64_t *in, uint64_t 
 static uint32_t called(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
 {
     if (r->part != RS_NONE || r->member == RS_NONE) return r->part;
-    return rs_hang_at_number(&w->state, r->member, w->m->ops.seq[op]);
+    return at_number(&w->state, r->member, w->m->ops.seq[op]);
 }
 
 /* "rank 2 called Broadcast", "ranks 0, 1 and 3 called AllReduce" */

@@ -13,8 +13,6 @@
 
 /* What the functions below need in the state: who asked for which number, and how far each communicator came. */
 enum rs_status rs_hang_told_make(struct rs_hang_state *s, struct rs_err *err);
-/* The first collective of a number of a member, whatever its function; RS_NONE: none. */
-uint32_t rs_hang_at_number(const struct rs_hang_state *s, uint32_t member, uint64_t seq);
 /* How far a part came. One that is told to be complete, though a rank that it needs never came, was aborted. */
 enum rs_stage rs_hang_told_part(const struct rs_hang_state *s, uint32_t part);
 /* Whether the others are through with what a member never asked for, as its dump says: it is older than theirs. */

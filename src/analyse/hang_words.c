@@ -223,6 +223,12 @@ static void arguments(struct rs_strbuf *s, const struct rs_model *m, uint32_t od
     if (roots) rs_strbuf_printf(s, " (root %d)", t->peer[usual]);
 }
 
+static bool same_arguments(const struct rs_parts *t, uint32_t a, uint32_t b)
+{
+    return t->count[a] == t->count[b] && t->dtype[a] == t->dtype[b] && t->peer[a] == t->peer[b] &&
+           t->func[a] == t->func[b];
+}
+
 /* What one group of ranks gave, and what the rest. */
 static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const struct rs_hang *h,
                            const struct rs_model *m, const char *op)
@@ -235,9 +241,10 @@ static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const 
         bool differs = t->flags[p] & RS_PART_MISMATCH;
         if (differs && odd == RS_NONE)
             odd = p;
-        else if (usual == RS_NONE && (!differs || h->nguilty == h->nrows))
-            usual = p;
+        else if (usual == RS_NONE && (!differs || (odd != RS_NONE && !same_arguments(t, odd, p))))
+            usual = p; /* where no side has more ranks, all differ: one of the other side */
     }
+    if (usual == RS_NONE && h->nguilty == h->nrows) usual = odd; /* each by itself is right: their sums differ */
     rs_phrase_ranks(s, m, h->guilty, h->nguilty);
     if (s->data) s->data[0] = 'R';
     rs_strbuf_printf(s, h->nguilty == 1 ? " called %s with other arguments than the others" : " do not agree on %s",
@@ -258,25 +265,33 @@ static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const 
     rs_strbuf_puts(s, ". Look at the program: shapes or branches differ between ranks.");
 }
 
+/* Whether no tool that was at work here tells what was still running. */
+static bool is_blind(const struct rs_model *m)
+{
+    for (uint32_t p = 0; p < m->nprocs; p++)
+        if (m->procs[p].same == RS_NONE && (m->procs[p].tool == RS_TOOL_RINGSCOPE ||
+                                            m->procs[p].tool == RS_TOOL_EXAMPLE || m->procs[p].tool == RS_TOOL_FLIGHT))
+            return false;
+    return m->nprocs > 0;
+}
+
 static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m, uint32_t pending,
                        bool open)
 {
-    uint32_t n = 0, dumps = 0, all = 0, telling = 0;
+    uint32_t n = 0, dumps = 0, all = 0;
     for (uint32_t p = 0; p < m->nprocs; p++) {
         if (m->procs[p].same != RS_NONE) continue;
         all++;
         n += !rs_hang_closed(&m->procs[p]);
         dumps += m->procs[p].tool == RS_TOOL_FLIGHT;
-        telling += m->procs[p].tool == RS_TOOL_RINGSCOPE || m->procs[p].tool == RS_TOOL_EXAMPLE ||
-                   m->procs[p].tool == RS_TOOL_FLIGHT;
     }
-    if (all && !telling)
+    if (h->blind)
         rs_strbuf_puts(
             s, "Whether something hangs cannot be told from these files: they were written when programs ended, "
                "and say nothing of what was still running.");
     else if (!open)
-        rs_strbuf_puts(s, h->nunseen ? "All processes with a recording here closed it: nothing hangs in what is here."
-                                     : "All processes closed their recordings: nothing hangs.");
+        rs_strbuf_puts(s, h->nunseen ? "All processes that are here came to their end: nothing hangs in what is here."
+                                     : "All processes came to their end: nothing hangs.");
     else if (h->untold)
         rs_strbuf_puts(
             s, "All ranks called the same operation last, and what became of it was not recorded: whether they hang in "
@@ -334,6 +349,12 @@ static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const stru
         break;
     default: break; /* said already */
     }
+    bool behind = h->verdict == RS_VERDICT_NOT_JOINED || h->verdict == RS_VERDICT_STREAM_BLOCKED;
+    if (behind && rs_hang_is_told(m, h->comm))
+        rs_strbuf_printf(s,
+                         " A dump does not tell when it was made: if the job was running well, %s merely behind the "
+                         "others then.",
+                         h->nguilty == 1 ? "this rank was" : "these ranks were");
 }
 
 /* What weakens the verdict. */
@@ -353,6 +374,7 @@ static void doubt_words(struct rs_strbuf *s, const struct rs_hang *h, const stru
 
 enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open, struct rs_err *err)
 {
+    h->blind = h->verdict == RS_VERDICT_NONE && is_blind(m);
     struct rs_strbuf s = {0}, detail = {0};
     enum rs_status status = RS_OK;
     if (!h->nconclusion) main_words(&s, &detail, h, m, pending, open);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/room.h"
 #include "model/model.h"
 
@@ -42,7 +43,7 @@ void rs_sweep_run(struct rs_sweep *s, int64_t ns[RS_SWEEP_SETS])
     if (s->n) qsort(s->points, s->n, sizeof *s->points, by_time);
     for (uint32_t i = 0; i < s->n; i++) {
         const struct rs_sweep_point *p = &s->points[i];
-        if (i) ns[set] = (int64_t)((uint64_t)ns[set] + (uint64_t)rs_time_minus(p->at, s->points[i - 1].at));
+        if (i) ns[set] = rs_time_plus(ns[set], rs_time_minus(p->at, s->points[i - 1].at));
         open[p->class] += p->step;
         set = open[p->class] > 0 ? set | 1u << p->class : set & ~(1u << p->class);
     }
@@ -82,7 +83,7 @@ enum rs_status rs_union_add(struct rs_union *u, int64_t start, int64_t end, stru
         if (end > last->to) last->to = end;
         return RS_OK;
     }
-    int64_t before = last ? (int64_t)((uint64_t)last->before + (uint64_t)rs_time_minus(last->to, last->from)) : 0;
+    int64_t before = last ? rs_time_plus(last->before, rs_time_minus(last->to, last->from)) : 0;
     RS_ROOM(u->spans, u->n, u->cap, err);
     u->spans[u->n++] = (struct rs_union_span){start, end, before};
     return RS_OK;
@@ -92,16 +93,10 @@ enum rs_status rs_union_add(struct rs_union *u, int64_t start, int64_t end, stru
 static int64_t covered(const struct rs_union *u, int64_t at)
 {
     uint32_t low = 0, high = u->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (u->spans[mid].from < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, u->spans[mid].from < at);
     if (!low) return 0;
     const struct rs_union_span *s = &u->spans[low - 1];
-    return (int64_t)((uint64_t)s->before + (uint64_t)rs_time_minus(at < s->to ? at : s->to, s->from));
+    return rs_time_plus(s->before, rs_time_minus(at < s->to ? at : s->to, s->from));
 }
 
 int64_t rs_union_within(const struct rs_union *u, int64_t from, int64_t to)

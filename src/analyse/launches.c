@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyse/blocks.h"
 #include "analyse/quantile.h"
 #include "base/map.h"
 #include "base/room.h"
@@ -26,7 +25,7 @@ static void take_gap(struct rs_launches *l, const struct rs_activities *a, uint3
     uint64_t *n = late ? ns <= RS_LAUNCH_GAP_NS ? &l->launch_gaps : &l->host_gaps : &l->other_gaps;
     int64_t *sum = late ? ns <= RS_LAUNCH_GAP_NS ? &l->launch_gap_ns : &l->host_gap_ns : &l->other_gap_ns;
     ++*n;
-    *sum = (int64_t)((uint64_t)*sum + (uint64_t)ns);
+    *sum = rs_time_plus(*sum, ns);
 }
 
 static enum rs_status take_kernels(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
@@ -76,8 +75,8 @@ static enum rs_status take_call(struct rs_launches *l, const struct rs_activitie
     struct rs_host_call *call = &l->calls[*row];
     int64_t ns = rs_time_minus(a->end[x], a->start[x]);
     call->calls++;
-    call->total_ns = (int64_t)((uint64_t)call->total_ns + (uint64_t)ns);
-    l->calls_ns = (int64_t)((uint64_t)l->calls_ns + (uint64_t)ns);
+    call->total_ns = rs_time_plus(call->total_ns, ns);
+    l->calls_ns = rs_time_plus(l->calls_ns, ns);
     if (ns > call->longest_ns) call->longest_ns = ns;
     return RS_OK;
 }
@@ -106,7 +105,7 @@ enum rs_status rs_launches_find(struct rs_launches *l, const struct rs_rank_trac
     *l = (struct rs_launches){.kernels_a_step = NAN, .median_kernel_ns = RS_TIME_NONE};
     RS_TRY(take_kernels(l, m, track, steps, filter, err));
     RS_TRY(take_calls(l, m, track, filter, err));
-    return rs_blocks_find(&l->synchronised, m, track, filter, err);
+    return rs_synchronised_find(&l->synchronised, m, track, filter, err);
 }
 
 void rs_launches_free(struct rs_launches *l)

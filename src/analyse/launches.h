@@ -10,6 +10,7 @@
 #define RS_ANALYSE_LAUNCHES_H
 
 #include "analyse/markers.h"
+#include "analyse/synchronised.h"
 #include "analyse/tracks.h"
 
 enum { RS_GAP_NS = 2000, RS_LAUNCH_GAP_NS = 100000 };
@@ -20,13 +21,6 @@ struct rs_host_call {
     uint8_t kind; /* RS_ACT_SYNC or RS_ACT_MEMORY */
     uint64_t calls;
     int64_t total_ns, longest_ns;
-};
-
-enum rs_synchronised {
-    RS_SYNC_UNKNOWN, /* no host calls were recorded, or too little to tell */
-    RS_SYNC_FREE,
-    RS_SYNC_RANGES, /* the host waited for the GPU after nearly every annotation... */
-    RS_SYNC_KERNELS, /* ...after nearly every kernel */
 };
 
 struct rs_launches {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/room.h"
 
 static enum rs_status add(struct rs_markers *s, int64_t from, int64_t to, const struct rs_filter *filter,
@@ -40,13 +41,7 @@ void rs_markers_free(struct rs_markers *s)
 uint32_t rs_markers_of(const struct rs_markers *s, int64_t ns)
 {
     uint32_t low = 0, high = s->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (s->windows[mid].to <= ns)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, s->windows[mid].to <= ns);
     return low < s->n && s->windows[low].from <= ns ? low : RS_NONE;
 }
 

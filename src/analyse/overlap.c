@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "base/bisect.h"
 #include "join/waits.h"
 
 /* Classes of the sweep. */
@@ -79,13 +80,7 @@ static int64_t kernel_wait(const struct rs_model *m, const struct rs_rank_track 
                            int64_t *error)
 {
     uint32_t low = 0, high = track->nparts;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (track->parts[mid] < part)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, track->parts[mid] < part);
     int64_t wait = wait_of(m, part, start, error);
     uint64_t launch = m->parts.launch[part];
     for (uint32_t i = low + 1; launch && wait != RS_TIME_NONE && i < track->nparts && i - low < MOST_PARTS; i++) {
@@ -110,7 +105,7 @@ static enum rs_status add_comm(struct adding *k, const struct rs_rank_track *tra
     if (length <= 0) return RS_OK;
     if (wait > length) wait = length;
     if (__builtin_add_overflow(k->error, error < length ? error : length, &k->error)) k->error = INT64_MAX;
-    int64_t middle = (int64_t)((uint64_t)start + (uint64_t)wait);
+    int64_t middle = rs_time_plus(start, wait);
     cut(k, &start, &end);
     if (middle < start) middle = start;
     if (middle > end) middle = end;

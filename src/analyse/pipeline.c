@@ -51,20 +51,13 @@ static void fill(struct table *t, const struct rs_stage_time *rows, uint32_t n)
     }
 }
 
-static struct rs_quantiles quantiles(int64_t *values, uint32_t n)
-{
-    if (!n) return (struct rs_quantiles){RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE};
-    return (struct rs_quantiles){rs_quantile(values, n, 0.5), rs_quantile(values, n, 0.9),
-                                 rs_quantile(values, n, 0.99)};
-}
-
 /* (sum - P) / (sum - max), between 0 and 1; NAN where nothing could be hidden. */
 static double score_of(const int64_t *stage, uint32_t n, int64_t period, int64_t *hidden)
 {
     int64_t sum = 0, longest = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (stage[i] == RS_TIME_NONE) return NAN;
-        sum = (int64_t)((uint64_t)sum + (uint64_t)stage[i]);
+        sum = rs_time_plus(sum, stage[i]);
         if (stage[i] > longest) longest = stage[i];
     }
     *hidden = rs_time_minus(sum, period);
@@ -96,7 +89,7 @@ static void each_chunk(struct rs_pipeline *p, const struct table *t, uint32_t fi
             if (isnan(score)) continue;
             t->room[n++] = what ? (int64_t)(score * SCALE + 0.5) : hidden > 0 ? hidden : 0;
         }
-        struct rs_quantiles q = quantiles(t->room, n);
+        struct rs_quantiles q = rs_quantiles_of(t->room, n);
         if (!what) p->hidden = q;
         if (what && n) {
             p->score_p50 = (double)q.p50 / SCALE;
@@ -130,12 +123,12 @@ static void measure(struct rs_pipeline *p, const struct table *t, uint32_t warmu
     for (uint32_t i = p->warmup; i < t->n; i++)
         if ((t->room[n] = period_of(t, i)) != RS_TIME_NONE) n++;
     p->periods = n;
-    p->period = quantiles(t->room, n);
+    p->period = rs_quantiles_of(t->room, n);
     for (uint32_t s = 0; s < t->nstages; s++) {
         n = 0;
         for (uint32_t i = p->warmup; i < t->n; i++)
             if ((t->room[n] = t->ns[(size_t)i * t->nstages + s]) != RS_TIME_NONE) n++;
-        p->stages[s] = quantiles(t->room, n);
+        p->stages[s] = rs_quantiles_of(t->room, n);
     }
     each_chunk(p, t, p->warmup);
     judge(p);

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyse/quantile.h"
 #include "base/err.h"
 
 enum { RS_STAGES_MAX = 32 };
@@ -21,11 +22,6 @@ struct rs_stage_time {
     uint32_t stage;
     int64_t chunk;
     int64_t start, end;
-};
-
-/* Of all chunks after the warm-up; RS_TIME_NONE: not known. */
-struct rs_quantiles {
-    int64_t p50, p90, p99;
 };
 
 enum rs_pipeline_verdict {
@@ -40,6 +36,7 @@ struct rs_pipeline {
     uint32_t chunks; /* in all */
     uint32_t warmup; /* of them left out */
     uint32_t periods; /* from the start of a chunk to that of the next one, as far as that is there */
+    /* of all chunks after the warm-up: */
     struct rs_quantiles period, hidden, stages[RS_STAGES_MAX];
     double score; /* of the medians; NAN: not known */
     double score_p50, score_p90, score_p99; /* of single chunks: what so many do not exceed */

@@ -6,6 +6,7 @@
 
 #include "analyse/profile_words.h"
 #include "analyse/quantile.h"
+#include "base/bisect.h"
 
 /* ---- stages ---- */
 
@@ -19,13 +20,7 @@ static int by_rank(const void *a, const void *b)
 static struct rs_stage_time *times_of(const struct rs_profile_options *o, int32_t rank, uint32_t *n)
 {
     uint32_t low = 0, high = o->ntimes;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (o->times[mid].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, o->times[mid].rank < rank);
     for (*n = 0; low + *n < o->ntimes && o->times[low + *n].rank == rank;) ++*n;
     return o->times + low;
 }
@@ -71,13 +66,12 @@ static void name_stages(struct rs_profile *p, const struct rs_profile_options *o
 static enum rs_status measure_steps(struct rs_profile_row *row, struct rs_err *err)
 {
     const struct rs_markers *s = &row->steps;
-    row->step_ns = (struct rs_quantiles){RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE};
+    row->step_ns = rs_quantiles_of(NULL, 0);
     if (!s->n) return RS_OK;
     int64_t *ns = malloc(s->n * sizeof *ns);
     if (!ns) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < s->n; i++) ns[i] = rs_time_minus(s->windows[i].to, s->windows[i].from);
-    row->step_ns =
-        (struct rs_quantiles){rs_quantile(ns, s->n, 0.5), rs_quantile(ns, s->n, 0.9), rs_quantile(ns, s->n, 0.99)};
+    row->step_ns = rs_quantiles_of(ns, s->n);
     free(ns);
     return RS_OK;
 }
@@ -99,13 +93,7 @@ static enum rs_status fill_row(struct rs_profile *p, struct rs_profile_row *row,
 static bool has_rank(const struct rs_profile *p, int32_t rank)
 {
     uint32_t low = 0, high = p->tracks.n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if ((uint32_t)p->tracks.rows[mid].rank < (uint32_t)rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, (uint32_t)p->tracks.rows[mid].rank < (uint32_t)rank);
     return low < p->tracks.n && p->tracks.rows[low].rank == rank;
 }
 
@@ -141,7 +129,7 @@ static enum rs_status add_strangers(struct rs_profile *p, const struct rs_profil
         struct rs_profile_row *row = &p->rows[p->nrows++];
         row->rank = rank;
         rs_overlap_none(&row->overlap);
-        row->step_ns = (struct rs_quantiles){RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE};
+        row->step_ns = rs_quantiles_of(NULL, 0);
         uint32_t n;
         struct rs_stage_time *rows = times_of(o, rank, &n);
         row->source = RS_PIPELINE_FILE;

@@ -1,5 +1,7 @@
 #include "analyse/quantile.h"
 
+#include "model/model.h"
+
 static void swap(int64_t *a, int64_t *b)
 {
     int64_t t = *a;
@@ -44,6 +46,13 @@ int64_t rs_quantile(int64_t *values, size_t n, double q)
     size_t k = (size_t)at;
     if ((double)k >= at && k) k--; /* at least q of them: the ceiling, counted from 0 */
     return nth(values, n, k < n ? k : n - 1);
+}
+
+struct rs_quantiles rs_quantiles_of(int64_t *values, size_t n)
+{
+    if (!n) return (struct rs_quantiles){RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE};
+    return (struct rs_quantiles){
+        .p50 = rs_median(values, n), .p90 = rs_quantile(values, n, 0.9), .p99 = rs_quantile(values, n, 0.99)};
 }
 
 int64_t rs_mad(int64_t *values, size_t n, int64_t median)

@@ -13,6 +13,11 @@ static inline int64_t rs_median(int64_t *values, size_t n)
 {
     return rs_quantile(values, n, 0.5);
 }
+struct rs_quantiles {
+    int64_t p50, p90, p99; /* RS_TIME_NONE: not known */
+};
+/* All RS_TIME_NONE where there are no numbers. */
+struct rs_quantiles rs_quantiles_of(int64_t *values, size_t n);
 /* The median distance from `median`. Values become distances. */
 int64_t rs_mad(int64_t *values, size_t n, int64_t median);
 

@@ -5,6 +5,7 @@
 
 #include "analyse/launches.h"
 #include "analyse/quantile.h"
+#include "base/bisect.h"
 
 /* Work by the time of its launch, with the sum of lengths up to there: any window's share is one difference. */
 struct worked {
@@ -37,11 +38,6 @@ static int by_wall(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static int64_t plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 static uint32_t take_work(struct worked *w, const struct rs_model *m, const struct rs_rank_track *track)
 {
     const struct rs_activities *a = &m->activities;
@@ -52,7 +48,7 @@ static uint32_t take_work(struct worked *w, const struct rs_model *m, const stru
             w[n++] = (struct worked){rs_launch_time(m, x), rs_time_minus(a->end[x], a->start[x])};
     }
     if (n) qsort(w, n, sizeof *w, by_time);
-    for (uint32_t i = 1; i < n; i++) w[i].ns = plus(w[i].ns, w[i - 1].ns);
+    for (uint32_t i = 1; i < n; i++) w[i].ns = rs_time_plus(w[i].ns, w[i - 1].ns);
     return n;
 }
 
@@ -60,45 +56,30 @@ static uint32_t take_work(struct worked *w, const struct rs_model *m, const stru
 static int64_t work_before(const struct worked *w, uint32_t n, int64_t at)
 {
     uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (w[mid].at < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, w[mid].at < at);
     return low ? w[low - 1].ns : 0;
 }
 
 /* One row of calls of one name; `room` is for n numbers. */
 static struct rs_range_row sum_up(const struct call *calls, uint32_t n, bool has_work, int64_t steps_ns, int64_t *room)
 {
-    struct rs_range_row row = {.name = calls[0].name,
-                               .calls = n,
-                               .gpu_ns = RS_TIME_NONE,
-                               .gpu_p50_ns = RS_TIME_NONE,
-                               .gpu_p90_ns = RS_TIME_NONE,
-                               .gpu_p99_ns = RS_TIME_NONE,
-                               .share = NAN};
+    struct rs_range_row row = {
+        .name = calls[0].name, .calls = n, .gpu_ns = RS_TIME_NONE, .gpu = rs_quantiles_of(NULL, 0), .share = NAN};
     int64_t inside = 0;
     for (uint32_t i = 0; i < n; i++) {
         room[i] = calls[i].wall;
-        row.wall_ns = plus(row.wall_ns, calls[i].wall);
-        if (calls[i].in_step) inside = plus(inside, calls[i].wall);
+        row.wall_ns = rs_time_plus(row.wall_ns, calls[i].wall);
+        if (calls[i].in_step) inside = rs_time_plus(inside, calls[i].wall);
     }
-    row.p50_ns = rs_quantile(room, n, 0.5);
-    row.p90_ns = rs_quantile(room, n, 0.9);
-    row.p99_ns = rs_quantile(room, n, 0.99);
+    row.wall = rs_quantiles_of(room, n);
     if (steps_ns > 0) row.share = (double)inside / (double)steps_ns;
     if (!has_work) return row;
     row.gpu_ns = 0;
     for (uint32_t i = 0; i < n; i++) {
         room[i] = calls[i].gpu;
-        row.gpu_ns = plus(row.gpu_ns, calls[i].gpu);
+        row.gpu_ns = rs_time_plus(row.gpu_ns, calls[i].gpu);
     }
-    row.gpu_p50_ns = rs_quantile(room, n, 0.5);
-    row.gpu_p90_ns = rs_quantile(room, n, 0.9);
-    row.gpu_p99_ns = rs_quantile(room, n, 0.99);
+    row.gpu = rs_quantiles_of(room, n);
     return row;
 }
 

@@ -8,13 +8,14 @@
 #define RS_ANALYSE_RANGES_H
 
 #include "analyse/markers.h"
+#include "analyse/quantile.h"
 #include "analyse/tracks.h"
 
 struct rs_range_row {
     uint32_t name; /* see rs_model_name() */
     uint32_t calls;
-    int64_t wall_ns, p50_ns, p90_ns, p99_ns; /* on the host: all calls; quantiles of one */
-    int64_t gpu_ns, gpu_p50_ns, gpu_p90_ns, gpu_p99_ns; /* RS_TIME_NONE: no work is recorded */
+    int64_t wall_ns, gpu_ns; /* of all calls, on the host and on the GPU; gpu_ns RS_TIME_NONE: no work is recorded */
+    struct rs_quantiles wall, gpu; /* of one call */
     double share; /* of the time of the steps, by calls inside them; NAN: no steps */
 };
 

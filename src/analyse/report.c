@@ -64,9 +64,12 @@ static enum rs_status count_ranks(struct rs_report *r, struct rs_err *err)
     struct rs_map hosts = {0};
     enum rs_status status = RS_OK;
     b->ranks = r->view.nseats;
-    for (uint32_t i = 0; i < r->view.nseats && status == RS_OK; i++)
+    bool known = true; /* else some are clocks of their own, and how many hosts there are is not known */
+    for (uint32_t i = 0; i < r->view.nseats && status == RS_OK; i++) {
+        known &= rs_host_name(r->view.model, r->view.seats[i].host) != NULL;
         status = rs_map_put(&hosts, r->view.seats[i].host, 1, err);
-    b->hosts = (uint32_t)rs_map_count(&hosts); /* other tools may know the same ones by other names */
+    }
+    b->hosts = known ? (uint32_t)rs_map_count(&hosts) : 0; /* other tools may know the same ones by other names */
     rs_map_free(&hosts);
     b->unseen = r->view.model->world >= 0 ? (int64_t)r->view.model->world - r->view.nseats : -1;
     if (r->view.model->world >= 0 && b->unseen < 0)
@@ -89,6 +92,13 @@ static int64_t leave_out(struct rs_report *r, uint32_t warmup)
     return from;
 }
 
+static bool has_starts(const struct rs_view *v)
+{
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (v->passes[v->ops[i]] && v->model->ops.first[v->ops[i]] != RS_TIME_NONE) return true;
+    return false;
+}
+
 static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
 {
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
@@ -96,7 +106,8 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     RS_TRY(rs_stragglers_find(&r->stragglers, &r->view, err));
     RS_TRY(rs_once_find(&r->stragglers, &r->view, &r->steps, err));
     RS_TRY(rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm, err));
-    RS_TRY(rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth, err));
+    if (has_starts(&r->view)) /* else steps are of calls, and what was longer in them cannot be told */
+        RS_TRY(rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth, err));
     if (o->network) RS_TRY(rs_matrix_find(&r->network, &r->view, o->filter, from, err));
     if (o->every_ns > 0 || o->every_steps)
         RS_TRY(rs_course_find(&r->course, &r->view, &r->steps, &r->stragglers, &r->bandwidth, o->every_ns,

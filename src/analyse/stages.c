@@ -47,11 +47,11 @@ struct hits {
 /* By name: its stage, or 255. A name that fits several patterns belongs to the first. */
 static uint8_t *stages_of_names(const struct rs_model *m, const struct rs_stage_pattern *patterns, uint32_t n)
 {
-    uint8_t *of = malloc((size_t)m->nnames + 1);
-    for (uint32_t i = 0; of && i < m->nnames; i++) {
+    uint8_t *of = malloc((size_t)m->names.n + 1);
+    for (uint32_t i = 0; of && i < m->names.n; i++) {
         of[i] = 255;
         for (uint32_t k = 0; k < n && of[i] == 255; k++)
-            if (m->names[i][0] && !fnmatch(patterns[k].pattern, m->names[i], 0)) of[i] = (uint8_t)k;
+            if (i && !fnmatch(patterns[k].pattern, m->names.rows[i].text, 0)) of[i] = (uint8_t)k;
     }
     return of;
 }
@@ -67,7 +67,7 @@ static uint8_t stage_at(const struct rs_model *m, uint32_t x, int place, const u
                         const struct rs_filter *filter)
 {
     const struct rs_activities *a = &m->activities;
-    if (place_of(a->kind[x]) != place || a->name[x] >= m->nnames || !rs_filter_time(filter, a->start[x])) return 255;
+    if (place_of(a->kind[x]) != place || a->name[x] >= m->names.n || !rs_filter_time(filter, a->start[x])) return 255;
     return of[a->name[x]];
 }
 
@@ -196,11 +196,6 @@ static enum rs_status cover(struct rs_union *compute, struct rs_union *comm, con
     return RS_OK;
 }
 
-static int64_t after(int64_t at, int64_t ns)
-{
-    return (int64_t)((uint64_t)at + (uint64_t)ns);
-}
-
 static enum rs_status add_chunks(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
                                  uint64_t kind, const struct rs_union covers[2], const struct rs_filter *filter,
                                  struct rs_err *err)
@@ -212,7 +207,7 @@ static enum rs_status add_chunks(struct rs_stage_times *s, const struct rs_model
         int64_t at = m->activities.start[x];
         for (uint32_t k = 0; k < 2 && from != RS_TIME_NONE;
              k++) /* of a span that begins with the chunk, the length counts */
-            RS_TRY(add(s, k, chunk, from, after(from, rs_union_within(&covers[k], from, at)), err));
+            RS_TRY(add(s, k, chunk, from, rs_time_plus(from, rs_union_within(&covers[k], from, at)), err));
         chunk += from != RS_TIME_NONE;
         from = at;
     }

@@ -38,6 +38,10 @@ static void words_bytes(struct rs_strbuf *s, uint64_t bytes)
 void rs_words_moment(struct rs_strbuf *s, int64_t ns)
 {
     int64_t seconds = ns / 1000000000, rest = ns % 1000000000;
+    if (seconds >= 0 && seconds < 1000000000) { /* before 2001: of a tool's own zero, and no time of day */
+        rs_strbuf_printf(s, "%" PRId64 ".%03d s", seconds, (int)(rest / 1000000));
+        return;
+    }
     time_t t = (time_t)(rest < 0 ? seconds - 1 : seconds);
     struct tm tm;
     char text[32] = "?";

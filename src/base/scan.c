@@ -167,8 +167,9 @@ static bool can_end(struct rs_scan *s, size_t n, bool strict)
 }
 
 /* The length of a string that is not plain: with escapes, at the end of what is at hand, or with quotes inside that
- * nobody escaped, as in "name": "{"device": "cpu", "dtype": "half"}(12): run". Such a quote puts the rest in doubt: from
- * there on the end must lie outside of brackets, or is the first place that could be one when the line ends before. */
+ * nobody escaped, as in "name": "{"device": "cpu", "dtype": "half"}(12): run". Such a quote puts the rest in doubt:
+ * from there on the end must lie outside of brackets, or is the first place that could be one when the line ends
+ * before. */
 static size_t hard_string(struct rs_scan *s, size_t from, bool odd, size_t *behind)
 {
     size_t fit = 0, typo = 0; /* where it may end: at a quote; at a typographic one though it began with a plain one */

@@ -3,8 +3,9 @@
  * Gives one token after the other over bytes of any length, in bounded memory. It accepts what real dumps hold:
  * trailing and missing commas, bare words (ncclFloat32, inf), bare 0x numbers, typographic quotes, quotes that nobody
  * escaped, control characters in strings, values that are missing, a text that ends anywhere. Numbers stay text:
- * fixed-point times and 64-bit integers are taken out exactly by the functions below. The caller keeps track of meaning,
- * the scanner of nesting. The struct borrows the bytes, and owns its buffer until rs_scan_free(). One thread at a time. */
+ * fixed-point times and 64-bit integers are taken out exactly by the functions below. The caller keeps track of
+ * meaning, the scanner of nesting. The struct borrows the bytes, and owns its buffer until rs_scan_free(). One thread
+ * at a time. */
 #ifndef RS_BASE_SCAN_H
 #define RS_BASE_SCAN_H
 

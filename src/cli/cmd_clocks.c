@@ -1,4 +1,5 @@
-/* ringscope clocks: how every clock of the job was brought onto one axis, how well, and how late GPU timers were read. */
+/* ringscope clocks: how every clock of the job was brought onto one axis, how well, and how late GPU timers were
+ * read. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -152,7 +153,10 @@ static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows
         struct rs_late late;
         RS_TRY(late_of(m, row, &late, err));
         rs_table_cell(t, "%s", rs_host_label(m, p->host));
-        rs_table_cell(t, "%" PRIu32, p->pid);
+        if (p->pid)
+            rs_table_cell(t, "%" PRIu32, p->pid);
+        else
+            rs_table_cell(t, "?");
         rs_table_cell(t, row->device < 0 ? "?" : "%d", row->device);
         cell_ranks(t, row);
         cell_time(t, rs_clock_offset(m, r, rs_clock_of_host(m, row)));
@@ -169,6 +173,13 @@ static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows
     RS_TRY(rs_table_print(t, "", stdout, err));
     if (r->n > MOST_ROWS) printf("and %" PRIu32 " more (--json has all)\n", r->n - MOST_ROWS);
     return RS_OK;
+}
+
+static bool has_times(const struct rs_model *m)
+{
+    for (uint32_t i = 0; i < m->parts.n; i++)
+        if (m->parts.start[i] != RS_TIME_NONE || m->parts.end[i] != RS_TIME_NONE) return true;
+    return false;
 }
 
 /* What can be relied on, in plain words. */
@@ -191,29 +202,32 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
             worst[d->kind] = d->error_ns;
         }
     }
-    printf("\n");
-    if (!m->nmembers) {
-        printf("No process here has operations with times: nothing can be said of clocks.\n");
+    if (r->n) printf("\n");
+    if (!has_times(m)) {
+        printf("No operation here has a start or an end: nothing can be said of clocks.\n");
+        return;
     } else if (!m->aligned) {
         printf("Times are as they came: nothing is said across clocks.\n");
     } else {
         static const char *const kinds[] = {[RS_DOMAIN_HOST] = "hosts' clocks", [RS_DOMAIN_GPU] = "GPUs' timers"};
         const char *between = "Clocks agree:";
         for (int kind = RS_DOMAIN_GPU; kind >= RS_DOMAIN_HOST; kind--) {
-            bool alone = kind == RS_DOMAIN_HOST && clocks[kind] == 1; /* one host agrees with itself */
+            /* One host agrees with itself, also where all others lie apart. */
+            bool alone = kind == RS_DOMAIN_HOST && clocks[kind] == 1 + hosts;
             if (worst[kind] == RS_TIME_NONE || alone) continue;
             printf("%s %s to within %s", between, kinds[kind], rs_text_ns(worst[kind]).s);
             between = ",";
         }
         if (*between == ',')
             printf(".\nA lead below twice the error of the clocks it was seen on is called a tie.\n");
-        else
+        else if (!apart)
             printf("All is on one clock.\n");
     }
     if (m->aligned && apart)
-        printf("%" PRIu32 " other clocks (%" PRIu32 " of hosts, %" PRIu32
-               " of GPUs) share no operation with these: they stay on wall time,\nand are not compared with them.\n",
-               apart, hosts, apart - hosts);
+        printf("%" PRIu32 " clock%s (%" PRIu32 " of hosts, %" PRIu32
+               " of GPUs) share%s no operation with the others: %s as %s, and %s not compared with them.\n",
+               apart, apart == 1 ? "" : "s", hosts, apart - hosts, apart == 1 ? "s" : "",
+               apart == 1 ? "it stays" : "they stay", apart == 1 ? "it was" : "they were", apart == 1 ? "is" : "are");
     if (stale)
         printf("%s of %s GPU timers were another operation's and are not used.\n", rs_text_count(stale).s,
                rs_text_count(timers).s);
@@ -225,7 +239,7 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
 static enum rs_status print_text(struct rs_model *m, const struct rs_clock_rows *r, struct rs_err *err)
 {
     struct rs_table t = {0};
-    enum rs_status status = print_table(m, r, &t, err);
+    enum rs_status status = r->n ? print_table(m, r, &t, err) : RS_OK;
     rs_table_free(&t);
     if (status == RS_OK) print_conclusion(m, r);
     return status;
@@ -240,13 +254,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a process and device"},
         {RS_OPT_FLAG, 0, "align", &align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
-        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(which),
         RS_FILTER_OPTS(filters),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
 
     struct rs_model m;
     int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, align);

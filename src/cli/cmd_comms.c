@@ -315,13 +315,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     rs_filters_make(&filters);
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a communicator"},
-        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(which),
         RS_FILTER_OPTS(filters),
         {.kind = RS_OPT_END},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
 
     struct rs_model m;
     int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);

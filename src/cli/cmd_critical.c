@@ -7,6 +7,7 @@
 #include "cli/critical_json.h"
 #include "cli/filters.h"
 #include "cli/output.h"
+#include "cli/plain.h"
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -37,10 +38,9 @@ static void cells_who(struct rs_table *t, const struct rs_view *v, uint32_t seat
     rs_table_cell(t, "%s", host);
 }
 
-/* Names of kernels run over pages: their beginning tells. */
 static void cell_name(struct rs_table *t, const struct rs_critical *c, uint32_t name)
 {
-    rs_table_cell(t, "%.70s", *c->names[name] ? c->names[name] : "?");
+    rs_table_name(t, *c->names[name] ? c->names[name] : "?");
 }
 
 static enum rs_status print_rows(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
@@ -118,17 +118,17 @@ static enum rs_status print_segments(const struct rs_critical *c, const struct r
 static enum rs_status print_text(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
 {
     if (c->from != RS_TIME_NONE) {
-        printf("critical path of %s over %" PRIu32 " rank%s: %s segments, %s change%s of rank, %s tie%s",
+        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tie%s",
                rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
-               rs_text_count(c->nsegments).s, rs_text_count(c->jumps).s, c->jumps == 1 ? "" : "s",
-               rs_text_count(c->ties).s, c->ties == 1 ? "" : "s");
+               rs_text_count(c->nsegments).s, c->nsegments == 1 ? "" : "s", rs_text_count(c->jumps).s,
+               c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s, c->ties == 1 ? "" : "s");
         if (c->error_ns > 0) printf("; clock error up to %s", rs_text_ns(c->error_ns).s);
         printf("\n\n");
         RS_TRY(print_rows(c, v, err));
         RS_TRY(print_segments(c, v, err));
         printf("\n");
     }
-    for (uint32_t i = 0; i < c->nconclusion; i++) printf("%s\n", c->conclusion[i]);
+    for (uint32_t i = 0; i < c->nconclusion; i++) rs_plain_line(c->conclusion[i], stdout);
     return RS_OK;
 }
 
@@ -159,12 +159,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object, with every segment"},
         RS_FILTER_OPTS(filters),
-        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(which),
         {.kind = RS_OPT_END},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording, a trace, or a folder of them");
     struct rs_model m;
     int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
     if (bad) return bad;

@@ -47,7 +47,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 't', "to", &o.to, "FORMAT", "jsonl: the full log, one JSON object a callback"},
         {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here (default: standard output)"},
-        {RS_OPT_STRING, 0, "run", &o.run, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(o.run),
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
@@ -64,6 +64,17 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (bad) return bad;
     struct rs_err err;
     int status = RS_EXIT_FINE;
+    if (!in.n) {
+        rs_warn(self->name,
+                "%s: no recording of ringscope: jsonl holds the callbacks of recordings, which other tools' "
+                "traces do not have (`ringscope ops --json` has their operations)",
+                argv[1]);
+        rs_inputs_close(&in);
+        return RS_EXIT_FAILURE;
+    }
+    if (in.nothers)
+        rs_warn(self->name, "%zu file%s of other tools left out: jsonl holds the callbacks of recordings", in.nothers,
+                in.nothers == 1 ? "" : "s");
     if (write_to(&o, format, &in, &err) != RS_OK) status = rs_print_err(self->name, &err);
     rs_reading_complaints(self, &in);
     rs_inputs_close(&in);
@@ -72,11 +83,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_export = {
     .name = "export",
-    .summary = "write a run in another format",
-    .usage = "--to FORMAT [options] IN...",
-    .text =
-        "Reads recordings, or folders of them, and writes what they hold. An existing FILE is not overwritten without\n"
-        "--force, and appears only when it is complete.",
+    .summary = "write recordings in another format",
+    .usage = "--to FORMAT [options] RECORDING...",
+    .text = "Reads ringscope's recordings, or folders of them, and writes what they hold. An existing FILE is not "
+            "overwritten without\n"
+            "--force, and appears only when it is complete.",
     .examples = "ringscope export --to jsonl ringscope-run -o run.jsonl       # every callback, one a line\n"
                 "ringscope export --to jsonl run/n1.4711.rsc | grep '\"AllReduce\"'",
     .run = run,

@@ -1,4 +1,4 @@
-/* ringscope hang: why a job stands still, from the recordings it left. */
+/* ringscope hang: why a job stands still, from what it left. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "cli/filters.h"
 #include "cli/model_json.h"
 #include "cli/output.h"
+#include "cli/plain.h"
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -140,12 +141,17 @@ static void print_headline(const struct rs_model *m, const struct rs_hang *h)
         [RS_VERDICT_DEADLOCK] = "deadlock of two communicators",
         [RS_VERDICT_OUTSIDE_NCCL] = "complete in NCCL, stuck outside",
     };
+    if (h->blind) {
+        printf("%s: not known\n", rs_verdict_name(h->verdict));
+        return;
+    }
     printf("%s: %s", rs_verdict_name(h->verdict), words[h->verdict]);
     if (h->nguilty && h->verdict != RS_VERDICT_NOT_JOINED && h->verdict != RS_VERDICT_STREAM_BLOCKED) printf(",");
     print_ranks(h->guilty, h->nguilty);
     if (h->op != RS_NONE) {
         char op[160];
         rs_hang_op_text(m, h->op, op, sizeof op);
+        rs_plain(op);
         printf(": %s", op);
     }
     printf("\n");
@@ -187,7 +193,8 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
     rs_table_cell(t, "%s%s", dead ? "dead" : rs_stage_text(r->stage), guilty ? " <--" : "");
     int64_t since = x && dead ? m->procs[x->proc].end : r->since;
     int64_t end = !x ? RS_TIME_NONE : dead ? last_end(m, h) : rs_hang_member_end(m, r->member);
-    if (!x || since == RS_TIME_NONE || end <= since || r->stage == RS_STAGE_ENDED)
+    bool dump = x && m->procs[x->proc].tool == RS_TOOL_FLIGHT; /* when it was made is not told */
+    if (!x || dump || since == RS_TIME_NONE || end <= since || r->stage == RS_STAGE_ENDED)
         rs_table_cell(t, "-"); /* signs of life are rarer than callbacks: the last of them may come before */
     else
         rs_table_cell(t, "%s", rs_text_ns(rs_time_minus(end, since)).s);
@@ -217,7 +224,8 @@ static enum rs_status print_evidence(const struct rs_model *m, const struct rs_h
         }
     char op[160];
     rs_hang_op_text(m, h->op, op, sizeof op);
-    printf("\nranks in %s\n", op);
+    printf("\nranks in ");
+    rs_plain_line(op, stdout);
     enum rs_status status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
     if (h->nrows > shown) printf("and %" PRIu32 " more\n", h->nrows - shown);
@@ -227,7 +235,7 @@ static enum rs_status print_evidence(const struct rs_model *m, const struct rs_h
 static enum rs_status print_text(const struct rs_model *m, const struct rs_hang *h, struct rs_err *err)
 {
     print_headline(m, h);
-    if (h->detail) printf("%s\n", h->detail);
+    if (h->detail) rs_plain_line(h->detail, stdout);
     if (h->nrows) {
         enum rs_status status = print_evidence(m, h, err);
         if (status != RS_OK) return status;
@@ -235,7 +243,7 @@ static enum rs_status print_text(const struct rs_model *m, const struct rs_hang 
             printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
     }
     printf("\n");
-    for (uint32_t i = 0; i < h->nconclusion; i++) printf("%s\n", h->conclusion[i]);
+    for (uint32_t i = 0; i < h->nconclusion; i++) rs_plain_line(h->conclusion[i], stdout);
     return RS_OK;
 }
 
@@ -248,12 +256,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
         RS_FILTER_OPTS(filters),
-        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(which),
         {.kind = RS_OPT_END},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
 
     struct rs_model m;
     int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
@@ -275,9 +282,11 @@ const struct rs_command rs_cmd_hang = {
     .summary = "why a job stands still: who is missing, dead, or waits for whom",
     .usage = "[options] IN...",
     .text =
-        "Looks at what was pending when the recordings end, also those of a job that was killed or still runs, and\n"
-        "follows who waits for whom to the rank that nothing in NCCL holds. Exit status 3: a hang was found.",
-    .examples = "ringscope hang rec            # the verdict, the evidence, and what to do\n"
-                "ringscope hang --json rec     # for programs",
+        "Looks at what was pending when the recordings end, also those of a job that was killed or still runs, or in\n"
+        "dumps of PyTorch's Flight Recorder, and follows who waits for whom to the rank that nothing in NCCL holds.\n"
+        "Exit status 3: a hang was found.",
+    .examples = "ringscope hang rec                   # the verdict, the evidence, and what to do\n"
+                "ringscope hang nccl_trace_rank_*     # dumps of Flight Recorder\n"
+                "ringscope hang --json rec            # for programs",
     .run = run,
 };

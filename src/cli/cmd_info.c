@@ -262,12 +262,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const char *which = NULL;
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
-        {RS_OPT_STRING, 0, "run", &which, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(which),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
 
     struct rs_inputs in;
     int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, "all");
@@ -289,11 +288,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_info = {
     .name = "info",
-    .summary = "what a recording holds, what it lacks, and how the processes ended",
+    .summary = "what recordings and traces hold, what they lack, and how the processes ended",
     .usage = "[options] IN...",
     .text = "Counts callbacks and events, lists processes, ranks and communicators, losses, clock samples, and "
             "settings that\n"
-            "differ between ranks. IN is a recording (*.rsc), a trace of another tool, or a folder of them.",
+            "differ between ranks; of other tools' files, what each is and what it holds.",
     .examples = "ringscope info ringscope-run            # the newest run in the folder\n"
                 "ringscope info --json run1 | jq .lost   # for scripts",
     .run = run,

@@ -1,4 +1,5 @@
-/* ringscope ops: every operation, joined across ranks; one operation down to its steps; what each GPU did at a moment. */
+/* ringscope ops: every operation, joined across ranks; one operation down to its steps; what each GPU did at a
+ * moment. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/filters.h"
+#include "cli/model_json.h"
 #include "cli/op_tree.h"
 #include "cli/ops_at.h"
 #include "cli/ops_json.h"
@@ -84,7 +86,8 @@ static void moment_cell(struct rs_table *t, int64_t ns)
         rs_table_cell(t, "%.6fs", (double)ns / 1e9);
 }
 
-/* From the first start to the last; nothing is told below the clock error. Where no start is known: `without_clocks`. */
+/* From the first start to the last; nothing is told below the clock error. Where no start is known:
+ * `without_clocks`. */
 static void wait_cell(struct rs_table *t, const struct rs_ops *o, uint32_t op, int64_t without_clocks)
 {
     int64_t wait = o->flags[op] & RS_OP_CLOCKED ? o->last[op] - o->first[op] : without_clocks;
@@ -146,8 +149,11 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, i
     const struct rs_ops *o = &m->ops;
     int64_t longest = RS_TIME_NONE, at = rs_op_begin(m, op), shortest = rs_op_shortest(m, op);
     struct rs_op_rank rank;
-    for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);) {
+    uint32_t here = 0;
+    for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank); here++) {
         bool spans = rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE;
+        if (o->kind[op] != RS_OP_COLL && spans)
+            spans = rs_part_has_ended(m, rank.part); /* else it went on for longer */
         int64_t took = spans ? rs_time_minus(rank.end, rank.start) : rs_part_duration(m, rank.part);
         if (took > longest) longest = took;
     }
@@ -156,13 +162,17 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, i
     rs_table_cell(t, "%08" PRIx64, m->comms[o->comm[op]].hash >> 32);
     rs_table_cell(t, "%s", rs_model_text(m, o->func[op]));
     number_cell(t, m, op);
-    rs_table_cell(t, "%s", rs_text_size(o->bytes[op]).s);
+    rs_table_cell(t, "%s", rs_size_known(m, op) ? rs_text_size(o->bytes[op]).s : "?");
     ranks_cell(t, m, op);
     time_cell(t, longest);
-    wait_cell(t, o, op, shortest == RS_TIME_NONE ? RS_TIME_NONE : rs_time_minus(longest, shortest));
+    if (here < 2 && m->comms[o->comm[op]].nranks != 1)
+        rs_table_cell(t, "?"); /* whom it waited for was not recorded */
+    else
+        wait_cell(t, o, op, shortest == RS_TIME_NONE ? RS_TIME_NONE : rs_time_minus(longest, shortest));
     int64_t transfer = shortest == RS_TIME_NONE ? rs_op_transfer(m, op) : shortest;
     time_cell(t, transfer);
     double factor = rs_op_busbw_factor(rs_model_text(m, o->func[op]), m->comms[o->comm[op]].nranks);
+    if (!rs_size_known(m, op)) factor = 0;
     rs_table_cell(t, "%s",
                   rs_text_rate(transfer > 0 && factor > 0 ? (double)o->bytes[op] / (double)transfer * factor : NAN).s);
     if (o->last_part[op] == RS_NONE)
@@ -203,9 +213,9 @@ static enum rs_status print_ops(const struct options *o, struct rs_model *m, str
     enum rs_status status = rs_presence_make(&presence, m, err);
     if (status == RS_OK && json)
         for (uint32_t i = 0; i < n && !rs_json_failed(json); i++) rs_ops_json(json, m, rows[i].op, &presence);
-    else if (status == RS_OK)
+    else if (status == RS_OK && n)
         status = print_table(m, rows, n, err);
-    if (status == RS_OK && !n) rs_warn("ops", "no operation %s", m->ops.n ? "passes the filters" : "was recorded");
+    if (status == RS_OK && !n) rs_warn("ops", "no operation %s", m->ops.n ? "passes the filters" : "is in these files");
     rs_presence_free(&presence);
     free(rows);
     return status;
@@ -294,12 +304,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_FLAG, 0, "tree", &o.tree, NULL, "with --op: all its events, down to network steps"},
         {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.filters),
-        {RS_OPT_STRING, 0, "run", &o.run, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(o.run),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
     int64_t at;
     bool relative;
     if (o.at && !rs_filters_time(o.at, &at, &relative))

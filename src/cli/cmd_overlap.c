@@ -165,17 +165,16 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernels to the ns, not cut to whole us as HTA does"},
         {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.filters),
-        {RS_OPT_STRING, 0, "run", &o.run, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(o.run),
         {.kind = RS_OPT_END},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n && !o.stages) return rs_opt_usage(self, "nothing to read: name traces, recordings or a folder of them");
     if (o.stages && o.npatterns) return rs_opt_usage(self, "--stage and --stages exclude each other");
     if (o.warmup < 0 || o.warmup > INT32_MAX) return rs_opt_usage(self, "--warmup takes a number of chunks");
     if (o.fail_under < 0 || o.fail_under > 1) return rs_opt_usage(self, "--fail-under takes a score from 0 to 1");
     struct rs_model m = {0};
-    int bad = n ? rs_reading_model(self, &m, argv + 1, (size_t)n, o.run, o.align) : 0;
+    int bad = n || !o.stages ? rs_reading_model(self, &m, argv + 1, (size_t)n, o.run, o.align) : 0;
     if (bad) return bad;
     if (n) rs_filter_resolve(&o.filters.filter, &m);
     struct rs_err err;

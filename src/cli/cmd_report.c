@@ -1,15 +1,16 @@
-/* ringscope report: time by function and size, who was late and why, the network, odd steps, and what to do about it. */
+/* ringscope report: time by function and size, who was late and why, the network, odd steps, and what to do about
+ * it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "cli/commands.h"
 #include "cli/filters.h"
 #include "cli/output.h"
+#include "cli/plain.h"
 #include "cli/reading.h"
 #include "cli/report_json.h"
 #include "cli/report_statistics.h"
@@ -54,15 +55,12 @@ static void print_head(const struct rs_report *r)
                r->view.model->nprocs == 1 ? "" : "es");
         return;
     }
-    printf("%" PRIu32 " rank%s on %" PRIu32 " host%s", b->ranks, plural(b->ranks), b->hosts, plural(b->hosts));
+    printf("%" PRIu32 " rank%s", b->ranks, plural(b->ranks));
+    if (b->hosts) printf(" on %" PRIu32 " host%s", b->hosts, plural(b->hosts));
     if (b->unseen > 0) printf(" (%" PRId64 " more without a recording)", b->unseen);
     printf(", %s operation%s", rs_text_count(b->ops).s, plural(b->ops));
     if (b->from_ns != RS_TIME_NONE) {
-        time_t t = (time_t)(b->from_ns / 1000000000);
-        struct tm tm;
-        char when[64] = "?";
-        if (gmtime_r(&t, &tm)) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-        printf(", from %s UTC, for %s", when, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
+        printf("%s, for %s", rs_text_when(b->from_ns).s, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
     }
     printf("\n");
     if (!b->ops) return;
@@ -137,8 +135,12 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
     for (uint32_t i = 0; i < r->bandwidth.nrows && i < MOST_FUNCS; i++) {
         const struct rs_func_row *x = &r->bandwidth.rows[i];
         rs_table_cell(&t, "%s", rs_model_text(m, x->func));
-        rs_table_cell(&t, "%s%s", x->bytes_min != x->bytes_max ? "~" : "",
-                      x->bytes_min != x->bytes_max ? rs_text_bytes(x->bytes).s : rs_text_size(x->bytes).s);
+        if (x->unsized)
+            rs_table_cell(&t, "?");
+        else if (x->bytes_min != x->bytes_max)
+            rs_table_cell(&t, "~%s", rs_text_bytes(x->bytes).s);
+        else
+            rs_table_cell(&t, "%s", rs_text_size(x->bytes).s);
         rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
         cell_ns(&t, x->p50_ns, x->timed);
         cell_ns(&t, x->p90_ns, x->timed);
@@ -315,7 +317,7 @@ static void print_text(const struct rs_report *r, const struct rs_differences *s
     rs_statistics_print(&r->statistics);
     rs_settings_print(settings);
     printf("\n");
-    for (size_t i = 0; i < r->nconclusion; i++) printf("%s\n", r->conclusion[i]);
+    for (size_t i = 0; i < r->nconclusion; i++) rs_plain_line(r->conclusion[i], stdout);
 }
 
 /* ---- the command ---- */
@@ -392,12 +394,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
         {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.filters),
-        {RS_OPT_STRING, 0, "run", &o.run, "N|all", "which run, where there are several (default: the newest)"},
+        RS_RUN_OPT(o.run),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
     o.report.by_comm = !strcmp(o.by, "comm");
     if (!o.report.by_comm && strcmp(o.by, "class"))
         return rs_opt_usage(self, "--by takes class or comm, not '%s'", o.by);

@@ -24,6 +24,7 @@ static void rows(struct rs_json *j, const struct rs_critical *c, const struct rs
         rs_json_key_i64(j, "ns", r->ns);
         rs_json_key_double(j, "pct", 100 * (double)r->ns / window);
         rs_json_key_i64(j, "tie_ns", r->tie_ns);
+        rs_json_key_i64(j, "alone_ns", r->alone_ns);
         rs_json_key_u64(j, "segments", r->segments);
         rs_json_end(j);
     }

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/explain_facts.h"
 #include "cli/explain_lacks.h"
 #include "cli/model_json.h"
+#include "cli/plain.h"
 #include "cli/units.h"
 #include "foreign/example.h"
 #include "foreign/formats.h"
@@ -134,7 +134,7 @@ static void list_files(struct rs_explained *e, const struct rs_inputs *in, uint3
         tools[e->n] = (int)format->tool;
         procs[e->n] = in->others[i].proc;
         e->files[e->n++] = (struct rs_explained_file){.path = in->others[i].path,
-                                                      .format = format->name,
+                                                      .format = rs_tool_name((uint8_t)format->tool),
                                                       .what = format->what,
                                                       .damage = in->others[i].why,
                                                       .complete = in->others[i].complete};
@@ -210,7 +210,7 @@ void rs_explain_wrap(const char *text, size_t indent)
             putchar(' ');
             at++;
         }
-        printf("%.*s", (int)word, text);
+        rs_plain_print(text, word, stdout);
         at += word;
         text += word + (text[word] == ' ');
     }
@@ -247,24 +247,32 @@ static void print_who(const struct rs_explained_file *f, const struct rs_model *
 static void print_span(const struct rs_explained_file *f)
 {
     if (f->from == RS_TIME_NONE || f->to < f->from) return;
-    time_t t = (time_t)(f->from / 1000000000);
-    struct tm tm;
-    char when[64] = "";
-    /* Times of a tool's own zero are no dates. */
-    if (f->from > INT64_C(1000000000000000000) && gmtime_r(&t, &tm))
-        strftime(when, sizeof when, ", from %Y-%m-%d %H:%M:%S UTC", &tm);
-    printf("  span   %s%s\n", rs_text_ns(rs_time_minus(f->to, f->from)).s, when);
+    printf("  span   %s%s\n", rs_text_ns(rs_time_minus(f->to, f->from)).s, rs_text_when(f->from).s);
+}
+
+static bool same_lacks(const struct rs_explained_file *a, const struct rs_explained_file *b)
+{
+    if (a->nlacks != b->nlacks) return false;
+    for (uint32_t i = 0; i < a->nlacks; i++)
+        if (strcmp(a->lacks[i], b->lacks[i]) != 0) return false;
+    return true;
 }
 
 void rs_explained_print(const struct rs_explained *e, const struct rs_model *m)
 {
     for (uint32_t i = 0; i < e->n; i++) {
         const struct rs_explained_file *f = &e->files[i];
-        printf("%s%s: %s%s\n", i ? "\n" : "", f->path, f->what, f->complete ? "" : " (not complete)");
+        char head[1024];
+        snprintf(head, sizeof head, "%.800s: %s%s", f->path, f->what, f->complete ? "" : " (not complete)");
+        if (i) printf("\n");
+        rs_plain_line(head, stdout);
         print_who(f, m);
         print_span(f);
         print_sentences("holds", f->holds, f->nholds);
-        print_sentences("lacks", f->lacks, f->nlacks);
+        if (i && f->nlacks && same_lacks(f, f - 1))
+            printf("  lacks  The same as the file above.\n");
+        else
+            print_sentences("lacks", f->lacks, f->nlacks);
     }
 }
 

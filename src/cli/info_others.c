@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/model_json.h"
+#include "cli/notes.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"
@@ -63,7 +64,7 @@ int rs_info_others_read(const struct rs_command *cmd, struct rs_inputs *in, stru
     *model = (struct rs_model){0};
     enum rs_status status = rs_formats_fill(model, in, rs_reading_progress, &err);
     if (status == RS_OK) status = rs_model_link(model, &err);
-    for (uint32_t i = 0; i < model->nnotes; i++) rs_warn(cmd->name, "%s", model->notes[i].text);
+    rs_notes_say(cmd->name, in, model, true);
     if (status == RS_OK) return 0;
     rs_model_free(model);
     return rs_print_err(cmd->name, &err);
@@ -93,21 +94,41 @@ static void print_files(const struct rs_inputs *in)
     if (in->nothers > MOST_ROWS) printf("and %zu more (--json has all)\n", in->nothers - MOST_ROWS);
 }
 
-static void count_cell(struct rs_table *t, uint64_t n)
+/* The columns of counts: those with nothing in any row are left out. */
+enum { COUNTS = 8 };
+static const char *const counted[COUNTS] = {"collectives", "sends, receives", "compute kernels", "NCCL kernels",
+                                            "copies",      "ranges",          "host calls",      "statistics"};
+
+static void counts_of(const struct holding *h, uint64_t *n)
 {
-    rs_table_cell(t, "%s", n ? rs_text_count(n).s : "-");
+    const uint64_t *k = h->kinds;
+    const uint64_t all[COUNTS] = {h->colls + h->calls,
+                                  h->p2ps,
+                                  k[RS_ACT_COMPUTE],
+                                  k[RS_ACT_COMM],
+                                  k[RS_ACT_COPY] + k[RS_ACT_SET],
+                                  k[RS_ACT_RANGE] + k[RS_ACT_STEP],
+                                  k[RS_ACT_LAUNCH] + k[RS_ACT_SYNC] + k[RS_ACT_MEMORY] + k[RS_ACT_CALL],
+                                  h->stats};
+    memcpy(n, all, sizeof all);
 }
 
 static void print_processes(const struct rs_model *m, const struct holding *all)
 {
-    static const char *const numbers[] = {"rank",   "collectives", "sends, receives", "compute kernels", "NCCL kernels",
-                                          "copies", "ranges",      "host calls",      "statistics",      "span"};
     struct rs_table t = {0};
+    uint64_t n[COUNTS], any[COUNTS] = {0};
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        counts_of(&all[i], n);
+        for (int k = 0; k < COUNTS; k++) any[k] |= n[k];
+    }
     rs_table_column(&t, RS_LEFT, "process");
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_RIGHT, "rank");
+    for (int k = 0; k < COUNTS; k++)
+        if (any[k]) rs_table_column(&t, RS_RIGHT, counted[k]);
+    rs_table_column(&t, RS_RIGHT, "span");
     for (uint32_t i = 0; i < m->nprocs && i < MOST_ROWS; i++) {
         const struct holding *h = &all[i];
-        if (m->procs[i].pid)
+        if (m->procs[i].pid && m->procs[i].tool != RS_TOOL_EXAMPLE) /* whose label is the pid */
             rs_table_cell(&t, "%s, pid %" PRIu32, rs_host_label(m, m->procs[i].host), m->procs[i].pid);
         else
             rs_table_cell(&t, "%s", rs_host_label(m, m->procs[i].host));
@@ -115,15 +136,9 @@ static void print_processes(const struct rs_model *m, const struct holding *all)
             rs_table_cell(&t, "%" PRId32, h->rank);
         else
             rs_table_cell(&t, "?");
-        count_cell(&t, h->colls + h->calls);
-        count_cell(&t, h->p2ps);
-        count_cell(&t, h->kinds[RS_ACT_COMPUTE]);
-        count_cell(&t, h->kinds[RS_ACT_COMM]);
-        count_cell(&t, h->kinds[RS_ACT_COPY] + h->kinds[RS_ACT_SET]);
-        count_cell(&t, h->kinds[RS_ACT_RANGE] + h->kinds[RS_ACT_STEP]);
-        count_cell(&t,
-                   h->kinds[RS_ACT_LAUNCH] + h->kinds[RS_ACT_SYNC] + h->kinds[RS_ACT_MEMORY] + h->kinds[RS_ACT_CALL]);
-        count_cell(&t, h->stats);
+        counts_of(h, n);
+        for (int k = 0; k < COUNTS; k++)
+            if (any[k]) rs_table_cell(&t, "%s", n[k] ? rs_text_count(n[k]).s : "-");
         rs_table_cell(&t, "%s", h->from == RS_TIME_NONE ? "no times" : rs_text_ns(rs_time_minus(h->to, h->from)).s);
     }
     printf("\n");
@@ -134,8 +149,10 @@ static void print_processes(const struct rs_model *m, const struct holding *all)
 void rs_info_others_print(const struct rs_inputs *in, const struct rs_model *m, bool alone)
 {
     if (!alone) printf("\n");
-    printf("%zu file%s of other tools: %u process%s, %u communicator%s\n\n", in->nothers, in->nothers == 1 ? "" : "s",
-           m->nprocs, m->nprocs == 1 ? "" : "es", m->ncomms, m->ncomms == 1 ? "" : "s");
+    printf("%zu file%s of other tools: %u process%s", in->nothers, in->nothers == 1 ? "" : "s", m->nprocs,
+           m->nprocs == 1 ? "" : "es");
+    if (m->ncomms) printf(", %u communicator%s", m->ncomms, m->ncomms == 1 ? "" : "s");
+    printf("\n\n");
     print_files(in);
     struct holding *all = count(m);
     if (!all) {
@@ -158,7 +175,7 @@ void rs_info_others_inputs_json(struct rs_json *j, const struct rs_inputs *in)
         const struct rs_other *o = &in->others[i];
         rs_json_object(j);
         rs_json_key_str(j, "path", o->path);
-        rs_json_key_str(j, "format", rs_format_at(o->format)->name);
+        rs_json_key_str(j, "format", rs_tool_name((uint8_t)rs_format_at(o->format)->tool));
         rs_json_key_bool(j, "complete", o->complete);
         rs_json_key_null(j, "crash_safe");
         rs_json_key_str(j, "why", o->why[0] ? o->why : NULL);

@@ -9,8 +9,8 @@
 #include "model/model.h"
 #include "trace/inputs.h"
 
-/* Imports the others of the inputs into an empty model. Returns 0, or the exit status after the reason was printed; then
- * the model is free already. */
+/* Imports the others of the inputs into an empty model. Returns 0, or the exit status after the reason was printed;
+ * then the model is free already. */
 int rs_info_others_read(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model);
 
 /* The tables of the text. `alone`: there are no recordings, so these are all that there is. */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const struct rs_command *const commands[] = {
-    &rs_cmd_run,   &rs_cmd_sim,  &rs_cmd_gen,    &rs_cmd_info,   &rs_cmd_report,   &rs_cmd_ops,     &rs_cmd_clocks,
-    &rs_cmd_comms, &rs_cmd_hang, &rs_cmd_export, &rs_cmd_gather, &rs_cmd_critical, &rs_cmd_explain, &rs_cmd_overlap,
+    &rs_cmd_run,  &rs_cmd_gather, &rs_cmd_info,  &rs_cmd_explain, &rs_cmd_report, &rs_cmd_overlap, &rs_cmd_critical,
+    &rs_cmd_hang, &rs_cmd_ops,    &rs_cmd_comms, &rs_cmd_clocks,  &rs_cmd_export, &rs_cmd_sim,     &rs_cmd_gen,
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -38,9 +38,12 @@ static const struct {
 static void print_usage(FILE *to)
 {
     fprintf(to, "usage: ringscope COMMAND [options] ...\n\n"
-                "What every GPU of a distributed job did in every NCCL operation, on all ranks.\n\ncommands:\n");
+                "What every GPU of a distributed job did in every NCCL operation, on all ranks: from ringscope's own\n"
+                "recordings, and from traces that you already have (`ringscope explain formats` lists them).\n"
+                "\ncommands:\n");
     for (size_t i = 0; i < NCOMMANDS; i++) fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(to, "\n`ringscope COMMAND --help` tells more of each; `ringscope --version` what was built in.\n"
+    fprintf(to, "\nIN is any number of files and folders, of any of these formats, mixed.\n"
+                "`ringscope COMMAND --help` tells more of each; `ringscope --version` what was built in.\n"
                 "exit status: 0 fine, 1 failure, 2 wrong usage, 3 the thing asked for was found\n");
 }
 

@@ -64,3 +64,8 @@ const char *rs_comm_source(const struct rs_comm_row *c)
 {
     return !c->hash ? NULL : c->made_up ? "process_group" : "nccl";
 }
+
+bool rs_size_known(const struct rs_model *m, uint32_t op)
+{
+    return m->ops.bytes[op] || m->comms[m->ops.comm[op]].tool != RS_TOOL_NVPROF;
+}

@@ -22,4 +22,7 @@ void rs_tools_json(struct rs_json *j, uint32_t tools);
 /* What a communicator's number is: "nccl" or "process_group"; NULL: it has none. */
 const char *rs_comm_source(const struct rs_comm_row *c);
 
+/* Whether the size of an operation is known: nvprof tells none. */
+bool rs_size_known(const struct rs_model *m, uint32_t op);
+
 #endif

@@ -8,6 +8,7 @@
 #include "base/room.h"
 #include "cli/model_json.h"
 #include "cli/op_tree_others.h"
+#include "cli/plain.h"
 #include "cli/units.h"
 #include "export/args.h"
 #include "nccl/abi.h"
@@ -102,7 +103,8 @@ static void change(struct tree *t, const struct rs_callback *cb)
     n->states[n->nstates++].at = common(t, cb->tick);
 }
 
-/* Reads the process. The API call of an operation comes before it and is named only by it: hence first a look at that. */
+/* Reads the process. The API call of an operation comes before it and is named only by it: hence first a look at
+ * that. */
 static enum rs_status read_process(struct tree *t, bool parents_only, struct rs_err *err)
 {
     struct rs_cursor *cursor;
@@ -139,7 +141,10 @@ static void print_node(const struct tree *t, struct node *n, int depth, int64_t 
         printf("for %s", rs_text_ns(n->to - n->from).s);
     if (n->gpu_from != RS_TIME_NONE) printf("; GPU %s", rs_text_ns(n->gpu_from - zero).s);
     if (n->gpu_to != RS_TIME_NONE) printf(" for %s", rs_text_ns(n->gpu_to - n->gpu_from).s);
-    if (args.len) printf("  %s", rs_strbuf_borrow(&args));
+    if (args.len) {
+        printf("  ");
+        rs_plain_print(rs_strbuf_borrow(&args), args.len, stdout);
+    }
     rs_strbuf_free(&args);
     for (unsigned s = 0; s < n->nstates; s++) {
         const char *name = rs_nccl_state_name(n->states[s].state);

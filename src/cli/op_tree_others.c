@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/model_json.h"
 #include "cli/output.h"
+#include "cli/plain.h"
 #include "cli/units.h"
 #include "foreign/example.h"
 #include "foreign/formats.h"
@@ -85,7 +87,9 @@ static void show(struct tree *t, const struct line *l)
     }
     if (!l->depth) {
         const struct rs_proc *p = &t->model->procs[member_of(t)->proc];
-        printf("%s, rank %" PRId32 "\n", rs_host_label(t->model, p->host), member_of(t)->rank);
+        const char *host = rs_host_label(t->model, p->host);
+        rs_plain_print(host, strlen(host), stdout);
+        printf(", rank %" PRId32 "\n", member_of(t)->rank);
     }
     printf("%*s%-12s ", 2 + 2 * l->depth, "", l->type);
     show_times(t, l->from, l->to);
@@ -93,7 +97,10 @@ static void show(struct tree *t, const struct line *l)
         printf("; GPU %s", rs_text_ns(rs_time_minus(l->gpu_from, t->zero)).s);
         if (l->gpu_to != RS_TIME_NONE) printf(" for %s", rs_text_ns(rs_time_minus(l->gpu_to, l->gpu_from)).s);
     }
-    if (l->name) printf("  %s", l->name);
+    if (l->name) {
+        printf("  ");
+        rs_plain_print(l->name, strlen(l->name), stdout);
+    }
     for (int i = 0; i < 3 && l->keys[i]; i++) printf("%s %s %" PRId64, i ? "," : " ", l->keys[i], l->values[i]);
     printf("\n");
     t->any = true;
@@ -107,7 +114,8 @@ static int64_t host_time(const struct tree *t, int64_t ns)
     return rs_axis_common(&t->model->domains[t->model->hosts[p->host].domain].axis, ns);
 }
 
-/* The GPU's times lie as far from each other as its timers; the earliest of an operation is where the model has its start. */
+/* The GPU's times lie as far from each other as its timers; the earliest of an operation is where the model has its
+ * start. */
 static int64_t gpu_time(const struct tree *t, uint64_t timer)
 {
     const struct rs_parts *p = &t->model->parts;
@@ -138,8 +146,8 @@ static bool is_deep(const struct tree *t, uint8_t kind)
 static void show_event(struct tree *t, const struct rs_example *d, uint32_t event, int depth)
 {
     const struct rs_example_event *e = &d->events[event];
-    struct line l = {.type = rs_example_text(&d->texts, e->cat),
-                     .name = rs_example_text(&d->texts, e->name),
+    struct line l = {.type = rs_texts_at(&d->texts, e->cat),
+                     .name = rs_texts_at(&d->texts, e->name),
                      .from = host_time(t, e->begin),
                      .to = host_time(t, e->end),
                      .gpu_from = RS_TIME_NONE,

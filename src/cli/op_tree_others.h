@@ -1,8 +1,8 @@
 /* One operation down to its events, as other tools saw it: the part of `ringscope ops --op ID --tree` for their traces.
  *
- * Dumps of NCCL's example profiler are read again: they have channels, proxy operations and steps. Of traces with kernels
- * and host calls, the kernel that ran the operation and the call that launched it are shown. Other formats hold nothing
- * below an operation. Times are on the model's axis. */
+ * Dumps of NCCL's example profiler are read again: they have channels, proxy operations and steps. Of traces with
+ * kernels and host calls, the kernel that ran the operation and the call that launched it are shown. Other formats hold
+ * nothing below an operation. Times are on the model's axis. */
 #ifndef RS_CLI_OP_TREE_OTHERS_H
 #define RS_CLI_OP_TREE_OTHERS_H
 

@@ -112,7 +112,8 @@ static void absent(struct rs_json *j, const char *key, const struct rs_model *m,
     rs_json_key(j, key);
     rs_json_array(j);
     int32_t ends[2] = {o->root[op], o->dst[op]};
-    int32_t n = o->kind[op] == RS_OP_PAIR ? 2 : o->kind[op] == RS_OP_FANOUT ? 0 : nranks;
+    enum { MOST = 1 << 17 }; /* no job is larger: a trace that claims 10^9 ranks is damaged, and its line ends, too */
+    int32_t n = o->kind[op] == RS_OP_PAIR ? 2 : o->kind[op] == RS_OP_FANOUT ? 0 : nranks < MOST ? nranks : MOST;
     for (int32_t i = 0; i < n && !(o->flags[op] & RS_OP_WHOLE); i++) {
         int32_t rank = o->kind[op] == RS_OP_PAIR ? ends[i] : i;
         enum rs_presence is = rank < 0 ? RS_PRESENT : rs_presence(presence, m, op, rank);
@@ -126,7 +127,8 @@ static void bandwidth(struct rs_json *j, const struct rs_model *m, uint32_t op)
     int64_t transfer = rs_op_transfer(m, op);
     if (transfer == RS_TIME_NONE) transfer = rs_op_shortest(m, op);
     rs_time_json(j, "transfer_ns", transfer);
-    double algbw = transfer > 0 ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */
+    double algbw =
+        transfer > 0 && rs_size_known(m, op) ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */
     double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
     rs_json_key(j, "algbw_gbs");
     if (algbw >= 0)
@@ -201,7 +203,10 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
         rs_json_null(j);
     rs_json_key_number_or_null(j, "root", pair ? -1 : o->root[op]);
     rs_json_key_u64(j, "count", o->count[op]);
-    rs_json_key_u64(j, "bytes", o->bytes[op]);
+    if (rs_size_known(m, op))
+        rs_json_key_u64(j, "bytes", o->bytes[op]);
+    else
+        rs_json_key_null(j, "bytes");
     text(j, m, "dtype", o->dtype[op]);
     text(j, m, "algo", m->parts.algo[first]);
     text(j, m, "proto", m->parts.proto[first]);

@@ -80,6 +80,9 @@ static void print_help(const struct rs_command *cmd, const struct rs_opt *opts)
 {
     printf("usage: ringscope %s %s\n\n", cmd->name, cmd->usage);
     print_wrapped(cmd->text != NULL ? cmd->text : cmd->summary);
+    if (strstr(cmd->usage, "IN...") != NULL)
+        printf(
+            "\n  IN: recordings or other tools' traces (see `ringscope explain formats`), files or folders, mixed.\n");
     printf("\noptions:\n");
     for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++)
         print_option(o->letter, o->name, o->arg != NULL ? o->arg : "VALUE", o->kind == RS_OPT_FLAG, o->help);

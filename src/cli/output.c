@@ -1,5 +1,6 @@
 #include "cli/output.h"
 #include "cli/opt.h"
+#include "cli/plain.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -38,7 +39,8 @@ int rs_output_end(int status)
     bool failed = fflush(stdout) != 0 || ferror(stdout);
     int why = errno;
     if (!failed) return status;
-    /* A command that failed has said why itself. One that found something keeps its status for a reader that had enough. */
+    /* A command that failed has said why itself. One that found something keeps its status for a reader that had
+     * enough. */
     bool gone = reader_gone();
     if ((status == RS_EXIT_FINE || status == RS_EXIT_FOUND) && !gone) {
         fprintf(stderr, "ringscope: cannot write to standard output%s%s\n", why != 0 ? ": " : "",
@@ -62,8 +64,9 @@ void rs_warn(const char *command, const char *fmt, ...)
     va_list ap;
     va_start(ap, fmt);
     fflush(stdout); /* keeps the order on a terminal */
-    fprintf(stderr, "ringscope %s: ", command);
-    vfprintf(stderr, fmt, ap);
-    fputc('\n', stderr);
+    char text[1024];
+    vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    fprintf(stderr, "ringscope %s: ", command);
+    rs_plain_line(text, stderr);
 }

@@ -135,9 +135,9 @@ static void ranges_json(struct rs_json *j, const struct rs_model *m, const struc
         rs_json_key_str(j, "name", rs_model_name_text(m, x->name));
         rs_json_key_u64(j, "calls", x->calls);
         rs_json_key_i64(j, "wall_ns", x->wall_ns);
-        quantiles_json(j, "wall", &(struct rs_quantiles){x->p50_ns, x->p90_ns, x->p99_ns});
+        quantiles_json(j, "wall", &x->wall);
         rs_time_json(j, "gpu_ns", x->gpu_ns);
-        quantiles_json(j, "gpu", &(struct rs_quantiles){x->gpu_p50_ns, x->gpu_p90_ns, x->gpu_p99_ns});
+        quantiles_json(j, "gpu", &x->gpu);
         rs_json_key_double(j, "step_share", x->share);
         rs_json_end(j);
     }

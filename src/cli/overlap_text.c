@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/plain.h"
 #include "cli/table.h"
 #include "cli/units.h"
 
-enum { MOST_ROWS = 16, MOST_NAMES = 8, LONGEST_NAME = 60 }; /* --json has all */
+enum { MOST_ROWS = 16, MOST_NAMES = 8 }; /* --json has all */
 
 static void columns(struct rs_table *t, const char *const *headings, size_t n)
 {
@@ -49,9 +50,8 @@ static void cell_rank(struct rs_table *t, const struct rs_profile_row *row)
 /* rank, host, GPU */
 static void cell_who(struct rs_table *t, const struct rs_model *m, const struct rs_profile_row *row)
 {
-    const char *host = m->hosts[m->procs[row->track->proc].host].name;
     cell_rank(t, row);
-    rs_table_cell(t, "%s", host && host[0] ? host : "?");
+    rs_table_cell(t, "%s", rs_host_label(m, m->procs[row->track->proc].host));
     if (row->track->device >= 0)
         rs_table_cell(t, "%" PRId32, row->track->device);
     else
@@ -101,8 +101,7 @@ static enum rs_status print_overlap(const struct rs_profile *p, bool seen, struc
                 : "communication alone; compute was not recorded\n");
     RS_TRY(finish(&t, all, shown, err));
     if (cut)
-        printf(
-            "Kernels are cut to whole us, as Holistic Trace Analysis does, so that figures compare (--exact: not).\n");
+        printf("Times of kernels are cut to whole us, as Holistic Trace Analysis has them (--exact: to the ns).\n");
     printf("\n");
     return RS_OK;
 }
@@ -185,8 +184,8 @@ static uint32_t merge(struct named *rows, uint32_t n)
         }
         x->ranks++;
         x->calls += y.calls;
-        x->wall = (int64_t)((uint64_t)x->wall + (uint64_t)y.wall);
-        x->gpu = (int64_t)((uint64_t)x->gpu + (uint64_t)y.gpu);
+        x->wall = rs_time_plus(x->wall, y.wall);
+        x->gpu = rs_time_plus(x->gpu, y.gpu);
         if (y.low < x->low) x->low = y.low;
         if (y.high <= x->high) continue;
         x->high = y.high;
@@ -212,7 +211,7 @@ static enum rs_status print_names(const struct rs_profile *p, const struct named
         cell_rank(&t, &p->rows[x->slowest]);
         cell_pct(&t, 100 * x->share);
         cell_ns(&t, x->gpu < 0 ? RS_TIME_NONE : x->gpu);
-        rs_table_cell(&t, "%.*s", LONGEST_NAME, rs_model_name_text(p->view.model, x->name));
+        rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
     }
     printf("annotations: time on the host of one call, by rank; work of the GPU launched inside them, all together\n");
     RS_TRY(finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES, err));
@@ -231,7 +230,8 @@ static enum rs_status print_annotations(const struct rs_profile *p, struct rs_er
     for (uint32_t i = 0; i < p->nrows; i++)
         for (uint32_t k = 0; k < p->rows[i].ranges.n; k++) {
             const struct rs_range_row *x = &p->rows[i].ranges.rows[k];
-            rows[n++] = (struct named){x->name, 1, i, x->calls, x->wall_ns, x->gpu_ns, x->p50_ns, x->p50_ns, x->share};
+            rows[n++] =
+                (struct named){x->name, 1, i, x->calls, x->wall_ns, x->gpu_ns, x->wall.p50, x->wall.p50, x->share};
         }
     enum rs_status status = print_names(p, rows, merge(rows, n), err);
     free(rows);
@@ -292,6 +292,6 @@ enum rs_status rs_overlap_print(const struct rs_profile *p, struct rs_err *err)
     RS_TRY(print_pipeline(p, err));
     RS_TRY(print_annotations(p, err));
     RS_TRY(print_launches(p, err));
-    for (size_t i = 0; i < p->nconclusion; i++) printf("%s\n", p->conclusion[i]);
+    for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
     return RS_OK;
 }

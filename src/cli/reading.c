@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/commands.h"
+#include "cli/notes.h"
 #include "cli/output.h"
 #include "foreign/formats.h"
 #include "import/import.h"
@@ -42,12 +44,14 @@ int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *in, char *co
                     const char *run)
 {
     struct rs_err err;
+    if (!npaths)
+        return rs_opt_usage(cmd, "nothing to read: name recordings, traces of other tools, or folders of them");
     if (rs_inputs_open(in, paths, npaths, rs_reading_progress, &err) != RS_OK) return rs_print_err(cmd->name, &err);
     if (rs_formats_recognise(in, &err) != RS_OK) {
         rs_inputs_close(in);
         return rs_print_err(cmd->name, &err);
     }
-    for (size_t i = 0; i < in->nunreadable; i++) rs_warn(cmd->name, "%s", in->unreadable[i].why);
+    rs_notes_say_unreadable(cmd->name, in, cmd == &rs_cmd_info);
     size_t runs = in->nruns, before = in->n;
     int bad = rs_reading_choose(cmd, in, run);
     if (bad) {
@@ -71,8 +75,7 @@ int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *in, const 
 
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *in)
 {
-    for (size_t i = 0; i < in->nothers; i++)
-        if (in->others[i].why[0]) rs_warn(cmd->name, "%s", in->others[i].why);
+    rs_notes_say_damage(cmd->name, in, cmd == &rs_cmd_info);
     enum { MOST = 5 }; /* of one file; info --json has them all */
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_recording *r = in->sources[i].recording;
@@ -98,7 +101,7 @@ int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct r
     if (status == RS_OK) status = rs_formats_fill(model, in, rs_reading_progress, &err);
     if (status == RS_OK) status = rs_model_link(model, &err);
     if (status == RS_OK) status = rs_join(model, align, &err);
-    for (uint32_t i = 0; i < model->nnotes; i++) rs_warn(cmd->name, "%s", model->notes[i].text);
+    rs_notes_say(cmd->name, in, model, false);
     if (status == RS_OK) return 0;
     rs_model_free(model);
     return rs_print_err(cmd->name, &err);

@@ -6,16 +6,23 @@
 #include "model/model.h"
 #include "trace/inputs.h"
 
+/* The option that chooses the run; `which` is a const char *. */
+#define RS_RUN_OPT(which)                                                                                              \
+    {                                                                                                                  \
+        RS_OPT_STRING, 0, "run", &(which), "N|all", "which run, where there are several (default: the newest)"         \
+    }
+
 /* Opens what the user named and keeps one run (`run`: NULL = the newest, "all", or a number). Returns 0, or the exit
- * status after the reason was printed. Inputs that cannot be read are said, one line each; the others are used. */
+ * status after the reason was printed, as where nothing was named. Inputs that cannot be read are said, one line each;
+ * the others are used. */
 int rs_reading_open(const struct rs_command *cmd, struct rs_inputs *inputs, char *const *paths, size_t npaths,
                     const char *run);
 
 /* Keeps one run of inputs that were opened with "all". Returns 0, or the exit status after the reason was printed. */
 int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *inputs, const char *run);
 
-/* The model of inputs that are open: imported, joined and, with `align`, on one axis. Notes are said on stderr. Returns 0,
- * or the exit status after the reason was printed; then the model is free already. */
+/* The model of inputs that are open: imported, joined and, with `align`, on one axis. Notes are said on stderr. Returns
+ * 0, or the exit status after the reason was printed; then the model is free already. */
 int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *inputs, struct rs_model *model, bool align);
 
 /* All of it, for commands that need the model alone: opens, joins, complains, closes. */

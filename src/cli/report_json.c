@@ -44,9 +44,12 @@ static void by_func(struct rs_json *j, const struct rs_report *r)
         rs_json_key_str(j, "class", x->class != RS_NONE ? m->classes[x->class].text : NULL);
         rs_json_key_number_or_null(j, "nranks", x->class != RS_NONE ? m->classes[x->class].nranks : -1);
         rs_json_key_str(j, "func", rs_model_text(m, x->func));
-        rs_json_key_u64(j, "bytes", x->bytes);
-        rs_json_key_u64(j, "bytes_min", x->bytes_min);
-        rs_json_key_u64(j, "bytes_max", x->bytes_max);
+        static const char *const sizes[] = {"bytes", "bytes_min", "bytes_max"};
+        for (int k = 0; k < 3; k++)
+            if (x->unsized)
+                rs_json_key_null(j, sizes[k]);
+            else
+                rs_json_key_u64(j, sizes[k], k == 0 ? x->bytes : k == 1 ? x->bytes_min : x->bytes_max);
         rs_json_key_u64(j, "calls", x->calls);
         rs_json_key(j, "time_ns");
         rs_json_object(j);
@@ -277,7 +280,7 @@ static void basis(struct rs_json *j, const struct rs_report *r)
 {
     const struct rs_report_basis *b = &r->basis;
     rs_json_key_u64(j, "ranks", b->ranks);
-    rs_json_key_u64(j, "hosts", b->hosts);
+    rs_json_key_number_or_null(j, "hosts", b->hosts ? (int64_t)b->hosts : -1);
     rs_json_key_number_or_null(j, "world_size", r->view.model->world);
     rs_time_json(j, "from_ns", b->from_ns);
     rs_time_json(j, "to_ns", b->to_ns);

@@ -9,7 +9,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 
-enum { MOST_ROWS = 10, MOST_OPERATIONS = 12, NAME_WIDTH = 60 }; /* in the text; --json has them all */
+enum { MOST_ROWS = 10, MOST_OPERATIONS = 12 }; /* in the text; --json has them all */
 
 /* ---- text ---- */
 
@@ -45,18 +45,9 @@ static void process_cell(struct rs_table *t, const struct rs_statistics *s, uint
         rs_table_cell(t, "?");
 }
 
-/* Names of kernels with their templates fill a screen: their beginning tells them apart mostly. */
 static void name_cell(struct rs_table *t, const struct rs_statistics *s, uint32_t name)
 {
-    const char *text = rs_model_name_text(s->model, name);
-    size_t n = strlen(text);
-    if (n <= NAME_WIDTH) {
-        rs_table_cell(t, "%s", text);
-        return;
-    }
-    n = NAME_WIDTH - 3;
-    while (n && ((unsigned char)text[n] & 0xc0) == 0x80) n--; /* no character is cut */
-    rs_table_cell(t, "%.*s...", (int)n, text);
+    rs_table_name(t, rs_model_name_text(s->model, name));
 }
 
 static void print_operations(const struct rs_statistics *s)

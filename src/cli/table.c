@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "cli/plain.h"
+
 void rs_table_column(struct rs_table *t, enum rs_table_side side, const char *heading)
 {
     assert(t->cells == 0 && t->columns < sizeof(t->side) / sizeof(t->side[0]));
@@ -18,8 +20,18 @@ void rs_table_cell(struct rs_table *t, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
+    rs_plain(text);
     rs_strbuf_add(&t->text, text, strlen(text) + 1);
     t->cells++;
+}
+
+void rs_table_name(struct rs_table *t, const char *name)
+{
+    enum { MOST = 60 };
+    char text[512];
+    snprintf(text, sizeof text, "%s", name);
+    rs_plain_cut(text, MOST);
+    rs_table_cell(t, "%s", text);
 }
 
 /* Characters, not bytes: continuation bytes of UTF-8 take no place. */

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 /* One decimal below 100, none above. `step` is the distance to the next unit: a value that would be rounded up to
  * that much is left to the next unit, where there is one. */
@@ -65,6 +66,16 @@ struct rs_text rs_text_size(uint64_t bytes)
     if (unit == 1 || (bytes % unit * 10 % unit == 0 && unit <= UINT64_MAX / 10240)) return rs_text_bytes(bytes);
     struct rs_text text = rs_text_count(bytes);
     snprintf(text.s + strlen(text.s), sizeof(text.s) - strlen(text.s), " B");
+    return text;
+}
+
+struct rs_text rs_text_when(int64_t ns)
+{
+    struct rs_text text = {""};
+    time_t t = (time_t)(ns / 1000000000);
+    struct tm tm;
+    if (ns > INT64_C(1000000000000000000) && gmtime_r(&t, &tm)) /* of 2001 */
+        strftime(text.s, sizeof(text.s), ", from %Y-%m-%d %H:%M:%S UTC", &tm);
     return text;
 }
 

@@ -14,6 +14,8 @@ struct rs_text rs_text_ns(int64_t ns); /* "870 ns", "12.3 us", "2.0 s", "3 min 0
 struct rs_text rs_text_bytes(uint64_t bytes); /* "512 B", "1.2 MiB" */
 struct rs_text rs_text_size(uint64_t bytes); /* of messages: "8.0 MiB" where that is exact, else "1,051,648 B" */
 struct rs_text rs_text_count(uint64_t count); /* "1,234,567" */
+struct rs_text
+rs_text_when(int64_t ns); /* ", from 2026-11-15 01:07:04 UTC"; "" for times of a tool's own zero: no date */
 struct rs_text rs_text_rate(double gbs); /* GB/s: "0.131", "29.1", "182"; "<0.001"; "?" for NAN */
 
 #endif

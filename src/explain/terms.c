@@ -13,13 +13,6 @@ const struct rs_term_table *rs_term_table(size_t index)
     return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
 }
 
-const struct rs_term_table *rs_term_table_of(const char *format)
-{
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        if (!strcmp(tables[i]->format, format)) return tables[i];
-    return NULL;
-}
-
 /* The next character that matters; 0 at the end. */
 static int next(const char **s)
 {

@@ -25,8 +25,6 @@ struct rs_term_table {
 
 /* The tables, in the order in which they are listed; NULL behind the last. */
 const struct rs_term_table *rs_term_table(size_t index);
-/* The table of a format; NULL: there is none. */
-const struct rs_term_table *rs_term_table_of(const char *format);
 
 /* Whether a typed word means this term: case, quotes, spaces, dashes and underscores do not matter, and the beginning
  * of NCCL's states may be left out ("SendGpuWait" for "ProxyStepSendGPUWait"). */

@@ -57,8 +57,31 @@ static enum rs_status take_proxies(struct rs_comma *p, struct rs_scan *s, struct
     return RS_OK;
 }
 
-/* The object that the scanner is in. `parent`: the operation that it is a proxy operation of. All keys of both kinds are
- * taken, since their order is not fixed and the kind may come last. */
+static enum rs_status keep_op(struct rs_comma *p, const struct rs_comma_op *op, struct rs_err *err)
+{
+    RS_ROOM(p->ops, p->n_ops, p->ops_cap, err);
+    p->ops[p->n_ops++] = *op;
+    return RS_OK;
+}
+
+/* `op` holds what both kinds have. */
+static enum rs_status keep_proxy(struct rs_comma *p, const struct rs_comma_proxy *x, const struct rs_comma_op *op,
+                                 struct rs_err *err)
+{
+    RS_ROOM(p->proxies, p->n_proxies, p->proxies_cap, err);
+    struct rs_comma_proxy *to = &p->proxies[p->n_proxies++];
+    *to = *x;
+    to->comm = op->comm;
+    to->rank = op->rank;
+    to->peer = op->peer;
+    to->pid = op->pid;
+    to->start_ns = op->start_ns;
+    to->dur_ns = op->dur_ns;
+    return RS_OK;
+}
+
+/* The object that the scanner is in. `parent`: the operation that it is a proxy operation of. All keys of both kinds
+ * are taken, since their order is not fixed and the kind may come last. */
 static enum rs_status take_event(struct rs_comma *p, struct rs_scan *s, uint32_t parent, struct rs_err *err)
 {
     struct rs_comma_op op = {.rank = -1,
@@ -127,26 +150,13 @@ static enum rs_status take_event(struct rs_comma *p, struct rs_scan *s, uint32_t
     op.p2p = !strcmp(cat, "P2P");
     bool proxy = parent != RS_COMMA_NONE || !strcmp(cat, "PROXY");
     if (s->cut || (!proxy && !op.p2p && strcmp(cat, "COLL") != 0)) {
-        p->other_objects += !s->cut;
         p->n_proxies = proxies;
         p->n_steps = steps;
         return RS_OK;
     }
-    if (!proxy) {
-        RS_ROOM(p->ops, p->n_ops, p->ops_cap, err);
-        p->ops[p->n_ops++] = op;
-        return RS_OK;
-    }
+    if (!proxy) return keep_op(p, &op, err);
     if (parent == RS_COMMA_NONE) p->n_proxies = proxies; /* a proxy operation has none below it */
-    x.comm = op.comm;
-    x.rank = op.rank;
-    x.peer = op.peer;
-    x.pid = op.pid;
-    x.start_ns = op.start_ns;
-    x.dur_ns = op.dur_ns;
-    RS_ROOM(p->proxies, p->n_proxies, p->proxies_cap, err);
-    p->proxies[p->n_proxies++] = x;
-    return RS_OK;
+    return keep_proxy(p, &x, &op, err);
 }
 
 static enum rs_status read_all(struct rs_comma *p, struct rs_scan *s, const char *path, struct rs_err *err)
@@ -201,8 +211,9 @@ void rs_comma_free(struct rs_comma *p)
     *p = (struct rs_comma){0};
 }
 
-bool rs_comma_recognise(const char *head, size_t n)
+bool rs_comma_is(const char *path, const char *head, size_t n)
 {
+    (void)path;
     size_t i = 0;
     while (i < n && (head[i] == ' ' || head[i] == '\n' || head[i] == '[' || head[i] == '\r')) i++;
     /* "comm_hash" is CoMMA's alone: NCCL's example profiler writes CommHash. */

@@ -1,8 +1,10 @@
-/* The latency file of Google's CoMMA (NCCL_PROFILER_LATENCY_FILE): JSON objects one after the other, on a line each or not.
+/* The latency file of Google's CoMMA (NCCL_PROFILER_LATENCY_FILE): JSON objects one after the other, on a line each or
+ * not.
  *
- * Times are µs of the host. CoMMA sees no kernels: `dur` is mostly the time of enqueueing, `child_*` is from the first to the
- * last proxy operation, the nearest thing to the time of execution. Small operations and many receives are left out by its
- * defaults. Everything belongs to the struct until rs_comma_free(); texts end with a 0. One thread at a time. */
+ * Times are µs of the host. CoMMA sees no kernels: `dur` is mostly the time of enqueueing, `child_*` is from the first
+ * to the last proxy operation, the nearest thing to the time of execution. Small operations and many receives are left
+ * out by its defaults. Everything belongs to the struct until rs_comma_free(); texts end with a 0. One thread at a
+ * time. */
 #ifndef RS_FOREIGN_COMMA_H
 #define RS_FOREIGN_COMMA_H
 
@@ -42,13 +44,12 @@ struct rs_comma {
     struct rs_comma_proxy *proxies;
     struct rs_comma_step *steps;
     uint32_t n_ops, n_proxies, n_steps;
-    uint64_t other_objects; /* of no kind that is known */
     struct rs_err damage; /* code RS_OK: none; else path, byte and reason */
     uint32_t ops_cap, proxies_cap, steps_cap;
 };
 
 /* Whether a file that begins so is CoMMA's. 4 KiB are enough. */
-bool rs_comma_recognise(const char *head, size_t n);
+bool rs_comma_is(const char *path, const char *head, size_t n);
 
 /* RS_BAD_INPUT when there is no whole operation in it. Free in any case. */
 enum rs_status rs_comma_read(struct rs_comma *p, const char *path, struct rs_err *err);

@@ -1,26 +1,15 @@
-#include <stdio.h>
-
 #include "foreign/comma.h"
 #include "foreign/comma_model.h"
 #include "foreign/fills.h"
-
-bool rs_comma_fits(const char *path, const char *head, size_t n)
-{
-    (void)path;
-    return rs_comma_recognise(head, n);
-}
 
 static enum rs_status add(struct rs_model *m, struct rs_other *file, struct rs_err *err)
 {
     struct rs_comma rows;
     enum rs_status status = rs_comma_read(&rows, file->path, err);
     if (status == RS_OK) status = rs_comma_to_model(m, &rows, file->path, &file->proc, err);
-    if (status == RS_OK && rows.damage.code != RS_OK) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", rows.damage.msg);
-    } else if (status == RS_BAD_INPUT) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", err->msg);
+    if (status == RS_OK && rows.damage.code != RS_OK) rs_other_incomplete(file, &rows.damage);
+    if (status == RS_BAD_INPUT) {
+        rs_other_incomplete(file, err);
         status = RS_OK;
     }
     rs_comma_free(&rows);

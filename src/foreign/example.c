@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/room.h"
 #include "foreign/example_who.h"
@@ -80,7 +81,7 @@ bool rs_example_name(const char *path, uint64_t *comm, int32_t *rank)
 bool rs_example_is(const char *path, const char *text, size_t n)
 {
     struct rs_scan s;
-    struct rs_example_texts texts = {0};
+    struct rs_texts texts = {0};
     struct rs_example_event e;
     enum rs_example_line line = RS_EX_STRANGE;
     bool again, is = false;
@@ -92,7 +93,7 @@ bool rs_example_is(const char *path, const char *text, size_t n)
         bool known = (line == RS_EX_BEGIN || line == RS_EX_END) && e.kind != RS_EX_OTHER;
         is = known || (line == RS_EX_EMPTY && rs_scan_next(&s) == RS_T_CLOSE && rs_example_name(path, &comm, &rank));
     }
-    rs_example_texts_free(&texts);
+    rs_texts_free(&texts);
     rs_scan_free(&s);
     return is;
 }
@@ -233,13 +234,7 @@ static enum rs_status list_sleeps(struct rs_example *d, struct rs_err *err)
 int64_t rs_example_sleep_after(const struct rs_example *d, int64_t ns)
 {
     uint32_t low = 0, high = d->nsleeps;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (d->events[d->sleeps[middle]].begin < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RS_BISECT(low, high, middle, d->events[d->sleeps[middle]].begin < ns);
     return low < d->nsleeps && ns != RS_TIME_NONE ? d->events[d->sleeps[low]].begin : RS_TIME_NONE;
 }
 
@@ -318,6 +313,6 @@ void rs_example_close(struct rs_example *d)
     free(d->ranks);
     free(d->sleeps);
     rs_map_free(&d->rank_index);
-    rs_example_texts_free(&d->texts);
+    rs_texts_free(&d->texts);
     *d = (struct rs_example){.rank = -1};
 }

@@ -8,19 +8,19 @@
 
 enum { LONGEST_TEXT = 256 };
 
-static enum rs_status take_text(const struct rs_scan *s, struct rs_example_texts *t, uint16_t *id, struct rs_err *err)
+static enum rs_status take_text(const struct rs_scan *s, struct rs_texts *t, uint16_t *id, struct rs_err *err)
 {
     char text[LONGEST_TEXT];
     rs_scan_text(s, text, sizeof text);
-    return rs_example_text_id(t, text, id, err);
+    return rs_texts_small_id(t, text, strlen(text), id, err);
 }
 
 /* 2.23 wrote ncclDataType_t as a number. */
-static enum rs_status take_dtype(const struct rs_scan *s, struct rs_example_texts *t, uint16_t *id, struct rs_err *err)
+static enum rs_status take_dtype(const struct rs_scan *s, struct rs_texts *t, uint16_t *id, struct rs_err *err)
 {
     uint64_t number;
     const char *name = rs_scan_u64(s, &number) && number < 256 ? rs_nccl_datatype_v1((unsigned)number) : NULL;
-    if (name) return rs_example_text_id(t, name, id, err);
+    if (name) return rs_texts_small_id(t, name, strlen(name), id, err);
     return take_text(s, t, id, err);
 }
 
@@ -115,8 +115,8 @@ static int32_t take_i32(const struct rs_scan *s)
     return rs_scan_i64(s, &v) && v >= INT32_MIN && v <= INT32_MAX ? (int32_t)v : -1;
 }
 
-static enum rs_status take_field(const struct rs_scan *s, size_t i, struct rs_example_texts *texts,
-                                 struct rs_example_args *a, struct rs_err *err)
+static enum rs_status take_field(const struct rs_scan *s, size_t i, struct rs_texts *texts, struct rs_example_args *a,
+                                 struct rs_err *err)
 {
     void *to = (char *)a + fields[i].at;
     uint64_t v;
@@ -152,8 +152,8 @@ static int field_of(const struct rs_scan *s)
     return -1;
 }
 
-enum rs_status rs_example_args_read(struct rs_scan *s, struct rs_example_texts *texts, struct rs_example_args *args,
-                                    bool *fine, bool *again, struct rs_err *err)
+enum rs_status rs_example_args_read(struct rs_scan *s, struct rs_texts *texts, struct rs_example_args *args, bool *fine,
+                                    bool *again, struct rs_err *err)
 {
     unsigned depth = s->depth;
     int state = -1;

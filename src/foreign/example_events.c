@@ -11,13 +11,14 @@ enum { LONGEST_TEXT = 256 };
 
 struct line {
     struct rs_scan *s;
-    struct rs_example_texts *texts;
+    struct rs_texts *texts;
     struct rs_example_args args;
     char ph; /* 0: none */
     unsigned keys;
 };
 
-enum rs_example_kind rs_example_category(const char *cat)
+/* The kind that a category is called by; RS_EX_OTHER: none. PROXY is RS_EX_PROXY_OP. */
+static enum rs_example_kind kind_of_category(const char *cat)
 {
     static const char *const names[RS_EX_KINDS] = {
         [RS_EX_GROUP_API] = "GROUP_API",
@@ -58,12 +59,71 @@ static enum rs_example_wait wait_of(const char *name)
 
 static void tell_kind(struct rs_example_event *e, const char *cat, const char *name)
 {
-    e->kind = (uint8_t)rs_example_category(cat);
+    e->kind = (uint8_t)kind_of_category(cat);
     bool ctrl = !strcmp(name, "Idle") || !strcmp(name, "Sleep") || !strcmp(name, "Append");
     if (e->kind == RS_EX_PROXY_OP && ctrl) e->kind = RS_EX_PROXY_CTRL;
 }
 
-/* Puts the arguments where the event's kind keeps them. */
+/* ---- arguments: to where the kind of the event keeps them ---- */
+
+static void put_work(struct rs_example_event *e, const struct rs_example_args *a, const char *name)
+{
+    e->work.seq = a->seq;
+    e->work.count = a->count;
+    e->work.peer = a->peer;
+    e->work.nchannels = a->nchannels;
+    e->work.dtype = a->dtype;
+    e->work.algo = a->algo;
+    e->work.proto = a->proto;
+    e->work.is_send = !strcmp(name, "Send");
+    if (!a->has_comm || a->rank < 0) return;
+    e->comm = a->comm;
+    e->rank = a->rank;
+    e->who = RS_EX_WHO_OWN;
+}
+
+static void put_proxy(struct rs_example_event *e, const struct rs_example_args *a, const char *name)
+{
+    e->proxy.bytes = a->bytes;
+    memcpy(e->proxy.at, a->at, sizeof a->at);
+    memcpy(e->proxy.done, a->done, sizeof a->done);
+    e->proxy.channel = a->channel;
+    e->proxy.peer = a->peer;
+    e->proxy.steps = a->steps;
+    e->proxy.chunk = a->chunk;
+    e->proxy.is_send = strstr(name, "Send") != NULL;
+    e->proxy.phase = !strncmp(name, "Schedule", 8)   ? RS_EX_SCHEDULE
+                     : !strncmp(name, "Progress", 8) ? RS_EX_PROGRESS
+                                                     : RS_EX_WHOLE;
+}
+
+static void put_wire(struct rs_example_event *e, const struct rs_example_args *a)
+{
+    e->wire.wr_id = a->wr_id;
+    e->wire.bytes = a->bytes;
+    e->wire.device = a->device;
+    e->wire.qp = a->qp;
+    e->wire.opcode = a->opcode;
+    e->wire.sock = a->sock;
+    e->wire.op = a->op;
+}
+
+static void put_ce(struct rs_example_event *e, const struct rs_example_args *a)
+{
+    e->ce.id = a->event_id;
+    e->ce.count = a->count;
+    e->ce.bytes = a->bytes;
+    e->ce.gpu_us = a->gpu_us;
+    e->ce.cpu_begin = a->cpu_begin;
+    e->ce.cpu_end = a->cpu_end;
+    e->ce.cpu_ns = a->cpu_ns;
+    e->ce.nranks = a->nranks;
+    e->ce.nops = a->nops;
+    e->ce.dtype = a->dtype;
+    e->ce.strategy = a->strategy;
+    e->ce.type = a->type;
+}
+
 static void put_args(struct rs_example_event *e, const struct rs_example_args *a, const char *name)
 {
     switch ((enum rs_example_kind)e->kind) {
@@ -85,33 +145,8 @@ static void put_args(struct rs_example_event *e, const struct rs_example_args *a
         e->launch.group = a->group;
         break;
     case RS_EX_COLL:
-    case RS_EX_P2P:
-        e->work.seq = a->seq;
-        e->work.count = a->count;
-        e->work.peer = a->peer;
-        e->work.nchannels = a->nchannels;
-        e->work.dtype = a->dtype;
-        e->work.algo = a->algo;
-        e->work.proto = a->proto;
-        e->work.is_send = !strcmp(name, "Send");
-        if (!a->has_comm || a->rank < 0) break;
-        e->comm = a->comm;
-        e->rank = a->rank;
-        e->who = RS_EX_WHO_OWN;
-        break;
-    case RS_EX_PROXY_OP:
-        e->proxy.bytes = a->bytes;
-        memcpy(e->proxy.at, a->at, sizeof a->at);
-        memcpy(e->proxy.done, a->done, sizeof a->done);
-        e->proxy.channel = a->channel;
-        e->proxy.peer = a->peer;
-        e->proxy.steps = a->steps;
-        e->proxy.chunk = a->chunk;
-        e->proxy.is_send = strstr(name, "Send") != NULL;
-        e->proxy.phase = !strncmp(name, "Schedule", 8)   ? RS_EX_SCHEDULE
-                         : !strncmp(name, "Progress", 8) ? RS_EX_PROGRESS
-                                                         : RS_EX_WHOLE;
-        break;
+    case RS_EX_P2P: put_work(e, a, name); break;
+    case RS_EX_PROXY_OP: put_proxy(e, a, name); break;
     case RS_EX_PROXY_CTRL:
         e->ctrl.appended = a->appended;
         e->ctrl.what = *name == 'I' ? RS_EX_IDLE : *name == 'S' ? RS_EX_SLEEP : RS_EX_APPEND;
@@ -126,31 +161,10 @@ static void put_args(struct rs_example_event *e, const struct rs_example_args *a
         e->kernel.channel = a->channel;
         break;
     case RS_EX_IB:
-    case RS_EX_SOCKET:
-        e->wire.wr_id = a->wr_id;
-        e->wire.bytes = a->bytes;
-        e->wire.device = a->device;
-        e->wire.qp = a->qp;
-        e->wire.opcode = a->opcode;
-        e->wire.sock = a->sock;
-        e->wire.op = a->op;
-        break;
+    case RS_EX_SOCKET: put_wire(e, a); break;
     case RS_EX_CE_COLL:
     case RS_EX_CE_SYNC:
-    case RS_EX_CE_BATCH:
-        e->ce.id = a->event_id;
-        e->ce.count = a->count;
-        e->ce.bytes = a->bytes;
-        e->ce.gpu_us = a->gpu_us;
-        e->ce.cpu_begin = a->cpu_begin;
-        e->ce.cpu_end = a->cpu_end;
-        e->ce.cpu_ns = a->cpu_ns;
-        e->ce.nranks = a->nranks;
-        e->ce.nops = a->nops;
-        e->ce.dtype = a->dtype;
-        e->ce.strategy = a->strategy;
-        e->ce.type = a->type;
-        break;
+    case RS_EX_CE_BATCH: put_ce(e, a); break;
     case RS_EX_OTHER:
     case RS_EX_KINDS: break;
     }
@@ -162,8 +176,8 @@ static enum rs_status finish(struct line *l, struct rs_example_event *e, const c
     *line = !l->keys ? RS_EX_EMPTY : !*cat || !*name || !l->ph ? RS_EX_STRANGE : l->ph == 'b' ? RS_EX_BEGIN : RS_EX_END;
     if (*line == RS_EX_EMPTY || *line == RS_EX_STRANGE) return RS_OK;
     tell_kind(e, cat, name);
-    RS_TRY(rs_example_text_id(l->texts, name, &e->name, err));
-    RS_TRY(rs_example_text_id(l->texts, cat, &e->cat, err));
+    RS_TRY(rs_texts_small_id(l->texts, name, strlen(name), &e->name, err));
+    RS_TRY(rs_texts_small_id(l->texts, cat, strlen(cat), &e->cat, err));
     if (*line == RS_EX_BEGIN) put_args(e, &l->args, name);
     return RS_OK;
 }
@@ -192,7 +206,7 @@ static int key_of(const struct rs_scan *s)
     return -1;
 }
 
-enum rs_status rs_example_line(struct rs_scan *s, struct rs_example_texts *texts, struct rs_example_event *e,
+enum rs_status rs_example_line(struct rs_scan *s, struct rs_texts *texts, struct rs_example_event *e,
                                enum rs_example_line *line, bool *again, struct rs_err *err)
 {
     struct line l = {.s = s, .texts = texts, .args = rs_example_no_args};

@@ -1,10 +1,11 @@
 /* Events of NCCL's example profiler, one line of its dump at a time.
  *
- * A dump is an array of begin ("b") and end ("e") lines. A begin line becomes one rs_example_event with its arguments as
- * they stand there (64-bit integers exact, pointers as numbers, datatypes bare or quoted as text); an end line only gives
- * the time. What the versions call differently has one name here: nMaxChannels (2.23 to 2.26) is nchannels, a datatype
- * given as a number (2.23) becomes NCCL's name of it. Names and other texts are ids of a rs_example_texts, which owns them.
- * Times are ns since the plugin's first init in that process; "0.000000" is RS_TIME_NONE. One thread at a time. */
+ * A dump is an array of begin ("b") and end ("e") lines. A begin line becomes one rs_example_event with its arguments
+ * as they stand there (64-bit integers exact, pointers as numbers, datatypes bare or quoted as text); an end line only
+ * gives the time. What the versions call differently has one name here: nMaxChannels (2.23 to 2.26) is nchannels, a
+ * datatype given as a number (2.23) becomes NCCL's name of it. Names and other texts are ids of a rs_texts, which owns
+ * them. Times are ns since the plugin's first init in that process; "0.000000" is RS_TIME_NONE. One thread at a
+ * time. */
 #ifndef RS_FOREIGN_EXAMPLE_EVENTS_H
 #define RS_FOREIGN_EXAMPLE_EVENTS_H
 
@@ -13,7 +14,7 @@
 
 #include "base/err.h"
 #include "base/scan.h"
-#include "foreign/example_texts.h"
+#include "base/texts.h"
 
 enum rs_example_kind {
     RS_EX_OTHER, /* a category that we do not know: name and times only */
@@ -142,12 +143,9 @@ enum rs_example_line {
     RS_EX_STRANGE, /* an object, but not such a line */
 };
 
-/* Reads the rest of the line whose '{' the scanner gave last. *again: the scanner stands behind the '{' of the next line
- * already, because this one was broken. */
-enum rs_status rs_example_line(struct rs_scan *s, struct rs_example_texts *texts, struct rs_example_event *event,
+/* Reads the rest of the line whose '{' the scanner gave last. *again: the scanner stands behind the '{' of the next
+ * line already, because this one was broken. */
+enum rs_status rs_example_line(struct rs_scan *s, struct rs_texts *texts, struct rs_example_event *event,
                                enum rs_example_line *line, bool *again, struct rs_err *err);
-
-/* The kind that a category is called by; RS_EX_OTHER: none. PROXY is RS_EX_PROXY_OP. */
-enum rs_example_kind rs_example_category(const char *cat);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "model/model.h"
 
 uint32_t rs_example_outermost(const struct rs_example *d, uint32_t event)
@@ -75,13 +76,7 @@ const struct rs_example_launch *rs_example_launch_of(const struct rs_example_lau
                                     .event = RS_NONE};
     if (e->rank < 0 || e->who == RS_EX_WHO_NONE) return NULL;
     uint32_t low = 0, high = x->n;
-    while (low < high) { /* the first behind the operation's begin */
-        uint32_t mid = low + (high - low) / 2;
-        if (by_owner(&x->rows[mid], &key) <= 0)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, by_owner(&x->rows[mid], &key) <= 0); /* the first behind the operation's begin */
     if (low && !compare_owner(&x->rows[low - 1], &key)) return &x->rows[low - 1];
     return low < x->n && !compare_owner(&x->rows[low], &key) ? &x->rows[low] : NULL;
 }

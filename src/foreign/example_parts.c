@@ -46,8 +46,7 @@ static const struct rs_example *dump_of(const struct work *w, uint32_t k)
 
 static uint64_t name_key(const struct rs_example *d, const struct rs_example_event *e)
 {
-    uint64_t h = rs_mix(e->comm, 3);
-    for (const char *s = rs_example_text(&d->texts, e->name); *s; s++) h = rs_mix(h, (unsigned char)*s);
+    uint64_t h = rs_mix_text(rs_mix(e->comm, 3), rs_texts_at(&d->texts, e->name));
     return h;
 }
 
@@ -128,7 +127,7 @@ static enum rs_status lose(struct work *w, const struct item *it, struct rs_err 
 static enum rs_status string_of(struct work *w, const struct rs_example *d, uint16_t text, uint16_t *id,
                                 struct rs_err *err)
 {
-    return rs_model_string(w->m, rs_example_text(&d->texts, text), id, err);
+    return rs_model_string(w->m, rs_texts_at(&d->texts, text), id, err);
 }
 
 static bool has_root(const char *func)
@@ -193,7 +192,7 @@ static enum rs_status describe(struct work *w, uint32_t i, const struct item *it
                                           : is_call(e)                                           ? e
                                                                                                  : NULL;
     struct rs_parts *t = &w->m->parts;
-    const char *func = rs_example_text(&d->texts, e->name);
+    const char *func = rs_texts_at(&d->texts, e->name);
     RS_TRY(string_of(w, d, e->name, &t->func[i], err));
     if (call && call != e && call->call.captured > 0) RS_TRY(set_captured(w, i, it->dump, e->parent, err));
     int64_t asked = call ? time_of(d, call == e ? it->event : e->parent, RS_TIME_NONE) : e->begin;
@@ -216,7 +215,7 @@ static enum rs_status describe(struct work *w, uint32_t i, const struct item *it
         RS_TRY(string_of(w, d, e->work.algo, &t->algo[i], err));
         RS_TRY(string_of(w, d, e->work.proto, &t->proto[i], err));
         if (e->kind == RS_EX_COLL && !strcmp(func, "AllReduce") &&
-            !strcmp(rs_example_text(&d->texts, e->work.algo), "TREE"))
+            !strcmp(rs_texts_at(&d->texts, e->work.algo), "TREE"))
             t->flags[i] |= RS_PART_END_EARLY;
         break;
     case RS_EX_CE_COLL:

@@ -29,17 +29,10 @@ struct rs_example_trait {
     int64_t d, at; /* host clock less GPU's, at most, and host ns of when; at RS_TIME_NONE: not known */
 };
 
-static uint64_t hash_of(const char *text, size_t n)
-{
-    uint64_t h = n;
-    for (size_t i = 0; i < n; i++) h = rs_mix(h, (unsigned char)text[i]);
-    return h;
-}
-
 static uint64_t place_of(const struct rs_example *d)
 {
     const char *slash = strrchr(d->path, '/');
-    return rs_mix(hash_of(d->path, slash ? (size_t)(slash - d->path) : 0), d->pid);
+    return rs_mix_bytes(d->pid, d->path, slash ? (size_t)(slash - d->path) : 0);
 }
 
 static uint64_t rank_key(uint64_t comm, int32_t rank)
@@ -54,8 +47,8 @@ static uint64_t stream_key(const struct rs_example_rank *r)
 
 static uint64_t coll_key(const struct rs_example *d, const struct rs_example_event *e)
 {
-    const char *name = rs_example_text(&d->texts, e->name);
-    return rs_mix(rs_mix(e->comm, e->work.seq), hash_of(name, strlen(name)));
+    const char *name = rs_texts_at(&d->texts, e->name);
+    return rs_mix_text(rs_mix(e->comm, e->work.seq), name);
 }
 
 /* ---- what a file has to say of its axis ---- */
@@ -63,9 +56,9 @@ static uint64_t coll_key(const struct rs_example *d, const struct rs_example_eve
 /* Ends of other functions, and of trees, are not after all starts. */
 static bool tells(const struct rs_example *d, const struct rs_example_event *e)
 {
-    const char *name = rs_example_text(&d->texts, e->name);
+    const char *name = rs_texts_at(&d->texts, e->name);
     return e->kind == RS_EX_COLL && e->who == RS_EX_WHO_OWN && e->begin != RS_TIME_NONE && e->work.seq != UINT64_MAX &&
-           strcmp(rs_example_text(&d->texts, e->work.algo), "TREE") != 0 &&
+           strcmp(rs_texts_at(&d->texts, e->work.algo), "TREE") != 0 &&
            (!strcmp(name, "AllReduce") || !strcmp(name, "AllGather") || !strcmp(name, "ReduceScatter"));
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/bytes.h"
 #include "base/strbuf.h"
 #include "foreign/flight_rows.h"
@@ -53,12 +54,13 @@ static bool is_json(const char *text, size_t n)
     return found;
 }
 
-bool rs_flight_is(const void *bytes, size_t n)
+bool rs_flight_is(const char *path, const char *head, size_t n)
 {
+    (void)path;
     static const char *const words[] = {"pg_config", "pg_status", "comm_lib_version", "record_id", "profiling_name"};
-    if (!rs_pickle_is(bytes, n)) return is_json(bytes, n);
+    if (!rs_pickle_is(head, n)) return is_json(head, n);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (memmem(bytes, n, words[i], strlen(words[i]))) return true;
+        if (memmem(head, n, words[i], strlen(words[i]))) return true;
     return false;
 }
 
@@ -93,7 +95,8 @@ int64_t rs_flight_rank_of_name(const char *path)
     return rank;
 }
 
-const struct rs_flight_group *rs_flight_group_of(const struct rs_flight *f, const struct rs_flight_entry *e)
+/* NULL: not in the dump. */
+static const struct rs_flight_group *group_of(const struct rs_flight *f, const struct rs_flight_entry *e)
 {
     for (uint32_t i = 0; i < f->n_groups; i++)
         if (!strcmp(f->groups[i].name, e->pg_name)) return &f->groups[i];
@@ -103,13 +106,7 @@ const struct rs_flight_group *rs_flight_group_of(const struct rs_flight *f, cons
 static bool has_rank(const struct rs_flight_group *g, int32_t rank)
 {
     uint32_t low = 0, high = g->n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (g->ranks[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RS_BISECT(low, high, middle, g->ranks[middle] < rank);
     return low < g->n && g->ranks[low] == rank;
 }
 
@@ -120,7 +117,7 @@ static int64_t rank_of_content(const struct rs_flight *f)
         const struct rs_flight_entry *e = &f->entries[i];
         if (e->src < 0 || (strcmp(e->op, "send") && strcmp(e->op, "recv"))) continue;
         uint32_t mine = (uint32_t)(strcmp(e->op, "send") ? e->dst : e->src);
-        const struct rs_flight_group *g = rs_flight_group_of(f, e);
+        const struct rs_flight_group *g = group_of(f, e);
         return g && mine < g->n ? g->ranks[mine] : -1;
     }
     int64_t only = -1;
@@ -261,11 +258,7 @@ static enum rs_status finish(struct rs_flight_rows *r, enum rs_status status, st
     }
     if (f->rank_inside < 0) f->rank_inside = rank_of_content(f);
     f->rank = rs_flight_rank_of_name(r->path);
-    f->rank_from = f->rank >= 0 ? RS_FLIGHT_RANK_OF_NAME : RS_FLIGHT_NO_RANK;
-    if (f->rank < 0 && f->rank_inside >= 0) {
-        f->rank = f->rank_inside;
-        f->rank_from = RS_FLIGHT_RANK_OF_CONTENT;
-    }
+    if (f->rank < 0) f->rank = f->rank_inside;
     return RS_OK;
 }
 

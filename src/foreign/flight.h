@@ -1,9 +1,9 @@
 /* Dumps of PyTorch's Flight Recorder, pickle or JSON, as plain structs.
  *
- * A dump is what one rank knew when it was written: its process groups, how far each had come, and the last operations it
- * was asked for. The struct owns everything in it until rs_flight_free(). One thread at a time.
- * There is one time that is true: created_ns, when the host asked for the operation. `discovered` is when the watchdog
- * looked, up to hundreds of ms late: evidence that something had happened by then, never when. */
+ * A dump is what one rank knew when it was written: its process groups, how far each had come, and the last operations
+ * it was asked for. The struct owns everything in it until rs_flight_free(). One thread at a time. There is one time
+ * that is true: created_ns, when the host asked for the operation. `discovered` is when the watchdog looked, up to
+ * hundreds of ms late: evidence that something had happened by then, never when. */
 #ifndef RS_FOREIGN_FLIGHT_H
 #define RS_FOREIGN_FLIGHT_H
 
@@ -15,7 +15,6 @@
 #include "base/err.h"
 
 enum rs_flight_state { RS_FLIGHT_UNKNOWN, RS_FLIGHT_SCHEDULED, RS_FLIGHT_STARTED, RS_FLIGHT_COMPLETED };
-enum rs_flight_rank { RS_FLIGHT_NO_RANK, RS_FLIGHT_RANK_OF_NAME, RS_FLIGHT_RANK_OF_CONTENT };
 
 struct rs_flight_tensor {
     const int64_t *sizes; /* as many as it has dimensions; none: one element */
@@ -31,19 +30,16 @@ struct rs_flight_tensors {
 /* Texts are "" and numbers -1 where the dump has none. */
 struct rs_flight_entry {
     int64_t record_id, pg_id;
-    int64_t collective_seq, p2p_seq, op_id;
+    int64_t collective_seq, p2p_seq;
     const char *pg_name, *pg_desc; /* names return with other ranks: a group is its name and its ranks */
     const char *name; /* "nccl:all_reduce", "nccl:send 1->2", "nccl:recv 3<-0", "nccl:coalesced" */
     const char *op; /* its word: "all_reduce", "send" */
     int32_t src, dst; /* of a send or recv: ranks in the group, in the order of its sorted ranks */
-    const char *thread_name;
-    int64_t thread_id;
     int64_t created_ns; /* Unix time */
     int64_t duration_ns; /* measured on the GPU, where that was switched on */
     struct rs_flight_tensors in, out;
     enum rs_flight_state state;
     bool is_p2p, retired;
-    int64_t timeout_ms;
     struct {
         int64_t started_ns, completed_ns; /* 0: not seen */
     } discovered;
@@ -63,8 +59,7 @@ struct rs_flight_status {
 
 struct rs_flight {
     const char *version, *comm_version; /* "2.10"; NCCL's */
-    int64_t rank; /* -1: not known */
-    enum rs_flight_rank rank_from;
+    int64_t rank; /* of its name, else of its content; -1: not known */
     int64_t rank_inside; /* what the content says, -1: nothing; another one than `rank`: the file was renamed */
     bool pickle; /* else JSON */
     struct rs_flight_group *groups;
@@ -78,7 +73,7 @@ struct rs_flight {
 };
 
 /* Whether a file that begins with these bytes (a few thousand, unpacked) is such a dump. */
-bool rs_flight_is(const void *bytes, size_t n);
+bool rs_flight_is(const char *path, const char *head, size_t n);
 
 /* Fails when nothing can be had from it; a dump that is damaged further on is read up to there, see `damage`. */
 enum rs_status rs_flight_read(struct rs_flight *f, const char *path, struct rs_err *err);
@@ -90,7 +85,5 @@ void rs_flight_free(struct rs_flight *f);
 int64_t rs_flight_rank_of_name(const char *path);
 /* Elements of all tensors; -1: more than 64 bits hold, or a size below 0. */
 int64_t rs_flight_elements(const struct rs_flight_tensors *t);
-/* The group of an entry, NULL: not in the dump. */
-const struct rs_flight_group *rs_flight_group_of(const struct rs_flight *f, const struct rs_flight_entry *e);
 
 #endif

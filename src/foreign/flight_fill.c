@@ -7,12 +7,6 @@
 #include "foreign/flight.h"
 #include "foreign/flight_model.h"
 
-bool rs_flight_fits(const char *path, const char *head, size_t n)
-{
-    (void)path;
-    return rs_flight_is(head, n);
-}
-
 /* A file, and whose dump it is. */
 struct dump {
     struct rs_other *file;
@@ -33,8 +27,7 @@ struct said {
 /* A file that cannot be used is no failure of the others. */
 static enum rs_status failed(struct rs_other *file, enum rs_status status, const struct rs_err *err)
 {
-    file->complete = false;
-    snprintf(file->why, sizeof file->why, "%s", err->msg);
+    rs_other_incomplete(file, err);
     return status == RS_NO_MEMORY ? status : RS_OK;
 }
 
@@ -99,10 +92,7 @@ static enum rs_status add(struct rs_model *m, struct said *said, struct dump *d,
     struct rs_other *file = d->file;
     enum rs_status status = rs_flight_read(&f, file->path, err);
     if (status != RS_OK) return failed(file, status, err);
-    if (f.damage.code != RS_OK) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", f.damage.msg);
-    }
+    if (f.damage.code != RS_OK) rs_other_incomplete(file, &f.damage);
     status = rs_flight_to_model(m, &f, file->path, &file->proc, err);
     if (status == RS_OK && f.rank_inside >= 0 && f.rank_inside != f.rank)
         status = rs_model_note(m, err, "%s: its name says rank %" PRId64 ", its content rank %" PRId64, file->path,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/mix.h"
 #include "foreign/torch.h"
 #include "nccl/abi.h"
@@ -120,13 +121,7 @@ static enum rs_status describe_comm(struct work *w, uint32_t comm, const struct 
 static int32_t rank_in(const struct rs_flight_group *g, int64_t rank)
 {
     uint32_t low = 0, high = g ? g->n : 0;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (g->ranks[mid] < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, g->ranks[mid] < rank);
     return g && low < g->n && g->ranks[low] == rank ? (int32_t)low : -1;
 }
 

@@ -136,24 +136,20 @@ enum rs_status rs_flight_rows_entry(struct rs_flight_rows *r, const struct rs_va
         .pg_id = rs_value_i64(rs_value_get(entry, "pg_id"), -1),
         .collective_seq = rs_value_i64(seq ? seq : rs_value_get(entry, "seq_id"), -1), /* its name before 2.1 */
         .p2p_seq = rs_value_i64(rs_value_get(entry, "p2p_seq_id"), -1),
-        .op_id = rs_value_i64(rs_value_get(entry, "op_id"), -1),
         .src = -1,
         .dst = -1,
         .pg_name = "",
         .pg_desc = "",
-        .thread_id = rs_value_i64(rs_value_get(entry, "thread_id"), -1),
         .created_ns = rs_value_i64(rs_value_get(entry, "time_created_ns"), -1),
         .duration_ns = duration(rs_value_get(entry, "duration_ms")),
         .state = state(rs_value_get(entry, "state")),
         .is_p2p = rs_value_i64(rs_value_get(entry, "is_p2p"), 0) == 1,
         .retired = rs_value_i64(rs_value_get(entry, "retired"), 0) == 1,
-        .timeout_ms = rs_value_i64(rs_value_get(entry, "timeout_ms"), -1),
         .discovered = {rs_value_i64(rs_value_get(entry, "time_discovered_started_ns"), 0),
                        rs_value_i64(rs_value_get(entry, "time_discovered_completed_ns"), 0)},
     };
     RS_TRY(text(r, rs_value_get(entry, "profiling_name"), &e.name, err));
     RS_TRY(name(r, &e, err));
-    RS_TRY(text(r, rs_value_get(entry, "thread_name"), &e.thread_name, err));
     if (rs_value_is_list(group) && group->n >= 1) RS_TRY(text(r, group->items[0], &e.pg_name, err));
     if (rs_value_is_list(group) && group->n >= 2) RS_TRY(text(r, group->items[1], &e.pg_desc, err));
     RS_TRY(sizes(r, rs_value_get(entry, "input_sizes"), &e.in, err));

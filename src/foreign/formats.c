@@ -5,17 +5,24 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "foreign/comma.h"
+#include "foreign/example.h"
 #include "foreign/fills.h"
+#include "foreign/flight.h"
+#include "foreign/inspector.h"
+#include "foreign/ncclsee.h"
+#include "foreign/nvprof.h"
+#include "foreign/twice.h"
 
 static const struct rs_format formats[] = {
-    {"nsys-sqlite", "Nsight Systems SQLite export", RS_TOOL_NSYS, rs_nsys_is, rs_nsys_fill},
-    {"flight-recorder", "PyTorch Flight Recorder dump", RS_TOOL_FLIGHT, rs_flight_fits, rs_flight_fill},
-    {"kineto", "PyTorch profiler trace (Kineto)", RS_TOOL_KINETO, rs_kineto_is, rs_kineto_fill},
-    {"example-profiler", "dump of NCCL's example profiler", RS_TOOL_EXAMPLE, rs_example_is, rs_example_fill},
-    {"inspector", "NCCL Inspector log", RS_TOOL_INSPECTOR, rs_inspector_fits, rs_inspector_fill},
-    {"comma", "CoMMA latency file", RS_TOOL_COMMA, rs_comma_fits, rs_comma_fill},
-    {"ncclsee", "ncclsee CSV", RS_TOOL_NCCLSEE, rs_ncclsee_fits, rs_ncclsee_fill},
-    {"nvprof", "nvprof log", RS_TOOL_NVPROF, rs_nvprof_fits, rs_nvprof_fill},
+    {"Nsight Systems SQLite export", RS_TOOL_NSYS, rs_nsys_is, rs_nsys_fill},
+    {"PyTorch Flight Recorder dump", RS_TOOL_FLIGHT, rs_flight_is, rs_flight_fill},
+    {"PyTorch profiler trace (Kineto)", RS_TOOL_KINETO, rs_kineto_is, rs_kineto_fill},
+    {"dump of NCCL's example profiler", RS_TOOL_EXAMPLE, rs_example_is, rs_example_fill},
+    {"NCCL Inspector log", RS_TOOL_INSPECTOR, rs_inspector_is, rs_inspector_fill},
+    {"CoMMA latency file", RS_TOOL_COMMA, rs_comma_is, rs_comma_fill},
+    {"ncclsee CSV", RS_TOOL_NCCLSEE, rs_ncclsee_is, rs_ncclsee_fill},
+    {"nvprof log", RS_TOOL_NVPROF, rs_nvprof_is, rs_nvprof_fill},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -24,45 +31,60 @@ const struct rs_format *rs_format_at(int index)
     return index >= 0 && index < FORMATS ? &formats[index] : NULL;
 }
 
-/* -1: of none. `why` says what kept the file from being looked at, where something did. */
-static int format_of(const char *path, char *head, struct rs_err *why)
+/* -1: of none. `why` says what kept the file from being looked at, and *unread is set where something did: it may have
+ * been the trace of a rank. `hash` is of its first bytes. */
+static int format_of(const char *path, char *head, uint64_t *hash, bool *unread, struct rs_err *why)
 {
     struct rs_bytes *bytes;
     why->code = RS_OK;
+    *unread = true;
     if (rs_bytes_open(&bytes, path, why) != RS_OK) return -1;
-    size_t n = rs_bytes_peek(bytes, head, RS_FORMAT_HEAD);
+    const char *block;
+    size_t n = rs_bytes_peek(bytes, head, RS_FORMAT_HEAD), none = 0;
+    if (!n && rs_bytes_next(bytes, &block, &none, why) == RS_OK)
+        rs_fail(why, RS_BAD_INPUT, "%s: the file is empty", path);
     rs_bytes_close(bytes);
+    if (!n) return -1;
+    *unread = false;
+    *hash = rs_twice_hash(RS_TWICE_NOTHING, head, n);
     for (int i = 0; i < FORMATS; i++)
         if (formats[i].is(path, head, n)) return i;
-    rs_fail(why, RS_BAD_INPUT,
-            n ? "%s: no trace that ringscope knows (`ringscope explain formats` lists them)" : "%s: the file is empty",
-            path);
+    rs_fail(why, RS_BAD_INPUT, "%s: no trace that ringscope knows (`ringscope explain formats` lists them)", path);
     return -1;
+}
+
+static enum rs_status nothing_left(const struct rs_inputs *in, struct rs_err *err)
+{
+    if (in->nunreadable) return rs_fail(err, RS_BAD_INPUT, "%s", in->unreadable[0].why);
+    return rs_fail(err, RS_BAD_INPUT, "no recording (*.rsc) and no trace that ringscope knows among %zu file%s%s",
+                   in->nleft_out, in->nleft_out == 1 ? "" : "s",
+                   in->nfolders ? " (folders in a folder are not searched: name them)" : "");
 }
 
 enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)
 {
     char *head = malloc(RS_FORMAT_HEAD);
-    if (!head) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint64_t *hashes = calloc(in->nothers + 1, sizeof *hashes);
     size_t kept = 0;
-    enum rs_status status = RS_OK;
+    enum rs_status status = head && hashes ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < in->nothers; i++) {
         struct rs_other *o = &in->others[i];
         struct rs_err why;
-        o->format = format_of(o->path, head, &why);
-        if (o->format < 0 && o->named && status == RS_OK) status = rs_inputs_unreadable(in, o->path, why.msg, err);
-        in->nleft_out += o->format < 0 && !o->named;
+        bool unread = false;
+        o->format = status == RS_OK ? format_of(o->path, head, &hashes[kept], &unread, &why) : -1;
+        bool said = o->named || unread;
+        if (o->format < 0 && said && status == RS_OK) status = rs_inputs_unreadable(in, o->path, why.msg, err);
+        in->nleft_out += o->format < 0 && !said;
         if (o->format < 0)
             free(o->path);
         else
             in->others[kept++] = *o;
     }
     in->nothers = kept;
+    if (status == RS_OK) status = rs_twice_drop(in, hashes, err);
     free(head);
-    if (status != RS_OK || in->n || kept) return status;
-    if (in->nunreadable) return rs_fail(err, RS_BAD_INPUT, "%s", in->unreadable[0].why);
-    return rs_fail(err, RS_BAD_INPUT, "no recording (*.rsc) and no trace that ringscope knows among %zu files",
-                   in->nleft_out);
+    free(hashes);
+    return status != RS_OK || in->n || in->nothers ? status : nothing_left(in, err);
 }
 
 enum rs_status rs_formats_fill(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),

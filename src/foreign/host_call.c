@@ -11,7 +11,9 @@ static const struct {
     {"LaunchHostFunc", RS_ACT_CALL},
     {"Launch", RS_ACT_LAUNCH},
     {"GraphLaunch", RS_ACT_LAUNCH},
-    {"MemcpyToSymbolAsync", RS_ACT_LAUNCH},
+    {"ModuleLaunch", RS_ACT_LAUNCH}, /* HIP, as the next two */
+    {"ExtLaunch", RS_ACT_LAUNCH},
+    {"ExtModuleLaunch", RS_ACT_LAUNCH},
     {"Memcpy", RS_ACT_LAUNCH},
     {"Memset", RS_ACT_LAUNCH},
     {"MemPrefetchAsync", RS_ACT_LAUNCH},
@@ -22,7 +24,7 @@ static const struct {
     {"ThreadSynchronize", RS_ACT_SYNC},
     {"Malloc", RS_ACT_MEMORY},
     {"Free", RS_ACT_MEMORY},
-    {"Host", RS_ACT_MEMORY}, /* HostAlloc, HostRegister, HostUnregister; HostGet... is below */
+    {"Host", RS_ACT_MEMORY}, /* HostAlloc, HostRegister, HostUnregister; HostGet... is none */
     {"MemAlloc", RS_ACT_MEMORY},
     {"MemFree", RS_ACT_MEMORY},
     {"MemHost", RS_ACT_MEMORY},

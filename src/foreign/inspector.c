@@ -4,16 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/room.h"
 #include "foreign/inspector_line.h"
 #include "foreign/lines.h"
-
-static uint64_t hash_text(uint64_t hash, const char *text)
-{
-    do hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
-    while (*text++);
-    return hash;
-}
 
 static bool same_member(const struct rs_inspector_member *m, const struct rs_inspector_line *l)
 {
@@ -34,8 +28,8 @@ static enum rs_status member_of(struct rs_inspector *p, const struct rs_inspecto
     char key[96];
     snprintf(key, sizeof key, "%llx %lld %lld %lld %lld", (unsigned long long)l->member.comm, (long long)l->member.rank,
              (long long)l->member.n_ranks, (long long)l->member.n_nodes, (long long)l->member.pid);
-    uint64_t hash = hash_text(hash_text(hash_text(0xcbf29ce484222325u, key), l->host), l->comm_name), *known;
-    hash = hash_text(hash_text(hash, l->version), l->git_rev);
+    uint64_t hash = rs_mix_text(rs_mix_text(rs_mix_text(0, key), l->host), l->comm_name), *known;
+    hash = rs_mix_text(rs_mix_text(hash, l->version), l->git_rev);
     RS_TRY(rs_map_at(&p->by_key, hash, 0, &known, err));
     if (*known && same_member(&p->members[*known - 1], l)) {
         *index = (uint32_t)(*known - 1);
@@ -59,7 +53,7 @@ static enum rs_status keep_line(struct rs_inspector *p, struct rs_inspector_line
     struct rs_inspector_op *op = &l->op;
     uint64_t *place;
     RS_TRY(member_of(p, l, &op->member, err));
-    RS_TRY(rs_map_at(&p->funcs, hash_text(0xcbf29ce484222325u, l->func), 0, &place, err));
+    RS_TRY(rs_map_at(&p->funcs, rs_mix_text(0, l->func), 0, &place, err));
     op->func = (const char *)(uintptr_t)*place;
     if (!op->func || strcmp(op->func, l->func) != 0) {
         op->func = rs_arena_text(&p->texts, l->func, strlen(l->func));
@@ -141,8 +135,9 @@ void rs_inspector_free(struct rs_inspector *p)
     *p = (struct rs_inspector){0};
 }
 
-bool rs_inspector_recognise(const char *head, size_t n)
+bool rs_inspector_is(const char *path, const char *head, size_t n)
 {
+    (void)path;
     static const char *const words[] = {"\"inspector_output_format_version\"", "\"coll_perf\"", "\"p2p_perf\""};
     struct rs_field f = rs_field_trim((struct rs_field){head, n});
     if (!f.n || f.text[0] != '{' || !memmem(f.text, f.n, "\"header\"", 8)) return false;

@@ -1,11 +1,12 @@
-/* The logs of NCCL's Inspector: a JSON object a line for each finished operation (<host>-pid<pid>.log, .jsonl, packed or not).
+/* The logs of NCCL's Inspector: a JSON object a line for each finished operation (<host>-pid<pid>.log, .jsonl, packed
+ * or not).
  *
- * Without its verbose mode a line has a duration and the time at which it was written out, but no start: statistics, no time
- * axis. With it there are times of the host (Unix, µs). Bandwidths may be infinite or NaN: as written. Operations are missing
- * without a trace (small ones, overwritten ones, the last ones): gaps in `sn` show it.
+ * Without its verbose mode a line has a duration and the time at which it was written out, but no start: statistics, no
+ * time axis. With it there are times of the host (Unix, µs). Bandwidths may be infinite or NaN: as written. Operations
+ * are missing without a trace (small ones, overwritten ones, the last ones): gaps in `sn` show it.
  *
- * Everything belongs to the struct until rs_inspector_free(); texts end with a 0 and are never NULL. One thread at a time.
- * Lines stand for themselves: a broken one is counted, and the others are kept. */
+ * Everything belongs to the struct until rs_inspector_free(); texts end with a 0 and are never NULL. One thread at a
+ * time. Lines stand for themselves: a broken one is counted, and the others are kept. */
 #ifndef RS_FOREIGN_INSPECTOR_H
 #define RS_FOREIGN_INSPECTOR_H
 
@@ -75,7 +76,7 @@ struct rs_inspector {
 };
 
 /* Whether a file that begins so is a log of Inspector. 4 KiB are enough. */
-bool rs_inspector_recognise(const char *head, size_t n);
+bool rs_inspector_is(const char *path, const char *head, size_t n);
 
 /* RS_BAD_INPUT when no line is whole. Free in any case. */
 enum rs_status rs_inspector_read(struct rs_inspector *p, const char *path, struct rs_err *err);

@@ -1,15 +1,8 @@
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "foreign/fills.h"
 #include "foreign/inspector.h"
 #include "foreign/inspector_model.h"
-
-bool rs_inspector_fits(const char *path, const char *head, size_t n)
-{
-    (void)path;
-    return rs_inspector_recognise(head, n);
-}
 
 static enum rs_status add(struct rs_model *m, struct rs_other *file, bool *told, struct rs_err *err)
 {
@@ -17,12 +10,9 @@ static enum rs_status add(struct rs_model *m, struct rs_other *file, bool *told,
     uint64_t lost = 0;
     enum rs_status status = rs_inspector_read(&log, file->path, err);
     if (status == RS_OK) status = rs_inspector_to_model(m, &log, file->path, &file->proc, &lost, err);
-    if (status == RS_OK && log.damage.code != RS_OK) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", log.damage.msg);
-    } else if (status == RS_BAD_INPUT) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", err->msg);
+    if (status == RS_OK && log.damage.code != RS_OK) rs_other_incomplete(file, &log.damage);
+    if (status == RS_BAD_INPUT) {
+        rs_other_incomplete(file, err);
         status = RS_OK;
     }
     if (status == RS_OK && lost)

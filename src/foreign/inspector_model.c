@@ -27,19 +27,13 @@ struct work {
     uint32_t *order; /* operations by time */
 };
 
-static uint64_t text_hash(uint64_t h, const char *text)
-{
-    for (; *text; text++) h = rs_mix(h, (unsigned char)*text);
-    return h;
-}
-
 /* ---- places ---- */
 
 static enum rs_status find_proc(struct work *w, const struct rs_inspector_member *x, uint32_t *proc, struct rs_err *err)
 {
     struct rs_model *m = w->m;
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->procs, text_hash((uint64_t)x->pid + 3, x->host), RS_NONE, &at, err));
+    RS_TRY(rs_map_at(&w->procs, rs_mix_text((uint64_t)x->pid, x->host), RS_NONE, &at, err));
     if (*at != RS_NONE) {
         *proc = (uint32_t)*at;
         return RS_OK;

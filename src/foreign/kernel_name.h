@@ -1,7 +1,8 @@
 /* What a kernel's name says: whether it is NCCL's, and of which function, algorithm and protocol.
  *
  * Three generations: ncclAllReduceRingLLKernel_sum_f32(ncclColl); ncclKernel_AllReduce_RING_LL_Sum_float(...);
- * ncclDevKernel_AllReduce_Sum_f32_RING_LL(...), with ncclDevKernel_SendRecv and ncclSymk... beside it. Pure functions. */
+ * ncclDevKernel_AllReduce_Sum_f32_RING_LL(...), with ncclDevKernel_SendRecv and ncclSymk... beside it. Pure
+ * functions. */
 #ifndef RS_FOREIGN_KERNEL_NAME_H
 #define RS_FOREIGN_KERNEL_NAME_H
 

@@ -7,7 +7,7 @@
 #include "foreign/kineto_args.h"
 #include "foreign/kineto_groups.h"
 #include "foreign/take.h"
-#include "model/activities.h"
+#include "model/model.h"
 
 /* What an event is, by its category. */
 enum what { UNTOLD, UNWANTED, OPERATOR, CALL, ANNOTATION, GPU_ANNOTATION, KERNEL, COPY, SET };
@@ -215,16 +215,11 @@ static enum rs_status read_top(struct rs_kineto *k, struct rs_scan *s, struct rs
     return RS_OK;
 }
 
-static int64_t plus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 /* Onto Unix time, now that the base is known. Damaged times may wrap: an end is never before its start. */
 static void move(int64_t *start, int64_t *end, int64_t base)
 {
-    *start = plus(*start, base);
-    *end = plus(*end, base);
+    *start = rs_time_plus(*start, base);
+    *end = rs_time_plus(*end, base);
     if (*end < *start) *end = *start;
 }
 

@@ -2,6 +2,9 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
+#include "model/model.h"
+
 enum {
     WIDE = 128, /* how far from what wall clocks say a shift is looked for */
     SAMPLES = 64, /* of an overlap */
@@ -16,14 +19,9 @@ enum {
 #define CHANCE 0.06 /* courses whose blame differs by less are alike */
 #define MAY_BE 0.35 /* operations that are missing may put so much out of step */
 
-static int64_t minus(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a - (uint64_t)b);
-}
-
 static int64_t distance(int64_t a, int64_t b)
 {
-    int64_t d = minus(a, b);
+    int64_t d = rs_time_minus(a, b);
     return d == INT64_MIN ? INT64_MAX : d < 0 ? -d : d;
 }
 
@@ -81,11 +79,11 @@ static struct shift look_at(const struct pair *p, int64_t by)
         int64_t i = from + k * all / n;
         const struct rs_align_item *a = &p->items[i], *b = &p->ref[i + by];
         agreed += agrees(a, b);
-        if (a->end != INT64_MIN && b->end != INT64_MIN) d[timed++] = minus(a->end, b->end);
+        if (a->end != INT64_MIN && b->end != INT64_MIN) d[timed++] = rs_time_minus(a->end, b->end);
     }
     s.agree = n ? (double)agreed / (double)n : 0;
     if (!timed) {
-        s.offset = n ? minus(p->items[from].called, p->ref[from + by].called) : 0;
+        s.offset = n ? rs_time_minus(p->items[from].called, p->ref[from + by].called) : 0;
         return s;
     }
     qsort(d, (size_t)timed, sizeof *d, by_value);
@@ -106,13 +104,7 @@ static struct shift look_at(const struct pair *p, int64_t by)
 static int64_t by_wall(const struct pair *p)
 {
     int64_t low = 0, high = p->nr, at = p->items[0].called;
-    while (low < high) {
-        int64_t mid = low + (high - low) / 2;
-        if (p->ref[mid].called < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, p->ref[mid].called < at);
     if (low == 0) { /* it began before the reference did: as many of its own calls come first */
         int64_t i = 0;
         while (i < p->n - 1 && p->items[i].called < p->ref[0].called) i++;
@@ -135,7 +127,7 @@ static bool fits(const struct walk *w, int64_t i, int64_t by)
     const struct rs_align_item *a = item(w->p, i), *b = of_reference(w->p, k);
     if (!agrees(a, b)) return false;
     if (a->end == INT64_MIN || b->end == INT64_MIN) return true;
-    return distance(minus(a->end, b->end), w->offset) <= w->p->tolerance;
+    return distance(rs_time_minus(a->end, b->end), w->offset) <= w->p->tolerance;
 }
 
 /* How many of the next ones fit, of those that are in both. */
@@ -206,7 +198,7 @@ static void follow(struct walk w, int64_t i, int64_t by, struct course *found)
         if (!fits(&w, i, by)) continue;
         found->fits++;
         if (item(p, i)->end == INT64_MIN || of_reference(p, i + by)->end == INT64_MIN) continue;
-        w.offset += minus(minus(item(p, i)->end, of_reference(p, i + by)->end), w.offset) / 16;
+        w.offset += rs_time_minus(rs_time_minus(item(p, i)->end, of_reference(p, i + by)->end), w.offset) / 16;
     }
 }
 

@@ -200,8 +200,7 @@ static enum rs_status add_file(struct rs_kineto_file *f, struct rs_model *m, str
     struct rs_bytes *bytes;
     struct rs_err why;
     if (rs_bytes_open(&bytes, file->path, &why) != RS_OK) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", why.msg);
+        rs_other_incomplete(file, &why);
         return RS_OK;
     }
     enum rs_status status = rs_kineto_read(&f->k, bytes, file->why, sizeof file->why, err);
@@ -225,6 +224,32 @@ static enum rs_status add_file(struct rs_kineto_file *f, struct rs_model *m, str
     return RS_OK;
 }
 
+/* Traces of one rank beside each other are of two jobs, or of two stretches of one: what is summed over all is of neither. */
+static enum rs_status say_ranks_twice(const struct rs_kineto_file *files, const struct rs_fill *fill,
+                                      struct rs_err *err)
+{
+    struct rs_map first = {0}; /* rank -> its first file */
+    size_t again = 0, a = 0, b = 0;
+    enum rs_status status = RS_OK;
+    for (size_t i = 0; i < fill->n && status == RS_OK; i++) {
+        uint64_t *at;
+        if (files[i].k.rank < 0) continue;
+        status = rs_map_at(&first, (uint64_t)files[i].k.rank + 1, i, &at, err);
+        if (status != RS_OK || *at == i) continue;
+        if (!again++) {
+            a = (size_t)*at;
+            b = i;
+        }
+    }
+    rs_map_free(&first);
+    if (status != RS_OK || !again) return status;
+    return rs_model_note(
+        fill->model, err,
+        "%s and %s are both of rank %lld, and %zu more like these: where they are of two jobs, read each "
+        "job alone",
+        fill->files[a]->path, fill->files[b]->path, (long long)files[a].k.rank, again - 1);
+}
+
 enum rs_status rs_kineto_fill(struct rs_fill *fill, struct rs_err *err)
 {
     struct rs_kineto_file *files = calloc(fill->n + 1, sizeof *files);
@@ -234,6 +259,7 @@ enum rs_status rs_kineto_fill(struct rs_fill *fill, struct rs_err *err)
         status = add_file(&files[i], fill->model, fill->files[i], err);
         if (fill->progress) fill->progress(i + 1, fill->n);
     }
+    if (status == RS_OK) status = say_ranks_twice(files, fill, err);
     if (status == RS_OK) status = rs_kineto_number(files, fill->n, fill->model, err);
     if (status == RS_OK) status = rs_kineto_streams_compare(files, fill->n, err);
     for (size_t i = 0; i < fill->n && status == RS_OK; i++) status = rs_kineto_parts_add(&files[i], fill->model, err);

@@ -62,13 +62,6 @@ static enum rs_status keep_text(struct rs_kineto *k, const struct rs_scan *s, co
     return *text ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-static uint64_t hash_of(const char *name)
-{
-    uint64_t h = 1;
-    for (; *name; name++) h = rs_mix(h, (unsigned char)*name);
-    return h;
-}
-
 static enum rs_status add_group(struct rs_kineto *k, const struct rs_kineto_group *g, const struct ranks *r,
                                 uint32_t *index, struct rs_err *err)
 {
@@ -81,7 +74,7 @@ static enum rs_status add_group(struct rs_kineto *k, const struct rs_kineto_grou
     if (r->n && !to->ranks) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (r->n) memcpy(to->ranks, r->v, r->n * sizeof *to->ranks);
     uint64_t *at;
-    RS_TRY(rs_map_at(&k->group_ids, hash_of(g->name), RS_KINETO_NONE, &at, err));
+    RS_TRY(rs_map_at(&k->group_ids, rs_mix_text(0, g->name), RS_KINETO_NONE, &at, err));
     to->next = (uint32_t)*at;
     *at = k->ngroups++;
     return RS_OK;
@@ -218,7 +211,7 @@ static enum rs_status find_group(struct rs_kineto *k, struct rs_kineto_call *c, 
     struct rs_kineto_group g = {.size = c->group_size};
     RS_TRY(ranks_of(k, c, r, err));
     RS_TRY(text_of(k, c->pg_name, &g.name, err));
-    uint64_t i = rs_map_get(&k->group_ids, hash_of(g.name), RS_KINETO_NONE);
+    uint64_t i = rs_map_get(&k->group_ids, rs_mix_text(0, g.name), RS_KINETO_NONE);
     for (unsigned tries = 0; i != RS_KINETO_NONE && tries < MOST_NAMESAKES; i = k->groups[i].next, tries++)
         if (may_be(&k->groups[i], g.name, r, c->group_size)) {
             c->group = (uint32_t)i;

@@ -33,13 +33,6 @@ static struct rs_kineto_call *call_of(const struct numbering *x, const struct si
     return &x->files[s->file].k.calls[s->calls[i]];
 }
 
-static uint64_t text_hash(const char *text)
-{
-    uint64_t h = 7;
-    for (; *text; text++) h = rs_mix(h, (unsigned char)*text);
-    return h;
-}
-
 static bool is_coll(const struct rs_kineto_call *c)
 {
     return strcmp(c->func, "Send") && strcmp(c->func, "Recv");
@@ -56,7 +49,7 @@ static enum rs_status count_same(const struct numbering *x, const struct side *s
     for (uint32_t i = 0; i < s->ncalls && status == RS_OK; i++) {
         struct rs_kineto_call *c = call_of(x, s, i);
         uint64_t *at;
-        status = rs_map_at(&counts, rs_mix(text_hash(c->func), (uint64_t)c->seq), 0, &at, err);
+        status = rs_map_at(&counts, rs_mix_text((uint64_t)c->seq, c->func), 0, &at, err);
         if (status != RS_OK) break;
         if (*at) *repeats = true;
         if (write) c->number = (uint64_t)c->seq * MOST_SAME + (*at < MOST_SAME ? *at : MOST_SAME - 1);
@@ -171,7 +164,7 @@ static enum rs_status number_places(const struct numbering *x, const struct side
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < s[i].ncalls; j++) {
             struct rs_kineto_call *c = call_of(x, &s[i], j);
-            p[k++] = (struct placed){text_hash(c->func), s[i].window, s[i].items[j].place, c};
+            p[k++] = (struct placed){rs_mix_text(0, c->func), s[i].window, s[i].items[j].place, c};
         }
     qsort(p, all, sizeof *p, by_place);
     uint64_t number = 0;
@@ -192,7 +185,7 @@ static enum rs_status make_items(const struct numbering *x, struct side *s, stru
     if (!s->items) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < s->ncalls; i++) {
         const struct rs_kineto_call *c = call_of(x, s, i);
-        uint64_t what = rs_mix(text_hash(c->func), text_hash(c->dtype));
+        uint64_t what = rs_mix_text(rs_mix_text(0, c->func), c->dtype);
         /* Of these the shares of ranks may differ. */
         bool uneven = !strcmp(c->func, "AlltoAll") || !strcmp(c->func, "Gather") || !strcmp(c->func, "Scatter");
         s->items[i] = (struct rs_align_item){

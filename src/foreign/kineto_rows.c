@@ -1,82 +1,29 @@
 #include "foreign/kineto_rows.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mix.h"
 #include "base/room.h"
+#include "foreign/host_call.h"
 #include "model/activities.h"
 
 /* ---- names ---- */
 
-/* Eight bytes at a time: names of kernels are hundreds of bytes long. */
-static uint64_t hash_of(const char *text, size_t n)
-{
-    uint64_t a = n, b = ~(uint64_t)n, w;
-    size_t i = 0;
-    for (; i + 16 <= n; i += 16) {
-        memcpy(&w, text + i, 8);
-        a = (a ^ w) * 0x9e3779b97f4a7c15u;
-        a ^= a >> 32;
-        memcpy(&w, text + i + 8, 8);
-        b = (b ^ w) * 0xd6e8feb86659fd93u;
-        b ^= b >> 29;
-    }
-    for (; i < n; i++) a = rs_mix(a, (unsigned char)text[i]);
-    return rs_mix(a, b);
-}
-
-static bool has(const char *text, size_t n, const char *word)
-{
-    return memmem(text, n, word, strlen(word)) != NULL;
-}
-
-/* What a host call does, by its name: cudaX of the runtime, cuX of the driver. */
-static uint8_t kind_of_call(const char *text, size_t n)
-{
-    static const struct {
-        const char *word;
-        uint8_t kind;
-    } words[] = {
-        {"Launch", RS_ACT_LAUNCH},       {"Memcpy", RS_ACT_LAUNCH},         {"Memset", RS_ACT_LAUNCH},
-        {"Synchronize", RS_ACT_SYNC},    {"Malloc", RS_ACT_MEMORY},         {"Free", RS_ACT_MEMORY},
-        {"MemAlloc", RS_ACT_MEMORY},     {"HostAlloc", RS_ACT_MEMORY},      {"MemCreate", RS_ACT_MEMORY},
-        {"MemRelease", RS_ACT_MEMORY},   {"MemMap", RS_ACT_MEMORY},         {"MemUnmap", RS_ACT_MEMORY},
-        {"HostRegister", RS_ACT_MEMORY}, {"HostUnregister", RS_ACT_MEMORY},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (has(text, n, words[i].word)) return words[i].kind;
-    return RS_ACT_CALL;
-}
-
-static enum rs_status new_name(struct rs_kineto *k, const char *text, size_t n, struct rs_err *err)
+static enum rs_status new_name(struct rs_kineto *k, const struct rs_texts_row *t, struct rs_err *err)
 {
     RS_ROOM(k->names, k->nnames, k->cap_names, err);
-    const char *copy = rs_arena_text(&k->arena, text, n);
-    if (!copy) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     struct rs_kineto_name *name = &k->names[k->nnames++];
-    *name = (struct rs_kineto_name){.text = copy, .n = (uint32_t)n, .call_kind = kind_of_call(text, n)};
-    name->is_nccl = rs_kernel_name(text, n, &name->kernel);
+    *name = (struct rs_kineto_name){
+        .text = t->text, .n = (uint32_t)t->n, .call_kind = (uint8_t)rs_host_call_kind(t->text, t->n)};
+    name->is_nccl = rs_kernel_name(t->text, t->n, &name->kernel);
     return RS_OK;
 }
 
 enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, uint32_t *id, struct rs_err *err)
 {
-    *id = 0;
-    if (!k->nnames) RS_TRY(new_name(k, "", 0, err));
-    if (!n) return RS_OK;
-    for (uint64_t key = hash_of(text, n);; key++) { /* texts with the same hash take the next keys */
-        uint64_t *at;
-        RS_TRY(rs_map_at(&k->name_ids, key, 0, &at, err));
-        if (*at && (k->names[*at].n != n || memcmp(k->names[*at].text, text, n))) continue;
-        if (!*at) {
-            *at = k->nnames;
-            *id = k->nnames;
-            return new_name(k, text, n, err);
-        }
-        *id = (uint32_t)*at;
-        return RS_OK;
-    }
+    RS_TRY(rs_texts_id(&k->texts, text, n, id, err));
+    while (k->nnames < k->texts.n) RS_TRY(new_name(k, &k->texts.rows[k->nnames], err));
+    return RS_OK;
 }
 
 /* ---- lanes ---- */
@@ -124,7 +71,7 @@ enum rs_status rs_kineto_call(struct rs_kineto *k, const struct rs_kineto_call *
 void rs_kineto_free(struct rs_kineto *k)
 {
     rs_arena_free(&k->arena);
-    rs_map_free(&k->name_ids);
+    rs_texts_free(&k->texts);
     rs_map_free(&k->lane_ids);
     rs_map_free(&k->group_ids);
     free(k->names);

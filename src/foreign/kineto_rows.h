@@ -15,6 +15,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/texts.h"
 #include "foreign/kernel_name.h"
 #include "model/activities.h"
 
@@ -88,10 +89,10 @@ struct rs_kineto_group {
 };
 
 struct rs_kineto {
-    struct rs_arena arena; /* texts and ranks */
-    struct rs_kineto_name *names; /* 0 is "" */
+    struct rs_arena arena; /* names of groups and ranks */
+    struct rs_texts texts; /* of names */
+    struct rs_kineto_name *names; /* one for each of the texts; 0 is "" */
     uint32_t nnames, cap_names;
-    struct rs_map name_ids; /* hash -> name */
     struct rs_kineto_lane *lanes;
     uint32_t nlanes, cap_lanes;
     struct rs_map lane_ids; /* hash -> lane */

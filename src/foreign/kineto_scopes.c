@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "model/activities.h"
 
 enum { MOST_LEVELS = 1024 }; /* of annotations within each other */
@@ -59,13 +60,7 @@ static enum rs_status collect(struct ranges *r, const struct rs_kineto *k, uint8
 static const struct range *around(const struct ranges *r, uint32_t lane, int64_t at)
 {
     uint32_t low = 0, high = r->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (r->rows[mid].lane < lane || (r->rows[mid].lane == lane && r->rows[mid].start <= at))
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, r->rows[mid].lane < lane || (r->rows[mid].lane == lane && r->rows[mid].start <= at));
     uint32_t i = low ? low - 1 : RS_KINETO_NONE;
     for (int level = 0; i != RS_KINETO_NONE && level < MOST_LEVELS; level++) {
         if (r->rows[i].lane != lane) return NULL;

@@ -1,8 +1,8 @@
 /* Text files line by line, and the fields of a CSV line.
  *
- * Lines come without their end (\n or \r\n) and are good until the next call; of a line beyond RS_LONGEST_LINE bytes only the
- * first ones are kept, so memory stays bounded. The struct borrows the bytes and owns its buffer until rs_lines_free().
- * One thread at a time. */
+ * Lines come without their end (\n or \r\n) and are good until the next call; of a line beyond RS_LONGEST_LINE bytes
+ * only the first ones are kept, so memory stays bounded. The struct borrows the bytes and owns its buffer until
+ * rs_lines_free(). One thread at a time. */
 #ifndef RS_FOREIGN_LINES_H
 #define RS_FOREIGN_LINES_H
 
@@ -50,8 +50,8 @@ bool rs_field_fixed(struct rs_field f, unsigned digits, int64_t *v);
 bool rs_field_u64(struct rs_field f, uint64_t *v);
 bool rs_field_double(struct rs_field f, double *v);
 
-/* Splits at commas that stand in no quotes. A quoted field comes without its quotes; doubled ones inside it stay double.
- * Returns how many there are, at most `most` (what lies behind is left out). */
+/* Splits at commas that stand in no quotes. A quoted field comes without its quotes; doubled ones inside it stay
+ * double. Returns how many there are, at most `most` (what lies behind is left out). */
 unsigned rs_csv_split(const char *text, size_t n, struct rs_field *fields, unsigned most);
 
 #endif

@@ -88,8 +88,9 @@ void rs_ncclsee_free(struct rs_ncclsee *p)
     *p = (struct rs_ncclsee){0};
 }
 
-bool rs_ncclsee_recognise(const char *head, size_t n)
+bool rs_ncclsee_is(const char *path, const char *head, size_t n)
 {
+    (void)path;
     static const char first[] = "CollectiveType,BucketLabel,";
     return n >= sizeof first - 1 && !memcmp(head, first, sizeof first - 1);
 }

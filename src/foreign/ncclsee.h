@@ -1,7 +1,8 @@
-/* The CSV of ncclsee (ncclsee_<time>/<pid>.csv): calls, bytes and time per collective and size. Statistics, no time axis.
+/* The CSV of ncclsee (ncclsee_<time>/<pid>.csv): calls, bytes and time per collective and size. Statistics, no time
+ * axis.
  *
- * Its time adds the enqueueing to the kernels' durations. Rows belong to the struct until rs_ncclsee_free(). One thread at a
- * time. Columns are found by name. */
+ * Its time adds the enqueueing to the kernels' durations. Rows belong to the struct until rs_ncclsee_free(). One thread
+ * at a time. Columns are found by name. */
 #ifndef RS_FOREIGN_NCCLSEE_H
 #define RS_FOREIGN_NCCLSEE_H
 
@@ -25,7 +26,7 @@ struct rs_ncclsee {
     struct rs_err damage; /* code RS_OK: none; else path, byte and reason of the first */
 };
 
-bool rs_ncclsee_recognise(const char *head, size_t n);
+bool rs_ncclsee_is(const char *path, const char *head, size_t n);
 /* RS_BAD_INPUT when the header is missing. Free in any case. */
 enum rs_status rs_ncclsee_read(struct rs_ncclsee *p, const char *path, struct rs_err *err);
 void rs_ncclsee_free(struct rs_ncclsee *p); /* a zeroed struct is fine */

@@ -5,12 +5,6 @@
 #include "foreign/fills.h"
 #include "foreign/ncclsee.h"
 
-bool rs_ncclsee_fits(const char *path, const char *head, size_t n)
-{
-    (void)path;
-    return rs_ncclsee_recognise(head, n);
-}
-
 /* Its files are called after the process: 4242.csv. 0: this one is not. */
 static uint32_t pid_of(const char *path)
 {
@@ -61,12 +55,9 @@ static enum rs_status add(struct rs_model *m, struct rs_other *file, struct rs_e
     enum rs_status status = rs_ncclsee_read(&table, file->path, err);
     if (status == RS_OK) status = add_proc(m, file->path, &file->proc, err);
     for (uint32_t i = 0; i < table.n && status == RS_OK; i++) status = add_row(m, file->proc, &table.rows[i], err);
-    if (status == RS_OK && table.damage.code != RS_OK) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", table.damage.msg);
-    } else if (status == RS_BAD_INPUT) {
-        file->complete = false;
-        snprintf(file->why, sizeof file->why, "%s", err->msg);
+    if (status == RS_OK && table.damage.code != RS_OK) rs_other_incomplete(file, &table.damage);
+    if (status == RS_BAD_INPUT) {
+        rs_other_incomplete(file, err);
         status = RS_OK;
     }
     rs_ncclsee_free(&table);

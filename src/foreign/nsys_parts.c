@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "foreign/kernel_name.h"
@@ -32,13 +33,7 @@ struct items {
 static const struct rs_nsys_node *find_node(const struct rs_nsys *n, uint64_t id)
 {
     uint32_t low = 0, high = n->nnodes;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (n->nodes[mid].id < id)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, n->nodes[mid].id < id);
     return low < n->nnodes && n->nodes[low].id == id ? &n->nodes[low] : NULL;
 }
 

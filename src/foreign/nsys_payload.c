@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/room.h"
 #include "foreign/take.h"
 
@@ -130,13 +131,7 @@ static void unpack(const struct rs_nsys_schemas *s, const unsigned char *bytes, 
     if (n < HEADER) return;
     uint64_t schema = take(bytes, 4) << 32 | take(bytes + 8, 4);
     uint32_t low = 0, high = s->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (s->rows[mid].schema < schema)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, s->rows[mid].schema < schema);
     for (; low < s->n && s->rows[low].schema == schema; low++) {
         const struct rs_nsys_entry *e = &s->rows[low];
         unsigned size = type_bytes(e->type);

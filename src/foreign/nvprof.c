@@ -247,8 +247,9 @@ void rs_nvprof_free(struct rs_nvprof *p)
     *p = (struct rs_nvprof){0};
 }
 
-bool rs_nvprof_recognise(const char *head, size_t n)
+bool rs_nvprof_is(const char *path, const char *head, size_t n)
 {
+    (void)path;
     struct rs_lines l;
     struct rs_nvprof_table table;
     struct rs_field rest;

@@ -1,11 +1,12 @@
 /* What nvprof wrote: summaries (text or --csv, with the NVTX part), --print-gpu-trace and --print-api-trace.
  *
- * A log may hold several processes (--profile-child-processes), and what the programs printed stands between the tables.
- * A summary has no time axis: it is kept as statistics. The times of a trace begin with its process, so the axes of two
- * processes have nothing to do with each other. Columns are found by the names in the header, never by position.
+ * A log may hold several processes (--profile-child-processes), and what the programs printed stands between the
+ * tables. A summary has no time axis: it is kept as statistics. The times of a trace begin with its process, so the
+ * axes of two processes have nothing to do with each other. Columns are found by the names in the header, never by
+ * position.
  *
- * Everything belongs to the struct until rs_nvprof_free(). Texts end with a 0 and are never NULL, unless said. One thread at
- * a time. A damaged file gives what could be read, and `damage` says where it is broken. */
+ * Everything belongs to the struct until rs_nvprof_free(). Texts end with a 0 and are never NULL, unless said. One
+ * thread at a time. A damaged file gives what could be read, and `damage` says where it is broken. */
 #ifndef RS_FOREIGN_NVPROF_H
 #define RS_FOREIGN_NVPROF_H
 
@@ -49,7 +50,7 @@ struct rs_nvprof_range {
     int64_t time_ns, avg_ns, min_ns, max_ns;
     uint64_t calls; /* 0: the line with the numbers is missing */
     int64_t gpu_ns, api_ns; /* inside the range */
-    uint64_t gpu_calls, api_calls;
+    uint64_t gpu_calls;
 };
 
 struct rs_nvprof_trace {
@@ -98,7 +99,7 @@ struct rs_nvprof {
 };
 
 /* Whether a file that begins so is nvprof's. 64 KiB are enough, fewer do mostly. */
-bool rs_nvprof_recognise(const char *head, size_t n);
+bool rs_nvprof_is(const char *path, const char *head, size_t n);
 
 /* RS_BAD_INPUT when there is nothing of nvprof in it. Free in any case. */
 enum rs_status rs_nvprof_read(struct rs_nvprof *p, const char *path, struct rs_err *err);

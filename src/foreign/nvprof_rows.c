@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/mix.h"
 #include "base/room.h"
 
 enum { LONGEST_NOTE = 2000, LONGEST_NAME = 1 << 16 };
@@ -12,10 +13,8 @@ enum rs_status rs_nvprof_keep(struct rs_nvprof_reader *r, struct rs_field f, boo
     *text = "";
     if (!f.n) return RS_OK;
     if (f.n > LONGEST_NAME) f.n = LONGEST_NAME;
-    uint64_t hash = 0xcbf29ce484222325u, *place;
-    for (size_t i = 0; i < f.n; i++) hash = (hash ^ (unsigned char)f.text[i]) * 0x100000001b3u;
-    hash = (hash ^ csv) * 0x100000001b3u;
-    RS_TRY(rs_map_at(&r->p->known, hash, 0, &place, err));
+    uint64_t *place;
+    RS_TRY(rs_map_at(&r->p->known, rs_mix_bytes(csv, f.text, f.n), 0, &place, err));
     const char *known = (const char *)(uintptr_t)*place;
     bool plain = !csv || !memchr(f.text, '"', f.n);
     if (known && plain && strlen(known) == f.n && !memcmp(known, f.text, f.n)) {
@@ -125,7 +124,6 @@ enum rs_status rs_nvprof_summary_row(struct rs_nvprof_reader *r, const struct rs
         range->gpu_calls += row.calls;
     } else if (range && row.kind == RS_NVPROF_API) {
         range->api_ns = sum(range->api_ns, row.time_ns);
-        range->api_calls += row.calls;
     } else if (!range) {
         p->processes[r->process].gpu_rows += row.kind == RS_NVPROF_GPU;
         p->processes[r->process].api_rows += row.kind == RS_NVPROF_API;

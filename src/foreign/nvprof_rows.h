@@ -1,4 +1,5 @@
-/* The state of a reading of nvprof's log, and what is put into the result: texts, notes, processes, rows. For nvprof.c only.
+/* The state of a reading of nvprof's log, and what is put into the result: texts, notes, processes, rows. For nvprof.c
+ * only.
  *
  * The reader borrows the result and the path, and owns its lines and its map. One thread at a time. */
 #ifndef RS_FOREIGN_NVPROF_ROWS_H

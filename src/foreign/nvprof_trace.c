@@ -24,17 +24,10 @@ struct adding {
     uint32_t thread; /* lane of host calls; RS_NONE: none yet */
 };
 
-static uint64_t text_hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325;
-    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3;
-    return h;
-}
-
 static enum rs_status find_place(struct adding *a, const struct rs_nvprof_trace *t, uint32_t *place, struct rs_err *err)
 {
     static const uint8_t unknown[16];
-    uint64_t key = t->device >= 0 ? (uint64_t)t->device : rs_mix(text_hash(t->device_name), (uint64_t)t->context + 1);
+    uint64_t key = t->device >= 0 ? (uint64_t)t->device : rs_mix_text((uint64_t)t->context + 1, t->device_name);
     uint64_t *at;
     RS_TRY(rs_map_at(&a->place_of, key, RS_NONE, &at, err));
     if (*at == RS_NONE) {
@@ -53,7 +46,7 @@ static enum rs_status find_place(struct adding *a, const struct rs_nvprof_trace 
 static enum rs_status find_stream(struct adding *a, const struct rs_nvprof_trace *t, uint32_t place, uint32_t *lane,
                                   struct rs_err *err)
 {
-    uint64_t key = rs_mix(rs_mix(place, (uint64_t)t->context), rs_mix((uint64_t)t->stream, text_hash(t->stream_name)));
+    uint64_t key = rs_mix_text(rs_mix(rs_mix(place, (uint64_t)t->context), (uint64_t)t->stream), t->stream_name);
     uint64_t *at;
     RS_TRY(rs_map_at(&a->lane_of, key, RS_NONE, &at, err));
     if (*at == RS_NONE) {
@@ -125,7 +118,7 @@ static enum rs_status add_work(struct adding *a, const struct rs_nvprof_trace *t
     struct rs_kernel_name name;
     rs_kernel_name(t->name, strlen(t->name), &name);
     struct rs_nvprof_places *p = a->places;
-    p->rows[place].order = rs_mix(p->rows[place].order, text_hash(name.func ? name.func : ""));
+    p->rows[place].order = rs_mix_text(p->rows[place].order, name.func ? name.func : "");
     p->rows[place].kernels++;
     RS_ROOM(p->kernels, p->nkernels, p->cap_kernels, err);
     p->kernels[p->nkernels++] = (struct rs_nvprof_kernel){place, index};

@@ -157,7 +157,7 @@ enum rs_status rs_pickle_push_double(struct rs_pickle_machine *m, double d)
     return rs_pickle_push(m, v);
 }
 
-enum rs_status rs_pickle_push_text(struct rs_pickle_machine *m, const char *text, size_t n)
+static enum rs_status push_text(struct rs_pickle_machine *m, const char *text, size_t n)
 {
     if (n >= UINT32_MAX) return rs_pickle_bad(m, "a text of more than 4 GB");
     struct rs_value *v = rs_value_new(&m->build, RS_V_TEXT);
@@ -174,7 +174,7 @@ enum rs_status rs_pickle_counted_text(struct rs_pickle_machine *m, unsigned byte
     uint64_t n;
     if (!rs_pickle_number(m, bytes, &n)) return rs_pickle_bad(m, rs_pickle_cut);
     const uint8_t *text = rs_pickle_operand(m, n);
-    return text ? rs_pickle_push_text(m, (const char *)text, (size_t)n) : rs_pickle_bad(m, rs_pickle_cut);
+    return text ? push_text(m, (const char *)text, (size_t)n) : rs_pickle_bad(m, rs_pickle_cut);
 }
 
 /* A two's complement integer of any length, whose length stands before it. */
@@ -218,8 +218,8 @@ enum rs_status rs_pickle_line_text(struct rs_pickle_machine *m, bool quoted)
         s.text++;
         s.n -= 2;
     }
-    if (!memchr(s.text, '\\', s.n)) return rs_pickle_push_text(m, s.text, s.n);
+    if (!memchr(s.text, '\\', s.n)) return push_text(m, s.text, s.n);
     char *text = s.n < UINT32_MAX ? rs_value_chars(&m->build, s.n + 8) : NULL;
     if (!text) return rs_pickle_too_much(m);
-    return rs_pickle_push_text(m, text, rs_scan_text(&s, text, s.n + 8));
+    return push_text(m, text, rs_scan_text(&s, text, s.n + 8));
 }

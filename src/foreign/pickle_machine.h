@@ -1,6 +1,7 @@
 /* The stack of a pickle that is being read, its operands, and the values that it pushes.
  *
- * Only for pickle.c, which knows the opcodes. What is asked for beyond the bytes, the stack or the memory fails with a message; nothing recurses. */
+ * Only for pickle.c, which knows the opcodes. What is asked for beyond the bytes, the stack or the memory fails with a
+ * message; nothing recurses. */
 #ifndef RS_FOREIGN_PICKLE_MACHINE_H
 #define RS_FOREIGN_PICKLE_MACHINE_H
 
@@ -38,7 +39,6 @@ enum rs_status rs_pickle_push_name(struct rs_pickle_machine *m, const char *modu
                                    size_t name_n);
 enum rs_status rs_pickle_push_int(struct rs_pickle_machine *m, int64_t i);
 enum rs_status rs_pickle_push_double(struct rs_pickle_machine *m, double d);
-enum rs_status rs_pickle_push_text(struct rs_pickle_machine *m, const char *text, size_t n);
 enum rs_status rs_pickle_counted_text(struct rs_pickle_machine *m, unsigned bytes);
 enum rs_status rs_pickle_counted_int(struct rs_pickle_machine *m, unsigned bytes);
 enum rs_status rs_pickle_line_number(struct rs_pickle_machine *m, bool real);

@@ -12,7 +12,8 @@
 
 #include "base/scan.h"
 
-/* Goes into the object or array that comes next and returns its depth; 0 when something else comes, which is passed over. */
+/* Goes into the object or array that comes next and returns its depth; 0 when something else comes, which is passed
+ * over. */
 unsigned rs_take_into(struct rs_scan *s, enum rs_token wanted);
 /* Whether another key of the object at `depth` comes; its value is next. */
 bool rs_take_key(struct rs_scan *s, unsigned depth);

@@ -8,7 +8,8 @@ struct word {
     const char *torch, *nccl;
 };
 
-/* What a name begins with, once "nccl:", underscores at its front and case are gone; longer ones before their beginnings. */
+/* What a name begins with, once "nccl:", underscores at its front and case are gone; longer ones before their
+ * beginnings. */
 static const struct word funcs[] = {
     {"allreduce", "AllReduce"}, {"allgather", "AllGather"},
     {"alltoall", "AlltoAll"},   {"reducescatter", "ReduceScatter"},

@@ -1,10 +1,10 @@
-/* One recording as the recorder would leave it: header, facts, event chunks; and the live file of a process that did not
- * end well.
+/* One recording as the recorder would leave it: header, facts, event chunks; and the live file of a process that did
+ * not end well.
  *
- * A file belongs to one generated process. It owns its slots (slot.h), which write their chunks through it. The recorder's
- * background thread is played by rs_gen_file_until(): once a second of true time it takes a clock sample and seals what
- * is there. Bytes go to disk chunk by chunk, the file being opened for each, since jobs may have more processes than
- * descriptors. The first failure sticks in the shared rs_gen_disk and ends all writing. One thread. */
+ * A file belongs to one generated process. It owns its slots (slot.h), which write their chunks through it. The
+ * recorder's background thread is played by rs_gen_file_until(): once a second of true time it takes a clock sample and
+ * seals what is there. Bytes go to disk chunk by chunk, the file being opened for each, since jobs may have more
+ * processes than descriptors. The first failure sticks in the shared rs_gen_disk and ends all writing. One thread. */
 #ifndef RS_GEN_FILE_H
 #define RS_GEN_FILE_H
 

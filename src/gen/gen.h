@@ -1,9 +1,9 @@
 /* A synthetic run of any size, with its truth: recordings of all processes, written directly.
  *
  * rs_gen_run() computes the timeline of a job in true time, derives what every clock would say and what every recorder
- * would have written, and writes that as chunks, without a plugin, a process or a wait. Operations are computed in order and
- * forgotten, so memory does not grow with the length of the job. Everything follows from the config: the same gives the
- * same bytes. The caller owns the config and its strings. One run at a time; nothing is printed. */
+ * would have written, and writes that as chunks, without a plugin, a process or a wait. Operations are computed in
+ * order and forgotten, so memory does not grow with the length of the job. Everything follows from the config: the same
+ * gives the same bytes. The caller owns the config and its strings. One run at a time; nothing is printed. */
 #ifndef RS_GEN_GEN_H
 #define RS_GEN_GEN_H
 

@@ -1,8 +1,9 @@
 /* The thread of a generated process: its buffer, and one function for each callback that it makes.
  *
  * What plugin/record.h and buffers.c do in a job, without the job: times are given (true ns), handles counted, refs and
- * tick bases formed, full buffers sealed. Times that go backwards are moved up, since a thread's records are in order. A slot
- * may lose callbacks in bursts, counted and marked as the recorder would; or be off: then nothing is written or counted. */
+ * tick bases formed, full buffers sealed. Times that go backwards are moved up, since a thread's records are in order.
+ * A slot may lose callbacks in bursts, counted and marked as the recorder would; or be off: then nothing is written or
+ * counted. */
 #ifndef RS_GEN_SLOT_H
 #define RS_GEN_SLOT_H
 

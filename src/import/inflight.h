@@ -2,8 +2,8 @@
  *
  * A slab with a map from handles; steps hang on their proxy operation, so that the same step started again (NCCL polls
  * for a receive and starts it anew each time, thousands of times) takes the place of the one before, and all go when
- * their operation stops. Memory is bounded by what is in flight; what is never stopped (some transports' operations) goes
- * when there are too many, the oldest first. One thread at a time. */
+ * their operation stops. Memory is bounded by what is in flight; what is never stopped (some transports' operations)
+ * goes when there are too many, the oldest first. One thread at a time. */
 #ifndef RS_IMPORT_INFLIGHT_H
 #define RS_IMPORT_INFLIGHT_H
 

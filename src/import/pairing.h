@@ -1,8 +1,8 @@
 /* The callbacks of one process -> parts of operations in the model.
  *
  * Starts, stops and states become events; events find their operation through the handles of their parents; what
- * kernels, proxy operations and network steps say is folded into it at once, so that nothing is kept of an event that has
- * ended. Every version of NCCL's interface comes out the same. The rules for times are in fold.h.
+ * kernels, proxy operations and network steps say is folded into it at once, so that nothing is kept of an event that
+ * has ended. Every version of NCCL's interface comes out the same. The rules for times are in fold.h.
  *
  * One struct for a whole import, used for one process after the other. */
 #ifndef RS_IMPORT_PAIRING_H
@@ -57,7 +57,8 @@ void rs_pairing_free(struct rs_pairing *p);
 enum rs_status rs_pairing_read(struct rs_pairing *p, struct rs_source *source, uint32_t proc, const uint32_t *members,
                                struct rs_err *err);
 
-/* For the modules that take in one kind of event each. A communicator of the process by its context; NULL: a stranger's. */
+/* For the modules that take in one kind of event each. A communicator of the process by its context; NULL: a
+ * stranger's. */
 struct rs_pairing_comm *rs_pairing_comm(struct rs_pairing *p, uint64_t context);
 /* The part of the operation of a handle; RS_NONE: not known. */
 uint32_t rs_pairing_part(const struct rs_pairing *p, uint64_t handle);

@@ -80,8 +80,9 @@ static uint32_t drop_false(struct side *good, const struct corridor *c, double w
 
 /* ---- how d runs ---- */
 
-/* Lower bounds are often tight only where the GPU was idle, so they say little about rates. How late timers are read has
- * the same median, and the same minimum, all the time: a curve through either runs as d does, but for a constant. */
+/* Lower bounds are often tight only where the GPU was idle, so they say little about rates. How late timers are read
+ * has the same median, and the same minimum, all the time: a curve through either runs as d does, but for a
+ * constant. */
 struct course {
     struct rs_fit fit;
     double wander; /* ns a ns that it may be wrong by */

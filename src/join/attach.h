@@ -1,10 +1,10 @@
 /* A GPU's timer against its host's clock: between which two curves d = host - GPU lies.
  *
  * Upper bounds (a timer was read after it was written) are always true. Lower bounds (a launch began before its kernel
- * started) may be false: a stale timer, or a kernel of a graph. After the course of d is taken out (a robust curve through
- * how late timers are read), a bound at one moment is one at every other too, weaker by what that curve may be wrong by
- * in between; so the tightest of all neighbours holds. That wander is doubled until lower and upper bounds agree. Lower
- * bounds that contradict the upper ones even then are dropped and counted.
+ * started) may be false: a stale timer, or a kernel of a graph. After the course of d is taken out (a robust curve
+ * through how late timers are read), a bound at one moment is one at every other too, weaker by what that curve may be
+ * wrong by in between; so the tightest of all neighbours holds. That wander is doubled until lower and upper bounds
+ * agree. Lower bounds that contradict the upper ones even then are dropped and counted.
  *
  * A GPU that is never idle starts every kernel long after its launch, and then lower bounds say little. So one thing is
  * assumed: of many timers the quickest was read within `floor` of its being written, twice as far as the quick ones are

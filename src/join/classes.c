@@ -31,9 +31,7 @@ static int32_t stride_of(const struct rs_model *m, const struct rs_comm_row *c)
 
 static uint64_t key_of(int32_t nranks, int32_t stride, const char *text, size_t n)
 {
-    uint64_t h = rs_mix(rs_mix(1, (uint32_t)nranks), (uint32_t)stride);
-    for (size_t i = 0; i < n; i++) h = rs_mix(h, (unsigned char)text[i]);
-    return h;
+    return rs_mix_bytes(rs_mix(rs_mix(1, (uint32_t)nranks), (uint32_t)stride), text, n);
 }
 
 /* "8th", "2nd", "11th", ... */

@@ -13,7 +13,10 @@
 #include "join/samples.h"
 
 #define STALE_SLACK 2000.0 /* ns before its launch that a start may lie, bounds being what they are */
-enum { MOST_NOTES = 4 };
+enum {
+    MOST_NOTES = 4,
+    MOST_OVERTAKEN = 64, /* in a row, as many as a ring of timers holds: else it is that one which is wrong */
+};
 
 /* What is needed on the way; freed at its end. */
 struct clocks {
@@ -73,6 +76,20 @@ static void index_gpus(struct clocks *c, const struct rs_model *m)
 
 /* ---- stale timers ---- */
 
+static void drop_times(struct rs_model *m, uint32_t i, uint32_t gpu)
+{
+    struct rs_parts *p = &m->parts;
+    p->flags[i] |= RS_PART_STALE;
+    p->start[i] = RS_TIME_NONE;
+    p->start_source[i] = RS_FROM_NOTHING;
+    if (p->end_source[i] == RS_FROM_KERNEL) {
+        p->end[i] = RS_TIME_NONE;
+        p->end_source[i] = RS_FROM_NOTHING;
+    }
+    if (p->after_source[i] == RS_FROM_KERNEL) p->after[i] = RS_TIME_NONE;
+    m->domains[gpu].stale++;
+}
+
 /* A kernel cannot start before it was launched. Captured ones were launched long before they run. */
 static void drop_stale(struct rs_model *m, const struct clocks *c)
 {
@@ -90,16 +107,43 @@ static void drop_stale(struct rs_model *m, const struct clocks *c)
         if (launch == RS_TIME_NONE || !rs_attach_at(&c->attach[gpu], p->start[i], &low, &high)) continue;
         int64_t d = rs_time_minus(rs_time_minus(launch, p->start[i]), c->attach[gpu].d0);
         if ((double)d <= high + STALE_SLACK) continue;
-        p->flags[i] |= RS_PART_STALE;
-        p->start[i] = RS_TIME_NONE;
-        p->start_source[i] = RS_FROM_NOTHING;
-        if (p->end_source[i] == RS_FROM_KERNEL) {
-            p->end[i] = RS_TIME_NONE;
-            p->end_source[i] = RS_FROM_NOTHING;
-        }
-        if (p->after_source[i] == RS_FROM_KERNEL) p->after[i] = RS_TIME_NONE;
-        m->domains[gpu].stale++;
+        drop_times(m, i, gpu);
     }
+}
+
+/* The kernels of a member start in the order of their launches: one that starts before an earlier launch did has
+ * the time of older work. (Importers see them in the order in which they were read, and channel by channel.) */
+static enum rs_status drop_overtaken(struct rs_model *m, struct rs_err *err)
+{
+    struct turn {
+        int64_t start, before; /* of the latest launch that is believed, and of the one before */
+        uint64_t launch;
+        bool second; /* there is one before */
+        uint32_t dropped; /* one behind the other, because of it */
+    } *turns = calloc((size_t)m->nmembers + 1, sizeof *turns);
+    if (!turns) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_parts *p = &m->parts;
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t gpu = m->members[p->member[i]].gpu;
+        if (gpu == RS_NONE || m->domains[gpu].rigid || !p->launch[i]) continue;
+        if (p->start_source[i] != RS_FROM_KERNEL || p->start[i] == RS_TIME_NONE) continue;
+        if (p->captured[i] || (p->flags[i] & (RS_PART_CAPTURED | RS_PART_STALE))) continue;
+        struct turn *t = &turns[p->member[i]];
+        bool same = p->launch[i] == t->launch;
+        bool early = (same ? t->second : t->launch != 0) &&
+                     rs_time_minus(same ? t->before : t->start, p->start[i]) > (int64_t)STALE_SLACK;
+        if (early && t->dropped < MOST_OVERTAKEN) {
+            t->dropped++;
+            drop_times(m, i, gpu);
+        } else if (!same) {
+            *t = (struct turn){
+                .start = p->start[i], .before = t->start, .launch = p->launch[i], .second = t->launch != 0};
+        } else if (p->start[i] > t->start) {
+            t->start = p->start[i];
+        }
+    }
+    free(turns);
+    return RS_OK;
 }
 
 /* ---- what was found ---- */
@@ -130,14 +174,29 @@ static enum rs_status keep_axis(struct rs_model *m, struct clocks *c, uint32_t d
     return RS_OK;
 }
 
+/* What a clock that cannot be tied to others shows: tools without wall time count from a zero of their own. */
+static const char *axis_of(const struct rs_model *m, uint32_t host)
+{
+    const int64_t least = INT64_C(1000000000000000000); /* ns since 1970: in 2001 */
+    for (uint32_t i = 0; i < m->nprocs; i++)
+        if (m->procs[i].host == host && m->procs[i].last > 0 && m->procs[i].last < least)
+            return "the time that its process counts, which is no wall time";
+    return "wall time";
+}
+
 /* One note for each island beside the main one; the first few by name. */
 static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
 {
     uint32_t apart = 0, *sizes = calloc((size_t)m->ndomains + 1, sizeof *sizes);
     if (!sizes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < m->ndomains; i++) sizes[m->domains[i].island]++;
-    for (uint32_t i = 0; i < m->nprocs; i++) /* dumps without starts and ends: there is nothing to compare */
-        if (m->procs[i].tool == RS_TOOL_FLIGHT) sizes[m->hosts[m->procs[i].host].domain] = 0;
+    for (uint32_t i = 0; i < m->parts.n; i++) { /* without a start or an end there is nothing to compare */
+        if (m->parts.start[i] == RS_TIME_NONE && m->parts.end[i] == RS_TIME_NONE) continue;
+        uint32_t gpu = m->members[m->parts.member[i]].gpu;
+        sizes[m->domains[rs_member_host_domain(m, m->parts.member[i])].island] = 1;
+        if (gpu != RS_NONE) sizes[m->domains[gpu].island] = 1;
+    }
+    for (uint32_t i = 0; i < m->ndomains; i++) /* one that names an island is counted already */
+        if (m->domains[i].island != i && sizes[m->domains[i].island]) sizes[m->domains[i].island]++;
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->ndomains && status == RS_OK; i++) {
         const struct rs_domain *d = &m->domains[i];
@@ -146,19 +205,19 @@ static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
         if (sizes[i] > 1)
             status = rs_model_note(
                 m, err,
-                "clocks: %s of host %s and %u others could not be tied to the rest (no operation in common, "
-                "or too few times): they stay on wall time, and are not compared with the rest",
-                what, host, sizes[i] - 1);
+                "clocks: %s of host %s and %u other%s could not be tied to the rest (no operation in common, "
+                "or too few times): they stay on %s, and are not compared with the rest",
+                what, host, sizes[i] - 1, sizes[i] == 2 ? "" : "s", axis_of(m, d->host));
         else
             status =
                 rs_model_note(m, err,
                               "clocks: %s of host %s could not be tied to the rest (no operation in common, or too few "
-                              "times): it stays on wall time, and is not compared with the rest",
-                              what, host);
+                              "times): it stays on %s, and is not compared with the rest",
+                              what, host, axis_of(m, d->host));
     }
     free(sizes);
     if (status == RS_OK && apart > MOST_NOTES)
-        status = rs_model_note(m, err, "clocks: %u more stay on wall time", apart - MOST_NOTES);
+        status = rs_model_note(m, err, "clocks: so it is with %u more", apart - MOST_NOTES);
     return status;
 }
 
@@ -190,8 +249,10 @@ static enum rs_status align_all(struct rs_model *m, struct clocks *c, bool align
         RS_TRY(m->domains[i].rigid ? rs_attach_rigid(&c->attach[i], err)
                                    : rs_attach_make(&c->attach[i], m->domains[i].bounds, err));
     drop_stale(m, c);
-    if (!align) return RS_OK;
+    if (!align) return drop_overtaken(m, err);
     RS_TRY(find(m, c, err));
+    /* Only now: all ranks that tell the same older work in its place tell their clocks by it as well. */
+    RS_TRY(drop_overtaken(m, err));
     for (uint32_t i = 0; i < m->ndomains; i++) RS_TRY(keep_axis(m, c, i, err));
     rs_retime(m);
     m->aligned = true;

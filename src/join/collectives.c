@@ -218,7 +218,8 @@ static uint32_t compare(struct rs_model *m, uint32_t op, uint8_t kind, bool unev
     return candidate;
 }
 
-/* Of an all-to-all that all ranks are in: what they give together is what they take. It cannot be told whose fault it is. */
+/* Of an all-to-all that all ranks are in: what they give together is what they take. It cannot be told whose fault it
+ * is. */
 static void compare_sums(struct rs_model *m, uint32_t op)
 {
     const uint32_t *order = m->order + m->ops.part[op];

@@ -1,5 +1,7 @@
 #include "join/evidence.h"
 
+#include "base/bisect.h"
+
 enum {
     NEAR = 2, /* times what is usual: as far away as the nearest may be... */
     CLEAR = 4, /* the next nearest is at least so many times as far away... */
@@ -60,13 +62,7 @@ static void set_times(struct rs_side *side)
 static uint32_t search(const struct rs_side *side, int64_t at)
 {
     uint32_t low = 0, high = side->nbursts;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (side->bursts[mid].at < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, side->bursts[mid].at < at);
     return low;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/mix.h"
 #include "join/classes.h"
 #include "join/ranks.h"
@@ -121,13 +122,7 @@ static enum rs_status index_members(struct work *w, struct rs_err *err)
 static int32_t rank_in(const struct work *w, uint32_t comm, uint32_t place)
 {
     uint32_t low = w->seats_at[comm], high = w->seats_at[comm + 1];
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (w->seats[mid].place < place)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, w->seats[mid].place < place);
     return low < w->seats_at[comm + 1] && w->seats[low].place == place ? w->seats[low].rank : -1;
 }
 

@@ -2,6 +2,7 @@
 
 #include "join/clocks.h"
 #include "join/collectives.h"
+#include "join/early.h"
 #include "join/ends.h"
 #include "join/family.h"
 #include "join/fanouts.h"
@@ -24,7 +25,8 @@ enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
     RS_TRY(rs_plausible_check(m, err));
     RS_TRY(rs_pairs_resync(m, err)); /* what order alone could not pair needs times */
     RS_TRY(rs_fanouts_join(m, err));
-    RS_TRY(rs_overlay_rest(m, err));
+    rs_early_find(m);
+    RS_TRY(rs_overlay_by_time(m, err));
     RS_TRY(rs_facts_check(m, err));
     RS_TRY(rs_ends_bound(m, err));
     return rs_waits_find(m, err);

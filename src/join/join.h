@@ -1,5 +1,6 @@
-/* Everything that connects the ranks of a model, in order: global ranks, families of communicators, collectives, pairs of
- * sends and receives, laying over, clocks, fan-outs, ends, waits. Called once, on a model that an importer has filled. */
+/* Everything that connects the ranks of a model, in order: global ranks, families of communicators, collectives, pairs
+ * of sends and receives, laying over, clocks, fan-outs, ends, waits. Called once, on a model that an importer has
+ * filled. */
 #ifndef RS_JOIN_JOIN_H
 #define RS_JOIN_JOIN_H
 

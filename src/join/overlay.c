@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "join/classes.h"
 #include "join/shifts.h"
 
@@ -15,17 +16,6 @@ enum {
     MOST_TRIED = 64, /* communicators that are tried for one */
     LOOSE_END = 2, /* operations in a row at an end whose times say otherwise */
 };
-
-const char *rs_tool_name(uint8_t tool)
-{
-    static const char *const names[RS_TOOLS] = {
-        [RS_TOOL_RINGSCOPE] = "ringscope",    [RS_TOOL_EXAMPLE] = "example-profiler",
-        [RS_TOOL_KINETO] = "kineto",          [RS_TOOL_NSYS] = "nsys-sqlite",
-        [RS_TOOL_INSPECTOR] = "inspector",    [RS_TOOL_COMMA] = "comma",
-        [RS_TOOL_FLIGHT] = "flight-recorder", [RS_TOOL_NVPROF] = "nvprof",
-        [RS_TOOL_NCCLSEE] = "ncclsee"};
-    return tool < RS_TOOLS ? names[tool] : "?";
-}
 
 /* ---- operations ---- */
 
@@ -64,13 +54,7 @@ uint32_t rs_op_part_of(const struct rs_model *m, uint32_t op, int32_t rank)
 {
     const uint32_t *order = m->order + m->ops.part[op];
     uint32_t low = 0, high = m->ops.nparts[op];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->members[m->parts.member[order[middle]]].rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RS_BISECT(low, high, middle, m->members[m->parts.member[order[middle]]].rank < rank);
     return low < m->ops.nparts[op] && m->members[m->parts.member[order[low]]].rank == rank ? order[low] : RS_NONE;
 }
 

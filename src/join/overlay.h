@@ -7,8 +7,8 @@
  * (overlay_facts.h), times (overlay_lend.h).
  *
  * Communicators are the same if their ranks of the job are, their processes can be, their names do not differ, and
- * their operations agree in order and size (sequences.h, shifts.h); of several, the one that agrees best. An equal hash of
- * NCCL's is proof. A tool may have seen only a window: which one is told by the pattern of the times, whatever the
+ * their operations agree in order and size (sequences.h, shifts.h); of several, the one that agrees best. An equal hash
+ * of NCCL's is proof. A tool may have seen only a window: which one is told by the pattern of the times, whatever the
  * clocks, and only where that says nothing by wall time. What no certain place was found for stays an operation of its
  * own. Works on the model; one thread. */
 #ifndef RS_JOIN_OVERLAY_H
@@ -20,7 +20,7 @@
 enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err);
 
 /* When all is on one axis and fan-outs are there: what is left, by time; lends times; says what does not fit. */
-enum rs_status rs_overlay_rest(struct rs_model *m, struct rs_err *err);
+enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err);
 
 /* Whether a has no operation of b's tool over it yet. Two halves of a pair that were not paired there are one. */
 bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b);
@@ -40,8 +40,5 @@ bool rs_overlay_possible(const struct rs_model *m, uint32_t b, uint32_t a);
 
 /* Notes that communicator b is a, and that their processes are the same ones. */
 void rs_overlay_join(struct rs_model *m, uint32_t b, uint32_t a);
-
-/* The tool's short name, as in JSON. */
-const char *rs_tool_name(uint8_t tool);
 
 #endif

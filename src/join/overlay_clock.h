@@ -1,8 +1,8 @@
 /* Clocks of a tool that is laid over another: placed by the operations that both saw, rank by rank.
  *
  * Such a clock is no witness of its own: its operations are not among those that clocks are aligned on. What is
- * compared are the starts of the same kernels (else their ends; else the calls on the host), each with the rank's own on the
- * other side. */
+ * compared are the starts of the same kernels (else their ends; else the calls on the host), each with the rank's own
+ * on the other side. */
 #ifndef RS_JOIN_OVERLAY_CLOCK_H
 #define RS_JOIN_OVERLAY_CLOCK_H
 

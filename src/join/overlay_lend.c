@@ -24,7 +24,7 @@ static void lend(struct rs_model *m, uint32_t op, uint32_t part)
 {
     struct rs_parts *p = &m->parts;
     const struct rs_member *x = &m->members[p->member[part]];
-    bool lacks = p->start[part] == RS_TIME_NONE || p->end[part] == RS_TIME_NONE;
+    bool lacks = p->start[part] == RS_TIME_NONE || !rs_part_has_ended(m, part); /* or ended when nobody knows */
     for (uint32_t v = m->ops.view[op]; v != RS_NONE; v = m->ops.view[v]) {
         int32_t rank = rs_overlay_rank(m, m->ops.comm[op], x->rank, m->ops.comm[v]);
         uint32_t other = rank < 0 ? RS_NONE : rs_op_part_of(m, v, rank);

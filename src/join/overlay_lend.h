@@ -1,5 +1,6 @@
 /* Times of laid-over operations for those that they lie over: for parts of which the tool that leads tells no start or
- * no end, or those of other work (NCCL's stale timers). Such a part is marked RS_PART_LENT; its clock is the lender's. */
+ * no end, an end that is too early, or those of other work (NCCL's stale timers). Such a part is marked RS_PART_LENT;
+ * its clock is the lender's. */
 #ifndef RS_JOIN_OVERLAY_LEND_H
 #define RS_JOIN_OVERLAY_LEND_H
 

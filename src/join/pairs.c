@@ -165,8 +165,9 @@ enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uin
 
 /* ---- order ---- */
 
-/* How many of a list are before the first that may be lost. A part says when its call was made, not when NCCL told of it,
- * which is later, but before the next group call: so the group call that is the last before `sure` does not count. */
+/* How many of a list are before the first that may be lost. A part says when its call was made, not when NCCL told of
+ * it, which is later, but before the next group call: so the group call that is the last before `sure` does not
+ * count. */
 static uint32_t certain(const struct rs_model *m, const uint32_t *parts, uint32_t n, int64_t sure)
 {
     const struct rs_parts *t = &m->parts;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/room.h"
 #include "nccl/abi.h"
 
@@ -34,13 +35,7 @@ static uint64_t lost_since(const struct rs_proc *p, int64_t from, uint64_t type)
     for (uint32_t i = 0; i < p->ncovers; i++)
         if (!(p->covers[i].mask & type) && p->covers[i].to > from) return UINT64_MAX;
     uint32_t low = 0, high = p->ngaps;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (p->gaps[mid].from < from)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, p->gaps[mid].from < from);
     uint64_t lost = 0;
     for (uint32_t i = low; i < p->ngaps; i++) lost += lost_of(&p->gaps[i], type);
     for (uint32_t i = low, n = 0; i-- > 0 && n < THREADS; n++)
@@ -216,13 +211,7 @@ void rs_presence_free(struct rs_presence_index *x)
 static uint32_t find_member(const struct rs_presence_index *x, const struct rs_model *m, uint32_t comm, int32_t rank)
 {
     uint32_t low = x->first[comm], high = x->first[comm + 1];
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (m->members[x->members[mid]].rank < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, m->members[x->members[mid]].rank < rank);
     bool found = low < x->first[comm + 1] && m->members[x->members[low]].rank == rank;
     return found ? x->members[low] : RS_NONE;
 }
@@ -235,13 +224,7 @@ static int32_t rank_of(const struct rs_model *m, uint32_t part)
 static bool has_rank(const struct rs_model *m, uint32_t op, int32_t rank)
 {
     uint32_t low = m->ops.part[op], end = low + m->ops.nparts[op], high = end;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (rank_of(m, m->order[mid]) < rank)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, rank_of(m, m->order[mid]) < rank);
     return low < end && rank_of(m, m->order[low]) == rank;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "join/evidence.h"
 #include "join/pairs.h"
 #include "join/sides.h"
@@ -159,13 +160,7 @@ static uint32_t drop_crossing(struct vote *v, uint32_t n)
 static uint32_t first_of_piece(const struct rs_side *side, uint32_t piece)
 {
     uint32_t low = 0, high = side->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (side->items[mid].piece < piece)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, side->items[mid].piece < piece);
     return low;
 }
 

@@ -140,8 +140,8 @@ static uint32_t most_of_a_clock(const struct rs_model *m)
     return most > MOST_OF_A_CLOCK ? MOST_OF_A_CLOCK : most < 2 * LEAST_OF_A_COMM ? 2 * LEAST_OF_A_COMM : most;
 }
 
-/* counts[c] operations of communicator c can be used: every[c] of them one is taken. A clock's share is divided among its
- * communicators: the few operations of one may be all that ties two hosts together. */
+/* counts[c] operations of communicator c can be used: every[c] of them one is taken. A clock's share is divided among
+ * its communicators: the few operations of one may be all that ties two hosts together. */
 static enum rs_status find_strides(const struct rs_model *m, const uint32_t *counts, uint32_t *every,
                                    struct rs_err *err)
 {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "join/pairs.h"
 #include "nccl/abi.h"
 
@@ -54,13 +55,7 @@ static enum rs_status make_holes(struct rs_holes *h, const struct rs_proc *p, st
 static bool has_hole(const struct rs_holes *h, int64_t from, int64_t to)
 {
     uint32_t low = 0, high = h->n;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (h->from[mid] <= to)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, h->from[mid] <= to);
     return low && h->to[low - 1] >= from;
 }
 

@@ -64,7 +64,8 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
             known = false;
             continue;
         }
-        /* A kernel's start and that of a proxy operation, where records of the kernel are lost, are different things. */
+        /* A kernel's start and that of a proxy operation, where records of the kernel are lost, are different
+         * things. */
         if (source == RS_FROM_NOTHING) source = t->start_source[first];
         if (source != t->start_source[first]) s.clocked = known = false;
         if (clock == RS_NONE) clock = domain;
@@ -128,7 +129,7 @@ static bool depends(const struct rs_model *m, uint32_t op, uint32_t b, uint32_t 
     return true;
 }
 
-static bool before_by_more(const struct rs_model *m, uint32_t b, uint32_t a)
+bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a)
 {
     const struct rs_parts *t = &m->parts;
     uint32_t to = rs_part_end_domain(m, b), from = rs_part_start_domain(m, a);
@@ -158,7 +159,7 @@ static bool has_violation(const struct rs_model *m, uint32_t op)
         if (last == RS_NONE || m->parts.start[p] > m->parts.start[last]) last = p;
     }
     for (uint32_t i = 0; last != RS_NONE && i < o->nparts[op]; i++)
-        if (order[i] != last && depends(m, op, order[i], last) && before_by_more(m, order[i], last)) return true;
+        if (order[i] != last && depends(m, op, order[i], last) && rs_ends_before(m, order[i], last)) return true;
     return false;
 }
 
@@ -217,9 +218,21 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
     return wait < 0 ? 0 : wait;
 }
 
+/* Of a pair or fan-out whose kernels told their end too early, nobody knows when the data were there. */
+static bool has_early_end(const struct rs_model *m, uint32_t op)
+{
+    if (m->ops.kind[op] != RS_OP_PAIR && m->ops.kind[op] != RS_OP_FANOUT) return false;
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i];
+        if (m->parts.end[part] != RS_TIME_NONE && !rs_part_has_ended(m, part)) return true;
+    }
+    return false;
+}
+
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
+    if (has_early_end(m, op)) return RS_TIME_NONE;
     bool told = (o->flags[op] & RS_OP_CLOCKED) && (o->flags[op] & RS_OP_COMPLETE) && o->end[op] != RS_TIME_NONE;
     if (!told) return RS_TIME_NONE;
     int64_t transfer = rs_time_minus(o->end[op], o->last[op]);

@@ -8,15 +8,18 @@
 
 #include "model/model.h"
 
-/* Sets first, last, end, error, last_part and the flags WHOLE, COMPLETE, CLOCKED, TIE and VIOLATION of all operations. */
+/* Sets first, last, end, error, last_part and the flags WHOLE, COMPLETE, CLOCKED, TIE and VIOLATION of all
+ * operations. */
 enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err);
 
-/* Which of two starts of a rank says more: a kernel's rather than a proxy operation's, which is posted ahead of its turn;
- * else the earlier one. Both are known. */
+/* Which of two starts of a rank says more: a kernel's rather than a proxy operation's, which is posted ahead of its
+ * turn; else the earlier one. Both are known. */
 bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b);
-/* How long a part waited for the last of its operation (of a send or receive: of its pair); one that was over before the
- * last came, for those it needs (of a broadcast: the root). RS_TIME_NONE: not known. */
+/* How long a part waited for the last of its operation (of a send or receive: of its pair); one that was over before
+ * the last came, for those it needs (of a broadcast: the root). RS_TIME_NONE: not known. */
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part);
+/* Whether part b ended before part a began, by more than the errors of their clocks. */
+bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a);
 /* From the last start to the last end; RS_TIME_NONE: not known. */
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op);
 /* busbw / algbw, as nccl-tests has it. */

@@ -1,35 +1,18 @@
 #include "model/activities.h"
 
-#include <stdlib.h>
-
-#include "base/room.h"
 #include "model/model.h"
-
-#define GROW_COLUMN(type, name)                                                                                        \
-    {                                                                                                                  \
-        cap = t->cap; /* the same for all columns */                                                                   \
-        RS_ROOM(t->name, t->n, cap, err);                                                                              \
-    }
-#define ZERO_COLUMN(type, name) t->name[i] = (type)0;
-#define FREE_COLUMN(type, name) free(t->name);
 
 enum rs_status rs_model_activity(struct rs_model *m, uint32_t *index, struct rs_err *err)
 {
     struct rs_activities *t = &m->activities;
-    if (t->n == t->cap) {
-        uint32_t cap = t->cap;
-        RS_ACTIVITY_COLUMNS(GROW_COLUMN)
-        t->cap = cap;
-    }
-    uint32_t i = *index = t->n++;
-    RS_ACTIVITY_COLUMNS(ZERO_COLUMN)
-    t->part[i] = t->launch[i] = RS_NONE;
+    RS_COLUMNS_ADD(RS_ACTIVITY_COLUMNS, index, err);
+    t->part[*index] = t->launch[*index] = RS_NONE;
     return RS_OK;
 }
 
 void rs_activities_free(struct rs_activities *t)
 {
-    RS_ACTIVITY_COLUMNS(FREE_COLUMN)
+    RS_COLUMNS_FREE(RS_ACTIVITY_COLUMNS)
     *t = (struct rs_activities){0};
 }
 

@@ -1,9 +1,9 @@
 /* What GPUs and host threads did besides NCCL's operations: kernels, copies, annotations, host calls.
  *
- * Only traces of other tools have them. An activity lies on a lane: a host thread, or a stream of a device. A NCCL kernel is
- * one too (RS_ACT_COMM), with the first of the parts that it ran; parts of one kernel share their `launch`. Times are of
- * the lane's clock until rs_clocks_align(), then of the common axis. Columns, since there are millions. The model owns
- * them; one thread at a time. */
+ * Only traces of other tools have them. An activity lies on a lane: a host thread, or a stream of a device. A NCCL
+ * kernel is one too (RS_ACT_COMM), with the first of the parts that it ran; parts of one kernel share their `launch`.
+ * Times are of the lane's clock until rs_clocks_align(), then of the common axis. The model owns them; one thread at a
+ * time. */
 #ifndef RS_MODEL_ACTIVITIES_H
 #define RS_MODEL_ACTIVITIES_H
 
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "model/columns.h"
 
 struct rs_model;
 
@@ -50,12 +51,10 @@ enum rs_activity_kind {
     X(uint32_t, launch) /* of what runs on a stream: the activity that launched it; RS_NONE */                         \
     X(uint8_t, kind) /* enum rs_activity_kind */
 
-#define RS_COLUMN(type, name) type *name;
 struct rs_activities {
     uint32_t n, cap;
     RS_ACTIVITY_COLUMNS(RS_COLUMN)
 };
-#undef RS_COLUMN
 
 enum rs_status rs_model_lane(struct rs_model *m, const struct rs_lane *row, uint32_t *index, struct rs_err *err);
 /* A new activity: zeroed, with no part and no launch. */

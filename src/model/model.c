@@ -17,58 +17,6 @@
         memset(&(m)->name[*(index)], 0, sizeof *(m)->name);                                                            \
     } while (0)
 
-#define GROW_COLUMN(type, name)                                                                                        \
-    {                                                                                                                  \
-        cap = t->cap; /* the same for all columns */                                                                   \
-        RS_ROOM(t->name, t->n, cap, err);                                                                              \
-    }
-#define ZERO_COLUMN(type, name) t->name[i] = (type)0;
-#define FREE_COLUMN(type, name) free(t->name);
-
-enum rs_status rs_model_part(struct rs_model *m, uint32_t *index, struct rs_err *err)
-{
-    struct rs_parts *t = &m->parts;
-    if (t->n == t->cap) {
-        uint32_t cap = t->cap;
-        RS_PART_COLUMNS(GROW_COLUMN)
-        t->cap = cap;
-    }
-    uint32_t i = *index = t->n++;
-    RS_PART_COLUMNS(ZERO_COLUMN)
-    t->seq[i] = UINT64_MAX;
-    t->enqueued[i] = t->launched[i] = t->start[i] = t->end[i] = t->after[i] = t->before[i] = RS_TIME_NONE;
-    t->member[i] = t->op[i] = t->helper[i] = RS_NONE;
-    t->peer[i] = -1;
-    return RS_OK;
-}
-
-enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *err)
-{
-    struct rs_ops *t = &m->ops;
-    if (t->n == t->cap) {
-        uint32_t cap = t->cap;
-        RS_OP_COLUMNS(GROW_COLUMN)
-        t->cap = cap;
-    }
-    uint32_t i = *index = t->n++;
-    RS_OP_COLUMNS(ZERO_COLUMN)
-    t->seq[i] = UINT64_MAX;
-    t->first[i] = t->last[i] = t->end[i] = RS_TIME_NONE;
-    t->comm[i] = t->fanout[i] = t->over[i] = t->view[i] = t->last_part[i] = RS_NONE;
-    t->root[i] = t->dst[i] = -1;
-    t->confidence[i] = 100;
-    return RS_OK;
-}
-
-static void free_parts(struct rs_parts *t)
-{
-    RS_PART_COLUMNS(FREE_COLUMN)
-}
-static void free_ops(struct rs_ops *t)
-{
-    RS_OP_COLUMNS(FREE_COLUMN)
-}
-
 void rs_model_free(struct rs_model *m)
 {
     for (uint32_t i = 0; i < m->ndomains; i++) free(m->domains[i].bounds);
@@ -76,14 +24,13 @@ void rs_model_free(struct rs_model *m)
         free(m->procs[i].covers);
         free(m->procs[i].gaps);
     }
-    free_parts(&m->parts);
-    free_ops(&m->ops);
-    rs_map_free(&m->string_ids);
+    rs_parts_free(&m->parts);
+    rs_ops_free(&m->ops);
+    rs_texts_free(&m->strings);
+    rs_texts_free(&m->names);
     rs_map_free(&m->comm_index);
     rs_map_free(&m->member_index);
-    rs_map_free(&m->name_ids);
     rs_activities_free(&m->activities);
-    free(m->strings);
     free(m->domains);
     free(m->hosts);
     free(m->procs);
@@ -95,7 +42,6 @@ void rs_model_free(struct rs_model *m)
     free(m->lanes);
     free(m->stats);
     free(m->tags);
-    free(m->names);
     free(m->notes);
     free(m->order);
     rs_arena_free(&m->arena);
@@ -298,39 +244,9 @@ enum rs_status rs_model_link(struct rs_model *m, struct rs_err *err)
 
 /* ---- texts ---- */
 
-static uint64_t text_hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325;
-    for (; *text; text++) h = (h ^ (unsigned char)*text) * 0x100000001b3;
-    return h;
-}
-
 enum rs_status rs_model_string(struct rs_model *m, const char *text, uint16_t *id, struct rs_err *err)
 {
-    enum { UNKNOWN = 1, MOST = 65535 };
-    *id = 0;
-    if (!m->nstrings) {
-        uint32_t i;
-        ADD(m, strings, &i, err);
-        ADD(m, strings, &i, err);
-        m->strings[0] = "";
-        m->strings[UNKNOWN] = "?";
-    }
-    if (!text || !*text) return RS_OK;
-    for (uint64_t key = text_hash(text);; key++) { /* texts with the same hash take the next keys */
-        uint64_t *at;
-        RS_TRY(rs_map_at(&m->string_ids, key, 0, &at, err));
-        if (*at && strcmp(m->strings[*at], text)) continue;
-        if (!*at && m->nstrings < MOST) {
-            uint32_t i;
-            ADD(m, strings, &i, err);
-            m->strings[i] = "";
-            *at = i;
-            RS_TRY(keep_text(m, text, &m->strings[i], err));
-        }
-        *id = *at ? (uint16_t)*at : UNKNOWN;
-        return RS_OK;
-    }
+    return rs_texts_small_id(&m->strings, text, text ? strlen(text) : 0, id, err);
 }
 
 enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char *fmt, ...)
@@ -347,65 +263,20 @@ enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char 
 
 /* ---- looking ---- */
 
-/* The clock of times that came from an operation laid over the part's own: that of the same process there. */
-static uint32_t lent_domain(const struct rs_model *m, uint32_t part)
+const char *rs_tool_name(uint8_t tool)
 {
-    const struct rs_member *x = &m->members[m->parts.member[part]];
-    uint32_t op = m->parts.op[part];
-    if (m->ops.view[op] == RS_NONE && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op]; /* one call, many pairs */
-    for (uint32_t v = m->ops.view[op]; v != RS_NONE; v = m->ops.view[v])
-        for (uint32_t i = 0; i < m->ops.nparts[v]; i++) {
-            uint32_t other = m->order[m->ops.part[v] + i];
-            const struct rs_member *y = &m->members[m->parts.member[other]];
-            bool same = m->procs[y->proc].same == x->proc && y->global_rank == x->global_rank;
-            if (same && m->parts.start_source[other] == RS_FROM_KERNEL) return y->gpu;
-        }
-    return x->gpu;
-}
-
-static uint32_t domain_of(const struct rs_model *m, uint32_t part, uint8_t source)
-{
-    uint32_t member = m->parts.member[part];
-    if (source == RS_FROM_NOTHING) return RS_NONE;
-    if ((m->parts.flags[part] & RS_PART_LENT) && m->parts.op[part] != RS_NONE) return lent_domain(m, part);
-    return source == RS_FROM_KERNEL ? m->members[member].gpu : rs_member_host_domain(m, member);
-}
-
-uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part)
-{
-    return domain_of(m, part, m->parts.start_source[part]);
-}
-
-uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part)
-{
-    return domain_of(m, part, m->parts.end_source[part]);
+    static const char *const names[RS_TOOLS] = {
+        [RS_TOOL_RINGSCOPE] = "ringscope",    [RS_TOOL_EXAMPLE] = "example-profiler",
+        [RS_TOOL_KINETO] = "kineto",          [RS_TOOL_NSYS] = "nsys-sqlite",
+        [RS_TOOL_INSPECTOR] = "inspector",    [RS_TOOL_COMMA] = "comma",
+        [RS_TOOL_FLIGHT] = "flight-recorder", [RS_TOOL_NVPROF] = "nvprof",
+        [RS_TOOL_NCCLSEE] = "ncclsee"};
+    return tool < RS_TOOLS ? names[tool] : "?";
 }
 
 uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank)
 {
     return (uint32_t)rs_map_get(&m->member_index, (uint64_t)comm << 32 | (uint32_t)rank, RS_NONE);
-}
-
-int64_t rs_op_begin(const struct rs_model *m, uint32_t op)
-{
-    int64_t t = m->ops.first[op];
-    for (uint32_t i = 0; t == RS_TIME_NONE && i < m->ops.nparts[op]; i++)
-        t = m->parts.enqueued[m->order[m->ops.part[op] + i]];
-    return t;
-}
-
-unsigned rs_dtype_bytes(const char *dtype)
-{
-    static const struct {
-        const char *name;
-        unsigned bytes;
-    } types[] = {
-        {"ncclFloat32", 4}, {"ncclFloat16", 2}, {"ncclBfloat16", 2}, {"ncclFloat64", 8},
-        {"ncclInt32", 4},   {"ncclUint32", 4},  {"ncclInt64", 8},    {"ncclUint64", 8},
-    };
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (!strcmp(types[i].name, dtype)) return types[i].bytes;
-    return 1; /* ncclInt8, the two of float 8, and ncclUint8, which NCCL calls "Unknown" */
 }
 
 const char *rs_host_name(const struct rs_model *m, uint32_t host)

@@ -1,17 +1,17 @@
 /* The model: what all commands look at, whatever the input was.
  *
  * Importers fill it (processes, communicators, members, parts), src/join adds what connects ranks (operations, clocks,
- * families), src/analyse only reads it. Operations are held in memory, events are not: what a network step or a kernel's
- * channel has to say is folded into the part of the operation while reading, so memory grows with operations.
+ * families), src/analyse only reads it. Operations are held in memory, events are not: what a network step or a
+ * kernel's channel has to say is folded into the part of the operation while reading, so memory grows with operations.
  *
  *   host 1-n process 1-n member n-1 comm        member: one rank of one communicator, in one process, on one device
  *                           |1-n          |1-n
  *                         part  n----1   op           part: what one rank did in one operation
  *
- * Times are int64_t ns. An importer gives each in the clock it came from; rs_clocks_align() (join/clocks.h) rewrites all
- * of them in place onto the common axis, once: `model.aligned` says so. RS_TIME_NONE is "not known".
- * Everything is owned by the model until rs_model_free(); indexes are stable, pointers into tables only until the next
- * add. One thread at a time. */
+ * Times are int64_t ns. An importer gives each in the clock it came from; rs_clocks_align() (join/clocks.h) rewrites
+ * all of them in place onto the common axis, once: `model.aligned` says so. RS_TIME_NONE is "not known". Everything is
+ * owned by the model until rs_model_free(); indexes are stable, pointers into tables only until the next add. One
+ * thread at a time. */
 #ifndef RS_MODEL_MODEL_H
 #define RS_MODEL_MODEL_H
 
@@ -22,22 +22,28 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/map.h"
+#include "base/texts.h"
 #include "model/activities.h"
 #include "model/axis.h"
 #include "model/bounds.h"
 #include "model/extras.h"
+#include "model/operations.h"
 
 #define RS_TIME_NONE INT64_MIN
 #define RS_NONE UINT32_MAX /* no such row */
 
-/* Differences of times that may come from damaged input: they wrap instead of trapping. */
+/* Differences and sums of times that may come from damaged input: they wrap instead of trapping. */
 static inline int64_t rs_time_minus(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a - (uint64_t)b);
 }
+static inline int64_t rs_time_plus(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
 
-/* Whose words a row is. The order is that of detail: where two saw the same operation, the first leads and the other is laid
- * over it (join/overlay.h). */
+/* Whose words a row is. The order is that of detail: where two saw the same operation, the first leads and the other is
+ * laid over it (join/overlay.h). */
 enum rs_tool {
     RS_TOOL_RINGSCOPE,
     RS_TOOL_EXAMPLE, /* NCCL's example profiler */
@@ -50,6 +56,7 @@ enum rs_tool {
     RS_TOOL_NCCLSEE,
     RS_TOOLS
 };
+const char *rs_tool_name(uint8_t tool); /* in JSON and tables: "kineto" */
 
 /* ---- clocks ---- */
 
@@ -154,8 +161,7 @@ struct rs_member {
     uint32_t proc;
     uint32_t gpu; /* domain; RS_NONE: not known */
     int32_t device; /* CUDA device number; -1: not known */
-    bool
-        in_step; /* its sends and receives begin and end with those of its peers, as the importer saw: order pairs them */
+    bool in_step; /* its sends and receives begin and end with its peers', as the importer saw: order pairs them */
     uint8_t uuid[16];
     char bus_id[32];
     uint64_t context;
@@ -198,129 +204,6 @@ struct rs_class {
     const char *text; /* "8 consecutive ranks (tp), 64 times" */
 };
 
-/* ---- operations ---- */
-
-enum rs_part_kind { RS_PART_COLL, RS_PART_SEND, RS_PART_RECV, RS_PART_CE, RS_PART_API };
-
-enum rs_source_of_time {
-    RS_FROM_NOTHING,
-    RS_FROM_KERNEL, /* GPU timer of a KernelCh, or a kernel of an import */
-    RS_FROM_CALLBACK, /* host time at which NCCL told of the kernel (v3: no timers): late by its polling */
-    RS_FROM_PROXY, /* ProxyOp in progress; last ProxyOp stop */
-};
-
-enum {
-    RS_PART_CAPTURED = 1 << 0, /* from a CUDA graph: `captured`, `replay` */
-    RS_PART_STALE = 1 << 1, /* GPU times of it were another operation's: not used */
-    RS_PART_OPEN = 1 << 2, /* something of it had started and not stopped when the recording ended */
-    RS_PART_STOPPED = 1 << 3, /* Coll or P2p was stopped: it is enqueued */
-    RS_PART_HELPED = 1 << 4, /* some of its proxy work was done by another process (PXN) */
-    RS_PART_SYMMETRIC = 1 << 5, /* a symmetric-memory kernel (v7 says so) */
-    RS_PART_SELF = 1 << 6, /* send or receive to itself */
-    RS_PART_MISMATCH = 1 << 7, /* count, type or root differ from the others' (set by the join) */
-    RS_PART_LAUNCHED = 1 << 8, /* its KernelLaunch was seen to return */
-    RS_PART_NET = 1 << 9, /* it had proxy operations */
-    RS_PART_KERNEL_OPEN = 1 << 10, /* a KernelCh started and did not stop */
-    RS_PART_UNFINISHED = 1 << 11, /* not all announced channels were seen to end */
-    RS_PART_UNREPORTED = 1 << 13, /* captured, and told at capture: NCCL does not report its replays */
-    RS_PART_DONE = 1 << 16, /* it has ended, as a tool says that does not say when (`end` may be unknown) */
-    RS_PART_STARTED = 1 << 17, /* likewise: it had started */
-    RS_PART_SETTLED = 1 << 18, /* likewise: its end was noted while the job ran on, so that it is no abort */
-    RS_PART_LENT = 1 << 14, /* start and end are those of an operation that is laid over its own */
-    RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is told when its way up is done, so its rank may
-                                    go on for longer (seen on NCCL 2.28: leaves "end" before others start) */
-    RS_PART_LAUNCH_END = 1 << 15, /* `launched` is when the launch returned: when it began is not told */
-};
-
-/* One column each: parts.start[i] is the start of part i. Importers add parts in time order within a process. */
-#define RS_PART_COLUMNS(X)                                                                                               \
-    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it within its process */           \
-    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                          \
-    X(uint64_t, count) /* elements, as NCCL says */                                                                      \
-    X(int64_t, enqueued) /* start of the API call (host) */                                                              \
-    X(int64_t, launched) /* start of the kernel launch (host) */                                                         \
-    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                    \
-    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                             \
-    X(int64_t, after) /* where the end is not known: it was after this (clock: see RS_PART_AFTER_GPU)... */              \
-    X(int64_t,                                                                                                           \
-      before) /* ...and before this; RS_TIME_NONE: no bound. The importer's is the host's; join/ends.h may tighten it */ \
-    X(uint64_t, launch) /* handle of the plan (Group): parts of one process with the same were launched together */      \
-    X(uint64_t, group) /* handle of the group call; 0: not known */                                                      \
-    X(uint32_t, member)                                                                                                  \
-    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                        \
-    X(uint32_t, replay) /* of a captured one: how many came before of the same captured call */                          \
-    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */                 \
-    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */                \
-    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                   \
-    X(uint16_t, func)                                                                                                    \
-    X(uint16_t, dtype)                                                                                                   \
-    X(uint16_t, algo)                                                                                                    \
-    X(uint16_t, proto)                                                                                                   \
-    X(uint32_t, flags) /* RS_PART_... */                                                                                 \
-    X(uint8_t, kind) /* enum rs_part_kind */                                                                             \
-    X(uint8_t, start_source) /* enum rs_source_of_time */                                                                \
-    X(uint8_t, end_source)                                                                                               \
-    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                                 \
-    X(uint8_t, channels) /* announced; 0: not known */                                                                   \
-    X(uint8_t, channels_seen) /* KernelCh that ended */
-
-#define RS_COLUMN(type, name) type *name;
-struct rs_parts {
-    uint32_t n, cap;
-    RS_PART_COLUMNS(RS_COLUMN)
-};
-
-enum rs_op_kind {
-    RS_OP_COLL,
-    RS_OP_PAIR, /* a send and its receive; or one of them, when the other is not there */
-    RS_OP_FANOUT, /* pairs that share group calls: AlltoAll, Gather, Scatter, SendRecv */
-    RS_OP_CE, /* copy-engine collective: enqueue times only */
-    RS_OP_API, /* NCCL reported the call and nothing more (Broadcast on 2.29 and 2.30, symmetric kernels) */
-};
-
-enum {
-    RS_OP_COMPLETE = 1 << 0, /* every rank of it is here, and ended */
-    RS_OP_WHOLE = 1 << 1, /* every rank of it is here */
-    RS_OP_TIE = 1 << 2, /* who was last is within twice the clock error */
-    RS_OP_MISMATCH = 1 << 3,
-    RS_OP_VIOLATION = 1 << 4, /* a rank ended before another started, by more than the clock error */
-    RS_OP_DOUBLE = 1 << 5, /* a rank is in it twice: joined wrongly, or the number was used again */
-    RS_OP_CLOCKED = 1 << 6, /* starts of all parts are known on clocks of one island: waits can be told */
-};
-
-#define RS_OP_COLUMNS(X)                                                                                               \
-    X(uint64_t, id) /* the same in every run of ringscope over the same job */                                         \
-    X(uint64_t, seq) /* UINT64_MAX: none */                                                                            \
-    X(uint64_t, count)                                                                                                 \
-    X(uint64_t, bytes) /* nccl-tests' S: buffer of one rank; all-gather and reduce-scatter: times nranks */            \
-    X(int64_t, first) /* earliest start */                                                                             \
-    X(int64_t, last) /* latest start */                                                                                \
-    X(int64_t, end) /* latest end; RS_TIME_NONE: not all are known */                                                  \
-    X(int64_t, error) /* of comparing its starts: the largest clock error of its parts */                              \
-    X(uint32_t, comm)                                                                                                  \
-    X(uint32_t, part) /* its parts are order[part .. part + nparts), by rank */                                        \
-    X(uint32_t, nparts)                                                                                                \
-    X(uint32_t, replay)                                                                                                \
-    X(uint32_t, captured)                                                                                              \
-    X(uint32_t, fanout) /* of a pair: the fan-out it belongs to; RS_NONE */                                            \
-    X(uint32_t, over) /* the operation of another tool that is the same one, and leads; RS_NONE: it leads itself */    \
-    X(uint32_t, view) /* the first laid over this one; of one that is laid over: the next; RS_NONE: no more */         \
-    X(uint32_t, index) /* of a pair: how many came before from src to dst on this communicator */                      \
-    X(uint32_t, last_part) /* the last to arrive; RS_NONE: not known */                                                \
-    X(int32_t, root) /* of a pair: src */                                                                              \
-    X(int32_t, dst) /* of a pair */                                                                                    \
-    X(uint16_t, func)                                                                                                  \
-    X(uint16_t, dtype)                                                                                                 \
-    X(uint8_t, kind) /* enum rs_op_kind */                                                                             \
-    X(uint8_t, flags) /* RS_OP_... */                                                                                  \
-    X(uint8_t, confidence) /* of the join, in percent */
-
-struct rs_ops {
-    uint32_t n, cap;
-    RS_OP_COLUMNS(RS_COLUMN)
-};
-#undef RS_COLUMN
-
 /* Something of a part that had started and not stopped when its recording ended: what a hang is told by. */
 struct rs_open {
     uint32_t part; /* RS_NONE: its operation is not known */
@@ -351,9 +234,9 @@ struct rs_model_note {
     type *name;                                                                                                        \
     uint32_t n##name, cap_##name
 struct rs_model {
-    struct rs_arena arena; /* strings, knots, small lists */
-    struct rs_map string_ids; /* hash of a text -> id; see rs_model_string() */
-    RS_TABLE(const char *, strings); /* id 0 is "": not known */
+    struct rs_arena arena; /* texts, knots, small lists */
+    struct rs_texts strings; /* of NCCL's facts; see rs_model_string() */
+    struct rs_texts names; /* of what other tools saw; see rs_model_name() */
     RS_TABLE(struct rs_domain, domains);
     RS_TABLE(struct rs_host, hosts);
     RS_TABLE(struct rs_proc, procs);
@@ -365,8 +248,6 @@ struct rs_model {
     RS_TABLE(struct rs_lane, lanes);
     RS_TABLE(struct rs_stat, stats);
     RS_TABLE(struct rs_tag, tags);
-    RS_TABLE(const char *, names); /* see rs_model_name() */
-    struct rs_map name_ids;
     struct rs_activities activities;
     RS_TABLE(struct rs_model_note, notes);
     RS_TABLE(uint32_t, order); /* parts, operation by operation */
@@ -396,18 +277,15 @@ enum rs_status rs_model_class(struct rs_model *m, uint32_t *index, struct rs_err
 enum rs_status rs_model_open(struct rs_model *m, const struct rs_open *row, struct rs_err *err);
 enum rs_status rs_model_net(struct rs_model *m, const struct rs_net *row, struct rs_err *err);
 enum rs_status rs_model_order(struct rs_model *m, uint32_t part, struct rs_err *err);
-/* A part or operation with every time RS_TIME_NONE, every index RS_NONE, peer and root -1, no sequence. */
-enum rs_status rs_model_part(struct rs_model *m, uint32_t *index, struct rs_err *err);
-enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *err);
 
 /* When all members are in: links those of each communicator by rank, so that rs_comm_member() finds them. */
 enum rs_status rs_model_link(struct rs_model *m, struct rs_err *err);
 
-/* The id of a text (NULL: 0). 65535 texts at most; the rest share the id of "?". */
+/* The id of a text (NULL: 0). There are RS_TEXTS_SMALL at most; the rest share the id of "?". */
 enum rs_status rs_model_string(struct rs_model *m, const char *text, uint16_t *id, struct rs_err *err);
 static inline const char *rs_model_text(const struct rs_model *m, uint16_t id)
 {
-    return id < m->nstrings ? m->strings[id] : "";
+    return rs_texts_at(&m->strings, id);
 }
 enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
@@ -436,15 +314,8 @@ static inline bool rs_part_is_laid_over(const struct rs_model *m, uint32_t part)
 {
     return m->parts.op[part] != RS_NONE && m->ops.over[m->parts.op[part]] != RS_NONE;
 }
-/* The clock that a part's start, or end, came from; RS_NONE: not known. */
-uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part);
-uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part);
 /* The member of a rank of a communicator; RS_NONE: not recorded. */
 uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank);
-/* Bytes of one element of NCCL's datatype name; "Unknown" is ncclUint8 (reference 1.4), hence 1. */
-unsigned rs_dtype_bytes(const char *dtype);
-/* When an operation began, as far as that is known: its first start, else the first API call. */
-int64_t rs_op_begin(const struct rs_model *m, uint32_t op);
 /* Wall time at which "t = 0" of relative times lies: the earliest callback of any process on the common axis. */
 int64_t rs_model_begin(const struct rs_model *m);
 int64_t rs_model_end(const struct rs_model *m);

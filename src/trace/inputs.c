@@ -87,6 +87,7 @@ static enum rs_status add_file(struct rs_inputs *in, struct paths *to, const cha
     if (ends_in(path, ".live") && (!named || is_live_of_another(path)))
         return RS_OK; /* found with its recording, by its name */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
+        in->nfolders += !named && S_ISDIR(st.st_mode);
         if (!named && !ends_in(path, ".rsc")) return RS_OK;
         rs_fail(&why, RS_BAD_INPUT, "%s: not a file", path);
         return rs_inputs_unreadable(in, path, why.msg, err);
@@ -105,7 +106,8 @@ static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char 
     }
     if (!S_ISDIR(st.st_mode)) return add_file(in, to, path, true, err);
     struct rs_dir dir = {0};
-    RS_TRY(rs_dir_list(&dir, path, NULL, err));
+    size_t before = to->n + in->nothers + in->nunreadable;
+    if (rs_dir_list(&dir, path, NULL, &why) != RS_OK) return rs_inputs_unreadable(in, path, why.msg, err);
     enum rs_status status = RS_OK;
     for (size_t i = 0; status == RS_OK && i < dir.count; i++) {
         char *file;
@@ -116,8 +118,11 @@ static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char 
         status = add_file(in, to, file, false, err);
         free(file);
     }
-    if (status == RS_OK && !dir.count) {
-        rs_fail(&why, RS_BAD_INPUT, "%s: no recording (*.rsc) in this folder, nor anything else", path);
+    if (status == RS_OK && to->n + in->nothers + in->nunreadable == before) {
+        rs_fail(&why, RS_BAD_INPUT,
+                dir.count ? "%s: no files in this folder; folders inside it are not searched: name them (%s/*)"
+                          : "%s: no recording (*.rsc) in this folder, nor anything else",
+                path, path);
         status = rs_inputs_unreadable(in, path, why.msg, err);
     }
     rs_dir_free(&dir);
@@ -324,6 +329,12 @@ void rs_inputs_close(struct rs_inputs *in)
     free(in->sources);
     free(in->unreadable);
     *in = (struct rs_inputs){0};
+}
+
+void rs_other_incomplete(struct rs_other *file, const struct rs_err *why)
+{
+    file->complete = false;
+    snprintf(file->why, sizeof file->why, "%s", why->msg);
 }
 
 enum rs_status rs_inputs_choose(struct rs_inputs *in, long run, struct rs_err *err)

@@ -1,9 +1,10 @@
 /* What a command was given to read: files and folders -> recordings, sorted into runs.
  *
- * A folder stands for the files in it (not in folders below). What is no recording is kept by name in `others`. A run is a set of processes that belong together: they share a communicator
- * (one whose communicators are not known belongs to those that ran on its host at the same time); a folder may hold several (restarts). Runs are numbered from 0 by the time of their
- * first process. An input that cannot be read is kept with the reason; the others are still used. Owns everything until
- * rs_inputs_close(); one thread at a time. */
+ * A folder stands for the files in it (not in folders below). What is no recording is kept by name in `others`. A run
+ * is a set of processes that belong together: they share a communicator (one whose communicators are not known belongs
+ * to those that ran on its host at the same time); a folder may hold several (restarts). Runs are numbered from 0 by
+ * the time of their first process. An input that cannot be read is kept with the reason; the others are still used.
+ * Owns everything until rs_inputs_close(); one thread at a time. */
 #ifndef RS_TRACE_INPUTS_H
 #define RS_TRACE_INPUTS_H
 
@@ -17,7 +18,8 @@ struct rs_source {
     size_t run;
 };
 
-/* A file that is no recording of ours: perhaps the trace of another tool. foreign/formats.h finds out, and fills the rest. */
+/* A file that is no recording of ours: perhaps the trace of another tool. foreign/formats.h finds out, and fills the
+ * rest. */
 struct rs_other {
     char *path;
     bool named; /* by the user; else it was found in a folder */
@@ -40,12 +42,14 @@ struct rs_inputs {
     struct rs_other *others; /* in the order in which they were named; those of a folder by name */
     size_t nothers;
     size_t nleft_out; /* files in folders that are of no format that is known */
+    size_t nfolders; /* folders in folders: not searched */
     size_t nruns;
 };
 
 enum { RS_RUN_NEWEST = -1, RS_RUN_ALL = -2 };
 
-/* Fails when there is neither a recording nor another file. `progress` (may be NULL) is called now and then with files done and in all. */
+/* Fails when there is neither a recording nor another file. `progress` (may be NULL) is called now and then with files
+ * done and in all. */
 enum rs_status rs_inputs_open(struct rs_inputs *inputs, char *const *paths, size_t npaths,
                               void (*progress)(size_t done, size_t all), struct rs_err *err);
 void rs_inputs_close(struct rs_inputs *inputs);
@@ -53,10 +57,14 @@ void rs_inputs_close(struct rs_inputs *inputs);
 /* Notes a file that cannot be read; `why` begins with its path. */
 enum rs_status rs_inputs_unreadable(struct rs_inputs *inputs, const char *path, const char *why, struct rs_err *err);
 
+/* Notes that another file could not be read, or not to its end: why->msg begins with its path. */
+void rs_other_incomplete(struct rs_other *file, const struct rs_err *why);
+
 /* Keeps the sources of one run: RS_RUN_NEWEST, RS_RUN_ALL or its number. Fails when there is no such run. */
 enum rs_status rs_inputs_choose(struct rs_inputs *inputs, long run, struct rs_err *err);
 
-/* Whether everything that the process recorded can be read: no loss, no damage, and its live file where it needs one. */
+/* Whether everything that the process recorded can be read: no loss, no damage, and its live file where it needs
+ * one. */
 bool rs_source_complete(const struct rs_source *source);
 /* Whether it is known how much was emitted: not when a live file is missing, or buffers died with their process. */
 bool rs_source_accounted(const struct rs_source *source);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "foreign/example.h"
-#include "foreign/example_fill.h"
+#include "foreign/example_model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
-/* Any bytes as a Flight Recorder dump, pickle and JSON: a message, or entries that can be walked; and from there through the
- * model and the join to a verdict. The same bytes are the dump of two ranks, so that there is something to join. */
+/* Any bytes as a Flight Recorder dump, pickle and JSON: a message, or entries that can be walked; and from there
+ * through the model and the join to a verdict. The same bytes are the dump of two ranks, so that there is something to
+ * join. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static void walk(const struct rs_flight *f)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < f->n_entries; i++) {
         const struct rs_flight_entry *e = &f->entries[i];
-        sum += strlen(e->name) + strlen(e->op) + strlen(e->pg_name) + strlen(e->pg_desc) + strlen(e->thread_name);
+        sum += strlen(e->name) + strlen(e->op) + strlen(e->pg_name) + strlen(e->pg_desc);
         sum += (uint64_t)rs_flight_elements(&e->in) + (uint64_t)rs_flight_elements(&e->out);
         for (uint32_t j = 0; j < e->in.n_dtypes; j++) sum += strlen(e->in.dtypes[j]);
     }
@@ -33,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const char *const names[] = {"fr_rank0", "fr_rank1"};
     struct rs_err err = {0};
     struct rs_model m = {0};
-    rs_flight_is(data, size);
+    rs_flight_is("", (const char *)data, size);
     for (int i = 0; i < 2; i++) {
         struct rs_flight f;
         uint32_t proc;

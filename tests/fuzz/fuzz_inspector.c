@@ -1,5 +1,5 @@
-/* Any bytes as a log of Inspector: every line is an operation, another one, or bad; and what is whole goes through the model
- * and the join to the bandwidths. */
+/* Any bytes as a log of Inspector: every line is an operation, another one, or bad; and what is whole goes through the
+ * model and the join to the bandwidths. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rs_inspector p;
     struct rs_err err;
     const char *text = (const char *)data;
-    looked_at += rs_inspector_recognise(text, size);
+    looked_at += rs_inspector_is("", text, size);
     enum rs_status status = rs_inspector_read_memory(&p, "x", text, size, &err);
     must(status == RS_OK || status == RS_BAD_INPUT);
     must(p.lines == p.n_ops + p.other_lines + p.bad_lines && !p.bad_lines == (p.damage.code == RS_OK));

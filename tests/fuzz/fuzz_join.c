@@ -1,7 +1,8 @@
 /* Real recordings with any words changed, through everything that reads them: import, join, report, hang.
  *
- * Two recordings of tests/data are unpacked once. The input is a list of changes: which file, which word, and what becomes
- * of it. The files are written anew with right checksums, so that the changes are believed, and read as a user would. */
+ * Two recordings of tests/data are unpacked once. The input is a list of changes: which file, which word, and what
+ * becomes of it. The files are written anew with right checksums, so that the changes are believed, and read as a user
+ * would. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Any bytes as an export of Nsight Systems: opened in memory, read into the model twice (two ranks), joined. */
 #include <stdlib.h>
 
-#include "foreign/nsys_fill.h"
+#include "foreign/nsys_model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (int i = 0; i < 2; i++) {
         struct rs_nsys n = {.m = &m, .path = i ? "b" : "a"};
         enum rs_status status = rs_nsys_open_memory(&n.db, n.path, data, size, &err);
-        if (status == RS_OK) status = rs_nsys_fill_database(&n, &err);
+        if (status == RS_OK) status = rs_nsys_to_model(&n, &err);
         must(status != RS_NO_MEMORY);
         rs_nsys_free(&n);
     }

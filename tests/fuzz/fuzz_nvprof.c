@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/statistics.h"
-#include "foreign/nvprof_fill.h"
+#include "foreign/nvprof_model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rs_nvprof p;
     struct rs_err err;
     const char *text = (const char *)data;
-    looked_at += rs_nvprof_recognise(text, size);
+    looked_at += rs_nvprof_is("", text, size);
     enum rs_status status = rs_nvprof_read_memory(&p, "x", text, size, &err);
     must(status == RS_OK || status == RS_BAD_INPUT);
     for (uint32_t i = 0; i < p.n_processes; i++) looked_at += strlen(p.processes[i].command);

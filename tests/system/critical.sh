@@ -80,4 +80,20 @@ done
 critical "$data/kineto"/*.gz
 whole "kineto"
 is "kineto: who sleeps" "$(jq -c "[.activities, ($owner | .[0] == 2 and .[1] > 120000000)]" "$TMP/path")" '[true,true]'
+# What the others waited for a rank, in all views of a job: about what the report says that it cost. Rank 3 has the longest
+# time outside operations on the path of the dumps, at the start, where all ranks take long: it is not who holds them up.
+for folder in kineto example/ddp4 h200-overlay/rec h200-overlay/kineto; do
+    critical "$data/$folder"
+    whole "$folder"
+    is "$folder: who holds the others up" "$(jq -r '.conclusion[0] | test("^Rank 2 .* holds the others up")' "$TMP/path")" true
+    cost=$("$RINGSCOPE" report --json "$data/$folder" 2>/dev/null | jq '.stragglers[0].cost_ns')
+    is "$folder: how long" "$(jq --argjson cost "$cost" '([.by[] | select(.rank == 2).alone_ns] | add) / $cost
+        | . > 0.65 and . < 1.05' "$TMP/path")" true
+done
+# A trace of three steps beside a recording of the whole run: nothing is said of GPUs and hosts where it was not on.
+critical "$data/h200-overlay/rec" "$data/h200-overlay/kineto"
+whole "overlay"
+from=$("$RINGSCOPE" critical --json "$data/h200-overlay/kineto" 2>/dev/null | jq '.from_ns')
+is "overlay: gaps outside the trace" "$(jq --argjson from "$from" '[.segments[] | select(.kind == "gap" and .to_ns < $from - 10000000)]
+    | length' "$TMP/path")" 0
 exit $bad

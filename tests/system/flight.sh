@@ -60,6 +60,7 @@ verdict() { # FOLDER WANTED: verdict, function, number, ranks, without a dump; t
     is "$1" "$(jq -c '[.verdict, .func, .seq, .ranks, .unseen_ranks, (.detail // "" | split(":")[0])]' <<<"$got") $status" "$2"
 }
 verdict hang-not-joined '["NOT_JOINED","AllReduce",2,[2],[],"rank 2 enqueued number 1 last, the others wait in 2"] 3'
+is "a rank may merely have been behind" "$("$RINGSCOPE" hang "$data/flight/hang-not-joined" 2>/dev/null | grep -c 'merely behind')" 1
 verdict hang-wrapped '["NOT_JOINED","AllReduce",72,[2],[],"rank 2 enqueued number 71 last, the others wait in 72"] 3'
 verdict hang-send '["NOT_JOINED","SendRecv",null,[1],[],"a send without its receive"] 3'
 verdict hang-type '["MISMATCH","AllReduce",2,[0],[],"COLLECTIVE_TYPE_MISMATCH"] 3'
@@ -72,6 +73,10 @@ verdict hang-unseen '["STALLED_STEP","AllReduce",2,[],[3],"UNDECIDED"] 3'
 verdict hang-older '["STALLED_STEP","AllReduce",3,[],[],"UNDECIDED"] 3'
 verdict hang-stream '["STREAM_BLOCKED","AllReduce",2,[1],[],null] 3'
 verdict hang-deadlock '["DEADLOCK","AllReduce",2,[2,3],[],"two orders"] 3'
+verdict hang-order '["DEADLOCK","AllReduce",2,[2],[],"two orders"] 3'
+verdict hang-halves '["MISMATCH","AllReduce",2,[0,1,2,3],[],"SIZE_OR_SYNTAX_MISMATCH"] 3'
+is "what both halves gave" "$("$RINGSCOPE" hang "$data/flight/hang-halves" 2>/dev/null | grep -c '^SIZE.*count 1024 of ncclFloat32 against count 512 of')" 1
+is "how long is not told" "$("$RINGSCOPE" hang "$data/flight/hang-order" 2>/dev/null | grep -c 'entered .* [0-9.]* [mu]s ')" 0
 verdict hang-real/notjoined '["NOT_JOINED","AllReduce",6,[1],[],"rank 1 enqueued number 5 last, the others wait in 6"] 3'
 verdict hang-real/mismatch '["MISMATCH","AllReduce",6,[3],[],"COLLECTIVE_TYPE_MISMATCH"] 3'
 verdict hang-real/size '["MISMATCH","AllReduce",6,[2],[],"SIZE_OR_SYNTAX_MISMATCH"] 3'

@@ -39,6 +39,11 @@ is "mix: operations launched together" "$(ops h200-mix | jq -s '[.[] | select(.k
     | map(select(length == 3)) | length')" 3
 # The GPU's timers of channel 0 go wrong after the first all-to-all (NCCL counts work with itself on one side only).
 is "mix: stale timers are marked" "$(ops h200-mix | jq -s '[.[].ranks[] | select(.stale_timer)] | length > 100')" true
+# Kernels of a send and a receive tell their end when the first of them is through: the driver saw them run for longer.
+is "overlay: ends before starts" "$(ops h200-overlay/rec | jq -s '[.[] | select(.violation)] | length')" 0
+is "overlay: ends that are too early" "$(ops h200-overlay/rec | jq -s -c '[.[] | select(.func == "SendRecv") | [.transfer_ns, .busbw_gbs, (.ranks | map(.end_early) | unique)]]
+    | unique')" '[[null,null,[true]]]'
+is "overlay: who waited for whom holds" "$(ops h200-overlay/rec | jq -s '[.[] | select(.func == "SendRecv" and .last_rank == null)] | length')" 0
 
 # The families: the two halves of the world; PyTorch's groups, with colours made of their rank lists.
 is "mix: parents" "$("$RINGSCOPE" comms --json "$data/h200-mix" | jq -s -c 'map(select(.parent) | [.parent.count, .parent.color, (.members | map(.global_rank))])')" \

@@ -35,6 +35,7 @@ is "report" "$("$RINGSCOPE" report --json "$data/nsys_rank0.sqlite" 2>/dev/null 
 mkdir "$dir/job"
 cp "$data/nsys_rank0.sqlite" "$dir/job/a"
 cp "$data/nsys_rank0.sqlite" "$dir/job/b"
+printf '\0' >> "$dir/job/b" # behind its last page: a copy would be read once
 is "joined" "$(ops "$dir/job" | jq -c '[.func, (.ranks | length)]')" '["AllReduce",2]'
 
 # Nothing is written, even where that could be.

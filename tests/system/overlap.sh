@@ -88,6 +88,16 @@ is "comm of recordings" "$(jq -s -c 'map(.comm_ns > 0 and .comm_wait_ns + .comm_
     | unique' "$work/r.jsonl")" '[true]'
 is "why" "$(jq -s '.[0].conclusion | map(select(test("NCCL sees no compute"))) | length' "$work/r.jsonl")" 1
 
+# Waiting and transfer of a job whose truth is known, through join and clocks: right within the error that is stated.
+for seed in 1 2 3; do
+    "$RINGSCOPE" gen -n 8 --hosts 2 --slow 3:700 --steps 12 --seed $seed --truth-times -f -o "$work/gen" >/dev/null || bad=1
+    "$RINGSCOPE" overlap --json "$work/gen" 2>/dev/null | jq -s --slurpfile truth "$work/gen/truth.json" '[$truth[0].operations[]
+        | [.[11], .[12]]] as $o | map(.rank as $r | ([$o[] | (.[0] | max) - .[0][$r]] | add) as $wait
+        | ([$o[] | .[1][$r] - (.[0] | max)] | add) as $transfer | .wait_error_ns < 1e6 and (.comm_wait_ns - $wait | fabs) <= .wait_error_ns
+        and (.comm_transfer_ns - $transfer | fabs) <= .wait_error_ns) | [length, all]' -c >"$work/split"
+    is "wait and transfer against the truth, seed $seed" "$(cat "$work/split")" '[8,true]'
+done
+
 # ---- pipelines from a file: rank 0 pipelined, 1 serialised, 2 half, 3 with a bubble; stages of 600 and 1000 ns ----
 {
     echo "rank,chunk,name,start_ns,end_ns"

@@ -1,5 +1,5 @@
-/* CoMMA's latency file and ncclsee's table in the model: times of the network where there are any, sums of its steps, what
- * was given up without an end, and statistics without times. */
+/* CoMMA's latency file and ncclsee's table in the model: times of the network where there are any, sums of its steps,
+ * what was given up without an end, and statistics without times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

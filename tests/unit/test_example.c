@@ -32,7 +32,7 @@ static void open_dump(struct rs_example *d, const char *name, uint64_t comm, int
 
 static const char *name_of(const struct rs_example *d, const struct rs_example_event *e)
 {
-    return rs_example_text(&d->texts, e->name);
+    return rs_texts_at(&d->texts, e->name);
 }
 
 /* ---- ring4-p2p: one process, four GPUs ---- */
@@ -54,12 +54,12 @@ static void test_ring_operations(void **state)
         if (e->kind == RS_EX_P2P) {
             assert_true(e->comm == RING && e->who == RS_EX_WHO_OWN && e->work.count == 268435456);
             assert_int_equal(e->work.peer, e->work.is_send ? (e->rank + 1) % 4 : (e->rank + 3) % 4);
-            assert_string_equal(rs_example_text(&d.texts, e->work.dtype), "ncclFloat32");
+            assert_string_equal(rs_texts_at(&d.texts, e->work.dtype), "ncclFloat32");
             (e->work.is_send ? sends : receives)[e->rank]++;
             const struct rs_example_event *call = &d.events[e->parent];
             assert_true(call->kind == RS_EX_P2P_API && call->who == RS_EX_WHO_CHILD && call->rank == e->rank);
             assert_true(call->begin == RS_TIME_NONE && call->end > 0 && call->call.stream == streams[e->rank]);
-            assert_string_equal(rs_example_text(&d.texts, call->call.dtype), "ncclFloat32");
+            assert_string_equal(rs_texts_at(&d.texts, call->call.dtype), "ncclFloat32");
         }
         if (e->kind == RS_EX_KERNEL) {
             const struct rs_example_event *op = &d.events[e->op];
@@ -185,7 +185,7 @@ static void test_ddp(void **state)
     const struct rs_example_event *op = &d.events[3]; /* group, launch, call, then the first operation */
     assert_true(op->kind == RS_EX_COLL && op->work.seq == 0 && op->work.count == 8 && op->work.nchannels == 1);
     assert_string_equal(name_of(&d, op), "AllGather");
-    assert_string_equal(rs_example_text(&d.texts, op->work.algo), "RING");
+    assert_string_equal(rs_texts_at(&d.texts, op->work.algo), "RING");
     assert_true(op[1].kernel.start == UINT64_C(1794704823410268992) &&
                 op[1].kernel.stop == UINT64_C(1794704823416455424));
     assert_true(op[2].proxy.phase == RS_EX_SCHEDULE && op[2].proxy.peer == 1 && op[2].proxy.bytes == 48 &&
@@ -232,7 +232,7 @@ static void test_old(void **state)
     assert_true(d.n == 5 && !d.named && d.rank == 3 && d.comm == UINT64_MAX && d.broken.code == RS_OK);
     const struct rs_example_event *e = d.events;
     assert_true(e[0].group.id == 4 && e[0].who == RS_EX_WHO_FILE && e[0].end == 11000);
-    assert_string_equal(rs_example_text(&d.texts, e[1].work.dtype), "ncclFloat32");
+    assert_string_equal(rs_texts_at(&d.texts, e[1].work.dtype), "ncclFloat32");
     assert_true(e[1].work.seq == 7 && e[1].work.nchannels == 2 && e[1].begin == 2500 && e[1].end == 2750);
     assert_true(e[2].proxy.phase == RS_EX_WHOLE && e[2].proxy.is_send && e[2].proxy.bytes == 5000000000);
     assert_true(e[2].proxy.at[RS_EX_POSTED] == 3250 && e[2].proxy.done[RS_EX_POSTED] == 4);

@@ -1,6 +1,6 @@
-/* Flight Recorder dumps in the model: every entry a part with its number, state and Comms Id; one dump in two forms is one
- * process; what a ring has overwritten, or a cut file lost, is not held against a rank. And the verdicts of `hang` on
- * dumps whose truth is known. */
+/* Flight Recorder dumps in the model: every entry a part with its number, state and Comms Id; one dump in two forms is
+ * one process; what a ring has overwritten, or a cut file lost, is not held against a rank. And the verdicts of `hang`
+ * on dumps whose truth is known. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -106,7 +106,7 @@ static void test_odd(void **state)
         HEAD "\"coll_perf\":{\"coll\":\"Reduce\",\"coll_sn\":3}"; /* cut */
     struct rs_inspector p;
     struct rs_err err;
-    assert_true(rs_inspector_recognise(text, sizeof text - 1));
+    assert_true(rs_inspector_is("", text, sizeof text - 1));
     assert_int_equal(rs_inspector_read_memory(&p, "x", text, sizeof text - 1, &err), RS_OK);
     assert_int_equal(p.lines, 6);
     assert_int_equal(p.n_ops, 2);
@@ -129,7 +129,7 @@ static void test_odd(void **state)
     assert_int_equal(rs_inspector_read_memory(&p, "x", "{", 1, &err), RS_BAD_INPUT);
     assert_non_null(strstr(err.msg, "x: at byte 0: the line is cut off"));
     rs_inspector_free(&p);
-    assert_false(rs_inspector_recognise("{\"traceEvents\":[", 16));
+    assert_false(rs_inspector_is("", "{\"traceEvents\":[", 16));
 }
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Inspector's logs in the model: with times where it told them, with durations where not, and waits from durations alone
- * against waits worked out by hand. What Inspector dropped is not recorded, never missing. */
+/* Inspector's logs in the model: with times where it told them, with durations where not, and waits from durations
+ * alone against waits worked out by hand. What Inspector dropped is not recorded, never missing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

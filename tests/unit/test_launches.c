@@ -131,12 +131,12 @@ static void test_ranges(void **state)
     assert_string_equal(rs_model_name_text(&model, x->name), "forward");
     assert_int_equal(x->calls, 3);
     assert_int_equal(x->wall_ns, 90 * US);
-    assert_int_equal(x->p50_ns, 30 * US);
-    assert_int_equal(x->p99_ns, 40 * US);
+    assert_int_equal(x->wall.p50, 30 * US);
+    assert_int_equal(x->wall.p99, 40 * US);
     assert_true(fabs(x->share - 0.3) < 1e-9);
     assert_int_equal(x->gpu_ns, 30 * US);
-    assert_int_equal(x->gpu_p50_ns, 10 * US);
-    assert_int_equal(x->gpu_p99_ns, 20 * US);
+    assert_int_equal(x->gpu.p50, 10 * US);
+    assert_int_equal(x->gpu.p99, 20 * US);
     assert_int_equal(row->ranges.rows[1].gpu_ns, 3 * US);
     assert_int_equal(rs_markers_of(&row->steps, 200 * US), 1);
     assert_int_equal(rs_markers_of(&row->steps, 300 * US), RS_NONE);

@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "foreign/fills.h"
-#include "foreign/host_call.h"
 #include "join/join.h"
 
 static struct rs_model model;
@@ -154,36 +153,11 @@ static void test_damaged(void **state)
     rs_model_free(&model);
 }
 
-static void test_host_calls(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *name;
-        enum rs_activity_kind kind;
-    } calls[] = {{"cudaLaunchKernel_v7000", RS_ACT_LAUNCH},
-                 {"cuLaunchKernelEx", RS_ACT_LAUNCH},
-                 {"cudaGraphLaunch", RS_ACT_LAUNCH},
-                 {"cudaMemcpyAsync", RS_ACT_LAUNCH},
-                 {"cuMemsetD8Async", RS_ACT_LAUNCH},
-                 {"cudaStreamSynchronize", RS_ACT_SYNC},
-                 {"cuCtxSynchronize", RS_ACT_SYNC},
-                 {"cudaMalloc", RS_ACT_MEMORY},
-                 {"cuMemFree_v2", RS_ACT_MEMORY},
-                 {"cudaHostAlloc", RS_ACT_MEMORY},
-                 {"cudaHostGetDevicePointer", RS_ACT_CALL},
-                 {"cudaLaunchHostFunc", RS_ACT_CALL},
-                 {"cudaGetDevice", RS_ACT_CALL},
-                 {"cublasSgemm", RS_ACT_CALL},
-                 {"", RS_ACT_CALL}};
-    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-        assert_int_equal(rs_host_call_kind(calls[i].name, strlen(calls[i].name)), calls[i].kind);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_summary),  cmocka_unit_test(test_traces_join), cmocka_unit_test(test_traces_apart),
-        cmocka_unit_test(test_launches), cmocka_unit_test(test_damaged),     cmocka_unit_test(test_host_calls),
+        cmocka_unit_test(test_launches), cmocka_unit_test(test_damaged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The option parser, the suggestions, the units and the table: known words in, known values out. */
 #include "cli/opt.h"
+#include "cli/plain.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
 #include "cli/units.h"
@@ -269,12 +270,53 @@ static void test_table(void **state)
     rs_table_free(NULL);
 }
 
+/* ---- text of others ---- */
+
+static void test_plain_text(void **state)
+{
+    (void)state;
+    char text[] = "a\033[31mb\x7f\tc\xc2\x9b"
+                  "d\xc3\xa4";
+    rs_plain(text);
+    assert_string_equal(text, "a?[31mb??c??d\xc3\xa4");
+
+    char *line = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&line, &size);
+    rs_plain_line("x\ny\xc2\x9bz\xc2", to);
+    fclose(to);
+    assert_string_equal(line, "x?y?z\xc2\n");
+    free(line);
+}
+
+static void test_cut_names(void **state)
+{
+    (void)state;
+    char fits[] = "0123456789ab", longer[] = "0123456789abcdef",
+         wide[] = "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4"
+                  "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4";
+    rs_plain_cut(fits, 12);
+    assert_string_equal(fits, "0123456789ab");
+    rs_plain_cut(longer, 12);
+    assert_string_equal(longer, "012345...def");
+    rs_plain_cut(wide, 8); /* no character is cut in two */
+    assert_string_equal(wide, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4...\xc3\xa4");
+}
+
+static void test_dates(void **state)
+{
+    (void)state;
+    assert_string_equal(rs_text_when(1700000000 * INT64_C(1000000000)).s, ", from 2023-11-14 22:13:20 UTC");
+    assert_string_equal(rs_text_when(6123456789).s, ""); /* since a tool's own zero */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms), cmocka_unit_test(test_operands_last), cmocka_unit_test(test_complaints),
         cmocka_unit_test(test_int),   cmocka_unit_test(test_suggest),       cmocka_unit_test(test_units),
-        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_table), cmocka_unit_test(test_plain_text),    cmocka_unit_test(test_cut_names),
+        cmocka_unit_test(test_dates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -268,7 +268,8 @@ static void test_damage(void **state)
             if (any() % 3) model.activities.launch[x] = (uint32_t)(any() % n);
             if (any() % 3) model.activities.part[x] = (uint32_t)(any() % parts);
         }
-        profile(&p, &(struct rs_profile_options){.patterns = patterns, .npatterns = (uint32_t)(round % 3), .warmup = 1});
+        profile(&p,
+                &(struct rs_profile_options){.patterns = patterns, .npatterns = (uint32_t)(round % 3), .warmup = 1});
         assert_int_equal(p.nrows, 2);
         tear_down(&p);
     }

@@ -1,174 +1,8 @@
 /* Laying over, on hand-made jobs that two tools saw: what is the same is found, and nothing else. */
 #include "join/overlay.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "analyse/view.h"
-#include "join/join.h"
 #include "join/overlay_facts.h"
-#include "join/ranks.h"
-
-enum { RANKS = 2 };
-#define US INT64_C(1000)
-#define MS INT64_C(1000000)
-
-static struct rs_model m;
-
-static void fine(enum rs_status status)
-{
-    assert_int_equal(status, RS_OK);
-}
-
-/* A tool's view of the job: a process and a clock of its own for each rank. */
-struct tool {
-    enum rs_tool tool;
-    int64_t offset; /* of all its clocks, ns */
-    uint32_t procs[RANKS], gpus[RANKS];
-};
-
-static struct tool add_tool(enum rs_tool tool, int64_t offset, uint32_t pid)
-{
-    struct tool t = {.tool = tool, .offset = offset};
-    for (uint32_t r = 0; r < RANKS; r++) {
-        char boot[32];
-        uint32_t host;
-        snprintf(boot, sizeof boot, "%d:%u", (int)tool, r);
-        fine(rs_model_host(&m, "", boot, &host, NULL));
-        fine(rs_model_proc(&m, &t.procs[r], NULL));
-        struct rs_proc *p = &m.procs[t.procs[r]];
-        p->tool = (uint8_t)tool;
-        p->host = host;
-        p->pid = pid ? pid + r : 0;
-        p->launcher_rank = (int32_t)r;
-        p->begin = p->first = offset;
-        p->end = p->last = offset + INT64_C(100000) * MS;
-        p->ended = RS_END_WELL;
-        p->complete = true;
-        fine(rs_model_gpu(&m, host, (uint8_t[16]){0}, &t.gpus[r], NULL));
-        m.domains[t.gpus[r]].rigid = true;
-    }
-    return t;
-}
-
-static uint32_t add_comm(const struct tool *t, uint64_t hash, const char *name)
-{
-    uint32_t comm, member;
-    fine(rs_model_comm_of(&m, t->tool, hash, &comm, NULL));
-    m.comms[comm].nranks = RANKS;
-    m.comms[comm].name = name;
-    m.comms[comm].made_up = t->tool == RS_TOOL_KINETO || t->tool == RS_TOOL_FLIGHT;
-    for (int r = 0; r < RANKS; r++) {
-        fine(rs_model_member(&m, comm, &member, NULL));
-        m.members[member].rank = r;
-        m.members[member].proc = t->procs[r];
-        m.members[member].gpu = t->gpus[r];
-        m.members[member].device = 0;
-        m.members[member].created = t->offset;
-    }
-    return comm;
-}
-
-static uint32_t member_of(uint32_t comm, int32_t rank)
-{
-    for (uint32_t i = 0; i < m.nmembers; i++)
-        if (m.members[i].comm == comm && m.members[i].rank == rank) return i;
-    fail();
-    return RS_NONE;
-}
-
-/* How much later than in step 0 something is: steps are never of one length. */
-static int64_t step_at(uint32_t step)
-{
-    int64_t at = 0;
-    for (uint32_t i = 0; i < step; i++) at += 20 * MS + (int64_t)(i * 7919 % 11) * 300 * US;
-    return at;
-}
-
-struct call {
-    const char *func;
-    uint64_t count;
-    int64_t at; /* ns after the step began */
-};
-
-static const struct call calls[] = {
-    {"AllReduce", 1 << 20, 1 * MS}, {"AllReduce", 1 << 20, 2 * MS}, {"AllGather", 4096, 3 * MS}};
-enum { CALLS = sizeof calls / sizeof *calls };
-
-static uint32_t add_part(const struct tool *t, uint32_t comm, int32_t rank, const struct call *c, uint32_t step,
-                         uint64_t seq, bool kernel)
-{
-    uint32_t part;
-    fine(rs_model_part(&m, &part, NULL));
-    struct rs_parts *p = &m.parts;
-    p->member[part] = member_of(comm, rank);
-    p->kind[part] = RS_PART_COLL;
-    p->seq[part] = seq;
-    p->count[part] = c->count;
-    p->handle[part] = part + 1;
-    fine(rs_model_string(&m, c->func, &p->func[part], NULL));
-    fine(rs_model_string(&m, "ncclFloat32", &p->dtype[part], NULL));
-    int64_t at = t->offset + step_at(step) + c->at + (step * 31 + (uint32_t)rank * 17) % 7 * US;
-    p->enqueued[part] = at + (t->tool == RS_TOOL_KINETO ? -20 * US : 0);
-    if (!kernel) return part;
-    p->start[part] = at + 50 * US + rank * 100 * US;
-    p->end[part] = t->offset + step_at(step) + c->at + 900 * US;
-    p->start_source[part] = p->end_source[part] = RS_FROM_KERNEL;
-    return part;
-}
-
-/* Steps first .. last, on every rank. Kineto tells the step. */
-static void add_steps(const struct tool *t, uint32_t comm, uint32_t first, uint32_t last)
-{
-    for (int32_t r = 0; r < RANKS; r++)
-        for (uint32_t step = first; step < last; step++)
-            for (uint32_t k = 0; k < CALLS; k++) {
-                uint64_t seq = k == 2 ? step - first : 2 * (step - first) + k;
-                uint32_t part = add_part(t, comm, r, &calls[k], step, seq, t->tool != RS_TOOL_FLIGHT);
-                struct rs_tag tag = {.part = part, .step = step, .pg_seq = (int64_t)seq, .duration_ns = RS_TIME_NONE};
-                if (t->tool == RS_TOOL_KINETO) fine(rs_model_tag(&m, &tag, NULL));
-            }
-}
-
-static void join(void)
-{
-    fine(rs_model_link(&m, NULL));
-    fine(rs_join(&m, true, NULL));
-}
-
-static int setup(void **state)
-{
-    (void)state;
-    m = (struct rs_model){0};
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    rs_model_free(&m);
-    return 0;
-}
-
-static uint32_t count_laid(enum rs_tool tool)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < m.ops.n; i++) n += m.comms[m.ops.comm[i]].tool == tool && m.ops.over[i] != RS_NONE;
-    return n;
-}
-
-static bool has_note(const char *text)
-{
-    for (uint32_t i = 0; i < m.nnotes; i++)
-        if (strstr(m.notes[i].text, text)) return true;
-    return false;
-}
+#include "overlaid.h"
 
 /* Steps 5 to 8 of 12: sizes fit in nine places, times in one, though the clocks have nothing in common. */
 static void test_window(void **state)
@@ -209,24 +43,6 @@ static void test_window(void **state)
         assert_true(d > -20 * US && d < 20 * US);
     }
     assert_false(has_note("none of its"));
-}
-
-static void test_seats_once(void **state)
-{
-    (void)state;
-    struct tool b = add_tool(RS_TOOL_KINETO, 5000 * MS, 400), a = add_tool(RS_TOOL_EXAMPLE, 0, 400);
-    uint32_t y = add_comm(&b, 88, "default_pg:0"), x = add_comm(&a, 77, NULL);
-    add_steps(&b, y, 2, 6);
-    add_steps(&a, x, 0, 8);
-    join();
-    static const struct rs_filter everything;
-    struct rs_view view;
-    fine(rs_view_make(&view, &m, &everything, NULL));
-    assert_int_equal(view.nseats, RANKS);
-    for (uint32_t i = 0; i < view.nseats; i++) assert_int_equal(m.procs[view.seats[i].proc].tool, RS_TOOL_EXAMPLE);
-    for (int32_t r = 0; r < RANKS; r++) assert_int_equal(view.seat_of[member_of(x, r)], view.seat_of[member_of(y, r)]);
-    assert_int_equal(view.nops, 8 * CALLS);
-    rs_view_free(&view);
 }
 
 /* Another run of the same program: same order, other times. And one with other process ids. */
@@ -384,74 +200,16 @@ static void test_pairs_elsewhere(void **state)
     assert_false(has_note("counterpart"));
 }
 
-/* Times that the leading tool lacks are those of the other, with its clock's error. */
-static void test_lends_times(void **state)
-{
-    (void)state;
-    struct tool a = add_tool(RS_TOOL_RINGSCOPE, 0, 400), b = add_tool(RS_TOOL_KINETO, 3000 * MS, 400);
-    uint32_t x = add_comm(&a, 77, NULL), y = add_comm(&b, 88, "default_pg:0");
-    add_steps(&a, x, 0, 8);
-    add_steps(&b, y, 0, 8);
-    for (uint32_t i = 0; i < m.parts.n; i++) {
-        if (m.members[m.parts.member[i]].comm != x || m.parts.seq[i] != 3) continue;
-        m.parts.start[i] = m.parts.end[i] = RS_TIME_NONE;
-        m.parts.start_source[i] = m.parts.end_source[i] = RS_FROM_NOTHING;
-    }
-    join();
-    uint32_t lent = 0;
-    for (uint32_t i = 0; i < m.parts.n; i++) {
-        if (!(m.parts.flags[i] & RS_PART_LENT)) continue;
-        lent++;
-        assert_int_equal(m.members[m.parts.member[i]].comm, x);
-        assert_true(m.parts.start[i] > m.parts.enqueued[i] && m.parts.start[i] < m.parts.enqueued[i] + MS);
-        assert_int_equal(m.procs[m.members[m.parts.member[i]].proc].tool, RS_TOOL_RINGSCOPE);
-        assert_int_equal(rs_part_start_domain(&m, i), b.gpus[m.members[m.parts.member[i]].rank]);
-    }
-    assert_int_equal(lent, 2 * RANKS); /* an all-reduce and an all-gather of that number */
-}
-
-/* The ids of ranks that do not agree are not shown. */
-static void test_comms_id(void **state)
-{
-    (void)state;
-    struct tool b = add_tool(RS_TOOL_KINETO, 0, 400);
-    uint32_t y = add_comm(&b, 88, "default_pg:0");
-    for (int32_t r = 0; r < RANKS; r++)
-        for (uint32_t s = 0; s < 3; s++) {
-            struct call c = {"AllReduce", 64, 0};
-            uint32_t part = add_part(&b, y, r, &c, s, s, true);
-            struct rs_tag tag = {.part = part,
-                                 .step = RS_NONE,
-                                 .pg_seq = s,
-                                 .duration_ns = RS_TIME_NONE,
-                                 .comms_id = s == 1 ? 500 + (uint64_t)r : UINT64_C(0xf000000000000001) + s,
-                                 .has_comms_id = true};
-            fine(rs_model_tag(&m, &tag, NULL));
-        }
-    join();
-    for (uint32_t i = 0; i < m.ops.n; i++) {
-        struct rs_facts f;
-        rs_facts_of_op(&m, i, &f);
-        assert_int_equal(f.has_comms_id, m.ops.seq[i] != 1);
-        if (f.has_comms_id) assert_true(f.comms_id == UINT64_C(0xf000000000000001) + m.ops.seq[i]);
-        assert_int_equal(f.pg_seq, m.ops.seq[i]);
-    }
-    assert_true(has_note("1 collectives have another comms id"));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_window, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_seats_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_another_run, setup, teardown),
         cmocka_unit_test_setup_teardown(test_other_sizes, setup, teardown),
         cmocka_unit_test_setup_teardown(test_which_of_two, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_gap, setup, teardown),
         cmocka_unit_test_setup_teardown(test_three, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pairs_elsewhere, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_lends_times, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_comms_id, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,8 @@
-#include "analyse/blocks.h"
+#include "analyse/synchronised.h"
 
 #include <stdlib.h>
+
+#include "base/bisect.h"
 
 /* Launches by time, with what they had put on the GPU until then. */
 struct launch {
@@ -26,13 +28,7 @@ struct looking {
 static uint32_t launch_from(const struct looking *k, int64_t at)
 {
     uint32_t low = 0, high = k->nlaunches;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (k->launches[mid].at < at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, k->launches[mid].at < at);
     return low;
 }
 
@@ -41,13 +37,7 @@ static bool is_waited_for(const struct looking *k, uint32_t i)
 {
     const struct launch *l = &k->launches[i];
     uint32_t low = 0, high = k->nsyncs;
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (k->a->start[k->syncs[mid]] < l->at)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    RS_BISECT(low, high, mid, k->a->start[k->syncs[mid]] < l->at);
     int64_t next = i + 1 < k->nlaunches ? k->launches[i + 1].at : INT64_MAX;
     for (uint32_t tries = 0; low < k->nsyncs && tries < 4; low++, tries++) { /* some tools note a call twice, nested */
         if (k->a->start[k->syncs[low]] >= next) return false;
@@ -58,7 +48,7 @@ static bool is_waited_for(const struct looking *k, uint32_t i)
 
 static bool are_nearly_all(uint64_t some, uint64_t all)
 {
-    return all >= RS_BLOCKS_LEAST && some * 10 >= all * 9;
+    return all >= RS_SYNC_LEAST && some * 10 >= all * 9;
 }
 
 static enum rs_synchronised judge(const struct looking *k, const struct rs_rank_track *track,
@@ -76,11 +66,12 @@ static enum rs_synchronised judge(const struct looking *k, const struct rs_rank_
         ranges_waited += is_waited_for(k, to - 1);
     }
     if (are_nearly_all(ranges_waited, ranges)) return RS_SYNC_RANGES;
-    return ranges >= RS_BLOCKS_LEAST || k->nlaunches >= RS_BLOCKS_LEAST ? RS_SYNC_FREE : RS_SYNC_UNKNOWN;
+    return ranges >= RS_SYNC_LEAST || k->nlaunches >= RS_SYNC_LEAST ? RS_SYNC_FREE : RS_SYNC_UNKNOWN;
 }
 
-enum rs_status rs_blocks_find(enum rs_synchronised *found, const struct rs_model *m, const struct rs_rank_track *track,
-                              const struct rs_filter *filter, struct rs_err *err)
+enum rs_status rs_synchronised_find(enum rs_synchronised *found, const struct rs_model *m,
+                                    const struct rs_rank_track *track, const struct rs_filter *filter,
+                                    struct rs_err *err)
 {
     const struct rs_activities *a = &m->activities;
     struct looking k = {.a = a};

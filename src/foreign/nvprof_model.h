@@ -1,6 +1,6 @@
 /* A log of nvprof that was read, into the model. */
-#ifndef RS_FOREIGN_NVPROF_FILL_H
-#define RS_FOREIGN_NVPROF_FILL_H
+#ifndef RS_FOREIGN_NVPROF_MODEL_H
+#define RS_FOREIGN_NVPROF_MODEL_H
 
 #include "foreign/nvprof_trace.h"
 #include "trace/inputs.h"

@@ -1,6 +1,6 @@
 /* Dumps that were read -> model: processes, then each one's members, parts, and what lies inside them. */
-#ifndef RS_FOREIGN_EXAMPLE_FILL_H
-#define RS_FOREIGN_EXAMPLE_FILL_H
+#ifndef RS_FOREIGN_EXAMPLE_MODEL_H
+#define RS_FOREIGN_EXAMPLE_MODEL_H
 
 #include "foreign/example_procs.h"
 #include "model/model.h"

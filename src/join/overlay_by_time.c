@@ -1,15 +1,16 @@
-/* The second part of overlay.h: what is left when all clocks are on one axis. */
+/* The second part of overlay.h: what order did not tell the place of, by its time, when all clocks are on one axis. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "join/overlay.h"
 #include "join/overlay_lend.h"
 #include "join/sequences.h"
 
-#define NEAR_NS                                                                                                        \
-    INT64_C(1000000) /* besides clock errors: calls may be held up on their way from the framework to NCCL */
+/* Besides clock errors: calls may be held up on their way from the framework to NCCL. */
+#define NEAR_NS INT64_C(1000000)
 #define MOST 0.75 /* of the operations of a communicator that only times speak for */
 enum { BESIDE = 8, PASSES = 4 };
 
@@ -96,13 +97,7 @@ static bool match_one(struct work *w, uint32_t b, int64_t at, uint32_t clock, ui
 {
     const struct rs_model *m = w->m;
     uint32_t low = 0, high = n, best = RS_NONE;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (w->times[middle].at < at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RS_BISECT(low, high, middle, w->times[middle].at < at);
     uint32_t from = low > BESIDE ? low - BESIDE : 0, to = n - low > BESIDE ? low + BESIDE : n;
     int64_t nearest = INT64_MAX;
     for (uint32_t i = from; i < to; i++) {
@@ -348,7 +343,7 @@ static enum rs_status say(struct rs_model *m, uint8_t tool, struct rs_err *err)
     return RS_OK;
 }
 
-enum rs_status rs_overlay_rest(struct rs_model *m, struct rs_err *err)
+enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err)
 {
     uint32_t tools = 0;
     for (uint32_t i = 0; i < m->ops.n; i++) tools |= 1u << tool_of(m, i);

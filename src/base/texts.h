@@ -1,0 +1,40 @@
+/* Texts, each kept once and known by its id: 0 is "", the others count from 1 in the order in which they came.
+ *
+ * A zeroed struct is an empty one. It owns its texts until rs_texts_free(): they do not move. One thread at a time. */
+#ifndef RS_BASE_TEXTS_H
+#define RS_BASE_TEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map.h"
+
+struct rs_texts_row {
+    const char *text; /* ended with a 0 */
+    size_t n;
+};
+
+struct rs_texts {
+    struct rs_arena arena;
+    struct rs_map ids; /* hash -> id; texts with the same hash take the next keys */
+    struct rs_texts_row *rows; /* by id */
+    uint32_t n, cap;
+};
+
+enum { RS_TEXTS_SMALL = UINT16_MAX }; /* as many as ids of 16 bits can name */
+
+/* The id of the first `n` bytes of `text`, known or new. */
+enum rs_status rs_texts_id(struct rs_texts *t, const char *text, size_t n, uint32_t *id, struct rs_err *err);
+/* The same where ids have 16 bits: RS_TEXTS_SMALL texts at most, the rest share one id, that of "?". */
+enum rs_status rs_texts_small_id(struct rs_texts *t, const char *text, size_t n, uint16_t *id, struct rs_err *err);
+void rs_texts_free(struct rs_texts *t);
+
+/* The text of an id; "" where there is none. */
+static inline const char *rs_texts_at(const struct rs_texts *t, uint32_t id)
+{
+    return id < t->n ? t->rows[id].text : "";
+}
+
+#endif

@@ -1,0 +1,80 @@
+#!/bin/bash
+# What people see who come with traces that they have: notes said once and not once a file, no host, pid or date that is
+# not known, names of others that do no harm to a terminal, and a plain word where a command cannot help.
+# sanitizers: address
+set -u
+data=$(dirname "$0")/../data
+bad=0
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+is() { # WHAT GOT WANTED
+    [ "$2" = "$3" ] || { echo "$1: $2, not $3"; bad=1; }
+}
+has() { # WHAT TEXT PATTERN
+    grep -q -- "$3" <<<"$2" || { echo "$1: no \"$3\" in: $2"; bad=1; }
+}
+hasnt() { # WHAT TEXT PATTERN
+    ! grep -q -- "$3" <<<"$2" || { echo "$1: \"$3\" in: $2"; bad=1; }
+}
+head_of() { "$RINGSCOPE" report "$@" 2>/dev/null | head -n 1; }
+
+# Notes: nine files with the same to say are one line; info has a line for each.
+for i in 1 2 3 4 5 6 7 8 9; do zcat "$data/inspector/vm-pid1194.log.gz" | sed "s/\"pid\": *1194/\"pid\": 50$i/" > "$dir/n.$i.log"; done
+notes=$("$RINGSCOPE" report "$dir" 2>&1 >/dev/null)
+is "notes of report" "$(grep -c 'the line is cut off' <<<"$notes")" 1
+has "how many" "$notes" "9 files, the first $dir/n.1.log: at byte"
+is "notes of info" "$("$RINGSCOPE" info "$dir" 2>&1 >/dev/null | grep -c 'the line is cut off')" 9
+rm "$dir"/*
+hasnt "clocks without times" "$("$RINGSCOPE" report "$data/inspector" 2>&1 >/dev/null)" 'could not be tied'
+
+# Hosts, dates, pids.
+has "kineto" "$(head_of "$data/kineto")" '^4 ranks, 65 operations, from 2026'
+is "kineto's hosts" "$("$RINGSCOPE" report --json "$data/kineto" 2>/dev/null | jq .hosts)" null
+is "recordings' hosts" "$("$RINGSCOPE" report --json "$data/h200-ddp" 2>/dev/null | jq .hosts)" 1
+has "example" "$(head_of "$data/example/ddp4")" '^4 ranks, 104 operations, for'
+has "example" "$("$RINGSCOPE" report "$data/example/ddp4" 2>/dev/null)" '^Rank 2 (pid 423)'
+hasnt "CoMMA" "$(head_of "$data/comma")" 1970
+hasnt "pid of a dump" "$("$RINGSCOPE" clocks "$data/flight/hang-real/size" 2>/dev/null)" '_0  *0 '
+has "nvprof" "$(head_of "$data/nvprof/nvprof-ddp2.txt")" '^summaries of 4 processes, without a time axis'
+has "losses" "$("$RINGSCOPE" report "$data/inspector" 2>/dev/null)" '^At least 187 operations of 2 processes are not in'
+
+# A size that a tool does not tell is not 0.
+is "nvprof's sizes" "$("$RINGSCOPE" ops --json "$data/nvprof/nvprof_gpu_trace.csv" 2>/dev/null | jq -c '[.bytes, .busbw_gbs]')" '[null,null]'
+is "nvprof's sizes" "$("$RINGSCOPE" report --json "$data/nvprof/nvprof_gpu_trace.csv" 2>/dev/null |
+    jq -c '.by_func[0] | [.bytes, .busbw_seen_gbs]')" '[null,null]'
+
+# Steps of calls alone: what made one of them long is not known.
+is "steps of dumps" "$("$RINGSCOPE" report --json "$data/flight/hang-real/size" 2>/dev/null | jq -c .outlier_steps)" '[]'
+is "steps of traces" "$("$RINGSCOPE" report --json "$data/h200-overlay/kineto" "$data/h200-overlay/rec" 2>/dev/null | jq '.outlier_steps | length > 0')" true
+
+# Where a command cannot help.
+has "hang" "$("$RINGSCOPE" hang "$data/kineto" 2>/dev/null)" '^NONE: not known'
+has "clocks" "$("$RINGSCOPE" clocks "$data/flight/ddp4" 2>/dev/null)" 'nothing can be said of clocks'
+"$RINGSCOPE" export --to jsonl "$data/kineto" >"$dir/out" 2>"$dir/err"
+is "export's status" $? 1
+is "export's output" "$(wc -c < "$dir/out")" 0
+has "export" "$(cat "$dir/err")" 'jsonl holds the callbacks of recordings'
+is "a folder of folders" "$("$RINGSCOPE" hang "$data/flight/hang-real" 2>&1 | grep -c 'folders inside it are not searched')" 1
+is "a wait for nobody" "$("$RINGSCOPE" ops "$data/nsys" 2>/dev/null | awk 'NR == 2 { print $11 }')" '?'
+
+# Names: of files with control characters, and of kernels that fill a screen.
+evil=$dir/$(printf 'a\033]0;x\007b.json')
+long=$(printf 'void kernel<%0300d>' 7)
+zcat "$data/kineto/kineto_rank2.json.gz" | sed "s/void sgemm_largek_lds64[^\"]*/$long\\\\u001b[31m(float)/" > "$evil"
+for c in info report ops comms clocks hang overlap critical explain; do
+    out=$("$RINGSCOPE" $c "$evil" 2>&1)
+    hasnt "$c: control characters" "$out" "$(printf '[\033\007]')"
+    is "$c: long lines of tables" "$(grep -c '0000000000000000000000000000000000000000000000000000000000000000000' <<<"$out")" 0
+done
+op=$("$RINGSCOPE" ops --json "$evil" 2>/dev/null | head -n 1 | jq -r .op)
+out=$("$RINGSCOPE" ops --op "$op" --tree "$evil" 2>&1)
+hasnt "ops --tree: control characters" "$out" "$(printf '[\033\007]')"
+has "ops --tree" "$out" 'a?\]0;x?b.json, rank'
+has "both ends of a name" "$("$RINGSCOPE" critical "$evil" 2>&1)" 'void kernel<0*\.\.\.0*7>'
+
+# Every command that reads says what it reads.
+for c in info report ops comms clocks hang overlap critical; do
+    has "$c --help" "$("$RINGSCOPE" $c --help)" "other tools' traces"
+done
+exit $bad

@@ -1,0 +1,88 @@
+/* What operations of several tools know together, on hand-made jobs: seats, times that are lent, ids. */
+#include "join/overlay_facts.h"
+
+#include "analyse/view.h"
+#include "overlaid.h"
+
+static void test_seats_once(void **state)
+{
+    (void)state;
+    struct tool b = add_tool(RS_TOOL_KINETO, 5000 * MS, 400), a = add_tool(RS_TOOL_EXAMPLE, 0, 400);
+    uint32_t y = add_comm(&b, 88, "default_pg:0"), x = add_comm(&a, 77, NULL);
+    add_steps(&b, y, 2, 6);
+    add_steps(&a, x, 0, 8);
+    join();
+    static const struct rs_filter everything;
+    struct rs_view view;
+    fine(rs_view_make(&view, &m, &everything, NULL));
+    assert_int_equal(view.nseats, RANKS);
+    for (uint32_t i = 0; i < view.nseats; i++) assert_int_equal(m.procs[view.seats[i].proc].tool, RS_TOOL_EXAMPLE);
+    for (int32_t r = 0; r < RANKS; r++) assert_int_equal(view.seat_of[member_of(x, r)], view.seat_of[member_of(y, r)]);
+    assert_int_equal(view.nops, 8 * CALLS);
+    rs_view_free(&view);
+}
+
+/* Times that the leading tool lacks are those of the other, with its clock's error. */
+static void test_lends_times(void **state)
+{
+    (void)state;
+    struct tool a = add_tool(RS_TOOL_RINGSCOPE, 0, 400), b = add_tool(RS_TOOL_KINETO, 3000 * MS, 400);
+    uint32_t x = add_comm(&a, 77, NULL), y = add_comm(&b, 88, "default_pg:0");
+    add_steps(&a, x, 0, 8);
+    add_steps(&b, y, 0, 8);
+    for (uint32_t i = 0; i < m.parts.n; i++) {
+        if (m.members[m.parts.member[i]].comm != x || m.parts.seq[i] != 3) continue;
+        m.parts.start[i] = m.parts.end[i] = RS_TIME_NONE;
+        m.parts.start_source[i] = m.parts.end_source[i] = RS_FROM_NOTHING;
+    }
+    join();
+    uint32_t lent = 0;
+    for (uint32_t i = 0; i < m.parts.n; i++) {
+        if (!(m.parts.flags[i] & RS_PART_LENT)) continue;
+        lent++;
+        assert_int_equal(m.members[m.parts.member[i]].comm, x);
+        assert_true(m.parts.start[i] > m.parts.enqueued[i] && m.parts.start[i] < m.parts.enqueued[i] + MS);
+        assert_int_equal(m.procs[m.members[m.parts.member[i]].proc].tool, RS_TOOL_RINGSCOPE);
+        assert_int_equal(rs_part_start_domain(&m, i), b.gpus[m.members[m.parts.member[i]].rank]);
+    }
+    assert_int_equal(lent, 2 * RANKS); /* an all-reduce and an all-gather of that number */
+}
+
+/* The ids of ranks that do not agree are not shown. */
+static void test_comms_id(void **state)
+{
+    (void)state;
+    struct tool b = add_tool(RS_TOOL_KINETO, 0, 400);
+    uint32_t y = add_comm(&b, 88, "default_pg:0");
+    for (int32_t r = 0; r < RANKS; r++)
+        for (uint32_t s = 0; s < 3; s++) {
+            struct call c = {"AllReduce", 64, 0};
+            uint32_t part = add_part(&b, y, r, &c, s, s, true);
+            struct rs_tag tag = {.part = part,
+                                 .step = RS_NONE,
+                                 .pg_seq = s,
+                                 .duration_ns = RS_TIME_NONE,
+                                 .comms_id = s == 1 ? 500 + (uint64_t)r : UINT64_C(0xf000000000000001) + s,
+                                 .has_comms_id = true};
+            fine(rs_model_tag(&m, &tag, NULL));
+        }
+    join();
+    for (uint32_t i = 0; i < m.ops.n; i++) {
+        struct rs_facts f;
+        rs_facts_of_op(&m, i, &f);
+        assert_int_equal(f.has_comms_id, m.ops.seq[i] != 1);
+        if (f.has_comms_id) assert_true(f.comms_id == UINT64_C(0xf000000000000001) + m.ops.seq[i]);
+        assert_int_equal(f.pg_seq, m.ops.seq[i]);
+    }
+    assert_true(has_note("1 collectives have another comms id"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_seats_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_lends_times, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_comms_id, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
