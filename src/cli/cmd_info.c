@@ -9,6 +9,7 @@
 #include "cli/info_json.h"
 #include "cli/info_others.h"
 #include "cli/output.h"
+#include "cli/plain.h"
 #include "cli/reading.h"
 #include "cli/settings_text.h"
 #include "cli/table.h"
@@ -189,9 +190,11 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o)
     if (o->world > 0 && o->ranks < (size_t)o->world)
         printf("%zu of %" PRId32 " ranks are not named in these recordings.\n", (size_t)o->world - o->ranks, o->world);
     for (size_t i = 0, said = 0; i < in->n && said < 5; i++)
-        for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++)
-            printf("note (%s, pid %" PRIu32 "): %s\n", in->sources[i].recording->header.host,
-                   in->sources[i].recording->header.pid, in->sources[i].process.notes[k].text);
+        for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++) {
+            printf("note (%s, pid %" PRIu32 "): ", in->sources[i].recording->header.host,
+                   in->sources[i].recording->header.pid);
+            rs_plain_line(in->sources[i].process.notes[k].text, stdout);
+        }
 }
 
 /* What the runs were, before only one of them is kept. */

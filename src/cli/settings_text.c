@@ -1,7 +1,10 @@
 #include "cli/settings_text.h"
 
+#include "cli/plain.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 void rs_settings_json(struct rs_json *j, const struct rs_differences *d)
 {
@@ -37,10 +40,13 @@ void rs_settings_print(const struct rs_differences *d)
     for (size_t i = 0; i < d->n; i++) {
         const struct rs_setting *s = &d->settings[i];
         printf("  %s:", s->name);
-        for (size_t k = 0; k < s->nvalues && k < 4; k++)
-            printf("%s %s on %zu (e.g. %s, pid %" PRIu32 ")", k ? "," : "",
-                   s->values[k].value ? s->values[k].value : "(not set)", s->values[k].processes,
+        for (size_t k = 0; k < s->nvalues && k < 4; k++) {
+            const char *value = s->values[k].value ? s->values[k].value : "(not set)";
+            printf("%s ", k ? "," : "");
+            rs_plain_print(value, strlen(value), stdout);
+            printf(" on %zu (e.g. %s, pid %" PRIu32 ")", s->values[k].processes,
                    s->values[k].example->recording->header.host, s->values[k].example->recording->header.pid);
+        }
         if (s->nvalues > 4) printf(" and %zu other values", s->nvalues - 4);
         printf("\n");
     }
