@@ -1,10 +1,10 @@
 #include "cli/settings_text.h"
 
-#include "cli/plain.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "cli/plain.h"
 
 void rs_settings_json(struct rs_json *j, const struct rs_differences *d)
 {
