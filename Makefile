@@ -67,7 +67,7 @@ check: ## install what is missing (Debian), build with gcc and clang, run all te
 	@MAKE='$(MAKE)' BUILD=$(BUILD) tests/check.sh
 
 unit: $(UNIT_TESTS) all ## build and run the unit tests
-	$(Q)JOBS=$$(nproc) $(RUN_TESTS) $(UNIT_TESTS)
+	$(Q)$(RUN_TESTS) $(UNIT_TESTS)
 
 system: all $(DRIVERS) ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
@@ -191,18 +191,17 @@ $(BUILD)/man/%: docs/man/%.scd
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-RUN_TESTS = RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) STATIC=$(abspath $(STATIC)) \
+RUN_TESTS = JOBS=$$(nproc) RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) STATIC=$(abspath $(STATIC)) \
 	BUILD=$(abspath $(BUILD)) CC='$(CC)' SAN='$(SAN)' tests/run.sh
 
 # Only the recorder and the simulator have threads: what tests neither need not run under ThreadSanitizer.
 SAN_NAME := $(if $(findstring thread,$(SAN)),thread,address)
 SAN_UNIT := $(if $(findstring thread,$(SAN)),$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -l pthread tests/unit/test_*.c)),$(UNIT_TESTS))
 sanitized: all $(SAN_UNIT) $(DRIVERS)
-	$(Q)status=0; JOBS=$$(nproc) $(RUN_TESTS) $(SAN_UNIT) || status=1; \
-	$(RUN_TESTS) $(shell grep -l '^\# sanitizers: .*$(SAN_NAME)' tests/system/*.sh) || status=1; exit $$status
+	$(Q)$(RUN_TESTS) $(SAN_UNIT) $(shell grep -l '^\# sanitizers: .*$(SAN_NAME)' tests/system/*.sh)
 
 fuzzed: $(FUZZERS)
-	$(Q)JOBS=$$(nproc) $(RUN_TESTS) $(FUZZERS)
+	$(Q)$(RUN_TESTS) $(FUZZERS)
 
 FORCE:
 .SECONDARY:

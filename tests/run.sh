@@ -7,8 +7,9 @@
 # TMP set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on:
 # RINGSCOPE, PLUGIN, NOP, STATIC, BUILD, CC, SAN. It may state its own limit in its first lines, in seconds
 # (`# timeout: 300`); the usual one is 120. Under sanitizers limits are three times as long. Fuzzers (fuzz_*) run for
-# FUZZ_SECONDS, beginning with the files of tests/data. JOBS tests run at a time (1). Totals are added to the file TOTALS, if that is
-# set.
+# FUZZ_SECONDS, beginning with the files of tests/data. JOBS tests run at a
+# time (1), those that say `# alone` in their first lines one by one, behind the others. Totals are added to the file
+# TOTALS, if that is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -69,15 +70,18 @@ one() {
 
 results=$(mktemp) || exit 1
 trap 'rm -f "$results"' EXIT
+alone() { # TEST
+    case $1 in *.sh) head -n 10 "$1" | grep -q '^# alone' ;; *) false ;; esac
+}
 for test in "$@"; do
-    if [ "${JOBS:-1}" = 1 ]; then
-        one "$test"
-    else
-        while [ "$(jobs -rp | wc -l)" -ge "$JOBS" ]; do wait -n; done
-        one "$test" &
-    fi
+    if alone "$test"; then continue; fi
+    while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do wait -n; done
+    one "$test" &
 done
 wait
+for test in "$@"; do
+    if alone "$test"; then one "$test"; fi
+done
 
 passed=$(grep -c passed "$results") failed=$(grep -c failed "$results") skipped=$(grep -c skipped "$results")
 failed=$((failed + $# - passed - failed - skipped)) # one that could not even begin

@@ -161,7 +161,7 @@ static uint32_t choose_anchor(const struct work *w)
 static bool alike(int64_t a, int64_t b)
 {
     int64_t more = a > b ? a : b, less = a > b ? b : a;
-    return more - less < 20000 || (double)more < 1.5 * (double)less;
+    return (uint64_t)more - (uint64_t)less < 20000 || (double)more < 1.5 * (double)less;
 }
 
 /* How much of the distances between anchors comes again m anchors later: the mean of that for the usual ones and for the

@@ -2,6 +2,7 @@
 # Live files in /dev/shm, where the folder's file system cannot hold them: read where they are, brought home by gather, and
 # left alone while their process runs, in another pid namespace too.
 # timeout: 60
+# alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
 if [ "$(id -u)" != 0 ] || ! unshare -m true 2>/dev/null; then

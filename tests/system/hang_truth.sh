@@ -2,6 +2,7 @@
 # Every kind of hang gets its own verdict, with the guilty rank, the peer and the step where there is one; what was not
 # recorded is not called a hang; and jobs of real processes that hang or die end in the right verdict.
 # timeout: 240
+# alone: it plays jobs, whose times other load would change
 set -u
 bad=0
 run=$TMP/run

@@ -2,6 +2,7 @@
 # What the reading commands are given: several things, the same thing twice, things that are no recordings.
 # sanitizers: address
 # shellcheck disable=SC2016 # inner shells expand by themselves
+# alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
 bad=0

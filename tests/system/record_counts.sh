@@ -4,6 +4,7 @@
 # sanitizers: address, thread
 # timeout: 180
 # shellcheck source=tests/drive/lib.sh
+# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 
 seconds=3 rate=5e6 burst=5000000

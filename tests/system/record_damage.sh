@@ -4,6 +4,7 @@
 # sanitizers: address
 # timeout: 180
 # shellcheck source=tests/drive/lib.sh
+# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 RANDOM=${SEED:-99}
 tries=150

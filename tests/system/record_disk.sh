@@ -3,6 +3,7 @@
 # not kept is counted.
 # timeout: 120
 # shellcheck source=tests/drive/lib.sh
+# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 
 # mute NAME DIR: a folder that cannot be written to.

@@ -3,6 +3,7 @@
 # with losses, each is either read back or counted.
 # timeout: 240
 # shellcheck source=tests/drive/lib.sh
+# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 RANDOM=${SEED:-4711}
 kills=${KILLS:-200}

@@ -3,6 +3,7 @@
 # sanitizers: address, thread
 # timeout: 180
 # shellcheck source=tests/drive/lib.sh
+# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 
 some=60000 short=100000

@@ -3,6 +3,7 @@
 # the ones for tests.
 # timeout: 60
 # shellcheck source=tests/drive/lib.sh
+# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 
 ops=0xff47 net=0xffdf all=0xffff

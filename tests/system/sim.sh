@@ -3,6 +3,7 @@
 # and however the job ends, the recordings must hold exactly that.
 # timeout: 240
 # sanitizers: address, thread
+# alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
 bad=0
