@@ -66,12 +66,12 @@ static enum rs_status collect(struct work *w, const struct rs_filter *filter, in
             continue;
         struct rs_link_row *r = NULL;
         RS_TRY(row_of(w, n, &r, err));
-        r->gpu_ns += n->gpu_ns;
-        r->credit_ns += n->credit_ns;
-        r->net_ns += n->send_ns;
-        r->recv_ns += n->recv_ns;
-        r->flush_ns += n->flush_ns;
-        r->consume_ns += n->consume_ns;
+        r->gpu_ns = rs_time_plus(r->gpu_ns, n->gpu_ns);
+        r->credit_ns = rs_time_plus(r->credit_ns, n->credit_ns);
+        r->net_ns = rs_time_plus(r->net_ns, n->send_ns);
+        r->recv_ns = rs_time_plus(r->recv_ns, n->recv_ns);
+        r->flush_ns = rs_time_plus(r->flush_ns, n->flush_ns);
+        r->consume_ns = rs_time_plus(r->consume_ns, n->consume_ns);
         r->bytes += n->sent_bytes;
         r->messages += n->sent;
         r->received_bytes += n->received_bytes;

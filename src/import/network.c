@@ -22,12 +22,12 @@ static int64_t span_of(const struct rs_network *net, int64_t now)
 
 static void sum(struct rs_net *to, const struct rs_net *r)
 {
-    to->gpu_ns += r->gpu_ns;
-    to->credit_ns += r->credit_ns;
-    to->send_ns += r->send_ns;
-    to->recv_ns += r->recv_ns;
-    to->flush_ns += r->flush_ns;
-    to->consume_ns += r->consume_ns;
+    to->gpu_ns = rs_time_plus(to->gpu_ns, r->gpu_ns);
+    to->credit_ns = rs_time_plus(to->credit_ns, r->credit_ns);
+    to->send_ns = rs_time_plus(to->send_ns, r->send_ns);
+    to->recv_ns = rs_time_plus(to->recv_ns, r->recv_ns);
+    to->flush_ns = rs_time_plus(to->flush_ns, r->flush_ns);
+    to->consume_ns = rs_time_plus(to->consume_ns, r->consume_ns);
     to->sent += r->sent;
     to->sent_bytes += r->sent_bytes;
     to->received += r->received;

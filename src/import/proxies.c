@@ -2,6 +2,8 @@
 
 #include "nccl/abi.h"
 
+#define LONGEST_STEP_NS INT64_C(2592000000000000) /* 30 days */
+
 enum rs_status rs_proxy_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
 {
     struct rs_model *m = p->model;
@@ -76,14 +78,14 @@ enum rs_status rs_step_leave(struct rs_pairing *p, struct rs_flight *f, int64_t 
     struct rs_net *row;
     RS_TRY(rs_network_row(&p->network, &o->cell, o->member, o->peer, now, &row, err));
     int64_t spent = rs_time_minus(now, f->at);
-    if (spent < 0) return RS_OK;
+    if (spent < 0 || spent > LONGEST_STEP_NS) return RS_OK; /* damaged times */
     switch (f->state) {
-    case RS_ST_STEP_SEND_GPU_WAIT: row->gpu_ns += spent; break;
-    case RS_ST_STEP_SEND_PEER_WAIT: row->credit_ns += spent; break;
-    case RS_ST_STEP_SEND_WAIT: row->send_ns += spent; break;
-    case RS_ST_STEP_RECV_WAIT: row->recv_ns += spent; break;
-    case RS_ST_STEP_RECV_FLUSH_WAIT: row->flush_ns += spent; break;
-    case RS_ST_STEP_RECV_GPU_WAIT: row->consume_ns += spent; break;
+    case RS_ST_STEP_SEND_GPU_WAIT: row->gpu_ns = rs_time_plus(row->gpu_ns, spent); break;
+    case RS_ST_STEP_SEND_PEER_WAIT: row->credit_ns = rs_time_plus(row->credit_ns, spent); break;
+    case RS_ST_STEP_SEND_WAIT: row->send_ns = rs_time_plus(row->send_ns, spent); break;
+    case RS_ST_STEP_RECV_WAIT: row->recv_ns = rs_time_plus(row->recv_ns, spent); break;
+    case RS_ST_STEP_RECV_FLUSH_WAIT: row->flush_ns = rs_time_plus(row->flush_ns, spent); break;
+    case RS_ST_STEP_RECV_GPU_WAIT: row->consume_ns = rs_time_plus(row->consume_ns, spent); break;
     default: break;
     }
     return RS_OK;
