@@ -5,7 +5,7 @@ import { batch, computed, signal } from "@preact/signals";
 import { laneOfBar, Level } from "../data/bundle";
 import { NONE } from "../data/layout";
 import type { Bar, Related, Trace } from "../data/trace";
-import { firstOpen, groupAbove, layoutRows } from "../timeline/layout";
+import { firstOpen, groupAbove, layoutRows, rowHeightFor } from "../timeline/layout";
 import { DARK, LIGHT } from "../timeline/palette";
 import { clampView, fitView, History, type View } from "../timeline/view";
 import { readHash, writeHash, type Place } from "./hash";
@@ -60,8 +60,9 @@ export class Session {
         this.open.value = this.firstOpened;
         this.rowsOn.value = bundle.meta.rows.map((row) => row.on);
         this.view.value = this.wholeView();
+        const rowHeight = rowHeightFor(bundle);
         this.layout = computed(() =>
-            layoutRows(bundle, { rowsOn: this.rowsOn.value, open: this.open.value, pinned: this.pinned.value, only: this.only.value }),
+            layoutRows(bundle, { rowHeight, rowsOn: this.rowsOn.value, open: this.open.value, pinned: this.pinned.value, only: this.only.value }),
         );
     }
 

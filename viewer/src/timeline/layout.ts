@@ -32,6 +32,7 @@ export interface LayoutOptions {
     open: Set<number>; // groups
     pinned: number[]; // lanes
     only: Set<number> | null; // groups of Level.Rank to show, or all
+    rowHeight?: number;
 }
 
 export const ROW_HEIGHT = 20;
@@ -39,6 +40,13 @@ export const THIN_HEIGHT = 14;
 export const HEADING_HEIGHT = 20;
 /** Lanes that are laid over each other on one row, at most: a host may have thousands. */
 const MOST_LANES = 96;
+
+/** Few ranks get high rows: a picture for a projector. */
+export function rowHeightFor(bundle: Bundle): number {
+    let ranks = 0;
+    for (let g = 0; g < bundle.groups.count; g++) if (bundle.groups.level[g] === Level.Rank) ranks++;
+    return ranks <= 8 ? 30 : ranks <= 16 ? 24 : ROW_HEIGHT;
+}
 
 /** Opens hosts and processes, so that there is one row a GPU. */
 export function firstOpen(bundle: Bundle): Set<number> {
@@ -74,7 +82,7 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         if (!open) {
             const chosen = summaryLanes(bundle, group, options.rowsOn);
             for (let lane = groups.laneFrom[group]!; lane < groups.laneTo[group]!; lane++) rowOfLane[lane] = rows.length;
-            add({ height: ROW_HEIGHT, lanes: chosen, group, depth, label, open: false });
+            add({ height: options.rowHeight ?? ROW_HEIGHT, lanes: chosen, group, depth, label, open: false });
             return;
         }
         add({ height: HEADING_HEIGHT, lanes: [], group, depth, label, open: true });
