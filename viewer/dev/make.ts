@@ -23,7 +23,7 @@ export async function writePage(pagePath: string, events: number, ranks: number,
 }
 
 const [events, ranks, out] = process.argv.slice(2);
-if (events && out) {
+if (out?.match(/\.(html|rsv)$/)) {
     const size = await writePage("dist/index.html", Number(events), Number(ranks), out);
     console.log(`${out}: ${size} bytes of data, ${(size / Number(events)).toFixed(2)} bytes an event`);
 }
