@@ -1,6 +1,6 @@
 // Synthetic bundles of any size, for tests and measurements of the page. The real ones come from the C program.
 
-import { BLOCK_BARS, ColumnCoding, NONE, OpFlag, OpKind, OVERVIEW_LANES } from "../src/data/layout";
+import { BLOCK_BARS, ColumnCoding, EdgeKind, NONE, OpFlag, OpKind, OVERVIEW_LANES } from "../src/data/layout";
 import type { Meta } from "../src/data/meta";
 import { assemble, encodeTable, Pieces, zstdInit, type ColumnIn } from "./encode";
 import { fillLane, type LaneBars } from "./lanes";
@@ -184,16 +184,17 @@ class EdgeWriter {
     private readonly first: number[] = [];
 
     addLane(lane: LaneBars, first: number, which: number, firstOf: (lane: number) => number, slots: number): void {
+        if (which === L.Launch) for (let slot = 0; slot < slots; slot++) this.add(first + slot, firstOf(L.Ops) + slot, EdgeKind.Launch);
         if (which !== L.Ops) return;
         for (let slot = 0; slot < slots && slot < lane.count; slot++) {
             for (const child of [L.Channel0, L.Channel1]) this.add(first + slot, firstOf(child) + slot);
             for (const child of [L.Steps0, L.Steps1]) for (let i = 0; i < 4; i++) this.add(first + slot, firstOf(child) + slot * 4 + i);
         }
     }
-    private add(from: number, to: number): void {
+    private add(from: number, to: number, kind = EdgeKind.Child): void {
         this.from.push(from);
         this.to.push(to);
-        this.kind.push(0);
+        this.kind.push(kind);
         if (this.from.length === CHUNK_ROWS) this.flush();
     }
     private flush(): void {

@@ -78,6 +78,12 @@ describe("relations", () => {
         expect(related.parts).toHaveLength(8);
     });
 
+    it("lead from a launch to what it launched", async () => {
+        const launch = (await trace.bar(trace.bundle.lanes.first[laneFor(2, L.Launch)]! + 9))!;
+        const related = await trace.related(launch);
+        expect(related.launched.map((bar) => [bar.lane, bar.parent])).toEqual([[laneFor(2, L.Ops), launch.bar]]);
+    });
+
     it("lead from a send to its receive", async () => {
         const { ops, lanes } = trace.bundle;
         const send = (await trace.bar(lanes.first[laneFor(3, L.Ops)]! + 7))!;

@@ -1,6 +1,7 @@
 // Every action, with its keys and a sentence: the keyboard is driven by this table and the help sheet is made from it,
 // so neither can say something else than the other.
 
+import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
 import { LEAST_NS, fitView, panBy, zoomAbout } from "./view";
 
@@ -26,10 +27,19 @@ function pan(session: Session, share: number): void {
     session.look(panBy(session.view.value, (t1 - t0) * share, session.trace.bundle.span));
 }
 
+/** Where one begins without a mouse: the first operation that is seen. */
+async function firstInView(session: Session): Promise<void> {
+    const { t0, t1 } = session.view.value;
+    const [from, to] = session.trace.opsFrom(t0, t1);
+    const parts = from < to ? await session.trace.partsOf(from) : [];
+    const part = parts.find((p) => p.bar !== NONE);
+    if (part) await session.jump(part.bar);
+}
+
 /** The next or previous bar of the same lane. */
 function neighbour(session: Session, step: number): void {
     const bar = session.selected.value;
-    if (!bar) return;
+    if (!bar) return void firstInView(session);
     const { lanes } = session.trace.bundle;
     const next = bar.bar + step;
     const first = lanes.first[bar.lane]!;
@@ -82,7 +92,7 @@ export const ACTIONS: Action[] = [
     { id: "whole", keys: ["Digit0", "KeyZ", "Home"], shown: "0, Z", group: "move", text: "all of it", run: (s) => s.look(s.wholeView()) },
     { id: "focus", keys: ["KeyF"], shown: "F", group: "move", text: "the selection into the middle; again: to the full width", run: (s) => focus(s) },
     { id: "back", keys: ["Backspace"], shown: "Backspace", group: "move", text: "back to where one was", run: (s) => s.back() },
-    { id: "next", keys: ["Period"], shown: ".", group: "choose", text: "next bar of the row", run: (s) => neighbour(s, 1) },
+    { id: "next", keys: ["Period"], shown: ".", group: "choose", text: "next bar of the row; with nothing selected: the first operation seen", run: (s) => neighbour(s, 1) },
     { id: "previous", keys: ["Comma"], shown: ",", group: "choose", text: "previous bar of the row", run: (s) => neighbour(s, -1) },
     { id: "parent", keys: ["BracketLeft"], shown: "[", group: "choose", text: "to the parent", run: (s) => follow(s, false) },
     { id: "child", keys: ["BracketRight"], shown: "]", group: "choose", text: "to the first child, or from a send to its receive", run: (s) => follow(s, true) },

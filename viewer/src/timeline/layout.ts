@@ -126,8 +126,8 @@ function childrenOf(bundle: Bundle): number[][] {
     const list: number[][] = Array.from({ length: bundle.groups.count }, () => []);
     for (let g = 0; g < bundle.groups.count; g++) {
         const parent = bundle.groups.parent[g]!;
-        // A parent comes before its children: a damaged file cannot make a circle.
-        if (parent < g) list[parent]!.push(g);
+        // Levels go down: a damaged file can make neither a circle nor a tree without a bottom.
+        if (parent < g && bundle.groups.level[g]! > bundle.groups.level[parent]! && bundle.groups.level[g]! <= Level.Comm) list[parent]!.push(g);
     }
     return list;
 }

@@ -36,6 +36,8 @@ export class Overlay {
         if (session.allRelations.value) this.relations.ofAll(c, geometry, theme);
         if (session.related.value) this.relations.ofSelection(c, session.related.value, geometry, theme);
         c.restore();
+        // All that was launched together is marked together.
+        for (const bar of session.related.value?.launched ?? []) this.outline(bar, geometry, theme.relation, 2);
         const hover = session.hover.value;
         if (hover) this.outline(hover.bar, geometry, theme.hover, 1.5);
         if (session.selected.value) this.outline(session.selected.value, geometry, theme.selection, 2.5);

@@ -22,6 +22,8 @@ export class Painter {
     private scan: Scan = newScan(1);
     private colours: ColourTable | undefined;
     private readonly axis: Axis = { t0: 0, scale: 1 };
+    /** From and to of the words on the row that is drawn, in pixels. */
+    private readonly taken: number[] = [];
 
     constructor(private readonly trace: Trace, private readonly context: CanvasRenderingContext2D) {
         this.folder = new Folder(trace.bundle, trace.blocks, trace.overview);
@@ -80,8 +82,10 @@ export class Painter {
     private texts(row: Row, geometry: Geometry, theme: Theme): void {
         const y = geometry.rowY(row);
         if (row.lanes.length === 0 || (!row.pinned && y + row.height < geometry.rowsTop)) return;
-        for (const lane of row.lanes)
-            this.eachWide(lane, geometry, MARKS_FROM, (block, i, a, b) => this.onBar(block, i, a, b, y, row.height, geometry, theme));
+        this.taken.length = 0;
+        // From the top down: where lanes lie over each other, the words are those of the upper one.
+        for (let k = row.lanes.length - 1; k >= 0; k--)
+            this.eachWide(row.lanes[k]!, geometry, MARKS_FROM, (block, i, a, b) => this.onBar(block, i, a, b, y, row.height, geometry, theme));
     }
 
     /** Bars of a lane that are at least `least` pixels wide. Groups of short ones are passed over without a look. */
@@ -126,7 +130,11 @@ export class Painter {
         if (to - from < LABEL_FROM) return;
         const room = Math.floor((to - from - 8) / CHARACTER);
         const name = this.trace.nameOf({ name: block.name[i]!, kind: block.kind[i]! });
-        c.fillStyle = block.flags[i]! & (BarFlag.Lost | BarFlag.NotRecorded) ? theme.text : theme.onBar;
+        for (let k = 0; k < this.taken.length; k += 2) if (from < this.taken[k + 1]! && to > this.taken[k]!) return;
+        this.taken.push(from, to);
+        // What is hatched or pale has the background's lightness, and takes its text.
+        const pale = block.wait !== undefined && geometry.x(block.start[i]! + block.wait[i]!) - from > LABEL_FROM;
+        c.fillStyle = pale || block.flags[i]! & (BarFlag.Lost | BarFlag.NotRecorded) ? theme.text : theme.onBar;
         c.fillText(name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name, from + 5, y + height / 2 + 0.5);
     }
 

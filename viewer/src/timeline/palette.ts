@@ -122,14 +122,15 @@ export class ColourTable {
         const colours = kindColours(kinds, theme);
         const grounds: [Rgb, Rgb] = [rgb(theme.background), rgb(theme.row)];
         const table = (ground: Rgb, strength: number): Uint32Array => {
-            const out = new Uint32Array((kinds.length + 1) * LEVELS);
-            colours.forEach((colour, i) => {
+            const out = new Uint32Array(257 * LEVELS); // a kind that meta does not name is drawn too
+            for (let i = 0; i < 256; i++) {
+                const colour = colours[i] ?? rgb(NAMED.notRecorded!);
                 for (let level = 0; level < LEVELS; level++) {
                     // Even the faintest is to be seen: a quarter at least.
                     const share = (0.25 + (0.75 * level) / (LEVELS - 1)) * strength;
                     out[(i + 1) * LEVELS + level] = pack(mix(ground, colour, share));
                 }
-            });
+            }
             return out;
         };
         this.full = [table(grounds[0], 1), table(grounds[1], 1)];
