@@ -2,7 +2,7 @@
 
 import { BLOCK_BARS, ColumnCoding, EdgeKind, NONE, OpFlag, OpKind, OVERVIEW_LANES } from "../src/data/layout";
 import type { Meta } from "../src/data/meta";
-import { assemble, encodeTable, Pieces, zstdInit, type ColumnIn } from "./encode";
+import { assemble, encodeTable, Pieces, zstdInit, type ColumnIn, type SectionIn } from "./encode";
 import { fillLane, type LaneBars } from "./lanes";
 import { DEFAULTS, Job, K, KINDS, L, LANES, ROWS, SlotKind, slotKind, type Options } from "./shape";
 
@@ -62,7 +62,13 @@ class OpTable {
     }
 }
 
-export async function synthetic(given: Partial<Options> = {}): Promise<Uint8Array[]> {
+/** The parts of a bundle, in order; the first `headParts` of them are what the first picture needs. */
+export interface Made {
+    parts: Uint8Array[];
+    headParts: number;
+}
+
+export async function synthetic(given: Partial<Options> = {}): Promise<Made> {
     await zstdInit();
     const options = { ...DEFAULTS, ...given };
     const job = new Job(options);
@@ -106,7 +112,8 @@ export async function synthetic(given: Partial<Options> = {}): Promise<Uint8Arra
     const opSections = encodeOps(job, ops, strings, firstOf);
     const places = encodePlaces(job, strings, counts);
     const { ends, text } = strings.encode();
-    return assemble(job.span, buckets, [
+    const [edgeIndex, edgePieces] = edges.sections();
+    const parts = assemble(job.span, buckets, [
         { name: "meta", raw: new TextEncoder().encode(JSON.stringify(metaOf(job))) },
         { name: "strings", raw: ends },
         { name: "strtext", raw: text },
@@ -121,12 +128,14 @@ export async function synthetic(given: Partial<Options> = {}): Promise<Uint8Arra
             ...bars.columns(),
         ]) },
         { name: "overidx", raw: encodeTable(overview.count, overview.columns()) },
-        { name: "overview", pieces: overview },
         { name: "partidx", raw: opSections.partIndex },
+        edgeIndex,
+        { name: "overview", pieces: overview },
         { name: "parts", pieces: opSections.parts },
-        ...edges.sections(),
+        edgePieces,
         { name: "bars", pieces: bars },
     ]);
+    return { parts, headParts: parts.length - opSections.parts.count - edgePieces.pieces!.count - bars.count };
 }
 
 function column(name: string, values: ColumnIn["values"], coding?: ColumnCoding): ColumnIn {
@@ -210,7 +219,7 @@ class EdgeWriter {
         this.to = [];
         this.kind = [];
     }
-    sections(): { name: string; raw?: Uint8Array; pieces?: Pieces }[] {
+    sections(): [SectionIn, SectionIn] {
         this.flush();
         const index = encodeTable(this.pieces.count, [column("first", Float64Array.from(this.first)), ...this.pieces.columns()]);
         return [{ name: "edgeidx", raw: index }, { name: "edges", pieces: this.pieces }];

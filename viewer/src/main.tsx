@@ -15,11 +15,31 @@ declare global {
     }
 }
 
+/** The script runs before the browser has read the page to its end, so that a large one is drawn at once. */
+const loaded = new Promise<void>((resolve) => {
+    if (document.readyState !== "loading") resolve();
+    else document.addEventListener("DOMContentLoaded", () => resolve());
+});
+
+/** The place of the page; what stands before it in the document is complete when it is there. */
+function rootElement(): Promise<HTMLElement> {
+    return new Promise((resolve) => {
+        const look = (): boolean => {
+            const root = document.getElementById("app");
+            if (root) resolve(root);
+            return root !== null;
+        };
+        if (look()) return;
+        const observer = new MutationObserver(() => look() && observer.disconnect());
+        observer.observe(document.documentElement, { childList: true, subtree: true });
+    });
+}
+
 async function begin(): Promise<void> {
-    const root = document.getElementById("app")!;
+    const root = await rootElement();
     try {
         // Beside a page without data lies its bundle: `ringscope serve`, or any web server.
-        const source = pageSource(document) ?? new HttpSource(`bundle${location.search}`);
+        const source = pageSource(document, loaded) ?? new HttpSource(`bundle${location.search}`);
         const session = new Session(await Trace.open(source));
         const dark = matchMedia("(prefers-color-scheme: dark)");
         session.systemDark.value = dark.matches;

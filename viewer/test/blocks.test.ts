@@ -3,7 +3,7 @@ import { join } from "../dev/encode";
 import { synthetic } from "../dev/synthetic";
 import { Blocks } from "../src/data/blocks";
 import { openBundle, type Bundle } from "../src/data/bundle";
-import { fromBase64, HttpSource, MemorySource, type Source } from "../src/data/source";
+import { fromBase64, HttpSource, MemorySource, SplitSource, type Source } from "../src/data/source";
 import { Overview } from "../src/data/overview";
 import { Folder, newScan } from "../src/timeline/fold";
 
@@ -23,7 +23,7 @@ class Slow implements Source {
 }
 
 beforeAll(async () => {
-    memory = new MemorySource(join(await synthetic({ events: 60_000, ranks: 4 })));
+    memory = new MemorySource(join((await synthetic({ events: 60_000, ranks: 4 })).parts));
 });
 
 const longAfter = () => performance.now() + 10_000;
@@ -114,6 +114,18 @@ describe("sources", () => {
         const bytes = Uint8Array.from({ length: 3_000_001 }, (_, i) => i * 7);
         const text = Buffer.from(bytes).toString("base64");
         expect(Buffer.compare(Buffer.from(fromBase64(text)), Buffer.from(bytes))).toBe(0);
+    });
+
+    it("give the first piece while the second is to come", async () => {
+        let come: (rest: Uint8Array) => void = () => {};
+        const split = new SplitSource(Uint8Array.from([0, 1, 2, 3]), new Promise((resolve) => (come = resolve)));
+        expect([...split.now(1, 3)!]).toEqual([1, 2, 3]);
+        expect(split.now(4, 2)).toBeUndefined();
+        const [later, across] = [split.bytes(5, 2), split.bytes(2, 4)];
+        come(Uint8Array.from([4, 5, 6, 7]));
+        expect([...(await later)]).toEqual([5, 6]);
+        expect([...(await across)]).toEqual([2, 3, 4, 5]);
+        await expect(split.bytes(6, 4)).rejects.toThrow("cut short");
     });
 
     it("take nothing but a range from a server", async () => {

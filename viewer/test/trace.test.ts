@@ -16,7 +16,7 @@ let bytes: Uint8Array;
 const job = new Job(DEFAULTS);
 
 beforeAll(async () => {
-    bytes = join(await synthetic());
+    bytes = join((await synthetic()).parts);
     trace = await Trace.open(new MemorySource(bytes));
 });
 

@@ -39,20 +39,63 @@ export class HttpSource implements Source {
     }
 }
 
-/** The id of the element that carries the bundle in a self-contained page, and of one that names its address. */
-export const DATA_ELEMENT = "ringscope-data";
+/** A bundle in two pieces, the second of which comes later: the page is drawn while the browser still reads its end. */
+export class SplitSource implements Source {
+    private rest: Uint8Array | undefined;
 
-/** The bundle of this page. The text is dropped from the document once it is decoded: it is as large as the data. */
-export function pageSource(document: Document): Source | undefined {
+    constructor(
+        private readonly head: Uint8Array,
+        private readonly coming: Promise<Uint8Array>,
+    ) {
+        void coming.then((rest) => (this.rest = rest));
+    }
+
+    now(offset: number, length: number): Uint8Array | undefined {
+        const cut = this.head.byteLength;
+        if (offset + length <= cut) return this.head.subarray(offset, offset + length);
+        if (!this.rest) return undefined;
+        if (offset >= cut) return new MemorySource(this.rest).now(offset - cut, length);
+        // Across the cut: the writer does not do that, but it would not be wrong.
+        const both = new Uint8Array(length);
+        both.set(this.head.subarray(offset));
+        both.set(new MemorySource(this.rest).now(0, offset + length - cut), cut - offset);
+        return both;
+    }
+
+    async bytes(offset: number, length: number): Promise<Uint8Array> {
+        const there = this.now(offset, length);
+        if (there) return there;
+        this.rest = await this.coming;
+        return this.now(offset, length)!;
+    }
+}
+
+/** Elements of a self-contained page: the first piece of the bundle, before #app, and the rest, at the end of the body. */
+export const DATA_ELEMENT = "ringscope-data";
+export const REST_ELEMENT = "ringscope-rest";
+
+/** The bundle of this page; undefined: it has none. To be called when #app is there. */
+export function pageSource(document: Document, loaded: Promise<void>): Source | undefined {
     const element = document.getElementById(DATA_ELEMENT);
     if (!element) return undefined;
     const url = element.getAttribute("data-url");
     if (url) return new HttpSource(url);
+    return new SplitSource(
+        textOf(element),
+        loaded.then(() => {
+            const rest = document.getElementById(REST_ELEMENT);
+            return rest ? textOf(rest) : new Uint8Array(0);
+        }),
+    );
+}
+
+/** The bytes in an element. Its text is dropped from the document then: it is as large as the data. */
+function textOf(element: HTMLElement): Uint8Array {
     // One text node: nodeValue hands the browser's own string out, where textContent would join a copy.
     const text = (element.childNodes.length === 1 ? element.firstChild?.nodeValue : element.textContent) ?? "";
     const bytes = fromBase64(text);
     element.remove();
-    return new MemorySource(bytes);
+    return bytes;
 }
 
 /** Browsers of 2025 decode by themselves (33 MB in 90 ms); the loop is for those before. */
