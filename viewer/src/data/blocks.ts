@@ -60,10 +60,10 @@ export class Blocks {
         return this.queue.length + this.onTheWay;
     }
 
-    /** Decodes what is queued until `deadline` (performance.now()); says whether anything came. */
+    /** Decodes what is queued until `deadline` (performance.now()), one block at least; says whether anything came. */
     work(deadline: number): boolean {
         let came = false;
-        while (this.queue.length > 0 && performance.now() < deadline) {
+        for (let first = true; this.queue.length > 0 && (first || performance.now() < deadline); first = false) {
             const id = this.queue.shift()!;
             const { offset, stored } = this.place(id);
             try {

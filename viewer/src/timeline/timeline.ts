@@ -7,8 +7,8 @@ import { Input } from "./input";
 import { Overlay } from "./overlay";
 import { Painter } from "./paint";
 
-/** Milliseconds of a frame that may go into decoding: with drawing it stays below 33. */
-const DECODE_MS = 8;
+/** Milliseconds after which a frame decodes no more blocks: one more takes 3, and 33 are the limit. */
+const FRAME_MS = 18;
 /** Pixels beyond twice the CSS ones cost time and are not seen. */
 const MOST_RATIO = 2;
 
@@ -95,7 +95,7 @@ export class Timeline {
         }
         if (Number.isNaN(this.times.firstPaint)) this.times.firstPaint = performance.now();
         const { blocks } = this.session.trace;
-        if (blocks.work(performance.now() + DECODE_MS)) this.invalidate();
+        if (blocks.work(begin + FRAME_MS)) this.invalidate();
         else if (blocks.waiting > 0) this.schedule();
         this.times.frames.push(performance.now() - begin);
         if (this.times.frames.length > 2000) this.times.frames.splice(0, 1000);
