@@ -2,6 +2,8 @@
 // first paint, frames and memory with large ones. Exit status 77: no browser, 1: something does not hold.
 
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
@@ -101,6 +103,34 @@ async function behaviour(browser: Browser, folder: string): Promise<void> {
     await tab.close();
 }
 
+/** The page from a server that answers ranges, as `ringscope serve` does. */
+async function served(browser: Browser, folder: string): Promise<void> {
+    const file = join(folder, "bundle.rsv");
+    await writePage("dist/index.html", 60_000, 8, file);
+    const [bundle, page] = [readFileSync(file), readFileSync("dist/index.html")];
+    let ranges = 0;
+    const server = createServer((request, response) => {
+        const range = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "");
+        if (request.url === "/bundle?token=abc" && range) {
+            ranges++;
+            response.writeHead(206, { "Content-Type": "application/octet-stream" });
+            response.end(bundle.subarray(Number(range[1]), Number(range[2]) + 1));
+        } else if (request.url === "/?token=abc") response.writeHead(200, { "Content-Type": "text/html" }).end(page);
+        else response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const tab = await browser.newPage({ viewport: { width: 1200, height: 700 } });
+    await tab.goto(`http://127.0.0.1:${port}/?token=abc#t=20000000:24000000`);
+    await tab.waitForFunction(() => (window.ringscope?.timeline?.times.firstPaint ?? NaN) > 0, undefined, { timeout: 20_000 });
+    await tab.waitForFunction(() => window.ringscope!.session.trace.blocks.used > 0, undefined, { timeout: 20_000 });
+    await tab.keyboard.press(".");
+    await settle(tab);
+    expect((await selectedOf(tab)) >= 0, `a page from a server draws and selects, with ${ranges} ranges read`);
+    await tab.close();
+    server.close();
+}
+
 /** Moves as a user would, one step a frame, and takes the time of every frame that the page drew. */
 async function frames(tab: Page): Promise<{ worst: number; p95: number; gaps: number; n: number }> {
     const times = await tab.evaluate(async () => {
@@ -178,6 +208,7 @@ const folder = mkdtempSync(join(tmpdir(), "ringscope-viewer-"));
 const browser = await launch();
 try {
     await behaviour(browser, folder);
+    await served(browser, folder);
     for (const events of sizes) await measure(browser, folder, events);
 } finally {
     await browser.close();

@@ -30,6 +30,11 @@ export function VirtualRows({ rows, row, chosen, onChoose }: Props) {
     const share = pixels > height ? Math.min(1, top / (pixels - height)) : 0;
     const first = Math.floor(share * Math.max(0, rows - seen + 1));
     const indexes = Array.from({ length: Math.min(seen, rows - first) }, (_, i) => first + i);
+    // What is chosen is seen, wherever it was chosen.
+    useLayoutEffect(() => {
+        if (chosen < 0 || (chosen >= first && chosen < first + seen - 2) || rows <= seen) return;
+        box.current!.scrollTop = Math.max(0, ((chosen - seen / 2) / (rows - seen + 1)) * (pixels - height));
+    }, [chosen]);
     const key = (event: KeyboardEvent): void => {
         const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
         if (step === 0 || rows === 0) return;
