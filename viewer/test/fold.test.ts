@@ -3,7 +3,7 @@ import { encodeTable } from "../dev/encode";
 import { noise } from "../dev/shape";
 import { decodeBlock, type Block } from "../src/data/block";
 import { BarFlag } from "../src/data/layout";
-import { clearScan, foldBlock, foldOverview, newScan, Shade } from "../src/timeline/fold";
+import { clearScan, foldBlock, foldOverview, newScan, shareScans, Shade } from "../src/timeline/fold";
 
 interface BarIn {
     start: number;
@@ -106,6 +106,16 @@ describe("folding against a sum over all bars", () => {
                 if (truth[x]! === 0 && scan.kind[x] !== 0) expect(scan.cover[x]!).toBeLessThan(0.9);
             }
         });
+});
+
+describe("two lanes on one row", () => {
+    it("have halves where both have something, else the whole height", () => {
+        const a = fold([{ start: 0, dur: 40, kind: 1 }]);
+        const b = fold([{ start: 20, dur: 40, kind: 2 }]);
+        shareScans(a, b);
+        expect([...a.kind]).toEqual([2, 2, 2, 2, 3, 3, 0, 0, 0, 0]);
+        expect([...b.kind]).toEqual([2, 2, 3, 3, 3, 3, 0, 0, 0, 0]);
+    });
 });
 
 describe("the overview", () => {

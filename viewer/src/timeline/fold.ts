@@ -43,6 +43,18 @@ export function clearScan(scan: Scan): void {
     scan.shade.fill(0);
 }
 
+/** Where only one of two has something, both show it; where both have, each keeps its own: halves of a row. */
+export function shareScans(a: Scan, b: Scan): void {
+    for (let x = 0; x < a.width; x++) {
+        if ((a.kind[x] === 0) === (b.kind[x] === 0)) continue;
+        const from = a.kind[x] === 0 ? b : a;
+        const to = from === a ? b : a;
+        to.kind[x] = from.kind[x]!;
+        to.cover[x] = from.cover[x]!;
+        to.shade[x] = from.shade[x]!;
+    }
+}
+
 /** Where the pixels lie in time. */
 export interface Axis {
     t0: number;

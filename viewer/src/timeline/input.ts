@@ -3,7 +3,7 @@
 import type { Session } from "../state/session";
 import { actionFor } from "./actions";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
-import { rowAt } from "./layout";
+import { rowAt, type Row } from "./layout";
 import type { Overlay } from "./overlay";
 import { fitView, panBy, zoomAbout } from "./view";
 
@@ -136,11 +136,14 @@ export class Input {
             return;
         }
         session.span.value = null;
-        await session.select((await this.barUnder(row.lanes, event.offsetX)) ?? null);
+        await session.select((await this.barUnder(row, event.offsetX, event.offsetY)) ?? null);
     }
 
-    /** The topmost bar: later lanes are drawn over earlier ones. */
-    private async barUnder(lanes: number[], x: number) {
+    /** The topmost bar: later lanes are drawn over earlier ones, but where they share the row each has its half. */
+    private async barUnder(row: Row, x: number, y: number) {
+        const { lanes: table } = this.session.trace.bundle;
+        const upper = row.halves && y < this.geometry.rowY(row) + row.height / 2;
+        const lanes = upper ? [...row.lanes].sort((a, b) => table.sub[b]! - table.sub[a]!) : row.lanes;
         const time = this.geometry.time(x);
         const slack = NEAR / this.geometry.scale;
         for (let i = lanes.length - 1; i >= 0; i--) {
@@ -159,7 +162,7 @@ export class Input {
             this.session.hover.value = null;
             return;
         }
-        const bar = await this.barUnder(row.lanes, offsetX);
+        const bar = await this.barUnder(row, offsetX, offsetY);
         if (turn === this.hoverTurn) this.session.hover.value = bar ? { bar, x: clientX, y: clientY } : null;
     }
 

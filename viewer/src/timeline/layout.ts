@@ -16,6 +16,8 @@ export interface Row {
     /** null: cannot be opened (a lane). */
     open: boolean | null;
     pinned: boolean;
+    /** Some of its lanes hold what overlaps: where it does, they have the lower half. */
+    halves: boolean;
 }
 
 export interface Layout {
@@ -60,8 +62,9 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
     const rows: Row[] = [];
     const rowOfLane = new Int32Array(lanes.count).fill(-1);
     let y = 0;
-    const add = (row: Omit<Row, "y" | "pinned">): void => {
-        rows.push({ ...row, y, pinned: false });
+    const add = (row: Omit<Row, "y" | "pinned" | "halves">): void => {
+        const halves = row.lanes.length > 1 && row.lanes.some((lane) => lanes.sub[lane]! > 0);
+        rows.push({ ...row, y, pinned: false, halves });
         y += row.height;
     };
     const children = childrenOf(bundle);
@@ -103,7 +106,7 @@ function pinnedRows(bundle: Bundle, pinned: number[]): Row[] {
     let y = 0;
     return pinned.map((lane) => {
         const group = bundle.lanes.group[lane]!;
-        const row: Row = { y, height: ROW_HEIGHT, lanes: [lane], group, depth: 0, label: laneTitle(bundle, lane), open: null, pinned: true };
+        const row: Row = { y, height: ROW_HEIGHT, lanes: [lane], group, depth: 0, label: laneTitle(bundle, lane), open: null, pinned: true, halves: false };
         y += row.height;
         return row;
     });

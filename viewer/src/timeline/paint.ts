@@ -4,7 +4,7 @@
 import { firstEndAfter, GROUP, GROUP_SHIFT, type Block } from "../data/block";
 import { BarFlag } from "../data/layout";
 import type { Trace } from "../data/trace";
-import { clearScan, Folder, newScan, type Axis, type Scan } from "./fold";
+import { clearScan, Folder, newScan, shareScans, type Axis, type Scan } from "./fold";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import type { Row } from "./layout";
 import { ColourTable, type Theme } from "./palette";
@@ -20,9 +20,10 @@ export class Painter {
     private readonly raster = new Raster();
     private readonly folder: Folder;
     private scan: Scan = newScan(1);
+    private second: Scan = newScan(1); // of the lower halves
     private colours: ColourTable | undefined;
     private readonly axis: Axis = { t0: 0, scale: 1 };
-    /** From and to of the words on the row that is drawn, in pixels. */
+    /** From, to and height of the words on the row that is drawn, in pixels. */
     private readonly taken: number[] = [];
 
     constructor(private readonly trace: Trace, private readonly context: CanvasRenderingContext2D) {
@@ -54,7 +55,7 @@ export class Painter {
         const width = Math.max(1, Math.round(geometry.timeWidth * ratio));
         const height = Math.max(1, Math.round((geometry.height - RULER_HEIGHT) * ratio));
         this.raster.resize(width, height);
-        if (this.scan.width !== width) this.scan = newScan(width);
+        if (this.scan.width !== width) [this.scan, this.second] = [newScan(width), newScan(width)];
         this.raster.clear(colours.background[0]);
         this.axis.t0 = geometry.view.t0;
         this.axis.scale = geometry.scale * ratio;
@@ -70,9 +71,19 @@ export class Painter {
             const striped = (index & 1) as 0 | 1;
             this.raster.strip(top, high, colours.background[striped]);
             clearScan(this.scan);
-            for (const lane of row.lanes) this.folder.fold(lane, this.axis, this.scan);
             const gap = Math.max(1, Math.round(2 * ratio));
-            this.raster.row(this.scan, top + gap, high - 2 * gap, striped, colours);
+            const inner = high - 2 * gap;
+            if (!row.halves) {
+                for (const lane of row.lanes) this.folder.fold(lane, this.axis, this.scan);
+                this.raster.row(this.scan, top + gap, inner, striped, colours);
+                return;
+            }
+            clearScan(this.second);
+            for (const lane of row.lanes) this.folder.fold(lane, this.axis, this.isLower(lane) ? this.second : this.scan);
+            shareScans(this.scan, this.second);
+            const half = inner >> 1;
+            this.raster.row(this.scan, top + gap, half, striped, colours);
+            this.raster.row(this.second, top + gap + half, inner - half, striped, colours);
         };
         geometry.eachRow((row, i) => !row.pinned && draw(row, i));
         if (pinnedEnd > 0) geometry.eachRow((row, i) => row.pinned && draw(row, i));
@@ -84,8 +95,28 @@ export class Painter {
         if (row.lanes.length === 0 || (!row.pinned && y + row.height < geometry.rowsTop)) return;
         this.taken.length = 0;
         // From the top down: where lanes lie over each other, the words are those of the upper one.
-        for (let k = row.lanes.length - 1; k >= 0; k--)
-            this.eachWide(row.lanes[k]!, geometry, MARKS_FROM, (block, i, a, b) => this.onBar(block, i, a, b, y, row.height, geometry, theme));
+        for (let k = row.lanes.length - 1; k >= 0; k--) {
+            const lane = row.lanes[k]!;
+            this.eachWide(lane, geometry, MARKS_FROM, (block, i, a, b) => {
+                const shared = row.halves && this.sharesRow(row, lane, block.start[i]!, block.end[i]!);
+                const height = shared ? row.height / 2 : row.height;
+                this.onBar(block, i, a, b, shared && this.isLower(lane) ? y + height : y, height, geometry, theme);
+            });
+        }
+    }
+
+    private isLower(lane: number): boolean {
+        return this.trace.bundle.lanes.sub[lane]! > 0;
+    }
+
+    /** Whether a bar of the other half is there at the same time. */
+    private sharesRow(row: Row, lane: number, start: number, end: number): boolean {
+        for (const other of row.lanes) {
+            if (this.isLower(other) === this.isLower(lane)) continue;
+            const found = this.trace.barAtNow(other, (start + end) / 2, (end - start) / 2);
+            if (found && found !== "not here") return true;
+        }
+        return false;
     }
 
     /** Bars of a lane that are at least `least` pixels wide. Groups of short ones are passed over without a look. */
@@ -127,11 +158,11 @@ export class Painter {
             c.lineTo(a, y + 9);
             c.fill();
         }
-        if (to - from < LABEL_FROM) return;
+        if (to - from < LABEL_FROM || height < 12) return;
         const room = Math.floor((to - from - 8) / CHARACTER);
         const name = this.trace.nameOf({ name: block.name[i]!, kind: block.kind[i]! });
-        for (let k = 0; k < this.taken.length; k += 2) if (from < this.taken[k + 1]! && to > this.taken[k]!) return;
-        this.taken.push(from, to);
+        for (let k = 0; k < this.taken.length; k += 3) if (from < this.taken[k + 1]! && to > this.taken[k]! && this.taken[k + 2] === y) return;
+        this.taken.push(from, to, y);
         // What is hatched or pale has the background's lightness, and takes its text.
         const pale = block.wait !== undefined && geometry.x(block.start[i]! + block.wait[i]!) - from > LABEL_FROM;
         c.fillStyle = pale || block.flags[i]! & (BarFlag.Lost | BarFlag.NotRecorded) ? theme.text : theme.onBar;
