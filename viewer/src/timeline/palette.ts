@@ -62,7 +62,7 @@ const NAMED: Record<string, string> = {
     Gather: "#c28fb0",
     Scatter: "#8f6f9f",
     Send: "#d55e00",
-    Recv: "#f0b27a",
+    Recv: "#e8d21d", // far from a pale Send, which it often lies beside
     SendRecv: "#d55e00",
     api: "#8d99ae",
     group: "#a5b1c2",
