@@ -53,7 +53,11 @@ async function behaviour(browser: Browser, folder: string): Promise<void> {
         await new Promise((resolve) => setTimeout(resolve, 300));
         const row = timeline!.geometry.rowOf(bar.lane)!;
         const box = document.querySelector("canvas.upper")!.getBoundingClientRect();
-        return { bar: bar.bar, x: box.x + timeline!.geometry.x((bar.start + bar.end) / 2), y: box.y + timeline!.geometry.rowY(row) + row.height / 2 };
+        return {
+            bar: bar.bar,
+            x: box.x + timeline!.geometry.x((bar.start + bar.end) / 2),
+            y: box.y + timeline!.geometry.rowY(row) + row.height / 2,
+        };
     });
     await tab.mouse.move(spot.x, spot.y);
     await settle(tab);
@@ -75,12 +79,18 @@ async function behaviour(browser: Browser, folder: string): Promise<void> {
     await tab.keyboard.press("Enter");
     await settle(tab);
     await tab.click("#tab-details");
-    expect((await tab.textContent(".details h2"))?.startsWith("<img src=x") ?? false, "a name with markup is shown as text");
+    expect(
+        (await tab.textContent(".details h2"))?.startsWith("<img src=x") ?? false,
+        "a name with markup is shown as text",
+    );
     expect((await tab.evaluate(() => document.querySelectorAll("img").length)) === 0, "and makes no element");
 
     await tab.click("#tab-heat");
     await tab.waitForTimeout(600);
-    expect((await tab.evaluate(() => document.querySelector<HTMLCanvasElement>(".heat canvas")!.height)) === 8, "the heat map has a line for each rank");
+    expect(
+        (await tab.evaluate(() => document.querySelector<HTMLCanvasElement>(".heat canvas")!.height)) === 8,
+        "the heat map has a line for each rank",
+    );
     await tab.click("#tab-operations");
     await settle(tab);
     expect((await tab.locator(".virtual .line").count()) > 5, "the table of operations has lines");
@@ -122,7 +132,9 @@ async function served(browser: Browser, folder: string): Promise<void> {
     const { port } = server.address() as AddressInfo;
     const tab = await browser.newPage({ viewport: { width: 1200, height: 700 } });
     await tab.goto(`http://127.0.0.1:${port}/?token=abc#t=20000000:24000000`);
-    await tab.waitForFunction(() => (window.ringscope?.timeline?.times.firstPaint ?? NaN) > 0, undefined, { timeout: 20_000 });
+    await tab.waitForFunction(() => (window.ringscope?.timeline?.times.firstPaint ?? NaN) > 0, undefined, {
+        timeout: 20_000,
+    });
     await tab.waitForFunction(() => window.ringscope!.session.trace.blocks.used > 0, undefined, { timeout: 20_000 });
     await tab.keyboard.press(".");
     await settle(tab);
@@ -148,7 +160,9 @@ async function frames(tab: Page): Promise<{ worst: number; p95: number; gaps: nu
         };
         // All of it, in to a thousandth, along, out again; with and without rows open.
         for (const open of [false, true]) {
-            if (open) for (let g = 0; g < Math.min(12, session.trace.bundle.groups.count); g++) if (!session.open.value.has(g)) session.toggleGroup(g);
+            if (open)
+                for (let g = 0; g < Math.min(12, session.trace.bundle.groups.count); g++)
+                    if (!session.open.value.has(g)) session.toggleGroup(g);
             for (let i = 0; i <= 60; i++) {
                 const width = span * 0.001 ** (i / 60);
                 await step(span * 0.4 - width * 0.4, span * 0.4 + width * 0.6);
@@ -162,7 +176,12 @@ async function frames(tab: Page): Promise<{ worst: number; p95: number; gaps: nu
         return { list: timeline!.times.frames.slice(), gap };
     });
     const sorted = [...times.list].sort((a, b) => a - b);
-    return { worst: sorted[sorted.length - 1]!, p95: sorted[Math.floor(sorted.length * 0.95)]!, gaps: times.gap, n: sorted.length };
+    return {
+        worst: sorted[sorted.length - 1]!,
+        p95: sorted[Math.floor(sorted.length * 0.95)]!,
+        gaps: times.gap,
+        n: sorted.length,
+    };
 }
 
 /** Of the largest process that draws pages, as the kernel counts it: buffers and WebAssembly are in it. */
@@ -178,12 +197,17 @@ async function peakMemory(browser: Browser): Promise<number> {
 async function measure(browser: Browser, folder: string, events: number): Promise<void> {
     const page = join(folder, "large.html");
     const size = await writePage("dist/index.html", events, 64, page);
-    console.log(`${events} events: page of ${(statSync(page).size / 1e6).toFixed(1)} MB, ${(size / events).toFixed(2)} bytes an event`);
+    console.log(
+        `${events} events: page of ${(statSync(page).size / 1e6).toFixed(1)} MB, ${(size / events).toFixed(2)} bytes an event`,
+    );
     const tab = await open(browser, page);
     const first = await tab.evaluate(() => window.ringscope!.timeline!.times.firstPaint);
     expect(first < FIRST_PAINT_MS, `first paint after ${first.toFixed(0)} ms`);
     const moved = await frames(tab);
-    expect(moved.worst < FRAME_MS, `worst frame ${moved.worst.toFixed(1)} ms, 95 % below ${moved.p95.toFixed(1)} ms, of ${moved.n}; longest gap between frames ${moved.gaps.toFixed(0)} ms`);
+    expect(
+        moved.worst < FRAME_MS,
+        `worst frame ${moved.worst.toFixed(1)} ms, 95 % below ${moved.p95.toFixed(1)} ms, of ${moved.n}; longest gap between frames ${moved.gaps.toFixed(0)} ms`,
+    );
     // Every bar is looked at once: what memory can be at most.
     await tab.evaluate(async () => {
         const { trace } = window.ringscope!.session;
@@ -194,12 +218,18 @@ async function measure(browser: Browser, folder: string, events: number): Promis
     });
     const blocks = await tab.evaluate(() => window.ringscope!.session.trace.blocks.used);
     const peak = await peakMemory(browser);
-    expect(peak < MEMORY_BYTES, `memory of the page at its peak ${(peak / 1e6).toFixed(0)} MB; bars in memory ${(blocks / 1e6).toFixed(0)} MB`);
+    expect(
+        peak < MEMORY_BYTES,
+        `memory of the page at its peak ${(peak / 1e6).toFixed(0)} MB; bars in memory ${(blocks / 1e6).toFixed(0)} MB`,
+    );
     await tab.close();
     rmSync(page);
 }
 
-const sizes = process.argv.slice(2).map(Number).filter((n) => n > 0);
+const sizes = process.argv
+    .slice(2)
+    .map(Number)
+    .filter((n) => n > 0);
 if (!chromiumPath()) {
     console.log("skipped: no chromium");
     process.exit(77);

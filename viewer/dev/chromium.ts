@@ -15,7 +15,10 @@ export function launch(): Promise<Browser> {
     const executablePath = chromiumPath();
     if (!executablePath) throw new Error("no chromium: apt-get install chromium");
     // Its sandbox does not work for root, and containers have a small /dev/shm.
-    return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-precise-memory-info"] });
+    return chromium.launch({
+        executablePath,
+        args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-precise-memory-info"],
+    });
 }
 
 /** Opens a page from disk (with its #place) and waits for its first picture. */
@@ -28,7 +31,9 @@ export async function open(browser: Browser, page: string, width = 1500, height 
     const file = cut < 0 ? page : page.slice(0, cut);
     await tab.goto(pathToFileURL(resolve(file)).href + (cut < 0 ? "" : page.slice(cut)));
     try {
-        await tab.waitForFunction(() => (window.ringscope?.timeline?.times.firstPaint ?? NaN) > 0, undefined, { timeout: 60_000 });
+        await tab.waitForFunction(() => (window.ringscope?.timeline?.times.firstPaint ?? NaN) > 0, undefined, {
+            timeout: 60_000,
+        });
     } catch (error) {
         throw new Error(`the page did not draw: ${problems.join("; ")} ${String(error)}`);
     }

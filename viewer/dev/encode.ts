@@ -19,6 +19,10 @@ export interface ColumnIn {
     coding?: ColumnCoding;
 }
 
+export function column(name: string, values: ColumnIn["values"], coding?: ColumnCoding): ColumnIn {
+    return { name, values, coding };
+}
+
 export const zstdInit = (): Promise<void> => init();
 
 /** Copied, since the compressor hands out a view of its own memory. */

@@ -1,7 +1,7 @@
 // The bars of one lane of the synthetic job, in columns.
 
 import { BarFlag } from "../src/data/layout";
-import type { StringTable } from "./synthetic";
+import type { StringTable } from "./strings";
 import { K, L, LANES, noise, SLOT_NS, SlotKind, slotKind, type Job } from "./shape";
 
 export interface LaneBars {
@@ -22,13 +22,40 @@ export interface LaneBars {
 
 function empty(count: number): LaneBars {
     const u32 = () => new Uint32Array(count);
-    return { count, start: new Float64Array(count), dur: u32(), kind: new Uint8Array(count), flags: new Uint8Array(count), name: u32(), op: u32(), parent: u32(), wait: u32(), fade: u32(), m1: u32(), peer: new Int32Array(count), bytes: u32() };
+    return {
+        count,
+        start: new Float64Array(count),
+        dur: u32(),
+        kind: new Uint8Array(count),
+        flags: new Uint8Array(count),
+        name: u32(),
+        op: u32(),
+        parent: u32(),
+        wait: u32(),
+        fade: u32(),
+        m1: u32(),
+        peer: new Int32Array(count),
+        bytes: u32(),
+    };
 }
 
 /** One of the kernels bears a name that would do harm if it were taken for HTML. */
-const KERNELS = ["gemm_bf16_128x128", "layernorm_fwd<float>", "<img src=x onerror=\"document.title='broken'\">", "softmax_kernel"];
+const KERNELS = [
+    "gemm_bf16_128x128",
+    "layernorm_fwd<float>",
+    "<img src=x onerror=\"document.title='broken'\">",
+    "softmax_kernel",
+];
 
-export function fillLane(job: Job, strings: StringTable, rank: number, which: number, count: number, opOf: (slot: number, rank: number) => number, firstOf: (rank: number, lane: number) => number): LaneBars {
+export function fillLane(
+    job: Job,
+    strings: StringTable,
+    rank: number,
+    which: number,
+    count: number,
+    opOf: (slot: number, rank: number) => number,
+    firstOf: (rank: number, lane: number) => number,
+): LaneBars {
     const bars = empty(count);
     const { seed, ranks } = job.options;
     const per = LANES[which]!.perSlot;
@@ -67,7 +94,13 @@ export function fillLane(job: Job, strings: StringTable, rank: number, which: nu
             else if (which === L.Launch) put(begin + 40_000, 9_000, K.Launch, slot, L.Api);
             else if (which === L.Ops) {
                 const kind = slotKind(slot);
-                put(arrival, done - arrival, kind === SlotKind.Ring ? K.Send : kind === SlotKind.AllGather ? K.AllGather : K.AllReduce, slot, L.Launch);
+                put(
+                    arrival,
+                    done - arrival,
+                    kind === SlotKind.Ring ? K.Send : kind === SlotKind.AllGather ? K.AllGather : K.AllReduce,
+                    slot,
+                    L.Launch,
+                );
                 bars.wait[i] = last - arrival;
                 if (last === arrival) bars.flags[i]! |= BarFlag.LastArriver;
                 if (rank === 1 && slot % 97 === 5) {
@@ -75,7 +108,8 @@ export function fillLane(job: Job, strings: StringTable, rank: number, which: nu
                     bars.dur[i] = (done - arrival) / 2;
                     bars.fade[i] = (done - arrival) / 2;
                 }
-            } else if (which === L.Channel0 || which === L.Channel1) put(arrival + 500 * (which - L.Channel0), done - arrival - 1500, K.Channel, slot, L.Ops);
+            } else if (which === L.Channel0 || which === L.Channel1)
+                put(arrival + 500 * (which - L.Channel0), done - arrival - 1500, K.Channel, slot, L.Ops);
             else {
                 const piece = (done - arrival) / per;
                 put(arrival + n * piece, piece * 0.9, K.Step, slot, L.Ops);
@@ -91,4 +125,3 @@ export function fillLane(job: Job, strings: StringTable, rank: number, which: nu
     }
     return bars;
 }
-

@@ -16,7 +16,10 @@ export async function writePage(pagePath: string, events: number, ranks: number,
         const page = readFileSync(pagePath, "utf8");
         const [app, end] = [page.lastIndexOf('<div id="app"></div>'), page.lastIndexOf("</body>")];
         const base64 = (list: Uint8Array[]) => Buffer.from(join(list)).toString("base64");
-        writeSync(file, page.slice(0, app) + DATA + base64(parts.slice(0, headParts)) + "</script>" + page.slice(app, end) + REST);
+        writeSync(
+            file,
+            page.slice(0, app) + DATA + base64(parts.slice(0, headParts)) + "</script>" + page.slice(app, end) + REST,
+        );
         writeSync(file, base64(parts.slice(headParts)) + "</script>" + page.slice(end));
     } else for (const part of parts) writeSync(file, part);
     closeSync(file);

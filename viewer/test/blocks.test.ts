@@ -66,13 +66,19 @@ describe("blocks", () => {
         for (let id = 0; id < 10; id++) blocks.get(id);
         blocks.work(longAfter());
         expect(source.requests - before).toBe(6);
-        await new Promise((resolve) => (blocks.onArrival = () => blocks.work(longAfter()) || (blocks.waiting === 0 && resolve(undefined))));
+        await new Promise(
+            (resolve) =>
+                (blocks.onArrival = () => blocks.work(longAfter()) || (blocks.waiting === 0 && resolve(undefined))),
+        );
         for (let id = 0; id < 10; id++) expect(blocks.peek(id)).toBeDefined();
     });
 
     it("that are damaged are said once, and the rest goes on", async () => {
         const bundle: Bundle = await openBundle(memory);
-        const broken = { ...bundle, blocks: { ...bundle.blocks, stored: bundle.blocks.stored.map((n, i) => (i === 2 ? 5 : n)) as Uint32Array } };
+        const broken = {
+            ...bundle,
+            blocks: { ...bundle.blocks, stored: bundle.blocks.stored.map((n, i) => (i === 2 ? 5 : n)) as Uint32Array },
+        };
         const blocks = new Blocks(broken);
         const errors: string[] = [];
         blocks.onError = (error) => errors.push(error.message);

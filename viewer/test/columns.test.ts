@@ -31,7 +31,10 @@ describe("columns", () => {
     });
 
     it("ignores columns of types it does not know", () => {
-        const bytes = encodeTable(2, [{ name: "a", values: Uint8Array.from([1, 2]) }, { name: "b", values: Uint8Array.from([3, 4]) }]);
+        const bytes = encodeTable(2, [
+            { name: "a", values: Uint8Array.from([1, 2]) },
+            { name: "b", values: Uint8Array.from([3, 4]) },
+        ]);
         bytes[8 + 12] = 77;
         const table = new Table(bytes);
         expect(table.has("a")).toBe(false);

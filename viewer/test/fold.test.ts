@@ -49,7 +49,11 @@ describe("folding bars onto pixels of 10 ns", () => {
     });
 
     it("sums short bars of a pixel, the longest gives the kind", () => {
-        const scan = fold([{ start: 21, dur: 1, kind: 1 }, { start: 23, dur: 4, kind: 5 }, { start: 28, dur: 1, kind: 1 }]);
+        const scan = fold([
+            { start: 21, dur: 1, kind: 1 },
+            { start: 23, dur: 4, kind: 5 },
+            { start: 28, dur: 1, kind: 1 },
+        ]);
         expect(scan.kind[2]).toBe(6);
         expect(scan.cover[2]).toBeCloseTo(0.6);
     });
@@ -75,9 +79,16 @@ describe("folding bars onto pixels of 10 ns", () => {
     });
 
     it("a loss shows even among what is longer", () => {
-        const bars = [{ start: 20, dur: 1, flags: BarFlag.Lost, kind: 1 }, { start: 22, dur: 7, kind: 2 }];
+        const bars = [
+            { start: 20, dur: 1, flags: BarFlag.Lost, kind: 1 },
+            { start: 22, dur: 7, kind: 2 },
+        ];
         expect(fold(bars).shade[2]! & Shade.Lost).toBeTruthy();
-        const crowd = Array.from({ length: 64 }, (_, i) => ({ start: 2000 + i, dur: 1, flags: i === 40 ? BarFlag.Lost : 0 }));
+        const crowd = Array.from({ length: 64 }, (_, i) => ({
+            start: 2000 + i,
+            dur: 1,
+            flags: i === 40 ? BarFlag.Lost : 0,
+        }));
         expect(fold(crowd, 10, 0, 0.001).shade[2]! & Shade.Lost).toBeTruthy();
     });
 });
@@ -91,15 +102,26 @@ describe("folding against a sum over all bars", () => {
         t += dur;
     }
     const b = block(bars);
-    for (const [t0, scale] of [[0, 1], [1000, 0.05], [-500, 0.002], [30_000, 0.0005]] as const)
+    for (const [t0, scale] of [
+        [0, 1],
+        [1000, 0.05],
+        [-500, 0.002],
+        [30_000, 0.0005],
+    ] as const)
         it(`covers the same at ${scale} pixels a ns from ${t0}`, () => {
             const scan = newScan(300);
             clearScan(scan);
             foldBlock(b, { t0, scale }, scan);
             const truth = new Float64Array(300);
             for (const bar of bars)
-                for (let x = Math.max(0, Math.floor((bar.start - t0) * scale)); x < 300 && x / scale + t0 < bar.start + bar.dur; x++)
-                    truth[x]! += (Math.min(bar.start + bar.dur, t0 + (x + 1) / scale) - Math.max(bar.start, t0 + x / scale)) * scale;
+                for (
+                    let x = Math.max(0, Math.floor((bar.start - t0) * scale));
+                    x < 300 && x / scale + t0 < bar.start + bar.dur;
+                    x++
+                )
+                    truth[x]! +=
+                        (Math.min(bar.start + bar.dur, t0 + (x + 1) / scale) - Math.max(bar.start, t0 + x / scale)) *
+                        scale;
             for (let x = 0; x < 300; x++) {
                 // Short bars count for at least 2 % of a pixel each.
                 expect(scan.cover[x]!).toBeGreaterThanOrEqual(Math.min(1, truth[x]!) - 1e-3);
@@ -119,7 +141,14 @@ describe("two lanes on one row", () => {
 });
 
 describe("the overview", () => {
-    const overview = { base: 4, buckets: 4, width: 100, busy: Uint8Array.from([9, 9, 9, 9, 0, 255, 51, 0]), kind: Uint8Array.from([9, 9, 9, 9, 0, 3, 1, 0]), flags: Uint8Array.from([0, 0, 0, 0, 0, 0, BarFlag.Lost, 0]) };
+    const overview = {
+        base: 4,
+        buckets: 4,
+        width: 100,
+        busy: Uint8Array.from([9, 9, 9, 9, 0, 255, 51, 0]),
+        kind: Uint8Array.from([9, 9, 9, 9, 0, 3, 1, 0]),
+        flags: Uint8Array.from([0, 0, 0, 0, 0, 0, BarFlag.Lost, 0]),
+    };
     it("gives two buckets to a pixel", () => {
         const scan = newScan(2);
         foldOverview(overview, { t0: 0, scale: 1 / 200 }, scan, 0, 400);

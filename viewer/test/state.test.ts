@@ -30,11 +30,24 @@ describe("the window", () => {
 
 describe("the address", () => {
     it("comes back as it was", () => {
-        const place = { view: { t0: 1.5, t1: 2e9 }, selected: 7, panel: "heat", rows: ["ops", "api"], toggled: [1, 5], pinned: [3], relations: "all" as const, theme: "dark" as const, query: "a&b=c#é", scroll: 40 };
+        const place = {
+            view: { t0: 1.5, t1: 2e9 },
+            selected: 7,
+            panel: "heat",
+            rows: ["ops", "api"],
+            toggled: [1, 5],
+            pinned: [3],
+            relations: "all" as const,
+            theme: "dark" as const,
+            query: "a&b=c#é",
+            scroll: 40,
+        };
         expect(readHash(writeHash(place))).toEqual(place);
     });
     it("leaves out what it cannot read", () => {
-        expect(readHash("#t=5:1&sel=-1&panel=<b>&theme=pink&q=%E0%A4%A&open=1.x.3&nonsense")).toEqual({ toggled: [1, 3] });
+        expect(readHash("#t=5:1&sel=-1&panel=<b>&theme=pink&q=%E0%A4%A&open=1.x.3&nonsense")).toEqual({
+            toggled: [1, 3],
+        });
     });
 });
 
@@ -50,7 +63,15 @@ describe("keys", () => {
 
 describe("words", () => {
     it("say durations with three digits", () => {
-        expect([0, 950, 1500, 23_456, 1.5e6, 2e9, NaN].map(duration)).toEqual(["0 ns", "950 ns", "1.50 us", "23.5 us", "1.50 ms", "2.00 s", "?"]);
+        expect([0, 950, 1500, 23_456, 1.5e6, 2e9, NaN].map(duration)).toEqual([
+            "0 ns",
+            "950 ns",
+            "1.50 us",
+            "23.5 us",
+            "1.50 ms",
+            "2.00 s",
+            "?",
+        ]);
         expect([1, 3, 11, 60].map(niceStep)).toEqual([1, 5, 20, 100]);
     });
 });
@@ -61,7 +82,9 @@ describe("names of a trace", () => {
         expect(files.length).toBeGreaterThan(20);
         for (const file of files) {
             const text = readFileSync(`src/${file}`, "utf8").replace(/\/\/.*$/gm, "");
-            expect(text, file).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|dangerouslySet|document\.write|eval\(|new Function/);
+            expect(text, file).not.toMatch(
+                /innerHTML|outerHTML|insertAdjacentHTML|dangerouslySet|document\.write|eval\(|new Function/,
+            );
         }
     });
 });

@@ -62,7 +62,7 @@ describe("a bundle", () => {
     it("never hangs or crashes on damage: it opens or says why", async () => {
         for (let i = 0; i < 60; i++) {
             const damaged = bytes.slice(0, Math.min(bytes.length, 60_000));
-            damaged[64 + ((i * 7919) % 2000)]! ^= 1 << (i % 8);
+            damaged[64 + ((i * 7919) % 2000)]! ^= 1 << i % 8;
             await openBundle(new MemorySource(damaged)).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
         }
     });
@@ -111,7 +111,8 @@ describe("panels", () => {
         expect(gathers.length).toBeGreaterThan(0);
         for (const op of gathers) expect(trace.opName(op)).toContain("AllGather");
         const sorted = sortOps(trace, filterOps(trace, ""), "wait", true);
-        for (let i = 1; i < sorted.length; i++) expect(trace.bundle.ops.wait[sorted[i]!]!).toBeLessThanOrEqual(trace.bundle.ops.wait[sorted[i - 1]!]!);
+        for (let i = 1; i < sorted.length; i++)
+            expect(trace.bundle.ops.wait[sorted[i]!]!).toBeLessThanOrEqual(trace.bundle.ops.wait[sorted[i - 1]!]!);
     });
 
     it("show in the heat map who is late", async () => {
@@ -124,7 +125,12 @@ describe("panels", () => {
 
     it("search finds bars by name", async () => {
         let found: number[] = [];
-        await searchBars(trace, "GEMM", async () => true, (hits) => (found = hits));
+        await searchBars(
+            trace,
+            "GEMM",
+            async () => true,
+            (hits) => (found = hits),
+        );
         expect(found.length).toBeGreaterThan(50);
         expect(trace.nameOf(trace.barNow(found[0]!)!)).toContain("gemm");
     });
@@ -133,11 +139,19 @@ describe("panels", () => {
 describe("layout", () => {
     const on = () => trace.bundle.meta.rows.map((row) => row.on);
     it("opens on one row a GPU", () => {
-        const layout = layoutRows(trace.bundle, { rowsOn: on(), open: firstOpen(trace.bundle), pinned: [], only: null });
+        const layout = layoutRows(trace.bundle, {
+            rowsOn: on(),
+            open: firstOpen(trace.bundle),
+            pinned: [],
+            only: null,
+        });
         const folded = layout.rows.filter((row) => row.open === false);
         expect(folded).toHaveLength(8);
-        for (const row of folded) for (const lane of row.lanes) expect(trace.bundle.meta.rows[trace.bundle.lanes.kind[lane]!]!.id).toBe("ops");
-        for (let lane = 0; lane < trace.bundle.lanes.count; lane++) expect(layout.rowOfLane[lane]).toBeGreaterThanOrEqual(0);
+        for (const row of folded)
+            for (const lane of row.lanes)
+                expect(trace.bundle.meta.rows[trace.bundle.lanes.kind[lane]!]!.id).toBe("ops");
+        for (let lane = 0; lane < trace.bundle.lanes.count; lane++)
+            expect(layout.rowOfLane[lane]).toBeGreaterThanOrEqual(0);
     });
 
     it("shows the lanes of an open group whose kind is on, and finds rows by height", () => {

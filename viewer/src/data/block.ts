@@ -47,7 +47,8 @@ export function decodeBlock(bytes: Uint8Array, first: number, count: number, fro
     const zeros = () => new Uint8Array(count);
     const kind = table.find("kind") ?? zeros();
     const flags = table.find("flags") ?? zeros();
-    if (!(kind instanceof Uint8Array) || !(flags instanceof Uint8Array)) throw new FormatError("kind and flags are bytes");
+    if (!(kind instanceof Uint8Array) || !(flags instanceof Uint8Array))
+        throw new FormatError("kind and flags are bytes");
     const groups = (count + GROUP - 1) >>> GROUP_SHIFT;
     const block: Block = {
         first,
@@ -89,7 +90,20 @@ function summarise(b: Block): void {
 }
 
 function memoryOf(b: Block): number {
-    const columns = [b.start, b.end, b.kind, b.flags, b.name, b.op, b.wait, b.fade, b.parent, ...b.marks, b.busy, b.longest];
+    const columns = [
+        b.start,
+        b.end,
+        b.kind,
+        b.flags,
+        b.name,
+        b.op,
+        b.wait,
+        b.fade,
+        b.parent,
+        ...b.marks,
+        b.busy,
+        b.longest,
+    ];
     return columns.reduce((sum, column) => sum + (column?.byteLength ?? 0), 500);
 }
 

@@ -24,7 +24,10 @@ export class Blocks {
     private clock = 1;
     private onTheWay = 0;
 
-    constructor(private readonly bundle: Bundle, private readonly memory = MEMORY) {
+    constructor(
+        private readonly bundle: Bundle,
+        private readonly memory = MEMORY,
+    ) {
         this.held = new Array<Block | undefined>(bundle.blocks.count);
         this.lastUse = new Uint32Array(bundle.blocks.count);
         this.asked = new Uint8Array(bundle.blocks.count);

@@ -126,7 +126,8 @@ export interface Bundle {
 export async function openBundle(source: Source): Promise<Bundle> {
     const [header] = await Promise.all([source.bytes(0, HEADER_BYTES), zstdReady()]);
     const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
-    if (String.fromCharCode(...header.subarray(0, 8)) !== MAGIC) throw new FormatError("this is not a ringscope view bundle");
+    if (String.fromCharCode(...header.subarray(0, 8)) !== MAGIC)
+        throw new FormatError("this is not a ringscope view bundle");
     if ((view.getUint32(12, true) & ~FEATURES_KNOWN) >>> 16)
         throw new FormatError("the bundle was made by a newer ringscope, and this page cannot read it");
     const entries = view.getUint32(24, true);
@@ -135,20 +136,21 @@ export async function openBundle(source: Source): Promise<Bundle> {
     const sections = readDirectory(directory, entries);
     const read = (name: string) => readSection(source, sections, name);
     // All at once: over HTTP these are a dozen round trips in one.
-    const [metaBytes, ends, text, groups, lanes, ops, members, flags, blocks, overIndex, partIndex, edgeIndex] = await Promise.all([
-        read("meta"),
-        read("strings"),
-        read("strtext"),
-        read("groups"),
-        read("lanes"),
-        read("ops"),
-        read("members"),
-        read("flags"),
-        read("blocks"),
-        read("overidx"),
-        read("partidx"),
-        read("edgeidx"),
-    ]);
+    const [metaBytes, ends, text, groups, lanes, ops, members, flags, blocks, overIndex, partIndex, edgeIndex] =
+        await Promise.all([
+            read("meta"),
+            read("strings"),
+            read("strtext"),
+            read("groups"),
+            read("lanes"),
+            read("ops"),
+            read("members"),
+            read("flags"),
+            read("blocks"),
+            read("overidx"),
+            read("partidx"),
+            read("edgeidx"),
+        ]);
     const meta = JSON.parse(new TextDecoder().decode(metaBytes)) as Meta;
     const index = blockIndex(new Table(blocks));
     const laneTable = lanesOf(new Table(lanes), index);
@@ -165,7 +167,11 @@ export async function openBundle(source: Source): Promise<Bundle> {
         flags: flagsOf(new Table(flags)),
         blocks: index,
         barsAt: sections.get("bars")?.offset ?? 0,
-        overview: { buckets: view.getUint32(40, true), index: new Table(overIndex), at: sections.get("overview")?.offset ?? 0 },
+        overview: {
+            buckets: view.getUint32(40, true),
+            index: new Table(overIndex),
+            at: sections.get("overview")?.offset ?? 0,
+        },
         parts: { index: new Table(partIndex), at: sections.get("parts")?.offset ?? 0 },
         edges: { index: new Table(edgeIndex), at: sections.get("edges")?.offset ?? 0 },
         bars: last < 0 ? 0 : laneTable.first[last]! + laneTable.bars[last]!,
@@ -234,7 +240,8 @@ function lanesOf(t: Table, blocks: BlockIndex): Lanes {
     const blockFrom = new Uint32Array(t.rows + 1);
     for (let b = 0; b < blocks.count; b++) {
         const lane = blocks.lane[b]!;
-        if (lane >= t.rows || (b > 0 && lane < blocks.lane[b - 1]!)) throw new FormatError("blocks are not in the order of lanes");
+        if (lane >= t.rows || (b > 0 && lane < blocks.lane[b - 1]!))
+            throw new FormatError("blocks are not in the order of lanes");
         blockFrom[lane + 1]!++;
     }
     for (let i = 0; i < t.rows; i++) blockFrom[i + 1]! += blockFrom[i]!;
@@ -278,11 +285,23 @@ function opsOf(t: Table): Ops {
 }
 
 function membersOf(t: Table): Members {
-    return { count: t.rows, comm: t.need("comm"), rank: t.need("rank"), globalRank: t.need("global"), group: t.need("group") };
+    return {
+        count: t.rows,
+        comm: t.need("comm"),
+        rank: t.need("rank"),
+        globalRank: t.need("global"),
+        group: t.need("group"),
+    };
 }
 
 function flagsOf(t: Table): Flags {
-    return { count: t.rows, time: t.need("time"), group: t.need("group"), label: t.need("label"), kind: t.need("kind") };
+    return {
+        count: t.rows,
+        time: t.need("time"),
+        group: t.need("group"),
+        label: t.need("label"),
+        kind: t.need("kind"),
+    };
 }
 
 /** The lane of a bar; bars are numbered lane by lane. */

@@ -16,7 +16,11 @@ export class Chunks {
     private readonly held = new Map<number, Table>();
 
     /** The index has `first` (the key of the chunk's first row), `offset`, `stored`, `size`. */
-    constructor(private readonly source: Source, index: Table, private readonly at: number) {
+    constructor(
+        private readonly source: Source,
+        index: Table,
+        private readonly at: number,
+    ) {
         this.first = index.need("first");
         this.offset = index.need("offset");
         this.stored = index.need("stored");
@@ -74,7 +78,11 @@ export class Parts {
     constructor(private readonly chunks: Chunks) {}
 
     /** Parts from .. to, in order, one call each. Nothing is allocated for a row. */
-    async each(from: number, to: number, visit: (columns: PartColumns, row: number, index: number) => void): Promise<void> {
+    async each(
+        from: number,
+        to: number,
+        visit: (columns: PartColumns, row: number, index: number) => void,
+    ): Promise<void> {
         if (this.chunks.count === 0) return;
         for (let chunk = this.chunks.find(from); chunk < this.chunks.count && this.chunks.key(chunk) < to; chunk++) {
             const table = await this.chunks.get(chunk);
@@ -88,7 +96,14 @@ export class Parts {
     async list(from: number, to: number): Promise<Part[]> {
         const list: Part[] = [];
         await this.each(from, to, (c, row, index) =>
-            list.push({ index, member: c.member[row]!, bar: c.bar[row]!, start: c.start[row]!, end: c.end[row]!, wait: c.wait[row]! }),
+            list.push({
+                index,
+                member: c.member[row]!,
+                bar: c.bar[row]!,
+                start: c.start[row]!,
+                end: c.end[row]!,
+                wait: c.wait[row]!,
+            }),
         );
         return list;
     }
@@ -103,7 +118,13 @@ export interface PartColumns {
 }
 
 function partColumns(t: Table): PartColumns {
-    return { member: t.need("member"), bar: t.need("bar"), start: t.need("start"), end: t.need("end"), wait: t.need("wait") };
+    return {
+        member: t.need("member"),
+        bar: t.need("bar"),
+        start: t.need("start"),
+        end: t.need("end"),
+        wait: t.need("wait"),
+    };
 }
 
 export interface Edge {
@@ -119,7 +140,11 @@ export class Edges {
     async leaving(bar: number, most = 2000): Promise<Edge[]> {
         const list: Edge[] = [];
         if (bar === NONE || this.chunks.count === 0) return list;
-        for (let chunk = this.chunks.find(bar, true); chunk < this.chunks.count && this.chunks.key(chunk) <= bar; chunk++) {
+        for (
+            let chunk = this.chunks.find(bar, true);
+            chunk < this.chunks.count && this.chunks.key(chunk) <= bar;
+            chunk++
+        ) {
             const table = await this.chunks.get(chunk);
             const from = table.need("from");
             const to = table.need("to");

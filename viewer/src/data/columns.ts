@@ -1,7 +1,14 @@
 // Tables of named columns: the unit in which everything large is stored. A reader takes the columns it knows by name and
 // ignores others, so that columns can be added without a new version.
 
-import { COLUMN_BYTES, COLUMN_ENTRY_BYTES, COLUMN_NAME_BYTES, ColumnCoding, ColumnType, TABLE_HEADER_BYTES } from "./layout";
+import {
+    COLUMN_BYTES,
+    COLUMN_ENTRY_BYTES,
+    COLUMN_NAME_BYTES,
+    ColumnCoding,
+    ColumnType,
+    TABLE_HEADER_BYTES,
+} from "./layout";
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array | Float32Array;
 export type Column = Numbers | BigUint64Array;
@@ -88,7 +95,8 @@ function decodeColumn(bytes: Uint8Array, place: Place, rows: number): Column {
     const width = COLUMN_BYTES[place.type]!;
     const flat = new Uint8Array(rows * width);
     if (place.coding === ColumnCoding.Plain || width === 1) flat.set(bytes);
-    else if (place.coding === ColumnCoding.Planes || place.coding === ColumnCoding.DeltaPlanes) unplane(bytes, flat, rows, width);
+    else if (place.coding === ColumnCoding.Planes || place.coding === ColumnCoding.DeltaPlanes)
+        unplane(bytes, flat, rows, width);
     else throw new FormatError(`a column has coding ${place.coding}`);
     const column = typed(flat, place.type);
     if (place.coding === ColumnCoding.DeltaPlanes) undelta(column);

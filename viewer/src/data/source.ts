@@ -34,7 +34,8 @@ export class HttpSource implements Source {
         const answer = await fetch(this.url, { headers: { Range: `bytes=${offset}-${offset + length - 1}` } });
         if (answer.status !== 206) throw new Error(`the server answered ${answer.status} instead of a range`);
         const bytes = new Uint8Array(await answer.arrayBuffer());
-        if (bytes.byteLength !== length) throw new Error(`the server sent ${bytes.byteLength} bytes instead of ${length}`);
+        if (bytes.byteLength !== length)
+            throw new Error(`the server sent ${bytes.byteLength} bytes instead of ${length}`);
         return bytes;
     }
 }

@@ -54,14 +54,26 @@ function Bar({ session }: { session: Session }) {
             <fieldset aria-label="kinds of rows">
                 {meta.rows.map((row, i) => (
                     <label key={row.id}>
-                        <input type="checkbox" checked={session.rowsOn.value[i]} onChange={() => session.toggleRow(i)} /> {row.label}
+                        <input
+                            type="checkbox"
+                            checked={session.rowsOn.value[i]}
+                            onChange={() => session.toggleRow(i)}
+                        />{" "}
+                        {row.label}
                     </label>
                 ))}
             </fieldset>
             <label>
-                <input type="checkbox" checked={session.allRelations.value} onChange={(e) => (session.allRelations.value = e.currentTarget.checked)} /> all relations
+                <input
+                    type="checkbox"
+                    checked={session.allRelations.value}
+                    onChange={(e) => (session.allRelations.value = e.currentTarget.checked)}
+                />{" "}
+                all relations
             </label>
-            <button onClick={() => (session.themeChoice.value = session.theme.value.dark ? "light" : "dark")}>{session.theme.value.dark ? "light" : "dark"}</button>
+            <button onClick={() => (session.themeChoice.value = session.theme.value.dark ? "light" : "dark")}>
+                {session.theme.value.dark ? "light" : "dark"}
+            </button>
             <button onClick={() => (session.help.value = true)} aria-label="help">
                 ?
             </button>
@@ -76,7 +88,13 @@ function Panel({ session }: { session: Session }) {
         <aside class={chosen ? "" : "closed"}>
             <nav role="tablist">
                 {PANELS.map((panel) => (
-                    <button key={panel.id} role="tab" id={`tab-${panel.id}`} aria-selected={panel.id === chosen?.id} onClick={() => (session.panel.value = panel.id === chosen?.id ? null : panel.id)}>
+                    <button
+                        key={panel.id}
+                        role="tab"
+                        id={`tab-${panel.id}`}
+                        aria-selected={panel.id === chosen?.id}
+                        onClick={() => (session.panel.value = panel.id === chosen?.id ? null : panel.id)}
+                    >
                         {panel.label}
                     </button>
                 ))}

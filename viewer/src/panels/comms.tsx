@@ -11,7 +11,8 @@ export function commTree(comms: Comm[]): Map<string | null, Comm[]> {
     const known = new Set(comms.map((comm) => comm.comm));
     const tree = new Map<string | null, Comm[]>();
     for (const comm of comms) {
-        const parent = comm.parent && known.has(comm.parent.comm) && comm.parent.comm !== comm.comm ? comm.parent.comm : null;
+        const parent =
+            comm.parent && known.has(comm.parent.comm) && comm.parent.comm !== comm.comm ? comm.parent.comm : null;
         tree.set(parent, [...(tree.get(parent) ?? []), comm]);
     }
     return tree;
@@ -24,7 +25,17 @@ export function Communicators({ session }: { session: Session }) {
     return <Branch session={session} tree={tree} parent={null} depth={0} />;
 }
 
-function Branch({ session, tree, parent, depth }: { session: Session; tree: Map<string | null, Comm[]>; parent: string | null; depth: number }) {
+function Branch({
+    session,
+    tree,
+    parent,
+    depth,
+}: {
+    session: Session;
+    tree: Map<string | null, Comm[]>;
+    parent: string | null;
+    depth: number;
+}) {
     const list = tree.get(parent);
     if (!list || depth > DEEPEST) return null;
     return (

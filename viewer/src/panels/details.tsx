@@ -42,7 +42,11 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
                     <Links session={session} title="parents" bars={related.parents} />
                     <Links session={session} title="children" bars={related.children} />
                     <Links session={session} title="launched" bars={related.launched} />
-                    <Links session={session} title="receives" bars={related.arrows.map(([, to]) => to).filter((to) => to.bar !== bar.bar)} />
+                    <Links
+                        session={session}
+                        title="receives"
+                        bars={related.arrows.map(([, to]) => to).filter((to) => to.bar !== bar.bar)}
+                    />
                     <Ranks session={session} bar={bar} />
                 </>
             ) : (
@@ -62,7 +66,8 @@ function Links({ session, title, bars }: { session: Session; title: string; bars
             <ul class="links">
                 {bars.slice(0, MOST).map((bar) => (
                     <li key={bar.bar}>
-                        <button onClick={() => void session.jump(bar.bar)}>{session.trace.nameOf(bar)}</button> {duration(bar.end - bar.start)}
+                        <button onClick={() => void session.jump(bar.bar)}>{session.trace.nameOf(bar)}</button>{" "}
+                        {duration(bar.end - bar.start)}
                     </li>
                 ))}
             </ul>

@@ -24,9 +24,16 @@ export function factsOf(trace: Trace, bar: Bar): Fact[] {
         ["start", moment(bar.start, 1)],
     ];
     if (bar.flags & BarFlag.EndBounded)
-        facts.push(["end", `not known: between ${moment(bar.end, 1)} and ${moment(bar.end + bar.fade, 1)}`], ["lasted", `${duration(bar.end - bar.start)} to ${duration(bar.end + bar.fade - bar.start)}`]);
+        facts.push(
+            ["end", `not known: between ${moment(bar.end, 1)} and ${moment(bar.end + bar.fade, 1)}`],
+            ["lasted", `${duration(bar.end - bar.start)} to ${duration(bar.end + bar.fade - bar.start)}`],
+        );
     else facts.push(["end", moment(bar.end, 1)], ["lasted", duration(bar.end - bar.start)]);
-    if (bar.wait > 0) facts.push(["wait", `${duration(bar.wait)} for the last rank`], ["after that", duration(bar.end - bar.start - bar.wait)]);
+    if (bar.wait > 0)
+        facts.push(
+            ["wait", `${duration(bar.wait)} for the last rank`],
+            ["after that", duration(bar.end - bar.start - bar.wait)],
+        );
     const marks = bundle.meta.kinds[bar.kind]?.marks ?? [];
     bar.marks.forEach((mark, i) => mark > 0 && facts.push([marks[i] ?? `mark ${i + 1}`, `after ${duration(mark)}`]));
     for (const [flag, words] of FLAG_WORDS) if (bar.flags & flag) facts.push(["note", words]);
@@ -68,5 +75,8 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
 /** Arguments that only the block has; they are read when someone asks. */
 export async function furtherFacts(trace: Trace, bar: Bar): Promise<Fact[]> {
     const { meta, strings } = trace.bundle;
-    return (await trace.blocks.further(bar.bar)).map(([name, value]) => [meta.arguments?.[name]?.label ?? name, argument(value, meta.arguments?.[name], strings)]);
+    return (await trace.blocks.further(bar.bar)).map(([name, value]) => [
+        meta.arguments?.[name]?.label ?? name,
+        argument(value, meta.arguments?.[name], strings),
+    ]);
 }

@@ -23,7 +23,14 @@ export function rankCount(trace: Trace): number {
     return most + 1;
 }
 
-export async function heatOf(trace: Trace, of: HeatOf, opFrom: number, opTo: number, most: number, goOn: () => Promise<boolean>): Promise<Heat | undefined> {
+export async function heatOf(
+    trace: Trace,
+    of: HeatOf,
+    opFrom: number,
+    opTo: number,
+    most: number,
+    goOn: () => Promise<boolean>,
+): Promise<Heat | undefined> {
     const { ops, members } = trace.bundle;
     const ranks = rankCount(trace);
     const columns = Math.max(1, Math.min(most, opTo - opFrom));

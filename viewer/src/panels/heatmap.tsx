@@ -43,9 +43,14 @@ export function HeatMap({ session }: { session: Session }) {
         if (!at || !heat) return;
         const { members } = trace.bundle;
         // The first operation of the column in which the rank took part.
-        const end = Math.max(firstOpOf(heat, at.column) + 1, Math.min(firstOpOf(heat, at.column + 1), firstOpOf(heat, at.column) + 64));
+        const end = Math.max(
+            firstOpOf(heat, at.column) + 1,
+            Math.min(firstOpOf(heat, at.column + 1), firstOpOf(heat, at.column) + 64),
+        );
         for (let op = firstOpOf(heat, at.column); op < end; op++) {
-            const part = (await trace.partsOf(op)).find((p) => members.globalRank[p.member] === at.rank && p.bar !== NONE);
+            const part = (await trace.partsOf(op)).find(
+                (p) => members.globalRank[p.member] === at.rank && p.bar !== NONE,
+            );
             if (!part) continue;
             await session.jump(part.bar);
             session.panel.value = "heat";
@@ -56,7 +61,9 @@ export function HeatMap({ session }: { session: Session }) {
         const at = cell(event);
         if (!at || !heat) return setUnder("");
         const value = heat.mean[at.rank * heat.columns + at.column]!;
-        setUnder(`rank ${at.rank}, ${trace.opName(firstOpOf(heat, at.column))}: ${Number.isNaN(value) ? "not in it" : duration(value)}`);
+        setUnder(
+            `rank ${at.rank}, ${trace.opName(firstOpOf(heat, at.column))}: ${Number.isNaN(value) ? "not in it" : duration(value)}`,
+        );
     };
     return (
         <div class="heat">
@@ -69,13 +76,22 @@ export function HeatMap({ session }: { session: Session }) {
                     </select>
                 </label>{" "}
                 <label>
-                    <input type="checkbox" checked={window_} onChange={(e) => setWindow(e.currentTarget.checked)} /> only what the timeline shows
+                    <input type="checkbox" checked={window_} onChange={(e) => setWindow(e.currentTarget.checked)} />{" "}
+                    only what the timeline shows
                 </label>
             </p>
             <p class="hint">
-                {heat ? `${heat.ranks} ranks down, ${heat.opTo - heat.opFrom} operations across; bright is ${duration(heat.most)}` : "reading…"}
+                {heat
+                    ? `${heat.ranks} ranks down, ${heat.opTo - heat.opFrom} operations across; bright is ${duration(heat.most)}`
+                    : "reading…"}
             </p>
-            <canvas ref={canvas} onClick={(e) => void go(e)} onMouseMove={move} onMouseLeave={() => setUnder("")} aria-label="heat map of ranks and operations" />
+            <canvas
+                ref={canvas}
+                onClick={(e) => void go(e)}
+                onMouseMove={move}
+                onMouseLeave={() => setUnder("")}
+                aria-label="heat map of ranks and operations"
+            />
             <p>{under || "\u00a0"}</p>
         </div>
     );

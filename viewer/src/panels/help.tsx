@@ -35,7 +35,10 @@ export function Help({ session }: { session: Session }) {
                 <section>
                     <h3>what is drawn how</h3>
                     <p>A pale beginning of an operation is its wait for the last rank; the rest is the transfer.</p>
-                    <p>A bar that fades out has an end that is only bounded. Hatched red: lost. Hatched grey: not recorded.</p>
+                    <p>
+                        A bar that fades out has an end that is only bounded. Hatched red: lost. Hatched grey: not
+                        recorded.
+                    </p>
                     <p>A red corner marks the last to arrive, where the clocks can tell.</p>
                 </section>
             </div>

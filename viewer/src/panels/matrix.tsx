@@ -16,14 +16,18 @@ const CHOICES: [Of, string][] = [
     ["gpu_ns", "time waiting for the own GPU"],
 ];
 
-const words = (of: Of, value: number): string => (of === "bytes" ? bytes(value) : of === "messages" ? count(value) : duration(value));
+const words = (of: Of, value: number): string =>
+    of === "bytes" ? bytes(value) : of === "messages" ? count(value) : duration(value);
 
 export function Matrix({ session }: { session: Session }) {
     const rows = session.trace.bundle.meta.report.network ?? [];
     const [of, setOf] = useState<Of>("bytes");
     const [under, setUnder] = useState<NetworkRow>();
     const canvas = useRef<HTMLCanvasElement>(null);
-    const known = useMemo(() => rows.filter((row) => row.rank !== null && row.peer !== null && row.rank >= 0 && row.peer >= 0), [rows]);
+    const known = useMemo(
+        () => rows.filter((row) => row.rank !== null && row.peer !== null && row.rank >= 0 && row.peer >= 0),
+        [rows],
+    );
     const size = known.reduce((most, row) => Math.max(most, row.rank! + 1, row.peer! + 1), 0);
     useEffect(() => {
         if (canvas.current && size > 0) draw(canvas.current, known, of, size);
@@ -38,7 +42,11 @@ export function Matrix({ session }: { session: Session }) {
     return (
         <div class="heat">
             <p>
-                <select aria-label="what the matrix shows" value={of} onChange={(e) => setOf(e.currentTarget.value as Of)}>
+                <select
+                    aria-label="what the matrix shows"
+                    value={of}
+                    onChange={(e) => setOf(e.currentTarget.value as Of)}
+                >
                     {CHOICES.map(([value, label]) => (
                         <option key={value} value={value}>
                             {label}
@@ -47,7 +55,13 @@ export function Matrix({ session }: { session: Session }) {
                 </select>
             </p>
             <p class="hint">ranks down, peers across</p>
-            <canvas ref={canvas} class="square" onMouseMove={move} onMouseLeave={() => setUnder(undefined)} aria-label="matrix of ranks and peers" />
+            <canvas
+                ref={canvas}
+                class="square"
+                onMouseMove={move}
+                onMouseLeave={() => setUnder(undefined)}
+                aria-label="matrix of ranks and peers"
+            />
             <p>{under ? `rank ${under.rank} and ${under.peer}: ${words(of, under[of])}` : "\u00a0"}</p>
         </div>
     );
@@ -60,6 +74,7 @@ function draw(canvas: HTMLCanvasElement, rows: NetworkRow[], of: Of, size: numbe
     const image = context.createImageData(size, size);
     const most = rows.reduce((max, row) => Math.max(max, row[of]), 0);
     for (let i = 3; i < image.data.length; i += 4) image.data[i] = 24;
-    for (const row of rows) image.data.set([...heatColour(most > 0 ? row[of] / most : 0), 255], (row.rank! * size + row.peer!) * 4);
+    for (const row of rows)
+        image.data.set([...heatColour(most > 0 ? row[of] / most : 0), 255], (row.rank! * size + row.peer!) * 4);
     context.putImageData(image, 0, 0);
 }

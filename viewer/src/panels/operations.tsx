@@ -23,7 +23,10 @@ const COLUMNS: { key: Key; label: string }[] = [
 /** Operations whose name contains every word, or that compare as told: `wait>1ms`, `size>=1M`, `ranks=8`, `tie`. */
 export function filterOps(trace: Trace, text: string): Uint32Array {
     const { ops, strings, meta } = trace.bundle;
-    const tests = text.split(/\s+/).filter((word) => word !== "").map((word) => testOf(trace, word));
+    const tests = text
+        .split(/\s+/)
+        .filter((word) => word !== "")
+        .map((word) => testOf(trace, word));
     const out = new Uint32Array(ops.count);
     let n = 0;
     const names = new Map<string, string>();
@@ -32,7 +35,10 @@ export function filterOps(trace: Trace, text: string): Uint32Array {
         let name = names.get(key);
         if (name === undefined) {
             const comm = meta.comms[ops.comm[op]!];
-            names.set(key, (name = `${strings.get(ops.func[op]!)} ${comm?.name ?? ""} ${comm?.comm ?? ""}`.toLowerCase()));
+            names.set(
+                key,
+                (name = `${strings.get(ops.func[op]!)} ${comm?.name ?? ""} ${comm?.comm ?? ""}`.toLowerCase()),
+            );
         }
         if (tests.every((test) => test(op, name))) out[n++] = op;
     }
@@ -50,7 +56,14 @@ function testOf(trace: Trace, word: string): Test {
     if (small === "incomplete") return (op) => (ops.flags[op]! & OpFlag.Complete) === 0;
     const match = /^(wait|transfer|size|busbw|ranks|seq)(<=|>=|<|>|=)([\d.]+)(ns|us|ms|s|k|m|g|)$/.exec(small);
     if (!match) return (op, name) => name.includes(small) || String(ops.seq[op]) === small;
-    const columns: Record<string, Numbers> = { wait: ops.wait, transfer: ops.transfer, size: ops.bytes, busbw: ops.busbw, ranks: ops.nparts, seq: ops.seq };
+    const columns: Record<string, Numbers> = {
+        wait: ops.wait,
+        transfer: ops.transfer,
+        size: ops.bytes,
+        busbw: ops.busbw,
+        ranks: ops.nparts,
+        seq: ops.seq,
+    };
     const column = columns[match[1]!]!;
     const value = Number(match[3]) * UNITS[match[4]!]!;
     switch (match[2]) {
@@ -97,13 +110,25 @@ export function Operations({ session }: { session: Session }) {
     };
     return (
         <div class="operations">
-            <input type="search" placeholder="filter: AllReduce wait>1ms size>=1M tie" aria-label="filter operations" value={filter} onInput={(e) => setFilter(e.currentTarget.value)} />
+            <input
+                type="search"
+                placeholder="filter: AllReduce wait>1ms size>=1M tie"
+                aria-label="filter operations"
+                value={filter}
+                onInput={(e) => setFilter(e.currentTarget.value)}
+            />
             <p class="hint">
                 {count(list.length)} of {count(ops.count)} operations
             </p>
             <div class="line head" role="row">
                 {COLUMNS.map(({ key, label }) => (
-                    <button key={key} aria-sort={sort.key === key ? (sort.down ? "descending" : "ascending") : "none"} onClick={() => setSort({ key, down: sort.key === key ? !sort.down : key !== "first" && key !== "func" })}>
+                    <button
+                        key={key}
+                        aria-sort={sort.key === key ? (sort.down ? "descending" : "ascending") : "none"}
+                        onClick={() =>
+                            setSort({ key, down: sort.key === key ? !sort.down : key !== "first" && key !== "func" })
+                        }
+                    >
                         {label}
                         {sort.key === key ? (sort.down ? " ▾" : " ▴") : ""}
                     </button>
@@ -115,7 +140,15 @@ export function Operations({ session }: { session: Session }) {
                 onChoose={(index) => void go(index)}
                 row={(index) => {
                     const op = list[index]!;
-                    const cells = [moment(ops.first[op]!, 1000), trace.opName(op), bytes(ops.bytes[op]!), String(ops.nparts[op]), duration(ops.wait[op]!), duration(ops.transfer[op]!), bandwidth(ops.busbw[op]!)];
+                    const cells = [
+                        moment(ops.first[op]!, 1000),
+                        trace.opName(op),
+                        bytes(ops.bytes[op]!),
+                        String(ops.nparts[op]),
+                        duration(ops.wait[op]!),
+                        duration(ops.transfer[op]!),
+                        bandwidth(ops.busbw[op]!),
+                    ];
                     return cells.map((cell, i) => <span key={i}>{cell}</span>);
                 }}
             />

@@ -36,7 +36,11 @@ export function ReportPanel({ session }: { session: Session }) {
                         <tbody>
                             {report.stragglers.slice(0, 50).map((row, i) => (
                                 <tr key={i}>
-                                    <td>{row.scope === "host" ? row.host : `rank ${row.rank ?? "?"} (${row.host ?? "?"}, GPU ${row.device ?? "?"})`}</td>
+                                    <td>
+                                        {row.scope === "host"
+                                            ? row.host
+                                            : `rank ${row.rank ?? "?"} (${row.host ?? "?"}, GPU ${row.device ?? "?"})`}
+                                    </td>
                                     <td>{duration(row.cost_ns)}</td>
                                     <td>{row.inherited_ns === null ? "-" : duration(row.inherited_ns)}</td>
                                     <td>{count(row.times_last)} times</td>

@@ -14,7 +14,12 @@ const MOST_HITS = 20_000;
 const PAUSE_MS = 8;
 
 /** Bars whose name, or kind, contains the text. `show` gets the list so far. */
-export async function searchBars(trace: Trace, text: string, goOn: () => Promise<boolean>, show: (hits: number[], done: boolean) => void): Promise<void> {
+export async function searchBars(
+    trace: Trace,
+    text: string,
+    goOn: () => Promise<boolean>,
+    show: (hits: number[], done: boolean) => void,
+): Promise<void> {
     const { bundle, blocks } = trace;
     const { found, count: names } = bundle.strings.containing(text);
     const small = text.toLowerCase();
@@ -77,12 +82,22 @@ export function Search({ session }: { session: Session }) {
                 }}
             />
             <p class="hint">
-                {query === "" ? "" : `${count(state.hits.length)}${state.hits.length >= MOST_HITS ? " or more" : ""} bars${state.done ? "" : "…"}, ${rows.length} rows, ${count(ops)} operations`}
+                {query === ""
+                    ? ""
+                    : `${count(state.hits.length)}${state.hits.length >= MOST_HITS ? " or more" : ""} bars${state.done ? "" : "…"}, ${rows.length} rows, ${count(ops)} operations`}
             </p>
             <ul class="links">
                 {rows.slice(0, 20).map((lane) => (
                     <li key={lane}>
-                        <button onClick={() => void session.jump(trace.bundle.lanes.first[lane]!).then(() => (session.panel.value = "search"))}>{laneTitle(trace.bundle, lane)}</button>
+                        <button
+                            onClick={() =>
+                                void session
+                                    .jump(trace.bundle.lanes.first[lane]!)
+                                    .then(() => (session.panel.value = "search"))
+                            }
+                        >
+                            {laneTitle(trace.bundle, lane)}
+                        </button>
                     </li>
                 ))}
             </ul>

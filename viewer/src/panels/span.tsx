@@ -19,7 +19,12 @@ interface Sum {
 /** Bars that are summed before the page may draw again. */
 const PAUSE_MS = 8;
 
-async function sums(session: Session, span: Span, stop: () => boolean, show: (sums: Sum[], done: boolean) => void): Promise<void> {
+async function sums(
+    session: Session,
+    span: Span,
+    stop: () => boolean,
+    show: (sums: Sum[], done: boolean) => void,
+): Promise<void> {
     const { bundle, blocks } = session.trace;
     const found = new Map<string, Sum>();
     const lanes = new Set(session.layout.value.rows.slice(span.rowFrom, span.rowTo + 1).flatMap((row) => row.lanes));
@@ -55,7 +60,16 @@ export function SpanSums({ session }: { session: Session }) {
     useEffect(() => {
         let over = false;
         // A drag changes the span many times a second.
-        const timer = setTimeout(() => void sums(session, span, () => over, (list, done) => !over && setState({ sums: list, done })), 120);
+        const timer = setTimeout(
+            () =>
+                void sums(
+                    session,
+                    span,
+                    () => over,
+                    (list, done) => !over && setState({ sums: list, done }),
+                ),
+            120,
+        );
         return () => {
             over = true;
             clearTimeout(timer);

@@ -43,11 +43,24 @@ export function VirtualRows({ rows, row, chosen, onChoose }: Props) {
         onChoose(Math.min(rows - 1, Math.max(0, chosen + step)));
     };
     return (
-        <div class="virtual" ref={box} tabIndex={0} role="rowgroup" onScroll={() => setTop(box.current!.scrollTop)} onKeyDown={key}>
+        <div
+            class="virtual"
+            ref={box}
+            tabIndex={0}
+            role="rowgroup"
+            onScroll={() => setTop(box.current!.scrollTop)}
+            onKeyDown={key}
+        >
             <div style={{ height: `${pixels}px`, position: "relative" }}>
                 <div style={{ position: "absolute", top: `${top}px`, left: 0, right: 0 }}>
                     {indexes.map((index) => (
-                        <div key={index} role="row" class={index === chosen ? "line chosen" : "line"} style={{ height: `${LINE}px` }} onClick={() => onChoose(index)}>
+                        <div
+                            key={index}
+                            role="row"
+                            class={index === chosen ? "line chosen" : "line"}
+                            style={{ height: `${LINE}px` }}
+                            onClick={() => onChoose(index)}
+                        >
                             {row(index)}
                         </div>
                     ))}

@@ -62,7 +62,13 @@ export class Session {
         this.view.value = this.wholeView();
         const rowHeight = rowHeightFor(bundle);
         this.layout = computed(() =>
-            layoutRows(bundle, { rowHeight, rowsOn: this.rowsOn.value, open: this.open.value, pinned: this.pinned.value, only: this.only.value }),
+            layoutRows(bundle, {
+                rowHeight,
+                rowsOn: this.rowsOn.value,
+                open: this.open.value,
+                pinned: this.pinned.value,
+                only: this.only.value,
+            }),
         );
     }
 
@@ -107,7 +113,8 @@ export class Session {
         this.reveal(found.lane);
         const { t0, t1 } = this.view.value;
         const small = found.end - found.start < (t1 - t0) / 200;
-        if (found.start < t0 || found.end > t1 || small) this.look(fitView(found.start, found.end, this.trace.bundle.span, small ? 4 : 1));
+        if (found.start < t0 || found.end > t1 || small)
+            this.look(fitView(found.start, found.end, this.trace.bundle.span, small ? 4 : 1));
         await this.select(found);
         this.onReveal(found.lane);
     }
@@ -172,7 +179,8 @@ export class Session {
         const place: Place = { view: this.view.value };
         if (this.selected.value) place.selected = this.selected.value.bar;
         if (this.panel.value) place.panel = this.panel.value;
-        if (this.rowsOn.value.some((on, i) => on !== meta.rows[i]!.on)) place.rows = meta.rows.filter((_, i) => this.rowsOn.value[i]).map((row) => row.id);
+        if (this.rowsOn.value.some((on, i) => on !== meta.rows[i]!.on))
+            place.rows = meta.rows.filter((_, i) => this.rowsOn.value[i]).map((row) => row.id);
         const differ = (a: Set<number>, b: Set<number>) => [...a].filter((g) => !b.has(g));
         place.toggled = [...differ(this.open.value, this.firstOpened), ...differ(this.firstOpened, this.open.value)];
         place.pinned = this.pinned.value;
@@ -186,7 +194,10 @@ export class Session {
     /** Puts the place into the address, a moment after the last change: browsers limit how often. */
     shareSoon(): void {
         clearTimeout(this.hashTimer);
-        this.hashTimer = window.setTimeout(() => history.replaceState(null, "", writeHash(this.place()) || location.pathname), 300);
+        this.hashTimer = window.setTimeout(
+            () => history.replaceState(null, "", writeHash(this.place()) || location.pathname),
+            300,
+        );
     }
 
     async goTo(hash: string): Promise<void> {

@@ -72,7 +72,9 @@ function focus(session: Session): void {
     // Once: into the middle; twice: to the full width.
     const width = centred ? Math.max(end! - start!, LEAST_NS) : t1 - t0;
     const middle = (start! + end!) / 2;
-    session.look(centred ? fitView(start!, end!, session.trace.bundle.span) : { t0: middle - width / 2, t1: middle + width / 2 });
+    session.look(
+        centred ? fitView(start!, end!, session.trace.bundle.span) : { t0: middle - width / 2, t1: middle + width / 2 },
+    );
 }
 
 function hit(session: Session, step: number): void {
@@ -83,30 +85,184 @@ function hit(session: Session, step: number): void {
 }
 
 export const ACTIONS: Action[] = [
-    { id: "in", keys: ["KeyW", "Equal", "NumpadAdd"], shown: "W, +", group: "move", text: "zoom in about the mouse", run: (s, e) => zoom(s, e.at, ZOOM) },
-    { id: "out", keys: ["KeyS", "Minus", "NumpadSubtract"], shown: "S, -", group: "move", text: "zoom out", run: (s, e) => zoom(s, e.at, 1 / ZOOM) },
-    { id: "left", keys: ["KeyA", "ArrowLeft"], shown: "A, ←", group: "move", text: "earlier", run: (s) => pan(s, -PAN) },
+    {
+        id: "in",
+        keys: ["KeyW", "Equal", "NumpadAdd"],
+        shown: "W, +",
+        group: "move",
+        text: "zoom in about the mouse",
+        run: (s, e) => zoom(s, e.at, ZOOM),
+    },
+    {
+        id: "out",
+        keys: ["KeyS", "Minus", "NumpadSubtract"],
+        shown: "S, -",
+        group: "move",
+        text: "zoom out",
+        run: (s, e) => zoom(s, e.at, 1 / ZOOM),
+    },
+    {
+        id: "left",
+        keys: ["KeyA", "ArrowLeft"],
+        shown: "A, ←",
+        group: "move",
+        text: "earlier",
+        run: (s) => pan(s, -PAN),
+    },
     { id: "right", keys: ["KeyD", "ArrowRight"], shown: "D, →", group: "move", text: "later", run: (s) => pan(s, PAN) },
     { id: "up", keys: ["ArrowUp"], shown: "↑", group: "move", text: "rows up", run: (s) => (s.scroll.value -= 60) },
-    { id: "down", keys: ["ArrowDown"], shown: "↓", group: "move", text: "rows down", run: (s) => (s.scroll.value += 60) },
-    { id: "whole", keys: ["Digit0", "KeyZ", "Home"], shown: "0, Z", group: "move", text: "all of it", run: (s) => s.look(s.wholeView()) },
-    { id: "focus", keys: ["KeyF"], shown: "F", group: "move", text: "the selection into the middle; again: to the full width", run: (s) => focus(s) },
-    { id: "back", keys: ["Backspace"], shown: "Backspace", group: "move", text: "back to where one was", run: (s) => s.back() },
-    { id: "next", keys: ["Period"], shown: ".", group: "choose", text: "next bar of the row; with nothing selected: the first operation seen", run: (s) => neighbour(s, 1) },
-    { id: "previous", keys: ["Comma"], shown: ",", group: "choose", text: "previous bar of the row", run: (s) => neighbour(s, -1) },
-    { id: "parent", keys: ["BracketLeft"], shown: "[", group: "choose", text: "to the parent", run: (s) => follow(s, false) },
-    { id: "child", keys: ["BracketRight"], shown: "]", group: "choose", text: "to the first child, or from a send to its receive", run: (s) => follow(s, true) },
-    { id: "peer", keys: ["KeyN"], shown: "N, Shift+N", group: "choose", text: "same operation on the next rank, the previous rank", run: (s, e) => peer(s, e.shiftKey ? -1 : 1) },
-    { id: "search", keys: ["Slash"], shown: "/", group: "choose", text: "search", run: (s) => ((s.panel.value = "search"), focusSearch()) },
-    { id: "hit", keys: ["Enter"], shown: "Enter, Shift+Enter", group: "choose", text: "next, previous place found", run: (s, e) => hit(s, e.shiftKey ? -1 : 1) },
-    { id: "none", keys: ["Escape"], shown: "Esc", group: "choose", text: "nothing selected; closes the help", run: (s) => ((s.help.value = false), (s.span.value = null), (s.only.value = null), void s.select(null)) },
-    { id: "only", keys: ["KeyG"], shown: "G", group: "show", text: "only the ranks of the selected operation; again: all", run: (s) => s.toggleOnly() },
-    { id: "relations", keys: ["KeyR"], shown: "R", group: "show", text: "relations of all that is seen, or of the selection", run: (s) => (s.allRelations.value = !s.allRelations.value) },
-    { id: "pin", keys: ["KeyP"], shown: "P", group: "show", text: "pin the selected row to the top, or let it go", run: (s) => s.selected.value && s.togglePin(s.selected.value.lane) },
-    { id: "fold", keys: ["Space"], shown: "Space", group: "show", text: "open or fold the rank of the selection", run: (s) => s.selected.value && s.toggleGroup(s.rankOf(s.selected.value.bar)) },
-    { id: "panel", keys: ["KeyQ"], shown: "Q", group: "show", text: "panel on or off", run: (s) => (s.panel.value = s.panel.value ? null : "details") },
-    { id: "theme", keys: ["KeyL"], shown: "L", group: "show", text: "light or dark", run: (s) => (s.themeChoice.value = s.theme.value.dark ? "light" : "dark") },
-    { id: "help", keys: ["?"], shown: "?", group: "show", text: "this sheet", run: (s) => (s.help.value = !s.help.value) },
+    {
+        id: "down",
+        keys: ["ArrowDown"],
+        shown: "↓",
+        group: "move",
+        text: "rows down",
+        run: (s) => (s.scroll.value += 60),
+    },
+    {
+        id: "whole",
+        keys: ["Digit0", "KeyZ", "Home"],
+        shown: "0, Z",
+        group: "move",
+        text: "all of it",
+        run: (s) => s.look(s.wholeView()),
+    },
+    {
+        id: "focus",
+        keys: ["KeyF"],
+        shown: "F",
+        group: "move",
+        text: "the selection into the middle; again: to the full width",
+        run: (s) => focus(s),
+    },
+    {
+        id: "back",
+        keys: ["Backspace"],
+        shown: "Backspace",
+        group: "move",
+        text: "back to where one was",
+        run: (s) => s.back(),
+    },
+    {
+        id: "next",
+        keys: ["Period"],
+        shown: ".",
+        group: "choose",
+        text: "next bar of the row; with nothing selected: the first operation seen",
+        run: (s) => neighbour(s, 1),
+    },
+    {
+        id: "previous",
+        keys: ["Comma"],
+        shown: ",",
+        group: "choose",
+        text: "previous bar of the row",
+        run: (s) => neighbour(s, -1),
+    },
+    {
+        id: "parent",
+        keys: ["BracketLeft"],
+        shown: "[",
+        group: "choose",
+        text: "to the parent",
+        run: (s) => follow(s, false),
+    },
+    {
+        id: "child",
+        keys: ["BracketRight"],
+        shown: "]",
+        group: "choose",
+        text: "to the first child, or from a send to its receive",
+        run: (s) => follow(s, true),
+    },
+    {
+        id: "peer",
+        keys: ["KeyN"],
+        shown: "N, Shift+N",
+        group: "choose",
+        text: "same operation on the next rank, the previous rank",
+        run: (s, e) => peer(s, e.shiftKey ? -1 : 1),
+    },
+    {
+        id: "search",
+        keys: ["Slash"],
+        shown: "/",
+        group: "choose",
+        text: "search",
+        run: (s) => ((s.panel.value = "search"), focusSearch()),
+    },
+    {
+        id: "hit",
+        keys: ["Enter"],
+        shown: "Enter, Shift+Enter",
+        group: "choose",
+        text: "next, previous place found",
+        run: (s, e) => hit(s, e.shiftKey ? -1 : 1),
+    },
+    {
+        id: "none",
+        keys: ["Escape"],
+        shown: "Esc",
+        group: "choose",
+        text: "nothing selected; closes the help",
+        run: (s) => ((s.help.value = false), (s.span.value = null), (s.only.value = null), void s.select(null)),
+    },
+    {
+        id: "only",
+        keys: ["KeyG"],
+        shown: "G",
+        group: "show",
+        text: "only the ranks of the selected operation; again: all",
+        run: (s) => s.toggleOnly(),
+    },
+    {
+        id: "relations",
+        keys: ["KeyR"],
+        shown: "R",
+        group: "show",
+        text: "relations of all that is seen, or of the selection",
+        run: (s) => (s.allRelations.value = !s.allRelations.value),
+    },
+    {
+        id: "pin",
+        keys: ["KeyP"],
+        shown: "P",
+        group: "show",
+        text: "pin the selected row to the top, or let it go",
+        run: (s) => s.selected.value && s.togglePin(s.selected.value.lane),
+    },
+    {
+        id: "fold",
+        keys: ["Space"],
+        shown: "Space",
+        group: "show",
+        text: "open or fold the rank of the selection",
+        run: (s) => s.selected.value && s.toggleGroup(s.rankOf(s.selected.value.bar)),
+    },
+    {
+        id: "panel",
+        keys: ["KeyQ"],
+        shown: "Q",
+        group: "show",
+        text: "panel on or off",
+        run: (s) => (s.panel.value = s.panel.value ? null : "details"),
+    },
+    {
+        id: "theme",
+        keys: ["KeyL"],
+        shown: "L",
+        group: "show",
+        text: "light or dark",
+        run: (s) => (s.themeChoice.value = s.theme.value.dark ? "light" : "dark"),
+    },
+    {
+        id: "help",
+        keys: ["?"],
+        shown: "?",
+        group: "show",
+        text: "this sheet",
+        run: (s) => (s.help.value = !s.help.value),
+    },
 ];
 
 /** What the mouse does: told in the help sheet beside the keys, done in input.ts. */
@@ -126,5 +282,8 @@ function focusSearch(): void {
 }
 
 export function actionFor(event: { code: string; key: string }): Action | undefined {
-    return ACTIONS.find((a) => a.keys.includes(event.key)) ?? (event.key === "?" ? undefined : ACTIONS.find((a) => a.keys.includes(event.code)));
+    return (
+        ACTIONS.find((a) => a.keys.includes(event.key)) ??
+        (event.key === "?" ? undefined : ACTIONS.find((a) => a.keys.includes(event.code)))
+    );
 }

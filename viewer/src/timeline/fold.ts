@@ -33,7 +33,13 @@ export interface Scan {
 }
 
 export function newScan(width: number): Scan {
-    return { width, kind: new Uint8Array(width), cover: new Float32Array(width), most: new Float32Array(width), shade: new Uint8Array(width) };
+    return {
+        width,
+        kind: new Uint8Array(width),
+        cover: new Float32Array(width),
+        most: new Float32Array(width),
+        shade: new Uint8Array(width),
+    };
 }
 
 export function clearScan(scan: Scan): void {
@@ -144,7 +150,14 @@ export function foldBlock(b: Block, axis: Axis, scan: Scan): void {
         // All in one pixel: whole groups at once where they fit.
         if ((i & (GROUP - 1)) === 0 && i + GROUP <= b.count && b.end[i + GROUP - 1]! <= pixelEnd) {
             const g = i >>> GROUP_SHIFT;
-            crowd(scan, x, b.busy[g]! * scale, b.longestTime[g]! * scale, b.longest[g]!, shadeOf(b.anyFlags[g]! & BarFlag.Lost));
+            crowd(
+                scan,
+                x,
+                b.busy[g]! * scale,
+                b.longestTime[g]! * scale,
+                b.longest[g]!,
+                shadeOf(b.anyFlags[g]! & BarFlag.Lost),
+            );
             i += GROUP;
         } else {
             const amount = (b.end[i]! - b.start[i]!) * scale;
@@ -200,7 +213,11 @@ export function foldOverview(o: LaneOverview, axis: Axis, scan: Scan, from: numb
 export class Folder {
     private readonly overviewOfLane = emptyOverview();
 
-    constructor(private readonly bundle: Bundle, private readonly blocks: Blocks, private readonly overview: Overview) {}
+    constructor(
+        private readonly bundle: Bundle,
+        private readonly blocks: Blocks,
+        private readonly overview: Overview,
+    ) {}
 
     fold(lane: number, axis: Axis, scan: Scan): boolean {
         const { lanes, blocks } = this.bundle;

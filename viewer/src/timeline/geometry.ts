@@ -67,6 +67,11 @@ export class Geometry {
     eachRow(visit: (row: Row, index: number) => void): void {
         this.layout.pinned.forEach((row, i) => visit(row, i));
         const { rows } = this.layout;
-        for (let i = Math.max(0, rowAt(rows, this.scroll)); i < rows.length && rows[i]!.y < this.scroll + this.rowsHeight; i++) visit(rows[i]!, i);
+        for (
+            let i = Math.max(0, rowAt(rows, this.scroll));
+            i < rows.length && rows[i]!.y < this.scroll + this.rowsHeight;
+            i++
+        )
+            visit(rows[i]!, i);
     }
 }

@@ -37,18 +37,27 @@ export class Input {
 
     private key(event: KeyboardEvent): void {
         const target = event.target as HTMLElement | null;
-        const typing = target instanceof HTMLInputElement || target instanceof HTMLSelectElement || target instanceof HTMLTextAreaElement;
+        const typing =
+            target instanceof HTMLInputElement ||
+            target instanceof HTMLSelectElement ||
+            target instanceof HTMLTextAreaElement;
         if (typing && event.key !== "Escape") return;
         if (typing) target.blur();
         // A button or a row that has the focus keeps its own keys.
-        if (target?.closest("button, [role=row], summary") && (event.key === "Enter" || event.key === " " || event.key.startsWith("Arrow"))) return;
+        if (
+            target?.closest("button, [role=row], summary") &&
+            (event.key === "Enter" || event.key === " " || event.key.startsWith("Arrow"))
+        )
+            return;
         if (event.ctrlKey || event.metaKey || event.altKey) return;
         const action = actionFor(event);
         if (!action) return;
         event.preventDefault();
         const { t0, t1 } = this.session.view.value;
         const inside = this.overlay.mouseX >= NAMES_WIDTH;
-        const at = inside ? this.geometry.time(this.overlay.mouseX) : (this.session.selected.value?.start ?? (t0 + t1) / 2);
+        const at = inside
+            ? this.geometry.time(this.overlay.mouseX)
+            : (this.session.selected.value?.start ?? (t0 + t1) / 2);
         action.run(this.session, { shiftKey: event.shiftKey, at: at >= t0 && at <= t1 ? at : (t0 + t1) / 2 });
     }
 
@@ -89,7 +98,9 @@ export class Input {
         if (!drag.moved) return;
         session.hover.value = null;
         if (drag.kind === "pan") {
-            session.look(panBy(session.view.value, (this.lastTime - event.offsetX) / geometry.scale, session.trace.bundle.span));
+            session.look(
+                panBy(session.view.value, (this.lastTime - event.offsetX) / geometry.scale, session.trace.bundle.span),
+            );
             this.lastTime = event.offsetX;
             return;
         }
@@ -102,7 +113,12 @@ export class Input {
             return row >= 0 ? row : y < geometry.rowsTop ? 0 : rows.length - 1;
         };
         const [a, b] = whole ? [0, geometry.layout.rows.length - 1] : [rowOf(drag.y), rowOf(event.offsetY)];
-        session.span.value = { t0: Math.min(drag.t, t), t1: Math.max(drag.t, t), rowFrom: Math.min(a, b), rowTo: Math.max(a, b) };
+        session.span.value = {
+            t0: Math.min(drag.t, t),
+            t1: Math.max(drag.t, t),
+            rowFrom: Math.min(a, b),
+            rowTo: Math.max(a, b),
+        };
     }
 
     private up(event: PointerEvent): void {

@@ -84,7 +84,8 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         if (groups.level[group] === Level.Rank && options.only && !options.only.has(group)) return;
         if (!open) {
             const chosen = summaryLanes(bundle, group, options.rowsOn);
-            for (let lane = groups.laneFrom[group]!; lane < groups.laneTo[group]!; lane++) rowOfLane[lane] = rows.length;
+            for (let lane = groups.laneFrom[group]!; lane < groups.laneTo[group]!; lane++)
+                rowOfLane[lane] = rows.length;
             add({ height: options.rowHeight ?? ROW_HEIGHT, lanes: chosen, group, depth, label, open: false });
             return;
         }
@@ -93,7 +94,14 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
             if (!isOn(lane)) continue;
             rowOfLane[lane] = rows.length;
             const height = lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT;
-            add({ height, lanes: [lane], group, depth: depth + 1, label: strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]!.label, open: null });
+            add({
+                height,
+                lanes: [lane],
+                group,
+                depth: depth + 1,
+                label: strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]!.label,
+                open: null,
+            });
         }
         for (const child of below) visit(child, depth + 1, "");
     };
@@ -106,7 +114,17 @@ function pinnedRows(bundle: Bundle, pinned: number[]): Row[] {
     let y = 0;
     return pinned.map((lane) => {
         const group = bundle.lanes.group[lane]!;
-        const row: Row = { y, height: ROW_HEIGHT, lanes: [lane], group, depth: 0, label: laneTitle(bundle, lane), open: null, pinned: true, halves: false };
+        const row: Row = {
+            y,
+            height: ROW_HEIGHT,
+            lanes: [lane],
+            group,
+            depth: 0,
+            label: laneTitle(bundle, lane),
+            open: null,
+            pinned: true,
+            halves: false,
+        };
         y += row.height;
         return row;
     });
@@ -130,7 +148,12 @@ function childrenOf(bundle: Bundle): number[][] {
     for (let g = 0; g < bundle.groups.count; g++) {
         const parent = bundle.groups.parent[g]!;
         // Levels go down: a damaged file can make neither a circle nor a tree without a bottom.
-        if (parent < g && bundle.groups.level[g]! > bundle.groups.level[parent]! && bundle.groups.level[g]! <= Level.Comm) list[parent]!.push(g);
+        if (
+            parent < g &&
+            bundle.groups.level[g]! > bundle.groups.level[parent]! &&
+            bundle.groups.level[g]! <= Level.Comm
+        )
+            list[parent]!.push(g);
     }
     return list;
 }
@@ -151,7 +174,8 @@ export function laneTitle(bundle: Bundle, lane: number): string {
 
 /** The group at a level that a group is in, itself included; NONE: none. */
 export function groupAbove(bundle: Bundle, group: number, level: Level): number {
-    for (let g = group, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++) if (bundle.groups.level[g] === level) return g;
+    for (let g = group, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++)
+        if (bundle.groups.level[g] === level) return g;
     return NONE;
 }
 

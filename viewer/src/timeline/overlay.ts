@@ -12,7 +12,10 @@ export class Overlay {
     /** Where the mouse is; -1: outside. */
     mouseX = -1;
 
-    constructor(private readonly trace: Trace, private readonly context: CanvasRenderingContext2D) {
+    constructor(
+        private readonly trace: Trace,
+        private readonly context: CanvasRenderingContext2D,
+    ) {
         this.relations = new Relations(trace);
     }
 

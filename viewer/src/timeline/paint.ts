@@ -26,7 +26,10 @@ export class Painter {
     /** From, to and height of the words on the row that is drawn, in pixels. */
     private readonly taken: number[] = [];
 
-    constructor(private readonly trace: Trace, private readonly context: CanvasRenderingContext2D) {
+    constructor(
+        private readonly trace: Trace,
+        private readonly context: CanvasRenderingContext2D,
+    ) {
         this.folder = new Folder(trace.bundle, trace.blocks, trace.overview);
     }
 
@@ -79,7 +82,8 @@ export class Painter {
                 return;
             }
             clearScan(this.second);
-            for (const lane of row.lanes) this.folder.fold(lane, this.axis, this.isLower(lane) ? this.second : this.scan);
+            for (const lane of row.lanes)
+                this.folder.fold(lane, this.axis, this.isLower(lane) ? this.second : this.scan);
             shareScans(this.scan, this.second);
             const half = inner >> 1;
             this.raster.row(this.scan, top + gap, half, striped, colours);
@@ -87,7 +91,12 @@ export class Painter {
         };
         geometry.eachRow((row, i) => !row.pinned && draw(row, i));
         if (pinnedEnd > 0) geometry.eachRow((row, i) => row.pinned && draw(row, i));
-        if (this.raster.image) this.context.putImageData(this.raster.image, Math.round(NAMES_WIDTH * ratio), Math.round(RULER_HEIGHT * ratio));
+        if (this.raster.image)
+            this.context.putImageData(
+                this.raster.image,
+                Math.round(NAMES_WIDTH * ratio),
+                Math.round(RULER_HEIGHT * ratio),
+            );
     }
 
     private texts(row: Row, geometry: Geometry, theme: Theme): void {
@@ -120,7 +129,12 @@ export class Painter {
     }
 
     /** Bars of a lane that are at least `least` pixels wide. Groups of short ones are passed over without a look. */
-    private eachWide(lane: number, geometry: Geometry, least: number, visit: (block: Block, i: number, a: number, b: number) => void): void {
+    private eachWide(
+        lane: number,
+        geometry: Geometry,
+        least: number,
+        visit: (block: Block, i: number, a: number, b: number) => void,
+    ): void {
         const { lanes, blocks } = this.trace.bundle;
         const { t0, t1 } = geometry.view;
         const time = least / geometry.scale;
@@ -134,13 +148,23 @@ export class Painter {
                     i += GROUP;
                     continue;
                 }
-                if (block.end[i]! - block.start[i]! >= time) visit(block, i, geometry.x(block.start[i]!), geometry.x(block.end[i]!));
+                if (block.end[i]! - block.start[i]! >= time)
+                    visit(block, i, geometry.x(block.start[i]!), geometry.x(block.end[i]!));
                 i++;
             }
         }
     }
 
-    private onBar(block: Block, i: number, a: number, b: number, y: number, height: number, geometry: Geometry, theme: Theme): void {
+    private onBar(
+        block: Block,
+        i: number,
+        a: number,
+        b: number,
+        y: number,
+        height: number,
+        geometry: Geometry,
+        theme: Theme,
+    ): void {
         const c = this.context;
         const from = Math.max(a, NAMES_WIDTH);
         const to = Math.min(b, geometry.width);
@@ -161,12 +185,17 @@ export class Painter {
         if (to - from < LABEL_FROM || height < 12) return;
         const room = Math.floor((to - from - 8) / CHARACTER);
         const name = this.trace.nameOf({ name: block.name[i]!, kind: block.kind[i]! });
-        for (let k = 0; k < this.taken.length; k += 3) if (from < this.taken[k + 1]! && to > this.taken[k]! && this.taken[k + 2] === y) return;
+        for (let k = 0; k < this.taken.length; k += 3)
+            if (from < this.taken[k + 1]! && to > this.taken[k]! && this.taken[k + 2] === y) return;
         this.taken.push(from, to, y);
         // What is hatched or pale has the background's lightness, and takes its text.
         const pale = block.wait !== undefined && geometry.x(block.start[i]! + block.wait[i]!) - from > LABEL_FROM;
         c.fillStyle = pale || block.flags[i]! & (BarFlag.Lost | BarFlag.NotRecorded) ? theme.text : theme.onBar;
-        c.fillText(name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name, from + 5, y + height / 2 + 0.5);
+        c.fillText(
+            name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name,
+            from + 5,
+            y + height / 2 + 0.5,
+        );
     }
 
     private rulerAndGrid(geometry: Geometry, theme: Theme): void {
@@ -242,7 +271,11 @@ export class Painter {
         c.fillRect(NAMES_WIDTH - 1, 0, 1, geometry.height);
         c.fillStyle = theme.dim;
         const error = largest(groups.error);
-        c.fillText(Number.isFinite(error) ? `clock error up to ${(error / 1000).toFixed(1)} us` : "clock error not known", 6, RULER_HEIGHT / 2);
+        c.fillText(
+            Number.isFinite(error) ? `clock error up to ${(error / 1000).toFixed(1)} us` : "clock error not known",
+            6,
+            RULER_HEIGHT / 2,
+        );
     }
 }
 

@@ -118,7 +118,10 @@ export class ColourTable {
     readonly notRecorded: number;
     readonly heading: number;
 
-    constructor(kinds: Kind[], readonly theme: Theme) {
+    constructor(
+        kinds: Kind[],
+        readonly theme: Theme,
+    ) {
         const colours = kindColours(kinds, theme);
         const grounds: [Rgb, Rgb] = [rgb(theme.background), rgb(theme.row)];
         const table = (ground: Rgb, strength: number): Uint32Array => {

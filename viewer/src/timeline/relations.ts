@@ -116,7 +116,13 @@ export class Relations {
         const points: { y: number; height: number; start: number; end: number }[] = [];
         for (const part of parts) {
             const row = this.rowOfPart(part, geometry);
-            if (row && Number.isFinite(part.start)) points.push({ y: geometry.rowY(row), height: row.height, start: geometry.x(part.start), end: geometry.x(part.end) });
+            if (row && Number.isFinite(part.start))
+                points.push({
+                    y: geometry.rowY(row),
+                    height: row.height,
+                    start: geometry.x(part.start),
+                    end: geometry.x(part.end),
+                });
         }
         points.sort((a, b) => a.y - b.y);
         c.strokeStyle = theme.sameOp;

@@ -30,7 +30,10 @@ export class Timeline {
     private scheduled = false;
     private ratio = 1;
 
-    constructor(private readonly session: Session, private readonly host: HTMLElement) {
+    constructor(
+        private readonly session: Session,
+        private readonly host: HTMLElement,
+    ) {
         this.geometry = new Geometry(session);
         this.lower = canvasIn(host, "lower");
         this.upper = canvasIn(host, "upper");
@@ -55,7 +58,14 @@ export class Timeline {
             this.invalidate();
         });
         effect(() => {
-            void [session.selected.value, session.related.value, session.hover.value, session.span.value, session.hits.value, session.allRelations.value];
+            void [
+                session.selected.value,
+                session.related.value,
+                session.hover.value,
+                session.span.value,
+                session.hits.value,
+                session.allRelations.value,
+            ];
             this.invalidateOverlay();
         });
     }
@@ -118,7 +128,8 @@ export class Timeline {
         const row = this.geometry.rowOf(lane);
         if (!row) return;
         const { scroll, rowsHeight } = this.geometry;
-        if (row.y < scroll || row.y + row.height > scroll + rowsHeight) this.session.scroll.value = Math.max(0, row.y - rowsHeight / 3);
+        if (row.y < scroll || row.y + row.height > scroll + rowsHeight)
+            this.session.scroll.value = Math.max(0, row.y - rowsHeight / 3);
     }
 }
 
