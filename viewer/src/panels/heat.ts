@@ -7,6 +7,9 @@ export interface Heat {
     columns: number;
     opFrom: number;
     opTo: number;
+    /** ns: the first of their starts, and just after the last. */
+    t0: number;
+    t1: number;
     mean: Float32Array; // ns, rank * columns + column; NaN: not in it
     most: number;
 }
@@ -33,11 +36,23 @@ export async function heatOf(
 ): Promise<Heat | undefined> {
     const { ops, members } = trace.bundle;
     const ranks = rankCount(trace);
-    const columns = Math.max(1, Math.min(most, opTo - opFrom));
+    const none = opTo <= opFrom || ranks === 0;
+    const parts = none ? 0 : ops.part[opTo - 1]! + ops.nparts[opTo - 1]! - ops.part[opFrom]!;
+    // As many as a rank has operations: then most cells have one.
+    const columns = Math.max(1, Math.min(most, Math.round(parts / Math.max(1, ranks))));
     const sum = new Float64Array(ranks * columns);
     const n = new Uint32Array(ranks * columns);
-    const heat: Heat = { ranks, columns, opFrom, opTo, mean: new Float32Array(ranks * columns).fill(NaN), most: 0 };
-    if (opTo <= opFrom || ranks === 0) return heat;
+    const heat: Heat = {
+        ranks,
+        columns,
+        opFrom,
+        opTo,
+        t0: none ? 0 : ops.first[opFrom]!,
+        t1: none ? 1 : lastStart(trace, opFrom, opTo) + 1,
+        mean: new Float32Array(ranks * columns).fill(NaN),
+        most: 0,
+    };
+    if (none) return heat;
     const last = ops.part[opTo - 1]! + ops.nparts[opTo - 1]!;
     let op = opFrom;
     for (let from = ops.part[opFrom]!; from < last; from += PIECE) {
@@ -47,7 +62,7 @@ export async function heatOf(
             const rank = members.globalRank[columnsOf.member[row]!]!;
             const value = of === "wait" ? columnsOf.wait[row]! : columnsOf.start[row]! - ops.first[op]!;
             if (rank < 0 || !Number.isFinite(value)) return;
-            const cell = rank * columns + columnOf(heat, op);
+            const cell = rank * columns + columnOf(heat, ops.first[op]!);
             sum[cell]! += value;
             n[cell]!++;
         });
@@ -61,12 +76,24 @@ export async function heatOf(
     return heat;
 }
 
-export function columnOf(heat: Heat, op: number): number {
-    return Math.floor(((op - heat.opFrom) * heat.columns) / (heat.opTo - heat.opFrom));
+/** Operations without a start come last, and count for nothing here. */
+function lastStart(trace: Trace, opFrom: number, opTo: number): number {
+    const { first } = trace.bundle.ops;
+    for (let op = opTo - 1; op > opFrom; op--) if (Number.isFinite(first[op]!)) return first[op]!;
+    return first[opFrom]!;
 }
 
-export function firstOpOf(heat: Heat, column: number): number {
-    return heat.opFrom + Math.ceil((column * (heat.opTo - heat.opFrom)) / heat.columns);
+/** Columns are equal stretches of time: operations of a few ranks each would else leave the others empty. */
+function columnOf(heat: Heat, time: number): number {
+    const at = Math.floor(((time - heat.t0) / (heat.t1 - heat.t0)) * heat.columns);
+    return Math.min(heat.columns - 1, Math.max(0, at));
+}
+
+/** The operations that begin in a column, as a range of indexes. */
+export function opsOf(trace: Trace, heat: Heat, column: number): [number, number] {
+    const width = (heat.t1 - heat.t0) / heat.columns;
+    const [from, to] = trace.opsFrom(heat.t0 + column * width, heat.t0 + (column + 1) * width);
+    return [Math.max(from, heat.opFrom), Math.min(to, heat.opTo)];
 }
 
 /** From nothing to most in one hue and falling lightness: readable in grey and by the colour-blind (after "cividis"). */

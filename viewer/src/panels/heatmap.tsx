@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
-import { firstOpOf, heatColour, heatOf, type Heat, type HeatOf } from "./heat";
+import { heatColour, heatOf, opsOf, type Heat, type HeatOf } from "./heat";
 import { duration } from "./words";
 
 const MOST_COLUMNS = 600;
@@ -43,11 +43,8 @@ export function HeatMap({ session }: { session: Session }) {
         if (!at || !heat) return;
         const { members } = trace.bundle;
         // The first operation of the column in which the rank took part.
-        const end = Math.max(
-            firstOpOf(heat, at.column) + 1,
-            Math.min(firstOpOf(heat, at.column + 1), firstOpOf(heat, at.column) + 64),
-        );
-        for (let op = firstOpOf(heat, at.column); op < end; op++) {
+        const [from, to] = opsOf(trace, heat, at.column);
+        for (let op = from; op < to; op++) {
             const part = (await trace.partsOf(op)).find(
                 (p) => members.globalRank[p.member] === at.rank && p.bar !== NONE,
             );
@@ -60,10 +57,11 @@ export function HeatMap({ session }: { session: Session }) {
     const move = (event: MouseEvent): void => {
         const at = cell(event);
         if (!at || !heat) return setUnder("");
+        const [from, to] = opsOf(trace, heat, at.column);
+        const words =
+            from < to ? trace.opName(from) + (to - from > 1 ? ` and ${to - from - 1} more` : "") : "no operation";
         const value = heat.mean[at.rank * heat.columns + at.column]!;
-        setUnder(
-            `rank ${at.rank}, ${trace.opName(firstOpOf(heat, at.column))}: ${Number.isNaN(value) ? "not in it" : duration(value)}`,
-        );
+        setUnder(`rank ${at.rank}, ${words}: ${Number.isNaN(value) ? "not in it" : duration(value)}`);
     };
     return (
         <div class="heat">
