@@ -1,0 +1,140 @@
+// One block of bars, as the renderer needs it: absolute times in Float64 (exact for 104 days), and a summary of every 16
+// bars so that drawing a crowd does not visit each.
+
+import { FormatError, Table, type Numbers } from "./columns";
+
+/** Bars in a group of the summary. 16: a pixel's edges cost at most 30 bars, a crowd a sixteenth. */
+export const GROUP = 16;
+export const GROUP_SHIFT = 4;
+
+export interface Block {
+    first: number; // number of its first bar
+    count: number;
+    start: Float64Array; // ns, ascending
+    end: Float64Array; // ns; no bar begins before the one before it ended
+    kind: Uint8Array;
+    flags: Uint8Array;
+    name: Numbers; // string; 0: the kind's label
+    op: Numbers; // 1 + operation; 0: none
+    wait: Numbers | undefined; // ns from the start: the part spent waiting for the last rank
+    fade: Numbers | undefined; // ns beyond the end: where the end may be
+    parent: Numbers | undefined; // 1 + bar; 0: none
+    marks: Numbers[]; // ns from the start; 0: none
+    /** Of each group of bars: time covered, longest kind, its duration, all flags. */
+    busy: Float32Array;
+    longest: Uint8Array;
+    longestTime: Float32Array;
+    anyFlags: Uint8Array;
+    longestBar: number; // ns, of all
+    bytes: number; // of memory, for the cache
+}
+
+const MARKS = ["m1", "m2", "m3"];
+const DRAWN = new Set(["start", "dur", "kind", "flags", "name", "op", "wait", "fade", "parent", ...MARKS]);
+
+export function decodeBlock(bytes: Uint8Array, first: number, count: number, from: number): Block {
+    const table = new Table(bytes);
+    if (table.rows !== count) throw new FormatError(`a block has ${table.rows} bars instead of ${count}`);
+    const offset = table.need("start");
+    const duration = table.need("dur");
+    const start = new Float64Array(count);
+    const end = new Float64Array(count);
+    for (let i = 0; i < count; i++) {
+        const s = from + offset[i]!;
+        start[i] = s;
+        end[i] = s + duration[i]!;
+    }
+    const zeros = () => new Uint8Array(count);
+    const kind = table.find("kind") ?? zeros();
+    const flags = table.find("flags") ?? zeros();
+    if (!(kind instanceof Uint8Array) || !(flags instanceof Uint8Array))
+        throw new FormatError("kind and flags are bytes");
+    const groups = (count + GROUP - 1) >>> GROUP_SHIFT;
+    const block: Block = {
+        first,
+        count,
+        start,
+        end,
+        kind,
+        flags,
+        name: table.find("name") ?? zeros(),
+        op: table.find("op") ?? zeros(),
+        wait: table.find("wait"),
+        fade: table.find("fade"),
+        parent: table.find("parent"),
+        marks: MARKS.map((name) => table.find(name)).filter((column) => column !== undefined),
+        busy: new Float32Array(groups),
+        longest: new Uint8Array(groups),
+        longestTime: new Float32Array(groups),
+        anyFlags: new Uint8Array(groups),
+        longestBar: 0,
+        bytes: 0,
+    };
+    summarise(block);
+    block.bytes = memoryOf(block);
+    return block;
+}
+
+function summarise(b: Block): void {
+    for (let i = 0; i < b.count; i++) {
+        const g = i >>> GROUP_SHIFT;
+        const time = b.end[i]! - b.start[i]!;
+        b.busy[g]! += time;
+        b.anyFlags[g]! |= b.flags[i]!;
+        if (time >= b.longestTime[g]!) {
+            b.longestTime[g] = time;
+            b.longest[g] = b.kind[i]!;
+        }
+        if (time > b.longestBar) b.longestBar = time;
+    }
+}
+
+function memoryOf(b: Block): number {
+    const columns = [
+        b.start,
+        b.end,
+        b.kind,
+        b.flags,
+        b.name,
+        b.op,
+        b.wait,
+        b.fade,
+        b.parent,
+        ...b.marks,
+        b.busy,
+        b.longest,
+    ];
+    return columns.reduce((sum, column) => sum + (column?.byteLength ?? 0), 500);
+}
+
+/** The further columns of one bar, by name: what hover and details show. They are decoded for it alone. */
+export function furtherColumns(bytes: Uint8Array, index: number): [string, number | bigint][] {
+    const table = new Table(bytes);
+    return table
+        .names()
+        .filter((name) => !DRAWN.has(name))
+        .map((name) => [name, table.wide(name)?.[index] ?? table.need(name)[index]!]);
+}
+
+/** The first bar of a block that ends after `time` (begins at or after it: see firstStart); `count` if none does. */
+export function firstEndAfter(b: Block, time: number): number {
+    let low = 0;
+    let high = b.count;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (b.end[middle]! > time) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}
+
+export function firstStartAt(b: Block, time: number): number {
+    let low = 0;
+    let high = b.count;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (b.start[middle]! >= time) high = middle;
+        else low = middle + 1;
+    }
+    return low;
+}

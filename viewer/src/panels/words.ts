@@ -1,0 +1,48 @@
+// Numbers in words, for all panels. Everything that a panel shows goes through text nodes: a name from a trace is never
+// taken for HTML (preact escapes; nothing here may use dangerouslySetInnerHTML, and a test looks for it).
+
+import type { Argument } from "../data/meta";
+import type { Strings } from "../data/strings";
+import { duration } from "../timeline/ruler";
+
+export { duration, moment } from "../timeline/ruler";
+
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+export function bytes(n: number): string {
+    if (!Number.isFinite(n)) return "?";
+    let unit = 0;
+    while (n >= 1024 && unit < BYTES.length - 1) {
+        n /= 1024;
+        unit++;
+    }
+    return `${unit === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${BYTES[unit]}`;
+}
+
+export function bandwidth(gigabytes: number): string {
+    if (!Number.isFinite(gigabytes)) return "?";
+    return `${gigabytes >= 100 ? gigabytes.toFixed(0) : gigabytes.toFixed(1)} GB/s`;
+}
+
+export function count(n: number): string {
+    return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+export const hex = (id: bigint): string => `0x${id.toString(16)}`;
+
+/** The value of a further column, as its description says. */
+export function argument(value: number | bigint, how: Argument | undefined, strings: Strings): string {
+    if (typeof value === "bigint") return how?.unit === "hex" ? hex(value) : String(value);
+    switch (how?.unit) {
+        case "ns":
+            return duration(value);
+        case "bytes":
+            return bytes(value);
+        case "string":
+            return strings.get(value);
+        case "hex":
+            return `0x${value.toString(16)}`;
+        default:
+            return String(value);
+    }
+}

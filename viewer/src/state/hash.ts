@@ -1,0 +1,95 @@
+// The place one looks at, in the address: window, selection, panel, rows. So a place can be sent to someone else.
+// Only what differs from how the page opens is written.
+
+import type { View } from "../timeline/view";
+
+export interface Place {
+    view?: View;
+    selected?: number;
+    panel?: string;
+    rows?: string[]; // ids of the row kinds that are on
+    toggled?: number[]; // groups that are not as they were at first
+    pinned?: number[];
+    relations?: "all";
+    theme?: "light" | "dark";
+    query?: string;
+    scroll?: number;
+}
+
+export function writeHash(place: Place): string {
+    const words: string[] = [];
+    const put = (key: string, value: string): number => words.push(`${key}=${encodeURIComponent(value)}`);
+    // Tenths of a ns are finer than any pixel that can be zoomed to.
+    if (place.view) put("t", `${place.view.t0.toFixed(1)}:${place.view.t1.toFixed(1)}`);
+    if (place.selected !== undefined) put("sel", String(place.selected));
+    if (place.panel) put("panel", place.panel);
+    if (place.rows) put("rows", place.rows.join("."));
+    if (place.toggled?.length) put("open", place.toggled.join("."));
+    if (place.pinned?.length) put("pin", place.pinned.join("."));
+    if (place.relations) put("rel", place.relations);
+    if (place.theme) put("theme", place.theme);
+    if (place.query) put("q", place.query);
+    if (place.scroll) put("y", String(Math.round(place.scroll)));
+    return words.length > 0 ? `#${words.join("&")}` : "";
+}
+
+/** What cannot be read is left out: an address may come from anyone. */
+export function readHash(hash: string): Place {
+    const place: Place = {};
+    for (const word of hash.replace(/^#/, "").split("&")) {
+        const cut = word.indexOf("=");
+        if (cut < 0) continue;
+        const value = decode(word.slice(cut + 1));
+        if (value === undefined) continue;
+        switch (word.slice(0, cut)) {
+            case "t": {
+                const [t0, t1] = value.split(":").map(Number);
+                if (Number.isFinite(t0) && Number.isFinite(t1) && t1! > t0!) place.view = { t0: t0!, t1: t1! };
+                break;
+            }
+            case "sel":
+                if (/^\d{1,15}$/.test(value)) place.selected = Number(value);
+                break;
+            case "panel":
+                if (/^[a-z]{1,20}$/.test(value)) place.panel = value;
+                break;
+            case "rows":
+                place.rows = value.split(".").filter((id) => id !== "");
+                break;
+            case "open":
+                place.toggled = numbers(value);
+                break;
+            case "pin":
+                place.pinned = numbers(value);
+                break;
+            case "rel":
+                if (value === "all") place.relations = value;
+                break;
+            case "theme":
+                if (value === "light" || value === "dark") place.theme = value;
+                break;
+            case "q":
+                place.query = value.slice(0, 1000);
+                break;
+            case "y":
+                if (/^\d{1,9}$/.test(value)) place.scroll = Number(value);
+                break;
+        }
+    }
+    return place;
+}
+
+function decode(text: string): string | undefined {
+    try {
+        return decodeURIComponent(text);
+    } catch {
+        return undefined;
+    }
+}
+
+function numbers(text: string): number[] {
+    return text
+        .split(".")
+        .filter((word) => /^\d{1,9}$/.test(word))
+        .map(Number);
+}

@@ -1,0 +1,147 @@
+// Colours. Hues after Okabe and Ito, which people with the common kinds of colour blindness can tell apart; in the dark
+// they are a little lighter, and no meaning hangs on a hue alone: losses are hatched, waits are paler, ends fade.
+
+import type { Kind } from "../data/meta";
+
+export interface Theme {
+    dark: boolean;
+    background: string;
+    row: string; // every other row
+    heading: string;
+    grid: string;
+    text: string;
+    dim: string;
+    onBar: string;
+    relation: string; // child to parent
+    sameOp: string;
+    arrow: string;
+    selection: string;
+    hover: string;
+}
+
+export const LIGHT: Theme = {
+    dark: false,
+    background: "#ffffff",
+    row: "#f6f7f9",
+    heading: "#e9ecf1",
+    grid: "#d5dae2",
+    text: "#1b1f27",
+    dim: "#5a6270",
+    onBar: "#10131a",
+    relation: "#0b5fff",
+    sameOp: "#c8102e",
+    arrow: "#7a3db8",
+    selection: "#000000",
+    hover: "#444b57",
+};
+
+export const DARK: Theme = {
+    dark: true,
+    background: "#14171d",
+    row: "#191d25",
+    heading: "#232934",
+    grid: "#343c4a",
+    text: "#e8ebf0",
+    dim: "#a3adbd",
+    onBar: "#0b0d11",
+    relation: "#7fb0ff",
+    sameOp: "#ff6b7d",
+    arrow: "#c9a0ff",
+    selection: "#ffffff",
+    hover: "#c5ccd8",
+};
+
+/** By the word in Kind.colour. What is not here gets a hue by its place, which is stable for a bundle. */
+const NAMED: Record<string, string> = {
+    AllReduce: "#0072b2",
+    AllGather: "#009e73",
+    ReduceScatter: "#56b4e9",
+    Broadcast: "#e69f00",
+    Reduce: "#b98a00",
+    AlltoAll: "#cc79a7",
+    Gather: "#c28fb0",
+    Scatter: "#8f6f9f",
+    Send: "#d55e00",
+    Recv: "#e8d21d", // far from a pale Send, which it often lies beside
+    SendRecv: "#d55e00",
+    api: "#8d99ae",
+    group: "#a5b1c2",
+    launch: "#6c7a92",
+    channel: "#4aa3df",
+    proxy: "#e6b800",
+    step: "#e6b800",
+    thread: "#b0a160",
+    compute: "#9bbf85",
+    copy: "#7f9f9f",
+    annotation: "#b7a6d8",
+    lost: "#d0021b",
+    notRecorded: "#8a8f98",
+    flag: "#c8102e",
+};
+const OTHERS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#b7a6d8", "#9bbf85"];
+
+export type Rgb = [number, number, number];
+
+export function rgb(hex: string): Rgb {
+    const n = parseInt(hex.slice(1), 16);
+    return [(n >> 16) & 255, (n >> 8) & 255, n & 255];
+}
+
+export function mix(a: Rgb, b: Rgb, share: number): Rgb {
+    return [0, 1, 2].map((i) => Math.round(a[i]! + (b[i]! - a[i]!) * share)) as Rgb;
+}
+
+/** As a canvas stores it: bytes red, green, blue, alpha in a little-endian word. */
+export function pack([r, g, b]: Rgb): number {
+    return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+export function kindColours(kinds: Kind[], theme: Theme): Rgb[] {
+    return kinds.map((kind, i) => {
+        const base = rgb(NAMED[kind.colour] ?? OTHERS[i % OTHERS.length]!);
+        return theme.dark ? mix(base, [255, 255, 255], 0.16) : base;
+    });
+}
+
+export const css = ([r, g, b]: Rgb): string => `rgb(${r},${g},${b})`;
+
+/** Shades of each kind against a background, so that drawing a pixel is one look into a table. */
+export const LEVELS = 32;
+
+export class ColourTable {
+    /** (kind + 1) * LEVELS + level, for full bars and for waiting ones, on plain and on striped rows. */
+    readonly full: [Uint32Array, Uint32Array];
+    readonly wait: [Uint32Array, Uint32Array];
+    readonly background: [number, number];
+    readonly edge: number;
+    readonly lost: number;
+    readonly notRecorded: number;
+    readonly heading: number;
+
+    constructor(
+        kinds: Kind[],
+        readonly theme: Theme,
+    ) {
+        const colours = kindColours(kinds, theme);
+        const grounds: [Rgb, Rgb] = [rgb(theme.background), rgb(theme.row)];
+        const table = (ground: Rgb, strength: number): Uint32Array => {
+            const out = new Uint32Array(257 * LEVELS); // a kind that meta does not name is drawn too
+            for (let i = 0; i < 256; i++) {
+                const colour = colours[i] ?? rgb(NAMED.notRecorded!);
+                for (let level = 0; level < LEVELS; level++) {
+                    // Even the faintest is to be seen: a quarter at least.
+                    const share = (0.25 + (0.75 * level) / (LEVELS - 1)) * strength;
+                    out[(i + 1) * LEVELS + level] = pack(mix(ground, colour, share));
+                }
+            }
+            return out;
+        };
+        this.full = [table(grounds[0], 1), table(grounds[1], 1)];
+        this.wait = [table(grounds[0], 0.42), table(grounds[1], 0.42)];
+        this.background = [pack(grounds[0]), pack(grounds[1])];
+        this.edge = pack(rgb(theme.background));
+        this.lost = pack(rgb(NAMED.lost!));
+        this.notRecorded = pack(rgb(NAMED.notRecorded!));
+        this.heading = pack(rgb(theme.heading));
+    }
+}
