@@ -15,10 +15,15 @@ declare -A below=(
     [join]="model nccl base"
     [analyse]="join model nccl base"
     [explain]="nccl base"
+    [events]="foreign import model trace format nccl base"
+    [view]="events explain join model trace format nccl base"
+    [bundle]="view analyse join model trace format nccl base"
+    [picture]="view join model trace format nccl base"
+    [serve]="base"
     [export]="trace format nccl base"
     [sim]="nccl base"
     [gen]="format nccl base"
-    [cli]="gen sim export explain analyse join foreign import model trace format nccl base"
+    [cli]="gen sim export serve picture bundle view events explain analyse join foreign import model trace format nccl base"
 )
 root=${1:-src} # another tree for the test of this test
 bad=0

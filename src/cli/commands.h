@@ -18,5 +18,7 @@ extern const struct rs_command rs_cmd_critical;
 extern const struct rs_command rs_cmd_explain;
 extern const struct rs_command rs_cmd_export;
 extern const struct rs_command rs_cmd_gather;
+extern const struct rs_command rs_cmd_view;
+extern const struct rs_command rs_cmd_serve;
 
 #endif

@@ -7,8 +7,9 @@
 #include <string.h>
 
 static const struct rs_command *const commands[] = {
-    &rs_cmd_run,  &rs_cmd_gather, &rs_cmd_info,  &rs_cmd_explain, &rs_cmd_report, &rs_cmd_overlap, &rs_cmd_critical,
-    &rs_cmd_hang, &rs_cmd_ops,    &rs_cmd_comms, &rs_cmd_clocks,  &rs_cmd_export, &rs_cmd_sim,     &rs_cmd_gen,
+    &rs_cmd_run,      &rs_cmd_gather, &rs_cmd_info, &rs_cmd_explain, &rs_cmd_report, &rs_cmd_overlap,
+    &rs_cmd_critical, &rs_cmd_hang,   &rs_cmd_view, &rs_cmd_serve,   &rs_cmd_ops,    &rs_cmd_comms,
+    &rs_cmd_clocks,   &rs_cmd_export, &rs_cmd_sim,  &rs_cmd_gen,
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 

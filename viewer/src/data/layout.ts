@@ -55,6 +55,8 @@ export const enum BarFlag {
     LastArriver = 32,
     /** Nothing was recorded here: not asked for, or overwritten. */
     NotRecorded = 64,
+    /** When it began is not told: drawn from its launch or its call. */
+    StartUnknown = 128,
 }
 
 /** As RS_OP_... of the model. */

@@ -14,6 +14,8 @@ export interface Kind {
     explain?: string;
     /** Names of the states that the marks m1, m2, m3 of a bar begin. */
     marks?: string[];
+    /** What the columns a1 .. a6 of its bars are. */
+    arguments?: Argument[];
 }
 
 /** A kind of row: API calls, operations, GPU channels, proxy steps... */
@@ -26,10 +28,10 @@ export interface RowKind {
     summary: boolean;
 }
 
-/** How a further column of bars is shown. */
+/** How a further column, of bars or operations, is shown. "time": ns from the begin of the run. */
 export interface Argument {
     label: string;
-    unit?: "ns" | "bytes" | "string" | "hex";
+    unit?: "ns" | "time" | "bytes" | "string" | "hex";
 }
 
 export interface CommMember {

@@ -1,0 +1,58 @@
+/* Every event of a run, one process after the other, on the common axis: the second reading.
+ *
+ * The model holds operations; what lies below them (API calls, launches, channels of kernels, proxy operations, network
+ * steps) is read again from the inputs when it is wanted, and handed out event by event: to the timeline, to exporters,
+ * to `ops --tree`. An event is handed out when it is complete, so the order is that of ends; `number` counts starts.
+ * Memory is bounded by what is in flight and by the process's operations and calls, not by its events.
+ * Recordings and dumps of NCCL's example profiler have events; other tools' traces have none (what they saw is in
+ * the model's activities). One thread at a time. */
+#ifndef RS_EVENTS_EVENTS_H
+#define RS_EVENTS_EVENTS_H
+
+#include "model/model.h"
+#include "trace/callbacks.h"
+#include "trace/inputs.h"
+
+enum { RS_EVENT_STATES = 8 };
+
+struct rs_event_state {
+    int state; /* of nccl/abi.h */
+    int64_t at; /* common axis */
+};
+
+struct rs_event {
+    uint32_t proc;
+    uint32_t number; /* of its process, from 0, in the order of starts; of all types, whatever was asked for */
+    uint32_t parent; /* number of its parent in the same process; RS_NONE: none, or not there (PXN, lost) */
+    uint64_t handle, parent_handle; /* as recorded; of a dump: 1 + its place in it. 0: none */
+    uint64_t type; /* one bit of nccl/abi.h; 0: of no type that we know */
+    uint32_t part; /* that it is, or hangs on, directly or through others; RS_NONE: none known. Under PXN: the part of
+                      the process that was helped */
+    uint32_t member; /* whose communicator it is of; RS_NONE: not told */
+    uint32_t tid; /* 0: not told */
+    const char *thread; /* name; "": not told */
+    int64_t start, end; /* host's callbacks; end RS_TIME_NONE: never stopped */
+    int64_t gpu_start, gpu_end; /* of kernels, from the GPU's timer; RS_TIME_NONE: none, or not its own (stale) */
+    bool stale; /* of kernels: its timers were of another operation */
+    bool open; /* had not ended when its recording did; not said of what is never told to end */
+    unsigned nstates;
+    struct rs_event_state states[RS_EVENT_STATES]; /* in order; of retries the first */
+    /* What is common of the arguments, taken out; -1: none. `bytes`: of a ProxyStep its transfer, of NetPlugin its length */
+    int32_t channel, peer, step, steps;
+    int8_t is_send;
+    int64_t bytes;
+    /* All arguments: of a recording the start as it was recorded, with the process whose strings it needs (see
+     * export/args.h); of a dump NULL, and `name` instead. */
+    const struct rs_callback *call;
+    const struct rs_process *process;
+    const char *name; /* of a dump: the event's name; NULL: none */
+};
+
+typedef enum rs_status (*rs_event_visit)(void *to, const struct rs_event *event, struct rs_err *err);
+
+/* Hands out the events of one process whose type is in `types` (bits of nccl/abi.h; UINT64_MAX: all). What the event
+ * points to is good until the visit returns. A process that has none hands out none. */
+enum rs_status rs_events_read(struct rs_model *m, struct rs_inputs *in, uint32_t proc, uint64_t types,
+                              rs_event_visit visit, void *to, struct rs_err *err);
+
+#endif

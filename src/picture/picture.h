@@ -1,0 +1,32 @@
+/* A picture of the timeline: SVG, PNG, or text for a terminal. The same rows and bars as the page's, at one moment.
+ *
+ * Each back end draws through picture/canvas.h what picture/layout.h placed. One thread at a time. */
+#ifndef RS_PICTURE_PICTURE_H
+#define RS_PICTURE_PICTURE_H
+
+#include <stdio.h>
+
+#include "view/view.h"
+
+enum rs_picture_format { RS_PICTURE_SVG, RS_PICTURE_PNG, RS_PICTURE_TEXT };
+
+enum rs_picture_relations { RS_RELATIONS_NONE, RS_RELATIONS_FEW, RS_RELATIONS_ALL }; /* few: as many as stay readable */
+
+struct rs_picture_options {
+    enum rs_picture_format format;
+    const char *title;
+    unsigned width; /* pixels, or columns of text; 0: the default */
+    bool dark;
+    bool fold; /* one row a GPU; else a row a lane */
+    bool colour; /* text: with escapes for a terminal */
+    bool ascii; /* text: no block characters */
+    enum rs_picture_relations relations;
+    bool has_span;
+    int64_t from, to; /* ns from the begin of the view; without: its focus */
+};
+
+/* Draws all processes of the view (which none was made of yet). Names of a trace are text, whatever they hold. */
+enum rs_status rs_picture_draw(struct rs_view *v, const struct rs_picture_options *options, FILE *out, const char *name,
+                               struct rs_err *err);
+
+#endif

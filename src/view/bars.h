@@ -1,0 +1,79 @@
+/* Bars of one process: what is drawn of it, on lanes, in columns.
+ *
+ * Lanes are in the order of their groups (view/view.h). Bars of a lane are sorted by start and do not overlap: what would
+ * goes to a further lane of the same group and row with the next `sub`. Bars are numbered through all processes of a
+ * view; `first` is the number of bar 0 here. Times are ns from the begin of the view. Owned by the struct until
+ * rs_bars_free(); one thread at a time. */
+#ifndef RS_VIEW_BARS_H
+#define RS_VIEW_BARS_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "model/columns.h"
+#include "view/kinds.h"
+
+enum rs_bar_flag {
+    RS_BAR_END_BOUNDED = 1, /* `dur` reaches to the lower bound of the end, `fade` on to the upper one */
+    RS_BAR_LOST = 2, /* not an event: callbacks were lost here */
+    RS_BAR_OPEN = 4, /* had not ended when the recording did: `dur` reaches to there */
+    RS_BAR_MISMATCH = 8, /* its arguments differ from the other ranks' */
+    RS_BAR_HELPED = 16, /* another process did some of its network work (PXN) */
+    RS_BAR_LAST = 32, /* the last to arrive in its operation, by more than the clock error */
+    RS_BAR_NOT_RECORDED = 64, /* not an event: nothing was recorded here */
+    RS_BAR_START_UNKNOWN = 128, /* when it began is not told: it is drawn from its launch, or its call */
+};
+
+#define RS_BAR_NO_ARG INT64_MIN
+#define RS_BAR_NONE UINT32_MAX
+
+#define RS_BAR_COLUMNS(X)                                                                                              \
+    X(int64_t, start)                                                                                                  \
+    X(int64_t, dur) /* >= 0 */                                                                                         \
+    X(int64_t, wait) /* from the start: waited for the last rank; 0: not, or not known */                              \
+    X(int64_t, fade) /* from dur's end to the upper bound of the end; 0: the end is known */                           \
+    X(uint32_t, name) /* text of the view; 0: the kind's label */                                                      \
+    X(uint32_t, op) /* number in view.ops; RS_BAR_NONE: none */                                                        \
+    X(uint32_t, parent) /* number of a bar; RS_BAR_NONE: none */                                                       \
+    X(uint32_t, m1) /* where the states of the kind's marks begin, ns from the start; 0: not */                        \
+    X(uint32_t, m2)                                                                                                    \
+    X(uint32_t, m3)                                                                                                    \
+    X(int64_t, a1) /* arguments, as the kind names them; RS_BAR_NO_ARG: none */                                        \
+    X(int64_t, a2)                                                                                                     \
+    X(int64_t, a3)                                                                                                     \
+    X(int64_t, a4)                                                                                                     \
+    X(int64_t, a5)                                                                                                     \
+    X(int64_t, a6)                                                                                                     \
+    X(uint8_t, kind) /* of view.kinds */                                                                               \
+    X(uint8_t, flags) /* RS_BAR_... */
+
+struct rs_bar_lane {
+    uint32_t group; /* of view.groups */
+    uint8_t row; /* enum rs_row */
+    uint16_t sub;
+    uint32_t label; /* text of the view: "channel 3", "thread 4711 python, calls" */
+    uint32_t from, n; /* its bars: [from, from + n) */
+};
+
+/* From a launch to what it launched. Parents need no edge. */
+struct rs_bar_edge {
+    uint32_t from, to; /* numbers of bars */
+};
+
+struct rs_bars {
+    uint32_t first; /* number of bar 0 */
+    uint32_t n, cap;
+    RS_BAR_COLUMNS(RS_COLUMN)
+    struct rs_bar_lane *lanes;
+    uint32_t nlanes, cap_lanes;
+    struct rs_bar_edge *edges; /* sorted by from, then to */
+    uint32_t nedges, cap_edges;
+};
+
+/* A new bar: zeroed, without operation, parent and arguments. */
+enum rs_status rs_bars_add(struct rs_bars *b, uint32_t *index, struct rs_err *err);
+/* Forgets all bars, lanes and edges, and keeps the memory. */
+void rs_bars_clear(struct rs_bars *b);
+void rs_bars_free(struct rs_bars *b);
+
+#endif

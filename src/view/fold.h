@@ -1,0 +1,33 @@
+/* Folding: the bars of a lane onto the pixels of a row.
+ *
+ * What is wider than a pixel is drawn as it is; of what is narrower, a pixel shows how much of it is covered and by what
+ * most. The page does the same in viewer/src/timeline/fold.ts: tests/data/fold.json, made here, is checked there. Owned
+ * by the caller; any thread, each with its own. */
+#ifndef RS_VIEW_FOLD_H
+#define RS_VIEW_FOLD_H
+
+#include "view/bars.h"
+
+enum rs_shade {
+    RS_SHADE_WAIT = 1, /* waiting for the last rank: paler */
+    RS_SHADE_FADE = 2, /* between the bounds of an end: `cover` falls */
+    RS_SHADE_LOST = 4,
+    RS_SHADE_NOT_RECORDED = 8,
+    RS_SHADE_EDGE = 16, /* a bar begins here */
+};
+
+struct rs_scan {
+    unsigned width;
+    uint8_t *kind; /* 0: nothing; else kind + 1 */
+    float *cover, *most; /* 0..1: covered; covered by the bar that gives the kind */
+    uint8_t *shade; /* enum rs_shade */
+};
+
+enum rs_status rs_scan_make(struct rs_scan *s, unsigned width, struct rs_err *err);
+void rs_scan_clear(struct rs_scan *s);
+void rs_scan_free(struct rs_scan *s);
+
+/* Adds the lane's bars: pixel x covers t0 + x / scale ... (ns). */
+void rs_fold(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale, struct rs_scan *s);
+
+#endif

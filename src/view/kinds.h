@@ -1,0 +1,68 @@
+/* Kinds of rows and of bars: what each is called, which colour it has, what it means, what its marks and arguments are.
+ *
+ * Rows are a fixed list. Kinds of bars are one a NCCL function that the model holds (AllReduce, Send...), and one a type
+ * of event or activity. The timeline in the browser, pictures and text all take them from here. Owned by the view. */
+#ifndef RS_VIEW_KINDS_H
+#define RS_VIEW_KINDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct rs_model;
+
+enum rs_row {
+    RS_ROW_OPERATIONS, /* what each rank did in each operation: from the model */
+    RS_ROW_CALLS, /* GroupApi, CollApi, P2pApi; by thread */
+    RS_ROW_LAUNCHES, /* KernelLaunch; launches as other tools tell them */
+    RS_ROW_CHANNELS, /* KernelCh: a lane a channel, GPU times */
+    RS_ROW_PROXY, /* ProxyOp: a lane a channel and direction */
+    RS_ROW_STEPS, /* ProxyStep, with its states as marks */
+    RS_ROW_NETWORK, /* NetPlugin: queue pairs, sockets */
+    RS_ROW_COPY_ENGINE, /* CeColl, CeSync, CeBatch */
+    RS_ROW_PROXY_THREAD, /* ProxyCtrl: idle, sleep, wake-up, append; a lane a thread */
+    RS_ROW_COMPUTE, /* kernels that are not NCCL's; of the model's activities, as all below */
+    RS_ROW_COMM, /* kernels of NCCL's as a tool saw them, on their stream */
+    RS_ROW_COPIES,
+    RS_ROW_ANNOTATIONS, /* ranges, steps */
+    RS_ROW_HOST, /* host calls: launches, synchronisation, memory */
+    RS_ROWS
+};
+
+struct rs_row_kind {
+    const char *id, *label; /* "channels", "GPU channels" */
+    bool on; /* shown when the page opens */
+    bool summary; /* drawn on the one row of a GPU that is folded */
+};
+extern const struct rs_row_kind rs_row_kinds[RS_ROWS];
+
+enum { RS_BAR_MARKS = 3, RS_BAR_ARGS = 6 };
+
+struct rs_bar_arg {
+    const char *label; /* "peer"; NULL: no more */
+    const char *unit; /* "ns", "time" (ns from the begin of the run), "bytes", "string" (text of the view), "hex";
+                         NULL: a number */
+};
+
+struct rs_bar_kind {
+    const char *id, *label; /* "AllReduce"; "proxy step, send" */
+    uint8_t row; /* enum rs_row */
+    const char *colour; /* a word that palettes know: a function's name, "proxy", "compute", "lost"... */
+    const char *explain; /* what it is, in a sentence (src/explain); NULL: none */
+    const char *marks[RS_BAR_MARKS]; /* states that the marks of a bar begin; NULL: no more */
+    struct rs_bar_arg args[RS_BAR_ARGS];
+};
+
+enum { RS_BAR_KINDS = 200 };
+
+struct rs_kinds {
+    struct rs_bar_kind rows[RS_BAR_KINDS];
+    unsigned n;
+};
+
+enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struct rs_err *err);
+/* The kind of an operation's bar by the model's text of its function; those beyond the first hundred share "other". */
+uint8_t rs_kind_of_func(const struct rs_kinds *k, const struct rs_model *m, uint16_t func);
+
+#endif
