@@ -14,7 +14,7 @@ say = $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 # ---- sources ---------------------------------------------------------------------------------------------------------
 
 BELOW_SRC  := $(wildcard src/base/*.c src/nccl/*.c src/format/*.c)
-READER_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse explain events view bundle picture serve export sim gen cli)))
+READER_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse explain events timeline bundle picture serve export sim gen cli)))
 PLUGIN_SRC := $(filter-out src/plugin/nop.c,$(wildcard src/plugin/*.c))
 ALL_C      := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch])
 

@@ -1,9 +1,9 @@
 #include "bundle/bundle.h"
 
-enum rs_status rs_bundle_write(struct rs_view *v, const struct rs_bundle_texts *texts, int fd, const char *name,
+enum rs_status rs_bundle_write(struct rs_timeline *t, const struct rs_bundle_texts *texts, int fd, const char *name,
                                rs_bundle_progress progress, struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
-    (void)v, (void)texts, (void)fd, (void)name, (void)progress;
+    (void)t, (void)texts, (void)fd, (void)name, (void)progress;
     *sizes = (struct rs_bundle_sizes){0};
     return rs_fail(err, RS_FAILED, "not there yet");
 }

@@ -1,4 +1,4 @@
-/* The view as bytes for the page: the bundle (viewer/FORMAT.md), in a file of its own or inside an HTML page.
+/* The timeline as bytes for the page: the bundle (viewer/FORMAT.md), in a file of its own or inside an HTML page.
  *
  * Written process by process; bars, relations and overviews go through temporary files without a name ($TMPDIR), so
  * that memory does not grow with the run. One thread at a time. */
@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "view/view.h"
+#include "timeline/timeline.h"
 
 /* What the page is told besides, as JSON texts of the commands of that name; the caller's. */
 struct rs_bundle_texts {
@@ -26,7 +26,7 @@ struct rs_bundle_sizes {
 typedef void (*rs_bundle_progress)(size_t done, size_t all);
 
 /* Writes the bundle to a file descriptor that can be sought in and is empty. `progress` may be NULL. */
-enum rs_status rs_bundle_write(struct rs_view *v, const struct rs_bundle_texts *texts, int fd, const char *name,
+enum rs_status rs_bundle_write(struct rs_timeline *t, const struct rs_bundle_texts *texts, int fd, const char *name,
                                rs_bundle_progress progress, struct rs_bundle_sizes *sizes, struct rs_err *err);
 
 /* A page that holds a bundle which lies at `fd`: `page` is the built page of bundle/page.h. */

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "view/view.h"
+#include "timeline/timeline.h"
 
 enum rs_picture_format { RS_PICTURE_SVG, RS_PICTURE_PNG, RS_PICTURE_TEXT };
 
@@ -22,11 +22,11 @@ struct rs_picture_options {
     bool ascii; /* text: no block characters */
     enum rs_picture_relations relations;
     bool has_span;
-    int64_t from, to; /* ns from the begin of the view; without: its focus */
+    int64_t from, to; /* ns from the begin of the timeline; without: its focus */
 };
 
-/* Draws all processes of the view (which none was made of yet). Names of a trace are text, whatever they hold. */
-enum rs_status rs_picture_draw(struct rs_view *v, const struct rs_picture_options *options, FILE *out, const char *name,
-                               struct rs_err *err);
+/* Draws all processes of the timeline (which none was made of yet). Names of a trace are text, whatever they hold. */
+enum rs_status rs_picture_draw(struct rs_timeline *t, const struct rs_picture_options *options, FILE *out,
+                               const char *name, struct rs_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-#include "view/kinds.h"
+#include "timeline/kinds.h"
 
 const struct rs_row_kind rs_row_kinds[RS_ROWS] = {
     [RS_ROW_OPERATIONS] = {"operations", "operations", true, true},

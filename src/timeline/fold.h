@@ -3,10 +3,10 @@
  * What is wider than a pixel is drawn as it is; of what is narrower, a pixel shows how much of it is covered and by what
  * most. The page does the same in viewer/src/timeline/fold.ts: tests/data/fold.json, made here, is checked there. Owned
  * by the caller; any thread, each with its own. */
-#ifndef RS_VIEW_FOLD_H
-#define RS_VIEW_FOLD_H
+#ifndef RS_TIMELINE_FOLD_H
+#define RS_TIMELINE_FOLD_H
 
-#include "view/bars.h"
+#include "timeline/bars.h"
 
 enum rs_shade {
     RS_SHADE_WAIT = 1, /* waiting for the last rank: paler */
@@ -16,18 +16,18 @@ enum rs_shade {
     RS_SHADE_EDGE = 16, /* a bar begins here */
 };
 
-struct rs_scan {
+struct rs_pixels {
     unsigned width;
     uint8_t *kind; /* 0: nothing; else kind + 1 */
     float *cover, *most; /* 0..1: covered; covered by the bar that gives the kind */
     uint8_t *shade; /* enum rs_shade */
 };
 
-enum rs_status rs_scan_make(struct rs_scan *s, unsigned width, struct rs_err *err);
-void rs_scan_clear(struct rs_scan *s);
-void rs_scan_free(struct rs_scan *s);
+enum rs_status rs_pixels_make(struct rs_pixels *s, unsigned width, struct rs_err *err);
+void rs_pixels_clear(struct rs_pixels *s);
+void rs_pixels_free(struct rs_pixels *s);
 
 /* Adds the lane's bars: pixel x covers t0 + x / scale ... (ns). */
-void rs_fold(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale, struct rs_scan *s);
+void rs_fold(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale, struct rs_pixels *s);
 
 #endif

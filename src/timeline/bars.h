@@ -1,17 +1,17 @@
 /* Bars of one process: what is drawn of it, on lanes, in columns.
  *
- * Lanes are in the order of their groups (view/view.h). Bars of a lane are sorted by start and do not overlap: what would
+ * Lanes are in the order of their groups (timeline/timeline.h). Bars of a lane are sorted by start and do not overlap: what would
  * goes to a further lane of the same group and row with the next `sub`. Bars are numbered through all processes of a
- * view; `first` is the number of bar 0 here. Times are ns from the begin of the view. Owned by the struct until
+ * timeline; `first` is the number of bar 0 here. Times are ns from the begin of the timeline. Owned by the struct until
  * rs_bars_free(); one thread at a time. */
-#ifndef RS_VIEW_BARS_H
-#define RS_VIEW_BARS_H
+#ifndef RS_TIMELINE_BARS_H
+#define RS_TIMELINE_BARS_H
 
 #include <stdint.h>
 
 #include "base/err.h"
 #include "model/columns.h"
-#include "view/kinds.h"
+#include "timeline/kinds.h"
 
 enum rs_bar_flag {
     RS_BAR_END_BOUNDED = 1, /* `dur` reaches to the lower bound of the end, `fade` on to the upper one */
@@ -32,8 +32,8 @@ enum rs_bar_flag {
     X(int64_t, dur) /* >= 0 */                                                                                         \
     X(int64_t, wait) /* from the start: waited for the last rank; 0: not, or not known */                              \
     X(int64_t, fade) /* from dur's end to the upper bound of the end; 0: the end is known */                           \
-    X(uint32_t, name) /* text of the view; 0: the kind's label */                                                      \
-    X(uint32_t, op) /* number in view.ops; RS_BAR_NONE: none */                                                        \
+    X(uint32_t, name) /* text of the timeline; 0: the kind's label */                                                  \
+    X(uint32_t, op) /* number in timeline.ops; RS_BAR_NONE: none */                                                    \
     X(uint32_t, parent) /* number of a bar; RS_BAR_NONE: none */                                                       \
     X(uint32_t, m1) /* where the states of the kind's marks begin, ns from the start; 0: not */                        \
     X(uint32_t, m2)                                                                                                    \
@@ -44,14 +44,14 @@ enum rs_bar_flag {
     X(int64_t, a4)                                                                                                     \
     X(int64_t, a5)                                                                                                     \
     X(int64_t, a6)                                                                                                     \
-    X(uint8_t, kind) /* of view.kinds */                                                                               \
+    X(uint8_t, kind) /* of timeline.kinds */                                                                           \
     X(uint8_t, flags) /* RS_BAR_... */
 
 struct rs_bar_lane {
-    uint32_t group; /* of view.groups */
+    uint32_t group; /* of timeline.groups */
     uint8_t row; /* enum rs_row */
     uint16_t sub;
-    uint32_t label; /* text of the view: "channel 3", "thread 4711 python, calls" */
+    uint32_t label; /* text of the timeline: "channel 3", "thread 4711 python, calls" */
     uint32_t from, n; /* its bars: [from, from + n) */
 };
 

@@ -1,4 +1,4 @@
-#include "view/bars.h"
+#include "timeline/bars.h"
 
 enum rs_status rs_bars_add(struct rs_bars *b, uint32_t *index, struct rs_err *err)
 {

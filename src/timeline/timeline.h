@@ -1,19 +1,19 @@
 /* What is drawn of a run: rows in groups, flags, and the bars of each process, in the terms of the timeline.
  *
  * The one source of the page in the browser, of pictures and of text: they all draw what is here. Bars are made process by
- * process (rs_view_process()), so that memory does not grow with the run. Rows go host > process > rank > communicator;
+ * process (rs_timeline_process()), so that memory does not grow with the run. Rows go host > process > rank > communicator;
  * lanes of a process as such (proxy thread, host threads) hang on its group, streams of a GPU on the rank's, all else on
  * the communicator's.
  *
  * Owns everything but model and inputs, which must live on. One thread at a time. */
-#ifndef RS_VIEW_VIEW_H
-#define RS_VIEW_VIEW_H
+#ifndef RS_TIMELINE_TIMELINE_H
+#define RS_TIMELINE_TIMELINE_H
 
 #include "base/texts.h"
 #include "model/filter.h"
+#include "timeline/bars.h"
+#include "timeline/kinds.h"
 #include "trace/inputs.h"
-#include "view/bars.h"
-#include "view/kinds.h"
 
 enum rs_group_level { RS_GROUP_HOST, RS_GROUP_PROCESS, RS_GROUP_RANK, RS_GROUP_COMM };
 
@@ -27,21 +27,21 @@ struct rs_group {
 };
 
 /* A moment worth a flag: a communicator is created or destroyed. */
-struct rs_view_flag {
+struct rs_timeline_flag {
     int64_t at; /* ns from the begin */
     uint32_t group, label;
     bool destroyed; /* else created */
 };
 
-struct rs_view_options {
+struct rs_timeline_options {
     const struct rs_filter *filter; /* resolved; NULL: everything */
     uint64_t rows; /* bit 1 << enum rs_row: what is wanted */
 };
 
-struct rs_view {
+struct rs_timeline {
     struct rs_model *model;
     struct rs_inputs *inputs;
-    struct rs_view_options options;
+    struct rs_timeline_options options;
     int64_t begin; /* ns on the common axis: t = 0 of everything here */
     int64_t span; /* every bar lies in 0 .. span */
     int64_t focus_from, focus_to; /* the operations, without start-up; the whole where there are none */
@@ -54,17 +54,17 @@ struct rs_view {
     uint32_t *ops; /* of the model: those that pass the filter and are not laid over another, by begin */
     uint32_t nops;
     uint32_t *op_number; /* by op of the model: place in ops; RS_NONE: left out */
-    uint32_t *bar_of_part; /* by part of the model: set by rs_view_process(); RS_NONE: not drawn */
-    struct rs_view_flag *flags; /* by time */
+    uint32_t *bar_of_part; /* by part of the model: set by rs_timeline_process(); RS_NONE: not drawn */
+    struct rs_timeline_flag *flags; /* by time */
     uint32_t nflags;
 };
 
-enum rs_status rs_view_make(struct rs_view *v, struct rs_model *m, struct rs_inputs *in,
-                            const struct rs_view_options *options, struct rs_err *err);
-/* The bars of the i-th process of v->procs; `bars` is cleared first, and its `first` is `first_bar`. To be called for each
+enum rs_status rs_timeline_make(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
+                                const struct rs_timeline_options *options, struct rs_err *err);
+/* The bars of the i-th process of t->procs; `bars` is cleared first, and its `first` is `first_bar`. To be called for each
  * process in order, each time with the number of bars so far. */
-enum rs_status rs_view_process(struct rs_view *v, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
-                               struct rs_err *err);
-void rs_view_free(struct rs_view *v);
+enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
+                                   struct rs_err *err);
+void rs_timeline_free(struct rs_timeline *t);
 
 #endif

@@ -1,9 +1,9 @@
 /* Kinds of rows and of bars: what each is called, which colour it has, what it means, what its marks and arguments are.
  *
  * Rows are a fixed list. Kinds of bars are one a NCCL function that the model holds (AllReduce, Send...), and one a type
- * of event or activity. The timeline in the browser, pictures and text all take them from here. Owned by the view. */
-#ifndef RS_VIEW_KINDS_H
-#define RS_VIEW_KINDS_H
+ * of event or activity. The timeline in the browser, pictures and text all take them from here. Owned by the timeline. */
+#ifndef RS_TIMELINE_KINDS_H
+#define RS_TIMELINE_KINDS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,7 +41,7 @@ enum { RS_BAR_MARKS = 3, RS_BAR_ARGS = 6 };
 
 struct rs_bar_arg {
     const char *label; /* "peer"; NULL: no more */
-    const char *unit; /* "ns", "time" (ns from the begin of the run), "bytes", "string" (text of the view), "hex";
+    const char *unit; /* "ns", "time" (ns from the begin of the run), "bytes", "string" (text of the timeline), "hex";
                          NULL: a number */
 };
 
