@@ -22,7 +22,8 @@ READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-DRIVERS    := $(BUILD)/tests/drive $(BUILD)/tests/verify
+DRIVERS    := $(BUILD)/tests/drive $(BUILD)/tests/verify $(BUILD)/tests/events
+FUZZED_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain)))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 MAN_PAGES  := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,$(wildcard docs/man/*.scd)))
@@ -37,33 +38,36 @@ TEST_LIBS := $(BUILD)/libplugin.a $(BUILD)/libringscope.a
 
 # What the compiler and the libraries can do is found out by tools/config.sh. Its result also holds the knobs, and all
 # objects depend on it: another compiler or a newly installed library rebuilds them.
-ifneq ($(filter-out clean help deps format check demo asan tsan fuzz uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps format check demo dist asan tsan fuzz uninstall,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
 # Sanitizers make gcc see dangers that are not there: no -Werror with them.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB) $(if $(SQLITE),,-DRS_NO_SQLITE)
-COMPILE   = $(CC) -std=c11 $(if $(DEBUG),-O0 -g3,-O2 -g) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB) $(if $(SQLITE),,-DRS_NO_SQLITE) \
+	$(if $(CIVETWEB),,-DRS_NO_CIVETWEB)
+# Sanitized code is compiled in half the time this way, and runs as fast; -g1 is enough for their stacks.
+OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
+COMPILE   = $(CC) -std=c11 $(OPTIMISE) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 PLUGIN_CFLAGS  := -fPIC -fvisibility=hidden $(TLS_DIALECT)
 PLUGIN_LDFLAGS := -shared -static-libgcc -Wl,-z,nodelete -Wl,-z,now -Wl,--version-script=src/plugin/exports.map \
 	-Wl,--exclude-libs,ALL $(if $(SAN),,-Wl,-z,defs)
 # The simulator stands in for libcudart towards the plugin: those symbols must be found in the executable.
 EXPORTED := $(patsubst %,-Xlinker --dynamic-list=%,$(wildcard src/sim/fakecuda.syms))
-LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) -lpthread -ldl -lm
+LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) $(CIVETWEB) -lpthread -ldl -lm
 
 # ---- what a user wants -----------------------------------------------------------------------------------------------
 
 all: $(RINGSCOPE) $(PLUGIN) $(NOP) $(STATIC) ## build the tool, the plugin (shared and static) and the empty plugin
 
 demo: ## install what is missing (Debian), build, record a simulated job of 8 ranks and look at it
-	@tools/deps.sh
+	@tools/deps.sh demo
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) tools/demo.sh
 
 check: ## install what is missing (Debian), build with gcc and clang, run all tests
-	@tools/deps.sh
+	@tools/deps.sh check
 	@MAKE='$(MAKE)' BUILD=$(BUILD) tests/check.sh
 
 unit: $(UNIT_TESTS) all ## build and run the unit tests
@@ -74,6 +78,9 @@ system: all $(DRIVERS) ## run the system tests
 
 bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
 	$(Q)BUILD=$(abspath $(BUILD)) RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) bench/run.sh
+
+page: all ## types, unit tests and browser tests of the page of the timeline
+	$(Q)RINGSCOPE=$(abspath $(RINGSCOPE)) tests/page.sh
 
 asan: ## unit tests and fit system tests under AddressSanitizer and UBSan
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined sanitized
@@ -95,13 +102,16 @@ uninstall: ## remove what install put there
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/ringscope $(addprefix lib/,$(notdir $(PLUGIN) $(NOP) $(STATIC))) \
 		share/bash-completion/completions/ringscope $(foreach s,1 7,$(patsubst docs/man/%.scd,share/man/man$s/%,$(wildcard docs/man/*.$s.scd))))
 
+dist: ## a tarball of the tracked files with the built page, in BUILD: it builds without Node
+	$(Q)tools/dist.sh $(BUILD) ringscope-$(VERSION)
+
 deps: ## install what is missing of tools/packages.txt (Debian; root or sudo)
-	@tools/deps.sh
+	@tools/deps.sh check
 
 format: ## lay out all sources with clang-format
 	clang-format -i $(ALL_C)
 
-clean: ## remove everything that was built
+clean: ## remove what was built in BUILD (not viewer/dist, which may have come with the sources, nor node_modules)
 	rm -rf $(BUILD)
 
 help: ## this list
@@ -124,6 +134,14 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
 
+# The page of the timeline: the script decides whether it is to be made, and touches the file only if it changed.
+$(BUILD)/page.html: FORCE
+	@mkdir -p $(@D)
+	@WERROR='$(WERROR)' tools/page.sh $@
+
+$(BUILD)/obj/src/bundle/page.o: $(BUILD)/page.html
+$(BUILD)/obj/src/bundle/page.o: DEFINES += -DRS_PAGE_FILE='"$(BUILD)/page.html"'
+
 # A TLS descriptor call may cost vector registers in glibc before 2.40: the callbacks use none.
 ifneq ($(TLS_DIALECT),)
 $(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o): PLUGIN_CFLAGS += -mgeneral-regs-only
@@ -137,8 +155,6 @@ $(BUILD)/plugin/%.o: %.c $(BUILD)/config.mk
 $(RINGSCOPE): $(READER_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(EXPORTED) $(LDFLAGS) $(READER_OBJ) $(LIBS) -o $@
-
-# A new command becomes part of the table in main.c.
 
 # The plugin takes from the folders below it only the modules that it calls: they come as an archive.
 $(PLUGIN): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a src/plugin/exports.map
@@ -158,8 +174,9 @@ $(STATIC): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a
 
 $(BUILD)/plugin/below.a: $(BELOW_PIC)
 $(BUILD)/libplugin.a: $(PLUGIN_OBJ)
+$(BUILD)/libfuzzed.a: $(FUZZED_SRC:%.c=$(BUILD)/obj/%.o)
 $(BUILD)/libringscope.a: $(filter-out %/cli/main.o,$(READER_OBJ))
-$(BUILD)/plugin/below.a $(BUILD)/libplugin.a $(BUILD)/libringscope.a:
+$(BUILD)/plugin/below.a $(BUILD)/libplugin.a $(BUILD)/libfuzzed.a $(BUILD)/libringscope.a:
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && $(AR) qcs $@ $^
 
@@ -169,8 +186,8 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(TEST_LIBS)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) -lcmocka $(LIBS) -o $@
 
 # What drives the plugin from outside, and what checks its recordings.
-$(BUILD)/tests/drive: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/verify.c,$(wildcard tests/drive/*.c)))
-$(BUILD)/tests/verify: $(BUILD)/obj/tests/drive/verify.o $(BUILD)/libringscope.a
+$(BUILD)/tests/drive: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/verify.c %/events.c,$(wildcard tests/drive/*.c)))
+$(BUILD)/tests/verify $(BUILD)/tests/events: $(BUILD)/tests/%: $(BUILD)/obj/tests/drive/%.o $(BUILD)/libringscope.a
 $(DRIVERS):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -181,9 +198,10 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) $(LIBS) -o $@
 
-$(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(TEST_LIBS)
+# Of the reader what lies below the commands: the rest would only be compiled.
+$(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $< $(TEST_LIBS) $(LIBS) -o $@
+	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
@@ -206,6 +224,6 @@ fuzzed: $(FUZZERS)
 FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check unit system bench asan tsan fuzz install uninstall deps format clean help sanitized fuzzed FORCE
+.PHONY: all demo check unit system bench page asan tsan fuzz dist install uninstall deps format clean help sanitized fuzzed FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

@@ -8,8 +8,8 @@
 # RINGSCOPE, PLUGIN, NOP, STATIC, BUILD, CC, SAN. It may state its own limit in its first lines, in seconds
 # (`# timeout: 300`); the usual one is 120. Under sanitizers limits are three times as long. Fuzzers (fuzz_*) run for
 # FUZZ_SECONDS, beginning with the files of tests/data. JOBS tests run at a
-# time (1), those that say `# alone` in their first lines one by one, behind the others. Totals are added to the file
-# TOTALS, if that is set.
+# time (1), those that say `# long` in their first lines first, so that none is waited for at the end, and those that
+# say `# alone` one by one, behind the others. Totals are added to the file TOTALS, if that is set.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -70,13 +70,17 @@ one() {
 
 results=$(mktemp) || exit 1
 trap 'rm -f "$results"' EXIT
-alone() { # TEST
-    case $1 in *.sh) head -n 10 "$1" | grep -q '^# alone' ;; *) false ;; esac
+says() { # TEST WORD
+    case $1 in *.sh) head -n 10 "$1" | grep -q "^# $2" ;; *) false ;; esac
 }
-for test in "$@"; do
-    if alone "$test"; then continue; fi
-    while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do wait -n; done
-    one "$test" &
+alone() { says "$1" alone; }
+for turn in long others; do
+    for test in "$@"; do
+        if alone "$test"; then continue; fi
+        if says "$test" long; then [ $turn = long ] || continue; else [ $turn = others ] || continue; fi
+        while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do wait -n; done
+        one "$test" &
+    done
 done
 wait
 for test in "$@"; do

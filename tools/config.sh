@@ -44,6 +44,10 @@ echo 'int main(void) { return zlibVersion()[0] == 0; }' >"$work/zlib.c"
 echo 'int main(void) { return sqlite3_libversion_number() == 0; }' >"$work/sqlite.c"
 ! try -include sqlite3.h "$work/sqlite.c" -lsqlite3 || echo "SQLITE := -lsqlite3"
 
+# civetweb is the web server of `ringscope serve`.
+echo 'int main(void) { return mg_version()[0] == 0; }' >"$work/civetweb.c"
+! try -include civetweb.h "$work/civetweb.c" -lcivetweb || echo "CIVETWEB := -lcivetweb"
+
 # TLS descriptors: a thread's variable in a dlopened library without a call into the loader. Other targets than
 # x86-64 have them by default or not at all.
 case $($CC -dumpmachine) in

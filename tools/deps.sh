@@ -1,57 +1,83 @@
 #!/bin/sh
-# Installs what tools/packages.txt names and this machine lacks. Silent and quick when nothing is missing.
+# Installs what this machine lacks: packages of tools/packages.txt, Node for the page of the timeline, and what that is
+# made with. Silent and quick when nothing is missing.
+#
+#   tools/deps.sh demo|check
+#
 # Without apt-get or the right to use it: says what is missing, and leaves it to the build whether that matters.
 set -eu
 cd "$(dirname "$0")/.."
+for_what=${1:-check}
 
-wanted=$(sed -e 's/#.*//' tools/packages.txt)
+wanted=$(sed -e 's/#.*//' tools/packages.txt | awk -v all="$for_what" 'NF && ($2 == "" || $2 == all) { print $1 }')
 
-if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
-    # Some other distribution: look for the programs and headers themselves.
+# Some other distribution: look for the programs and headers themselves.
+without_apt() {
     missing=
-    for tool in gcc ld objcopy clang clang-format shellcheck scdoc; do
+    tools="gcc ld objcopy"
+    headers="zstd.h xxhash.h"
+    if [ "$for_what" = check ]; then
+        tools="$tools clang clang-format shellcheck scdoc jq curl chromium"
+        headers="$headers cmocka.h"
+    fi
+    for tool in $tools; do
         command -v "$tool" >/dev/null || missing="$missing $tool"
     done
-    for header in zstd.h xxhash.h cmocka.h; do
+    for header in $headers; do
         echo "#include <$header>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 || missing="$missing $header"
     done
     [ -z "$missing" ] || echo "deps: no apt-get here; not found:$missing" >&2
-    exit 0
-fi
+}
 
-# shellcheck disable=SC2086 # a list of words
-installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $wanted 2>/dev/null | sed -n 's/ installed$//p') || true
-missing=
-for package in $wanted; do
-    case "
+# install PACKAGE...: those that are missing. Fails when they could not be had.
+install() {
+    installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p') || true
+    missing=
+    for package; do
+        case "
 $installed
 " in
-    *"
+        *"
 $package
 "*) ;;
-    *) missing="$missing $package" ;;
-    esac
-done
-[ -n "$missing" ] || exit 0
+        *) missing="$missing $package" ;;
+        esac
+    done
+    [ -n "$missing" ] || return 0
 
-as_root=
-if [ "$(id -u)" != 0 ]; then
-    if ! command -v sudo >/dev/null; then
-        echo "deps: missing, and neither root nor sudo to install with:$missing" >&2
-        exit 0
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            echo "deps: missing, and neither root nor sudo to install with:$missing" >&2
+            return 0
+        fi
+        as_root="sudo -n"
     fi
-    as_root="sudo -n"
-fi
 
-echo "deps: installing$missing"
-log=$(mktemp)
-trap 'rm -f "$log"' EXIT
-install="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing"
-# The package lists may be there and fresh enough; fetch them only when the first try shows that they are not.
-if ! $install </dev/null >"$log" 2>&1; then
-    if ! { $as_root apt-get -q update && $install; } </dev/null >"$log" 2>&1; then
-        cat "$log" >&2
-        echo "deps: could not install$missing" >&2
-        exit 1
+    echo "deps: installing$missing"
+    log=$(mktemp)
+    get="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing"
+    # The package lists may be there and fresh enough; fetch them only when the first try shows that they are not.
+    if ! $get </dev/null >"$log" 2>&1; then
+        if ! { $as_root apt-get -q update && $get; } </dev/null >"$log" 2>&1; then
+            cat "$log" >&2
+            rm -f "$log"
+            echo "deps: could not install$missing" >&2
+            return 1
+        fi
+    fi
+    rm -f "$log"
+}
+
+if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    without_apt
+else
+    # shellcheck disable=SC2086 # a list of words
+    install $wanted
+
+    # The page is made with Node, unless it came with the sources. Without it all but the page is built.
+    if [ "$for_what" = check ] || ! tools/page.sh --current; then
+        tools/page.sh --node || install nodejs npm || [ "$for_what" != check ]
     fi
 fi
+if [ "$for_what" = check ]; then tools/page.sh --modules || echo "deps: npm ci failed in viewer/" >&2; fi

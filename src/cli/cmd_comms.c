@@ -30,28 +30,6 @@ struct comms {
 
 /* ---- collecting ---- */
 
-/* Earliest creation; latest destruction, once all recorded ranks have destroyed it. */
-static void find_life(struct comms *c, uint32_t comm)
-{
-    const struct rs_model *m = c->m;
-    struct rs_life life = {RS_TIME_NONE, RS_TIME_NONE, 0, 0};
-    bool alive = false;
-    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
-        const struct rs_member *x = &m->members[i];
-        if (x->created != RS_TIME_NONE && (life.created == RS_TIME_NONE || x->created < life.created)) {
-            life.created = x->created;
-            life.created_from = x->created_from;
-        }
-        if (x->destroyed > life.destroyed) {
-            life.destroyed = x->destroyed;
-            life.destroyed_from = x->destroyed_from;
-        }
-        alive |= x->destroyed == RS_TIME_NONE;
-    }
-    if (alive) life.destroyed = RS_TIME_NONE;
-    c->lives[comm] = life;
-}
-
 static bool passes(const struct comms *c, const struct rs_filter *f, uint32_t comm)
 {
     const struct rs_model *m = c->m;
@@ -125,7 +103,7 @@ static bool collect(struct comms *c, struct rs_model *m, const struct rs_filter 
                         .rows = calloc(n, sizeof *c->rows)};
     if (!c->shown || !c->lives || !c->rows) return false;
     for (uint32_t i = 0; i < m->ncomms; i++) {
-        find_life(c, i);
+        c->lives[i] = rs_comms_life(m, i);
         c->shown[i] = m->comms[i].over == RS_NONE && passes(c, f, i);
         c->n += c->shown[i];
     }

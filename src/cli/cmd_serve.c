@@ -1,23 +1,183 @@
-/* ringscope serve */
-#include <stddef.h>
+/* ringscope serve: the timeline of a run of any size, in a browser, from a web server on this machine alone. */
+#include <fcntl.h>
+#include <pwd.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
+#include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/units.h"
+#include "cli/view_bundle.h"
+#include "serve/serve.h"
+
+extern char **environ;
+
+struct serve {
+    const struct rs_command *self;
+    struct rs_view_options view;
+    int64_t port;
+    bool open;
+    int bundle; /* a file without a name */
+    struct rs_bundle_sizes sizes;
+};
+
+/* ---- what is said ---- */
+
+/* The line that makes the address work on the machine in front of the user. */
+static void print_tunnel(unsigned port)
+{
+    char host[256] = "HOST", option[16] = "";
+    const char *connection = getenv("SSH_CONNECTION"); /* client, its port, server, its port */
+    const struct passwd *user = getpwuid(getuid());
+    gethostname(host, sizeof host - 1);
+    host[sizeof host - 1] = 0;
+    unsigned ssh = 22;
+    if (connection && sscanf(connection, "%*s %*s %*s %u", &ssh) == 1 && ssh != 22)
+        snprintf(option, sizeof option, "-p %u ", ssh & 0xffff);
+    fprintf(stderr, "%s\n  ssh -N -L %u:127.0.0.1:%u %s%s@%s\n",
+            connection ? "You are on another machine; first run this on yours:"
+                       : "From another machine, run this there first:",
+            port, port, option, user ? user->pw_name : "USER", host);
+}
+
+/* The address alone goes to stdout, for scripts. */
+static bool print_address(const struct serve *s, const char *address, unsigned port)
+{
+    bool far = getenv("SSH_CONNECTION") != NULL;
+    fprintf(stderr, "%s bars, %s operations, %s\n", rs_text_count(s->sizes.bars).s,
+            rs_text_count(s->sizes.operations).s, rs_text_bytes(s->sizes.bytes).s);
+    if (far) print_tunnel(port);
+    fprintf(stderr, "%s open this address in a browser; Ctrl-C here ends it:\n", far ? "Then" : "Now");
+    printf("%s\n", address);
+    if (fflush(stdout) != 0) return false;
+    if (!far) print_tunnel(port);
+    return true;
+}
+
+static void open_browser(const struct serve *s, char *address)
+{
+    char program[] = "xdg-open", *const argv[] = {program, address, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawn_file_actions_init(&files);
+    for (int fd = 0; fd < 3; fd++) posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setsigmask(&how, &none);
+    posix_spawnattr_setsigdefault(&how, &usual);
+    pid_t child;
+    int bad = posix_spawnp(&child, argv[0], &files, &how, argv, environ);
+    if (bad) rs_warn(s->self->name, "%s: %s", argv[0], strerror(bad));
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+}
+
+/* ---- the work ---- */
+
+/* Those that end it, but not what our caller wants ignored (nohup). */
+static sigset_t signals_to_take(void)
+{
+    static const int all[] = {SIGINT, SIGTERM, SIGHUP};
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        struct sigaction now;
+        if (sigaction(all[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN) sigaddset(&set, all[i]);
+    }
+    return set;
+}
+
+static int serve(struct serve *s, const char *page, size_t page_bytes)
+{
+    struct rs_serve_options options = {page, page_bytes, s->bundle, s->sizes.bytes, (unsigned)s->port};
+    struct rs_server *server;
+    struct rs_err err;
+    /* Blocked before the server's threads begin, so that they are blocked there, too, and wait for us alone. */
+    sigset_t set = signals_to_take(), before;
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    int status = RS_EXIT_FINE;
+    if (rs_serve_start(&server, &options, &err) != RS_OK) {
+        status = rs_print_err(s->self->name, &err);
+    } else {
+        char address[128];
+        snprintf(address, sizeof address, "http://127.0.0.1:%u/?t=%s", rs_serve_port(server), rs_serve_token(server));
+        if (print_address(s, address, rs_serve_port(server))) {
+            if (s->open) open_browser(s, address);
+            int sig;
+            sigwait(&set, &sig);
+        } else {
+            status = RS_EXIT_FAILURE; /* rs_output_end() says why */
+        }
+        rs_serve_stop(server);
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
+}
+
+/* The bundle is made before the server starts: a browser that asks finds all of it. */
+static int make_bundle(struct serve *s, char *const *paths, size_t n)
+{
+    struct rs_inputs in = {0};
+    int bad = rs_reading_open(s->self, &in, paths, n, s->view.run);
+    if (bad) return bad;
+    bad = rs_view_bundle(s->self, &in, &s->view, s->bundle, &s->sizes);
+    if (!bad) rs_reading_complaints(s->self, &in);
+    rs_inputs_close(&in);
+    return bad;
+}
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
+    struct serve s = {.self = self};
+    rs_view_options_make(&s.view);
     const struct rs_opt opts[] = {
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+        {RS_OPT_INT, 'p', "port", &s.port, "N", "the port on 127.0.0.1 (default: one that is free)"},
+        {RS_OPT_FLAG, 0, "open", &s.open, NULL, "open the address in the browser of this machine (xdg-open)"},
+        RS_VIEW_OPTS(s.view),
+        {.kind = RS_OPT_END},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    return done >= 0 ? done : RS_EXIT_FAILURE;
+    if (done < 0) done = rs_view_options_check(self, &s.view);
+    if (done >= 0) return done;
+    if (s.port < 0 || s.port > 65535) return rs_opt_usage(self, "--port: 0 to 65535");
+
+    size_t page_bytes;
+    const char *page = rs_page(&page_bytes);
+    struct rs_err err;
+    if (page == NULL) {
+        rs_fail(&err, RS_NOT_FOUND,
+                "this ringscope was built without the page of the timeline, which takes Node 18 or later to make");
+        return rs_print_err(self->name, &err);
+    }
+    if (rs_serve_check((unsigned)s.port, &err) != RS_OK) return rs_print_err(self->name, &err);
+    s.bundle = rs_view_temporary(self);
+    if (s.bundle < 0) return RS_EXIT_FAILURE;
+    int status = make_bundle(&s, argv + 1, (size_t)n);
+    if (!status) status = serve(&s, page, page_bytes);
+    close(s.bundle);
+    return status;
 }
 
 const struct rs_command rs_cmd_serve = {
     .name = "serve",
-    .summary = "the timeline",
+    .summary = "the timeline of a run of any size in a browser, from a web server on this machine",
     .usage = "[options] IN...",
-    .text = "",
-    .examples = "ringscope serve rec",
+    .text =
+        "Shows what `ringscope view` puts into a file, for runs that are too large for one: the page asks for what it\n"
+        "shows, piece by piece. The server answers this machine alone, and only who knows the token in the address.\n"
+        "The address goes to stdout, everything else to stderr. Ctrl-C ends it; nothing is left behind.",
+    .examples = "ringscope serve rec                    # prints the address, and the ssh line for another machine\n"
+                "ringscope serve --port 8080 --open rec # in the browser of this machine\n"
+                "ringscope serve --rank 0-7 --level all rec",
     .run = run,
 };

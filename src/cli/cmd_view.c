@@ -1,23 +1,256 @@
-/* ringscope view */
-#include <stddef.h>
+/* ringscope view: the timeline as one HTML file, as a picture, or in the terminal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "base/file.h"
+#include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/units.h"
+#include "cli/view_bundle.h"
+#include "picture/picture.h"
+
+enum { MOST_HTML = 256 << 20, WIDEST = 20000 };
+
+enum kind { KIND_HTML, KIND_SVG, KIND_PNG, KIND_TEXT };
+
+struct options {
+    struct rs_view_options view;
+    enum kind kind;
+    const char *out, *relations;
+    bool text, force, dark, light, open_rows, ascii, all_gpus;
+    int64_t width, most;
+};
+
+/* ---- a page ---- */
+
+static enum rs_status write_page(const struct options *o, int bundle, const struct rs_bundle_sizes *sizes,
+                                 struct rs_err *err)
+{
+    size_t page_bytes;
+    const char *page = rs_page(&page_bytes);
+    struct rs_out out;
+    RS_TRY(rs_out_open(&out, o->out, o->force, err));
+    const char *name = strcmp(o->out, "-") ? o->out : "standard output";
+    enum rs_status status = rs_bundle_html(page, page_bytes, bundle, sizes, out.file, name, err);
+    if (status == RS_OK) return rs_out_commit(&out, err);
+    rs_out_abort(&out);
+    return status;
+}
+
+/* On a terminal one line says what there is now; scripts need none. */
+static void say_done(const struct options *o, const struct rs_bundle_sizes *sizes)
+{
+    if (!isatty(STDERR_FILENO) || !strcmp(o->out, "-")) return;
+    size_t page_bytes;
+    rs_page(&page_bytes);
+    fprintf(stderr, "%s: %s bars, %s operations, %s; open it in a browser\n", o->out, rs_text_count(sizes->bars).s,
+            rs_text_count(sizes->operations).s, rs_text_bytes(rs_bundle_html_bytes(page_bytes, sizes)).s);
+}
+
+static int make_page(const struct rs_command *self, struct options *o, struct rs_inputs *in)
+{
+    struct rs_bundle_sizes sizes;
+    struct rs_err err;
+    size_t page_bytes;
+    rs_page(&page_bytes);
+    o->view.most = (uint64_t)o->most;
+    int bundle = rs_view_temporary(self);
+    if (bundle < 0) return RS_EXIT_FAILURE;
+    int status = rs_view_bundle(self, in, &o->view, bundle, &sizes);
+    uint64_t bytes = status ? 0 : rs_bundle_html_bytes(page_bytes, &sizes);
+    if (bytes > (uint64_t)o->most)
+        status = rs_view_too_large(self, bytes, false);
+    else if (!status && write_page(o, bundle, &sizes, &err) != RS_OK)
+        status = rs_print_err(self->name, &err);
+    else if (!status)
+        say_done(o, &sizes);
+    close(bundle);
+    return status;
+}
+
+/* ---- a picture ---- */
+
+static unsigned terminal_width(void)
+{
+    struct winsize size;
+    const char *columns = getenv("COLUMNS");
+    int64_t n;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+    if (columns && rs_opt_int(columns, &n) && n > 0 && n <= WIDEST) return (unsigned)n;
+    return 0;
+}
+
+/* A locale that cannot show block characters, by the names that programs go by. */
+static bool is_ascii_locale(void)
+{
+    const char *names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *v = getenv(names[i]);
+        if (v && *v) return !strcasestr(v, "utf");
+    }
+    return false;
+}
+
+static enum rs_status draw(const struct options *o, struct rs_drawing *v, struct rs_err *err)
+{
+    static const enum rs_picture_format formats[] = {
+        [KIND_SVG] = RS_PICTURE_SVG, [KIND_PNG] = RS_PICTURE_PNG, [KIND_TEXT] = RS_PICTURE_TEXT};
+    const struct rs_filter *f = &o->view.filters.filter;
+    const char *no_colour = getenv("NO_COLOR");
+    bool to_terminal = o->kind == KIND_TEXT && !strcmp(o->out, "-") && isatty(STDOUT_FILENO);
+    struct rs_picture_options p = {
+        .format = formats[o->kind],
+        .title = v->title,
+        .width = o->width      ? (unsigned)o->width
+                 : to_terminal ? terminal_width()
+                               : 0,
+        .dark = o->dark,
+        .fold = !o->open_rows,
+        .colour = to_terminal && !(no_colour && *no_colour),
+        .ascii = o->ascii || (o->kind == KIND_TEXT && is_ascii_locale()),
+        .all = o->all_gpus,
+        .relations = !o->relations                   ? RS_RELATIONS_FEW
+                     : !strcmp(o->relations, "none") ? RS_RELATIONS_NONE
+                     : !strcmp(o->relations, "all")  ? RS_RELATIONS_ALL
+                                                     : RS_RELATIONS_FEW,
+        .has_span = f->has_from || f->has_to,
+        .from = f->has_from ? rs_time_minus(f->from, v->timeline.begin) : v->timeline.focus_from,
+        .to = f->has_to ? rs_time_minus(f->to, v->timeline.begin) : v->timeline.focus_to,
+    };
+    struct rs_out out;
+    RS_TRY(rs_out_open(&out, o->out, o->force, err));
+    const char *name = strcmp(o->out, "-") ? o->out : "standard output";
+    enum rs_status status = rs_picture_draw(&v->timeline, &p, out.file, name, err);
+    if (status == RS_OK) return rs_out_commit(&out, err);
+    rs_out_abort(&out);
+    return status;
+}
+
+static int make_picture(const struct rs_command *self, struct options *o, struct rs_inputs *in)
+{
+    struct rs_drawing v;
+    struct rs_err err;
+    int bad = rs_drawing_make(self, &v, in, &o->view);
+    if (bad) return bad;
+    uint32_t said = v.model.nnotes;
+    int status = draw(o, &v, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+    for (uint32_t i = said; i < v.model.nnotes && !status; i++) rs_warn(self->name, "%s", v.model.notes[i].text);
+    rs_drawing_free(&v);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcasecmp(text + n - m, end);
+}
+
+/* What is to be made, by the options and the name of the output. -1: go on; else the exit status. */
+static int choose_kind(const struct rs_command *self, struct options *o)
+{
+    if (!o->out && !o->text)
+        return rs_opt_usage(self, "where to? -o out.html for a page, -o out.svg or out.png for a picture, --text for "
+                                  "the terminal; `ringscope serve` shows it without a file");
+    bool html = o->out && (ends_with(o->out, ".html") || ends_with(o->out, ".htm"));
+    bool picture = o->out && (ends_with(o->out, ".svg") || ends_with(o->out, ".png"));
+    if (o->text && (html || picture))
+        return rs_opt_usage(self, "--text writes text: give another name than '%s', or none for the terminal", o->out);
+    if (o->text)
+        o->kind = KIND_TEXT;
+    else if (html || !strcmp(o->out, "-"))
+        o->kind = KIND_HTML;
+    else if (picture)
+        o->kind = ends_with(o->out, ".svg") ? KIND_SVG : KIND_PNG;
+    else if (ends_with(o->out, ".txt"))
+        o->kind = KIND_TEXT;
+    else
+        return rs_opt_usage(self, "what should '%s' be? The name says it: .html, .svg, .png or .txt", o->out);
+    if (!o->out) o->out = "-";
+    return -1;
+}
+
+static int check(const struct rs_command *self, struct options *o)
+{
+    int done = choose_kind(self, o);
+    if (done >= 0) return done;
+    if (o->dark && o->light) return rs_opt_usage(self, "--dark or --light, not both");
+    if (o->width < 0 || o->width > WIDEST) return rs_opt_usage(self, "--width takes 1 to %d", WIDEST);
+    if (o->most <= 0) return rs_opt_usage(self, "--most takes a number of bytes");
+    if (o->relations && strcmp(o->relations, "none") && strcmp(o->relations, "few") && strcmp(o->relations, "all"))
+        return rs_opt_usage(self, "--relations takes none, few or all, not '%s'", o->relations);
+    return rs_view_options_check(self, &o->view);
+}
+
+/* What can be known before minutes of work: that there is no page, or that the output is there already. -1: go on. */
+static int check_output(const struct rs_command *self, const struct options *o)
+{
+    size_t bytes;
+    if (o->kind == KIND_HTML && !rs_page(&bytes)) {
+        rs_warn(self->name,
+                "this ringscope was built without the page of the timeline, which takes Node 18 or later to "
+                "make; pictures (-o x.svg, x.png) and --text need no page");
+        return RS_EXIT_FAILURE;
+    }
+    struct rs_out out;
+    struct rs_err err;
+    if (!strcmp(o->out, "-")) return -1;
+    if (rs_out_open(&out, o->out, o->force, &err) != RS_OK) return rs_print_err(self->name, &err);
+    rs_out_abort(&out);
+    return -1;
+}
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
+    struct options o = {.most = MOST_HTML};
+    rs_view_options_make(&o.view);
     const struct rs_opt opts[] = {
+        {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here: .html, .svg, .png or .txt; - for a page on stdout"},
+        {RS_OPT_FLAG, 't', "text", &o.text, NULL, "a timeline in the terminal"},
+        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
+        {RS_OPT_INT, 0, "most", &o.most, "BYTES", "refuse to make a larger page (256Mi)"},
+        {RS_OPT_STRING, 0, "relations", &o.relations, "none|few|all", "lines in a picture (few: as stay readable)"},
+        {RS_OPT_FLAG, 0, "open-rows", &o.open_rows, NULL, "in a picture: all rows, not one a GPU"},
+        {RS_OPT_INT, 0, "width", &o.width, "N", "of a picture in pixels, of text in columns"},
+        {RS_OPT_FLAG, 0, "dark", &o.dark, NULL, "a picture on a dark ground"},
+        {RS_OPT_FLAG, 0, "light", &o.light, NULL, "a picture on a light ground (the default)"},
+        {RS_OPT_FLAG, 0, "ascii", &o.ascii, NULL, "text without block characters"},
+        {RS_OPT_FLAG, 0, "all-gpus", &o.all_gpus, NULL, "text of all GPUs (default: 48 that waited most or came last)"},
+        RS_VIEW_OPTS(o.view),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    return done >= 0 ? done : RS_EXIT_FAILURE;
+    if (done < 0) done = check(self, &o);
+    if (done >= 0) return done;
+    struct rs_inputs in;
+    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.view.run);
+    if (bad) return bad;
+    int status = check_output(self, &o);
+    if (status < 0) status = o.kind == KIND_HTML ? make_page(self, &o, &in) : make_picture(self, &o, &in);
+    rs_reading_complaints(self, &in);
+    rs_inputs_close(&in);
+    return status;
 }
 
 const struct rs_command rs_cmd_view = {
     .name = "view",
-    .summary = "the timeline",
-    .usage = "[options] IN...",
-    .text = "",
-    .examples = "ringscope view rec",
+    .summary = "the timeline: one HTML file, a picture (SVG, PNG), or text in the terminal",
+    .usage = "[options] IN... -o FILE",
+    .text =
+        "Draws what happened on each GPU and when, with operations joined across ranks. The HTML file holds "
+        "everything\n"
+        "and needs no network; larger runs are looked at with `ringscope serve`. --level ops draws operations, calls\n"
+        "and launches; net (the default) also GPU channels, proxy operations and network steps; all also the network\n"
+        "plugin and the proxy thread.",
+    .examples = "ringscope view rec -o run.html\n"
+                "ringscope view rec -o step.svg --from 1.2s --to 1.3s --rank 0-7\n"
+                "ringscope view rec --text",
     .run = run,
 };

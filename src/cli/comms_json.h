@@ -11,6 +11,9 @@ struct rs_life {
     uint8_t created_from, destroyed_from; /* enum rs_life_source */
 };
 
+/* Of all its members: earliest creation; latest destruction, once all recorded ranks have destroyed it. */
+struct rs_life rs_comms_life(const struct rs_model *m, uint32_t comm);
+
 void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life);
 
 #endif

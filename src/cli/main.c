@@ -1,4 +1,5 @@
 /* ringscope: finds the command, runs it, and makes sure that its output arrived. */
+#include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
@@ -34,6 +35,11 @@ static const struct {
 #else
     {"sqlite", true, "exports of Nsight Systems"},
 #endif
+#ifdef RS_NO_CIVETWEB
+    {"civetweb", false, "there is no `ringscope serve`"},
+#else
+    {"civetweb", true, "ringscope serve"},
+#endif
 };
 
 static void print_usage(FILE *to)
@@ -53,6 +59,10 @@ static void print_version(void)
     printf("ringscope " RS_VERSION "\noptional parts:\n");
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         printf("  %-8s  %-3s  %s\n", parts[i].name, parts[i].on ? "on" : "off", parts[i].meaning);
+    size_t bytes;
+    bool page = rs_page(&bytes) != NULL;
+    printf("  %-8s  %-3s  %s\n", "page", page ? "on" : "off",
+           page ? "the timeline in a browser" : "no timeline in a browser: built without Node");
 }
 
 static const struct rs_command *find(const char *name)

@@ -5,12 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/room.h"
 #include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/units.h"
-#include "foreign/example.h"
-#include "foreign/formats.h"
+#include "events/events.h"
+#include "nccl/abi.h"
+
+/* An event of a dump that is of one of the operation's parts. */
+struct node {
+    struct rs_event event; /* its texts are the tree's own */
+    int depth; /* below the operation */
+};
 
 struct tree {
     struct rs_model *model;
@@ -19,8 +27,12 @@ struct tree {
     int64_t zero;
     struct rs_json *json; /* NULL: text */
     uint32_t part; /* being shown */
-    uint64_t first_timer; /* of its channels, as the dump has it */
     bool any; /* something was shown */
+    struct rs_map parts; /* of the operation -> 1 */
+    uint32_t proc; /* whose dumps were read last: its events are below; RS_NONE: none yet */
+    struct node *nodes; /* in the order of their begin lines */
+    uint32_t n, cap;
+    struct rs_arena texts;
 };
 
 /* A line of the tree. */
@@ -108,104 +120,84 @@ static void show(struct tree *t, const struct line *l)
 
 /* ---- dumps of the example profiler ---- */
 
-static int64_t host_time(const struct tree *t, int64_t ns)
+static enum rs_status copy_text(struct tree *t, const char **text, struct rs_err *err)
 {
-    const struct rs_proc *p = &t->model->procs[member_of(t)->proc];
-    return rs_axis_common(&t->model->domains[t->model->hosts[p->host].domain].axis, ns);
+    if (*text) *text = rs_arena_text(&t->texts, *text, strlen(*text));
+    return *text ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-/* The GPU's times lie as far from each other as its timers; the earliest of an operation is where the model has its
- * start. */
-static int64_t gpu_time(const struct tree *t, uint64_t timer)
+static enum rs_status keep(void *to, const struct rs_event *e, struct rs_err *err)
 {
-    const struct rs_parts *p = &t->model->parts;
-    bool known = p->start_source[t->part] == RS_FROM_KERNEL && !(p->flags[t->part] & (RS_PART_STALE | RS_PART_LENT));
-    if (!known || !timer || timer < t->first_timer) return RS_TIME_NONE;
-    return p->start[t->part] + (int64_t)(timer - t->first_timer);
+    struct tree *t = to;
+    if (e->part == RS_NONE || !rs_map_find(&t->parts, e->part)) return RS_OK;
+    bool net = e->type == RS_PROXY_OP || e->type == RS_PROXY_STEP;
+    if ((net && t->level < RS_LEVEL_NET) || (e->type == RS_NET_PLUGIN && t->level < RS_LEVEL_ALL)) return RS_OK;
+    RS_ROOM(t->nodes, t->n, t->cap, err);
+    struct node *n = &t->nodes[t->n++];
+    n->event = *e;
+    RS_TRY(copy_text(t, &n->event.name, err));
+    return copy_text(t, &n->event.category, err);
 }
 
-/* The number of the part's event in its dump; the importer puts it into the handle. */
-static uint32_t event_of(const struct tree *t)
+/* How deep each lies below its operation: parents come first. */
+static enum rs_status find_depths(struct tree *t, struct rs_err *err)
 {
-    return (uint32_t)t->model->parts.handle[t->part] - 1;
+    struct rs_map depths = {0}; /* number -> depth */
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
+        const struct rs_event *e = &t->nodes[i].event;
+        bool top = e->handle == t->model->parts.handle[e->part];
+        int above = e->parent == RS_NONE ? 0 : (int)rs_map_get(&depths, e->parent, 0);
+        t->nodes[i].depth = top ? 0 : above < 8 ? above + 1 : 8;
+        status = rs_map_put(&depths, e->number, (uint64_t)t->nodes[i].depth, err);
+    }
+    rs_map_free(&depths);
+    return status;
 }
 
-static bool is_of(const struct tree *t, const struct rs_example *d)
+/* Parts of an operation are by rank: those of a process mostly follow each other. */
+static enum rs_status read_dumps(struct tree *t, uint32_t proc, struct rs_err *err)
 {
-    uint32_t event = event_of(t);
-    const struct rs_member *x = member_of(t);
-    return event < d->n && d->events[event].comm == t->model->comms[x->comm].hash && d->events[event].rank == x->rank;
+    if (t->proc == proc) return RS_OK;
+    t->n = 0;
+    t->proc = proc;
+    rs_arena_free(&t->texts);
+    RS_TRY(rs_events_read(t->model, t->inputs, proc, UINT64_MAX, keep, t, err));
+    return find_depths(t, err);
 }
 
-static bool is_deep(const struct tree *t, uint8_t kind)
+static void show_event(struct tree *t, const struct node *n)
 {
-    bool net = kind == RS_EX_PROXY_OP || kind == RS_EX_NET, wire = kind == RS_EX_IB || kind == RS_EX_SOCKET;
-    return (net && t->level < RS_LEVEL_NET) || (wire && t->level < RS_LEVEL_ALL);
-}
-
-static void show_event(struct tree *t, const struct rs_example *d, uint32_t event, int depth)
-{
-    const struct rs_example_event *e = &d->events[event];
-    struct line l = {.type = rs_texts_at(&d->texts, e->cat),
-                     .name = rs_texts_at(&d->texts, e->name),
-                     .from = host_time(t, e->begin),
-                     .to = host_time(t, e->end),
-                     .gpu_from = RS_TIME_NONE,
-                     .gpu_to = RS_TIME_NONE,
-                     .id = event + 1,
-                     .parent = depth && e->parent != RS_NONE ? e->parent + 1 : 0,
-                     .depth = depth};
-    switch (e->kind) {
-    case RS_EX_KERNEL:
-        l.gpu_from = gpu_time(t, e->kernel.start);
-        l.gpu_to = gpu_time(t, e->kernel.stop);
-        l.keys[0] = "channel", l.values[0] = e->kernel.channel;
+    const struct rs_event *e = &n->event;
+    struct line l = {.type = e->category,
+                     .name = e->name,
+                     .from = e->start,
+                     .to = e->end,
+                     .gpu_from = e->gpu_start,
+                     .gpu_to = e->gpu_end,
+                     .id = e->handle & UINT32_MAX,
+                     .parent = n->depth ? e->parent_handle & UINT32_MAX : 0,
+                     .depth = n->depth};
+    switch (e->type) {
+    case RS_KERNEL_CH: l.keys[0] = "channel", l.values[0] = e->channel; break;
+    case RS_PROXY_OP:
+        l.keys[0] = "channel", l.values[0] = e->channel;
+        l.keys[1] = "peer", l.values[1] = e->peer;
+        l.keys[2] = "steps", l.values[2] = e->steps;
         break;
-    case RS_EX_PROXY_OP:
-        l.keys[0] = "channel", l.values[0] = e->proxy.channel;
-        l.keys[1] = "peer", l.values[1] = e->proxy.peer;
-        l.keys[2] = "steps", l.values[2] = e->proxy.steps;
-        break;
-    case RS_EX_NET: l.keys[0] = "step", l.values[0] = e->net.step; break;
-    case RS_EX_COLL:
-    case RS_EX_P2P: l.keys[0] = "channels", l.values[0] = e->work.nchannels; break;
+    case RS_PROXY_STEP: l.keys[0] = "step", l.values[0] = e->step; break;
+    case RS_COLL:
+    case RS_P2P: l.keys[0] = "channels", l.values[0] = e->channels; break;
     default: break;
     }
     show(t, &l);
 }
 
-/* Its event, and all that lie in it: events are in the order of their begin lines, so parents come first. */
-static void show_events(struct tree *t, const struct rs_example *d)
-{
-    uint32_t top = event_of(t);
-    t->first_timer = UINT64_MAX;
-    for (uint32_t i = top + 1; i < d->n; i++) {
-        const struct rs_example_event *e = &d->events[i];
-        bool timed = e->op == top && e->kind == RS_EX_KERNEL && e->kernel.start;
-        if (timed && e->kernel.start < t->first_timer) t->first_timer = e->kernel.start;
-    }
-    show_event(t, d, top, 0);
-    for (uint32_t i = top + 1; i < d->n; i++) {
-        if (d->events[i].op != top || is_deep(t, d->events[i].kind)) continue;
-        int depth = 1;
-        for (uint32_t p = d->events[i].parent; p != RS_NONE && p > top && depth < 8; p = d->events[p].parent) depth++;
-        show_event(t, d, i, depth);
-    }
-}
-
 static enum rs_status show_dump(struct tree *t, struct rs_err *err)
 {
-    uint32_t proc = member_of(t)->proc;
-    for (size_t i = 0; i < t->inputs->nothers; i++) {
-        const struct rs_other *o = &t->inputs->others[i];
-        if (o->proc != proc || rs_format_at(o->format)->tool != RS_TOOL_EXAMPLE) continue;
-        struct rs_example d;
-        RS_TRY(rs_example_open(&d, o->path, err));
-        bool found = is_of(t, &d);
-        if (found) show_events(t, &d);
-        rs_example_close(&d);
-        if (found) return RS_OK;
-    }
+    RS_TRY(read_dumps(t, member_of(t)->proc, err));
+    for (uint32_t i = 0; i < t->n; i++)
+        if (t->nodes[i].event.part == t->part) show_event(t, &t->nodes[i]);
     return RS_OK;
 }
 
@@ -249,17 +241,24 @@ static void show_kernel(struct tree *t)
 enum rs_status rs_op_tree_others(struct rs_model *m, struct rs_inputs *in, uint32_t op, enum rs_level level,
                                  int64_t zero, struct rs_json *json, struct rs_err *err)
 {
-    struct tree t = {.model = m, .inputs = in, .level = level, .zero = zero, .json = json};
+    struct tree t = {.model = m, .inputs = in, .level = level, .zero = zero, .json = json, .proc = RS_NONE};
     bool others = false;
-    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->ops.nparts[op] && status == RS_OK; i++)
+        status = rs_map_put(&t.parts, m->order[m->ops.part[op] + i], 1, err);
+    for (uint32_t i = 0; i < m->ops.nparts[op] && status == RS_OK; i++) {
         t.part = m->order[m->ops.part[op] + i];
         uint8_t tool = m->procs[member_of(&t)->proc].tool;
         others |= tool != RS_TOOL_RINGSCOPE;
         if (tool == RS_TOOL_EXAMPLE)
-            RS_TRY(show_dump(&t, err));
+            status = show_dump(&t, err);
         else if (tool != RS_TOOL_RINGSCOPE)
             show_kernel(&t);
     }
+    free(t.nodes);
+    rs_arena_free(&t.texts);
+    rs_map_free(&t.parts);
+    RS_TRY(status);
     if (others && !json && !t.any) printf("This format holds nothing below an operation.\n");
     return RS_OK;
 }

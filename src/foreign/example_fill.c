@@ -33,6 +33,8 @@ enum rs_status rs_example_fill(struct rs_fill *fill, struct rs_err *err)
         file_of && proc_of ? open_all(fill, &procs, file_of, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (status == RS_OK) status = rs_example_to_model(fill->model, &procs, proc_of, err);
     for (uint32_t i = 0; status == RS_OK && i < procs.ndumps; i++) fill->files[file_of[i]]->proc = proc_of[i];
+    for (uint32_t i = 0; status == RS_OK && i < procs.n; i++)
+        for (uint32_t k = 0; k < procs.rows[i].n; k++) fill->files[file_of[procs.rows[i].dumps[k]]]->place = k;
     free(file_of);
     free(proc_of);
     rs_example_procs_free(&procs);

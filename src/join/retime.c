@@ -41,7 +41,7 @@ static void retime_proc(struct rs_model *m, struct rs_proc *p)
     move(host, &p->overwritten_until);
     for (uint32_t i = 0; i < p->ncovers; i++) {
         move(host, &p->covers[i].from);
-        move(host, &p->covers[i].to);
+        if (p->covers[i].to != INT64_MAX) move(host, &p->covers[i].to); /* it has no end */
     }
     for (uint32_t i = 0; i < p->ngaps; i++) {
         move(host, &p->gaps[i].from);

@@ -20,6 +20,7 @@ struct rs_picture_options {
     bool fold; /* one row a GPU; else a row a lane */
     bool colour; /* text: with escapes for a terminal */
     bool ascii; /* text: no block characters */
+    bool all; /* text: all GPUs, however many; else those that waited most, or came last */
     enum rs_picture_relations relations;
     bool has_span;
     int64_t from, to; /* ns from the begin of the timeline; without: its focus */

@@ -1,9 +1,9 @@
 /* Bars of one process: what is drawn of it, on lanes, in columns.
  *
- * Lanes are in the order of their groups (timeline/timeline.h). Bars of a lane are sorted by start and do not overlap: what would
- * goes to a further lane of the same group and row with the next `sub`. Bars are numbered through all processes of a
- * timeline; `first` is the number of bar 0 here. Times are ns from the begin of the timeline. Owned by the struct until
- * rs_bars_free(); one thread at a time. */
+ * Lanes are in the order of their groups (timeline/timeline.h). Bars of a lane are sorted by start and do not
+ * overlap: what would goes to a further lane of the same group and row with the next `sub`. Bars are numbered
+ * through all processes of a timeline; `first` is the number of bar 0 here. Times are ns from the begin of the
+ * timeline. Owned by the struct until rs_bars_free(); one thread at a time. */
 #ifndef RS_TIMELINE_BARS_H
 #define RS_TIMELINE_BARS_H
 

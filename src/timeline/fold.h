@@ -1,8 +1,8 @@
 /* Folding: the bars of a lane onto the pixels of a row.
  *
- * What is wider than a pixel is drawn as it is; of what is narrower, a pixel shows how much of it is covered and by what
- * most. The page does the same in viewer/src/timeline/fold.ts: tests/data/fold.json, made here, is checked there. Owned
- * by the caller; any thread, each with its own. */
+ * What is wider than a pixel is drawn as it is; of what is narrower, a pixel shows how much of it is covered and
+ * by what most. The page does the same in viewer/src/timeline/fold.ts: tests/data/fold.json, made here, is checked
+ * there. Owned by the caller; any thread, each with its own. */
 #ifndef RS_TIMELINE_FOLD_H
 #define RS_TIMELINE_FOLD_H
 

@@ -1,7 +1,9 @@
-/* Kinds of rows and of bars: what each is called, which colour it has, what it means, what its marks and arguments are.
+/* Kinds of rows and of bars: what each is called, which colour it has, what it means, what its marks and arguments
+ * are.
  *
- * Rows are a fixed list. Kinds of bars are one a NCCL function that the model holds (AllReduce, Send...), and one a type
- * of event or activity. The timeline in the browser, pictures and text all take them from here. Owned by the timeline. */
+ * Rows are a fixed list. Kinds of bars are one a NCCL function that the model holds (AllReduce, Send...), and one
+ * a type of event or activity. The timeline in the browser, pictures and text all take them from here. Owned by the
+ * timeline. */
 #ifndef RS_TIMELINE_KINDS_H
 #define RS_TIMELINE_KINDS_H
 
@@ -56,6 +58,49 @@ struct rs_bar_kind {
 
 enum { RS_BAR_KINDS = 200 };
 
+/* The kinds that are always there, in this order; functions come behind them. */
+enum rs_bar_kind_id {
+    RS_BAR_OTHER, /* an operation of a function beyond the first hundred; an event of no type that is known */
+    RS_BAR_LOSS,
+    RS_BAR_BLANK, /* not recorded */
+    RS_BAR_GROUP_API,
+    RS_BAR_COLL_API,
+    RS_BAR_P2P_API,
+    RS_BAR_ENQUEUED, /* a call of which only the moment is told */
+    RS_BAR_PLAN, /* Group */
+    RS_BAR_LAUNCH,
+    RS_BAR_HOST_LAUNCH, /* as another tool tells it */
+    RS_BAR_CHANNEL,
+    RS_BAR_PHASE,
+    RS_BAR_PROXY_SEND,
+    RS_BAR_PROXY_RECV,
+    RS_BAR_STEP_SEND,
+    RS_BAR_STEP_RECV,
+    RS_BAR_NET_IB,
+    RS_BAR_NET_SOCKET,
+    RS_BAR_NET,
+    RS_BAR_CE_COLL,
+    RS_BAR_CE_SYNC,
+    RS_BAR_CE_BATCH,
+    RS_BAR_PROXY_IDLE,
+    RS_BAR_PROXY_ACTIVE,
+    RS_BAR_PROXY_SLEEP,
+    RS_BAR_PROXY_WAKEUP,
+    RS_BAR_PROXY_APPEND,
+    RS_BAR_PROXY_CTRL,
+    RS_BAR_COMPUTE,
+    RS_BAR_COMM,
+    RS_BAR_COPY,
+    RS_BAR_SET,
+    RS_BAR_RANGE,
+    RS_BAR_GPU_RANGE,
+    RS_BAR_STEP,
+    RS_BAR_SYNC,
+    RS_BAR_MEMORY,
+    RS_BAR_CALL,
+    RS_BAR_FIXED_KINDS
+};
+
 struct rs_kinds {
     struct rs_bar_kind rows[RS_BAR_KINDS];
     unsigned n;
@@ -64,5 +109,7 @@ struct rs_kinds {
 enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struct rs_err *err);
 /* The kind of an operation's bar by the model's text of its function; those beyond the first hundred share "other". */
 uint8_t rs_kind_of_func(const struct rs_kinds *k, const struct rs_model *m, uint16_t func);
+/* The function that a part ran: its own, else its operation's. */
+uint16_t rs_bar_func(const struct rs_model *m, uint32_t part);
 
 #endif

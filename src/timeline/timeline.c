@@ -1,23 +1,140 @@
 #include "timeline/timeline.h"
 
+#include <stdlib.h>
+
+#include "timeline/arrange.h"
+#include "timeline/flags.h"
+#include "timeline/groups.h"
+#include "timeline/span.h"
+
+/* ---- operations ---- */
+
+struct timed {
+    int64_t at;
+    uint32_t op;
+    bool unknown;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct timed *x = a, *y = b;
+    if (x->unknown != y->unknown) return x->unknown ? 1 : -1;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->op < y->op ? -1 : x->op > y->op;
+}
+
+/* Whether an operation is one of those asked for; of times, whether any of it lies in their span. */
+static bool passes(const struct rs_model *m, const struct rs_filter *f, uint32_t op)
+{
+    struct rs_filter timeless = *f;
+    timeless.has_from = timeless.has_to = false;
+    if (!rs_filter_op(&timeless, m, op)) return false;
+    int64_t begin = rs_op_begin(m, op), end = m->ops.end[op];
+    if (!f->has_from && !f->has_to) return true;
+    if (begin == RS_TIME_NONE || (f->has_to && begin >= f->to)) return false;
+    return !f->has_from || begin >= f->from || end == RS_TIME_NONE || end >= f->from;
+}
+
+static enum rs_status find_ops(struct rs_timeline *t, struct rs_err *err)
+{
+    const struct rs_model *m = t->model;
+    struct timed *list = malloc(((size_t)m->ops.n + 1) * sizeof *list);
+    t->ops = malloc(((size_t)m->ops.n + 1) * sizeof *t->ops);
+    t->op_number = malloc(((size_t)m->ops.n + 1) * sizeof *t->op_number);
+    t->bar_of_part = malloc(((size_t)m->parts.n + 1) * sizeof *t->bar_of_part);
+    if (!list || !t->ops || !t->op_number || !t->bar_of_part) {
+        free(list);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    bool sorted = true;
+    for (uint32_t i = 0; i < m->ops.n; i++) {
+        t->op_number[i] = RS_NONE;
+        if (m->ops.over[i] != RS_NONE || (t->options.filter && !passes(m, t->options.filter, i))) continue;
+        int64_t first = m->ops.first[i];
+        struct timed row = {first == RS_TIME_NONE ? rs_op_begin(m, i) : first, i, first == RS_TIME_NONE};
+        if (t->nops && by_time(&row, &list[t->nops - 1]) < 0) sorted = false;
+        list[t->nops++] = row;
+    }
+    if (!sorted) qsort(list, t->nops, sizeof *list, by_time);
+    for (uint32_t i = 0; i < t->nops; i++) {
+        t->ops[i] = list[i].op;
+        t->op_number[list[i].op] = i;
+    }
+    for (uint32_t i = 0; i < m->parts.n; i++) t->bar_of_part[i] = RS_NONE;
+    free(list);
+    return RS_OK;
+}
+
+/* ---- all ---- */
+
+static enum rs_status make(struct rs_timeline *t, struct rs_err *err)
+{
+    uint32_t empty;
+    RS_TRY(rs_texts_id(&t->texts, "", 0, &empty, err));
+    t->index = calloc(1, sizeof *t->index);
+    if (!t->index) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    RS_TRY(rs_kinds_make(&t->kinds, t->model, err));
+    RS_TRY(find_ops(t, err));
+    RS_TRY(rs_groups_make(t, err));
+    RS_TRY(rs_index_make(t, err));
+    rs_span_find(t);
+    RS_TRY(rs_span_focus(t, err));
+    return rs_flags_make(t, err);
+}
+
 enum rs_status rs_timeline_make(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
                                 const struct rs_timeline_options *options, struct rs_err *err)
 {
-    (void)err;
     *t = (struct rs_timeline){.model = m, .inputs = in, .options = *options};
+    enum rs_status status = make(t, err);
+    if (status != RS_OK) rs_timeline_free(t);
+    return status;
+}
+
+/* What had to be left out, once, when the last process is done. */
+static enum rs_status note(struct rs_timeline *t, struct rs_err *err)
+{
+    struct rs_timeline_index *x = t->index;
+    if (x->noted) return RS_OK;
+    x->noted = true;
+    if (x->out_of_range)
+        RS_TRY(rs_model_note(t->model, err, "%llu events are not drawn: their times cannot be",
+                             (unsigned long long)x->out_of_range));
+    if (x->too_deep)
+        RS_TRY(rs_model_note(t->model, err, "%llu events are not drawn: too many at the same time on one row",
+                             (unsigned long long)x->too_deep));
     return RS_OK;
 }
 
 enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
                                    struct rs_err *err)
 {
-    (void)t, (void)i, (void)err;
     rs_bars_clear(bars);
     bars->first = first_bar;
-    return RS_OK;
+    struct rs_collect c = {.t = t, .bars = bars, .proc = t->procs[i]};
+    enum rs_status status = rs_collect_parts(&c, err);
+    if (status == RS_OK) status = rs_collect_events(&c, err);
+    if (status == RS_OK) status = rs_collect_activities(&c, err);
+    if (status == RS_OK) status = rs_collect_launches(&c, err);
+    if (status == RS_OK) status = rs_collect_gaps(&c, err);
+    if (status == RS_OK) status = rs_arrange(&c, err);
+    if (status == RS_OK && bars->n > UINT32_MAX - 1 - first_bar)
+        status = rs_fail(err, RS_BAD_INPUT, "more than four billion bars; choose fewer rows, ranks or a span of time");
+    if (status == RS_OK && i + 1 == t->nprocs) status = note(t, err);
+    rs_collect_free(&c);
+    return status;
 }
 
 void rs_timeline_free(struct rs_timeline *t)
 {
+    rs_texts_free(&t->texts);
+    rs_index_free(t->index);
+    free(t->groups);
+    free(t->procs);
+    free(t->ops);
+    free(t->op_number);
+    free(t->bar_of_part);
+    free(t->flags);
+    free(t->group_of_member);
     *t = (struct rs_timeline){0};
 }

@@ -1,9 +1,9 @@
 /* What is drawn of a run: rows in groups, flags, and the bars of each process, in the terms of the timeline.
  *
- * The one source of the page in the browser, of pictures and of text: they all draw what is here. Bars are made process by
- * process (rs_timeline_process()), so that memory does not grow with the run. Rows go host > process > rank > communicator;
- * lanes of a process as such (proxy thread, host threads) hang on its group, streams of a GPU on the rank's, all else on
- * the communicator's.
+ * The one source of the page in the browser, of pictures and of text: they all draw what is here. Bars are made
+ * process by process (rs_timeline_process()), so that memory does not grow with the run. Rows go host > process >
+ * rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its group, streams of a GPU
+ * on the rank's, all else on the communicator's.
  *
  * Owns everything but model and inputs, which must live on. One thread at a time. */
 #ifndef RS_TIMELINE_TIMELINE_H
@@ -51,18 +51,21 @@ struct rs_timeline {
     uint32_t ngroups;
     uint32_t *procs; /* of the model, in drawing order */
     uint32_t nprocs;
-    uint32_t *ops; /* of the model: those that pass the filter and are not laid over another, by begin */
+    uint32_t *ops; /* of the model: those that pass the filter and are not laid over another, by their first start;
+                      those without one behind them, by begin */
     uint32_t nops;
     uint32_t *op_number; /* by op of the model: place in ops; RS_NONE: left out */
     uint32_t *bar_of_part; /* by part of the model: set by rs_timeline_process(); RS_NONE: not drawn */
     struct rs_timeline_flag *flags; /* by time */
     uint32_t nflags;
+    uint32_t *group_of_member; /* by member of the model: its communicator's group; RS_NONE: left out */
+    struct rs_timeline_index *index; /* of what fills it (timeline/index.h) */
 };
 
 enum rs_status rs_timeline_make(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
                                 const struct rs_timeline_options *options, struct rs_err *err);
-/* The bars of the i-th process of t->procs; `bars` is cleared first, and its `first` is `first_bar`. To be called for each
- * process in order, each time with the number of bars so far. */
+/* The bars of the i-th process of t->procs; `bars` is cleared first, and its `first` is `first_bar`. To be called
+ * for each process in order, each time with the number of bars so far. */
 enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
                                    struct rs_err *err);
 void rs_timeline_free(struct rs_timeline *t);

@@ -1,4 +1,5 @@
-/* Real recordings with any words changed, through everything that reads them: import, join, report, hang.
+/* Real recordings with any words changed, through everything that reads them: import, join, report, hang, events,
+ * timeline.
  *
  * Two recordings of tests/data are unpacked once. The input is a list of changes: which file, which word, and what
  * becomes of it. The files are written anew with right checksums, so that the changes are believed, and read as a user
@@ -10,8 +11,10 @@
 
 #include "analyse/hang.h"
 #include "analyse/report.h"
+#include "events/events.h"
 #include "import/import.h"
 #include "join/join.h"
+#include "timeline/timeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -113,6 +116,50 @@ static void analyse(struct rs_model *m)
     rs_hang_free(&hang);
 }
 
+static enum rs_status check_event(void *to, const struct rs_event *e, struct rs_err *err)
+{
+    (void)err;
+    const struct rs_model *m = to;
+    bool part = e->part == RS_NONE || e->part < m->parts.n, member = e->member == RS_NONE || e->member < m->nmembers;
+    bool parent = e->parent == RS_NONE || e->parent < e->number;
+    if (!part || !member || !parent || e->nstates > RS_EVENT_STATES) abort();
+    if (e->call->handle != e->handle || strlen(e->thread) > 16) abort();
+    return RS_OK;
+}
+
+/* Every event that is left, of every process. */
+static void read_events(struct rs_model *m, struct rs_inputs *in)
+{
+    struct rs_err err = {0};
+    for (uint32_t i = 0; i < in->n; i++)
+        if (rs_events_read(m, in, i, UINT64_MAX, check_event, m, &err) != RS_OK && !err.msg[0]) abort();
+}
+
+/* Every row of every process: bars in order, inside of the span, without overlaps. */
+static void draw(struct rs_model *m, struct rs_inputs *in)
+{
+    const struct rs_timeline_options options = {.rows = UINT64_MAX};
+    struct rs_err err = {0};
+    struct rs_timeline t;
+    struct rs_bars b = {0};
+    uint32_t n = 0;
+    if (rs_timeline_make(&t, m, in, &options, &err) != RS_OK) {
+        if (!err.msg[0]) abort();
+        return;
+    }
+    for (uint32_t i = 0; i < t.nprocs && rs_timeline_process(&t, i, n, &b, &err) == RS_OK; i++, n += b.n)
+        for (uint32_t k = 0; k < b.nlanes; k++) {
+            int64_t end = 0;
+            for (uint32_t bar = b.lanes[k].from; bar < b.lanes[k].from + b.lanes[k].n; bar++) {
+                if (b.start[bar] < end || b.dur[bar] < 0 || b.fade[bar] < 0) abort();
+                end = b.start[bar] + b.dur[bar];
+                if (end + b.fade[bar] > t.span) abort();
+            }
+        }
+    rs_bars_free(&b);
+    rs_timeline_free(&t);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!folder[0]) set_up();
@@ -129,6 +176,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == RS_OK) status = rs_model_link(&m, &err);
     if (status == RS_OK) status = rs_join(&m, true, &err);
     if (status == RS_OK) analyse(&m);
+    if (status == RS_OK) draw(&m, &in);
+    if (status == RS_OK) read_events(&m, &in);
     if (status != RS_OK && !err.msg[0]) abort(); /* says why */
     rs_model_free(&m);
     rs_inputs_close(&in);

@@ -2,6 +2,7 @@
 # Synthetic runs of 64 ranks on 8 hosts against their truth: every operation joined, none wrongly; with records removed,
 # none wrongly and nearly all joined.
 # timeout: 300
+# long
 set -u
 bad=0
 run=$TMP/run

@@ -1,0 +1,58 @@
+/* From what the user named to what is drawn: shared by `view` and `serve`.
+ *
+ * Inputs are opened by the caller (cli/reading.h) and must live on while the view does; what goes wrong is said on
+ * stderr. One thread at a time. */
+#ifndef RS_CLI_VIEW_BUNDLE_H
+#define RS_CLI_VIEW_BUNDLE_H
+
+#include "bundle/bundle.h"
+#include "cli/filters.h"
+#include "cli/opt.h"
+#include "cli/reading.h"
+#include "model/model.h"
+#include "timeline/timeline.h"
+#include "trace/inputs.h"
+
+/* What is to be drawn. rs_view_options_make() sets the defaults. */
+struct rs_view_options {
+    struct rs_filters filters; /* --level: ops, net (the default), all */
+    const char *rows; /* --rows: ids of rs_row_kinds with commas between; NULL: as the level says */
+    uint64_t row_bits; /* the same as bits; set by rs_view_options_check() */
+    const char *title, *run;
+    bool align;
+    uint64_t most; /* bytes of a page: a bundle that is sure to make a larger one is refused; 0: any size */
+};
+void rs_view_options_make(struct rs_view_options *o);
+
+#define RS_VIEW_OPTS(o)                                                                                                \
+    {RS_OPT_STRING, 0, "rows", &(o).rows, "LIST", "only these kinds of rows: operations,calls,launches,channels..."},  \
+        {RS_OPT_STRING, 0, "title", &(o).title, "TEXT", "what stands above it (default: the inputs)"},                 \
+        {RS_OPT_FLAG, 0, "align", &(o).align, NULL, "all clocks on one axis (--no-align: times as they came)"},        \
+        RS_FILTER_OPTS((o).filters), RS_RUN_OPT((o).run)
+
+/* After parsing: -1 to go on, else the exit status after the usage error was printed. */
+int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *o);
+
+/* A joined model with its timeline, ready for rs_timeline_process(). */
+struct rs_drawing {
+    struct rs_model model;
+    struct rs_timeline timeline;
+    char *title;
+};
+/* Returns 0, or the exit status after the reason was printed (nothing to free then): as where nothing has a time. */
+int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct rs_inputs *in,
+                    struct rs_view_options *o);
+void rs_drawing_free(struct rs_drawing *v);
+
+/* All of it: from open inputs to a whole bundle at `fd` (empty, can be sought in; rs_view_temporary() makes one).
+ * Returns 0, or the exit status after the reason was printed. */
+int rs_view_bundle(const struct rs_command *cmd, struct rs_inputs *in, struct rs_view_options *o, int fd,
+                   struct rs_bundle_sizes *sizes);
+
+/* Says that a page of `bytes` (or `more` than that) is too large, and what to do. Returns the exit status. */
+int rs_view_too_large(const struct rs_command *cmd, uint64_t bytes, bool more);
+
+/* A file without a name in $TMPDIR, to be closed by the caller; -1 after the reason was printed. */
+int rs_view_temporary(const struct rs_command *cmd);
+
+#endif

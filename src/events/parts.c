@@ -1,0 +1,46 @@
+#include "events/parts.h"
+
+/* The first row of a process at or behind `proc`; `of` tells the process of a row. */
+static uint32_t first_of(const struct rs_model *m, uint32_t n, uint32_t (*of)(const struct rs_model *m, uint32_t row),
+                         uint64_t proc)
+{
+    uint32_t low = 0, high = n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (of(m, middle) < proc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static uint32_t proc_of_member(const struct rs_model *m, uint32_t member)
+{
+    return m->members[member].proc;
+}
+
+static uint32_t proc_of_part(const struct rs_model *m, uint32_t part)
+{
+    return m->members[m->parts.member[part]].proc;
+}
+
+struct rs_event_span rs_event_parts_of(const struct rs_model *m, uint32_t proc)
+{
+    return (struct rs_event_span){first_of(m, m->parts.n, proc_of_part, proc),
+                                  first_of(m, m->parts.n, proc_of_part, (uint64_t)proc + 1)};
+}
+
+struct rs_event_span rs_event_members_of(const struct rs_model *m, uint32_t proc)
+{
+    return (struct rs_event_span){first_of(m, m->nmembers, proc_of_member, proc),
+                                  first_of(m, m->nmembers, proc_of_member, (uint64_t)proc + 1)};
+}
+
+enum rs_status rs_event_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc, struct rs_err *err)
+{
+    struct rs_event_span span = rs_event_parts_of(m, proc);
+    RS_TRY(rs_map_reserve(index, span.end - span.first, err));
+    for (uint32_t i = span.first; i < span.end; i++) RS_TRY(rs_map_put(index, m->parts.handle[i], i, err));
+    return RS_OK;
+}

@@ -1,0 +1,78 @@
+/* Where everything of a picture is: headings, rows, ruler, legend and notes.
+ *
+ * Owned by the struct until rs_layout_free(); what it says is clean text (picture/words.h). One thread at a time. */
+#ifndef RS_PICTURE_LAYOUT_H
+#define RS_PICTURE_LAYOUT_H
+
+#include "picture/canvas.h"
+#include "picture/picture.h"
+#include "picture/rows.h"
+#include "picture/ruler.h"
+
+struct rs_layout_heading {
+    uint32_t before; /* row that it stands before */
+    uint32_t group; /* the innermost that it names */
+    unsigned depth; /* of the outermost group that it names */
+    double y, height;
+    char text[160];
+};
+
+/* What a legend explains besides kinds. */
+enum rs_legend_what {
+    RS_LEGEND_KIND, /* of operations, compute... */
+    RS_LEGEND_WAIT,
+    RS_LEGEND_LAST,
+    RS_LEGEND_FADE,
+    RS_LEGEND_START_UNKNOWN,
+    RS_LEGEND_OPEN,
+    RS_LEGEND_LOST,
+    RS_LEGEND_NOT_RECORDED,
+    RS_LEGEND_MISMATCH,
+    RS_LEGEND_CREATED, /* flags of communicators */
+    RS_LEGEND_DESTROYED,
+    RS_LEGEND_SAME_OP,
+    RS_LEGEND_ARROW,
+    RS_LEGEND_PARENT,
+    RS_LEGEND_WHATS
+};
+
+struct rs_layout_legend {
+    enum rs_legend_what what;
+    uint8_t kind;
+    double x, y; /* of the sample's top left; its size is RS_SAMPLE_WIDTH x RS_SAMPLE_HEIGHT */
+    char text[48];
+};
+
+enum { RS_SAMPLE_WIDTH = 18, RS_SAMPLE_HEIGHT = 11 };
+
+struct rs_layout {
+    double width, height;
+    struct rs_box plot; /* rows and time */
+    struct rs_ruler ruler;
+    struct rs_layout_heading *headings;
+    uint32_t nheadings, cap_headings;
+    struct rs_layout_legend *legend;
+    uint32_t nlegend, cap_legend;
+    double legend_y, footer_y;
+    char title[200];
+    char footer[400]; /* clocks, what was left out */
+};
+
+/* Pixels that the time axis has in a picture of this width: known before the rows are. */
+unsigned rs_layout_plot_width(const struct rs_timeline *t, const struct rs_picture_options *o);
+/* Sets y and height of the rows. `relations`: bits 1 << RS_LEGEND_SAME_OP and so on, of those that are drawn. */
+enum rs_status rs_layout_make(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
+                              unsigned relations, struct rs_err *err);
+/* Headings, legend and footer alone, without places: for text. */
+enum rs_status rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows,
+                               const struct rs_picture_options *o, unsigned relations, struct rs_err *err);
+void rs_layout_free(struct rs_layout *l);
+
+/* Where a bar is drawn: from start to end, cut at the edges of the plot. Waits and fades are parts of, or behind it. */
+double rs_layout_x(const struct rs_layout *l, int64_t at);
+struct rs_box rs_layout_bar(const struct rs_layout *l, const struct rs_picture_row *row,
+                            const struct rs_picture_bar *bar);
+/* The part of a row that is for operations, or for compute; of an open row all of it. */
+struct rs_box rs_layout_strip(const struct rs_layout *l, const struct rs_picture_row *row, bool lower);
+
+#endif

@@ -1,0 +1,213 @@
+#include "picture/relations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+
+enum {
+    FEW = 60, /* of operations and arrows; and of parents */
+    ALL = 1500, /* more is a carpet, and a large file */
+    MOST_ENDS = 6000,
+};
+/* Pixels of an operation, or of a child, that is joined with others where few are wanted. */
+#define LEAST_OPERATION 5.0
+#define LEAST_CHILD 3.0
+
+/* A bar of an operation. */
+struct found {
+    uint32_t op;
+    struct rs_relation_end at;
+    int64_t start;
+};
+
+static int by_op(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->op != y->op) return x->op < y->op ? -1 : 1;
+    if (x->at.row != y->at.row) return x->at.row < y->at.row ? -1 : 1;
+    return (x->at.bar > y->at.bar) - (x->at.bar < y->at.bar);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct rs_relation *x = a, *y = b;
+    bool xp = x->what == RS_LEGEND_PARENT, yp = y->what == RS_LEGEND_PARENT;
+    if (xp != yp) return xp ? 1 : -1;
+    if (x->weight != y->weight) return x->weight < y->weight ? 1 : -1;
+    return (x->end > y->end) - (x->end < y->end);
+}
+
+static const struct rs_picture_bar *bar_at(const struct rs_picture_rows *rows, struct rs_relation_end at)
+{
+    return &rows->rows[at.row].bars[at.bar];
+}
+
+static bool is_kind(const struct rs_picture_rows *rows, struct rs_relation_end at, const char *id)
+{
+    uint8_t kind = bar_at(rows, at)->kind;
+    return kind < rows->timeline->kinds.n && strcmp(rows->timeline->kinds.rows[kind].id, id) == 0;
+}
+
+static enum rs_status add(struct rs_relations *x, enum rs_legend_what what, double weight, struct rs_err *err)
+{
+    RS_ROOM(x->list, x->n, x->cap, err);
+    x->list[x->n++] = (struct rs_relation){.what = what, .end = x->nends, .weight = weight};
+    return RS_OK;
+}
+
+static enum rs_status add_end(struct rs_relations *x, struct rs_relation_end at, struct rs_err *err)
+{
+    RS_ROOM(x->ends, x->nends, x->cap_ends, err);
+    x->ends[x->nends++] = at;
+    x->list[x->n - 1].n++;
+    return RS_OK;
+}
+
+/* The bars of one operation, by row. */
+static enum rs_status relate(struct rs_relations *x, const struct rs_picture_rows *rows, const struct found *f,
+                             uint32_t n, double least, struct rs_err *err)
+{
+    double weight = 0, wide = 0;
+    uint32_t send = n, receive = n, nrows = 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_picture_bar *bar = bar_at(rows, f[i].at);
+        double own = (double)bar->dur + (double)bar->wait;
+        if (own > weight) weight = own;
+        if ((double)bar->dur + (double)bar->fade > wide) wide = (double)bar->dur + (double)bar->fade;
+        if (is_kind(rows, f[i].at, "Send")) send = i;
+        if (is_kind(rows, f[i].at, "Recv")) receive = i;
+        nrows += i > 0 && f[i].at.row != f[i - 1].at.row;
+    }
+    if (wide < least) return RS_OK;
+    if (send < n && receive < n) {
+        if (f[send].at.row == f[receive].at.row) return RS_OK; /* to itself */
+        RS_TRY(add(x, RS_LEGEND_ARROW, weight, err));
+        RS_TRY(add_end(x, f[send].at, err));
+        return add_end(x, f[receive].at, err);
+    }
+    if (nrows < 2) return RS_OK;
+    RS_TRY(add(x, RS_LEGEND_SAME_OP, weight, err));
+    for (uint32_t i = 0; i < n; i++)
+        if (i == 0 || f[i].at.row != f[i - 1].at.row) RS_TRY(add_end(x, f[i].at, err));
+    return RS_OK;
+}
+
+static enum rs_status operations(struct rs_relations *x, const struct rs_picture_rows *rows, double least,
+                                 struct rs_err *err)
+{
+    size_t most = 0, n = 0;
+    for (uint32_t i = 0; i < rows->n; i++) most += rows->rows[i].nbars;
+    if (most == 0) return RS_OK;
+    struct found *found = malloc(most * sizeof(*found));
+    if (!found) return rs_fail(err, RS_NO_MEMORY, "no memory for the relations of the picture");
+    for (uint32_t i = 0; i < rows->n; i++)
+        for (uint32_t k = 0; k < rows->rows[i].nbars; k++) {
+            const struct rs_picture_bar *bar = &rows->rows[i].bars[k];
+            if (bar->op != RS_BAR_NONE && bar->row == RS_ROW_OPERATIONS)
+                found[n++] = (struct found){bar->op, {i, k}, bar->start};
+        }
+    qsort(found, n, sizeof(*found), by_op);
+    enum rs_status status = RS_OK;
+    for (size_t i = 0, next; i < n && status == RS_OK; i = next) {
+        for (next = i + 1; next < n && found[next].op == found[i].op;) next++;
+        if (next - i > 1) status = relate(x, rows, found + i, (uint32_t)(next - i), least, err);
+    }
+    free(found);
+    return status;
+}
+
+/* ---- parents ---- */
+
+static bool find(const struct rs_map *where, uint32_t number, struct rs_relation_end *at)
+{
+    uint64_t value = rs_map_get(where, number, UINT64_MAX);
+    *at = (struct rs_relation_end){(uint32_t)(value >> 32), (uint32_t)value};
+    return value != UINT64_MAX;
+}
+
+static enum rs_status child(struct rs_relations *x, const struct rs_picture_rows *rows, const struct rs_map *where,
+                            struct rs_relation_end at, uint32_t parent, double least, struct rs_err *err)
+{
+    struct rs_relation_end to;
+    const struct rs_picture_bar *bar = bar_at(rows, at);
+    if (parent == RS_BAR_NONE || !find(where, parent, &to) || to.row == at.row) return RS_OK;
+    /* What was called and launched tells more than the pieces that it was done in. */
+    bool tells = bar->row == RS_ROW_OPERATIONS || bar->row == RS_ROW_LAUNCHES || bar->row == RS_ROW_CALLS;
+    if (!tells && (double)bar->dur < least) return RS_OK;
+    RS_TRY(add(x, RS_LEGEND_PARENT, (double)bar->dur * (tells ? 1e6 : 1), err));
+    RS_TRY(add_end(x, at, err));
+    return add_end(x, to, err);
+}
+
+static enum rs_status parents(struct rs_relations *x, const struct rs_picture_rows *rows, struct rs_map *where,
+                              struct rs_map *launched, double least, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < rows->n; i++)
+        for (uint32_t k = 0; k < rows->rows[i].nbars; k++)
+            RS_TRY(rs_map_put(where, rows->rows[i].bars[k].number, (uint64_t)i << 32 | k, err));
+    for (uint32_t i = 0; i < rows->nedges; i++)
+        if (rs_map_find(where, rows->edges[i].from)) RS_TRY(rs_map_put(launched, rows->edges[i].to, 1, err));
+    for (uint32_t i = 0; i < rows->n; i++)
+        for (uint32_t k = 0; k < rows->rows[i].nbars; k++) {
+            const struct rs_relation_end at = {i, k};
+            const struct rs_picture_bar *bar = bar_at(rows, at);
+            bool launch = rs_map_find(launched, bar->number);
+            /* What was launched leads to its call through its launch: two lines would say the same. */
+            if (!launch || least == 0) RS_TRY(child(x, rows, where, at, bar->parent, least, err));
+        }
+    for (uint32_t i = 0; i < rows->nedges; i++) {
+        struct rs_relation_end at;
+        if (!find(where, rows->edges[i].to, &at)) continue;
+        if (least == 0 && bar_at(rows, at)->parent == rows->edges[i].from) continue; /* drawn already */
+        RS_TRY(child(x, rows, where, at, rows->edges[i].from, least, err));
+    }
+    return RS_OK;
+}
+
+/* Keeps the heaviest. */
+static void choose(struct rs_relations *x, uint32_t most)
+{
+    if (x->n) qsort(x->list, x->n, sizeof(*x->list), by_weight);
+    uint32_t kept = 0, across = 0, above = 0, ends = 0;
+    for (uint32_t i = 0; i < x->n; i++) {
+        uint32_t *count = x->list[i].what == RS_LEGEND_PARENT ? &above : &across;
+        if (*count == most || ends + x->list[i].n > MOST_ENDS) continue;
+        ++*count;
+        ends += x->list[i].n;
+        x->list[kept++] = x->list[i];
+    }
+    x->n = kept;
+}
+
+enum rs_status rs_relations_make(struct rs_relations *x, const struct rs_picture_rows *rows,
+                                 enum rs_picture_relations wanted, struct rs_err *err)
+{
+    *x = (struct rs_relations){0};
+    if (wanted == RS_RELATIONS_NONE) return RS_OK;
+    double pixel = wanted == RS_RELATIONS_FEW ? 1 / rs_picture_scale(&rows->take) : 0;
+    RS_TRY(operations(x, rows, LEAST_OPERATION * pixel, err));
+    if (!rows->take.fold) {
+        struct rs_map where = {0}, launched = {0};
+        enum rs_status status = parents(x, rows, &where, &launched, LEAST_CHILD * pixel, err);
+        rs_map_free(&where);
+        rs_map_free(&launched);
+        RS_TRY(status);
+    }
+    choose(x, wanted == RS_RELATIONS_FEW ? FEW : ALL);
+    return RS_OK;
+}
+
+unsigned rs_relations_whats(const struct rs_relations *x)
+{
+    unsigned whats = 0;
+    for (uint32_t i = 0; i < x->n; i++) whats |= 1u << x->list[i].what;
+    return whats;
+}
+
+void rs_relations_free(struct rs_relations *x)
+{
+    free(x->list);
+    free(x->ends);
+    *x = (struct rs_relations){0};
+}

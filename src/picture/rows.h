@@ -1,0 +1,89 @@
+/* The rows of a picture: what of a timeline's bars is drawn, taken process by process.
+ *
+ * A row has its bars one by one as far as they are few or wide, and pixels (timeline/fold.h) for the rest: memory grows
+ * with rows and pixels, not with the run. Folded, a row is a GPU: operations of all its communicators above, compute
+ * below, and what overlaps shares the height. Open, a row is a lane; lanes of a communicator that are alike (channels,
+ * steps) share one, each with its place in it. Where there are more rows than can be drawn, the GPUs that waited most
+ * are kept, and some of those that came last most often (picture/most.h); how many were left out is counted.
+ *
+ * Owns everything but the timeline. One thread at a time. */
+#ifndef RS_PICTURE_ROWS_H
+#define RS_PICTURE_ROWS_H
+
+#include "timeline/fold.h"
+#include "timeline/timeline.h"
+
+struct rs_picture_bar {
+    int64_t start, dur, wait, fade; /* as in timeline/bars.h */
+    int64_t args[RS_BAR_ARGS];
+    uint32_t number, name, op, parent;
+    uint32_t marks[RS_BAR_MARKS];
+    uint8_t kind, flags, row; /* row: enum rs_row of its lane */
+    uint8_t slot, slots; /* its share of the row's height: slot of slots, from the top */
+};
+
+enum { RS_PICTURE_LANES = 64 };
+
+struct rs_picture_row {
+    uint32_t group; /* of the timeline: of the lane; folded: of the GPU */
+    uint32_t unit; /* group of the GPU, else of the process: kept or left out together */
+    uint32_t label; /* text: of the first lane; folded: of the group */
+    uint16_t lanes; /* open: that share the row, up to RS_PICTURE_LANES */
+    uint8_t row; /* enum rs_row; folded: RS_ROW_OPERATIONS */
+    int64_t wait; /* ns waited in the operations that are seen */
+    uint32_t last; /* of them: how often it was the last to arrive */
+    struct rs_picture_bar *bars; /* by start */
+    uint32_t nbars, cap_bars;
+    struct rs_pixels upper, lower; /* width 0: nothing. Lower: of a folded row's compute */
+    bool has_lower; /* the height is shared with compute */
+    double y, height; /* set by picture/layout.h */
+};
+
+struct rs_picture_edge {
+    uint32_t from, to; /* numbers of bars */
+};
+
+struct rs_picture_take {
+    bool fold;
+    bool cells; /* pixels alone, none by one: for text */
+    unsigned width; /* pixels of the time axis */
+    unsigned most; /* rows at most; 0: all */
+    int64_t from, to; /* ns, from < to */
+};
+
+struct rs_picture_rows {
+    const struct rs_timeline *timeline;
+    struct rs_picture_take take;
+    struct rs_picture_row *rows; /* in drawing order */
+    uint32_t n, cap;
+    struct rs_picture_edge *edges; /* from a launch to what it launched, both with their bars here once */
+    uint32_t nedges, cap_edges;
+    uint32_t left_out; /* GPUs */
+    uint32_t cut; /* rows of GPUs that are drawn */
+    uint32_t units; /* that had anything to draw */
+};
+
+void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t, const struct rs_picture_take *take);
+/* The bars of one process. */
+enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *bars, struct rs_err *err);
+/* When all are there: leaves out what is too much, folds the narrowest bars until `bars` are left at most, and gives
+ * each bar its share of the height. */
+enum rs_status rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars, struct rs_err *err);
+void rs_picture_rows_free(struct rs_picture_rows *r);
+
+/* Frees what a row owns. */
+void rs_picture_row_free(struct rs_picture_row *row);
+/* Adds a lane to pixels, which are made where there are none yet. */
+enum rs_status rs_picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
+                               const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err);
+/* What a row is called; not clean. */
+void rs_picture_row_label(const struct rs_picture_rows *r, const struct rs_picture_row *row, char *out, size_t size);
+/* The group at a level that a group is in, itself included; RS_NONE: none. */
+uint32_t rs_picture_group_at(const struct rs_timeline *t, uint32_t group, enum rs_group_level level);
+/* Pixels a ns. */
+static inline double rs_picture_scale(const struct rs_picture_take *take)
+{
+    return (double)take->width / ((double)take->to - (double)take->from);
+}
+
+#endif

@@ -1,0 +1,11 @@
+/* A canvas that writes SVG: text stays text, and what is pointed at says what it is. Of picture/canvas.h's rules. */
+#ifndef RS_PICTURE_SVG_H
+#define RS_PICTURE_SVG_H
+
+#include "picture/canvas.h"
+
+/* `out` and `name` (of the file, for messages) must live until end(). */
+enum rs_status rs_svg_make(struct rs_canvas **canvas, double width, double height, const char *title, FILE *out,
+                           const char *name, struct rs_err *err);
+
+#endif

@@ -1,0 +1,89 @@
+#include "serve/request.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/random.h>
+
+enum rs_status rs_token_make(char token[RS_SERVE_TOKEN + 1], struct rs_err *err)
+{
+    unsigned char bytes[RS_SERVE_TOKEN / 2];
+    size_t have = 0;
+    while (have < sizeof bytes) {
+        ssize_t n = getrandom(bytes + have, sizeof bytes - have, 0);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return rs_fail_errno(err, "the system gave no random numbers");
+        have += (size_t)n;
+    }
+    for (size_t i = 0; i < sizeof bytes; i++) snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+    return RS_OK;
+}
+
+bool rs_token_in_query(const char *query, const char token[RS_SERVE_TOKEN + 1])
+{
+    unsigned found = 0;
+    bool equal = true;
+    for (const char *at = query; at != NULL && *at;) {
+        size_t n = strcspn(at, "&");
+        if (n >= 2 && at[0] == 't' && at[1] == '=') {
+            unsigned char differs = n != RS_SERVE_TOKEN + 2;
+            for (size_t i = 0; i < RS_SERVE_TOKEN && i + 2 < n; i++) differs |= (unsigned char)(at[i + 2] ^ token[i]);
+            equal = equal && differs == 0;
+            found++;
+        }
+        at += n + (at[n] == '&');
+    }
+    return found == 1 && equal;
+}
+
+bool rs_host_is_loopback(const char *host, unsigned port)
+{
+    static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
+    for (size_t i = 0; host != NULL && i < sizeof names / sizeof names[0]; i++) {
+        size_t n = strlen(names[i]);
+        char want[16];
+        snprintf(want, sizeof want, ":%u", port);
+        if (strncasecmp(host, names[i], n) != 0) continue;
+        if (strcmp(host + n, want) == 0 || (port == 80 && host[n] == 0)) return true;
+    }
+    return false;
+}
+
+/* Digits at *at; what is too large for 64 bits becomes the largest number. False when there are none. */
+static bool number(const char **at, uint64_t *value)
+{
+    const char *start = *at;
+    *value = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++) {
+        unsigned digit = (unsigned)(**at - '0');
+        *value = *value > (UINT64_MAX - digit) / 10 ? UINT64_MAX : *value * 10 + digit;
+    }
+    return *at != start;
+}
+
+enum rs_http_range rs_http_range(const char *header, uint64_t size, uint64_t *from, uint64_t *length)
+{
+    *from = 0;
+    *length = size;
+    if (header == NULL || strncasecmp(header, "bytes=", 6) != 0) return RS_HTTP_WHOLE;
+    const char *at = header + 6;
+    while (*at == ' ' || *at == '\t') at++;
+    uint64_t first, last;
+    bool has_first = number(&at, &first);
+    if (*at++ != '-') return RS_HTTP_WHOLE;
+    bool has_last = number(&at, &last);
+    while (*at == ' ' || *at == '\t') at++;
+    if (*at != 0 || (!has_first && !has_last) || (has_first && has_last && last < first)) return RS_HTTP_WHOLE;
+
+    if (!has_first) { /* the last bytes */
+        *length = last < size ? last : size;
+        *from = size - *length;
+    } else if (first >= size) {
+        *length = 0;
+    } else {
+        *from = first;
+        *length = (has_last && last < size ? last + 1 : size) - first;
+    }
+    return *length > 0 ? RS_HTTP_PART : RS_HTTP_NOTHING;
+}

@@ -1,0 +1,34 @@
+/* What stands in a request, as far as `serve` looks at it: token, host, range. Nothing is allocated or decoded.
+ *
+ * Any thread. */
+#ifndef RS_SERVE_REQUEST_H
+#define RS_SERVE_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum { RS_SERVE_TOKEN = 32 }; /* hex digits: 128 bits */
+
+/* A new token from the system's random numbers, with a final 0. */
+enum rs_status rs_token_make(char token[RS_SERVE_TOKEN + 1], struct rs_err *err);
+
+/* Does the query (without its "?"; may be NULL) hold t=TOKEN, once? How long this takes tells nothing of the token. */
+bool rs_token_in_query(const char *query, const char token[RS_SERVE_TOKEN + 1]);
+
+/* Is this the value of a Host header with which somebody on this machine asks for it: a name of the loopback with this
+ * port? A page from elsewhere whose name was made to lead here (DNS rebinding) has its own name in it. May be NULL. */
+bool rs_host_is_loopback(const char *host, unsigned port);
+
+enum rs_http_range {
+    RS_HTTP_WHOLE, /* no range, several, or one that is not understood: all of it is to be sent */
+    RS_HTTP_PART,
+    RS_HTTP_NOTHING, /* 416: outside of what there is */
+};
+
+/* The bytes that a Range header (may be NULL) asks for, of `size`. `*from` and `*length` are always set; the length
+ * is 0 for RS_HTTP_NOTHING alone, or where there is nothing at all. */
+enum rs_http_range rs_http_range(const char *header, uint64_t size, uint64_t *from, uint64_t *length);
+
+#endif

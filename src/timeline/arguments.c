@@ -1,0 +1,87 @@
+#include "timeline/arguments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const names[RS_ARGUMENTS] = {
+    [RS_ARG_FUNC] = "func",
+    [RS_ARG_COUNT] = "count",
+    [RS_ARG_DATATYPE] = "datatype",
+    [RS_ARG_ROOT] = "root",
+    [RS_ARG_STREAM] = "stream",
+    [RS_ARG_CAPTURED] = "graphCaptured",
+    [RS_ARG_DEPTH] = "groupDepth",
+    [RS_ARG_CHUNK] = "chunkSize",
+    [RS_ARG_PID] = "pid",
+    [RS_ARG_PHASE] = "phaseName",
+    [RS_ARG_QP] = "qpNum",
+    [RS_ARG_WORK_REQUEST] = "wr_id",
+    [RS_ARG_OPCODE] = "opcode",
+    [RS_ARG_DEVICE] = "device",
+    [RS_ARG_FD] = "fd",
+    [RS_ARG_OP] = "op",
+    [RS_ARG_ID] = "id",
+    [RS_ARG_SYNC] = "syncStrategy",
+    [RS_ARG_BATCHES] = "numBatches",
+    [RS_ARG_RANKS] = "nRanks",
+    [RS_ARG_COMPLETE] = "isComplete",
+    [RS_ARG_COPIES] = "numOps",
+    [RS_ARG_TOTAL] = "totalBytes",
+};
+
+void rs_arguments_make(struct rs_arguments *a)
+{
+    *a = (struct rs_arguments){0};
+    for (unsigned kind = RS_K_START; kind < RS_K_START_END; kind++) {
+        const struct rs_kind_info *info = rs_kind_start(kind);
+        for (const struct rs_field *f = info ? info->fields : NULL; f && f->name; f++)
+            for (unsigned i = 0; i < RS_ARGUMENTS; i++)
+                if (!strcmp(f->name, names[i])) a->fields[kind - RS_K_START][i] = f;
+    }
+}
+
+void rs_arguments_free(struct rs_arguments *a)
+{
+    free(a->texts);
+    *a = (struct rs_arguments){0};
+}
+
+static const struct rs_field *field_of(const struct rs_arguments *a, const struct rs_event *e, enum rs_argument which)
+{
+    if (!e->call || !rs_kind_is_start(e->call->kind)) return NULL;
+    return a->fields[e->call->kind - RS_K_START][which];
+}
+
+int64_t rs_argument(const struct rs_arguments *a, const struct rs_event *e, enum rs_argument which)
+{
+    const struct rs_field *f = field_of(a, e, which);
+    if (!f) return RS_BAR_NO_ARG;
+    uint64_t value = rs_callback_field(e->call, f);
+    if (f->format == RS_F_INT) return (int64_t)value == INT64_MIN ? RS_BAR_NO_ARG : (int64_t)value;
+    if (f->format == RS_F_POINTER && !value) return RS_BAR_NO_ARG;
+    return value <= INT64_MAX ? (int64_t)value : RS_BAR_NO_ARG;
+}
+
+enum rs_status rs_argument_text(struct rs_arguments *a, struct rs_timeline *t, const struct rs_event *e,
+                                enum rs_argument which, uint32_t *text, struct rs_err *err)
+{
+    const struct rs_field *f = field_of(a, e, which);
+    *text = 0;
+    if (!f || f->format != RS_F_STRING || !e->process) return RS_OK;
+    if (!a->texts && e->process->nstrings) {
+        a->texts = malloc(e->process->nstrings * sizeof *a->texts);
+        if (!a->texts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        a->ntexts = e->process->nstrings;
+        for (size_t i = 0; i < a->ntexts; i++) a->texts[i] = RS_NONE;
+    }
+    uint64_t id = rs_callback_field(e->call, f);
+    if (id < a->ntexts && a->texts[id] != RS_NONE) {
+        *text = a->texts[id];
+        return RS_OK;
+    }
+    const char *s = rs_process_string(e->process, id);
+    if (!s) return RS_OK;
+    RS_TRY(rs_texts_id(&t->texts, s, strlen(s), text, err));
+    if (id < a->ntexts) a->texts[id] = *text;
+    return RS_OK;
+}

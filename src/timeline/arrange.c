@@ -1,0 +1,234 @@
+#include "timeline/arrange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+
+enum { MOST_SUBS = 256 }; /* lanes that one is split into at most: damaged input may hold millions at once */
+
+struct key {
+    int64_t start, dur;
+    uint32_t bar, sub;
+};
+
+struct work {
+    struct rs_collect *c;
+    struct key *keys, *spare; /* of one lane */
+    uint32_t *bars; /* in the order of raw lanes */
+    uint32_t *order; /* in the final order */
+    uint32_t n; /* of order */
+    uint32_t *lanes; /* raw lanes in the order of groups */
+};
+
+/* ---- order ---- */
+
+static bool is_before(const struct key *a, const struct key *b)
+{
+    return a->start != b->start ? a->start < b->start : a->dur > b->dur;
+}
+
+/* Merges neighbours, and nothing where they are in order: events come nearly sorted. Stable. */
+static void sort(struct key *keys, struct key *spare, uint32_t n)
+{
+    enum { RUN = 16 };
+    for (uint32_t from = 0; from < n; from += RUN) {
+        uint32_t to = n - from < RUN ? n : from + RUN;
+        for (uint32_t i = from + 1; i < to; i++) {
+            struct key k = keys[i];
+            uint32_t j = i;
+            for (; j > from && is_before(&k, &keys[j - 1]); j--) keys[j] = keys[j - 1];
+            keys[j] = k;
+        }
+    }
+    for (uint64_t width = RUN; width < n; width *= 2) {
+        for (uint64_t from = 0; from + width < n; from += 2 * width) {
+            uint64_t middle = from + width, to = middle + width < n ? middle + width : n;
+            if (!is_before(&keys[middle], &keys[middle - 1])) continue;
+            memcpy(spare, keys + from, width * sizeof *spare);
+            uint64_t a = 0, b = middle, out = from;
+            while (a < width && b < to) keys[out++] = is_before(&keys[b], &spare[a]) ? keys[b++] : spare[a++];
+            while (a < width) keys[out++] = spare[a++];
+        }
+    }
+}
+
+/* The first lane that is free takes a bar; one without length takes a ns, so that no two lie on each other. Returns
+ * how many lanes there are; what found none has sub MOST_SUBS. */
+static uint32_t split(struct key *keys, uint32_t n)
+{
+    int64_t busy_until[MOST_SUBS];
+    uint32_t subs = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t sub = 0;
+        while (sub < subs && busy_until[sub] > keys[i].start) sub++;
+        keys[i].sub = sub;
+        if (sub == MOST_SUBS) continue;
+        if (sub == subs) subs++;
+        busy_until[sub] = keys[i].start + (keys[i].dur > 0 ? keys[i].dur : 1);
+    }
+    return subs;
+}
+
+/* ---- lanes ---- */
+
+static enum rs_status add_lane(struct work *w, const struct rs_raw_lane *raw, uint32_t sub, uint32_t from,
+                               struct rs_err *err)
+{
+    struct rs_bars *b = w->c->bars;
+    RS_ROOM(b->lanes, b->nlanes, b->cap_lanes, err);
+    b->lanes[b->nlanes++] = (struct rs_bar_lane){.group = raw->group,
+                                                 .row = raw->row,
+                                                 .sub = (uint16_t)sub,
+                                                 .label = raw->label,
+                                                 .from = from,
+                                                 .n = w->n - from};
+    return RS_OK;
+}
+
+/* Bars of a raw lane, in the order in which they were added. */
+static enum rs_status arrange_lane(struct work *w, const struct rs_raw_lane *raw, const uint32_t *bars,
+                                   uint16_t *next_sub, struct rs_err *err)
+{
+    const struct rs_bars *b = w->c->bars;
+    bool sorted = true;
+    for (uint32_t i = 0; i < raw->n; i++) {
+        w->keys[i] = (struct key){b->start[bars[i]], b->dur[bars[i]], bars[i], 0};
+        if (i && is_before(&w->keys[i], &w->keys[i - 1])) sorted = false;
+    }
+    if (!sorted) sort(w->keys, w->spare, raw->n);
+    uint32_t subs = split(w->keys, raw->n), from[MOST_SUBS + 2] = {0};
+    for (uint32_t i = 0; i < raw->n; i++) from[w->keys[i].sub + 1]++;
+    w->c->t->index->too_deep += from[MOST_SUBS + 1];
+    for (uint32_t s = 0; s < subs; s++) from[s + 1] += from[s];
+    for (uint32_t i = 0; i < raw->n; i++)
+        if (w->keys[i].sub < MOST_SUBS) w->order[w->n + from[w->keys[i].sub]++] = w->keys[i].bar;
+    for (uint32_t s = 0, begin = w->n; s < subs; s++) {
+        uint32_t first = w->n;
+        w->n = begin + from[s]; /* where the next begins by now */
+        RS_TRY(add_lane(w, raw, *next_sub, first, err));
+        if (*next_sub < UINT16_MAX) ++*next_sub;
+    }
+    return RS_OK;
+}
+
+static int by_group(const void *a, const void *b, void *raw)
+{
+    const struct rs_raw_lane *x = (const struct rs_raw_lane *)raw + *(const uint32_t *)a;
+    const struct rs_raw_lane *y = (const struct rs_raw_lane *)raw + *(const uint32_t *)b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    if (x->row != y->row) return x->row < y->row ? -1 : 1;
+    return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static enum rs_status arrange_lanes(struct work *w, struct rs_err *err)
+{
+    struct rs_collect *c = w->c;
+    uint32_t *from = calloc((size_t)c->nlanes + 1, sizeof *from), longest = 0;
+    if (!from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < c->nlanes; i++) {
+        from[i + 1] = from[i] + c->lanes[i].n;
+        if (c->lanes[i].n > longest) longest = c->lanes[i].n;
+        w->lanes[i] = i;
+    }
+    for (uint32_t i = 0; i < c->bars->n; i++) w->bars[from[c->lane_of[i]]++] = i;
+    qsort_r(w->lanes, c->nlanes, sizeof *w->lanes, by_group, c->lanes);
+    w->keys = malloc(((size_t)longest + 1) * sizeof *w->keys);
+    w->spare = malloc(((size_t)longest + 1) * sizeof *w->spare);
+    enum rs_status status = w->keys && w->spare ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint16_t sub = 0;
+    for (uint32_t i = 0; i < c->nlanes && status == RS_OK; i++) {
+        const struct rs_raw_lane *raw = &c->lanes[w->lanes[i]], *before = i ? &c->lanes[w->lanes[i - 1]] : NULL;
+        if (!before || before->group != raw->group || before->row != raw->row) sub = 0;
+        status = arrange_lane(w, raw, w->bars + from[w->lanes[i]] - raw->n, &sub, err);
+    }
+    free(w->keys);
+    free(w->spare);
+    free(from);
+    return status;
+}
+
+/* ---- numbers ---- */
+
+/* The bar that a reference means: events that are not drawn stand for what is above them. */
+static uint32_t resolve(const struct rs_collect *c, uint32_t reference)
+{
+    for (int hops = 0; hops < 8 && reference != RS_NONE && (reference & RS_BY_EVENT); hops++) {
+        uint32_t number = reference & ~RS_BY_EVENT;
+        reference = number < c->nevents ? c->bar_of_event[number] : RS_NONE;
+    }
+    return reference < c->bars->n ? reference : RS_NONE;
+}
+
+static int by_from(const void *a, const void *b)
+{
+    const struct rs_bar_edge *x = a, *y = b;
+    if (x->from != y->from) return x->from < y->from ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/* `place`: by bar as it was added, its number; RS_NONE: left out. */
+static void number(struct rs_collect *c, const uint32_t *place)
+{
+    struct rs_bars *b = c->bars;
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t parent = b->parent[i] == RS_BAR_NONE ? RS_NONE : resolve(c, b->parent[i]);
+        b->parent[i] = parent == RS_NONE || parent == i ? RS_BAR_NONE : place[parent];
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < b->nedges; i++) {
+        struct rs_bar_edge e = {place[b->edges[i].from], place[b->edges[i].to]};
+        if (e.from != RS_NONE && e.to != RS_NONE) b->edges[n++] = e;
+    }
+    b->nedges = n;
+    if (n) qsort(b->edges, n, sizeof *b->edges, by_from);
+    const struct rs_by_proc *parts = &c->t->index->parts;
+    for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++) {
+        uint32_t *bar = &c->t->bar_of_part[parts->rows[i]];
+        if (*bar != RS_NONE) *bar = place[*bar];
+    }
+}
+
+#define GATHER(type, name)                                                                                             \
+    {                                                                                                                  \
+        type *to = column;                                                                                             \
+        for (uint32_t i = 0; i < n; i++) to[i] = b->name[order[i]];                                                    \
+        memcpy(b->name, to, n * sizeof *to);                                                                           \
+    }
+
+static enum rs_status permute(struct rs_bars *b, const uint32_t *order, uint32_t n, struct rs_err *err)
+{
+    if (!n) {
+        b->n = 0;
+        return RS_OK;
+    }
+    void *column = malloc(((size_t)n + 1) * sizeof(int64_t));
+    if (!column) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    RS_BAR_COLUMNS(GATHER)
+    b->n = n;
+    free(column);
+    return RS_OK;
+}
+
+enum rs_status rs_arrange(struct rs_collect *c, struct rs_err *err)
+{
+    struct rs_bars *b = c->bars;
+    struct work w = {.c = c};
+    size_t n = b->n;
+    w.bars = malloc((n + 1) * sizeof *w.bars);
+    w.order = malloc((n + 1) * sizeof *w.order);
+    w.lanes = malloc(((size_t)c->nlanes + 1) * sizeof *w.lanes);
+    enum rs_status status = w.bars && w.order && w.lanes ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = arrange_lanes(&w, err);
+    if (status == RS_OK) {
+        uint32_t *place = w.bars; /* not needed any more */
+        for (size_t i = 0; i < n; i++) place[i] = RS_NONE;
+        for (uint32_t i = 0; i < w.n; i++) place[w.order[i]] = b->first + i;
+        number(c, place);
+        status = permute(b, w.order, w.n, err);
+    }
+    free(w.bars);
+    free(w.order);
+    free(w.lanes);
+    return status;
+}

@@ -1,0 +1,71 @@
+#include "timeline/collect.h"
+
+#include <stdlib.h>
+
+#include "base/room.h"
+#include "timeline/span.h"
+
+void rs_collect_free(struct rs_collect *c)
+{
+    free(c->lane_of);
+    free(c->lanes);
+    rs_map_free(&c->lane_index);
+    free(c->bar_of_event);
+    rs_map_free(&c->launches);
+    rs_map_free(&c->algorithms);
+}
+
+enum rs_status rs_collect_lane(struct rs_collect *c, uint32_t group, enum rs_row row, uint64_t key, uint32_t *lane,
+                               bool *is_new, struct rs_err *err)
+{
+    enum { GROUP_BITS = 24, ROW_BITS = 5, KEY_BITS = 35 };
+    _Static_assert(RS_ROWS <= 1 << ROW_BITS && GROUP_BITS + ROW_BITS + KEY_BITS == 64, "a lane is named by 64 bits");
+    if (group >> GROUP_BITS) return rs_fail(err, RS_BAD_INPUT, "more than 16 million groups of rows");
+    key &= (UINT64_C(1) << KEY_BITS) - 1;
+    uint64_t *at, all = (uint64_t)group << (ROW_BITS + KEY_BITS) | (uint64_t)row << KEY_BITS | key;
+    RS_TRY(rs_map_at(&c->lane_index, all, c->nlanes, &at, err));
+    *lane = (uint32_t)*at;
+    *is_new = *lane == c->nlanes;
+    if (!*is_new) return RS_OK;
+    RS_ROOM(c->lanes, c->nlanes, c->cap_lanes, err);
+    c->lanes[c->nlanes++] = (struct rs_raw_lane){.group = group, .key = key, .row = (uint8_t)row};
+    return RS_OK;
+}
+
+/* Whether a stretch reaches into the span of time that was asked for. */
+static bool in_filter(const struct rs_filter *f, int64_t from, int64_t to)
+{
+    return !f || ((!f->has_from || to >= f->from) && (!f->has_to || from < f->to));
+}
+
+enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind, int64_t from, int64_t to,
+                              uint32_t *bar, struct rs_err *err)
+{
+    int64_t start, dur;
+    *bar = RS_NONE;
+    if (!rs_span_place(c->t, from, to, &start, &dur)) {
+        c->t->index->out_of_range++;
+        return RS_OK;
+    }
+    if (!in_filter(c->t->options.filter, from, to)) return RS_OK;
+    if (c->bars->n >= RS_BY_EVENT - 1) return rs_fail(err, RS_BAD_INPUT, "more than 2 billion bars of one process");
+    RS_ROOM(c->lane_of, c->bars->n, c->cap_lane_of, err);
+    RS_TRY(rs_bars_add(c->bars, bar, err));
+    c->lane_of[*bar] = lane;
+    c->lanes[lane].n++;
+    c->bars->start[*bar] = start;
+    c->bars->dur[*bar] = dur;
+    c->bars->kind[*bar] = kind;
+    return RS_OK;
+}
+
+enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar, struct rs_err *err)
+{
+    if (number >= RS_BY_EVENT) return RS_OK;
+    while (c->nevents <= number) {
+        RS_ROOM(c->bar_of_event, c->nevents, c->cap_events, err);
+        c->bar_of_event[c->nevents++] = RS_NONE;
+    }
+    c->bar_of_event[number] = bar;
+    return RS_OK;
+}

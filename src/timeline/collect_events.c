@@ -1,0 +1,311 @@
+/* What lies below operations: API calls, launches, channels, proxy operations, steps, copy engines, the proxy
+ * thread. */
+#include <inttypes.h>
+#include <strings.h>
+
+#include "nccl/abi.h"
+#include "timeline/event_facts.h"
+#include "timeline/launch_key.h"
+#include "timeline/span.h"
+
+struct visit {
+    struct rs_collect *c;
+    struct rs_arguments args;
+    uint64_t drawn; /* types of rows that are wanted */
+};
+
+/* What is drawn of an event. */
+struct drawn {
+    uint8_t row, kind;
+    uint32_t group;
+    uint64_t key;
+    int64_t from, to, fade;
+    uint8_t flags;
+};
+
+enum { OPERATIONS = RS_COLL | RS_P2P | RS_CE_COLL };
+#define NO_CHANNEL (UINT64_C(1) << 32) /* keys of lanes: behind all channels */
+#define OF_OTHERS (UINT64_C(1) << 34)
+
+static const struct {
+    uint8_t row;
+    uint32_t types, above; /* to be drawn; to be read, so that what hangs on them finds its operation */
+} rows[] = {
+    {RS_ROW_CALLS, RS_GROUP_API | RS_COLL_API | RS_P2P_API, 0},
+    {RS_ROW_LAUNCHES, RS_KERNEL_LAUNCH | RS_GROUP, RS_GROUP_API},
+    {RS_ROW_CHANNELS, RS_KERNEL_CH | RS_KERNEL_PHASE, 0},
+    {RS_ROW_PROXY, RS_PROXY_OP, 0},
+    {RS_ROW_STEPS, RS_PROXY_STEP, RS_PROXY_OP},
+    {RS_ROW_NETWORK, RS_NET_PLUGIN, RS_PROXY_OP | RS_PROXY_STEP},
+    {RS_ROW_COPY_ENGINE, RS_CE_COLL | RS_CE_SYNC | RS_CE_BATCH, 0},
+    {RS_ROW_PROXY_THREAD, RS_PROXY_CTRL, 0},
+};
+
+/* ---- what passes ---- */
+
+static bool names_func(const struct rs_filter *f, const char *func)
+{
+    for (size_t i = 0; i < f->nfuncs; i++)
+        if (!strcasecmp(f->funcs[i], func)) return true;
+    return false;
+}
+
+/* What is of no communicator and no function (a group call, the proxy thread) is of its process, and stays. */
+static enum rs_status passes(struct visit *v, const struct rs_event *e, bool *yes, struct rs_err *err)
+{
+    const struct rs_timeline *t = v->c->t;
+    const struct rs_filter *f = t->options.filter;
+    *yes = true;
+    if (!f) return RS_OK;
+    if (e->part != RS_NONE) {
+        uint32_t op = t->model->parts.op[e->part];
+        *yes = op < t->model->ops.n && t->op_number[op] != RS_NONE;
+    } else if (e->member != RS_NONE) {
+        *yes = rs_filter_comm(f, t->model, t->model->members[e->member].comm);
+    }
+    if (*yes && e->member != RS_NONE) *yes = rs_filter_rank(f, t->model, e->member);
+    if (*yes && f->nfuncs && e->part == RS_NONE && (e->type & (RS_COLL_API | RS_P2P_API))) {
+        uint32_t func;
+        RS_TRY(rs_argument_text(&v->args, v->c->t, e, RS_ARG_FUNC, &func, err));
+        *yes = names_func(f, func ? rs_texts_at(&t->texts, func) : e->name ? e->name : "");
+    }
+    return RS_OK;
+}
+
+/* ---- times ---- */
+
+/* Of what the host told. */
+static void host_times(const struct rs_collect *c, const struct rs_event *e, struct drawn *d)
+{
+    d->from = d->to = e->start;
+    if (e->start == RS_TIME_NONE) { /* a dump that tells the end alone */
+        d->from = d->to = e->end;
+        d->flags |= RS_BAR_START_UNKNOWN;
+    } else if (e->end != RS_TIME_NONE && e->end >= e->start) {
+        d->to = e->end;
+    } else if (e->open) {
+        int64_t heard = rs_proc_heard(c->t, e->proc);
+        if (heard > d->to) d->to = heard;
+        d->flags |= RS_BAR_OPEN;
+    } else {
+        d->flags |= RS_BAR_END_BOUNDED;
+    }
+}
+
+/* Of a kernel: the GPU's own where they are known. */
+static void gpu_times(const struct rs_collect *c, const struct rs_event *e, struct drawn *d)
+{
+    bool has_timers = e->stale || !e->call || e->call->kind != RS_K_KERNEL_CH_V3;
+    host_times(c, e, d);
+    if (e->gpu_start == RS_TIME_NONE) {
+        /* The host hears of it some time after it began: where nothing better is expected, that is its time. */
+        if (has_timers) d->flags |= RS_BAR_START_UNKNOWN;
+        return;
+    }
+    d->from = e->gpu_start;
+    if (e->gpu_end != RS_TIME_NONE && e->gpu_end >= e->gpu_start) {
+        d->to = e->gpu_end;
+        d->flags &= (uint8_t) ~(RS_BAR_OPEN | RS_BAR_END_BOUNDED);
+    } else if (d->flags & RS_BAR_OPEN) {
+        if (d->to < d->from) d->to = d->from;
+    } else {
+        d->fade = e->end != RS_TIME_NONE && e->end > d->from ? rs_time_minus(e->end, d->from) : 0;
+        d->to = d->from;
+        d->flags |= RS_BAR_END_BOUNDED;
+    }
+}
+
+/* ---- lanes ---- */
+
+/* The group of the event's communicator; the process's where that is not told, or is of a process that it helps. */
+static uint32_t group_of(const struct rs_collect *c, const struct rs_event *e, bool *others)
+{
+    const struct rs_timeline *t = c->t;
+    bool own = e->member != RS_NONE && t->index->lead[t->model->members[e->member].proc] == c->proc;
+    *others = !own && e->member != RS_NONE;
+    return own ? t->group_of_member[e->member] : t->index->proc_group[c->proc];
+}
+
+static uint8_t ctrl_kind(const struct rs_event *e)
+{
+    switch (e->nstates ? e->states[0].state : -1) {
+    case RS_ST_CTRL_IDLE: return RS_BAR_PROXY_IDLE;
+    case RS_ST_CTRL_ACTIVE: return RS_BAR_PROXY_ACTIVE;
+    case RS_ST_CTRL_SLEEP: return RS_BAR_PROXY_SLEEP;
+    case RS_ST_CTRL_WAKEUP: return RS_BAR_PROXY_WAKEUP;
+    case RS_ST_CTRL_APPEND:
+    case RS_ST_CTRL_APPEND_END: return RS_BAR_PROXY_APPEND;
+    default: return RS_BAR_PROXY_CTRL;
+    }
+}
+
+/* On a lane of its thread. */
+static void on_thread(const struct rs_collect *c, const struct rs_event *e, uint8_t row, uint8_t kind, struct drawn *d)
+{
+    d->row = row;
+    d->kind = kind;
+    d->group = c->t->index->proc_group[c->proc];
+    d->key = e->tid;
+    host_times(c, e, d);
+}
+
+/* On a lane of its channel and direction. */
+static void on_channel(const struct rs_collect *c, const struct rs_event *e, uint8_t row, uint8_t kind, struct drawn *d)
+{
+    bool others, way = row != RS_ROW_CHANNELS;
+    d->row = row;
+    d->kind = kind;
+    d->group = group_of(c, e, &others);
+    d->key = e->channel < 0 ? NO_CHANNEL : (uint64_t)e->channel;
+    if (way) d->key = d->key << 1 | (e->is_send <= 0);
+    if (others) d->key |= OF_OTHERS;
+}
+
+static void on_network(struct visit *v, const struct rs_event *e, struct drawn *d)
+{
+    bool others;
+    int64_t qp = rs_argument(&v->args, e, RS_ARG_QP), fd = rs_argument(&v->args, e, RS_ARG_FD);
+    d->row = RS_ROW_NETWORK;
+    d->kind = qp != RS_BAR_NO_ARG ? RS_BAR_NET_IB : fd != RS_BAR_NO_ARG ? RS_BAR_NET_SOCKET : RS_BAR_NET;
+    d->group = group_of(v->c, e, &others);
+    d->key = d->kind == RS_BAR_NET ? NO_CHANNEL : (uint32_t)(d->kind == RS_BAR_NET_IB ? qp : fd);
+    if (d->kind == RS_BAR_NET_SOCKET) d->key |= NO_CHANNEL << 1;
+    if (others) d->key |= OF_OTHERS;
+    host_times(v->c, e, d);
+}
+
+/* False: an event of this type has no row. */
+static bool drawn_of(struct visit *v, const struct rs_event *e, struct drawn *d)
+{
+    const struct rs_collect *c = v->c;
+    bool send = e->is_send > 0;
+    *d = (struct drawn){0};
+    switch (e->type) {
+    case RS_GROUP_API: on_thread(c, e, RS_ROW_CALLS, RS_BAR_GROUP_API, d); return true;
+    case RS_COLL_API: on_thread(c, e, RS_ROW_CALLS, RS_BAR_COLL_API, d); return true;
+    case RS_P2P_API: on_thread(c, e, RS_ROW_CALLS, RS_BAR_P2P_API, d); return true;
+    case RS_GROUP: on_thread(c, e, RS_ROW_LAUNCHES, RS_BAR_PLAN, d); return true;
+    case RS_KERNEL_LAUNCH: on_thread(c, e, RS_ROW_LAUNCHES, RS_BAR_LAUNCH, d); return true;
+    case RS_PROXY_CTRL: on_thread(c, e, RS_ROW_PROXY_THREAD, ctrl_kind(e), d); return true;
+    case RS_KERNEL_CH:
+    case RS_KERNEL_PHASE:
+        on_channel(c, e, RS_ROW_CHANNELS, e->type == RS_KERNEL_CH ? RS_BAR_CHANNEL : RS_BAR_PHASE, d);
+        gpu_times(c, e, d);
+        return true;
+    case RS_PROXY_OP:
+        on_channel(c, e, RS_ROW_PROXY, send ? RS_BAR_PROXY_SEND : RS_BAR_PROXY_RECV, d);
+        host_times(c, e, d);
+        return true;
+    case RS_PROXY_STEP:
+        on_channel(c, e, RS_ROW_STEPS, send ? RS_BAR_STEP_SEND : RS_BAR_STEP_RECV, d);
+        host_times(c, e, d);
+        return true;
+    case RS_NET_PLUGIN: on_network(v, e, d); return true;
+    case RS_CE_COLL:
+    case RS_CE_SYNC:
+    case RS_CE_BATCH:
+        on_channel(c, e, RS_ROW_COPY_ENGINE,
+                   e->type == RS_CE_COLL   ? RS_BAR_CE_COLL
+                   : e->type == RS_CE_SYNC ? RS_BAR_CE_SYNC
+                                           : RS_BAR_CE_BATCH,
+                   d);
+        d->key = 0;
+        host_times(c, e, d);
+        return true;
+    default: return false;
+    }
+}
+
+static enum rs_status label(struct rs_collect *c, const struct rs_event *e, const struct drawn *d, uint32_t *text,
+                            struct rs_err *err)
+{
+    const char *helped = d->key & OF_OTHERS ? ", for another process" : "";
+    const char *way = e->is_send > 0 ? "send" : "receive";
+    switch (d->row) {
+    case RS_ROW_CHANNELS:
+        if (e->channel < 0) return rs_timeline_text(c->t, text, err, "channel not told%s", helped);
+        return rs_timeline_text(c->t, text, err, "channel %" PRId32 "%s", e->channel, helped);
+    case RS_ROW_PROXY:
+    case RS_ROW_STEPS:
+        if (e->channel < 0) return rs_timeline_text(c->t, text, err, "%s%s", way, helped);
+        return rs_timeline_text(c->t, text, err, "%s, channel %" PRId32 "%s", way, e->channel, helped);
+    case RS_ROW_NETWORK:
+        if (d->kind == RS_BAR_NET) return rs_timeline_text(c->t, text, err, "network%s", helped);
+        return rs_timeline_text(c->t, text, err, "%s %" PRIu32 "%s", d->kind == RS_BAR_NET_IB ? "queue pair" : "socket",
+                                (uint32_t)d->key, helped);
+    case RS_ROW_COPY_ENGINE: return rs_timeline_text(c->t, text, err, "copy engine");
+    default:
+        if (!e->tid) return rs_timeline_text(c->t, text, err, "thread not told");
+        return rs_timeline_text(c->t, text, err, "thread %" PRIu32 "%s%s", e->tid, *e->thread ? " " : "", e->thread);
+    }
+}
+
+/* ---- bars ---- */
+
+static enum rs_status draw(struct visit *v, const struct rs_event *e, uint32_t *bar, struct rs_err *err)
+{
+    struct rs_collect *c = v->c;
+    struct drawn d;
+    uint32_t lane;
+    bool yes, is_new;
+    *bar = RS_NONE;
+    RS_TRY(passes(v, e, &yes, err));
+    if (!yes || !drawn_of(v, e, &d) || d.group == RS_NONE) return RS_OK;
+    RS_TRY(rs_collect_lane(c, d.group, d.row, d.key, &lane, &is_new, err));
+    if (is_new) RS_TRY(label(c, e, &d, &c->lanes[lane].label, err));
+    RS_TRY(rs_collect_bar(c, lane, d.kind, d.from, d.to, bar, err));
+    if (*bar == RS_NONE) return RS_OK;
+    struct rs_bars *b = c->bars;
+    int64_t room = c->t->span - b->start[*bar] - b->dur[*bar];
+    b->fade[*bar] = d.fade < room ? d.fade : room;
+    b->flags[*bar] = d.flags;
+    if (e->nstates) rs_event_marks(b, *bar, e);
+    return rs_event_arguments(c, &v->args, e, *bar, d.kind, err);
+}
+
+/* The bar of the operation that an event is, or hangs on; RS_NONE: not drawn, or of another process. */
+static uint32_t bar_of_part(const struct rs_collect *c, uint32_t part)
+{
+    const struct rs_model *m = c->t->model;
+    if (part == RS_NONE || c->t->index->lead[m->members[m->parts.member[part]].proc] != c->proc) return RS_NONE;
+    return c->t->bar_of_part[part];
+}
+
+static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *err)
+{
+    struct visit *v = to;
+    struct rs_collect *c = v->c;
+    struct rs_bars *b = c->bars;
+    const struct rs_model *m = c->t->model;
+    uint32_t above = e->parent < RS_BY_EVENT ? RS_BY_EVENT | e->parent : RS_NONE;
+    uint32_t op_bar = bar_of_part(c, e->part), bar = RS_NONE;
+    bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
+    if (e->type & v->drawn) RS_TRY(draw(v, e, &bar, err));
+    if (bar != RS_NONE) {
+        if (e->part != RS_NONE && m->parts.op[e->part] < m->ops.n) b->op[bar] = c->t->op_number[m->parts.op[e->part]];
+        b->parent[bar] = above != RS_NONE ? above : is_part ? RS_NONE : op_bar;
+        if (e->type == RS_KERNEL_LAUNCH && e->member != RS_NONE)
+            RS_TRY(rs_launch_put(&c->launches, e->member, e->start, e->end, bar, err));
+    }
+    if (is_part && b->parent[op_bar] == RS_BAR_NONE) /* of a call that NCCL says no more of: the call itself */
+        b->parent[op_bar] = bar != RS_NONE && !(e->type & OPERATIONS) ? bar : above;
+    uint32_t stands = bar != RS_NONE ? bar : op_bar != RS_NONE ? op_bar : above;
+    if (stands == (RS_BY_EVENT | e->number)) stands = RS_NONE;
+    return rs_collect_event(c, e->number, stands, err);
+}
+
+enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
+{
+    struct visit v = {.c = c};
+    uint64_t types = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!rs_collect_wants(c, rows[i].row)) continue;
+        v.drawn |= rows[i].types;
+        types |= rows[i].types | rows[i].above;
+    }
+    if (!types || !c->t->inputs) return RS_OK;
+    rs_arguments_make(&v.args);
+    enum rs_status status = rs_events_read(c->t->model, c->t->inputs, c->proc, types | OPERATIONS, visit, &v, err);
+    rs_arguments_free(&v.args);
+    return status;
+}

@@ -1,0 +1,86 @@
+/* Launches and calls as parts tell them: edges from a launch to all operations that it launched; and where nothing
+ * else tells of a launch or a call, the moment at which it was. */
+#include "base/room.h"
+#include "timeline/collect.h"
+#include "timeline/launch_key.h"
+
+#define WITHOUT_THREAD (UINT64_C(1) << 34) /* keys of lanes: behind all threads */
+
+static enum rs_status add_edge(struct rs_bars *b, uint32_t from, uint32_t to, struct rs_err *err)
+{
+    RS_ROOM(b->edges, b->nedges, b->cap_edges, err);
+    b->edges[b->nedges++] = (struct rs_bar_edge){from, to};
+    return RS_OK;
+}
+
+/* A moment on the lane of those whose thread is not told. */
+static enum rs_status add_moment(struct rs_collect *c, enum rs_row row, uint8_t kind, int64_t at, uint32_t *bar,
+                                 struct rs_err *err)
+{
+    uint32_t lane;
+    bool is_new;
+    *bar = RS_NONE;
+    if (!rs_collect_wants(c, row)) return RS_OK;
+    RS_TRY(rs_collect_lane(c, c->t->index->proc_group[c->proc], row, WITHOUT_THREAD, &lane, &is_new, err));
+    if (is_new) RS_TRY(rs_timeline_text(c->t, &c->lanes[lane].label, err, "thread not told"));
+    return rs_collect_bar(c, lane, kind, at, at, bar, err);
+}
+
+static void set_communicator(struct rs_collect *c, uint32_t bar, uint32_t member)
+{
+    uint32_t text = c->t->index->member_text[member];
+    if (text) c->bars->a1[bar] = text;
+}
+
+static enum rs_status launch_of(struct rs_collect *c, uint32_t part, uint32_t *bar, struct rs_err *err)
+{
+    const struct rs_model *m = c->t->model;
+    const struct rs_parts *p = &m->parts;
+    uint64_t key = rs_launch_key(p->member[part], p->launched[part]);
+    *bar = (uint32_t)rs_map_get(&c->launches, key, RS_NONE);
+    if (*bar != RS_NONE) return RS_OK;
+    RS_TRY(add_moment(c, RS_ROW_LAUNCHES, RS_BAR_LAUNCH, p->launched[part], bar, err));
+    if (*bar == RS_NONE) return RS_OK;
+    c->bars->flags[*bar] = p->flags[part] & RS_PART_LAUNCH_END ? RS_BAR_START_UNKNOWN : RS_BAR_END_BOUNDED;
+    if (m->members[p->member[part]].rank >= 0) c->bars->a2[*bar] = m->members[p->member[part]].rank;
+    set_communicator(c, *bar, p->member[part]);
+    return rs_map_put(&c->launches, key, *bar, err);
+}
+
+static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err *err)
+{
+    const struct rs_parts *p = &c->t->model->parts;
+    uint32_t bar, op_bar = c->t->bar_of_part[part], dtype;
+    RS_TRY(add_moment(c, RS_ROW_CALLS, RS_BAR_ENQUEUED, p->enqueued[part], &bar, err));
+    if (bar == RS_NONE) return RS_OK;
+    struct rs_bars *b = c->bars;
+    b->flags[bar] = RS_BAR_END_BOUNDED;
+    if (p->op[part] < c->t->model->ops.n) b->op[bar] = c->t->op_number[p->op[part]];
+    set_communicator(c, bar, p->member[part]);
+    if (p->count[part] && p->count[part] <= INT64_MAX) b->a2[bar] = (int64_t)p->count[part];
+    RS_TRY(rs_index_string(c->t, p->dtype[part], &dtype, err));
+    if (dtype) b->a3[bar] = dtype;
+    if (op_bar != RS_NONE) b->parent[op_bar] = bar;
+    return rs_index_string(c->t, rs_bar_func(c->t->model, part), &b->name[bar], err);
+}
+
+enum rs_status rs_collect_launches(struct rs_collect *c, struct rs_err *err)
+{
+    const struct rs_model *m = c->t->model;
+    const struct rs_by_proc *parts = &c->t->index->parts;
+    bool told = false; /* calls, by events */
+    for (uint32_t i = 0; i < c->nlanes && !told; i++) told = c->lanes[i].row == RS_ROW_CALLS;
+    for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++) {
+        uint32_t part = parts->rows[i], bar = c->t->bar_of_part[part], launch = RS_NONE;
+        if (c->t->group_of_member[m->parts.member[part]] == RS_NONE) continue;
+        if (!told && m->parts.enqueued[part] != RS_TIME_NONE) RS_TRY(call_of(c, part, err));
+        if (m->parts.launched[part] != RS_TIME_NONE) RS_TRY(launch_of(c, part, &launch, err));
+        if (launch == RS_NONE) continue;
+        if (c->bars->kind[launch] == RS_BAR_LAUNCH) {
+            int64_t *count = &c->bars->a3[launch];
+            *count = *count == RS_BAR_NO_ARG ? 1 : *count + 1;
+        }
+        if (bar != RS_NONE) RS_TRY(add_edge(c->bars, launch, bar, err));
+    }
+    return RS_OK;
+}

@@ -1,0 +1,16 @@
+/* The groups of a timeline: host > process > rank > communicator, in drawing order.
+ *
+ * A rank is a device of a process, or a rank of the job on it; processes that several tools saw are one. Hosts,
+ * processes and ranks are in the order of the ranks of the job. What the filter leaves no rank of is left out. */
+#ifndef RS_TIMELINE_GROUPS_H
+#define RS_TIMELINE_GROUPS_H
+
+#include "timeline/timeline.h"
+
+/* Sets groups, procs, group_of_member, and in the index: lead, proc_group, only_rank, devices, member_text. */
+enum rs_status rs_groups_make(struct rs_timeline *t, struct rs_err *err);
+
+/* The group of what runs on a device of a (leading) process: its rank's, else the process's; RS_NONE: left out. */
+uint32_t rs_group_of_device(const struct rs_timeline *t, uint32_t proc, int32_t device);
+
+#endif

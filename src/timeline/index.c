@@ -1,0 +1,113 @@
+#include "timeline/index.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `of[i]`: the leading process of row i; RS_NONE: none. */
+static enum rs_status sort_by_proc(struct rs_by_proc *b, const uint32_t *of, uint32_t n, uint32_t nprocs,
+                                   struct rs_err *err)
+{
+    b->rows = malloc(((size_t)n + 1) * sizeof *b->rows);
+    b->from = calloc((size_t)nprocs + 2, sizeof *b->from);
+    if (!b->rows || !b->from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++)
+        if (of[i] < nprocs) b->from[of[i] + 2]++;
+    for (uint32_t p = 0; p < nprocs; p++) b->from[p + 2] += b->from[p + 1];
+    for (uint32_t i = 0; i < n; i++)
+        if (of[i] < nprocs) b->rows[b->from[of[i] + 1]++] = i;
+    return RS_OK;
+}
+
+static uint32_t *filled(size_t n, uint32_t with)
+{
+    uint32_t *list = malloc((n + 1) * sizeof *list);
+    for (size_t i = 0; list && i < n; i++) list[i] = with;
+    return list;
+}
+
+/* Parts and activities, each with the process that leads. */
+static enum rs_status sort_rows(struct rs_timeline *t, struct rs_err *err)
+{
+    const struct rs_model *m = t->model;
+    struct rs_timeline_index *x = t->index;
+    uint32_t most = m->parts.n > m->activities.n ? m->parts.n : m->activities.n;
+    uint32_t *of = filled(most, RS_NONE);
+    if (!of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->parts.n; i++) {
+        uint32_t op = m->parts.op[i];
+        bool drawn = op < m->ops.n && t->op_number[op] != RS_NONE;
+        of[i] = drawn ? x->lead[m->members[m->parts.member[i]].proc] : RS_NONE;
+    }
+    enum rs_status status = sort_by_proc(&x->parts, of, m->parts.n, m->nprocs, err);
+    for (uint32_t i = 0; i < m->activities.n; i++) of[i] = x->lead[m->lanes[m->activities.lane[i]].proc];
+    if (status == RS_OK) status = sort_by_proc(&x->activities, of, m->activities.n, m->nprocs, err);
+    free(of);
+    return status;
+}
+
+enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err)
+{
+    const struct rs_model *m = t->model;
+    struct rs_timeline_index *x = t->index;
+    x->string_text = filled(m->strings.n, RS_NONE);
+    x->name_text = filled(m->names.n, RS_NONE);
+    x->func_kind = malloc((size_t)m->strings.n + 1);
+    if (!x->string_text || !x->name_text || !x->func_kind) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    memset(x->func_kind, RS_BAR_OTHER, (size_t)m->strings.n + 1);
+    for (uint32_t i = 1; i < m->strings.n && i < UINT16_MAX; i++)
+        x->func_kind[i] = rs_kind_of_func(&t->kinds, m, (uint16_t)i);
+    return sort_rows(t, err);
+}
+
+void rs_index_free(struct rs_timeline_index *x)
+{
+    if (!x) return;
+    free(x->lead);
+    free(x->proc_group);
+    free(x->only_rank);
+    rs_map_free(&x->devices);
+    free(x->parts.rows);
+    free(x->parts.from);
+    free(x->activities.rows);
+    free(x->activities.from);
+    free(x->string_text);
+    free(x->name_text);
+    free(x->member_text);
+    free(x->func_kind);
+    free(x);
+}
+
+enum rs_status rs_index_string(struct rs_timeline *t, uint16_t string, uint32_t *text, struct rs_err *err)
+{
+    *text = 0;
+    if (!string || string >= t->model->strings.n) return RS_OK;
+    uint32_t *known = &t->index->string_text[string];
+    const char *s = rs_model_text(t->model, string);
+    if (*known == RS_NONE) RS_TRY(rs_texts_id(&t->texts, s, strlen(s), known, err));
+    *text = *known;
+    return RS_OK;
+}
+
+enum rs_status rs_index_name(struct rs_timeline *t, uint32_t name, uint32_t *text, struct rs_err *err)
+{
+    *text = 0;
+    if (!name || name >= t->model->names.n) return RS_OK;
+    uint32_t *known = &t->index->name_text[name];
+    const char *s = rs_model_name_text(t->model, name);
+    if (*known == RS_NONE) RS_TRY(rs_texts_id(&t->texts, s, strlen(s), known, err));
+    *text = *known;
+    return RS_OK;
+}
+
+enum rs_status rs_timeline_text(struct rs_timeline *t, uint32_t *text, struct rs_err *err, const char *fmt, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
+    return rs_texts_id(&t->texts, line, length, text, err);
+}

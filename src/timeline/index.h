@@ -1,0 +1,37 @@
+/* Where things of the model are on the timeline: what all that collect bars look up. Made once by
+ * rs_timeline_make(), which owns it. Processes that a tool that does not lead saw are known by the one that leads.
+ * One thread at a time. */
+#ifndef RS_TIMELINE_INDEX_H
+#define RS_TIMELINE_INDEX_H
+
+#include "timeline/timeline.h"
+
+/* Rows of a table by leading process: those of process p are rows[from[p] .. from[p + 1]). */
+struct rs_by_proc {
+    uint32_t *rows, *from;
+};
+
+struct rs_timeline_index {
+    uint32_t *lead; /* by process: the one that leads */
+    uint32_t *proc_group; /* by leading process; RS_NONE: left out */
+    uint32_t *only_rank; /* by leading process: the group of its rank, where it has one only; RS_NONE */
+    struct rs_map devices; /* leading process << 32 | device -> group of the rank */
+    struct rs_by_proc parts, activities;
+    uint32_t *string_text, *name_text; /* texts of the model's strings and names; RS_NONE: not asked for yet */
+    uint32_t *member_text; /* "comm 3f2a91bc tp:0" */
+    uint8_t *func_kind; /* by string of the model: rs_kind_of_func() */
+    uint64_t out_of_range, too_deep; /* bars that were left out: their times cannot be; too many at once */
+    bool noted; /* that was said */
+};
+
+/* The lists and caches; groups.c fills the rest. */
+enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err);
+void rs_index_free(struct rs_timeline_index *x);
+
+/* Texts of the timeline. */
+enum rs_status rs_index_string(struct rs_timeline *t, uint16_t string, uint32_t *text, struct rs_err *err);
+enum rs_status rs_index_name(struct rs_timeline *t, uint32_t name, uint32_t *text, struct rs_err *err);
+enum rs_status rs_timeline_text(struct rs_timeline *t, uint32_t *text, struct rs_err *err, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,21 @@
+/* Where a timeline begins and ends, and what of it is worth looking at first.
+ *
+ * Damaged input may claim any time: what lies far outside of all that was heard of its run is not believed, and
+ * does not stretch the axis. */
+#ifndef RS_TIMELINE_SPAN_H
+#define RS_TIMELINE_SPAN_H
+
+#include "timeline/timeline.h"
+
+/* Sets begin and span. */
+void rs_span_find(struct rs_timeline *t);
+/* Sets focus_from and focus_to by the operations of t->ops: from the first to the last, but for a few far away. */
+enum rs_status rs_span_focus(struct rs_timeline *t, struct rs_err *err);
+
+/* The stretch [from, to] of the common axis on the timeline; clamped to it. False: it lies outside. */
+bool rs_span_place(const struct rs_timeline *t, int64_t from, int64_t to, int64_t *start, int64_t *dur);
+
+/* When the process was last heard of, on the common axis: what was open then was open until here. */
+int64_t rs_proc_heard(const struct rs_timeline *t, uint32_t proc);
+
+#endif

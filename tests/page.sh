@@ -1,0 +1,78 @@
+#!/bin/bash
+# The tests of the page of the timeline (viewer/): types, layout, unit tests, and the built page in a real browser.
+# Prints a line each; totals are added to the file TOTALS, if that is set (as tests/run.sh does). RINGSCOPE is the built
+# program, for pages of real runs.
+set -u
+cd "$(dirname "$0")/../viewer" || exit 1
+bin=$PWD/node_modules/.bin
+log=$(mktemp) || exit 1
+trap 'rm -f "$log" "$log.json"' EXIT
+passed=0 failed=0 skipped=0
+
+shown() { tail -n 200 "$log" | sed 's/^/    | /'; }
+one() { # NAME COMMAND...
+    local name=$1
+    shift
+    if "$@" >"$log" 2>&1 </dev/null; then
+        printf '  ok       %s\n' "$name"
+        passed=$((passed + 1))
+    else
+        printf '  FAILED   %s\n' "$name"
+        shown
+        failed=$((failed + 1))
+    fi
+}
+end() {
+    if [ -n "${TOTALS:-}" ]; then
+        echo "$passed $failed $skipped" >>"$TOTALS"
+    else
+        echo "$passed passed, $failed failed$([ "$skipped" = 0 ] || echo ", $skipped skipped")"
+    fi
+    [ "$failed" = 0 ]
+    exit
+}
+
+# Unit tests: a line a file, all tests of it counted.
+unit() {
+    "$bin/vitest" run --reporter=default --reporter=json --outputFile.json="$log.json" >"$log" 2>&1 </dev/null
+    local status=$? name good bad before=$failed
+    [ -s "$log.json" ] && while IFS=$'\t' read -r name good bad; do
+        printf '  %-8s %-40s %10s\n' "$([ "$bad" = 0 ] && echo ok || echo FAILED)" "page/${name##*/}" "$good passed"
+        passed=$((passed + good)) failed=$((failed + bad))
+    done < <(jq -r '.testResults[] | [.name, ([.assertionResults[] | select(.status == "passed")] | length),
+        ([.assertionResults[] | select(.status == "failed")] | length)] | @tsv' "$log.json")
+    if [ $status != 0 ] && [ $before = $failed ]; then # it did not get as far as to count
+        printf '  FAILED   %s\n' "unit tests of the page"
+        failed=$((failed + 1))
+    fi
+    [ $before = $failed ] || shown
+}
+
+# In the browser: "ok WHAT" or "FAIL WHAT" a line each.
+browser() {
+    npm run --silent browser >"$log" 2>&1 </dev/null
+    local status=$? good bad
+    if [ $status = 77 ]; then
+        printf '  skipped  page/browser: %s\n' "$(tail -n 1 "$log")"
+        skipped=$((skipped + 1))
+        return
+    fi
+    good=$(grep -c '^ *ok  ' "$log") bad=$(grep -c '^ *FAIL' "$log")
+    [ $status = 0 ] || [ "$bad" != 0 ] || bad=1
+    printf '  %-8s %-40s %10s\n' "$([ "$bad" = 0 ] && echo ok || echo FAILED)" "page/browser" "$good passed"
+    [ "$bad" = 0 ] || shown
+    passed=$((passed + good)) failed=$((failed + bad))
+}
+
+if ! ../tools/page.sh --node; then
+    echo "  skipped  page: no Node (18 or later) with npm here"
+    skipped=1
+    end
+fi
+one "page: what it is made with" ../tools/page.sh --modules
+[ $failed = 0 ] || end
+one "page: types" "$bin/tsc" --noEmit
+[ ! -x "$bin/prettier" ] || one "page: prettier" "$bin/prettier" --check --log-level warn .
+unit
+browser
+end

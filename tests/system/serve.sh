@@ -1,0 +1,249 @@
+#!/bin/bash
+# `ringscope serve` from outside: what it gives, byte by byte, and all that it refuses.
+# sanitizers: address
+# (Not thread: civetweb is not instrumented, and what it asks of the C library looks like races.)
+set -u
+fails=0
+fail() {
+    echo "line ${BASH_LINENO[1]}: $*"
+    fails=$((fails + 1))
+}
+same() { [ "$1" = "$2" ] || fail "'$1' instead of '$2'"; }
+has() { [[ $1 == *"$2"* ]] || fail "'$2' is not in: ${1:0:1000}"; }
+lacks() { [[ $1 != *"$2"* ]] || fail "'$2' is in: ${1:0:1000}"; }
+
+root=$PWD
+if "$RINGSCOPE" --version | grep -Eq '^  (civetweb|page) +off'; then
+    echo "built without civetweb or without the page"
+    exit 77
+fi
+unset SSH_CONNECTION http_proxy HTTP_PROXY ALL_PROXY all_proxy
+mkdir "$TMP/tmp"
+cd "$TMP" || exit 1
+server=
+trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null' EXIT
+
+# start OPTION...: serves a real recording; $address, $port and $query are set.
+start() {
+    : >address
+    TMPDIR=$TMP/tmp "$RINGSCOPE" serve "$@" "$root/tests/data/h200-mix" >address 2>said &
+    server=$!
+    for _ in $(seq 600); do
+        if [ -s address ] || ! kill -0 $server 2>/dev/null; then break; fi
+        sleep 0.05
+    done
+    address=$(cat address)
+    [[ $address =~ ^http://127\.0\.0\.1:([0-9]+)/\?(t=[0-9a-f]{32})$ ]] || {
+        echo "no address: $address $(cat said)"
+        exit 1
+    }
+    port=${BASH_REMATCH[1]} query=${BASH_REMATCH[2]}
+    base=http://127.0.0.1:$port
+    bundle="$base/bundle?$query"
+}
+stop() { # SIGNAL: how it ends
+    kill -s "$1" $server
+    wait $server 2>/dev/null
+    ended=$?
+    server=
+}
+get() { # STATUS CURL-ARGUMENT...: $head and the file `body` hold the answer
+    local want=$1
+    shift
+    : >body
+    status=$(curl -s -m 20 --path-as-is -D headers -o body -w '%{http_code}' "$@")
+    head=$(tr -d '\r' <headers)
+    same "$status $*" "$want $*"
+}
+# raw TEXT: what comes back to bytes that curl would not send. Escapes as of printf.
+raw() {
+    exec 7<>"/dev/tcp/127.0.0.1/$port"
+    printf '%b' "$1" >&7 2>/dev/null
+    timeout 10 cat <&7 2>/dev/null | tr -d '\r\0'
+    exec 7<&- 7>&-
+}
+
+# ---- the page, the bundle, and what is said ----
+start
+same "$(wc -l <address)" 1
+has "$(cat said)" "ssh -N -L $port:127.0.0.1:$port "
+get 200 "$address"
+same "$(grep -c '<div id="app">' body)" 1
+for header in "Cache-Control: no-store" "X-Content-Type-Options: nosniff" "X-Frame-Options: DENY" \
+    "Referrer-Policy: no-referrer" "Content-Type: text/html; charset=utf-8"; do has "$head" "$header"; done
+# The policy of the page itself holds here, too.
+policy=$(sed -n 's/.*http-equiv="Content-Security-Policy" content="\([^"]*\)".*/\1/p' "$root/viewer/index.html")
+has "$policy" "default-src 'none'"
+has "$head" "Content-Security-Policy: $policy; frame-ancestors 'none'"
+lacks "$(cat body)" "${query#t=}"
+get 200 "$bundle"
+mv body all
+size=$(stat -c %s all)
+has "$head" "Content-Length: $size"
+has "$head" "Accept-Ranges: bytes"
+[ "$size" -gt 10000 ] || fail "a bundle of $size bytes"
+get 200 -I "$bundle"
+has "$head" "Content-Length: $size"
+same "$(stat -c %s body)" "$(stat -c %s headers)" # the header alone, which curl -I shows as body, too
+get 200 -I "$address"
+
+# ---- ranges ----
+part() { # FROM LENGTH RANGE
+    get 206 -r "$3" "$bundle"
+    has "$head" "Content-Range: bytes $1-$(($1 + $2 - 1))/$size"
+    has "$head" "Content-Length: $2"
+    dd if=all of=want iflag=skip_bytes,count_bytes skip="$1" count="$2" status=none
+    cmp -s body want || fail "bytes of $3 differ"
+}
+part 0 1 0-0
+part 0 64 0-63
+part 1 1 1-1
+part 4095 4098 4095-8192
+part 0 "$size" "0-$((size - 1))"
+part 0 "$size" 0-99999999999
+part 0 "$size" 0-99999999999999999999999
+part 7 $((size - 7)) 7-
+part $((size - 1)) 1 "$((size - 1))-"
+part $((size - 1)) 1 -1
+part $((size - 1000)) 1000 -1000
+part 0 "$size" "-$((size + 1))"
+for range in "$size-" "$size-$((size + 5))" 4294967296- 9223372036854775807- 99999999999999999999999- -0; do
+    get 416 -r "$range" "$bundle"
+    has "$head" "Content-Range: bytes */$size"
+done
+# Several, or not understood: all of it.
+for range in bytes=0-0,5-5 bytes=5-4 bytes=x bytes=1 lines=1-2 bytes=; do
+    get 200 -H "Range: $range" "$bundle"
+    cmp -s body all || fail "not the whole for $range"
+done
+get 200 -H "Range: bytes=0-5" -H 'If-Range: "x"' "$bundle"
+get 206 -I -r 5-9 "$bundle"
+has "$head" "Content-Length: 5"
+# Several requests on one connection.
+same "$(curl -s -m 20 -r 3-9 -o one -o two -w '%{num_connects} ' "$bundle" "$bundle")" "1 0 "
+cmp -s one two || fail "the second answer on a connection differs"
+
+# ---- the token ----
+answers=()
+other=${query%?}$([ "${query: -1}" = 0 ] && echo 1 || echo 0)
+for wrong in "" "?" "?t=" "?t" "?$other" "?${query%?}" "?${query}0" "?T=${query#t=}" "?$query&$query" "?$query&$other" \
+    "?x=${query#t=}" "?t=%20${query#t=}"; do
+    for path in / /bundle /nothing /../etc/passwd /favicon.ico; do
+        get 403 "$base$path$wrong"
+        answers+=("$(grep -v '^Date' <<<"$head")$(cat body)")
+    done
+done
+# Without it nothing tells what exists from what does not.
+same "$(printf '%s\0' "${answers[@]}" | sort -zu | tr -dc '\0' | wc -c)" 1
+get 403 -H "Authorization: Bearer ${query#t=}" -H "Cookie: $query" "$base/"
+
+# ---- addresses ----
+for path in /index.html /bundle/ /bundle/x //bundle /./bundle /x/../bundle /%62undle /bundle%00 /Bundle /..%2fetc/passwd // \
+    /../../../../etc/passwd /%2e%2e/%2e%2e/etc/passwd /etc/passwd /.htpasswd /bundle.gz /cgi-bin/x "/bundle;x" '/\..\etc' /proc/self/environ; do
+    get 404 "$base$path?$query"
+    lacks "$(cat body)" root:
+done
+# Whole addresses, as for a proxy: of others' machines or this one's files.
+for target in http://example.org/ "http://127.0.0.1:$port/../etc/passwd" file:///etc/passwd '*' example.org:443; do
+    answer=$(raw "GET $target?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nConnection: close\r\n\r\n")
+    lacks "$answer" "HTTP/1.1 2"
+    lacks "$answer" root:
+done
+
+# ---- methods ----
+for method in POST PUT DELETE OPTIONS PATCH PROPFIND MKCOL CONNECT LOCK; do
+    for path in / /bundle /new; do
+        get 405 -X $method "$base$path?$query"
+        has "$head" "Allow: GET, HEAD"
+        has "$head" "Connection: close"
+    done
+done
+get 405 -d x=y "$address"
+get 405 -T all "$base/new?$query"
+get 413 -X GET -d x=y "$address"
+for method in TRACE COPY FOO get 'GET\t'; do
+    lacks "$(raw "$method /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nConnection: close\r\n\r\n")" "HTTP/1.1 2"
+done
+get 200 -H "Connection: Upgrade" -H "Upgrade: websocket" -H "Sec-WebSocket-Version: 13" -H "Sec-WebSocket-Key: eA==" "$address"
+lacks "$head" "101"
+
+# ---- the host: a name that leads here is not enough ----
+for host in evil.org "evil.org:$port" 127.0.0.1 localhost "127.0.0.1:1" "127.0.0.1.evil.org:$port" "0.0.0.0:$port"; do
+    get 403 -H "Host: $host" "$address"
+done
+get 403 -0 -H "Host;" "$address"
+get 200 -H "Host: localhost:$port" "$address"
+has "$(raw "GET /?$query HTTP/1.0\r\n\r\n")" "HTTP/1.1 403"
+has "$(raw "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nHost: evil.org\r\nConnection: close\r\n\r\n")" "HTTP/1.1 400"
+
+# ---- requests that are none, too long, or never end ----
+long=$(head -c 20000 /dev/zero | tr '\0' x)
+get 400 "$address&$long"
+get 400 -H "X-Long: $long" "$address"
+for text in '\r\n\r\n' '\0\0\0\0\r\n\r\n' 'GET\r\n\r\n' 'GET / HTTP/9.9\r\n\r\n' '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n' 'GET / HTTP/1.1 \r\n x\r\n\r\n'; do
+    lacks "$(raw "$text")" "HTTP/1.1 2"
+done
+# A body that is not read is not taken for the next request.
+same "$(raw "POST /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nContent-Length: 200\r\n\r\nGET /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\n\r\n" | grep -c '^HTTP/1.1')" 1
+# Some say nothing, some stop in the middle of a request, some do not read what they asked for: others do not wait.
+for i in 10 11 12 13 14 15 16 17 18 19; do
+    eval "exec $i<>/dev/tcp/127.0.0.1/$port"
+    case $((i % 3)) in
+    1) printf 'GET /?%s HT' "$query" >&"$i" ;;
+    2) printf 'GET /bundle?%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\n' "$query" "$port" >&"$i" ;;
+    esac
+done
+before=${EPOCHREALTIME/./}
+get 206 -r 0-99 "$bundle"
+[ $((${EPOCHREALTIME/./} - before)) -lt 5000000 ] || fail "held up by clients that stand still"
+
+# ---- 50 at a time ----
+for i in $(seq 50); do
+    from=$((i * size / 60)) length=$((size / 70))
+    echo "url = \"$bundle\""
+    echo "range = \"$from-$((from + length - 1))\""
+    echo "output = \"many.$i\""
+    echo next
+done | sed '$d' >list
+curl -s -m 60 --no-progress-meter --parallel --parallel-immediate --parallel-max 50 -K list || fail "curl: $?"
+for i in $(seq 50); do
+    dd if=all of=want iflag=skip_bytes,count_bytes skip=$((i * size / 60)) count=$((size / 70)) status=none
+    cmp -s "many.$i" want || fail "client $i of 50 got other bytes"
+done
+
+# ---- this machine alone ----
+for address in $(hostname -I 2>/dev/null); do
+    [[ $address == *:* ]] && address="[$address]"
+    same "$(curl -s -m 5 -o /dev/null -w '%{http_code}' "http://$address:$port/?$query")" 000
+done
+
+# ---- a port that is taken, signals, and what is left behind ----
+timeout 60 "$RINGSCOPE" serve --port "$port" "$root/tests/data/h200-mix" >out 2>err
+same "$?" 1
+has "$(cat err)" "port $port of 127.0.0.1: Address already in use"
+same "$(cat out)" ""
+same "$(ls tmp)" ""
+before=${EPOCHREALTIME/./} # with connections open that stand still
+stop TERM
+same "$ended $(grep -c Sanitizer said)" "0 0"
+[ $((${EPOCHREALTIME/./} - before)) -lt 5000000 ] || fail "took long to end"
+for i in 10 11 12 13 14 15 16 17 18 19; do eval "exec $i<&- $i>&-"; done
+same "$(ls tmp)" ""
+first=$query
+
+SSH_CONNECTION="10.0.0.1 50000 10.0.0.2 2222" start --port "$port" --rank 0 # the same port again, at once
+[ "$query" != "$first" ] || fail "the same token twice"
+same "$(grep -n -- "-p 2222 " said | cut -d: -f1)" 3
+get 403 "$base/?$first"
+get 200 "$address"
+stop KILL
+same "$(ls tmp)" ""
+
+timeout 60 "$RINGSCOPE" serve --port 65536 x >out 2>err
+same "$?" 2
+timeout 60 "$RINGSCOPE" serve >out 2>err
+same "$?" 2
+timeout 60 "$RINGSCOPE" serve nothing-here >out 2>err
+same "$?" 1
+same "$(cat out)" ""
+[ $fails = 0 ]
