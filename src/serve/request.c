@@ -37,15 +37,23 @@ bool rs_token_in_query(const char *query, const char token[RS_SERVE_TOKEN + 1])
     return found == 1 && equal;
 }
 
-bool rs_host_is_loopback(const char *host, unsigned port)
+/* Nothing, or ":" and a port: through a tunnel it is that of the other end. */
+static bool is_port(const char *text)
+{
+    if (*text == 0) return true;
+    if (*text++ != ':') return false;
+    unsigned port = 0;
+    size_t n = 0;
+    for (; text[n] >= '0' && text[n] <= '9' && n < 5; n++) port = port * 10 + (unsigned)(text[n] - '0');
+    return n > 0 && text[n] == 0 && port > 0 && port <= 65535;
+}
+
+bool rs_host_is_loopback(const char *host)
 {
     static const char *const names[] = {"127.0.0.1", "localhost", "[::1]"};
     for (size_t i = 0; host != NULL && i < sizeof names / sizeof names[0]; i++) {
         size_t n = strlen(names[i]);
-        char want[16];
-        snprintf(want, sizeof want, ":%u", port);
-        if (strncasecmp(host, names[i], n) != 0) continue;
-        if (strcmp(host + n, want) == 0 || (port == 80 && host[n] == 0)) return true;
+        if (strncasecmp(host, names[i], n) == 0 && is_port(host + n)) return true;
     }
     return false;
 }

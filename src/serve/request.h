@@ -17,9 +17,10 @@ enum rs_status rs_token_make(char token[RS_SERVE_TOKEN + 1], struct rs_err *err)
 /* Does the query (without its "?"; may be NULL) hold t=TOKEN, once? How long this takes tells nothing of the token. */
 bool rs_token_in_query(const char *query, const char token[RS_SERVE_TOKEN + 1]);
 
-/* Is this the value of a Host header with which somebody on this machine asks for it: a name of the loopback with this
- * port? A page from elsewhere whose name was made to lead here (DNS rebinding) has its own name in it. May be NULL. */
-bool rs_host_is_loopback(const char *host, unsigned port);
+/* Is this the value of a Host header with which somebody asks this machine for itself: a name of the loopback, with any
+ * port, since a tunnel may begin at another one? A page from elsewhere whose name was made to lead here (DNS
+ * rebinding) has its own name in it. May be NULL. */
+bool rs_host_is_loopback(const char *host);
 
 enum rs_http_range {
     RS_HTTP_WHOLE, /* no range, several, or one that is not understood: all of it is to be sent */

@@ -40,7 +40,6 @@ void rs_serve_stop(struct rs_server *server)
 #include <errno.h>
 #include <inttypes.h>
 #include <netinet/in.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +59,7 @@ struct rs_server {
     struct mg_context *context;
     char token[RS_SERVE_TOKEN + 1];
     char policy[POLICY];
-    atomic_uint port; /* 0 until it is known: requests may come before */
+    unsigned port; /* 0 until it is known */
 };
 
 #define HEADERS                                                                                                        \
@@ -190,7 +189,7 @@ static int answer(struct mg_connection *c)
     const struct mg_request_info *r = mg_get_request_info(c);
     const struct rs_server *s = r->user_data;
     if (count_headers(r, "Host") > 1) return refuse(c, 400, "", "a request has one host\n");
-    if (!rs_host_is_loopback(mg_get_header(c, "Host"), atomic_load(&s->port)))
+    if (!rs_host_is_loopback(mg_get_header(c, "Host")))
         return refuse(c, 403, "", "this server answers to its own address alone, as ringscope printed it\n");
     if (strcmp(r->request_method, "GET") != 0 && strcmp(r->request_method, "HEAD") != 0)
         return refuse(c, 405, "Allow: GET, HEAD\r\n", "GET only\n");
@@ -268,7 +267,7 @@ static enum rs_status start(struct rs_server *s, struct rs_err *err)
     if (s->context == NULL) return rs_fail(err, RS_FAILED, "the web server does not start: %s", why);
     struct mg_server_port ports[1] = {{0}};
     if (mg_get_server_ports(s->context, 1, ports) != 1) return rs_fail(err, RS_FAILED, "the web server has no port");
-    atomic_store(&s->port, (unsigned)ports[0].port);
+    s->port = (unsigned)ports[0].port;
     return RS_OK;
 }
 
@@ -290,7 +289,7 @@ enum rs_status rs_serve_start(struct rs_server **server, const struct rs_serve_o
 
 unsigned rs_serve_port(const struct rs_server *server)
 {
-    return atomic_load(&server->port);
+    return server->port;
 }
 
 const char *rs_serve_token(const struct rs_server *server)
@@ -307,7 +306,7 @@ static void hang_up(const struct rs_server *s)
         struct sockaddr_in at;
         socklen_t n = sizeof at;
         if (getsockname(fd, (struct sockaddr *)&at, &n) == 0 && n == sizeof at && at.sin_family == AF_INET &&
-            ntohs(at.sin_port) == atomic_load(&s->port))
+            ntohs(at.sin_port) == s->port)
             shutdown(fd, SHUT_RDWR);
     }
 }

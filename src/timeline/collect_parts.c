@@ -128,8 +128,10 @@ static enum rs_status add_part(struct rs_collect *c, uint32_t part, struct rs_er
     bool clocked = (m->ops.flags[op] & RS_OP_CLOCKED) && p->start[part] != RS_TIME_NONE;
     if (clocked && m->ops.last_part[op] == part && !(m->ops.flags[op] & RS_OP_TIE)) flags |= RS_BAR_LAST;
     b->flags[bar] = (uint8_t)flags;
-    int64_t wait = clocked ? rs_part_wait(m, part) : 0;
-    if (wait > 0 && wait > m->ops.error[op]) b->wait[bar] = wait < b->dur[bar] ? wait : b->dur[bar];
+    /* Two clocks may err: nothing is told below that, as in `ops`. */
+    int64_t wait = clocked ? rs_part_wait(m, part) : 0, error = m->ops.error[op];
+    bool told = wait > 0 && (error <= 0 || (uint64_t)wait >= 2 * (uint64_t)error);
+    if (told) b->wait[bar] = wait < b->dur[bar] ? wait : b->dur[bar];
     if (kind == RS_BAR_OTHER) RS_TRY(rs_index_string(t, func, &b->name[bar], err));
     return set_arguments(c, bar, part, err);
 }

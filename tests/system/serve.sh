@@ -168,11 +168,12 @@ get 200 -H "Connection: Upgrade" -H "Upgrade: websocket" -H "Sec-WebSocket-Versi
 lacks "$head" "101"
 
 # ---- the host: a name that leads here is not enough ----
-for host in evil.org "evil.org:$port" 127.0.0.1 localhost "127.0.0.1:1" "127.0.0.1.evil.org:$port" "0.0.0.0:$port"; do
+for host in evil.org "evil.org:$port" "127.0.0.1:x" "127.0.0.1:" "127.0.0.1.evil.org:$port" "0.0.0.0:$port"; do
     get 403 -H "Host: $host" "$address"
 done
 get 403 -0 -H "Host;" "$address"
-get 200 -H "Host: localhost:$port" "$address"
+# Any port: that of the other end of a tunnel.
+for host in "localhost:$port" localhost:9000 127.0.0.1:1 127.0.0.1 "[::1]:9000"; do get 200 -H "Host: $host" "$address"; done
 has "$(raw "GET /?$query HTTP/1.0\r\n\r\n")" "HTTP/1.1 403"
 has "$(raw "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nHost: evil.org\r\nConnection: close\r\n\r\n")" "HTTP/1.1 400"
 

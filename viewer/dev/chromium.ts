@@ -17,26 +17,61 @@ export function launch(): Promise<Browser> {
     // Its sandbox does not work for root, and containers have a small /dev/shm.
     return chromium.launch({
         executablePath,
-        args: ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--enable-precise-memory-info"],
+        args: [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--enable-precise-memory-info",
+            "--font-render-hinting=none",
+        ],
     });
 }
 
-/** Opens a page from disk (with its #place) and waits for its first picture. */
-export async function open(browser: Browser, page: string, width = 1500, height = 850): Promise<Page> {
-    const tab = await browser.newPage({ viewport: { width, height } });
-    const problems: string[] = [];
-    tab.on("pageerror", (error) => problems.push(error.message));
-    tab.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+/** What a tab did that it should not. */
+export interface Watched {
+    problems: string[]; // errors, also those on the console
+    requests: string[]; // addresses, all that it asked for
+}
+
+const watched = new WeakMap<Page, Watched>();
+
+export const watchedOf = (tab: Page): Watched => watched.get(tab)!;
+
+export interface Size {
+    width: number;
+    height: number;
+}
+
+/** Opens a page from disk or from a server (with its #place) and waits for its first picture. */
+export async function open(
+    browser: Browser,
+    page: string,
+    viewport: Size = { width: 1500, height: 850 },
+): Promise<Page> {
+    const tab = await browser.newPage({ viewport, reducedMotion: "reduce", colorScheme: "light" });
+    const seen: Watched = { problems: [], requests: [] };
+    watched.set(tab, seen);
+    let broken: (error: Error) => void = () => {};
+    const breaks = new Promise<never>((_, reject) => (broken = reject));
+    breaks.catch(() => {});
+    tab.on("pageerror", (error) => (seen.problems.push(error.message), broken(error)));
+    tab.on("console", (message) => message.type() === "error" && seen.problems.push(message.text()));
+    tab.on("request", (request) => seen.requests.push(request.url()));
+    try {
+        await tab.goto(addressOf(page));
+        const painted = () => (window.ringscope?.timeline?.times.firstPaint ?? NaN) > 0;
+        await Promise.race([tab.waitForFunction(painted, undefined, { timeout: 60_000 }), breaks]);
+    } catch (error) {
+        const text = await tab.textContent("body").catch(() => "");
+        throw new Error(`${page} did not draw: ${seen.problems.join("; ")} ${String(error)} ${text?.slice(0, 300)}`);
+    }
+    return tab;
+}
+
+/** A path as the address of a file; an address as it is. */
+export function addressOf(page: string): string {
+    if (/^https?:/.test(page)) return page;
     const cut = page.indexOf("#");
     const file = cut < 0 ? page : page.slice(0, cut);
-    await tab.goto(pathToFileURL(resolve(file)).href + (cut < 0 ? "" : page.slice(cut)));
-    try {
-        await tab.waitForFunction(() => (window.ringscope?.timeline?.times.firstPaint ?? NaN) > 0, undefined, {
-            timeout: 60_000,
-        });
-    } catch (error) {
-        throw new Error(`the page did not draw: ${problems.join("; ")} ${String(error)}`);
-    }
-    if (problems.length > 0) throw new Error(`the page complained: ${problems.join("; ")}`);
-    return tab;
+    return pathToFileURL(resolve(file)).href + (cut < 0 ? "" : page.slice(cut));
 }

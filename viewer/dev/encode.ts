@@ -23,7 +23,10 @@ export function column(name: string, values: ColumnIn["values"], coding?: Column
     return { name, values, coding };
 }
 
-export const zstdInit = (): Promise<void> => init();
+let ready: Promise<void> | undefined;
+
+/** Once only: a second time would put a new memory below the pointers of the first, and what comes out is damaged. */
+export const zstdInit = (): Promise<void> => (ready ??= init());
 
 /** Copied, since the compressor hands out a view of its own memory. */
 export function zstd(bytes: Uint8Array): Uint8Array {
@@ -141,7 +144,7 @@ export function assemble(span: number, buckets: number, sections: SectionIn[]): 
         entries.setBigUint64(entry + 16, BigInt(stored), true);
         entries.setBigUint64(entry + 24, BigInt(section.raw?.length ?? stored), true);
         entries.setUint32(entry + 32, section.pieces ? 0 : 1, true);
-        out.push(...parts);
+        for (const part of parts) out.push(part); // there may be more than a call has arguments
         at += stored;
     });
     return out;

@@ -1,8 +1,8 @@
 // The bars of one lane of the synthetic job, in columns.
 
-import { BarFlag } from "../src/data/layout";
+import { BarFlag, NONE } from "../src/data/layout";
 import type { StringTable } from "./strings";
-import { K, L, LANES, noise, SLOT_NS, SlotKind, slotKind, type Job } from "./shape";
+import { HOSTILE, K, L, LANES, noise, SLOT_NS, SlotKind, slotKind, type Job } from "./shape";
 
 export interface LaneBars {
     count: number;
@@ -16,8 +16,12 @@ export interface LaneBars {
     wait: Uint32Array;
     fade: Uint32Array;
     m1: Uint32Array;
-    peer: Int32Array;
-    bytes: Uint32Array;
+    /** Arguments of steps: peer, size, when it was posted (ns after its start), transport, request. */
+    a1: Uint32Array;
+    a2: Uint32Array;
+    a3: Float64Array;
+    a4: Uint32Array;
+    a5: BigUint64Array;
 }
 
 function empty(count: number): LaneBars {
@@ -34,18 +38,16 @@ function empty(count: number): LaneBars {
         wait: u32(),
         fade: u32(),
         m1: u32(),
-        peer: new Int32Array(count),
-        bytes: u32(),
+        a1: u32(),
+        a2: u32(),
+        a3: new Float64Array(count),
+        a4: u32(),
+        a5: new BigUint64Array(count),
     };
 }
 
-/** One of the kernels bears a name that would do harm if it were taken for HTML. */
-const KERNELS = [
-    "gemm_bf16_128x128",
-    "layernorm_fwd<float>",
-    "<img src=x onerror=\"document.title='broken'\">",
-    "softmax_kernel",
-];
+/** Two of the kernels bear names that would do harm if they were taken for HTML. */
+const KERNELS = ["gemm_bf16_128x128", "layernorm_fwd<float>", HOSTILE[0], "softmax_kernel", HOSTILE[1]];
 
 export function fillLane(
     job: Job,
@@ -60,6 +62,7 @@ export function fillLane(
     const { seed, ranks } = job.options;
     const per = LANES[which]!.perSlot;
     const kernels = KERNELS.map((name) => strings.id(name));
+    const transport = strings.id("IB");
     let i = 0;
     const put = (start: number, duration: number, kind: number, slot: number, parentLane: number): void => {
         bars.start[i] = Math.round(start);
@@ -71,10 +74,7 @@ export function fillLane(
     for (let slot = 0; slot < job.slots && i < count; slot++) {
         const begin = slot * SLOT_NS;
         const arrival = job.arrival(slot, rank);
-        const [low, high] = job.partners(slot, rank);
-        let last = 0;
-        if (slotKind(slot) === SlotKind.Ring) last = Math.max(arrival, job.arrival(slot, (rank + 1) % ranks));
-        else for (let r = low; r < high; r++) last = Math.max(last, job.arrival(slot, r));
+        const last = job.last(slot, rank);
         const done = last + job.transfer(slot);
         if (which === L.Recvs) {
             if (slotKind(slot) !== SlotKind.Ring) continue;
@@ -108,14 +108,18 @@ export function fillLane(
                     bars.dur[i] = (done - arrival) / 2;
                     bars.fade[i] = (done - arrival) / 2;
                 }
+                if (rank === 2 && slot % 89 === 7) bars.flags[i]! |= BarFlag.StartUnknown;
             } else if (which === L.Channel0 || which === L.Channel1)
                 put(arrival + 500 * (which - L.Channel0), done - arrival - 1500, K.Channel, slot, L.Ops);
             else {
                 const piece = (done - arrival) / per;
                 put(arrival + n * piece, piece * 0.9, K.Step, slot, L.Ops);
                 bars.m1[i] = piece * 0.4;
-                bars.peer[i] = (rank + 1) % ranks;
-                bars.bytes[i] = 1 << 20;
+                bars.a1[i] = n === 3 ? NONE : (rank + 1) % ranks; // of the last step it is not known
+                bars.a2[i] = 1 << 20;
+                bars.a3[i] = n === 3 ? NaN : -700;
+                bars.a4[i] = transport;
+                bars.a5[i] = 0xfeed00000000n + BigInt(slot * 4 + n);
                 if (rank === 3 && slot % 50 === 20 && n === 1) {
                     bars.kind[i] = K.Lost;
                     bars.flags[i] = BarFlag.Lost;

@@ -2,7 +2,7 @@
 
 import { NONE, OpFlag, OpKind } from "../src/data/layout";
 import { column, encodeTable, Pieces } from "./encode";
-import { L, SlotKind, slotKind, type Job } from "./shape";
+import { HOSTILE, L, SlotKind, slotKind, type Job } from "./shape";
 import type { StringTable } from "./strings";
 
 /** Rows of a piece of a long table. */
@@ -74,6 +74,7 @@ export function encodeOps(
         kind: new Uint8Array(n),
         src: new Int32Array(n).fill(-1),
         dst: new Int32Array(n).fill(-1),
+        algo: new Uint32Array(n).fill(strings.id(job.options.hostile ? HOSTILE[0] : "RING")),
     };
     const member: number[] = [],
         bar: number[] = [],

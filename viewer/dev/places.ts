@@ -3,7 +3,7 @@
 import { NONE } from "../src/data/layout";
 import type { Meta } from "../src/data/meta";
 import { column, encodeTable } from "./encode";
-import { K, KINDS, LANES, ROWS, type Job } from "./shape";
+import { HOSTILE, K, KINDS, LANES, ROWS, type Job } from "./shape";
 import type { StringTable } from "./strings";
 
 export function encodePlaces(job: Job, strings: StringTable, counts: number[]): { name: string; raw: Uint8Array }[] {
@@ -31,13 +31,7 @@ export function encodePlaces(job: Job, strings: StringTable, counts: number[]): 
     };
     for (let first = 0, host = 0; first < ranks; first += job.perHost, host++) {
         const after = Math.min(ranks, first + job.perHost);
-        const hostGroup = group(
-            NONE,
-            0,
-            `host${String(host).padStart(2, "0")}`,
-            first * LANES.length,
-            after * LANES.length,
-        );
+        const hostGroup = group(NONE, 0, job.hostName(host), first * LANES.length, after * LANES.length);
         for (let rank = first; rank < after; rank++) {
             const [from, to] = [rank * LANES.length, (rank + 1) * LANES.length];
             const process = group(hostGroup, 1, `pid ${7000 + rank}`, from, to);
@@ -107,7 +101,8 @@ export function encodePlaces(job: Job, strings: StringTable, counts: number[]): 
 
 export function metaOf(job: Job): Meta {
     const { ranks, slowRank } = job.options;
-    const hostOf = (rank: number) => `host${String(Math.floor(rank / job.perHost)).padStart(2, "0")}`;
+    const hostOf = (rank: number) => job.hostName(Math.floor(rank / job.perHost));
+    const named = (name: string, i: number) => (job.options.hostile ? HOSTILE[i % HOSTILE.length]! : name);
     const person = (rank: number, local: number) => ({
         rank: local,
         global_rank: rank,
@@ -118,12 +113,12 @@ export function metaOf(job: Job): Meta {
     const all = Array.from({ length: ranks }, (_, rank) => rank);
     const hosts = Math.ceil(ranks / job.perHost);
     return {
-        title: `synthetic: ${ranks} ranks, ${job.slots} slots`,
+        title: named(`synthetic: ${ranks} ranks, ${job.slots} slots`, 1),
         begin_ns: "1795331372000000000",
         focus_ns: [0, job.span],
         kinds: KINDS,
         rows: ROWS,
-        arguments: { peer: { label: "peer" }, bytes: { label: "bytes", unit: "bytes" } },
+        arguments: { algo: { label: "algorithm", unit: "string" } },
         comms: [
             {
                 comm: "0xe7c915ef00000000",
@@ -137,13 +132,13 @@ export function metaOf(job: Job): Meta {
             },
             ...Array.from({ length: hosts }, (_, h) => ({
                 comm: `0xa100000${h}`,
-                name: `host_pg:${h}`,
+                name: named(`host_pg:${h}`, h),
                 nranks: job.perHost,
                 nnodes: 1,
                 parent: { comm: "0xe7c915ef00000000", count: h, color: h },
                 created_ns: 0,
                 destroyed_ns: null,
-                members: all.filter((r) => Math.floor(r / job.perHost) === h).map((r, i) => person(r, i)),
+                members: all.slice(h * job.perHost, (h + 1) * job.perHost).map((r, i) => person(r, i)),
             })),
         ],
         clocks: all.map((rank) => ({
@@ -180,6 +175,7 @@ export function metaOf(job: Job): Meta {
                 messages: job.slots * 8,
             })),
             conclusion: [
+                ...(job.options.hostile ? HOSTILE : []),
                 `Rank ${slowRank} (${hostOf(slowRank)}) was last in most operations; it was queued behind its own compute.`,
             ],
         },

@@ -11,9 +11,26 @@ export interface Options {
     /** This rank comes `lateNs` late to every operation. */
     slowRank: number;
     lateNs: number;
+    /** Names that would do harm if they were taken for HTML, wherever a trace has names. */
+    hostile: boolean;
 }
 
-export const DEFAULTS: Options = { events: 20_000, ranks: 8, hosts: 2, seed: 1, slowRank: 5, lateNs: 400_000 };
+export const DEFAULTS: Options = {
+    events: 20_000,
+    ranks: 8,
+    hosts: 2,
+    seed: 1,
+    slowRank: 5,
+    lateNs: 400_000,
+    hostile: false,
+};
+
+/** What ends a script, what begins an element, and what would run. */
+export const HOSTILE = [
+    "<img src=x onerror=\"document.title='broken'\">",
+    "</script><script>document.title='broken'</script>",
+    "\u0022 onmouseover=alert(1) <!-- <svg onload=document.title='broken'> &lt;b&gt;",
+] as const;
 
 export const ROWS: RowKind[] = [
     { id: "compute", label: "compute", on: true, summary: false },
@@ -77,6 +94,13 @@ export const KINDS: Kind[] = [
         row: Row.Steps,
         colour: "proxy",
         marks: ["network", "flush"],
+        arguments: [
+            { label: "peer" },
+            { label: "size", unit: "bytes" },
+            { label: "posted", unit: "time" },
+            { label: "transport", unit: "string" },
+            { label: "request", unit: "hex" },
+        ],
         explain: "One network step of the proxy.",
     },
     {
@@ -152,6 +176,7 @@ export function noise(seed: number, a: number, b: number): number {
 const PER_SLOT = LANES.reduce((sum, lane) => sum + lane.perSlot, 0);
 
 export class Job {
+    private readonly latest = new Map<number, number>();
     readonly slots: number;
     readonly perHost: number;
     readonly span: number;
@@ -174,6 +199,26 @@ export class Job {
         if (slotKind(slot) !== SlotKind.AllGather) return [0, this.options.ranks];
         const host = Math.floor(rank / this.perHost);
         return [host * this.perHost, Math.min(this.options.ranks, (host + 1) * this.perHost)];
+    }
+
+    /** When the last of those arrives that a rank takes part with. */
+    last(slot: number, rank: number): number {
+        const { ranks } = this.options;
+        if (slotKind(slot) === SlotKind.Ring)
+            return Math.max(this.arrival(slot, rank), this.arrival(slot, (rank + 1) % ranks));
+        const [low, high] = this.partners(slot, rank);
+        const key = slot * ranks + low;
+        let last = this.latest.get(key);
+        if (last === undefined) {
+            last = 0;
+            for (let r = low; r < high; r++) last = Math.max(last, this.arrival(slot, r));
+            this.latest.set(key, last);
+        }
+        return last;
+    }
+
+    hostName(host: number): string {
+        return this.options.hostile ? HOSTILE[host % HOSTILE.length]! : `host${String(host).padStart(2, "0")}`;
     }
 
     transfer(slot: number): number {

@@ -122,8 +122,11 @@ function encodeBlock(lane: LaneBars, from: number, to: number): Uint8Array {
     if (some(lane.m1))
         columns.push(
             column("m1", lane.m1.slice(from, to)),
-            column("peer", lane.peer.slice(from, to)),
-            column("bytes", lane.bytes.slice(from, to)),
+            column("a1", lane.a1.slice(from, to)),
+            column("a2", lane.a2.slice(from, to)),
+            column("a3", lane.a3.slice(from, to)),
+            column("a4", lane.a4.slice(from, to)),
+            column("a5", lane.a5.slice(from, to), delta),
         );
     return encodeTable(count, columns);
 }

@@ -2,8 +2,10 @@
 
 import { render } from "preact";
 import { App } from "./panels/app";
+import { Decoder } from "./data/decoder";
 import { HttpSource, pageSource } from "./data/source";
 import { Trace } from "./data/trace";
+import { inWorker, serveJobs, startWorker } from "./data/worker";
 import { Session } from "./state/session";
 import type { Timeline } from "./timeline/timeline";
 import "./style.css";
@@ -17,6 +19,7 @@ declare global {
 
 /** The script runs before the browser has read the page to its end, so that a large one is drawn at once. */
 const loaded = new Promise<void>((resolve) => {
+    if (inWorker) return;
     if (document.readyState !== "loading") resolve();
     else document.addEventListener("DOMContentLoaded", () => resolve());
 });
@@ -39,8 +42,8 @@ async function begin(): Promise<void> {
     const root = await rootElement();
     try {
         // Beside a page without data lies its bundle: `ringscope serve`, or any web server.
-        const source = pageSource(document, loaded) ?? new HttpSource(`bundle${location.search}`);
-        const session = new Session(await Trace.open(source));
+        const source = (await pageSource(document, loaded)) ?? new HttpSource(`bundle${location.search}`);
+        const session = new Session(await Trace.open(source, new Decoder(startWorker)));
         const dark = matchMedia("(prefers-color-scheme: dark)");
         session.systemDark.value = dark.matches;
         dark.addEventListener("change", () => (session.systemDark.value = dark.matches));
@@ -54,4 +57,5 @@ async function begin(): Promise<void> {
     }
 }
 
-void begin();
+if (inWorker) serveJobs();
+else void begin();

@@ -1,11 +1,18 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { join } from "../dev/encode";
+import { L, LANES } from "../dev/shape";
 import { synthetic } from "../dev/synthetic";
 import { Blocks } from "../src/data/blocks";
 import { openBundle, type Bundle } from "../src/data/bundle";
-import { fromBase64, HttpSource, MemorySource, SplitSource, type Source } from "../src/data/source";
-import { Overview } from "../src/data/overview";
-import { Folder, newScan } from "../src/timeline/fold";
+import { Decoder, type Answer, type Job } from "../src/data/decoder";
+import { BarFlag } from "../src/data/layout";
+import { MemorySource, type Source } from "../src/data/source";
+import { Trace } from "../src/data/trace";
+import { serveJobs } from "../src/data/worker";
+import { factsOf, furtherFacts } from "../src/panels/facts";
+import { moment } from "../src/panels/words";
+import { emptyOverview, Overview } from "../src/data/overview";
+import { Folder, foldOverview, newScan } from "../src/timeline/fold";
 
 let memory: MemorySource;
 
@@ -26,6 +33,7 @@ beforeAll(async () => {
     memory = new MemorySource(join((await synthetic({ events: 60_000, ranks: 4 })).parts));
 });
 
+const laneOf = (rank: number, which: number) => rank * LANES.length + which;
 const longAfter = () => performance.now() + 10_000;
 
 describe("blocks", () => {
@@ -48,7 +56,7 @@ describe("blocks", () => {
 
     it("go when memory is short, but not those in use", async () => {
         const bundle = await openBundle(memory);
-        const blocks = new Blocks(bundle, 300_000);
+        const blocks = new Blocks(bundle, undefined, 300_000);
         for (let id = 0; id < bundle.blocks.count; id++) {
             blocks.beginFrame();
             blocks.get(id);
@@ -95,13 +103,13 @@ describe("blocks", () => {
 describe("the overview and the bars", () => {
     it("show the same kinds where a pixel is a bucket", async () => {
         const bundle = await openBundle(memory);
-        const [blocks, overview] = [new Blocks(bundle), new Overview(bundle)];
-        const folder = new Folder(bundle, blocks, overview);
+        const [blocks, overview, lanes] = [new Blocks(bundle), new Overview(bundle), emptyOverview()];
         const width = bundle.overview.buckets / 4;
         const axis = { t0: 0, scale: width / bundle.span };
         for (const lane of [0, 3, 5, 7]) {
             const [coarse, fine] = [newScan(width), newScan(width)];
-            expect(folder.fold(lane, axis, coarse)).toBe(true);
+            expect(overview.get(lane, lanes)).toBe(true);
+            foldOverview(lanes, axis, coarse, 0, bundle.span);
             const bare = new Folder({ ...bundle }, blocks, { get: () => false } as unknown as Overview);
             bare.fold(lane, axis, fine);
             blocks.work(longAfter());
@@ -115,40 +123,105 @@ describe("the overview and the bars", () => {
     });
 });
 
-describe("sources", () => {
-    it("decode base64 with and without the browser's help", () => {
-        const bytes = Uint8Array.from({ length: 3_000_001 }, (_, i) => i * 7);
-        const text = Buffer.from(bytes).toString("base64");
-        expect(Buffer.compare(Buffer.from(fromBase64(text)), Buffer.from(bytes))).toBe(0);
+/** A worker that answers as the page's would, or breaks down. */
+class FakeWorker {
+    onmessage: (event: MessageEvent<Answer>) => void = () => {};
+    onerror: (event: { preventDefault(): void }) => void = () => {};
+    jobs = 0;
+    terminated = false;
+    private readonly scope = {
+        onmessage: (_: MessageEvent<Job>): void => {},
+        postMessage: (data: Answer) => this.onmessage({ data: structuredClone(data) } as MessageEvent<Answer>),
+    };
+    constructor(private readonly breaks = false) {
+        serveJobs(this.scope);
+    }
+    postMessage(job: Job, transfer: ArrayBuffer[]): void {
+        this.jobs++;
+        // Not the whole bundle with it.
+        expect(transfer).toEqual([job.bytes.buffer]);
+        expect(job.bytes.byteLength).toBe(job.bytes.buffer.byteLength);
+        if (this.breaks) setTimeout(() => this.onerror({ preventDefault: () => {} }));
+        else setTimeout(() => this.scope.onmessage({ data: job } as MessageEvent<Job>));
+    }
+    terminate(): void {
+        this.terminated = true;
+    }
+}
+
+describe("a worker", () => {
+    const withWorker = (worker: FakeWorker) => new Decoder(() => worker as unknown as Worker);
+    const arrived = (blocks: Blocks): Promise<void> =>
+        new Promise((resolve) => {
+            blocks.onArrival = () => {
+                blocks.work(longAfter());
+                if (blocks.waiting === 0) resolve();
+            };
+        });
+
+    it("decodes what the page would have decoded, a few at a time", async () => {
+        const bundle = await openBundle(memory);
+        const worker = new FakeWorker();
+        const [beside, here] = [new Blocks(bundle, withWorker(worker)), new Blocks(bundle)];
+        for (let id = 0; id < 12; id++) (beside.get(id), here.get(id));
+        expect(beside.work(longAfter())).toBe(false);
+        await new Promise((resolve) => setTimeout(resolve));
+        expect(worker.jobs).toBe(4);
+        here.work(longAfter());
+        await arrived(beside);
+        for (let id = 0; id < 12; id++) expect(beside.peek(id)).toEqual(here.peek(id));
+        expect(beside.used).toBe(here.used);
     });
 
-    it("give the first piece while the second is to come", async () => {
-        let come: (rest: Uint8Array) => void = () => {};
-        const split = new SplitSource(Uint8Array.from([0, 1, 2, 3]), new Promise((resolve) => (come = resolve)));
-        expect([...split.now(1, 3)!]).toEqual([1, 2, 3]);
-        expect(split.now(4, 2)).toBeUndefined();
-        const [later, across] = [split.bytes(5, 2), split.bytes(2, 4)];
-        come(Uint8Array.from([4, 5, 6, 7]));
-        expect([...(await later)]).toEqual([5, 6]);
-        expect([...(await across)]).toEqual([2, 3, 4, 5]);
-        await expect(split.bytes(6, 4)).rejects.toThrow("cut short");
+    it("is asked once, however many want a block", async () => {
+        const worker = new FakeWorker();
+        const blocks = new Blocks(await openBundle(memory), withWorker(worker));
+        const [a, b] = await Promise.all([blocks.load(5), blocks.load(5)]);
+        expect(a).toBe(b);
+        expect(worker.jobs).toBe(1);
     });
 
-    it("take nothing but a range from a server", async () => {
-        const original = globalThis.fetch;
-        let asked = "";
-        try {
-            globalThis.fetch = (async (_: unknown, init: RequestInit) => {
-                asked = (init.headers as Record<string, string>).Range!;
-                return new Response(new Uint8Array(4), { status: 206 });
-            }) as typeof fetch;
-            expect((await new HttpSource("x").bytes(10, 4)).length).toBe(4);
-            expect(asked).toBe("bytes=10-13");
-            await expect(new HttpSource("x").bytes(10, 5)).rejects.toThrow("instead of 5");
-            globalThis.fetch = (async () => new Response("all of it", { status: 200 })) as typeof fetch;
-            await expect(new HttpSource("x").bytes(0, 4)).rejects.toThrow("instead of a range");
-        } finally {
-            globalThis.fetch = original;
-        }
+    it("that breaks down is replaced by the page itself", async () => {
+        const worker = new FakeWorker(true);
+        const blocks = new Blocks(await openBundle(memory), withWorker(worker));
+        expect((await blocks.load(2)).count).toBeGreaterThan(0);
+        expect(worker.terminated).toBe(true);
+        blocks.get(3);
+        expect(blocks.work(longAfter())).toBe(true);
+    });
+
+    it("tells what is damaged", async () => {
+        const bundle = await openBundle(memory);
+        const size = bundle.blocks.size.map((n) => n - 1) as Uint32Array;
+        const blocks = new Blocks({ ...bundle, blocks: { ...bundle.blocks, size } }, withWorker(new FakeWorker()));
+        await expect(blocks.load(0)).rejects.toThrow(Error);
+    });
+});
+
+describe("arguments", () => {
+    it("are told by their place, and not where a bar has none", async () => {
+        const trace = new Trace(await openBundle(memory));
+        const steps = laneOf(0, L.Steps0);
+        const bar = (await trace.bar(trace.bundle.lanes.first[steps]! + 1))!;
+        expect(await furtherFacts(trace, bar)).toEqual([
+            ["peer", "1"],
+            ["size", "1.0 MiB"],
+            ["posted", moment(bar.start - 700, 1)],
+            ["transport", "IB"],
+            ["request", "0xfeed00000001"],
+        ]);
+        const last = (await trace.bar(trace.bundle.lanes.first[steps]! + 3))!;
+        expect((await furtherFacts(trace, last)).map(([label]) => label)).toEqual(["size", "transport", "request"]);
+        const compute = (await trace.bar(trace.bundle.lanes.first[laneOf(0, L.Compute)]!))!;
+        expect(await furtherFacts(trace, compute)).toEqual([]);
+    });
+
+    it("and a start that is not told is not claimed", async () => {
+        const trace = new Trace(await openBundle(memory));
+        const bar = (await trace.bar(trace.bundle.lanes.first[laneOf(2, L.Ops)]! + 7))!;
+        expect(bar.flags & BarFlag.StartUnknown).toBeTruthy();
+        const facts = new Map(factsOf(trace, bar));
+        expect(facts.get("start")).toContain("not told");
+        expect(facts.get("lasted")).toContain("at most");
     });
 });

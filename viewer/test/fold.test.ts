@@ -156,6 +156,11 @@ describe("the overview", () => {
         expect(scan.cover[0]).toBeCloseTo(0.5);
         expect(scan.shade[1]! & Shade.Lost).toBeTruthy();
     });
+    it("has nothing before its begin and behind its end", () => {
+        const scan = newScan(8);
+        foldOverview({ ...overview, busy: new Uint8Array(8).fill(9) }, { t0: -200, scale: 1 / 100 }, scan, -200, 600);
+        expect([...scan.cover].map((cover) => cover > 0)).toEqual([false, false, true, true, true, true, false, false]);
+    });
     it("fills only the stretch asked for", () => {
         const scan = newScan(4);
         foldOverview(overview, { t0: 0, scale: 1 / 100 }, scan, 200, 300);

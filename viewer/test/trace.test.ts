@@ -129,7 +129,7 @@ describe("panels", () => {
             trace,
             "GEMM",
             async () => true,
-            (hits) => (found = hits),
+            (hits) => (found = hits.bars),
         );
         expect(found.length).toBeGreaterThan(50);
         expect(trace.nameOf(trace.barNow(found[0]!)!)).toContain("gemm");

@@ -2,6 +2,7 @@
 // bars so that drawing a crowd does not visit each.
 
 import { FormatError, Table, type Numbers } from "./columns";
+import { NONE } from "./layout";
 
 /** Bars in a group of the summary. 16: a pixel's edges cost at most 30 bars, a crowd a sixteenth. */
 export const GROUP = 16;
@@ -30,7 +31,7 @@ export interface Block {
 }
 
 const MARKS = ["m1", "m2", "m3"];
-const DRAWN = new Set(["start", "dur", "kind", "flags", "name", "op", "wait", "fade", "parent", ...MARKS]);
+const NONE_WIDE = 2n ** 64n - 1n;
 
 export function decodeBlock(bytes: Uint8Array, first: number, count: number, from: number): Block {
     const table = new Table(bytes);
@@ -89,31 +90,33 @@ function summarise(b: Block): void {
     }
 }
 
-function memoryOf(b: Block): number {
-    const columns = [
-        b.start,
-        b.end,
-        b.kind,
-        b.flags,
-        b.name,
-        b.op,
-        b.wait,
-        b.fade,
-        b.parent,
-        ...b.marks,
-        b.busy,
-        b.longest,
-    ];
-    return columns.reduce((sum, column) => sum + (column?.byteLength ?? 0), 500);
+function columnsOf(b: Block): (Numbers | undefined)[] {
+    const { start, end, kind, flags, name, op, wait, fade, parent, marks } = b;
+    const bars = [start, end, kind, flags, name, op, wait, fade, parent, ...marks];
+    return [...bars, b.busy, b.longest, b.longestTime, b.anyFlags];
 }
 
-/** The further columns of one bar, by name: what hover and details show. They are decoded for it alone. */
-export function furtherColumns(bytes: Uint8Array, index: number): [string, number | bigint][] {
-    const table = new Table(bytes);
-    return table
-        .names()
-        .filter((name) => !DRAWN.has(name))
-        .map((name) => [name, table.wide(name)?.[index] ?? table.need(name)[index]!]);
+function memoryOf(b: Block): number {
+    return columnsOf(b).reduce((sum, column) => sum + (column?.byteLength ?? 0), 500);
+}
+
+/** The memory of a block, to be handed over to another thread without a copy. */
+export function buffersOf(b: Block): ArrayBuffer[] {
+    const buffers = new Set<ArrayBuffer>();
+    for (const column of columnsOf(b)) if (column) buffers.add(column.buffer as ArrayBuffer);
+    return [...buffers];
+}
+
+/** Columns of arguments, in the order of meta.kinds[].arguments. */
+const ARGUMENTS = ["a1", "a2", "a3", "a4", "a5", "a6"];
+
+/** Arguments of one bar; undefined where it has none. Only hover and details want them: they are decoded for those. */
+export function argumentsOf(table: Table, index: number): (number | bigint | undefined)[] {
+    return ARGUMENTS.map((name) => {
+        if (!table.has(name)) return undefined;
+        const value = table.wide(name)?.[index] ?? table.need(name)[index];
+        return value === NONE || value === NONE_WIDE || Number.isNaN(value) ? undefined : value;
+    });
 }
 
 /** The first bar of a block that ends after `time` (begins at or after it: see firstStart); `count` if none does. */

@@ -1,15 +1,20 @@
 // The blocks that are in memory. Drawing asks for what it needs and takes what is there; the rest is queued and decoded
-// between frames, a few milliseconds at a time, so that no frame waits for data. Old blocks go when memory is short.
+// in a worker, or between frames a few milliseconds at a time, so that no frame waits for data. Old blocks go when memory
+// is short.
 
-import { decodeBlock, furtherColumns, type Block } from "./block";
+import { argumentsOf, type Block } from "./block";
 import type { Bundle } from "./bundle";
 import { laneOfBar } from "./bundle";
+import { Table } from "./columns";
+import { decodeHere, Decoder, type Job } from "./decoder";
 import { unzstd } from "./zstd";
 
 /** 10 M bars need about 300 MB when all are looked at; a page of less than 1 GB has room for that. */
 const MEMORY = 384 << 20;
 /** Requests over HTTP at one time: browsers allow six to a server. */
 const IN_FLIGHT = 6;
+/** Given to the worker at one time: enough to keep it busy, few enough that it soon turns to where one looks now. */
+const WITH_WORKER = 4;
 
 export class Blocks {
     /** Called when blocks have come: something can be drawn better now. */
@@ -21,11 +26,14 @@ export class Blocks {
     private readonly lastUse: Uint32Array;
     private readonly asked: Uint8Array; // 1: in the queue or on its way; 2: failed, never asked again
     private queue: number[] = [];
+    private readonly coming = new Map<number, Promise<Block>>();
     private clock = 1;
     private onTheWay = 0;
+    private told: { id: number; table: Table } | undefined; // of the last bar whose arguments were asked for
 
     constructor(
         private readonly bundle: Bundle,
+        private readonly decoder = new Decoder(),
         private readonly memory = MEMORY,
     ) {
         this.held = new Array<Block | undefined>(bundle.blocks.count);
@@ -63,18 +71,22 @@ export class Blocks {
         return this.queue.length + this.onTheWay;
     }
 
-    /** Decodes what is queued until `deadline` (performance.now()), one block at least; says whether anything came. */
+    /**
+     * Sees to what is queued: hands it on, or without a worker decodes it until `deadline` (performance.now()), one block
+     * at least. Says whether anything came at once.
+     */
     work(deadline: number): boolean {
         let came = false;
         for (let first = true; this.queue.length > 0 && (first || performance.now() < deadline); first = false) {
             const id = this.queue.shift()!;
-            const { offset, stored } = this.place(id);
             try {
+                const { offset, stored } = this.place(id);
                 const bytes = this.bundle.source.now(offset, stored);
-                if (bytes) {
-                    this.keep(id, bytes);
+                const most = bytes ? WITH_WORKER : IN_FLIGHT;
+                if (bytes && !this.decoder.hasWorker) {
+                    this.keep(id, decodeHere(this.job(id, bytes)));
                     came = true;
-                } else if (this.onTheWay < IN_FLIGHT) this.request(id);
+                } else if (this.onTheWay < most) this.request(id);
                 else {
                     this.queue.unshift(id);
                     break;
@@ -87,12 +99,22 @@ export class Blocks {
     }
 
     /** A block for sure, for details and jumps. */
-    async load(id: number): Promise<Block> {
+    load(id: number): Promise<Block> {
         const there = this.held[id];
-        if (there) return there;
+        if (there) return Promise.resolve(there);
+        let promise = this.coming.get(id);
+        if (!promise) {
+            promise = this.fetch(id).finally(() => this.coming.delete(id));
+            this.coming.set(id, promise);
+        }
+        return promise;
+    }
+
+    private async fetch(id: number): Promise<Block> {
         const { offset, stored } = this.place(id);
         const bytes = await this.bundle.source.bytes(offset, stored);
-        return this.held[id] ?? this.keep(id, bytes);
+        const block = await this.decoder.decode(this.job(id, bytes));
+        return this.held[id] ?? this.keep(id, block);
     }
 
     /** The block that holds a bar. */
@@ -109,11 +131,22 @@ export class Blocks {
         return low;
     }
 
-    async further(bar: number): Promise<[string, number | bigint][]> {
+    /** Arguments of a bar, in the order of meta.kinds[].arguments; undefined: it has none. */
+    async further(bar: number): Promise<(number | bigint | undefined)[]> {
         const id = this.blockOfBar(bar);
-        const { offset, stored, size } = this.place(id);
-        const bytes = await this.bundle.source.bytes(offset, stored);
-        return furtherColumns(unzstd(bytes, size), bar - this.bundle.blocks.first[id]!);
+        if (this.told?.id !== id) {
+            const { offset, stored, size } = this.place(id);
+            const bytes = await this.bundle.source.bytes(offset, stored);
+            this.told = { id, table: new Table(unzstd(bytes, size)) };
+        }
+        const { blocks, meta } = this.bundle;
+        const [table, index] = [this.told.table, bar - blocks.first[id]!];
+        const start = blocks.from[id]! + table.need("start")[index]!;
+        const kind = meta.kinds[table.find("kind")?.[index] ?? 0];
+        // Times are stored as what they are after the start of their bar.
+        return argumentsOf(table, index).map((value, i) =>
+            kind?.arguments?.[i]?.unit === "time" && value !== undefined ? start + Number(value) : value,
+        );
     }
 
     private place(id: number): { offset: number; stored: number; size: number } {
@@ -121,10 +154,13 @@ export class Blocks {
         return { offset: barsAt + blocks.offset[id]!, stored: blocks.stored[id]!, size: blocks.size[id]! };
     }
 
-    private keep(id: number, bytes: Uint8Array): Block {
+    private job(id: number, bytes: Uint8Array): Job {
         const { blocks } = this.bundle;
-        const raw = unzstd(bytes, blocks.size[id]!);
-        const block = decodeBlock(raw, blocks.first[id]!, blocks.bars[id]!, blocks.from[id]!);
+        const { size } = this.place(id);
+        return { id, bytes, size, first: blocks.first[id]!, count: blocks.bars[id]!, from: blocks.from[id]! };
+    }
+
+    private keep(id: number, block: Block): Block {
         this.held[id] = block;
         this.lastUse[id] = this.clock;
         this.asked[id] = 0;

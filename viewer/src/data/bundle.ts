@@ -2,6 +2,7 @@
 // are read in pieces when they are looked at (blocks.ts, chunks.ts).
 
 import { ascii, FormatError, Table, type Numbers } from "./columns";
+import { checkBlocks, checkedBuckets, checkedSpan, checkPlaces, parseMeta } from "./check";
 import { Coding, DIRECTORY_ENTRY_BYTES, FEATURES_KNOWN, HEADER_BYTES, MAGIC } from "./layout";
 import type { Meta } from "./meta";
 import type { Source } from "./source";
@@ -69,6 +70,7 @@ export interface Ops {
     /** Its parts are part[i] .. part[i] + nparts[i]. */
     part: Numbers;
     nparts: Numbers;
+    ranks: Numbers; // that are in it: fewer than parts where each sends and receives (fan-outs)
     lastPart: Numbers; // NONE: not known, or a tie
     flags: Numbers; // OpFlag
     kind: Numbers; // OpKind
@@ -151,24 +153,28 @@ export async function openBundle(source: Source): Promise<Bundle> {
             read("partidx"),
             read("edgeidx"),
         ]);
-    const meta = JSON.parse(new TextDecoder().decode(metaBytes)) as Meta;
+    const meta = parseMeta(new TextDecoder().decode(metaBytes));
     const index = blockIndex(new Table(blocks));
     const laneTable = lanesOf(new Table(lanes), index);
+    const groupTable = groupsOf(new Table(groups));
+    const memberTable = membersOf(new Table(members));
+    checkPlaces(groupTable, laneTable, memberTable, meta);
+    checkBlocks(laneTable, index);
     const last = laneTable.count - 1;
     return {
         source,
         meta,
-        span: view.getFloat64(32, true),
+        span: checkedSpan(view.getFloat64(32, true)),
         strings: new Strings(new Table(ends).need("end"), text),
-        groups: groupsOf(new Table(groups)),
+        groups: groupTable,
         lanes: laneTable,
         ops: opsOf(new Table(ops)),
-        members: membersOf(new Table(members)),
+        members: memberTable,
         flags: flagsOf(new Table(flags)),
         blocks: index,
         barsAt: sections.get("bars")?.offset ?? 0,
         overview: {
-            buckets: view.getUint32(40, true),
+            buckets: checkedBuckets(view.getUint32(40, true)),
             index: new Table(overIndex),
             at: sections.get("overview")?.offset ?? 0,
         },
@@ -276,6 +282,7 @@ function opsOf(t: Table): Ops {
         error: t.find("error") ?? unknown(),
         part: t.need("part"),
         nparts: t.need("nparts"),
+        ranks: t.find("ranks") ?? t.need("nparts"),
         lastPart: t.need("last_part"),
         flags: t.need("flags"),
         kind: t.need("kind"),
@@ -311,6 +318,18 @@ export function laneOfBar(lanes: Lanes, bar: number): number {
     while (high - low > 1) {
         const middle = (low + high) >>> 1;
         if (lanes.first[middle]! <= bar) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+/** The first block of a lane that reaches beyond a time; the one after its last, if none does. */
+export function firstBlock({ lanes, blocks }: Bundle, lane: number, time: number): number {
+    let low = lanes.blockFrom[lane]!;
+    let high = lanes.blockFrom[lane + 1]!;
+    while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (blocks.to[middle]! <= time) low = middle + 1;
         else high = middle;
     }
     return low;

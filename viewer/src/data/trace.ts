@@ -1,7 +1,8 @@
 // A bundle with what is read of it on demand: the one thing that timeline and panels are given.
 
 import { Blocks } from "./blocks";
-import { laneOfBar, openBundle, type Bundle } from "./bundle";
+import { firstBlock, laneOfBar, openBundle, type Bundle } from "./bundle";
+import type { Decoder } from "./decoder";
 import { Chunks, Edges, lowerBound, Parts, type Part } from "./chunks";
 import { EdgeKind, NONE, OpKind } from "./layout";
 import { Overview } from "./overview";
@@ -37,21 +38,27 @@ export interface Related {
 /** Parents above parents: NCCL's go six deep, and a damaged file may go in circles. */
 const MOST_PARENTS = 16;
 
+/** Of findAt(): a block must be read before it can be said. */
+export const NOT_HERE = -2;
+
 export class Trace {
     readonly blocks: Blocks;
     readonly overview: Overview;
     readonly parts: Parts;
     readonly edges: Edges;
 
-    constructor(readonly bundle: Bundle) {
-        this.blocks = new Blocks(bundle);
+    constructor(
+        readonly bundle: Bundle,
+        decoder?: Decoder,
+    ) {
+        this.blocks = new Blocks(bundle, decoder);
         this.overview = new Overview(bundle);
         this.parts = new Parts(new Chunks(bundle.source, bundle.parts.index, bundle.parts.at));
         this.edges = new Edges(new Chunks(bundle.source, bundle.edges.index, bundle.edges.at));
     }
 
-    static async open(source: Source): Promise<Trace> {
-        return new Trace(await openBundle(source));
+    static async open(source: Source, decoder?: Decoder): Promise<Trace> {
+        return new Trace(await openBundle(source), decoder);
     }
 
     async bar(bar: number): Promise<Bar | undefined> {
@@ -144,25 +151,28 @@ export class Trace {
         const found = this.barAtNow(lane, time, slack);
         if (found !== "not here") return found;
         const { lanes, blocks } = this.bundle;
-        for (let id = lanes.blockFrom[lane]!; id < lanes.blockFrom[lane + 1]!; id++)
-            if (blocks.from[id]! <= time + slack && blocks.to[id]! >= time - slack) await this.blocks.load(id);
+        const last = lanes.blockFrom[lane + 1]!;
+        const begin = firstBlock(this.bundle, lane, time - slack - 1);
+        for (let id = begin; id < last && blocks.from[id]! <= time + slack; id++) await this.blocks.load(id);
         const again = this.barAtNow(lane, time, slack);
         return again === "not here" ? undefined : again;
     }
 
     barAtNow(lane: number, time: number, slack: number): Bar | undefined | "not here" {
+        const bar = this.findAt(lane, time, slack);
+        if (bar >= 0) return this.barNow(bar);
+        return bar === NOT_HERE ? "not here" : undefined;
+    }
+
+    /** The number of that bar; -1: none; NOT_HERE: not known, its block is not in memory. Nothing is allocated. */
+    findAt(lane: number, time: number, slack: number): number {
         const { lanes, blocks } = this.bundle;
-        let best: { bar: number; distance: number } | undefined;
+        let best = -1;
+        let nearest = Infinity;
         let missing = false;
-        let low = lanes.blockFrom[lane]!;
-        let high = lanes.blockFrom[lane + 1]!;
-        const last = high;
-        while (low < high) {
-            const middle = (low + high) >>> 1;
-            if (blocks.to[middle]! < time - slack) low = middle + 1;
-            else high = middle;
-        }
-        for (let id = low; id < last && blocks.from[id]! <= time + slack; id++) {
+        const last = lanes.blockFrom[lane + 1]!;
+        const begin = firstBlock(this.bundle, lane, time - slack - 1);
+        for (let id = begin; id < last && blocks.from[id]! <= time + slack; id++) {
             const block = this.blocks.peek(id);
             if (!block) {
                 missing = true;
@@ -171,13 +181,15 @@ export class Trace {
             // The bar that covers the time, or the nearest of its two neighbours.
             let i = lowerBound(block.start, time);
             for (i = Math.max(0, i - 1); i < block.count && block.start[i]! <= time + slack; i++) {
-                const end = block.end[i]! + (block.fade?.[i] ?? 0);
+                const end = block.end[i]! + (block.fade ? block.fade[i]! : 0);
                 const distance = Math.max(block.start[i]! - time, time - end, 0);
-                if (distance <= slack && (!best || distance < best.distance)) best = { bar: block.first + i, distance };
+                if (distance <= slack && distance < nearest) {
+                    nearest = distance;
+                    best = block.first + i;
+                }
                 if (block.start[i]! > time) break;
             }
         }
-        if (best) return this.barNow(best.bar);
-        return missing ? "not here" : undefined;
+        return best < 0 && missing ? NOT_HERE : best;
     }
 }

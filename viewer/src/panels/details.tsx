@@ -1,20 +1,34 @@
 // The selected bar with what it is related to, each to jump to; or the sums of a span.
 
 import { useEffect, useState } from "preact/hooks";
+import { Level } from "../data/bundle";
 import { NONE } from "../data/layout";
 import type { Bar } from "../data/trace";
 import type { Session } from "../state/session";
+import { barAsJson } from "../timeline/copy";
+import { groupAbove } from "../timeline/layout";
+import { fitView } from "../timeline/view";
 import { factsOf, factsOfOp, furtherFacts, type Fact } from "./facts";
 import { SpanSums } from "./span";
-import { Pair } from "./tooltip";
-import { duration } from "./words";
+import { Facts } from "./tooltip";
+import { count, duration } from "./words";
 
 const MOST = 100;
+const MOST_RANKS = 512;
 
 export function Details({ session }: { session: Session }) {
     const bar = session.selected.value;
     if (session.span.value) return <SpanSums session={session} />;
-    if (!bar) return <p class="hint">Click a bar, or drag over some. Press ? for the keys.</p>;
+    if (!bar)
+        return (
+            <div class="empty">
+                <p>Nothing is selected.</p>
+                <p class="hint">Click a bar for all that is known of it, or drag over some for their sums.</p>
+                <p class="hint">
+                    Without a mouse: <kbd>.</kbd> selects the first operation seen, <kbd>?</kbd> shows the keys.
+                </p>
+            </div>
+        );
     return <OfBar key={bar.bar} session={session} bar={bar} />;
 }
 
@@ -28,25 +42,43 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
         return () => void (there = false);
     }, [bar]);
     const kind = trace.bundle.meta.kinds[bar.kind];
+    const ofOp = factsOfOp(trace, bar.op);
+    const others = (end: 0 | 1): Bar[] =>
+        (related?.arrows ?? []).map((pair) => pair[end]).filter((other) => other.bar !== bar.bar);
     return (
-        <div class="details" aria-live="polite">
-            <h2>{trace.nameOf(bar)}</h2>
-            {kind?.explain ? <p>{kind.explain}</p> : null}
-            <dl>
-                {[...factsOf(trace, bar), ...further, ...factsOfOp(trace, bar.op)].map(([name, value], i) => (
-                    <Pair key={i} name={name} value={value} />
-                ))}
-            </dl>
+        <div class="details">
+            <h2 dir="auto" aria-live="polite">
+                {trace.nameOf(bar)}
+            </h2>
+            {kind?.explain ? <p class="explain">{kind.explain}</p> : null}
+            <p class="tools">
+                <button
+                    onClick={() => session.look(fitView(bar.start, bar.end + bar.fade, trace.bundle.span))}
+                    title="Shift+F"
+                >
+                    zoom to it
+                </button>
+                <button onClick={() => void barAsJson(trace, bar).then((text) => session.copy(text))} title="C">
+                    copy as JSON
+                </button>
+                <button onClick={() => void session.copyAddress()} title="Shift+C">
+                    copy the address
+                </button>
+            </p>
+            <Facts facts={[...factsOf(trace, bar), ...further]} />
+            {ofOp.length > 0 ? (
+                <>
+                    <h3>operation</h3>
+                    <Facts facts={ofOp} />
+                </>
+            ) : null}
             {related ? (
                 <>
                     <Links session={session} title="parents" bars={related.parents} />
                     <Links session={session} title="children" bars={related.children} />
-                    <Links session={session} title="launched" bars={related.launched} />
-                    <Links
-                        session={session}
-                        title="receives"
-                        bars={related.arrows.map(([, to]) => to).filter((to) => to.bar !== bar.bar)}
-                    />
+                    <Links session={session} title="launched with it" bars={related.launched} />
+                    <Links session={session} title="sent by" bars={others(0)} />
+                    <Links session={session} title="received by" bars={others(1)} />
                     <Ranks session={session} bar={bar} />
                 </>
             ) : (
@@ -56,22 +88,33 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
     );
 }
 
+/** "rank 3, channel 5": where another bar is, as short as can be. */
+function whereOf(session: Session, bar: Bar): string {
+    const { bundle } = session.trace;
+    const rank = groupAbove(bundle, bundle.lanes.group[bar.lane]!, Level.Rank);
+    const row = bundle.strings.get(bundle.lanes.label[bar.lane]!);
+    return rank === NONE ? row : `${bundle.strings.get(bundle.groups.label[rank]!)}, ${row}`;
+}
+
 function Links({ session, title, bars }: { session: Session; title: string; bars: Bar[] }) {
     if (bars.length === 0) return null;
     return (
         <section>
             <h3>
-                {title} ({bars.length})
+                {title} <small>{count(bars.length)}</small>
             </h3>
             <ul class="links">
                 {bars.slice(0, MOST).map((bar) => (
                     <li key={bar.bar}>
-                        <button onClick={() => void session.jump(bar.bar)}>{session.trace.nameOf(bar)}</button>{" "}
-                        {duration(bar.end - bar.start)}
+                        <button class="link" dir="auto" onClick={() => void session.jump(bar.bar)}>
+                            {session.trace.nameOf(bar)}
+                        </button>
+                        <span class="number">{duration(bar.end - bar.start)}</span>
+                        <span class="hint">{whereOf(session, bar)}</span>
                     </li>
                 ))}
             </ul>
-            {bars.length > MOST ? <p class="hint">and {bars.length - MOST} more</p> : null}
+            {bars.length > MOST ? <p class="hint">and {count(bars.length - MOST)} more</p> : null}
         </section>
     );
 }
@@ -80,10 +123,12 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
     const parts = session.related.value?.parts ?? [];
     if (parts.length === 0) return null;
     const { members, ops } = session.trace.bundle;
-    const most = Math.max(1, ...parts.map((part) => part.wait || 0));
+    const most = parts.reduce((max, part) => Math.max(max, part.wait || 0), 1);
     return (
         <section>
-            <h3>all ranks of it ({parts.length})</h3>
+            <h3>
+                all ranks of the operation <small>{count(parts.length)}</small>
+            </h3>
             <table class="ranks">
                 <thead>
                     <tr>
@@ -91,19 +136,24 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
                         <th>of job</th>
                         <th>wait</th>
                         <th>lasted</th>
-                        <th />
+                        <th aria-label="wait as a bar" />
                     </tr>
                 </thead>
                 <tbody>
-                    {parts.slice(0, 512).map((part) => (
+                    {parts.slice(0, MOST_RANKS).map((part) => (
                         <tr key={part.index} class={part.bar === bar.bar ? "chosen" : ""}>
                             <td>
-                                <button disabled={part.bar === NONE} onClick={() => void session.jump(part.bar)}>
-                                    {members.rank[part.member]}
+                                <button
+                                    class="link"
+                                    disabled={part.bar === NONE}
+                                    title={part.bar === NONE ? "no start is known: not drawn" : "go there"}
+                                    onClick={() => void session.jump(part.bar)}
+                                >
+                                    {known(members.rank[part.member]!)}
                                 </button>
-                                {part.index === ops.lastPart[bar.op] ? <b> last</b> : null}
+                                {part.index === ops.lastPart[bar.op] ? <b class="last">last</b> : null}
                             </td>
-                            <td>{members.globalRank[part.member]! < 0 ? "?" : members.globalRank[part.member]}</td>
+                            <td>{known(members.globalRank[part.member]!)}</td>
                             <td>{duration(part.wait)}</td>
                             <td>{duration(part.end - part.start)}</td>
                             <td>
@@ -113,6 +163,9 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
                     ))}
                 </tbody>
             </table>
+            {parts.length > MOST_RANKS ? <p class="hint">and {count(parts.length - MOST_RANKS)} more</p> : null}
         </section>
     );
 }
+
+const known = (rank: number | undefined): string => (rank === undefined || rank < 0 ? "?" : String(rank));

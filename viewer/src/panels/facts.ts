@@ -1,10 +1,10 @@
 // All that is known of a bar, as pairs of words: for hover and for details.
 
-import { groupAbove, laneTitle } from "../timeline/layout";
+import { groupAbove, laneTitle, type Row } from "../timeline/layout";
 import { BarFlag, NONE, OpFlag } from "../data/layout";
 import type { Bar, Trace } from "../data/trace";
 import { Level } from "../data/bundle";
-import { argument, bandwidth, bytes, duration, hex, moment } from "./words";
+import { argument, bandwidth, bytes, count, duration, hex, moment } from "./words";
 
 export type Fact = [string, string];
 
@@ -13,22 +13,30 @@ const FLAG_WORDS: [BarFlag, string][] = [
     [BarFlag.Lost, "callbacks were lost here"],
     [BarFlag.NotRecorded, "nothing was recorded here"],
     [BarFlag.Mismatch, "its arguments differ from those of the other ranks"],
-    [BarFlag.Helped, "another process did some of its network work"],
+    [BarFlag.Helped, "another process did some of its network work (PXN)"],
     [BarFlag.LastArriver, "the last to arrive"],
+    [BarFlag.StartUnknown, "when it began is not told: drawn from its launch or its call"],
 ];
 
 export function factsOf(trace: Trace, bar: Bar): Fact[] {
     const { bundle } = trace;
+    const noStart = (bar.flags & BarFlag.StartUnknown) !== 0;
     const facts: Fact[] = [
         ["where", laneTitle(bundle, bar.lane)],
-        ["start", moment(bar.start, 1)],
+        ["start", noStart ? `not told: at ${moment(bar.start, 1)} or later` : moment(bar.start, 1)],
     ];
-    if (bar.flags & BarFlag.EndBounded)
+    if (bar.flags & (BarFlag.Lost | BarFlag.NotRecorded)) facts.push(["to", moment(bar.end, 1)]);
+    else if (bar.flags & BarFlag.Open)
+        facts.push(["end", "not recorded"], ["lasted", `${duration(bar.end - bar.start)} at least`]);
+    else if (bar.flags & BarFlag.EndBounded)
         facts.push(
             ["end", `not known: between ${moment(bar.end, 1)} and ${moment(bar.end + bar.fade, 1)}`],
             ["lasted", `${duration(bar.end - bar.start)} to ${duration(bar.end + bar.fade - bar.start)}`],
         );
-    else facts.push(["end", moment(bar.end, 1)], ["lasted", duration(bar.end - bar.start)]);
+    else {
+        const most = noStart ? "at most " : "";
+        facts.push(["end", moment(bar.end, 1)], ["lasted", most + duration(bar.end - bar.start)]);
+    }
     if (bar.wait > 0)
         facts.push(
             ["wait", `${duration(bar.wait)} for the last rank`],
@@ -37,10 +45,62 @@ export function factsOf(trace: Trace, bar: Bar): Fact[] {
     const marks = bundle.meta.kinds[bar.kind]?.marks ?? [];
     bar.marks.forEach((mark, i) => mark > 0 && facts.push([marks[i] ?? `mark ${i + 1}`, `after ${duration(mark)}`]));
     for (const [flag, words] of FLAG_WORDS) if (bar.flags & flag) facts.push(["note", words]);
-    const rank = groupAbove(bundle, bundle.lanes.group[bar.lane]!, Level.Rank);
-    const error = rank === NONE ? NaN : bundle.groups.error[rank]!;
-    facts.push(["clock error", Number.isFinite(error) ? duration(error) : "not known"]);
+    facts.push(["clock error", clockError(trace, bundle.lanes.group[bar.lane]!)]);
     return facts;
+}
+
+function clockError(trace: Trace, group: number): string {
+    const { bundle } = trace;
+    const rank = groupAbove(bundle, group, Level.Rank);
+    const error = bundle.groups.error[rank === NONE ? group : rank] ?? NaN;
+    return Number.isFinite(error) ? duration(error) : "not known: cannot be compared with the others";
+}
+
+/** What a row is: its host, process, rank, communicator and thread, how much is on it, how well its clock is known. */
+export function factsOfRow(trace: Trace, row: Row): Fact[] {
+    const { bundle } = trace;
+    const { groups, lanes, strings, meta } = bundle;
+    const facts: Fact[] = [];
+    const levels: [Level, string][] = [
+        [Level.Host, "host"],
+        [Level.Process, "process"],
+        [Level.Rank, "rank"],
+        [Level.Comm, "communicator"],
+    ];
+    for (const [level, name] of levels) {
+        const group = groupAbove(bundle, row.group, level);
+        if (group !== NONE) facts.push([name, strings.get(groups.label[group]!)]);
+    }
+    const only = row.open === null ? row.lanes[0] : undefined;
+    const kinds = new Map<number, number>();
+    let bars = 0;
+    const [from, to] = only === undefined ? [groups.laneFrom[row.group]!, groups.laneTo[row.group]!] : [only, only + 1];
+    for (let lane = from; lane < to; lane++) {
+        bars += lanes.bars[lane]!;
+        kinds.set(lanes.kind[lane]!, (kinds.get(lanes.kind[lane]!) ?? 0) + lanes.bars[lane]!);
+    }
+    if (only !== undefined) facts.push(["row", strings.get(lanes.label[only]!)]);
+    if (row.open === false && groups.level[row.group] === Level.Rank) {
+        const members = commsOf(trace, row.group);
+        if (members) facts.push(["communicators", members]);
+    }
+    for (const [kind, n] of kinds) if (n > 0) facts.push([meta.rows[kind]?.label ?? "?", `${count(n)} bars`]);
+    if (bars === 0) facts.push(["bars", "none"]);
+    facts.push(["clock error", clockError(trace, row.group)]);
+    return facts;
+}
+
+/** "default_pg (rank 3), pp (rank 0)": what a GPU is in. */
+function commsOf(trace: Trace, group: number): string {
+    const { members, meta } = trace.bundle;
+    const words: string[] = [];
+    for (let i = 0; i < members.count && words.length < 12; i++) {
+        if (members.group[i] !== group) continue;
+        const comm = meta.comms[members.comm[i]!];
+        const rank = members.rank[i]!;
+        words.push(`${comm?.name || comm?.comm || "?"} (rank ${rank < 0 ? "?" : rank})`);
+    }
+    return words.join(", ");
 }
 
 export function factsOfOp(trace: Trace, op: number): Fact[] {
@@ -52,7 +112,7 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
         ["id", hex(ops.id[op]!)],
         ["communicator", `${comm?.name ?? ""} ${comm?.comm ?? "?"}`.trim()],
         ["size", bytes(ops.bytes[op]!)],
-        ["ranks", `${ops.nparts[op]} of ${comm?.nranks ?? "?"}`],
+        ["ranks", `${ops.ranks[op]} of ${comm?.nranks ?? "?"}`],
         ["mean wait", duration(ops.wait[op]!)],
         ["transfer", duration(ops.transfer[op]!)],
         ["bus bandwidth", bandwidth(ops.busbw[op]!)],
@@ -66,17 +126,26 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
     if (flags & OpFlag.Double) facts.push(["note", "a rank is in it twice"]);
     // Columns of a later writer, or such that only some operations have: datatype, algorithm, protocol, replay...
     for (const [name, how] of Object.entries(meta.arguments ?? {})) {
-        const column = ops.table.find(name);
-        if (column && name !== "bytes") facts.push([how.label, argument(column[op]!, how, strings)]);
+        const value = ops.table.wide(name)?.[op] ?? ops.table.find(name)?.[op];
+        if (value === undefined || name === "bytes" || !isKnown(value)) continue;
+        const words = argument(value, how, strings);
+        if (words !== "") facts.push([how.label, words]);
     }
     return facts;
 }
 
+/** "Not known" is NaN in a double and NONE in an index. */
+const isKnown = (value: number | bigint): boolean =>
+    typeof value === "bigint" || (!Number.isNaN(value) && value !== NONE);
+
 /** Arguments that only the block has; they are read when someone asks. */
 export async function furtherFacts(trace: Trace, bar: Bar): Promise<Fact[]> {
     const { meta, strings } = trace.bundle;
-    return (await trace.blocks.further(bar.bar)).map(([name, value]) => [
-        meta.arguments?.[name]?.label ?? name,
-        argument(value, meta.arguments?.[name], strings),
-    ]);
+    const values = await trace.blocks.further(bar.bar);
+    const facts: Fact[] = [];
+    (meta.kinds[bar.kind]?.arguments ?? []).forEach((how, i) => {
+        const value = values[i];
+        if (value !== undefined) facts.push([how.label, argument(value, how, strings)]);
+    });
+    return facts;
 }

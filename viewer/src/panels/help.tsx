@@ -1,5 +1,6 @@
 // The help sheet, made from the table of actions.
 
+import { useEffect, useRef } from "preact/hooks";
 import type { Session } from "../state/session";
 import { ACTIONS, MOUSE, type Action } from "../timeline/actions";
 
@@ -10,36 +11,41 @@ const GROUPS: [Action["group"], string][] = [
 ];
 
 export function Help({ session }: { session: Session }) {
-    if (!session.help.value) return null;
+    const open = session.help.value;
+    const sheet = useRef<HTMLDivElement>(null);
+    useEffect(() => {
+        if (!open) return undefined;
+        const before = document.activeElement as HTMLElement | null;
+        sheet.current?.focus();
+        return () => before?.focus();
+    }, [open]);
+    if (!open) return null;
+    const lines = (list: { shown: string; text: string }[]) =>
+        list.map(({ shown, text }) => (
+            <p key={shown}>
+                <kbd>{shown}</kbd> <span>{text}</span>
+            </p>
+        ));
     return (
-        <div class="help" role="dialog" aria-label="keys and mouse" onClick={() => (session.help.value = false)}>
-            <div>
+        <div class="dialog" onClick={() => (session.help.value = false)}>
+            <div class="help" role="dialog" aria-modal="true" aria-label="keys and mouse" tabIndex={-1} ref={sheet}>
                 {GROUPS.map(([group, title]) => (
                     <section key={group}>
                         <h3>{title}</h3>
-                        {ACTIONS.filter((action) => action.group === group).map((action) => (
-                            <p key={action.id}>
-                                <kbd>{action.shown}</kbd> {action.text}
-                            </p>
-                        ))}
+                        {lines(ACTIONS.filter((action) => action.group === group))}
                     </section>
                 ))}
                 <section>
                     <h3>mouse</h3>
-                    {MOUSE.map(({ shown, text }) => (
-                        <p key={shown}>
-                            <kbd>{shown}</kbd> {text}
-                        </p>
-                    ))}
+                    {lines(MOUSE)}
                 </section>
                 <section>
-                    <h3>what is drawn how</h3>
-                    <p>A pale beginning of an operation is its wait for the last rank; the rest is the transfer.</p>
-                    <p>
-                        A bar that fades out has an end that is only bounded. Hatched red: lost. Hatched grey: not
-                        recorded.
-                    </p>
-                    <p>A red corner marks the last to arrive, where the clocks can tell.</p>
+                    <h3>and</h3>
+                    <span>
+                        The panel “legend” says what is drawn how. The address holds what is seen: window, selection,
+                        rows and marks; sent to someone else, it opens the same place in the same file. Ctrl and + of
+                        the browser make everything larger.
+                    </span>
                 </section>
             </div>
         </div>

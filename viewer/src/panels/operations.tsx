@@ -8,13 +8,13 @@ import type { Session } from "../state/session";
 import { bandwidth, bytes, count, duration, moment } from "./words";
 import { VirtualRows } from "./virtual";
 
-type Key = "first" | "func" | "bytes" | "nparts" | "wait" | "transfer" | "busbw";
+type Key = "first" | "func" | "bytes" | "ranks" | "wait" | "transfer" | "busbw";
 
 const COLUMNS: { key: Key; label: string }[] = [
     { key: "first", label: "at" },
     { key: "func", label: "operation" },
     { key: "bytes", label: "size" },
-    { key: "nparts", label: "ranks" },
+    { key: "ranks", label: "ranks" },
     { key: "wait", label: "wait" },
     { key: "transfer", label: "transfer" },
     { key: "busbw", label: "busbw" },
@@ -61,7 +61,7 @@ function testOf(trace: Trace, word: string): Test {
         transfer: ops.transfer,
         size: ops.bytes,
         busbw: ops.busbw,
-        ranks: ops.nparts,
+        ranks: ops.ranks,
         seq: ops.seq,
     };
     const column = columns[match[1]!]!;
@@ -106,7 +106,7 @@ export function Operations({ session }: { session: Session }) {
         // The rank that the others waited for is what one wants to see.
         const part = parts.find((p) => p.index === ops.lastPart[list[index]!]) ?? parts.find((p) => p.bar !== NONE);
         if (part && part.bar !== NONE) await session.jump(part.bar);
-        session.panel.value = "operations";
+        else session.said.value = "no start of it is known: it is not on the timeline";
     };
     return (
         <div class="operations">
@@ -120,11 +120,12 @@ export function Operations({ session }: { session: Session }) {
             <p class="hint">
                 {count(list.length)} of {count(ops.count)} operations
             </p>
-            <div class="line head" role="row">
+            <div class="line head">
                 {COLUMNS.map(({ key, label }) => (
                     <button
                         key={key}
-                        aria-sort={sort.key === key ? (sort.down ? "descending" : "ascending") : "none"}
+                        aria-pressed={sort.key === key}
+                        title={`sort by ${label}`}
                         onClick={() =>
                             setSort({ key, down: sort.key === key ? !sort.down : key !== "first" && key !== "func" })
                         }
@@ -136,6 +137,7 @@ export function Operations({ session }: { session: Session }) {
             </div>
             <VirtualRows
                 rows={list.length}
+                label="operations"
                 chosen={selected === NONE ? -1 : list.indexOf(selected)}
                 onChoose={(index) => void go(index)}
                 row={(index) => {
@@ -144,12 +146,16 @@ export function Operations({ session }: { session: Session }) {
                         moment(ops.first[op]!, 1000),
                         trace.opName(op),
                         bytes(ops.bytes[op]!),
-                        String(ops.nparts[op]),
+                        String(ops.ranks[op]),
                         duration(ops.wait[op]!),
                         duration(ops.transfer[op]!),
                         bandwidth(ops.busbw[op]!),
                     ];
-                    return cells.map((cell, i) => <span key={i}>{cell}</span>);
+                    return cells.map((cell, i) => (
+                        <span key={i} role="gridcell" title={i === 1 ? cell : undefined}>
+                            {cell}
+                        </span>
+                    ));
                 }}
             />
         </div>

@@ -1,66 +1,131 @@
-// The conclusion of the report, who held the others up, and what is not in the data.
+// The conclusion of the report, who held the others up, and the operations that cost most.
 
-import { OpFlag } from "../data/layout";
+import { useMemo } from "preact/hooks";
+import { NONE, OpFlag } from "../data/layout";
+import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
-import { count, duration } from "./words";
+import { byCost, worstBar } from "./worst";
+import { bytes, count, duration } from "./words";
+
+const MOST = 50;
+const WORST = 8;
 
 export function ReportPanel({ session }: { session: Session }) {
     const { meta, bars, ops, span } = session.trace.bundle;
-    const { report } = meta;
-    let ties = 0;
-    for (let op = 0; op < ops.count; op++) if (ops.flags[op]! & OpFlag.Tie) ties++;
+    const report = meta.report ?? {};
+    const ties = useMemo(() => {
+        let n = 0;
+        for (let op = 0; op < ops.count; op++) if (ops.flags[op]! & OpFlag.Tie) n++;
+        return n;
+    }, [ops]);
+    const notes = meta.notes?.length ?? 0;
     return (
         <div class="report">
-            <h2>{meta.title}</h2>
+            <h2 dir="auto">{meta.title}</h2>
             <p class="hint">
-                {count(bars)} bars, {count(ops.count)} operations ({count(ties)} ties) in {duration(span)}
+                {count(ops.count)} {ops.count === 1 ? "operation" : "operations"}
+                {ties > 0 ? ` (${count(ties)} ties)` : ""}, {count(bars)} bars in {duration(span)}
             </p>
             {(report.conclusion ?? []).map((sentence, i) => (
-                <p key={i} class="conclusion">
+                <p key={i} class="conclusion" dir="auto">
                     {sentence}
                 </p>
             ))}
-            {report.stragglers?.length ? (
-                <>
-                    <h3>who held the others up, by what that cost</h3>
-                    <table>
-                        <thead>
-                            <tr>
-                                <th>who</th>
-                                <th>cost</th>
-                                <th>inherited</th>
-                                <th>last</th>
-                                <th>why</th>
-                            </tr>
-                        </thead>
-                        <tbody>
-                            {report.stragglers.slice(0, 50).map((row, i) => (
-                                <tr key={i}>
-                                    <td>
-                                        {row.scope === "host"
-                                            ? row.host
-                                            : `rank ${row.rank ?? "?"} (${row.host ?? "?"}, GPU ${row.device ?? "?"})`}
-                                    </td>
-                                    <td>{duration(row.cost_ns)}</td>
-                                    <td>{row.inherited_ns === null ? "-" : duration(row.inherited_ns)}</td>
-                                    <td>{count(row.times_last)} times</td>
-                                    <td>{row.why ?? "?"}</td>
-                                </tr>
-                            ))}
-                        </tbody>
-                    </table>
-                </>
-            ) : null}
-            {meta.notes?.length ? (
-                <>
-                    <h3>to be known</h3>
-                    <ul>
-                        {meta.notes.map((note, i) => (
-                            <li key={i}>{note}</li>
-                        ))}
-                    </ul>
-                </>
+            {report.stragglers?.length ? <Stragglers session={session} rows={report.stragglers} /> : null}
+            <Worst session={session} />
+            {notes > 0 ? (
+                <p>
+                    <button class="link" onClick={() => (session.panel.value = "notes")}>
+                        {count(notes)} {notes === 1 ? "note" : "notes"}: what is to be known of these data
+                    </button>
+                </p>
             ) : null}
         </div>
+    );
+}
+
+function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) {
+    const go = async (row: Straggler): Promise<void> => {
+        const bar = await worstBar(session.trace, row);
+        if (bar !== NONE) await session.jump(bar);
+        else session.said.value = "no operation is drawn in which it was last";
+    };
+    return (
+        <>
+            <h3>who held the others up, by what that cost</h3>
+            <table>
+                <thead>
+                    <tr>
+                        <th>who</th>
+                        <th>cost</th>
+                        <th>last</th>
+                        <th>why</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.slice(0, MOST).map((row, i) => (
+                        <tr key={i}>
+                            <td>
+                                <button class="link" title="to the worst operation" onClick={() => void go(row)}>
+                                    {row.scope === "host" ? (row.host ?? "?") : `rank ${row.rank ?? "?"}`}
+                                </button>{" "}
+                                <small>
+                                    {row.scope === "host" ? "host" : `${row.host ?? "?"}, GPU ${row.device ?? "?"}`}
+                                </small>
+                            </td>
+                            <td>
+                                {duration(row.cost_ns)}
+                                {row.inherited_ns ? <small> {duration(row.inherited_ns)} inherited</small> : null}
+                            </td>
+                            <td>{row.times_last === 1 ? "once" : `${count(row.times_last)} times`}</td>
+                            <td dir="auto">{row.why ?? "not known"}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+            {rows.length > MOST ? <p class="hint">and {count(rows.length - MOST)} more</p> : null}
+        </>
+    );
+}
+
+/** The operations that cost the ranks most time in waiting. */
+function Worst({ session }: { session: Session }) {
+    const { trace } = session;
+    const { ops } = trace.bundle;
+    const list = useMemo(() => [...byCost(trace).subarray(0, WORST)], [trace]);
+    if (list.length === 0) return null;
+    const go = async (op: number): Promise<void> => {
+        const parts = await trace.partsOf(op);
+        const part = parts.find((p) => p.index === ops.lastPart[op]) ?? parts.find((p) => p.bar !== NONE);
+        if (part && part.bar !== NONE) await session.jump(part.bar);
+    };
+    return (
+        <>
+            <h3>where most time was waited</h3>
+            <table class="numbers">
+                <thead>
+                    <tr>
+                        <th>operation</th>
+                        <th>size</th>
+                        <th>mean wait</th>
+                        <th>ranks</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {list.map((op) => (
+                        <tr key={op}>
+                            <td>
+                                <button class="link" dir="auto" onClick={() => void go(op)}>
+                                    {trace.opName(op)}
+                                </button>
+                            </td>
+                            <td>{bytes(ops.bytes[op]!)}</td>
+                            <td>{duration(ops.wait[op]!)}</td>
+                            <td>{ops.ranks[op]}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </>
     );
 }

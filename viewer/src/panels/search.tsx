@@ -4,13 +4,15 @@
 import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Trace } from "../data/trace";
-import type { Session } from "../state/session";
+import { NO_HITS, type Hits, type Session } from "../state/session";
 import { laneTitle } from "../timeline/layout";
+import { findRows } from "../timeline/rows";
 import { filterOps } from "./operations";
 import { VirtualRows } from "./virtual";
 import { count, duration } from "./words";
 
 const MOST_HITS = 20_000;
+const MOST_ROWS = 8;
 const PAUSE_MS = 8;
 
 /** Bars whose name, or kind, contains the text. `show` gets the list so far. */
@@ -18,20 +20,22 @@ export async function searchBars(
     trace: Trace,
     text: string,
     goOn: () => Promise<boolean>,
-    show: (hits: number[], done: boolean) => void,
+    show: (hits: Hits, done: boolean) => void,
 ): Promise<void> {
     const { bundle, blocks } = trace;
     const { found, count: names } = bundle.strings.containing(text);
     const small = text.toLowerCase();
     const kinds = bundle.meta.kinds.map((kind) => kind.label.toLowerCase().includes(small));
-    const hits: number[] = [];
+    const hits: Hits = { bars: [], times: [] };
     if (names === 0 && !kinds.includes(true)) return show(hits, true);
     let begin = performance.now();
-    for (let id = 0; id < bundle.blocks.count && hits.length < MOST_HITS; id++) {
+    for (let id = 0; id < bundle.blocks.count && hits.bars.length < MOST_HITS; id++) {
         const block = await blocks.load(id);
-        for (let i = 0; i < block.count && hits.length < MOST_HITS; i++) {
+        for (let i = 0; i < block.count && hits.bars.length < MOST_HITS; i++) {
             const name = block.name[i]!;
-            if (name > 0 ? found[name] : kinds[block.kind[i]!]) hits.push(block.first + i);
+            if (!(name > 0 ? found[name] : kinds[block.kind[i]!])) continue;
+            hits.bars.push(block.first + i);
+            hits.times.push(block.start[i]!);
         }
         if (performance.now() - begin < PAUSE_MS) continue;
         show(hits, false);
@@ -43,19 +47,23 @@ export async function searchBars(
 
 export function Search({ session }: { session: Session }) {
     const { trace } = session;
-    const [state, setState] = useState<{ hits: number[]; done: boolean }>({ hits: [], done: true });
+    const [state, setState] = useState<{ hits: Hits; done: boolean }>({ hits: session.hits.value, done: true });
     const query = session.query.value.trim();
     useEffect(() => {
         let over = false;
-        session.hits.value = [];
-        setState({ hits: [], done: query === "" });
-        if (query === "") return;
+        if (query === "") {
+            session.hits.value = NO_HITS;
+            setState({ hits: NO_HITS, done: true });
+            return undefined;
+        }
         const pause = (): Promise<boolean> => new Promise((resolve) => setTimeout(() => resolve(!over)));
         const timer = setTimeout(() => {
+            setState({ hits: NO_HITS, done: false });
             void searchBars(trace, query, pause, (hits, done) => {
                 if (over) return;
-                setState({ hits: hits.slice(), done });
-                if (done) session.hits.value = hits.slice();
+                const copy = { bars: hits.bars.slice(), times: hits.times.slice() };
+                setState({ hits: copy, done });
+                if (done) session.hits.value = copy;
             });
         }, 200);
         return () => {
@@ -63,49 +71,46 @@ export function Search({ session }: { session: Session }) {
             clearTimeout(timer);
         };
     }, [query]);
-    const rows = query === "" ? [] : findLanes(trace, query);
+    const rows = query === "" ? [] : findRows(trace.bundle, query, MOST_ROWS);
     const ops = query === "" ? 0 : filterOps(trace, query).length;
+    const { bars } = state.hits;
+    const at = bars.indexOf(session.selected.value?.bar ?? NONE);
     return (
         <div class="search">
             <input
                 id="search-input"
                 type="search"
                 placeholder="a name, an operation, rank 5…"
-                aria-label="search"
+                aria-label="search names, rows and operations"
                 value={session.query.value}
                 onInput={(e) => (session.query.value = e.currentTarget.value)}
                 onKeyDown={(e) => {
-                    if (e.key !== "Enter" || state.hits.length === 0) return;
-                    const at = state.hits.indexOf(session.selected.value?.bar ?? NONE);
-                    const next = (at + (e.shiftKey ? -1 : 1) + state.hits.length) % state.hits.length;
-                    void session.jump(state.hits[next]!).then(() => (session.panel.value = "search"));
+                    if (e.key !== "Enter" || bars.length === 0) return;
+                    void session.jump(bars[(at + (e.shiftKey ? -1 : 1) + bars.length) % bars.length]!);
                 }}
             />
-            <p class="hint">
+            <p class="hint" aria-live="polite">
                 {query === ""
-                    ? ""
-                    : `${count(state.hits.length)}${state.hits.length >= MOST_HITS ? " or more" : ""} bars${state.done ? "" : "…"}, ${rows.length} rows, ${count(ops)} operations`}
+                    ? "Enter and Shift+Enter go from one to the next; the ruler has a tick for each."
+                    : `${count(bars.length)}${bars.length >= MOST_HITS ? " or more" : ""} bars${state.done ? "" : "…"}${at >= 0 ? ` (this is ${count(at + 1)})` : ""}, ${count(ops)} operations, ${rows.length}${rows.length >= MOST_ROWS ? " or more" : ""} rows`}
             </p>
-            <ul class="links">
-                {rows.slice(0, 20).map((lane) => (
-                    <li key={lane}>
-                        <button
-                            onClick={() =>
-                                void session
-                                    .jump(trace.bundle.lanes.first[lane]!)
-                                    .then(() => (session.panel.value = "search"))
-                            }
-                        >
-                            {laneTitle(trace.bundle, lane)}
-                        </button>
-                    </li>
-                ))}
-            </ul>
+            {rows.length > 0 ? (
+                <ul class="links">
+                    {rows.map((row) => (
+                        <li key={`${row.lane} ${row.group}`}>
+                            <button class="link" dir="auto" onClick={() => session.showRow(row.lane, row.group)}>
+                                {row.title}
+                            </button>
+                        </li>
+                    ))}
+                </ul>
+            ) : null}
             <VirtualRows
-                rows={state.hits.length}
-                chosen={state.hits.indexOf(session.selected.value?.bar ?? NONE)}
-                onChoose={(index) => void session.jump(state.hits[index]!).then(() => (session.panel.value = "search"))}
-                row={(index) => <Hit trace={trace} bar={state.hits[index]!} />}
+                rows={bars.length}
+                label="bars found"
+                chosen={at}
+                onChoose={(index) => void session.jump(bars[index]!)}
+                row={(index) => <Hit trace={trace} bar={bars[index]!} />}
             />
         </div>
     );
@@ -116,20 +121,9 @@ function Hit({ trace, bar }: { trace: Trace; bar: number }) {
     if (!found) return <span>bar {bar}</span>;
     return (
         <>
-            <span>{trace.nameOf(found)}</span>
+            <span dir="auto">{trace.nameOf(found)}</span>
             <span>{duration(found.end - found.start)}</span>
             <span>{laneTitle(trace.bundle, found.lane)}</span>
         </>
     );
-}
-
-/** Rows whose full name contains all words. */
-export function findLanes(trace: Trace, text: string): number[] {
-    const words = text.toLowerCase().split(/\s+/);
-    const found: number[] = [];
-    for (let lane = 0; lane < trace.bundle.lanes.count && found.length < 200; lane++) {
-        const title = laneTitle(trace.bundle, lane).toLowerCase();
-        if (trace.bundle.lanes.bars[lane]! > 0 && words.every((word) => title.includes(word))) found.push(lane);
-    }
-    return found;
 }

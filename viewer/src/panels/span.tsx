@@ -1,113 +1,122 @@
-// Sums of a span: how often and how long each kind was there, for each rank.
+// The sums of a span, in a table.
 
 import { useEffect, useState } from "preact/hooks";
-import { firstEndAfter } from "../data/block";
-import { Level } from "../data/bundle";
 import { NONE } from "../data/layout";
-import type { Session, Span } from "../state/session";
-import { groupAbove } from "../timeline/layout";
-import { count, duration, moment } from "./words";
+import type { Session } from "../state/session";
+import { fitView } from "../timeline/view";
+import { sumsOf, type By, type Sum } from "./sums";
+import { bandwidth, bytes, count, duration, longDuration, moment } from "./words";
 
-interface Sum {
-    group: number;
-    kind: number;
-    bars: number;
-    time: number;
-    wait: number;
-}
-
-/** Bars that are summed before the page may draw again. */
+/** Work before the page may draw again. */
 const PAUSE_MS = 8;
+const MOST = 500;
 
-async function sums(
-    session: Session,
-    span: Span,
-    stop: () => boolean,
-    show: (sums: Sum[], done: boolean) => void,
-): Promise<void> {
-    const { bundle, blocks } = session.trace;
-    const found = new Map<string, Sum>();
-    const lanes = new Set(session.layout.value.rows.slice(span.rowFrom, span.rowTo + 1).flatMap((row) => row.lanes));
-    let begin = performance.now();
-    for (const lane of lanes) {
-        const group = groupAbove(bundle, bundle.lanes.group[lane]!, Level.Rank);
-        for (let id = bundle.lanes.blockFrom[lane]!; id < bundle.lanes.blockFrom[lane + 1]!; id++) {
-            if (bundle.blocks.to[id]! <= span.t0 || bundle.blocks.from[id]! >= span.t1) continue;
-            const block = await blocks.load(id);
-            for (let i = firstEndAfter(block, span.t0); i < block.count && block.start[i]! < span.t1; i++) {
-                const key = `${group} ${block.kind[i]}`;
-                let sum = found.get(key);
-                if (!sum) found.set(key, (sum = { group, kind: block.kind[i]!, bars: 0, time: 0, wait: 0 }));
-                sum.bars++;
-                // Only what lies in the span counts.
-                sum.time += Math.min(block.end[i]!, span.t1) - Math.max(block.start[i]!, span.t0);
-                const waited = block.wait ? block.start[i]! + block.wait[i]! : block.start[i]!;
-                sum.wait += Math.max(0, Math.min(waited, span.t1) - Math.max(block.start[i]!, span.t0));
-            }
-            if (performance.now() - begin < PAUSE_MS) continue;
-            show([...found.values()], false);
-            await new Promise((resolve) => setTimeout(resolve));
-            if (stop()) return;
-            begin = performance.now();
-        }
-    }
-    show([...found.values()], true);
-}
+type Key = "where" | "bars" | "time" | "wait" | "mean" | "bytes" | "busbw";
+
+const COLUMNS: [Key, string][] = [
+    ["where", "what"],
+    ["bars", "count"],
+    ["time", "total"],
+    ["mean", "mean"],
+    ["wait", "wait"],
+    ["bytes", "bytes"],
+    ["busbw", "busbw"],
+];
+
+const value = (sum: Sum, key: Key): number => {
+    if (key === "mean") return sum.full / sum.bars;
+    if (key === "busbw") return sum.timed > 0 ? sum.bandwidth / sum.timed : NaN;
+    return key === "where" ? -sum.group : sum[key];
+};
 
 export function SpanSums({ session }: { session: Session }) {
     const span = session.span.value!;
+    const [by, setBy] = useState<By>("rank and function");
+    const [sort, setSort] = useState<Key>("where");
     const [state, setState] = useState<{ sums: Sum[]; done: boolean }>({ sums: [], done: false });
     useEffect(() => {
         let over = false;
+        let begin = performance.now();
+        const pause = async (sums: Sum[]): Promise<boolean> => {
+            if (performance.now() - begin < PAUSE_MS) return !over;
+            if (!over) setState({ sums, done: false });
+            await new Promise((resolve) => setTimeout(resolve));
+            begin = performance.now();
+            return !over;
+        };
         // A drag changes the span many times a second.
-        const timer = setTimeout(
-            () =>
-                void sums(
-                    session,
-                    span,
-                    () => over,
-                    (list, done) => !over && setState({ sums: list, done }),
-                ),
-            120,
-        );
+        const timer = setTimeout(async () => {
+            const rows = session.layout.value.rows.slice(span.rowFrom, span.rowTo + 1);
+            const lanes = new Set(rows.flatMap((row) => row.lanes));
+            const sums = await sumsOf(session.trace, lanes, span.t0, span.t1, by, pause);
+            if (sums && !over) setState({ sums, done: true });
+        }, 120);
         return () => {
             over = true;
             clearTimeout(timer);
         };
-    }, [span.t0, span.t1, span.rowFrom, span.rowTo]);
+    }, [span.t0, span.t1, span.rowFrom, span.rowTo, by]);
     const { meta, groups, strings } = session.trace.bundle;
-    const rows = [...state.sums].sort((a, b) => a.group - b.group || b.time - a.time);
+    const rows = [...state.sums].sort((a, b) => (value(b, sort) || 0) - (value(a, sort) || 0) || b.time - a.time);
+    const name = (sum: Sum): string => {
+        const kind = sum.kind === NONE ? "" : (meta.kinds[sum.kind]?.label ?? "?");
+        const place = sum.group === NONE ? "" : strings.get(groups.label[sum.group]!);
+        return [place, kind].filter((word) => word !== "").join(" · ") || "no rank";
+    };
     return (
         <div class="details">
-            <h2>{duration(span.t1 - span.t0)}</h2>
-            <p>
+            <h2>Δ {longDuration(span.t1 - span.t0)}</h2>
+            <p class="hint">
                 {moment(span.t0, 1)} to {moment(span.t1, 1)}
                 {state.done ? "" : " …"}
             </p>
-            <table>
+            <p class="tools">
+                <label>
+                    by{" "}
+                    <select value={by} onChange={(e) => setBy(e.currentTarget.value as By)}>
+                        <option>rank and function</option>
+                        <option>function</option>
+                        <option>rank</option>
+                    </select>
+                </label>
+                <button onClick={() => session.look(fitView(span.t0, span.t1, session.trace.bundle.span, 0.02))}>
+                    zoom to it
+                </button>
+                <button onClick={() => session.mark(span.t0, true)}>mark it</button>
+                <button onClick={() => (session.span.value = null)}>close</button>
+            </p>
+            {state.done && rows.length === 0 ? <p class="hint">There is nothing in it.</p> : null}
+            <table class="numbers">
                 <thead>
                     <tr>
-                        <th>where</th>
-                        <th>what</th>
-                        <th>bars</th>
-                        <th>time</th>
-                        <th>wait</th>
-                        <th>mean</th>
+                        {COLUMNS.map(([key, label]) => (
+                            <th key={key} aria-sort={sort === key ? "descending" : "none"}>
+                                <button class="link" onClick={() => setSort(key)}>
+                                    {label}
+                                    {sort === key && key !== "where" ? " ▾" : ""}
+                                </button>
+                            </th>
+                        ))}
                     </tr>
                 </thead>
                 <tbody>
-                    {rows.slice(0, 500).map((sum) => (
+                    {rows.slice(0, MOST).map((sum) => (
                         <tr key={`${sum.group} ${sum.kind}`}>
-                            <td>{sum.group === NONE ? "" : strings.get(groups.label[sum.group]!)}</td>
-                            <td>{meta.kinds[sum.kind]?.label}</td>
+                            <td dir="auto">{name(sum)}</td>
                             <td>{count(sum.bars)}</td>
                             <td>{duration(sum.time)}</td>
-                            <td>{sum.wait > 0 ? duration(sum.wait) : "-"}</td>
-                            <td>{duration(sum.time / sum.bars)}</td>
+                            <td>{duration(value(sum, "mean"))}</td>
+                            <td>{sum.wait > 0 ? duration(sum.wait) : ""}</td>
+                            <td>{sum.bytes > 0 ? bytes(sum.bytes) : ""}</td>
+                            <td>{sum.timed > 0 ? bandwidth(value(sum, "busbw")) : ""}</td>
                         </tr>
                     ))}
                 </tbody>
             </table>
+            {rows.length > MOST ? <p class="hint">and {count(rows.length - MOST)} more</p> : null}
+            <p class="hint">
+                Time and wait: what lies in the span. Bytes and bus bandwidth: of operations that are whole in it.
+            </p>
         </div>
     );
 }

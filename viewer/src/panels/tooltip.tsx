@@ -1,35 +1,88 @@
-// What hangs at the mouse: everything known of the bar under it.
+// What hangs at the mouse: everything known of the bar, or of the row, under it.
 
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../state/session";
-import { factsOf, factsOfOp } from "./facts";
+import { factsOf, factsOfOp, factsOfRow, furtherFacts, type Fact } from "./facts";
 
 export function Tooltip({ session }: { session: Session }) {
     const hover = session.hover.value;
-    if (!hover) return null;
-    const { bar } = hover;
     const { trace } = session;
+    const bar = hover?.bar;
+    const [further, setFurther] = useState<{ bar: number; facts: Fact[] }>({ bar: -1, facts: [] });
+    useEffect(() => {
+        if (!bar) return undefined;
+        let there = true;
+        void furtherFacts(trace, bar).then((facts) => there && setFurther({ bar: bar.bar, facts }));
+        return () => void (there = false);
+    }, [bar?.bar]);
+    // What the panel beside it says already need not cover the bars.
+    const told = session.panel.value === "details" && session.selected.value?.bar === bar?.bar && !session.span.value;
+    if (!hover || !bar || session.menu.value || told) return null;
     const kind = trace.bundle.meta.kinds[bar.kind];
-    const left = Math.min(hover.x + 14, window.innerWidth - 400);
-    const below = hover.y < window.innerHeight * 0.6;
-    const place = below ? { left, top: hover.y + 16 } : { left, bottom: window.innerHeight - hover.y + 12 };
+    const facts = [...factsOf(trace, bar), ...(further.bar === bar.bar ? further.facts : [])];
+    // The operation's own facts, but for what is not known and what the bar has said.
+    const ofOp = factsOfOp(trace, bar.op).filter(
+        ([name, value]) => value !== "?" && (name === "note" || !facts.some(([other]) => other === name)),
+    );
     return (
-        <div class="tooltip" style={place} role="tooltip">
-            <b>{trace.nameOf(bar)}</b>
-            <dl>
-                {[...factsOf(trace, bar), ...factsOfOp(trace, bar.op)].map(([name, value], i) => (
-                    <Pair key={i} name={name} value={value} />
-                ))}
-            </dl>
-            {kind?.explain ? <p>{kind.explain}</p> : null}
+        <At x={hover.x} y={hover.y}>
+            <b dir="auto">{trace.nameOf(bar)}</b>
+            <Facts facts={[...facts, ...ofOp]} />
+            {kind?.explain ? <p class="explain">{kind.explain}</p> : null}
+        </At>
+    );
+}
+
+export function RowTooltip({ session }: { session: Session }) {
+    const hover = session.rowHover.value;
+    if (!hover || session.menu.value) return null;
+    return (
+        <At x={hover.x} y={hover.y}>
+            <b dir="auto">{hover.row.label}</b>
+            <Facts facts={factsOfRow(session.trace, hover.row)} />
+            <p class="hint">
+                {hover.row.open === null ? "" : hover.row.open ? "click: fold; " : "click: open; "}
+                right click: more
+            </p>
+        </At>
+    );
+}
+
+/** At the mouse, and always within the window. */
+function At({ x, y, children }: { x: number; y: number; children: preact.ComponentChildren }) {
+    const box = useRef<HTMLDivElement>(null);
+    useLayoutEffect(() => {
+        const element = box.current!;
+        const { offsetWidth: width, offsetHeight: height } = element;
+        const left = x + 14 + width < window.innerWidth ? x + 14 : Math.max(4, x - width - 14);
+        const top =
+            y + 16 + height < window.innerHeight
+                ? y + 16
+                : Math.max(4, Math.min(y - height - 12, window.innerHeight - height - 4));
+        element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
+    });
+    return (
+        <div class="tooltip" role="tooltip" ref={box}>
+            {children}
         </div>
     );
 }
 
-export function Pair({ name, value }: { name: string; value: string }) {
+export function Facts({ facts }: { facts: Fact[] }) {
+    return (
+        <dl>
+            {facts.map(([name, value], i) => (
+                <Pair key={i} name={name} value={value} />
+            ))}
+        </dl>
+    );
+}
+
+function Pair({ name, value }: { name: string; value: string }) {
     return (
         <>
             <dt>{name}</dt>
-            <dd>{value}</dd>
+            <dd dir="auto">{value}</dd>
         </>
     );
 }

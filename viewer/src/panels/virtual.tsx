@@ -9,12 +9,13 @@ const MOST_PIXELS = 8_000_000;
 
 interface Props {
     rows: number;
+    label: string; // for those who cannot see it
     row: (index: number) => ComponentChildren;
     chosen: number;
     onChoose: (index: number) => void;
 }
 
-export function VirtualRows({ rows, row, chosen, onChoose }: Props) {
+export function VirtualRows({ rows, label, row, chosen, onChoose }: Props) {
     const box = useRef<HTMLDivElement>(null);
     const [top, setTop] = useState(0);
     const [height, setHeight] = useState(400);
@@ -36,8 +37,16 @@ export function VirtualRows({ rows, row, chosen, onChoose }: Props) {
         box.current!.scrollTop = Math.max(0, ((chosen - seen / 2) / (rows - seen + 1)) * (pixels - height));
     }, [chosen]);
     const key = (event: KeyboardEvent): void => {
-        const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-        if (step === 0 || rows === 0) return;
+        const steps: Record<string, number> = {
+            ArrowDown: 1,
+            ArrowUp: -1,
+            PageDown: seen - 2,
+            PageUp: 2 - seen,
+            Home: -rows,
+            End: rows,
+        };
+        const step = steps[event.key];
+        if (step === undefined || rows === 0) return;
         event.preventDefault();
         event.stopPropagation();
         onChoose(Math.min(rows - 1, Math.max(0, chosen + step)));
@@ -47,7 +56,9 @@ export function VirtualRows({ rows, row, chosen, onChoose }: Props) {
             class="virtual"
             ref={box}
             tabIndex={0}
-            role="rowgroup"
+            role="grid"
+            aria-label={label}
+            aria-rowcount={rows}
             onScroll={() => setTop(box.current!.scrollTop)}
             onKeyDown={key}
         >
@@ -57,6 +68,8 @@ export function VirtualRows({ rows, row, chosen, onChoose }: Props) {
                         <div
                             key={index}
                             role="row"
+                            aria-rowindex={index + 1}
+                            aria-selected={index === chosen}
                             class={index === chosen ? "line chosen" : "line"}
                             style={{ height: `${LINE}px` }}
                             onClick={() => onChoose(index)}

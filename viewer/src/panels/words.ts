@@ -3,9 +3,9 @@
 
 import type { Argument } from "../data/meta";
 import type { Strings } from "../data/strings";
-import { duration } from "../timeline/ruler";
+import { duration, moment } from "../timeline/ruler";
 
-export { duration, moment } from "../timeline/ruler";
+export { duration, longDuration, moment } from "../timeline/ruler";
 
 const BYTES = ["B", "KiB", "MiB", "GiB", "TiB"];
 
@@ -36,6 +36,8 @@ export function argument(value: number | bigint, how: Argument | undefined, stri
     switch (how?.unit) {
         case "ns":
             return duration(value);
+        case "time":
+            return moment(value, 1);
         case "bytes":
             return bytes(value);
         case "string":

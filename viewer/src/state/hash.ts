@@ -2,6 +2,7 @@
 // Only what differs from how the page opens is written.
 
 import type { View } from "../timeline/view";
+import { readMarks, writeMarks, type Mark } from "./marks";
 
 export interface Place {
     view?: View;
@@ -10,6 +11,11 @@ export interface Place {
     rows?: string[]; // ids of the row kinds that are on
     toggled?: number[]; // groups that are not as they were at first
     pinned?: number[];
+    hiddenLanes?: number[];
+    hiddenGroups?: number[];
+    only?: number[]; // groups of the ranks that are shown, in this order
+    marks?: Mark[];
+    name?: string; // only bars of that name stand out
     relations?: "all";
     theme?: "light" | "dark";
     query?: string;
@@ -26,6 +32,11 @@ export function writeHash(place: Place): string {
     if (place.rows) put("rows", place.rows.join("."));
     if (place.toggled?.length) put("open", place.toggled.join("."));
     if (place.pinned?.length) put("pin", place.pinned.join("."));
+    if (place.hiddenLanes?.length) put("hide", place.hiddenLanes.join("."));
+    if (place.hiddenGroups?.length) put("hideg", place.hiddenGroups.join("."));
+    if (place.only?.length) put("only", place.only.join("."));
+    if (place.marks?.length) put("marks", writeMarks(place.marks));
+    if (place.name) put("name", place.name);
     if (place.relations) put("rel", place.relations);
     if (place.theme) put("theme", place.theme);
     if (place.query) put("q", place.query);
@@ -61,6 +72,23 @@ export function readHash(hash: string): Place {
                 break;
             case "pin":
                 place.pinned = numbers(value);
+                break;
+            case "hide":
+                place.hiddenLanes = numbers(value);
+                break;
+            case "hideg":
+                place.hiddenGroups = numbers(value);
+                break;
+            case "only":
+                place.only = numbers(value);
+                break;
+            case "marks": {
+                const marks = readMarks(value);
+                if (marks.length > 0) place.marks = marks;
+                break;
+            }
+            case "name":
+                if (value) place.name = value.slice(0, 1000);
                 break;
             case "rel":
                 if (value === "all") place.relations = value;

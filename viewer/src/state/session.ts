@@ -2,17 +2,25 @@
 // them through the functions here; nothing else holds state.
 
 import { batch, computed, signal } from "@preact/signals";
-import { laneOfBar, Level } from "../data/bundle";
+import { laneOfBar, Level, type Groups } from "../data/bundle";
 import { NONE } from "../data/layout";
 import type { Bar, Related, Trace } from "../data/trace";
-import { firstOpen, groupAbove, layoutRows, rowHeightFor } from "../timeline/layout";
+import { firstOpen, groupAbove, layoutRows, rowHeightFor, type Row } from "../timeline/layout";
 import { DARK, LIGHT } from "../timeline/palette";
 import { clampView, fitView, History, type View } from "../timeline/view";
 import { readHash, writeHash, type Place } from "./hash";
+import { addMark, removeNearest, type Mark } from "./marks";
 
 export interface Hover {
     bar: Bar;
     x: number; // CSS pixels in the window
+    y: number;
+}
+
+/** The name of a row under the mouse. */
+export interface RowHover {
+    row: Row;
+    x: number;
     y: number;
 }
 
@@ -22,9 +30,43 @@ export interface Span {
     t1: number;
     rowFrom: number;
     rowTo: number;
+    /** Measured on the ruler: all rows, and no sums until one asks. */
+    ruler?: boolean;
 }
 
-export type PanelId = "details" | "operations" | "heat" | "matrix" | "comms" | "report" | "search";
+/** The menu of a right click, or of the menu key: what it is about, and where it opens. */
+export interface Menu {
+    x: number;
+    y: number;
+    row: Row | null;
+    bar: Bar | null;
+    at: number; // ns
+}
+
+/** What a search found: bars, and when each begins. */
+export interface Hits {
+    bars: number[];
+    times: number[];
+}
+
+export const NO_HITS: Hits = { bars: [], times: [] };
+
+export type PanelId = "report" | "details" | "operations" | "heat" | "matrix" | "comms" | "search" | "notes" | "legend";
+
+/** Ranks that the address names one by one: more would make it too long to be sent. */
+const MOST_ONLY = 200;
+
+const without = (set: Set<number>, gone: number[]): Set<number> => new Set([...set].filter((v) => !gone.includes(v)));
+
+function ranksBelow(groups: Groups, process: number): number[] {
+    const list: number[] = [];
+    for (let g = process + 1; g < groups.count && groups.level[g]! >= Level.Rank; g++)
+        if (groups.parent[g] === process) list.push(g);
+    return list;
+}
+
+/** Panels from which one jumps to one thing after the other: a jump does not take them away. */
+const LISTS = new Set<string>(["operations", "heat", "search"]);
 
 export class Session {
     readonly view = signal<View>({ t0: 0, t1: 1 });
@@ -36,14 +78,27 @@ export class Session {
     readonly open = signal<Set<number>>(new Set());
     readonly rowsOn = signal<boolean[]>([]);
     readonly pinned = signal<number[]>([]);
+    /** Ranks that are shown, in this order; null: all, as they are. */
     readonly only = signal<Set<number> | null>(null);
+    readonly hiddenLanes = signal<Set<number>>(new Set());
+    readonly hiddenGroups = signal<Set<number>>(new Set());
+    readonly marks = signal<Mark[]>([]);
+    /** Bars of this name stand out; "": all. */
+    readonly sameName = signal("");
+    readonly menu = signal<Menu | null>(null);
+    readonly rowHover = signal<RowHover | null>(null);
+    readonly finder = signal(false);
+    /** A row that was jumped to: marked for a moment. */
+    readonly shownRow = signal<{ lane: number; group: number } | null>(null);
+    /** Said once, for screen readers and below the timeline: "copied". */
+    readonly said = signal("");
     readonly panel = signal<PanelId | null>("report");
     readonly allRelations = signal(false);
     readonly themeChoice = signal<"auto" | "light" | "dark">("auto");
     readonly systemDark = signal(false);
     readonly help = signal(false);
     readonly query = signal("");
-    readonly hits = signal<number[]>([]); // bars
+    readonly hits = signal<Hits>(NO_HITS);
     readonly error = signal("");
     readonly theme = computed(() => {
         const choice = this.themeChoice.value;
@@ -51,6 +106,8 @@ export class Session {
     });
     readonly layout;
     readonly history = new History();
+    /** Kinds of rows that have a lane, in order: the buttons above, and the keys 1 to 9. */
+    readonly kindsThere: number[];
     private readonly firstOpened: Set<number>;
     private hashTimer = 0;
 
@@ -60,6 +117,9 @@ export class Session {
         this.open.value = this.firstOpened;
         this.rowsOn.value = bundle.meta.rows.map((row) => row.on);
         this.view.value = this.wholeView();
+        const there = new Set<number>();
+        for (let lane = 0; lane < bundle.lanes.count; lane++) there.add(bundle.lanes.kind[lane]!);
+        this.kindsThere = bundle.meta.rows.map((_, i) => i).filter((i) => there.has(i));
         const rowHeight = rowHeightFor(bundle);
         this.layout = computed(() =>
             layoutRows(bundle, {
@@ -68,6 +128,8 @@ export class Session {
                 open: this.open.value,
                 pinned: this.pinned.value,
                 only: this.only.value,
+                hiddenLanes: this.hiddenLanes.value,
+                hiddenGroups: this.hiddenGroups.value,
             }),
         );
     }
@@ -76,7 +138,14 @@ export class Session {
     wholeView(): View {
         const { meta, span } = this.trace.bundle;
         const [from, to] = meta.focus_ns ?? [0, span];
-        return clampView({ t0: from, t1: to }, span);
+        if (!(to > from)) return this.runView();
+        // A little room, so that the first and the last bar do not stick to the edge.
+        return clampView({ t0: from - (to - from) * 0.01, t1: to + (to - from) * 0.01 }, span);
+    }
+
+    /** The whole run, start-up and all. */
+    runView(): View {
+        return clampView({ t0: 0, t1: this.trace.bundle.span }, this.trace.bundle.span);
     }
 
     look(view: View, now = performance.now()): void {
@@ -89,13 +158,13 @@ export class Session {
         if (view) this.view.value = view;
     }
 
-    /** Selects a bar and finds what it is related to; null: nothing. */
+    /** Selects a bar and finds what it is related to; null: nothing. The panel stays where it lists what one chooses from. */
     async select(bar: Bar | number | null): Promise<void> {
         const found = typeof bar === "number" ? ((await this.trace.bar(bar)) ?? null) : bar;
         batch(() => {
             this.selected.value = found;
             this.related.value = null;
-            if (found) this.panel.value = "details";
+            if (found && !LISTS.has(this.panel.value ?? "")) this.panel.value = "details";
         });
         if (!found) return;
         try {
@@ -116,24 +185,90 @@ export class Session {
         if (found.start < t0 || found.end > t1 || small)
             this.look(fitView(found.start, found.end, this.trace.bundle.span, small ? 4 : 1));
         await this.select(found);
-        this.onReveal(found.lane);
+        this.onReveal(found.lane, NONE);
     }
 
     /** The timeline sets it: scrolls until a lane is seen. */
-    onReveal: (lane: number) => void = () => {};
+    onReveal: (lane: number, group: number) => void = () => {};
 
+    /** Opens, unhides and switches on whatever keeps a lane from being seen. */
     private reveal(lane: number): void {
         const { bundle } = this.trace;
         const kind = bundle.lanes.kind[lane]!;
-        const group = bundle.lanes.group[lane]!;
-        // An operation is seen on the folded row; what lies below it only when it is open.
-        if (bundle.meta.rows[kind]?.summary && this.rowsOn.value[kind]) return;
+        if (!this.layout.value.standsFor[lane]) return; // an operation is seen on the folded row, too
         batch(() => {
             if (!this.rowsOn.value[kind]) this.rowsOn.value = this.rowsOn.value.map((on, i) => on || i === kind);
-            const open = new Set(this.open.value);
-            for (let g = group, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++) open.add(g);
-            this.open.value = open;
+            if (this.hiddenLanes.value.has(lane)) this.hiddenLanes.value = without(this.hiddenLanes.value, [lane]);
+            this.openTo(bundle.lanes.group[lane]!);
         });
+    }
+
+    private openTo(group: number): void {
+        const { groups } = this.trace.bundle;
+        const chain: number[] = [];
+        for (let g = group, n = 0; g !== NONE && n < 8; g = groups.parent[g]!, n++) chain.push(g);
+        // The threads of a process with one rank are shown with that rank.
+        const below = groups.level[group] === Level.Process ? ranksBelow(groups, group) : [];
+        this.open.value = new Set([...this.open.value, ...chain, ...(below.length === 1 ? below : [])]);
+        if (chain.some((g) => this.hiddenGroups.value.has(g)))
+            this.hiddenGroups.value = without(this.hiddenGroups.value, chain);
+        const rank = groupAbove(this.trace.bundle, group, Level.Rank);
+        if (this.only.value && !this.only.value.has(rank)) this.only.value = null;
+    }
+
+    /** Goes to a row without selecting anything: a lane, or the row of a group. */
+    showRow(lane: number, group: number): void {
+        if (lane !== NONE) this.reveal(lane);
+        else batch(() => this.openTo(this.trace.bundle.groups.parent[group] ?? NONE));
+        this.shownRow.value = { lane, group };
+        this.onReveal(lane, group);
+    }
+
+    hideRow(row: Row): void {
+        if (row.pinned) this.togglePin(row.lanes[0]!);
+        else if (row.open === null) this.hiddenLanes.value = new Set([...this.hiddenLanes.value, ...row.lanes]);
+        else this.hiddenGroups.value = new Set([...this.hiddenGroups.value, row.group]);
+    }
+
+    showHidden(): void {
+        batch(() => {
+            this.hiddenLanes.value = new Set();
+            this.hiddenGroups.value = new Set();
+        });
+    }
+
+    /** Marks the selection, the span, or a moment. */
+    mark(at: number, kept: boolean): void {
+        const bar = this.selected.value;
+        const span = this.span.value;
+        const [t0, t1] = span ? [span.t0, span.t1] : bar ? [bar.start, bar.end + bar.fade] : [at, at];
+        this.marks.value = addMark(this.marks.value, { t0, t1, kept });
+    }
+
+    unmark(at: number): void {
+        this.marks.value = removeNearest(this.marks.value, at);
+    }
+
+    /** Only bars of the name stand out; the same again: all. */
+    toggleName(name: string): void {
+        this.sameName.value = this.sameName.value === name ? "" : name;
+    }
+
+    copyAddress(): Promise<void> {
+        return this.copy(location.href.split("#")[0] + writeHash(this.place()));
+    }
+
+    /** The timeline sets it: where a bar or a row is on the screen, for a menu that no mouse opened. */
+    placeOf: (bar: Bar | null, row: Row | null) => { x: number; y: number } = () => ({ x: 300, y: 200 });
+
+    /** To the clipboard; a browser may forbid it to a page from disk. */
+    async copy(text: string): Promise<void> {
+        try {
+            await navigator.clipboard.writeText(text);
+            this.said.value = "copied";
+        } catch {
+            this.said.value = "the browser does not let this page copy";
+        }
     }
 
     toggleGroup(group: number): void {
@@ -165,7 +300,14 @@ export class Session {
             return;
         }
         const { members } = this.trace.bundle;
-        this.only.value = new Set(related.parts.map((part) => members.group[part.member]!));
+        // By arrival: who was last is at the bottom. Unknown starts come behind.
+        const parts = [...related.parts].sort((a, b) => (a.start || Infinity) - (b.start || Infinity) || 0);
+        this.showOnly(parts.map((part) => members.group[part.member]!));
+    }
+
+    showOnly(groups: number[]): void {
+        const known = groups.filter((g) => g < this.trace.bundle.groups.count);
+        this.only.value = known.length > 0 ? new Set(known) : null;
     }
 
     /** The group of the rank that a bar belongs to. */
@@ -178,12 +320,17 @@ export class Session {
         const { meta } = this.trace.bundle;
         const place: Place = { view: this.view.value };
         if (this.selected.value) place.selected = this.selected.value.bar;
-        if (this.panel.value) place.panel = this.panel.value;
+        place.panel = this.panel.value ?? "none";
         if (this.rowsOn.value.some((on, i) => on !== meta.rows[i]!.on))
             place.rows = meta.rows.filter((_, i) => this.rowsOn.value[i]).map((row) => row.id);
         const differ = (a: Set<number>, b: Set<number>) => [...a].filter((g) => !b.has(g));
         place.toggled = [...differ(this.open.value, this.firstOpened), ...differ(this.firstOpened, this.open.value)];
         place.pinned = this.pinned.value;
+        place.hiddenLanes = [...this.hiddenLanes.value];
+        place.hiddenGroups = [...this.hiddenGroups.value];
+        if (this.only.value && this.only.value.size <= MOST_ONLY) place.only = [...this.only.value];
+        place.marks = this.marks.value;
+        if (this.sameName.value) place.name = this.sameName.value;
         if (this.allRelations.value) place.relations = "all";
         if (this.themeChoice.value !== "auto") place.theme = this.themeChoice.value;
         if (this.query.value) place.query = this.query.value;
@@ -212,12 +359,17 @@ export class Session {
                 this.open.value = open;
             }
             if (place.pinned) this.pinned.value = place.pinned.filter((lane) => lane < bundle.lanes.count);
+            this.hiddenLanes.value = new Set(place.hiddenLanes ?? []);
+            this.hiddenGroups.value = new Set(place.hiddenGroups ?? []);
+            this.showOnly(place.only ?? []);
+            this.marks.value = place.marks ?? [];
+            this.sameName.value = place.name ?? "";
             this.allRelations.value = place.relations === "all";
             if (place.theme) this.themeChoice.value = place.theme;
             if (place.query) this.query.value = place.query;
             if (place.scroll) this.scroll.value = place.scroll;
         });
         if (place.selected !== undefined) await this.select(place.selected);
-        if (place.panel) this.panel.value = place.panel as PanelId;
+        if (place.panel) this.panel.value = place.panel === "none" ? null : (place.panel as PanelId);
     }
 }

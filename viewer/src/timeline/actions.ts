@@ -1,9 +1,30 @@
 // Every action, with its keys and a sentence: the keyboard is driven by this table and the help sheet is made from it,
 // so neither can say something else than the other.
 
-import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
-import { LEAST_NS, fitView, panBy, zoomAbout } from "./view";
+import {
+    close,
+    copyBar,
+    fit,
+    focus,
+    focusSearch,
+    fold,
+    follow,
+    hideRow,
+    hit,
+    lastArriver,
+    neighbour,
+    openMenu,
+    PAN,
+    pan,
+    peer,
+    pin,
+    selectAll,
+    toggleKind,
+    ZOOM,
+    zoom,
+    type Where,
+} from "./commands";
 
 export interface Action {
     id: string;
@@ -12,77 +33,12 @@ export interface Action {
     shown: string; // how the keys are written in the help sheet
     group: "move" | "choose" | "show";
     text: string;
-    run: (session: Session, event: { shiftKey: boolean; at: number }) => void;
+    /** In the menu of the right mouse button too: on a bar, a row's name, or anywhere in time; its words there. */
+    menu?: { on: "bar" | "row" | "time"; text: string };
+    run: (session: Session, where: Where) => void;
 }
 
-const ZOOM = 0.7;
-const PAN = 0.15;
-
-function zoom(session: Session, at: number, factor: number): void {
-    session.look(zoomAbout(session.view.value, at, factor, session.trace.bundle.span));
-}
-
-function pan(session: Session, share: number): void {
-    const { t0, t1 } = session.view.value;
-    session.look(panBy(session.view.value, (t1 - t0) * share, session.trace.bundle.span));
-}
-
-/** Where one begins without a mouse: the first operation that is seen. */
-async function firstInView(session: Session): Promise<void> {
-    const { t0, t1 } = session.view.value;
-    const [from, to] = session.trace.opsFrom(t0, t1);
-    const parts = from < to ? await session.trace.partsOf(from) : [];
-    const part = parts.find((p) => p.bar !== NONE);
-    if (part) await session.jump(part.bar);
-}
-
-/** The next or previous bar of the same lane. */
-function neighbour(session: Session, step: number): void {
-    const bar = session.selected.value;
-    if (!bar) return void firstInView(session);
-    const { lanes } = session.trace.bundle;
-    const next = bar.bar + step;
-    const first = lanes.first[bar.lane]!;
-    if (next >= first && next < first + lanes.bars[bar.lane]!) void session.jump(next);
-}
-
-/** Along relations: back to the parent, forward to the first child, else across the ranks of the operation. */
-function follow(session: Session, forward: boolean): void {
-    const related = session.related.value;
-    if (!related) return;
-    const to = forward ? (related.children[0] ?? related.launched[0] ?? related.arrows[0]?.[1]) : related.parents[0];
-    if (to) void session.jump(to.bar);
-}
-
-function peer(session: Session, step: number): void {
-    const related = session.related.value;
-    if (!related || related.parts.length === 0) return;
-    const at = related.parts.findIndex((part) => part.bar === related.bar.bar);
-    const next = related.parts[(at + step + related.parts.length) % related.parts.length]!;
-    void session.jump(next.bar);
-}
-
-function focus(session: Session): void {
-    const bar = session.selected.value;
-    const span = session.span.value;
-    const [start, end] = bar ? [bar.start, bar.end + bar.fade] : span ? [span.t0, span.t1] : [NaN, NaN];
-    if (!Number.isFinite(start)) return;
-    const { t0, t1 } = session.view.value;
-    const centred = Math.abs((t0 + t1) / 2 - (start! + end!) / 2) < (t1 - t0) / 50;
-    // Once: into the middle; twice: to the full width.
-    const width = centred ? Math.max(end! - start!, LEAST_NS) : t1 - t0;
-    const middle = (start! + end!) / 2;
-    session.look(
-        centred ? fitView(start!, end!, session.trace.bundle.span) : { t0: middle - width / 2, t1: middle + width / 2 },
-    );
-}
-
-function hit(session: Session, step: number): void {
-    const hits = session.hits.value;
-    if (hits.length === 0) return;
-    const at = hits.indexOf(session.selected.value?.bar ?? -1);
-    void session.jump(hits[(at + step + hits.length) % hits.length]!);
-}
+const KIND_KEYS = Array.from({ length: 9 }, (_, i) => `Digit${i + 1}`);
 
 export const ACTIONS: Action[] = [
     {
@@ -91,7 +47,7 @@ export const ACTIONS: Action[] = [
         shown: "W, +",
         group: "move",
         text: "zoom in about the mouse",
-        run: (s, e) => zoom(s, e.at, ZOOM),
+        run: (s, w) => zoom(s, w.at, ZOOM),
     },
     {
         id: "out",
@@ -99,18 +55,32 @@ export const ACTIONS: Action[] = [
         shown: "S, -",
         group: "move",
         text: "zoom out",
-        run: (s, e) => zoom(s, e.at, 1 / ZOOM),
+        run: (s, w) => zoom(s, w.at, 1 / ZOOM),
     },
     {
         id: "left",
         keys: ["KeyA", "ArrowLeft"],
         shown: "A, ←",
         group: "move",
-        text: "earlier",
-        run: (s) => pan(s, -PAN),
+        text: "earlier; with Shift: faster",
+        run: (s, w) => pan(s, w.shiftKey ? -0.9 : -PAN),
     },
-    { id: "right", keys: ["KeyD", "ArrowRight"], shown: "D, →", group: "move", text: "later", run: (s) => pan(s, PAN) },
-    { id: "up", keys: ["ArrowUp"], shown: "↑", group: "move", text: "rows up", run: (s) => (s.scroll.value -= 60) },
+    {
+        id: "right",
+        keys: ["KeyD", "ArrowRight"],
+        shown: "D, →",
+        group: "move",
+        text: "later; with Shift: faster",
+        run: (s, w) => pan(s, w.shiftKey ? 0.9 : PAN),
+    },
+    {
+        id: "up",
+        keys: ["ArrowUp"],
+        shown: "↑",
+        group: "move",
+        text: "rows up",
+        run: (s) => (s.scroll.value -= 60),
+    },
     {
         id: "down",
         keys: ["ArrowDown"],
@@ -120,12 +90,38 @@ export const ACTIONS: Action[] = [
         run: (s) => (s.scroll.value += 60),
     },
     {
+        id: "pageup",
+        keys: ["PageUp"],
+        shown: "Page ↑",
+        group: "move",
+        text: "rows up by a screen",
+        run: (s) => (s.scroll.value -= 500),
+    },
+    {
+        id: "pagedown",
+        keys: ["PageDown"],
+        shown: "Page ↓",
+        group: "move",
+        text: "rows down by a screen",
+        run: (s) => (s.scroll.value += 500),
+    },
+    {
         id: "whole",
         keys: ["Digit0", "KeyZ", "Home"],
         shown: "0, Z",
         group: "move",
-        text: "all of it",
+        text: "all operations",
+        menu: { on: "time", text: "show all operations" },
         run: (s) => s.look(s.wholeView()),
+    },
+    {
+        id: "run",
+        keys: ["Shift+Digit0", "Shift+KeyZ"],
+        shown: "Shift+0",
+        group: "move",
+        text: "the whole run, start-up and all",
+        menu: { on: "time", text: "show the whole run" },
+        run: (s) => s.look(s.runView()),
     },
     {
         id: "focus",
@@ -136,11 +132,21 @@ export const ACTIONS: Action[] = [
         run: (s) => focus(s),
     },
     {
+        id: "fit",
+        keys: ["Shift+KeyF"],
+        shown: "Shift+F",
+        group: "move",
+        text: "zoom to the selection",
+        menu: { on: "bar", text: "zoom to it" },
+        run: (s) => fit(s),
+    },
+    {
         id: "back",
         keys: ["Backspace"],
         shown: "Backspace",
         group: "move",
         text: "back to where one was",
+        menu: { on: "time", text: "back to where I was" },
         run: (s) => s.back(),
     },
     {
@@ -164,7 +170,8 @@ export const ACTIONS: Action[] = [
         keys: ["BracketLeft"],
         shown: "[",
         group: "choose",
-        text: "to the parent",
+        text: "to the parent, or from a receive to its send",
+        menu: { on: "bar", text: "to its parent" },
         run: (s) => follow(s, false),
     },
     {
@@ -172,7 +179,7 @@ export const ACTIONS: Action[] = [
         keys: ["BracketRight"],
         shown: "]",
         group: "choose",
-        text: "to the first child, or from a send to its receive",
+        text: "to the first child, to what it launched, or from a send to its receive",
         run: (s) => follow(s, true),
     },
     {
@@ -181,11 +188,20 @@ export const ACTIONS: Action[] = [
         shown: "N, Shift+N",
         group: "choose",
         text: "same operation on the next rank, the previous rank",
-        run: (s, e) => peer(s, e.shiftKey ? -1 : 1),
+        run: (s, w) => peer(s, w.shiftKey ? -1 : 1),
+    },
+    {
+        id: "last",
+        keys: ["KeyE"],
+        shown: "E",
+        group: "choose",
+        text: "to the rank that was last in the operation",
+        menu: { on: "bar", text: "to the rank that was last" },
+        run: (s) => lastArriver(s),
     },
     {
         id: "search",
-        keys: ["Slash"],
+        keys: ["Slash", "Ctrl+KeyF"],
         shown: "/",
         group: "choose",
         text: "search",
@@ -197,22 +213,39 @@ export const ACTIONS: Action[] = [
         shown: "Enter, Shift+Enter",
         group: "choose",
         text: "next, previous place found",
-        run: (s, e) => hit(s, e.shiftKey ? -1 : 1),
+        run: (s, w) => hit(s, w.shiftKey ? -1 : 1),
+    },
+    {
+        id: "find",
+        keys: ["Ctrl+KeyP"],
+        shown: "Ctrl+P",
+        group: "choose",
+        text: "find a row: rank, communicator, channel, thread",
+        run: (s) => (s.finder.value = true),
+    },
+    {
+        id: "all",
+        keys: ["Ctrl+KeyA"],
+        shown: "Ctrl+A",
+        group: "choose",
+        text: "a span of all that is seen, with its sums",
+        run: (s) => selectAll(s),
     },
     {
         id: "none",
         keys: ["Escape"],
         shown: "Esc",
         group: "choose",
-        text: "nothing selected; closes the help",
-        run: (s) => ((s.help.value = false), (s.span.value = null), (s.only.value = null), void s.select(null)),
+        text: "closes what is open; then: nothing selected, all rows again",
+        run: (s) => close(s),
     },
     {
         id: "only",
         keys: ["KeyG"],
         shown: "G",
         group: "show",
-        text: "only the ranks of the selected operation; again: all",
+        text: "only the ranks of the selected operation, by arrival; again: all",
+        menu: { on: "bar", text: "only the ranks of this operation, by arrival" },
         run: (s) => s.toggleOnly(),
     },
     {
@@ -224,12 +257,48 @@ export const ACTIONS: Action[] = [
         run: (s) => (s.allRelations.value = !s.allRelations.value),
     },
     {
+        id: "same",
+        keys: ["KeyH"],
+        shown: "H",
+        group: "show",
+        text: "only bars of the same name stand out; again: all",
+        menu: { on: "bar", text: "only bars of this name" },
+        run: (s) => s.selected.value && s.toggleName(s.trace.nameOf(s.selected.value)),
+    },
+    {
+        id: "mark",
+        keys: ["KeyM"],
+        shown: "M",
+        group: "show",
+        text: "mark the selection, the span or the moment, for now",
+        run: (s, w) => s.mark(w.at, false),
+    },
+    {
+        id: "keep",
+        keys: ["Shift+KeyM"],
+        shown: "Shift+M",
+        group: "show",
+        text: "mark it and keep the mark; marks are in the address",
+        menu: { on: "time", text: "mark this" },
+        run: (s, w) => s.mark(w.at, true),
+    },
+    {
+        id: "unmark",
+        keys: ["Delete"],
+        shown: "Delete",
+        group: "show",
+        text: "remove the nearest mark",
+        menu: { on: "time", text: "remove the nearest mark" },
+        run: (s, w) => s.unmark(w.at),
+    },
+    {
         id: "pin",
         keys: ["KeyP"],
         shown: "P",
         group: "show",
-        text: "pin the selected row to the top, or let it go",
-        run: (s) => s.selected.value && s.togglePin(s.selected.value.lane),
+        text: "pin the row to the top, or let it go",
+        menu: { on: "row", text: "pin this row to the top" },
+        run: (s, w) => pin(s, w),
     },
     {
         id: "fold",
@@ -237,7 +306,34 @@ export const ACTIONS: Action[] = [
         shown: "Space",
         group: "show",
         text: "open or fold the rank of the selection",
-        run: (s) => s.selected.value && s.toggleGroup(s.rankOf(s.selected.value.bar)),
+        menu: { on: "row", text: "open or fold" },
+        run: (s, w) => fold(s, w),
+    },
+    {
+        id: "hide",
+        keys: ["Shift+KeyH"],
+        shown: "Shift+H",
+        group: "show",
+        text: "hide the row",
+        menu: { on: "row", text: "hide this row" },
+        run: (s, w) => hideRow(s, w),
+    },
+    {
+        id: "unhide",
+        keys: ["KeyU"],
+        shown: "U",
+        group: "show",
+        text: "all hidden rows again",
+        menu: { on: "row", text: "show hidden rows" },
+        run: (s) => s.showHidden(),
+    },
+    {
+        id: "kinds",
+        keys: KIND_KEYS,
+        shown: "1 to 9",
+        group: "show",
+        text: "a kind of rows on or off, in the order of the buttons above",
+        run: (s, w) => toggleKind(s, w.digit),
     },
     {
         id: "panel",
@@ -246,6 +342,32 @@ export const ACTIONS: Action[] = [
         group: "show",
         text: "panel on or off",
         run: (s) => (s.panel.value = s.panel.value ? null : "details"),
+    },
+    {
+        id: "copy",
+        keys: ["KeyC"],
+        shown: "C",
+        group: "show",
+        text: "copy the selection as JSON",
+        menu: { on: "bar", text: "copy as JSON" },
+        run: (s) => copyBar(s, s.selected.value),
+    },
+    {
+        id: "link",
+        keys: ["Shift+KeyC"],
+        shown: "Shift+C",
+        group: "show",
+        text: "copy the address of what is seen",
+        menu: { on: "time", text: "copy the address of this place" },
+        run: (s) => s.copyAddress(),
+    },
+    {
+        id: "menu",
+        keys: ["ContextMenu", "Shift+F10"],
+        shown: "Menu, Shift+F10",
+        group: "show",
+        text: "what can be done here",
+        run: (s, w) => openMenu(s, w),
     },
     {
         id: "theme",
@@ -271,19 +393,33 @@ export const MOUSE: { shown: string; text: string }[] = [
     { shown: "Ctrl+wheel, pinch", text: "zoom about the mouse" },
     { shown: "Shift+wheel, Shift+drag", text: "earlier and later" },
     { shown: "drag", text: "a span, with sums for each rank and function" },
-    { shown: "Ctrl+drag, drag on the ruler", text: "zoom to the span" },
+    { shown: "Ctrl+drag", text: "zoom to the span" },
+    { shown: "drag on the ruler", text: "measure a time; a click there takes it away" },
+    { shown: "drag on the strip above", text: "move the window; its edges: make it wider or narrower" },
     { shown: "click", text: "select; on a row's name: open or fold" },
     { shown: "double click", text: "fit to the bar" },
-    { shown: "hover", text: "all that is known of a bar" },
+    { shown: "right click", text: "what can be done with a bar or a row" },
+    { shown: "hover", text: "all that is known of a bar or a row; bars of the same name are outlined" },
 ];
 
-function focusSearch(): void {
-    requestAnimationFrame(() => document.getElementById("search-input")?.focus());
+/** The entries of a menu, from the same table: of the bar, then of the row, then of the time. */
+export function menuActions(menu: { bar: unknown; row: unknown }): Action[] {
+    const of = (on: "bar" | "row" | "time"): Action[] => ACTIONS.filter((action) => action.menu?.on === on);
+    return [...(menu.bar ? of("bar") : []), ...(menu.row ? of("row") : []), ...of("time")];
 }
 
-export function actionFor(event: { code: string; key: string }): Action | undefined {
-    return (
-        ACTIONS.find((a) => a.keys.includes(event.key)) ??
-        (event.key === "?" ? undefined : ACTIONS.find((a) => a.keys.includes(event.code)))
-    );
+interface Key {
+    code: string;
+    key: string;
+    shiftKey?: boolean;
+    ctrlKey?: boolean;
+    metaKey?: boolean;
+}
+
+/** With its modifiers first; an action that does not name Shift takes it as a variant of its own. */
+export function actionFor(event: Key): Action | undefined {
+    const by = (name: string): Action | undefined => ACTIONS.find((action) => action.keys.includes(name));
+    if (event.ctrlKey || event.metaKey) return by(`Ctrl+${event.code}`);
+    if (event.key === "?") return by("?");
+    return (event.shiftKey ? by(`Shift+${event.code}`) : undefined) ?? by(event.code);
 }

@@ -3,7 +3,7 @@
 // 16 bars, and nothing is allocated: the arrays of a Scan are used again for every row of every frame.
 
 import { firstEndAfter, GROUP, GROUP_SHIFT, type Block } from "../data/block";
-import type { Bundle } from "../data/bundle";
+import { firstBlock, type Bundle } from "../data/bundle";
 import { BarFlag } from "../data/layout";
 import type { LaneOverview, Overview } from "../data/overview";
 import type { Blocks } from "../data/blocks";
@@ -188,6 +188,7 @@ export function foldOverview(o: LaneOverview, axis: Axis, scan: Scan, from: numb
     const perPixel = 1 / (axis.scale * o.width); // buckets
     const start = axis.t0 / o.width;
     for (let x = first; x < last; x++) {
+        if (start + (x + 1) * perPixel <= 0) continue; // before the begin there is nothing
         const a = Math.max(0, Math.floor(start + x * perPixel));
         const b = Math.min(o.buckets, Math.max(a + 1, Math.floor(start + (x + 1) * perPixel)));
         let sum = 0;
@@ -209,6 +210,9 @@ export function foldOverview(o: LaneOverview, axis: Axis, scan: Scan, from: numb
     }
 }
 
+/** Bars a pixel up to which a lane is drawn from its bars, however far one looks: they show waits and fading ends. */
+const FEW_A_PIXEL = 2;
+
 /** Folds lanes onto a scan; says whether all of it came from bars that are there, or from an overview fine enough. */
 export class Folder {
     private readonly overviewOfLane = emptyOverview();
@@ -223,20 +227,14 @@ export class Folder {
         const { lanes, blocks } = this.bundle;
         const t1 = axis.t0 + scan.width / axis.scale;
         const has = this.overview.get(lane, this.overviewOfLane);
-        if (has && this.overviewOfLane.width * axis.scale <= 1) {
+        const many = lanes.bars[lane]! > FEW_A_PIXEL * scan.width;
+        if (has && many && this.overviewOfLane.width * axis.scale <= 1) {
             foldOverview(this.overviewOfLane, axis, scan, axis.t0, t1);
             return true;
         }
         let complete = true;
-        let low = lanes.blockFrom[lane]!;
-        let high = lanes.blockFrom[lane + 1]!;
-        const last = high;
-        while (low < high) {
-            const middle = (low + high) >>> 1;
-            if (blocks.to[middle]! <= axis.t0) low = middle + 1;
-            else high = middle;
-        }
-        for (let id = low; id < last && blocks.from[id]! < t1; id++) {
+        const last = lanes.blockFrom[lane + 1]!;
+        for (let id = firstBlock(this.bundle, lane, axis.t0); id < last && blocks.from[id]! < t1; id++) {
             const block = this.blocks.get(id);
             if (block) foldBlock(block, axis, scan);
             else {

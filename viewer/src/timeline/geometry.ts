@@ -56,11 +56,14 @@ export class Geometry {
         return this.layout.rows[rowAt(this.layout.rows, y - this.rowsTop + this.scroll)];
     }
 
-    /** The row of a lane among those that scroll. */
+    /** The row that a lane is drawn on, among those that scroll. */
     rowOf(lane: number): Row | undefined {
-        if (lane === NONE) return undefined;
-        const index = this.layout.rowOfLane[lane];
-        return index === undefined || index < 0 ? undefined : this.layout.rows[index];
+        return lane === NONE || this.layout.standsFor[lane] ? undefined : this.standIn(lane);
+    }
+
+    /** The same; or, where it is folded away or hidden, the closest row above it. */
+    standIn(lane: number): Row | undefined {
+        return lane === NONE ? undefined : this.layout.rows[this.layout.rowOfLane[lane] ?? -1];
     }
 
     /** The rows that are seen, those that are pinned first. */

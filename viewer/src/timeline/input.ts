@@ -2,12 +2,13 @@
 
 import type { Session } from "../state/session";
 import { actionFor } from "./actions";
+import type { Where } from "./commands";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import { rowAt, type Row } from "./layout";
 import type { Overlay } from "./overlay";
 import { fitView, panBy, zoomAbout } from "./view";
 
-type Drag = { kind: "pan" | "span" | "zoom"; x: number; y: number; t: number; moved: boolean };
+type Drag = { kind: "pan" | "span" | "zoom" | "measure"; x: number; y: number; t: number; moved: boolean };
 
 /** A press that moved less is a click. */
 const CLICK_PIXELS = 4;
@@ -32,33 +33,58 @@ export class Input {
         canvas.addEventListener("pointerup", (e) => this.up(e));
         canvas.addEventListener("pointerleave", () => this.leave());
         canvas.addEventListener("dblclick", () => this.fitSelected());
+        canvas.addEventListener("contextmenu", (e) => void this.menu(e));
         window.addEventListener("keydown", (e) => this.key(e));
     }
 
     private key(event: KeyboardEvent): void {
         const target = event.target as HTMLElement | null;
         const typing =
-            target instanceof HTMLInputElement ||
+            (target instanceof HTMLInputElement && target.type !== "checkbox") ||
             target instanceof HTMLSelectElement ||
             target instanceof HTMLTextAreaElement;
         if (typing && event.key !== "Escape") return;
         if (typing) target.blur();
         // A button or a row that has the focus keeps its own keys.
         if (
-            target?.closest("button, [role=row], summary") &&
-            (event.key === "Enter" || event.key === " " || event.key.startsWith("Arrow"))
+            target?.closest("button, input, [role=row], [role=menuitem], [role=slider], [role=tab], summary") &&
+            (event.key === "Enter" || event.key === " " || event.key.startsWith("Arrow") || event.key === "Home")
         )
             return;
-        if (event.ctrlKey || event.metaKey || event.altKey) return;
+        if (event.altKey) return;
+        if (event.key === "Tab") delete this.canvas.dataset.mouse;
         const action = actionFor(event);
         if (!action) return;
         event.preventDefault();
+        action.run(this.session, this.where(event));
+    }
+
+    /** What a key is about: the moment and the row under the mouse, or the selection, or the middle. */
+    private where(event: KeyboardEvent): Where {
         const { t0, t1 } = this.session.view.value;
         const inside = this.overlay.mouseX >= NAMES_WIDTH;
         const at = inside
             ? this.geometry.time(this.overlay.mouseX)
             : (this.session.selected.value?.start ?? (t0 + t1) / 2);
-        action.run(this.session, { shiftKey: event.shiftKey, at: at >= t0 && at <= t1 ? at : (t0 + t1) / 2 });
+        return {
+            shiftKey: event.shiftKey,
+            at: at >= t0 && at <= t1 ? at : (t0 + t1) / 2,
+            // Over the names of rows the row is meant, over bars the selection.
+            row: this.session.rowHover.value?.row ?? null,
+            digit: /^Digit[1-9]$/.test(event.code) ? Number(event.code.slice(5)) : 0,
+        };
+    }
+
+    private async menu(event: MouseEvent): Promise<void> {
+        event.preventDefault();
+        const { session, geometry } = this;
+        const { offsetX, offsetY, clientX, clientY } = event;
+        const row = geometry.rowUnder(offsetY) ?? null;
+        const bar = row && offsetX >= NAMES_WIDTH ? ((await this.barUnder(row, offsetX, offsetY)) ?? null) : null;
+        session.hover.value = null;
+        session.rowHover.value = null;
+        if (bar && bar.bar !== session.selected.value?.bar) void session.select(bar);
+        session.menu.value = { x: clientX, y: clientY, row, bar, at: geometry.time(Math.max(offsetX, NAMES_WIDTH)) };
     }
 
     private wheel(event: WheelEvent): void {
@@ -77,11 +103,14 @@ export class Input {
     }
 
     private down(event: PointerEvent): void {
+        this.session.menu.value = null;
         if (event.button !== 0) return;
         this.canvas.setPointerCapture(event.pointerId);
+        this.canvas.dataset.mouse = ""; // the frame of the focus is for those who go by keys
         this.canvas.focus();
         const onRuler = event.offsetY < RULER_HEIGHT;
-        const kind = event.shiftKey ? "pan" : event.ctrlKey || event.altKey || onRuler ? "zoom" : "span";
+        const zooms = event.ctrlKey || event.metaKey || event.altKey;
+        const kind = event.shiftKey ? "pan" : zooms ? "zoom" : onRuler ? "measure" : "span";
         this.drag = { kind, x: event.offsetX, y: event.offsetY, t: this.geometry.time(event.offsetX), moved: false };
         this.lastTime = event.offsetX;
     }
@@ -106,7 +135,7 @@ export class Input {
         }
         if (drag.x < NAMES_WIDTH) return;
         const t = geometry.time(Math.max(NAMES_WIDTH, event.offsetX));
-        const whole = drag.kind === "zoom";
+        const whole = drag.kind !== "span";
         const rowOf = (y: number): number => {
             const { rows } = geometry.layout;
             const row = rowAt(rows, y - geometry.rowsTop + geometry.scroll);
@@ -118,6 +147,7 @@ export class Input {
             t1: Math.max(drag.t, t),
             rowFrom: Math.min(a, b),
             rowTo: Math.max(a, b),
+            ruler: drag.kind === "measure",
         };
     }
 
@@ -140,14 +170,19 @@ export class Input {
         this.overlay.mouseX = -1;
         this.hoverTurn++;
         this.session.hover.value = null;
+        this.session.rowHover.value = null;
         this.redraw();
     }
 
     private async click(event: PointerEvent): Promise<void> {
         const { session, geometry } = this;
         const row = geometry.rowUnder(event.offsetY);
-        if (!row) return;
+        if (!row) {
+            session.span.value = null; // a click on the ruler takes the measure away
+            return;
+        }
         if (event.offsetX < NAMES_WIDTH) {
+            session.rowHover.value = null;
             if (row.open !== null) session.toggleGroup(row.group);
             return;
         }
@@ -174,7 +209,10 @@ export class Input {
         const turn = ++this.hoverTurn;
         const { offsetX, offsetY, clientX, clientY } = event;
         const row = this.geometry.rowUnder(offsetY);
-        if (!row || offsetX < NAMES_WIDTH) {
+        const onName = row !== undefined && offsetX < NAMES_WIDTH;
+        this.session.rowHover.value = onName ? { row, x: clientX, y: clientY } : null;
+        this.canvas.style.cursor = onName && row.open !== null ? "pointer" : offsetY < RULER_HEIGHT ? "ew-resize" : "";
+        if (!row || onName) {
             this.session.hover.value = null;
             return;
         }
@@ -184,6 +222,7 @@ export class Input {
 
     private fitSelected(): void {
         const bar = this.session.selected.value;
-        if (bar) this.session.look(fitView(bar.start, bar.end + bar.fade, this.session.trace.bundle.span));
+        if (bar && this.overlay.mouseX >= NAMES_WIDTH)
+            this.session.look(fitView(bar.start, bar.end + bar.fade, this.session.trace.bundle.span));
     }
 }

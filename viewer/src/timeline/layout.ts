@@ -13,6 +13,8 @@ export interface Row {
     group: number;
     depth: number; // for the indent
     label: string;
+    /** Where it belongs, said more quietly beside the label: "pid 7", "default_pg, rank 3". */
+    context: string;
     /** null: cannot be opened (a lane). */
     open: boolean | null;
     pinned: boolean;
@@ -25,35 +27,47 @@ export interface Layout {
     pinnedHeight: number;
     rows: Row[];
     height: number;
-    /** Row of each lane, for relations; of a lane that is folded away: the row of its group. -1: not shown. */
+    /** Row that a lane is drawn on, or that stands for it: of its group, or the closest one above. -1: not shown. */
     rowOfLane: Int32Array;
+    /** 1: the row only stands for the lane. */
+    standsFor: Uint8Array;
+    /** Row of each group, or the closest one above. */
+    rowOfGroup: Int32Array;
 }
 
 export interface LayoutOptions {
     rowsOn: boolean[]; // by row kind
     open: Set<number>; // groups
     pinned: number[]; // lanes
-    only: Set<number> | null; // groups of Level.Rank to show, or all
+    only: Set<number> | null; // groups of Level.Rank to show, in their order; null: all
+    hiddenLanes?: Set<number>;
+    hiddenGroups?: Set<number>;
     rowHeight?: number;
 }
 
 export const ROW_HEIGHT = 20;
 export const THIN_HEIGHT = 14;
-export const HEADING_HEIGHT = 20;
+export const HEADING_HEIGHT = 17;
 /** Lanes that are laid over each other on one row, at most: a host may have thousands. */
 const MOST_LANES = 96;
 
-/** Few ranks get high rows: a picture for a projector. */
+/** Few ranks get high rows: a picture for a projector. Thousands get low ones: more of them are seen at once. */
 export function rowHeightFor(bundle: Bundle): number {
     let ranks = 0;
     for (let g = 0; g < bundle.groups.count; g++) if (bundle.groups.level[g] === Level.Rank) ranks++;
-    return ranks <= 8 ? 30 : ranks <= 16 ? 24 : ROW_HEIGHT;
+    return ranks <= 4 ? 38 : ranks <= 8 ? 32 : ranks <= 16 ? 26 : ranks <= 256 ? ROW_HEIGHT : 16;
 }
 
-/** Opens hosts and processes, so that there is one row a GPU. */
+/** Opens hosts, and processes that have ranks and no threads, so that there is one row a GPU. */
 export function firstOpen(bundle: Bundle): Set<number> {
     const open = new Set<number>();
-    for (let g = 0; g < bundle.groups.count; g++) if (bundle.groups.level[g]! < Level.Rank) open.add(g);
+    const own = ownLanes(bundle);
+    const children = childrenOf(bundle);
+    for (let g = 0; g < bundle.groups.count; g++) {
+        const level = bundle.groups.level[g]!;
+        if (level === Level.Host) open.add(g);
+        if (level === Level.Process && own[g]!.length === 0 && children[g]!.length > 0) open.add(g);
+    }
     return open;
 }
 
@@ -61,53 +75,108 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
     const { groups, lanes, meta, strings } = bundle;
     const rows: Row[] = [];
     const rowOfLane = new Int32Array(lanes.count).fill(-1);
+    const standsFor = new Uint8Array(lanes.count).fill(1);
+    const rowOfGroup = new Int32Array(groups.count).fill(-1);
     let y = 0;
-    const add = (row: Omit<Row, "y" | "pinned" | "halves">): void => {
+    const add = (row: Omit<Row, "y" | "pinned" | "halves">): number => {
         const halves = row.lanes.length > 1 && row.lanes.some((lane) => lanes.sub[lane]! > 0);
         rows.push({ ...row, y, pinned: false, halves });
         y += row.height;
+        return rows.length - 1;
     };
     const children = childrenOf(bundle);
     const own = ownLanes(bundle);
-    const isOn = (lane: number): boolean => options.rowsOn[lanes.kind[lane]!] ?? false;
+    const isOn = (lane: number): boolean =>
+        (options.rowsOn[lanes.kind[lane]!] ?? false) && !options.hiddenLanes?.has(lane);
+    const isShown = (group: number): boolean => !options.hiddenGroups?.has(group);
+    const text = (group: number): string => strings.get(groups.label[group]!);
 
-    const visit = (group: number, depth: number, before: string): void => {
-        const label = before + strings.get(groups.label[group]!);
+    /**
+     * `over`: row of the closest group above; `before`: groups that became one line with this one, `extra`: their lanes.
+     */
+    const visit = (group: number, depth: number, over: number, before: number[], extra: number[]): void => {
+        rowOfGroup[group] = over;
+        for (let lane = groups.laneFrom[group]!; lane < groups.laneTo[group]!; lane++) rowOfLane[lane] = over;
+        if (!isShown(group)) return;
         const below = children[group]!;
-        const mine = own[group]!;
+        const mine = [...extra, ...own[group]!];
         const open = options.open.has(group);
-        // A group with one group in it and nothing else is the same line: "host00 › pid 7 › rank 0".
-        if (below.length === 1 && mine.length === 0 && open) {
-            visit(below[0]!, depth, `${label} › `);
+        const level = groups.level[group]!;
+        // A group with one group in it is the same line: "rank 0", and beside it "pid 7". The threads of a process are
+        // those of its one rank then.
+        if (below.length === 1 && (mine.length === 0 ? open : level === Level.Process)) {
+            visit(below[0]!, depth, over, [...before, group], mine);
+            rowOfGroup[group] = rowOfGroup[below[0]!]!;
+            for (const lane of mine) if (rowOfLane[lane] === over) rowOfLane[lane] = rowOfGroup[group]!;
             return;
         }
-        if (groups.level[group] === Level.Rank && options.only && !options.only.has(group)) return;
-        if (!open) {
-            const chosen = summaryLanes(bundle, group, options.rowsOn);
-            for (let lane = groups.laneFrom[group]!; lane < groups.laneTo[group]!; lane++)
-                rowOfLane[lane] = rows.length;
-            add({ height: options.rowHeight ?? ROW_HEIGHT, lanes: chosen, group, depth, label, open: false });
+        const chain = [...before, group];
+        const told = chain.filter((g) => g === group || groups.level[g]! >= Level.Rank);
+        const label = told.map(text).join(" › ");
+        const context = chain
+            .filter((g) => !told.includes(g))
+            .map(text)
+            .join(" ");
+        // One row a GPU: a process of several that is not open shows these, without its threads.
+        const half = !open && level === Level.Process && below.length > 1 && mine.length > 0;
+        if (!open && !half) {
+            const chosen = summaryLanes(bundle, group, isOn);
+            const at = add({
+                height: groups.level[group]! < Level.Rank ? ROW_HEIGHT : (options.rowHeight ?? ROW_HEIGHT),
+                lanes: chosen,
+                group,
+                depth,
+                label,
+                context,
+                open: false,
+            });
+            rowOfGroup[group] = at;
+            rowOfLane.fill(at, groups.laneFrom[group]!, Math.max(groups.laneFrom[group]!, groups.laneTo[group]!));
+            for (const lane of extra) rowOfLane[lane] = at;
+            for (const lane of chosen) standsFor[lane] = 0;
             return;
         }
-        add({ height: HEADING_HEIGHT, lanes: [], group, depth, label, open: true });
+        const heading = add({ height: HEADING_HEIGHT, lanes: [], group, depth, label, context, open });
+        rowOfGroup[group] = heading;
         for (const lane of mine) {
-            if (!isOn(lane)) continue;
-            rowOfLane[lane] = rows.length;
-            const height = lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT;
-            add({
-                height,
+            rowOfLane[lane] = heading;
+            if (half || !isOn(lane)) continue;
+            rowOfLane[lane] = add({
+                height: lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT,
                 lanes: [lane],
                 group,
                 depth: depth + 1,
-                label: strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]!.label,
+                // What overlaps is on further lanes of the same name: said once.
+                label:
+                    lanes.sub[lane]! > 0
+                        ? "″"
+                        : strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]?.label || "?",
+                context: lanes.sub[lane]! > 0 ? "" : laneContext(bundle, lane),
                 open: null,
             });
+            standsFor[lane] = 0;
         }
-        for (const child of below) visit(child, depth + 1, "");
+        for (const child of below) visit(child, depth + 1, heading, [], []);
     };
-    for (let g = 0; g < groups.count; g++) if (groups.parent[g] === NONE) visit(g, 0, "");
+    // Chosen ranks come in the order they were chosen in, without headings: host and process are said beside them.
+    if (options.only)
+        for (const g of options.only) visit(g, 0, -1, above(bundle, g), threadsOf(bundle, g, children, own));
+    else for (let g = 0; g < groups.count; g++) if (groups.parent[g] === NONE) visit(g, 0, -1, [], []);
     const pinned = pinnedRows(bundle, options.pinned);
-    return { pinned, pinnedHeight: pinned.reduce((sum, row) => sum + row.height, 0), rows, height: y, rowOfLane };
+    const pinnedHeight = pinned.reduce((sum, row) => sum + row.height, 0);
+    return { pinned, pinnedHeight, rows, height: y, rowOfLane, standsFor, rowOfGroup };
+}
+
+/** "API calls, default_pg, rank 3": what a lane is and belongs to, as far as its label does not say so. */
+function laneContext(bundle: Bundle, lane: number): string {
+    const { groups, lanes, strings, meta } = bundle;
+    const kind = meta.rows[lanes.kind[lane]!]?.label ?? "";
+    const words = strings.get(lanes.label[lane]!).includes(kind) ? [] : [kind];
+    for (const level of [Level.Comm, Level.Rank]) {
+        const group = groupAbove(bundle, lanes.group[lane]!, level);
+        if (group !== NONE) words.push(strings.get(groups.label[group]!));
+    }
+    return words.join(", ");
 }
 
 function pinnedRows(bundle: Bundle, pinned: number[]): Row[] {
@@ -120,7 +189,8 @@ function pinnedRows(bundle: Bundle, pinned: number[]): Row[] {
             lanes: [lane],
             group,
             depth: 0,
-            label: laneTitle(bundle, lane),
+            label: bundle.strings.get(bundle.lanes.label[lane]!),
+            context: laneContext(bundle, lane),
             open: null,
             pinned: true,
             halves: false,
@@ -131,13 +201,13 @@ function pinnedRows(bundle: Bundle, pinned: number[]): Row[] {
 }
 
 /** The lanes of kinds that sum a group up, else all that are on. */
-export function summaryLanes(bundle: Bundle, group: number, rowsOn: boolean[]): number[] {
+export function summaryLanes(bundle: Bundle, group: number, isOn: (lane: number) => boolean): number[] {
     const { groups, lanes, meta } = bundle;
     const chosen: number[] = [];
     const rest: number[] = [];
     for (let lane = groups.laneFrom[group]!; lane < groups.laneTo[group]!; lane++) {
         const kind = lanes.kind[lane]!;
-        if (!rowsOn[kind]) continue;
+        if (!isOn(lane)) continue;
         (meta.rows[kind]?.summary ? chosen : rest).push(lane);
     }
     return (chosen.length > 0 ? chosen : rest).slice(0, MOST_LANES);
@@ -170,6 +240,20 @@ export function laneTitle(bundle: Bundle, lane: number): string {
     for (let g = bundle.lanes.group[lane]!, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++)
         words.unshift(bundle.strings.get(bundle.groups.label[g]!));
     return words.join(" › ");
+}
+
+/** Lanes of the process of a rank, where it is its only one. */
+function threadsOf(bundle: Bundle, rank: number, children: number[][], own: number[][]): number[] {
+    const process = bundle.groups.parent[rank]!;
+    return process !== NONE && children[process]!.length === 1 ? own[process]! : [];
+}
+
+/** The groups above a group, the highest first. */
+function above(bundle: Bundle, group: number): number[] {
+    const list: number[] = [];
+    for (let g = bundle.groups.parent[group]!, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++)
+        list.unshift(g);
+    return list;
 }
 
 /** The group at a level that a group is in, itself included; NONE: none. */

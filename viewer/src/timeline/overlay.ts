@@ -1,22 +1,30 @@
-// The upper canvas: selection, what the mouse is over, the span, places found, relations.
+// The upper canvas: selection, what the mouse is over, the span, marks, places found, relations.
 
-import type { Trace } from "../data/trace";
-import type { Bar } from "../data/trace";
+import { NONE } from "../data/layout";
+import type { Bar, Trace } from "../data/trace";
 import type { Session } from "../state/session";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
+import { FONT } from "./margins";
+import type { Theme } from "./palette";
 import { Relations } from "./relations";
-import { duration, moment } from "./ruler";
+import { duration, longDuration, moment } from "./ruler";
+import { SameName } from "./same";
+
+/** Ticks of places found, at most; two on one pixel are one. */
+const MOST_TICKS = 20_000;
 
 export class Overlay {
     readonly relations: Relations;
     /** Where the mouse is; -1: outside. */
     mouseX = -1;
+    private readonly same: SameName;
 
     constructor(
         private readonly trace: Trace,
         private readonly context: CanvasRenderingContext2D,
     ) {
         this.relations = new Relations(trace);
+        this.same = new SameName(trace);
     }
 
     paint(session: Session, geometry: Geometry, ratio: number): void {
@@ -24,13 +32,15 @@ export class Overlay {
         const theme = session.theme.value;
         c.setTransform(ratio, 0, 0, ratio, 0, 0);
         c.clearRect(0, 0, geometry.width, geometry.height);
-        c.font = "11px system-ui, sans-serif";
+        c.font = FONT;
         c.textBaseline = "middle";
         this.hits(session, geometry);
+        this.shownRow(session, geometry);
         c.save();
         c.beginPath();
         c.rect(NAMES_WIDTH, RULER_HEIGHT, geometry.timeWidth, geometry.height);
         c.clip();
+        this.sameName(session, geometry);
         this.span(session, geometry);
         c.save();
         c.beginPath();
@@ -45,6 +55,9 @@ export class Overlay {
         if (hover) this.outline(hover.bar, geometry, theme.hover, 1.5);
         if (session.selected.value) this.outline(session.selected.value, geometry, theme.selection, 2.5);
         c.restore();
+        this.operationOnRuler(session, geometry);
+        this.marks(session, geometry);
+        this.measure(session, geometry);
         this.cursor(session, geometry);
     }
 
@@ -59,13 +72,58 @@ export class Overlay {
             const b = Math.min(geometry.x(bar.end + bar.fade), geometry.width + 10);
             c.strokeStyle = colour;
             c.lineWidth = width;
-            c.strokeRect(a - 1, y + 1, Math.max(3, b - a + 2), at.height - 2);
+            c.beginPath();
+            c.roundRect(a - 1, y + 1, Math.max(3, b - a + 2), at.height - 2, 2);
+            c.stroke();
         }
+    }
+
+    /** The others of the name under the mouse get a thin line; with a name chosen, all others are dimmed. */
+    private sameName(session: Session, geometry: Geometry): void {
+        const c = this.context;
+        const theme = session.theme.value;
+        const chosen = session.sameName.value;
+        if (chosen) {
+            c.fillStyle = theme.background;
+            c.globalAlpha = 0.78;
+            c.fillRect(NAMES_WIDTH, RULER_HEIGHT, geometry.timeWidth, geometry.height);
+            c.globalAlpha = 1;
+            this.same.each(chosen, geometry, 0, (x, y, width, height) => c.clearRect(x, y, width, height));
+            return;
+        }
+        const hover = session.hover.value;
+        if (!hover) return;
+        c.strokeStyle = theme.hover;
+        c.lineWidth = 1;
+        c.globalAlpha = 0.55;
+        this.same.each(this.trace.nameOf(hover.bar), geometry, 4, (x, y, width, height) =>
+            c.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1),
+        );
+        c.globalAlpha = 1;
+    }
+
+    private shownRow(session: Session, geometry: Geometry): void {
+        const c = this.context;
+        const theme = session.theme.value;
+        const shown = session.shownRow.value;
+        const { layout } = geometry;
+        const tint = (y: number, height: number, width: number): void => {
+            c.fillStyle = theme.relation;
+            c.globalAlpha = 0.12;
+            c.fillRect(0, y, width, height);
+            c.globalAlpha = 1;
+        };
+        const row =
+            shown &&
+            (shown.lane === NONE ? layout.rows[layout.rowOfGroup[shown.group] ?? -1] : geometry.standIn(shown.lane));
+        if (row) tint(geometry.rowY(row), row.height, geometry.width);
+        const hover = session.rowHover.value?.row;
+        if (hover) tint(geometry.rowY(hover), hover.height, NAMES_WIDTH);
     }
 
     private span(session: Session, geometry: Geometry): void {
         const span = session.span.value;
-        if (!span) return;
+        if (!span || span.ruler) return;
         const c = this.context;
         const theme = session.theme.value;
         const { rows } = geometry.layout;
@@ -82,21 +140,118 @@ export class Overlay {
         c.strokeStyle = theme.relation;
         c.lineWidth = 1;
         c.strokeRect(a, top, b - a, bottom - top);
-        c.fillStyle = theme.text;
-        c.fillText(duration(span.t1 - span.t0), (a + b) / 2 - 20, top + 10);
+        this.pill(duration(span.t1 - span.t0), (a + b) / 2, top + 11, theme, theme.relation);
     }
 
-    /** Ticks on the ruler where the search found something; only what is in memory costs nothing to place. */
+    /** A time measured on the ruler: two lines through all rows, and how long it is. */
+    private measure(session: Session, geometry: Geometry): void {
+        const span = session.span.value;
+        if (!span?.ruler) return;
+        const c = this.context;
+        const theme = session.theme.value;
+        const a = Math.max(geometry.x(span.t0), NAMES_WIDTH);
+        const b = Math.min(geometry.x(span.t1), geometry.width);
+        if (b < a) return;
+        c.fillStyle = theme.relation;
+        c.globalAlpha = 0.08;
+        c.fillRect(a, RULER_HEIGHT, b - a, geometry.height);
+        c.globalAlpha = 1;
+        c.fillRect(a, 2, 1, geometry.height);
+        c.fillRect(b, 2, 1, geometry.height);
+        c.fillRect(a, RULER_HEIGHT - 4, b - a, 3);
+        this.pill(`Δ ${longDuration(span.t1 - span.t0)}`, (a + b) / 2, RULER_HEIGHT / 2 - 1, theme, theme.relation);
+    }
+
+    private marks(session: Session, geometry: Geometry): void {
+        const c = this.context;
+        const theme = session.theme.value;
+        for (const mark of session.marks.value) {
+            const a = geometry.x(mark.t0);
+            const b = geometry.x(mark.t1);
+            if (b < NAMES_WIDTH || a > geometry.width) continue;
+            const [from, to] = [Math.max(a, NAMES_WIDTH), Math.min(b, geometry.width)];
+            c.fillStyle = theme.mark;
+            c.globalAlpha = 0.1;
+            c.fillRect(from, RULER_HEIGHT, to - from, geometry.height);
+            c.globalAlpha = mark.kept ? 1 : 0.6;
+            c.fillRect(from, RULER_HEIGHT - 3, Math.max(1, to - from), 3);
+            c.setLineDash(mark.kept ? [] : [4, 3]);
+            c.strokeStyle = theme.mark;
+            c.lineWidth = 1;
+            for (const x of a === b ? [a] : [a, b]) {
+                if (x < NAMES_WIDTH) continue;
+                c.beginPath();
+                c.moveTo(x, RULER_HEIGHT - 3);
+                c.lineTo(x, geometry.height);
+                c.stroke();
+            }
+            c.setLineDash([]);
+            if (a >= NAMES_WIDTH) {
+                c.beginPath();
+                c.moveTo(a, 3);
+                c.lineTo(a + 9, 7);
+                c.lineTo(a, 11);
+                c.lineTo(a, RULER_HEIGHT);
+                c.stroke();
+                if (mark.kept) c.fill();
+            }
+            c.globalAlpha = 1;
+            // The selected operation has its own words there.
+            if (to - from > 60 && !session.related.value?.parts.length)
+                this.pill(duration(mark.t1 - mark.t0), (from + to) / 2, 9, theme, theme.mark);
+        }
+    }
+
+    /** The parts of the selected operation on the ruler, where they are always seen: wait pale, transfer strong. */
+    private operationOnRuler(session: Session, geometry: Geometry): void {
+        const related = session.related.value;
+        const { ops } = this.trace.bundle;
+        if (!related || related.parts.length < 2 || related.bar.op === NONE) return;
+        const op = related.bar.op;
+        const c = this.context;
+        const theme = session.theme.value;
+        const at = (time: number): number => Math.min(Math.max(geometry.x(time), NAMES_WIDTH), geometry.width);
+        const [first, last, end] = [at(ops.first[op]!), at(ops.last[op]!), at(ops.end[op]!)];
+        c.fillStyle = theme.sameOp;
+        c.globalAlpha = 0.35;
+        if (last > first) c.fillRect(first, RULER_HEIGHT - 5, last - first, 4);
+        c.globalAlpha = 1;
+        if (end > last) c.fillRect(last, RULER_HEIGHT - 5, end - last, 4);
+        const words = (text: string, from: number, to: number): void => {
+            if (to - from > text.length * 6.5 + 14) this.pill(text, (from + to) / 2, 10, theme, theme.sameOp);
+        };
+        words(`wait ≤ ${duration(ops.last[op]! - ops.first[op]!)}`, first, last);
+        words(`transfer ${duration(ops.end[op]! - ops.last[op]!)}`, last, end);
+    }
+
+    /** Words on a plate, so that they can be read on anything. */
+    private pill(text: string, x: number, y: number, theme: Theme, colour: string): void {
+        const c = this.context;
+        const width = c.measureText(text).width + 10;
+        c.fillStyle = theme.background;
+        c.strokeStyle = colour;
+        c.lineWidth = 1;
+        c.beginPath();
+        c.roundRect(x - width / 2, y - 8, width, 16, 4);
+        c.fill();
+        c.stroke();
+        c.fillStyle = theme.text;
+        c.textAlign = "center";
+        c.fillText(text, x, y + 0.5);
+        c.textAlign = "left";
+    }
+
+    /** Ticks on the ruler where the search found something. */
     private hits(session: Session, geometry: Geometry): void {
         const c = this.context;
-        c.fillStyle = session.theme.value.sameOp;
-        let lastX = -10;
-        for (const hit of session.hits.value.slice(0, 5000)) {
-            const bar = this.trace.barNow(hit);
-            const x = bar ? geometry.x(bar.start) : -1;
-            if (x < NAMES_WIDTH || x > geometry.width || Math.abs(x - lastX) < 2) continue;
-            c.fillRect(x, RULER_HEIGHT - 5, 2, 5);
-            lastX = x;
+        c.fillStyle = session.theme.value.mark;
+        const { times } = session.hits.value;
+        const taken = new Uint8Array(Math.max(1, Math.ceil(geometry.width)));
+        for (let i = 0; i < times.length && i < MOST_TICKS; i++) {
+            const x = Math.round(geometry.x(times[i]!));
+            if (x < NAMES_WIDTH || x >= geometry.width || taken[x]) continue;
+            taken[x] = 1;
+            c.fillRect(x, RULER_HEIGHT - 9, 1.5, 8);
         }
     }
 
@@ -105,14 +260,13 @@ export class Overlay {
         const c = this.context;
         const theme = session.theme.value;
         c.fillStyle = theme.hover;
-        c.globalAlpha = 0.5;
-        c.fillRect(this.mouseX, RULER_HEIGHT, 1, geometry.height);
+        c.globalAlpha = 0.35;
+        c.fillRect(Math.round(this.mouseX), RULER_HEIGHT, 1, geometry.height);
         c.globalAlpha = 1;
-        const text = moment(geometry.time(this.mouseX), 1 / geometry.scale);
-        const left = Math.min(this.mouseX + 4, geometry.width - 100);
-        c.fillStyle = theme.background;
-        c.fillRect(left - 2, 3, 100, RULER_HEIGHT - 10);
-        c.fillStyle = theme.text;
-        c.fillText(text, left, RULER_HEIGHT / 2 - 1);
+        if (session.span.value?.ruler) return;
+        const text = moment(geometry.time(this.mouseX), Math.max(1, 1 / geometry.scale));
+        const half = c.measureText(text).width / 2 + 6;
+        const x = Math.min(Math.max(this.mouseX, NAMES_WIDTH + half), geometry.width - half);
+        this.pill(text, x, RULER_HEIGHT / 2 - 1, theme, theme.grid);
     }
 }

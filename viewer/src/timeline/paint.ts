@@ -2,23 +2,25 @@
 // change; what follows the mouse is on the canvas above (overlay.ts).
 
 import { firstEndAfter, GROUP, GROUP_SHIFT, type Block } from "../data/block";
+import { firstBlock } from "../data/bundle";
 import { BarFlag } from "../data/layout";
 import type { Trace } from "../data/trace";
 import { clearScan, Folder, newScan, shareScans, type Axis, type Scan } from "./fold";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
+import { Labels } from "./labels";
 import type { Row } from "./layout";
+import { FONT, Margins } from "./margins";
 import { ColourTable, type Theme } from "./palette";
 import { Raster } from "./raster";
-import { moment, niceStep } from "./ruler";
 
-const FONT = "11px system-ui, sans-serif";
-const CHARACTER = 6.3; // mean width in that font: text is cut by count, measuring each would cost more than drawing it
-const LABEL_FROM = 34; // pixels: below that nothing readable fits
+const LABEL_FROM = 44; // pixels: below that nothing readable fits
 const MARKS_FROM = 14;
 
 export class Painter {
     private readonly raster = new Raster();
     private readonly folder: Folder;
+    private readonly labels: Labels;
+    private readonly margins: Margins;
     private scan: Scan = newScan(1);
     private second: Scan = newScan(1); // of the lower halves
     private colours: ColourTable | undefined;
@@ -31,6 +33,8 @@ export class Painter {
         private readonly context: CanvasRenderingContext2D,
     ) {
         this.folder = new Folder(trace.bundle, trace.blocks, trace.overview);
+        this.labels = new Labels(trace, context);
+        this.margins = new Margins(trace, context);
     }
 
     paint(geometry: Geometry, theme: Theme, ratio: number): void {
@@ -42,15 +46,15 @@ export class Painter {
         c.setTransform(ratio, 0, 0, ratio, 0, 0);
         c.font = FONT;
         c.textBaseline = "middle";
-        this.rulerAndGrid(geometry, theme);
+        this.margins.rulerAndGrid(geometry, theme);
         c.save();
         c.beginPath();
         c.rect(NAMES_WIDTH, RULER_HEIGHT, geometry.timeWidth, geometry.height);
         c.clip();
         geometry.eachRow((row) => this.texts(row, geometry, theme));
-        this.flags(geometry, theme);
+        this.margins.flags(geometry, theme);
         c.restore();
-        this.names(geometry, theme);
+        this.margins.names(geometry, theme);
     }
 
     private rasterise(geometry: Geometry, ratio: number): void {
@@ -59,23 +63,27 @@ export class Painter {
         const height = Math.max(1, Math.round((geometry.height - RULER_HEIGHT) * ratio));
         this.raster.resize(width, height);
         if (this.scan.width !== width) [this.scan, this.second] = [newScan(width), newScan(width)];
-        this.raster.clear(colours.background[0]);
         this.axis.t0 = geometry.view.t0;
         this.axis.scale = geometry.scale * ratio;
         const pinnedEnd = geometry.layout.pinnedHeight;
+        // Rows fill all but what is below the last of them.
+        const bottom = Math.round((geometry.rowsTop + geometry.layout.height - geometry.scroll - RULER_HEIGHT) * ratio);
+        this.raster.strip(bottom, height - bottom, colours.background[0]);
         // Rows that scroll first: those that are pinned lie over them.
         const draw = (row: Row, index: number): void => {
             const top = Math.round((geometry.rowY(row) - RULER_HEIGHT) * ratio);
             const high = Math.round(row.height * ratio);
-            if (row.open === true) {
+            if (row.lanes.length === 0) {
                 this.raster.strip(top, high, colours.heading);
                 return;
             }
             const striped = (index & 1) as 0 | 1;
-            this.raster.strip(top, high, colours.background[striped]);
-            clearScan(this.scan);
             const gap = Math.max(1, Math.round(2 * ratio));
             const inner = high - 2 * gap;
+            this.raster.strip(top, gap, colours.background[striped]);
+            // One line more: where heights are rounded, no line stays as it was.
+            this.raster.strip(top + gap + inner, gap + 1, colours.background[striped]);
+            clearScan(this.scan);
             if (!row.halves) {
                 for (const lane of row.lanes) this.folder.fold(lane, this.axis, this.scan);
                 this.raster.row(this.scan, top + gap, inner, striped, colours);
@@ -122,8 +130,7 @@ export class Painter {
     private sharesRow(row: Row, lane: number, start: number, end: number): boolean {
         for (const other of row.lanes) {
             if (this.isLower(other) === this.isLower(lane)) continue;
-            const found = this.trace.barAtNow(other, (start + end) / 2, (end - start) / 2);
-            if (found && found !== "not here") return true;
+            if (this.trace.findAt(other, (start + end) / 2, (end - start) / 2) >= 0) return true;
         }
         return false;
     }
@@ -137,19 +144,22 @@ export class Painter {
     ): void {
         const { lanes, blocks } = this.trace.bundle;
         const { t0, t1 } = geometry.view;
-        const time = least / geometry.scale;
-        for (let id = lanes.blockFrom[lane]!; id < lanes.blockFrom[lane + 1]!; id++) {
-            if (blocks.to[id]! <= t0) continue;
+        const { scale } = geometry;
+        const time = least / scale;
+        const last = lanes.blockFrom[lane + 1]!;
+        for (let id = firstBlock(this.trace.bundle, lane, t0); id < last; id++) {
             if (blocks.from[id]! >= t1) break;
             const block = this.trace.blocks.peek(id);
-            if (!block || block.longestBar < time) continue;
+            if (!block || (block.longestBar < time && !block.fade)) continue;
             for (let i = firstEndAfter(block, t0); i < block.count && block.start[i]! < t1; ) {
-                if ((i & (GROUP - 1)) === 0 && block.longestTime[i >>> GROUP_SHIFT]! < time) {
+                if ((i & (GROUP - 1)) === 0 && block.longestTime[i >>> GROUP_SHIFT]! < time && !block.fade) {
                     i += GROUP;
                     continue;
                 }
-                if (block.end[i]! - block.start[i]! >= time)
-                    visit(block, i, geometry.x(block.start[i]!), geometry.x(block.end[i]!));
+                // With what its end may reach: a bar of which only bounds are known has a name, too.
+                const end = block.end[i]! + (block.fade?.[i] ?? 0);
+                if (end - block.start[i]! >= time)
+                    visit(block, i, NAMES_WIDTH + (block.start[i]! - t0) * scale, NAMES_WIDTH + (end - t0) * scale);
                 i++;
             }
         }
@@ -168,7 +178,9 @@ export class Painter {
         const c = this.context;
         const from = Math.max(a, NAMES_WIDTH);
         const to = Math.min(b, geometry.width);
-        c.fillStyle = theme.onBar;
+        if (block.flags[i]! & BarFlag.StartUnknown) this.openStart(a, b, y, height, theme);
+        const onBar = this.colours!.onBar[block.kind[i]!] ?? theme.onBar;
+        c.fillStyle = onBar;
         // States of a step: a line where each begins.
         for (const column of block.marks) {
             const offset = column[i]!;
@@ -183,104 +195,28 @@ export class Painter {
             c.fill();
         }
         if (to - from < LABEL_FROM || height < 12) return;
-        const room = Math.floor((to - from - 8) / CHARACTER);
-        const name = this.trace.nameOf({ name: block.name[i]!, kind: block.kind[i]! });
+        // What is hatched or pale has the background's lightness, and takes its text; behind a short wait there is room.
+        const waited = block.wait ? geometry.x(block.start[i]! + block.wait[i]!) : a;
+        const pale = waited - from > LABEL_FROM;
+        const left = !pale && waited > from && to - waited >= LABEL_FROM ? waited : from;
+        const text = this.labels.of(block.name[i]!, block.kind[i]!, to - left - 8);
+        if (text === "") return;
         for (let k = 0; k < this.taken.length; k += 3)
             if (from < this.taken[k + 1]! && to > this.taken[k]! && this.taken[k + 2] === y) return;
         this.taken.push(from, to, y);
-        // What is hatched or pale has the background's lightness, and takes its text.
-        const pale = block.wait !== undefined && geometry.x(block.start[i]! + block.wait[i]!) - from > LABEL_FROM;
-        c.fillStyle = pale || block.flags[i]! & (BarFlag.Lost | BarFlag.NotRecorded) ? theme.text : theme.onBar;
-        c.fillText(
-            name.length > room ? `${name.slice(0, Math.max(1, room - 1))}…` : name,
-            from + 5,
-            y + height / 2 + 0.5,
-        );
+        c.fillStyle = pale || block.flags[i]! & (BarFlag.Lost | BarFlag.NotRecorded) ? theme.text : onBar;
+        c.fillText(text, left + 5, y + height / 2 + 0.5);
     }
 
-    private rulerAndGrid(geometry: Geometry, theme: Theme): void {
+    /** It began somewhere here or later: it comes in by steps, and has no edge. */
+    private openStart(a: number, b: number, y: number, height: number, theme: Theme): void {
         const c = this.context;
-        c.fillStyle = theme.heading;
-        c.fillRect(0, 0, geometry.width, RULER_HEIGHT);
-        const { t0, t1 } = geometry.view;
-        const step = niceStep(110 / geometry.scale);
-        for (let k = Math.ceil(t0 / step); k * step < t1; k++) {
-            const x = Math.round(geometry.x(k * step)) + 0.5;
-            c.fillStyle = theme.grid;
-            c.globalAlpha = 0.6;
-            c.fillRect(x, RULER_HEIGHT - 6, 1, geometry.height);
-            c.globalAlpha = 1;
-            c.fillStyle = theme.dim;
-            c.fillText(moment(k * step, step), x + 4, RULER_HEIGHT / 2);
-        }
-    }
-
-    /** Creation and destruction of communicators. */
-    private flags(geometry: Geometry, theme: Theme): void {
-        const { flags, groups, strings } = this.trace.bundle;
-        const c = this.context;
-        let lastX = -100;
-        let lastY = -100;
-        for (let i = 0; i < flags.count; i++) {
-            const time = flags.time[i]!;
-            if (time < geometry.view.t0 || time > geometry.view.t1) continue;
-            const row = geometry.rowOf(groups.laneFrom[flags.group[i]!]!);
-            if (!row) continue;
-            const x = geometry.x(time);
-            const y = geometry.rowY(row);
-            if (y < geometry.rowsTop || y > geometry.height || (Math.abs(x - lastX) < 2 && y === lastY)) continue;
-            [lastX, lastY] = [x, y];
-            c.fillStyle = theme.sameOp;
-            c.fillRect(x, y, 1.5, row.height);
-            c.beginPath();
-            c.moveTo(x, y);
-            c.lineTo(x + 9, y + 4);
-            c.lineTo(x, y + 8);
-            c.fill();
-            // The words only where there is room for them.
-            if (geometry.scale * 1e6 > 60) {
-                c.fillStyle = theme.text;
-                c.fillText(strings.get(flags.label[i]!), x + 12, y + 6);
-            }
-        }
-    }
-
-    private names(geometry: Geometry, theme: Theme): void {
-        const c = this.context;
-        const { groups } = this.trace.bundle;
+        const step = Math.max(2, Math.min(6, (b - a) / 8));
         c.fillStyle = theme.background;
-        c.fillRect(0, RULER_HEIGHT, NAMES_WIDTH, geometry.height);
-        c.save();
-        c.beginPath();
-        c.rect(0, RULER_HEIGHT, NAMES_WIDTH - 6, geometry.height);
-        c.clip();
-        const draw = (row: Row): void => {
-            const y = geometry.rowY(row);
-            if (row.open === true || row.pinned) {
-                c.fillStyle = theme.heading;
-                c.fillRect(0, y, NAMES_WIDTH, row.height);
-            }
-            c.fillStyle = row.open === null ? theme.dim : theme.text;
-            const mark = row.open === null ? (row.pinned ? "• " : "") : row.open ? "▾ " : "▸ ";
-            c.fillText(mark + row.label, 6 + row.depth * 12, y + row.height / 2 + 0.5);
-        };
-        geometry.eachRow((row) => !row.pinned && draw(row));
-        geometry.eachRow((row) => row.pinned && draw(row));
-        c.restore();
-        c.fillStyle = theme.grid;
-        c.fillRect(NAMES_WIDTH - 1, 0, 1, geometry.height);
-        c.fillStyle = theme.dim;
-        const error = largest(groups.error);
-        c.fillText(
-            Number.isFinite(error) ? `clock error up to ${(error / 1000).toFixed(1)} us` : "clock error not known",
-            6,
-            RULER_HEIGHT / 2,
-        );
+        for (let k = 0; k < 4; k++) {
+            c.globalAlpha = 0.85 - 0.2 * k;
+            c.fillRect(a + k * step, y + 2, step, height - 4);
+        }
+        c.globalAlpha = 1;
     }
-}
-
-function largest(values: ArrayLike<number>): number {
-    let most = NaN;
-    for (let i = 0; i < values.length; i++) if (!(values[i]! <= most) && Number.isFinite(values[i]!)) most = values[i]!;
-    return most;
 }

@@ -1,5 +1,6 @@
-// Colours. Hues after Okabe and Ito, which people with the common kinds of colour blindness can tell apart; in the dark
-// they are a little lighter, and no meaning hangs on a hue alone: losses are hatched, waits are paler, ends fade.
+// Colours. Those of the functions were chosen so that people with the common kinds of colour blindness can tell any two
+// apart (a test computes it); in the dark they are a little lighter. No meaning hangs on a hue alone: losses are hatched,
+// waits are paler, ends fade. Pictures have the same colours (src/picture/palette.c).
 
 import type { Kind } from "../data/meta";
 
@@ -17,6 +18,7 @@ export interface Theme {
     arrow: string;
     selection: string;
     hover: string;
+    mark: string; // marks and places found
 }
 
 export const LIGHT: Theme = {
@@ -33,6 +35,7 @@ export const LIGHT: Theme = {
     arrow: "#7a3db8",
     selection: "#000000",
     hover: "#444b57",
+    mark: "#8a5a00",
 };
 
 export const DARK: Theme = {
@@ -49,36 +52,49 @@ export const DARK: Theme = {
     arrow: "#c9a0ff",
     selection: "#ffffff",
     hover: "#c5ccd8",
+    mark: "#f2b84b",
 };
 
 /** By the word in Kind.colour. What is not here gets a hue by its place, which is stable for a bundle. */
-const NAMED: Record<string, string> = {
+export const NAMED: Record<string, string> = {
     AllReduce: "#0072b2",
-    AllGather: "#009e73",
+    AllGather: "#009f5f",
     ReduceScatter: "#56b4e9",
     Broadcast: "#e69f00",
-    Reduce: "#b98a00",
-    AlltoAll: "#cc79a7",
-    Gather: "#c28fb0",
-    Scatter: "#8f6f9f",
+    Reduce: "#664b17",
+    AlltoAll: "#b57fa1",
+    Gather: "#e8b4d0",
+    Scatter: "#8e4270",
     Send: "#d55e00",
-    Recv: "#e8d21d", // far from a pale Send, which it often lies beside
+    Recv: "#f0e442",
     SendRecv: "#d55e00",
+    call: "#8d99ae",
     api: "#8d99ae",
     group: "#a5b1c2",
-    launch: "#6c7a92",
+    launch: "#7d8ba4",
     channel: "#4aa3df",
+    phase: "#7cc0ea",
+    "proxy-send": "#d98b5f",
+    "proxy-recv": "#d9cf6a",
+    "step-send": "#e0a07a",
+    "step-recv": "#e6dd85",
     proxy: "#e6b800",
-    step: "#e6b800",
-    thread: "#b0a160",
+    network: "#9a8f3f",
+    "proxy-thread": "#b0a160",
+    "proxy-idle": "#cfc9ad",
     compute: "#9bbf85",
     copy: "#7f9f9f",
+    "copy-engine": "#5f8f8f",
     annotation: "#b7a6d8",
+    step: "#9a86c4",
+    sync: "#b58fa0",
+    host: "#aab2bd",
+    other: "#777f8c",
     lost: "#d0021b",
-    notRecorded: "#8a8f98",
+    "not-recorded": "#8a8f98",
     flag: "#c8102e",
 };
-const OTHERS = ["#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#0072b2", "#d55e00", "#b7a6d8", "#9bbf85"];
+const OTHERS = ["#56b4e9", "#e69f00", "#009f5f", "#b57fa1", "#0072b2", "#d55e00", "#b7a6d8", "#9bbf85"];
 
 export type Rgb = [number, number, number];
 
@@ -103,10 +119,28 @@ export function kindColours(kinds: Kind[], theme: Theme): Rgb[] {
     });
 }
 
+/** Relative luminance, and how far two colours are apart in it: 4.5 is what WCAG asks for text. */
+export function luminance(colour: Rgb): number {
+    const [r, g, b] = colour.map((v) => (v <= 10 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+}
+
+export function contrast(a: Rgb, b: Rgb): number {
+    const [x, y] = [luminance(a), luminance(b)];
+    return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+}
+
+/** Words on a bar: dark, or white where that is easier to read. */
+export function textOn(colour: Rgb, theme: Theme): string {
+    return contrast(colour, rgb(theme.onBar)) >= contrast(colour, [255, 255, 255]) ? theme.onBar : "#ffffff";
+}
+
 export const css = ([r, g, b]: Rgb): string => `rgb(${r},${g},${b})`;
 
 /** Shades of each kind against a background, so that drawing a pixel is one look into a table. */
 export const LEVELS = 32;
+/** How strong the colour of a wait is against the background. */
+export const WAIT_STRENGTH = 0.42;
 
 export class ColourTable {
     /** (kind + 1) * LEVELS + level, for full bars and for waiting ones, on plain and on striped rows. */
@@ -117,17 +151,20 @@ export class ColourTable {
     readonly lost: number;
     readonly notRecorded: number;
     readonly heading: number;
+    /** Of words and marks on a bar, by kind. */
+    readonly onBar: string[];
 
     constructor(
         kinds: Kind[],
         readonly theme: Theme,
     ) {
         const colours = kindColours(kinds, theme);
+        this.onBar = colours.map((colour) => textOn(colour, theme));
         const grounds: [Rgb, Rgb] = [rgb(theme.background), rgb(theme.row)];
         const table = (ground: Rgb, strength: number): Uint32Array => {
             const out = new Uint32Array(257 * LEVELS); // a kind that meta does not name is drawn too
             for (let i = 0; i < 256; i++) {
-                const colour = colours[i] ?? rgb(NAMED.notRecorded!);
+                const colour = colours[i] ?? rgb(NAMED["not-recorded"]!);
                 for (let level = 0; level < LEVELS; level++) {
                     // Even the faintest is to be seen: a quarter at least.
                     const share = (0.25 + (0.75 * level) / (LEVELS - 1)) * strength;
@@ -137,11 +174,11 @@ export class ColourTable {
             return out;
         };
         this.full = [table(grounds[0], 1), table(grounds[1], 1)];
-        this.wait = [table(grounds[0], 0.42), table(grounds[1], 0.42)];
+        this.wait = [table(grounds[0], WAIT_STRENGTH), table(grounds[1], WAIT_STRENGTH)];
         this.background = [pack(grounds[0]), pack(grounds[1])];
         this.edge = pack(rgb(theme.background));
         this.lost = pack(rgb(NAMED.lost!));
-        this.notRecorded = pack(rgb(NAMED.notRecorded!));
+        this.notRecorded = pack(rgb(NAMED["not-recorded"]!));
         this.heading = pack(rgb(theme.heading));
     }
 }

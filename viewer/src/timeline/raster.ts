@@ -20,10 +20,6 @@ export class Raster {
         this.line = new Uint32Array(width);
     }
 
-    clear(colour: number): void {
-        this.pixels.fill(colour);
-    }
-
     /** A strip of one colour over the whole width. */
     strip(y: number, height: number, colour: number): void {
         const from = Math.max(0, y) * this.width;
@@ -38,7 +34,9 @@ export class Raster {
         const bottom = Math.min(this.height, y + height);
         for (let at = top; at < bottom; at++) {
             const offset = at * this.width;
-            this.pixels.set(this.line, offset);
+            // From the line above, once there is one: that is a copy within one array, the quickest there is.
+            if (at === top || special) this.pixels.set(this.line, offset);
+            else this.pixels.copyWithin(offset, offset - this.width, offset);
             if (special) hatch(scan, this.pixels, offset, at, colours);
         }
     }

@@ -16,16 +16,48 @@ const UNITS: [number, string][] = [
 
 /** "1.25 ms": three digits that count. */
 export function duration(ns: number): string {
+    return inWords(ns, 3);
+}
+
+/** "1.253841 ms": six digits, without zeros at the end, for what was measured or is a place. */
+export function longDuration(ns: number): string {
+    return inWords(ns, 6)
+        .replace(/(\.\d*?)0+ /, "$1 ")
+        .replace(". ", " ");
+}
+
+function inWords(ns: number, digits: number): string {
     if (!Number.isFinite(ns)) return "?";
-    if (ns < 0) return `-${duration(-ns)}`;
+    if (ns < 0) return `-${inWords(-ns, digits)}`;
     const [size, unit] = UNITS.find(([size]) => ns >= size) ?? UNITS[3]!;
     const value = ns / size;
-    const digits = value >= 100 || unit === "ns" ? 0 : value >= 10 ? 1 : 2;
-    return `${value.toFixed(digits)} ${unit}`;
+    const before = value >= 100 ? 3 : value >= 10 ? 2 : 1;
+    return `${value.toFixed(unit === "ns" ? 0 : Math.max(0, digits - before))} ${unit}`;
 }
 
 /** A moment, with as many digits as a step needs: "0.012742 s". */
 export function moment(ns: number, step = 1000): string {
     const digits = Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(Math.max(step, 1)))));
     return `${(ns / 1e9).toFixed(digits)} s`;
+}
+
+/** The unit in which steps of the axis are whole numbers. */
+function unitOf(step: number): [number, string] {
+    return UNITS.find(([size]) => step >= size) ?? UNITS[3]!;
+}
+
+/** What is said once beside the axis when its numbers would be long: ticks then count from there. 0: nothing. */
+export function tickBase(t0: number, t1: number, step: number): number {
+    const large = unitOf(step)[0] * 1000;
+    // Within one larger unit, or beyond four digits: count from the unit before.
+    if (unitOf(step)[1] === "s" || Math.max(Math.abs(t0), Math.abs(t1)) < 10 * large) return 0;
+    return Math.max(0, Math.floor(t0 / large) * large);
+}
+
+/** "320 us", or "+320 us" from a base. */
+export function tickWords(ns: number, step: number, base: number): string {
+    const [size, unit] = unitOf(step);
+    const value = Math.round((ns - base) / size);
+    const grouped = String(Math.abs(value)).replace(/\B(?=(\d{3})+$)/g, "\u2009");
+    return `${base > 0 ? "+" : ""}${value < 0 ? "-" : ""}${grouped} ${unit}`;
 }

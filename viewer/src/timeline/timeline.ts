@@ -2,8 +2,11 @@
 
 import { effect } from "@preact/signals";
 import type { Session } from "../state/session";
-import { Geometry } from "./geometry";
+import { NONE } from "../data/layout";
+import type { Bar } from "../data/trace";
+import { Geometry, NAMES_WIDTH, RULER_HEIGHT } from "./geometry";
 import { Input } from "./input";
+import type { Row } from "./layout";
 import { Overlay } from "./overlay";
 import { Painter } from "./paint";
 
@@ -51,7 +54,8 @@ export class Timeline {
         this.resize();
         new ResizeObserver(() => this.resize()).observe(host);
         new Input(session, this.geometry, this.overlay, this.upper, () => this.invalidateOverlay());
-        session.onReveal = (lane) => this.scrollTo(lane);
+        session.onReveal = (lane, group) => this.scrollTo(lane, group);
+        session.placeOf = (bar, row) => this.placeOf(bar, row);
         effect(() => {
             // Reading them is what makes this run again.
             void [session.view.value, session.scroll.value, session.layout.value, session.theme.value];
@@ -65,7 +69,12 @@ export class Timeline {
                 session.span.value,
                 session.hits.value,
                 session.allRelations.value,
+                session.marks.value,
+                session.sameName.value,
+                session.rowHover.value,
+                session.shownRow.value,
             ];
+            session.shareSoon();
             this.invalidateOverlay();
         });
     }
@@ -123,13 +132,24 @@ export class Timeline {
         this.invalidate();
     }
 
-    private scrollTo(lane: number): void {
+    private scrollTo(lane: number, group: number): void {
         this.geometry.update();
-        const row = this.geometry.rowOf(lane);
+        const { layout, scroll, rowsHeight } = this.geometry;
+        const row = lane === NONE ? layout.rows[layout.rowOfGroup[group] ?? -1] : this.geometry.standIn(lane);
         if (!row) return;
-        const { scroll, rowsHeight } = this.geometry;
         if (row.y < scroll || row.y + row.height > scroll + rowsHeight)
             this.session.scroll.value = Math.max(0, row.y - rowsHeight / 3);
+    }
+
+    /** Where a menu opens that no mouse asked for, in CSS pixels of the window. */
+    private placeOf(bar: Bar | null, row: Row | null): { x: number; y: number } {
+        const box = this.upper.getBoundingClientRect();
+        const at = row ?? (bar ? this.geometry.standIn(bar.lane) : undefined);
+        const x = bar && !row ? this.geometry.x(bar.start) : NAMES_WIDTH / 2;
+        return {
+            x: box.x + Math.min(Math.max(x, 20), box.width - 20),
+            y: box.y + Math.min(at ? this.geometry.rowY(at) + at.height : RULER_HEIGHT, box.height - 20),
+        };
     }
 }
 

@@ -1,0 +1,100 @@
+// What the browser tests share: saying what holds, and looking at a page from outside.
+
+import type { Browser, Page } from "playwright-core";
+import { watchedOf } from "../dev/chromium";
+
+export interface Context {
+    browser: Browser;
+    folder: string; // for files of the tests
+    page: string; // a small synthetic run in a page: 8 ranks, rank 5 late
+    update: boolean; // stored pictures are to be made anew
+}
+
+export type Topic = (context: Context) => Promise<void>;
+
+let failures = 0;
+
+export function expect(holds: boolean, what: string): void {
+    if (!holds) failures++;
+    console.log(`${holds ? "  ok" : "FAIL"}  ${what}`);
+}
+
+export const failed = (): number => failures;
+
+export const viewOf = (tab: Page) => tab.evaluate(() => ({ ...window.ringscope!.session.view.value }));
+export const widthOf = async (tab: Page): Promise<number> => {
+    const { t0, t1 } = await viewOf(tab);
+    return t1 - t0;
+};
+/** -1: nothing is selected. */
+export const selectedOf = (tab: Page) => tab.evaluate(() => window.ringscope!.session.selected.value?.bar ?? -1);
+/** Of the first element that fits; "" if there is none. */
+export const text = (tab: Page, selector: string): Promise<string> =>
+    tab.evaluate((selector) => document.querySelector(selector)?.textContent ?? "", selector);
+
+/** Waits until it holds, three seconds at most, and says whether it does. */
+export async function comes(tab: Page, holds: () => Promise<boolean> | boolean): Promise<boolean> {
+    for (let i = 0; i < 60; i++) {
+        if (await holds()) return true;
+        await tab.waitForTimeout(50);
+    }
+    return holds();
+}
+
+/** Until what was asked for is there and drawn. */
+export const settle = async (tab: Page): Promise<void> => {
+    await tab.waitForTimeout(60);
+    await tab.waitForFunction(() => window.ringscope!.session.trace.blocks.waiting === 0);
+    await tab.waitForTimeout(60);
+};
+
+/** The middle of a bar on the screen, after going there; `lane` and `index` name the bar. */
+export function spotOf(tab: Page, lane: number, index: number): Promise<{ bar: number; x: number; y: number }> {
+    return tab.evaluate(
+        async ({ lane, index }) => {
+            const { session, timeline } = window.ringscope!;
+            const bar = (await session.trace.bar(session.trace.bundle.lanes.first[lane]! + index))!;
+            session.look({ t0: bar.start - 2e6, t1: bar.end + 2e6 });
+            await new Promise((resolve) => setTimeout(resolve, 250));
+            const row = timeline!.geometry.rowOf(bar.lane)!;
+            const box = document.querySelector("canvas.upper")!.getBoundingClientRect();
+            return {
+                bar: bar.bar,
+                x: box.x + timeline!.geometry.x((bar.start + bar.end) / 2),
+                y: box.y + timeline!.geometry.rowY(row) + row.height / 2,
+            };
+        },
+        { lane, index },
+    );
+}
+
+/** The rank whose line of the heat map of lateness has the highest mean lightness. */
+export async function brightestRank(tab: Page): Promise<number> {
+    await tab.waitForSelector(".heat canvas");
+    await tab.locator(".heat select").first().selectOption("lateness");
+    await tab.waitForTimeout(700);
+    return tab.evaluate(() => {
+        const canvas = document.querySelector<HTMLCanvasElement>(".heat canvas")!;
+        const { members } = window.ringscope!.session.trace.bundle;
+        const ranks = Math.max(...Array.from({ length: members.count }, (_, i) => members.globalRank[i]!)) + 1;
+        const { data } = canvas.getContext("2d")!.getImageData(0, 0, canvas.width, canvas.height);
+        const light = new Array<number>(ranks).fill(0);
+        for (let i = 0; i < data.length; i += 4)
+            light[Math.floor((Math.floor(i / 4 / canvas.width) * ranks) / canvas.height)]! +=
+                data[i]! + data[i + 1]! + data[i + 2]!;
+        return light.indexOf(Math.max(...light));
+    });
+}
+
+/** Closes a tab, and says whether it did what it must not: errors, and requests to anywhere but its own place. */
+export async function close(tab: Page, what: string): Promise<void> {
+    const { problems, requests } = watchedOf(tab);
+    const own = tab.url().replace(/#.*/, "");
+    const beside = own.startsWith("http") ? `${new URL(own).origin}/bundle?` : own;
+    const away = requests.filter(
+        (url) => !/^(data|blob):/.test(url) && url.replace(/#.*/, "") !== own && !url.startsWith(beside),
+    );
+    expect(problems.length === 0, `${what}: no errors ${problems.join("; ")}`.trim());
+    expect(away.length === 0, `${what}: no request leaves the page ${away.join(" ")}`.trim());
+    await tab.context().close();
+}

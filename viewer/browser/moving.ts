@@ -1,0 +1,107 @@
+// Opening, zooming, panning, selecting, following relations, spans.
+
+import { open } from "../dev/chromium";
+import { L } from "../dev/shape";
+import { close, comes, expect, selectedOf, settle, spotOf, text, viewOf, widthOf, type Context } from "./check";
+
+export async function moving({ browser, page }: Context): Promise<void> {
+    const tab = await open(browser, page);
+    await settle(tab);
+    expect(tab.workers().length === 1, "a page from disk decodes in a worker");
+    const [whole, all] = [await viewOf(tab), await widthOf(tab)];
+    await tab.mouse.move(600, 300);
+    await tab.keyboard.press("w");
+    const zoomed = await widthOf(tab);
+    expect(zoomed < all, "W zooms in");
+    const before = await viewOf(tab);
+    await tab.keyboard.press("d");
+    expect((await viewOf(tab)).t0 > before.t0, "D goes later");
+    await tab.keyboard.press("a");
+    await tab.keyboard.press("a");
+    expect((await viewOf(tab)).t0 < before.t0, "A goes earlier");
+    await tab.keyboard.down("Control");
+    await tab.mouse.wheel(0, -300);
+    await tab.keyboard.up("Control");
+    expect(await comes(tab, async () => (await widthOf(tab)) < zoomed), "Ctrl and wheel zoom in");
+    const still = await viewOf(tab);
+    await tab.keyboard.down("Shift");
+    await tab.mouse.down();
+    await tab.mouse.move(500, 300, { steps: 4 });
+    await tab.mouse.up();
+    await tab.keyboard.up("Shift");
+    const dragged = await viewOf(tab);
+    expect(dragged.t0 > still.t0, "Shift and a drag to the left go later");
+    expect(Math.abs(dragged.t1 - dragged.t0 - still.t1 + still.t0) < 1, "and the width stays");
+    await tab.keyboard.down("Control");
+    await tab.mouse.move(400, 300);
+    await tab.mouse.down();
+    await tab.mouse.move(500, 300, { steps: 4 });
+    await tab.mouse.up();
+    await tab.keyboard.up("Control");
+    expect((await widthOf(tab)) < (dragged.t1 - dragged.t0) / 3, "Ctrl and a drag zoom to the span");
+    await tab.keyboard.press("0");
+    expect(Math.abs((await viewOf(tab)).t0 - whole.t0) < 1, "0 shows all of it");
+    await tab.mouse.wheel(0, 300);
+    await settle(tab);
+
+    // The operation of rank 0 in slot 4, found by its own numbers and clicked where it is drawn.
+    const spot = await spotOf(tab, L.Ops, 4);
+    await tab.mouse.move(spot.x, spot.y);
+    expect(
+        await comes(tab, async () => (await text(tab, ".tooltip")).includes("clock error")),
+        "hover tells what is known",
+    );
+    await tab.mouse.click(spot.x, spot.y);
+    expect(await comes(tab, async () => (await selectedOf(tab)) === spot.bar), "click selects");
+    expect(
+        await comes(tab, async () => (await tab.locator(".details table.ranks tbody tr").count()) === 8),
+        "details have all eight ranks",
+    );
+    const relation = async (key: string, what: string): Promise<number> => {
+        const from = await selectedOf(tab);
+        await tab.waitForFunction(() => window.ringscope!.session.related.value !== null);
+        await tab.keyboard.press(key);
+        expect(await comes(tab, async () => ![from, -1].includes(await selectedOf(tab))), what);
+        return selectedOf(tab);
+    };
+    const laneOf = (bar: number) =>
+        tab.evaluate(async (b) => (await window.ringscope!.session.trace.bar(b))!.lane, bar);
+    expect((await laneOf(await relation("n", "N goes to the next rank"))) >= 9, "which is another lane");
+    await tab.keyboard.press("Shift+N");
+    expect(await comes(tab, async () => (await selectedOf(tab)) === spot.bar), "Shift and N go back");
+    expect((await laneOf(await relation("[", "[ follows to the parent"))) === L.Launch, "which is the launch");
+    expect((await laneOf(await relation("]", "] follows to what it launched"))) === L.Ops, "which is the operation");
+    expect((await laneOf(await relation("]", "] follows to the first child"))) === L.Channel0, "which is a channel");
+    await tab.keyboard.press("Escape");
+    expect((await selectedOf(tab)) === -1, "Escape selects nothing");
+    await spans(tab);
+    await close(tab, "moving");
+}
+
+/** A span over eight slots of rank 0: five all-reduces, two all-gathers, a send and a receive. */
+async function spans(tab: Awaited<ReturnType<typeof open>>): Promise<void> {
+    const box = await tab.evaluate(async () => {
+        const { session, timeline } = window.ringscope!;
+        session.open.value = new Set([...session.open.value].filter((g) => session.trace.bundle.groups.level[g]! < 2));
+        session.scroll.value = 0;
+        session.look({ t0: 8 * 2e6, t1: 26 * 2e6 });
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        const { geometry } = timeline!;
+        const at = document.querySelector("canvas.upper")!.getBoundingClientRect();
+        const row = geometry.rowOf(3)!;
+        const x = (slot: number): number => at.x + geometry.x(slot * 2e6);
+        return { from: x(8.05), to: x(16), y: at.y + geometry.rowY(row) + row.height / 2 };
+    });
+    await tab.mouse.move(box.from, box.y);
+    await tab.mouse.down();
+    await tab.mouse.move(box.to, box.y, { steps: 5 });
+    await tab.mouse.up();
+    const sums = async (): Promise<string> =>
+        (await tab.locator(".details tbody tr").allInnerTexts()).join("\n").replace(/\s+/g, " ");
+    const complete = async (): Promise<boolean> => {
+        const words = await sums();
+        return [/AllReduce 5 /, /AllGather 2 /, /Send 1 /, /Recv 1 /].every((row) => row.test(words));
+    };
+    expect(await comes(tab, complete), `a drag sums what lies in the span (${(await sums()).slice(0, 160)})`);
+    await tab.keyboard.press("Escape");
+}

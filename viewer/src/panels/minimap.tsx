@@ -1,0 +1,115 @@
+// The strip over the timeline: the whole run, with the window in it to move and to make wider or narrower.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Session } from "../state/session";
+import { NAMES_WIDTH } from "../timeline/geometry";
+import { drawMinimap, grip } from "../timeline/minimap";
+import { ColourTable } from "../timeline/palette";
+import { LEAST_NS, panBy, zoomAbout } from "../timeline/view";
+import { duration } from "./words";
+
+const HEIGHT = 36; // CSS pixels
+
+interface Drag {
+    what: ReturnType<typeof grip>;
+    x: number;
+    t0: number;
+    t1: number;
+}
+
+export function Minimap({ session }: { session: Session }) {
+    const { trace } = session;
+    const { span, meta } = trace.bundle;
+    const box = useRef<HTMLDivElement>(null);
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const [width, setWidth] = useState(0);
+    const drag = useRef<Drag | null>(null);
+    const theme = session.theme.value;
+    useEffect(() => {
+        const observer = new ResizeObserver(() => setWidth(box.current!.clientWidth));
+        observer.observe(box.current!);
+        return () => observer.disconnect();
+    }, []);
+    useEffect(() => {
+        if (width < 2) return undefined;
+        let timer = 0;
+        const colours = new ColourTable(meta.kinds, theme);
+        const draw = (): void => {
+            if (!canvas.current || drawMinimap(canvas.current, trace, colours)) return;
+            timer = window.setTimeout(draw, 200); // the rest of the overview is on its way
+        };
+        // After the first picture: that one counts.
+        timer = window.setTimeout(draw, 30);
+        return () => clearTimeout(timer);
+    }, [width, theme]);
+    const x = (time: number): number => (span > 0 ? (time / span) * width : 0);
+    const view = session.view.value;
+    const [from, to] = [x(view.t0), x(view.t1)];
+    const at = (event: PointerEvent): number => event.clientX - box.current!.getBoundingClientRect().x;
+    const down = (event: PointerEvent): void => {
+        if (event.button !== 0) return;
+        box.current!.setPointerCapture(event.pointerId);
+        const what = grip(at(event), from, to);
+        const half = (view.t1 - view.t0) / 2;
+        const middle = (at(event) / Math.max(1, width)) * span;
+        const start = what === "new" ? { t0: middle - half, t1: middle + half } : view;
+        if (what === "new") session.look(start);
+        drag.current = { what: what === "new" ? "window" : what, x: at(event), ...start };
+    };
+    const move = (event: PointerEvent): void => {
+        const held = drag.current;
+        if (!held || width < 2) {
+            const over = grip(at(event), from, to);
+            box.current!.style.cursor = over === "left" || over === "right" ? "ew-resize" : "grab";
+            return;
+        }
+        const ns = ((at(event) - held.x) / width) * span;
+        const t0 = held.what === "right" ? held.t0 : held.t0 + ns;
+        const t1 = held.what === "left" ? held.t1 : held.t1 + ns;
+        if (t1 - t0 >= LEAST_NS) session.look({ t0, t1 });
+    };
+    const key = (event: KeyboardEvent): void => {
+        const step = { ArrowLeft: -0.5, ArrowRight: 0.5, PageUp: -1, PageDown: 1 }[event.key];
+        if (step !== undefined) session.look(panBy(view, step * (view.t1 - view.t0), span));
+        else if (event.key === "ArrowUp") session.look(zoomAbout(view, (view.t0 + view.t1) / 2, 0.7, span));
+        else if (event.key === "ArrowDown") session.look(zoomAbout(view, (view.t0 + view.t1) / 2, 1 / 0.7, span));
+        else return;
+        event.preventDefault();
+        event.stopPropagation();
+    };
+    const percent = span > 0 ? Math.round((100 * Math.max(0, view.t0)) / span) : 0;
+    return (
+        <div class="minimap" style={{ paddingLeft: `${NAMES_WIDTH}px` }}>
+            <span class="of-run" style={{ width: `${NAMES_WIDTH - 16}px` }}>
+                {duration(Math.min(view.t1, span) - Math.max(0, view.t0))} of {duration(span)}
+            </span>
+            <div
+                ref={box}
+                class="strip"
+                tabIndex={0}
+                role="slider"
+                aria-label="window in the whole run"
+                aria-valuenow={percent}
+                aria-valuetext={`${duration(view.t1 - view.t0)} from ${duration(Math.max(0, view.t0))}`}
+                onPointerDown={down}
+                onPointerMove={move}
+                onPointerUp={() => (drag.current = null)}
+                onKeyDown={key}
+            >
+                <canvas ref={canvas} width={Math.max(1, width)} height={HEIGHT} />
+                {session.marks.value.map((mark, i) => (
+                    <i class="mark" key={i} style={{ left: `${x(mark.t0)}px` }} />
+                ))}
+                <i class="shade" style={{ left: 0, width: `${Math.max(0, from)}px` }} />
+                <i class="shade" style={{ left: `${to}px`, right: 0 }} />
+                <i
+                    class="window"
+                    style={{
+                        left: `${Math.max(0, from)}px`,
+                        width: `${Math.max(2, Math.min(width, to) - Math.max(0, from))}px`,
+                    }}
+                />
+            </div>
+        </div>
+    );
+}
