@@ -22,7 +22,9 @@ READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-DRIVERS    := $(BUILD)/tests/drive $(BUILD)/tests/verify $(BUILD)/tests/events $(BUILD)/tests/bars
+# Of tests/drive these read recordings, each a program of its own; the other files are one that drives the plugin.
+CHECKERS   := verify events bars
+DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 FUZZED_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain)))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
@@ -185,9 +187,8 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) -lcmocka $(LIBS) -o $@
 
-# What drives the plugin from outside, and what checks its recordings.
-$(BUILD)/tests/drive: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %/verify.c %/events.c %/bars.c,$(wildcard tests/drive/*.c)))
-$(BUILD)/tests/verify $(BUILD)/tests/events $(BUILD)/tests/bars: $(BUILD)/tests/%: $(BUILD)/obj/tests/drive/%.o $(BUILD)/libringscope.a
+$(BUILD)/tests/drive: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(CHECKERS:%=tests/drive/%.c),$(wildcard tests/drive/*.c)))
+$(addprefix $(BUILD)/tests/,$(CHECKERS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/drive/%.o $(BUILD)/libringscope.a
 $(DRIVERS):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make bench`: what the recorder and the reader cost on this machine, and one table at the end.
-#   run.sh [--quick]     under 3 minutes, quick under 40 seconds
+#   run.sh [--quick]     about 9 minutes, 6 of them for a timeline of 100 M bars; quick about a minute
 # Exit status 0 also when a mark is missed: this measures. 1: something could not be measured.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -56,6 +56,7 @@ gunzip -c tests/data/kineto/kineto_rank0.json.gz >"$dir/kineto.json"
 if [ -n "$quick" ]; then megabytes=200; else megabytes=1000; fi
 step "$bench/kineto" -m "$megabytes" -o "$results" "$dir/kineto.json" "$dir"
 step bench/sizes.sh ${quick:+--quick} "$dir" "$results"
+step bench/view.sh ${quick:+--quick} "$dir" "$results"
 
 # NAME FIELD: a number from the results; nothing if it was not measured
 value() { awk -v name="$1" -v field="$(($2 + 1))" '$1 == name { print $field }' "$results"; }
@@ -102,6 +103,15 @@ row "Kineto trace into the model, of CPU time" "$(value kineto 1)" "MB/s" ">= 50
 row "peak memory of that, $megabytes MB" "$(value kineto 2)" "MiB" "<= 300"
 row "peak memory of ringscope info" "$(value read_info 3)" "MiB" "<= 1024"
 row "peak memory of ringscope export --to jsonl" "$(value read_jsonl 3)" "MiB" "<= 1024"
+for size in 3M 10M 100M; do
+    row "timeline of $size bars, of CPU time" "$(value "built_$size" 2)" "M bars/s" ">= 2" "$(value "built_$size" 5) s"
+    row "timeline of $size bars: on disk" "$(value "built_$size" 3)" "bytes/bar" "-"
+    row "timeline of $size bars: peak memory" "$(value "built_$size" 4)" "MiB" "-"
+    row "page of $size bars: first paint" "$(value "page_$size" 1)" "ms" "<= 2000"
+    row "page of $size bars: worst frame, of CPU time" "$(value "page_$size" 2)" "ms" "<= 33" \
+        "95 % in $(value "page_$size" 3) by the clock"
+    row "page of $size bars: memory" "$(value "page_$size" 4)" "MB" "<= 1074"
+done
 echo
 echo "took $SECONDS s"
 exit $failed

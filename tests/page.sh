@@ -48,20 +48,31 @@ unit() {
     [ $before = $failed ] || shown
 }
 
-# In the browser: "ok WHAT" or "FAIL WHAT" a line each.
+# In the browser: after "TOPIC:" lines of "ok WHAT" or "FAIL WHAT"; a topic without any was passed over.
 browser() {
     npm run --silent browser >"$log" 2>&1 </dev/null
-    local status=$? good bad
+    local status=$? name good bad before=$failed
     if [ $status = 77 ]; then
         printf '  skipped  page/browser: %s\n' "$(tail -n 1 "$log")"
         skipped=$((skipped + 1))
         return
     fi
-    good=$(grep -c '^ *ok  ' "$log") bad=$(grep -c '^ *FAIL' "$log")
-    [ $status = 0 ] || [ "$bad" != 0 ] || bad=1
-    printf '  %-8s %-40s %10s\n' "$([ "$bad" = 0 ] && echo ok || echo FAILED)" "page/browser" "$good passed"
-    [ "$bad" = 0 ] || shown
-    passed=$((passed + good)) failed=$((failed + bad))
+    while read -r name good bad; do
+        if [ $((good + bad)) = 0 ]; then
+            printf '  skipped  page/browser/%s\n' "$name"
+            skipped=$((skipped + 1))
+            continue
+        fi
+        printf '  %-8s %-40s %10s\n' "$([ "$bad" = 0 ] && echo ok || echo FAILED)" "page/browser/$name" "$good passed"
+        passed=$((passed + good)) failed=$((failed + bad))
+    done < <(awk 'function tell() { if (name != "") print name, good + 0, bad + 0 }
+        /^[a-z]+:$/ { tell(); name = substr($0, 1, length($0) - 1); good = bad = 0 }
+        /^ *ok  / { good++ } /^ *FAIL  / { bad++ } END { tell() }' "$log")
+    if [ $status != 0 ] && [ $before = $failed ]; then # it did not get as far as to say what
+        printf '  FAILED   page/browser\n'
+        failed=$((failed + 1))
+    fi
+    [ $before = $failed ] || shown
 }
 
 if ! ../tools/page.sh --node; then
@@ -72,7 +83,7 @@ fi
 one "page: what it is made with" ../tools/page.sh --modules
 [ $failed = 0 ] || end
 one "page: types" "$bin/tsc" --noEmit
-[ ! -x "$bin/prettier" ] || one "page: prettier" "$bin/prettier" --check --log-level warn .
+one "page: prettier" "$bin/prettier" --check --log-level warn .
 unit
 browser
 end

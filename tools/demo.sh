@@ -16,14 +16,20 @@ show "$BUILD/ringscope" info "$demo"
 show "$BUILD/ringscope" report "$demo"
 printf '\n$ %s\n' "$BUILD/ringscope ops $demo | head -n 6"
 "$BUILD/ringscope" ops "$demo" | head -n 6
-show "$BUILD/ringscope" comms "$demo"
-show "$BUILD/ringscope" clocks "$demo"
 show "$BUILD/ringscope" overlap tests/data/kineto
+show "$BUILD/ringscope" view "$demo" --width 100
+page=$BUILD/demo.html
+rm -f "$page"
+if show "$BUILD/ringscope" view "$demo" -o "$page"; then
+    printf 'The same to zoom, search and follow: open file://%s in a browser,\n' "$(cd "$BUILD" && pwd)/demo.html"
+    printf 'or run "%s serve %s" and the ssh line that it prints, where there is none.\n' "$BUILD/ringscope" "$demo"
+fi
 
 printf '\nThe GPU of rank 5 was made to compute 2 ms longer in every step of the first job; the traces of the\n'
 printf 'second, of PyTorch on a real GPU, are in tests/data. Next:\n'
 printf '  %-58s %s\n' "$BUILD/ringscope ops $demo --op ID --tree" "one operation down to its network steps" \
     "$BUILD/ringscope report $demo --every STEP" "the course of the run, step by step" \
+    "$BUILD/ringscope clocks $demo" "how clocks that are seconds apart were brought together" \
     "$BUILD/ringscope sim --hosts 2 --hang 2@10 -o $BUILD/hung" "a job that hangs," \
     "$BUILD/ringscope hang $BUILD/hung" "and why" \
     "$BUILD/ringscope report YOUR TRACES" "of PyTorch, Nsight Systems, ... (ringscope explain formats)" \

@@ -20,7 +20,7 @@ WERROR=1 tools/page.sh "$folder/page.html"
     exit 1
 }
 list=$folder/$name.list
-trap 'rm -f "$list" "$folder/$name.tar.new"' EXIT
+trap 'rm -f "$list" "$folder/$name.tar.new" "$folder/$name.tar.gz.new"' EXIT
 {
     git ls-files
     echo $page

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/strbuf.h"
+
 static enum rs_status write_file(void *to, const void *bytes, size_t n, struct rs_err *err)
 {
     if (fwrite(bytes, 1, n, to) == n) return RS_OK;
@@ -34,6 +36,17 @@ void rs_json_to(struct rs_json *j, rs_json_write_fn write, void *to, const char 
 void rs_json_to_file(struct rs_json *j, FILE *file, const char *name)
 {
     rs_json_to(j, write_file, file, name);
+}
+
+static enum rs_status write_text(void *to, const void *bytes, size_t n, struct rs_err *err)
+{
+    rs_strbuf_add(to, bytes, n);
+    return rs_strbuf_check(to, err);
+}
+
+void rs_json_to_text(struct rs_json *j, struct rs_strbuf *text, const char *name)
+{
+    rs_json_to(j, write_text, text, name);
 }
 
 void rs_json_flush(struct rs_json *j)

@@ -1,4 +1,4 @@
-/* A streaming JSON writer: objects, arrays and values go straight to a FILE or to a function of the caller.
+/* A streaming JSON writer: objects, arrays and values go straight to a FILE, a string or a function of the caller.
  *
  * Commas, colons and escapes are the writer's business; the caller opens, closes and names. Strings are made valid
  * UTF-8 on the way (a byte that is not becomes U+FFFD). Text is gathered in a buffer inside the struct and handed on
@@ -28,6 +28,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct rs_strbuf;
+
 /* Takes all `n` bytes or fails. */
 typedef enum rs_status (*rs_json_write_fn)(void *to, const void *bytes, size_t n, struct rs_err *err);
 
@@ -48,6 +50,8 @@ struct rs_json {
 
 void rs_json_to_file(struct rs_json *j, FILE *file, const char *name);
 void rs_json_to(struct rs_json *j, rs_json_write_fn write, void *to, const char *name);
+/* Behind what is in `text`, which stays the caller's. */
+void rs_json_to_text(struct rs_json *j, struct rs_strbuf *text, const char *name);
 
 void rs_json_object(struct rs_json *j);
 void rs_json_array(struct rs_json *j);

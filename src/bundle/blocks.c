@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 #define INDEX(X)                                                                                                       \
     X(uint32_t, lane)                                                                                                  \
     X(uint32_t, first)                                                                                                 \
@@ -44,9 +46,9 @@ static void put_argument(struct rs_blocks *b, struct rs_packer *table, const cha
     if (!any_i64(values, n, RS_BAR_NO_ARG)) return;
     for (uint32_t i = 0; i < n; i++) {
         uint8_t kind = bars->kind[at + i];
-        const char *unit = kind < kinds->n ? kinds->rows[kind].args[which].unit : NULL;
-        bool time = unit && unit[0] == 't' && values[i] != RS_BAR_NO_ARG; /* "time" */
-        b->hex[i] = unit && unit[0] == 'h'; /* "hex" */
+        enum rs_bar_unit unit = kind < kinds->n ? kinds->rows[kind].args[which].unit : RS_UNIT_NUMBER;
+        bool time = unit == RS_UNIT_TIME && values[i] != RS_BAR_NO_ARG;
+        b->hex[i] = unit == RS_UNIT_HEX;
         b->values[i] = time ? (int64_t)((uint64_t)values[i] - (uint64_t)bars->start[at + i]) : values[i];
     }
     rs_packer_sparse(table, name, b->values, b->hex);
@@ -97,15 +99,9 @@ static uint32_t next_block(const struct rs_bars *bars, uint32_t at, uint32_t lef
 {
     uint32_t n = left < RS_BLOCK_BARS ? left : RS_BLOCK_BARS;
     if (bars->start[at + n - 1] - bars->start[at] <= UINT32_MAX) return n;
-    uint32_t low = 0, high = n - 1; /* low is near enough, high is not */
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        if (bars->start[at + middle] - bars->start[at] <= UINT32_MAX)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high >= RS_BLOCK_FEW ? high : n;
+    uint32_t low = 0, high = n;
+    RS_BISECT(low, high, mid, bars->start[at + mid] - bars->start[at] <= UINT32_MAX);
+    return low >= RS_BLOCK_FEW ? low : n;
 }
 
 enum rs_status rs_blocks_lane(struct rs_blocks *b, const struct rs_bars *bars, const struct rs_bar_lane *lane,

@@ -60,7 +60,7 @@ static enum rs_status add_process(struct writer *w, uint32_t i, uint64_t *bars, 
         RS_TRY(rs_overviews_lane(&w->overview, b, &b->lanes[k], err));
         RS_TRY(rs_lane_list_add(&w->places, &b->lanes[k], err));
     }
-    return rs_edges_process(&w->relations, b, err);
+    return rs_edges_process(&w->relations, b, &w->table, &w->zip, err);
 }
 
 static enum rs_status add_processes(struct writer *w, const struct rs_bundle_place *place, rs_bundle_progress progress,
@@ -148,7 +148,7 @@ static enum rs_status write_all(struct writer *w, double span, const struct rs_b
     uint32_t buckets;
     RS_TRY(rs_overviews_pack(&w->overview, &w->table, &w->zip, &buckets, err));
     RS_TRY(rs_operations_pack(&w->operations, &w->table, &w->zip, err));
-    RS_TRY(rs_edges_pack(&w->relations, &w->table, &w->zip, err));
+    RS_TRY(rs_edges_end(&w->relations, &w->table, &w->zip, err));
     RS_TRY(rs_container_begin(c, place->fd, place->name, err));
     RS_TRY(write_tables(w, texts, err));
     RS_TRY(rs_container_pieces(c, "overview", &w->overview.pieces, err));
@@ -159,7 +159,7 @@ static enum rs_status write_all(struct writer *w, double span, const struct rs_b
     sizes->bytes = c->at;
     sizes->operations = w->t->nops;
     sizes->parts = w->operations.parts;
-    sizes->relations = w->relations.n + w->relations.nstrays;
+    sizes->relations = w->relations.n;
     return rs_container_end(c, span, buckets, err);
 }
 

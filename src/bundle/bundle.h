@@ -1,7 +1,8 @@
 /* The timeline as bytes for the page: the bundle (viewer/FORMAT.md), in a file of its own or inside an HTML page.
  *
- * Written process by process; bars, relations and overviews go through temporary files without a name, so that memory
- * does not grow with the run: it holds the bars of one process, the operations and the texts. One thread at a time. */
+ * Written process by process; bars, relations, parts and overviews go through temporary files without a name, so that
+ * memory does not grow with the run: it holds the bars of one process, the operations and the texts. One thread at a
+ * time. */
 #ifndef RS_BUNDLE_BUNDLE_H
 #define RS_BUNDLE_BUNDLE_H
 

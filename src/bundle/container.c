@@ -92,7 +92,8 @@ enum rs_status rs_zip_make(struct rs_zip *z, struct rs_err *err)
     return z->context ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-enum rs_status rs_zip_pack(struct rs_zip *z, const void *bytes, size_t n, size_t *packed, struct rs_err *err)
+/* One frame of it in z->out, good until the next call. */
+static enum rs_status pack(struct rs_zip *z, const void *bytes, size_t n, size_t *packed, struct rs_err *err)
 {
     size_t bound = ZSTD_compressBound(n);
     if (bound > z->cap) {
@@ -113,7 +114,7 @@ enum rs_status rs_zip_make(struct rs_zip *z, struct rs_err *err)
                    "this ringscope was built without zstd, which the page's data needs (pictures do not: -o x.svg)");
 }
 
-enum rs_status rs_zip_pack(struct rs_zip *z, const void *bytes, size_t n, size_t *packed, struct rs_err *err)
+static enum rs_status pack(struct rs_zip *z, const void *bytes, size_t n, size_t *packed, struct rs_err *err)
 {
     (void)z, (void)bytes, (void)n, (void)packed;
     return rs_fail(err, RS_FAILED, "this ringscope was built without zstd");
@@ -142,7 +143,7 @@ enum rs_status rs_pieces_add(struct rs_pieces *p, struct rs_zip *z, struct rs_pa
     const uint8_t *bytes;
     size_t n, packed;
     RS_TRY(rs_packer_bytes(table, &bytes, &n, err));
-    RS_TRY(rs_zip_pack(z, bytes, n, &packed, err));
+    RS_TRY(pack(z, bytes, n, &packed, err));
     RS_ROOM(p->offset, p->n, p->cap, err);
     RS_ROOM(p->stored, p->n, p->cap_stored, err);
     RS_ROOM(p->size, p->n, p->cap_size, err);
@@ -195,7 +196,7 @@ enum rs_status rs_container_bytes(struct rs_container *c, struct rs_zip *z, cons
                                   size_t n, struct rs_err *err)
 {
     size_t packed = 0;
-    if (n) RS_TRY(rs_zip_pack(z, bytes, n, &packed, err));
+    if (n) RS_TRY(pack(z, bytes, n, &packed, err));
     if (n) RS_TRY(rs_write_all(c->fd, z->out, packed, c->name, err));
     enter(c, section, packed, n, n ? 1 : 0);
     return RS_OK;

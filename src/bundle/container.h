@@ -39,8 +39,6 @@ struct rs_zip {
 };
 
 enum rs_status rs_zip_make(struct rs_zip *z, struct rs_err *err); /* fails where ringscope was built without zstd */
-/* One frame of it; good until the next call. */
-enum rs_status rs_zip_pack(struct rs_zip *z, const void *bytes, size_t n, size_t *packed, struct rs_err *err);
 void rs_zip_free(struct rs_zip *z);
 
 /* ---- pieces ---- */

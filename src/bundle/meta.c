@@ -6,11 +6,11 @@
 #include "base/json.h"
 #include "bundle/operations.h"
 
-static void argument(struct rs_json *j, const char *label, const char *unit)
+static void argument(struct rs_json *j, const char *label, enum rs_bar_unit unit)
 {
     rs_json_object(j);
     rs_json_key_str(j, "label", label);
-    if (unit) rs_json_key_str(j, "unit", unit);
+    if (rs_bar_units[unit]) rs_json_key_str(j, "unit", rs_bar_units[unit]);
     rs_json_end(j);
 }
 
@@ -84,12 +84,6 @@ static void head_json(struct rs_json *j, const struct rs_timeline *t, const char
     rs_json_end(j);
 }
 
-static enum rs_status append(void *to, const void *bytes, size_t n, struct rs_err *err)
-{
-    rs_strbuf_add(to, bytes, n);
-    return rs_strbuf_check(to, err);
-}
-
 static void put_text(struct rs_strbuf *out, const char *key, const char *text, const char *without)
 {
     rs_strbuf_printf(out, ",\"%s\":", key);
@@ -101,7 +95,7 @@ enum rs_status rs_meta_write(struct rs_strbuf *out, const struct rs_timeline *t,
 {
     struct rs_json *j = malloc(sizeof *j);
     if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to(j, append, out, "the page's texts");
+    rs_json_to_text(j, out, "the page's texts");
     head_json(j, t, texts->title);
     enum rs_status status = rs_json_finish(j, err);
     free(j);

@@ -11,13 +11,13 @@
 #include "join/waits.h"
 
 const struct rs_operations_argument rs_operations_arguments[] = {
-    {"dtype", "datatype", "string"},
-    {"algo", "algorithm", "string"},
-    {"proto", "protocol", "string"},
-    {"count", "elements", NULL},
-    {"replay", "replay of its graph", NULL},
-    {"step", "step", NULL},
-    {"confidence", "confidence of the join, %", NULL},
+    {"dtype", "datatype", RS_UNIT_TEXT},
+    {"algo", "algorithm", RS_UNIT_TEXT},
+    {"proto", "protocol", RS_UNIT_TEXT},
+    {"count", "elements", RS_UNIT_NUMBER},
+    {"replay", "replay of its graph", RS_UNIT_NUMBER},
+    {"step", "step", RS_UNIT_NUMBER},
+    {"confidence", "confidence of the join, %", RS_UNIT_NUMBER},
 };
 const unsigned rs_operations_narguments = sizeof rs_operations_arguments / sizeof *rs_operations_arguments;
 
@@ -211,8 +211,8 @@ static double busbw_of(const struct rs_model *m, uint32_t op)
 /* The row of the part that came last; RS_NONE: not known, or a tie. */
 static uint32_t last_part(const struct rs_model *m, uint32_t op, uint32_t first_row)
 {
-    uint32_t last = m->ops.last_part[op];
-    if (last == RS_NONE || (m->ops.flags[op] & RS_OP_TIE)) return RS_NONE;
+    uint32_t last = rs_op_last_part(m, op);
+    if (last == RS_NONE) return RS_NONE;
     for (uint32_t k = 0; k < m->ops.nparts[op]; k++)
         if (m->order[m->ops.part[op] + k] == last) return first_row + k;
     return RS_NONE;
@@ -228,9 +228,11 @@ static uint32_t ranks_of(const struct rs_model *m, uint32_t op)
     return ranks;
 }
 
-static int64_t number(uint64_t v, uint64_t none)
+/* -1: it has none. */
+static int64_t seq_of(const struct rs_model *m, uint32_t op)
 {
-    return v == none ? -1 : v > INT64_MAX ? INT64_MAX : (int64_t)v;
+    uint64_t seq = m->ops.seq[op];
+    return seq == UINT64_MAX ? -1 : seq > INT64_MAX ? INT64_MAX : (int64_t)seq;
 }
 
 static int64_t step_of(const struct rs_model *m, uint32_t op)
@@ -274,7 +276,7 @@ static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs
     EACH(c, c->u, c->o->comm[o->comm[op]]);
     rs_packer_u32(table, "comm", c->u, RS_COLUMN_PLANES);
     RS_TRY(strings(c, "func", o->func, NULL, table, err));
-    EACH(c, c->i, number(o->seq[op], UINT64_MAX));
+    EACH(c, c->i, seq_of(m, op));
     rs_packer_i64(table, "seq", c->i, 0, RS_COLUMN_PLANES);
     EACH(c, c->d, size_known(m, op) ? (double)o->bytes[op] : NAN);
     rs_packer_f64(table, "bytes", c->d);

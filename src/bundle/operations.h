@@ -31,7 +31,8 @@ void rs_operations_free(struct rs_operations *o);
 
 /* The further columns of "ops", as meta.arguments names them. */
 struct rs_operations_argument {
-    const char *column, *label, *unit; /* unit NULL: a number */
+    const char *column, *label;
+    enum rs_bar_unit unit;
 };
 extern const struct rs_operations_argument rs_operations_arguments[];
 extern const unsigned rs_operations_narguments;

@@ -80,9 +80,7 @@ enum rs_status rs_overviews_lane(struct rs_overviews *o, const struct rs_bars *b
             o->bytes[BUSY * n + b] = share(o->time[b], width);
             o->bytes[MOST * n + b] = share(o->most[b], width);
         }
-    uint32_t cap = o->cap;
-    RS_ROOM(o->buckets, o->n, cap, err);
-    o->cap = cap;
+    RS_ROOM(o->buckets, o->n, o->cap, err);
     o->buckets[o->n++] = (uint16_t)n;
     return rs_spool_write(&o->lanes, o->bytes, (size_t)n * SPOOLED, err);
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/reading.h"
@@ -131,7 +130,7 @@ static int make_bundle(struct serve *s, char *const *paths, size_t n)
     int bad = rs_reading_open(s->self, &in, paths, n, s->view.run);
     if (bad) return bad;
     bad = rs_view_bundle(s->self, &in, &s->view, s->bundle, &s->sizes);
-    if (!bad) rs_reading_complaints(s->self, &in);
+    rs_reading_complaints(s->self, &in);
     rs_inputs_close(&in);
     return bad;
 }
@@ -152,13 +151,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (s.port < 0 || s.port > 65535) return rs_opt_usage(self, "--port: 0 to 65535");
 
     size_t page_bytes;
-    const char *page = rs_page(&page_bytes);
+    const char *page = rs_view_page(self, &page_bytes);
     struct rs_err err;
-    if (page == NULL) {
-        rs_fail(&err, RS_NOT_FOUND,
-                "this ringscope was built without the page of the timeline, which takes Node 18 or later to make");
-        return rs_print_err(self->name, &err);
-    }
+    if (page == NULL) return RS_EXIT_FAILURE;
     if (rs_serve_check((unsigned)s.port, &err) != RS_OK) return rs_print_err(self->name, &err);
     s.bundle = rs_view_temporary(self);
     if (s.bundle < 0) return RS_EXIT_FAILURE;

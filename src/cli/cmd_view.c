@@ -4,10 +4,10 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/reading.h"
@@ -15,7 +15,7 @@
 #include "cli/view_bundle.h"
 #include "picture/picture.h"
 
-enum { MOST_HTML = 256 << 20, WIDEST = 20000 };
+enum { MOST_HTML = 256 << 20 };
 
 enum kind { KIND_HTML, KIND_SVG, KIND_PNG, KIND_TEXT };
 
@@ -25,19 +25,24 @@ struct options {
     const char *out, *relations;
     bool text, force, dark, light, open_rows, ascii, all_gpus;
     int64_t width, most;
+    const char *page; /* that a bundle is put into */
+    size_t page_bytes;
 };
+
+/* For messages. */
+static const char *name_of(const struct options *o)
+{
+    return strcmp(o->out, "-") ? o->out : "standard output";
+}
 
 /* ---- a page ---- */
 
 static enum rs_status write_page(const struct options *o, int bundle, const struct rs_bundle_sizes *sizes,
                                  struct rs_err *err)
 {
-    size_t page_bytes;
-    const char *page = rs_page(&page_bytes);
     struct rs_out out;
     RS_TRY(rs_out_open(&out, o->out, o->force, err));
-    const char *name = strcmp(o->out, "-") ? o->out : "standard output";
-    enum rs_status status = rs_bundle_html(page, page_bytes, bundle, sizes, out.file, name, err);
+    enum rs_status status = rs_bundle_html(o->page, o->page_bytes, bundle, sizes, out.file, name_of(o), err);
     if (status == RS_OK) return rs_out_commit(&out, err);
     rs_out_abort(&out);
     return status;
@@ -47,23 +52,19 @@ static enum rs_status write_page(const struct options *o, int bundle, const stru
 static void say_done(const struct options *o, const struct rs_bundle_sizes *sizes)
 {
     if (!isatty(STDERR_FILENO) || !strcmp(o->out, "-")) return;
-    size_t page_bytes;
-    rs_page(&page_bytes);
     fprintf(stderr, "%s: %s bars, %s operations, %s; open it in a browser\n", o->out, rs_text_count(sizes->bars).s,
-            rs_text_count(sizes->operations).s, rs_text_bytes(rs_bundle_html_bytes(page_bytes, sizes)).s);
+            rs_text_count(sizes->operations).s, rs_text_bytes(rs_bundle_html_bytes(o->page_bytes, sizes)).s);
 }
 
 static int make_page(const struct rs_command *self, struct options *o, struct rs_inputs *in)
 {
     struct rs_bundle_sizes sizes;
     struct rs_err err;
-    size_t page_bytes;
-    rs_page(&page_bytes);
     o->view.most = (uint64_t)o->most;
     int bundle = rs_view_temporary(self);
     if (bundle < 0) return RS_EXIT_FAILURE;
     int status = rs_view_bundle(self, in, &o->view, bundle, &sizes);
-    uint64_t bytes = status ? 0 : rs_bundle_html_bytes(page_bytes, &sizes);
+    uint64_t bytes = status ? 0 : rs_bundle_html_bytes(o->page_bytes, &sizes);
     if (bytes > (uint64_t)o->most)
         status = rs_view_too_large(self, bytes, false);
     else if (!status && write_page(o, bundle, &sizes, &err) != RS_OK)
@@ -82,7 +83,7 @@ static unsigned terminal_width(void)
     const char *columns = getenv("COLUMNS");
     int64_t n;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    if (columns && rs_opt_int(columns, &n) && n > 0 && n <= WIDEST) return (unsigned)n;
+    if (columns && rs_opt_int(columns, &n) && n > 0 && n <= RS_PICTURE_WIDEST) return (unsigned)n;
     return 0;
 }
 
@@ -97,7 +98,7 @@ static bool is_ascii_locale(void)
     return false;
 }
 
-static enum rs_status draw(const struct options *o, struct rs_drawing *v, struct rs_err *err)
+static enum rs_status draw(const struct options *o, struct rs_drawing *v, uint64_t *bars, struct rs_err *err)
 {
     static const enum rs_picture_format formats[] = {
         [KIND_SVG] = RS_PICTURE_SVG, [KIND_PNG] = RS_PICTURE_PNG, [KIND_TEXT] = RS_PICTURE_TEXT};
@@ -125,9 +126,8 @@ static enum rs_status draw(const struct options *o, struct rs_drawing *v, struct
     };
     struct rs_out out;
     RS_TRY(rs_out_open(&out, o->out, o->force, err));
-    const char *name = strcmp(o->out, "-") ? o->out : "standard output";
-    enum rs_status status = rs_picture_draw(&v->timeline, &p, out.file, name, err);
-    if (status == RS_OK) return rs_out_commit(&out, err);
+    enum rs_status status = rs_picture_draw(&v->timeline, &p, out.file, name_of(o), bars, err);
+    if (status == RS_OK && *bars) return rs_out_commit(&out, err);
     rs_out_abort(&out);
     return status;
 }
@@ -138,11 +138,16 @@ static int make_picture(const struct rs_command *self, struct options *o, struct
     struct rs_err err;
     int bad = rs_drawing_make(self, &v, in, &o->view);
     if (bad) return bad;
-    uint32_t said = v.model.nnotes;
-    int status = draw(o, &v, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
-    for (uint32_t i = said; i < v.model.nnotes && !status; i++) rs_warn(self->name, "%s", v.model.notes[i].text);
-    rs_drawing_free(&v);
-    return status;
+    uint64_t bars = 0;
+    int status = draw(o, &v, &bars, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+    return rs_drawing_end(self, &v, &o->view, status, bars);
+}
+
+/* Who did not say where to has seen the least of it. */
+static void say_more(void)
+{
+    if (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+        fprintf(stderr, "next: -o run.html makes the page to look closer with, `ringscope serve` shows it at once\n");
 }
 
 /* ---- the command ---- */
@@ -156,9 +161,7 @@ static bool ends_with(const char *text, const char *end)
 /* What is to be made, by the options and the name of the output. -1: go on; else the exit status. */
 static int choose_kind(const struct rs_command *self, struct options *o)
 {
-    if (!o->out && !o->text)
-        return rs_opt_usage(self, "where to? -o out.html for a page, -o out.svg or out.png for a picture, --text for "
-                                  "the terminal; `ringscope serve` shows it without a file");
+    if (!o->out) o->text = true; /* as other commands do; say_more() tells of the page */
     bool html = o->out && (ends_with(o->out, ".html") || ends_with(o->out, ".htm"));
     bool picture = o->out && (ends_with(o->out, ".svg") || ends_with(o->out, ".png"));
     if (o->text && (html || picture))
@@ -182,7 +185,8 @@ static int check(const struct rs_command *self, struct options *o)
     int done = choose_kind(self, o);
     if (done >= 0) return done;
     if (o->dark && o->light) return rs_opt_usage(self, "--dark or --light, not both");
-    if (o->width < 0 || o->width > WIDEST) return rs_opt_usage(self, "--width takes 1 to %d", WIDEST);
+    if (o->width < 0 || o->width > RS_PICTURE_WIDEST)
+        return rs_opt_usage(self, "--width takes 1 to %d", RS_PICTURE_WIDEST);
     if (o->most <= 0) return rs_opt_usage(self, "--most takes a number of bytes");
     if (o->relations && strcmp(o->relations, "none") && strcmp(o->relations, "few") && strcmp(o->relations, "all"))
         return rs_opt_usage(self, "--relations takes none, few or all, not '%s'", o->relations);
@@ -190,18 +194,15 @@ static int check(const struct rs_command *self, struct options *o)
 }
 
 /* What can be known before minutes of work: that there is no page, or that the output is there already. -1: go on. */
-static int check_output(const struct rs_command *self, const struct options *o)
+static int check_output(const struct rs_command *self, struct options *o)
 {
-    size_t bytes;
-    if (o->kind == KIND_HTML && !rs_page(&bytes)) {
-        rs_warn(self->name,
-                "this ringscope was built without the page of the timeline, which takes Node 18 or later to "
-                "make; pictures (-o x.svg, x.png) and --text need no page");
-        return RS_EXIT_FAILURE;
-    }
+    if (o->kind == KIND_HTML && !(o->page = rs_view_page(self, &o->page_bytes))) return RS_EXIT_FAILURE;
     struct rs_out out;
     struct rs_err err;
+    struct stat st;
     if (!strcmp(o->out, "-")) return -1;
+    /* A pipe is opened once: whoever reads it would take the first closing for the end. */
+    if (stat(o->out, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return -1;
     if (rs_out_open(&out, o->out, o->force, &err) != RS_OK) return rs_print_err(self->name, &err);
     rs_out_abort(&out);
     return -1;
@@ -212,8 +213,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
     struct options o = {.most = MOST_HTML};
     rs_view_options_make(&o.view);
     const struct rs_opt opts[] = {
-        {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here: .html, .svg, .png or .txt; - for a page on stdout"},
-        {RS_OPT_FLAG, 't', "text", &o.text, NULL, "a timeline in the terminal"},
+        {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here: .html, .svg, .png or .txt (- is a page on stdout)"},
+        {RS_OPT_FLAG, 't', "text", &o.text, NULL, "a timeline in the terminal (the default without -o)"},
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
         {RS_OPT_INT, 0, "most", &o.most, "BYTES", "refuse to make a larger page (256Mi)"},
         {RS_OPT_STRING, 0, "relations", &o.relations, "none|few|all", "lines in a picture (few: as stay readable)"},
@@ -227,6 +228,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    bool by_default = !o.out && !o.text;
     if (done < 0) done = check(self, &o);
     if (done >= 0) return done;
     struct rs_inputs in;
@@ -234,6 +236,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (bad) return bad;
     int status = check_output(self, &o);
     if (status < 0) status = o.kind == KIND_HTML ? make_page(self, &o, &in) : make_picture(self, &o, &in);
+    if (!status && by_default) say_more();
     rs_reading_complaints(self, &in);
     rs_inputs_close(&in);
     return status;
@@ -241,16 +244,15 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_view = {
     .name = "view",
-    .summary = "the timeline: one HTML file, a picture (SVG, PNG), or text in the terminal",
-    .usage = "[options] IN... -o FILE",
+    .summary = "the timeline: in the terminal, as one HTML file, or as a picture (SVG, PNG)",
+    .usage = "[options] IN... [-o FILE]",
     .text =
-        "Draws what happened on each GPU and when, with operations joined across ranks. The HTML file holds "
-        "everything\n"
-        "and needs no network; larger runs are looked at with `ringscope serve`. --level ops draws operations, calls\n"
-        "and launches; net (the default) also GPU channels, proxy operations and network steps; all also the network\n"
-        "plugin and the proxy thread.",
-    .examples = "ringscope view rec -o run.html\n"
-                "ringscope view rec -o step.svg --from 1.2s --to 1.3s --rank 0-7\n"
-                "ringscope view rec --text",
+        "Draws what happened on each GPU and when, with operations joined across ranks: in the terminal, or into a\n"
+        "FILE whose name says what it becomes. An HTML file holds everything and needs no network; larger runs are\n"
+        "looked at with `ringscope serve`. --level ops draws operations, calls and launches; net (the default) also\n"
+        "GPU channels, proxy operations and network steps; all also the network plugin and the proxy thread.",
+    .examples = "ringscope view rec                  # in the terminal: who waits (light), and for whom (last)\n"
+                "ringscope view rec -o run.html      # to zoom, search and follow relations, in a browser\n"
+                "ringscope view rec -o step.svg --from 1.2s --to 1.3s --rank 0-7",
     .run = run,
 };

@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "bundle/container.h"
+#include "bundle/page.h"
 #include "cli/output.h"
 #include "cli/units.h"
 #include "cli/view_texts.h"
@@ -17,13 +18,14 @@ void rs_view_options_make(struct rs_view_options *o)
     rs_filters_make(&o->filters);
 }
 
-/* Rows that the level leaves out: all below operations; what is deeper than the network's steps. */
 static uint64_t rows_of_level(enum rs_level level)
 {
-    uint64_t all = (1ull << RS_ROWS) - 1;
-    uint64_t deepest = 1ull << RS_ROW_NETWORK | 1ull << RS_ROW_PROXY_THREAD;
-    uint64_t net = deepest | 1ull << RS_ROW_CHANNELS | 1ull << RS_ROW_PROXY | 1ull << RS_ROW_STEPS;
-    return level == RS_LEVEL_OPS ? all & ~net : level == RS_LEVEL_NET ? all & ~deepest : all;
+    static const uint8_t depths[] = {
+        [RS_LEVEL_OPS] = RS_DEPTH_OPS, [RS_LEVEL_NET] = RS_DEPTH_NET, [RS_LEVEL_ALL] = RS_DEPTH_ALL};
+    uint64_t bits = 0;
+    for (unsigned i = 0; i < RS_ROWS; i++)
+        if (rs_row_kinds[i].depth <= depths[level]) bits |= 1ull << i;
+    return bits;
 }
 
 static unsigned row_of(const char *id, size_t n)
@@ -88,6 +90,14 @@ static bool has_times(const struct rs_timeline *t)
     return false;
 }
 
+static void free_drawing(struct rs_drawing *v)
+{
+    rs_timeline_free(&v->timeline);
+    rs_model_free(&v->model);
+    free(v->title);
+    *v = (struct rs_drawing){0};
+}
+
 int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct rs_inputs *in, struct rs_view_options *o)
 {
     struct rs_err err;
@@ -100,22 +110,37 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
         rs_model_free(&v->model);
         return rs_print_err(cmd->name, &err);
     }
-    if (!has_times(&v->timeline)) {
-        rs_warn(cmd->name, "nothing in these files says when it happened, so there is no timeline to draw; "
-                           "`ringscope report` shows what they hold");
-        rs_drawing_free(v);
+    const struct rs_filter *f = &o->filters.filter;
+    const char *why = NULL;
+    if (!has_times(&v->timeline))
+        why = "nothing in these files says when it happened, so there is no timeline to draw; `ringscope report` shows "
+              "what they hold";
+    else if ((f->nfuncs || f->ncomms) && !v->timeline.nops)
+        why = "no operation passes the filters; `ringscope comms` lists communicators, `ringscope report` functions";
+    if (why) {
+        rs_warn(cmd->name, "%s", why);
+        free_drawing(v);
         return RS_EXIT_FAILURE;
     }
     v->title = o->title ? strdup(o->title) : title_of(v, in);
+    v->said = v->model.nnotes;
     return 0;
 }
 
-void rs_drawing_free(struct rs_drawing *v)
+int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o, int status,
+                   uint64_t bars)
 {
-    rs_timeline_free(&v->timeline);
-    rs_model_free(&v->model);
-    free(v->title);
-    *v = (struct rs_drawing){0};
+    int64_t span = v->timeline.span;
+    for (uint32_t i = v->said; i < v->model.nnotes && !status; i++) rs_warn(cmd->name, "%s", v->model.notes[i].text);
+    free_drawing(v);
+    if (status || bars) return status;
+    const struct rs_filter *f = &o->filters.filter;
+    bool filtered = f->nranks || f->ncomms || f->nfuncs || f->has_from || f->has_to || o->rows;
+    if (f->has_from || f->has_to)
+        rs_warn(cmd->name, "nothing passes the filters; the run lasts %s", rs_text_ns(span).s);
+    else
+        rs_warn(cmd->name, "nothing %s", filtered ? "passes the filters" : "is in these files that could be drawn");
+    return RS_EXIT_FAILURE;
 }
 
 /* ---- the bundle ---- */
@@ -134,6 +159,22 @@ int rs_view_temporary(const struct rs_command *cmd)
     return fd;
 }
 
+const char *rs_view_page(const struct rs_command *cmd, size_t *bytes)
+{
+    const char *page = rs_page(bytes);
+    if (!page)
+        rs_warn(cmd->name,
+                "this ringscope was built without the page of the timeline, which takes Node 18 or later to "
+                "make; pictures (`ringscope view -o x.svg`, x.png) and `ringscope view --text` need no page");
+    return page;
+}
+
+/* Base64 makes four bytes of three: of a page of so many, this is a bundle that is sure not to fit. 0: any does. */
+static uint64_t most_of_bundle(const struct rs_view_options *o)
+{
+    return o->most / 4 * 3;
+}
+
 int rs_view_too_large(const struct rs_command *cmd, uint64_t bytes, bool more)
 {
     rs_warn(cmd->name,
@@ -149,7 +190,7 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
     struct rs_view_texts texts;
     RS_TRY(rs_view_texts_make(&texts, &v->model, in, &o->filters, err));
     const struct rs_bundle_texts told = {v->title, texts.comms, texts.clocks, texts.report};
-    const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", temporary_folder(), o->most / 4 * 3};
+    const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", temporary_folder(), most_of_bundle(o)};
     enum rs_status status = rs_bundle_write(&v->timeline, &told, &place, rs_reading_progress, sizes, err);
     rs_view_texts_free(&texts);
     return status;
@@ -160,21 +201,11 @@ int rs_view_bundle(const struct rs_command *cmd, struct rs_inputs *in, struct rs
 {
     struct rs_drawing v;
     struct rs_err err;
+    *sizes = (struct rs_bundle_sizes){0};
     int bad = rs_drawing_make(cmd, &v, in, o);
     if (bad) return bad;
-    uint32_t said = v.model.nnotes;
     if (write_bundle(&v, in, o, fd, sizes, &err) != RS_OK)
-        bad = o->most && sizes->bytes > o->most / 4 * 3 ? rs_view_too_large(cmd, o->most, true)
-                                                        : rs_print_err(cmd->name, &err);
-    for (uint32_t i = said; i < v.model.nnotes && !bad; i++) rs_warn(cmd->name, "%s", v.model.notes[i].text);
-    rs_drawing_free(&v);
-    if (!bad && !sizes->bars) {
-        rs_warn(cmd->name, "nothing %s",
-                o->filters.filter.nranks || o->filters.filter.ncomms || o->rows || o->filters.filter.nfuncs ||
-                        o->filters.filter.has_from || o->filters.filter.has_to
-                    ? "passes the filters"
-                    : "is in these files that could be drawn");
-        return RS_EXIT_FAILURE;
-    }
-    return bad;
+        bad = o->most && sizes->bytes > most_of_bundle(o) ? rs_view_too_large(cmd, o->most, true)
+                                                          : rs_print_err(cmd->name, &err);
+    return rs_drawing_end(cmd, &v, o, bad, sizes->bars);
 }

@@ -38,16 +38,24 @@ struct rs_drawing {
     struct rs_model model;
     struct rs_timeline timeline;
     char *title;
+    uint32_t said; /* notes of the model that were printed */
 };
-/* Returns 0, or the exit status after the reason was printed (nothing to free then): as where nothing has a time. */
+/* Returns 0, or the exit status after the reason was printed (nothing to free then): nothing has a time, or no
+ * operation passes the filters. */
 int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct rs_inputs *in,
                     struct rs_view_options *o);
-void rs_drawing_free(struct rs_drawing *v);
+/* When it was drawn (`status` 0) or could not be: prints the notes that came up meanwhile, or that there was nothing to
+ * draw; frees it. Returns the exit status. */
+int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o, int status,
+                   uint64_t bars);
 
 /* All of it: from open inputs to a whole bundle at `fd` (empty, can be sought in; rs_view_temporary() makes one).
  * Returns 0, or the exit status after the reason was printed. */
 int rs_view_bundle(const struct rs_command *cmd, struct rs_inputs *in, struct rs_view_options *o, int fd,
                    struct rs_bundle_sizes *sizes);
+
+/* The page that is inside the program; NULL after it was printed that there is none. */
+const char *rs_view_page(const struct rs_command *cmd, size_t *bytes);
 
 /* Says that a page of `bytes` (or `more` than that) is too large, and what to do. Returns the exit status. */
 int rs_view_too_large(const struct rs_command *cmd, uint64_t bytes, bool more);

@@ -19,18 +19,12 @@ struct maker {
 
 typedef enum rs_status (*write_fn)(const struct maker *x, struct rs_json *j, struct rs_err *err);
 
-static enum rs_status append(void *to, const void *bytes, size_t n, struct rs_err *err)
-{
-    rs_strbuf_add(to, bytes, n);
-    return rs_strbuf_check(to, err);
-}
-
 /* The lines that a command prints, as text. */
 static enum rs_status lines(struct rs_strbuf *out, write_fn write, const struct maker *x, struct rs_err *err)
 {
     struct rs_json *j = malloc(sizeof *j); /* large: not for the stack */
     if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to(j, append, out, "the page's texts");
+    rs_json_to_text(j, out, "the page's texts");
     enum rs_status status = write(x, j, err);
     if (status == RS_OK) status = rs_json_finish(j, err);
     free(j);

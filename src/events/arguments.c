@@ -8,11 +8,7 @@ void rs_event_fields_find(struct rs_event_fields *fields)
 {
     static const char *const names[RS_EVENT_FIELDS] = {
         [RS_EVENT_PEER] = "peer", [RS_EVENT_FUNC] = "func", [RS_EVENT_LENGTH] = "length"};
-    memset(fields, 0, sizeof *fields);
-    for (unsigned kind = RS_K_START; kind < RS_K_START_END; kind++)
-        for (const struct rs_field *f = rs_kind_start(kind)->fields; f && f->name; f++)
-            for (int i = 0; i < RS_EVENT_FIELDS; i++)
-                if (!strcmp(f->name, names[i])) fields->of[kind - RS_K_START][i] = f;
+    rs_kind_find_fields(names, RS_EVENT_FIELDS, &fields->of[0][0]);
 }
 
 static void take_operation(struct rs_event *e, const struct rs_model *m)

@@ -1,17 +1,13 @@
 #include "events/parts.h"
 
+#include "base/bisect.h"
+
 /* The first row of a process at or behind `proc`; `of` tells the process of a row. */
 static uint32_t first_of(const struct rs_model *m, uint32_t n, uint32_t (*of)(const struct rs_model *m, uint32_t row),
                          uint64_t proc)
 {
     uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (of(m, middle) < proc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RS_BISECT(low, high, mid, of(m, mid) < proc);
     return low;
 }
 

@@ -339,6 +339,8 @@ static const struct rs_term terms[] = {
     {"segments", "field", "The critical path end to end; in a row of `by`, how many."},
     {"ns", "field", "Length in ns."},
     {"pct", "field", "In percent of the window."},
+    {"alone_ns", "field",
+     "The part of it during which all others had come and waited for this rank: what it alone can win."},
     {"tie_ns", "field", "The part of it on a rank that was chosen among several that came together."},
     {"window_ns", "field", "Length of the window that the critical path explains."},
     {"jumps", "field", "How often the path goes over to another rank."},

@@ -50,6 +50,18 @@ static const struct rs_term terms[] = {
     {"replay", "word", "A run of a CUDA graph; its operations were called once, at capture."},
     {"process group", "word", "PyTorch's name for a communicator, with a number and a description."},
     {"hull", "word", "How far a clock could be moved before an effect came before its cause."},
+    {"bar", "word", "On the timeline: one event from its start to its end; of an operation, what one rank did in it."},
+    {"lane", "word",
+     "On the timeline: bars of one channel, thread or stream that do not overlap; what would has a further lane."},
+    {"row", "word", "On the timeline: lanes of one kind (operations, calls, GPU channels...): what --rows names."},
+    {"fade", "word",
+     "On the timeline: an end that is only bounded fades from the earliest to the latest that it can be."},
+    {"torn edge", "word",
+     "On the timeline: where a bar begins is not told, and it is drawn from its launch or call; or it had not ended."},
+    {"last", "word",
+     "The rank that started last in an operation, by more than the clocks may err: all others waited for it."},
+    {"flag", "word", "On the timeline: the moment at which a communicator was created or destroyed."},
+    {"bundle", "word", "The timeline as bytes for its page: what `view` puts into a file and `serve` hands out."},
     {"step", "word", "A repetition of a training loop; or one chunk on its way through the network (ProxyStep)."},
 };
 

@@ -108,10 +108,41 @@ static uint32_t to_planes(struct rs_codec *c, const uint64_t *w, uint32_t n)
     return (uint32_t)(out - c->planes);
 }
 
+/* The inverse of put_planes64(): eight words of eight planes at a time, as a square of bytes that is turned over its
+ * diagonal. A fifth less time for decoding than byte by byte. */
+static void take_planes64(uint64_t *w, const uint8_t *planes, uint32_t n)
+{
+    uint32_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        uint64_t x[8], t;
+        for (size_t b = 0; b < 8; b++) memcpy(&x[b], planes + b * n + i, 8);
+        for (unsigned k = 0; k < 4; k++) {
+            t = (x[k] >> 32 ^ x[k + 4]) & 0x00000000ffffffff;
+            x[k + 4] ^= t;
+            x[k] ^= t << 32;
+        }
+        for (unsigned k = 0; k < 6; k += k == 1 ? 3 : 1) {
+            t = (x[k] >> 16 ^ x[k + 2]) & 0x0000ffff0000ffff;
+            x[k + 2] ^= t;
+            x[k] ^= t << 16;
+        }
+        for (unsigned k = 0; k < 8; k += 2) {
+            t = (x[k] >> 8 ^ x[k + 1]) & 0x00ff00ff00ff00ff;
+            x[k + 1] ^= t;
+            x[k] ^= t << 8;
+        }
+        memcpy(w + i, x, sizeof x);
+    }
+    for (; i < n; i++) {
+        w[i] = 0;
+        for (size_t b = 0; b < 8; b++) w[i] |= (uint64_t)planes[b * n + i] << 8 * b;
+    }
+}
+
 /* The inverse; returns the number of words, or 0 if the planes do not hold whole records. */
 static uint32_t from_planes(struct rs_codec *c, uint32_t bytes)
 {
-    uint32_t records, others, n = 0, used = 0, tick = 0;
+    uint32_t records, others, n = 0, tick = 0;
     if (bytes < PLANES_HEAD) return 0;
     memcpy(&records, c->planes, 4);
     memcpy(&others, c->planes + 4, 4);
@@ -119,32 +150,27 @@ static uint32_t from_planes(struct rs_codec *c, uint32_t bytes)
         PLANES_HEAD + records * 8 + others * 8 != bytes)
         return 0;
     memset(c->last, 0, sizeof c->last);
-    const uint8_t *kinds = c->planes + PLANES_HEAD, *refs = kinds + records, *ticks = refs + 3 * (size_t)records,
-                  *rest = ticks + 4 * (size_t)records;
+    /* A head's kind, ref and tick difference are the eight bytes of a word as well. */
+    uint64_t *heads = c->rest, *rest = heads + records, *end = rest + others;
+    take_planes64(heads, c->planes + PLANES_HEAD, records);
+    take_planes64(rest, c->planes + PLANES_HEAD + (size_t)records * 8, others);
     for (uint32_t r = 0; r < records; r++) {
-        uint64_t ref = refs[r] | (uint64_t)refs[records + r] << 8 | (uint64_t)refs[2 * (size_t)records + r] << 16;
-        uint32_t delta = ticks[r] | (uint32_t)ticks[records + r] << 8 | (uint32_t)ticks[2 * (size_t)records + r] << 16 |
-                         (uint32_t)ticks[3 * (size_t)records + r] << 24;
-        tick += delta;
-        uint8_t kind = kinds[r];
+        unsigned kind = (uint8_t)heads[r];
         if (kind >= RS_K_LIMIT || rs_kind_args[kind] == 0xff) return 0;
-        c->words[n] = kind | ref << 8 | (uint64_t)tick << 32;
-        /* How many words follow is known only after the start word: take words until the record is whole. */
-        for (unsigned size = 1;;) {
-            unsigned whole = rs_record_words(c->words + n, size);
-            if (whole) {
-                n += whole;
-                break;
-            }
-            if (size == RS_RECORD_MAX || used == others) return 0;
-            uint64_t w = c->last[kind][size];
-            for (unsigned b = 0; b < 8; b++) w += (uint64_t)rest[(size_t)b * others + used] << (8 * b);
-            used++;
-            c->last[kind][size] = w;
-            c->words[n + size++] = w;
+        uint64_t *w = c->words + n, *last = c->last[kind];
+        tick += (uint32_t)(heads[r] >> 32);
+        w[0] = (uint32_t)heads[r] | (uint64_t)tick << 32;
+        /* How many words follow is known with the start word. */
+        bool has_ref = heads[r] >> 8 & (RS_REF_LIMIT - 1);
+        unsigned k = 1, size = 1u + (rs_kind_has_handle(kind) && !has_ref) + rs_kind_is_start(kind);
+        for (bool whole = false;; whole = true, size = rs_record_words(w, RS_RECORD_MAX)) {
+            if ((ptrdiff_t)(size - k) > end - rest) return 0;
+            for (; k < size; k++) w[k] = last[k] += *rest++;
+            if (whole) break;
         }
+        n += size;
     }
-    return used == others ? n : 0;
+    return rest == end ? n : 0;
 }
 
 #endif

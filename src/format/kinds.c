@@ -1,6 +1,7 @@
 #include "format/kinds.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "nccl/abi.h"
 
@@ -217,23 +218,18 @@ const struct rs_kind_info *rs_kind_start(unsigned kind)
     return rs_kind_is_start(kind) ? &starts[kind - RS_K_START] : NULL;
 }
 
+void rs_kind_find_fields(const char *const *names, unsigned n, const struct rs_field **found)
+{
+    for (unsigned kind = RS_K_START; kind < RS_K_START_END; kind++) {
+        const struct rs_field **row = found + (size_t)(kind - RS_K_START) * n;
+        for (unsigned i = 0; i < n; i++) row[i] = NULL;
+        for (const struct rs_field *f = rs_kind_start(kind)->fields; f && f->name; f++)
+            for (unsigned i = 0; i < n; i++)
+                if (!strcmp(f->name, names[i])) row[i] = f;
+    }
+}
+
 const struct rs_field *rs_kind_state_fields(unsigned kind)
 {
     return kind == RS_K_NET_UPDATE_IB ? f_net_update_ib : kind == RS_K_NET_UPDATE_SOCK ? f_net_update_sock : NULL;
-}
-
-unsigned rs_record_words(const uint64_t *w, unsigned n)
-{
-    if (!n) return 0;
-    unsigned kind = (unsigned)w[0] & 0xff, args = rs_kind_args[kind], words = 1;
-    if (args == NO) return 0;
-    if (rs_kind_has_handle(kind) && !((w[0] >> 8) & (RS_REF_LIMIT - 1))) words++;
-    if (rs_kind_is_start(kind)) {
-        if (words >= n) return 0;
-        uint64_t start = w[words++];
-        if ((start & 0xffff) == RS_CTX_ESCAPE) words += 2;
-        if (start >> 40 == RS_SMALL_ESCAPE) words++;
-    }
-    words += args;
-    return words <= n ? words : 0;
 }

@@ -117,6 +117,9 @@ struct rs_kind_info {
 
 /* What a start of this kind holds; NULL if `kind` is not a start. */
 const struct rs_kind_info *rs_kind_start(unsigned kind);
+/* Where starts have fields of these `n` names: found[(kind - RS_K_START) * n + i], NULL where a kind has none. For who
+ * takes them out of many records: a lookup by name each time is slow. */
+void rs_kind_find_fields(const char *const *names, unsigned n, const struct rs_field **found);
 /* Fields of the two kinds of state 21 with payload; NULL for others. */
 const struct rs_field *rs_kind_state_fields(unsigned kind);
 
@@ -130,6 +133,20 @@ static inline bool rs_kind_has_handle(unsigned kind)
 }
 
 /* Words of the record at w[0], or 0 if it is of no known kind or does not end within `n` words. */
-unsigned rs_record_words(const uint64_t *w, unsigned n);
+static inline unsigned rs_record_words(const uint64_t *w, unsigned n)
+{
+    if (!n) return 0;
+    unsigned kind = (unsigned)w[0] & 0xff, args = rs_kind_args[kind], words = 1;
+    if (args == 0xff) return 0;
+    if (rs_kind_has_handle(kind) && !((w[0] >> 8) & (RS_REF_LIMIT - 1))) words++;
+    if (rs_kind_is_start(kind)) {
+        if (words >= n) return 0;
+        uint64_t start = w[words++];
+        if ((start & 0xffff) == RS_CTX_ESCAPE) words += 2;
+        if (start >> 40 == RS_SMALL_ESCAPE) words++;
+    }
+    words += args;
+    return words <= n ? words : 0;
+}
 
 #endif

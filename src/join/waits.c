@@ -218,6 +218,13 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
     return wait < 0 ? 0 : wait;
 }
 
+uint32_t rs_op_last_part(const struct rs_model *m, uint32_t op)
+{
+    bool counted = m->comms[m->ops.comm[op]].nranks > 0; /* old interfaces do not tell: all that there are, then */
+    bool lacks = counted && !(m->ops.flags[op] & RS_OP_WHOLE);
+    return lacks || (m->ops.flags[op] & RS_OP_TIE) ? RS_NONE : m->ops.last_part[op];
+}
+
 /* Of a pair or fan-out whose kernels told their end too early, nobody knows when the data were there. */
 static bool has_early_end(const struct rs_model *m, uint32_t op)
 {

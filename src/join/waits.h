@@ -20,6 +20,9 @@ bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b);
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part);
 /* Whether part b ended before part a began, by more than the errors of their clocks. */
 bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a);
+/* The part that came last of all, by more than the clock error; RS_NONE: not known (a rank that is missing or was not
+ * recorded may have been later), or a tie. */
+uint32_t rs_op_last_part(const struct rs_model *m, uint32_t op);
 /* From the last start to the last end; RS_TIME_NONE: not known. */
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op);
 /* busbw / algbw, as nccl-tests has it. */

@@ -47,6 +47,13 @@ bool rs_filter_rank(const struct rs_filter *f, const struct rs_model *m, uint32_
     return false;
 }
 
+bool rs_filter_func(const struct rs_filter *f, const char *func)
+{
+    for (size_t i = 0; i < f->nfuncs; i++)
+        if (!strcasecmp(f->funcs[i], func)) return true;
+    return !f->nfuncs;
+}
+
 bool rs_filter_time(const struct rs_filter *f, int64_t ns)
 {
     if (!f->has_from && !f->has_to) return true;
@@ -56,9 +63,7 @@ bool rs_filter_time(const struct rs_filter *f, int64_t ns)
 bool rs_filter_op(const struct rs_filter *f, const struct rs_model *m, uint32_t op)
 {
     if (!rs_filter_comm(f, m, m->ops.comm[op])) return false;
-    bool func = !f->nfuncs;
-    for (size_t i = 0; i < f->nfuncs && !func; i++) func = !strcasecmp(f->funcs[i], rs_model_text(m, m->ops.func[op]));
-    if (!func) return false;
+    if (!rs_filter_func(f, rs_model_text(m, m->ops.func[op]))) return false;
     bool rank = !f->nranks;
     for (uint32_t i = 0; i < m->ops.nparts[op] && !rank; i++)
         rank = rs_filter_rank(f, m, m->parts.member[m->order[m->ops.part[op] + i]]);

@@ -132,11 +132,6 @@ static enum rs_status draw_pixels(struct rs_brush *b, const struct rs_pixels *p,
 
 /* ---- bars ---- */
 
-static bool is_blank(const struct rs_picture_bar *bar)
-{
-    return bar->flags & (RS_BAR_LOST | RS_BAR_NOT_RECORDED);
-}
-
 /* Where a bar's begin or end is not told: a torn edge of the ground's colour, teeth to the left or right. */
 static void torn_edge(struct rs_brush *b, double x, double y, double height, double way, uint32_t colour)
 {
@@ -179,7 +174,7 @@ static void draw_words(struct rs_brush *b, const struct rs_picture_bar *bar, str
     double wait = bar->wait > 0 ? rs_layout_x(b->layout, rs_time_plus(bar->start, bar->wait)) - box.x : 0;
     wait = fmin(fmax(wait, 0), box.w);
     bool waits = wait > box.w / 2; /* the wider part has the words: each has its own colour */
-    bool pale = is_blank(bar) || waits;
+    bool pale = rs_picture_is_blank(bar) || waits;
     double left = bar->flags & RS_BAR_LAST && wait == 0 ? 9 : 4;
     if (!waits) box.x += wait;
     box.w = waits ? wait : box.w - wait;
@@ -244,7 +239,7 @@ static enum rs_status draw_bar(struct rs_brush *b, const struct rs_picture_row *
         b->canvas->open(b->canvas, rs_strbuf_borrow(&title));
         rs_strbuf_free(&title);
     }
-    if (is_blank(bar)) {
+    if (rs_picture_is_blank(bar)) {
         if (box.w < 3) box.w = 3; /* a loss is to be seen */
         b->canvas->hatch(b->canvas, &box, blank_colour(b, bar->flags & RS_BAR_LOST));
     } else
@@ -260,7 +255,7 @@ enum rs_status rs_brush_row(struct rs_brush *b, const struct rs_picture_row *row
     RS_TRY(flush(b, err));
     for (int pass = 0; pass < 2; pass++) /* what is blank lies under the others */
         for (uint32_t i = 0; i < row->nbars; i++)
-            if (is_blank(&row->bars[i]) == (pass == 0)) RS_TRY(draw_bar(b, row, &row->bars[i], ground, err));
+            if (rs_picture_is_blank(&row->bars[i]) == (pass == 0)) RS_TRY(draw_bar(b, row, &row->bars[i], ground, err));
     RS_TRY(flush(b, err));
     for (uint32_t i = 0; i < row->nbars; i++) {
         struct rs_box box = rs_layout_bar(b->layout, row, &row->bars[i]);

@@ -5,7 +5,7 @@
 #include "picture/legend.h"
 #include "picture/words.h"
 
-enum { MARGIN = 12 };
+enum { MARGIN = RS_LAYOUT_MARGIN };
 
 static void text(struct rs_brush *b, double x, double y, const char *words, double size, uint32_t colour,
                  enum rs_anchor anchor, bool bold)
@@ -108,70 +108,63 @@ static void flags(struct rs_brush *b)
 
 /* ---- legend ---- */
 
-static void sample(struct rs_brush *b, const struct rs_layout_legend *entry)
+/* Of bars: what edges and shades mean. */
+static void bar_sample(struct rs_brush *b, const struct rs_layout_legend *entry)
 {
     struct rs_canvas *c = b->canvas;
     const double x = entry->x, y = entry->y, w = RS_SAMPLE_WIDTH, h = RS_SAMPLE_HEIGHT;
-    const struct rs_box box = {x, y, w, h};
-    const uint32_t plain = b->theme->dim;
-    const struct rs_point across[] = {{x, y + h / 2}, {x + w, y + h / 2}};
+    const struct rs_box box = {x, y, w, h}, rest = {x + w / 2, y, w / 2, h}, under = {x, y + h - 3, w, 3};
+    const struct rs_point corner[] = {{x + 6, y}, {x + 14, y}, {x + 6, y + h}};
+    const struct rs_point torn_left[] = {
+        {x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}, {x + 5, y + h * 0.75}, {x, y + h / 2}, {x + 5, y + h / 4}};
+    const struct rs_point torn_right[] = {
+        {x, y},         {x + w, y}, {x + w - 5, y + h / 4}, {x + w, y + h / 2}, {x + w - 5, y + h * 0.75},
+        {x + w, y + h}, {x, y + h}};
+    const uint32_t plain = b->theme->dim, pale = rs_colour_mix(b->theme->background, plain, RS_WAIT_STRENGTH);
     switch (entry->what) {
     case RS_LEGEND_KIND: c->box(c, &box, b->colours[entry->kind]); break;
-    case RS_LEGEND_WAIT: {
-        const struct rs_box half = {x, y, w / 2, h}, rest = {x + w / 2, y, w / 2, h};
-        c->box(c, &half, rs_colour_mix(b->theme->background, plain, RS_WAIT_STRENGTH));
+    case RS_LEGEND_WAIT:
+        c->box(c, &box, pale);
         c->box(c, &rest, plain);
         break;
-    }
-    case RS_LEGEND_LAST: {
-        const struct rs_point points[] = {{x + 6, y}, {x + 14, y}, {x + 6, y + h}};
-        c->shape(c, points, 3, b->theme->same_op);
-        break;
-    }
-    case RS_LEGEND_FADE: c->fade(c, &box, plain); break;
-    case RS_LEGEND_START_UNKNOWN: {
-        const struct rs_point points[] = {
-            {x, y}, {x + w, y}, {x + w, y + h}, {x, y + h}, {x + 5, y + h * 0.75}, {x, y + h / 2}, {x + 5, y + h / 4}};
-        c->shape(c, points, 7, plain);
-        break;
-    }
-    case RS_LEGEND_OPEN: {
-        const struct rs_point points[] = {
-            {x, y},         {x + w, y}, {x + w - 5, y + h / 4}, {x + w, y + h / 2}, {x + w - 5, y + h * 0.75},
-            {x + w, y + h}, {x, y + h}};
-        c->shape(c, points, 7, plain);
-        break;
-    }
-    case RS_LEGEND_LOST: c->hatch(c, &box, rs_colour_of("lost", 0, b->theme)); break;
-    case RS_LEGEND_NOT_RECORDED: c->hatch(c, &box, rs_colour_of("not-recorded", 0, b->theme)); break;
-    case RS_LEGEND_MISMATCH: {
-        const struct rs_box under = {x, y + h - 3, w, 3};
-        c->box(c, &box, rs_colour_mix(b->theme->background, plain, RS_WAIT_STRENGTH));
+    case RS_LEGEND_MISMATCH:
+        c->box(c, &box, pale);
         c->box(c, &under, b->theme->same_op);
         break;
+    case RS_LEGEND_LAST: c->shape(c, corner, 3, b->theme->same_op); break;
+    case RS_LEGEND_START_UNKNOWN: c->shape(c, torn_left, 7, plain); break;
+    case RS_LEGEND_OPEN: c->shape(c, torn_right, 7, plain); break;
+    case RS_LEGEND_FADE: c->fade(c, &box, plain); break;
+    case RS_LEGEND_LOST: c->hatch(c, &box, rs_colour_of("lost", 0, b->theme)); break;
+    case RS_LEGEND_NOT_RECORDED: c->hatch(c, &box, rs_colour_of("not-recorded", 0, b->theme)); break;
+    default: break;
     }
+}
+
+/* Of lines between bars, and of flags. */
+static void line_sample(struct rs_brush *b, const struct rs_layout_legend *entry)
+{
+    struct rs_canvas *c = b->canvas;
+    const double left = entry->x, right = left + RS_SAMPLE_WIDTH, y = entry->y + RS_SAMPLE_HEIGHT / 2.0;
+    const struct rs_point across[] = {{left, y}, {right, y}},
+                          head[] = {{right, y}, {right - 8, y - 3}, {right - 8, y + 3}};
+    const struct rs_stroke same = {b->theme->same_op, 1.4, 1, RS_DASH_NONE};
+    const struct rs_stroke arrow = {b->theme->arrow, 1.5, 1, RS_DASH_NONE};
+    const struct rs_stroke parent = {b->theme->relation, 1.4, 1, RS_DASH_DOTTED};
+    const struct rs_box dot = {right - 3, y - 1.5, 3, 3};
+    switch (entry->what) {
     case RS_LEGEND_CREATED:
-    case RS_LEGEND_DESTROYED: flag(b, x + 5, y, h, entry->what == RS_LEGEND_DESTROYED); break;
-    case RS_LEGEND_SAME_OP: {
-        const struct rs_stroke stroke = {b->theme->same_op, 1.4, 1, RS_DASH_NONE};
-        c->line(c, across, 2, &stroke);
-        break;
-    }
-    case RS_LEGEND_ARROW: {
-        const struct rs_stroke stroke = {b->theme->arrow, 1.5, 1, RS_DASH_NONE};
-        const struct rs_point head[] = {{x + w, y + h / 2}, {x + w - 8, y + h / 2 - 3}, {x + w - 8, y + h / 2 + 3}};
-        c->line(c, across, 2, &stroke);
+    case RS_LEGEND_DESTROYED: flag(b, left + 5, entry->y, RS_SAMPLE_HEIGHT, entry->what == RS_LEGEND_DESTROYED); break;
+    case RS_LEGEND_SAME_OP: c->line(c, across, 2, &same); break;
+    case RS_LEGEND_ARROW:
+        c->line(c, across, 2, &arrow);
         c->shape(c, head, 3, b->theme->arrow);
         break;
-    }
-    case RS_LEGEND_PARENT: {
-        const struct rs_stroke stroke = {b->theme->relation, 1.4, 1, RS_DASH_DOTTED};
-        const struct rs_box dot = {x + w - 3, y + h / 2 - 1.5, 3, 3};
-        c->line(c, across, 2, &stroke);
+    case RS_LEGEND_PARENT:
+        c->line(c, across, 2, &parent);
         c->box(c, &dot, b->theme->relation);
         break;
-    }
-    case RS_LEGEND_WHATS: break;
+    default: break;
     }
 }
 
@@ -182,7 +175,8 @@ void rs_brush_frame(struct rs_brush *b)
     flags(b);
     text(b, MARGIN, 21, l->title, 14, b->theme->text, RS_ANCHOR_START, true);
     for (uint32_t i = 0; i < l->nlegend; i++) {
-        sample(b, &l->legend[i]);
+        bar_sample(b, &l->legend[i]);
+        line_sample(b, &l->legend[i]);
         text(b, l->legend[i].x + RS_SAMPLE_WIDTH + 5, l->legend[i].y + 9.5, l->legend[i].text, 11, b->theme->text,
              RS_ANCHOR_START, false);
     }

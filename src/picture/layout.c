@@ -10,10 +10,9 @@
 
 enum {
     LEAST_WIDTH = 300,
-    MARGIN = 12,
     TITLE_HEIGHT = 30,
     RULER_HEIGHT = 20,
-    OPEN_LABELS = 166, /* pixels of the labels' column where rows are lanes */
+    OPEN_LABELS = 184, /* pixels of the labels' column where rows are lanes */
     MOST_LABELS = 210,
     HEADING_HEIGHT = 17,
     MOST_HEIGHT = 100, /* of a row with many lanes */
@@ -41,7 +40,7 @@ unsigned rs_layout_plot_width(const struct rs_timeline *t, const struct rs_pictu
     }
     if (labels < 60) labels = 60;
     if (labels > MOST_LABELS) labels = MOST_LABELS;
-    return width_of(o) - labels - 2 * MARGIN;
+    return width_of(o) - labels - 2 * RS_LAYOUT_MARGIN;
 }
 
 /* ---- headings ---- */
@@ -68,18 +67,36 @@ static enum rs_status add_heading(struct rs_layout *l, const struct rs_timeline 
     return RS_OK;
 }
 
-/* A heading names the groups that begin with a row. */
+/* The communicator of all rows of a rank that have one, from row i on; RS_NONE: there are several, or none. */
+static uint32_t only_comm(const struct rs_picture_rows *r, uint32_t i, uint32_t rank)
+{
+    const struct rs_timeline *t = r->timeline;
+    uint32_t only = RS_NONE;
+    for (; i < r->n && rs_picture_group_at(t, r->rows[i].group, RS_GROUP_RANK) == rank; i++) {
+        uint32_t comm = rs_picture_group_at(t, r->rows[i].group, RS_GROUP_COMM);
+        if (comm == RS_NONE || comm == only) continue;
+        if (only != RS_NONE) return RS_NONE;
+        only = comm;
+    }
+    return only;
+}
+
+/* A heading names the groups that begin with a row; a rank's the communicator, too, where that is the only one. */
 static enum rs_status open_headings(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii,
                                     struct rs_err *err)
 {
     const struct rs_timeline *t = r->timeline;
-    uint32_t now[RS_GROUP_COMM + 1];
+    uint32_t now[RS_GROUP_COMM + 1], alone = RS_NONE;
     memset(now, 0xff, sizeof(now)); /* RS_NONE */
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t fresh[RS_GROUP_COMM + 1];
         unsigned n = 0;
         for (int level = RS_GROUP_HOST; level <= RS_GROUP_COMM; level++) {
             uint32_t group = rs_picture_group_at(t, r->rows[i].group, (enum rs_group_level)level);
+            if (level == RS_GROUP_COMM && now[RS_GROUP_RANK] != RS_NONE) {
+                if (n > 0 && fresh[n - 1] == now[RS_GROUP_RANK]) alone = only_comm(r, i, now[RS_GROUP_RANK]);
+                if (group == RS_NONE) group = alone;
+            }
             if (group == now[level]) continue;
             now[level] = group;
             for (int below = level + 1; below <= RS_GROUP_COMM; below++) now[below] = RS_NONE;
@@ -172,8 +189,7 @@ enum rs_status rs_layout_words(struct rs_layout *l, const struct rs_picture_rows
 /* Lanes that are many and alike, each a thin line. */
 static bool is_band(const struct rs_picture_row *row)
 {
-    return row->row == RS_ROW_CHANNELS || row->row == RS_ROW_PROXY || row->row == RS_ROW_STEPS ||
-           row->row == RS_ROW_NETWORK || row->lanes > 4;
+    return rs_row_kinds[row->row].many || row->lanes > 4;
 }
 
 static double row_height(const struct rs_picture_rows *r, const struct rs_picture_row *row)
@@ -208,12 +224,12 @@ static void place_rows(struct rs_layout *l, struct rs_picture_rows *r)
 
 static void place_legend(struct rs_layout *l)
 {
-    double x = MARGIN, y = l->legend_y;
+    double x = RS_LAYOUT_MARGIN, y = l->legend_y;
     for (uint32_t i = 0; i < l->nlegend; i++) {
         char text[60];
         double wide = RS_SAMPLE_WIDTH + 5 + rs_words_clean(l->legend[i].text, text, sizeof(text)) * 11 * LEGEND_WIDTH;
-        if (x > MARGIN && x + wide > l->width - MARGIN) {
-            x = MARGIN;
+        if (x > RS_LAYOUT_MARGIN && x + wide > l->width - RS_LAYOUT_MARGIN) {
+            x = RS_LAYOUT_MARGIN;
             y += LINE;
         }
         l->legend[i].x = x;
@@ -229,7 +245,7 @@ enum rs_status rs_layout_make(struct rs_layout *l, struct rs_picture_rows *rows,
     RS_TRY(rs_layout_words(l, rows, o, relations, err));
     l->width = width_of(o);
     l->plot.w = rows->take.width;
-    l->plot.x = l->width - MARGIN - l->plot.w;
+    l->plot.x = l->width - RS_LAYOUT_MARGIN - l->plot.w;
     l->plot.y = TITLE_HEIGHT + RULER_HEIGHT;
     l->ruler = rs_ruler_make(rows->take.from, rows->take.to, rows->take.width / 90);
     place_rows(l, rows);

@@ -43,7 +43,7 @@ struct rs_layout_legend {
     char text[48];
 };
 
-enum { RS_SAMPLE_WIDTH = 18, RS_SAMPLE_HEIGHT = 11 };
+enum { RS_SAMPLE_WIDTH = 18, RS_SAMPLE_HEIGHT = 11, RS_LAYOUT_MARGIN = 12 }; /* pixels */
 
 struct rs_layout {
     double width, height;

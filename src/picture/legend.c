@@ -24,7 +24,7 @@ static void use_bars(struct used *u, const struct rs_picture_row *row)
     };
     for (uint32_t i = 0; i < row->nbars; i++) {
         const struct rs_picture_bar *bar = &row->bars[i];
-        if (!(bar->flags & (RS_BAR_LOST | RS_BAR_NOT_RECORDED))) u->kinds[bar->kind] = true;
+        if (!rs_picture_is_blank(bar)) u->kinds[bar->kind] = true;
         if (bar->wait > 0) u->whats |= 1u << RS_LEGEND_WAIT;
         for (size_t k = 0; k < sizeof(told) / sizeof(told[0]); k++)
             if (bar->flags & told[k].flag) u->whats |= 1u << told[k].what;
@@ -89,6 +89,7 @@ enum rs_status rs_legend_make(struct rs_layout *l, const struct rs_picture_rows 
     };
     struct used used = {.whats = relations};
     for (uint32_t i = 0; i < rows->n; i++) {
+        if (rows->rows[i].open) used.whats |= 1u << RS_LEGEND_OPEN;
         use_bars(&used, &rows->rows[i]);
         use_pixels(&used, &rows->rows[i].upper);
         use_pixels(&used, &rows->rows[i].lower);

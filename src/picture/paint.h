@@ -1,7 +1,7 @@
 /* Draws what was placed onto a canvas.
  *
- * The picture stays small whatever the run: bars are merged into pixels, pixels into runs; tooltips, words and marks are
- * for the widest bars (RS_PAINT_...): an SVG has less than 2 MB. */
+ * The picture stays small whatever the run: bars are merged into pixels, pixels into runs; tooltips, words and marks
+ * are for the widest bars (RS_PAINT_...): an SVG has less than 2 MB. */
 #ifndef RS_PICTURE_PAINT_H
 #define RS_PICTURE_PAINT_H
 

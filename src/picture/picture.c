@@ -9,7 +9,6 @@ enum {
     SVG_WIDTH = 1200,
     PNG_WIDTH = 1600,
     TEXT_WIDTH = 100,
-    MOST_WIDTH = 10000,
     MOST_GPUS = 256, /* rows of a picture: more are too low to be seen */
     MOST_LANES = 300,
     MOST_LINES = 48,
@@ -19,7 +18,7 @@ static unsigned width_of(const struct rs_picture_options *o)
 {
     static const unsigned usual[] = {SVG_WIDTH, PNG_WIDTH, TEXT_WIDTH};
     if (o->width == 0) return usual[o->format];
-    return o->width < MOST_WIDTH ? o->width : MOST_WIDTH;
+    return o->width < RS_PICTURE_WIDEST ? o->width : RS_PICTURE_WIDEST;
 }
 
 static struct rs_picture_take take_of(const struct rs_timeline *t, const struct rs_picture_options *o)
@@ -40,7 +39,7 @@ static struct rs_picture_take take_of(const struct rs_timeline *t, const struct 
     return take;
 }
 
-static enum rs_status collect(struct rs_picture_rows *rows, struct rs_timeline *t, struct rs_err *err)
+static enum rs_status collect(struct rs_picture_rows *rows, struct rs_timeline *t, uint64_t *all, struct rs_err *err)
 {
     struct rs_bars bars = {0};
     enum rs_status status = RS_OK;
@@ -51,6 +50,7 @@ static enum rs_status collect(struct rs_picture_rows *rows, struct rs_timeline *
         first += bars.n;
     }
     rs_bars_free(&bars);
+    *all = first;
     return status == RS_OK ? rs_picture_rows_end(rows, RS_PAINT_BARS, err) : status;
 }
 
@@ -83,15 +83,15 @@ static enum rs_status draw_rows(struct rs_picture_rows *rows, const struct rs_pi
 }
 
 enum rs_status rs_picture_draw(struct rs_timeline *t, const struct rs_picture_options *options, FILE *out,
-                               const char *name, struct rs_err *err)
+                               const char *name, uint64_t *bars, struct rs_err *err)
 {
     struct rs_picture_options o = *options;
     o.width = width_of(&o);
     const struct rs_picture_take take = take_of(t, &o);
     struct rs_picture_rows rows;
     rs_picture_rows_init(&rows, t, &take);
-    enum rs_status status = collect(&rows, t, err);
-    if (status == RS_OK) status = draw_rows(&rows, &o, out, name, err);
+    enum rs_status status = collect(&rows, t, bars, err);
+    if (status == RS_OK && *bars) status = draw_rows(&rows, &o, out, name, err);
     rs_picture_rows_free(&rows);
     return status;
 }

@@ -12,10 +12,12 @@ enum rs_picture_format { RS_PICTURE_SVG, RS_PICTURE_PNG, RS_PICTURE_TEXT };
 
 enum rs_picture_relations { RS_RELATIONS_NONE, RS_RELATIONS_FEW, RS_RELATIONS_ALL }; /* few: as many as stay readable */
 
+enum { RS_PICTURE_WIDEST = 10000 };
+
 struct rs_picture_options {
     enum rs_picture_format format;
     const char *title;
-    unsigned width; /* pixels, or columns of text; 0: the default */
+    unsigned width; /* pixels, or columns of text, RS_PICTURE_WIDEST at most; 0: the default */
     bool dark;
     bool fold; /* one row a GPU; else a row a lane */
     bool colour; /* text: with escapes for a terminal */
@@ -26,8 +28,9 @@ struct rs_picture_options {
     int64_t from, to; /* ns from the begin of the timeline; without: its focus */
 };
 
-/* Draws all processes of the timeline (which none was made of yet). Names of a trace are text, whatever they hold. */
+/* Draws all processes of the timeline (which none was made of yet). Names of a trace are text, whatever they hold.
+ * *bars: of all of it, also outside of the span; where there are none, nothing is written. */
 enum rs_status rs_picture_draw(struct rs_timeline *t, const struct rs_picture_options *options, FILE *out,
-                               const char *name, struct rs_err *err);
+                               const char *name, uint64_t *bars, struct rs_err *err);
 
 #endif

@@ -111,28 +111,33 @@ static enum rs_status take_lane(struct rs_picture_rows *r, struct rs_picture_row
     for (uint32_t i = low; i < high; i++) {
         if (lane->row == RS_ROW_OPERATIONS && b->wait[i] > 0) row->wait = rs_time_plus(row->wait, b->wait[i]);
         row->last += lane->row == RS_ROW_OPERATIONS && b->flags[i] & RS_BAR_LAST;
+        row->open |= lane->row == RS_ROW_OPERATIONS && b->flags[i] & RS_BAR_OPEN;
         double wide = ((double)b->dur[i] + (double)b->fade[i]) * scale;
         if (few || (wide >= WIDE && !r->take.cells)) RS_TRY(take_bar(row, b, i, lane->row, err));
     }
     return few ? RS_OK : rs_picture_fold(&r->take, b, lane, compute ? &row->lower : &row->upper, err);
 }
 
-static bool is_many(uint8_t row)
-{
-    return row == RS_ROW_CHANNELS || row == RS_ROW_PROXY || row == RS_ROW_STEPS || row == RS_ROW_NETWORK;
-}
-
 /* Open: whether the lane goes on the row before it. */
 static bool shares(const struct rs_picture_row *row, const struct rs_bar_lane *lane)
 {
-    return row->group == lane->group && row->row == lane->row && (row->label == lane->label || is_many(lane->row));
+    return row->group == lane->group && row->row == lane->row &&
+           (row->label == lane->label || rs_row_kinds[lane->row].many);
+}
+
+/* Launches below the calls of their thread need not name it again. */
+static bool is_of_same_thread(const struct rs_picture_row *calls, const struct rs_picture_row *launches)
+{
+    return calls->row == RS_ROW_CALLS && calls->group == launches->group && calls->label == launches->label;
 }
 
 void rs_picture_row_label(const struct rs_picture_rows *r, const struct rs_picture_row *row, char *out, size_t size)
 {
     const char *label = rs_texts_at(&r->timeline->texts, row->label);
-    if (!r->take.fold && row->lanes > 1 && is_many(row->row))
+    if (!r->take.fold && row->lanes > 1 && rs_row_kinds[row->row].many)
         snprintf(out, size, "%u %s", row->lanes, rs_row_kinds[row->row].label);
+    else if (!r->take.fold && row->row == RS_ROW_LAUNCHES && row > r->rows && is_of_same_thread(row - 1, row))
+        snprintf(out, size, "%s", rs_row_kinds[row->row].label);
     else if (!r->take.fold && (row->row == RS_ROW_CALLS || row->row == RS_ROW_LAUNCHES))
         snprintf(out, size, "%s, %s", rs_row_kinds[row->row].id, label); /* both have the name of their thread */
     else

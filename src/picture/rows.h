@@ -22,6 +22,12 @@ struct rs_picture_bar {
     uint8_t slot, slots; /* its share of the row's height: slot of slots, from the top */
 };
 
+/* Not an event: what is not known lies under what is. */
+static inline bool rs_picture_is_blank(const struct rs_picture_bar *bar)
+{
+    return bar->flags & (RS_BAR_LOST | RS_BAR_NOT_RECORDED);
+}
+
 enum { RS_PICTURE_LANES = 64 };
 
 struct rs_picture_row {
@@ -32,6 +38,7 @@ struct rs_picture_row {
     uint8_t row; /* enum rs_row; folded: RS_ROW_OPERATIONS */
     int64_t wait; /* ns waited in the operations that are seen */
     uint32_t last; /* of them: how often it was the last to arrive */
+    bool open; /* one of them had not ended when the recording did */
     struct rs_picture_bar *bars; /* by start */
     uint32_t nbars, cap_bars;
     struct rs_pixels upper, lower; /* width 0: nothing. Lower: of a folded row's compute */

@@ -16,12 +16,6 @@ void rs_slots_sort(struct rs_picture_row *row)
     if (!sorted) qsort(row->bars, row->nbars, sizeof(*row->bars), by_start);
 }
 
-/* Losses lie under all. */
-static bool is_blank(const struct rs_picture_bar *bar)
-{
-    return bar->flags & (RS_BAR_LOST | RS_BAR_NOT_RECORDED);
-}
-
 static bool is_lower(const struct rs_picture_bar *bar)
 {
     return bar->row != RS_ROW_OPERATIONS;
@@ -31,7 +25,7 @@ static bool is_lower(const struct rs_picture_bar *bar)
 static void close_cluster(struct rs_picture_row *row, uint32_t from, uint32_t to, bool lower, uint8_t slots)
 {
     for (uint32_t i = from; i < to; i++)
-        if (is_lower(&row->bars[i]) == lower) row->bars[i].slots = is_blank(&row->bars[i]) ? 1 : slots;
+        if (is_lower(&row->bars[i]) == lower) row->bars[i].slots = rs_picture_is_blank(&row->bars[i]) ? 1 : slots;
 }
 
 static void share(struct rs_picture_row *row, bool lower)
@@ -44,7 +38,7 @@ static void share(struct rs_picture_row *row, bool lower)
         struct rs_picture_bar *bar = &row->bars[i];
         if (is_lower(bar) != lower) continue;
         bar->slot = 0;
-        if (is_blank(bar)) continue;
+        if (rs_picture_is_blank(bar)) continue;
         if (bar->start >= latest) {
             close_cluster(row, from, i, lower, used ? used : 1);
             from = i;

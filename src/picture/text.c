@@ -1,13 +1,19 @@
 #include "picture/text.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/strbuf.h"
 #include "picture/palette.h"
 #include "picture/words.h"
 
-enum { LEAST_WIDTH = 40, MOST_LABELS = 28 };
+enum {
+    LEAST_WIDTH = 40,
+    MOST_LABELS = 28,
+    SUMS = 15, /* columns behind the cells: how long a GPU waited, how often it was the last */
+    LEAST_WIDTH_WITH_SUMS = 72,
+};
 
 struct page {
     const struct rs_picture_rows *rows;
@@ -17,6 +23,7 @@ struct page {
     char letters[256]; /* by kind; 0: none */
     struct rs_strbuf out;
     unsigned colour; /* that the terminal has now; 0: its own */
+    bool sums; /* are behind the cells */
 };
 
 static unsigned width_of(const struct rs_picture_options *o)
@@ -36,9 +43,14 @@ static unsigned label_columns(const struct rs_timeline *t, const struct rs_pictu
     return most < limit ? most : limit;
 }
 
+static bool has_sums(const struct rs_picture_options *o)
+{
+    return o->fold && width_of(o) >= LEAST_WIDTH_WITH_SUMS;
+}
+
 unsigned rs_text_cells(const struct rs_timeline *t, const struct rs_picture_options *o)
 {
-    return width_of(o) - label_columns(t, o) - 2;
+    return width_of(o) - label_columns(t, o) - 2 - (has_sums(o) ? SUMS : 0);
 }
 
 /* ---- letters ---- */
@@ -162,6 +174,16 @@ static void end_line(struct page *p)
     rs_strbuf_putc(&p->out, '\n');
 }
 
+/* Behind the cells of a GPU. Nothing where nobody waited: there is nothing to compare. */
+static void put_sums(struct page *p, const struct rs_picture_row *row)
+{
+    char waited[32] = "-", last[16] = "-";
+    if (!p->sums) return;
+    if (row->wait > 0) rs_words_duration(row->wait, waited, sizeof(waited));
+    if (row->last > 0) snprintf(last, sizeof(last), "%u", (unsigned)row->last);
+    rs_strbuf_printf(&p->out, "%8s %5s", waited, last);
+}
+
 static void put_row(struct page *p, const struct rs_picture_row *row)
 {
     char label[200];
@@ -179,6 +201,8 @@ static void put_row(struct page *p, const struct rs_picture_row *row)
         }
     }
     put_colour(p, 0);
+    rs_strbuf_putc(&p->out, row->open ? '>' : ' ');
+    put_sums(p, row);
     end_line(p);
 }
 
@@ -204,16 +228,23 @@ static void put_ruler(struct page *p)
     rs_ruler_base(&r, label, sizeof(label));
     put_label(p, label);
     rs_strbuf_printf(&p->out, " %s", line);
+    if (p->sums) rs_strbuf_printf(&p->out, "%*s %8s %5s", (int)(p->rows->take.width - cells), "", "waited", "last");
     end_line(p);
 }
 
 /* Words of the legend, in as many lines as they take. */
 static void put_legend(struct page *p)
 {
-    static const char *const blocks[RS_LEGEND_WHATS] = {
-        [RS_LEGEND_WAIT] = "░", [RS_LEGEND_FADE] = "▒", [RS_LEGEND_LOST] = "!", [RS_LEGEND_NOT_RECORDED] = ":"};
-    static const char *const plain[RS_LEGEND_WHATS] = {
-        [RS_LEGEND_WAIT] = "abc", [RS_LEGEND_FADE] = "~", [RS_LEGEND_LOST] = "!", [RS_LEGEND_NOT_RECORDED] = ":"};
+    static const char *const blocks[RS_LEGEND_WHATS] = {[RS_LEGEND_WAIT] = "░",
+                                                        [RS_LEGEND_FADE] = "▒",
+                                                        [RS_LEGEND_OPEN] = ">",
+                                                        [RS_LEGEND_LOST] = "!",
+                                                        [RS_LEGEND_NOT_RECORDED] = ":"};
+    static const char *const plain[RS_LEGEND_WHATS] = {[RS_LEGEND_WAIT] = "abc",
+                                                       [RS_LEGEND_FADE] = "~",
+                                                       [RS_LEGEND_OPEN] = ">",
+                                                       [RS_LEGEND_LOST] = "!",
+                                                       [RS_LEGEND_NOT_RECORDED] = ":"};
     unsigned column = 0;
     for (uint32_t i = 0; i < p->layout->nlegend; i++) {
         const struct rs_layout_legend *entry = &p->layout->legend[i];
@@ -276,6 +307,8 @@ enum rs_status rs_text_draw(const struct rs_picture_rows *rows, const struct rs_
         for (uint32_t i = 0; i < layout.nlegend; i++)
             if (layout.legend[i].what == RS_LEGEND_KIND)
                 p.letters[layout.legend[i].kind] = letter_for(p.letters, layout.legend[i].text);
+        for (uint32_t i = 0; i < rows->n && has_sums(o); i++)
+            p.sums |= rows->rows[i].wait > 0 || rows->rows[i].last > 0;
         put_all(&p);
         status = rs_strbuf_check(&p.out, err);
     }

@@ -28,6 +28,12 @@ static bool is_bad(uint32_t c)
            (c >= 0xfff0 && c <= 0xfffb) || (c >= 0xe0000 && c < 0xe1000);
 }
 
+/* Scripts of East Asia take two columns; punctuation, arrows and boxes between them one. */
+static unsigned columns_of(uint32_t code)
+{
+    return code >= 0x1100 && !(code >= 0x2010 && code < 0x2e80) ? 2 : 1;
+}
+
 unsigned rs_words_clean(const char *text, char *out, size_t size)
 {
     const unsigned char *p = (const unsigned char *)text;
@@ -42,7 +48,7 @@ unsigned rs_words_clean(const char *text, char *out, size_t size)
             out[used++] = '?';
         else
             memcpy(out + used, p, n), used += n;
-        columns += !bad && code >= 0x1100 && !(code >= 0x2010 && code < 0x2e80) ? 2 : 1;
+        columns += bad ? 1 : columns_of(code);
         p += n ? n : 1;
     }
     if (size > 0) out[used] = '\0';
@@ -59,7 +65,7 @@ unsigned rs_words_fit(const char *text, unsigned columns, char *out, size_t size
     while (out[cut]) {
         uint32_t code = 0;
         size_t bytes = decode((const unsigned char *)out + cut, &code);
-        unsigned wide = code >= 0x1100 && !(code >= 0x2010 && code < 0x2e80) ? 2 : 1;
+        unsigned wide = columns_of(code);
         if (n + wide > room) break;
         n += wide;
         cut += bytes;
@@ -110,7 +116,7 @@ void rs_words_size(const struct rs_timeline *t, const struct rs_picture_bar *bar
     out[0] = '\0';
     const struct rs_bar_kind *kind = kind_of(t, bar->kind);
     for (unsigned i = 0; kind && i < RS_BAR_ARGS && kind->args[i].label; i++) {
-        if (!kind->args[i].unit || strcmp(kind->args[i].unit, "bytes") != 0) continue;
+        if (kind->args[i].unit != RS_UNIT_BYTES) continue;
         if (bar->args[i] == RS_BAR_NO_ARG || bar->args[i] < 0) continue;
         rs_words_bytes(bar->args[i], out, size);
         return;
@@ -120,15 +126,14 @@ void rs_words_size(const struct rs_timeline *t, const struct rs_picture_bar *bar
 static void argument(const struct rs_timeline *t, const struct rs_bar_arg *arg, int64_t value, struct rs_strbuf *out)
 {
     char text[100], label[60];
-    const char *unit = arg->unit ? arg->unit : "";
-    if (strcmp(unit, "ns") == 0 || strcmp(unit, "time") == 0)
+    if (arg->unit == RS_UNIT_TIME)
         rs_words_duration(value, text, sizeof(text));
-    else if (strcmp(unit, "bytes") == 0)
+    else if (arg->unit == RS_UNIT_BYTES)
         rs_words_bytes(value, text, sizeof(text));
-    else if (strcmp(unit, "string") == 0)
+    else if (arg->unit == RS_UNIT_TEXT)
         rs_words_clean(value >= 0 && value < UINT32_MAX ? rs_texts_at(&t->texts, (uint32_t)value) : "?", text,
                        sizeof(text));
-    else if (strcmp(unit, "hex") == 0)
+    else if (arg->unit == RS_UNIT_HEX)
         snprintf(text, sizeof(text), "0x%" PRIx64, (uint64_t)value);
     else
         snprintf(text, sizeof(text), "%" PRId64, value);

@@ -150,8 +150,10 @@ static void kernel_ended(struct lane *l, struct active *a, uint64_t end)
     for (int n = 0; n < a->op.nchannels; n++) {
         int i = backwards ? a->op.nchannels - 1 - n : n;
         if (a->phase[i]) {
-            phase_stop(l, a, i, synced);
-            phase_start(l, a, i, 1, synced);
+            uint64_t began = start + (uint64_t)(channel_of(l, a, i) % 16) * CHANNEL_SKEW_NS;
+            uint64_t moves = synced > began ? synced : began;
+            phase_stop(l, a, i, moves);
+            phase_start(l, a, i, 1, moves);
             phase_stop(l, a, i, end - FINAL_SYNC_NS);
             phase_start(l, a, i, 2, end - FINAL_SYNC_NS);
             phase_stop(l, a, i, end);

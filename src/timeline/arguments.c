@@ -32,12 +32,7 @@ static const char *const names[RS_ARGUMENTS] = {
 void rs_arguments_make(struct rs_arguments *a)
 {
     *a = (struct rs_arguments){0};
-    for (unsigned kind = RS_K_START; kind < RS_K_START_END; kind++) {
-        const struct rs_kind_info *info = rs_kind_start(kind);
-        for (const struct rs_field *f = info ? info->fields : NULL; f && f->name; f++)
-            for (unsigned i = 0; i < RS_ARGUMENTS; i++)
-                if (!strcmp(f->name, names[i])) a->fields[kind - RS_K_START][i] = f;
-    }
+    rs_kind_find_fields(names, RS_ARGUMENTS, &a->fields[0][0]);
 }
 
 void rs_arguments_free(struct rs_arguments *a)

@@ -225,6 +225,9 @@ enum rs_status rs_arrange(struct rs_collect *c, struct rs_err *err)
         for (size_t i = 0; i < n; i++) place[i] = RS_NONE;
         for (uint32_t i = 0; i < w.n; i++) place[w.order[i]] = b->first + i;
         number(c, place);
+        free(w.bars);
+        w.bars = NULL;
+        rs_collect_free(c);
         status = permute(b, w.order, w.n, err);
     }
     free(w.bars);

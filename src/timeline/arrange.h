@@ -7,7 +7,8 @@
 
 #include "timeline/collect.h"
 
-/* When all bars are collected: c->bars is complete afterwards, and t->bar_of_part of this process's parts. */
+/* When all bars are collected: c->bars is complete afterwards, and t->bar_of_part of this process's parts. Frees what
+ * was collected besides: the columns take most memory while they are put in order. */
 enum rs_status rs_arrange(struct rs_collect *c, struct rs_err *err);
 
 #endif

@@ -19,7 +19,7 @@ enum rs_bar_flag {
     RS_BAR_OPEN = 4, /* had not ended when the recording did: `dur` reaches to there */
     RS_BAR_MISMATCH = 8, /* its arguments differ from the other ranks' */
     RS_BAR_HELPED = 16, /* another process did some of its network work (PXN) */
-    RS_BAR_LAST = 32, /* the last to arrive in its operation, by more than the clock error */
+    RS_BAR_LAST = 32, /* the last to arrive in its operation, of all its ranks, by more than the clock error */
     RS_BAR_NOT_RECORDED = 64, /* not an event: nothing was recorded here */
     RS_BAR_START_UNKNOWN = 128, /* when it began is not told: it is drawn from its launch, or its call */
 };
@@ -34,7 +34,7 @@ enum rs_bar_flag {
     X(int64_t, fade) /* from dur's end to the upper bound of the end; 0: the end is known */                           \
     X(uint32_t, name) /* text of the timeline; 0: the kind's label */                                                  \
     X(uint32_t, op) /* number in timeline.ops; RS_BAR_NONE: none */                                                    \
-    X(uint32_t, parent) /* number of a bar; RS_BAR_NONE: none */                                                       \
+    X(uint32_t, parent) /* number of a bar of the same process; RS_BAR_NONE: none */                                   \
     X(uint32_t, m1) /* where the states of the kind's marks begin, ns from the start; 0: not */                        \
     X(uint32_t, m2)                                                                                                    \
     X(uint32_t, m3)                                                                                                    \
@@ -57,7 +57,7 @@ struct rs_bar_lane {
 
 /* From a launch to what it launched. Parents need no edge. */
 struct rs_bar_edge {
-    uint32_t from, to; /* numbers of bars */
+    uint32_t from, to; /* numbers of bars, both of this process */
 };
 
 struct rs_bars {

@@ -13,6 +13,8 @@ void rs_collect_free(struct rs_collect *c)
     free(c->bar_of_event);
     rs_map_free(&c->launches);
     rs_map_free(&c->algorithms);
+    rs_map_free(&c->threads);
+    *c = (struct rs_collect){.t = c->t, .bars = c->bars, .proc = c->proc};
 }
 
 enum rs_status rs_collect_lane(struct rs_collect *c, uint32_t group, enum rs_row row, uint64_t key, uint32_t *lane,
@@ -68,4 +70,26 @@ enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t 
     }
     c->bar_of_event[number] = bar;
     return RS_OK;
+}
+
+enum rs_status rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member, struct rs_err *err)
+{
+    const struct rs_timeline *t = c->t;
+    uint32_t group = t->group_of_member[member], rank = group < t->ngroups ? t->groups[group].parent : RS_NONE;
+    uint64_t *at;
+    RS_TRY(rs_map_at(&c->threads, tid, rank, &at, err));
+    if (*at != rank) *at = RS_NONE;
+    return RS_OK;
+}
+
+void rs_collect_threads(struct rs_collect *c)
+{
+    const struct rs_timeline *t = c->t;
+    for (uint32_t i = 0; i < c->nlanes; i++) {
+        struct rs_raw_lane *lane = &c->lanes[i];
+        if ((lane->row != RS_ROW_CALLS && lane->row != RS_ROW_LAUNCHES) || lane->key >= RS_KEY_OF_OTHERS) continue;
+        uint32_t rank = t->index->only_rank[c->proc];
+        if (rank == RS_NONE && lane->key < RS_KEY_UNTOLD) rank = (uint32_t)rs_map_get(&c->threads, lane->key, RS_NONE);
+        if (rank < t->ngroups && t->groups[rank].level == RS_GROUP_RANK) lane->group = rank;
+    }
 }

@@ -15,6 +15,11 @@ struct rs_raw_lane {
     uint8_t row;
 };
 
+/* Keys of lanes are their order in a row: a channel, thread or queue pair of the process; then what no thread is told
+ * of; then what is of others: of a process that this one helps, or a lane as another tool has it. */
+#define RS_KEY_UNTOLD (UINT64_C(1) << 33)
+#define RS_KEY_OF_OTHERS (UINT64_C(1) << 34)
+
 /* What hangs on what, while bars are collected: a bar as it was added, or with this bit an event by its number. */
 #define RS_BY_EVENT UINT32_C(0x80000000)
 
@@ -31,8 +36,10 @@ struct rs_collect {
     uint32_t nevents, cap_events;
     struct rs_map launches; /* rs_launch_key() -> bar of the launch */
     struct rs_map algorithms; /* algorithm, protocol and channels -> text */
+    struct rs_map threads; /* thread -> group of the rank that it called for; RS_NONE: of several */
 };
 
+/* All but the bars, which are the caller's. */
 void rs_collect_free(struct rs_collect *c);
 
 static inline bool rs_collect_wants(const struct rs_collect *c, enum rs_row row)
@@ -51,6 +58,11 @@ enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind,
 
 /* Says what bar an event is; of one that is not drawn: RS_BY_EVENT and the number of what stands for it, or RS_NONE. */
 enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar, struct rs_err *err);
+
+/* Says that a thread called, or launched, for a communicator. */
+enum rs_status rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member, struct rs_err *err);
+/* When all bars are there: calls and launches of a thread that works for one rank alone go to the rows of that. */
+void rs_collect_threads(struct rs_collect *c);
 
 /* ---- the collectors, in the order in which they run ---- */
 

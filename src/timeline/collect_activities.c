@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "timeline/collect.h"
 #include "timeline/groups.h"
 #include "timeline/launch_key.h"
@@ -52,7 +53,7 @@ static enum rs_status add(struct rs_collect *c, uint32_t i, uint32_t *bar, struc
     if (kind == RS_ACT_COMM && t->options.filter && a->part[i] != RS_NONE && op == RS_NONE) return RS_OK;
     uint32_t group = on_stream ? rs_group_of_device(t, c->proc, from->device) : t->index->proc_group[c->proc];
     if (group == RS_NONE) return RS_OK;
-    RS_TRY(rs_collect_lane(c, group, places[kind].row, (UINT64_C(1) << 34) | a->lane[i], &lane, &is_new, err));
+    RS_TRY(rs_collect_lane(c, group, places[kind].row, RS_KEY_OF_OTHERS | a->lane[i], &lane, &is_new, err));
     if (is_new) RS_TRY(label(t, from, &c->lanes[lane].label, err));
     RS_TRY(rs_collect_bar(c, lane, places[kind].kind, a->start[i], a->end[i], bar, err));
     if (*bar == RS_NONE) return RS_OK;
@@ -79,13 +80,7 @@ static enum rs_status hang(struct rs_collect *c, uint32_t i, const uint32_t *bar
         c->bars->a3[bars[at]] = when;
     /* The rows of a process are in order: find the launch among them. */
     uint32_t low = 0, high = n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rows[middle] < launch)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    RS_BISECT(low, high, mid, rows[mid] < launch);
     if (low == n || rows[low] != launch || bars[low] == RS_NONE) return RS_OK;
     if (bars[at] != RS_NONE) c->bars->parent[bars[at]] = bars[low];
     uint32_t part = a->part[i];

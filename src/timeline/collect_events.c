@@ -1,7 +1,6 @@
 /* What lies below operations: API calls, launches, channels, proxy operations, steps, copy engines, the proxy
  * thread. */
 #include <inttypes.h>
-#include <strings.h>
 
 #include "nccl/abi.h"
 #include "timeline/event_facts.h"
@@ -23,9 +22,11 @@ struct drawn {
     uint8_t flags;
 };
 
-enum { OPERATIONS = RS_COLL | RS_P2P | RS_CE_COLL };
+enum {
+    OPERATIONS = RS_COLL | RS_P2P | RS_CE_COLL,
+    THREADED = RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH, /* on rows of threads, and of a communicator */
+};
 #define NO_CHANNEL (UINT64_C(1) << 32) /* keys of lanes: behind all channels */
-#define OF_OTHERS (UINT64_C(1) << 34)
 
 static const struct {
     uint8_t row;
@@ -42,13 +43,6 @@ static const struct {
 };
 
 /* ---- what passes ---- */
-
-static bool names_func(const struct rs_filter *f, const char *func)
-{
-    for (size_t i = 0; i < f->nfuncs; i++)
-        if (!strcasecmp(f->funcs[i], func)) return true;
-    return false;
-}
 
 /* What is of no communicator and no function (a group call, the proxy thread) is of its process, and stays. */
 static enum rs_status passes(struct visit *v, const struct rs_event *e, bool *yes, struct rs_err *err)
@@ -67,7 +61,7 @@ static enum rs_status passes(struct visit *v, const struct rs_event *e, bool *ye
     if (*yes && f->nfuncs && e->part == RS_NONE && (e->type & (RS_COLL_API | RS_P2P_API))) {
         uint32_t func;
         RS_TRY(rs_argument_text(&v->args, v->c->t, e, RS_ARG_FUNC, &func, err));
-        *yes = names_func(f, func ? rs_texts_at(&t->texts, func) : e->name ? e->name : "");
+        *yes = rs_filter_func(f, func ? rs_texts_at(&t->texts, func) : e->name ? e->name : "");
     }
     return RS_OK;
 }
@@ -92,6 +86,15 @@ static void host_times(const struct rs_collect *c, const struct rs_event *e, str
     }
 }
 
+/* What an open kernel's operation says of its end: it may be over (aborted, or followed by others) though nobody tells
+ * when. RS_TIME_NONE: nothing. */
+static int64_t over_by(const struct rs_collect *c, const struct rs_event *e)
+{
+    const struct rs_model *m = c->t->model;
+    if (e->part == RS_NONE || m->parts.end[e->part] != RS_TIME_NONE) return RS_TIME_NONE;
+    return m->parts.before[e->part];
+}
+
 /* Of a kernel: the GPU's own where they are known. */
 static void gpu_times(const struct rs_collect *c, const struct rs_event *e, struct drawn *d)
 {
@@ -100,19 +103,24 @@ static void gpu_times(const struct rs_collect *c, const struct rs_event *e, stru
     if (e->gpu_start == RS_TIME_NONE) {
         /* The host hears of it some time after it began: where nothing better is expected, that is its time. */
         if (has_timers) d->flags |= RS_BAR_START_UNKNOWN;
-        return;
-    }
-    d->from = e->gpu_start;
-    if (e->gpu_end != RS_TIME_NONE && e->gpu_end >= e->gpu_start) {
-        d->to = e->gpu_end;
-        d->flags &= (uint8_t) ~(RS_BAR_OPEN | RS_BAR_END_BOUNDED);
-    } else if (d->flags & RS_BAR_OPEN) {
-        if (d->to < d->from) d->to = d->from;
     } else {
-        d->fade = e->end != RS_TIME_NONE && e->end > d->from ? rs_time_minus(e->end, d->from) : 0;
-        d->to = d->from;
-        d->flags |= RS_BAR_END_BOUNDED;
+        d->from = e->gpu_start;
+        if (e->gpu_end != RS_TIME_NONE && e->gpu_end >= e->gpu_start) {
+            d->to = e->gpu_end;
+            d->flags &= (uint8_t) ~(RS_BAR_OPEN | RS_BAR_END_BOUNDED);
+        } else if (d->flags & RS_BAR_OPEN) {
+            if (d->to < d->from) d->to = d->from;
+        } else {
+            d->fade = e->end != RS_TIME_NONE && e->end > d->from ? rs_time_minus(e->end, d->from) : 0;
+            d->to = d->from;
+            d->flags |= RS_BAR_END_BOUNDED;
+        }
     }
+    int64_t over = d->flags & RS_BAR_OPEN ? over_by(c, e) : RS_TIME_NONE;
+    if (over == RS_TIME_NONE || over < d->from) return;
+    d->flags = (uint8_t)((d->flags & ~RS_BAR_OPEN) | RS_BAR_END_BOUNDED);
+    d->fade = rs_time_minus(over, d->from);
+    d->to = d->from;
 }
 
 /* ---- lanes ---- */
@@ -158,7 +166,7 @@ static void on_channel(const struct rs_collect *c, const struct rs_event *e, uin
     d->group = group_of(c, e, &others);
     d->key = e->channel < 0 ? NO_CHANNEL : (uint64_t)e->channel;
     if (way) d->key = d->key << 1 | (e->is_send <= 0);
-    if (others) d->key |= OF_OTHERS;
+    if (others) d->key |= RS_KEY_OF_OTHERS;
 }
 
 static void on_network(struct visit *v, const struct rs_event *e, struct drawn *d)
@@ -170,7 +178,7 @@ static void on_network(struct visit *v, const struct rs_event *e, struct drawn *
     d->group = group_of(v->c, e, &others);
     d->key = d->kind == RS_BAR_NET ? NO_CHANNEL : (uint32_t)(d->kind == RS_BAR_NET_IB ? qp : fd);
     if (d->kind == RS_BAR_NET_SOCKET) d->key |= NO_CHANNEL << 1;
-    if (others) d->key |= OF_OTHERS;
+    if (others) d->key |= RS_KEY_OF_OTHERS;
     host_times(v->c, e, d);
 }
 
@@ -219,7 +227,7 @@ static bool drawn_of(struct visit *v, const struct rs_event *e, struct drawn *d)
 static enum rs_status label(struct rs_collect *c, const struct rs_event *e, const struct drawn *d, uint32_t *text,
                             struct rs_err *err)
 {
-    const char *helped = d->key & OF_OTHERS ? ", for another process" : "";
+    const char *helped = d->key & RS_KEY_OF_OTHERS ? ", for another process" : "";
     const char *way = e->is_send > 0 ? "send" : "receive";
     switch (d->row) {
     case RS_ROW_CHANNELS:
@@ -280,6 +288,7 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     uint32_t above = e->parent < RS_BY_EVENT ? RS_BY_EVENT | e->parent : RS_NONE;
     uint32_t op_bar = bar_of_part(c, e->part), bar = RS_NONE;
     bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
+    if (e->type & THREADED && e->member != RS_NONE) RS_TRY(rs_collect_thread(c, e->tid, e->member, err));
     if (e->type & v->drawn) RS_TRY(draw(v, e, &bar, err));
     if (bar != RS_NONE) {
         if (e->part != RS_NONE && m->parts.op[e->part] < m->ops.n) b->op[bar] = c->t->op_number[m->parts.op[e->part]];

@@ -36,12 +36,13 @@ static enum rs_status add_blanks(struct rs_collect *c, struct rs_err *err)
     const struct rs_timeline *t = c->t;
     const struct rs_proc *p = &t->model->procs[c->proc];
     bool window = p->tool == RS_TOOL_KINETO || p->tool == RS_TOOL_NSYS || p->tool == RS_TOOL_NVPROF;
-    if (window && p->ncovers && p->covers[0].from >= t->begin + t->span / 1000)
+    if (window && p->ncovers && p->covers[0].from > t->begin &&
+        rs_time_minus(p->covers[0].from, t->begin) >= t->span / 1000)
         RS_TRY(add(c, RS_BAR_BLANK, RS_BAR_NOT_RECORDED, t->begin, p->covers[0].from, NULL, err));
     for (uint32_t i = 0; i < p->ncovers; i++) {
         int64_t from = p->covers[i].from < t->begin ? t->begin : p->covers[i].from;
         int64_t to = p->covers[i].to < t->begin + t->span ? p->covers[i].to : t->begin + t->span;
-        if ((p->covers[i].mask & (RS_COLL | RS_P2P)) || to <= from || to - from < t->span / 1000) continue;
+        if ((p->covers[i].mask & (RS_COLL | RS_P2P)) || to <= from || to - from <= t->span / 1000 + 1) continue;
         RS_TRY(add(c, RS_BAR_BLANK, RS_BAR_NOT_RECORDED, from, to, NULL, err));
     }
     return RS_OK;

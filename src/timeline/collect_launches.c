@@ -4,8 +4,6 @@
 #include "timeline/collect.h"
 #include "timeline/launch_key.h"
 
-#define WITHOUT_THREAD (UINT64_C(1) << 34) /* keys of lanes: behind all threads */
-
 static enum rs_status add_edge(struct rs_bars *b, uint32_t from, uint32_t to, struct rs_err *err)
 {
     RS_ROOM(b->edges, b->nedges, b->cap_edges, err);
@@ -21,7 +19,7 @@ static enum rs_status add_moment(struct rs_collect *c, enum rs_row row, uint8_t 
     bool is_new;
     *bar = RS_NONE;
     if (!rs_collect_wants(c, row)) return RS_OK;
-    RS_TRY(rs_collect_lane(c, c->t->index->proc_group[c->proc], row, WITHOUT_THREAD, &lane, &is_new, err));
+    RS_TRY(rs_collect_lane(c, c->t->index->proc_group[c->proc], row, RS_KEY_UNTOLD, &lane, &is_new, err));
     if (is_new) RS_TRY(rs_timeline_text(c->t, &c->lanes[lane].label, err, "thread not told"));
     return rs_collect_bar(c, lane, kind, at, at, bar, err);
 }

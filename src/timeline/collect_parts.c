@@ -19,14 +19,25 @@ static void bound(struct stretch *s, int64_t before)
     if (before != RS_TIME_NONE && before > s->to) s->fade = rs_time_minus(before, s->to);
 }
 
+/* When a part began, as far as that can stand beside the other ranks' bars. Where a kernel's start is told of another
+ * rank, that of a proxy operation is not the same thing: it comes ahead of the kernel, which may not have begun yet. */
+static int64_t began_at(const struct rs_timeline *t, uint32_t part)
+{
+    const struct rs_parts *p = &t->model->parts;
+    bool other = p->start_source[part] != RS_FROM_KERNEL && t->index->by_kernel[p->op[part]];
+    return other ? RS_TIME_NONE : p->start[part];
+}
+
 /* False: nothing is known of when it was. */
 static bool stretch_of(const struct rs_timeline *t, uint32_t part, struct stretch *s)
 {
     const struct rs_model *m = t->model;
     const struct rs_parts *p = &m->parts;
-    *s = (struct stretch){.from = p->start[part]};
+    *s = (struct stretch){.from = began_at(t, part)};
     if (s->from == RS_TIME_NONE) {
         s->from = p->launched[part] != RS_TIME_NONE ? p->launched[part] : p->enqueued[part];
+        bool late = p->end[part] != RS_TIME_NONE && s->from > p->end[part]; /* told when it was over */
+        if (p->start[part] != RS_TIME_NONE && (s->from == RS_TIME_NONE || late)) s->from = p->start[part];
         s->flags = RS_BAR_START_UNKNOWN;
     }
     if (s->from == RS_TIME_NONE) return false;
@@ -126,7 +137,7 @@ static enum rs_status add_part(struct rs_collect *c, uint32_t part, struct rs_er
     if (p->flags[part] & RS_PART_MISMATCH) flags |= RS_BAR_MISMATCH;
     if (p->flags[part] & RS_PART_HELPED) flags |= RS_BAR_HELPED;
     bool clocked = (m->ops.flags[op] & RS_OP_CLOCKED) && p->start[part] != RS_TIME_NONE;
-    if (clocked && m->ops.last_part[op] == part && !(m->ops.flags[op] & RS_OP_TIE)) flags |= RS_BAR_LAST;
+    if (clocked && rs_op_last_part(m, op) == part) flags |= RS_BAR_LAST;
     b->flags[bar] = (uint8_t)flags;
     /* Two clocks may err: nothing is told below that, as in `ops`. */
     int64_t wait = clocked ? rs_part_wait(m, part) : 0, error = m->ops.error[op];

@@ -4,11 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 /* Bars of a lane are taken in groups of this many where they lie in one pixel, as the page does: what is too short
  * to be seen counts once a group. */
 enum { GROUP = 16 };
 
 static const double least_cover = 0.02; /* something must be seen of what is there, however short it is */
+
+static void clear(struct rs_pixels *s)
+{
+    memset(s->kind, 0, s->width);
+    memset(s->shade, 0, s->width);
+    for (unsigned x = 0; x < s->width; x++) s->cover[x] = s->most[x] = 0;
+}
 
 enum rs_status rs_pixels_make(struct rs_pixels *s, unsigned width, struct rs_err *err)
 {
@@ -18,15 +27,8 @@ enum rs_status rs_pixels_make(struct rs_pixels *s, unsigned width, struct rs_err
         rs_pixels_free(s);
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
-    rs_pixels_clear(s);
+    clear(s);
     return RS_OK;
-}
-
-void rs_pixels_clear(struct rs_pixels *s)
-{
-    memset(s->kind, 0, s->width);
-    memset(s->shade, 0, s->width);
-    for (unsigned x = 0; x < s->width; x++) s->cover[x] = s->most[x] = 0;
 }
 
 void rs_pixels_free(struct rs_pixels *s)
@@ -129,15 +131,9 @@ static void crowd(const struct rs_bars *b, uint32_t i, unsigned n, double scale,
 /* The first bar of a lane that ends after a time. */
 static uint32_t first_end_after(const struct rs_bars *b, const struct rs_bar_lane *lane, double time)
 {
-    uint32_t low = 0, high = lane->n;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2, i = lane->from + middle;
-        if ((double)(b->start[i] + b->dur[i]) > time)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    uint32_t low = lane->from, high = lane->from + lane->n;
+    RS_BISECT(low, high, mid, (double)(b->start[mid] + b->dur[mid]) <= time);
+    return low - lane->from;
 }
 
 void rs_fold(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale, struct rs_pixels *s)

@@ -24,7 +24,6 @@ struct rs_pixels {
 };
 
 enum rs_status rs_pixels_make(struct rs_pixels *s, unsigned width, struct rs_err *err);
-void rs_pixels_clear(struct rs_pixels *s);
 void rs_pixels_free(struct rs_pixels *s);
 
 /* Adds the lane's bars: pixel x covers t0 + x / scale ... (ns). */

@@ -8,6 +8,8 @@
 #include "timeline/group_labels.h"
 #include "timeline/index.h"
 
+#define SEVERAL (RS_NONE - 1) /* no group: a process has more than one rank */
+
 /* A rank: where it stands, and what it is known by. */
 struct seat {
     uint32_t proc; /* that leads */
@@ -337,10 +339,10 @@ static void finish(struct places *w)
         *rs_map_find(&t->index->devices, key) = w->seats[seat].group;
     for (uint32_t i = 0; i < w->n; i++) {
         uint32_t *only = &t->index->only_rank[w->seats[i].proc];
-        *only = *only == RS_NONE ? w->seats[i].group : UINT32_MAX - 1;
+        *only = *only == RS_NONE ? w->seats[i].group : SEVERAL;
     }
     for (uint32_t p = 0; p < m->nprocs; p++)
-        if (t->index->only_rank[p] == UINT32_MAX - 1) t->index->only_rank[p] = RS_NONE;
+        if (t->index->only_rank[p] == SEVERAL) t->index->only_rank[p] = RS_NONE;
 }
 
 enum rs_status rs_groups_make(struct rs_timeline *t, struct rs_err *err)

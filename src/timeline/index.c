@@ -39,6 +39,7 @@ static enum rs_status sort_rows(struct rs_timeline *t, struct rs_err *err)
         uint32_t op = m->parts.op[i];
         bool drawn = op < m->ops.n && t->op_number[op] != RS_NONE;
         of[i] = drawn ? x->lead[m->members[m->parts.member[i]].proc] : RS_NONE;
+        if (op < m->ops.n && m->parts.start_source[i] == RS_FROM_KERNEL) x->by_kernel[op] = 1;
     }
     enum rs_status status = sort_by_proc(&x->parts, of, m->parts.n, m->nprocs, err);
     for (uint32_t i = 0; i < m->activities.n; i++) of[i] = x->lead[m->lanes[m->activities.lane[i]].proc];
@@ -54,7 +55,9 @@ enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err)
     x->string_text = filled(m->strings.n, RS_NONE);
     x->name_text = filled(m->names.n, RS_NONE);
     x->func_kind = malloc((size_t)m->strings.n + 1);
-    if (!x->string_text || !x->name_text || !x->func_kind) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->by_kernel = calloc((size_t)m->ops.n + 1, 1);
+    if (!x->string_text || !x->name_text || !x->func_kind || !x->by_kernel)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
     memset(x->func_kind, RS_BAR_OTHER, (size_t)m->strings.n + 1);
     for (uint32_t i = 1; i < m->strings.n && i < UINT16_MAX; i++)
         x->func_kind[i] = rs_kind_of_func(&t->kinds, m, (uint16_t)i);
@@ -76,6 +79,7 @@ void rs_index_free(struct rs_timeline_index *x)
     free(x->name_text);
     free(x->member_text);
     free(x->func_kind);
+    free(x->by_kernel);
     free(x);
 }
 

@@ -7,21 +7,24 @@
 #include "model/model.h"
 
 const struct rs_row_kind rs_row_kinds[RS_ROWS] = {
-    [RS_ROW_OPERATIONS] = {"operations", "operations", true, true},
-    [RS_ROW_CALLS] = {"calls", "API calls", true, false},
-    [RS_ROW_LAUNCHES] = {"launches", "launches", true, false},
-    [RS_ROW_CHANNELS] = {"channels", "GPU channels", true, false},
-    [RS_ROW_PROXY] = {"proxy", "proxy operations", true, false},
-    [RS_ROW_STEPS] = {"steps", "network steps", false, false},
-    [RS_ROW_NETWORK] = {"network", "network plugin", false, false},
-    [RS_ROW_COPY_ENGINE] = {"ce", "copy engine", true, false},
-    [RS_ROW_PROXY_THREAD] = {"proxy-thread", "proxy thread", false, false},
-    [RS_ROW_COMPUTE] = {"compute", "compute", true, true},
-    [RS_ROW_COMM] = {"comm", "NCCL kernels", true, false},
-    [RS_ROW_COPIES] = {"copies", "copies", true, false},
-    [RS_ROW_ANNOTATIONS] = {"annotations", "annotations", true, false},
-    [RS_ROW_HOST] = {"host", "host calls", false, false},
+    [RS_ROW_OPERATIONS] = {.id = "operations", .label = "operations", .on = true, .summary = true},
+    [RS_ROW_CALLS] = {.id = "calls", .label = "API calls", .on = true},
+    [RS_ROW_LAUNCHES] = {.id = "launches", .label = "launches", .on = true},
+    [RS_ROW_CHANNELS] = {.id = "channels", .label = "GPU channels", .on = true, .many = true, .depth = RS_DEPTH_NET},
+    [RS_ROW_PROXY] = {.id = "proxy", .label = "proxy operations", .on = true, .many = true, .depth = RS_DEPTH_NET},
+    [RS_ROW_STEPS] = {.id = "steps", .label = "network steps", .many = true, .depth = RS_DEPTH_NET},
+    [RS_ROW_NETWORK] = {.id = "network", .label = "network plugin", .many = true, .depth = RS_DEPTH_ALL},
+    [RS_ROW_COPY_ENGINE] = {.id = "ce", .label = "copy engine", .on = true},
+    [RS_ROW_PROXY_THREAD] = {.id = "proxy-thread", .label = "proxy thread", .depth = RS_DEPTH_ALL},
+    [RS_ROW_COMPUTE] = {.id = "compute", .label = "compute", .on = true, .summary = true},
+    [RS_ROW_COMM] = {.id = "comm", .label = "NCCL kernels", .on = true},
+    [RS_ROW_COPIES] = {.id = "copies", .label = "copies", .on = true},
+    [RS_ROW_ANNOTATIONS] = {.id = "annotations", .label = "annotations", .on = true},
+    [RS_ROW_HOST] = {.id = "host", .label = "host calls"},
 };
+
+const char *const rs_bar_units[RS_UNITS] = {
+    [RS_UNIT_TIME] = "time", [RS_UNIT_BYTES] = "bytes", [RS_UNIT_TEXT] = "string", [RS_UNIT_HEX] = "hex"};
 
 /* What the term of a table says; NULL: it has none of that name. */
 static const char *sentence(const struct rs_term_table *table, const char *kind, const char *name)
@@ -31,50 +34,63 @@ static const char *sentence(const struct rs_term_table *table, const char *kind,
     return NULL;
 }
 
+/* `first`: what the first of them is called. */
+#define OPERATION_ARGS(first)                                                                                          \
+    {                                                                                                                  \
+        {first, RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}, {"count", RS_UNIT_NUMBER}, {"datatype", RS_UNIT_TEXT},      \
+            {"algorithm", RS_UNIT_TEXT},                                                                               \
+        {                                                                                                              \
+            "launched", RS_UNIT_TIME                                                                                   \
+        }                                                                                                              \
+    }
 #define CALL_ARGS                                                                                                      \
     {                                                                                                                  \
-        {"communicator", "string"}, {"count", NULL}, {"datatype", "string"}, {"root", NULL}, {"stream", "hex"},        \
+        {"communicator", RS_UNIT_TEXT}, {"count", RS_UNIT_NUMBER}, {"datatype", RS_UNIT_TEXT},                         \
+            {"root", RS_UNIT_NUMBER}, {"stream", RS_UNIT_HEX},                                                         \
         {                                                                                                              \
-            "captured into a graph", NULL                                                                              \
+            "captured into a graph", RS_UNIT_NUMBER                                                                    \
         }                                                                                                              \
     }
 #define PROXY_ARGS                                                                                                     \
     {                                                                                                                  \
-        {"peer", NULL}, {"bytes", "bytes"}, {"channel", NULL}, {"steps", NULL}, {"chunk", "bytes"},                    \
+        {"peer", RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}, {"channel", RS_UNIT_NUMBER}, {"steps", RS_UNIT_NUMBER},    \
+            {"chunk", RS_UNIT_BYTES},                                                                                  \
         {                                                                                                              \
-            "posted by pid", NULL                                                                                      \
+            "posted by pid", RS_UNIT_NUMBER                                                                            \
         }                                                                                                              \
     }
 #define STEP_ARGS                                                                                                      \
     {                                                                                                                  \
-        {"peer", NULL}, {"bytes", "bytes"}, {"channel", NULL}, {"step", NULL},                                         \
+        {"peer", RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}, {"channel", RS_UNIT_NUMBER}, {"step", RS_UNIT_NUMBER},     \
         {                                                                                                              \
-            "of steps", NULL                                                                                           \
+            "of steps", RS_UNIT_NUMBER                                                                                 \
         }                                                                                                              \
     }
 #define WORK_ARGS                                                                                                      \
     {                                                                                                                  \
-        {"stream", NULL}, {"device", NULL}, {"launched", "time"},                                                      \
+        {"stream", RS_UNIT_NUMBER}, {"device", RS_UNIT_NUMBER}, {"launched", RS_UNIT_TIME},                            \
         {                                                                                                              \
-            "bytes", "bytes"                                                                                           \
+            "bytes", RS_UNIT_BYTES                                                                                     \
         }                                                                                                              \
     }
 #define THREAD_ARGS                                                                                                    \
     {                                                                                                                  \
         {                                                                                                              \
-            "thread", NULL                                                                                             \
+            "thread", RS_UNIT_NUMBER                                                                                   \
         }                                                                                                              \
     }
 
 static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
-    [RS_BAR_OTHER] = {"other", "other", RS_ROW_OPERATIONS, "other", NULL, {0}, {{0}}},
+    [RS_BAR_OTHER] = {"other", "other", RS_ROW_OPERATIONS, "other", NULL, {0}, OPERATION_ARGS("root")},
     [RS_BAR_LOSS] = {"lost",
                      "lost",
                      RS_ROW_OPERATIONS,
                      "lost",
-                     NULL,
+                     "Callbacks were lost here: what happened is not in the recording.",
                      {0},
-                     {{"collectives", NULL}, {"sends and receives", NULL}, {"other callbacks", NULL}}},
+                     {{"collectives", RS_UNIT_NUMBER},
+                      {"sends and receives", RS_UNIT_NUMBER},
+                      {"other callbacks", RS_UNIT_NUMBER}}},
     [RS_BAR_BLANK] = {"not-recorded", "not recorded", RS_ROW_OPERATIONS, "not-recorded", NULL, {0}, {{0}}},
     [RS_BAR_GROUP_API] = {"GroupApi",
                           "group call",
@@ -82,18 +98,21 @@ static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
                           "group",
                           NULL,
                           {"ncclGroupStart returned", "ncclGroupEnd called"},
-                          {{"depth", NULL}, {"captured into a graph", NULL}}},
+                          {{"depth", RS_UNIT_NUMBER}, {"captured into a graph", RS_UNIT_NUMBER}}},
     [RS_BAR_COLL_API] = {"CollApi", "collective call", RS_ROW_CALLS, "call", NULL, {0}, CALL_ARGS},
     [RS_BAR_P2P_API] = {"P2pApi", "send or receive call", RS_ROW_CALLS, "call", NULL, {0}, CALL_ARGS},
     [RS_BAR_ENQUEUED] = {"enqueued", "called", RS_ROW_CALLS, "call", NULL, {0}, CALL_ARGS},
-    [RS_BAR_PLAN] = {"Group", "plan", RS_ROW_LAUNCHES, "group", NULL, {0}, {{"communicator", "string"}}},
+    [RS_BAR_PLAN] = {"Group", "plan", RS_ROW_LAUNCHES, "group", NULL, {0}, {{"communicator", RS_UNIT_TEXT}}},
     [RS_BAR_LAUNCH] = {"KernelLaunch",
                        "kernel launch",
                        RS_ROW_LAUNCHES,
                        "launch",
                        NULL,
                        {0},
-                       {{"communicator", "string"}, {"rank", NULL}, {"operations", NULL}, {"stream", "hex"}}},
+                       {{"communicator", RS_UNIT_TEXT},
+                        {"rank", RS_UNIT_NUMBER},
+                        {"operations", RS_UNIT_NUMBER},
+                        {"stream", RS_UNIT_HEX}}},
     [RS_BAR_HOST_LAUNCH] = {"launch", "launch", RS_ROW_LAUNCHES, "launch", NULL, {0}, THREAD_ARGS},
     [RS_BAR_CHANNEL] = {"KernelCh",
                         "channel",
@@ -101,14 +120,16 @@ static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
                         "channel",
                         NULL,
                         {0},
-                        {{"channel", NULL}, {"told to the host", "time"}, {"told to end", "time"}}},
+                        {{"channel", RS_UNIT_NUMBER},
+                         {"told to the host", RS_UNIT_TIME},
+                         {"told to end", RS_UNIT_TIME}}},
     [RS_BAR_PHASE] = {"KernelPhase",
                       "phase",
                       RS_ROW_CHANNELS,
                       "phase",
                       NULL,
                       {0},
-                      {{"channel", NULL}, {"told to the host", "time"}, {"told to end", "time"}}},
+                      {{"channel", RS_UNIT_NUMBER}, {"told to the host", RS_UNIT_TIME}, {"told to end", RS_UNIT_TIME}}},
     [RS_BAR_PROXY_SEND] = {"ProxyOp send", "proxy send", RS_ROW_PROXY, "proxy-send", NULL, {"in progress"}, PROXY_ARGS},
     [RS_BAR_PROXY_RECV] =
         {"ProxyOp recv", "proxy receive", RS_ROW_PROXY, "proxy-recv", NULL, {"in progress"}, PROXY_ARGS},
@@ -132,47 +153,55 @@ static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
                        "network",
                        NULL,
                        {"updated"},
-                       {{"queue pair", NULL},
-                        {"bytes", "bytes"},
-                        {"device", NULL},
-                        {"work request", "hex"},
-                        {"opcode", NULL},
-                        {"peer", NULL}}},
+                       {{"queue pair", RS_UNIT_NUMBER},
+                        {"bytes", RS_UNIT_BYTES},
+                        {"device", RS_UNIT_NUMBER},
+                        {"work request", RS_UNIT_HEX},
+                        {"opcode", RS_UNIT_NUMBER},
+                        {"peer", RS_UNIT_NUMBER}}},
     [RS_BAR_NET_SOCKET] = {"NetPlugin socket",
                            "socket",
                            RS_ROW_NETWORK,
                            "network",
                            NULL,
                            {"updated"},
-                           {{"descriptor", NULL}, {"bytes", "bytes"}, {"operation", NULL}, {"peer", NULL}}},
+                           {{"descriptor", RS_UNIT_NUMBER},
+                            {"bytes", RS_UNIT_BYTES},
+                            {"operation", RS_UNIT_NUMBER},
+                            {"peer", RS_UNIT_NUMBER}}},
     [RS_BAR_NET] = {"NetPlugin",
                     "network plugin",
                     RS_ROW_NETWORK,
                     "network",
                     NULL,
                     {"updated"},
-                    {{"plugin", "hex"}, {"bytes", "bytes"}, {"peer", NULL}}},
+                    {{"plugin", RS_UNIT_HEX}, {"bytes", RS_UNIT_BYTES}, {"peer", RS_UNIT_NUMBER}}},
     [RS_BAR_CE_COLL] = {"CeColl",
                         "copy engine",
                         RS_ROW_COPY_ENGINE,
                         "copy-engine",
                         NULL,
                         {0},
-                        {{"function", "string"},
-                         {"count", NULL},
-                         {"datatype", "string"},
-                         {"root", NULL},
-                         {"synchronisation", "string"},
-                         {"batches", NULL}}},
+                        {{"function", RS_UNIT_TEXT},
+                         {"count", RS_UNIT_NUMBER},
+                         {"datatype", RS_UNIT_TEXT},
+                         {"root", RS_UNIT_NUMBER},
+                         {"synchronisation", RS_UNIT_TEXT},
+                         {"batches", RS_UNIT_NUMBER}}},
     [RS_BAR_CE_SYNC] = {"CeSync",
                         "synchronisation",
                         RS_ROW_COPY_ENGINE,
                         "copy-engine",
                         NULL,
                         {0},
-                        {{"ranks", NULL}, {"complete", NULL}}},
-    [RS_BAR_CE_BATCH] =
-        {"CeBatch", "batch of copies", RS_ROW_COPY_ENGINE, "copy", NULL, {0}, {{"copies", NULL}, {"bytes", "bytes"}}},
+                        {{"ranks", RS_UNIT_NUMBER}, {"complete", RS_UNIT_NUMBER}}},
+    [RS_BAR_CE_BATCH] = {"CeBatch",
+                         "batch of copies",
+                         RS_ROW_COPY_ENGINE,
+                         "copy",
+                         NULL,
+                         {0},
+                         {{"copies", RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}}},
     [RS_BAR_PROXY_IDLE] = {"ProxyCtrlIdle", "idle", RS_ROW_PROXY_THREAD, "proxy-idle", NULL, {0}, {{0}}},
     [RS_BAR_PROXY_ACTIVE] = {"ProxyCtrlActive", "active", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {{0}}},
     [RS_BAR_PROXY_SLEEP] = {"ProxyCtrlSleep", "asleep", RS_ROW_PROXY_THREAD, "proxy-idle", NULL, {"woken"}, {{0}}},
@@ -268,16 +297,9 @@ static void add_func(struct rs_kinds *k, const char *func)
         .row = RS_ROW_OPERATIONS,
         .colour = func,
         .explain = explain ? explain : sentence(&rs_terms_nccl, "event", pair ? "P2p" : "Coll"),
-        .args = {{pair ? "peer" : "root", NULL},
-                 {"bytes", "bytes"},
-                 {"count", NULL},
-                 {"datatype", "string"},
-                 {"algorithm", "string"},
-                 {"launched", "time"}},
+        .args = OPERATION_ARGS(pair ? "peer" : "root"),
     };
 }
-
-enum { MOST_FUNCS = 100 };
 
 enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struct rs_err *err)
 {
@@ -287,18 +309,14 @@ enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struc
     k->n = RS_BAR_FIXED_KINDS;
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         k->rows[sentences[i].kind].explain = sentence(&rs_terms_nccl, sentences[i].type, sentences[i].name);
-    k->rows[RS_BAR_LOSS].explain = "Callbacks were lost here: what happened is not in the recording.";
     k->rows[RS_BAR_BLANK].explain = sentence(&rs_terms_words, "word", "not recorded");
-    for (uint32_t i = 0; i < m->parts.n && k->n < RS_BAR_FIXED_KINDS + MOST_FUNCS; i++) {
+    for (uint32_t i = 0; i < m->parts.n && k->n < RS_BAR_KINDS; i++) {
         uint16_t func = rs_bar_func(m, i);
         if (!func || func >= m->strings.n || seen[func]) continue;
         seen[func] = true;
         add_func(k, rs_model_text(m, func));
     }
     free(seen);
-    /* An operation of another function has the same arguments. */
-    add_func(k, "other");
-    memcpy(k->rows[RS_BAR_OTHER].args, k->rows[--k->n].args, sizeof k->rows->args);
     return RS_OK;
 }
 

@@ -32,19 +32,32 @@ enum rs_row {
     RS_ROWS
 };
 
+enum rs_row_depth { RS_DEPTH_OPS, RS_DEPTH_NET, RS_DEPTH_ALL };
+
 struct rs_row_kind {
     const char *id, *label; /* "channels", "GPU channels" */
     bool on; /* shown when the page opens */
     bool summary; /* drawn on the one row of a GPU that is folded */
+    bool many; /* its lanes are many and alike: a picture puts them side by side on one row */
+    uint8_t depth; /* enum rs_row_depth: from which --level on it is drawn */
 };
 extern const struct rs_row_kind rs_row_kinds[RS_ROWS];
 
 enum { RS_BAR_MARKS = 3, RS_BAR_ARGS = 6 };
 
+enum rs_bar_unit {
+    RS_UNIT_NUMBER,
+    RS_UNIT_TIME, /* ns from the begin of the run */
+    RS_UNIT_BYTES,
+    RS_UNIT_TEXT, /* of the timeline */
+    RS_UNIT_HEX,
+    RS_UNITS
+};
+extern const char *const rs_bar_units[RS_UNITS]; /* as the page knows them; NULL: a number */
+
 struct rs_bar_arg {
     const char *label; /* "peer"; NULL: no more */
-    const char *unit; /* "ns", "time" (ns from the begin of the run), "bytes", "string" (text of the timeline), "hex";
-                         NULL: a number */
+    enum rs_bar_unit unit;
 };
 
 struct rs_bar_kind {
@@ -56,11 +69,9 @@ struct rs_bar_kind {
     struct rs_bar_arg args[RS_BAR_ARGS];
 };
 
-enum { RS_BAR_KINDS = 200 };
-
 /* The kinds that are always there, in this order; functions come behind them. */
 enum rs_bar_kind_id {
-    RS_BAR_OTHER, /* an operation of a function beyond the first hundred; an event of no type that is known */
+    RS_BAR_OTHER, /* an operation of a function beyond RS_BAR_FUNCS; an event of no type that is known */
     RS_BAR_LOSS,
     RS_BAR_BLANK, /* not recorded */
     RS_BAR_GROUP_API,
@@ -101,13 +112,17 @@ enum rs_bar_kind_id {
     RS_BAR_FIXED_KINDS
 };
 
+/* Functions that have a kind of their own; a kind is a byte in all that is drawn, and one value of it is "none". */
+enum { RS_BAR_FUNCS = 100, RS_BAR_KINDS = RS_BAR_FIXED_KINDS + RS_BAR_FUNCS };
+_Static_assert(RS_BAR_KINDS < UINT8_MAX, "a kind is a byte");
+
 struct rs_kinds {
     struct rs_bar_kind rows[RS_BAR_KINDS];
     unsigned n;
 };
 
 enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struct rs_err *err);
-/* The kind of an operation's bar by the model's text of its function; those beyond the first hundred share "other". */
+/* The kind of an operation's bar by the model's text of its function; those beyond RS_BAR_FUNCS share "other". */
 uint8_t rs_kind_of_func(const struct rs_kinds *k, const struct rs_model *m, uint16_t func);
 /* The function that a part ran: its own, else its operation's. */
 uint16_t rs_bar_func(const struct rs_model *m, uint32_t part);

@@ -3,8 +3,8 @@
 #ifndef RS_TIMELINE_LAUNCH_KEY_H
 #define RS_TIMELINE_LAUNCH_KEY_H
 
-#include "base/map.h"
 #include "base/mix.h"
+#include "model/model.h"
 
 static inline uint64_t rs_launch_key(uint32_t member, int64_t at)
 {
@@ -16,7 +16,7 @@ static inline enum rs_status rs_launch_put(struct rs_map *launches, uint32_t mem
                                            uint32_t bar, struct rs_err *err)
 {
     RS_TRY(rs_map_put(launches, rs_launch_key(member, from), bar, err));
-    return to == INT64_MIN ? RS_OK : rs_map_put(launches, rs_launch_key(member, to), bar, err);
+    return to == RS_TIME_NONE ? RS_OK : rs_map_put(launches, rs_launch_key(member, to), bar, err);
 }
 
 #endif

@@ -117,6 +117,7 @@ enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t f
     if (status == RS_OK) status = rs_collect_activities(&c, err);
     if (status == RS_OK) status = rs_collect_launches(&c, err);
     if (status == RS_OK) status = rs_collect_gaps(&c, err);
+    if (status == RS_OK) rs_collect_threads(&c);
     if (status == RS_OK) status = rs_arrange(&c, err);
     if (status == RS_OK && bars->n > UINT32_MAX - 1 - first_bar)
         status = rs_fail(err, RS_BAD_INPUT, "more than four billion bars; choose fewer rows, ranks or a span of time");

@@ -2,8 +2,8 @@
  *
  * The one source of the page in the browser, of pictures and of text: they all draw what is here. Bars are made
  * process by process (rs_timeline_process()), so that memory does not grow with the run. Rows go host > process >
- * rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its group, streams of a GPU
- * on the rank's, all else on the communicator's.
+ * rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its group, streams of a GPU on
+ * the rank's, and so calls and launches of a thread that works for one rank alone; all else on the communicator's.
  *
  * Owns everything but model and inputs, which must live on. One thread at a time. */
 #ifndef RS_TIMELINE_TIMELINE_H

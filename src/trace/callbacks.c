@@ -23,8 +23,7 @@ struct rs_cursor {
     size_t nstreams, nheap;
     struct rs_callback *lives; /* init, finalize and captured parents, in order */
     size_t nlives, at_life;
-    uint64_t args[RS_RECORD_MAX]; /* of the callback handed out last */
-    char thread_name[17];
+    struct stream *taken; /* of which a record is handed out: it moves on with the next call, and not before */
 };
 
 /* ---- one stream ---- */
@@ -86,13 +85,30 @@ static bool settle(struct rs_cursor *c, struct stream *s)
     }
 }
 
+/* Field by field: compilers zero a whole struct of this size with a string instruction, which takes as long as all else
+ * that take() does. */
+static void clear(struct rs_callback *cb)
+{
+    cb->type = cb->handle = cb->parent = cb->context = 0;
+    cb->rank = 0;
+    cb->small = 0;
+    cb->state = 0;
+    cb->has_arg = cb->recovered = false;
+    cb->lost_first = cb->lost_last = 0;
+    cb->comm = NULL;
+}
+
 /* Reads the record at `at` and steps behind it. */
 static void take(struct stream *s, struct rs_callback *cb)
 {
     const uint64_t *w = s->words + s->at;
     unsigned kind = (unsigned)w[0] & 0xff, i = 1;
     uint64_t ref = w[0] >> 8 & (RS_REF_LIMIT - 1);
-    *cb = (struct rs_callback){.tick = s->tick, .tid = s->tid, .thread_name = s->thread_name, .kind = kind};
+    clear(cb);
+    cb->tick = s->tick;
+    cb->tid = s->tid;
+    cb->thread_name = s->thread_name;
+    cb->kind = kind;
     uint64_t handle = 0;
     if (rs_kind_has_handle(kind)) handle = ref ? s->next_handle - ref : w[i++];
     if (rs_kind_is_start(kind)) {
@@ -251,6 +267,11 @@ enum rs_status rs_cursor_open(struct rs_cursor **out, struct rs_recording *r, co
 
 bool rs_cursor_next(struct rs_cursor *c, struct rs_callback *cb)
 {
+    if (c->taken) {
+        if (!settle(c, c->taken)) c->heap[0] = c->heap[--c->nheap];
+        if (c->nheap) sink(c, 0);
+        c->taken = NULL;
+    }
     struct stream *s = c->nheap ? c->heap[0] : NULL;
     if (c->at_life < c->nlives && (!s || c->lives[c->at_life].tick <= s->tick)) {
         *cb = c->lives[c->at_life++];
@@ -258,14 +279,7 @@ bool rs_cursor_next(struct rs_cursor *c, struct rs_callback *cb)
     }
     if (!s) return false;
     take(s, cb);
-    /* Settling may decode the next piece over the words that cb points to. */
-    unsigned words = cb->call == RS_CALL_LOST ? RS_LOST_COUNTS : rs_kind_args[cb->kind];
-    memcpy(c->args, cb->args, words * sizeof *c->args);
-    memcpy(c->thread_name, s->thread_name, sizeof c->thread_name);
-    cb->args = c->args;
-    cb->thread_name = c->thread_name;
-    if (!settle(c, s)) c->heap[0] = c->heap[--c->nheap];
-    if (c->nheap) sink(c, 0);
+    c->taken = s;
     return true;
 }
 

@@ -36,7 +36,7 @@ static void print_arguments(const struct rs_timeline *t, const struct rs_bars *b
     printf(",\"args\":{");
     for (unsigned k = 0, n = 0; k < RS_BAR_ARGS; k++) {
         const struct rs_bar_arg *arg = &t->kinds.rows[b->kind[i]].args[k];
-        bool text = arg->unit && arg->unit[0] == 's';
+        bool text = arg->unit == RS_UNIT_TEXT;
         if (!arg->label || values[k] == RS_BAR_NO_ARG || text) continue;
         printf("%s\"%s\":%" PRId64, n++ ? "," : "", arg->label, values[k]);
     }

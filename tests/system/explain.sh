@@ -3,6 +3,7 @@
 # explained, under its own format; and files are explained by what they hold and lack.
 # timeout: 120
 set -u
+shopt -s lastpipe # the end of a pipe runs in this shell: explained() sets $bad
 data=$(dirname "$0")/../data
 bad=0
 is() { # WHAT GOT WANTED
@@ -77,6 +78,9 @@ done
 
 # ---- words ----
 
+for word in bar lane row fade "torn edge" last flag bundle; do # of the timeline
+    "$RINGSCOPE" explain "$word" >/dev/null 2>&1 || { echo "$word is not explained"; bad=1; }
+done
 is "a state, shortened" "$("$RINGSCOPE" explain --json sendgpuwait | jq -r '[.format, .name] | join(" ")' | sort | tr '\n' ' ')" \
     "example-profiler SendGpuWait ringscope ProxyStepSendGPUWait "
 is "with quotes" "$("$RINGSCOPE" explain '"Comms Id"' | head -1)" "Comms Id: field; PyTorch profiler trace (Kineto)"

@@ -38,17 +38,21 @@ scripts() { grep -o '<script' "$1" | wc -l; }
 
 # ---- how it is called ----
 view 2
-has "no output" "$err" 'where to? -o out.html'
+has "no input, no output" "$err" 'nothing to read'
 view 2 -o x.html
 has "no input" "$err" 'nothing to read'
 view 2 "$data/h200-mix" -o x.pdf
 has "what is it" "$err" '\.html, \.svg, \.png or \.txt'
 view 2 "$data/h200-mix" -o x.html --rows operations,nonsense
 has "rows" "$err" "no kind of row 'nonsense'; there are: operations, calls"
+for row in $(sed -n 's/.*there are: //p' <<<"$err" | tr -d ','); do
+    grep -q "\*$row\*" "$root/docs/man/ringscope-view.1.scd" || fail "the man page does not know the row $row"
+done
 view 2 "$data/h200-mix" -o x.svg --text
 view 2 "$data/h200-mix" -o x.svg --relations some
 view 2 "$data/h200-mix" -o x.svg --dark --light
 view 2 "$data/h200-mix" -o x.svg --width -3
+view 2 "$data/h200-mix" -o x.svg --width 10001
 view 2 "$data/h200-mix" -o x.html --most 0
 view 1 /nowhere -o x.html
 view 1 "$data/h200-mix" -o nowhere/x.svg
@@ -64,10 +68,20 @@ if [ -z "${SAN:-}" ]; then # libraries of fonts keep what they read
 fi
 view 0 "$data/h200-mix" --text
 has "text" "$out" 'rank 0'
+text=$out
+view 0 "$data/h200-mix"
+is "without -o: text" "$out" "$text"
 is "text: escapes in a pipe" "$(grep -c $'\033' <<<"$out")" 0
 view 1 "$data/h200-mix" -o x.svg
 has "there already" "$err" 'exists'
-rm -f x.svg x.png
+mkfifo pipe.svg # opened once, or its reader would see the end before anything came
+timeout 30 cat pipe.svg >piped &
+"$RINGSCOPE" view "$data/h200-mix" -o pipe.svg & # neither may wait for the other for ever
+wait $!
+is "into a pipe" $? 0
+wait
+cmp piped x.svg || fail "into a pipe: other bytes"
+rm -f x.svg x.png pipe.svg piped
 
 if ! "$RINGSCOPE" --version | grep -q 'page *on'; then
     view 1 "$data/h200-mix" -o x.html
@@ -121,8 +135,14 @@ has "too large" "$err" 'would be .*ringscope serve.*--rank'
 view 1 "$data/h200-mix" -o x.html --most 20k # sure before all is written
 has "too large, early" "$err" "would be larger than .*ringscope serve.*--rank"
 nothing_left "too large"
-view 1 "$data/h200-mix" -o x.html --rank 77
-has "filters" "$err" 'filters'
+for output in "-o x.html" "-o x.svg" "-o x.txt" --text; do
+    for filter in "--rank 77" "--from 100s" "--func Nope" "--comm ffffffff"; do
+        # shellcheck disable=SC2086 # options are words
+        view 1 "$data/h200-mix" $output $filter
+        has "$output $filter" "$err" "passes the filters"
+        is "$output $filter: stdout" "$out" ""
+    done
+done
 view 1 "$data/ncclsee" -o x.html
 has "no time axis" "$err" 'nothing in these files says when'
 view 1 "$data/nvprof/nvprof_summary.csv" -o x.svg

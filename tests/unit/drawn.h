@@ -14,6 +14,7 @@
 #include "foreign/formats.h"
 #include "import/import.h"
 #include "join/join.h"
+#include "timeline/index.h"
 #include "timeline/timeline.h"
 
 struct drawn_input {
@@ -87,8 +88,8 @@ static inline void check_lane(const struct rs_timeline *t, const struct rs_bars 
             const struct rs_bar_arg *arg = &t->kinds.rows[b->kind[i]].args[k];
             if (args[k][i] == RS_BAR_NO_ARG) continue;
             assert_non_null(arg->label);
-            if (arg->unit && !strcmp(arg->unit, "string")) assert_true(args[k][i] < t->texts.n);
-            if (arg->unit && !strcmp(arg->unit, "time")) assert_true(args[k][i] >= 0 && args[k][i] <= t->span);
+            if (arg->unit == RS_UNIT_TEXT) assert_true(args[k][i] < t->texts.n);
+            if (arg->unit == RS_UNIT_TIME) assert_true(args[k][i] >= 0 && args[k][i] <= t->span);
         }
     }
 }
@@ -140,7 +141,8 @@ static inline void check_parts(struct tally *y, const struct rs_timeline *t, con
         if (bar == RS_NONE || bar < b->first || bar - b->first >= b->n) continue;
         assert_int_equal(b->op[bar - b->first], t->op_number[m->parts.op[part]]);
         y->parts++;
-        bool start = m->parts.start[part] != RS_TIME_NONE;
+        bool other = m->parts.start_source[part] != RS_FROM_KERNEL && t->index->by_kernel[m->parts.op[part]];
+        bool start = m->parts.start[part] != RS_TIME_NONE && !other;
         assert_int_equal(!(b->flags[bar - b->first] & RS_BAR_START_UNKNOWN), start);
         if (start) assert_int_equal(b->start[bar - b->first], m->parts.start[part] - t->begin);
     }

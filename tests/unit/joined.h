@@ -130,6 +130,19 @@ static inline uint32_t add_coll(uint32_t comm, const char *func, uint64_t bytes,
     return op;
 }
 
+/* What ran on a lane; launch and part are not told. */
+static inline uint32_t act(uint32_t lane, uint8_t kind, const char *name, int64_t start, int64_t end)
+{
+    uint32_t i;
+    fine(rs_model_activity(&model, &i, NULL));
+    model.activities.lane[i] = lane;
+    model.activities.kind[i] = kind;
+    model.activities.start[i] = start;
+    model.activities.end[i] = end;
+    fine(rs_model_name(&model, name, strlen(name), &model.activities.name[i], NULL));
+    return i;
+}
+
 /* The view of everything that was added. */
 static inline void look(struct rs_view *view)
 {

@@ -19,18 +19,6 @@ static inline void make_lanes(int ranks)
     }
 }
 
-static inline uint32_t act(uint32_t lane, uint8_t kind, const char *name, int64_t start, int64_t end)
-{
-    uint32_t x;
-    fine(rs_model_activity(&model, &x, NULL));
-    model.activities.lane[x] = lane;
-    model.activities.kind[x] = kind;
-    model.activities.start[x] = start;
-    model.activities.end[x] = end;
-    fine(rs_model_name(&model, name, strlen(name), &model.activities.name[x], NULL));
-    return x;
-}
-
 /* A kernel with the call that launched it. */
 static inline uint32_t launched(int rank, const char *name, int64_t call, int64_t start, int64_t end)
 {

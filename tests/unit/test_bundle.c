@@ -37,7 +37,7 @@ struct made {
 static void made_begin(struct made *x)
 {
     *x = (struct made){.kinds = {.n = 2}};
-    x->kinds.rows[1].args[1].unit = "hex";
+    x->kinds.rows[1].args[1].unit = RS_UNIT_HEX;
     assert_int_equal(rs_zip_make(&x->zip, &x->err), RS_OK);
 }
 
@@ -139,7 +139,7 @@ static void test_long_lanes(void **state)
     struct rs_blocks b;
     struct column c;
     made_begin(&x);
-    x.kinds.rows[0].args[2].unit = "time";
+    x.kinds.rows[0].args[2].unit = RS_UNIT_TIME;
     const int64_t far = 1ll << 33;
     for (int64_t i = 0; i < MANY; i++) {
         uint32_t bar = add(&x, i * 10, 1, 0);
@@ -250,7 +250,7 @@ static void test_many_lanes(void **state)
     made_end(&x);
 }
 
-/* Two processes; a child of the second has its parent in the first. */
+/* Two processes; and what must not be, a child whose parent is in another process. */
 static void test_relations(void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void test_relations(void **state)
     struct rs_bar_edge launches[] = {{0, 3}, {1, 0}};
     x.bars.edges = launches;
     x.bars.nedges = 2;
-    assert_int_equal(rs_edges_process(&e, &x.bars, &x.err), RS_OK);
+    assert_int_equal(rs_edges_process(&e, &x.bars, &x.table, &x.zip, &x.err), RS_OK);
     x.bars.edges = NULL;
     x.bars.nedges = 0;
     rs_bars_clear(&x.bars);
@@ -273,9 +273,11 @@ static void test_relations(void **state)
     for (int i = 0; i < 2; i++) add(&x, i, 1, 0);
     x.bars.parent[0] = 1; /* of the first process */
     x.bars.parent[1] = 5;
-    assert_int_equal(rs_edges_process(&e, &x.bars, &x.err), RS_OK);
-    assert_int_equal(rs_edges_pack(&e, &x.table, &x.zip, &x.err), RS_OK);
-    const uint32_t want[][3] = {{0, 2, 0}, {0, 3, 1}, {0, 4, 0}, {1, 0, 1}, {1, 5, 0}, {3, 1, 0}, {5, 6, 0}};
+    assert_int_equal(rs_edges_process(&e, &x.bars, &x.table, &x.zip, &x.err), RS_FAILED);
+    x.bars.parent[0] = RS_BAR_NONE;
+    assert_int_equal(rs_edges_process(&e, &x.bars, &x.table, &x.zip, &x.err), RS_OK);
+    assert_int_equal(rs_edges_end(&e, &x.table, &x.zip, &x.err), RS_OK);
+    const uint32_t want[][3] = {{0, 2, 0}, {0, 3, 1}, {0, 4, 0}, {1, 0, 1}, {3, 1, 0}, {5, 6, 0}};
     uint8_t *t = piece(&e.pieces, 0);
     size_t n = e.pieces.size[0];
     assert_int_equal(le(t, 4), sizeof want / sizeof *want);
@@ -285,6 +287,31 @@ static void test_relations(void **state)
         assert_true(at(t, n, "kind", i) == want[i][2]);
     }
     assert_true(e.pieces.n == 1 && e.first[0] == 0);
+    free(t);
+    rs_edges_free(&e);
+    made_end(&x);
+}
+
+/* More than a piece holds: the next one goes on where it ended. */
+static void test_many_relations(void **state)
+{
+    (void)state;
+    struct made x;
+    struct rs_edges e;
+    made_begin(&x);
+    assert_int_equal(rs_edges_open(&e, "/tmp", &x.err), RS_OK);
+    enum { N = RS_PIECE_ROWS + 10 };
+    for (uint32_t i = 0; i < N + 2; i++) {
+        add(&x, i, 1, 0);
+        if (i > 1) x.bars.parent[i] = i < 8 ? 0 : 1;
+    }
+    assert_int_equal(rs_edges_process(&e, &x.bars, &x.table, &x.zip, &x.err), RS_OK);
+    assert_int_equal(rs_edges_end(&e, &x.table, &x.zip, &x.err), RS_OK);
+    assert_int_equal(rs_edges_end(&e, &x.table, &x.zip, &x.err), RS_OK); /* nothing is left */
+    assert_true(e.n == N && e.pieces.n == 2 && e.first[0] == 0 && e.first[1] == 1);
+    uint8_t *t = piece(&e.pieces, 1);
+    assert_int_equal(le(t, 4), 10);
+    for (uint32_t i = 0; i < 10; i++) assert_true(at(t, e.pieces.size[1], "to", i) == RS_PIECE_ROWS + 2 + i);
     free(t);
     rs_edges_free(&e);
     made_end(&x);
@@ -325,7 +352,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks),     cmocka_unit_test(test_long_lanes), cmocka_unit_test(test_overview),
-        cmocka_unit_test(test_many_lanes), cmocka_unit_test(test_relations),  cmocka_unit_test(test_page),
+        cmocka_unit_test(test_many_lanes), cmocka_unit_test(test_relations),  cmocka_unit_test(test_many_relations),
+        cmocka_unit_test(test_page),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

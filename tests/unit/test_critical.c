@@ -57,14 +57,8 @@ static uint32_t add_lane(int rank, uint8_t kind, int64_t id)
 
 static uint32_t add_activity(uint32_t lane, uint8_t kind, const char *name, int64_t start, int64_t end, uint32_t launch)
 {
-    uint32_t i;
-    fine(rs_model_activity(&model, &i, NULL));
-    model.activities.lane[i] = lane;
-    model.activities.kind[i] = kind;
-    model.activities.start[i] = start;
-    model.activities.end[i] = end;
+    uint32_t i = act(lane, kind, name, start, end);
     model.activities.launch[i] = launch;
-    fine(rs_model_name(&model, name, strlen(name), &model.activities.name[i], NULL));
     return i;
 }
 

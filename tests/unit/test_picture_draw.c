@@ -250,10 +250,12 @@ static void test_text(void **state)
     uint32_t bar = made_bar(&d, MADE_ALLREDUCE, 0, 500);
     d.bars.wait[bar] = 250;
     bar = made_bar(&d, MADE_SEND, 750, 125);
+    d.bars.flags[bar] = RS_BAR_OPEN;
     made_lane(&d, 1, 2, RS_ROW_COMPUTE, "stream");
     made_bar(&d, MADE_COMPUTE, 0, 1000);
     made_lane(&d, 1, 3, RS_ROW_OPERATIONS, "operations");
-    made_bar(&d, MADE_ALLREDUCE, 250, 250);
+    bar = made_bar(&d, MADE_ALLREDUCE, 250, 250);
+    d.bars.flags[bar] = RS_BAR_LAST;
     bar = made_bar(&d, MADE_ALLREDUCE, 500, 250);
     d.bars.flags[bar] = RS_BAR_LOST;
     bar = made_bar(&d, MADE_ALLREDUCE, 750, 0);
@@ -264,18 +266,25 @@ static void test_text(void **state)
     draw(RS_PICTURE_TEXT, true, o);
     assert_string_equal(output, "run?[2J\n"
                                 "       |0              |0.5 us\n"
-                                "rank 0|aaaaaaaaAAAAAAAA        SSSS\n"
+                                "rank 0|aaaaaaaaAAAAAAAA        SSSS    >\n"
                                 "rank 1|KKKKKKKKAAAAAAAA!!!!!!!!~~~~~~~~\n"
                                 "A AllReduce  S Send  K kernel\n"
                                 "abc waits for the last rank\n"
-                                "~ ended somewhere here  ! callbacks lost\n"
+                                "~ ended somewhere here  > not ended\n"
+                                "! callbacks lost\n"
                                 "clocks: +-6.00 us\n");
     const struct rs_picture_options blocks = {.title = "run", .width = 40};
     draw(RS_PICTURE_TEXT, true, blocks);
-    assert_non_null(strstr(output, "rank 0│A░░░░░░░████████        S███\n"));
+    assert_non_null(strstr(output, "rank 0│A░░░░░░░████████        S███    >\n"));
+    /* Where there is room: how long each waited, and how often it was the last. */
+    draw(RS_PICTURE_TEXT, true, (struct rs_picture_options){.width = 80, .ascii = true});
+    assert_non_null(strstr(output, "   waited  last\nrank 0|"));
+    assert_non_null(strstr(output, ">  250 ns     -\nrank 1|"));
+    assert_non_null(strstr(output, "~~~~        -     1\n"));
     const struct rs_picture_options colours = {.title = "run", .width = 40, .colour = true};
     draw(RS_PICTURE_TEXT, true, colours);
-    assert_non_null(strstr(output, "rank 0│\033[38;5;25m░░░░░░░░████████\033[0m        \033[38;5;166m████\033[0m\n"));
+    assert_non_null(
+        strstr(output, "rank 0│\033[38;5;25m░░░░░░░░████████\033[0m        \033[38;5;166m████\033[0m    >\n"));
     made_free(&d);
 }
 

@@ -255,18 +255,6 @@ static void focus_leaves_warm_up_out(void **state)
 
 /* ---- activities ---- */
 
-static uint32_t act(uint32_t lane, uint8_t kind, int64_t start, int64_t end, const char *name)
-{
-    uint32_t i;
-    fine(rs_model_activity(&model, &i, NULL));
-    model.activities.lane[i] = lane;
-    model.activities.kind[i] = kind;
-    model.activities.start[i] = start;
-    model.activities.end[i] = end;
-    fine(rs_model_name(&model, name, strlen(name), &model.activities.name[i], NULL));
-    return i;
-}
-
 static void activities_are_nested(void **state)
 {
     (void)state;
@@ -277,13 +265,16 @@ static void activities_are_nested(void **state)
     const struct rs_lane gpu = {.proc = procs[0], .kind = RS_LANE_STREAM, .device = 0, .id = 20};
     fine(rs_model_lane(&model, &host, &thread, NULL));
     fine(rs_model_lane(&model, &gpu, &stream, NULL));
-    act(thread, RS_ACT_RANGE, 10 * MS, 20 * MS, "inner");
-    act(thread, RS_ACT_RANGE, 10 * MS, 90 * MS, "outer"); /* begins together, and is longer: above */
-    act(thread, RS_ACT_RANGE, 12 * MS, 13 * MS, "innermost");
-    act(thread, RS_ACT_RANGE, 30 * MS, 40 * MS, "next");
-    uint32_t launch = act(thread, RS_ACT_LAUNCH, 14 * MS, 15 * MS, "cudaLaunchKernel");
-    uint32_t kernel = act(stream, RS_ACT_COMPUTE, 16 * MS, 18 * MS, "gemm");
+    act(thread, RS_ACT_RANGE, "inner", 10 * MS, 20 * MS);
+    act(thread, RS_ACT_RANGE, "outer", 10 * MS, 90 * MS); /* begins together, and is longer: above */
+    act(thread, RS_ACT_RANGE, "innermost", 12 * MS, 13 * MS);
+    act(thread, RS_ACT_RANGE, "next", 30 * MS, 40 * MS);
+    uint32_t launch = act(thread, RS_ACT_LAUNCH, "cudaLaunchKernel", 14 * MS, 15 * MS);
+    uint32_t kernel = act(stream, RS_ACT_COMPUTE, "gemm", 16 * MS, 18 * MS);
     model.activities.launch[kernel] = launch;
+    const int64_t at = 50 * MS;
+    uint32_t op = add_coll(comm, "AllReduce", 4, &at, MS);
+    model.parts.launched[model.order[model.ops.part[op]]] = 45 * MS; /* by whom, no tool says */
     make(NULL);
     draw(0);
     static const struct {
@@ -302,6 +293,10 @@ static void activities_are_nested(void **state)
     assert_int_equal(bars.a3[b], 14 * MS);
     assert_string_equal(rs_texts_at(&t.texts, lane_of(b)->label), "stream 20");
     assert_int_equal(t.groups[lane_of(b)->group].level, RS_GROUP_RANK);
+    b = nth(RS_BAR_HOST_LAUNCH, 0);
+    assert_string_equal(rs_texts_at(&t.texts, lane_of(b)->label), "thread 7 python");
+    b = nth(RS_BAR_LAUNCH, 0);
+    assert_string_equal(rs_texts_at(&t.texts, lane_of(b)->label), "thread not told");
 }
 
 /* A process that another tool saw, too: its kernels are on the groups of the one that leads. */
@@ -323,9 +318,9 @@ static void laid_over(void **state)
     fine(rs_model_link(&model, NULL));
     const struct rs_lane gpu = {.proc = procs[1], .kind = RS_LANE_STREAM, .device = 0, .id = 20};
     fine(rs_model_lane(&model, &gpu, &stream, NULL));
-    uint32_t kernel = act(stream, RS_ACT_COMM, 10 * MS, 11 * MS, "ncclDevKernel");
+    uint32_t kernel = act(stream, RS_ACT_COMM, "ncclDevKernel", 10 * MS, 11 * MS);
     model.activities.part[kernel] = model.order[model.ops.part[same]];
-    act(stream, RS_ACT_COMPUTE, 20 * MS, 21 * MS, "gemm");
+    act(stream, RS_ACT_COMPUTE, "gemm", 20 * MS, 21 * MS);
     make(NULL);
     assert_int_equal(t.nprocs, 1);
     assert_int_equal(t.nops, 1);
@@ -399,7 +394,7 @@ static void wild_times(void **state)
             model.parts.enqueued[part] = times[(b + 5) % N];
             model.parts.after[part] = times[(a + b) % N];
             model.parts.before[part] = times[(a + 2 * b) % N];
-            if (times[a] <= times[b]) act(stream, RS_ACT_COMPUTE, times[a], times[b], "k");
+            if (times[a] <= times[b]) act(stream, RS_ACT_COMPUTE, "k", times[a], times[b]);
         }
     model.members[x].created = INT64_MIN + 5;
     model.members[x].destroyed = INT64_MAX;

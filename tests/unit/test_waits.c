@@ -49,6 +49,24 @@ static void test_tie(void **state)
     }
 }
 
+/* Of three ranks one is missing: who of the others was last is known, who of all was not. Where the number of ranks is
+ * not told, those that are here are all. */
+static void test_last_of_all(void **state)
+{
+    (void)state;
+    for (int32_t missing = 0; missing < 3; missing++) {
+        make_ranks(3, 5);
+        make_coll(0, "AllReduce", 0, 0, 100, 400);
+        uint32_t b = make_coll(1, "AllReduce", 0, 0, 350, 401);
+        if (!missing) make_coll(2, "AllReduce", 0, 0, 150, 399);
+        if (missing == 2) model.comms[0].nranks = -1;
+        join();
+        assert_int_equal(model.ops.last_part[0], b);
+        assert_int_equal(rs_op_last_part(&model, 0), missing == 1 ? RS_NONE : b);
+        rs_model_free(&model);
+    }
+}
+
 static void test_unknown(void **state)
 {
     (void)state;
@@ -227,9 +245,10 @@ static void test_bounds(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_last),      cmocka_unit_test(test_tie),     cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_violation), cmocka_unit_test(test_sources), cmocka_unit_test(test_roots),
-        cmocka_unit_test(test_factors),   cmocka_unit_test(test_bounds),  cmocka_unit_test(test_early),
+        cmocka_unit_test(test_last_of_all), cmocka_unit_test(test_last),      cmocka_unit_test(test_tie),
+        cmocka_unit_test(test_unknown),     cmocka_unit_test(test_violation), cmocka_unit_test(test_sources),
+        cmocka_unit_test(test_roots),       cmocka_unit_test(test_factors),   cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_early),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

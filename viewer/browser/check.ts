@@ -1,5 +1,6 @@
 // What the browser tests share: saying what holds, and looking at a page from outside.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Browser, Page } from "playwright-core";
 import { watchedOf } from "../dev/chromium";
 
@@ -12,14 +13,24 @@ export interface Context {
 
 export type Topic = (context: Context) => Promise<void>;
 
-let failures = 0;
-
-export function expect(holds: boolean, what: string): void {
-    if (!holds) failures++;
-    console.log(`${holds ? "  ok" : "FAIL"}  ${what}`);
+/** What a topic said: topics run side by side, and each is told in one piece. */
+export class Said {
+    readonly lines: string[] = [];
+    failures = 0;
 }
 
-export const failed = (): number => failures;
+const told = new AsyncLocalStorage<Said>();
+
+/** Runs a topic; what it expects is noted in `said`. */
+export const telling = (said: Said, topic: () => Promise<void>): Promise<void> => told.run(said, topic);
+
+export function expect(holds: boolean, what: string): void {
+    const said = told.getStore()!;
+    if (!holds) said.failures++;
+    said.lines.push(`${holds ? "  ok" : "FAIL"}  ${what}`);
+}
+
+export const note = (what: string): void => void told.getStore()!.lines.push(`      ${what}`);
 
 export const viewOf = (tab: Page) => tab.evaluate(() => ({ ...window.ringscope!.session.view.value }));
 export const widthOf = async (tab: Page): Promise<number> => {
@@ -41,12 +52,12 @@ export async function comes(tab: Page, holds: () => Promise<boolean> | boolean):
     return holds();
 }
 
-/** Until what was asked for is there and drawn. */
-export const settle = async (tab: Page): Promise<void> => {
-    await tab.waitForTimeout(60);
-    await tab.waitForFunction(() => window.ringscope!.session.trace.blocks.waiting === 0);
-    await tab.waitForTimeout(60);
-};
+/** Until what was asked for is there and drawn: three frames in a row have nothing to do. */
+export const settle = (tab: Page): Promise<void> =>
+    tab.evaluate(async () => {
+        const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+        for (let still = 0; still < 3; await frame()) still = window.ringscope!.timeline!.settled ? still + 1 : 0;
+    });
 
 /** The middle of a bar on the screen, after going there; `lane` and `index` name the bar. */
 export function spotOf(tab: Page, lane: number, index: number): Promise<{ bar: number; x: number; y: number }> {

@@ -18,6 +18,10 @@ export async function panels({ browser, page }: Context): Promise<void> {
     await tab.keyboard.press("Enter");
     expect(await comes(tab, async () => (await selectedOf(tab)) > first), "and again to the next");
 
+    await tab.fill("#search-input", "peer 3");
+    await comes(tab, async () => /[1-9][\d,]* bars,/.test(await text(tab, ".search")));
+    expect(/[1-9][\d,]* bars,/.test(await text(tab, ".search")), "and an argument: what goes to rank 3");
+
     await tab.click("#tab-operations");
     expect(await comes(tab, async () => (await tab.locator(".virtual .line").count()) > 5), "operations have lines");
     const line = tab.locator(".virtual .line").nth(3);

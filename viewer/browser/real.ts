@@ -1,11 +1,12 @@
-// Pages and servers of the built program: RINGSCOPE names it (../build/ringscope). Without it this topic is passed over.
+// Pages and servers of the built program: RINGSCOPE names it (../build/ringscope). Without it this topic is passed
+// over.
 
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { open } from "../dev/chromium";
-import { brightestRank, close, comes, expect, selectedOf, settle, text, type Context } from "./check";
+import { brightestRank, close, comes, expect, note, selectedOf, settle, text, type Context } from "./check";
 
 const PROGRAM = process.env.RINGSCOPE ?? "../build/ringscope";
 const DATA = "../tests/data";
@@ -24,25 +25,36 @@ const RUNS: { name: string; inputs: string[]; ranks: number; rows: RegExp; relat
     { name: "flight", inputs: [`${DATA}/flight/ddp4`], ranks: 4, rows: /./, relations: false },
 ];
 
-function run(args: string[]): { ok: boolean; said: string } {
-    const done = spawnSync(PROGRAM, args, { encoding: "utf8", timeout: 60_000 });
-    return { ok: done.status === 0, said: `${done.stderr ?? ""}`.trim().split("\n").pop() ?? "" };
+function run(args: string[]): Promise<{ ok: boolean; said: string }> {
+    return new Promise((resolve) =>
+        execFile(PROGRAM, args, { timeout: 30_000 }, (error, _, stderr) =>
+            resolve({ ok: !error, said: stderr.trim().split("\n").pop() ?? "" }),
+        ),
+    );
 }
 
 export async function real({ browser, folder }: Context): Promise<void> {
-    if (!existsSync(PROGRAM) || !run(["view", "--help"]).ok) {
-        console.log(`      passed over: no ${PROGRAM} that has the command view`);
-        return;
-    }
+    if (!(await programIsThere())) return;
     for (const recorded of RUNS) await look(browser, folder, recorded);
+}
+
+/** A run of the program's own, from disk and from its server. */
+export async function made({ browser, folder }: Context): Promise<void> {
+    if (!(await programIsThere())) return;
     await slowRank(browser, folder);
     await serve(browser, folder);
+}
+
+async function programIsThere(): Promise<boolean> {
+    const there = existsSync(PROGRAM) && (await run(["view", "--help"])).ok;
+    if (!there) note(`passed over: no ${PROGRAM} that has the command view`);
+    return there;
 }
 
 async function look(browser: Browser, folder: string, recorded: (typeof RUNS)[number]): Promise<void> {
     const { name, inputs, ranks, rows } = recorded;
     const page = join(folder, `${name}.html`);
-    const { ok, said } = run(["view", ...inputs, "-o", page]);
+    const { ok, said } = await run(["view", ...inputs, "-o", page]);
     expect(ok, `${name}: a page is made ${ok ? "" : said}`.trim());
     if (!ok) return;
     const tab = await open(browser, page);
@@ -81,8 +93,8 @@ async function everyPanel(tab: Page): Promise<void> {
 /** A run whose truth is known: rank 3 computes 2 ms longer in each step. */
 async function slowRank(browser: Browser, folder: string): Promise<void> {
     const [recording, page] = [join(folder, "slow"), join(folder, "slow.html")];
-    const made = run(["gen", "--ranks", "8", "--steps", "30", "--slow", "3:2000", "-o", recording]);
-    const viewed = run(["view", recording, "-o", page]);
+    const made = await run(["gen", "--ranks", "8", "--steps", "30", "--slow", "3:2000", "-o", recording]);
+    const viewed = await run(["view", recording, "-o", page]);
     expect(made.ok && viewed.ok, `slow: a run is made and viewed ${made.said} ${viewed.said}`.trim());
     if (!viewed.ok) return;
     const tab = await open(browser, page);

@@ -1,7 +1,8 @@
 // Menu, marks, finding rows, measuring, the strip of the whole run, hidden rows, kinds of rows.
 
+import type { Browser, Page } from "playwright-core";
 import { open } from "../dev/chromium";
-import { close, comes, expect, settle, viewOf, type Context } from "./check";
+import { close, comes, expect, settle, text, viewOf, type Context } from "./check";
 
 export async function use({ browser, page }: Context): Promise<void> {
     const tab = await open(browser, page);
@@ -71,5 +72,47 @@ export async function use({ browser, page }: Context): Promise<void> {
     await tab.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await tab.keyboard.press("1");
     expect((await on()) === kinds, "and on by its number");
+    await nothing(tab);
     await close(tab, "use");
+    await narrow(browser, page);
+}
+
+/** A flag under the mouse is told; and without any row the page says so. */
+async function nothing(tab: Page): Promise<void> {
+    const spot = await tab.evaluate(async () => {
+        const { session, timeline } = window.ringscope!;
+        const { flags } = session.trace.bundle;
+        session.scroll.value = 0;
+        session.look({ t0: 0, t1: 2e6 });
+        await new Promise((resolve) => setTimeout(resolve, 200));
+        const { geometry } = timeline!;
+        const row = geometry.layout.rows[geometry.layout.rowOfGroup[flags.group[0]!]!]!;
+        const box = document.querySelector("canvas.upper")!.getBoundingClientRect();
+        return { x: box.x + geometry.x(flags.time[0]!) + 3, y: box.y + geometry.rowY(row) + 4 };
+    });
+    await tab.mouse.move(spot.x, spot.y);
+    const told = () => text(tab, ".tooltip");
+    expect(await comes(tab, async () => /created.*clock error/.test(await told())), "a flag says what it is");
+    await tab.evaluate(() => {
+        const { session } = window.ringscope!;
+        const { groups } = session.trace.bundle;
+        session.hiddenGroups.value = new Set(Array.from({ length: groups.count }, (_, g) => g));
+    });
+    await settle(tab);
+    expect(
+        (await tab.evaluate(() => window.ringscope!.session.layout.value.rows.length)) === 0,
+        "all rows can be hidden",
+    );
+}
+
+/** 1440 x 900 at a zoom of 200 %: the panel goes below, and neither covers the other. */
+async function narrow(browser: Browser, page: string): Promise<void> {
+    const tab = await open(browser, page, { width: 720, height: 450 });
+    await settle(tab);
+    const [rows, panel] = [await tab.locator(".timeline").boundingBox(), await tab.locator("aside").boundingBox()];
+    const apart = rows!.y + rows!.height <= panel!.y + 1 || rows!.x + rows!.width <= panel!.x + 1;
+    expect(apart && rows!.height > 120 && panel!.height > 80, "at 200 % timeline and panel have room");
+    const wide = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(wide <= 0, "and nothing is beyond the edge");
+    await close(tab, "narrow");
 }

@@ -27,7 +27,9 @@ export class Times {
 export interface Frames {
     /** The page's own work in each frame, by the clock: layout, drawing, decoding. */
     work: Times;
-    /** Processor time of each task of the page's main thread: with the browser's own work in it, without that of others. */
+    /**
+     * Processor time of each task of the page's main thread: with the browser's own work in it, without that of others.
+     */
     processor: Times;
     /** From one frame to the next, as the browser shows them: with whatever else the machine does. */
     gaps: Times;
@@ -38,8 +40,11 @@ export const FRAME_MS = 33;
 
 export type Opening = "folded" | "open";
 
-/** All of it, in to a thousandth, along, out again, and down the rows; as it opens, or with all rows of all kinds. */
-export async function frames(browser: Browser, tab: Page, opening: Opening): Promise<Frames> {
+/**
+ * All of it, in to a thousandth, along, out again, and down the rows; as it opens, or with all rows of all kinds.
+ * `share`: of the steps.
+ */
+export async function frames(browser: Browser, tab: Page, opening: Opening, share = 1): Promise<Frames> {
     await tab.evaluate(async (opening) => {
         const { session } = window.ringscope!;
         const { groups, meta } = session.trace.bundle;
@@ -51,13 +56,13 @@ export async function frames(browser: Browser, tab: Page, opening: Opening): Pro
         await new Promise((resolve) => setTimeout(resolve, 300));
     }, opening);
     await browser.startTracing(tab, { categories: ["toplevel", "disabled-by-default-devtools.timeline"] });
-    const { work, gaps } = await tab.evaluate(move);
+    const { work, gaps } = await tab.evaluate(move, share);
     const trace = (await browser.stopTracing()).toString("utf8");
     return { work: new Times(work), gaps: new Times(gaps), processor: new Times(tasks(trace)) };
 }
 
 /** In the page. */
-async function move(): Promise<{ work: number[]; gaps: number[] }> {
+async function move(share: number): Promise<{ work: number[]; gaps: number[] }> {
     const { session, timeline } = window.ringscope!;
     const { span } = session.trace.bundle;
     const work = timeline!.times.frames;
@@ -66,7 +71,7 @@ async function move(): Promise<{ work: number[]; gaps: number[] }> {
     work.length = 0;
     let last = await frame();
     const steps = async (n: number, step: (i: number) => void): Promise<void> => {
-        for (let i = 0; i < n; i++) {
+        for (let i = 0; i < n; i += 1 / share) {
             step(i);
             const now = await frame();
             gaps.push(now - last);

@@ -34,7 +34,8 @@ for (const place of given.filter((word) => !word.startsWith("--"))) {
         beyond ||= about.paint > FIRST_PAINT_MS;
         for (const opening of ["folded", "open"] as const) {
             const f = await frames(browser, tab, opening);
-            // By processor time, and what is usual by the clock: a frame that others took the processor from is not the page's.
+            // By processor time, and what is usual by the clock: a frame that others took the processor from is not the
+            // page's.
             beyond ||= f.processor.worst > FRAME_MS || f.work.at(0.95) > FRAME_MS;
             words.push(
                 `${opening}_frames ${f.work.list.length}`,

@@ -10,7 +10,10 @@ export const PAGE = process.env.RINGSCOPE_PAGE ?? "dist/index.html";
 const DATA = '<script type="application/octet-stream" id="ringscope-data">';
 const REST = '<script type="application/octet-stream" id="ringscope-rest">';
 
-/** `out` is .html or .rsv; hands out the bytes of the bundle. What the first picture needs goes before #app, the rest to the end of the body. */
+/**
+ * `out` is .html or .rsv; hands out the bytes of the bundle. What the first picture needs goes before #app, the rest to
+ * the end of the body.
+ */
 export async function writePage(out: string, options: Partial<Options>): Promise<number> {
     const { parts, headParts } = await synthetic({ hosts: Math.max(1, (options.ranks ?? 8) / 8), ...options });
     const file = openSync(out, "w");

@@ -3,7 +3,7 @@
 import { NONE } from "../src/data/layout";
 import type { Meta } from "../src/data/meta";
 import { column, encodeTable } from "./encode";
-import { HOSTILE, K, KINDS, LANES, ROWS, type Job } from "./shape";
+import { HOSTILE, KINDS, LANES, ROWS, type Job } from "./shape";
 import type { StringTable } from "./strings";
 
 export function encodePlaces(job: Job, strings: StringTable, counts: number[]): { name: string; raw: Uint8Array }[] {
@@ -90,10 +90,7 @@ export function encodePlaces(job: Job, strings: StringTable, counts: number[]): 
                 ),
                 column("group", u32(rankGroup)),
                 column("label", u32(all.map(() => strings.id("default_pg created")))),
-                column(
-                    "kind",
-                    Uint8Array.from(all, () => K.Created),
-                ),
+                column("kind", new Uint8Array(ranks)),
             ]),
         },
     ];
@@ -176,7 +173,8 @@ export function metaOf(job: Job): Meta {
             })),
             conclusion: [
                 ...(job.options.hostile ? HOSTILE : []),
-                `Rank ${slowRank} (${hostOf(slowRank)}) was last in most operations; it was queued behind its own compute.`,
+                `Rank ${slowRank} (${hostOf(slowRank)}) was last in most operations; ` +
+                    `it was queued behind its own compute.`,
             ],
         },
         notes: ["Synthetic data: nothing here was measured."],

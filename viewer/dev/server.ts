@@ -1,5 +1,5 @@
-// A server of one bundle in ranges, as `ringscope serve` is one: the page with a token in its address, the bundle beside it.
-// vite-node dev/server.ts BUNDLE.rsv serves until it is ended.
+// A server of one bundle in ranges, as `ringscope serve` is one: the page with a token in its address, the bundle
+// beside it. vite-node dev/server.ts BUNDLE.rsv serves until it is ended.
 
 import { closeSync, fstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { createServer } from "node:http";

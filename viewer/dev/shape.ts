@@ -110,7 +110,6 @@ export const KINDS: Kind[] = [
         colour: "lost",
         explain: "Callbacks were lost here; their number is known, they are not.",
     },
-    { id: "created", label: "created", row: Row.Ops, colour: "flag" },
 ];
 export const enum K {
     Compute,
@@ -123,7 +122,6 @@ export const enum K {
     Channel,
     Step,
     Lost,
-    Created,
 }
 
 /** The lanes of a rank, in order, and how many bars each has in a slot. */
@@ -172,7 +170,9 @@ export function noise(seed: number, a: number, b: number): number {
     return ((x ^ (x >>> 16)) >>> 0) / 4294967296;
 }
 
-/** Bars of a slot on all lanes of a rank: the receive lane has bars in rings only, but is counted, which is near enough. */
+/**
+ * Bars of a slot on all lanes of a rank: the receive lane has bars in rings only, but is counted, which is near enough.
+ */
 const PER_SLOT = LANES.reduce((sum, lane) => sum + lane.perSlot, 0);
 
 export class Job {

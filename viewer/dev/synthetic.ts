@@ -157,7 +157,9 @@ function fillOverview(
     }
 }
 
-/** Relations from parents to children, sorted by the parent: operations to channels and steps, launches to operations. */
+/**
+ * Relations from parents to children, sorted by the parent: operations to channels and steps, launches to operations.
+ */
 class EdgeWriter {
     private from: number[] = [];
     private to: number[] = [];

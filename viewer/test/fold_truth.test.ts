@@ -1,5 +1,5 @@
-// The same folding in C (src/timeline/fold.c): its unit test makes tests/data/fold.json, and what is drawn here must be what
-// is there.
+// The same folding in C (src/timeline/fold.c): its unit test makes tests/data/fold.json, and what is drawn here must be
+// what is there.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

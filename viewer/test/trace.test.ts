@@ -8,7 +8,7 @@ import { MemorySource } from "../src/data/source";
 import { Trace } from "../src/data/trace";
 import { heatOf } from "../src/panels/heat";
 import { filterOps, sortOps } from "../src/panels/operations";
-import { searchBars } from "../src/panels/search";
+import { searchBars } from "../src/panels/find";
 import { firstOpen, layoutRows, rowAt } from "../src/timeline/layout";
 
 let trace: Trace;
@@ -129,7 +129,7 @@ describe("panels", () => {
             trace,
             "GEMM",
             async () => true,
-            (hits) => (found = hits.bars),
+            ({ hits }) => (found = hits.bars),
         );
         expect(found.length).toBeGreaterThan(50);
         expect(trace.nameOf(trace.barNow(found[0]!)!)).toContain("gemm");

@@ -1,5 +1,5 @@
-// One block of bars, as the renderer needs it: absolute times in Float64 (exact for 104 days), and a summary of every 16
-// bars so that drawing a crowd does not visit each.
+// One block of bars, as the renderer needs it: absolute times in Float64 (exact for 104 days), and a summary of every
+// 16 bars so that drawing a crowd does not visit each.
 
 import { FormatError, Table, type Numbers } from "./columns";
 import { NONE } from "./layout";
@@ -110,13 +110,17 @@ export function buffersOf(b: Block): ArrayBuffer[] {
 /** Columns of arguments, in the order of meta.kinds[].arguments. */
 const ARGUMENTS = ["a1", "a2", "a3", "a4", "a5", "a6"];
 
-/** Arguments of one bar; undefined where it has none. Only hover and details want them: they are decoded for those. */
-export function argumentsOf(table: Table, index: number): (number | bigint | undefined)[] {
-    return ARGUMENTS.map((name) => {
-        if (!table.has(name)) return undefined;
-        const value = table.wide(name)?.[index] ?? table.need(name)[index];
-        return value === NONE || value === NONE_WIDE || Number.isNaN(value) ? undefined : value;
-    });
+export type ArgumentColumn = Numbers | BigUint64Array | undefined;
+
+/** Columns of arguments, by their place. Only hover, details and search want them: they are decoded for those. */
+export function argumentColumns(table: Table): ArgumentColumn[] {
+    return ARGUMENTS.map((name) => (table.has(name) ? (table.wide(name) ?? table.need(name)) : undefined));
+}
+
+/** The argument of a bar; undefined: it has none. */
+export function argumentAt(column: ArgumentColumn, index: number): number | bigint | undefined {
+    const value = column?.[index];
+    return value === NONE || value === NONE_WIDE || Number.isNaN(value) ? undefined : value;
 }
 
 /** The first bar of a block that ends after `time` (begins at or after it: see firstStart); `count` if none does. */

@@ -1,8 +1,8 @@
 // The blocks that are in memory. Drawing asks for what it needs and takes what is there; the rest is queued and decoded
-// in a worker, or between frames a few milliseconds at a time, so that no frame waits for data. Old blocks go when memory
-// is short.
+// in a worker, or between frames a few milliseconds at a time, so that no frame waits for data. Old blocks go when
+// memory is short.
 
-import { argumentsOf, type Block } from "./block";
+import { argumentAt, argumentColumns, type Block } from "./block";
 import type { Bundle } from "./bundle";
 import { laneOfBar } from "./bundle";
 import { Table } from "./columns";
@@ -72,8 +72,8 @@ export class Blocks {
     }
 
     /**
-     * Sees to what is queued: hands it on, or without a worker decodes it until `deadline` (performance.now()), one block
-     * at least. Says whether anything came at once.
+     * Sees to what is queued: hands it on, or without a worker decodes it until `deadline` (performance.now()), one
+     * block at least. Says whether anything came at once.
      */
     work(deadline: number): boolean {
         let came = false;
@@ -134,19 +134,22 @@ export class Blocks {
     /** Arguments of a bar, in the order of meta.kinds[].arguments; undefined: it has none. */
     async further(bar: number): Promise<(number | bigint | undefined)[]> {
         const id = this.blockOfBar(bar);
-        if (this.told?.id !== id) {
-            const { offset, stored, size } = this.place(id);
-            const bytes = await this.bundle.source.bytes(offset, stored);
-            this.told = { id, table: new Table(unzstd(bytes, size)) };
-        }
+        if (this.told?.id !== id) this.told = { id, table: await this.tableOf(id) };
         const { blocks, meta } = this.bundle;
         const [table, index] = [this.told.table, bar - blocks.first[id]!];
         const start = blocks.from[id]! + table.need("start")[index]!;
         const kind = meta.kinds[table.find("kind")?.[index] ?? 0];
         // Times are stored as what they are after the start of their bar.
-        return argumentsOf(table, index).map((value, i) =>
-            kind?.arguments?.[i]?.unit === "time" && value !== undefined ? start + Number(value) : value,
-        );
+        return argumentColumns(table).map((column, i) => {
+            const value = argumentAt(column, index);
+            return kind?.arguments?.[i]?.unit === "time" && value !== undefined ? start + Number(value) : value;
+        });
+    }
+
+    /** A block with all its columns, not kept: what drawing does not need is read when someone asks. */
+    async tableOf(id: number): Promise<Table> {
+        const { offset, stored, size } = this.place(id);
+        return new Table(unzstd(await this.bundle.source.bytes(offset, stored), size));
     }
 
     private place(id: number): { offset: number; stored: number; size: number } {

@@ -1,5 +1,5 @@
-// Tables of named columns: the unit in which everything large is stored. A reader takes the columns it knows by name and
-// ignores others, so that columns can be added without a new version.
+// Tables of named columns: the unit in which everything large is stored. A reader takes the columns it knows by name
+// and ignores others, so that columns can be added without a new version.
 
 import {
     COLUMN_BYTES,

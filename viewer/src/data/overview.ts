@@ -20,6 +20,7 @@ export class Overview {
     readonly width: number;
     onArrival: () => void = () => {};
     private readonly pieces = new Map<number, Table | "asked">();
+    private asked = 0;
     private readonly offset: Numbers;
     private readonly stored: Numbers;
     private readonly size: Numbers;
@@ -46,13 +47,20 @@ export class Overview {
         return true;
     }
 
+    /** Pieces that are on their way. */
+    get waiting(): number {
+        return this.asked;
+    }
+
     private ask(piece: number): Table | undefined {
         if (piece >= this.offset.length) return undefined;
         const at = this.bundle.overview.at + this.offset[piece]!;
         const now = this.bundle.source.now(at, this.stored[piece]!);
         if (now) return this.keep(piece, now);
         this.pieces.set(piece, "asked");
+        this.asked++;
         void this.bundle.source.bytes(at, this.stored[piece]!).then((bytes) => {
+            this.asked--;
             this.keep(piece, bytes);
             this.onArrival();
         });

@@ -75,7 +75,9 @@ export class SplitSource implements Source {
     }
 }
 
-/** Elements of a self-contained page: the first piece of the bundle, before #app, and the rest, at the end of the body. */
+/**
+ * Elements of a self-contained page: the first piece of the bundle, before #app, and the rest, at the end of the body.
+ */
 export const DATA_ELEMENT = "ringscope-data";
 export const REST_ELEMENT = "ringscope-rest";
 
@@ -102,7 +104,9 @@ function textOf(element: HTMLElement): string {
     return text;
 }
 
-/** Characters that are decoded before the page may draw again; a multiple of four. Takes 3 ms, or 15 in older browsers. */
+/**
+ * Characters that are decoded before the page may draw again; a multiple of four. Takes 3 ms, or 15 in older browsers.
+ */
 const PIECE = 1 << 22;
 
 type Native = Uint8Array & { setFromBase64?: (text: string) => unknown };

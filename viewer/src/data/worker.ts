@@ -1,5 +1,5 @@
-// The page's script in a worker: unpacks and decodes blocks beside the page, so that no frame waits for it. It is the same
-// script, started a second time: a page that opens from disk has no other file, and zstd is in it once.
+// The page's script in a worker: unpacks and decodes blocks beside the page, so that no frame waits for it. It is the
+// same script, started a second time: a page that opens from disk has no other file, and zstd is in it once.
 
 import { buffersOf, decodeBlock } from "./block";
 import type { Answer, Job } from "./decoder";

@@ -17,7 +17,7 @@ import { Notes } from "./notes";
 import { Operations } from "./operations";
 import { ReportPanel } from "./report";
 import { Search } from "./search";
-import { RowTooltip, Tooltip } from "./tooltip";
+import { FlagTooltip, RowTooltip, Tooltip } from "./tooltip";
 
 const PANELS: { id: PanelId; label: string; view: (props: { session: Session }) => preact.ComponentChild }[] = [
     { id: "report", label: "conclusion", view: ReportPanel },
@@ -51,6 +51,7 @@ export function App({ session, onTimeline }: { session: Session; onTimeline: (ti
             </main>
             <Tooltip session={session} />
             <RowTooltip session={session} />
+            <FlagTooltip session={session} />
             <ContextMenu session={session} />
             <Finder session={session} />
             <Help session={session} />

@@ -103,8 +103,8 @@ function Branch({
                         <p>
                             {comm.members.slice(0, 256).map((m) => (
                                 <span class="member" key={m.rank}>
-                                    rank {m.rank ?? "?"}: {m.global_rank ?? "?"} of the job, {m.host ?? "host ?"}, GPU{" "}
-                                    {m.device ?? "?"}
+                                    {`rank ${m.rank ?? "?"}: ${m.global_rank ?? "?"} of the job, `}
+                                    {`${m.host ?? "host ?"}, GPU ${m.device ?? "?"}`}
                                 </span>
                             ))}
                             {comm.members.length > 256 ? ` and ${comm.members.length - 256} more` : ""}

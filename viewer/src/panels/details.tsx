@@ -8,7 +8,7 @@ import type { Session } from "../state/session";
 import { barAsJson } from "../timeline/copy";
 import { groupAbove } from "../timeline/layout";
 import { fitView } from "../timeline/view";
-import { factsOf, factsOfOp, furtherFacts, type Fact } from "./facts";
+import { factsOf, factsOfOp, furtherFacts, onlyNew, type Fact } from "./facts";
 import { SpanSums } from "./span";
 import { Facts } from "./tooltip";
 import { count, duration } from "./words";
@@ -42,7 +42,8 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
         return () => void (there = false);
     }, [bar]);
     const kind = trace.bundle.meta.kinds[bar.kind];
-    const ofOp = factsOfOp(trace, bar.op);
+    const ofBar = [...factsOf(trace, bar), ...further];
+    const ofOp = onlyNew(factsOfOp(trace, bar.op), ofBar);
     const others = (end: 0 | 1): Bar[] =>
         (related?.arrows ?? []).map((pair) => pair[end]).filter((other) => other.bar !== bar.bar);
     return (
@@ -65,7 +66,7 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
                     copy the address
                 </button>
             </p>
-            <Facts facts={[...factsOf(trace, bar), ...further]} />
+            <Facts facts={ofBar} />
             {ofOp.length > 0 ? (
                 <>
                     <h3>operation</h3>

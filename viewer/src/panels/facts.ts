@@ -1,5 +1,6 @@
 // All that is known of a bar, as pairs of words: for hover and for details.
 
+import { isDestroyed } from "../timeline/flags";
 import { groupAbove, laneTitle, type Row } from "../timeline/layout";
 import { BarFlag, NONE, OpFlag } from "../data/layout";
 import type { Bar, Trace } from "../data/trace";
@@ -28,7 +29,7 @@ export function factsOf(trace: Trace, bar: Bar): Fact[] {
     if (bar.flags & (BarFlag.Lost | BarFlag.NotRecorded)) facts.push(["to", moment(bar.end, 1)]);
     else if (bar.flags & BarFlag.Open)
         facts.push(["end", "not recorded"], ["lasted", `${duration(bar.end - bar.start)} at least`]);
-    else if (bar.flags & BarFlag.EndBounded)
+    else if (bar.flags & BarFlag.EndBounded && moment(bar.end, 1) !== moment(bar.end + bar.fade, 1))
         facts.push(
             ["end", `not known: between ${moment(bar.end, 1)} and ${moment(bar.end + bar.fade, 1)}`],
             ["lasted", `${duration(bar.end - bar.start)} to ${duration(bar.end + bar.fade - bar.start)}`],
@@ -54,6 +55,20 @@ function clockError(trace: Trace, group: number): string {
     const rank = groupAbove(bundle, group, Level.Rank);
     const error = bundle.groups.error[rank === NONE ? group : rank] ?? NaN;
     return Number.isFinite(error) ? duration(error) : "not known: cannot be compared with the others";
+}
+
+/** What a flag says: which communicator of which rank, and when. */
+export function factsOfFlag(trace: Trace, flag: number): Fact[] {
+    const { flags, groups, strings } = trace.bundle;
+    const group = flags.group[flag]!;
+    const words: string[] = [];
+    for (let g = group, n = 0; g < groups.count && n < 8; g = groups.parent[g]!, n++)
+        words.unshift(strings.get(groups.label[g]!));
+    return [
+        [isDestroyed(trace, flag) ? "destroyed" : "created", moment(flags.time[flag]!, 1)],
+        ["where", words.join(" › ")],
+        ["clock error", clockError(trace, group)],
+    ];
 }
 
 /** What a row is: its host, process, rank, communicator and thread, how much is on it, how well its clock is known. */
@@ -133,6 +148,14 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
     }
     return facts;
 }
+
+/** Facts of an operation that its bar has not told: under the same name, or the same under another. */
+export function onlyNew(ofOp: Fact[], ofBar: Fact[]): Fact[] {
+    const told = new Set(ofBar.map(([name, value]) => `${OTHER_NAMES[name] ?? name} ${value}`));
+    return ofOp.filter(([name, value]) => !told.has(`${name} ${value}`));
+}
+
+const OTHER_NAMES: Record<string, string> = { bytes: "size", count: "elements" };
 
 /** "Not known" is NaN in a double and NONE in an index. */
 const isKnown = (value: number | bigint): boolean =>

@@ -1,7 +1,7 @@
 // The numbers of the heat map: for each rank and each stretch of operations, the mean wait or lateness.
 
 import { Level } from "../data/bundle";
-import { NONE } from "../data/layout";
+import { NONE, OpKind } from "../data/layout";
 import type { Trace } from "../data/trace";
 import { groupAbove } from "../timeline/layout";
 
@@ -30,6 +30,14 @@ export function rankGroups(trace: Trace): number[] {
     const there = new Set<number>();
     for (let i = 0; i < members.count; i++) if (members.group[i]! < groups.count) there.add(members.group[i]!);
     return [...there].sort((a, b) => a - b);
+}
+
+/** What is written beside the rows: hosts; ranks where each is a host of its own, or a file. */
+export function namesBeside(trace: Trace, rows: number[]): { name: string; from: number; to: number }[] {
+    const hosts = hostsOf(trace, rows);
+    if (hosts.length < rows.length) return hosts;
+    const { groups, strings } = trace.bundle;
+    return rows.map((group, i) => ({ name: strings.get(groups.label[group]!), from: i, to: i + 1 }));
 }
 
 /** Where each host begins among rows: its name, first row, and the row behind its last. */
@@ -87,6 +95,7 @@ export async function heatOf(
         await trace.parts.each(from, Math.min(last, from + PIECE), (columnsOf, row, index) => {
             // Parts lie in the order of operations.
             while (op + 1 < opTo && index >= ops.part[op]! + ops.nparts[op]!) op++;
+            if (ops.kind[op] === OpKind.FanOut) return; // its parts are those of its pairs, which count
             const rank = rowOf.get(members.group[columnsOf.member[row]!]!) ?? -1;
             const value = of === "wait" ? columnsOf.wait[row]! : columnsOf.start[row]! - ops.first[op]!;
             if (rank < 0 || !Number.isFinite(value)) return;

@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
-import { heatGradient, heatOf, heatPixels, hostsOf, opsOf, type Heat, type HeatOf } from "./heat";
+import { heatGradient, heatOf, heatPixels, namesBeside, opsOf, type Heat, type HeatOf } from "./heat";
 import { count, duration } from "./words";
 
 /** CSS pixels: a rank of few is a broad band, of thousands a line or less. */
@@ -122,7 +122,7 @@ export function HeatMap({ session }: { session: Session }) {
             <div class="map" ref={box}>
                 <div class="hosts" aria-hidden="true">
                     {heat
-                        ? hostsOf(trace, heat.groups)
+                        ? namesBeside(trace, heat.groups)
                               .filter((host) => ((host.to - host.from) / heat.ranks) * height >= LEAST_NAME)
                               .map((host) => (
                                   <span key={host.from} style={{ top: `${(host.from / heat.ranks) * height}px` }}>
@@ -140,7 +140,7 @@ export function HeatMap({ session }: { session: Session }) {
                     onMouseMove={(e) => setUnder(cellAt(e))}
                     onMouseLeave={() => setUnder(undefined)}
                     onKeyDown={key}
-                    aria-label={`heat map of ${heat?.ranks ?? 0} ranks and operations; arrow keys move, Enter goes there`}
+                    aria-label={`heat map of ${heat?.ranks ?? 0} ranks; arrow keys move, Enter goes there`}
                 />
             </div>
             <div class="scale">
@@ -151,7 +151,8 @@ export function HeatMap({ session }: { session: Session }) {
             <p aria-live="polite">{heat && under ? words(under) : "\u00a0"}</p>
             <p class="hint">
                 {heat
-                    ? `${count(heat.ranks)} ranks down, ${count(heat.opTo - heat.opFrom)} operations across by time. Grey: not in it. A click goes to the operation.`
+                    ? `${count(heat.ranks)} ranks down, ${count(heat.opTo - heat.opFrom)} operations across by time. ` +
+                      `Grey: not in it. A click goes to the operation.`
                     : "reading…"}
             </p>
         </div>

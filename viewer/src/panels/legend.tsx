@@ -55,7 +55,8 @@ function Signs({ theme }: { theme: Theme }) {
         [`linear-gradient(90deg, ${pale} 55%, ${full} 55%)`, "pale: waits for the last rank; then: the transfer"],
         [`linear-gradient(90deg, ${full} 45%, ${theme.background})`, "fades out: its end is only bounded"],
         [
-            `repeating-linear-gradient(90deg, ${theme.background} 0 3px, transparent 3px 6px) 0 0 / 40% 100% no-repeat, ${full}`,
+            `repeating-linear-gradient(90deg, ${theme.background} 0 3px, transparent 3px 6px) ` +
+                `0 0 / 40% 100% no-repeat, ${full}`,
             "comes in by steps: when it began is not told",
         ],
         [hatched("#d0021b"), "hatched red: callbacks were lost"],

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { NONE, OpFlag } from "../data/layout";
 import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
-import { byCost, worstBar } from "./worst";
+import { worstBar, worstOps } from "./worst";
 import { bytes, count, duration } from "./words";
 
 const MOST = 50;
@@ -69,9 +69,7 @@ function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) 
                                 <button class="link" title="to the worst operation" onClick={() => void go(row)}>
                                     {row.scope === "host" ? (row.host ?? "?") : `rank ${row.rank ?? "?"}`}
                                 </button>{" "}
-                                <small>
-                                    {row.scope === "host" ? "host" : `${row.host ?? "?"}, GPU ${row.device ?? "?"}`}
-                                </small>
+                                <small>{placeOf(row)}</small>
                             </td>
                             <td>
                                 {duration(row.cost_ns)}
@@ -88,11 +86,18 @@ function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) 
     );
 }
 
+/** "host3, GPU 5", as far as it is known. */
+function placeOf(row: Straggler): string {
+    if (row.scope === "host") return "host";
+    const words = [row.host ?? "", row.device === null || row.device === undefined ? "" : `GPU ${row.device}`];
+    return words.filter((word) => word !== "" && word !== "?").join(", ");
+}
+
 /** The operations that cost the ranks most time in waiting. */
 function Worst({ session }: { session: Session }) {
     const { trace } = session;
     const { ops } = trace.bundle;
-    const list = useMemo(() => [...byCost(trace).subarray(0, WORST)], [trace]);
+    const list = useMemo(() => worstOps(trace, WORST), [trace]);
     if (list.length === 0) return null;
     const go = async (op: number): Promise<void> => {
         const parts = await trace.partsOf(op);

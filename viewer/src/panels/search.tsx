@@ -1,68 +1,36 @@
-// Search: names of bars, operations, rows. Bars are looked through block by block while the page stays alive; what was
-// found is shown as it comes.
+// Search: bars by their names and arguments, operations, rows. What was found is shown as it comes.
 
 import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Trace } from "../data/trace";
-import { NO_HITS, type Hits, type Session } from "../state/session";
+import { NO_HITS, type Session } from "../state/session";
 import { laneTitle } from "../timeline/layout";
 import { findRows } from "../timeline/rows";
+import { MOST_HITS, searchBars, type Progress } from "./find";
 import { filterOps } from "./operations";
 import { VirtualRows } from "./virtual";
 import { count, duration } from "./words";
 
-const MOST_HITS = 20_000;
 const MOST_ROWS = 8;
-const PAUSE_MS = 8;
-
-/** Bars whose name, or kind, contains the text. `show` gets the list so far. */
-export async function searchBars(
-    trace: Trace,
-    text: string,
-    goOn: () => Promise<boolean>,
-    show: (hits: Hits, done: boolean) => void,
-): Promise<void> {
-    const { bundle, blocks } = trace;
-    const { found, count: names } = bundle.strings.containing(text);
-    const small = text.toLowerCase();
-    const kinds = bundle.meta.kinds.map((kind) => kind.label.toLowerCase().includes(small));
-    const hits: Hits = { bars: [], times: [] };
-    if (names === 0 && !kinds.includes(true)) return show(hits, true);
-    let begin = performance.now();
-    for (let id = 0; id < bundle.blocks.count && hits.bars.length < MOST_HITS; id++) {
-        const block = await blocks.load(id);
-        for (let i = 0; i < block.count && hits.bars.length < MOST_HITS; i++) {
-            const name = block.name[i]!;
-            if (!(name > 0 ? found[name] : kinds[block.kind[i]!])) continue;
-            hits.bars.push(block.first + i);
-            hits.times.push(block.start[i]!);
-        }
-        if (performance.now() - begin < PAUSE_MS) continue;
-        show(hits, false);
-        if (!(await goOn())) return;
-        begin = performance.now();
-    }
-    show(hits, true);
-}
 
 export function Search({ session }: { session: Session }) {
     const { trace } = session;
-    const [state, setState] = useState<{ hits: Hits; done: boolean }>({ hits: session.hits.value, done: true });
+    const [state, setState] = useState<Progress>({ hits: session.hits.value, done: true, partly: false });
     const query = session.query.value.trim();
     useEffect(() => {
         let over = false;
         if (query === "") {
             session.hits.value = NO_HITS;
-            setState({ hits: NO_HITS, done: true });
+            setState({ hits: NO_HITS, done: true, partly: false });
             return undefined;
         }
         const pause = (): Promise<boolean> => new Promise((resolve) => setTimeout(() => resolve(!over)));
         const timer = setTimeout(() => {
-            setState({ hits: NO_HITS, done: false });
-            void searchBars(trace, query, pause, (hits, done) => {
+            setState({ hits: NO_HITS, done: false, partly: false });
+            void searchBars(trace, query, pause, ({ hits, done, partly }) => {
                 if (over) return;
                 const copy = { bars: hits.bars.slice(), times: hits.times.slice() };
-                setState({ hits: copy, done });
+                setState({ hits: copy, done, partly });
                 if (done) session.hits.value = copy;
             });
         }, 200);
@@ -75,13 +43,14 @@ export function Search({ session }: { session: Session }) {
     const ops = query === "" ? 0 : filterOps(trace, query).length;
     const { bars } = state.hits;
     const at = bars.indexOf(session.selected.value?.bar ?? NONE);
+    const place = at >= 0 ? ` (this is ${count(at + 1)})` : "";
     return (
         <div class="search">
             <input
                 id="search-input"
                 type="search"
-                placeholder="a name, an operation, rank 5…"
-                aria-label="search names, rows and operations"
+                placeholder="a name, an operation, rank 5, peer 3…"
+                aria-label="search names, arguments, rows and operations"
                 value={session.query.value}
                 onInput={(e) => (session.query.value = e.currentTarget.value)}
                 onKeyDown={(e) => {
@@ -92,8 +61,10 @@ export function Search({ session }: { session: Session }) {
             <p class="hint" aria-live="polite">
                 {query === ""
                     ? "Enter and Shift+Enter go from one to the next; the ruler has a tick for each."
-                    : `${count(bars.length)}${bars.length >= MOST_HITS ? " or more" : ""} bars${state.done ? "" : "…"}${at >= 0 ? ` (this is ${count(at + 1)})` : ""}, ${count(ops)} operations, ${rows.length}${rows.length >= MOST_ROWS ? " or more" : ""} rows`}
+                    : `${atLeast(bars.length, MOST_HITS)} bars${state.done ? "" : "…"}${place}, ` +
+                      `${count(ops)} operations, ${atLeast(rows.length, MOST_ROWS)} rows`}
             </p>
+            {state.partly ? <p class="hint">There are more bars whose arguments were not looked at.</p> : null}
             {rows.length > 0 ? (
                 <ul class="links">
                     {rows.map((row) => (
@@ -115,6 +86,8 @@ export function Search({ session }: { session: Session }) {
         </div>
     );
 }
+
+const atLeast = (n: number, most: number): string => `${count(n)}${n >= most ? " or more" : ""}`;
 
 function Hit({ trace, bar }: { trace: Trace; bar: number }) {
     const found = trace.barNow(bar);

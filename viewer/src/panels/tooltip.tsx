@@ -2,7 +2,7 @@
 
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../state/session";
-import { factsOf, factsOfOp, factsOfRow, furtherFacts, type Fact } from "./facts";
+import { factsOf, factsOfFlag, factsOfOp, factsOfRow, furtherFacts, onlyNew, type Fact } from "./facts";
 
 export function Tooltip({ session }: { session: Session }) {
     const hover = session.hover.value;
@@ -21,7 +21,7 @@ export function Tooltip({ session }: { session: Session }) {
     const kind = trace.bundle.meta.kinds[bar.kind];
     const facts = [...factsOf(trace, bar), ...(further.bar === bar.bar ? further.facts : [])];
     // The operation's own facts, but for what is not known and what the bar has said.
-    const ofOp = factsOfOp(trace, bar.op).filter(
+    const ofOp = onlyNew(factsOfOp(trace, bar.op), facts).filter(
         ([name, value]) => value !== "?" && (name === "note" || !facts.some(([other]) => other === name)),
     );
     return (
@@ -44,6 +44,26 @@ export function RowTooltip({ session }: { session: Session }) {
                 {hover.row.open === null ? "" : hover.row.open ? "click: fold; " : "click: open; "}
                 right click: more
             </p>
+        </At>
+    );
+}
+
+const MOST_FLAGS = 12;
+
+/** Communicators that were created or destroyed where the mouse is. */
+export function FlagTooltip({ session }: { session: Session }) {
+    const hover = session.flagHover.value;
+    if (!hover || session.menu.value) return null;
+    const { trace } = session;
+    return (
+        <At x={hover.x} y={hover.y}>
+            {hover.flags.slice(0, MOST_FLAGS).map((flag) => (
+                <>
+                    <b dir="auto">{trace.bundle.strings.get(trace.bundle.flags.label[flag]!)}</b>
+                    <Facts facts={factsOfFlag(trace, flag)} />
+                </>
+            ))}
+            {hover.flags.length > MOST_FLAGS ? <p class="hint">and {hover.flags.length - MOST_FLAGS} more</p> : null}
         </At>
     );
 }

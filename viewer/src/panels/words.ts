@@ -19,9 +19,13 @@ export function bytes(n: number): string {
     return `${unit === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${BYTES[unit]}`;
 }
 
+const RATES = ["GB/s", "MB/s", "kB/s"];
+
 export function bandwidth(gigabytes: number): string {
     if (!Number.isFinite(gigabytes)) return "?";
-    return `${gigabytes >= 100 ? gigabytes.toFixed(0) : gigabytes.toFixed(1)} GB/s`;
+    let [rate, unit] = [gigabytes, 0];
+    for (; rate > 0 && rate < 0.1 && unit < RATES.length - 1; unit++) rate *= 1000;
+    return `${rate >= 100 || (unit > 0 && rate >= 10) ? rate.toFixed(0) : rate.toFixed(1)} ${RATES[unit]}`;
 }
 
 export function count(n: number): string {

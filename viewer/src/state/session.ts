@@ -24,6 +24,13 @@ export interface RowHover {
     y: number;
 }
 
+/** Flags of communicators under the mouse. */
+export interface FlagHover {
+    flags: number[];
+    x: number;
+    y: number;
+}
+
 /** A stretch of time over some rows. */
 export interface Span {
     t0: number;
@@ -87,6 +94,7 @@ export class Session {
     readonly sameName = signal("");
     readonly menu = signal<Menu | null>(null);
     readonly rowHover = signal<RowHover | null>(null);
+    readonly flagHover = signal<FlagHover | null>(null);
     readonly finder = signal(false);
     /** A row that was jumped to: marked for a moment. */
     readonly shownRow = signal<{ lane: number; group: number } | null>(null);
@@ -158,7 +166,7 @@ export class Session {
         if (view) this.view.value = view;
     }
 
-    /** Selects a bar and finds what it is related to; null: nothing. The panel stays where it lists what one chooses from. */
+    /** Selects a bar and finds what it is related to; null: nothing. A panel that lists what one chooses from stays. */
     async select(bar: Bar | number | null): Promise<void> {
         const found = typeof bar === "number" ? ((await this.trace.bar(bar)) ?? null) : bar;
         batch(() => {
@@ -181,9 +189,15 @@ export class Session {
         if (!found) return;
         this.reveal(found.lane);
         const { t0, t1 } = this.view.value;
-        const small = found.end - found.start < (t1 - t0) / 200;
-        if (found.start < t0 || found.end > t1 || small)
-            this.look(fitView(found.start, found.end, this.trace.bundle.span, small ? 4 : 1));
+        const end = found.end + found.fade;
+        const length = end - found.start;
+        const small = length < (t1 - t0) / 200;
+        // A moment has no width to be fitted to: it comes into the middle.
+        const half = length === 0 ? (t1 - t0) / 2 : 0;
+        const outside = found.start < t0 || end > t1;
+        if (outside && half > 0) this.look({ t0: found.start - half, t1: end + half });
+        else if (outside || (small && half === 0))
+            this.look(fitView(found.start, end, this.trace.bundle.span, small ? 4 : 1));
         await this.select(found);
         this.onReveal(found.lane, NONE);
     }

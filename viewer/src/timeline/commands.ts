@@ -134,7 +134,10 @@ export function fold(session: Session, where: Where): void {
     const bar = session.selected.value;
     const row = rowMeant(session, where);
     const group = where.row ? where.row.group : bar ? session.rankOf(bar.bar) : row?.group;
-    if (group !== undefined && group !== NONE) session.toggleGroup(group);
+    if (group === undefined || group === NONE) return;
+    session.toggleGroup(group);
+    // What is selected stays in sight.
+    if (bar && !where.row) session.onReveal(bar.lane, NONE);
 }
 
 /** All that is seen as a span: its sums. */

@@ -1,6 +1,6 @@
 // Folding: the bars of a lane onto the pixels of a row. What is wider than a pixel is drawn as it is; of what is
-// narrower, a pixel shows how much of it is covered and by what most. Nothing is stored beforehand but a summary of every
-// 16 bars, and nothing is allocated: the arrays of a Scan are used again for every row of every frame.
+// narrower, a pixel shows how much of it is covered and by what most. Nothing is stored beforehand but a summary of
+// every 16 bars, and nothing is allocated: the arrays of a Scan are used again for every row of every frame.
 
 import { firstEndAfter, GROUP, GROUP_SHIFT, type Block } from "../data/block";
 import { firstBlock, type Bundle } from "../data/bundle";

@@ -3,6 +3,7 @@
 import type { Session } from "../state/session";
 import { actionFor } from "./actions";
 import type { Where } from "./commands";
+import { flagsAt } from "./flags";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import { rowAt, type Row } from "./layout";
 import type { Overlay } from "./overlay";
@@ -171,6 +172,7 @@ export class Input {
         this.hoverTurn++;
         this.session.hover.value = null;
         this.session.rowHover.value = null;
+        this.session.flagHover.value = null;
         this.redraw();
     }
 
@@ -212,7 +214,9 @@ export class Input {
         const onName = row !== undefined && offsetX < NAMES_WIDTH;
         this.session.rowHover.value = onName ? { row, x: clientX, y: clientY } : null;
         this.canvas.style.cursor = onName && row.open !== null ? "pointer" : offsetY < RULER_HEIGHT ? "ew-resize" : "";
-        if (!row || onName) {
+        const flags = row && !onName ? flagsAt(this.session.trace, this.geometry, row, offsetX, offsetY) : [];
+        this.session.flagHover.value = flags.length > 0 ? { flags, x: clientX, y: clientY } : null;
+        if (!row || onName || flags.length > 0) {
             this.session.hover.value = null;
             return;
         }

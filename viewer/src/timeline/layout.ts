@@ -46,7 +46,10 @@ export interface LayoutOptions {
 }
 
 export const ROW_HEIGHT = 20;
-export const THIN_HEIGHT = 14;
+export const THIN_HEIGHT = 16;
+/** Of the lanes of one name where there are many: all that goes on at a time is seen as one dense band. */
+export const DENSE_HEIGHT = 7;
+const DENSE_FROM = 4;
 export const HEADING_HEIGHT = 17;
 /** Lanes that are laid over each other on one row, at most: a host may have thousands. */
 const MOST_LANES = 96;
@@ -92,7 +95,8 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
     const text = (group: number): string => strings.get(groups.label[group]!);
 
     /**
-     * `over`: row of the closest group above; `before`: groups that became one line with this one, `extra`: their lanes.
+     * `over`: row of the closest group above; `before`: groups that became one line with this one, `extra`: their
+     * lanes.
      */
     const visit = (group: number, depth: number, over: number, before: number[], extra: number[]): void => {
         rowOfGroup[group] = over;
@@ -122,7 +126,12 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         if (!open && !half) {
             const chosen = summaryLanes(bundle, group, isOn);
             const at = add({
-                height: groups.level[group]! < Level.Rank ? ROW_HEIGHT : (options.rowHeight ?? ROW_HEIGHT),
+                height:
+                    chosen.length === 0
+                        ? HEADING_HEIGHT
+                        : level === Level.Rank
+                          ? (options.rowHeight ?? ROW_HEIGHT)
+                          : ROW_HEIGHT,
                 lanes: chosen,
                 group,
                 depth,
@@ -138,20 +147,26 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         }
         const heading = add({ height: HEADING_HEIGHT, lanes: [], group, depth, label, context, open });
         rowOfGroup[group] = heading;
-        for (const lane of mine) {
+        for (let k = 0, deep = 0; k < mine.length; k++) {
+            const lane = mine[k]!;
+            const again = k > 0 && isAgain(bundle, mine[k - 1]!, lane);
+            if (!again) for (deep = 1; isAgain(bundle, lane, mine[k + deep] ?? NONE); ) deep++;
+            // Operations stay legible: they are what one looks for.
+            const dense = again && deep > DENSE_FROM && !meta.rows[lanes.kind[lane]!]?.summary;
             rowOfLane[lane] = heading;
             if (half || !isOn(lane)) continue;
+            // What overlaps is on further lanes of the same name: said once.
             rowOfLane[lane] = add({
-                height: lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT,
+                height: dense ? DENSE_HEIGHT : lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT,
                 lanes: [lane],
                 group,
                 depth: depth + 1,
-                // What overlaps is on further lanes of the same name: said once.
-                label:
-                    lanes.sub[lane]! > 0
-                        ? "″"
-                        : strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]?.label || "?",
-                context: lanes.sub[lane]! > 0 ? "" : laneContext(bundle, lane),
+                label: dense
+                    ? ""
+                    : again
+                      ? "″"
+                      : strings.get(lanes.label[lane]!) || meta.rows[lanes.kind[lane]!]?.label || "?",
+                context: again ? "" : laneKind(bundle, lane),
                 open: null,
             });
             standsFor[lane] = 0;
@@ -167,11 +182,23 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
     return { pinned, pinnedHeight, rows, height: y, rowOfLane, standsFor, rowOfGroup };
 }
 
-/** "API calls, default_pg, rank 3": what a lane is and belongs to, as far as its label does not say so. */
-function laneContext(bundle: Bundle, lane: number): string {
-    const { groups, lanes, strings, meta } = bundle;
+/** Whether a lane goes on with what overlaps on the one before it. */
+function isAgain({ lanes }: Bundle, before: number, lane: number): boolean {
+    const same = (column: ArrayLike<number>): boolean => column[before] === column[lane];
+    return lane !== NONE && lanes.sub[lane]! > 0 && same(lanes.kind) && same(lanes.group) && same(lanes.label);
+}
+
+/** "API calls": what is on a lane, as far as its label does not say so. */
+function laneKind(bundle: Bundle, lane: number): string {
+    const { lanes, strings, meta } = bundle;
     const kind = meta.rows[lanes.kind[lane]!]?.label ?? "";
-    const words = strings.get(lanes.label[lane]!).includes(kind) ? [] : [kind];
+    return strings.get(lanes.label[lane]!).includes(kind) ? "" : kind;
+}
+
+/** "API calls, default_pg, rank 3": what it is and belongs to, for a row that has no heading above it. */
+function laneContext(bundle: Bundle, lane: number): string {
+    const { groups, lanes, strings } = bundle;
+    const words = [laneKind(bundle, lane)].filter((word) => word !== "");
     for (const level of [Level.Comm, Level.Rank]) {
         const group = groupAbove(bundle, lanes.group[lane]!, level);
         if (group !== NONE) words.push(strings.get(groups.label[group]!));

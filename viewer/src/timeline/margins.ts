@@ -1,7 +1,6 @@
-// What stands around the bars: the ruler with its grid, the names of the rows, and the flags of communicators.
+// What stands around the bars: the ruler with its grid, and the names of the rows.
 
 import { Level } from "../data/bundle";
-import { lowerBound } from "../data/chunks";
 import type { Trace } from "../data/trace";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import type { Row } from "./layout";
@@ -10,14 +9,16 @@ import { duration, longDuration, niceStep, tickBase, tickWords } from "./ruler";
 
 export const FONT = "11px system-ui, sans-serif";
 const BOLD = "600 11px system-ui, sans-serif";
-export const CHARACTER = 6.3; // mean width in that font: text is cut by count, measuring each costs more than drawing it
+/** Mean width in that font, where an estimate will do. */
+export const CHARACTER = 6.3;
 const NOT_KNOWN = "clocks cannot be compared";
 const INDENT = 11;
-/** Flags that are drawn at one time: more is a hedge. */
-const MOST_FLAGS = 2000;
+/** Texts whose widths are kept. */
+const MOST_KNOWN = 10_000;
 
 export class Margins {
     private readonly clockError: string;
+    private readonly known = new Map<string, { text: string; width: number }>();
 
     constructor(
         private readonly trace: Trace,
@@ -58,42 +59,6 @@ export class Margins {
         c.textAlign = "left";
     }
 
-    /** Creation and destruction of communicators: a filled and a hollow flag, with words where there is room. */
-    flags(geometry: Geometry, theme: Theme): void {
-        const { flags, strings, meta } = this.trace.bundle;
-        const c = this.context;
-        const lastX = new Map<Row, number>();
-        let drawn = 0;
-        for (let i = lowerBound(flags.time, geometry.view.t1) - 1; i >= 0 && drawn < MOST_FLAGS; i--) {
-            const time = flags.time[i]!;
-            if (time < geometry.view.t0) break;
-            const row = geometry.layout.rows[geometry.layout.rowOfGroup[flags.group[i]!] ?? -1];
-            if (!row) continue;
-            const x = geometry.x(time);
-            const y = geometry.rowY(row);
-            const next = lastX.get(row) ?? Infinity;
-            if (y + row.height < geometry.rowsTop || y > geometry.height || next - x < 3) continue;
-            lastX.set(row, x);
-            drawn++;
-            const label = strings.get(flags.label[i]!);
-            const gone = /destroy|abort|final/i.test(`${meta.kinds[flags.kind[i]!]?.id ?? ""} ${label}`);
-            c.fillStyle = theme.sameOp;
-            c.strokeStyle = theme.sameOp;
-            c.lineWidth = 1.2;
-            c.fillRect(x - 0.5, y + 1, 1.2, row.height - 2);
-            c.beginPath();
-            c.moveTo(x, y + 1.5);
-            c.lineTo(x + 8, y + 5);
-            c.lineTo(x, y + 8.5);
-            if (gone) c.stroke();
-            else c.fill();
-            // Words only where no bars are: on the heading of the communicator.
-            if (row.lanes.length > 0 || next - x < 24 + label.length * CHARACTER) continue;
-            c.fillStyle = theme.dim;
-            c.fillText(label, x + 11, y + row.height / 2 + 0.5);
-        }
-    }
-
     names(geometry: Geometry, theme: Theme): void {
         const c = this.context;
         c.fillStyle = theme.background;
@@ -124,20 +89,41 @@ export class Margins {
         c.fillStyle = theme.dim;
         if (mark) c.fillText(mark, left, middle);
         const from = left + (row.open === null && !row.pinned ? 0 : 13);
-        const room = Math.max(1, Math.floor((NAMES_WIDTH - from - 8) / CHARACTER));
+        const room = NAMES_WIDTH - from - 8;
         c.font = host ? BOLD : FONT;
         c.fillStyle = row.open === null && !row.pinned ? theme.dim : theme.text;
-        c.fillText(cut(row.label, room), from, middle);
+        const label = this.fitted(row.label, room, host);
+        c.fillText(label.text, from, middle);
         c.font = FONT;
-        // Where it belongs, as far as there is room beside the label.
-        const left2 = room - row.label.length - 2;
-        if (row.context === "" || left2 < 5 || row.height < 12) return;
+        // Where it belongs, as far as there is room beside the label; what a lane is fits whole or is left to the
+        // hover.
+        if (row.context === "" || row.height < 12) return;
+        const beside = this.fitted(row.context, room - label.width - 10);
+        if (beside.text.length < 5 || (row.open === null && !row.pinned && beside.text !== row.context)) return;
         c.fillStyle = theme.dim;
         c.globalAlpha = 0.85;
         c.textAlign = "right";
-        c.fillText(cut(row.context, left2), NAMES_WIDTH - 8, middle);
+        c.fillText(beside.text, NAMES_WIDTH - 8, middle);
         c.textAlign = "left";
         c.globalAlpha = 1;
+    }
+
+    /** A text cut to a width in the font that is set; measured once. */
+    private fitted(text: string, room: number, bold = false): { text: string; width: number } {
+        const key = `${Math.round(room)} ${bold} ${text}`;
+        let known = this.known.get(key);
+        if (!known) {
+            const { width } = this.context.measureText(text);
+            let characters = Math.max(1, Math.ceil((text.length * room) / Math.max(1, width)));
+            known = { text, width };
+            for (; known.width > room && characters > 1; characters--) {
+                const short = cut(text, characters);
+                known = { text: short, width: this.context.measureText(short).width };
+            }
+            if (this.known.size >= MOST_KNOWN) this.known.clear();
+            this.known.set(key, known);
+        }
+        return known;
     }
 
     private nothing(geometry: Geometry, theme: Theme): void {

@@ -1,5 +1,5 @@
-// The strip above the timeline: the whole run in a few lines of pixels, from the overview alone. A line is a rank, or one
-// of several thousand: every so many are taken, each with what its folded row would show.
+// The strip above the timeline: the whole run in a few lines of pixels, from the overview alone. A line is a rank, or
+// one of several thousand: every so many are taken, each with what its folded row would show.
 
 import { Level } from "../data/bundle";
 import type { Trace } from "../data/trace";

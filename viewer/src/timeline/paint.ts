@@ -5,6 +5,7 @@ import { firstEndAfter, GROUP, GROUP_SHIFT, type Block } from "../data/block";
 import { firstBlock } from "../data/bundle";
 import { BarFlag } from "../data/layout";
 import type { Trace } from "../data/trace";
+import { drawFlags } from "./flags";
 import { clearScan, Folder, newScan, shareScans, type Axis, type Scan } from "./fold";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import { Labels } from "./labels";
@@ -52,7 +53,7 @@ export class Painter {
         c.rect(NAMES_WIDTH, RULER_HEIGHT, geometry.timeWidth, geometry.height);
         c.clip();
         geometry.eachRow((row) => this.texts(row, geometry, theme));
-        this.margins.flags(geometry, theme);
+        drawFlags(c, this.trace, geometry, theme);
         c.restore();
         this.margins.names(geometry, theme);
     }
@@ -195,11 +196,15 @@ export class Painter {
             c.fill();
         }
         if (to - from < LABEL_FROM || height < 12) return;
-        // What is hatched or pale has the background's lightness, and takes its text; behind a short wait there is room.
+        // What is hatched or pale has the background's lightness, and takes its text; behind a short wait there is
+        // room.
         const waited = block.wait ? geometry.x(block.start[i]! + block.wait[i]!) : a;
-        const pale = waited - from > LABEL_FROM;
-        const left = !pale && waited > from && to - waited >= LABEL_FROM ? waited : from;
-        const text = this.labels.of(block.name[i]!, block.kind[i]!, to - left - 8);
+        const behind = Math.max(0, to - Math.max(waited, from));
+        // Where the words go: behind the wait, or on it where that has more room.
+        const pale = waited > from && behind < LABEL_FROM + (waited - from > LABEL_FROM ? waited - from : 0);
+        const left = waited > from && !pale ? waited : from;
+        const right = pale && waited - from >= LABEL_FROM ? Math.min(waited, to) : to;
+        const text = this.labels.of(block.name[i]!, block.kind[i]!, right - left - 8);
         if (text === "") return;
         for (let k = 0; k < this.taken.length; k += 3)
             if (from < this.taken[k + 1]! && to > this.taken[k]! && this.taken[k + 2] === y) return;

@@ -1,6 +1,6 @@
 // Colours. Those of the functions were chosen so that people with the common kinds of colour blindness can tell any two
-// apart (a test computes it); in the dark they are a little lighter. No meaning hangs on a hue alone: losses are hatched,
-// waits are paler, ends fade. Pictures have the same colours (src/picture/palette.c).
+// apart (a test computes it); in the dark they are a little lighter. No meaning hangs on a hue alone: losses are
+// hatched, waits are paler, ends fade. Pictures have the same colours (src/picture/palette.c).
 
 import type { Kind } from "../data/meta";
 

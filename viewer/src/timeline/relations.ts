@@ -12,6 +12,7 @@ import type { Theme } from "./palette";
 /** Operations whose lines are drawn when all are wanted: more is a carpet. */
 const MOST_OPS = 250;
 const LEAST_WIDTH = 5; // pixels of an operation
+const LAST_WIDTH = 25; // of the word "last"
 /** Dotted lines: of one bar's children, and of all that is seen. */
 const MOST_CHILDREN = 300;
 const MOST_PARENTS = 500;
@@ -190,9 +191,11 @@ export class Relations {
                 c.lineTo(start - 1, y + row.height / 2);
                 c.lineTo(start - 9, y + row.height - 3);
                 c.fill();
-                c.textAlign = "right";
-                c.fillText("last", start - 12, y + row.height / 2 + 0.5);
-                c.textAlign = "left";
+                // On a plate of its own: there may be another operation just before.
+                c.fillStyle = theme.background;
+                c.fillRect(start - 12 - LAST_WIDTH, y + row.height / 2 - 7, LAST_WIDTH, 14);
+                c.fillStyle = theme.sameOp;
+                c.fillText("last", start - 9 - LAST_WIDTH, y + row.height / 2 + 0.5);
             }
         }
     }

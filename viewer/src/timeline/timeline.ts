@@ -79,6 +79,12 @@ export class Timeline {
         });
     }
 
+    /** Nothing is on its way and nothing waits to be drawn: what is seen stays as it is. */
+    get settled(): boolean {
+        const { blocks, overview } = this.session.trace;
+        return !this.scheduled && !this.dirty && blocks.waiting + overview.waiting === 0;
+    }
+
     invalidate(): void {
         this.dirty = true;
         this.dirtyOverlay = true;

@@ -1,0 +1,86 @@
+// Choosing a bar, and going from one to another.
+
+import type { Entry } from "./action";
+import { close, focusSearch, follow, hit, lastArriver, neighbour, peer, selectAll } from "./commands";
+
+export const CHOOSE: Entry[] = [
+    {
+        id: "next",
+        keys: ["Period"],
+        shown: ".",
+        text: "next bar of the row; with nothing selected: the first operation seen",
+        run: (s) => neighbour(s, 1),
+    },
+    {
+        id: "previous",
+        keys: ["Comma"],
+        shown: ",",
+        text: "previous bar of the row",
+        run: (s) => neighbour(s, -1),
+    },
+    {
+        id: "parent",
+        keys: ["BracketLeft"],
+        shown: "[",
+        text: "to the parent, or from a receive to its send",
+        menu: { on: "bar", text: "to its parent" },
+        run: (s) => follow(s, false),
+    },
+    {
+        id: "child",
+        keys: ["BracketRight"],
+        shown: "]",
+        text: "to the first child, to what it launched, or from a send to its receive",
+        run: (s) => follow(s, true),
+    },
+    {
+        id: "peer",
+        keys: ["KeyN"],
+        shown: "N, Shift+N",
+        text: "same operation on the next rank, the previous rank",
+        run: (s, w) => peer(s, w.shiftKey ? -1 : 1),
+    },
+    {
+        id: "last",
+        keys: ["KeyE"],
+        shown: "E",
+        text: "to the rank that was last in the operation",
+        menu: { on: "bar", text: "to the rank that was last" },
+        run: (s) => lastArriver(s),
+    },
+    {
+        id: "search",
+        keys: ["Slash", "Ctrl+KeyF"],
+        shown: "/",
+        text: "search",
+        run: (s) => ((s.panel.value = "search"), focusSearch()),
+    },
+    {
+        id: "hit",
+        keys: ["Enter"],
+        shown: "Enter, Shift+Enter",
+        text: "next, previous place found",
+        run: (s, w) => hit(s, w.shiftKey ? -1 : 1),
+    },
+    {
+        id: "find",
+        keys: ["Ctrl+KeyP"],
+        shown: "Ctrl+P",
+        text: "find a row: rank, communicator, channel, thread",
+        run: (s) => (s.finder.value = true),
+    },
+    {
+        id: "all",
+        keys: ["Ctrl+KeyA"],
+        shown: "Ctrl+A",
+        text: "a span of all that is seen, with its sums",
+        run: (s) => selectAll(s),
+    },
+    {
+        id: "none",
+        keys: ["Escape"],
+        shown: "Esc",
+        text: "closes what is open; then: nothing selected, all rows again",
+        run: (s) => close(s),
+    },
+];

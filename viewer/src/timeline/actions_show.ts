@@ -1,0 +1,138 @@
+// What is shown, and what is done with it.
+
+import type { Entry } from "./action";
+import { copyBar, fold, hideRow, openMenu, pin, toggleKind } from "./commands";
+
+const KIND_KEYS = Array.from({ length: 9 }, (_, i) => `Digit${i + 1}`);
+
+export const SHOW: Entry[] = [
+    {
+        id: "only",
+        keys: ["KeyG"],
+        shown: "G",
+        text: "only the ranks of the selected operation, by arrival; again: all",
+        menu: { on: "bar", text: "only the ranks of this operation, by arrival" },
+        run: (s) => s.toggleOnly(),
+    },
+    {
+        id: "relations",
+        keys: ["KeyR"],
+        shown: "R",
+        text: "relations of all that is seen, or of the selection",
+        run: (s) => (s.allRelations.value = !s.allRelations.value),
+    },
+    {
+        id: "same",
+        keys: ["KeyH"],
+        shown: "H",
+        text: "only bars of the same name stand out; again: all",
+        menu: { on: "bar", text: "only bars of this name" },
+        run: (s) => s.selected.value && s.toggleName(s.trace.nameOf(s.selected.value)),
+    },
+    {
+        id: "mark",
+        keys: ["KeyM"],
+        shown: "M",
+        text: "mark the selection, the span or the moment, for now",
+        run: (s, w) => s.mark(w.at, false),
+    },
+    {
+        id: "keep",
+        keys: ["Shift+KeyM"],
+        shown: "Shift+M",
+        text: "mark it and keep the mark; marks are in the address",
+        menu: { on: "time", text: "mark this" },
+        run: (s, w) => s.mark(w.at, true),
+    },
+    {
+        id: "unmark",
+        keys: ["Delete"],
+        shown: "Delete",
+        text: "remove the nearest mark",
+        menu: { on: "time", text: "remove the nearest mark" },
+        run: (s, w) => s.unmark(w.at),
+    },
+    {
+        id: "pin",
+        keys: ["KeyP"],
+        shown: "P",
+        text: "pin the row to the top, or let it go",
+        menu: { on: "row", text: "pin this row to the top" },
+        run: (s, w) => pin(s, w),
+    },
+    {
+        id: "fold",
+        keys: ["Space"],
+        shown: "Space",
+        text: "open or fold the rank of the selection",
+        menu: { on: "row", text: "open or fold" },
+        run: (s, w) => fold(s, w),
+    },
+    {
+        id: "hide",
+        keys: ["Shift+KeyH"],
+        shown: "Shift+H",
+        text: "hide the row",
+        menu: { on: "row", text: "hide this row" },
+        run: (s, w) => hideRow(s, w),
+    },
+    {
+        id: "unhide",
+        keys: ["KeyU"],
+        shown: "U",
+        text: "all hidden rows again",
+        menu: { on: "row", text: "show hidden rows" },
+        run: (s) => s.showHidden(),
+    },
+    {
+        id: "kinds",
+        keys: KIND_KEYS,
+        shown: "1 to 9",
+        text: "a kind of rows on or off, in the order of the buttons above",
+        run: (s, w) => toggleKind(s, w.digit),
+    },
+    {
+        id: "panel",
+        keys: ["KeyQ"],
+        shown: "Q",
+        text: "panel on or off",
+        run: (s) => (s.panel.value = s.panel.value ? null : "details"),
+    },
+    {
+        id: "copy",
+        keys: ["KeyC"],
+        shown: "C",
+        text: "copy the selection as JSON",
+        menu: { on: "bar", text: "copy as JSON" },
+        run: (s) => copyBar(s, s.selected.value),
+    },
+    {
+        id: "link",
+        keys: ["Shift+KeyC"],
+        shown: "Shift+C",
+        text: "copy the address of what is seen",
+        menu: { on: "time", text: "copy the address of this place" },
+        run: (s) => s.copyAddress(),
+    },
+    {
+        id: "menu",
+        keys: ["ContextMenu", "Shift+F10"],
+        shown: "Menu, Shift+F10",
+        text: "what can be done here",
+        run: (s, w) => openMenu(s, w),
+    },
+    {
+        id: "theme",
+        keys: ["KeyL"],
+        shown: "L",
+        text: "light or dark",
+        run: (s) => (s.themeChoice.value = s.theme.value.dark ? "light" : "dark"),
+    },
+    {
+        id: "help",
+        keys: ["?"],
+        shown: "?",
+        text: "this sheet",
+        run: (s) => (s.help.value = !s.help.value),
+    },
+];

@@ -1,0 +1,165 @@
+// What is found, and told once: arguments in a search, pairs and their fan-outs, rows of one name, flags.
+
+import { beforeEach, describe, expect, it } from "vitest";
+import { join } from "../dev/encode";
+import { DEFAULTS, Job, L, LANES, SlotKind, slotKind } from "../dev/shape";
+import { synthetic } from "../dev/synthetic";
+import { Level } from "../src/data/bundle";
+import { OpKind } from "../src/data/layout";
+import { MemorySource } from "../src/data/source";
+import { Trace } from "../src/data/trace";
+import { onlyNew, type Fact } from "../src/panels/facts";
+import { searchBars } from "../src/panels/find";
+import { heatOf } from "../src/panels/heat";
+import { bandwidth } from "../src/panels/words";
+import { byCost, worstOps } from "../src/panels/worst";
+import { Session } from "../src/state/session";
+import { flagsAt } from "../src/timeline/flags";
+import { Geometry } from "../src/timeline/geometry";
+import { DENSE_HEIGHT, layoutRows, THIN_HEIGHT } from "../src/timeline/layout";
+
+let trace: Trace;
+const job = new Job(DEFAULTS);
+
+beforeEach(async () => {
+    trace = await Trace.open(new MemorySource(join((await synthetic(DEFAULTS)).parts)));
+});
+
+async function search(text: string): Promise<number[]> {
+    let found: number[] = [];
+    await searchBars(
+        trace,
+        text,
+        async () => true,
+        ({ hits, done }) => done && (found = hits.bars),
+    );
+    return found;
+}
+
+describe("a search looks into arguments", () => {
+    const laneOf = (rank: number, which: L) => rank * LANES.length + which;
+    it("by their label and what is shown", async () => {
+        const found = await search("peer 3");
+        const { lanes } = trace.bundle;
+        // The steps of rank 2 go to rank 3; of the last of each four it is not told.
+        const from = lanes.first[laneOf(2, L.Steps0)]!;
+        const to = lanes.first[laneOf(2, L.Steps1)]! + lanes.bars[laneOf(2, L.Steps1)]!;
+        expect(found.length).toBeGreaterThan(0.7 * (to - from));
+        expect(found.length).toBeLessThan(0.76 * (to - from));
+        expect(found.every((bar) => bar >= from && bar < to)).toBe(true);
+        expect(await search("PEER=3")).toEqual(found);
+        expect(await search("peer 33")).toEqual([]);
+    });
+    it("by words, numbers with their unit, and ids", async () => {
+        const sized = await search("1.0 MiB");
+        expect(sized.length).toBeGreaterThan(100);
+        const [request] = await search("0xfeed00000005");
+        const values = await trace.blocks.further(request!);
+        expect(values).toContain(0xfeed00000005n);
+        expect(await search("no such thing 7")).toEqual([]);
+    });
+});
+
+describe("pairs and their fan-out", () => {
+    const pairs = () =>
+        [...Array(trace.bundle.ops.count).keys()].filter((op) => trace.bundle.ops.kind[op] === OpKind.Pair);
+    it("are not both counted in the heat map", async () => {
+        const all = trace.bundle.ops.count;
+        const before = (await heatOf(trace, "wait", 0, all, 1, async () => true))!;
+        const kinds = trace.bundle.ops.kind as Uint8Array;
+        // As if each pair were told a second time by a fan-out: what is left is what collectives waited.
+        for (const op of pairs()) kinds[op] = OpKind.FanOut;
+        const after = (await heatOf(trace, "wait", 0, all, 1, async () => true))!;
+        expect([...after.mean]).not.toEqual([...before.mean]);
+        kinds.fill(OpKind.FanOut);
+        const none = (await heatOf(trace, "wait", 0, all, 1, async () => true))!;
+        expect([...none.mean].every(Number.isNaN)).toBe(true);
+    });
+    it("are one line of the worst operations", () => {
+        const { ops } = trace.bundle;
+        const most = byCost(trace).length;
+        expect(worstOps(trace, 8)).toEqual([...byCost(trace).subarray(0, 8)]);
+        expect(worstOps(trace, most)).toHaveLength(most);
+        const kinds = ops.kind as Uint8Array;
+        const ring = [...Array(job.slots).keys()].find((slot) => slotKind(slot) === SlotKind.Ring);
+        expect(ring).toBeDefined();
+        // The first pair of a slot is taken for a fan-out that lasts as long as they all.
+        const [first, ...others] = pairs().slice(0, DEFAULTS.ranks);
+        kinds[first!] = OpKind.FanOut;
+        (ops.last as Float64Array)[first!] = Math.max(...others.map((op) => ops.first[op]!));
+        expect(worstOps(trace, most).some((op) => others.includes(op))).toBe(false);
+        expect(worstOps(trace, most).length).toBeGreaterThan(most - DEFAULTS.ranks - 1);
+    });
+});
+
+describe("rows of one name", () => {
+    const layout = () =>
+        layoutRows(trace.bundle, {
+            rowsOn: trace.bundle.meta.rows.map(() => true),
+            open: new Set(Array.from({ length: trace.bundle.groups.count }, (_, g) => g)),
+            pinned: [],
+            only: null,
+        });
+    it("say it once; another name is always said", () => {
+        const labels = layout().rows.map((row) => row.label);
+        expect(labels).not.toContain("″"); // "GPU channels" and "GPU channels 2" are two names
+        const { lanes } = trace.bundle;
+        const label = lanes.label as Uint32Array;
+        for (let lane = 1; lane < lanes.count; lane++) if (lanes.sub[lane]! > 0) label[lane] = label[lane - 1]!;
+        const again = layout().rows.filter((row) => row.label === "″");
+        expect(again.length).toBe([...(lanes.sub as Uint8Array)].filter((sub) => sub > 0).length);
+        expect(again.every((row) => row.height === THIN_HEIGHT)).toBe(true);
+    });
+    it("are a dense band where there are many", () => {
+        const { lanes } = trace.bundle;
+        const [label, kind, sub] = [lanes.label as Uint32Array, lanes.kind as Uint8Array, lanes.sub as Uint8Array];
+        const group = lanes.group[1]!;
+        const mine = [...Array(lanes.count).keys()].filter((lane) => lanes.group[lane] === group);
+        mine.forEach((lane, i) => ((label[lane] = label[mine[0]!]!), (kind[lane] = kind[mine[0]!]!), (sub[lane] = i)));
+        const rows = layout().rows.filter((row) => row.open === null && row.group === group);
+        expect(rows.length).toBeGreaterThan(5);
+        expect(rows.slice(1).every((row) => row.height === DENSE_HEIGHT && row.label === "")).toBe(true);
+    });
+});
+
+it("what a bar told is not told again of its operation", () => {
+    const ofBar: Fact[] = [
+        ["bytes", "4.0 MiB"],
+        ["datatype", "ncclFloat32"],
+        ["algorithm", "RING, LL"],
+    ];
+    const ofOp: Fact[] = [
+        ["size", "4.0 MiB"],
+        ["datatype", "ncclFloat32"],
+        ["algorithm", "RING"],
+    ];
+    expect(onlyNew(ofOp, ofBar)).toEqual([["algorithm", "RING"]]);
+    expect([bandwidth(0.00026), bandwidth(0.5), bandwidth(187.3)]).toEqual(["0.3 MB/s", "0.5 GB/s", "187 GB/s"]);
+});
+
+it("flags are found where they are drawn", () => {
+    const session = new Session(trace);
+    session.view.value = { t0: 0, t1: trace.bundle.span };
+    const geometry = new Geometry(session);
+    [geometry.width, geometry.height] = [1200, 700];
+    geometry.update();
+    const { flags, groups } = trace.bundle;
+    expect(flags.time.length).toBeGreaterThan(0);
+    const row = geometry.layout.rows[geometry.layout.rowOfGroup[flags.group[0]!]!]!;
+    expect(groups.level[row.group]).toBeGreaterThanOrEqual(Level.Host);
+    const [x, y] = [geometry.x(flags.time[0]!), geometry.rowY(row)];
+    expect(flagsAt(trace, geometry, row, x + 3, y + 4)).toContain(0);
+    expect(flagsAt(trace, geometry, row, x + 200, y + 4)).not.toContain(0);
+    expect(flagsAt(trace, geometry, row, x + 3, y + row.height - 1)).toEqual([]);
+});
+
+it("a jump to a moment keeps the width of the window", async () => {
+    const session = new Session(trace);
+    const block = await trace.blocks.load(0);
+    (block.end as Float64Array)[3] = block.start[3]!;
+    session.look({ t0: trace.bundle.span * 0.8, t1: trace.bundle.span * 0.9 });
+    await session.jump(block.first + 3);
+    const { t0, t1 } = session.view.value;
+    expect(t1 - t0).toBeCloseTo(trace.bundle.span * 0.1, -1);
+    expect(block.start[3]! >= t0 && block.start[3]! <= t1).toBe(true);
+});
