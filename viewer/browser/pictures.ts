@@ -11,13 +11,14 @@ import { comes, settle } from "./check";
 
 const PROGRAM = process.env.RINGSCOPE ?? "../build/ringscope";
 const DATA = "../tests/data";
-const SIZE = { width: 1440, height: 810 };
+const WIDTH = 1440;
 
-const PICTURES: { name: string; inputs: string[]; show: (tab: Page) => Promise<void> }[] = [
-    { name: "page", inputs: [`${DATA}/h200-mix`], show: anOperation },
+const PICTURES: { name: string; inputs: string[]; height: number; show: (tab: Page) => Promise<void> }[] = [
+    { name: "page", inputs: [`${DATA}/h200-mix`], height: 810, show: anOperation },
     {
         name: "late",
         inputs: [0, 1, 2, 3].map((rank) => `${DATA}/kineto/kineto_rank${rank}.json.gz`),
+        height: 600,
         show: async () => {}, // it opens with the conclusion, and the waits are to be seen
     },
 ];
@@ -57,10 +58,10 @@ const folder = mkdtempSync(join(tmpdir(), "ringscope-pictures-"));
 const browser = await launch();
 try {
     mkdirSync(out, { recursive: true });
-    for (const { name, inputs, show } of PICTURES) {
+    for (const { name, inputs, height, show } of PICTURES) {
         const page = join(folder, `${name}.html`);
         execFileSync(PROGRAM, ["view", ...inputs, "-o", page], { stdio: "inherit" });
-        const tab = await open(browser, page, SIZE);
+        const tab = await open(browser, page, { width: WIDTH, height });
         await settle(tab);
         await show(tab);
         await settle(tab);
