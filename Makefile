@@ -40,7 +40,7 @@ TEST_LIBS := $(BUILD)/libplugin.a $(BUILD)/libringscope.a
 
 # What the compiler and the libraries can do is found out by tools/config.sh. Its result also holds the knobs, and all
 # objects depend on it: another compiler or a newly installed library rebuilds them.
-ifneq ($(filter-out clean help deps format check demo dist asan tsan fuzz uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps format check demo dist asan tsan fuzz asan-built tsan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
@@ -84,14 +84,26 @@ bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
 page: all ## types, unit tests and browser tests of the page of the timeline
 	$(Q)RINGSCOPE=$(abspath $(RINGSCOPE)) tests/page.sh
 
+IN_ASAN = $(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
+IN_TSAN = $(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
+IN_FUZZ = $(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined
+
 asan: ## unit tests and fit system tests under AddressSanitizer and UBSan
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined sanitized
+	$(IN_ASAN) sanitized
 
 tsan: ## the same under ThreadSanitizer
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread sanitized
+	$(IN_TSAN) sanitized
 
 fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (20)
-	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined fuzzed
+	$(IN_FUZZ) fuzzed
+
+# The same, built and not run.
+asan-built:
+	$(IN_ASAN) sanitized-built
+tsan-built:
+	$(IN_TSAN) sanitized-built
+fuzz-built:
+	$(IN_FUZZ) fuzzed-built
 
 install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 $(RINGSCOPE) $(DESTDIR)$(PREFIX)/bin/ringscope
@@ -216,15 +228,18 @@ RUN_TESTS = JOBS=$$(nproc) RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(
 # Only the recorder and the simulator have threads: what tests neither need not run under ThreadSanitizer.
 SAN_NAME := $(if $(findstring thread,$(SAN)),thread,address)
 SAN_UNIT := $(if $(findstring thread,$(SAN)),$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -l pthread tests/unit/test_*.c)),$(UNIT_TESTS))
-sanitized: all $(SAN_UNIT) $(DRIVERS)
+sanitized-built: all $(SAN_UNIT) $(DRIVERS)
+sanitized: sanitized-built
 	$(Q)$(RUN_TESTS) $(SAN_UNIT) $(shell grep -l '^\# sanitizers: .*$(SAN_NAME)' tests/system/*.sh)
 
-fuzzed: $(FUZZERS)
+fuzzed-built: $(FUZZERS)
+fuzzed: fuzzed-built
 	$(Q)$(RUN_TESTS) $(FUZZERS)
 
 FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check unit system bench page asan tsan fuzz dist install uninstall deps format clean help sanitized fuzzed FORCE
+.PHONY: all demo check unit system bench page asan tsan fuzz dist install uninstall deps format clean help \
+	sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

@@ -69,10 +69,17 @@ one "clang-format" format_is_right
 one "shellcheck" scripts_are_right
 echo "unit tests"
 several "unit tests" build CC=gcc unit
+# Many system tests run alone, or wait: what the stages behind them need is compiled meanwhile, with what they leave.
+{
+    nice -n 19 $MAKE --no-print-directory $jobs CC=gcc asan-built tsan-built
+    nice -n 19 $MAKE --no-print-directory $jobs fuzz-built
+} >/dev/null 2>&1 &
+compiling=$!
 echo "system tests"
 several "system tests" build CC=gcc system
 echo "the page of the timeline"
 several "page" build CC=gcc page
+wait $compiling # what failed there fails again, and is said, below
 echo "AddressSanitizer, UndefinedBehaviorSanitizer"
 several "asan" build CC=gcc asan
 echo "ThreadSanitizer"
@@ -81,6 +88,7 @@ export FUZZ_SECONDS=${FUZZ_SECONDS:-10}
 echo "fuzzers, $FUZZ_SECONDS s each"
 several "fuzz" build fuzz
 
+echo "took $((SECONDS / 60)) min $((SECONDS % 60)) s"
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END { printf "%d passed, %d failed", passed, failed
            if (skipped) printf ", %d skipped", skipped

@@ -253,7 +253,7 @@ static void unknown(uint64_t type, int api, const char *members, size_t bytes)
     say_uint(ordinal, ARG, "type", type);
     say_uint(ordinal, ARG, "api", (uint64_t)api);
     for (int i = 0; i < 14; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "raw%d", i);
         say_uint(ordinal, ARG, name, words[i]);
     }

@@ -2,7 +2,6 @@
 # Generated runs are recordings like any other: complete where nothing was disturbed, and with every disturbance counted.
 # Their callbacks come in NCCL's order, and times agree with the truth beside them.
 # timeout: 120
-# sanitizers: address
 set -u
 cd "${TMP:?}" || exit 1
 bad=0

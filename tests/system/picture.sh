@@ -1,6 +1,5 @@
 #!/bin/bash
 # Pictures of the timeline: SVG, PNG and text of every kind of input; small, well-formed, and true to the recording.
-# sanitizers: address
 set -u
 data=$(dirname "$0")/../data
 bad=0
