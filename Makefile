@@ -84,26 +84,26 @@ bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
 page: all ## types, unit tests and browser tests of the page of the timeline
 	$(Q)RINGSCOPE=$(abspath $(RINGSCOPE)) tests/page.sh
 
-IN_ASAN = $(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
-IN_TSAN = $(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
-IN_FUZZ = $(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined
+IN_ASAN = --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
+IN_TSAN = --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
+IN_FUZZ = --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined
 
 asan: ## unit tests and fit system tests under AddressSanitizer and UBSan
-	$(IN_ASAN) sanitized
+	$(Q)$(MAKE) $(IN_ASAN) sanitized
 
 tsan: ## the same under ThreadSanitizer
-	$(IN_TSAN) sanitized
+	$(Q)$(MAKE) $(IN_TSAN) sanitized
 
 fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (20)
-	$(IN_FUZZ) fuzzed
+	$(Q)$(MAKE) $(IN_FUZZ) fuzzed
 
 # The same, built and not run.
 asan-built:
-	$(IN_ASAN) sanitized-built
+	$(Q)$(MAKE) $(IN_ASAN) sanitized-built
 tsan-built:
-	$(IN_TSAN) sanitized-built
+	$(Q)$(MAKE) $(IN_TSAN) sanitized-built
 fuzz-built:
-	$(IN_FUZZ) fuzzed-built
+	$(Q)$(MAKE) $(IN_FUZZ) fuzzed-built
 
 install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
 	install -D -m 755 $(RINGSCOPE) $(DESTDIR)$(PREFIX)/bin/ringscope

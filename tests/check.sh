@@ -71,13 +71,12 @@ echo "unit tests"
 several "unit tests" build CC=gcc unit
 # Many system tests run alone, or wait: what the stages behind them need is compiled meanwhile, with what they leave.
 compile_the_rest() {
-    # shellcheck disable=SC2086 # a list of words
-    nice -n 19 $MAKE --no-print-directory $jobs CC=gcc asan-built tsan-built
-    # shellcheck disable=SC2086
-    nice -n 19 $MAKE --no-print-directory $jobs fuzz-built
+    build CC=gcc asan-built tsan-built
+    build fuzz-built
 }
 compile_the_rest >/dev/null 2>&1 &
 compiling=$!
+renice -n 19 $compiling >/dev/null
 echo "system tests"
 several "system tests" build CC=gcc system
 echo "the page of the timeline"

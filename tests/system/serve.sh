@@ -184,8 +184,8 @@ get 400 -H "X-Long: $long" "$address"
 for text in '\r\n\r\n' '\0\0\0\0\r\n\r\n' 'GET\r\n\r\n' 'GET / HTTP/9.9\r\n\r\n' '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n' 'GET / HTTP/1.1 \r\n x\r\n\r\n'; do
     lacks "$(raw "$text")" "HTTP/1.1 2"
 done
-# A body that is not read is not taken for the next request.
-same "$(raw "POST /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nContent-Length: 200\r\n\r\nGET /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\n\r\n" | grep -c '^HTTP/1.1')" 1
+# A body that is not read is not taken for the next request. (The answer may be lost: closing with bytes unread resets.)
+lacks "$(raw "POST /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nContent-Length: 200\r\n\r\nGET /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\n\r\n" | grep -c '^HTTP/1.1')" 2
 # Some say nothing, some stop in the middle of a request, some do not read what they asked for: others do not wait.
 for i in 10 11 12 13 14 15 16 17 18 19; do
     eval "exec $i<>/dev/tcp/127.0.0.1/$port"

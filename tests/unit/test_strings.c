@@ -75,7 +75,7 @@ static void test_ids(void **state)
     assert_int_equal(facts_seen(texts, 4), 4); /* each once */
 }
 
-static char shared_texts[64][8];
+static char shared_texts[64][16];
 static void *asks(void *arg)
 {
     uint64_t *ids = arg;
