@@ -105,7 +105,7 @@ is "a reader that went away" "${PIPESTATUS[0]}$(cat gone.txt)" 1
 rm gone.txt
 if command -v script >/dev/null; then
     said=$(script -qec "'$RINGSCOPE' view '$data/h200-mix' -o t.html" /dev/null </dev/null)
-    has "on a terminal" "$said" '^t.html: [0-9,]* bars, 174 operations, .*; open it in a browser'
+    has "on a terminal" "$said" 't.html: [0-9,]* bars, 174 operations, .*; open it in a browser'
     rm -f t.html
 fi
 
