@@ -11,7 +11,7 @@ import { Trace } from "../src/data/trace";
 import { onlyNew, type Fact } from "../src/panels/facts";
 import { searchBars } from "../src/panels/find";
 import { heatOf } from "../src/panels/heat";
-import { bandwidth } from "../src/panels/words";
+import { bandwidth, waited } from "../src/panels/words";
 import { byCost, worstOps } from "../src/panels/worst";
 import { Session } from "../src/state/session";
 import { flagsAt } from "../src/timeline/flags";
@@ -162,4 +162,26 @@ it("a jump to a moment keeps the width of the window", async () => {
     const { t0, t1 } = session.view.value;
     expect(t1 - t0).toBeCloseTo(trace.bundle.span * 0.1, -1);
     expect(block.start[3]! >= t0 && block.start[3]! <= t1).toBe(true);
+});
+
+describe("waits below the clock error", () => {
+    it("are not told, nor counted", async () => {
+        const [worst] = worstOps(trace, 1);
+        const { ops } = trace.bundle;
+        const wait = ops.wait[worst!]!;
+        expect(trace.toldWait(worst!, wait)).toBe(wait);
+        const { opFrom, opTo } = { opFrom: worst!, opTo: worst! + 1 };
+        const before = await heatOf(trace, "wait", opFrom, opTo, 10, async () => true);
+        expect(before!.most).toBeGreaterThan(0);
+
+        // Twice the error is just above the longest wait in it: nothing is left.
+        const longest = Math.max(...(await trace.partsOf(worst!)).map((part) => part.wait || 0));
+        (ops as { error: Float64Array }).error = new Float64Array(ops.count).fill(longest / 2 + 1);
+        expect(trace.toldWait(worst!, wait)).toBe(0);
+        expect(worstOps(trace, ops.count)).not.toContain(worst);
+        expect((await heatOf(trace, "wait", opFrom, opTo, 10, async () => true))!.most).toBe(0);
+        expect(waited(5, 20)).toBe("<20 ns");
+        expect(waited(20, 20)).toBe("20 ns");
+        expect(waited(NaN, 20)).toBe("?");
+    });
 });

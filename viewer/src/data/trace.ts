@@ -140,6 +140,17 @@ export class Trace {
         return a && b ? [[a, b]] : [];
     }
 
+    /** The least wait that is told of an operation, ns: twice the clock error, as in `ringscope ops`. 0: any. */
+    leastWait(op: number): number {
+        const error = this.bundle.ops.error[op]!;
+        return error > 0 ? 2 * error : 0;
+    }
+
+    /** A wait in an operation, where the clocks can tell it; else 0. NaN: not known. */
+    toldWait(op: number, wait: number): number {
+        return wait < this.leastWait(op) ? 0 : wait;
+    }
+
     /** Operations that begin in a window, as a range of indexes. They are sorted by their first start. */
     opsFrom(t0: number, t1: number): [number, number] {
         const { first } = this.bundle.ops;

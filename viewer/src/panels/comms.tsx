@@ -31,7 +31,7 @@ function sumsOf(trace: Trace): { ops: number; wait: number }[] {
         const sum = sums[ops.comm[op]!];
         if (!sum) continue;
         sum.ops++;
-        sum.wait += (ops.wait[op]! || 0) * ops.ranks[op]!;
+        sum.wait += (trace.toldWait(op, ops.wait[op]!) || 0) * ops.ranks[op]!;
     }
     return sums;
 }

@@ -11,7 +11,7 @@ import { fitView } from "../timeline/view";
 import { factsOf, factsOfOp, furtherFacts, onlyNew, type Fact } from "./facts";
 import { SpanSums } from "./span";
 import { Facts } from "./tooltip";
-import { count, duration } from "./words";
+import { count, duration, waited } from "./words";
 
 const MOST = 100;
 const MOST_RANKS = 512;
@@ -123,8 +123,10 @@ function Links({ session, title, bars }: { session: Session; title: string; bars
 function Ranks({ session, bar }: { session: Session; bar: Bar }) {
     const parts = session.related.value?.parts ?? [];
     if (parts.length === 0) return null;
-    const { members, ops } = session.trace.bundle;
-    const most = parts.reduce((max, part) => Math.max(max, part.wait || 0), 1);
+    const { trace } = session;
+    const { members, ops } = trace.bundle;
+    const told = (wait: number): number => trace.toldWait(bar.op, wait) || 0;
+    const most = parts.reduce((max, part) => Math.max(max, told(part.wait)), 1);
     return (
         <section>
             <h3>
@@ -155,10 +157,12 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
                                 {part.index === ops.lastPart[bar.op] ? <b class="last">last</b> : null}
                             </td>
                             <td>{known(members.globalRank[part.member]!)}</td>
-                            <td>{duration(part.wait)}</td>
+                            <td>
+                                {waited(part.wait, part.index === ops.lastPart[bar.op] ? 0 : trace.leastWait(bar.op))}
+                            </td>
                             <td>{duration(part.end - part.start)}</td>
                             <td>
-                                <div class="wait" style={{ width: `${(60 * (part.wait || 0)) / most}px` }} />
+                                <div class="wait" style={{ width: `${(60 * told(part.wait)) / most}px` }} />
                             </td>
                         </tr>
                     ))}

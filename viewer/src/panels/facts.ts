@@ -5,7 +5,7 @@ import { groupAbove, laneTitle, type Row } from "../timeline/layout";
 import { BarFlag, NONE, OpFlag } from "../data/layout";
 import type { Bar, Trace } from "../data/trace";
 import { Level } from "../data/bundle";
-import { argument, bandwidth, bytes, count, duration, hex, moment } from "./words";
+import { argument, bandwidth, bytes, count, duration, hex, moment, waited } from "./words";
 
 export type Fact = [string, string];
 
@@ -128,7 +128,7 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
         ["communicator", `${comm?.name ?? ""} ${comm?.comm ?? "?"}`.trim()],
         ["size", bytes(ops.bytes[op]!)],
         ["ranks", `${ops.ranks[op]} of ${comm?.nranks ?? "?"}`],
-        ["mean wait", duration(ops.wait[op]!)],
+        ["mean wait", waited(ops.wait[op]!, trace.leastWait(op))],
         ["transfer", duration(ops.transfer[op]!)],
         ["bus bandwidth", bandwidth(ops.busbw[op]!)],
         ["error of comparing", duration(ops.error[op]!)],

@@ -5,7 +5,7 @@ import type { Numbers } from "../data/columns";
 import { NONE, OpFlag } from "../data/layout";
 import type { Trace } from "../data/trace";
 import type { Session } from "../state/session";
-import { bandwidth, bytes, count, duration, moment } from "./words";
+import { bandwidth, bytes, count, duration, moment, waited } from "./words";
 import { VirtualRows } from "./virtual";
 
 type Key = "first" | "func" | "bytes" | "ranks" | "wait" | "transfer" | "busbw";
@@ -147,7 +147,7 @@ export function Operations({ session }: { session: Session }) {
                         trace.opName(op),
                         bytes(ops.bytes[op]!),
                         String(ops.ranks[op]),
-                        duration(ops.wait[op]!),
+                        waited(ops.wait[op]!, trace.leastWait(op)),
                         duration(ops.transfer[op]!),
                         bandwidth(ops.busbw[op]!),
                     ];

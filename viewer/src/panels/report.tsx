@@ -5,7 +5,7 @@ import { NONE, OpFlag } from "../data/layout";
 import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
 import { worstBar, worstOps } from "./worst";
-import { bytes, count, duration } from "./words";
+import { bytes, count, duration, waited } from "./words";
 
 const MOST = 50;
 const WORST = 8;
@@ -125,7 +125,7 @@ function Worst({ session }: { session: Session }) {
                                 </button>
                             </td>
                             <td>{bytes(ops.bytes[op]!)}</td>
-                            <td>{duration(ops.wait[op]!)}</td>
+                            <td>{waited(ops.wait[op]!, trace.leastWait(op))}</td>
                             <td>{ops.ranks[op]}</td>
                         </tr>
                     ))}

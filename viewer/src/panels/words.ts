@@ -19,6 +19,9 @@ export function bytes(n: number): string {
     return `${unit === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${BYTES[unit]}`;
 }
 
+/** How long someone waited; below the least that clocks can tell, only that. */
+export const waited = (ns: number, least: number): string => (ns < least ? `<${duration(least)}` : duration(ns));
+
 const RATES = ["GB/s", "MB/s", "kB/s"];
 
 export function bandwidth(gigabytes: number): string {

@@ -8,7 +8,11 @@ import { groupAbove } from "../timeline/layout";
 /** Operations that are looked at, those with the longest waits first. */
 const MOST_LOOKED = 5000;
 
-const costOf = ({ bundle: { ops } }: Trace, op: number): number => ops.wait[op]! * ops.ranks[op]!;
+/** Nothing below the clock error. */
+const costOf = (trace: Trace, op: number): number => {
+    const { wait, ranks } = trace.bundle.ops;
+    return trace.toldWait(op, wait[op]!) * ranks[op]!;
+};
 
 /** Operations by what they cost, the worst first; such without a wait are left out. */
 export function byCost(trace: Trace): Uint32Array {
