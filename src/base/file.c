@@ -5,9 +5,12 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/unfinished.h"
 
 /* Reads to the end: for what has no size or cannot be mapped. */
 static enum rs_status read_whole(struct rs_file_map *map, int fd, const char *path, struct rs_err *err)
@@ -99,9 +102,25 @@ enum rs_status rs_write_all(int fd, const void *bytes, size_t n, const char *pat
 
 static void out_release(struct rs_out *out)
 {
+    rs_unfinished_drop(out->temporary);
     free(out->path);
     free(out->temporary);
     *out = (struct rs_out){0};
+}
+
+char *rs_beside(const char *path, const char *behind)
+{
+    enum { LONGEST = 200 }; /* of the 255 that a name may have: what is put behind it fits */
+    size_t end = strlen(path);
+    while (end > 1 && path[end - 1] == '/') end--; /* a folder may be called "dir/" */
+    size_t from = end;
+    while (from > 0 && path[from - 1] != '/') from--;
+    bool fits = end - from <= LONGEST;
+    char *text = NULL;
+    if (asprintf(&text, "%.*s.%.*s%s", (int)from, path, fits ? (int)(end - from) : 9, fits ? path + from : "ringscope",
+                 behind) < 0)
+        return NULL;
+    return text;
 }
 
 /* Opens a new file beside the target. The name carries the pid, and a number where a killed process of the same pid
@@ -109,12 +128,15 @@ static void out_release(struct rs_out *out)
 static int open_temporary(struct rs_out *out)
 {
     for (int i = 0; i < 100; i++) {
-        if (asprintf(&out->temporary, "%s.tmp%ld-%d", out->path, (long)getpid(), i) < 0) {
-            out->temporary = NULL;
+        char behind[48];
+        snprintf(behind, sizeof(behind), ".tmp%ld-%d", (long)getpid(), i);
+        out->temporary = rs_beside(out->path, behind);
+        if (out->temporary == NULL) {
             errno = ENOMEM;
             return -1;
         }
         int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) rs_unfinished_add(out->temporary);
         if (fd >= 0 || errno != EEXIST) return fd;
         free(out->temporary);
         out->temporary = NULL;
@@ -137,7 +159,9 @@ enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, str
     bool exists = stat(path, &st) == 0;
     enum rs_status status = RS_OK;
     int fd = -1;
-    if (exists && S_ISDIR(st.st_mode)) {
+    if (!exists && !force && lstat(path, &st) == 0) {
+        status = rs_fail(err, RS_BAD_INPUT, "%s: exists already, as a link to nowhere (--force overwrites it)", path);
+    } else if (exists && S_ISDIR(st.st_mode)) {
         status = rs_fail(err, RS_BAD_INPUT, "%s: is a folder", path);
     } else if (exists && S_ISREG(st.st_mode) && !force) {
         status = rs_fail(err, RS_BAD_INPUT, "%s: exists already (--force overwrites it)", path);
@@ -154,16 +178,20 @@ enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, str
     return status;
 }
 
-/* Puts the temporary file in its place; without force never over a file that came meanwhile. */
-static int put_in_place(const struct rs_out *out)
+enum rs_status rs_put_in_place(const char *temporary, const char *path, bool force, struct rs_err *err)
 {
-    if (out->force) return rename(out->temporary, out->path);
-    if (renameat2(AT_FDCWD, out->temporary, AT_FDCWD, out->path, RENAME_NOREPLACE) == 0) return 0;
+    bool done = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE) == 0;
     /* File systems that lack the flag say EINVAL, old kernels ENOSYS: a hard link refuses to replace as well. */
-    if (errno != EINVAL && errno != ENOSYS) return -1;
-    if (link(out->temporary, out->path) != 0) return -1;
-    unlink(out->temporary);
-    return 0;
+    if (!done && !force && (errno == EINVAL || errno == ENOSYS)) {
+        done = link(temporary, path) == 0;
+        if (done) unlink(temporary);
+        struct stat st;
+        if (!done && errno != EEXIST && lstat(path, &st) != 0)
+            done = rename(temporary, path) == 0; /* no links either */
+    }
+    if (done) return RS_OK;
+    if (errno == EEXIST) return rs_fail(err, RS_BAD_INPUT, RS_CAME_MEANWHILE, path);
+    return rs_fail_errno(err, "%s: cannot put %s in its place", path, temporary);
 }
 
 enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err)
@@ -174,8 +202,7 @@ enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err)
     /* Network file systems report a full disk at close. */
     if (out->file != stdout && fclose(out->file) != 0 && !failed)
         status = rs_fail_errno(err, "%s: cannot write", out->path);
-    if (status == RS_OK && out->temporary != NULL && put_in_place(out) != 0)
-        status = rs_fail_errno(err, "%s: cannot put %s in its place", out->path, out->temporary);
+    if (status == RS_OK && out->temporary != NULL) status = rs_put_in_place(out->temporary, out->path, out->force, err);
     if (status != RS_OK && out->temporary != NULL) unlink(out->temporary);
     out_release(out);
     return status;
@@ -189,6 +216,12 @@ void rs_out_abort(struct rs_out *out)
     out_release(out);
 }
 
+bool rs_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -198,6 +231,12 @@ static bool ends_with(const char *name, const char *suffix)
 {
     size_t n = strlen(name), m = strlen(suffix);
     return n >= m && memcmp(name + n - m, suffix, m) == 0;
+}
+
+size_t rs_name_ending(const char *name, size_t n, const char *ending)
+{
+    size_t m = strlen(ending);
+    return n > m && !strncasecmp(name + n - m, ending, m) ? m : 0;
 }
 
 static bool add_name(struct rs_dir *dir, size_t *cap, const char *name)

@@ -26,12 +26,16 @@ void rs_file_unmap(struct rs_file_map *map);
 /* Lets go of the pages in memory; they come back from the file when they are looked at. */
 void rs_file_rest(const struct rs_file_map *map);
 
+/* The length of the ending if the first `n` characters of a name have it, without regard to case; 0: they have not, or
+ * are nothing else. */
+size_t rs_name_ending(const char *name, size_t n, const char *ending);
+
 /* Writes all bytes at the file's position, through interruptions and short writes. `path` is for the message. */
 enum rs_status rs_write_all(int fd, const void *bytes, size_t n, const char *path, struct rs_err *err);
 
 /* An output that other programs see only when it is whole: written beside its place under a temporary name and
  * renamed by rs_out_commit(). A path that is no regular file (a pipe, /dev/null) is written directly, and "-" or
- * NULL is standard output. */
+ * NULL is standard output. Of a link to a file the link is replaced: what it leads to stays as it is. */
 struct rs_out {
     FILE *file; /* write here */
     char *path; /* as the user gave it */
@@ -45,6 +49,17 @@ enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, str
 enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err);
 /* Closes and removes what was written so far. Does nothing after rs_out_commit(). */
 void rs_out_abort(struct rs_out *out);
+
+/* A temporary name in the folder of `path`, hidden, with its name (or "ringscope", where that is long) and `behind` at
+ * the end; NULL: out of memory. The caller's to free. */
+char *rs_beside(const char *path, const char *behind);
+/* Renames a file; without force never over one that is there, which is a failure. */
+enum rs_status rs_put_in_place(const char *temporary, const char *path, bool force, struct rs_err *err);
+/* Of a path that was free when the writing began. */
+#define RS_CAME_MEANWHILE "%s: exists already: it came while this was written (--force overwrites it)"
+
+/* Whether two paths lead to the same file or folder. */
+bool rs_same_file(const char *a, const char *b);
 
 /* The names in a folder that end with `suffix` (NULL = all), sorted bytewise, without "." and "..". */
 struct rs_dir {

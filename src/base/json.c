@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/utf8.h"
 
 static enum rs_status write_file(void *to, const void *bytes, size_t n, struct rs_err *err)
 {
@@ -125,33 +126,6 @@ void rs_json_end(struct rs_json *j)
     j->depth--;
 }
 
-/* Length of the well-formed UTF-8 sequence at `s` (at most `n` bytes), 0 if there is none. Follows the table of
- * well-formed byte sequences of the Unicode standard: no overlong forms, no surrogates, nothing past U+10FFFF. */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-    unsigned char lead = s[0];
-    unsigned char low = 0x80, high = 0xbf; /* bounds of the second byte */
-    size_t len;
-    if (lead < 0x80) return 1;
-    if (lead >= 0xc2 && lead <= 0xdf) {
-        len = 2;
-    } else if (lead >= 0xe0 && lead <= 0xef) {
-        len = 3;
-        if (lead == 0xe0) low = 0xa0;
-        if (lead == 0xed) high = 0x9f;
-    } else if (lead >= 0xf0 && lead <= 0xf4) {
-        len = 4;
-        if (lead == 0xf0) low = 0x90;
-        if (lead == 0xf4) high = 0x8f;
-    } else {
-        return 0;
-    }
-    if (len > n || s[1] < low || s[1] > high) return 0;
-    for (size_t i = 2; i < len; i++)
-        if (s[i] < 0x80 || s[i] > 0xbf) return 0;
-    return len;
-}
-
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
@@ -196,9 +170,9 @@ static void put_string(struct rs_json *j, const char *text, size_t n)
             put_escaped(j, s[i++]);
             continue;
         }
-        size_t len = utf8_length(s + i, n - i);
+        size_t len = rs_utf8_length(text + i, n - i);
         if (len == 0) {
-            put(j, "\xef\xbf\xbd", 3);
+            put(j, RS_UTF8_STAND_IN, 3);
             i++;
         } else {
             put(j, text + i, len);
@@ -321,6 +295,19 @@ void rs_json_double(struct rs_json *j, double value)
     put(j, text, strlen(text));
 }
 
+void rs_json_thousandths(struct rs_json *j, int64_t value)
+{
+    uint64_t size = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    unsigned rest = (unsigned)(size % 1000);
+    before_value(j);
+    if (value < 0) put_char(j, '-');
+    put_u64(j, size / 1000);
+    if (!rest) return;
+    char text[4] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10), (char)('0' + rest % 10)};
+    size_t n = rest % 10 ? 4 : rest % 100 ? 3 : 2;
+    put(j, text, n);
+}
+
 void rs_json_bool(struct rs_json *j, bool value)
 {
     before_value(j);
@@ -399,7 +386,7 @@ void rs_json_key_hex(struct rs_json *j, const char *key, uint64_t value)
 
 void rs_json_newline(struct rs_json *j)
 {
-    assert(j->depth == 0);
+    assert(!j->after_key && !(j->is_object >> j->depth & 1));
     put_char(j, '\n');
 }
 

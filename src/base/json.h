@@ -65,6 +65,7 @@ void rs_json_strn(struct rs_json *j, const char *text, size_t n);
 void rs_json_u64(struct rs_json *j, uint64_t value);
 void rs_json_i64(struct rs_json *j, int64_t value);
 void rs_json_double(struct rs_json *j, double value); /* shortest text that reads back the same; NaN, Inf: null */
+void rs_json_thousandths(struct rs_json *j, int64_t value); /* ns as us: 1234 is 1.234, 5000 is 5, exactly */
 void rs_json_bool(struct rs_json *j, bool value);
 void rs_json_null(struct rs_json *j);
 void rs_json_hex(struct rs_json *j, uint64_t value); /* "0x" and 16 digits: for hashes and ids above 2^53 */
@@ -79,7 +80,7 @@ void rs_json_key_bool(struct rs_json *j, const char *key, bool value);
 void rs_json_key_null(struct rs_json *j, const char *key);
 void rs_json_key_hex(struct rs_json *j, const char *key, uint64_t value);
 
-/* Ends a line between top-level values (JSON Lines). */
+/* Ends a line: between top-level values (JSON Lines), or behind an item of an array, where the line means nothing. */
 void rs_json_newline(struct rs_json *j);
 
 /* True once something could not be written: a long job may stop early. */

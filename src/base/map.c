@@ -4,36 +4,12 @@
 
 enum { FIRST_CAP = 16 };
 
-/* Spreads keys that differ only in high or in low bits (handles, addresses, hashes) over the whole table. */
-static size_t home(const struct rs_map *m, uint64_t key)
-{
-    key ^= key >> 32;
-    key *= 0x9e3779b97f4a7c15u;
-    key ^= key >> 29;
-    return (size_t)key & (m->cap - 1);
-}
-
 /* The slot of `key`, or the empty one where it would go. The table is never full. */
 static struct rs_map_slot *probe(const struct rs_map *m, uint64_t key)
 {
-    size_t i = home(m, key);
+    size_t i = rs_map_home(m, key);
     while (m->slots[i].key != 0 && m->slots[i].key != key) i = (i + 1) & (m->cap - 1);
     return &m->slots[i];
-}
-
-uint64_t *rs_map_find(const struct rs_map *m, uint64_t key)
-{
-    /* The map hands out writable values also where the caller cannot change the map's shape. */
-    if (key == 0) return m->has_zero ? (uint64_t *)&m->zero_value : NULL;
-    if (m->cap == 0) return NULL;
-    struct rs_map_slot *slot = probe(m, key);
-    return slot->key == 0 ? NULL : &slot->value;
-}
-
-uint64_t rs_map_get(const struct rs_map *m, uint64_t key, uint64_t otherwise)
-{
-    const uint64_t *value = rs_map_find(m, key);
-    return value == NULL ? otherwise : *value;
 }
 
 static bool fits(size_t cap, size_t used)
@@ -105,7 +81,7 @@ bool rs_map_delete(struct rs_map *m, uint64_t key)
     size_t mask = m->cap - 1;
     size_t hole = (size_t)(slot - m->slots);
     for (size_t i = (hole + 1) & mask; m->slots[i].key != 0; i = (i + 1) & mask) {
-        size_t from_home = (i - home(m, m->slots[i].key)) & mask;
+        size_t from_home = (i - rs_map_home(m, m->slots[i].key)) & mask;
         size_t from_hole = (i - hole) & mask;
         if (from_home < from_hole) continue;
         m->slots[hole] = m->slots[i];

@@ -31,11 +31,36 @@ static inline size_t rs_map_count(const struct rs_map *m)
     return m->used + (m->has_zero ? 1 : 0);
 }
 
-/* The value of `key`, or NULL. */
-uint64_t *rs_map_find(const struct rs_map *m, uint64_t key);
+/* Where `key` is looked for first. Spreads keys that differ only in high or in low bits (handles, addresses, hashes)
+ * over the whole table. */
+static inline size_t rs_map_home(const struct rs_map *m, uint64_t key)
+{
+    key ^= key >> 32;
+    key *= 0x9e3779b97f4a7c15u;
+    key ^= key >> 29;
+    return (size_t)key & (m->cap - 1);
+}
+
+/* The value of `key`, or NULL. Here, since millions of callbacks ask. */
+static inline uint64_t *rs_map_find(const struct rs_map *m, uint64_t key)
+{
+    /* The map hands out writable values also where the caller cannot change the map's shape. */
+    if (key == 0) return m->has_zero ? (uint64_t *)&m->zero_value : NULL;
+    if (m->cap == 0) return NULL;
+    struct rs_map_slot *slot = &m->slots[rs_map_home(m, key)]; /* the table is never full */
+    while (slot->key != key) {
+        if (slot->key == 0) return NULL;
+        if (++slot == m->slots + m->cap) slot = m->slots;
+    }
+    return &slot->value;
+}
 
 /* The value of `key`, or `otherwise`. */
-uint64_t rs_map_get(const struct rs_map *m, uint64_t key, uint64_t otherwise);
+static inline uint64_t rs_map_get(const struct rs_map *m, uint64_t key, uint64_t otherwise)
+{
+    const uint64_t *value = rs_map_find(m, key);
+    return value == NULL ? otherwise : *value;
+}
 
 /* Sets the value of `key`, new or not. */
 enum rs_status rs_map_put(struct rs_map *m, uint64_t key, uint64_t value, struct rs_err *err);

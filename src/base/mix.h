@@ -1,5 +1,7 @@
 /* Hashes of several numbers, for keys of maps and ids: h = rs_mix(rs_mix(seed, a), b). Every bit of the result depends
- * on all of them. Ids that are printed are made with rs_mix(): it must not change. */
+ * on all of them. The seed is a constant or a hash: rs_mix() takes the exclusive or of its arguments, so that of two
+ * small numbers alone (a pid and a device) many pairs would have the same. Ids that are printed are made with rs_mix():
+ * it must not change. */
 #ifndef RS_BASE_MIX_H
 #define RS_BASE_MIX_H
 

@@ -18,6 +18,7 @@ enum rs_status rs_room(void **rows, uint32_t n, uint32_t *cap, size_t bytes, str
 
 #define RS_ROOM(rows, n, cap, err)                                                                                     \
     do {                                                                                                               \
+        if ((n) < (cap)) break;                                                                                        \
         void *room_ = (rows);                                                                                          \
         RS_TRY(rs_room(&room_, n, &(cap), sizeof *(rows), err));                                                       \
         (rows) = room_;                                                                                                \

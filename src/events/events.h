@@ -48,7 +48,7 @@ struct rs_event {
     int8_t is_send;
     int64_t bytes;
     /* All arguments: of a recording the start as it was recorded, with the process whose strings it needs (see
-     * export/args.h); of a dump NULL, and `name` instead. */
+     * export/callback_args.h); of a dump NULL, and `name` instead. */
     const struct rs_callback *call;
     const struct rs_process *process;
     const char *name, *category; /* of a dump: as it calls the event and its type; NULL: none */

@@ -1,15 +1,20 @@
 #include "events/flights.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/room.h"
 #include "nccl/abi.h"
 
 enum {
     MOST = 1 << 16, /* rows in flight; a proxy thread has some hundreds */
-    AGE = 1 << 18, /* parents known in one age */
     MOST_STEPS = 256, /* of an operation that are looked through; NCCL has 8 under way */
+    FIRST_SEATS = 256,
+    MOST_SEATS = 1 << 18, /* of a slot */
+    MOST_SEATS_ALL = 1 << 22, /* damaged handles may want that of every slot... */
+    SHARE = 16, /* ...so that one grows only while there is room for as many more of its size */
 };
+_Static_assert(FIRST_SEATS >= 1 << RS_SEAT_SHIFT, "count and place of a seat tell its handle");
 
 void rs_event_flights_make(struct rs_event_flights *f)
 {
@@ -19,9 +24,9 @@ void rs_event_flights_make(struct rs_event_flights *f)
 void rs_event_flights_free(struct rs_event_flights *f)
 {
     free(f->rows);
-    rs_map_free(&f->index);
-    rs_map_free(&f->known);
-    rs_map_free(&f->known_before);
+    for (uint32_t i = 0; i < f->nslots; i++) free(f->slots[i].seats);
+    free(f->slots);
+    rs_map_free(&f->strays);
     rs_map_free(&f->kept);
     rs_event_flights_make(f);
 }
@@ -43,6 +48,77 @@ uint32_t rs_event_flights_middle(const struct rs_event_flights *f)
     return to > from ? from + (to - from) / 2 : to;
 }
 
+/* ---- seats ---- */
+
+static bool is_free(const struct rs_event_seat *seat)
+{
+    return seat->row == RS_NONE && seat->number == RS_NONE;
+}
+
+static bool may_grow(const struct rs_event_flights *f, const struct rs_event_slot *s)
+{
+    return s->cap < MOST_SEATS && f->nseats + SHARE * s->cap <= MOST_SEATS_ALL;
+}
+
+static enum rs_status grow(struct rs_event_flights *f, struct rs_event_slot *s, struct rs_err *err)
+{
+    uint32_t cap = s->cap ? 2 * s->cap : FIRST_SEATS;
+    struct rs_event_seat *seats = malloc(cap * sizeof *seats);
+    if (!seats) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    memset(seats, 0xff, cap * sizeof *seats); /* RS_NONE all over */
+    for (uint32_t i = 0; i < s->cap; i++) {
+        uint64_t counter = (uint64_t)s->seats[i].count << RS_SEAT_SHIFT | (i & ((1u << RS_SEAT_SHIFT) - 1));
+        if (!is_free(&s->seats[i])) seats[counter & (cap - 1)] = s->seats[i];
+    }
+    free(s->seats);
+    f->nseats += cap - s->cap;
+    s->seats = seats;
+    s->cap = cap;
+    return RS_OK;
+}
+
+/* The slot of a handle, made if need be; NULL: its number is that of another slot (damage). */
+static enum rs_status slot_of(struct rs_event_flights *f, uint64_t handle, struct rs_event_slot **slot,
+                              struct rs_err *err)
+{
+    uint32_t i = rs_handle_slot(handle);
+    if (i >= f->nslots) {
+        struct rs_event_slot *slots = realloc(f->slots, (i + (size_t)1) * sizeof *slots);
+        if (!slots) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        memset(slots + f->nslots, 0, (i + (size_t)1 - f->nslots) * sizeof *slots);
+        f->slots = slots;
+        f->nslots = i + 1;
+    }
+    struct rs_event_slot *s = &f->slots[i];
+    if (!s->cap) {
+        s->high = handle >> RS_COUNTER_BITS;
+        RS_TRY(grow(f, s, err));
+    }
+    *slot = s->high == handle >> RS_COUNTER_BITS ? s : NULL;
+    return RS_OK;
+}
+
+/* Seats a row that has started. */
+static enum rs_status sit(struct rs_event_flights *f, uint64_t handle, uint32_t row, struct rs_err *err)
+{
+    struct rs_event_slot *s = NULL;
+    RS_TRY(slot_of(f, handle, &s, err));
+    if (!s) return rs_map_put(&f->strays, handle, row, err);
+    uint32_t count = rs_event_count(handle);
+    struct rs_event_seat *seat = &s->seats[handle & (s->cap - 1)];
+    while (!is_free(seat) && seat->count != count && may_grow(f, s)) {
+        RS_TRY(grow(f, s, err));
+        seat = &s->seats[handle & (s->cap - 1)];
+    }
+    if (seat->row != RS_NONE) RS_TRY(rs_map_put(&f->strays, f->rows[seat->row].event.handle, seat->row, err));
+    /* A parent that had the same handle (damage) is known until another has it. */
+    if (seat->count != count) *seat = (struct rs_event_seat){count, RS_NONE, RS_NONE, RS_NONE};
+    seat->row = row;
+    return RS_OK;
+}
+
+/* ---- rows ---- */
+
 enum rs_status rs_event_flights_add(struct rs_event_flights *f, uint64_t handle, uint32_t *row, struct rs_err *err)
 {
     if (f->free != RS_NONE) {
@@ -58,7 +134,7 @@ enum rs_status rs_event_flights_add(struct rs_event_flights *f, uint64_t handle,
     r->owner = r->steps = r->above = RS_NONE;
     r->event.handle = handle;
     f->used++;
-    return rs_map_put(&f->index, handle, *row, err);
+    return sit(f, handle, *row, err);
 }
 
 void rs_event_flights_hang(struct rs_event_flights *f, uint32_t step, uint32_t owner)
@@ -78,11 +154,6 @@ uint32_t rs_event_flights_step(const struct rs_event_flights *f, uint32_t owner,
     return RS_NONE;
 }
 
-uint32_t rs_event_flights_find(const struct rs_event_flights *f, uint64_t handle)
-{
-    return (uint32_t)rs_map_get(&f->index, handle, RS_NONE);
-}
-
 void rs_event_flights_end(struct rs_event_flights *f, uint32_t row)
 {
     struct rs_event_flight *r = &f->rows[row];
@@ -92,7 +163,11 @@ void rs_event_flights_end(struct rs_event_flights *f, uint32_t row)
     } else if (r->event.type == RS_PROXY_OP) {
         for (uint32_t i = r->steps; i != RS_NONE; i = f->rows[i].steps) f->rows[i].owner = RS_NONE;
     }
-    rs_map_delete(&f->index, r->event.handle);
+    struct rs_event_seat *seat = rs_event_seat_of(f, r->event.handle);
+    if (seat && seat->row == row)
+        seat->row = RS_NONE;
+    else
+        rs_map_delete(&f->strays, r->event.handle);
     r->used = false;
     r->steps = f->free;
     f->free = row;
@@ -102,26 +177,25 @@ void rs_event_flights_end(struct rs_event_flights *f, uint32_t row)
 enum rs_status rs_event_flights_keep(struct rs_event_flights *f, uint64_t handle, uint32_t number, uint32_t part,
                                      bool always, struct rs_err *err)
 {
-    uint64_t value = (uint64_t)number << 32 | part;
-    if (always) return rs_map_put(&f->kept, handle, value, err);
-    if (rs_map_count(&f->known) >= AGE) {
-        rs_map_free(&f->known_before);
-        f->known_before = f->known;
-        f->known = (struct rs_map){0};
+    struct rs_event_seat *seat = always ? NULL : rs_event_seat_of(f, handle);
+    if (seat) {
+        seat->number = number;
+        seat->part = part;
+        return RS_OK;
     }
-    return rs_map_put(&f->known, handle, value, err);
+    bool room = always || rs_map_count(&f->kept) < MOST_SEATS_ALL;
+    return room ? rs_map_put(&f->kept, handle, (uint64_t)number << 32 | part, err) : RS_OK;
 }
 
 struct rs_event_parent rs_event_flights_parent(const struct rs_event_flights *f, uint64_t handle, bool flying)
 {
-    if (flying) {
-        uint32_t row = rs_event_flights_find(f, handle);
-        if (row != RS_NONE) return (struct rs_event_parent){f->rows[row].event.number, f->rows[row].event.part, row};
+    const struct rs_event_seat *seat = rs_event_seat_of(f, handle);
+    uint32_t row = rs_event_row_of(f, seat, handle);
+    if (row == RS_NONE || !flying) {
+        if (seat && seat->number != RS_NONE) return (struct rs_event_parent){seat->number, seat->part, RS_NONE};
+        const uint64_t *at = rs_map_find(&f->kept, handle);
+        if (at) return (struct rs_event_parent){(uint32_t)(*at >> 32), (uint32_t)*at, RS_NONE};
     }
-    const uint64_t *at = rs_map_find(&f->known, handle);
-    if (!at) at = rs_map_find(&f->known_before, handle);
-    if (!at) at = rs_map_find(&f->kept, handle);
-    if (at) return (struct rs_event_parent){(uint32_t)(*at >> 32), (uint32_t)*at, RS_NONE};
-    if (flying || !handle) return (struct rs_event_parent){RS_NONE, RS_NONE, RS_NONE};
-    return rs_event_flights_parent(f, handle, true);
+    if (row == RS_NONE) return (struct rs_event_parent){RS_NONE, RS_NONE, RS_NONE};
+    return (struct rs_event_parent){f->rows[row].event.number, f->rows[row].event.part, row};
 }

@@ -1,13 +1,15 @@
 /* Events of one process that have started and are not handed out yet, and parents that are known by their handle.
  *
- * A slab with a map from handles. Steps hang on their proxy operation, so that the same step started anew is found.
- * What may still get children after its stop (calls, plans, operations) stays known by number and part: the latest
- * quarter of a million in two ages, and captured calls for good, since every replay names them. Rows move when one is
- * added: hold indexes. One thread at a time. */
+ * A slab of rows. Handles count the starts of a slot, so a start is found by its count: each slot has a ring of seats,
+ * which grows while those in use would be written over, up to a quarter of a million, or less where tens of slots want
+ * that. What may still get children after its stop (calls, plans, operations) stays known there by number and part;
+ * captured calls are known for good, since every replay names them. Steps hang on their proxy operation, so that the
+ * same step started anew is found. Rows move when one is added: hold indexes. One thread at a time. */
 #ifndef RS_EVENTS_FLIGHTS_H
 #define RS_EVENTS_FLIGHTS_H
 
 #include "events/events.h"
+#include "format/handle.h"
 
 enum { RS_FLIGHT_WORDS = 1 + RS_RAW_WORDS }; /* arguments of the longest start */
 
@@ -30,12 +32,62 @@ struct rs_event_parent {
     uint32_t row; /* RS_NONE: not in flight */
 };
 
+enum { RS_SEAT_SHIFT = RS_COUNTER_BITS - 32 };
+
+/* What is known of a start. Free: neither row nor number. */
+struct rs_event_seat {
+    uint32_t count; /* of its handle, without the RS_SEAT_SHIFT low bits, which its place tells */
+    uint32_t row; /* in flight; RS_NONE: not */
+    uint32_t number, part; /* of what may get children after its stop; number RS_NONE: not */
+};
+
+struct rs_event_slot {
+    struct rs_event_seat *seats; /* by the low bits of the counter */
+    uint32_t cap; /* a power of two; 0: no start yet */
+    uint64_t high; /* of its handles: what stands above the counter */
+};
+
 struct rs_event_flights {
     struct rs_event_flight *rows;
     uint32_t n, cap, free, used; /* free: first of a list through `steps`; RS_NONE: none */
-    struct rs_map index; /* handle -> row */
-    struct rs_map known, known_before, kept; /* handle -> number << 32 | part; kept: captured calls */
+    struct rs_event_slot *slots;
+    uint32_t nslots;
+    uint32_t nseats; /* of all slots */
+    struct rs_map strays; /* handle -> row: in flight for so long that its seat is another's */
+    struct rs_map kept; /* captured calls, and parents without a seat (damage): handle -> number << 32 | part */
 };
+
+/* ---- finding: here, since every callback does ---- */
+
+static inline uint32_t rs_event_count(uint64_t handle)
+{
+    return (uint32_t)(rs_handle_counter(handle) >> RS_SEAT_SHIFT);
+}
+
+/* NULL: none, or it is another's by now. */
+static inline struct rs_event_seat *rs_event_seat_of(const struct rs_event_flights *f, uint64_t handle)
+{
+    uint32_t slot = rs_handle_slot(handle);
+    const struct rs_event_slot *s = slot < f->nslots ? &f->slots[slot] : NULL;
+    if (!s || !s->cap || s->high != handle >> RS_COUNTER_BITS) return NULL;
+    struct rs_event_seat *seat = &s->seats[handle & (s->cap - 1)];
+    return seat->count == rs_event_count(handle) ? seat : NULL;
+}
+
+static inline uint32_t rs_event_row_of(const struct rs_event_flights *f, const struct rs_event_seat *seat,
+                                       uint64_t handle)
+{
+    if (seat && seat->row != RS_NONE) return seat->row;
+    return (uint32_t)rs_map_get(&f->strays, handle, RS_NONE);
+}
+
+/* RS_NONE: not in flight. */
+static inline uint32_t rs_event_flights_find(const struct rs_event_flights *f, uint64_t handle)
+{
+    return rs_event_row_of(f, rs_event_seat_of(f, handle), handle);
+}
+
+/* ---- all else ---- */
 
 void rs_event_flights_make(struct rs_event_flights *f);
 void rs_event_flights_free(struct rs_event_flights *f);
@@ -50,7 +102,6 @@ enum rs_status rs_event_flights_add(struct rs_event_flights *f, uint64_t handle,
 void rs_event_flights_hang(struct rs_event_flights *f, uint32_t step, uint32_t owner);
 /* An open step of a proxy operation; RS_NONE: none. */
 uint32_t rs_event_flights_step(const struct rs_event_flights *f, uint32_t owner, int32_t step);
-uint32_t rs_event_flights_find(const struct rs_event_flights *f, uint64_t handle); /* RS_NONE: not in flight */
 /* Takes a row out; steps that hang on it stay, and hang on nothing then. */
 void rs_event_flights_end(struct rs_event_flights *f, uint32_t row);
 

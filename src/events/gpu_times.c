@@ -19,7 +19,8 @@ enum rs_status rs_gpu_times_make(struct rs_gpu_times *g, struct rs_model *m, uin
     *g = (struct rs_gpu_times){.model = m,
                                .host = &m->domains[m->hosts[m->procs[proc].host].domain].axis,
                                .first = span.first,
-                               .n = span.end - span.first};
+                               .n = span.end - span.first,
+                               .part = RS_NONE};
     g->members = calloc((size_t)g->n + 1, sizeof *g->members);
     if (!g->members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < g->n; i++) {
@@ -79,10 +80,12 @@ enum rs_status rs_gpu_times_start(struct rs_gpu_times *g, const struct rs_gpu_st
     if (*at == RS_TIME_NONE || x->copy == RS_NONE || s->part == RS_NONE) return RS_OK;
     const struct rs_parts *p = &g->model->parts;
     struct rs_domain *gpu = &g->copies[x->copy];
-    bool replay = p->captured[s->part] || p->launched[s->part] == RS_TIME_NONE;
-    const struct rs_timer timer = {s->channel, p->launch[s->part],
-                                   replay ? RS_TIME_NONE : rs_axis_local(g->host, p->launched[s->part]),
-                                   (int64_t)s->timer, s->now};
+    if (s->part != g->part) {
+        bool replay = p->captured[s->part] || p->launched[s->part] == RS_TIME_NONE;
+        g->launched = replay ? RS_TIME_NONE : rs_axis_local(g->host, p->launched[s->part]);
+        g->part = s->part;
+    }
+    const struct rs_timer timer = {s->channel, p->launch[s->part], g->launched, (int64_t)s->timer, s->now};
     bool good;
     RS_TRY(rs_timers_start(&x->timers, gpu, &timer, &good, err));
     if (good) rs_bounds_add_upper(gpu->bounds, timer.gpu_ns, s->now);

@@ -16,6 +16,8 @@ struct rs_gpu_times {
     struct rs_map domains; /* of the model -> its copy here */
     struct rs_domain *copies; /* what the rules note of a GPU is noted here, not in the model twice */
     uint32_t ncopies, cap_copies;
+    uint32_t part; /* of the latest start: its channels come together; RS_NONE */
+    int64_t launched; /* its launch, host ns; RS_TIME_NONE: not known, or a replay */
 };
 
 /* A start timer as it came. */

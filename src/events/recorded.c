@@ -181,7 +181,7 @@ static enum rs_status add(struct reading *r, const struct rs_callback *cb, const
     e->process = &r->source->process;
     e->name = e->category = NULL;
     f->call = *cb;
-    memcpy(f->words, cb->args, rs_kind_args[cb->kind] * sizeof *f->words);
+    for (unsigned i = 0; i < rs_kind_args[cb->kind]; i++) f->words[i] = cb->args[i]; /* few: no memcpy() */
     memcpy(f->thread, cb->thread_name, strnlen(cb->thread_name, sizeof f->thread - 1) + 1);
     if (cb->kind != RS_K_START_RAW) rs_event_take_start(e, &r->fields, r->model, cb);
     return RS_OK;

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #ifndef RS_NO_ZSTD
@@ -108,11 +111,34 @@ static uint32_t to_planes(struct rs_codec *c, const uint64_t *w, uint32_t n)
     return (uint32_t)(out - c->planes);
 }
 
+#ifdef __SSE2__
+/* Eight bytes of a plane and of the next one, in turns. */
+static __m128i two_planes(const uint8_t *plane, uint32_t n)
+{
+    return _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(const void *)plane),
+                             _mm_loadl_epi64((const __m128i *)(const void *)(plane + n)));
+}
+#endif
+
 /* The inverse of put_planes64(): eight words of eight planes at a time, as a square of bytes that is turned over its
- * diagonal. A fifth less time for decoding than byte by byte. */
+ * diagonal. */
 static void take_planes64(uint64_t *w, const uint8_t *planes, uint32_t n)
 {
     uint32_t i = 0;
+#ifdef __SSE2__ /* the same in a tenth of the instructions */
+    for (; n - i >= 8; i += 8) {
+        const uint8_t *p = planes + i;
+        __m128i pair01 = two_planes(p, n), pair23 = two_planes(p + 2 * (size_t)n, n);
+        __m128i pair45 = two_planes(p + 4 * (size_t)n, n), pair67 = two_planes(p + 6 * (size_t)n, n);
+        __m128i low0 = _mm_unpacklo_epi16(pair01, pair23), high0 = _mm_unpacklo_epi16(pair45, pair67);
+        __m128i low4 = _mm_unpackhi_epi16(pair01, pair23), high4 = _mm_unpackhi_epi16(pair45, pair67);
+        __m128i *to = (__m128i *)(void *)(w + i);
+        _mm_storeu_si128(to, _mm_unpacklo_epi32(low0, high0));
+        _mm_storeu_si128(to + 1, _mm_unpackhi_epi32(low0, high0));
+        _mm_storeu_si128(to + 2, _mm_unpacklo_epi32(low4, high4));
+        _mm_storeu_si128(to + 3, _mm_unpackhi_epi32(low4, high4));
+    }
+#else
     for (; n - i >= 8; i += 8) {
         uint64_t x[8], t;
         for (size_t b = 0; b < 8; b++) memcpy(&x[b], planes + b * n + i, 8);
@@ -133,6 +159,7 @@ static void take_planes64(uint64_t *w, const uint8_t *planes, uint32_t n)
         }
         memcpy(w + i, x, sizeof x);
     }
+#endif
     for (; i < n; i++) {
         w[i] = 0;
         for (size_t b = 0; b < 8; b++) w[i] |= (uint64_t)planes[b * n + i] << 8 * b;
@@ -155,20 +182,21 @@ static uint32_t from_planes(struct rs_codec *c, uint32_t bytes)
     take_planes64(heads, c->planes + PLANES_HEAD, records);
     take_planes64(rest, c->planes + PLANES_HEAD + (size_t)records * 8, others);
     for (uint32_t r = 0; r < records; r++) {
-        unsigned kind = (uint8_t)heads[r];
-        if (kind >= RS_K_LIMIT || rs_kind_args[kind] == 0xff) return 0;
+        unsigned kind = (uint8_t)heads[r], args = rs_kind_args[kind];
+        if (kind >= RS_K_LIMIT || args == 0xff) return 0;
         uint64_t *w = c->words + n, *last = c->last[kind];
         tick += (uint32_t)(heads[r] >> 32);
         w[0] = (uint32_t)heads[r] | (uint64_t)tick << 32;
-        /* How many words follow is known with the start word. */
         bool has_ref = heads[r] >> 8 & (RS_REF_LIMIT - 1);
-        unsigned k = 1, size = 1u + (rs_kind_has_handle(kind) && !has_ref) + rs_kind_is_start(kind);
-        for (bool whole = false;; whole = true, size = rs_record_words(w, RS_RECORD_MAX)) {
-            if ((ptrdiff_t)(size - k) > end - rest) return 0;
-            for (; k < size; k++) w[k] = last[k] += *rest++;
-            if (whole) break;
+        unsigned more = rs_kind_has_handle(kind) && !has_ref; /* words behind the head */
+        if (rs_kind_is_start(kind)) {
+            if (end - rest <= (ptrdiff_t)more) return 0;
+            more += rs_start_words(last[1 + more] + rest[more]);
         }
-        n += size;
+        more += args;
+        if (end - rest < (ptrdiff_t)more) return 0;
+        for (unsigned k = 1; k <= more; k++) w[k] = last[k] += *rest++;
+        n += 1 + more;
     }
     return rest == end ? n : 0;
 }

@@ -155,7 +155,7 @@ static const struct rs_field f_raw[] = {ALL("type", 0, RS_F_UINT),
                                         ALL("raw13", 14, RS_F_UINT),
                                         END};
 
-static const struct rs_kind_info starts[RS_K_START_END - RS_K_START] = {
+const struct rs_kind_info rs_kind_starts[RS_K_START_END - RS_K_START] = {
     [RS_K_GROUP - RS_K_START] = {RS_GROUP, NULL},
     [RS_K_PROXY_OP - RS_K_START] = {RS_PROXY_OP, f_proxy_op},
     [RS_K_PROXY_STEP - RS_K_START] = {RS_PROXY_STEP, f_proxy_step},
@@ -195,8 +195,8 @@ static const struct rs_kind_info starts[RS_K_START_END - RS_K_START] = {
 const uint8_t rs_kind_args[256] = {
     [0] = NO,
     [RS_K_STOP] = 0, [RS_K_STATE_V1] = 2, [RS_K_STATE_RAW] = 2, [RS_K_LOST] = 2 + RS_LOST_COUNTS,
-    [RS_K_TICK_BASE] = 1, [RS_K_THREAD] = 3, [RS_K_NET_UPDATE_IB] = 4, [RS_K_NET_UPDATE_SOCK] = 2,
-    [0x09 ... 0x0f] = NO,
+    [RS_K_TICK_BASE] = 1, [RS_K_THREAD] = 3, [RS_K_HANDLE] = 1, [RS_K_NET_UPDATE_IB] = 4, [RS_K_NET_UPDATE_SOCK] = 2,
+    [0x0a ... 0x0f] = NO,
     [RS_K_GROUP] = 0, [RS_K_PROXY_OP] = 2, [RS_K_PROXY_STEP] = 0, [RS_K_PROXY_CTRL] = 0,
     [RS_K_KERNEL_CH] = 1, [RS_K_KERNEL_CH_V3] = 0, [RS_K_KERNEL_PHASE] = 2,
     [RS_K_NET_PLUGIN] = 2, [RS_K_NET_IB] = 5, [RS_K_NET_SOCK] = 3,
@@ -212,11 +212,6 @@ const uint8_t rs_kind_args[256] = {
     [RS_K_LIMIT ... 0xff] = NO,
 };
 /* clang-format on */
-
-const struct rs_kind_info *rs_kind_start(unsigned kind)
-{
-    return rs_kind_is_start(kind) ? &starts[kind - RS_K_START] : NULL;
-}
 
 void rs_kind_find_fields(const char *const *names, unsigned n, const struct rs_field **found)
 {

@@ -16,6 +16,7 @@
 #define RS_FORMAT_KINDS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum rs_kind {
@@ -27,6 +28,7 @@ enum rs_kind {
     RS_K_THREAD = 0x06, /* args: tid, name (16 bytes): the slot belongs to this thread from here on */
     RS_K_NET_UPDATE_IB = 0x07, /* state 21 with its payload: as RS_K_NET_IB without the id */
     RS_K_NET_UPDATE_SOCK = 0x08,
+    RS_K_HANDLE = 0x09, /* args: the handle of the next start; those between were cut out (RS_FEATURE_CUT) */
 
     RS_K_START = 0x10, /* first of the starts */
     RS_K_GROUP = 0x10,
@@ -114,9 +116,8 @@ struct rs_kind_info {
     uint32_t type; /* the event type bit of a start; 0 = told by an argument */
     const struct rs_field *fields; /* NULL where the kind has none */
 };
+extern const struct rs_kind_info rs_kind_starts[RS_K_START_END - RS_K_START];
 
-/* What a start of this kind holds; NULL if `kind` is not a start. */
-const struct rs_kind_info *rs_kind_start(unsigned kind);
 /* Where starts have fields of these `n` names: found[(kind - RS_K_START) * n + i], NULL where a kind has none. For who
  * takes them out of many records: a lookup by name each time is slow. */
 void rs_kind_find_fields(const char *const *names, unsigned n, const struct rs_field **found);
@@ -127,9 +128,20 @@ static inline bool rs_kind_is_start(unsigned kind)
 {
     return kind >= RS_K_START && kind < RS_K_START_END;
 }
+/* What a start of this kind holds; NULL if `kind` is not a start. */
+static inline const struct rs_kind_info *rs_kind_start(unsigned kind)
+{
+    return rs_kind_is_start(kind) ? &rs_kind_starts[kind - RS_K_START] : NULL;
+}
 static inline bool rs_kind_has_handle(unsigned kind)
 {
-    return kind != RS_K_LOST && kind != RS_K_TICK_BASE && kind != RS_K_THREAD;
+    return kind != RS_K_LOST && kind != RS_K_TICK_BASE && kind != RS_K_THREAD && kind != RS_K_HANDLE;
+}
+
+/* A start word and those that it announces, arguments not counted. */
+static inline unsigned rs_start_words(uint64_t start)
+{
+    return 1u + ((start & 0xffff) == RS_CTX_ESCAPE ? 2 : 0) + (start >> 40 == RS_SMALL_ESCAPE);
 }
 
 /* Words of the record at w[0], or 0 if it is of no known kind or does not end within `n` words. */
@@ -141,9 +153,7 @@ static inline unsigned rs_record_words(const uint64_t *w, unsigned n)
     if (rs_kind_has_handle(kind) && !((w[0] >> 8) & (RS_REF_LIMIT - 1))) words++;
     if (rs_kind_is_start(kind)) {
         if (words >= n) return 0;
-        uint64_t start = w[words++];
-        if ((start & 0xffff) == RS_CTX_ESCAPE) words += 2;
-        if (start >> 40 == RS_SMALL_ESCAPE) words++;
+        words += rs_start_words(w[words]);
     }
     words += args;
     return words <= n ? words : 0;

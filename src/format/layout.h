@@ -20,7 +20,10 @@
 #define RS_CHUNK_MAGIC UINT32_C(0x4b435352) /* "RSCK" */
 
 /* Features a reader must know to read the file; a reader that meets a bit it does not know says so. */
-enum { RS_FEATURE_ALL = 0 };
+enum {
+    RS_FEATURE_CUT = 1, /* cut out of a larger recording: no live file, RS_K_HANDLE records, RS_FACT_CUT */
+    RS_FEATURE_ALL = RS_FEATURE_CUT
+};
 
 enum rs_tick_source { RS_TICK_TSC = 1, RS_TICK_CNTVCT = 2, RS_TICK_CLOCK_RAW = 3 /* CLOCK_MONOTONIC_RAW, ns */ };
 
@@ -167,6 +170,9 @@ enum rs_fact_type {
     RS_FACT_MASK = 6, /* u64 mask: which events are asked for, from here on */
     RS_FACT_CAPTURED = 7, /* u64 handle, u64 tick base, the words of a start: a captured parent, kept for good */
     RS_FACT_NOTE = 8, /* text '\0': something the user should know */
+    RS_FACT_CUT = 9, /* struct rs_fact_cut, text '\0': what was cut out of the recording, and by which filters */
+    RS_FACT_CUT_OPS = 10, /* rows of struct rs_fact_cut_op: what operations are in the whole */
+    RS_FACT_CUT_STALE = 11, /* u64 handles: KernelCh events whose timers are of other operations, as the whole shows */
 };
 
 struct rs_fact_head {
@@ -197,6 +203,30 @@ struct rs_fact_comm_end {
     uint32_t tid;
     uint32_t reserved;
 };
+
+/* Of a recording that was cut out of another. */
+struct rs_fact_cut {
+    uint64_t left_out; /* callbacks that the whole has and this has not: not recorded here, and not lost */
+    uint64_t running; /* 1: the process ran on when this was cut, and may since have ended in any way; else 0 */
+};
+enum rs_cut_kind {
+    RS_CUT_STARTED = 1, /* Coll, P2p, CeColl */
+    RS_CUT_CALL = 2, /* a call that NCCL tells no more of */
+    RS_CUT_OPEN = 3, /* a call whose operation had not been started when the recording ended */
+};
+/* Operations are numbered by counting from the beginning, which a cut does not have: what counting gave in the whole. */
+struct rs_fact_cut_op {
+    uint64_t handle; /* of Coll, P2p, CeColl, or of the call where NCCL tells no more */
+    uint64_t id; /* of the operation that it is part of */
+    uint64_t seq; /* UINT64_MAX: none */
+    uint32_t index; /* of a pair: in its direction */
+    uint32_t captured, replay; /* of a captured call: its number, and the how manieth replay; captured 0: none */
+    uint8_t kind; /* enum rs_cut_kind */
+    uint8_t confidence; /* percent */
+    uint8_t twice; /* 1: its rank is in operations of this number more than once */
+    uint8_t reserved;
+};
+_Static_assert(sizeof(struct rs_fact_cut_op) == 40, "cut operation");
 
 /* A bracket tick-clock-tick, the narrowest of five: the clock was read between `before` and `after`. */
 struct rs_clock_bracket {

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "format/fact.h"
 #include "gen/dumps.h"
 #include "gen/slot.h"
 
@@ -98,18 +99,13 @@ void rs_gen_fact(struct rs_gen_file *f, enum rs_fact_type type, uint64_t tick, c
 {
     if (f->dump) return;
     size_t bytes = a_bytes + b_bytes;
-    uint32_t words = (uint32_t)((sizeof(struct rs_fact_head) + bytes + 7) / 8);
+    uint32_t words = rs_fact_words(bytes);
     if (f->nfacts_words + words > RS_GEN_WORDS) {
         seal_facts(f);
         f->nfacts_words = f->facts_sealed = 0;
         f->facts_generation++;
     }
-    uint64_t *w = f->facts + f->nfacts_words;
-    struct rs_fact_head head = {.bytes = (uint32_t)bytes, .type = (uint16_t)type, .tick = tick};
-    w[words - 1] = 0; /* padding */
-    memcpy(w, &head, sizeof head);
-    if (a_bytes) memcpy((char *)w + sizeof head, a, a_bytes);
-    if (b_bytes) memcpy((char *)w + sizeof head + a_bytes, b, b_bytes);
+    rs_fact_encode(f->facts + f->nfacts_words, type, tick, a, a_bytes, b, b_bytes);
     f->nfacts_words += words;
     f->nfacts++;
     f->lives += type == RS_FACT_COMM || type == RS_FACT_COMM_END;
@@ -161,7 +157,7 @@ enum rs_status rs_gen_file_open(struct rs_gen_file *f, struct rs_gen_disk *disk,
     struct rs_file_header *h = &f->header;
     *h = (struct rs_file_header){.magic = RS_FILE_MAGIC,
                                  .header_bytes = sizeof *h,
-                                 .features = RS_FEATURE_ALL,
+                                 .features = 0,
                                  .nonce = nonce,
                                  .pid = pid,
                                  .created_ns = (uint64_t)rs_gen_host_wall(host, t),

@@ -50,10 +50,10 @@ static enum rs_status add_covers(struct rs_proc *p, struct rs_source *s, struct 
     return RS_OK;
 }
 
-static uint8_t end_of(const struct rs_file_header *h)
+static uint8_t end_of(const struct rs_file_header *h, bool ran_on)
 {
     if (h->status.state == RS_STATE_CLOSED) return RS_END_WELL;
-    if (rs_process_may_run(h)) return RS_END_ALIVE;
+    if (ran_on || rs_process_may_run(h)) return RS_END_ALIVE;
     return h->status.state == RS_STATE_IDLE ? RS_END_IDLE : RS_END_KILLED;
 }
 
@@ -72,11 +72,12 @@ static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint3
     p->launcher_rank = launcher_rank(&s->process);
     p->begin = rs_source_begin_ns(s);
     p->end = rs_source_end_ns(s);
-    p->ended = end_of(h);
+    p->ended = end_of(h, s->process.ran_on);
     p->complete = rs_source_complete(s);
     p->lost = rs_recording_lost(r);
     p->overwritten = r->overwritten;
     p->damaged = r->damaged;
+    p->drops = s->process.cut; /* what was cut off is absent, and not missing */
     p->clock_error_ns = s->clock.n ? s->clock.error_ns : RS_TIME_NONE;
     const char *version = rs_process_info(&s->process, "nccl.version");
     p->path = rs_arena_text(&m->arena, r->path, strlen(r->path));

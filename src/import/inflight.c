@@ -5,7 +5,10 @@
 #include "base/room.h"
 #include "nccl/abi.h"
 
-enum { MOST = 1 << 18 }; /* rows in flight; a proxy thread has some hundreds */
+enum {
+    MOST = 1 << 18, /* rows in flight; a proxy thread has some hundreds */
+    FIRST_BITS = 6,
+};
 
 void rs_inflight_make(struct rs_inflight *f)
 {
@@ -15,22 +18,57 @@ void rs_inflight_make(struct rs_inflight *f)
 void rs_inflight_free(struct rs_inflight *f)
 {
     free(f->rows);
-    rs_map_free(&f->index);
+    free(f->chains);
     rs_inflight_make(f);
 }
 
 void rs_inflight_clear(struct rs_inflight *f)
 {
-    rs_map_free(&f->index);
+    free(f->chains);
+    f->chains = NULL;
+    f->chain_bits = 0;
     f->n = f->used = 0;
     f->free = RS_NONE;
     f->given_up = 0;
 }
 
+/* ---- chains ---- */
+
+static void chain(struct rs_inflight *f, uint32_t row)
+{
+    uint32_t *first = &f->chains[rs_inflight_chain(f, f->rows[row].handle)];
+    f->rows[row].chained = *first;
+    *first = row;
+}
+
+static void unchain(struct rs_inflight *f, uint32_t row)
+{
+    uint32_t *link = &f->chains[rs_inflight_chain(f, f->rows[row].handle)];
+    while (*link != row) link = &f->rows[*link].chained;
+    *link = f->rows[row].chained;
+}
+
+/* Twice as many chains: all rows find their places anew. */
+static enum rs_status make_chains(struct rs_inflight *f, struct rs_err *err)
+{
+    unsigned bits = f->chain_bits ? f->chain_bits + 1 : FIRST_BITS;
+    uint32_t *chains = malloc(sizeof *chains << bits);
+    if (!chains) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(f->chains);
+    f->chains = chains;
+    f->chain_bits = bits;
+    for (uint32_t i = 0; i < UINT32_C(1) << bits; i++) chains[i] = RS_NONE;
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->rows[i].type) chain(f, i);
+    return RS_OK;
+}
+
+/* ---- rows ---- */
+
 static void release(struct rs_inflight *f, uint32_t row)
 {
     struct rs_flight *r = &f->rows[row];
-    rs_map_delete(&f->index, r->handle);
+    unchain(f, row);
     r->type = 0;
     r->steps = f->free;
     f->free = row;
@@ -61,6 +99,7 @@ static enum rs_status take(struct rs_inflight *f, uint32_t keep, uint32_t *row, 
         f->free = f->rows[*row].steps;
     } else {
         RS_ROOM(f->rows, f->n, f->cap, err);
+        if (!f->chain_bits || f->n >> f->chain_bits) RS_TRY(make_chains(f, err));
         *row = f->n++;
     }
     f->used++;
@@ -81,7 +120,8 @@ static enum rs_status add(struct rs_inflight *f, uint64_t handle, uint32_t type,
                                        .step = -1,
                                        .announced = -1,
                                        .state = -1};
-    return rs_map_put(&f->index, handle, *row, err);
+    chain(f, *row);
+    return RS_OK;
 }
 
 enum rs_status rs_inflight_start(struct rs_inflight *f, uint64_t handle, uint32_t type, uint32_t *row,
@@ -100,12 +140,13 @@ enum rs_status rs_inflight_step(struct rs_inflight *f, uint64_t handle, uint32_t
     for (uint32_t i = f->rows[owner].steps; i != RS_NONE; i = f->rows[i].steps) {
         struct rs_flight *r = &f->rows[i];
         if (r->step != step) continue;
-        rs_map_delete(&f->index, r->handle);
+        unchain(f, i);
         r->handle = handle;
+        chain(f, i);
         if (r->state >= 0) r->at = 0; /* it had come further: this is a new beginning */
         r->state = -1;
         *row = i;
-        return rs_map_put(&f->index, handle, i, err);
+        return RS_OK;
     }
     RS_TRY(add(f, handle, RS_PROXY_STEP, owner, row, err));
     struct rs_flight *r = &f->rows[*row], *o = &f->rows[owner];
@@ -115,11 +156,6 @@ enum rs_status rs_inflight_step(struct rs_inflight *f, uint64_t handle, uint32_t
     r->steps = o->steps;
     o->steps = *row;
     return RS_OK;
-}
-
-uint32_t rs_inflight_find(const struct rs_inflight *f, uint64_t handle)
-{
-    return (uint32_t)rs_map_get(&f->index, handle, RS_NONE);
 }
 
 void rs_inflight_end(struct rs_inflight *f, uint32_t row)

@@ -1,9 +1,9 @@
 /* Events that have started and not stopped: kernels' channels, proxy operations, network steps.
  *
- * A slab with a map from handles; steps hang on their proxy operation, so that the same step started again (NCCL polls
- * for a receive and starts it anew each time, thousands of times) takes the place of the one before, and all go when
- * their operation stops. Memory is bounded by what is in flight; what is never stopped (some transports' operations)
- * goes when there are too many, the oldest first. One thread at a time. */
+ * A slab with chains from the hash of a handle to its row; steps hang on their proxy operation, so that the same step
+ * started again (NCCL polls for a receive and starts it anew each time, thousands of times) takes the place of the one
+ * before, and all go when their operation stops. Memory is bounded by what is in flight; what is never stopped (some
+ * transports' operations) goes when there are too many, the oldest first. One thread at a time. */
 #ifndef RS_IMPORT_INFLIGHT_H
 #define RS_IMPORT_INFLIGHT_H
 
@@ -20,6 +20,7 @@ struct rs_flight {
     uint32_t pxn; /* of a proxy operation for another process: index + 1 of it */
     uint32_t owner; /* of a step: its proxy operation */
     uint32_t steps; /* of a proxy operation: its first open step; of a step: the next one */
+    uint32_t chained; /* the next row whose handle has the same hash; RS_NONE: none */
     int32_t peer, step, announced, done;
     uint32_t type; /* RS_KERNEL_CH, RS_PROXY_OP, RS_PROXY_STEP; 0: free */
     int16_t state; /* -1: none yet */
@@ -31,7 +32,8 @@ struct rs_flight {
 struct rs_inflight {
     struct rs_flight *rows;
     uint32_t n, cap, free, used; /* free: first of a list through `steps`; RS_NONE: none */
-    struct rs_map index;
+    uint32_t *chains; /* by the hash of a handle: the first row; RS_NONE: none. There are at least as many as rows */
+    unsigned chain_bits; /* 2 to the power of this many; 0: none yet */
     uint64_t given_up; /* rows that went without a stop because there were too many */
 };
 
@@ -45,8 +47,18 @@ enum rs_status rs_inflight_start(struct rs_inflight *f, uint64_t handle, uint32_
  * has none (0). */
 enum rs_status rs_inflight_step(struct rs_inflight *f, uint64_t handle, uint32_t owner, int32_t step, uint32_t *row,
                                 struct rs_err *err);
+/* Handles of a thread count up: this spreads them evenly, so that most chains have one row. */
+static inline uint64_t rs_inflight_chain(const struct rs_inflight *f, uint64_t handle)
+{
+    return handle * UINT64_C(0x9e3779b97f4a7c15) >> (64 - f->chain_bits);
+}
 /* RS_NONE: not in flight. */
-uint32_t rs_inflight_find(const struct rs_inflight *f, uint64_t handle);
+static inline uint32_t rs_inflight_find(const struct rs_inflight *f, uint64_t handle)
+{
+    uint32_t row = f->chain_bits ? f->chains[rs_inflight_chain(f, handle)] : RS_NONE;
+    while (row != RS_NONE && f->rows[row].handle != handle) row = f->rows[row].chained;
+    return row;
+}
 /* Takes a row out; a proxy operation with all its steps. */
 void rs_inflight_end(struct rs_inflight *f, uint32_t row);
 /* Forgets everything. */

@@ -29,7 +29,11 @@ enum rs_status rs_kernel_start(struct rs_pairing *p, const struct rs_callback *c
     struct rs_pairing_comm *c = rs_pairing_comm(p, m->members[t->member[part]].context);
     uint32_t gpu = m->members[t->member[part]].gpu;
     bool good = true;
-    if (c && gpu != RS_NONE) {
+    if (rs_process_cut_stale(&p->source->process, cb->handle)) {
+        good = false;
+        if (gpu != RS_NONE) m->domains[gpu].timers++;
+        if (gpu != RS_NONE) m->domains[gpu].stale++;
+    } else if (c && gpu != RS_NONE) {
         struct rs_domain *d = &m->domains[gpu];
         const struct rs_timer timer = {f->channel, t->launch[part],
                                        t->captured[part] ? RS_TIME_NONE : t->launched[part], gpu_ns, now};

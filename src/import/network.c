@@ -75,30 +75,26 @@ static bool too_many(const struct rs_network *net, int64_t span)
     return net->n >= FEW_ROWS && net->width < INT64_MAX / 4 && span > SPANS_EACH;
 }
 
-enum rs_status rs_network_row(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now,
-                              struct rs_net **row, struct rs_err *err)
+enum rs_status rs_network_find(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now,
+                               struct rs_err *err)
 {
-    if (cell->age != net->age || now >= cell->until || cell->row >= net->n) {
-        if (!net->width) {
-            net->width = SECOND;
-            net->base = now;
-            net->age++; /* 0 is that of a cell that was never used */
-        }
-        int64_t span = span_of(net, now);
-        uint64_t *at;
-        RS_TRY(rs_map_at(&net->index, key_of(member, peer, span), net->n, &at, err));
-        if (*at == net->n) {
-            RS_TRY(add(net, member, peer, now, err));
-            if (too_many(net, span)) RS_TRY(merge(net, err));
-            span = span_of(net, now);
-            at = rs_map_find(&net->index, key_of(member, peer, span));
-        }
-        cell->row = (uint32_t)*at;
-        cell->age = net->age;
-        cell->until = (int64_t)((uint64_t)net->base + ((uint64_t)span + 1) * (uint64_t)net->width);
+    if (!net->width) {
+        net->width = SECOND;
+        net->base = now;
+        net->age++; /* 0 is that of a cell that was never used */
     }
-    *row = &net->rows[cell->row];
-    if (now > (*row)->to) (*row)->to = now;
+    int64_t span = span_of(net, now);
+    uint64_t *at;
+    RS_TRY(rs_map_at(&net->index, key_of(member, peer, span), net->n, &at, err));
+    if (*at == net->n) {
+        RS_TRY(add(net, member, peer, now, err));
+        if (too_many(net, span)) RS_TRY(merge(net, err));
+        span = span_of(net, now);
+        at = rs_map_find(&net->index, key_of(member, peer, span));
+    }
+    cell->row = (uint32_t)*at;
+    cell->age = net->age;
+    cell->until = (int64_t)((uint64_t)net->base + ((uint64_t)span + 1) * (uint64_t)net->width);
     return RS_OK;
 }
 

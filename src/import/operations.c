@@ -55,6 +55,24 @@ static enum rs_status note_seq(struct rs_pairing *p, uint32_t member, uint16_t f
     return RS_OK;
 }
 
+/* What counting gave it in the whole, where the recording was cut out of one. *row: NULL where nothing is told. */
+static enum rs_status take_told(struct rs_pairing *p, uint32_t i, const struct rs_fact_cut_op **row, struct rs_err *err)
+{
+    struct rs_parts *t = &p->model->parts;
+    const struct rs_fact_cut_op *told = *row = rs_process_cut_op(&p->source->process, t->handle[i]);
+    if (!told) return RS_OK;
+    t->seq[i] = told->seq;
+    t->captured[i] = told->captured;
+    t->replay[i] = told->replay;
+    return rs_model_told(p->model,
+                         &(struct rs_told){.id = told->id,
+                                           .part = i,
+                                           .index = told->index,
+                                           .confidence = told->confidence > 100 ? 100 : told->confidence,
+                                           .twice = told->twice},
+                         err);
+}
+
 enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
 {
     struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
@@ -96,6 +114,8 @@ enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback
             }
         }
     }
+    const struct rs_fact_cut_op *told;
+    RS_TRY(take_told(p, i, &told, err));
     if (cb->type == RS_P2P) {
         t->kind[i] = !strcmp(rs_model_text(p->model, s.func), "Recv") ? RS_PART_RECV : RS_PART_SEND;
         t->peer[i] = s.peer;
@@ -115,7 +135,8 @@ enum rs_status rs_operation_call(struct rs_pairing *p, const struct rs_callback 
     if (!c || c->member == RS_NONE) return RS_OK;
     struct rs_shape s;
     RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
-    return rs_calls_start(&p->calls, cb, now, c->member, &s, err);
+    RS_TRY(rs_calls_start(&p->calls, cb, now, c->member, &s, err));
+    return rs_calls_crowded(&p->calls) ? rs_calls_sweep(&p->calls, false, rs_operation_unreported, p, err) : RS_OK;
 }
 
 void rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now)
@@ -143,8 +164,10 @@ enum rs_status rs_operation_unreported(void *pairing, const struct rs_api_call *
     struct rs_pairing *p = pairing;
     struct rs_model *m = p->model;
     if (!call->coll) return RS_OK; /* it has no peer: it cannot be told whose it is */
+    if (p->source->process.cut && !rs_process_cut_op(&p->source->process, call->handle))
+        return RS_OK; /* its operation was cut off, and it was kept as the parent of another */
     uint64_t *next = rs_map_find(&p->next_seq, (uint64_t)call->member << 16 | call->func);
-    if (next && p->lost_colls) return RS_OK; /* its operation may be among the lost */
+    if (next && p->lost_colls && !p->source->process.cut) return RS_OK; /* its operation may be among the lost */
     uint32_t i;
     RS_TRY(add_part(p, call->member, call->handle, &i, err));
     struct rs_parts *t = &m->parts;
@@ -155,7 +178,14 @@ enum rs_status rs_operation_unreported(void *pairing, const struct rs_api_call *
     t->peer[i] = call->root;
     t->enqueued[i] = call->at;
     t->group[i] = call->group;
-    if (next && m->procs[p->proc].ended != RS_END_WELL) {
+    const struct rs_fact_cut_op *told;
+    RS_TRY(take_told(p, i, &told, err));
+    if (told) {
+        if (told->kind == RS_CUT_OPEN) {
+            t->kind[i] = RS_PART_COLL;
+            t->flags[i] |= RS_PART_OPEN;
+        }
+    } else if (next && m->procs[p->proc].ended != RS_END_WELL) {
         t->kind[i] = RS_PART_COLL;
         t->seq[i] = (*next)++;
         t->flags[i] |= RS_PART_OPEN;

@@ -72,10 +72,7 @@ static enum rs_status stop(struct rs_pairing *p, uint64_t handle, int64_t now, s
     if (f->type == RS_KERNEL_CH) {
         rs_kernel_end(p, f, RS_TIME_NONE, now);
     } else if (f->type == RS_PROXY_STEP) {
-        RS_TRY(rs_step_leave(p, f, now, err));
-        struct rs_flight *o = &p->flights.rows[f->owner];
-        o->done++;
-        o->at = now;
+        RS_TRY(rs_step_stop(p, f, now, err));
     } else {
         rs_proxy_stop(p, f, now);
     }
@@ -231,11 +228,9 @@ static enum rs_status read_all(struct rs_pairing *p, struct rs_err *err)
             cb.call >= RS_CALL_START && !cb.recovered)
             proc->overwritten_until = now;
         status = one(p, &cb, now, err);
-        p->model->callbacks += cb.call != RS_CALL_LOST && !cb.recovered;
         proc->callbacks += cb.call != RS_CALL_LOST && !cb.recovered;
-        if (status == RS_OK && rs_calls_crowded(&p->calls))
-            status = rs_calls_sweep(&p->calls, false, rs_operation_unreported, p, err);
     }
+    p->model->callbacks += proc->callbacks;
     proc->last = now;
     rs_cursor_close(cursor);
     return status;

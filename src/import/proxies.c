@@ -71,14 +71,20 @@ enum rs_status rs_step_start(struct rs_pairing *p, const struct rs_callback *cb,
     return RS_OK;
 }
 
-enum rs_status rs_step_leave(struct rs_pairing *p, struct rs_flight *f, int64_t now, struct rs_err *err)
+/* The row of a step's flow; NULL: it is not known whose it is. */
+static enum rs_status flow_of(struct rs_pairing *p, const struct rs_flight *f, int64_t now, struct rs_net **row,
+                              struct rs_err *err)
 {
     struct rs_flight *o = &p->flights.rows[f->owner];
-    if (f->state < 0 || o->member == RS_NONE) return RS_OK;
-    struct rs_net *row;
-    RS_TRY(rs_network_row(&p->network, &o->cell, o->member, o->peer, now, &row, err));
+    *row = NULL;
+    return o->member == RS_NONE ? RS_OK : rs_network_row(&p->network, &o->cell, o->member, o->peer, now, row, err);
+}
+
+/* The time since a step's latest change goes to the state that it was in. */
+static void leave(const struct rs_flight *f, int64_t now, struct rs_net *row)
+{
     int64_t spent = rs_time_minus(now, f->at);
-    if (spent < 0 || spent > LONGEST_STEP_NS) return RS_OK; /* damaged times */
+    if (spent < 0 || spent > LONGEST_STEP_NS) return; /* damaged times */
     switch (f->state) {
     case RS_ST_STEP_SEND_GPU_WAIT: row->gpu_ns = rs_time_plus(row->gpu_ns, spent); break;
     case RS_ST_STEP_SEND_PEER_WAIT: row->credit_ns = rs_time_plus(row->credit_ns, spent); break;
@@ -88,28 +94,37 @@ enum rs_status rs_step_leave(struct rs_pairing *p, struct rs_flight *f, int64_t 
     case RS_ST_STEP_RECV_GPU_WAIT: row->consume_ns = rs_time_plus(row->consume_ns, spent); break;
     default: break;
     }
-    return RS_OK;
 }
 
 enum rs_status rs_step_state(struct rs_pairing *p, struct rs_flight *f, const struct rs_callback *cb, int64_t now,
                              struct rs_err *err)
 {
     if (cb->state == f->state) return RS_OK; /* SendPeerWait comes with every retry: the first counts */
-    RS_TRY(rs_step_leave(p, f, now, err));
-    f->state = (int16_t)cb->state;
-    f->at = now;
     /* The size is meant only with these two (reference 2.8). */
-    bool sent = cb->state == RS_ST_STEP_SEND_WAIT, received = cb->state == RS_ST_STEP_RECV_FLUSH_WAIT;
-    struct rs_flight *o = &p->flights.rows[f->owner];
-    if ((!sent && !received) || o->member == RS_NONE || cb->kind < RS_K_STATE_ARG) return RS_OK;
-    struct rs_net *row;
-    RS_TRY(rs_network_row(&p->network, &o->cell, o->member, o->peer, now, &row, err));
-    if (sent) {
+    bool sent = cb->state == RS_ST_STEP_SEND_WAIT && cb->kind >= RS_K_STATE_ARG;
+    bool received = cb->state == RS_ST_STEP_RECV_FLUSH_WAIT && cb->kind >= RS_K_STATE_ARG;
+    struct rs_net *row = NULL;
+    if (f->state >= 0 || sent || received) RS_TRY(flow_of(p, f, now, &row, err));
+    if (row && f->state >= 0) leave(f, now, row);
+    if (row && sent) {
         row->sent++;
         row->sent_bytes += cb->args[0];
-    } else {
+    } else if (row && received) {
         row->received++;
         row->received_bytes += cb->args[0];
     }
+    f->state = (int16_t)cb->state;
+    f->at = now;
+    return RS_OK;
+}
+
+enum rs_status rs_step_stop(struct rs_pairing *p, struct rs_flight *f, int64_t now, struct rs_err *err)
+{
+    struct rs_net *row = NULL;
+    if (f->state >= 0) RS_TRY(flow_of(p, f, now, &row, err));
+    if (row) leave(f, now, row);
+    struct rs_flight *o = &p->flights.rows[f->owner];
+    o->done++;
+    o->at = now;
     return RS_OK;
 }

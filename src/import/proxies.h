@@ -12,7 +12,6 @@ void rs_proxy_stop(struct rs_pairing *p, struct rs_flight *f, int64_t now);
 enum rs_status rs_step_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
 enum rs_status rs_step_state(struct rs_pairing *p, struct rs_flight *f, const struct rs_callback *cb, int64_t now,
                              struct rs_err *err);
-/* The time since a step's latest change goes to the state that it was in. */
-enum rs_status rs_step_leave(struct rs_pairing *p, struct rs_flight *f, int64_t now, struct rs_err *err);
+enum rs_status rs_step_stop(struct rs_pairing *p, struct rs_flight *f, int64_t now, struct rs_err *err);
 
 #endif

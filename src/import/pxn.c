@@ -3,20 +3,22 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/mix.h"
 #include "base/room.h"
 #include "format/handle.h"
 
 enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t host, int32_t pid, uint32_t *index,
                               struct rs_err *err)
 {
-    for (uint32_t i = f->ncontexts; i-- > 0;) { /* a helper has few owners: its own are the last */
-        const struct rs_pxn_context *c = &f->contexts[i];
-        if (c->host != host) break;
-        if (c->context != context || c->pid != pid) continue;
-        *index = i;
+    uint64_t key = rs_mix(rs_mix(rs_mix(0, host), (uint32_t)pid), context), *at;
+    RS_TRY(rs_map_at(&f->index, key, f->ncontexts, &at, err));
+    const struct rs_pxn_context *c = *at < f->ncontexts ? &f->contexts[*at] : NULL;
+    if (c && c->context == context && c->host == host && c->pid == pid) {
+        *index = (uint32_t)*at;
         return RS_OK;
     }
     RS_ROOM(f->contexts, f->ncontexts, f->cap_contexts, err);
+    *at = f->ncontexts; /* of two with one key the latest is found; twice the same does no harm */
     *index = f->ncontexts++;
     f->contexts[*index] = (struct rs_pxn_context){context, host, pid};
     return RS_OK;
@@ -185,6 +187,7 @@ enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, const struct 
 void rs_pxn_free(struct rs_pxn *f)
 {
     free(f->contexts);
+    rs_map_free(&f->index);
     free(f->ops);
     rs_map_free(&f->opens);
     *f = (struct rs_pxn){0};

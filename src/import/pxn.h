@@ -27,6 +27,7 @@ struct rs_pxn_op {
 struct rs_pxn {
     struct rs_pxn_context *contexts;
     uint32_t ncontexts, cap_contexts;
+    struct rs_map index; /* context, host and pid, mixed -> context */
     struct rs_pxn_op *ops;
     uint32_t nops, cap_ops;
     struct rs_map opens; /* index in model.opens -> foreign op */

@@ -2,31 +2,52 @@
 
 #include <math.h>
 
+#include "base/bisect.h"
 #include "model/model.h"
+
+/* The piece around a local time. */
+static struct rs_axis_piece piece_at(const struct rs_axis *a, int64_t local)
+{
+    struct rs_axis_piece piece = {INT64_MIN, INT64_MAX, 0, 0, 0, 0};
+    if (!a->n) return piece;
+    uint32_t low = 0, high = a->n > 1 ? a->n - 1 : 1; /* of the knots that begin a piece, the last at or before it */
+    RS_BISECT(low, high, mid, a->knots[mid].at <= local);
+    uint32_t i = low ? low - 1 : 0;
+    const struct rs_knot *p = &a->knots[i], *q = i + 1 < a->n ? p + 1 : p;
+    piece.at = p->at;
+    piece.add = p->add;
+    piece.rise = q->add - p->add;
+    piece.span = (double)rs_time_minus(q->at, p->at);
+    if (i) piece.from = p->at;
+    if (i + 2 < a->n) piece.to = q->at;
+    return piece;
+}
 
 double rs_axis_add(struct rs_axis *a, int64_t local)
 {
-    if (!a->n) return 0;
-    if (a->n == 1) return a->knots[0].add;
-    uint32_t i = a->near;
-    if (i + 2 > a->n) i = 0;
-    while (i + 2 < a->n && local >= a->knots[i + 1].at) i++;
-    while (i && local < a->knots[i].at) i--;
-    a->near = i;
-    const struct rs_knot *p = &a->knots[i], *q = p + 1;
-    double span = (double)rs_time_minus(q->at, p->at);
-    return span > 0 ? p->add + (q->add - p->add) * ((double)rs_time_minus(local, p->at) / span) : p->add;
+    struct rs_axis_piece *p = &a->piece;
+    if (local < p->from || local >= p->to) *p = piece_at(a, local);
+    return p->span > 0 ? p->add + p->rise * ((double)rs_time_minus(local, p->at) / p->span) : p->add;
+}
+
+/* llround(), without a call for each event. */
+static int64_t nearest(double x)
+{
+    if (!(fabs(x) < 0x1p52)) return llround(x);
+    int64_t whole = (int64_t)x;
+    double rest = x - (double)whole;
+    return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
 int64_t rs_axis_common(struct rs_axis *a, int64_t local)
 {
-    return local == RS_TIME_NONE ? local : (int64_t)((uint64_t)local + (uint64_t)llround(rs_axis_add(a, local)));
+    return local == RS_TIME_NONE ? local : (int64_t)((uint64_t)local + (uint64_t)nearest(rs_axis_add(a, local)));
 }
 
 int64_t rs_axis_local(struct rs_axis *a, int64_t common)
 {
-    int64_t local = rs_time_minus(common, llround(rs_axis_add(a, common)));
+    int64_t local = rs_time_minus(common, nearest(rs_axis_add(a, common)));
     /* Offsets change by ppm: this settles at once. */
-    for (int i = 0; i < 3; i++) local = rs_time_minus(common, llround(rs_axis_add(a, local)));
+    for (int i = 0; i < 3; i++) local = rs_time_minus(common, nearest(rs_axis_add(a, local)));
     return local;
 }

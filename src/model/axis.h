@@ -16,7 +16,12 @@ struct rs_knot {
 struct rs_axis {
     const struct rs_knot *knots; /* by `at`, rising; the model's arena owns them */
     uint32_t n;
-    uint32_t near; /* the piece asked for last: times come nearly in order. Hence one thread at a time */
+    struct rs_axis_piece {
+        int64_t from, to; /* local ns, to excluded */
+        int64_t at; /* at this local time... */
+        double add; /* ...this is added, */
+        double rise, span; /* and so much more after so many ns; span 0: no more */
+    } piece; /* asked for last: times come nearly in order. Hence one thread at a time. Zeroed: none yet */
 };
 
 /* What is added at a local time. */

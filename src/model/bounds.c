@@ -2,7 +2,12 @@
 
 #include "model/model.h"
 
-enum { FIRST_WIDTH = 16777216 }; /* ns: about 17 ms */
+enum { FIRST_WIDTH = 16777216 }; /* ns: about 17 ms. Widths are powers of two, so that no window needs a division */
+
+static uint64_t windows_before(const struct rs_bounds *b, int64_t at)
+{
+    return ((uint64_t)at - (uint64_t)b->base) >> __builtin_ctzll((uint64_t)b->width);
+}
 
 /* Which of two bounds of one kind says more. Clocks drift by some 10 ppm, so inside a long window this prefers one end of
  * it; the bound is still true. */
@@ -38,8 +43,7 @@ static uint32_t window(struct rs_bounds *b, int64_t at)
     }
     if (at < b->base) return 0;
     uint64_t i;
-    while ((i = ((uint64_t)at - (uint64_t)b->base) / (uint64_t)b->width) >= RS_BOUNDS_MAX && b->width < INT64_MAX / 4)
-        double_width(b);
+    while ((i = windows_before(b, at)) >= RS_BOUNDS_MAX && b->width < INT64_MAX / 4) double_width(b);
     return i < RS_BOUNDS_MAX ? (uint32_t)i : RS_BOUNDS_MAX - 1;
 }
 
@@ -82,7 +86,7 @@ void rs_bounds_add_upper(struct rs_bounds *b, int64_t gpu, int64_t host)
 int64_t rs_bounds_near(const struct rs_bounds *b, int64_t gpu)
 {
     if (!b->n || gpu < b->base) return RS_TIME_NONE;
-    uint64_t i = ((uint64_t)gpu - (uint64_t)b->base) / (uint64_t)b->width;
+    uint64_t i = windows_before(b, gpu);
     if (i >= b->n) i = b->n - 1;
     if (b->upper[i].d == RS_TIME_NONE || (i && b->upper[i - 1].d != RS_TIME_NONE && b->upper[i - 1].d < b->upper[i].d))
         i -= i ? 1 : 0;

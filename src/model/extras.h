@@ -47,6 +47,27 @@ struct rs_tag {
     bool is_p2p; /* as the framework counts */
 };
 
+/* Where the trace of another tool tells of a part: an event of the file that its process is. In no order. */
+struct rs_spot {
+    uint32_t proc;
+    uint32_t event; /* from 0 */
+    uint32_t part;
+};
+enum rs_status rs_model_spot(struct rs_model *m, const struct rs_spot *row, struct rs_err *err);
+
+/* What counting gave a part in the whole that its recording was cut out of. Rows are in the order of their parts. */
+struct rs_told {
+    uint64_t id; /* of its operation */
+    uint32_t part;
+    uint32_t index; /* of a pair */
+    uint8_t confidence;
+    bool twice; /* see RS_OP_DOUBLE */
+};
+
+enum rs_status rs_model_told(struct rs_model *m, const struct rs_told *row, struct rs_err *err); /* parts rising */
+/* NULL: nothing is told. */
+const struct rs_told *rs_part_told(const struct rs_model *m, uint32_t part);
+
 enum rs_status rs_model_stat(struct rs_model *m, const struct rs_stat *row, struct rs_err *err);
 enum rs_status rs_model_tag(struct rs_model *m, const struct rs_tag *row, struct rs_err *err); /* parts rising */
 /* The tag of a part; NULL: it has none. */

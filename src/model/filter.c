@@ -69,3 +69,14 @@ bool rs_filter_op(const struct rs_filter *f, const struct rs_model *m, uint32_t 
         rank = rs_filter_rank(f, m, m->parts.member[m->order[m->ops.part[op] + i]]);
     return rank && rs_filter_time(f, (f->has_from || f->has_to) ? rs_op_begin(m, op) : 0);
 }
+
+void rs_filter_describe(const struct rs_filter *f, struct rs_strbuf *to)
+{
+    for (size_t i = 0; i < f->nranks; i++)
+        rs_strbuf_printf(to, f->ranks[i].from == f->ranks[i].to ? "%s--rank %d" : "%s--rank %d-%d", to->len ? " " : "",
+                         f->ranks[i].from, f->ranks[i].to);
+    for (size_t i = 0; i < f->ncomms; i++) rs_strbuf_printf(to, "%s--comm %s", to->len ? " " : "", f->comms[i]);
+    for (size_t i = 0; i < f->nfuncs; i++) rs_strbuf_printf(to, "%s--func %s", to->len ? " " : "", f->funcs[i]);
+    if (f->has_from) rs_strbuf_printf(to, "%s--from %lld", to->len ? " " : "", (long long)f->from);
+    if (f->has_to) rs_strbuf_printf(to, "%s--to %lld", to->len ? " " : "", (long long)f->to);
+}

@@ -4,6 +4,7 @@
 #ifndef RS_MODEL_FILTER_H
 #define RS_MODEL_FILTER_H
 
+#include "base/strbuf.h"
 #include "model/model.h"
 
 struct rs_range {
@@ -22,6 +23,12 @@ struct rs_filter {
     bool from_relative, to_relative; /* ns since the first callback, as given */
 };
 
+/* Whether everything passes. */
+static inline bool rs_filter_is_empty(const struct rs_filter *f)
+{
+    return !f->nranks && !f->ncomms && !f->nfuncs && !f->has_from && !f->has_to;
+}
+
 /* Makes relative times absolute. Called once, when the model is aligned. */
 void rs_filter_resolve(struct rs_filter *f, struct rs_model *m);
 bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_t comm);
@@ -31,5 +38,7 @@ bool rs_filter_time(const struct rs_filter *f, int64_t ns); /* RS_TIME_NONE pass
 /* An operation passes with its communicator and function, a part of a rank that passes, and a start (or enqueueing) in
  * the span of time. */
 bool rs_filter_op(const struct rs_filter *f, const struct rs_model *m, uint32_t op);
+/* "--rank 0-3 --func AllReduce", as one would give it, times absolute; appended. Nothing where everything passes. */
+void rs_filter_describe(const struct rs_filter *f, struct rs_strbuf *to);
 
 #endif

@@ -42,6 +42,8 @@ void rs_model_free(struct rs_model *m)
     free(m->lanes);
     free(m->stats);
     free(m->tags);
+    free(m->told);
+    free(m->spots);
     free(m->notes);
     free(m->order);
     rs_arena_free(&m->arena);
@@ -270,7 +272,7 @@ const char *rs_tool_name(uint8_t tool)
         [RS_TOOL_KINETO] = "kineto",          [RS_TOOL_NSYS] = "nsys-sqlite",
         [RS_TOOL_INSPECTOR] = "inspector",    [RS_TOOL_COMMA] = "comma",
         [RS_TOOL_FLIGHT] = "flight-recorder", [RS_TOOL_NVPROF] = "nvprof",
-        [RS_TOOL_NCCLSEE] = "ncclsee"};
+        [RS_TOOL_NCCLSEE] = "ncclsee",        [RS_TOOL_NCCL_TESTS] = "nccl-tests"};
     return tool < RS_TOOLS ? names[tool] : "?";
 }
 

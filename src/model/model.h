@@ -54,6 +54,7 @@ enum rs_tool {
     RS_TOOL_FLIGHT, /* PyTorch's Flight Recorder */
     RS_TOOL_NVPROF,
     RS_TOOL_NCCLSEE,
+    RS_TOOL_NCCL_TESTS, /* not a trace: what they print */
     RS_TOOLS
 };
 const char *rs_tool_name(uint8_t tool); /* in JSON and tables: "kineto" */
@@ -248,6 +249,8 @@ struct rs_model {
     RS_TABLE(struct rs_lane, lanes);
     RS_TABLE(struct rs_stat, stats);
     RS_TABLE(struct rs_tag, tags);
+    RS_TABLE(struct rs_told, told);
+    RS_TABLE(struct rs_spot, spots);
     struct rs_activities activities;
     RS_TABLE(struct rs_model_note, notes);
     RS_TABLE(uint32_t, order); /* parts, operation by operation */
@@ -309,6 +312,12 @@ static inline bool rs_part_has_ended(const struct rs_model *m, uint32_t part)
     bool early = (m->parts.flags[part] & RS_PART_END_EARLY) && m->parts.end_source[part] == RS_FROM_KERNEL;
     return m->parts.end[part] != RS_TIME_NONE && !early;
 }
+/* Whether its recording was cut out of a larger one. */
+static inline bool rs_proc_is_cut(const struct rs_proc *p)
+{
+    return p->drops && p->tool == RS_TOOL_RINGSCOPE;
+}
+
 /* Whether what a tool that leads saw says the same: it counts there. */
 static inline bool rs_part_is_laid_over(const struct rs_model *m, uint32_t part)
 {

@@ -37,6 +37,12 @@ void rs_parts_free(struct rs_parts *t)
     *t = (struct rs_parts){0};
 }
 
+void rs_parts_drop_group(struct rs_parts *t)
+{
+    free(t->group);
+    t->group = NULL;
+}
+
 void rs_ops_free(struct rs_ops *t)
 {
     RS_COLUMNS_FREE(RS_OP_COLUMNS)

@@ -24,6 +24,7 @@ static int *target; /* NCCL's mask; NULL: no communicator */
 static int wanted, ordered = -1; /* by the environment; by the control file (-1: nothing) */
 static int recorded = -1; /* what the last mask fact said */
 static struct timespec seen; /* the control file's mtime */
+static off_t seen_size;
 
 /* KernelCh needs shared memory in NCCL itself. */
 static int mask_for_machine(int mask)
@@ -101,13 +102,15 @@ void rs_control_look(const char *dir, bool first)
         seen = (struct timespec){0};
         return;
     }
-    if (st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec) return;
+    /* The size too: a shell empties a file and then writes it, both within one tick of the file system's clock. */
+    if (st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec && st.st_size == seen_size) return;
     seen = st.st_mtim;
+    seen_size = st.st_size;
     if (first) return; /* an earlier job's */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
     if (fd >= 0) close(fd);
-    if (n < 0) return;
+    if (n <= 0) return; /* nothing yet */
     text[n] = 0;
     int mask;
     if (parse(text, &mask))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/fact.h"
 #include "plugin/buffers.h"
 #include "plugin/tick.h"
 
@@ -65,25 +66,15 @@ static void commit(struct rs_buffer *buf, uint32_t words)
     if (buf) __atomic_store_n(&buf->commit, buf->commit + words + (UINT64_C(1) << 32), __ATOMIC_RELEASE);
 }
 
-static uint32_t words_of(size_t payload)
-{
-    return (uint32_t)((sizeof(struct rs_fact_head) + payload + 7) / 8);
-}
-
 bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
 {
     size_t bytes = a_bytes + b_bytes;
-    uint32_t words = words_of(bytes);
+    uint32_t words = rs_fact_words(bytes);
     struct rs_buffer *buf = NULL;
     pthread_mutex_lock(&lock);
     uint64_t *w = bytes < RS_BUFFER_BYTES ? place(words, &buf) : NULL;
     if (w) {
-        struct rs_fact_head head = {.bytes = (uint32_t)bytes, .type = (uint16_t)type, .tick = tick};
-        w[words - 1] = 0; /* padding */
-        memcpy(w, &head, sizeof head);
-        char *payload = (char *)w + sizeof head;
-        if (a_bytes) memcpy(payload, a, a_bytes);
-        if (b_bytes) memcpy(payload + a_bytes, b, b_bytes);
+        rs_fact_encode(w, type, tick, a, a_bytes, b, b_bytes);
         commit(buf, words);
     } else {
         uint64_t *late = atomic_load(&rs_pool.late); /* the status has been written, or is about to be */
@@ -102,7 +93,7 @@ void rs_facts_open(void)
     for (uint32_t at = 0, words; at < nearly; at += words) {
         struct rs_fact_head head;
         memcpy(&head, early + at, sizeof head);
-        words = words_of(head.bytes);
+        words = rs_fact_words(head.bytes);
         struct rs_buffer *buf = room(words);
         if (buf)
             memcpy(buf->words + (uint32_t)buf->commit, early + at, words * sizeof *early);

@@ -212,7 +212,7 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
     clock_gettime(CLOCK_REALTIME, &now);
     h->magic = RS_FILE_MAGIC;
     h->header_bytes = sizeof *h;
-    h->features = RS_FEATURE_ALL;
+    h->features = 0;
     h->nonce = rs_nonce;
     h->created_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     h->created_tick = rs_tick();

@@ -8,6 +8,7 @@ struct stream {
     const struct rs_piece *piece, *end; /* the one in `words`, and behind the slot's last */
     uint64_t *words; /* a copy of the piece's, NULL until the first is needed */
     uint32_t at, n; /* next word, of how many */
+    uint32_t skip; /* words that are in a chunk already */
     uint32_t length; /* words of the record at `at` */
     uint64_t tick_base, next_handle;
     uint32_t tid;
@@ -21,6 +22,7 @@ struct rs_cursor {
     struct stream *streams;
     struct stream **heap; /* by tick; [0] is the earliest */
     size_t nstreams, nheap;
+    uint64_t until; /* tick: records of heap[0] before it come before all others */
     struct rs_callback *lives; /* init, finalize and captured parents, in order */
     size_t nlives, at_life;
     struct stream *taken; /* of which a record is handed out: it moves on with the next call, and not before */
@@ -45,43 +47,63 @@ static bool load(struct rs_cursor *c, struct stream *s)
     s->n = h->to - h->from;
     memcpy(s->words, words, s->n * sizeof *words);
     s->at = 0;
+    s->skip = s->piece->skip;
     s->tick_base = h->tick_base;
     s->next_handle = h->next_handle;
     name_thread(s, h->tid, h->thread_name);
     return true;
 }
 
-/* Moves on to the next record that is for the caller, taking in what stands between. false: the stream has ended. */
-static bool settle(struct rs_cursor *c, struct stream *s)
+/* The next piece that can be decoded. false: there is none. */
+static bool refill(struct rs_cursor *c, struct stream *s)
+{
+    if (s->words) s->piece++;
+    for (; s->piece < s->end; s->piece++)
+        if (load(c, s)) return true;
+    return false;
+}
+
+/* Takes in what stands between callbacks, `words` long. false: it is for the caller. */
+static bool pass_over(struct rs_cursor *c, struct stream *s, unsigned words)
+{
+    const uint64_t *w = s->words + s->at;
+    unsigned kind = (unsigned)w[0] & 0xff;
+    if (!words) {
+        const char *file = s->piece->copy ? c->recording->live_path : c->recording->path;
+        rs_recording_damage(c->recording, file, s->piece->offset, (s->n - s->at) * 8,
+                            "the rest of this chunk holds no whole record");
+        words = s->n - s->at;
+    } else if (kind == RS_K_TICK_BASE) {
+        s->tick_base = w[1];
+    } else if (kind == RS_K_HANDLE) {
+        s->next_handle = w[1];
+    } else if (kind == RS_K_THREAD) {
+        name_thread(s, (uint32_t)w[1], (const char *)&w[2]);
+    } else if (s->at >= s->skip) {
+        return false;
+    } else if (rs_kind_is_start(kind)) {
+        s->next_handle++; /* it is in a chunk already */
+    }
+    s->at += words;
+    return true;
+}
+
+/* Moves on to the next record that is for the caller, taking in what stands between. false: the stream has ended.
+ * Inlined, as take(): a call of each for every callback is a twentieth of reading. */
+static inline __attribute__((always_inline)) bool settle(struct rs_cursor *c, struct stream *s)
 {
     for (;;) {
-        while (s->at >= s->n) {
-            if (s->words) s->piece++;
-            if (s->piece >= s->end) return false;
-            while (!load(c, s))
-                if (++s->piece >= s->end) return false;
+        if (s->at >= s->n) {
+            if (!refill(c, s)) return false;
+            continue; /* it may be empty */
         }
         const uint64_t *w = s->words + s->at;
-        unsigned words = rs_record_words(w, s->n - s->at), kind = (unsigned)w[0] & 0xff;
-        if (!words) {
-            const char *file = s->piece->copy ? c->recording->live_path : c->recording->path;
-            rs_recording_damage(c->recording, file, s->piece->offset, (s->n - s->at) * 8,
-                                "the rest of this chunk holds no whole record");
-            s->at = s->n;
-            continue;
-        }
-        if (kind == RS_K_TICK_BASE) {
-            s->tick_base = w[1];
-        } else if (kind == RS_K_THREAD) {
-            name_thread(s, (uint32_t)w[1], (const char *)&w[2]);
-        } else if (s->at < s->piece->skip) {
-            if (rs_kind_is_start(kind)) s->next_handle++; /* it is in a chunk already */
-        } else {
-            s->tick = s->tick_base + (w[0] >> 32);
-            s->length = words;
-            return true;
-        }
-        s->at += words;
+        unsigned words = rs_record_words(w, s->n - s->at);
+        bool plain = words && rs_kind_has_handle((unsigned)w[0] & 0xff) && s->at >= s->skip;
+        if (!plain && pass_over(c, s, words)) continue;
+        s->tick = s->tick_base + (w[0] >> 32);
+        s->length = words;
+        return true;
     }
 }
 
@@ -99,7 +121,7 @@ static void clear(struct rs_callback *cb)
 }
 
 /* Reads the record at `at` and steps behind it. */
-static void take(struct stream *s, struct rs_callback *cb)
+static inline __attribute__((always_inline)) void take(struct stream *s, struct rs_callback *cb)
 {
     const uint64_t *w = s->words + s->at;
     unsigned kind = (unsigned)w[0] & 0xff, i = 1;
@@ -174,9 +196,11 @@ static int life_order(const void *a, const void *b)
     return x->tick < y->tick ? -1 : x->tick > y->tick;
 }
 
-/* Whether the ring has written over the start of `handle`: its slot's oldest chunk begins behind it. */
+/* Whether the ring has written over the start of `handle`: its slot's oldest chunk begins behind it. A cut only holds
+ * those of which that is so. */
 static bool is_overwritten(const struct rs_recording *r, uint64_t handle)
 {
+    if (rs_recording_is_cut(r)) return true;
     for (size_t i = 0; i < r->nevents; i++) /* by slot, generation, from */
         if (r->events[i].header.slot == rs_handle_slot(handle))
             return (r->events[i].header.next_handle - handle - 1) < RS_COUNTER_MASK / 2;
@@ -200,7 +224,8 @@ static void take_captured(struct rs_captured *kept, struct rs_callback *cb)
 static enum rs_status collect_lives(struct rs_cursor *c, struct rs_err *err)
 {
     const struct rs_process *p = c->process;
-    size_t n = p->ncomms + p->nfinalizes + (c->recording->overwritten ? p->ncaptured : 0);
+    bool captured = c->recording->overwritten || rs_recording_is_cut(c->recording);
+    size_t n = p->ncomms + p->nfinalizes + (captured ? p->ncaptured : 0);
     if (n && !(c->lives = calloc(n, sizeof *c->lives))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < p->ncomms; i++) {
         const struct rs_comm *comm = &p->comms[i];
@@ -220,7 +245,7 @@ static enum rs_status collect_lives(struct rs_cursor *c, struct rs_err *err)
                                                      .thread_name = "",
                                                      .context = f->fact.context};
     }
-    for (size_t i = 0; i < p->ncaptured && c->recording->overwritten; i++) {
+    for (size_t i = 0; i < p->ncaptured && captured; i++) {
         struct rs_captured *kept = &p->captured[i];
         bool start = rs_record_words(kept->words, kept->n) == kept->n && rs_kind_is_start(kept->words[0] & 0xff);
         if (start && is_overwritten(c->recording, kept->handle)) take_captured(kept, &c->lives[c->nlives++]);
@@ -265,21 +290,33 @@ enum rs_status rs_cursor_open(struct rs_cursor **out, struct rs_recording *r, co
     return status;
 }
 
+/* The stream whose record is next, and until when it goes on alone. NULL: a life is next, or nothing. */
+static struct stream *earliest(struct rs_cursor *c)
+{
+    const struct rs_callback *life = c->at_life < c->nlives ? &c->lives[c->at_life] : NULL;
+    if (!c->nheap) return NULL;
+    sink(c, 0);
+    if (life && life->tick <= c->heap[0]->tick) return NULL;
+    c->until = life ? life->tick : UINT64_MAX;
+    for (size_t i = 1; i < 3 && i < c->nheap; i++)
+        if (c->heap[i]->tick < c->until) c->until = c->heap[i]->tick + 1;
+    return c->heap[0];
+}
+
 bool rs_cursor_next(struct rs_cursor *c, struct rs_callback *cb)
 {
-    if (c->taken) {
-        if (!settle(c, c->taken)) c->heap[0] = c->heap[--c->nheap];
-        if (c->nheap) sink(c, 0);
-        c->taken = NULL;
+    struct stream *s = c->taken;
+    bool more = s && settle(c, s);
+    if (!more || s->tick >= c->until) {
+        if (s && !more) c->heap[0] = c->heap[--c->nheap];
+        s = c->taken = earliest(c);
     }
-    struct stream *s = c->nheap ? c->heap[0] : NULL;
-    if (c->at_life < c->nlives && (!s || c->lives[c->at_life].tick <= s->tick)) {
+    if (s)
+        take(s, cb);
+    else if (c->at_life < c->nlives)
         *cb = c->lives[c->at_life++];
-        return true;
-    }
-    if (!s) return false;
-    take(s, cb);
-    c->taken = s;
+    else
+        return false;
     return true;
 }
 

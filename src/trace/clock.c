@@ -13,11 +13,6 @@ static double rate_of(uint64_t tick_a, uint64_t ns_a, uint64_t tick_b, uint64_t 
     return tick_b > tick_a && ns_b > ns_a + SHORT_NS ? (double)(ns_b - ns_a) / (double)(tick_b - tick_a) : 0;
 }
 
-/* A damaged recording may say anything: its times are wrong then, but no trap. */
-static int64_t whole(double v)
-{
-    return v >= 9.2e18 ? INT64_MAX : v <= -9.2e18 ? INT64_MIN : v == v ? (int64_t)v : 0;
-}
 static int64_t sum(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -43,11 +38,11 @@ void rs_clock_prepare(struct rs_clock *c, const struct rs_recording *r, const st
     if (!c->n) return;
     const struct rs_fact_clock *first = &c->samples[0];
     /* RAW at the moment that REALTIME was read, a little later. */
-    int64_t later = whole(c->rate * ((double)middle(&first->real) - (double)middle(&first->raw)));
+    int64_t later = rs_clock_whole(c->rate * ((double)middle(&first->real) - (double)middle(&first->raw)));
     c->wall = (int64_t)(first->real.ns - first->raw.ns - (uint64_t)later);
     for (size_t i = 0; i < c->n; i++) {
         const struct rs_clock_bracket *b = &c->samples[i].raw;
-        int64_t half = sum(whole((double)(b->after - b->before + 1) * c->rate / 2), 1); /* a tick is a step */
+        int64_t half = sum(rs_clock_whole((double)(b->after - b->before + 1) * c->rate / 2), 1); /* a tick is a step */
         if (half > c->error_ns) c->error_ns = half;
     }
 }
@@ -76,9 +71,7 @@ static struct rs_clock_line line_at(const struct rs_clock *c, uint64_t tick)
     return line;
 }
 
-int64_t rs_clock_ns(struct rs_clock *c, uint64_t tick)
+void rs_clock_seek(struct rs_clock *c, uint64_t tick)
 {
-    if (tick < c->line.from || tick >= c->line.to) c->line = line_at(c, tick);
-    const struct rs_clock_line *l = &c->line;
-    return sum(sum(l->ns, c->n ? c->wall : 0), whole((double)(int64_t)(tick - l->tick) * l->rate));
+    c->line = line_at(c, tick);
 }

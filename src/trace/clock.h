@@ -25,7 +25,23 @@ struct rs_clock {
 
 void rs_clock_prepare(struct rs_clock *clock, const struct rs_recording *recording, const struct rs_process *process);
 
-/* Wall ns of a tick. Not for several threads at once: remembers where it was. */
-int64_t rs_clock_ns(struct rs_clock *clock, uint64_t tick);
+/* A damaged recording may say anything: its times are wrong then, but no trap. */
+static inline int64_t rs_clock_whole(double ns)
+{
+    if (ns > -9.2e18 && ns < 9.2e18) return (int64_t)ns;
+    return ns >= 9.2e18 ? INT64_MAX : ns <= -9.2e18 ? INT64_MIN : 0;
+}
+
+/* Moves on to the line around a tick. */
+void rs_clock_seek(struct rs_clock *clock, uint64_t tick);
+
+/* Wall ns of a tick. Not for several threads at once: remembers where it was. Here, since every callback has one. */
+static inline int64_t rs_clock_ns(struct rs_clock *c, uint64_t tick)
+{
+    if (tick < c->line.from || tick >= c->line.to) rs_clock_seek(c, tick);
+    const struct rs_clock_line *l = &c->line;
+    uint64_t ns = (uint64_t)l->ns + (uint64_t)(c->n ? c->wall : 0);
+    return (int64_t)(ns + (uint64_t)rs_clock_whole((double)(int64_t)(tick - l->tick) * l->rate));
+}
 
 #endif

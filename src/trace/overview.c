@@ -52,6 +52,8 @@ static void add_up(struct rs_overview *o, struct rs_inputs *in)
         o->lost += rs_recording_lost(r);
         o->overwritten += r->overwritten;
         o->damaged += r->damaged;
+        o->cut += p->left_out;
+        o->cuts += p->cut;
         for (int c = 0; c < RS_CALL_LOST; c++) sum->calls[c] += s->calls[c];
         for (int t = 0; t <= RS_NCCL_TYPE_BITS; t++) sum->events[t] += s->events[t];
         sum->callbacks += s->callbacks;

@@ -12,6 +12,8 @@ struct rs_overview {
     struct rs_summary *summaries; /* of each source */
     struct rs_summary sum; /* its lists stay empty */
     uint64_t lost, overwritten, damaged;
+    uint64_t cut; /* callbacks that were cut off */
+    size_t cuts; /* sources that were cut out of larger recordings */
     bool accounted; /* nothing else can have been emitted */
     bool same_mask; /* all processes were asked for the same events all the time */
     uint64_t mask; /* that is it */

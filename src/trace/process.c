@@ -85,6 +85,29 @@ static bool take_captured(struct rs_process *p, const char *payload, size_t n)
     return true;
 }
 
+static bool take_cut(struct rs_process *p, const char *payload, size_t n)
+{
+    struct rs_fact_cut fact;
+    if (n < sizeof fact) return false;
+    memcpy(&fact, payload, sizeof fact);
+    p->cut = true;
+    p->left_out += fact.left_out;
+    p->ran_on = fact.running == 1;
+    if (!p->cut_by) p->cut_by = text_at(payload + sizeof fact, n - sizeof fact);
+    return true;
+}
+
+/* Rows of one size, behind those that are there. */
+static bool take_rows(void *list, size_t *count, size_t size, const char *payload, size_t n)
+{
+    void *grown = realloc(*(void **)list, (*count + n / size + 1) * size);
+    if (!grown) return false;
+    *(void **)list = grown;
+    memcpy((char *)grown + *count * size, payload, n / size * size);
+    *count += n / size;
+    return true;
+}
+
 static bool take(struct rs_process *p, const struct rs_fact_head *head, const char *payload)
 {
     size_t n = head->bytes;
@@ -94,6 +117,9 @@ static bool take(struct rs_process *p, const struct rs_fact_head *head, const ch
     case RS_FACT_COMM: return take_comm(p, head->tick, payload, n);
     case RS_FACT_COMM_END: return take_finalize(p, head->tick, payload, n);
     case RS_FACT_CAPTURED: return take_captured(p, payload, n);
+    case RS_FACT_CUT: return take_cut(p, payload, n);
+    case RS_FACT_CUT_OPS: return take_rows(&p->cut_ops, &p->ncut_ops, sizeof *p->cut_ops, payload, n);
+    case RS_FACT_CUT_STALE: return take_rows(&p->cut_stale, &p->ncut_stale, sizeof *p->cut_stale, payload, n);
     case RS_FACT_CLOCK: {
         struct rs_fact_clock *c = n < sizeof *c ? NULL : one_more(&p->clocks, &p->nclocks, sizeof *c);
         if (c) memcpy(c, payload, sizeof *c);
@@ -140,11 +166,22 @@ static int clock_order(const void *a, const void *b)
     return x->raw.before < y->raw.before ? -1 : x->raw.before > y->raw.before;
 }
 
+/* Of rows that begin with a handle. */
+static int handle_order(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
 void rs_process_read(struct rs_process *p, struct rs_recording *r)
 {
     *p = (struct rs_process){0};
     for (size_t i = 0; i < r->nfacts; i++) read_piece(p, r, &r->facts[i]);
     if (p->nclocks) qsort(p->clocks, p->nclocks, sizeof *p->clocks, clock_order);
+    if (p->ncut_ops) qsort(p->cut_ops, p->ncut_ops, sizeof *p->cut_ops, handle_order);
+    if (p->ncut_stale) qsort(p->cut_stale, p->ncut_stale, sizeof *p->cut_stale, handle_order);
     /* The first finalize of a context ends it; contexts are never given out twice in a process. */
     for (size_t i = 0; i < p->nfinalizes; i++) {
         struct rs_comm *c = (struct rs_comm *)rs_process_comm(p, p->finalizes[i].fact.context);
@@ -168,6 +205,9 @@ void rs_process_free(struct rs_process *p)
     free(p->notes);
     free(p->clocks);
     free(p->captured);
+    free(p->cut_by);
+    free(p->cut_ops);
+    free(p->cut_stale);
     free(p->strings);
     *p = (struct rs_process){0};
 }
@@ -183,6 +223,17 @@ const char *rs_process_string(const struct rs_process *p, uint64_t id)
 {
     if (id == RS_STRING_NULL) return NULL;
     return id < p->nstrings && p->strings[id] ? p->strings[id] : "?";
+}
+
+const struct rs_fact_cut_op *rs_process_cut_op(const struct rs_process *p, uint64_t handle)
+{
+    if (!p->ncut_ops) return NULL;
+    return bsearch(&handle, p->cut_ops, p->ncut_ops, sizeof *p->cut_ops, handle_order);
+}
+
+bool rs_process_cut_stale(const struct rs_process *p, uint64_t handle)
+{
+    return p->ncut_stale && bsearch(&handle, p->cut_stale, p->ncut_stale, sizeof *p->cut_stale, handle_order);
 }
 
 const struct rs_comm *rs_process_comm(const struct rs_process *p, uint64_t context)

@@ -54,6 +54,14 @@ struct rs_process {
     size_t nclocks;
     struct rs_captured *captured;
     size_t ncaptured;
+    bool cut; /* it was cut out of a larger recording */
+    uint64_t left_out; /* callbacks that were cut off */
+    bool ran_on; /* of a cut: the process was running when it was made */
+    char *cut_by; /* the filters, as text; NULL: none */
+    struct rs_fact_cut_op *cut_ops; /* by handle */
+    size_t ncut_ops;
+    uint64_t *cut_stale; /* rising */
+    size_t ncut_stale;
     char **strings; /* by id; NULL where none was kept */
     size_t nstrings;
 };
@@ -66,6 +74,10 @@ void rs_process_free(struct rs_process *process);
 const char *rs_process_info(const struct rs_process *process, const char *key);
 /* The text of a string id; NULL for RS_STRING_NULL; "?" when it was not kept. */
 const char *rs_process_string(const struct rs_process *process, uint64_t id);
+/* What a cut says of an operation by its handle; NULL: nothing. */
+const struct rs_fact_cut_op *rs_process_cut_op(const struct rs_process *process, uint64_t handle);
+/* Whether a cut says that the timers of a KernelCh event are of another operation. */
+bool rs_process_cut_stale(const struct rs_process *process, uint64_t handle);
 /* The communicator of a context, or NULL. */
 const struct rs_comm *rs_process_comm(const struct rs_process *process, uint64_t context);
 

@@ -212,7 +212,7 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
     RS_TRY(read_header(r, err));
     /* The live file first: what leaves it meanwhile is in a chunk by the time the chunks are read. */
     const struct rs_status_block *st = &r->header.status;
-    bool needed = st->state != RS_STATE_CLOSED || st->live_left;
+    bool needed = !rs_recording_is_cut(r) && (st->state != RS_STATE_CLOSED || st->live_left);
     if (needed && r->header.live_place != RS_LIVE_ANONYMOUS) {
         RS_TRY(rs_live_open(live, r->path, &r->header, err));
         r->live_missing = !live->path;

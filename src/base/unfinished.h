@@ -1,0 +1,16 @@
+/* What is being written under a temporary name: it goes away also when the program is ended by a signal.
+ *
+ * Who makes a temporary file or folder adds it and drops it when it is done or removed. rs_unfinished_watch(), which only
+ * the command line calls, makes SIGINT, SIGTERM and SIGHUP remove what is in the list before they end the program as
+ * they always do. Without it the list does nothing. A list is of the process that made it: a child that was forked
+ * removes nothing. Any thread. */
+#ifndef RS_BASE_UNFINISHED_H
+#define RS_BASE_UNFINISHED_H
+
+void rs_unfinished_watch(void);
+
+/* The text stays the caller's, unchanged until rs_unfinished_drop(). Where the list is full it is not in it. */
+void rs_unfinished_add(const char *path);
+void rs_unfinished_drop(const char *path); /* NULL, and what is not in the list, is fine */
+
+#endif
