@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/quantile.h"
 #include "base/mix.h"
@@ -56,6 +57,15 @@ static enum rs_status count_sizes(struct work *w, struct rs_err *err)
     return RS_OK;
 }
 
+/* NCCL tells one of every collective. */
+static int32_t root_of(const struct rs_model *m, uint32_t op)
+{
+    static const char *const rooted[] = {"Broadcast", "Reduce", "Gather", "Scatter"};
+    for (size_t i = 0; i < sizeof rooted / sizeof *rooted; i++)
+        if (!strcmp(rs_model_text(m, m->ops.func[op]), rooted[i])) return m->ops.root[op];
+    return -1;
+}
+
 static enum rs_status new_row(struct work *w, uint32_t op, uint32_t *row, struct rs_err *err)
 {
     struct rs_bandwidth *b = w->out;
@@ -66,6 +76,9 @@ static enum rs_status new_row(struct work *w, uint32_t op, uint32_t *row, struct
                                          .comm = m->ops.comm[op],
                                          .func = m->ops.func[op],
                                          .kind = m->ops.kind[op],
+                                         .nranks = m->comms[m->ops.comm[op]].nranks,
+                                         .dtype = m->ops.dtype[op],
+                                         .root = root_of(m, op),
                                          .bytes_min = UINT64_MAX};
     return RS_OK;
 }
@@ -90,6 +103,14 @@ static enum rs_status assign(struct work *w, struct rs_err *err)
         struct rs_func_row *r = &w->out->rows[row];
         r->calls++;
         if (r->comm != m->ops.comm[op]) r->comm = RS_NONE;
+        if (r->dtype != m->ops.dtype[op] && !r->dtypes) {
+            r->dtypes = true;
+            r->dtype = 0;
+        }
+        if (r->root != root_of(m, op) && !r->roots) {
+            r->roots = true;
+            r->root = -1;
+        }
         r->unsized |= !m->ops.bytes[op] && m->comms[m->ops.comm[op]].tool == RS_TOOL_NVPROF;
         if (m->ops.bytes[op] < r->bytes_min) r->bytes_min = m->ops.bytes[op];
         if (m->ops.bytes[op] > r->bytes_max) r->bytes_max = m->ops.bytes[op];
@@ -286,4 +307,24 @@ void rs_bandwidth_free(struct rs_bandwidth *b)
     free(b->rows);
     free(b->row_of);
     *b = (struct rs_bandwidth){0};
+}
+
+bool rs_func_row_alike(const struct rs_model *m, const struct rs_func_row *row)
+{
+    const char *func = rs_model_text(m, row->func);
+    bool sends = row->kind == RS_OP_PAIR || row->kind == RS_OP_FANOUT;
+    bool shares =
+        !strcmp(func, "Gather") || !strcmp(func, "Scatter"); /* what one rank puts in, not what the root holds */
+    return sends ? !strcmp(func, "AlltoAll") : !shares;
+}
+
+bool rs_func_row_count(const struct rs_model *m, const struct rs_func_row *row, uint64_t *count)
+{
+    const char *dtype = rs_model_text(m, row->dtype), *func = rs_model_text(m, row->func);
+    if (row->unsized || row->bytes_min != row->bytes_max || !*dtype) return false;
+    *count = row->bytes / rs_dtype_bytes(dtype);
+    bool split = !strcmp(func, "AllGather") || !strcmp(func, "ReduceScatter") || !strcmp(func, "AlltoAll");
+    if (split && row->nranks < 1) return false;
+    if (split) *count /= (uint32_t)row->nranks;
+    return true;
 }

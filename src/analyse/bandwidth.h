@@ -13,6 +13,10 @@ struct rs_func_row {
     uint32_t comm; /* RS_NONE: several */
     uint16_t func;
     uint8_t kind; /* enum rs_op_kind */
+    int32_t nranks; /* of its communicators; -1: not known */
+    uint16_t dtype; /* of all its operations; 0: not told, or several */
+    int32_t root; /* likewise, a rank of the communicator; -1: the function has none, or several */
+    bool dtypes, roots; /* there are several */
     uint64_t bytes; /* nccl-tests' S, the mean where sizes are taken together */
     uint64_t bytes_min, bytes_max;
     bool unsized; /* a tool that tells no sizes (nvprof): bytes mean nothing, bandwidths are NAN */
@@ -37,5 +41,21 @@ struct rs_bandwidth {
 
 enum rs_status rs_bandwidth_find(struct rs_bandwidth *b, struct rs_view *view, bool by_comm, struct rs_err *err);
 void rs_bandwidth_free(struct rs_bandwidth *b);
+
+/* Elements as nccl-tests count them: of one rank, and for all-to-all of one peer. False: sizes or types are several, or
+ * not known. */
+bool rs_func_row_count(const struct rs_model *m, const struct rs_func_row *row, uint64_t *count);
+/* Whether its sizes mean what nccl-tests' do: those of sends and receives, gathers and scatters do not. */
+bool rs_func_row_alike(const struct rs_model *m, const struct rs_func_row *row);
+/* The mean time that the ranks saw; RS_TIME_NONE: not known. */
+static inline int64_t rs_func_row_mean(const struct rs_func_row *row)
+{
+    return row->timed ? row->total_ns / (int64_t)row->timed : RS_TIME_NONE;
+}
+/* The mean time behind the last rank; RS_TIME_NONE: not known. */
+static inline int64_t rs_func_row_transfer(const struct rs_func_row *row)
+{
+    return row->transferred ? row->transfer_sum_ns / (int64_t)row->transferred : RS_TIME_NONE;
+}
 
 #endif

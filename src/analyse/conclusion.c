@@ -356,6 +356,15 @@ static enum rs_status say_open(struct rs_report *r, struct rs_err *err)
     return say(r, &s, err);
 }
 
+static enum rs_status say_reached(struct rs_report *r, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    for (unsigned next = 0;
+         rs_reached_say(&r->reached, r->view.model, &r->bandwidth, r->basis.max_error_ns, &next, &s);)
+        RS_TRY(say(r, &s, err));
+    return RS_OK;
+}
+
 static enum rs_status say_statistics(struct rs_report *r, struct rs_err *err)
 {
     struct rs_strbuf s = {0};
@@ -374,6 +383,7 @@ enum rs_status rs_conclusion_make(struct rs_report *r, struct rs_err *err)
     }
     RS_TRY(say_stragglers(r, err));
     RS_TRY(say_links(r, err));
+    RS_TRY(say_reached(r, err));
     RS_TRY(say_steps(r, err));
     RS_TRY(say_doubts(r, err));
     RS_TRY(say_losses(r, err));

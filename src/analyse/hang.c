@@ -325,6 +325,7 @@ static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
         if (rs_hang_closed(proc) || proc->last == RS_TIME_NONE || proc->tool == RS_TOOL_FLIGHT) continue;
         if (proc->same != RS_NONE) continue;
         open++;
+        if (rs_proc_is_cut(proc)) continue; /* what it did last may have been cut off */
         int64_t quiet = w->state.quiet[p] < RS_HANG_MOST_USUAL_NS ? w->state.quiet[p] : RS_HANG_MOST_USUAL_NS;
         int64_t patience = quiet * 3 / 2 > RS_HANG_SILENCE_NS ? quiet * 3 / 2 : RS_HANG_SILENCE_NS;
         silent += rs_time_minus(proc->end, proc->last) > patience;

@@ -275,6 +275,14 @@ static bool is_blind(const struct rs_model *m)
     return m->nprocs > 0;
 }
 
+/* Whether a process that did not end was cut out of a larger recording, in which it may have done more. */
+static bool is_cut(const struct rs_model *m)
+{
+    for (uint32_t p = 0; p < m->nprocs; p++)
+        if (rs_proc_is_cut(&m->procs[p]) && !rs_hang_closed(&m->procs[p])) return true;
+    return false;
+}
+
 static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m, uint32_t pending,
                        bool open)
 {
@@ -285,7 +293,10 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
         n += !rs_hang_closed(&m->procs[p]);
         dumps += m->procs[p].tool == RS_TOOL_FLIGHT;
     }
-    if (h->blind)
+    if (h->blind && is_cut(m))
+        rs_strbuf_puts(s, "These recordings were cut out of larger ones: nothing hangs in what was kept, and whether "
+                          "something hung in what was cut off cannot be told.");
+    else if (h->blind)
         rs_strbuf_puts(
             s, "Whether something hangs cannot be told from these files: they were written when programs ended, "
                "and say nothing of what was still running.");
@@ -374,7 +385,7 @@ static void doubt_words(struct rs_strbuf *s, const struct rs_hang *h, const stru
 
 enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open, struct rs_err *err)
 {
-    h->blind = h->verdict == RS_VERDICT_NONE && is_blind(m);
+    h->blind = h->verdict == RS_VERDICT_NONE && (is_blind(m) || is_cut(m));
     struct rs_strbuf s = {0}, detail = {0};
     enum rs_status status = RS_OK;
     if (!h->nconclusion) main_words(&s, &detail, h, m, pending, open);

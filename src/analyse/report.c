@@ -106,6 +106,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     RS_TRY(rs_stragglers_find(&r->stragglers, &r->view, err));
     RS_TRY(rs_once_find(&r->stragglers, &r->view, &r->steps, err));
     RS_TRY(rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm, err));
+    if (o->reference) RS_TRY(rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth, err));
     if (has_starts(&r->view)) /* else steps are of calls, and what was longer in them cannot be told */
         RS_TRY(rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth, err));
     if (o->network) RS_TRY(rs_matrix_find(&r->network, &r->view, o->filter, from, err));
@@ -137,6 +138,7 @@ void rs_report_free(struct rs_report *r)
     rs_outliers_free(&r->outliers);
     rs_matrix_free(&r->network);
     rs_stragglers_free(&r->stragglers);
+    rs_reached_free(&r->reached);
     rs_bandwidth_free(&r->bandwidth);
     rs_steps_free(&r->steps);
     rs_view_free(&r->view);

@@ -9,6 +9,7 @@
 #include "analyse/course.h"
 #include "analyse/network.h"
 #include "analyse/outliers.h"
+#include "analyse/reached.h"
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
@@ -20,6 +21,7 @@ struct rs_report_options {
     uint32_t warmup; /* steps to leave out */
     int64_t every_ns; /* windows of the course; 0: none */
     uint32_t every_steps;
+    const struct rs_reference *reference; /* sorted; NULL: none */
 };
 
 /* How much of the run the answer stands on. */
@@ -44,6 +46,7 @@ struct rs_report {
     struct rs_steps steps;
     uint32_t warmup; /* steps left out */
     struct rs_bandwidth bandwidth;
+    struct rs_reached reached; /* against the reference */
     struct rs_stragglers stragglers;
     struct rs_matrix network;
     struct rs_outliers outliers;

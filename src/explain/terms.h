@@ -1,5 +1,5 @@
 /* What the names in traces mean: every category, event, state, field and column of the formats that ringscope reads,
- * of its own JSON, and its own words; in one or two plain sentences each.
+ * of its own JSON and exports, and its own words; in one or two plain sentences each.
  *
  * One table a format, in terms_FORMAT.c. A name that several formats have has a row in each, since it rarely means
  * quite the same. Constant data; any thread. */
@@ -31,6 +31,7 @@ const struct rs_term_table *rs_term_table(size_t index);
 bool rs_term_is(const struct rs_term *term, const char *typed);
 
 extern const struct rs_term_table rs_terms_nccl, rs_terms_example, rs_terms_kineto, rs_terms_flight, rs_terms_inspector,
-    rs_terms_comma, rs_terms_ncclsee, rs_terms_nvprof, rs_terms_nsys, rs_terms_json, rs_terms_words;
+    rs_terms_comma, rs_terms_ncclsee, rs_terms_nvprof, rs_terms_nsys, rs_terms_tests, rs_terms_json, rs_terms_export,
+    rs_terms_words;
 
 #endif

@@ -25,7 +25,7 @@ struct work {
 static enum rs_status find_member(struct work *w, uint64_t hash, int64_t rank, uint32_t *member, struct rs_err *err)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->members, rs_mix(hash + 1, (uint64_t)rank), RS_NONE, &at, err));
+    RS_TRY(rs_map_at(&w->members, rs_mix(rs_mix(0, hash), (uint64_t)rank), RS_NONE, &at, err));
     if (*at == RS_NONE) {
         uint32_t comm;
         RS_TRY(rs_model_comm_of(w->m, RS_TOOL_COMMA, hash, &comm, err));

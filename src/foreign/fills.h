@@ -18,5 +18,6 @@ enum rs_status rs_inspector_fill(struct rs_fill *fill, struct rs_err *err);
 enum rs_status rs_comma_fill(struct rs_fill *fill, struct rs_err *err);
 enum rs_status rs_ncclsee_fill(struct rs_fill *fill, struct rs_err *err);
 enum rs_status rs_nvprof_fill(struct rs_fill *fill, struct rs_err *err);
+enum rs_status rs_nccl_tests_fill(struct rs_fill *fill, struct rs_err *err);
 
 #endif

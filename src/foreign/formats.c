@@ -10,6 +10,7 @@
 #include "foreign/fills.h"
 #include "foreign/flight.h"
 #include "foreign/inspector.h"
+#include "foreign/nccl_tests.h"
 #include "foreign/ncclsee.h"
 #include "foreign/nvprof.h"
 #include "foreign/twice.h"
@@ -23,6 +24,7 @@ static const struct rs_format formats[] = {
     {"CoMMA latency file", RS_TOOL_COMMA, rs_comma_is, rs_comma_fill},
     {"ncclsee CSV", RS_TOOL_NCCLSEE, rs_ncclsee_is, rs_ncclsee_fill},
     {"nvprof log", RS_TOOL_NVPROF, rs_nvprof_is, rs_nvprof_fill},
+    {"table of nccl-tests", RS_TOOL_NCCL_TESTS, rs_nccl_tests_is, rs_nccl_tests_fill},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 

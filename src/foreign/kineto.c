@@ -127,6 +127,7 @@ static enum rs_status keep_call(const struct event *e, struct rs_kineto *k, uint
     c.external = e->args->external;
     c.lane = lane;
     c.row = row;
+    c.event = (uint32_t)(k->events - 1);
     return rs_kineto_call(k, &c, err);
 }
 
@@ -156,6 +157,7 @@ static enum rs_status keep(struct event *e, struct rs_kineto *k, struct rs_err *
         .link = a->correlation <= UINT32_MAX ? (uint32_t)a->correlation : 0,
         .name = e->name,
         .lane = lane,
+        .event = (uint32_t)(k->events - 1),
         .kind = kind_of(e, &k->names[e->name]),
     };
     if (row.kind == RS_ACT_COMM && a->comm.func) RS_TRY(keep_call(e, k, RS_KINETO_NONE, k->nrows, err));

@@ -185,12 +185,11 @@ static enum rs_status add_rows(struct rs_kineto_file *f, struct rs_model *m, str
 /* NCCL's kernels that are tied, without the other rows. */
 static enum rs_status keep_kernels(struct rs_kineto_file *f, const uint32_t *of_row, struct rs_err *err)
 {
-    f->kernels = malloc(((size_t)f->k.of_kind[RS_ACT_COMM] + 1) * 2 * sizeof *f->kernels);
+    f->kernels = malloc(((size_t)f->k.of_kind[RS_ACT_COMM] + 1) * sizeof *f->kernels);
     if (!f->kernels) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < f->k.nrows; i++) {
         if (of_row[i] == RS_KINETO_NONE) continue;
-        f->kernels[2 * f->nkernels] = i;
-        f->kernels[2 * f->nkernels++ + 1] = of_row[i];
+        f->kernels[f->nkernels++] = (struct rs_kineto_tied){i, of_row[i], f->k.rows[i].event};
     }
     return RS_OK;
 }

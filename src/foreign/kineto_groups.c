@@ -229,7 +229,7 @@ enum rs_status rs_kineto_groups_find(struct rs_kineto *k, struct rs_err *err)
     for (uint32_t i = 0; i < k->ncalls && status == RS_OK; i++) {
         struct rs_kineto_call *c = &k->calls[i];
         if (!c->func) continue;
-        uint64_t key = rs_mix(rs_mix(c->pg_name, c->pg_ranks), (uint32_t)c->group_size), *at;
+        uint64_t key = rs_mix(rs_mix(rs_mix(0, c->pg_name), c->pg_ranks), (uint32_t)c->group_size), *at;
         key = rs_mix(rs_mix(key, (uint32_t)c->first_rank), (uint32_t)c->stride);
         status = rs_map_at(&seen, key, RS_KINETO_NONE, &at, err);
         if (status == RS_OK && *at == RS_KINETO_NONE) {

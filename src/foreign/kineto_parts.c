@@ -168,6 +168,31 @@ static void learn_device(struct rs_kineto_file *f, struct rs_model *m, uint32_t 
     x->gpu = (uint32_t)rs_map_get(&f->gpus, (uint32_t)c->device, RS_NONE);
 }
 
+/* The kernel of a row, which are in their order; NULL: it is not tied. */
+static const struct rs_kineto_tied *kernel_at(const struct rs_kineto_file *f, uint32_t row)
+{
+    uint32_t from = 0, to = f->nkernels;
+    while (from < to) {
+        uint32_t mid = from + (to - from) / 2;
+        if (f->kernels[mid].row < row)
+            from = mid + 1;
+        else
+            to = mid;
+    }
+    return from < f->nkernels && f->kernels[from].row == row ? &f->kernels[from] : NULL;
+}
+
+/* A kernel that runs several calls is tied to one of them: the others stand there, too. */
+static enum rs_status add_spots(struct rs_kineto_file *f, struct rs_model *m, uint32_t call, uint32_t part,
+                                struct rs_err *err)
+{
+    const struct rs_kineto_call *c = &f->k.calls[call];
+    const struct rs_kineto_tied *k = c->kernel == RS_KINETO_NONE ? NULL : kernel_at(f, c->kernel);
+    RS_TRY(rs_model_spot(m, &(struct rs_spot){f->proc, c->event, part}, err));
+    if (!k || k->call == call || k->event == c->event) return RS_OK;
+    return rs_model_spot(m, &(struct rs_spot){f->proc, k->event, part}, err);
+}
+
 enum rs_status rs_kineto_parts_add(struct rs_kineto_file *f, struct rs_model *m, struct rs_err *err)
 {
     uint32_t *members = malloc(((size_t)f->k.ngroups + 1) * sizeof *members), first = m->parts.n;
@@ -180,9 +205,13 @@ enum rs_status rs_kineto_parts_add(struct rs_kineto_file *f, struct rs_model *m,
         if (*member == RS_NONE) status = add_member(f, m, c, member, err);
         if (status == RS_OK) learn_device(f, m, *member, c);
         if (status == RS_OK) status = add_part(f, m, i, *member, err);
+        if (status == RS_OK) status = add_spots(f, m, i, first + i, err);
     }
-    for (uint32_t i = 0; i < f->nkernels && status == RS_OK; i++)
-        m->activities.part[f->first + f->kernels[2 * i]] = first + f->kernels[2 * i + 1];
+    for (uint32_t i = 0; i < f->nkernels && status == RS_OK; i++) {
+        const struct rs_kineto_tied *k = &f->kernels[i];
+        m->activities.part[f->first + k->row] = first + k->call;
+        status = rs_model_spot(m, &(struct rs_spot){f->proc, k->event, first + k->call}, err);
+    }
     free(members);
     return status;
 }

@@ -12,7 +12,9 @@ struct rs_kineto_file {
     struct rs_kineto k; /* its rows are gone once they are in the model */
     uint32_t proc; /* in the model */
     uint32_t first; /* activity of row 0 */
-    uint32_t *kernels; /* rows of NCCL's kernels that are tied, and the call of each: nkernels pairs */
+    struct rs_kineto_tied {
+        uint32_t row, call, event; /* event: of the kernel in its file */
+    } * kernels; /* NCCL's kernels that are tied */
     uint32_t nkernels;
     struct rs_map gpus; /* device -> clock */
     uint32_t *names; /* id of the trace -> rs_model_name(); UINT32_MAX: not asked for yet */

@@ -45,6 +45,7 @@ struct rs_kineto_row {
     uint32_t link; /* while reading the correlation, 0: none; then the row that launched it, or RS_KINETO_NONE */
     uint32_t name;
     uint32_t lane;
+    uint32_t event; /* the how manieth of its file, from 0 */
     uint8_t kind; /* enum rs_activity_kind */
 };
 
@@ -59,6 +60,7 @@ struct rs_kineto_call {
     const char *dtype;
     uint32_t lane; /* host thread; RS_KINETO_NONE: from a kernel */
     uint32_t row; /* the kernel that it stands at; RS_KINETO_NONE */
+    uint32_t event; /* the how manieth of its file, from 0 */
     uint32_t pg_name, pg_desc, pg_ranks; /* names; 0: not told */
     int32_t rank, src, dst; /* -1: not told */
     int32_t group_size, first_rank, stride; /* -1: not told */

@@ -27,7 +27,7 @@ static enum rs_status find(struct streams *s, uint64_t group, int32_t src, int32
 {
     uint64_t *at;
     RS_ROOM(s->rows, s->n, s->cap, err);
-    RS_TRY(rs_map_at(&s->ids, rs_mix(rs_mix(group, (uint32_t)src), (uint32_t)dst), s->n, &at, err));
+    RS_TRY(rs_map_at(&s->ids, rs_mix(rs_mix(rs_mix(0, group), (uint32_t)src), (uint32_t)dst), s->n, &at, err));
     if (*at == s->n) s->rows[s->n++] = (struct stream){0};
     *row = &s->rows[*at];
     return RS_OK;

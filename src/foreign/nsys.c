@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mix.h"
-
 enum rs_status rs_nsys_proc(struct rs_nsys *n, uint64_t pid, uint32_t *proc, struct rs_err *err)
 {
     uint64_t *at;
@@ -81,7 +79,7 @@ static void find_uuid(struct rs_nsys *n, uint64_t pid, int32_t device, uint8_t u
 enum rs_status rs_nsys_gpu(struct rs_nsys *n, uint64_t pid, int32_t device, uint32_t *domain, struct rs_err *err)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&n->gpus, rs_mix(pid, (uint64_t)(uint32_t)device), RS_NONE, &at, err));
+    RS_TRY(rs_map_at(&n->gpus, rs_nsys_key(pid, (uint32_t)device), RS_NONE, &at, err));
     if (*at == RS_NONE) {
         uint8_t uuid[16];
         find_uuid(n, pid, device, uuid);

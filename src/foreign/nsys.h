@@ -6,6 +6,7 @@
 #ifndef RS_FOREIGN_NSYS_H
 #define RS_FOREIGN_NSYS_H
 
+#include "base/mix.h"
 #include "foreign/nsys_payload.h"
 #include "model/model.h"
 
@@ -74,6 +75,11 @@ struct rs_nsys {
 static inline uint64_t rs_nsys_pid(uint64_t global)
 {
     return global >> 24 & 0xffffff;
+}
+/* The key of what is numbered in each process. */
+static inline uint64_t rs_nsys_key(uint64_t pid, uint64_t number)
+{
+    return rs_mix(rs_mix(0, pid), number);
 }
 static inline uint64_t rs_nsys_tid(uint64_t global)
 {

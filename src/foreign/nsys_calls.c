@@ -114,10 +114,9 @@ static void read_types(struct rs_nsys *n, struct types *t)
     }
 }
 
-/* Domains are numbered in each process. */
 static uint64_t domain_key(uint64_t tid, int64_t domain)
 {
-    return rs_mix(rs_nsys_pid(tid), (uint64_t)domain);
+    return rs_nsys_key(rs_nsys_pid(tid), (uint64_t)domain);
 }
 
 static enum rs_status read_domains(struct rs_nsys *n, const struct types *types, struct rs_map *domains,
@@ -231,7 +230,7 @@ static enum rs_status add_runtime(struct rs_nsys *n, const struct rs_nsys_rows *
     if (to < from) return RS_OK;
     RS_TRY(add_activity(n, rs_nsys_thread(tid), from, to, name, kind, &index, err));
     if (!rs_nsys_i64(rows, 3, &correlation) || (kind != RS_ACT_LAUNCH && *text)) return RS_OK;
-    return rs_map_put(&n->launches, rs_mix(rs_nsys_pid((uint64_t)tid), (uint64_t)correlation), index, err);
+    return rs_map_put(&n->launches, rs_nsys_key(rs_nsys_pid((uint64_t)tid), (uint64_t)correlation), index, err);
 }
 
 static enum rs_status read_runtime(struct rs_nsys *n, struct rs_err *err)

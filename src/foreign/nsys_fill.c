@@ -9,6 +9,19 @@ bool rs_nsys_is(const char *path, const char *head, size_t n)
     return n >= 16 && !memcmp(head, "SQLite format 3", 16);
 }
 
+/* What `ringscope export --to sqlite` made is a database, too. */
+static bool is_our_export(struct rs_nsys_db *db)
+{
+    return rs_nsys_has(db, "meta", "key") && rs_nsys_has(db, "operation_ranks", "wait_ns");
+}
+
+static enum rs_status take(struct rs_nsys *n, struct rs_err *err)
+{
+    if (!is_our_export(&n->db)) return rs_nsys_to_model(n, err);
+    return rs_model_note(n->m, err, "%s: what `ringscope export` made is no trace: ask it with `ringscope sql`",
+                         n->path);
+}
+
 static enum rs_status add_file(struct rs_model *m, struct rs_other *file, struct rs_err *err)
 {
     struct rs_nsys n = {.m = m, .path = file->path};
@@ -19,7 +32,7 @@ static enum rs_status add_file(struct rs_model *m, struct rs_other *file, struct
     if (status == RS_NO_MEMORY)
         rs_fail(err, status, "%s", why.msg);
     else
-        status = opened ? rs_nsys_to_model(&n, err) : RS_OK;
+        status = opened ? take(&n, err) : RS_OK;
     if (!opened)
         rs_other_incomplete(file, &why);
     else if (n.db.damage.code != RS_OK)

@@ -7,7 +7,7 @@ enum key { BY_RANK = 1, BY_DEVICE, ANY, COUNT };
 
 static uint64_t key_of(uint64_t pid, uint64_t comm, enum key key, int32_t number)
 {
-    return rs_mix(rs_mix(pid, comm), (uint64_t)key << 32 | (uint32_t)number);
+    return rs_mix(rs_nsys_key(pid, comm), (uint64_t)key << 32 | (uint32_t)number);
 }
 
 static enum rs_status set_gpu(struct rs_nsys *n, uint64_t pid, uint64_t comm, uint32_t member, int32_t device,

@@ -119,7 +119,7 @@ static enum rs_status read_rows(struct rs_nsys *n, struct list *list, struct rs_
 
 static uint64_t key_of(uint64_t pid, uint64_t comm, const char *func)
 {
-    return rs_mix_text(rs_mix(pid, comm), func);
+    return rs_mix_text(rs_nsys_key(pid, comm), func);
 }
 
 static int by_start(const void *a, const void *b)

@@ -19,8 +19,7 @@ static enum rs_status find_stream(struct rs_nsys *n, uint64_t pid, int32_t devic
                                   struct rs_err *err)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&n->lanes, rs_mix(rs_mix(2, pid), rs_mix((uint64_t)(uint32_t)device, (uint64_t)stream)), RS_NONE,
-                     &at, err));
+    RS_TRY(rs_map_at(&n->lanes, rs_mix(rs_mix(rs_mix(2, pid), (uint32_t)device), (uint64_t)stream), RS_NONE, &at, err));
     if (*at == RS_NONE) {
         struct rs_lane row = {.kind = RS_LANE_STREAM, .device = device, .id = stream};
         RS_TRY(rs_nsys_proc(n, pid, &row.proc, err));
@@ -91,7 +90,7 @@ static enum rs_status add_work(struct rs_nsys *n, const struct rs_nsys_rows *row
     x->kind[index] = kind;
     x->bytes[index] = bytes > 0 ? (uint64_t)bytes : 0;
     if (rs_nsys_i64(rows, CORRELATION, &correlation))
-        x->launch[index] = (uint32_t)rs_map_get(&n->launches, rs_mix(pid, (uint64_t)correlation), RS_NONE);
+        x->launch[index] = (uint32_t)rs_map_get(&n->launches, rs_nsys_key(pid, (uint64_t)correlation), RS_NONE);
     struct rs_proc *p = &n->m->procs[n->m->lanes[lane].proc];
     if (p->first == RS_TIME_NONE || from < p->first) p->first = from;
     if (p->last == RS_TIME_NONE || to > p->last) p->last = to;

@@ -46,9 +46,8 @@ static enum rs_status find_place(struct adding *a, const struct rs_nvprof_trace 
 static enum rs_status find_stream(struct adding *a, const struct rs_nvprof_trace *t, uint32_t place, uint32_t *lane,
                                   struct rs_err *err)
 {
-    uint64_t key = rs_mix_text(rs_mix(rs_mix(place, (uint64_t)t->context), (uint64_t)t->stream), t->stream_name);
-    uint64_t *at;
-    RS_TRY(rs_map_at(&a->lane_of, key, RS_NONE, &at, err));
+    uint64_t key = rs_mix(rs_mix(rs_mix(0, place), (uint64_t)t->context), (uint64_t)t->stream), *at;
+    RS_TRY(rs_map_at(&a->lane_of, rs_mix_text(key, t->stream_name), RS_NONE, &at, err));
     if (*at == RS_NONE) {
         struct rs_lane row = {.proc = a->proc, .domain = a->places->rows[place].domain, .kind = RS_LANE_STREAM};
         row.device = t->device;

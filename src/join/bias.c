@@ -19,17 +19,7 @@ static double transfer_of(struct rs_track *tracks, const struct rs_model *m, uin
     return end - latest;
 }
 
-struct group {
-    uint64_t key; /* communicator, function, size */
-    double distance; /* of one end from the moment's, ns */
-};
-
-static int by_key(const void *a, const void *b)
-{
-    const struct group *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
-
+/* What is told apart: communicator, function, size. */
 static uint64_t key_of(const struct rs_model *m, uint32_t op)
 {
     unsigned size = 0;
@@ -37,17 +27,54 @@ static uint64_t key_of(const struct rs_model *m, uint32_t op)
     return (uint64_t)m->ops.comm[op] << 32 | (uint64_t)m->ops.func[op] << 8 | size;
 }
 
-/* The largest median distance among the groups, less what is noise. */
-static double seen(struct group *g, uint32_t n, double spread, double *values)
+/* Distances of a clock's ends from their moments', in lists by group. */
+struct groups {
+    uint32_t *of; /* of moments: which group, from 0 */
+    uint32_t *first; /* of groups: its latest distance; RS_NONE: none. All are RS_NONE between two clocks */
+    double *distances; /* ns */
+    uint32_t *next; /* of distances: the one before it in its group; RS_NONE: none */
+    uint32_t *used; /* groups that have distances */
+    uint32_t n, nused;
+};
+
+static enum rs_status number_groups(struct groups *g, const struct rs_model *m, const struct rs_samples *s,
+                                    struct rs_err *err)
+{
+    struct rs_map numbers = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t k = 0; k < s->nmoments && status == RS_OK; k++) {
+        uint64_t *number;
+        status = rs_map_at(&numbers, key_of(m, s->moments[k].op), rs_map_count(&numbers), &number, err);
+        if (status != RS_OK) break;
+        g->of[k] = (uint32_t)*number;
+        g->first[k] = RS_NONE; /* there are at most as many groups as moments */
+    }
+    rs_map_free(&numbers);
+    return status;
+}
+
+static void add_distance(struct groups *g, uint32_t moment, double distance)
+{
+    uint32_t *first = &g->first[g->of[moment]];
+    if (*first == RS_NONE) g->used[g->nused++] = g->of[moment];
+    g->distances[g->n] = distance;
+    g->next[g->n] = *first;
+    *first = g->n++;
+}
+
+/* The largest median distance among the groups, less what is noise. Empties them. */
+static double seen(struct groups *g, double spread, double *values)
 {
     double most = 0;
-    qsort(g, n, sizeof *g, by_key);
-    for (uint32_t from = 0, to; from < n; from = to) {
-        for (to = from; to < n && g[to].key == g[from].key; to++) values[to - from] = g[to].distance;
-        if (to - from < LEAST_OF_A_GROUP || (to - from) * 20 < n) continue;
-        double noise = 3 * 1.86 * spread / sqrt(to - from);
-        most = fmax(most, fabs(rs_fit_quantile(values, to - from, 0.5)) - noise);
+    for (uint32_t k = 0; k < g->nused; k++) {
+        uint32_t n = 0;
+        for (uint32_t i = g->first[g->used[k]]; i != RS_NONE; i = g->next[i]) values[n++] = g->distances[i];
+        g->first[g->used[k]] = RS_NONE;
+        if (n < LEAST_OF_A_GROUP || n * 20 < g->n) continue;
+        double noise = 3 * 1.86 * spread / sqrt(n);
+        most = fmax(most, fabs(rs_fit_quantile(values, n, 0.5)) - noise);
     }
+    g->n = g->nused = 0;
     return most;
 }
 
@@ -59,33 +86,48 @@ static void allow(struct rs_track *t, enum rs_domain_kind kind, double transfer,
     t->bias = fmax(allowed, groups);
 }
 
-enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
-                             const double *ends, struct rs_err *err)
+static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
+                                const double *ends, struct groups *g, double *transfers, double *values,
+                                struct rs_err *err)
 {
-    uint32_t most = 1;
-    for (uint32_t d = 0; d < m->ndomains; d++)
-        if (s->first[d + 1] - s->first[d] > most) most = s->first[d + 1] - s->first[d];
-    double *transfers = calloc((size_t)s->nmoments + 1, sizeof *transfers);
-    double *values = calloc(most, sizeof *values);
-    struct group *groups = calloc(most, sizeof *groups);
-    enum rs_status status = RS_OK;
-    if (!transfers || !values || !groups) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t k = 0; k < s->nmoments && status == RS_OK; k++)
-        transfers[k] = transfer_of(tracks, m, s->moments[k].op, ends[k]);
-    for (uint32_t d = 0; d < m->ndomains && status == RS_OK; d++) {
+    RS_TRY(number_groups(g, m, s, err));
+    for (uint32_t k = 0; k < s->nmoments; k++) transfers[k] = transfer_of(tracks, m, s->moments[k].op, ends[k]);
+    for (uint32_t d = 0; d < m->ndomains; d++) {
         struct rs_track *t = &tracks[d];
         if (!t->n) continue;
-        uint32_t n = 0, with = 0;
+        uint32_t with = 0;
         for (uint32_t i = s->first[d]; i < s->first[d + 1]; i++) {
             const struct rs_sample *a = &s->all[s->of[i]];
             if (isnan(ends[a->moment])) continue;
-            groups[n++] = (struct group){key_of(m, s->moments[a->moment].op), rs_track_z(t, a->x) - ends[a->moment]};
+            add_distance(g, a->moment, rs_track_z(t, a->x) - ends[a->moment]);
             if (!isnan(transfers[a->moment])) values[with++] = transfers[a->moment];
         }
         double transfer = with ? rs_fit_quantile(values, with, 0.5) : NAN;
-        allow(t, m->domains[d].kind, transfer, seen(groups, n, t->spread, values));
+        allow(t, m->domains[d].kind, transfer, seen(g, t->spread, values));
     }
-    free(groups);
+    return RS_OK;
+}
+
+enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
+                             const double *ends, struct rs_err *err)
+{
+    size_t most = 1, moments = (size_t)s->nmoments + 1;
+    for (uint32_t d = 0; d < m->ndomains; d++)
+        if (s->first[d + 1] - s->first[d] > most) most = s->first[d + 1] - s->first[d];
+    double *transfers = calloc(moments, sizeof *transfers), *values = calloc(most, sizeof *values);
+    struct groups g = {.of = calloc(moments, sizeof *g.of),
+                       .first = calloc(moments, sizeof *g.first),
+                       .distances = calloc(most, sizeof *g.distances),
+                       .next = calloc(most, sizeof *g.next),
+                       .used = calloc(most, sizeof *g.used)};
+    enum rs_status status = transfers && values && g.of && g.first && g.distances && g.next && g.used
+                                ? allow_all(tracks, m, s, ends, &g, transfers, values, err)
+                                : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(g.used);
+    free(g.next);
+    free(g.distances);
+    free(g.first);
+    free(g.of);
     free(values);
     free(transfers);
     return status;

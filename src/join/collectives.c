@@ -13,6 +13,7 @@ enum space {
     BY_API,
     BY_REPLAY, /* (captured call, replay): its number stands still */
     ALONE, /* nothing certain to join it by */
+    BY_TOLD, /* the recording was cut out of one that was joined */
 };
 
 uint64_t rs_op_id(const struct rs_model *m, uint32_t comm, const char *func, uint64_t a, uint64_t b)
@@ -44,6 +45,12 @@ static struct key key_of(const struct rs_model *m, const struct rs_replays *f, u
 {
     const struct rs_parts *t = &m->parts;
     struct key k = {.comm = m->members[t->member[part]].comm, .func = t->func[part], .a = t->seq[part]};
+    const struct rs_told *told = rs_part_told(m, part);
+    if (told) {
+        k.space = BY_TOLD;
+        k.a = told->id;
+        return k;
+    }
     k.space = t->kind[part] == RS_PART_COLL ? BY_SEQ : t->kind[part] == RS_PART_CE ? BY_CE : BY_API;
     if (rs_replays_lonely(f, part)) {
         k.space = ALONE;
@@ -66,6 +73,7 @@ static bool same_key(const struct rs_model *m, uint32_t op, const struct key *k)
 {
     const struct rs_ops *o = &m->ops;
     if (o->comm[op] != k->comm || o->func[op] != k->func) return false;
+    if (k->space == BY_TOLD) return o->id[op] == k->a;
     return k->space == BY_REPLAY ? o->captured[op] == k->a && o->replay[op] == k->b && o->kind[op] == RS_OP_COLL
                                  : o->seq[op] == k->a;
 }
@@ -75,6 +83,9 @@ static enum rs_status add_op(struct rs_model *m, const struct key *k, uint32_t p
     RS_TRY(rs_model_op(m, op, err));
     struct rs_ops *o = &m->ops;
     o->id[*op] = rs_op_id(m, k->comm, rs_model_text(m, k->func), (uint64_t)k->space << 56 ^ k->a, k->b);
+    const struct rs_told *told = k->space == BY_TOLD ? rs_part_told(m, part) : NULL;
+    if (told) o->id[*op] = told->id;
+    if (told && told->twice) o->flags[*op] |= RS_OP_DOUBLE;
     o->comm[*op] = k->comm;
     o->func[*op] = k->func;
     o->seq[*op] = m->parts.seq[part];

@@ -27,39 +27,41 @@ double rs_curve_at(const struct rs_curve *c, double x, uint32_t *near)
 
 /* ---- medians ---- */
 
-static void swap(double *a, double *b)
+/* Moves the values of v[from, to) that lie below `pivot` to its front; returns where the others begin. Without a branch
+ * that depends on a value: half of those would be guessed wrong. */
+static uint32_t divide(double *v, uint32_t from, uint32_t to, double pivot)
 {
-    double t = *a;
-    *a = *b;
-    *b = t;
+    for (uint32_t i = from; i < to; i++) {
+        double x = v[i];
+        v[i] = v[from];
+        v[from] = x;
+        from += x < pivot;
+    }
+    return from;
 }
 
-/* Hoare's selection: values[k] is as if sorted, smaller ones before it, larger ones behind. */
+static double middle_of(double a, double b, double c)
+{
+    double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* Selection: v[k] becomes what it is when all are sorted, with none that is larger before it, none smaller behind. */
 static double nth(double *v, uint32_t n, uint32_t k)
 {
-    uint32_t lo = 0, hi = n - 1;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (v[mid] < v[lo]) swap(&v[mid], &v[lo]);
-        if (v[hi] < v[lo]) swap(&v[hi], &v[lo]);
-        if (v[hi] < v[mid]) swap(&v[hi], &v[mid]);
-        double pivot = v[mid];
-        uint32_t i = lo, j = hi;
-        while (i <= j) {
-            while (v[i] < pivot) i++;
-            while (pivot < v[j]) j--;
-            if (i > j) break;
-            swap(&v[i], &v[j]);
-            i++;
-            if (!j) break;
-            j--;
+    uint32_t lo = 0, hi = n;
+    while (hi - lo > 1) {
+        double pivot = middle_of(v[lo], v[lo + (hi - lo) / 2], v[hi - 1]);
+        uint32_t at = divide(v, lo, hi, pivot);
+        if (k < at) {
+            hi = at;
+        } else if (at > lo) {
+            lo = at;
+        } else { /* it is the smallest of them: all that are equal to it go together */
+            at = divide(v, lo, hi, nextafter(pivot, INFINITY));
+            if (k < at || at == lo) break; /* none: damaged times made it no number, or infinite */
+            lo = at;
         }
-        if (k <= j)
-            hi = j;
-        else if (k >= i)
-            lo = i;
-        else
-            return v[k];
     }
     return v[k];
 }

@@ -7,7 +7,7 @@
 
 struct rs_facts {
     const char *group; /* PyTorch's name of the process group; NULL: not known */
-    const char *desc; /* and its description, not ended: desc_len bytes */
+    const char *desc; /* and its description: desc_len bytes, with which the communicator's whole name begins */
     size_t desc_len;
     bool has_comms_id; /* all ranks that tell one tell the same */
     uint64_t comms_id;

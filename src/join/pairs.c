@@ -59,6 +59,10 @@ static enum rs_status fill(struct rs_streams *s, const struct rs_model *m, const
     uint32_t n = 0, at = 0;
     for (uint32_t i = 0; i < t->n; i++) {
         if (!is_p2p(t, i)) continue;
+        if (rs_part_told(m, i)) { /* its recording was cut out of one that was joined */
+            stream_of[n++] = RS_NONE;
+            continue;
+        }
         const struct rs_member *x = &m->members[t->member[i]];
         bool send = t->kind[i] == RS_PART_SEND;
         struct rs_stream key = {
@@ -200,9 +204,47 @@ static void match(const struct rs_model *m, const struct rs_streams *s, const in
     }
 }
 
+static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
+{
+    return is_p2p(&m->parts, told->part) && m->parts.peer[told->part] >= 0 &&
+           m->members[m->parts.member[told->part]].rank >= 0;
+}
+
+/* Of recordings that were cut out of a larger one: as they were there. */
+static enum rs_status join_told(struct rs_model *m, struct rs_err *err)
+{
+    struct rs_map other = {0}; /* operation -> the side that came first */
+    enum rs_status status = RS_OK;
+    for (uint32_t k = 0; k < m->ntold && status == RS_OK; k++) {
+        const struct rs_told *told = &m->told[k];
+        uint64_t *at;
+        if (!is_told_pair(m, told)) continue;
+        status = rs_map_at(&other, told->id, k, &at, err);
+        if (status != RS_OK || *at == k) continue;
+        uint32_t sides[2] = {m->told[*at].part, told->part};
+        bool swapped = m->parts.kind[sides[0]] != RS_PART_SEND;
+        bool pair = m->parts.kind[sides[swapped]] == RS_PART_SEND && m->parts.kind[sides[!swapped]] == RS_PART_RECV &&
+                    m->parts.op[sides[0]] == RS_NONE;
+        if (!pair || m->members[m->parts.member[sides[0]]].comm != m->members[m->parts.member[sides[1]]].comm) continue;
+        status = rs_pair_add(m, sides[swapped], sides[!swapped], told->index, told->confidence, err);
+        if (status == RS_OK) m->ops.id[m->ops.n - 1] = told->id;
+    }
+    rs_map_free(&other);
+    for (uint32_t k = 0; k < m->ntold && status == RS_OK; k++) {
+        const struct rs_told *told = &m->told[k];
+        if (!is_told_pair(m, told) || m->parts.op[told->part] != RS_NONE) continue;
+        bool send = m->parts.kind[told->part] == RS_PART_SEND;
+        status = rs_pair_add(m, send ? told->part : RS_NONE, send ? RS_NONE : told->part, told->index, told->confidence,
+                             err);
+        if (status == RS_OK) m->ops.id[m->ops.n - 1] = told->id;
+    }
+    return status;
+}
+
 enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err)
 {
     struct rs_streams s;
+    RS_TRY(join_told(m, err));
     enum rs_status status = rs_streams_make(&s, m, err);
     if (status != RS_OK || !s.n) {
         rs_streams_free(&s);

@@ -27,7 +27,7 @@ static enum rs_status find_frozen(struct rs_replays *f, const struct rs_model *m
         for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
             if (!is_coll(t, i) || (t->captured[i] == 0) != eager) continue;
             uint64_t *state = rs_map_find(&f->funcs, func_key(m, i));
-            uint64_t use = rs_mix(rs_mix(t->member[i], t->func[i]), t->seq[i]);
+            uint64_t use = rs_mix(rs_mix(rs_mix(0, t->member[i]), t->func[i]), t->seq[i]);
             if (eager) {
                 if (state && *state == 1 && rs_map_find(&used, use)) *state = 2;
                 continue;

@@ -25,7 +25,7 @@ bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a);
 uint32_t rs_op_last_part(const struct rs_model *m, uint32_t op);
 /* From the last start to the last end; RS_TIME_NONE: not known. */
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op);
-/* busbw / algbw, as nccl-tests has it. */
+/* busbw / algbw, as nccl-tests has it; 1 also of gathers and scatters, whose bytes are counted in another way here. */
 double rs_op_busbw_factor(const char *func, int32_t nranks);
 
 #endif

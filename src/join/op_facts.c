@@ -1,0 +1,172 @@
+#include "join/op_facts.h"
+
+#include "join/durations.h"
+#include "join/waits.h"
+
+/* ---- ranks ---- */
+
+static bool is_later(int64_t a, int64_t b)
+{
+    return a != RS_TIME_NONE && (b == RS_TIME_NONE || a > b);
+}
+
+static struct rs_op_rank rank_of_part(const struct rs_parts *p, uint32_t part)
+{
+    bool ended = p->end[part] != RS_TIME_NONE;
+    return (struct rs_op_rank){.part = part,
+                               .parts = 1,
+                               .start = p->start[part],
+                               .end = p->end[part],
+                               .after = ended ? RS_TIME_NONE : p->after[part],
+                               .before = ended ? RS_TIME_NONE : p->before[part],
+                               .end_source = ended ? p->end_source[part] : RS_FROM_NOTHING,
+                               .open = (p->flags[part] & RS_PART_OPEN) != 0};
+}
+
+/* One more of a fan-out's parts. The end of all is the latest, once each is known; else that bounds it, and the bounds
+ * of those that are not known do. */
+static void take_part(struct rs_op_rank *r, const struct rs_op_rank *one)
+{
+    bool known = r->end != RS_TIME_NONE && one->end != RS_TIME_NONE;
+    int64_t before = r->end != RS_TIME_NONE ? r->end : r->before;
+    int64_t others = one->end != RS_TIME_NONE ? one->end : one->before;
+    if (!known) {
+        int64_t after = r->end != RS_TIME_NONE ? r->end : r->after;
+        int64_t other = one->end != RS_TIME_NONE ? one->end : one->after;
+        r->after = is_later(other, after) ? other : after;
+        r->before = before == RS_TIME_NONE || others == RS_TIME_NONE ? RS_TIME_NONE : others > before ? others : before;
+        r->end = RS_TIME_NONE;
+        r->end_source = RS_FROM_NOTHING;
+    } else if (one->end > r->end) {
+        r->end = one->end;
+        r->end_source = one->end_source;
+    }
+    if (one->start != RS_TIME_NONE && (r->start == RS_TIME_NONE || one->start < r->start)) {
+        r->start = one->start;
+        r->part = one->part;
+    }
+    r->open |= one->open;
+}
+
+bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *r)
+{
+    if (*at >= m->ops.nparts[op]) return false;
+    const uint32_t *order = m->order + m->ops.part[op];
+    uint32_t first = order[(*at)++], n = 1;
+    *r = rank_of_part(&m->parts, first);
+    bool self = m->parts.flags[first] & RS_PART_SELF; /* has no times, and needs none where there are others */
+    if (m->ops.kind[op] != RS_OP_FANOUT) return true;
+    for (; *at < m->ops.nparts[op] && m->parts.member[order[*at]] == m->parts.member[first]; ++*at, n++) {
+        uint32_t other = order[*at];
+        if (m->parts.flags[other] & RS_PART_SELF) continue;
+        const struct rs_op_rank one = rank_of_part(&m->parts, other);
+        if (self)
+            *r = one;
+        else
+            take_part(r, &one);
+        self = false;
+    }
+    r->parts = n;
+    return true;
+}
+
+int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *r)
+{
+    int64_t duration = rs_part_duration(m, r->part);
+    if (duration == RS_TIME_NONE && r->start != RS_TIME_NONE && r->end >= r->start)
+        duration = rs_time_minus(r->end, r->start);
+    return duration;
+}
+
+int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, int64_t shortest)
+{
+    if (shortest == RS_TIME_NONE) return rs_part_wait(m, r->part);
+    return rs_time_minus(rs_op_rank_duration(m, r), shortest);
+}
+
+const char *rs_part_lender(const struct rs_model *m, uint32_t part)
+{
+    if (!(m->parts.flags[part] & RS_PART_LENT)) return NULL;
+    uint32_t clock = rs_part_start_domain(m, part), op = m->parts.op[part];
+    if (m->ops.view[op] == RS_NONE && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op];
+    for (uint32_t view = m->ops.view[op]; view != RS_NONE; view = m->ops.view[view])
+        for (uint32_t i = 0; i < m->ops.nparts[view]; i++)
+            if (m->members[m->parts.member[m->order[m->ops.part[view] + i]]].gpu == clock)
+                return rs_tool_name(m->comms[m->ops.comm[view]].tool);
+    return NULL;
+}
+
+/* ---- the operation ---- */
+
+bool rs_size_known(const struct rs_model *m, uint32_t op)
+{
+    return m->ops.bytes[op] || m->comms[m->ops.comm[op]].tool != RS_TOOL_NVPROF;
+}
+
+struct rs_op_rate rs_op_rate(const struct rs_model *m, uint32_t op)
+{
+    int64_t transfer = rs_op_transfer(m, op);
+    if (transfer == RS_TIME_NONE) transfer = rs_op_shortest(m, op);
+    double algbw =
+        transfer > 0 && rs_size_known(m, op) ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */
+    double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
+    return (struct rs_op_rate){transfer, algbw, algbw >= 0 && factor > 0 ? algbw * factor : -1};
+}
+
+const char *rs_op_wait_source(const struct rs_model *m, uint32_t op, int64_t shortest)
+{
+    if (shortest != RS_TIME_NONE) return "durations";
+    return m->ops.flags[op] & RS_OP_CLOCKED ? "clocks" : NULL;
+}
+
+const char *rs_op_unknown(const struct rs_model *m, uint32_t op)
+{
+    if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_LENT) return NULL; /* another tool told it */
+    if (m->ops.kind[op] == RS_OP_API) return "NCCL reports the call and nothing more";
+    if (m->ops.kind[op] == RS_OP_CE) return "copy engine: NCCL reports when it was enqueued, not when it ran";
+    bool self = m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op];
+    return self ? "sent to itself: NCCL reports no times" : NULL;
+}
+
+int32_t rs_op_next_absent(const struct rs_model *m, uint32_t op, const struct rs_presence_index *presence, bool missing,
+                          int32_t *at)
+{
+    const struct rs_ops *o = &m->ops;
+    if (o->flags[op] & RS_OP_WHOLE) return -1;
+    int32_t nranks = m->comms[o->comm[op]].nranks, ends[2] = {o->root[op], o->dst[op]};
+    enum { MOST = 1 << 17 }; /* no job is larger: a trace that claims 10^9 ranks is damaged, and its line ends, too */
+    int32_t n = o->kind[op] == RS_OP_PAIR ? 2 : o->kind[op] == RS_OP_FANOUT ? 0 : nranks < MOST ? nranks : MOST;
+    while (*at < n) {
+        int32_t rank = o->kind[op] == RS_OP_PAIR ? ends[*at] : *at;
+        ++*at;
+        enum rs_presence is = rank < 0 ? RS_PRESENT : rs_presence(presence, m, op, rank);
+        if (missing ? is == RS_MISSING : is == RS_NOT_RECORDED || is == RS_NO_RECORDING) return rank;
+    }
+    return -1;
+}
+
+/* ---- words ---- */
+
+const char *rs_op_kind_name(uint8_t kind)
+{
+    static const char *const names[] = {[RS_OP_COLL] = "coll",
+                                        [RS_OP_PAIR] = "pair",
+                                        [RS_OP_FANOUT] = "fanout",
+                                        [RS_OP_CE] = "ce",
+                                        [RS_OP_API] = "api"};
+    return names[kind];
+}
+
+const char *rs_time_source_name(uint8_t source)
+{
+    static const char *const names[] = {[RS_FROM_NOTHING] = NULL,
+                                        [RS_FROM_KERNEL] = "kernel",
+                                        [RS_FROM_CALLBACK] = "callback",
+                                        [RS_FROM_PROXY] = "proxy"};
+    return names[source];
+}
+
+const char *rs_comm_source(const struct rs_comm_row *c)
+{
+    return !c->hash ? NULL : c->made_up ? "process_group" : "nccl";
+}
