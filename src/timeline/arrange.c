@@ -184,29 +184,34 @@ static void number(struct rs_collect *c, const uint32_t *place)
     if (n) qsort(b->edges, n, sizeof *b->edges, by_from);
     const struct rs_by_proc *parts = &c->t->index->parts;
     for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++) {
-        uint32_t *bar = &c->t->bar_of_part[parts->rows[i]];
+        uint32_t *bar = &c->t->bar_of_part[rs_by_proc_row(parts, i)];
         if (*bar != RS_NONE) *bar = place[*bar];
     }
 }
 
+/* What was gathered becomes the column, and the column the room for the next one of its width. */
 #define GATHER(type, name)                                                                                             \
-    {                                                                                                                  \
-        type *to = column;                                                                                             \
+    if (sizeof(type) == width) {                                                                                       \
+        type *to = room;                                                                                               \
         for (uint32_t i = 0; i < n; i++) to[i] = b->name[order[i]];                                                    \
-        memcpy(b->name, to, n * sizeof *to);                                                                           \
+        room = b->name;                                                                                                \
+        b->name = to;                                                                                                  \
     }
+
+#define IS_GATHERED(type, name) &&(sizeof(type) == 8 || sizeof(type) == 4 || sizeof(type) == 1)
+_Static_assert(true RS_BAR_COLUMNS(IS_GATHERED), "columns are of the widths of permute()");
 
 static enum rs_status permute(struct rs_bars *b, const uint32_t *order, uint32_t n, struct rs_err *err)
 {
-    if (!n) {
-        b->n = 0;
-        return RS_OK;
+    static const size_t widths[] = {8, 4, 1};
+    for (size_t k = 0; k < sizeof widths / sizeof *widths && b->cap; k++) {
+        size_t width = widths[k];
+        void *room = malloc(b->cap * width);
+        if (!room) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        RS_BAR_COLUMNS(GATHER)
+        free(room);
     }
-    void *column = malloc(((size_t)n + 1) * sizeof(int64_t));
-    if (!column) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    RS_BAR_COLUMNS(GATHER)
     b->n = n;
-    free(column);
     return RS_OK;
 }
 

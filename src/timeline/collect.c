@@ -24,20 +24,15 @@ enum rs_status rs_collect_lane(struct rs_collect *c, uint32_t group, enum rs_row
     _Static_assert(RS_ROWS <= 1 << ROW_BITS && GROUP_BITS + ROW_BITS + KEY_BITS == 64, "a lane is named by 64 bits");
     if (group >> GROUP_BITS) return rs_fail(err, RS_BAD_INPUT, "more than 16 million groups of rows");
     key &= (UINT64_C(1) << KEY_BITS) - 1;
-    uint64_t *at, all = (uint64_t)group << (ROW_BITS + KEY_BITS) | (uint64_t)row << KEY_BITS | key;
-    RS_TRY(rs_map_at(&c->lane_index, all, c->nlanes, &at, err));
-    *lane = (uint32_t)*at;
-    *is_new = *lane == c->nlanes;
-    if (!*is_new) return RS_OK;
+    uint64_t all = (uint64_t)group << (ROW_BITS + KEY_BITS) | (uint64_t)row << KEY_BITS | key;
+    const uint64_t *at = rs_map_find(&c->lane_index, all);
+    *is_new = !at;
+    *lane = at ? (uint32_t)*at : c->nlanes;
+    if (at) return RS_OK;
+    RS_TRY(rs_map_put(&c->lane_index, all, c->nlanes, err));
     RS_ROOM(c->lanes, c->nlanes, c->cap_lanes, err);
     c->lanes[c->nlanes++] = (struct rs_raw_lane){.group = group, .key = key, .row = (uint8_t)row};
     return RS_OK;
-}
-
-/* Whether a stretch reaches into the span of time that was asked for. */
-static bool in_filter(const struct rs_filter *f, int64_t from, int64_t to)
-{
-    return !f || ((!f->has_from || to >= f->from) && (!f->has_to || from < f->to));
 }
 
 enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind, int64_t from, int64_t to,
@@ -49,7 +44,7 @@ enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind,
         c->t->index->out_of_range++;
         return RS_OK;
     }
-    if (!in_filter(c->t->options.filter, from, to)) return RS_OK;
+    if (!rs_span_asked(c->t, from, to)) return RS_OK;
     if (c->bars->n >= RS_BY_EVENT - 1) return rs_fail(err, RS_BAD_INPUT, "more than 2 billion bars of one process");
     RS_ROOM(c->lane_of, c->bars->n, c->cap_lane_of, err);
     RS_TRY(rs_bars_add(c->bars, bar, err));

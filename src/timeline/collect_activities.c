@@ -7,17 +7,14 @@
 #include "timeline/collect.h"
 #include "timeline/groups.h"
 #include "timeline/launch_key.h"
+#include "timeline/passes.h"
 #include "timeline/span.h"
 
-static const struct {
-    uint8_t row, kind;
-} places[RS_ACTIVITY_KINDS] = {
-    [RS_ACT_COMPUTE] = {RS_ROW_COMPUTE, RS_BAR_COMPUTE}, [RS_ACT_COMM] = {RS_ROW_COMM, RS_BAR_COMM},
-    [RS_ACT_COPY] = {RS_ROW_COPIES, RS_BAR_COPY},        [RS_ACT_SET] = {RS_ROW_COPIES, RS_BAR_SET},
-    [RS_ACT_RANGE] = {RS_ROW_ANNOTATIONS, RS_BAR_RANGE}, [RS_ACT_GPU_RANGE] = {RS_ROW_ANNOTATIONS, RS_BAR_GPU_RANGE},
-    [RS_ACT_STEP] = {RS_ROW_ANNOTATIONS, RS_BAR_STEP},   [RS_ACT_LAUNCH] = {RS_ROW_LAUNCHES, RS_BAR_HOST_LAUNCH},
-    [RS_ACT_SYNC] = {RS_ROW_HOST, RS_BAR_SYNC},          [RS_ACT_MEMORY] = {RS_ROW_HOST, RS_BAR_MEMORY},
-    [RS_ACT_CALL] = {RS_ROW_HOST, RS_BAR_CALL},
+static const uint8_t bar_kinds[RS_ACTIVITY_KINDS] = {
+    [RS_ACT_COMPUTE] = RS_BAR_COMPUTE, [RS_ACT_COMM] = RS_BAR_COMM,          [RS_ACT_COPY] = RS_BAR_COPY,
+    [RS_ACT_SET] = RS_BAR_SET,         [RS_ACT_RANGE] = RS_BAR_RANGE,        [RS_ACT_GPU_RANGE] = RS_BAR_GPU_RANGE,
+    [RS_ACT_STEP] = RS_BAR_STEP,       [RS_ACT_LAUNCH] = RS_BAR_HOST_LAUNCH, [RS_ACT_SYNC] = RS_BAR_SYNC,
+    [RS_ACT_MEMORY] = RS_BAR_MEMORY,   [RS_ACT_CALL] = RS_BAR_CALL,
 };
 
 static enum rs_status label(struct rs_timeline *t, const struct rs_lane *lane, uint32_t *text, struct rs_err *err)
@@ -30,16 +27,6 @@ static enum rs_status label(struct rs_timeline *t, const struct rs_lane *lane, u
     return rs_timeline_text(t, text, err, "%s %" PRId64 "%s%.*s", what, lane->id, n ? " " : "", n, name);
 }
 
-/* The operation that a NCCL kernel ran, by the tool that leads; RS_NONE: not known, or left out. */
-static uint32_t op_of(const struct rs_timeline *t, uint32_t part)
-{
-    const struct rs_model *m = t->model;
-    uint32_t op = part < m->parts.n ? m->parts.op[part] : RS_NONE;
-    if (op >= m->ops.n) return RS_NONE;
-    if (m->ops.over[op] < m->ops.n) op = m->ops.over[op];
-    return t->op_number[op];
-}
-
 static enum rs_status add(struct rs_collect *c, uint32_t i, uint32_t *bar, struct rs_err *err)
 {
     struct rs_timeline *t = c->t;
@@ -47,15 +34,15 @@ static enum rs_status add(struct rs_collect *c, uint32_t i, uint32_t *bar, struc
     const struct rs_lane *from = &t->model->lanes[a->lane[i]];
     uint8_t kind = a->kind[i];
     bool on_stream = from->kind == RS_LANE_STREAM, is_new;
-    uint32_t lane, op = kind == RS_ACT_COMM ? op_of(t, a->part[i]) : RS_NONE;
+    uint32_t lane, op;
     *bar = RS_NONE;
-    if (kind >= RS_ACTIVITY_KINDS || !rs_collect_wants(c, places[kind].row)) return RS_OK;
-    if (kind == RS_ACT_COMM && t->options.filter && a->part[i] != RS_NONE && op == RS_NONE) return RS_OK;
+    if (!rs_activity_passes(t, i, &op)) return RS_OK;
+    enum rs_row row = rs_activity_row(kind);
     uint32_t group = on_stream ? rs_group_of_device(t, c->proc, from->device) : t->index->proc_group[c->proc];
     if (group == RS_NONE) return RS_OK;
-    RS_TRY(rs_collect_lane(c, group, places[kind].row, RS_KEY_OF_OTHERS | a->lane[i], &lane, &is_new, err));
+    RS_TRY(rs_collect_lane(c, group, row, RS_KEY_OF_OTHERS | a->lane[i], &lane, &is_new, err));
     if (is_new) RS_TRY(label(t, from, &c->lanes[lane].label, err));
-    RS_TRY(rs_collect_bar(c, lane, places[kind].kind, a->start[i], a->end[i], bar, err));
+    RS_TRY(rs_collect_bar(c, lane, bar_kinds[kind], a->start[i], a->end[i], bar, err));
     if (*bar == RS_NONE) return RS_OK;
     struct rs_bars *b = c->bars;
     b->op[*bar] = op;
@@ -67,21 +54,23 @@ static enum rs_status add(struct rs_collect *c, uint32_t i, uint32_t *bar, struc
     return rs_index_name(t, a->name[i], &b->name[*bar], err);
 }
 
-/* What ran on a stream hangs on the call that launched it, and tells when that was. */
-static enum rs_status hang(struct rs_collect *c, uint32_t i, const uint32_t *bars, uint32_t n, uint32_t at,
-                           const uint32_t *rows, struct rs_err *err)
+/* What ran on a stream hangs on the call that launched it, and tells when that was. `at`: among those of the process,
+ * whose bars are `bars`. */
+static enum rs_status hang(struct rs_collect *c, uint32_t at, const uint32_t *bars, struct rs_err *err)
 {
     struct rs_timeline *t = c->t;
     const struct rs_activities *a = &t->model->activities;
-    uint32_t launch = a->launch[i];
+    const struct rs_by_proc *all = &t->index->activities;
+    uint32_t first = all->from[c->proc], n = all->from[c->proc + 1] - first;
+    uint32_t i = rs_by_proc_row(all, first + at), launch = a->launch[i];
     int64_t when, dur;
     if (launch >= a->n) return RS_OK;
     if (bars[at] != RS_NONE && rs_span_place(t, a->start[launch], a->start[launch], &when, &dur))
         c->bars->a3[bars[at]] = when;
     /* The rows of a process are in order: find the launch among them. */
     uint32_t low = 0, high = n;
-    RS_BISECT(low, high, mid, rows[mid] < launch);
-    if (low == n || rows[low] != launch || bars[low] == RS_NONE) return RS_OK;
+    RS_BISECT(low, high, mid, rs_by_proc_row(all, first + mid) < launch);
+    if (low == n || rs_by_proc_row(all, first + low) != launch || bars[low] == RS_NONE) return RS_OK;
     if (bars[at] != RS_NONE) c->bars->parent[bars[at]] = bars[low];
     uint32_t part = a->part[i];
     if (a->kind[i] != RS_ACT_COMM || part >= t->model->parts.n) return RS_OK;
@@ -91,14 +80,13 @@ static enum rs_status hang(struct rs_collect *c, uint32_t i, const uint32_t *bar
 enum rs_status rs_collect_activities(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_by_proc *all = &c->t->index->activities;
-    uint32_t n = all->from[c->proc + 1] - all->from[c->proc];
-    const uint32_t *rows = all->rows + all->from[c->proc];
+    uint32_t first = all->from[c->proc], n = all->from[c->proc + 1] - first;
     if (!n) return RS_OK;
     uint32_t *bars = malloc(n * sizeof *bars);
     if (!bars) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) status = add(c, rows[i], &bars[i], err);
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) status = hang(c, rows[i], bars, n, i, rows, err);
+    for (uint32_t i = 0; i < n && status == RS_OK; i++) status = add(c, rs_by_proc_row(all, first + i), &bars[i], err);
+    for (uint32_t i = 0; i < n && status == RS_OK; i++) status = hang(c, i, bars, err);
     free(bars);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "nccl/abi.h"
 #include "timeline/event_facts.h"
 #include "timeline/launch_key.h"
+#include "timeline/passes.h"
 #include "timeline/span.h"
 
 struct visit {
@@ -27,44 +28,6 @@ enum {
     THREADED = RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH, /* on rows of threads, and of a communicator */
 };
 #define NO_CHANNEL (UINT64_C(1) << 32) /* keys of lanes: behind all channels */
-
-static const struct {
-    uint8_t row;
-    uint32_t types, above; /* to be drawn; to be read, so that what hangs on them finds its operation */
-} rows[] = {
-    {RS_ROW_CALLS, RS_GROUP_API | RS_COLL_API | RS_P2P_API, 0},
-    {RS_ROW_LAUNCHES, RS_KERNEL_LAUNCH | RS_GROUP, RS_GROUP_API},
-    {RS_ROW_CHANNELS, RS_KERNEL_CH | RS_KERNEL_PHASE, 0},
-    {RS_ROW_PROXY, RS_PROXY_OP, 0},
-    {RS_ROW_STEPS, RS_PROXY_STEP, RS_PROXY_OP},
-    {RS_ROW_NETWORK, RS_NET_PLUGIN, RS_PROXY_OP | RS_PROXY_STEP},
-    {RS_ROW_COPY_ENGINE, RS_CE_COLL | RS_CE_SYNC | RS_CE_BATCH, 0},
-    {RS_ROW_PROXY_THREAD, RS_PROXY_CTRL, 0},
-};
-
-/* ---- what passes ---- */
-
-/* What is of no communicator and no function (a group call, the proxy thread) is of its process, and stays. */
-static enum rs_status passes(struct visit *v, const struct rs_event *e, bool *yes, struct rs_err *err)
-{
-    const struct rs_timeline *t = v->c->t;
-    const struct rs_filter *f = t->options.filter;
-    *yes = true;
-    if (!f) return RS_OK;
-    if (e->part != RS_NONE) {
-        uint32_t op = t->model->parts.op[e->part];
-        *yes = op < t->model->ops.n && t->op_number[op] != RS_NONE;
-    } else if (e->member != RS_NONE) {
-        *yes = rs_filter_comm(f, t->model, t->model->members[e->member].comm);
-    }
-    if (*yes && e->member != RS_NONE) *yes = rs_filter_rank(f, t->model, e->member);
-    if (*yes && f->nfuncs && e->part == RS_NONE && (e->type & (RS_COLL_API | RS_P2P_API))) {
-        uint32_t func;
-        RS_TRY(rs_argument_text(&v->args, v->c->t, e, RS_ARG_FUNC, &func, err));
-        *yes = rs_filter_func(f, func ? rs_texts_at(&t->texts, func) : e->name ? e->name : "");
-    }
-    return RS_OK;
-}
 
 /* ---- times ---- */
 
@@ -257,7 +220,7 @@ static enum rs_status draw(struct visit *v, const struct rs_event *e, uint32_t *
     uint32_t lane;
     bool yes, is_new;
     *bar = RS_NONE;
-    RS_TRY(passes(v, e, &yes, err));
+    RS_TRY(rs_event_passes(&v->args, c->t, e, &yes, err));
     if (!yes || !drawn_of(v, e, &d) || d.group == RS_NONE) return RS_OK;
     RS_TRY(rs_collect_lane(c, d.group, d.row, d.key, &lane, &is_new, err));
     if (is_new) RS_TRY(label(c, e, &d, &c->lanes[lane].label, err));
@@ -306,15 +269,14 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
 enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
 {
     struct visit v = {.c = c};
-    uint64_t types = 0;
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (!rs_collect_wants(c, rows[i].row)) continue;
-        v.drawn |= rows[i].types;
-        types |= rows[i].types | rows[i].above;
-    }
-    if (!types || !c->t->inputs) return RS_OK;
+    uint64_t above;
+    v.drawn = rs_row_types(c->t->options.rows, &above);
+    if (!v.drawn || !c->t->inputs) return RS_OK;
+    const uint32_t *parts = &c->t->index->parts.from[c->proc];
+    if (v.drawn & RS_KERNEL_LAUNCH) RS_TRY(rs_map_reserve(&c->launches, parts[1] - parts[0], err));
     rs_arguments_make(&v.args);
-    enum rs_status status = rs_events_read(c->t->model, c->t->inputs, c->proc, types | OPERATIONS, visit, &v, err);
+    enum rs_status status =
+        rs_events_read(c->t->model, c->t->inputs, c->proc, v.drawn | above | OPERATIONS, visit, &v, err);
     rs_arguments_free(&v.args);
     return status;
 }

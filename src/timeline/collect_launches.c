@@ -69,7 +69,7 @@ enum rs_status rs_collect_launches(struct rs_collect *c, struct rs_err *err)
     bool told = false; /* calls, by events */
     for (uint32_t i = 0; i < c->nlanes && !told; i++) told = c->lanes[i].row == RS_ROW_CALLS;
     for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++) {
-        uint32_t part = parts->rows[i], bar = c->t->bar_of_part[part], launch = RS_NONE;
+        uint32_t part = rs_by_proc_row(parts, i), bar = c->t->bar_of_part[part], launch = RS_NONE;
         if (c->t->group_of_member[m->parts.member[part]] == RS_NONE) continue;
         if (!told && m->parts.enqueued[part] != RS_TIME_NONE) RS_TRY(call_of(c, part, err));
         if (m->parts.launched[part] != RS_TIME_NONE) RS_TRY(launch_of(c, part, &launch, err));

@@ -9,14 +9,21 @@
 static enum rs_status sort_by_proc(struct rs_by_proc *b, const uint32_t *of, uint32_t n, uint32_t nprocs,
                                    struct rs_err *err)
 {
-    b->rows = malloc(((size_t)n + 1) * sizeof *b->rows);
     b->from = calloc((size_t)nprocs + 2, sizeof *b->from);
-    if (!b->rows || !b->from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < n; i++)
+    if (!b->from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    bool sorted = true;
+    for (uint32_t i = 0; i < n; i++) {
         if (of[i] < nprocs) b->from[of[i] + 2]++;
+        sorted &= of[i] < nprocs && (!i || of[i] >= of[i - 1]);
+    }
+    if (!sorted && !(b->rows = malloc(((size_t)n + 1) * sizeof *b->rows)))
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t p = 0; p < nprocs; p++) b->from[p + 2] += b->from[p + 1];
     for (uint32_t i = 0; i < n; i++)
-        if (of[i] < nprocs) b->rows[b->from[of[i] + 1]++] = i;
+        if (of[i] < nprocs) {
+            uint32_t at = b->from[of[i] + 1]++;
+            if (b->rows) b->rows[at] = i;
+        }
     return RS_OK;
 }
 

@@ -6,10 +6,16 @@
 
 #include "timeline/timeline.h"
 
-/* Rows of a table by leading process: those of process p are rows[from[p] .. from[p + 1]). */
+/* Rows of a table by leading process: those of process p are the from[p]-th to (not including) the from[p + 1]-th. */
 struct rs_by_proc {
-    uint32_t *rows, *from;
+    uint32_t *rows; /* NULL: they are in that order in their table, as in a run of recordings */
+    uint32_t *from;
 };
+
+static inline uint32_t rs_by_proc_row(const struct rs_by_proc *b, uint32_t i)
+{
+    return b->rows ? b->rows[i] : i;
+}
 
 struct rs_timeline_index {
     uint32_t *lead; /* by process: the one that leads */

@@ -8,15 +8,14 @@
 
 static inline uint64_t rs_launch_key(uint32_t member, int64_t at)
 {
-    return rs_mix(member, (uint64_t)at);
+    return rs_mix(rs_mix(0, member), (uint64_t)at);
 }
 
-/* Of some only the return is told: both ends name it. `to` may be RS_TIME_NONE. */
+/* A launch is named by its begin, or by its return where only that is told (RS_PART_LAUNCH_END). */
 static inline enum rs_status rs_launch_put(struct rs_map *launches, uint32_t member, int64_t from, int64_t to,
                                            uint32_t bar, struct rs_err *err)
 {
-    RS_TRY(rs_map_put(launches, rs_launch_key(member, from), bar, err));
-    return to == RS_TIME_NONE ? RS_OK : rs_map_put(launches, rs_launch_key(member, to), bar, err);
+    return rs_map_put(launches, rs_launch_key(member, from != RS_TIME_NONE ? from : to), bar, err);
 }
 
 #endif

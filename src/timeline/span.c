@@ -81,6 +81,12 @@ bool rs_span_place(const struct rs_timeline *t, int64_t from, int64_t to, int64_
     return true;
 }
 
+bool rs_span_asked(const struct rs_timeline *t, int64_t from, int64_t to)
+{
+    const struct rs_filter *f = t->options.filter;
+    return !f || ((!f->has_from || to >= f->from) && (!f->has_to || from < f->to));
+}
+
 int64_t rs_proc_heard(const struct rs_timeline *t, uint32_t proc)
 {
     const struct rs_proc *p = &t->model->procs[proc];

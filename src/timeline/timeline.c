@@ -24,8 +24,11 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Whether an operation is one of those asked for; of times, whether any of it lies in their span. */
-static bool passes(const struct rs_model *m, const struct rs_filter *f, uint32_t op)
+static bool passes(const struct rs_timeline *t, uint32_t op)
 {
+    const struct rs_model *m = t->model;
+    const struct rs_filter *f = t->options.filter;
+    if (!f || t->options.begins) return !f || rs_filter_op(f, m, op);
     struct rs_filter timeless = *f;
     timeless.has_from = timeless.has_to = false;
     if (!rs_filter_op(&timeless, m, op)) return false;
@@ -49,7 +52,7 @@ static enum rs_status find_ops(struct rs_timeline *t, struct rs_err *err)
     bool sorted = true;
     for (uint32_t i = 0; i < m->ops.n; i++) {
         t->op_number[i] = RS_NONE;
-        if (m->ops.over[i] != RS_NONE || (t->options.filter && !passes(m, t->options.filter, i))) continue;
+        if (m->ops.over[i] != RS_NONE || !passes(t, i)) continue;
         int64_t first = m->ops.first[i];
         struct timed row = {first == RS_TIME_NONE ? rs_op_begin(m, i) : first, i, first == RS_TIME_NONE};
         if (t->nops && by_time(&row, &list[t->nops - 1]) < 0) sorted = false;

@@ -36,6 +36,7 @@ struct rs_timeline_flag {
 struct rs_timeline_options {
     const struct rs_filter *filter; /* resolved; NULL: everything */
     uint64_t rows; /* bit 1 << enum rs_row: what is wanted */
+    bool begins; /* operations that begin in the span of time, as in all other commands; else all that reach into it */
 };
 
 struct rs_timeline {

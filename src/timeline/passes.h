@@ -1,0 +1,23 @@
+/* Which events are shown: by the rows that are wanted, and by the filters that all commands share. One rule for bars
+ * and for tables of events. */
+#ifndef RS_TIMELINE_PASSES_H
+#define RS_TIMELINE_PASSES_H
+
+#include "timeline/arguments.h"
+
+/* The types of events (bits of nccl/abi.h) that rows (bits 1 << enum rs_row) are made of. `above`: the types that have
+ * to be read besides, so that what hangs on them finds its operation; may be NULL. */
+uint64_t rs_row_types(uint64_t rows, uint64_t *above);
+
+/* Whether an event passes the filter of its timeline, but for the span of time: what is of no communicator and no
+ * function (a group call, the proxy thread) is of its process, and stays. */
+enum rs_status rs_event_passes(struct rs_arguments *args, struct rs_timeline *t, const struct rs_event *e, bool *yes,
+                               struct rs_err *err);
+
+/* The row that an activity of another tool lies on: of a kind below RS_ACTIVITY_KINDS. */
+enum rs_row rs_activity_row(uint8_t kind);
+/* Whether an activity is shown, but for the span of time and the group that it would be in. *op: the number of the
+ * operation that a NCCL kernel ran, by the tool that leads; RS_NONE: none, not known, or left out. */
+bool rs_activity_passes(const struct rs_timeline *t, uint32_t activity, uint32_t *op);
+
+#endif
