@@ -1,6 +1,13 @@
-#include "export/jsonl.h"
+/* jsonl: the full log, one JSON object a callback, in time order per process.
+ *
+ * Every argument stands under its NCCL name in `args`. Times are wall ns of the process's host (trace/clock.h); they are
+ * not aligned between hosts here. With filters it holds what a cut (rsc) with the same filters does. */
+#include <stdlib.h>
 
-#include "export/args.h"
+#include "base/json.h"
+#include "export/callback_args.h"
+#include "export/exporter.h"
+#include "export/rsc_keep.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 #include "trace/callbacks.h"
@@ -9,6 +16,7 @@
 struct writer {
     struct rs_json *j;
     struct rs_source *source;
+    struct rs_clock clock; /* as the process had it: a join may have moved the source's */
     struct rs_identity identity;
 };
 
@@ -56,7 +64,7 @@ static void init(struct writer *w, const struct rs_callback *cb)
     rs_json_key_number_or_null(j, "rank", c->fact.rank);
     rs_json_end(j);
     rs_json_key_u64(j, "api", c->fact.api);
-    rs_json_key_i64(j, "returned_ns", rs_clock_ns(&w->source->clock, c->fact.return_tick));
+    rs_json_key_i64(j, "returned_ns", rs_clock_ns(&w->clock, c->fact.return_tick));
     if (c->fact.device >= 0)
         rs_json_key_i64(j, "device", c->fact.device);
     else
@@ -76,7 +84,7 @@ static void start(struct writer *w, const struct rs_callback *cb)
     rs_json_key(j, "args");
     rs_json_object(j);
     rs_json_key_i64(j, "rank", cb->rank);
-    rs_args_json(j, &w->source->process, cb);
+    rs_callback_args_json(j, &w->source->process, cb);
     rs_json_end(j);
 }
 
@@ -87,7 +95,7 @@ static void state_args(struct writer *w, const struct rs_callback *cb)
     rs_json_key(j, "args");
     rs_json_object(j);
     if (rs_callback_fields(cb)) {
-        rs_args_json(j, &w->source->process, cb);
+        rs_callback_args_json(j, &w->source->process, cb);
     } else if (cb->kind == RS_K_STATE_V1) {
         rs_json_key_u64(j, "transSize", cb->args[1]);
         rs_json_key_i64(j, "steps", (int32_t)(cb->args[0] >> 32));
@@ -125,8 +133,8 @@ static void stop_or_state(struct writer *w, const struct rs_callback *cb)
 static void lost(struct writer *w, const struct rs_callback *cb)
 {
     struct rs_json *j = w->j;
-    rs_json_key_i64(j, "first_ns", rs_clock_ns(&w->source->clock, cb->lost_first));
-    rs_json_key_i64(j, "last_ns", rs_clock_ns(&w->source->clock, cb->lost_last));
+    rs_json_key_i64(j, "first_ns", rs_clock_ns(&w->clock, cb->lost_first));
+    rs_json_key_i64(j, "last_ns", rs_clock_ns(&w->clock, cb->lost_last));
     rs_json_key(j, "lost");
     rs_json_object(j);
     for (unsigned i = 0; i < RS_LOST_COUNTS; i++) {
@@ -147,7 +155,7 @@ static enum rs_status one(struct writer *w, const struct rs_callback *cb, struct
     struct rs_json *j = w->j;
     rs_json_object(j);
     rs_json_key_str(j, "call", calls[cb->call]);
-    rs_json_key_i64(j, "time_ns", rs_clock_ns(&w->source->clock, cb->tick));
+    rs_json_key_i64(j, "time_ns", rs_clock_ns(&w->clock, cb->tick));
     rs_json_key_str(j, "host", h->host);
     rs_json_key_u64(j, "pid", h->pid);
     rs_json_key_u64(j, "tid", cb->tid);
@@ -175,17 +183,73 @@ static enum rs_status one(struct writer *w, const struct rs_callback *cb, struct
     return status;
 }
 
-enum rs_status rs_export_jsonl(struct rs_inputs *in, struct rs_json *j, struct rs_err *err)
+/* Calls about an event are kept with it, all others always. */
+static bool is_kept(struct rs_keep *keep, const struct rs_callback *cb)
 {
+    bool of_event = cb->call == RS_CALL_START || cb->call == RS_CALL_STOP || cb->call == RS_CALL_STATE;
+    return !keep || !of_event || rs_keep_has(keep, cb->handle);
+}
+
+/* The callbacks of one process; `keep` NULL: all. */
+static enum rs_status put_process(struct rs_json *j, struct rs_source *source, struct rs_keep *keep, struct rs_err *err)
+{
+    struct writer w = {.j = j, .source = source};
+    struct rs_cursor *cursor;
+    struct rs_callback cb;
     enum rs_status status = RS_OK;
-    for (size_t i = 0; i < in->n && status == RS_OK && !rs_json_failed(j); i++) {
-        struct writer w = {.j = j, .source = &in->sources[i]};
-        struct rs_cursor *cursor;
-        RS_TRY(rs_cursor_open(&cursor, w.source->recording, &w.source->process, err));
-        struct rs_callback cb;
-        while (status == RS_OK && !rs_json_failed(j) && rs_cursor_next(cursor, &cb)) status = one(&w, &cb, err);
-        rs_cursor_close(cursor);
-        rs_identity_free(&w.identity);
-    }
+    rs_clock_prepare(&w.clock, source->recording, &source->process);
+    RS_TRY(rs_cursor_open(&cursor, source->recording, &source->process, err));
+    while (status == RS_OK && !rs_json_failed(j) && rs_cursor_next(cursor, &cb))
+        if (is_kept(keep, &cb)) status = one(&w, &cb, err);
+    rs_cursor_close(cursor);
+    rs_identity_free(&w.identity);
     return status;
 }
+
+static enum rs_status put_kept(struct rs_json *j, struct rs_timeline *t, uint32_t proc, const uint8_t *ops,
+                               struct rs_err *err)
+{
+    struct rs_keep keep;
+    enum rs_status status = rs_keep_find(&keep, t, proc, ops, err);
+    if (status == RS_OK) status = put_process(j, &t->inputs->sources[proc], &keep, err);
+    rs_keep_free(&keep);
+    return status;
+}
+
+/* `t` NULL: everything. */
+static enum rs_status put_all(struct rs_export *x, struct rs_inputs *in, struct rs_timeline *t, struct rs_err *err)
+{
+    uint8_t *ops = NULL;
+    struct rs_json *j = malloc(sizeof *j); /* large: not for the stack */
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, x->file, x->name);
+    enum rs_status status = t ? rs_keep_ops(&ops, t, err) : RS_OK;
+    for (uint32_t i = 0; i < in->n && status == RS_OK && !rs_json_failed(j); i++) {
+        status = t ? put_kept(j, t, i, ops, err) : put_process(j, &in->sources[i], NULL, err);
+        if (x->progress) x->progress(i + 1, in->n);
+    }
+    if (status == RS_OK) status = rs_json_finish(j, err);
+    free(ops);
+    free(j);
+    return status;
+}
+
+static enum rs_status begin(struct rs_export *x, struct rs_err *err)
+{
+    return put_all(x, x->timeline->inputs, x->timeline, err);
+}
+
+static enum rs_status unjoined(struct rs_export *x, struct rs_inputs *in, struct rs_err *err)
+{
+    return put_all(x, in, NULL, err);
+}
+
+const struct rs_exporter rs_exporter_jsonl = {
+    .name = "jsonl",
+    .what = "the log: one JSON object a callback, with every argument",
+    .suffixes = ".jsonl",
+    .output = RS_EXPORT_STREAM,
+    .recordings = true,
+    .unjoined = unjoined,
+    .begin = begin,
+};

@@ -1,4 +1,4 @@
-#include "export/args.h"
+#include "export/callback_args.h"
 
 #include <inttypes.h>
 
@@ -17,7 +17,7 @@ static const char *name_of(const struct rs_process *process, const struct rs_fie
     }
 }
 
-void rs_args_json(struct rs_json *j, const struct rs_process *process, const struct rs_callback *cb)
+void rs_callback_args_json(struct rs_json *j, const struct rs_process *process, const struct rs_callback *cb)
 {
     for (const struct rs_field *f = rs_callback_fields(cb); f && f->name; f++) {
         uint64_t v = rs_callback_field(cb, f);
@@ -43,7 +43,7 @@ void rs_args_json(struct rs_json *j, const struct rs_process *process, const str
     }
 }
 
-void rs_args_text(struct rs_strbuf *to, const struct rs_process *process, const struct rs_callback *cb)
+void rs_callback_args_text(struct rs_strbuf *to, const struct rs_process *process, const struct rs_callback *cb)
 {
     const char *comma = "";
     for (const struct rs_field *f = rs_callback_fields(cb); f && f->name; f++) {

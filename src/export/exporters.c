@@ -1,0 +1,38 @@
+#include "export/exporter.h"
+
+#include <string.h>
+
+/* A new format is a line here. */
+static const struct rs_exporter *const exporters[] = {&rs_exporter_chrome, &rs_exporter_perfetto, &rs_exporter_otf2,
+                                                      &rs_exporter_sqlite, &rs_exporter_csv,      &rs_exporter_jsonl,
+                                                      &rs_exporter_rsc,    &rs_exporter_kineto,   NULL};
+
+const struct rs_exporter *rs_exporter_at(size_t index)
+{
+    return index < sizeof exporters / sizeof *exporters ? exporters[index] : NULL;
+}
+
+const struct rs_exporter *rs_exporter_find(const char *name)
+{
+    for (size_t i = 0; exporters[i]; i++)
+        if (!strcmp(exporters[i]->name, name)) return exporters[i];
+    return NULL;
+}
+
+enum rs_status rs_export_run(const struct rs_exporter *e, struct rs_export *x, struct rs_err *err)
+{
+    struct rs_timeline *t = x->timeline;
+    struct rs_bars bars = {0};
+    uint32_t first = 0;
+    enum rs_status status = e->begin(x, err);
+    for (uint32_t i = 0; e->process && i < t->nprocs && status == RS_OK; i++) {
+        status = rs_timeline_process(t, i, first, &bars, err);
+        if (status == RS_OK) status = e->process(x, t->procs[i], &bars, err);
+        first += bars.n;
+        if (x->progress) x->progress(i + 1, t->nprocs);
+    }
+    rs_bars_free(&bars); /* what comes last may need room of its own: indexes, relations of all ranks */
+    if (status == RS_OK && e->end) status = e->end(x, err);
+    if (e->free) e->free(x);
+    return status;
+}

@@ -1,0 +1,77 @@
+/* Where each operation goes in an OTF2 archive, so that tools that know MPI read it right.
+ *
+ * OTF2 finds the partners of a record by communicator, rank and order: a communicator's member is one location, regions
+ * of a location nest, and the n-th collective of a communicator is the same one on all its members. NCCL's operations
+ * of a communicator may overlap (one launch runs many). So a communicator has lanes: operations that overlap on a rank
+ * go to different ones, the same on all ranks; each lane is a communicator of the archive of its own, as if it had been
+ * duplicated, and a rank has a location for each lane that it uses. Sends and receives that overlap more than
+ * RS_OTF2_LANES deep (a large all-to-all), and collectives that do, share one more lane, RS_OTF2_GROUPED, as
+ * non-blocking ones inside one region.
+ *
+ * Records are made of what all recorded ranks of a communicator took part in, and of sends whose receive is there.
+ * The rest are regions alone, and counted. Made once from the timeline, which must live on; then only read. */
+#ifndef RS_EXPORT_OTF2_PLAN_H
+#define RS_EXPORT_OTF2_PLAN_H
+
+#include "timeline/stretch.h"
+
+enum { RS_OTF2_LANES = 16, RS_OTF2_GROUPED = RS_OTF2_LANES, RS_OTF2_NO_LANE = 255 };
+
+/* A part on the timeline. */
+struct rs_otf2_place {
+    int64_t start, dur, fade; /* ns from the begin of the timeline */
+    uint32_t group; /* of its communicator on the timeline */
+    uint8_t flags; /* of struct rs_stretch */
+};
+
+/* Operations and parts of operations, for the archive's properties. */
+struct rs_otf2_counts {
+    uint64_t collectives, messages; /* operations with records */
+    uint64_t not_whole; /* collectives that some recorded rank has no part in: regions alone */
+    uint64_t unmatched; /* sends without a receive, or the other way round: likewise */
+    uint64_t
+        no_record; /* functions that OTF2 has no record for, roots or ranks that are not known, or there twice: too */
+    uint64_t
+        backwards; /* messages whose receive is told to have ended before the send began: clocks err, ends are bounds */
+    uint64_t out_of_order; /* collectives that overlap too deep and in different order: likewise */
+    uint64_t parts; /* written */
+    uint64_t no_time; /* parts that nothing tells the time of, or outside of what was asked for: left out */
+    uint64_t start_unknown, end_bounded, open; /* parts */
+    uint64_t too_deep; /* bars below operations that overlap too deep: left out */
+};
+
+struct rs_otf2_comm {
+    uint32_t lanes; /* bits; 0: not in the archive */
+    uint32_t ref; /* of its lowest lane in the archive; the others follow */
+    int32_t size; /* positions of its group; 0: more than can be, its group holds those recorded alone */
+    uint32_t seats; /* ranks that are recorded and not filtered away */
+};
+
+struct rs_otf2_plan {
+    const struct rs_timeline *t;
+    uint8_t *lane; /* by place in t->ops */
+    bool *record; /* likewise */
+    uint32_t *turn; /* likewise: operations of a lane are in this order on all its locations */
+    uint32_t *lanes; /* by group of the timeline: bits that it uses; 0: not a communicator's */
+    struct rs_otf2_comm *comms; /* by comm of the model */
+    uint32_t *order; /* comms that are in the archive, parents first */
+    uint32_t ncomms; /* of order */
+    struct rs_otf2_counts counts;
+};
+
+enum rs_status rs_otf2_plan_make(struct rs_otf2_plan *p, const struct rs_timeline *t, struct rs_err *err);
+void rs_otf2_plan_free(struct rs_otf2_plan *p);
+
+/* False: it is not drawn. */
+bool rs_otf2_place(const struct rs_timeline *t, uint32_t part, struct rs_otf2_place *place);
+/* The group of a rank of a communicator; RS_NONE: it is not recorded, or filtered away. */
+uint32_t rs_otf2_seat(const struct rs_timeline *t, uint32_t comm, int32_t rank);
+/* The rank of a communicator that is the root of a collective; -1: it has none, or that is not known. */
+int32_t rs_otf2_root(const struct rs_otf2_plan *p, uint32_t op, uint32_t comm);
+/* The place of a lane among the bits of those that are used. */
+static inline uint32_t rs_otf2_nth(uint32_t lanes, unsigned lane)
+{
+    return (uint32_t)__builtin_popcount(lanes & ((1u << lane) - 1));
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* Counters of a rank, made of the operations of one process: bytes in flight, operations waiting.
+ *
+ * An operation waits from its start until the last rank is there, as far as the clocks can tell, and its bytes are in
+ * flight from then to its end. Both begin and end at zero. An operation whose start is not told counts in neither.
+ * Owned by the exporter; one thread at a time. */
+#ifndef RS_EXPORT_RANK_COUNTERS_H
+#define RS_EXPORT_RANK_COUNTERS_H
+
+#include "timeline/timeline.h"
+
+enum rs_rank_counter { RS_COUNTER_BYTES, RS_COUNTER_WAITING, RS_RANK_COUNTERS };
+
+extern const struct rs_rank_counter_text {
+    const char *name, *text;
+} rs_rank_counter_texts[RS_RANK_COUNTERS];
+
+struct rs_rank_counter_bar {
+    uint32_t row, bar;
+};
+
+struct rs_rank_counter_change {
+    int64_t at; /* ns from the begin */
+    uint64_t amount; /* sums are modulo 2^64 */
+};
+
+struct rs_rank_counters {
+    struct rs_rank_counter_bar *bars;
+    struct rs_rank_counter_change *ups, *downs; /* room for what these do to one counter */
+    uint32_t n, cap;
+};
+
+/* An operation's bar on a row (export/rank_rows.h). */
+enum rs_status rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row,
+                                    struct rs_err *err);
+/* Hands out all steps of what was added of these bars, counter by counter, each in the order of time, and forgets them.
+ * `first`: of a counter. */
+void rs_rank_counters_put(struct rs_rank_counters *c, const struct rs_bars *b,
+                          void (*put)(void *to, uint32_t row, enum rs_rank_counter counter, bool first, int64_t at,
+                                      uint64_t value),
+                          void *to);
+void rs_rank_counters_free(struct rs_rank_counters *c);
+
+#endif

@@ -1,0 +1,36 @@
+/* Rows as tools with processes and threads know them: one process a rank, and what of a process belongs to no rank.
+ *
+ * A rank of the job is a row. Lanes of a process as such (proxy thread, host threads) stand on the row of its rank, or,
+ * where it has several ranks or none, on a row of its own. Numbers of rows count from 0 in drawing order; real process
+ * ids do not name them, since hosts share those. Owned by the caller; only reads the timeline. One thread at a time. */
+#ifndef RS_EXPORT_RANK_ROWS_H
+#define RS_EXPORT_RANK_ROWS_H
+
+#include "base/strbuf.h"
+#include "model/model.h"
+#include "timeline/timeline.h"
+
+struct rs_rank_rows {
+    uint32_t *groups; /* by row: of the timeline */
+    uint32_t n;
+    uint32_t *of_group; /* by group of the timeline: row; RS_NONE: a host's */
+};
+
+enum rs_status rs_rank_rows_make(struct rs_rank_rows *r, const struct rs_timeline *t, struct rs_err *err);
+void rs_rank_rows_free(struct rs_rank_rows *r);
+
+/* "rank 3 · GPU 3"; borrowed from the timeline. */
+const char *rs_rank_row_name(const struct rs_rank_rows *r, const struct rs_timeline *t, uint32_t row);
+/* "host n1, pid 4711, clock error 1200 ns, 17 callbacks lost": appended. */
+void rs_rank_row_label(const struct rs_rank_rows *r, const struct rs_timeline *t, uint32_t row, struct rs_strbuf *to);
+
+/* The row that a lane stands on; a host has no lanes. */
+static inline uint32_t rs_rank_row_of(const struct rs_rank_rows *r, const struct rs_bar_lane *lane)
+{
+    return r->of_group[lane->group] == RS_NONE ? 0 : r->of_group[lane->group];
+}
+
+/* What a lane is called below its communicator, rank or process: "proxy operations: receive, channel 0"; appended. */
+void rs_rank_lane_name(const struct rs_timeline *t, const struct rs_bar_lane *lane, struct rs_strbuf *to);
+
+#endif

@@ -1,0 +1,18 @@
+/* The words of a recording without what a cut leaves out.
+ *
+ * Records are copied as they are; where starts between two were left out, RS_K_HANDLE says which handle comes next, so
+ * that every event keeps its own, also in the eyes of other processes. Losses stay losses. One thread at a time. */
+#ifndef RS_EXPORT_RSC_CUT_H
+#define RS_EXPORT_RSC_CUT_H
+
+#include "export/rsc_file.h"
+#include "export/rsc_keep.h"
+
+/* Writes the events of `from` that are kept; *left_out: how many callbacks are not. */
+enum rs_status rs_rsc_cut_events(struct rs_rsc_file *to, struct rs_recording *from, struct rs_keep *keep,
+                                 uint64_t *left_out, struct rs_err *err);
+/* Writes its facts; what is told of the cut anew is left out, and captured parents
+ * that are not kept, or whose starts are. */
+void rs_rsc_cut_facts(struct rs_rsc_file *to, struct rs_recording *from, struct rs_keep *keep);
+
+#endif

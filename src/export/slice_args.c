@@ -1,0 +1,381 @@
+#include "export/slice_args.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/durations.h"
+#include "join/op_facts.h"
+#include "join/overlay_facts.h"
+#include "join/waits.h"
+#include "timeline/index.h"
+
+/* The names that `ops --json` gives them. */
+enum key {
+    KEY_OP,
+    KEY_COMM,
+    KEY_PG_NAME,
+    KEY_PG_DESC,
+    KEY_COMMS_ID,
+    KEY_COMMS_ID_NUMBER,
+    KEY_PG_SEQ,
+    KEY_STEP,
+    KEY_SCOPE,
+    KEY_SEQ,
+    KEY_REPLAY,
+    KEY_RANK,
+    KEY_GLOBAL_RANK,
+    KEY_NRANKS,
+    KEY_ROOT,
+    KEY_SRC,
+    KEY_DST,
+    KEY_FANOUT,
+    KEY_COUNT,
+    KEY_BYTES,
+    KEY_DTYPE,
+    KEY_ALGO,
+    KEY_PROTO,
+    KEY_CHANNELS,
+    KEY_WAIT,
+    KEY_TRANSFER,
+    KEY_LAST_RANK,
+    KEY_TIE,
+    KEY_CLOCK_ERROR,
+    KEY_END_BOUNDED,
+    KEY_LONGEST,
+    KEY_OPEN,
+    KEY_MISMATCH,
+    KEY_HELPED,
+    KEY_START_UNKNOWN,
+    KEYS
+};
+static const char *const names[KEYS] = {
+    [KEY_OP] = "op",
+    [KEY_COMM] = "comm",
+    [KEY_PG_NAME] = "pg_name",
+    [KEY_PG_DESC] = "pg_desc",
+    [KEY_COMMS_ID] = "comms_id",
+    [KEY_COMMS_ID_NUMBER] = "Comms Id", /* as PyTorch's profiler writes it */
+    [KEY_PG_SEQ] = "pg_seq",
+    [KEY_STEP] = "step",
+    [KEY_SCOPE] = "scope",
+    [KEY_SEQ] = "seq",
+    [KEY_REPLAY] = "replay",
+    [KEY_RANK] = "rank",
+    [KEY_GLOBAL_RANK] = "global_rank",
+    [KEY_NRANKS] = "nranks",
+    [KEY_ROOT] = "root",
+    [KEY_SRC] = "src",
+    [KEY_DST] = "dst",
+    [KEY_FANOUT] = "fanout",
+    [KEY_COUNT] = "count",
+    [KEY_BYTES] = "bytes",
+    [KEY_DTYPE] = "dtype",
+    [KEY_ALGO] = "algo",
+    [KEY_PROTO] = "proto",
+    [KEY_CHANNELS] = "channels",
+    [KEY_WAIT] = "wait_ns",
+    [KEY_TRANSFER] = "transfer_ns",
+    [KEY_LAST_RANK] = "last_rank",
+    [KEY_TIE] = "tie",
+    [KEY_CLOCK_ERROR] = "clock_error_ns",
+    [KEY_END_BOUNDED] = "end_bounded",
+    [KEY_LONGEST] = "longest_ns", /* from the start to the upper bound of the end */
+    [KEY_OPEN] = "open",
+    [KEY_MISMATCH] = "mismatch",
+    [KEY_HELPED] = "helped",
+    [KEY_START_UNKNOWN] = "start_unknown",
+};
+
+/* What all ranks of an operation share and takes a look at each of them. */
+struct rs_slice_op {
+    int64_t transfer, shortest;
+    uint64_t comms_id;
+    int64_t pg_seq;
+    uint32_t step, scope; /* text */
+    bool known, has_comms_id;
+};
+
+/* ---- keys ---- */
+
+static enum rs_status key_of(struct rs_slice_args *s, const char *label, uint8_t *key, struct rs_err *err)
+{
+    for (unsigned i = 0; i < s->nkeys; i++)
+        if (!strcmp(s->keys[i], label)) {
+            *key = (uint8_t)i;
+            return RS_OK;
+        }
+    if (s->nkeys == RS_SLICE_KEYS) return rs_fail(err, RS_FAILED, "too many names of arguments");
+    s->keys[s->nkeys] = label;
+    *key = (uint8_t)s->nkeys++;
+    return RS_OK;
+}
+
+/* A stream as a handle is not what tracks are called by, and another process's pid is not that of the row. */
+static enum rs_slice_said said_by(const char *label, enum rs_bar_unit unit)
+{
+    static const struct {
+        const char *label;
+        enum rs_slice_said said;
+    } rows[] = {{"channel", RS_SAID_BY_TRACK},
+                {"thread", RS_SAID_BY_TRACK},
+                {"stream", RS_SAID_BY_TRACK},
+                {"posted by pid", RS_SAID_BY_ROW},
+                {"captured into a graph", RS_SAID_BY_ABSENCE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (unit == RS_UNIT_NUMBER && !strcmp(rows[i].label, label)) return rows[i].said;
+    return RS_SAID_NOWHERE;
+}
+
+static enum rs_status make_keys(struct rs_slice_args *s, struct rs_err *err)
+{
+    const struct rs_kinds *kinds = &s->t->kinds;
+    for (; s->nkeys < KEYS; s->nkeys++) s->keys[s->nkeys] = names[s->nkeys];
+    for (unsigned k = 0; k < kinds->n; k++) {
+        const struct rs_bar_kind *kind = &kinds->rows[k];
+        for (int i = 0; i < RS_BAR_ARGS && kind->args[i].label; i++) {
+            struct rs_slice_kind_arg *arg = &s->kind_args[k][s->kind_nargs[k]++];
+            enum rs_bar_unit unit = kind->args[i].unit;
+            RS_TRY(key_of(s, kind->args[i].label, &arg->key, err));
+            arg->type = unit == RS_UNIT_TEXT ? RS_SLICE_TEXT : unit == RS_UNIT_HEX ? RS_SLICE_HEX : RS_SLICE_INT;
+            arg->said = (uint8_t)said_by(kind->args[i].label, unit);
+        }
+        for (int i = 0; i < RS_BAR_MARKS && kind->marks[i]; i++) {
+            uint32_t text;
+            RS_TRY(rs_timeline_text(s->t, &text, err, "%s, after ns", kind->marks[i]));
+            RS_TRY(key_of(s, rs_texts_at(&s->t->texts, text), &s->mark_key[k][i], err));
+        }
+    }
+    return RS_OK;
+}
+
+/* ---- communicators ---- */
+
+/* Whether the tracks of a communicator are called by this name of it. */
+static bool is_on_track(const struct rs_timeline *t, uint32_t comm, const char *name)
+{
+    uint32_t member = t->model->comms[comm].first_member;
+    if (member == RS_NONE || t->group_of_member[member] == RS_NONE) return false;
+    return strstr(rs_texts_at(&t->texts, t->groups[t->group_of_member[member]].label), name) != NULL;
+}
+
+static enum rs_status make_comms(struct rs_slice_args *s, struct rs_err *err)
+{
+    const struct rs_model *m = s->t->model;
+    size_t n = (size_t)m->ncomms + 1;
+    s->comm_text = calloc(n, sizeof *s->comm_text);
+    s->group_text = calloc(n, sizeof *s->group_text);
+    s->desc_text = calloc(n, sizeof *s->desc_text);
+    s->group_on_track = calloc(n, sizeof *s->group_on_track);
+    s->ops = calloc((size_t)m->ops.n + 1, sizeof *s->ops);
+    if (!s->comm_text || !s->group_text || !s->desc_text || !s->group_on_track || !s->ops)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->ncomms; i++) {
+        struct rs_facts f;
+        rs_facts_of_comm(m, i, &f);
+        if (m->comms[i].hash) RS_TRY(rs_timeline_text(s->t, &s->comm_text[i], err, "0x%016" PRIx64, m->comms[i].hash));
+        if (f.group) RS_TRY(rs_texts_id(&s->t->texts, f.group, strlen(f.group), &s->group_text[i], err));
+        if (f.desc) RS_TRY(rs_texts_id(&s->t->texts, f.desc, f.desc_len, &s->desc_text[i], err));
+        s->group_on_track[i] = f.group && is_on_track(s->t, i, f.desc);
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_slice_args_make(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err)
+{
+    *s = (struct rs_slice_args){.t = t, .said = {[RS_SAID_NOWHERE] = RS_BAR_NO_ARG, [RS_SAID_BY_TRACK] = -1}};
+    RS_TRY(make_keys(s, err));
+    return make_comms(s, err);
+}
+
+void rs_slice_args_free(struct rs_slice_args *s)
+{
+    free(s->comm_text);
+    free(s->group_text);
+    free(s->desc_text);
+    free(s->group_on_track);
+    free(s->ops);
+    rs_slice_args_done(s);
+    *s = (struct rs_slice_args){0};
+}
+
+void rs_slice_args_done(struct rs_slice_args *s)
+{
+    free(s->part_of_bar);
+    s->part_of_bar = NULL;
+}
+
+enum rs_status rs_slice_args_process(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *b,
+                                     struct rs_err *err)
+{
+    rs_slice_args_done(s);
+    s->part_of_bar = malloc(((size_t)b->n + 1) * sizeof *s->part_of_bar);
+    if (!s->part_of_bar) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->said[RS_SAID_BY_ROW] = s->t->model->procs[proc].pid;
+    for (uint32_t i = 0; i < b->n; i++) s->part_of_bar[i] = RS_NONE;
+    const struct rs_by_proc *parts = &s->t->index->parts;
+    for (uint32_t i = parts->from[proc]; i < parts->from[proc + 1]; i++) {
+        uint32_t bar = s->t->bar_of_part[rs_by_proc_row(parts, i)];
+        if (bar != RS_NONE && bar >= b->first && bar - b->first < b->n)
+            s->part_of_bar[bar - b->first] = rs_by_proc_row(parts, i);
+    }
+    return RS_OK;
+}
+
+/* ---- one bar ---- */
+
+static void add(struct rs_slice_args *s, unsigned key, enum rs_slice_type type, uint64_t value)
+{
+    if (s->n < RS_SLICE_MOST) s->args[s->n++] = (struct rs_slice_arg){(uint8_t)key, (uint8_t)type, value};
+}
+
+static void add_time(struct rs_slice_args *s, unsigned key, int64_t ns)
+{
+    add(s, key, ns == RS_TIME_NONE ? RS_SLICE_NULL : RS_SLICE_INT, (uint64_t)ns);
+}
+
+static void add_rank(struct rs_slice_args *s, unsigned key, int64_t rank)
+{
+    add(s, key, rank < 0 ? RS_SLICE_NULL : RS_SLICE_INT, (uint64_t)rank);
+}
+
+static void add_text(struct rs_slice_args *s, unsigned key, uint32_t text)
+{
+    add(s, key, text ? RS_SLICE_TEXT : RS_SLICE_NULL, text);
+}
+
+static enum rs_status add_string(struct rs_slice_args *s, unsigned key, uint16_t string, struct rs_err *err)
+{
+    uint32_t text = 0;
+    if (string) RS_TRY(rs_index_string(s->t, string, &text, err));
+    add_text(s, key, text);
+    return RS_OK;
+}
+
+static enum rs_status look(struct rs_slice_args *s, uint32_t op, struct rs_err *err)
+{
+    const struct rs_model *m = s->t->model;
+    struct rs_slice_op *x = &s->ops[op];
+    struct rs_facts f;
+    x->known = true;
+    x->shortest = rs_op_shortest(m, op);
+    x->transfer = rs_op_rate(m, op).transfer_ns;
+    rs_facts_of_op(m, op, &f);
+    x->has_comms_id = f.has_comms_id;
+    x->comms_id = f.comms_id;
+    x->pg_seq = f.pg_seq;
+    x->step = f.step;
+    return f.scope ? rs_index_name(s->t, f.scope, &x->scope, err) : RS_OK;
+}
+
+/* What other tools say of it: only where one does. */
+static void add_facts(struct rs_slice_args *s, const struct rs_slice_op *x, uint32_t comm, bool with_group)
+{
+    if (s->group_text[comm] && with_group) add_text(s, KEY_PG_NAME, s->group_text[comm]);
+    if (s->desc_text[comm] && with_group) add_text(s, KEY_PG_DESC, s->desc_text[comm]);
+    if (x->has_comms_id) add(s, KEY_COMMS_ID, RS_SLICE_HEX, x->comms_id);
+    if (x->has_comms_id) add(s, KEY_COMMS_ID_NUMBER, RS_SLICE_DIGITS, x->comms_id);
+    if (x->pg_seq >= 0) add(s, KEY_PG_SEQ, RS_SLICE_INT, (uint64_t)x->pg_seq);
+    if (x->step != RS_NONE) add(s, KEY_STEP, RS_SLICE_UINT, x->step);
+    if (x->scope) add_text(s, KEY_SCOPE, x->scope);
+}
+
+/* Also of a fan-out each part has its own. */
+static int64_t wait_of(const struct rs_model *m, uint32_t part, int64_t shortest)
+{
+    struct rs_op_rank rank = {.part = part, .parts = 1, .start = m->parts.start[part], .end = m->parts.end[part]};
+    return rs_op_rank_wait(m, &rank, shortest);
+}
+
+static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool brief, struct rs_err *err)
+{
+    const struct rs_model *m = s->t->model;
+    const struct rs_ops *o = &m->ops;
+    const struct rs_parts *p = &m->parts;
+    uint32_t op = p->op[part], comm = o->comm[op], domain = rs_part_start_domain(m, part);
+    const struct rs_member *member = &m->members[p->member[part]];
+    struct rs_slice_op *x = &s->ops[op];
+    if (!x->known) RS_TRY(look(s, op, err));
+    add(s, KEY_OP, RS_SLICE_HEX, o->id[op]);
+    add_text(s, KEY_COMM, s->comm_text[comm]);
+    add_facts(s, x, comm, !brief || member->comm != comm || !s->group_on_track[comm]);
+    add(s, KEY_SEQ, o->seq[op] == UINT64_MAX ? RS_SLICE_NULL : RS_SLICE_UINT, o->seq[op]);
+    if (o->captured[op]) add(s, KEY_REPLAY, RS_SLICE_UINT, o->replay[op]);
+    if (!brief) {
+        add_rank(s, KEY_RANK, member->rank);
+        add_rank(s, KEY_GLOBAL_RANK, member->global_rank);
+        add_rank(s, KEY_NRANKS, m->comms[comm].nranks);
+    }
+    if (o->kind[op] == RS_OP_PAIR) {
+        add_rank(s, KEY_SRC, o->root[op]);
+        add_rank(s, KEY_DST, o->dst[op]);
+        if (o->fanout[op] != RS_NONE) add(s, KEY_FANOUT, RS_SLICE_HEX, o->id[o->fanout[op]]);
+    } else if (o->root[op] >= 0) {
+        add_rank(s, KEY_ROOT, o->root[op]);
+    }
+    add(s, KEY_COUNT, RS_SLICE_UINT, o->count[op]);
+    add(s, KEY_BYTES, rs_size_known(m, op) ? RS_SLICE_UINT : RS_SLICE_NULL, o->bytes[op]);
+    RS_TRY(add_string(s, KEY_DTYPE, o->dtype[op], err));
+    RS_TRY(add_string(s, KEY_ALGO, p->algo[part], err));
+    RS_TRY(add_string(s, KEY_PROTO, p->proto[part], err));
+    if (p->channels[part]) add(s, KEY_CHANNELS, RS_SLICE_UINT, p->channels[part]);
+    add_time(s, KEY_WAIT, wait_of(m, part, x->shortest));
+    add_time(s, KEY_TRANSFER, x->transfer);
+    uint32_t last = o->last_part[op];
+    add_rank(s, KEY_LAST_RANK, last == RS_NONE ? -1 : m->members[p->member[last]].rank);
+    if (o->flags[op] & RS_OP_TIE) add(s, KEY_TIE, RS_SLICE_BOOL, 1);
+    add_time(s, KEY_CLOCK_ERROR, domain == RS_NONE ? RS_TIME_NONE : m->domains[domain].error_ns);
+    return RS_OK;
+}
+
+void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane)
+{
+    const char *digits = rs_texts_at(&s->t->texts, lane->label);
+    digits += strcspn(digits, "0123456789");
+    s->said[RS_SAID_BY_TRACK] = *digits ? strtoll(digits, NULL, 10) : -1;
+}
+
+static void kind_args(struct rs_slice_args *s, const struct rs_bars *b, uint32_t i, bool brief)
+{
+    uint8_t k = b->kind[i];
+    const struct rs_bar_kind *kind = &s->t->kinds.rows[k];
+    const int64_t *const columns[RS_BAR_ARGS] = {b->a1, b->a2, b->a3, b->a4, b->a5, b->a6};
+    const uint32_t marks[RS_BAR_MARKS] = {b->m1[i], b->m2[i], b->m3[i]};
+    for (unsigned a = 0; a < s->kind_nargs[k]; a++) {
+        const struct rs_slice_kind_arg *arg = &s->kind_args[k][a];
+        int64_t value = columns[a][i];
+        if (value == RS_BAR_NO_ARG || (brief && value == s->said[arg->said])) continue;
+        add(s, arg->key, arg->type, (uint64_t)value);
+    }
+    for (int a = 0; a < RS_BAR_MARKS && kind->marks[a]; a++)
+        if (marks[a]) add(s, s->mark_key[k][a], RS_SLICE_UINT, marks[a]);
+}
+
+static void flag_args(struct rs_slice_args *s, const struct rs_bars *b, uint32_t i)
+{
+    unsigned flags = b->flags[i];
+    if (flags & RS_BAR_START_UNKNOWN) add(s, KEY_START_UNKNOWN, RS_SLICE_BOOL, 1);
+    if (flags & RS_BAR_END_BOUNDED) {
+        add(s, KEY_END_BOUNDED, RS_SLICE_BOOL, 1);
+        add(s, KEY_LONGEST, b->fade[i] > 0 ? RS_SLICE_INT : RS_SLICE_NULL, (uint64_t)(b->dur[i] + b->fade[i]));
+    }
+    if (flags & RS_BAR_OPEN) add(s, KEY_OPEN, RS_SLICE_BOOL, 1);
+    if (flags & RS_BAR_MISMATCH) add(s, KEY_MISMATCH, RS_SLICE_BOOL, 1);
+    if (flags & RS_BAR_HELPED) add(s, KEY_HELPED, RS_SLICE_BOOL, 1);
+}
+
+enum rs_status rs_slice_args_of(struct rs_slice_args *s, const struct rs_bars *b, uint32_t i, bool brief,
+                                struct rs_err *err)
+{
+    const struct rs_timeline *t = s->t;
+    s->n = 0;
+    if (s->part_of_bar[i] != RS_NONE) {
+        RS_TRY(part_args(s, s->part_of_bar[i], brief, err));
+    } else {
+        if (!brief && b->op[i] != RS_BAR_NONE) add(s, KEY_OP, RS_SLICE_HEX, t->model->ops.id[t->ops[b->op[i]]]);
+        kind_args(s, b, i, brief);
+    }
+    if (b->flags[i]) flag_args(s, b, i);
+    return RS_OK;
+}

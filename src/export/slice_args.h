@@ -1,0 +1,76 @@
+/* What is said of a bar beside when it was: its arguments, the same in each format that has slices with arguments.
+ *
+ * An operation's bar has what `ops --json` says of the operation and of its rank, under the same names; algorithm,
+ * protocol and channels are those that this rank tells. All others have the arguments and states of their kind
+ * (timeline/kinds.h), and the operation's id. Texts are texts of the timeline. What is not known is RS_SLICE_NULL:
+ * formats without a null leave it out. What costs more than a look is kept by operation, so that nothing grows with
+ * ranks squared. Owned by the caller; adds texts to the timeline and lends its keys from it. One thread at a time. */
+#ifndef RS_EXPORT_SLICE_ARGS_H
+#define RS_EXPORT_SLICE_ARGS_H
+
+#include "base/map.h"
+#include "timeline/timeline.h"
+
+enum rs_slice_type {
+    RS_SLICE_NULL,
+    RS_SLICE_INT,
+    RS_SLICE_UINT,
+    RS_SLICE_BOOL,
+    RS_SLICE_HEX, /* a number that is written "0x" and 16 digits */
+    RS_SLICE_DIGITS, /* a number that may exceed what doubles hold: text where a reader has no others */
+    RS_SLICE_TEXT, /* id of a text of the timeline */
+};
+
+struct rs_slice_arg {
+    uint8_t key; /* of rs_slice_args.keys */
+    uint8_t type;
+    uint64_t value; /* an int64_t for RS_SLICE_INT */
+};
+
+enum { RS_SLICE_MOST = 48, RS_SLICE_KEYS = 250 };
+
+/* What says a value already, where `brief` is asked for: the track's name, the row, that it is not there at all. */
+enum rs_slice_said { RS_SAID_NOWHERE, RS_SAID_BY_TRACK, RS_SAID_BY_ROW, RS_SAID_BY_ABSENCE, RS_SLICE_SAID };
+
+/* An argument of a kind of bars. */
+struct rs_slice_kind_arg {
+    uint8_t key, type, said; /* enum rs_slice_type, rs_slice_said */
+};
+
+struct rs_slice_args {
+    struct rs_timeline *t;
+    const char *keys[RS_SLICE_KEYS];
+    unsigned nkeys;
+    struct rs_slice_kind_arg kind_args[RS_BAR_KINDS][RS_BAR_ARGS];
+    uint8_t kind_nargs[RS_BAR_KINDS], mark_key[RS_BAR_KINDS][RS_BAR_MARKS];
+    uint32_t *comm_text, *group_text, *desc_text; /* by communicator: its number, its process group's name; 0: none */
+    bool *group_on_track; /* by communicator: its track's name says the process group */
+    struct rs_slice_op *ops; /* by op of the model */
+    int64_t said[RS_SLICE_SAID]; /* the number that names the track at hand, or -1; the pid of the row; 0 */
+    uint32_t *part_of_bar; /* of the process at hand; RS_NONE: not an operation's */
+    struct rs_slice_arg args[RS_SLICE_MOST]; /* of the bar at hand */
+    unsigned n;
+};
+
+enum rs_status rs_slice_args_make(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err);
+/* Before the bars of a process, and behind them. */
+enum rs_status rs_slice_args_process(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *bars,
+                                     struct rs_err *err);
+void rs_slice_args_done(struct rs_slice_args *s);
+/* Before the bars of a track, where `brief` is asked for. */
+void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane);
+/* Fills args of bar i. `brief`: without what its row, its track or an arrow says: rank, pid, channel, thread, stream
+ * and process group, and of an event its operation's id; that it was captured into a graph is said where it was. */
+enum rs_status rs_slice_args_of(struct rs_slice_args *s, const struct rs_bars *bars, uint32_t i, bool brief,
+                                struct rs_err *err);
+void rs_slice_args_free(struct rs_slice_args *s);
+
+/* Of which category a bar is: the id of its row, or what was lost. */
+static inline const char *rs_slice_category(const struct rs_timeline *t, const struct rs_bars *b, uint32_t i)
+{
+    uint8_t kind = b->kind[i];
+    bool event = kind != RS_BAR_LOSS && kind != RS_BAR_BLANK;
+    return event ? rs_row_kinds[t->kinds.rows[kind].row].id : t->kinds.rows[kind].id;
+}
+
+#endif
