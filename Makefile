@@ -22,10 +22,11 @@ READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-# Of tests/drive these read recordings, each a program of its own; the other files are one that drives the plugin.
+# Of tests/drive these read recordings, each a program of its own; otf2* reads archives; the other files are one that
+# drives the plugin.
 CHECKERS   := verify events bars
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
-FUZZED_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain)))
+FUZZED_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain export)))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 MAN_PAGES  := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,$(wildcard docs/man/*.scd)))
@@ -44,11 +45,13 @@ ifneq ($(filter-out clean help deps format check demo dist asan tsan fuzz asan-b
 include $(BUILD)/config.mk
 endif
 
+DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
+
 # Sanitizers make gcc see dangers that are not there: no -Werror with them.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB) $(if $(SQLITE),,-DRS_NO_SQLITE) \
-	$(if $(CIVETWEB),,-DRS_NO_CIVETWEB)
+	$(if $(CIVETWEB),,-DRS_NO_CIVETWEB) $(if $(OTF2),,-DRS_NO_OTF2)
 # Sanitized code is compiled in half the time this way, and runs as fast; -g1 is enough for their stacks.
 OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 COMPILE   = $(CC) -std=c11 $(OPTIMISE) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
@@ -57,7 +60,7 @@ PLUGIN_LDFLAGS := -shared -static-libgcc -Wl,-z,nodelete -Wl,-z,now -Wl,--versio
 	-Wl,--exclude-libs,ALL $(if $(SAN),,-Wl,-z,defs)
 # The simulator stands in for libcudart towards the plugin: those symbols must be found in the executable.
 EXPORTED := $(patsubst %,-Xlinker --dynamic-list=%,$(wildcard src/sim/fakecuda.syms))
-LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) $(CIVETWEB) -lpthread -ldl -lm
+LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) $(CIVETWEB) $(OTF2) -lpthread -ldl -lm
 
 # ---- what a user wants -----------------------------------------------------------------------------------------------
 
@@ -79,10 +82,10 @@ system: all $(DRIVERS) ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
 
 bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
-	$(Q)BUILD=$(abspath $(BUILD)) RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) bench/run.sh
+	$(Q)BUILD='$(abspath $(BUILD))' RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' NOP='$(abspath $(NOP))' bench/run.sh
 
 page: all ## types, unit tests and browser tests of the page of the timeline
-	$(Q)RINGSCOPE=$(abspath $(RINGSCOPE)) tests/page.sh
+	$(Q)RINGSCOPE='$(abspath $(RINGSCOPE))' tests/page.sh
 
 IN_ASAN = --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
 IN_TSAN = --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
@@ -199,8 +202,9 @@ $(BUILD)/tests/%: $(BUILD)/obj/tests/unit/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) -lcmocka $(LIBS) -o $@
 
-$(BUILD)/tests/drive: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(CHECKERS:%=tests/drive/%.c),$(wildcard tests/drive/*.c)))
+$(BUILD)/tests/drive: $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(CHECKERS:%=tests/drive/%.c) tests/drive/otf2%,$(wildcard tests/drive/*.c)))
 $(addprefix $(BUILD)/tests/,$(CHECKERS)): $(BUILD)/tests/%: $(BUILD)/obj/tests/drive/%.o $(BUILD)/libringscope.a
+$(BUILD)/tests/otf2: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/drive/otf2*.c))
 $(DRIVERS):
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -222,8 +226,9 @@ $(BUILD)/man/%: docs/man/%.scd
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-RUN_TESTS = JOBS=$$(nproc) RINGSCOPE=$(abspath $(RINGSCOPE)) PLUGIN=$(abspath $(PLUGIN)) NOP=$(abspath $(NOP)) STATIC=$(abspath $(STATIC)) \
-	BUILD=$(abspath $(BUILD)) CC='$(CC)' SAN='$(SAN)' tests/run.sh
+# In quotes: the folder may have a space in its name.
+RUN_TESTS = JOBS=$${JOBS:-$$(nproc)} RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' NOP='$(abspath $(NOP))' \
+	STATIC='$(abspath $(STATIC))' BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/run.sh
 
 # Only the recorder and the simulator have threads: what tests neither need not run under ThreadSanitizer.
 SAN_NAME := $(if $(findstring thread,$(SAN)),thread,address)

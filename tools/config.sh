@@ -48,6 +48,12 @@ echo 'int main(void) { return sqlite3_libversion_number() == 0; }' >"$work/sqlit
 echo 'int main(void) { return mg_version()[0] == 0; }' >"$work/civetweb.c"
 ! try -include civetweb.h "$work/civetweb.c" -lcivetweb || echo "CIVETWEB := -lcivetweb"
 
+# OTF2 is what `ringscope export --to otf2` writes with.
+otf2=$(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2)
+echo 'int main(void) { return OTF2_Archive_Close(0) == OTF2_SUCCESS; }' >"$work/otf2.c"
+# shellcheck disable=SC2086 # a list of words
+! try -include otf2/otf2.h "$work/otf2.c" $otf2 || echo "OTF2 := $otf2"
+
 # TLS descriptors: a thread's variable in a dlopened library without a call into the loader. Other targets than
 # x86-64 have them by default or not at all.
 case $($CC -dumpmachine) in

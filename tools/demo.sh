@@ -30,6 +30,8 @@ printf 'second, of PyTorch on a real GPU, are in tests/data. Next:\n'
 printf '  %-58s %s\n' "$BUILD/ringscope ops $demo --op ID --tree" "one operation down to its network steps" \
     "$BUILD/ringscope report $demo --every STEP" "the course of the run, step by step" \
     "$BUILD/ringscope clocks $demo" "how clocks that are seconds apart were brought together" \
+    "$BUILD/ringscope export $demo -o demo.pftrace" "for ui.perfetto.dev; .json, .otf2, .db, .csv for other tools" \
+    "$BUILD/ringscope sql $demo 'SELECT * FROM v_waits'" "who waited for whom, or any other question" \
     "$BUILD/ringscope sim --hosts 2 --hang 2@10 -o $BUILD/hung" "a job that hangs," \
     "$BUILD/ringscope hang $BUILD/hung" "and why" \
     "$BUILD/ringscope report YOUR TRACES" "of PyTorch, Nsight Systems, ... (ringscope explain formats)" \

@@ -3,7 +3,7 @@
 #define RS_CLI_CLOCKS_JSON_H
 
 #include "base/json.h"
-#include "cli/clock_rows.h"
+#include "join/clock_rows.h"
 #include "join/clocks.h"
 
 /* How late the timers of a row's GPU were read; RS_TIME_NONE where it has none. */

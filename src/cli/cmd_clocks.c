@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cli/clock_rows.h"
 #include "cli/clocks_json.h"
 #include "cli/commands.h"
 #include "cli/filters.h"

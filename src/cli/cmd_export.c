@@ -1,81 +1,280 @@
-/* ringscope export: a run in the format of another tool. */
-#include "base/file.h"
-#include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/reading.h"
-#include "export/jsonl.h"
-
+/* ringscope export: a joined run in the format of another tool. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/commands.h"
+#include "cli/filters.h"
+#include "cli/output.h"
+#include "cli/reading.h"
+#include "cli/view_bundle.h"
+#include "export/exporter.h"
+#include "export/packed.h"
+#include "export/place.h"
 
 struct options {
-    const char *to;
-    const char *out;
-    const char *run;
+    struct rs_view_options view;
+    const char *to, *out, *table, *kineto;
     bool force;
+    struct rs_opt_each format_or_time;
 };
 
-static const struct {
-    const char *name;
-    enum rs_status (*write)(struct rs_inputs *inputs, struct rs_json *json, struct rs_err *err);
-} formats[] = {
-    {"jsonl", rs_export_jsonl},
-};
-enum { NFORMATS = sizeof formats / sizeof *formats };
+/* ---- which format ---- */
 
-static enum rs_status write_to(const struct options *o, size_t format, struct rs_inputs *in, struct rs_err *err)
+/* "chrome, perfetto, ...": for messages. */
+static const char *names(char *text, size_t room)
 {
-    struct rs_out out;
-    RS_TRY(rs_out_open(&out, o->out, o->force, err));
-    struct rs_json *j = malloc(sizeof *j); /* large: not for the stack */
-    if (!j) {
-        rs_out_abort(&out);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    size_t n = 0;
+    text[0] = 0;
+    const char *name;
+    for (size_t i = 0; (name = rs_exporter_at(i) ? rs_exporter_at(i)->name : NULL); i++)
+        n += (size_t)snprintf(text + n, n < room ? room - n : 0, "%s%s", i ? ", " : "", name);
+    return text;
+}
+
+/* Whether the first `n` characters of `text` end in one of these, which have blanks between. */
+static bool ends_in_one(const char *text, size_t n, const char *ends)
+{
+    char end[32];
+    for (size_t m; *ends; ends += m + strspn(ends + m, " ")) {
+        m = strcspn(ends, " ");
+        snprintf(end, sizeof end, "%.*s", (int)m, ends);
+        if (rs_name_ending(text, n, end)) return true;
     }
-    rs_json_to_file(j, out.file, o->out ? o->out : "standard output");
-    enum rs_status status = formats[format].write(in, j, err);
-    if (status == RS_OK) status = rs_json_finish(j, err);
-    free(j);
-    if (status == RS_OK) return rs_out_commit(&out, err);
-    rs_out_abort(&out);
+    return false;
+}
+
+/* The format that the name of the output suggests, packed or not; NULL: none. */
+static const char *suggested(const char *out)
+{
+    size_t n = out ? rs_packing_stem(out) : 0;
+    for (size_t i = 0; out && rs_exporter_at(i); i++) {
+        const struct rs_exporter *e = rs_exporter_at(i);
+        size_t stem = e->output == RS_EXPORT_STREAM ? n : strlen(out);
+        if (e->suffixes && ends_in_one(out, stem, e->suffixes)) return e->name;
+    }
+    return NULL;
+}
+
+/* --to names the format here, and in all commands the end of the span of time: no format begins with a digit. */
+static const char *take_to(void *to, const char *text)
+{
+    struct options *o = to;
+    if (*text >= '0' && *text <= '9') return o->view.filters.to.take(o->view.filters.to.to, text);
+    o->to = text;
+    return NULL;
+}
+
+static bool has_table(const struct rs_exporter *e, const char *table)
+{
+    for (const char *const *t = e->tables; t && *t; t++)
+        if (!strcmp(*t, table)) return true;
+    return false;
+}
+
+/* Whether its output can go where it is to; -1 to go on, else the exit status. */
+static int check_place(const struct rs_command *self, const struct options *o, const struct rs_exporter *e)
+{
+    bool piped = !o->out || !strcmp(o->out, "-");
+    if (o->out && !*o->out) return rs_opt_usage(self, "-o names nothing");
+    if (piped && e->output != RS_EXPORT_STREAM)
+        return rs_opt_usage(self, "%s cannot go to a pipe: name a %s with -o", e->name,
+                            e->output == RS_EXPORT_FOLDER ? "folder" : "file");
+    if (piped && e->binary && isatty(STDOUT_FILENO))
+        return rs_opt_usage(self, "%s is nothing for a terminal: name a file with -o", e->name);
+    return -1;
+}
+
+/* -1 to go on, else the exit status. */
+static int check(const struct rs_command *self, struct options *o, const struct rs_exporter **e)
+{
+    char all[256];
+    if (o->kineto && o->to && strcmp(o->to, "kineto") != 0)
+        return rs_opt_usage(self, "--kineto writes a Kineto trace back, not %s", o->to);
+    if (o->kineto) o->to = "kineto";
+    if (!o->to) o->to = suggested(o->out);
+    if (!o->to)
+        return rs_opt_usage(self, "which format? --to one of %s; or an OUT that tells: x.json, .pftrace, .db, .csv...",
+                            names(all, sizeof all));
+    *e = rs_exporter_find(o->to);
+    if (!*e) return rs_opt_usage(self, "unknown format '%s'; there are %s", o->to, names(all, sizeof all));
+    if ((*e)->lacks) {
+        rs_warn(self->name, "--to %s: this ringscope was built without %s", o->to, (*e)->lacks);
+        return RS_EXIT_FAILURE;
+    }
+    if (o->view.rows && !(*e)->rows) return rs_opt_usage(self, "--rows: %s has no rows to choose from", o->to);
+    if (o->view.filters.has_level && !(*e)->rows)
+        rs_warn(self->name, "--level changes nothing here: --to %s keeps all events of an operation", o->to);
+    if (!o->table) return check_place(self, o, *e);
+    if (!(*e)->tables) return rs_opt_usage(self, "--table goes with --to csv");
+    if (!has_table(*e, o->table))
+        return rs_opt_usage(self, "there is no table '%s'; there are operations, ranks and events", o->table);
+    return check_place(self, o, *e);
+}
+
+/* ---- what cannot go well ---- */
+
+/* Whether what is to be replaced is `path`, or holds it. */
+static bool would_lose(const struct stat *out, const char *real_out, const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0 && st.st_dev == out->st_dev && st.st_ino == out->st_ino) return true;
+    char *real = S_ISDIR(out->st_mode) ? realpath(path, NULL) : NULL;
+    size_t n = strlen(real_out);
+    bool holds = real && !strncmp(real, real_out, n) && real[n] == '/';
+    free(real);
+    return holds;
+}
+
+/* An input that would be gone when OUT is in its place; NULL: none. */
+static const char *endangered(const struct rs_inputs *in, const char *out)
+{
+    struct stat st;
+    if (!out || !strcmp(out, "-") || lstat(out, &st) != 0) return NULL;
+    char *real = realpath(out, NULL);
+    const char *found = NULL;
+    for (size_t i = 0; real && i < in->n && !found; i++)
+        if (would_lose(&st, real, in->sources[i].recording->path)) found = in->sources[i].recording->path;
+    for (size_t i = 0; real && i < in->nothers && !found; i++)
+        if (would_lose(&st, real, in->others[i].path)) found = in->others[i].path;
+    free(real);
+    return found;
+}
+
+/* 0, or the exit status after the reason was printed. */
+static int check_inputs(const struct rs_command *self, const struct rs_exporter *e, const struct options *o,
+                        const struct rs_inputs *in)
+{
+    const char *lost = o->force ? endangered(in, o->out) : NULL;
+    if (lost) {
+        rs_warn(self->name, "%s: %s is read for this, and would be lost: name another place", o->out, lost);
+        return RS_EXIT_FAILURE;
+    }
+    if (!e->recordings || !in->nothers) return 0;
+    if (!in->n) {
+        rs_warn(self->name,
+                "%s: no recording of ringscope: %s holds the callbacks of recordings, which other tools' traces do "
+                "not have (`ringscope ops --json` has their operations)",
+                in->others[0].path, e->name);
+        return RS_EXIT_FAILURE;
+    }
+    rs_warn(self->name, "%zu file%s of other tools left out: %s holds the callbacks of recordings", in->nothers,
+            in->nothers == 1 ? "" : "s", e->name);
+    return 0;
+}
+
+/* ---- writing ---- */
+
+/* `v` NULL: without a join. */
+static enum rs_status write_it(const struct rs_exporter *e, const struct options *o, struct rs_inputs *in,
+                               struct rs_drawing *v, struct rs_place *place, struct rs_err *err)
+{
+    struct rs_export x = {
+        .timeline = v ? &v->timeline : NULL,
+        .title = v ? v->title : NULL,
+        .file = place->file,
+        .path = place->temporary,
+        .name = o->out && strcmp(o->out, "-") ? o->out : "standard output",
+        .table = o->table,
+        .only = o->kineto,
+        .progress = rs_reading_progress,
+    };
+    RS_TRY(v ? rs_export_run(e, &x, err) : e->unjoined(&x, in, err));
+    return rs_place_commit(place, err);
+}
+
+static int export_joined(const struct rs_command *self, const struct rs_exporter *e, struct options *o,
+                         struct rs_inputs *in, struct rs_place *place)
+{
+    struct rs_err err;
+    struct rs_drawing v;
+    o->view.row_bits &= e->rows;
+    int status = rs_drawing_make(self, &v, in, &o->view);
+    if (status) return status;
+    if (write_it(e, o, in, &v, place, &err) != RS_OK) status = rs_print_err(self->name, &err);
+    if (!status && !v.timeline.nops)
+        rs_warn(self->name, "no operation is in it: %s",
+                v.model.ops.n ? "none passes the filters" : "there is none in these files");
+    enum { EVEN_IF_EMPTY = 1 }; /* tables without rows are an answer, too */
+    return rs_drawing_end(self, &v, &o->view, status, EVEN_IF_EMPTY);
+}
+
+static int export_to(const struct rs_command *self, const struct rs_exporter *e, struct options *o,
+                     struct rs_inputs *in)
+{
+    struct rs_err err;
+    struct rs_place place; /* first of all: whether it can be written is not to be found out after minutes of work */
+    enum rs_export_output kind = e->many && e->many(in, o->kineto) ? RS_EXPORT_FOLDER : e->output;
+    int status = check_inputs(self, e, o, in);
+    if (status) return status;
+    if (rs_place_open(&place, kind, o->out, o->force, e->may_replace, &err) != RS_OK)
+        return rs_print_err(self->name, &err);
+    if (!e->unjoined || !rs_filter_is_empty(&o->view.filters.filter))
+        status = export_joined(self, e, o, in, &place);
+    else if (write_it(e, o, in, NULL, &place, &err) != RS_OK)
+        status = rs_print_err(self->name, &err);
+    rs_place_abort(&place);
     return status;
+}
+
+/* Whether `path` is `file`, or the folder that it is in. */
+static bool leads_to(const char *path, const char *file)
+{
+    if (rs_same_file(path, file)) return true;
+    const char *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, slash == file ? 1 : (size_t)(slash - file)) : strdup(".");
+    bool is = folder && rs_same_file(path, folder);
+    free(folder);
+    return is;
+}
+
+/* The inputs, and the trace that is written back where it is not among them. */
+static int open_inputs(const struct rs_command *self, const struct options *o, char **named, size_t n,
+                       struct rs_inputs *in)
+{
+    bool there = !o->kineto;
+    for (size_t i = 0; i < n && !there; i++) there = leads_to(named[i], o->kineto);
+    char **all = malloc((n + 1) * sizeof *all);
+    if (!all) {
+        rs_warn(self->name, "out of memory");
+        return RS_EXIT_FAILURE;
+    }
+    if (!there) all[0] = (char *)o->kineto; /* in front: of two that are the same the first is read */
+    memcpy(all + !there, named, n * sizeof *all);
+    n += !there;
+    int bad = rs_reading_open(self, in, all, n, o->view.run);
+    free(all);
+    return bad;
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct options o = {0};
+    rs_view_options_make(&o.view);
+    o.view.begins = true; /* the same operations as in `ops` */
+    o.format_or_time = (struct rs_opt_each){take_to, &o};
     const struct rs_opt opts[] = {
-        {RS_OPT_STRING, 't', "to", &o.to, "FORMAT", "jsonl: the full log, one JSON object a callback"},
-        {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here (default: standard output)"},
-        RS_RUN_OPT(o.run),
-        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
+        {RS_OPT_EACH, 't', "to", &o.format_or_time, "FORMAT",
+         "which format (default: as the name of OUT says); --to TIME: up to here"},
+        {RS_OPT_STRING, 'o', "output", &o.out, "OUT", "write here (default: standard output)"},
+        {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite OUT"},
+        {RS_OPT_STRING, 0, "table", &o.table, "NAME", "csv: operations, ranks (operation x rank) or events"},
+        {RS_OPT_STRING, 0, "kineto", &o.kineto, "FILE", "write this Kineto trace back, with what the join found"},
+        RS_DRAW_OPTS(o.view),
+        RS_FILTER_OPTS_BUT_TO(o.view.filters),
+        RS_RUN_OPT(o.view.run),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
+    const struct rs_exporter *e = NULL;
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    if (done < 0) done = rs_view_options_check(self, &o.view);
+    if (done < 0) done = check(self, &o, &e);
     if (done >= 0) return done;
-    if (!o.to) return rs_opt_usage(self, "which format? --to jsonl");
-    if (!n) return rs_opt_usage(self, "nothing to read: name a recording or a folder of them");
-    size_t format = 0;
-    while (format < NFORMATS && strcmp(formats[format].name, o.to)) format++;
-    if (format == NFORMATS) return rs_opt_usage(self, "unknown format '%s'; there is: jsonl", o.to);
-
     struct rs_inputs in;
-    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.run);
+    int bad = open_inputs(self, &o, argv + 1, (size_t)n, &in);
     if (bad) return bad;
-    struct rs_err err;
-    int status = RS_EXIT_FINE;
-    if (!in.n) {
-        rs_warn(self->name,
-                "%s: no recording of ringscope: jsonl holds the callbacks of recordings, which other tools' "
-                "traces do not have (`ringscope ops --json` has their operations)",
-                argv[1]);
-        rs_inputs_close(&in);
-        return RS_EXIT_FAILURE;
-    }
-    if (in.nothers)
-        rs_warn(self->name, "%zu file%s of other tools left out: jsonl holds the callbacks of recordings", in.nothers,
-                in.nothers == 1 ? "" : "s");
-    if (write_to(&o, format, &in, &err) != RS_OK) status = rs_print_err(self->name, &err);
+    int status = export_to(self, e, &o, &in);
     rs_reading_complaints(self, &in);
     rs_inputs_close(&in);
     return status;
@@ -83,12 +282,25 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_export = {
     .name = "export",
-    .summary = "write recordings in another format",
-    .usage = "--to FORMAT [options] RECORDING...",
-    .text = "Reads ringscope's recordings, or folders of them, and writes what they hold. An existing FILE is not "
-            "overwritten without\n"
-            "--force, and appears only when it is complete.",
-    .examples = "ringscope export --to jsonl ringscope-run -o run.jsonl       # every callback, one a line\n"
-                "ringscope export --to jsonl run/n1.4711.rsc | grep '\"AllReduce\"'",
+    .summary = "a joined run in the format of another tool",
+    .usage = "--to FORMAT [options] IN... -o OUT",
+    .text =
+        "Writes what all ranks did, joined and on one axis, for other programs. OUT appears only when it is whole;\n"
+        "what exists is not overwritten without --force. A stream whose name ends in .gz or .zst is packed.\n"
+        "FORMAT, which the name of OUT may tell:\n"
+        "  chrome    .json      for chrome://tracing and ui.perfetto.dev\n"
+        "  perfetto  .pftrace   the same for ui.perfetto.dev, smaller and quicker\n"
+        "  otf2      .otf2      a folder, for Vampir, Scalasca, TAU, otf2-print\n"
+        "  sqlite    .sqlite    a database; also .sqlite3, .db (`ringscope sql --schema` has its tables)\n"
+        "  csv       .csv       a table: operations, or --table ranks, --table events\n"
+        "  jsonl     .jsonl     every callback with every argument, one JSON object a line\n"
+        "  rsc                  a folder of recordings cut out of these with the filters, to share\n"
+        "  kineto               Kineto traces as they came, with what the join found",
+    .examples =
+        "ringscope export rec -o run.pftrace                        # for ui.perfetto.dev\n"
+        "ringscope export rec -o ops.csv.gz                         # one row an operation\n"
+        "ringscope export --to csv --table events --rank 3 rec      # every event of rank 3\n"
+        "ringscope export --to rsc --from 10s --to 12s rec -o part  # two seconds of it, to share\n"
+        "ringscope export --kineto rank0.json.gz rec -o with.json.gz # PyTorch's trace, with waits and last ranks",
     .run = run,
 };

@@ -72,11 +72,12 @@ static void print_mask(const struct rs_overview *o)
 static void print_counts(const struct rs_overview *o)
 {
     const struct rs_summary *s = &o->sum;
-    uint64_t emitted = s->callbacks + o->lost + o->overwritten + o->damaged;
+    uint64_t emitted = s->callbacks + o->lost + o->overwritten + o->damaged + o->cut;
     printf("\ncallbacks  %s%s emitted = %s kept + %s overwritten + %s lost", o->accounted ? "" : "at least ",
            rs_text_count(emitted).s, rs_text_count(s->callbacks).s, rs_text_count(o->overwritten).s,
            rs_text_count(o->lost).s);
     if (o->damaged) printf(" + %s unreadable", rs_text_count(o->damaged).s);
+    if (o->cut) printf(" + %s cut off", rs_text_count(o->cut).s);
     printf("\n           %s start, %s stop, %s state, %s init, %s finalize\nevents     ",
            rs_text_count(s->calls[RS_CALL_START]).s, rs_text_count(s->calls[RS_CALL_STOP]).s,
            rs_text_count(s->calls[RS_CALL_STATE]).s, rs_text_count(s->calls[RS_CALL_INIT]).s,
@@ -97,6 +98,29 @@ static void print_counts(const struct rs_overview *o)
         printf("none");
     printf("\n");
     print_mask(o);
+}
+
+/* Of recordings that `export --to rsc` wrote. */
+static void print_cuts(const struct rs_overview *o, const struct rs_inputs *in)
+{
+    const char *by = NULL;
+    bool same = true;
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_process *p = &in->sources[i].process;
+        if (!p->cut) continue;
+        const char *mine = p->cut_by ? p->cut_by : "";
+        same &= !by || !strcmp(by, mine);
+        by = mine;
+    }
+    if (!by) return;
+    printf("cut        ");
+    if (o->cuts < in->n) printf("%zu of %zu recordings ", o->cuts, in->n);
+    printf("cut out of %s", in->n == 1 ? "a larger recording" : "larger recordings");
+    if (same && *by) {
+        printf(": ");
+        rs_plain_print(by, strlen(by), stdout);
+    }
+    printf("\n");
 }
 
 static int by_number(const void *a, const void *b)
@@ -180,7 +204,7 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o)
     }
     printf("\n");
     if (complete == in->n && !in->nunreadable)
-        printf("Nothing is missing: every callback that NCCL made was kept.\n");
+        printf("Nothing is missing: every callback that NCCL made was kept%s.\n", o->cut ? ", or cut off" : "");
     else
         printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
     if (killed)
@@ -240,6 +264,7 @@ static int show(const struct rs_command *self, struct rs_inputs *in, bool json, 
     } else {
         print_head(in, &o, runs, nruns);
         print_counts(&o);
+        print_cuts(&o, in);
         print_processes(in, &o);
         rs_settings_print(&o.differences);
         print_verdict(in, &o);

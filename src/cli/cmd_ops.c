@@ -17,6 +17,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "join/durations.h"
+#include "join/op_facts.h"
 #include "join/overlay_facts.h"
 #include "join/waits.h"
 

@@ -10,22 +10,26 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/report_json.h"
+#include "cli/report_reference.h"
+#include "cli/report_table.h"
 #include "cli/report_text.h"
 
 struct options {
     bool json, align;
-    const char *run, *by, *every;
+    const char *run, *by, *every, *table;
     int64_t warmup;
     struct rs_filters filters;
     struct rs_report_options report;
+    struct rs_reference_files reference;
 };
 
-static enum rs_status print_json(const struct rs_report *r, const struct rs_differences *settings, struct rs_err *err)
+static enum rs_status print_json(const struct rs_report *r, const struct rs_differences *settings,
+                                 const struct rs_reference_files *reference, struct rs_err *err)
 {
     struct rs_json *j = malloc(sizeof *j);
     if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     rs_json_to_file(j, stdout, "standard output");
-    rs_report_json(j, r, settings);
+    rs_report_json(j, r, settings, reference);
     enum rs_status status = rs_json_finish(j, err);
     free(j);
     return status;
@@ -37,14 +41,18 @@ static enum rs_status report(struct options *o, struct rs_model *m, const struct
     struct rs_differences settings;
     rs_filter_resolve(&o->filters.filter, m);
     o->report.filter = &o->filters.filter;
-    o->report.network = o->filters.level != RS_LEVEL_OPS;
+    o->report.network = o->filters.level != RS_LEVEL_OPS && !o->table;
+    if (o->reference.n) o->report.reference = &o->reference.reference;
     RS_TRY(rs_differences_find(&settings, in, err));
     enum rs_status status = rs_report_make(&r, m, &o->report, err);
     if (status == RS_OK) {
+        const struct rs_reference_files *reference = o->reference.n ? &o->reference : NULL;
         if (o->json)
-            status = print_json(&r, &settings, err);
+            status = print_json(&r, &settings, reference, err);
+        else if (o->table)
+            status = rs_report_table(&r, o->report.by_comm, err);
         else
-            rs_report_print(&r, &settings, o->report.by_comm);
+            rs_report_print(&r, &settings, reference, o->report.by_comm);
         rs_report_free(&r);
     }
     rs_differences_free(&settings);
@@ -79,9 +87,24 @@ static bool take_every(struct rs_report_options *o, const char *text)
     return rs_filters_span(text, &o->every_ns) && o->every_ns > 0;
 }
 
+/* Reads and reports, once options are taken. */
+static int read_and_show(const struct rs_command *self, struct options *o, char *const *paths, int n)
+{
+    struct rs_inputs in;
+    struct rs_err err;
+    if (rs_reference_read(&o->reference, &err) != RS_OK) return rs_print_err(self->name, &err);
+    int bad = rs_reading_open(self, &in, paths, (size_t)n, o->run);
+    if (bad) return bad;
+    int status = show(self, o, &in);
+    rs_reading_complaints(self, &in);
+    rs_inputs_close(&in);
+    return status;
+}
+
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct options o = {.align = true, .by = "class"};
+    struct rs_opt_each reference = {rs_reference_file, &o.reference};
     rs_filters_make(&o.filters);
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "one JSON object"},
@@ -89,6 +112,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
          "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
          "the course over time: windows of 60s, 500ms, STEP, 10steps"},
+        {RS_OPT_STRING, 0, "table", &o.table, "nccl-tests", "what was reached, laid out as nccl-tests print it"},
+        {RS_OPT_EACH, 0, "reference", &reference, "FILE",
+         "output of nccl-tests: what was reached of what is possible; may be repeated"},
         {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
         {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.filters),
@@ -105,12 +131,13 @@ static int run(const struct rs_command *self, int argc, char **argv)
                             o.every);
     if (o.warmup < 0 || o.warmup > INT32_MAX) return rs_opt_usage(self, "--warmup takes a number of steps");
     o.report.warmup = (uint32_t)o.warmup;
-    struct rs_inputs in;
-    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.run);
-    if (bad) return bad;
-    int status = show(self, &o, &in);
-    rs_reading_complaints(self, &in);
-    rs_inputs_close(&in);
+    if (o.table && strcmp(o.table, "nccl-tests"))
+        return rs_opt_usage(self, "--table takes nccl-tests, not '%s'", o.table);
+    if (o.table && (o.json || o.every || o.reference.n))
+        return rs_opt_usage(self, "--table prints nothing else: not with --json (which has it as by_func), --every or "
+                                  "--reference");
+    int status = read_and_show(self, &o, argv + 1, n);
+    rs_reference_files_free(&o.reference);
     return status;
 }
 
@@ -123,6 +150,7 @@ const struct rs_command rs_cmd_report = {
         "late and what that cost, what the network waited for, which steps were unusual, and what to look at.",
     .examples = "ringscope report rec                        # tables, and a conclusion\n"
                 "ringscope report rec --warmup 3 --every STEP  # the course, without the first steps\n"
+                "ringscope report rec --reference all_reduce_perf.txt  # reached of what is possible\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",
     .run = run,
 };

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -137,6 +136,7 @@ static int make_picture(const struct rs_command *self, struct options *o, struct
     struct rs_drawing v;
     struct rs_err err;
     int bad = rs_drawing_make(self, &v, in, &o->view);
+    if (!bad) bad = rs_drawing_refuse_empty(self, &v, &o->view);
     if (bad) return bad;
     uint64_t bars = 0;
     int status = draw(o, &v, &bars, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
@@ -152,18 +152,17 @@ static void say_more(void)
 
 /* ---- the command ---- */
 
-static bool ends_with(const char *text, const char *end)
+static bool is_called(const struct options *o, const char *ending)
 {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcasecmp(text + n - m, end);
+    return o->out && rs_name_ending(o->out, strlen(o->out), ending);
 }
 
 /* What is to be made, by the options and the name of the output. -1: go on; else the exit status. */
 static int choose_kind(const struct rs_command *self, struct options *o)
 {
     if (!o->out) o->text = true; /* as other commands do; say_more() tells of the page */
-    bool html = o->out && (ends_with(o->out, ".html") || ends_with(o->out, ".htm"));
-    bool picture = o->out && (ends_with(o->out, ".svg") || ends_with(o->out, ".png"));
+    bool html = is_called(o, ".html") || is_called(o, ".htm");
+    bool picture = is_called(o, ".svg") || is_called(o, ".png");
     if (o->text && (html || picture))
         return rs_opt_usage(self, "--text writes text: give another name than '%s', or none for the terminal", o->out);
     if (o->text)
@@ -171,8 +170,8 @@ static int choose_kind(const struct rs_command *self, struct options *o)
     else if (html || !strcmp(o->out, "-"))
         o->kind = KIND_HTML;
     else if (picture)
-        o->kind = ends_with(o->out, ".svg") ? KIND_SVG : KIND_PNG;
-    else if (ends_with(o->out, ".txt"))
+        o->kind = is_called(o, ".svg") ? KIND_SVG : KIND_PNG;
+    else if (is_called(o, ".txt"))
         o->kind = KIND_TEXT;
     else
         return rs_opt_usage(self, "what should '%s' be? The name says it: .html, .svg, .png or .txt", o->out);

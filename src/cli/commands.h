@@ -17,6 +17,7 @@ extern const struct rs_command rs_cmd_overlap;
 extern const struct rs_command rs_cmd_critical;
 extern const struct rs_command rs_cmd_explain;
 extern const struct rs_command rs_cmd_export;
+extern const struct rs_command rs_cmd_sql;
 extern const struct rs_command rs_cmd_gather;
 extern const struct rs_command rs_cmd_view;
 extern const struct rs_command rs_cmd_serve;

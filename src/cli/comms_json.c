@@ -3,29 +3,10 @@
 #include <stdio.h>
 
 #include "cli/model_json.h"
+#include "join/op_facts.h"
 #include "join/overlay_facts.h"
 
 enum { MOST_RANKS = 1 << 20 }; /* a number beyond that is damaged */
-
-struct rs_life rs_comms_life(const struct rs_model *m, uint32_t comm)
-{
-    struct rs_life life = {RS_TIME_NONE, RS_TIME_NONE, 0, 0};
-    bool alive = false;
-    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
-        const struct rs_member *x = &m->members[i];
-        if (x->created != RS_TIME_NONE && (life.created == RS_TIME_NONE || x->created < life.created)) {
-            life.created = x->created;
-            life.created_from = x->created_from;
-        }
-        if (x->destroyed > life.destroyed) {
-            life.destroyed = x->destroyed;
-            life.destroyed_from = x->destroyed_from;
-        }
-        alive |= x->destroyed == RS_TIME_NONE;
-    }
-    if (alive) life.destroyed = RS_TIME_NONE;
-    return life;
-}
 
 static void hash_json(struct rs_json *j, const char *key, uint64_t hash)
 {
@@ -50,22 +31,13 @@ static void parent_json(struct rs_json *j, const struct rs_model *m, const struc
     rs_json_end(j);
 }
 
-static const char *life_source(uint8_t source, bool created)
-{
-    switch (source) {
-    case RS_LIFE_FIRST_INIT: return "first init of the process";
-    case RS_LIFE_LAST_SLEEP: return "end of the last proxy sleep";
-    default: return created ? "init event" : "finalize event";
-    }
-}
-
 static void life_json(struct rs_json *j, const struct rs_life *life)
 {
     bool born = life->created != RS_TIME_NONE, gone = life->destroyed != RS_TIME_NONE;
     rs_time_json(j, "created_ns", life->created);
-    rs_json_key_str(j, "created_source", born ? life_source(life->created_from, true) : NULL);
+    rs_json_key_str(j, "created_source", born ? rs_life_source_text(life->created_from, true) : NULL);
     rs_time_json(j, "destroyed_ns", life->destroyed);
-    rs_json_key_str(j, "destroyed_source", gone ? life_source(life->destroyed_from, false) : NULL);
+    rs_json_key_str(j, "destroyed_source", gone ? rs_life_source_text(life->destroyed_from, false) : NULL);
 }
 
 static void members_json(struct rs_json *j, const struct rs_model *m, const struct rs_comm_row *row)

@@ -7,6 +7,7 @@
 
 #include "cli/explain_facts.h"
 #include "cli/explain_lacks.h"
+#include "cli/explain_table.h"
 #include "cli/model_json.h"
 #include "cli/plain.h"
 #include "cli/units.h"
@@ -144,10 +145,13 @@ static void list_files(struct rs_explained *e, const struct rs_inputs *in, uint3
 static enum rs_status explain_all(struct rs_explained *e, const struct rs_model *m, const struct rs_file_facts *all,
                                   const uint32_t *procs, const int *tools, struct rs_err *err)
 {
-    for (uint32_t i = 0; i < e->n; i++) { /* of a dump its own lines are told */
+    for (uint32_t i = 0; i < e->n; i++) { /* of a dump its own lines are told, of a table its rows */
         struct rs_file_facts sum = {0};
         find_procs(&e->files[i], m, all, procs[i], &sum);
-        if (tools[i] != RS_TOOL_EXAMPLE) RS_TRY(rs_explain_holds(&e->files[i], &sum, err));
+        if (tools[i] == RS_TOOL_NCCL_TESTS)
+            RS_TRY(rs_explain_table(&e->files[i], err));
+        else if (tools[i] != RS_TOOL_EXAMPLE)
+            RS_TRY(rs_explain_holds(&e->files[i], &sum, err));
     }
     RS_TRY(explain_dumps(e, err));
     for (uint32_t i = 0; i < e->n; i++) {

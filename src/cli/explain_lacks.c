@@ -107,6 +107,7 @@ static enum rs_status recording(struct rs_explained_file *f, const struct rs_mod
         LACKS("%s callbacks from the beginning, which RINGSCOPE_KEEP=last wrote over.",
               rs_text_count(p->overwritten).s);
     if (p->damaged) LACKS("%s callbacks in places that cannot be read.", rs_text_count(p->damaged).s);
+    if (p->drops) LACKS("What was cut off: it was cut out of a larger recording (`ringscope export --to rsc`).");
     if (p->ended == RS_END_KILLED) LACKS("An end: the process was killed, or died, without closing it.");
     if (p->ended == RS_END_ALIVE) LACKS("An end: the process still runs.");
     LACKS("Kernels that are not NCCL's, and host code: NCCL does not see them. A trace of PyTorch's profiler of the "
@@ -180,6 +181,11 @@ enum rs_status rs_explain_lacks(struct rs_explained_file *f, const struct rs_fil
         LACKS("Kernels: times are the host's, as callbacks came. A clock shared with other processes.");
         return RS_OK;
     case RS_TOOL_NVPROF: return nvprof(f, x, err);
+    case RS_TOOL_NCCL_TESTS:
+        LACKS("A run: it is a measurement to hold runs against (`ringscope report --reference FILE`), with one mean a "
+              "size. "
+              "When calls were, what single ones took, and who waited for whom are not in it.");
+        return RS_OK;
     case RS_TOOL_NCCLSEE:
         LACKS("A time axis, communicators and ranks: it sums calls and host time by function and size.");
         return RS_OK;

@@ -71,18 +71,25 @@ static const char *take_func(void *to, const char *text)
 
 #define WRONG_TIME "takes a time after the start (1.5s, 300ms, 2min) or ns of wall time"
 
+/* Whichever of both comes second in the arguments. */
+static const char *check_span(const struct rs_filter *f)
+{
+    bool both = f->has_from && f->has_to && f->from_relative == f->to_relative;
+    return both && f->from > f->to ? "makes a span that ends before it begins" : NULL;
+}
+
 static const char *take_from(void *to, const char *text)
 {
     struct rs_filter *f = &((struct rs_filters *)to)->filter;
     f->has_from = true;
-    return rs_filters_time(text, &f->from, &f->from_relative) ? NULL : WRONG_TIME;
+    return rs_filters_time(text, &f->from, &f->from_relative) ? check_span(f) : WRONG_TIME;
 }
 
 static const char *take_to(void *to, const char *text)
 {
     struct rs_filter *f = &((struct rs_filters *)to)->filter;
     f->has_to = true;
-    return rs_filters_time(text, &f->to, &f->to_relative) ? NULL : WRONG_TIME;
+    return rs_filters_time(text, &f->to, &f->to_relative) ? check_span(f) : WRONG_TIME;
 }
 
 static const char *take_level(void *to, const char *text)
@@ -92,6 +99,7 @@ static const char *take_level(void *to, const char *text)
     for (int i = 0; i < 3; i++) {
         if (strcmp(text, names[i])) continue;
         f->level = (enum rs_level)i;
+        f->has_level = true;
         return NULL;
     }
     return "takes ops, net or all";

@@ -18,6 +18,7 @@ enum { RS_FILTERS_MAX = 64 };
 struct rs_filters {
     struct rs_filter filter;
     enum rs_level level; /* the default of rs_filters_make(): net */
+    bool has_level; /* it was asked for */
     struct rs_range ranks[RS_FILTERS_MAX];
     const char *comms[RS_FILTERS_MAX], *funcs[RS_FILTERS_MAX];
     struct rs_opt_each rank, comm, func, from, to, deep;
@@ -26,11 +27,17 @@ struct rs_filters {
 void rs_filters_make(struct rs_filters *f);
 
 #define RS_FILTER_OPTS(f)                                                                                              \
+    RS_FILTER_OPTS_BUT_TO(f),                                                                                          \
+    {                                                                                                                  \
+        RS_OPT_EACH, 0, "to", &(f).to, "TIME", "up to here, likewise"                                                  \
+    }
+
+/* For a command whose --to means something else as well. */
+#define RS_FILTER_OPTS_BUT_TO(f)                                                                                       \
     {RS_OPT_EACH, 0, "rank", &(f).rank, "LIST", "only these ranks of the job: 3, 0-7, 1,5,9"},                         \
         {RS_OPT_EACH, 0, "comm", &(f).comm, "HASH|NAME", "only this communicator; may be repeated"},                   \
         {RS_OPT_EACH, 0, "func", &(f).func, "NAME", "only this function (AllReduce, SendRecv, ...); may be repeated"}, \
         {RS_OPT_EACH, 0, "from", &(f).from, "TIME", "from here on: 1.5s or 300ms after the start, or ns as printed"},  \
-        {RS_OPT_EACH, 0, "to", &(f).to, "TIME", "up to here, likewise"},                                               \
     {                                                                                                                  \
         RS_OPT_EACH, 0, "level", &(f).deep, "ops|net|all", "how deep to look: operations, also the network, all"       \
     }

@@ -12,20 +12,21 @@ const char *rs_process_end(struct rs_source *s)
 {
     const struct rs_status_block *st = &s->recording->header.status;
     if (st->state == RS_STATE_CLOSED) return "closed";
-    if (!rs_process_may_run(&s->recording->header)) return "killed";
+    if (!s->process.ran_on && !rs_process_may_run(&s->recording->header)) return "killed";
     return st->state == RS_STATE_IDLE ? "idle" : "running";
 }
 
 /* `whole`: nothing else can have been emitted. */
 static void counts(struct rs_json *j, const struct rs_summary *s, uint64_t lost, uint64_t overwritten, uint64_t damaged,
-                   bool whole)
+                   uint64_t cut, bool whole)
 {
     rs_json_key_u64(j, "callbacks", s->callbacks);
     rs_json_key_u64(j, "lost", lost);
     rs_json_key_u64(j, "overwritten", overwritten);
     rs_json_key_u64(j, "damaged", damaged);
+    rs_json_key_u64(j, "cut", cut);
     if (whole)
-        rs_json_key_u64(j, "emitted", s->callbacks + lost + overwritten + damaged);
+        rs_json_key_u64(j, "emitted", s->callbacks + lost + overwritten + damaged + cut);
     else
         rs_json_key_null(j, "emitted");
     rs_json_key(j, "calls");
@@ -101,7 +102,7 @@ static void process(struct rs_json *j, struct rs_source *s, const struct rs_summ
     const char *end = rs_process_end(s);
     rs_json_key_str(j, "state", end);
     rs_json_key_bool(j, "ended_well", r->header.status.state == RS_STATE_CLOSED);
-    counts(j, sum, rs_recording_lost(r), r->overwritten, r->damaged, rs_source_accounted(s));
+    counts(j, sum, rs_recording_lost(r), r->overwritten, r->damaged, s->process.left_out, rs_source_accounted(s));
     times(j, sum->from_ns, sum->to_ns, sum->callbacks);
     rs_json_key_u64(j, "threads", sum->threads);
     rs_json_key_u64(j, "bytes", r->file.size);
@@ -159,6 +160,10 @@ static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
         rs_json_key_bool(j, "complete", rs_source_complete(&in->sources[i]));
         rs_json_key_bool(j, "crash_safe", r->header.live_place != RS_LIVE_ANONYMOUS);
         rs_json_key_bool(j, "live_missing", r->live_missing);
+        if (in->sources[i].process.cut) {
+            const char *by = in->sources[i].process.cut_by;
+            rs_json_key_str(j, "cut_by", by ? by : "");
+        }
         rs_json_end(j);
     }
     rs_info_others_inputs_json(j, in);
@@ -209,7 +214,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
         rs_json_key_i64(j, "world_size", o->world);
     else
         rs_json_key_null(j, "world_size");
-    counts(j, &o->sum, o->lost, o->overwritten, o->damaged, o->accounted);
+    counts(j, &o->sum, o->lost, o->overwritten, o->damaged, o->cut, o->accounted);
     rs_json_key_str(j, "nccl_version", o->nccl_version);
     times(j, o->sum.from_ns, o->sum.to_ns, o->sum.callbacks);
     rs_json_key(j, "runs");

@@ -12,7 +12,7 @@ struct rs_run_line {
     int64_t from_ns, to_ns;
 };
 
-/* "running", "idle", "closed", or "killed": not closed, and not heard of for a while. */
+/* "running" (of a cut: when it was made), "idle", "closed", or "killed": not closed, and not heard of for a while. */
 const char *rs_process_end(struct rs_source *source);
 
 /* `others`: what the files of other tools hold, NULL: there are none. They are listed, and not counted in the sums. */

@@ -59,13 +59,3 @@ void rs_tools_json(struct rs_json *j, uint32_t tools)
         if (tools >> t & 1) rs_json_str(j, rs_tool_name(t));
     rs_json_end(j);
 }
-
-const char *rs_comm_source(const struct rs_comm_row *c)
-{
-    return !c->hash ? NULL : c->made_up ? "process_group" : "nccl";
-}
-
-bool rs_size_known(const struct rs_model *m, uint32_t op)
-{
-    return m->ops.bytes[op] || m->comms[m->ops.comm[op]].tool != RS_TOOL_NVPROF;
-}

@@ -19,10 +19,4 @@ void rs_pid_json(struct rs_json *j, uint32_t pid);
 void rs_group_json(struct rs_json *j, const struct rs_facts *f);
 /* "seen_by": the tools, by name. */
 void rs_tools_json(struct rs_json *j, uint32_t tools);
-/* What a communicator's number is: "nccl" or "process_group"; NULL: it has none. */
-const char *rs_comm_source(const struct rs_comm_row *c);
-
-/* Whether the size of an operation is known: nvprof tells none. */
-bool rs_size_known(const struct rs_model *m, uint32_t op);
-
 #endif

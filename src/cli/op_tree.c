@@ -11,7 +11,7 @@
 #include "cli/plain.h"
 #include "cli/units.h"
 #include "events/events.h"
-#include "export/args.h"
+#include "export/callback_args.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 
@@ -119,7 +119,7 @@ static void print_node(struct node *n, int depth, int64_t zero)
     const struct rs_event *e = &n->event;
     const char *type = rs_nccl_type_name(n->start.type);
     struct rs_strbuf args = {0};
-    rs_args_text(&args, e->process, start_of(n));
+    rs_callback_args_text(&args, e->process, start_of(n));
     printf("%*s%-12s %12s  ", 2 + 2 * depth, "", type ? type : "?", rs_text_ns(rs_time_minus(e->start, zero)).s);
     if (e->end == RS_TIME_NONE)
         printf("not stopped");
@@ -178,7 +178,7 @@ static void print_json(struct rs_json *j, struct tree *t)
         rs_time_json(j, "gpu_end_ns", e->gpu_end);
         rs_json_key(j, "args");
         rs_json_object(j);
-        rs_args_json(j, e->process, start_of(n));
+        rs_callback_args_json(j, e->process, start_of(n));
         rs_json_end(j);
         rs_json_key(j, "states");
         rs_json_array(j);

@@ -1,4 +1,5 @@
 #include "cli/output.h"
+#include "base/unfinished.h"
 #include "cli/opt.h"
 #include "cli/plain.h"
 
@@ -17,6 +18,7 @@ void rs_output_begin(void)
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, &sigpipe_before);
     sigaction(SIGXFSZ, &ignore, &sigxfsz_before); /* a file that may not grow is an error with a message */
+    rs_unfinished_watch();
 }
 
 void rs_output_restore_signals(void)

@@ -4,6 +4,7 @@
 
 #include "cli/model_json.h"
 #include "cli/report_statistics.h"
+#include "cli/report_table.h"
 #include "cli/settings_text.h"
 
 enum { MOST_STRAGGLERS = 1000 };
@@ -50,9 +51,11 @@ static void by_func(struct rs_json *j, const struct rs_report *r)
                 rs_json_key_null(j, sizes[k]);
             else
                 rs_json_key_u64(j, sizes[k], k == 0 ? x->bytes : k == 1 ? x->bytes_min : x->bytes_max);
+        rs_func_type_json(j, m, x);
         rs_json_key_u64(j, "calls", x->calls);
         rs_json_key(j, "time_ns");
         rs_json_object(j);
+        rs_time_json(j, "mean", rs_func_row_mean(x));
         rs_time_json(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
         rs_time_json(j, "p90", x->timed ? x->p90_ns : RS_TIME_NONE);
         rs_time_json(j, "p99", x->timed ? x->p99_ns : RS_TIME_NONE);
@@ -60,13 +63,14 @@ static void by_func(struct rs_json *j, const struct rs_report *r)
         rs_time_json(j, "total_ns", x->timed ? x->total_ns : RS_TIME_NONE);
         rs_time_json(j, "wait_ns", x->waited ? x->wait_sum_ns / (int64_t)x->waited : RS_TIME_NONE);
         rs_time_json(j, "wait_sum_ns", x->waited ? x->wait_sum_ns : RS_TIME_NONE);
-        rs_time_json(j, "transfer_ns", x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : RS_TIME_NONE);
+        rs_time_json(j, "transfer_ns", rs_func_row_transfer(x));
         rs_time_json(j, "transfer_p50_ns", x->transferred ? x->transfer_p50_ns : RS_TIME_NONE);
         rs_json_key_bool(j, "clock_free", x->clock_free > 0);
         rs_json_key_double(j, "algbw_gbs", x->algbw);
         rs_json_key_double(j, "busbw_gbs", x->busbw);
         rs_json_key_double(j, "algbw_seen_gbs", x->algbw_seen);
         rs_json_key_double(j, "busbw_seen_gbs", x->busbw_seen);
+        rs_reached_row_json(j, r->reached.rows ? &r->reached.rows[i] : NULL);
         rs_json_end(j);
     }
     rs_json_end(j);
@@ -304,10 +308,12 @@ static void basis(struct rs_json *j, const struct rs_report *r)
     rs_json_key_i64(j, "cost_ns", r->stragglers.cost_ns);
 }
 
-void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct rs_differences *settings)
+void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct rs_differences *settings,
+                    const struct rs_reference_files *reference)
 {
     rs_json_object(j);
     basis(j, r);
+    rs_reference_json(j, reference);
     by_func(j, r);
     stragglers(j, r);
     lateness(j, r);

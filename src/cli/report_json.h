@@ -4,8 +4,11 @@
 
 #include "analyse/report.h"
 #include "base/json.h"
+#include "cli/report_reference.h"
 #include "trace/differences.h"
 
-void rs_report_json(struct rs_json *json, const struct rs_report *report, const struct rs_differences *settings);
+/* `reference`: what the report was held against; NULL: nothing. */
+void rs_report_json(struct rs_json *json, const struct rs_report *report, const struct rs_differences *settings,
+                    const struct rs_reference_files *reference);
 
 #endif

@@ -132,7 +132,7 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         cell_ns(&t, x->p90_ns, x->timed);
         cell_ns(&t, x->p99_ns, x->timed);
         cell_wait(&t, r, x);
-        cell_ns(&t, x->transferred ? x->transfer_sum_ns / (int64_t)x->transferred : 0, x->transferred);
+        cell_ns(&t, rs_func_row_transfer(x), x->transferred);
         cell_rate(&t, x->busbw);
         cell_rate(&t, x->busbw_seen);
         const char *text = x->class != RS_NONE ? m->classes[x->class].text : NULL;
@@ -293,10 +293,12 @@ static void print_course(const struct rs_report *r)
     }
 }
 
-void rs_report_print(const struct rs_report *r, const struct rs_differences *settings, bool by_comm)
+void rs_report_print(const struct rs_report *r, const struct rs_differences *settings,
+                     const struct rs_reference_files *reference, bool by_comm)
 {
     print_head(r);
     if (r->bandwidth.nrows) print_funcs(r, by_comm);
+    if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
     if (r->basis.ops) { /* else steps are of what was filtered away */
         print_stragglers(r);
         print_network(r);

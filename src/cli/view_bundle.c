@@ -104,12 +104,20 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
     *v = (struct rs_drawing){0};
     int bad = rs_reading_join(cmd, in, &v->model, o->align);
     if (bad) return bad;
+    rs_parts_drop_group(&v->model.parts);
     rs_filter_resolve(&o->filters.filter, &v->model);
-    const struct rs_timeline_options options = {&o->filters.filter, o->row_bits};
+    const struct rs_timeline_options options = {&o->filters.filter, o->row_bits, o->begins};
     if (rs_timeline_make(&v->timeline, &v->model, in, &options, &err) != RS_OK) {
         rs_model_free(&v->model);
         return rs_print_err(cmd->name, &err);
     }
+    v->title = o->title ? strdup(o->title) : title_of(v, in);
+    v->said = v->model.nnotes;
+    return 0;
+}
+
+int rs_drawing_refuse_empty(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o)
+{
     const struct rs_filter *f = &o->filters.filter;
     const char *why = NULL;
     if (!has_times(&v->timeline))
@@ -117,14 +125,10 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
               "what they hold";
     else if ((f->nfuncs || f->ncomms) && !v->timeline.nops)
         why = "no operation passes the filters; `ringscope comms` lists communicators, `ringscope report` functions";
-    if (why) {
-        rs_warn(cmd->name, "%s", why);
-        free_drawing(v);
-        return RS_EXIT_FAILURE;
-    }
-    v->title = o->title ? strdup(o->title) : title_of(v, in);
-    v->said = v->model.nnotes;
-    return 0;
+    if (!why) return 0;
+    rs_warn(cmd->name, "%s", why);
+    free_drawing(v);
+    return RS_EXIT_FAILURE;
 }
 
 int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o, int status,
@@ -203,6 +207,7 @@ int rs_view_bundle(const struct rs_command *cmd, struct rs_inputs *in, struct rs
     struct rs_err err;
     *sizes = (struct rs_bundle_sizes){0};
     int bad = rs_drawing_make(cmd, &v, in, o);
+    if (!bad) bad = rs_drawing_refuse_empty(cmd, &v, o);
     if (bad) return bad;
     if (write_bundle(&v, in, o, fd, sizes, &err) != RS_OK)
         bad = o->most && sizes->bytes > most_of_bundle(o) ? rs_view_too_large(cmd, o->most, true)

@@ -20,15 +20,20 @@ struct rs_view_options {
     uint64_t row_bits; /* the same as bits; set by rs_view_options_check() */
     const char *title, *run;
     bool align;
+    bool begins; /* of a span of time: operations that begin in it, not all that reach into it */
     uint64_t most; /* bytes of a page: a bundle that is sure to make a larger one is refused; 0: any size */
 };
 void rs_view_options_make(struct rs_view_options *o);
 
-#define RS_VIEW_OPTS(o)                                                                                                \
+#define RS_VIEW_OPTS(o) RS_DRAW_OPTS(o), RS_FILTER_OPTS((o).filters), RS_RUN_OPT((o).run)
+
+/* The same without filters and run. */
+#define RS_DRAW_OPTS(o)                                                                                                \
     {RS_OPT_STRING, 0, "rows", &(o).rows, "LIST", "only these kinds of rows: operations,calls,launches,channels..."},  \
         {RS_OPT_STRING, 0, "title", &(o).title, "TEXT", "what stands above it (default: the inputs)"},                 \
-        {RS_OPT_FLAG, 0, "align", &(o).align, NULL, "all clocks on one axis (--no-align: times as they came)"},        \
-        RS_FILTER_OPTS((o).filters), RS_RUN_OPT((o).run)
+    {                                                                                                                  \
+        RS_OPT_FLAG, 0, "align", &(o).align, NULL, "all clocks on one axis (--no-align: times as they came)"           \
+    }
 
 /* After parsing: -1 to go on, else the exit status after the usage error was printed. */
 int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *o);
@@ -40,10 +45,11 @@ struct rs_drawing {
     char *title;
     uint32_t said; /* notes of the model that were printed */
 };
-/* Returns 0, or the exit status after the reason was printed (nothing to free then): nothing has a time, or no
- * operation passes the filters. */
+/* Returns 0, or the exit status after the reason was printed (nothing to free then). */
 int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct rs_inputs *in,
                     struct rs_view_options *o);
+/* The same where there would be nothing to look at: nothing has a time, or no operation passes the filters. */
+int rs_drawing_refuse_empty(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o);
 /* When it was drawn (`status` 0) or could not be: prints the notes that came up meanwhile, or that there was nothing to
  * draw; frees it. Returns the exit status. */
 int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o, int status,

@@ -5,7 +5,6 @@
 #include "analyse/report.h"
 #include "base/json.h"
 #include "base/strbuf.h"
-#include "cli/clock_rows.h"
 #include "cli/clocks_json.h"
 #include "cli/comms_json.h"
 #include "cli/report_json.h"
@@ -79,7 +78,7 @@ static enum rs_status write_report(const struct maker *x, struct rs_json *j, str
     RS_TRY(rs_differences_find(&settings, x->in, err));
     enum rs_status status = rs_report_make(&r, x->m, &options, err);
     if (status == RS_OK) {
-        rs_report_json(j, &r, &settings);
+        rs_report_json(j, &r, &settings, NULL);
         rs_report_free(&r);
     }
     rs_differences_free(&settings);

@@ -1,0 +1,171 @@
+#include "cli/report_reference.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/output.h"
+#include "cli/plain.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+enum { MOST_ROWS = 20 }; /* --json has them all */
+
+/* ---- reading ---- */
+
+const char *rs_reference_file(void *to, const char *path)
+{
+    struct rs_reference_files *f = to;
+    if (f->n == RS_REFERENCES_MAX) return "names too many files";
+    f->paths[f->n++] = path;
+    return NULL;
+}
+
+static enum rs_status add(struct rs_reference_files *f, unsigned i, struct rs_err *err)
+{
+    const struct rs_nccl_tests *t = &f->tables[i];
+    for (uint32_t k = 0; k < t->n; k++) {
+        const struct rs_nccl_tests_row *row = &t->rows[k];
+        struct rs_reference_point point = {row->func, row->dtype, row->nranks, row->bytes, rs_nccl_tests_best(row)};
+        if (row->func) RS_TRY(rs_reference_add(&f->reference, &point, err));
+    }
+    if (t->damage.code != RS_OK) rs_warn("report", "%s", t->damage.msg);
+    if (t->unnamed)
+        rs_warn("report",
+                "%s: of %" PRIu32 " of %" PRIu32
+                " rows it is not known which test they are of, or their bandwidths are not of the test that is named; "
+                "a file called after it (all_gather_perf.txt) tells",
+                f->paths[i], t->unnamed, t->n);
+    return RS_OK;
+}
+
+enum rs_status rs_reference_read(struct rs_reference_files *f, struct rs_err *err)
+{
+    for (unsigned i = 0; i < f->n; i++) {
+        RS_TRY(rs_nccl_tests_read(&f->tables[i], f->paths[i], err));
+        RS_TRY(add(f, i, err));
+    }
+    rs_reference_sort(&f->reference);
+    if (f->n && !f->reference.n)
+        return rs_fail(err, RS_BAD_INPUT, "%s: no bandwidth that a run could be held against", f->paths[0]);
+    return RS_OK;
+}
+
+void rs_reference_files_free(struct rs_reference_files *f)
+{
+    for (unsigned i = 0; i < f->n; i++) rs_nccl_tests_free(&f->tables[i]);
+    rs_reference_free(&f->reference);
+    f->n = 0;
+}
+
+/* ---- text ---- */
+
+static void cell_share(struct rs_table *t, double share)
+{
+    if (isnan(share))
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.0f %%", 100 * share);
+}
+
+static void cells(struct rs_table *t, const struct rs_report *r, uint32_t i)
+{
+    static const char *const lacks[RS_LACKS] = {"",
+                                                "nccl-tests count in another way",
+                                                "no such function in it",
+                                                "not on that many ranks",
+                                                "not of this type",
+                                                "beyond its sizes"};
+    const struct rs_func_row *x = &r->bandwidth.rows[i];
+    const struct rs_reached_row *y = &r->reached.rows[i];
+    const char *dtype = rs_model_text(r->view.model, x->dtype);
+    rs_table_cell(t, "%s", rs_model_text(r->view.model, x->func));
+    if (x->unsized)
+        rs_table_cell(t, "?");
+    else if (x->bytes_min != x->bytes_max)
+        rs_table_cell(t, "~%s", rs_text_bytes(x->bytes).s);
+    else
+        rs_table_cell(t, "%s", rs_text_size(x->bytes).s);
+    if (x->nranks > 0)
+        rs_table_cell(t, "%" PRId32, x->nranks);
+    else
+        rs_table_cell(t, "?");
+    rs_table_cell(t, "%s", x->dtypes ? "several" : *dtype ? dtype : "?");
+    rs_table_cell(t, "%s", rs_text_count(x->calls).s);
+    rs_table_cell(t, "%s", rs_text_rate(y->possible).s);
+    rs_table_cell(t, "%s", rs_text_rate(x->busbw).s);
+    cell_share(t, y->share);
+    rs_table_cell(t, "%s", rs_text_rate(x->busbw_seen).s);
+    cell_share(t, y->share_seen);
+    rs_table_cell(t, "%s", lacks[y->lack]);
+}
+
+void rs_reached_print(const struct rs_report *r, const struct rs_reference_files *f)
+{
+    static const char *const numbers[] = {"calls", "possible", "reached", "of it", "as seen", "of it"};
+    struct rs_table t = {0};
+    struct rs_err err;
+    rs_table_column(&t, RS_LEFT, "function");
+    rs_table_column(&t, RS_RIGHT, "bytes");
+    rs_table_column(&t, RS_RIGHT, "ranks");
+    rs_table_column(&t, RS_LEFT, "type");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "");
+    for (uint32_t i = 0; i < r->reached.n && i < MOST_ROWS; i++) cells(&t, r, i);
+    printf("\nbus bandwidth in GB/s: possible by ");
+    const char *by = f->n == 1 ? f->paths[0] : "the references together";
+    rs_plain_print(by, strlen(by), stdout);
+    printf("; reached behind the last rank, and as the ranks saw it (below %.0f %%: little, a judgement)\n",
+           100 * RS_REACHED_LITTLE);
+    if (rs_table_print(&t, "", stdout, &err) != RS_OK) rs_warn("report", "%s", err.msg);
+    rs_table_free(&t);
+    if (r->reached.n > MOST_ROWS) printf("and %s more (--json has all)\n", rs_text_count(r->reached.n - MOST_ROWS).s);
+}
+
+/* ---- JSON ---- */
+
+void rs_reached_row_json(struct rs_json *j, const struct rs_reached_row *x)
+{
+    rs_json_key_double(j, "possible_busbw_gbs", x ? x->possible : NAN);
+    rs_json_key_double(j, "reached_share", x ? x->share : NAN);
+    rs_json_key_double(j, "reached_share_seen", x ? x->share_seen : NAN);
+    rs_json_key_double(j, "waiting_share", x ? x->waiting : NAN);
+    rs_json_key_str(j, "reference_lacks", x ? rs_reference_lack_text(x->lack) : NULL);
+}
+
+void rs_reference_json(struct rs_json *j, const struct rs_reference_files *f)
+{
+    rs_json_key(j, "reference");
+    if (!f || !f->n) {
+        rs_json_null(j);
+        return;
+    }
+    rs_json_object(j);
+    rs_json_key_double(j, "threshold", RS_REACHED_LITTLE);
+    rs_json_key(j, "files");
+    rs_json_array(j);
+    for (unsigned i = 0; i < f->n; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "path", f->paths[i]);
+        rs_json_key_u64(j, "rows", f->tables[i].n);
+        rs_json_key_u64(j, "unnamed", f->tables[i].unnamed);
+        rs_json_key_bool(j, "complete", f->tables[i].damage.code == RS_OK);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    rs_json_key(j, "points");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < f->reference.n; i++) {
+        const struct rs_reference_point *p = &f->reference.points[i];
+        rs_json_object(j);
+        rs_json_key_str(j, "func", p->func);
+        rs_json_key_number_or_null(j, "nranks", p->nranks);
+        rs_json_key_str(j, "dtype", p->dtype);
+        rs_json_key_u64(j, "bytes", p->bytes);
+        rs_json_key_double(j, "busbw_gbs", p->busbw);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    rs_json_end(j);
+}
