@@ -13,10 +13,10 @@ export interface Context {
 
 export type Topic = (context: Context) => Promise<void>;
 
-/** What a topic said: topics run side by side, and each is told in one piece. */
+/** What a topic said: topics run side by side, and each is told in one piece, what does not hold first. */
 export class Said {
-    readonly lines: string[] = [];
-    failures = 0;
+    readonly failed: string[] = [];
+    readonly others: string[] = [];
 }
 
 const told = new AsyncLocalStorage<Said>();
@@ -26,11 +26,11 @@ export const telling = (said: Said, topic: () => Promise<void>): Promise<void> =
 
 export function expect(holds: boolean, what: string): void {
     const said = told.getStore()!;
-    if (!holds) said.failures++;
-    said.lines.push(`${holds ? "  ok" : "FAIL"}  ${what}`);
+    if (holds) said.others.push(`  ok  ${what}`);
+    else said.failed.push(`FAIL  ${what}`);
 }
 
-export const note = (what: string): void => void told.getStore()!.lines.push(`      ${what}`);
+export const note = (what: string): void => void told.getStore()!.others.push(`      ${what}`);
 
 export const viewOf = (tab: Page) => tab.evaluate(() => ({ ...window.ringscope!.session.view.value }));
 export const widthOf = async (tab: Page): Promise<number> => {
@@ -43,9 +43,9 @@ export const selectedOf = (tab: Page) => tab.evaluate(() => window.ringscope!.se
 export const text = (tab: Page, selector: string): Promise<string> =>
     tab.evaluate((selector) => document.querySelector(selector)?.textContent ?? "", selector);
 
-/** Waits until it holds, three seconds at most, and says whether it does. */
+/** Waits until it holds, and says whether it does. The limit is there for what never comes. */
 export async function comes(tab: Page, holds: () => Promise<boolean> | boolean): Promise<boolean> {
-    for (let i = 0; i < 60; i++) {
+    for (const end = performance.now() + 60_000; performance.now() < end; ) {
         if (await holds()) return true;
         await tab.waitForTimeout(50);
     }
@@ -60,31 +60,35 @@ export const settle = (tab: Page): Promise<void> =>
     });
 
 /** The middle of a bar on the screen, after going there; `lane` and `index` name the bar. */
-export function spotOf(tab: Page, lane: number, index: number): Promise<{ bar: number; x: number; y: number }> {
-    return tab.evaluate(
+export async function spotOf(tab: Page, lane: number, index: number): Promise<{ bar: number; x: number; y: number }> {
+    const bar = await tab.evaluate(
         async ({ lane, index }) => {
-            const { session, timeline } = window.ringscope!;
-            const bar = (await session.trace.bar(session.trace.bundle.lanes.first[lane]! + index))!;
-            session.look({ t0: bar.start - 2e6, t1: bar.end + 2e6 });
-            await new Promise((resolve) => setTimeout(resolve, 250));
-            const row = timeline!.geometry.rowOf(bar.lane)!;
-            const box = document.querySelector("canvas.upper")!.getBoundingClientRect();
-            return {
-                bar: bar.bar,
-                x: box.x + timeline!.geometry.x((bar.start + bar.end) / 2),
-                y: box.y + timeline!.geometry.rowY(row) + row.height / 2,
-            };
+            const { session } = window.ringscope!;
+            const { bar, start, end } = (await session.trace.bar(session.trace.bundle.lanes.first[lane]! + index))!;
+            session.look({ t0: start - 2e6, t1: end + 2e6 });
+            return { bar, lane, middle: (start + end) / 2 };
         },
         { lane, index },
     );
+    await settle(tab);
+    return tab.evaluate(({ bar, lane, middle }) => {
+        const { geometry } = window.ringscope!.timeline!;
+        const row = geometry.rowOf(lane)!;
+        const box = document.querySelector("canvas.upper")!.getBoundingClientRect();
+        return { bar, x: box.x + geometry.x(middle), y: box.y + geometry.rowY(row) + row.height / 2 };
+    }, bar);
 }
 
-/** The rank whose line of the heat map of lateness has the highest mean lightness. */
-export async function brightestRank(tab: Page): Promise<number> {
+/** Whether that rank's line of the heat map of lateness becomes the brightest: it is drawn as its data come. */
+export async function isBrightest(tab: Page, rank: number): Promise<boolean> {
     await tab.waitForSelector(".heat canvas");
     await tab.locator(".heat select").first().selectOption("lateness");
-    await tab.waitForTimeout(700);
-    return tab.evaluate(() => {
+    return comes(tab, async () => (await brightestNow(tab)) === rank);
+}
+
+/** The rank whose line has the highest mean lightness; -1: all is dark. */
+const brightestNow = (tab: Page): Promise<number> =>
+    tab.evaluate(() => {
         const canvas = document.querySelector<HTMLCanvasElement>(".heat canvas")!;
         const { members } = window.ringscope!.session.trace.bundle;
         const ranks = Math.max(...Array.from({ length: members.count }, (_, i) => members.globalRank[i]!)) + 1;
@@ -93,9 +97,8 @@ export async function brightestRank(tab: Page): Promise<number> {
         for (let i = 0; i < data.length; i += 4)
             light[Math.floor((Math.floor(i / 4 / canvas.width) * ranks) / canvas.height)]! +=
                 data[i]! + data[i + 1]! + data[i + 2]!;
-        return light.indexOf(Math.max(...light));
+        return Math.max(...light) > Math.min(...light) ? light.indexOf(Math.max(...light)) : -1;
     });
-}
 
 /** Closes a tab, and says whether it did what it must not: errors, and requests to anywhere but its own place. */
 export async function close(tab: Page, what: string): Promise<void> {

@@ -17,7 +17,6 @@ export async function keyboard({ browser, page }: Context): Promise<void> {
     await tab.keyboard.press(".");
     expect(await comes(tab, async () => (await selectedOf(tab)) >= 0), ". selects the first operation seen");
     const first = await selectedOf(tab);
-    await tab.waitForFunction(() => window.ringscope!.session.related.value !== null);
     await tab.keyboard.press(".");
     expect(await comes(tab, async () => (await selectedOf(tab)) === first + 1), ". again: the next of the row");
     await tab.keyboard.press(",");

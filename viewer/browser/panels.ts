@@ -2,7 +2,7 @@
 
 import { open } from "../dev/chromium";
 import { DEFAULTS } from "../dev/shape";
-import { brightestRank, close, comes, expect, selectedOf, settle, text, type Context } from "./check";
+import { isBrightest, close, comes, expect, selectedOf, settle, text, type Context } from "./check";
 
 export async function panels({ browser, page }: Context): Promise<void> {
     const tab = await open(browser, page);
@@ -35,10 +35,7 @@ export async function panels({ browser, page }: Context): Promise<void> {
     expect(words.includes(name), `which is the one of the line (${name})`);
 
     await tab.click("#tab-heat");
-    expect(
-        (await brightestRank(tab)) === DEFAULTS.slowRank,
-        "the heat map of lateness shows the slow rank at a glance",
-    );
+    expect(await isBrightest(tab, DEFAULTS.slowRank), "the heat map of lateness shows the slow rank at a glance");
     await tab.click("#tab-matrix");
     expect((await tab.locator(".panel canvas").count()) === 1, "the matrix is drawn");
     await tab.click("#tab-comms");

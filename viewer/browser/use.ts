@@ -56,7 +56,9 @@ export async function use({ browser, page }: Context): Promise<void> {
     await tab.waitForTimeout(700); // steps that follow quickly are one for Backspace
     await tab.mouse.move(strip.x + strip.width * 0.45, strip.y + 10);
     await tab.mouse.down();
-    await tab.mouse.move(strip.x + strip.width * 0.65, strip.y + 10, { steps: 4 });
+    await tab.mouse.move(strip.x + strip.width * 0.55, strip.y + 10, { steps: 2 });
+    await tab.waitForTimeout(700); // a drag is one step, even for those who rest in it
+    await tab.mouse.move(strip.x + strip.width * 0.65, strip.y + 10, { steps: 2 });
     await tab.mouse.up();
     const after = await viewOf(tab);
     const moved = (after.t0 - before.t0) / (before.t1 - before.t0);
@@ -79,12 +81,15 @@ export async function use({ browser, page }: Context): Promise<void> {
 
 /** A flag under the mouse is told; and without any row the page says so. */
 async function nothing(tab: Page): Promise<void> {
-    const spot = await tab.evaluate(async () => {
-        const { session, timeline } = window.ringscope!;
-        const { flags } = session.trace.bundle;
+    await tab.evaluate(() => {
+        const { session } = window.ringscope!;
         session.scroll.value = 0;
         session.look({ t0: 0, t1: 2e6 });
-        await new Promise((resolve) => setTimeout(resolve, 200));
+    });
+    await settle(tab);
+    const spot = await tab.evaluate(() => {
+        const { session, timeline } = window.ringscope!;
+        const { flags } = session.trace.bundle;
         const { geometry } = timeline!;
         const row = geometry.layout.rows[geometry.layout.rowOfGroup[flags.group[0]!]!]!;
         const box = document.querySelector("canvas.upper")!.getBoundingClientRect();

@@ -25,6 +25,10 @@ describe("the window", () => {
         expect(history.back()).toEqual({ t0: 0, t1: 3 });
         expect(history.back()).toEqual({ t0: 0, t1: 1 });
         expect(history.back()).toBeUndefined();
+        history.note({ t0: 0, t1: 4 }, 5000);
+        history.note({ t0: 0, t1: 5 }, 9000, true);
+        expect(history.back()).toEqual({ t0: 0, t1: 4 });
+        expect(history.back()).toBeUndefined();
     });
 });
 

@@ -58,8 +58,7 @@ export function HeatMap({ session }: { session: Session }) {
         const rank = Math.floor((event.offsetY / canvas.current.clientHeight) * heat.ranks);
         return rank >= 0 && rank < heat.ranks && column >= 0 && column < heat.columns ? { rank, column } : undefined;
     };
-    const go = async (at: Cell | undefined): Promise<void> => {
-        if (!at || !heat) return;
+    const barAt = async (at: Cell, heat: Heat): Promise<number | null> => {
         const { members } = trace.bundle;
         // Of the operations of the column in which the rank took part, the one with the longest wait.
         const [from, to] = opsOf(trace, heat, at.column);
@@ -70,14 +69,17 @@ export function HeatMap({ session }: { session: Session }) {
                 const wait = part.wait || 0;
                 if (!best || wait > best.wait) best = { bar: part.bar, wait };
             }
-        if (best) await session.jump(best.bar);
-        else session.said.value = "this rank took part in none of these operations";
+        if (!best) session.said.value = "this rank took part in none of these operations";
+        return best?.bar ?? null;
+    };
+    const go = (at: Cell | undefined): void => {
+        if (at && heat) void session.jump(barAt(at, heat));
     };
     const key = (event: KeyboardEvent): void => {
         if (!heat) return;
         const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
         const at = under ?? { rank: 0, column: 0 };
-        if (event.key === "Enter") void go(at);
+        if (event.key === "Enter") go(at);
         else if (step)
             setUnder({
                 rank: Math.min(heat.ranks - 1, Math.max(0, at.rank + step[0]!)),
@@ -136,7 +138,7 @@ export function HeatMap({ session }: { session: Session }) {
                     style={{ height: `${height}px` }}
                     tabIndex={0}
                     role="img"
-                    onClick={(e) => void go(cellAt(e))}
+                    onClick={(e) => go(cellAt(e))}
                     onMouseMove={(e) => setUnder(cellAt(e))}
                     onMouseLeave={() => setUnder(undefined)}
                     onKeyDown={key}

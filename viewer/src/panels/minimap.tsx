@@ -15,6 +15,7 @@ interface Drag {
     x: number;
     t0: number;
     t1: number;
+    looked: boolean; // a part of it was noted for Backspace
 }
 
 export function Minimap({ session }: { session: Session }) {
@@ -54,7 +55,7 @@ export function Minimap({ session }: { session: Session }) {
         const middle = (at(event) / Math.max(1, width)) * span;
         const start = what === "new" ? { t0: middle - half, t1: middle + half } : view;
         if (what === "new") session.look(start);
-        drag.current = { what: what === "new" ? "window" : what, x: at(event), ...start };
+        drag.current = { what: what === "new" ? "window" : what, x: at(event), ...start, looked: what === "new" };
     };
     const move = (event: PointerEvent): void => {
         const held = drag.current;
@@ -66,7 +67,9 @@ export function Minimap({ session }: { session: Session }) {
         const ns = ((at(event) - held.x) / width) * span;
         const t0 = held.what === "right" ? held.t0 : held.t0 + ns;
         const t1 = held.what === "left" ? held.t1 : held.t1 + ns;
-        if (t1 - t0 >= LEAST_NS) session.look({ t0, t1 });
+        if (t1 - t0 < LEAST_NS) return;
+        session.look({ t0, t1 }, held.looked);
+        held.looked = true;
     };
     const key = (event: KeyboardEvent): void => {
         const step = { ArrowLeft: -0.5, ArrowRight: 0.5, PageUp: -1, PageDown: 1 }[event.key];

@@ -101,12 +101,13 @@ export function Operations({ session }: { session: Session }) {
         return sort.key === "first" && !sort.down ? found : sortOps(trace, found, sort.key, sort.down);
     }, [filter, sort]);
     const selected = session.selected.value?.op ?? NONE;
-    const go = async (index: number): Promise<void> => {
+    const barOf = async (index: number): Promise<number | null> => {
         const parts = await trace.partsOf(list[index]!);
         // The rank that the others waited for is what one wants to see.
         const part = parts.find((p) => p.index === ops.lastPart[list[index]!]) ?? parts.find((p) => p.bar !== NONE);
-        if (part && part.bar !== NONE) await session.jump(part.bar);
-        else session.said.value = "no start of it is known: it is not on the timeline";
+        if (part && part.bar !== NONE) return part.bar;
+        session.said.value = "no start of it is known: it is not on the timeline";
+        return null;
     };
     return (
         <div class="operations">
@@ -139,7 +140,7 @@ export function Operations({ session }: { session: Session }) {
                 rows={list.length}
                 label="operations"
                 chosen={selected === NONE ? -1 : list.indexOf(selected)}
-                onChoose={(index) => void go(index)}
+                onChoose={(index) => void session.jump(barOf(index))}
                 row={(index) => {
                     const op = list[index]!;
                     const cells = [

@@ -45,10 +45,11 @@ export function ReportPanel({ session }: { session: Session }) {
 }
 
 function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) {
-    const go = async (row: Straggler): Promise<void> => {
+    const barOf = async (row: Straggler): Promise<number | null> => {
         const bar = await worstBar(session.trace, row);
-        if (bar !== NONE) await session.jump(bar);
-        else session.said.value = "no operation is drawn in which it was last";
+        if (bar !== NONE) return bar;
+        session.said.value = "no operation is drawn in which it was last";
+        return null;
     };
     return (
         <>
@@ -66,7 +67,11 @@ function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) 
                     {rows.slice(0, MOST).map((row, i) => (
                         <tr key={i}>
                             <td>
-                                <button class="link" title="to the worst operation" onClick={() => void go(row)}>
+                                <button
+                                    class="link"
+                                    title="to the worst operation"
+                                    onClick={() => void session.jump(barOf(row))}
+                                >
                                     {row.scope === "host" ? (row.host ?? "?") : `rank ${row.rank ?? "?"}`}
                                 </button>{" "}
                                 <small>{placeOf(row)}</small>
@@ -99,10 +104,10 @@ function Worst({ session }: { session: Session }) {
     const { ops } = trace.bundle;
     const list = useMemo(() => worstOps(trace, WORST), [trace]);
     if (list.length === 0) return null;
-    const go = async (op: number): Promise<void> => {
+    const barOf = async (op: number): Promise<number | null> => {
         const parts = await trace.partsOf(op);
         const part = parts.find((p) => p.index === ops.lastPart[op]) ?? parts.find((p) => p.bar !== NONE);
-        if (part && part.bar !== NONE) await session.jump(part.bar);
+        return part && part.bar !== NONE ? part.bar : null;
     };
     return (
         <>
@@ -120,7 +125,7 @@ function Worst({ session }: { session: Session }) {
                     {list.map((op) => (
                         <tr key={op}>
                             <td>
-                                <button class="link" dir="auto" onClick={() => void go(op)}>
+                                <button class="link" dir="auto" onClick={() => void session.jump(barOf(op))}>
                                     {trace.opName(op)}
                                 </button>
                             </td>

@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Trace } from "../data/trace";
 import { NO_HITS, type Session } from "../state/session";
+import { hit } from "../timeline/commands";
 import { laneTitle } from "../timeline/layout";
 import { findRows } from "../timeline/rows";
 import { MOST_HITS, searchBars, type Progress } from "./find";
@@ -54,8 +55,7 @@ export function Search({ session }: { session: Session }) {
                 value={session.query.value}
                 onInput={(e) => (session.query.value = e.currentTarget.value)}
                 onKeyDown={(e) => {
-                    if (e.key !== "Enter" || bars.length === 0) return;
-                    void session.jump(bars[(at + (e.shiftKey ? -1 : 1) + bars.length) % bars.length]!);
+                    if (e.key === "Enter") hit(session, e.shiftKey ? -1 : 1, bars);
                 }}
             />
             <p class="hint" aria-live="polite">

@@ -8,27 +8,28 @@ import type { Bar, Related, Trace } from "../data/trace";
 import { firstOpen, groupAbove, layoutRows, rowHeightFor, type Row } from "../timeline/layout";
 import { DARK, LIGHT } from "../timeline/palette";
 import { clampView, fitView, History, type View } from "../timeline/view";
+import { Choices, type Current } from "./choices";
 import { readHash, writeHash, type Place } from "./hash";
 import { addMark, removeNearest, type Mark } from "./marks";
 
-export interface Hover {
-    bar: Bar;
-    x: number; // CSS pixels in the window
+/** A place in the window, in CSS pixels. */
+interface Spot {
+    x: number;
     y: number;
+}
+
+export interface Hover extends Spot {
+    bar: Bar;
 }
 
 /** The name of a row under the mouse. */
-export interface RowHover {
+export interface RowHover extends Spot {
     row: Row;
-    x: number;
-    y: number;
 }
 
 /** Flags of communicators under the mouse. */
-export interface FlagHover {
+export interface FlagHover extends Spot {
     flags: number[];
-    x: number;
-    y: number;
 }
 
 /** A stretch of time over some rows. */
@@ -42,9 +43,7 @@ export interface Span {
 }
 
 /** The menu of a right click, or of the menu key: what it is about, and where it opens. */
-export interface Menu {
-    x: number;
-    y: number;
+export interface Menu extends Spot {
     row: Row | null;
     bar: Bar | null;
     at: number; // ns
@@ -116,6 +115,7 @@ export class Session {
     readonly history = new History();
     /** Kinds of rows that have a lane, in order: the buttons above, and the keys 1 to 9. */
     readonly kindsThere: number[];
+    private readonly choices = new Choices((error) => (this.error.value = String(error)));
     private readonly firstOpened: Set<number>;
     private hashTimer = 0;
 
@@ -156,8 +156,9 @@ export class Session {
         return clampView({ t0: 0, t1: this.trace.bundle.span }, this.trace.bundle.span);
     }
 
-    look(view: View, now = performance.now()): void {
-        this.history.note(this.view.value, now);
+    /** `same`: a further part of the movement that was begun. */
+    look(view: View, same = false): void {
+        this.history.note(this.view.value, performance.now(), same);
         this.view.value = clampView(view, this.trace.bundle.span);
     }
 
@@ -167,26 +168,36 @@ export class Session {
     }
 
     /** Selects a bar and finds what it is related to; null: nothing. A panel that lists what one chooses from stays. */
-    async select(bar: Bar | number | null): Promise<void> {
-        const found = typeof bar === "number" ? ((await this.trace.bar(bar)) ?? null) : bar;
-        batch(() => {
-            this.selected.value = found;
-            this.related.value = null;
-            if (found && !LISTS.has(this.panel.value ?? "")) this.panel.value = "details";
+    select(bar: Bar | null | Promise<Bar | undefined>): Promise<void> {
+        return this.choices.choose(async (current) => {
+            const found = bar instanceof Promise ? ((await bar) ?? null) : bar;
+            if (current()) await this.show(found);
         });
-        if (!found) return;
-        try {
-            const related = await this.trace.related(found);
-            if (this.selected.value === found) this.related.value = related;
-        } catch (error) {
-            this.error.value = String(error);
-        }
     }
 
-    /** Selects a bar and goes there: opens its groups, and moves the window when it is outside. */
-    async jump(bar: number): Promise<void> {
-        const found = await this.trace.bar(bar);
-        if (!found) return;
+    /** Selects a bar and goes there: opens its groups, and moves the window when it is outside. null: nowhere. */
+    jump(bar: number | Promise<number | null>): Promise<void> {
+        return this.choices.choose(async (current) => this.go(await bar, current));
+    }
+
+    /** From what is selected to another bar; `to` is asked when all before it is selected and its relations are known. */
+    step(to: () => number | null | Promise<number | null>): Promise<void> {
+        return this.choices.step(async (current) => this.go(await to(), current));
+    }
+
+    private async show(bar: Bar | null): Promise<void> {
+        batch(() => {
+            this.selected.value = bar;
+            this.related.value = null;
+            if (bar && !LISTS.has(this.panel.value ?? "")) this.panel.value = "details";
+        });
+        const related = bar && (await this.trace.related(bar));
+        if (this.selected.value === bar) this.related.value = related;
+    }
+
+    private async go(bar: number | null, current: Current): Promise<void> {
+        const found = bar === null ? undefined : await this.trace.bar(bar);
+        if (!found || !current()) return;
         this.reveal(found.lane);
         const { t0, t1 } = this.view.value;
         const end = found.end + found.fade;
@@ -198,8 +209,8 @@ export class Session {
         if (outside && half > 0) this.look({ t0: found.start - half, t1: end + half });
         else if (outside || (small && half === 0))
             this.look(fitView(found.start, end, this.trace.bundle.span, small ? 4 : 1));
-        await this.select(found);
         this.onReveal(found.lane, NONE);
+        await this.show(found);
     }
 
     /** The timeline sets it: scrolls until a lane is seen. */
@@ -273,7 +284,7 @@ export class Session {
     }
 
     /** The timeline sets it: where a bar or a row is on the screen, for a menu that no mouse opened. */
-    placeOf: (bar: Bar | null, row: Row | null) => { x: number; y: number } = () => ({ x: 300, y: 200 });
+    placeOf: (bar: Bar | null, row: Row | null) => Spot = () => ({ x: 300, y: 200 });
 
     /** To the clipboard; a browser may forbid it to a page from disk. */
     async copy(text: string): Promise<void> {
@@ -308,15 +319,15 @@ export class Session {
 
     /** Only the ranks of the selected operation; again: all. */
     toggleOnly(): void {
-        const related = this.related.value;
-        if (this.only.value || !related || related.parts.length === 0) {
-            this.only.value = null;
-            return;
-        }
-        const { members } = this.trace.bundle;
-        // By arrival: who was last is at the bottom. Unknown starts come behind.
-        const parts = [...related.parts].sort((a, b) => (a.start || Infinity) - (b.start || Infinity) || 0);
-        this.showOnly(parts.map((part) => members.group[part.member]!));
+        if (this.only.value) return this.showOnly([]);
+        void this.step(() => {
+            const parts = this.only.value ? [] : (this.related.value?.parts ?? []);
+            const { members } = this.trace.bundle;
+            // By arrival: who was last is at the bottom. Unknown starts come behind.
+            const order = [...parts].sort((a, b) => (a.start || Infinity) - (b.start || Infinity) || 0);
+            this.showOnly(order.map((part) => members.group[part.member]!));
+            return null;
+        });
     }
 
     showOnly(groups: number[]): void {
@@ -383,7 +394,7 @@ export class Session {
             if (place.query) this.query.value = place.query;
             if (place.scroll) this.scroll.value = place.scroll;
         });
-        if (place.selected !== undefined) await this.select(place.selected);
+        if (place.selected !== undefined) await this.select(this.trace.bar(place.selected));
         if (place.panel) this.panel.value = place.panel === "none" ? null : (place.panel as PanelId);
     }
 }

@@ -30,12 +30,12 @@ export function pan(session: Session, share: number): void {
 }
 
 /** Where one begins without a mouse: the first operation that is seen. */
-async function firstInView(session: Session): Promise<void> {
+async function firstInView(session: Session): Promise<number | null> {
     const { t0, t1 } = session.view.value;
     const [from, to] = session.trace.opsFrom(t0, t1);
     const parts = from < to ? await session.trace.partsOf(from) : [];
     const part = parts.find((p) => p.bar !== NONE);
-    if (part) return session.jump(part.bar);
+    if (part) return part.bar;
     // Data that do not tell when operations began: the first bar of the rows.
     const { bundle, blocks } = session.trace;
     for (const lane of session.layout.value.rows.flatMap((row) => row.lanes)) {
@@ -43,35 +43,42 @@ async function firstInView(session: Session): Promise<void> {
         if (id >= bundle.lanes.blockFrom[lane + 1]! || bundle.blocks.from[id]! >= t1) continue;
         const block = await blocks.load(id);
         const i = firstEndAfter(block, t0);
-        if (i < block.count && block.start[i]! < t1) return session.jump(block.first + i);
+        if (i < block.count && block.start[i]! < t1) return block.first + i;
     }
+    return null;
 }
 
 /** The next or previous bar of the same lane. */
 export function neighbour(session: Session, step: number): void {
-    const bar = session.selected.value;
-    if (!bar) return void firstInView(session);
-    const { lanes } = session.trace.bundle;
-    const next = bar.bar + step;
-    const first = lanes.first[bar.lane]!;
-    if (next >= first && next < first + lanes.bars[bar.lane]!) void session.jump(next);
+    void session.step(() => {
+        const bar = session.selected.value;
+        if (!bar) return firstInView(session);
+        const { lanes } = session.trace.bundle;
+        const next = bar.bar + step;
+        const first = lanes.first[bar.lane]!;
+        return next >= first && next < first + lanes.bars[bar.lane]! ? next : null;
+    });
 }
 
 /** Along relations: back to the parent, forward to the first child, else across the ranks of the operation. */
 export function follow(session: Session, forward: boolean): void {
-    const related = session.related.value;
-    if (!related) return;
-    const other = (end: 0 | 1) => related.arrows.map((pair) => pair[end]).find((bar) => bar.bar !== related.bar.bar);
-    const to = forward ? (related.children[0] ?? related.launched[0] ?? other(1)) : (related.parents[0] ?? other(0));
-    if (to) void session.jump(to.bar);
+    void session.step(() => {
+        const related = session.related.value;
+        if (!related) return null;
+        const { arrows, children, launched, parents } = related;
+        const other = (end: 0 | 1) => arrows.map((pair) => pair[end]).find((bar) => bar.bar !== related.bar.bar);
+        const to = forward ? (children[0] ?? launched[0] ?? other(1)) : (parents[0] ?? other(0));
+        return to?.bar ?? null;
+    });
 }
 
 export function peer(session: Session, step: number): void {
-    const related = session.related.value;
-    if (!related || related.parts.length === 0) return;
-    const at = related.parts.findIndex((part) => part.bar === related.bar.bar);
-    const next = related.parts[(at + step + related.parts.length) % related.parts.length]!;
-    void session.jump(next.bar);
+    void session.step(() => {
+        const related = session.related.value;
+        if (!related || related.parts.length === 0) return null;
+        const at = related.parts.findIndex((part) => part.bar === related.bar.bar);
+        return related.parts[(at + step + related.parts.length) % related.parts.length]!.bar;
+    });
 }
 
 export function focus(session: Session): void {
@@ -98,11 +105,14 @@ export function fit(session: Session): void {
 }
 
 export function lastArriver(session: Session): void {
-    const related = session.related.value;
-    const last = related && related.bar.op !== NONE ? session.trace.bundle.ops.lastPart[related.bar.op] : NONE;
-    const part = related?.parts.find((p) => p.index === last);
-    if (part && part.bar !== NONE) void session.jump(part.bar);
-    else session.said.value = "which rank was last is not known, or a tie";
+    void session.step(() => {
+        const related = session.related.value;
+        const last = related && related.bar.op !== NONE ? session.trace.bundle.ops.lastPart[related.bar.op] : NONE;
+        const part = related?.parts.find((p) => p.index === last);
+        if (part && part.bar !== NONE) return part.bar;
+        session.said.value = "which rank was last is not known, or a tie";
+        return null;
+    });
 }
 
 export function hideRow(session: Session, where: Where): void {
@@ -110,11 +120,13 @@ export function hideRow(session: Session, where: Where): void {
     if (row) session.hideRow(row);
 }
 
-export function hit(session: Session, step: number): void {
-    const hits = session.hits.value.bars;
-    if (hits.length === 0) return;
-    const at = hits.indexOf(session.selected.value?.bar ?? -1);
-    void session.jump(hits[(at + step + hits.length) % hits.length]!);
+/** Through what was found; `hits` of a search that still runs. */
+export function hit(session: Session, step: number, hits = session.hits.value.bars): void {
+    void session.step(() => {
+        if (hits.length === 0) return null;
+        const at = hits.indexOf(session.selected.value?.bar ?? -1);
+        return hits[(at + step + hits.length) % hits.length]!;
+    });
 }
 
 /** The row that is meant: under the mouse, else that of the selection. */

@@ -9,7 +9,14 @@ import { rowAt, type Row } from "./layout";
 import type { Overlay } from "./overlay";
 import { fitView, panBy, zoomAbout } from "./view";
 
-type Drag = { kind: "pan" | "span" | "zoom" | "measure"; x: number; y: number; t: number; moved: boolean };
+type Drag = {
+    kind: "pan" | "span" | "zoom" | "measure";
+    x: number;
+    y: number;
+    t: number;
+    moved: boolean;
+    looked: boolean; // a part of it was noted for Backspace
+};
 
 /** A press that moved less is a click. */
 const CLICK_PIXELS = 4;
@@ -112,7 +119,14 @@ export class Input {
         const onRuler = event.offsetY < RULER_HEIGHT;
         const zooms = event.ctrlKey || event.metaKey || event.altKey;
         const kind = event.shiftKey ? "pan" : zooms ? "zoom" : onRuler ? "measure" : "span";
-        this.drag = { kind, x: event.offsetX, y: event.offsetY, t: this.geometry.time(event.offsetX), moved: false };
+        this.drag = {
+            kind,
+            x: event.offsetX,
+            y: event.offsetY,
+            t: this.geometry.time(event.offsetX),
+            moved: false,
+            looked: false,
+        };
         this.lastTime = event.offsetX;
     }
 
@@ -130,7 +144,9 @@ export class Input {
         if (drag.kind === "pan") {
             session.look(
                 panBy(session.view.value, (this.lastTime - event.offsetX) / geometry.scale, session.trace.bundle.span),
+                drag.looked,
             );
+            drag.looked = true;
             this.lastTime = event.offsetX;
             return;
         }
@@ -189,7 +205,7 @@ export class Input {
             return;
         }
         session.span.value = null;
-        await session.select((await this.barUnder(row, event.offsetX, event.offsetY)) ?? null);
+        await session.select(this.barUnder(row, event.offsetX, event.offsetY));
     }
 
     /** The topmost bar: later lanes are drawn over earlier ones, but where they share the row each has its half. */

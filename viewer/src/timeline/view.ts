@@ -45,8 +45,9 @@ export class History {
     private readonly past: View[] = [];
     private last = -Infinity;
 
-    note(view: View, now: number): void {
-        if (now - this.last > 600) {
+    /** `same`: a further part of a movement that was noted, as of one drag, however long it takes. */
+    note(view: View, now: number, same = false): void {
+        if (!same && now - this.last > 600) {
             this.past.push({ ...view });
             if (this.past.length > 100) this.past.shift();
         }
