@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # `make bench`: what the recorder and the reader cost on this machine, and one table at the end.
-#   run.sh [--quick]     about 9 minutes, 6 of them for a timeline of 100 M bars; quick about a minute
+#   run.sh [--quick]     about 14 minutes, 6 of them for a timeline of 100 M bars; quick about 2 minutes
 # Exit status 0 also when a mark is missed: this measures. 1: something could not be measured.
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -55,6 +55,14 @@ step "$bench/read" -o "$results" "$RINGSCOPE" "$dir/job" report ops
 gunzip -c tests/data/kineto/kineto_rank0.json.gz >"$dir/kineto.json"
 if [ -n "$quick" ]; then megabytes=200; else megabytes=1000; fi
 step "$bench/kineto" -m "$megabytes" -o "$results" "$dir/kineto.json" "$dir"
+# The same, and three times as large: about 10 M events, for what exporters take for themselves.
+if [ -n "$quick" ]; then
+    step "$bench/export" -r 2 -o "$results" "$RINGSCOPE" "$dir/job" "$dir" perfetto chrome sqlite
+else
+    step "$RINGSCOPE" gen --callbacks 31M --ranks 64 --hosts 8 --no-truth -o "$dir/large" >/dev/null
+    step "$bench/export" -o "$results" "$RINGSCOPE" "$dir/large" "$dir" perfetto chrome sqlite otf2 csv rsc
+    rm -rf "$dir/large"
+fi
 step bench/sizes.sh ${quick:+--quick} "$dir" "$results"
 step bench/view.sh ${quick:+--quick} "$dir" "$results"
 
@@ -103,6 +111,19 @@ row "Kineto trace into the model, of CPU time" "$(value kineto 1)" "MB/s" ">= 50
 row "peak memory of that, $megabytes MB" "$(value kineto 2)" "MiB" "<= 300"
 row "peak memory of ringscope info" "$(value read_info 3)" "MiB" "<= 1024"
 row "peak memory of ringscope export --to jsonl" "$(value read_jsonl 3)" "MiB" "<= 1024"
+row "export to Perfetto, of CPU time" "$(value export_perfetto 1)" "M events/s" ">= 2"
+row "export to Perfetto, writing alone" "$(value export_perfetto 2)" "M events/s" ">= 2"
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (a != "" && b > 0) printf "%.2f", a / b }'; }
+row "Chrome JSON against Perfetto: bytes" "$(ratio "$(value export_chrome 3)" "$(value export_perfetto 3)")" "x" ">= 5" \
+    "$(value export_chrome 3) and $(value export_perfetto 3) an event"
+row "Chrome JSON against Perfetto: time to write" "$(ratio "$(value export_chrome 6)" "$(value export_perfetto 6)")" "x" \
+    ">= 5" "$(value export_chrome 6) and $(value export_perfetto 6) s"
+row "export to SQLite, of CPU time" "$(value export_sqlite 1)" "M rows/s" ">= 0.5"
+row "export to SQLite, writing alone" "$(value export_sqlite 2)" "M rows/s" ">= 0.5"
+for format in perfetto chrome sqlite otf2 csv rsc; do
+    row "peak memory of export to $format, $([ -n "$quick" ] && echo 3 || echo 10) M events" \
+        "$(value "export_$format" 4)" "MiB" "<= 200"
+done
 for size in 3M 10M 100M; do
     row "timeline of $size bars, of CPU time" "$(value "built_$size" 2)" "M bars/s" ">= 2" "$(value "built_$size" 5) s"
     row "timeline of $size bars: on disk" "$(value "built_$size" 3)" "bytes/bar" "-"

@@ -1,15 +1,26 @@
 #!/bin/bash
 # All of `make check`, stage by stage. Every stage runs, whatever became of those before it, as far as it can.
-# The last line is the sum: N passed, N failed.
+# The last lines say what failed, and the sum: N passed, N failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+# shellcheck source=tests/failures.sh
+source tests/failures.sh
 : "${MAKE:=make}" "${BUILD:=build}"
 
 export CI=true TOTALS
 TOTALS=$(mktemp) || exit 1
-trap 'rm -f "$TOTALS"' EXIT
+trap 'rm -f "$TOTALS"; failures_gone' EXIT
 
-jobs=-j$(nproc)
+# As many at a time as there are processors, and memory: a compiler or a sanitized test may take half a GiB.
+export JOBS
+JOBS=$({
+    nproc
+    awk '/^MemAvailable:/ { print int($2 / 524288) }' /proc/meminfo
+    # of the container, by either version of cgroups; without a limit the one is a word and the other immense
+    cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes |
+        awk '/^[0-9]/ { print int($1 / 536870912) }'
+} 2>/dev/null | awk '!least || $1 < least { least = $1 < 1 ? 1 : $1 } END { print least }')
+jobs=-j$JOBS
 case " ${MAKEFLAGS:-} " in *" -j"* | *--jobserver*) jobs= ;; esac
 
 build() {
@@ -28,6 +39,7 @@ one() {
     else
         printf '  FAILED   %s\n' "$name"
         tail -n 200 "$log" | sed 's/^/    | /'
+        failure "$name" "$log"
         echo "0 1 0" >>"$TOTALS"
     fi
     rm -f "$log"
@@ -35,14 +47,17 @@ one() {
 
 # several NAME COMMAND...: tests that count themselves. If none was counted, it did not get as far: one failure.
 several() {
-    local name=$1 before
+    local name=$1 before log
     shift
     before=$(wc -l <"$TOTALS")
-    "$@" 2>&1 | grep --line-buffered -v '^  \(CC\|LINK\|AR\|NPM\|PAGE\) '
+    log=$(mktemp)
+    "$@" 2>&1 | grep --line-buffered -v '^  \(CC\|LINK\|AR\|NPM\|PAGE\) ' | tee "$log"
     if [ "${PIPESTATUS[0]}" != 0 ] && [ "$before" = "$(wc -l <"$TOTALS")" ]; then
         printf '  FAILED   %s\n' "$name"
+        failure "$name" "$log"
         echo "0 1 0" >>"$TOTALS"
     fi
+    rm -f "$log"
 }
 
 format_is_right() {
@@ -59,38 +74,47 @@ scripts_are_right() {
         -exec shellcheck -x {} +
 }
 
-echo "build"
+# Says what begins, and after how long.
+stage() { printf '%s  [%d:%02d]\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
+
+stage "build"
 one "gcc, warnings are errors" build CC=gcc all
-# Its warnings do not depend on the optimiser; optimised by clang are the fuzzers.
-one "clang, warnings are errors" build CC=clang DEBUG=1 BUILD="$BUILD/clang" all
-echo "sources"
+stage "sources"
 one "folders include only what is below them" tests/check-includes.sh
 one "clang-format" format_is_right
 one "shellcheck" scripts_are_right
-echo "unit tests"
+stage "unit tests"
 several "unit tests" build CC=gcc unit
-# Many system tests run alone, or wait: what the stages behind them need is compiled meanwhile, with what they leave.
-compile_the_rest() {
-    build CC=gcc asan-built tsan-built
-    build fuzz-built
+# Many system tests run alone, or wait. With what they leave, the other compiler has its turn, the stages behind are
+# compiled, and the fuzzers run, which take as long as they are told to.
+export FUZZ_SECONDS=${FUZZ_SECONDS:-8}
+said=$(mktemp) && counted=$(mktemp) || exit 1
+trap 'rm -f "$TOTALS" "$said" "$counted"; failures_gone' EXIT
+meanwhile() {
+    TOTALS=$counted # others are counted at the same time
+    # Its warnings do not depend on the optimiser; optimised by clang are the fuzzers.
+    one "clang, warnings are errors" build CC=clang DEBUG=1 BUILD="$BUILD/clang" all
+    build CC=gcc asan-built tsan-built >/dev/null 2>&1
+    several "fuzz" build fuzz
 }
-compile_the_rest >/dev/null 2>&1 &
-compiling=$!
-renice -n 19 $compiling >/dev/null
-echo "system tests"
+meanwhile >"$said" &
+behind=$!
+renice -n 19 $behind >/dev/null
+stage "system tests"
 several "system tests" build CC=gcc system
-echo "the page of the timeline"
+stage "clang; fuzzers, $FUZZ_SECONDS s each"
+wait $behind # what was not compiled fails again, and is said, below; the page is timed: nothing runs beside it
+cat "$said"
+cat "$counted" >>"$TOTALS"
+stage "the page of the timeline"
 several "page" build CC=gcc page
-wait $compiling # what failed there fails again, and is said, below
-echo "AddressSanitizer, UndefinedBehaviorSanitizer"
+stage "AddressSanitizer, UndefinedBehaviorSanitizer"
 several "asan" build CC=gcc asan
-echo "ThreadSanitizer"
+stage "ThreadSanitizer"
 several "tsan" build CC=gcc tsan
-export FUZZ_SECONDS=${FUZZ_SECONDS:-10}
-echo "fuzzers, $FUZZ_SECONDS s each"
-several "fuzz" build fuzz
 
 echo "took $((SECONDS / 60)) min $((SECONDS % 60)) s"
+failures_told
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END { printf "%d passed, %d failed", passed, failed
            if (skipped) printf ", %d skipped", skipped

@@ -1,12 +1,14 @@
 #!/bin/bash
 # The tests of the page of the timeline (viewer/): types, layout, unit tests, and the built page in a real browser.
 # Prints a line each; totals are added to the file TOTALS, if that is set (as tests/run.sh does). RINGSCOPE is the built
-# program, for pages of real runs.
+# program, for pages of real runs. What failed is told again at the end.
 set -u
 cd "$(dirname "$0")/../viewer" || exit 1
+# shellcheck source=tests/failures.sh
+source ../tests/failures.sh
 bin=$PWD/node_modules/.bin
 log=$(mktemp) || exit 1
-trap 'rm -f "$log" "$log.json"' EXIT
+trap 'rm -f "$log" "$log.json" "$log.failed"; failures_gone' EXIT
 passed=0 failed=0 skipped=0
 
 shown() { tail -n 200 "$log" | sed 's/^/    | /'; }
@@ -19,10 +21,12 @@ one() { # NAME COMMAND...
     else
         printf '  FAILED   %s\n' "$name"
         shown
+        failure "$name" "$log"
         failed=$((failed + 1))
     fi
 }
 end() {
+    failures_told
     if [ -n "${TOTALS:-}" ]; then
         echo "$passed $failed $skipped" >>"$TOTALS"
     else
@@ -45,7 +49,10 @@ unit() {
         printf '  FAILED   %s\n' "unit tests of the page"
         failed=$((failed + 1))
     fi
-    [ $before = $failed ] || shown
+    if [ $before != $failed ]; then
+        shown
+        failure "page: unit tests" "$log"
+    fi
 }
 
 # In the browser: after "TOPIC:" lines of "ok WHAT" or "FAIL WHAT"; a topic without any was passed over.
@@ -72,7 +79,13 @@ browser() {
         printf '  FAILED   page/browser\n'
         failed=$((failed + 1))
     fi
-    [ $before = $failed ] || shown
+    if [ $before != $failed ]; then
+        # First what does not hold, then all that was said.
+        awk '/^[a-z]+:$/ { topic = $0 } /^ *FAIL  / { print topic, $0 }' "$log" >"$log.failed"
+        sed 's/^/    | /' "$log.failed"
+        shown
+        if [ -s "$log.failed" ]; then failure "page/browser" "$log.failed"; else failure "page/browser" "$log"; fi
+    fi
 }
 
 if ! ../tools/page.sh --node; then

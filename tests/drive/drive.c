@@ -3,7 +3,8 @@
  *   drive [--mode MODE] [--api N] [--threads N] [--rate R] [--seconds S] [--count N] [--truth FILE] [--end HOW] ...
  *
  * Modes: load (threads play the row of truth.h), churn (short-lived threads), storm, reload, fork (lives.h), fields,
- * hazards (fields.h), captured (captured parents, then a load), watch (prints the mask as it changes).
+ * hazards (fields.h), captured (captured parents, then a load), watch (prints the mask as it changes, until it is
+ * --until, --seconds at most).
  * Ends: finalize, exit (without finalize), _exit, exec, thread (main ends, not the process), running (exit while threads play), abort; --kill-after USEC ends
  * it by SIGKILL, counted from the start of the program. Prints what it did as key=value. */
 #include <fcntl.h>
@@ -27,8 +28,16 @@ static struct {
     double rate, seconds;
     uint64_t count, seed;
     long kill_after;
-} opt = {
-    .mode = "load", .end = "finalize", .net = "mixed", .api = 7, .threads = 1, .rounds = 1, .at_once = 1, .seed = 1};
+    int until;
+} opt = {.mode = "load",
+         .end = "finalize",
+         .net = "mixed",
+         .api = 7,
+         .threads = 1,
+         .rounds = 1,
+         .at_once = 1,
+         .seed = 1,
+         .until = -1};
 
 static void parse(int argc, char **argv)
 {
@@ -62,6 +71,8 @@ static void parse(int argc, char **argv)
             opt.seed = strtoull(v, NULL, 10);
         else if (!strcmp(o, "--kill-after"))
             opt.kill_after = atol(v);
+        else if (!strcmp(o, "--until"))
+            opt.until = (int)strtol(v, NULL, 0);
         else
             fprintf(stderr, "drive: %s?\n", o), exit(2);
     }
@@ -124,6 +135,7 @@ static void watch(double seconds)
         int mask = __atomic_load_n(&nccl_mask, __ATOMIC_RELAXED);
         if (mask != seen) printf("mask=0x%x\n", (unsigned)mask), fflush(stdout);
         seen = mask;
+        if (mask == opt.until) break;
     }
 }
 

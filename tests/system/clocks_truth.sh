@@ -2,7 +2,6 @@
 # Clocks of synthetic runs (64 ranks on 8 hosts, GPU timers seconds apart, drifts, wander, biased and heavy-tailed ends)
 # against their truth, over 50 seeds: the offset is off by less than the stated error in 99 % of (process, device) pairs,
 # and the stated error is at most 20 us. A rank that is late by 2 ms in every step does not move its own clock.
-# timeout: 300
 set -u
 bad=0
 run=$TMP/run

@@ -1,19 +1,13 @@
 #!/bin/bash
 # The critical path: its segments sum to the window, the straggler of synthetic runs lies on it with the time that it was
 # slow, and the rank that sleeps in the traces of a real job.
-# timeout: 120
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
-bad=0
 run=$TMP/run
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 critical() { "$RINGSCOPE" critical --json "$@" >"$TMP/path" 2>"$TMP/err" || { cat "$TMP/err"; echo "critical $* failed"; bad=1; }; }
 gen() { # OPTION...: a run into $run, its path into $TMP/path
     rm -rf "$run"

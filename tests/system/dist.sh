@@ -2,7 +2,7 @@
 # The tarball of `make dist`: all tracked files and the page, which the program takes from it on a machine without Node.
 set -eu
 root=$PWD
-if [ ! -e .git ] || ! tools/page.sh --current; then
+if ! [ -e .git ] || ! git rev-parse HEAD >/dev/null 2>&1 || ! tools/page.sh --current; then
     echo "no git repository, or no page that is newer than its sources"
     exit 77
 fi

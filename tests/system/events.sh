@@ -4,16 +4,11 @@
 # workloads, all versions of the interface, PXN, the network plugins and copy engines; and real recordings and dumps.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
 export NCCL_PROFILER_PLUGIN=$PLUGIN
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 events() { "$BUILD/tests/events" "$@"; }
 # check NAME FOLDER: what the driver finds by itself, and the counts of `info`.
 check() {
@@ -55,7 +50,7 @@ is "pxn: sends of others by the parent's handle" "$(jq -s '[.[] | select(.type =
     | select(.is_send != 1 or .parent != null or .parent_event != .part_event)] | length' "$TMP/list")" 0
 
 # A hang: what is open is there, and named so.
-"$RINGSCOPE" sim --speed 20 --events all --hosts 2 --hang 2@2 --hang-seconds 0.5 -o "$TMP/hang" >"$TMP/err" 2>&1
+"$RINGSCOPE" sim --speed 20 --events all --hosts 2 --hang 2@2 --hang-seconds 2 -o "$TMP/hang" >"$TMP/err" 2>&1
 check hang "$TMP/hang"
 is "hang: open steps wait" "$(jq -s '[.[] | select(.open and .type == "ProxyStep")] | length > 0 and all(.end_ns == null and .states > 0)' "$TMP/list")" true
 

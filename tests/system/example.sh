@@ -3,15 +3,10 @@
 # are seconds apart; and dumps that `gen` makes, against their truth.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data/example
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 ops() { "$RINGSCOPE" ops --json "$@" 2>"$TMP/err"; }
 
 # ring4: one process, four GPUs, a ring of sends. All operations stand in rank 0's file, and no channel tells its stop.

@@ -1,17 +1,11 @@
 #!/bin/bash
 # Every key, category, name and state that appears in the traces of tests/data, and every field of our own --json, is
 # explained, under its own format; and files are explained by what they hold and lack.
-# timeout: 120
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 shopt -s lastpipe # the end of a pipe runs in this shell: explained() sets $bad
 data=$(dirname "$0")/../data
-bad=0
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 plain() { # FILE...: their texts, unpacked
     for f in "$@"; do
         case $f in
@@ -57,6 +51,10 @@ head -qn1 "$data"/ncclsee/*.csv | tr ',' '\n' | explained ncclsee
     sed -nE '/^ *(Type|Start) +/p' "$data"/nvprof/*.txt | sed 's/  */ /g; s/Grid Size/Grid_Size/; s/Block Size/Block_Size/' | tr ' ' '\n' |
         sed 's/\*$//; s/Grid_Size/Grid Size/; s/Block_Size/Block Size/' | grep .
 } | explained nvprof
+{
+    jq -r '.. | objects | keys_unsorted[]' "$data"/nccl_tests/*.json
+    grep -hE '^# +size ' "$data"/nccl_tests/*.txt | tr -s ' ' '\n' | grep -vx '#'
+} | explained nccl-tests
 # Tables and columns from the schema that the file begins with.
 strings -n 8 "$data"/nsys/*.sqlite | sed -n 's/.*CREATE TABLE \([A-Za-z_]*\)(\(.*\)).*/\1,\2/p' | tr ',' '\n' | sed 's/ .*//' | explained nsys-sqlite
 
@@ -67,9 +65,10 @@ rm -rf "$TMP/run" "$TMP/hang"
 "$RINGSCOPE" gen -n 8 --hosts 2 --hang stalled-net:3@4 -o "$TMP/hang" >/dev/null
 for command in info ops comms clocks report overlap critical hang; do
     for input in "$TMP/run" "$TMP/hang" "$data/h200-mix" "$data/kineto" "$data/example/ddp4" "$data/flight/ddp4" "$data/inspector" \
-        "$data/comma" "$data/ncclsee" "$data/nvprof/nvprof-ddp2.txt" "$data/nsys"; do
+        "$data/comma" "$data/ncclsee" "$data/nccl_tests" "$data/nvprof/nvprof-ddp2.txt" "$data/nsys"; do
         "$RINGSCOPE" $command --json "$input" 2>/dev/null
     done >"$TMP/out"
+    [ $command = report ] && "$RINGSCOPE" report --json --reference "$data/nccl_tests/all_reduce.txt" "$TMP/run" >>"$TMP/out"
     # Names of event types are keys of info's `events`: they are NCCL's.
     jq -r 'del(.events?, .process_list?[]?.events?) | .. | objects | keys_unsorted[]' "$TMP/out" | explained json
     jq -r '.events? // {} | keys[]' "$TMP/out" >"$TMP/events"
@@ -89,8 +88,8 @@ is "unknown: status" $? 1
 is "unknown: suggestion" "$(grep -c "did you mean 'ProxyStep'" "$TMP/err")" 1
 is "list" "$("$RINGSCOPE" explain | grep -c '^kineto: \|^example-profiler: \|^json: ')" 3
 is "formats" "$("$RINGSCOPE" explain --json formats | jq -r .format | sort | tr '\n' ' ')" \
-    "comma example-profiler flight-recorder inspector kineto ncclsee nsys-sqlite nvprof ringscope "
-for format in $("$RINGSCOPE" info --json "$data"/{kineto,nvprof,inspector,comma,ncclsee,nsys,flight,example/ring4} "$TMP/run" 2>/dev/null | jq -r '.inputs[].format' | sort -u); do
+    "comma example-profiler flight-recorder inspector kineto nccl-tests ncclsee nsys-sqlite nvprof ringscope "
+for format in $("$RINGSCOPE" info --json "$data"/{kineto,nvprof,inspector,comma,ncclsee,nccl_tests,nsys,flight,example/ring4} "$TMP/run" 2>/dev/null | jq -r '.inputs[].format' | sort -u); do
     grep -q "^$format	" "$TMP/known" || { echo "format $format is not explained"; bad=1; }
 done
 

@@ -3,15 +3,10 @@
 # is known (made by hand, and of real hangs).
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 

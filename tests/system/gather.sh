@@ -1,7 +1,6 @@
 #!/bin/bash
 # Live files in /dev/shm, where the folder's file system cannot hold them: read where they are, brought home by gather, and
 # left alone while their process runs, in another pid namespace too.
-# timeout: 60
 # alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
@@ -31,8 +30,11 @@ said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
 [ ! -e "$left" ] || say $LINENO "$left is still there"
 
 # Running in a container: its pids mean nothing here, but its heart beats.
-unshare -pf --kill-child "$RINGSCOPE" sim --ranks 2 --steps 120 -o home/running --truth running >/dev/null &
-sleep 1
+unshare -pf --kill-child "$RINGSCOPE" sim --ranks 2 --steps 300 -o home/running --truth running >/dev/null &
+job=$!
+until [ "$(jobs=$("$RINGSCOPE" info --json home/running 2>/dev/null) && jq .processes <<<"$jobs")" = 2 ] || ! kill -0 $job 2>/dev/null; do
+    sleep 0.05
+done
 said=$("$RINGSCOPE" gather home/running) || say $LINENO "gather failed"
 [[ $said == *"brought 0"*"2 still running"* ]] || say $LINENO "$said"
 ended=$("$RINGSCOPE" info --json home/running | jq -c '[.process_list[].state] | unique')

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Generated runs are recordings like any other: complete where nothing was disturbed, and with every disturbance counted.
 # Their callbacks come in NCCL's order, and times agree with the truth beside them.
-# timeout: 120
 set -u
 cd "${TMP:?}" || exit 1
 bad=0

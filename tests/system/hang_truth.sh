@@ -1,18 +1,12 @@
 #!/bin/bash
 # Every kind of hang gets its own verdict, with the guilty rank, the peer and the step where there is one; what was not
 # recorded is not called a hang; and jobs of real processes that hang or die end in the right verdict.
-# timeout: 240
 # alone: it plays jobs, whose times other load would change
 set -u
-bad=0
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 run=$TMP/run
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 hang() { "$RINGSCOPE" hang --json "$run"; }
 gen() {
     rm -rf "$run"

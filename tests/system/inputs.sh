@@ -11,14 +11,14 @@ say() { echo "line ${BASH_LINENO[0]}: $*"; bad=1; }
 info() {
     local want=$1 got
     shift
-    got=$(timeout 20 "$RINGSCOPE" info --json "$@" 2>err | jq -c '[.processes, .callbacks]')
+    got=$(timeout 60 "$RINGSCOPE" info --json "$@" 2>err | jq -c '[.processes, .callbacks]')
     [ "$got" = "$want" ] || say "info $*: '$got' instead of '$want'"
 }
 saying() { grep -qF -- "$1" err || say "'$1' is not said, but: $(cat err)"; }
 status() { # WANTED COMMAND...
     local want=$1 got
     shift
-    timeout 20 "$@" >out 2>err </dev/null
+    timeout 60 "$@" >out 2>err </dev/null
     got=$?
     [ $got = "$want" ] || say "$*: exit status $got instead of $want"
 }

@@ -2,15 +2,10 @@
 # Inspector's logs, CoMMA's latency file and ncclsee's tables: times where they have them, durations and sums where not.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 ops() { "$RINGSCOPE" ops --json "$@" 2>/dev/null; }
 report() { "$RINGSCOPE" report --json "$@" 2>/dev/null; }
 logs=("$data"/inspector/vm-pid*.log.gz)

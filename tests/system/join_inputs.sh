@@ -2,15 +2,10 @@
 # Inputs that are not as they should be: what is wrong is said, and what can be done is done.
 # sanitizers: address
 set -u
-bad=0
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 run=$TMP/run
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 says() { # WHAT COMMAND...: its messages hold the text
     local text=$1
     shift

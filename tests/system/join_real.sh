@@ -2,15 +2,10 @@
 # Recordings of real NCCL (tests/data) join completely: every collective on all ranks, every send with its receive.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 ops() { "$RINGSCOPE" ops --json "$data/$1"; }
 
 for folder in h200-mix h200-ddp; do

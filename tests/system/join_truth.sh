@@ -1,18 +1,12 @@
 #!/bin/bash
 # Synthetic runs of 64 ranks on 8 hosts against their truth: every operation joined, none wrongly; with records removed,
 # none wrongly and nearly all joined.
-# timeout: 300
 # long
 set -u
-bad=0
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 run=$TMP/run
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 gen() { # OPTION...: a run into $run
     rm -rf "$run"
     "$RINGSCOPE" gen -n 64 --hosts 8 "$@" --truth-times -o "$run" >"$TMP/gen.log" || { cat "$TMP/gen.log"; exit 1; }
@@ -30,8 +24,8 @@ named_by_us='[.[] | select(.kind != "fanout") | if .kind == "pair" then [.comm, 
 # shellcheck disable=SC2016
 pairs_by_time='
     ($truth[0].communicators | map(.comm)) as $comms
-    | (reduce ($truth[0].operations[] | select(.[2] == "Send")) as $o ({};
-        .["\($comms[$o[1]]) \($o[7]) \($o[8])"] += [$o[11]])) as $true
+    | ($truth[0].operations | map(select(.[2] == "Send")) | group_by([.[1], .[7], .[8]])
+        | map({key: (.[0] | "\($comms[.[1]]) \(.[7]) \(.[8])"), value: map(.[11])}) | from_entries) as $true
     | [.[] | select(.kind == "pair")] as $pairs
     | ([$pairs[] | select(.confidence == 1) | . as $p | $true["\(.comm) \(.src) \(.dst)"][.index] as $t
         | select($t) | .ranks[] | select(.rank == $p.src and .start_ns) | .start_ns - $t[0]] | sort | .[length / 2 | floor]) as $shift

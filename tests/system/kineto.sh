@@ -3,17 +3,12 @@
 # out of traces that are written in other ways, begin later, lack operations or are cut.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data/kineto
 dir=$(mktemp -d) || exit 1
 trap '[ -n "${KEEP:-}" ] || rm -rf "$dir"' EXIT
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 ops() { "$RINGSCOPE" ops --json "$@"; }
 # What the operations of an output are, with the times of all ranks.
 facts() {

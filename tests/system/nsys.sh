@@ -2,17 +2,12 @@
 # Exports of Nsight Systems through the commands: recognised, read without writing beside them, joined, damage said.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data/nsys
-bad=0
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 ops() { "$RINGSCOPE" ops --no-align --json "$@" 2>/dev/null; }
 
 if ! "$RINGSCOPE" --version | grep -q 'sqlite *on'; then

@@ -2,17 +2,12 @@
 # nvprof's logs: what a summary of two workers tells of waiting, what it cannot tell, and what traces give.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data/nvprof
-bad=0
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 has() { # WHAT TEXT PATTERN
     if ! grep -q -- "$3" <<<"$2"; then
         echo "$1: no \"$3\" in: $2"

@@ -3,17 +3,11 @@
 # score, and inputs that do not show compute.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-bad=0
+work=$TMP
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 exits() { # STATUS COMMAND...
     local want=$1 got
     shift

@@ -2,16 +2,11 @@
 # One job that several tools saw: its operations once, with what each tool knows of them; other jobs side by side.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
 example=$data/example/ddp4 kineto=$data/kineto flight=$data/flight/ddp4
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 same() { # WHAT FILE FILE FILTER
     if ! cmp -s <(jq -s -c "$4" "$2") <(jq -s -c "$4" "$3"); then
         echo "$1: not those of the one that leads"

@@ -2,15 +2,10 @@
 # Recordings of real NCCL on a real GPU (tests/data): everything that the programs did is in them, and nothing is lost.
 # sanitizers: address
 set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
-bad=0
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 info() { "$RINGSCOPE" info --json "$data/$1"; }
 starts() { # FOLDER TYPE FUNC CAPTURED: how many such events were started; the last two may be left out
     "$RINGSCOPE" export --to jsonl "$data/$1" | jq -s --arg type "$2" --arg func "${3-}" --arg captured "${4-}" '

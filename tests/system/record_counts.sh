@@ -2,7 +2,6 @@
 # emitted = kept + overwritten + lost, against the driver's own count: at loads that are kept whole, and when memory or
 # the limit on disk runs out.
 # sanitizers: address, thread
-# timeout: 180
 # shellcheck source=tests/drive/lib.sh
 # alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"

@@ -2,7 +2,6 @@
 # Damaged and cut recordings: what is whole is read, what is not is named with file, offset and reason, sums stay right,
 # and nothing crashes.
 # sanitizers: address
-# timeout: 180
 # shellcheck source=tests/drive/lib.sh
 # alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"

@@ -1,7 +1,6 @@
 #!/bin/bash
 # No room on disk, or no place to write to: the job goes on as if nothing had happened, one warning says so, and what is
 # not kept is counted.
-# timeout: 120
 # shellcheck source=tests/drive/lib.sh
 # alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
@@ -55,7 +54,7 @@ full beside 4M 6
 same "$(seen beside place)" 1 "beside: place"
 full elsewhere 8M 3
 same "$(seen elsewhere place)" 2 "elsewhere: place"
-rm -f /dev/shm/ringscope-"$(hostname)".*.live
+rm -f "/dev/shm/ringscope-$(basename elsewhere.copy/*.rsc .rsc).live" # and nobody else's
 
 # A read-only file system.
 unshare -m bash -c "mkdir -p ro && mount -t tmpfs -o size=1M,ro none ro && RINGSCOPE_DIR=ro/d '$DRIVE' --count 6000" >ro.out 2>ro.err

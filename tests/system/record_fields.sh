@@ -2,7 +2,6 @@
 # Every member of every event of every version comes back with the value that was given, and so do calls that no careful
 # caller would make.
 # sanitizers: address, thread
-# timeout: 120
 # shellcheck source=tests/drive/lib.sh
 # alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"

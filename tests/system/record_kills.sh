@@ -1,7 +1,6 @@
 #!/bin/bash
 # kill -9 at random moments: every callback that had returned is read back, exactly once, at a load that is kept whole;
 # with losses, each is either read back or counted.
-# timeout: 240
 # shellcheck source=tests/drive/lib.sh
 # alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"

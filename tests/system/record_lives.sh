@@ -1,7 +1,6 @@
 #!/bin/bash
 # Processes and threads that come and go: many inits at once, reloads, forks, short-lived threads, and every way to end.
 # sanitizers: address, thread
-# timeout: 180
 # shellcheck source=tests/drive/lib.sh
 # alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"

@@ -1,17 +1,11 @@
 #!/bin/bash
 # Who held the others up, against the truth of synthetic runs: the rank or host that was made late, its cost within 2 %,
 # where the lateness began, and nobody where nobody is.
-# timeout: 240
 set -u
-bad=0
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
 run=$TMP/run
 
-is() { # WHAT GOT WANTED
-    if [ "$2" != "$3" ]; then
-        echo "$1: $2, not $3"
-        bad=1
-    fi
-}
 gen() { # OPTION...: a run of 64 ranks on 8 hosts into $run, its report into $TMP/report
     rm -rf "$run"
     "$RINGSCOPE" gen -n 64 --hosts 8 "$@" -o "$run" >"$TMP/log" || { cat "$TMP/log"; exit 1; }

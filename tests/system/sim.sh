@@ -1,7 +1,6 @@
 #!/bin/bash
 # The simulator keeps its own count of every call that returned. Whatever it plays, with whichever version of the interface,
 # and however the job ends, the recordings must hold exactly that.
-# timeout: 240
 # sanitizers: address, thread
 # alone: it plays jobs, whose times other load would change
 set -u
@@ -51,7 +50,7 @@ play socket --net socket --events all --hosts 2 --steps 4 --speed 4
 play ce -w alltoall --ce --ranks 4 --steps 4 --speed 4
 play ops --events ops --hosts 2 --steps 4 --speed 4
 count ce '.events | has("CeColl") and has("CeSync") and has("CeBatch")' true
-count v7 '.events | has("KernelPhase")' true
+[ -n "${SMALL_SHM:-}" ] || count v7 '.events | has("KernelPhase")' true
 count pxn '[.hosts, .ranks, .communicators > 3, (.runs | length)]' '[2,8,true,1]'
 count socket '.events.NetPlugin > 0' true
 count ops '.events | has("ProxyOp")' false

@@ -1,7 +1,6 @@
 #!/bin/bash
 # `ringscope view` from outside: what it makes of all inputs, what it refuses, and that a failure leaves nothing behind.
 # sanitizers: address
-# timeout: 240
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 data=$root/tests/data

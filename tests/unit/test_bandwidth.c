@@ -46,6 +46,7 @@ static void test_one_row(void **state)
     assert_int_equal(found.nrows, 1);
     const struct rs_func_row *r = &found.rows[0];
     assert_int_equal(r->calls, 10);
+    assert_int_equal(r->nranks, 4);
     assert_int_equal(r->comm, world);
     assert_int_equal(r->bytes, 8 << 20);
     assert_int_equal(r->timed, 40);

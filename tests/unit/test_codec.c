@@ -32,7 +32,7 @@ static unsigned make_record(uint64_t *w, unsigned kind)
 {
     unsigned n = 0;
     bool start = kind >= RS_K_START && kind < RS_K_START_END;
-    bool handle = kind != RS_K_LOST && kind != RS_K_TICK_BASE && kind != RS_K_THREAD;
+    bool handle = kind != RS_K_LOST && kind != RS_K_TICK_BASE && kind != RS_K_THREAD && kind != RS_K_HANDLE;
     bool far = rnd() % 4 == 0, context = rnd() % 4 == 0, small = rnd() % 4 == 0;
     uint64_t ref = far ? 0 : 1 + some() % 0xfffffe;
     w[n++] = kind | (handle ? ref : some() % 0x1000000) << 8 | (uint64_t)(uint32_t)some() << 32;

@@ -99,12 +99,17 @@ static void test_mismatch(void **state)
     rs_model_free(&model);
 }
 
-static uint32_t make_replay(int rank, uint64_t seq, uint32_t captured, uint32_t replay, int32_t at)
+static uint32_t make_replay_of(const char *func, int rank, uint64_t seq, uint32_t captured, uint32_t replay, int32_t at)
 {
-    uint32_t i = make_coll(rank, "AllReduce", seq, at, UNKNOWN, UNKNOWN);
+    uint32_t i = make_coll(rank, func, seq, at, UNKNOWN, UNKNOWN);
     model.parts.captured[i] = captured;
     model.parts.replay[i] = replay;
     return i;
+}
+
+static uint32_t make_replay(int rank, uint64_t seq, uint32_t captured, uint32_t replay, int32_t at)
+{
+    return make_replay_of("AllReduce", rank, seq, captured, replay, at);
 }
 
 /* KernelCh on: numbers advance, and survive that a rank lost the first replay. */
@@ -121,6 +126,27 @@ static void test_graph_numbers_advance(void **state)
     for (uint32_t k = 1; k < 4; k++) assert_int_equal(op_of(a[k]), op_of(b[k]));
     assert_int_equal(model.ops.replay[op_of(a[3])], 3);
     assert_int_equal(model.ops.captured[op_of(a[3])], 1);
+    rs_model_free(&model);
+}
+
+/* Several functions in a graph: that they have the same numbers, each its own, does not make numbers stand still. Nothing
+ * says that rank 1's first replay is missing. */
+static void test_graph_functions(void **state)
+{
+    (void)state;
+    enum { FUNCS = 4, REPLAYS = 4 };
+    static const char *const funcs[FUNCS] = {"AllReduce", "AllGather", "ReduceScatter", "Broadcast"};
+    uint32_t a[FUNCS][REPLAYS], b[FUNCS][REPLAYS];
+    make_ranks(2, 1);
+    for (uint32_t f = 0; f < FUNCS; f++) {
+        for (uint32_t k = 0; k < REPLAYS; k++) a[f][k] = make_replay_of(funcs[f], 0, 5 + k, 1 + f, k, (int32_t)k * 10);
+        for (uint32_t k = 1; k < REPLAYS; k++)
+            b[f][k] = make_replay_of(funcs[f], 1, 5 + k, 1 + f, k - 1, (int32_t)k * 10);
+    }
+    join();
+    assert_int_equal(model.ops.n, FUNCS * REPLAYS);
+    for (uint32_t f = 0; f < FUNCS; f++)
+        for (uint32_t k = 1; k < REPLAYS; k++) assert_int_equal(op_of(a[f][k]), op_of(b[f][k]));
     rs_model_free(&model);
 }
 
@@ -231,6 +257,7 @@ int main(void)
         cmocka_unit_test(test_twice),
         cmocka_unit_test(test_mismatch),
         cmocka_unit_test(test_graph_numbers_advance),
+        cmocka_unit_test(test_graph_functions),
         cmocka_unit_test(test_graph_numbers_stand),
         cmocka_unit_test(test_graph_with_losses),
         cmocka_unit_test(test_presence),

@@ -196,8 +196,8 @@ static void test_axis(void **unused)
     int64_t start = event_of(&r, RECV)->start, state = event_of(&r, RECV)->states[1].at, end = event_of(&r, RECV)->end;
     const struct rs_knot host = {0, 1000}, gpu = {0, -500};
     uint32_t part = part_of(&r.m, COLL);
-    r.m.domains[r.m.hosts[0].domain].axis = (struct rs_axis){&host, 1, 0};
-    r.m.domains[r.m.members[r.m.parts.member[part]].gpu].axis = (struct rs_axis){&gpu, 1, 0};
+    r.m.domains[r.m.hosts[0].domain].axis = (struct rs_axis){.knots = &host, .n = 1};
+    r.m.domains[r.m.members[r.m.parts.member[part]].gpu].axis = (struct rs_axis){.knots = &gpu, .n = 1};
     r.m.parts.start[part] -= 500; /* as the join does */
     r.m.parts.end[part] -= 500;
     read_events(&r, 0, UINT64_MAX);

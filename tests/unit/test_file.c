@@ -158,9 +158,21 @@ static void test_out(void **state)
     assert_int_equal(rs_out_open(&out, "p", false, &err), RS_OK);
     fputs("mine", out.file);
     write_file("p", "theirs");
-    assert_int_equal(rs_out_commit(&out, &err), RS_FAILED);
+    assert_int_equal(rs_out_commit(&out, &err), RS_BAD_INPUT);
+    assert_non_null(strstr(err.msg, "p: exists already: it came while"));
     expect_file("p", "theirs");
     assert_int_equal(files_here(), before + 2); /* o and p: nothing temporary is left */
+    /* A link to nowhere is somebody's. */
+    assert_int_equal(symlink("nowhere", "link"), 0);
+    assert_int_equal(rs_out_open(&out, "link", false, &err), RS_BAD_INPUT);
+    assert_int_equal(unlink("link"), 0);
+    /* A name as long as names may be leaves no room for more. */
+    char name[256];
+    memset(name, 'n', 255);
+    name[255] = 0;
+    assert_int_equal(rs_out_open(&out, name, false, &err), RS_OK);
+    assert_int_equal(rs_out_commit(&out, &err), RS_OK);
+    assert_int_equal(unlink(name), 0);
     assert_int_equal(rs_out_open(&out, "no/such/folder", false, &err), RS_FAILED);
     assert_int_equal(rs_out_open(&out, ".", true, &err), RS_BAD_INPUT);
 }

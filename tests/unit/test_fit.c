@@ -50,6 +50,17 @@ static void test_quantile(void **state)
         assert_true(rs_fit_quantile(xs, n, 0) == ys[0]);
         assert_true(rs_fit_quantile(xs, n, 1) == ys[n - 1]);
     }
+    for (int order = 0; order < 4; order++) { /* rising, falling, all equal, two values */
+        for (uint32_t i = 0; i < MOST; i++)
+            xs[i] = ys[i] = order == 0 ? i : order == 1 ? MOST - i : order == 2 ? 7 : i % 2;
+        qsort(ys, MOST, sizeof *ys, by_value);
+        for (uint32_t k = 0; k < MOST; k += 333)
+            assert_true(fabs(rs_fit_quantile(xs, MOST, (double)k / (MOST - 1)) - ys[k]) < 1e-6);
+    }
+    for (uint32_t i = 0; i < 64; i++) xs[i] = INFINITY;
+    assert_true(isinf(rs_fit_quantile(xs, 64, 0)));
+    for (uint32_t i = 0; i < 64; i++) xs[i] = i % 3 ? NAN : (double)i;
+    rs_fit_quantile(xs, 64, 0.5); /* comes to an end */
 }
 
 static void test_curve(void **state)

@@ -150,6 +150,11 @@ static void structs(void **state)
     CHECK(rs_fact_clock, K(raw), K(real), K(rate_jump), K(reserved));
 #define R(m) M(rs_clock_bracket, m)
     CHECK(rs_clock_bracket, R(before), R(after), R(ns));
+#define U(m) M(rs_fact_cut, m)
+    CHECK(rs_fact_cut, U(left_out), U(running));
+#define P(m) M(rs_fact_cut_op, m)
+    CHECK(rs_fact_cut_op, P(handle), P(id), P(seq), P(index), P(captured), P(replay), P(kind), P(confidence), P(twice),
+          P(reserved));
     assert_int_equal(missing, 0);
 }
 
@@ -167,7 +172,8 @@ static void constants(void **state)
     V(RS_CHUNK_EVENTS), V(RS_CHUNK_FACTS);
     V(RS_CODING_RAW), V(RS_CODING_PLANES_ZSTD), V(RS_CODING_ZSTD);
     V(RS_FACT_INFO), V(RS_FACT_STRING), V(RS_FACT_COMM), V(RS_FACT_COMM_END), V(RS_FACT_CLOCK), V(RS_FACT_MASK);
-    V(RS_FACT_CAPTURED), V(RS_FACT_NOTE);
+    V(RS_FACT_CAPTURED), V(RS_FACT_NOTE), V(RS_FACT_CUT), V(RS_FACT_CUT_OPS), V(RS_FACT_CUT_STALE);
+    V(RS_CUT_STARTED), V(RS_CUT_CALL), V(RS_CUT_OPEN);
 #define X(name) expect(all, end, "| 0x%x | `%s` |", (unsigned)(name), #name)
     X(RS_SLOT_FACTS), X(RS_SLOT_OVERFLOW), X(RS_SLOT_CONTEXT);
     X(RS_CTX_ESCAPE), X(RS_SMALL_ESCAPE), X(RS_STRING_UNKNOWN);
@@ -198,7 +204,7 @@ static const struct {
     N(KERNEL_CH_V3), N(NET_SOCK), N(KERNEL_PHASE), N(NET_PLUGIN),    N(GROUP_API), N(COLL_API), N(COLL_API_V7),
     N(P2P_API),      N(COLL_V1),  N(P2P_API_V7),   N(KERNEL_LAUNCH), N(COLL_V2),   N(COLL_V3),  N(COLL_V4),
     N(COLL),         N(COLL_V7),  N(P2P_V1),       N(P2P_V2),        N(P2P_V4),    N(P2P),      N(P2P_V7),
-    N(CE_COLL),      N(CE_SYNC),  N(CE_COLL_V7),   N(CE_BATCH),      N(START_RAW),
+    N(CE_COLL),      N(CE_SYNC),  N(CE_COLL_V7),   N(CE_BATCH),      N(START_RAW), N(HANDLE),
 };
 
 static const char *name_of(unsigned kind)

@@ -143,6 +143,27 @@ static void test_doubles(void **state)
     expect_double(DBL_TRUE_MIN, "4.94065645841247e-324");
 }
 
+static void expect_thousandths(int64_t value, const char *text)
+{
+    begin();
+    rs_json_thousandths(&j, value);
+    expect(text);
+}
+
+static void test_thousandths(void **state)
+{
+    (void)state;
+    expect_thousandths(0, "0");
+    expect_thousandths(1, "0.001");
+    expect_thousandths(10, "0.01");
+    expect_thousandths(100, "0.1");
+    expect_thousandths(1000, "1");
+    expect_thousandths(1234, "1.234");
+    expect_thousandths(-1050, "-1.05");
+    expect_thousandths(123456789012345678, "123456789012345.678");
+    expect_thousandths(INT64_MIN, "-9223372036854775.808");
+}
+
 static void expect_text(const char *bytes, size_t n, const char *text)
 {
     begin();
@@ -269,9 +290,9 @@ static int clean_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nesting),   cmocka_unit_test(test_deep),    cmocka_unit_test(test_integers),
-        cmocka_unit_test(test_doubles),   cmocka_unit_test(test_strings), cmocka_unit_test(test_long_strings),
-        cmocka_unit_test(test_full_disk), cmocka_unit_test(test_speed),
+        cmocka_unit_test(test_nesting),      cmocka_unit_test(test_deep),        cmocka_unit_test(test_integers),
+        cmocka_unit_test(test_doubles),      cmocka_unit_test(test_thousandths), cmocka_unit_test(test_strings),
+        cmocka_unit_test(test_long_strings), cmocka_unit_test(test_full_disk),   cmocka_unit_test(test_speed),
     };
     return cmocka_run_group_tests(tests, NULL, clean_up);
 }

@@ -76,7 +76,7 @@ static void set_state(uint64_t handle, int state, uint64_t bytes, int64_t at)
 }
 static void leave(uint64_t handle, int64_t at)
 {
-    assert_int_equal(rs_step_leave(&p, flight(handle), HOST + at, NULL), RS_OK);
+    assert_int_equal(rs_step_stop(&p, flight(handle), HOST + at, NULL), RS_OK);
     rs_inflight_end(&p.flights, rs_inflight_find(&p.flights, handle));
 }
 
@@ -156,11 +156,24 @@ static void test_whose(void **state)
     assert_int_equal(pxn.contexts[1].pid, PID + 2);
 }
 
+/* Damaged contexts and pids: as many owners as operations, of hosts in turns, each found again at once. */
+static void test_many_owners(void **state)
+{
+    (void)state;
+    enum { OWNERS = 500000 };
+    for (uint32_t i = 0; i < 2 * OWNERS; i++) {
+        uint32_t k = i % OWNERS, index;
+        assert_int_equal(rs_pxn_context(&pxn, k / 4, k % 2, (int32_t)(k % 4), &index, NULL), RS_OK);
+        assert_int_equal(index, k);
+    }
+    assert_int_equal(pxn.ncontexts, OWNERS);
+}
+
 /* ---- rows ---- */
 
 static struct rs_net *row_at(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now)
 {
-    struct rs_net *row;
+    struct rs_net *row = NULL;
     assert_int_equal(rs_network_row(net, cell, member, peer, now, &row, NULL), RS_OK);
     assert_int_equal(row->member, member);
     assert_int_equal(row->peer, peer);
@@ -277,7 +290,8 @@ static void test_anew(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_states),  TEST(test_backwards),  TEST(test_whose), TEST(test_spans),
-                                       TEST(test_merging), TEST(test_many_flows), TEST(test_anew)};
+    const struct CMUnitTest tests[] = {TEST(test_states),      TEST(test_backwards), TEST(test_whose),
+                                       TEST(test_many_owners), TEST(test_spans),     TEST(test_merging),
+                                       TEST(test_many_flows),  TEST(test_anew)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -311,6 +311,34 @@ static void test_devices(void **state)
 }
 
 /* A call that was not seen to launch has no start; tables that are missing are no damage. */
+/* Two processes in one session, one on two devices: pid, device, stream and correlation tell apart only together. */
+static void test_processes(void **state)
+{
+    (void)state;
+    struct made made[1];
+    uint32_t domains[2] = {RS_NONE, RS_NONE}, streams = 0;
+    make_export(&made[0], 1000, "n0", EPOCH);
+    for (int r = 0; r < 2; r++) {
+        made[0].pid = 1000 + (uint64_t)r;
+        made[0].correlation = 7 - r; /* the same bits differ in both */
+        add_kernel(&made[0], 1000 + 100 * r, 5, r, 2000, 3000 + 100 * r);
+    }
+    sql(&made[0], "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT start, end, 1, 21, correlationId, globalPid,"
+                  " demangledName, shortName, NULL FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE deviceId = 0");
+    close_export(&made[0]);
+    fill(made, 1);
+    for (uint32_t i = 0; i < model.activities.n; i++) {
+        if (model.activities.kind[i] != RS_ACT_COMPUTE) continue;
+        uint32_t r = model.activities.end[i] != EPOCH + 3000, launch = model.activities.launch[i];
+        if (model.lanes[model.activities.lane[i]].id == 20) domains[r] = model.lanes[model.activities.lane[i]].domain;
+        assert_true(launch != RS_NONE && model.activities.start[launch] == EPOCH + 1000 + 100 * r);
+    }
+    assert_true(domains[0] != RS_NONE && domains[1] != RS_NONE && domains[0] != domains[1]);
+    for (uint32_t i = 0; i < model.nlanes; i++) streams += model.lanes[i].kind == RS_LANE_STREAM;
+    assert_int_equal(streams, 3);
+    done(made, 1);
+}
+
 static void test_missing_tables(void **state)
 {
     (void)state;
@@ -383,7 +411,7 @@ int main(void)
         cmocka_unit_test(test_graph),          cmocka_unit_test(test_group_of_communicators),
         cmocka_unit_test(test_advanced),       cmocka_unit_test(test_missing_tables),
         cmocka_unit_test(test_devices),        cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_nothing_beside),
+        cmocka_unit_test(test_nothing_beside), cmocka_unit_test(test_processes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,97 @@
+/* The control file: what changes the mask while a job runs, and what does not. */
+#include "plugin/control.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+enum { WANTED = 0x12 }; /* none of these asks for shared memory */
+
+static char dir[] = "/tmp/ringscope-control.XXXXXX", path[64];
+static int mask;
+
+/* As a shell does it, but with that time in seconds: the file system's clock may stand still between two changes. */
+static void write_at(time_t time, const char *text)
+{
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+    struct timespec both[2] = {{.tv_sec = time}, {.tv_sec = time}};
+    assert_int_equal(utimensat(AT_FDCWD, path, both, 0), 0);
+    rs_control_look(dir, false);
+}
+
+static void test_changes(void **state)
+{
+    (void)state;
+    rs_control_attach(&mask, WANTED);
+    assert_int_equal(mask, WANTED);
+    write_at(1000, "events=off\n");
+    assert_int_equal(mask, 0);
+    write_at(2000, "what is this\n");
+    assert_int_equal(mask, 0);
+    write_at(3000, "# a remark\n events = 0x10 \n");
+    assert_int_equal(mask, 0x10);
+    unlink(path);
+    rs_control_look(dir, false);
+    assert_int_equal(mask, WANTED);
+}
+
+/* Looked at between a shell's emptying and its writing, both at the same time by the file system's clock. */
+static void test_seen_empty(void **state)
+{
+    (void)state;
+    write_at(4000, "");
+    assert_int_equal(mask, WANTED);
+    write_at(4000, "events=off\n");
+    assert_int_equal(mask, 0);
+}
+
+/* An earlier job's file means nothing until it changes. */
+static void test_first(void **state)
+{
+    (void)state;
+    write_at(5000, "events=0x10\n");
+    rs_control_reset();
+    rs_control_attach(&mask, WANTED);
+    rs_control_look(dir, true);
+    rs_control_look(dir, false);
+    assert_int_equal(mask, WANTED);
+    write_at(6000, "events=0x10\n");
+    assert_int_equal(mask, 0x10);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    if (!mkdtemp(dir)) return -1;
+    snprintf(path, sizeof path, "%s/control", dir);
+    rs_control_look(dir, true);
+    return 0;
+}
+
+static int clean_up(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_seen_empty),
+        cmocka_unit_test(test_first),
+    };
+    return cmocka_run_group_tests(tests, set_up, clean_up);
+}
