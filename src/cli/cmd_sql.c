@@ -54,23 +54,31 @@ static int answer(const struct rs_command *self, const struct options *o, sqlite
     return status == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
 }
 
+struct filling {
+    struct rs_sql_fill fill;
+    uint32_t proc;
+};
+
+static enum rs_status hand_on(void *to, const struct rs_bars *bars, struct rs_err *err)
+{
+    struct filling *f = to;
+    return rs_sql_fill_process(&f->fill, f->proc, bars, err);
+}
+
 /* Fills the tables that the query reads, and nothing else. */
 static enum rs_status fill(struct rs_sql_db *db, struct rs_timeline *t, uint32_t tables, struct rs_err *err)
 {
-    struct rs_sql_fill f;
-    struct rs_bars bars = {0};
-    uint32_t first = 0, nprocs = rs_sql_fill_rows(tables) ? t->nprocs : 0;
-    enum rs_status status = rs_sql_fill_begin(&f, db, t, "", tables, err);
-    if (status == RS_OK) status = rs_sql_fill_model(&f, err);
+    struct filling f;
+    uint32_t bars = 0, nprocs = rs_sql_fill_rows(tables) ? t->nprocs : 0;
+    enum rs_status status = rs_sql_fill_begin(&f.fill, db, t, "", tables, err);
+    if (status == RS_OK) status = rs_sql_fill_model(&f.fill, err);
     for (uint32_t i = 0; i < nprocs && status == RS_OK; i++) {
-        status = rs_timeline_process(t, i, first, &bars, err);
-        if (status == RS_OK) status = rs_sql_fill_process(&f, t->procs[i], &bars, err);
-        first += bars.n;
+        f.proc = t->procs[i];
+        status = rs_timeline_pieces(t, i, &bars, hand_on, &f, err);
         rs_reading_progress(i + 1, nprocs);
     }
-    if (status == RS_OK) status = rs_sql_fill_end(&f, err);
-    rs_bars_free(&bars);
-    rs_sql_fill_free(&f);
+    if (status == RS_OK) status = rs_sql_fill_end(&f.fill, err);
+    rs_sql_fill_free(&f.fill);
     /* A query on one table reads it once: an index would cost more than it saves. */
     if (status == RS_OK && (tables & (tables - 1))) status = rs_sql_index(db, tables, err);
     return status == RS_OK ? rs_sql_commit(db, err) : status;
@@ -85,7 +93,8 @@ static int fill_and_answer(const struct rs_command *self, struct options *o, str
     int bad = rs_reading_join(self, in, &model, o->view.align);
     if (bad) return bad;
     rs_filter_resolve(&o->view.filters.filter, &model);
-    const struct rs_timeline_options options = {&o->view.filters.filter, o->view.row_bits, true};
+    const struct rs_timeline_options options = {
+        .filter = &o->view.filters.filter, .rows = o->view.row_bits, .piece = rs_reading_piece(), .begins = true};
     enum rs_status status = rs_timeline_make(&timeline, &model, in, &options, &err);
     if (status == RS_OK) status = fill(db, &timeline, tables, &err);
     rs_timeline_free(&timeline);

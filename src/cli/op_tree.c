@@ -200,8 +200,8 @@ static enum rs_status show_process(struct tree *t, struct rs_inputs *in, struct 
                                    struct rs_err *err)
 {
     t->n = 0;
-    RS_TRY(rs_events_read(t->model, in, t->proc, RS_COLL | RS_P2P | RS_CE_COLL, keep_call, t, err));
-    RS_TRY(rs_events_read(t->model, in, t->proc, UINT64_MAX, keep, t, err));
+    RS_TRY(rs_events_read(t->model, in, t->proc, RS_COLL | RS_P2P | RS_CE_COLL, NULL, keep_call, t, err));
+    RS_TRY(rs_events_read(t->model, in, t->proc, UINT64_MAX, NULL, keep, t, err));
     RS_TRY(hang(t, err));
     if (json)
         print_json(json, t);

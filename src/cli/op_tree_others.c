@@ -162,7 +162,7 @@ static enum rs_status read_dumps(struct tree *t, uint32_t proc, struct rs_err *e
     t->n = 0;
     t->proc = proc;
     rs_arena_free(&t->texts);
-    RS_TRY(rs_events_read(t->model, t->inputs, proc, UINT64_MAX, keep, t, err));
+    RS_TRY(rs_events_read(t->model, t->inputs, proc, UINT64_MAX, NULL, keep, t, err));
     return find_depths(t, err);
 }
 

@@ -93,6 +93,12 @@ void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs 
     }
 }
 
+uint32_t rs_reading_piece(void)
+{
+    const char *piece = getenv("RINGSCOPE_TEST_PIECE");
+    return piece ? (uint32_t)strtoul(piece, NULL, 10) : 0;
+}
+
 int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model, bool align)
 {
     struct rs_err err;

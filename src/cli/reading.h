@@ -32,6 +32,9 @@ int rs_reading_model(const struct rs_command *cmd, struct rs_model *model, char 
 /* Says on stderr what was found missing or damaged while reading. */
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *inputs);
 
+/* For tests: the events that a piece of a process has at least (RINGSCOPE_TEST_PIECE); 0: as many as is usual. */
+uint32_t rs_reading_piece(void);
+
 /* A progress line on stderr, where that is a terminal and the work takes a while; silent elsewhere. Ends itself. */
 void rs_reading_progress(size_t done, size_t all);
 

@@ -15,7 +15,7 @@
 #include "trace/callbacks.h"
 #include "trace/inputs.h"
 
-enum { RS_EVENT_STATES = 8 };
+enum { RS_EVENT_STATES = 8, RS_EVENT_PIECES = 64 };
 
 struct rs_event_state {
     int state; /* of nccl/abi.h */
@@ -26,6 +26,7 @@ struct rs_event {
     uint32_t proc;
     uint32_t number; /* of its process, from 0, in the order of starts; of all types, whatever was asked for */
     uint32_t parent; /* number of its parent in the same process; RS_NONE: none, or not there (PXN, lost) */
+    uint32_t piece; /* of its process, from 0: all that hangs on each other is in one; see struct rs_event_pieces */
     /* As recorded; of a dump: (1 + which file of its process) << 32 | 1 + its place in it, as parts have; 0: none */
     uint64_t handle, parent_handle;
     uint64_t type; /* one bit of nccl/abi.h; 0: of no type that we know */
@@ -56,9 +57,22 @@ struct rs_event {
 
 typedef enum rs_status (*rs_event_visit)(void *to, const struct rs_event *event, struct rs_err *err);
 
+/* Events in pieces, for those that cannot hold all of a process: when so many have started, the next one that hangs on
+ * nothing begins a new piece, and all that will hang on it goes there too. Where calls are captured into graphs every
+ * replay hangs on them: there the piece at hand is the last. Of dumps only the first begins. */
+struct rs_event_pieces {
+    uint32_t least; /* starts that a piece has at least */
+    /* The next piece begins, with events from this number on: the first, and at most RS_EVENT_PIECES that are not closed. */
+    enum rs_status (*begun)(void *to, uint32_t number, struct rs_err *err);
+    /* Nothing of the oldest piece is under way any more, and as many events as a piece has have started behind it. Those
+     * that are left when all events are handed out are not told. */
+    enum rs_status (*closed)(void *to, struct rs_err *err);
+    uint64_t late; /* set: events that came behind that all the same; they are in another piece, and have no parent */
+};
+
 /* Hands out the events of one process whose type is in `types` (bits of nccl/abi.h; UINT64_MAX: all). What the event
- * points to is good until the visit returns. A process that has none hands out none. */
+ * points to is good until the visit returns. A process that has none hands out none. `pieces` NULL: all is one. */
 enum rs_status rs_events_read(struct rs_model *m, struct rs_inputs *in, uint32_t proc, uint64_t types,
-                              rs_event_visit visit, void *to, struct rs_err *err);
+                              struct rs_event_pieces *pieces, rs_event_visit visit, void *to, struct rs_err *err);
 
 #endif

@@ -26,6 +26,7 @@ void rs_event_flights_free(struct rs_event_flights *f)
     free(f->rows);
     for (uint32_t i = 0; i < f->nslots; i++) free(f->slots[i].seats);
     free(f->slots);
+    free(f->parents);
     rs_map_free(&f->strays);
     rs_map_free(&f->kept);
     rs_event_flights_make(f);
@@ -112,7 +113,7 @@ static enum rs_status sit(struct rs_event_flights *f, uint64_t handle, uint32_t 
     }
     if (seat->row != RS_NONE) RS_TRY(rs_map_put(&f->strays, f->rows[seat->row].event.handle, seat->row, err));
     /* A parent that had the same handle (damage) is known until another has it. */
-    if (seat->count != count) *seat = (struct rs_event_seat){count, RS_NONE, RS_NONE, RS_NONE};
+    if (seat->count != count) *seat = (struct rs_event_seat){count, RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     seat->row = row;
     return RS_OK;
 }
@@ -174,17 +175,20 @@ void rs_event_flights_end(struct rs_event_flights *f, uint32_t row)
     f->used--;
 }
 
-enum rs_status rs_event_flights_keep(struct rs_event_flights *f, uint64_t handle, uint32_t number, uint32_t part,
-                                     bool always, struct rs_err *err)
+enum rs_status rs_event_flights_keep(struct rs_event_flights *f, uint32_t row, bool always, struct rs_err *err)
 {
-    struct rs_event_seat *seat = always ? NULL : rs_event_seat_of(f, handle);
+    const struct rs_event *e = &f->rows[row].event;
+    struct rs_event_seat *seat = always ? NULL : rs_event_seat_of(f, e->handle);
     if (seat) {
-        seat->number = number;
-        seat->part = part;
+        seat->number = e->number;
+        seat->part = e->part;
+        seat->piece = e->piece;
         return RS_OK;
     }
-    bool room = always || rs_map_count(&f->kept) < MOST_SEATS_ALL;
-    return room ? rs_map_put(&f->kept, handle, (uint64_t)number << 32 | part, err) : RS_OK;
+    if (!always && f->nparents >= MOST_SEATS_ALL) return RS_OK;
+    RS_ROOM(f->parents, f->nparents, f->cap_parents, err);
+    f->parents[f->nparents] = (struct rs_event_parent){e->number, e->part, RS_NONE, e->piece};
+    return rs_map_put(&f->kept, e->handle, f->nparents++, err);
 }
 
 struct rs_event_parent rs_event_flights_parent(const struct rs_event_flights *f, uint64_t handle, bool flying)
@@ -192,10 +196,12 @@ struct rs_event_parent rs_event_flights_parent(const struct rs_event_flights *f,
     const struct rs_event_seat *seat = rs_event_seat_of(f, handle);
     uint32_t row = rs_event_row_of(f, seat, handle);
     if (row == RS_NONE || !flying) {
-        if (seat && seat->number != RS_NONE) return (struct rs_event_parent){seat->number, seat->part, RS_NONE};
+        if (seat && seat->number != RS_NONE)
+            return (struct rs_event_parent){seat->number, seat->part, RS_NONE, seat->piece};
         const uint64_t *at = rs_map_find(&f->kept, handle);
-        if (at) return (struct rs_event_parent){(uint32_t)(*at >> 32), (uint32_t)*at, RS_NONE};
+        if (at) return f->parents[*at];
     }
-    if (row == RS_NONE) return (struct rs_event_parent){RS_NONE, RS_NONE, RS_NONE};
-    return (struct rs_event_parent){f->rows[row].event.number, f->rows[row].event.part, row};
+    if (row == RS_NONE) return (struct rs_event_parent){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
+    const struct rs_event *e = &f->rows[row].event;
+    return (struct rs_event_parent){e->number, e->part, row, e->piece};
 }

@@ -30,6 +30,7 @@ struct rs_event_flight {
 struct rs_event_parent {
     uint32_t number, part; /* RS_NONE: not known */
     uint32_t row; /* RS_NONE: not in flight */
+    uint32_t piece; /* RS_NONE: not known */
 };
 
 enum { RS_SEAT_SHIFT = RS_COUNTER_BITS - 32 };
@@ -38,7 +39,7 @@ enum { RS_SEAT_SHIFT = RS_COUNTER_BITS - 32 };
 struct rs_event_seat {
     uint32_t count; /* of its handle, without the RS_SEAT_SHIFT low bits, which its place tells */
     uint32_t row; /* in flight; RS_NONE: not */
-    uint32_t number, part; /* of what may get children after its stop; number RS_NONE: not */
+    uint32_t number, part, piece; /* of what may get children after its stop; number RS_NONE: not */
 };
 
 struct rs_event_slot {
@@ -54,7 +55,9 @@ struct rs_event_flights {
     uint32_t nslots;
     uint32_t nseats; /* of all slots */
     struct rs_map strays; /* handle -> row: in flight for so long that its seat is another's */
-    struct rs_map kept; /* captured calls, and parents without a seat (damage): handle -> number << 32 | part */
+    struct rs_event_parent *parents; /* captured calls, and parents without a seat (damage) */
+    uint32_t nparents, cap_parents;
+    struct rs_map kept; /* handle -> its place in parents */
 };
 
 /* ---- finding: here, since every callback does ---- */
@@ -105,9 +108,13 @@ uint32_t rs_event_flights_step(const struct rs_event_flights *f, uint32_t owner,
 /* Takes a row out; steps that hang on it stay, and hang on nothing then. */
 void rs_event_flights_end(struct rs_event_flights *f, uint32_t row);
 
-/* Keeps a parent known after its stop; `always`: for good. */
-enum rs_status rs_event_flights_keep(struct rs_event_flights *f, uint64_t handle, uint32_t number, uint32_t part,
-                                     bool always, struct rs_err *err);
+/* Keeps the event of a row known as a parent after its stop; `always`: for good. */
+enum rs_status rs_event_flights_keep(struct rs_event_flights *f, uint32_t row, bool always, struct rs_err *err);
+/* Whether any is known for good. */
+static inline bool rs_event_flights_keeps(const struct rs_event_flights *f)
+{
+    return f->nparents > 0;
+}
 /* `flying`: it is likely in flight still, so look there first. */
 struct rs_event_parent rs_event_flights_parent(const struct rs_event_flights *f, uint64_t handle, bool flying);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "events/arguments.h"
+#include "events/cuts.h"
 #include "events/flights.h"
 #include "events/gpu_times.h"
 #include "events/helped.h"
@@ -28,6 +29,7 @@ struct reading {
     uint32_t number; /* of the next start */
     uint64_t lost_until; /* tick: stops were lost up to here */
     uint64_t lost; /* callbacks, in losses that say when */
+    struct rs_event_cuts cuts;
     struct rs_event_fields fields;
 };
 
@@ -74,6 +76,7 @@ static enum rs_status hand_out(struct reading *r, uint32_t row, struct rs_err *e
         f->event.call = &f->call;
         status = r->visit(r->to, &f->event, err);
     }
+    rs_event_cuts_end(&r->cuts, f->event.piece);
     rs_event_flights_end(&r->flights, row);
     return status;
 }
@@ -154,17 +157,21 @@ static void inherit(struct reading *r, struct rs_event_flight *f, uint32_t above
     rs_event_take_parent(e, p);
 }
 
-static enum rs_status add(struct reading *r, const struct rs_callback *cb, const struct rs_event_parent *parent,
+static enum rs_status add(struct reading *r, const struct rs_callback *cb, struct rs_event_parent *parent,
                           uint32_t part, int64_t at, uint32_t *row, struct rs_err *err)
 {
+    uint32_t piece;
     if (r->number == RS_NONE)
         return rs_fail(err, RS_BAD_INPUT, "%s: more than four billion events", r->source->recording->path);
+    RS_TRY(rs_event_cuts_start(&r->cuts, &r->flights, cb->type, r->number, at, parent, &piece, err));
     RS_TRY(rs_event_flights_add(&r->flights, cb->handle, row, err));
+    if (part != RS_NONE) rs_event_cuts_part(&r->cuts, piece, part);
     struct rs_event_flight *f = &r->flights.rows[*row];
     struct rs_event *e = &f->event;
     e->proc = r->proc;
     e->number = r->number++;
     e->parent = parent->number;
+    e->piece = piece;
     e->parent_handle = cb->parent;
     e->type = type_of(cb);
     e->part = part;
@@ -206,14 +213,12 @@ static enum rs_status start(struct reading *r, const struct rs_callback *cb, int
     if (rs_event_flights_crowded(&r->flights)) RS_TRY(give_up(r, parent.row, err));
     RS_TRY(find_part(r, cb, &parent, &part, err));
     RS_TRY(add(r, cb, &parent, part, rs_axis_common(r->axis, now), &row, err));
-    uint32_t number = r->flights.rows[row].event.number;
     if (parent.row != RS_NONE && r->flights.rows[parent.row].used) inherit(r, &r->flights.rows[row], parent.row);
     if (owned) rs_event_flights_hang(&r->flights, row, parent.row);
     if (cb->kind == RS_K_KERNEL_CH) RS_TRY(take_kernel(r, row, now, err));
     bool call = cb->type == RS_COLL_API || cb->type == RS_P2P_API;
     if (is_parent(cb->type))
-        RS_TRY(rs_event_flights_keep(&r->flights, cb->handle, number, part, cb->recovered || (call && cb->small & 1),
-                                     err));
+        RS_TRY(rs_event_flights_keep(&r->flights, row, cb->recovered || (call && cb->small & 1), err));
     return cb->recovered ? finish(r, row, err) : RS_OK; /* its stop is overwritten */
 }
 
@@ -329,7 +334,7 @@ static enum rs_status read_all(struct reading *r, struct rs_err *err)
 }
 
 enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, uint32_t proc, uint64_t types,
-                                  rs_event_visit visit, void *to, struct rs_err *err)
+                                  struct rs_event_pieces *pieces, rs_event_visit visit, void *to, struct rs_err *err)
 {
     struct reading r = {.model = m,
                         .source = source,
@@ -340,6 +345,7 @@ enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, 
                         .axis = &m->domains[m->hosts[m->procs[proc].host].domain].axis,
                         .helped = {.model = m, .helper = proc}};
     rs_event_flights_make(&r.flights);
+    rs_event_cuts_make(&r.cuts, m, pieces, to);
     rs_event_fields_find(&r.fields);
     enum rs_status status = index_members(&r, err);
     if (status == RS_OK) status = rs_gpu_times_make(&r.gpus, m, proc, err);

@@ -10,6 +10,6 @@
 #include "events/events.h"
 
 enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, uint32_t proc, uint64_t types,
-                                  rs_event_visit visit, void *to, struct rs_err *err);
+                                  struct rs_event_pieces *pieces, rs_event_visit visit, void *to, struct rs_err *err);
 
 #endif

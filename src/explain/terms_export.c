@@ -29,7 +29,7 @@ static const struct rs_term terms[] = {
      "What caused or contains an event, as a row of events; what a communicator was split from."},
     {"launch_id", "column", "A launch, as a row of events."},
     {"event_id", "column", "What a launch launched, as a row of events."},
-    {"first_id", "column", "The first event of a lane; the others have the numbers that follow."},
+    {"first_id", "column", "The first event of a lane: the one that starts first."},
     {"same_as", "column", "The same process as another tool saw it, which leads; null: it leads."},
     {"n", "column", "How many events a lane has."},
     {"sub", "column", "Of a lane: what would overlap lies on a further lane of the same label, numbered from 0."},

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/mix.h"
 #include "export/chrome_flows.h"
 #include "export/exporter.h"
+#include "export/lane_numbers.h"
 #include "export/nests.h"
 #include "export/rank_counters.h"
 #include "export/rank_rows.h"
@@ -23,8 +25,10 @@ struct chrome {
     struct rs_slice_args args;
     struct rs_chrome_flows flows;
     struct rs_rank_counters counters;
-    struct rs_nests nests; /* of the process at hand, as is what follows */
-    uint32_t *tids; /* by lane */
+    struct rs_nests nests; /* of the piece at hand */
+    uint32_t *tids; /* by lane of the piece at hand */
+    struct rs_lane_numbers lanes; /* of the process at hand: thread ids */
+    struct rs_map named; /* of the process at hand: group, row and label -> lanes that are called so */
     struct rs_strbuf name; /* at hand */
     uint32_t room, tid; /* the last thread id: no two rows share one */
 };
@@ -128,20 +132,23 @@ static enum rs_status name_rows(struct chrome *c, const struct rs_timeline *t, s
 
 /* "comm 3f2a91bc tp, rank 0 of 8 · GPU channels: channel 3"; what would overlap there has further lanes: "(2)". */
 static enum rs_status name_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bar_lane *lane,
-                                uint32_t row, unsigned nth, struct rs_err *err)
+                                uint32_t row, struct rs_err *err)
 {
     const struct rs_group *g = &t->groups[lane->group];
     struct rs_json *j = &c->json;
+    uint64_t *nth;
+    RS_TRY(rs_map_at(&c->named, rs_mix(rs_mix(0, (uint64_t)lane->group << 8 | lane->row), lane->label), 0, &nth, err));
+    ++*nth;
     c->tid++;
     rs_strbuf_clear(&c->name);
     if (g->level == RS_GROUP_COMM) rs_strbuf_printf(&c->name, "%s \xc2\xb7 ", rs_texts_at(&t->texts, g->label));
     rs_rank_lane_name(t, lane, &c->name);
-    if (nth > 1) rs_strbuf_printf(&c->name, " (%u)", nth);
+    if (*nth > 1) rs_strbuf_printf(&c->name, " (%" PRIu64 ")", *nth);
     metadata(j, "thread_name", row, c->tid, "name");
     rs_json_str(j, rs_strbuf_borrow(&c->name));
     end_event(j);
     metadata(j, "thread_sort_index", row, c->tid, "sort_index");
-    rs_json_u64(j, c->tid);
+    rs_json_u64(j, rs_rank_lane_order(t, lane));
     end_event(j);
     return rs_strbuf_check(&c->name, err);
 }
@@ -175,14 +182,14 @@ static const char *colour_of(unsigned flags)
 }
 
 static enum rs_status slice(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i,
-                            uint32_t row, struct rs_err *err)
+                            uint32_t row, uint32_t tid, struct rs_err *err)
 {
     struct rs_json *j = &c->json;
     RS_TRY(rs_slice_args_of(&c->args, b, i, false, err));
     rs_json_object(j);
     rs_json_key_str(j, "ph", "X");
     rs_json_key_u64(j, "pid", row + 1);
-    rs_json_key_u64(j, "tid", c->tid);
+    rs_json_key_u64(j, "tid", tid);
     rs_json_key(j, "ts");
     rs_json_thousandths(j, b->start[i]);
     rs_json_key(j, "dur");
@@ -265,34 +272,46 @@ static enum rs_status make_room(struct chrome *c, uint32_t n, struct rs_err *err
     return RS_OK;
 }
 
+static enum rs_status put_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t l,
+                               struct rs_err *err)
+{
+    const struct rs_bar_lane *lane = &b->lanes[l];
+    uint32_t row = rs_rank_row_of(&c->rows, lane);
+    uint64_t *tid;
+    if (c->nests.from[l] == c->nests.from[l + 1]) return RS_OK; /* all of it stands in others */
+    RS_TRY(rs_lane_number(&c->lanes, lane, &tid, err));
+    if (!*tid) {
+        RS_TRY(name_lane(c, t, lane, row, err));
+        *tid = c->tid;
+    }
+    c->tids[l] = (uint32_t)*tid;
+    for (uint32_t k = c->nests.from[l]; k < c->nests.from[l + 1]; k++) {
+        uint32_t i = c->nests.order[k];
+        uint32_t part = c->args.part_of_bar[i];
+        if (part != RS_NONE) {
+            rs_chrome_flows_part(&c->flows, part, b, &c->nests, i, c->tids[l]);
+            RS_TRY(rs_rank_counters_add(&c->counters, b, i, row, err));
+        }
+        RS_TRY(slice(c, t, b, i, row, c->tids[l], err));
+    }
+    return RS_OK;
+}
+
 static enum rs_status process(struct rs_export *x, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
 {
     struct chrome *c = x->state;
     const struct rs_timeline *t = x->timeline;
+    if (!b->piece) {
+        rs_lane_numbers_clear(&c->lanes);
+        rs_map_free(&c->named);
+    }
     RS_TRY(make_room(c, b->nlanes, err));
     RS_TRY(rs_slice_args_process(&c->args, proc, b, err));
     RS_TRY(rs_nests_process(&c->nests, b, err));
-    unsigned nth = 0;
-    for (uint32_t l = 0; l < b->nlanes && !rs_json_failed(&c->json); l++) {
-        const struct rs_bar_lane *lane = &b->lanes[l];
-        uint32_t row = rs_rank_row_of(&c->rows, lane);
-        if (!l || !rs_nests_same(&lane[-1], lane)) nth = 0;
-        if (c->nests.from[l] == c->nests.from[l + 1]) continue; /* all of it stands in others */
-        RS_TRY(name_lane(c, t, lane, row, ++nth, err));
-        c->tids[l] = c->tid;
-        for (uint32_t k = c->nests.from[l]; k < c->nests.from[l + 1]; k++) {
-            uint32_t i = c->nests.order[k];
-            uint32_t part = c->args.part_of_bar[i];
-            if (part != RS_NONE) {
-                rs_chrome_flows_part(&c->flows, part, b, &c->nests, i, c->tid);
-                RS_TRY(rs_rank_counters_add(&c->counters, b, i, row, err));
-            }
-            RS_TRY(slice(c, t, b, i, row, err));
-        }
-    }
+    for (uint32_t l = 0; l < b->nlanes && !rs_json_failed(&c->json); l++) RS_TRY(put_lane(c, t, b, l, err));
     if (!rs_json_failed(&c->json)) {
         rs_chrome_flows_bars(&c->flows, &c->json, b, &c->nests, c->tids);
-        rs_rank_counters_put(&c->counters, b, counter, c);
+        if (b->last) rs_rank_counters_put(&c->counters, counter, c);
     }
     rs_nests_free(&c->nests);
     rs_slice_args_done(&c->args);
@@ -319,6 +338,8 @@ static void free_state(struct rs_export *x)
     rs_nests_free(&c->nests);
     rs_rank_counters_free(&c->counters);
     rs_strbuf_free(&c->name);
+    rs_lane_numbers_free(&c->lanes);
+    rs_map_free(&c->named);
     free(c->tids);
     free(c);
     x->state = NULL;

@@ -316,7 +316,7 @@ static enum rs_status events_of(struct state *s, uint32_t proc, struct rs_err *e
     rs_arguments_free(&s->args); /* of the strings of the process before */
     rs_arguments_make(&s->args);
     s->next = 0;
-    RS_TRY(rs_events_read(t->model, t->inputs, proc, deepest ? UINT64_MAX : rs_row_types(rows, NULL) | operations,
+    RS_TRY(rs_events_read(t->model, t->inputs, proc, deepest ? UINT64_MAX : rs_row_types(rows, NULL) | operations, NULL,
                           event_row, s, err));
     return rs_csv_activities(&s->csv, t, proc, s->next, err);
 }

@@ -19,19 +19,28 @@ const struct rs_exporter *rs_exporter_find(const char *name)
     return NULL;
 }
 
+struct running {
+    const struct rs_exporter *e;
+    struct rs_export *x;
+    uint32_t proc;
+};
+
+static enum rs_status hand_on(void *to, const struct rs_bars *bars, struct rs_err *err)
+{
+    const struct running *r = to;
+    return r->e->process(r->x, r->proc, bars, err);
+}
+
 enum rs_status rs_export_run(const struct rs_exporter *e, struct rs_export *x, struct rs_err *err)
 {
     struct rs_timeline *t = x->timeline;
-    struct rs_bars bars = {0};
-    uint32_t first = 0;
+    uint32_t bars = 0;
     enum rs_status status = e->begin(x, err);
     for (uint32_t i = 0; e->process && i < t->nprocs && status == RS_OK; i++) {
-        status = rs_timeline_process(t, i, first, &bars, err);
-        if (status == RS_OK) status = e->process(x, t->procs[i], &bars, err);
-        first += bars.n;
+        struct running r = {e, x, t->procs[i]};
+        status = (e->whole ? rs_timeline_whole : rs_timeline_pieces)(t, i, &bars, hand_on, &r, err);
         if (x->progress) x->progress(i + 1, t->nprocs);
     }
-    rs_bars_free(&bars); /* what comes last may need room of its own: indexes, relations of all ranks */
     if (status == RS_OK && e->end) status = e->end(x, err);
     if (e->free) e->free(x);
     return status;

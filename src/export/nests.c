@@ -128,7 +128,7 @@ enum rs_status rs_nests_process(struct rs_nests *s, const struct rs_bars *b, str
 bool rs_nests_touches(const struct rs_nests *s, const struct rs_bars *b, uint32_t i)
 {
     uint32_t at = s->place[i];
-    if (!at || s->track[s->order[at - 1]] != s->track[i]) return false;
+    if (!at || s->track[s->order[at - 1]] != s->track[i]) return b->lanes[s->track[i]].before == b->start[i];
     for (uint32_t k = s->order[at - 1]; k != s->within[i]; k = s->within[k])
         if (end_of(b, k) == b->start[i]) return true;
     return false;

@@ -101,6 +101,7 @@ const struct rs_exporter rs_exporter_otf2 = {
 #else
     .begin = begin,
     .process = process,
+    .whole = true, /* a location is written from its begin to its end */
     .end = end,
     .free = release,
 #endif

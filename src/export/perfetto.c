@@ -120,7 +120,9 @@ static enum rs_status put_track(struct perfetto *p, const struct rs_timeline *t,
 {
     const struct rs_nests *nests = &p->nests;
     uint32_t row = p->rows.of_group[b->lanes[l].group], open = RS_NONE;
-    rs_packets_track(&p->packets, rs_pf_tracks_lane(&p->tracks, &b->lanes[l], l));
+    uint64_t track;
+    RS_TRY(rs_pf_tracks_lane(&p->tracks, &b->lanes[l], &track, err));
+    rs_packets_track(&p->packets, track);
     rs_slice_args_track(&p->args, &b->lanes[l]);
     for (uint32_t k = nests->from[l]; k < nests->from[l + 1]; k++) {
         uint32_t i = nests->order[k];
@@ -154,10 +156,11 @@ static enum rs_status process(struct rs_export *x, uint32_t proc, const struct r
     RS_TRY(rs_slice_args_process(&p->args, proc, b, err));
     RS_TRY(rs_nests_process(&p->nests, b, err));
     RS_TRY(rs_flows_process(&p->flows, b, &p->nests, err));
+    if (!b->piece) rs_pf_tracks_process(&p->tracks);
     rs_packets_sequence(&p->packets);
     for (uint32_t l = 0; l < b->nlanes; l++)
         if (p->nests.from[l] < p->nests.from[l + 1]) RS_TRY(put_track(p, t, b, l, err));
-    rs_rank_counters_put(&p->counters, b, put_counter, p);
+    if (b->last) rs_rank_counters_put(&p->counters, put_counter, p);
     rs_flows_done(&p->flows, b);
     rs_nests_free(&p->nests);
     rs_slice_args_done(&p->args);

@@ -14,6 +14,7 @@ void rs_pf_tracks_free(struct rs_pf_tracks *k)
     rs_wire_free(&k->track);
     rs_wire_free(&k->inner);
     rs_strbuf_free(&k->name);
+    rs_lane_numbers_free(&k->lanes);
 }
 
 static uint64_t row_uuid(uint32_t row)
@@ -151,18 +152,29 @@ enum rs_status rs_pf_tracks_head(struct rs_pf_tracks *k, struct rs_err *err)
 
 /* ---- lanes ---- */
 
-uint64_t rs_pf_tracks_lane(struct rs_pf_tracks *k, const struct rs_bar_lane *lane, uint32_t place)
+void rs_pf_tracks_process(struct rs_pf_tracks *k)
+{
+    rs_lane_numbers_clear(&k->lanes);
+}
+
+enum rs_status rs_pf_tracks_lane(struct rs_pf_tracks *k, const struct rs_bar_lane *lane, uint64_t *uuid,
+                                 struct rs_err *err)
 {
     const struct rs_timeline *t = k->t;
     uint8_t level = t->groups[lane->group].level;
     uint32_t row = rs_rank_row_of(k->rows, lane);
+    uint64_t *number;
+    RS_TRY(rs_lane_number(&k->lanes, lane, &number, err));
+    bool known = *number != 0;
+    *uuid = *number = known ? *number : k->next++;
+    if (known) return RS_OK;
     k->tid++;
     rs_strbuf_clear(&k->name);
     rs_rank_lane_name(t, lane, &k->name);
     if (k->name.failed) k->packets->out.failed = true;
     const char *label = rs_strbuf_borrow(&k->name);
     rs_wire_clear(&k->track);
-    rs_wire_uint(&k->track, PF_TRACK_UUID, k->next);
+    rs_wire_uint(&k->track, PF_TRACK_UUID, *uuid);
     if (level != RS_GROUP_COMM) { /* of the program's own, or of the GPU's */
         rs_wire_clear(&k->inner);
         rs_wire_uint(&k->inner, PF_THREAD_PID, row + 1);
@@ -173,7 +185,7 @@ uint64_t rs_pf_tracks_lane(struct rs_pf_tracks *k, const struct rs_bar_lane *lan
         rs_wire_uint(&k->track, PF_TRACK_PARENT, comm_uuid(k, lane->group));
         rs_wire_string(&k->track, PF_TRACK_NAME, label);
     }
-    rs_wire_uint(&k->track, PF_TRACK_RANK, place);
+    rs_wire_uint(&k->track, PF_TRACK_RANK, rs_rank_lane_order(t, lane));
     put_track(k);
-    return k->next++;
+    return RS_OK;
 }

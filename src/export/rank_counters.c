@@ -23,7 +23,9 @@ enum rs_status rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_
         RS_ROOM(c->downs, c->n, cap, err);
         RS_ROOM(c->bars, c->n, c->cap, err);
     }
-    c->bars[c->n++] = (struct rs_rank_counter_bar){row, i};
+    int64_t from = b->start[i];
+    uint64_t bytes = b->a2[i] > 0 ? (uint64_t)b->a2[i] : 0; /* as kinds of operations have it */
+    c->bars[c->n++] = (struct rs_rank_counter_bar){from, from + b->wait[i], from + b->dur[i], bytes, row};
     return RS_OK;
 }
 
@@ -55,17 +57,15 @@ static void sort_changes(struct rs_rank_counter_change *rows, uint32_t n)
 }
 
 /* What n bars do to a counter, into `ups` and `downs`; returns how often. */
-static uint32_t find_changes(struct rs_rank_counters *c, const struct rs_bars *b,
-                             const struct rs_rank_counter_bar *bars, uint32_t n, enum rs_rank_counter counter)
+static uint32_t find_changes(struct rs_rank_counters *c, const struct rs_rank_counter_bar *bars, uint32_t n,
+                             enum rs_rank_counter counter)
 {
     uint32_t changes = 0;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t i = bars[k].bar;
-        int64_t from = b->start[i], there = from + b->wait[i], to = from + b->dur[i];
-        uint64_t bytes = b->a2[i] > 0 ? (uint64_t)b->a2[i] : 0; /* as kinds of operations have it */
+        const struct rs_rank_counter_bar *b = &bars[k];
         bool waiting = counter == RS_COUNTER_WAITING;
-        struct rs_rank_counter_change up = {waiting ? from : there, waiting ? 1 : bytes};
-        struct rs_rank_counter_change down = {waiting ? there : to, up.amount};
+        struct rs_rank_counter_change up = {waiting ? b->from : b->there, waiting ? 1 : b->bytes};
+        struct rs_rank_counter_change down = {waiting ? b->there : b->to, up.amount};
         if (down.at <= up.at || !up.amount) continue;
         c->ups[changes] = up;
         c->downs[changes++] = down;
@@ -75,7 +75,7 @@ static uint32_t find_changes(struct rs_rank_counters *c, const struct rs_bars *b
     return changes;
 }
 
-void rs_rank_counters_put(struct rs_rank_counters *c, const struct rs_bars *b,
+void rs_rank_counters_put(struct rs_rank_counters *c,
                           void (*put)(void *to, uint32_t row, enum rs_rank_counter counter, bool first, int64_t at,
                                       uint64_t value),
                           void *to)
@@ -85,7 +85,7 @@ void rs_rank_counters_put(struct rs_rank_counters *c, const struct rs_bars *b,
         uint32_t row = c->bars[from].row;
         for (end = from; end < c->n && c->bars[end].row == row; end++) continue;
         for (enum rs_rank_counter counter = 0; counter < RS_RANK_COUNTERS; counter++) {
-            uint32_t n = find_changes(c, b, c->bars + from, end - from, counter), up = 0, down = 0;
+            uint32_t n = find_changes(c, c->bars + from, end - from, counter), up = 0, down = 0;
             uint64_t value = 0;
             while (down < n) {
                 /* Changes of one moment are one step: what ends as another begins leaves no dip. */

@@ -1,4 +1,4 @@
-/* Counters of a rank, made of the operations of one process: bytes in flight, operations waiting.
+/* Counters of a rank, made of all operations of a process: bytes in flight, operations waiting.
  *
  * An operation waits from its start until the last rank is there, as far as the clocks can tell, and its bytes are in
  * flight from then to its end. Both begin and end at zero. An operation whose start is not told counts in neither.
@@ -14,8 +14,11 @@ extern const struct rs_rank_counter_text {
     const char *name, *text;
 } rs_rank_counter_texts[RS_RANK_COUNTERS];
 
+/* An operation on a row; times are ns from the begin. */
 struct rs_rank_counter_bar {
-    uint32_t row, bar;
+    int64_t from, there, to; /* `there`: the last rank is */
+    uint64_t bytes;
+    uint32_t row;
 };
 
 struct rs_rank_counter_change {
@@ -32,9 +35,9 @@ struct rs_rank_counters {
 /* An operation's bar on a row (export/rank_rows.h). */
 enum rs_status rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row,
                                     struct rs_err *err);
-/* Hands out all steps of what was added of these bars, counter by counter, each in the order of time, and forgets them.
+/* Hands out all steps of what was added, counter by counter, each in the order of time, and forgets them.
  * `first`: of a counter. */
-void rs_rank_counters_put(struct rs_rank_counters *c, const struct rs_bars *b,
+void rs_rank_counters_put(struct rs_rank_counters *c,
                           void (*put)(void *to, uint32_t row, enum rs_rank_counter counter, bool first, int64_t at,
                                       uint64_t value),
                           void *to);

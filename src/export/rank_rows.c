@@ -80,6 +80,16 @@ void rs_rank_row_label(const struct rs_rank_rows *r, const struct rs_timeline *t
     if (p->damaged) rs_strbuf_printf(to, ", %" PRIu64 " callbacks damaged", p->damaged);
 }
 
+uint32_t rs_rank_lane_order(const struct rs_timeline *t, const struct rs_bar_lane *lane)
+{
+    enum { SUBS = 4096 };
+    uint32_t group = lane->group;
+    while (t->groups[group].level > RS_GROUP_PROCESS) group = t->groups[group].parent;
+    uint64_t row = (uint64_t)(lane->group - group) * RS_ROWS + lane->row;
+    uint64_t order = row * SUBS + (lane->sub < SUBS ? lane->sub : SUBS - 1);
+    return order < INT32_MAX ? (uint32_t)order : INT32_MAX; /* tools hold it in 32 bits with a sign */
+}
+
 void rs_rank_lane_name(const struct rs_timeline *t, const struct rs_bar_lane *lane, struct rs_strbuf *to)
 {
     const char *label = rs_texts_at(&t->texts, lane->label), *row = rs_row_kinds[lane->row].label;

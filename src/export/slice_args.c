@@ -214,11 +214,9 @@ enum rs_status rs_slice_args_process(struct rs_slice_args *s, uint32_t proc, con
     if (!s->part_of_bar) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     s->said[RS_SAID_BY_ROW] = s->t->model->procs[proc].pid;
     for (uint32_t i = 0; i < b->n; i++) s->part_of_bar[i] = RS_NONE;
-    const struct rs_by_proc *parts = &s->t->index->parts;
-    for (uint32_t i = parts->from[proc]; i < parts->from[proc + 1]; i++) {
-        uint32_t bar = s->t->bar_of_part[rs_by_proc_row(parts, i)];
-        if (bar != RS_NONE && bar >= b->first && bar - b->first < b->n)
-            s->part_of_bar[bar - b->first] = rs_by_proc_row(parts, i);
+    for (uint32_t i = 0; i < b->nparts; i++) {
+        uint32_t bar = s->t->bar_of_part[b->parts[i]];
+        if (bar != RS_NONE && bar >= b->first && bar - b->first < b->n) s->part_of_bar[bar - b->first] = b->parts[i];
     }
     return RS_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/room.h"
 #include "base/utf8.h"
 
 /* Columns of events that arguments of bars have of their own; all others go to `args`. */
@@ -232,15 +233,31 @@ static enum rs_status step_row(struct rs_sql_fill *f, struct rs_sql_insert *in, 
 static struct lane lane_of(struct rs_sql_fill *f, uint32_t proc, const struct rs_bar_lane *from)
 {
     const struct rs_group *g = &f->t->groups[from->group];
-    struct lane lane = {f->lanes++, proc, RS_NONE, RS_NONE, from->row == RS_ROW_STEPS};
+    struct lane lane = {(int64_t)f->lanes_before + from->id, proc, RS_NONE, RS_NONE, from->row == RS_ROW_STEPS};
     bool member = g->member != RS_NONE && g->level >= RS_GROUP_RANK;
     lane.seat = member ? f->view.seat_of[g->member] : f->only_seat[proc];
     if (member && g->level == RS_GROUP_COMM) lane.comm = f->t->model->members[g->member].comm;
     return lane;
 }
 
+/* What a piece has of a lane comes to what the pieces before had. */
+static enum rs_status keep_lane(struct rs_sql_fill *f, const struct rs_bars *b, const struct rs_bar_lane *lane,
+                                struct rs_err *err)
+{
+    while (f->nlanes <= lane->id) {
+        RS_ROOM(f->lanes, f->nlanes, f->cap_lanes, err);
+        f->lanes[f->nlanes++] = (struct rs_bar_lane){0};
+    }
+    struct rs_bar_lane *kept = &f->lanes[lane->id];
+    uint32_t first = kept->n ? kept->from : b->first + lane->from, n = kept->n + lane->n;
+    *kept = *lane;
+    kept->from = first;
+    kept->n = n;
+    return RS_OK;
+}
+
 static enum rs_status lane_row(struct rs_sql_fill *f, const struct lane *lane, const struct rs_bar_lane *from,
-                               uint32_t first, struct rs_err *err)
+                               struct rs_err *err)
 {
     struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_LANES, err);
     if (!in) return err->code;
@@ -251,9 +268,20 @@ static enum rs_status lane_row(struct rs_sql_fill *f, const struct lane *lane, c
     rs_sql_text(in, rs_row_kinds[from->row].id);
     rs_sql_text(in, rs_texts_at(&f->t->texts, from->label));
     rs_sql_i64(in, from->sub);
-    rs_sql_i64(in, (int64_t)first + from->from);
+    rs_sql_i64(in, from->from);
     rs_sql_i64(in, from->n);
     return rs_sql_row(f->db, RS_SQL_LANES, err);
+}
+
+static enum rs_status lane_rows(struct rs_sql_fill *f, uint32_t proc, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < f->nlanes && rs_sql_wants(f, RS_SQL_LANES); i++) {
+        struct lane lane = lane_of(f, proc, &f->lanes[i]);
+        RS_TRY(lane_row(f, &lane, &f->lanes[i], err));
+    }
+    f->lanes_before += f->nlanes;
+    f->nlanes = 0;
+    return RS_OK;
 }
 
 static enum rs_status launches(struct rs_sql_fill *f, const struct rs_bars *b, struct rs_err *err)
@@ -277,13 +305,14 @@ enum rs_status rs_sql_fill_process(struct rs_sql_fill *f, uint32_t proc, const s
     bool wants_events = rs_sql_wants(f, RS_SQL_EVENTS), wants_steps = rs_sql_wants(f, RS_SQL_NETWORK_STEPS);
     for (uint32_t l = 0; l < b->nlanes; l++) {
         struct lane lane = lane_of(f, proc, &b->lanes[l]);
-        if (rs_sql_wants(f, RS_SQL_LANES)) RS_TRY(lane_row(f, &lane, &b->lanes[l], b->first, err));
+        RS_TRY(keep_lane(f, b, &b->lanes[l], err));
         uint32_t from = b->lanes[l].from, to = from + b->lanes[l].n;
         for (uint32_t i = from; i < to && lane.steps && wants_steps; i++) RS_TRY(step_row(f, steps, &lane, b, i, err));
         for (uint32_t i = from; i < to && !lane.steps && wants_events; i++)
             RS_TRY(event_row(f, events, &lane, b, i, err));
     }
-    return rs_sql_wants(f, RS_SQL_LAUNCHES) ? launches(f, b, err) : RS_OK;
+    if (rs_sql_wants(f, RS_SQL_LAUNCHES)) RS_TRY(launches(f, b, err));
+    return b->last ? lane_rows(f, proc, err) : RS_OK;
 }
 
 #endif

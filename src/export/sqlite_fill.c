@@ -365,6 +365,7 @@ void rs_sql_fill_free(struct rs_sql_fill *f)
     rs_strbuf_free(&f->text);
     free(f->json);
     free(f->only_seat);
+    free(f->lanes);
     rs_sql_kinds_free(f);
     *f = (struct rs_sql_fill){0};
 }

@@ -2,7 +2,7 @@
  *
  *     rs_sql_fill_begin(&f, db, timeline, title, tables)     what all need
  *     rs_sql_fill_model(&f)                                  all but the lanes and what lies on them
- *     rs_sql_fill_process(&f, proc, bars), process by process, where rs_sql_fill_rows() is not 0
+ *     rs_sql_fill_process(&f, proc, bars), piece by piece of each process, where rs_sql_fill_rows() is not 0
  *     rs_sql_fill_end(&f)                                    at last: names and notes come with what bears them
  *
  * Owned by the caller until rs_sql_fill_free(), as are database and timeline, which must live on. One thread at a
@@ -31,7 +31,8 @@ struct rs_sql_fill {
     struct rs_json *json; /* into text */
     struct rs_strbuf text; /* of one value */
     struct rs_sql_kind *kinds;
-    uint32_t lanes; /* so far */
+    struct rs_bar_lane *lanes; /* of the process at hand, by id; `from` is the number of the first bar */
+    uint32_t nlanes, cap_lanes, lanes_before; /* of the processes before */
 };
 
 enum rs_status rs_sql_fill_begin(struct rs_sql_fill *f, struct rs_sql_db *db, struct rs_timeline *t, const char *title,

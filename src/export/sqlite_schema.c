@@ -184,12 +184,12 @@ static const struct rs_sql_column lanes[] = {
     {"row", "TEXT NOT NULL", "operations, calls, launches, channels, proxy, steps, network, compute, host..."},
     {"label", "TEXT", "channel 3; thread 4711 python"},
     {"sub", "INTEGER NOT NULL", "what would overlap is on a further lane of the same label"},
-    {"first_id", "INTEGER NOT NULL", "its events (of row steps: network_steps) have this id and those that follow"},
+    {"first_id", "INTEGER NOT NULL", "of its first event (of row steps: of network_steps)"},
     {"n", "INTEGER NOT NULL", "how many"},
 };
 
 static const struct rs_sql_column events[] = {
-    {"id", "INTEGER PRIMARY KEY", "of events and network_steps together; rising by process, lane and start"},
+    {"id", "INTEGER PRIMARY KEY", "of events and network_steps together; on a lane rising by start"},
     {"process_id", "INTEGER REFERENCES processes", ""},
     {"rank_id", "INTEGER REFERENCES ranks", ""},
     {"communicator_id", "INTEGER REFERENCES communicators", ""},

@@ -53,42 +53,63 @@ static void sort(struct key *keys, struct key *spare, uint32_t n)
     }
 }
 
-/* The first lane that is free takes a bar; one without length takes a ns, so that no two lie on each other. Returns
- * how many lanes there are; what found none has sub MOST_SUBS. */
-static uint32_t split(struct key *keys, uint32_t n)
+/* The first lane that is free takes a bar; one without length takes a ns, so that no two lie on each other. What finds
+ * none has sub MOST_SUBS. */
+static enum rs_status split(struct rs_raw_lane *raw, struct key *keys, struct rs_err *err)
 {
-    int64_t busy_until[MOST_SUBS];
-    uint32_t subs = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < raw->n; i++) {
         uint32_t sub = 0;
-        while (sub < subs && busy_until[sub] > keys[i].start) sub++;
+        while (sub < raw->nsubs && raw->subs[sub].busy_until > keys[i].start) sub++;
         keys[i].sub = sub;
         if (sub == MOST_SUBS) continue;
-        if (sub == subs) subs++;
-        busy_until[sub] = keys[i].start + (keys[i].dur > 0 ? keys[i].dur : 1);
+        if (sub == raw->nsubs) {
+            uint32_t cap = raw->cap_subs;
+            RS_ROOM(raw->subs, raw->nsubs, cap, err);
+            raw->cap_subs = cap < MOST_SUBS ? (uint16_t)cap : MOST_SUBS;
+            raw->subs[raw->nsubs++] = (struct rs_sub_lane){.end = -1, .id = RS_NONE};
+        }
+        raw->subs[sub].busy_until = keys[i].start + (keys[i].dur > 0 ? keys[i].dur : 1);
     }
-    return subs;
+    return RS_OK;
 }
 
 /* ---- lanes ---- */
 
-static enum rs_status add_lane(struct work *w, const struct rs_raw_lane *raw, uint32_t sub, uint32_t from,
+/* A lane keeps its id and its place among those of its group and row. */
+static enum rs_status name_lane(struct rs_collect *c, const struct rs_raw_lane *raw, struct rs_sub_lane *sub,
+                                struct rs_err *err)
+{
+    uint64_t *before;
+    if (sub->id != RS_NONE) return RS_OK;
+    RS_TRY(rs_map_at(&c->subs, (uint64_t)raw->group << 8 | raw->row, 0, &before, err));
+    sub->sub = (uint16_t)*before;
+    if (*before < UINT16_MAX) ++*before;
+    sub->id = c->ids++;
+    return RS_OK;
+}
+
+static enum rs_status add_lane(struct work *w, const struct rs_raw_lane *raw, struct rs_sub_lane *sub, uint32_t from,
                                struct rs_err *err)
 {
     struct rs_bars *b = w->c->bars;
+    if (from == w->n) return RS_OK; /* of other pieces */
+    RS_TRY(name_lane(w->c, raw, sub, err));
     RS_ROOM(b->lanes, b->nlanes, b->cap_lanes, err);
     b->lanes[b->nlanes++] = (struct rs_bar_lane){.group = raw->group,
                                                  .row = raw->row,
-                                                 .sub = (uint16_t)sub,
+                                                 .sub = sub->sub,
+                                                 .id = sub->id,
                                                  .label = raw->label,
                                                  .from = from,
-                                                 .n = w->n - from};
+                                                 .n = w->n - from,
+                                                 .before = sub->end};
+    uint32_t last = w->order[w->n - 1];
+    sub->end = b->start[last] + b->dur[last];
     return RS_OK;
 }
 
 /* Bars of a raw lane, in the order in which they were added. */
-static enum rs_status arrange_lane(struct work *w, const struct rs_raw_lane *raw, const uint32_t *bars,
-                                   uint16_t *next_sub, struct rs_err *err)
+static enum rs_status arrange_lane(struct work *w, struct rs_raw_lane *raw, const uint32_t *bars, struct rs_err *err)
 {
     const struct rs_bars *b = w->c->bars;
     bool sorted = true;
@@ -97,17 +118,17 @@ static enum rs_status arrange_lane(struct work *w, const struct rs_raw_lane *raw
         if (i && is_before(&w->keys[i], &w->keys[i - 1])) sorted = false;
     }
     if (!sorted) sort(w->keys, w->spare, raw->n);
-    uint32_t subs = split(w->keys, raw->n), from[MOST_SUBS + 2] = {0};
+    RS_TRY(split(raw, w->keys, err));
+    uint32_t from[MOST_SUBS + 2] = {0};
     for (uint32_t i = 0; i < raw->n; i++) from[w->keys[i].sub + 1]++;
     w->c->t->index->too_deep += from[MOST_SUBS + 1];
-    for (uint32_t s = 0; s < subs; s++) from[s + 1] += from[s];
+    for (uint32_t s = 0; s < raw->nsubs; s++) from[s + 1] += from[s];
     for (uint32_t i = 0; i < raw->n; i++)
         if (w->keys[i].sub < MOST_SUBS) w->order[w->n + from[w->keys[i].sub]++] = w->keys[i].bar;
-    for (uint32_t s = 0, begin = w->n; s < subs; s++) {
+    for (uint32_t s = 0, begin = w->n; s < raw->nsubs; s++) {
         uint32_t first = w->n;
         w->n = begin + from[s]; /* where the next begins by now */
-        RS_TRY(add_lane(w, raw, *next_sub, first, err));
-        if (*next_sub < UINT16_MAX) ++*next_sub;
+        RS_TRY(add_lane(w, raw, &raw->subs[s], first, err));
     }
     return RS_OK;
 }
@@ -126,21 +147,21 @@ static enum rs_status arrange_lanes(struct work *w, struct rs_err *err)
     struct rs_collect *c = w->c;
     uint32_t *from = calloc((size_t)c->nlanes + 1, sizeof *from), longest = 0;
     if (!from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < c->nlanes; i++) c->lanes[i].n = 0;
+    for (uint32_t i = 0; i < c->bars->n; i++) c->lanes[c->piece->lane_of[i]].n++;
     for (uint32_t i = 0; i < c->nlanes; i++) {
         from[i + 1] = from[i] + c->lanes[i].n;
         if (c->lanes[i].n > longest) longest = c->lanes[i].n;
         w->lanes[i] = i;
     }
-    for (uint32_t i = 0; i < c->bars->n; i++) w->bars[from[c->lane_of[i]]++] = i;
+    for (uint32_t i = 0; i < c->bars->n; i++) w->bars[from[c->piece->lane_of[i]]++] = i;
     qsort_r(w->lanes, c->nlanes, sizeof *w->lanes, by_group, c->lanes);
     w->keys = malloc(((size_t)longest + 1) * sizeof *w->keys);
     w->spare = malloc(((size_t)longest + 1) * sizeof *w->spare);
     enum rs_status status = w->keys && w->spare ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    uint16_t sub = 0;
     for (uint32_t i = 0; i < c->nlanes && status == RS_OK; i++) {
-        const struct rs_raw_lane *raw = &c->lanes[w->lanes[i]], *before = i ? &c->lanes[w->lanes[i - 1]] : NULL;
-        if (!before || before->group != raw->group || before->row != raw->row) sub = 0;
-        status = arrange_lane(w, raw, w->bars + from[w->lanes[i]] - raw->n, &sub, err);
+        struct rs_raw_lane *raw = &c->lanes[w->lanes[i]];
+        if (raw->n) status = arrange_lane(w, raw, w->bars + from[w->lanes[i]] - raw->n, err);
     }
     free(w->keys);
     free(w->spare);
@@ -153,9 +174,10 @@ static enum rs_status arrange_lanes(struct work *w, struct rs_err *err)
 /* The bar that a reference means: events that are not drawn stand for what is above them. */
 static uint32_t resolve(const struct rs_collect *c, uint32_t reference)
 {
+    const struct rs_bar_piece *p = c->piece;
     for (int hops = 0; hops < 8 && reference != RS_NONE && (reference & RS_BY_EVENT); hops++) {
-        uint32_t number = reference & ~RS_BY_EVENT;
-        reference = number < c->nevents ? c->bar_of_event[number] : RS_NONE;
+        uint32_t number = (reference & ~RS_BY_EVENT) - p->first_event; /* wraps around below the first: not there */
+        reference = number < p->nevents ? p->bar_of_event[number] : RS_NONE;
     }
     return reference < c->bars->n ? reference : RS_NONE;
 }
@@ -182,9 +204,8 @@ static void number(struct rs_collect *c, const uint32_t *place)
     }
     b->nedges = n;
     if (n) qsort(b->edges, n, sizeof *b->edges, by_from);
-    const struct rs_by_proc *parts = &c->t->index->parts;
-    for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++) {
-        uint32_t *bar = &c->t->bar_of_part[rs_by_proc_row(parts, i)];
+    for (uint32_t i = 0; i < b->nparts; i++) {
+        uint32_t *bar = &c->t->bar_of_part[b->parts[i]];
         if (*bar != RS_NONE) *bar = place[*bar];
     }
 }
@@ -232,7 +253,7 @@ enum rs_status rs_arrange(struct rs_collect *c, struct rs_err *err)
         number(c, place);
         free(w.bars);
         w.bars = NULL;
-        rs_collect_free(c);
+        rs_bar_piece_free(c->piece);
         status = permute(b, w.order, w.n, err);
     }
     free(w.bars);

@@ -10,9 +10,14 @@ enum rs_status rs_bars_add(struct rs_bars *b, uint32_t *index, struct rs_err *er
     return RS_OK;
 }
 
+enum rs_status rs_bars_too_many(struct rs_err *err)
+{
+    return rs_fail(err, RS_BAD_INPUT, "more than four billion bars; choose fewer rows, ranks or a span of time");
+}
+
 void rs_bars_clear(struct rs_bars *b)
 {
-    b->n = b->nlanes = b->nedges = 0;
+    b->n = b->nlanes = b->nedges = b->nparts = 0;
 }
 
 void rs_bars_free(struct rs_bars *b)
@@ -21,5 +26,6 @@ void rs_bars_free(struct rs_bars *b)
     RS_COLUMNS_FREE(RS_BAR_COLUMNS)
     free(b->lanes);
     free(b->edges);
+    free(b->parts);
     *b = (struct rs_bars){0};
 }

@@ -1,4 +1,4 @@
-/* Bars of one process: what is drawn of it, on lanes, in columns.
+/* Bars of one process, or of a piece of it: what is drawn of it, on lanes, in columns.
  *
  * Lanes are in the order of their groups (timeline/timeline.h). Bars of a lane are sorted by start and do not
  * overlap: what would goes to a further lane of the same group and row with the next `sub`. Bars are numbered
@@ -51,8 +51,10 @@ struct rs_bar_lane {
     uint32_t group; /* of timeline.groups */
     uint8_t row; /* enum rs_row */
     uint16_t sub;
+    uint32_t id; /* the same in all pieces of the process; from 0, without holes */
     uint32_t label; /* text of the timeline: "channel 3", "thread 4711 python, calls" */
     uint32_t from, n; /* its bars: [from, from + n) */
+    int64_t before; /* where its bars of the pieces before end; -1: there are none */
 };
 
 /* From a launch to what it launched. Parents need no edge. */
@@ -62,16 +64,22 @@ struct rs_bar_edge {
 
 struct rs_bars {
     uint32_t first; /* number of bar 0 */
+    uint32_t piece; /* of its process, from 0 */
+    bool last; /* piece of its process */
     uint32_t n, cap;
     RS_BAR_COLUMNS(RS_COLUMN)
     struct rs_bar_lane *lanes;
     uint32_t nlanes, cap_lanes;
     struct rs_bar_edge *edges; /* sorted by from, then to */
     uint32_t nedges, cap_edges;
+    uint32_t *parts; /* of the model: the operations that are here, or would be if they were drawn */
+    uint32_t nparts, cap_parts;
 };
 
 /* A new bar: zeroed, without operation, parent and arguments. */
 enum rs_status rs_bars_add(struct rs_bars *b, uint32_t *index, struct rs_err *err);
+/* What to say when numbers do not suffice. */
+enum rs_status rs_bars_too_many(struct rs_err *err);
 /* Forgets all bars, lanes and edges, and keeps the memory. */
 void rs_bars_clear(struct rs_bars *b);
 void rs_bars_free(struct rs_bars *b);

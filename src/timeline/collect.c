@@ -7,14 +7,21 @@
 
 void rs_collect_free(struct rs_collect *c)
 {
-    free(c->lane_of);
+    for (uint32_t i = 0; i < c->nlanes; i++) free(c->lanes[i].subs);
     free(c->lanes);
+    free(c->piece_of_part);
     rs_map_free(&c->lane_index);
-    free(c->bar_of_event);
+    rs_map_free(&c->subs);
     rs_map_free(&c->launches);
     rs_map_free(&c->algorithms);
     rs_map_free(&c->threads);
-    *c = (struct rs_collect){.t = c->t, .bars = c->bars, .proc = c->proc};
+}
+
+void rs_bar_piece_free(struct rs_bar_piece *p)
+{
+    free(p->lane_of);
+    free(p->bar_of_event);
+    *p = (struct rs_bar_piece){.bars = p->bars};
 }
 
 enum rs_status rs_collect_lane(struct rs_collect *c, uint32_t group, enum rs_row row, uint64_t key, uint32_t *lane,
@@ -46,10 +53,9 @@ enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind,
     }
     if (!rs_span_asked(c->t, from, to)) return RS_OK;
     if (c->bars->n >= RS_BY_EVENT - 1) return rs_fail(err, RS_BAD_INPUT, "more than 2 billion bars of one process");
-    RS_ROOM(c->lane_of, c->bars->n, c->cap_lane_of, err);
+    RS_ROOM(c->piece->lane_of, c->bars->n, c->piece->cap_lane_of, err);
     RS_TRY(rs_bars_add(c->bars, bar, err));
-    c->lane_of[*bar] = lane;
-    c->lanes[lane].n++;
+    c->piece->lane_of[*bar] = lane;
     c->bars->start[*bar] = start;
     c->bars->dur[*bar] = dur;
     c->bars->kind[*bar] = kind;
@@ -58,12 +64,14 @@ enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind,
 
 enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar, struct rs_err *err)
 {
-    if (number >= RS_BY_EVENT) return RS_OK;
-    while (c->nevents <= number) {
-        RS_ROOM(c->bar_of_event, c->nevents, c->cap_events, err);
-        c->bar_of_event[c->nevents++] = RS_NONE;
+    struct rs_bar_piece *p = c->piece;
+    if (number >= RS_BY_EVENT || number < p->first_event) return RS_OK;
+    number -= p->first_event;
+    while (p->nevents <= number) {
+        RS_ROOM(p->bar_of_event, p->nevents, p->cap_events, err);
+        p->bar_of_event[p->nevents++] = RS_NONE;
     }
-    c->bar_of_event[number] = bar;
+    p->bar_of_event[number] = bar;
     return RS_OK;
 }
 

@@ -1,18 +1,30 @@
 /* Bars of one process while they are collected: in any order, on lanes that are found by what they are of.
  *
- * The collectors add bars and say what hangs on what: by the number of an event, or of a bar as it was added. When
- * all are there, timeline/arrange.h puts them in order. Owned by rs_timeline_process(); one thread at a time. */
+ * The collectors add bars to the piece at hand (timeline/pieces.h; often there is one only) and say what hangs on what:
+ * by the number of an event, or of a bar as it was added. When all of a piece are there, timeline/arrange.h puts them in
+ * order. Lanes are those of the whole process, and go on from piece to piece. Owned by rs_timeline_pieces(); one thread
+ * at a time. */
 #ifndef RS_TIMELINE_COLLECT_H
 #define RS_TIMELINE_COLLECT_H
 
+#include "events/events.h"
 #include "timeline/index.h"
+
+/* One of the lanes that a lane is split into, so that nothing overlaps. */
+struct rs_sub_lane {
+    int64_t busy_until, end; /* ns from the begin: of its last bar; a bar without length takes one */
+    uint32_t id; /* among all of the process */
+    uint16_t sub; /* among those of its group and row */
+};
 
 /* A lane before what overlaps is split. */
 struct rs_raw_lane {
     uint32_t group, label;
     uint64_t key; /* order among lanes of a group and row: channel, thread... */
-    uint32_t n;
+    uint32_t n; /* bars of the piece that is put in order */
     uint8_t row;
+    uint16_t nsubs, cap_subs;
+    struct rs_sub_lane *subs;
 };
 
 /* Keys of lanes are their order in a row: a channel, thread or queue pair of the process; then what no thread is told
@@ -23,24 +35,47 @@ struct rs_raw_lane {
 /* What hangs on what, while bars are collected: a bar as it was added, or with this bit an event by its number. */
 #define RS_BY_EVENT UINT32_C(0x80000000)
 
-struct rs_collect {
-    struct rs_timeline *t;
+/* Bars that are collected together, since they hang on each other. */
+struct rs_bar_piece {
     struct rs_bars *bars;
-    uint32_t proc; /* that leads */
+    uint32_t number; /* of the process, from 0 */
     uint32_t *lane_of; /* by bar */
     uint32_t cap_lane_of;
+    uint32_t *bar_of_event; /* by number less first_event: bar, or RS_BY_EVENT | what stands above it, or RS_NONE */
+    uint32_t first_event, nevents, cap_events;
+};
+
+/* See timeline/pieces.h. */
+struct rs_bar_pieces {
+    struct rs_bar_piece ring[RS_EVENT_PIECES]; /* by the low bits of their numbers: ended .. begun - 1 */
+    uint32_t begun, ended;
+    struct rs_bars *spare; /* room for the next */
+    uint32_t bars; /* handed out so far, of all processes */
+    rs_bars_visit visit;
+    void *to;
+};
+
+struct rs_collect {
+    struct rs_timeline *t;
+    struct rs_bars *bars; /* of the piece at hand */
+    struct rs_bar_piece *piece; /* at hand */
+    uint32_t proc; /* that leads */
+    struct rs_bar_pieces *pieces; /* NULL: there is one, with all of the process */
+    uint32_t *piece_of_part; /* by part less the first of the process; RS_NONE: in none yet. NULL without pieces */
     struct rs_raw_lane *lanes;
     uint32_t nlanes, cap_lanes;
     struct rs_map lane_index;
-    uint32_t *bar_of_event; /* by number: bar, or RS_BY_EVENT | what stands above it, or RS_NONE */
-    uint32_t nevents, cap_events;
-    struct rs_map launches; /* rs_launch_key() -> bar of the launch */
+    uint32_t ids; /* of sub lanes so far */
+    struct rs_map subs; /* group and row -> sub lanes so far */
+    struct rs_map launches; /* rs_launch_key() -> piece << 32 | bar of the launch */
     struct rs_map algorithms; /* algorithm, protocol and channels -> text */
     struct rs_map threads; /* thread -> group of the rank that it called for; RS_NONE: of several */
 };
 
-/* All but the bars, which are the caller's. */
+/* All but the piece. */
 void rs_collect_free(struct rs_collect *c);
+/* All but the bars, which are the caller's. */
+void rs_bar_piece_free(struct rs_bar_piece *p);
 
 static inline bool rs_collect_wants(const struct rs_collect *c, enum rs_row row)
 {
@@ -66,13 +101,16 @@ void rs_collect_threads(struct rs_collect *c);
 
 /* ---- the collectors, in the order in which they run ---- */
 
-/* Operations: from the model. Sets t->bar_of_part to bars as they were added. */
+/* Operations: from the model. Sets t->bar_of_part to bars as they were added. All that are in no piece yet go to the
+ * one at hand. */
 enum rs_status rs_collect_parts(struct rs_collect *c, struct rs_err *err);
+/* One of them, before its turn. */
+enum rs_status rs_collect_part(struct rs_collect *c, uint32_t part, struct rs_err *err);
 /* Everything below them: a second reading. */
 enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err);
 /* What other tools saw besides. */
 enum rs_status rs_collect_activities(struct rs_collect *c, struct rs_err *err);
-/* Calls and launches that only parts tell of, and edges from launches to operations. */
+/* Calls and launches that only parts tell of, and edges from launches to operations: of the piece at hand. */
 enum rs_status rs_collect_launches(struct rs_collect *c, struct rs_err *err);
 /* Losses, and what was not recorded. */
 enum rs_status rs_collect_gaps(struct rs_collect *c, struct rs_err *err);

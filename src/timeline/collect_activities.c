@@ -74,7 +74,7 @@ static enum rs_status hang(struct rs_collect *c, uint32_t at, const uint32_t *ba
     if (bars[at] != RS_NONE) c->bars->parent[bars[at]] = bars[low];
     uint32_t part = a->part[i];
     if (a->kind[i] != RS_ACT_COMM || part >= t->model->parts.n) return RS_OK;
-    return rs_launch_put(&c->launches, t->model->parts.member[part], a->start[launch], a->end[launch], bars[low], err);
+    return rs_launch_put(c, t->model->parts.member[part], a->start[launch], a->end[launch], bars[low], err);
 }
 
 enum rs_status rs_collect_activities(struct rs_collect *c, struct rs_err *err)

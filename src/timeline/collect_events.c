@@ -6,6 +6,7 @@
 #include "timeline/event_facts.h"
 #include "timeline/launch_key.h"
 #include "timeline/passes.h"
+#include "timeline/pieces.h"
 #include "timeline/span.h"
 
 struct visit {
@@ -24,6 +25,7 @@ struct drawn {
 };
 
 enum {
+    PIECE = 1 << 16,
     OPERATIONS = RS_COLL | RS_P2P | RS_CE_COLL,
     THREADED = RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH, /* on rows of threads, and of a communicator */
 };
@@ -234,22 +236,30 @@ static enum rs_status draw(struct visit *v, const struct rs_event *e, uint32_t *
     return rs_event_arguments(c, &v->args, e, *bar, d.kind, err);
 }
 
-/* The bar of the operation that an event is, or hangs on; RS_NONE: not drawn, or of another process. */
-static uint32_t bar_of_part(const struct rs_collect *c, uint32_t part)
+/* The bar of the operation that an event is, or hangs on; RS_NONE: not drawn, or of another process or piece. */
+static enum rs_status bar_of_part(struct rs_collect *c, uint32_t part, uint32_t *bar, struct rs_err *err)
 {
     const struct rs_model *m = c->t->model;
-    if (part == RS_NONE || c->t->index->lead[m->members[m->parts.member[part]].proc] != c->proc) return RS_NONE;
-    return c->t->bar_of_part[part];
+    *bar = RS_NONE;
+    if (part == RS_NONE || c->t->index->lead[m->members[m->parts.member[part]].proc] != c->proc) return RS_OK;
+    if (c->piece_of_part) {
+        const uint32_t *piece = &c->piece_of_part[part - c->t->index->parts.from[c->proc]];
+        if (*piece == RS_NONE) RS_TRY(rs_collect_part(c, part, err));
+        if (*piece != c->piece->number) return RS_OK;
+    }
+    *bar = c->t->bar_of_part[part];
+    return RS_OK;
 }
 
 static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *err)
 {
     struct visit *v = to;
     struct rs_collect *c = v->c;
-    struct rs_bars *b = c->bars;
     const struct rs_model *m = c->t->model;
-    uint32_t above = e->parent < RS_BY_EVENT ? RS_BY_EVENT | e->parent : RS_NONE;
-    uint32_t op_bar = bar_of_part(c, e->part), bar = RS_NONE;
+    uint32_t above = e->parent < RS_BY_EVENT ? RS_BY_EVENT | e->parent : RS_NONE, op_bar, bar = RS_NONE;
+    if (c->pieces) rs_bar_pieces_turn(c, e->piece);
+    struct rs_bars *b = c->bars;
+    RS_TRY(bar_of_part(c, e->part, &op_bar, err));
     bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
     if (e->type & THREADED && e->member != RS_NONE) RS_TRY(rs_collect_thread(c, e->tid, e->member, err));
     if (e->type & v->drawn) RS_TRY(draw(v, e, &bar, err));
@@ -257,7 +267,7 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
         if (e->part != RS_NONE && m->parts.op[e->part] < m->ops.n) b->op[bar] = c->t->op_number[m->parts.op[e->part]];
         b->parent[bar] = above != RS_NONE ? above : is_part ? RS_NONE : op_bar;
         if (e->type == RS_KERNEL_LAUNCH && e->member != RS_NONE)
-            RS_TRY(rs_launch_put(&c->launches, e->member, e->start, e->end, bar, err));
+            RS_TRY(rs_launch_put(c, e->member, e->start, e->end, bar, err));
     }
     if (is_part && b->parent[op_bar] == RS_BAR_NONE) /* of a call that NCCL says no more of: the call itself */
         b->parent[op_bar] = bar != RS_NONE && !(e->type & OPERATIONS) ? bar : above;
@@ -266,17 +276,30 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     return rs_collect_event(c, e->number, stands, err);
 }
 
+static enum rs_status begun(void *to, uint32_t number, struct rs_err *err)
+{
+    return rs_bar_pieces_begin(((struct visit *)to)->c, number, err);
+}
+
+static enum rs_status closed(void *to, struct rs_err *err)
+{
+    return rs_bar_pieces_end(((struct visit *)to)->c, false, err);
+}
+
 enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
 {
     struct visit v = {.c = c};
     uint64_t above;
     v.drawn = rs_row_types(c->t->options.rows, &above);
     if (!v.drawn || !c->t->inputs) return RS_OK;
+    struct rs_event_pieces pieces = {
+        .least = c->t->options.piece ? c->t->options.piece : PIECE, .begun = begun, .closed = closed};
     const uint32_t *parts = &c->t->index->parts.from[c->proc];
     if (v.drawn & RS_KERNEL_LAUNCH) RS_TRY(rs_map_reserve(&c->launches, parts[1] - parts[0], err));
     rs_arguments_make(&v.args);
-    enum rs_status status =
-        rs_events_read(c->t->model, c->t->inputs, c->proc, v.drawn | above | OPERATIONS, visit, &v, err);
+    enum rs_status status = rs_events_read(c->t->model, c->t->inputs, c->proc, v.drawn | above | OPERATIONS,
+                                           c->pieces ? &pieces : NULL, visit, &v, err);
     rs_arguments_free(&v.args);
+    c->t->index->apart += pieces.late;
     return status;
 }

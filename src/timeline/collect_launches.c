@@ -35,14 +35,19 @@ static enum rs_status launch_of(struct rs_collect *c, uint32_t part, uint32_t *b
     const struct rs_model *m = c->t->model;
     const struct rs_parts *p = &m->parts;
     uint64_t key = rs_launch_key(p->member[part], p->launched[part]);
-    *bar = (uint32_t)rs_map_get(&c->launches, key, RS_NONE);
-    if (*bar != RS_NONE) return RS_OK;
+    const uint64_t *told = rs_map_find(&c->launches, key);
+    if (told) {
+        bool here = *told >> 32 == c->piece->number;
+        *bar = here ? (uint32_t)*told : RS_NONE;
+        c->t->index->apart += !here;
+        return RS_OK;
+    }
     RS_TRY(add_moment(c, RS_ROW_LAUNCHES, RS_BAR_LAUNCH, p->launched[part], bar, err));
     if (*bar == RS_NONE) return RS_OK;
     c->bars->flags[*bar] = p->flags[part] & RS_PART_LAUNCH_END ? RS_BAR_START_UNKNOWN : RS_BAR_END_BOUNDED;
     if (m->members[p->member[part]].rank >= 0) c->bars->a2[*bar] = m->members[p->member[part]].rank;
     set_communicator(c, *bar, p->member[part]);
-    return rs_map_put(&c->launches, key, *bar, err);
+    return rs_launch_put(c, p->member[part], p->launched[part], RS_TIME_NONE, *bar, err);
 }
 
 static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err *err)
@@ -65,11 +70,11 @@ static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err
 enum rs_status rs_collect_launches(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_model *m = c->t->model;
-    const struct rs_by_proc *parts = &c->t->index->parts;
+    const struct rs_bars *b = c->bars;
     bool told = false; /* calls, by events */
     for (uint32_t i = 0; i < c->nlanes && !told; i++) told = c->lanes[i].row == RS_ROW_CALLS;
-    for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++) {
-        uint32_t part = rs_by_proc_row(parts, i), bar = c->t->bar_of_part[part], launch = RS_NONE;
+    for (uint32_t i = 0; i < b->nparts; i++) {
+        uint32_t part = b->parts[i], bar = c->t->bar_of_part[part], launch = RS_NONE;
         if (c->t->group_of_member[m->parts.member[part]] == RS_NONE) continue;
         if (!told && m->parts.enqueued[part] != RS_TIME_NONE) RS_TRY(call_of(c, part, err));
         if (m->parts.launched[part] != RS_TIME_NONE) RS_TRY(launch_of(c, part, &launch, err));

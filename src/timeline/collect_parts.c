@@ -52,7 +52,7 @@ static enum rs_status set_arguments(struct rs_collect *c, uint32_t bar, uint32_t
     return RS_OK;
 }
 
-static enum rs_status add_part(struct rs_collect *c, uint32_t part, struct rs_err *err)
+static enum rs_status draw(struct rs_collect *c, uint32_t part, struct rs_err *err)
 {
     struct rs_timeline *t = c->t;
     const struct rs_model *m = t->model;
@@ -84,11 +84,21 @@ static enum rs_status add_part(struct rs_collect *c, uint32_t part, struct rs_er
     return set_arguments(c, bar, part, err);
 }
 
+enum rs_status rs_collect_part(struct rs_collect *c, uint32_t part, struct rs_err *err)
+{
+    struct rs_bars *b = c->bars;
+    RS_ROOM(b->parts, b->nparts, b->cap_parts, err);
+    b->parts[b->nparts++] = part;
+    if (c->piece_of_part) c->piece_of_part[part - c->t->index->parts.from[c->proc]] = c->piece->number;
+    return rs_collect_wants(c, RS_ROW_OPERATIONS) ? draw(c, part, err) : RS_OK;
+}
+
 enum rs_status rs_collect_parts(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_by_proc *parts = &c->t->index->parts;
-    if (!rs_collect_wants(c, RS_ROW_OPERATIONS)) return RS_OK;
-    for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++)
-        RS_TRY(add_part(c, rs_by_proc_row(parts, i), err));
+    uint32_t first = parts->from[c->proc];
+    for (uint32_t i = first; i < parts->from[c->proc + 1]; i++)
+        if (!c->piece_of_part || c->piece_of_part[i - first] == RS_NONE)
+            RS_TRY(rs_collect_part(c, rs_by_proc_row(parts, i), err));
     return RS_OK;
 }

@@ -28,6 +28,7 @@ struct rs_timeline_index {
     uint8_t *func_kind; /* by string of the model: rs_kind_of_func() */
     uint8_t *by_kernel; /* by operation of the model: of one of its parts the kernel's start is told */
     uint64_t out_of_range, too_deep; /* bars that were left out: their times cannot be; too many at once */
+    uint64_t apart; /* relations that were left out: the two are in different pieces of a process */
     bool noted; /* that was said */
 };
 

@@ -4,7 +4,7 @@
 #define RS_TIMELINE_LAUNCH_KEY_H
 
 #include "base/mix.h"
-#include "model/model.h"
+#include "timeline/collect.h"
 
 static inline uint64_t rs_launch_key(uint32_t member, int64_t at)
 {
@@ -12,10 +12,11 @@ static inline uint64_t rs_launch_key(uint32_t member, int64_t at)
 }
 
 /* A launch is named by its begin, or by its return where only that is told (RS_PART_LAUNCH_END). */
-static inline enum rs_status rs_launch_put(struct rs_map *launches, uint32_t member, int64_t from, int64_t to,
+static inline enum rs_status rs_launch_put(struct rs_collect *c, uint32_t member, int64_t from, int64_t to,
                                            uint32_t bar, struct rs_err *err)
 {
-    return rs_map_put(launches, rs_launch_key(member, from != RS_TIME_NONE ? from : to), bar, err);
+    uint64_t key = rs_launch_key(member, from != RS_TIME_NONE ? from : to);
+    return rs_map_put(&c->launches, key, (uint64_t)c->piece->number << 32 | bar, err);
 }
 
 #endif

@@ -5,6 +5,7 @@
 #include "timeline/arrange.h"
 #include "timeline/flags.h"
 #include "timeline/groups.h"
+#include "timeline/pieces.h"
 #include "timeline/span.h"
 
 /* ---- operations ---- */
@@ -106,7 +107,23 @@ static enum rs_status note(struct rs_timeline *t, struct rs_err *err)
     if (x->too_deep)
         RS_TRY(rs_model_note(t->model, err, "%llu events are not drawn: too many at the same time on one row",
                              (unsigned long long)x->too_deep));
+    if (x->apart)
+        RS_TRY(rs_model_note(t->model, err,
+                             "%llu events are without what they hang on: it was written long before them",
+                             (unsigned long long)x->apart));
     return RS_OK;
+}
+
+static enum rs_status all_of(struct rs_collect *c, struct rs_err *err)
+{
+    RS_TRY(rs_collect_parts(c, err));
+    RS_TRY(rs_collect_events(c, err));
+    RS_TRY(rs_collect_activities(c, err));
+    RS_TRY(rs_collect_launches(c, err));
+    rs_map_free(&c->launches);
+    RS_TRY(rs_collect_gaps(c, err));
+    rs_collect_threads(c);
+    return rs_arrange(c, err);
 }
 
 enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
@@ -114,17 +131,56 @@ enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t f
 {
     rs_bars_clear(bars);
     bars->first = first_bar;
-    struct rs_collect c = {.t = t, .bars = bars, .proc = t->procs[i]};
-    enum rs_status status = rs_collect_parts(&c, err);
-    if (status == RS_OK) status = rs_collect_events(&c, err);
-    if (status == RS_OK) status = rs_collect_activities(&c, err);
-    if (status == RS_OK) status = rs_collect_launches(&c, err);
-    if (status == RS_OK) status = rs_collect_gaps(&c, err);
-    if (status == RS_OK) rs_collect_threads(&c);
-    if (status == RS_OK) status = rs_arrange(&c, err);
-    if (status == RS_OK && bars->n > UINT32_MAX - 1 - first_bar)
-        status = rs_fail(err, RS_BAD_INPUT, "more than four billion bars; choose fewer rows, ranks or a span of time");
+    bars->piece = 0;
+    bars->last = true;
+    struct rs_bar_piece piece = {.bars = bars};
+    struct rs_collect c = {.t = t, .bars = bars, .piece = &piece, .proc = t->procs[i]};
+    enum rs_status status = all_of(&c, err);
+    if (status == RS_OK && bars->n > UINT32_MAX - 1 - first_bar) status = rs_bars_too_many(err);
     if (status == RS_OK && i + 1 == t->nprocs) status = note(t, err);
+    rs_bar_piece_free(&piece);
+    rs_collect_free(&c);
+    return status;
+}
+
+/* Operations come with their events; those that have none, and what is of the process as such, in the last piece. */
+static enum rs_status pieces_of(struct rs_collect *c, struct rs_err *err)
+{
+    struct rs_bar_pieces *p = c->pieces;
+    const uint32_t *parts = &c->t->index->parts.from[c->proc];
+    size_t n = parts[1] - parts[0];
+    c->piece_of_part = malloc((n + 1) * sizeof *c->piece_of_part);
+    if (!c->piece_of_part) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t k = 0; k < n; k++) c->piece_of_part[k] = RS_NONE;
+    RS_TRY(rs_collect_events(c, err));
+    if (!p->begun) RS_TRY(rs_bar_pieces_begin(c, 0, err)); /* nothing of them is wanted */
+    rs_bar_pieces_turn(c, p->begun - 1);
+    RS_TRY(rs_collect_parts(c, err));
+    while (p->ended < p->begun) RS_TRY(rs_bar_pieces_end(c, p->ended + 1 == p->begun, err));
+    return RS_OK;
+}
+
+enum rs_status rs_timeline_whole(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
+                                 struct rs_err *err)
+{
+    struct rs_bars whole = {0};
+    enum rs_status status = rs_timeline_process(t, i, *bars, &whole, err);
+    if (status == RS_OK) status = visit(to, &whole, err);
+    *bars += whole.n;
+    rs_bars_free(&whole);
+    return status;
+}
+
+enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
+                                  struct rs_err *err)
+{
+    if (!rs_bar_pieces_can(t, t->procs[i])) return rs_timeline_whole(t, i, bars, visit, to, err);
+    struct rs_bar_pieces pieces = {.bars = *bars, .visit = visit, .to = to};
+    struct rs_collect c = {.t = t, .proc = t->procs[i], .pieces = &pieces};
+    enum rs_status status = pieces_of(&c, err);
+    *bars = pieces.bars;
+    if (status == RS_OK && i + 1 == t->nprocs) status = note(t, err);
+    rs_bar_pieces_free(&pieces);
     rs_collect_free(&c);
     return status;
 }

@@ -1,7 +1,7 @@
 /* What is drawn of a run: rows in groups, flags, and the bars of each process, in the terms of the timeline.
  *
  * The one source of the page in the browser, of pictures and of text: they all draw what is here. Bars are made
- * process by process (rs_timeline_process()), so that memory does not grow with the run. Rows go host > process >
+ * process by process (rs_timeline_process()), so that memory does not grow with the run, or in pieces of processes. Rows go host > process >
  * rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its group, streams of a GPU on
  * the rank's, and so calls and launches of a thread that works for one rank alone; all else on the communicator's.
  *
@@ -36,6 +36,7 @@ struct rs_timeline_flag {
 struct rs_timeline_options {
     const struct rs_filter *filter; /* resolved; NULL: everything */
     uint64_t rows; /* bit 1 << enum rs_row: what is wanted */
+    uint32_t piece; /* events of a piece at least; 0: as many as is usual */
     bool begins; /* operations that begin in the span of time, as in all other commands; else all that reach into it */
 };
 
@@ -69,6 +70,15 @@ enum rs_status rs_timeline_make(struct rs_timeline *t, struct rs_model *m, struc
  * for each process in order, each time with the number of bars so far. */
 enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
                                    struct rs_err *err);
+/* The same, for those that cannot hold all of a process: in pieces, each whole in itself. All that hangs on each other is
+ * in one piece; lanes go on from one to the next, with what begins later; the last has `last` set. There is one piece
+ * where a process cannot be cut (timeline/pieces.h). *bars: the number of bars so far, and afterwards. */
+typedef enum rs_status (*rs_bars_visit)(void *to, const struct rs_bars *bars, struct rs_err *err);
+enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
+                                  struct rs_err *err);
+/* The same, as one piece. */
+enum rs_status rs_timeline_whole(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
+                                 struct rs_err *err);
 void rs_timeline_free(struct rs_timeline *t);
 
 #endif

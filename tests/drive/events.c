@@ -135,7 +135,7 @@ static enum rs_status check_process(struct check *c, struct rs_inputs *in, struc
     c->n = 0;
     c->recovered = c->open = c->polled = c->stale = c->unended = c->events = c->with_part = 0;
     memset(c->counts, 0, sizeof c->counts);
-    RS_TRY(rs_events_read(c->model, in, c->proc, UINT64_MAX, check_event, c, err));
+    RS_TRY(rs_events_read(c->model, in, c->proc, UINT64_MAX, NULL, check_event, c, err));
     RS_TRY(check_rows(c, err));
     printf("process %" PRIu32 ": %" PRIu64 " events, %" PRIu64 " of parts, %" PRIu64 " open, %" PRIu64
            " polled, %" PRIu64 " stale, %" PRIu64 " without an end, %" PRIu64 " recovered\n",
@@ -203,7 +203,8 @@ static enum rs_status time_all(struct rs_model *m, struct rs_inputs *in, struct 
 {
     uint64_t events = 0;
     double from = cpu_seconds();
-    for (uint32_t i = 0; i < m->nprocs; i++) RS_TRY(rs_events_read(m, in, i, UINT64_MAX, count_event, &events, err));
+    for (uint32_t i = 0; i < m->nprocs; i++)
+        RS_TRY(rs_events_read(m, in, i, UINT64_MAX, NULL, count_event, &events, err));
     double spent = cpu_seconds() - from;
     printf("%" PRIu64 " callbacks, %" PRIu64 " events, %.3f s of CPU time: %.2f M callbacks/s, %.2f M events/s\n",
            m->callbacks, events, spent, (double)m->callbacks / spent / 1e6, (double)events / spent / 1e6);
@@ -233,7 +234,8 @@ int main(int argc, char **argv)
     if (status == RS_OK && times) status = time_all(&m, &in, &err);
     for (uint32_t i = 0; i < m.nprocs && status == RS_OK && !times; i++) {
         c.proc = i;
-        status = list ? rs_events_read(&m, &in, i, UINT64_MAX, list_event, &c, &err) : check_process(&c, &in, &err);
+        status =
+            list ? rs_events_read(&m, &in, i, UINT64_MAX, NULL, list_event, &c, &err) : check_process(&c, &in, &err);
     }
     if (status != RS_OK) fprintf(stderr, "events: %s\n", err.msg);
     free(c.rows);

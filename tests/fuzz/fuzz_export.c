@@ -121,7 +121,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (rs_exporter_at(count)) count++;
     const struct rs_exporter *e = rs_exporter_at(which % count);
     while (e->tables && e->tables[tables]) tables++;
-    const struct rs_timeline_options options = {.rows = e->rows, .filter = &filters[data[0] & 3], .begins = true};
+    const struct rs_timeline_options options = {
+        .rows = e->rows, .filter = &filters[data[0] & 3], .piece = size & 1 ? 3 : 0, .begins = true};
     if (!e->lacks && rs_timeline_make(&t, &m, &in, &options, &err) == RS_OK) {
         export(e, &t, tables ? e->tables[which / count % tables] : NULL);
         rs_timeline_free(&t);

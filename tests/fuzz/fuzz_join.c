@@ -38,7 +38,7 @@ static void read_events(struct rs_model *m, struct rs_inputs *in)
 {
     struct rs_err err = {0};
     for (uint32_t i = 0; i < in->n; i++)
-        if (rs_events_read(m, in, i, UINT64_MAX, check_event, m, &err) != RS_OK && !err.msg[0]) abort();
+        if (rs_events_read(m, in, i, UINT64_MAX, NULL, check_event, m, &err) != RS_OK && !err.msg[0]) abort();
 }
 
 /* Every row of every process: bars in order, inside of the span, without overlaps. */

@@ -89,6 +89,7 @@ compare example "$data/example/oneprocess4"
 compare gen gen
 is "gen: process groups" "$(jq -c '.groups | length > 0' of_chrome)" true
 compare "all of gen" gen --level all
+RINGSCOPE_TEST_PIECE=100 compare "all of gen in pieces" gen --level all
 compare "a job of threads" "$data/sim-threads"
 compare mix "$data/h200-mix"
 

@@ -96,11 +96,11 @@ compare() { # NAME INPUTS...
     same "$name: stragglers" "SELECT $(own_columns "${of_straggler[@]}") FROM v_stragglers" \
         "SELECT $(json_columns "${of_straggler[@]}") FROM j_report, json_each(line, '\$.stragglers') s"
     # Events: lanes hold what they say, nothing overlaps, ends are not before starts, parents are there.
-    is "$name: lanes that hold something else" "$(ask "SELECT count(*) FROM lanes l WHERE n != (SELECT count(*) FROM events e WHERE e.lane_id = l.id
-        AND e.id BETWEEN first_id AND first_id + n - 1) + (SELECT count(*) FROM network_steps e WHERE e.lane_id = l.id
-        AND e.id BETWEEN first_id AND first_id + n - 1)")" 0
-    is "$name: overlaps" "$(ask "SELECT count(*) FROM events a JOIN events b ON b.id = a.id + 1 AND b.lane_id = a.lane_id
-        WHERE coalesce(b.start_ns, b.near_ns) < coalesce(a.end_ns, a.end_after_ns)")" 0
+    is "$name: lanes that hold something else" "$(ask "SELECT count(*) FROM lanes l LEFT JOIN (SELECT lane_id, min(id) first, count(*) n
+        FROM (SELECT id, lane_id FROM events UNION ALL SELECT id, lane_id FROM network_steps) GROUP BY lane_id) e ON e.lane_id = l.id
+        WHERE e.n IS NOT l.n OR e.first != l.first_id")" 0
+    is "$name: overlaps" "$(ask "SELECT count(*) FROM (SELECT coalesce(start_ns, near_ns) AS start, lag(coalesce(end_ns, end_after_ns))
+        OVER (PARTITION BY lane_id ORDER BY id) AS before FROM events) WHERE start < before")" 0
     is "$name: ends before starts" "$(ask "SELECT count(*) FROM v_timeline WHERE end_ns < at_ns")" 0
     is "$name: parents that are not there" "$(ask "SELECT count(*) FROM v_timeline WHERE parent_id IS NOT NULL
         AND parent_id NOT IN (SELECT id FROM events UNION SELECT id FROM network_steps)")" 0

@@ -40,7 +40,7 @@ static inline void read_events(struct run *r, uint32_t proc, uint64_t types)
     struct rs_err err = {0};
     r->n = 0;
     r->words = 0;
-    if (rs_events_read(&r->m, &r->in, proc, types, keep, r, &err) != RS_OK) fail_msg("%s", err.msg);
+    if (rs_events_read(&r->m, &r->in, proc, types, NULL, keep, r, &err) != RS_OK) fail_msg("%s", err.msg);
     if (proc < r->in.n) assert_int_equal(r->words, r->n);
 }
 

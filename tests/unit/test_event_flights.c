@@ -19,14 +19,17 @@ static uint32_t add(struct rs_event_flights *f, uint64_t handle, uint32_t number
     assert_int_equal(rs_event_flights_add(f, handle, &row, &err), RS_OK);
     f->rows[row].event.number = number;
     f->rows[row].event.part = number + 1;
+    f->rows[row].event.piece = number / 7;
     f->rows[row].event.type = RS_COLL;
     return row;
 }
 
-static void keep(struct rs_event_flights *f, uint64_t handle, uint32_t number, bool always)
+static void keep(struct rs_event_flights *f, uint32_t row, bool always)
 {
     struct rs_err err;
-    assert_int_equal(rs_event_flights_keep(f, handle, number, number + 1, always, &err), RS_OK);
+    bool kept = rs_event_flights_keeps(f);
+    assert_int_equal(rs_event_flights_keep(f, row, always, &err), RS_OK);
+    if (always || kept) assert_true(rs_event_flights_keeps(f));
 }
 
 static void assert_parent(const struct rs_event_flights *f, uint64_t handle, bool flying, uint32_t number, uint32_t row)
@@ -35,6 +38,7 @@ static void assert_parent(const struct rs_event_flights *f, uint64_t handle, boo
     assert_int_equal(parent.number, number);
     assert_int_equal(parent.part, number == RS_NONE ? RS_NONE : number + 1);
     assert_int_equal(parent.row, row);
+    assert_int_equal(parent.piece, number == RS_NONE ? RS_NONE : number / 7);
 }
 
 /* Two slots with the same counters; one of them stays in flight while its counter goes round the ring twice. */
@@ -72,7 +76,7 @@ static void test_parents(void **state)
     for (uint32_t i = 0; i < RING + 100; i++) {
         uint64_t handle = rs_handle(NONCE, 0, 7 + i);
         uint32_t row = add(&f, handle, i);
-        if (i % 3) keep(&f, handle, i, i == 50);
+        if (i % 3) keep(&f, row, i == 50);
         if (i % 3) assert_parent(&f, handle, false, i, RS_NONE);
         assert_parent(&f, handle, true, i, row);
         rs_event_flights_end(&f, row);
@@ -97,7 +101,7 @@ static void test_many_slots(void **state)
         for (uint32_t i = 0; i < STARTS; i++) {
             uint64_t handle = rs_handle(NONCE, slot, i);
             uint32_t row = add(&f, handle, i);
-            keep(&f, handle, i, false);
+            keep(&f, row, false);
             rs_event_flights_end(&f, row);
         }
     for (uint32_t slot = 0; slot < SLOTS; slot++)
@@ -124,12 +128,12 @@ static void test_damaged(void **state)
     uint32_t before = f.nseats;
     for (uint32_t i = 0; i < 3; i++) { /* a damaged nonce that comes first must not hide the parents behind it */
         uint32_t row = add(&f, foreign, 3 + i);
-        keep(&f, foreign, 3 + i, false);
+        keep(&f, row, false);
         assert_parent(&f, foreign, false, 3 + i, RS_NONE);
         rs_event_flights_end(&f, row);
         assert_parent(&f, foreign, true, 3 + i, RS_NONE);
         row = add(&f, rs_handle(NONCE, 1, 10), 6 + i); /* the same handle again */
-        keep(&f, rs_handle(NONCE, 1, 10), 6 + i, false);
+        keep(&f, row, false);
         rs_event_flights_end(&f, row);
         assert_parent(&f, rs_handle(NONCE, 1, 10), false, 6 + i, RS_NONE);
         rs_event_flights_end(&f, add(&f, rs_handle(NONCE, 1, 10), 20 + i)); /* and of what has no children */

@@ -222,7 +222,7 @@ static void test_refused(void **unused)
     struct rs_err err = {0};
     int n = 0;
     play_run(&r, whole, 0);
-    assert_int_equal(rs_events_read(&r.m, &r.in, 0, UINT64_MAX, refuse, &n, &err), RS_BAD_INPUT);
+    assert_int_equal(rs_events_read(&r.m, &r.in, 0, UINT64_MAX, NULL, refuse, &n, &err), RS_BAD_INPUT);
     assert_int_equal(n, 3);
     assert_memory_equal(err.msg, "no ", 3);
     close_run(&r);

@@ -15,7 +15,7 @@ static struct rs_nests nests;
 
 static void lane(uint32_t label)
 {
-    b.lanes[b.nlanes++] = (struct rs_bar_lane){.label = label, .from = b.n};
+    b.lanes[b.nlanes++] = (struct rs_bar_lane){.label = label, .from = b.n, .before = -1};
 }
 
 /* On the last lane; `parent` counts here. */
@@ -75,13 +75,14 @@ static void test_calls(void **state)
     bar(100, 120, 1); /* 8: begins with its parent */
     lane(2);
     bar(10, 20, 0); /* 9: of another name */
+    b.lanes[2].before = 25; /* the piece before ends where bar 7 begins */
     assert_int_equal(rs_nests_process(&nests, &b, NULL), RS_OK);
     CHECK(0, 0, 2, 6, 3, 1);
     CHECK(1, 4, 5);
     CHECK(2, 7, 8);
     CHECK(3, 9);
     const uint32_t within[] = {RS_NONE, RS_NONE, 0, 0, RS_NONE, RS_NONE, 2, RS_NONE, RS_NONE, RS_NONE};
-    const bool touches[] = {false, true, false, true, false, false, false, false, false, false};
+    const bool touches[] = {false, true, false, true, false, false, false, true, false, false};
     const bool holds[] = {true, false, true, false, false, false, false, false, false, false};
     for (uint32_t i = 0; i < b.n; i++) {
         assert_int_equal(nests.within[i], within[i]);

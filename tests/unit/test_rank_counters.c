@@ -69,7 +69,7 @@ static void test_sums(void **state)
             row_of[k] = run % 4 < 2 ? i * ROWS / BARS : r[5] % ROWS;
             assert_int_equal(rs_rank_counters_add(&c, &bars, k, row_of[k], &err), RS_OK);
         }
-        rs_rank_counters_put(&c, &bars, take, NULL);
+        rs_rank_counters_put(&c, take, NULL);
         assert_sums();
     }
     rs_rank_counters_free(&c);
@@ -91,11 +91,11 @@ static void test_no_dip(void **state)
         bars.a2[k] = 7;
         assert_int_equal(rs_rank_counters_add(&c, &bars, k, 0, &err), RS_OK);
     }
-    rs_rank_counters_put(&c, &bars, take, NULL);
+    rs_rank_counters_put(&c, take, NULL);
     for (int at = 0; at < TIMES; at++) assert_int_equal(got.value[0][RS_COUNTER_BYTES][at], at < 30 ? 7 : 0);
     assert_int_equal(got.last[0][RS_COUNTER_BYTES], 30);
     assert_int_equal(got.last[0][RS_COUNTER_WAITING], -1);
-    rs_rank_counters_put(&c, &bars, take, NULL); /* forgotten */
+    rs_rank_counters_put(&c, take, NULL); /* forgotten */
     rs_rank_counters_free(&c);
     rs_bars_free(&bars);
 }

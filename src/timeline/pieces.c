@@ -1,0 +1,69 @@
+#include "timeline/pieces.h"
+
+#include <stdlib.h>
+
+#include "timeline/arrange.h"
+
+bool rs_bar_pieces_can(const struct rs_timeline *t, uint32_t proc)
+{
+    const struct rs_timeline_index *x = t->index;
+    bool alone = !x->parts.rows && x->activities.from[proc] == x->activities.from[proc + 1];
+    return t->inputs && proc < t->inputs->n && alone && x->only_rank[proc] != RS_NONE;
+}
+
+enum rs_status rs_bar_pieces_begin(struct rs_collect *c, uint32_t first_event, struct rs_err *err)
+{
+    struct rs_bar_pieces *p = c->pieces;
+    struct rs_bar_piece *piece = &p->ring[p->begun % RS_EVENT_PIECES];
+    struct rs_bars *bars = p->spare ? p->spare : calloc(1, sizeof *bars);
+    if (!bars) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->spare = NULL;
+    rs_bars_clear(bars);
+    *piece = (struct rs_bar_piece){.bars = bars, .number = p->begun, .first_event = first_event};
+    rs_bar_pieces_turn(c, p->begun++);
+    return RS_OK;
+}
+
+void rs_bar_pieces_turn(struct rs_collect *c, uint32_t piece)
+{
+    c->piece = &c->pieces->ring[piece % RS_EVENT_PIECES];
+    c->bars = c->piece->bars;
+}
+
+enum rs_status rs_bar_pieces_end(struct rs_collect *c, bool last, struct rs_err *err)
+{
+    struct rs_bar_pieces *p = c->pieces;
+    struct rs_bars *bars = p->ring[p->ended % RS_EVENT_PIECES].bars;
+    rs_bar_pieces_turn(c, p->ended);
+    RS_TRY(rs_collect_launches(c, err));
+    if (last) RS_TRY(rs_collect_gaps(c, err));
+    rs_collect_threads(c);
+    bars->first = p->bars;
+    bars->piece = p->ended;
+    bars->last = last;
+    RS_TRY(rs_arrange(c, err));
+    if (bars->n > UINT32_MAX - 1 - p->bars) return rs_bars_too_many(err);
+    RS_TRY(p->visit(p->to, bars, err));
+    p->bars += bars->n;
+    c->piece->bars = c->bars = NULL;
+    if (p->spare) {
+        rs_bars_free(p->spare);
+        free(p->spare);
+    }
+    p->spare = bars;
+    p->ended++;
+    return RS_OK;
+}
+
+void rs_bar_pieces_free(struct rs_bar_pieces *p)
+{
+    for (; p->ended != p->begun; p->ended++) {
+        struct rs_bar_piece *piece = &p->ring[p->ended % RS_EVENT_PIECES];
+        if (piece->bars) rs_bars_free(piece->bars);
+        free(piece->bars);
+        rs_bar_piece_free(piece);
+    }
+    if (p->spare) rs_bars_free(p->spare);
+    free(p->spare);
+    p->spare = NULL;
+}
