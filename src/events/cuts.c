@@ -12,17 +12,21 @@ void rs_event_cuts_make(struct rs_event_cuts *c, const struct rs_model *m, struc
         .model = m,
         .roots = CALLS | RS_KERNEL_LAUNCH | RS_GROUP | RS_COLL | RS_P2P | RS_CE_COLL,
     };
-    for (int i = 0; i < RS_EVENT_PIECES; i++) c->open[i].until = RS_TIME_NONE;
+    c->open[0].until = RS_TIME_NONE;
 }
 
-/* Closes what is over: what comes to a piece later than the end of its operations, such as the proxy's work for a kernel
- * that did not wait for it, comes before as many other events have started. */
-static enum rs_status close_pieces(struct rs_event_cuts *c, int64_t now, struct rs_err *err)
+static struct rs_event_piece *piece_at(struct rs_event_cuts *c, uint32_t piece)
 {
-    while (c->oldest + 1 < c->newest) {
-        struct rs_event_piece *p = &c->open[c->oldest % RS_EVENT_PIECES];
+    return &c->open[piece % RS_EVENT_PIECES];
+}
+
+/* Closes what is over. What comes to a piece later than the end of its operations, such as the proxy's work for a kernel
+ * that did not wait for it, comes before so many others have started. */
+static enum rs_status close_pieces(struct rs_event_cuts *c, uint32_t number, int64_t now, struct rs_err *err)
+{
+    while (c->oldest < c->newest && number - piece_at(c, c->oldest + 1)->begun >= c->pieces->lag) {
+        struct rs_event_piece *p = piece_at(c, c->oldest);
         if (p->flying || (p->until != RS_TIME_NONE && p->until > now)) break;
-        p->until = RS_TIME_NONE;
         c->oldest++;
         RS_TRY(c->pieces->closed(c->to, err));
     }
@@ -37,10 +41,10 @@ static enum rs_status take_root(struct rs_event_cuts *c, const struct rs_event_f
     if (type & CALLS) c->roots &= CALLS;
     if (type == RS_KERNEL_LAUNCH) c->roots &= CALLS | RS_KERNEL_LAUNCH;
     if (!(type & c->roots) || rs_event_flights_keeps(f)) return RS_OK;
-    RS_TRY(close_pieces(c, at, err));
-    if (number - c->begun < c->pieces->least || c->newest - c->oldest == RS_EVENT_PIECES - 1) return RS_OK;
-    c->newest++;
-    c->begun = number;
+    RS_TRY(close_pieces(c, number, at, err));
+    bool full = c->newest - c->oldest == RS_EVENT_PIECES - 1;
+    if (full || number - piece_at(c, c->newest)->begun < c->pieces->least) return RS_OK;
+    *piece_at(c, ++c->newest) = (struct rs_event_piece){.begun = number, .until = RS_TIME_NONE};
     return c->pieces->begun(c->to, number, err);
 }
 
@@ -60,6 +64,6 @@ enum rs_status rs_event_cuts_start(struct rs_event_cuts *c, const struct rs_even
         parent->number = RS_NONE;
         *piece = c->newest;
     }
-    c->open[*piece % RS_EVENT_PIECES].flying++;
+    piece_at(c, *piece)->flying++;
     return RS_OK;
 }

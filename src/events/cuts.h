@@ -7,6 +7,7 @@
 
 /* A piece that is not closed. */
 struct rs_event_piece {
+    uint32_t begun; /* number of its first start */
     uint32_t flying; /* events */
     int64_t until; /* common axis: by the model, operations of it go on till then */
 };
@@ -16,7 +17,6 @@ struct rs_event_cuts {
     void *to;
     const struct rs_model *model;
     uint32_t newest, oldest; /* pieces that are not closed */
-    uint32_t begun; /* number of the first start of the newest */
     struct rs_event_piece open[RS_EVENT_PIECES]; /* by the low bits of their numbers */
     uint64_t roots; /* types of events that may begin a piece */
 };

@@ -62,10 +62,11 @@ typedef enum rs_status (*rs_event_visit)(void *to, const struct rs_event *event,
  * replay hangs on them: there the piece at hand is the last. Of dumps only the first begins. */
 struct rs_event_pieces {
     uint32_t least; /* starts that a piece has at least */
+    uint32_t lag; /* starts behind a piece before it may be closed */
     /* The next piece begins, with events from this number on: the first, and at most RS_EVENT_PIECES that are not closed. */
     enum rs_status (*begun)(void *to, uint32_t number, struct rs_err *err);
-    /* Nothing of the oldest piece is under way any more, and as many events as a piece has have started behind it. Those
-     * that are left when all events are handed out are not told. */
+    /* Nothing of the oldest piece is under way any more, and `lag` events have started behind it. Those that are left when
+     * all events are handed out are not told. */
     enum rs_status (*closed)(void *to, struct rs_err *err);
     uint64_t late; /* set: events that came behind that all the same; they are in another piece, and have no parent */
 };

@@ -156,8 +156,10 @@ static enum rs_status process(struct rs_export *x, uint32_t proc, const struct r
     RS_TRY(rs_slice_args_process(&p->args, proc, b, err));
     RS_TRY(rs_nests_process(&p->nests, b, err));
     RS_TRY(rs_flows_process(&p->flows, b, &p->nests, err));
-    if (!b->piece) rs_pf_tracks_process(&p->tracks);
-    rs_packets_sequence(&p->packets);
+    if (!b->piece) {
+        rs_pf_tracks_process(&p->tracks);
+        rs_packets_sequence(&p->packets);
+    }
     for (uint32_t l = 0; l < b->nlanes; l++)
         if (p->nests.from[l] < p->nests.from[l + 1]) RS_TRY(put_track(p, t, b, l, err));
     if (b->last) rs_rank_counters_put(&p->counters, put_counter, p);

@@ -25,7 +25,8 @@ struct drawn {
 };
 
 enum {
-    PIECE = 1 << 16,
+    PIECE = 1 << 12, /* so small that its bars stay in the caches of a processor */
+    LAG = 1 << 16, /* so long that nothing comes to a piece behind that */
     OPERATIONS = RS_COLL | RS_P2P | RS_CE_COLL,
     THREADED = RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH, /* on rows of threads, and of a communicator */
 };
@@ -292,8 +293,9 @@ enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
     uint64_t above;
     v.drawn = rs_row_types(c->t->options.rows, &above);
     if (!v.drawn || !c->t->inputs) return RS_OK;
+    uint32_t piece = c->t->options.piece;
     struct rs_event_pieces pieces = {
-        .least = c->t->options.piece ? c->t->options.piece : PIECE, .begun = begun, .closed = closed};
+        .least = piece ? piece : PIECE, .lag = piece ? piece : LAG, .begun = begun, .closed = closed};
     const uint32_t *parts = &c->t->index->parts.from[c->proc];
     if (v.drawn & RS_KERNEL_LAUNCH) RS_TRY(rs_map_reserve(&c->launches, parts[1] - parts[0], err));
     rs_arguments_make(&v.args);

@@ -41,7 +41,7 @@ static enum rs_status closed(void *to, struct rs_err *err)
 
 static void make(struct world *w)
 {
-    *w = (struct world){.pieces = {.least = LEAST, .begun = begun, .closed = closed}};
+    *w = (struct world){.pieces = {.least = LEAST, .lag = LEAST, .begun = begun, .closed = closed}};
     for (int i = 0; i < 4; i++) w->ends[i] = RS_TIME_NONE;
     w->model.parts.end = w->ends;
     w->model.parts.n = 4;
