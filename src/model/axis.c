@@ -8,7 +8,7 @@
 /* The piece around a local time. */
 static struct rs_axis_piece piece_at(const struct rs_axis *a, int64_t local)
 {
-    struct rs_axis_piece piece = {INT64_MIN, INT64_MAX, 0, 0, 0, 0};
+    struct rs_axis_piece piece = {INT64_MIN, INT64_MAX, 0, 0, 0};
     if (!a->n) return piece;
     uint32_t low = 0, high = a->n > 1 ? a->n - 1 : 1; /* of the knots that begin a piece, the last at or before it */
     RS_BISECT(low, high, mid, a->knots[mid].at <= local);
@@ -16,18 +16,16 @@ static struct rs_axis_piece piece_at(const struct rs_axis *a, int64_t local)
     const struct rs_knot *p = &a->knots[i], *q = i + 1 < a->n ? p + 1 : p;
     piece.at = p->at;
     piece.add = p->add;
-    piece.rise = q->add - p->add;
-    piece.span = (double)rs_time_minus(q->at, p->at);
+    int64_t span = rs_time_minus(q->at, p->at);
+    piece.rate = span > 0 ? (q->add - p->add) / (double)span : 0;
     if (i) piece.from = p->at;
     if (i + 2 < a->n) piece.to = q->at;
     return piece;
 }
 
-double rs_axis_add(struct rs_axis *a, int64_t local)
+void rs_axis_find(struct rs_axis *a, int64_t local)
 {
-    struct rs_axis_piece *p = &a->piece;
-    if (local < p->from || local >= p->to) *p = piece_at(a, local);
-    return p->span > 0 ? p->add + p->rise * ((double)rs_time_minus(local, p->at) / p->span) : p->add;
+    a->piece = piece_at(a, local);
 }
 
 /* llround(), without a call for each event. */

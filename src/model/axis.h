@@ -20,12 +20,19 @@ struct rs_axis {
         int64_t from, to; /* local ns, to excluded */
         int64_t at; /* at this local time... */
         double add; /* ...this is added, */
-        double rise, span; /* and so much more after so many ns; span 0: no more */
+        double rate; /* and so much more for each ns after that */
     } piece; /* asked for last: times come nearly in order. Hence one thread at a time. Zeroed: none yet */
 };
 
+/* Finds the piece around a local time, and remembers it. */
+void rs_axis_find(struct rs_axis *axis, int64_t local);
 /* What is added at a local time. */
-double rs_axis_add(struct rs_axis *axis, int64_t local);
+static inline double rs_axis_add(struct rs_axis *axis, int64_t local)
+{
+    struct rs_axis_piece *p = &axis->piece;
+    if (local < p->from || local >= p->to) rs_axis_find(axis, local);
+    return p->add + p->rate * (double)(int64_t)((uint64_t)local - (uint64_t)p->at);
+}
 /* A local time on the common axis. RS_TIME_NONE stays what it is. */
 int64_t rs_axis_common(struct rs_axis *axis, int64_t local);
 /* The other way round, to the ns or so. */

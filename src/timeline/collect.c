@@ -78,6 +78,7 @@ enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t 
 enum rs_status rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member, struct rs_err *err)
 {
     const struct rs_timeline *t = c->t;
+    if (t->index->only_rank[c->proc] != RS_NONE) return RS_OK; /* known without */
     uint32_t group = t->group_of_member[member], rank = group < t->ngroups ? t->groups[group].parent : RS_NONE;
     uint64_t *at;
     RS_TRY(rs_map_at(&c->threads, tid, rank, &at, err));
