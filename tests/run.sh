@@ -3,13 +3,13 @@
 #
 #   tests/run.sh TEST...
 #
-# A test passes with exit status 0 and is skipped with 77. It runs in the root of the sources, without input, with
-# TMP set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on:
-# RINGSCOPE, PLUGIN, NOP, STATIC, BUILD, CC, SAN. After 600 s it hangs: ten times what any needs, since a machine may
-# have much else to do. Fuzzers (fuzz_*) run for FUZZ_SECONDS, beginning with the files of tests/data. JOBS tests run at
-# a time (1), those that say `# long` in their first lines first, so that none is waited for at the end, and those that
-# say `# alone` one by one, behind the others. Totals are added to the file TOTALS, if that is set. What failed is told
-# again at the end.
+# A test passes with exit status 0 and is skipped with 77. It runs in the root of the sources, without input, with TMP
+# set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on: RINGSCOPE,
+# PLUGIN, NOP, STATIC, BUILD, CC, SAN. After 600 s it hangs: ten times what any needs, since a machine may have much
+# else to do. Fuzzers (fuzz_*) run for FUZZ_SECONDS, beginning with the files of tests/data, and hang after 300 s with
+# one input (they may run with what others leave of the machine). JOBS tests run at a time (1), those that say `# long`
+# in their first lines first, so that none is waited for at the end, and those that say `# alone` one by one, behind the
+# others. Totals are added to the file TOTALS, if that is set. What failed is told again at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/failures.sh
@@ -42,7 +42,7 @@ one() {
     case $(basename "$test") in
     fuzz_*)
         mkdir "$TMP/corpus"
-        command+=("-max_total_time=${FUZZ_SECONDS:-20}" -timeout=60 -len_control=0 -rss_limit_mb=2048 -print_final_stats=0
+        command+=("-max_total_time=${FUZZ_SECONDS:-20}" -timeout=300 -len_control=0 -rss_limit_mb=2048 -print_final_stats=0
             -verbosity=0 "-artifact_prefix=$BUILD/" "$TMP/corpus")
         data=tests/data/$(basename "$test" | sed "s/^fuzz_//") # its own samples, where it has some
         [ -d "$data" ] || data=tests/data

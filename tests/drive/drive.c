@@ -5,8 +5,9 @@
  * Modes: load (threads play the row of truth.h), churn (short-lived threads), storm, reload, fork (lives.h), fields,
  * hazards (fields.h), captured (captured parents, then a load), watch (prints the mask as it changes, until it is
  * --until, --seconds at most).
- * Ends: finalize, exit (without finalize), _exit, exec, thread (main ends, not the process), running (exit while threads play), abort; --kill-after USEC ends
- * it by SIGKILL, counted from the start of the program. Prints what it did as key=value. */
+ * Ends: finalize, exit (without finalize), _exit, exec, thread (main ends, not the process), running (exit while threads
+ * play), abort; --kill-after USEC ends it by SIGKILL, counted from the start of the program, --kill-playing USEC from the
+ * return of init. Prints what it did as key=value. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -27,7 +28,7 @@ static struct {
     unsigned threads, rounds, churn, at_once;
     double rate, seconds;
     uint64_t count, seed;
-    long kill_after;
+    long kill_after, kill_playing;
     int until;
 } opt = {.mode = "load",
          .end = "finalize",
@@ -71,6 +72,8 @@ static void parse(int argc, char **argv)
             opt.seed = strtoull(v, NULL, 10);
         else if (!strcmp(o, "--kill-after"))
             opt.kill_after = atol(v);
+        else if (!strcmp(o, "--kill-playing"))
+            opt.kill_playing = atol(v);
         else if (!strcmp(o, "--until"))
             opt.until = (int)strtol(v, NULL, 0);
         else
@@ -96,10 +99,10 @@ static struct truth *make_truth(const char *suffix)
     return t;
 }
 
-static void *executioner(void *unused)
+static void *executioner(void *usec)
 {
-    (void)unused;
-    nanosleep(&(struct timespec){.tv_sec = opt.kill_after / 1000000, .tv_nsec = opt.kill_after % 1000000 * 1000}, NULL);
+    const long *after = usec;
+    nanosleep(&(struct timespec){.tv_sec = *after / 1000000, .tv_nsec = *after % 1000000 * 1000}, NULL);
     kill(getpid(), SIGKILL);
     return NULL;
 }
@@ -197,7 +200,7 @@ int main(int argc, char **argv)
     parse(argc, argv);
     struct truth *truth = make_truth("");
     pthread_t killer;
-    if (opt.kill_after && pthread_create(&killer, NULL, executioner, NULL)) return 9;
+    if (opt.kill_after && pthread_create(&killer, NULL, executioner, &opt.kill_after)) return 9;
     static struct plugin plugin; /* threads may play on while main() has returned */
     static struct load load;
     load = (struct load){.plugin = &plugin,
@@ -217,6 +220,7 @@ int main(int argc, char **argv)
     }
     load.context = plugin_init(&plugin, "driven", 0xfeedbeef, 2, 16, 5);
     truth->inits++;
+    if (opt.kill_playing && pthread_create(&killer, NULL, executioner, &opt.kill_playing)) return 9;
     play_mode(&load);
     end_of(&load, argv);
     return 0;

@@ -193,10 +193,7 @@ for signal in INT TERM HUP QUIT USR1 USR2; do
     # env resets INT and QUIT, which a shell ignores in its background children.
     env --default-signal=INT,QUIT "$RINGSCOPE" run -o rec -- sh trap.sh $signal >sig.out 2>/dev/null &
     pid=$!
-    for _ in $(seq 500); do
-        if grep -q ready sig.out; then break; fi
-        sleep 0.02
-    done
+    until grep -q ready sig.out || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done
     kill -s $signal $pid
     wait $pid
     same "$? $signal" "5 $signal"

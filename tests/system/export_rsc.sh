@@ -87,19 +87,15 @@ is "verdict before it" "$("$RINGSCOPE" hang --json hung-before 2>/dev/null | jq 
 is "verdict of the end" "$("$RINGSCOPE" hang --json hung-end 2>/dev/null | jq -c '[.verdict, .guilty]')" "$("$RINGSCOPE" hang --json hung 2>/dev/null | jq -c '[.verdict, .guilty]')"
 
 # A job that is recorded at this moment: a cut of it is whole in itself, and does not call the job killed when it is over.
-"$RINGSCOPE" sim --plugin "$PLUGIN" --ranks 2 --steps 1000 -o live >/dev/null 2>&1 &
-for _ in $(seq 200); do
-    [ "$("$RINGSCOPE" ops --json live 2>/dev/null | wc -l)" -gt 5 ] && break
-    sleep 0.02
-done
+# (As many steps as nobody waits for: it is ended below.)
+"$RINGSCOPE" sim --plugin "$PLUGIN" --ranks 2 --steps 1000000 -o live >/dev/null 2>&1 &
+job=$!
+until [ "$("$RINGSCOPE" ops --json live 2>/dev/null | wc -l)" -gt 5 ] || ! kill -0 $job 2>/dev/null; do sleep 0.02; done
 "$RINGSCOPE" export --to rsc live -o live-cut 2>err || { echo "a live recording: $(cat err)"; bad=1; }
-kill $!
-wait $! 2>/dev/null
+kill $job
+wait $job 2>/dev/null
 states() { "$RINGSCOPE" info --json "$1" 2>/dev/null | jq -c '[.process_list[].state]'; }
-for _ in $(seq 200); do # children end when they find that they are alone
-    [ "$(states live)" = '["killed","killed"]' ] && break
-    sleep 0.02
-done
+while [[ $(states live) == *running* ]]; do sleep 0.02; done # children end a little later
 is "processes of the job" "$(states live)" '["killed","killed"]'
 is "processes of a live job in a cut" "$(states live-cut)" '["running","running"]'
 [ "$("$RINGSCOPE" ops --json live-cut 2>/dev/null | wc -l)" -gt 5 ] || { echo "a cut of a live job is empty"; bad=1; }

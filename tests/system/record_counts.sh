@@ -45,19 +45,20 @@ drive crowd RINGSCOPE_MEMORY=4M -- --count 60000 --threads 64
 verify crowd --totals
 [ "$(seen crowd lost)" -gt 0 ] || fail "crowd: nothing was lost"
 
-# The limit on disk: stop with a count. Memory is bounded as well, so losses must come.
-drive limit RINGSCOPE_LIMIT=2M RINGSCOPE_MEMORY=8M -- --seconds "$seconds" --threads 2 --rate 4e6
+# The limit on disk: stop with a count. Memory is bounded as well, so losses must come. (Even times take little room: where
+# nothing else runs, the load below takes four times the limit, and more elsewhere.)
+drive limit RINGSCOPE_LIMIT=1M RINGSCOPE_MEMORY=8M -- --seconds "$seconds" --threads 2 --rate 4e6
 verify limit
 [ "$(seen limit lost)" -gt 0 ] || [ -n "${SAN:-}" ] || fail "limit: nothing was lost"
 grep -q 'RINGSCOPE_LIMIT' limit.err || [ -n "${SAN:-}" ] || fail "limit: no warning"
-[ "$(seen limit bytes)" -le $((5 << 19)) ] || fail "limit: $(seen limit bytes) bytes on disk"
+[ "$(seen limit bytes)" -le $((3 << 19)) ] || fail "limit: $(seen limit bytes) bytes on disk"
 
 # The flight recorder: the newest are kept, captured parents are never forgotten.
-drive ring RINGSCOPE_LIMIT=2M RINGSCOPE_KEEP=last -- --mode captured --rounds 20 --seconds "$seconds" --threads 2 --rate 4e6
+drive ring RINGSCOPE_LIMIT=1M RINGSCOPE_KEEP=last -- --mode captured --rounds 20 --seconds "$seconds" --threads 2 --rate 4e6
 verify ring
 [ "$(seen ring overwritten)" -gt 0 ] || [ -n "${SAN:-}" ] || fail "ring: nothing was overwritten"
 same "$(told ring captured | sort)" "$(seen ring captured | sort)" "ring: captured parents"
-[ "$(seen ring bytes)" -lt $((4 << 20)) ] || fail "ring: $(seen ring bytes) bytes on disk"
+[ "$(seen ring bytes)" -lt $((2 << 20)) ] || fail "ring: $(seen ring bytes) bytes on disk"
 drive ringsmall RINGSCOPE_LIMIT=1M RINGSCOPE_KEEP=last RINGSCOPE_MEMORY=4M -- --seconds 1 --threads 2
 verify ringsmall
 finish

@@ -7,28 +7,30 @@ source "$(dirname "$0")/../drive/lib.sh"
 RANDOM=${SEED:-4711}
 kills=${KILLS:-200}
 
-# one NAME MAX_USEC VERIFY_OPTIONS -- SETTINGS -- DRIVE_OPTIONS: a run that ends by SIGKILL, and what it left.
-opened=0 empty=0 whole=0
+# one NAME MAX_USEC: a run of $load with $settings that ends by SIGKILL, and what it left. Every other one is killed at some
+# time after its start, perhaps before it has recorded anything; those between at some time after the recording is open.
+opened=0 empty=0 whole=0 kill=--kill-after
 one() {
     local name=$1 at=$((RANDOM * 32768 + RANDOM)) files
     at=$((at % $2 + 1))
+    case $kill in --kill-after) kill=--kill-playing ;; *) kill=--kill-after ;; esac
     rm -rf "$name" "$name.truth"
     { # the shell tells of the kill on its own standard error
-        env RINGSCOPE_DIR="$PWD/$name" "${settings[@]}" "$DRIVE" --truth "$name.truth" --kill-after "$at" "${load[@]}" \
+        env RINGSCOPE_DIR="$PWD/$name" "${settings[@]}" "$DRIVE" --truth "$name.truth" "$kill" "$at" "${load[@]}" \
             >"$name.out" 2>"$name.err"
         status=$?
     } 2>/dev/null
-    [ $status = 137 ] || [ $status = 0 ] || fail "$name, killed after $at us: status $status"
+    [ $status = 137 ] || [ $status = 0 ] || fail "$name, $kill $at: status $status"
     [ $status != 0 ] || whole=$((whole + 1))
     files=("$name"/*.rsc)
     if [ ! -s "${files[0]}" ]; then # died before it had recorded anything: then nothing may have returned
         empty=$((empty + 1))
-        [ ! -s "$name.truth" ] || [ -z "$(tr -d '\0' <"$name.truth" | tail -c +6)" ] || fail "$name: no recording after $at us"
+        [ ! -s "$name.truth" ] || [ -z "$(tr -d '\0' <"$name.truth" | tail -c +6)" ] || fail "$name: no recording, $kill $at"
         return
     fi
     opened=$((opened + 1))
     "$VERIFY" --truth "$name.truth" --killed "${check[@]}" "${files[0]}" >"$name.seen" 2>"$name.wrong" ||
-        fail "$name ${settings[*]} ${load[*]}, killed after $at us: $(head -n 3 "$name.wrong") $(head -n 14 "$name.seen" | tr '\n' ' ')"
+        fail "$name ${settings[*]} ${load[*]}, $kill $at: $(head -n 3 "$name.wrong") $(head -n 14 "$name.seen" | tr '\n' ' ')"
 }
 
 # A load that is kept whole, in buffers that go round many times a second.

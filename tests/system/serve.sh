@@ -28,10 +28,7 @@ start() {
     : >address
     TMPDIR=$TMP/tmp "$RINGSCOPE" serve "$@" "$root/tests/data/h200-mix" >address 2>said &
     server=$!
-    for _ in $(seq 600); do
-        if [ -s address ] || ! kill -0 $server 2>/dev/null; then break; fi
-        sleep 0.05
-    done
+    until [ -s address ] || ! kill -0 $server 2>/dev/null; do sleep 0.05; done
     address=$(cat address)
     [[ $address =~ ^http://127\.0\.0\.1:([0-9]+)/\?(t=[0-9a-f]{32})$ ]] || {
         echo "no address: $address $(cat said)"

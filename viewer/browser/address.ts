@@ -9,6 +9,7 @@ export async function address({ browser, page }: Context): Promise<void> {
     await settle(tab);
     const spot = await spotOf(tab, L.Ops, 11);
     await tab.mouse.click(spot.x, spot.y);
+    await comes(tab, async () => (await selectedOf(tab)) === spot.bar);
     await tab.keyboard.press("w");
     await tab.click("#tab-heat");
     // The panel was changed last: an address that has it has all.

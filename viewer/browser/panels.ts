@@ -25,9 +25,9 @@ export async function panels({ browser, page }: Context): Promise<void> {
     await tab.click("#tab-operations");
     expect(await comes(tab, async () => (await tab.locator(".virtual .line").count()) > 5), "operations have lines");
     const line = tab.locator(".virtual .line").nth(3);
-    const words = await line.innerText();
+    const [words, searched] = [await line.innerText(), await selectedOf(tab)];
     await line.click();
-    expect(await comes(tab, async () => (await selectedOf(tab)) !== first), `a line jumps to its operation`);
+    expect(await comes(tab, async () => (await selectedOf(tab)) !== searched), `a line jumps to its operation`);
     const name = await tab.evaluate(() => {
         const { session } = window.ringscope!;
         return session.trace.bundle.strings.get(session.trace.bundle.ops.func[session.selected.value!.op]!);
@@ -37,12 +37,17 @@ export async function panels({ browser, page }: Context): Promise<void> {
     await tab.click("#tab-heat");
     expect(await isBrightest(tab, DEFAULTS.slowRank), "the heat map of lateness shows the slow rank at a glance");
     await tab.click("#tab-matrix");
-    expect((await tab.locator(".panel canvas").count()) === 1, "the matrix is drawn");
+    const panel = (...words: string[]) =>
+        comes(tab, async () => {
+            const told = await text(tab, ".panel");
+            return words.every((word) => told.includes(word));
+        });
+    const drawn = async () => (await tab.locator(".panel canvas").count()) === 1;
+    expect(await comes(tab, drawn), "the matrix is drawn");
     await tab.click("#tab-comms");
-    const comms = await text(tab, ".panel");
-    expect(comms.includes("default_pg") && comms.includes("host_pg:0"), "communicators are listed");
+    expect(await panel("default_pg", "host_pg:0"), "communicators are listed");
     await tab.click("#tab-report");
-    expect((await text(tab, ".panel")).includes("Rank 5"), "the conclusion names the rank");
+    expect(await panel("Rank 5"), "the conclusion names the rank");
     for (const id of await tab.locator("[role=tab]").evaluateAll((list) => list.map((tab) => tab.id)))
         await tab.click(`#${id}`);
 
