@@ -134,17 +134,19 @@ enum rs_status rs_operation_call(struct rs_pairing *p, const struct rs_callback 
     struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
     if (!c || c->member == RS_NONE) return RS_OK;
     struct rs_shape s;
+    RS_TRY(rs_pairing_caller(p, c, cb->tid, err));
     RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
     RS_TRY(rs_calls_start(&p->calls, cb, now, c->member, &s, err));
     return rs_calls_crowded(&p->calls) ? rs_calls_sweep(&p->calls, false, rs_operation_unreported, p, err) : RS_OK;
 }
 
-void rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now)
+enum rs_status rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
 {
     struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
-    if (!c) return;
+    if (!c) return RS_OK;
     c->launched = now;
     c->launch_tid = cb->tid;
+    return rs_pairing_caller(p, c, cb->tid, err);
 }
 
 void rs_operation_plan(struct rs_pairing *p, const struct rs_callback *cb)

@@ -12,7 +12,7 @@ enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback
 /* CollApi or P2pApi. */
 enum rs_status rs_operation_call(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
 /* KernelLaunch. */
-void rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now);
+enum rs_status rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
 /* Group, a plan: what is launched together. Its kernel was launched just before, by the same thread. */
 void rs_operation_plan(struct rs_pairing *p, const struct rs_callback *cb);
 /* A call that never became an operation (`pairing` is the struct). The one that a process hangs in is the next of its

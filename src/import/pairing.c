@@ -11,7 +11,7 @@
 
 void rs_pairing_make(struct rs_pairing *p, struct rs_model *model, struct rs_pxn *pxn)
 {
-    *p = (struct rs_pairing){.model = model, .pxn = pxn};
+    *p = (struct rs_pairing){.model = model, .pxn = pxn, .caller = UINT64_MAX};
     rs_inflight_make(&p->flights);
 }
 
@@ -28,6 +28,8 @@ static void forget(struct rs_pairing *p)
     rs_map_free(&p->parts);
     rs_map_free(&p->parts_before);
     rs_map_free(&p->next_seq);
+    rs_map_free(&p->callers);
+    p->caller = UINT64_MAX;
     p->ngaps = 0;
     p->lost_in_gaps = p->lost_colls = p->orphans = 0;
 }
@@ -49,6 +51,15 @@ struct rs_pairing_comm *rs_pairing_comm(struct rs_pairing *p, uint64_t context)
         return NULL;
     uint64_t index = rs_handle_counter(context);
     return index && index < p->ncomms ? &p->comms[index] : NULL;
+}
+
+enum rs_status rs_pairing_caller(struct rs_pairing *p, const struct rs_pairing_comm *c, uint32_t tid,
+                                 struct rs_err *err)
+{
+    uint64_t caller = (uint64_t)c->member << 32 | tid;
+    if (caller == p->caller || c->member == RS_NONE) return RS_OK;
+    p->caller = caller;
+    return rs_map_put(&p->callers, caller, 0, err);
 }
 
 uint32_t rs_pairing_part(const struct rs_pairing *p, uint64_t handle)
@@ -124,7 +135,7 @@ static enum rs_status start(struct rs_pairing *p, const struct rs_callback *cb, 
     case RS_COLL_API:
     case RS_P2P_API: return rs_operation_call(p, cb, now, err);
     case RS_GROUP: rs_operation_plan(p, cb); return RS_OK;
-    case RS_KERNEL_LAUNCH: rs_operation_launch(p, cb, now); return RS_OK;
+    case RS_KERNEL_LAUNCH: return rs_operation_launch(p, cb, now, err);
     default: return RS_OK;
     }
 }
@@ -176,6 +187,17 @@ static enum rs_status keep_gaps(struct rs_pairing *p, struct rs_err *err)
         proc->gaps[proc->ngaps++] = (struct rs_gap){proc->begin, proc->end, some, some, some};
     }
     qsort(proc->gaps, proc->ngaps, sizeof *proc->gaps, by_time);
+    return RS_OK;
+}
+
+static enum rs_status keep_callers(struct rs_pairing *p, struct rs_err *err)
+{
+    struct rs_proc *proc = &p->model->procs[p->proc];
+    uint64_t caller, nothing;
+    proc->callers = malloc((rs_map_count(&p->callers) + 1) * sizeof *proc->callers);
+    if (!proc->callers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t pos = 0; rs_map_next(&p->callers, &pos, &caller, &nothing);)
+        proc->callers[proc->ncallers++] = (struct rs_caller){(uint32_t)caller, (uint32_t)(caller >> 32)};
     return RS_OK;
 }
 
@@ -246,6 +268,7 @@ enum rs_status rs_pairing_read(struct rs_pairing *p, struct rs_source *source, u
     if (status == RS_OK) status = rs_calls_sweep(&p->calls, true, rs_operation_unreported, p, err);
     if (status == RS_OK) status = keep_open(p, err);
     if (status == RS_OK) status = keep_gaps(p, err);
+    if (status == RS_OK) status = keep_callers(p, err);
     if (status == RS_OK) rs_folds_finish(&p->folds, p->model, !p->model->procs[proc].complete);
     if (status == RS_OK) status = rs_network_finish(&p->network, p->model, err);
     forget(p);

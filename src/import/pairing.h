@@ -44,6 +44,8 @@ struct rs_pairing {
     struct rs_network network;
     struct rs_map parts, parts_before; /* handle of Coll or P2p -> part; two ages, so that old ones go together */
     struct rs_map next_seq; /* (member, func) -> the sequence number behind the last one seen */
+    struct rs_map callers; /* member << 32 | thread that called or launched for it -> nothing */
+    uint64_t caller; /* the latest */
     struct rs_gap *gaps;
     uint32_t ngaps, cap_gaps;
     uint64_t lost_in_gaps, lost_colls;
@@ -60,6 +62,9 @@ enum rs_status rs_pairing_read(struct rs_pairing *p, struct rs_source *source, u
 /* For the modules that take in one kind of event each. A communicator of the process by its context; NULL: a
  * stranger's. */
 struct rs_pairing_comm *rs_pairing_comm(struct rs_pairing *p, uint64_t context);
+/* Says that a thread called, or launched, for a communicator. */
+enum rs_status rs_pairing_caller(struct rs_pairing *p, const struct rs_pairing_comm *c, uint32_t tid,
+                                 struct rs_err *err);
 /* The part of the operation of a handle; RS_NONE: not known. */
 uint32_t rs_pairing_part(const struct rs_pairing *p, uint64_t handle);
 

@@ -23,6 +23,7 @@ void rs_model_free(struct rs_model *m)
     for (uint32_t i = 0; i < m->nprocs; i++) {
         free(m->procs[i].covers);
         free(m->procs[i].gaps);
+        free(m->procs[i].callers);
     }
     rs_parts_free(&m->parts);
     rs_ops_free(&m->ops);

@@ -123,6 +123,11 @@ struct rs_gap {
     uint32_t colls, p2ps, others; /* starts of Coll; of P2p; other callbacks */
 };
 
+/* A thread that called, or launched, for a communicator. */
+struct rs_caller {
+    uint32_t tid, member;
+};
+
 struct rs_proc {
     uint32_t host;
     uint32_t pid;
@@ -140,7 +145,8 @@ struct rs_proc {
     int64_t overwritten_until; /* host ns: what was before may be overwritten; RS_TIME_NONE: nothing is */
     struct rs_cover *covers;
     struct rs_gap *gaps; /* by time */
-    uint32_t ncovers, ngaps;
+    struct rs_caller *callers; /* each pair once; of recordings that tell of calls or launches */
+    uint32_t ncovers, ngaps, ncallers;
     bool drops; /* the tool drops without a word: what is absent was not recorded, wherever covers and gaps say else */
     int64_t clock_error_ns; /* of its ticks on the host's clock */
     uint32_t same; /* the process of a tool that leads that is this one (join/overlay.h); RS_NONE: it leads itself */

@@ -86,6 +86,14 @@ enum rs_status rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t me
     return RS_OK;
 }
 
+enum rs_status rs_collect_callers(struct rs_collect *c, struct rs_err *err)
+{
+    const struct rs_proc *p = &c->t->model->procs[c->proc];
+    for (uint32_t i = 0; i < p->ncallers; i++)
+        RS_TRY(rs_collect_thread(c, p->callers[i].tid, p->callers[i].member, err));
+    return RS_OK;
+}
+
 void rs_collect_threads(struct rs_collect *c)
 {
     const struct rs_timeline *t = c->t;

@@ -96,6 +96,8 @@ enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t 
 
 /* Says that a thread called, or launched, for a communicator. */
 enum rs_status rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member, struct rs_err *err);
+/* What the model says of that: all of a recording. */
+enum rs_status rs_collect_callers(struct rs_collect *c, struct rs_err *err);
 /* When all bars are there: calls and launches of a thread that works for one rank alone go to the rows of that. */
 void rs_collect_threads(struct rs_collect *c);
 

@@ -262,7 +262,8 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     struct rs_bars *b = c->bars;
     RS_TRY(bar_of_part(c, e->part, &op_bar, err));
     bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
-    if (e->type & THREADED && e->member != RS_NONE) RS_TRY(rs_collect_thread(c, e->tid, e->member, err));
+    if (e->type & THREADED && e->member != RS_NONE && !e->call) /* of a dump: the model says nothing of its threads */
+        RS_TRY(rs_collect_thread(c, e->tid, e->member, err));
     if (e->type & v->drawn) RS_TRY(draw(v, e, &bar, err));
     if (bar != RS_NONE) {
         if (e->part != RS_NONE && m->parts.op[e->part] < m->ops.n) b->op[bar] = c->t->op_number[m->parts.op[e->part]];

@@ -8,7 +8,7 @@ bool rs_bar_pieces_can(const struct rs_timeline *t, uint32_t proc)
 {
     const struct rs_timeline_index *x = t->index;
     bool alone = !x->parts.rows && x->activities.from[proc] == x->activities.from[proc + 1];
-    return t->inputs && proc < t->inputs->n && alone && x->only_rank[proc] != RS_NONE;
+    return t->inputs && proc < t->inputs->n && alone;
 }
 
 enum rs_status rs_bar_pieces_begin(struct rs_collect *c, uint32_t first_event, struct rs_err *err)

@@ -9,8 +9,7 @@
 
 #include "timeline/collect.h"
 
-/* Whether the process can be in pieces: it is a recording, of one rank, and no other tool saw it. Of several ranks it is
- * told at the end whose rows the calls of a thread are on. */
+/* Whether the process can be in pieces: it is a recording, and no other tool saw it. */
 bool rs_bar_pieces_can(const struct rs_timeline *t, uint32_t proc);
 
 /* A new piece, with events from this number on; it is at hand then. */

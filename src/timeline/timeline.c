@@ -116,6 +116,7 @@ static enum rs_status note(struct rs_timeline *t, struct rs_err *err)
 
 static enum rs_status all_of(struct rs_collect *c, struct rs_err *err)
 {
+    RS_TRY(rs_collect_callers(c, err));
     RS_TRY(rs_collect_parts(c, err));
     RS_TRY(rs_collect_events(c, err));
     RS_TRY(rs_collect_activities(c, err));
@@ -152,6 +153,7 @@ static enum rs_status pieces_of(struct rs_collect *c, struct rs_err *err)
     c->piece_of_part = malloc((n + 1) * sizeof *c->piece_of_part);
     if (!c->piece_of_part) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t k = 0; k < n; k++) c->piece_of_part[k] = RS_NONE;
+    RS_TRY(rs_collect_callers(c, err));
     RS_TRY(rs_collect_events(c, err));
     if (!p->begun) RS_TRY(rs_bar_pieces_begin(c, 0, err)); /* nothing of them is wanted */
     rs_bar_pieces_turn(c, p->begun - 1);

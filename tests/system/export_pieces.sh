@@ -83,8 +83,11 @@ gen -w tpdp -n 4 --hosts 2 --steps 8 --drop 0.05
 check made 200
 gen -w pipeline -n 4 --hosts 2 --steps 12 --hang stalled-net:1@9
 check made 50
-gen -w ddp -n 4 --steps 6 --devices-per-process 2 # several ranks: one piece
+gen -w ddp -n 4 --steps 6 --devices-per-process 2
 check made 50
+ids_differ "several ranks"
+check "$data/sim-threads" 1
+check "$data/sim-one-thread" 1
 
 # One that is told much later than the pieces here are long.
 gen -w ddp -n 8 --callbacks 60k
