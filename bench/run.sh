@@ -62,6 +62,11 @@ else
     step "$RINGSCOPE" gen --callbacks 31M --ranks 64 --hosts 8 --no-truth -o "$dir/large" >/dev/null
     step "$bench/export" -o "$results" "$RINGSCOPE" "$dir/large" "$dir" perfetto chrome sqlite otf2 csv rsc
     rm -rf "$dir/large"
+    # As many of two processes: memory is not to grow with a process.
+    step "$RINGSCOPE" gen --callbacks 31M --ranks 2 --no-truth -o "$dir/large" >/dev/null
+    step "$bench/export" -r 1 -o "$dir/few" "$RINGSCOPE" "$dir/large" "$dir" perfetto sqlite
+    sed 's/^export_/few_/' "$dir/few" >>"$results"
+    rm -rf "$dir/large"
 fi
 step bench/sizes.sh ${quick:+--quick} "$dir" "$results"
 step bench/view.sh ${quick:+--quick} "$dir" "$results"
@@ -123,6 +128,9 @@ row "export to SQLite, writing alone" "$(value export_sqlite 2)" "M rows/s" ">= 
 for format in perfetto chrome sqlite otf2 csv rsc; do
     row "peak memory of export to $format, $([ -n "$quick" ] && echo 3 || echo 10) M events" \
         "$(value "export_$format" 4)" "MiB" "<= 200"
+done
+for format in perfetto sqlite; do
+    row "the same of two processes, to $format" "$(value "few_$format" 4)" "MiB" "<= 200"
 done
 for size in 3M 10M 100M; do
     row "timeline of $size bars, of CPU time" "$(value "built_$size" 2)" "M bars/s" ">= 2" "$(value "built_$size" 5) s"
