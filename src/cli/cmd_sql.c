@@ -62,7 +62,7 @@ struct filling {
 static enum rs_status hand_on(void *to, const struct rs_bars *bars, struct rs_err *err)
 {
     struct filling *f = to;
-    return rs_sql_fill_process(&f->fill, f->proc, bars, err);
+    return rs_sql_fill_piece(&f->fill, f->proc, bars, err);
 }
 
 /* Fills the tables that the query reads, and nothing else. */

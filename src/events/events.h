@@ -63,12 +63,15 @@ typedef enum rs_status (*rs_event_visit)(void *to, const struct rs_event *event,
 struct rs_event_pieces {
     uint32_t least; /* starts that a piece has at least */
     uint32_t lag; /* starts behind a piece before it may be closed */
-    /* The next piece begins, with events from this number on: the first, and at most RS_EVENT_PIECES that are not closed. */
+    uint32_t patience; /* starts behind a piece whose operations are over before its events are no longer waited for */
+    /* The next piece begins, with events from this number on; also the first. At most RS_EVENT_PIECES are not closed. */
     enum rs_status (*begun)(void *to, uint32_t number, struct rs_err *err);
     /* Nothing of the oldest piece is under way any more, and `lag` events have started behind it. Those that are left when
      * all events are handed out are not told. */
     enum rs_status (*closed)(void *to, struct rs_err *err);
-    uint64_t late; /* set: events that came behind that all the same; they are in another piece, and have no parent */
+    /* Set: events that came behind that all the same, which are in another piece and have no parent; and ends of events
+     * that were no longer waited for. */
+    uint64_t late;
 };
 
 /* Hands out the events of one process whose type is in `types` (bits of nccl/abi.h; UINT64_MAX: all). What the event

@@ -30,6 +30,7 @@ struct reading {
     uint64_t lost_until; /* tick: stops were lost up to here */
     uint64_t lost; /* callbacks, in losses that say when */
     struct rs_event_cuts cuts;
+    struct rs_map gone; /* handles of events that were let go */
     struct rs_event_fields fields;
 };
 
@@ -69,6 +70,7 @@ static enum rs_status hand_out(struct reading *r, uint32_t row, struct rs_err *e
 {
     struct rs_event_flight *f = &r->flights.rows[row];
     enum rs_status status = RS_OK;
+    rs_event_cuts_end(&r->cuts, &f->event);
     bool wanted = f->event.type ? (f->event.type & r->types) != 0 : r->types == UINT64_MAX;
     if (wanted) {
         f->call.args = f->words;
@@ -76,7 +78,6 @@ static enum rs_status hand_out(struct reading *r, uint32_t row, struct rs_err *e
         f->event.call = &f->call;
         status = r->visit(r->to, &f->event, err);
     }
-    rs_event_cuts_end(&r->cuts, f->event.piece);
     rs_event_flights_end(&r->flights, row);
     return status;
 }
@@ -91,6 +92,19 @@ static enum rs_status finish(struct reading *r, uint32_t row, struct rs_err *err
     return hand_out(r, row, err);
 }
 
+/* Whether an event that has not stopped was truly under way when the recording ended. Its stop may have been lost; some
+ * transports' proxy operations are never stopped, and these show no progress; a proxy thread that waits for work when
+ * its process ends hangs in nothing. */
+static bool is_open(const struct reading *r, const struct rs_event_flight *f)
+{
+    const struct rs_proc *p = &r->model->procs[r->proc];
+    bool over = p->ended == RS_END_WELL || p->ended == RS_END_IDLE;
+    if (p->damaged || p->lost > r->lost || f->call.tick <= r->lost_until || f->ended) return false;
+    if (f->event.type == RS_PROXY_CTRL) return !over;
+    if (f->event.type != RS_PROXY_OP || f->moved) return true;
+    return !over && f->event.part != RS_NONE && !rs_part_has_ended(r->model, f->event.part);
+}
+
 /* Makes room among events that nobody ever stopped. */
 static enum rs_status give_up(struct reading *r, uint32_t keep, struct rs_err *err)
 {
@@ -98,6 +112,22 @@ static enum rs_status give_up(struct reading *r, uint32_t keep, struct rs_err *e
     for (uint32_t i = 0; i < r->flights.n; i++)
         if (r->flights.rows[i].used && r->flights.rows[i].event.number <= middle && i != keep)
             RS_TRY(finish(r, i, err));
+    return RS_OK;
+}
+
+/* Hands out what the oldest piece waits for in vain, as it would be at the end. A call may wait for others as long as it
+ * likes: of that only a loss says that its stop may not come. */
+static enum rs_status let_go(struct reading *r, struct rs_err *err)
+{
+    const uint64_t calls = RS_GROUP_API | RS_COLL_API | RS_P2P_API | RS_GROUP | RS_KERNEL_LAUNCH;
+    for (uint32_t i = 0; i < r->flights.n; i++) {
+        struct rs_event_flight *f = &r->flights.rows[i];
+        if (!f->used || f->event.piece != r->cuts.oldest || f->event.type == RS_PROXY_CTRL) continue;
+        if (f->event.type & calls && f->call.tick > r->lost_until) continue;
+        f->event.open = is_open(r, f);
+        RS_TRY(rs_map_put(&r->gone, f->event.handle, 0, err));
+        RS_TRY(hand_out(r, i, err));
+    }
     return RS_OK;
 }
 
@@ -197,6 +227,8 @@ static enum rs_status add(struct reading *r, const struct rs_callback *cb, struc
 static enum rs_status start(struct reading *r, const struct rs_callback *cb, int64_t now, struct rs_err *err)
 {
     bool step = cb->kind == RS_K_PROXY_STEP;
+    int64_t at = rs_axis_common(r->axis, now);
+    if (rs_event_cuts_stuck(&r->cuts, r->number, at)) RS_TRY(let_go(r, err));
     uint32_t old = rs_event_flights_find(&r->flights, cb->handle), row, part;
     if (old != RS_NONE) RS_TRY(finish(r, old, err)); /* the counter of handles went round */
     bool flying = step || cb->type == RS_NET_PLUGIN || cb->type == RS_KERNEL_PHASE;
@@ -212,7 +244,7 @@ static enum rs_status start(struct reading *r, const struct rs_callback *cb, int
     }
     if (rs_event_flights_crowded(&r->flights)) RS_TRY(give_up(r, parent.row, err));
     RS_TRY(find_part(r, cb, &parent, &part, err));
-    RS_TRY(add(r, cb, &parent, part, rs_axis_common(r->axis, now), &row, err));
+    RS_TRY(add(r, cb, &parent, part, at, &row, err));
     if (parent.row != RS_NONE && r->flights.rows[parent.row].used) inherit(r, &r->flights.rows[row], parent.row);
     if (owned) rs_event_flights_hang(&r->flights, row, parent.row);
     if (cb->kind == RS_K_KERNEL_CH) RS_TRY(take_kernel(r, row, now, err));
@@ -261,7 +293,10 @@ static void change(struct reading *r, const struct rs_callback *cb, int64_t now)
 static enum rs_status stop_one(struct reading *r, uint64_t handle, int64_t now, struct rs_err *err)
 {
     uint32_t row = rs_event_flights_find(&r->flights, handle);
-    if (row == RS_NONE) return RS_OK; /* stopped before, or its start is not here */
+    if (row == RS_NONE) { /* stopped before, or its start is not here */
+        if (rs_map_delete(&r->gone, handle)) r->cuts.pieces->late++;
+        return RS_OK;
+    }
     r->flights.rows[row].event.end = rs_axis_common(r->axis, now);
     return finish(r, row, err);
 }
@@ -273,19 +308,6 @@ static void lose(struct reading *r, const struct rs_callback *cb)
 }
 
 /* ---- the end ---- */
-
-/* Whether an event that has not stopped was truly under way when the recording ended. Its stop may have been lost; some
- * transports' proxy operations are never stopped, and these show no progress; a proxy thread that waits for work when
- * its process ends hangs in nothing. */
-static bool is_open(const struct reading *r, const struct rs_event_flight *f)
-{
-    const struct rs_proc *p = &r->model->procs[r->proc];
-    bool over = p->ended == RS_END_WELL || p->ended == RS_END_IDLE;
-    if (p->damaged || p->lost > r->lost || f->call.tick <= r->lost_until || f->ended) return false;
-    if (f->event.type == RS_PROXY_CTRL) return !over;
-    if (f->event.type != RS_PROXY_OP || f->moved) return true;
-    return !over && f->event.part != RS_NONE && !rs_part_has_ended(r->model, f->event.part);
-}
 
 static int by_number(const void *a, const void *b)
 {
@@ -355,6 +377,7 @@ enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, 
     rs_gpu_times_free(&r.gpus);
     rs_helped_free(&r.helped);
     rs_map_free(&r.parts);
+    rs_map_free(&r.gone);
     free(r.members);
     return status;
 }

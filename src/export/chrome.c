@@ -148,7 +148,7 @@ static enum rs_status name_lane(struct chrome *c, const struct rs_timeline *t, c
     rs_json_str(j, rs_strbuf_borrow(&c->name));
     end_event(j);
     metadata(j, "thread_sort_index", row, c->tid, "sort_index");
-    rs_json_u64(j, rs_rank_lane_order(t, lane));
+    rs_json_u64(j, rs_rank_lane_order(t, lane, false));
     end_event(j);
     return rs_strbuf_check(&c->name, err);
 }
@@ -297,7 +297,7 @@ static enum rs_status put_lane(struct chrome *c, const struct rs_timeline *t, co
     return RS_OK;
 }
 
-static enum rs_status process(struct rs_export *x, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
+static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
 {
     struct chrome *c = x->state;
     const struct rs_timeline *t = x->timeline;
@@ -306,8 +306,8 @@ static enum rs_status process(struct rs_export *x, uint32_t proc, const struct r
         rs_map_free(&c->named);
     }
     RS_TRY(make_room(c, b->nlanes, err));
-    RS_TRY(rs_slice_args_process(&c->args, proc, b, err));
-    RS_TRY(rs_nests_process(&c->nests, b, err));
+    RS_TRY(rs_slice_args_piece(&c->args, proc, b, err));
+    RS_TRY(rs_nests_piece(&c->nests, b, err));
     for (uint32_t l = 0; l < b->nlanes && !rs_json_failed(&c->json); l++) RS_TRY(put_lane(c, t, b, l, err));
     if (!rs_json_failed(&c->json)) {
         rs_chrome_flows_bars(&c->flows, &c->json, b, &c->nests, c->tids);
@@ -352,7 +352,7 @@ const struct rs_exporter rs_exporter_chrome = {
     .output = RS_EXPORT_STREAM,
     .rows = (1ull << RS_ROWS) - 1,
     .begin = begin,
-    .process = process,
+    .piece = piece,
     .end = end,
     .free = free_state,
 };

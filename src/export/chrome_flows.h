@@ -6,8 +6,8 @@
  * two that touch, so that an arrow to the second is a ns behind its begin. Where a child began before its parent the
  * arrow meets it later, and where it was over by then (clocks err), or others may stand in it there, the arrow runs the
  * other way.
- * Those of one process are written behind its slices; on which thread each part of an operation is is kept until the
- * end, a word a part: its times are in the model.
+ * Those within a piece of a process are written behind its slices; on which thread each part of an operation is is kept
+ * until the end, a word a part: its times are in the model.
  * Owned by the exporter; one thread at a time. */
 #ifndef RS_EXPORT_CHROME_FLOWS_H
 #define RS_EXPORT_CHROME_FLOWS_H
@@ -37,7 +37,7 @@ enum rs_status rs_chrome_flows_make(struct rs_chrome_flows *f, const struct rs_t
 /* Where a part is: it is bar i. Nothing stands in operations. */
 void rs_chrome_flows_part(struct rs_chrome_flows *f, uint32_t part, const struct rs_bars *b,
                           const struct rs_nests *nests, uint32_t i, uint32_t tid);
-/* The arrows between bars of one process; `tids` by lane; process ids count rows from 1. */
+/* The arrows between bars of one piece; `tids` by lane; process ids count rows from 1. */
 void rs_chrome_flows_bars(struct rs_chrome_flows *f, struct rs_json *j, const struct rs_bars *b,
                           const struct rs_nests *nests, const uint32_t *tids);
 /* The arrows between ranks, when all parts are told. */

@@ -1,8 +1,9 @@
 /* An exporter: a joined run in the format of another tool, behind one set of calls.
  *
- * rs_export_run() makes the timeline with the rows that the exporter wants and calls begin, then process for each
- * piece of a process (its bars sorted into lanes, on the common axis; see rs_timeline_pieces()), then end; an exporter that needs more than bars reads the model and
- * the events (events/events.h) itself, in begin, and needs no other calls. So a few pieces are in memory at a time.
+ * rs_export_run() makes the timeline with the rows that the exporter wants and calls begin, then piece for each piece
+ * of each process (its bars sorted into lanes, on the common axis; see rs_timeline_pieces()), then end; an exporter that
+ * needs more than bars reads the model and the events (events/events.h) itself, in begin, and needs no other calls. So a
+ * few pieces are in memory at a time, or one process where that cannot be cut.
  * The output is under a temporary name until rs_export_run() succeeds; it is the driver that renames it, or removes it.
  * Each exporter is one small module; the table is in exporters.c. One thread at a time. */
 #ifndef RS_EXPORT_EXPORTER_H
@@ -47,9 +48,9 @@ struct rs_exporter {
      * it needs one. The timeline is NULL then. */
     enum rs_status (*unjoined)(struct rs_export *x, struct rs_inputs *in, struct rs_err *err);
     enum rs_status (*begin)(struct rs_export *x, struct rs_err *err);
-    enum rs_status (*process)(struct rs_export *x, uint32_t proc, const struct rs_bars *bars,
-                              struct rs_err *err); /* NULL: no bars are made */
-    bool whole; /* process wants a process as one piece */
+    enum rs_status (*piece)(struct rs_export *x, uint32_t proc, const struct rs_bars *bars,
+                            struct rs_err *err); /* NULL: no bars are made */
+    bool whole; /* it wants a process as one piece */
     enum rs_status (*end)(struct rs_export *x, struct rs_err *err); /* NULL: nothing is left to do */
     void (*free)(struct rs_export *x); /* also after a failure; state may be NULL. NULL: nothing */
 };

@@ -28,7 +28,7 @@ struct running {
 static enum rs_status hand_on(void *to, const struct rs_bars *bars, struct rs_err *err)
 {
     const struct running *r = to;
-    return r->e->process(r->x, r->proc, bars, err);
+    return r->e->piece(r->x, r->proc, bars, err);
 }
 
 enum rs_status rs_export_run(const struct rs_exporter *e, struct rs_export *x, struct rs_err *err)
@@ -36,7 +36,7 @@ enum rs_status rs_export_run(const struct rs_exporter *e, struct rs_export *x, s
     struct rs_timeline *t = x->timeline;
     uint32_t bars = 0;
     enum rs_status status = e->begin(x, err);
-    for (uint32_t i = 0; e->process && i < t->nprocs && status == RS_OK; i++) {
+    for (uint32_t i = 0; e->piece && i < t->nprocs && status == RS_OK; i++) {
         struct running r = {e, x, t->procs[i]};
         status = (e->whole ? rs_timeline_whole : rs_timeline_pieces)(t, i, &bars, hand_on, &r, err);
         if (x->progress) x->progress(i + 1, t->nprocs);

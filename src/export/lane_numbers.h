@@ -1,5 +1,5 @@
-/* The numbers that lanes of a process have in the output, through all pieces of the process: a track's, a thread's. Owned
- * by the exporter; one thread at a time. */
+/* The numbers that lanes of a process have in the output, through all pieces of the process: a track's, a thread's.
+ * Owned by the exporter; one thread at a time. */
 #ifndef RS_EXPORT_LANE_NUMBERS_H
 #define RS_EXPORT_LANE_NUMBERS_H
 

@@ -102,7 +102,7 @@ static void nest(struct rs_nests *s, const struct rs_bars *b, uint32_t first, ui
     for (uint32_t k = lo; k < hi; k++) s->order[k] = s->place[k];
 }
 
-enum rs_status rs_nests_process(struct rs_nests *s, const struct rs_bars *b, struct rs_err *err)
+enum rs_status rs_nests_piece(struct rs_nests *s, const struct rs_bars *b, struct rs_err *err)
 {
     RS_TRY(make_room(s, b, err));
     for (uint32_t i = 0; i < b->n; i++) {

@@ -1,12 +1,13 @@
-/* Slices inside slices: which bars of a process stand on which track, for tools that nest what a track holds.
+/* Slices inside slices: which bars of a piece stand on which track, for tools that nest what a track holds.
  *
  * Lanes hold no two bars at once (timeline/bars.h): a call in a group call, and a phase of a kernel, are on a further
  * lane of the same name. Where the other is its parent and holds it, a bar goes to its parent's track instead, behind
  * its begin: in such tools what begins together cannot be told apart when an arrow is bound. What merely runs at the
  * same time stays beside it, since to nest it would say that the one is part of the other.
  *
- * A track is known by the lane that it took over. Owned by the caller, made anew for each process and freed with it:
- * what the next one needs to be read may take its room. Only reads the bars. One thread at a time. */
+ * A track is known by the lane that it took over. Owned by the caller, made anew for each piece of a process and freed
+ * with it: what the next one needs to be read may take its room. A parent is in the piece of its children, so that
+ * nothing stands in a slice of another piece. Only reads the bars. One thread at a time. */
 #ifndef RS_EXPORT_NESTS_H
 #define RS_EXPORT_NESTS_H
 
@@ -21,7 +22,7 @@ struct rs_nests {
     uint32_t *open; /* of lanes at work: the bar that is open there */
 };
 
-enum rs_status rs_nests_process(struct rs_nests *s, const struct rs_bars *b, struct rs_err *err);
+enum rs_status rs_nests_piece(struct rs_nests *s, const struct rs_bars *b, struct rs_err *err);
 void rs_nests_free(struct rs_nests *s);
 
 /* Whether two lanes show the same thing, so that what is on the second is there for lack of room on the first. */

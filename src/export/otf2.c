@@ -37,7 +37,7 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     return rs_otf2_places_make(o, err);
 }
 
-static enum rs_status process(struct rs_export *x, uint32_t proc, const struct rs_bars *bars, struct rs_err *err)
+static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_bars *bars, struct rs_err *err)
 {
     struct rs_otf2 *o = x->state;
     if (o->t->options.rows >> RS_ROW_OPERATIONS & 1) RS_TRY(rs_otf2_write_operations(o, proc, err));
@@ -100,7 +100,7 @@ const struct rs_exporter rs_exporter_otf2 = {
     .lacks = "OTF2 (Debian: libopen-trace-format2-dev when it is built)",
 #else
     .begin = begin,
-    .process = process,
+    .piece = piece,
     .whole = true, /* a location is written from its begin to its end */
     .end = end,
     .free = release,

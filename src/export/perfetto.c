@@ -149,13 +149,13 @@ static void put_counter(void *to, uint32_t row, enum rs_rank_counter counter, bo
 
 /* ---- the exporter ---- */
 
-static enum rs_status process(struct rs_export *x, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
+static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
 {
     struct perfetto *p = x->state;
     const struct rs_timeline *t = x->timeline;
-    RS_TRY(rs_slice_args_process(&p->args, proc, b, err));
-    RS_TRY(rs_nests_process(&p->nests, b, err));
-    RS_TRY(rs_flows_process(&p->flows, b, &p->nests, err));
+    RS_TRY(rs_slice_args_piece(&p->args, proc, b, err));
+    RS_TRY(rs_nests_piece(&p->nests, b, err));
+    RS_TRY(rs_flows_piece(&p->flows, b, &p->nests, err));
     if (!b->piece) {
         rs_pf_tracks_process(&p->tracks);
         rs_packets_sequence(&p->packets);
@@ -200,7 +200,7 @@ const struct rs_exporter rs_exporter_perfetto = {
     .binary = true,
     .rows = (1ull << RS_ROWS) - 1,
     .begin = begin,
-    .process = process,
+    .piece = piece,
     .end = end,
     .free = free_state,
 };

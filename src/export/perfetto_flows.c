@@ -155,8 +155,8 @@ static void find_edges(struct rs_flows *f, const struct rs_bars *b)
     if (b->nedges) qsort_r(f->arrivals, b->nedges, sizeof *f->arrivals, by_to, b->edges);
 }
 
-enum rs_status rs_flows_process(struct rs_flows *f, const struct rs_bars *b, const struct rs_nests *nests,
-                                struct rs_err *err)
+enum rs_status rs_flows_piece(struct rs_flows *f, const struct rs_bars *b, const struct rs_nests *nests,
+                              struct rs_err *err)
 {
     RS_TRY(make_room(f, b, err));
     f->nests = nests;

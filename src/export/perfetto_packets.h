@@ -1,10 +1,11 @@
 /* Packets of a Perfetto trace, sequence by sequence, to a stream.
  *
- * A process of the run is a sequence with one state. Each of its tracks begins with new defaults, so that events need
- * not name their track, and with a snapshot that sets the sequence's own clock (64) back to 0 at the begin: as times
- * rise on a track, each event has its distance from the one before it. Names, categories, names of arguments and texts
- * are written once a sequence, in the packet that uses them first, and known from then on by a number; those count
- * from 1, so that most are one byte. Sequence 1 is for what stands for itself: tracks, clocks, flags.
+ * A process of the run is a sequence with one state. Each of its tracks begins with new defaults, in each piece of the
+ * process anew, so that events need not name their track, and with a snapshot that sets the sequence's own clock (64)
+ * back to 0 at the begin: as times rise on a track, each event has its distance from the one before it. Names,
+ * categories, names of arguments and texts are written once a sequence, in the packet that uses them first, and known
+ * from then on by a number; those count from 1, so that most are one byte. Sequence 1 is for what stands for itself:
+ * tracks, clocks, flags.
  *
  *     rs_packets_sequence(p);
  *     rs_packets_track(p, track);

@@ -185,7 +185,7 @@ enum rs_status rs_pf_tracks_lane(struct rs_pf_tracks *k, const struct rs_bar_lan
         rs_wire_uint(&k->track, PF_TRACK_PARENT, comm_uuid(k, lane->group));
         rs_wire_string(&k->track, PF_TRACK_NAME, label);
     }
-    rs_wire_uint(&k->track, PF_TRACK_RANK, rs_rank_lane_order(t, lane));
+    rs_wire_uint(&k->track, PF_TRACK_RANK, rs_rank_lane_order(t, lane, true));
     put_track(k);
     return RS_OK;
 }

@@ -80,14 +80,14 @@ void rs_rank_row_label(const struct rs_rank_rows *r, const struct rs_timeline *t
     if (p->damaged) rs_strbuf_printf(to, ", %" PRIu64 " callbacks damaged", p->damaged);
 }
 
-uint32_t rs_rank_lane_order(const struct rs_timeline *t, const struct rs_bar_lane *lane)
+uint64_t rs_rank_lane_order(const struct rs_timeline *t, const struct rs_bar_lane *lane, bool below_comm)
 {
-    enum { SUBS = 4096 };
-    uint32_t group = lane->group;
-    while (t->groups[group].level > RS_GROUP_PROCESS) group = t->groups[group].parent;
-    uint64_t row = (uint64_t)(lane->group - group) * RS_ROWS + lane->row;
-    uint64_t order = row * SUBS + (lane->sub < SUBS ? lane->sub : SUBS - 1);
-    return order < INT32_MAX ? (uint32_t)order : INT32_MAX; /* tools hold it in 32 bits with a sign */
+    uint32_t process = lane->group;
+    while (t->groups[process].level > RS_GROUP_PROCESS) process = t->groups[process].parent;
+    uint64_t group = lane->group - process;
+    if (below_comm) group = t->groups[lane->group].level == RS_GROUP_RANK;
+    _Static_assert(2 * (uint64_t)RS_ROWS * RS_LANE_ORDERS <= INT32_MAX, "31 bits suffice");
+    return (group * RS_ROWS + lane->row) * RS_LANE_ORDERS + lane->order;
 }
 
 void rs_rank_lane_name(const struct rs_timeline *t, const struct rs_bar_lane *lane, struct rs_strbuf *to)

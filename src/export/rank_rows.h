@@ -30,8 +30,9 @@ static inline uint32_t rs_rank_row_of(const struct rs_rank_rows *r, const struct
     return r->of_group[lane->group] == RS_NONE ? 0 : r->of_group[lane->group];
 }
 
-/* Lanes of a row are in the order of these numbers: by group, row and sub. */
-uint32_t rs_rank_lane_order(const struct rs_timeline *t, const struct rs_bar_lane *lane);
+/* Lanes of a row are in the order of these numbers. `below_comm`: those of a communicator stand below it, so that theirs
+ * need not tell communicators apart, and all fit in 31 bits. */
+uint64_t rs_rank_lane_order(const struct rs_timeline *t, const struct rs_bar_lane *lane, bool below_comm);
 /* What a lane is called below its communicator, rank or process: "proxy operations: receive, channel 0"; appended. */
 void rs_rank_lane_name(const struct rs_timeline *t, const struct rs_bar_lane *lane, struct rs_strbuf *to);
 

@@ -206,8 +206,7 @@ void rs_slice_args_done(struct rs_slice_args *s)
     s->part_of_bar = NULL;
 }
 
-enum rs_status rs_slice_args_process(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *b,
-                                     struct rs_err *err)
+enum rs_status rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
 {
     rs_slice_args_done(s);
     s->part_of_bar = malloc(((size_t)b->n + 1) * sizeof *s->part_of_bar);

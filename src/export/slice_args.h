@@ -47,15 +47,15 @@ struct rs_slice_args {
     bool *group_on_track; /* by communicator: its track's name says the process group */
     struct rs_slice_op *ops; /* by op of the model */
     int64_t said[RS_SLICE_SAID]; /* the number that names the track at hand, or -1; the pid of the row; 0 */
-    uint32_t *part_of_bar; /* of the process at hand; RS_NONE: not an operation's */
+    uint32_t *part_of_bar; /* of the piece at hand; RS_NONE: not an operation's */
     struct rs_slice_arg args[RS_SLICE_MOST]; /* of the bar at hand */
     unsigned n;
 };
 
 enum rs_status rs_slice_args_make(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err);
-/* Before the bars of a process, and behind them. */
-enum rs_status rs_slice_args_process(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *bars,
-                                     struct rs_err *err);
+/* Before the bars of a piece of a process, and behind them. */
+enum rs_status rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *bars,
+                                   struct rs_err *err);
 void rs_slice_args_done(struct rs_slice_args *s);
 /* Before the bars of a track, where `brief` is asked for. */
 void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane);

@@ -22,10 +22,10 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     return rs_sql_fill_model(&s->fill, err);
 }
 
-static enum rs_status process(struct rs_export *x, uint32_t proc, const struct rs_bars *bars, struct rs_err *err)
+static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_bars *bars, struct rs_err *err)
 {
     struct state *s = x->state;
-    return rs_sql_fill_process(&s->fill, proc, bars, err);
+    return rs_sql_fill_piece(&s->fill, proc, bars, err);
 }
 
 static enum rs_status end(struct rs_export *x, struct rs_err *err)
@@ -58,7 +58,7 @@ const struct rs_exporter rs_exporter_sqlite = {
     .lacks = "SQLite (Debian: libsqlite3-dev when it is built)",
 #else
     .begin = begin,
-    .process = process,
+    .piece = piece,
     .end = end,
     .free = end_free,
 #endif

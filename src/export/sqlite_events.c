@@ -296,7 +296,7 @@ static enum rs_status launches(struct rs_sql_fill *f, const struct rs_bars *b, s
     return RS_OK;
 }
 
-enum rs_status rs_sql_fill_process(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
+enum rs_status rs_sql_fill_piece(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
 {
     if (!f->kinds) RS_TRY(make_kinds(f, err));
     struct rs_sql_insert *events = rs_sql_into(f->db, RS_SQL_EVENTS, err), *steps;

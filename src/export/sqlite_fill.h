@@ -2,7 +2,7 @@
  *
  *     rs_sql_fill_begin(&f, db, timeline, title, tables)     what all need
  *     rs_sql_fill_model(&f)                                  all but the lanes and what lies on them
- *     rs_sql_fill_process(&f, proc, bars), piece by piece of each process, where rs_sql_fill_rows() is not 0
+ *     rs_sql_fill_piece(&f, proc, bars), piece by piece of each process, where rs_sql_fill_rows() is not 0
  *     rs_sql_fill_end(&f)                                    at last: names and notes come with what bears them
  *
  * Owned by the caller until rs_sql_fill_free(), as are database and timeline, which must live on. One thread at a
@@ -38,8 +38,7 @@ struct rs_sql_fill {
 enum rs_status rs_sql_fill_begin(struct rs_sql_fill *f, struct rs_sql_db *db, struct rs_timeline *t, const char *title,
                                  uint32_t tables, struct rs_err *err);
 enum rs_status rs_sql_fill_model(struct rs_sql_fill *f, struct rs_err *err);
-enum rs_status rs_sql_fill_process(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *bars,
-                                   struct rs_err *err);
+enum rs_status rs_sql_fill_piece(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *bars, struct rs_err *err);
 enum rs_status rs_sql_fill_end(struct rs_sql_fill *f, struct rs_err *err);
 void rs_sql_fill_free(struct rs_sql_fill *f);
 

@@ -183,7 +183,7 @@ static const struct rs_sql_column lanes[] = {
     {"communicator_id", "INTEGER REFERENCES communicators", ""},
     {"row", "TEXT NOT NULL", "operations, calls, launches, channels, proxy, steps, network, compute, host..."},
     {"label", "TEXT", "channel 3; thread 4711 python"},
-    {"sub", "INTEGER NOT NULL", "what would overlap is on a further lane of the same label"},
+    {"sub", "INTEGER NOT NULL", "among the lanes of its row; what would overlap is on a further one of the same label"},
     {"first_id", "INTEGER NOT NULL", "of its first event (of row steps: of network_steps)"},
     {"n", "INTEGER NOT NULL", "how many"},
 };

@@ -133,7 +133,8 @@ static enum rs_status start(struct rs_pairing *p, const struct rs_callback *cb, 
     case RS_P2P:
     case RS_CE_COLL: return rs_operation_start(p, cb, now, err);
     case RS_COLL_API:
-    case RS_P2P_API: return rs_operation_call(p, cb, now, err);
+    case RS_P2P_API: p->model->procs[p->proc].calls = true; return rs_operation_call(p, cb, now, err);
+    case RS_GROUP_API: p->model->procs[p->proc].calls = true; return RS_OK;
     case RS_GROUP: rs_operation_plan(p, cb); return RS_OK;
     case RS_KERNEL_LAUNCH: return rs_operation_launch(p, cb, now, err);
     default: return RS_OK;

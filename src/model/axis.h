@@ -31,7 +31,8 @@ static inline double rs_axis_add(struct rs_axis *axis, int64_t local)
 {
     struct rs_axis_piece *p = &axis->piece;
     if (local < p->from || local >= p->to) rs_axis_find(axis, local);
-    return p->add + p->rate * (double)(int64_t)((uint64_t)local - (uint64_t)p->at);
+    int64_t after = (int64_t)((uint64_t)local - (uint64_t)p->at); /* damaged times may be any */
+    return p->add + p->rate * (double)after;
 }
 /* A local time on the common axis. RS_TIME_NONE stays what it is. */
 int64_t rs_axis_common(struct rs_axis *axis, int64_t local);

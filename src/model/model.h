@@ -145,6 +145,7 @@ struct rs_proc {
     int64_t overwritten_until; /* host ns: what was before may be overwritten; RS_TIME_NONE: nothing is */
     struct rs_cover *covers;
     struct rs_gap *gaps; /* by time */
+    bool calls; /* a recording that tells of API calls */
     struct rs_caller *callers; /* each pair once; of recordings that tell of calls or launches */
     uint32_t ncovers, ngaps, ncallers;
     bool drops; /* the tool drops without a word: what is absent was not recorded, wherever covers and gaps say else */

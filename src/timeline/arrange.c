@@ -18,7 +18,7 @@ struct work {
     uint32_t *bars; /* in the order of raw lanes */
     uint32_t *order; /* in the final order */
     uint32_t n; /* of order */
-    uint32_t *lanes; /* raw lanes in the order of groups */
+    uint32_t *lanes; /* raw lanes that have bars, in the order of groups */
 };
 
 /* ---- order ---- */
@@ -88,6 +88,15 @@ static enum rs_status name_lane(struct rs_collect *c, const struct rs_raw_lane *
     return RS_OK;
 }
 
+/* Channels are in their order. Threads and the like are as they come: their numbers are larger than fits, and say
+ * nothing. */
+static uint32_t order_of(const struct rs_raw_lane *raw, const struct rs_sub_lane *sub)
+{
+    enum { KEYS = RS_LANE_ORDERS / 2 / MOST_SUBS };
+    if (raw->key < KEYS) return (uint32_t)raw->key * MOST_SUBS + (uint32_t)(sub - raw->subs);
+    return RS_LANE_ORDERS / 2 + sub->sub;
+}
+
 static enum rs_status add_lane(struct work *w, const struct rs_raw_lane *raw, struct rs_sub_lane *sub, uint32_t from,
                                struct rs_err *err)
 {
@@ -99,6 +108,7 @@ static enum rs_status add_lane(struct work *w, const struct rs_raw_lane *raw, st
                                                  .row = raw->row,
                                                  .sub = sub->sub,
                                                  .id = sub->id,
+                                                 .order = order_of(raw, sub),
                                                  .label = raw->label,
                                                  .from = from,
                                                  .n = w->n - from,
@@ -145,23 +155,23 @@ static int by_group(const void *a, const void *b, void *raw)
 static enum rs_status arrange_lanes(struct work *w, struct rs_err *err)
 {
     struct rs_collect *c = w->c;
-    uint32_t *from = calloc((size_t)c->nlanes + 1, sizeof *from), longest = 0;
+    uint32_t *from = calloc((size_t)c->nlanes + 1, sizeof *from), longest = 0, n = 0;
     if (!from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < c->nlanes; i++) c->lanes[i].n = 0;
     for (uint32_t i = 0; i < c->bars->n; i++) c->lanes[c->piece->lane_of[i]].n++;
     for (uint32_t i = 0; i < c->nlanes; i++) {
         from[i + 1] = from[i] + c->lanes[i].n;
         if (c->lanes[i].n > longest) longest = c->lanes[i].n;
-        w->lanes[i] = i;
+        if (c->lanes[i].n) w->lanes[n++] = i; /* most are of other pieces */
     }
     for (uint32_t i = 0; i < c->bars->n; i++) w->bars[from[c->piece->lane_of[i]]++] = i;
-    qsort_r(w->lanes, c->nlanes, sizeof *w->lanes, by_group, c->lanes);
+    qsort_r(w->lanes, n, sizeof *w->lanes, by_group, c->lanes);
     w->keys = malloc(((size_t)longest + 1) * sizeof *w->keys);
     w->spare = malloc(((size_t)longest + 1) * sizeof *w->spare);
     enum rs_status status = w->keys && w->spare ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < c->nlanes && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < n && status == RS_OK; i++) {
         struct rs_raw_lane *raw = &c->lanes[w->lanes[i]];
-        if (raw->n) status = arrange_lane(w, raw, w->bars + from[w->lanes[i]] - raw->n, err);
+        status = arrange_lane(w, raw, w->bars + from[w->lanes[i]] - raw->n, err);
     }
     free(w->keys);
     free(w->spare);

@@ -34,7 +34,7 @@ enum rs_bar_flag {
     X(int64_t, fade) /* from dur's end to the upper bound of the end; 0: the end is known */                           \
     X(uint32_t, name) /* text of the timeline; 0: the kind's label */                                                  \
     X(uint32_t, op) /* number in timeline.ops; RS_BAR_NONE: none */                                                    \
-    X(uint32_t, parent) /* number of a bar of the same process; RS_BAR_NONE: none */                                   \
+    X(uint32_t, parent) /* number of a bar of the same piece; RS_BAR_NONE: none */                                     \
     X(uint32_t, m1) /* where the states of the kind's marks begin, ns from the start; 0: not */                        \
     X(uint32_t, m2)                                                                                                    \
     X(uint32_t, m3)                                                                                                    \
@@ -47,11 +47,15 @@ enum rs_bar_flag {
     X(uint8_t, kind) /* of timeline.kinds */                                                                           \
     X(uint8_t, flags) /* RS_BAR_... */
 
+#define RS_LANE_ORDERS (UINT32_C(1) << 20)
+
 struct rs_bar_lane {
     uint32_t group; /* of timeline.groups */
     uint8_t row; /* enum rs_row */
     uint16_t sub;
     uint32_t id; /* the same in all pieces of the process; from 0, without holes */
+    uint32_t
+        order; /* below RS_LANE_ORDERS: its place among the lanes of its group and row, whatever piece brings them */
     uint32_t label; /* text of the timeline: "channel 3", "thread 4711 python, calls" */
     uint32_t from, n; /* its bars: [from, from + n) */
     int64_t before; /* where its bars of the pieces before end; -1: there are none */
@@ -59,7 +63,7 @@ struct rs_bar_lane {
 
 /* From a launch to what it launched. Parents need no edge. */
 struct rs_bar_edge {
-    uint32_t from, to; /* numbers of bars, both of this process */
+    uint32_t from, to; /* numbers of bars, both here */
 };
 
 struct rs_bars {

@@ -55,13 +55,17 @@ struct rs_bar_pieces {
     void *to;
 };
 
+/* Of a part that no piece is to have: it does not pass the filter. No piece has this number. */
+#define RS_LEFT_OUT (UINT32_MAX - 1)
+
 struct rs_collect {
     struct rs_timeline *t;
     struct rs_bars *bars; /* of the piece at hand */
     struct rs_bar_piece *piece; /* at hand */
     uint32_t proc; /* that leads */
     struct rs_bar_pieces *pieces; /* NULL: there is one, with all of the process */
-    uint32_t *piece_of_part; /* by part less the first of the process; RS_NONE: in none yet. NULL without pieces */
+    uint32_t *piece_of_part; /* by part less first_part; RS_NONE: in none yet, RS_LEFT_OUT. NULL without pieces */
+    uint32_t first_part; /* of the process */
     struct rs_raw_lane *lanes;
     uint32_t nlanes, cap_lanes;
     struct rs_map lane_index;

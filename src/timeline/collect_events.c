@@ -11,6 +11,7 @@
 
 struct visit {
     struct rs_collect *c;
+    struct rs_event_pieces pieces;
     struct rs_arguments args;
     uint64_t drawn; /* types of rows that are wanted */
 };
@@ -27,6 +28,8 @@ struct drawn {
 enum {
     PIECE = 1 << 12, /* so small that its bars stay in the caches of a processor */
     LAG = 1 << 16, /* so long that nothing comes to a piece behind that */
+    PATIENCE = 1 << 18,
+    BARS_A_LANE = 16,
     OPERATIONS = RS_COLL | RS_P2P | RS_CE_COLL,
     THREADED = RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH, /* on rows of threads, and of a communicator */
 };
@@ -244,7 +247,7 @@ static enum rs_status bar_of_part(struct rs_collect *c, uint32_t part, uint32_t 
     *bar = RS_NONE;
     if (part == RS_NONE || c->t->index->lead[m->members[m->parts.member[part]].proc] != c->proc) return RS_OK;
     if (c->piece_of_part) {
-        const uint32_t *piece = &c->piece_of_part[part - c->t->index->parts.from[c->proc]];
+        const uint32_t *piece = &c->piece_of_part[part - c->first_part];
         if (*piece == RS_NONE) RS_TRY(rs_collect_part(c, part, err));
         if (*piece != c->piece->number) return RS_OK;
     }
@@ -278,9 +281,14 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     return rs_collect_event(c, e->number, stands, err);
 }
 
+/* Each lane costs something in each piece: it should have a few bars there. */
 static enum rs_status begun(void *to, uint32_t number, struct rs_err *err)
 {
-    return rs_bar_pieces_begin(((struct visit *)to)->c, number, err);
+    struct visit *v = to;
+    uint32_t lanes = v->c->nlanes;
+    if (v->pieces.least >= PIECE && lanes < UINT32_MAX / BARS_A_LANE && lanes * BARS_A_LANE > v->pieces.least)
+        v->pieces.least = lanes * BARS_A_LANE;
+    return rs_bar_pieces_begin(v->c, number, err);
 }
 
 static enum rs_status closed(void *to, struct rs_err *err)
@@ -295,14 +303,17 @@ enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
     v.drawn = rs_row_types(c->t->options.rows, &above);
     if (!v.drawn || !c->t->inputs) return RS_OK;
     uint32_t piece = c->t->options.piece;
-    struct rs_event_pieces pieces = {
-        .least = piece ? piece : PIECE, .lag = piece ? piece : LAG, .begun = begun, .closed = closed};
+    v.pieces = (struct rs_event_pieces){.least = piece ? piece : PIECE,
+                                        .lag = piece ? piece : LAG,
+                                        .patience = PATIENCE,
+                                        .begun = begun,
+                                        .closed = closed};
     const uint32_t *parts = &c->t->index->parts.from[c->proc];
     if (v.drawn & RS_KERNEL_LAUNCH) RS_TRY(rs_map_reserve(&c->launches, parts[1] - parts[0], err));
     rs_arguments_make(&v.args);
     enum rs_status status = rs_events_read(c->t->model, c->t->inputs, c->proc, v.drawn | above | OPERATIONS,
-                                           c->pieces ? &pieces : NULL, visit, &v, err);
+                                           c->pieces ? &v.pieces : NULL, visit, &v, err);
     rs_arguments_free(&v.args);
-    c->t->index->apart += pieces.late;
+    c->t->index->apart += v.pieces.late;
     return status;
 }

@@ -67,12 +67,20 @@ static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err
     return rs_index_string(c->t, rs_bar_func(c->t->model, part), &b->name[bar], err);
 }
 
+/* Whether events tell of calls, in this piece or any other. */
+static bool tells_calls(const struct rs_collect *c)
+{
+    bool told = c->pieces && c->t->model->procs[c->proc].calls;
+    for (uint32_t i = 0; i < c->nlanes && !told; i++)
+        told = c->lanes[i].row == RS_ROW_CALLS && c->lanes[i].key != RS_KEY_UNTOLD;
+    return told;
+}
+
 enum rs_status rs_collect_launches(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_model *m = c->t->model;
     const struct rs_bars *b = c->bars;
-    bool told = false; /* calls, by events */
-    for (uint32_t i = 0; i < c->nlanes && !told; i++) told = c->lanes[i].row == RS_ROW_CALLS;
+    bool told = tells_calls(c);
     for (uint32_t i = 0; i < b->nparts; i++) {
         uint32_t part = b->parts[i], bar = c->t->bar_of_part[part], launch = RS_NONE;
         if (c->t->group_of_member[m->parts.member[part]] == RS_NONE) continue;

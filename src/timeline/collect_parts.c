@@ -89,16 +89,17 @@ enum rs_status rs_collect_part(struct rs_collect *c, uint32_t part, struct rs_er
     struct rs_bars *b = c->bars;
     RS_ROOM(b->parts, b->nparts, b->cap_parts, err);
     b->parts[b->nparts++] = part;
-    if (c->piece_of_part) c->piece_of_part[part - c->t->index->parts.from[c->proc]] = c->piece->number;
+    if (c->piece_of_part) c->piece_of_part[part - c->first_part] = c->piece->number;
     return rs_collect_wants(c, RS_ROW_OPERATIONS) ? draw(c, part, err) : RS_OK;
 }
 
 enum rs_status rs_collect_parts(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_by_proc *parts = &c->t->index->parts;
-    uint32_t first = parts->from[c->proc];
-    for (uint32_t i = first; i < parts->from[c->proc + 1]; i++)
-        if (!c->piece_of_part || c->piece_of_part[i - first] == RS_NONE)
-            RS_TRY(rs_collect_part(c, rs_by_proc_row(parts, i), err));
+    for (uint32_t i = parts->from[c->proc]; i < parts->from[c->proc + 1]; i++) {
+        uint32_t part = rs_by_proc_row(parts, i);
+        if (!c->piece_of_part || c->piece_of_part[part - c->first_part] == RS_NONE)
+            RS_TRY(rs_collect_part(c, part, err));
+    }
     return RS_OK;
 }

@@ -63,8 +63,11 @@ enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err)
     x->name_text = filled(m->names.n, RS_NONE);
     x->func_kind = malloc((size_t)m->strings.n + 1);
     x->by_kernel = calloc((size_t)m->ops.n + 1, 1);
-    if (!x->string_text || !x->name_text || !x->func_kind || !x->by_kernel)
+    x->joined = calloc((size_t)m->nprocs + 1, sizeof *x->joined);
+    if (!x->string_text || !x->name_text || !x->func_kind || !x->by_kernel || !x->joined)
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->nprocs; i++)
+        if (x->lead[i] != i && x->lead[i] < m->nprocs) x->joined[x->lead[i]] = true;
     memset(x->func_kind, RS_BAR_OTHER, (size_t)m->strings.n + 1);
     for (uint32_t i = 1; i < m->strings.n && i < UINT16_MAX; i++)
         x->func_kind[i] = rs_kind_of_func(&t->kinds, m, (uint16_t)i);
@@ -75,6 +78,7 @@ void rs_index_free(struct rs_timeline_index *x)
 {
     if (!x) return;
     free(x->lead);
+    free(x->joined);
     free(x->proc_group);
     free(x->only_rank);
     rs_map_free(&x->devices);

@@ -19,6 +19,7 @@ static inline uint32_t rs_by_proc_row(const struct rs_by_proc *b, uint32_t i)
 
 struct rs_timeline_index {
     uint32_t *lead; /* by process: the one that leads */
+    bool *joined; /* by leading process: it leads others */
     uint32_t *proc_group; /* by leading process; RS_NONE: left out */
     uint32_t *only_rank; /* by leading process: the group of its rank, where it has one only; RS_NONE */
     struct rs_map devices; /* leading process << 32 | device -> group of the rank */

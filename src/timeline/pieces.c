@@ -7,7 +7,7 @@
 bool rs_bar_pieces_can(const struct rs_timeline *t, uint32_t proc)
 {
     const struct rs_timeline_index *x = t->index;
-    bool alone = !x->parts.rows && x->activities.from[proc] == x->activities.from[proc + 1];
+    bool alone = !x->joined[proc] && x->activities.from[proc] == x->activities.from[proc + 1];
     return t->inputs && proc < t->inputs->n && alone;
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "events/parts.h"
 #include "timeline/arrange.h"
 #include "timeline/flags.h"
 #include "timeline/groups.h"
@@ -108,9 +109,10 @@ static enum rs_status note(struct rs_timeline *t, struct rs_err *err)
         RS_TRY(rs_model_note(t->model, err, "%llu events are not drawn: too many at the same time on one row",
                              (unsigned long long)x->too_deep));
     if (x->apart)
-        RS_TRY(rs_model_note(t->model, err,
-                             "%llu events are without what they hang on: it was written long before them",
-                             (unsigned long long)x->apart));
+        RS_TRY(rs_model_note(
+            t->model, err,
+            "%llu events are without what they hang on, or what launched them: it was written long before",
+            (unsigned long long)x->apart));
     return RS_OK;
 }
 
@@ -148,11 +150,15 @@ enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t f
 static enum rs_status pieces_of(struct rs_collect *c, struct rs_err *err)
 {
     struct rs_bar_pieces *p = c->pieces;
-    const uint32_t *parts = &c->t->index->parts.from[c->proc];
-    size_t n = parts[1] - parts[0];
-    c->piece_of_part = malloc((n + 1) * sizeof *c->piece_of_part);
+    const struct rs_model *m = c->t->model;
+    struct rs_event_span parts = rs_event_parts_of(m, c->proc);
+    c->first_part = parts.first;
+    c->piece_of_part = malloc(((size_t)parts.end - parts.first + 1) * sizeof *c->piece_of_part);
     if (!c->piece_of_part) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t k = 0; k < n; k++) c->piece_of_part[k] = RS_NONE;
+    for (uint32_t i = parts.first; i < parts.end; i++) {
+        uint32_t op = m->parts.op[i];
+        c->piece_of_part[i - parts.first] = op < m->ops.n && c->t->op_number[op] != RS_NONE ? RS_NONE : RS_LEFT_OUT;
+    }
     RS_TRY(rs_collect_callers(c, err));
     RS_TRY(rs_collect_events(c, err));
     if (!p->begun) RS_TRY(rs_bar_pieces_begin(c, 0, err)); /* nothing of them is wanted */

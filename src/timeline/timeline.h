@@ -1,9 +1,12 @@
 /* What is drawn of a run: rows in groups, flags, and the bars of each process, in the terms of the timeline.
  *
- * The one source of the page in the browser, of pictures and of text: they all draw what is here. Bars are made
- * process by process (rs_timeline_process()), so that memory does not grow with the run, or in pieces of processes. Rows go host > process >
- * rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its group, streams of a GPU on
- * the rank's, and so calls and launches of a thread that works for one rank alone; all else on the communicator's.
+ * The one source of the page in the browser, of pictures, of text and of exports: they all draw what is here. Bars are
+ * made process by process (rs_timeline_process()), so that memory does not grow with the run, or in pieces of processes
+ * (rs_timeline_pieces()), so that it does not grow with a process either.
+ *
+ * Rows go host > process > rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its
+ * group, streams of a GPU on the rank's, and so calls and launches of a thread that works for one rank alone; all else
+ * on the communicator's.
  *
  * Owns everything but model and inputs, which must live on. One thread at a time. */
 #ifndef RS_TIMELINE_TIMELINE_H
@@ -57,7 +60,7 @@ struct rs_timeline {
                       those without one behind them, by begin */
     uint32_t nops;
     uint32_t *op_number; /* by op of the model: place in ops; RS_NONE: left out */
-    uint32_t *bar_of_part; /* by part of the model: set by rs_timeline_process(); RS_NONE: not drawn */
+    uint32_t *bar_of_part; /* by part of the model: set with the bars of its process or piece; RS_NONE: not drawn */
     struct rs_timeline_flag *flags; /* by time */
     uint32_t nflags;
     uint32_t *group_of_member; /* by member of the model: its communicator's group; RS_NONE: left out */
@@ -70,8 +73,8 @@ enum rs_status rs_timeline_make(struct rs_timeline *t, struct rs_model *m, struc
  * for each process in order, each time with the number of bars so far. */
 enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
                                    struct rs_err *err);
-/* The same, for those that cannot hold all of a process: in pieces, each whole in itself. All that hangs on each other is
- * in one piece; lanes go on from one to the next, with what begins later; the last has `last` set. There is one piece
+/* The same, for those that cannot hold all of a process: in pieces, each whole in itself. All that hangs on each other
+ * is in one piece; lanes go on from one to the next, with what begins later; the last has `last` set. There is one piece
  * where a process cannot be cut (timeline/pieces.h). *bars: the number of bars so far, and afterwards. */
 typedef enum rs_status (*rs_bars_visit)(void *to, const struct rs_bars *bars, struct rs_err *err);
 enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,

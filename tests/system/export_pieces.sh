@@ -16,8 +16,9 @@ if ! command -v sqlite3 >/dev/null || ! "$RINGSCOPE" --version | grep -Eq "sqlit
 fi
 whole=4000000000 # events in a piece: more than any process here has
 
+filter=()
 export_as() { # EVENTS-IN-A-PIECE FORMAT INPUT OUTPUT
-    RINGSCOPE_TEST_PIECE=$1 "$RINGSCOPE" export --to "$2" --level all "$3" -o "$4" --force 2>err || is "$3, $2" "$(head -n 2 err)" exported
+    RINGSCOPE_TEST_PIECE=$1 "$RINGSCOPE" export --to "$2" --level all "${filter[@]}" "$3" -o "$4" --force 2>err || is "$3, $2" "$(head -n 2 err)" exported
 }
 
 # All that lies on the timeline, with what it hangs on and what launched it, by what it is instead of by its id.
@@ -76,6 +77,10 @@ check "$data/h200-ddp" 1 500
 ids_differ h200-ddp
 check "$data/h200-mix" 1 100
 ids_differ h200-mix
+filter=(--rank 1 --from 0.02s)
+check "$data/h200-mix" 10
+ids_differ "with filters"
+filter=()
 gen() { "$RINGSCOPE" gen -f --no-truth "$@" -o made >/dev/null 2>&1 || is "gen $*" failed made; }
 gen -w mix -n 4 --hosts 2 --steps 12 # with graphs: the calls that were captured keep all of their process together
 check made 20 200
@@ -83,6 +88,9 @@ gen -w tpdp -n 4 --hosts 2 --steps 8 --drop 0.05
 check made 200
 gen -w pipeline -n 4 --hosts 2 --steps 12 --hang stalled-net:1@9
 check made 50
+gen -w tpdp -n 4 --hosts 2 --steps 8 --api 4 # without calls: operations tell when they were asked for
+check made 50
+ids_differ "without calls"
 gen -w ddp -n 4 --steps 6 --devices-per-process 2
 check made 50
 ids_differ "several ranks"

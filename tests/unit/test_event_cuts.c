@@ -15,7 +15,7 @@ enum { NONCE = 0x1234, LEAST = 10 };
 
 struct world {
     struct rs_model model;
-    int64_t ends[4]; /* of parts */
+    int64_t starts[4], ends[4], after[4]; /* of parts */
     struct rs_event_flights flights;
     struct rs_event_pieces pieces;
     struct rs_event_cuts cuts;
@@ -41,9 +41,12 @@ static enum rs_status closed(void *to, struct rs_err *err)
 
 static void make(struct world *w)
 {
-    *w = (struct world){.pieces = {.least = LEAST, .lag = LEAST, .begun = begun, .closed = closed}};
-    for (int i = 0; i < 4; i++) w->ends[i] = RS_TIME_NONE;
+    *w = (struct world){
+        .pieces = {.least = LEAST, .lag = LEAST, .patience = 4 * LEAST, .begun = begun, .closed = closed}};
+    for (int i = 0; i < 4; i++) w->starts[i] = w->ends[i] = w->after[i] = RS_TIME_NONE;
+    w->model.parts.start = w->starts;
     w->model.parts.end = w->ends;
+    w->model.parts.after = w->after;
     w->model.parts.n = 4;
     rs_event_flights_make(&w->flights);
     rs_event_cuts_make(&w->cuts, &w->model, &w->pieces, w);
@@ -76,7 +79,7 @@ static const struct rs_event *at(const struct world *w, uint32_t row)
 
 static void stop(struct world *w, uint32_t row)
 {
-    rs_event_cuts_end(&w->cuts, at(w, row)->piece);
+    rs_event_cuts_end(&w->cuts, &w->flights.rows[row].event);
     rs_event_flights_end(&w->flights, row);
 }
 
@@ -133,6 +136,27 @@ static void test_waits_for_operations(void **state)
     rs_event_flights_free(&w.flights);
 }
 
+/* One whose end is not known is waited for until it begins, and as long as it is known to go on. */
+static void test_waits_for_hanging(void **state)
+{
+    (void)state;
+    for (int begins = 0; begins < 2; begins++) {
+        struct world w;
+        make(&w);
+        *(begins ? &w.starts[1] : &w.after[1]) = 4 * LEAST;
+        uint32_t op = start(&w, RS_COLL, 0, 1);
+        uint64_t handle = at(&w, op)->handle;
+        stop(&w, op);
+        others(&w, 3 * LEAST);
+        assert_int_equal(w.closed, 0);
+        uint32_t kernel = start(&w, RS_KERNEL_CH, handle, 1);
+        assert_int_equal(at(&w, kernel)->parent, 0);
+        others(&w, 3 * LEAST);
+        assert_int_equal(w.closed, 0); /* the kernel is under way */
+        rs_event_flights_free(&w.flights);
+    }
+}
+
 /* Launches have no parent here: no piece begins between one and the operations behind it. With calls only those begin
  * pieces. */
 static void test_roots(void **state)
@@ -151,6 +175,24 @@ static void test_roots(void **state)
     stop(&w, call);
     for (int i = 0; i < 4 * LEAST; i++) stop(&w, start(&w, RS_KERNEL_LAUNCH, 0, RS_NONE));
     assert_true(w.begun <= so_far + 1);
+    rs_event_flights_free(&w.flights);
+}
+
+/* Calls are recorded no more: then launches begin pieces, and when these are not recorded either, operations; calls when
+ * they come back. */
+static void test_roots_change(void **state)
+{
+    (void)state;
+    static const uint64_t types[] = {RS_COLL_API, RS_KERNEL_LAUNCH, RS_COLL, RS_COLL_API};
+    struct world w;
+    make(&w);
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+        for (int i = 0; i < 1 << 16; i++) stop(&w, start(&w, types[k], 0, RS_NONE));
+        uint32_t so_far = w.begun;
+        for (int i = 0; i < 4 * LEAST; i++) stop(&w, start(&w, types[k], 0, RS_NONE));
+        assert_int_equal(w.begun, so_far + 4);
+        assert_true(w.begun - w.closed <= 2);
+    }
     rs_event_flights_free(&w.flights);
 }
 
@@ -177,25 +219,52 @@ static void test_captured(void **state)
     rs_event_flights_free(&w.flights);
 }
 
-/* What never stops keeps all pieces open: they become no more than there is room for. */
+/* What never stops keeps all pieces open, which become no more than there is room for, until it is let go: not before
+ * its operation is over. */
 static void test_never_stops(void **state)
 {
     (void)state;
     struct world w;
     make(&w);
-    start(&w, RS_COLL_API, 0, RS_NONE);
+    w.ends[1] = 10 * RS_EVENT_PIECES * LEAST;
+    uint32_t op = start(&w, RS_COLL, 0, 1);
     others(&w, 3 * RS_EVENT_PIECES * LEAST);
     assert_int_equal(w.begun, RS_EVENT_PIECES - 1);
     assert_int_equal(w.closed, 0);
+    assert_false(rs_event_cuts_stuck(&w.cuts, w.number, w.now));
+    assert_true(rs_event_cuts_stuck(&w.cuts, w.number, w.ends[1]));
+    assert_false(rs_event_cuts_stuck(&w.cuts, w.number, w.ends[1])); /* not again and again */
+    others(&w, LEAST);
+    assert_true(rs_event_cuts_stuck(&w.cuts, w.number, w.ends[1]));
+    stop(&w, op);
+    assert_false(rs_event_cuts_stuck(&w.cuts, w.number, w.ends[1]));
+    rs_event_flights_free(&w.flights);
+}
+
+/* The proxy thread may sleep through all pieces: it keeps none open, and its event goes to the newest. */
+static void test_sleeps(void **state)
+{
+    (void)state;
+    struct world w;
+    make(&w);
+    uint32_t sleep = start(&w, RS_PROXY_CTRL, 0, RS_NONE);
+    others(&w, 5 * LEAST);
+    assert_true(w.closed >= 3);
+    rs_event_cuts_end(&w.cuts, &w.flights.rows[sleep].event);
+    assert_int_equal(at(&w, sleep)->piece, w.begun);
+    rs_event_flights_end(&w.flights, sleep);
+    others(&w, 3 * LEAST);
+    assert_int_equal(w.begun - w.closed, 1);
     rs_event_flights_free(&w.flights);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stays_together), cmocka_unit_test(test_waits_for_operations),
-        cmocka_unit_test(test_roots),          cmocka_unit_test(test_captured),
-        cmocka_unit_test(test_never_stops),
+        cmocka_unit_test(test_stays_together),    cmocka_unit_test(test_waits_for_operations),
+        cmocka_unit_test(test_waits_for_hanging), cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_roots_change),      cmocka_unit_test(test_captured),
+        cmocka_unit_test(test_never_stops),       cmocka_unit_test(test_sleeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
