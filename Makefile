@@ -101,6 +101,7 @@ fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (20)
 	$(Q)$(MAKE) $(IN_FUZZ) fuzzed
 
 # The same, built and not run.
+bench-built: all $(BENCHES)
 asan-built:
 	$(Q)$(MAKE) $(IN_ASAN) sanitized-built
 tsan-built:
@@ -244,7 +245,7 @@ fuzzed: fuzzed-built
 FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check unit system bench page asan tsan fuzz dist install uninstall deps format clean help \
+.PHONY: all demo check unit system bench bench-built page asan tsan fuzz dist install uninstall deps format clean help \
 	sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

@@ -48,10 +48,10 @@ static enum rs_status timed_begin(struct rs_export *x, struct rs_err *err)
     return status;
 }
 
-static enum rs_status timed_process(struct rs_export *x, uint32_t proc, const struct rs_bars *bars, struct rs_err *err)
+static enum rs_status timed_piece(struct rs_export *x, uint32_t proc, const struct rs_bars *bars, struct rs_err *err)
 {
     double begin = ns_of(CLOCK_PROCESS_CPUTIME_ID);
-    enum rs_status status = inner->process(x, proc, bars, err);
+    enum rs_status status = inner->piece(x, proc, bars, err);
     write_ns += ns_of(CLOCK_PROCESS_CPUTIME_ID) - begin;
     bars_seen += bars->n;
     return status;
@@ -83,7 +83,7 @@ static void drive(const struct job *job, struct exported *to)
         die("%s", err.msg);
     struct rs_exporter timed = *inner;
     timed.begin = timed_begin;
-    if (inner->process) timed.process = timed_process;
+    if (inner->piece) timed.piece = timed_piece;
     if (inner->end) timed.end = timed_end;
     struct rs_export x = {.timeline = &t, .title = "bench", .file = stdout, .path = job->out, .name = job->format};
     if (inner->output == RS_EXPORT_FOLDER && mkdir(job->out, 0777)) die("%s: %s", job->out, strerror(errno));

@@ -78,7 +78,7 @@ scripts_are_right() {
 stage() { printf '%s  [%d:%02d]\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 stage "build"
-one "gcc, warnings are errors" build CC=gcc all
+one "gcc, warnings are errors" build CC=gcc all bench-built
 stage "sources"
 one "folders include only what is below them" tests/check-includes.sh
 one "clang-format" format_is_right
