@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/map.h"
 #include "base/strbuf.h"
 #include "export/exporter.h"
@@ -150,15 +151,9 @@ static int by_event(const void *a, const void *b)
 /* The first spot of a process or of one behind it. */
 static uint32_t first_of(const struct rs_model *m, uint32_t proc)
 {
-    uint32_t from = 0, to = m->nspots;
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (m->spots[mid].proc < proc)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from;
+    uint32_t low = 0, high = m->nspots;
+    RS_BISECT(low, high, mid, m->spots[mid].proc < proc);
+    return low;
 }
 
 static enum rs_status weave(struct rs_export *x, const struct rs_other *file, FILE *to, struct rs_err *err)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/scan.h"
 #include "foreign/kineto_groups.h"
 #include "nccl/comms_id.h"
@@ -171,15 +172,9 @@ static void learn_device(struct rs_kineto_file *f, struct rs_model *m, uint32_t 
 /* The kernel of a row, which are in their order; NULL: it is not tied. */
 static const struct rs_kineto_tied *kernel_at(const struct rs_kineto_file *f, uint32_t row)
 {
-    uint32_t from = 0, to = f->nkernels;
-    while (from < to) {
-        uint32_t mid = from + (to - from) / 2;
-        if (f->kernels[mid].row < row)
-            from = mid + 1;
-        else
-            to = mid;
-    }
-    return from < f->nkernels && f->kernels[from].row == row ? &f->kernels[from] : NULL;
+    uint32_t low = 0, high = f->nkernels;
+    RS_BISECT(low, high, mid, f->kernels[mid].row < row);
+    return low < f->nkernels && f->kernels[low].row == row ? &f->kernels[low] : NULL;
 }
 
 /* A kernel that runs several calls is tied to one of them: the others stand there, too. */
