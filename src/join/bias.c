@@ -3,21 +3,231 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST_OF_A_GROUP = 24 };
-#define SHARE_OF_TRANSFER 0.25
+enum {
+    LEAST_OF_A_GROUP = 24, /* ends, before a difference between groups is believed */
+    LEAST_OF_A_CLASS = 12, /* equal operations, before their scatter is believed */
+    ENOUGH_RANKS = 8, /* that were last: they speak for the others */
+    MOST_PAIRS = 100000, /* and operations looked at for them: more do not make it better */
+    MOST_LOOKED_AT = 1000000,
+    BETWEEN_HOSTS = 0x8000,
+    RANKS = 0x7fff,
+};
+#define LEAST_OF_GPU 2e3 /* ns: allowed in any case */
+#define LEAST_OF_HOST 8e3 /* ns: a host sees ends when it polls */
+#define MOST_MISSED 0.35 /* of the lead of the last start: more, and it was not waited for */
+#define SMALL_SCATTER 0.2 /* of what starts are apart: then ends cannot but follow the last */
+#define SIGMAS 3 /* of biases, that are allowed for */
+#define TENTH 1.2816 /* sigmas beyond which a tenth lies */
+#define MEDIAN_LOSS 1.2533 /* sigma of a median against that of a mean */
+#define QUICK 4 /* times the quickest: longer transfers scatter by themselves */
+#define LEAST_TRANSFER 10e3 /* ns: no operation is quicker, whatever the clocks make of it */
+#define SHARE_OF_TRANSFER 0.6 /* of a transfer that a bias may be, when nothing else bounds it */
 
-/* How long a collective took from its latest start on; NAN: a start is not known. */
-static double transfer_of(struct rs_track *tracks, const struct rs_model *m, uint32_t op, double end)
+/* ---- operations, as the fitted clocks show them ---- */
+
+/* One operation. */
+struct seen {
+    uint64_t class_hi, class_lo; /* component, function, BETWEEN_HOSTS and ranks; bytes: equal operations */
+    double transfer; /* ns: from its last start to its end */
+    double range; /* ns: from its first start to the last */
+    double lead; /* ns: of the last start over that of the next clock */
+    uint32_t last; /* the clock of the last start */
+};
+
+static int by_class(const void *a, const void *b)
 {
-    double latest = NAN;
-    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+    const struct seen *x = a, *y = b;
+    if (x->class_hi != y->class_hi) return x->class_hi < y->class_hi ? -1 : 1;
+    if (x->class_lo != y->class_lo) return x->class_lo < y->class_lo ? -1 : 1;
+    return x->last < y->last ? -1 : x->last > y->last;
+}
+
+/* How far a clock could be moved before an end of a moment came before a start, by itself. */
+struct room {
+    double low, high; /* ns; INFINITY: nothing bounds it */
+};
+
+/* Fills *to and narrows the rooms. False: not all starts are known. */
+static bool see(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s, uint32_t moment,
+                double end, struct room *rooms, struct seen *to)
+{
+    uint32_t op = s->moments[moment].op, n = m->ops.nparts[op];
+    double first = INFINITY, last = -INFINITY, second = -INFINITY, earliest = INFINITY, next = INFINITY;
+    uint32_t who = RS_NONE, ends_first = RS_NONE;
+    bool all = !isnan(end);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i], d = rs_part_start_domain(m, part);
+        if (d == RS_NONE || m->parts.start[part] == RS_TIME_NONE || !tracks[d].n) {
+            all = false;
+            continue;
+        }
+        double z = rs_track_z(&tracks[d], (double)rs_time_minus(m->parts.start[part], tracks[d].base));
+        first = fmin(first, z);
+        if (z > last) {
+            if (who != d) second = last;
+            last = z;
+            who = d;
+        } else if (d != who) {
+            second = fmax(second, z);
+        }
+    }
+    for (uint32_t i = 0; i < s->moments[moment].n; i++) {
+        const struct rs_sample *a = &s->all[s->moments[moment].first + i];
+        double z = rs_track_z(&tracks[a->domain], a->x), latest = a->domain == who ? second : last;
+        if (z >= latest) rooms[a->domain].low = fmin(rooms[a->domain].low, z - latest);
+        if (z < earliest) {
+            if (ends_first != a->domain) next = earliest;
+            earliest = z;
+            ends_first = a->domain;
+        } else if (a->domain != ends_first) {
+            next = fmin(next, z);
+        }
+    }
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t part = m->order[m->ops.part[op] + i], d = rs_part_start_domain(m, part);
         if (d == RS_NONE || m->parts.start[part] == RS_TIME_NONE || !tracks[d].n) continue;
         double z = rs_track_z(&tracks[d], (double)rs_time_minus(m->parts.start[part], tracks[d].base));
-        if (isnan(latest) || z > latest) latest = z;
+        double soonest = d == ends_first ? next : earliest;
+        if (soonest >= z) rooms[d].high = fmin(rooms[d].high, soonest - z);
     }
-    return end - latest;
+    if (!all || isinf(second)) return false;
+    *to =
+        (struct seen){.class_hi = (uint64_t)tracks[who].component << 32 | (uint64_t)m->ops.func[op] << 16 | (n & RANKS),
+                      .class_lo = m->ops.bytes[op],
+                      .transfer = end - last,
+                      .range = last - first,
+                      .lead = last - second,
+                      .last = who};
+    return true;
 }
+
+/* A receive that waited for its send: from the send's start to the receive's end. Both directions between two ranks
+ * seem to take the same time only if their clocks agree. */
+static bool see_pair(struct rs_track *tracks, const struct rs_model *m, uint32_t op, struct seen *to)
+{
+    if (m->ops.kind[op] != RS_OP_PAIR || m->ops.nparts[op] != 2 || m->ops.over[op] != RS_NONE) return false;
+    uint32_t send = m->order[m->ops.part[op]], recv = m->order[m->ops.part[op] + 1];
+    if (m->parts.kind[send] == RS_PART_RECV) {
+        uint32_t t = send;
+        send = recv;
+        recv = t;
+    }
+    uint32_t a = rs_part_start_domain(m, send), b = rs_part_start_domain(m, recv);
+    if (m->parts.kind[send] != RS_PART_SEND || a == RS_NONE || b == RS_NONE || !rs_part_has_ended(m, recv))
+        return false;
+    if (m->parts.start[send] == RS_TIME_NONE || m->parts.start[recv] == RS_TIME_NONE || a == b) return false;
+    if (rs_part_end_domain(m, recv) != b || !tracks[a].n || !tracks[b].n) return false;
+    if (tracks[a].component != tracks[b].component) return false;
+    double sent = rs_track_z(&tracks[a], (double)rs_time_minus(m->parts.start[send], tracks[a].base));
+    double asked = rs_track_z(&tracks[b], (double)rs_time_minus(m->parts.start[recv], tracks[b].base));
+    double got = rs_track_z(&tracks[b], (double)rs_time_minus(m->parts.end[recv], tracks[b].base));
+    if (sent <= asked) return false;
+    unsigned between = m->domains[a].host == m->domains[b].host ? 0 : BETWEEN_HOSTS;
+    *to = (struct seen){.class_hi = (uint64_t)tracks[a].component << 32 | (uint64_t)m->ops.func[op] << 16 | between | 2,
+                        .class_lo = m->ops.bytes[op],
+                        .transfer = got - sent,
+                        .range = sent - asked,
+                        .lead = sent - asked,
+                        .last = a};
+    return true;
+}
+
+/* ---- what they say of biases ---- */
+
+/* Sigma by the tenths at either side: transfers are skewed, and the far side is what counts. */
+static double sigma_of(double *values, uint32_t n)
+{
+    return (rs_fit_quantile(values, n, 0.9) - rs_fit_quantile(values, n, 0.1)) / (2 * TENTH);
+}
+
+/* Equal operations, together. */
+struct class {
+    uint32_t component;
+    double transfer; /* ns: median */
+    double by_last; /* ns: how much of that may be due to who was last; one sigma, at most */
+    bool mixed; /* there are enough, and not the same rank was last again and again: that says nothing of the others */
+    bool follows; /* the later the last start, the later the end: it is the last that was waited for */
+};
+
+/* How much shorter transfers are where the last start has a large lead, as a share of that lead, plus twice its standard
+ * error. Of the rank that was waited for: 0. Of one that only seems to be last, since its clock is ahead: 1. */
+static double missed_lead(const struct seen *row, uint32_t n, double sigma, double *values)
+{
+    double medians[2], leads[2];
+    for (uint32_t i = 0; i < n; i++) values[i] = row[i].lead;
+    double middle = rs_fit_quantile(values, n, 0.5);
+    for (int large = 0; large < 2; large++) {
+        uint32_t k = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if ((row[i].lead > middle) == large) values[k++] = row[i].lead;
+        leads[large] = rs_fit_quantile(values, k, 0.5);
+        k = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if ((row[i].lead > middle) == large) values[k++] = row[i].transfer;
+        medians[large] = rs_fit_quantile(values, k, 0.5);
+    }
+    double apart = leads[1] - leads[0];
+    return apart > 0 ? (medians[0] - medians[1] + 2 * MEDIAN_LOSS * sigma * 2 / sqrt(n)) / apart : INFINITY;
+}
+
+/* `n` equal operations, by who was last, in a component of `clocks`. `values` holds n numbers. */
+static struct class weigh(const struct seen *row, uint32_t n, uint32_t clocks, double *values)
+{
+    struct class c = {.component = (uint32_t)(row->class_hi >> 32)};
+    uint32_t most = 0, run = 0, again = 0, distinct = 0, ranks = row->class_hi & RANKS;
+    for (uint32_t i = 0; i < n; i++) {
+        bool same = i && row[i].last == row[i - 1].last;
+        run = same ? run + 1 : 1;
+        distinct += !same;
+        if (run > most) most = run;
+        if (same) values[again++] = fabs(row[i].transfer - row[i - 1].transfer);
+    }
+    /* Two operations with the same last rank differ by what is not due to it. */
+    double within = again ? rs_fit_quantile(values, again, 0.8) / (TENTH * sqrt(2)) : 0;
+    for (uint32_t i = 0; i < n; i++) values[i] = row[i].transfer;
+    c.transfer = rs_fit_quantile(values, n, 0.5);
+    double scatter = sigma_of(values, n);
+    double doubt = scatter * scatter * sqrt(2.0 / n + 2.0 / (again ? again : 1));
+    c.by_last = sqrt(fmax(scatter * scatter - within * within, 0) + doubt);
+    uint32_t wanted = clocks / 4 < ENOUGH_RANKS ? clocks / 4 : ENOUGH_RANKS;
+    if (wanted < 3) wanted = clocks < 3 ? clocks : 3;
+    c.mixed = n >= LEAST_OF_A_CLASS && distinct >= wanted && most <= fmax(0.5, 1.5 / ranks) * n;
+    for (uint32_t i = 0; i < n; i++) values[i] = row[i].range;
+    bool small = scatter < SMALL_SCATTER * rs_fit_quantile(values, n, 0.5);
+    c.follows = c.mixed && (small || missed_lead(row, n, scatter, values) < MOST_MISSED);
+    return c;
+}
+
+/* What the operations of a component say of its biases. */
+struct evidence {
+    uint32_t clocks;
+    double quickest; /* ns: median transfer of the quickest class; INFINITY: none */
+    double by_last; /* ns: the largest of the quick classes that are mixed */
+    bool clear; /* one of these follows */
+};
+
+/* Makes classes of the rows, and evidence of these. */
+static void weigh_all(struct evidence *evidence, struct seen *rows, uint32_t n, struct class *classes, double *values)
+{
+    uint32_t nclasses = 0;
+    if (n) qsort(rows, n, sizeof *rows, by_class);
+    for (uint32_t i = 0, k; i < n; i += k) {
+        for (k = 1; i + k < n && rows[i + k].class_hi == rows[i].class_hi && rows[i + k].class_lo == rows[i].class_lo;)
+            k++;
+        struct evidence *e = &evidence[rows[i].class_hi >> 32];
+        classes[nclasses] = weigh(&rows[i], k, e->clocks, values);
+        e->quickest = fmin(e->quickest, classes[nclasses++].transfer);
+    }
+    for (uint32_t i = 0; i < nclasses; i++) {
+        const struct class *c = &classes[i];
+        struct evidence *e = &evidence[c->component];
+        if (!c->mixed || c->transfer > QUICK * fmax(e->quickest, LEAST_TRANSFER)) continue;
+        e->by_last = fmax(e->by_last, c->by_last);
+        e->clear |= c->follows;
+    }
+}
+
+/* ---- ends that differ between groups ---- */
 
 /* What is told apart: communicator, function, size. */
 static uint64_t key_of(const struct rs_model *m, uint32_t op)
@@ -63,7 +273,7 @@ static void add_distance(struct groups *g, uint32_t moment, double distance)
 }
 
 /* The largest median distance among the groups, less what is noise. Empties them. */
-static double seen(struct groups *g, double spread, double *values)
+static double differs(struct groups *g, double spread, double *values)
 {
     double most = 0;
     for (uint32_t k = 0; k < g->nused; k++) {
@@ -78,32 +288,48 @@ static double seen(struct groups *g, double spread, double *values)
     return most;
 }
 
-static void allow(struct rs_track *t, enum rs_domain_kind kind, double transfer, double groups)
+/* ---- all of it ---- */
+
+static double allowance(const struct evidence *e, const struct room *room, enum rs_domain_kind kind, double groups)
 {
-    /* A host sees ends when it polls: late by its own share. */
-    double least = kind == RS_DOMAIN_GPU ? RS_BIAS_LEAST : RS_BIAS_MOST;
-    double allowed = isnan(transfer) ? RS_BIAS_MOST : fmin(fmax(SHARE_OF_TRANSFER * transfer, least), RS_BIAS_MOST);
-    t->bias = fmax(allowed, groups);
+    double least = kind == RS_DOMAIN_GPU ? LEAST_OF_GPU : LEAST_OF_HOST;
+    double bias = least + fmax(SIGMAS * e->by_last, e->clear ? 0 : SHARE_OF_TRANSFER * e->quickest);
+    return fmin(fmax(bias, groups), fmax((room->low + room->high) / 2, least));
 }
 
+/* Room for the work of rs_bias_allow(). */
+struct work {
+    struct seen *seen; /* moments and pairs, as far as they can be used */
+    struct room *rooms; /* by clock */
+    struct class *classes; /* as many as those, at most */
+    struct evidence *evidence; /* by component */
+    double *values;
+    struct groups groups;
+};
+
 static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
-                                const double *ends, struct groups *g, double *transfers, double *values,
-                                struct rs_err *err)
+                                const double *ends, struct work *w, struct rs_err *err)
 {
-    RS_TRY(number_groups(g, m, s, err));
-    for (uint32_t k = 0; k < s->nmoments; k++) transfers[k] = transfer_of(tracks, m, s->moments[k].op, ends[k]);
+    uint32_t nseen = 0;
+    RS_TRY(number_groups(&w->groups, m, s, err));
+    for (uint32_t d = 0; d < m->ndomains; d++) {
+        w->rooms[d] = (struct room){INFINITY, INFINITY};
+        w->evidence[d] = (struct evidence){.quickest = INFINITY};
+    }
+    for (uint32_t d = 0; d < m->ndomains; d++) w->evidence[tracks[d].component].clocks += tracks[d].n > 0;
+    for (uint32_t k = 0; k < s->nmoments; k++) nseen += see(tracks, m, s, k, ends[k], w->rooms, &w->seen[nseen]);
+    for (uint32_t k = 0; k < m->ops.n && nseen < s->nmoments + MOST_PAIRS; k += 1 + m->ops.n / MOST_LOOKED_AT)
+        nseen += see_pair(tracks, m, k, &w->seen[nseen]);
+    weigh_all(w->evidence, w->seen, nseen, w->classes, w->values);
     for (uint32_t d = 0; d < m->ndomains; d++) {
         struct rs_track *t = &tracks[d];
         if (!t->n) continue;
-        uint32_t with = 0;
         for (uint32_t i = s->first[d]; i < s->first[d + 1]; i++) {
             const struct rs_sample *a = &s->all[s->of[i]];
-            if (isnan(ends[a->moment])) continue;
-            add_distance(g, a->moment, rs_track_z(t, a->x) - ends[a->moment]);
-            if (!isnan(transfers[a->moment])) values[with++] = transfers[a->moment];
+            if (!isnan(ends[a->moment])) add_distance(&w->groups, a->moment, rs_track_z(t, a->x) - ends[a->moment]);
         }
-        double transfer = with ? rs_fit_quantile(values, with, 0.5) : NAN;
-        allow(t, m->domains[d].kind, transfer, seen(g, t->spread, values));
+        t->bias = allowance(&w->evidence[t->component], &w->rooms[d], m->domains[d].kind,
+                            differs(&w->groups, t->spread, w->values));
     }
     return RS_OK;
 }
@@ -111,24 +337,32 @@ static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *
 enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
                              const double *ends, struct rs_err *err)
 {
-    size_t most = 1, moments = (size_t)s->nmoments + 1;
+    size_t most = 1, moments = (size_t)s->nmoments + 1, rows = moments + MOST_PAIRS, clocks = (size_t)m->ndomains + 1;
     for (uint32_t d = 0; d < m->ndomains; d++)
         if (s->first[d + 1] - s->first[d] > most) most = s->first[d + 1] - s->first[d];
-    double *transfers = calloc(moments, sizeof *transfers), *values = calloc(most, sizeof *values);
-    struct groups g = {.of = calloc(moments, sizeof *g.of),
-                       .first = calloc(moments, sizeof *g.first),
-                       .distances = calloc(most, sizeof *g.distances),
-                       .next = calloc(most, sizeof *g.next),
-                       .used = calloc(most, sizeof *g.used)};
-    enum rs_status status = transfers && values && g.of && g.first && g.distances && g.next && g.used
-                                ? allow_all(tracks, m, s, ends, &g, transfers, values, err)
-                                : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    free(g.used);
-    free(g.next);
-    free(g.distances);
-    free(g.first);
-    free(g.of);
-    free(values);
-    free(transfers);
+    struct work w = {.seen = calloc(rows, sizeof *w.seen),
+                     .rooms = calloc(clocks, sizeof *w.rooms),
+                     .classes = calloc(rows, sizeof *w.classes),
+                     .evidence = calloc(clocks, sizeof *w.evidence),
+                     .values = calloc(most > rows ? most : rows, sizeof *w.values),
+                     .groups = {.of = calloc(moments, sizeof *w.groups.of),
+                                .first = calloc(moments, sizeof *w.groups.first),
+                                .distances = calloc(most, sizeof *w.groups.distances),
+                                .next = calloc(most, sizeof *w.groups.next),
+                                .used = calloc(most, sizeof *w.groups.used)}};
+    struct groups *g = &w.groups;
+    bool room = w.seen && w.rooms && w.classes && w.evidence && w.values && g->of && g->first && g->distances &&
+                g->next && g->used;
+    enum rs_status status = room ? allow_all(tracks, m, s, ends, &w, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(g->used);
+    free(g->next);
+    free(g->distances);
+    free(g->first);
+    free(g->of);
+    free(w.values);
+    free(w.evidence);
+    free(w.classes);
+    free(w.rooms);
+    free(w.seen);
     return status;
 }

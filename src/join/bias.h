@@ -1,15 +1,20 @@
-/* What a clock's fit cannot see of itself: how far its ends may be from the others' all the time.
+/* What a clock's fit cannot see of itself: how far its ends may always lie from the others'.
  *
- * Ends of one collective on two ranks differ by about a step of the ring or tree: a part of the transfer, and no more than a
- * chunk takes. That is allowed for. And where a clock's ends differ between communicators, functions or sizes by more than
- * that, then by as much as they do. */
+ * A rank whose ends are always late by b looks like one whose clock is ahead by b, as long as only ends are asked. But on
+ * a clock that was set so, its starts look early by b, and an operation in which it was last seems to take longer by b. So
+ * operations say how large biases are: what the time from the last start to the end varies by, between equal operations in
+ * which different ranks were last, beyond what it varies by where the same rank was last again. A receive that waited
+ * for its send says the same of the sender. That holds only where it is the last start that an operation waited for: its
+ * end must not come the sooner after the last start the larger the lead of that start is.
+ *
+ * Where operations do not say (one rank is always last, or there are too few), a bias may be as large as the quickest
+ * operations allow, since a larger one would place an end before the last start. The hull of the clock (join/hull.h) is
+ * the limit in any case. And where the ends of a clock differ between communicators, functions or sizes by more than
+ * that, the allowance is that difference. */
 #ifndef RS_JOIN_BIAS_H
 #define RS_JOIN_BIAS_H
 
 #include "join/consensus.h"
-
-#define RS_BIAS_LEAST 2e3 /* ns */
-#define RS_BIAS_MOST 8e3 /* ns: a chunk of 512 KiB at 64 GB/s */
 
 /* Sets the bias of every track. `ends` are those of the moments, on the tracks' axes. */
 enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,

@@ -249,10 +249,14 @@ static enum rs_status fit_points(struct rs_fit *fit, const double *x, const doub
     double span = x[n - 1] - x[0];
     struct line l = {.middle = x[0] + span / 2};
     if (n < FEW || span <= 0) return fit_constant(fit, &l, x, y, n, work, err);
-    l.rate = slope(x, y, n, work);
+    l.rate = fmin(fmax(slope(x, y, n, work), -RS_FIT_RATE_CLAMP), RS_FIT_RATE_CLAMP);
     level(&l, x, y, n, work);
     double rate_se = MEDIAN_LOSS * l.sigma * sqrt(12.0 / n) / span;
     if (3 * rate_se > RS_FIT_RATE_MOST) return fit_constant(fit, &l, x, y, n, work, err);
+    if (fabs(l.rate) < 3 * rate_se) { /* no more than its own error: equal clocks stay equal */
+        l.rate = 0;
+        level(&l, x, y, n, work);
+    }
 
     struct window w[MOST_WINDOWS];
     struct rs_point knots[MOST_WINDOWS];

@@ -2,8 +2,8 @@
  *
  * Points (x, y) are scattered about a curve that is nearly a straight line; some of them are far off, and those are
  * mostly late. A line comes first (medians of slopes and of residuals); where medians of small windows show that the line
- * bends (crystals wander), as few pieces as explain them; with too few points, or in too short a time to tell a rate, a
- * constant. Everything is medians, so that up to a quarter of the points may be anything.
+ * bends (crystals wander), as few pieces as explain them. A rate below three times its own standard error is taken as 0;
+ * with too few points, or in too short a time for a rate, the fit is a constant. Everything is medians, so that up to a quarter of the points may be anything.
  *
  * A zeroed rs_fit is empty; rs_fit_free() frees what rs_fit_make() made. Units are the caller's, rates are y by x; only
  * the limits below, and those of fit.c, speak of ns. Any thread. */
@@ -36,6 +36,7 @@ struct rs_fit {
 };
 
 #define RS_FIT_RATE_MOST 100e-6 /* what the rates of two clocks may differ by, when nothing is known */
+#define RS_FIT_RATE_CLAMP 200e-6 /* and at most: crystals of computers are within 100 ppm of their rate */
 #define RS_FIT_FEW_SPREAD 10e3 /* ns: the least scatter that is believed of fewer than 8 points */
 
 /* `x` must not fall. With no points the fit stays empty. */
