@@ -219,14 +219,14 @@ enum rs_status rs_attach_make(struct rs_attach *a, const struct rs_bounds *bound
     return status;
 }
 
-enum rs_status rs_attach_rigid(struct rs_attach *a, struct rs_err *err)
+enum rs_status rs_attach_rigid(struct rs_attach *a, int64_t first, int64_t last, struct rs_err *err)
 {
-    *a = (struct rs_attach){.floor = INFINITY, .n = 1, .points = calloc(1, sizeof *a->points)};
-    if (!a->points) {
-        a->n = 0;
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
-    a->points[0] = (struct rs_attach_point){.low = -RS_ATTACH_RIGID, .high = RS_ATTACH_RIGID};
+    *a = (struct rs_attach){.base = first, .floor = INFINITY, .points = calloc(2, sizeof *a->points)};
+    if (!a->points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    a->n = last > first ? 2 : 1;
+    for (uint32_t i = 0; i < a->n; i++)
+        a->points[i] = (struct rs_attach_point){
+            .x = i ? (double)rs_time_minus(last, first) : 0, .low = -RS_ATTACH_RIGID, .high = RS_ATTACH_RIGID};
     return RS_OK;
 }
 

@@ -41,8 +41,8 @@ struct rs_attach {
 };
 
 enum rs_status rs_attach_make(struct rs_attach *attach, const struct rs_bounds *bounds, struct rs_err *err);
-/* Of a GPU whose times came on the host's clock already. */
-enum rs_status rs_attach_rigid(struct rs_attach *attach, struct rs_err *err);
+/* Of a GPU whose times, `first` to `last`, came on the host's clock already. */
+enum rs_status rs_attach_rigid(struct rs_attach *attach, int64_t first, int64_t last, struct rs_err *err);
 void rs_attach_free(struct rs_attach *attach);
 
 /* The bounds of d - d0 at a GPU time; beyond the points they widen with twice the wander. False: nothing is known. */

@@ -21,7 +21,6 @@ enum {
 #define MEDIAN_LOSS 1.2533 /* sigma of a median against that of a mean */
 #define QUICK 4 /* times the quickest: longer transfers scatter by themselves */
 #define LEAST_TRANSFER 10e3 /* ns: no operation is quicker, whatever the clocks make of it */
-#define SHARE_OF_TRANSFER 0.6 /* of a transfer that a bias may be, when nothing else bounds it */
 
 /* ---- operations, as the fitted clocks show them ---- */
 
@@ -293,7 +292,7 @@ static double differs(struct groups *g, double spread, double *values)
 static double allowance(const struct evidence *e, const struct room *room, enum rs_domain_kind kind, double groups)
 {
     double least = kind == RS_DOMAIN_GPU ? LEAST_OF_GPU : LEAST_OF_HOST;
-    double bias = least + fmax(SIGMAS * e->by_last, e->clear ? 0 : SHARE_OF_TRANSFER * e->quickest);
+    double bias = least + fmax(SIGMAS * e->by_last, e->clear ? 0 : RS_BIAS_SHARE * e->quickest);
     return fmin(fmax(bias, groups), fmax((room->low + room->high) / 2, least));
 }
 

@@ -107,7 +107,7 @@ int64_t rs_clock_error(const struct rs_model *m, const struct rs_clock_rows *r, 
 
 const char *rs_clock_method_name(uint8_t method)
 {
-    static const char *const names[] = {"none", "reference", "ends", "pairs", "bounds", "wall", "overlay"};
+    static const char *const names[] = {"none", "reference", "ends", "pairs", "bounds", "wall", "overlay", "unshifted"};
     return names[method];
 }
 

@@ -11,9 +11,12 @@
 #include "join/overlay_clock.h"
 #include "join/retime.h"
 #include "join/samples.h"
+#include "join/unshifted.h"
 
 #define STALE_SLACK 2000.0 /* ns before its launch that a start may lie, bounds being what they are */
+#define FAR_APART 60e9 /* ns that wall clocks are not apart without proof */
 enum {
+    PROOF = 8, /* ends that prove it */
     MOST_NOTES = 4,
     MOST_OVERTAKEN = 64, /* in a row, as many as a ring of timers holds: else it is that one which is wrong */
 };
@@ -21,10 +24,11 @@ enum {
 /* What is needed on the way; freed at its end. */
 struct clocks {
     struct rs_attach *attach; /* by domain */
-    int64_t *bases; /* by domain */
+    int64_t *bases, *lasts; /* by domain: its first time, and the last */
     struct rs_track *tracks; /* by domain */
     uint32_t *gpus, *gpus_first;
     bool *placed;
+    bool *unshifted; /* by domain: join/unshifted.h */
     double *errors;
     struct rs_samples collectives, pairs;
     struct rs_islands islands;
@@ -38,12 +42,13 @@ static enum rs_status clocks_init(struct clocks *c, const struct rs_model *m, st
     c->gpus = calloc(n, sizeof *c->gpus);
     c->gpus_first = calloc(n, sizeof *c->gpus_first);
     c->placed = calloc(n, sizeof *c->placed);
+    c->unshifted = calloc(n, sizeof *c->unshifted);
     c->errors = calloc(n, sizeof *c->errors);
     c->islands.methods = calloc(n, sizeof *c->islands.methods);
     c->islands.islands = calloc(n, sizeof *c->islands.islands);
     c->islands.anchors = calloc(n, sizeof *c->islands.anchors);
-    return c->attach && c->tracks && c->gpus && c->gpus_first && c->placed && c->errors && c->islands.methods &&
-                   c->islands.islands && c->islands.anchors
+    return c->attach && c->tracks && c->gpus && c->gpus_first && c->placed && c->unshifted && c->errors &&
+                   c->islands.methods && c->islands.islands && c->islands.anchors
                ? RS_OK
                : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
@@ -53,10 +58,12 @@ static void clocks_free(struct clocks *c, const struct rs_model *m)
     for (uint32_t i = 0; c->attach && i < m->ndomains; i++) rs_attach_free(&c->attach[i]);
     free(c->attach);
     free(c->bases);
+    free(c->lasts);
     rs_tracks_free(c->tracks, m->ndomains);
     free(c->gpus);
     free(c->gpus_first);
     free(c->placed);
+    free(c->unshifted);
     free(c->errors);
     rs_samples_free(&c->collectives);
     rs_samples_free(&c->pairs);
@@ -148,6 +155,29 @@ static enum rs_status drop_overtaken(struct rs_model *m, struct rs_err *err)
 
 /* ---- what was found ---- */
 
+/* Hosts' clocks are seconds apart at most. More takes operations that prove it: else the clock stays on its own time. */
+static bool is_too_far(const struct rs_model *m, const struct clocks *c, uint32_t domain)
+{
+    const struct rs_domain *d = &m->domains[domain];
+    const struct rs_track *t = &c->tracks[domain], *anchor = &c->tracks[c->islands.anchors[domain]];
+    if ((d->kind == RS_DOMAIN_GPU && !d->rigid) || t->base < RS_TIME_WALL || anchor->base < RS_TIME_WALL) return false;
+    uint32_t near = 0, fitted = t->n;
+    double ahead = (double)rs_time_minus(anchor->base, t->base);
+    if (fabs(ahead + rs_curve_at(&t->curve, 0, &near)) < FAR_APART) return false;
+    for (uint32_t k = c->gpus_first[domain]; d->kind == RS_DOMAIN_HOST && k < c->gpus_first[domain + 1]; k++)
+        if (c->tracks[c->gpus[k]].n > fitted) fitted = c->tracks[c->gpus[k]].n;
+    return fitted < PROOF;
+}
+
+static void refuse(struct clocks *c, uint32_t domain)
+{
+    free(c->tracks[domain].curve.points);
+    c->tracks[domain].curve = (struct rs_curve){0};
+    c->islands.islands[domain] = c->islands.anchors[domain] = domain;
+    c->islands.methods[domain] = RS_CLOCK_WALL;
+    c->errors[domain] = NAN;
+}
+
 static enum rs_status keep_axis(struct rs_model *m, struct clocks *c, uint32_t domain, struct rs_err *err)
 {
     struct rs_domain *d = &m->domains[domain];
@@ -167,6 +197,7 @@ static enum rs_status keep_axis(struct rs_model *m, struct clocks *c, uint32_t d
     d->drift_ppm = span > 0 ? -(knots[n - 1].add - knots[0].add) / span * 1e6 : 0;
     d->island = c->islands.islands[domain];
     d->method = c->islands.methods[domain];
+    if (d->method == RS_CLOCK_ENDS && c->unshifted[domain]) d->method = RS_CLOCK_UNSHIFTED;
     if (d->method == RS_CLOCK_WALL && !c->bases[domain]) d->method = RS_CLOCK_NONE; /* it was never seen */
     d->error_ns = isnan(c->errors[domain]) ? RS_TIME_NONE : llround(fmin(ceil(c->errors[domain]), 1e18));
     d->fitted = t->n;
@@ -177,9 +208,8 @@ static enum rs_status keep_axis(struct rs_model *m, struct clocks *c, uint32_t d
 /* What a clock that cannot be tied to others shows: tools without wall time count from a zero of their own. */
 static const char *axis_of(const struct rs_model *m, uint32_t host)
 {
-    const int64_t least = INT64_C(1000000000000000000); /* ns since 1970: in 2001 */
     for (uint32_t i = 0; i < m->nprocs; i++)
-        if (m->procs[i].host == host && m->procs[i].last > 0 && m->procs[i].last < least)
+        if (m->procs[i].host == host && m->procs[i].last > 0 && m->procs[i].last < RS_TIME_WALL)
             return "the time that its process counts, which is no wall time";
     return "wall time";
 }
@@ -225,11 +255,11 @@ static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
 
 static enum rs_status find(struct rs_model *m, struct clocks *c, struct rs_err *err)
 {
-    RS_TRY(rs_samples_bases(m, &c->bases, err));
     RS_TRY(rs_samples_collectives(&c->collectives, m, c->bases, err));
     for (uint32_t i = 0; i < m->ndomains; i++) c->tracks[i].base = c->bases[i];
     uint32_t ncomponents;
     RS_TRY(rs_consensus_find(c->tracks, m, &c->collectives, &ncomponents, err));
+    RS_TRY(rs_unshifted_find(c->tracks, m, c->unshifted, &ncomponents, err));
     uint32_t *component = calloc((size_t)m->ndomains + 1, sizeof *component);
     if (!component) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < m->ndomains; i++) component[i] = c->tracks[i].component;
@@ -242,18 +272,30 @@ static enum rs_status find(struct rs_model *m, struct clocks *c, struct rs_err *
     return rs_overlay_place(&w, &c->islands, err);
 }
 
+/* Clocks that tools gave as one, from their first time to the last. */
+static enum rs_status attach_rigid(const struct rs_model *m, struct clocks *c, struct rs_err *err)
+{
+    RS_TRY(rs_samples_spans(m, &c->bases, &c->lasts, err));
+    for (uint32_t i = 0; i < m->ndomains; i++)
+        if (m->domains[i].rigid) RS_TRY(rs_attach_rigid(&c->attach[i], c->bases[i], c->lasts[i], err));
+    return RS_OK;
+}
+
 static enum rs_status align_all(struct rs_model *m, struct clocks *c, bool align, struct rs_err *err)
 {
     RS_TRY(clocks_init(c, m, err));
     for (uint32_t i = 0; i < m->ndomains; i++)
-        RS_TRY(m->domains[i].rigid ? rs_attach_rigid(&c->attach[i], err)
-                                   : rs_attach_make(&c->attach[i], m->domains[i].bounds, err));
+        if (!m->domains[i].rigid) RS_TRY(rs_attach_make(&c->attach[i], m->domains[i].bounds, err));
+    RS_TRY(attach_rigid(m, c, err));
     drop_stale(m, c);
     if (!align) return drop_overtaken(m, err);
     RS_TRY(find(m, c, err));
     /* Only now: all ranks that tell the same older work in its place tell their clocks by it as well. */
     RS_TRY(drop_overtaken(m, err));
-    for (uint32_t i = 0; i < m->ndomains; i++) RS_TRY(keep_axis(m, c, i, err));
+    for (uint32_t i = 0; i < m->ndomains; i++) {
+        if (is_too_far(m, c, i)) refuse(c, i);
+        RS_TRY(keep_axis(m, c, i, err));
+    }
     rs_retime(m);
     m->aligned = true;
     RS_TRY(say_islands(m, err));

@@ -173,6 +173,20 @@ static enum rs_status better_hosts(struct sea *s, struct rs_err *err)
     return RS_OK;
 }
 
+/* A host whose tool gives GPU times on the host's clock: it runs as they do, bends and all. */
+static enum rs_status rigid_hosts(struct sea *s, struct rs_err *err)
+{
+    const struct rs_model *m = s->w->m;
+    for (uint32_t d = 0; d < m->ndomains; d++) {
+        uint32_t host = m->domains[d].host_domain;
+        if (!m->domains[d].rigid || s->out->islands[d] != s->island || s->out->islands[host] != s->island) continue;
+        if (s->w->errors[d] + RS_ATTACH_RIGID > s->w->errors[host]) continue; /* known better by another GPU */
+        RS_TRY(rs_track_copy(&s->w->tracks[host], &s->w->tracks[d], err));
+        s->w->errors[host] = s->w->errors[d] + RS_ATTACH_RIGID;
+    }
+    return RS_OK;
+}
+
 /* ---- the axis ---- */
 
 /* The host whose time the axis shows: that of the clock the island grew from, else any of it; else that clock itself. */
@@ -221,6 +235,7 @@ static enum rs_status make_island(struct sea *s, uint32_t c, bool main_one, stru
         if (!any) RS_TRY(place_far(s, &any, err));
     }
     RS_TRY(better_hosts(s, err));
+    RS_TRY(rigid_hosts(s, err));
     s->out->methods[root] = main_one ? RS_CLOCK_REFERENCE : RS_CLOCK_WALL;
     if (!main_one && s->nqueue == 1 && size_of(s, c) == 1) s->w->errors[root] = NAN;
     for (uint32_t k = 0; k < s->ncomponents; k++) s->waiting[k] = 0; /* islands share no pairs */

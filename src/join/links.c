@@ -294,6 +294,21 @@ enum rs_status rs_link_pairs(const struct rs_clockwork *w, const uint32_t *domai
 
 /* ---- moving ---- */
 
+enum rs_status rs_track_copy(struct rs_track *to, const struct rs_track *from, struct rs_err *err)
+{
+    struct rs_point *points = calloc((size_t)from->curve.n + 1, sizeof *points);
+    if (!points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    double ahead = (double)rs_time_minus(from->base, to->base);
+    for (uint32_t i = 0; i < from->curve.n; i++)
+        points[i] = (struct rs_point){from->curve.points[i].x + ahead, from->curve.points[i].y - ahead};
+    free(to->curve.points);
+    to->curve = (struct rs_curve){points, from->curve.n};
+    to->near = 0;
+    to->n = from->n;
+    to->spread = from->spread;
+    return RS_OK;
+}
+
 static int by_x(const void *a, const void *b)
 {
     const struct rs_point *x = a, *y = b;

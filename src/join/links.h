@@ -32,6 +32,8 @@ enum rs_status rs_link_bounds(const struct rs_clockwork *w, const uint32_t *doma
 enum rs_status rs_link_pairs(const struct rs_clockwork *w, const uint32_t *domains, uint32_t n, struct rs_shift *shift,
                              struct rs_err *err);
 
+/* Two names of one clock: what is known of `from` holds for `to`. */
+enum rs_status rs_track_copy(struct rs_track *to, const struct rs_track *from, struct rs_err *err);
 /* Adds a shift to a track: what was z becomes z + shift(z). */
 enum rs_status rs_track_move(struct rs_track *t, const struct rs_curve *shift, struct rs_err *err);
 

@@ -134,17 +134,7 @@ static enum rs_status place(struct work *k, uint32_t first, uint32_t n, bool *do
 /* One clock of two names: what is known of `from` holds for `to`. */
 static enum rs_status copy(struct work *k, uint32_t from, uint32_t to, struct rs_err *err)
 {
-    struct rs_track *a = &k->w->tracks[from], *b = &k->w->tracks[to];
-    struct rs_point *points = calloc((size_t)a->curve.n + 1, sizeof *points);
-    if (!points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    double ahead = (double)rs_time_minus(a->base, b->base);
-    for (uint32_t i = 0; i < a->curve.n; i++)
-        points[i] = (struct rs_point){a->curve.points[i].x + ahead, a->curve.points[i].y - ahead};
-    free(b->curve.points);
-    b->curve = (struct rs_curve){points, a->curve.n};
-    b->near = 0;
-    b->n = a->n;
-    b->spread = a->spread;
+    RS_TRY(rs_track_copy(&k->w->tracks[to], &k->w->tracks[from], err));
     settle(k, to, from, k->w->errors[from] + RS_ATTACH_RIGID);
     return RS_OK;
 }

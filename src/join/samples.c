@@ -1,15 +1,22 @@
 #include "join/samples.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/room.h"
+#include "join/fit.h"
 
 enum {
     MOST_OF_A_CLOCK = 3000, /* samples: medians of 32 then follow a clock at some 90 places */
     MOST_IN_ALL = 3000000,
     LEAST_OF_A_COMM = 32,
+    ENOUGH_QUICK = 8, /* operations */
+    QUICK = 4, /* times the quickest */
 };
+#define LEAST_TRANSFER 10e3 /* ns: no operation is quicker */
+
+#define LONGEST_RUN (INT64_C(366) * 86400 * 1000000000) /* ns */
 
 static uint64_t mix(uint64_t x)
 {
@@ -27,32 +34,41 @@ bool rs_func_is_symmetric(const struct rs_model *m, uint16_t func)
     return false;
 }
 
-static void take_base(int64_t *bases, bool *known, uint32_t domain, int64_t t)
+struct spans {
+    int64_t *first, *last;
+    bool *known;
+};
+
+static void take_time(const struct spans *s, uint32_t domain, int64_t t)
 {
-    if (domain == RS_NONE || t == RS_TIME_NONE || known[domain]) return;
-    bases[domain] = t;
-    known[domain] = true;
+    if (domain == RS_NONE || t == RS_TIME_NONE) return;
+    if (!s->known[domain]) s->first[domain] = s->last[domain] = t;
+    s->known[domain] = true;
+    /* Damaged times lie years away. */
+    if (t > s->last[domain] && rs_time_minus(t, s->first[domain]) < LONGEST_RUN) s->last[domain] = t;
 }
 
-enum rs_status rs_samples_bases(const struct rs_model *m, int64_t **bases, struct rs_err *err)
+enum rs_status rs_samples_spans(const struct rs_model *m, int64_t **bases, int64_t **lasts, struct rs_err *err)
 {
-    bool *known = calloc(m->ndomains + 1, sizeof *known);
-    int64_t *b = *bases = calloc(m->ndomains + 1, sizeof *b);
-    if (!known || !b) {
-        free(known);
+    size_t n = (size_t)m->ndomains + 1;
+    struct spans s = {calloc(n, sizeof *s.first), calloc(n, sizeof *s.last), calloc(n, sizeof *s.known)};
+    *bases = s.first;
+    *lasts = s.last;
+    if (!s.first || !s.last || !s.known) {
+        free(s.known);
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     for (uint32_t i = 0; i < m->nprocs; i++) {
-        take_base(b, known, m->hosts[m->procs[i].host].domain, m->procs[i].first);
-        take_base(b, known, m->hosts[m->procs[i].host].domain, m->procs[i].begin);
+        take_time(&s, m->hosts[m->procs[i].host].domain, m->procs[i].first);
+        take_time(&s, m->hosts[m->procs[i].host].domain, m->procs[i].begin);
     }
     for (uint32_t i = 0; i < m->ndomains; i++)
-        if (m->domains[i].bounds && m->domains[i].bounds->width) take_base(b, known, i, m->domains[i].bounds->base);
+        if (m->domains[i].bounds && m->domains[i].bounds->width) take_time(&s, i, m->domains[i].bounds->base);
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        take_base(b, known, rs_part_start_domain(m, i), m->parts.start[i]);
-        take_base(b, known, rs_part_end_domain(m, i), m->parts.end[i]);
+        take_time(&s, rs_part_start_domain(m, i), m->parts.start[i]);
+        take_time(&s, rs_part_end_domain(m, i), m->parts.end[i]);
     }
-    free(known);
+    free(s.known);
     return RS_OK;
 }
 
@@ -174,6 +190,44 @@ static enum rs_status take_collectives(struct rs_samples *s, const struct rs_mod
     return index_domains(s, m->ndomains, err);
 }
 
+/* ---- the quick ones ---- */
+
+/* What an operation took from its last start on, about: the shortest that a rank saw, each by its own clock. NAN: unknown. */
+static double transfer_of(const struct rs_model *m, uint32_t op)
+{
+    double least = NAN;
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
+        uint32_t part = m->order[m->ops.part[op] + i];
+        if (m->parts.start[part] == RS_TIME_NONE || end_domain(m, part) == RS_NONE ||
+            rs_part_start_domain(m, part) != rs_part_end_domain(m, part))
+            continue;
+        least = fmin(least, (double)rs_time_minus(m->parts.end[part], m->parts.start[part]));
+    }
+    return least;
+}
+
+/* Ends of one operation are apart by a part of its transfer. So where a communicator has enough quick operations, all along,
+ * only those are taken. ops[0 .. n) are its usable ones, in the order of the model; `values` holds n numbers. */
+static void keep_quick(const struct rs_model *m, const uint32_t *ops, uint32_t n, bool *usable, uint32_t *count,
+                       double *transfers, double *values)
+{
+    uint32_t known = 0, quick = 0, first = n, last = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        transfers[i] = transfer_of(m, ops[i]);
+        if (!isnan(transfers[i])) values[known++] = transfers[i];
+    }
+    double most = QUICK * fmax(rs_fit_quantile(values, known, 0.05), LEAST_TRANSFER);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!(transfers[i] <= most)) continue;
+        if (first == n) first = i;
+        last = i;
+        quick++;
+    }
+    if (quick < ENOUGH_QUICK || last - first < n / 2) return;
+    for (uint32_t i = 0; i < n; i++) usable[ops[i]] = transfers[i] <= most;
+    *count = quick;
+}
+
 /* Marks the operations whose ends coincide and that relate clocks; counts them by communicator. */
 static void find_usable(const struct rs_model *m, bool *usable, uint32_t *counts)
 {
@@ -190,6 +244,27 @@ static void find_usable(const struct rs_model *m, bool *usable, uint32_t *counts
     }
 }
 
+static enum rs_status find_quick(const struct rs_model *m, bool *usable, uint32_t *counts, struct rs_err *err)
+{
+    uint32_t *first = calloc((size_t)m->ncomms + 2, sizeof *first), most = 0, all = 0;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        all += counts[c];
+        if (counts[c] > most) most = counts[c];
+    }
+    uint32_t *ops = calloc((size_t)all + 1, sizeof *ops);
+    double *room = calloc((size_t)most + 1, 2 * sizeof *room);
+    bool enough = first && ops && room;
+    for (uint32_t c = 0; enough && c < m->ncomms; c++) first[c + 2] = first[c + 1] + counts[c];
+    for (uint32_t k = 0; enough && k < m->ops.n; k++)
+        if (usable[k]) ops[first[m->ops.comm[k] + 1]++] = k;
+    for (uint32_t c = 0; enough && c < m->ncomms; c++)
+        keep_quick(m, &ops[first[c]], counts[c], usable, &counts[c], room, room + most);
+    free(first);
+    free(ops);
+    free(room);
+    return enough ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
 enum rs_status rs_samples_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
                                       struct rs_err *err)
 {
@@ -202,6 +277,7 @@ enum rs_status rs_samples_collectives(struct rs_samples *s, const struct rs_mode
         status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     else
         find_usable(m, usable, counts);
+    if (status == RS_OK) status = find_quick(m, usable, counts, err);
     if (status == RS_OK) status = find_strides(m, counts, every, err);
     if (status == RS_OK) status = take_collectives(s, m, bases, usable, every, err);
     free(every);

@@ -29,8 +29,9 @@ struct rs_samples {
     uint32_t *first;
 };
 
-/* The first known time of every clock, ns: where its x is 0. Clocks without any have 0. The caller frees it. */
-enum rs_status rs_samples_bases(const struct rs_model *m, int64_t **bases, struct rs_err *err);
+/* The first known time of every clock, ns, where its x is 0, and the last. Clocks without any have 0. The caller frees
+ * both. */
+enum rs_status rs_samples_spans(const struct rs_model *m, int64_t **bases, int64_t **lasts, struct rs_err *err);
 
 enum rs_status rs_samples_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
                                       struct rs_err *err);

@@ -16,7 +16,6 @@ enum {
 #define SPREAD_MOST 1e6 /* ns: further apart are the steps of another run */
 #define CLEAR 4.0 /* times as far apart is the next best */
 #define CLEAR_NS 20e3 /* and by this at least */
-#define WALL INT64_C(1000000000000000000) /* ns since 1970: earlier is no wall time */
 #define SAME_WALL 60e9 /* ns: wall clocks of one job agree by that */
 
 struct search {
@@ -162,7 +161,7 @@ static bool wall_apart(const struct search *s, const struct rs_shifted *x, doubl
         uint32_t i = from + (uint32_t)((uint64_t)k * x->overlap / GLANCE);
         int64_t t = time_of(s->m, s->b[i], s->ranks->b[0], RS_SHIFT_CALLS);
         int64_t u = time_of(s->m, s->a[i + x->shift], s->ranks->a[0], RS_SHIFT_CALLS);
-        if (t < WALL || u < WALL) continue;
+        if (t < RS_TIME_WALL || u < RS_TIME_WALL) continue;
         s->values[n++] = (double)rs_time_minus(t, u);
     }
     *apart = n ? rs_fit_quantile(s->values, n, 0.5) : 0;

@@ -30,6 +30,7 @@
 #include "model/operations.h"
 
 #define RS_TIME_NONE INT64_MIN
+#define RS_TIME_WALL INT64_C(1000000000000000000) /* ns since 1970, in 2001: what is earlier is no wall time */
 #define RS_NONE UINT32_MAX /* no such row */
 
 /* Differences and sums of times that may come from damaged input: they wrap instead of trapping. */
@@ -94,6 +95,7 @@ enum rs_clock_method {
     RS_CLOCK_BOUNDS, /* a host's, through the bounds of its GPUs; or a GPU's, through its host's */
     RS_CLOCK_WALL, /* shares no operation with the others: wall time */
     RS_CLOCK_OVERLAY, /* through the same operations, as a tool that leads saw them */
+    RS_CLOCK_UNSHIFTED, /* wall time as it came: no operation contradicts it */
 };
 
 /* ---- places ---- */

@@ -272,7 +272,7 @@ static void free_job(struct job *j)
     free(j);
 }
 
-static void coverage(bool spans, int seeds, double late)
+static void coverage(bool spans, int seeds, double late, double most)
 {
     int wrong = 0, all = 0;
     double worst = 0;
@@ -286,25 +286,25 @@ static void coverage(bool spans, int seeds, double late)
     }
     print_message("%d of %d pairs off by more than stated; largest stated %.1f us\n", wrong, all, worst / 1e3);
     assert_true(wrong * 100 <= all);
-    assert_true(worst <= 20e3);
+    assert_true(worst <= most);
 }
 
 static void test_coverage_world(void **state)
 {
     (void)state;
-    coverage(true, 25, 0);
+    coverage(true, 25, 0, 50e3);
 }
 
 static void test_coverage_groups(void **state)
 {
     (void)state;
-    coverage(false, 15, 0);
+    coverage(false, 15, 0, 25e3);
 }
 
 static void test_coverage_straggler(void **state)
 {
     (void)state;
-    coverage(true, 10, 2e6);
+    coverage(true, 10, 2e6, 45e3);
 }
 
 /* Rank 5 is always 2 ms late. The middle of what causality allows would move its clock by about 1 ms and hide half of
@@ -347,27 +347,36 @@ static void test_broken_ends(void **state)
     align(j);
     double stated = 0;
     assert_int_equal(wrong_clocks(j, j->t / 2, &stated), 0);
-    assert_true(stated < 25e3);
+    assert_true(stated < 35e3);
     free_job(j);
 }
 
-/* Ends that come before other ranks' starts, always: the fit follows them, the hull does not, and that is said. */
-static void test_fit_and_hull_disagree(void **state)
+/* Ends that come before other ranks' starts, always: the fit follows them, the hull does not. The stated errors grow until
+ * no operation contradicts them. */
+static void test_errors_grow_to_the_hull(void **state)
 {
     (void)state;
     struct job *j = new_job(4, 2, 7);
     j->bias[2] = -500e3;
     play(j, true, 200, 5e6);
     align(j);
-    bool said = false;
-    for (uint32_t i = 0; i < j->m.nnotes; i++) said |= strstr(j->m.notes[i].text, "fit and hull disagree") != NULL;
-    assert_true(said);
+    uint32_t broken = 0;
+    for (uint32_t k = 0; k < j->m.ops.n; k++) {
+        const uint32_t *parts = &j->m.order[j->m.ops.part[k]];
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b < 4; b++) {
+                int64_t allowed = j->m.domains[j->domain[a]].error_ns + j->m.domains[j->domain[b]].error_ns;
+                broken += j->m.parts.end[parts[a]] + allowed < j->m.parts.start[parts[b]];
+            }
+    }
+    assert_true(broken <= 2); /* of 200, one is not believed */
+    assert_true(j->m.domains[j->domain[2]].error_ns > 150000);
     free_job(j);
     j = new_job(4, 2, 7);
     play(j, true, 200, 5e6);
     align(j);
-    assert_int_equal(j->m.nnotes, 0);
     for (int r = 0; r < 4; r++) {
+        assert_true(j->m.domains[j->domain[r]].error_ns < 40000);
         assert_true(j->m.domains[j->domain[r]].hull_low_ns <= 0);
         assert_true(j->m.domains[j->domain[r]].hull_high_ns >= 0);
     }
@@ -438,7 +447,7 @@ static void pipeline(bool both)
     align(j);
     double stated = 0;
     assert_int_equal(wrong_clocks(j, j->t / 2, &stated), 0);
-    assert_true(stated < 50e3);
+    assert_true(stated < 80e3);
     assert_int_equal(island_of(j, 0), island_of(j, 7));
     int by_pairs = 0;
     for (int r = 0; r < 8; r++) by_pairs += j->m.domains[j->domain[r]].method == RS_CLOCK_PAIRS;
@@ -620,7 +629,7 @@ int main(void)
         cmocka_unit_test(test_coverage_straggler),
         cmocka_unit_test(test_straggler_keeps_its_clock),
         cmocka_unit_test(test_broken_ends),
-        cmocka_unit_test(test_fit_and_hull_disagree),
+        cmocka_unit_test(test_errors_grow_to_the_hull),
         cmocka_unit_test(test_islands),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_one_host),

@@ -1,0 +1,317 @@
+#include "join/unshifted.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/room.h"
+#include "join/attach.h"
+#include "join/bias.h"
+
+#define MOST_BROKEN 0.005 /* of the operations may contradict: some are joined wrongly */
+#define SLACK (2 * RS_ATTACH_RIGID) /* ns by which times of two processes may be off on one clock */
+enum {
+    SWEEPS = 32, /* bounds pass over one communicator in a sweep; few are needed */
+    LEAST_OF_A_CLASS = 8, /* equal operations */
+    MOST_ENDS = 1000000,
+};
+
+struct bounds {
+    const struct rs_model *m;
+    const bool *asked; /* by domain */
+    int64_t base; /* all times below are since then */
+    double *up, *down; /* by domain: how far it may be above and below the reference, at most; INFINITY: not bounded */
+    double *by_ends; /* by domain: how far its ends allow it to be off; INFINITY: too few */
+    uint32_t *ops; /* by domain: that bound it */
+};
+
+/* ---- operations ---- */
+
+/* Parts of one operation that bound clocks: no end (of a receive, where it is a pair) before a start (of a send). */
+static bool bounds_clocks(const struct rs_model *m, uint32_t op)
+{
+    const struct rs_ops *o = &m->ops;
+    if (o->over[op] != RS_NONE || (o->flags[op] & RS_OP_DOUBLE) || o->nparts[op] < 2) return false;
+    return o->kind[op] == RS_OP_PAIR ? o->nparts[op] == 2
+                                     : o->kind[op] == RS_OP_COLL && rs_func_is_symmetric(m, o->func[op]);
+}
+
+/* A start that an end must not come before; RS_NONE: none, or not of a clock that is asked. */
+static uint32_t start_of(const struct bounds *b, uint32_t op, uint32_t part, double *at)
+{
+    const struct rs_parts *p = &b->m->parts;
+    if (b->m->ops.kind[op] == RS_OP_PAIR && p->kind[part] != RS_PART_SEND) return RS_NONE;
+    uint32_t d =
+        p->start[part] == RS_TIME_NONE || (p->flags[part] & RS_PART_STALE) ? RS_NONE : rs_part_start_domain(b->m, part);
+    if (d == RS_NONE || !b->asked[d]) return RS_NONE;
+    *at = (double)rs_time_minus(p->start[part], b->base);
+    return d;
+}
+
+static uint32_t end_of(const struct bounds *b, uint32_t op, uint32_t part, double *at)
+{
+    const struct rs_parts *p = &b->m->parts;
+    if (b->m->ops.kind[op] == RS_OP_PAIR && p->kind[part] != RS_PART_RECV) return RS_NONE;
+    uint32_t d =
+        !rs_part_has_ended(b->m, part) || (p->flags[part] & RS_PART_STALE) ? RS_NONE : rs_part_end_domain(b->m, part);
+    if (d == RS_NONE || !b->asked[d]) return RS_NONE;
+    *at = (double)rs_time_minus(p->end[part], b->base);
+    return d;
+}
+
+/* ---- whether no shift fits ---- */
+
+struct agreement {
+    uint32_t ops, broken;
+};
+
+/* The last start and the first end; false: one of them is not known, or both are of one clock. */
+static bool agrees(const struct bounds *b, uint32_t op, bool *fits)
+{
+    double at, last = -INFINITY, first = INFINITY;
+    uint32_t starts = RS_NONE, ends = RS_NONE, d;
+    bool several = false;
+    for (uint32_t i = 0; i < b->m->ops.nparts[op]; i++) {
+        uint32_t part = b->m->order[b->m->ops.part[op] + i];
+        if ((d = start_of(b, op, part, &at)) != RS_NONE) {
+            several |= ends != RS_NONE && ends != d;
+            if (at > last) last = at;
+            starts = d;
+        }
+        if ((d = end_of(b, op, part, &at)) != RS_NONE) {
+            several |= starts != RS_NONE && starts != d;
+            if (at < first) first = at;
+            ends = d;
+        }
+    }
+    *fits = first + SLACK >= last;
+    return several;
+}
+
+/* ---- the hull ---- */
+
+/* One operation: the latest that its last start can be is the earliest that an end can be, and the other way round. */
+static bool narrow(const struct bounds *b, uint32_t op)
+{
+    double at, latest = INFINITY, earliest = -INFINITY;
+    uint32_t d;
+    bool any = false;
+    const uint32_t *parts = &b->m->order[b->m->ops.part[op]];
+    for (uint32_t i = 0; i < b->m->ops.nparts[op]; i++) {
+        if ((d = end_of(b, op, parts[i], &at)) != RS_NONE) latest = fmin(latest, at + b->up[d]);
+        if ((d = start_of(b, op, parts[i], &at)) != RS_NONE) earliest = fmax(earliest, at - b->down[d]);
+    }
+    for (uint32_t i = 0; i < b->m->ops.nparts[op]; i++) {
+        if ((d = start_of(b, op, parts[i], &at)) != RS_NONE && latest - at < b->up[d]) {
+            b->up[d] = fmax(latest - at, 0);
+            any = true;
+        }
+        if ((d = end_of(b, op, parts[i], &at)) != RS_NONE && at - earliest < b->down[d]) {
+            b->down[d] = fmax(at - earliest, 0);
+            any = true;
+        }
+    }
+    return any;
+}
+
+static void close_hull(struct bounds *b, uint32_t reference)
+{
+    for (uint32_t d = 0; d < b->m->ndomains; d++) b->up[d] = b->down[d] = INFINITY;
+    b->up[reference] = b->down[reference] = 0;
+    bool any = true, fits;
+    for (int sweep = 0; sweep < SWEEPS && any; sweep++) {
+        any = false;
+        for (uint32_t op = 0; op < b->m->ops.n; op++)
+            if (bounds_clocks(b->m, op) && agrees(b, op, &fits) && fits) any |= narrow(b, op);
+    }
+}
+
+/* ---- ends ---- */
+
+/* One end: how far it lies behind the median end of its operation. */
+struct row {
+    uint64_t func_and_ranks, bytes; /* equal operations */
+    uint32_t domain;
+    double behind, transfer; /* ns */
+};
+
+struct rows {
+    struct row *all;
+    uint32_t n, cap;
+};
+
+static int by_class_and_clock(const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->func_and_ranks != y->func_and_ranks) return x->func_and_ranks < y->func_and_ranks ? -1 : 1;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? -1 : 1;
+    return x->domain < y->domain ? -1 : x->domain > y->domain;
+}
+
+/* Adds the ends of one collective to the rows. `values` has room for them. */
+static enum rs_status add_ends(const struct bounds *b, uint32_t op, double *values, struct rows *rows,
+                               struct rs_err *err)
+{
+    uint32_t n = 0, from = rows->n, d;
+    double at, last = -INFINITY;
+    bool fits;
+    if (b->m->ops.kind[op] != RS_OP_COLL || !bounds_clocks(b->m, op) || !agrees(b, op, &fits) || !fits) return RS_OK;
+    for (uint32_t i = 0; i < b->m->ops.nparts[op]; i++) {
+        uint32_t part = b->m->order[b->m->ops.part[op] + i];
+        if (start_of(b, op, part, &at) != RS_NONE) last = fmax(last, at);
+        if ((d = end_of(b, op, part, &at)) == RS_NONE) continue;
+        RS_ROOM(rows->all, rows->n, rows->cap, err);
+        values[n++] = at;
+        rows->all[rows->n++] = (struct row){.func_and_ranks = (uint64_t)b->m->ops.func[op] << 32 | b->m->ops.nparts[op],
+                                            .bytes = b->m->ops.bytes[op],
+                                            .domain = d,
+                                            .behind = at};
+    }
+    double middle = rs_fit_quantile(values, n, 0.5);
+    for (uint32_t i = from; i < rows->n; i++) {
+        rows->all[i].behind -= middle;
+        rows->all[i].transfer = middle - last;
+    }
+    return RS_OK;
+}
+
+/* Ends of a clock in equal operations: all ranks end within a part of the transfer of each other, so this is how far the
+ * clock may be off. `values` has room for n. */
+static double bound_by_ends(const struct row *row, uint32_t n, double *values)
+{
+    if (n < LEAST_OF_A_CLASS) return INFINITY;
+    for (uint32_t i = 0; i < n; i++) values[i] = row[i].transfer;
+    double transfer = fmax(rs_fit_quantile(values, n, 0.5), 0);
+    for (uint32_t i = 0; i < n; i++) values[i] = row[i].behind;
+    double off = rs_fit_quantile(values, n, 0.5);
+    for (uint32_t i = 0; i < n; i++) values[i] = fabs(row[i].behind - off);
+    return fabs(off) + RS_BIAS_SHARE * transfer + 3 * 1.86 * rs_fit_quantile(values, n, 0.5) / sqrt(n);
+}
+
+/* The least of its classes, for every clock. */
+static enum rs_status find_by_ends(const struct bounds *b, double *by_ends, struct rs_err *err)
+{
+    struct rows rows = {0};
+    uint32_t most = 1, every = b->m->parts.n / MOST_ENDS + 1;
+    for (uint32_t op = 0; op < b->m->ops.n; op++)
+        if (b->m->ops.nparts[op] > most) most = b->m->ops.nparts[op];
+    double *values = calloc(most > MOST_ENDS ? most : MOST_ENDS, sizeof *values);
+    enum rs_status status = values ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t d = 0; d < b->m->ndomains; d++) by_ends[d] = INFINITY;
+    for (uint32_t op = 0; op < b->m->ops.n && rows.n + most <= MOST_ENDS && status == RS_OK; op += every)
+        status = add_ends(b, op, values, &rows, err);
+    if (rows.n) qsort(rows.all, rows.n, sizeof *rows.all, by_class_and_clock);
+    for (uint32_t i = 0, n; i < rows.n && status == RS_OK; i += n) {
+        for (n = 1; i + n < rows.n && !by_class_and_clock(&rows.all[i], &rows.all[i + n]);) n++;
+        double *to = &by_ends[rows.all[i].domain];
+        *to = fmin(*to, bound_by_ends(&rows.all[i], n, values));
+    }
+    free(values);
+    free(rows.all);
+    return status;
+}
+
+/* ---- all of it ---- */
+
+static bool is_asked(const struct rs_model *m, const struct rs_track *tracks, uint32_t domain)
+{
+    const struct rs_domain *d = &m->domains[domain];
+    return !*m->hosts[d->host].name && tracks[domain].base >= RS_TIME_WALL && (d->kind == RS_DOMAIN_HOST || d->rigid);
+}
+
+/* The clock that most operations bound. */
+static uint32_t choose_reference(const struct bounds *b, struct agreement *all)
+{
+    uint32_t best = RS_NONE;
+    for (uint32_t op = 0; op < b->m->ops.n; op++) {
+        bool fits;
+        if (!bounds_clocks(b->m, op) || !agrees(b, op, &fits)) continue;
+        all->ops++;
+        all->broken += !fits;
+        for (uint32_t i = 0; i < b->m->ops.nparts[op]; i++) {
+            double at;
+            uint32_t d = end_of(b, op, b->m->order[b->m->ops.part[op] + i], &at);
+            if (d != RS_NONE) b->ops[d]++;
+        }
+    }
+    for (uint32_t d = 0; d < b->m->ndomains; d++)
+        if (b->ops[d] && (best == RS_NONE || b->ops[d] > b->ops[best])) best = d;
+    return best;
+}
+
+static enum rs_status take(struct bounds *b, struct rs_track *tracks, bool *taken, uint32_t reference,
+                           uint32_t *ncomponents, struct rs_err *err)
+{
+    double least = INFINITY;
+    for (uint32_t d = 0; d < b->m->ndomains; d++) {
+        taken[d] = b->ops[d] && !isinf(b->up[d] + b->down[d]);
+        if (!taken[d] || d == reference) continue;
+        tracks[d].doubt = fmin((b->up[d] + b->down[d]) / 2, b->by_ends[d]);
+        least = fmin(least, tracks[d].doubt);
+    }
+    tracks[reference].doubt = fmin(isinf(least) ? 0 : least, b->by_ends[reference]);
+    for (uint32_t d = 0; d < b->m->ndomains; d++) {
+        if (!taken[d]) continue;
+        struct rs_track *t = &tracks[d];
+        struct rs_point *point = malloc(sizeof *point);
+        if (!point) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        *point = (struct rs_point){0, (double)rs_time_minus(t->base, b->base)};
+        free(t->curve.points);
+        *t = (struct rs_track){.base = t->base,
+                               .curve = {point, 1},
+                               .component = *ncomponents,
+                               .n = b->ops[d],
+                               .doubt = t->doubt + RS_ATTACH_RIGID};
+    }
+    ++*ncomponents;
+    return RS_OK;
+}
+
+static void number_components(struct rs_track *tracks, uint32_t n, uint32_t *numbers, uint32_t *ncomponents)
+{
+    for (uint32_t c = 0; c < *ncomponents; c++) numbers[c] = RS_NONE;
+    *ncomponents = 0;
+    for (uint32_t d = 0; d < n; d++) {
+        uint32_t *number = &numbers[tracks[d].component];
+        if (*number == RS_NONE) *number = (*ncomponents)++;
+        tracks[d].component = *number;
+    }
+}
+
+static enum rs_status find(struct bounds *b, struct rs_track *tracks, bool *asked, bool *taken, uint32_t *ncomponents,
+                           struct rs_err *err)
+{
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < b->m->ndomains; d++) n += asked[d] = is_asked(b->m, tracks, d);
+    if (n < 2) return RS_OK;
+    struct agreement all = {0};
+    for (uint32_t d = 0; d < b->m->ndomains && !b->base; d++) b->base = asked[d] ? tracks[d].base : 0;
+    uint32_t reference = choose_reference(b, &all);
+    if (reference == RS_NONE || (double)all.broken > MOST_BROKEN * all.ops + 0.5) return RS_OK;
+    close_hull(b, reference);
+    RS_TRY(find_by_ends(b, b->by_ends, err));
+    RS_TRY(take(b, tracks, taken, reference, ncomponents, err));
+    number_components(tracks, b->m->ndomains, b->ops, ncomponents); /* b->ops is not needed any more */
+    return RS_OK;
+}
+
+enum rs_status rs_unshifted_find(struct rs_track *tracks, const struct rs_model *m, bool *taken, uint32_t *ncomponents,
+                                 struct rs_err *err)
+{
+    size_t n = (size_t)m->ndomains + 1;
+    bool *asked = calloc(n, sizeof *asked);
+    struct bounds b = {.m = m,
+                       .asked = asked,
+                       .up = calloc(n, sizeof *b.up),
+                       .down = calloc(n, sizeof *b.down),
+                       .by_ends = calloc(n, sizeof *b.by_ends),
+                       .ops = calloc(n, sizeof *b.ops)};
+    enum rs_status status = asked && b.up && b.down && b.by_ends && b.ops
+                                ? find(&b, tracks, asked, taken, ncomponents, err)
+                                : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(b.ops);
+    free(b.by_ends);
+    free(b.down);
+    free(b.up);
+    free(asked);
+    return status;
+}
