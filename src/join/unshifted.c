@@ -11,6 +11,8 @@
 #define SLACK (2 * RS_ATTACH_RIGID) /* ns by which times of two processes may be off on one clock */
 enum {
     SWEEPS = 32, /* bounds pass over one communicator in a sweep; few are needed */
+    MOST_REFERENCES = 32, /* clocks that others are held against */
+    MOST_VISITS = 40000000, /* of parts, for that */
     LEAST_OF_A_CLASS = 8, /* equal operations */
     MOST_ENDS = 1000000,
 };
@@ -20,6 +22,7 @@ struct bounds {
     const bool *asked; /* by domain */
     int64_t base; /* all times below are since then */
     double *up, *down; /* by domain: how far it may be above and below the reference, at most; INFINITY: not bounded */
+    double *errors; /* by domain, ns */
     double *by_ends; /* by domain: how far its ends allow it to be off; INFINITY: too few */
     uint32_t *ops; /* by domain: that bound it */
 };
@@ -238,17 +241,38 @@ static uint32_t choose_reference(const struct bounds *b, struct agreement *all)
     return best;
 }
 
-static enum rs_status take(struct bounds *b, struct rs_track *tracks, bool *taken, uint32_t reference,
-                           uint32_t *ncomponents, struct rs_err *err)
+/* The error of every clock: with that of any other clock it covers what may lie between them, which is what operations leave
+ * open or, if that is less, what their ends allow. Sets taken[] for those that are bounded on both sides. */
+static void state_errors(struct bounds *b, const uint32_t *references, uint32_t n, bool *taken)
 {
-    double least = INFINITY;
-    for (uint32_t d = 0; d < b->m->ndomains; d++) {
-        taken[d] = b->ops[d] && !isinf(b->up[d] + b->down[d]);
-        if (!taken[d] || d == reference) continue;
-        tracks[d].doubt = fmin((b->up[d] + b->down[d]) / 2, b->by_ends[d]);
-        least = fmin(least, tracks[d].doubt);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t r = references[k];
+        close_hull(b, r);
+        for (uint32_t d = 0; d < b->m->ndomains; d++) {
+            double apart = fmin(fmax(b->up[d], b->down[d]), b->by_ends[d] + b->by_ends[r]);
+            if (!b->ops[d] || d == r || isinf(b->up[d] + b->down[d])) continue;
+            taken[d] = taken[r] = true;
+            b->errors[d] = fmax(b->errors[d], apart / 2);
+            b->errors[r] = fmax(b->errors[r], apart / 2);
+        }
     }
-    tracks[reference].doubt = fmin(isinf(least) ? 0 : least, b->by_ends[reference]);
+}
+
+/* Those that most is known of, as far as time allows. */
+static uint32_t choose_references(const struct bounds *b, uint32_t first, uint32_t *references)
+{
+    uint32_t n = 0, clocks = 0, most = MOST_VISITS / (b->m->parts.n + 1);
+    most = most < 1 ? 1 : most < MOST_REFERENCES ? most : MOST_REFERENCES;
+    for (uint32_t d = 0; d < b->m->ndomains; d++) clocks += b->ops[d] > 0;
+    references[n++] = first;
+    for (uint32_t d = 0, seen = 0; d < b->m->ndomains && n < most; d++)
+        if (b->ops[d] && d != first && (seen++ * most) / clocks >= n - 1) references[n++] = d;
+    return n;
+}
+
+static enum rs_status take(const struct bounds *b, struct rs_track *tracks, const bool *taken, uint32_t *ncomponents,
+                           struct rs_err *err)
+{
     for (uint32_t d = 0; d < b->m->ndomains; d++) {
         if (!taken[d]) continue;
         struct rs_track *t = &tracks[d];
@@ -260,7 +284,7 @@ static enum rs_status take(struct bounds *b, struct rs_track *tracks, bool *take
                                .curve = {point, 1},
                                .component = *ncomponents,
                                .n = b->ops[d],
-                               .doubt = t->doubt + RS_ATTACH_RIGID};
+                               .doubt = b->errors[d] + RS_ATTACH_RIGID};
     }
     ++*ncomponents;
     return RS_OK;
@@ -287,9 +311,10 @@ static enum rs_status find(struct bounds *b, struct rs_track *tracks, bool *aske
     for (uint32_t d = 0; d < b->m->ndomains && !b->base; d++) b->base = asked[d] ? tracks[d].base : 0;
     uint32_t reference = choose_reference(b, &all);
     if (reference == RS_NONE || (double)all.broken > MOST_BROKEN * all.ops + 0.5) return RS_OK;
-    close_hull(b, reference);
+    uint32_t references[MOST_REFERENCES];
     RS_TRY(find_by_ends(b, b->by_ends, err));
-    RS_TRY(take(b, tracks, taken, reference, ncomponents, err));
+    state_errors(b, references, choose_references(b, reference, references), taken);
+    RS_TRY(take(b, tracks, taken, ncomponents, err));
     number_components(tracks, b->m->ndomains, b->ops, ncomponents); /* b->ops is not needed any more */
     return RS_OK;
 }
@@ -303,13 +328,15 @@ enum rs_status rs_unshifted_find(struct rs_track *tracks, const struct rs_model 
                        .asked = asked,
                        .up = calloc(n, sizeof *b.up),
                        .down = calloc(n, sizeof *b.down),
+                       .errors = calloc(n, sizeof *b.errors),
                        .by_ends = calloc(n, sizeof *b.by_ends),
                        .ops = calloc(n, sizeof *b.ops)};
-    enum rs_status status = asked && b.up && b.down && b.by_ends && b.ops
+    enum rs_status status = asked && b.up && b.down && b.errors && b.by_ends && b.ops
                                 ? find(&b, tracks, asked, taken, ncomponents, err)
                                 : rs_fail(err, RS_NO_MEMORY, "out of memory");
     free(b.ops);
     free(b.by_ends);
+    free(b.errors);
     free(b.down);
     free(b.up);
     free(asked);

@@ -3,10 +3,10 @@
  *
  * The clocks asked are those of tools that give wall time and not the host (Kineto). An operation contradicts where a rank
  * ends a symmetric collective before another has started it, or a receive ends before its send has started. Where all
- * agree, the hull says how far a clock could still be off: bounds o_i - o_j <= end_j - start_i of all operations, closed over
- * all clocks (differences of a clock to the reference through any number of others). Half of what it leaves open is the
- * clock's error. It is less where ends say so: those of equal operations lie within a part of their transfer of each other
- * (join/bias.h), so that is how far a clock can be off whose ends come with the others'. */
+ * agree, the hull says how far clocks could still be apart: bounds o_i - o_j <= end_j - start_i of all operations, closed
+ * over all clocks (i and j may be bounded through any number of others). Ends may say more: those of equal operations lie
+ * within a part of their transfer of each other (join/bias.h), so that is how far a clock can be off whose ends come with
+ * the others'. The errors of two clocks together cover what is left between them. */
 #ifndef RS_JOIN_UNSHIFTED_H
 #define RS_JOIN_UNSHIFTED_H
 
