@@ -289,11 +289,14 @@ static double differs(struct groups *g, double spread, double *values)
 
 /* ---- all of it ---- */
 
-static double allowance(const struct evidence *e, const struct room *room, enum rs_domain_kind kind, double groups)
+static double allowance(const struct evidence *e, const struct room *room, const struct rs_track *t,
+                        enum rs_domain_kind kind, double groups)
 {
     double least = kind == RS_DOMAIN_GPU ? LEAST_OF_GPU : LEAST_OF_HOST;
     double bias = least + fmax(SIGMAS * e->by_last, e->clear ? 0 : RS_BIAS_SHARE * e->quickest);
-    return fmin(fmax(bias, groups), fmax((room->low + room->high) / 2, least));
+    /* Biases of clocks on the way are independent of each other. */
+    bias = fmax(bias, groups) * sqrt(t->hops > 1 ? t->hops : 1);
+    return fmin(bias, fmax((room->low + room->high) / 2, least));
 }
 
 /* Room for the work of rs_bias_allow(). */
@@ -327,7 +330,7 @@ static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *
             const struct rs_sample *a = &s->all[s->of[i]];
             if (!isnan(ends[a->moment])) add_distance(&w->groups, a->moment, rs_track_z(t, a->x) - ends[a->moment]);
         }
-        t->bias = allowance(&w->evidence[t->component], &w->rooms[d], m->domains[d].kind,
+        t->bias = allowance(&w->evidence[t->component], &w->rooms[d], t, m->domains[d].kind,
                             differs(&w->groups, t->spread, w->values));
     }
     return RS_OK;

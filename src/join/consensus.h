@@ -22,7 +22,7 @@ struct rs_track {
     uint32_t hops; /* communicators between this clock and the one that its component grew from */
     uint32_t n; /* ends that were fitted */
     double spread, doubt, rate_doubt; /* of the fit */
-    double bias; /* ns: what a constant bias of its ends may be */
+    double bias; /* ns: what a constant bias of its ends, and of the clocks on the way, may be */
     double z_from, z_to; /* where its ends lie on the axis */
 };
 

@@ -7,6 +7,7 @@
 enum {
     WINDOW = 32, /* points of the smallest window: their median is good to a fifth of the scatter */
     MOST_WINDOWS = 128,
+    BLOCKS = 4,
     FEW = 8, /* points; fewer say nothing about their scatter, nor about a rate */
 };
 #define SIGMA_OF_MAD 1.4826
@@ -122,6 +123,30 @@ static void level(struct line *l, const double *x, const double *y, uint32_t n, 
 static double line_at(const struct line *l, double x)
 {
     return l->at + l->rate * (x - l->middle);
+}
+
+/* The standard error of the rate by the medians of a few blocks: noise that lasts for a while (a job that starts up) looks
+ * like a rate to single points. */
+static double rate_error_of_blocks(const struct line *l, const double *x, const double *y, uint32_t n, double *work)
+{
+    double bx[BLOCKS], by[BLOCKS], mean_x = 0, mean_y = 0, xx = 0, xy = 0, rest = 0;
+    for (uint32_t j = 0; j < BLOCKS; j++) {
+        uint32_t from = (uint32_t)((uint64_t)n * j / BLOCKS), to = (uint32_t)((uint64_t)n * (j + 1) / BLOCKS);
+        for (uint32_t i = from; i < to; i++) work[i - from] = y[i] - line_at(l, x[i]);
+        by[j] = median(work, to - from);
+        bx[j] = (x[from] + x[to - 1]) / 2;
+        mean_x += bx[j] / BLOCKS;
+        mean_y += by[j] / BLOCKS;
+    }
+    for (uint32_t j = 0; j < BLOCKS; j++) {
+        xx += (bx[j] - mean_x) * (bx[j] - mean_x);
+        xy += (bx[j] - mean_x) * (by[j] - mean_y);
+    }
+    for (uint32_t j = 0; j < BLOCKS && xx > 0; j++) {
+        double d = by[j] - mean_y - xy / xx * (bx[j] - mean_x);
+        rest += d * d;
+    }
+    return xx > 0 ? sqrt(rest / (BLOCKS - 2) / xx) : 0;
 }
 
 /* ---- windows ---- */
@@ -252,6 +277,7 @@ static enum rs_status fit_points(struct rs_fit *fit, const double *x, const doub
     l.rate = fmin(fmax(slope(x, y, n, work), -RS_FIT_RATE_CLAMP), RS_FIT_RATE_CLAMP);
     level(&l, x, y, n, work);
     double rate_se = MEDIAN_LOSS * l.sigma * sqrt(12.0 / n) / span;
+    rate_se = fmax(rate_se, rate_error_of_blocks(&l, x, y, n, work));
     if (3 * rate_se > RS_FIT_RATE_MOST) return fit_constant(fit, &l, x, y, n, work, err);
     if (fabs(l.rate) < 3 * rate_se) { /* no more than its own error: equal clocks stay equal */
         l.rate = 0;

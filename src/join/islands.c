@@ -47,10 +47,9 @@ static void set_errors(struct sea *s, uint32_t c, double *values)
     double to = rs_fit_quantile(values, n, 0.5);
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_track *t = &w->tracks[domains[i]];
-        /* Biases of clocks on the way are independent of each other; beyond its own ends a clock runs free. */
+        /* Beyond its own ends a clock runs free. */
         double beyond = fmax(fmax(t->z_from - from, to - t->z_to), 0);
-        w->errors[domains[i]] =
-            t->n ? t->bias * sqrt(t->hops > 1 ? t->hops : 1) + t->doubt + t->rate_doubt * beyond : 0;
+        w->errors[domains[i]] = t->n ? t->bias + t->doubt + t->rate_doubt * beyond : 0;
     }
 }
 
