@@ -31,7 +31,7 @@ for workload in ddp tpdp pipeline; do
                 { cat "$TMP/log"; exit 1; }
             "$RINGSCOPE" clocks --json "$run" | jq -s -r --slurpfile truth "$run/truth.json" "$compare" >>"$TMP/rows" || bad=1
         done
-        sort -k1,1 -k2,2n "$TMP/rows" | awk -v what="$workload, bias $bias us" -v least=$((bias == 50 ? 95 : 99)) -v bias=$bias -v sharp=$sharp '
+        sort -k1,1 -k2,2n "$TMP/rows" | awk -v what="$workload, bias $bias us" -v least=$((bias == 50 ? 95 : 99)) -v bias=$bias -v sharp="$sharp" '
             $1 == "clock" { error[++n] = $2; hull[n] = $3 }
             $1 == "pair" { pairs++; right += $2 <= $3 }
             END {
