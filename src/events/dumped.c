@@ -62,7 +62,7 @@ static int64_t gpu_time(const struct reading *r, uint32_t part, uint32_t op, uin
     if (part == RS_NONE || op == RS_NONE) return RS_TIME_NONE;
     const struct rs_parts *p = &r->model->parts;
     uint32_t gpu = r->model->members[p->member[part]].gpu;
-    bool known = p->start_source[part] == RS_FROM_KERNEL && !(p->flags[part] & (RS_PART_STALE | RS_PART_LENT));
+    bool known = p->start_source[part] == RS_FROM_KERNEL && !(p->flags[part] & (RS_PART_STALE | RS_PART_LENT_START));
     if (!known || gpu == RS_NONE || !timer || timer < r->first_timers[op]) return RS_TIME_NONE;
     struct rs_axis *axis = &r->model->domains[gpu].axis;
     int64_t first = rs_axis_local(axis, p->start[part]);

@@ -65,7 +65,7 @@ int64_t rs_gpu_times_at(struct rs_gpu_times *g, uint32_t member, uint64_t timer)
 /* What the model says of a start: 1 it is the part's own, -1 it was dropped, 0 nothing. */
 static int as_the_model(const struct rs_parts *p, uint32_t part, int64_t at)
 {
-    bool kept = p->start_source[part] == RS_FROM_KERNEL && !(p->flags[part] & RS_PART_LENT);
+    bool kept = p->start_source[part] == RS_FROM_KERNEL && !(p->flags[part] & RS_PART_LENT_START);
     if (!kept) return p->flags[part] & RS_PART_STALE ? -1 : 0;
     int64_t before = rs_time_minus(p->start[part], at); /* a part starts with the first of its channels */
     return before > ROUNDING_NS ? -1 : before >= -ROUNDING_NS;

@@ -125,7 +125,7 @@ static const struct rs_term terms[] = {
     {"seen_by", "field", "Tools that saw it; the first is the one whose facts are shown."},
     {"comm_source", "field", "What comm is: NCCL's hash, or a number made of the process group's name and ranks."},
     {"wait_source", "field", "What waits are told by: clocks, or durations alone where no starts are known."},
-    {"times_from", "field", "The tool that start and end come from, where it is not the first of seen_by."},
+    {"times_from", "field", "The tool that a start or end which the first of seen_by does not know comes from."},
     {"clock_free", "field", "Waits of some operations are told by durations alone."},
     {"src", "field", "Sender, as a rank in the communicator."},
     {"dst", "field", "Receiver, as a rank in the communicator."},

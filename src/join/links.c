@@ -296,13 +296,15 @@ enum rs_status rs_link_pairs(const struct rs_clockwork *w, const uint32_t *domai
 
 enum rs_status rs_track_copy(struct rs_track *to, const struct rs_track *from, struct rs_err *err)
 {
-    struct rs_point *points = calloc((size_t)from->curve.n + 1, sizeof *points);
+    uint32_t n = from->curve.n ? from->curve.n : 1; /* nothing to add there is something here */
+    struct rs_point *points = calloc(n, sizeof *points);
     if (!points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     double ahead = (double)rs_time_minus(from->base, to->base);
+    points[0] = (struct rs_point){ahead, -ahead};
     for (uint32_t i = 0; i < from->curve.n; i++)
         points[i] = (struct rs_point){from->curve.points[i].x + ahead, from->curve.points[i].y - ahead};
     free(to->curve.points);
-    to->curve = (struct rs_curve){points, from->curve.n};
+    to->curve = (struct rs_curve){points, n};
     to->near = 0;
     to->n = from->n;
     to->spread = from->spread;

@@ -86,8 +86,9 @@ int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, in
 
 const char *rs_part_lender(const struct rs_model *m, uint32_t part)
 {
-    if (!(m->parts.flags[part] & RS_PART_LENT)) return NULL;
-    uint32_t clock = rs_part_start_domain(m, part), op = m->parts.op[part];
+    uint32_t flags = m->parts.flags[part], op = m->parts.op[part];
+    if (!(flags & (RS_PART_LENT_START | RS_PART_LENT_END))) return NULL;
+    uint32_t clock = flags & RS_PART_LENT_END ? rs_part_end_domain(m, part) : rs_part_start_domain(m, part);
     if (m->ops.view[op] == RS_NONE && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op];
     for (uint32_t view = m->ops.view[op]; view != RS_NONE; view = m->ops.view[view])
         for (uint32_t i = 0; i < m->ops.nparts[view]; i++)
@@ -121,7 +122,7 @@ const char *rs_op_wait_source(const struct rs_model *m, uint32_t op, int64_t sho
 
 const char *rs_op_unknown(const struct rs_model *m, uint32_t op)
 {
-    if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_LENT) return NULL; /* another tool told it */
+    if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_LENT_START) return NULL; /* another tool told it */
     if (m->ops.kind[op] == RS_OP_API) return "NCCL reports the call and nothing more";
     if (m->ops.kind[op] == RS_OP_CE) return "copy engine: NCCL reports when it was enqueued, not when it ran";
     bool self = m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op];

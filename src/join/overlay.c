@@ -24,17 +24,22 @@ static uint8_t tool_of(const struct rs_model *m, uint32_t op)
     return m->comms[m->ops.comm[op]].tool;
 }
 
-bool rs_overlay_halves(const struct rs_model *m, uint32_t x, uint32_t y)
+bool rs_overlay_pieces(const struct rs_model *m, uint32_t x, uint32_t y)
 {
     const struct rs_ops *o = &m->ops;
-    if (o->kind[x] != RS_OP_PAIR || o->kind[y] != RS_OP_PAIR || o->nparts[x] != 1 || o->nparts[y] != 1) return false;
-    return m->parts.kind[m->order[o->part[x]]] != m->parts.kind[m->order[o->part[y]]];
+    if (o->kind[x] == RS_OP_FANOUT || o->kind[x] != o->kind[y] || o->comm[x] != o->comm[y]) return false;
+    if (o->kind[x] == RS_OP_PAIR)
+        return o->nparts[x] == 1 && o->nparts[y] == 1 &&
+               m->parts.kind[m->order[o->part[x]]] != m->parts.kind[m->order[o->part[y]]];
+    for (uint32_t i = 0; i < o->nparts[y]; i++)
+        if (rs_op_part_of(m, x, m->members[m->parts.member[m->order[o->part[y] + i]]].rank) != RS_NONE) return false;
+    return true;
 }
 
 bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b)
 {
     for (uint32_t v = m->ops.view[a]; v != RS_NONE; v = m->ops.view[v])
-        if (tool_of(m, v) == tool_of(m, b) && !rs_overlay_halves(m, v, b)) return false;
+        if (tool_of(m, v) == tool_of(m, b) && !rs_overlay_pieces(m, v, b)) return false;
     return true;
 }
 

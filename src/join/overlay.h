@@ -22,10 +22,11 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err);
 /* When all is on one axis and fan-outs are there: what is left, by time; lends times; says what does not fit. */
 enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err);
 
-/* Whether a has no operation of b's tool over it yet. Two halves of a pair that were not paired there are one. */
+/* Whether a has no operation of b's tool over it yet, or only pieces of the same one. */
 bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b);
-/* Whether two are the send and the receive of a pair, each alone. */
-bool rs_overlay_halves(const struct rs_model *m, uint32_t x, uint32_t y);
+/* Whether two operations of one tool may be pieces of one that it did not join: the send and the receive of a pair,
+ * different ranks of a collective. */
+bool rs_overlay_pieces(const struct rs_model *m, uint32_t x, uint32_t y);
 /* Lays operation b over a, or over what a is laid over itself. False: that does not take it. */
 bool rs_overlay_lay(struct rs_model *m, uint32_t b, uint32_t a);
 

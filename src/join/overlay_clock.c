@@ -6,6 +6,8 @@
 #include "base/room.h"
 #include "join/overlay.h"
 
+#define WALL INT64_C(1000000000000000000) /* ns since 1970: earlier is no wall time */
+#define ONE_CLOCK 1e6 /* ns: two readings of one wall clock, each by its tool's own way, agree by that */
 enum {
     MOST_OPS = 20000, /* of a tool: more do not make it better */
     ENOUGH = 3,
@@ -24,6 +26,7 @@ struct work {
     struct rs_clockwork *w;
     struct rs_islands *out;
     uint8_t *tool_of; /* by domain: the first tool that has it */
+    uint32_t *one; /* by domain: the clock of the tool that leads that is the same wall clock; RS_NONE: not known */
     struct row *rows;
     uint32_t n, cap;
     double *x, *y; /* room for the rows */
@@ -53,11 +56,25 @@ static enum rs_status add_row(struct work *k, enum what what, uint32_t domain, i
     return RS_OK;
 }
 
+/* A process has one wall clock, whoever reads it. */
+static void note_one(struct work *k, uint32_t domain, uint32_t host)
+{
+    const struct rs_track *tracks = k->w->tracks;
+    if (domain == RS_NONE || domain == host || k->tool_of[host] >= k->tool_of[domain]) return;
+    if (tracks[domain].base < WALL || tracks[host].base < WALL || k->out->islands[host] == RS_NONE) return;
+    k->one[domain] = host;
+}
+
 static enum rs_status add_part(struct work *k, uint32_t b, uint32_t a, struct rs_err *err)
 {
     const struct rs_model *m = k->w->m;
     const struct rs_parts *p = &m->parts;
     const struct rs_member *x = &m->members[p->member[b]], *y = &m->members[p->member[a]];
+    if (m->procs[x->proc].same == y->proc) {
+        uint32_t host = rs_member_host_domain(m, p->member[a]);
+        note_one(k, rs_member_host_domain(m, p->member[b]), host);
+        if (x->gpu != RS_NONE && m->domains[x->gpu].rigid) note_one(k, x->gpu, host);
+    }
     bool stale = (p->flags[a] | p->flags[b]) & RS_PART_STALE;
     if (!stale && p->start_source[b] == RS_FROM_KERNEL && p->start_source[a] == RS_FROM_KERNEL)
         RS_TRY(add_row(k, STARTS, x->gpu, p->start[b], y->gpu, p->start[a], err));
@@ -100,6 +117,37 @@ static void settle(struct work *k, uint32_t domain, uint32_t lead, double error)
     k->out->anchors[domain] = k->out->anchors[lead];
 }
 
+/* Rows first .. first + n are of one clock and one kind. Where the leading tool read the same wall clock: GPU times are
+ * moved to fit those of its kernels, since both were brought onto that clock by other means; host times are as they
+ * are. */
+static enum rs_status place_one(struct work *k, uint32_t first, uint32_t n, bool *done, struct rs_err *err)
+{
+    uint32_t domain = k->rows[first].domain, host = k->one[domain], kept = 0;
+    const struct rs_track *lead = &k->w->tracks[host];
+    double ahead = (double)rs_time_minus(lead->base, k->w->tracks[domain].base), error = k->w->errors[host];
+    uint32_t near = lead->near;
+    for (uint32_t i = first; i < first + n; i++) {
+        const struct row *r = &k->rows[i];
+        if (k->out->islands[r->lead] != k->out->islands[host] || isnan(k->w->errors[r->lead])) continue;
+        k->y[kept++] = r->y - (rs_curve_at(&lead->curve, r->x - ahead, &near) - ahead);
+        if (r->what != CALLS) error = fmax(error, k->w->errors[r->lead]);
+    }
+    if (kept < ENOUGH || isnan(error)) return RS_OK;
+    double apart = rs_fit_quantile(k->y, kept, 0.5);
+    for (uint32_t i = 0; i < kept; i++) k->y[i] = fabs(k->y[i] - apart);
+    double spread = rs_fit_quantile(k->y, kept, 0.5);
+    if (fabs(apart) > ONE_CLOCK || spread > ONE_CLOCK) return RS_OK;
+    bool calls = k->rows[first].what == CALLS; /* a call of the framework comes before that of NCCL */
+    struct rs_track *t = &k->w->tracks[domain];
+    RS_TRY(rs_track_copy(t, lead, err));
+    for (uint32_t i = 0; i < t->curve.n && !calls; i++) t->curve.points[i].y += apart;
+    t->n = kept;
+    t->spread = spread;
+    settle(k, domain, host, calls ? error + RS_ATTACH_RIGID : error + spread);
+    *done = true;
+    return RS_OK;
+}
+
 /* Rows first .. first + n are of one clock and one kind. */
 static enum rs_status place(struct work *k, uint32_t first, uint32_t n, bool *done, struct rs_err *err)
 {
@@ -139,30 +187,42 @@ static enum rs_status copy(struct work *k, uint32_t from, uint32_t to, struct rs
     return RS_OK;
 }
 
+/* A GPU's times that came on its host's clock, and that clock. */
+static enum rs_status place_rigid(struct work *k, uint32_t gpu, uint32_t host, struct rs_err *err)
+{
+    const double *errors = k->w->errors;
+    bool has_gpu = k->out->methods[gpu] == RS_CLOCK_OVERLAY, has_host = k->out->methods[host] == RS_CLOCK_OVERLAY;
+    if (has_gpu && !has_host && k->one[gpu] != RS_NONE) return copy(k, k->one[gpu], host, err);
+    if (has_gpu && has_host && k->one[gpu] != RS_NONE) return RS_OK; /* each against its own kind */
+    /* Whichever is known better: NCCL's timers may be those of other operations. */
+    if (has_gpu && (!has_host || errors[gpu] + RS_ATTACH_RIGID < errors[host])) return copy(k, gpu, host, err);
+    if (has_host && (!has_gpu || errors[host] + RS_ATTACH_RIGID < errors[gpu])) return copy(k, host, gpu, err);
+    return RS_OK;
+}
+
 static enum rs_status place_tool(struct work *k, uint8_t tool, struct rs_err *err)
 {
     const struct rs_model *m = k->w->m;
-    const struct rs_clockwork *w = k->w;
     RS_TRY(collect(k, tool, err));
     uint32_t before = RS_NONE; /* the clock placed last: kinds come best first */
     for (uint32_t i = 0, n; i < k->n; i += n) {
         for (n = 1;
              i + n < k->n && k->rows[i + n].domain == k->rows[i].domain && k->rows[i + n].what == k->rows[i].what;)
             n++;
+        uint32_t domain = k->rows[i].domain;
         bool done = false;
-        if (k->rows[i].domain != before) RS_TRY(place(k, i, n, &done, err));
-        if (done) before = k->rows[i].domain;
+        if (domain == before) continue;
+        if (k->one[domain] != RS_NONE) RS_TRY(place_one(k, i, n, &done, err));
+        if (!done) {
+            k->one[domain] = RS_NONE;
+            RS_TRY(place(k, i, n, &done, err));
+        }
+        if (done) before = domain;
     }
     for (uint32_t d = 0; d < m->ndomains; d++) {
         const struct rs_domain *x = &m->domains[d];
-        if (x->kind != RS_DOMAIN_GPU || !x->rigid || k->tool_of[d] != tool) continue;
-        uint32_t h = x->host_domain;
-        bool gpu = k->out->methods[d] == RS_CLOCK_OVERLAY, host = k->out->methods[h] == RS_CLOCK_OVERLAY;
-        /* One clock of two names: whichever is known better. NCCL's timers may be those of other operations. */
-        if (gpu && k->tool_of[h] == tool && (!host || w->errors[d] + RS_ATTACH_RIGID < w->errors[h]))
-            RS_TRY(copy(k, d, h, err));
-        else if (host && (!gpu || w->errors[h] + RS_ATTACH_RIGID < w->errors[d]))
-            RS_TRY(copy(k, h, d, err));
+        if (x->kind == RS_DOMAIN_GPU && x->rigid && k->tool_of[d] == tool && k->tool_of[x->host_domain] == tool)
+            RS_TRY(place_rigid(k, d, x->host_domain, err));
     }
     return RS_OK;
 }
@@ -182,7 +242,10 @@ static void keep_reference(struct work *k)
 static enum rs_status place_all(struct work *k, struct rs_err *err)
 {
     const struct rs_model *m = k->w->m;
-    for (uint32_t d = 0; d < m->ndomains; d++) k->tool_of[d] = RS_TOOLS;
+    for (uint32_t d = 0; d < m->ndomains; d++) {
+        k->tool_of[d] = RS_TOOLS;
+        k->one[d] = RS_NONE;
+    }
     for (uint32_t i = 0; i < m->nprocs; i++) {
         uint32_t d = m->hosts[m->procs[i].host].domain;
         if (m->procs[i].tool < k->tool_of[d]) k->tool_of[d] = m->procs[i].tool;
@@ -216,10 +279,12 @@ enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, 
     struct work k = {.w = w,
                      .out = out,
                      .tool_of = calloc((size_t)w->m->ndomains + 1, sizeof *k.tool_of),
+                     .one = calloc((size_t)w->m->ndomains + 1, sizeof *k.one),
                      .x = calloc((size_t)most + 1, sizeof *k.x),
                      .y = calloc((size_t)most + 1, sizeof *k.y)};
-    enum rs_status status = k.tool_of && k.x && k.y ? place_all(&k, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = k.tool_of && k.one && k.x && k.y ? place_all(&k, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     free(k.tool_of);
+    free(k.one);
     free(k.x);
     free(k.y);
     free(k.rows);

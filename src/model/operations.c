@@ -67,22 +67,22 @@ static uint32_t lent_domain(const struct rs_model *m, uint32_t part)
     return x->gpu;
 }
 
-static uint32_t domain_of(const struct rs_model *m, uint32_t part, uint8_t source)
+static uint32_t domain_of(const struct rs_model *m, uint32_t part, uint8_t source, uint32_t lent)
 {
     uint32_t member = m->parts.member[part];
     if (source == RS_FROM_NOTHING) return RS_NONE;
-    if ((m->parts.flags[part] & RS_PART_LENT) && m->parts.op[part] != RS_NONE) return lent_domain(m, part);
+    if ((m->parts.flags[part] & lent) && m->parts.op[part] != RS_NONE) return lent_domain(m, part);
     return source == RS_FROM_KERNEL ? m->members[member].gpu : rs_member_host_domain(m, member);
 }
 
 uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part)
 {
-    return domain_of(m, part, m->parts.start_source[part]);
+    return domain_of(m, part, m->parts.start_source[part], RS_PART_LENT_START);
 }
 
 uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part)
 {
-    return domain_of(m, part, m->parts.end_source[part]);
+    return domain_of(m, part, m->parts.end_source[part], RS_PART_LENT_END);
 }
 
 int64_t rs_op_begin(const struct rs_model *m, uint32_t op)

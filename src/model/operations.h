@@ -38,11 +38,12 @@ enum {
     RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is told when its way up is done, so its rank may
                                     go on for longer (seen on NCCL 2.28: leaves "end" before others start) */
     RS_PART_UNREPORTED = 1 << 13, /* captured, and told at capture: NCCL does not report its replays */
-    RS_PART_LENT = 1 << 14, /* start and end are those of an operation that is laid over its own */
+    RS_PART_LENT_START = 1 << 14, /* its start is that of an operation laid over its own (join/overlay_lend.h) */
     RS_PART_LAUNCH_END = 1 << 15, /* `launched` is when the launch returned: when it began is not told */
     RS_PART_DONE = 1 << 16, /* it has ended, as a tool says that does not say when (`end` may be unknown) */
     RS_PART_STARTED = 1 << 17, /* likewise: it had started */
     RS_PART_SETTLED = 1 << 18, /* likewise: its end was noted while the job ran on, so that it is no abort */
+    RS_PART_LENT_END = 1 << 19, /* its end is that of an operation laid over its own */
 };
 
 #define RS_PART_COLUMNS(X)                                                                                             \

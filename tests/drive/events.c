@@ -76,9 +76,10 @@ static enum rs_status check_event(void *to, const struct rs_event *e, struct rs_
     if (e->part != RS_NONE && e->member != RS_NONE && e->type != RS_GROUP_API && m->parts.member[e->part] != e->member)
         say(c, e, "its member is not its part's");
     if (e->type == RS_KERNEL_CH && e->part != RS_NONE && e->gpu_start != RS_TIME_NONE &&
-        m->parts.start_source[e->part] == RS_FROM_KERNEL && !(m->parts.flags[e->part] & RS_PART_LENT)) {
+        m->parts.start_source[e->part] == RS_FROM_KERNEL && !(m->parts.flags[e->part] & RS_PART_LENT_START)) {
         if (e->gpu_start + 2 < m->parts.start[e->part]) say(c, e, "starts before its part");
-        if (m->parts.end_source[e->part] == RS_FROM_KERNEL && e->gpu_end != RS_TIME_NONE &&
+        bool own = !(m->parts.flags[e->part] & RS_PART_LENT_END);
+        if (own && m->parts.end_source[e->part] == RS_FROM_KERNEL && e->gpu_end != RS_TIME_NONE &&
             e->gpu_end > m->parts.end[e->part] + 2)
             say(c, e, "ends after its part");
     }

@@ -38,7 +38,7 @@ static void test_lends_times(void **state)
     join();
     uint32_t lent = 0;
     for (uint32_t i = 0; i < m.parts.n; i++) {
-        if (!(m.parts.flags[i] & RS_PART_LENT)) continue;
+        if (!(m.parts.flags[i] & RS_PART_LENT_START)) continue;
         lent++;
         assert_int_equal(m.members[m.parts.member[i]].comm, x);
         assert_true(m.parts.start[i] > m.parts.enqueued[i] && m.parts.start[i] < m.parts.enqueued[i] + MS);
