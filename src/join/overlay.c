@@ -6,15 +6,13 @@
 
 #include "base/bisect.h"
 #include "join/classes.h"
+#include "join/overlay_ranks.h"
 #include "join/shifts.h"
 
 #define MOST 0.5 /* of b's operations must have found their place */
-#define NEAR 8.0 /* spreads from the median that a time may lie */
-#define NEAR_NS 30e3 /* or so many ns */
 enum {
     MOST_RANKS = 1 << 20, /* of a job; a number beyond that is damaged */
     MOST_TRIED = 64, /* communicators that are tried for one */
-    LOOSE_END = 2, /* operations in a row at an end whose times say otherwise */
 };
 
 /* ---- operations ---- */
@@ -132,9 +130,10 @@ void rs_overlay_join(struct rs_model *m, uint32_t b, uint32_t a)
 struct work {
     struct rs_model *m;
     struct rs_sequences sequences;
+    struct rs_by_member by_member;
     uint32_t *by_rank, *by_rank_first; /* communicators that lead, of each rank of the job */
     bool *taken; /* by communicator: one of the tool at hand is laid over it */
-    bool *near; /* room for the operations of a sequence */
+    bool *fits; /* room for the operations of a sequence */
     int32_t world; /* ranks that are indexed */
 };
 
@@ -173,39 +172,15 @@ static const struct rs_sequence *counterpart(const struct work *w, const struct 
     return rs_sequences_find(&w->sequences, a, RS_OP_PAIR, (uint32_t)src, (uint32_t)dst);
 }
 
-/* Whether an operation's times are about as far apart as those of the others in its sequence. */
-static bool is_near(const struct rs_model *m, uint32_t b, uint32_t a, const struct rs_shift_ranks *r,
-                    const struct rs_shifted *x)
-{
-    double apart, most = fmax(NEAR * x->spread, NEAR_NS);
-    for (uint32_t i = 0; i < r->n; i++)
-        if (rs_shift_apart(m, b, r->b[i], a, r->a[i], x->by[i], &apart) && fabs(apart - x->apart[i]) <= most)
-            return true;
-    return false;
-}
-
-/* Lays the operations of one sequence over those of another. Where times are known they must agree, or those of both
- * neighbours that have such: a call may have been held up on its way, but where an operation is lacking on one side,
- * all that follow are off. */
+/* Lays the operations of one sequence over those of another. */
 static void lay_sequence(struct work *w, const struct rs_sequence *b, const struct rs_sequence *a,
                          const struct rs_shift_ranks *r, const struct rs_shifted *x)
 {
     struct rs_model *m = w->m;
     const uint32_t *ops_b = w->sequences.ops + b->first, *ops_a = w->sequences.ops + a->first;
-    uint32_t from = x->shift < 0 ? (uint32_t)-x->shift : 0, to = from + x->overlap, last = RS_NONE;
-    for (uint32_t i = from; i < to; i++)
-        w->near[i] = x->timed ? is_near(m, ops_b[i], ops_a[i + x->shift], r, x)
-                              : rs_shift_agree(m, ops_b[i], ops_a[i + x->shift]);
-    for (uint32_t i = from; i <= to; i++) {
-        if (i < to && !w->near[i]) continue;
-        uint32_t gap = last == RS_NONE ? from : last + 1;
-        bool fill = x->timed && ((last != RS_NONE && i < to) || i - gap <= LOOSE_END);
-        for (uint32_t k = gap; k < i; k++)
-            if (fill && rs_shift_agree(m, ops_b[k], ops_a[k + x->shift]))
-                rs_overlay_lay(m, ops_b[k], ops_a[k + x->shift]);
-        if (i < to) rs_overlay_lay(m, ops_b[i], ops_a[i + x->shift]);
-        last = i;
-    }
+    rs_shift_fits(m, ops_b, b->n, ops_a, r, x, w->fits);
+    for (uint32_t i = 0; i < b->n; i++)
+        if (w->fits[i]) rs_overlay_lay(m, ops_b[i], ops_a[i + x->shift]);
 }
 
 /* How well b's operations fit to a's; with `lay` they are laid over them. */
@@ -281,6 +256,7 @@ static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
     if (best.comm == RS_NONE) return RS_OK;
     w->taken[best.comm] = true;
     rs_overlay_join(w->m, b, best.comm);
+    RS_TRY(rs_overlay_ranks(w->m, &w->by_member, b, best.comm, err));
     return try_one(w, b, best.comm, true, &best, err);
 }
 
@@ -360,16 +336,18 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
                               : m->world < MOST_RANKS ? m->world
                                                       : MOST_RANKS,
                      .taken = calloc((size_t)m->ncomms + 1, sizeof *w.taken),
-                     .near = calloc((size_t)m->ops.n + 1, sizeof *w.near)};
+                     .fits = calloc((size_t)m->ops.n + 1, sizeof *w.fits)};
     enum rs_status status = rs_sequences_make(&w.sequences, m, err);
-    if (status == RS_OK && (!w.taken || !w.near)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = rs_by_member_make(&w.by_member, m, err);
+    if (status == RS_OK && (!w.taken || !w.fits)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
         if (tools >> tool & 1) status = lay_tool(&w, tool, err);
     if (status == RS_OK) status = rs_classes_find(m, err); /* what is one counts once */
     rs_sequences_free(&w.sequences);
+    rs_by_member_free(&w.by_member);
     free(w.by_rank);
     free(w.by_rank_first);
     free(w.taken);
-    free(w.near);
+    free(w.fits);
     return status;
 }

@@ -11,9 +11,12 @@ enum {
     LOOK = 64, /* ...and for the best of them */
     BEST = 32,
     ENOUGH = 3, /* times that make a pattern */
+    LOOSE_END = 2, /* operations in a row at an end whose times say otherwise */
 };
 #define AGREE 0.75 /* of the sizes */
 #define SPREAD_MOST 1e6 /* ns: further apart are the steps of another run */
+#define NEAR 8.0 /* spreads from the median that a time may lie */
+#define NEAR_NS 30e3 /* or so many ns */
 #define CLEAR 4.0 /* times as far apart is the next best */
 #define CLEAR_NS 20e3 /* and by this at least */
 #define SAME_WALL 60e9 /* ns: wall clocks of one job agree by that */
@@ -265,4 +268,34 @@ enum rs_status rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32
     free(values);
     free(s);
     return RS_OK;
+}
+
+/* ---- operation by operation ---- */
+
+/* Whether an operation's times are about as far apart as those of the others in its sequence. */
+static bool is_near(const struct rs_model *m, uint32_t b, uint32_t a, const struct rs_shift_ranks *r,
+                    const struct rs_shifted *x)
+{
+    double apart, most = fmax(NEAR * x->spread, NEAR_NS);
+    for (uint32_t i = 0; i < r->n; i++)
+        if (rs_shift_apart(m, b, r->b[i], a, r->a[i], x->by[i], &apart) && fabs(apart - x->apart[i]) <= most)
+            return true;
+    return false;
+}
+
+void rs_shift_fits(const struct rs_model *m, const uint32_t *b, uint32_t nb, const uint32_t *a,
+                   const struct rs_shift_ranks *ranks, const struct rs_shifted *x, bool *fits)
+{
+    uint32_t from = x->shift < 0 ? (uint32_t)-x->shift : 0, to = from + x->overlap, gap = from;
+    for (uint32_t i = 0; i < nb; i++) fits[i] = false;
+    for (uint32_t i = from; i <= to; i++) {
+        bool near = i < to && (x->timed ? is_near(m, b[i], a[i + x->shift], ranks, x)
+                                        : rs_shift_agree(m, b[i], a[i + x->shift]));
+        if (i < to && !near) continue;
+        bool between = gap > from && i < to; /* fits on both sides */
+        for (uint32_t k = gap; k < i && x->timed && (between || i - gap <= LOOSE_END); k++)
+            fits[k] = rs_shift_agree(m, b[k], a[k + x->shift]);
+        if (i < to) fits[i] = true;
+        gap = i + 1;
+    }
 }

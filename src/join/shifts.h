@@ -33,6 +33,12 @@ enum rs_status rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32
                              const struct rs_shift_ranks *ranks, struct rs_shifted *out, bool *found,
                              struct rs_err *err);
 
+/* Which operations of b are the ones of a: fits[0 .. nb). Where times are known they must agree, or those of both
+ * neighbours that have such: a call may have been held up on its way, but where an operation is lacking on one side,
+ * all that follow are off. */
+void rs_shift_fits(const struct rs_model *m, const uint32_t *b, uint32_t nb, const uint32_t *a,
+                   const struct rs_shift_ranks *ranks, const struct rs_shifted *x, bool *fits);
+
 /* Whether two operations are of one size, as far as both tell it. */
 bool rs_shift_agree(const struct rs_model *m, uint32_t b, uint32_t a);
 /* b's time minus a's of one rank; false: one is not known. */
