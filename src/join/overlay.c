@@ -6,6 +6,7 @@
 
 #include "base/bisect.h"
 #include "join/classes.h"
+#include "join/overlay_calls.h"
 #include "join/overlay_ranks.h"
 #include "join/shifts.h"
 
@@ -75,11 +76,16 @@ int32_t rs_overlay_rank(const struct rs_model *m, uint32_t b, int32_t rank, uint
     return -1;
 }
 
-/* Whether two processes can be one: their ids are the same, where both tell it as the process sees it. */
-static bool same_process(const struct rs_proc *p, const struct rs_proc *q)
+bool rs_overlay_same_process(const struct rs_model *m, uint32_t p, uint32_t q)
 {
-    bool told = p->pid && q->pid && p->tool != RS_TOOL_NSYS && q->tool != RS_TOOL_NSYS;
-    return !told || p->pid == q->pid;
+    const struct rs_proc *x = &m->procs[p], *y = &m->procs[q];
+    bool told = x->pid && y->pid && x->tool != RS_TOOL_NSYS && y->tool != RS_TOOL_NSYS;
+    return !told || x->pid == y->pid;
+}
+
+bool rs_overlay_is_fan(const char *func)
+{
+    return !strcmp(func, "AlltoAll") || !strcmp(func, "Gather") || !strcmp(func, "Scatter");
 }
 
 static bool is_hash_equal(const struct rs_model *m, uint32_t b, uint32_t a)
@@ -102,7 +108,7 @@ bool rs_overlay_possible(const struct rs_model *m, uint32_t b, uint32_t a)
         if (k == RS_NONE) continue;
         const struct rs_member *p = &m->members[i], *q = &m->members[k];
         if (p->global_rank >= 0 && q->global_rank >= 0 && p->global_rank != q->global_rank) return false;
-        if (!same_process(&m->procs[p->proc], &m->procs[q->proc])) return false;
+        if (!rs_overlay_same_process(m, p->proc, q->proc)) return false;
         common++;
     }
     return common > 0;
@@ -131,6 +137,8 @@ struct work {
     struct rs_model *m;
     struct rs_sequences sequences;
     struct rs_by_member by_member;
+    uint32_t *match; /* by part: rs_calls_match() */
+    uint32_t *voted; /* by communicator: the one that most of its calls were made on; RS_NONE */
     uint32_t *by_rank, *by_rank_first; /* communicators that lead, of each rank of the job */
     bool *taken; /* by communicator: one of the tool at hand is laid over it */
     bool *fits; /* room for the operations of a sequence */
@@ -211,8 +219,7 @@ static enum rs_status try_one(struct work *w, uint32_t b, uint32_t a, bool lay, 
         }
         /* What NCCL does as sends and receives is no sequence of its own there. */
         const char *func = x->kind == RS_OP_PAIR ? "" : rs_model_text(w->m, (uint16_t)x->a);
-        bool fans = !strcmp(func, "AlltoAll") || !strcmp(func, "Gather") || !strcmp(func, "Scatter");
-        if (any || !fans) out->all += x->n;
+        if (any || !rs_overlay_is_fan(func)) out->all += x->n;
     }
     return RS_OK;
 }
@@ -242,10 +249,11 @@ static enum rs_status consider(struct work *w, uint32_t b, uint32_t a, uint32_t 
 static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
 {
     const struct rs_model *m = w->m;
-    struct attempt best = {.comm = RS_NONE};
-    uint32_t tried = 0, known = m->comms[b].first_member;
+    struct attempt best = {.comm = w->voted[b]};
+    if (best.comm != RS_NONE && w->taken[best.comm]) best.comm = RS_NONE;
+    uint32_t tried = best.comm != RS_NONE, known = m->comms[b].first_member;
     while (known != RS_NONE && m->members[known].global_rank < 0) known = m->members[known].next;
-    if (known != RS_NONE && m->members[known].global_rank < w->world) {
+    if (!tried && known != RS_NONE && m->members[known].global_rank < w->world) {
         uint32_t rank = (uint32_t)m->members[known].global_rank;
         for (uint32_t i = w->by_rank_first[rank]; i < w->by_rank_first[rank + 1]; i++)
             RS_TRY(consider(w, b, w->by_rank[i], &tried, &best, err));
@@ -256,11 +264,35 @@ static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
     if (best.comm == RS_NONE) return RS_OK;
     w->taken[best.comm] = true;
     rs_overlay_join(w->m, b, best.comm);
-    RS_TRY(rs_overlay_ranks(w->m, &w->by_member, b, best.comm, err));
+    RS_TRY(rs_overlay_ranks(w->m, &w->by_member, w->match, b, best.comm, err));
     return try_one(w, b, best.comm, true, &best, err);
 }
 
 /* ---- all ---- */
+
+/* On which communicator that leads most calls of each of the others were made, where it can be the same. */
+static enum rs_status vote(struct work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    struct rs_map votes = {0};
+    uint64_t *most = calloc((size_t)m->ncomms + 1, sizeof *most), *n;
+    enum rs_status status = most ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->ncomms; i++) w->voted[i] = RS_NONE;
+    for (uint32_t i = 0; i < m->parts.n && status == RS_OK; i++) {
+        if (w->match[i] == RS_NONE) continue;
+        uint32_t b = m->members[m->parts.member[i]].comm, a = m->members[m->parts.member[w->match[i]]].comm;
+        if (m->comms[a].nranks != m->comms[b].nranks) continue; /* PyTorch may send on a communicator of two ranks */
+        status = rs_map_at(&votes, (uint64_t)b << 32 | a, 0, &n, err);
+        if (status != RS_OK || ++*n <= most[b]) continue;
+        most[b] = *n;
+        w->voted[b] = a;
+    }
+    for (uint32_t b = 0; b < m->ncomms && status == RS_OK; b++)
+        if (w->voted[b] != RS_NONE && !rs_overlay_possible(m, b, w->voted[b])) w->voted[b] = RS_NONE;
+    rs_map_free(&votes);
+    free(most);
+    return status;
+}
 
 /* Communicators that lead a tool's, by the ranks of the job that are in them. */
 static enum rs_status index_ranks(struct work *w, uint8_t tool, struct rs_err *err)
@@ -305,7 +337,7 @@ static enum rs_status find_processes(struct rs_model *m, uint8_t tool, struct rs
         struct rs_proc *p = &m->procs[i];
         if (p->tool != tool || p->same != RS_NONE || p->launcher_rank < 0) continue;
         uint32_t q = (uint32_t)rs_map_get(&ranks, (uint32_t)p->launcher_rank, RS_NONE);
-        if (q != RS_NONE && q != i && same_process(p, &m->procs[q])) p->same = q;
+        if (q != RS_NONE && q != i && rs_overlay_same_process(m, i, q)) p->same = q;
     }
     rs_map_free(&ranks);
     return status;
@@ -336,12 +368,18 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
                               : m->world < MOST_RANKS ? m->world
                                                       : MOST_RANKS,
                      .taken = calloc((size_t)m->ncomms + 1, sizeof *w.taken),
-                     .fits = calloc((size_t)m->ops.n + 1, sizeof *w.fits)};
+                     .fits = calloc((size_t)m->ops.n + 1, sizeof *w.fits),
+                     .match = malloc(((size_t)m->parts.n + 1) * sizeof *w.match),
+                     .voted = malloc(((size_t)m->ncomms + 1) * sizeof *w.voted)};
     enum rs_status status = rs_sequences_make(&w.sequences, m, err);
     if (status == RS_OK) status = rs_by_member_make(&w.by_member, m, err);
-    if (status == RS_OK && (!w.taken || !w.fits)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK && (!w.taken || !w.fits || !w.match || !w.voted))
+        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = rs_calls_match(m, w.match, err);
+    if (status == RS_OK) status = vote(&w, err);
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
         if (tools >> tool & 1) status = lay_tool(&w, tool, err);
+    if (status == RS_OK) rs_calls_lay(m, w.match);
     if (status == RS_OK) status = rs_classes_find(m, err); /* what is one counts once */
     rs_sequences_free(&w.sequences);
     rs_by_member_free(&w.by_member);
@@ -349,5 +387,7 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
     free(w.by_rank_first);
     free(w.taken);
     free(w.fits);
+    free(w.match);
+    free(w.voted);
     return status;
 }

@@ -36,6 +36,12 @@ uint32_t rs_op_part_of(const struct rs_model *m, uint32_t op, int32_t rank);
 /* The rank of communicator a that rank `rank` of b is, by their ranks of the job, else the same number; -1: none. */
 int32_t rs_overlay_rank(const struct rs_model *m, uint32_t b, int32_t rank, uint32_t a);
 
+/* Whether two processes can be one: their ids are the same, where both tell it as the process sees it. */
+bool rs_overlay_same_process(const struct rs_model *m, uint32_t p, uint32_t q);
+
+/* Whether NCCL makes sends and receives of a function, so that it is no collective there. */
+bool rs_overlay_is_fan(const char *func);
+
 /* Whether a communicator of a tool can be one of another that leads. */
 bool rs_overlay_possible(const struct rs_model *m, uint32_t b, uint32_t a);
 

@@ -6,6 +6,7 @@
 
 #include "base/bisect.h"
 #include "join/overlay.h"
+#include "join/overlay_calls.h"
 #include "join/overlay_lend.h"
 #include "join/sequences.h"
 
@@ -358,7 +359,14 @@ enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err)
     bool room = w.times && w.left_b && w.left_a && w.found && w.used;
     enum rs_status status = room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; room && i < n; i++) w.used[i] = RS_NONE;
-    if (status == RS_OK) lay_fanouts(m);
+    uint32_t *match = malloc(((size_t)m->parts.n + 1) * sizeof *match);
+    if (!match) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = rs_calls_match(m, match, err);
+    if (status == RS_OK) {
+        rs_calls_lay(m, match); /* now with pairs and fan-outs that needed times */
+        lay_fanouts(m);
+    }
+    free(match);
     if (status == RS_OK) status = rs_sequences_make(&w.sequences, m, err);
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
         if (tools >> tool & 1) {

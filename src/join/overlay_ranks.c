@@ -14,7 +14,7 @@ static bool is_counted(const struct rs_model *m, uint32_t part)
 {
     uint32_t op = m->parts.op[part];
     if (m->parts.member[part] == RS_NONE || op == RS_NONE || m->ops.captured[op]) return false;
-    return m->ops.kind[op] != RS_OP_PAIR && m->ops.kind[op] != RS_OP_FANOUT;
+    return m->ops.kind[op] != RS_OP_FANOUT;
 }
 
 enum rs_status rs_by_member_make(struct rs_by_member *x, const struct rs_model *m, struct rs_err *err)
@@ -44,11 +44,13 @@ struct row {
     uint32_t part, was, op; /* its operation, before and after */
     uint32_t over; /* a's operation that it is of; RS_NONE: not certain */
     int32_t rank;
+    uint8_t kind; /* enum rs_part_kind: what a rank sends to itself has two */
 };
 
 struct work {
     struct rs_model *m;
     const struct rs_by_member *index;
+    const uint32_t *match;
     struct row *rows; /* of all members of b */
     uint32_t n, cap;
     uint32_t *ops_b, *ops_a, *at; /* room for those of one member; rows of ops_b */
@@ -66,13 +68,13 @@ static enum rs_status match_func(struct work *w, uint32_t first, uint32_t x, uin
     uint32_t nb = 0, na = 0;
     bool found;
     for (uint32_t i = first; i < w->n; i++) {
-        if (m->ops.func[w->rows[i].was] != func) continue;
+        if (m->ops.func[w->rows[i].was] != func || m->ops.kind[w->rows[i].was] == RS_OP_PAIR) continue;
         w->at[nb] = i;
         w->ops_b[nb++] = w->rows[i].was;
     }
     for (uint32_t i = w->index->first[y]; i < w->index->first[y + 1]; i++) {
         uint32_t op = m->parts.op[w->index->parts[i]];
-        if (m->ops.func[op] == func) w->ops_a[na++] = op;
+        if (m->ops.func[op] == func && m->ops.kind[op] != RS_OP_PAIR) w->ops_a[na++] = op;
     }
     RS_TRY(rs_shift_find(m, w->ops_b, nb, w->ops_a, na, &ranks, &shifted, &found, err));
     if (!found) return RS_OK;
@@ -82,6 +84,15 @@ static enum rs_status match_func(struct work *w, uint32_t first, uint32_t x, uin
     return RS_OK;
 }
 
+/* The operation of the same call. All-to-alls, of which NCCL makes sends and receives, are found later. */
+static uint32_t target_of(const struct work *w, uint32_t part)
+{
+    const struct rs_model *m = w->m;
+    uint32_t op = w->match[part] == RS_NONE ? RS_NONE : m->parts.op[w->match[part]];
+    if (op == RS_NONE) return RS_NONE;
+    return (m->ops.kind[op] == RS_OP_PAIR) == (m->ops.kind[m->parts.op[part]] == RS_OP_PAIR) ? op : RS_NONE;
+}
+
 /* Member x of b is y of a; RS_NONE: nobody there. */
 static enum rs_status match_member(struct work *w, uint32_t x, uint32_t y, struct rs_err *err)
 {
@@ -89,12 +100,20 @@ static enum rs_status match_member(struct work *w, uint32_t x, uint32_t y, struc
     struct rs_map done = {0}; /* functions */
     enum rs_status status = RS_OK;
     uint32_t first = w->n;
+    bool called = false;
     for (uint32_t i = w->index->first[x]; i < w->index->first[x + 1]; i++) {
         uint32_t part = w->index->parts[i], op = m->parts.op[part];
         RS_ROOM(w->rows, w->n, w->cap, err);
-        w->rows[w->n++] = (struct row){.part = part, .was = op, .op = op, .over = RS_NONE, .rank = m->members[x].rank};
+        w->rows[w->n++] = (struct row){.part = part,
+                                       .was = op,
+                                       .op = op,
+                                       .over = target_of(w, part),
+                                       .rank = m->members[x].rank,
+                                       .kind = m->parts.kind[part]};
+        called |= w->match[part] != RS_NONE;
     }
-    for (uint32_t i = first; y != RS_NONE && i < w->n && status == RS_OK; i++) {
+    for (uint32_t i = first; !called && y != RS_NONE && i < w->n && status == RS_OK; i++) {
+        if (m->ops.kind[w->rows[i].was] == RS_OP_PAIR) continue;
         uint16_t func = m->ops.func[w->rows[i].was];
         uint64_t *seen;
         status = rs_map_at(&done, func, 0, &seen, err);
@@ -120,6 +139,8 @@ static enum rs_status add_like(struct rs_model *m, uint32_t like, uint32_t part,
     o->bytes[*op] = o->bytes[like];
     o->dtype[*op] = o->dtype[like];
     o->root[*op] = o->root[like];
+    o->dst[*op] = o->dst[like];
+    o->index[*op] = o->index[like];
     return RS_OK;
 }
 
@@ -151,6 +172,7 @@ static int by_op(const void *a, const void *b)
     const struct row *x = a, *y = b;
     if (x->op != y->op) return x->op < y->op ? -1 : 1;
     if (x->rank != y->rank) return x->rank < y->rank ? -1 : 1;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
     if ((x->over == RS_NONE) != (y->over == RS_NONE)) return x->over == RS_NONE ? 1 : -1;
     return x->part < y->part ? -1 : x->part > y->part;
 }
@@ -162,7 +184,8 @@ static enum rs_status rewrite(struct work *w, struct rs_err *err)
     /* A rank that is there already, and not for certain, goes into an operation of its own. */
     qsort(w->rows, w->n, sizeof *w->rows, by_op);
     for (uint32_t i = 1; i < w->n; i++)
-        if (w->rows[i].op == w->rows[i - 1].op && w->rows[i].rank == w->rows[i - 1].rank)
+        if (w->rows[i].op == w->rows[i - 1].op && w->rows[i].rank == w->rows[i - 1].rank &&
+            w->rows[i].kind == w->rows[i - 1].kind)
             RS_TRY(add_like(m, w->rows[i].op, w->rows[i].part, &w->rows[i].op, err));
     qsort(w->rows, w->n, sizeof *w->rows, by_op);
     for (uint32_t i = 0; i < w->n; i++) m->ops.nparts[w->rows[i].was] = 0;
@@ -203,12 +226,13 @@ static uint32_t longest(const struct rs_model *m, const struct rs_by_member *ind
     return most;
 }
 
-enum rs_status rs_overlay_ranks(struct rs_model *m, const struct rs_by_member *index, uint32_t b, uint32_t a,
-                                struct rs_err *err)
+enum rs_status rs_overlay_ranks(struct rs_model *m, const struct rs_by_member *index, const uint32_t *match, uint32_t b,
+                                uint32_t a, struct rs_err *err)
 {
     size_t nb = (size_t)longest(m, index, b) + 1, na = (size_t)longest(m, index, a) + 1;
     struct work w = {.m = m,
                      .index = index,
+                     .match = match,
                      .ops_b = malloc(nb * sizeof *w.ops_b),
                      .ops_a = malloc(na * sizeof *w.ops_a),
                      .at = malloc(nb * sizeof *w.at),

@@ -3,21 +3,22 @@
  *
  * A tool that numbers nothing (Kineto) joins ranks by order and time, and may join the wrong ones where windows differ.
  * Which of the leader's operations a rank's own one is does not depend on that: so its parts are regrouped as the leader
- * joined them, and each group is laid over its operation. Collectives only; what has no certain place stays as it is. */
+ * joined them, and each group is laid over its operation. Which one it is the calls tell (overlay_calls.h), else, of
+ * collectives, order and the pattern of times (shifts.h). What has no certain place stays as it is. */
 #ifndef RS_JOIN_OVERLAY_RANKS_H
 #define RS_JOIN_OVERLAY_RANKS_H
 
 #include "model/model.h"
 
-/* Parts of collectives by member, in the order of time; zeroed, it is empty. */
+/* Parts of operations by member, in the order of time; zeroed, it is empty. */
 struct rs_by_member {
     uint32_t *parts, *first; /* those of member i: parts[first[i] .. first[i + 1]) */
 };
 enum rs_status rs_by_member_make(struct rs_by_member *x, const struct rs_model *m, struct rs_err *err);
 void rs_by_member_free(struct rs_by_member *x);
 
-/* Communicator b is a (rs_overlay_join()): regroups and lays over. `index` is not changed by that. */
-enum rs_status rs_overlay_ranks(struct rs_model *m, const struct rs_by_member *index, uint32_t b, uint32_t a,
-                                struct rs_err *err);
+/* Communicator b is a (rs_overlay_join()): regroups and lays over. `match`: rs_calls_match(). */
+enum rs_status rs_overlay_ranks(struct rs_model *m, const struct rs_by_member *index, const uint32_t *match, uint32_t b,
+                                uint32_t a, struct rs_err *err);
 
 #endif
