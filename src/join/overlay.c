@@ -242,6 +242,13 @@ static enum rs_status consider(struct work *w, uint32_t b, uint32_t a, uint32_t 
     struct attempt x;
     RS_TRY(try_one(w, b, a, false, &x, err));
     bool enough = x.placed && (double)x.placed >= MOST * (double)x.all;
+    if (!enough && !x.proof) { /* its tool may have joined wrong ranks */
+        uint32_t placed, all;
+        RS_TRY(rs_overlay_rank_fits(w->m, &w->by_member, b, a, &placed, &all, &x.spread, err));
+        enough = placed && (double)placed >= MOST * all;
+        x.placed = placed;
+        x.all = all;
+    }
     if ((enough || x.proof) && is_better(&x, best)) *best = x;
     return RS_OK;
 }
@@ -343,13 +350,39 @@ static enum rs_status find_processes(struct rs_model *m, uint8_t tool, struct rs
     return status;
 }
 
+/* Communicators of one rank: NCCL reports no operations of theirs, but a process that has one has that one. */
+static enum rs_status join_lonely(struct work *w, uint8_t tool, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    const uint32_t several = RS_NONE - 1;
+    uint32_t *of = malloc(((size_t)m->nprocs + 1) * 2 * sizeof *of), *theirs = of + m->nprocs;
+    if (!of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < 2 * m->nprocs; i++) of[i] = RS_NONE;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        const struct rs_comm_row *x = &m->comms[c];
+        bool leads = x->tool < tool;
+        if (x->nranks != 1 || x->first_member == RS_NONE || x->tool > tool || x->over != RS_NONE) continue;
+        uint32_t proc = m->members[x->first_member].proc, *at = leads ? &of[proc] : &theirs[proc];
+        *at = *at == RS_NONE && !(leads && w->taken[c]) ? c : several;
+    }
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        uint32_t q = m->procs[p].same, b = theirs[p], a = q == RS_NONE ? RS_NONE : of[q];
+        if (b >= several || a >= several || !rs_overlay_possible(m, b, a)) continue;
+        w->taken[a] = true;
+        rs_overlay_join(m, b, a);
+    }
+    free(of);
+    return RS_OK;
+}
+
 static enum rs_status lay_tool(struct work *w, uint8_t tool, struct rs_err *err)
 {
     RS_TRY(index_ranks(w, tool, err));
     memset(w->taken, 0, (size_t)w->m->ncomms * sizeof *w->taken);
     for (uint32_t c = 0; c < w->m->ncomms; c++)
         if (w->m->comms[c].tool == tool) RS_TRY(lay_comm(w, c, err));
-    return find_processes(w->m, tool, err);
+    RS_TRY(find_processes(w->m, tool, err));
+    return join_lonely(w, tool, err);
 }
 
 static uint32_t tools_of(const struct rs_model *m)

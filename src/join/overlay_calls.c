@@ -13,7 +13,8 @@
 
 #define WALL INT64_C(1000000000000000000) /* ns since 1970: earlier is no wall time */
 #define SLACK_NS INT64_C(20000) /* by which two may read one clock at different times */
-#define LAST_NS INT64_C(10000000000) /* how long after the last call of a kind NCCL's may come: it may make a communicator */
+#define LAST_NS                                                                                                        \
+    INT64_C(10000000000) /* how long after the last call of a kind NCCL's may come: it may make a communicator */
 #define LOSSES_NS INT64_C(1000000) /* and where that may be lost */
 #define MOST 0.5 /* of the calls that could have one must have found it: else it is another job */
 enum { LOOK = 256 }; /* calls of other kinds in between */

@@ -200,6 +200,22 @@ static enum rs_status place_rigid(struct work *k, uint32_t gpu, uint32_t host, s
     return RS_OK;
 }
 
+/* Processes of which only calls are known so far: NCCL made sends and receives of all that they did. */
+static enum rs_status place_processes(struct work *k, uint8_t tool, struct rs_err *err)
+{
+    const struct rs_model *m = k->w->m;
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        const struct rs_proc *p = &m->procs[i];
+        uint32_t host = m->hosts[p->host].domain;
+        if (p->tool != tool || p->same == RS_NONE || k->tool_of[host] != tool ||
+            k->out->methods[host] == RS_CLOCK_OVERLAY || k->one[host] != RS_NONE)
+            continue;
+        note_one(k, host, m->hosts[m->procs[p->same].host].domain);
+        if (k->one[host] != RS_NONE && !isnan(k->w->errors[k->one[host]])) RS_TRY(copy(k, k->one[host], host, err));
+    }
+    return RS_OK;
+}
+
 static enum rs_status place_tool(struct work *k, uint8_t tool, struct rs_err *err)
 {
     const struct rs_model *m = k->w->m;
@@ -219,6 +235,7 @@ static enum rs_status place_tool(struct work *k, uint8_t tool, struct rs_err *er
         }
         if (done) before = domain;
     }
+    RS_TRY(place_processes(k, tool, err));
     for (uint32_t d = 0; d < m->ndomains; d++) {
         const struct rs_domain *x = &m->domains[d];
         if (x->kind == RS_DOMAIN_GPU && x->rigid && k->tool_of[d] == tool && k->tool_of[x->host_domain] == tool)
@@ -275,6 +292,7 @@ enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, 
         any = true;
         most += o->nparts[i] < UINT32_MAX / 8 - most ? o->nparts[i] : 0;
     }
+    for (uint32_t i = 0; i < w->m->nprocs; i++) any |= w->m->procs[i].same != RS_NONE;
     if (!any) return RS_OK;
     struct work k = {.w = w,
                      .out = out,
@@ -282,7 +300,8 @@ enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, 
                      .one = calloc((size_t)w->m->ndomains + 1, sizeof *k.one),
                      .x = calloc((size_t)most + 1, sizeof *k.x),
                      .y = calloc((size_t)most + 1, sizeof *k.y)};
-    enum rs_status status = k.tool_of && k.one && k.x && k.y ? place_all(&k, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status =
+        k.tool_of && k.one && k.x && k.y ? place_all(&k, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     free(k.tool_of);
     free(k.one);
     free(k.x);

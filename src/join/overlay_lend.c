@@ -62,9 +62,9 @@ static bool calls_agree(const struct work *w, uint32_t part, uint32_t other, boo
     const struct rs_model *m = w->m;
     const struct rs_parts *p = &m->parts;
     int64_t error, call = p->enqueued[other], own = p->enqueued[part];
-    *known = call != RS_TIME_NONE && own != RS_TIME_NONE && !p->captured[part] && !p->captured[other] &&
-             error_between(m, rs_member_host_domain(m, p->member[part]), rs_member_host_domain(m, p->member[other]),
-                           &error);
+    *known =
+        call != RS_TIME_NONE && own != RS_TIME_NONE && !p->captured[part] && !p->captured[other] &&
+        error_between(m, rs_member_host_domain(m, p->member[part]), rs_member_host_domain(m, p->member[other]), &error);
     if (!*known) return true;
     error += SLACK_NS;
     uint32_t before = w->before[part];
@@ -87,8 +87,8 @@ static bool times_fit(const struct work *w, uint32_t part, uint32_t other)
     uint32_t own = m->members[p->member[part]].gpu;
     if (own == RS_NONE || !error_between(m, clock, own, &error)) return true; /* it has no GPU times at all */
     error += SLACK_NS;
-    bool from = before == RS_NONE || p->start_source[before] != RS_FROM_KERNEL ||
-                is_after(start, p->start[before], error);
+    bool from =
+        before == RS_NONE || p->start_source[before] != RS_FROM_KERNEL || is_after(start, p->start[before], error);
     bool to = after == RS_NONE || p->start_source[after] != RS_FROM_KERNEL || is_after(p->start[after], end, error);
     return from && to;
 }

@@ -1,5 +1,6 @@
 #include "join/overlay_ranks.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -50,11 +51,13 @@ struct row {
 struct work {
     struct rs_model *m;
     const struct rs_by_member *index;
-    const uint32_t *match;
+    const uint32_t *match; /* NULL: calls are not looked at */
     struct row *rows; /* of all members of b */
     uint32_t n, cap;
     uint32_t *ops_b, *ops_a, *at; /* room for those of one member; rows of ops_b */
     bool *fits;
+    double spread; /* of the times of the longest sequence that was placed */
+    uint32_t longest;
     struct rs_map holder; /* operation of a -> that of b which holds its parts */
     struct rs_map claim; /* operation of b -> that of a whose parts it holds */
 };
@@ -78,6 +81,10 @@ static enum rs_status match_func(struct work *w, uint32_t first, uint32_t x, uin
     }
     RS_TRY(rs_shift_find(m, w->ops_b, nb, w->ops_a, na, &ranks, &shifted, &found, err));
     if (!found) return RS_OK;
+    if (shifted.overlap > w->longest) {
+        w->longest = shifted.overlap;
+        w->spread = shifted.spread;
+    }
     rs_shift_fits(m, w->ops_b, nb, w->ops_a, &ranks, &shifted, w->fits);
     for (uint32_t i = 0; i < nb; i++)
         if (w->fits[i]) w->rows[w->at[i]].over = w->ops_a[i + shifted.shift];
@@ -88,7 +95,7 @@ static enum rs_status match_func(struct work *w, uint32_t first, uint32_t x, uin
 static uint32_t target_of(const struct work *w, uint32_t part)
 {
     const struct rs_model *m = w->m;
-    uint32_t op = w->match[part] == RS_NONE ? RS_NONE : m->parts.op[w->match[part]];
+    uint32_t op = !w->match || w->match[part] == RS_NONE ? RS_NONE : m->parts.op[w->match[part]];
     if (op == RS_NONE) return RS_NONE;
     return (m->ops.kind[op] == RS_OP_PAIR) == (m->ops.kind[m->parts.op[part]] == RS_OP_PAIR) ? op : RS_NONE;
 }
@@ -110,7 +117,7 @@ static enum rs_status match_member(struct work *w, uint32_t x, uint32_t y, struc
                                        .over = target_of(w, part),
                                        .rank = m->members[x].rank,
                                        .kind = m->parts.kind[part]};
-        called |= w->match[part] != RS_NONE;
+        called |= w->match && w->match[part] != RS_NONE;
     }
     for (uint32_t i = first; !called && y != RS_NONE && i < w->n && status == RS_OK; i++) {
         if (m->ops.kind[w->rows[i].was] == RS_OP_PAIR) continue;
@@ -196,8 +203,7 @@ static enum rs_status rewrite(struct work *w, struct rs_err *err)
         m->parts.op[r->part] = r->op;
     }
     for (uint32_t i = 0; i < w->n; i++) /* what all parts have left says nothing any more */
-        if (!m->ops.nparts[w->rows[i].was] && w->rows[i].over != RS_NONE)
-            m->ops.over[w->rows[i].was] = w->rows[i].over;
+        if (!m->ops.nparts[w->rows[i].was] && w->rows[i].over != RS_NONE) m->ops.over[w->rows[i].was] = w->rows[i].over;
     return RS_OK;
 }
 
@@ -218,7 +224,7 @@ static enum rs_status lay(struct work *w, uint32_t b, uint32_t a, struct rs_err 
 }
 
 /* The most parts that a member of a communicator has. */
-static uint32_t longest(const struct rs_model *m, const struct rs_by_member *index, uint32_t comm)
+static uint32_t most_parts(const struct rs_model *m, const struct rs_by_member *index, uint32_t comm)
 {
     uint32_t most = 0;
     for (uint32_t x = m->comms[comm].first_member; x != RS_NONE; x = m->members[x].next)
@@ -226,25 +232,55 @@ static uint32_t longest(const struct rs_model *m, const struct rs_by_member *ind
     return most;
 }
 
+static enum rs_status work_init(struct work *w, uint32_t b, uint32_t a, struct rs_err *err)
+{
+    size_t nb = (size_t)most_parts(w->m, w->index, b) + 1, na = (size_t)most_parts(w->m, w->index, a) + 1;
+    w->ops_b = malloc(nb * sizeof *w->ops_b);
+    w->ops_a = malloc(na * sizeof *w->ops_a);
+    w->at = malloc(nb * sizeof *w->at);
+    w->fits = malloc(nb * sizeof *w->fits);
+    bool room = w->ops_b && w->ops_a && w->at && w->fits;
+    return room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+static void work_free(struct work *w)
+{
+    free(w->rows);
+    free(w->ops_b);
+    free(w->ops_a);
+    free(w->at);
+    free(w->fits);
+    rs_map_free(&w->holder);
+    rs_map_free(&w->claim);
+}
+
+enum rs_status rs_overlay_rank_fits(struct rs_model *m, const struct rs_by_member *index, uint32_t b, uint32_t a,
+                                    uint32_t *placed, uint32_t *all, double *spread, struct rs_err *err)
+{
+    struct work w = {.m = m, .index = index, .spread = INFINITY};
+    enum rs_status status = work_init(&w, b, a, err);
+    for (uint32_t x = m->comms[b].first_member; x != RS_NONE && !w.n && status == RS_OK; x = m->members[x].next) {
+        int32_t rank = rs_overlay_rank(m, b, m->members[x].rank, a);
+        uint32_t y = rank < 0 ? RS_NONE : rs_comm_member(m, a, rank);
+        if (y != RS_NONE) status = match_member(&w, x, y, err);
+    }
+    *placed = *all = 0;
+    *spread = w.spread;
+    for (uint32_t i = 0; i < w.n; i++) {
+        if (m->ops.kind[w.rows[i].was] == RS_OP_PAIR) continue;
+        ++*all;
+        *placed += w.rows[i].over != RS_NONE;
+    }
+    work_free(&w);
+    return status;
+}
+
 enum rs_status rs_overlay_ranks(struct rs_model *m, const struct rs_by_member *index, const uint32_t *match, uint32_t b,
                                 uint32_t a, struct rs_err *err)
 {
-    size_t nb = (size_t)longest(m, index, b) + 1, na = (size_t)longest(m, index, a) + 1;
-    struct work w = {.m = m,
-                     .index = index,
-                     .match = match,
-                     .ops_b = malloc(nb * sizeof *w.ops_b),
-                     .ops_a = malloc(na * sizeof *w.ops_a),
-                     .at = malloc(nb * sizeof *w.at),
-                     .fits = malloc(nb * sizeof *w.fits)};
-    bool room = w.ops_b && w.ops_a && w.at && w.fits;
-    enum rs_status status = room ? lay(&w, b, a, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    free(w.rows);
-    free(w.ops_b);
-    free(w.ops_a);
-    free(w.at);
-    free(w.fits);
-    rs_map_free(&w.holder);
-    rs_map_free(&w.claim);
+    struct work w = {.m = m, .index = index, .match = match};
+    enum rs_status status = work_init(&w, b, a, err);
+    if (status == RS_OK) status = lay(&w, b, a, err);
+    work_free(&w);
     return status;
 }

@@ -17,6 +17,11 @@ struct rs_by_member {
 enum rs_status rs_by_member_make(struct rs_by_member *x, const struct rs_model *m, struct rs_err *err);
 void rs_by_member_free(struct rs_by_member *x);
 
+/* How well the first rank of b that has a counterpart fits to it: how many of its collectives have a place, of how many,
+ * and how far their times scatter. For communicators whose joined operations do not fit. */
+enum rs_status rs_overlay_rank_fits(struct rs_model *m, const struct rs_by_member *index, uint32_t b, uint32_t a,
+                                    uint32_t *placed, uint32_t *all, double *spread, struct rs_err *err);
+
 /* Communicator b is a (rs_overlay_join()): regroups and lays over. `match`: rs_calls_match(). */
 enum rs_status rs_overlay_ranks(struct rs_model *m, const struct rs_by_member *index, const uint32_t *match, uint32_t b,
                                 uint32_t a, struct rs_err *err);

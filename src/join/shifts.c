@@ -289,8 +289,8 @@ void rs_shift_fits(const struct rs_model *m, const uint32_t *b, uint32_t nb, con
     uint32_t from = x->shift < 0 ? (uint32_t)-x->shift : 0, to = from + x->overlap, gap = from;
     for (uint32_t i = 0; i < nb; i++) fits[i] = false;
     for (uint32_t i = from; i <= to; i++) {
-        bool near = i < to && (x->timed ? is_near(m, b[i], a[i + x->shift], ranks, x)
-                                        : rs_shift_agree(m, b[i], a[i + x->shift]));
+        bool near = i < to &&
+                    (x->timed ? is_near(m, b[i], a[i + x->shift], ranks, x) : rs_shift_agree(m, b[i], a[i + x->shift]));
         if (i < to && !near) continue;
         bool between = gap > from && i < to; /* fits on both sides */
         for (uint32_t k = gap; k < i && x->timed && (between || i - gap <= LOOSE_END); k++)

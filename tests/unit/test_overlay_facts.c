@@ -48,6 +48,73 @@ static void test_lends_times(void **state)
     assert_int_equal(lent, 2 * RANKS); /* an all-reduce and an all-gather of that number */
 }
 
+/* What the leading tool knows stays, whatever another says of it; an end that it does not know comes from there, and only
+ * where both saw the kernel start. */
+static void test_keeps_times(void **state)
+{
+    (void)state;
+    struct tool a = add_tool(RS_TOOL_RINGSCOPE, 0, 400), b = add_tool(RS_TOOL_KINETO, 3000 * MS, 400);
+    uint32_t x = add_comm(&a, 77, NULL), y = add_comm(&b, 88, "default_pg:0"), other = RS_NONE, early = RS_NONE;
+    add_steps(&a, x, 0, 12);
+    add_steps(&b, y, 0, 12);
+    for (uint32_t i = 0; i < m.parts.n; i++) {
+        const struct rs_member *k = &m.members[m.parts.member[i]];
+        bool reduce = !strcmp(rs_model_text(&m, m.parts.func[i]), "AllReduce");
+        if (k->comm == y && k->rank == 0 && reduce && m.parts.seq[i] == 5) m.parts.start[i] -= 500 * US;
+        if (k->comm != x || k->rank != 0 || !reduce) continue;
+        if (m.parts.seq[i] == 5) other = i;
+        if (m.parts.seq[i] == 7) early = i;
+        if (m.parts.seq[i] == 5 || m.parts.seq[i] == 7) m.parts.flags[i] |= RS_PART_END_EARLY;
+    }
+    int64_t starts[2] = {m.parts.start[other] - m.parts.enqueued[other],
+                         m.parts.start[early] - m.parts.enqueued[early]};
+    int64_t ends[2] = {m.parts.end[other] - m.parts.start[other], m.parts.end[early] - m.parts.start[early]};
+    join();
+    assert_int_equal(m.parts.start[other] - m.parts.enqueued[other], starts[0]);
+    assert_int_equal(m.parts.end[other] - m.parts.start[other], ends[0]);
+    assert_true(m.parts.flags[other] & RS_PART_END_EARLY);
+    assert_int_equal(m.parts.start[early] - m.parts.enqueued[early], starts[1]);
+    assert_true(llabs(m.parts.end[early] - m.parts.start[early] - ends[1]) < 100 * US);
+    assert_int_equal(m.parts.flags[early] & (RS_PART_END_EARLY | RS_PART_LENT_START | RS_PART_LENT_END),
+                     RS_PART_LENT_END);
+    assert_int_equal(rs_part_start_domain(&m, early), a.gpus[0]);
+    assert_int_equal(rs_part_end_domain(&m, early), b.gpus[0]);
+    for (uint32_t i = 0; i < m.parts.n; i++)
+        if (i != early) assert_false(m.parts.flags[i] & (RS_PART_LENT_START | RS_PART_LENT_END | RS_PART_STALE));
+}
+
+/* Times that cannot be those of the operation are not lent: before its launch, behind the next one's start. */
+static void test_refuses_times(void **state)
+{
+    (void)state;
+    struct tool a = add_tool(RS_TOOL_RINGSCOPE, 0, 400), b = add_tool(RS_TOOL_KINETO, 3000 * MS, 400);
+    uint32_t x = add_comm(&a, 77, NULL), y = add_comm(&b, 88, "default_pg:0");
+    add_steps(&a, x, 0, 12);
+    add_steps(&b, y, 0, 12);
+    for (uint32_t i = 0; i < m.parts.n; i++) {
+        const struct rs_member *k = &m.members[m.parts.member[i]];
+        bool reduce = !strcmp(rs_model_text(&m, m.parts.func[i]), "AllReduce");
+        uint64_t seq = m.parts.seq[i];
+        if (!reduce || (seq != 6 && seq != 8 && seq != 10)) continue;
+        int64_t off = seq == 6 ? -300 * US : seq == 8 ? 800 * US : 0;
+        if (k->comm == y) {
+            m.parts.start[i] += off;
+            m.parts.end[i] += off;
+        } else {
+            m.parts.start[i] = m.parts.end[i] = RS_TIME_NONE;
+            m.parts.start_source[i] = m.parts.end_source[i] = RS_FROM_NOTHING;
+        }
+    }
+    join();
+    for (uint32_t i = 0; i < m.parts.n; i++) {
+        if (m.members[m.parts.member[i]].comm != x) continue;
+        bool reduce = !strcmp(rs_model_text(&m, m.parts.func[i]), "AllReduce");
+        bool lent = reduce && m.parts.seq[i] == 10, lacks = reduce && (m.parts.seq[i] == 6 || m.parts.seq[i] == 8);
+        assert_int_equal((m.parts.flags[i] & RS_PART_LENT_START) != 0, lent);
+        assert_int_equal(m.parts.start[i] == RS_TIME_NONE, lacks);
+    }
+}
+
 /* The ids of ranks that do not agree are not shown. */
 static void test_comms_id(void **state)
 {
@@ -82,6 +149,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_seats_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lends_times, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_keeps_times, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_refuses_times, setup, teardown),
         cmocka_unit_test_setup_teardown(test_comms_id, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
