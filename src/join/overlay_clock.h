@@ -2,7 +2,8 @@
  *
  * Such a clock is no witness of its own: its operations are not among those that clocks are aligned on. What is
  * compared are the starts of the same kernels (else their ends; else the calls on the host), each with the rank's own
- * on the other side. */
+ * on the other side. Where both read the wall clock of one process, that is one clock: no rate, host times as they
+ * are. */
 #ifndef RS_JOIN_OVERLAY_CLOCK_H
 #define RS_JOIN_OVERLAY_CLOCK_H
 

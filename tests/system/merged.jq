@@ -1,7 +1,8 @@
 # What is worse in a merged run than in the recording alone: a line each. Inputs (jq -n --slurpfile): $alone and $merged, rows
 # of `ops --json`. A rank's start is the recording's, within its stated error; so are all else that it knows, to the ns.
 def within($most): if . < 0 then -. else . end | . <= $most;
-def ended: .end_ns != null and (.end_early | not); # told, and when all was done
+# Told, and when all was done: of a fan-out only where that is so of each of its pairs.
+def ended($op): .end_ns != null and (.end_early | not) and ($op.kind != "fanout" or $op.transfer_ns != null);
 def ranks: [.ranks[] | [.rank, .global_rank, .pid, .enqueued_ns, .launched_ns]];
 ($merged | INDEX(.op)) as $in
 | ($alone | INDEX(.op)) as $known
@@ -17,10 +18,10 @@ def ranks: [.ranks[] | [.rank, .global_rank, .pid, .enqueued_ns, .launched_ns]];
             then "\($name): start \($p.start_ns), merged \($q.start_ns)" else empty end),
            (if $p.start_ns != null and $p.clock_error_ns != $q.clock_error_ns
             then "\($name): clock error \($p.clock_error_ns), merged \($q.clock_error_ns)" else empty end),
-           (if ($p | ended) and $p.end_ns != $q.end_ns then "\($name): end \($p.end_ns), merged \($q.end_ns)" else empty end),
+           (if ($p | ended($x)) and $p.end_ns != $q.end_ns then "\($name): end \($p.end_ns), merged \($q.end_ns)" else empty end),
            # Whoever is known to have ended by now, as a send into a buffer, has not waited until the last came.
            (if $p.wait_ns != null and $p.wait_ns != $q.wait_ns
-               and (($p | ended) or $q.wait_ns == null or $q.wait_ns > $p.wait_ns)
+               and (($p | ended($x)) or $q.wait_ns == null or $q.wait_ns > $p.wait_ns)
             then "\($name): wait \($p.wait_ns), merged \($q.wait_ns)" else empty end))
       end
   ), (
