@@ -180,10 +180,10 @@ fi
 
 # ---- all inputs ----
 # What has a time axis becomes a page, and a picture, whatever its format.
-for input in "$data"/h200-* "$data"/h200-overlay/* "$data"/kineto "$data"/kineto/formats/* "$data"/example/* "$data"/flight/[!h]* \
+for input in "$data"/h200-* "$data"/h200-overlay/* "$data"/h200-tp2pp2dp2/* "$data"/kineto "$data"/kineto/formats/* "$data"/example/* "$data"/flight/[!h]* \
     "$data"/flight/hang-[!r]* "$data"/flight/hang-real/* "$data"/nsys "$data"/nvprof/nvprof_gpu* "$data"/comma \
     "$data"/inspector/inspector_rank0.log; do
-    [ "${input##*/}" != h200-overlay ] || continue
+    case $input in */h200-overlay | */h200-tp2pp2dp2) continue ;; esac # folders of folders
     "$RINGSCOPE" view "$input" -o x.html 2>err.txt || fail "$input: $(tail -n 1 err.txt)"
     rm -f x.html
 done
