@@ -60,7 +60,7 @@ static void test_keeps_times(void **state)
     for (uint32_t i = 0; i < m.parts.n; i++) {
         const struct rs_member *k = &m.members[m.parts.member[i]];
         bool reduce = !strcmp(rs_model_text(&m, m.parts.func[i]), "AllReduce");
-        if (k->comm == y && k->rank == 0 && reduce && m.parts.seq[i] == 5) m.parts.start[i] -= 500 * US;
+        if (k->comm == y && k->rank == 0 && reduce && m.parts.seq[i] == 5) m.parts.start[i] -= 5 * MS;
         if (k->comm != x || k->rank != 0 || !reduce) continue;
         if (m.parts.seq[i] == 5) other = i;
         if (m.parts.seq[i] == 7) early = i;
@@ -96,7 +96,7 @@ static void test_refuses_times(void **state)
         bool reduce = !strcmp(rs_model_text(&m, m.parts.func[i]), "AllReduce");
         uint64_t seq = m.parts.seq[i];
         if (!reduce || (seq != 6 && seq != 8 && seq != 10)) continue;
-        int64_t off = seq == 6 ? -300 * US : seq == 8 ? 800 * US : 0;
+        int64_t off = seq == 6 ? -3 * MS : seq == 8 ? 8 * MS : 0;
         if (k->comm == y) {
             m.parts.start[i] += off;
             m.parts.end[i] += off;
