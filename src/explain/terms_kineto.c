@@ -62,6 +62,10 @@ static const struct rs_term terms[] = {
     {"Trace", "category", "The span of the whole trace: nothing is known before and after."},
     {"record_param_comms", "event",
      "What PyTorch says of a collective when it is called, on the host: group, sizes, sequence."},
+    {"nccl:coalesced", "event",
+     "Where PyTorch launches the sends and receives of one group (batch_isend_irecv), behind their calls. Its kernel "
+     "has "
+     "no arguments of its own: the calls tell what it does."},
     {"ProfilerStep", "event", "One step, as the program's profiler schedule counts them (ProfilerStep#12)."},
     {"Collective name", "field",
      "PyTorch's name of the collective: allreduce, _allgather_base, send, ... A coalesced group says so instead of its "
@@ -76,9 +80,11 @@ static const struct rs_term terms[] = {
     {"Process Group Ranks", "field", "Ranks of the job in it; cut off with an ellipsis when there are many."},
     {"Global rank start", "field", "Lowest rank of the job in the group."},
     {"Global rank stride", "field", "Distance of neighbouring ranks of the group; 0 or 1 where it is not regular."},
-    {"Rank", "field", "Rank in the process group."},
-    {"Src Rank", "field", "Of a receive: who sends, as a rank of the group."},
-    {"Dst Rank", "field", "Of a send: who receives, as a rank of the group."},
+    {"Rank", "field",
+     "Rank in the process group: of a send or receive the other end's, of a broadcast, reduce, gather or scatter the "
+     "root's, else its own."},
+    {"Src Rank", "field", "Of a receive: who sends, as a rank of the job."},
+    {"Dst Rank", "field", "Of a send: who receives, as a rank of the job."},
     {"Root rank", "field", "Of a broadcast, reduce, gather or scatter."},
     {"Seq", "field",
      "PyTorch's number of the operation in its group: collectives and point to point count apart. Newer versions "

@@ -29,6 +29,7 @@ struct trace {
     struct state *told;
     struct rs_err err; /* the first failure */
     const struct rs_spot *spots; /* of its process, by event */
+    uint64_t first; /* number of its first event there */
     uint32_t n, at;
 };
 
@@ -64,6 +65,7 @@ static uint32_t op_of(const struct rs_timeline *t, uint32_t part)
 static bool wants(void *of, uint64_t event)
 {
     struct trace *w = of;
+    event += w->first;
     while (w->at < w->n && w->spots[w->at].event < event) w->at++;
     for (; w->at < w->n && w->spots[w->at].event == event; w->at++)
         if (op_of(w->t, w->spots[w->at].part) != RS_NONE) return true;
@@ -133,7 +135,7 @@ static void keys(void *of, uint64_t event, bool has_comms_id, struct rs_strbuf *
     /* Both are worth as much as the clocks: a lead below twice the error is a tie. */
     rs_strbuf_printf(to, ", \"ringscope tie\": %s", m->ops.flags[op] & RS_OP_TIE ? "true" : "false");
     put_time(to, "error_ns", rs_op_error(m, op));
-    put_all(w, event, to);
+    put_all(w, w->first + event, to);
     rs_facts_of_op(m, op, &f);
     if (!has_comms_id && f.has_comms_id) rs_strbuf_printf(to, ", \"Comms Id\": %" PRIu64, f.comms_id);
 }
@@ -162,7 +164,7 @@ static enum rs_status weave(struct rs_export *x, const struct rs_other *file, FI
     struct state *s = x->state;
     struct rs_bytes *bytes;
     uint64_t woven = 0;
-    struct trace w = {.t = x->timeline, .told = s};
+    struct trace w = {.t = x->timeline, .told = s, .first = file->first_event};
     if (file->proc != RS_NONE && m->nspots) {
         uint32_t first = first_of(m, file->proc);
         w.spots = m->spots + first;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/map.h"
 #include "model/activities.h"
 
@@ -59,11 +60,21 @@ static int by_thread(const void *a, const void *b)
     return x->call < y->call ? -1 : x->call > y->call;
 }
 
+/* An annotation of PyTorch's around what it asks of NCCL. */
+struct scope {
+    uint32_t lane;
+    bool coalesced;
+    int64_t start, end;
+    uint32_t first, last; /* of the calls of a coalesced group: place in the order, and behind them */
+};
+
 struct tie {
     struct rs_kineto *k;
     struct rs_map ids; /* External id -> host call */
     struct on_thread *order;
     uint32_t n;
+    struct scope *scopes; /* by lane and time */
+    uint32_t nscopes;
     uint32_t *of_row;
     uint32_t *own; /* by row: the call that stands at the kernel */
 };
@@ -111,6 +122,80 @@ static bool tie_by_id(struct tie *t, uint32_t row)
     return true;
 }
 
+/* ---- groups ---- */
+
+static int by_lane(const void *a, const void *b)
+{
+    const struct scope *x = a, *y = b;
+    if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* The place behind the last call of a thread that began by then. */
+static uint32_t behind_calls(const struct tie *t, uint32_t lane, int64_t at)
+{
+    uint32_t low = 0, high = t->n;
+    RS_BISECT(low, high, mid, t->order[mid].lane < lane || (t->order[mid].lane == lane && t->order[mid].start <= at));
+    return low;
+}
+
+/* The latest annotation of a thread that began by then; NULL: none. */
+static struct scope *scope_at(const struct tie *t, uint32_t lane, int64_t at)
+{
+    uint32_t low = 0, high = t->nscopes;
+    RS_BISECT(low, high, mid,
+              t->scopes[mid].lane < lane || (t->scopes[mid].lane == lane && t->scopes[mid].start <= at));
+    return low && t->scopes[low - 1].lane == lane ? &t->scopes[low - 1] : NULL;
+}
+
+/* Whether a call had a launch of its own: PyTorch's annotation of that lies within it. */
+static bool is_single(const struct tie *t, const struct rs_kineto_call *c)
+{
+    const struct scope *s = scope_at(t, c->lane, c->end);
+    return c->kernel != RS_KINETO_NONE || (s && s->start >= c->start);
+}
+
+/* The calls of a group: those in front of it, back to the group before, or to anything that is none of a group's. */
+static void find_batch(struct tie *t, struct scope *s, int64_t from)
+{
+    s->first = s->last = behind_calls(t, s->lane, s->start);
+    while (s->first > 0 && t->order[s->first - 1].lane == s->lane) {
+        struct rs_kineto_call *c = &t->k->calls[t->order[s->first - 1].call];
+        if (!c->func || c->start < from || is_single(t, c)) break;
+        c->batched = true;
+        s->first--;
+    }
+}
+
+static enum rs_status find_batches(struct tie *t, struct rs_err *err)
+{
+    static const char prefix[] = "nccl:", group[] = "nccl:coalesced";
+    const struct rs_kineto *k = t->k;
+    uint32_t left = k->of_kind[RS_ACT_RANGE];
+    t->scopes = malloc(((size_t)left + 1) * sizeof *t->scopes);
+    if (!t->scopes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < k->nrows && left; i++) {
+        const struct rs_kineto_row *r = &k->rows[i];
+        const struct rs_kineto_name *name = &k->names[r->name];
+        if (r->kind != RS_ACT_RANGE) continue;
+        left--;
+        if (strncmp(name->text, prefix, sizeof prefix - 1)) continue;
+        t->scopes[t->nscopes++] = (struct scope){.lane = r->lane,
+                                                 .coalesced = !strncmp(name->text, group, sizeof group - 1),
+                                                 .start = r->start,
+                                                 .end = r->end};
+    }
+    if (t->nscopes) qsort(t->scopes, t->nscopes, sizeof *t->scopes, by_lane);
+    const struct scope *before = NULL;
+    for (struct scope *s = t->scopes; s < t->scopes + t->nscopes; s++) {
+        if (!s->coalesced) continue;
+        find_batch(t, s, before && before->lane == s->lane ? before->end : INT64_MIN);
+        before = s;
+    }
+    return RS_OK;
+}
+
 /* By the place of its launch on the thread. */
 static void tie_by_place(struct tie *t, uint32_t row)
 {
@@ -118,15 +203,7 @@ static void tie_by_place(struct tie *t, uint32_t row)
     if (r->link == RS_KINETO_NONE) return;
     const struct rs_kineto_row *launch = &t->k->rows[r->link];
     const struct rs_kernel_name *kernel = &t->k->names[r->name].kernel;
-    uint32_t low = 0, high = t->n;
-    while (low < high) { /* behind the last call that began before the launch */
-        uint32_t mid = low + (high - low) / 2;
-        const struct on_thread *o = &t->order[mid];
-        if (o->lane < launch->lane || (o->lane == launch->lane && o->start <= launch->start))
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    uint32_t low = behind_calls(t, launch->lane, launch->start);
     if (low && t->order[low - 1].lane == launch->lane) {
         const struct rs_kineto_call *c = &t->k->calls[t->order[low - 1].call];
         if (c->func && c->end >= launch->start && can_run(kernel, c->func)) {
@@ -134,10 +211,16 @@ static void tie_by_place(struct tie *t, uint32_t row)
             return;
         }
     }
+    const struct scope *s = scope_at(t, launch->lane, launch->start);
+    if (s && s->coalesced && s->end >= launch->start) {
+        for (uint32_t i = s->first; i < s->last; i++)
+            if (can_run(kernel, t->k->calls[t->order[i].call].func)) give(t, row, t->order[i].call);
+        return;
+    }
     uint32_t first = low;
     while (first > 0 && t->order[first - 1].lane == launch->lane) {
         const struct rs_kineto_call *c = &t->k->calls[t->order[first - 1].call];
-        if (!c->func || c->kernel != RS_KINETO_NONE || !can_run(kernel, c->func)) break;
+        if (!c->func || c->batched || c->kernel != RS_KINETO_NONE || !can_run(kernel, c->func)) break;
         first--;
     }
     for (uint32_t i = first; i < low; i++) give(t, row, t->order[i].call);
@@ -177,14 +260,15 @@ static enum rs_status tie_all(struct tie *t, struct rs_err *err)
     if (!kernels) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < k->nrows; i++)
         if (k->rows[i].kind == RS_ACT_COMM && !tie_by_id(t, i)) kernels[left++] = i;
-    qsort_r(kernels, left, sizeof *kernels, by_launch, k);
-    for (uint32_t i = 0; i < left; i++) {
+    enum rs_status status = find_batches(t, err);
+    if (status == RS_OK) qsort_r(kernels, left, sizeof *kernels, by_launch, k);
+    for (uint32_t i = 0; i < left && status == RS_OK; i++) {
         tie_by_place(t, kernels[i]);
         if (t->of_row[kernels[i]] == RS_KINETO_NONE && t->own[kernels[i]] != RS_KINETO_NONE)
             give(t, kernels[i], t->own[kernels[i]]);
     }
     free(kernels);
-    return RS_OK;
+    return status;
 }
 
 /* Keeps what is an operation, by time, and tells the rows where their calls went. */
@@ -226,6 +310,7 @@ enum rs_status rs_kineto_calls_tie(struct rs_kineto *k, uint32_t **of_row, struc
     if (status == RS_OK) status = settle(&t, err);
     rs_map_free(&t.ids);
     free(t.order);
+    free(t.scopes);
     free(t.own);
     if (status != RS_OK) {
         free(t.of_row);

@@ -62,15 +62,45 @@ static int32_t rank_in_name(const char *path)
 
 /* ---- the process ---- */
 
-static enum rs_status add_covers(struct rs_proc *p, struct rs_err *err)
+/* What the profiler saw: [begin, end] of each window. Between them, and behind the last, it went on unseen. */
+static enum rs_status add_window(struct rs_proc *p, int64_t begin, int64_t end, struct rs_err *err)
 {
-    p->covers = calloc(2, sizeof *p->covers);
-    if (!p->covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    p->ncovers = 2;
-    p->covers[0] = (struct rs_cover){p->begin, p->end,
-                                     RS_COLL | RS_P2P | RS_KERNEL_CH | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH};
-    p->covers[1] = (struct rs_cover){p->end, INT64_MAX, 0}; /* it went on, without the profiler */
+    static const uint64_t seen = RS_COLL | RS_P2P | RS_KERNEL_CH | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH;
+    struct rs_cover *covers = realloc(p->covers, ((size_t)p->ncovers + 2) * sizeof *covers);
+    if (!covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->covers = covers;
+    uint32_t i = p->ncovers;
+    for (; i > 0 && covers[i - 2].from > begin; i -= 2) memcpy(&covers[i], &covers[i - 2], 2 * sizeof *covers);
+    covers[i] = (struct rs_cover){begin, end, seen};
+    p->ncovers += 2;
+    for (uint32_t k = 1; k < p->ncovers; k += 2)
+        covers[k] = (struct rs_cover){covers[k - 1].to, k + 1 < p->ncovers ? covers[k + 1].from : INT64_MAX, 0};
     return RS_OK;
+}
+
+/* Whether a trace may be another window of a process: nothing is profiled twice at one time. */
+static bool is_window_of(const struct rs_model *m, const struct rs_kineto_process *x, const struct rs_kineto_file *f)
+{
+    const struct rs_proc *p = &m->procs[x->proc];
+    if (f->k.pid <= 0 || p->pid != f->k.pid || f->begin > f->end) return false;
+    for (uint32_t i = 0; i < p->ncovers; i += 2)
+        if (f->begin <= p->covers[i].to && f->end >= p->covers[i].from) return false;
+    return true;
+}
+
+static void find_span(struct rs_kineto_file *f)
+{
+    const struct rs_kineto *k = &f->k;
+    f->begin = INT64_MAX;
+    f->end = INT64_MIN;
+    for (uint32_t i = 0; i < k->nrows; i++) {
+        if (k->rows[i].start < f->begin) f->begin = k->rows[i].start;
+        if (k->rows[i].end > f->end) f->end = k->rows[i].end;
+    }
+    for (uint32_t i = 0; i < k->ncalls; i++) {
+        if (k->calls[i].start < f->begin) f->begin = k->calls[i].start;
+        if (k->calls[i].end > f->end) f->end = k->calls[i].end;
+    }
 }
 
 static enum rs_status add_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file,
@@ -83,8 +113,8 @@ static enum rs_status add_process(struct rs_kineto_file *f, struct rs_model *m, 
     if (!boot) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     snprintf(boot, n, "kineto:%s", file->path);
     RS_TRY(rs_model_host(m, "", boot, &host, err));
-    RS_TRY(rs_model_proc(m, &f->proc, err));
-    struct rs_proc *p = &m->procs[f->proc];
+    RS_TRY(rs_model_proc(m, &f->process->proc, err));
+    struct rs_proc *p = &m->procs[f->process->proc];
     p->host = host;
     p->tool = RS_TOOL_KINETO;
     p->pid = k->pid > 0 && k->pid <= UINT32_MAX ? (uint32_t)k->pid : 0;
@@ -93,22 +123,53 @@ static enum rs_status add_process(struct rs_kineto_file *f, struct rs_model *m, 
     if (k->nccl_version) p->nccl_version = rs_arena_text(&m->arena, k->nccl_version, strlen(k->nccl_version));
     if (!p->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     p->first = p->last = RS_TIME_NONE;
-    for (uint32_t i = 0; i < k->nrows; i++) {
-        if (p->first == RS_TIME_NONE || k->rows[i].start < p->first) p->first = k->rows[i].start;
-        if (p->last == RS_TIME_NONE || k->rows[i].end > p->last) p->last = k->rows[i].end;
-    }
-    for (uint32_t i = 0; i < k->ncalls; i++) {
-        if (p->first == RS_TIME_NONE || k->calls[i].start < p->first) p->first = k->calls[i].start;
-        if (p->last == RS_TIME_NONE || k->calls[i].end > p->last) p->last = k->calls[i].end;
-    }
+    p->ended = RS_END_WELL;
+    p->complete = true;
+    p->overwritten_until = RS_TIME_NONE;
+    return RS_OK;
+}
+
+/* The process that a trace is of: one that is known by an earlier trace, or a new one. */
+static enum rs_status find_process(struct rs_kineto_file *f, struct rs_map *of_rank, struct rs_model *m,
+                                   const struct rs_other *file, struct rs_err *err)
+{
+    uint64_t *at = NULL;
+    struct rs_kineto_process *x = NULL;
+    if (f->k.rank >= 0) RS_TRY(rs_map_at(of_rank, (uint32_t)f->k.rank, 0, &at, err));
+    if (at) x = (struct rs_kineto_process *)(uintptr_t)*at;
+    struct rs_kineto_process *first = x;
+    while (x && !is_window_of(m, x, f)) x = x->next;
+    f->process = x;
+    if (x) return RS_OK;
+    f->process = calloc(1, sizeof *f->process);
+    if (!f->process) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    f->process->next = first;
+    if (at) *at = (uintptr_t)f->process;
+    return add_process(f, m, file, err);
+}
+
+/* What a trace adds to its process. */
+static enum rs_status extend_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file,
+                                     struct rs_err *err)
+{
+    struct rs_kineto_process *x = f->process;
+    struct rs_proc *p = &m->procs[x->proc];
+    bool told = f->begin <= f->end;
+    f->first_event = x->events;
+    f->first_row = x->rows;
+    f->first_call = x->calls;
+    x->events += (uint32_t)f->k.events;
+    x->rows += f->k.nrows;
+    x->calls += f->k.ncalls;
+    x->files++;
+    if (told && (p->first == RS_TIME_NONE || f->begin < p->first)) p->first = f->begin;
+    if (told && (p->last == RS_TIME_NONE || f->end > p->last)) p->last = f->end;
     p->begin = p->first == RS_TIME_NONE ? 0 : p->first;
     p->end = p->last == RS_TIME_NONE ? 0 : p->last;
-    p->ended = RS_END_WELL;
-    p->complete = file->complete;
-    p->callbacks = k->events;
-    p->overwritten_until = RS_TIME_NONE;
-    m->callbacks += k->events;
-    return add_covers(p, err);
+    p->complete &= file->complete;
+    p->callbacks += f->k.events;
+    m->callbacks += f->k.events;
+    return add_window(p, told ? f->begin : 0, told ? f->end : 0, err);
 }
 
 /* ---- lanes and activities ---- */
@@ -118,9 +179,9 @@ static enum rs_status gpu_of(struct rs_kineto_file *f, struct rs_model *m, int32
 {
     static const uint8_t not_told[16];
     uint64_t *at;
-    RS_TRY(rs_map_at(&f->gpus, (uint32_t)device, RS_NONE, &at, err));
+    RS_TRY(rs_map_at(&f->process->gpus, (uint32_t)device, RS_NONE, &at, err));
     if (*at == RS_NONE) {
-        RS_TRY(rs_model_gpu(m, m->procs[f->proc].host, not_told, domain, err));
+        RS_TRY(rs_model_gpu(m, m->procs[f->process->proc].host, not_told, domain, err));
         m->domains[*domain].rigid = true;
         *at = *domain;
     }
@@ -130,16 +191,24 @@ static enum rs_status gpu_of(struct rs_kineto_file *f, struct rs_model *m, int32
 
 static enum rs_status add_lanes(struct rs_kineto_file *f, struct rs_model *m, uint32_t *lanes, struct rs_err *err)
 {
+    uint32_t proc = f->process->proc;
     for (uint32_t i = 0; i < f->k.nlanes; i++) {
         const struct rs_kineto_lane *l = &f->k.lanes[i];
-        struct rs_lane row = {.proc = f->proc, .device = l->device, .id = l->id};
+        struct rs_lane row = {.proc = proc, .device = l->device, .id = l->id};
         uint32_t name;
-        row.kind = l->is_stream ? RS_LANE_STREAM : RS_LANE_THREAD;
-        row.domain = m->hosts[m->procs[f->proc].host].domain;
-        if (l->is_stream) RS_TRY(gpu_of(f, m, l->device, &row.domain, err));
+        uint64_t *at;
+        RS_TRY(rs_map_at(&f->process->lanes, rs_kineto_lane_key(l->is_stream, l->device, l->id), RS_NONE, &at, err));
         RS_TRY(rs_kineto_model_name(f, m, l->name, &name, err));
+        if (*at != RS_NONE && m->lanes[*at].id == l->id && m->lanes[*at].device == l->device) {
+            lanes[i] = (uint32_t)*at; /* of an earlier window */
+            continue;
+        }
+        row.kind = l->is_stream ? RS_LANE_STREAM : RS_LANE_THREAD;
+        row.domain = m->hosts[m->procs[proc].host].domain;
+        if (l->is_stream) RS_TRY(gpu_of(f, m, l->device, &row.domain, err));
         if (name) row.name = rs_model_name_text(m, name);
         RS_TRY(rs_model_lane(m, &row, &lanes[i], err));
+        if (*at == RS_NONE) *at = lanes[i];
     }
     return RS_OK;
 }
@@ -194,7 +263,8 @@ static enum rs_status keep_kernels(struct rs_kineto_file *f, const uint32_t *of_
     return RS_OK;
 }
 
-static enum rs_status add_file(struct rs_kineto_file *f, struct rs_model *m, struct rs_other *file, struct rs_err *err)
+static enum rs_status add_file(struct rs_kineto_file *f, struct rs_map *of_rank, struct rs_model *m,
+                               struct rs_other *file, struct rs_err *err)
 {
     struct rs_bytes *bytes;
     struct rs_err why;
@@ -206,16 +276,20 @@ static enum rs_status add_file(struct rs_kineto_file *f, struct rs_model *m, str
     rs_bytes_close(bytes);
     RS_TRY(status);
     file->complete = !file->why[0];
-    if (f->k.rank < 0) f->k.rank = rank_in_name(file->path);
     RS_TRY(rs_kineto_groups_find(&f->k, err));
+    if (f->k.rank < 0) f->k.rank = rank_in_name(file->path);
+    rs_kineto_groups_settle(&f->k);
     uint32_t *of_row;
     RS_TRY(rs_kineto_calls_tie(&f->k, &of_row, err));
     status = keep_kernels(f, of_row, err);
     free(of_row);
     RS_TRY(status);
     RS_TRY(rs_kineto_scopes_find(&f->k, err));
-    RS_TRY(add_process(f, m, file, err));
-    file->proc = f->proc;
+    find_span(f);
+    RS_TRY(find_process(f, of_rank, m, file, err));
+    RS_TRY(extend_process(f, m, file, err));
+    file->proc = f->process->proc;
+    file->first_event = f->first_event;
     RS_TRY(add_rows(f, m, err));
     free(f->k.rows);
     f->k.rows = NULL;
@@ -223,7 +297,8 @@ static enum rs_status add_file(struct rs_kineto_file *f, struct rs_model *m, str
     return RS_OK;
 }
 
-/* Traces of one rank beside each other are of two jobs, or of two stretches of one: what is summed over all is of neither. */
+/* Traces of one rank beside each other that are not of one process are of two jobs: what is summed over all is of
+ * neither. */
 static enum rs_status say_ranks_twice(const struct rs_kineto_file *files, const struct rs_fill *fill,
                                       struct rs_err *err)
 {
@@ -232,9 +307,9 @@ static enum rs_status say_ranks_twice(const struct rs_kineto_file *files, const 
     enum rs_status status = RS_OK;
     for (size_t i = 0; i < fill->n && status == RS_OK; i++) {
         uint64_t *at;
-        if (files[i].k.rank < 0) continue;
+        if (files[i].k.rank < 0 || !files[i].process) continue;
         status = rs_map_at(&first, (uint64_t)files[i].k.rank + 1, i, &at, err);
-        if (status != RS_OK || *at == i) continue;
+        if (status != RS_OK || files[*at].process == files[i].process) continue;
         if (!again++) {
             a = (size_t)*at;
             b = i;
@@ -249,25 +324,57 @@ static enum rs_status say_ranks_twice(const struct rs_kineto_file *files, const 
         fill->files[a]->path, fill->files[b]->path, (long long)files[a].k.rank, again - 1);
 }
 
+static int by_begin(const void *a, const void *b)
+{
+    const struct rs_kineto_file *x = *(struct rs_kineto_file *const *)a, *y = *(struct rs_kineto_file *const *)b;
+    uint32_t p = x->process ? x->process->proc : RS_NONE, q = y->process ? y->process->proc : RS_NONE;
+    if (p != q) return p < q ? -1 : 1;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+/* Process by process, the windows of each by time. */
+static enum rs_status join(struct rs_kineto_file *files, const struct rs_fill *fill, struct rs_err *err)
+{
+    struct rs_kineto_file **order = malloc((fill->n + 1) * sizeof *order);
+    size_t n = 0;
+    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < fill->n; i++)
+        if (files[i].process) order[n++] = &files[i];
+    qsort(order, n, sizeof *order, by_begin);
+    enum rs_status status = rs_kineto_number(order, n, fill->model, err);
+    if (status == RS_OK) status = rs_kineto_streams_number(order, n, fill->model, err);
+    for (size_t i = 0; i < n && status == RS_OK; i++) status = rs_kineto_parts_add(order[i], fill->model, err);
+    free(order);
+    return status;
+}
+
+static void free_file(struct rs_kineto_file *f)
+{
+    free(f->kernels);
+    free(f->names);
+    rs_kineto_free(&f->k);
+    if (!f->process || (f->process->files && --f->process->files)) return;
+    rs_map_free(&f->process->gpus);
+    rs_map_free(&f->process->lanes);
+    rs_map_free(&f->process->members);
+    free(f->process);
+}
+
 enum rs_status rs_kineto_fill(struct rs_fill *fill, struct rs_err *err)
 {
     struct rs_kineto_file *files = calloc(fill->n + 1, sizeof *files);
+    struct rs_map of_rank = {0}; /* its processes */
     if (!files) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     enum rs_status status = RS_OK;
     for (size_t i = 0; i < fill->n && status == RS_OK; i++) {
-        status = add_file(&files[i], fill->model, fill->files[i], err);
+        status = add_file(&files[i], &of_rank, fill->model, fill->files[i], err);
         if (fill->progress) fill->progress(i + 1, fill->n);
     }
     if (status == RS_OK) status = say_ranks_twice(files, fill, err);
-    if (status == RS_OK) status = rs_kineto_number(files, fill->n, fill->model, err);
-    if (status == RS_OK) status = rs_kineto_streams_compare(files, fill->n, err);
-    for (size_t i = 0; i < fill->n && status == RS_OK; i++) status = rs_kineto_parts_add(&files[i], fill->model, err);
-    for (size_t i = 0; i < fill->n; i++) {
-        rs_map_free(&files[i].gpus);
-        free(files[i].kernels);
-        free(files[i].names);
-        rs_kineto_free(&files[i].k);
-    }
+    if (status == RS_OK) status = join(files, fill, err);
+    for (size_t i = 0; i < fill->n; i++) free_file(&files[i]);
+    rs_map_free(&of_rank);
     free(files);
     return status;
 }

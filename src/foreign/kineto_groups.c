@@ -221,6 +221,35 @@ static enum rs_status find_group(struct rs_kineto *k, struct rs_kineto_call *c, 
     return add_group(k, &g, r, &c->group, err);
 }
 
+/* The rank of the trace as a collective tells it: its place in the group. The Rank of a broadcast is its root, that of a
+ * send the other end. */
+static int32_t rank_told(const struct rs_kineto *k, const struct rs_kineto_call *c)
+{
+    static const char *const own[] = {"AllReduce", "AllGather", "ReduceScatter"};
+    const struct rs_kineto_group *g = &k->groups[c->group];
+    if (c->lane == RS_KINETO_NONE || c->rank < 0 || (uint32_t)c->rank >= g->nranks) return -1;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!strcmp(c->func, own[i])) return g->ranks[c->rank];
+    return -1;
+}
+
+/* Of groups of two that only send and receive: who is not the other end. */
+static int32_t rank_left(const struct rs_kineto *k, const struct rs_kineto_call *c)
+{
+    const struct rs_kineto_group *g = &k->groups[c->group];
+    bool p2p = !strcmp(c->func, "Send") || !strcmp(c->func, "Recv");
+    if (!p2p || g->nranks != 2 || c->lane == RS_KINETO_NONE || c->rank < 0 || c->rank > 1) return -1;
+    return g->ranks[!c->rank];
+}
+
+static void find_rank(struct rs_kineto *k)
+{
+    for (uint32_t i = 0; i < k->ncalls && k->rank < 0; i++)
+        if (k->calls[i].func) k->rank = rank_told(k, &k->calls[i]);
+    for (uint32_t i = 0; i < k->ncalls && k->rank < 0; i++)
+        if (k->calls[i].func) k->rank = rank_left(k, &k->calls[i]);
+}
+
 enum rs_status rs_kineto_groups_find(struct rs_kineto *k, struct rs_err *err)
 {
     struct rs_map seen = {0}; /* what calls say of their groups -> group */
@@ -237,21 +266,18 @@ enum rs_status rs_kineto_groups_find(struct rs_kineto *k, struct rs_err *err)
             *at = c->group;
         }
         if (status == RS_OK) c->group = (uint32_t)*at;
-        if (status != RS_OK || k->rank >= 0 || c->lane == RS_KINETO_NONE || !strcmp(c->func, "Send") ||
-            !strcmp(c->func, "Recv"))
-            continue;
-        /* Without distributedInfo a collective tells who it is; a broadcast's Rank is its root. */
-        const struct rs_kineto_group *g = &k->groups[c->group];
-        if (c->rank >= 0 && (uint32_t)c->rank < g->nranks &&
-            (!strcmp(c->func, "AllReduce") || !strcmp(c->func, "AllGather") || !strcmp(c->func, "ReduceScatter")))
-            k->rank = g->ranks[c->rank];
     }
+    rs_map_free(&seen);
+    free(r.v);
+    if (status == RS_OK && k->rank < 0) find_rank(k);
+    return status;
+}
+
+void rs_kineto_groups_settle(struct rs_kineto *k)
+{
     for (uint32_t i = 0; i < k->ngroups; i++) {
         struct rs_kineto_group *g = &k->groups[i];
         g->hash = rs_torch_group(g->name, strlen(g->name), g->ranks, g->nranks);
         g->rank = rs_kineto_group_rank(g, k->rank);
     }
-    rs_map_free(&seen);
-    free(r.v);
-    return status;
 }

@@ -13,6 +13,8 @@ enum rs_status rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s, struc
 
 /* Gives every call its group, and the trace its rank where only the calls tell it. When all of the trace is read. */
 enum rs_status rs_kineto_groups_find(struct rs_kineto *k, struct rs_err *err);
+/* Gives every group its hash and this trace's place in it. When the rank of the trace is known, as far as it can be. */
+void rs_kineto_groups_settle(struct rs_kineto *k);
 
 /* The place of a global rank in a group; -1: it is not in it, or its ranks are not known. */
 int32_t rs_kineto_group_rank(const struct rs_kineto_group *group, int32_t global);

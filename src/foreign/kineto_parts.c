@@ -56,12 +56,11 @@ static enum rs_status add_member(struct rs_kineto_file *f, struct rs_model *m, c
     RS_TRY(rs_model_member(m, comm, member, err));
     struct rs_member *x = &m->members[*member];
     x->rank = g->rank;
-    x->in_step = g->in_step;
     x->global_rank = f->k.rank;
-    x->proc = f->proc;
+    x->proc = f->process->proc;
     x->device = c->device;
-    x->gpu = (uint32_t)rs_map_get(&f->gpus, (uint32_t)c->device, RS_NONE);
-    return RS_OK;
+    x->gpu = (uint32_t)rs_map_get(&f->process->gpus, (uint32_t)c->device, RS_NONE);
+    return rs_map_put(&f->process->members, g->hash, *member, err);
 }
 
 /* ---- parts ---- */
@@ -137,7 +136,7 @@ static enum rs_status add_part(struct rs_kineto_file *f, struct rs_model *m, uin
     bool send = is(c->func, "Send"), recv = is(c->func, "Recv");
     t->kind[i] = send ? RS_PART_SEND : recv ? RS_PART_RECV : RS_PART_COLL;
     t->member[i] = member;
-    t->handle[i] = (uint64_t)call + 1;
+    t->handle[i] = (uint64_t)f->first_call + call + 1;
     t->seq[i] = c->number;
     t->count[i] = count_of(c, m->comms[m->members[member].comm].nranks);
     t->peer[i] = rs_kineto_peer(c, &f->k.groups[c->group]);
@@ -151,10 +150,13 @@ static enum rs_status add_part(struct rs_kineto_file *f, struct rs_model *m, uin
         t->flags[i] |= RS_PART_LAUNCHED;
     }
     if (c->kernel != RS_KINETO_NONE) {
-        t->start[i] = c->kernel_start;
+        if (!c->queued) {
+            t->start[i] = c->kernel_start;
+            t->start_source[i] = RS_FROM_KERNEL;
+        }
         t->end[i] = c->kernel_end;
-        t->start_source[i] = t->end_source[i] = RS_FROM_KERNEL;
-        t->launch[i] = (uint64_t)c->kernel + 1;
+        t->end_source[i] = RS_FROM_KERNEL;
+        t->launch[i] = (uint64_t)f->first_row + c->kernel + 1;
         if (send || recv) t->group[i] = t->launch[i];
     }
     return add_tag(f, m, c, i, err);
@@ -166,7 +168,7 @@ static void learn_device(struct rs_kineto_file *f, struct rs_model *m, uint32_t 
     struct rs_member *x = &m->members[member];
     if (x->gpu != RS_NONE || c->kernel == RS_KINETO_NONE) return;
     x->device = c->device;
-    x->gpu = (uint32_t)rs_map_get(&f->gpus, (uint32_t)c->device, RS_NONE);
+    x->gpu = (uint32_t)rs_map_get(&f->process->gpus, (uint32_t)c->device, RS_NONE);
 }
 
 /* The kernel of a row, which are in their order; NULL: it is not tied. */
@@ -177,22 +179,29 @@ static const struct rs_kineto_tied *kernel_at(const struct rs_kineto_file *f, ui
     return low < f->nkernels && f->kernels[low].row == row ? &f->kernels[low] : NULL;
 }
 
+static enum rs_status add_spot(const struct rs_kineto_file *f, struct rs_model *m, uint32_t event, uint32_t part,
+                               struct rs_err *err)
+{
+    return rs_model_spot(m, &(struct rs_spot){f->process->proc, f->first_event + event, part}, err);
+}
+
 /* A kernel that runs several calls is tied to one of them: the others stand there, too. */
 static enum rs_status add_spots(struct rs_kineto_file *f, struct rs_model *m, uint32_t call, uint32_t part,
                                 struct rs_err *err)
 {
     const struct rs_kineto_call *c = &f->k.calls[call];
     const struct rs_kineto_tied *k = c->kernel == RS_KINETO_NONE ? NULL : kernel_at(f, c->kernel);
-    RS_TRY(rs_model_spot(m, &(struct rs_spot){f->proc, c->event, part}, err));
+    RS_TRY(add_spot(f, m, c->event, part, err));
     if (!k || k->call == call || k->event == c->event) return RS_OK;
-    return rs_model_spot(m, &(struct rs_spot){f->proc, k->event, part}, err);
+    return add_spot(f, m, k->event, part, err);
 }
 
 enum rs_status rs_kineto_parts_add(struct rs_kineto_file *f, struct rs_model *m, struct rs_err *err)
 {
     uint32_t *members = malloc(((size_t)f->k.ngroups + 1) * sizeof *members), first = m->parts.n;
     if (!members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < f->k.ngroups; i++) members[i] = RS_NONE;
+    for (uint32_t i = 0; i < f->k.ngroups; i++)
+        members[i] = (uint32_t)rs_map_get(&f->process->members, f->k.groups[i].hash, RS_NONE);
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < f->k.ncalls && status == RS_OK; i++) {
         const struct rs_kineto_call *c = &f->k.calls[i];
@@ -205,7 +214,7 @@ enum rs_status rs_kineto_parts_add(struct rs_kineto_file *f, struct rs_model *m,
     for (uint32_t i = 0; i < f->nkernels && status == RS_OK; i++) {
         const struct rs_kineto_tied *k = &f->kernels[i];
         m->activities.part[f->first + k->row] = first + k->call;
-        status = rs_model_spot(m, &(struct rs_spot){f->proc, k->event, first + k->call}, err);
+        status = add_spot(f, m, k->event, first + k->call, err);
     }
     free(members);
     return status;

@@ -7,16 +7,28 @@
 #include "foreign/kineto_rows.h"
 #include "model/model.h"
 
+/* A process that was profiled, in one window or in several. */
+struct rs_kineto_process {
+    uint32_t proc; /* in the model */
+    uint32_t files; /* windows so far */
+    struct rs_map gpus; /* device -> clock */
+    struct rs_map lanes; /* hash of what a lane is -> lane of the model */
+    struct rs_map members; /* hash of a group -> member */
+    uint32_t events, rows, calls; /* of the windows so far: where numbers of the next begin */
+    struct rs_kineto_process *next; /* another of the same rank */
+};
+
 /* A trace on its way into the model. */
 struct rs_kineto_file {
     struct rs_kineto k; /* its rows are gone once they are in the model */
-    uint32_t proc; /* in the model */
+    struct rs_kineto_process *process;
+    int64_t begin, end; /* of what it tells; begin > end: nothing */
     uint32_t first; /* activity of row 0 */
+    uint32_t first_event, first_row, first_call; /* in the numbers of its process */
     struct rs_kineto_tied {
         uint32_t row, call, event; /* event: of the kernel in its file */
     } * kernels; /* NCCL's kernels that are tied */
     uint32_t nkernels;
-    struct rs_map gpus; /* device -> clock */
     uint32_t *names; /* id of the trace -> rs_model_name(); UINT32_MAX: not asked for yet */
 };
 

@@ -34,12 +34,17 @@ static bool is_lane(const struct rs_kineto *k, uint64_t i, bool is_stream, int32
            k->lanes[i].is_stream == is_stream;
 }
 
+uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number)
+{
+    return rs_mix(rs_mix(is_stream, (uint32_t)device), (uint64_t)number);
+}
+
 enum rs_status rs_kineto_lane(struct rs_kineto *k, bool is_stream, int32_t device, int64_t number, uint32_t *lane,
                               struct rs_err *err)
 {
     *lane = k->last_lane;
     if (is_lane(k, k->last_lane, is_stream, device, number)) return RS_OK;
-    uint64_t key = rs_mix(rs_mix(is_stream, (uint32_t)device), (uint64_t)number), *at;
+    uint64_t key = rs_kineto_lane_key(is_stream, device, number), *at;
     for (;; key++) {
         RS_TRY(rs_map_at(&k->lane_ids, key, k->nlanes, &at, err));
         if (*at == k->nlanes || is_lane(k, *at, is_stream, device, number)) break;

@@ -72,8 +72,11 @@ struct rs_kineto_call {
     uint32_t kernel_name; /* of the first */
     int32_t device; /* that it ran on; -1: not known */
     bool has_launch;
+    bool batched; /* called in a group that was launched behind it ("nccl:coalesced") */
+    bool queued; /* its kernel first does another send to, or receive from, the same rank: see kineto_streams.h */
     uint32_t group; /* index into groups */
-    uint64_t number; /* equal on all ranks; see kineto_number.h */
+    uint64_t
+        number; /* equal on all ranks: see kineto_number.h, of sends and receives kineto_streams.h; UINT64_MAX: none */
     uint32_t scope; /* name of the innermost annotation; 0: none */
     uint32_t step; /* RS_KINETO_NONE: none */
 };
@@ -86,7 +89,6 @@ struct rs_kineto_group {
     uint32_t nranks; /* 0: not known */
     int32_t size; /* as told; -1: not */
     int32_t rank; /* of this trace in it; -1: it is not, or that is not known */
-    bool in_step; /* see kineto_streams.h */
     uint32_t next; /* another of the same name; RS_KINETO_NONE: no more */
 };
 
@@ -116,6 +118,8 @@ struct rs_kineto {
 
 /* The id of a name; 0 is "". */
 enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, uint32_t *id, struct rs_err *err);
+/* What tells lanes apart, mostly: different ones may share a key. */
+uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number);
 enum rs_status rs_kineto_lane(struct rs_kineto *k, bool is_stream, int32_t device, int64_t number, uint32_t *lane,
                               struct rs_err *err);
 enum rs_status rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *row, struct rs_err *err);

@@ -169,6 +169,8 @@ enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uin
 
 /* ---- order ---- */
 
+#define ALONE (RS_NONE - 1) /* a part whose other end was certainly not recorded */
+
 /* How many of a list are before the first that may be lost. A part says when its call was made, not when NCCL told of
  * it, which is later, but before the next group call: so the group call that is the last before `sure` does not
  * count. */
@@ -186,14 +188,52 @@ static uint32_t certain(const struct rs_model *m, const uint32_t *parts, uint32_
     return k;
 }
 
+/* Whether the importer has compared both sides, and numbered what belongs together: a profiler may begin anywhere. */
+static bool is_numbered(const struct rs_model *m, uint32_t part)
+{
+    return rs_part_proc(m, part)->tool == RS_TOOL_KINETO;
+}
+
+/* Sends and receives of equal numbers; what has a number that nobody else has is alone. */
+static enum rs_status match_numbers(struct rs_model *m, const struct rs_streams *s, const struct rs_stream *r,
+                                    uint32_t *mate, uint32_t *place, struct rs_err *err)
+{
+    const uint32_t *sends = s->parts + r->sends, *recvs = s->parts + r->recvs;
+    const uint64_t *seq = m->parts.seq;
+    struct rs_map of = {0}; /* number -> receive */
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < r->nrecvs && status == RS_OK; i++)
+        if (seq[recvs[i]] != UINT64_MAX) status = rs_map_put(&of, seq[recvs[i]], recvs[i], err);
+    for (uint32_t i = 0; i < r->nsends && status == RS_OK; i++) {
+        if (seq[sends[i]] == UINT64_MAX) continue;
+        uint64_t *at;
+        place[sends[i]] = (uint32_t)seq[sends[i]];
+        status = rs_map_at(&of, seq[sends[i]], RS_NONE, &at, err);
+        if (status != RS_OK) break;
+        mate[sends[i]] = *at == RS_NONE ? ALONE : (uint32_t)*at;
+        *at = RS_NONE; /* taken */
+    }
+    for (uint32_t i = 0; i < r->nrecvs && status == RS_OK; i++) {
+        if (seq[recvs[i]] == UINT64_MAX || rs_map_get(&of, seq[recvs[i]], RS_NONE) != recvs[i]) continue;
+        place[recvs[i]] = (uint32_t)seq[recvs[i]];
+        mate[recvs[i]] = ALONE;
+    }
+    rs_map_free(&of);
+    return status;
+}
+
 /* mate[part of a send] = its receive; place[] = its number in the stream. */
-static void match(const struct rs_model *m, const struct rs_streams *s, const int64_t *sure, uint32_t *mate,
-                  uint32_t *place)
+static enum rs_status match(struct rs_model *m, const struct rs_streams *s, const int64_t *sure, uint32_t *mate,
+                            uint32_t *place, struct rs_err *err)
 {
     for (uint32_t k = 0; k < s->n; k++) {
         const struct rs_stream *r = &s->rows[k];
-        if (!r->nsends || !r->nrecvs) continue;
         const uint32_t *sends = s->parts + r->sends, *recvs = s->parts + r->recvs;
+        if (is_numbered(m, r->nsends ? sends[0] : recvs[0])) {
+            RS_TRY(match_numbers(m, s, r, mate, place, err));
+            continue;
+        }
+        if (!r->nsends || !r->nrecvs) continue;
         uint32_t n = certain(m, sends, r->nsends, sure[m->parts.member[sends[0]]]);
         uint32_t n_recvs = certain(m, recvs, r->nrecvs, sure[m->parts.member[recvs[0]]]);
         if (n_recvs < n) n = n_recvs;
@@ -202,6 +242,7 @@ static void match(const struct rs_model *m, const struct rs_streams *s, const in
             place[sends[i]] = i;
         }
     }
+    return RS_OK;
 }
 
 static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
@@ -257,17 +298,21 @@ enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err)
     for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++) {
         const struct rs_proc *p = &m->procs[m->members[i].proc];
         int64_t from = m->members[i].created != RS_TIME_NONE ? m->members[i].created : p->begin;
-        /* A profiler may begin anywhere: its importer has compared the sides. */
-        sure[i] = m->members[i].in_step       ? INT64_MAX
-                  : p->tool == RS_TOOL_KINETO ? INT64_MIN
-                                              : rs_recorded_until(p, from, RS_P2P);
+        sure[i] = rs_recorded_until(p, from, RS_P2P);
     }
     for (uint32_t i = 0; status == RS_OK && i < n; i++) mate[i] = RS_NONE;
-    if (status == RS_OK) match(m, &s, sure, mate, place);
+    if (status == RS_OK) status = match(m, &s, sure, mate, place, err);
     rs_streams_free(&s);
     /* By part, not by stream: the operations of a rank then lie in the order of time. */
-    for (uint32_t i = 0; status == RS_OK && i < n; i++)
-        if (mate[i] != RS_NONE) status = rs_pair_add(m, i, mate[i], place[i], 100, err);
+    for (uint32_t i = 0; status == RS_OK && i < n; i++) {
+        if (mate[i] == RS_NONE) continue;
+        if (mate[i] != ALONE)
+            status = rs_pair_add(m, i, mate[i], place[i], 100, err);
+        else if (m->parts.kind[i] == RS_PART_SEND)
+            status = rs_pair_add(m, i, RS_NONE, place[i], 100, err);
+        else
+            status = rs_pair_add(m, RS_NONE, i, place[i], 100, err);
+    }
     free(sure);
     free(mate);
     free(place);

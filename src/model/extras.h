@@ -47,10 +47,11 @@ struct rs_tag {
     bool is_p2p; /* as the framework counts */
 };
 
-/* Where the trace of another tool tells of a part: an event of the file that its process is. In no order. */
+/* Where the trace of another tool tells of a part: an event of the file, or one of the files, that its process is. In no
+ * order. */
 struct rs_spot {
     uint32_t proc;
-    uint32_t event; /* from 0 */
+    uint32_t event; /* from 0, over all of its files: see first_event of trace/inputs.h */
     uint32_t part;
 };
 enum rs_status rs_model_spot(struct rs_model *m, const struct rs_spot *row, struct rs_err *err);

@@ -171,7 +171,6 @@ struct rs_member {
     uint32_t proc;
     uint32_t gpu; /* domain; RS_NONE: not known */
     int32_t device; /* CUDA device number; -1: not known */
-    bool in_step; /* its sends and receives begin and end with its peers', as the importer saw: order pairs them */
     uint8_t uuid[16];
     char bus_id[32];
     uint64_t context;

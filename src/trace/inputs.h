@@ -26,6 +26,7 @@ struct rs_other {
     int format; /* index of foreign/formats.h; -1: not looked at yet */
     bool complete; /* all of it could be read */
     uint32_t proc; /* in the model: the process that it is of; RS_NONE of model.h: none, or several */
+    uint32_t first_event; /* of a Kineto trace that is one of several of its process: the number of its first event */
     uint32_t place; /* of a dump of the example profiler: which of its process's it is, from 0; parts' handles say it */
     char why[sizeof((struct rs_err *)0)->msg]; /* where and why it is not complete; begins with the path. "": it is */
 };
