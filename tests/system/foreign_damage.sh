@@ -127,11 +127,14 @@ for rank in 0 1; do
         whole/k$rank.json >wild/k$rank.json
 done
 rs 0 ops --json wild
-# Two traces of one rank that differ are of two jobs, or of two stretches.
+# Two traces of one rank: of two jobs, if their processes differ; else two windows of one.
 mkdir jobs && cp whole/* jobs/
-sed -E 's/("ts": *[0-9]+)/\15/' whole/k0.json >jobs/k0.later.json
+sed -E 's/("ts": *[0-9]+)/\15/; s/("pid": *)([1-9][0-9]*)/\19\2/' whole/k0.json >jobs/k0.later.json
 rs 0 ops --json jobs
 saying "are both of rank 0"
+sed -E 's/("ts": *[0-9]+)/\15/' whole/k0.json >jobs/k0.later.json
+rs 0 info --json jobs
+[ "$(jq .processes out)" = 2 ] || say "two windows of a process: $(jq -c .processes out) processes"
 
 # Deep nesting, and a string that never ends.
 mkdir deep && cp whole/k1.json deep/
