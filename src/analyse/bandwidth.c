@@ -8,6 +8,7 @@
 #include "base/mix.h"
 #include "base/room.h"
 #include "join/durations.h"
+#include "join/op_facts.h"
 #include "join/waits.h"
 
 enum { MOST_SIZES = 64, MOST_FANOUTS = 8 }; /* of one function on one class; more are taken together */
@@ -142,6 +143,17 @@ static void take_time(struct work *w, uint32_t row, uint64_t bytes, double facto
     w->seen_scaled[row] += (double)bytes * factor;
 }
 
+static void take_waits(struct rs_func_row *r, const struct rs_model *m, uint32_t op, int64_t shortest)
+{
+    struct rs_op_rank rank;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) {
+        int64_t wait = rs_op_rank_wait(m, &rank, shortest);
+        if (wait == RS_TIME_NONE) continue;
+        r->waited++;
+        add_some(&r->wait_sum_ns, wait);
+    }
+}
+
 static void take(struct work *w, uint32_t op)
 {
     struct rs_view *v = w->view;
@@ -160,25 +172,14 @@ static void take(struct work *w, uint32_t op)
     }
     r->clock_free += shortest != RS_TIME_NONE;
     bool compared = rs_view_compare(v, op);
-    int64_t last = RS_TIME_NONE;
     if (!compared) rs_view_arrivals(v, op);
-    for (uint32_t i = 0; i < v->narrivals; i++)
-        if (v->arrivals[i].start > last) last = v->arrivals[i].start;
+    take_waits(r, m, op, shortest);
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
-        if (compared) {
-            r->waited++;
-            bool left = a->end != RS_TIME_NONE && a->end < last && rs_part_has_ended(v->model, a->part);
-            r->wait_sum_ns += (left ? a->end : last) - a->start;
-        }
         bool spans = a->start != RS_TIME_NONE && a->end != RS_TIME_NONE && a->end > a->start;
         /* Sends and receives that only begin to end: not a time of the call. */
         if (m->ops.kind[op] != RS_OP_COLL && !rs_part_has_ended(m, a->part)) spans = false;
         int64_t duration = m->ntags ? rs_part_duration(m, a->part) : RS_TIME_NONE;
-        if (!compared && shortest != RS_TIME_NONE) {
-            r->waited++;
-            add_some(&r->wait_sum_ns, duration - shortest);
-        }
         if (spans)
             take_time(w, row, bytes, factor, rs_time_minus(a->end, a->start));
         else if (duration > 0)

@@ -113,7 +113,7 @@ static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *
     for (uint32_t i = 0; i < l->nseats; i++) {
         const struct rs_late_row *x = &l->rows[i];
         double sum = (double)x->mean_ns * (double)x->compared;
-        if (!own[i] || x->mean_ns / 10 <= r->basis.max_error_ns || sum < 0.005 * (double)span(r)) continue;
+        if (!own[i] || x->mean_ns / 10 <= r->basis.totals.error_ns || sum < 0.005 * (double)span(r)) continue;
         if (late++) rs_strbuf_puts(&s, late <= NAMED ? ", " : "");
         if (late <= NAMED) rs_words_seat(&s, &r->view, i);
         if (x->mean_ns < least) least = x->mean_ns;
@@ -137,7 +137,7 @@ static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
     const struct rs_stragglers *x = &r->stragglers;
     if (!x->cost_ns) {
         rs_strbuf_puts(&s, "nobody is late by more than the clock error of ");
-        rs_words_ns(&s, r->basis.max_error_ns);
+        rs_words_ns(&s, r->basis.totals.error_ns);
         rs_strbuf_puts(&s, ".");
     } else {
         rs_strbuf_puts(&s, x->rows[0].seat == RS_NONE ? "no rank stands out, and no host; the most that one costs is "
@@ -197,7 +197,7 @@ static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
     const struct rs_stragglers *s = &r->stragglers;
     if (!s->compared) {
         struct rs_strbuf t = {0};
-        rs_strbuf_puts(&t, r->view.model->aligned || r->basis.alone == r->basis.ops
+        rs_strbuf_puts(&t, r->view.model->aligned || r->basis.alone == r->basis.totals.ops
                                ? "who waited for whom cannot be told: no operation has known starts on two ranks with "
                                  "aligned clocks."
                                : "who waited for whom cannot be told: clocks were left as they came (--no-align).");
@@ -273,32 +273,32 @@ static enum rs_status say_steps(struct rs_report *r, struct rs_err *err)
 static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
 {
     const struct rs_report_basis *b = &r->basis;
-    if (b->mismatches) {
+    if (b->totals.mismatches) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s,
                          "%" PRIu64 " operation%s called with different counts, types or roots on different ranks: "
                          "`ringscope ops --json` names them (\"mismatch\").",
-                         b->mismatches, b->mismatches == 1 ? " was" : "s were");
+                         b->totals.mismatches, b->totals.mismatches == 1 ? " was" : "s were");
         RS_TRY(say(r, &s, err));
     }
-    uint64_t missing = b->ops - b->compared - b->alone - b->violations;
-    if (b->compared && missing > b->ops / 20) {
+    uint64_t missing = b->totals.ops - b->totals.compared - b->alone - b->totals.violations;
+    if (b->totals.compared && missing > b->totals.ops / 20) {
         struct rs_strbuf s = {0};
-        rs_strbuf_printf(&s, "%" PRIu64 " of %" PRIu64 " operations could not be compared: ", missing, b->ops);
+        rs_strbuf_printf(&s, "%" PRIu64 " of %" PRIu64 " operations could not be compared: ", missing, b->totals.ops);
         if (b->untimed) rs_strbuf_printf(&s, "%" PRIu64 " without known starts", b->untimed);
         if (b->unaligned)
             rs_strbuf_printf(&s, "%s%" PRIu64 " on clocks that are not aligned", b->untimed ? ", " : "", b->unaligned);
         rs_strbuf_putc(&s, '.');
         RS_TRY(say(r, &s, err));
     }
-    if (b->violations > b->ops / 100) {
+    if (b->totals.violations > b->totals.ops / 100) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(
             &s,
             "in %" PRIu64 " of %" PRIu64
             " operations a rank ended before another began, which cannot be: the times that NCCL reported for "
             "them are of other work, or clocks are wrong (`ringscope clocks`); they are not compared.",
-            b->violations, b->ops);
+            b->totals.violations, b->totals.ops);
         RS_TRY(say(r, &s, err));
     }
     if (b->unseen > 0) {
@@ -360,7 +360,7 @@ static enum rs_status say_reached(struct rs_report *r, struct rs_err *err)
 {
     struct rs_strbuf s = {0};
     for (unsigned next = 0;
-         rs_reached_say(&r->reached, r->view.model, &r->bandwidth, r->basis.max_error_ns, &next, &s);)
+         rs_reached_say(&r->reached, r->view.model, &r->bandwidth, r->basis.totals.error_ns, &next, &s);)
         RS_TRY(say(r, &s, err));
     return RS_OK;
 }
@@ -375,8 +375,8 @@ static enum rs_status say_statistics(struct rs_report *r, struct rs_err *err)
 enum rs_status rs_conclusion_make(struct rs_report *r, struct rs_err *err)
 {
     RS_TRY(say_statistics(r, err));
-    if (!r->basis.ops && r->nconclusion) return RS_OK;
-    if (!r->basis.ops) {
+    if (!r->basis.totals.ops && r->nconclusion) return RS_OK;
+    if (!r->basis.totals.ops) {
         struct rs_strbuf s = {0};
         rs_strbuf_puts(&s, "no operation is left to report on.");
         return say(r, &s, err);

@@ -7,6 +7,7 @@
 #include "analyse/changes.h"
 #include "analyse/quantile.h"
 #include "analyse/words.h"
+#include "join/op_facts.h"
 #include "join/waits.h"
 
 enum { MOST_WINDOWS = 100000, MOST_CHANGES = 32 };
@@ -80,22 +81,17 @@ static enum rs_status by_time(struct work *w, int64_t every, struct rs_err *err)
 
 static void take(struct work *w, struct rs_course_row *r, uint32_t op)
 {
-    struct rs_view *v = w->view;
-    const struct rs_model *m = v->model;
-    bool leads = w->bandwidth->row_of[op] == w->out->leading, compared = rs_view_compare(v, op);
+    const struct rs_model *m = w->view->model;
+    bool leads = w->bandwidth->row_of[op] == w->out->leading;
     r->calls++;
-    int64_t last = RS_TIME_NONE;
-    if (!compared) rs_view_arrivals(v, op);
-    for (uint32_t i = 0; i < v->narrivals; i++)
-        if (v->arrivals[i].start > last) last = v->arrivals[i].start;
-    for (uint32_t i = 0; i < v->narrivals; i++) {
-        const struct rs_arrival *a = &v->arrivals[i];
-        if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end <= a->start) continue;
-        int64_t time = rs_time_minus(a->end, a->start);
+    struct rs_op_rank rank;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) {
+        if (rank.start == RS_TIME_NONE || rank.end == RS_TIME_NONE || rank.end <= rank.start) continue;
+        int64_t time = rs_time_minus(rank.end, rank.start), wait = rs_op_rank_wait(m, &rank, RS_TIME_NONE);
         if (leads) w->times[w->ntimes++] = time;
-        if (!compared) continue;
+        if (wait == RS_TIME_NONE) continue;
         w->total += (double)time;
-        w->wait += (double)((a->end < last ? a->end : last) - a->start);
+        w->wait += (double)(wait < time ? wait : time);
     }
     int64_t transfer = leads ? rs_op_transfer(m, op) : 0;
     if (transfer > 0) {
@@ -166,7 +162,7 @@ static enum rs_status describe(struct work *w, struct rs_change *c, struct rs_er
     struct rs_strbuf s = {0};
     double part = (double)c->after_ns / (double)c->before_ns - 1;
     rs_strbuf_puts(&s, "from ");
-    rs_words_moment(&s, c->at_ns);
+    rs_words_moment(&s, w->view->model, c->at_ns);
     rs_strbuf_puts(&s, " on ");
     rs_words_func(&s, w->view->model, &w->bandwidth->rows[w->out->leading]);
     if (part > 2)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "join/totals.h"
 
 /* What decides of one operation. */
 struct choice {
@@ -112,7 +113,5 @@ struct rs_critical_last rs_critical_last(const struct rs_critical_trails *trails
 
 bool rs_critical_waits(const struct rs_model *m, const struct rs_span *span, int64_t at)
 {
-    unsigned flags = m->ops.flags[span->ref];
-    bool comparable = (flags & RS_OP_CLOCKED) && !(flags & (RS_OP_DOUBLE | RS_OP_VIOLATION));
-    return comparable && m->ops.nparts[span->ref] > 1 && m->ops.last[span->ref] >= at;
+    return rs_op_is_compared(m, span->ref) && m->ops.last[span->ref] >= at;
 }

@@ -37,25 +37,17 @@ static void count_ops(struct rs_report *r)
     const struct rs_model *m = r->view.model;
     struct rs_report_basis *b = &r->basis;
     b->from_ns = b->to_ns = RS_TIME_NONE;
+    rs_totals_begin(&b->totals);
     for (uint32_t i = 0; i < r->view.nops; i++) {
         uint32_t op = r->view.ops[i];
         if (!r->view.passes[op]) continue;
-        uint8_t flags = m->ops.flags[op];
-        b->ops++;
-        b->whole += (flags & RS_OP_WHOLE) != 0;
-        b->complete += (flags & RS_OP_COMPLETE) != 0;
-        b->mismatches += (flags & RS_OP_MISMATCH) != 0;
-        b->violations += (flags & RS_OP_VIOLATION) != 0;
-        b->doubles += (flags & RS_OP_DOUBLE) != 0;
-        if (!rs_view_compare(&r->view, op)) count_uncompared(r, op);
+        rs_totals_add(&b->totals, m, op);
+        if (!rs_op_is_compared(m, op)) count_uncompared(r, op);
         int64_t from = m->ops.first[op] != RS_TIME_NONE ? m->ops.first[op] : rs_op_moment(m, op);
         int64_t to = rs_op_over(m, op);
         if (from != RS_TIME_NONE && (b->from_ns == RS_TIME_NONE || from < b->from_ns)) b->from_ns = from;
         if (to != RS_TIME_NONE && (b->to_ns == RS_TIME_NONE || to > b->to_ns)) b->to_ns = to;
     }
-    b->compared = r->stragglers.compared;
-    b->ties = r->stragglers.ties;
-    b->max_error_ns = r->stragglers.max_error_ns;
 }
 
 static enum rs_status count_ranks(struct rs_report *r, struct rs_err *err)
@@ -148,5 +140,5 @@ void rs_report_free(struct rs_report *r)
 bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s)
 {
     int64_t span = rs_time_minus(r->basis.to_ns, r->basis.from_ns);
-    return s->cost_ns > span / 1000 && s->cost_ns / 10 > r->basis.max_error_ns;
+    return s->cost_ns > span / 1000 && s->cost_ns / 10 > r->basis.totals.error_ns;
 }

@@ -13,6 +13,7 @@
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "join/totals.h"
 
 struct rs_report_options {
     const struct rs_filter *filter; /* resolved */
@@ -26,15 +27,10 @@ struct rs_report_options {
 
 /* How much of the run the answer stands on. */
 struct rs_report_basis {
-    uint64_t ops; /* top-level, that the filter let through */
-    uint64_t whole, complete; /* all ranks are there; and ended */
-    uint64_t compared; /* who was last could be asked */
-    uint64_t alone; /* not: one rank is there, or in it */
+    struct rs_totals totals; /* of what the filter let through */
+    uint64_t alone; /* not compared: one rank is there, or in it */
     uint64_t untimed; /* not: starts are not known, or stale */
     uint64_t unaligned; /* not: clocks are not aligned with each other */
-    uint64_t violations; /* not: a rank ended before another began */
-    uint64_t ties, mismatches, doubles;
-    int64_t max_error_ns; /* of those compared; -1: none was */
     uint32_t ranks, hosts; /* recorded */
     int64_t unseen; /* ranks without a recording; -1: not known */
     int64_t from_ns, to_ns; /* of the operations; RS_TIME_NONE: no time is known */

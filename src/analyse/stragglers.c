@@ -192,7 +192,6 @@ static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
 {
     struct rs_view *v = w->view;
     struct charge c = {.w = w, .counts = v->passes[op]};
-    int64_t error = v->model->ops.error[op];
     uint32_t first, second, outside;
     find_last(v, &first, &second, &outside);
     if (second == RS_NONE) return RS_OK; /* ranks that share a device */
@@ -211,7 +210,6 @@ static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
     if (!c.counts) return RS_OK;
     w->out->compared++;
     w->out->ties += culprit == RS_NONE;
-    if (error > w->out->max_error_ns) w->out->max_error_ns = error;
     for (uint32_t i = 0; i < v->narrivals; i++) w->tallies[v->arrivals[i].seat].sum.compared++;
     uint32_t hosts_from = v->nseats;
     if (outside != RS_NONE)
@@ -331,7 +329,7 @@ static enum rs_status find(struct work *w, struct rs_err *err)
 enum rs_status rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view, struct rs_err *err)
 {
     struct work w = {.out = s, .view = view};
-    *s = (struct rs_stragglers){.max_error_ns = -1};
+    *s = (struct rs_stragglers){0};
     enum rs_status status = find(&w, err);
     rs_holds_free(&w.holds);
     free(w.tallies);
@@ -346,5 +344,5 @@ void rs_stragglers_free(struct rs_stragglers *s)
     free(s->who);
     free(s->cost);
     rs_lateness_free(&s->lateness);
-    *s = (struct rs_stragglers){.max_error_ns = -1};
+    *s = (struct rs_stragglers){0};
 }

@@ -43,7 +43,6 @@ struct rs_stragglers {
     struct rs_lateness lateness;
     uint64_t compared, ties; /* operations */
     int64_t cost_ns; /* of all ranks together */
-    int64_t max_error_ns; /* of an operation that was compared; -1: none was */
     /* By operation, for those that passed; RS_NONE and 0 elsewhere: */
     uint32_t *who; /* the seat that was last */
     float *cost; /* its own part, ns */

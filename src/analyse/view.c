@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "join/ranks.h"
-#include "join/waits.h"
+#include "join/totals.h"
 
 /* ---- seats ---- */
 
@@ -96,7 +96,7 @@ static enum rs_status sort_ops(struct rs_view *v, const struct rs_filter *filter
         bool sorted = true;
         uint32_t largest = 0;
         for (uint32_t i = 0; i < ops->n; i++) {
-            if (ops->over[i] != RS_NONE || (ops->kind[i] == RS_OP_PAIR && ops->fanout[i] != RS_NONE)) continue;
+            if (!rs_op_counts(m, i)) continue;
             list[v->nops] = (struct timed){rs_op_moment(m, i), i};
             if (v->nops && list[v->nops].at < list[v->nops - 1].at) sorted = false;
             v->nops++;
@@ -134,7 +134,7 @@ void rs_view_free(struct rs_view *v)
 
 /* ---- arrivals ---- */
 
-/* Starts that are further apart, and operations that take longer, are damage: 20 hours, so that sums stay sums. */
+/* Operations that take longer are damage: 20 hours, so that sums stay sums. */
 #define LONGEST (INT64_C(1) << 46)
 
 void rs_view_arrivals(struct rs_view *v, uint32_t op)
@@ -166,15 +166,10 @@ bool rs_view_compare(struct rs_view *v, uint32_t op)
 {
     const struct rs_model *m = v->model;
     v->narrivals = 0;
-    if (!(m->ops.flags[op] & RS_OP_CLOCKED) || (m->ops.flags[op] & (RS_OP_DOUBLE | RS_OP_VIOLATION)) ||
-        m->ops.nparts[op] < 2)
-        return false;
+    if (!rs_op_is_compared(m, op)) return false;
     rs_view_arrivals(v, op);
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
-        if (a->start == RS_TIME_NONE) return false;
-        int64_t apart = rs_time_minus(a->start, v->arrivals[0].start);
-        if (apart > LONGEST || apart < -LONGEST) return false;
         if (a->end != RS_TIME_NONE && (a->end < a->start || rs_time_minus(a->end, a->start) > LONGEST))
             v->arrivals[i].end = RS_TIME_NONE;
     }

@@ -1,13 +1,14 @@
 /* What the analyses look at: the seats of a job, its operations by time, and who came when to an operation.
  *
  * A seat is a GPU of a process: what the communicators of one rank of the job have in common; waiting in one of them
- * makes it late in the others. A process that several tools saw has its seats once. Top-level operations are all but
- * the pairs inside a fan-out, and what is laid over another. They are in the order of their latest start, so that what
+ * makes it late in the others. A process that several tools saw has its seats once. Its operations are those
+ * that count (join/totals.h). They are in the order of their latest start, so that what
  * held a rank comes before what it was late for.
  * Borrows the model; owns its tables until rs_view_free(). One thread at a time. */
 #ifndef RS_ANALYSE_VIEW_H
 #define RS_ANALYSE_VIEW_H
 
+#include "join/waits.h"
 #include "model/filter.h"
 #include "model/model.h"
 
@@ -31,7 +32,7 @@ struct rs_view {
     struct rs_seat *seats;
     uint32_t nseats;
     uint32_t *seat_of; /* by member */
-    uint32_t *ops; /* top-level, by time */
+    uint32_t *ops; /* that count, by time */
     uint32_t nops;
     bool *passes; /* by operation: the filter lets it through */
     struct rs_arrival *arrivals; /* of the operation asked for last; room for the largest */
@@ -49,14 +50,7 @@ int64_t rs_op_over(const struct rs_model *m, uint32_t op);
 
 /* Fills view->arrivals with the ranks of an operation, by rank; starts may be RS_TIME_NONE. */
 void rs_view_arrivals(struct rs_view *view, uint32_t op);
-/* The same, for comparing. False when waits cannot be told: one rank only, unknown starts, clocks that are not aligned
- * with each other, times that cannot be. */
+/* The same, for comparing. False where it was not compared (rs_op_is_compared()). */
 bool rs_view_compare(struct rs_view *view, uint32_t op);
-
-/* Whether a lead is too small to call anybody last: below twice the clock error. */
-static inline bool rs_is_tie(int64_t lead, int64_t error_ns)
-{
-    return lead <= 0 || error_ns < 0 || lead / 2 < error_ns;
-}
 
 #endif

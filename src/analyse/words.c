@@ -1,7 +1,8 @@
 #include "analyse/words.h"
 
 #include <inttypes.h>
-#include <time.h>
+
+#include "base/moment.h"
 
 /* Two digits that mean something, three at most before the unit. */
 static void scaled(struct rs_strbuf *s, double value, const char *unit)
@@ -35,18 +36,11 @@ static void words_bytes(struct rs_strbuf *s, uint64_t bytes)
     rs_strbuf_printf(s, "%.*f %s", whole ? 0 : 1, x, units[unit]);
 }
 
-void rs_words_moment(struct rs_strbuf *s, int64_t ns)
+void rs_words_moment(struct rs_strbuf *s, const struct rs_model *m, int64_t ns)
 {
-    int64_t seconds = ns / 1000000000, rest = ns % 1000000000;
-    if (seconds >= 0 && seconds < 1000000000) { /* before 2001: of a tool's own zero, and no time of day */
-        rs_strbuf_printf(s, "%" PRId64 ".%03d s", seconds, (int)(rest / 1000000));
-        return;
-    }
-    time_t t = (time_t)(rest < 0 ? seconds - 1 : seconds);
-    struct tm tm;
-    char text[32] = "?";
-    if (gmtime_r(&t, &tm)) strftime(text, sizeof text, "%H:%M:%S", &tm);
-    rs_strbuf_printf(s, "%s.%03d UTC", text, (int)((rest < 0 ? rest + 1000000000 : rest) / 1000000));
+    char text[RS_MOMENT_ROOM];
+    rs_moment_text(rs_time_minus(ns, rs_model_begin(m)), text, sizeof text);
+    rs_strbuf_puts(s, text);
 }
 
 void rs_words_seat(struct rs_strbuf *s, const struct rs_view *v, uint32_t seat)

@@ -7,7 +7,9 @@
 #include "base/room.h"
 #include "bundle/relations.h"
 #include "join/durations.h"
+#include "join/op_facts.h"
 #include "join/overlay_facts.h"
+#include "join/totals.h"
 #include "join/waits.h"
 
 const struct rs_operations_argument rs_operations_arguments[] = {
@@ -81,11 +83,12 @@ static double length(int64_t ns)
     return ns == RS_TIME_NONE ? NAN : (double)ns;
 }
 
-/* As `wait_ns` of a rank in ops --json; `shortest`: rs_op_shortest() of its operation. */
-static double wait_of(const struct rs_model *m, uint32_t part, int64_t shortest)
+/* RS_OP_... need 7 bits. */
+enum { RS_OPERATION_INSIDE = 1 << 7 }; /* a pair inside a fan-out: does not count beside it */
+
+static double rate(double gbs)
 {
-    if (shortest == RS_TIME_NONE) return length(rs_part_wait(m, part));
-    return (double)rs_time_minus(rs_part_duration(m, part), shortest);
+    return gbs < 0 ? NAN : gbs;
 }
 
 struct batch {
@@ -124,7 +127,7 @@ static enum rs_status pack_parts(struct rs_operations *o, struct batch *b, struc
             b->bar[b->n] = t->bar_of_part[part];
             b->start[b->n] = after_begin(t, m->parts.start[part]);
             b->end[b->n] = after_begin(t, m->parts.end[part]);
-            b->wait[b->n++] = wait_of(m, part, shortest);
+            b->wait[b->n++] = length(rs_op_part_wait(m, part, shortest));
             o->parts++;
             if (b->n == RS_PIECE_ROWS) RS_TRY(flush(o, b, table, z, err));
         }
@@ -173,40 +176,6 @@ struct columns {
         uint32_t op = (c)->ops[row];                                                                                   \
         (to)[row] = (expression);                                                                                      \
     }
-
-static double mean_wait(const struct rs_model *m, uint32_t op)
-{
-    int64_t shortest = rs_op_shortest(m, op);
-    double sum = 0;
-    uint32_t n = 0;
-    for (uint32_t k = 0; k < m->ops.nparts[op]; k++) {
-        double wait = wait_of(m, m->order[m->ops.part[op] + k], shortest);
-        if (isnan(wait)) continue;
-        sum += wait;
-        n++;
-    }
-    return n ? sum / n : NAN;
-}
-
-static double transfer_of(const struct rs_model *m, uint32_t op)
-{
-    int64_t transfer = rs_op_transfer(m, op);
-    return length(transfer == RS_TIME_NONE ? rs_op_shortest(m, op) : transfer);
-}
-
-/* nvprof tells no sizes. */
-static bool size_known(const struct rs_model *m, uint32_t op)
-{
-    return m->ops.bytes[op] || m->comms[m->ops.comm[op]].tool != RS_TOOL_NVPROF;
-}
-
-static double busbw_of(const struct rs_model *m, uint32_t op)
-{
-    double transfer = transfer_of(m, op);
-    double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
-    if (!(transfer > 0) || !(factor > 0) || !size_known(m, op)) return NAN;
-    return (double)m->ops.bytes[op] / transfer * factor; /* bytes a ns: GB/s */
-}
 
 /* The row of the part that came last; RS_NONE: not known, or a tie. */
 static uint32_t last_part(const struct rs_model *m, uint32_t op, uint32_t first_row)
@@ -278,7 +247,7 @@ static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs
     RS_TRY(strings(c, "func", o->func, NULL, table, err));
     EACH(c, c->i, seq_of(m, op));
     rs_packer_i64(table, "seq", c->i, 0, RS_COLUMN_PLANES);
-    EACH(c, c->d, size_known(m, op) ? (double)o->bytes[op] : NAN);
+    EACH(c, c->d, rs_size_known(m, op) ? (double)o->bytes[op] : NAN);
     rs_packer_f64(table, "bytes", c->d);
     EACH(c, c->d, after_begin(t, o->first[op]));
     rs_packer_f64(table, "first", c->d);
@@ -286,13 +255,19 @@ static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs
     rs_packer_f64(table, "last", c->d);
     EACH(c, c->d, after_begin(t, o->end[op]));
     rs_packer_f64(table, "end", c->d);
-    EACH(c, c->d, mean_wait(m, op));
+    double *longest = (double *)c->i;
+    for (uint32_t row = 0; row < c->n; row++) {
+        struct rs_op_waits waits = rs_op_waits(m, c->ops[row]);
+        c->d[row] = length(waits.mean_ns);
+        longest[row] = length(waits.longest_ns);
+    }
     rs_packer_f64(table, "wait", c->d);
-    EACH(c, c->d, transfer_of(m, op));
+    rs_packer_f64(table, "longest_wait", longest);
+    EACH(c, c->d, length(rs_op_rate(m, op).transfer_ns));
     rs_packer_f64(table, "transfer", c->d);
-    EACH(c, c->d, busbw_of(m, op));
+    EACH(c, c->d, rate(rs_op_rate(m, op).busbw));
     rs_packer_f32(table, "busbw", c->d);
-    EACH(c, c->d, o->flags[op] & RS_OP_CLOCKED ? length(o->error[op]) : NAN);
+    EACH(c, c->d, length(rs_op_error(m, op)));
     rs_packer_f32(table, "error", c->d);
     EACH(c, c->u, (parts += o->nparts[op]) - o->nparts[op]);
     rs_packer_u32(table, "part", c->u, RS_COLUMN_DELTA);
@@ -302,7 +277,7 @@ static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs
     rs_packer_u32(table, "nparts", c->u, RS_COLUMN_PLANES);
     EACH(c, c->u, ranks_of(m, op));
     rs_packer_u32(table, "ranks", c->u, RS_COLUMN_PLANES);
-    EACH(c, c->b, o->flags[op]);
+    EACH(c, c->b, o->flags[op] | (rs_op_counts(m, op) ? 0 : RS_OPERATION_INSIDE));
     rs_packer_u8(table, "flags", c->b);
     EACH(c, c->b, o->kind[op]);
     rs_packer_u8(table, "kind", c->b);

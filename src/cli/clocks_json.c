@@ -46,6 +46,7 @@ static void put_fit(struct rs_json *j, const struct rs_model *m, const struct rs
     rs_time_json(j, "spread_ns", own->spread_ns);
     rs_json_key_u64(j, "pieces", own->axis.n > 1 ? own->axis.n - 1 : own->axis.n);
     rs_time_json(j, "at_ns", m->aligned ? r->at : RS_TIME_NONE);
+    rs_json_key_number_or_null(j, "compare_error_ns", r->compare_error_ns);
 }
 
 static void put_row(struct rs_json *j, struct rs_model *m, const struct rs_clock_rows *r,

@@ -99,7 +99,7 @@ static bool has_times(const struct rs_model *m)
 }
 
 /* What can be relied on, in plain words. */
-static void print_conclusion(const struct rs_model *m, const struct rs_clock_rows *r)
+static void print_conclusion(const struct rs_model *m, const struct rs_clock_rows *r, int64_t error)
 {
     int64_t worst[2] = {RS_TIME_NONE, RS_TIME_NONE}; /* by kind of clock */
     uint32_t apart = 0, hosts = 0, clocks[2] = {0}; /* likewise */
@@ -134,9 +134,14 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
             printf("%s %s to within %s", between, kinds[kind], rs_text_ns(worst[kind]).s);
             between = ",";
         }
-        if (*between == ',')
-            printf(".\nA lead below twice the error of the clocks it was seen on is called a tie.\n");
-        else if (!apart)
+        if (*between == ',') printf(".\n");
+        if (error > 0)
+            printf(
+                "Clock error of comparing starts: up to %s. A lead below twice the error of its operation is a tie.\n",
+                rs_text_ns(error).s);
+        else if (!error)
+            printf("Starts of operations that are compared are on one clock each: no clock error.\n");
+        else if (*between != ',' && !apart)
             printf("All is on one clock.\n");
     }
     if (m->aligned && apart)
@@ -152,12 +157,12 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
                rs_text_count(overruns).s);
 }
 
-static enum rs_status print_text(struct rs_model *m, const struct rs_clock_rows *r, struct rs_err *err)
+static enum rs_status print_text(struct rs_model *m, const struct rs_clock_rows *r, int64_t error, struct rs_err *err)
 {
     struct rs_table t = {0};
     enum rs_status status = r->n ? print_table(m, r, &t, err) : RS_OK;
     rs_table_free(&t);
-    if (status == RS_OK) print_conclusion(m, r);
+    if (status == RS_OK) print_conclusion(m, r, error);
     return status;
 }
 
@@ -183,10 +188,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
     struct rs_err err;
     struct rs_clock_rows rows;
     int status = RS_EXIT_FINE;
+    rs_filter_resolve(&filters.filter, &m);
     if (!rs_clock_rows_make(&rows, &m, &filters.filter)) {
         rs_fail(&err, RS_NO_MEMORY, "out of memory");
         status = rs_print_err(self->name, &err);
-    } else if ((json ? print_json(&m, &rows, &err) : print_text(&m, &rows, &err)) != RS_OK) {
+    } else if ((json ? print_json(&m, &rows, &err) : print_text(&m, &rows, rows.compare_error_ns, &err)) != RS_OK) {
         status = rs_print_err(self->name, &err);
     }
     rs_clock_rows_free(&rows);

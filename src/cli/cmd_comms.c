@@ -11,6 +11,7 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "cli/zero.h"
 #include "join/overlay_facts.h"
 
 enum { MOST_ROWS = 32 }; /* in the text; beyond that classes are shown */
@@ -172,7 +173,7 @@ static void origin_cell(struct rs_table *t, const struct rs_parent *p)
         rs_table_cell(t, "split %d, colour %d%s", p->count, p->color, p->from_ranks ? " (of its ranks)" : "");
 }
 
-static void comm_row(struct rs_table *t, const struct comms *c, const struct row *r, int64_t zero)
+static void comm_row(struct rs_table *t, const struct comms *c, const struct row *r)
 {
     const struct rs_model *m = c->m;
     const struct rs_comm_row *row = &m->comms[r->comm];
@@ -194,15 +195,14 @@ static void comm_row(struct rs_table *t, const struct comms *c, const struct row
     origin_cell(t, &row->parent);
     const struct rs_life *life = &c->lives[r->comm];
     bool born = life->created != RS_TIME_NONE, gone = life->destroyed != RS_TIME_NONE;
-    rs_table_cell(t, "%s", born ? rs_text_ns(rs_time_minus(life->created, zero)).s : "?");
+    rs_table_cell(t, "%s", rs_zero_moment(m, life->created).s);
     if (born)
         rs_table_cell(t, "%s",
                       gone                             ? rs_text_ns(rs_time_minus(life->destroyed, life->created)).s
                       : row->tool == RS_TOOL_RINGSCOPE ? "to the end"
                                                        : "?"); /* others do not tell ends at all */
     else
-        rs_table_cell(t, gone && zero != RS_TIME_NONE ? "until %s" : "?",
-                      rs_text_ns(rs_time_minus(life->destroyed, zero)).s);
+        rs_table_cell(t, gone ? "until %s" : "?", rs_zero_moment(m, life->destroyed).s);
 }
 
 /* Times that were not recorded as such, and what stands for them. */
@@ -215,7 +215,6 @@ static void print_sources(const struct comms *c)
         init |= life->created != RS_TIME_NONE && life->created_from == RS_LIFE_FIRST_INIT;
         sleep |= life->destroyed != RS_TIME_NONE && life->destroyed_from == RS_LIFE_LAST_SLEEP;
     }
-    if (init || sleep) printf("\n");
     if (init) printf("made at: the first init of the process, which is all that the dumps tell\n");
     if (sleep) printf("lived: until the end of the last proxy sleep, where destruction begins\n");
 }
@@ -223,10 +222,6 @@ static void print_sources(const struct comms *c)
 static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
 {
     struct rs_table t = {0};
-    int64_t zero = RS_TIME_NONE;
-    for (uint32_t i = 0; i < c->m->ncomms; i++)
-        if (c->lives[i].created != RS_TIME_NONE && (zero == RS_TIME_NONE || c->lives[i].created < zero))
-            zero = c->lives[i].created;
     rs_table_column(&t, RS_LEFT, "communicator");
     rs_table_column(&t, RS_LEFT, "name");
     rs_table_column(&t, RS_RIGHT, "ranks");
@@ -236,10 +231,13 @@ static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
     rs_table_column(&t, RS_RIGHT, "made at");
     rs_table_column(&t, RS_RIGHT, "lived");
     for (uint32_t i = 0; i < c->m->ncomms; i++)
-        if (c->shown[c->rows[i].comm]) comm_row(&t, c, &c->rows[i], zero);
+        if (c->shown[c->rows[i].comm]) comm_row(&t, c, &c->rows[i]);
     enum rs_status status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
-    if (status == RS_OK) print_sources(c);
+    if (status != RS_OK) return status;
+    printf("\n");
+    rs_zero_print(c->m);
+    print_sources(c);
     return status;
 }
 

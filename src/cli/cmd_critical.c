@@ -11,6 +11,7 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "cli/zero.h"
 
 enum { MOST_ROWS = 15, MOST_SEGMENTS = 10 }; /* in the text; --json has them all */
 
@@ -103,26 +104,27 @@ static enum rs_status print_segments(const struct rs_critical *c, const struct r
     rs_table_column(&t, RS_LEFT, "what");
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_critical_segment *s = &c->segments[longest[i]];
-        rs_table_cell(&t, "%.6fs", (double)rs_time_minus(s->from, c->from) / 1e9);
+        rs_table_cell(&t, "%s", rs_zero_moment(v->model, s->from).s);
         rs_table_cell(&t, "%s", rs_text_ns(rs_time_minus(s->to, s->from)).s);
         cells_who(&t, v, s->seat);
         rs_table_cell(&t, "%s%s", rs_critical_kind_name(s->kind), s->tie ? " (tie)" : "");
         cell_name(&t, c, s->name);
     }
-    printf("\nits longest segments, from the window's begin\n");
+    printf("\nits longest segments\n");
     enum rs_status status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
+    rs_zero_print(v->model);
     return status;
 }
 
 static enum rs_status print_text(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
 {
     if (c->from != RS_TIME_NONE) {
-        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tie%s",
+        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s at a tie",
                rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
                rs_text_count(c->nsegments).s, c->nsegments == 1 ? "" : "s", rs_text_count(c->jumps).s,
-               c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s, c->ties == 1 ? "" : "s");
-        if (c->error_ns > 0) printf("; clock error up to %s", rs_text_ns(c->error_ns).s);
+               c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s);
+        if (c->error_ns > 0) printf("; clock error on it up to %s", rs_text_ns(c->error_ns).s);
         printf("\n\n");
         RS_TRY(print_rows(c, v, err));
         RS_TRY(print_segments(c, v, err));

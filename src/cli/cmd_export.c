@@ -293,7 +293,7 @@ const struct rs_command rs_cmd_export = {
         "  otf2      .otf2      a folder, for Vampir, Scalasca, TAU, otf2-print\n"
         "  sqlite    .sqlite    a database; also .sqlite3, .db (`ringscope sql --schema` has its tables)\n"
         "  csv       .csv       a table: operations, or --table ranks, --table events\n"
-        "  jsonl     .jsonl     every callback with every argument, one JSON object a line\n"
+        "  jsonl     .jsonl     every callback with every argument, one JSON object a line; times on raw clocks\n"
         "  rsc                  a folder of recordings cut out of these with the filters, to share\n"
         "  kineto               Kineto traces as they came, with what the join found",
     .examples =

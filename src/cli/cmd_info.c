@@ -40,7 +40,8 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
         struct tm tm;
         char when[64];
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", gmtime_r(&t, &tm));
-        printf("from %s UTC, for %s", when, rs_text_ns(o->sum.to_ns - o->sum.from_ns).s);
+        printf("from %s UTC by the clocks as recorded, for %s", when, rs_text_ns(o->longest_ns).s);
+        if (in->n > 1) printf(" (the longest process)");
         printf("; %s on disk, %.1f bytes a callback\n", rs_text_bytes(bytes).s,
                (double)bytes / (double)o->sum.callbacks);
     }
@@ -48,7 +49,7 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
         printf("\nruns in these inputs (the newest is read unless --run says otherwise)\n");
         for (size_t i = 0; i < nruns; i++)
             printf("  run %zu: %zu process%s, %s\n", runs[i].run, runs[i].processes, runs[i].processes == 1 ? "" : "es",
-                   rs_text_ns(runs[i].to_ns - runs[i].from_ns).s);
+                   rs_text_ns(runs[i].longest_ns).s);
     }
 }
 
@@ -232,6 +233,7 @@ static struct rs_run_line *list_runs(struct rs_inputs *in)
         r->run = s->run;
         if (!r->processes++ || from < r->from_ns) r->from_ns = from;
         if (to > r->to_ns) r->to_ns = to;
+        if (to - from > r->longest_ns) r->longest_ns = to - from;
     }
     return runs;
 }

@@ -16,10 +16,11 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "cli/zero.h"
 #include "join/durations.h"
 #include "join/op_facts.h"
 #include "join/overlay_facts.h"
-#include "join/waits.h"
+#include "join/totals.h"
 
 enum { OP_DIGITS = 12 }; /* of an id in the table: --op takes the first ones */
 enum { MOST_DESC = 24 };
@@ -78,21 +79,10 @@ static void time_cell(struct rs_table *t, int64_t ns)
     rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
 }
 
-/* Such that operations can be told apart, and that --from and --at take it. */
-static void moment_cell(struct rs_table *t, int64_t ns)
+/* The longest wait of its ranks; nothing is told below the clock error. */
+static void wait_cell(struct rs_table *t, const struct rs_model *m, uint32_t op)
 {
-    if (ns == RS_TIME_NONE)
-        rs_table_cell(t, "?");
-    else
-        rs_table_cell(t, "%.6fs", (double)ns / 1e9);
-}
-
-/* From the first start to the last; nothing is told below the clock error. Where no start is known:
- * `without_clocks`. */
-static void wait_cell(struct rs_table *t, const struct rs_ops *o, uint32_t op, int64_t without_clocks)
-{
-    int64_t wait = o->flags[op] & RS_OP_CLOCKED ? o->last[op] - o->first[op] : without_clocks;
-    int64_t least = o->error[op] > 0 ? 2 * o->error[op] : 0;
+    int64_t wait = rs_op_waits(m, op).longest_ns, least = rs_op_least_wait(m, op);
     if (wait != RS_TIME_NONE && wait < least)
         rs_table_cell(t, "<%s", rs_text_ns(least).s);
     else
@@ -142,23 +132,23 @@ static const char *remark(const struct rs_model *m, uint32_t op)
     if (flags & RS_OP_VIOLATION) return "an end lies before a start";
     if (m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op]) return "to itself: has no times";
     if (m->ops.confidence[op] < 100) return "joined with doubt";
+    if (!rs_op_counts(m, op)) return "inside a fan-out";
     return "";
 }
 
-static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, int64_t zero)
+static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
-    int64_t longest = RS_TIME_NONE, at = rs_op_begin(m, op), shortest = rs_op_shortest(m, op);
+    int64_t longest = RS_TIME_NONE;
     struct rs_op_rank rank;
-    uint32_t here = 0;
-    for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank); here++) {
+    for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);) {
         bool spans = rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE;
         if (o->kind[op] != RS_OP_COLL && spans)
             spans = rs_part_has_ended(m, rank.part); /* else it went on for longer */
         int64_t took = spans ? rs_time_minus(rank.end, rank.start) : rs_part_duration(m, rank.part);
         if (took > longest) longest = took;
     }
-    moment_cell(t, at == RS_TIME_NONE ? at : at - zero);
+    rs_table_cell(t, "%s", rs_zero_moment(m, rs_op_begin(m, op)).s);
     rs_table_cell(t, "0x%0*" PRIx64, OP_DIGITS, o->id[op] >> (64 - 4 * OP_DIGITS));
     rs_table_cell(t, "%08" PRIx64, m->comms[o->comm[op]].hash >> 32);
     rs_table_cell(t, "%s", rs_model_text(m, o->func[op]));
@@ -166,16 +156,10 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, i
     rs_table_cell(t, "%s", rs_size_known(m, op) ? rs_text_size(o->bytes[op]).s : "?");
     ranks_cell(t, m, op);
     time_cell(t, longest);
-    if (here < 2 && m->comms[o->comm[op]].nranks != 1)
-        rs_table_cell(t, "?"); /* whom it waited for was not recorded */
-    else
-        wait_cell(t, o, op, shortest == RS_TIME_NONE ? RS_TIME_NONE : rs_time_minus(longest, shortest));
-    int64_t transfer = shortest == RS_TIME_NONE ? rs_op_transfer(m, op) : shortest;
-    time_cell(t, transfer);
-    double factor = rs_op_busbw_factor(rs_model_text(m, o->func[op]), m->comms[o->comm[op]].nranks);
-    if (!rs_size_known(m, op)) factor = 0;
-    rs_table_cell(t, "%s",
-                  rs_text_rate(transfer > 0 && factor > 0 ? (double)o->bytes[op] / (double)transfer * factor : NAN).s);
+    wait_cell(t, m, op);
+    struct rs_op_rate rate = rs_op_rate(m, op);
+    time_cell(t, rate.transfer_ns);
+    rs_table_cell(t, "%s", rs_text_rate(rate.busbw < 0 ? NAN : rate.busbw).s);
     if (o->last_part[op] == RS_NONE)
         rs_table_cell(t, "?");
     else if (o->flags[op] & RS_OP_TIE)
@@ -188,7 +172,7 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op, i
 
 static enum rs_status print_table(struct rs_model *m, const struct moment *rows, uint32_t n, struct rs_err *err)
 {
-    static const char *const right[] = {"size", "ranks", "longest", "wait", "transfer", "busbw GB/s", "last"};
+    static const char *const right[] = {"size", "ranks", "longest", "longest wait", "transfer", "busbw GB/s", "last"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_RIGHT, "at");
     rs_table_column(&t, RS_LEFT, "op");
@@ -198,11 +182,20 @@ static enum rs_status print_table(struct rs_model *m, const struct moment *rows,
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) rs_table_column(&t, RS_RIGHT, right[i]);
     if (m->ntags) rs_table_column(&t, RS_LEFT, "framework"); /* some input has its words */
     rs_table_column(&t, RS_LEFT, "");
-    int64_t zero = rs_model_begin(m);
-    for (uint32_t i = 0; i < n; i++) add_row(&t, m, rows[i].op, zero);
+    uint32_t inside = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        add_row(&t, m, rows[i].op);
+        inside += !rs_op_counts(m, rows[i].op);
+    }
     enum rs_status status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
-    return status;
+    if (status != RS_OK) return status;
+    printf("\n%s operation%s", rs_text_count(n - inside).s, n - inside == 1 ? "" : "s");
+    if (inside)
+        printf("; %s more line%s: sends and receives inside fan-outs", rs_text_count(inside).s, inside == 1 ? "" : "s");
+    printf(". ");
+    rs_zero_print(m);
+    return RS_OK;
 }
 
 static enum rs_status print_ops(const struct options *o, struct rs_model *m, struct rs_json *json, struct rs_err *err)
@@ -313,8 +306,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     int64_t at;
     bool relative;
     if (o.at && !rs_filters_time(o.at, &at, &relative))
-        return rs_opt_usage(self, "--at takes a time after the start (1.5s, 300ms, 2min) or ns of wall time, not '%s'",
-                            o.at);
+        return rs_opt_usage(self, "--at takes " RS_FILTERS_TIMES ", not '%s'", o.at);
     if (o.tree && !o.op) return rs_opt_usage(self, "--tree goes with --op ID");
     struct rs_inputs in;
     int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.run);

@@ -60,6 +60,7 @@ void rs_critical_json(struct rs_json *j, const struct rs_critical *c, const stru
     bool any = c->from != RS_TIME_NONE;
     int64_t window = any ? rs_time_minus(c->to, c->from) : 0;
     rs_json_object(j);
+    rs_time_json(j, "t0_ns", rs_model_begin(v->model));
     rs_time_json(j, "from_ns", c->from);
     rs_time_json(j, "to_ns", c->to);
     rs_json_key_i64(j, "window_ns", window);

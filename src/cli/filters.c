@@ -1,32 +1,72 @@
 #include "cli/filters.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-bool rs_filters_span(const char *text, int64_t *ns)
+/* One number with its unit, spaces before both allowed; *text goes behind it. */
+static bool take_amount(const char **text, int64_t *ns)
 {
     static const struct {
         const char *unit;
-        double ns;
-    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"min", 60e9}, {"m", 60e9}, {"h", 3600e9}};
+        long double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3L}, {"ms", 1e6L}, {"s", 1e9L}, {"min", 60e9L}, {"m", 60e9L}, {"h", 3600e9L}};
     char *end;
-    double v = strtod(text, &end);
-    if (end == text || !(v >= 0)) return false;
+    long double v = strtold(*text, &end); /* 64 bits of it are exact: 1794711703.901234567s to the ns */
+    if (end == *text || !(v >= 0)) return false;
+    end += strspn(end, " ");
+    size_t letters = 0;
+    while (isalpha((unsigned char)end[letters])) letters++;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (strcmp(end, units[i].unit)) continue;
+        if (strlen(units[i].unit) != letters || strncmp(end, units[i].unit, letters) != 0) continue;
         v *= units[i].ns;
-        if (v > 9e18) return false;
-        *ns = (int64_t)v;
+        if (v > 9e18L) return false;
+        *ns = (int64_t)(v + 0.5L);
+        *text = end + letters;
         return true;
     }
     return false;
+}
+
+bool rs_filters_span(const char *text, int64_t *ns)
+{
+    *ns = 0;
+    do { /* as it is printed, too: "867 ms", "2 h 05 min" */
+        int64_t more;
+        if (!take_amount(&text, &more) || __builtin_add_overflow(*ns, more, ns)) return false;
+        text += strspn(text, " ");
+    } while (*text);
+    return true;
+}
+
+/* "2026-11-15 01:07:04.120345 UTC"; T for the space, Z for UTC, neither, and fewer digits or none behind the point. */
+static bool take_date(const char *text, int64_t *ns)
+{
+    struct tm tm = {0};
+    int n = 0;
+    char between;
+    if (sscanf(text, "%4d-%2d-%2d%c%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &between, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec, &n) != 7 ||
+        (between != ' ' && between != 'T'))
+        return false;
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    time_t t = timegm(&tm);
+    int64_t scale = 1000000000;
+    *ns = (int64_t)t * scale;
+    text += n;
+    if (*text == '.')
+        for (text++; isdigit((unsigned char)*text); text++) *ns += (*text - '0') * (scale /= 10);
+    return t > 0 && (!*text || !strcmp(text, "Z") || !strcmp(text, " UTC"));
 }
 
 bool rs_filters_time(const char *text, int64_t *ns, bool *relative)
 {
     enum { OLDEST_S = 1000000 }; /* of wall time, in 1970: a smaller number lacks its unit */
     *relative = rs_filters_span(text, ns);
-    if (*relative) return true;
+    if (*relative || take_date(text, ns)) return true;
     char *end;
     long long v = strtoll(text, &end, 10);
     *ns = v;
@@ -69,7 +109,7 @@ static const char *take_func(void *to, const char *text)
     return NULL;
 }
 
-#define WRONG_TIME "takes a time after the start (1.5s, 300ms, 2min) or ns of wall time"
+#define WRONG_TIME "takes " RS_FILTERS_TIMES
 
 /* Whichever of both comes second in the arguments. */
 static const char *check_span(const struct rs_filter *f)

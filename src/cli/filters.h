@@ -37,15 +37,20 @@ void rs_filters_make(struct rs_filters *f);
     {RS_OPT_EACH, 0, "rank", &(f).rank, "LIST", "only these ranks of the job: 3, 0-7, 1,5,9"},                         \
         {RS_OPT_EACH, 0, "comm", &(f).comm, "HASH|NAME", "only this communicator; may be repeated"},                   \
         {RS_OPT_EACH, 0, "func", &(f).func, "NAME", "only this function (AllReduce, SendRecv, ...); may be repeated"}, \
-        {RS_OPT_EACH, 0, "from", &(f).from, "TIME", "from here on: 1.5s or 300ms after the start, or ns as printed"},  \
+        {RS_OPT_EACH, 0,      "from",                                                                                  \
+         &(f).from,   "TIME", "from here on: 1.5s (after the run's first event), a UTC time, or ns"},                  \
     {                                                                                                                  \
         RS_OPT_EACH, 0, "level", &(f).deep, "ops|net|all", "how deep to look: operations, also the network, all"       \
     }
 
-/* A span of time: "1.5s", "300ms", "20us", "2min", "1h", "5000ns". False when `text` is none. */
+/* What they take, for messages. */
+#define RS_FILTERS_TIMES                                                                                               \
+    "a time after the run's first event (1.5s, 300ms, 2min), a UTC time (2026-11-15 01:07:04.5) or ns of wall time"
+
+/* A span of time: "1.5s", "300 ms", "20us", "2min", "1 h 05 min", "5000ns". False when `text` is none. */
 bool rs_filters_span(const char *text, int64_t *ns);
-/* A moment: a span is relative to the start of the run, a bare number is ns of wall time. False when it is neither,
- * or a number so small that it lacks its unit. */
+/* A moment: a span counts from the run's first event, a bare number is ns of wall time, a date is UTC. False when it is
+ * none of these, or a number so small that it lacks its unit. */
 bool rs_filters_time(const char *text, int64_t *ns, bool *relative);
 
 #endif

@@ -217,6 +217,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
     counts(j, &o->sum, o->lost, o->overwritten, o->damaged, o->cut, o->accounted);
     rs_json_key_str(j, "nccl_version", o->nccl_version);
     times(j, o->sum.from_ns, o->sum.to_ns, o->sum.callbacks);
+    rs_json_key_number_or_null(j, "longest_ns", o->sum.callbacks ? o->longest_ns : -1);
     rs_json_key(j, "runs");
     rs_json_array(j);
     for (size_t i = 0; i < nruns; i++) {
@@ -224,6 +225,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
         rs_json_key_u64(j, "run", runs[i].run);
         rs_json_key_u64(j, "processes", runs[i].processes);
         times(j, runs[i].from_ns, runs[i].to_ns, true);
+        rs_json_key_i64(j, "longest_ns", runs[i].longest_ns);
         rs_json_end(j);
     }
     rs_json_end(j);

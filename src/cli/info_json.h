@@ -10,6 +10,7 @@
 struct rs_run_line {
     size_t run, processes;
     int64_t from_ns, to_ns;
+    int64_t longest_ns; /* of a process: the clocks of hosts differ */
 };
 
 /* "running" (of a cut: when it was made), "idle", "closed", or "killed": not closed, and not heard of for a while. */

@@ -110,7 +110,7 @@ static enum rs_status hang(struct tree *t, struct rs_err *err)
 static void print_gpu(const struct rs_event *e, int64_t zero)
 {
     if (e->stale) printf("; GPU times are another operation's");
-    if (e->gpu_start != RS_TIME_NONE) printf("; GPU %s", rs_text_ns(rs_time_minus(e->gpu_start, zero)).s);
+    if (e->gpu_start != RS_TIME_NONE) printf("; GPU %s", rs_text_after(rs_time_minus(e->gpu_start, zero)).s);
     if (e->gpu_end != RS_TIME_NONE) printf(" for %s", rs_text_ns(rs_time_minus(e->gpu_end, e->gpu_start)).s);
 }
 
@@ -120,7 +120,7 @@ static void print_node(struct node *n, int depth, int64_t zero)
     const char *type = rs_nccl_type_name(n->start.type);
     struct rs_strbuf args = {0};
     rs_callback_args_text(&args, e->process, start_of(n));
-    printf("%*s%-12s %12s  ", 2 + 2 * depth, "", type ? type : "?", rs_text_ns(rs_time_minus(e->start, zero)).s);
+    printf("%*s%-12s %12s  ", 2 + 2 * depth, "", type ? type : "?", rs_text_after(rs_time_minus(e->start, zero)).s);
     if (e->end == RS_TIME_NONE)
         printf("not stopped");
     else

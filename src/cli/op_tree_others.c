@@ -84,11 +84,11 @@ static void show_times(const struct tree *t, int64_t from, int64_t to)
     if (from == RS_TIME_NONE && to == RS_TIME_NONE)
         printf("%12s  ", "?");
     else if (from == RS_TIME_NONE)
-        printf("%12s  until %s", "?", rs_text_ns(rs_time_minus(to, t->zero)).s);
+        printf("%12s  until %s", "?", rs_text_after(rs_time_minus(to, t->zero)).s);
     else if (to == RS_TIME_NONE)
-        printf("%12s  end not told", rs_text_ns(rs_time_minus(from, t->zero)).s);
+        printf("%12s  end not told", rs_text_after(rs_time_minus(from, t->zero)).s);
     else
-        printf("%12s  for %s", rs_text_ns(rs_time_minus(from, t->zero)).s, rs_text_ns(rs_time_minus(to, from)).s);
+        printf("%12s  for %s", rs_text_after(rs_time_minus(from, t->zero)).s, rs_text_ns(rs_time_minus(to, from)).s);
 }
 
 static void show(struct tree *t, const struct line *l)
@@ -106,7 +106,7 @@ static void show(struct tree *t, const struct line *l)
     printf("%*s%-12s ", 2 + 2 * l->depth, "", l->type);
     show_times(t, l->from, l->to);
     if (l->gpu_from != RS_TIME_NONE) {
-        printf("; GPU %s", rs_text_ns(rs_time_minus(l->gpu_from, t->zero)).s);
+        printf("; GPU %s", rs_text_after(rs_time_minus(l->gpu_from, t->zero)).s);
         if (l->gpu_to != RS_TIME_NONE) printf(" for %s", rs_text_ns(rs_time_minus(l->gpu_to, l->gpu_from)).s);
     }
     if (l->name) {

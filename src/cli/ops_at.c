@@ -163,8 +163,7 @@ enum rs_status rs_ops_at(const struct rs_model *m, const struct rs_filter *filte
     enum rs_status status = seats ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (status == RS_OK) status = show(seats, collect(seats, &places, m, filter, at), m, at, json, err);
     if (status == RS_OK && !json && (at < rs_model_begin(m) || at > rs_model_end(m)))
-        printf("\nThat is %s callback of the recordings.\n",
-               at < rs_model_begin(m) ? "before the first" : "behind the last");
+        printf("\nThat is %s event of the run.\n", at < rs_model_begin(m) ? "before the first" : "behind the last");
     free(seats);
     rs_places_free(&places);
     return status;

@@ -3,6 +3,7 @@
 #include "cli/model_json.h"
 #include "join/durations.h"
 #include "join/op_facts.h"
+#include "join/totals.h"
 
 static void text(struct rs_json *j, const struct rs_model *m, const char *key, uint16_t id)
 {
@@ -149,6 +150,10 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
     rs_json_key_number_or_null(j, "last_rank",
                                o->last_part[op] == RS_NONE ? -1 : m->members[m->parts.member[o->last_part[op]]].rank);
     rs_json_key_bool(j, "tie", o->flags[op] & RS_OP_TIE);
+    rs_json_key_bool(j, "compared", rs_op_is_compared(m, op));
+    struct rs_op_waits waits = rs_op_waits(m, op);
+    rs_time_json(j, "longest_wait_ns", waits.longest_ns);
+    rs_time_json(j, "mean_wait_ns", waits.mean_ns);
     rs_json_key_bool(j, "complete", o->flags[op] & RS_OP_COMPLETE);
     rs_time_json(j, "error_ns", rs_op_error(m, op));
     rs_json_key_bool(j, "mismatch", o->flags[op] & RS_OP_MISMATCH);

@@ -11,6 +11,7 @@
 #include "cli/settings_text.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "cli/zero.h"
 
 enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60 }; /* --json has them all */
 
@@ -36,7 +37,7 @@ static void print_more(uint64_t all, uint64_t shown)
 static void print_head(const struct rs_report *r)
 {
     const struct rs_report_basis *b = &r->basis;
-    if (!b->ops && r->statistics.cells) {
+    if (!b->totals.ops && r->statistics.cells) {
         printf("summaries of %" PRIu32 " process%s, without a time axis\n", r->view.model->nprocs,
                r->view.model->nprocs == 1 ? "" : "es");
         return;
@@ -44,12 +45,12 @@ static void print_head(const struct rs_report *r)
     printf("%" PRIu32 " rank%s", b->ranks, plural(b->ranks));
     if (b->hosts) printf(" on %" PRIu32 " host%s", b->hosts, plural(b->hosts));
     if (b->unseen > 0) printf(" (%" PRId64 " more without a recording)", b->unseen);
-    printf(", %s operation%s", rs_text_count(b->ops).s, plural(b->ops));
+    printf(", %s operation%s", rs_text_count(b->totals.ops).s, plural(b->totals.ops));
     if (b->from_ns != RS_TIME_NONE) {
         printf("%s, for %s", rs_text_when(b->from_ns).s, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
     }
     printf("\n");
-    if (!b->ops) return;
+    if (!b->totals.ops) return;
     if (r->steps.n) {
         printf("%" PRIu32 " steps of %" PRIu32 " operation%s, %s each", r->steps.n, r->steps.ops, plural(r->steps.ops),
                rs_text_ns(r->steps.usual_ns).s);
@@ -57,13 +58,14 @@ static void print_head(const struct rs_report *r)
     } else {
         printf("no steps found");
     }
-    if (!b->max_error_ns)
+    if (!b->totals.error_ns)
         printf("; all on one clock");
-    else if (b->max_error_ns > 0)
-        printf("; clock error up to %s", rs_text_ns(b->max_error_ns).s);
-    printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->compared).s,
-           rs_text_count(b->compared - b->ties).s, rs_text_count(b->ties).s, plural(b->ties));
-    uint64_t rest = b->ops - b->compared;
+    else if (b->totals.error_ns > 0)
+        printf("; clock error up to %s", rs_text_ns(b->totals.error_ns).s);
+    printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->totals.compared).s,
+           rs_text_count(b->totals.compared - b->totals.ties).s, rs_text_count(b->totals.ties).s,
+           plural(b->totals.ties));
+    uint64_t rest = b->totals.ops - b->totals.compared;
     if (rest) {
         printf("; %s not (", rs_text_count(rest).s);
         const struct {
@@ -72,13 +74,17 @@ static void print_head(const struct rs_report *r)
         } why[] = {{b->alone, "on one rank"},
                    {b->untimed, "without known starts"},
                    {b->unaligned, "on clocks apart"},
-                   {b->violations, "with times that cannot be"}};
+                   {b->totals.violations, "with times that cannot be"}};
         for (size_t i = 0, any = 0; i < sizeof why / sizeof *why; i++)
             if (why[i].n) printf("%s%s %s", any++ ? ", " : "", rs_text_count(why[i].n).s, why[i].why);
         printf(")");
     }
-    if (b->mismatches) printf("; %s with mismatched arguments", rs_text_count(b->mismatches).s);
+    if (b->totals.mismatches) printf("; %s with mismatched arguments", rs_text_count(b->totals.mismatches).s);
     printf("\n");
+    if (b->from_ns == RS_TIME_NONE) return;
+    printf("operations from %s to %s. ", rs_zero_moment(r->view.model, b->from_ns).s,
+           rs_zero_moment(r->view.model, b->to_ns).s);
+    rs_zero_print(r->view.model);
 }
 
 /* ---- tables ---- */
@@ -94,10 +100,10 @@ static void cell_sum(struct rs_table *t, int64_t ns)
     rs_table_cell(t, "%s", ns ? rs_text_ns(ns).s : "-");
 }
 
-/* The mean wait for the last rank; nothing is told below the clock error. */
+/* The mean wait for the last rank; nothing is told below twice the clock error. */
 static void cell_wait(struct rs_table *t, const struct rs_report *r, const struct rs_func_row *x)
 {
-    int64_t mean = x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, least = r->basis.max_error_ns;
+    int64_t mean = x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, least = 2 * r->basis.totals.error_ns;
     if (x->waited && mean < least)
         rs_table_cell(t, "<%s", rs_text_ns(least).s);
     else
@@ -111,8 +117,8 @@ static void cell_rate(struct rs_table *t, double gbs)
 
 static void print_funcs(const struct rs_report *r, bool by_comm)
 {
-    static const char *const numbers[] = {"bytes", "calls",    "p50",        "p90",    "p99",
-                                          "wait",  "transfer", "busbw GB/s", "as seen"};
+    static const char *const numbers[] = {"bytes",     "calls",    "p50",        "p90",    "p99",
+                                          "mean wait", "transfer", "busbw GB/s", "as seen"};
     const struct rs_model *m = r->view.model;
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "function");
@@ -142,7 +148,8 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         else
             rs_table_cell(&t, "%s", text ? text : "?");
     }
-    printf("\ntime of each call as the ranks saw it; mean wait for the last rank, and mean transfer behind it\n");
+    printf(
+        "\ntime of each call as the ranks saw it; mean wait of a rank for the last one, and mean transfer behind it\n");
     print_table(&t);
     print_more(r->bandwidth.nrows, MOST_FUNCS);
 }
@@ -240,7 +247,7 @@ static void print_outliers(const struct rs_report *r)
     for (uint32_t i = 0; i < r->outliers.n && i < MOST_ROWS; i++) {
         const struct rs_outlier *x = &r->outliers.rows[i];
         rs_table_cell(&t, "%" PRIu32, x->step);
-        cell_ns(&t, rs_time_minus(x->from_ns, r->basis.from_ns), true);
+        rs_table_cell(&t, "%s", rs_zero_moment(r->view.model, x->from_ns).s);
         cell_ns(&t, x->duration_ns, true);
         cell_ns(&t, x->usual_ns, true);
         rs_table_cell(&t, "%s", x->what);
@@ -255,12 +262,12 @@ static void print_course(const struct rs_report *r)
     const struct rs_course *c = &r->course;
     struct rs_table t = {0};
     if (!c->nrows) return;
-    static const char *const numbers[] = {"from", "step",       "steps",      "calls", "p50",
-                                          "wait", "busbw GB/s", "worst rank", "cost"};
+    static const char *const numbers[] = {"from",    "step",       "steps",      "calls", "p50",
+                                          "waiting", "busbw GB/s", "worst rank", "cost"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     for (uint32_t i = 0; i < c->nrows && i < MOST_WINDOWS; i++) {
         const struct rs_course_row *x = &c->rows[i];
-        cell_ns(&t, rs_time_minus(x->from_ns, c->rows[0].from_ns), true);
+        rs_table_cell(&t, "%s", rs_zero_moment(r->view.model, x->from_ns).s);
         if (x->steps)
             rs_table_cell(&t, "%" PRIu32, x->first_step);
         else
@@ -299,7 +306,7 @@ void rs_report_print(const struct rs_report *r, const struct rs_differences *set
     print_head(r);
     if (r->bandwidth.nrows) print_funcs(r, by_comm);
     if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
-    if (r->basis.ops) { /* else steps are of what was filtered away */
+    if (r->basis.totals.ops) { /* else steps are of what was filtered away */
         print_stragglers(r);
         print_network(r);
         print_outliers(r);

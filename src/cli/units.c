@@ -69,6 +69,13 @@ struct rs_text rs_text_size(uint64_t bytes)
     return text;
 }
 
+struct rs_text rs_text_after(int64_t ns)
+{
+    struct rs_text text, plain = rs_text_ns(ns);
+    snprintf(text.s, sizeof(text.s), "%s%.38s", ns < 0 ? "" : "+", plain.s);
+    return text;
+}
+
 struct rs_text rs_text_when(int64_t ns)
 {
     struct rs_text text = {""};

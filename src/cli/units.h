@@ -11,6 +11,7 @@ struct rs_text {
 };
 
 struct rs_text rs_text_ns(int64_t ns); /* "870 ns", "12.3 us", "2.0 s", "3 min 05 s", "2 h 05 min" */
+struct rs_text rs_text_after(int64_t ns); /* after something that is said beside it: "+12.3 us" */
 struct rs_text rs_text_bytes(uint64_t bytes); /* "512 B", "1.2 MiB" */
 struct rs_text rs_text_size(uint64_t bytes); /* of messages: "8.0 MiB" where that is exact, else "1,051,648 B" */
 struct rs_text rs_text_count(uint64_t count); /* "1,234,567" */

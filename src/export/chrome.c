@@ -78,6 +78,10 @@ static void head(struct rs_json *j, const struct rs_export *x, const struct rs_r
     rs_json_key_str(j, "version", "ringscope " RS_VERSION);
     if (x->title) rs_json_key_str(j, "title", x->title);
     rs_json_key_str(j, "t0_ns", begin); /* exceeds 2^53 */
+    rs_json_key_u64(j, "operations", t->totals.ops);
+    rs_json_key_u64(j, "compared", t->totals.compared);
+    rs_json_key_u64(j, "ties", t->totals.ties);
+    rs_json_key_number_or_null(j, "compare_error_ns", t->totals.error_ns);
     clock_errors(j, t, rows);
     losses(j, t);
     rs_json_key(j, "notes");

@@ -10,6 +10,7 @@
 #include "join/durations.h"
 #include "join/op_facts.h"
 #include "join/overlay_facts.h"
+#include "join/totals.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 #include "timeline/passes.h"
@@ -40,7 +41,8 @@ static void string(struct state *s, uint16_t id)
     "op,comm,func,kind,seq,replay,root,count,bytes,dtype,algo,proto,nranks,pg_name,pg_desc,comms_id,pg_seq,step,"      \
     "scope,"                                                                                                           \
     "seen_by,comm_source,src,dst,index,fanout,confidence,start_ns,end_ns,transfer_ns,algbw_gbs,busbw_gbs,wait_source," \
-    "last_rank,tie,complete,error_ns,mismatch,violation,unreported,double,unknown,missing,not_recorded"
+    "last_rank,tie,complete,error_ns,mismatch,violation,unreported,double,unknown,compared,"                           \
+    "longest_wait_ns,mean_wait_ns,missing,not_recorded"
 
 static void identity(struct state *s, uint32_t op)
 {
@@ -138,6 +140,10 @@ static void op_times(struct state *s, uint32_t op)
     rs_csv_bool(c, rs_op_unreported(m, op));
     rs_csv_bool(c, flags & RS_OP_DOUBLE);
     rs_csv_text(c, rs_op_unknown(m, op));
+    struct rs_op_waits waits = rs_op_waits(m, op);
+    rs_csv_bool(c, rs_op_is_compared(m, op));
+    rs_csv_time(c, waits.longest_ns);
+    rs_csv_time(c, waits.mean_ns);
 }
 
 static enum rs_status operations(struct state *s, struct rs_err *err)

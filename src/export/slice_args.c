@@ -278,13 +278,6 @@ static void add_facts(struct rs_slice_args *s, const struct rs_slice_op *x, uint
     if (x->scope) add_text(s, KEY_SCOPE, x->scope);
 }
 
-/* Also of a fan-out each part has its own. */
-static int64_t wait_of(const struct rs_model *m, uint32_t part, int64_t shortest)
-{
-    struct rs_op_rank rank = {.part = part, .parts = 1, .start = m->parts.start[part], .end = m->parts.end[part]};
-    return rs_op_rank_wait(m, &rank, shortest);
-}
-
 static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool brief, struct rs_err *err)
 {
     const struct rs_model *m = s->t->model;
@@ -317,7 +310,7 @@ static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool bri
     RS_TRY(add_string(s, KEY_ALGO, p->algo[part], err));
     RS_TRY(add_string(s, KEY_PROTO, p->proto[part], err));
     if (p->channels[part]) add(s, KEY_CHANNELS, RS_SLICE_UINT, p->channels[part]);
-    add_time(s, KEY_WAIT, wait_of(m, part, x->shortest));
+    add_time(s, KEY_WAIT, rs_op_part_wait(m, part, x->shortest));
     add_time(s, KEY_TRANSFER, x->transfer);
     uint32_t last = o->last_part[op];
     add_rank(s, KEY_LAST_RANK, last == RS_NONE ? -1 : m->members[p->member[last]].rank);

@@ -7,6 +7,7 @@
 #include "join/durations.h"
 #include "join/op_facts.h"
 #include "join/overlay_facts.h"
+#include "join/totals.h"
 
 struct work {
     struct rs_sql_fill *f;
@@ -116,6 +117,10 @@ static void times(struct work *w, uint32_t op, int64_t shortest)
     rs_sql_i64(in, rs_op_unreported(m, op));
     rs_sql_i64(in, (flags & RS_OP_DOUBLE) != 0);
     rs_sql_text(in, rs_op_unknown(m, op));
+    struct rs_op_waits waits = rs_op_waits(m, op);
+    rs_sql_i64(in, rs_op_is_compared(m, op));
+    rs_sql_time(in, waits.longest_ns);
+    rs_sql_time(in, waits.mean_ns);
 }
 
 /* ---- ranks ---- */

@@ -2,9 +2,11 @@
 
 static const struct rs_sql_column meta[] = {
     {"key", "TEXT PRIMARY KEY",
-     "ringscope, schema, title, filters, rows, t0_ns, from_ns, to_ns, clocks_at_ns, aligned, world_size, units"},
+     "ringscope, schema, title, filters, rows, t0_ns, from_ns, to_ns, operations, compared, ties, compare_error_ns, "
+     "clocks_at_ns, aligned, world_size, units"},
     {"value", "",
-     "t0_ns: the first callback, where times of `ringscope ops` count from; filters, rows: what was asked for"},
+     "t0_ns: the run's first event, where times of commands count from; operations, compared, ties, compare_error_ns: "
+     "as `ringscope report` counts them; filters, rows: what was asked for"},
 };
 
 static const struct rs_sql_column notes[] = {
@@ -119,6 +121,9 @@ static const struct rs_sql_column operations[] = {
     {"unreported", "INTEGER NOT NULL", "1: told at capture, its replays are not reported"},
     {"double", "INTEGER NOT NULL", "1: a rank is in it twice"},
     {"unknown", "TEXT", "what NCCL does not tell of it"},
+    {"compared", "INTEGER NOT NULL", "1: the starts of its ranks can be compared"},
+    {"longest_wait_ns", "INTEGER", "of its ranks"},
+    {"mean_wait_ns", "INTEGER", "likewise"},
     {"missing", "TEXT", "JSON list of ranks that did not come"},
     {"not_recorded", "TEXT", "JSON list of ranks of which it is not known"},
 };

@@ -2,11 +2,12 @@
 #include "export/sqlite_schema.h"
 
 const struct rs_sql_view rs_sql_views[] = {
-    {"v_operations", "operations with names; at_s counts from the first callback; wait_ns: first to last start",
+    {"v_operations",
+     "operations with names; at_s counts from the run's first event; wait_ns: the longest wait of its ranks",
      "SELECT o.id, o.op, (o.start_ns - (SELECT value FROM meta WHERE key = 't0_ns')) / 1e9 AS at_s, o.func, o.kind,\n"
      "    c.comm, c.name AS communicator, o.nranks, o.seq, o.src, o.dst, o.bytes, o.dtype,\n"
      "    o.end_ns - o.start_ns AS duration_ns,\n"
-     "    CASE WHEN o.last_start_ns - o.start_ns >= 2 * o.error_ns THEN o.last_start_ns - o.start_ns END AS wait_ns,\n"
+     "    CASE WHEN o.longest_wait_ns >= 2 * coalesce(o.error_ns, 0) THEN o.longest_wait_ns END AS wait_ns,\n"
      "    o.transfer_ns, o.algbw_gbs, o.busbw_gbs,\n"
      "    CASE WHEN NOT o.tie THEN r.rank END AS last_global_rank, o.complete, o.start_ns, o.end_ns\n"
      "FROM operations o JOIN communicators c ON c.id = o.communicator_id LEFT JOIN ranks r ON r.id = o.last_rank_id"},

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "join/totals.h"
+
 /* ---- collecting ---- */
 
 static uint32_t main_island(const struct rs_model *m)
@@ -82,6 +84,9 @@ bool rs_clock_rows_make(struct rs_clock_rows *r, struct rs_model *m, const struc
     fill_rows(r, seats, n, (int32_t *)(void *)(r->all + m->nmembers + 1));
     free(seats);
     r->at = rs_clock_middle(m);
+    struct rs_totals totals;
+    rs_totals_find(&totals, m, filter);
+    r->compare_error_ns = totals.error_ns;
     return true;
 }
 

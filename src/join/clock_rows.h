@@ -20,6 +20,7 @@ struct rs_clock_rows {
     uint32_t *islands; /* by domain: numbered from 0, the main one first */
     uint32_t nislands;
     int64_t at; /* rs_clock_middle() */
+    int64_t compare_error_ns; /* of comparing starts of operations that pass the filter; -1: none is compared */
 };
 
 /* The middle of the run, on the common axis: offsets are told there. RS_TIME_NONE: nothing has a time. */

@@ -12,6 +12,7 @@
 #include "join/plausible.h"
 #include "join/ranks.h"
 #include "join/resync.h"
+#include "join/run_span.h"
 #include "join/waits.h"
 
 enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
@@ -29,5 +30,7 @@ enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
     RS_TRY(rs_overlay_by_time(m, err));
     RS_TRY(rs_facts_check(m, err));
     RS_TRY(rs_ends_bound(m, err));
-    return rs_waits_find(m, err);
+    RS_TRY(rs_waits_find(m, err));
+    rs_run_span_find(m);
+    return RS_OK;
 }

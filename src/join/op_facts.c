@@ -1,6 +1,7 @@
 #include "join/op_facts.h"
 
 #include "join/durations.h"
+#include "join/totals.h"
 #include "join/waits.h"
 
 /* ---- ranks ---- */
@@ -25,7 +26,7 @@ static struct rs_op_rank rank_of_part(const struct rs_parts *p, uint32_t part)
 
 /* One more of a fan-out's parts. The end of all is the latest, once each is known; else that bounds it, and the bounds
  * of those that are not known do. */
-static void take_part(struct rs_op_rank *r, const struct rs_op_rank *one)
+static void take_part(const struct rs_model *m, struct rs_op_rank *r, const struct rs_op_rank *one)
 {
     bool known = r->end != RS_TIME_NONE && one->end != RS_TIME_NONE;
     int64_t before = r->end != RS_TIME_NONE ? r->end : r->before;
@@ -41,7 +42,7 @@ static void take_part(struct rs_op_rank *r, const struct rs_op_rank *one)
         r->end = one->end;
         r->end_source = one->end_source;
     }
-    if (one->start != RS_TIME_NONE && (r->start == RS_TIME_NONE || one->start < r->start)) {
+    if (one->start != RS_TIME_NONE && (r->start == RS_TIME_NONE || rs_start_is_better(m, one->part, r->part))) {
         r->start = one->start;
         r->part = one->part;
     }
@@ -52,8 +53,10 @@ bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct
 {
     if (*at >= m->ops.nparts[op]) return false;
     const uint32_t *order = m->order + m->ops.part[op];
-    uint32_t first = order[(*at)++], n = 1;
+    uint32_t from = m->ops.part[op] + *at, first = order[(*at)++], n = 1;
     *r = rank_of_part(&m->parts, first);
+    r->op = op;
+    r->at = from;
     bool self = m->parts.flags[first] & RS_PART_SELF; /* has no times, and needs none where there are others */
     if (m->ops.kind[op] != RS_OP_FANOUT) return true;
     for (; *at < m->ops.nparts[op] && m->parts.member[order[*at]] == m->parts.member[first]; ++*at, n++) {
@@ -63,9 +66,11 @@ bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct
         if (self)
             *r = one;
         else
-            take_part(r, &one);
+            take_part(m, r, &one);
         self = false;
     }
+    r->op = op;
+    r->at = from;
     r->parts = n;
     return true;
 }
@@ -78,10 +83,39 @@ int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *r
     return duration;
 }
 
+int64_t rs_op_part_wait(const struct rs_model *m, uint32_t part, int64_t shortest)
+{
+    if (shortest == RS_TIME_NONE) return rs_part_wait(m, part);
+    return rs_time_minus(rs_part_duration(m, part), shortest);
+}
+
 int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, int64_t shortest)
 {
-    if (shortest == RS_TIME_NONE) return rs_part_wait(m, r->part);
-    return rs_time_minus(rs_op_rank_duration(m, r), shortest);
+    if (m->ops.kind[r->op] != RS_OP_FANOUT) return rs_op_part_wait(m, r->part, shortest);
+    int64_t longest = RS_TIME_NONE;
+    for (uint32_t i = 0; i < r->parts && rs_op_is_compared(m, r->op); i++) {
+        int64_t wait = rs_part_wait(m, m->order[r->at + i]);
+        if (wait > longest) longest = wait;
+    }
+    return longest;
+}
+
+struct rs_op_waits rs_op_waits(const struct rs_model *m, uint32_t op)
+{
+    struct rs_op_waits w = {RS_TIME_NONE, RS_TIME_NONE};
+    struct rs_op_rank rank;
+    int64_t shortest = rs_op_shortest(m, op);
+    double sum = 0;
+    uint32_t n = 0;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) {
+        int64_t wait = rs_op_rank_wait(m, &rank, shortest);
+        if (wait == RS_TIME_NONE) continue;
+        if (wait > w.longest_ns) w.longest_ns = wait;
+        sum += (double)wait;
+        n++;
+    }
+    if (n) w.mean_ns = (int64_t)(sum / n);
+    return w;
 }
 
 const char *rs_part_lender(const struct rs_model *m, uint32_t part)

@@ -8,8 +8,9 @@
 
 /* A rank's part in an operation; of a fan-out, all its sends and receives together: it has ended when all have. */
 struct rs_op_rank {
-    uint32_t part; /* the first of them */
-    uint32_t parts;
+    uint32_t op;
+    uint32_t part; /* the one that started first */
+    uint32_t at, parts; /* all of them: order[at .. at + parts) */
     int64_t start, end; /* RS_TIME_NONE: not known */
     int64_t after, before; /* bounds of an end that is not known; RS_TIME_NONE: none */
     uint8_t end_source; /* enum rs_time_source, of `end` */
@@ -19,10 +20,21 @@ struct rs_op_rank {
 /* Takes the next rank out of an operation's parts: *at goes from 0 to its nparts. False: that was all. */
 bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *rank);
 
-/* How long a rank was in it, and how long it waited; RS_TIME_NONE: not known. `shortest` is rs_op_shortest(): what the
- * quickest rank took, where waits are told by durations alone. */
+/* How long a rank was in it; RS_TIME_NONE: not known. */
 int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *rank);
+
+/* The wait of a rank in an operation: from its own start until the last of those it needs started (rs_part_wait()). In
+ * a fan-out that is the longest wait of its sends and receives. RS_TIME_NONE: not known; so in all operations that were
+ * not compared (join/totals.h). `shortest` is rs_op_shortest(): what the quickest rank took, where waits are told by
+ * durations alone. */
 int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *rank, int64_t shortest);
+/* Likewise of one part: of one of the sends and receives of a fan-out. */
+int64_t rs_op_part_wait(const struct rs_model *m, uint32_t part, int64_t shortest);
+/* The longest and the mean wait of an operation's ranks, of those whose wait is known; RS_TIME_NONE: of none. */
+struct rs_op_waits {
+    int64_t longest_ns, mean_ns;
+};
+struct rs_op_waits rs_op_waits(const struct rs_model *m, uint32_t op);
 /* The tool that the times of a part came from, where that is not the one that leads; NULL: it is. */
 const char *rs_part_lender(const struct rs_model *m, uint32_t part);
 
@@ -39,6 +51,14 @@ bool rs_size_known(const struct rs_model *m, uint32_t op);
 static inline int64_t rs_op_error(const struct rs_model *m, uint32_t op)
 {
     return m->ops.flags[op] & RS_OP_CLOCKED ? m->ops.error[op] : RS_TIME_NONE;
+}
+
+/* No wait below this is told of an operation, only that it was shorter: twice the error of comparing its starts; 0 where
+ * waits are told by durations alone. */
+static inline int64_t rs_op_least_wait(const struct rs_model *m, uint32_t op)
+{
+    int64_t error = rs_op_error(m, op);
+    return error > 0 && error < INT64_MAX / 2 ? 2 * error : 0;
 }
 
 /* What waits and transfer are told by, "clocks" or "durations"; NULL: neither is known. */

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "join/totals.h"
+
 enum { POLLING_NS = 20000 };
 
 /* The clock error of a time; RS_TIME_NONE: not aligned. */
@@ -174,10 +176,10 @@ enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err)
         if (is_whole(m, op)) flags |= RS_OP_WHOLE;
         if ((flags & RS_OP_WHOLE) && (o->end[op] != RS_TIME_NONE || is_done(m, op))) flags |= RS_OP_COMPLETE;
         if (s.clocked) flags |= RS_OP_CLOCKED;
-        if (s.clocked && s.ranks > 1 && (uint64_t)rs_time_minus(o->last[op], s.second) < 2 * (uint64_t)o->error[op])
-            flags |= RS_OP_TIE;
         if (has_violation(m, op)) flags |= RS_OP_VIOLATION;
         o->flags[op] = (uint8_t)flags;
+        if (rs_op_is_compared(m, op) && rs_is_tie(rs_time_minus(o->last[op], s.second), o->error[op]))
+            o->flags[op] |= RS_OP_TIE;
     }
     return RS_OK;
 }
@@ -209,7 +211,9 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *t = &m->parts;
     uint32_t op = t->op[part];
-    if (op == RS_NONE || !(m->ops.flags[op] & RS_OP_CLOCKED)) return RS_TIME_NONE;
+    if (op == RS_NONE) return RS_TIME_NONE;
+    bool alone = m->comms[m->ops.comm[op]].nranks == 1 && (m->ops.flags[op] & RS_OP_CLOCKED);
+    if (!rs_op_is_compared(m, op)) return alone ? 0 : RS_TIME_NONE;
     uint32_t last = m->ops.last_part[op];
     if (last != RS_NONE && t->start_source[last] != t->start_source[part]) return RS_TIME_NONE;
     int64_t until = m->ops.last[op];

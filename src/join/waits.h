@@ -12,11 +12,17 @@
  * operations. */
 enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err);
 
+/* Whether a lead is too small to call anybody last: below twice the clock error. */
+static inline bool rs_is_tie(int64_t lead, int64_t error_ns)
+{
+    return lead <= 0 || error_ns < 0 || lead / 2 < error_ns;
+}
 /* Which of two starts of a rank says more: a kernel's rather than a proxy operation's, which is posted ahead of its
  * turn; else the earlier one. Both are known. */
 bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b);
 /* How long a part waited for the last of its operation (of a send or receive: of its pair); one that was over before
- * the last came, for those it needs (of a broadcast: the root). RS_TIME_NONE: not known. */
+ * the last came, for those it needs (of a broadcast: the root). RS_TIME_NONE: not known, or the operation was not
+ * compared (join/totals.h). On a communicator of one rank nobody waits. */
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part);
 /* Whether part b ended before part a began, by more than the errors of their clocks. */
 bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a);

@@ -20,7 +20,7 @@ struct rs_filter {
     size_t nfuncs;
     bool has_from, has_to;
     int64_t from, to; /* common axis; absolute, rs_filter_resolve() sees to that */
-    bool from_relative, to_relative; /* ns since the first callback, as given */
+    bool from_relative, to_relative; /* ns since the first event (rs_model_begin()), as given */
 };
 
 /* Whether everything passes. */

@@ -307,10 +307,10 @@ static int64_t extreme(const struct rs_model *m, bool last)
 
 int64_t rs_model_begin(const struct rs_model *m)
 {
-    return extreme(m, false);
+    return m->joined ? m->begin : extreme(m, false);
 }
 
 int64_t rs_model_end(const struct rs_model *m)
 {
-    return extreme(m, true);
+    return m->joined ? m->end : extreme(m, true);
 }

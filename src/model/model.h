@@ -267,6 +267,8 @@ struct rs_model {
     struct rs_map comm_index; /* hash (and tool) -> comm, of the newest incarnation */
     struct rs_map member_index; /* comm << 32 | rank -> member; see rs_comm_member() */
     bool aligned;
+    bool joined; /* `begin` and `end` are set, by join/run_span.h */
+    int64_t begin, end; /* see rs_model_begin() */
     int32_t world; /* how many ranks the job has, by its largest communicator; -1: not known */
     uint64_t callbacks; /* read in all */
 };
@@ -333,7 +335,9 @@ static inline bool rs_part_is_laid_over(const struct rs_model *m, uint32_t part)
 }
 /* The member of a rank of a communicator; RS_NONE: not recorded. */
 uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank);
-/* Wall time at which "t = 0" of relative times lies: the earliest callback of any process on the common axis. */
+/* The run's first and last event on the common axis; RS_TIME_NONE: no time is known. The first is the one time zero: of
+ * every time that a command, a page, a picture or an export counts from the beginning, and of --from, --to and --at.
+ * Before the join: the first and last that a process was heard of, each on its own clock. */
 int64_t rs_model_begin(const struct rs_model *m);
 int64_t rs_model_end(const struct rs_model *m);
 

@@ -93,7 +93,7 @@ enum rs_op_kind {
 enum {
     RS_OP_COMPLETE = 1 << 0, /* every rank of it is here, and ended */
     RS_OP_WHOLE = 1 << 1, /* every rank of it is here */
-    RS_OP_TIE = 1 << 2, /* who was last is within twice the clock error */
+    RS_OP_TIE = 1 << 2, /* compared (join/totals.h), and who was last is within twice the clock error */
     RS_OP_MISMATCH = 1 << 3,
     RS_OP_VIOLATION = 1 << 4, /* a rank ended before another started, by more than the clock error */
     RS_OP_DOUBLE = 1 << 5, /* a rank is in it twice: joined wrongly, or the number was used again */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/moment.h"
 #include "picture/legend.h"
 #include "picture/words.h"
 
@@ -145,23 +146,21 @@ static void say(struct rs_layout *l, bool ascii, const char *fmt, ...)
 static void footer(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii)
 {
     const struct rs_timeline *t = r->timeline;
-    int64_t worst = -1;
     bool not_comparable = false;
     uint32_t before = RS_NONE;
     for (uint32_t i = 0; i < r->n; i++) {
         uint32_t unit = r->rows[i].unit;
         if (unit == before) continue;
         before = unit;
-        int64_t error = t->groups[unit].error_ns;
-        if (error == RS_TIME_NONE)
-            not_comparable = true;
-        else if (error > worst)
-            worst = error;
+        not_comparable |= t->groups[unit].error_ns == RS_TIME_NONE;
     }
     char text[48];
-    if (worst > 0 || (worst == 0 && !not_comparable)) {
-        rs_words_duration(worst, text, sizeof(text));
-        say(l, ascii, "clocks: %s%s", ascii ? "+-" : "±", text);
+    if (rs_moment_utc(t->begin, text, sizeof(text))) say(l, ascii, "0 s is %s", text);
+    if (t->totals.error_ns > 0) {
+        rs_words_duration(t->totals.error_ns, text, sizeof(text));
+        say(l, ascii, "clock error up to %s", text);
+    } else if (t->totals.error_ns == 0) {
+        say(l, ascii, "all on one clock");
     }
     if (not_comparable) say(l, ascii, "clocks of some processes cannot be compared with the others'");
     if (r->left_out > 0)

@@ -1,5 +1,7 @@
 #include "picture/picture.h"
 
+#include <stdlib.h>
+
 #include "picture/paint.h"
 #include "picture/png.h"
 #include "picture/svg.h"
@@ -89,9 +91,12 @@ enum rs_status rs_picture_draw(struct rs_timeline *t, const struct rs_picture_op
     o.width = width_of(&o);
     const struct rs_picture_take take = take_of(t, &o);
     struct rs_picture_rows rows;
-    rs_picture_rows_init(&rows, t, &take);
+    struct rs_timeline_sum *sums;
+    RS_TRY(rs_timeline_sums(t, take.from, take.to, &sums, err));
+    rs_picture_rows_init(&rows, t, &take, sums);
     enum rs_status status = collect(&rows, t, bars, err);
     if (status == RS_OK && *bars) status = draw_rows(&rows, &o, out, name, err);
     rs_picture_rows_free(&rows);
+    free(sums);
     return status;
 }

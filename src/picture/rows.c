@@ -14,9 +14,10 @@ enum {
 };
 #define WIDE 2.0 /* pixels: of more bars than few, those as wide as this are taken one by one */
 
-void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t, const struct rs_picture_take *take)
+void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t, const struct rs_picture_take *take,
+                          const struct rs_timeline_sum *sums)
 {
-    *r = (struct rs_picture_rows){.timeline = t, .take = *take};
+    *r = (struct rs_picture_rows){.timeline = t, .take = *take, .sums = sums};
 }
 
 void rs_picture_row_free(struct rs_picture_row *row)
@@ -109,8 +110,6 @@ static enum rs_status take_lane(struct rs_picture_rows *r, struct rs_picture_row
     double scale = rs_picture_scale(&r->take);
     row->has_lower |= compute;
     for (uint32_t i = low; i < high; i++) {
-        if (lane->row == RS_ROW_OPERATIONS && b->wait[i] > 0) row->wait = rs_time_plus(row->wait, b->wait[i]);
-        row->last += lane->row == RS_ROW_OPERATIONS && b->flags[i] & RS_BAR_LAST;
         row->open |= lane->row == RS_ROW_OPERATIONS && b->flags[i] & RS_BAR_OPEN;
         double wide = ((double)b->dur[i] + (double)b->fade[i]) * scale;
         if (few || (wide >= WIDE && !r->take.cells)) RS_TRY(take_bar(row, b, i, lane->row, err));
@@ -155,7 +154,8 @@ static enum rs_status row_for(struct rs_picture_rows *r, const struct rs_bar_lan
         if ((*row)->lanes < RS_PICTURE_LANES) (*row)->lanes++;
         return RS_OK;
     }
-    if (!*row || (*row)->unit != unit) r->units += t->groups[unit].level == RS_GROUP_RANK;
+    bool first = !*row || (*row)->unit != unit;
+    r->units += first && t->groups[unit].level == RS_GROUP_RANK;
     RS_ROOM(r->rows, r->n, r->cap, err);
     *row = &r->rows[r->n++];
     **row = (struct rs_picture_row){
@@ -163,6 +163,8 @@ static enum rs_status row_for(struct rs_picture_rows *r, const struct rs_bar_lan
         .unit = unit,
         .label = r->take.fold ? t->groups[unit].label : lane->label,
         .lanes = 1,
+        .wait = first && r->sums ? r->sums[unit].wait : 0,
+        .last = first && r->sums ? r->sums[unit].last : 0,
         .row = r->take.fold ? (uint8_t)RS_ROW_OPERATIONS : lane->row,
     };
     return RS_OK;

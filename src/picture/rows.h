@@ -11,6 +11,7 @@
 #define RS_PICTURE_ROWS_H
 
 #include "timeline/fold.h"
+#include "timeline/sums.h"
 #include "timeline/timeline.h"
 
 struct rs_picture_bar {
@@ -36,8 +37,8 @@ struct rs_picture_row {
     uint32_t label; /* text: of the first lane; folded: of the group */
     uint16_t lanes; /* open: that share the row, up to RS_PICTURE_LANES */
     uint8_t row; /* enum rs_row; folded: RS_ROW_OPERATIONS */
-    int64_t wait; /* ns waited in the operations that are seen */
-    uint32_t last; /* of them: how often it was the last to arrive */
+    int64_t wait; /* ns waited in the operations that are seen: of its GPU, in the first row of that */
+    uint32_t last; /* of them: how often it was the last to arrive; likewise */
     bool open; /* one of them had not ended when the recording did */
     struct rs_picture_bar *bars; /* by start */
     uint32_t nbars, cap_bars;
@@ -61,6 +62,7 @@ struct rs_picture_take {
 struct rs_picture_rows {
     const struct rs_timeline *timeline;
     struct rs_picture_take take;
+    const struct rs_timeline_sum *sums; /* by group, borrowed; NULL: none are known */
     struct rs_picture_row *rows; /* in drawing order */
     uint32_t n, cap;
     struct rs_picture_edge *edges; /* from a launch to what it launched, both with their bars here once */
@@ -70,7 +72,8 @@ struct rs_picture_rows {
     uint32_t units; /* that had anything to draw */
 };
 
-void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t, const struct rs_picture_take *take);
+void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t, const struct rs_picture_take *take,
+                          const struct rs_timeline_sum *sums);
 /* The bars of one process. */
 enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *bars, struct rs_err *err);
 /* When all are there: leaves out what is too much, folds the narrowest bars until `bars` are left at most, and gives

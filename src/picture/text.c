@@ -282,6 +282,25 @@ static void put_line(struct page *p, const char *text)
     rs_strbuf_printf(&p->out, "%s\n", line);
 }
 
+/* What the footer says, one thing behind the other, in as many lines as that takes. */
+static void put_footer(struct page *p)
+{
+    const char *between = p->o->ascii ? "; " : " · ", *at = p->layout->footer;
+    char line[600] = "", longer[600], clean[600];
+    while (*at) {
+        const char *end = strstr(at, between);
+        int n = end ? (int)(end - at) : (int)strlen(at);
+        snprintf(longer, sizeof(longer), "%s%s%.*s", line, *line ? between : "", n, at);
+        if (*line && rs_words_clean(longer, clean, sizeof(clean)) > p->width) {
+            put_line(p, line);
+            snprintf(longer, sizeof(longer), "%.*s", n, at);
+        }
+        memcpy(line, longer, sizeof(line));
+        at += (size_t)n + (end ? strlen(between) : 0);
+    }
+    put_line(p, line);
+}
+
 static void put_all(struct page *p)
 {
     put_line(p, p->layout->title);
@@ -293,7 +312,7 @@ static void put_all(struct page *p)
         put_row(p, &p->rows->rows[i]);
     }
     put_legend(p);
-    put_line(p, p->layout->footer);
+    put_footer(p);
 }
 
 enum rs_status rs_text_draw(const struct rs_picture_rows *rows, const struct rs_picture_options *o, FILE *out,

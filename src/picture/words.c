@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/moment.h"
+
 /* Decodes one character; returns its bytes, 0 where they are no UTF-8. */
 static size_t decode(const unsigned char *p, uint32_t *code)
 {
@@ -158,7 +160,7 @@ void rs_words_tooltip(const struct rs_timeline *t, const struct rs_picture_bar *
     char text[160], more[48];
     rs_words_clean(rs_words_name(t, bar), text, sizeof(text));
     rs_strbuf_puts(out, text);
-    rs_words_duration(bar->start, text, sizeof(text));
+    rs_moment_text(bar->start, text, sizeof(text));
     rs_words_duration(bar->dur, more, sizeof(more));
     rs_strbuf_printf(out, "\nat %s, %s%s", text, bar->flags & RS_BAR_END_BOUNDED ? "at least " : "", more);
     if (bar->flags & RS_BAR_END_BOUNDED) {

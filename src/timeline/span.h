@@ -1,7 +1,4 @@
-/* Where a timeline begins and ends, and what of it is worth looking at first.
- *
- * Damaged input may claim any time: what lies far outside of all that was heard of its run is not believed, and
- * does not stretch the axis. */
+/* Where a timeline begins and ends (with the run: join/run_span.h), and what of it is worth looking at first. */
 #ifndef RS_TIMELINE_SPAN_H
 #define RS_TIMELINE_SPAN_H
 

@@ -83,6 +83,8 @@ static enum rs_status make(struct rs_timeline *t, struct rs_err *err)
     RS_TRY(rs_groups_make(t, err));
     RS_TRY(rs_index_make(t, err));
     rs_span_find(t);
+    static const struct rs_filter all;
+    rs_totals_find(&t->totals, t->model, t->options.filter ? t->options.filter : &all);
     RS_TRY(rs_span_focus(t, err));
     return rs_flags_make(t, err);
 }

@@ -13,6 +13,7 @@
 #define RS_TIMELINE_TIMELINE_H
 
 #include "base/texts.h"
+#include "join/totals.h"
 #include "model/filter.h"
 #include "timeline/bars.h"
 #include "timeline/kinds.h"
@@ -49,6 +50,7 @@ struct rs_timeline {
     struct rs_timeline_options options;
     int64_t begin; /* ns on the common axis: t = 0 of everything here */
     int64_t span; /* every bar lies in 0 .. span */
+    struct rs_totals totals; /* of the operations that begin in what was asked for */
     int64_t focus_from, focus_to; /* the operations, without start-up; the whole where there are none */
     struct rs_kinds kinds;
     struct rs_texts texts; /* labels and names; 0 is "" */

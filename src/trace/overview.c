@@ -61,6 +61,7 @@ static void add_up(struct rs_overview *o, struct rs_inputs *in)
         if (!s->callbacks) continue;
         if (!sum->from_ns || s->from_ns < sum->from_ns) sum->from_ns = s->from_ns;
         if (s->to_ns > sum->to_ns) sum->to_ns = s->to_ns;
+        if (s->to_ns - s->from_ns > o->longest_ns) o->longest_ns = s->to_ns - s->from_ns;
     }
 }
 

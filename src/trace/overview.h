@@ -11,6 +11,7 @@
 struct rs_overview {
     struct rs_summary *summaries; /* of each source */
     struct rs_summary sum; /* its lists stay empty */
+    int64_t longest_ns; /* from first to last callback of the process that lived longest: clocks of hosts differ */
     uint64_t lost, overwritten, damaged;
     uint64_t cut; /* callbacks that were cut off */
     size_t cuts; /* sources that were cut out of larger recordings */

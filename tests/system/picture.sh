@@ -38,7 +38,7 @@ done
 
 # A picture says what it shows: the ranks, the clocks, who made it; operations are joined by lines.
 view "$data/h200-mix" -o "$work/mix.svg"
-for words in '>rank 0' '>rank 3' 'clocks: ±' '>ringscope ' 'same operation' 'send to receive' '>AllReduce</text>'; do
+for words in '>rank 0' '>rank 3' 'clock error up to ' '>ringscope ' 'same operation' 'send to receive' '>AllReduce</text>'; do
     grep -q "$words" "$work/mix.svg" || fail "h200-mix: no $words"
 done
 view "$data/h200-mix" -o "$work/none.svg" --relations none

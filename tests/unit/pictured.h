@@ -22,6 +22,7 @@ struct made {
     struct rs_timeline t;
     struct rs_bars bars;
     struct rs_group *groups;
+    struct rs_timeline_sum *sums;
 };
 
 static inline uint32_t made_text(struct made *d, const char *text)
@@ -49,6 +50,7 @@ static inline void made_make(struct made *d, uint32_t gpus)
     *d = (struct made){0};
     memcpy(d->t.kinds.rows, kinds, sizeof(kinds));
     d->t.kinds.n = MADE_KINDS;
+    d->t.totals.error_ns = 6000;
     d->groups = calloc(4 * (size_t)gpus, sizeof(*d->groups));
     assert_non_null(d->groups);
     for (uint32_t i = 0; i < 4 * gpus; i++) {
@@ -69,6 +71,24 @@ static inline void made_free(struct made *d)
     rs_texts_free(&d->t.texts);
     rs_bars_free(&d->bars);
     free(d->groups);
+    free(d->sums);
+}
+
+/* As if each bar were an operation. */
+static inline const struct rs_timeline_sum *made_sums(struct made *d)
+{
+    free(d->sums);
+    d->sums = calloc(d->t.ngroups + 1, sizeof(*d->sums));
+    assert_non_null(d->sums);
+    for (uint32_t i = 0; i < d->bars.nlanes; i++) {
+        const struct rs_bar_lane *lane = &d->bars.lanes[i];
+        struct rs_timeline_sum *sum = &d->sums[lane->group / 4 * 4 + RS_GROUP_RANK];
+        for (uint32_t k = lane->from; k < lane->from + lane->n && lane->row == RS_ROW_OPERATIONS; k++) {
+            sum->wait += d->bars.wait[k];
+            sum->last += (d->bars.flags[k] & RS_BAR_LAST) != 0;
+        }
+    }
+    return d->sums;
 }
 
 /* A lane of a GPU; bars that follow are on it. Level of the group: 1 process, 2 rank, 3 communicator. */

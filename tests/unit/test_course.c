@@ -72,8 +72,8 @@ static void test_report(void **state)
         assert_true(c->before_ns <= 2020 * US && c->after_ns >= 2990 * US);
         assert_int_equal(r.view.seats[c->seat].rank, 2);
         assert_non_null(strstr(c->text, "AllReduce of 16 MiB takes 4"));
-        assert_int_equal(r.basis.ops, 60);
-        assert_int_equal(r.basis.compared, 60);
+        assert_int_equal(r.basis.totals.ops, 60);
+        assert_int_equal(r.basis.totals.compared, 60);
         assert_int_equal(r.basis.unseen, 0);
         assert_int_equal(r.stragglers.rows[0].cost_ns, 20 * (1 * MS - 10 * US));
         assert_non_null(strstr(r.conclusion[0], "Rank 2 (node00"));
@@ -91,13 +91,13 @@ static void test_warmup(void **state)
     struct rs_report_options options = {.filter = &everything, .warmup = 50};
     fine(rs_report_make(&r, &model, &options, NULL));
     assert_int_equal(r.warmup, 50);
-    assert_int_equal(r.basis.ops, 10);
+    assert_int_equal(r.basis.totals.ops, 10);
     assert_int_equal(r.bandwidth.rows[0].calls, 10);
     assert_int_equal(r.stragglers.rows[0].cost_ns, 10 * (1 * MS - 10 * US));
     rs_report_free(&r);
     options.warmup = 1000; /* nothing is left */
     fine(rs_report_make(&r, &model, &options, NULL));
-    assert_int_equal(r.basis.ops, 0);
+    assert_int_equal(r.basis.totals.ops, 0);
     assert_int_equal(r.nconclusion, 1);
     rs_report_free(&r);
     rs_model_free(&model);

@@ -1,4 +1,6 @@
 /* The option parser, the suggestions, the units and the table: known words in, known values out. */
+#include "base/moment.h"
+#include "cli/filters.h"
 #include "cli/opt.h"
 #include "cli/plain.h"
 #include "cli/suggest.h"
@@ -310,13 +312,57 @@ static void test_dates(void **state)
     assert_string_equal(rs_text_when(6123456789).s, ""); /* since a tool's own zero */
 }
 
+/* What one command prints another takes: moments as tables have them, spans as sentences do, dates. */
+static void test_times(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ns;
+        bool relative;
+    } taken[] = {
+        {"867ms", 867000000, true},
+        {"867 ms", 867000000, true},
+        {"5.503211s", 5503211000, true},
+        {"0.012742 s", 12742000, true},
+        {"1794711703.992551001s", 1794711703992551001, true},
+        {"12.3 us", 12300, true},
+        {"3 min 05 s", 185000000000, true},
+        {"2 h 05 min", 7500000000000, true},
+        {"1794711703992551001", 1794711703992551001, false},
+        {"2026-11-15 03:01:43.992551 UTC", 1794711703992551000, false},
+        {"2026-11-15T03:01:43Z", 1794711703000000000, false},
+        {"2026-11-15 03:01:43.5", 1794711703500000000, false},
+    };
+    int64_t ns;
+    bool relative;
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+        if (!rs_filters_time(taken[i].text, &ns, &relative)) fail_msg("%s is not taken", taken[i].text);
+        assert_int_equal(ns, taken[i].ns);
+        assert_int_equal(relative, taken[i].relative);
+    }
+    static const char *const refused[] = {
+        "", "5", "s", "5 parsecs", "-1s", "1s x", "1s2", "ns", "2026-11-15", "2026-11-15 03:01:43x", "infs"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (rs_filters_time(refused[i], &ns, &relative)) fail_msg("%s is taken", refused[i]);
+    char text[RS_MOMENT_ROOM];
+    rs_moment_text(5503211999, text, sizeof text); /* rounded down */
+    assert_string_equal(text, "5.503211s");
+    rs_moment_text(-1, text, sizeof text);
+    assert_string_equal(text, "-0.000001s");
+    assert_true(rs_moment_utc(1794711703992551001, text, sizeof text));
+    assert_string_equal(text, "2026-11-15 03:01:43.992551 UTC");
+    assert_false(rs_moment_utc(6123456789, text, sizeof text)); /* since a tool's own zero */
+    assert_string_equal(text, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_forms), cmocka_unit_test(test_operands_last), cmocka_unit_test(test_complaints),
         cmocka_unit_test(test_int),   cmocka_unit_test(test_suggest),       cmocka_unit_test(test_units),
         cmocka_unit_test(test_table), cmocka_unit_test(test_plain_text),    cmocka_unit_test(test_cut_names),
-        cmocka_unit_test(test_dates),
+        cmocka_unit_test(test_dates), cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

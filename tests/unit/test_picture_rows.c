@@ -11,7 +11,7 @@ static struct made d;
 static void take(bool fold, unsigned most)
 {
     const struct rs_picture_take take = {.fold = fold, .width = 1000, .most = most, .from = 0, .to = 1000};
-    rs_picture_rows_init(&rows, &d.t, &take);
+    rs_picture_rows_init(&rows, &d.t, &take, made_sums(&d));
     assert_int_equal(rs_picture_rows_add(&rows, &d.bars, NULL), RS_OK);
     assert_int_equal(rs_picture_rows_end(&rows, RS_PAINT_BARS, NULL), RS_OK);
 }
@@ -138,7 +138,7 @@ static void test_open(void **state)
         y += rows.rows[i].height;
     }
     assert_true(l.legend_y > y && l.footer_y > l.legend_y && l.height > l.footer_y);
-    assert_string_equal(l.footer, "clocks: ±6.00 us");
+    assert_string_equal(l.footer, "clock error up to 6.00 us");
     rs_layout_free(&l);
     done();
 }
@@ -216,13 +216,13 @@ static void test_many_bars_are_folded(void **state)
     d.t.span = 100000;
     for (int i = 0; i < 10000; i++) made_bar(&d, MADE_ALLREDUCE, i * 10, i % 1000 ? 4 : 10);
     const struct rs_picture_take wanted = {.fold = true, .width = 500, .from = 0, .to = 1000};
-    rs_picture_rows_init(&rows, &d.t, &wanted);
+    rs_picture_rows_init(&rows, &d.t, &wanted, made_sums(&d));
     assert_int_equal(rs_picture_rows_add(&rows, &d.bars, NULL), RS_OK);
     assert_int_equal(rows.rows[0].nbars, 100); /* of [0, 1000): few, so each is taken */
     rs_picture_rows_free(&rows);
 
     const struct rs_picture_take all = {.fold = true, .width = 500, .from = 0, .to = 100000};
-    rs_picture_rows_init(&rows, &d.t, &all);
+    rs_picture_rows_init(&rows, &d.t, &all, made_sums(&d));
     assert_int_equal(rs_picture_rows_add(&rows, &d.bars, NULL), RS_OK);
     assert_int_equal(rows.rows[0].nbars, 0); /* none is two pixels wide */
     assert_int_equal(rows.rows[0].upper.width, 500);
@@ -230,7 +230,7 @@ static void test_many_bars_are_folded(void **state)
 
     /* More than may be drawn one by one: the narrowest go into the pixels. */
     const struct rs_picture_take wide = {.fold = true, .width = 10000, .from = 0, .to = 1010};
-    rs_picture_rows_init(&rows, &d.t, &wide);
+    rs_picture_rows_init(&rows, &d.t, &wide, made_sums(&d));
     assert_int_equal(rs_picture_rows_add(&rows, &d.bars, NULL), RS_OK);
     assert_int_equal(rows.rows[0].nbars, 101);
     assert_int_equal(rs_picture_rows_end(&rows, 50, NULL), RS_OK);

@@ -136,7 +136,7 @@ static void test_tooltip(void **state)
     rs_words_tooltip(&d.t, &bar, &out);
     assert_string_equal(
         rs_strbuf_borrow(&out),
-        "AllReduce\nat 1.50 us, at least 2.00 us, at most 3.00 us, of which 500 ns waiting for the last "
+        "AllReduce\nat 0.000001s, at least 2.00 us, at most 3.00 us, of which 500 ns waiting for the last "
         "rank\nthe last to arrive\nsize: 1 MiB\nalgorithm: ri?ng");
     rs_strbuf_free(&out);
     bar.kind = 200; /* of no kind that there is */

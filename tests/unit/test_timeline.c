@@ -2,6 +2,7 @@
 #include "timeline/timeline.h"
 
 #include "drawn.h"
+#include "join/run_span.h"
 #include "joined.h"
 
 static struct rs_timeline t;
@@ -20,6 +21,7 @@ static int tear_down(void **state)
 static void make(const struct rs_filter *filter)
 {
     fine(rs_waits_find(&model, NULL));
+    rs_run_span_find(&model);
     const struct rs_timeline_options options = {.filter = filter, .rows = UINT64_MAX};
     fine(rs_timeline_make(&t, &model, NULL, &options, NULL));
     check_groups(&t);

@@ -1,0 +1,44 @@
+#include "timeline/sums.h"
+
+#include <stdlib.h>
+
+#include "join/durations.h"
+#include "join/op_facts.h"
+#include "join/waits.h"
+
+/* The sum of the GPU that a part ran on; NULL: it is left out. */
+static struct rs_timeline_sum *sum_of(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint32_t part)
+{
+    uint32_t group = t->group_of_member[t->model->parts.member[part]];
+    while (group < t->ngroups && t->groups[group].level != RS_GROUP_RANK) {
+        uint32_t parent = t->groups[group].parent;
+        group = parent < group ? parent : RS_NONE; /* a parent comes before its children: no circle */
+    }
+    return group < t->ngroups ? &sums[group] : NULL;
+}
+
+static void add(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint32_t op, int64_t from, int64_t to)
+{
+    const struct rs_model *m = t->model;
+    uint32_t last = rs_op_last_part(m, op);
+    int64_t shortest = rs_op_shortest(m, op), least = rs_op_least_wait(m, op);
+    struct rs_op_rank rank;
+    for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) {
+        struct rs_timeline_sum *sum = sum_of(t, sums, rank.part);
+        int64_t wait = rs_op_rank_wait(m, &rank, shortest), start = rs_time_minus(rank.start, t->begin);
+        int64_t end = rank.end != RS_TIME_NONE ? rs_time_minus(rank.end, t->begin) : start;
+        if (!sum || rank.start == RS_TIME_NONE || start >= to || end < from) continue;
+        if (wait > 0 && wait >= least) sum->wait = rs_time_plus(sum->wait, wait);
+        for (uint32_t i = 0; last != RS_NONE && i < rank.parts; i++) sum->last += m->order[rank.at + i] == last;
+    }
+}
+
+enum rs_status rs_timeline_sums(const struct rs_timeline *t, int64_t from, int64_t to, struct rs_timeline_sum **sums,
+                                struct rs_err *err)
+{
+    *sums = calloc((size_t)t->ngroups + 1, sizeof **sums);
+    if (!*sums) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < t->nops; i++)
+        if (rs_op_counts(t->model, t->ops[i])) add(t, *sums, t->ops[i], from, to);
+    return RS_OK;
+}
