@@ -64,6 +64,7 @@ export function encodeOps(
         last: f64(),
         end: f64(),
         wait: f64(),
+        longest_wait: f64(),
         transfer: f64(),
         busbw: new Float32Array(n),
         error: new Float32Array(n),
@@ -95,6 +96,7 @@ export function encodeOps(
         c.bytes[i] = 25 * 2 ** 20;
         [c.first[i], c.last[i], c.end[i]] = [op.first, last, done];
         c.wait[i] = times.reduce((sum, t) => sum + last - t, 0) / times.length;
+        c.longest_wait[i] = last - Math.min(...times);
         c.transfer[i] = done - last;
         c.busbw[i] = (25 * 2 ** 20 * 1.75) / (done - last);
         c.error[i] = 8700;

@@ -147,6 +147,7 @@ export function metaOf(job: Job): Meta {
             method: "ends",
         })),
         report: {
+            clock_error_ns: 8700,
             stragglers: [
                 {
                     scope: "rank",

@@ -69,6 +69,9 @@ interface Op {
     transfer_ns: number | null;
     busbw_gbs: number | null;
     error_ns: number | null;
+    longest_wait_ns: number | null;
+    mean_wait_ns: number | null;
+    fanout?: string | null;
     last_rank: number | null;
     tie: boolean;
     complete: boolean;
@@ -180,6 +183,9 @@ async function checkOperations(trace: Trace, inputs: string[]): Promise<number> 
         expect(ops.error[i]).toBe(Math.fround(orNaN(op.error_ns)));
         expect(strings.get(ops.table.find("dtype")?.[i] ?? 0)).toBe(op.dtype ?? "");
         expect((ops.flags[i]! & OpFlag.Tie) !== 0).toBe(op.tie);
+        expect((ops.flags[i]! & OpFlag.Inside) !== 0).toBe(typeof op.fanout === "string");
+        expect(ops.wait[i]).toBe(orNaN(op.mean_wait_ns));
+        expect(ops.longestWait[i]).toBe(orNaN(op.longest_wait_ns));
         expect((ops.flags[i]! & OpFlag.Complete) !== 0).toBe(op.complete);
         // Those without a start come last; the others in order.
         if (!Number.isNaN(ops.first[i]!)) expect(ops.first[i]).toBeGreaterThanOrEqual(before);
@@ -209,6 +215,25 @@ async function checkOperations(trace: Trace, inputs: string[]): Promise<number> 
         }
     }
     return ops.count;
+}
+
+/** The page says of the run what `report` and `clocks` say: operations, ties, clock error, where time begins. */
+function checkNumbers(trace: Trace, inputs: string[]): void {
+    const { meta, ops } = trace.bundle;
+    const said = parse(run(["report", "--json", ...inputs])) as unknown as {
+        t0_ns: string | number | null;
+        clock_error_ns: number | null;
+        operations: { count: number; compared: number; ties: number };
+    };
+    expect(meta.begin_ns).toBe(String(said.t0_ns ?? 0));
+    expect(meta.report.operations).toEqual(said.operations);
+    expect(meta.report.clock_error_ns).toBe(said.clock_error_ns);
+    expect(trace.countOf()).toBe(said.operations.count);
+    let ties = 0;
+    for (let i = 0; i < ops.count; i++) if (ops.flags[i]! & OpFlag.Tie && !(ops.flags[i]! & OpFlag.Inside)) ties++;
+    expect(ties).toBe(said.operations.ties);
+    for (const clock of run(["clocks", "--json", ...inputs]).split("\n"))
+        if (clock) expect(parse(clock)["compare_error_ns"]).toBe(said.clock_error_ns);
 }
 
 /** Of each lane the overview shows something where, and only where, there is a bar. */
@@ -252,6 +277,7 @@ describe.skipIf(!program)("what the program writes", () => {
                 expect(await checkBars(trace)).toBe(trace.bundle.bars);
                 expect(trace.bundle.bars).toBeGreaterThan(0);
                 expect(await checkOperations(trace, paths)).toBeGreaterThan(0);
+                checkNumbers(trace, paths);
                 if (!relations) return;
                 await checkRelations(trace);
                 await checkOverview(trace);

@@ -5,13 +5,13 @@ import { join } from "../dev/encode";
 import { DEFAULTS, Job, L, LANES, SlotKind, slotKind } from "../dev/shape";
 import { synthetic } from "../dev/synthetic";
 import { Level } from "../src/data/bundle";
-import { OpKind } from "../src/data/layout";
+import { OpFlag, OpKind } from "../src/data/layout";
 import { MemorySource } from "../src/data/source";
 import { Trace } from "../src/data/trace";
 import { onlyNew, type Fact } from "../src/panels/facts";
 import { searchBars } from "../src/panels/find";
 import { heatOf } from "../src/panels/heat";
-import { bandwidth, waited } from "../src/panels/words";
+import { bandwidth, moment, utc, waited } from "../src/panels/words";
 import { byCost, worstOps } from "../src/panels/worst";
 import { Session } from "../src/state/session";
 import { flagsAt } from "../src/timeline/flags";
@@ -83,10 +83,12 @@ describe("pairs and their fan-out", () => {
         const kinds = ops.kind as Uint8Array;
         const ring = [...Array(job.slots).keys()].find((slot) => slotKind(slot) === SlotKind.Ring);
         expect(ring).toBeDefined();
-        // The first pair of a slot is taken for a fan-out that lasts as long as they all.
+        // The first pair of a slot is taken for a fan-out, and the others for what is inside it.
         const [first, ...others] = pairs().slice(0, DEFAULTS.ranks);
         kinds[first!] = OpKind.FanOut;
-        (ops.last as Float64Array)[first!] = Math.max(...others.map((op) => ops.first[op]!));
+        for (const op of others) (ops.flags as Uint8Array)[op]! |= OpFlag.Inside;
+        expect(trace.countOf()).toBe(ops.count - others.length);
+        expect(trace.countOf(others)).toBe(0);
         expect(worstOps(trace, most).some((op) => others.includes(op))).toBe(false);
         expect(worstOps(trace, most).length).toBeGreaterThan(most - DEFAULTS.ranks - 1);
     });
@@ -162,6 +164,13 @@ it("a jump to a moment keeps the width of the window", async () => {
     const { t0, t1 } = session.view.value;
     expect(t1 - t0).toBeCloseTo(trace.bundle.span * 0.1, -1);
     expect(block.start[3]! >= t0 && block.start[3]! <= t1).toBe(true);
+});
+
+it("moments are rounded down, and zero has its date", () => {
+    expect(moment(5_503_211_999)).toBe("5.503211 s");
+    expect(moment(1_999, 1)).toBe("0.000001999 s");
+    expect(utc("1794711703992551123")).toBe("2026-11-15 03:01:43.992551 UTC");
+    expect(utc("500000000")).toBe("");
 });
 
 describe("waits below the clock error", () => {

@@ -62,8 +62,9 @@ export interface Ops {
     first: Numbers;
     last: Numbers;
     end: Numbers;
-    /** Mean wait of a rank for the last one, and what came behind it. */
+    /** Mean and longest wait of its ranks for the last one, and what came behind it. */
     wait: Numbers;
+    longestWait: Numbers;
     transfer: Numbers;
     busbw: Numbers; // GB/s
     error: Numbers; // of comparing its starts, ns
@@ -277,6 +278,7 @@ function opsOf(t: Table): Ops {
         last: t.need("last"),
         end: t.need("end"),
         wait: t.find("wait") ?? unknown(),
+        longestWait: t.find("longest_wait") ?? unknown(),
         transfer: t.find("transfer") ?? unknown(),
         busbw: t.find("busbw") ?? unknown(),
         error: t.find("error") ?? unknown(),

@@ -68,6 +68,8 @@ export const enum OpFlag {
     Violation = 16,
     Double = 32,
     Clocked = 64,
+    /** A send and its receive inside a fan-out: they do not count beside it. */
+    Inside = 128,
 }
 
 export const enum OpKind {

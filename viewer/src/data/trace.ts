@@ -4,7 +4,7 @@ import { Blocks } from "./blocks";
 import { firstBlock, laneOfBar, openBundle, type Bundle } from "./bundle";
 import type { Decoder } from "./decoder";
 import { Chunks, Edges, lowerBound, Parts, type Part } from "./chunks";
-import { EdgeKind, NONE, OpKind } from "./layout";
+import { EdgeKind, NONE, OpFlag, OpKind } from "./layout";
 import { Overview } from "./overview";
 import type { Source } from "./source";
 
@@ -138,6 +138,14 @@ export class Trace {
         if (!send || !receive || send === receive) return [];
         const [a, b] = [await this.bar(send.bar), await this.bar(receive.bar)];
         return a && b ? [[a, b]] : [];
+    }
+
+    /** How many operations there are, of all or of some: what is inside a fan-out does not count beside it. */
+    countOf(list?: ArrayLike<number>): number {
+        const { count, flags } = this.bundle.ops;
+        let n = 0;
+        for (let i = 0; i < (list?.length ?? count); i++) if (!(flags[list ? list[i]! : i]! & OpFlag.Inside)) n++;
+        return n;
     }
 
     /** The least wait that is told of an operation, ns: twice the clock error, as in `ringscope ops`. 0: any. */

@@ -1,6 +1,7 @@
 // The tree of communicators: which was split from which, and who is in it.
 
 import { useMemo } from "preact/hooks";
+import { OpFlag } from "../data/layout";
 import type { Comm } from "../data/meta";
 import type { Trace } from "../data/trace";
 import type { Session } from "../state/session";
@@ -29,7 +30,7 @@ function sumsOf(trace: Trace): { ops: number; wait: number }[] {
     const sums = meta.comms.map(() => ({ ops: 0, wait: 0 }));
     for (let op = 0; op < ops.count; op++) {
         const sum = sums[ops.comm[op]!];
-        if (!sum) continue;
+        if (!sum || ops.flags[op]! & OpFlag.Inside) continue;
         sum.ops++;
         sum.wait += (trace.toldWait(op, ops.wait[op]!) || 0) * ops.ranks[op]!;
     }

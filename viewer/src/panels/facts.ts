@@ -128,6 +128,7 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
         ["communicator", `${comm?.name ?? ""} ${comm?.comm ?? "?"}`.trim()],
         ["size", bytes(ops.bytes[op]!)],
         ["ranks", `${ops.ranks[op]} of ${comm?.nranks ?? "?"}`],
+        ["longest wait", waited(ops.longestWait[op]!, trace.leastWait(op))],
         ["mean wait", waited(ops.wait[op]!, trace.leastWait(op))],
         ["transfer", duration(ops.transfer[op]!)],
         ["bus bandwidth", bandwidth(ops.busbw[op]!)],

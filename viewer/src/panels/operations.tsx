@@ -8,19 +8,22 @@ import type { Session } from "../state/session";
 import { bandwidth, bytes, count, duration, moment, waited } from "./words";
 import { VirtualRows } from "./virtual";
 
-type Key = "first" | "func" | "bytes" | "ranks" | "wait" | "transfer" | "busbw";
+type Key = "first" | "func" | "bytes" | "ranks" | "longestWait" | "transfer" | "busbw";
 
 const COLUMNS: { key: Key; label: string }[] = [
     { key: "first", label: "at" },
     { key: "func", label: "operation" },
     { key: "bytes", label: "size" },
     { key: "ranks", label: "ranks" },
-    { key: "wait", label: "wait" },
+    { key: "longestWait", label: "longest wait" },
     { key: "transfer", label: "transfer" },
     { key: "busbw", label: "busbw" },
 ];
 
-/** Operations whose name contains every word, or that compare as told: `wait>1ms`, `size>=1M`, `ranks=8`, `tie`. */
+/**
+ * Operations whose name contains every word, or that compare as told: `wait>1ms` (the longest), `size>=1M`, `ranks=8`,
+ * `tie`.
+ */
 export function filterOps(trace: Trace, text: string): Uint32Array {
     const { ops, strings, meta } = trace.bundle;
     const tests = text
@@ -57,7 +60,7 @@ function testOf(trace: Trace, word: string): Test {
     const match = /^(wait|transfer|size|busbw|ranks|seq)(<=|>=|<|>|=)([\d.]+)(ns|us|ms|s|k|m|g|)$/.exec(small);
     if (!match) return (op, name) => name.includes(small) || String(ops.seq[op]) === small;
     const columns: Record<string, Numbers> = {
-        wait: ops.wait,
+        wait: ops.longestWait,
         transfer: ops.transfer,
         size: ops.bytes,
         busbw: ops.busbw,
@@ -100,6 +103,7 @@ export function Operations({ session }: { session: Session }) {
         const found = filterOps(trace, filter);
         return sort.key === "first" && !sort.down ? found : sortOps(trace, found, sort.key, sort.down);
     }, [filter, sort]);
+    const all = useMemo(() => trace.countOf(), [trace]);
     const selected = session.selected.value?.op ?? NONE;
     const barOf = async (index: number): Promise<number | null> => {
         const parts = await trace.partsOf(list[index]!);
@@ -119,7 +123,10 @@ export function Operations({ session }: { session: Session }) {
                 onInput={(e) => setFilter(e.currentTarget.value)}
             />
             <p class="hint">
-                {count(list.length)} of {count(ops.count)} operations
+                {count(trace.countOf(list))} of {count(all)} operations
+                {list.length > trace.countOf(list)
+                    ? `, ${count(list.length - trace.countOf(list))} sends and receives inside fan-outs`
+                    : ""}
             </p>
             <div class="line head">
                 {COLUMNS.map(({ key, label }) => (
@@ -148,7 +155,7 @@ export function Operations({ session }: { session: Session }) {
                         trace.opName(op),
                         bytes(ops.bytes[op]!),
                         String(ops.ranks[op]),
-                        waited(ops.wait[op]!, trace.leastWait(op)),
+                        waited(ops.longestWait[op]!, trace.leastWait(op)),
                         duration(ops.transfer[op]!),
                         bandwidth(ops.busbw[op]!),
                     ];

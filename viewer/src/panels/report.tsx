@@ -1,30 +1,29 @@
 // The conclusion of the report, who held the others up, and the operations that cost most.
 
 import { useMemo } from "preact/hooks";
-import { NONE, OpFlag } from "../data/layout";
+import { NONE } from "../data/layout";
 import type { Straggler } from "../data/meta";
 import type { Session } from "../state/session";
 import { worstBar, worstOps } from "./worst";
-import { bytes, count, duration, waited } from "./words";
+import { bytes, count, duration, utc, waited } from "./words";
 
 const MOST = 50;
 const WORST = 8;
 
 export function ReportPanel({ session }: { session: Session }) {
-    const { meta, bars, ops, span } = session.trace.bundle;
+    const { meta, bars, span } = session.trace.bundle;
     const report = meta.report ?? {};
-    const ties = useMemo(() => {
-        let n = 0;
-        for (let op = 0; op < ops.count; op++) if (ops.flags[op]! & OpFlag.Tie) n++;
-        return n;
-    }, [ops]);
+    const operations = report.operations?.count ?? session.trace.countOf();
+    const ties = report.operations?.ties ?? 0;
+    const zero = utc(meta.begin_ns);
     const notes = meta.notes?.length ?? 0;
     return (
         <div class="report">
             <h2 dir="auto">{meta.title}</h2>
             <p class="hint">
-                {count(ops.count)} {ops.count === 1 ? "operation" : "operations"}
+                {count(operations)} {operations === 1 ? "operation" : "operations"}
                 {ties > 0 ? ` (${count(ties)} ties)` : ""}, {count(bars)} bars in {duration(span)}
+                {zero ? `; 0 s is ${zero}` : ""}
             </p>
             {(report.conclusion ?? []).map((sentence, i) => (
                 <p key={i} class="conclusion" dir="auto">

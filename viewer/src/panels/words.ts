@@ -22,6 +22,14 @@ export function bytes(n: number): string {
 /** How long someone waited; below the least that clocks can tell, only that. */
 export const waited = (ns: number, least: number): string => (ns < least ? `<${duration(least)}` : duration(ns));
 
+/** "2026-11-15 01:07:04.120345 UTC"; "" for times of a tool's own zero, which have no date. */
+export function utc(ns: string): string {
+    const us = /^\d{19,}$/.test(ns) ? BigInt(ns) / 1000n : 0n;
+    if (us < 1_000_000_000_000_000n || us > 8_000_000_000_000_000n) return "";
+    const date = new Date(Number(us / 1000n)).toISOString();
+    return `${date.slice(0, 10)} ${date.slice(11, 19)}.${String(us % 1_000_000n).padStart(6, "0")} UTC`;
+}
+
 const RATES = ["GB/s", "MB/s", "kB/s"];
 
 export function bandwidth(gigabytes: number): string {

@@ -1,7 +1,7 @@
 // The operation in which someone cost the others most: where a click on the conclusion leads.
 
 import { Level } from "../data/bundle";
-import { NONE, OpKind } from "../data/layout";
+import { NONE, OpFlag } from "../data/layout";
 import type { Trace } from "../data/trace";
 import { groupAbove } from "../timeline/layout";
 
@@ -26,34 +26,17 @@ export function byCost(trace: Trace): Uint32Array {
  */
 export function worstOps(trace: Trace, most: number): number[] {
     const { ops } = trace.bundle;
-    const inFanOut = pairsOfFanOuts(trace);
     const worst: number[] = [];
     let least = 0;
     for (let op = 0; op < ops.count; op++) {
         const cost = costOf(trace, op);
-        if (!(cost > least) || inFanOut[op]) continue;
+        if (!(cost > least) || ops.flags[op]! & OpFlag.Inside) continue;
         const at = worst.findIndex((other) => costOf(trace, other) < cost);
         worst.splice(at < 0 ? worst.length : at, 0, op);
         if (worst.length > most) worst.pop();
         if (worst.length === most) least = costOf(trace, worst[most - 1]!);
     }
     return worst;
-}
-
-/** 1: a pair that goes on while a fan-out of its communicator does: what it waited is told of that one. */
-function pairsOfFanOuts(trace: Trace): Uint8Array {
-    const { ops } = trace.bundle;
-    const inOne = new Uint8Array(ops.count);
-    // The last fan-out of each communicator so far; a pair may begin with it, just before it in the table.
-    const until = new Map<number, number>();
-    const from = new Map<number, number>();
-    for (let op = 0; op < ops.count; op++)
-        if (ops.kind[op] === OpKind.FanOut) until.set(ops.comm[op]!, ops.last[op]!);
-        else if (ops.kind[op] === OpKind.Pair && ops.first[op]! <= (until.get(ops.comm[op]!) ?? NaN)) inOne[op] = 1;
-    for (let op = ops.count - 1; op >= 0; op--)
-        if (ops.kind[op] === OpKind.FanOut) from.set(ops.comm[op]!, ops.first[op]!);
-        else if (ops.kind[op] === OpKind.Pair && ops.first[op]! >= (from.get(ops.comm[op]!) ?? NaN)) inOne[op] = 1;
-    return inOne;
 }
 
 /** The bar of the last arriver in the worst operation in which it was the rank, or a rank of the host; NONE: none. */

@@ -11,7 +11,7 @@ export const FONT = "11px system-ui, sans-serif";
 const BOLD = "600 11px system-ui, sans-serif";
 /** Mean width in that font, where an estimate will do. */
 export const CHARACTER = 6.3;
-const NOT_KNOWN = "clocks cannot be compared";
+const NOT_KNOWN = "no starts are compared";
 const INDENT = 11;
 /** Texts whose widths are kept. */
 const MOST_KNOWN = 10_000;
@@ -24,9 +24,9 @@ export class Margins {
         private readonly trace: Trace,
         private readonly context: CanvasRenderingContext2D,
     ) {
-        const error = largest(trace.bundle.groups.error);
-        // One clock alone has nothing to be compared with.
-        this.clockError = error === 0 ? "" : Number.isFinite(error) ? `clock error ≤ ${duration(error)}` : NOT_KNOWN;
+        const error = trace.bundle.meta.report?.clock_error_ns;
+        // On one clock there is none.
+        this.clockError = error === null ? NOT_KNOWN : error ? `clock error ≤ ${duration(error)}` : "";
     }
 
     rulerAndGrid(geometry: Geometry, theme: Theme): void {
@@ -140,10 +140,4 @@ export class Margins {
 
 export function cut(text: string, room: number): string {
     return text.length > room ? `${text.slice(0, Math.max(1, room - 1))}…` : text;
-}
-
-function largest(values: ArrayLike<number>): number {
-    let most = NaN;
-    for (let i = 0; i < values.length; i++) if (!(values[i]! <= most) && Number.isFinite(values[i]!)) most = values[i]!;
-    return most;
 }

@@ -220,7 +220,7 @@ export class Overlay {
         const words = (text: string, from: number, to: number): void => {
             if (to - from > text.length * 6.5 + 14) this.pill(text, (from + to) / 2, 10, theme, theme.sameOp);
         };
-        words(`wait ≤ ${duration(ops.last[op]! - ops.first[op]!)}`, first, last);
+        words(`longest wait ${duration(ops.longestWait[op]!)}`, first, last);
         words(`transfer ${duration(ops.end[op]! - ops.last[op]!)}`, last, end);
     }
 

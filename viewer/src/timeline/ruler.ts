@@ -35,10 +35,15 @@ function inWords(ns: number, digits: number): string {
     return `${value.toFixed(unit === "ns" ? 0 : Math.max(0, digits - before))} ${unit}`;
 }
 
-/** A moment, with as many digits as a step needs: "0.012742 s". */
+/**
+ * A moment, with as many digits as a step needs: "0.012742 s". Rounded down, as the commands do: `--from` with it takes
+ * in what began there.
+ */
 export function moment(ns: number, step = 1000): string {
+    if (!Number.isFinite(ns)) return "? s";
     const digits = Math.min(9, Math.max(0, 9 - Math.floor(Math.log10(Math.max(step, 1)))));
-    return `${(ns / 1e9).toFixed(digits)} s`;
+    const size = 10 ** (9 - digits);
+    return `${((Math.floor(ns / size) * size) / 1e9).toFixed(digits)} s`;
 }
 
 /** The unit in which steps of the axis are whole numbers. */
