@@ -13,8 +13,15 @@
 
 const char *rs_verdict_name(enum rs_verdict v)
 {
-    static const char *const names[] = {"NONE",           "RANK_DEAD",    "NOT_JOINED", "MISMATCH",
-                                        "STREAM_BLOCKED", "STALLED_STEP", "DEADLOCK",   "OUTSIDE_NCCL"};
+    static const char *const names[] = {[RS_VERDICT_NONE] = "NONE",
+                                        [RS_VERDICT_UNKNOWN] = "UNKNOWN",
+                                        [RS_VERDICT_RANK_DEAD] = "RANK_DEAD",
+                                        [RS_VERDICT_NOT_JOINED] = "NOT_JOINED",
+                                        [RS_VERDICT_MISMATCH] = "MISMATCH",
+                                        [RS_VERDICT_STREAM_BLOCKED] = "STREAM_BLOCKED",
+                                        [RS_VERDICT_STALLED_STEP] = "STALLED_STEP",
+                                        [RS_VERDICT_DEADLOCK] = "DEADLOCK",
+                                        [RS_VERDICT_OUTSIDE_NCCL] = "OUTSIDE_NCCL"};
     return names[v];
 }
 
@@ -268,7 +275,7 @@ static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found
         uint32_t next = leads_to(w, op);
         w->fronts[front].stalled = next == RS_NONE && !only_called;
         w->fronts[front].doubtful = has_doubts(w, op);
-        w->out->untold |= next == RS_NONE && only_called && !some_ended(w); /* all called it: it may be complete */
+        if (next == RS_NONE && only_called && !some_ended(w)) w->out->unknown = RS_HANG_UNTOLD; /* it may be complete */
         front = next;
     }
     for (uint32_t i = 0; i < w->npath && front != RS_NONE; i++) {
@@ -314,6 +321,17 @@ static enum rs_status find_wrong(struct rs_hang_work *w, bool *found, struct rs_
     return *found ? keep_rows(w, op, err) : RS_OK;
 }
 
+/* Whether operations that a process called last may be absent: lost, or not asked for. */
+static bool end_is_lost(const struct rs_proc *p)
+{
+    const uint64_t ops = RS_COLL | RS_P2P;
+    if (p->tool != RS_TOOL_RINGSCOPE) return false;
+    if (p->ncovers && (p->covers[p->ncovers - 1].mask & ops) != ops) return true;
+    for (uint32_t i = 0; i < p->ngaps; i++)
+        if ((p->gaps[i].colls || p->gaps[i].p2ps) && (p->last == RS_TIME_NONE || p->gaps[i].to >= p->last)) return true;
+    return false;
+}
+
 /* Nothing is pending: processes that are open, and were silent for longer than ever before. */
 static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
 {
@@ -325,7 +343,7 @@ static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
         if (rs_hang_closed(proc) || proc->last == RS_TIME_NONE || proc->tool == RS_TOOL_FLIGHT) continue;
         if (proc->same != RS_NONE) continue;
         open++;
-        if (rs_proc_is_cut(proc)) continue; /* what it did last may have been cut off */
+        if (rs_proc_end_is_cut(proc) || end_is_lost(proc)) continue; /* it may have called since */
         int64_t quiet = w->state.quiet[p] < RS_HANG_MOST_USUAL_NS ? w->state.quiet[p] : RS_HANG_MOST_USUAL_NS;
         int64_t patience = quiet * 3 / 2 > RS_HANG_SILENCE_NS ? quiet * 3 / 2 : RS_HANG_SILENCE_NS;
         silent += rs_time_minus(proc->end, proc->last) > patience;
@@ -335,6 +353,31 @@ static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
     if (h->verdict == RS_VERDICT_NONE) h->since = RS_TIME_NONE;
     (void)err;
     return RS_OK;
+}
+
+/* ---- whether "nothing hangs" can be said ---- */
+
+/* Whether no tool that was at work here tells what was still running. */
+static bool is_blind(const struct rs_model *m)
+{
+    for (uint32_t p = 0; p < m->nprocs; p++)
+        if (m->procs[p].same == RS_NONE && (m->procs[p].tool == RS_TOOL_RINGSCOPE ||
+                                            m->procs[p].tool == RS_TOOL_EXAMPLE || m->procs[p].tool == RS_TOOL_FLIGHT))
+            return false;
+    return m->nprocs > 0;
+}
+
+static enum rs_hang_unknown why_unknown(const struct rs_model *m)
+{
+    if (is_blind(m)) return RS_HANG_BLIND;
+    enum rs_hang_unknown why = RS_HANG_KNOWN;
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        const struct rs_proc *p = &m->procs[i];
+        if (p->same != RS_NONE || rs_hang_closed(p)) continue;
+        if (rs_proc_end_is_cut(p)) return RS_HANG_CUT;
+        if (end_is_lost(p) || p->end_missing) why = RS_HANG_NOT_RECORDED;
+    }
+    return why;
 }
 
 /* Those who are to blame do not count as waiting. Both lists are by rank. */
@@ -369,10 +412,15 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
         if (found) {
             h->also_blocked = w->nfronts ? w->nfronts - 1 : 0;
             drop_guilty(h);
-        } else if (!w->in_flight && !h->untold && !h->left_out) {
+        } else if (!w->in_flight && h->unknown == RS_HANG_KNOWN && !h->left_out) {
             RS_TRY(look_outside(w, err));
         }
     }
+    if (h->verdict != RS_VERDICT_NONE)
+        h->unknown = RS_HANG_KNOWN;
+    else if (h->unknown == RS_HANG_KNOWN)
+        h->unknown = why_unknown(m);
+    if (h->unknown != RS_HANG_KNOWN) h->verdict = RS_VERDICT_UNKNOWN;
     return rs_hang_say(h, m, w->in_flight, open, err);
 }
 

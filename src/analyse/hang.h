@@ -14,6 +14,7 @@
 
 enum rs_verdict {
     RS_VERDICT_NONE,
+    RS_VERDICT_UNKNOWN, /* these files cannot answer: see enum rs_hang_unknown */
     RS_VERDICT_RANK_DEAD, /* its process is gone, others wait for it */
     RS_VERDICT_NOT_JOINED, /* it did not enter the operation, and is in no other */
     RS_VERDICT_MISMATCH, /* all entered, with different arguments or functions */
@@ -23,6 +24,15 @@ enum rs_verdict {
     RS_VERDICT_OUTSIDE_NCCL, /* everything is complete in NCCL, and nothing more came */
 };
 const char *rs_verdict_name(enum rs_verdict v); /* "NOT_JOINED" */
+
+/* Why nothing can be said. */
+enum rs_hang_unknown {
+    RS_HANG_KNOWN,
+    RS_HANG_BLIND, /* no file here tells what was still running */
+    RS_HANG_UNTOLD, /* all ranks called the last operation, and what became of it was not recorded */
+    RS_HANG_CUT, /* the end was cut off (export --to rsc) */
+    RS_HANG_NOT_RECORDED, /* nothing seems to hang, and what came last was lost or not asked for */
+};
 
 /* A rank: of the job, and where it is. */
 struct rs_hang_who {
@@ -45,8 +55,7 @@ struct rs_hang {
     struct rs_hang_who peer; /* comm_rank -1: none */
     int32_t step, state, channel; /* of the network step; -1: none */
     int64_t since; /* since when the operation has been blocked; RS_TIME_NONE: not known */
-    bool untold; /* all ranks called the last operation, and what became of it was not recorded: nothing can be said */
-    bool blind; /* no file here tells what was still running */
+    enum rs_hang_unknown unknown; /* with RS_VERDICT_UNKNOWN */
     uint32_t left_out; /* pending operations that do not pass the filter: what they wait for is not told */
     uint32_t also_blocked; /* other operations that are pending, most of them as a consequence */
     struct rs_hang_rank *rows; /* the evidence: all ranks of the operation */

@@ -265,22 +265,22 @@ static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const 
     rs_strbuf_puts(s, ". Look at the program: shapes or branches differ between ranks.");
 }
 
-/* Whether no tool that was at work here tells what was still running. */
-static bool is_blind(const struct rs_model *m)
+static void unknown_words(struct rs_strbuf *s, enum rs_hang_unknown why)
 {
-    for (uint32_t p = 0; p < m->nprocs; p++)
-        if (m->procs[p].same == RS_NONE && (m->procs[p].tool == RS_TOOL_RINGSCOPE ||
-                                            m->procs[p].tool == RS_TOOL_EXAMPLE || m->procs[p].tool == RS_TOOL_FLIGHT))
-            return false;
-    return m->nprocs > 0;
-}
-
-/* Whether a process that did not end was cut out of a larger recording, in which it may have done more. */
-static bool is_cut(const struct rs_model *m)
-{
-    for (uint32_t p = 0; p < m->nprocs; p++)
-        if (rs_proc_is_cut(&m->procs[p]) && !rs_hang_closed(&m->procs[p])) return true;
-    return false;
+    static const char *const words[] = {
+        [RS_HANG_KNOWN] = "",
+        [RS_HANG_BLIND] = "Whether something hangs cannot be told from these files: they were written when programs "
+                          "ended, and say nothing of what was still running.",
+        [RS_HANG_UNTOLD] = "All ranks called the same operation last, and what became of it was not recorded: whether "
+                           "they hang in it cannot be told. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 "
+                           "or newer).",
+        [RS_HANG_CUT] = "These recordings were cut out of larger ones: nothing hangs in what was kept, and whether "
+                        "something hung in what was cut off cannot be told.",
+        [RS_HANG_NOT_RECORDED] = "Nothing hangs in what was recorded, but of processes that did not close the last "
+                                 "operations may be absent (lost, not asked for, or a live file is missing): whether "
+                                 "they hang cannot be told. See `ringscope info`.",
+    };
+    rs_strbuf_puts(s, words[why]);
 }
 
 static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m, uint32_t pending,
@@ -293,20 +293,9 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
         n += !rs_hang_closed(&m->procs[p]);
         dumps += m->procs[p].tool == RS_TOOL_FLIGHT;
     }
-    if (h->blind && is_cut(m))
-        rs_strbuf_puts(s, "These recordings were cut out of larger ones: nothing hangs in what was kept, and whether "
-                          "something hung in what was cut off cannot be told.");
-    else if (h->blind)
-        rs_strbuf_puts(
-            s, "Whether something hangs cannot be told from these files: they were written when programs ended, "
-               "and say nothing of what was still running.");
-    else if (!open)
+    if (!open)
         rs_strbuf_puts(s, h->nunseen ? "All processes that are here came to their end: nothing hangs in what is here."
                                      : "All processes came to their end: nothing hangs.");
-    else if (h->untold)
-        rs_strbuf_puts(
-            s, "All ranks called the same operation last, and what became of it was not recorded: whether they hang in "
-               "it cannot be told. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 or newer).");
     else if (h->left_out)
         rs_strbuf_printf(s,
                          "%" PRIu32 " pending operation%s not pass the filters, and %s not looked at: whether the job "
@@ -335,6 +324,7 @@ static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const stru
     if (h->op != RS_NONE) rs_hang_op_text(m, h->op, op, sizeof op);
     switch (h->verdict) {
     case RS_VERDICT_NONE: none_words(s, h, m, pending, open); break;
+    case RS_VERDICT_UNKNOWN: unknown_words(s, h->unknown); break;
     case RS_VERDICT_RANK_DEAD: dead_words(s, h, m, op); break;
     case RS_VERDICT_NOT_JOINED:
         rs_phrase_ranks(s, m, h->guilty, h->nguilty);
@@ -385,7 +375,6 @@ static void doubt_words(struct rs_strbuf *s, const struct rs_hang *h, const stru
 
 enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open, struct rs_err *err)
 {
-    h->blind = h->verdict == RS_VERDICT_NONE && (is_blind(m) || is_cut(m));
     struct rs_strbuf s = {0}, detail = {0};
     enum rs_status status = RS_OK;
     if (!h->nconclusion) main_words(&s, &detail, h, m, pending, open);

@@ -133,6 +133,7 @@ static void print_headline(const struct rs_model *m, const struct rs_hang *h)
 {
     static const char *const words[] = {
         [RS_VERDICT_NONE] = "no hang",
+        [RS_VERDICT_UNKNOWN] = "cannot be told from these files",
         [RS_VERDICT_RANK_DEAD] = "a process died",
         [RS_VERDICT_NOT_JOINED] = "not joined by",
         [RS_VERDICT_MISMATCH] = "calls that do not match",
@@ -141,10 +142,6 @@ static void print_headline(const struct rs_model *m, const struct rs_hang *h)
         [RS_VERDICT_DEADLOCK] = "deadlock of two communicators",
         [RS_VERDICT_OUTSIDE_NCCL] = "complete in NCCL, stuck outside",
     };
-    if (h->blind) {
-        printf("%s: not known\n", rs_verdict_name(h->verdict));
-        return;
-    }
     printf("%s: %s", rs_verdict_name(h->verdict), words[h->verdict]);
     if (h->nguilty && h->verdict != RS_VERDICT_NOT_JOINED && h->verdict != RS_VERDICT_STREAM_BLOCKED) printf(",");
     print_ranks(h->guilty, h->nguilty);
@@ -247,6 +244,13 @@ static enum rs_status print_text(const struct rs_model *m, const struct rs_hang 
     return RS_OK;
 }
 
+/* A script must be able to tell "nothing hangs" from "cannot be told". */
+static int exit_status(enum rs_verdict v)
+{
+    if (v == RS_VERDICT_NONE) return RS_EXIT_FINE;
+    return v == RS_VERDICT_UNKNOWN ? RS_EXIT_FAILURE : RS_EXIT_FOUND;
+}
+
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     bool json = false;
@@ -270,7 +274,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     struct rs_err err;
     enum rs_status found = rs_hang_find(&m, &filters.filter, &h, &err);
     if (found == RS_OK) found = json ? print_json(&m, &h, &err) : print_text(&m, &h, &err);
-    int status = h.verdict == RS_VERDICT_NONE ? RS_EXIT_FINE : RS_EXIT_FOUND;
+    int status = exit_status(h.verdict);
     if (found != RS_OK) status = rs_print_err(self->name, &err);
     rs_hang_free(&h);
     rs_model_free(&m);
@@ -284,7 +288,7 @@ const struct rs_command rs_cmd_hang = {
     .text =
         "Looks at what was pending when the recordings end, also those of a job that was killed or still runs, or in\n"
         "dumps of PyTorch's Flight Recorder, and follows who waits for whom to the rank that nothing in NCCL holds.\n"
-        "Exit status 3: a hang was found.",
+        "Exit status 0: nothing hangs (NONE); 3: a hang was found; 1: these files cannot answer (UNKNOWN).",
     .examples = "ringscope hang rec                   # the verdict, the evidence, and what to do\n"
                 "ringscope hang nccl_trace_rank_*     # dumps of Flight Recorder\n"
                 "ringscope hang --json rec            # for programs",

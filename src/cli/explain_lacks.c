@@ -107,7 +107,8 @@ static enum rs_status recording(struct rs_explained_file *f, const struct rs_mod
         LACKS("%s callbacks from the beginning, which RINGSCOPE_KEEP=last wrote over.",
               rs_text_count(p->overwritten).s);
     if (p->damaged) LACKS("%s callbacks in places that cannot be read.", rs_text_count(p->damaged).s);
-    if (p->drops) LACKS("What was cut off: it was cut out of a larger recording (`ringscope export --to rsc`).");
+    if (p->cut_until != RS_TIME_NONE)
+        LACKS("What was cut off: it was cut out of a larger recording (`ringscope export --to rsc`).");
     if (p->ended == RS_END_KILLED) LACKS("An end: the process was killed, or died, without closing it.");
     if (p->ended == RS_END_ALIVE) LACKS("An end: the process still runs.");
     LACKS("Kernels that are not NCCL's, and host code: NCCL does not see them. A trace of PyTorch's profiler of the "

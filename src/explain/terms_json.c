@@ -347,7 +347,9 @@ static const struct rs_term terms[] = {
     {"overlap_score", "field",
      "(sum of stages - period) over (sum - longest), 0 to 1: 1 is pipelined, 0 one after the other."},
     {"score", "field", "OverlapScore of one round, or its quantiles."},
-    {"verdict", "field", "In hang: what holds the job, or NONE. In overlap: pipelined or serialised."},
+    {"verdict", "field",
+     "In hang: what holds the job; NONE: nothing; UNKNOWN: these files cannot answer (exit status 1). In overlap: "
+     "pipelined or serialised."},
     {"no_stages", "field", "Why there are no stages."},
     {"names", "field", "Names that were found instead."},
     {"grain_ns", "field", "How fine the timestamps are."},

@@ -98,18 +98,22 @@ static enum rs_status cut(struct rs_export *x, uint32_t proc, struct rs_err *err
     enum rs_status status = rs_keep_find(&keep, t, proc, s->ops, err);
     if (status == RS_OK) status = rs_rsc_open(&f, x->path, x->name, source->recording, err);
     if (status == RS_OK) {
-        struct rs_fact_cut fact = {0};
+        struct rs_cut_off off = {0};
         rs_rsc_cut_facts(&f, source->recording, &keep);
-        status = rs_rsc_cut_events(&f, source->recording, &keep, &fact.left_out, err);
+        status = rs_rsc_cut_events(&f, source->recording, &keep, &off, err);
         if (status == RS_OK) status = put_told(&f, s, t->model, proc, &keep, err);
         if (status == RS_OK) {
             enum { LONGEST = 4096 }; /* of a text that people read: some hundred filters */
             char by[LONGEST];
             snprintf(by, sizeof by, "%s", rs_strbuf_borrow(&s->by));
             const struct rs_file_header *h = &source->recording->header;
-            fact.running = h->status.state != RS_STATE_CLOSED && (source->process.ran_on || rs_process_may_run(h));
-            fact.left_out += source->process.left_out + source->recording->overwritten + source->recording->damaged;
+            bool runs = h->status.state != RS_STATE_CLOSED && (source->process.ran_on || rs_process_may_run(h));
+            const struct rs_fact_cut fact = {source->process.left_out + off.left_out, runs};
+            if (source->process.cut_until > off.until) off.until = source->process.cut_until;
+            if (!rs_source_accounted(source)) off.until = UINT64_MAX; /* its newest records died with the process */
             rs_rsc_fact(&f, RS_FACT_CUT, f.header.created_tick, &fact, sizeof fact, by, strlen(by) + 1);
+            if (off.until)
+                rs_rsc_fact(&f, RS_FACT_CUT_UNTIL, f.header.created_tick, &off.until, sizeof off.until, NULL, 0);
             status = rs_rsc_finish(&f, err);
         } else {
             rs_rsc_abandon(&f);

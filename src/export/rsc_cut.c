@@ -16,7 +16,8 @@ struct place {
 struct cutter {
     struct rs_rsc_file *to;
     struct rs_keep *keep;
-    uint64_t left_out;
+    struct rs_cut_off off;
+    uint64_t first; /* the earliest tick of all that is read */
     uint64_t *words; /* of the chunk at hand */
     uint32_t n;
     struct rs_chunk_header header; /* of the chunk at hand */
@@ -107,10 +108,14 @@ static void take(struct cutter *c, uint16_t slot, const uint64_t *w, unsigned n,
     } else {
         bool start = rs_kind_is_start(kind);
         uint64_t handle = start ? c->in.next_handle : ref ? c->in.next_handle - ref : w[1];
-        if (!skipped && rs_keep_has(c->keep, handle))
+        uint64_t tick = c->in.tick_base + (w[0] >> 32);
+        if (!skipped && tick < c->first) c->first = tick;
+        if (!skipped && rs_keep_has(c->keep, handle)) {
             put_record(c, slot, w, n, handle);
-        else if (!skipped)
-            c->left_out++;
+        } else if (!skipped) {
+            c->off.left_out++;
+            if (tick > c->off.until) c->off.until = tick;
+        }
         if (start) c->in.next_handle++;
     }
 }
@@ -130,9 +135,9 @@ static void cut_piece(struct cutter *c, struct rs_recording *from, const struct 
 }
 
 enum rs_status rs_rsc_cut_events(struct rs_rsc_file *to, struct rs_recording *from, struct rs_keep *keep,
-                                 uint64_t *left_out, struct rs_err *err)
+                                 struct rs_cut_off *off, struct rs_err *err)
 {
-    struct cutter c = {.to = to, .keep = keep, .words = malloc(CHUNK_WORDS * sizeof *c.words)};
+    struct cutter c = {.to = to, .keep = keep, .first = UINT64_MAX, .words = malloc(CHUNK_WORDS * sizeof *c.words)};
     if (!c.words) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < from->nevents && to->err.code == RS_OK; i++) {
         if (i && from->events[i].header.slot != from->events[i - 1].header.slot) {
@@ -144,7 +149,11 @@ enum rs_status rs_rsc_cut_events(struct rs_rsc_file *to, struct rs_recording *fr
     seal(&c);
     free(c.words);
     rs_recording_rest(from);
-    *left_out = c.left_out;
+    *off = c.off;
+    /* What a ring has overwritten came before all that is left of it. */
+    if (from->overwritten && c.first > off->until) off->until = c.first;
+    off->left_out += from->overwritten + from->damaged;
+    if (from->damaged) off->until = UINT64_MAX; /* when that was is not known */
     return RS_OK;
 }
 
@@ -158,6 +167,7 @@ static bool is_wanted(const struct rs_recording *from, struct rs_keep *keep, con
     switch (head->type) {
     case RS_FACT_CUT:
     case RS_FACT_CUT_OPS:
+    case RS_FACT_CUT_UNTIL:
     case RS_FACT_CUT_STALE: return false; /* told anew */
     case RS_FACT_CAPTURED:
         if (head->bytes < sizeof handle) return false;

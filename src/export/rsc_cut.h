@@ -8,9 +8,14 @@
 #include "export/rsc_file.h"
 #include "export/rsc_keep.h"
 
-/* Writes the events of `from` that are kept; *left_out: how many callbacks are not. */
+/* What is not in a cut: how many callbacks, and the tick of the last of them (0: none is missing). */
+struct rs_cut_off {
+    uint64_t left_out, until;
+};
+
+/* Writes the events of `from` that are kept; *off: of those that are not. */
 enum rs_status rs_rsc_cut_events(struct rs_rsc_file *to, struct rs_recording *from, struct rs_keep *keep,
-                                 uint64_t *left_out, struct rs_err *err);
+                                 struct rs_cut_off *off, struct rs_err *err);
 /* Writes its facts; what is told of the cut anew is left out, and captured parents
  * that are not kept, or whose starts are. */
 void rs_rsc_cut_facts(struct rs_rsc_file *to, struct rs_recording *from, struct rs_keep *keep);

@@ -173,6 +173,7 @@ enum rs_fact_type {
     RS_FACT_CUT = 9, /* struct rs_fact_cut, text '\0': what was cut out of the recording, and by which filters */
     RS_FACT_CUT_OPS = 10, /* rows of struct rs_fact_cut_op: what operations are in the whole */
     RS_FACT_CUT_STALE = 11, /* u64 handles: KernelCh events whose timers are of other operations, as the whole shows */
+    RS_FACT_CUT_UNTIL = 12, /* u64 tick: of the last callback that was cut off; behind it the cut is whole */
 };
 
 struct rs_fact_head {

@@ -74,10 +74,12 @@ static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint3
     p->end = rs_source_end_ns(s);
     p->ended = end_of(h, s->process.ran_on);
     p->complete = rs_source_complete(s);
+    p->end_missing = !rs_source_accounted(s);
     p->lost = rs_recording_lost(r);
     p->overwritten = r->overwritten;
     p->damaged = r->damaged;
-    p->drops = s->process.cut; /* what was cut off is absent, and not missing */
+    if (s->process.cut_until)
+        p->cut_until = s->process.cut_until == UINT64_MAX ? p->end : rs_clock_ns(&s->clock, s->process.cut_until);
     p->clock_error_ns = s->clock.n ? s->clock.error_ns : RS_TIME_NONE;
     const char *version = rs_process_info(&s->process, "nccl.version");
     p->path = rs_arena_text(&m->arena, r->path, strlen(r->path));

@@ -8,6 +8,17 @@
 
 /* ---- what a process may have lost ---- */
 
+static bool is_overwritten(const struct rs_proc *p, int64_t at)
+{
+    return p->overwritten_until != RS_TIME_NONE && p->overwritten_until >= at;
+}
+
+/* A cut keeps all of an operation or nothing: what is absent is not missing, what is there is whole. */
+static bool is_cut_off(const struct rs_proc *p, int64_t at)
+{
+    return p->cut_until != RS_TIME_NONE && p->cut_until >= at;
+}
+
 static uint32_t lost_of(const struct rs_gap *g, uint64_t type)
 {
     return type == RS_COLL ? g->colls : type == RS_P2P ? g->p2ps : g->others;
@@ -16,7 +27,7 @@ static uint32_t lost_of(const struct rs_gap *g, uint64_t type)
 int64_t rs_recorded_until(const struct rs_proc *p, int64_t from, uint64_t type)
 {
     if (from == RS_TIME_NONE) return INT64_MIN;
-    if (p->overwritten_until != RS_TIME_NONE && p->overwritten_until >= from) return INT64_MIN;
+    if (is_overwritten(p, from)) return INT64_MIN;
     int64_t until = INT64_MAX;
     for (uint32_t i = 0; i < p->ncovers; i++) /* before the first nothing is asked for: a process begins with it */
         if (!(p->covers[i].mask & type) && p->covers[i].to > from && p->covers[i].from < until)
@@ -30,8 +41,7 @@ int64_t rs_recorded_until(const struct rs_proc *p, int64_t from, uint64_t type)
 static uint64_t lost_since(const struct rs_proc *p, int64_t from, uint64_t type)
 {
     enum { THREADS = 16 }; /* gaps overlap where several threads lose; those that began that far back are over */
-    if (p->drops) return UINT64_MAX;
-    if (p->overwritten_until != RS_TIME_NONE && p->overwritten_until >= from) return UINT64_MAX;
+    if (p->drops || is_overwritten(p, from) || is_cut_off(p, from)) return UINT64_MAX;
     for (uint32_t i = 0; i < p->ncovers; i++)
         if (!(p->covers[i].mask & type) && p->covers[i].to > from) return UINT64_MAX;
     uint32_t low = 0, high = p->ngaps;

@@ -39,6 +39,7 @@ static void retime_proc(struct rs_model *m, struct rs_proc *p)
     move(host, &p->first);
     move(host, &p->last);
     move(host, &p->overwritten_until);
+    move(host, &p->cut_until);
     for (uint32_t i = 0; i < p->ncovers; i++) {
         move(host, &p->covers[i].from);
         if (p->covers[i].to != INT64_MAX) move(host, &p->covers[i].to); /* it has no end */

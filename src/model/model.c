@@ -111,7 +111,7 @@ enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err 
     struct rs_proc *p = &m->procs[*index];
     p->launcher_rank = -1;
     p->same = RS_NONE;
-    p->first = p->last = p->overwritten_until = RS_TIME_NONE;
+    p->first = p->last = p->overwritten_until = p->cut_until = RS_TIME_NONE;
     return RS_OK;
 }
 

@@ -92,6 +92,7 @@ static bool take_cut(struct rs_process *p, const char *payload, size_t n)
     memcpy(&fact, payload, sizeof fact);
     p->cut = true;
     p->left_out += fact.left_out;
+    if (fact.left_out && !p->cut_until) p->cut_until = UINT64_MAX; /* until another fact says more */
     p->ran_on = fact.running == 1;
     if (!p->cut_by) p->cut_by = text_at(payload + sizeof fact, n - sizeof fact);
     return true;
@@ -120,6 +121,11 @@ static bool take(struct rs_process *p, const struct rs_fact_head *head, const ch
     case RS_FACT_CUT: return take_cut(p, payload, n);
     case RS_FACT_CUT_OPS: return take_rows(&p->cut_ops, &p->ncut_ops, sizeof *p->cut_ops, payload, n);
     case RS_FACT_CUT_STALE: return take_rows(&p->cut_stale, &p->ncut_stale, sizeof *p->cut_stale, payload, n);
+    case RS_FACT_CUT_UNTIL: {
+        if (n < sizeof p->cut_until) return false;
+        memcpy(&p->cut_until, payload, sizeof p->cut_until);
+        return true;
+    }
     case RS_FACT_CLOCK: {
         struct rs_fact_clock *c = n < sizeof *c ? NULL : one_more(&p->clocks, &p->nclocks, sizeof *c);
         if (c) memcpy(c, payload, sizeof *c);

@@ -56,6 +56,7 @@ struct rs_process {
     size_t ncaptured;
     bool cut; /* it was cut out of a larger recording */
     uint64_t left_out; /* callbacks that were cut off */
+    uint64_t cut_until; /* tick of the last of them; UINT64_MAX: not known, so perhaps to the end; 0: none */
     bool ran_on; /* of a cut: the process was running when it was made */
     char *cut_by; /* the filters, as text; NULL: none */
     struct rs_fact_cut_op *cut_ops; /* by handle */

@@ -82,9 +82,30 @@ window=$(middle hung)
 # shellcheck disable=SC2086
 "$RINGSCOPE" export --to rsc hung $window -o hung-before 2>/dev/null
 "$RINGSCOPE" export --to rsc hung --from "${window##* }" -o hung-end 2>/dev/null
-is "verdict before it" "$("$RINGSCOPE" hang --json hung-before 2>/dev/null | jq -r .verdict)" NONE
+is "verdict before it" "$("$RINGSCOPE" hang --json hung-before 2>/dev/null | jq -r .verdict)" UNKNOWN
+"$RINGSCOPE" hang hung-before >/dev/null 2>&1
+is "exit status before it" $? 1
 "$RINGSCOPE" hang hung-before 2>/dev/null | grep -q 'in what was cut off cannot be told' || { echo "a cut is taken for the whole"; bad=1; }
-is "verdict of the end" "$("$RINGSCOPE" hang --json hung-end 2>/dev/null | jq -c '[.verdict, .guilty]')" "$("$RINGSCOPE" hang --json hung 2>/dev/null | jq -c '[.verdict, .guilty]')"
+verdict() { "$RINGSCOPE" hang --json "$1" 2>/dev/null | jq -c '[.verdict, .func, .seq, .ranks, .peer, .step, .state]'; }
+is "verdict of the end" "$(verdict hung-end)" "$(verdict hung)"
+
+# A cut without filters says of a hang what the whole says, word for word, also a cut of that cut: that a rank did not
+# come is told by what is absent behind its last operation, and nothing was cut off there. With --from, all that came
+# later is there as well.
+for kind in dead not-joined mismatch stream-blocked stalled-net deadlock outside; do
+    rm -rf hung again part
+    "$RINGSCOPE" gen -w tpdp --ranks 4 --hosts 2 --steps 10 --hang "$kind:1@8" --no-truth -o hung >/dev/null 2>err || { echo "$kind: $(cat err)"; bad=1; }
+    "$RINGSCOPE" export --to rsc hung -o "hung-$kind" 2>/dev/null
+    "$RINGSCOPE" export --to rsc "hung-$kind" -o again 2>/dev/null
+    "$RINGSCOPE" hang --json hung >want 2>/dev/null
+    "$RINGSCOPE" hang "hung-$kind" >/dev/null 2>&1
+    is "$kind: exit status" $? 3
+    "$RINGSCOPE" hang --json "hung-$kind" 2>/dev/null | cmp - want || { echo "$kind: the cut says another thing"; bad=1; }
+    "$RINGSCOPE" hang --json again 2>/dev/null | cmp - want || { echo "$kind: the cut of a cut says another thing"; bad=1; }
+    from=$("$RINGSCOPE" ops --json hung 2>/dev/null | sed -nE 's/"ranks":.*//; s/.*"start_ns":([0-9]+).*/\1/p' | sort -n | sed -n 24p)
+    "$RINGSCOPE" export --to rsc hung --from "$from" -o part 2>/dev/null
+    is "$kind: verdict of the end" "$(verdict part)" "$(verdict hung)"
+done
 
 # A job that is recorded at this moment: a cut of it is whole in itself, and does not call the job killed when it is over.
 # (As many steps as nobody waits for: it is ended below.)

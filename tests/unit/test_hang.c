@@ -361,7 +361,46 @@ static void test_not_recorded(void **state)
         if (absent)
             check(&j, &h, RS_VERDICT_NOT_JOINED, RANKS - 1, RANKS - 1);
         else
-            assert_int_equal(h.verdict, RS_VERDICT_NONE); /* all have called the same: it may be complete */
+            assert_int_equal(h.verdict, RS_VERDICT_UNKNOWN); /* all have called the same: it may be complete */
+        finish(&j, &h);
+    }
+}
+
+/* Nothing is pending, and what a process that did not close did last may be absent: that nothing hangs cannot be said. */
+static void test_unknown(void **state)
+{
+    (void)state;
+    enum { WHOLE, NO_LIVE_FILE, NOT_ASKED_FOR, LOST, LOST_BEFORE, CUT, CUT_BEFORE, CLOSED, OTHER_TOOL, CASES };
+    for (int c = 0; c < CASES; c++) {
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        for (int32_t r = 0; r < RANKS; r++) {
+            struct rs_proc *p = &j.m.procs[r];
+            p->end = p->last + SEC; /* stopped while all was well */
+            if (c == OTHER_TOOL) p->tool = RS_TOOL_KINETO;
+            if (c == CLOSED) p->ended = RS_END_WELL;
+        }
+        struct rs_proc *p = &j.m.procs[1];
+        if (c == NO_LIVE_FILE || c == CLOSED) p->end_missing = true;
+        if (c == NOT_ASKED_FOR) p->covers[p->ncovers - 1].mask = RS_KERNEL_CH;
+        if (c == CUT) p->cut_until = p->last + 1;
+        if (c == CUT_BEFORE) p->cut_until = p->last - 1;
+        if (c == LOST || c == LOST_BEFORE) {
+            p->gaps = calloc(1, sizeof *p->gaps);
+            assert_non_null(p->gaps);
+            p->gaps[0] = (struct rs_gap){p->last - 10, c == LOST ? p->last : p->last - 1, 1, 0, 0};
+            p->ngaps = 1;
+            p->complete = false;
+        }
+        find(&j, &h);
+        bool known = c == WHOLE || c == LOST_BEFORE || c == CUT_BEFORE || c == CLOSED;
+        assert_int_equal(h.verdict, known ? RS_VERDICT_NONE : RS_VERDICT_UNKNOWN);
+        assert_int_equal(h.unknown, known             ? RS_HANG_KNOWN
+                                    : c == CUT        ? RS_HANG_CUT
+                                    : c == OTHER_TOOL ? RS_HANG_BLIND
+                                                      : RS_HANG_NOT_RECORDED);
+        assert_true(h.nconclusion >= 1);
         finish(&j, &h);
     }
 }
@@ -429,23 +468,15 @@ static void test_replays_told_late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dead),
-        cmocka_unit_test(test_not_dead),
-        cmocka_unit_test(test_not_joined),
-        cmocka_unit_test(test_not_joined_otherwise),
-        cmocka_unit_test(test_leads_on),
-        cmocka_unit_test(test_mismatch),
-        cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_stream_blocked),
-        cmocka_unit_test(test_stalled),
-        cmocka_unit_test(test_stalled_one_side),
-        cmocka_unit_test(test_deadlock),
-        cmocka_unit_test(test_deadlock_with_losses),
-        cmocka_unit_test(test_outside),
-        cmocka_unit_test(test_closed_well),
-        cmocka_unit_test(test_not_recorded),
-        cmocka_unit_test(test_doubtful),
-        cmocka_unit_test(test_replays_told_late),
+        cmocka_unit_test(test_dead),         cmocka_unit_test(test_not_dead),
+        cmocka_unit_test(test_not_joined),   cmocka_unit_test(test_not_joined_otherwise),
+        cmocka_unit_test(test_leads_on),     cmocka_unit_test(test_mismatch),
+        cmocka_unit_test(test_pairs),        cmocka_unit_test(test_stream_blocked),
+        cmocka_unit_test(test_stalled),      cmocka_unit_test(test_stalled_one_side),
+        cmocka_unit_test(test_deadlock),     cmocka_unit_test(test_deadlock_with_losses),
+        cmocka_unit_test(test_outside),      cmocka_unit_test(test_closed_well),
+        cmocka_unit_test(test_not_recorded), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_doubtful),     cmocka_unit_test(test_replays_told_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
