@@ -135,8 +135,10 @@ static int open_temporary(struct rs_out *out)
             errno = ENOMEM;
             return -1;
         }
+        sigset_t before = rs_unfinished_hold();
         int fd = open(out->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) rs_unfinished_add(out->temporary);
+        rs_unfinished_release(&before);
         if (fd >= 0 || errno != EEXIST) return fd;
         free(out->temporary);
         out->temporary = NULL;

@@ -1,6 +1,7 @@
 #include "base/unfinished.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -50,9 +51,26 @@ static void end(int sig)
     raise(sig); /* blocked until this returns */
 }
 
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+sigset_t rs_unfinished_hold(void)
+{
+    sigset_t ours, before;
+    sigemptyset(&ours);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaddset(&ours, signals[i]);
+    pthread_sigmask(SIG_BLOCK, &ours, &before);
+    return before;
+}
+
+void rs_unfinished_release(const sigset_t *before)
+{
+    int why = errno;
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+    errno = why;
+}
+
 void rs_unfinished_watch(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction now, ours = {.sa_handler = end, .sa_flags = SA_RESTART};
         /* Who started us may want it ignored: nohup, a background job of a script. */

@@ -7,7 +7,14 @@
 #ifndef RS_BASE_UNFINISHED_H
 #define RS_BASE_UNFINISHED_H
 
+#include <signal.h>
+
 void rs_unfinished_watch(void);
+
+/* Between these two the signals wait (for this thread; nothing that writes files has more): what is made in between is
+ * noted as well, or neither. */
+sigset_t rs_unfinished_hold(void);
+void rs_unfinished_release(const sigset_t *before);
 
 /* The text stays the caller's, unchanged until rs_unfinished_drop(). Where the list is full it is not in it. */
 void rs_unfinished_add(const char *path);

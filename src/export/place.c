@@ -118,13 +118,16 @@ enum rs_status rs_place_open(struct rs_place *p, enum rs_export_output kind, con
     p->temporary = rs_beside(path, ".XXXXXX");
     if (!p->temporary) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     /* A library opens it by name; an empty file is as good as none to it. */
+    sigset_t before = rs_unfinished_hold();
     int fd = kind == RS_EXPORT_FOLDER ? -1 : mkstemp(p->temporary);
-    if (kind == RS_EXPORT_FOLDER ? !mkdtemp(p->temporary) : fd < 0) {
+    bool made = kind == RS_EXPORT_FOLDER ? mkdtemp(p->temporary) != NULL : fd >= 0;
+    if (made) rs_unfinished_add(p->temporary);
+    rs_unfinished_release(&before);
+    if (!made) {
         enum rs_status status = rs_fail_errno(err, "%s: cannot create", path);
         forget_temporary(p); /* nothing of that name is ours */
         return status;
     }
-    rs_unfinished_add(p->temporary);
     mode_t mask = umask(0); /* both let nobody else in */
     umask(mask);
     bool fine = chmod(p->temporary, (kind == RS_EXPORT_FOLDER ? 0777 : 0666) & ~mask) == 0;
@@ -143,7 +146,7 @@ static bool swap_folders(struct rs_place *p)
     if (renameat2(AT_FDCWD, p->temporary, AT_FDCWD, p->path, RENAME_EXCHANGE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
     char *aside = rs_beside(p->path, ".XXXXXX");
-    rs_unfinished_drop(p->temporary); /* a signal between the two must not leave nothing */
+    sigset_t before = rs_unfinished_hold(); /* between the two there would be nothing */
     bool done = aside && mkdtemp(aside) && rename(p->path, aside) == 0;
     if (done && rename(p->temporary, p->path) != 0) {
         int why = errno;
@@ -151,13 +154,19 @@ static bool swap_folders(struct rs_place *p)
         done = false;
         errno = why;
     }
-    if (!done) {
-        free(aside);
-        return false;
+    if (done) {
+        rs_unfinished_drop(p->temporary);
+        rs_unfinished_add(aside);
+        free(p->temporary);
+        p->temporary = aside;
     }
-    free(p->temporary);
-    p->temporary = aside;
-    return true;
+    rs_unfinished_release(&before);
+    if (done || !aside) return done;
+    int why = errno;
+    rmdir(aside); /* where nothing was moved into it */
+    free(aside);
+    errno = why;
+    return false;
 }
 
 static enum rs_status put_folder(struct rs_place *p, struct rs_err *err)
