@@ -271,6 +271,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (done < 0) done = rs_view_options_check(self, &o.view);
     if (done < 0) done = check(self, &o, &e);
     if (done >= 0) return done;
+    o.view.to_bound = e->to_bound;
     struct rs_inputs in;
     int bad = open_inputs(self, &o, argv + 1, (size_t)n, &in);
     if (bad) return bad;

@@ -82,7 +82,7 @@ static void time_cell(struct rs_table *t, int64_t ns)
 /* The longest wait of its ranks; nothing is told below the clock error. */
 static void wait_cell(struct rs_table *t, const struct rs_model *m, uint32_t op)
 {
-    int64_t wait = rs_op_waits(m, op).longest_ns, least = rs_op_least_wait(m, op);
+    int64_t wait = rs_op_waits(m, op).longest_ns, least = rs_op_least(m, op);
     if (wait != RS_TIME_NONE && wait < least)
         rs_table_cell(t, "<%s", rs_text_ns(least).s);
     else
@@ -158,9 +158,12 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
     time_cell(t, longest);
     wait_cell(t, m, op);
     struct rs_op_rate rate = rs_op_rate(m, op);
-    time_cell(t, rate.transfer_ns);
+    if (rate.below_ns != RS_TIME_NONE)
+        rs_table_cell(t, "<%s", rs_text_ns(rate.below_ns).s);
+    else
+        time_cell(t, rate.transfer_ns);
     rs_table_cell(t, "%s", rs_text_rate(rate.busbw < 0 ? NAN : rate.busbw).s);
-    if (o->last_part[op] == RS_NONE)
+    if (o->last_part[op] == RS_NONE || rs_op_lacks_ranks(m, op))
         rs_table_cell(t, "?");
     else if (o->flags[op] & RS_OP_TIE)
         rs_table_cell(t, "tie");

@@ -106,8 +106,11 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
     if (bad) return bad;
     rs_parts_drop_group(&v->model.parts);
     rs_filter_resolve(&o->filters.filter, &v->model);
-    const struct rs_timeline_options options = {
-        .filter = &o->filters.filter, .rows = o->row_bits, .piece = rs_reading_piece(), .begins = o->begins};
+    const struct rs_timeline_options options = {.filter = &o->filters.filter,
+                                                .rows = o->row_bits,
+                                                .piece = rs_reading_piece(),
+                                                .to_bound = o->to_bound,
+                                                .begins = o->begins};
     if (rs_timeline_make(&v->timeline, &v->model, in, &options, &err) != RS_OK) {
         rs_model_free(&v->model);
         return rs_print_err(cmd->name, &err);

@@ -20,6 +20,7 @@ struct rs_view_options {
     uint64_t row_bits; /* the same as bits; set by rs_view_options_check() */
     const char *title, *run;
     bool align;
+    bool to_bound; /* as rs_timeline_options has it */
     bool begins; /* of a span of time: operations that begin in it, not all that reach into it */
     uint64_t most; /* bytes of a page: a bundle that is sure to make a larger one is refused; 0: any size */
 };

@@ -6,9 +6,12 @@ static const struct rs_term terms[] = {
     /* what is not known, in slices and regions */
     {"start_unknown", "field", "When it began is not told: it is drawn from its launch, else from its call."},
     {"end_bounded", "field",
-     "When it ended is not told: it is drawn to the earliest that is possible. The latest is end_before, or longest_ns "
-     "behind its start."},
+     "When it ended is not told: it is drawn to the latest that is possible, and where that is not known either to the "
+     "earliest. The bounds are end_after and end_before; of slices shortest_ns and longest_ns behind the start."},
+    {"end_after", "field", "Where the end is only bounded: ns on the common axis after which it was."},
     {"end_before", "field", "Where the end is only bounded: ns on the common axis before which it was."},
+    {"shortest_ns", "field",
+     "Of a slice whose end is only bounded: from its start to the earliest possible end, in ns."},
     {"longest_ns", "field",
      "Of a slice whose end is only bounded: from its start to the latest possible end, in ns; null: there is no such "
      "bound."},

@@ -354,6 +354,7 @@ const struct rs_exporter rs_exporter_chrome = {
     .what = "Chrome's JSON trace format, for Perfetto and chrome://tracing",
     .suffixes = ".json",
     .output = RS_EXPORT_STREAM,
+    .to_bound = true,
     .rows = (1ull << RS_ROWS) - 1,
     .begin = begin,
     .piece = piece,

@@ -43,6 +43,7 @@ struct rs_exporter {
     const char *const *tables; /* --table takes these, the first by default, NULL behind the last; NULL: it has none */
     bool (*many)(const struct rs_inputs *in, const char *only); /* then it writes a folder, not a stream; NULL: never */
     bool (*may_replace)(const char *folder); /* with force, a folder that is there; NULL: an empty one */
+    bool to_bound; /* its readers draw no fade: what ended at an unknown time is drawn to the latest that it can be */
     uint64_t rows; /* bits 1 << enum rs_row that it can show; narrowed by --level */
     /* Where no filter is given: writes what the inputs hold without a join, in memory that does not grow with them; NULL:
      * it needs one. The timeline is NULL then. */

@@ -95,6 +95,7 @@ const struct rs_exporter rs_exporter_otf2 = {
     .output = RS_EXPORT_FOLDER,
     .may_replace = rs_otf2_folder_is_ours,
     /* Network steps would be a location for each that is in flight at a time: hundreds a rank, two files each. */
+    .to_bound = true,
     .rows = ~(1u << RS_ROW_STEPS | 1u << RS_ROW_NETWORK) & ((1u << RS_ROWS) - 1),
 #ifdef RS_NO_OTF2
     .lacks = "OTF2 (Debian: libopen-trace-format2-dev when it is built)",

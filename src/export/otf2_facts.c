@@ -24,7 +24,10 @@ static const struct {
                       OTF2_TYPE_UINT64},
     [RS_OTF2_ERROR] = {"error_ns", "how far times of its ranks may err against each other", OTF2_TYPE_UINT64},
     [RS_OTF2_LAST] = {"last", "1: the last to arrive, by more than clocks err", OTF2_TYPE_UINT64},
-    [RS_OTF2_END_BOUNDED] = {"end_bounded", "1: the time is a lower bound of the end", OTF2_TYPE_UINT64},
+    [RS_OTF2_END_BOUNDED] = {"end_bounded",
+                             "1: the end is not known; the time is its upper bound, without one its lower bound",
+                             OTF2_TYPE_UINT64},
+    [RS_OTF2_END_AFTER] = {"end_after", "time that is a lower bound of the end", OTF2_TYPE_UINT64},
     [RS_OTF2_END_BEFORE] = {"end_before", "time that is an upper bound of the end", OTF2_TYPE_UINT64},
     [RS_OTF2_OPEN] = {"open", "1: it had not ended when the recording did", OTF2_TYPE_UINT64},
 };
@@ -73,8 +76,11 @@ enum rs_status rs_otf2_put_end(struct rs_otf2 *o, uint32_t part, uint8_t flags, 
     if (wait) RS_TRY(put(o, RS_OTF2_WAIT, (uint64_t)wait, err));
     if (error != RS_TIME_NONE && error >= 0) RS_TRY(put(o, RS_OTF2_ERROR, (uint64_t)error, err));
     if (rs_stretch_is_last(o->t, part)) RS_TRY(put(o, RS_OTF2_LAST, 1, err));
-    if (flags & RS_BAR_END_BOUNDED) RS_TRY(put(o, RS_OTF2_END_BOUNDED, 1, err));
-    if (fade > 0) RS_TRY(put(o, RS_OTF2_END_BEFORE, rs_otf2_time(o, end + fade), err));
+    if (flags & RS_BAR_END_BOUNDED) {
+        RS_TRY(put(o, RS_OTF2_END_BOUNDED, 1, err));
+        RS_TRY(put(o, RS_OTF2_END_AFTER, rs_otf2_time(o, end - fade), err));
+    }
+    if (fade > 0) RS_TRY(put(o, RS_OTF2_END_BEFORE, rs_otf2_time(o, end), err));
     return flags & RS_BAR_OPEN ? put(o, RS_OTF2_OPEN, 1, err) : RS_OK;
 }
 

@@ -42,8 +42,7 @@ bool rs_otf2_place(const struct rs_timeline *t, uint32_t part, struct rs_otf2_pl
     if (t->options.filter && !rs_filter_rank(t->options.filter, t->model, member)) return false;
     if (place->group == RS_NONE || !rs_stretch_of(t, part, &s)) return false;
     if (!rs_span_place(t, s.from, s.to, &place->start, &place->dur) || !rs_span_asked(t, s.from, s.to)) return false;
-    int64_t room = t->span - place->start - place->dur;
-    place->fade = s.fade < room ? s.fade : room;
+    place->fade = s.fade < place->dur ? s.fade : place->dur;
     place->flags = s.flags;
     return true;
 }

@@ -22,6 +22,7 @@ enum rs_otf2_fact {
     RS_OTF2_ERROR,
     RS_OTF2_LAST,
     RS_OTF2_END_BOUNDED,
+    RS_OTF2_END_AFTER,
     RS_OTF2_END_BEFORE,
     RS_OTF2_OPEN,
     RS_OTF2_FACTS

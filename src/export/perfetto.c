@@ -198,6 +198,7 @@ const struct rs_exporter rs_exporter_perfetto = {
     .suffixes = ".pftrace .perfetto-trace",
     .output = RS_EXPORT_STREAM,
     .binary = true,
+    .to_bound = true,
     .rows = (1ull << RS_ROWS) - 1,
     .begin = begin,
     .piece = piece,

@@ -43,6 +43,7 @@ enum key {
     KEY_TIE,
     KEY_CLOCK_ERROR,
     KEY_END_BOUNDED,
+    KEY_SHORTEST,
     KEY_LONGEST,
     KEY_OPEN,
     KEY_MISMATCH,
@@ -81,6 +82,7 @@ static const char *const names[KEYS] = {
     [KEY_TIE] = "tie",
     [KEY_CLOCK_ERROR] = "clock_error_ns",
     [KEY_END_BOUNDED] = "end_bounded",
+    [KEY_SHORTEST] = "shortest_ns",
     [KEY_LONGEST] = "longest_ns", /* from the start to the upper bound of the end */
     [KEY_OPEN] = "open",
     [KEY_MISMATCH] = "mismatch",
@@ -348,7 +350,8 @@ static void flag_args(struct rs_slice_args *s, const struct rs_bars *b, uint32_t
     if (flags & RS_BAR_START_UNKNOWN) add(s, KEY_START_UNKNOWN, RS_SLICE_BOOL, 1);
     if (flags & RS_BAR_END_BOUNDED) {
         add(s, KEY_END_BOUNDED, RS_SLICE_BOOL, 1);
-        add(s, KEY_LONGEST, b->fade[i] > 0 ? RS_SLICE_INT : RS_SLICE_NULL, (uint64_t)(b->dur[i] + b->fade[i]));
+        add(s, KEY_SHORTEST, RS_SLICE_INT, (uint64_t)(b->dur[i] - b->fade[i]));
+        add(s, KEY_LONGEST, b->fade[i] > 0 ? RS_SLICE_INT : RS_SLICE_NULL, (uint64_t)b->dur[i]);
     }
     if (flags & RS_BAR_OPEN) add(s, KEY_OPEN, RS_SLICE_BOOL, 1);
     if (flags & RS_BAR_MISMATCH) add(s, KEY_MISMATCH, RS_SLICE_BOOL, 1);

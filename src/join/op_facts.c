@@ -75,6 +75,20 @@ bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct
     return true;
 }
 
+enum rs_ending rs_part_ending(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *p = &m->parts;
+    if (rs_part_has_ended(m, part)) return RS_ENDING_KNOWN;
+    int64_t least = p->end[part] != RS_TIME_NONE ? p->end[part] : p->after[part];
+    if (p->before[part] != RS_TIME_NONE && p->before[part] >= least) return RS_ENDING_BOUNDED;
+    const struct rs_proc *proc = rs_part_proc(m, part);
+    if (proc->ended == RS_END_WELL || proc->ended == RS_END_IDLE || p->end[part] != RS_TIME_NONE)
+        return RS_ENDING_UNKNOWN;
+    /* Flight Recorder says of each whether it had ended when it was dumped. */
+    bool told = proc->tool == RS_TOOL_FLIGHT && !(p->flags[part] & RS_PART_DONE);
+    return told || (p->flags[part] & RS_PART_OPEN) ? RS_ENDING_OPEN : RS_ENDING_UNKNOWN;
+}
+
 int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *r)
 {
     int64_t duration = rs_part_duration(m, r->part);
@@ -140,12 +154,17 @@ bool rs_size_known(const struct rs_model *m, uint32_t op)
 
 struct rs_op_rate rs_op_rate(const struct rs_model *m, uint32_t op)
 {
-    int64_t transfer = rs_op_transfer(m, op);
-    if (transfer == RS_TIME_NONE) transfer = rs_op_shortest(m, op);
+    int64_t transfer = rs_op_transfer(m, op), below = RS_TIME_NONE;
+    if (transfer == RS_TIME_NONE) {
+        transfer = rs_op_shortest(m, op);
+    } else if (transfer < rs_op_least(m, op)) {
+        transfer = RS_TIME_NONE;
+        below = rs_op_least(m, op);
+    }
     double algbw =
         transfer > 0 && rs_size_known(m, op) ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */
     double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
-    return (struct rs_op_rate){transfer, algbw, algbw >= 0 && factor > 0 ? algbw * factor : -1};
+    return (struct rs_op_rate){transfer, below, algbw, algbw >= 0 && factor > 0 ? algbw * factor : -1};
 }
 
 const char *rs_op_wait_source(const struct rs_model *m, uint32_t op, int64_t shortest)

@@ -20,6 +20,15 @@ struct rs_op_rank {
 /* Takes the next rank out of an operation's parts: *at goes from 0 to its nparts. False: that was all. */
 bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *rank);
 
+/* What is known of the end of a part. */
+enum rs_ending {
+    RS_ENDING_KNOWN,
+    RS_ENDING_BOUNDED, /* it came before parts.before */
+    RS_ENDING_OPEN, /* something of it had started, and not stopped when its recording ended */
+    RS_ENDING_UNKNOWN, /* neither: nobody told of it */
+};
+enum rs_ending rs_part_ending(const struct rs_model *m, uint32_t part);
+
 /* How long a rank was in it; RS_TIME_NONE: not known. */
 int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *rank);
 
@@ -38,9 +47,11 @@ struct rs_op_waits rs_op_waits(const struct rs_model *m, uint32_t op);
 /* The tool that the times of a part came from, where that is not the one that leads; NULL: it is. */
 const char *rs_part_lender(const struct rs_model *m, uint32_t part);
 
-/* From the last start to the last end, and bytes a ns of it (GB/s); negative: not known. */
+/* From the last start to the last end, and bytes a ns of it (GB/s); negative: not known. Where the last start comes
+ * closer to the last end than the clocks may err, what is wait and what is transfer is not known. */
 struct rs_op_rate {
     int64_t transfer_ns; /* RS_TIME_NONE: not known */
+    int64_t below_ns; /* it is less than this, and no more is known; RS_TIME_NONE: else */
     double algbw, busbw;
 };
 struct rs_op_rate rs_op_rate(const struct rs_model *m, uint32_t op);
@@ -51,14 +62,6 @@ bool rs_size_known(const struct rs_model *m, uint32_t op);
 static inline int64_t rs_op_error(const struct rs_model *m, uint32_t op)
 {
     return m->ops.flags[op] & RS_OP_CLOCKED ? m->ops.error[op] : RS_TIME_NONE;
-}
-
-/* No wait below this is told of an operation, only that it was shorter: twice the error of comparing its starts; 0 where
- * waits are told by durations alone. */
-static inline int64_t rs_op_least_wait(const struct rs_model *m, uint32_t op)
-{
-    int64_t error = rs_op_error(m, op);
-    return error > 0 && error < INT64_MAX / 2 ? 2 * error : 0;
 }
 
 /* What waits and transfer are told by, "clocks" or "durations"; NULL: neither is known. */

@@ -207,6 +207,11 @@ static int64_t needed_until(const struct rs_model *m, uint32_t op, uint32_t part
     return t->start[order[i]];
 }
 
+bool rs_op_lacks_ranks(const struct rs_model *m, uint32_t op)
+{
+    return m->comms[m->ops.comm[op]].nranks > 0 && !(m->ops.flags[op] & RS_OP_WHOLE);
+}
+
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *t = &m->parts;
@@ -214,6 +219,7 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
     if (op == RS_NONE) return RS_TIME_NONE;
     bool alone = m->comms[m->ops.comm[op]].nranks == 1 && (m->ops.flags[op] & RS_OP_CLOCKED);
     if (!rs_op_is_compared(m, op)) return alone ? 0 : RS_TIME_NONE;
+    if (rs_op_lacks_ranks(m, op) && m->ops.end[op] == RS_TIME_NONE) return RS_TIME_NONE; /* they may never have come */
     uint32_t last = m->ops.last_part[op];
     if (last != RS_NONE && t->start_source[last] != t->start_source[part]) return RS_TIME_NONE;
     int64_t until = m->ops.last[op];
@@ -224,9 +230,7 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
 
 uint32_t rs_op_last_part(const struct rs_model *m, uint32_t op)
 {
-    bool counted = m->comms[m->ops.comm[op]].nranks > 0; /* old interfaces do not tell: all that there are, then */
-    bool lacks = counted && !(m->ops.flags[op] & RS_OP_WHOLE);
-    return lacks || (m->ops.flags[op] & RS_OP_TIE) ? RS_NONE : m->ops.last_part[op];
+    return rs_op_lacks_ranks(m, op) || (m->ops.flags[op] & RS_OP_TIE) ? RS_NONE : m->ops.last_part[op];
 }
 
 /* Of a pair or fan-out whose kernels told their end too early, nobody knows when the data were there. */

@@ -20,16 +20,28 @@ static inline bool rs_is_tie(int64_t lead, int64_t error_ns)
 /* Which of two starts of a rank says more: a kernel's rather than a proxy operation's, which is posted ahead of its
  * turn; else the earlier one. Both are known. */
 bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b);
+/* Whether ranks of it are absent: they did not come, or were not recorded, and may be later than all that are here. Of
+ * old interfaces, which do not tell how many there are: no. */
+bool rs_op_lacks_ranks(const struct rs_model *m, uint32_t op);
 /* How long a part waited for the last of its operation (of a send or receive: of its pair); one that was over before
  * the last came, for those it needs (of a broadcast: the root). RS_TIME_NONE: not known, or the operation was not
- * compared (join/totals.h). On a communicator of one rank nobody waits. */
+ * compared (join/totals.h), or ranks are absent and it is not known to have ended. Where it ended although ranks were not
+ * recorded: for the last that was. On a communicator of one rank nobody waits. */
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part);
 /* Whether part b ended before part a began, by more than the errors of their clocks. */
 bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a);
 /* The part that came last of all, by more than the clock error; RS_NONE: not known (a rank that is missing or was not
  * recorded may have been later), or a tie. */
 uint32_t rs_op_last_part(const struct rs_model *m, uint32_t op);
-/* From the last start to the last end; RS_TIME_NONE: not known. */
+/* What two of its times have to be apart before that says anything: twice the error of comparing its starts; 0 where waits are
+ * known by durations alone. */
+static inline int64_t rs_op_least(const struct rs_model *m, uint32_t op)
+{
+    int64_t error = m->ops.flags[op] & RS_OP_CLOCKED ? m->ops.error[op] : 0;
+    return error <= 0 ? 0 : error > INT64_MAX / 2 ? INT64_MAX : 2 * error;
+}
+/* From the last start to the last end, however small beside rs_op_least(): for sums over many. RS_TIME_NONE: not
+ * known. */
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op);
 /* busbw / algbw, as nccl-tests has it; 1 also of gathers and scatters, whose bytes are counted in another way here. */
 double rs_op_busbw_factor(const char *func, int32_t nranks);

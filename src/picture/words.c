@@ -167,7 +167,9 @@ void rs_words_tooltip(const struct rs_timeline *t, const struct rs_picture_bar *
         rs_words_duration(rs_time_plus(bar->dur, bar->fade), more, sizeof(more));
         rs_strbuf_printf(out, ", at most %s", more);
     }
-    if (bar->wait > 0) {
+    if (bar->wait > 0 && bar->flags & RS_BAR_OPEN && bar->wait >= bar->dur) {
+        rs_strbuf_puts(out, ", all of it waiting: another rank had not come");
+    } else if (bar->wait > 0) {
         rs_words_duration(bar->wait, more, sizeof(more));
         rs_strbuf_printf(out, ", of which %s waiting for the last rank", more);
     }

@@ -14,7 +14,8 @@
 #include "timeline/kinds.h"
 
 enum rs_bar_flag {
-    RS_BAR_END_BOUNDED = 1, /* `dur` reaches to the lower bound of the end, `fade` on to the upper one */
+    RS_BAR_END_BOUNDED = 1, /* `dur` reaches to the lower bound of the end, `fade` on to the upper one; with
+                               rs_timeline_options.to_bound, `dur` reaches to the upper one, and `fade` is its last part */
     RS_BAR_LOST = 2, /* not an event: callbacks were lost here */
     RS_BAR_OPEN = 4, /* had not ended when the recording did: `dur` reaches to there */
     RS_BAR_MISMATCH = 8, /* its arguments differ from the other ranks' */
@@ -31,7 +32,7 @@ enum rs_bar_flag {
     X(int64_t, start)                                                                                                  \
     X(int64_t, dur) /* >= 0 */                                                                                         \
     X(int64_t, wait) /* from the start: waited for the last rank; 0: not, or not known */                              \
-    X(int64_t, fade) /* from dur's end to the upper bound of the end; 0: the end is known */                           \
+    X(int64_t, fade) /* between the bounds of the end; 0: the end is known, or has no upper bound */                   \
     X(uint32_t, name) /* text of the timeline; 0: the kind's label */                                                  \
     X(uint32_t, op) /* number in timeline.ops; RS_BAR_NONE: none */                                                    \
     X(uint32_t, parent) /* number of a bar of the same piece; RS_BAR_NONE: none */                                     \

@@ -95,6 +95,9 @@ enum rs_status rs_collect_lane(struct rs_collect *c, uint32_t group, enum rs_row
 enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind, int64_t from, int64_t to,
                               uint32_t *bar, struct rs_err *err);
 
+/* The fade of a bar that was added: as much of it as lies in the timeline. */
+int64_t rs_collect_fade(const struct rs_collect *c, uint32_t bar, int64_t fade);
+
 /* Says what bar an event is; of one that is not drawn: RS_BY_EVENT and the number of what stands for it, or RS_NONE. */
 enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar, struct rs_err *err);
 

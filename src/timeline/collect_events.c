@@ -230,11 +230,11 @@ static enum rs_status draw(struct visit *v, const struct rs_event *e, uint32_t *
     if (!yes || !drawn_of(v, e, &d) || d.group == RS_NONE) return RS_OK;
     RS_TRY(rs_collect_lane(c, d.group, d.row, d.key, &lane, &is_new, err));
     if (is_new) RS_TRY(label(c, e, &d, &c->lanes[lane].label, err));
+    if (c->t->options.to_bound) d.to = rs_time_plus(d.to, d.fade);
     RS_TRY(rs_collect_bar(c, lane, d.kind, d.from, d.to, bar, err));
     if (*bar == RS_NONE) return RS_OK;
     struct rs_bars *b = c->bars;
-    int64_t room = c->t->span - b->start[*bar] - b->dur[*bar];
-    b->fade[*bar] = d.fade < room ? d.fade : room;
+    b->fade[*bar] = rs_collect_fade(c, *bar, d.fade);
     b->flags[*bar] = d.flags;
     if (e->nstates) rs_event_marks(b, *bar, e);
     return rs_event_arguments(c, &v->args, e, *bar, d.kind, err);

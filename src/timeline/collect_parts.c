@@ -71,8 +71,7 @@ static enum rs_status draw(struct rs_collect *c, uint32_t part, struct rs_err *e
     t->bar_of_part[part] = bar;
     struct rs_bars *b = c->bars;
     b->op[bar] = t->op_number[op];
-    int64_t room = t->span - b->start[bar] - b->dur[bar];
-    b->fade[bar] = s.fade < room ? s.fade : room;
+    b->fade[bar] = rs_collect_fade(c, bar, s.fade);
     unsigned flags = s.flags;
     if (p->flags[part] & RS_PART_MISMATCH) flags |= RS_BAR_MISMATCH;
     if (p->flags[part] & RS_PART_HELPED) flags |= RS_BAR_HELPED;

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "join/op_facts.h"
+#include "join/waits.h"
+
 /* `of[i]`: the leading process of row i; RS_NONE: none. */
 static enum rs_status sort_by_proc(struct rs_by_proc *b, const uint32_t *of, uint32_t n, uint32_t nprocs,
                                    struct rs_err *err)
@@ -55,6 +58,24 @@ static enum rs_status sort_rows(struct rs_timeline *t, struct rs_err *err)
     return status;
 }
 
+/* Asked only of operations that some rank was in when its recording ended. */
+static enum rs_status find_awaiting(struct rs_timeline *t, struct rs_err *err)
+{
+    const struct rs_model *m = t->model;
+    struct rs_presence_index presence;
+    bool made = false;
+    for (uint32_t i = 0; i < m->parts.n; i++) {
+        uint32_t op = m->parts.op[i];
+        int32_t at = 0;
+        if (op >= m->ops.n || !rs_op_lacks_ranks(m, op) || rs_part_ending(m, i) != RS_ENDING_OPEN) continue;
+        if (!made) RS_TRY(rs_presence_make(&presence, m, err));
+        made = true;
+        t->index->awaits[op] = rs_op_next_absent(m, op, &presence, true, &at) >= 0;
+    }
+    if (made) rs_presence_free(&presence);
+    return RS_OK;
+}
+
 enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err)
 {
     const struct rs_model *m = t->model;
@@ -63,14 +84,16 @@ enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err)
     x->name_text = filled(m->names.n, RS_NONE);
     x->func_kind = malloc((size_t)m->strings.n + 1);
     x->by_kernel = calloc((size_t)m->ops.n + 1, 1);
+    x->awaits = calloc((size_t)m->ops.n + 1, 1);
     x->joined = calloc((size_t)m->nprocs + 1, sizeof *x->joined);
-    if (!x->string_text || !x->name_text || !x->func_kind || !x->by_kernel || !x->joined)
+    if (!x->string_text || !x->name_text || !x->func_kind || !x->by_kernel || !x->awaits || !x->joined)
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < m->nprocs; i++)
         if (x->lead[i] != i && x->lead[i] < m->nprocs) x->joined[x->lead[i]] = true;
     memset(x->func_kind, RS_BAR_OTHER, (size_t)m->strings.n + 1);
     for (uint32_t i = 1; i < m->strings.n && i < UINT16_MAX; i++)
         x->func_kind[i] = rs_kind_of_func(&t->kinds, m, (uint16_t)i);
+    RS_TRY(find_awaiting(t, err));
     return sort_rows(t, err);
 }
 
@@ -90,6 +113,7 @@ void rs_index_free(struct rs_timeline_index *x)
     free(x->name_text);
     free(x->member_text);
     free(x->func_kind);
+    free(x->awaits);
     free(x->by_kernel);
     free(x);
 }

@@ -27,6 +27,7 @@ struct rs_timeline_index {
     uint32_t *string_text, *name_text; /* texts of the model's strings and names; RS_NONE: not asked for yet */
     uint32_t *member_text; /* "comm 3f2a91bc tp:0" */
     uint8_t *func_kind; /* by string of the model: rs_kind_of_func() */
+    uint8_t *awaits; /* by operation of the model: a rank that is recorded did not come to it */
     uint8_t *by_kernel; /* by operation of the model: of one of its parts the kernel's start is told */
     uint64_t out_of_range, too_deep; /* bars that were left out: their times cannot be; too many at once */
     uint64_t apart; /* relations that were left out: the two are in different pieces of a process */

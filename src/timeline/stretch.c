@@ -1,14 +1,17 @@
 #include "timeline/stretch.h"
 
+#include "join/op_facts.h"
 #include "join/waits.h"
 #include "timeline/index.h"
 #include "timeline/span.h"
 
 /* `to` is the lower bound of the end, and `before` the upper one. */
-static void bound(struct rs_stretch *s, int64_t before)
+static void bound(const struct rs_timeline *t, struct rs_stretch *s, int64_t before)
 {
     s->flags |= RS_BAR_END_BOUNDED;
-    if (before != RS_TIME_NONE && before > s->to) s->fade = rs_time_minus(before, s->to);
+    if (before == RS_TIME_NONE || before <= s->to) return;
+    s->fade = rs_time_minus(before, s->to);
+    if (t->options.to_bound) s->to = before;
 }
 
 /* When a part began, as far as that can stand beside the other ranks' bars. Where a kernel's start is told of another
@@ -33,26 +36,20 @@ bool rs_stretch_of(const struct rs_timeline *t, uint32_t part, struct rs_stretch
     }
     if (s->from == RS_TIME_NONE) return false;
     s->to = s->from;
-    uint32_t flags = p->flags[part];
-    bool ended = p->end[part] != RS_TIME_NONE && p->end[part] >= s->from;
-    if (ended) {
-        s->to = p->end[part];
-        if (!rs_part_has_ended(m, part)) bound(s, p->before[part]);
-        return true;
-    }
-    if (p->after[part] != RS_TIME_NONE && p->after[part] > s->to) s->to = p->after[part];
-    /* Flight Recorder says of each what had not ended when it was dumped. */
-    bool began =
-        p->start[part] != RS_TIME_NONE || (flags & RS_PART_STARTED) || rs_part_proc(m, part)->tool == RS_TOOL_FLIGHT;
-    bool may_run = began && !(flags & RS_PART_DONE) && p->end[part] == RS_TIME_NONE;
-    if (p->before[part] != RS_TIME_NONE && p->before[part] >= s->to) {
-        bound(s, p->before[part]);
-    } else if (flags & RS_PART_OPEN || may_run) {
+    int64_t least = p->end[part] != RS_TIME_NONE ? p->end[part] : p->after[part];
+    if (least != RS_TIME_NONE && least > s->to) s->to = least;
+    switch (rs_part_ending(m, part)) {
+    case RS_ENDING_KNOWN:
+        if (p->end[part] < s->from) s->flags |= RS_BAR_END_BOUNDED; /* a launch that was told when it was over */
+        break;
+    case RS_ENDING_BOUNDED: bound(t, s, p->before[part]); break;
+    case RS_ENDING_OPEN: {
         int64_t heard = rs_proc_heard(t, m->members[p->member[part]].proc);
         if (heard > s->to) s->to = heard;
         s->flags |= RS_BAR_OPEN;
-    } else {
-        s->flags |= RS_BAR_END_BOUNDED;
+        break;
+    }
+    case RS_ENDING_UNKNOWN: s->flags |= RS_BAR_END_BOUNDED; break;
     }
     return true;
 }
@@ -62,13 +59,24 @@ static bool is_clocked(const struct rs_model *m, uint32_t part)
     return (m->ops.flags[m->parts.op[part]] & RS_OP_CLOCKED) && m->parts.start[part] != RS_TIME_NONE;
 }
 
+/* Whether a part was still waiting when its recording ended: another rank did not come. */
+static bool is_still_waiting(const struct rs_timeline *t, uint32_t part)
+{
+    const struct rs_model *m = t->model;
+    return t->index->awaits[m->parts.op[part]] && m->parts.start[part] != RS_TIME_NONE &&
+           rs_part_ending(m, part) == RS_ENDING_OPEN;
+}
+
 int64_t rs_stretch_wait(const struct rs_timeline *t, uint32_t part)
 {
     const struct rs_model *m = t->model;
+    struct rs_stretch s;
+    if (is_still_waiting(t, part) && rs_stretch_of(t, part, &s) && !(s.flags & RS_BAR_START_UNKNOWN))
+        return rs_time_minus(s.to, s.from);
     if (!is_clocked(m, part)) return 0;
     /* Two clocks may err: nothing is told below that, as in `ops`. */
-    int64_t wait = rs_part_wait(m, part), error = m->ops.error[m->parts.op[part]];
-    bool told = wait > 0 && (error <= 0 || (uint64_t)wait >= 2 * (uint64_t)error);
+    int64_t wait = rs_part_wait(m, part);
+    bool told = wait > 0 && wait >= rs_op_least(m, m->parts.op[part]);
     return told ? wait : 0;
 }
 

@@ -21,7 +21,7 @@ static void add(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint3
 {
     const struct rs_model *m = t->model;
     uint32_t last = rs_op_last_part(m, op);
-    int64_t shortest = rs_op_shortest(m, op), least = rs_op_least_wait(m, op);
+    int64_t shortest = rs_op_shortest(m, op), least = rs_op_least(m, op);
     struct rs_op_rank rank;
     for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) {
         struct rs_timeline_sum *sum = sum_of(t, sums, rank.part);

@@ -41,6 +41,7 @@ struct rs_timeline_options {
     const struct rs_filter *filter; /* resolved; NULL: everything */
     uint64_t rows; /* bit 1 << enum rs_row: what is wanted */
     uint32_t piece; /* events of a piece at least; 0: as many as is usual */
+    bool to_bound; /* for tools that draw no fade: bars reach to the upper bound of an end that is not known */
     bool begins; /* operations that begin in the span of time, as in all other commands; else all that reach into it */
 };
 

@@ -19,6 +19,7 @@ struct seen all = {.attribute_op = UINT32_MAX,
                    .attribute_end = UINT32_MAX,
                    .attribute_open = UINT32_MAX,
                    .attribute_before = UINT32_MAX,
+                   .attribute_after = UINT32_MAX,
                    .all = UINT32_MAX};
 
 void *reach(void *rows, uint64_t *n, uint64_t i, size_t bytes)

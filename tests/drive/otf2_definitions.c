@@ -71,6 +71,7 @@ static OTF2_CallbackCode on_attribute(void *u, OTF2_AttributeRef self, OTF2_Stri
     if (!strcmp(all.strings[name], "end_bounded")) all.attribute_end = self;
     if (!strcmp(all.strings[name], "open")) all.attribute_open = self;
     if (!strcmp(all.strings[name], "end_before")) all.attribute_before = self;
+    if (!strcmp(all.strings[name], "end_after")) all.attribute_after = self;
     return OTF2_CALLBACK_SUCCESS;
 }
 

@@ -47,12 +47,13 @@ static void part(const struct location *l, uint64_t op, uint64_t from, uint64_t 
     bool bounded = attribute(list, all.attribute_end);
     all.parts++;
     all.start_unknown += start_unknown, all.end_bounded += bounded;
-    uint64_t before = attribute(list, all.attribute_before);
+    uint64_t before = attribute(list, all.attribute_before), after = attribute(list, all.attribute_after);
     printf("{\"op\":\"0x%016" PRIx64 "\",\"start_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 ",\"location\":%td,"
            "\"global_rank\":%" PRId64 "%s%s%s",
            op, from, to, l - all.locations, (int64_t)l->job_rank - 1, start_unknown ? ",\"start_unknown\":true" : "",
            bounded ? ",\"end_bounded\":true" : "", attribute(list, all.attribute_open) ? ",\"open\":true" : "");
     if (before) printf(",\"end_before_ns\":%" PRIu64, before);
+    if (after) printf(",\"end_after_ns\":%" PRIu64, after);
     printf("}\n");
 }
 

@@ -60,7 +60,7 @@ struct seen {
     uint64_t known_paradigms; /* bits */
     uint64_t nlocations, ngroups, ncomms, nstrings, nregions, nlocation_groups, nnodes, ncollectives, nmessages;
     uint64_t resolution, offset, length, realtime, enters, parts, metrics, start_unknown, end_bounded, max_error;
-    uint32_t attribute_op, attribute_start, attribute_end, attribute_open, attribute_before, all;
+    uint32_t attribute_op, attribute_start, attribute_end, attribute_open, attribute_before, attribute_after, all;
     unsigned complaints;
 };
 extern struct seen all;

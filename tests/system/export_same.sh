@@ -74,13 +74,15 @@ of_ops() { # FILE
             | "collective \($op) \(sort | join(","))")' | deal ops operation rank part message collective
 }
 flags='def flags: "-" + (if .start_unknown then "u" else "" end) + (if .end_bounded then "b" else "" end) + (if .open then "o" else "" end); '
-most='def most: .start as $s | .args.longest_ns | if . == null then "-" else $s + . end; '
+# What is bounded is drawn to its upper bound, so that it is seen: "short" is drawn otherwise.
+most='def most: .start as $s | .args.longest_ns | if . == null then "-" else $s + . end;
+    def till: most as $most | if .args.end_bounded | not then .end elif $most != "-" and $most != .end then "short" else .start + .args.shortest_ns end; '
 # An arrow of Chrome is in the slice that begins there, else in the one that is open.
 at='def at($on): (.ts | ns) as $at | $on["\(.tid)"] | (map(select(.start == $at)) | select(length > 0)) // map(select(.start <= $at and $at <= .end)) | .[]; '
 slices='def ns: . * 1000 | round; def slices: reduce .[] as $s ({}; .["\($s.tid)"] += [$s + {start: ($s.ts | ns), end: (($s.ts | ns) + ($s.dur | ns))}]); '
 of_chrome() { # microseconds with three decimals are ns
     jq -r "$flags$most$slices$at"'([.traceEvents[] | select(.ph == "X" and .cat == "operations")] | slices) as $on
-        | ($on[][] | "part " + ([.args.op, .args.global_rank, .start, .end, (.args | flags), most] | join(" "))),
+        | ($on[][] | "part " + ([.args.op, .args.global_rank, .start, till, (.args | flags), most] | join(" "))),
         # All ends of an arrow lie in one operation. A message runs backwards where clocks err.
         ([.traceEvents[] | select(.cat == "message" or .cat == "operation")] | group_by(.id)[] | .[0].cat as $cat | length as $n
             | map(at($on)) | group_by(.args.op)[] | select(length == $n) | sort_by(.name)
@@ -95,7 +97,7 @@ of_perfetto() { # names of process tracks tell ranks; ids are decimal
     is "$what: perfetto: begin" "$(tail -n 1 x.jsonl | grep -o '[0-9]\{19\}')" "$t0"
     jq -s -r "$flags$most"'(reduce (.[] | select(.track)) as $t ({}; .["\($t.track)"] = $t)) as $tracks
         | def rank: $tracks["\(.)"] | if .process then .name | capture("^rank (?<r>[0-9]+)").r | tonumber else .parent | rank end;
-        [.[] | select(.slice and .cat == "operations") | {op: .args.op, rank: (.on | rank), start, end: (.start + .dur), flags: (.args | flags), most: most, name: .slice,
+        [.[] | select(.slice and .cat == "operations") | . + {end: (.start + .dur)} | {op: .args.op, rank: (.on | rank), start, end: till, flags: (.args | flags), most: most, name: .slice,
             arrows: (.flows + .ends)}]
         | (.[] | "part " + ([.op, .rank, .start, .end, .flags, .most] | join(" "))),
         ([.[] | .arrows[] as $f | {f: $f, op, rank, name}] | group_by(.f)[] | select(length > 1 and (map(.op) | unique | length) == 1) | sort_by(.name)
@@ -106,7 +108,9 @@ of_perfetto() { # names of process tracks tell ranks; ids are decimal
 of_otf2() {
     "$BUILD/tests/otf2" x.otf2/traces.otf2 >seen.jsonl 2>err || is "$what: otf2" "$(head -n 3 err)" fine
     exact <seen.jsonl | jq -s -r --arg t0 "$t0" "$ns$flags"'
-        (.[] | if .op then "part " + ([.op, .global_rank, (.start_ns | ns), (.end_ns | ns), flags, (.end_before_ns | ns) // "-"] | join(" "))
+        (.[] | if .op then (.end_ns | ns) as $stop | (.end_before_ns | ns) as $most
+                | (if .end_bounded | not then $stop elif $most != null and $most != $stop then "short" else (.end_after_ns | ns) end) as $till
+                | "part " + ([.op, .global_rank, (.start_ns | ns), $till, flags, $most // "-"] | join(" "))
             elif .message then "message \(.message) \(.from) \(.to)" else empty end),
         ([.[] | select(.collective)] | group_by(.collective)[] | select(length > 1)
             | "collective \(.[0].collective) \(map(.rank) | sort | join(","))")' | deal otf2 part message collective

@@ -35,7 +35,9 @@ compare='
                 | if $ended == ($b | has("bounded") or has("open")) then "ended \($ended), flags \($b.flags)" else empty end),
             (if $r.end_before_ns and $b.start_ns + $b.dur + $b.fade != $r.end_before_ns then "upper bound" else empty end),
             (if $r.open and ($r.end_before_ns | not) and ($b | has("open") | not) then "not open" else empty end),
-            (if $op.error_ns and ($r.wait_ns // 0) > 0 and $r.wait_ns >= 2 * $op.error_ns then [$r.wait_ns, $b.dur] | min else 0 end) as $wait
+            # Where a rank never came, those that are in it wait to the end.
+            (if $op.missing != [] and ($b | has("open")) and ($b | has("start unknown") | not) then $b.dur
+             elif $op.error_ns and ($r.wait_ns // 0) > 0 and $r.wait_ns >= 2 * $op.error_ns then [$r.wait_ns, $b.dur] | min else 0 end) as $wait
             | (if $b.wait != $wait then "wait \($b.wait), not \($wait), clocks err by \($op.error_ns)" else empty end),
               (($op.last_rank == $r.rank and ($op.tie | not) and $op.error_ns != null and $op.missing + $op.not_recorded == []) as $last
                 | if ($b | has("last")) != $last then "last: \($b | has("last")), not \($last)" else empty end)
@@ -95,7 +97,8 @@ is "pxn: of another process, without their operation" "$(list -s '[.[] | select(
 
 # A hang: what waits is open, to the end of its recording.
 sim hang --hosts 2 --hang 2@1 --hang-seconds 2
-# Who came last is not known: rank 2 did not.
+# Who came last is not known: rank 2 did not. The others wait for it, to the end of their recordings: nothing is a transfer.
+is "hang: wait" "$(list -cs '[.[] | select(.row == "operations" and .flags == ["open"]) | .wait == .dur] | unique')" '[true]'
 is "hang: ranks in an open operation that began" "$(list -cs '[.[] | select(.row == "operations" and (.flags == ["open"])) | .global_rank] | sort')" '[0,1,3]'
 # Aborted: kernels are over when their communicator is, as their operations are; nothing is open.
 sim abort --abort 1@1

@@ -173,13 +173,16 @@ static void ends_that_are_not_known(void **state)
 {
     (void)state;
     make_job(1, 1, 1000);
-    uint32_t comm = make_comm(1, 0, 1, 1), x = model.comms[comm].first_member, op[6], part[6];
-    for (int i = 0; i < 6; i++) {
+    enum { PARTS = 7 };
+    uint32_t comm = make_comm(1, 0, 1, 1), x = model.comms[comm].first_member, op[PARTS], part[PARTS];
+    for (int i = 0; i < PARTS; i++) {
         op[i] = new_op(comm, RS_OP_COLL, "AllGather", 4);
         part[i] = add_part(op[i], x, RS_PART_COLL, i < 4 ? (10 + 10 * i) * MS : RS_TIME_NONE, RS_TIME_NONE);
+        if (i == 6) model.parts.start[part[i]] = 70 * MS;
         model.parts.func[part[i]] = model.ops.func[op[i]];
     }
     model.procs[procs[0]].last = 100 * MS;
+    model.procs[procs[0]].ended = RS_END_KILLED;
     model.parts.after[part[0]] = 12 * MS; /* 0: ended between 12 and 15 */
     model.parts.before[part[0]] = 15 * MS;
     model.parts.before[part[1]] = 21 * MS; /* 1: before 21 */
@@ -188,17 +191,18 @@ static void ends_that_are_not_known(void **state)
     model.parts.launched[part[4]] = 50 * MS; /* 4: when it began is not known, when it ended is */
     model.parts.end[part[4]] = 55 * MS;
     model.parts.enqueued[part[5]] = 60 * MS; /* 5: only the call is known */
-    make(NULL);
+    make(NULL); /* 6: began, and nobody tells of more: that it had not ended is not known either */
     draw(0);
     static const struct {
         int64_t start, dur, fade;
         uint8_t flags;
-    } want[6] = {
+    } want[PARTS] = {
         {10 * MS, 2 * MS, 3 * MS, RS_BAR_END_BOUNDED}, {20 * MS, 0, MS, RS_BAR_END_BOUNDED},
         {30 * MS, 0, 0, RS_BAR_END_BOUNDED},           {40 * MS, 60 * MS, 0, RS_BAR_OPEN},
         {50 * MS, 5 * MS, 0, RS_BAR_START_UNKNOWN},    {60 * MS, 0, 0, RS_BAR_START_UNKNOWN | RS_BAR_END_BOUNDED},
+        {70 * MS, 0, 0, RS_BAR_END_BOUNDED},
     };
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < PARTS; i++) {
         uint32_t b = bar_of(part[i]);
         assert_int_equal(bars.start[b], want[i].start);
         assert_int_equal(bars.dur[b], want[i].dur);
@@ -212,6 +216,67 @@ static void ends_that_are_not_known(void **state)
     uint32_t call = nth(RS_BAR_ENQUEUED, 0);
     assert_int_equal(bars.start[call], 60 * MS);
     assert_int_equal(bars.parent[bar_of(part[5])], bars.first + call);
+}
+
+/* Tools that draw no fade would not show what has no length: there it reaches to the upper bound. */
+static void ends_to_their_bound(void **state)
+{
+    (void)state;
+    make_job(1, 1, 1000);
+    uint32_t comm = make_comm(1, 0, 1, 1), x = model.comms[comm].first_member, part[3];
+    for (int i = 0; i < 3; i++)
+        part[i] = add_part(new_op(comm, RS_OP_COLL, "AllGather", 4), x, RS_PART_COLL, (10 + 10 * i) * MS, RS_TIME_NONE);
+    model.procs[procs[0]].last = 100 * MS;
+    model.parts.after[part[0]] = 12 * MS; /* between 12 and 15 */
+    model.parts.before[part[0]] = 15 * MS;
+    model.parts.before[part[1]] = 32 * MS; /* reaches into the next: that one is beside it */
+    fine(rs_waits_find(&model, NULL));
+    const struct rs_timeline_options options = {.rows = UINT64_MAX, .to_bound = true};
+    fine(rs_timeline_make(&t, &model, NULL, &options, NULL));
+    fine(rs_timeline_process(&t, 0, 0, &bars, NULL));
+    static const int64_t dur[] = {5 * MS, 12 * MS, 0}, unsure[] = {3 * MS, 12 * MS, 0};
+    for (int i = 0; i < 3; i++) {
+        uint32_t b = bar_of(part[i]);
+        assert_int_equal(bars.dur[b], dur[i]);
+        assert_int_equal(bars.fade[b], unsure[i]);
+        assert_int_equal(bars.flags[b], RS_BAR_END_BOUNDED);
+        assert_int_equal(lane_of(b)->sub, i == 2);
+    }
+}
+
+/* A job that hangs: rank 2 never came, so that the others wait to the end. Where rank 2 may have come unseen, what they
+ * did is not known. Of a process that closed, an operation without an end is no hang. */
+static void waits_for_one_that_never_came(void **state)
+{
+    (void)state;
+    enum { MISSING, LOST, CLOSED, CASES };
+    for (int c = 0; c < CASES; c++) {
+        make_job(1, 3, 10 * US);
+        uint32_t comm = make_comm(1, 0, 1, 3), op = new_op(comm, RS_OP_COLL, "AllReduce", 4), part[2];
+        fine(rs_model_link(&model, NULL));
+        model.ops.seq[op] = 0;
+        for (uint32_t i = 0; i < model.nmembers; i++) model.members[i].created = 0;
+        for (uint32_t r = 0; r < 2; r++) {
+            part[r] = add_part(op, rs_comm_member(&model, comm, (int32_t)r), RS_PART_COLL, (1 + r) * MS, RS_TIME_NONE);
+            model.parts.flags[part[r]] = RS_PART_OPEN;
+        }
+        for (uint32_t r = 0; r < 3; r++) {
+            model.procs[procs[r]].end = model.procs[procs[r]].last = 50 * MS;
+            model.procs[procs[r]].ended = c == CLOSED ? RS_END_WELL : RS_END_KILLED;
+        }
+        model.procs[procs[2]].drops = c == LOST;
+        make(NULL);
+        for (uint32_t r = 0; r < 2; r++) {
+            draw(r);
+            uint32_t b = bar_of(part[r]);
+            assert_int_equal(rs_part_wait(&model, part[r]), RS_TIME_NONE);
+            assert_int_equal(bars.flags[b], c == CLOSED ? RS_BAR_END_BOUNDED : RS_BAR_OPEN);
+            assert_int_equal(bars.start[b] + bars.dur[b], c == CLOSED ? bars.start[b] : 50 * MS);
+            assert_int_equal(bars.wait[b], c == MISSING ? bars.dur[b] : 0);
+        }
+        tear_down(NULL);
+        model = (struct rs_model){0};
+    }
 }
 
 /* Aggregated: three operations of one launch begin and end together, and are beside each other. */
@@ -451,6 +516,8 @@ int main(void)
         TEST(flags_tell_lives),
         TEST(operations_wait_for_the_last),
         TEST(ends_that_are_not_known),
+        TEST(ends_to_their_bound),
+        TEST(waits_for_one_that_never_came),
         TEST(one_launch_of_many),
         TEST(focus_leaves_warm_up_out),
         TEST(activities_are_nested),

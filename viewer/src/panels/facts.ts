@@ -38,7 +38,9 @@ export function factsOf(trace: Trace, bar: Bar): Fact[] {
         const most = noStart ? "at most " : "";
         facts.push(["end", moment(bar.end, 1)], ["lasted", most + duration(bar.end - bar.start)]);
     }
-    if (bar.wait > 0)
+    if (bar.wait > 0 && bar.flags & BarFlag.Open && bar.wait >= bar.end - bar.start)
+        facts.push(["wait", `${duration(bar.wait)} at least: another rank had not come`]);
+    else if (bar.wait > 0)
         facts.push(
             ["wait", `${duration(bar.wait)} for the last rank`],
             ["after that", duration(bar.end - bar.start - bar.wait)],

@@ -220,8 +220,10 @@ export class Overlay {
         const words = (text: string, from: number, to: number): void => {
             if (to - from > text.length * 6.5 + 14) this.pill(text, (from + to) / 2, 10, theme, theme.sameOp);
         };
-        words(`longest wait ${duration(ops.longestWait[op]!)}`, first, last);
-        words(`transfer ${duration(ops.end[op]! - ops.last[op]!)}`, last, end);
+        // What is not known (a rank is absent, the clocks err by more) is not split into the two.
+        const wait = ops.longestWait[op]!;
+        if (this.trace.toldWait(op, wait) > 0) words(`longest wait ${duration(wait)}`, first, last);
+        if (!Number.isNaN(ops.transfer[op]!)) words(`transfer ${duration(ops.transfer[op]!)}`, last, end);
     }
 
     /** Words on a plate, so that they can be read on anything. */
