@@ -6,6 +6,7 @@
 
 #include "analyse/hang_state.h"
 #include "analyse/words.h"
+#include "join/waits.h"
 
 /* Ends a sentence and keeps it. */
 static enum rs_status say(struct rs_report *r, struct rs_strbuf *s, struct rs_err *err)
@@ -131,11 +132,37 @@ static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *
     return say(r, &s, err);
 }
 
+/* The operation in which ranks came furthest apart, by more than the clocks may err; RS_NONE: there is none. */
+static uint32_t widest(struct rs_report *r, int64_t *apart)
+{
+    const struct rs_ops *o = &r->view.model->ops;
+    uint32_t found = RS_NONE;
+    *apart = 0;
+    for (uint32_t i = 0; i < r->view.nops; i++) {
+        uint32_t op = r->view.ops[i];
+        if (!r->view.passes[op] || !rs_view_compare(&r->view, op)) continue;
+        int64_t ns = rs_time_minus(o->last[op], o->first[op]);
+        if (ns <= *apart || ns < rs_op_least(r->view.model, op)) continue;
+        *apart = ns;
+        found = op;
+    }
+    return found;
+}
+
 static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
 {
     struct rs_strbuf s = {0};
     const struct rs_stragglers *x = &r->stragglers;
-    if (!x->cost_ns) {
+    int64_t apart;
+    uint32_t op = x->cost_ns ? RS_NONE : widest(r, &apart);
+    if (op != RS_NONE) { /* ties: several came late, and nobody alone */
+        rs_strbuf_puts(&s, "in no operation was one rank the last by more than the clock error of ");
+        rs_words_ns(&s, r->basis.totals.error_ns);
+        rs_strbuf_puts(&s, ", yet ranks waited for others up to ");
+        rs_words_ns(&s, apart);
+        rs_strbuf_printf(&s, " (%s): `ringscope ops` lists the waits.",
+                         rs_model_text(r->view.model, r->view.model->ops.func[op]));
+    } else if (!x->cost_ns) {
         rs_strbuf_puts(&s, "nobody is late by more than the clock error of ");
         rs_words_ns(&s, r->basis.totals.error_ns);
         rs_strbuf_puts(&s, ".");
@@ -197,6 +224,16 @@ static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
     const struct rs_stragglers *s = &r->stragglers;
     if (!s->compared) {
         struct rs_strbuf t = {0};
+        uint64_t clock_free = 0;
+        for (uint32_t i = 0; i < r->bandwidth.nrows; i++) clock_free += r->bandwidth.rows[i].clock_free;
+        if (clock_free) {
+            rs_strbuf_printf(&t,
+                             "no operation has known starts on two ranks with aligned clocks: the waits of %" PRIu64
+                             " operation%s are told by how long each rank took (of ranks that end together the "
+                             "quickest came last), and no rank is named.",
+                             clock_free, clock_free == 1 ? "" : "s");
+            return say(r, &t, err);
+        }
         rs_strbuf_puts(&t, r->view.model->aligned || r->basis.alone == r->basis.totals.ops
                                ? "who waited for whom cannot be told: no operation has known starts on two ranks with "
                                  "aligned clocks."

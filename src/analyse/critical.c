@@ -167,8 +167,36 @@ static enum rs_status walk(struct rs_critical_walk *w, struct rs_err *err)
 
 /* ---- the window ---- */
 
-/* From the first start to the last end of anything, within what the filter asks for. */
-static bool find_window(struct rs_critical *c, const struct rs_critical_trails *t, const struct rs_filter *f)
+static int64_t last_sign(const struct rs_model *m)
+{
+    int64_t last = RS_TIME_NONE;
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        if (m->procs[i].last > last) last = m->procs[i].last;
+        if (m->procs[i].end > last) last = m->procs[i].end;
+    }
+    return last;
+}
+
+/* Ranks that began operations behind the last known end, and before the last sign of life, in the window asked for. */
+static void count_unended(struct rs_critical *c, const struct rs_critical_trails *t, const struct rs_filter *f,
+                          int64_t heard)
+{
+    if (f && f->has_from && f->from > heard) return;
+    for (uint32_t i = 0; i < t->nranks; i++) {
+        const struct rs_trail *x = &t->ranks[i].trail;
+        if (!t->ranks[i].follow) continue;
+        for (uint32_t k = 0; k < x->n; k++) {
+            const struct rs_span *s = &x->spans[k];
+            bool behind = c->to == RS_TIME_NONE || s->start >= c->to;
+            c->unended += !s->ended && behind && (!f || !f->has_to || s->start < f->to);
+        }
+    }
+}
+
+/* From the first start to the last end that is known, within what the filter asks for: what the end of the path waited
+ * for can only be asked of an end. */
+static bool find_window(struct rs_critical *c, const struct rs_critical_trails *t, const struct rs_filter *f,
+                        int64_t heard)
 {
     c->from = c->to = RS_TIME_NONE;
     for (uint32_t i = 0; i < t->nranks; i++) {
@@ -176,9 +204,14 @@ static bool find_window(struct rs_critical *c, const struct rs_critical_trails *
         if (!t->ranks[i].follow || !x->n) continue;
         if (c->from == RS_TIME_NONE || x->spans[0].start < c->from) c->from = x->spans[0].start;
         for (uint32_t k = 0; k < x->n; k++)
-            if (c->to == RS_TIME_NONE || x->spans[k].end > c->to) c->to = x->spans[k].end;
+            if (x->spans[k].ended && (c->to == RS_TIME_NONE || x->spans[k].end > c->to)) c->to = x->spans[k].end;
     }
-    if (c->from == RS_TIME_NONE) return false;
+    c->timeless = c->from == RS_TIME_NONE;
+    count_unended(c, t, f, heard);
+    if (c->to == RS_TIME_NONE) {
+        c->from = RS_TIME_NONE;
+        return false;
+    }
     if (f && f->has_from && f->from > c->from) c->from = f->from;
     if (f && f->has_to && f->to < c->to) c->to = f->to;
     if (c->from < c->to && rs_time_minus(c->to, c->from) > 0) return true; /* else it is empty, or damage */
@@ -252,9 +285,10 @@ static enum rs_status find(struct rs_critical *c, struct rs_critical_walk *w, co
 {
     c->left_out = w->trails->left_out;
     c->has_activities = w->trails->has_activities;
+    c->placeless = w->trails->placeless;
     for (uint32_t i = 0; i < w->trails->nranks; i++)
         c->ranks += w->trails->ranks[i].follow && w->trails->ranks[i].trail.n;
-    if (!find_window(c, w->trails, filter)) return rs_critical_conclude(c, w->view, err);
+    if (!find_window(c, w->trails, filter, last_sign(w->view->model))) return rs_critical_conclude(c, w->view, err);
     w->from = c->from;
     w->at = c->to;
     find_end(w);

@@ -19,7 +19,8 @@ enum rs_critical_kind {
     RS_CRITICAL_TRANSFER, /* in an operation, behind its last start */
     RS_CRITICAL_OPERATION, /* in an operation whose starts cannot be compared: wait and transfer are not told apart */
     RS_CRITICAL_WAIT, /* waiting in an operation for a rank that a filter leaves out */
-    RS_CRITICAL_UNSURE, /* behind an operation whose end is only bounded: in it, or behind it */
+    RS_CRITICAL_UNSURE, /* behind an operation whose end is only bounded: in it, or behind it; or behind the call of one
+                           whose start is not known */
     RS_CRITICAL_LAUNCH, /* nothing on the GPU: from the call that launched what came next to its start */
     RS_CRITICAL_HOST, /* nothing on the GPU, and nothing launched yet: what the host did */
     RS_CRITICAL_OUTSIDE, /* not in an operation, and no more is known: kernels, copies, host */
@@ -58,6 +59,9 @@ struct rs_critical {
     uint32_t ties; /* operations at which no rank was last */
     uint32_t ranks; /* that were looked at */
     uint32_t left_out; /* seats on clocks that cannot be compared with the others' */
+    bool timeless; /* nothing at all has a start, in the window or elsewhere */
+    uint64_t unended; /* ranks in operations behind the last end that is known, whose own end is not */
+    uint64_t placeless; /* kernels and copies of processes that are no rank */
     bool has_activities; /* something besides NCCL's operations is known */
     char **conclusion;
     uint32_t nconclusion;

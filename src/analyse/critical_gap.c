@@ -1,11 +1,14 @@
 /* Why nothing ran: a rank without work on its GPU, as its host threads or its launches tell. */
 #include "analyse/critical_walk.h"
 
+#include "base/bisect.h"
+
 static const char IN_STEP[] = "in a step, outside its ranges and calls";
 static const char NO_EVENT[] = "no work on the GPU, no event on its host thread";
 static const char OUTSIDE[] = "outside NCCL";
 static const char NOT_LAUNCHED[] = "outside NCCL, next operation not launched yet";
 static const char QUEUED[] = "outside NCCL, next operation launched and queued";
+static const char UNTIMED[] = "in operations whose times are not known, or outside NCCL";
 static const char LAUNCH[] = "launch of a NCCL operation";
 static const char BETWEEN[] = "launched, not started";
 
@@ -69,8 +72,8 @@ static enum rs_status explain_by_host(struct rs_critical_walk *w, const struct r
     return explain_by_thread(w, thread, op, from, err);
 }
 
-/* All that recordings of operations alone can say. */
-static enum rs_status explain_outside(struct rs_critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
+/* All that recordings of operations alone can say, where no operation without a start may have run. */
+static enum rs_status explain_timed(struct rs_critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
     if (from >= w->at) return RS_OK;
@@ -79,6 +82,22 @@ static enum rs_status explain_outside(struct rs_critical_walk *w, uint32_t op, i
         return rs_critical_add(w, RS_CRITICAL_OUTSIDE, OUTSIDE, op, from, err);
     RS_TRY(rs_critical_add(w, RS_CRITICAL_OUTSIDE, QUEUED, op, launched > from ? launched : from, err));
     return rs_critical_add(w, RS_CRITICAL_OUTSIDE, NOT_LAUNCHED, op, from, err);
+}
+
+static enum rs_status explain_outside(struct rs_critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
+{
+    const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
+    for (uint32_t low = 0, high = r->nuntimed; w->at > from;) { /* the last that begins before w->at */
+        RS_BISECT(low, high, mid, r->untimed[mid].from < w->at);
+        if (!low || r->untimed[low - 1].to <= from) break;
+        const struct rs_untimed *u = &r->untimed[low - 1];
+        if (u->to < w->at) RS_TRY(explain_timed(w, op, u->to, err));
+        RS_TRY(rs_critical_add(w, RS_CRITICAL_UNSURE, UNTIMED, op, u->from > from ? u->from : from, err));
+        high = low - 1;
+        low = 0;
+        if (w->at <= w->from) return RS_OK;
+    }
+    return explain_timed(w, op, from, err);
 }
 
 enum rs_status rs_critical_explain(struct rs_critical_walk *w, int64_t from, struct rs_err *err)

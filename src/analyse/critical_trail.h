@@ -15,6 +15,7 @@ enum { RS_TRAIL_DEEP = 64 };
 struct rs_span {
     int64_t start, end; /* ns, start <= end */
     int64_t latest; /* where the end is only bounded: it was not later than this; else = end */
+    bool ended; /* its end is known; else `end` is a lower bound */
     uint32_t ref; /* what it is: an operation, or an activity */
     uint32_t part; /* of an operation: the rank's part in it (of a fan-out, one of them) */
     uint32_t lane; /* what runs one after the other: a stream, a communicator */

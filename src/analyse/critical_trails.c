@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/room.h"
+
 static uint32_t island_of(const struct rs_model *m, const struct rs_seat *seat)
 {
     const struct rs_member *x = &m->members[seat->member];
@@ -79,8 +81,42 @@ static bool span_of(const struct rs_model *m, uint32_t op, const struct rs_arriv
         span->latest = before != RS_TIME_NONE && before > span->end ? before : span->end;
     } else {
         span->latest = a->end;
+        span->ended = true;
     }
     return true;
+}
+
+/* From the call of an operation without a known start to the latest that it can have ended, the rank may be in it. */
+static enum rs_status add_untimed(struct rs_rank_trail *r, const struct rs_model *m, uint32_t part, struct rs_err *err)
+{
+    const struct rs_parts *p = &m->parts;
+    int64_t from = p->launched[part] != RS_TIME_NONE ? p->launched[part] : p->enqueued[part];
+    int64_t to = p->end[part] != RS_TIME_NONE ? p->end[part] : p->before[part];
+    if (from == RS_TIME_NONE) return RS_OK;
+    RS_ROOM(r->untimed, r->nuntimed, r->cap_untimed, err);
+    r->untimed[r->nuntimed++] = (struct rs_untimed){from, to == RS_TIME_NONE ? INT64_MAX : to};
+    return RS_OK;
+}
+
+static int by_from(const void *a, const void *b)
+{
+    const struct rs_untimed *x = a, *y = b;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* By time, and none over another. */
+static void merge_untimed(struct rs_rank_trail *r)
+{
+    uint32_t n = 0;
+    if (r->nuntimed) qsort(r->untimed, r->nuntimed, sizeof *r->untimed, by_from);
+    for (uint32_t i = 0; i < r->nuntimed; i++) {
+        struct rs_untimed *last = n ? &r->untimed[n - 1] : NULL;
+        if (!last || r->untimed[i].from > last->to)
+            r->untimed[n++] = r->untimed[i];
+        else if (r->untimed[i].to > last->to)
+            last->to = r->untimed[i].to;
+    }
+    r->nuntimed = n;
 }
 
 static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_view *v, struct rs_err *err)
@@ -94,7 +130,11 @@ static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_vie
         for (uint32_t k = 0; k < v->narrivals; k++) {
             const struct rs_arrival *a = &v->arrivals[k];
             uint32_t rank = t->of_seat[a->seat];
-            if (rank == RS_NONE || !span_of(m, op, a, &span)) continue;
+            if (rank == RS_NONE) continue;
+            if (!span_of(m, op, a, &span)) {
+                RS_TRY(add_untimed(&t->ranks[rank], m, a->part, err));
+                continue;
+            }
             uint64_t kernel = rs_map_get(&t->kernels, a->part, RS_NONE);
             if (kernel != RS_NONE) span.lane = m->ncomms + m->activities.lane[kernel];
             RS_TRY(rs_trail_add(&t->ranks[rank].trail, &span, err));
@@ -135,7 +175,8 @@ static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs
 {
     const struct rs_activities *a = &m->activities;
     uint32_t lane = a->lane[i];
-    struct rs_span span = {.start = a->start[i], .end = a->end[i], .latest = a->end[i], .ref = i, .kind = a->kind[i]};
+    struct rs_span span = {
+        .start = a->start[i], .end = a->end[i], .latest = a->end[i], .ended = true, .ref = i, .kind = a->kind[i]};
     if (lane >= m->nlanes || span.start == RS_TIME_NONE || span.end < span.start) return RS_OK;
     span.lane = m->ncomms + lane;
     if (ranks[lane] != RS_NONE) {
@@ -146,7 +187,11 @@ static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs
     bool comm = a->kind[i] == RS_ACT_COMM;
     if (comm && a->part[i] != RS_NONE) return rs_map_put(&t->kernels, a->part[i], i, err); /* its operation has it */
     if (t->thread_of[lane] != RS_NONE) return rs_trail_add(&t->threads[t->thread_of[lane]], &span, err);
-    if (!rs_activity_is_work(a->kind[i]) || ranks[lane] == RS_NONE) return RS_OK;
+    if (!rs_activity_is_work(a->kind[i])) return RS_OK;
+    if (ranks[lane] == RS_NONE) {
+        t->placeless++;
+        return RS_OK;
+    }
     span.kind = a->kind[i] == RS_ACT_COMPUTE || comm ? RS_SPAN_COMPUTE : RS_SPAN_COPY;
     t->has_activities = true;
     return rs_trail_add(&t->ranks[ranks[lane]].trail, &span, err);
@@ -209,7 +254,10 @@ static enum rs_status make(struct rs_critical_trails *t, struct rs_view *v, cons
     RS_TRY(find_ranks(t, v, filter, err));
     RS_TRY(add_activities(t, v, err));
     RS_TRY(add_operations(t, v, err));
-    for (uint32_t i = 0; i < t->nranks; i++) RS_TRY(rs_trail_sort(&t->ranks[i].trail, err));
+    for (uint32_t i = 0; i < t->nranks; i++) {
+        RS_TRY(rs_trail_sort(&t->ranks[i].trail, err));
+        merge_untimed(&t->ranks[i]);
+    }
     for (uint32_t i = 0; i < t->nthreads; i++) RS_TRY(rs_trail_sort(&t->threads[i], err));
     return RS_OK;
 }
@@ -225,7 +273,10 @@ enum rs_status rs_critical_trails_make(struct rs_critical_trails *t, struct rs_v
 
 void rs_critical_trails_free(struct rs_critical_trails *t)
 {
-    for (uint32_t i = 0; i < t->nranks; i++) rs_trail_free(&t->ranks[i].trail);
+    for (uint32_t i = 0; i < t->nranks; i++) {
+        rs_trail_free(&t->ranks[i].trail);
+        free(t->ranks[i].untimed);
+    }
     for (uint32_t i = 0; i < t->nthreads; i++) rs_trail_free(&t->threads[i]);
     free(t->ranks);
     free(t->of_seat);

@@ -14,12 +14,19 @@
 /* Kinds of spans on a rank's trail; those on a thread's are enum rs_activity_kind. */
 enum rs_span_kind { RS_SPAN_COMPUTE, RS_SPAN_COPY, RS_SPAN_OP };
 
+/* A time in which a rank may be in operations whose starts are not known. */
+struct rs_untimed {
+    int64_t from, to; /* INT64_MAX: no end to it is known */
+};
+
 struct rs_rank_trail {
     struct rs_trail trail; /* ref: an operation, or an activity */
     uint32_t seat; /* the first of its seats */
     uint32_t thread; /* index into threads: the one that launches most; RS_NONE */
     int64_t seen_from, seen_to; /* from the first to the last activity: outside of it nothing is known of GPU or host;
                                    RS_TIME_NONE: none at all */
+    struct rs_untimed *untimed; /* by time, apart from each other */
+    uint32_t nuntimed, cap_untimed;
     bool follow; /* the filter lets it through */
 };
 
@@ -32,6 +39,7 @@ struct rs_critical_trails {
     uint32_t *thread_of; /* by lane; RS_NONE: a stream */
     struct rs_map kernels; /* part -> the activity that is its kernel */
     uint32_t left_out; /* seats */
+    uint64_t placeless; /* kernels and copies of processes that are no rank: no communicator of theirs is known */
     bool has_activities;
 };
 

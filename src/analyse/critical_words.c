@@ -177,12 +177,30 @@ enum rs_status rs_critical_conclude(struct rs_critical *c, const struct rs_view 
 {
     struct rs_strbuf s = {0};
     if (c->from == RS_TIME_NONE) {
-        rs_strbuf_puts(&s, "Nothing with a start time lies in this window: there is no path.");
+        if (c->unended)
+            rs_strbuf_puts(&s, "When the operations in this window ended is not known: what their end waited for "
+                               "cannot be told, and there is no path.");
+        else if (c->timeless && v->nops)
+            rs_strbuf_puts(&s, "When operations started is not known in these files: there is no path.");
+        else if (c->timeless && c->placeless)
+            rs_strbuf_printf(&s,
+                             "%" PRIu64 " kernel%s and copies are here, but no communicator: which rank a process is, "
+                             "and what ranks waited for, is not known, and there is no path.",
+                             c->placeless, c->placeless == 1 ? "" : "s");
+        else
+            rs_strbuf_puts(&s, "Nothing with a start time lies in this window: there is no path.");
         return say(c, &s, err);
     }
     RS_TRY(say_owner(c, v, err));
     RS_TRY(say_transfers(c, err));
     RS_TRY(say_ties(c, err));
+    if (c->unended) {
+        rs_strbuf_printf(&s,
+                         "The path ends with the last end that is known; behind it %" PRIu64
+                         " time%s a rank began an operation whose end is not known.",
+                         c->unended, c->unended == 1 ? "" : "s");
+        RS_TRY(say(c, &s, err));
+    }
     if (c->left_out) {
         rs_strbuf_printf(&s, "%" PRIu32 " rank%s left out: %s clocks share nothing with the others'.", c->left_out,
                          c->left_out == 1 ? " is" : "s are", c->left_out == 1 ? "its" : "their");

@@ -136,7 +136,9 @@ static enum rs_status print_text(const struct rs_critical *c, const struct rs_vi
 
 /* ---- the command ---- */
 
-static enum rs_status show(const struct rs_model *m, const struct rs_filter *filter, bool json, struct rs_err *err)
+/* Sets *told to false where these files cannot answer. */
+static enum rs_status show(const struct rs_model *m, const struct rs_filter *filter, bool json, bool *told,
+                           struct rs_err *err)
 {
     struct rs_filter any_time = *filter; /* what lies outside of the window may be waited for in it */
     any_time.has_from = any_time.has_to = false;
@@ -146,6 +148,7 @@ static enum rs_status show(const struct rs_model *m, const struct rs_filter *fil
     enum rs_status status = rs_critical_find(&c, &view, filter, err);
     if (status == RS_OK) {
         status = json ? print_json(&c, &view, err) : print_text(&c, &view, err);
+        *told = c.from != RS_TIME_NONE || (!c.unended && !c.timeless);
         rs_critical_free(&c);
     }
     rs_view_free(&view);
@@ -171,7 +174,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (bad) return bad;
     rs_filter_resolve(&filters.filter, &m);
     struct rs_err err;
-    int status = show(&m, &filters.filter, json, &err) == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+    bool told = true;
+    int status = RS_EXIT_FINE;
+    if (show(&m, &filters.filter, json, &told, &err) != RS_OK)
+        status = rs_print_err(self->name, &err);
+    else if (!told)
+        status = RS_EXIT_FAILURE;
     rs_model_free(&m);
     return status;
 }

@@ -148,7 +148,8 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
         int64_t took = spans ? rs_time_minus(rank.end, rank.start) : rs_part_duration(m, rank.part);
         if (took > longest) longest = took;
     }
-    rs_table_cell(t, "%s", rs_zero_moment(m, rs_op_begin(m, op)).s);
+    rs_table_cell(t, "%s%s", o->first[op] == RS_TIME_NONE && rs_op_begin(m, op) != RS_TIME_NONE ? "called " : "",
+                  rs_zero_moment(m, rs_op_begin(m, op)).s);
     rs_table_cell(t, "0x%0*" PRIx64, OP_DIGITS, o->id[op] >> (64 - 4 * OP_DIGITS));
     rs_table_cell(t, "%08" PRIx64, m->comms[o->comm[op]].hash >> 32);
     rs_table_cell(t, "%s", rs_model_text(m, o->func[op]));

@@ -4,152 +4,121 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyse/moment.h"
+#include "base/strbuf.h"
 #include "cli/model_json.h"
 #include "cli/table.h"
 #include "cli/units.h"
-#include "join/ranks.h"
 
-/* What was done at one place: the operation that ran, or else those around the moment. */
-struct seat {
-    uint32_t member; /* one of its members */
-    uint32_t now, before, after; /* parts; RS_NONE */
-};
+static const char *const words[] = {[RS_DOING_UNKNOWN] = "unknown",
+                                    [RS_DOING_WAIT] = "waiting",
+                                    [RS_DOING_TRANSFER] = "transferring",
+                                    [RS_DOING_RUN] = "running",
+                                    [RS_DOING_NOTHING] = "nothing in NCCL"};
 
-/* The end of a part, or the latest moment that it may have had. */
-static int64_t end_of(const struct rs_parts *p, uint32_t part)
+static int64_t time_or_none(int64_t ns)
 {
-    if (p->end[part] != RS_TIME_NONE) return p->end[part];
-    return p->before[part] != RS_TIME_NONE ? p->before[part] : INT64_MAX;
+    return ns == INT64_MAX ? RS_TIME_NONE : ns;
 }
 
-static void look(struct seat *s, const struct rs_model *m, uint32_t part, int64_t at)
+static void row_json(struct rs_json *j, const struct rs_model *m, const struct rs_moment *r, bool filtered)
 {
-    const struct rs_parts *p = &m->parts;
-    if (p->start[part] == RS_TIME_NONE) return;
-    int64_t end = end_of(p, part);
-    if (p->start[part] <= at && at < end) {
-        if (s->now == RS_NONE || p->start[part] > p->start[s->now]) s->now = part;
-    } else if (end <= at) {
-        if (s->before == RS_NONE || end > end_of(p, s->before)) s->before = part;
-    } else if (s->after == RS_NONE || p->start[part] < p->start[s->after]) {
-        s->after = part;
-    }
-}
-
-/* "waiting" until the last rank is there, then "transferring"; "running" where that cannot be told. */
-static const char *doing(const struct rs_model *m, uint32_t part, int64_t at)
-{
-    uint32_t op = m->parts.op[part];
-    if (op == RS_NONE || !(m->ops.flags[op] & RS_OP_CLOCKED)) return "running";
-    return at < m->ops.last[op] ? "waiting" : "transferring";
-}
-
-static void row_json(struct rs_json *j, const struct rs_model *m, const struct seat *s, int64_t at)
-{
-    uint32_t part = s->now;
+    uint32_t part = r->part, op = part == RS_NONE ? RS_NONE : m->parts.op[part];
+    bool nothing = r->doing == RS_DOING_NOTHING;
     rs_json_object(j);
-    rs_member_json(j, m, s->member);
-    rs_json_key_str(j, "doing", part == RS_NONE ? "nothing in NCCL" : doing(m, part, at));
-    uint32_t op = part == RS_NONE ? RS_NONE : m->parts.op[part];
+    rs_member_json(j, m, r->member);
+    rs_json_key_str(j, "doing", nothing && filtered ? "nothing that passes the filters" : words[r->doing]);
+    rs_json_key_str(j, "why", r->why);
     rs_json_key(j, "op");
     if (op == RS_NONE)
         rs_json_null(j);
     else
         rs_json_hex(j, m->ops.id[op]);
     rs_json_key_str(j, "func", part == RS_NONE ? NULL : rs_model_text(m, m->parts.func[part]));
+    rs_time_json(j, "called_ns", part == RS_NONE ? RS_TIME_NONE : m->parts.enqueued[part]);
     rs_time_json(j, "since_ns", part == RS_NONE ? RS_TIME_NONE : m->parts.start[part]);
     rs_time_json(j, "until_ns", part == RS_NONE ? RS_TIME_NONE : m->parts.end[part]);
-    rs_time_json(j, "previous_end_ns", s->before == RS_NONE ? RS_TIME_NONE : end_of(&m->parts, s->before));
-    rs_time_json(j, "next_start_ns", s->after == RS_NONE ? RS_TIME_NONE : m->parts.start[s->after]);
+    rs_time_json(j, "until_before_ns", part == RS_NONE ? RS_TIME_NONE : time_or_none(rs_moment_latest_end(m, part)));
+    rs_time_json(j, "previous_end_ns", r->before == RS_NONE ? RS_TIME_NONE : rs_moment_latest_end(m, r->before));
+    rs_time_json(j, "next_start_ns", r->after == RS_NONE ? RS_TIME_NONE : m->parts.start[r->after]);
+    rs_time_json(j, "clock_error_ns", r->error_ns);
     rs_json_end(j);
     rs_json_newline(j);
 }
 
-static void row_text(struct rs_table *t, const struct rs_model *m, const struct seat *s, int64_t at)
+/* "for 3.1 ms", or how much of that is known. */
+static void in_it(struct rs_strbuf *s, const struct rs_model *m, const struct rs_moment *r, int64_t at)
 {
-    const struct rs_member *x = &m->members[s->member];
-    if (x->global_rank >= 0)
-        rs_table_cell(t, "%" PRId32, x->global_rank);
-    else
-        rs_table_cell(t, "?");
-    rs_table_cell(t, "%s", rs_host_label(m, m->procs[x->proc].host));
-    rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
-    rs_table_cell(t, x->device < 0 ? "?" : "%" PRId32, x->device);
-    if (s->now != RS_NONE) {
-        uint32_t op = m->parts.op[s->now];
-        rs_table_cell(t, "%s in %s", doing(m, s->now, at), rs_model_text(m, m->parts.func[s->now]));
-        if (op == RS_NONE)
-            rs_table_cell(t, "?");
-        else
-            rs_table_cell(t, "0x%016" PRIx64, m->ops.id[op]);
-        rs_table_cell(t, "for %s", rs_text_ns(at - m->parts.start[s->now]).s);
+    bool told;
+    int64_t begin = rs_moment_begin(m, r->part, &told), latest = rs_moment_latest_end(m, r->part);
+    const char *ago = rs_text_ns(rs_time_minus(at, begin)).s;
+    if (r->doing != RS_DOING_UNKNOWN) {
+        rs_strbuf_printf(s, "for %s", ago);
         return;
     }
-    rs_table_cell(t, "nothing in NCCL");
-    rs_table_cell(t, "-");
-    char text[128] = "";
-    int n = 0;
-    if (s->before != RS_NONE)
-        n = snprintf(text, sizeof text, "%s ended %s ago", rs_model_text(m, m->parts.func[s->before]),
-                     rs_text_ns(at - end_of(&m->parts, s->before)).s);
-    if (s->after != RS_NONE && n < (int)sizeof text)
-        snprintf(text + n, sizeof text - (size_t)n, "%snext %s in %s", n ? ", " : "",
-                 rs_model_text(m, m->parts.func[s->after]), rs_text_ns(m->parts.start[s->after] - at).s);
-    rs_table_cell(t, "%s", text);
+    rs_strbuf_printf(s, "perhaps in %s, %s %s ago: %s", rs_model_text(m, m->parts.func[r->part]),
+                     told ? "begun" : "called", ago, r->why);
+    if (latest != INT64_MAX) rs_strbuf_printf(s, ", %s later at most", rs_text_ns(rs_time_minus(latest, at)).s);
 }
 
-static int by_rank(const void *a, const void *b, void *of)
+/* What came before, and what comes next. */
+static void around(struct rs_strbuf *s, const struct rs_model *m, const struct rs_moment *r, int64_t at)
 {
-    const struct rs_model *m = of;
-    const struct rs_member *x = &m->members[((const struct seat *)a)->member];
-    const struct rs_member *y = &m->members[((const struct seat *)b)->member];
-    if (x->global_rank != y->global_rank) return x->global_rank < y->global_rank ? -1 : 1;
-    return x->proc != y->proc ? (x->proc < y->proc ? -1 : 1) : x->device - y->device;
-}
-
-/* Whether a place is to be shown by this member: the first, of a process that leads if there is one. */
-static bool leads(const struct rs_model *m, uint32_t member, uint32_t before)
-{
-    if (before == RS_NONE) return true;
-    return m->procs[m->members[before].proc].same != RS_NONE && m->procs[m->members[member].proc].same == RS_NONE;
-}
-
-/* Fills a seat for every place with a rank that passes; returns how many. */
-static uint32_t collect(struct seat *seats, const struct rs_places *places, const struct rs_model *m,
-                        const struct rs_filter *filter, int64_t at)
-{
-    for (uint32_t i = 0; i < places->n; i++) seats[i] = (struct seat){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
-    for (uint32_t i = 0; i < m->nmembers; i++)
-        if (rs_filter_rank(filter, m, i) && leads(m, i, seats[places->of[i]].member)) seats[places->of[i]].member = i;
-    for (uint32_t i = 0; i < m->parts.n; i++) {
-        uint32_t member = m->parts.member[i], op = m->parts.op[i];
-        if (!rs_filter_rank(filter, m, member) || (op != RS_NONE && !rs_filter_op(filter, m, op)) ||
-            rs_part_is_laid_over(m, i))
-            continue;
-        look(&seats[places->of[member]], m, i, at);
+    if (r->why) rs_strbuf_puts(s, r->why);
+    if (r->before != RS_NONE) {
+        bool known = rs_part_has_ended(m, r->before);
+        rs_strbuf_printf(s, "%s%s ended %s%s ago", s->len ? "; " : "", rs_model_text(m, m->parts.func[r->before]),
+                         known ? "" : "at least ", rs_text_ns(rs_time_minus(at, rs_moment_latest_end(m, r->before))).s);
     }
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < places->n; i++)
-        if (seats[i].member != RS_NONE) seats[n++] = seats[i];
-    return n;
+    if (r->after == RS_NONE) return;
+    bool told;
+    int64_t next = rs_time_minus(rs_moment_begin(m, r->after, &told), at);
+    rs_strbuf_printf(s, "%s%s%s in %s%s", s->len ? "; " : "", told ? "next " : "calls ",
+                     rs_model_text(m, m->parts.func[r->after]), rs_text_ns(next).s,
+                     told ? "" : " (its start is not told)");
 }
 
-static enum rs_status show(struct seat *seats, uint32_t n, const struct rs_model *m, int64_t at, struct rs_json *json,
-                           struct rs_err *err)
+static enum rs_status row_text(struct rs_table *t, const struct rs_model *m, const struct rs_moment *r, int64_t at,
+                               bool filtered, struct rs_err *err)
 {
-    qsort_r(seats, n, sizeof *seats, by_rank, (void *)(uintptr_t)m);
-    for (uint32_t i = 0; json && i < n; i++) row_json(json, m, &seats[i], at);
-    if (json) return RS_OK;
+    const struct rs_member *x = &m->members[r->member];
+    uint32_t op = r->part == RS_NONE ? RS_NONE : m->parts.op[r->part], pid = m->procs[x->proc].pid;
+    struct rs_strbuf s = {0};
+    rs_table_cell(t, x->global_rank < 0 ? "?" : "%" PRId32, x->global_rank);
+    rs_table_cell(t, "%s", rs_host_label(m, m->procs[x->proc].host));
+    rs_table_cell(t, pid ? "%" PRIu32 : "?", pid);
+    rs_table_cell(t, x->device < 0 ? "?" : "%" PRId32, x->device);
+    if (r->doing == RS_DOING_NOTHING || r->doing == RS_DOING_UNKNOWN)
+        rs_table_cell(t, "%s", r->doing == RS_DOING_NOTHING && filtered ? "nothing that passes" : words[r->doing]);
+    else
+        rs_table_cell(t, "%s in %s", words[r->doing], rs_model_text(m, m->parts.func[r->part]));
+    rs_table_cell(t, op == RS_NONE ? "-" : "0x%016" PRIx64, op == RS_NONE ? 0 : m->ops.id[op]);
+    rs_table_cell(t, "%s", r->error_ns == RS_TIME_NONE ? "?" : rs_text_ns(r->error_ns).s);
+    if (r->part != RS_NONE)
+        in_it(&s, m, r, at);
+    else
+        around(&s, m, r, at);
+    rs_table_cell(t, "%s", rs_strbuf_borrow(&s));
+    enum rs_status status = rs_strbuf_check(&s, err);
+    rs_strbuf_free(&s);
+    return status;
+}
+
+static enum rs_status print_table(const struct rs_moment *rows, uint32_t n, const struct rs_model *m, int64_t at,
+                                  bool filtered, struct rs_err *err)
+{
     struct rs_table t = {0};
+    enum rs_status status = RS_OK;
     rs_table_column(&t, RS_RIGHT, "rank");
     rs_table_column(&t, RS_LEFT, "host");
     rs_table_column(&t, RS_RIGHT, "pid");
     rs_table_column(&t, RS_RIGHT, "device");
     rs_table_column(&t, RS_LEFT, "does");
     rs_table_column(&t, RS_LEFT, "operation");
+    rs_table_column(&t, RS_RIGHT, "clock error");
     rs_table_column(&t, RS_LEFT, "");
-    for (uint32_t i = 0; i < n; i++) row_text(&t, m, &seats[i], at);
-    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    for (uint32_t i = 0; i < n && status == RS_OK; i++) status = row_text(&t, m, &rows[i], at, filtered, err);
+    if (status == RS_OK) status = rs_table_print(&t, "", stdout, err);
     rs_table_free(&t);
     return status;
 }
@@ -157,14 +126,16 @@ static enum rs_status show(struct seat *seats, uint32_t n, const struct rs_model
 enum rs_status rs_ops_at(const struct rs_model *m, const struct rs_filter *filter, int64_t at, struct rs_json *json,
                          struct rs_err *err)
 {
-    struct rs_places places;
-    RS_TRY(rs_places_find(&places, m, err));
-    struct seat *seats = calloc((size_t)places.n + 1, sizeof *seats);
-    enum rs_status status = seats ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = show(seats, collect(seats, &places, m, filter, at), m, at, json, err);
-    if (status == RS_OK && !json && (at < rs_model_begin(m) || at > rs_model_end(m)))
-        printf("\nThat is %s event of the run.\n", at < rs_model_begin(m) ? "before the first" : "behind the last");
-    free(seats);
-    rs_places_free(&places);
+    struct rs_moment *rows;
+    uint32_t n;
+    bool filtered = filter->ncomms || filter->nfuncs || filter->has_from || filter->has_to;
+    enum rs_status status = rs_moment_find(&rows, &n, m, filter, at, err);
+    for (uint32_t i = 0; json && i < n; i++) row_json(json, m, &rows[i], filtered);
+    if (status == RS_OK && !json) {
+        status = print_table(rows, n, m, at, filtered, err);
+        if (status == RS_OK && (at < rs_model_begin(m) || at > rs_model_end(m)))
+            printf("\nThat is %s event of the run.\n", at < rs_model_begin(m) ? "before the first" : "behind the last");
+    }
+    free(rows);
     return status;
 }

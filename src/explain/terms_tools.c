@@ -28,7 +28,7 @@ static const struct rs_term inspector[] = {
     {"kernel_cpu", "value", "Timed by when the host heard of kernels: late by polling."},
     {"collective_cpu", "value", "Timed by the call on the host: says nothing of the work."},
     {"coll_algobw_gbs", "field", "Bytes over time, GB/s; a bare inf where the time is 0."},
-    {"coll_busbw_gbs", "field", "The same times the factor of the function; waits make it low."},
+    {"coll_busbw_gbs", "field", "Bytes over time times the factor of the function, GB/s; waits make it low."},
     {"event_trace_sn", "field", "Order of callbacks of the operation (verbose only)."},
     {"event_trace_ts", "field", "Times of callbacks of the operation, us since 1970 (verbose only)."},
     {"coll_start_sn", "field", "Place of the start among callbacks."},
@@ -51,7 +51,7 @@ static const struct rs_term inspector[] = {
     {"p2p_exec_time_us", "field", "How long it took, waiting included."},
     {"p2p_timing_source", "field", "As coll_timing_source."},
     {"p2p_algobw_gbs", "field", "Bytes over time, GB/s."},
-    {"p2p_busbw_gbs", "field", "The same: the factor is 1."},
+    {"p2p_busbw_gbs", "field", "Bytes over time, GB/s, as p2p_algobw_gbs: the factor is 1."},
 };
 const struct rs_term_table rs_terms_inspector = {"inspector", "NCCL Inspector log",
                                                  "How long operations took on each rank. Not: when they started (but "

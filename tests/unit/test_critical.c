@@ -91,6 +91,67 @@ static void test_jumps_to_the_last(void **state)
     assert_int_equal(path.ties, 0);
 }
 
+/* What its end waited for can only be asked of an end that is known. */
+static void test_no_end_is_known(void **state)
+{
+    (void)state;
+    for (int known = 0; known < 2; known++) {
+        make_job(1, 2, 1 * US);
+        uint32_t world = make_comm(1, 0, 1, 2);
+        int64_t first[] = {0, MS}, second[] = {5 * MS, 6 * MS};
+        uint32_t a = add_coll(world, "AllReduce", 8, first, MS), b = add_coll(world, "AllReduce", 8, second, MS);
+        for (uint32_t i = 0; i < 2; i++) {
+            uint32_t parts[] = {model.order[model.ops.part[a] + i], model.order[model.ops.part[b] + i]};
+            if (!known) model.parts.end[parts[0]] = RS_TIME_NONE;
+            model.parts.end[parts[1]] = RS_TIME_NONE;
+            model.parts.before[parts[1]] = 9 * MS;
+            model.procs[procs[i]].last = 10 * MS;
+        }
+        find_in(&everything);
+        assert_int_equal(path.nsegments > 0, known);
+        assert_int_equal(path.to, known ? 2 * MS : RS_TIME_NONE);
+        assert_int_equal(path.unended, known ? 2 : 4);
+        assert_false(path.timeless);
+        if (known) assert_whole();
+        forget(NULL);
+        model = (struct rs_model){0};
+    }
+}
+
+/* A rank that called an operation whose times nobody tells may be in it: that is not outside of NCCL. */
+static void test_calls_without_times(void **state)
+{
+    (void)state;
+    make_job(1, 1, 1 * US);
+    uint32_t alone = make_comm(1, 0, 1, 1), x = model.comms[alone].first_member;
+    add_part(new_op(alone, RS_OP_COLL, "AllReduce", 8), x, RS_PART_COLL, 0, MS);
+    uint32_t call = add_part(new_op(alone, RS_OP_API, "Broadcast", 8), x, RS_PART_API, RS_TIME_NONE, RS_TIME_NONE);
+    model.parts.enqueued[call] = 3 * MS;
+    model.parts.before[call] = 8 * MS;
+    uint32_t last = add_part(new_op(alone, RS_OP_COLL, "AllReduce", 8), x, RS_PART_COLL, 10 * MS, 11 * MS);
+    model.parts.launched[last] = 9 * MS;
+    find_in(&everything);
+    assert_whole();
+    assert_int_equal(path.nsegments, 6);
+    assert_segment(1, 0, RS_CRITICAL_OUTSIDE, MS, 3 * MS, false);
+    assert_segment(2, 0, RS_CRITICAL_UNSURE, 3 * MS, 8 * MS, false);
+    assert_segment(3, 0, RS_CRITICAL_OUTSIDE, 8 * MS, 9 * MS, false);
+    assert_segment(4, 0, RS_CRITICAL_OUTSIDE, 9 * MS, 10 * MS, false);
+}
+
+/* Kernels of a process that is in no communicator are no rank's. */
+static void test_no_rank(void **state)
+{
+    (void)state;
+    make_job(1, 1, 1 * US);
+    uint32_t stream = add_lane(0, RS_LANE_STREAM, 7);
+    add_activity(stream, RS_ACT_COMPUTE, "gemm", 0, MS, RS_NONE);
+    find_in(&everything);
+    assert_int_equal(path.nsegments, 0);
+    assert_true(path.timeless && path.placeless == 1 && path.nconclusion == 1);
+    assert_non_null(strstr(path.conclusion[0], "1 kernel"));
+}
+
 /* Within twice the clock error nobody is last: the path stays where it is, and says so. */
 static void test_ties(void **state)
 {
@@ -298,6 +359,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_jumps_to_the_last, forget),
         cmocka_unit_test_teardown(test_ties, forget),
+        cmocka_unit_test_teardown(test_no_end_is_known, forget),
+        cmocka_unit_test_teardown(test_calls_without_times, forget),
+        cmocka_unit_test_teardown(test_no_rank, forget),
         cmocka_unit_test_teardown(test_tie_of_others, forget),
         cmocka_unit_test_teardown(test_pairs, forget),
         cmocka_unit_test_teardown(test_rooted, forget),

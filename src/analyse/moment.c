@@ -1,0 +1,192 @@
+#include "analyse/moment.h"
+
+#include <stdlib.h>
+
+#include "join/op_facts.h"
+#include "join/ranks.h"
+#include "join/waits.h"
+#include "nccl/abi.h"
+
+/* ---- one part ---- */
+
+int64_t rs_moment_begin(const struct rs_model *m, uint32_t part, bool *told)
+{
+    const struct rs_parts *p = &m->parts;
+    *told = p->start[part] != RS_TIME_NONE;
+    if (*told) return p->start[part];
+    return p->launched[part] != RS_TIME_NONE ? p->launched[part] : p->enqueued[part];
+}
+
+/* Up to when a process is known to have lived: a part that had not ended was there until then. */
+static int64_t heard(const struct rs_proc *p)
+{
+    return p->end > p->last ? p->end : p->last;
+}
+
+int64_t rs_moment_latest_end(const struct rs_model *m, uint32_t part)
+{
+    switch (rs_part_ending(m, part)) {
+    case RS_ENDING_KNOWN: return m->parts.end[part];
+    case RS_ENDING_BOUNDED: return m->parts.before[part];
+    default: return INT64_MAX;
+    }
+}
+
+/* Up to when a part was in its operation for sure. */
+static int64_t sure_end(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *p = &m->parts;
+    int64_t end = p->end[part] != RS_TIME_NONE ? p->end[part] : p->after[part];
+    if (rs_part_ending(m, part) == RS_ENDING_OPEN) end = heard(rs_part_proc(m, part));
+    return end;
+}
+
+/* ---- one rank ---- */
+
+/* What was found of a rank so far. */
+struct found {
+    uint32_t sure, perhaps; /* the latest that it is in; that it may be in */
+    uint32_t before, after;
+};
+
+static void look(struct found *f, const struct rs_model *m, uint32_t part, int64_t at)
+{
+    bool told;
+    int64_t begin = rs_moment_begin(m, part, &told), latest = rs_moment_latest_end(m, part), other;
+    if (begin == RS_TIME_NONE) return;
+    if (begin > at) {
+        if (f->after == RS_NONE || begin < (other = rs_moment_begin(m, f->after, &told))) f->after = part;
+    } else if (latest <= at) {
+        if (f->before == RS_NONE || latest > rs_moment_latest_end(m, f->before)) f->before = part;
+    } else if (told && at < sure_end(m, part)) {
+        if (f->sure == RS_NONE || begin > m->parts.start[f->sure]) f->sure = part;
+    } else if (f->perhaps == RS_NONE || begin > (other = rs_moment_begin(m, f->perhaps, &told))) {
+        f->perhaps = part;
+    }
+}
+
+/* Waiting until the last rank is there, then transferring; neither closer to its start than clocks err. */
+static enum rs_doing doing_in(const struct rs_model *m, const struct rs_presence_index *presence, uint32_t part,
+                              int64_t at)
+{
+    uint32_t op = m->parts.op[part];
+    int32_t absent = 0;
+    if (op == RS_NONE) return RS_DOING_RUN;
+    if (rs_op_lacks_ranks(m, op)) /* a rank that is recorded and did not come holds the others */
+        return rs_op_next_absent(m, op, presence, true, &absent) >= 0 ? RS_DOING_WAIT : RS_DOING_RUN;
+    if (!(m->ops.flags[op] & RS_OP_CLOCKED)) return RS_DOING_RUN;
+    int64_t error = m->ops.error[op] > 0 ? m->ops.error[op] : 0, behind = rs_time_minus(at, m->ops.last[op]);
+    if (behind < -error) return RS_DOING_WAIT;
+    return behind >= error ? RS_DOING_TRANSFER : RS_DOING_RUN;
+}
+
+/* Whether what a process did at a moment was recorded; NULL: it was, else why not. */
+static const char *not_recorded(const struct rs_proc *p, int64_t at)
+{
+    const uint64_t ops = RS_COLL | RS_P2P;
+    if (at < p->begin) return "before its recording";
+    bool closed = p->ended == RS_END_WELL && p->tool == RS_TOOL_RINGSCOPE; /* the process was over */
+    if (at > heard(p)) return closed ? NULL : "after the end of its recording";
+    if (p->overwritten_until != RS_TIME_NONE && at <= p->overwritten_until) return "overwritten";
+    if (p->cut_until != RS_TIME_NONE && at <= p->cut_until) return "cut off";
+    uint64_t mask = p->ncovers ? 0 : ops; /* a tool without covers tells what it tells */
+    for (uint32_t i = 0; i < p->ncovers; i++)
+        if (at >= p->covers[i].from && at <= p->covers[i].to) mask = p->covers[i].mask;
+    if (p->ncovers && at < p->covers[0].from) return "before its recording";
+    if ((mask & ops) != ops) return "events were not asked for then";
+    for (uint32_t i = 0; i < p->ngaps && p->gaps[i].from <= at; i++)
+        if (at <= p->gaps[i].to) return "callbacks were lost here";
+    return p->drops ? "nothing is recorded, by a tool that drops what it has no room for" : NULL;
+}
+
+static void conclude(struct rs_moment *r, const struct found *f, const struct rs_model *m,
+                     const struct rs_presence_index *presence, int64_t at)
+{
+    const struct rs_proc *p = &m->procs[m->members[r->member].proc];
+    r->before = f->before;
+    r->after = f->after;
+    uint32_t shown = f->sure != RS_NONE ? f->sure : f->perhaps;
+    uint32_t clock = shown != RS_NONE ? rs_part_start_domain(m, shown) : RS_NONE;
+    if (clock == RS_NONE) clock = m->members[r->member].gpu;
+    if (clock == RS_NONE) clock = rs_member_host_domain(m, r->member);
+    r->error_ns = m->domains[clock].error_ns;
+    r->part = shown;
+    if (f->sure != RS_NONE) {
+        r->doing = doing_in(m, presence, f->sure, at);
+    } else if (f->perhaps != RS_NONE) {
+        bool told;
+        rs_moment_begin(m, f->perhaps, &told);
+        r->why = told ? "when it ended is not known" : "when it ran is not told";
+    } else {
+        r->why = not_recorded(p, at);
+        if (!r->why) r->doing = RS_DOING_NOTHING;
+    }
+}
+
+/* ---- all ---- */
+
+static int by_rank(const void *a, const void *b, void *of)
+{
+    const struct rs_model *m = of;
+    const struct rs_member *x = &m->members[((const struct rs_moment *)a)->member];
+    const struct rs_member *y = &m->members[((const struct rs_moment *)b)->member];
+    if (x->global_rank != y->global_rank) return x->global_rank < y->global_rank ? -1 : 1;
+    return x->proc != y->proc ? (x->proc < y->proc ? -1 : 1) : x->device - y->device;
+}
+
+/* Whether a place is to be shown by this member: the first, of a process that leads if there is one. */
+static bool leads(const struct rs_model *m, uint32_t member, uint32_t before)
+{
+    if (before == RS_NONE) return true;
+    return m->procs[m->members[before].proc].same != RS_NONE && m->procs[m->members[member].proc].same == RS_NONE;
+}
+
+static uint32_t collect(struct rs_moment *rows, struct found *found, const struct rs_places *places,
+                        const struct rs_model *m, const struct rs_presence_index *presence,
+                        const struct rs_filter *filter, int64_t at)
+{
+    for (uint32_t i = 0; i < places->n; i++) {
+        rows[i] = (struct rs_moment){.member = RS_NONE, .part = RS_NONE};
+        found[i] = (struct found){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
+    }
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        struct rs_moment *r = &rows[places->of[i]];
+        if (rs_filter_rank(filter, m, i) && leads(m, i, r->member)) r->member = i;
+    }
+    for (uint32_t i = 0; i < m->parts.n; i++) {
+        uint32_t member = m->parts.member[i], op = m->parts.op[i];
+        if (!rs_filter_rank(filter, m, member) || (op != RS_NONE && !rs_filter_op(filter, m, op)) ||
+            rs_part_is_laid_over(m, i))
+            continue;
+        look(&found[places->of[member]], m, i, at);
+    }
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < places->n; i++) {
+        if (rows[i].member == RS_NONE) continue;
+        rows[n] = rows[i];
+        conclude(&rows[n++], &found[i], m, presence, at);
+    }
+    return n;
+}
+
+enum rs_status rs_moment_find(struct rs_moment **rows, uint32_t *n, const struct rs_model *m,
+                              const struct rs_filter *filter, int64_t at, struct rs_err *err)
+{
+    struct rs_places places;
+    struct rs_presence_index presence;
+    *rows = NULL;
+    *n = 0;
+    RS_TRY(rs_places_find(&places, m, err));
+    enum rs_status status = rs_presence_make(&presence, m, err);
+    *rows = calloc((size_t)places.n + 1, sizeof **rows);
+    struct found *found = calloc((size_t)places.n + 1, sizeof *found);
+    if (status == RS_OK && (!*rows || !found)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) {
+        *n = collect(*rows, found, &places, m, &presence, filter, at);
+        qsort_r(*rows, *n, sizeof **rows, by_rank, (void *)(uintptr_t)m);
+    }
+    free(found);
+    rs_presence_free(&presence);
+    rs_places_free(&places);
+    return status;
+}
