@@ -145,7 +145,7 @@ static const struct rs_sql_column operation_ranks[] = {
     {"end_after_ns", "INTEGER", "where end_ns is null: it ended after this"},
     {"end_before_ns", "INTEGER", "and before this"},
     {"duration_ns", "INTEGER", ""},
-    {"wait_ns", "INTEGER", "for the last rank; below twice operations.error_ns it says nothing"},
+    {"wait_ns", "INTEGER", "for the last rank; below twice operations.error_ns it says nothing; null: not known"},
     {"clock_error_ns", "INTEGER", ""},
     {"channels", "INTEGER", "of its kernel, that were seen to end"},
     {"parts", "INTEGER", "of a fan-out: sends and receives"},

@@ -5,10 +5,10 @@ import { join } from "../dev/encode";
 import { DEFAULTS, Job, L, LANES, SlotKind, slotKind } from "../dev/shape";
 import { synthetic } from "../dev/synthetic";
 import { Level } from "../src/data/bundle";
-import { OpFlag, OpKind } from "../src/data/layout";
+import { BarFlag, OpFlag, OpKind } from "../src/data/layout";
 import { MemorySource } from "../src/data/source";
 import { Trace } from "../src/data/trace";
-import { onlyNew, type Fact } from "../src/panels/facts";
+import { factsOf, onlyNew, type Fact } from "../src/panels/facts";
 import { searchBars } from "../src/panels/find";
 import { heatOf } from "../src/panels/heat";
 import { bandwidth, moment, utc, waited } from "../src/panels/words";
@@ -192,5 +192,23 @@ describe("waits below the clock error", () => {
         expect(waited(5, 20)).toBe("<20 ns");
         expect(waited(20, 20)).toBe("20 ns");
         expect(waited(NaN, 20)).toBe("?");
+    });
+});
+
+describe("a wait", () => {
+    const facts = async (flags: number, share: number): Promise<Map<string, string>> => {
+        const bar = (await trace.bar((await trace.partsOf(0))[0]!.bar))!;
+        const length = bar.end - bar.start;
+        return new Map(factsOf(trace, { ...bar, flags, wait: length * share }));
+    };
+    it("is followed by the transfer", async () => {
+        const told = await facts(0, 0.5);
+        expect(told.get("wait")).toMatch(/ for the last rank$/);
+        expect(told.has("after that")).toBe(true);
+    });
+    it("for a rank that never came has no end, and no transfer", async () => {
+        const told = await facts(BarFlag.Open, 1);
+        expect(told.get("wait")).toMatch(/ at least: another rank had not come$/);
+        expect(told.has("after that")).toBe(false);
     });
 });
