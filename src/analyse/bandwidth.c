@@ -167,7 +167,6 @@ static void take(struct work *w, uint32_t op)
     if (transfer > 0) {
         r->transferred++;
         add_some(&r->transfer_sum_ns, transfer);
-        if (shortest == RS_TIME_NONE) add_some(&r->transfer_doubt_ns, rs_op_least(m, op));
         w->known_bytes[row] += bytes;
         w->scaled[row] += (double)bytes * factor;
     }
@@ -196,8 +195,7 @@ static void finish(struct work *w, uint32_t row)
     r->p90_ns = rs_quantile(times, r->timed, 0.9);
     r->p99_ns = rs_quantile(times, r->timed, 0.99);
     r->bytes = w->sum_bytes[row] / r->calls;
-    r->transfer_unsure = r->transfer_sum_ns < r->transfer_doubt_ns;
-    double transfer = r->transfer_unsure ? 0 : (double)r->transfer_sum_ns, total = (double)r->total_ns;
+    double transfer = (double)r->transfer_sum_ns, total = (double)r->total_ns;
     r->algbw = transfer > 0 ? (double)w->known_bytes[row] / transfer : NAN;
     r->busbw = transfer > 0 ? w->scaled[row] / transfer : NAN;
     r->algbw_seen = total > 0 ? w->seen[row] / total : NAN;

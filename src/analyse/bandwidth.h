@@ -28,8 +28,6 @@ struct rs_func_row {
     uint64_t transferred; /* operations whose transfer time is known */
     int64_t transfer_sum_ns;
     int64_t transfer_p50_ns;
-    int64_t transfer_doubt_ns; /* the sum of what the clocks may err by in these */
-    bool transfer_unsure; /* the mean is below that: what is wait and what is transfer is not known */
     uint64_t clock_free; /* operations whose wait and transfer are told by durations alone (join/durations.h) */
     double algbw, busbw; /* bytes a ns = GB/s, without wait; NAN: not known */
     double algbw_seen, busbw_seen; /* the same over the time that the ranks saw */
@@ -57,7 +55,7 @@ static inline int64_t rs_func_row_mean(const struct rs_func_row *row)
 /* The mean time behind the last rank; RS_TIME_NONE: not known. */
 static inline int64_t rs_func_row_transfer(const struct rs_func_row *row)
 {
-    return row->transferred && !row->transfer_unsure ? row->transfer_sum_ns / (int64_t)row->transferred : RS_TIME_NONE;
+    return row->transferred ? row->transfer_sum_ns / (int64_t)row->transferred : RS_TIME_NONE;
 }
 
 #endif

@@ -115,8 +115,7 @@ static void finish(struct work *w, struct rs_course_row *r)
     r->timed = w->ntimes;
     r->p50_ns = rs_median(w->times, w->ntimes);
     r->wait_share = w->total > 0 ? w->wait / w->total : NAN;
-    bool sure = w->out->leading != RS_NONE && !w->bandwidth->rows[w->out->leading].transfer_unsure;
-    r->busbw = sure && w->transfer > 0 ? w->bytes / w->transfer : NAN;
+    r->busbw = w->transfer > 0 ? w->bytes / w->transfer : NAN;
     w->ntimes = 0;
     w->wait = w->total = w->bytes = w->transfer = 0;
     while (w->ntouched) w->cost[w->touched[--w->ntouched]] = 0;

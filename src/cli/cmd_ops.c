@@ -19,6 +19,7 @@
 #include "cli/zero.h"
 #include "join/durations.h"
 #include "join/op_facts.h"
+#include "join/waits.h"
 #include "join/overlay_facts.h"
 #include "join/totals.h"
 

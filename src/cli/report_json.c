@@ -64,7 +64,7 @@ static void by_func(struct rs_json *j, const struct rs_report *r)
         rs_time_json(j, "wait_ns", x->waited ? x->wait_sum_ns / (int64_t)x->waited : RS_TIME_NONE);
         rs_time_json(j, "wait_sum_ns", x->waited ? x->wait_sum_ns : RS_TIME_NONE);
         rs_time_json(j, "transfer_ns", rs_func_row_transfer(x));
-        rs_time_json(j, "transfer_p50_ns", x->transferred && !x->transfer_unsure ? x->transfer_p50_ns : RS_TIME_NONE);
+        rs_time_json(j, "transfer_p50_ns", x->transferred ? x->transfer_p50_ns : RS_TIME_NONE);
         rs_json_key_bool(j, "clock_free", x->clock_free > 0);
         rs_json_key_double(j, "algbw_gbs", x->algbw);
         rs_json_key_double(j, "busbw_gbs", x->busbw);

@@ -138,10 +138,7 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         cell_ns(&t, x->p90_ns, x->timed);
         cell_ns(&t, x->p99_ns, x->timed);
         cell_wait(&t, r, x);
-        if (x->transfer_unsure)
-            rs_table_cell(&t, "<%s", rs_text_ns(x->transfer_doubt_ns / (int64_t)x->transferred).s);
-        else
-            cell_ns(&t, rs_func_row_transfer(x), x->transferred);
+        cell_ns(&t, rs_func_row_transfer(x), x->transferred);
         cell_rate(&t, x->busbw);
         cell_rate(&t, x->busbw_seen);
         const char *text = x->class != RS_NONE ? m->classes[x->class].text : NULL;

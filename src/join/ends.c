@@ -39,6 +39,10 @@ enum rs_status rs_ends_bound(struct rs_model *m, struct rs_err *err)
     for (uint32_t i = t->n; i-- > 0;) {
         if (t->member[i] == RS_NONE) continue;
         struct next *x = &next[t->member[i]];
+        if (t->end[i] != RS_TIME_NONE && !rs_part_has_ended(m, i)) { /* told too early: the end is a lower bound */
+            int64_t before = latest_possible(m, i, x);
+            t->before[i] = before < t->end[i] ? RS_TIME_NONE : before;
+        }
         if (t->end[i] == RS_TIME_NONE) {
             int64_t before = latest_possible(m, i, x), told = t->before[i];
             t->after[i] = earliest_sure(t, i);

@@ -156,10 +156,8 @@ struct rs_op_rate rs_op_rate(const struct rs_model *m, uint32_t op)
 {
     int64_t transfer = rs_op_transfer(m, op), below = RS_TIME_NONE;
     if (transfer == RS_TIME_NONE) {
+        if (rs_op_behind_last(m, op) != RS_TIME_NONE) below = rs_op_least(m, op);
         transfer = rs_op_shortest(m, op);
-    } else if (transfer < rs_op_least(m, op)) {
-        transfer = RS_TIME_NONE;
-        below = rs_op_least(m, op);
     }
     double algbw =
         transfer > 0 && rs_size_known(m, op) ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */

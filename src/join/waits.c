@@ -244,7 +244,7 @@ static bool has_early_end(const struct rs_model *m, uint32_t op)
     return false;
 }
 
-int64_t rs_op_transfer(const struct rs_model *m, uint32_t op)
+int64_t rs_op_behind_last(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
     if (has_early_end(m, op)) return RS_TIME_NONE;
@@ -252,6 +252,12 @@ int64_t rs_op_transfer(const struct rs_model *m, uint32_t op)
     if (!told) return RS_TIME_NONE;
     int64_t transfer = rs_time_minus(o->end[op], o->last[op]);
     return transfer < 0 ? RS_TIME_NONE : transfer;
+}
+
+int64_t rs_op_transfer(const struct rs_model *m, uint32_t op)
+{
+    int64_t transfer = rs_op_behind_last(m, op);
+    return transfer == RS_TIME_NONE || transfer < rs_op_least(m, op) ? RS_TIME_NONE : transfer;
 }
 
 double rs_op_busbw_factor(const char *func, int32_t nranks)

@@ -40,9 +40,10 @@ static inline int64_t rs_op_least(const struct rs_model *m, uint32_t op)
     int64_t error = m->ops.flags[op] & RS_OP_CLOCKED ? m->ops.error[op] : 0;
     return error <= 0 ? 0 : error > INT64_MAX / 2 ? INT64_MAX : 2 * error;
 }
-/* From the last start to the last end, however small beside rs_op_least(): for sums over many. RS_TIME_NONE: not
- * known. */
+/* From the last start to the last end; RS_TIME_NONE: not known, also where that is below rs_op_least(). */
 int64_t rs_op_transfer(const struct rs_model *m, uint32_t op);
+/* The same, however small: what is wait in it and what is transfer may not be known. */
+int64_t rs_op_behind_last(const struct rs_model *m, uint32_t op);
 /* busbw / algbw, as nccl-tests has it; 1 also of gathers and scatters, whose bytes are counted in another way here. */
 double rs_op_busbw_factor(const char *func, int32_t nranks);
 

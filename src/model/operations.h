@@ -46,35 +46,36 @@ enum {
     RS_PART_LENT_END = 1 << 19, /* its end is that of an operation laid over its own */
 };
 
-#define RS_PART_COLUMNS(X)                                                                                             \
-    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it in its process */             \
-    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                        \
-    X(uint64_t, count) /* elements, as NCCL says */                                                                    \
-    X(int64_t, enqueued) /* start of the API call (host) */                                                            \
-    X(int64_t, launched) /* start of the kernel launch (host) */                                                       \
-    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                  \
-    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                           \
-    X(int64_t, after) /* where the end is not known: it was after this (clock: see after_source)... */                 \
-    X(int64_t,                                                                                                         \
-      before) /* ...and before this; RS_TIME_NONE: no bound. On the host's clock, unless join/ends.h set it */         \
-    X(uint64_t, launch) /* handle of the plan (Group): parts of a process with the same were launched together */      \
-    X(uint64_t, group) /* handle of the group call; 0: not known */                                                    \
-    X(uint32_t, member)                                                                                                \
-    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                      \
-    X(uint32_t, replay) /* of a captured one: how many came before of the same captured call */                        \
-    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */               \
-    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */              \
-    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                 \
-    X(uint16_t, func)                                                                                                  \
-    X(uint16_t, dtype)                                                                                                 \
-    X(uint16_t, algo)                                                                                                  \
-    X(uint16_t, proto)                                                                                                 \
-    X(uint32_t, flags) /* RS_PART_... */                                                                               \
-    X(uint8_t, kind) /* enum rs_part_kind */                                                                           \
-    X(uint8_t, start_source) /* enum rs_source_of_time */                                                              \
-    X(uint8_t, end_source)                                                                                             \
-    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                               \
-    X(uint8_t, channels) /* announced; 0: not known */                                                                 \
+#define RS_PART_COLUMNS(X)                                                                                              \
+    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it in its process */              \
+    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                         \
+    X(uint64_t, count) /* elements, as NCCL says */                                                                     \
+    X(int64_t, enqueued) /* start of the API call (host) */                                                             \
+    X(int64_t, launched) /* start of the kernel launch (host) */                                                        \
+    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                   \
+    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                            \
+    X(int64_t, after) /* where the end is not known: it was after this (clock: see after_source)... */                  \
+    X(int64_t,                                                                                                          \
+      before) /* ...and before this; RS_TIME_NONE: no bound. On the host's clock, unless join/ends.h set it; it does  \
+                 so, too, where the end is told too early (END_EARLY) */ \
+    X(uint64_t, launch) /* handle of the plan (Group): parts of a process with the same were launched together */       \
+    X(uint64_t, group) /* handle of the group call; 0: not known */                                                     \
+    X(uint32_t, member)                                                                                                 \
+    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                       \
+    X(uint32_t, replay) /* of a captured one: how many came before of the same captured call */                         \
+    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */                \
+    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */               \
+    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                  \
+    X(uint16_t, func)                                                                                                   \
+    X(uint16_t, dtype)                                                                                                  \
+    X(uint16_t, algo)                                                                                                   \
+    X(uint16_t, proto)                                                                                                  \
+    X(uint32_t, flags) /* RS_PART_... */                                                                                \
+    X(uint8_t, kind) /* enum rs_part_kind */                                                                            \
+    X(uint8_t, start_source) /* enum rs_source_of_time */                                                               \
+    X(uint8_t, end_source)                                                                                              \
+    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                                \
+    X(uint8_t, channels) /* announced; 0: not known */                                                                  \
     X(uint8_t, channels_seen) /* KernelCh that ended */
 
 struct rs_parts {

@@ -46,7 +46,7 @@ static int64_t latest_end(const struct rs_model *m, uint32_t op)
     int64_t end = ops->end[op] != RS_TIME_NONE ? ops->end[op] : ops->last[op];
     for (uint32_t i = 0; i < ops->nparts[op]; i++) {
         uint32_t part = m->order[ops->part[op] + i];
-        if (rs_part_has_ended(m, part)) continue;
+        if (m->parts.end[part] != RS_TIME_NONE) continue;
         const int64_t bounds[] = {m->parts.after[part], m->parts.before[part]};
         for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
             if (bounds[k] != RS_TIME_NONE && bounds[k] > end) end = bounds[k];

@@ -42,7 +42,9 @@ bool rs_stretch_of(const struct rs_timeline *t, uint32_t part, struct rs_stretch
     case RS_ENDING_KNOWN:
         if (p->end[part] < s->from) s->flags |= RS_BAR_END_BOUNDED; /* a launch that was told when it was over */
         break;
-    case RS_ENDING_BOUNDED: bound(t, s, p->before[part]); break;
+    case RS_ENDING_BOUNDED: /* an end that is told too early is near it: it is not drawn on to the next operation */
+        bound(t, s, p->end[part] == RS_TIME_NONE ? p->before[part] : RS_TIME_NONE);
+        break;
     case RS_ENDING_OPEN: {
         int64_t heard = rs_proc_heard(t, m->members[p->member[part]].proc);
         if (heard > s->to) s->to = heard;

@@ -25,7 +25,7 @@ is "the costliest" "$(sql "$mix" "SELECT rank, cost_ns FROM v_stragglers LIMIT 1
     "$("$RINGSCOPE" report --json "$mix" | jq -r '.stragglers[0] | "\(.rank),\(.cost_ns)"')"
 for input in "$mix" "$data/kineto"; do
     is "bandwidths of $input" "$(sql "$input" "SELECT func, bytes, nranks, calls, round(busbw_gbs, 3) * 1000 FROM v_bandwidth" | sed 's/\.0$//' | LC_ALL=C sort)" \
-        "$("$RINGSCOPE" report --by comm --json "$input" | jq -r '.by_func[] | [.func, .bytes, .nranks, .calls, (.busbw_gbs * 1000 | round)] | @csv' |
+        "$("$RINGSCOPE" report --by comm --json "$input" | jq -r '.by_func[] | [.func, .bytes, .nranks, .calls, (if .busbw_gbs then .busbw_gbs * 1000 | round else null end)] | @csv' |
             tr -d '"' | LC_ALL=C sort)"
 done
 is "network" "$(sql "$mix" "SELECT rank, peer, bytes, steps, net_ns, gpu_ns, recv_ns FROM v_network" | sort)" \

@@ -49,7 +49,7 @@ is "steps of dumps" "$("$RINGSCOPE" report --json "$data/flight/hang-real/size" 
 is "steps of traces" "$("$RINGSCOPE" report --json "$data/h200-overlay/kineto" "$data/h200-overlay/rec" 2>/dev/null | jq '.outlier_steps | length > 0')" true
 
 # Where a command cannot help.
-has "hang" "$("$RINGSCOPE" hang "$data/kineto" 2>/dev/null)" '^NONE: not known'
+has "hang" "$("$RINGSCOPE" hang "$data/kineto" 2>/dev/null)" '^UNKNOWN: '
 has "clocks" "$("$RINGSCOPE" clocks "$data/flight/ddp4" 2>/dev/null)" 'nothing can be said of clocks'
 "$RINGSCOPE" export --to jsonl "$data/kineto" >"$dir/out" 2>"$dir/err"
 is "export's status" $? 1
