@@ -6,6 +6,7 @@
 
 #include "analyse/hang_state.h"
 #include "analyse/words.h"
+#include "join/ranks.h"
 #include "join/waits.h"
 
 /* Ends a sentence and keeps it. */
@@ -45,7 +46,7 @@ static void of_the_run(struct rs_strbuf *s, const struct rs_report *r, int64_t n
 
 static const char *advice(const struct rs_straggler *s)
 {
-    bool host = s->seat == RS_NONE;
+    bool host = s->rank_id == RS_NONE;
     switch (s->why) {
     case RS_WHY_LAUNCHED_LATE:
         return host ? "launched late: look at the CPUs of that host (other load, data loading, storage)."
@@ -66,19 +67,19 @@ static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggl
 {
     struct rs_strbuf s = {0};
     if (also) rs_strbuf_puts(&s, "also ");
-    if (x->seat != RS_NONE)
-        rs_words_seat(&s, &r->view, x->seat);
+    if (x->rank_id != RS_NONE)
+        rs_rank_words(&s, r->view.model, x->rank_id);
     else
         rs_strbuf_printf(&s, "host %s", rs_host_label(r->view.model, x->host));
     rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost the others up to ", 100 * x->share,
                      x->compared);
     of_the_run(&s, r, x->cost_ns);
-    if (x->seat != RS_NONE && x->once_ns != RS_TIME_NONE && x->once_ns < x->cost_ns - x->cost_ns / 5) {
+    if (x->rank_id != RS_NONE && x->once_ns != RS_TIME_NONE && x->once_ns < x->cost_ns - x->cost_ns / 5) {
         rs_strbuf_puts(&s, ", or ");
         rs_words_ns(&s, x->once_ns);
         rs_strbuf_puts(&s, " if one delay a step shows in several operations");
     }
-    rs_strbuf_puts(&s, x->seat == RS_NONE ? "; its ranks are late together: " : "; it was ");
+    rs_strbuf_puts(&s, x->rank_id == RS_NONE ? "; its ranks are late together: " : "; it was ");
     rs_strbuf_puts(&s, advice(x));
     if (x->passed_on_ns > x->cost_ns / 10) {
         rs_strbuf_puts(&s, " Its lateness was passed on to other ranks (");
@@ -91,12 +92,12 @@ static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggl
 /* Ranks whose lateness is their own: what was handed to them is told elsewhere. */
 static bool *mark_own(const struct rs_report *r)
 {
-    bool *own = malloc(r->view.nseats + 1);
+    bool *own = malloc(r->view.model->nranks + 1);
     if (!own) return NULL;
-    memset(own, true, r->view.nseats + 1);
+    memset(own, true, r->view.model->nranks + 1);
     for (uint32_t i = 0; i < r->stragglers.nrows; i++) {
         const struct rs_straggler *x = &r->stragglers.rows[i];
-        if (x->seat != RS_NONE && x->inherited_ns > x->cost_ns) own[x->seat] = false;
+        if (x->rank_id != RS_NONE && x->inherited_ns > x->cost_ns) own[x->rank_id] = false;
     }
     return own;
 }
@@ -111,16 +112,16 @@ static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *
     struct rs_strbuf s = {0};
     bool *own = mark_own(r);
     if (!own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < l->nseats; i++) {
+    for (uint32_t i = 0; i < l->nranks; i++) {
         const struct rs_late_row *x = &l->rows[i];
         double sum = (double)x->mean_ns * (double)x->compared;
         if (!own[i] || x->mean_ns / 10 <= r->basis.totals.error_ns || sum < 0.005 * (double)span(r)) continue;
         if (late++) rs_strbuf_puts(&s, late <= NAMED ? ", " : "");
-        if (late <= NAMED) rs_words_seat(&s, &r->view, i);
+        if (late <= NAMED) rs_rank_words(&s, r->view.model, i);
         if (x->mean_ns < least) least = x->mean_ns;
     }
     free(own);
-    if (late < 2 || late * 4 > l->nseats) {
+    if (late < 2 || late * 4 > l->nranks) {
         rs_strbuf_free(&s);
         return RS_OK;
     }
@@ -167,8 +168,9 @@ static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
         rs_words_ns(&s, r->basis.totals.error_ns);
         rs_strbuf_puts(&s, ".");
     } else {
-        rs_strbuf_puts(&s, x->rows[0].seat == RS_NONE ? "no rank stands out, and no host; the most that one costs is "
-                                                      : "no rank stands out; the most that one costs is ");
+        rs_strbuf_puts(&s, x->rows[0].rank_id == RS_NONE
+                               ? "no rank stands out, and no host; the most that one costs is "
+                               : "no rank stands out; the most that one costs is ");
         of_the_run(&s, r, x->rows[0].cost_ns);
         rs_strbuf_puts(&s, ".");
     }
@@ -191,7 +193,7 @@ static bool costs_more(const struct rs_stragglers *s, uint32_t i, uint32_t n, in
     int64_t costs[3] = {0};
     uint32_t place = 0;
     for (uint32_t k = 0, found = 0; k < s->nrows && found < 3; k++) {
-        if ((s->rows[k].seat == RS_NONE) != (s->rows[i].seat == RS_NONE)) continue;
+        if ((s->rows[k].rank_id == RS_NONE) != (s->rows[i].rank_id == RS_NONE)) continue;
         if (k == i) place = found;
         costs[found++] = s->rows[k].cost_ns;
     }
@@ -210,9 +212,9 @@ static bool stands_out(const struct rs_report *r, uint32_t i)
 {
     const struct rs_stragglers *s = &r->stragglers;
     const struct rs_straggler *x = &s->rows[i];
-    bool host = x->seat == RS_NONE;
-    uint32_t n = host ? r->view.model->nhosts : r->view.nseats, before = 0;
-    for (uint32_t k = 0; k < i; k++) before += (s->rows[k].seat == RS_NONE) == host;
+    bool host = x->rank_id == RS_NONE;
+    uint32_t n = host ? r->view.model->nhosts : r->view.model->nranks, before = 0;
+    for (uint32_t k = 0; k < i; k++) before += (s->rows[k].rank_id == RS_NONE) == host;
     if (x->by_host && !host) return false;
     if (!rs_report_matters(r, x) || x->cost_ns <= span(r) / 200 || before >= 2 || !is_steady(r, x)) return false;
     return costs_more(s, i, n, 10) || (x->times_last >= 3 && x->share_low > 2.0 / n) ||
@@ -244,7 +246,8 @@ static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
     for (uint32_t i = 0; i < s->nrows && i < 8 && named < 2; i++) {
         const struct rs_straggler *x = &s->rows[i], *y = &s->rows[first];
         if (!stands_out(r, i) || (named && x->cost_ns <= s->rows[0].cost_ns / 4)) continue;
-        if (named && x->host == y->host && (x->seat == RS_NONE) != (y->seat == RS_NONE)) continue; /* told already */
+        if (named && x->host == y->host && (x->rank_id == RS_NONE) != (y->rank_id == RS_NONE))
+            continue; /* told already */
         if (!named) first = i;
         RS_TRY(say_straggler(r, x, named++ > 0, err));
     }
@@ -263,14 +266,14 @@ static enum rs_status say_links(struct rs_report *r, struct rs_err *err)
         struct rs_strbuf s = {0};
         if (x->scope == RS_SLOW_LINK) {
             rs_strbuf_puts(&s, "the link from ");
-            rs_words_seat(&s, &r->view, row->seat);
+            rs_rank_words(&s, r->view.model, row->rank_id);
             rs_strbuf_puts(&s, " to ");
-            if (row->peer_seat != RS_NONE)
-                rs_words_seat(&s, &r->view, row->peer_seat);
+            if (row->peer_id != RS_NONE)
+                rs_rank_words(&s, r->view.model, row->peer_id);
             else
                 rs_strbuf_puts(&s, "a rank without a recording");
         } else {
-            rs_words_seat(&s, &r->view, x->scope == RS_SLOW_SENDER ? row->seat : row->peer_seat);
+            rs_rank_words(&s, r->view.model, x->scope == RS_SLOW_SENDER ? row->rank_id : row->peer_id);
             rs_strbuf_printf(&s, " is slow to %s %" PRIu32 " peers: the network",
                              x->scope == RS_SLOW_SENDER ? "send to" : "be sent to, by", x->links);
         }

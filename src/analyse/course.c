@@ -8,6 +8,7 @@
 #include "analyse/quantile.h"
 #include "analyse/words.h"
 #include "join/op_facts.h"
+#include "join/ranks.h"
 #include "join/waits.h"
 
 enum { MOST_WINDOWS = 100000, MOST_CHANGES = 32 };
@@ -19,8 +20,8 @@ struct work {
     const struct rs_stragglers *stragglers;
     const struct rs_bandwidth *bandwidth;
     int64_t *times; /* of the leading function, in the window at hand */
-    int64_t *cost; /* by seat, there; all 0 between windows */
-    uint32_t *touched; /* the seats with a cost */
+    int64_t *cost; /* by rank, there; all 0 between windows */
+    uint32_t *touched; /* the ranks with a cost */
     uint32_t ntouched;
     uint64_t ntimes;
     double wait, total, bytes, transfer;
@@ -99,14 +100,14 @@ static void take(struct work *w, struct rs_course_row *r, uint32_t op)
         w->bytes += (double)m->ops.bytes[op] *
                     rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
     }
-    uint32_t seat = w->stragglers->who[op];
-    if (seat == RS_NONE) return;
+    uint32_t rank_id = w->stragglers->who[op];
+    if (rank_id == RS_NONE) return;
     int64_t cost = (int64_t)w->stragglers->cost[op];
-    if (cost && !w->cost[seat]) w->touched[w->ntouched++] = seat;
-    w->cost[seat] += cost;
-    if (w->cost[seat] > r->worst_ns) {
-        r->worst_ns = w->cost[seat];
-        r->worst = seat;
+    if (cost && !w->cost[rank_id]) w->touched[w->ntouched++] = rank_id;
+    w->cost[rank_id] += cost;
+    if (w->cost[rank_id] > r->worst_ns) {
+        r->worst_ns = w->cost[rank_id];
+        r->worst = rank_id;
     }
 }
 
@@ -173,9 +174,9 @@ static enum rs_status describe(struct work *w, struct rs_change *c, struct rs_er
     rs_strbuf_puts(&s, " before, ");
     rs_words_ns(&s, c->after_ns);
     rs_strbuf_puts(&s, " since)");
-    if (c->seat != RS_NONE) {
+    if (c->rank_id != RS_NONE) {
         rs_strbuf_puts(&s, part > 0 ? "; late since then: " : "; no longer late: ");
-        rs_words_seat(&s, w->view, c->seat);
+        rs_rank_words(&s, w->view->model, c->rank_id);
     }
     enum rs_status status = rs_strbuf_take(&s, &c->text, err);
     rs_strbuf_free(&s);
@@ -187,7 +188,7 @@ static enum rs_status add_change(struct work *w, const uint32_t *windows, const 
                                  uint32_t at, uint32_t to, struct rs_err *err)
 {
     struct rs_course *o = w->out;
-    uint32_t n = w->view->nseats;
+    uint32_t n = w->view->model->nranks;
     int64_t *scratch = malloc((size_t)(to - from) * sizeof *scratch);
     double *costs = calloc((size_t)n + 1, sizeof *costs);
     enum rs_status status = RS_OK;
@@ -199,12 +200,13 @@ static enum rs_status add_change(struct work *w, const uint32_t *windows, const 
         *c = (struct rs_change){.at_ns = o->rows[windows[at]].from_ns,
                                 .before_ns = rs_median(scratch, at - from),
                                 .after_ns = rs_median(scratch + (at - from), to - at),
-                                .seat = RS_NONE};
+                                .rank_id = RS_NONE};
         double shift = (double)(c->after_ns - c->before_ns), sign = shift > 0 ? 1 : -1;
         add_costs(w, o->rows[windows[from]].from_ns, c->at_ns, -sign, costs);
         add_costs(w, c->at_ns, o->rows[windows[to - 1]].to_ns, sign, costs);
         for (uint32_t i = 0; i < n; i++)
-            if (costs[i] >= 0.3 * fabs(shift) && (c->seat == RS_NONE || costs[i] > costs[c->seat])) c->seat = i;
+            if (costs[i] >= 0.3 * fabs(shift) && (c->rank_id == RS_NONE || costs[i] > costs[c->rank_id]))
+                c->rank_id = i;
         status = describe(w, c, err);
     }
     free(scratch);
@@ -247,8 +249,8 @@ enum rs_status rs_course_find(struct rs_course *c, struct rs_view *view, const s
                      .stragglers = stragglers,
                      .bandwidth = bandwidth,
                      .times = malloc((most + 1) * sizeof *w.times),
-                     .cost = calloc((size_t)view->nseats + 1, sizeof *w.cost),
-                     .touched = malloc(((size_t)view->nseats + 1) * sizeof *w.touched)};
+                     .cost = calloc((size_t)view->model->nranks + 1, sizeof *w.cost),
+                     .touched = malloc(((size_t)view->model->nranks + 1) * sizeof *w.touched)};
     enum rs_status status = w.times && w.cost && w.touched ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (status == RS_OK) status = every_ns > 0 ? by_time(&w, every_ns, err) : by_steps(&w, every_steps, err);
     if (status == RS_OK) fill(&w);

@@ -19,14 +19,14 @@ struct rs_course_row {
     int64_t p50_ns; /* of its time, as those saw it */
     double wait_share; /* of all time in operations; NAN: not known */
     double busbw; /* of the leading function, without wait; NAN: not known */
-    uint32_t worst; /* the seat that cost most; RS_NONE: none did */
+    uint32_t worst; /* the rank that cost most; RS_NONE: none did */
     int64_t worst_ns;
 };
 
 struct rs_change {
     int64_t at_ns;
     int64_t before_ns, after_ns; /* p50 of the leading function */
-    uint32_t seat; /* late since then; RS_NONE: nobody */
+    uint32_t rank_id; /* late since then; RS_NONE: nobody */
     char *text;
 };
 

@@ -42,7 +42,7 @@ enum rs_status rs_critical_add(struct rs_critical_walk *w, uint8_t kind, const c
     if (from < w->from) from = w->from;
     if (from >= w->at) return RS_OK;
     struct rs_critical_segment s = {
-        .from = from, .to = w->at, .seat = w->trails->ranks[w->rank].seat, .op = op, .kind = kind, .tie = w->tie};
+        .from = from, .to = w->at, .rank_id = w->trails->ranks[w->rank].rank_id, .op = op, .kind = kind, .tie = w->tie};
     RS_TRY(name_index(w, name, &s.name, err));
     w->at = from;
     bool common = kind == RS_CRITICAL_TRANSFER || kind == RS_CRITICAL_OPERATION || kind == RS_CRITICAL_WAIT ||
@@ -51,7 +51,7 @@ enum rs_status rs_critical_add(struct rs_critical_walk *w, uint8_t kind, const c
     s.alone = common ? 0 : length < w->lead ? length : w->lead;
     w->lead -= s.alone;
     struct rs_critical_segment *behind = c->nsegments ? &c->segments[c->nsegments - 1] : NULL;
-    if (behind && behind->seat == s.seat && behind->kind == kind && behind->name == s.name && behind->op == op &&
+    if (behind && behind->rank_id == s.rank_id && behind->kind == kind && behind->name == s.name && behind->op == op &&
         behind->tie == s.tie) {
         behind->from = from;
         behind->alone += s.alone;
@@ -246,7 +246,7 @@ static int longest_first(const void *a, const void *b)
 {
     const struct rs_critical_row *x = a, *y = b;
     if (x->ns != y->ns) return x->ns > y->ns ? -1 : 1;
-    if (x->seat != y->seat) return x->seat < y->seat ? -1 : 1;
+    if (x->rank_id != y->rank_id) return x->rank_id < y->rank_id ? -1 : 1;
     if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
     return x->name < y->name ? -1 : x->name > y->name;
 }
@@ -258,7 +258,7 @@ static enum rs_status sum_up(struct rs_critical *c, struct rs_err *err)
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < c->nsegments && status == RS_OK; i++) {
         const struct rs_critical_segment *s = &c->segments[i];
-        uint64_t *row, key = (uint64_t)s->name << 32 | (uint64_t)s->seat << 4 | s->kind;
+        uint64_t *row, key = (uint64_t)s->name << 32 | (uint64_t)s->rank_id << 4 | s->kind;
         status = rs_map_at(&rows, key, RS_NONE, &row, err);
         if (status == RS_OK && *row == RS_NONE) {
             void *room = c->rows;
@@ -266,7 +266,7 @@ static enum rs_status sum_up(struct rs_critical *c, struct rs_err *err)
             c->rows = room;
             if (status != RS_OK) break;
             *row = c->nrows;
-            c->rows[c->nrows++] = (struct rs_critical_row){.seat = s->seat, .name = s->name, .kind = s->kind};
+            c->rows[c->nrows++] = (struct rs_critical_row){.rank_id = s->rank_id, .name = s->name, .kind = s->kind};
         }
         if (status != RS_OK) break;
         struct rs_critical_row *r = &c->rows[*row];

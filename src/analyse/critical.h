@@ -30,7 +30,7 @@ enum rs_critical_kind {
 
 struct rs_critical_segment {
     int64_t from, to;
-    uint32_t seat; /* of the view */
+    uint32_t rank_id; /* of the view */
     uint32_t name; /* index into names */
     uint32_t op; /* of TRANSFER, OPERATION, WAIT, UNSURE: it; of the others: the one that came next; RS_NONE */
     uint8_t kind; /* enum rs_critical_kind */
@@ -39,7 +39,7 @@ struct rs_critical_segment {
 };
 
 struct rs_critical_row {
-    uint32_t seat, name;
+    uint32_t rank_id, name;
     uint8_t kind;
     uint32_t segments;
     int64_t ns, tie_ns; /* in all; of it in segments with `tie` */
@@ -58,7 +58,7 @@ struct rs_critical {
     uint32_t jumps; /* from one rank to another */
     uint32_t ties; /* operations at which no rank was last */
     uint32_t ranks; /* that were looked at */
-    uint32_t left_out; /* seats on clocks that cannot be compared with the others' */
+    uint32_t left_out; /* ranks on clocks that cannot be compared with the others' */
     bool timeless; /* nothing at all has a start, in the window or elsewhere */
     uint64_t unended; /* ranks in operations behind the last end that is known, whose own end is not */
     uint64_t placeless; /* kernels and copies of processes that are no rank */

@@ -60,7 +60,7 @@ static void each_needed(struct choice *c, visit_fn *visit)
 static void find_last(struct choice *c, const struct rs_arrival *a)
 {
     if (a->member == c->member || a->start >= c->at) return;
-    uint32_t rank = c->trails->of_seat[a->seat];
+    uint32_t rank = c->trails->of_rank[a->rank_id];
     if (a->start > c->last) {
         c->second = c->last;
         c->last = a->start;
@@ -73,7 +73,7 @@ static void find_last(struct choice *c, const struct rs_arrival *a)
 /* Of those that came with the last, the lowest. */
 static void find_lowest(struct choice *c, const struct rs_arrival *a)
 {
-    uint32_t rank = c->trails->of_seat[a->seat];
+    uint32_t rank = c->trails->of_rank[a->rank_id];
     if (a->member == c->member || a->start >= c->at || rank >= c->rank) return;
     if (!rs_is_tie(rs_time_minus(c->last, a->start), c->view->model->ops.error[c->op])) return;
     c->rank = rank;

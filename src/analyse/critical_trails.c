@@ -4,21 +4,20 @@
 
 #include "base/room.h"
 
-static uint32_t island_of(const struct rs_model *m, const struct rs_seat *seat)
+static uint32_t island_of(const struct rs_model *m, const struct rs_rank *r)
 {
-    const struct rs_member *x = &m->members[seat->member];
-    uint32_t domain = x->gpu != RS_NONE ? x->gpu : rs_member_host_domain(m, seat->member);
+    uint32_t domain = r->gpu != RS_NONE ? r->gpu : m->hosts[r->host].domain;
     return domain < m->ndomains ? m->domains[domain].island : 0;
 }
 
-/* The island that holds most seats; of equal ones the first. */
+/* The island that holds most ranks; of equal ones the first. */
 static enum rs_status main_island(const struct rs_view *v, uint32_t *island, struct rs_err *err)
 {
     struct rs_map count = {0};
     uint64_t most = 0, *n;
     *island = 0;
-    for (uint32_t i = 0; i < v->nseats; i++) {
-        uint32_t x = island_of(v->model, &v->seats[i]);
+    for (uint32_t i = 0; i < v->model->nranks; i++) {
+        uint32_t x = island_of(v->model, &v->model->ranks[i]);
         enum rs_status status = rs_map_at(&count, x, 0, &n, err);
         if (status != RS_OK) {
             rs_map_free(&count);
@@ -38,33 +37,23 @@ static enum rs_status find_ranks(struct rs_critical_trails *t, const struct rs_v
 {
     uint32_t island;
     RS_TRY(main_island(v, &island, err));
-    t->ranks = calloc(v->nseats + 1, sizeof *t->ranks);
-    t->of_seat = calloc(v->nseats + 1, sizeof *t->of_seat);
-    if (!t->ranks || !t->of_seat) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    struct rs_map by_rank = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++) {
-        const struct rs_seat *s = &v->seats[i];
-        t->of_seat[i] = RS_NONE;
-        if (island_of(v->model, s) != island) {
+    t->ranks = calloc(v->model->nranks + 1, sizeof *t->ranks);
+    t->of_rank = calloc(v->model->nranks + 1, sizeof *t->of_rank);
+    if (!t->ranks || !t->of_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < v->model->nranks; i++) {
+        t->of_rank[i] = RS_NONE;
+        if (island_of(v->model, &v->model->ranks[i]) != island) {
             t->left_out++;
             continue;
         }
-        uint64_t known = s->rank < 0 ? RS_NONE : rs_map_get(&by_rank, (uint64_t)s->rank, RS_NONE);
-        if (known == RS_NONE) {
-            known = t->nranks;
-            t->ranks[t->nranks++] =
-                (struct rs_rank_trail){.seat = i,
-                                       .thread = RS_NONE,
-                                       .seen_from = RS_TIME_NONE,
-                                       .seen_to = RS_TIME_NONE,
-                                       .follow = !filter || rs_filter_rank(filter, v->model, s->member)};
-            if (s->rank >= 0) status = rs_map_put(&by_rank, (uint64_t)s->rank, known, err);
-        }
-        t->of_seat[i] = (uint32_t)known;
+        t->of_rank[i] = t->nranks;
+        t->ranks[t->nranks++] = (struct rs_rank_trail){.rank_id = i,
+                                                       .thread = RS_NONE,
+                                                       .seen_from = RS_TIME_NONE,
+                                                       .seen_to = RS_TIME_NONE,
+                                                       .follow = !filter || rs_filter_rank_row(filter, v->model, i)};
     }
-    rs_map_free(&by_rank);
-    return status;
+    return RS_OK;
 }
 
 /* ---- operations ---- */
@@ -129,7 +118,7 @@ static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_vie
         rs_view_arrivals(v, op);
         for (uint32_t k = 0; k < v->narrivals; k++) {
             const struct rs_arrival *a = &v->arrivals[k];
-            uint32_t rank = t->of_seat[a->seat];
+            uint32_t rank = t->of_rank[a->rank_id];
             if (rank == RS_NONE) continue;
             if (!span_of(m, op, a, &span)) {
                 RS_TRY(add_untimed(&t->ranks[rank], m, a->part, err));
@@ -146,18 +135,26 @@ static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_vie
 /* ---- activities ---- */
 
 /* Where the lanes of each process belong: its rank, or that of a device, where it has several. */
+static enum rs_status add_device(const struct rs_critical_trails *t, struct rs_map *places, uint32_t rank_id,
+                                 uint32_t proc, int32_t device, struct rs_err *err)
+{
+    uint32_t rank = rank_id == RS_NONE ? RS_NONE : t->of_rank[rank_id];
+    uint64_t *whole, key = (uint64_t)proc << 32;
+    if (rank == RS_NONE) return RS_OK;
+    RS_TRY(rs_map_put(places, key | (uint32_t)(device + 1), rank, err));
+    RS_TRY(rs_map_at(places, key | UINT32_MAX, rank, &whole, err));
+    if (*whole != rank) *whole = RS_NONE; /* several ranks: only their devices tell */
+    return RS_OK;
+}
+
 static enum rs_status find_places(const struct rs_critical_trails *t, const struct rs_view *v, struct rs_map *places,
                                   struct rs_err *err)
 {
     const struct rs_model *m = v->model;
-    for (uint32_t i = 0; i < m->nmembers; i++) { /* not by seats: several processes of tools may share one */
-        uint32_t rank = t->of_seat[v->seat_of[i]];
-        if (rank == RS_NONE) continue;
-        uint64_t *whole, key = (uint64_t)m->members[i].proc << 32;
-        RS_TRY(rs_map_put(places, key | (uint32_t)(m->members[i].device + 1), rank, err));
-        RS_TRY(rs_map_at(places, key | UINT32_MAX, rank, &whole, err));
-        if (*whole != rank) *whole = RS_NONE; /* several ranks: only their devices tell */
-    }
+    for (uint32_t i = 0; i < m->nranks; i++)
+        RS_TRY(add_device(t, places, i, m->ranks[i].proc, m->ranks[i].device, err));
+    for (uint32_t i = 0; i < m->nmembers; i++) /* processes of several tools may share a rank */
+        RS_TRY(add_device(t, places, m->members[i].rank_id, m->members[i].proc, m->members[i].device, err));
     return RS_OK;
 }
 
@@ -279,7 +276,7 @@ void rs_critical_trails_free(struct rs_critical_trails *t)
     }
     for (uint32_t i = 0; i < t->nthreads; i++) rs_trail_free(&t->threads[i]);
     free(t->ranks);
-    free(t->of_seat);
+    free(t->of_rank);
     free(t->threads);
     free(t->thread_of);
     rs_map_free(&t->kernels);

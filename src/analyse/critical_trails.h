@@ -1,7 +1,7 @@
 /* What there is to walk through for a critical path: a trail a rank with its operations and GPU work, and a trail a
  * host thread.
  *
- * Seats of one rank of the job that two tools saw (a recording and a framework's trace) share a trail. Only seats of
+ * What two tools saw of one rank (a recording and a framework's trace) is one trail. Only ranks of
  * one island of clocks, the largest, have one. Borrows view and model; owns its tables until
  * rs_critical_trails_free(). */
 #ifndef RS_ANALYSE_CRITICAL_TRAILS_H
@@ -21,7 +21,7 @@ struct rs_untimed {
 
 struct rs_rank_trail {
     struct rs_trail trail; /* ref: an operation, or an activity */
-    uint32_t seat; /* the first of its seats */
+    uint32_t rank_id; /* row of model.ranks */
     uint32_t thread; /* index into threads: the one that launches most; RS_NONE */
     int64_t seen_from, seen_to; /* from the first to the last activity: outside of it nothing is known of GPU or host;
                                    RS_TIME_NONE: none at all */
@@ -33,12 +33,12 @@ struct rs_rank_trail {
 struct rs_critical_trails {
     struct rs_rank_trail *ranks;
     uint32_t nranks;
-    uint32_t *of_seat; /* index into ranks; RS_NONE: on other clocks */
+    uint32_t *of_rank; /* index into ranks; RS_NONE: on other clocks */
     struct rs_trail *threads;
     uint32_t nthreads;
     uint32_t *thread_of; /* by lane; RS_NONE: a stream */
     struct rs_map kernels; /* part -> the activity that is its kernel */
-    uint32_t left_out; /* seats */
+    uint32_t left_out; /* ranks */
     uint64_t placeless; /* kernels and copies of processes that are no rank: no communicator of theirs is known */
     bool has_activities;
 };

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/words.h"
+#include "join/ranks.h"
 
 /* A rank stands out that the others waited for, for this part of the window, and this many times its fair share of such
  * time and what the next has. */
@@ -46,8 +47,8 @@ static bool is_common(uint8_t kind)
 /* ---- whose time it is ---- */
 
 struct owner {
-    uint32_t seat; /* that others waited for the longest; RS_NONE: nobody */
-    int64_t ns, next, alone; /* how long; for the next; for all seats */
+    uint32_t rank_id; /* that others waited for the longest; RS_NONE: nobody */
+    int64_t ns, next, alone; /* how long; for the next; for all ranks */
     int64_t all; /* what the path has outside operations, waited for or not */
     const struct rs_critical_row *most; /* its row in which they waited the longest */
 };
@@ -55,27 +56,28 @@ struct owner {
 static enum rs_status find_owner(const struct rs_critical *c, const struct rs_view *v, struct owner *o,
                                  struct rs_err *err)
 {
-    int64_t *own = calloc(v->nseats + 1, sizeof *own);
+    int64_t *own = calloc(v->model->nranks + 1, sizeof *own);
     if (!own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    *o = (struct owner){.seat = RS_NONE};
+    *o = (struct owner){.rank_id = RS_NONE};
     for (uint32_t i = 0; i < c->nrows; i++) {
         const struct rs_critical_row *r = &c->rows[i];
         if (is_common(r->kind)) continue;
-        own[r->seat] += r->alone_ns;
+        own[r->rank_id] += r->alone_ns;
         o->alone += r->alone_ns;
         o->all += r->ns;
     }
-    for (uint32_t i = 0; i < v->nseats; i++) {
+    for (uint32_t i = 0; i < v->model->nranks; i++) {
         if (own[i] > o->ns) {
             o->next = o->ns;
-            o->seat = i;
+            o->rank_id = i;
             o->ns = own[i];
         } else if (own[i] > o->next) {
             o->next = own[i];
         }
     }
     for (uint32_t i = 0; i < c->nrows; i++)
-        if (c->rows[i].seat == o->seat && (!o->most || c->rows[i].alone_ns > o->most->alone_ns)) o->most = &c->rows[i];
+        if (c->rows[i].rank_id == o->rank_id && (!o->most || c->rows[i].alone_ns > o->most->alone_ns))
+            o->most = &c->rows[i];
     free(own);
     return RS_OK;
 }
@@ -115,7 +117,7 @@ static enum rs_status say_owner(struct rs_critical *c, const struct rs_view *v, 
         rs_strbuf_putc(&s, '.');
         return say(c, &s, err);
     }
-    rs_words_seat(&s, v, o.seat);
+    rs_rank_words(&s, v->model, o.rank_id);
     rs_strbuf_puts(&s, " holds the others up: for ");
     share(&s, c, o.ns);
     rs_strbuf_puts(&s, " of the path (");

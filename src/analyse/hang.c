@@ -45,8 +45,8 @@ static enum rs_status find_unseen(struct rs_hang_work *w, struct rs_err *err)
     uint8_t *seen = calloc((size_t)m->world, 1);
     if (!seen) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     uint32_t n = 0;
-    for (uint32_t i = 0; i < m->nmembers; i++) {
-        int32_t r = m->members[i].global_rank;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        int32_t r = m->ranks[i].number;
         if (r >= 0 && r < m->world && !seen[r]) seen[r] = 1, n++;
     }
     uint32_t missing = n ? (uint32_t)m->world - n : 0; /* without ranks of the job nothing can be said */
@@ -146,7 +146,7 @@ static enum rs_status keep_rows(struct rs_hang_work *w, uint32_t op, struct rs_e
         const struct rs_hang_rank *r = &s->rows[i];
         h->rows[i] = *r;
         h->busy[i] = strays_to(w, op, r);
-        h->last[i] = r->member == RS_NONE ? RS_NONE : s->last[s->places.of[r->member]];
+        h->last[i] = r->member == RS_NONE ? RS_NONE : s->last[rs_hang_rank_of(w->m, r->member)];
         if (r->stage == RS_STAGE_RUNNING || r->stage == RS_STAGE_ENTERED)
             RS_TRY(rs_hang_add_who(&h->waiting, &h->nwaiting, rs_hang_who_of(w->m, op, r), err));
     }

@@ -141,7 +141,7 @@ enum rs_status rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *foun
 
 uint32_t rs_hang_kept_by(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
 {
-    uint32_t busy = w->state.busy[w->state.places.of[r->member]];
+    uint32_t busy = w->state.busy[rs_hang_rank_of(w->m, r->member)];
     if (busy == RS_NONE || w->m->parts.op[busy] == op || w->m->parts.op[busy] == RS_NONE) return RS_NONE;
     /* A launched kernel only waits for those that run. */
     if (r->stage == RS_STAGE_LAUNCHED && w->state.stage[busy] != RS_STAGE_RUNNING &&
@@ -161,7 +161,7 @@ bool rs_hang_may_be_elsewhere(const struct rs_hang_work *w, uint32_t op, const s
     for (uint32_t i = 0; i < w->nfronts && w->fronts[i].running; i++) {
         uint32_t other = w->fronts[i].op;
         if (other == op || m->ops.kind[other] != RS_OP_COLL) continue;
-        uint64_t key = (uint64_t)s->places.of[r->member] << 32 | m->ops.comm[other];
+        uint64_t key = (uint64_t)rs_hang_rank_of(m, r->member) << 32 | m->ops.comm[other];
         uint32_t member = (uint32_t)rs_map_get(&s->here, key, RS_NONE);
         if (member == RS_NONE) continue;
         if (rs_presence(&s->presence, m, other, m->members[member].rank) == RS_NOT_RECORDED) return true;

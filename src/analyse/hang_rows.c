@@ -32,7 +32,7 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
         row->stage = RS_STAGE_ABSENT;
     bool told = rs_hang_is_told(m, m->ops.comm[op]);
     if (told && row->stage == RS_STAGE_ABSENT && rs_hang_is_older(s, row->member)) row->stage = RS_STAGE_NOT_RECORDED;
-    uint32_t last = s->last[s->places.of[row->member]];
+    uint32_t last = s->last[rs_hang_rank_of(m, row->member)];
     if (last == RS_NONE) return;
     row->since = m->parts.end[last] != RS_TIME_NONE ? m->parts.end[last] : rs_hang_part_since(m, last);
 }

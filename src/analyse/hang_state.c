@@ -222,11 +222,11 @@ static void find_busy(struct rs_hang_state *s)
     const struct rs_model *m = s->m;
     for (uint32_t i = 0; i < m->parts.n; i++) {
         if (m->parts.member[i] == RS_NONE || rs_part_is_laid_over(m, i)) continue;
-        uint32_t *last = &s->last[s->places.of[m->parts.member[i]]];
+        uint32_t *last = &s->last[rs_hang_rank_of(m, m->parts.member[i])];
         if (*last == RS_NONE || m->parts.enqueued[i] >= m->parts.enqueued[*last]) *last = i;
     }
     for (uint32_t x = 0; x < m->nmembers; x++) {
-        uint32_t part = s->first[x], *busy = &s->busy[s->places.of[x]];
+        uint32_t part = s->first[x], *busy = &s->busy[rs_hang_rank_of(m, x)];
         if (part == RS_NONE) continue;
         int hold = hold_of(s, part), other = *busy == RS_NONE ? 0 : hold_of(s, *busy);
         if (hold > other || (hold && hold == other && earlier(m, part, *busy))) *busy = part;
@@ -290,7 +290,7 @@ static enum rs_status fill(struct rs_hang_state *s, struct rs_err *err)
     find_usual(s, calls);
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++)
-        status = rs_map_put(&s->here, (uint64_t)s->places.of[i] << 32 | m->members[i].comm, i, err);
+        status = rs_map_put(&s->here, (uint64_t)rs_hang_rank_of(m, i) << 32 | m->members[i].comm, i, err);
     for (uint32_t i = 0; i < m->nopens && status == RS_OK; i++) {
         const struct rs_open *o = &m->opens[i];
         if (o->part >= m->parts.n || o->since == RS_TIME_NONE) continue;
@@ -314,14 +314,13 @@ int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part)
 enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err)
 {
     *s = (struct rs_hang_state){.m = m};
-    enum rs_status status = rs_places_find(&s->places, m, err);
-    if (status == RS_OK) status = rs_presence_make(&s->presence, m, err);
+    enum rs_status status = rs_presence_make(&s->presence, m, err);
     if (status == RS_OK) {
         s->stage = table(m->parts.n, sizeof *s->stage, 0);
         s->first = table(m->nmembers, sizeof *s->first, 0xff);
         s->queued = table(m->nmembers, sizeof *s->queued, 0);
-        s->busy = table(s->places.n, sizeof *s->busy, 0xff);
-        s->last = table(s->places.n, sizeof *s->last, 0xff);
+        s->busy = table(m->nranks + 1, sizeof *s->busy, 0xff);
+        s->last = table(m->nranks + 1, sizeof *s->last, 0xff);
         s->longest = table(m->ncomms, sizeof *s->longest, 0xff);
         s->quiet = table(m->nprocs, sizeof *s->quiet, 0);
         s->least = table(m->ncomms, sizeof *s->least, 0xff);
@@ -337,7 +336,6 @@ enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model
 
 void rs_hang_state_free(struct rs_hang_state *s)
 {
-    rs_places_free(&s->places);
     rs_presence_free(&s->presence);
     free(s->stage);
     rs_map_free(&s->moved);

@@ -36,19 +36,25 @@ struct rs_hang_rank {
     int64_t since; /* when it came to this stage; of an absent one: its last sign in NCCL. RS_TIME_NONE: not known */
 };
 
+/* The row of model.ranks that a member is; where that is not known, the first on its GPU, or one behind all others. */
+static inline uint32_t rs_hang_rank_of(const struct rs_model *m, uint32_t member)
+{
+    const struct rs_member *x = &m->members[member];
+    return x->rank_id != RS_NONE ? x->rank_id : x->place != RS_NONE ? x->place : m->nranks;
+}
+
 struct rs_hang_state {
     const struct rs_model *m;
-    struct rs_places places;
     struct rs_presence_index presence;
     uint8_t *stage; /* by part: enum rs_stage of those that are pending, RS_STAGE_ENDED of all others */
     uint32_t *first; /* by member: its first pending part; RS_NONE */
     uint8_t *queued; /* by member: its first pending part has surely not ended: something behind it waits for
                         its turn, or others are still in it */
-    uint32_t *busy; /* by place: the pending part that keeps it: running, else launched, else called; RS_NONE */
-    uint32_t *last; /* by place: its latest part; RS_NONE */
+    uint32_t *busy; /* by rank: the pending part that keeps it: running, else launched, else called; RS_NONE */
+    uint32_t *last; /* by rank: its latest part; RS_NONE */
     int64_t *longest; /* by communicator: the longest an operation took, its first one aside; 0: not known */
     int64_t *quiet; /* by process: the longest it was quiet between two calls */
-    struct rs_map here; /* place << 32 | communicator -> member */
+    struct rs_map here; /* rank << 32 | communicator -> member */
     struct rs_map moved; /* part -> latest change of its open kernels and network steps */
     /* Of hang_told.h, by communicator: the fewest collectives that a rank asked for; up to which all must have come. */
     uint64_t *least, *proven;

@@ -9,21 +9,21 @@ enum rs_status rs_holds_init(struct rs_holds *h, const struct rs_view *view, str
 {
     const struct rs_model *m = view->model;
     *h = (struct rs_holds){.view = view, .nmeetings = m->nmembers, .cap_meetings = m->nmembers + 1};
-    h->seats = calloc(view->nseats + 1, sizeof *h->seats);
+    h->ranks = calloc(view->model->nranks + 1, sizeof *h->ranks);
     h->host_charged = calloc(m->nhosts + 1, sizeof *h->host_charged);
     h->meetings = calloc(h->cap_meetings, sizeof *h->meetings);
-    if (!h->seats || !h->host_charged || !h->meetings) {
+    if (!h->ranks || !h->host_charged || !h->meetings) {
         rs_holds_free(h);
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
-    for (uint32_t i = 0; i < view->nseats; i++) h->seats[i].covered = RS_TIME_NONE;
+    for (uint32_t i = 0; i < view->model->nranks; i++) h->ranks[i].covered = RS_TIME_NONE;
     for (uint32_t i = 0; i < h->nmeetings; i++) h->meetings[i].op = RS_NONE;
     return RS_OK;
 }
 
 void rs_holds_free(struct rs_holds *h)
 {
-    free(h->seats);
+    free(h->ranks);
     free(h->host_charged);
     free(h->meetings);
     rs_map_free(&h->pairs);
@@ -71,9 +71,9 @@ static uint32_t first_to_end(const struct rs_hold *s)
     return best;
 }
 
-void rs_holds_reach(struct rs_holds *h, uint32_t seat, int64_t now)
+void rs_holds_reach(struct rs_holds *h, uint32_t rank_id, int64_t now)
 {
-    struct rs_hold *s = &h->seats[seat];
+    struct rs_hold *s = &h->ranks[rank_id];
     while (s->npending) {
         uint32_t i = first_to_end(s);
         if (s->pending[i].end > now) return;
@@ -82,29 +82,29 @@ void rs_holds_reach(struct rs_holds *h, uint32_t seat, int64_t now)
 }
 
 /* Time in other operations since the meeting. */
-static int64_t busy_since(const struct rs_holds *h, uint32_t seat, const struct rs_meeting *k)
+static int64_t busy_since(const struct rs_holds *h, uint32_t rank_id, const struct rs_meeting *k)
 {
-    return (h->seats[seat].busy - k->own_busy) - k->busy;
+    return (h->ranks[rank_id].busy - k->own_busy) - k->busy;
 }
 
-struct rs_held rs_holds_compare(const struct rs_holds *h, uint32_t q_seat, uint32_t q, uint32_t r_seat, uint32_t r)
+struct rs_held rs_holds_compare(const struct rs_holds *h, uint32_t q_rank, uint32_t q, uint32_t r_rank, uint32_t r)
 {
     const struct rs_meeting *a = &h->meetings[q], *b = &h->meetings[r];
-    if (a->op != b->op || a->holes != h->seats[q_seat].holes || b->holes != h->seats[r_seat].holes)
+    if (a->op != b->op || a->holes != h->ranks[q_rank].holes || b->holes != h->ranks[r_rank].holes)
         return (struct rs_held){.known = false};
-    uint32_t q_host = h->view->seats[q_seat].host, r_host = h->view->seats[r_seat].host;
+    uint32_t q_host = h->view->model->ranks[q_rank].host, r_host = h->view->model->ranks[r_rank].host;
     return (struct rs_held){
         .known = true,
-        .busy = busy_since(h, q_seat, a) - busy_since(h, r_seat, b),
-        .charged = (h->seats[q_seat].charged - a->charged) - (h->seats[r_seat].charged - b->charged),
+        .busy = busy_since(h, q_rank, a) - busy_since(h, r_rank, b),
+        .charged = (h->ranks[q_rank].charged - a->charged) - (h->ranks[r_rank].charged - b->charged),
         .host_charged = (h->host_charged[q_host] - a->host_charged) - (h->host_charged[r_host] - b->host_charged),
     };
 }
 
-uint32_t rs_holds_blame(const struct rs_holds *h, uint32_t seat, uint32_t meeting, int64_t ns,
+uint32_t rs_holds_blame(const struct rs_holds *h, uint32_t rank_id, uint32_t meeting, int64_t ns,
                         void (*give)(void *to, uint32_t culprit, int64_t ns), void *to)
 {
-    const struct rs_hold *s = &h->seats[seat];
+    const struct rs_hold *s = &h->ranks[rank_id];
     const struct rs_meeting *k = &h->meetings[meeting];
     uint32_t n = s->ncauses < RS_HOLDS_CAUSES ? s->ncauses : RS_HOLDS_CAUSES, most = RS_NONE;
     int64_t sum = 0, largest = 0;
@@ -126,13 +126,13 @@ uint32_t rs_holds_blame(const struct rs_holds *h, uint32_t seat, uint32_t meetin
     return most;
 }
 
-static void note(struct rs_holds *h, uint32_t meeting, uint32_t op, uint32_t seat, int64_t now)
+static void note(struct rs_holds *h, uint32_t meeting, uint32_t op, uint32_t rank_id, int64_t now)
 {
-    const struct rs_hold *s = &h->seats[seat];
+    const struct rs_hold *s = &h->ranks[rank_id];
     struct rs_meeting *k = &h->meetings[meeting];
     k->busy = s->busy - k->own_busy;
     k->charged = s->charged;
-    k->host_charged = h->host_charged[h->view->seats[seat].host];
+    k->host_charged = h->host_charged[h->view->model->ranks[rank_id].host];
     k->since = now;
     k->op = op;
     k->holes = s->holes;
@@ -141,8 +141,8 @@ static void note(struct rs_holds *h, uint32_t meeting, uint32_t op, uint32_t sea
 void rs_holds_met(struct rs_holds *h, uint32_t meeting, uint32_t op, const struct rs_arrival *a, int64_t last,
                   uint32_t culprit)
 {
-    struct rs_hold *s = &h->seats[a->seat];
-    note(h, meeting, op, a->seat, a->start);
+    struct rs_hold *s = &h->ranks[a->rank_id];
+    note(h, meeting, op, a->rank_id, a->start);
     if (s->npending == RS_HOLDS_PENDING) account(h, s, first_to_end(s));
     int64_t until = a->end == RS_TIME_NONE || a->end > last ? last : a->end;
     s->pending[s->npending++] = (struct rs_pending){.start = a->start,
@@ -152,9 +152,9 @@ void rs_holds_met(struct rs_holds *h, uint32_t meeting, uint32_t op, const struc
                                                     .culprit = culprit};
 }
 
-void rs_holds_missed(struct rs_holds *h, uint32_t meeting, uint32_t op, uint32_t seat, int64_t now)
+void rs_holds_missed(struct rs_holds *h, uint32_t meeting, uint32_t op, uint32_t rank_id, int64_t now)
 {
-    rs_holds_reach(h, seat, now);
-    h->seats[seat].holes++;
-    note(h, meeting, op, seat, now);
+    rs_holds_reach(h, rank_id, now);
+    h->ranks[rank_id].holes++;
+    note(h, meeting, op, rank_id, now);
 }

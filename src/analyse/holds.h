@@ -19,10 +19,10 @@ enum { RS_HOLDS_PENDING = 8, RS_HOLDS_CAUSES = 32 };
 
 /* A rank among those it meets again and again: a member of a communicator, or one end of a pair of ranks. */
 struct rs_meeting {
-    int64_t busy, own_busy, charged, host_charged; /* of the seat when they last met; own_busy: in these meetings */
+    int64_t busy, own_busy, charged, host_charged; /* of the rank when they last met; own_busy: in these meetings */
     int64_t since; /* its start then */
     uint32_t op; /* RS_NONE: not met yet */
-    uint32_t holes; /* of the seat then */
+    uint32_t holes; /* of the rank then */
 };
 
 struct rs_hold {
@@ -35,7 +35,7 @@ struct rs_hold {
     } pending[RS_HOLDS_PENDING]; /* operations that may not have ended yet */
     struct rs_cause {
         int64_t end, wait;
-        uint32_t culprit; /* seat */
+        uint32_t culprit; /* rank */
     } causes[RS_HOLDS_CAUSES]; /* waits, the latest */
     uint32_t npending, ncauses; /* ncauses: in all */
     uint32_t holes; /* operations that it was in, with no record of how long */
@@ -43,7 +43,7 @@ struct rs_hold {
 
 struct rs_holds {
     const struct rs_view *view;
-    struct rs_hold *seats;
+    struct rs_hold *ranks;
     int64_t *host_charged; /* by host */
     struct rs_meeting *meetings; /* members, then pairs */
     uint32_t nmeetings, cap_meetings;
@@ -56,8 +56,8 @@ void rs_holds_free(struct rs_holds *h);
 /* The meeting that an arrival belongs to. */
 enum rs_status rs_holds_meeting(struct rs_holds *h, uint32_t op, const struct rs_arrival *a, uint32_t *meeting,
                                 struct rs_err *err);
-/* Takes note of what has ended on a seat by `now`. */
-void rs_holds_reach(struct rs_holds *h, uint32_t seat, int64_t now);
+/* Takes note of what has ended on a rank by `now`. */
+void rs_holds_reach(struct rs_holds *h, uint32_t rank_id, int64_t now);
 
 /* What explains that q came later than r, since they met; both have been reached. */
 struct rs_held {
@@ -65,18 +65,18 @@ struct rs_held {
     int64_t busy; /* longer in other operations */
     int64_t charged, host_charged; /* charged more in between */
 };
-struct rs_held rs_holds_compare(const struct rs_holds *h, uint32_t q_seat, uint32_t q, uint32_t r_seat, uint32_t r);
+struct rs_held rs_holds_compare(const struct rs_holds *h, uint32_t q_rank, uint32_t q, uint32_t r_rank, uint32_t r);
 
-/* Hands out `ns` among those that the seat waited for since it met the others: calls `give` for each. Returns the one
+/* Hands out `ns` among those that the rank waited for since it met the others: calls `give` for each. Returns the one
  * with the most, or RS_NONE. */
-uint32_t rs_holds_blame(const struct rs_holds *h, uint32_t seat, uint32_t meeting, int64_t ns,
+uint32_t rs_holds_blame(const struct rs_holds *h, uint32_t rank_id, uint32_t meeting, int64_t ns,
                         void (*give)(void *to, uint32_t culprit, int64_t ns), void *to);
 
-/* The seat has met the others in `op`: it waited for `culprit` (RS_NONE: nobody) until `last`. Comes after charging. */
+/* The rank has met the others in `op`: it waited for `culprit` (RS_NONE: nobody) until `last`. Comes after charging. */
 void rs_holds_met(struct rs_holds *h, uint32_t meeting, uint32_t op, const struct rs_arrival *a, int64_t last,
                   uint32_t culprit);
 
-/* The seat has met the others in `op` at about `now`; when it came and went is not recorded. */
-void rs_holds_missed(struct rs_holds *h, uint32_t meeting, uint32_t op, uint32_t seat, int64_t now);
+/* The rank has met the others in `op` at about `now`; when it came and went is not recorded. */
+void rs_holds_missed(struct rs_holds *h, uint32_t meeting, uint32_t op, uint32_t rank_id, int64_t now);
 
 #endif

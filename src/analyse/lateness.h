@@ -7,7 +7,7 @@
 #include "analyse/view.h"
 
 struct rs_late_row {
-    uint32_t seat; /* RS_NONE: a whole host */
+    uint32_t rank_id; /* RS_NONE: a whole host */
     uint32_t host;
     uint64_t compared; /* operations; of a host: summed over its ranks */
     uint64_t last; /* of them, it was the last to come, beyond doubt */
@@ -15,16 +15,16 @@ struct rs_late_row {
 };
 
 struct rs_lateness {
-    struct rs_late_row *rows; /* seats, then hosts */
-    uint32_t nseats, nhosts;
-    uint64_t *from; /* by seat: where its samples begin; host by host */
-    uint32_t *order; /* seats, host by host */
+    struct rs_late_row *rows; /* ranks, then hosts */
+    uint32_t nranks, nhosts;
+    uint64_t *from; /* by rank: where its samples begin; host by host */
+    uint32_t *order; /* ranks, host by host */
     int32_t *samples; /* ns, cut off at 2 s */
     int64_t *starts; /* scratch of the medians */
 };
 
 enum rs_status rs_lateness_init(struct rs_lateness *l, const struct rs_view *view, struct rs_err *err);
-/* Takes in the arrivals of the view; `last` is the seat that was last, or RS_NONE. */
+/* Takes in the arrivals of the view; `last` is the rank that was last, or RS_NONE. */
 void rs_lateness_add(struct rs_lateness *l, const struct rs_view *view, uint32_t last);
 /* Works out the rows and lets the samples go. */
 enum rs_status rs_lateness_finish(struct rs_lateness *l, struct rs_err *err);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "join/op_facts.h"
-#include "join/ranks.h"
 #include "join/waits.h"
 #include "nccl/abi.h"
 
@@ -102,13 +101,13 @@ static const char *not_recorded(const struct rs_proc *p, int64_t at)
 static void conclude(struct rs_moment *r, const struct found *f, const struct rs_model *m,
                      const struct rs_presence_index *presence, int64_t at)
 {
-    const struct rs_proc *p = &m->procs[m->members[r->member].proc];
+    const struct rs_rank *rank = &m->ranks[r->rank_id];
+    const struct rs_proc *p = &m->procs[rank->proc];
     r->before = f->before;
     r->after = f->after;
     uint32_t shown = f->sure != RS_NONE ? f->sure : f->perhaps;
     uint32_t clock = shown != RS_NONE ? rs_part_start_domain(m, shown) : RS_NONE;
-    if (clock == RS_NONE) clock = m->members[r->member].gpu;
-    if (clock == RS_NONE) clock = rs_member_host_domain(m, r->member);
+    if (clock == RS_NONE) clock = rank->gpu != RS_NONE ? rank->gpu : m->hosts[rank->host].domain;
     r->error_ns = m->domains[clock].error_ns;
     r->part = shown;
     if (f->sure != RS_NONE) {
@@ -125,45 +124,20 @@ static void conclude(struct rs_moment *r, const struct found *f, const struct rs
 
 /* ---- all ---- */
 
-static int by_rank(const void *a, const void *b, void *of)
+static uint32_t collect(struct rs_moment *rows, struct found *found, const struct rs_model *m,
+                        const struct rs_presence_index *presence, const struct rs_filter *filter, int64_t at)
 {
-    const struct rs_model *m = of;
-    const struct rs_member *x = &m->members[((const struct rs_moment *)a)->member];
-    const struct rs_member *y = &m->members[((const struct rs_moment *)b)->member];
-    if (x->global_rank != y->global_rank) return x->global_rank < y->global_rank ? -1 : 1;
-    return x->proc != y->proc ? (x->proc < y->proc ? -1 : 1) : x->device - y->device;
-}
-
-/* Whether a place is to be shown by this member: the first, of a process that leads if there is one. */
-static bool leads(const struct rs_model *m, uint32_t member, uint32_t before)
-{
-    if (before == RS_NONE) return true;
-    return m->procs[m->members[before].proc].same != RS_NONE && m->procs[m->members[member].proc].same == RS_NONE;
-}
-
-static uint32_t collect(struct rs_moment *rows, struct found *found, const struct rs_places *places,
-                        const struct rs_model *m, const struct rs_presence_index *presence,
-                        const struct rs_filter *filter, int64_t at)
-{
-    for (uint32_t i = 0; i < places->n; i++) {
-        rows[i] = (struct rs_moment){.member = RS_NONE, .part = RS_NONE};
-        found[i] = (struct found){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
-    }
-    for (uint32_t i = 0; i < m->nmembers; i++) {
-        struct rs_moment *r = &rows[places->of[i]];
-        if (rs_filter_rank(filter, m, i) && leads(m, i, r->member)) r->member = i;
-    }
+    for (uint32_t i = 0; i < m->nranks; i++) found[i] = (struct found){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        uint32_t member = m->parts.member[i], op = m->parts.op[i];
-        if (!rs_filter_rank(filter, m, member) || (op != RS_NONE && !rs_filter_op(filter, m, op)) ||
-            rs_part_is_laid_over(m, i))
+        uint32_t rank_id = m->members[m->parts.member[i]].rank_id, op = m->parts.op[i];
+        if (rank_id == RS_NONE || (op != RS_NONE && !rs_filter_op(filter, m, op)) || rs_part_is_laid_over(m, i))
             continue;
-        look(&found[places->of[member]], m, i, at);
+        look(&found[rank_id], m, i, at);
     }
     uint32_t n = 0;
-    for (uint32_t i = 0; i < places->n; i++) {
-        if (rows[i].member == RS_NONE) continue;
-        rows[n] = rows[i];
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        if (!rs_filter_rank_row(filter, m, i)) continue;
+        rows[n] = (struct rs_moment){.rank_id = i, .part = RS_NONE};
         conclude(&rows[n++], &found[i], m, presence, at);
     }
     return n;
@@ -172,21 +146,15 @@ static uint32_t collect(struct rs_moment *rows, struct found *found, const struc
 enum rs_status rs_moment_find(struct rs_moment **rows, uint32_t *n, const struct rs_model *m,
                               const struct rs_filter *filter, int64_t at, struct rs_err *err)
 {
-    struct rs_places places;
     struct rs_presence_index presence;
     *rows = NULL;
     *n = 0;
-    RS_TRY(rs_places_find(&places, m, err));
     enum rs_status status = rs_presence_make(&presence, m, err);
-    *rows = calloc((size_t)places.n + 1, sizeof **rows);
-    struct found *found = calloc((size_t)places.n + 1, sizeof *found);
+    *rows = calloc((size_t)m->nranks + 1, sizeof **rows);
+    struct found *found = calloc((size_t)m->nranks + 1, sizeof *found);
     if (status == RS_OK && (!*rows || !found)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) {
-        *n = collect(*rows, found, &places, m, &presence, filter, at);
-        qsort_r(*rows, *n, sizeof **rows, by_rank, (void *)(uintptr_t)m);
-    }
+    if (status == RS_OK) *n = collect(*rows, found, m, &presence, filter, at);
     free(found);
     rs_presence_free(&presence);
-    rs_places_free(&places);
     return status;
 }

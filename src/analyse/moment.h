@@ -19,7 +19,7 @@ enum rs_doing {
 };
 
 struct rs_moment {
-    uint32_t member; /* one of the rank's */
+    uint32_t rank_id; /* row of model.ranks */
     enum rs_doing doing;
     uint32_t part; /* that it is in, or may be in; RS_NONE: none */
     uint32_t before,

@@ -11,7 +11,7 @@ struct work {
     struct rs_matrix *out;
     const struct rs_view *view;
     struct rs_map members; /* communicator, rank -> member */
-    struct rs_map index; /* seat, peer -> row */
+    struct rs_map index; /* rank, peer -> row */
     uint32_t cap;
 };
 
@@ -36,20 +36,20 @@ static int32_t rank_of_unseen(const struct rs_model *m, uint32_t member, int32_t
 static enum rs_status row_of(struct work *w, const struct rs_net *net, struct rs_link_row **row, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
-    uint32_t comm = m->members[net->member].comm, seat = w->view->seat_of[net->member];
+    uint32_t comm = m->members[net->member].comm, rank_id = w->view->model->members[net->member].rank_id;
     uint64_t peer = rs_map_get(&w->members, (uint64_t)comm << 32 | (uint32_t)net->peer, RS_NONE), *at;
     int32_t unseen = peer == RS_NONE ? rank_of_unseen(m, net->member, net->peer) : -1;
-    uint32_t peer_seat = peer == RS_NONE ? RS_NONE : w->view->seat_of[peer];
+    uint32_t peer_id = peer == RS_NONE ? RS_NONE : w->view->model->members[peer].rank_id;
     /* Unseen peers: by their rank of the job, else all of a rank together. */
-    uint64_t other = peer_seat != RS_NONE ? peer_seat : UINT64_C(0x80000000) | (uint32_t)(unseen & 0x7fffffff);
-    RS_TRY(rs_map_at(&w->index, (uint64_t)seat << 32 | other, w->out->nrows, &at, err));
+    uint64_t other = peer_id != RS_NONE ? peer_id : UINT64_C(0x80000000) | (uint32_t)(unseen & 0x7fffffff);
+    RS_TRY(rs_map_at(&w->index, (uint64_t)rank_id << 32 | other, w->out->nrows, &at, err));
     if (*at == w->out->nrows) {
         RS_ROOM(w->out->rows, w->out->nrows, w->cap, err);
         w->out->rows[w->out->nrows++] =
-            (struct rs_link_row){.seat = seat,
-                                 .peer_seat = peer_seat,
-                                 .rank = w->view->seats[seat].rank,
-                                 .peer = peer_seat != RS_NONE ? w->view->seats[peer_seat].rank : unseen};
+            (struct rs_link_row){.rank_id = rank_id,
+                                 .peer_id = peer_id,
+                                 .rank = w->view->model->ranks[rank_id].number,
+                                 .peer = peer_id != RS_NONE ? w->view->model->ranks[peer_id].number : unseen};
     }
     *row = &w->out->rows[*at];
     return RS_OK;
@@ -61,6 +61,7 @@ static enum rs_status collect(struct work *w, const struct rs_filter *filter, in
     RS_TRY(index_members(w, err));
     for (uint32_t i = 0; i < m->nnets; i++) {
         const struct rs_net *n = &m->nets[i];
+        if (m->members[n->member].rank_id == RS_NONE) continue;
         if (!rs_filter_comm(filter, m, m->members[n->member].comm) || !rs_filter_rank(filter, m, n->member) ||
             !rs_filter_time(filter, n->from) || (from != RS_TIME_NONE && n->to < from))
             continue;
@@ -85,8 +86,8 @@ static int by_time(const void *a, const void *b)
     const struct rs_link_row *x = a, *y = b;
     if (x->net_ns != y->net_ns) return x->net_ns > y->net_ns ? -1 : 1;
     if (x->bytes != y->bytes) return x->bytes > y->bytes ? -1 : 1;
-    if (x->seat != y->seat) return x->seat < y->seat ? -1 : 1;
-    return x->peer_seat < y->peer_seat ? -1 : x->peer_seat > y->peer_seat;
+    if (x->rank_id != y->rank_id) return x->rank_id < y->rank_id ? -1 : 1;
+    return x->peer_id < y->peer_id ? -1 : x->peer_id > y->peer_id;
 }
 
 /* ---- slow links ---- */
@@ -99,7 +100,7 @@ static bool measurable(const struct rs_link_row *r)
 /* Links that can be compared: between hosts or not, and the power of two of their messages. */
 static unsigned kind_of(const struct rs_view *v, const struct rs_link_row *r)
 {
-    bool remote = r->peer_seat == RS_NONE || v->seats[r->seat].host != v->seats[r->peer_seat].host;
+    bool remote = r->peer_id == RS_NONE || v->model->ranks[r->rank_id].host != v->model->ranks[r->peer_id].host;
     uint64_t size = r->bytes / r->messages;
     return (unsigned)(size ? 64 - __builtin_clzll(size) : 0) << 1 | remote;
 }
@@ -164,7 +165,7 @@ static void count_ends(const struct rs_matrix *n, struct end *out, struct end *i
     for (uint32_t i = 0; i < n->nrows; i++) {
         const struct rs_link_row *r = &n->rows[i];
         if (!(r->slower > 0)) continue;
-        struct end *ends[] = {&out[r->seat], r->peer_seat != RS_NONE ? &in[r->peer_seat] : NULL};
+        struct end *ends[] = {&out[r->rank_id], r->peer_id != RS_NONE ? &in[r->peer_id] : NULL};
         for (int k = 0; k < 2; k++) {
             struct end *e = ends[k];
             if (!e) continue;
@@ -184,24 +185,24 @@ static int by_slowness(const void *a, const void *b)
 static enum rs_status name_slow(struct work *w, struct rs_err *err)
 {
     struct rs_matrix *n = w->out;
-    uint32_t seats = w->view->nseats;
-    struct end *out = calloc(2 * (size_t)seats + 1, sizeof *out), *in = out ? out + seats : NULL;
-    n->slow = malloc(((size_t)n->nrows + 2 * (size_t)seats + 1) * sizeof *n->slow);
+    uint32_t ranks = w->view->model->nranks;
+    struct end *out = calloc(2 * (size_t)ranks + 1, sizeof *out), *in = out ? out + ranks : NULL;
+    n->slow = malloc(((size_t)n->nrows + 2 * (size_t)ranks + 1) * sizeof *n->slow);
     if (!out || !n->slow) {
         free(out);
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     count_ends(n, out, in);
-    for (uint32_t i = 0; i < 2 * seats; i++)
+    for (uint32_t i = 0; i < 2 * ranks; i++)
         if (is_slow_end(&out[i]))
-            n->slow[n->nslow++] = (struct rs_slow_link){.scope = i < seats ? RS_SLOW_SENDER : RS_SLOW_RECEIVER,
+            n->slow[n->nslow++] = (struct rs_slow_link){.scope = i < ranks ? RS_SLOW_SENDER : RS_SLOW_RECEIVER,
                                                         .row = out[i].worst,
                                                         .links = out[i].slow,
                                                         .slower = n->rows[out[i].worst].slower};
     for (uint32_t i = 0; i < n->nrows; i++) {
         const struct rs_link_row *r = &n->rows[i];
-        if (r->slower < SLOW || is_slow_end(&out[r->seat])) continue;
-        if (r->peer_seat != RS_NONE && is_slow_end(&in[r->peer_seat])) continue;
+        if (r->slower < SLOW || is_slow_end(&out[r->rank_id])) continue;
+        if (r->peer_id != RS_NONE && is_slow_end(&in[r->peer_id])) continue;
         n->slow[n->nslow++] = (struct rs_slow_link){.scope = RS_SLOW_LINK, .row = i, .links = 1, .slower = r->slower};
     }
     qsort(n->slow, n->nslow, sizeof *n->slow, by_slowness);

@@ -10,8 +10,8 @@
 #include "analyse/view.h"
 
 struct rs_link_row {
-    uint32_t seat;
-    uint32_t peer_seat; /* RS_NONE: not recorded */
+    uint32_t rank_id;
+    uint32_t peer_id; /* RS_NONE: not recorded */
     int32_t rank, peer; /* of the job; -1: not known */
     int64_t gpu_ns, credit_ns, net_ns; /* sends: own GPU not ready; peer gave no credit; on the network */
     int64_t recv_ns, flush_ns, consume_ns; /* receives: sender or network; flush; own GPU did not consume */

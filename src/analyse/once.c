@@ -22,22 +22,22 @@ enum rs_status rs_once_find(struct rs_stragglers *s, const struct rs_view *v, co
 {
     for (uint32_t i = 0; i < s->nrows; i++) s->rows[i].once_ns = RS_TIME_NONE;
     if (!steps->n || !s->nrows) return RS_OK;
-    struct tally *tallies = calloc((size_t)v->nseats + 1, sizeof *tallies);
+    struct tally *tallies = calloc((size_t)v->model->nranks + 1, sizeof *tallies);
     if (!tallies) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < v->nseats; i++) tallies[i].step = RS_NONE;
+    for (uint32_t i = 0; i < v->model->nranks; i++) tallies[i].step = RS_NONE;
     for (uint32_t i = 0; i < v->nops; i++) { /* by time, so that a step's operations follow each other */
-        uint32_t op = v->ops[i], seat = s->who[op];
-        if (seat == RS_NONE) continue;
+        uint32_t op = v->ops[i], rank_id = s->who[op];
+        if (rank_id == RS_NONE) continue;
         uint32_t step = rs_steps_of(steps, rs_op_moment(v->model, op));
         if (step == RS_NONE) /* before the first or behind the last: counts by itself */
-            tallies[seat].sum += (double)s->cost[op];
+            tallies[rank_id].sum += (double)s->cost[op];
         else
-            count(&tallies[seat], step, (double)s->cost[op]);
+            count(&tallies[rank_id], step, (double)s->cost[op]);
     }
     for (uint32_t i = 0; i < s->nrows; i++) {
         struct rs_straggler *row = &s->rows[i];
-        if (row->seat == RS_NONE) continue;
-        double sum = tallies[row->seat].sum + tallies[row->seat].largest;
+        if (row->rank_id == RS_NONE) continue;
+        double sum = tallies[row->rank_id].sum + tallies[row->rank_id].largest;
         /* Costs by operation are floats: no more than the whole. */
         row->once_ns = sum < (double)row->cost_ns ? (int64_t)sum : row->cost_ns;
     }

@@ -5,6 +5,7 @@
 
 #include "analyse/quantile.h"
 #include "analyse/words.h"
+#include "join/ranks.h"
 #include "join/waits.h"
 
 struct work {
@@ -14,8 +15,8 @@ struct work {
     uint32_t warmup;
     const struct rs_stragglers *stragglers;
     const struct rs_bandwidth *bandwidth;
-    int64_t *usual_cost; /* by seat: in a step, on average over those that are no outliers */
-    int64_t *cost; /* by seat, in the step at hand */
+    int64_t *usual_cost; /* by rank: in a step, on average over those that are no outliers */
+    int64_t *cost; /* by rank, in the step at hand */
     int64_t *slow; /* by row of bandwidth, in the step at hand */
 };
 
@@ -45,7 +46,7 @@ static enum rs_status choose(struct work *w, struct rs_err *err)
                                                                 .to_ns = s->at[i + 1],
                                                                 .duration_ns = length(s, i),
                                                                 .usual_ns = usual,
-                                                                .seat = RS_NONE,
+                                                                .rank_id = RS_NONE,
                                                                 .row = RS_NONE};
     free(list);
     return w->out->rows ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
@@ -67,7 +68,7 @@ static void find_usual(struct work *w)
         if (step == RS_NONE || step < w->warmup || w->stragglers->who[op] == RS_NONE) continue;
         if (!outlier_at(w, step, &near)) w->usual_cost[w->stragglers->who[op]] += (int64_t)w->stragglers->cost[op];
     }
-    for (uint32_t i = 0; i < w->view->nseats && plain; i++) w->usual_cost[i] /= plain;
+    for (uint32_t i = 0; i < w->view->model->nranks && plain; i++) w->usual_cost[i] /= plain;
 }
 
 static uint32_t largest(const int64_t *a, uint32_t n)
@@ -82,13 +83,13 @@ static enum rs_status explain(struct work *w, struct rs_outlier *o, struct rs_er
 {
     const struct rs_view *v = w->view;
     int64_t more = o->duration_ns - o->usual_ns;
-    for (uint32_t i = 0; i < v->nseats; i++) w->cost[i] -= w->usual_cost[i];
-    uint32_t seat = largest(w->cost, v->nseats), row = largest(w->slow, w->bandwidth->nrows);
+    for (uint32_t i = 0; i < v->model->nranks; i++) w->cost[i] -= w->usual_cost[i];
+    uint32_t rank_id = largest(w->cost, v->model->nranks), row = largest(w->slow, w->bandwidth->nrows);
     struct rs_strbuf s = {0};
-    if (v->nseats && w->cost[seat] >= more / 2) {
-        o->seat = seat;
-        o->late_ns = w->cost[seat];
-        rs_words_seat(&s, v, seat);
+    if (v->model->nranks && w->cost[rank_id] >= more / 2) {
+        o->rank_id = rank_id;
+        o->late_ns = w->cost[rank_id];
+        rs_rank_words(&s, v->model, rank_id);
         rs_strbuf_puts(&s, " was later than usual by ");
         rs_words_ns(&s, o->late_ns);
     } else if (w->bandwidth->nrows && w->slow[row] >= more / 2) {
@@ -123,7 +124,7 @@ static enum rs_status explain_all(struct work *w, struct rs_err *err)
         struct rs_outlier *o = outlier_at(w, step, &near);
         if (o && !now) {
             now = o;
-            memset(w->cost, 0, (w->view->nseats + 1) * sizeof *w->cost);
+            memset(w->cost, 0, (w->view->model->nranks + 1) * sizeof *w->cost);
             memset(w->slow, 0, (w->bandwidth->nrows + 1) * sizeof *w->slow);
         }
         if (!o) continue;
@@ -153,8 +154,8 @@ enum rs_status rs_outliers_find(struct rs_outliers *o, struct rs_view *view, con
                      .warmup = warmup,
                      .stragglers = stragglers,
                      .bandwidth = bandwidth,
-                     .usual_cost = calloc((size_t)view->nseats + 1, sizeof *w.usual_cost),
-                     .cost = calloc((size_t)view->nseats + 1, sizeof *w.cost),
+                     .usual_cost = calloc((size_t)view->model->nranks + 1, sizeof *w.usual_cost),
+                     .cost = calloc((size_t)view->model->nranks + 1, sizeof *w.cost),
                      .slow = calloc((size_t)bandwidth->nrows + 1, sizeof *w.slow)};
     enum rs_status status = RS_OK;
     if (!w.usual_cost || !w.cost || !w.slow) status = rs_fail(err, RS_NO_MEMORY, "out of memory");

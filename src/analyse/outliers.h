@@ -13,7 +13,7 @@
 struct rs_outlier {
     uint32_t step;
     int64_t from_ns, to_ns, duration_ns, usual_ns;
-    uint32_t seat; /* the rank that was late; RS_NONE: that was not it */
+    uint32_t rank_id; /* the rank that was late; RS_NONE: that was not it */
     int64_t late_ns; /* more than it usually is in a step */
     uint32_t row; /* of the function that was slow; RS_NONE: that was not it */
     int64_t slow_ns; /* its transfers took longer by */

@@ -55,15 +55,15 @@ static enum rs_status count_ranks(struct rs_report *r, struct rs_err *err)
     struct rs_report_basis *b = &r->basis;
     struct rs_map hosts = {0};
     enum rs_status status = RS_OK;
-    b->ranks = r->view.nseats;
+    b->ranks = r->view.model->nranks;
     bool known = true; /* else some are clocks of their own, and how many hosts there are is not known */
-    for (uint32_t i = 0; i < r->view.nseats && status == RS_OK; i++) {
-        known &= rs_host_name(r->view.model, r->view.seats[i].host) != NULL;
-        status = rs_map_put(&hosts, r->view.seats[i].host, 1, err);
+    for (uint32_t i = 0; i < r->view.model->nranks && status == RS_OK; i++) {
+        known &= rs_host_name(r->view.model, r->view.model->ranks[i].host) != NULL;
+        status = rs_map_put(&hosts, r->view.model->ranks[i].host, 1, err);
     }
     b->hosts = known ? (uint32_t)rs_map_count(&hosts) : 0; /* other tools may know the same ones by other names */
     rs_map_free(&hosts);
-    b->unseen = r->view.model->world >= 0 ? (int64_t)r->view.model->world - r->view.nseats : -1;
+    b->unseen = r->view.model->world >= 0 ? (int64_t)r->view.model->world - r->view.model->nranks : -1;
     if (r->view.model->world >= 0 && b->unseen < 0)
         b->unseen = 0; /* more than one job here, or no communicator of all */
     return status;

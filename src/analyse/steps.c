@@ -41,17 +41,18 @@ struct work {
 
 /* ---- the sequence ---- */
 
-static enum rs_status busiest_seat(struct work *w, struct rs_err *err)
+static enum rs_status busiest_rank(struct work *w, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
-    uint32_t *counts = calloc(w->view->nseats + 1, sizeof *counts), best = 0;
+    uint32_t *counts = calloc(w->view->model->nranks + 1, sizeof *counts), best = 0;
     if (!counts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        uint32_t op = m->parts.op[i], seat = w->view->seat_of[m->parts.member[i]];
-        if (op == RS_NONE || (m->ops.kind[op] == RS_OP_PAIR && m->ops.fanout[op] != RS_NONE)) continue;
-        if (++counts[seat] > counts[best]) best = seat;
+        uint32_t op = m->parts.op[i], rank_id = w->view->model->members[m->parts.member[i]].rank_id;
+        if (op == RS_NONE || rank_id == RS_NONE || (m->ops.kind[op] == RS_OP_PAIR && m->ops.fanout[op] != RS_NONE))
+            continue;
+        if (++counts[rank_id] > counts[best]) best = rank_id;
     }
-    w->out->seat = best;
+    w->out->rank_id = best;
     free(counts);
     return RS_OK;
 }
@@ -98,7 +99,7 @@ static enum rs_status collect(struct work *w, struct rs_err *err)
 {
     const struct rs_view *v = w->view;
     const struct rs_model *m = v->model;
-    RS_TRY(busiest_seat(w, err));
+    RS_TRY(busiest_rank(w, err));
     uint32_t *member_in = malloc((m->ncomms + 1) * sizeof *member_in);
     w->items = malloc(((size_t)v->nops + 1) * sizeof *w->items);
     w->symbols = calloc((size_t)v->nops + 1, sizeof *w->symbols);
@@ -107,7 +108,7 @@ static enum rs_status collect(struct work *w, struct rs_err *err)
     if (!member_in || !w->items || !w->symbols || !w->anchors) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < m->ncomms && status == RS_OK; i++) member_in[i] = RS_NONE;
     for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++)
-        if (v->seat_of[i] == w->out->seat) member_in[m->members[i].comm] = i;
+        if (v->model->members[i].rank_id == w->out->rank_id) member_in[m->members[i].comm] = i;
     for (uint32_t i = 0; i < v->nops && status == RS_OK; i++)
         if (takes_part(w, member_in, v->ops[i])) status = add_item(w, v->ops[i], err);
     free(member_in);
@@ -363,8 +364,8 @@ static enum rs_status find(struct work *w, struct rs_err *err)
 enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, struct rs_err *err)
 {
     struct work w = {.view = view, .out = s};
-    *s = (struct rs_steps){.seat = RS_NONE};
-    enum rs_status status = view->nseats ? find(&w, err) : RS_OK;
+    *s = (struct rs_steps){.rank_id = RS_NONE};
+    enum rs_status status = view->model->nranks ? find(&w, err) : RS_OK;
     free(w.items);
     free(w.symbols);
     free(w.anchors);
@@ -376,7 +377,7 @@ enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, str
 void rs_steps_free(struct rs_steps *s)
 {
     free(s->at);
-    *s = (struct rs_steps){.seat = RS_NONE};
+    *s = (struct rs_steps){.rank_id = RS_NONE};
 }
 
 uint32_t rs_steps_of(const struct rs_steps *s, int64_t ns)

@@ -17,7 +17,7 @@ struct rs_steps {
     int64_t *at; /* step i is [at[i], at[i + 1]); n + 1 of them */
     uint32_t n; /* 0: nothing repeats */
     uint32_t ops; /* operations of a step on that rank, as a rule */
-    uint32_t seat;
+    uint32_t rank_id;
     int64_t usual_ns, spread_ns; /* median length, and the median distance from it */
 };
 

@@ -7,7 +7,7 @@
 #include "analyse/quantile.h"
 #include "analyse/why.h"
 
-/* What is added up of a seat, and of a host. */
+/* What is added up of a rank, and of a host. */
 struct tally {
     struct rs_straggler sum;
     int64_t covered; /* charged up to here on the common axis */
@@ -19,7 +19,7 @@ struct work {
     struct rs_stragglers *out;
     struct rs_view *view;
     struct rs_holds holds;
-    struct tally *tallies; /* seats, then hosts */
+    struct tally *tallies; /* ranks, then hosts */
     uint32_t *meetings; /* of the arrivals at hand */
 };
 
@@ -75,23 +75,23 @@ static void add(const struct rs_view *v, struct rs_straggler *s, const struct le
     s->why_ns[RS_WHY_HELD] += l->inherited;
     if (!l->own) return;
     for (uint32_t i = 0; i < v->narrivals; i++)
-        if (v->seats[v->arrivals[i].seat].host != inside) lost += last->start - v->arrivals[i].start;
+        if (v->model->ranks[v->arrivals[i].rank_id].host != inside) lost += last->start - v->arrivals[i].start;
     s->gpu_time_lost_ns += (int64_t)((double)lost * ((double)l->own / (double)(last->start - other->start)));
 }
 
-/* The latest arrival, the latest of another seat, and the latest of another host (RS_NONE: there is none). */
+/* The latest arrival, the latest of another rank, and the latest of another host (RS_NONE: there is none). */
 static void find_last(const struct rs_view *v, uint32_t *first, uint32_t *second, uint32_t *other_host)
 {
     *first = 0;
     for (uint32_t i = 1; i < v->narrivals; i++)
         if (v->arrivals[i].start > v->arrivals[*first].start) *first = i;
-    uint32_t seat = v->arrivals[*first].seat, host = v->seats[seat].host;
+    uint32_t rank_id = v->arrivals[*first].rank_id, host = v->model->ranks[rank_id].host;
     *second = *other_host = RS_NONE;
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
-        if (a->seat == seat) continue;
+        if (a->rank_id == rank_id) continue;
         if (*second == RS_NONE || a->start > v->arrivals[*second].start) *second = i;
-        if (v->seats[a->seat].host == host) continue;
+        if (v->model->ranks[a->rank_id].host == host) continue;
         if (*other_host == RS_NONE || a->start > v->arrivals[*other_host].start) *other_host = i;
     }
 }
@@ -104,17 +104,17 @@ static uint32_t charge_rank(struct charge *c, uint32_t op, uint32_t first, uint3
     const struct rs_arrival *a = &v->arrivals[first], *b = &v->arrivals[second];
     int64_t error = v->model->ops.error[op], lead = a->start - b->start;
     if (rs_is_tie(lead, error)) return RS_NONE;
-    struct tally *t = &w->tallies[a->seat];
-    struct rs_held held = rs_holds_compare(&w->holds, a->seat, w->meetings[first], b->seat, w->meetings[second]);
+    struct tally *t = &w->tallies[a->rank_id];
+    struct rs_held held = rs_holds_compare(&w->holds, a->rank_id, w->meetings[first], b->rank_id, w->meetings[second]);
     struct lead l = divide(lead, &held, held.charged, error, t, a->start);
-    w->holds.seats[a->seat].charged += l.own;
-    uint32_t culprit = a->seat, other = RS_NONE;
-    if (l.inherited) other = rs_holds_blame(&w->holds, a->seat, w->meetings[first], l.inherited, pass_on, c);
+    w->holds.ranks[a->rank_id].charged += l.own;
+    uint32_t culprit = a->rank_id, other = RS_NONE;
+    if (l.inherited) other = rs_holds_blame(&w->holds, a->rank_id, w->meetings[first], l.inherited, pass_on, c);
     if (other != RS_NONE && l.inherited > lead / 2) culprit = other;
     if (!c->counts) return culprit;
     add(v, &t->sum, &l, a, b, RS_NONE);
     w->out->cost_ns += l.own;
-    w->out->who[op] = a->seat;
+    w->out->who[op] = a->rank_id;
     w->out->cost[op] = (float)l.own;
     return culprit;
 }
@@ -125,7 +125,7 @@ static bool are_together(const struct rs_view *v, uint32_t host, int64_t latest,
 {
     uint32_t ranks = 0, late = 0;
     for (uint32_t i = 0; i < v->narrivals; i++) {
-        if (v->seats[v->arrivals[i].seat].host != host) continue;
+        if (v->model->ranks[v->arrivals[i].rank_id].host != host) continue;
         ranks++;
         late += v->arrivals[i].start > latest;
     }
@@ -138,11 +138,11 @@ static void charge_host(struct charge *c, uint32_t op, uint32_t first, uint32_t 
     struct work *w = c->w;
     struct rs_view *v = w->view;
     const struct rs_arrival *a = &v->arrivals[first], *b = &v->arrivals[outside];
-    uint32_t host = v->seats[a->seat].host;
+    uint32_t host = v->model->ranks[a->rank_id].host;
     int64_t error = v->model->ops.error[op], lead = a->start - b->start;
     if (rs_is_tie(lead, error)) return;
-    struct tally *t = &w->tallies[v->nseats + host];
-    struct rs_held held = rs_holds_compare(&w->holds, a->seat, w->meetings[first], b->seat, w->meetings[outside]);
+    struct tally *t = &w->tallies[v->model->nranks + host];
+    struct rs_held held = rs_holds_compare(&w->holds, a->rank_id, w->meetings[first], b->rank_id, w->meetings[outside]);
     int64_t charged = held.charged > held.host_charged ? held.charged : held.host_charged;
     struct lead l = divide(lead, &held, charged, error, t, a->start);
     w->holds.host_charged[host] += l.own;
@@ -162,7 +162,8 @@ static void meet_absent(struct work *w, uint32_t op, int64_t now)
     const struct rs_comm_row *c = &m->comms[m->ops.comm[op]];
     if (m->ops.kind[op] == RS_OP_PAIR || w->view->narrivals >= c->nmembers) return;
     for (uint32_t i = c->first_member; i != RS_NONE; i = m->members[i].next)
-        if (w->holds.meetings[i].op != op) rs_holds_missed(&w->holds, i, op, w->view->seat_of[i], now);
+        if (m->members[i].rank_id != RS_NONE && w->holds.meetings[i].op != op)
+            rs_holds_missed(&w->holds, i, op, m->members[i].rank_id, now);
 }
 
 /* An operation that cannot be compared holds its ranks as well, those that it is known of. What no rank has times of
@@ -178,9 +179,9 @@ static enum rs_status take_uncompared(struct work *w, uint32_t op, struct rs_err
         uint32_t meeting;
         RS_TRY(rs_holds_meeting(&w->holds, op, a, &meeting, err));
         if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end < a->start) {
-            rs_holds_missed(&w->holds, meeting, op, a->seat, a->start == RS_TIME_NONE ? first : a->start);
+            rs_holds_missed(&w->holds, meeting, op, a->rank_id, a->start == RS_TIME_NONE ? first : a->start);
         } else {
-            rs_holds_reach(&w->holds, a->seat, a->start);
+            rs_holds_reach(&w->holds, a->rank_id, a->start);
             rs_holds_met(&w->holds, meeting, op, a, a->start, RS_NONE);
         }
     }
@@ -197,7 +198,7 @@ static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
     if (second == RS_NONE) return RS_OK; /* ranks that share a device */
     for (uint32_t i = 0; i < v->narrivals; i++) {
         RS_TRY(rs_holds_meeting(&w->holds, op, &v->arrivals[i], &w->meetings[i], err));
-        rs_holds_reach(&w->holds, v->arrivals[i].seat, v->arrivals[i].start);
+        rs_holds_reach(&w->holds, v->arrivals[i].rank_id, v->arrivals[i].start);
     }
     /* The host before the rank, so that the rank's charge here is not taken for one from before. */
     if (outside != RS_NONE) charge_host(&c, op, first, outside);
@@ -205,19 +206,20 @@ static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
     int64_t last = v->arrivals[first].start;
     for (uint32_t i = 0; i < v->narrivals; i++)
         rs_holds_met(&w->holds, w->meetings[i], op, &v->arrivals[i], last,
-                     v->arrivals[i].seat == culprit ? RS_NONE : culprit);
+                     v->arrivals[i].rank_id == culprit ? RS_NONE : culprit);
     meet_absent(w, op, last);
     if (!c.counts) return RS_OK;
     w->out->compared++;
     w->out->ties += culprit == RS_NONE;
-    for (uint32_t i = 0; i < v->narrivals; i++) w->tallies[v->arrivals[i].seat].sum.compared++;
-    uint32_t hosts_from = v->nseats;
+    for (uint32_t i = 0; i < v->narrivals; i++) w->tallies[v->arrivals[i].rank_id].sum.compared++;
+    uint32_t hosts_from = v->model->nranks;
     if (outside != RS_NONE)
         for (uint32_t i = 0; i < v->narrivals; i++) { /* ranks of a host mostly stand together: count it once */
-            uint32_t host = v->seats[v->arrivals[i].seat].host;
-            if (!i || v->seats[v->arrivals[i - 1].seat].host != host) w->tallies[hosts_from + host].sum.compared++;
+            uint32_t host = v->model->ranks[v->arrivals[i].rank_id].host;
+            if (!i || v->model->ranks[v->arrivals[i - 1].rank_id].host != host)
+                w->tallies[hosts_from + host].sum.compared++;
         }
-    rs_lateness_add(&w->out->lateness, v, culprit == RS_NONE ? RS_NONE : v->arrivals[first].seat);
+    rs_lateness_add(&w->out->lateness, v, culprit == RS_NONE ? RS_NONE : v->arrivals[first].rank_id);
     return RS_OK;
 }
 
@@ -228,8 +230,8 @@ static int by_cost(const void *a, const void *b)
     const struct rs_straggler *x = a, *y = b;
     if (x->cost_ns != y->cost_ns) return x->cost_ns > y->cost_ns ? -1 : 1;
     if (x->inherited_ns != y->inherited_ns) return x->inherited_ns > y->inherited_ns ? -1 : 1;
-    if ((x->seat == RS_NONE) != (y->seat == RS_NONE)) return x->seat == RS_NONE ? -1 : 1;
-    return x->seat < y->seat ? -1 : x->seat > y->seat;
+    if ((x->rank_id == RS_NONE) != (y->rank_id == RS_NONE)) return x->rank_id == RS_NONE ? -1 : 1;
+    return x->rank_id < y->rank_id ? -1 : x->rank_id > y->rank_id;
 }
 
 /* Of the ranks of a host: how many there are, and how many cost about as much as the costliest of them. */
@@ -256,25 +258,25 @@ static enum rs_status judge_hosts(struct work *w, struct rs_err *err)
 {
     const struct rs_view *v = w->view;
     struct host_ranks *hosts = calloc(v->model->nhosts + 1, sizeof *hosts);
-    int64_t *costs = malloc((v->nseats + 1) * sizeof *costs);
+    int64_t *costs = malloc((v->model->nranks + 1) * sizeof *costs);
     enum rs_status status = hosts && costs ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++) {
-        struct host_ranks *c = &hosts[v->seats[i].host];
+    for (uint32_t i = 0; i < v->model->nranks && status == RS_OK; i++) {
+        struct host_ranks *c = &hosts[v->model->ranks[i].host];
         costs[i] = w->tallies[i].sum.cost_ns;
         c->all++;
         if (costs[i] > c->largest) c->largest = costs[i];
     }
-    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++) {
-        struct host_ranks *c = &hosts[v->seats[i].host];
+    for (uint32_t i = 0; i < v->model->nranks && status == RS_OK; i++) {
+        struct host_ranks *c = &hosts[v->model->ranks[i].host];
         bool like = costs[i] > 0 && (double)costs[i] > 0.7 * (double)c->largest;
         c->alike += like;
         w->tallies[i].sum.by_host = like; /* if that is most of the host */
     }
-    int64_t median = status == RS_OK ? rs_median(costs, v->nseats) : 0;
+    int64_t median = status == RS_OK ? rs_median(costs, v->model->nranks) : 0;
     for (uint32_t h = 0; h < v->model->nhosts && status == RS_OK; h++)
-        judge_host(&w->tallies[v->nseats + h], &hosts[h], median);
-    for (uint32_t i = 0; i < v->nseats && status == RS_OK; i++)
-        w->tallies[i].sum.by_host &= w->tallies[v->nseats + v->seats[i].host].sum.by_host;
+        judge_host(&w->tallies[v->model->nranks + h], &hosts[h], median);
+    for (uint32_t i = 0; i < v->model->nranks && status == RS_OK; i++)
+        w->tallies[i].sum.by_host &= w->tallies[v->model->nranks + v->model->ranks[i].host].sum.by_host;
     free(hosts);
     free(costs);
     return status;
@@ -283,13 +285,13 @@ static enum rs_status judge_hosts(struct work *w, struct rs_err *err)
 static enum rs_status make_rows(struct work *w, struct rs_err *err)
 {
     struct rs_stragglers *s = w->out;
-    uint32_t n = w->view->nseats + w->view->model->nhosts;
+    uint32_t n = w->view->model->nranks + w->view->model->nhosts;
     s->rows = malloc((n + 1) * sizeof *s->rows);
     if (!s->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     RS_TRY(judge_hosts(w, err));
     for (uint32_t i = 0; i < n; i++) {
         struct rs_straggler *r = &w->tallies[i].sum;
-        if (!r->times_last || (r->seat == RS_NONE && !r->cost_ns)) continue;
+        if (!r->times_last || (r->rank_id == RS_NONE && !r->cost_ns)) continue;
         r->share = r->compared ? (double)r->times_last / (double)r->compared : 0;
         rs_wilson(r->times_last, r->compared, &r->share_low, &r->share_high);
         rs_why_finish(r);
@@ -303,7 +305,7 @@ static enum rs_status find(struct work *w, struct rs_err *err)
 {
     struct rs_view *v = w->view;
     const struct rs_model *m = v->model;
-    uint32_t n = v->nseats + m->nhosts, most = 0;
+    uint32_t n = v->model->nranks + m->nhosts, most = 0;
     for (uint32_t i = 0; i < v->nops; i++)
         if (m->ops.nparts[v->ops[i]] > most) most = m->ops.nparts[v->ops[i]];
     w->tallies = calloc(n + 1, sizeof *w->tallies);
@@ -314,10 +316,10 @@ static enum rs_status find(struct work *w, struct rs_err *err)
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     memset(w->out->who, 0xff, ((size_t)m->ops.n + 1) * sizeof *w->out->who); /* RS_NONE */
     for (uint32_t i = 0; i < n; i++) {
-        bool is_seat = i < v->nseats;
+        bool is_rank = i < v->model->nranks;
         w->tallies[i].covered = RS_TIME_NONE;
-        w->tallies[i].sum.seat = is_seat ? i : RS_NONE;
-        w->tallies[i].sum.host = is_seat ? v->seats[i].host : i - v->nseats;
+        w->tallies[i].sum.rank_id = is_rank ? i : RS_NONE;
+        w->tallies[i].sum.host = is_rank ? v->model->ranks[i].host : i - v->model->nranks;
     }
     RS_TRY(rs_holds_init(&w->holds, v, err));
     RS_TRY(rs_lateness_init(&w->out->lateness, v, err));

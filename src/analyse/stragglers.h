@@ -23,7 +23,7 @@ enum rs_why { RS_WHY_LAUNCHED_LATE, RS_WHY_QUEUED, RS_WHY_HELD, RS_WHY_UNKNOWN, 
 const char *rs_why_text(enum rs_why why);
 
 struct rs_straggler {
-    uint32_t seat; /* RS_NONE: a host */
+    uint32_t rank_id; /* RS_NONE: a host */
     uint32_t host;
     uint64_t compared, times_last; /* operations it was in; it was the last of */
     double share, share_low, share_high; /* times_last of compared, with its 95 % interval */
@@ -44,7 +44,7 @@ struct rs_stragglers {
     uint64_t compared, ties; /* operations */
     int64_t cost_ns; /* of all ranks together */
     /* By operation, for those that passed; RS_NONE and 0 elsewhere: */
-    uint32_t *who; /* the seat that was last */
+    uint32_t *who; /* the rank that was last */
     float *cost; /* its own part, ns */
 };
 

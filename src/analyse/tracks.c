@@ -7,16 +7,18 @@
 
 /* ---- who there is ---- */
 
-/* What is needed while making; `of_lane` and `of_seat` name tracks by their number before they are sorted. */
+/* What is needed while making; `of_lane` and `of_rank` name tracks by their number before they are sorted. */
 struct making {
     struct rs_rank_tracks *t;
     const struct rs_model *m;
     struct rs_map at; /* proc and device -> track */
-    uint32_t *of_lane, *of_seat, *alone; /* alone: by proc, its only track; RS_NONE: none; MANY: several */
+    struct rs_map ranks; /* proc and device, or proc and ALL -> rank; MANY: several */
+    uint32_t *of_lane, *of_rank, *alone; /* alone: by proc, its only track; RS_NONE: none; MANY: several */
     uint32_t *now; /* by number before: number after; RS_NONE: left out */
 };
 
 #define MANY (RS_NONE - 1)
+#define ALL (-2) /* no device has this number */
 
 static uint64_t key_of(uint32_t proc, int32_t device)
 {
@@ -33,15 +35,47 @@ static enum rs_status add_track(struct making *k, const struct rs_rank_track *ro
     return rs_map_put(&k->at, key_of(row->proc, row->device), *index, err);
 }
 
-static enum rs_status take_seats(struct making *k, struct rs_err *err)
+static enum rs_status note_rank(struct making *k, uint32_t rank_id, uint32_t proc, int32_t device, struct rs_err *err)
 {
-    const struct rs_view *v = k->t->view;
-    for (uint32_t i = 0; i < v->nseats; i++) {
-        const struct rs_seat *s = &v->seats[i];
-        struct rs_rank_track row = {.proc = s->proc, .member = s->member, .rank = s->rank, .device = s->device};
-        RS_TRY(add_track(k, &row, &k->of_seat[i], err));
-    }
+    uint64_t *at;
+    if (rank_id == RS_NONE) return RS_OK;
+    RS_TRY(rs_map_at(&k->ranks, key_of(proc, device), rank_id, &at, err));
+    if (*at != rank_id) *at = MANY;
+    RS_TRY(rs_map_at(&k->ranks, key_of(proc, ALL), rank_id, &at, err));
+    if (*at != rank_id) *at = MANY;
     return RS_OK;
+}
+
+/* Where the ranks are, in the processes of all tools that saw them. */
+static enum rs_status take_ranks(struct making *k, struct rs_err *err)
+{
+    const struct rs_model *m = k->m;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        const struct rs_rank *r = &m->ranks[i];
+        struct rs_rank_track row = {
+            .proc = r->proc, .rank_id = i, .member = r->member, .rank = r->number, .device = r->device};
+        RS_TRY(add_track(k, &row, &k->of_rank[i], err));
+        RS_TRY(note_rank(k, i, r->proc, r->device, err));
+    }
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        RS_TRY(note_rank(k, m->members[i].rank_id, m->members[i].proc, m->members[i].device, err));
+    return RS_OK;
+}
+
+/* The rank whose GPU a stream is on; RS_NONE: not known. */
+static uint32_t rank_of(const struct making *k, const struct rs_lane *lane)
+{
+    uint32_t lead = rs_proc_lead(k->m, lane->proc);
+    const uint64_t keys[] = {key_of(lane->proc, lane->device), key_of(lane->proc, ALL), key_of(lead, lane->device),
+                             key_of(lead, ALL)};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        uint64_t rank = rs_map_get(&k->ranks, keys[i], MANY);
+        if (rank >= MANY) continue;
+        bool other = i % 2 && lane->device >= 0 && k->m->ranks[rank].device >= 0 && lane->proc == lead &&
+                     k->m->ranks[rank].device != lane->device;
+        return other ? RS_NONE : (uint32_t)rank; /* a device of the process that is in no communicator */
+    }
+    return RS_NONE;
 }
 
 /* The track of a stream: that of its device; or the only one of its process, where one of the two has no device. */
@@ -60,8 +94,9 @@ static enum rs_status take_lanes(struct making *k, struct rs_err *err)
             if (lane->device >= 0) k->t->rows[alone].device = lane->device;
             RS_TRY(rs_map_put(&k->at, key_of(lane->proc, lane->device), alone, err));
         } else {
-            struct rs_rank_track row = {.proc = lane->proc, .member = RS_NONE, .rank = -1, .device = lane->device};
-            if (alone == RS_NONE) row.rank = k->m->procs[lane->proc].launcher_rank;
+            struct rs_rank_track row = {
+                .proc = lane->proc, .rank_id = rank_of(k, lane), .member = RS_NONE, .rank = -1, .device = lane->device};
+            if (row.rank_id != RS_NONE) row.rank = k->m->ranks[row.rank_id].number;
             RS_TRY(add_track(k, &row, &k->of_lane[i], err));
         }
     }
@@ -71,14 +106,6 @@ static enum rs_status take_lanes(struct making *k, struct rs_err *err)
             k->t->rows[k->of_lane[lane]].has_work = true;
     }
     return RS_OK;
-}
-
-static bool passes(const struct rs_filter *f, const struct rs_model *m, const struct rs_rank_track *row)
-{
-    if (row->member != RS_NONE) return rs_filter_rank(f, m, row->member);
-    bool in = !f->nranks;
-    for (size_t i = 0; i < f->nranks; i++) in |= row->rank >= f->ranks[i].from && row->rank <= f->ranks[i].to;
-    return in;
 }
 
 /* Sorts tracks by rank, leaves out those of other ranks and all but the best of a rank. */
@@ -106,15 +133,16 @@ static enum rs_status choose(struct making *k, const struct rs_filter *filter, s
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     for (uint32_t i = 0; i < t->n; i++)
-        list[i] = (struct ranked){(uint32_t)t->rows[i].rank, /* not known is -1: the last */
+        list[i] = (struct ranked){t->rows[i].rank_id, /* those of no rank are the last */
                                   (t->rows[i].has_work ? 0u : 256u) + k->m->procs[t->rows[i].proc].tool, i};
     if (t->n) qsort(list, t->n, sizeof *list, by_rank);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->n; i++) {
         const struct rs_rank_track *row = &t->rows[list[i].index];
-        bool again = kept && row->rank >= 0 && rows[kept - 1].rank == row->rank;
+        bool again = kept && row->rank_id != RS_NONE && rows[kept - 1].rank_id == row->rank_id;
+        bool passes = row->rank_id != RS_NONE ? rs_filter_rank_row(filter, k->m, row->rank_id) : !filter->nranks;
         k->now[list[i].index] = RS_NONE;
-        if (again || !passes(filter, k->m, row)) continue;
+        if (again || !passes) continue;
         k->now[list[i].index] = kept;
         rows[kept++] = *row;
     }
@@ -198,7 +226,8 @@ static uint32_t host_owner(const struct making *k, uint32_t i)
 
 static uint32_t part_owner(const struct making *k, uint32_t i)
 {
-    return k->now[k->of_seat[k->t->view->seat_of[k->m->parts.member[i]]]];
+    uint32_t rank_id = k->m->members[k->m->parts.member[i]].rank_id;
+    return rank_id == RS_NONE ? RS_NONE : k->now[k->of_rank[rank_id]];
 }
 
 static enum rs_status fill_lists(struct making *k, struct rs_err *err)
@@ -237,11 +266,11 @@ static enum rs_status fill_lists(struct making *k, struct rs_err *err)
 static enum rs_status make(struct making *k, const struct rs_filter *filter, struct rs_err *err)
 {
     k->of_lane = malloc(((size_t)k->m->nlanes + 1) * sizeof *k->of_lane);
-    k->of_seat = malloc(((size_t)k->t->view->nseats + 1) * sizeof *k->of_seat);
+    k->of_rank = malloc(((size_t)k->m->nranks + 1) * sizeof *k->of_rank);
     k->alone = malloc(((size_t)k->m->nprocs + 1) * sizeof *k->alone);
-    if (!k->of_lane || !k->of_seat || !k->alone) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!k->of_lane || !k->of_rank || !k->alone) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < k->m->nprocs; i++) k->alone[i] = RS_NONE;
-    RS_TRY(take_seats(k, err));
+    RS_TRY(take_ranks(k, err));
     RS_TRY(take_lanes(k, err));
     RS_TRY(choose(k, filter, err));
     return fill_lists(k, err);
@@ -254,8 +283,9 @@ enum rs_status rs_rank_tracks_make(struct rs_rank_tracks *t, const struct rs_vie
     struct making k = {.t = t, .m = view->model};
     enum rs_status status = make(&k, filter, err);
     rs_map_free(&k.at);
+    rs_map_free(&k.ranks);
     free(k.of_lane);
-    free(k.of_seat);
+    free(k.of_rank);
     free(k.alone);
     free(k.now);
     if (status != RS_OK) rs_rank_tracks_free(t);

@@ -1,7 +1,7 @@
 /* What each rank's GPU and its host's threads did, as lists by time: what analyses of activities look at.
  *
- * A track is a GPU of a process. Where two tools saw the same rank of the job, the one that saw the GPU's work stands
- * for it. Tracks are by rank; those whose rank is not known come last. Work is what ran on the GPU's streams, host
+ * A track is a rank of the job, as the tool that saw its GPU's work knows it; or a GPU that worked and is no rank's.
+ * Tracks are by rank; those whose rank is not known come last. Work is what ran on the GPU's streams, host
  * activities are those of all threads of the process (several GPUs of one process share them); both by start. Without
  * work there are only the parts of NCCL's operations. Borrows the view; owns its tables until rs_rank_tracks_free().
  * One thread at a time. */
@@ -12,6 +12,7 @@
 
 struct rs_rank_track {
     uint32_t proc;
+    uint32_t rank_id; /* row of model.ranks; RS_NONE: it is no rank */
     uint32_t member; /* one of its members; RS_NONE: it is in no communicator */
     int32_t rank; /* of the job; -1: not known */
     int32_t device; /* -1: not known */

@@ -2,57 +2,7 @@
 
 #include <stdlib.h>
 
-#include "join/ranks.h"
 #include "join/totals.h"
-
-/* ---- seats ---- */
-
-/* The seat of a member at a place: the one there that has its rank, or none yet. Several ranks on one device of one
- * process are told apart by their rank of the job. */
-static uint32_t seat_at(const struct rs_view *v, uint32_t seat, int32_t rank)
-{
-    while (seat != RS_NONE && rank >= 0 && v->seats[seat].rank >= 0 && v->seats[seat].rank != rank)
-        seat = v->seats[seat].next;
-    return seat;
-}
-
-static enum rs_status find_seats(struct rs_view *v, struct rs_err *err)
-{
-    const struct rs_model *m = v->model;
-    struct rs_places places;
-    RS_TRY(rs_places_find(&places, m, err));
-    uint32_t *first = malloc((places.n + 1) * sizeof *first);
-    v->seats = calloc(m->nmembers + 1, sizeof *v->seats);
-    v->seat_of = calloc(m->nmembers + 1, sizeof *v->seat_of);
-    if (!first || !v->seats || !v->seat_of) {
-        free(first);
-        rs_places_free(&places);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
-    for (uint32_t i = 0; i < places.n; i++) first[i] = RS_NONE;
-    /* Members of processes that lead first: a seat shows the process that it is known by best. */
-    for (uint32_t k = 0; k < 2 * m->nmembers; k++) {
-        uint32_t i = k % m->nmembers;
-        const struct rs_member *x = &m->members[i];
-        if ((m->procs[x->proc].same != RS_NONE) != (k >= m->nmembers)) continue;
-        uint32_t place = places.of[i], seat = seat_at(v, first[place], x->global_rank);
-        if (seat == RS_NONE) {
-            seat = v->nseats++;
-            v->seats[seat] = (struct rs_seat){.proc = x->proc,
-                                              .host = m->procs[x->proc].host,
-                                              .member = i,
-                                              .rank = x->global_rank,
-                                              .device = x->device,
-                                              .next = first[place]};
-            first[place] = seat;
-        }
-        if (v->seats[seat].rank < 0) v->seats[seat].rank = x->global_rank;
-        v->seat_of[i] = seat;
-    }
-    free(first);
-    rs_places_free(&places);
-    return RS_OK;
-}
 
 /* ---- operations ---- */
 
@@ -116,16 +66,13 @@ enum rs_status rs_view_make(struct rs_view *v, const struct rs_model *m, const s
                             struct rs_err *err)
 {
     *v = (struct rs_view){.model = m};
-    enum rs_status status = find_seats(v, err);
-    if (status == RS_OK) status = sort_ops(v, filter, err);
+    enum rs_status status = sort_ops(v, filter, err);
     if (status != RS_OK) rs_view_free(v);
     return status;
 }
 
 void rs_view_free(struct rs_view *v)
 {
-    free(v->seats);
-    free(v->seat_of);
     free(v->ops);
     free(v->passes);
     free(v->arrivals);
@@ -146,8 +93,9 @@ void rs_view_arrivals(struct rs_view *v, uint32_t op)
         uint32_t part = m->order[m->ops.part[op] + i], member = p->member[part];
         struct rs_arrival *a = v->narrivals ? &v->arrivals[v->narrivals - 1] : NULL;
         if (m->ops.kind[op] == RS_OP_FANOUT && (p->flags[part] & RS_PART_SELF)) continue; /* NCCL times none of them */
+        if (m->members[member].rank_id == RS_NONE) continue;
         if (!a || a->member != member || m->ops.kind[op] != RS_OP_FANOUT) {
-            v->arrivals[v->narrivals++] = (struct rs_arrival){.seat = v->seat_of[member],
+            v->arrivals[v->narrivals++] = (struct rs_arrival){.rank_id = m->members[member].rank_id,
                                                               .member = member,
                                                               .part = part,
                                                               .start = p->start[part],

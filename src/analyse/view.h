@@ -1,9 +1,7 @@
-/* What the analyses look at: the seats of a job, its operations by time, and who came when to an operation.
+/* What the analyses look at: the operations of a job by time, and who of its ranks (model.ranks) came when to one.
  *
- * A seat is a GPU of a process: what the communicators of one rank of the job have in common; waiting in one of them
- * makes it late in the others. A process that several tools saw has its seats once. Its operations are those
- * that count (join/totals.h). They are in the order of their latest start, so that what
- * held a rank comes before what it was late for.
+ * Its operations are those that count (join/totals.h), in the order of their latest start, so that what held a rank
+ * comes before what it was late for.
  * Borrows the model; owns its tables until rs_view_free(). One thread at a time. */
 #ifndef RS_ANALYSE_VIEW_H
 #define RS_ANALYSE_VIEW_H
@@ -12,26 +10,15 @@
 #include "model/filter.h"
 #include "model/model.h"
 
-struct rs_seat {
-    uint32_t proc, host;
-    uint32_t member; /* one of its members */
-    int32_t rank; /* of the job; -1: not known */
-    int32_t device;
-    uint32_t next; /* of the same place with another rank; RS_NONE */
-};
-
 /* A rank's part in an operation: of a fan-out, all its sends and receives together. */
 struct rs_arrival {
-    uint32_t seat, member;
+    uint32_t rank_id, member; /* rank_id: row of model.ranks */
     uint32_t part; /* the one that started first */
     int64_t start, end; /* first start; last end, RS_TIME_NONE: not known */
 };
 
 struct rs_view {
     const struct rs_model *model;
-    struct rs_seat *seats;
-    uint32_t nseats;
-    uint32_t *seat_of; /* by member */
     uint32_t *ops; /* that count, by time */
     uint32_t nops;
     bool *passes; /* by operation: the filter lets it through */
@@ -48,7 +35,8 @@ int64_t rs_op_moment(const struct rs_model *m, uint32_t op);
 /* When it was over, at the earliest: its end where that is known, else its moment. */
 int64_t rs_op_over(const struct rs_model *m, uint32_t op);
 
-/* Fills view->arrivals with the ranks of an operation, by rank; starts may be RS_TIME_NONE. */
+/* Fills view->arrivals with the ranks of an operation, by rank, as far as it is known who they are; starts may be
+ * RS_TIME_NONE. */
 void rs_view_arrivals(struct rs_view *view, uint32_t op);
 /* The same, for comparing. False where it was not compared (rs_op_is_compared()). */
 bool rs_view_compare(struct rs_view *view, uint32_t op);

@@ -35,8 +35,8 @@ static bool launch_lag(const struct rs_view *v, const struct rs_arrival *last, c
     int64_t latest = RS_TIME_NONE;
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
-        if (a->start <= other->start && v->seats[a->seat].host == v->seats[last->seat].host && has_launch(m, a->part) &&
-            launched[a->part] > latest)
+        if (a->start <= other->start && v->model->ranks[a->rank_id].host == v->model->ranks[last->rank_id].host &&
+            has_launch(m, a->part) && launched[a->part] > latest)
             latest = launched[a->part];
     }
     if (latest == RS_TIME_NONE) {

@@ -43,18 +43,6 @@ void rs_words_moment(struct rs_strbuf *s, const struct rs_model *m, int64_t ns)
     rs_strbuf_puts(s, text);
 }
 
-void rs_words_seat(struct rs_strbuf *s, const struct rs_view *v, uint32_t seat)
-{
-    const struct rs_seat *x = &v->seats[seat];
-    const struct rs_model *m = v->model;
-    if (x->rank >= 0)
-        rs_strbuf_printf(s, "rank %" PRId32 " (%s", x->rank, rs_host_label(m, x->host));
-    else
-        rs_strbuf_printf(s, "process %" PRIu32 " (%s", m->procs[x->proc].pid, rs_host_label(m, x->host));
-    if (x->device >= 0) rs_strbuf_printf(s, ", GPU %" PRId32, x->device);
-    rs_strbuf_putc(s, ')');
-}
-
 void rs_words_func(struct rs_strbuf *s, const struct rs_model *m, const struct rs_func_row *row)
 {
     const char *func = rs_model_text(m, row->func);

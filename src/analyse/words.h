@@ -8,7 +8,6 @@
 
 void rs_words_ns(struct rs_strbuf *s, int64_t ns); /* "6 us", "2.1 ms", "0.82 s", "95 s" */
 void rs_words_moment(struct rs_strbuf *s, const struct rs_model *m, int64_t ns); /* "5.503212s" from its first event */
-void rs_words_seat(struct rs_strbuf *s, const struct rs_view *v, uint32_t seat); /* "rank 5 (node01, GPU 1)" */
 void rs_words_func(struct rs_strbuf *s, const struct rs_model *m,
                    const struct rs_func_row *row); /* "AllReduce of 64 MiB" */
 

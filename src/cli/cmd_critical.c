@@ -28,12 +28,12 @@ static enum rs_status print_json(const struct rs_critical *c, const struct rs_vi
 
 /* ---- text ---- */
 
-static void cells_who(struct rs_table *t, const struct rs_view *v, uint32_t seat)
+static void cells_who(struct rs_table *t, const struct rs_view *v, uint32_t rank_id)
 {
-    const struct rs_seat *s = &v->seats[seat];
+    const struct rs_rank *s = &v->model->ranks[rank_id];
     const char *host = rs_host_label(v->model, s->host);
-    if (s->rank >= 0)
-        rs_table_cell(t, "%" PRId32, s->rank);
+    if (s->number >= 0)
+        rs_table_cell(t, "%" PRId32, s->number);
     else
         rs_table_cell(t, "?");
     rs_table_cell(t, "%s", host);
@@ -60,7 +60,7 @@ static enum rs_status print_rows(const struct rs_critical *c, const struct rs_vi
         rs_table_cell(&t, "%.1f %%", 100 * (double)r->ns / window);
         rs_table_cell(&t, "%s", rs_text_ns(r->ns).s);
         rs_table_cell(&t, "%" PRIu32, r->segments);
-        cells_who(&t, v, r->seat);
+        cells_who(&t, v, r->rank_id);
         rs_table_cell(&t, "%s%s", rs_critical_kind_name(r->kind), r->tie_ns > r->ns / 2 ? " (tie)" : "");
         cell_name(&t, c, r->name);
     }
@@ -106,7 +106,7 @@ static enum rs_status print_segments(const struct rs_critical *c, const struct r
         const struct rs_critical_segment *s = &c->segments[longest[i]];
         rs_table_cell(&t, "%s", rs_zero_moment(v->model, s->from).s);
         rs_table_cell(&t, "%s", rs_text_ns(rs_time_minus(s->to, s->from)).s);
-        cells_who(&t, v, s->seat);
+        cells_who(&t, v, s->rank_id);
         rs_table_cell(&t, "%s%s", rs_critical_kind_name(s->kind), s->tie ? " (tie)" : "");
         cell_name(&t, c, s->name);
     }

@@ -2,10 +2,10 @@
 
 #include "cli/model_json.h"
 
-static void who(struct rs_json *j, const struct rs_view *v, uint32_t seat)
+static void who(struct rs_json *j, const struct rs_view *v, uint32_t rank_id)
 {
-    const struct rs_seat *s = &v->seats[seat];
-    rs_json_key_number_or_null(j, "rank", s->rank);
+    const struct rs_rank *s = &v->model->ranks[rank_id];
+    rs_json_key_number_or_null(j, "rank", s->number);
     rs_json_key_str(j, "host", rs_host_name(v->model, s->host));
     rs_pid_json(j, v->model->procs[s->proc].pid);
     rs_json_key_number_or_null(j, "device", s->device);
@@ -18,7 +18,7 @@ static void rows(struct rs_json *j, const struct rs_critical *c, const struct rs
     for (uint32_t i = 0; i < c->nrows; i++) {
         const struct rs_critical_row *r = &c->rows[i];
         rs_json_object(j);
-        who(j, v, r->seat);
+        who(j, v, r->rank_id);
         rs_json_key_str(j, "kind", rs_critical_kind_name(r->kind));
         rs_json_key_str(j, "name", c->names[r->name]);
         rs_json_key_i64(j, "ns", r->ns);
@@ -39,7 +39,7 @@ static void segments(struct rs_json *j, const struct rs_critical *c, const struc
     for (uint32_t i = 0; i < c->nsegments && !rs_json_failed(j); i++) {
         const struct rs_critical_segment *s = &c->segments[i];
         rs_json_object(j);
-        who(j, v, s->seat);
+        who(j, v, s->rank_id);
         rs_json_key_str(j, "kind", rs_critical_kind_name(s->kind));
         rs_json_key_str(j, "name", c->names[s->name]);
         rs_json_key_i64(j, "from_ns", s->from);

@@ -41,6 +41,15 @@ void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member
     rs_json_key_number_or_null(j, "device", x->device);
 }
 
+void rs_rank_json(struct rs_json *j, const struct rs_model *m, uint32_t rank_id)
+{
+    const struct rs_rank *r = &m->ranks[rank_id];
+    rs_json_key_number_or_null(j, "global_rank", r->number);
+    rs_json_key_str(j, "host", rs_host_name(m, r->host));
+    rs_pid_json(j, m->procs[r->proc].pid);
+    rs_json_key_number_or_null(j, "device", r->device);
+}
+
 void rs_group_json(struct rs_json *j, const struct rs_facts *f)
 {
     rs_json_key_str(j, "pg_name", f->group);

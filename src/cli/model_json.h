@@ -12,6 +12,8 @@ void rs_time_json(struct rs_json *j, const char *key, int64_t ns);
 void rs_uuid_json(struct rs_json *j, const uint8_t *uuid);
 /* "global_rank", "host", "pid", "device": what every object that bears a rank carries. */
 void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member);
+/* The same of a row of model.ranks. */
+void rs_rank_json(struct rs_json *j, const struct rs_model *m, uint32_t rank_id);
 
 /* "pid"; 0 is null: the tool does not tell it. */
 void rs_pid_json(struct rs_json *j, uint32_t pid);

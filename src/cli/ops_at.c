@@ -26,7 +26,7 @@ static void row_json(struct rs_json *j, const struct rs_model *m, const struct r
     uint32_t part = r->part, op = part == RS_NONE ? RS_NONE : m->parts.op[part];
     bool nothing = r->doing == RS_DOING_NOTHING;
     rs_json_object(j);
-    rs_member_json(j, m, r->member);
+    rs_rank_json(j, m, r->rank_id);
     rs_json_key_str(j, "doing", nothing && filtered ? "nothing that passes the filters" : words[r->doing]);
     rs_json_key_str(j, "why", r->why);
     rs_json_key(j, "op");
@@ -81,11 +81,11 @@ static void around(struct rs_strbuf *s, const struct rs_model *m, const struct r
 static enum rs_status row_text(struct rs_table *t, const struct rs_model *m, const struct rs_moment *r, int64_t at,
                                bool filtered, struct rs_err *err)
 {
-    const struct rs_member *x = &m->members[r->member];
+    const struct rs_rank *x = &m->ranks[r->rank_id];
     uint32_t op = r->part == RS_NONE ? RS_NONE : m->parts.op[r->part], pid = m->procs[x->proc].pid;
     struct rs_strbuf s = {0};
-    rs_table_cell(t, x->global_rank < 0 ? "?" : "%" PRId32, x->global_rank);
-    rs_table_cell(t, "%s", rs_host_label(m, m->procs[x->proc].host));
+    rs_table_cell(t, x->number < 0 ? "?" : "%" PRId32, x->number);
+    rs_table_cell(t, "%s", rs_host_label(m, x->host));
     rs_table_cell(t, pid ? "%" PRIu32 : "?", pid);
     rs_table_cell(t, x->device < 0 ? "?" : "%" PRId32, x->device);
     if (r->doing == RS_DOING_NOTHING || r->doing == RS_DOING_UNKNOWN)

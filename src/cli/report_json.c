@@ -11,21 +11,21 @@ enum { MOST_STRAGGLERS = 1000 };
 
 /* ---- who ---- */
 
-/* host, pid, device of a seat; of a whole host: its name, and nulls. */
-static void where(struct rs_json *j, const struct rs_report *r, uint32_t seat, uint32_t host)
+/* host, pid, device of a rank; of a whole host: its name, and nulls. */
+static void where(struct rs_json *j, const struct rs_report *r, uint32_t rank_id, uint32_t host)
 {
     const struct rs_model *m = r->view.model;
     rs_json_key_str(j, "host", host != RS_NONE ? rs_host_name(m, host) : NULL);
-    if (seat != RS_NONE)
-        rs_pid_json(j, m->procs[r->view.seats[seat].proc].pid);
+    if (rank_id != RS_NONE)
+        rs_pid_json(j, m->procs[r->view.model->ranks[rank_id].proc].pid);
     else
         rs_json_key_null(j, "pid");
-    rs_json_key_number_or_null(j, "device", seat != RS_NONE ? r->view.seats[seat].device : -1);
+    rs_json_key_number_or_null(j, "device", rank_id != RS_NONE ? r->view.model->ranks[rank_id].device : -1);
 }
 
-static int32_t rank_of(const struct rs_report *r, uint32_t seat)
+static int32_t rank_of(const struct rs_report *r, uint32_t rank_id)
 {
-    return seat != RS_NONE ? r->view.seats[seat].rank : -1;
+    return rank_id != RS_NONE ? r->view.model->ranks[rank_id].number : -1;
 }
 
 /* ---- functions ---- */
@@ -87,11 +87,11 @@ static void stragglers(struct rs_json *j, const struct rs_report *r)
         const struct rs_straggler *x = &r->stragglers.rows[i];
         if (x->cost_ns <= 0 && x->inherited_ns <= 0) continue;
         rs_json_object(j);
-        rs_json_key_str(j, "scope", x->seat != RS_NONE ? "rank" : "host");
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
-        where(j, r, x->seat, x->host);
-        if (x->seat != RS_NONE)
-            rs_uuid_json(j, r->view.model->members[r->view.seats[x->seat].member].uuid);
+        rs_json_key_str(j, "scope", x->rank_id != RS_NONE ? "rank" : "host");
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
+        where(j, r, x->rank_id, x->host);
+        if (x->rank_id != RS_NONE && r->view.model->ranks[x->rank_id].member != RS_NONE)
+            rs_uuid_json(j, r->view.model->members[r->view.model->ranks[x->rank_id].member].uuid);
         else
             rs_json_key_null(j, "uuid");
         rs_json_key_u64(j, "times_last", x->times_last);
@@ -122,13 +122,13 @@ static void lateness(struct rs_json *j, const struct rs_report *r)
     const struct rs_lateness *l = &r->stragglers.lateness;
     rs_json_key(j, "lateness");
     rs_json_array(j);
-    for (uint32_t i = 0; i < l->nseats + l->nhosts; i++) {
+    for (uint32_t i = 0; i < l->nranks + l->nhosts; i++) {
         const struct rs_late_row *x = &l->rows[i];
         if (!x->compared) continue;
         rs_json_object(j);
-        rs_json_key_str(j, "scope", x->seat != RS_NONE ? "rank" : "host");
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
-        where(j, r, x->seat, x->host);
+        rs_json_key_str(j, "scope", x->rank_id != RS_NONE ? "rank" : "host");
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
+        where(j, r, x->rank_id, x->host);
         rs_json_key_u64(j, "operations", x->compared);
         rs_json_key_i64(j, "mean_ns", x->mean_ns);
         rs_json_key_i64(j, "p99_ns", x->p99_ns);
@@ -154,9 +154,10 @@ static void network(struct rs_json *j, const struct rs_report *r)
         rs_json_object(j);
         rs_json_key_number_or_null(j, "rank", x->rank);
         rs_json_key_number_or_null(j, "peer", x->peer);
-        where(j, r, x->seat, r->view.seats[x->seat].host);
+        where(j, r, x->rank_id, r->view.model->ranks[x->rank_id].host);
         rs_json_key_str(j, "peer_host",
-                        x->peer_seat != RS_NONE ? rs_host_name(r->view.model, r->view.seats[x->peer_seat].host) : NULL);
+                        x->peer_id != RS_NONE ? rs_host_name(r->view.model, r->view.model->ranks[x->peer_id].host)
+                                              : NULL);
         rs_json_key_i64(j, "gpu_ns", x->gpu_ns);
         rs_json_key_i64(j, "credit_ns", x->credit_ns);
         rs_json_key_i64(j, "net_ns", x->net_ns);
@@ -190,8 +191,8 @@ static void network(struct rs_json *j, const struct rs_report *r)
         rs_json_key_str(j, "scope", scopes[x->scope]);
         rs_json_key_number_or_null(j, "rank", from ? row->rank : -1);
         rs_json_key_number_or_null(j, "peer", to ? row->peer : -1);
-        uint32_t seat = from ? row->seat : row->peer_seat;
-        where(j, r, seat, r->view.seats[seat].host);
+        uint32_t rank_id = from ? row->rank_id : row->peer_id;
+        where(j, r, rank_id, r->view.model->ranks[rank_id].host);
         rs_json_key_u64(j, "links", x->links);
         rs_json_key_double(j, "slower", x->slower);
         rs_json_end(j);
@@ -223,9 +224,9 @@ static void steps(struct rs_json *j, const struct rs_report *r)
         rs_json_key_i64(j, "duration_ns", x->duration_ns);
         rs_json_key_i64(j, "usual_ns", x->usual_ns);
         rs_json_key_str(j, "what", x->what);
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
-        where(j, r, x->seat, x->seat != RS_NONE ? r->view.seats[x->seat].host : RS_NONE);
-        rs_json_key_number_or_null(j, "late_ns", x->seat != RS_NONE ? x->late_ns : -1);
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
+        where(j, r, x->rank_id, x->rank_id != RS_NONE ? r->view.model->ranks[x->rank_id].host : RS_NONE);
+        rs_json_key_number_or_null(j, "late_ns", x->rank_id != RS_NONE ? x->late_ns : -1);
         rs_json_key_str(j, "func",
                         x->row != RS_NONE ? rs_model_text(r->view.model, r->bandwidth.rows[x->row].func) : NULL);
         rs_json_key_number_or_null(j, "slow_ns", x->row != RS_NONE ? x->slow_ns : -1);
@@ -257,7 +258,7 @@ static void course(struct rs_json *j, const struct rs_report *r)
         rs_json_key_double(j, "wait_share", x->wait_share);
         rs_json_key_double(j, "busbw_gbs", x->busbw);
         rs_json_key_number_or_null(j, "worst_rank", rank_of(r, x->worst));
-        where(j, r, x->worst, x->worst != RS_NONE ? r->view.seats[x->worst].host : RS_NONE);
+        where(j, r, x->worst, x->worst != RS_NONE ? r->view.model->ranks[x->worst].host : RS_NONE);
         rs_json_key_number_or_null(j, "worst_cost_ns", x->worst != RS_NONE ? x->worst_ns : -1);
         rs_json_end(j);
     }
@@ -270,8 +271,8 @@ static void course(struct rs_json *j, const struct rs_report *r)
         rs_json_key_i64(j, "at_ns", x->at_ns);
         rs_json_key_i64(j, "before_ns", x->before_ns);
         rs_json_key_i64(j, "after_ns", x->after_ns);
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->seat));
-        where(j, r, x->seat, x->seat != RS_NONE ? r->view.seats[x->seat].host : RS_NONE);
+        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
+        where(j, r, x->rank_id, x->rank_id != RS_NONE ? r->view.model->ranks[x->rank_id].host : RS_NONE);
         rs_json_key_str(j, "what", x->text);
         rs_json_end(j);
     }

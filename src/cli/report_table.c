@@ -50,38 +50,16 @@ static int by_size(const void *a, const void *b, void *of)
 
 /* ---- lines ---- */
 
-static int by_rank(const void *a, const void *b, void *of)
-{
-    const struct rs_seat *seats = of;
-    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-    bool known = seats[i].rank >= 0, other = seats[k].rank >= 0; /* what is not known comes last */
-    if (known != other) return known ? -1 : 1;
-    if (known && seats[i].rank != seats[k].rank) return seats[i].rank < seats[k].rank ? -1 : 1;
-    return i < k ? -1 : i > k;
-}
-
-static void print_device(const struct rs_model *m, const struct rs_seat *s)
+static void print_device(const struct rs_model *m, const struct rs_rank *s)
 {
     char line[600], rank[16] = " ?", device[16] = " ?", pid[16] = "     ?";
-    const char *bus = m->members[s->member].bus_id;
-    if (s->rank >= 0) snprintf(rank, sizeof rank, "%2" PRId32, s->rank);
+    const char *bus = s->member != RS_NONE ? m->members[s->member].bus_id : "";
+    if (s->number >= 0) snprintf(rank, sizeof rank, "%2" PRId32, s->number);
     if (s->device >= 0) snprintf(device, sizeof device, "%2" PRId32, s->device);
     if (m->procs[s->proc].pid) snprintf(pid, sizeof pid, "%6" PRIu32, m->procs[s->proc].pid);
     snprintf(line, sizeof line, "#  Rank %s Group  0 Pid %s on %10.256s device %s [%.31s]", rank, pid,
              rs_host_label(m, s->host), device, *bus ? bus : "?");
     rs_plain_line(line, stdout);
-}
-
-static enum rs_status print_devices(const struct rs_report *r, struct rs_err *err)
-{
-    uint32_t n = r->view.nseats, *order = malloc(((size_t)n + 1) * sizeof *order);
-    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < n; i++) order[i] = i;
-    qsort_r(order, n, sizeof *order, by_rank, r->view.seats);
-    printf("# Using devices\n");
-    for (uint32_t i = 0; i < n; i++) print_device(r->view.model, &r->view.seats[order[i]]);
-    free(order);
-    return RS_OK;
 }
 
 static void print_head(void)
@@ -164,7 +142,8 @@ static void print_rest(const struct rs_func_row *x, enum telling telling)
 enum rs_status rs_report_table(const struct rs_report *r, bool by_comm, struct rs_err *err)
 {
     print_head();
-    RS_TRY(print_devices(r, err));
+    printf("# Using devices\n");
+    for (uint32_t i = 0; i < r->view.model->nranks; i++) print_device(r->view.model, &r->view.model->ranks[i]);
     uint32_t n = r->bandwidth.nrows, *order = malloc(((size_t)n + 1) * sizeof *order);
     struct sorting sorting = {r->view.model, r->bandwidth.rows, by_comm};
     if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");

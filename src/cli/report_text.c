@@ -154,11 +154,11 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
     print_more(r->bandwidth.nrows, MOST_FUNCS);
 }
 
-static void cell_seat(struct rs_table *t, const struct rs_report *r, uint32_t seat)
+static void cell_rank(struct rs_table *t, const struct rs_report *r, uint32_t rank_id)
 {
-    const struct rs_seat *x = &r->view.seats[seat];
-    if (x->rank >= 0)
-        rs_table_cell(t, "%" PRId32, x->rank);
+    const struct rs_rank *x = &r->view.model->ranks[rank_id];
+    if (x->number >= 0)
+        rs_table_cell(t, "%" PRId32, x->number);
     else
         rs_table_cell(t, "?");
 }
@@ -178,15 +178,15 @@ static void print_stragglers(const struct rs_report *r)
         const struct rs_straggler *x = &s->rows[i];
         if (!rs_report_matters(r, x) || ++all > MOST_ROWS) continue;
         rows++;
-        if (x->seat != RS_NONE)
-            cell_seat(&t, r, x->seat);
+        if (x->rank_id != RS_NONE)
+            cell_rank(&t, r, x->rank_id);
         else
             rs_table_cell(&t, "all");
         rs_table_cell(&t, "%s", rs_host_label(r->view.model, x->host));
-        if (x->seat != RS_NONE && r->view.seats[x->seat].device >= 0)
-            rs_table_cell(&t, "%" PRId32, r->view.seats[x->seat].device);
+        if (x->rank_id != RS_NONE && r->view.model->ranks[x->rank_id].device >= 0)
+            rs_table_cell(&t, "%" PRId32, r->view.model->ranks[x->rank_id].device);
         else
-            rs_table_cell(&t, x->seat != RS_NONE ? "?" : "");
+            rs_table_cell(&t, x->rank_id != RS_NONE ? "?" : "");
         cell_sum(&t, x->cost_ns);
         cell_sum(&t, x->inherited_ns);
         cell_sum(&t, x->passed_on_ns);
@@ -214,7 +214,7 @@ static void print_network(const struct rs_report *r)
     rs_table_column(&t, RS_LEFT, "");
     for (uint32_t i = 0; i < r->network.nrows && i < MOST_ROWS; i++) {
         const struct rs_link_row *x = &r->network.rows[i];
-        cell_seat(&t, r, x->seat);
+        cell_rank(&t, r, x->rank_id);
         if (x->peer >= 0)
             rs_table_cell(&t, "%" PRId32, x->peer);
         else
@@ -281,7 +281,7 @@ static void print_course(const struct rs_report *r)
             rs_table_cell(&t, "%.0f %%", 100 * x->wait_share);
         cell_rate(&t, x->busbw);
         if (x->worst != RS_NONE)
-            cell_seat(&t, r, x->worst);
+            cell_rank(&t, r, x->worst);
         else
             rs_table_cell(&t, "-");
         cell_ns(&t, x->worst_ns, true);

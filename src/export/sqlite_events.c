@@ -23,7 +23,7 @@ struct rs_sql_kind {
 /* What all events of a lane share. */
 struct lane {
     int64_t id;
-    uint32_t proc, seat, comm;
+    uint32_t proc, rank_id, comm;
     bool steps;
 };
 
@@ -165,7 +165,7 @@ static uint32_t comm_of(const struct rs_sql_fill *f, const struct lane *lane, ui
 static void place(struct rs_sql_insert *in, const struct lane *lane, uint32_t comm)
 {
     rs_sql_i64(in, lane->proc);
-    rs_sql_id(in, lane->seat);
+    rs_sql_id(in, lane->rank_id);
     rs_sql_id(in, comm);
     rs_sql_i64(in, lane->id);
 }
@@ -235,7 +235,7 @@ static struct lane lane_of(struct rs_sql_fill *f, uint32_t proc, const struct rs
     const struct rs_group *g = &f->t->groups[from->group];
     struct lane lane = {(int64_t)f->lanes_before + from->id, proc, RS_NONE, RS_NONE, from->row == RS_ROW_STEPS};
     bool member = g->member != RS_NONE && g->level >= RS_GROUP_RANK;
-    lane.seat = member ? f->view.seat_of[g->member] : f->only_seat[proc];
+    lane.rank_id = member ? f->view.model->members[g->member].rank_id : f->only_rank[proc];
     if (member && g->level == RS_GROUP_COMM) lane.comm = f->t->model->members[g->member].comm;
     return lane;
 }
@@ -263,7 +263,7 @@ static enum rs_status lane_row(struct rs_sql_fill *f, const struct lane *lane, c
     if (!in) return err->code;
     rs_sql_i64(in, lane->id);
     rs_sql_i64(in, lane->proc);
-    rs_sql_id(in, lane->seat);
+    rs_sql_id(in, lane->rank_id);
     rs_sql_id(in, lane->comm);
     rs_sql_text(in, rs_row_kinds[from->row].id);
     rs_sql_text(in, rs_texts_at(&f->t->texts, from->label));

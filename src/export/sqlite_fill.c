@@ -177,11 +177,12 @@ static enum rs_status ranks(struct rs_sql_fill *f, struct rs_err *err)
     const struct rs_model *m = f->t->model;
     struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_RANKS, err);
     if (!in) return err->code;
-    for (uint32_t i = 0; i < f->view.nseats; i++) {
-        const struct rs_seat *s = &f->view.seats[i];
-        const struct rs_member *x = &m->members[s->member];
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        const struct rs_rank *s = &m->ranks[i];
+        static const struct rs_member none;
+        const struct rs_member *x = s->member != RS_NONE ? &m->members[s->member] : &none;
         rs_sql_i64(in, i);
-        rs_sql_known(in, s->rank);
+        rs_sql_known(in, s->number);
         rs_sql_i64(in, s->proc);
         rs_sql_text(in, rs_host_name(m, s->host));
         rs_sql_pid(in, m->procs[s->proc].pid);
@@ -248,7 +249,7 @@ static enum rs_status member_rows(struct rs_sql_fill *f, struct rs_sql_insert *i
         rs_sql_i64(in, i);
         rs_sql_i64(in, comm);
         rs_sql_known(in, x->rank);
-        rs_sql_id(in, f->view.seat_of[i]);
+        rs_sql_id(in, x->rank_id);
         rs_sql_known(in, x->global_rank);
         rs_sql_i64(in, x->proc);
         rs_sql_known(in, x->device);
@@ -308,17 +309,17 @@ static enum rs_status begin(struct rs_sql_fill *f, struct rs_err *err)
     const struct rs_model *m = f->t->model;
     RS_TRY(rs_view_make(&f->view, m, &f->filter, err));
     f->json = malloc(sizeof *f->json); /* large: not for the stack */
-    f->only_seat = malloc(((size_t)m->nprocs + 1) * sizeof *f->only_seat);
-    if (!f->json || !f->only_seat) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    f->only_rank = malloc(((size_t)m->nprocs + 1) * sizeof *f->only_rank);
+    if (!f->json || !f->only_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     rs_json_to_text(f->json, &f->text, "text");
     const uint32_t several = RS_NONE - 1;
-    for (uint32_t i = 0; i < m->nprocs; i++) f->only_seat[i] = RS_NONE;
-    for (uint32_t i = 0; i < f->view.nseats; i++) {
-        uint32_t *at = &f->only_seat[f->view.seats[i].proc];
+    for (uint32_t i = 0; i < m->nprocs; i++) f->only_rank[i] = RS_NONE;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        uint32_t *at = &f->only_rank[m->ranks[i].proc];
         *at = *at == RS_NONE ? i : several;
     }
     for (uint32_t i = 0; i < m->nprocs; i++)
-        if (f->only_seat[i] == several) f->only_seat[i] = RS_NONE;
+        if (f->only_rank[i] == several) f->only_rank[i] = RS_NONE;
     return RS_OK;
 }
 
@@ -368,7 +369,7 @@ void rs_sql_fill_free(struct rs_sql_fill *f)
     rs_view_free(&f->view);
     rs_strbuf_free(&f->text);
     free(f->json);
-    free(f->only_seat);
+    free(f->only_rank);
     free(f->lanes);
     rs_sql_kinds_free(f);
     *f = (struct rs_sql_fill){0};

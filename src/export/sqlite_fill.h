@@ -26,8 +26,8 @@ struct rs_sql_fill {
     const char *title;
     uint32_t tables; /* wanted: bits 1 << enum rs_sql_table */
     struct rs_filter filter; /* the timeline's, or one that lets everything through */
-    struct rs_view view; /* its seats are the rows of ranks */
-    uint32_t *only_seat; /* by process: its seat, where it has just one; RS_NONE */
+    struct rs_view view; /* its ranks are the rows of ranks */
+    uint32_t *only_rank; /* by process: its rank, where it has just one; RS_NONE */
     struct rs_json *json; /* into text */
     struct rs_strbuf text; /* of one value */
     struct rs_sql_kind *kinds;

@@ -108,7 +108,7 @@ static void times(struct work *w, uint32_t op, int64_t shortest)
     rate(in, r.busbw);
     rs_sql_text(in, rs_op_wait_source(m, op, shortest));
     rs_sql_known(in, last == RS_NONE ? -1 : m->members[last].rank);
-    rs_sql_id(in, last == RS_NONE ? RS_NONE : w->f->view.seat_of[last]);
+    rs_sql_id(in, last == RS_NONE ? RS_NONE : w->f->view.model->members[last].rank_id);
     rs_sql_i64(in, (flags & RS_OP_TIE) != 0);
     rs_sql_i64(in, (flags & RS_OP_COMPLETE) != 0);
     rs_sql_time(in, rs_op_error(m, op));
@@ -153,7 +153,7 @@ static enum rs_status rank_row(struct work *w, uint32_t op, const struct rs_op_r
     uint32_t i = r->part, member = p->member[i], flags = p->flags[i];
     rs_sql_i64(in, w->f->t->op_number[op]);
     rs_sql_known(in, m->members[member].rank);
-    rs_sql_id(in, w->f->view.seat_of[member]);
+    rs_sql_id(in, w->f->view.model->members[member].rank_id);
     rs_sql_known(in, m->members[member].global_rank);
     rs_sql_i64(in, member);
     rs_sql_i64(in, m->members[member].proc);
@@ -213,8 +213,8 @@ enum rs_status rs_sql_fill_operations(struct rs_sql_fill *f, struct rs_err *err)
 static enum rs_status straggler_row(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct rs_report *r,
                                     const struct rs_straggler *x, struct rs_err *err)
 {
-    rs_sql_text(in, x->seat != RS_NONE ? "rank" : "host");
-    rs_sql_id(in, x->seat); /* seats of all views of a model are the same */
+    rs_sql_text(in, x->rank_id != RS_NONE ? "rank" : "host");
+    rs_sql_id(in, x->rank_id); /* ranks of all views of a model are the same */
     rs_sql_text(in, x->host != RS_NONE ? rs_host_name(f->t->model, x->host) : NULL);
     rs_sql_i64(in, (int64_t)x->times_last);
     rs_sql_i64(in, (int64_t)x->compared);

@@ -26,35 +26,35 @@ static bool number_islands(struct rs_clock_rows *r, const struct rs_model *m)
     return true;
 }
 
-struct seat {
+struct device {
     uint32_t proc, gpu;
     int32_t device, rank;
 };
 
-static int by_seat(const void *a, const void *b)
+static int by_device(const void *a, const void *b)
 {
-    const struct seat *x = a, *y = b;
+    const struct device *x = a, *y = b;
     if (x->proc != y->proc) return x->proc < y->proc ? -1 : 1;
     if (x->device != y->device) return x->device < y->device ? -1 : 1;
     if (x->gpu != y->gpu) return x->gpu < y->gpu ? -1 : 1;
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-static bool same_row(const struct rs_clock_row *r, const struct seat *s)
+static bool same_row(const struct rs_clock_row *r, const struct device *s)
 {
     return r->proc == s->proc && r->device == s->device && r->gpu == s->gpu;
 }
 
-/* Rows from seats in order; the ranks lie in one array behind the rows. */
-static void fill_rows(struct rs_clock_rows *r, const struct seat *seats, uint32_t n, int32_t *ranks)
+/* Rows from devices in order; the ranks lie in one array behind the rows. */
+static void fill_rows(struct rs_clock_rows *r, const struct device *devices, uint32_t n, int32_t *ranks)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (!r->n || !same_row(&r->all[r->n - 1], &seats[i]))
+        if (!r->n || !same_row(&r->all[r->n - 1], &devices[i]))
             r->all[r->n++] = (struct rs_clock_row){
-                .proc = seats[i].proc, .gpu = seats[i].gpu, .device = seats[i].device, .ranks = ranks};
+                .proc = devices[i].proc, .gpu = devices[i].gpu, .device = devices[i].device, .ranks = ranks};
         struct rs_clock_row *row = &r->all[r->n - 1];
-        if (seats[i].rank < 0 || (row->nranks && row->ranks[row->nranks - 1] == seats[i].rank)) continue;
-        row->ranks[row->nranks++] = seats[i].rank;
+        if (devices[i].rank < 0 || (row->nranks && row->ranks[row->nranks - 1] == devices[i].rank)) continue;
+        row->ranks[row->nranks++] = devices[i].rank;
         ranks++;
     }
 }
@@ -68,21 +68,22 @@ int64_t rs_clock_middle(struct rs_model *m)
 bool rs_clock_rows_make(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter)
 {
     *r = (struct rs_clock_rows){0};
-    struct seat *seats = malloc((m->nmembers + 1) * sizeof *seats);
+    struct device *devices = malloc((m->nmembers + 1) * sizeof *devices);
     r->all = malloc((m->nmembers + 1) * (sizeof *r->all + sizeof(int32_t)));
-    if (!seats || !r->all || !number_islands(r, m)) {
-        free(seats);
+    if (!devices || !r->all || !number_islands(r, m)) {
+        free(devices);
         return false;
     }
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->nmembers; i++) {
         const struct rs_member *x = &m->members[i];
+        if (x->place == RS_NONE) continue; /* of a process that is not known */
         if (!rs_filter_rank(filter, m, i) || !rs_filter_comm(filter, m, x->comm)) continue;
-        seats[n++] = (struct seat){x->proc, x->gpu, x->device, x->global_rank};
+        devices[n++] = (struct device){x->proc, x->gpu, x->device, x->global_rank};
     }
-    qsort(seats, n, sizeof *seats, by_seat);
-    fill_rows(r, seats, n, (int32_t *)(void *)(r->all + m->nmembers + 1));
-    free(seats);
+    qsort(devices, n, sizeof *devices, by_device);
+    fill_rows(r, devices, n, (int32_t *)(void *)(r->all + m->nmembers + 1));
+    free(devices);
     r->at = rs_clock_middle(m);
     struct rs_totals totals;
     rs_totals_find(&totals, m, filter);

@@ -55,16 +55,15 @@ void rs_family_colors(const int32_t *ranks, size_t n, int32_t colors[RS_FAMILY_C
 
 /* ---- who contains whom ---- */
 
-struct seat {
+struct at_place {
     uint32_t place;
     int32_t rank;
 };
 
 struct work {
     struct rs_model *m;
-    struct rs_places places;
-    uint32_t *seats_at; /* by communicator, where its seats begin; one more at the end */
-    struct seat *seats; /* of a communicator, by place */
+    uint32_t *places_at; /* by communicator, where its places begin; one more at the end */
+    struct at_place *places; /* of a communicator, by place */
     uint32_t *comms_at; /* by place, where its communicators begin; one more at the end */
     uint32_t *comms; /* rising */
     int64_t *created; /* in step with `comms` */
@@ -74,9 +73,16 @@ struct work {
     int64_t left; /* work */
 };
 
+/* Ranks that share a GPU are one place: which of them is in a communicator is not always known. Members without a place
+ * are together behind all others, and have no parent. */
+static uint32_t place_of(const struct rs_model *m, uint32_t member)
+{
+    return m->members[member].place == RS_NONE ? m->nranks : m->members[member].place;
+}
+
 static int by_place(const void *a, const void *b)
 {
-    const struct seat *x = a, *y = b;
+    const struct at_place *x = a, *y = b;
     if (x->place != y->place) return x->place < y->place ? -1 : 1;
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
@@ -84,34 +90,33 @@ static int by_place(const void *a, const void *b)
 static enum rs_status index_members(struct work *w, struct rs_err *err)
 {
     struct rs_model *m = w->m;
-    RS_TRY(rs_places_find(&w->places, m, err));
-    uint32_t n = w->places.n;
-    w->seats_at = calloc((size_t)m->ncomms + 1, sizeof *w->seats_at);
-    w->seats = calloc((size_t)m->nmembers + 1, sizeof *w->seats);
+    uint32_t n = m->nranks + 1;
+    w->places_at = calloc((size_t)m->ncomms + 1, sizeof *w->places_at);
+    w->places = calloc((size_t)m->nmembers + 1, sizeof *w->places);
     w->comms_at = calloc((size_t)n + 2, sizeof *w->comms_at);
     w->comms = calloc((size_t)m->nmembers + 1, sizeof *w->comms);
     w->created = calloc((size_t)m->nmembers + 1, sizeof *w->created);
     w->ranks = calloc((size_t)m->nmembers + 1, sizeof *w->ranks);
     w->asked = calloc((size_t)m->ncomms + 1, sizeof *w->asked);
     w->last = calloc((size_t)m->ncomms + 1, sizeof *w->last);
-    if (!w->seats_at || !w->seats || !w->comms_at || !w->comms || !w->created || !w->ranks || !w->asked || !w->last)
+    if (!w->places_at || !w->places || !w->comms_at || !w->comms || !w->created || !w->ranks || !w->asked || !w->last)
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     uint32_t at = 0;
     for (uint32_t c = 0; c < m->ncomms; c++) {
-        w->seats_at[c] = at;
+        w->places_at[c] = at;
         for (uint32_t i = m->comms[c].first_member; i != RS_NONE && at < m->nmembers; i = m->members[i].next) {
-            w->seats[at++] = (struct seat){w->places.of[i], m->members[i].rank};
-            w->comms_at[w->places.of[i] + 2]++;
+            w->places[at++] = (struct at_place){place_of(m, i), m->members[i].rank};
+            w->comms_at[place_of(m, i) + 2]++;
         }
-        qsort(w->seats + w->seats_at[c], at - w->seats_at[c], sizeof *w->seats, by_place);
+        qsort(w->places + w->places_at[c], at - w->places_at[c], sizeof *w->places, by_place);
     }
-    w->seats_at[m->ncomms] = at;
+    w->places_at[m->ncomms] = at;
     for (uint32_t p = 0; p < n; p++) w->comms_at[p + 2] += w->comms_at[p + 1];
     for (uint32_t c = 0; c < m->ncomms; c++)
         for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
-            uint32_t to = w->comms_at[w->places.of[i] + 1];
+            uint32_t to = w->comms_at[place_of(m, i) + 1];
             if (to >= at) break;
-            w->comms_at[w->places.of[i] + 1]++;
+            w->comms_at[place_of(m, i) + 1]++;
             w->comms[to] = c;
             w->created[to] = m->members[i].created;
         }
@@ -121,9 +126,9 @@ static enum rs_status index_members(struct work *w, struct rs_err *err)
 /* The rank of a place in a communicator; -1: it has none there. */
 static int32_t rank_in(const struct work *w, uint32_t comm, uint32_t place)
 {
-    uint32_t low = w->seats_at[comm], high = w->seats_at[comm + 1];
-    RS_BISECT(low, high, mid, w->seats[mid].place < place);
-    return low < w->seats_at[comm + 1] && w->seats[low].place == place ? w->seats[low].rank : -1;
+    uint32_t low = w->places_at[comm], high = w->places_at[comm + 1];
+    RS_BISECT(low, high, mid, w->places[mid].place < place);
+    return low < w->places_at[comm + 1] && w->places[low].place == place ? w->places[low].rank : -1;
 }
 
 /* Whether all of `child` are in `parent`; their ranks there, in the child's order, are in w->ranks then. */
@@ -134,7 +139,7 @@ static bool contains(struct work *w, uint32_t parent, uint32_t child)
         return false;
     uint32_t n = 0;
     for (uint32_t i = m->comms[child].first_member; i != RS_NONE; i = m->members[i].next) {
-        int32_t rank = rank_in(w, parent, w->places.of[i]);
+        int32_t rank = rank_in(w, parent, place_of(m, i));
         w->left--;
         if (rank < 0) return false;
         w->ranks[n++] = rank;
@@ -197,7 +202,8 @@ static void try_candidates(struct work *w, uint32_t child, bool larger, int32_t 
     const struct rs_model *m = w->m;
     const struct rs_comm_row *c = &m->comms[child];
     if (!c->hash || c->first_member == RS_NONE) return;
-    uint32_t place = w->places.of[c->first_member];
+    uint32_t place = place_of(m, c->first_member);
+    if (place == m->nranks) return;
     int64_t created = m->members[c->first_member].created;
     for (uint32_t k = w->comms_at[place + 1]; k-- > w->comms_at[place] && w->left > 0;) {
         uint32_t parent = w->comms[k];
@@ -324,9 +330,8 @@ enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err)
     enum rs_status status = find_parents(&w, err);
     if (status == RS_OK) status = use_told(m, err);
     if (status == RS_OK) status = settle_first(m, err);
-    rs_places_free(&w.places);
-    free(w.seats_at);
-    free(w.seats);
+    free(w.places_at);
+    free(w.places);
     free(w.comms_at);
     free(w.comms);
     free(w.created);

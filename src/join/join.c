@@ -17,17 +17,19 @@
 
 enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
 {
-    RS_TRY(rs_ranks_assign(m, err));
+    RS_TRY(rs_ranks_find(m, err));
     RS_TRY(rs_family_find(m, err));
     RS_TRY(rs_collectives_join(m, err));
     RS_TRY(rs_pairs_join(m, err));
     RS_TRY(rs_overlay_find(m, err)); /* what two tools saw is no two witnesses of their clocks */
+    RS_TRY(rs_ranks_find(m, err)); /* nor two ranks */
     RS_TRY(rs_clocks_align(m, align, err));
     RS_TRY(rs_plausible_check(m, err));
     RS_TRY(rs_pairs_resync(m, err)); /* what order alone could not pair needs times */
     RS_TRY(rs_fanouts_join(m, err));
     rs_early_find(m);
     RS_TRY(rs_overlay_by_time(m, err));
+    RS_TRY(rs_ranks_settle(m, err));
     RS_TRY(rs_facts_check(m, err));
     RS_TRY(rs_ends_bound(m, err));
     RS_TRY(rs_waits_find(m, err));

@@ -1,250 +1,512 @@
 #include "join/ranks.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
-/* The place of a member; `known` finds places by device, and by rank of the job, of processes that lead. */
-static enum rs_status find_place(struct rs_places *p, const struct rs_model *m, uint32_t member, struct rs_map *devices,
-                                 struct rs_map *known, struct rs_err *err)
+#include "base/mix.h"
+#include "base/room.h"
+#include "join/overlay.h"
+#include "join/rank_numbers.h"
+
+#define MANY (RS_NONE - 1)
+
+/* A device of a process, and the ranks on it: one, but for several that share a GPU. */
+struct place {
+    uint32_t proc; /* that leads */
+    uint32_t gpu; /* domain; RS_NONE */
+    int32_t device; /* -1: not known */
+    uint32_t most, from; /* ranks that one communicator has here, and which; 0: in none */
+    uint32_t count; /* of the communicator at hand */
+    int32_t last; /* its rank that was counted last */
+    uint32_t first; /* its row of model.ranks */
+};
+
+struct work {
+    struct rs_model *m;
+    uint32_t *lead; /* by process: the one that stands for it */
+    uint32_t *only; /* by process: its place; RS_NONE: none; MANY */
+    uint32_t *of; /* by member: its place; RS_NONE */
+    uint32_t *twin; /* by member of a communicator that is laid over another: the member there; RS_NONE */
+    struct place *places;
+    uint32_t n, cap;
+    struct rs_map index; /* process and device, or its clock -> place */
+    bool settle; /* rs_ranks_settle() */
+};
+
+/* ---- processes ---- */
+
+/* What names a process in the files of one tool, which may be several: windows of a run, a file and its copy. 0: none. */
+static uint64_t identity(const struct rs_proc *p)
 {
-    const struct rs_member *x = &m->members[member];
-    uint32_t same = m->procs[x->proc].same;
-    const uint64_t *there =
-        same == RS_NONE ? NULL : rs_map_find(known, (uint64_t)same << 32 | (uint32_t)x->global_rank);
-    if (there) {
-        p->of[member] = (uint32_t)*there;
-        return RS_OK;
-    }
-    /* Where the device is not told, the GPU's clock stands for it. */
-    uint32_t where = x->device < 0 && x->gpu != RS_NONE ? UINT32_C(1) << 31 | x->gpu : (uint32_t)x->device;
-    uint64_t key = (uint64_t)x->proc << 32 | where, *place;
-    RS_TRY(rs_map_at(devices, key, p->n, &place, err));
-    p->of[member] = (uint32_t)*place;
-    if (*place == p->n) p->n++;
-    if (!p->merged || same != RS_NONE) return RS_OK;
-    return rs_map_at(known, (uint64_t)x->proc << 32 | (uint32_t)x->global_rank, p->of[member], &place, err);
+    if (!p->pid) return 0;
+    if (p->tool == RS_TOOL_RINGSCOPE) return p->nonce ? rs_mix(rs_mix(p->host, p->pid), p->nonce) : 0;
+    return p->launcher_rank >= 0 ? rs_mix(rs_mix(p->tool, p->pid), (uint64_t)p->launcher_rank + 1) : 0;
 }
 
-enum rs_status rs_places_find(struct rs_places *p, const struct rs_model *m, struct rs_err *err)
+static enum rs_status find_leads(struct work *w, struct rs_err *err)
 {
-    *p = (struct rs_places){.of = calloc(m->nmembers ? m->nmembers : 1, sizeof *p->of)};
-    if (!p->of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    struct rs_map devices = {0}, known = {0};
+    const struct rs_model *m = w->m;
+    struct rs_map known = {0};
     enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < m->nprocs; i++) p->merged |= m->procs[i].same != RS_NONE;
-    for (int laid_over = 0; laid_over < (p->merged ? 2 : 1); laid_over++)
-        for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++)
-            if ((m->procs[m->members[i].proc].same != RS_NONE) == laid_over)
-                status = find_place(p, m, i, &devices, &known, err);
-    rs_map_free(&devices);
+    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++) {
+        uint64_t id = identity(&m->procs[p]), *at;
+        w->only[p] = RS_NONE;
+        w->lead[p] = p;
+        if (!id || m->procs[p].same != RS_NONE) continue;
+        status = rs_map_at(&known, id, p, &at, err);
+        if (status == RS_OK) w->lead[p] = (uint32_t)*at;
+    }
+    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++) w->lead[p] = w->lead[rs_proc_lead(m, p)];
     rs_map_free(&known);
-    if (status != RS_OK) rs_places_free(p);
     return status;
 }
 
-void rs_places_free(struct rs_places *p)
+/* ---- places ---- */
+
+static uint64_t device_key(uint32_t proc, int32_t device)
 {
-    free(p->of);
-    *p = (struct rs_places){0};
+    return (uint64_t)proc << 32 | (uint32_t)device; /* not known: the last */
 }
 
-/* What is counted and noted while ranks are assigned; all arrays by place. */
-struct work {
-    struct rs_model *m;
-    uint8_t tool; /* each tool numbers its own processes: only those of this one are looked at */
-    struct rs_places places;
-    uint32_t *most; /* members that one communicator has here: 1, but for several ranks on one device */
-    uint32_t *count; /* of the communicator at hand */
-    uint8_t *tool_of; /* enum rs_tool */
-};
-
-static bool is_mine(const struct work *w, uint32_t place)
+static uint64_t gpu_key(uint32_t proc, uint32_t gpu)
 {
-    return w->tool_of[place] == w->tool;
+    return (uint64_t)proc << 32 | UINT32_C(1) << 31 | gpu;
 }
 
-static void count_comm(struct work *w, uint32_t comm)
+static enum rs_status add_place(struct work *w, const struct place *row, uint32_t *index, struct rs_err *err)
 {
-    for (uint32_t i = w->m->comms[comm].first_member; i != RS_NONE; i = w->m->members[i].next)
-        w->count[w->places.of[i]]++;
+    RS_ROOM(w->places, w->n, w->cap, err);
+    *index = w->n;
+    w->places[w->n++] = *row;
+    w->only[row->proc] = w->only[row->proc] == RS_NONE ? *index : MANY;
+    uint64_t *at;
+    if (row->gpu != RS_NONE) RS_TRY(rs_map_at(&w->index, gpu_key(row->proc, row->gpu), *index, &at, err));
+    return rs_map_at(&w->index, device_key(row->proc, row->device), *index, &at, err);
+}
+
+/* The place of a member as far as there is one already; RS_NONE: there is none. */
+static uint32_t known_place(const struct work *w, uint32_t member)
+{
+    const struct rs_member *x = &w->m->members[member];
+    uint32_t proc = w->lead[x->proc], only = w->only[proc], at = RS_NONE;
+    if (w->twin[member] != RS_NONE && w->of[w->twin[member]] != RS_NONE) return w->of[w->twin[member]];
+    if (x->device >= 0) at = (uint32_t)rs_map_get(&w->index, device_key(proc, x->device), RS_NONE);
+    if (at == RS_NONE && x->gpu != RS_NONE) {
+        at = (uint32_t)rs_map_get(&w->index, gpu_key(proc, x->gpu), RS_NONE);
+        if (at != RS_NONE && x->device >= 0 && w->places[at].device >= 0) at = RS_NONE;
+    }
+    if (at != RS_NONE || only >= MANY) return at;
+    /* Where one of two does not say where it is, or counts devices in its own way: there is one place only. */
+    bool vague = x->device < 0 && x->gpu == RS_NONE;
+    bool there = w->places[only].device < 0 && w->places[only].gpu == RS_NONE;
+    return vague || there || proc != x->proc ? only : RS_NONE;
+}
+
+/* Those that say most come first: a communicator of one rank may be anybody's, and what is laid over follows what leads. */
+enum pass { KNOWN, VAGUE, FOLLOWING, ALONE, PASSES };
+
+static enum pass pass_of(const struct work *w, uint32_t member)
+{
+    const struct rs_member *x = &w->m->members[member];
+    const struct rs_comm_row *c = &w->m->comms[x->comm];
+    if (c->nranks == 1) return ALONE;
+    if (w->lead[x->proc] != x->proc || c->over != RS_NONE) return FOLLOWING;
+    return x->device < 0 && x->gpu == RS_NONE ? VAGUE : KNOWN;
+}
+
+static enum rs_status put_member(struct work *w, uint32_t member, bool may_add, struct rs_err *err)
+{
+    const struct rs_member *x = &w->m->members[member];
+    uint32_t at = known_place(w, member);
+    if (at == RS_NONE && may_add) {
+        struct place row = {.proc = w->lead[x->proc], .gpu = x->gpu, .device = x->device, .from = RS_NONE};
+        RS_TRY(add_place(w, &row, &at, err));
+    }
+    w->of[member] = at;
+    if (at == RS_NONE) return RS_OK;
+    if (w->places[at].device < 0) w->places[at].device = x->device;
+    if (w->places[at].gpu == RS_NONE) w->places[at].gpu = x->gpu;
+    return RS_OK;
+}
+
+static enum rs_status put_members(struct work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    bool others = false; /* there are communicators of several ranks */
+    for (enum pass pass = 0; pass < PASSES; pass++) {
+        for (uint32_t i = 0; i < m->nmembers; i++) {
+            if (pass_of(w, i) != pass) continue;
+            uint32_t proc = w->lead[m->members[i].proc];
+            bool is_known = m->procs[proc].pid || m->procs[proc].launcher_rank >= 0 || !others;
+            bool may_add = pass != ALONE || (w->only[proc] == RS_NONE && is_known);
+            RS_TRY(put_member(w, i, may_add, err));
+        }
+        if (pass == FOLLOWING) others = w->n > 0;
+    }
+    return RS_OK;
+}
+
+/* Processes without a communicator: the devices on which they worked; or one, where their number is known. */
+static enum rs_status put_processes(struct work *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    bool *works = calloc((size_t)m->nlanes + 1, sizeof *works), *lone = calloc((size_t)m->nprocs + 1, sizeof *lone);
+    enum rs_status status = works && lone ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    bool any = false;
+    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++)
+        any |= lone[p] = w->lead[p] == p && w->only[p] == RS_NONE;
+    for (uint32_t i = 0; any && i < m->activities.n; i++)
+        if (m->activities.lane[i] < m->nlanes && rs_activity_is_work(m->activities.kind[i]))
+            works[m->activities.lane[i]] = true;
+    for (uint32_t i = 0; any && i < m->nlanes && status == RS_OK; i++) {
+        const struct rs_lane *lane = &m->lanes[i];
+        if (!works[i] || lane->kind != RS_LANE_STREAM || lane->proc >= m->nprocs) continue;
+        struct place row = {.proc = w->lead[lane->proc], .gpu = RS_NONE, .device = lane->device, .from = RS_NONE};
+        uint32_t at;
+        if (lane->domain < m->ndomains && m->domains[lane->domain].kind == RS_DOMAIN_GPU) row.gpu = lane->domain;
+        if (!lone[row.proc] || rs_map_find(&w->index, device_key(row.proc, row.device))) continue;
+        status = add_place(w, &row, &at, err);
+    }
+    for (uint32_t p = 0; any && p < m->nprocs && status == RS_OK; p++) {
+        struct place row = {.proc = p, .gpu = RS_NONE, .device = -1, .from = RS_NONE};
+        uint32_t at;
+        if (lone[p] && w->only[p] == RS_NONE && m->procs[p].launcher_rank >= 0) status = add_place(w, &row, &at, err);
+    }
+    free(works);
+    free(lone);
+    return status;
+}
+
+/* ---- ranks of a place ---- */
+
+/* Calls the ranks that a communicator has at each place by number: *kth of a member is that of its rank there. */
+static void count_comm(struct work *w, uint32_t comm, uint32_t *kth)
+{
+    const struct rs_model *m = w->m;
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
+        if (w->of[i] == RS_NONE) continue;
+        struct place *p = &w->places[w->of[i]];
+        if (!p->count || p->last != m->members[i].rank) p->count++; /* the same rank twice: a file and its copy */
+        p->last = m->members[i].rank;
+        kth[i] = p->count - 1;
+    }
 }
 
 static void forget_comm(struct work *w, uint32_t comm)
 {
     for (uint32_t i = w->m->comms[comm].first_member; i != RS_NONE; i = w->m->members[i].next)
-        w->count[w->places.of[i]] = 0;
+        if (w->of[i] != RS_NONE) w->places[w->of[i]].count = 0;
 }
 
-/* When a communicator was made, by the clock of one process: all that are compared have a member at `place`. */
-static int64_t created_at(const struct work *w, uint32_t place, uint32_t comm)
-{
-    for (uint32_t i = w->m->comms[comm].first_member; i != RS_NONE; i = w->m->members[i].next)
-        if (w->places.of[i] == place) return w->m->members[i].created;
-    return RS_TIME_NONE;
-}
-
-/* The tool's first communicator that contains every place of it; RS_NONE: there is none. */
-static uint32_t whole(struct work *w)
-{
-    const struct rs_model *m = w->m;
-    uint32_t best = RS_NONE, first = 0;
-    int64_t when = RS_TIME_NONE;
-    uint64_t all = 0;
-    while (first < w->places.n && !is_mine(w, first)) first++;
-    for (uint32_t p = first; p < w->places.n; p++)
-        if (is_mine(w, p)) all += w->most[p];
-    for (uint32_t c = 0; c < m->ncomms; c++) {
-        if (m->comms[c].tool != w->tool || m->comms[c].nmembers < all) continue;
-        count_comm(w, c);
-        bool covers = true;
-        for (uint32_t p = first; p < w->places.n && covers; p++) covers = !is_mine(w, p) || w->count[p] >= w->most[p];
-        forget_comm(w, c);
-        for (uint32_t i = m->comms[c].first_member; i != RS_NONE && covers; i = m->members[i].next)
-            covers = m->members[i].rank >= 0;
-        if (!covers) continue;
-        int64_t t = created_at(w, first, c);
-        if (best != RS_NONE && (t == RS_TIME_NONE || (when != RS_TIME_NONE && t >= when))) continue;
-        best = c;
-        when = t;
-    }
-    return best;
-}
-
-/* Ranks as `world` numbers them, for the members of `comm`. The members of a communicator come by rank, so the k-th of
- * a place is the k-th of that place in `world`, where it has as many there. */
-static void assign_by_world(struct work *w, uint32_t world, uint32_t comm, const uint32_t *kth, const int32_t *ranks)
+/* How many ranks each place has, and a row for each of them. */
+static enum rs_status make_rows(struct work *w, uint32_t *kth, struct rs_err *err)
 {
     struct rs_model *m = w->m;
-    if (comm == world) {
-        for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
-            m->members[i].global_rank = m->members[i].rank;
-        return;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        if (m->comms[c].over != RS_NONE) continue;
+        count_comm(w, c, kth);
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
+            struct place *p = w->of[i] == RS_NONE ? NULL : &w->places[w->of[i]];
+            if (!p || p->count <= p->most) continue;
+            p->most = p->count;
+            p->from = c;
+        }
+        forget_comm(w, c);
     }
-    count_comm(w, comm);
-    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
-        uint32_t p = w->places.of[i];
-        if (w->count[p] != w->most[p] && w->count[p] != UINT32_MAX) w->count[p] = UINT32_MAX; /* cannot be told */
+    m->nranks = 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        struct place *p = &w->places[i];
+        p->first = m->nranks;
+        for (uint32_t k = 0, row; k < (p->most ? p->most : 1); k++) {
+            RS_TRY(rs_model_rank(m, &row, err));
+            struct rs_rank *r = &m->ranks[row];
+            r->proc = p->proc;
+            r->host = m->procs[p->proc].host;
+            r->gpu = p->gpu;
+            r->device = p->device;
+            r->tools = 1u << m->procs[p->proc].tool;
+        }
     }
-    /* count becomes how many of the place are still to come. */
-    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
-        uint32_t p = w->places.of[i];
-        if (w->count[p] == UINT32_MAX) continue;
-        m->members[i].global_rank = ranks[kth[p] + (w->most[p] - w->count[p])];
-        w->count[p]--;
-    }
-    forget_comm(w, comm);
-}
-
-static enum rs_status by_world(struct work *w, uint32_t world, struct rs_err *err)
-{
-    const struct rs_model *m = w->m;
-    uint32_t n = m->comms[world].nmembers;
-    uint32_t *kth = calloc(w->places.n + 1, sizeof *kth); /* where the ranks of a place begin in `ranks` */
-    int32_t *ranks = calloc(n + 1, sizeof *ranks);
-    if (!kth || !ranks) {
-        free(kth);
-        free(ranks);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
-    for (uint32_t p = 0; p < w->places.n; p++) kth[p + 1] = kth[p] + (is_mine(w, p) ? w->most[p] : 0);
-    for (uint32_t i = m->comms[world].first_member; i != RS_NONE; i = m->members[i].next) {
-        uint32_t p = w->places.of[i];
-        ranks[kth[p] + w->count[p]++] = m->members[i].rank;
-    }
-    forget_comm(w, world);
-    for (uint32_t c = 0; c < m->ncomms; c++)
-        if (m->comms[c].tool == w->tool) assign_by_world(w, world, c, kth, ranks);
-    free(kth);
-    free(ranks);
     return RS_OK;
 }
 
-/* The launcher's ranks, if each process holds one rank and no value comes twice: *done. */
-static enum rs_status by_launcher(struct work *w, bool *done, struct rs_err *err)
+static uint64_t thread_key(uint32_t proc, uint32_t tid)
+{
+    return (uint64_t)proc << 32 | tid;
+}
+
+/* Which rank of a shared GPU a thread calls for: a row, or MANY. */
+static enum rs_status index_threads(const struct work *w, struct rs_map *threads, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    for (uint32_t p = 0; p < m->nprocs; p++)
+        for (uint32_t i = 0; i < m->procs[p].ncallers; i++) {
+            const struct rs_caller *c = &m->procs[p].callers[i];
+            uint32_t row = m->members[c->member].rank_id;
+            uint64_t *at;
+            if (row == RS_NONE || w->places[w->of[c->member]].most < 2) continue;
+            RS_TRY(rs_map_at(threads, thread_key(p, c->tid), row, &at, err));
+            if (*at != row) *at = MANY;
+        }
+    return RS_OK;
+}
+
+/* Members of smaller communicators on a GPU that ranks share: by the thread that called for them alone. */
+static enum rs_status by_threads(struct work *w, struct rs_err *err)
 {
     struct rs_model *m = w->m;
-    uint8_t *seen = calloc(m->nprocs ? m->nprocs : 1, 1);
-    if (!seen) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    struct rs_map ranks = {0};
-    bool fine = true;
-    enum rs_status status = RS_OK;
-    for (uint32_t p = 0; p < w->places.n; p++) w->count[p] = 0;
-    for (uint32_t i = 0; i < m->nmembers && fine && status == RS_OK; i++) {
-        uint32_t place = w->places.of[i], proc = m->members[i].proc;
-        if (!is_mine(w, place)) continue;
-        if (w->most[place] > 1 || m->procs[proc].launcher_rank < 0) fine = false;
-        if (w->count[place]++ || !fine) continue;
-        if (seen[proc]) fine = false; /* a second device of it */
-        seen[proc] = 1;
-        uint64_t *at;
-        status = rs_map_at(&ranks, (uint64_t)m->procs[proc].launcher_rank, proc, &at, err);
-        if (status == RS_OK && *at != proc) fine = false;
-    }
-    *done = fine && status == RS_OK;
-    for (uint32_t i = 0; i < m->nmembers && *done; i++)
-        if (is_mine(w, w->places.of[i])) m->members[i].global_rank = m->procs[m->members[i].proc].launcher_rank;
-    rs_map_free(&ranks);
-    free(seen);
+    struct rs_map threads = {0};
+    enum rs_status status = index_threads(w, &threads, err);
+    for (uint32_t p = 0; p < m->nprocs && status == RS_OK && rs_map_count(&threads); p++)
+        for (uint32_t i = 0; i < m->procs[p].ncallers; i++) {
+            const struct rs_caller *c = &m->procs[p].callers[i];
+            struct rs_member *x = &m->members[c->member];
+            uint64_t row = rs_map_get(&threads, thread_key(p, c->tid), MANY);
+            if (x->rank_id != RS_NONE || w->of[c->member] == RS_NONE || row >= MANY) continue;
+            const struct place *here = &w->places[w->of[c->member]];
+            if (row >= here->first && row - here->first < here->most) x->rank_id = (uint32_t)row;
+        }
+    rs_map_free(&threads);
     return status;
 }
 
-/* Traces of other tools say the rank of the job themselves, where it is known. */
-static enum rs_status assign_tool(struct work *w, struct rs_err *err)
+/* Two members of a communicator that were taken for one rank, which they cannot be: which they are is not known. `at`
+ * (the member that was seen last) and `twice` (the communicator) are by rank. */
+static void deny_doubles(struct work *w, uint32_t comm, uint32_t *at, uint32_t *twice)
 {
-    bool done = false;
-    if (w->tool != RS_TOOL_RINGSCOPE) RS_TRY(by_launcher(w, &done, err));
-    if (done) return RS_OK;
-    for (uint32_t p = 0; p < w->places.n; p++) w->count[p] = 0;
-    uint32_t world = whole(w);
-    return world != RS_NONE ? by_world(w, world, err) : by_launcher(w, &done, err);
+    struct rs_model *m = w->m;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
+            uint32_t row = m->members[i].rank_id;
+            if (row == RS_NONE) continue;
+            const struct rs_member *other = at[row] == RS_NONE ? NULL : &m->members[at[row]];
+            if (pass && twice[row] == comm) m->members[i].rank_id = RS_NONE;
+            if (pass) continue;
+            if (other && other->comm == comm && other->rank != m->members[i].rank) twice[row] = comm;
+            at[row] = i;
+        }
 }
 
-/* Process groups of PyTorch say which ranks of the job they are made of. */
-static void by_groups(struct rs_model *m)
+static enum rs_status give_rows(struct work *w, uint32_t *kth, struct rs_err *err)
 {
-    for (uint32_t i = 0; i < m->nmembers; i++) {
-        struct rs_member *x = &m->members[i];
-        const struct rs_comm_row *c = &m->comms[x->comm];
-        if (!c->ranks || x->rank < 0 || x->rank >= c->nranks) continue;
-        x->global_rank = c->ranks[x->rank];
-        if (x->global_rank >= m->world && x->global_rank < INT32_MAX) m->world = x->global_rank + 1;
+    struct rs_model *m = w->m;
+    bool shared = false;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        count_comm(w, c, kth);
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
+            struct rs_member *x = &m->members[i];
+            const struct place *p = w->of[i] == RS_NONE ? NULL : &w->places[w->of[i]];
+            x->place = p ? p->first : RS_NONE;
+            x->rank_id = !p ? RS_NONE : p->most < 2 ? p->first : p->from == c ? p->first + kth[i] : RS_NONE;
+            shared |= p && x->rank_id == RS_NONE;
+        }
+        forget_comm(w, c);
+    }
+    if (!shared) return RS_OK;
+    RS_TRY(by_threads(w, err));
+    uint32_t *at = malloc(2 * ((size_t)m->nranks + 1) * sizeof *at), *twice = at + m->nranks + 1;
+    if (!at) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->nranks; i++) at[i] = twice[i] = RS_NONE;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        deny_doubles(w, c, at, twice);
+        count_comm(w, c, kth); /* by their order, where there are as many */
+        for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
+            struct rs_member *x = &m->members[i];
+            const struct place *p = w->of[i] == RS_NONE ? NULL : &w->places[w->of[i]];
+            if (p && x->rank_id == RS_NONE && p->count == p->most) x->rank_id = p->first + kth[i];
+        }
+        forget_comm(w, c);
+    }
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        if (w->twin[i] != RS_NONE) m->members[i].rank_id = m->members[w->twin[i]].rank_id;
+    free(at);
+    return RS_OK;
+}
+
+/* What each rank is known by: its first member that leads. */
+static void name_rows(struct work *w)
+{
+    struct rs_model *m = w->m;
+    for (enum pass pass = 0; pass < PASSES; pass++)
+        for (uint32_t i = 0; i < m->nmembers; i++) {
+            const struct rs_member *x = &m->members[i];
+            if (x->rank_id == RS_NONE || pass_of(w, i) != pass) continue;
+            struct rs_rank *r = &m->ranks[x->rank_id];
+            if (r->member == RS_NONE) r->member = i;
+            r->tools |= 1u << m->comms[x->comm].tool | 1u << m->procs[x->proc].tool;
+        }
+    for (uint32_t p = 0; p < m->nprocs; p++) { /* laid over without a communicator in common */
+        uint32_t only = w->only[w->lead[p]];
+        if (only < MANY && w->places[only].most < 2) m->ranks[w->places[only].first].tools |= 1u << m->procs[p].tool;
     }
 }
 
-enum rs_status rs_ranks_assign(struct rs_model *m, struct rs_err *err)
+/* ---- the same rank in several tools ---- */
+
+/* Ranks of one number in processes of one id, where no operation showed that they are one. */
+static bool may_be_one(const struct rs_model *m, const struct rs_rank *a, const struct rs_rank *b)
 {
-    struct work w = {.m = m};
+    const char *x = rs_host_name(m, a->host), *y = rs_host_name(m, b->host);
+    if ((a->tools & b->tools) || !m->procs[a->proc].pid || m->procs[a->proc].pid != m->procs[b->proc].pid) return false;
+    return !x || !y || a->host == b->host;
+}
+
+static enum rs_status merge_tools(struct work *w, uint32_t *now, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    struct rs_map numbers = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->nranks; i++) now[i] = i;
+    for (uint8_t tool = 0; tool < RS_TOOLS; tool++) /* the one that leads is first */
+        for (uint32_t i = 0; i < m->nranks && status == RS_OK; i++) {
+            struct rs_rank *r = &m->ranks[i], *other;
+            uint64_t *at;
+            if (r->number < 0 || (r->tools & ((2u << tool) - 1)) != 1u << tool) continue;
+            status = rs_map_at(&numbers, (uint32_t)r->number, i, &at, err);
+            if (status != RS_OK || *at == i) continue;
+            other = &m->ranks[*at];
+            if (!may_be_one(m, other, r)) continue;
+            now[i] = (uint32_t)*at;
+            if (w->settle && r->proc != other->proc) m->procs[r->proc].same = other->proc;
+            other->tools |= r->tools;
+            if (other->member == RS_NONE) other->member = r->member;
+            if (other->device < 0) other->device = r->device;
+            if (other->gpu == RS_NONE) other->gpu = r->gpu;
+        }
+    rs_map_free(&numbers);
+    return status;
+}
+
+/* ---- the whole ---- */
+
+int rs_rank_compare(const struct rs_model *m, uint32_t a, uint32_t b)
+{
+    uint32_t x = (uint32_t)m->ranks[a].number, y = (uint32_t)m->ranks[b].number; /* not known is -1: the last */
+    if (x != y) return x < y ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+static int by_number(const void *a, const void *b, void *of)
+{
+    return rs_rank_compare(of, *(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+/* Rows by number, without those that are another's; `now` becomes where each is then. */
+static enum rs_status sort_rows(struct rs_model *m, uint32_t *now, struct rs_err *err)
+{
+    uint32_t *order = malloc(2 * ((size_t)m->nranks + 1) * sizeof *order), *to = order + m->nranks + 1, n = 0;
+    struct rs_rank *rows = malloc(((size_t)m->nranks + 1) * sizeof *rows);
+    if (!order || !rows) {
+        free(order);
+        free(rows);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < m->nranks; i++)
+        if (now[i] == i) order[n++] = i;
+    qsort_r(order, n, sizeof *order, by_number, m);
+    for (uint32_t i = 0; i < n; i++) {
+        rows[i] = m->ranks[order[i]];
+        to[order[i]] = i;
+    }
+    for (uint32_t i = 0; i < m->nranks; i++) now[i] = to[now[i]];
+    free(order);
+    free(m->ranks);
+    m->ranks = rows;
+    m->cap_ranks = m->nranks + 1;
+    m->nranks = n;
+    return RS_OK;
+}
+
+/* How many ranks the job has: as its communicators, its numbers and what one tool saw say. */
+static void find_world(struct rs_model *m)
+{
+    uint32_t seen[RS_TOOLS] = {0};
     m->world = -1;
     for (uint32_t c = 0; c < m->ncomms; c++)
         if (m->comms[c].nranks > m->world) m->world = m->comms[c].nranks;
-    for (uint32_t i = 0; i < m->nmembers; i++) m->members[i].global_rank = -1;
-    RS_TRY(rs_places_find(&w.places, m, err));
-    size_t n = w.places.n ? w.places.n : 1;
-    w.most = calloc(n, sizeof *w.most);
-    w.count = calloc(n, sizeof *w.count);
-    w.tool_of = calloc(n, sizeof *w.tool_of);
-    enum rs_status status = w.most && w.count && w.tool_of ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) {
-        for (uint32_t c = 0; c < m->ncomms; c++) {
-            for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
-                uint32_t p = w.places.of[i];
-                if (++w.count[p] > w.most[p]) w.most[p] = w.count[p];
-            }
-            forget_comm(&w, c);
-        }
-        uint32_t tools = 0;
-        for (uint32_t i = 0; i < m->nmembers; i++) {
-            w.tool_of[w.places.of[i]] = m->comms[m->members[i].comm].tool;
-            tools |= 1u << m->comms[m->members[i].comm].tool;
-        }
-        for (w.tool = 0; w.tool < RS_TOOLS && status == RS_OK; w.tool++)
-            if (tools >> w.tool & 1) status = assign_tool(&w, err);
-        by_groups(m);
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        int32_t number = m->ranks[i].number;
+        if (number >= m->world && number < INT32_MAX) m->world = number + 1;
+        if (i && number >= 0 && m->ranks[i - 1].number == number) continue; /* the same one, started again */
+        for (uint8_t tool = 0; tool < RS_TOOLS; tool++) seen[tool] += m->ranks[i].tools >> tool & 1;
     }
-    free(w.most);
-    free(w.count);
-    free(w.tool_of);
-    rs_places_free(&w.places);
+    for (uint8_t tool = 0; tool < RS_TOOLS; tool++)
+        if (seen[tool] && (int64_t)seen[tool] > m->world && seen[tool] < INT32_MAX) m->world = (int32_t)seen[tool];
+}
+
+static void find_twins(struct work *w)
+{
+    const struct rs_model *m = w->m;
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        const struct rs_member *x = &m->members[i];
+        uint32_t over = m->comms[x->comm].over;
+        int32_t rank = over == RS_NONE ? -1 : rs_overlay_rank(m, x->comm, x->rank, over);
+        w->twin[i] = rank < 0 ? RS_NONE : rs_comm_member(m, over, rank);
+    }
+}
+
+static enum rs_status find_all(struct work *w, uint32_t *kth, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    RS_TRY(find_leads(w, err));
+    find_twins(w);
+    for (uint32_t c = 0; c < m->ncomms; c++) m->comms[c].vague = false;
+    RS_TRY(put_members(w, err));
+    RS_TRY(put_processes(w, err));
+    RS_TRY(make_rows(w, kth, err));
+    RS_TRY(give_rows(w, kth, err));
+    name_rows(w);
+    RS_TRY(rs_ranks_number(m, err));
+    uint32_t *now = malloc(((size_t)m->nranks + 1) * sizeof *now);
+    if (!now) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = merge_tools(w, now, err);
+    if (status == RS_OK) status = sort_rows(m, now, err);
+    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+        struct rs_member *x = &m->members[i];
+        if (x->place != RS_NONE) x->place = now[x->place];
+        if (x->rank_id != RS_NONE) x->rank_id = now[x->rank_id];
+        x->global_rank = x->rank_id != RS_NONE ? m->ranks[x->rank_id].number : -1;
+        m->comms[x->comm].vague |= x->rank_id == RS_NONE;
+    }
+    free(now);
+    for (uint32_t p = 0; p < m->nprocs && w->settle; p++) /* a file and its copy, windows of one process */
+        if (m->procs[p].same == RS_NONE && w->lead[p] != p) m->procs[p].same = w->lead[p];
+    if (status == RS_OK) find_world(m);
     return status;
+}
+
+static enum rs_status find(struct rs_model *m, bool settle, struct rs_err *err)
+{
+    size_t procs = (size_t)m->nprocs + 1, members = (size_t)m->nmembers + 1;
+    struct work w = {.m = m,
+                     .settle = settle,
+                     .lead = malloc(procs * sizeof *w.lead),
+                     .only = malloc(procs * sizeof *w.only),
+                     .of = malloc(members * sizeof *w.of),
+                     .twin = malloc(members * sizeof *w.twin)};
+    uint32_t *kth = calloc(members, sizeof *kth);
+    enum rs_status status = RS_OK;
+    if (!w.lead || !w.only || !w.of || !w.twin || !kth) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) w.of[i] = RS_NONE;
+    if (status == RS_OK) status = find_all(&w, kth, err);
+    free(w.lead);
+    free(w.only);
+    free(w.of);
+    free(w.twin);
+    free(w.places);
+    free(kth);
+    rs_map_free(&w.index);
+    return status;
+}
+
+enum rs_status rs_ranks_find(struct rs_model *m, struct rs_err *err)
+{
+    return find(m, false, err);
+}
+
+enum rs_status rs_ranks_settle(struct rs_model *m, struct rs_err *err)
+{
+    return find(m, true, err);
 }
 
 int32_t rs_job_rank(const struct rs_model *m, uint32_t comm, int32_t rank)
@@ -259,4 +521,30 @@ int32_t rs_job_rank(const struct rs_model *m, uint32_t comm, int32_t rank)
     if (!stride) return -1;
     int64_t r = (int64_t)x->global_rank + ((int64_t)rank - x->rank) * stride;
     return r >= 0 && r < m->world ? (int32_t)r : -1;
+}
+
+/* ---- words ---- */
+
+void rs_rank_words(struct rs_strbuf *s, const struct rs_model *m, uint32_t rank)
+{
+    const struct rs_rank *r = &m->ranks[rank];
+    if (r->number >= 0)
+        rs_strbuf_printf(s, "rank %" PRId32, r->number);
+    else if (m->procs[r->proc].pid)
+        rs_strbuf_printf(s, "process %" PRIu32, m->procs[r->proc].pid);
+    else
+        rs_strbuf_puts(s, "a rank");
+    rs_strbuf_printf(s, " (%s", rs_host_label(m, r->host));
+    if (r->device >= 0) rs_strbuf_printf(s, ", GPU %" PRId32, r->device);
+    rs_strbuf_putc(s, ')');
+}
+
+void rs_rank_label(struct rs_strbuf *s, const struct rs_model *m, uint32_t rank)
+{
+    const struct rs_rank *r = &m->ranks[rank];
+    if (r->number >= 0) rs_strbuf_printf(s, "rank %" PRId32 "%s", r->number, r->device >= 0 ? " \xc2\xb7 " : "");
+    if (r->device >= 0)
+        rs_strbuf_printf(s, "GPU %" PRId32, r->device);
+    else if (r->number < 0)
+        rs_strbuf_puts(s, "GPU");
 }

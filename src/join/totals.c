@@ -6,6 +6,7 @@
 bool rs_op_is_compared(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
+    if (o->comm[op] != RS_NONE && m->comms[o->comm[op]].vague) return false;
     if (!(o->flags[op] & RS_OP_CLOCKED) || (o->flags[op] & (RS_OP_DOUBLE | RS_OP_VIOLATION))) return false;
     return o->last_part[op] != RS_NONE && rs_time_minus(o->last[op], o->first[op]) <= LONGEST;
 }

@@ -37,14 +37,24 @@ bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_
     return false;
 }
 
+static bool is_asked_for(const struct rs_filter *f, int32_t rank)
+{
+    for (size_t i = 0; i < f->nranks; i++)
+        if (rank >= f->ranks[i].from && rank <= f->ranks[i].to) return true;
+    return !f->nranks;
+}
+
 bool rs_filter_rank(const struct rs_filter *f, const struct rs_model *m, uint32_t member)
 {
     if (!f->nranks) return true;
     const struct rs_member *x = &m->members[member];
-    int32_t rank = x->global_rank >= 0 ? x->global_rank : x->rank;
-    for (size_t i = 0; i < f->nranks; i++)
-        if (rank >= f->ranks[i].from && rank <= f->ranks[i].to) return true;
-    return false;
+    return is_asked_for(f, x->global_rank >= 0 ? x->global_rank : x->rank);
+}
+
+bool rs_filter_rank_row(const struct rs_filter *f, const struct rs_model *m, uint32_t rank_id)
+{
+    const struct rs_rank *r = &m->ranks[rank_id];
+    return r->number < 0 && r->member != RS_NONE ? rs_filter_rank(f, m, r->member) : is_asked_for(f, r->number);
 }
 
 bool rs_filter_func(const struct rs_filter *f, const char *func)

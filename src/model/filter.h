@@ -33,6 +33,8 @@ static inline bool rs_filter_is_empty(const struct rs_filter *f)
 void rs_filter_resolve(struct rs_filter *f, struct rs_model *m);
 bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_t comm);
 bool rs_filter_rank(const struct rs_filter *f, const struct rs_model *m, uint32_t member);
+/* The same for a row of model.ranks. */
+bool rs_filter_rank_row(const struct rs_filter *f, const struct rs_model *m, uint32_t rank_id);
 bool rs_filter_func(const struct rs_filter *f, const char *func);
 bool rs_filter_time(const struct rs_filter *f, int64_t ns); /* RS_TIME_NONE passes only where no time is asked for */
 /* An operation passes with its communicator and function, a part of a rank that passes, and a start (or enqueueing) in

@@ -37,6 +37,7 @@ void rs_model_free(struct rs_model *m)
     free(m->procs);
     free(m->comms);
     free(m->members);
+    free(m->ranks);
     free(m->classes);
     free(m->opens);
     free(m->nets);
@@ -156,8 +157,16 @@ enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *inde
     struct rs_member *x = &m->members[*index];
     x->comm = comm;
     x->rank = x->global_rank = x->device = -1;
-    x->gpu = x->next = RS_NONE;
+    x->gpu = x->next = x->rank_id = x->place = RS_NONE;
     x->created = x->destroyed = RS_TIME_NONE;
+    return RS_OK;
+}
+
+enum rs_status rs_model_rank(struct rs_model *m, uint32_t *index, struct rs_err *err)
+{
+    ADD(m, ranks, index, err);
+    m->ranks[*index] = (struct rs_rank){
+        .number = -1, .proc = RS_NONE, .host = RS_NONE, .member = RS_NONE, .gpu = RS_NONE, .device = -1};
     return RS_OK;
 }
 
@@ -280,6 +289,12 @@ const char *rs_tool_name(uint8_t tool)
 uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank)
 {
     return (uint32_t)rs_map_get(&m->member_index, (uint64_t)comm << 32 | (uint32_t)rank, RS_NONE);
+}
+
+uint32_t rs_proc_lead(const struct rs_model *m, uint32_t proc)
+{
+    for (int hops = 0; hops < RS_TOOLS && m->procs[proc].same < m->nprocs; hops++) proc = m->procs[proc].same;
+    return proc;
 }
 
 const char *rs_host_name(const struct rs_model *m, uint32_t host)

@@ -169,7 +169,9 @@ enum rs_life_source {
 struct rs_member {
     uint32_t comm;
     int32_t rank; /* in the communicator; -1: not known (v1 to v3 before its first operation) */
-    int32_t global_rank; /* of the job; -1: not known */
+    int32_t global_rank; /* of the job: the number of its rank; -1: not known */
+    uint32_t rank_id; /* its row of `ranks`; RS_NONE: which rank it is cannot be told */
+    uint32_t place; /* row of `ranks`: the first on its device of its process; RS_NONE: its process is not known */
     uint32_t proc;
     uint32_t gpu; /* domain; RS_NONE: not known */
     int32_t device; /* CUDA device number; -1: not known */
@@ -180,6 +182,18 @@ struct rs_member {
     int64_t created, destroyed; /* host ns; RS_TIME_NONE: not seen */
     uint8_t created_from, destroyed_from; /* enum rs_life_source */
     uint32_t next; /* of the same communicator, by rank; RS_NONE: the last */
+};
+
+/* A rank of the job: what the communicators of one GPU of one process have in common. Waiting in one of them makes it
+ * late in the others. Made, numbered and counted by join/ranks.h alone. */
+struct rs_rank {
+    int32_t number; /* of the job; -1: not known */
+    uint32_t proc; /* the one that leads, where several tools saw it */
+    uint32_t host;
+    uint32_t member; /* its first, of a process that leads; RS_NONE: it is in no communicator */
+    uint32_t gpu; /* domain; RS_NONE: not known */
+    int32_t device; /* CUDA device number; -1: not known */
+    uint32_t tools; /* bit of each enum rs_tool that saw it */
 };
 
 /* Where a communicator comes from. */
@@ -205,6 +219,7 @@ struct rs_comm_row {
     uint32_t nmembers; /* recorded */
     struct rs_parent parent;
     uint32_t class; /* index into classes */
+    bool vague; /* of some of its members it cannot be told which rank they are (join/ranks.h) */
 };
 
 /* Communicators of equal shape: "64 x 8 consecutive ranks". */
@@ -253,6 +268,7 @@ struct rs_model {
     RS_TABLE(struct rs_proc, procs);
     RS_TABLE(struct rs_comm_row, comms);
     RS_TABLE(struct rs_member, members);
+    RS_TABLE(struct rs_rank, ranks); /* by number, then those without one */
     RS_TABLE(struct rs_class, classes);
     RS_TABLE(struct rs_open, opens);
     RS_TABLE(struct rs_net, nets);
@@ -271,7 +287,7 @@ struct rs_model {
     bool aligned;
     bool joined; /* `begin` and `end` are set, by join/run_span.h */
     int64_t begin, end; /* see rs_model_begin() */
-    int32_t world; /* how many ranks the job has, by its largest communicator; -1: not known */
+    int32_t world; /* how many ranks the job has, recorded or not, as far as that is known; -1: not known */
     uint64_t callbacks; /* read in all */
 };
 
@@ -288,6 +304,7 @@ enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index,
 enum rs_status rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index,
                                 struct rs_err *err);
 enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index, struct rs_err *err);
+enum rs_status rs_model_rank(struct rs_model *m, uint32_t *index, struct rs_err *err);
 enum rs_status rs_model_class(struct rs_model *m, uint32_t *index, struct rs_err *err);
 enum rs_status rs_model_open(struct rs_model *m, const struct rs_open *row, struct rs_err *err);
 enum rs_status rs_model_net(struct rs_model *m, const struct rs_net *row, struct rs_err *err);
@@ -315,6 +332,8 @@ static inline uint32_t rs_member_host_domain(const struct rs_model *m, uint32_t 
 {
     return m->hosts[m->procs[m->members[member].proc].host].domain;
 }
+/* The process of a tool that leads that is this one; itself where it leads. */
+uint32_t rs_proc_lead(const struct rs_model *m, uint32_t proc);
 /* A host's name; NULL: the tool does not tell it. For sentences and tables, what else it can be known by: its file. */
 const char *rs_host_name(const struct rs_model *m, uint32_t host);
 const char *rs_host_label(const struct rs_model *m, uint32_t host);

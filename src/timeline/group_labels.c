@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "join/ranks.h"
 #include "timeline/index.h"
 
 enum rs_status rs_label_proc(struct rs_timeline *t, uint32_t proc, uint32_t *label, struct rs_err *err)
@@ -16,11 +17,17 @@ enum rs_status rs_label_proc(struct rs_timeline *t, uint32_t proc, uint32_t *lab
     return rs_timeline_text(t, label, err, "pid %" PRIu32 " (%s)", p->pid, rs_tool_name(p->tool));
 }
 
-enum rs_status rs_label_rank(struct rs_timeline *t, int32_t rank, int32_t device, uint32_t *label, struct rs_err *err)
+enum rs_status rs_label_rank(struct rs_timeline *t, uint32_t rank_id, uint32_t *label, struct rs_err *err)
 {
-    if (rank >= 0 && device >= 0)
-        return rs_timeline_text(t, label, err, "rank %" PRId32 " \xc2\xb7 GPU %" PRId32, rank, device);
-    if (rank >= 0) return rs_timeline_text(t, label, err, "rank %" PRId32, rank);
+    struct rs_strbuf text = {0};
+    rs_rank_label(&text, t->model, rank_id);
+    enum rs_status status = rs_timeline_text(t, label, err, "%s", rs_strbuf_borrow(&text));
+    rs_strbuf_free(&text);
+    return status;
+}
+
+enum rs_status rs_label_device(struct rs_timeline *t, int32_t device, uint32_t *label, struct rs_err *err)
+{
     if (device >= 0) return rs_timeline_text(t, label, err, "GPU %" PRId32, device);
     return rs_timeline_text(t, label, err, "GPU");
 }

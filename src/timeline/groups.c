@@ -4,27 +4,26 @@
 
 #include "base/room.h"
 #include "join/overlay.h"
-#include "join/ranks.h"
 #include "timeline/group_labels.h"
 #include "timeline/index.h"
 
 #define SEVERAL (RS_NONE - 1) /* no group: a process has more than one rank */
 
-/* A rank: where it stands, and what it is known by. */
-struct seat {
+/* What lanes stand below: a rank of the job (rows are those of model.ranks, in their order); behind these, what is none:
+ * devices that only activities tell of, and communicators whose rank is not known. */
+struct row {
     uint32_t proc; /* that leads */
-    int32_t rank, device; /* -1: not known */
+    int32_t number, device; /* -1: not known */
     uint32_t member; /* its first one; RS_NONE: only activities tell of it */
     uint32_t group;
 };
 
 struct places {
     struct rs_timeline *t;
-    struct seat *seats;
+    struct row *rows;
     uint32_t n, cap;
-    uint32_t *of_member; /* seat; RS_NONE */
+    uint32_t *of_member; /* row; RS_NONE */
     int64_t *host_order, *proc_order; /* the lowest rank of the job */
-    struct rs_map by_rank, first; /* place << 32 | rank -> seat; place -> its first seat */
 };
 
 /* ---- who leads ---- */
@@ -38,43 +37,19 @@ static enum rs_status find_leads(struct rs_timeline *t, struct rs_err *err)
     x->only_rank = malloc(((size_t)m->nprocs + 1) * sizeof *x->only_rank);
     if (!x->lead || !x->proc_group || !x->only_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t p = 0; p < m->nprocs; p++) {
-        uint32_t lead = p;
-        for (int hops = 0; hops < RS_TOOLS && m->procs[lead].same < m->nprocs; hops++) lead = m->procs[lead].same;
-        x->lead[p] = lead;
+        x->lead[p] = rs_proc_lead(m, p);
         x->proc_group[p] = x->only_rank[p] = RS_NONE;
     }
     return RS_OK;
 }
 
-/* ---- seats ---- */
+/* ---- rows ---- */
 
-static enum rs_status new_seat(struct places *w, const struct seat *seat, uint32_t *index, struct rs_err *err)
+static enum rs_status new_row(struct places *w, const struct row *row, uint32_t *index, struct rs_err *err)
 {
-    RS_ROOM(w->seats, w->n, w->cap, err);
+    RS_ROOM(w->rows, w->n, w->cap, err);
     *index = w->n;
-    w->seats[w->n++] = *seat;
-    return RS_OK;
-}
-
-/* Several ranks of the job on one device of one process are told apart by their rank. */
-static enum rs_status seat_member(struct places *w, uint32_t place, uint32_t member, struct rs_err *err)
-{
-    const struct rs_model *m = w->t->model;
-    const struct rs_member *x = &m->members[member];
-    uint64_t key = (uint64_t)place << 32 | (uint32_t)x->global_rank;
-    uint32_t first = (uint32_t)rs_map_get(&w->first, place, RS_NONE);
-    uint32_t seat = x->global_rank < 0 ? first : (uint32_t)rs_map_get(&w->by_rank, key, RS_NONE);
-    if (seat == RS_NONE && first != RS_NONE && w->seats[first].rank < 0) seat = first;
-    if (seat == RS_NONE) {
-        struct seat s = {w->t->index->lead[x->proc], x->global_rank, x->device, member, RS_NONE};
-        RS_TRY(new_seat(w, &s, &seat, err));
-        if (first == RS_NONE) RS_TRY(rs_map_put(&w->first, place, seat, err));
-    }
-    if (w->seats[seat].rank < 0) w->seats[seat].rank = x->global_rank;
-    if (w->seats[seat].device < 0) w->seats[seat].device = x->device;
-    if (w->seats[seat].rank >= 0)
-        RS_TRY(rs_map_put(&w->by_rank, (uint64_t)place << 32 | (uint32_t)w->seats[seat].rank, seat, err));
-    w->of_member[member] = seat;
+    w->rows[w->n++] = *row;
     return RS_OK;
 }
 
@@ -83,41 +58,66 @@ static uint64_t device_key(uint32_t proc, int32_t device)
     return (uint64_t)proc << 32 | (uint32_t)device;
 }
 
-/* Devices: first those of members, then those that only activities tell of. Values are seats until groups are there. */
-static enum rs_status seat_devices(struct places *w, struct rs_err *err)
+/* Devices: first those of ranks, then those that only activities tell of. Values are rows until groups are there. */
+static enum rs_status find_devices(struct places *w, struct rs_err *err)
 {
     const struct rs_model *m = w->t->model;
     struct rs_timeline_index *x = w->t->index;
-    for (uint32_t i = 0; i < w->n; i++) {
-        uint64_t *at;
-        if (w->seats[i].device >= 0)
-            RS_TRY(rs_map_at(&x->devices, device_key(w->seats[i].proc, w->seats[i].device), i, &at, err));
+    uint64_t *at;
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->rows[i].device >= 0)
+            RS_TRY(rs_map_at(&x->devices, device_key(w->rows[i].proc, w->rows[i].device), i, &at, err));
+    for (uint32_t i = 0; i < m->nmembers; i++) { /* tools may number devices differently */
+        uint64_t key = device_key(x->lead[m->members[i].proc], m->members[i].device);
+        if (m->members[i].device >= 0 && w->of_member[i] != RS_NONE)
+            RS_TRY(rs_map_at(&x->devices, key, w->of_member[i], &at, err));
     }
     for (uint32_t i = 0; i < m->nlanes; i++) {
         const struct rs_lane *lane = &m->lanes[i];
         if (lane->kind != RS_LANE_STREAM || lane->device < 0) continue;
         uint64_t key = device_key(x->lead[lane->proc], lane->device);
         if (rs_map_find(&x->devices, key)) continue;
-        struct seat s = {x->lead[lane->proc], -1, lane->device, RS_NONE, RS_NONE};
-        uint32_t seat;
-        RS_TRY(new_seat(w, &s, &seat, err));
-        RS_TRY(rs_map_put(&x->devices, key, seat, err));
+        struct row row = {x->lead[lane->proc], -1, lane->device, RS_NONE, RS_NONE};
+        uint32_t index;
+        RS_TRY(new_row(w, &row, &index, err));
+        RS_TRY(rs_map_put(&x->devices, key, index, err));
     }
     return RS_OK;
 }
 
-static enum rs_status find_seats(struct places *w, struct rs_err *err)
+/* Members of whose rank nothing is known: those with something to draw are together in a row of their process. */
+static enum rs_status find_strays(struct places *w, struct rs_err *err)
 {
     const struct rs_model *m = w->t->model;
-    struct rs_places places;
-    RS_TRY(rs_places_find(&places, m, err));
+    struct rs_map of_proc = {0};
     enum rs_status status = RS_OK;
-    for (int laid_over = 0; laid_over < 2; laid_over++)
-        for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++)
-            if ((m->procs[m->members[i].proc].same != RS_NONE) == laid_over)
-                status = seat_member(w, places.of[i], i, err);
-    rs_places_free(&places);
-    return status == RS_OK ? seat_devices(w, err) : status;
+    bool any = false;
+    for (uint32_t i = 0; i < m->nmembers; i++) any |= w->of_member[i] == RS_NONE;
+    for (uint32_t i = 0; any && i < m->parts.n && status == RS_OK; i++) {
+        uint32_t member = m->parts.member[i], proc = w->t->index->lead[m->members[member].proc], index;
+        uint64_t *at;
+        if (w->of_member[member] != RS_NONE) continue;
+        status = rs_map_at(&of_proc, proc, w->n, &at, err);
+        struct row row = {proc, -1, -1, member, RS_NONE};
+        if (status == RS_OK && *at == w->n) status = new_row(w, &row, &index, err);
+        if (status == RS_OK) w->of_member[member] = (uint32_t)*at;
+    }
+    rs_map_free(&of_proc);
+    return status;
+}
+
+static enum rs_status find_rows(struct places *w, struct rs_err *err)
+{
+    const struct rs_model *m = w->t->model;
+    for (uint32_t i = 0, index; i < m->nranks; i++) {
+        const struct rs_rank *r = &m->ranks[i];
+        struct row row = {w->t->index->lead[r->proc], r->number, r->device, r->member, RS_NONE};
+        RS_TRY(new_row(w, &row, &index, err));
+    }
+    for (uint32_t i = 0; i < m->nmembers; i++) /* where it is not known which rank of a GPU it is: the first there */
+        w->of_member[i] = m->members[i].rank_id != RS_NONE ? m->members[i].rank_id : m->members[i].place;
+    RS_TRY(find_strays(w, err));
+    return find_devices(w, err);
 }
 
 /* ---- order ---- */
@@ -169,11 +169,11 @@ static enum rs_status find_order(struct places *w, struct rs_err *err)
     for (uint32_t i = 0; i < m->nhosts; i++) w->host_order[i] = INT64_MAX;
     for (uint32_t i = 0; i < m->nprocs; i++) w->proc_order[i] = INT64_MAX;
     for (uint32_t i = 0; i < w->n; i++) {
-        const struct seat *s = &w->seats[i];
+        const struct row *s = &w->rows[i];
         int64_t *host = &w->host_order[m->procs[s->proc].host], *proc = &w->proc_order[s->proc];
-        if (s->rank < 0) continue;
-        if (s->rank < *host) *host = s->rank;
-        if (s->rank < *proc) *proc = s->rank;
+        if (s->number < 0) continue;
+        if (s->number < *host) *host = s->number;
+        if (s->number < *proc) *proc = s->number;
     }
     return RS_OK;
 }
@@ -203,9 +203,9 @@ static uint32_t leading_member(const struct rs_model *m, uint32_t member)
     return lead < m->nmembers ? lead : member;
 }
 
-/* Members in the order of their seats, and in a seat as they come, which is that of their creation. */
+/* Members in the order of their rows, and in a row as they come, which is that of their creation. */
 struct lists {
-    uint32_t *first, *next; /* by seat; by member */
+    uint32_t *first, *next; /* by row; by member */
 };
 
 static enum rs_status list_members(struct places *w, struct lists *l, struct rs_err *err)
@@ -216,27 +216,27 @@ static enum rs_status list_members(struct places *w, struct lists *l, struct rs_
     if (!l->first || !l->next) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < w->n; i++) l->first[i] = RS_NONE;
     for (uint32_t i = m->nmembers; i-- > 0;) {
-        uint32_t seat = w->of_member[i];
-        if (seat == RS_NONE || leading_member(m, i) != i) continue;
-        l->next[i] = l->first[seat];
-        l->first[seat] = i;
+        uint32_t row = w->of_member[i];
+        if (row == RS_NONE || leading_member(m, i) != i) continue;
+        l->next[i] = l->first[row];
+        l->first[row] = i;
     }
     return RS_OK;
 }
 
-static bool seat_passes(const struct rs_timeline *t, const struct seat *s)
+static bool row_passes(const struct rs_timeline *t, const struct row *s)
 {
     const struct rs_filter *f = t->options.filter;
     if (!f || !f->nranks) return true;
     return s->member != RS_NONE && rs_filter_rank(f, t->model, s->member);
 }
 
-static enum rs_status add_seat(struct places *w, const struct lists *l, uint32_t index, uint32_t *cap,
-                               struct rs_err *err)
+static enum rs_status add_row(struct places *w, const struct lists *l, uint32_t index, uint32_t *cap,
+                              struct rs_err *err)
 {
     struct rs_timeline *t = w->t;
     const struct rs_model *m = t->model;
-    struct seat *s = &w->seats[index];
+    struct row *s = &w->rows[index];
     uint32_t host = m->procs[s->proc].host, rank_group = t->ngroups;
     int64_t error = RS_TIME_NONE;
     if (s->member != RS_NONE) error = error_of(m, m->members[s->member].gpu);
@@ -247,7 +247,10 @@ static enum rs_status add_seat(struct places *w, const struct lists *l, uint32_t
                          .host = host,
                          .proc = s->proc,
                          .member = s->member};
-    RS_TRY(rs_label_rank(t, s->rank, s->device, &g.label, err));
+    if (index < m->nranks)
+        RS_TRY(rs_label_rank(t, index, &g.label, err));
+    else
+        RS_TRY(rs_label_device(t, s->device, &g.label, err));
     RS_TRY(add_group(t, cap, &g, err));
     s->group = rank_group;
     for (uint32_t i = l->first[index]; i != RS_NONE; i = l->next[i]) {
@@ -295,7 +298,7 @@ static enum rs_status add_proc(struct rs_timeline *t, uint32_t proc, uint32_t *h
     return add_group(t, cap, &g, err);
 }
 
-/* Seats, and behind those of a process the process itself (row w->n + process), so that one without seats is there. */
+/* Rows, and behind those of a process the process itself (w->n + process), so that one without any is there. */
 static enum rs_status add_groups(struct places *w, const struct lists *l, struct rs_err *err)
 {
     struct rs_timeline *t = w->t;
@@ -304,10 +307,10 @@ static enum rs_status add_groups(struct places *w, const struct lists *l, struct
     struct keyed *rows = malloc(((size_t)w->n + m->nprocs + 1) * sizeof *rows);
     if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < w->n; i++) {
-        if (!seat_passes(t, &w->seats[i])) continue;
-        rows[n] = key_of(w, w->seats[i].proc, i);
-        if (w->seats[i].rank >= 0) rows[n].rank = w->seats[i].rank;
-        rows[n++].device = w->seats[i].device;
+        if (!row_passes(t, &w->rows[i])) continue;
+        rows[n] = key_of(w, w->rows[i].proc, i);
+        if (w->rows[i].number >= 0) rows[n].rank = w->rows[i].number;
+        rows[n++].device = w->rows[i].device;
     }
     bool ranks = t->options.filter && t->options.filter->nranks;
     for (uint32_t p = 0; p < m->nprocs && !ranks; p++)
@@ -317,7 +320,7 @@ static enum rs_status add_groups(struct places *w, const struct lists *l, struct
     for (uint32_t i = 0; i < n && status == RS_OK; i++) {
         uint32_t proc = rows[i].proc_index;
         if (t->index->proc_group[proc] == RS_NONE) status = add_proc(t, proc, &host_group, &cap, err);
-        if (status == RS_OK && rows[i].row < w->n) status = add_seat(w, l, rows[i].row, &cap, err);
+        if (status == RS_OK && rows[i].row < w->n) status = add_row(w, l, rows[i].row, &cap, err);
     }
     free(rows);
     return status;
@@ -334,12 +337,11 @@ static void finish(struct places *w)
         t->index->member_text[i] = t->index->member_text[lead];
     }
     size_t at = 0;
-    uint64_t key, seat;
-    while (rs_map_next(&t->index->devices, &at, &key, &seat))
-        *rs_map_find(&t->index->devices, key) = w->seats[seat].group;
+    uint64_t key, row;
+    while (rs_map_next(&t->index->devices, &at, &key, &row)) *rs_map_find(&t->index->devices, key) = w->rows[row].group;
     for (uint32_t i = 0; i < w->n; i++) {
-        uint32_t *only = &t->index->only_rank[w->seats[i].proc];
-        *only = *only == RS_NONE ? w->seats[i].group : SEVERAL;
+        uint32_t *only = &t->index->only_rank[w->rows[i].proc];
+        *only = *only == RS_NONE ? w->rows[i].group : SEVERAL;
     }
     for (uint32_t p = 0; p < m->nprocs; p++)
         if (t->index->only_rank[p] == SEVERAL) t->index->only_rank[p] = RS_NONE;
@@ -359,19 +361,17 @@ enum rs_status rs_groups_make(struct rs_timeline *t, struct rs_err *err)
         status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++) t->group_of_member[i] = w.of_member[i] = RS_NONE;
     if (status == RS_OK) status = find_leads(t, err);
-    if (status == RS_OK) status = find_seats(&w, err);
+    if (status == RS_OK) status = find_rows(&w, err);
     if (status == RS_OK) status = find_order(&w, err);
     if (status == RS_OK) status = list_members(&w, &l, err);
     if (status == RS_OK) status = add_groups(&w, &l, err);
     if (status == RS_OK) finish(&w);
     free(l.first);
     free(l.next);
-    free(w.seats);
+    free(w.rows);
     free(w.of_member);
     free(w.host_order);
     free(w.proc_order);
-    rs_map_free(&w.by_rank);
-    rs_map_free(&w.first);
     return status;
 }
 

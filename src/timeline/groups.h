@@ -1,7 +1,7 @@
 /* The groups of a timeline: host > process > rank > communicator, in drawing order.
  *
- * A rank is a device of a process, or a rank of the job on it; processes that several tools saw are one. Hosts,
- * processes and ranks are in the order of the ranks of the job. What the filter leaves no rank of is left out. */
+ * Ranks are those of model.ranks, and beside them devices that only activities tell of; processes that several tools
+ * saw are one. Hosts, processes and ranks are in the order of the ranks of the job. What the filter leaves no rank of is left out. */
 #ifndef RS_TIMELINE_GROUPS_H
 #define RS_TIMELINE_GROUPS_H
 

@@ -54,6 +54,22 @@ static inline void make_job(int hosts, int per_host, int64_t error_ns)
     }
 }
 
+/* The row of a rank of the job: one for each process that is in a communicator. */
+static inline uint32_t make_rank(int rank, uint32_t member)
+{
+    uint32_t row = 0;
+    while (row < model.nranks && model.ranks[row].proc != procs[rank]) row++;
+    if (row < model.nranks) return row;
+    fine(rs_model_rank(&model, &row, NULL));
+    struct rs_rank *r = &model.ranks[row];
+    r->number = rank;
+    r->proc = procs[rank];
+    r->host = model.procs[procs[rank]].host;
+    r->gpu = gpus[rank];
+    r->member = member;
+    return row;
+}
+
 /* A communicator of `n` ranks first, first + stride, ... of the job. */
 static inline uint32_t make_comm(uint64_t hash, int first, int stride, int n)
 {
@@ -78,6 +94,10 @@ static inline uint32_t make_comm(uint64_t hash, int first, int stride, int n)
         x->proc = procs[rank];
         x->gpu = gpus[rank];
         x->device = (int32_t)model.procs[procs[rank]].pid % 8;
+        uint32_t row = make_rank(rank, member);
+        x = &model.members[member];
+        x->rank_id = x->place = row;
+        model.ranks[row].device = x->device;
         if (before == RS_NONE)
             model.comms[comm].first_member = member;
         else

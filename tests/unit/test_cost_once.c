@@ -29,11 +29,12 @@ static int set_up(void **state)
         who[i] = last[i];
         cost[i] = lead[i];
     }
-    rows[0] = (struct rs_straggler){.seat = 0, .cost_ns = 20};
-    rows[1] = (struct rs_straggler){.seat = 1, .cost_ns = 9};
-    rows[2] = (struct rs_straggler){.seat = RS_NONE, .cost_ns = 20};
+    rows[0] = (struct rs_straggler){.rank_id = 0, .cost_ns = 20};
+    rows[1] = (struct rs_straggler){.rank_id = 1, .cost_ns = 9};
+    rows[2] = (struct rs_straggler){.rank_id = RS_NONE, .cost_ns = 20};
     s = (struct rs_stragglers){.rows = rows, .nrows = 3, .who = who, .cost = cost};
-    view = (struct rs_view){.model = &m, .nseats = 2, .ops = ops, .nops = OPS};
+    for (uint32_t i = 0, row; i < 2; i++) assert_int_equal(rs_model_rank(&m, &row, NULL), RS_OK);
+    view = (struct rs_view){.model = &m, .ops = ops, .nops = OPS};
     return 0;
 }
 

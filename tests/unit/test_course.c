@@ -63,14 +63,14 @@ static void test_report(void **state)
         assert_int_equal(r.steps.n, 60);
         assert_int_equal(r.course.nrows, ways[i].rows);
         const struct rs_course_row *last = &r.course.rows[ways[i].rows - 1];
-        assert_int_equal(r.view.seats[last->worst].rank, 2);
+        assert_int_equal(r.view.model->ranks[last->worst].number, 2);
         assert_true(last->p50_ns >= 2990 * US && last->p50_ns <= 3010 * US);
         assert_true(last->wait_share > 0.2 && last->wait_share < 0.3); /* 3 of 4 ranks wait 1 of 3 ms */
         assert_int_equal(r.course.nchanges, 1);
         const struct rs_change *c = &r.course.changes[0];
         assert_int_equal(rs_steps_of(&r.steps, c->at_ns + 12 * MS) / 5, 8);
         assert_true(c->before_ns <= 2020 * US && c->after_ns >= 2990 * US);
-        assert_int_equal(r.view.seats[c->seat].rank, 2);
+        assert_int_equal(r.view.model->ranks[c->rank_id].number, 2);
         assert_non_null(strstr(c->text, "AllReduce of 16 MiB takes 4"));
         assert_int_equal(r.basis.totals.ops, 60);
         assert_int_equal(r.basis.totals.compared, 60);

@@ -38,7 +38,7 @@ static void assert_segment(uint32_t i, int rank, uint8_t kind, int64_t from, int
 {
     assert_true(i < path.nsegments);
     const struct rs_critical_segment *s = &path.segments[i];
-    assert_int_equal(view.seats[s->seat].rank, rank);
+    assert_int_equal(view.model->ranks[s->rank_id].number, rank);
     assert_string_equal(rs_critical_kind_name(s->kind), rs_critical_kind_name(kind));
     assert_int_equal(s->from, from);
     assert_int_equal(s->to, to);
@@ -167,7 +167,8 @@ static void test_ties(void **state)
     assert_int_equal(path.jumps, 0);
     assert_int_equal(path.error_ns, 100 * US);
     for (uint32_t i = 0; i + 1 < path.nsegments; i++) assert_true(path.segments[i].tie);
-    assert_int_equal(view.seats[path.segments[path.nsegments - 1].seat].rank, 0); /* all ended together: the lowest */
+    assert_int_equal(view.model->ranks[path.segments[path.nsegments - 1].rank_id].number,
+                     0); /* all ended together: the lowest */
 }
 
 /* Rank 2 is not of those that tie for the last: the lowest of these is taken. */
@@ -183,7 +184,7 @@ static void test_tie_of_others(void **state)
     assert_whole();
     uint32_t last = path.nsegments - 1;
     assert_segment(last, 2, RS_CRITICAL_TRANSFER, 5 * MS, 6 * MS, false);
-    assert_int_equal(view.seats[path.segments[0].seat].rank, 1);
+    assert_int_equal(view.model->ranks[path.segments[0].rank_id].number, 1);
     assert_true(path.segments[0].tie);
 }
 
@@ -210,13 +211,13 @@ static void test_pairs(void **state)
     assert_whole();
     assert_segment(path.nsegments - 1, 1, RS_CRITICAL_TRANSFER, 5 * MS, 6 * MS, false);
     assert_int_equal(path.jumps, 1); /* over to the receiver, who came last; it did nothing before */
-    assert_int_equal(view.seats[path.segments[0].seat].rank, 2);
+    assert_int_equal(view.model->ranks[path.segments[0].rank_id].number, 2);
     rs_critical_free(&path);
     struct rs_filter early = {.has_to = true, .to = 3 * MS};
     fine(rs_critical_find(&path, &view, &early, NULL));
     assert_whole();
     assert_segment(path.nsegments - 1, 0, RS_CRITICAL_TRANSFER, 2 * MS, 3 * MS, false);
-    assert_int_equal(view.seats[path.segments[0].seat].rank, 0);
+    assert_int_equal(view.model->ranks[path.segments[0].rank_id].number, 0);
 }
 
 /* A rank of a broadcast does not wait for other leaves, nor a leaf of a reduce for anybody. */
@@ -234,7 +235,7 @@ static void test_rooted(void **state)
     assert_whole();
     assert_int_equal(path.nsegments, 3);
     assert_segment(2, 1, RS_CRITICAL_TRANSFER, 1 * MS, 9 * MS + 500 * US, false);
-    assert_int_equal(view.seats[path.segments[0].seat].rank, 0);
+    assert_int_equal(view.model->ranks[path.segments[0].rank_id].number, 0);
 }
 
 /* An end that is only bounded; ranks that are not recorded; a rank that the filter leaves out. */

@@ -50,7 +50,7 @@ static uint32_t add_range(struct rs_model *m, uint64_t hash, const char *name, i
 static void find(struct rs_model *m)
 {
     assert_int_equal(rs_model_link(m, NULL), RS_OK);
-    assert_int_equal(rs_ranks_assign(m, NULL), RS_OK);
+    assert_int_equal(rs_ranks_find(m, NULL), RS_OK);
     assert_int_equal(rs_family_find(m, NULL), RS_OK);
 }
 

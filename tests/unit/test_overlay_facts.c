@@ -1,4 +1,4 @@
-/* What operations of several tools know together, on hand-made jobs: seats, times that are lent, ids. */
+/* What operations of several tools know together, on hand-made jobs: ranks, times that are lent, ids. */
 #include "join/overlay_facts.h"
 
 #include "analyse/view.h"
@@ -15,9 +15,11 @@ static void test_seats_once(void **state)
     static const struct rs_filter everything;
     struct rs_view view;
     fine(rs_view_make(&view, &m, &everything, NULL));
-    assert_int_equal(view.nseats, RANKS);
-    for (uint32_t i = 0; i < view.nseats; i++) assert_int_equal(m.procs[view.seats[i].proc].tool, RS_TOOL_EXAMPLE);
-    for (int32_t r = 0; r < RANKS; r++) assert_int_equal(view.seat_of[member_of(x, r)], view.seat_of[member_of(y, r)]);
+    assert_int_equal(view.model->nranks, RANKS);
+    for (uint32_t i = 0; i < view.model->nranks; i++)
+        assert_int_equal(m.procs[view.model->ranks[i].proc].tool, RS_TOOL_EXAMPLE);
+    for (int32_t r = 0; r < RANKS; r++)
+        assert_int_equal(view.model->members[member_of(x, r)].rank_id, view.model->members[member_of(y, r)].rank_id);
     assert_int_equal(view.nops, 8 * CALLS);
     rs_view_free(&view);
 }

@@ -24,14 +24,15 @@ static int forget(void **state)
 static const struct rs_straggler *rank_row(int rank)
 {
     for (uint32_t i = 0; i < found.nrows; i++)
-        if (found.rows[i].seat != RS_NONE && view.seats[found.rows[i].seat].rank == rank) return &found.rows[i];
+        if (found.rows[i].rank_id != RS_NONE && view.model->ranks[found.rows[i].rank_id].number == rank)
+            return &found.rows[i];
     return NULL;
 }
 
 static const struct rs_straggler *host_row(uint32_t host)
 {
     for (uint32_t i = 0; i < found.nrows; i++)
-        if (found.rows[i].seat == RS_NONE && found.rows[i].host == host) return &found.rows[i];
+        if (found.rows[i].rank_id == RS_NONE && found.rows[i].host == host) return &found.rows[i];
     return NULL;
 }
 
@@ -66,7 +67,7 @@ static void test_one_straggler(void **state)
     assert_int_equal(r->gpu_time_lost_ns, 100 * (3 * 2 * MS + 20 * US + 10 * US));
     assert_true(r->share_low > 0.96 && r->share_high == 1.0);
     assert_null(host_row(1)); /* rank 2 explains it */
-    const struct rs_late_row *l = &found.lateness.rows[r->seat];
+    const struct rs_late_row *l = &found.lateness.rows[r->rank_id];
     assert_int_equal(l->mean_ns, 2 * MS + 10 * US);
     assert_int_equal(l->p99_ns, 2 * MS + 10 * US);
     assert_int_equal(l->last, 100);
@@ -112,7 +113,7 @@ static void test_slow_host(void **state)
     }
     find();
     const struct rs_straggler *h = &found.rows[0];
-    assert_int_equal(h->seat, RS_NONE);
+    assert_int_equal(h->rank_id, RS_NONE);
     assert_int_equal(h->host, 1);
     assert_int_equal(h->cost_ns, 40 * 2 * MS);
     assert_int_equal(h->times_last, 40);
@@ -243,7 +244,7 @@ static void test_slow_host_in_groups(void **state)
             add_coll(dp[r], "AllReduce", 1 << 20, starts, 1 * MS);
         }
     find();
-    assert_int_equal(found.rows[0].seat, RS_NONE);
+    assert_int_equal(found.rows[0].rank_id, RS_NONE);
     assert_int_equal(found.rows[0].host, 1);
     assert_int_equal(found.rows[0].cost_ns, STEPS * 2 * MS); /* not four times that: they are late at the same time */
     for (int r = 4; r < 8; r++) {

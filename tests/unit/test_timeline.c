@@ -2,6 +2,7 @@
 #include "timeline/timeline.h"
 
 #include "drawn.h"
+#include "join/ranks.h"
 #include "join/run_span.h"
 #include "joined.h"
 
@@ -118,6 +119,7 @@ static void groups_go_by_rank(void **state)
     model.members[first].gpu = gpus[1];
     model.members[model.members[first].next].proc = procs[0];
     model.members[model.members[first].next].gpu = gpus[0];
+    fine(rs_ranks_find(&model, NULL));
     make(NULL);
     assert_string_equal(label(0), "node01");
     assert_int_equal(t.procs[0], procs[1]);
@@ -388,6 +390,8 @@ static void laid_over(void **state)
     uint32_t kernel = act(stream, RS_ACT_COMM, "ncclDevKernel", 10 * MS, 11 * MS);
     model.activities.part[kernel] = model.order[model.ops.part[same]];
     act(stream, RS_ACT_COMPUTE, "gemm", 20 * MS, 21 * MS);
+    fine(rs_ranks_find(&model, NULL));
+    assert_int_equal(model.nranks, 1);
     make(NULL);
     assert_int_equal(t.nprocs, 1);
     assert_int_equal(t.nops, 1);

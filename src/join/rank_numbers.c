@@ -1,0 +1,222 @@
+#include "join/rank_numbers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY (RS_NONE - 1)
+
+/* Numbers as one tool knows them; arrays are by rank. */
+struct work {
+    struct rs_model *m;
+    uint8_t tool;
+    int32_t *number; /* -1: not known */
+    bool *joined; /* it is in a communicator of the tool */
+    bool *mark; /* in the communicator at hand */
+    uint32_t *of_proc; /* by process of the tool: its rank; RS_NONE; MANY */
+    uint32_t nranks, njoined; /* that the tool saw; of them, in a communicator */
+    bool alone; /* there are communicators of one rank only */
+};
+
+static bool is_mine(const struct work *w, uint32_t member)
+{
+    const struct rs_member *x = &w->m->members[member];
+    return w->m->comms[x->comm].tool == w->tool && x->rank_id != RS_NONE;
+}
+
+static void begin(struct work *w)
+{
+    const struct rs_model *m = w->m;
+    w->nranks = w->njoined = 0;
+    w->alone = true;
+    for (uint32_t i = 0; i < m->nprocs; i++) w->of_proc[i] = RS_NONE;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        w->number[i] = -1;
+        w->joined[i] = false;
+        w->nranks += m->ranks[i].tools >> w->tool & 1;
+        if (m->ranks[i].member == RS_NONE && m->procs[m->ranks[i].proc].tool == w->tool)
+            w->of_proc[m->ranks[i].proc] = w->of_proc[m->ranks[i].proc] == RS_NONE ? i : MANY;
+    }
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        if (!is_mine(w, i)) continue;
+        uint32_t row = m->members[i].rank_id, *at = &w->of_proc[m->members[i].proc];
+        w->njoined += !w->joined[row];
+        w->joined[row] = true;
+        *at = *at == RS_NONE || *at == row ? row : MANY;
+        w->alone &= m->comms[m->members[i].comm].nranks == 1;
+    }
+}
+
+/* What a member's communicator says of its number: the ranks it is made of, where PyTorch tells them. */
+static int32_t number_in(const struct rs_model *m, uint32_t member)
+{
+    const struct rs_member *x = &m->members[member];
+    const struct rs_comm_row *c = &m->comms[x->comm];
+    return c->ranks && x->rank >= 0 && x->rank < c->nranks ? c->ranks[x->rank] : x->rank;
+}
+
+static void by_groups(struct work *w)
+{
+    for (uint32_t i = 0; i < w->m->nmembers; i++)
+        if (is_mine(w, i) && w->m->comms[w->m->members[i].comm].ranks && w->number[w->m->members[i].rank_id] < 0)
+            w->number[w->m->members[i].rank_id] = number_in(w->m, i);
+}
+
+/* The numbers that processes say themselves, for ranks without one: all or, with `some`, as far as they go. */
+static enum rs_status by_processes(struct work *w, bool some, struct rs_err *err)
+{
+    const struct rs_model *m = w->m;
+    struct rs_map taken = {0};
+    enum rs_status status = RS_OK;
+    uint32_t fits = 0, known = 0;
+    bool unique = true;
+    for (uint32_t i = 0; i < m->nranks && status == RS_OK; i++) {
+        if (w->number[i] < 0) continue;
+        status = rs_map_put(&taken, (uint32_t)w->number[i], i, err);
+        known++;
+    }
+    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++) {
+        uint32_t row = w->of_proc[p], said = (uint32_t)m->procs[p].launcher_rank;
+        uint64_t *at;
+        if (row >= MANY || m->procs[p].launcher_rank < 0 || w->number[row] >= 0) continue;
+        status = rs_map_at(&taken, said, row, &at, err);
+        fits += status == RS_OK && *at == row;
+        unique &= status != RS_OK || *at == row;
+    }
+    if (unique && (some || known + fits >= w->nranks))
+        for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++)
+            if (w->of_proc[p] < MANY && w->number[w->of_proc[p]] < 0)
+                w->number[w->of_proc[p]] = m->procs[p].launcher_rank;
+    rs_map_free(&taken);
+    return status;
+}
+
+/* How many ranks a communicator contains; 0: its ranks are not all known, or contradict what is. */
+static uint32_t contained(struct work *w, uint32_t comm)
+{
+    const struct rs_model *m = w->m;
+    uint32_t n = 0;
+    bool fits = true;
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
+        uint32_t row = m->members[i].rank_id;
+        if (row == RS_NONE) continue;
+        int32_t number = number_in(m, i);
+        fits &= number >= 0 && (w->number[row] < 0 || w->number[row] == number);
+        n += !w->mark[row];
+        w->mark[row] = true;
+    }
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
+        if (m->members[i].rank_id != RS_NONE) w->mark[m->members[i].rank_id] = false;
+    return fits ? n : 0;
+}
+
+/* When a rank made a communicator, by its own clock. */
+static int64_t created_by(const struct rs_model *m, uint32_t comm, uint32_t rank)
+{
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
+        if (m->members[i].rank_id == rank) return m->members[i].created;
+    return RS_TIME_NONE;
+}
+
+static bool counts(const struct work *w, uint32_t comm)
+{
+    const struct rs_comm_row *c = &w->m->comms[comm];
+    return c->tool == w->tool && (c->nranks != 1 || w->alone);
+}
+
+/* The first communicator that contains every rank; RS_NONE: there is none. */
+static uint32_t whole(struct work *w)
+{
+    const struct rs_model *m = w->m;
+    uint32_t best = RS_NONE, first = 0;
+    int64_t when = RS_TIME_NONE;
+    while (first < m->nranks && !w->joined[first]) first++;
+    for (uint32_t c = 0; c < m->ncomms; c++) {
+        if (!counts(w, c) || m->comms[c].nmembers < w->njoined || contained(w, c) < w->njoined) continue;
+        int64_t t = created_by(m, c, first);
+        if (best != RS_NONE && (t == RS_TIME_NONE || (when != RS_TIME_NONE && t >= when))) continue;
+        best = c;
+        when = t;
+    }
+    return best;
+}
+
+static void by_comm(struct work *w, uint32_t comm)
+{
+    const struct rs_model *m = w->m;
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
+        if (m->members[i].rank_id != RS_NONE && w->number[m->members[i].rank_id] < 0)
+            w->number[m->members[i].rank_id] = number_in(m, i);
+}
+
+static bool launcher_agrees(const struct rs_model *m, uint32_t comm)
+{
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
+        if (m->procs[m->members[i].proc].launcher_rank != m->members[i].rank) return false;
+    return true;
+}
+
+static bool is_within(const struct rs_model *m, uint32_t comm, const bool *mark)
+{
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
+        if (m->members[i].rank_id != RS_NONE && !mark[m->members[i].rank_id]) return false;
+    return true;
+}
+
+/* By the largest communicators, where there is one of most ranks (what came after it may have the same ranks), or the
+ * launcher agrees with all of them. */
+static void by_largest(struct work *w)
+{
+    const struct rs_model *m = w->m;
+    uint32_t first = RS_NONE;
+    bool agree = true, single = true;
+    for (uint32_t c = 0; c < m->ncomms; c++)
+        if (counts(w, c) && m->comms[c].nranks > (first == RS_NONE ? 1 : m->comms[first].nranks)) first = c;
+    if (first == RS_NONE) return;
+    for (uint32_t i = m->comms[first].first_member; i != RS_NONE; i = m->members[i].next)
+        if (m->members[i].rank_id != RS_NONE) w->mark[m->members[i].rank_id] = true;
+    for (uint32_t c = first; c < m->ncomms; c++) {
+        if (!counts(w, c) || m->comms[c].nranks < m->comms[first].nranks) continue;
+        single &= is_within(m, c, w->mark);
+        agree &= launcher_agrees(m, c);
+    }
+    memset(w->mark, 0, m->nranks * sizeof *w->mark);
+    if (single && contained(w, first) > w->njoined / 2) by_comm(w, first);
+    for (uint32_t c = first; agree && c < m->ncomms; c++)
+        if (counts(w, c) && m->comms[c].nranks == m->comms[first].nranks && contained(w, c)) by_comm(w, c);
+}
+
+static enum rs_status number_tool(struct work *w, struct rs_err *err)
+{
+    begin(w);
+    by_groups(w);
+    bool framework = w->tool != RS_TOOL_RINGSCOPE; /* what these say of a process is PyTorch's own word */
+    if (framework) RS_TRY(by_processes(w, true, err));
+    uint32_t world = w->njoined ? whole(w) : RS_NONE;
+    if (world != RS_NONE) by_comm(w, world);
+    RS_TRY(by_processes(w, false, err));
+    if (world == RS_NONE) by_largest(w);
+    for (uint32_t i = 0; i < w->m->nranks; i++)
+        if (w->m->ranks[i].number < 0) w->m->ranks[i].number = w->number[i];
+    return RS_OK;
+}
+
+enum rs_status rs_ranks_number(struct rs_model *m, struct rs_err *err)
+{
+    size_t n = (size_t)m->nranks + 1;
+    struct work w = {.m = m,
+                     .number = malloc(n * sizeof *w.number),
+                     .joined = malloc(n * sizeof *w.joined),
+                     .mark = calloc(n, sizeof *w.mark),
+                     .of_proc = malloc(((size_t)m->nprocs + 1) * sizeof *w.of_proc)};
+    enum rs_status status = RS_OK;
+    uint32_t tools = 0;
+    if (!w.number || !w.joined || !w.mark || !w.of_proc) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < m->nranks; i++) tools |= m->ranks[i].tools;
+    for (w.tool = 0; w.tool < RS_TOOLS && status == RS_OK; w.tool++)
+        if (tools >> w.tool & 1) status = number_tool(&w, err);
+    free(w.number);
+    free(w.joined);
+    free(w.mark);
+    free(w.of_proc);
+    return status;
+}
