@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/info_json.h"
 #include "cli/info_others.h"
+#include "cli/info_ranks.h"
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/reading.h"
@@ -24,14 +25,14 @@ static const char *plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
-static void print_head(const struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
-                       size_t nruns)
+static void print_head(const struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who,
+                       const struct rs_run_line *runs, size_t nruns)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < in->n; i++) bytes += in->sources[i].recording->file.size;
-    printf("%zu process%s on %zu host%s, %zu rank%s", in->n, in->n == 1 ? "" : "es", o->hosts, plural(o->hosts),
-           o->ranks, plural(o->ranks));
-    if (o->world > 0 && (size_t)o->world > o->ranks) printf(" of %" PRId32, o->world);
+    printf("%zu process%s on %zu host%s, %" PRIu32 " rank%s", in->n, in->n == 1 ? "" : "es", o->hosts, plural(o->hosts),
+           who->nranks, plural(who->nranks));
+    if (who->world > 0 && (uint32_t)who->world > who->nranks) printf(" of %" PRId32, who->world);
     printf(", %zu communicator%s", o->communicators, plural(o->communicators));
     if (o->nccl_version) printf(", NCCL %s", o->nccl_version);
     printf("\n");
@@ -124,36 +125,18 @@ static void print_cuts(const struct rs_overview *o, const struct rs_inputs *in)
     printf("\n");
 }
 
-static int by_number(const void *a, const void *b)
-{
-    return *(const int32_t *)a - *(const int32_t *)b;
-}
-
-/* The ranks of a process in its first communicator. */
-static void ranks_of(const struct rs_process *p, char *to, size_t bytes)
-{
-    int32_t ranks[16];
-    size_t n = 0, at = 0;
-    for (size_t i = 0; i < p->ncomms && n < sizeof ranks / sizeof *ranks; i++)
-        if (p->comms[i].fact.comm_id == p->comms[0].fact.comm_id && p->comms[i].fact.rank >= 0)
-            ranks[n++] = p->comms[i].fact.rank;
-    qsort(ranks, n, sizeof *ranks, by_number);
-    snprintf(to, bytes, "?");
-    for (size_t i = 0; i < n && at < bytes; i++)
-        at += (size_t)snprintf(to + at, bytes - at, "%s%d", i ? " " : "", ranks[i]);
-}
-
 /* Whether a process needs a look: it did not end well, or something of it is missing. */
 static bool is_bad(struct rs_source *s)
 {
     return s->recording->header.status.state != RS_STATE_CLOSED || !rs_source_complete(s);
 }
 
-static void add_row(struct rs_table *t, struct rs_source *s, const struct rs_summary *sum)
+static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t proc, struct rs_source *s,
+                    const struct rs_summary *sum)
 {
     const struct rs_recording *r = s->recording;
     char ranks[64];
-    ranks_of(&s->process, ranks, sizeof ranks);
+    rs_info_ranks_text(who, proc, ranks, sizeof ranks);
     rs_table_cell(t, "%s", r->header.host);
     rs_table_cell(t, "%" PRIu32, r->header.pid);
     rs_table_cell(t, "%s", ranks);
@@ -171,7 +154,7 @@ static void add_row(struct rs_table *t, struct rs_source *s, const struct rs_sum
     rs_table_cell(t, "%s", !strcmp(end, "closed") ? "well" : end);
 }
 
-static void print_processes(struct rs_inputs *in, const struct rs_overview *o)
+static void print_processes(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
 {
     static const char *const numbers[] = {"pid",     "rank",          "callbacks",   "lost",
                                           "threads", "clock samples", "clock error", "recorder's share"};
@@ -184,7 +167,7 @@ static void print_processes(struct rs_inputs *in, const struct rs_overview *o)
     for (int bad = 1; bad >= 0; bad--)
         for (size_t i = 0; i < in->n && rows < MOST_ROWS; i++)
             if (few ? bad : is_bad(&in->sources[i]) == bad) {
-                add_row(&t, &in->sources[i], &o->summaries[i]);
+                add_row(&t, who, (uint32_t)i, &in->sources[i], &o->summaries[i]);
                 rows++;
             }
     printf("\n");
@@ -195,7 +178,7 @@ static void print_processes(struct rs_inputs *in, const struct rs_overview *o)
 }
 
 /* What a user should know before trusting the rest. */
-static void print_verdict(struct rs_inputs *in, const struct rs_overview *o)
+static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
 {
     size_t killed = 0, unsafe = 0, complete = 0;
     for (size_t i = 0; i < in->n; i++) {
@@ -212,8 +195,9 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o)
         printf("%zu process%s did not end well (killed, or left without exit handlers); what %s recorded is here.\n",
                killed, killed == 1 ? "" : "es", killed == 1 ? "it" : "they");
     if (unsafe) printf("%zu could not keep buffers safe against a kill (no file system for them).\n", unsafe);
-    if (o->world > 0 && o->ranks < (size_t)o->world)
-        printf("%zu of %" PRId32 " ranks are not named in these recordings.\n", (size_t)o->world - o->ranks, o->world);
+    if (who->world > 0 && who->nranks < (uint32_t)who->world)
+        printf("%" PRIu32 " of %" PRId32 " ranks are not named in these recordings.\n",
+               (uint32_t)who->world - who->nranks, who->world);
     for (size_t i = 0, said = 0; i < in->n && said < 5; i++)
         for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++) {
             printf("note (%s, pid %" PRIu32 "): ", in->sources[i].recording->header.host,
@@ -239,49 +223,48 @@ static struct rs_run_line *list_runs(struct rs_inputs *in)
 }
 
 static enum rs_status print_json(struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
-                                 size_t nruns, const struct rs_model *others, struct rs_err *err)
+                                 size_t nruns, const struct rs_info_who *who, struct rs_err *err)
 {
     struct rs_json *j = malloc(sizeof *j);
     if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     rs_json_to_file(j, stdout, "standard output");
     if (o)
-        rs_info_json(j, in, o, runs, nruns, others);
+        rs_info_json(j, in, o, runs, nruns, who);
     else
-        rs_info_others_json(j, in, others);
+        rs_info_others_json(j, in, who);
     enum rs_status status = rs_json_finish(j, err);
     free(j);
     return status;
 }
 
-/* `others`: NULL where there are none. */
 static int show(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_run_line *runs,
-                size_t nruns, const struct rs_model *others)
+                size_t nruns, const struct rs_info_who *who)
 {
     struct rs_overview o;
     struct rs_err err;
     if (rs_overview_make(&o, in, rs_reading_progress, &err) != RS_OK) return rs_print_err(self->name, &err);
     int status = RS_EXIT_FINE;
     if (json) {
-        if (print_json(in, &o, runs, nruns, others, &err) != RS_OK) status = rs_print_err(self->name, &err);
+        if (print_json(in, &o, runs, nruns, who, &err) != RS_OK) status = rs_print_err(self->name, &err);
     } else {
-        print_head(in, &o, runs, nruns);
+        print_head(in, &o, &who->model, runs, nruns);
         print_counts(&o);
         print_cuts(&o, in);
-        print_processes(in, &o);
+        print_processes(in, &o, &who->model);
         rs_settings_print(&o.differences);
-        print_verdict(in, &o);
-        if (others) rs_info_others_print(in, others, false);
+        print_verdict(in, &o, &who->model);
+        if (in->nothers) rs_info_others_print(in, who, false);
     }
     rs_overview_free(&o, in->n);
     return status;
 }
 
-static int show_others(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_model *others)
+static int show_others(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_info_who *who)
 {
     struct rs_err err;
     if (!json)
-        rs_info_others_print(in, others, true);
-    else if (print_json(in, NULL, NULL, 0, others, &err) != RS_OK)
+        rs_info_others_print(in, who, true);
+    else if (print_json(in, NULL, NULL, 0, who, &err) != RS_OK)
         return rs_print_err(self->name, &err);
     return RS_EXIT_FINE;
 }
@@ -304,12 +287,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
     size_t nruns = in.nruns;
     struct rs_run_line *runs = list_runs(&in);
     int status = runs ? rs_reading_choose(self, &in, which) : RS_EXIT_FAILURE;
-    struct rs_model others = {0};
-    if (!status && in.nothers) status = rs_info_others_read(self, &in, &others);
-    if (!status)
-        status = in.n ? show(self, &in, json, runs, nruns, in.nothers ? &others : NULL)
-                      : show_others(self, &in, json, &others);
-    rs_model_free(&others);
+    struct rs_info_who who = {0};
+    if (!status) status = rs_info_who_read(self, &in, &who);
+    if (!status) status = in.n ? show(self, &in, json, runs, nruns, &who) : show_others(self, &in, json, &who);
+    rs_info_who_free(&who);
     rs_reading_complaints(self, &in);
     free(runs);
     rs_inputs_close(&in);

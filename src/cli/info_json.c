@@ -203,17 +203,14 @@ static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
 }
 
 void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
-                  size_t nruns, const struct rs_model *others)
+                  size_t nruns, const struct rs_info_who *who)
 {
     rs_json_object(j);
     rs_json_key_u64(j, "processes", in->n);
-    rs_json_key_u64(j, "ranks", o->ranks);
+    rs_json_key_u64(j, "ranks", who->model.nranks);
     rs_json_key_u64(j, "hosts", o->hosts);
     rs_json_key_u64(j, "communicators", o->communicators);
-    if (o->world > 0)
-        rs_json_key_i64(j, "world_size", o->world);
-    else
-        rs_json_key_null(j, "world_size");
+    rs_json_key_number_or_null(j, "world_size", who->model.world);
     counts(j, &o->sum, o->lost, o->overwritten, o->damaged, o->cut, o->accounted);
     rs_json_key_str(j, "nccl_version", o->nccl_version);
     times(j, o->sum.from_ns, o->sum.to_ns, o->sum.callbacks);
@@ -238,7 +235,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
     rs_json_key(j, "process_list");
     rs_json_array(j);
     for (size_t i = 0; i < in->n; i++) process(j, &in->sources[i], &o->summaries[i]);
-    if (others) rs_info_others_processes_json(j, others);
+    if (in->nothers) rs_info_others_processes_json(j, in, who);
     rs_json_end(j);
     rs_json_end(j);
     rs_json_newline(j);

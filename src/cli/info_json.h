@@ -3,7 +3,7 @@
 #define RS_CLI_INFO_JSON_H
 
 #include "base/json.h"
-#include "model/model.h"
+#include "cli/info_ranks.h"
 #include "trace/overview.h"
 
 /* A run of the inputs, noted before the others were closed. */
@@ -16,8 +16,8 @@ struct rs_run_line {
 /* "running" (of a cut: when it was made), "idle", "closed", or "killed": not closed, and not heard of for a while. */
 const char *rs_process_end(struct rs_source *source);
 
-/* `others`: what the files of other tools hold, NULL: there are none. They are listed, and not counted in the sums. */
+/* Files of other tools are listed, and not counted in the sums. */
 void rs_info_json(struct rs_json *json, struct rs_inputs *inputs, const struct rs_overview *overview,
-                  const struct rs_run_line *runs, size_t nruns, const struct rs_model *others);
+                  const struct rs_run_line *runs, size_t nruns, const struct rs_info_who *who);
 
 #endif

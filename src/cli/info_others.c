@@ -6,69 +6,13 @@
 #include <string.h>
 
 #include "cli/model_json.h"
-#include "cli/notes.h"
 #include "cli/output.h"
-#include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "foreign/formats.h"
 #include "join/overlay.h"
 
 enum { MOST_ROWS = 40 }; /* of files, and of processes, in the text; --json has them all */
-
-/* What a process holds. */
-struct holding {
-    uint64_t colls, p2ps, calls; /* parts */
-    uint64_t kinds[RS_ACTIVITY_KINDS];
-    uint64_t activities, stats;
-    int64_t from, to; /* of its clock; RS_TIME_NONE: nothing of it has a time */
-    int32_t rank; /* -1: not known */
-    uint32_t members;
-};
-
-static void take_time(struct holding *h, int64_t t)
-{
-    if (t == RS_TIME_NONE) return;
-    if (h->from == RS_TIME_NONE || t < h->from) h->from = t;
-    if (h->to == RS_TIME_NONE || t > h->to) h->to = t;
-}
-
-/* By process; NULL when out of memory. */
-static struct holding *count(const struct rs_model *m)
-{
-    struct holding *all = calloc((size_t)m->nprocs + 1, sizeof *all);
-    for (uint32_t i = 0; all && i < m->nprocs; i++) {
-        all[i].from = all[i].to = RS_TIME_NONE;
-        all[i].rank = m->procs[i].launcher_rank;
-        take_time(&all[i], m->procs[i].first);
-        take_time(&all[i], m->procs[i].last);
-    }
-    for (uint32_t i = 0; all && i < m->nmembers; i++) all[m->members[i].proc].members++;
-    for (uint32_t i = 0; all && i < m->parts.n; i++) {
-        struct holding *h = &all[m->members[m->parts.member[i]].proc];
-        uint8_t kind = m->parts.kind[i];
-        ++*(kind == RS_PART_SEND || kind == RS_PART_RECV ? &h->p2ps : kind == RS_PART_API ? &h->calls : &h->colls);
-    }
-    for (uint32_t i = 0; all && i < m->activities.n; i++) {
-        struct holding *h = &all[m->lanes[m->activities.lane[i]].proc];
-        h->kinds[m->activities.kind[i]]++;
-        h->activities++;
-    }
-    for (uint32_t i = 0; all && i < m->nstats; i++) all[m->stats[i].proc].stats++;
-    return all;
-}
-
-int rs_info_others_read(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model)
-{
-    struct rs_err err;
-    *model = (struct rs_model){0};
-    enum rs_status status = rs_formats_fill(model, in, rs_reading_progress, &err);
-    if (status == RS_OK) status = rs_model_link(model, &err);
-    rs_notes_say(cmd->name, in, model, true);
-    if (status == RS_OK) return 0;
-    rs_model_free(model);
-    return rs_print_err(cmd->name, &err);
-}
 
 /* ---- text ---- */
 
@@ -99,7 +43,7 @@ enum { COUNTS = 8 };
 static const char *const counted[COUNTS] = {"collectives", "sends, receives", "compute kernels", "NCCL kernels",
                                             "copies",      "ranges",          "host calls",      "statistics"};
 
-static void counts_of(const struct holding *h, uint64_t *n)
+static void counts_of(const struct rs_holding *h, uint64_t *n)
 {
     const uint64_t *k = h->kinds;
     const uint64_t all[COUNTS] = {h->colls + h->calls,
@@ -113,11 +57,11 @@ static void counts_of(const struct holding *h, uint64_t *n)
     memcpy(n, all, sizeof all);
 }
 
-static void print_processes(const struct rs_model *m, const struct holding *all)
+static void print_processes(const struct rs_model *m, uint32_t first, const struct rs_holding *all)
 {
     struct rs_table t = {0};
     uint64_t n[COUNTS], any[COUNTS] = {0};
-    for (uint32_t i = 0; i < m->nprocs; i++) {
+    for (uint32_t i = first; i < m->nprocs; i++) {
         counts_of(&all[i], n);
         for (int k = 0; k < COUNTS; k++) any[k] |= n[k];
     }
@@ -126,8 +70,8 @@ static void print_processes(const struct rs_model *m, const struct holding *all)
     for (int k = 0; k < COUNTS; k++)
         if (any[k]) rs_table_column(&t, RS_RIGHT, counted[k]);
     rs_table_column(&t, RS_RIGHT, "span");
-    for (uint32_t i = 0; i < m->nprocs && i < MOST_ROWS; i++) {
-        const struct holding *h = &all[i];
+    for (uint32_t i = first; i < m->nprocs && i - first < MOST_ROWS; i++) {
+        const struct rs_holding *h = &all[i];
         if (m->procs[i].pid && m->procs[i].tool != RS_TOOL_EXAMPLE) /* whose label is the pid */
             rs_table_cell(&t, "%s, pid %" PRIu32, rs_host_label(m, m->procs[i].host), m->procs[i].pid);
         else
@@ -143,24 +87,24 @@ static void print_processes(const struct rs_model *m, const struct holding *all)
     }
     printf("\n");
     print_table(&t);
-    if (m->nprocs > MOST_ROWS) printf("and %u more (--json has all)\n", m->nprocs - MOST_ROWS);
+    if (m->nprocs - first > MOST_ROWS) printf("and %u more (--json has all)\n", m->nprocs - first - MOST_ROWS);
 }
 
-void rs_info_others_print(const struct rs_inputs *in, const struct rs_model *m, bool alone)
+void rs_info_others_print(const struct rs_inputs *in, const struct rs_info_who *who, bool alone)
 {
+    const struct rs_model *m = &who->model;
     if (!alone) printf("\n");
-    printf("%zu file%s of other tools: %u process%s", in->nothers, in->nothers == 1 ? "" : "s", m->nprocs,
-           m->nprocs == 1 ? "" : "es");
-    if (m->ncomms) printf(", %u communicator%s", m->ncomms, m->ncomms == 1 ? "" : "s");
+    uint32_t first = (uint32_t)in->n, n = m->nprocs - first, comms = 0;
+    for (uint32_t i = 0; i < m->ncomms; i++) comms += m->comms[i].tool != RS_TOOL_RINGSCOPE;
+    printf("%zu file%s of other tools: %u process%s", in->nothers, in->nothers == 1 ? "" : "s", n, n == 1 ? "" : "es");
+    if (alone && m->nranks) {
+        printf(", %u rank%s", m->nranks, m->nranks == 1 ? "" : "s");
+        if (m->world > 0 && (uint32_t)m->world > m->nranks) printf(" of %" PRId32, m->world);
+    }
+    if (comms) printf(", %u communicator%s", comms, comms == 1 ? "" : "s");
     printf("\n\n");
     print_files(in);
-    struct holding *all = count(m);
-    if (!all) {
-        rs_warn("info", "out of memory");
-        return;
-    }
-    print_processes(m, all);
-    free(all);
+    print_processes(m, first, who->held);
     if (in->nleft_out)
         printf("\n%zu more file%s in the folder%s no trace that ringscope knows.\n", in->nleft_out,
                in->nleft_out == 1 ? "" : "s", in->nleft_out == 1 ? " is" : " are");
@@ -183,7 +127,7 @@ void rs_info_others_inputs_json(struct rs_json *j, const struct rs_inputs *in)
     }
 }
 
-static void events_json(struct rs_json *j, const struct holding *h)
+static void events_json(struct rs_json *j, const struct rs_holding *h)
 {
     rs_json_key(j, "events");
     rs_json_object(j);
@@ -196,7 +140,7 @@ static void events_json(struct rs_json *j, const struct holding *h)
     rs_json_end(j);
 }
 
-static void process_json(struct rs_json *j, const struct rs_model *m, uint32_t proc, const struct holding *h)
+static void process_json(struct rs_json *j, const struct rs_model *m, uint32_t proc, const struct rs_holding *h)
 {
     const struct rs_proc *p = &m->procs[proc];
     rs_json_object(j);
@@ -213,14 +157,12 @@ static void process_json(struct rs_json *j, const struct rs_model *m, uint32_t p
     rs_json_end(j);
 }
 
-void rs_info_others_processes_json(struct rs_json *j, const struct rs_model *m)
+void rs_info_others_processes_json(struct rs_json *j, const struct rs_inputs *in, const struct rs_info_who *who)
 {
-    struct holding *all = count(m);
-    for (uint32_t i = 0; all && i < m->nprocs; i++) process_json(j, m, i, &all[i]);
-    free(all);
+    for (uint32_t i = (uint32_t)in->n; i < who->model.nprocs; i++) process_json(j, &who->model, i, &who->held[i]);
 }
 
-static void add(struct holding *to, const struct holding *h)
+static void add(struct rs_holding *to, const struct rs_holding *h)
 {
     to->colls += h->colls;
     to->p2ps += h->p2ps;
@@ -229,45 +171,24 @@ static void add(struct holding *to, const struct holding *h)
     for (int k = 0; k < RS_ACTIVITY_KINDS; k++) to->kinds[k] += h->kinds[k];
 }
 
-static int by_value(const void *a, const void *b)
+void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const struct rs_info_who *who)
 {
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-/* How many different ranks there are: one may be seen by several tools. */
-static uint32_t known_ranks(const struct rs_model *m, const struct holding *all)
-{
-    int32_t *ranks = calloc((size_t)m->nprocs + 1, sizeof *ranks);
-    uint32_t n = 0, different = 0;
-    for (uint32_t i = 0; ranks && i < m->nprocs; i++)
-        if (all[i].rank >= 0) ranks[n++] = all[i].rank;
-    if (n) qsort(ranks, n, sizeof *ranks, by_value);
-    for (uint32_t i = 0; i < n; i++) different += !i || ranks[i] != ranks[i - 1];
-    free(ranks);
-    return different;
-}
-
-void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const struct rs_model *m)
-{
-    struct holding *all = count(m), sum = {.from = RS_TIME_NONE, .to = RS_TIME_NONE};
+    const struct rs_model *m = &who->model;
+    struct rs_holding sum = {.from = RS_TIME_NONE, .to = RS_TIME_NONE};
     const char *version = m->nprocs ? m->procs[0].nccl_version : NULL;
-    int32_t world = -1;
-    for (uint32_t i = 0; all && i < m->nprocs; i++) {
-        add(&sum, &all[i]);
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        add(&sum, &who->held[i]);
         const char *v = m->procs[i].nccl_version;
         if (!v || !version || strcmp(v, version)) version = NULL;
     }
-    for (uint32_t i = 0; i < m->ncomms; i++)
-        if (m->comms[i].nranks > world) world = m->comms[i].nranks;
-    uint32_t ranks = all ? known_ranks(m, all) : 0, hosts = 0;
+    uint32_t hosts = 0;
     for (uint32_t i = 0; i < m->nhosts; i++) hosts += rs_host_name(m, i) != NULL;
     rs_json_object(j);
     rs_json_key_u64(j, "processes", m->nprocs);
-    rs_json_key_number_or_null(j, "ranks", ranks ? (int64_t)ranks : -1);
+    rs_json_key_number_or_null(j, "ranks", m->nranks ? (int64_t)m->nranks : -1);
     rs_json_key_number_or_null(j, "hosts", hosts ? (int64_t)hosts : -1);
     rs_json_key_u64(j, "communicators", m->ncomms);
-    rs_json_key_number_or_null(j, "world_size", world);
+    rs_json_key_number_or_null(j, "world_size", m->world);
     rs_json_key_null(j, "callbacks"); /* only a recording counts them */
     rs_json_key_null(j, "lost");
     rs_json_key_null(j, "overwritten");
@@ -296,9 +217,8 @@ void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const st
     rs_json_end(j);
     rs_json_key(j, "process_list");
     rs_json_array(j);
-    for (uint32_t i = 0; all && i < m->nprocs; i++) process_json(j, m, i, &all[i]);
+    rs_info_others_processes_json(j, in, who);
     rs_json_end(j);
     rs_json_end(j);
     rs_json_newline(j);
-    free(all);
 }

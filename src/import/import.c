@@ -160,6 +160,23 @@ static enum rs_status add_source(struct rs_model *m, struct import *im, struct r
     return status;
 }
 
+static enum rs_status add_facts(struct rs_model *m, struct rs_source *s, struct rs_err *err)
+{
+    uint32_t proc;
+    RS_TRY(add_process(m, s, &proc, err));
+    uint32_t *members = calloc(s->process.ncomms + 1, sizeof *members);
+    if (!members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = rs_members_add(m, s, proc, members, err);
+    free(members);
+    return status;
+}
+
+enum rs_status rs_import_facts(struct rs_model *m, struct rs_inputs *in, struct rs_err *err)
+{
+    for (size_t i = 0; i < in->n; i++) RS_TRY(add_facts(m, &in->sources[i], err));
+    return RS_OK;
+}
+
 static enum rs_status add_all(struct rs_model *m, struct import *im, struct rs_inputs *in,
                               void (*progress)(size_t done, size_t all), struct rs_err *err)
 {

@@ -3,32 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- ranks, hosts, communicators ---- */
+/* ---- hosts, communicators ---- */
 
-static enum rs_status count_members(struct rs_overview *o, const struct rs_inputs *in, struct rs_err *err)
+static enum rs_status count_places(struct rs_overview *o, const struct rs_inputs *in, struct rs_err *err)
 {
-    struct rs_map members = {0}, hashes = {0}; /* communicator -> recorded members; all hashes */
+    struct rs_map hashes = {0};
     enum rs_status status = RS_OK;
-    size_t nameless = 0;
-    o->world = -1;
     for (size_t i = 0; i < in->n && status == RS_OK; i++) {
-        const struct rs_process *p = &in->sources[i].process;
-        nameless += p->ncomms != 0;
-        for (size_t k = 0; k < p->ncomms && status == RS_OK; k++) {
-            const struct rs_fact_comm *f = &p->comms[k].fact;
-            if (f->nranks > o->world) o->world = f->nranks;
-            if (!f->comm_id) continue;
-            uint64_t *n;
-            status = rs_map_at(&members, f->comm_id, 0, &n, err);
-            if (status == RS_OK && ++*n > o->ranks) o->ranks = *n;
-        }
         uint64_t hash, one;
         for (size_t pos = 0; status == RS_OK && rs_map_next(&o->summaries[i].comm_hashes, &pos, &hash, &one);)
             status = rs_map_put(&hashes, hash, 1, err);
     }
-    if (o->ranks < nameless) o->ranks = nameless;
     o->communicators = rs_map_count(&hashes);
-    rs_map_free(&members);
     rs_map_free(&hashes);
     for (size_t i = 0; i < in->n; i++) {
         size_t e = 0;
@@ -82,7 +68,7 @@ enum rs_status rs_overview_make(struct rs_overview *o, struct rs_inputs *in, voi
     }
     if (status == RS_OK) {
         add_up(o, in);
-        status = count_members(o, in, err);
+        status = count_places(o, in, err);
     }
     if (status == RS_OK) status = rs_differences_find(&o->differences, in, err);
     if (status != RS_OK) {

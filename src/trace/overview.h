@@ -1,4 +1,4 @@
-/* What a set of processes is, taken together: sums, ranks, communicators, and settings that differ between them.
+/* What a set of processes is, taken together: sums, hosts, communicators, and settings that differ between them.
  *
  * Made from the sources that are left in the inputs (one run, or all); owns its lists until rs_overview_free() and borrows
  * texts from the inputs, which must live on. */
@@ -18,8 +18,7 @@ struct rs_overview {
     bool accounted; /* nothing else can have been emitted */
     bool same_mask; /* all processes were asked for the same events all the time */
     uint64_t mask; /* that is it */
-    size_t hosts, ranks, communicators;
-    int32_t world; /* the largest nranks that a communicator has; -1 = not known */
+    size_t hosts, communicators;
     struct rs_differences differences; /* of settings */
     const char *nccl_version; /* of all; NULL: not known, or it differs */
 };
