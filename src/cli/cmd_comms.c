@@ -278,6 +278,7 @@ static enum rs_status print_text(const struct comms *c, struct rs_err *err)
 {
     printf("%s communicator%s", rs_text_count(c->n).s, c->n == 1 ? "" : "s");
     if (c->m->world > 0) printf(", a job of %d rank%s", c->m->world, c->m->world == 1 ? "" : "s");
+    if (c->m->nranks && (int64_t)c->m->nranks < c->m->world) printf(", %u of them recorded", c->m->nranks);
     printf("\n\n");
     if (!c->n) return RS_OK;
     return c->n > MOST_ROWS ? print_classes(c, err) : print_tree(c, err);

@@ -69,7 +69,10 @@ static char *title_of(const struct rs_drawing *v, const struct rs_inputs *in)
     for (begin = end; begin > path && begin[-1] != '/';) begin--;
     bool says_nothing = *begin == '.' && end - begin <= 2; /* "." or ".." */
     if (!says_nothing) rs_strbuf_add(&s, begin, (size_t)(end - begin));
-    if (v->model.world > 0) rs_strbuf_printf(&s, "%s%d ranks", s.len ? ": " : "", v->model.world);
+    uint32_t n = v->model.nranks;
+    if (n) rs_strbuf_printf(&s, "%s%u", s.len ? ": " : "", n);
+    if (n && (int64_t)n < v->model.world) rs_strbuf_printf(&s, " of %d", v->model.world);
+    if (n) rs_strbuf_puts(&s, n == 1 && v->model.world <= 1 ? " rank" : " ranks");
     bool told = true; /* many tools do not tell the host */
     for (uint32_t i = 0; i < v->model.nhosts; i++) told &= rs_host_name(&v->model, i) != NULL;
     if (v->model.nhosts > 1 && told) rs_strbuf_printf(&s, " on %u hosts", (unsigned)v->model.nhosts);

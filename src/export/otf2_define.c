@@ -137,19 +137,19 @@ static enum rs_status define_all_members(struct work *k, uint32_t name, struct r
 {
     enum { MOST_RANKS = 1 << 20 }; /* damaged input may claim any */
     const struct rs_otf2_location *rows = k->a->locations;
-    uint32_t seats = k->o->seats, n = 0, ranks = 0;
-    for (uint32_t i = 0; i < seats; i++) {
+    uint32_t ncomm = k->o->comm_locations, n = 0, ranks = 0;
+    for (uint32_t i = 0; i < ncomm; i++) {
         k->place[i] = RS_NONE;
         if (rows[i].job_rank >= (int32_t)ranks && rows[i].job_rank < MOST_RANKS) ranks = (uint32_t)rows[i].job_rank + 1;
     }
     uint32_t *first = malloc(((size_t)ranks + 1) * sizeof *first);
     if (!first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < ranks; i++) first[i] = RS_NONE;
-    for (uint32_t i = seats; i-- > 0;)
+    for (uint32_t i = ncomm; i-- > 0;)
         if (rows[i].job_rank >= 0 && rows[i].job_rank < (int32_t)ranks) first[rows[i].job_rank] = i;
     for (uint32_t i = 0; i < ranks; i++)
         if (first[i] != RS_NONE) k->members[k->place[first[i]] = n++] = first[i];
-    for (uint32_t i = 0; i < seats; i++)
+    for (uint32_t i = 0; i < ncomm; i++)
         if (k->place[i] == RS_NONE) k->members[k->place[i] = n++] = i;
     free(first);
     return rs_otf2_check(k->a,
@@ -168,7 +168,7 @@ static enum rs_status define_group(struct work *k, uint32_t comm, unsigned lane,
     for (int32_t rank = 0; rank < c->size; rank++) k->members[n++] = k->place[rs_otf2_member(k->o, comm, rank, lane)];
     for (uint32_t g = 0; g < t->ngroups && !c->size; g++) /* too large: those that are recorded */
         if (k->o->plan.lanes[g] && t->model->members[t->groups[g].member].comm == comm)
-            k->members[n++] = k->place[k->o->seat[g]];
+            k->members[n++] = k->place[k->o->location_of[g]];
     return rs_otf2_check(k->a,
                          OTF2_GlobalDefWriter_WriteGroup(k->w, ref, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                                                          OTF2_GROUP_FLAG_NONE, n, k->members),
@@ -222,12 +222,12 @@ static enum rs_status define_comm(struct work *k, uint32_t comm, const uint32_t 
 static enum rs_status define_comms(struct work *k, const uint32_t *names, uint32_t all_name, struct rs_err *err)
 {
     const struct rs_otf2 *o = k->o;
-    uint64_t most = o->seats;
+    uint64_t most = o->comm_locations;
     for (uint32_t i = 0; i < o->plan.ncomms; i++)
         if ((uint64_t)o->plan.comms[o->plan.order[i]].size > most)
             most = (uint64_t)o->plan.comms[o->plan.order[i]].size;
     k->members = malloc((most + 1) * sizeof *k->members);
-    k->place = malloc(((size_t)o->seats + 1) * sizeof *k->place);
+    k->place = malloc(((size_t)o->comm_locations + 1) * sizeof *k->place);
     enum rs_status status = k->members && k->place ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (status == RS_OK) status = define_all_members(k, all_name, err);
     for (uint32_t i = 0; i < o->plan.ncomms && status == RS_OK; i++)

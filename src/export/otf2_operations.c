@@ -307,7 +307,7 @@ static void take_items(struct rs_otf2 *o, uint32_t proc, struct item *items, uin
             items[last - ++*nrest] = it;
             continue;
         }
-        it.location = o->seat[it.group] + rs_otf2_nth(o->plan.lanes[it.group], it.lane);
+        it.location = o->location_of[it.group] + rs_otf2_nth(o->plan.lanes[it.group], it.lane);
         items[(*n)++] = it;
     }
 }

@@ -89,7 +89,7 @@ enum rs_status rs_otf2_place_row(struct rs_otf2 *o, uint32_t group, bool on_gpu,
 
 static enum rs_status add_seats(struct rs_otf2 *o, uint32_t group, struct rs_err *err)
 {
-    o->seat[group] = o->archive.nlocations;
+    o->location_of[group] = o->archive.nlocations;
     for (unsigned lane = 0; lane <= RS_OTF2_GROUPED; lane++) {
         char what[32];
         struct rs_otf2_location row;
@@ -144,7 +144,7 @@ uint32_t rs_otf2_member(const struct rs_otf2 *o, uint32_t comm, int32_t rank, un
     uint32_t group = rs_otf2_seat(o->t, comm, rank);
     if (group == RS_NONE) return (uint32_t)rs_map_get(&o->absent, absent_key(o->t->model, comm, rank), 0);
     bool used = o->plan.lanes[group] >> lane & 1;
-    return o->seat[group] + (used ? rs_otf2_nth(o->plan.lanes[group], lane) : 0);
+    return o->location_of[group] + (used ? rs_otf2_nth(o->plan.lanes[group], lane) : 0);
 }
 
 enum rs_status rs_otf2_places_make(struct rs_otf2 *o, struct rs_err *err)
@@ -153,8 +153,8 @@ enum rs_status rs_otf2_places_make(struct rs_otf2 *o, struct rs_err *err)
     const struct rs_model *m = t->model;
     o->host_node = calloc((size_t)m->nhosts + 1, sizeof *o->host_node);
     o->proc_group = calloc((size_t)m->nprocs + 1, sizeof *o->proc_group);
-    o->seat = calloc((size_t)t->ngroups + 1, sizeof *o->seat);
-    if (!o->host_node || !o->proc_group || !o->seat) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    o->location_of = calloc((size_t)t->ngroups + 1, sizeof *o->location_of);
+    if (!o->host_node || !o->proc_group || !o->location_of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     RS_TRY(add_processes(o, err));
     for (uint32_t g = 0; g < t->ngroups; g++)
         if (o->plan.lanes[g]) RS_TRY(add_seats(o, g, err));
@@ -163,7 +163,7 @@ enum rs_status rs_otf2_places_make(struct rs_otf2 *o, struct rs_err *err)
         for (int32_t rank = 0; rank < o->plan.comms[comm].size; rank++)
             if (rs_otf2_seat(t, comm, rank) == RS_NONE) RS_TRY(add_absent(o, comm, rank, err));
     }
-    o->seats = o->archive.nlocations;
+    o->comm_locations = o->archive.nlocations;
     return RS_OK;
 }
 
@@ -185,7 +185,7 @@ void rs_otf2_places_free(struct rs_otf2 *o)
 {
     free(o->host_node);
     free(o->proc_group);
-    free(o->seat);
+    free(o->location_of);
     rs_map_free(&o->absent);
     rs_map_free(&o->gpu_groups);
 }

@@ -88,7 +88,7 @@ static void measure_comms(struct rs_otf2_plan *p)
         struct rs_otf2_comm *c = &p->comms[x->comm];
         p->lanes[g] = c->lanes = 1;
         if (!is_seated(t, g)) continue;
-        c->seats++;
+        c->shown++;
         if (x->rank < MOST_RANKS && x->rank >= c->size) c->size = x->rank + 1;
         if (x->rank >= MOST_RANKS) c->size = INT32_MAX;
     }
@@ -256,9 +256,9 @@ static bool is_backwards(const struct work *w)
 }
 
 /* Every recorded rank is in it, once. */
-static bool is_whole(struct work *w, uint32_t seats)
+static bool is_whole(struct work *w, uint32_t shown)
 {
-    if (w->nparts != seats) return false;
+    if (w->nparts != shown) return false;
     w->stamps++;
     for (uint32_t k = 0; k < w->nparts; k++) {
         uint32_t g = w->parts[k].group;
@@ -293,7 +293,7 @@ static bool decide(struct work *w, const struct row *row)
     const struct rs_otf2_kind *kind = rs_otf2_kind(rs_model_text(m, m->ops.func[op]));
     bool no_root = kind && kind->is_rooted && rs_otf2_root(w->p, op, row->comm) < 0;
     if (!kind || !kind->is_collective || !c->size || no_root) return n->no_record++, false;
-    if (!is_whole(w, c->seats)) return n->not_whole++, false;
+    if (!is_whole(w, c->shown)) return n->not_whole++, false;
     if (w->p->lane[row->number] == RS_OTF2_GROUPED && !is_in_order(w)) return n->out_of_order++, false;
     return n->collectives++, true;
 }

@@ -44,7 +44,7 @@ struct rs_otf2_comm {
     uint32_t lanes; /* bits; 0: not in the archive */
     uint32_t ref; /* of its lowest lane in the archive; the others follow */
     int32_t size; /* positions of its group; 0: more than can be, its group holds those recorded alone */
-    uint32_t seats; /* ranks that are recorded and not filtered away */
+    uint32_t shown; /* ranks that are recorded and not filtered away */
 };
 
 struct rs_otf2_plan {

@@ -129,21 +129,34 @@ static enum rs_status put_member(struct work *w, uint32_t member, bool may_add, 
     return RS_OK;
 }
 
+/* Whether a process with a communicator of one rank alone is surely none of the others. Which files of the example
+ * profiler are of one process is worked out from their events, of which these have few or none. */
+static bool is_another(const struct rs_proc *p, const struct rs_map *pids)
+{
+    if (p->launcher_rank >= 0 || p->tool != RS_TOOL_EXAMPLE) return p->launcher_rank >= 0 || p->pid;
+    return p->pid && !rs_map_find(pids, p->pid);
+}
+
 static enum rs_status put_members(struct work *w, struct rs_err *err)
 {
     const struct rs_model *m = w->m;
-    bool others = false; /* there are communicators of several ranks */
+    struct rs_map pids = {0}; /* of the example profiler's processes with a communicator of several ranks */
+    enum rs_status status = RS_OK;
+    bool others = false; /* there are such communicators */
     for (enum pass pass = 0; pass < PASSES; pass++) {
-        for (uint32_t i = 0; i < m->nmembers; i++) {
+        for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
             if (pass_of(w, i) != pass) continue;
             uint32_t proc = w->lead[m->members[i].proc];
-            bool is_known = m->procs[proc].pid || m->procs[proc].launcher_rank >= 0 || !others;
-            bool may_add = pass != ALONE || (w->only[proc] == RS_NONE && is_known);
-            RS_TRY(put_member(w, i, may_add, err));
+            const struct rs_proc *p = &m->procs[proc];
+            bool may_add = pass != ALONE || (w->only[proc] == RS_NONE && (!others || is_another(p, &pids)));
+            status = put_member(w, i, may_add, err);
+            if (status == RS_OK && pass != ALONE && p->tool == RS_TOOL_EXAMPLE && p->pid)
+                status = rs_map_put(&pids, p->pid, 1, err);
         }
         if (pass == FOLLOWING) others = w->n > 0;
     }
-    return RS_OK;
+    rs_map_free(&pids);
+    return status;
 }
 
 /* Processes without a communicator: the devices on which they worked; or one, where their number is known. */
@@ -343,11 +356,11 @@ static void name_rows(struct work *w)
 
 /* ---- the same rank in several tools ---- */
 
-/* Ranks of one number in processes of one id, where no operation showed that they are one. */
+/* Ranks of one number, where no operation showed that they are one, and nothing speaks against it. */
 static bool may_be_one(const struct rs_model *m, const struct rs_rank *a, const struct rs_rank *b)
 {
     const char *x = rs_host_name(m, a->host), *y = rs_host_name(m, b->host);
-    if ((a->tools & b->tools) || !m->procs[a->proc].pid || m->procs[a->proc].pid != m->procs[b->proc].pid) return false;
+    if ((a->tools & b->tools) || !rs_overlay_same_process(m, a->proc, b->proc)) return false;
     return !x || !y || a->host == b->host;
 }
 
@@ -367,7 +380,8 @@ static enum rs_status merge_tools(struct work *w, uint32_t *now, struct rs_err *
             other = &m->ranks[*at];
             if (!may_be_one(m, other, r)) continue;
             now[i] = (uint32_t)*at;
-            if (w->settle && r->proc != other->proc) m->procs[r->proc].same = other->proc;
+            if (w->settle && r->proc != other->proc && m->procs[r->proc].pid && m->procs[other->proc].pid)
+                m->procs[r->proc].same = other->proc;
             other->tools |= r->tools;
             if (other->member == RS_NONE) other->member = r->member;
             if (other->device < 0) other->device = r->device;

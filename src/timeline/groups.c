@@ -9,10 +9,12 @@
 
 #define SEVERAL (RS_NONE - 1) /* no group: a process has more than one rank */
 
-/* What lanes stand below: a rank of the job (rows are those of model.ranks, in their order); behind these, what is none:
- * devices that only activities tell of, and communicators whose rank is not known. */
+/* What lanes stand below: a rank of the job (rows are those of model.ranks, in their order). Behind these: ranks in
+ * another process that is not known to be the same one, devices that only activities tell of, and communicators whose
+ * rank is not known. */
 struct row {
     uint32_t proc; /* that leads */
+    uint32_t rank_id; /* RS_NONE: it is no rank */
     int32_t number, device; /* -1: not known */
     uint32_t member; /* its first one; RS_NONE: only activities tell of it */
     uint32_t group;
@@ -77,7 +79,7 @@ static enum rs_status find_devices(struct places *w, struct rs_err *err)
         if (lane->kind != RS_LANE_STREAM || lane->device < 0) continue;
         uint64_t key = device_key(x->lead[lane->proc], lane->device);
         if (rs_map_find(&x->devices, key)) continue;
-        struct row row = {x->lead[lane->proc], -1, lane->device, RS_NONE, RS_NONE};
+        struct row row = {x->lead[lane->proc], RS_NONE, -1, lane->device, RS_NONE, RS_NONE};
         uint32_t index;
         RS_TRY(new_row(w, &row, &index, err));
         RS_TRY(rs_map_put(&x->devices, key, index, err));
@@ -98,7 +100,7 @@ static enum rs_status find_strays(struct places *w, struct rs_err *err)
         uint64_t *at;
         if (w->of_member[member] != RS_NONE) continue;
         status = rs_map_at(&of_proc, proc, w->n, &at, err);
-        struct row row = {proc, -1, -1, member, RS_NONE};
+        struct row row = {proc, RS_NONE, -1, -1, member, RS_NONE};
         if (status == RS_OK && *at == w->n) status = new_row(w, &row, &index, err);
         if (status == RS_OK) w->of_member[member] = (uint32_t)*at;
     }
@@ -111,11 +113,25 @@ static enum rs_status find_rows(struct places *w, struct rs_err *err)
     const struct rs_model *m = w->t->model;
     for (uint32_t i = 0, index; i < m->nranks; i++) {
         const struct rs_rank *r = &m->ranks[i];
-        struct row row = {w->t->index->lead[r->proc], r->number, r->device, r->member, RS_NONE};
+        struct row row = {w->t->index->lead[r->proc], i, r->number, r->device, r->member, RS_NONE};
         RS_TRY(new_row(w, &row, &index, err));
     }
-    for (uint32_t i = 0; i < m->nmembers; i++) /* where it is not known which rank of a GPU it is: the first there */
-        w->of_member[i] = m->members[i].rank_id != RS_NONE ? m->members[i].rank_id : m->members[i].place;
+    struct rs_map elsewhere = {0}; /* rank, process -> row */
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+        const struct rs_member *x = &m->members[i];
+        /* Where it is not known which rank of a GPU it is: the first there. */
+        uint32_t rank = x->rank_id != RS_NONE ? x->rank_id : x->place, proc = w->t->index->lead[x->proc];
+        w->of_member[i] = rank;
+        if (rank == RS_NONE || w->rows[rank].proc == proc) continue;
+        uint64_t *at;
+        status = rs_map_at(&elsewhere, (uint64_t)rank << 32 | proc, w->n, &at, err);
+        struct row row = {proc, rank, w->rows[rank].number, x->device, i, RS_NONE};
+        if (status == RS_OK) w->of_member[i] = (uint32_t)*at;
+        if (status == RS_OK && *at == w->n) status = new_row(w, &row, &w->of_member[i], err);
+    }
+    rs_map_free(&elsewhere);
+    RS_TRY(status);
     RS_TRY(find_strays(w, err));
     return find_devices(w, err);
 }
@@ -247,8 +263,8 @@ static enum rs_status add_row(struct places *w, const struct lists *l, uint32_t 
                          .host = host,
                          .proc = s->proc,
                          .member = s->member};
-    if (index < m->nranks)
-        RS_TRY(rs_label_rank(t, index, &g.label, err));
+    if (s->rank_id != RS_NONE)
+        RS_TRY(rs_label_rank(t, s->rank_id, &g.label, err));
     else
         RS_TRY(rs_label_device(t, s->device, &g.label, err));
     RS_TRY(add_group(t, cap, &g, err));

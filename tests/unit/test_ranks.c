@@ -148,21 +148,28 @@ static uint32_t number_of(const struct rs_model *m, uint32_t member)
 static void test_one_rank_groups_add_none(void **state)
 {
     (void)state;
-    struct rs_model m = {0};
-    uint32_t world = add_comm(&m, 1, 3), alone = add_comm(&m, 2, 1), p[4], x[3];
-    for (uint32_t i = 0; i < 4; i++) p[i] = add_proc(&m, -1);
-    for (uint32_t i = 0; i < 3; i++) {
-        m.procs[p[i]].pid = 100 + i;
-        x[i] = add_member(&m, world, (int32_t)i, p[i], -1, 5);
+    for (uint32_t pid = 0; pid <= 100; pid += 100) { /* not told; or one that several files have */
+        struct rs_model m = {0};
+        uint32_t world, alone, p[4], x[3];
+        assert_int_equal(rs_model_comm_of(&m, RS_TOOL_EXAMPLE, 1, &world, NULL), RS_OK);
+        assert_int_equal(rs_model_comm_of(&m, RS_TOOL_EXAMPLE, 2, &alone, NULL), RS_OK);
+        m.comms[world].nranks = 3;
+        m.comms[alone].nranks = 1;
+        for (uint32_t i = 0; i < 4; i++) {
+            p[i] = add_proc(&m, -1);
+            m.procs[p[i]].tool = RS_TOOL_EXAMPLE;
+            m.procs[p[i]].pid = i < 3 ? 100 + i : pid;
+        }
+        for (uint32_t i = 0; i < 3; i++) x[i] = add_member(&m, world, (int32_t)i, p[i], -1, 5);
+        uint32_t y = add_member(&m, alone, 0, p[3], -1, 5);
+        assign(&m);
+        assert_int_equal(m.nranks, 3);
+        assert_int_equal(m.world, 3);
+        for (uint32_t i = 0; i < 3; i++) assert_int_equal(number_of(&m, x[i]), i);
+        assert_int_equal(m.members[y].rank_id, RS_NONE);
+        assert_int_equal(m.members[y].global_rank, -1);
+        rs_model_free(&m);
     }
-    uint32_t y = add_member(&m, alone, 0, p[3], -1, 5);
-    assign(&m);
-    assert_int_equal(m.nranks, 3);
-    assert_int_equal(m.world, 3);
-    for (uint32_t i = 0; i < 3; i++) assert_int_equal(number_of(&m, x[i]), i);
-    assert_int_equal(m.members[y].rank_id, RS_NONE);
-    assert_int_equal(m.members[y].global_rank, -1);
-    rs_model_free(&m);
 }
 
 /* The same where the process is known, and its device is not told: there is one that it can be. */
