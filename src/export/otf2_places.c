@@ -87,7 +87,7 @@ enum rs_status rs_otf2_place_row(struct rs_otf2 *o, uint32_t group, bool on_gpu,
 
 /* ---- members of communicators ---- */
 
-static enum rs_status add_seats(struct rs_otf2 *o, uint32_t group, struct rs_err *err)
+static enum rs_status add_locations(struct rs_otf2 *o, uint32_t group, struct rs_err *err)
 {
     o->location_of[group] = o->archive.nlocations;
     for (unsigned lane = 0; lane <= RS_OTF2_GROUPED; lane++) {
@@ -141,7 +141,7 @@ static enum rs_status add_absent(struct rs_otf2 *o, uint32_t comm, int32_t rank,
 
 uint32_t rs_otf2_member(const struct rs_otf2 *o, uint32_t comm, int32_t rank, unsigned lane)
 {
-    uint32_t group = rs_otf2_seat(o->t, comm, rank);
+    uint32_t group = rs_otf2_group_of(o->t, comm, rank);
     if (group == RS_NONE) return (uint32_t)rs_map_get(&o->absent, absent_key(o->t->model, comm, rank), 0);
     bool used = o->plan.lanes[group] >> lane & 1;
     return o->location_of[group] + (used ? rs_otf2_nth(o->plan.lanes[group], lane) : 0);
@@ -157,11 +157,11 @@ enum rs_status rs_otf2_places_make(struct rs_otf2 *o, struct rs_err *err)
     if (!o->host_node || !o->proc_group || !o->location_of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     RS_TRY(add_processes(o, err));
     for (uint32_t g = 0; g < t->ngroups; g++)
-        if (o->plan.lanes[g]) RS_TRY(add_seats(o, g, err));
+        if (o->plan.lanes[g]) RS_TRY(add_locations(o, g, err));
     for (uint32_t i = 0; i < o->plan.ncomms; i++) {
         uint32_t comm = o->plan.order[i];
         for (int32_t rank = 0; rank < o->plan.comms[comm].size; rank++)
-            if (rs_otf2_seat(t, comm, rank) == RS_NONE) RS_TRY(add_absent(o, comm, rank, err));
+            if (rs_otf2_group_of(t, comm, rank) == RS_NONE) RS_TRY(add_absent(o, comm, rank, err));
     }
     o->comm_locations = o->archive.nlocations;
     return RS_OK;

@@ -47,7 +47,7 @@ bool rs_otf2_place(const struct rs_timeline *t, uint32_t part, struct rs_otf2_pl
     return true;
 }
 
-uint32_t rs_otf2_seat(const struct rs_timeline *t, uint32_t comm, int32_t rank)
+uint32_t rs_otf2_group_of(const struct rs_timeline *t, uint32_t comm, int32_t rank)
 {
     uint32_t member = rs_comm_member(t->model, comm, rank);
     uint32_t group = member == RS_NONE ? RS_NONE : t->group_of_member[member];
@@ -60,10 +60,10 @@ static uint32_t comm_of_group(const struct rs_timeline *t, uint32_t group)
 }
 
 /* Whether what a group does can be told by rank: it is the one that stands for its rank. */
-static bool is_seated(const struct rs_timeline *t, uint32_t group)
+static bool is_shown(const struct rs_timeline *t, uint32_t group)
 {
     const struct rs_member *x = &t->model->members[t->groups[group].member];
-    return x->rank >= 0 && rs_otf2_seat(t, x->comm, x->rank) == group;
+    return x->rank >= 0 && rs_otf2_group_of(t, x->comm, x->rank) == group;
 }
 
 int32_t rs_otf2_root(const struct rs_otf2_plan *p, uint32_t op, uint32_t comm)
@@ -87,7 +87,7 @@ static void measure_comms(struct rs_otf2_plan *p)
         const struct rs_member *x = &m->members[t->groups[g].member];
         struct rs_otf2_comm *c = &p->comms[x->comm];
         p->lanes[g] = c->lanes = 1;
-        if (!is_seated(t, g)) continue;
+        if (!is_shown(t, g)) continue;
         c->shown++;
         if (x->rank < MOST_RANKS && x->rank >= c->size) c->size = x->rank + 1;
         if (x->rank >= MOST_RANKS) c->size = INT32_MAX;
@@ -244,7 +244,7 @@ static bool is_message(const struct work *w, uint32_t size)
     const struct rs_model *m = t->model;
     if (w->nparts != 2 || !size) return false;
     for (int i = 0; i < 2; i++)
-        if (!is_seated(t, w->parts[i].group)) return false;
+        if (!is_shown(t, w->parts[i].group)) return false;
     uint8_t a = m->parts.kind[w->parts[0].part], b = m->parts.kind[w->parts[1].part];
     return (a == RS_PART_SEND && b == RS_PART_RECV) || (a == RS_PART_RECV && b == RS_PART_SEND);
 }
@@ -262,7 +262,7 @@ static bool is_whole(struct work *w, uint32_t shown)
     w->stamps++;
     for (uint32_t k = 0; k < w->nparts; k++) {
         uint32_t g = w->parts[k].group;
-        if (!is_seated(w->p->t, g) || w->seen[g] == w->stamps) return false;
+        if (!is_shown(w->p->t, g) || w->seen[g] == w->stamps) return false;
         w->seen[g] = w->stamps;
     }
     return true;

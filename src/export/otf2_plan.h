@@ -65,7 +65,7 @@ void rs_otf2_plan_free(struct rs_otf2_plan *p);
 /* False: it is not drawn. */
 bool rs_otf2_place(const struct rs_timeline *t, uint32_t part, struct rs_otf2_place *place);
 /* The group of a rank of a communicator; RS_NONE: it is not recorded, or filtered away. */
-uint32_t rs_otf2_seat(const struct rs_timeline *t, uint32_t comm, int32_t rank);
+uint32_t rs_otf2_group_of(const struct rs_timeline *t, uint32_t comm, int32_t rank);
 /* The rank of a communicator that is the root of a collective; -1: it has none, or that is not known. */
 int32_t rs_otf2_root(const struct rs_otf2_plan *p, uint32_t op, uint32_t comm);
 /* The place of a lane among the bits of those that are used. */

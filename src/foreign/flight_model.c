@@ -11,7 +11,7 @@
 #include "nccl/comms_id.h"
 
 /* A process group of the dump. */
-struct seat {
+struct place {
     uint32_t member;
     const struct rs_flight_group *group; /* NULL: the dump does not describe it */
     int64_t start, stride; /* of its ranks, as comms_id has them */
@@ -26,9 +26,9 @@ struct work {
     const struct rs_flight *f;
     uint32_t proc, first_part;
     bool wrapped; /* the ring has dropped what was before its first entry */
-    struct seat *seats;
-    uint32_t nseats;
-    struct rs_map by_name; /* hash of a group's name -> seat */
+    struct place *places;
+    uint32_t nplaces;
+    struct rs_map by_name; /* hash of a group's name -> place */
     struct rs_map by_comm;
     uint32_t *before; /* by part of this dump: the one before it in its run; RS_NONE */
 };
@@ -125,16 +125,16 @@ static int32_t rank_in(const struct rs_flight_group *g, int64_t rank)
     return g && low < g->n && g->ranks[low] == rank ? (int32_t)low : -1;
 }
 
-static enum rs_status add_seat(struct work *w, const struct rs_flight_group *g, const char *name, const char *desc,
-                               uint32_t *seat, struct rs_err *err)
+static enum rs_status add_place(struct work *w, const struct rs_flight_group *g, const char *name, const char *desc,
+                                uint32_t *place, struct rs_err *err)
 {
     struct rs_model *m = w->m;
     uint32_t comm, member;
     uint64_t *at, hash = rs_torch_group(name, strlen(name), g ? g->ranks : NULL, g ? g->n : 0);
     RS_TRY(rs_model_comm_of(m, RS_TOOL_FLIGHT, hash, &comm, err));
-    RS_TRY(rs_map_at(&w->by_comm, comm, w->nseats, &at, err));
-    *seat = (uint32_t)*at;
-    if (*seat < w->nseats) return RS_OK; /* the same group under two keys */
+    RS_TRY(rs_map_at(&w->by_comm, comm, w->nplaces, &at, err));
+    *place = (uint32_t)*at;
+    if (*place < w->nplaces) return RS_OK; /* the same group under two keys */
     RS_TRY(describe_comm(w, comm, g, name, desc, err));
     RS_TRY(rs_model_member(m, comm, &member, err));
     struct rs_member *x = &m->members[member];
@@ -146,35 +146,35 @@ static enum rs_status add_seat(struct work *w, const struct rs_flight_group *g, 
         x->created = p->begin;
         x->asked = 1; /* PyTorch counts from 1 */
     }
-    w->seats[w->nseats++] = (struct seat){.member = member, .group = g, .last = RS_NONE};
-    if (g) rs_comms_shape(g->ranks, g->n, &w->seats[*seat].start, &w->seats[*seat].stride);
+    w->places[w->nplaces++] = (struct place){.member = member, .group = g, .last = RS_NONE};
+    if (g) rs_comms_shape(g->ranks, g->n, &w->places[*place].start, &w->places[*place].stride);
     return RS_OK;
 }
 
 /* Every group that the dump lists has a member, also where nothing was asked of it. */
-static enum rs_status add_seats(struct work *w, struct rs_err *err)
+static enum rs_status add_places(struct work *w, struct rs_err *err)
 {
     for (uint32_t i = 0; i < w->f->n_groups; i++) {
         const struct rs_flight_group *g = &w->f->groups[i];
         uint64_t *at;
         RS_TRY(rs_map_at(&w->by_name, name_hash(g->name), RS_NONE, &at, err));
         if (*at != RS_NONE) continue;
-        uint32_t seat;
-        RS_TRY(add_seat(w, g, g->name, g->desc, &seat, err));
-        *at = seat; /* add_seat() leaves this map alone */
+        uint32_t place;
+        RS_TRY(add_place(w, g, g->name, g->desc, &place, err));
+        *at = place; /* add_place() leaves this map alone */
     }
     return RS_OK;
 }
 
-static enum rs_status seat_of(struct work *w, const struct rs_flight_entry *e, uint32_t *seat, struct rs_err *err)
+static enum rs_status place_of(struct work *w, const struct rs_flight_entry *e, uint32_t *place, struct rs_err *err)
 {
     uint64_t *at;
     RS_TRY(rs_map_at(&w->by_name, name_hash(e->pg_name), RS_NONE, &at, err));
     if (*at == RS_NONE) {
-        RS_TRY(add_seat(w, NULL, e->pg_name, e->pg_desc, seat, err));
-        *at = *seat;
+        RS_TRY(add_place(w, NULL, e->pg_name, e->pg_desc, place, err));
+        *at = *place;
     }
-    *seat = (uint32_t)*at;
+    *place = (uint32_t)*at;
     return RS_OK;
 }
 
@@ -184,10 +184,10 @@ static enum rs_status take_status(struct work *w, struct rs_err *err)
     struct rs_map ids = {0}; /* pg_id -> member */
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < w->f->n_entries && status == RS_OK; i++) {
-        uint32_t seat;
-        status = seat_of(w, &w->f->entries[i], &seat, err);
+        uint32_t place;
+        status = place_of(w, &w->f->entries[i], &place, err);
         if (status == RS_OK && w->f->entries[i].pg_id >= 0)
-            status = rs_map_put(&ids, (uint64_t)w->f->entries[i].pg_id, w->seats[seat].member, err);
+            status = rs_map_put(&ids, (uint64_t)w->f->entries[i].pg_id, w->places[place].member, err);
     }
     for (uint32_t i = 0; i < w->f->n_status && status == RS_OK; i++) {
         const struct rs_flight_status *s = &w->f->status[i];
@@ -221,7 +221,7 @@ static uint64_t count_of(const char *func, int64_t in, int64_t out, uint32_t nra
     return n < 0 ? 0 : (uint64_t)n;
 }
 
-static enum rs_status add_tag(struct work *w, uint32_t part, const struct seat *s, const struct rs_flight_entry *e,
+static enum rs_status add_tag(struct work *w, uint32_t part, const struct place *s, const struct rs_flight_entry *e,
                               struct rs_err *err)
 {
     int64_t in = rs_flight_elements(&e->in), out = rs_flight_elements(&e->out);
@@ -241,7 +241,7 @@ static enum rs_status add_tag(struct work *w, uint32_t part, const struct seat *
 }
 
 /* What was called between the beginning and the end of a coalesced call: one group, one kernel, one state. */
-static void close_run(struct work *w, struct seat *s, const struct rs_flight_entry *e, uint64_t handle)
+static void close_run(struct work *w, struct place *s, const struct rs_flight_entry *e, uint64_t handle)
 {
     struct rs_parts *t = &w->m->parts;
     if (s->collective_seq == e->collective_seq && s->p2p_seq == e->p2p_seq)
@@ -257,9 +257,9 @@ static enum rs_status add_entry(struct work *w, uint32_t index, struct rs_err *e
     const struct rs_flight_entry *e = &w->f->entries[index];
     const char *func = rs_torch_func(e->op, strlen(e->op));
     uint64_t handle = (uint64_t)index + 1;
-    uint32_t seat, i;
-    RS_TRY(seat_of(w, e, &seat, err));
-    struct seat *s = &w->seats[seat];
+    uint32_t place, i;
+    RS_TRY(place_of(w, e, &place, err));
+    struct place *s = &w->places[place];
     if (!strcmp(e->op, "coalesced")) close_run(w, s, e, handle);
     if (!func) return RS_OK;
     bool send = !strcmp(func, "Send"), recv = !strcmp(func, "Recv");
@@ -295,7 +295,7 @@ static enum rs_status add_entry(struct work *w, uint32_t index, struct rs_err *e
 static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
 {
     RS_TRY(add_proc(w, path, err));
-    RS_TRY(add_seats(w, err));
+    RS_TRY(add_places(w, err));
     RS_TRY(take_status(w, err));
     for (uint32_t i = 0; i < w->f->n_entries; i++) RS_TRY(add_entry(w, i, err));
     return RS_OK;
@@ -306,11 +306,11 @@ enum rs_status rs_flight_to_model(struct rs_model *m, const struct rs_flight *f,
 {
     struct work w = {.m = m, .f = f, .first_part = m->parts.n};
     w.wrapped = f->n_entries && f->entries[0].record_id > 0;
-    w.seats = calloc((size_t)f->n_groups + f->n_entries + 1, sizeof *w.seats);
+    w.places = calloc((size_t)f->n_groups + f->n_entries + 1, sizeof *w.places);
     w.before = malloc(((size_t)f->n_entries + 1) * sizeof *w.before);
-    enum rs_status status = w.seats && w.before ? fill(&w, path, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = w.places && w.before ? fill(&w, path, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     *proc = w.proc;
-    free(w.seats);
+    free(w.places);
     free(w.before);
     rs_map_free(&w.by_name);
     rs_map_free(&w.by_comm);

@@ -12,7 +12,7 @@ struct numbers {
 };
 
 /* What a member of the log is in the model. */
-struct seat {
+struct place {
     uint32_t member, proc;
     struct numbers colls, p2ps;
 };
@@ -21,7 +21,7 @@ struct work {
     struct rs_model *m;
     const struct rs_inspector *log;
     const char *path;
-    struct seat *seats; /* by member of the log */
+    struct place *places; /* by member of the log */
     struct rs_map procs; /* host and pid -> process */
     struct rs_map members; /* process, communicator and rank -> member */
     uint32_t *order; /* operations by time */
@@ -60,7 +60,7 @@ static enum rs_status find_member(struct work *w, uint32_t index, struct rs_err 
 {
     const struct rs_inspector_member *x = &w->log->members[index];
     struct rs_model *m = w->m;
-    struct seat *s = &w->seats[index];
+    struct place *s = &w->places[index];
     uint32_t comm;
     uint64_t *at;
     RS_TRY(find_proc(w, x, &s->proc, err));
@@ -146,7 +146,7 @@ static void count(struct numbers *n, uint64_t sn)
 static enum rs_status add_op(struct work *w, const struct rs_inspector_op *op, struct rs_err *err)
 {
     struct rs_model *m = w->m;
-    struct seat *s = &w->seats[op->member];
+    struct place *s = &w->places[op->member];
     uint32_t i;
     RS_TRY(rs_model_part(m, &i, err));
     struct rs_parts *t = &m->parts;
@@ -192,7 +192,7 @@ static enum rs_status fill(struct work *w, uint64_t *lost, struct rs_err *err)
     qsort_r(w->order, log->n_ops, sizeof *w->order, by_time, log->ops);
     for (uint32_t i = 0; i < log->n_ops; i++) RS_TRY(add_op(w, &log->ops[w->order[i]], err));
     for (uint32_t i = 0; i < log->n_members; i++) {
-        const struct seat *s = &w->seats[i];
+        const struct place *s = &w->places[i];
         uint64_t n = missing(&s->colls) + missing(&s->p2ps);
         *lost += n;
         w->m->procs[s->proc].lost += n;
@@ -206,13 +206,13 @@ enum rs_status rs_inspector_to_model(struct rs_model *m, const struct rs_inspect
     struct work w = {.m = m, .log = log, .path = path};
     uint32_t first = m->nprocs;
     *lost = 0;
-    w.seats = calloc((size_t)log->n_members + 1, sizeof *w.seats);
+    w.places = calloc((size_t)log->n_members + 1, sizeof *w.places);
     w.order = malloc(((size_t)log->n_ops + 1) * sizeof *w.order);
-    enum rs_status status = w.seats && w.order ? fill(&w, lost, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = w.places && w.order ? fill(&w, lost, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = first; i < m->nprocs; i++)
         if (m->procs[i].begin == RS_TIME_NONE) m->procs[i].begin = m->procs[i].end = 0;
     *proc = m->nprocs == first + 1 ? first : RS_NONE;
-    free(w.seats);
+    free(w.places);
     free(w.order);
     rs_map_free(&w.procs);
     rs_map_free(&w.members);
