@@ -45,6 +45,9 @@ all_agree example "0 1 2 3" "$data/example/ddp4"
 all_agree "one process" "0 1 2 3" "$data/example/oneprocess4"
 all_agree ring "0 1 2 3" "$data/example/ring4"
 all_agree nsys "?" "$data/nsys"
+all_agree "three dimensions" "0 1 2 3 4 5 6 7" "$data/h200-tp2pp2dp2/rec"
+all_agree "three dimensions: kineto" "0 1 2 3 4 5 6 7" "$data/h200-tp2pp2dp2/kineto"
+all_agree "three dimensions: merged" "0 1 2 3 4 5 6 7" "$data"/h200-tp2pp2dp2/{rec,kineto,flight}
 all_agree merged "0 1 2 3" "$data"/h200-overlay/{rec,kineto,flight}
 all_agree "recording and dumps" "0 1 2 3" "$data"/h200-overlay/{rec,flight}
 all_agree "kineto and dumps" "0 1 2 3" "$data"/h200-overlay/{kineto,flight}
