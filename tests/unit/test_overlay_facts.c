@@ -4,7 +4,7 @@
 #include "analyse/view.h"
 #include "overlaid.h"
 
-static void test_seats_once(void **state)
+static void test_ranks_once(void **state)
 {
     (void)state;
     struct tool b = add_tool(RS_TOOL_KINETO, 5000 * MS, 400), a = add_tool(RS_TOOL_EXAMPLE, 0, 400);
@@ -149,7 +149,7 @@ static void test_comms_id(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_seats_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_ranks_once, setup, teardown),
         cmocka_unit_test_setup_teardown(test_lends_times, setup, teardown),
         cmocka_unit_test_setup_teardown(test_keeps_times, setup, teardown),
         cmocka_unit_test_setup_teardown(test_refuses_times, setup, teardown),
