@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,16 +104,41 @@ static void find_span(struct rs_kineto_file *f)
     }
 }
 
+/* The host, where the name of the file tells it: PyTorch's handler for TensorBoard writes HOST_PID.TIME.pt.trace.json[.gz].
+ * Its length in *n; NULL: any other name. */
+static const char *host_of(const char *path, int64_t pid, size_t *n)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *end = strstr(name, ".pt.trace.json");
+    char text[32];
+    int digits = snprintf(text, sizeof text, "_%" PRId64 ".", pid);
+    if (!end || pid <= 0) return NULL;
+    const char *time = end;
+    while (time > name && time[-1] >= '0' && time[-1] <= '9') time--;
+    if (time == end || time - name <= digits || strncmp(time - digits, text, (size_t)digits)) return NULL;
+    *n = (size_t)(time - digits - name);
+    return name;
+}
+
+static enum rs_status add_host(struct rs_model *m, const struct rs_kineto *k, const char *path, uint32_t *host,
+                               struct rs_err *err)
+{
+    size_t n = 0, room = strlen(path) + sizeof "kineto host:";
+    const char *name = host_of(path, k->pid, &n);
+    char *boot = rs_arena_alloc(&m->arena, room);
+    if (!boot) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (name)
+        snprintf(boot, room, "kineto host:%.*s", (int)n, name);
+    else
+        snprintf(boot, room, "kineto:%s", path);
+    return rs_model_host(m, name ? boot + strlen("kineto host:") : "", boot, host, err);
+}
+
 static enum rs_status add_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file,
                                   struct rs_err *err)
 {
     const struct rs_kineto *k = &f->k;
     uint32_t host;
-    size_t n = strlen(file->path) + sizeof "kineto:";
-    char *boot = rs_arena_alloc(&m->arena, n);
-    if (!boot) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    snprintf(boot, n, "kineto:%s", file->path);
-    RS_TRY(rs_model_host(m, "", boot, &host, err));
+    RS_TRY(add_host(m, k, file->path, &host, err));
     RS_TRY(rs_model_proc(m, &f->process->proc, err));
     struct rs_proc *p = &m->procs[f->process->proc];
     p->host = host;

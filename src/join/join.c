@@ -6,6 +6,7 @@
 #include "join/ends.h"
 #include "join/family.h"
 #include "join/fanouts.h"
+#include "join/one_host.h"
 #include "join/overlay.h"
 #include "join/overlay_facts.h"
 #include "join/pairs.h"
@@ -17,6 +18,7 @@
 
 enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
 {
+    RS_TRY(rs_one_host(m, m->same_host, err));
     RS_TRY(rs_ranks_find(m, err));
     RS_TRY(rs_family_find(m, err));
     RS_TRY(rs_collectives_join(m, err));
