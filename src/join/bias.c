@@ -6,6 +6,7 @@
 enum {
     LEAST_OF_A_GROUP = 24, /* ends, before a difference between groups is believed */
     LEAST_OF_A_CLASS = 12, /* equal operations, before their scatter is believed */
+    LEAST_OF_A_THIRD = 6, /* ends */
     ENOUGH_RANKS = 8, /* that were last: they speak for the others */
     MOST_PAIRS = 100000, /* and operations looked at for them: more do not make it better */
     MOST_LOOKED_AT = 1000000,
@@ -20,6 +21,8 @@ enum {
 #define TENTH 1.2816 /* sigmas beyond which a tenth lies */
 #define MEDIAN_LOSS 1.2533 /* sigma of a median against that of a mean */
 #define QUICK 4 /* times the quickest: longer transfers scatter by themselves */
+#define MOST_CONSTANT 40e3 /* ns that ends may be biased by, where biases do not grow with transfers */
+#define LEAST_SPREAD 100.0 /* ns */
 #define LEAST_TRANSFER 10e3 /* ns: no operation is quicker, whatever the clocks make of it */
 
 /* ---- operations, as the fitted clocks show them ---- */
@@ -100,11 +103,23 @@ static bool see(struct rs_track *tracks, const struct rs_model *m, const struct 
     return true;
 }
 
+/* Whether other operations ran in the same kernel: its end is that of the last of them. Parts of one launch stand together. */
+static bool shares_kernel(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *p = &m->parts;
+    if (!p->launch[part]) return false;
+    for (uint32_t other = part ? part - 1 : 0; other <= part + 1 && other < p->n; other++)
+        if (other != part && p->launch[other] == p->launch[part] && rs_part_proc(m, other) == rs_part_proc(m, part))
+            return true;
+    return false;
+}
+
 /* A receive that waited for its send: from the send's start to the receive's end. Both directions between two ranks
  * seem to take the same time only if their clocks agree. */
 static bool see_pair(struct rs_track *tracks, const struct rs_model *m, uint32_t op, struct seen *to)
 {
     if (m->ops.kind[op] != RS_OP_PAIR || m->ops.nparts[op] != 2 || m->ops.over[op] != RS_NONE) return false;
+    if (m->ops.confidence[op] < 100) return false;
     uint32_t send = m->order[m->ops.part[op]], recv = m->order[m->ops.part[op] + 1];
     if (m->parts.kind[send] == RS_PART_RECV) {
         uint32_t t = send;
@@ -115,6 +130,7 @@ static bool see_pair(struct rs_track *tracks, const struct rs_model *m, uint32_t
     if (m->parts.kind[send] != RS_PART_SEND || a == RS_NONE || b == RS_NONE || !rs_part_has_ended(m, recv))
         return false;
     if (m->parts.start[send] == RS_TIME_NONE || m->parts.start[recv] == RS_TIME_NONE || a == b) return false;
+    if (shares_kernel(m, send) || shares_kernel(m, recv)) return false;
     if (rs_part_end_domain(m, recv) != b || !tracks[a].n || !tracks[b].n) return false;
     if (tracks[a].component != tracks[b].component) return false;
     double sent = rs_track_z(&tracks[a], (double)rs_time_minus(m->parts.start[send], tracks[a].base));
@@ -287,13 +303,49 @@ static double differs(struct groups *g, double spread, double *values)
     return most;
 }
 
+/* ---- biases that grow with the transfer ---- */
+
+/* What a clock's ends may be biased by at its median transfer, ns, if biases grow with transfers: by how much they move, against
+ * the moments', from the third of its operations with the shortest transfers to that with the longest. INFINITY: transfers
+ * do not differ enough. `distances` and `transfers` are of n ends, NAN where not known; `values` holds n numbers. */
+static double grows_with_transfer(const double *distances, const double *transfers, uint32_t n, double spread,
+                                  double *values)
+{
+    double at[2], distance[2];
+    uint32_t known = 0, least = UINT32_MAX;
+    for (uint32_t i = 0; i < n; i++)
+        if (!isnan(transfers[i])) values[known++] = transfers[i];
+    double median = rs_fit_quantile(values, known, 0.5);
+    double low = rs_fit_quantile(values, known, 1.0 / 3), high = rs_fit_quantile(values, known, 2.0 / 3);
+    for (int top = 0; top < 2; top++) {
+        uint32_t k = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (top ? transfers[i] >= high : transfers[i] <= low) values[k++] = transfers[i];
+        at[top] = rs_fit_quantile(values, k, 0.5);
+        k = 0;
+        for (uint32_t i = 0; i < n; i++)
+            if (top ? transfers[i] >= high : transfers[i] <= low) values[k++] = distances[i];
+        distance[top] = rs_fit_quantile(values, k, 0.5);
+        if (k < least) least = k;
+    }
+    if (least < LEAST_OF_A_THIRD || at[1] <= at[0]) return INFINITY;
+    double noise = 3 * 1.86 * fmax(spread, LEAST_SPREAD) * sqrt(2.0 / least);
+    return (fabs(distance[1] - distance[0]) + noise) / (at[1] - at[0]) * fmax(median, 0);
+}
+
 /* ---- all of it ---- */
 
+/* `grows`: grows_with_transfer(); for what operations do not show otherwise. */
 static double allowance(const struct evidence *e, const struct room *room, const struct rs_track *t,
-                        enum rs_domain_kind kind, double groups)
+                        enum rs_domain_kind kind, double grows, double groups)
 {
     double least = kind == RS_DOMAIN_GPU ? LEAST_OF_GPU : LEAST_OF_HOST;
-    double bias = least + fmax(SIGMAS * e->by_last, e->clear ? 0 : RS_BIAS_SHARE * e->quickest);
+    double unseen = RS_BIAS_SHARE * e->quickest;
+    if (e->clear)
+        unseen = 0;
+    else if (!isinf(unseen))
+        unseen = fmin(unseen, grows + fmin(unseen, MOST_CONSTANT));
+    double bias = least + fmax(SIGMAS * e->by_last, unseen);
     /* Biases of clocks on the way are independent of each other. */
     bias = fmax(bias, groups) * sqrt(t->hops > 1 ? t->hops : 1);
     return fmin(bias, fmax((room->low + room->high) / 2, least));
@@ -305,6 +357,8 @@ struct work {
     struct room *rooms; /* by clock */
     struct class *classes; /* as many as those, at most */
     struct evidence *evidence; /* by component */
+    double *transfers; /* by moment; NAN: not known */
+    double *own; /* likewise of one clock's ends */
     double *values;
     struct groups groups;
 };
@@ -319,18 +373,26 @@ static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *
         w->evidence[d] = (struct evidence){.quickest = INFINITY};
     }
     for (uint32_t d = 0; d < m->ndomains; d++) w->evidence[tracks[d].component].clocks += tracks[d].n > 0;
-    for (uint32_t k = 0; k < s->nmoments; k++) nseen += see(tracks, m, s, k, ends[k], w->rooms, &w->seen[nseen]);
+    for (uint32_t k = 0; k < s->nmoments; k++) {
+        bool all = see(tracks, m, s, k, ends[k], w->rooms, &w->seen[nseen]);
+        w->transfers[k] = all ? w->seen[nseen].transfer : NAN;
+        nseen += all;
+    }
     for (uint32_t k = 0; k < m->ops.n && nseen < s->nmoments + MOST_PAIRS; k += 1 + m->ops.n / MOST_LOOKED_AT)
         nseen += see_pair(tracks, m, k, &w->seen[nseen]);
     weigh_all(w->evidence, w->seen, nseen, w->classes, w->values);
     for (uint32_t d = 0; d < m->ndomains; d++) {
         struct rs_track *t = &tracks[d];
         if (!t->n) continue;
+        uint32_t n = 0;
         for (uint32_t i = s->first[d]; i < s->first[d + 1]; i++) {
             const struct rs_sample *a = &s->all[s->of[i]];
-            if (!isnan(ends[a->moment])) add_distance(&w->groups, a->moment, rs_track_z(t, a->x) - ends[a->moment]);
+            if (isnan(ends[a->moment])) continue;
+            w->own[n++] = w->transfers[a->moment];
+            add_distance(&w->groups, a->moment, rs_track_z(t, a->x) - ends[a->moment]);
         }
-        t->bias = allowance(&w->evidence[t->component], &w->rooms[d], t, m->domains[d].kind,
+        double grows = grows_with_transfer(w->groups.distances, w->own, n, t->spread, w->values);
+        t->bias = allowance(&w->evidence[t->component], &w->rooms[d], t, m->domains[d].kind, grows,
                             differs(&w->groups, t->spread, w->values));
     }
     return RS_OK;
@@ -346,6 +408,8 @@ enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, 
                      .rooms = calloc(clocks, sizeof *w.rooms),
                      .classes = calloc(rows, sizeof *w.classes),
                      .evidence = calloc(clocks, sizeof *w.evidence),
+                     .transfers = calloc(moments, sizeof *w.transfers),
+                     .own = calloc(most, sizeof *w.own),
                      .values = calloc(most > rows ? most : rows, sizeof *w.values),
                      .groups = {.of = calloc(moments, sizeof *w.groups.of),
                                 .first = calloc(moments, sizeof *w.groups.first),
@@ -353,8 +417,8 @@ enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, 
                                 .next = calloc(most, sizeof *w.groups.next),
                                 .used = calloc(most, sizeof *w.groups.used)}};
     struct groups *g = &w.groups;
-    bool room = w.seen && w.rooms && w.classes && w.evidence && w.values && g->of && g->first && g->distances &&
-                g->next && g->used;
+    bool room = w.seen && w.rooms && w.classes && w.evidence && w.transfers && w.own && w.values && g->of && g->first &&
+                g->distances && g->next && g->used;
     enum rs_status status = room ? allow_all(tracks, m, s, ends, &w, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     free(g->used);
     free(g->next);
@@ -362,6 +426,8 @@ enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, 
     free(g->first);
     free(g->of);
     free(w.values);
+    free(w.own);
+    free(w.transfers);
     free(w.evidence);
     free(w.classes);
     free(w.rooms);
