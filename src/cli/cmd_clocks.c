@@ -14,6 +14,7 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
+#include "join/waits.h"
 
 enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
 
@@ -135,12 +136,13 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
             between = ",";
         }
         if (*between == ',') printf(".\n");
-        if (error > 0)
+        if (error == RS_ONE_CLOCK_NS)
+            printf("Starts of operations that are compared are on one clock each: the clock error is %s.\n",
+                   rs_text_ns(error).s);
+        else if (error > 0)
             printf(
                 "Clock error of comparing starts: up to %s. A lead below twice the error of its operation is a tie.\n",
                 rs_text_ns(error).s);
-        else if (!error)
-            printf("Starts of operations that are compared are on one clock each: no clock error.\n");
         else if (*between != ',' && !apart)
             printf("All is on one clock.\n");
     }

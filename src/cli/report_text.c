@@ -12,6 +12,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "cli/zero.h"
+#include "join/waits.h"
 
 enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60 }; /* --json has them all */
 
@@ -58,8 +59,8 @@ static void print_head(const struct rs_report *r)
     } else {
         printf("no steps found");
     }
-    if (!b->totals.error_ns)
-        printf("; all on one clock");
+    if (b->totals.error_ns == RS_ONE_CLOCK_NS)
+        printf("; all on one clock, to %s", rs_text_ns(b->totals.error_ns).s);
     else if (b->totals.error_ns > 0)
         printf("; clock error up to %s", rs_text_ns(b->totals.error_ns).s);
     printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->totals.compared).s,

@@ -85,9 +85,9 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
             s.second = start;
         }
     }
-    if (known && one_clock) { /* several ranks on one GPU: nothing to align, so no error of aligning */
+    if (known && one_clock) { /* several ranks on one GPU, or traces of one host: nothing to align */
         s.clocked = true;
-        o->error[op] = 0;
+        o->error[op] = RS_ONE_CLOCK_NS;
     }
     /* What the proxy thread tells, it tells when it comes round. */
     if (source != RS_FROM_KERNEL && o->error[op] < POLLING_NS) o->error[op] = POLLING_NS;

@@ -8,6 +8,9 @@
 
 #include "model/model.h"
 
+/* What two times on one clock may be off by: GPUs' timers tick in steps of up to 1 us, and tools convert them to host time. */
+enum { RS_ONE_CLOCK_NS = 1000 };
+
 /* Sets first, last, end, error, last_part and the flags WHOLE, COMPLETE, CLOCKED, TIE and VIOLATION of all
  * operations. */
 enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err);

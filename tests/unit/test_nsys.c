@@ -316,7 +316,7 @@ static void test_processes(void **state)
 {
     (void)state;
     struct made made[1];
-    uint32_t domains[2] = {RS_NONE, RS_NONE}, streams = 0;
+    uint32_t procs[2] = {RS_NONE, RS_NONE}, streams = 0;
     make_export(&made[0], 1000, "n0", EPOCH);
     for (int r = 0; r < 2; r++) {
         made[0].pid = 1000 + (uint64_t)r;
@@ -330,10 +330,10 @@ static void test_processes(void **state)
     for (uint32_t i = 0; i < model.activities.n; i++) {
         if (model.activities.kind[i] != RS_ACT_COMPUTE) continue;
         uint32_t r = model.activities.end[i] != EPOCH + 3000, launch = model.activities.launch[i];
-        if (model.lanes[model.activities.lane[i]].id == 20) domains[r] = model.lanes[model.activities.lane[i]].domain;
+        if (model.lanes[model.activities.lane[i]].id == 20) procs[r] = model.lanes[model.activities.lane[i]].proc;
         assert_true(launch != RS_NONE && model.activities.start[launch] == EPOCH + 1000 + 100 * r);
     }
-    assert_true(domains[0] != RS_NONE && domains[1] != RS_NONE && domains[0] != domains[1]);
+    assert_true(procs[0] != RS_NONE && procs[1] != RS_NONE && procs[0] != procs[1]);
     for (uint32_t i = 0; i < model.nlanes; i++) streams += model.lanes[i].kind == RS_LANE_STREAM;
     assert_int_equal(streams, 3);
     done(made, 1);

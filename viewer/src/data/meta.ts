@@ -81,7 +81,7 @@ export interface NetworkRow {
 export interface Report {
     /** What counts as an operation, and of those that were compared how many are ties: docs/json.md. */
     operations?: { count: number; ties: number };
-    /** Largest error of comparing starts; 0: one clock, null: none was compared. */
+    /** Largest error of comparing starts; 1 us: one clock, null: none was compared. */
     clock_error_ns?: number | null;
     stragglers?: Straggler[];
     network?: NetworkRow[];

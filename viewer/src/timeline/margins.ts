@@ -25,8 +25,7 @@ export class Margins {
         private readonly context: CanvasRenderingContext2D,
     ) {
         const error = trace.bundle.meta.report?.clock_error_ns;
-        // On one clock there is none.
-        this.clockError = error === null ? NOT_KNOWN : error ? `clock error ≤ ${duration(error)}` : "";
+        this.clockError = error === null ? NOT_KNOWN : error ? `clock error ≤ ${duration(error)}` : ""; // none: old bundles
     }
 
     rulerAndGrid(geometry: Geometry, theme: Theme): void {
