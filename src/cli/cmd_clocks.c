@@ -14,7 +14,6 @@
 #include "cli/reading.h"
 #include "cli/table.h"
 #include "cli/units.h"
-#include "join/waits.h"
 
 enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
 
@@ -136,10 +135,7 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
             between = ",";
         }
         if (*between == ',') printf(".\n");
-        if (error == RS_ONE_CLOCK_NS)
-            printf("Starts of operations that are compared are on one clock each: the clock error is %s.\n",
-                   rs_text_ns(error).s);
-        else if (error > 0)
+        if (error > 0)
             printf(
                 "Clock error of comparing starts: up to %s. A lead below twice the error of its operation is a tie.\n",
                 rs_text_ns(error).s);
@@ -170,14 +166,13 @@ static enum rs_status print_text(struct rs_model *m, const struct rs_clock_rows 
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    bool json = false, align = true;
-    const char *which = NULL;
+    bool json = false;
+    struct rs_reading how = RS_READING_DEFAULT;
     struct rs_filters filters;
     rs_filters_make(&filters);
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a process and device"},
-        {RS_OPT_FLAG, 0, "align", &align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
-        RS_RUN_OPT(which),
+        RS_READING_OPTS(how),
         RS_FILTER_OPTS(filters),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
@@ -185,7 +180,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (done >= 0) return done;
 
     struct rs_model m;
-    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, align);
+    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, &how);
     if (bad) return bad;
     struct rs_err err;
     struct rs_clock_rows rows;

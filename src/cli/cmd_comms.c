@@ -287,12 +287,13 @@ static enum rs_status print_text(const struct comms *c, struct rs_err *err)
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     bool json = false;
-    const char *which = NULL;
+    struct rs_reading how = RS_READING_DEFAULT;
     struct rs_filters filters;
     rs_filters_make(&filters);
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a communicator"},
-        RS_RUN_OPT(which),
+        RS_RUN_OPT(how),
+        RS_SAME_HOST_OPT(how),
         RS_FILTER_OPTS(filters),
         {.kind = RS_OPT_END},
     };
@@ -300,7 +301,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (done >= 0) return done;
 
     struct rs_model m;
-    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
+    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, &how);
     if (bad) return bad;
     rs_filter_resolve(&filters.filter, &m);
     struct comms c;

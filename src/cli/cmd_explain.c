@@ -147,7 +147,7 @@ static int explain_files(const struct rs_command *self, struct rs_json *j, char 
     struct rs_err err;
     int bad = rs_reading_open(self, &in, paths, (size_t)n, "all");
     if (bad) return bad;
-    bad = rs_reading_join(self, &in, &m, true);
+    bad = rs_reading_join(self, &in, &m, &(struct rs_reading)RS_READING_DEFAULT);
     if (!bad) {
         if (rs_explain_files(&e, &in, &m, &err) != RS_OK) {
             bad = rs_print_err(self->name, &err);

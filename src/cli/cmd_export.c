@@ -243,7 +243,7 @@ static int open_inputs(const struct rs_command *self, const struct options *o, c
     if (!there) all[0] = (char *)o->kineto; /* in front: of two that are the same the first is read */
     memcpy(all + !there, named, n * sizeof *all);
     n += !there;
-    int bad = rs_reading_open(self, in, all, n, o->view.run);
+    int bad = rs_reading_open(self, in, all, n, o->view.how.run);
     free(all);
     return bad;
 }
@@ -263,7 +263,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 0, "kineto", &o.kineto, "FILE", "write this Kineto trace back, with what the join found"},
         RS_DRAW_OPTS(o.view),
         RS_FILTER_OPTS_BUT_TO(o.view.filters),
-        RS_RUN_OPT(o.view.run),
+        RS_READING_OPTS(o.view.how),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     const struct rs_exporter *e = NULL;

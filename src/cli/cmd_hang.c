@@ -254,20 +254,21 @@ static int exit_status(enum rs_verdict v)
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     bool json = false;
-    const char *which = NULL;
+    struct rs_reading how = RS_READING_DEFAULT;
     struct rs_filters filters;
     rs_filters_make(&filters);
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
         RS_FILTER_OPTS(filters),
-        RS_RUN_OPT(which),
+        RS_RUN_OPT(how),
+        RS_SAME_HOST_OPT(how),
         {.kind = RS_OPT_END},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
     if (done >= 0) return done;
 
     struct rs_model m;
-    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, which, true);
+    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, &how);
     if (bad) return bad;
     rs_filter_resolve(&filters.filter, &m);
     struct rs_hang h;

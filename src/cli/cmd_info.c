@@ -272,10 +272,10 @@ static int show_others(const struct rs_command *self, struct rs_inputs *in, bool
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     bool json = false;
-    const char *which = NULL;
+    struct rs_reading how = RS_READING_DEFAULT;
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
-        RS_RUN_OPT(which),
+        RS_RUN_OPT(how),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
@@ -286,7 +286,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (bad) return bad;
     size_t nruns = in.nruns;
     struct rs_run_line *runs = list_runs(&in);
-    int status = runs ? rs_reading_choose(self, &in, which) : RS_EXIT_FAILURE;
+    int status = runs ? rs_reading_choose(self, &in, how.run) : RS_EXIT_FAILURE;
     struct rs_info_who who = {0};
     if (!status) status = rs_info_who_read(self, &in, &who);
     if (!status) status = in.n ? show(self, &in, json, runs, nruns, &who) : show_others(self, &in, json, &who);

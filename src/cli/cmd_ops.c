@@ -19,16 +19,17 @@
 #include "cli/zero.h"
 #include "join/durations.h"
 #include "join/op_facts.h"
-#include "join/waits.h"
 #include "join/overlay_facts.h"
 #include "join/totals.h"
+#include "join/waits.h"
 
 enum { OP_DIGITS = 12 }; /* of an id in the table: --op takes the first ones */
 enum { MOST_DESC = 24 };
 
 struct options {
-    bool json, tree, align;
-    const char *at, *op, *run;
+    bool json, tree;
+    const char *at, *op;
+    struct rs_reading how;
     struct rs_filters filters;
 };
 
@@ -279,7 +280,7 @@ static int show(const struct rs_command *self, struct options *o, struct rs_inpu
 {
     struct rs_model m;
     struct rs_err err;
-    int bad = rs_reading_join(self, in, &m, o->align);
+    int bad = rs_reading_join(self, in, &m, &o->how);
     if (bad) return bad;
     struct rs_json *json = o->json ? malloc(sizeof *json) : NULL;
     enum rs_status status = RS_OK;
@@ -294,16 +295,15 @@ static int show(const struct rs_command *self, struct options *o, struct rs_inpu
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.align = true};
+    struct options o = {.how = RS_READING_DEFAULT};
     rs_filters_make(&o.filters);
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "JSON Lines, one object an operation"},
         {RS_OPT_STRING, 0, "at", &o.at, "TIME", "what each GPU did at this moment"},
         {RS_OPT_STRING, 0, "op", &o.op, "ID", "this operation only"},
         {RS_OPT_FLAG, 0, "tree", &o.tree, NULL, "with --op: all its events, down to network steps"},
-        {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.filters),
-        RS_RUN_OPT(o.run),
+        RS_READING_OPTS(o.how),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
@@ -314,7 +314,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         return rs_opt_usage(self, "--at takes " RS_FILTERS_TIMES ", not '%s'", o.at);
     if (o.tree && !o.op) return rs_opt_usage(self, "--tree goes with --op ID");
     struct rs_inputs in;
-    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.run);
+    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.how.run);
     if (bad) return bad;
     int status = show(self, &o, &in);
     rs_reading_complaints(self, &in);

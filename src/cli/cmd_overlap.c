@@ -17,8 +17,9 @@
 #include "foreign/stage_file.h"
 
 struct options {
-    bool json, align, exact;
-    const char *run, *stages;
+    bool json, exact;
+    const char *stages;
+    struct rs_reading how;
     double fail_under; /* NAN: not asked for */
     int64_t warmup;
     struct rs_filters filters;
@@ -152,7 +153,7 @@ static enum rs_status with_stages(const struct rs_command *self, struct options 
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.align = true, .fail_under = NAN, .warmup = 1};
+    struct options o = {.how = RS_READING_DEFAULT, .fail_under = NAN, .warmup = 1};
     rs_filters_make(&o.filters);
     struct rs_opt_each stage = {take_stage, &o};
     const struct rs_opt opts[] = {
@@ -163,9 +164,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N chunks of a pipeline (1)"},
         {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit 3 when a rank's overlap score is below"},
         {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernels to the ns, not cut to whole us as HTA does"},
-        {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.filters),
-        RS_RUN_OPT(o.run),
+        RS_READING_OPTS(o.how),
         {.kind = RS_OPT_END},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);
@@ -174,7 +174,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (o.warmup < 0 || o.warmup > INT32_MAX) return rs_opt_usage(self, "--warmup takes a number of chunks");
     if (o.fail_under < 0 || o.fail_under > 1) return rs_opt_usage(self, "--fail-under takes a score from 0 to 1");
     struct rs_model m = {0};
-    int bad = n || !o.stages ? rs_reading_model(self, &m, argv + 1, (size_t)n, o.run, o.align) : 0;
+    int bad = n || !o.stages ? rs_reading_model(self, &m, argv + 1, (size_t)n, &o.how) : 0;
     if (bad) return bad;
     if (n) rs_filter_resolve(&o.filters.filter, &m);
     struct rs_err err;

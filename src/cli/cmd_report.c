@@ -15,8 +15,9 @@
 #include "cli/report_text.h"
 
 struct options {
-    bool json, align;
-    const char *run, *by, *every, *table;
+    bool json;
+    const char *by, *every, *table;
+    struct rs_reading how;
     int64_t warmup;
     struct rs_filters filters;
     struct rs_report_options report;
@@ -63,7 +64,7 @@ static int show(const struct rs_command *self, struct options *o, struct rs_inpu
 {
     struct rs_model m;
     struct rs_err err;
-    int bad = rs_reading_join(self, in, &m, o->align);
+    int bad = rs_reading_join(self, in, &m, &o->how);
     if (bad) return bad;
     enum rs_status status = report(o, &m, in, &err);
     rs_model_free(&m);
@@ -93,7 +94,7 @@ static int read_and_show(const struct rs_command *self, struct options *o, char 
     struct rs_inputs in;
     struct rs_err err;
     if (rs_reference_read(&o->reference, &err) != RS_OK) return rs_print_err(self->name, &err);
-    int bad = rs_reading_open(self, &in, paths, (size_t)n, o->run);
+    int bad = rs_reading_open(self, &in, paths, (size_t)n, o->how.run);
     if (bad) return bad;
     int status = show(self, o, &in);
     rs_reading_complaints(self, &in);
@@ -103,7 +104,7 @@ static int read_and_show(const struct rs_command *self, struct options *o, char 
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.align = true, .by = "class"};
+    struct options o = {.how = RS_READING_DEFAULT, .by = "class"};
     struct rs_opt_each reference = {rs_reference_file, &o.reference};
     rs_filters_make(&o.filters);
     const struct rs_opt opts[] = {
@@ -116,9 +117,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_EACH, 0, "reference", &reference, "FILE",
          "output of nccl-tests: what was reached of what is possible; may be repeated"},
         {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
-        {RS_OPT_FLAG, 0, "align", &o.align, NULL, "bring all clocks onto one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.filters),
-        RS_RUN_OPT(o.run),
+        RS_READING_OPTS(o.how),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);

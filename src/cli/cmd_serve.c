@@ -127,7 +127,7 @@ static int serve(struct serve *s, const char *page, size_t page_bytes)
 static int make_bundle(struct serve *s, char *const *paths, size_t n)
 {
     struct rs_inputs in = {0};
-    int bad = rs_reading_open(s->self, &in, paths, n, s->view.run);
+    int bad = rs_reading_open(s->self, &in, paths, n, s->view.how.run);
     if (bad) return bad;
     bad = rs_view_bundle(s->self, &in, &s->view, s->bundle, &s->sizes);
     rs_reading_complaints(s->self, &in);

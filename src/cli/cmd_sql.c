@@ -90,7 +90,7 @@ static int fill_and_answer(const struct rs_command *self, struct options *o, str
     struct rs_model model;
     struct rs_timeline timeline = {0};
     struct rs_err err;
-    int bad = rs_reading_join(self, in, &model, o->view.align);
+    int bad = rs_reading_join(self, in, &model, &o->view.how);
     if (bad) return bad;
     rs_filter_resolve(&o->view.filters.filter, &model);
     const struct rs_timeline_options options = {
@@ -118,7 +118,7 @@ static int query_inputs(const struct rs_command *self, struct options *o, char *
     if (!status) {
         sqlite3_finalize(q);
         sqlite3_set_authorizer(db.handle, NULL, NULL); /* what comes now is ours */
-        status = rs_reading_open(self, &in, paths, (size_t)n, o->view.run);
+        status = rs_reading_open(self, &in, paths, (size_t)n, o->view.how.run);
         if (!status) {
             status = fill_and_answer(self, o, &db, sql, tables, &in);
             rs_reading_complaints(self, &in);
@@ -132,7 +132,7 @@ static int query_inputs(const struct rs_command *self, struct options *o, char *
 static bool has_filters(const struct options *o)
 {
     const struct rs_filter *f = &o->view.filters.filter;
-    return f->nranks || f->ncomms || f->nfuncs || f->has_from || f->has_to || o->view.run || !o->view.align;
+    return f->nranks || f->ncomms || f->nfuncs || f->has_from || f->has_to || o->view.how.run || !o->view.how.align;
 }
 
 /* What `export --to sqlite` made is asked as it is. */
@@ -193,9 +193,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "JSON Lines, one object a row"},
         {RS_OPT_FLAG, 0, "csv", &o.csv, NULL, "comma-separated values, with a line of names"},
         {RS_OPT_FLAG, 0, "schema", &o.schema, NULL, "list tables (those named, or all) with what is in them"},
-        {RS_OPT_FLAG, 0, "align", &o.view.align, NULL, "all clocks on one axis (--no-align: times as they came)"},
         RS_FILTER_OPTS(o.view.filters),
-        RS_RUN_OPT(o.view.run),
+        RS_READING_OPTS(o.view.how),
         {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
     };
     int n, done = rs_opt_parse(self, opts, argc, argv, &n);

@@ -231,7 +231,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (done < 0) done = check(self, &o);
     if (done >= 0) return done;
     struct rs_inputs in;
-    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.view.run);
+    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.view.how.run);
     if (bad) return bad;
     int status = check_output(self, &o);
     if (status < 0) status = o.kind == KIND_HTML ? make_page(self, &o, &in) : make_picture(self, &o, &in);

@@ -99,14 +99,15 @@ uint32_t rs_reading_piece(void)
     return piece ? (uint32_t)strtoul(piece, NULL, 10) : 0;
 }
 
-int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model, bool align)
+int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model,
+                    const struct rs_reading *how)
 {
     struct rs_err err;
-    *model = (struct rs_model){0};
+    *model = (struct rs_model){.same_host = how->same_host};
     enum rs_status status = rs_import(model, in, rs_reading_progress, &err);
     if (status == RS_OK) status = rs_formats_fill(model, in, rs_reading_progress, &err);
     if (status == RS_OK) status = rs_model_link(model, &err);
-    if (status == RS_OK) status = rs_join(model, align, &err);
+    if (status == RS_OK) status = rs_join(model, how->align, &err);
     rs_notes_say(cmd->name, in, model, false);
     if (status == RS_OK) return 0;
     rs_model_free(model);
@@ -114,12 +115,12 @@ int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct r
 }
 
 int rs_reading_model(const struct rs_command *cmd, struct rs_model *model, char *const *paths, size_t npaths,
-                     const char *run, bool align)
+                     const struct rs_reading *how)
 {
     struct rs_inputs in;
-    int bad = rs_reading_open(cmd, &in, paths, npaths, run);
+    int bad = rs_reading_open(cmd, &in, paths, npaths, how->run);
     if (bad) return bad;
-    bad = rs_reading_join(cmd, &in, model, align);
+    bad = rs_reading_join(cmd, &in, model, how);
     rs_reading_complaints(cmd, &in);
     rs_inputs_close(&in);
     return bad;

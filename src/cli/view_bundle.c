@@ -14,7 +14,7 @@
 
 void rs_view_options_make(struct rs_view_options *o)
 {
-    *o = (struct rs_view_options){.align = true};
+    *o = (struct rs_view_options){.how = RS_READING_DEFAULT};
     rs_filters_make(&o->filters);
 }
 
@@ -105,7 +105,7 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
 {
     struct rs_err err;
     *v = (struct rs_drawing){0};
-    int bad = rs_reading_join(cmd, in, &v->model, o->align);
+    int bad = rs_reading_join(cmd, in, &v->model, &o->how);
     if (bad) return bad;
     rs_parts_drop_group(&v->model.parts);
     rs_filter_resolve(&o->filters.filter, &v->model);

@@ -23,6 +23,7 @@ enum {
 #define QUICK 4 /* times the quickest: longer transfers scatter by themselves */
 #define MOST_CONSTANT 40e3 /* ns that ends may be biased by, where biases do not grow with transfers */
 #define LEAST_SPREAD 100.0 /* ns */
+#define SHARE_OF_ROOM 0.7 /* of the median room of the others, that a clock has at least */
 #define LEAST_TRANSFER 10e3 /* ns: no operation is quicker, whatever the clocks make of it */
 
 /* ---- operations, as the fitted clocks show them ---- */
@@ -48,6 +49,11 @@ static int by_class(const void *a, const void *b)
 struct room {
     double low, high; /* ns; INFINITY: nothing bounds it */
 };
+
+static double half_of(const struct room *room)
+{
+    return (room->low + room->high) / 2;
+}
 
 /* Fills *to and narrows the rooms. False: not all starts are known. */
 static bool see(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s, uint32_t moment,
@@ -219,6 +225,7 @@ struct evidence {
     double quickest; /* ns: median transfer of the quickest class; INFINITY: none */
     double by_last; /* ns: the largest of the quick classes that are mixed */
     bool clear; /* one of these follows */
+    double room; /* ns: median of half the rooms of its clocks */
 };
 
 /* Makes classes of the rows, and evidence of these. */
@@ -348,13 +355,28 @@ static double allowance(const struct evidence *e, const struct room *room, const
     double bias = least + fmax(SIGMAS * e->by_last, unseen);
     /* Biases of clocks on the way are independent of each other. */
     bias = fmax(bias, groups) * sqrt(t->hops > 1 ? t->hops : 1);
-    return fmin(bias, fmax((room->low + room->high) / 2, least));
+    /* A clock's own room holds only as far as the others are right. */
+    return fmin(bias, fmax(fmax(half_of(room), SHARE_OF_ROOM * e->room), least));
+}
+
+/* Half the room of a clock. */
+struct half {
+    uint32_t component;
+    double ns;
+};
+
+static int by_component(const void *a, const void *b)
+{
+    const struct half *x = a, *y = b;
+    if (x->component != y->component) return x->component < y->component ? -1 : 1;
+    return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
 /* Room for the work of rs_bias_allow(). */
 struct work {
     struct seen *seen; /* moments and pairs, as far as they can be used */
     struct room *rooms; /* by clock */
+    struct half *halves; /* as many */
     struct class *classes; /* as many as those, at most */
     struct evidence *evidence; /* by component */
     double *transfers; /* by moment; NAN: not known */
@@ -362,6 +384,19 @@ struct work {
     double *values;
     struct groups groups;
 };
+
+/* The median room of every component. */
+static void find_rooms(const struct rs_track *tracks, uint32_t n, struct work *w)
+{
+    uint32_t rows = 0;
+    for (uint32_t d = 0; d < n; d++)
+        if (tracks[d].n) w->halves[rows++] = (struct half){tracks[d].component, half_of(&w->rooms[d])};
+    qsort(w->halves, rows, sizeof *w->halves, by_component);
+    for (uint32_t i = 0, k; i < rows; i += k) {
+        for (k = 1; i + k < rows && w->halves[i + k].component == w->halves[i].component;) k++;
+        w->evidence[w->halves[i].component].room = w->halves[i + k / 2].ns;
+    }
+}
 
 static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
                                 const double *ends, struct work *w, struct rs_err *err)
@@ -381,6 +416,7 @@ static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *
     for (uint32_t k = 0; k < m->ops.n && nseen < s->nmoments + MOST_PAIRS; k += 1 + m->ops.n / MOST_LOOKED_AT)
         nseen += see_pair(tracks, m, k, &w->seen[nseen]);
     weigh_all(w->evidence, w->seen, nseen, w->classes, w->values);
+    find_rooms(tracks, m->ndomains, w);
     for (uint32_t d = 0; d < m->ndomains; d++) {
         struct rs_track *t = &tracks[d];
         if (!t->n) continue;
@@ -406,6 +442,7 @@ enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, 
         if (s->first[d + 1] - s->first[d] > most) most = s->first[d + 1] - s->first[d];
     struct work w = {.seen = calloc(rows, sizeof *w.seen),
                      .rooms = calloc(clocks, sizeof *w.rooms),
+                     .halves = calloc(clocks, sizeof *w.halves),
                      .classes = calloc(rows, sizeof *w.classes),
                      .evidence = calloc(clocks, sizeof *w.evidence),
                      .transfers = calloc(moments, sizeof *w.transfers),
@@ -417,8 +454,8 @@ enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, 
                                 .next = calloc(most, sizeof *w.groups.next),
                                 .used = calloc(most, sizeof *w.groups.used)}};
     struct groups *g = &w.groups;
-    bool room = w.seen && w.rooms && w.classes && w.evidence && w.transfers && w.own && w.values && g->of && g->first &&
-                g->distances && g->next && g->used;
+    bool room = w.seen && w.rooms && w.halves && w.classes && w.evidence && w.transfers && w.own && w.values && g->of &&
+                g->first && g->distances && g->next && g->used;
     enum rs_status status = room ? allow_all(tracks, m, s, ends, &w, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     free(g->used);
     free(g->next);
@@ -430,6 +467,7 @@ enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, 
     free(w.transfers);
     free(w.evidence);
     free(w.classes);
+    free(w.halves);
     free(w.rooms);
     free(w.seen);
     return status;

@@ -9,8 +9,8 @@ static void take_as_one(struct rs_model *m, uint32_t *host_of)
     uint32_t first = RS_NONE;
     for (uint32_t i = 0; i < m->nprocs; i++) {
         uint32_t host = m->procs[i].host;
-        if (*m->hosts[host].name || m->procs[i].begin < RS_TIME_WALL) continue;
-        if (first == RS_NONE) first = host;
+        if (host == first || *m->hosts[host].name || m->procs[i].begin < RS_TIME_WALL) continue;
+        if (first == RS_NONE) m->hosts[first = host].name = "host"; /* the file of one of them is no name for all */
         host_of[host] = first;
     }
     for (uint32_t i = 0; i < m->nprocs; i++) m->procs[i].host = host_of[m->procs[i].host];

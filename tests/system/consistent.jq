@@ -47,7 +47,7 @@ differ("clock error, report and sql"; $r.clock_error_ns; $db.error_ns),
 differ("clock error, report and chrome"; $r.clock_error_ns; $ch.error_ns),
 ($clocks[] | differ("clock error, report and clocks"; $r.clock_error_ns; .compare_error_ns)),
 (select(($r.clock_error_ns // 0) > 0)
-    | text_is("clock error, text of report"; $report_text | found("clock error up to ([0-9.]+ [a-z]+)"); $r.clock_error_ns),
+    | text_is("clock error, text of report"; $report_text | found("(?:clock error up to|all on one clock, to) ([0-9.]+ [a-z]+)"); $r.clock_error_ns),
       text_is("clock error, text of clocks"; $clocks_text | found("comparing starts: up to ([0-9.]+ [a-z]+)") // found("to within ([0-9.]+ [a-z]+)"); $r.clock_error_ns),
       (select($view_text != "")
           | text_is("clock error, picture"; $view_text | found("clock(?: error up to |s: ±)([0-9.]+ [a-z]+)"); $r.clock_error_ns))),
