@@ -108,7 +108,12 @@ int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, in
     if (m->ops.kind[r->op] != RS_OP_FANOUT) return rs_op_part_wait(m, r->part, shortest);
     int64_t longest = RS_TIME_NONE;
     for (uint32_t i = 0; i < r->parts && rs_op_is_compared(m, r->op); i++) {
-        int64_t wait = rs_part_wait(m, m->order[r->at + i]);
+        uint32_t part = m->order[r->at + i];
+        /* Of several in one kernel, some tools know only when the first began; those behind it may have waited for longer. */
+        if (m->parts.start[part] == RS_TIME_NONE && !(m->parts.flags[part] & RS_PART_SELF)) return RS_TIME_NONE;
+        /* A proxy operation is posted long before its kernel starts: it says nothing of a rank whose kernel is known. */
+        if (m->parts.start_source[part] != m->parts.start_source[r->part]) continue;
+        int64_t wait = rs_part_wait(m, part);
         if (wait > longest) longest = wait;
     }
     return longest;

@@ -98,8 +98,8 @@ for i in $(seq 50); do
     printf '{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":%d,"dur":5,"args":{"device":0,"stream":7,"correlation":%d}},\n' $((10 * i)) "$i"
 done >>kernels.json
 echo '{}]}' >>kernels.json
-says "critical: kernels without NCCL" '^50 kernels and copies are here, but no communicator' critical kernels.json
-status 1 critical kernels.json
+says "critical: kernels without NCCL" '^critical path of 495 us over 1 rank' critical kernels.json
+status 0 critical kernels.json
 
 # ---- view, page and pictures ----
 never "view: the job ended well" 'not ended' view "$one"
