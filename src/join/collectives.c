@@ -21,6 +21,7 @@ uint64_t rs_op_id(const struct rs_model *m, uint32_t comm, const char *func, uin
     const struct rs_comm_row *c = &m->comms[comm];
     uint64_t h = rs_mix(c->hash, (uint64_t)c->incarnation << 1 | 1);
     if (!c->hash) h = rs_mix(h, comm); /* an old interface: communicators cannot be told apart by their hash */
+    if (c->made_up) h = rs_mix(h, c->tool); /* numbers of another tool's window of the same group begin elsewhere */
     for (; *func; func++) h = (h ^ (unsigned char)*func) * 0x100000001b3;
     h = rs_mix(rs_mix(h, a), b);
     return h ? h : 1;
