@@ -40,7 +40,7 @@ static enum rs_status by_steps(struct work *w, uint32_t every, struct rs_err *er
     for (uint32_t i = 0; i < n; i++) {
         uint32_t first = i * every, last = first + every < s->n ? first + every : s->n;
         w->out->rows[i] = (struct rs_course_row){
-            .from_ns = s->at[first], .to_ns = s->at[last], .first_step = first, .steps = last - first};
+            .from_ns = s->rows[first].from, .to_ns = s->rows[last - 1].to, .first_step = first, .steps = last - first};
     }
     w->out->nrows = n;
     return RS_OK;
@@ -70,7 +70,7 @@ static enum rs_status by_time(struct work *w, int64_t every, struct rs_err *err)
     }
     w->out->nrows = (uint32_t)n;
     for (uint32_t k = 0; k < w->steps->n; k++) {
-        int64_t after = rs_time_minus(w->steps->at[k], from);
+        int64_t after = rs_time_minus(w->steps->rows[k].from, from);
         if (after < 0 || (uint64_t)(after / every) >= n) continue;
         struct rs_course_row *r = &w->out->rows[after / every];
         if (!r->steps++) r->first_step = k;

@@ -43,11 +43,11 @@ static enum rs_status take_kernels(struct rs_launches *l, const struct rs_model 
         if (a->kind[x] != RS_ACT_COMPUTE && a->kind[x] != RS_ACT_COMM) continue;
         l->kernels++;
         if (a->launch[x] < a->n) l->launched++;
-        int64_t at = steps->source == RS_MARKERS_ANNOTATED ? rs_launch_time(m, x) : a->start[x];
+        int64_t at = steps->marked ? rs_launch_time(m, x) : a->start[x];
         if (rs_markers_of(steps, at) != RS_NONE) in_steps++;
         if (a->kind[x] == RS_ACT_COMPUTE) lengths[n++] = rs_time_minus(a->end[x], a->start[x]);
     }
-    if (steps->n) l->kernels_a_step = (double)in_steps / steps->n;
+    if (steps->n) l->kernels_a_step = (double)in_steps / rs_markers_profiled(steps);
     if (n) l->median_kernel_ns = rs_median(lengths, n);
     free(lengths);
     return RS_OK;

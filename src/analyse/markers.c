@@ -3,32 +3,68 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
-#include "base/room.h"
 
-static enum rs_status add(struct rs_markers *s, int64_t from, int64_t to, const struct rs_filter *filter,
-                          struct rs_err *err)
+static int by_time(const void *a, const void *b)
 {
-    if (to <= from || rs_time_minus(to, from) <= 0) return RS_OK;
-    if ((filter->has_from && from < filter->from) || (filter->has_to && to > filter->to)) return RS_OK; /* whole ones */
-    if (s->n && from < s->windows[s->n - 1].to) return RS_OK; /* another thread's mark of the same step */
-    RS_ROOM(s->windows, s->n, s->cap, err);
-    s->windows[s->n++] = (struct rs_window){from, to};
-    return RS_OK;
+    const struct rs_window *x = a, *y = b;
+    if (x->from != y->from) return x->from < y->from ? -1 : 1;
+    return x->to < y->to ? -1 : x->to > y->to;
 }
 
-enum rs_status rs_markers_find(struct rs_markers *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
-                               const struct rs_steps *pattern, const struct rs_filter *filter, struct rs_err *err)
+/* Those of all steps, the rank's own marks first of all. */
+static uint32_t take_all(struct rs_window *windows, const struct rs_steps *steps, const struct rs_model *m,
+                         uint32_t proc)
 {
-    const struct rs_activities *a = &t->view->model->activities;
-    *s = (struct rs_markers){0};
-    for (uint32_t i = 0; i < track->nhost; i++) {
-        uint32_t x = track->host[i];
-        if (a->kind[x] == RS_ACT_STEP) RS_TRY(add(s, a->start[x], a->end[x], filter, err));
+    bool led = m->procs[proc].same != RS_NONE; /* a recording has the rest of its steps */
+    uint32_t n = 0, own = 0;
+    for (uint32_t i = 0; i < steps->n; i++)
+        own += steps->rows[i].mark != RS_NONE &&
+               rs_step_mark_of(&steps->marks, steps->rows[i].again, steps->rows[i].mark, proc);
+    for (uint32_t i = 0; i < steps->n; i++) {
+        const struct rs_step *x = &steps->rows[i];
+        struct rs_window w = {x->begin, x->end, x->length, x->mark != RS_NONE};
+        if (w.marked && own) {
+            const struct rs_step_mark *mark = rs_step_mark_of(&steps->marks, x->again, x->mark, proc);
+            if (mark)
+                w = (struct rs_window){mark->from, mark->to, rs_time_minus(mark->to, mark->from), true};
+            else if (led)
+                w.marked = false;
+            else
+                continue;
+        }
+        windows[n++] = w;
     }
-    if (s->n) s->source = RS_MARKERS_ANNOTATED;
-    for (uint32_t i = 0; !s->source && i < pattern->n; i++)
-        RS_TRY(add(s, pattern->at[i], pattern->at[i + 1], filter, err));
-    if (s->n && !s->source) s->source = RS_MARKERS_PATTERN;
+    return n;
+}
+
+/* Marks stay as they are, other steps give way. */
+static void separate(struct rs_window *windows, uint32_t n)
+{
+    if (n) qsort(windows, n, sizeof *windows, by_time);
+    for (uint32_t i = 0; i + 1 < n; i++) {
+        struct rs_window *x = &windows[i], *next = &windows[i + 1];
+        if (x->to <= next->from) continue;
+        if (x->marked && !next->marked)
+            next->from = x->to < next->to ? x->to : (next->to = x->to);
+        else
+            x->to = next->from;
+    }
+}
+
+enum rs_status rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track,
+                               const struct rs_steps *steps, const struct rs_filter *filter, struct rs_err *err)
+{
+    *s = (struct rs_markers){.windows = malloc(((size_t)steps->n + 1) * sizeof *s->windows)};
+    if (!s->windows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t n = take_all(s->windows, steps, m, track->proc);
+    separate(s->windows, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_window x = s->windows[i];
+        if ((filter->has_from && x.from < filter->from) || (filter->has_to && x.to > filter->to))
+            continue; /* whole ones */
+        s->windows[s->n++] = x;
+        s->marked += x.marked;
+    }
     return RS_OK;
 }
 
@@ -42,12 +78,14 @@ uint32_t rs_markers_of(const struct rs_markers *s, int64_t ns)
 {
     uint32_t low = 0, high = s->n;
     RS_BISECT(low, high, mid, s->windows[mid].to <= ns);
-    return low < s->n && s->windows[low].from <= ns ? low : RS_NONE;
+    if (low == s->n || s->windows[low].from > ns) return RS_NONE;
+    return !s->marked || s->windows[low].marked ? low : RS_NONE;
 }
 
 int64_t rs_markers_ns(const struct rs_markers *s)
 {
     uint64_t sum = 0;
-    for (uint32_t i = 0; i < s->n; i++) sum += (uint64_t)rs_time_minus(s->windows[i].to, s->windows[i].from);
+    for (uint32_t i = 0; i < s->n; i++)
+        if (!s->marked || s->windows[i].marked) sum += (uint64_t)rs_time_minus(s->windows[i].to, s->windows[i].from);
     return (int64_t)sum;
 }

@@ -1,5 +1,6 @@
-/* The steps of a run as windows of time, rank by rank: from the framework's annotations (ProfilerStep#12), else from
- * what repeats in NCCL's operations (analyse/steps.h), which is the same for all ranks.
+/* The steps of a run as windows of time, rank by rank: a step that the framework marked is the rank's own mark, the others
+ * are the same for all ranks (analyse/steps.h). A rank whose marks were not recorded has the run's; so has one that has
+ * some, of the others, if its recording covers them.
  *
  * Windows of one rank are by time and do not overlap. Owned until rs_markers_free(). One thread at a time. */
 #ifndef RS_ANALYSE_MARKERS_H
@@ -8,30 +9,31 @@
 #include "analyse/steps.h"
 #include "analyse/tracks.h"
 
-enum rs_markers_source {
-    RS_MARKERS_NONE, /* no steps are known */
-    RS_MARKERS_ANNOTATED,
-    RS_MARKERS_PATTERN,
-};
-
 struct rs_window {
     int64_t from, to;
+    int64_t length; /* of the step; a window may be shorter: marks begin while GPUs are busy with the step before */
+    bool marked; /* the framework's mark */
 };
 
 struct rs_markers {
     struct rs_window *windows;
-    uint32_t n, cap;
-    enum rs_markers_source source;
+    uint32_t n;
+    uint32_t marked; /* windows that are marks */
 };
 
 /* Of one track, inside the filter's span of time. */
-enum rs_status rs_markers_find(struct rs_markers *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
-                               const struct rs_steps *pattern, const struct rs_filter *filter, struct rs_err *err);
+enum rs_status rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track,
+                               const struct rs_steps *steps, const struct rs_filter *filter, struct rs_err *err);
 void rs_markers_free(struct rs_markers *s);
 
-/* The window that a moment lies in; RS_NONE: none. */
+/* What a profile saw: where there are marks, these; it does not cover the other steps. Else all windows. */
+static inline uint32_t rs_markers_profiled(const struct rs_markers *s)
+{
+    return s->marked ? s->marked : s->n;
+}
+/* The profiled window that a moment lies in; RS_NONE: none. */
 uint32_t rs_markers_of(const struct rs_markers *s, int64_t ns);
-/* How long all windows are together. */
+/* How long all profiled windows are together. */
 int64_t rs_markers_ns(const struct rs_markers *s);
 
 #endif

@@ -2,45 +2,33 @@
 
 #include <stdlib.h>
 
-struct tally {
-    uint32_t step;
-    double largest, sum; /* ns: of the step at hand; of those before */
-};
-
-static void count(struct tally *t, uint32_t step, double cost)
-{
-    if (step != t->step) {
-        t->sum += t->largest;
-        t->largest = 0;
-        t->step = step;
-    }
-    if (cost > t->largest) t->largest = cost;
-}
-
 enum rs_status rs_once_find(struct rs_stragglers *s, const struct rs_view *v, const struct rs_steps *steps,
                             struct rs_err *err)
 {
     for (uint32_t i = 0; i < s->nrows; i++) s->rows[i].once_ns = RS_TIME_NONE;
     if (!steps->n || !s->nrows) return RS_OK;
-    struct tally *tallies = calloc((size_t)v->model->nranks + 1, sizeof *tallies);
-    if (!tallies) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < v->model->nranks; i++) tallies[i].step = RS_NONE;
-    for (uint32_t i = 0; i < v->nops; i++) { /* by time, so that a step's operations follow each other */
-        uint32_t op = v->ops[i], rank_id = s->who[op];
-        if (rank_id == RS_NONE) continue;
-        uint32_t step = rs_steps_of(steps, rs_op_moment(v->model, op));
-        if (step == RS_NONE) /* before the first or behind the last: counts by itself */
-            tallies[rank_id].sum += (double)s->cost[op];
-        else
-            count(&tallies[rank_id], step, (double)s->cost[op]);
+    struct rs_step_ops by = {0};
+    double *sums = calloc(2 * ((size_t)v->model->nranks + 1), sizeof *sums),
+           *largest = sums ? sums + v->model->nranks : NULL;
+    enum rs_status status = sums ? rs_step_ops_make(&by, steps, v, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t step = 0; step <= steps->n && status == RS_OK; step++) {
+        for (uint32_t i = by.first[step]; i < by.first[step + 1]; i++) {
+            uint32_t rank_id = s->who[by.ops[i]];
+            double cost = rank_id != RS_NONE ? (double)s->cost[by.ops[i]] : 0;
+            if (rank_id == RS_NONE || cost <= largest[rank_id]) continue;
+            sums[rank_id] += cost - largest[rank_id];
+            if (step < steps->n) largest[rank_id] = cost; /* in no step: each counts by itself */
+        }
+        for (uint32_t i = by.first[step]; i < by.first[step + 1]; i++)
+            if (s->who[by.ops[i]] != RS_NONE) largest[s->who[by.ops[i]]] = 0;
     }
-    for (uint32_t i = 0; i < s->nrows; i++) {
+    for (uint32_t i = 0; i < s->nrows && status == RS_OK; i++) {
         struct rs_straggler *row = &s->rows[i];
         if (row->rank_id == RS_NONE) continue;
-        double sum = tallies[row->rank_id].sum + tallies[row->rank_id].largest;
         /* Costs by operation are floats: no more than the whole. */
-        row->once_ns = sum < (double)row->cost_ns ? (int64_t)sum : row->cost_ns;
+        row->once_ns = sums[row->rank_id] < (double)row->cost_ns ? (int64_t)sums[row->rank_id] : row->cost_ns;
     }
-    free(tallies);
-    return RS_OK;
+    rs_step_ops_free(&by);
+    free(sums);
+    return status;
 }

@@ -15,15 +15,11 @@ struct work {
     uint32_t warmup;
     const struct rs_stragglers *stragglers;
     const struct rs_bandwidth *bandwidth;
+    struct rs_step_ops by;
     int64_t *usual_cost; /* by rank: in a step, on average over those that are no outliers */
     int64_t *cost; /* by rank, in the step at hand */
     int64_t *slow; /* by row of bandwidth, in the step at hand */
 };
-
-static int64_t length(const struct rs_steps *s, uint32_t i)
-{
-    return rs_time_minus(s->at[i + 1], s->at[i]);
-}
 
 static enum rs_status choose(struct work *w, struct rs_err *err)
 {
@@ -31,20 +27,21 @@ static enum rs_status choose(struct work *w, struct rs_err *err)
     uint32_t n = s->n - w->warmup;
     int64_t *list = malloc(((size_t)n + 1) * sizeof *list);
     if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < n; i++) list[i] = length(s, w->warmup + i);
+    for (uint32_t i = 0; i < n; i++) list[i] = s->rows[w->warmup + i].length;
     int64_t usual = rs_median(list, n), mad = rs_mad(list, n, usual);
     double limit = (double)usual + 5 * (double)mad;
     if (limit < 1.05 * (double)usual) limit = 1.05 * (double)usual;
     uint32_t found = 0;
-    for (uint32_t i = w->warmup; i < s->n; i++) found += (double)length(s, i) > limit;
+    for (uint32_t i = w->warmup; i < s->n; i++) found += (double)s->rows[i].length > limit;
     w->out->rows = calloc((size_t)found + 1, sizeof *w->out->rows);
     if (w->out->rows)
         for (uint32_t i = w->warmup; i < s->n; i++)
-            if ((double)length(s, i) > limit)
+            if ((double)s->rows[i].length > limit)
                 w->out->rows[w->out->n++] = (struct rs_outlier){.step = i,
-                                                                .from_ns = s->at[i],
-                                                                .to_ns = s->at[i + 1],
-                                                                .duration_ns = length(s, i),
+                                                                .mark = s->rows[i].mark,
+                                                                .from_ns = s->rows[i].begin,
+                                                                .to_ns = s->rows[i].end,
+                                                                .duration_ns = s->rows[i].length,
                                                                 .usual_ns = usual,
                                                                 .rank_id = RS_NONE,
                                                                 .row = RS_NONE};
@@ -52,21 +49,20 @@ static enum rs_status choose(struct work *w, struct rs_err *err)
     return w->out->rows ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-static struct rs_outlier *outlier_at(const struct work *w, uint32_t step, uint32_t *near)
-{
-    struct rs_outliers *o = w->out;
-    while (*near < o->n && o->rows[*near].step < step) ++*near;
-    return *near < o->n && o->rows[*near].step == step ? &o->rows[*near] : NULL;
-}
-
-/* Operations come by time, hence by step. */
+/* Of steps that are no outliers. */
 static void find_usual(struct work *w)
 {
-    uint32_t near = 0, plain = w->steps->n - w->warmup - w->out->n;
-    for (uint32_t i = 0; i < w->view->nops; i++) {
-        uint32_t op = w->view->ops[i], step = rs_steps_of(w->steps, rs_op_moment(w->view->model, op));
-        if (step == RS_NONE || step < w->warmup || w->stragglers->who[op] == RS_NONE) continue;
-        if (!outlier_at(w, step, &near)) w->usual_cost[w->stragglers->who[op]] += (int64_t)w->stragglers->cost[op];
+    uint32_t plain = w->steps->n - w->warmup - w->out->n, next = 0;
+    for (uint32_t step = w->warmup; step < w->steps->n; step++) {
+        if (next < w->out->n && w->out->rows[next].step == step) {
+            next++;
+            continue;
+        }
+        for (uint32_t i = w->by.first[step]; i < w->by.first[step + 1]; i++) {
+            uint32_t op = w->by.ops[i];
+            if (w->stragglers->who[op] != RS_NONE)
+                w->usual_cost[w->stragglers->who[op]] += (int64_t)w->stragglers->cost[op];
+        }
     }
     for (uint32_t i = 0; i < w->view->model->nranks && plain; i++) w->usual_cost[i] /= plain;
 }
@@ -110,35 +106,24 @@ static enum rs_status explain(struct work *w, struct rs_outlier *o, struct rs_er
 
 static enum rs_status explain_all(struct work *w, struct rs_err *err)
 {
-    const struct rs_model *m = w->view->model;
-    struct rs_outlier *now = NULL;
-    uint32_t near = 0;
-    for (uint32_t i = 0; i <= w->view->nops && w->out->n; i++) {
-        uint32_t op = i < w->view->nops ? w->view->ops[i] : RS_NONE;
-        uint32_t step = op != RS_NONE ? rs_steps_of(w->steps, rs_op_moment(m, op)) : RS_NONE;
-        if (now && step != now->step) {
-            RS_TRY(explain(w, now, err));
-            now = NULL;
+    for (uint32_t k = 0; k < w->out->n; k++) {
+        struct rs_outlier *o = &w->out->rows[k];
+        memset(w->cost, 0, (w->view->model->nranks + 1) * sizeof *w->cost);
+        memset(w->slow, 0, (w->bandwidth->nrows + 1) * sizeof *w->slow);
+        for (uint32_t i = w->by.first[o->step]; i < w->by.first[o->step + 1]; i++) {
+            uint32_t op = w->by.ops[i], row = w->bandwidth->row_of[op];
+            if (w->stragglers->who[op] != RS_NONE) w->cost[w->stragglers->who[op]] += (int64_t)w->stragglers->cost[op];
+            int64_t transfer = row != RS_NONE ? rs_op_transfer(w->view->model, op) : 0;
+            if (transfer > 0) w->slow[row] += transfer - w->bandwidth->rows[row].transfer_p50_ns;
         }
-        if (step == RS_NONE) continue;
-        struct rs_outlier *o = outlier_at(w, step, &near);
-        if (o && !now) {
-            now = o;
-            memset(w->cost, 0, (w->view->model->nranks + 1) * sizeof *w->cost);
-            memset(w->slow, 0, (w->bandwidth->nrows + 1) * sizeof *w->slow);
+        if (w->by.first[o->step] < w->by.first[o->step + 1]) {
+            RS_TRY(explain(w, o, err));
+            continue;
         }
-        if (!o) continue;
-        if (w->stragglers->who[op] != RS_NONE) w->cost[w->stragglers->who[op]] += (int64_t)w->stragglers->cost[op];
-        uint32_t row = w->bandwidth->row_of[op];
-        int64_t transfer = row != RS_NONE ? rs_op_transfer(m, op) : 0;
-        if (transfer > 0) w->slow[row] += transfer - w->bandwidth->rows[row].transfer_p50_ns;
+        struct rs_strbuf s = {0};
+        rs_strbuf_puts(&s, "unknown");
+        RS_TRY(rs_strbuf_take(&s, &o->what, err));
     }
-    for (uint32_t i = 0; i < w->out->n; i++) /* a step in which the filter let nothing through */
-        if (!w->out->rows[i].what) {
-            struct rs_strbuf s = {0};
-            rs_strbuf_puts(&s, "unknown");
-            RS_TRY(rs_strbuf_take(&s, &w->out->rows[i].what, err));
-        }
     return RS_OK;
 }
 
@@ -159,9 +144,11 @@ enum rs_status rs_outliers_find(struct rs_outliers *o, struct rs_view *view, con
                      .slow = calloc((size_t)bandwidth->nrows + 1, sizeof *w.slow)};
     enum rs_status status = RS_OK;
     if (!w.usual_cost || !w.cost || !w.slow) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = rs_step_ops_make(&w.by, steps, view, err);
     if (status == RS_OK) status = choose(&w, err);
     if (status == RS_OK) find_usual(&w);
     if (status == RS_OK) status = explain_all(&w, err);
+    rs_step_ops_free(&w.by);
     free(w.usual_cost);
     free(w.cost);
     free(w.slow);

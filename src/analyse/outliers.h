@@ -11,7 +11,8 @@
 #include "analyse/stragglers.h"
 
 struct rs_outlier {
-    uint32_t step;
+    uint32_t step; /* from 0 */
+    uint32_t mark; /* the framework's number; RS_NONE */
     int64_t from_ns, to_ns, duration_ns, usual_ns;
     uint32_t rank_id; /* the rank that was late; RS_NONE: that was not it */
     int64_t late_ns; /* more than it usually is in a step */

@@ -70,7 +70,7 @@ static enum rs_status measure_steps(struct rs_profile_row *row, struct rs_err *e
     if (!s->n) return RS_OK;
     int64_t *ns = malloc(s->n * sizeof *ns);
     if (!ns) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < s->n; i++) ns[i] = rs_time_minus(s->windows[i].to, s->windows[i].from);
+    for (uint32_t i = 0; i < s->n; i++) ns[i] = s->windows[i].length;
     row->step_ns = rs_quantiles_of(ns, s->n);
     free(ns);
     return RS_OK;
@@ -82,7 +82,7 @@ static enum rs_status fill_row(struct rs_profile *p, struct rs_profile_row *row,
     const struct rs_rank_track *track = row->track;
     row->rank = track->rank;
     RS_TRY(rs_overlap_find(&row->overlap, &p->tracks, track, o->filter, sweep, err));
-    RS_TRY(rs_markers_find(&row->steps, &p->tracks, track, &p->pattern, o->filter, err));
+    RS_TRY(rs_markers_find(&row->steps, p->view.model, track, &p->steps, o->filter, err));
     RS_TRY(measure_steps(row, err));
     RS_TRY(rs_launches_find(&row->launches, &p->tracks, track, &row->steps, o->filter, err));
     RS_TRY(rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, o->filter, err));
@@ -155,7 +155,7 @@ static enum rs_status make(struct rs_profile *p, const struct rs_model *m, const
 {
     RS_TRY(rs_view_make(&p->view, m, o->filter, err));
     RS_TRY(rs_rank_tracks_make(&p->tracks, &p->view, o->filter, err));
-    RS_TRY(rs_steps_find(&p->pattern, &p->view, err));
+    RS_TRY(rs_steps_find(&p->steps, &p->view, err));
     if (o->ntimes) qsort(o->times, o->ntimes, sizeof *o->times, by_rank);
     p->rows = calloc((size_t)p->tracks.n + count_strangers(p, o) + 1, sizeof *p->rows);
     if (!p->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
@@ -192,7 +192,7 @@ void rs_profile_free(struct rs_profile *p)
     }
     free(p->rows);
     for (size_t i = 0; i < p->nconclusion; i++) free(p->conclusion[i]);
-    rs_steps_free(&p->pattern);
+    rs_steps_free(&p->steps);
     rs_rank_tracks_free(&p->tracks);
     rs_view_free(&p->view);
     *p = (struct rs_profile){0};

@@ -42,7 +42,7 @@ struct rs_profile_row {
 struct rs_profile {
     struct rs_view view;
     struct rs_rank_tracks tracks;
-    struct rs_steps pattern;
+    struct rs_steps steps;
     struct rs_profile_row *rows; /* by rank */
     uint32_t nrows;
     const char *stage_names[RS_STAGES_MAX];

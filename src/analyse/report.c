@@ -76,7 +76,7 @@ static int64_t leave_out(struct rs_report *r, uint32_t warmup)
 {
     if (!warmup || !r->steps.n) return RS_TIME_NONE;
     r->warmup = warmup < r->steps.n ? warmup : r->steps.n;
-    int64_t from = r->steps.at[r->warmup];
+    int64_t from = r->warmup < r->steps.n ? r->steps.rows[r->warmup].from : r->steps.rows[r->steps.n - 1].to;
     for (uint32_t i = 0; i < r->view.nops; i++) {
         uint32_t op = r->view.ops[i];
         if (rs_op_moment(r->view.model, op) < from) r->view.passes[op] = false;

@@ -1,30 +1,60 @@
-/* Training steps, found by what repeats: no marker in the program is needed.
+/* The training steps of a run: one notion for all commands.
  *
- * Looked at is what the rank with the most operations took part in, by time, as symbols (class of communicator, function,
- * bytes). A step begins anew with each m-th occurrence of an anchor: the most frequent symbol whose number divides
- * those of nearly all the rest, by number and transfer time (rare ones, such as the barrier of a checkpoint, do not
- * make the step longer). m is the smallest lag at which the distances between anchors repeat; where noise hides that, no
- * steps are told. One operation is a step only where all are alike and come regularly. Steps are then cut where the
- * longest pause is, if there is one that stands out.
+ * Where a framework marked them (ProfilerStep#12, NVTX ranges of that sense) steps are its marks. Elsewhere they are what
+ * repeats in the operations of the rank that has the most (analyse/repeats.h). A run may have both: a recording of the
+ * whole job and a profile of some steps; then each step that the marks cover is a mark, and the rest is by the pattern.
+ * All are in one sequence, numbered from 0; the framework's number of a mark is beside it.
  *
- * A boundary is the end of the operation before it, on the common axis. Owns `at` until rs_steps_free(). */
+ * A mark lasts as long as the framework says: the median over ranks. A step by the pattern begins with the end of the
+ * operation before its first one, and ends where the next begins. Programs run ahead of their GPUs: operations of a mark
+ * may lie behind it, so that the span of a step's operations is another than that of its mark. Times are on the common
+ * axis. Owned until rs_steps_free(). */
 #ifndef RS_ANALYSE_STEPS_H
 #define RS_ANALYSE_STEPS_H
 
+#include "analyse/quantile.h"
+#include "analyse/step_marks.h"
 #include "analyse/view.h"
 
+struct rs_step {
+    int64_t from, to; /* its operations lie in this span; spans of steps do not overlap */
+    int64_t begin, end; /* of the mark; by the pattern: the same span */
+    int64_t length;
+    uint32_t mark; /* the framework's number; RS_NONE: by the pattern */
+    uint32_t again; /* marks of this number before it: a profiler that began anew */
+};
+
 struct rs_steps {
-    int64_t *at; /* step i is [at[i], at[i + 1]); n + 1 of them */
-    uint32_t n; /* 0: nothing repeats */
-    uint32_t ops; /* operations of a step on that rank, as a rule */
-    uint32_t rank_id;
+    struct rs_step *rows; /* by time */
+    uint32_t n; /* 0: there are no marks and nothing repeats */
+    uint32_t marked; /* those that are marks */
+    uint32_t ops; /* operations of a step on the rank with the most, as a rule; 0: not known */
+    uint32_t rank_id; /* that rank; RS_NONE */
     int64_t usual_ns, spread_ns; /* median length, and the median distance from it */
+    struct rs_quantiles time_ns;
+    struct rs_step_marks marks; /* of all processes */
 };
 
 enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, struct rs_err *err);
 void rs_steps_free(struct rs_steps *s);
 
-/* The step of a moment; RS_NONE: none. */
+/* How n steps, of which some are marked, were found, in JSON: "annotations", "pattern", "annotations and pattern"; NULL:
+ * there are none. */
+const char *rs_steps_how(uint32_t n, uint32_t marked);
+
+/* The step of an operation at that moment; RS_NONE: none. */
 uint32_t rs_steps_of(const struct rs_steps *s, int64_t ns);
+/* The step of an operation: the mark that its call lies in where that is known, else that of its moment. */
+uint32_t rs_steps_of_op(const struct rs_steps *s, const struct rs_model *m, uint32_t op);
+
+/* Operations of a view by their steps: those of step i are ops[first[i] .. first[i + 1]), by time; those of none come
+ * behind the last. Owned until rs_step_ops_free(). */
+struct rs_step_ops {
+    uint32_t *ops, *first;
+};
+
+enum rs_status rs_step_ops_make(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *view,
+                                struct rs_err *err);
+void rs_step_ops_free(struct rs_step_ops *o);
 
 #endif

@@ -204,19 +204,34 @@ static enum rs_status print_table(struct rs_model *m, const struct moment *rows,
     return RS_OK;
 }
 
+/* Those of the whole run, whatever the filters. */
+static enum rs_status find_steps(struct rs_steps *steps, const struct rs_model *m, struct rs_err *err)
+{
+    static const struct rs_filter everything;
+    struct rs_view view;
+    *steps = (struct rs_steps){0};
+    RS_TRY(rs_view_make(&view, m, &everything, err));
+    enum rs_status status = rs_steps_find(steps, &view, err);
+    rs_view_free(&view);
+    return status;
+}
+
 static enum rs_status print_ops(const struct options *o, struct rs_model *m, struct rs_json *json, struct rs_err *err)
 {
     struct moment *rows = NULL;
     uint32_t n = 0;
     struct rs_presence_index presence;
     RS_TRY(choose(m, &o->filters.filter, &rows, &n, err));
+    struct rs_steps steps = {0};
     enum rs_status status = rs_presence_make(&presence, m, err);
+    if (status == RS_OK && json) status = find_steps(&steps, m, err);
     if (status == RS_OK && json)
-        for (uint32_t i = 0; i < n && !rs_json_failed(json); i++) rs_ops_json(json, m, rows[i].op, &presence);
+        for (uint32_t i = 0; i < n && !rs_json_failed(json); i++) rs_ops_json(json, m, rows[i].op, &presence, &steps);
     else if (status == RS_OK && n)
         status = print_table(m, rows, n, err);
     if (status == RS_OK && !n) rs_warn("ops", "no operation %s", m->ops.n ? "passes the filters" : "is in these files");
     rs_presence_free(&presence);
+    rs_steps_free(&steps);
     free(rows);
     return status;
 }
@@ -253,8 +268,12 @@ static enum rs_status print_one(const struct options *o, struct rs_model *m, str
     struct rs_presence_index presence;
     if (json) {
         RS_TRY(rs_presence_make(&presence, m, err));
-        rs_ops_json(json, m, op, &presence);
+        struct rs_steps steps;
+        enum rs_status status = find_steps(&steps, m, err);
+        if (status == RS_OK) rs_ops_json(json, m, op, &presence, &steps);
         rs_presence_free(&presence);
+        rs_steps_free(&steps);
+        RS_TRY(status);
     } else {
         RS_TRY(print_table(m, &row, 1, err));
         printf("\n");

@@ -10,6 +10,16 @@ void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
         rs_json_key_i64(j, key, ns);
 }
 
+void rs_quantiles_json(struct rs_json *j, const char *key, const struct rs_quantiles *q)
+{
+    rs_json_key(j, key);
+    rs_json_object(j);
+    rs_time_json(j, "p50", q->p50);
+    rs_time_json(j, "p90", q->p90);
+    rs_time_json(j, "p99", q->p99);
+    rs_json_end(j);
+}
+
 void rs_uuid_json(struct rs_json *j, const uint8_t *uuid)
 {
     static const char hex[] = "0123456789abcdef";

@@ -2,12 +2,15 @@
 #ifndef RS_CLI_MODEL_JSON_H
 #define RS_CLI_MODEL_JSON_H
 
+#include "analyse/quantile.h"
 #include "base/json.h"
 #include "join/overlay_facts.h"
 #include "model/model.h"
 
 /* A time, or null. */
 void rs_time_json(struct rs_json *j, const char *key, int64_t ns);
+/* {"p50","p90","p99"}: times, or null. */
+void rs_quantiles_json(struct rs_json *j, const char *key, const struct rs_quantiles *q);
 /* "uuid": with dashes; null when all bytes are 0, or `uuid` is NULL. */
 void rs_uuid_json(struct rs_json *j, const uint8_t *uuid);
 /* "global_rank", "host", "pid", "device": what every object that bears a rank carries. */

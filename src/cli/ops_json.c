@@ -79,7 +79,7 @@ static void bandwidth(struct rs_json *j, const struct rs_model *m, uint32_t op)
 }
 
 /* What frameworks and other tools say of it. */
-static void facts(struct rs_json *j, const struct rs_model *m, uint32_t op)
+static void facts(struct rs_json *j, const struct rs_model *m, uint32_t op, const struct rs_steps *steps)
 {
     struct rs_facts f;
     rs_facts_of_op(m, op, &f);
@@ -91,12 +91,15 @@ static void facts(struct rs_json *j, const struct rs_model *m, uint32_t op)
         rs_json_null(j);
     rs_json_key_number_or_null(j, "pg_seq", f.pg_seq);
     rs_json_key_number_or_null(j, "step", f.step == RS_NONE ? -1 : (int64_t)f.step);
+    uint32_t found = rs_steps_of_op(steps, m, op);
+    rs_json_key_number_or_null(j, "found_step", found == RS_NONE ? -1 : (int64_t)found);
     rs_json_key_str(j, "scope", f.scope ? rs_model_name_text(m, f.scope) : NULL);
     rs_tools_json(j, f.tools);
     rs_json_key_str(j, "comm_source", rs_comm_source(&m->comms[m->ops.comm[op]]));
 }
 
-void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const struct rs_presence_index *presence)
+void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const struct rs_presence_index *presence,
+                 const struct rs_steps *steps)
 {
     const struct rs_ops *o = &m->ops;
     uint32_t first = m->order[o->part[op]];
@@ -130,7 +133,7 @@ void rs_ops_json(struct rs_json *j, const struct rs_model *m, uint32_t op, const
     text(j, m, "algo", m->parts.algo[first]);
     text(j, m, "proto", m->parts.proto[first]);
     rs_json_key_number_or_null(j, "nranks", m->comms[o->comm[op]].nranks);
-    facts(j, m, op);
+    facts(j, m, op, steps);
     if (pair) {
         rs_json_key_number_or_null(j, "src", o->root[op]);
         rs_json_key_number_or_null(j, "dst", o->dst[op]);

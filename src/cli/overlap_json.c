@@ -2,16 +2,6 @@
 
 #include "cli/model_json.h"
 
-static void quantiles_json(struct rs_json *j, const char *key, const struct rs_quantiles *q)
-{
-    rs_json_key(j, key);
-    rs_json_object(j);
-    rs_time_json(j, "p50", q->p50);
-    rs_time_json(j, "p90", q->p90);
-    rs_time_json(j, "p99", q->p99);
-    rs_json_end(j);
-}
-
 static void who_json(struct rs_json *j, const struct rs_model *m, const struct rs_profile_row *row)
 {
     rs_json_key_number_or_null(j, "rank", row->rank);
@@ -78,8 +68,9 @@ static void steps_json(struct rs_json *j, const struct rs_profile_row *row)
     }
     rs_json_object(j);
     rs_json_key_u64(j, "count", row->steps.n);
-    rs_json_key_str(j, "source", row->steps.source == RS_MARKERS_ANNOTATED ? "annotations" : "pattern");
-    quantiles_json(j, "time_ns", &row->step_ns);
+    rs_json_key_str(j, "source", rs_steps_how(row->steps.n, row->steps.marked));
+    rs_json_key_u64(j, "marked", row->steps.marked);
+    rs_quantiles_json(j, "time_ns", &row->step_ns);
     rs_json_end(j);
 }
 
@@ -135,9 +126,9 @@ static void ranges_json(struct rs_json *j, const struct rs_model *m, const struc
         rs_json_key_str(j, "name", rs_model_name_text(m, x->name));
         rs_json_key_u64(j, "calls", x->calls);
         rs_json_key_i64(j, "wall_ns", x->wall_ns);
-        quantiles_json(j, "wall", &x->wall);
+        rs_quantiles_json(j, "wall", &x->wall);
         rs_time_json(j, "gpu_ns", x->gpu_ns);
-        quantiles_json(j, "gpu", &x->gpu);
+        rs_quantiles_json(j, "gpu", &x->gpu);
         rs_json_key_double(j, "step_share", x->share);
         rs_json_end(j);
     }
@@ -159,18 +150,18 @@ static void pipeline_json(struct rs_json *j, const struct rs_profile *p, const s
     rs_json_key_u64(j, "chunks", x->chunks);
     rs_json_key_u64(j, "warmup", x->warmup);
     rs_json_key_u64(j, "periods", x->periods);
-    quantiles_json(j, "period_ns", &x->period);
+    rs_quantiles_json(j, "period_ns", &x->period);
     rs_json_key(j, "stages");
     rs_json_array(j);
     for (uint32_t i = 0; i < x->nstages; i++) {
         rs_json_object(j);
         rs_json_key_str(j, "name", p->stage_names[i]);
-        quantiles_json(j, "time_ns", &x->stages[i]);
+        rs_quantiles_json(j, "time_ns", &x->stages[i]);
         rs_json_end(j);
     }
     rs_json_end(j);
     rs_time_json(j, "hidden_ns", x->hidden_ns);
-    quantiles_json(j, "hidden", &x->hidden);
+    rs_quantiles_json(j, "hidden", &x->hidden);
     rs_time_json(j, "bubble_ns", x->bubble_ns);
     rs_json_key_double(j, "overlap_score", x->score);
     rs_json_key(j, "score");

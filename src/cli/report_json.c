@@ -208,10 +208,12 @@ static void steps(struct rs_json *j, const struct rs_report *r)
     rs_json_object(j);
     rs_json_key_u64(j, "count", r->steps.n);
     rs_json_key_u64(j, "warmup", r->warmup);
-    rs_json_key_number_or_null(j, "operations", r->steps.n ? (int64_t)r->steps.ops : -1);
+    rs_json_key_number_or_null(j, "operations", r->steps.n && r->steps.ops ? (int64_t)r->steps.ops : -1);
     rs_json_key_number_or_null(j, "usual_ns", r->steps.n ? r->steps.usual_ns : -1);
     rs_json_key_number_or_null(j, "spread_ns", r->steps.n ? r->steps.spread_ns : -1);
-    rs_json_key_str(j, "found_by", r->steps.n ? "pattern" : NULL);
+    rs_quantiles_json(j, "time_ns", &r->steps.time_ns);
+    rs_json_key_str(j, "found_by", rs_steps_how(r->steps.n, r->steps.marked));
+    rs_json_key_u64(j, "marked", r->steps.marked);
     rs_json_end(j);
     rs_json_key(j, "outlier_steps");
     rs_json_array(j);
@@ -219,6 +221,7 @@ static void steps(struct rs_json *j, const struct rs_report *r)
         const struct rs_outlier *x = &r->outliers.rows[i];
         rs_json_object(j);
         rs_json_key_u64(j, "step", x->step);
+        rs_json_key_number_or_null(j, "mark", x->mark != RS_NONE ? (int64_t)x->mark : -1);
         rs_json_key_i64(j, "from_ns", x->from_ns);
         rs_json_key_i64(j, "to_ns", x->to_ns);
         rs_json_key_i64(j, "duration_ns", x->duration_ns);

@@ -53,8 +53,14 @@ static void print_head(const struct rs_report *r)
     printf("\n");
     if (!b->totals.ops) return;
     if (r->steps.n) {
-        printf("%" PRIu32 " steps of %" PRIu32 " operation%s, %s each", r->steps.n, r->steps.ops, plural(r->steps.ops),
-               rs_text_ns(r->steps.usual_ns).s);
+        printf("%" PRIu32 " step%s", r->steps.n, plural(r->steps.n));
+        if (r->steps.ops) printf(" of %" PRIu32 " operation%s", r->steps.ops, plural(r->steps.ops));
+        printf(", %s each", rs_text_ns(r->steps.usual_ns).s);
+        if (r->steps.n >= 10) printf(" (p90 %s)", rs_text_ns(r->steps.time_ns.p90).s);
+        if (r->steps.marked == r->steps.n)
+            printf(", as the framework marked them");
+        else if (r->steps.marked)
+            printf(", %" PRIu32 " of them marked by the framework", r->steps.marked);
         if (r->warmup) printf(", the first %" PRIu32 " left out", r->warmup);
     } else {
         printf("no steps found");
@@ -247,7 +253,10 @@ static void print_outliers(const struct rs_report *r)
     rs_table_column(&t, RS_LEFT, "what differed");
     for (uint32_t i = 0; i < r->outliers.n && i < MOST_ROWS; i++) {
         const struct rs_outlier *x = &r->outliers.rows[i];
-        rs_table_cell(&t, "%" PRIu32, x->step);
+        if (x->mark != RS_NONE)
+            rs_table_cell(&t, "%" PRIu32 " (#%" PRIu32 ")", x->step, x->mark);
+        else
+            rs_table_cell(&t, "%" PRIu32, x->step);
         rs_table_cell(&t, "%s", rs_zero_moment(r->view.model, x->from_ns).s);
         cell_ns(&t, x->duration_ns, true);
         cell_ns(&t, x->usual_ns, true);

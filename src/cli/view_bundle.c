@@ -107,7 +107,6 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
     *v = (struct rs_drawing){0};
     int bad = rs_reading_join(cmd, in, &v->model, &o->how);
     if (bad) return bad;
-    rs_parts_drop_group(&v->model.parts);
     rs_filter_resolve(&o->filters.filter, &v->model);
     const struct rs_timeline_options options = {.filter = &o->filters.filter,
                                                 .rows = o->row_bits,
@@ -200,6 +199,7 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
 {
     struct rs_view_texts texts;
     RS_TRY(rs_view_texts_make(&texts, &v->model, in, &o->filters, err));
+    rs_parts_drop_group(&v->model.parts);
     const struct rs_bundle_texts told = {v->title, texts.comms, texts.clocks, texts.report};
     const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", temporary_folder(), most_of_bundle(o)};
     enum rs_status status = rs_bundle_write(&v->timeline, &told, &place, rs_reading_progress, sizes, err);

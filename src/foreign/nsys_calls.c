@@ -181,7 +181,7 @@ static enum rs_status add_range(struct rs_nsys *n, const struct rs_nsys_rows *ro
     call.end = returned ? rs_nsys_time(n, end) : INT64_MAX;
     const char *text = rs_model_name_text(n->m, name);
     if (returned && call.end >= call.start) {
-        uint8_t kind = strncmp(text, "ProfilerStep#", 13) ? RS_ACT_RANGE : RS_ACT_STEP;
+        uint8_t kind = rs_step_number(text) == RS_NONE ? RS_ACT_RANGE : RS_ACT_STEP;
         RS_TRY(add_activity(n, call.tid, call.start, call.end, name, kind, &call.activity, err));
     }
     uint32_t in = (uint32_t)rs_map_get(domains, domain_key(call.tid, domain), 0);

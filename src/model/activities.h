@@ -66,6 +66,9 @@ static inline bool rs_activity_is_work(uint8_t kind)
 {
     return kind <= RS_ACT_SET;
 }
+/* The number in a framework's name of a step: "ProfilerStep#12", or an NVTX range "step 12", "iteration 3",
+ * "train_step:7"; RS_NONE: it is no such name. */
+uint32_t rs_step_number(const char *name);
 /* The word for a kind in JSON and tables: "compute", "comm", "copy"... */
 const char *rs_activity_kind_name(uint8_t kind);
 

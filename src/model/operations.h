@@ -137,8 +137,8 @@ struct rs_ops {
 enum rs_status rs_model_part(struct rs_model *m, uint32_t *index, struct rs_err *err);
 enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *err);
 void rs_parts_free(struct rs_parts *t);
-/* After the join, where no part is added any more: without `group`, which timelines and exports do not look at. There
- * are millions of parts. */
+/* After the join and the analyses, where no part is added any more: without `group`, which bundles and exports do not look
+ * at. There are millions of parts. */
 void rs_parts_drop_group(struct rs_parts *t);
 void rs_ops_free(struct rs_ops *t);
 

@@ -48,8 +48,10 @@ static int tear_down(void **state)
 static void test_steps(void **state)
 {
     (void)state;
-    int64_t at[] = {110, 140, 160}; /* operation 0 is before the first step; 1 to 3, and 4, 5, are in one each */
-    const struct rs_steps steps = {.at = at, .n = 2};
+    struct rs_step rows_of[] = {
+        {.from = 110, .to = 140},
+        {.from = 140, .to = 160}}; /* operation 0 is before the first step; 1 to 3, and 4, 5, are in one each */
+    const struct rs_steps steps = {.rows = rows_of, .n = 2};
     assert_int_equal(rs_once_find(&s, &view, &steps, NULL), RS_OK);
     assert_int_equal(rows[0].once_ns, 5 + 4 + 6);
     assert_int_equal(rows[1].once_ns, 9);
@@ -68,8 +70,8 @@ static void test_no_steps(void **state)
 static void test_never_more(void **state)
 {
     (void)state;
-    int64_t at[] = {0, 1000};
-    const struct rs_steps steps = {.at = at, .n = 1};
+    struct rs_step all = {.from = 0, .to = 1000};
+    const struct rs_steps steps = {.rows = &all, .n = 1};
     rows[0].cost_ns = 5; /* floats may add up to more than the whole */
     assert_int_equal(rs_once_find(&s, &view, &steps, NULL), RS_OK);
     assert_int_equal(rows[0].once_ns, 5);

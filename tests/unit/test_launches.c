@@ -123,7 +123,7 @@ static void test_ranges(void **state)
     profile(&p, NULL);
     const struct rs_profile_row *row = &p.rows[0];
     assert_int_equal(row->steps.n, 2);
-    assert_int_equal(row->steps.source, RS_MARKERS_ANNOTATED);
+    assert_int_equal(row->steps.marked, row->steps.n);
     assert_int_equal(row->step_ns.p50, 100 * US);
     assert_true(fabs(row->launches.kernels_a_step - 2.5) < 1e-9);
     assert_int_equal(row->ranges.n, 2);

@@ -55,8 +55,11 @@ static void test_equal_buckets(void **state)
         assert_int_equal(steps.ops, buckets[i]);
         assert_int_equal(steps.usual_ns, 10 * MS + buckets[i] * 1500 * US);
         /* The first begins behind the broadcast; a boundary is the end of what was before. */
-        assert_int_equal(steps.at[0], 2 * MS);
-        assert_int_equal(steps.at[1], 2 * MS + steps.usual_ns);
+        assert_int_equal(steps.rows[0].from, 2 * MS);
+        assert_int_equal(steps.rows[0].to, 2 * MS + steps.usual_ns);
+        assert_int_equal(steps.rows[1].from, steps.rows[0].to);
+        assert_int_equal(steps.time_ns.p50, steps.usual_ns);
+        assert_int_equal(steps.marked, 0);
         forget(NULL);
     }
 }
@@ -66,12 +69,12 @@ static void test_step_of(void **state)
     (void)state;
     play_ddp(10, 4);
     find();
-    assert_int_equal(rs_steps_of(&steps, steps.at[0] - 1), RS_NONE);
+    assert_int_equal(rs_steps_of(&steps, steps.rows[0].from - 1), RS_NONE);
     for (uint32_t i = 0; i < steps.n; i++) {
-        assert_int_equal(rs_steps_of(&steps, steps.at[i]), i);
-        assert_int_equal(rs_steps_of(&steps, steps.at[i + 1] - 1), i);
+        assert_int_equal(rs_steps_of(&steps, steps.rows[i].from), i);
+        assert_int_equal(rs_steps_of(&steps, steps.rows[i].to - 1), i);
     }
-    assert_int_equal(rs_steps_of(&steps, steps.at[steps.n]), RS_NONE);
+    assert_int_equal(rs_steps_of(&steps, steps.rows[steps.n - 1].to), RS_NONE);
 }
 
 /* 40 small tensor-parallel operations and two of data parallel: the step is the long period, not one operation. */
@@ -144,7 +147,8 @@ static void test_one_of_several(void **state)
     uint32_t world = make_comm(1, 0, 1, 2);
     for (int i = 0; i < 60; i++) {
         both(world, "AllReduce", 25 << 20, i * 10 * MS, 5 * MS);
-        if (i % 20 == 7 || i % 20 == 12) both(world, "AllGather", 1 << 20, i * 10 * MS + 6 * MS, 10 * US);
+        if (i == 3 || i == 11 || i == 13 || i == 29 || i == 34 || i == 52)
+            both(world, "AllGather", 1 << 20, i * 10 * MS + 6 * MS, 10 * US);
     }
     find();
     assert_int_equal(steps.n, 0);
@@ -165,6 +169,75 @@ static void test_lost_ends(void **state)
     find();
     assert_int_equal(steps.n, 60);
     assert_int_equal(steps.ops, 4);
+}
+
+static uint32_t host_lane(uint32_t proc)
+{
+    uint32_t lane;
+    const struct rs_lane row = {.proc = proc, .kind = RS_LANE_THREAD, .device = -1};
+    fine(rs_model_lane(&model, &row, &lane, NULL));
+    return lane;
+}
+
+static void mark(uint32_t lane, int number, int64_t from, int64_t to)
+{
+    char name[32];
+    snprintf(name, sizeof name, "ProfilerStep#%d", number);
+    act(lane, RS_ACT_STEP, name, from, to);
+}
+
+static void test_names_of_marks(void **state)
+{
+    (void)state;
+    assert_int_equal(rs_step_number("ProfilerStep#12"), 12);
+    assert_int_equal(rs_step_number("step 7"), 7);
+    assert_int_equal(rs_step_number("Step_0"), 0);
+    assert_int_equal(rs_step_number("iteration: 33"), 33);
+    assert_int_equal(rs_step_number("train_step=4"), 4);
+    static const char *const others[] = {"",       "step",    "stepping 3",     "step 3 forward",
+                                         "step x", "forward", "step 4294967295"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_int_equal(rs_step_number(others[i]), RS_NONE);
+}
+
+/* Marks are the steps, whatever repeats, and last as long as most ranks say; another thread's mark of the same step
+ * is no other one. */
+static void test_marks(void **state)
+{
+    (void)state;
+    play_ddp(10, 4);
+    for (uint32_t rank = 0; rank < 3; rank++) {
+        uint32_t proc = rank < 2 ? procs[rank] : procs[1], lane = host_lane(proc);
+        for (int i = 0; i < 5; i++) mark(lane, 20 + i, i * 40 * MS + (int64_t)rank * US, (i + 1) * 40 * MS - 3 * MS);
+    }
+    find();
+    assert_int_equal(steps.n, 5);
+    assert_int_equal(steps.marked, 5);
+    assert_string_equal(rs_steps_how(steps.n, steps.marked), "annotations");
+    for (uint32_t i = 0; i < 5; i++) assert_int_equal(steps.rows[i].mark, 20 + i);
+    assert_true(steps.usual_ns > 36 * MS && steps.usual_ns <= 37 * MS);
+}
+
+/* The profile of steps 4 to 6 of ten: those are marks, the others are by the pattern, and all are numbered in one go. The
+ * program runs ahead of its GPU by nearly a step. */
+static void test_marks_and_pattern(void **state)
+{
+    (void)state;
+    play_ddp(10, 4);
+    for (uint32_t i = 0; i < model.parts.n; i++) { /* operation 0 is the broadcast; a loss with steps 4 and 9 */
+        uint32_t op = model.parts.op[i], step = op < 18 ? (op - 1) / 4 : (op - 2) / 4;
+        struct rs_tag tag = {.part = i, .step = op && step >= 4 && step <= 6 ? step : RS_NONE, .pg_seq = -1};
+        tag.duration_ns = RS_TIME_NONE;
+        if (tag.step != RS_NONE) fine(rs_model_tag(&model, &tag, NULL));
+    }
+    uint32_t lane = host_lane(procs[0]);
+    for (int i = 4; i <= 6; i++) mark(lane, i, (i - 1) * 16 * MS, i * 16 * MS);
+    find();
+    assert_int_equal(steps.n, 10);
+    assert_int_equal(steps.marked, 3);
+    assert_string_equal(rs_steps_how(steps.n, steps.marked), "annotations and pattern");
+    for (uint32_t i = 0; i < 10; i++) assert_int_equal(steps.rows[i].mark, i >= 4 && i <= 6 ? i : RS_NONE);
+    for (uint32_t op = 1; op < 17; op++) assert_int_equal(rs_steps_of_op(&steps, &model, op), (op - 1) / 4);
+    assert_int_equal(steps.rows[5].length, 16 * MS);
 }
 
 /* Rank 1 is 8 ms late in step 12; the transfer takes 7 ms more in step 20; all compute 6 ms longer in step 30. */
@@ -222,6 +295,9 @@ int main(void)
         cmocka_unit_test(test_noise),
         cmocka_unit_test_teardown(test_one_of_several, forget),
         cmocka_unit_test_teardown(test_lost_ends, forget),
+        cmocka_unit_test(test_names_of_marks),
+        cmocka_unit_test_teardown(test_marks, forget),
+        cmocka_unit_test_teardown(test_marks_and_pattern, forget),
         cmocka_unit_test_teardown(test_outliers, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

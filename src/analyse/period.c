@@ -1,0 +1,311 @@
+#include "analyse/period.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mix.h"
+
+enum {
+    FEWEST = 3, /* units that make a pattern */
+    WINDOW = 1 << 18, /* places looked at: those in the middle */
+    MOST_ORDER = 8, /* symbols of an anchor */
+    SAMPLES = 64, /* units that are compared with the usual one */
+    MOST_LENGTHS = 16, /* of units that are compared with each other */
+    SLACK = 8, /* a unit may be longer or shorter by an eighth: an operation now and then... */
+    LEAST = 3, /* ...and one of so many may be longer by one */
+};
+
+/* An anchor and the unit that it makes. */
+struct candidate {
+    uint64_t key; /* of its symbols */
+    unsigned order; /* how many they are */
+    uint32_t length; /* of the usual unit */
+    uint32_t at; /* a place where one begins */
+    uint32_t exact, units; /* how many are the usual one; all */
+    uint32_t first, last; /* places of the first and last anchor */
+    uint64_t covered; /* places in units of about that length */
+};
+
+struct search {
+    const struct rs_item *items;
+    const uint32_t *list; /* of the window */
+    uint32_t n;
+    uint64_t *sums; /* of the symbols before a place: between two places the difference tells what is there */
+    uint64_t *keys; /* of the symbols at a place */
+    uint32_t *ids, *starts, *places; /* places by key: places[starts[id] .. starts[id + 1]) */
+    uint32_t recurring; /* places whose symbol comes FEWEST times or more */
+    struct candidate found[MOST_LENGTHS]; /* by length */
+    uint32_t nfound;
+    struct rs_map in; /* symbols (how often), kinds and classes of a unit */
+};
+
+static uint64_t key_at(const struct rs_item *items, const uint32_t *list, unsigned order)
+{
+    uint64_t key = order;
+    for (unsigned k = 0; k < order; k++) key = rs_mix(key, items[list[k]].symbol);
+    return key;
+}
+
+/* ---- anchors ---- */
+
+static uint64_t content(const struct search *s, const uint32_t *at, uint32_t i)
+{
+    return s->sums[at[i + 1]] - s->sums[at[i]];
+}
+
+/* Whether the places at[0 .. c) divide the window into units that are alike. */
+static bool divides(const struct search *s, const uint32_t *at, uint32_t c, struct candidate *found)
+{
+    uint64_t usual = 0;
+    uint32_t votes = 0, which = 0, near = 0;
+    for (uint32_t i = 0; i + 1 < c; i++) { /* the content of more than half of them, if there is one */
+        uint64_t x = content(s, at, i);
+        if (!votes) usual = x, which = i;
+        votes += x == usual ? 1 : UINT32_MAX;
+    }
+    uint32_t length = at[which + 1] - at[which], slack = length / SLACK;
+    uint32_t more = slack || length < LEAST ? slack : 1;
+    found->exact = 0;
+    found->covered = 0;
+    for (uint32_t i = 0; i + 1 < c; i++) {
+        uint32_t here = at[i + 1] - at[i];
+        found->exact += content(s, at, i) == usual;
+        if (here + slack < length || here > length + more) continue;
+        near++;
+        found->covered += here;
+    }
+    found->units = c - 1;
+    found->length = length;
+    found->at = at[which];
+    found->first = at[0];
+    found->last = at[c - 1];
+    uint64_t at_ends = 2 * (uint64_t)length; /* units before the first anchor, and from the last on */
+    return 2 * (uint64_t)found->exact > c - 1 && 4 * (uint64_t)near >= 3 * (uint64_t)(c - 1) &&
+           10 * (found->covered + at_ends) >= 8 * (uint64_t)s->recurring;
+}
+
+/* Of units of about one length those stay of which the most are the usual one and the fewest are not. */
+static void keep(struct search *s, const struct candidate *c)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < s->nfound; i++) {
+        struct candidate *x = &s->found[i];
+        uint32_t apart = x->length > c->length ? x->length - c->length : c->length - x->length;
+        if (apart <= c->length / SLACK) {
+            if (2 * (int64_t)c->exact - c->units > 2 * (int64_t)x->exact - x->units) *x = *c;
+            return;
+        }
+        at += x->length < c->length;
+    }
+    if (s->nfound == MOST_LENGTHS) return;
+    memmove(s->found + at + 1, s->found + at, (s->nfound - at) * sizeof *s->found);
+    s->found[at] = *c;
+    s->nfound++;
+}
+
+/* Places by the `order` symbols there. */
+static enum rs_status sort_places(struct search *s, unsigned order, uint32_t *nids, struct rs_err *err)
+{
+    struct rs_map map = {0};
+    enum rs_status status = RS_OK;
+    uint32_t n = s->n - order + 1;
+    *nids = 0;
+    for (uint32_t i = 0; i < n && status == RS_OK; i++) {
+        uint64_t *id = NULL;
+        s->keys[i] = key_at(s->items, s->list + i, order);
+        status = rs_map_at(&map, s->keys[i], *nids, &id, err);
+        if (status != RS_OK) break;
+        *nids += *id == *nids;
+        s->ids[i] = (uint32_t)*id;
+    }
+    rs_map_free(&map);
+    RS_TRY(status);
+    memset(s->starts, 0, ((size_t)*nids + 2) * sizeof *s->starts);
+    for (uint32_t i = 0; i < n; i++) s->starts[s->ids[i] + 2]++;
+    for (uint32_t i = 2; i <= *nids + 1; i++) s->starts[i] += s->starts[i - 1];
+    for (uint32_t i = 0; i < n; i++) s->places[s->starts[s->ids[i] + 1]++] = i;
+    return RS_OK;
+}
+
+static enum rs_status try_order(struct search *s, unsigned order, struct rs_err *err)
+{
+    uint32_t nids;
+    if (s->n < order) return RS_OK;
+    RS_TRY(sort_places(s, order, &nids, err));
+    for (uint32_t i = 0; i < nids && order == 1; i++) {
+        uint32_t c = s->starts[i + 1] - s->starts[i];
+        s->recurring += c >= FEWEST ? c : 0;
+    }
+    for (uint32_t i = 0; i < nids; i++) {
+        const uint32_t *at = s->places + s->starts[i];
+        uint32_t c = s->starts[i + 1] - s->starts[i];
+        struct candidate x = {.order = order};
+        if (c < FEWEST || !divides(s, at, c, &x)) continue;
+        x.key = s->keys[at[0]];
+        keep(s, &x);
+    }
+    return RS_OK;
+}
+
+/* ---- which unit ---- */
+
+enum what { SYMBOL, KIND, CLASS };
+
+static uint64_t in_key(enum what what, uint32_t number)
+{
+    return (uint64_t)what << 32 | number;
+}
+
+static bool is_in(const struct search *s, enum what what, uint32_t number)
+{
+    return rs_map_find(&s->in, in_key(what, number)) != NULL;
+}
+
+static enum rs_status note_unit(struct search *s, const struct candidate *c, uint32_t *kinds, struct rs_err *err)
+{
+    rs_map_free(&s->in);
+    *kinds = 0;
+    for (uint32_t i = 0; i < c->length; i++) {
+        const struct rs_item *x = &s->items[s->list[c->at + i]];
+        *kinds += !is_in(s, KIND, x->kind);
+        uint64_t *times;
+        RS_TRY(rs_map_at(&s->in, in_key(SYMBOL, x->symbol), 0, &times, err));
+        ++*times;
+        RS_TRY(rs_map_put(&s->in, in_key(KIND, x->kind), 1, err));
+        RS_TRY(rs_map_put(&s->in, in_key(CLASS, x->class), 1, err));
+    }
+    return RS_OK;
+}
+
+/* How many of the places [from, to) are in a unit of which these are a part. */
+static enum rs_status count_part(struct search *s, const struct candidate *c, uint32_t from, uint32_t to, uint64_t *n,
+                                 struct rs_err *err)
+{
+    uint32_t kinds;
+    RS_TRY(note_unit(s, c, &kinds, err));
+    for (uint32_t i = from; i < to; i++) {
+        uint64_t *left = rs_map_find(&s->in, in_key(SYMBOL, s->items[s->list[i]].symbol));
+        if (!left || !*left) continue;
+        --*left;
+        ++*n;
+    }
+    return RS_OK;
+}
+
+/* Whether units have about the same order, too: operations of two streams overtake each other, but what has nothing in
+ * common but how often two operations come is no unit. */
+static bool has_order(const struct search *s, const struct candidate *c)
+{
+    uint64_t same = 0, all = 0;
+    uint32_t step = s->n / (SAMPLES * c->length) * c->length + 1;
+    uint32_t size = c->length > c->order ? c->length : c->order;
+    for (uint32_t at = c->first, before = c->first; at + size <= s->n; at++) {
+        if (key_at(s->items, s->list + at, c->order) != c->key) continue;
+        bool usual = s->sums[at + c->length] - s->sums[at] == s->sums[c->at + c->length] - s->sums[c->at];
+        if (at == c->at || !usual || (at != c->first && at < before + step)) continue;
+        for (uint32_t i = 0; i < c->length; i++)
+            same += s->items[s->list[at + i]].symbol == s->items[s->list[c->at + i]].symbol;
+        all += c->length;
+        before = at;
+    }
+    return 4 * same >= 3 * all;
+}
+
+/* Whether nearly all is in units, those at the ends included, as far as they are the same. */
+static enum rs_status covers(struct search *s, const struct candidate *c, bool *all, struct rs_err *err)
+{
+    uint64_t covered = c->covered;
+    uint32_t from = c->first > c->length ? c->first - c->length : 0;
+    uint32_t to = s->n - c->last > c->length ? c->last + c->length : s->n;
+    RS_TRY(count_part(s, c, from, c->first, &covered, err));
+    RS_TRY(count_part(s, c, c->last, to, &covered, err));
+    *all = 10 * covered >= 8 * (uint64_t)s->recurring && has_order(s, c);
+    return RS_OK;
+}
+
+/* Whether the longer unit is the step. The shorter one is a layer, or a micro-batch, if the longer one brings in another
+ * communicator (gradients behind micro-batches), or another size of what is there (one more bucket), or if it is of one
+ * kind only. Else what the longer one adds comes now and then: a broadcast or a checkpoint with every n-th step. */
+static enum rs_status is_longer(struct search *s, const struct candidate *less, const struct candidate *more,
+                                bool *longer, struct rs_err *err)
+{
+    uint32_t kinds;
+    RS_TRY(note_unit(s, less, &kinds, err));
+    *longer = kinds == 1;
+    for (uint32_t i = 0; i < more->length && !*longer; i++) {
+        const struct rs_item *x = &s->items[s->list[more->at + i]];
+        if (is_in(s, SYMBOL, x->symbol)) continue;
+        *longer = is_in(s, KIND, x->kind) || !is_in(s, CLASS, x->class);
+    }
+    return RS_OK;
+}
+
+static enum rs_status choose(struct search *s, struct candidate *best, struct rs_err *err)
+{
+    *best = (struct candidate){0};
+    /* Units of one symbol are told by more of them in a row only where the runs differ. */
+    for (unsigned order = 1; order <= MOST_ORDER && best->length <= 1; order *= 2) {
+        RS_TRY(try_order(s, order, err));
+        for (uint32_t i = 0; i < s->nfound; i++) {
+            const struct candidate *c = &s->found[i];
+            bool takes;
+            if (c->length <= best->length) continue;
+            RS_TRY(covers(s, c, &takes, err));
+            if (takes && best->length) RS_TRY(is_longer(s, best, c, &takes, err));
+            if (takes) *best = *c;
+        }
+        s->nfound = 0;
+    }
+    return RS_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum rs_status find(struct search *s, struct rs_period *p, const uint32_t *list, uint32_t n, struct rs_err *err)
+{
+    struct candidate best;
+    for (uint32_t i = 0; i < s->n; i++) s->sums[i + 1] = s->sums[i] + rs_weight_of(s->items[s->list[i]].symbol);
+    RS_TRY(choose(s, &best, err));
+    if (!best.length) return RS_OK;
+    if (!(p->anchors = malloc((size_t)n * sizeof *p->anchors))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t skipped = (uint32_t)(s->list - list);
+    for (uint32_t i = 0; i + best.order <= n; i++) {
+        if (key_at(s->items, list + i, best.order) != best.key) continue;
+        if (i == skipped + best.at) p->usual = p->n;
+        p->anchors[p->n++] = i;
+    }
+    p->length = best.length;
+    return RS_OK;
+}
+
+enum rs_status rs_period_find(struct rs_period *p, const struct rs_item *items, const uint32_t *list, uint32_t n,
+                              struct rs_err *err)
+{
+    *p = (struct rs_period){0};
+    if (n < FEWEST) return RS_OK;
+    uint32_t window = n < WINDOW ? n : WINDOW;
+    struct search s = {.items = items, .list = list + (n - window) / 2, .n = window};
+    s.sums = calloc((size_t)window + 1, sizeof *s.sums);
+    s.keys = malloc((size_t)window * sizeof *s.keys);
+    s.ids = malloc((size_t)window * sizeof *s.ids);
+    s.starts = malloc(((size_t)window + 2) * sizeof *s.starts);
+    s.places = malloc((size_t)window * sizeof *s.places);
+    enum rs_status status = RS_OK;
+    if (!s.sums || !s.keys || !s.ids || !s.starts || !s.places) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = find(&s, p, list, n, err);
+    free(s.sums);
+    free(s.keys);
+    free(s.ids);
+    free(s.starts);
+    free(s.places);
+    rs_map_free(&s.in);
+    if (status != RS_OK) rs_period_free(p);
+    return status;
+}
+
+void rs_period_free(struct rs_period *p)
+{
+    free(p->anchors);
+    *p = (struct rs_period){0};
+}

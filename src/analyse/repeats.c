@@ -1,0 +1,405 @@
+#include "analyse/repeats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/lags.h"
+#include "analyse/period.h"
+#include "analyse/quantile.h"
+#include "base/map.h"
+#include "base/mix.h"
+#include "model/model.h"
+
+enum {
+    FEWEST = 3, /* of a symbol that recurs */
+    FEWEST_ALIKE = 12, /* operations that are all alike and steps by themselves: fewer may be the buckets of one */
+    FEWEST_OF_TWO = 4, /* operations of a unit where there are only two of it */
+    FEW = 8, /* units: so few may be layers, and the pause between them must be far longer */
+    LEAST_NS = 20000, /* pauses that differ by less are the same */
+    SAMPLES = 64, /* units looked at for the pause */
+    STANDS_OUT = 2, /* a pause between steps is longer than any other by this factor */
+    FEW_UNITS = 3, /* between two scalars: they are rather of one step than of so many */
+};
+
+struct work {
+    const struct rs_item *items;
+    uint32_t n;
+    struct rs_repeats *out;
+    uint32_t *list; /* the items that the unit was found in */
+    uint32_t nlist;
+    struct rs_period unit; /* places are of `list` */
+    bool scalars; /* these come at regular intervals, too... */
+    bool close; /* ...and so often that they may be of each step */
+    struct rs_map symbols, kinds; /* of the unit */
+    /* Of the places before one: how many are of the unit, what they are, their bytes and those of the same kinds. */
+    uint32_t *count;
+    uint64_t *content;
+    double *bytes;
+    uint64_t unit_content;
+    double unit_bytes;
+    uint32_t *cuts; /* places where units begin */
+    uint32_t ncuts;
+};
+
+/* ---- the unit ---- */
+
+static void choose_items(struct work *w, bool scalars)
+{
+    w->nlist = 0;
+    for (uint32_t i = 0; i < w->n; i++)
+        if (scalars || !w->items[i].scalar) w->list[w->nlist++] = i;
+}
+
+/* Whether all operations of the unit are of one kind: it may be a layer as well as a step. */
+static bool is_plain(const struct work *w)
+{
+    uint32_t at = w->unit.anchors[w->unit.usual], kind = w->items[w->list[at]].kind;
+    if (w->items[w->list[at]].captured) return false; /* it is a graph's */
+    for (uint32_t i = 1; i < w->unit.length; i++)
+        if (w->items[w->list[at + i]].kind != kind) return false;
+    return true;
+}
+
+/* The longest pause before the items (from, to]. */
+static int64_t longest_pause(const struct work *w, uint32_t from, uint32_t to)
+{
+    int64_t longest = 0;
+    for (uint32_t i = from + 1; i <= to && i < w->n; i++)
+        if (w->items[i].pause > longest) longest = w->items[i].pause;
+    return longest;
+}
+
+/* Whether a scalar that comes with every k-th plain unit ends a step. With every second or third: yes. Else it may come
+ * with some steps only, and does unless the program pauses there as it does nowhere else between. `unit` is that of the
+ * scalar, in all items. */
+static enum rs_status ends_steps(struct work *w, const struct rs_period *unit, bool *ends, struct rs_err *err)
+{
+    uint32_t n = unit->n - 1, others = 0, from = unit->anchors[unit->usual];
+    for (uint32_t i = 0; i < unit->length; i++) others += !w->items[from + i].scalar;
+    *ends = others <= FEW_UNITS * w->unit.length;
+    if (*ends) return RS_OK;
+    int64_t *here = malloc(2 * ((size_t)n + 1) * sizeof *here), *elsewhere = here + n;
+    if (!here) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t to = unit->anchors[i + 1], first = unit->anchors[i] + 1, last = to;
+        while (first < to && w->items[first].scalar) first++;
+        while (last > first && w->items[last].scalar) last--;
+        int64_t behind = longest_pause(w, unit->anchors[i], first), before = longest_pause(w, last, to);
+        here[i] = before > behind ? before : behind;
+        elsewhere[i] = longest_pause(w, first, last);
+    }
+    double a = (double)rs_median(here, n), b = (double)rs_median(elsewhere, n);
+    w->close = others <= (FEW_UNITS + 1) * w->unit.length;
+    *ends = a > (w->close ? 1.1 : 1.5) * b;
+    free(here);
+    return RS_OK;
+}
+
+/* Takes the unit of all items, scalars among them, if it is the step rather than the plain one of the others. */
+static enum rs_status try_scalars(struct work *w, struct rs_err *err)
+{
+    struct rs_period unit;
+    uint32_t *all = malloc(((size_t)w->n + 1) * sizeof *all);
+    if (!all) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < w->n; i++) all[i] = i;
+    enum rs_status status = rs_period_find(&unit, w->items, all, w->n, err);
+    bool takes = status == RS_OK && unit.n;
+    w->scalars = false;
+    for (uint32_t i = 0; takes && i < unit.length; i++) w->scalars |= w->items[unit.anchors[unit.usual] + i].scalar;
+    if (takes && w->unit.n) {
+        takes = unit.length > w->unit.length && w->scalars;
+        if (takes) status = ends_steps(w, &unit, &takes, err);
+    }
+    if (status == RS_OK && takes) {
+        rs_period_free(&w->unit);
+        w->unit = unit;
+        memcpy(w->list, all, (size_t)w->n * sizeof *all);
+        w->nlist = w->n;
+    } else {
+        rs_period_free(&unit);
+    }
+    free(all);
+    return status;
+}
+
+/* Whether there is nothing else between the first and the last but scalars at regular intervals: only then operations
+ * that are alike can be steps, alone or in groups. One is a step only if nothing but scalars follows, either (gradients
+ * behind layers). */
+static bool all_alike(const struct work *w, bool alone)
+{
+    uint32_t from = w->list[w->unit.anchors[0]], to = w->list[w->unit.anchors[w->unit.n - 1]];
+    uint32_t symbol = w->items[from].symbol;
+    for (uint32_t i = from; i < to; i++)
+        if (w->items[i].scalar ? alone && !w->scalars : w->items[i].symbol != symbol) return false;
+    return !alone || w->list[w->nlist - 1] == to;
+}
+
+/* The pause before a place, among all items since the place before. */
+static int64_t pause_at(const struct work *w, uint32_t place)
+{
+    return place ? longest_pause(w, w->list[place - 1], w->list[place]) : 0;
+}
+
+/* How far before its anchor a unit begins if the longest pause is between units; false: it is not longer than all
+ * others by that factor. */
+static enum rs_status find_pause(const struct work *w, double factor, uint32_t *back, bool *found, struct rs_err *err)
+{
+    const struct rs_period *u = &w->unit;
+    uint32_t every = u->n / SAMPLES + 1, room = u->n / every + 1, best = 0;
+    int64_t *pauses = malloc((size_t)room * sizeof *pauses), first = 0, second = 0;
+    if (!pauses) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t j = 0; j < u->length; j++) {
+        uint32_t n = 0;
+        for (uint32_t i = 0; i + 1 < u->n; i += every)
+            if (u->anchors[i + 1] - u->anchors[i] == u->length && n < room)
+                pauses[n++] = pause_at(w, u->anchors[i + 1] - j);
+        int64_t pause = rs_median(pauses, n);
+        if (pause > first) {
+            second = first;
+            first = pause;
+            best = j;
+        } else if (pause > second) {
+            second = pause;
+        }
+    }
+    free(pauses);
+    *back = best;
+    *found = first >= rs_time_plus(second, LEAST_NS) && (double)first >= factor * (double)second;
+    return RS_OK;
+}
+
+/* The order does not tell whether a plain unit is a step, a layer or a bucket. Pauses do: they divide units into groups,
+ * which are steps, or stand between all of them; else there are none. */
+static enum rs_status group_plain(struct work *w, struct rs_err *err)
+{
+    struct rs_period *u = &w->unit;
+    uint32_t lag = 0, back, *firsts = malloc((size_t)u->n * sizeof *firsts), n = 0;
+    bool found = false;
+    if (!firsts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < u->n; i++) firsts[i] = w->list[u->anchors[i]];
+    enum rs_status status = rs_lag_find(w->items, firsts, u->n, &lag, err);
+    free(firsts);
+    RS_TRY(status);
+    if (u->length == 1 && !all_alike(w, lag <= 1)) lag = 0;
+    if (lag > 1) {
+        for (uint32_t i = 0; i < u->n; i += lag) u->anchors[n++] = u->anchors[i];
+        u->n = n;
+        u->usual = 0;
+        u->length = n > 1 ? u->anchors[1] - u->anchors[0] : lag * u->length;
+        found = n >= FEWEST;
+    } else if (u->length > 1) {
+        RS_TRY(find_pause(w, u->n < FEW ? 3 : 1.5, &back, &found, err));
+    } else {
+        found = lag && u->n >= FEWEST_ALIKE && !w->close && !w->items[w->list[u->anchors[0]]].scalar;
+    }
+    if (!found) u->n = 0;
+    return RS_OK;
+}
+
+static enum rs_status find_unit(struct work *w, struct rs_err *err)
+{
+    choose_items(w, false);
+    RS_TRY(rs_period_find(&w->unit, w->items, w->list, w->nlist, err));
+    if (!w->unit.n || is_plain(w)) RS_TRY(try_scalars(w, err));
+    if (w->unit.n && is_plain(w)) RS_TRY(group_plain(w, err));
+    return RS_OK;
+}
+
+/* ---- where it begins ---- */
+
+static enum rs_status note_unit(struct work *w, struct rs_err *err)
+{
+    uint32_t at = w->unit.anchors[w->unit.usual];
+    w->count = calloc((size_t)w->nlist + 1, sizeof *w->count);
+    w->content = calloc((size_t)w->nlist + 1, sizeof *w->content);
+    w->bytes = calloc((size_t)w->nlist + 1, sizeof *w->bytes);
+    w->cuts = malloc(((size_t)w->unit.n + 4) * sizeof *w->cuts);
+    if (!w->count || !w->content || !w->bytes || !w->cuts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < w->unit.length; i++) {
+        const struct rs_item *x = &w->items[w->list[at + i]];
+        RS_TRY(rs_map_put(&w->symbols, x->symbol, 1, err));
+        RS_TRY(rs_map_put(&w->kinds, x->kind, 1, err));
+        w->unit_content += rs_weight_of(x->symbol);
+        w->unit_bytes += (double)x->bytes;
+    }
+    for (uint32_t i = 0; i < w->nlist; i++) {
+        const struct rs_item *x = &w->items[w->list[i]];
+        bool in = rs_map_find(&w->symbols, x->symbol) != NULL, like = rs_map_find(&w->kinds, x->kind) != NULL;
+        w->count[i + 1] = w->count[i] + in;
+        w->content[i + 1] = w->content[i] + (in ? rs_weight_of(x->symbol) : 0);
+        w->bytes[i + 1] = w->bytes[i] + (like ? (double)x->bytes : 0);
+    }
+    return RS_OK;
+}
+
+static bool is_whole(const struct work *w, uint32_t from, uint32_t to)
+{
+    return w->content[to] - w->content[from] == w->unit_content;
+}
+
+/* More than half of the operations of a unit, or most of its bytes: the first step of PyTorch's DDP moves the same bytes in
+ * other buckets. */
+static bool is_large(const struct work *w, uint32_t from, uint32_t to)
+{
+    return 2 * (uint64_t)(w->count[to] - w->count[from]) > w->unit.length ||
+           (w->unit_bytes > 0 && w->bytes[to] - w->bytes[from] >= 0.75 * w->unit_bytes);
+}
+
+/* Where the unit with anchor i begins if units begin `back` places before their anchors; behind the last anchor: where
+ * it ends. */
+static uint32_t begin_of(const struct work *w, uint32_t i, uint32_t back)
+{
+    const struct rs_period *u = &w->unit;
+    uint32_t behind = i ? u->anchors[i - 1] + 1 : 0;
+    if (i < u->n) return u->anchors[i] >= behind + back ? u->anchors[i] - back : behind;
+    uint64_t end = (uint64_t)u->anchors[u->n - 1] + u->length - back;
+    return end < w->nlist ? (uint32_t)end : w->nlist;
+}
+
+/* Cuts. What is too small for a step is added to the one before it (its anchor came once more); at the ends it is left
+ * out. Returns how well that fits. */
+static uint64_t cut(struct work *w, uint32_t back)
+{
+    uint32_t n = 0, from = 0;
+    uint64_t whole = 0;
+    w->cuts[0] = 0;
+    for (uint32_t i = 0; i <= w->unit.n + 1; i++) {
+        uint32_t to = i <= w->unit.n ? begin_of(w, i, back) : w->nlist;
+        if (to <= from) continue;
+        bool large = is_large(w, from, to);
+        if (large) {
+            whole += is_whole(w, from, to);
+            w->cuts[n++] = from;
+        }
+        from = to;
+        if (large || (n && i < w->unit.n)) w->cuts[n] = to;
+    }
+    w->ncuts = n;
+    return 3 * whole + (n - whole);
+}
+
+/* Steps begin where most of them are whole: with the first operation that recurs, behind the last, or at the pause. */
+static enum rs_status place(struct work *w, struct rs_err *err)
+{
+    const struct rs_period *u = &w->unit;
+    uint32_t begin = 0, end = w->nlist, back[3] = {0}, best = 0, nbacks = 0;
+    uint64_t most = 0;
+    bool pauses = false;
+    while (begin < end && w->count[begin + 1] == w->count[begin]) begin++;
+    while (end > begin && w->count[end] == w->count[end - 1]) end--;
+    RS_TRY(find_pause(w, STANDS_OUT, &back[0], &pauses, err));
+    nbacks += pauses;
+    back[nbacks++] = (u->anchors[0] - begin) % u->length;
+    back[nbacks++] = (u->length - (end - u->anchors[u->n - 1]) % u->length) % u->length;
+    for (uint32_t i = 0; i < nbacks; i++) {
+        uint64_t fits = cut(w, back[i]);
+        if (fits <= most) continue;
+        most = fits;
+        best = back[i];
+    }
+    cut(w, best);
+    return RS_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Between the items of two places a step begins where the pause is longest. */
+static uint32_t item_at(const struct work *w, uint32_t place)
+{
+    uint32_t from = w->list[place - 1] + 1, best = w->list[place];
+    for (uint32_t i = w->list[place]; i-- > from;)
+        if (w->items[i].pause > w->items[best].pause) best = i;
+    return best;
+}
+
+/* Where the last step ends: behind the scalars that usually follow, before what comes once. */
+static enum rs_status end_at(const struct work *w, uint32_t place, uint32_t *end, struct rs_err *err)
+{
+    const struct rs_period *u = &w->unit;
+    uint32_t from = w->list[u->anchors[u->usual]], next = u->anchors[u->usual] + u->length;
+    uint32_t to = next < w->nlist ? w->list[next] : w->n;
+    struct rs_map usual = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t i = from; i < to && status == RS_OK; i++) status = rs_map_put(&usual, w->items[i].symbol, 1, err);
+    *end = w->list[place - 1] + 1;
+    while (*end < w->n && w->items[*end].scalar && rs_map_find(&usual, w->items[*end].symbol)) ++*end;
+    rs_map_free(&usual);
+    return status;
+}
+
+static enum rs_status make_units(struct work *w, struct rs_err *err)
+{
+    struct rs_repeats *r = w->out;
+    if (!(r->firsts = malloc(((size_t)w->ncuts + 2) * sizeof *r->firsts)))
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t first = w->cuts[0], last = w->cuts[w->ncuts];
+    /* Behind what comes once at the start, and before what comes once at the end. */
+    while (!rs_map_find(&w->kinds, w->items[w->list[first]].kind)) first++;
+    while (w->count[last] == w->count[last - 1]) last--;
+    r->firsts[r->n++] = w->list[first];
+    for (uint32_t i = 1; i < w->ncuts; i++) {
+        uint32_t at = item_at(w, w->cuts[i]);
+        /* One group call is of one step. */
+        if (!w->items[at].grouped) r->firsts[r->n++] = at;
+    }
+    return end_at(w, last, &r->firsts[r->n], err);
+}
+
+/* Two units that are all there is: the same operations twice, of more than one kind. */
+static enum rs_status try_two(struct work *w, struct rs_err *err)
+{
+    uint32_t *counts = calloc((size_t)w->n + 1, sizeof *counts), n = 0;
+    if (!counts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < w->n; i++) counts[w->items[i].symbol]++;
+    bool once = false; /* something comes once in each */
+    for (uint32_t i = 0; i < w->n; i++) {
+        if (counts[w->items[i].symbol] > 1) w->list[n++] = i;
+        once |= counts[w->items[i].symbol] == 2;
+    }
+    free(counts);
+    uint32_t half = n / 2;
+    bool same = once && half >= FEWEST_OF_TWO && n % 2 == 0 && w->n - n <= half, kinds = false;
+    for (uint32_t i = 0; i < half && same; i++) {
+        same = w->items[w->list[i]].symbol == w->items[w->list[half + i]].symbol;
+        kinds |= w->items[w->list[i]].kind != w->items[w->list[0]].kind;
+    }
+    if (!same || !kinds) return RS_OK;
+    if (!(w->out->firsts = malloc(3 * sizeof *w->out->firsts))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->out->firsts[0] = w->list[0];
+    w->out->firsts[1] = w->list[half];
+    w->out->firsts[2] = w->list[n - 1] + 1;
+    w->out->n = 2;
+    return RS_OK;
+}
+
+static enum rs_status find(struct work *w, struct rs_err *err)
+{
+    RS_TRY(find_unit(w, err));
+    if (w->unit.n < 2) return try_two(w, err);
+    RS_TRY(note_unit(w, err));
+    RS_TRY(place(w, err));
+    return w->ncuts ? make_units(w, err) : RS_OK;
+}
+
+enum rs_status rs_repeats_find(struct rs_repeats *r, const struct rs_item *items, uint32_t n, struct rs_err *err)
+{
+    *r = (struct rs_repeats){0};
+    struct work w = {.items = items, .n = n, .out = r, .list = malloc(((size_t)n + 1) * sizeof *w.list)};
+    enum rs_status status = w.list ? find(&w, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(w.list);
+    free(w.count);
+    free(w.content);
+    free(w.bytes);
+    free(w.cuts);
+    rs_map_free(&w.symbols);
+    rs_map_free(&w.kinds);
+    rs_period_free(&w.unit);
+    if (status != RS_OK) rs_repeats_free(r);
+    return status;
+}
+
+void rs_repeats_free(struct rs_repeats *r)
+{
+    free(r->firsts);
+    *r = (struct rs_repeats){0};
+}

@@ -1,0 +1,80 @@
+#!/bin/bash
+# Steps against the truth: generated and played jobs of known length, real jobs whose programs are known. All commands
+# count the same ones, and none is told where there is one step, or none.
+set -u
+# shellcheck source=tests/said.sh
+source "$(dirname "$0")/../said.sh"
+data=tests/data
+run=$TMP/run
+
+count() { # INPUT...: "COUNT FOUND_BY", if report, overlap and ops agree
+    local of
+    "$RINGSCOPE" report --json "$@" 2>/dev/null >"$TMP/report" || { echo "report failed"; return; }
+    "$RINGSCOPE" overlap --json "$@" 2>/dev/null >"$TMP/overlap"
+    "$RINGSCOPE" ops --json "$@" 2>/dev/null >"$TMP/ops"
+    of=$(jq .steps.count "$TMP/report")
+    is "steps in overlap, of ${*: -1}" "$(jq -s -c 'map(.steps.count // 0) | unique' "$TMP/overlap")" "[$of]"
+    is "steps of operations, of ${*: -1}" "$(jq -s '[.[].found_step | values] | unique | length' "$TMP/ops")" "$of"
+    jq -r '.steps | "\(.count) \(.found_by)"' "$TMP/report"
+}
+gen() { # STEPS OPTION...
+    rm -rf "$run"
+    "$RINGSCOPE" gen --events ops --no-truth --steps "$@" -o "$run" >/dev/null || { echo "gen failed: $*"; bad=1; }
+}
+
+# Every number of steps; of one none is told. Two are told where the operations of a step are of several kinds.
+for steps in 1 2 3 4 5 6 7 8 9 10 12 17 25 50; do
+    for shape in "ddp" "ddp --buckets 12" "tpdp" "tpdp --no-world --layers 40" "pipeline" "pipeline --microbatches 1" "alltoall" "graph --buckets 2"; do
+        # shellcheck disable=SC2086
+        gen $steps -w $shape --seed $steps
+        found=$("$RINGSCOPE" report --json "$run" 2>/dev/null | jq .steps.count)
+        case $steps in
+        1) is "gen -w $shape, one step" "$found" 0 ;;
+        2) [ "$found" = 2 ] || is "gen -w $shape, two steps" "$found" 0 ;;
+        *) is "gen -w $shape" "$found" $steps ;;
+        esac
+    done
+done
+
+# Other seeds, shapes and disturbances.
+for seed in 1 2 3; do
+    for more in "--jitter 30" "--tails 0.2" "--slow 1:1000" "--bias 20" "--drop 0.02" "--bytes 64Ki" "--compute 100" "--api 4" "--api 6"; do
+        for shape in "ddp" "tpdp" "pipeline" "alltoall"; do
+            # shellcheck disable=SC2086
+            gen 21 -w $shape $more -n 4 --seed $seed
+            is "gen -w $shape $more, seed $seed" "$("$RINGSCOPE" report --json "$run" 2>/dev/null | jq .steps.count)" 21
+        done
+    done
+done
+gen 20 -w tpdp
+is "all commands" "$(count "$run")" "20 pattern"
+
+# Played: equal buckets and a loss with every fifth step; groups of different size; one step.
+"$RINGSCOPE" sim -n 2 --steps 1 --events ops -o "$TMP/one" >/dev/null 2>&1
+is "sim --steps 1" "$("$RINGSCOPE" report --json "$TMP/one" 2>/dev/null | jq .steps.count)" 0
+is "equal buckets" "$(count $data/sim-threads)" "5 pattern"
+is "groups of different size" "$(count $data/sim-aggregate)" "12 pattern"
+gen 30 --buckets 1
+is "one operation a step" "$(count "$run")" "30 pattern"
+is "...of which twelve may be buckets as well" "$(count $data/sim-one-thread)" "0 null"
+
+# Real. The first step of DDP has other buckets.
+is "nccl_mix --steps 3" "$(count $data/h200-mix)" "3 pattern"
+is "ddp.py, 15 steps" "$(count $data/h200-ddp)" "15 pattern"
+is "ddp.py --steps 12: recordings" "$(count $data/h200-overlay/rec)" "12 pattern"
+is "...Flight Recorder" "$(count $data/h200-overlay/flight)" "12 pattern"
+is "...the profiler, three steps of it" "$(count $data/h200-overlay/kineto)" "3 annotations"
+is "...all of them" "$(count $data/h200-overlay/rec $data/h200-overlay/kineto $data/h200-overlay/flight)" "12 annotations and pattern"
+# Marks have their place in the sequence: ProfilerStep#4 is the step with four before it.
+is "numbers of marks" "$(jq -s -c 'map(select(.step != null) | [.step, .found_step]) | unique' "$TMP/ops")" "[[4,4],[5,5],[6,6]]"
+is "steps of another job: the profiler, five" "$(count $data/kineto/kineto_rank*)" "5 pattern"
+is "...the example profiler, whole job" "$(count $data/example/ddp4)" "8 pattern"
+is "...Flight Recorder" "$(count $data/flight/ddp4/*.pkl)" "8 pattern"
+for none in example/ring4 example/oneprocess4 inspector; do
+    is "no steps: $none" "$(count $data/$none)" "0 null"
+done
+
+# How long they took: marks as the framework says (ProfilerStep of rank 0), else by what repeats.
+is "percentiles" "$("$RINGSCOPE" report --json $data/h200-overlay/kineto 2>/dev/null | jq -c '.steps | [.marked, .usual_ns == .time_ns.p50, .time_ns.p50 <= .time_ns.p90, .time_ns.p90 <= .time_ns.p99]')" '[3,true,true,true]'
+is "said of marks" "$("$RINGSCOPE" report $data/h200-overlay/kineto 2>/dev/null | grep -c '^3 steps of .*, as the framework marked them')" 1
+exit $bad
