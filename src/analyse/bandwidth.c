@@ -8,6 +8,7 @@
 #include "base/mix.h"
 #include "base/room.h"
 #include "join/durations.h"
+#include "join/flow.h"
 #include "join/op_facts.h"
 #include "join/waits.h"
 
@@ -61,10 +62,7 @@ static enum rs_status count_sizes(struct work *w, struct rs_err *err)
 /* NCCL tells one of every collective. */
 static int32_t root_of(const struct rs_model *m, uint32_t op)
 {
-    static const char *const rooted[] = {"Broadcast", "Reduce", "Gather", "Scatter"};
-    for (size_t i = 0; i < sizeof rooted / sizeof *rooted; i++)
-        if (!strcmp(rs_model_text(m, m->ops.func[op]), rooted[i])) return m->ops.root[op];
-    return -1;
+    return rs_func_has_root(m, m->ops.func[op]) ? m->ops.root[op] : -1;
 }
 
 static enum rs_status new_row(struct work *w, uint32_t op, uint32_t *row, struct rs_err *err)

@@ -1,8 +1,7 @@
 #include "analyse/critical_last.h"
 
-#include <string.h>
-
 #include "base/bisect.h"
+#include "join/flow.h"
 #include "join/totals.h"
 
 /* What decides of one operation. */
@@ -36,7 +35,7 @@ typedef void visit_fn(struct choice *c, const struct rs_arrival *a);
 static void each_needed(struct choice *c, visit_fn *visit)
 {
     const struct rs_model *m = c->view->model;
-    const char *func = rs_model_text(m, m->ops.func[c->op]);
+    enum rs_flow flow = rs_func_flow(m, m->ops.func[c->op]);
     int32_t root = m->ops.root[c->op], own = m->members[c->member].rank;
     bool rooted = m->ops.kind[c->op] == RS_OP_COLL && root >= 0;
     if (m->ops.kind[c->op] == RS_OP_FANOUT) {
@@ -46,8 +45,8 @@ static void each_needed(struct choice *c, visit_fn *visit)
             const struct rs_arrival *a = arrival_of(c, m->parts.peer[part]);
             if (a) visit(c, a);
         }
-    } else if (rooted && (!strcmp(func, "Broadcast") || !strcmp(func, "Reduce"))) {
-        bool all = !strcmp(func, "Reduce") && own == root, one = !strcmp(func, "Broadcast");
+    } else if (rooted && (flow == RS_FLOW_FROM_ROOT || flow == RS_FLOW_TO_ROOT)) {
+        bool all = flow == RS_FLOW_TO_ROOT && own == root, one = flow == RS_FLOW_FROM_ROOT;
         for (uint32_t i = 0; i < c->view->narrivals; i++)
             if (all || (one && rank_of(c, &c->view->arrivals[i]) == root)) visit(c, &c->view->arrivals[i]);
     } else {

@@ -8,6 +8,7 @@
 #include "analyse/hang_rows.h"
 #include "analyse/hang_words.h"
 #include "base/mix.h"
+#include "join/flow.h"
 #include "nccl/abi.h"
 
 static uint64_t number_key(uint32_t member, uint64_t seq)
@@ -26,11 +27,7 @@ static uint32_t at_number(const struct rs_hang_state *s, uint32_t member, uint64
 /* Whether a collective ends nowhere before all ranks have come. */
 static bool needs_all(const struct rs_model *m, uint32_t part)
 {
-    static const char *const all[] = {"AllReduce", "AllGather", "ReduceScatter", "AlltoAll"};
-    const char *func = rs_model_text(m, m->parts.func[part]);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(func, all[i])) return true;
-    return false;
+    return rs_func_flow(m, m->parts.func[part]) == RS_FLOW_ALL;
 }
 
 enum rs_status rs_hang_told_make(struct rs_hang_state *s, struct rs_err *err)

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "join/samples.h"
+#include "join/flow.h"
 
 #define MOST_BROKEN                                                                                                    \
     0.005 /* of a clock's operations may contradict: they are joined wrongly, or their times are another's */
@@ -129,7 +129,7 @@ static enum rs_status check_all(const struct hull *h, struct rs_err *err)
         if (m->ops.kind[k] != RS_OP_COLL || m->ops.nparts[k] < 2 || (m->ops.flags[k] & RS_OP_DOUBLE) ||
             m->ops.over[k] != RS_NONE)
             continue;
-        if (m->ops.func[k] != last) symmetric = rs_func_is_symmetric(m, last = m->ops.func[k]);
+        if (m->ops.func[k] != last) symmetric = rs_func_flow(m, last = m->ops.func[k]) == RS_FLOW_ALL;
         if (symmetric) RS_TRY(check_op(h, k, err));
     }
     return RS_OK;

@@ -11,7 +11,6 @@
 #include "join/shifts.h"
 #include "join/sides.h"
 
-#define WALL INT64_C(1000000000000000000) /* ns since 1970: earlier is no wall time */
 #define SLACK_NS INT64_C(20000) /* by which two may read one clock at different times */
 #define LAST_NS                                                                                                        \
     INT64_C(10000000000) /* how long after the last call of a kind NCCL's may come: it may make a communicator */
@@ -52,7 +51,7 @@ static bool is_p2p(const struct rs_parts *p, uint32_t part)
 static bool is_called(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *p = &m->parts;
-    return p->member[part] != RS_NONE && p->enqueued[part] >= WALL && !p->captured[part];
+    return p->member[part] != RS_NONE && p->enqueued[part] >= RS_TIME_WALL && !p->captured[part];
 }
 
 static enum rs_status index_parts(struct work *w, struct rs_err *err)
@@ -72,7 +71,7 @@ static enum rs_status index_parts(struct work *w, struct rs_err *err)
 /* Whether they lived at the same time, as far as both tell wall time. */
 static bool overlap(const struct rs_proc *p, const struct rs_proc *q)
 {
-    return p->first < WALL || q->first < WALL || (p->first <= q->last && q->first <= p->last);
+    return p->first < RS_TIME_WALL || q->first < RS_TIME_WALL || (p->first <= q->last && q->first <= p->last);
 }
 
 /* The leading process of each: the one that it is known to be, else of the same rank, at the same time. */
@@ -252,7 +251,9 @@ static uint32_t find_target(const struct rs_model *m, const uint32_t *match, uin
     uint32_t candidate = RS_NONE, lead = 0;
     for (uint32_t i = 0; i < o->nparts[b]; i++) { /* a majority, if there is one, is what is left (Boyer and Moore) */
         uint32_t part = match[m->order[o->part[b] + i]], op = part == RS_NONE ? RS_NONE : m->parts.op[part];
-        if (op != RS_NONE && o->kind[op] == RS_OP_PAIR && o->kind[b] != RS_OP_PAIR) op = o->fanout[op];
+        /* A gather or scatter of two ranks is one pair for NCCL. */
+        bool in_fan = op != RS_NONE && o->kind[op] == RS_OP_PAIR && o->kind[b] != RS_OP_PAIR;
+        if (in_fan && o->fanout[op] != RS_NONE) op = o->fanout[op];
         if (op == RS_NONE) continue;
         if (!lead) candidate = op;
         lead = op == candidate ? lead + 1 : lead - 1;

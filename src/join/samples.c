@@ -6,6 +6,7 @@
 
 #include "base/room.h"
 #include "join/fit.h"
+#include "join/flow.h"
 
 enum {
     MOST_OF_A_CLOCK = 3000, /* samples: medians of 32 then follow a clock at some 90 places */
@@ -23,15 +24,6 @@ static uint64_t mix(uint64_t x)
     x = (x ^ x >> 33) * 0xff51afd7ed558ccd;
     x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53;
     return x ^ x >> 33;
-}
-
-bool rs_func_is_symmetric(const struct rs_model *m, uint16_t func)
-{
-    static const char *const names[] = {"AllReduce", "AllGather", "ReduceScatter", "AlltoAll"};
-    const char *name = rs_model_text(m, func);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i])) return true;
-    return false;
 }
 
 struct spans {
@@ -237,7 +229,7 @@ static void find_usable(const struct rs_model *m, bool *usable, uint32_t *counts
         if (m->ops.kind[k] != RS_OP_COLL || m->ops.comm[k] == RS_NONE || (m->ops.flags[k] & RS_OP_DOUBLE) ||
             m->ops.over[k] != RS_NONE)
             continue;
-        if (m->ops.func[k] != last) symmetric = rs_func_is_symmetric(m, last = m->ops.func[k]);
+        if (m->ops.func[k] != last) symmetric = rs_func_flow(m, last = m->ops.func[k]) == RS_FLOW_ALL;
         if (!symmetric || !relates(m, k)) continue;
         usable[k] = true;
         counts[m->ops.comm[k]]++;

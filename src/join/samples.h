@@ -40,7 +40,4 @@ enum rs_status rs_samples_pairs(struct rs_samples *s, const struct rs_model *m, 
                                 const uint32_t *component, struct rs_err *err);
 void rs_samples_free(struct rs_samples *s);
 
-/* Whether ends of a function's collectives coincide; by the id of its name. */
-bool rs_func_is_symmetric(const struct rs_model *m, uint16_t func);
-
 #endif

@@ -6,6 +6,7 @@
 #include "base/room.h"
 #include "join/attach.h"
 #include "join/bias.h"
+#include "join/flow.h"
 
 #define MOST_BROKEN 0.005 /* of the operations may contradict: some are joined wrongly */
 #define SLACK (2 * RS_ATTACH_RIGID) /* ns by which times of two processes may be off on one clock */
@@ -29,20 +30,19 @@ struct bounds {
 
 /* ---- operations ---- */
 
-/* Parts of one operation that bound clocks: no end (of a receive, where it is a pair) before a start (of a send). */
+/* Whether no end of its parts comes before a start of others (join/flow.h). */
 static bool bounds_clocks(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
     if (o->over[op] != RS_NONE || (o->flags[op] & RS_OP_DOUBLE) || o->nparts[op] < 2) return false;
-    return o->kind[op] == RS_OP_PAIR ? o->nparts[op] == 2
-                                     : o->kind[op] == RS_OP_COLL && rs_func_is_symmetric(m, o->func[op]);
+    return o->kind[op] == RS_OP_PAIR ? o->nparts[op] == 2 : o->kind[op] == RS_OP_COLL;
 }
 
 /* A start that an end must not come before; RS_NONE: none, or not of a clock that is asked. */
 static uint32_t start_of(const struct bounds *b, uint32_t op, uint32_t part, double *at)
 {
     const struct rs_parts *p = &b->m->parts;
-    if (b->m->ops.kind[op] == RS_OP_PAIR && p->kind[part] != RS_PART_SEND) return RS_NONE;
+    if (!rs_part_is_needed(b->m, op, part)) return RS_NONE;
     uint32_t d =
         p->start[part] == RS_TIME_NONE || (p->flags[part] & RS_PART_STALE) ? RS_NONE : rs_part_start_domain(b->m, part);
     if (d == RS_NONE || !b->asked[d]) return RS_NONE;
@@ -53,7 +53,7 @@ static uint32_t start_of(const struct bounds *b, uint32_t op, uint32_t part, dou
 static uint32_t end_of(const struct bounds *b, uint32_t op, uint32_t part, double *at)
 {
     const struct rs_parts *p = &b->m->parts;
-    if (b->m->ops.kind[op] == RS_OP_PAIR && p->kind[part] != RS_PART_RECV) return RS_NONE;
+    if (!rs_part_needs(b->m, op, part)) return RS_NONE;
     uint32_t d =
         !rs_part_has_ended(b->m, part) || (p->flags[part] & RS_PART_STALE) ? RS_NONE : rs_part_end_domain(b->m, part);
     if (d == RS_NONE || !b->asked[d]) return RS_NONE;
@@ -157,7 +157,9 @@ static enum rs_status add_ends(const struct bounds *b, uint32_t op, double *valu
     uint32_t n = 0, from = rows->n, d;
     double at, last = -INFINITY;
     bool fits;
-    if (b->m->ops.kind[op] != RS_OP_COLL || !bounds_clocks(b->m, op) || !agrees(b, op, &fits) || !fits) return RS_OK;
+    if (rs_func_flow(b->m, b->m->ops.func[op]) != RS_FLOW_ALL || !bounds_clocks(b->m, op) || !agrees(b, op, &fits) ||
+        !fits)
+        return RS_OK;
     for (uint32_t i = 0; i < b->m->ops.nparts[op]; i++) {
         uint32_t part = b->m->order[b->m->ops.part[op] + i];
         if (start_of(b, op, part, &at) != RS_NONE) last = fmax(last, at);

@@ -2,7 +2,7 @@
  * mostly synchronised. Where no operation contradicts that, any shift would be invented.
  *
  * The clocks asked are those of tools that give wall time and not the host (Kineto). An operation contradicts where a rank
- * ends a symmetric collective before another has started it, or a receive ends before its send has started. Where all
+ * ends before one that it needs has started (join/flow.h). Where all
  * agree, the hull says how far clocks could still be apart: bounds o_i - o_j <= end_j - start_i of all operations, closed
  * over all clocks (i and j may be bounded through any number of others). Ends may say more: those of equal operations lie
  * within a part of their transfer of each other (join/bias.h), so that is how far a clock can be off whose ends come with

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "join/flow.h"
 #include "join/totals.h"
 
 enum { POLLING_NS = 20000 };
@@ -121,16 +122,6 @@ static bool is_done(const struct rs_model *m, uint32_t op)
     return true;
 }
 
-/* Whether b can only end when a has begun. */
-static bool depends(const struct rs_model *m, uint32_t op, uint32_t b, uint32_t a)
-{
-    const char *func = rs_model_text(m, m->ops.func[op]);
-    if (m->ops.kind[op] == RS_OP_PAIR) return m->parts.kind[b] == RS_PART_RECV && m->parts.kind[a] == RS_PART_SEND;
-    if (!strcmp(func, "Broadcast")) return rank_of(m, a) == m->ops.root[op];
-    if (!strcmp(func, "Reduce")) return rank_of(m, b) == m->ops.root[op];
-    return true;
-}
-
 bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a)
 {
     const struct rs_parts *t = &m->parts;
@@ -152,16 +143,13 @@ static bool has_violation(const struct rs_model *m, uint32_t op)
     for (uint32_t i = 0; o->kind[op] == RS_OP_FANOUT && i < o->nparts[op]; i++)
         if (o->flags[m->parts.op[order[i]]] & RS_OP_VIOLATION) return true;
     if (o->kind[op] == RS_OP_FANOUT || o->nparts[op] < 2) return false;
-    bool root_only = !strcmp(rs_model_text(m, o->func[op]), "Broadcast");
     for (uint32_t i = 0; i < o->nparts[op]; i++) {
         uint32_t p = order[i];
-        if (m->parts.start[p] == RS_TIME_NONE || (o->kind[op] == RS_OP_PAIR && m->parts.kind[p] != RS_PART_SEND) ||
-            (root_only && rank_of(m, p) != o->root[op]))
-            continue;
+        if (m->parts.start[p] == RS_TIME_NONE || !rs_part_is_needed(m, op, p)) continue;
         if (last == RS_NONE || m->parts.start[p] > m->parts.start[last]) last = p;
     }
     for (uint32_t i = 0; last != RS_NONE && i < o->nparts[op]; i++)
-        if (order[i] != last && depends(m, op, order[i], last) && rs_ends_before(m, order[i], last)) return true;
+        if (order[i] != last && rs_part_needs(m, op, order[i]) && rs_ends_before(m, order[i], last)) return true;
     return false;
 }
 
@@ -196,11 +184,11 @@ static int64_t needed_until(const struct rs_model *m, uint32_t op, uint32_t part
 {
     const struct rs_parts *t = &m->parts;
     const uint32_t *order = m->order + m->ops.part[op];
-    const char *func = rs_model_text(m, m->ops.func[op]);
+    enum rs_flow flow = rs_func_flow(m, m->ops.func[op]);
     int32_t root = m->ops.root[op];
     if (m->ops.kind[op] != RS_OP_COLL || root < 0) return t->end[part];
-    if (!strcmp(func, "Reduce") && rank_of(m, part) != root) return t->start[part];
-    if (strcmp(func, "Broadcast")) return t->end[part];
+    if (flow == RS_FLOW_TO_ROOT && rank_of(m, part) != root) return t->start[part];
+    if (flow != RS_FLOW_FROM_ROOT) return t->end[part];
     uint32_t i = (uint32_t)root < m->ops.nparts[op] ? (uint32_t)root : m->ops.nparts[op] - 1; /* they are by rank */
     while (i && rank_of(m, order[i]) > root) i--;
     if (rank_of(m, order[i]) != root || t->start[order[i]] > t->end[part]) return t->end[part];

@@ -1,7 +1,7 @@
 /* Operations, one bar a part: when it ran as far as that is known, how long it waited, and who was last. */
 #include <stdio.h>
-#include <string.h>
 
+#include "join/flow.h"
 #include "timeline/collect.h"
 #include "timeline/span.h"
 #include "timeline/stretch.h"
@@ -36,9 +36,7 @@ static enum rs_status set_arguments(struct rs_collect *c, uint32_t bar, uint32_t
     struct rs_bars *b = c->bars;
     uint32_t op = p->op[part], dtype;
     bool pair = p->kind[part] == RS_PART_SEND || p->kind[part] == RS_PART_RECV;
-    const char *func = rs_model_text(m, rs_bar_func(m, part));
-    bool rooted =
-        !strcmp(func, "Broadcast") || !strcmp(func, "Reduce") || !strcmp(func, "Gather") || !strcmp(func, "Scatter");
+    bool rooted = rs_func_has_root(m, rs_bar_func(m, part));
     if (p->peer[part] >= 0 && (pair || rooted)) b->a1[bar] = p->peer[part];
     RS_TRY(rs_index_string(t, p->dtype[part], &dtype, err));
     uint64_t bytes = m->ops.bytes[op];

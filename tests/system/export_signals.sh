@@ -90,7 +90,7 @@ ended() { # SIGNAL CALL FORMAT OUTPUT [OPTIONS]: runs the export; its exit statu
     local signal=$1 call=$2 format=$3 out=$4
     shift 4
     env LD_PRELOAD="$PWD/at.so" SIGNAL="$(kill -l "$signal")" SIGNAL_AT="$call" \
-        "$RINGSCOPE" export --to "$format" run -o "$out" "$@" >out 2>err </dev/null
+        "$RINGSCOPE" export --to "$format" run -o "$out" "$@" >said 2>err </dev/null
 }
 left() { find . -mindepth 1 -maxdepth 1 -name '.*' | sort | tr '\n' ' '; }
 formats=("rsc mkdtemp" "csv open")

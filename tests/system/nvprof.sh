@@ -40,7 +40,7 @@ has "text" "$("$RINGSCOPE" report "$data/nvprof-ddp2.txt" 2>/dev/null)" 'summari
 # Other commands say what such a file cannot tell, and do not fail.
 for command in ops hang clocks comms info; do
     said=$("$RINGSCOPE" $command "$data/nvprof-ddp2.txt" 2>&1)
-    is "$command: status" $? $([ $command = hang ] && echo 1 || echo 0) # 1: the question cannot be answered
+    is "$command: status" $? "$([ "$command" = hang ] && echo 1 || echo 0)" # 1: the question cannot be answered
     has "$command" "$said" 'no time axis'
 done
 has "hang" "$("$RINGSCOPE" hang "$data/nvprof-ddp2.txt" 2>/dev/null)" 'cannot be told'

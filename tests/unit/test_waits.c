@@ -107,7 +107,8 @@ static void test_violation(void **state)
     } cases[] = {
         {"AllReduce", 0, 209, false}, {"AllReduce", 0, 211, true}, {"AllReduce", 1, 211, true},
         {"Broadcast", 0, 300, false}, {"Broadcast", 1, 300, true}, {"Reduce", 0, 300, true},
-        {"Reduce", 1, 300, false},
+        {"Reduce", 1, 300, false},    {"Scatter", 0, 300, false},  {"Scatter", 1, 300, true},
+        {"Gather", 0, 300, true},     {"Gather", 1, 300, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_ranks(2, 5);
@@ -193,7 +194,8 @@ static void test_roots(void **state)
         const char *func;
         int root;
         int32_t waits[3];
-    } cases[] = {{"Broadcast", 0, {0, 70, 0}}, {"Reduce", 2, {0, 0, 0}}};
+    } cases[] = {
+        {"Broadcast", 0, {0, 70, 0}}, {"Reduce", 2, {0, 0, 0}}, {"Scatter", 0, {0, 70, 0}}, {"Gather", 2, {0, 0, 0}}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint32_t parts[3];
         make_ranks(3, 5);
