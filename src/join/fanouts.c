@@ -149,8 +149,9 @@ static const char *name_of(const struct shape *s, int32_t nranks)
 {
     uint64_t all = (uint64_t)s->ranks * (s->ranks - 1);
     if (s->routes == all && (s->ranks > 2 || (s->ranks == 2 && s->selves == 2))) return "AlltoAll";
-    /* Unequal splits leave pairs out. */
-    if (s->ranks > 2 && (int64_t)s->ranks == nranks && s->senders > 1 && s->receivers > 1 && 2 * s->routes >= all)
+    /* Unequal splits leave pairs out. What a rank sends to itself tells them from rings and pipelines. */
+    if (s->ranks > 2 && s->selves && (int64_t)s->ranks == nranks && s->senders > 1 && s->receivers > 1 &&
+        2 * s->routes >= all)
         return "AlltoAll";
     if (s->receivers == 1 && s->senders > 1) return "Gather";
     if (s->senders == 1 && s->receivers > 1) return "Scatter";

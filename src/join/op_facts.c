@@ -106,7 +106,7 @@ int64_t rs_op_part_wait(const struct rs_model *m, uint32_t part, int64_t shortes
 int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, int64_t shortest)
 {
     if (m->ops.kind[r->op] != RS_OP_FANOUT) return rs_op_part_wait(m, r->part, shortest);
-    int64_t longest = RS_TIME_NONE;
+    int64_t longest = RS_TIME_NONE, at_most = RS_TIME_NONE;
     for (uint32_t i = 0; i < r->parts && rs_op_is_compared(m, r->op); i++) {
         uint32_t part = m->order[r->at + i];
         /* Of several in one kernel, some tools know only when the first began; those behind it may have waited for longer. */
@@ -115,8 +115,11 @@ int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, in
         if (m->parts.start_source[part] != m->parts.start_source[r->part]) continue;
         int64_t wait = rs_part_wait(m, part);
         if (wait > longest) longest = wait;
+        if (!rs_part_may_have_left(m, part)) continue;
+        wait = rs_time_minus(m->ops.last[m->parts.op[part]], m->parts.start[part]);
+        if (wait > at_most) at_most = wait;
     }
-    return longest;
+    return at_most > longest ? RS_TIME_NONE : longest; /* a send may have waited for longer, or not at all */
 }
 
 struct rs_op_waits rs_op_waits(const struct rs_model *m, uint32_t op)

@@ -200,6 +200,13 @@ bool rs_op_lacks_ranks(const struct rs_model *m, uint32_t op)
     return m->comms[m->ops.comm[op]].nranks > 0 && !(m->ops.flags[op] & RS_OP_WHOLE);
 }
 
+bool rs_part_may_have_left(const struct rs_model *m, uint32_t part)
+{
+    const struct rs_parts *t = &m->parts;
+    return t->kind[part] == RS_PART_SEND && t->op[part] != RS_NONE && !rs_part_has_ended(m, part) &&
+           t->start[part] != RS_TIME_NONE && t->start[part] < m->ops.last[t->op[part]];
+}
+
 int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *t = &m->parts;
@@ -211,6 +218,7 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
     uint32_t last = m->ops.last_part[op];
     if (last != RS_NONE && t->start_source[last] != t->start_source[part]) return RS_TIME_NONE;
     int64_t until = m->ops.last[op];
+    if (rs_part_may_have_left(m, part)) return RS_TIME_NONE;
     if (rs_part_has_ended(m, part) && t->end[part] < until) until = needed_until(m, op, part);
     int64_t wait = rs_time_minus(until, t->start[part]);
     return wait < 0 ? 0 : wait;

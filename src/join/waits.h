@@ -26,6 +26,8 @@ bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b);
 /* Whether ranks of it are absent: they did not come, or were not recorded, and may be later than all that are here. Of
  * old interfaces, which do not tell how many there are: no. */
 bool rs_op_lacks_ranks(const struct rs_model *m, uint32_t op);
+/* A send whose receive started later, and whose own end is not known: small ones do not wait for their receive. */
+bool rs_part_may_have_left(const struct rs_model *m, uint32_t part);
 /* How long a part waited for the last of its operation (of a send or receive: of its pair); one that was over before
  * the last came, for those it needs (of a broadcast: the root). RS_TIME_NONE: not known, or the operation was not
  * compared (join/totals.h), or ranks are absent and it is not known to have ended. Where it ended although ranks were not
