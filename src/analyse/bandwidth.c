@@ -175,8 +175,7 @@ static void take(struct work *w, uint32_t op)
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
         bool spans = a->start != RS_TIME_NONE && a->end != RS_TIME_NONE && a->end > a->start;
-        /* Sends and receives that only begin to end: not a time of the call. */
-        if (m->ops.kind[op] != RS_OP_COLL && !rs_part_has_ended(m, a->part)) spans = false;
+        if (!rs_part_has_ended(m, a->part)) spans = false; /* reported too early: not a time of the call */
         int64_t duration = m->ntags ? rs_part_duration(m, a->part) : RS_TIME_NONE;
         if (spans)
             take_time(w, row, bytes, factor, rs_time_minus(a->end, a->start));

@@ -41,7 +41,7 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
         struct tm tm;
         char when[64];
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", gmtime_r(&t, &tm));
-        printf("from %s UTC by the clocks as recorded, for %s", when, rs_text_ns(o->longest_ns).s);
+        printf("from %s UTC by the clocks as recorded, callbacks over %s", when, rs_text_ns(o->longest_ns).s);
         if (in->n > 1) printf(" (the longest process)");
         printf("; %s on disk, %.1f bytes a callback\n", rs_text_bytes(bytes).s,
                (double)bytes / (double)o->sum.callbacks);

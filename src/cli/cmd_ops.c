@@ -144,10 +144,7 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
     int64_t longest = RS_TIME_NONE;
     struct rs_op_rank rank;
     for (uint32_t i = 0; rs_op_next_rank(m, op, &i, &rank);) {
-        bool spans = rank.start != RS_TIME_NONE && rank.end != RS_TIME_NONE;
-        if (o->kind[op] != RS_OP_COLL && spans)
-            spans = rs_part_has_ended(m, rank.part); /* else it went on for longer */
-        int64_t took = spans ? rs_time_minus(rank.end, rank.start) : rs_part_duration(m, rank.part);
+        int64_t took = rs_op_rank_duration(m, &rank);
         if (took > longest) longest = took;
     }
     rs_table_cell(t, "%s%s", o->first[op] == RS_TIME_NONE && rs_op_begin(m, op) != RS_TIME_NONE ? "called " : "",
@@ -166,7 +163,7 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
     else
         time_cell(t, rate.transfer_ns);
     rs_table_cell(t, "%s", rs_text_rate(rate.busbw < 0 ? NAN : rate.busbw).s);
-    if (o->last_part[op] == RS_NONE || rs_op_lacks_ranks(m, op))
+    if (o->last_part[op] == RS_NONE)
         rs_table_cell(t, "?");
     else if (o->flags[op] & RS_OP_TIE)
         rs_table_cell(t, "tie");

@@ -1,6 +1,6 @@
 #include "join/durations.h"
 
-#include <string.h>
+#include "join/flow.h"
 
 int64_t rs_part_duration(const struct rs_model *m, uint32_t part)
 {
@@ -8,20 +8,12 @@ int64_t rs_part_duration(const struct rs_model *m, uint32_t part)
     return tag && tag->duration_ns >= 0 ? tag->duration_ns : RS_TIME_NONE;
 }
 
-static bool ends_together(const char *func)
-{
-    static const char *const all[] = {"AllReduce", "AllGather", "ReduceScatter", "AlltoAll"};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (!strcmp(func, all[i])) return true;
-    return false;
-}
-
 int64_t rs_op_shortest(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
     if (!m->ntags || o->kind[op] != RS_OP_COLL || o->nparts[op] < 2) return RS_TIME_NONE;
     if (!(o->flags[op] & RS_OP_WHOLE) || (o->flags[op] & (RS_OP_CLOCKED | RS_OP_MISMATCH))) return RS_TIME_NONE;
-    if (!ends_together(rs_model_text(m, o->func[op]))) return RS_TIME_NONE;
+    if (rs_func_flow(m, o->func[op]) != RS_FLOW_ALL) return RS_TIME_NONE;
     int64_t shortest = RS_TIME_NONE;
     for (uint32_t i = 0; i < o->nparts[op]; i++) {
         int64_t d = rs_part_duration(m, m->order[o->part[op] + i]);

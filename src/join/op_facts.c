@@ -92,9 +92,9 @@ enum rs_ending rs_part_ending(const struct rs_model *m, uint32_t part)
 int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *r)
 {
     int64_t duration = rs_part_duration(m, r->part);
-    if (duration == RS_TIME_NONE && r->start != RS_TIME_NONE && r->end >= r->start)
-        duration = rs_time_minus(r->end, r->start);
-    return duration;
+    /* An end that is reported too early is no end: it went on for longer. */
+    bool spans = r->start != RS_TIME_NONE && r->end >= r->start && rs_part_has_ended(m, r->part);
+    return duration == RS_TIME_NONE && spans ? rs_time_minus(r->end, r->start) : duration;
 }
 
 int64_t rs_op_part_wait(const struct rs_model *m, uint32_t part, int64_t shortest)

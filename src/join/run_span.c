@@ -1,5 +1,6 @@
 #include "join/run_span.h"
 
+#define LONGEST_INIT (INT64_C(600) * SECOND) /* before the first operation; older is damage */
 #define SECOND INT64_C(1000000000)
 #define MOST_NS (INT64_C(1) << 52) /* 52 days: doubles hold it to the ns */
 
@@ -49,6 +50,10 @@ static void take_all(struct hull *h, const struct rs_model *m)
 void rs_run_span_find(struct rs_model *m)
 {
     int64_t begin = rs_model_begin(m), end = rs_model_end(m);
+    for (uint32_t i = 0; i < m->nmembers && begin != RS_TIME_NONE; i++) { /* communicators come before operations */
+        int64_t made = m->members[i].created;
+        if (made != RS_TIME_NONE && made < begin && rs_time_minus(begin, made) < LONGEST_INIT) begin = made;
+    }
     struct hull h = {INT64_MIN + 1, INT64_MAX, RS_TIME_NONE, RS_TIME_NONE};
     if (begin != RS_TIME_NONE) {
         int64_t most = plus(begin, MOST_NS);

@@ -1,5 +1,7 @@
 #include "join/totals.h"
 
+#include "join/waits.h"
+
 /* Starts that are further apart are damage: 20 hours, so that sums stay sums. */
 #define LONGEST (INT64_C(1) << 46)
 
@@ -8,6 +10,8 @@ bool rs_op_is_compared(const struct rs_model *m, uint32_t op)
     const struct rs_ops *o = &m->ops;
     if (o->comm[op] != RS_NONE && m->comms[o->comm[op]].vague) return false;
     if (!(o->flags[op] & RS_OP_CLOCKED) || (o->flags[op] & (RS_OP_DOUBLE | RS_OP_VIOLATION))) return false;
+    /* Ranks that are absent may never have come. Where it ended, they did, and those that were recorded are compared. */
+    if (rs_op_lacks_ranks(m, op) && o->end[op] == RS_TIME_NONE) return false;
     return o->last_part[op] != RS_NONE && rs_time_minus(o->last[op], o->first[op]) <= LONGEST;
 }
 

@@ -3,10 +3,11 @@
  *
  * An operation is what its ranks do together: a collective, a send with its receive, or a fan-out (all-to-all, gather,
  * scatter, grouped sends and receives). The pairs inside a fan-out are its parts and do not count beside it; what
- * several tools saw counts once. It was compared where the starts of all its ranks are known on clocks that can be
- * compared and make sense, and where it is known which ranks they are. A tie is one that was compared, and whose last rank leads by less than twice the error. The
- * clock error of a run is the largest error of comparing starts, over the operations that were compared.
- * Functions that only read a joined model. */
+ * several tools saw counts once. It was compared where the starts of all its ranks that were recorded are known on clocks
+ * that can be compared, make sense, and it is known which ranks they are; not where ranks are absent and it is not known to
+ * have ended. A tie is one that was compared, and whose last rank leads by less than twice the error. The clock error of a run
+ * is the largest error of comparing starts, over the operations that were compared. Functions that only read a joined
+ * model. */
 #ifndef RS_JOIN_TOTALS_H
 #define RS_JOIN_TOTALS_H
 

@@ -166,7 +166,9 @@ enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err)
         if (s.clocked) flags |= RS_OP_CLOCKED;
         if (has_violation(m, op)) flags |= RS_OP_VIOLATION;
         o->flags[op] = (uint8_t)flags;
-        if (rs_op_is_compared(m, op) && rs_is_tie(rs_time_minus(o->last[op], s.second), o->error[op]))
+        if (!rs_op_is_compared(m, op))
+            o->last_part[op] = RS_NONE;
+        else if (rs_is_tie(rs_time_minus(o->last[op], s.second), o->error[op]))
             o->flags[op] |= RS_OP_TIE;
     }
     return RS_OK;
@@ -214,7 +216,6 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
     if (op == RS_NONE) return RS_TIME_NONE;
     bool alone = m->comms[m->ops.comm[op]].nranks == 1 && (m->ops.flags[op] & RS_OP_CLOCKED);
     if (!rs_op_is_compared(m, op)) return alone ? 0 : RS_TIME_NONE;
-    if (rs_op_lacks_ranks(m, op) && m->ops.end[op] == RS_TIME_NONE) return RS_TIME_NONE; /* they may never have come */
     uint32_t last = m->ops.last_part[op];
     if (last != RS_NONE && t->start_source[last] != t->start_source[part]) return RS_TIME_NONE;
     int64_t until = m->ops.last[op];
