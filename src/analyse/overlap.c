@@ -56,61 +56,107 @@ static uint32_t listed_op(const struct rs_model *m, uint32_t op)
     return op;
 }
 
-/* How long a part that began at `start` waited, by its own operation or by the one that leads it; RS_TIME_NONE. */
-static int64_t wait_of(const struct rs_model *m, uint32_t part, int64_t start, int64_t *error)
+/* Until when a kernel waited for the last of all its parts. Behind `until`, what it did is not known before `doubt`. */
+struct waits {
+    int64_t until, doubt;
+    int64_t last; /* when the last that it waited for came, as the clocks say; RS_TIME_NONE */
+    int64_t least; /* what times have to be apart before that says anything */
+    int64_t error;
+};
+
+static const struct waits no_waits = {.until = RS_TIME_NONE, .doubt = RS_TIME_NONE, .last = RS_TIME_NONE};
+
+static int32_t rank_of(const struct rs_model *m, uint32_t part)
+{
+    return m->members[m->parts.member[part]].rank;
+}
+
+/* Whether nobody came behind it, by more than the clock error: all that it does is transfer. */
+static bool is_last(const struct rs_model *m, uint32_t op, uint32_t part)
+{
+    uint32_t last = rs_op_last_part(m, op);
+    return last != RS_NONE ? rank_of(m, last) == rank_of(m, part) : m->comms[m->ops.comm[op]].nranks == 1;
+}
+
+static void extend(int64_t *time, int64_t to)
+{
+    if (*time < to) *time = to;
+}
+
+/* Adds a part that began at `start`, by its own operation or by the one that leads it. */
+static void add_wait(struct waits *w, const struct rs_model *m, uint32_t part, int64_t start)
 {
     uint32_t op = m->parts.op[part];
+    if (m->parts.flags[part] & RS_PART_SELF) return; /* waits for nobody */
     int64_t wait = rs_part_wait(m, part);
-    if (op == RS_NONE) return RS_TIME_NONE;
-    uint32_t over = m->ops.over[op];
+    uint32_t over = op == RS_NONE ? RS_NONE : m->ops.over[op];
     if (wait == RS_TIME_NONE && over != RS_NONE && over < m->ops.n && (m->ops.flags[over] & RS_OP_CLOCKED)) {
         wait = rs_time_minus(m->ops.last[over], start);
         op = over;
     }
-    if (wait == RS_TIME_NONE || !(m->ops.flags[op] & RS_OP_WHOLE) || m->ops.error[op] < 0) return RS_TIME_NONE;
-    if (m->ops.error[op] > *error) *error = m->ops.error[op];
-    return wait < m->ops.error[op] || wait < 0 ? 0 : wait;
+    if (op == RS_NONE || start == RS_TIME_NONE || wait == RS_TIME_NONE || !(m->ops.flags[op] & RS_OP_WHOLE) ||
+        m->ops.error[op] < 0) {
+        w->doubt = INT64_MAX;
+        return;
+    }
+    int64_t least = is_last(m, op, part) ? 0 : rs_op_least(m, op);
+    if (wait < 0) wait = 0;
+    extend(&w->last, rs_time_plus(start, wait));
+    extend(&w->least, least);
+    if (wait < least) {
+        extend(&w->doubt, rs_time_plus(start, least));
+        return;
+    }
+    extend(&w->until, rs_time_plus(start, wait));
+    if (least) extend(&w->error, m->ops.error[op]);
 }
 
 enum { MOST_PARTS = 4096 }; /* of one kernel: more is damage */
 
-/* The wait of a kernel for the last of all its parts, the first of which is given: those behind it on the same rank
- * that share its launch. RS_TIME_NONE: not known. */
-static int64_t kernel_wait(const struct rs_model *m, const struct rs_rank_track *track, uint32_t part, int64_t start,
-                           int64_t *error)
+/* How many parts from the i-th on share its kernel: those behind it on the same rank that share its launch. */
+static uint32_t kernel_parts(const struct rs_parts *t, const struct rs_rank_track *track, uint32_t i)
 {
-    uint32_t low = 0, high = track->nparts;
-    RS_BISECT(low, high, mid, track->parts[mid] < part);
-    int64_t wait = wait_of(m, part, start, error);
-    uint64_t launch = m->parts.launch[part];
-    for (uint32_t i = low + 1; launch && wait != RS_TIME_NONE && i < track->nparts && i - low < MOST_PARTS; i++) {
-        if (m->parts.launch[track->parts[i]] != launch) break;
-        int64_t one = wait_of(m, track->parts[i], start, error);
-        wait = one == RS_TIME_NONE || one > wait ? one : wait;
+    uint32_t n = 1, first = track->parts[i];
+    if (!t->launch[first]) return n;
+    for (; i + n < track->nparts && n < MOST_PARTS; n++) {
+        uint32_t p = track->parts[i + n];
+        if (t->launch[p] != t->launch[first] || t->replay[p] != t->replay[first]) break;
     }
-    return wait;
+    return n;
 }
 
-/* A span of communication: a kernel with the first of its parts, or (without a track) one part. */
-static enum rs_status add_comm(struct adding *k, const struct rs_rank_track *track, uint32_t part, int64_t start,
-                               int64_t end, struct rs_err *err)
+/* A span of communication: a kernel with the first of its parts, or one part of it. */
+static enum rs_status add_comm(struct adding *k, const struct waits *w, uint32_t part, int64_t start, int64_t end,
+                               struct rs_err *err)
+{
+    uint32_t op = k->m->parts.op[part];
+    if (op != RS_NONE && !k->view->passes[listed_op(k->m, op)]) return add(k, start, end, OTHER, err);
+    int64_t length = rs_time_minus(end, start);
+    if (length <= 0) return RS_OK;
+    if (__builtin_add_overflow(k->error, w->error < length ? w->error : length, &k->error)) k->error = INT64_MAX;
+    int64_t waited = w->until, clear = w->doubt;
+    if (w->last == RS_TIME_NONE || rs_time_minus(end, w->last) < w->least) clear = end; /* a transfer below the error */
+    cut(k, &start, &end);
+    waited = waited < start ? start : waited > end ? end : waited;
+    clear = clear < waited ? waited : clear > end ? end : clear;
+    RS_TRY(put(k, start, waited, WAIT, err));
+    RS_TRY(put(k, waited, clear, UNCLEAR, err));
+    return put(k, clear, end, TRANSFER, err);
+}
+
+/* A kernel that a tool saw, with the first of its parts. */
+static enum rs_status add_kernel(struct adding *k, const struct rs_rank_track *track, uint32_t part, int64_t start,
+                                 int64_t end, struct rs_err *err)
 {
     const struct rs_parts *t = &k->m->parts;
     if (part >= t->n) return add(k, start, end, UNCLEAR, err);
-    if (t->op[part] != RS_NONE && !k->view->passes[listed_op(k->m, t->op[part])]) return add(k, start, end, OTHER, err);
-    int64_t error = 0;
-    int64_t wait = track ? kernel_wait(k->m, track, part, start, &error) : wait_of(k->m, part, start, &error);
-    if (wait == RS_TIME_NONE) return add(k, start, end, UNCLEAR, err);
-    int64_t length = rs_time_minus(end, start);
-    if (length <= 0) return RS_OK;
-    if (wait > length) wait = length;
-    if (__builtin_add_overflow(k->error, error < length ? error : length, &k->error)) k->error = INT64_MAX;
-    int64_t middle = rs_time_plus(start, wait);
-    cut(k, &start, &end);
-    if (middle < start) middle = start;
-    if (middle > end) middle = end;
-    RS_TRY(put(k, start, middle, WAIT, err));
-    return put(k, middle, end, TRANSFER, err);
+    uint32_t low = 0, high = track->nparts;
+    RS_BISECT(low, high, mid, track->parts[mid] < part);
+    struct waits w = no_waits;
+    add_wait(&w, k->m, part, start);
+    uint32_t n = low < track->nparts && track->parts[low] == part ? kernel_parts(t, track, low) : 1;
+    for (uint32_t i = 1; i < n; i++) add_wait(&w, k->m, track->parts[low + i], start);
+    return add_comm(k, &w, part, start, end, err);
 }
 
 static enum rs_status add_work(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o,
@@ -130,7 +176,7 @@ static enum rs_status add_work(struct adding *k, const struct rs_rank_track *tra
         case RS_ACT_COMM:
             o->kernels++;
             o->comm_kernels++;
-            RS_TRY(add_comm(k, track, a->part[x], a->start[x], a->end[x], err));
+            RS_TRY(add_kernel(k, track, a->part[x], a->start[x], a->end[x], err));
             break;
         case RS_ACT_COPY:
         case RS_ACT_SET:
@@ -143,19 +189,35 @@ static enum rs_status add_work(struct adding *k, const struct rs_rank_track *tra
     return RS_OK;
 }
 
-/* Where only NCCL's operations are known. */
+static bool is_p2p(const struct rs_parts *t, uint32_t part)
+{
+    return t->kind[part] == RS_PART_SEND || t->kind[part] == RS_PART_RECV;
+}
+
+/* Where only NCCL's operations are known. Sends and receives of one kernel go on until the last of them is done, and
+ * where the end of one is told too early, nobody knows when that is. */
 static enum rs_status add_parts(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o,
                                 struct rs_err *err)
 {
     const struct rs_parts *t = &k->m->parts;
-    for (uint32_t i = 0; i < track->nparts; i++) {
-        uint32_t p = track->parts[i];
-        if (t->start[p] == RS_TIME_NONE || t->end[p] == RS_TIME_NONE) {
-            o->untimed++;
-            continue;
+    for (uint32_t i = 0, n; i < track->nparts; i += n) {
+        const uint32_t *parts = track->parts + i;
+        struct waits w = no_waits;
+        n = is_p2p(t, *parts) ? kernel_parts(t, track, i) : 1;
+        for (uint32_t j = 0; j < n; j++) {
+            uint32_t p = parts[j];
+            add_wait(&w, k->m, p, t->start[p]);
+            if (is_p2p(t, p) && t->end[p] != RS_TIME_NONE && !rs_part_has_ended(k->m, p)) w.doubt = INT64_MAX;
         }
-        o->comm_kernels++;
-        RS_TRY(add_comm(k, NULL, p, t->start[p], t->end[p], err));
+        for (uint32_t j = 0; j < n; j++) {
+            uint32_t p = parts[j];
+            if (t->start[p] == RS_TIME_NONE || t->end[p] == RS_TIME_NONE) {
+                o->untimed++;
+                continue;
+            }
+            o->comm_kernels++;
+            RS_TRY(add_comm(k, &w, p, t->start[p], t->end[p], err));
+        }
     }
     return RS_OK;
 }

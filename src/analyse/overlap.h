@@ -5,8 +5,9 @@
  *   comm      NCCL's kernels                              exposed   comm without compute
  *   idle      first to last activity of the GPU without any of them, copies and sets of memory included
  * Exposed time is transfer where a NCCL kernel runs whose operation all its ranks had begun; waiting where each that
- * runs still lacks a rank; not known where that cannot be told (not joined, clocks too far apart). A wait below the
- * clock error of its operation counts as none. Without a tool that sees compute, communication comes from the parts of
+ * runs still lacks a rank; not known where that cannot be told (not joined, clocks too far apart, a kernel whose end is
+ * told too early). A wait below twice the clock error of its operation (rs_op_least()) is not known, nor is as much of
+ * what follows, nor is a transfer below it; of the rank that came last by more than that, all is transfer. Without a tool that sees compute, communication comes from the parts of
  * NCCL's operations, and what hangs on compute is not known.
  *
  * All of it twice: exact, and of spans cut to whole grains (starts up, ends down). Holistic Trace Analysis cuts

@@ -12,6 +12,7 @@ struct totals {
     uint32_t split; /* ranks whose waits are known */
     double span, wait, transfer, unclear, idle, launch_gaps, host_gaps;
     double wait_error;
+    int64_t most_unclear; /* of any rank: of exposed time */
     uint32_t least, most; /* rows that wait least and most; RS_NONE */
     uint32_t idlest; /* by the host's gaps */
     uint32_t synchronised; /* ranks with a wait behind each block */
@@ -33,6 +34,7 @@ static void look_at(struct totals *t, const struct rs_profile *p, uint32_t i)
     t->wait += ns_of(x->wait);
     t->transfer += ns_of(x->transfer);
     t->unclear += ns_of(x->unclear);
+    if (x->unclear > t->most_unclear) t->most_unclear = x->unclear;
     t->idle += ns_of(x->idle);
     t->launch_gaps += ns_of(row->launches.launch_gap_ns);
     t->host_gaps += ns_of(row->launches.host_gap_ns);
@@ -70,8 +72,11 @@ static enum rs_status say(struct rs_profile *p, struct rs_strbuf *s, struct rs_e
 
 /* ---- sentences ---- */
 
+enum { UNCLEAR_SHARE = 10 }; /* unknown time is small up to this part of the difference that a sentence rests on */
+
 /* Waiting in NCCL with nothing computed meanwhile: balance. The rank that waits least is the one that the others wait
- * for, where it waits for less than half of what the most patient one does, beyond the error. */
+ * for, where it waits for less than half of what the most patient one does, beyond the error, and where what is not
+ * known of any rank could not change that. */
 static enum rs_status say_wait(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s, struct rs_err *err)
 {
     const struct rs_overlap *least = &p->rows[t->least].overlap, *most = &p->rows[t->most].overlap;
@@ -79,7 +84,11 @@ static enum rs_status say_wait(struct rs_profile *p, const struct totals *t, str
                      100 * t->wait / t->span);
     int64_t lead = rs_time_minus(most->exact.wait, least->exact.wait);
     bool one = t->split > 1 && least->exact.wait < most->exact.wait / 2 && lead / 2 > most->wait_error_ns;
-    if (one) {
+    if (one && t->most_unclear > lead / UNCLEAR_SHARE) {
+        rs_strbuf_puts(s,
+                       "; for whom is not known here, since of some ranks too much is neither known as waiting nor as "
+                       "transfer: `ringscope report` says who was late in which operation.");
+    } else if (one) {
         const struct rs_profile_row *late = &p->rows[t->least];
         rs_strbuf_puts(s, ". The others wait for ");
         words_rank(s, p, t->least);
@@ -203,7 +212,7 @@ static enum rs_status say_losses(struct rs_profile *p, const struct totals *t, s
         rs_strbuf_printf(
             s,
             "%.0f %% of the GPUs' time is communication with nothing computed meanwhile; how much of it is "
-            "waiting is not known: that takes the traces of all ranks.",
+            "waiting is not known: that takes the traces of all ranks, and clock errors below the waits.",
             100 * t->unclear / t->span);
     else
         rs_strbuf_puts(

@@ -55,15 +55,37 @@ static void test_split(void **state)
     tear_down(&p);
 }
 
-/* A wait that is shorter than the clock error is none; clocks that cannot be compared tell nothing. */
+/* What is shorter than twice the clock error is neither wait nor transfer; clocks that cannot be compared tell nothing. */
 static void test_error(void **state)
 {
     (void)state;
     struct rs_profile p;
     make_two(70 * US);
     profile(&p, NULL);
+    for (int r = 0; r < 2; r++) {
+        const struct rs_overlap_times *x = &p.rows[r].overlap.exact;
+        assert_int_equal(x->wait, RS_TIME_NONE);
+        assert_int_equal(x->transfer, RS_TIME_NONE);
+        assert_int_equal(x->unclear, 40 * US);
+    }
+    tear_down(&p);
+    make_two(25 * US); /* a wait of 60 us is known, a transfer of 40 us only of the rank that was last for certain */
+    profile(&p, NULL);
+    assert_int_equal(p.rows[0].overlap.exact.wait, 30 * US);
+    assert_int_equal(p.rows[0].overlap.exact.transfer, 0);
+    assert_int_equal(p.rows[0].overlap.exact.unclear, 10 * US);
+    assert_int_equal(p.rows[1].overlap.exact.wait, 0);
+    assert_int_equal(p.rows[1].overlap.exact.transfer, 40 * US);
+    tear_down(&p);
+    make_job(1, 2, 10 * US); /* a tie: not known up to 20 us, transfer behind that */
+    uint32_t comm = make_comm(0xa, 0, 1, 2);
+    make_lanes(2);
+    comm_kernels(add_coll(comm, "AllReduce", 1024, (const int64_t[]){0, 15 * US}, 100 * US));
+    profile(&p, NULL);
     assert_int_equal(p.rows[0].overlap.exact.wait, 0);
-    assert_int_equal(p.rows[0].overlap.exact.transfer, 40 * US);
+    assert_int_equal(p.rows[0].overlap.exact.unclear, 20 * US);
+    assert_int_equal(p.rows[0].overlap.exact.transfer, 95 * US);
+    assert_int_equal(p.rows[0].overlap.wait_error_ns, 0);
     tear_down(&p);
     make_two(US);
     model.domains[gpus[1]].island = 1;
@@ -124,6 +146,28 @@ static void test_group(void **state)
     profile(&p, NULL);
     assert_int_equal(p.rows[0].overlap.exact.comm, 100 * US);
     tear_down(&p);
+}
+
+/* Recorded: rank 0 receives from 1, which sends at 60 us, and sends to 2, which receives at 0, in one kernel until 100 us.
+ * It waits for rank 1; where its timer ended early, what follows is not known, though the network saw the send end. */
+static void test_early(void **state)
+{
+    (void)state;
+    for (int early = 0; early < 2; early++) {
+        struct rs_profile p;
+        make_job(1, 3, 0);
+        uint32_t comm = make_comm(0xa, 0, 1, 3);
+        uint32_t send = add_pair(comm, 0, 2, 0, 0), recv = add_pair(comm, 1, 0, 60 * US, 0) + 1;
+        model.parts.launch[send] = model.parts.launch[recv] = 9;
+        if (early) model.parts.flags[recv] |= RS_PART_END_EARLY;
+        profile(&p, NULL);
+        const struct rs_overlap_times *x = &p.rows[0].overlap.exact;
+        assert_int_equal(x->comm, 100 * US);
+        assert_int_equal(x->comm_wait, 60 * US);
+        assert_int_equal(x->comm_transfer, early ? 0 : 40 * US);
+        assert_int_equal(x->comm_unclear, early ? 40 * US : 0);
+        tear_down(&p);
+    }
 }
 
 /* Kineto's spans are cut to whole us inwards, as Holistic Trace Analysis does; the exact ones stand beside. */
@@ -233,6 +277,16 @@ static void test_conclusion(void **state)
     profile(&p, NULL);
     assert_non_null(strstr(p.conclusion[0], "The others wait for rank 1"));
     assert_non_null(strstr(p.conclusion[0], "rank 0: 80 ms"));
+    rs_profile_free(&p);
+    act(streams[1], RS_ACT_COMM, "ncclX", 100 * MS, 108 * MS); /* in no operation; the difference is 80 ms */
+    profile(&p, NULL);
+    assert_non_null(strstr(p.conclusion[0], "The others wait for rank 1"));
+    rs_profile_free(&p);
+    act(streams[1], RS_ACT_COMM, "ncclX", 108 * MS, 110 * MS);
+    profile(&p, NULL);
+    assert_non_null(strstr(p.conclusion[0], "waiting for other ranks"));
+    assert_null(strstr(p.conclusion[0], "wait for rank"));
+    assert_non_null(strstr(p.conclusion[0], "not known"));
     tear_down(&p);
 }
 
@@ -277,10 +331,10 @@ static void test_damage(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_split),      cmocka_unit_test(test_error),
-                                       cmocka_unit_test(test_streams),    cmocka_unit_test(test_grain),
-                                       cmocka_unit_test(test_no_compute), cmocka_unit_test(test_filter),
-                                       cmocka_unit_test(test_two_tools),  cmocka_unit_test(test_conclusion),
-                                       cmocka_unit_test(test_damage),     cmocka_unit_test(test_group)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_split),     cmocka_unit_test(test_error),      cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_grain),     cmocka_unit_test(test_no_compute), cmocka_unit_test(test_filter),
+        cmocka_unit_test(test_two_tools), cmocka_unit_test(test_conclusion), cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_group),     cmocka_unit_test(test_early)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
