@@ -177,11 +177,19 @@ static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
     return say(r, &s, err);
 }
 
+/* In the window, without those of the warm-up. */
+static uint32_t steps_looked_at(const struct rs_report *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = r->warmup; i < r->steps.n; i++) n += r->steps.rows[i].counted;
+    return n;
+}
+
 /* Whether one is late again and again: in a third of the steps, or in a tenth of its operations. Single moments are
  * told by the steps that took longer, unless they cost much. */
 static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
 {
-    uint64_t steps = r->steps.n - r->warmup;
+    uint64_t steps = steps_looked_at(r);
     return x->cost_ns > span(r) / 20 ||
            (x->times_last >= 5 && ((steps && 3 * x->times_last >= steps) || x->share_low >= 0.1));
 }
@@ -304,7 +312,7 @@ static enum rs_status say_steps(struct rs_report *r, struct rs_err *err)
     if (more < span(r) / 200) return RS_OK;
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", o->n,
-                     r->steps.n - r->warmup);
+                     steps_looked_at(r));
     rs_words_ns(&s, more);
     rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].what);
     return say(r, &s, err);

@@ -22,7 +22,7 @@ static uint32_t take_all(struct rs_window *windows, const struct rs_steps *steps
                rs_step_mark_of(&steps->marks, steps->rows[i].again, steps->rows[i].mark, proc);
     for (uint32_t i = 0; i < steps->n; i++) {
         const struct rs_step *x = &steps->rows[i];
-        struct rs_window w = {x->begin, x->end, x->length, x->mark != RS_NONE};
+        struct rs_window w = {x->begin, x->end, rs_time_minus(x->end, x->begin), x->mark != RS_NONE};
         if (w.marked && own) {
             const struct rs_step_mark *mark = rs_step_mark_of(&steps->marks, x->again, x->mark, proc);
             if (mark)

@@ -21,30 +21,37 @@ struct work {
     int64_t *slow; /* by row of bandwidth, in the step at hand */
 };
 
+static bool is_longer(const struct rs_step *x, double limit)
+{
+    return x->counted && x->length != RS_TIME_NONE && (double)x->length > limit;
+}
+
 static enum rs_status choose(struct work *w, struct rs_err *err)
 {
     const struct rs_steps *s = w->steps;
-    uint32_t n = s->n - w->warmup;
-    int64_t *list = malloc(((size_t)n + 1) * sizeof *list);
+    uint32_t n = 0;
+    int64_t *list = malloc(((size_t)s->n + 1) * sizeof *list);
     if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < n; i++) list[i] = s->rows[w->warmup + i].length;
+    for (uint32_t i = w->warmup; i < s->n; i++)
+        if (s->rows[i].length != RS_TIME_NONE) list[n++] = s->rows[i].length;
     int64_t usual = rs_median(list, n), mad = rs_mad(list, n, usual);
     double limit = (double)usual + 5 * (double)mad;
     if (limit < 1.05 * (double)usual) limit = 1.05 * (double)usual;
     uint32_t found = 0;
-    for (uint32_t i = w->warmup; i < s->n; i++) found += (double)s->rows[i].length > limit;
+    for (uint32_t i = w->warmup; i < s->n; i++) found += is_longer(&s->rows[i], limit);
     w->out->rows = calloc((size_t)found + 1, sizeof *w->out->rows);
     if (w->out->rows)
         for (uint32_t i = w->warmup; i < s->n; i++)
-            if ((double)s->rows[i].length > limit)
-                w->out->rows[w->out->n++] = (struct rs_outlier){.step = i,
-                                                                .mark = s->rows[i].mark,
-                                                                .from_ns = s->rows[i].begin,
-                                                                .to_ns = s->rows[i].end,
-                                                                .duration_ns = s->rows[i].length,
-                                                                .usual_ns = usual,
-                                                                .rank_id = RS_NONE,
-                                                                .row = RS_NONE};
+            if (is_longer(&s->rows[i], limit))
+                w->out->rows[w->out->n++] =
+                    (struct rs_outlier){.step = i,
+                                        .mark = s->rows[i].mark,
+                                        .from_ns = s->rows[i].start,
+                                        .to_ns = rs_time_plus(s->rows[i].start, s->rows[i].length),
+                                        .duration_ns = s->rows[i].length,
+                                        .usual_ns = usual,
+                                        .rank_id = RS_NONE,
+                                        .row = RS_NONE};
     free(list);
     return w->out->rows ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }

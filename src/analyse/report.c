@@ -94,6 +94,7 @@ static bool has_starts(const struct rs_view *v)
 static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
 {
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
+    if (o->filter) RS_TRY(rs_steps_within(&r->steps, o->filter, err));
     int64_t from = leave_out(r, o->warmup);
     RS_TRY(rs_stragglers_find(&r->stragglers, &r->view, err));
     RS_TRY(rs_once_find(&r->stragglers, &r->view, &r->steps, err));

@@ -27,13 +27,11 @@ static int by_time(const void *a, const void *b)
 /* Of the same step on all ranks that marked it. */
 static struct rs_step median_mark(struct work *w, const struct rs_step_mark *marks, uint32_t n)
 {
-    struct rs_step x = {.mark = marks[0].number, .again = marks[0].again};
+    struct rs_step x = {.mark = marks[0].number, .again = marks[0].again, .unit = RS_NONE};
     for (uint32_t i = 0; i < n; i++) w->scratch[i] = marks[i].from;
     x.from = x.begin = rs_median(w->scratch, n);
     for (uint32_t i = 0; i < n; i++) w->scratch[i] = marks[i].to;
     x.to = x.end = rs_median(w->scratch, n);
-    for (uint32_t i = 0; i < n; i++) w->scratch[i] = rs_time_minus(marks[i].to, marks[i].from);
-    x.length = rs_median(w->scratch, n);
     return x;
 }
 
@@ -100,7 +98,8 @@ static void take_units(struct work *w)
     for (uint32_t i = 0; i < w->units.n && from != RS_TIME_NONE; i++) {
         int64_t to = boundary(w, firsts[i + 1], &done, &over);
         if (to <= from) to = from + 1; /* ends that are not known: it is a step all the same */
-        s->rows[s->n++] = (struct rs_step){from, to, from, to, rs_time_minus(to, from), RS_NONE, 0};
+        s->rows[s->n++] =
+            (struct rs_step){.from = from, .to = to, .begin = from, .end = to, .unit = i, .mark = RS_NONE};
         from = to;
     }
 }
@@ -116,7 +115,7 @@ static enum rs_status join_marks(struct work *w, struct rs_err *err)
     bool *marked = calloc((size_t)w->units.n + 1, sizeof *marked);
     enum rs_status status = marked ? claim_marks(w, &claims, marked, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < nunits && status == RS_OK; i++) {
-        int64_t middle = rs_time_plus(units[i].from, units[i].length / 2);
+        int64_t middle = rs_time_plus(units[i].from, rs_time_minus(units[i].to, units[i].from) / 2);
         uint32_t low = 0, high = s->marked;
         RS_BISECT(low, high, mid, s->rows[mid].end <= middle);
         marked[i] |= low < s->marked && s->rows[low].begin <= middle && !rs_map_find(&claims, s->rows[low].mark);
@@ -128,6 +127,7 @@ static enum rs_status join_marks(struct work *w, struct rs_err *err)
         marked[unit] = true;
         s->rows[i].from = units[unit].from;
         s->rows[i].to = units[unit].to;
+        s->rows[i].unit = unit;
     }
     for (uint32_t i = 0; i < nunits && status == RS_OK; i++)
         if (!marked[i]) units[kept++] = units[i];
@@ -146,13 +146,77 @@ static void separate(struct rs_steps *s)
         if (s->rows[i].to > s->rows[i + 1].from) s->rows[i].to = s->rows[i + 1].from;
 }
 
-static void measure(struct work *w)
+/* A unit that several marks took is none of them: their operations tell them apart. */
+static void part_units(struct work *w)
 {
     struct rs_steps *s = w->out;
-    for (uint32_t i = 0; i < s->n; i++) w->scratch[i] = s->rows[i].length;
-    s->time_ns = rs_quantiles_of(w->scratch, s->n);
-    s->usual_ns = rs_median(w->scratch, s->n);
-    s->spread_ns = rs_mad(w->scratch, s->n, s->usual_ns);
+    for (uint32_t i = 0; i < w->units.n; i++) w->scratch[i] = 0;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->rows[i].unit != RS_NONE) w->scratch[s->rows[i].unit]++;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (s->rows[i].unit != RS_NONE && w->scratch[s->rows[i].unit] > 1) s->rows[i].unit = RS_NONE;
+}
+
+static void add_time(struct work *w, uint32_t step, uint32_t item)
+{
+    const struct rs_ops *o = &w->view->model->ops;
+    uint32_t op = w->items.rows[item].op;
+    int64_t *start = &w->out->rows[step].start, *over = &w->scratch[step];
+    if (o->first[op] != RS_TIME_NONE && (*start == RS_TIME_NONE || o->first[op] < *start)) *start = o->first[op];
+    if (o->end[op] != RS_TIME_NONE && (*over == RS_TIME_NONE || o->end[op] > *over)) *over = o->end[op];
+}
+
+/* Whether no step lies between them that was not recorded: a profiler may pause. */
+static bool is_next(const struct rs_step *x, const struct rs_step *next)
+{
+    if (x->mark == RS_NONE || next->mark == RS_NONE) return true;
+    return x->again == next->again && x->mark + 1 == next->mark;
+}
+
+/* When steps start, and how long they take, by their operations. */
+static void time_steps(struct work *w)
+{
+    struct rs_steps *s = w->out;
+    bool loose = false; /* steps that are no unit */
+    part_units(w);
+    for (uint32_t i = 0; i < s->n; i++) {
+        uint32_t unit = s->rows[i].unit;
+        s->rows[i].start = s->rows[i].length = w->scratch[i] = RS_TIME_NONE;
+        loose |= unit == RS_NONE;
+        for (uint32_t k = unit != RS_NONE ? w->units.firsts[unit] : 0; unit != RS_NONE && k < w->units.firsts[unit + 1];
+             k++)
+            add_time(w, i, k);
+    }
+    for (uint32_t k = 0; k < w->items.n && loose; k++) {
+        uint32_t step = rs_steps_of_op(s, w->view->model, w->items.rows[k].op);
+        if (step != RS_NONE && s->rows[step].unit == RS_NONE) add_time(w, step, k);
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct rs_step *x = &s->rows[i];
+        int64_t until = i + 1 < s->n && is_next(x, x + 1) ? x[1].start : w->scratch[i];
+        if (x->start != RS_TIME_NONE && until != RS_TIME_NONE && until > x->start)
+            x->length = rs_time_minus(until, x->start);
+    }
+}
+
+enum rs_status rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, struct rs_err *err)
+{
+    int64_t *known = malloc(((size_t)s->n + 1) * sizeof *known);
+    uint32_t n = 0;
+    if (!known) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->counted = s->counted_marked = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        struct rs_step *x = &s->rows[i];
+        x->counted = rs_filter_time(filter, x->start != RS_TIME_NONE ? x->start : x->from);
+        s->counted += x->counted;
+        s->counted_marked += x->counted && x->mark != RS_NONE;
+        if (x->counted && x->length != RS_TIME_NONE) known[n++] = x->length;
+    }
+    s->time_ns = rs_quantiles_of(known, n);
+    s->usual_ns = s->time_ns.p50;
+    s->spread_ns = n ? rs_mad(known, n, s->usual_ns) : RS_TIME_NONE;
+    free(known);
+    return RS_OK;
 }
 
 static enum rs_status find(struct work *w, struct rs_err *err)
@@ -169,8 +233,8 @@ static enum rs_status find(struct work *w, struct rs_err *err)
     take_units(w);
     if (w->out->marked) RS_TRY(join_marks(w, err));
     separate(w->out);
-    measure(w);
-    return RS_OK;
+    time_steps(w);
+    return rs_steps_within(w->out, &(struct rs_filter){0}, err);
 }
 
 enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, struct rs_err *err)

@@ -206,14 +206,14 @@ static void steps(struct rs_json *j, const struct rs_report *r)
 {
     rs_json_key(j, "steps");
     rs_json_object(j);
-    rs_json_key_u64(j, "count", r->steps.n);
+    rs_json_key_u64(j, "count", r->steps.counted);
     rs_json_key_u64(j, "warmup", r->warmup);
-    rs_json_key_number_or_null(j, "operations", r->steps.n && r->steps.ops ? (int64_t)r->steps.ops : -1);
-    rs_json_key_number_or_null(j, "usual_ns", r->steps.n ? r->steps.usual_ns : -1);
-    rs_json_key_number_or_null(j, "spread_ns", r->steps.n ? r->steps.spread_ns : -1);
+    rs_json_key_number_or_null(j, "operations", r->steps.counted && r->steps.ops ? (int64_t)r->steps.ops : -1);
+    rs_time_json(j, "usual_ns", r->steps.usual_ns);
+    rs_time_json(j, "spread_ns", r->steps.spread_ns);
     rs_quantiles_json(j, "time_ns", &r->steps.time_ns);
-    rs_json_key_str(j, "found_by", rs_steps_how(r->steps.n, r->steps.marked));
-    rs_json_key_u64(j, "marked", r->steps.marked);
+    rs_json_key_str(j, "found_by", rs_steps_how(r->steps.counted, r->steps.counted_marked));
+    rs_json_key_u64(j, "marked", r->steps.counted_marked);
     rs_json_end(j);
     rs_json_key(j, "outlier_steps");
     rs_json_array(j);

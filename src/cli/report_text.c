@@ -52,18 +52,21 @@ static void print_head(const struct rs_report *r)
     }
     printf("\n");
     if (!b->totals.ops) return;
-    if (r->steps.n) {
-        printf("%" PRIu32 " step%s", r->steps.n, plural(r->steps.n));
-        if (r->steps.ops) printf(" of %" PRIu32 " operation%s", r->steps.ops, plural(r->steps.ops));
-        printf(", %s each", rs_text_ns(r->steps.usual_ns).s);
-        if (r->steps.n >= 10) printf(" (p90 %s)", rs_text_ns(r->steps.time_ns.p90).s);
-        if (r->steps.marked == r->steps.n)
+    const struct rs_steps *s = &r->steps;
+    if (s->counted) {
+        printf("%" PRIu32 " step%s", s->counted, plural(s->counted));
+        if (s->ops) printf(" of %" PRIu32 " operation%s", s->ops, plural(s->ops));
+        if (s->usual_ns != RS_TIME_NONE) {
+            printf(", %s each", rs_text_ns(s->usual_ns).s);
+            if (s->counted >= 10) printf(" (p90 %s)", rs_text_ns(s->time_ns.p90).s);
+        }
+        if (s->counted_marked == s->counted)
             printf(", as the framework marked them");
-        else if (r->steps.marked)
-            printf(", %" PRIu32 " of them marked by the framework", r->steps.marked);
+        else if (s->counted_marked)
+            printf(", %" PRIu32 " of them marked by the framework", s->counted_marked);
         if (r->warmup) printf(", the first %" PRIu32 " left out", r->warmup);
     } else {
-        printf("no steps found");
+        printf(s->n ? "no step begins here" : "no steps found");
     }
     if (b->totals.error_ns == RS_ONE_CLOCK_NS)
         printf("; all on one clock, to %s", rs_text_ns(b->totals.error_ns).s);

@@ -74,7 +74,29 @@ for none in example/ring4 example/oneprocess4 inspector; do
     is "no steps: $none" "$(count $data/$none)" "0 null"
 done
 
-# How long they took: marks as the framework says (ProfilerStep of rank 0), else by what repeats.
+# How long they took, by their operations however they were found: ProfilerStep says when they were called.
+usual() { # FROM TO INPUT...: median of the steps that begin there, in us
+    "$RINGSCOPE" report --json --from "$1" --to "$2" "${@:3}" 2>/dev/null | jq '.steps | if .usual_ns then .usual_ns / 1000 | floor else "unknown" end'
+}
+near() { # WHAT IS SHOULD: to 2 %
+    is "$1: $2 us, not $3" "$(jq -n --argjson a "$2" --argjson b "$3" '($a - $b | fabs) <= 0.02 * $b')" true
+}
+for job in h200-overlay h200-tp2pp2dp2; do
+    job=$data/$job
+    # The first and last steps of the profile are in part outside of it.
+    read -r from to < <("$RINGSCOPE" ops --json "$job/kineto" 2>/dev/null |
+        jq -s -r 'map(select(.found_step != null)) | (map(.found_step) | max) as $n | map(select(.start_ns)) |
+            [(map(select(.found_step == 0).start_ns) | min), (map(select(.found_step == $n).start_ns) | min)] |
+            map(. - 1000000) | "\(.[0]) \(.[1])"')
+    rec=$(usual "$from" "$to" "$job/rec")
+    near "$job, the profiler" "$(usual "$from" "$to" "$job/kineto")" "$rec"
+    near "$job, merged" "$(usual "$from" "$to" "$job"/{rec,kineto,flight})" "$rec"
+    is "$job, merged, whole run" "$("$RINGSCOPE" report --json "$job"/{rec,kineto,flight} 2>/dev/null | jq .steps.usual_ns)" \
+        "$("$RINGSCOPE" report --json "$job/rec" 2>/dev/null | jq .steps.usual_ns)"
+    is "$job, calls alone" "$("$RINGSCOPE" report --json "$job/flight" 2>/dev/null | jq -c '.steps | [.count > 0, .usual_ns, .spread_ns, .time_ns.p50]')" "[true,null,null,null]"
+    is "...said" "$("$RINGSCOPE" report "$job/flight" 2>/dev/null | grep -c '^[0-9]* steps of .* each')" 0
+done
+is "steps in a window" "$("$RINGSCOPE" report --json --from 6.369936s --to 6.3835s $data/h200-ddp 2>/dev/null | jq -c '[.steps.count, (.outlier_steps | length)]')" "[1,0]"
 is "percentiles" "$("$RINGSCOPE" report --json $data/h200-overlay/kineto 2>/dev/null | jq -c '.steps | [.marked, .usual_ns == .time_ns.p50, .time_ns.p50 <= .time_ns.p90, .time_ns.p90 <= .time_ns.p99]')" '[3,true,true,true]'
 is "said of marks" "$("$RINGSCOPE" report $data/h200-overlay/kineto 2>/dev/null | grep -c '^3 steps of .*, as the framework marked them')" 1
 exit $bad
