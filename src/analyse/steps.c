@@ -5,6 +5,7 @@
 #include "analyse/repeats.h"
 #include "analyse/step_items.h"
 #include "base/bisect.h"
+#include "join/flow.h"
 #include "join/overlay_facts.h"
 
 struct work {
@@ -157,13 +158,29 @@ static void part_units(struct work *w)
         if (s->rows[i].unit != RS_NONE && w->scratch[s->rows[i].unit] > 1) s->rows[i].unit = RS_NONE;
 }
 
+/* When an operation is over: the end of a collective in which all end together, else the last start. Sends may end at any time,
+ * and ends that are reported too early, or come from another tool, would make the same step longer in one input than in
+ * another. */
+static int64_t over_at(const struct rs_model *m, uint32_t op)
+{
+    const struct rs_ops *o = &m->ops;
+    bool sure = o->kind[op] == RS_OP_COLL && rs_func_flow(m, o->func[op]) == RS_FLOW_ALL && o->end[op] != RS_TIME_NONE;
+    for (uint32_t i = 0; i < o->nparts[op] && sure; i++) {
+        uint32_t part = m->order[o->part[op] + i];
+        sure = rs_part_has_ended(m, part) && !(m->parts.flags[part] & RS_PART_LENT_END);
+    }
+    return sure ? o->end[op] : o->last[op];
+}
+
 static void add_time(struct work *w, uint32_t step, uint32_t item)
 {
     const struct rs_ops *o = &w->view->model->ops;
     uint32_t op = w->items.rows[item].op;
-    int64_t *start = &w->out->rows[step].start, *over = &w->scratch[step];
-    if (o->first[op] != RS_TIME_NONE && (*start == RS_TIME_NONE || o->first[op] < *start)) *start = o->first[op];
-    if (o->end[op] != RS_TIME_NONE && (*over == RS_TIME_NONE || o->end[op] > *over)) *over = o->end[op];
+    int64_t *first = &w->out->rows[step].start, *last = &w->scratch[step];
+    if (o->first[op] == RS_TIME_NONE) return;
+    int64_t over = over_at(w->view->model, op);
+    if (*first == RS_TIME_NONE || o->first[op] < *first) *first = o->first[op];
+    if (*last == RS_TIME_NONE || over > *last) *last = over;
 }
 
 /* Whether no step lies between them that was not recorded: a profiler may pause. */
@@ -173,7 +190,9 @@ static bool is_next(const struct rs_step *x, const struct rs_step *next)
     return x->again == next->again && x->mark + 1 == next->mark;
 }
 
-/* When steps start, and how long they take, by their operations. */
+/* When steps start, and how long they take, by their operations: from when those of the step before are over to when its own
+ * are, so that what ranks compute before a step's first operation is in that step. The first has no step before, and
+ * starts with its own first operation. */
 static void time_steps(struct work *w)
 {
     struct rs_steps *s = w->out;
@@ -191,11 +210,11 @@ static void time_steps(struct work *w)
         uint32_t step = rs_steps_of_op(s, w->view->model, w->items.rows[k].op);
         if (step != RS_NONE && s->rows[step].unit == RS_NONE) add_time(w, step, k);
     }
-    for (uint32_t i = 0; i < s->n; i++) {
+    for (uint32_t i = s->n; i-- > 0;) {
         struct rs_step *x = &s->rows[i];
-        int64_t until = i + 1 < s->n && is_next(x, x + 1) ? x[1].start : w->scratch[i];
-        if (x->start != RS_TIME_NONE && until != RS_TIME_NONE && until > x->start)
-            x->length = rs_time_minus(until, x->start);
+        int64_t last = w->scratch[i], before = i && is_next(x - 1, x) ? w->scratch[i - 1] : RS_TIME_NONE;
+        if (before != RS_TIME_NONE && before < x->start) x->start = before;
+        if (x->start != RS_TIME_NONE && last > x->start) x->length = rs_time_minus(last, x->start);
     }
 }
 
