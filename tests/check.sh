@@ -99,7 +99,7 @@ meanwhile() {
 }
 meanwhile >"$said" &
 behind=$!
-renice -n 19 $behind >/dev/null
+renice -n 5 $behind >/dev/null # behind the tests, yet not starved where others keep the machine busy
 stage "system tests"
 several "system tests" build CC=gcc system
 stage "clang; fuzzers, $FUZZ_SECONDS s each"
