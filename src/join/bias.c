@@ -20,11 +20,9 @@ enum {
 #define SIGMAS 3 /* of biases, that are allowed for */
 #define TENTH 1.2816 /* sigmas beyond which a tenth lies */
 #define MEDIAN_LOSS 1.2533 /* sigma of a median against that of a mean */
-#define QUICK 4 /* times the quickest: longer transfers scatter by themselves */
 #define MOST_CONSTANT 40e3 /* ns that ends may be biased by, where biases do not grow with transfers */
 #define LEAST_SPREAD 100.0 /* ns */
 #define SHARE_OF_ROOM 0.7 /* of the median room of the others, that a clock has at least */
-#define LEAST_TRANSFER 10e3 /* ns: no operation is quicker, whatever the clocks make of it */
 
 /* ---- operations, as the fitted clocks show them ---- */
 
@@ -243,7 +241,7 @@ static void weigh_all(struct evidence *evidence, struct seen *rows, uint32_t n, 
     for (uint32_t i = 0; i < nclasses; i++) {
         const struct class *c = &classes[i];
         struct evidence *e = &evidence[c->component];
-        if (!c->mixed || c->transfer > QUICK * fmax(e->quickest, LEAST_TRANSFER)) continue;
+        if (!c->mixed || c->transfer > RS_QUICK * fmax(e->quickest, RS_LEAST_TRANSFER)) continue;
         e->by_last = fmax(e->by_last, c->by_last);
         e->clear |= c->follows;
     }

@@ -13,9 +13,7 @@ enum {
     MOST_IN_ALL = 3000000,
     LEAST_OF_A_COMM = 32,
     ENOUGH_QUICK = 8, /* operations */
-    QUICK = 4, /* times the quickest */
 };
-#define LEAST_TRANSFER 10e3 /* ns: no operation is quicker */
 
 #define LONGEST_RUN (INT64_C(366) * 86400 * 1000000000) /* ns */
 
@@ -208,7 +206,7 @@ static void keep_quick(const struct rs_model *m, const uint32_t *ops, uint32_t n
         transfers[i] = transfer_of(m, ops[i]);
         if (!isnan(transfers[i])) values[known++] = transfers[i];
     }
-    double most = QUICK * fmax(rs_fit_quantile(values, known, 0.05), LEAST_TRANSFER);
+    double most = RS_QUICK * fmax(rs_fit_quantile(values, known, 0.05), RS_LEAST_TRANSFER);
     for (uint32_t i = 0; i < n; i++) {
         if (!(transfers[i] <= most)) continue;
         if (first == n) first = i;

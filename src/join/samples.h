@@ -9,6 +9,9 @@
 
 #include "model/model.h"
 
+#define RS_QUICK 4 /* times the quickest transfer: longer ones scatter, and their ends lie further apart */
+#define RS_LEAST_TRANSFER 10e3 /* ns: no operation is quicker, whatever the clocks make of it */
+
 struct rs_sample {
     double x; /* end: ns of its clock since base[domain] */
     uint32_t domain;
