@@ -34,9 +34,10 @@ enum rs_file_state {
 };
 
 enum rs_live_place {
-    RS_LIVE_BESIDE = 1, /* a file beside the recording */
-    RS_LIVE_SHM = 2, /* in /dev/shm: DIR's file system cannot reserve space or is not local */
+    RS_LIVE_BESIDE = 1, /* a file beside the recording, in a tmpfs */
+    RS_LIVE_SHM = 2, /* a file in /dev/shm */
     RS_LIVE_ANONYMOUS = 3, /* nowhere: a kill loses what was not sealed (crash_safe:false) */
+    RS_LIVE_DISK = 4, /* a file beside the recording, on a disk: only on request, since a store may wait for the disk */
 };
 
 /* What changes while the process runs; rewritten in place about every 100 ms, and kept in the live header too. */
@@ -126,6 +127,10 @@ struct rs_live_header {
     char boot_id[40];
     uint64_t lost_overflow[RS_LOST_COUNTS]; /* callbacks of threads that found no slot */
     struct rs_status_block status;
+    uint32_t locked; /* 1: the process holds flock(LOCK_EX) on this file for as long as it maps it: whoever gets a lock
+                      * has the proof that it ended, or called execve */
+    uint32_t closing; /* 1: what no chunk holds is lost, and `lost_at_close` counts it; stored behind those */
+    uint64_t lost_at_close[RS_LOST_COUNTS]; /* all losses of the recording by class, but for `lost_late` */
 };
 _Static_assert(sizeof(struct rs_live_header) <= RS_LIVE_PAGE, "live header");
 
@@ -138,7 +143,9 @@ struct rs_slot {
     uint32_t buffer; /* index + 1 of the buffer in use, 0 = none */
     uint32_t generation; /* of the newest buffer of this slot */
     uint32_t tid; /* of the owner, 0 = free */
-    uint32_t reserved[5];
+    uint32_t reserved0;
+    uint64_t group; /* handle of the GroupApi event that the owner has open, 0 = none */
+    uint32_t reserved[2];
 };
 _Static_assert(sizeof(struct rs_slot) == 360, "slot");
 
@@ -154,7 +161,9 @@ struct rs_buffer {
     uint32_t generation; /* of (slot, generation); 0 = not in use */
     uint32_t slot;
     uint32_t sealed; /* words that are in chunks of the recording; written by the background thread */
-    uint32_t reserved[4];
+    uint64_t group; /* as in the slot: where a stop can compare it at no cost */
+    uint32_t inside; /* 1: the owner is between looking at `limit` and storing `commit` */
+    uint32_t reserved;
     uint64_t words[(RS_BUFFER_BYTES - 64) / 8];
 };
 _Static_assert(sizeof(struct rs_buffer) == RS_BUFFER_BYTES, "buffer");
