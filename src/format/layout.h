@@ -55,7 +55,9 @@ struct rs_status_block {
     uint32_t write_errno; /* of the last write that failed, 0 = none pending */
     uint32_t live_left; /* 1: closed, but not everything could be sealed: the live file belongs to the recording */
     uint64_t lost_lives; /* init and finalize calls that found no room */
-    uint64_t reserved[2];
+    uint64_t inside_at_close; /* threads that were inside a callback when the wait for them ran out: at most so many
+                               * callbacks are neither kept nor counted */
+    uint64_t reserved;
     uint64_t lost_late; /* callbacks that came after the recording was closed; counted in place by their threads */
 };
 _Static_assert(sizeof(struct rs_status_block) == 256, "status block");
@@ -143,7 +145,7 @@ struct rs_slot {
     uint32_t buffer; /* index + 1 of the buffer in use, 0 = none */
     uint32_t generation; /* of the newest buffer of this slot */
     uint32_t tid; /* of the owner, 0 = free */
-    uint32_t reserved0;
+    uint32_t inside; /* 1: the owner is in a callback: between looking whether it may write and its commit */
     uint64_t group; /* handle of the GroupApi event that the owner has open, 0 = none */
     uint32_t reserved[2];
 };
@@ -161,9 +163,7 @@ struct rs_buffer {
     uint32_t generation; /* of (slot, generation); 0 = not in use */
     uint32_t slot;
     uint32_t sealed; /* words that are in chunks of the recording; written by the background thread */
-    uint64_t group; /* as in the slot: where a stop can compare it at no cost */
-    uint32_t inside; /* 1: the owner is between looking at `limit` and storing `commit` */
-    uint32_t reserved;
+    uint64_t reserved[2];
     uint64_t words[(RS_BUFFER_BYTES - 64) / 8];
 };
 _Static_assert(sizeof(struct rs_buffer) == RS_BUFFER_BYTES, "buffer");

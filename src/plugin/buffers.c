@@ -1,23 +1,27 @@
 #include "plugin/buffers.h"
 
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plugin/log.h"
+#include "plugin/record.h"
 #include "plugin/tick.h"
 
 struct rs_pool rs_pool;
 uint32_t rs_nonce = 1;
 uint64_t rs_context_base;
-_Thread_local struct rs_buffer *rs_tls_buffer;
-static _Thread_local struct rs_slot *tls_slot;
+_Thread_local struct rs_own rs_own;
+static _Thread_local bool taking; /* a slot, right now */
 static _Thread_local uint64_t tls_name[2]; /* of the thread, 16 bytes */
+static struct rs_buffer no_room; /* its limit is 0; only the header is ever looked at */
 
 static pthread_key_t exit_key; /* its destructor gives a dying thread's slot back */
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
@@ -104,11 +108,31 @@ bool rs_pool_open(void *base, size_t bytes)
         rs_stack_push(facts ? &p->facts : &p->free, p->next_buffer, i);
     }
     atomic_store(&p->nfree, n - RS_FACTS_BUFFERS);
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0); /* for barrier_everywhere() */
     atomic_store_explicit(&p->open, 1, memory_order_release);
     return true;
 }
 
-void rs_pool_close(uint64_t *late)
+/* Returns after every thread of the process that runs has passed a full barrier. A thread that does not run has passed one
+ * when it was switched off. */
+static void barrier_everywhere(void)
+{
+    if (!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) return;
+    /* Refused (a kernel before 4.14, a seccomp filter). What a barrier would wait for is a store on its way from the
+     * processor to its cache, which takes less than a microsecond. */
+    struct timespec ample = {.tv_nsec = 10 * 1000000};
+    nanosleep(&ample, NULL);
+}
+
+static uint32_t count_inside(void)
+{
+    struct rs_pool *p = &rs_pool;
+    uint32_t made = atomic_load(&p->slots_made), n = atomic_load_explicit(&p->counting, memory_order_acquire);
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) n += __atomic_load_n(&p->slots[i].inside, __ATOMIC_ACQUIRE);
+    return n;
+}
+
+uint32_t rs_pool_close(uint64_t *late, unsigned wait_ms)
 {
     struct rs_pool *p = &rs_pool;
     atomic_store(&p->late, late);
@@ -119,14 +143,23 @@ void rs_pool_close(uint64_t *late)
         uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
         if (buffer) PUT(p->buffers[buffer - 1].limit, 0);
     }
+    barrier_everywhere();
+    /* Who enters from here on finds the recording closed. Who entered before says so in its slot, until it has left. */
+    uint32_t inside = count_inside();
+    for (unsigned waited_us = 0, step_us = 20; inside && waited_us < wait_ms * 1000; inside = count_inside()) {
+        struct timespec step = {.tv_nsec = step_us * 1000};
+        nanosleep(&step, NULL);
+        waited_us += step_us;
+        if (step_us < 1000) step_us *= 2;
+    }
+    return inside;
 }
 
 void rs_pool_forget(void)
 {
     struct rs_pool *p = &rs_pool;
-    if (tls_slot) pthread_setspecific(exit_key, NULL);
-    rs_tls_buffer = NULL;
-    tls_slot = NULL;
+    if (rs_own.slot) pthread_setspecific(exit_key, NULL);
+    rs_own = (struct rs_own){0};
     /* Memory of its own in its place: a signal handler may have forked in the middle of a callback. */
     if (p->live)
         mmap(p->live, p->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
@@ -218,6 +251,7 @@ static uint32_t slot_index(const struct rs_slot *s)
     return (uint32_t)(s - rs_pool.slots);
 }
 
+/* The thread is inside then. NULL: there is none left. */
 static struct rs_slot *slot_take(void)
 {
     struct rs_pool *p = &rs_pool;
@@ -232,37 +266,37 @@ static struct rs_slot *slot_take(void)
     }
     struct rs_slot *s = &p->slots[i];
     PUT(s->tid, (uint32_t)syscall(SYS_gettid));
-    tls_slot = s;
+    PUT(s->inside, 1);
+    rs_own.buffer = &no_room;
+    atomic_signal_fence(memory_order_seq_cst);
+    rs_own.slot = s;
     prctl(PR_GET_NAME, (char *)tls_name);
     pthread_setspecific(exit_key, s);
     return s;
 }
 
-/* At thread exit. Other destructors may still call in; that thread then takes a slot again. */
+/* At thread exit. Other destructors may still call in; that thread then takes a slot again. A thread that was cancelled in
+ * the middle of a callback is not inside any more: the callback was never part of the recording. */
 static void slot_give_back(void *v)
 {
     struct rs_slot *s = v;
-    if (s != tls_slot) return; /* a forked child's inheritance */
-    rs_tls_buffer = NULL;
-    tls_slot = NULL;
+    if (s != rs_own.slot) return; /* a forked child's inheritance */
+    rs_own.slot = NULL;
     PUT(s->tid, 0);
+    rs_leave(s);
     rs_stack_push(&rs_pool.free_slots, rs_pool.next_slot, slot_index(s));
 }
 
 static struct rs_buffer *use(struct rs_buffer *b)
 {
-    if (rs_tick_counter) rs_tls_buffer = b;
+    if (rs_tick_counter) rs_own.buffer = b;
     return b;
 }
 
-struct rs_buffer *rs_buffer_next(void)
+/* With the thread inside slot `s`. */
+static struct rs_buffer *next(struct rs_slot *s, bool new_owner)
 {
     struct rs_pool *p = &rs_pool;
-    if (!atomic_load_explicit(&p->open, memory_order_acquire)) return NULL;
-    struct rs_slot *s = tls_slot;
-    bool new_owner = !s;
-    if (!s && !(s = slot_take())) return NULL;
-
     if (s->buffer) {
         struct rs_buffer *b = &p->buffers[s->buffer - 1];
         if ((uint32_t)b->commit < LIMIT) {
@@ -277,7 +311,7 @@ struct rs_buffer *rs_buffer_next(void)
         s->next_handle = handle_after(b->first_handle, b->commit >> 32, b->slot);
         uint32_t full = s->buffer - 1;
         PUT(s->buffer, 0);
-        rs_tls_buffer = NULL;
+        rs_own.buffer = &no_room;
         rs_buffer_hand_over(full);
     }
 
@@ -297,6 +331,33 @@ struct rs_buffer *rs_buffer_next(void)
         return NULL;
     }
     return use(b);
+}
+
+/* Enters the thread's slot, or takes one. NULL: there is none, or this is a signal handler in the middle of a callback. */
+static struct rs_slot *enter(bool *new_owner)
+{
+    if (!rs_own.slot) {
+        if (taking || !atomic_load_explicit(&rs_pool.open, memory_order_acquire)) return NULL;
+        taking = true;
+        atomic_signal_fence(memory_order_seq_cst);
+        *new_owner = !rs_own.slot; /* a handler may have come in between */
+        struct rs_slot *s = *new_owner ? slot_take() : NULL;
+        atomic_signal_fence(memory_order_seq_cst);
+        taking = false;
+        if (*new_owner) return s;
+    }
+    return rs_enter(rs_own.slot) ? rs_own.slot : NULL;
+}
+
+struct rs_buffer *rs_buffer_next(void)
+{
+    bool new_owner = false;
+    struct rs_slot *s = enter(&new_owner);
+    if (!s) return NULL;
+    atomic_thread_fence(memory_order_seq_cst);
+    struct rs_buffer *b = atomic_load(&rs_pool.open) ? next(s, new_owner) : NULL;
+    if (!b) rs_leave(s);
+    return b;
 }
 
 bool rs_pool_mark_losses(void)
@@ -345,36 +406,61 @@ void rs_buffer_discard(uint32_t index, uint32_t from)
     __atomic_store_n(&b->sealed, to, __ATOMIC_RELEASE);
 }
 
-void rs_lost(unsigned loss_class)
+/* A callback that came before the recording was open, or after it was closed. */
+static void count_outside(void)
 {
     struct rs_pool *p = &rs_pool;
-    struct rs_slot *s = tls_slot;
     uint64_t *late = atomic_load_explicit(&p->late, memory_order_acquire);
     if (late) {
         __atomic_fetch_add(late, 1, __ATOMIC_RELAXED);
-    } else if (s) {
+        return;
+    }
+    atomic_fetch_add_explicit(&p->lost_unopened, 1, memory_order_relaxed);
+    if (atomic_load_explicit(&p->forked, memory_order_relaxed))
+        rs_warn_once(RS_SAID_FORK,
+                     "this process was forked from a recorded one: its callbacks are not recorded until it "
+                     "makes a communicator of its own");
+}
+
+/* In the slot, if the thread has one and is not inside it already; else where all threads count. Who finds the recording
+ * open after it said that it is about to count is waited for: see rs_pool_close(). */
+static uint64_t count_lost(unsigned loss_class, bool start)
+{
+    struct rs_pool *p = &rs_pool;
+    struct rs_slot *s = rs_own.slot;
+    bool own = rs_enter(s);
+    uint64_t handle = 0;
+    if (!own) atomic_fetch_add(&p->counting, 1);
+    atomic_thread_fence(memory_order_seq_cst);
+    if (!atomic_load(&p->open)) {
+        count_outside();
+    } else if (own) {
         s->lost_last_tick = rs_tick();
         if (!s->lost_first_tick) s->lost_first_tick = s->lost_last_tick;
         PUT(s->lost[loss_class], s->lost[loss_class] + 1);
-    } else if (atomic_load_explicit(&p->open, memory_order_acquire)) {
-        __atomic_fetch_add(&p->live->lost_overflow[loss_class], 1, __ATOMIC_RELAXED);
     } else {
-        atomic_fetch_add_explicit(&p->lost_unopened, 1, memory_order_relaxed);
-        if (atomic_load_explicit(&p->forked, memory_order_relaxed))
-            rs_warn_once(RS_SAID_FORK,
-                         "this process was forked from a recorded one: its callbacks are not recorded until it "
-                         "makes a communicator of its own");
+        __atomic_fetch_add(&p->live->lost_overflow[loss_class], 1, __ATOMIC_RELAXED);
     }
+    if (start && own) {
+        handle = s->next_handle;
+        s->next_handle = handle_after(handle, 1, slot_index(s));
+    } else if (start) {
+        handle = rs_handle(rs_nonce, RS_SLOT_OVERFLOW,
+                           atomic_fetch_add_explicit(&p->overflow_counter, 1, memory_order_relaxed));
+    }
+    if (own)
+        rs_leave(s);
+    else
+        atomic_fetch_sub(&p->counting, 1);
+    return handle;
+}
+
+void rs_lost(unsigned loss_class)
+{
+    count_lost(loss_class, false);
 }
 
 uint64_t rs_lost_start(unsigned loss_class)
 {
-    rs_lost(loss_class);
-    struct rs_slot *s = tls_slot;
-    if (!s)
-        return rs_handle(rs_nonce, RS_SLOT_OVERFLOW,
-                         atomic_fetch_add_explicit(&rs_pool.overflow_counter, 1, memory_order_relaxed));
-    uint64_t handle = s->next_handle;
-    s->next_handle = handle_after(handle, 1, slot_index(s));
-    return handle;
+    return count_lost(loss_class, true);
 }

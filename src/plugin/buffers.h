@@ -39,6 +39,7 @@ struct rs_pool {
     _Atomic uint32_t open; /* 1: threads may write */
     _Atomic uint32_t sealer_sleeps; /* 1: a wake-up would help */
     _Atomic uint64_t lost_unopened, overflow_counter;
+    _Atomic uint32_t counting; /* threads without a slot, and signal handlers, that are about to count a loss */
     _Atomic uint32_t forked; /* 1: a child that has not opened a recording of its own */
     _Atomic(uint64_t *) late; /* where callbacks are counted once the recording is closed; in its file's header */
 };
@@ -47,18 +48,24 @@ extern struct rs_pool rs_pool;
 extern uint32_t rs_nonce; /* of this process; set before anything else */
 extern uint64_t rs_context_base; /* context of index 0 */
 
-/* What the calling thread writes into. NULL when it has no buffer, and always when there is no hardware tick counter, which
- * sends every callback to the slow path. Zero to begin with, and not by chance: glibc may leave a thread that starts while
- * the library is being loaded with zeros in place of another initial value. */
-extern _Thread_local struct rs_buffer *rs_tls_buffer;
+/* What the calling thread owns. Both are NULL until it has a slot: zeros to begin with, and not by chance, since glibc may
+ * leave a thread that starts while the library is being loaded with zeros in place of another initial value. With a slot
+ * `buffer` is what it writes into, or one without room, which sends callbacks to the slow path: while it has none, and
+ * always when there is no hardware tick counter. */
+struct rs_own {
+    struct rs_slot *slot;
+    struct rs_buffer *buffer;
+};
+extern _Thread_local struct rs_own rs_own;
 
 /* Bytes of the mapping for a budget of `memory` bytes. */
 size_t rs_pool_bytes(size_t memory);
 /* Lays slots and buffers out over zeroed `bytes` at `base` and opens for writing. false: out of memory. */
 bool rs_pool_open(void *base, size_t bytes);
-/* At exit: threads that still call in find no room any more and count themselves in *late. A callback that is under way
- * may still commit: the caller gives it a moment before it seals for the last time. */
-void rs_pool_close(uint64_t *late);
+/* At exit: threads that still call in find no room any more and count themselves in *late. Waits for those that are inside
+ * a callback, `wait_ms` at most: each callback is then either committed (or counted as lost) or will be counted in *late.
+ * Returns how many were still inside: for so many callbacks that is not known. */
+uint32_t rs_pool_close(uint64_t *late, unsigned wait_ms);
 /* After rs_pool_close(): gives each slot with losses that no record stands for one last buffer with that record, and hands
  * it over. false: for some there was no buffer. */
 bool rs_pool_mark_losses(void);
@@ -67,10 +74,12 @@ void rs_buffer_discard(uint32_t index, uint32_t from);
 /* In a forked child: forgets the parent's mapping; the child writes nothing until it opens its own. */
 void rs_pool_forget(void);
 
-/* The slow path: a buffer with room for a record and a fresh tick base, or NULL (then call one of rs_lost_*). */
+/* The slow path: a buffer with room for a record and a fresh tick base, and the thread is inside (record.h); or NULL, and
+ * it is not (then call one of rs_lost_*). */
 struct rs_buffer *rs_buffer_next(void);
 
-/* Counts a callback that found no room. rs_lost_start gives the handle that the start would have had. */
+/* Counts a callback that found no room: also one that interrupts another of its thread, from a signal handler.
+ * rs_lost_start gives the handle that the start would have had. */
 void rs_lost(unsigned loss_class);
 uint64_t rs_lost_start(unsigned loss_class);
 

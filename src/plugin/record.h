@@ -3,7 +3,13 @@
  * Each rs_write_* call appends one record (kinds.h) to the calling thread's buffer. rs_write_begin() finds the room; words
  * are then put one after the other; rs_write_end() commits: only then is the record part of the recording. No lock, no
  * allocation, no system call, except once per buffer (buffers.h). When there is no room rs_write_begin() says so and the
- * caller counts the loss. Any thread may call; nothing here may be called from a signal handler. */
+ * caller counts the loss. Any thread may call, also from a signal handler: one that interrupts a callback of its own thread
+ * finds no room.
+ *
+ * From rs_write_begin*() to rs_write_end() the thread's slot says `inside`, so that a recording that closes can wait for the
+ * commit. The flag is stored before `limit` is loaded. The processor may turn these two round, and a fence would cost as
+ * much as the whole callback; so the closing thread makes all others pass one (rs_pool_close()), and here the order of
+ * the compiler is enough. */
 #ifndef RS_PLUGIN_RECORD_H
 #define RS_PLUGIN_RECORD_H
 
@@ -15,6 +21,7 @@
 #define RS_LIKELY(x) __builtin_expect(!!(x), 1)
 
 struct rs_write {
+    struct rs_slot *slot;
     struct rs_buffer *buffer;
     uint64_t *word; /* the record's words */
     unsigned n; /* how many of them are put */
@@ -22,8 +29,23 @@ struct rs_write {
     uint64_t tick; /* for the head: already shifted */
 };
 
-RS_INLINE void rs_write_at(struct rs_write *w, struct rs_buffer *b, uint64_t commit, uint64_t tick)
+/* false: the thread has no slot, or is inside already. */
+RS_INLINE bool rs_enter(struct rs_slot *s)
 {
+    if (!RS_LIKELY(s) || !RS_LIKELY(!__atomic_load_n(&s->inside, __ATOMIC_RELAXED))) return false;
+    __atomic_store_n(&s->inside, 1, __ATOMIC_RELAXED);
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+RS_INLINE void rs_leave(struct rs_slot *s)
+{
+    __atomic_store_n(&s->inside, 0, __ATOMIC_RELEASE);
+}
+
+RS_INLINE void rs_write_at(struct rs_write *w, struct rs_slot *s, struct rs_buffer *b, uint64_t commit, uint64_t tick)
+{
+    w->slot = s;
     w->buffer = b;
     w->word = b->words + (uint32_t)commit;
     w->n = 0;
@@ -31,37 +53,48 @@ RS_INLINE void rs_write_at(struct rs_write *w, struct rs_buffer *b, uint64_t com
     w->tick = tick << 32;
 }
 
-/* As rs_write_begin() and rs_put_head(), for the usual case alone: there is room, and the handle is near. Makes no call: a
- * caller that goes to an outlined copy of itself when this fails keeps everything in registers. Nothing is written until
- * the commit, so giving up is free. */
+/* As rs_write_begin() and rs_put_head(), for the usual case alone: there is room, the handle is near, and it is not a stop
+ * of the group call that the thread has open. Makes no call: a caller that goes to an outlined copy of itself when this
+ * fails keeps everything in registers. Nothing is written until the commit, so giving up is free. */
 RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *handle)
 {
-    struct rs_buffer *b = rs_tls_buffer;
-    if (!RS_LIKELY(b)) return false;
+    struct rs_slot *s = rs_own.slot;
+    if (!rs_enter(s)) return false;
+    struct rs_buffer *b = rs_own.buffer; /* now: a signal handler may have changed it up to here */
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
-    uint64_t tick = rs_tick_hardware() - b->tick_now;
-    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32)))
+    uint64_t tick = rs_tick_hardware() - b->tick_now, back = b->first_handle + (commit >> 32) - (uintptr_t)handle;
+    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32)) ||
+        !RS_LIKELY(back - 1 < RS_REF_LIMIT - 1) || (kind == RS_K_STOP && !RS_LIKELY((uintptr_t)handle != s->group))) {
+        rs_leave(s);
         return false;
-    uint64_t back = b->first_handle + (commit >> 32) - (uintptr_t)handle;
-    if (!RS_LIKELY(back - 1 < RS_REF_LIMIT - 1)) return false;
-    rs_write_at(w, b, commit, tick);
+    }
+    rs_write_at(w, s, b, commit, tick);
     w->word[w->n++] = kind | back << 8 | w->tick;
+    return true;
+}
+
+/* In the buffer that the thread has. */
+RS_INLINE bool rs_write_begin_here(struct rs_write *w)
+{
+    struct rs_slot *s = rs_own.slot;
+    if (!rs_enter(s)) return false;
+    struct rs_buffer *b = rs_own.buffer;
+    uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED), tick = rs_tick() - b->tick_now;
+    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32))) {
+        rs_leave(s);
+        return false;
+    }
+    rs_write_at(w, s, b, commit, tick);
     return true;
 }
 
 /* Fails only when there is no room anywhere. */
 RS_INLINE bool rs_write_begin(struct rs_write *w)
 {
-    struct rs_buffer *b = rs_tls_buffer;
-    if (RS_LIKELY(b)) {
-        uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED), tick = rs_tick() - b->tick_now;
-        if (RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) && RS_LIKELY(!(tick >> 32))) {
-            rs_write_at(w, b, commit, tick);
-            return true;
-        }
-    }
-    if (!(b = rs_buffer_next())) return false;
-    rs_write_at(w, b, __atomic_load_n(&b->commit, __ATOMIC_RELAXED), rs_tick() - b->tick_now);
+    if (RS_LIKELY(rs_write_begin_here(w))) return true;
+    struct rs_buffer *b = rs_buffer_next();
+    if (!b) return false;
+    rs_write_at(w, rs_own.slot, b, __atomic_load_n(&b->commit, __ATOMIC_RELAXED), rs_tick() - b->tick_now);
     return true;
 }
 
@@ -109,6 +142,7 @@ RS_INLINE void rs_put_start(struct rs_write *w, unsigned kind, void *context, vo
 RS_INLINE void rs_write_end(struct rs_write *w)
 {
     __atomic_store_n(&w->buffer->commit, w->commit + w->n, __ATOMIC_RELEASE);
+    rs_leave(w->slot);
 }
 
 /* Ends a start: commits, and returns the event's handle. */
