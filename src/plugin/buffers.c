@@ -184,7 +184,7 @@ void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint6
     /* No carry out of the counter inside a buffer: it begins anew at a buffer's start. */
     if (rs_handle_counter(first_handle) + WORDS > RS_COUNTER_MASK) first_handle &= ~RS_COUNTER_MASK;
     b->first_handle = first_handle;
-    b->tick_base = b->tick_now = rs_tick();
+    b->tick_base = b->tick_now = rs_tick_base();
     PUT(b->limit, LIMIT);
     __atomic_store_n(&b->generation, generation, __ATOMIC_RELEASE);
 }
@@ -214,7 +214,7 @@ void rs_buffer_release(uint32_t index)
 static void put_plain(struct rs_buffer *b, unsigned kind, const uint64_t *args)
 {
     uint64_t *w = b->words + (uint32_t)b->commit;
-    w[0] = kind | (rs_tick() - b->tick_now) << 32;
+    w[0] = kind | rs_tick_since(b) << 32;
     memcpy(w + 1, args, rs_kind_args[kind] * sizeof *args);
     __atomic_store_n(&b->commit, b->commit + 1 + rs_kind_args[kind], __ATOMIC_RELEASE);
 }
@@ -300,10 +300,10 @@ static struct rs_buffer *next(struct rs_slot *s, bool new_owner)
     if (s->buffer) {
         struct rs_buffer *b = &p->buffers[s->buffer - 1];
         if ((uint32_t)b->commit < LIMIT) {
-            if ((rs_tick() - b->tick_now) >> 31) { /* heads count ticks in 32 bits */
-                uint64_t now = rs_tick();
-                put_plain(b, RS_K_TICK_BASE, &now);
-                b->tick_now = now;
+            uint64_t base = rs_tick_base();
+            if (base != b->tick_now) {
+                put_plain(b, RS_K_TICK_BASE, &base);
+                b->tick_now = base;
             }
             if (new_owner && (uint32_t)b->commit < LIMIT) put_thread(b, s);
             if ((uint32_t)b->commit < LIMIT) return use(b);

@@ -48,7 +48,7 @@ static RS_OUTLINE rs_nccl_result stop_slow(void *handle)
 static rs_nccl_result stop(void *handle)
 {
     struct rs_write w;
-    if (!RS_LIKELY(rs_write_begin_fast(&w, RS_K_STOP, handle))) return stop_slow(handle);
+    if (!RS_LIKELY(rs_write_begin_fast(&w, RS_K_STOP, &handle))) return stop_slow(handle);
     rs_write_end(&w);
     return RS_NCCL_SUCCESS;
 }
@@ -79,7 +79,7 @@ static rs_nccl_result stop(void *handle)
     static rs_nccl_result start_v##V(void *context, void **handle, struct rs_nccl_descr_v##V *d)                       \
     {                                                                                                                  \
         if (RS_LIKELY(d->type == RS_PROXY_STEP) &&                                                                     \
-            rs_start_proxy_step_fast(context, d->parentObj, d->rank, d->proxyStep.step, handle))                       \
+            rs_start_proxy_step_fast(context, &d->parentObj, &d->rank, &d->proxyStep.step, handle))                    \
             return RS_NCCL_SUCCESS;                                                                                    \
         return start_any_v##V(context, handle, d);                                                                     \
     }
@@ -148,7 +148,7 @@ RS_INLINE rs_nccl_result state_plain(void *handle, int state)
 {
     struct rs_write w;
     unsigned kind = RS_K_STATE + (unsigned)state;
-    if (!RS_LIKELY(rs_write_begin_fast(&w, kind, handle))) return state_slow(handle, kind, 0);
+    if (!RS_LIKELY(rs_write_begin_fast(&w, kind, &handle))) return state_slow(handle, kind, 0);
     rs_write_end(&w);
     return RS_NCCL_SUCCESS;
 }
@@ -157,7 +157,7 @@ RS_INLINE rs_nccl_result state_arg(void *handle, int state, uint64_t arg)
 {
     struct rs_write w;
     unsigned kind = RS_K_STATE_ARG + (unsigned)state;
-    if (!RS_LIKELY(rs_write_begin_fast(&w, kind, handle))) return state_slow(handle, kind, arg);
+    if (!RS_LIKELY(rs_write_begin_fast(&w, kind, &handle))) return state_slow(handle, kind, arg);
     rs_put(&w, arg);
     rs_write_end(&w);
     return RS_NCCL_SUCCESS;

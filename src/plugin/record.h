@@ -56,21 +56,26 @@ RS_INLINE void rs_write_at(struct rs_write *w, struct rs_slot *s, struct rs_buff
 /* As rs_write_begin() and rs_put_head(), for the usual case alone: there is room, the handle is near, and it is not a stop
  * of the group call that the thread has open. Makes no call: a caller that goes to an outlined copy of itself when this
  * fails keeps everything in registers. Nothing is written until the commit, so giving up is free. */
-RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *handle)
+RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *const *handle)
 {
     struct rs_slot *s = rs_own.slot;
     if (!rs_enter(s)) return false;
     struct rs_buffer *b = rs_own.buffer; /* now: a signal handler may have changed it up to here */
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
-    uint64_t tick = rs_tick_hardware() - b->tick_now, back = b->first_handle + (commit >> 32) - (uintptr_t)handle;
-    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED)) || !RS_LIKELY(!(tick >> 32)) ||
-        !RS_LIKELY(back - 1 < RS_REF_LIMIT - 1) || (kind == RS_K_STOP && !RS_LIKELY((uintptr_t)handle != s->group))) {
-        rs_leave(s);
-        return false;
-    }
+    uint32_t high, tick;
+    uint64_t back;
+    if (kind == RS_K_STOP && !RS_LIKELY((uintptr_t)*handle != s->group)) goto leave;
+    if (!RS_LIKELY((uint32_t)commit < __atomic_load_n(&b->limit, __ATOMIC_RELAXED))) goto leave;
+    tick = rs_tick_hardware_low(&high);
+    if (!RS_LIKELY(high == (uint32_t)(b->tick_now >> 32))) goto leave;
+    back = b->first_handle + (commit >> 32) - (uintptr_t)*handle;
+    if (!RS_LIKELY(back - 1 < RS_REF_LIMIT - 1)) goto leave;
     rs_write_at(w, s, b, commit, tick);
     w->word[w->n++] = kind | back << 8 | w->tick;
     return true;
+leave:
+    rs_leave(s);
+    return false;
 }
 
 /* In the buffer that the thread has. */
@@ -88,13 +93,20 @@ RS_INLINE bool rs_write_begin_here(struct rs_write *w)
     return true;
 }
 
+/* For a head in `b`, whose base was right a moment ago: should the counter have run over since, the moment before that. */
+RS_INLINE uint64_t rs_tick_since(const struct rs_buffer *b)
+{
+    uint64_t tick = rs_tick() - b->tick_now;
+    return tick >> 32 ? UINT32_MAX : tick;
+}
+
 /* Fails only when there is no room anywhere. */
 RS_INLINE bool rs_write_begin(struct rs_write *w)
 {
     if (RS_LIKELY(rs_write_begin_here(w))) return true;
     struct rs_buffer *b = rs_buffer_next();
     if (!b) return false;
-    rs_write_at(w, rs_own.slot, b, __atomic_load_n(&b->commit, __ATOMIC_RELAXED), rs_tick() - b->tick_now);
+    rs_write_at(w, rs_own.slot, b, __atomic_load_n(&b->commit, __ATOMIC_RELAXED), rs_tick_since(b));
     return true;
 }
 

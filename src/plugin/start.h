@@ -34,14 +34,16 @@ RS_INLINE uint64_t rs_address(const void *p)
 void *rs_start_proxy_step(struct rs_common c, const struct rs_nccl_proxy_step *d);
 
 /* Most callbacks of a job with a network are about proxy steps. */
-RS_INLINE bool rs_start_proxy_step_fast(void *context, void *parent, int rank, int step, void **handle)
+RS_INLINE bool rs_start_proxy_step_fast(void *context, void *const *parent, const int *rank, const int *step,
+                                        void **handle)
 {
     struct rs_write w;
-    uint64_t index = (uintptr_t)context - rs_context_base;
-    if (!RS_LIKELY(index < RS_CTX_ESCAPE && (unsigned)rank < RS_RANK_LIMIT && (unsigned)step < RS_SMALL_ESCAPE) ||
+    if (!RS_LIKELY((uintptr_t)context - rs_context_base < RS_CTX_ESCAPE && (unsigned)*rank < RS_RANK_LIMIT &&
+                   (unsigned)*step < RS_SMALL_ESCAPE) ||
         !RS_LIKELY(rs_write_begin_fast(&w, RS_K_PROXY_STEP, parent)))
         return false;
-    rs_put(&w, rs_start_word(index, rank, (unsigned)step));
+    /* Read once more rather than kept: only so many registers need not be saved. The base has zeros where the index is. */
+    rs_put(&w, rs_start_word((uint16_t)(uintptr_t)context, *rank, (unsigned)*step));
     *handle = rs_write_end_start(&w);
     return true;
 }

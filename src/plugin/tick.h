@@ -32,12 +32,32 @@ static inline uint64_t rs_tick_hardware(void)
 #endif
 }
 
+/* The same in two halves: the CPU has them so, and a record's head wants the lower one. */
+static inline uint32_t rs_tick_hardware_low(uint32_t *high)
+{
+#if defined(__x86_64__)
+    uint32_t low;
+    __asm__ volatile("rdtsc" : "=a"(low), "=d"(*high));
+    return low;
+#else
+    uint64_t t = rs_tick_hardware();
+    *high = (uint32_t)(t >> 32);
+    return (uint32_t)t;
+#endif
+}
+
 static inline uint64_t rs_tick(void)
 {
     if (__builtin_expect(rs_tick_counter, 1)) return rs_tick_hardware();
     struct timespec ts;
     clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Where heads count from, in 32 bits: a multiple of 2^32, so that the lower half of the counter is what they hold. */
+static inline uint64_t rs_tick_base(void)
+{
+    return rs_tick() & ~(uint64_t)UINT32_MAX;
 }
 
 #endif
