@@ -176,15 +176,18 @@ static uint64_t handle_after(uint64_t handle, uint64_t starts, uint32_t slot)
 void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint64_t first_handle)
 {
     struct rs_buffer *b = &rs_pool.buffers[index];
-    /* A kill in between must find either the old buffer, wholly sealed, or the new one, empty. */
-    __atomic_store_n(&b->generation, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&b->commit, 0, __ATOMIC_RELEASE);
-    __atomic_store_n(&b->sealed, 0, __ATOMIC_RELAXED);
-    b->slot = slot;
+    /* Whoever reads the mapping must find the old buffer, wholly sealed, or the new one, or generation 0. A fence and not a
+     * release: the words of the first records must not be seen before generation 0 either (tests/model/reuse.pml). */
+    PUT(b->generation, 0);
+    atomic_thread_fence(memory_order_release);
+    PUT(b->commit, 0);
+    PUT(b->sealed, 0);
+    PUT(b->slot, slot);
     /* No carry out of the counter inside a buffer: it begins anew at a buffer's start. */
     if (rs_handle_counter(first_handle) + WORDS > RS_COUNTER_MASK) first_handle &= ~RS_COUNTER_MASK;
-    b->first_handle = first_handle;
-    b->tick_base = b->tick_now = rs_tick_base();
+    PUT(b->first_handle, first_handle);
+    b->tick_now = rs_tick_base();
+    PUT(b->tick_base, b->tick_now);
     PUT(b->limit, LIMIT);
     __atomic_store_n(&b->generation, generation, __ATOMIC_RELEASE);
 }
@@ -377,12 +380,31 @@ bool rs_pool_mark_losses(void)
     return true;
 }
 
+void rs_buffer_count(uint32_t index, uint32_t from, uint64_t lost[RS_LOST_COUNTS])
+{
+    const struct rs_buffer *b = &rs_pool.buffers[index];
+    uint32_t to = (uint32_t)__atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
+    for (uint32_t at = from, words; at < to && (words = rs_record_words(b->words + at, to - at)); at += words) {
+        unsigned kind = (unsigned)b->words[at] & 0xff;
+        if (kind == RS_K_TICK_BASE || kind == RS_K_THREAD || kind == RS_K_LOST) continue;
+        if (kind == RS_K_STOP) {
+            lost[RS_LOST_STOP]++;
+        } else if (rs_kind_is_start(kind)) {
+            uint32_t type = rs_kind_start(kind)->type;
+            lost[type ? (unsigned)__builtin_ctz(type) : RS_LOST_START_RAW]++;
+        } else {
+            lost[RS_LOST_STATE]++;
+        }
+    }
+}
+
 void rs_buffer_discard(uint32_t index, uint32_t from)
 {
     struct rs_buffer *b = &rs_pool.buffers[index];
     struct rs_slot *s = &rs_pool.slots[b->slot];
-    uint32_t to = (uint32_t)b->commit;
+    uint32_t to = (uint32_t)__atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
     uint64_t base = b->tick_base, tick = base;
+    rs_buffer_count(index, from, s->lost);
     for (uint32_t at = 0, words; at < to && (words = rs_record_words(b->words + at, to - at)); at += words) {
         const uint64_t *w = b->words + at;
         unsigned kind = (unsigned)w[0] & 0xff;
@@ -392,13 +414,6 @@ void rs_buffer_discard(uint32_t index, uint32_t from)
         if (kind == RS_K_LOST) { /* the mark goes too: what it stood for has none again */
             tick = w[1];
             for (int i = 0; i < RS_LOST_COUNTS; i++) s->lost_in_records[i] -= w[3 + i];
-        } else if (kind == RS_K_STOP) {
-            s->lost[RS_LOST_STOP]++;
-        } else if (rs_kind_is_start(kind)) {
-            uint32_t type = rs_kind_start(kind)->type;
-            s->lost[type ? (unsigned)__builtin_ctz(type) : RS_LOST_START_RAW]++;
-        } else {
-            s->lost[RS_LOST_STATE]++;
         }
         if (!s->lost_first_tick || tick < s->lost_first_tick) s->lost_first_tick = tick;
     }

@@ -39,7 +39,9 @@ struct rs_pool {
     _Atomic uint32_t open; /* 1: threads may write */
     _Atomic uint32_t sealer_sleeps; /* 1: a wake-up would help */
     _Atomic uint64_t lost_unopened, overflow_counter;
-    _Atomic uint32_t counting; /* threads without a slot, and signal handlers, that are about to count a loss */
+    /* Who is about to write or count something outside of slots: facts, losses of threads without one and of signal
+     * handlers. rs_pool_close() waits for them. */
+    _Atomic uint32_t counting;
     _Atomic uint32_t forked; /* 1: a child that has not opened a recording of its own */
     _Atomic(uint64_t *) late; /* where callbacks are counted once the recording is closed; in its file's header */
 };
@@ -69,7 +71,9 @@ uint32_t rs_pool_close(uint64_t *late, unsigned wait_ms);
 /* After rs_pool_close(): gives each slot with losses that no record stands for one last buffer with that record, and hands
  * it over. false: for some there was no buffer. */
 bool rs_pool_mark_losses(void);
-/* After rs_pool_close(): counts what buffer `index` holds from word `from` on as lost, and empties it. */
+/* After rs_pool_close(): adds what buffer `index` holds from word `from` on to `lost`, by loss class. */
+void rs_buffer_count(uint32_t index, uint32_t from, uint64_t lost[RS_LOST_COUNTS]);
+/* The same into the slot's losses, and empties it. */
 void rs_buffer_discard(uint32_t index, uint32_t from);
 /* In a forked child: forgets the parent's mapping; the child writes nothing until it opens its own. */
 void rs_pool_forget(void);

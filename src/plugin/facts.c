@@ -31,7 +31,7 @@ static void count_lost(unsigned type)
 static struct rs_buffer *room(uint32_t words)
 {
     struct rs_pool *p = &rs_pool;
-    if (!atomic_load_explicit(&p->open, memory_order_acquire) || words > WORDS) return NULL;
+    if (!atomic_load(&p->open) || words > WORDS) return NULL;
     uint32_t at = atomic_load_explicit(&current, memory_order_relaxed);
     if (at && (uint32_t)p->buffers[at - 1].commit + words <= WORDS) return &p->buffers[at - 1];
     uint32_t index;
@@ -71,6 +71,7 @@ bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_byte
     size_t bytes = a_bytes + b_bytes;
     uint32_t words = rs_fact_words(bytes);
     struct rs_buffer *buf = NULL;
+    atomic_fetch_add(&rs_pool.counting, 1); /* before looking whether the recording is open */
     pthread_mutex_lock(&lock);
     uint64_t *w = bytes < RS_BUFFER_BYTES ? place(words, &buf) : NULL;
     if (w) {
@@ -84,6 +85,7 @@ bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_byte
             count_lost(type);
     }
     pthread_mutex_unlock(&lock);
+    atomic_fetch_sub(&rs_pool.counting, 1);
     return w != NULL;
 }
 

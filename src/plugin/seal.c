@@ -172,6 +172,16 @@ static void prefault_ahead(void)
     me.prefaulted = want;
 }
 
+static void add_waiting(uint32_t index)
+{
+    set_next(index, UINT32_MAX);
+    if (me.waiting_first == UINT32_MAX)
+        me.waiting_first = index;
+    else
+        set_next(me.waiting_last, index);
+    me.waiting_last = index;
+}
+
 /* Takes over what threads handed in. Facts are sealed at once: they have few buffers, and go where events may not. */
 static bool take_over(void)
 {
@@ -185,13 +195,7 @@ static bool take_over(void)
             rs_buffer_release(i);
             continue;
         }
-        set_next(i, UINT32_MAX);
-        if (me.waiting_first == UINT32_MAX) {
-            me.waiting_first = i;
-        } else {
-            set_next(me.waiting_last, i);
-        }
-        me.waiting_last = i;
+        add_waiting(i);
     }
     return any;
 }
@@ -233,36 +237,67 @@ void rs_seal_partly(void)
     }
 }
 
-/* Counts what memory alone holds as lost, and makes room: past the limit nothing more is kept, and anonymous memory goes
- * with the process. */
-static void discard(uint32_t index)
+/* ---- what may not be kept: past the limit nothing more is, and anonymous memory goes with the process ---- */
+
+static bool is_facts(uint32_t index)
+{
+    return rs_pool.buffers[index].slot == RS_SLOT_FACTS;
+}
+
+/* The first word of a buffer that no chunk holds. */
+static uint32_t unsealed_from(uint32_t index)
 {
     const struct rs_buffer *b = &rs_pool.buffers[index];
     const struct sealed *s = &me.sealed[index];
-    bool same = s->slot == b->slot && s->generation == b->generation;
-    uint32_t from = same ? s->words : 0;
-    if (b->slot == RS_SLOT_FACTS)
-        rs_facts_discard(index, from);
-    else
-        rs_buffer_discard(index, from);
+    return s->slot == b->slot && s->generation == b->generation ? s->words : 0;
 }
 
-static void discard_all(void)
+/* Says in one store that what no chunk holds is lost, with all losses of the recording counted before: a kill while they
+ * are then discarded buffer by buffer leaves the same numbers. */
+static void announce_losses(void)
 {
     struct rs_pool *p = &rs_pool;
-    while (me.waiting_first != UINT32_MAX) {
-        uint32_t index = me.waiting_first;
-        me.waiting_first = p->next_buffer[index];
-        discard(index);
-        rs_buffer_release(index);
-    }
+    uint64_t lost[RS_LOST_COUNTS];
+    for (int c = 0; c < RS_LOST_COUNTS; c++) lost[c] = __atomic_load_n(&p->live->lost_overflow[c], __ATOMIC_RELAXED);
     uint32_t made = atomic_load(&p->slots_made);
     for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        const struct rs_slot *s = &p->slots[i];
+        for (int c = 0; c < RS_LOST_COUNTS; c++) lost[c] += __atomic_load_n(&s->lost[c], __ATOMIC_RELAXED);
+        uint32_t buffer = __atomic_load_n(&s->buffer, __ATOMIC_ACQUIRE);
+        if (buffer) rs_buffer_count(buffer - 1, unsealed_from(buffer - 1), lost);
+    }
+    for (uint32_t i = me.waiting_first; i != UINT32_MAX; i = p->next_buffer[i])
+        if (!is_facts(i)) rs_buffer_count(i, unsealed_from(i), lost);
+    for (int c = 0; c < RS_LOST_COUNTS; c++) __atomic_store_n(&p->live->lost_at_close[c], lost[c], __ATOMIC_RELAXED);
+    __atomic_store_n(&p->live->closing, 1, __ATOMIC_RELEASE);
+}
+
+/* Facts have no limit: they stay in the live file until they can be written, if there is one. */
+static void discard_all(bool anonymous)
+{
+    struct rs_pool *p = &rs_pool;
+    announce_losses();
+    uint32_t i = me.waiting_first, next;
+    me.waiting_first = UINT32_MAX;
+    for (; i != UINT32_MAX; i = next) {
+        next = p->next_buffer[i];
+        if (is_facts(i) && !anonymous) {
+            add_waiting(i);
+            continue;
+        }
+        if (is_facts(i))
+            rs_facts_discard(i, unsealed_from(i));
+        else
+            rs_buffer_discard(i, unsealed_from(i));
+        rs_buffer_release(i);
+    }
+    uint32_t made = atomic_load(&p->slots_made);
+    for (i = 0; i < made && i < p->nslots; i++) {
         uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
-        if (buffer) discard(buffer - 1);
+        if (buffer) rs_buffer_discard(buffer - 1, unsealed_from(buffer - 1));
     }
     uint32_t facts = rs_facts_buffer();
-    if (facts && !seal(facts - 1)) discard(facts - 1);
+    if (facts && !seal(facts - 1) && anonymous) rs_facts_discard(facts - 1, unsealed_from(facts - 1));
 }
 
 /* ---- the module ---- */
@@ -294,12 +329,14 @@ bool rs_seal_last(void)
         rs_seal_partly();
     } while (!me.retry_at_ms && (uint32_t)atomic_load(&rs_pool.full.head)); /* handed in at the last moment */
     if (me.retry_at_ms && (me.past_limit || anonymous)) {
-        discard_all();
+        discard_all(anonymous);
         me.chunks.limit = 0; /* for the marks, which are small */
         me.retry_at_ms = 0;
     }
     bool all = !me.retry_at_ms && rs_pool_mark_losses();
     if (all) rs_seal_full(UINT64_MAX);
+    uint32_t facts = rs_facts_buffer();
+    all = all && (!facts || seal(facts - 1));
     /* A chunk that was written in part is no part of the recording. */
     if (me.retry_at_ms && ftruncate(rs_files_fd(me.files), (off_t)me.chunks.end)) me.write_errno = (uint32_t)errno;
     return (all && !me.retry_at_ms) || anonymous;
