@@ -162,7 +162,7 @@ $(BUILD)/obj/src/bundle/page.o: DEFINES += -DRS_PAGE_FILE='"$(BUILD)/page.html"'
 
 # A TLS descriptor call may cost vector registers in glibc before 2.40: the callbacks use none.
 ifneq ($(TLS_DIALECT),)
-$(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o): PLUGIN_CFLAGS += -mgeneral-regs-only
+$(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o masks.o): PLUGIN_CFLAGS += -mgeneral-regs-only
 endif
 
 $(BUILD)/plugin/%.o: %.c $(BUILD)/config.mk

@@ -147,7 +147,8 @@ struct rs_slot {
     uint32_t tid; /* of the owner, 0 = free */
     uint32_t inside; /* 1: the owner is in a callback: between looking whether it may write and its commit */
     uint64_t group; /* handle of the GroupApi event that the owner has open, 0 = none */
-    uint32_t reserved[2];
+    uint32_t group_context; /* index of its context */
+    uint32_t group_state; /* bits: 1 = no more operations can come in this group call, 2 = the event was stopped */
 };
 _Static_assert(sizeof(struct rs_slot) == 360, "slot");
 

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "nccl/abi.h"
-
 enum {
     MASK_OPS = RS_GROUP_API | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH | RS_GROUP | RS_COLL | RS_P2P | RS_KERNEL_CH |
                RS_KERNEL_PHASE | RS_CE_COLL | RS_CE_SYNC | RS_CE_BATCH,
@@ -37,7 +35,9 @@ bool rs_setting_mask(const char *text, int *mask)
 const char *rs_setting_mask_name(int mask)
 {
     for (size_t i = 0; i < NAMES; i++)
-        if (mask == names[i].mask) return names[i].name;
+        if (mask == names[i].mask || mask == (names[i].mask | RS_MASK_ALWAYS) ||
+            mask == (names[i].mask | RS_MASK_ALWAYS_V1))
+            return names[i].name;
     return NULL;
 }
 

@@ -5,13 +5,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "nccl/abi.h"
+
 #define RS_MEMORY_LEAST (UINT64_C(4) << 20)
 #define RS_MEMORY_MOST (UINT64_C(1) << 30)
 #define RS_LIMIT_LEAST (UINT64_C(1) << 20)
 
+/* Asked for in any case, by which the recorder knows when a mask may change (plugin/masks.h): of API v5 and newer; before. */
+enum { RS_MASK_ALWAYS = RS_GROUP_API | RS_KERNEL_LAUNCH, RS_MASK_ALWAYS_V1 = RS_GROUP };
+
 /* "ops", "net", "all", "off" in any case, or a number (decimal, 0x...) -> mask of event types. */
 bool rs_setting_mask(const char *text, int *mask);
-/* The word for a mask, or NULL when it has none. */
+/* The word for a mask that NCCL was asked for, or NULL when it has none. */
 const char *rs_setting_mask_name(int mask);
 /* A number of bytes with k, M, G or T behind it (powers of 1024; an `i` and a `B` may follow). */
 bool rs_setting_bytes(const char *text, uint64_t *bytes);

@@ -1,72 +1,20 @@
 #include "plugin/control.h"
 
+#include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "format/settings.h"
-#include "nccl/abi.h"
 #include "plugin/facts.h"
-#include "plugin/log.h"
-#include "plugin/tick.h"
+#include "plugin/masks.h"
 
-enum { SHM_LEAST_MIB = 256 }; /* with less NCCL crashes when KernelCh is on */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int *target; /* NCCL's mask; NULL: no communicator */
-static int wanted, ordered = -1; /* by the environment; by the control file (-1: nothing) */
-static int recorded = -1; /* what the last mask fact said */
-static struct timespec seen; /* the control file's mtime */
+static struct timespec seen; /* the file's mtime; 0 = there was none */
 static off_t seen_size;
-
-/* KernelCh needs shared memory in NCCL itself. */
-static int mask_for_machine(int mask)
-{
-    struct statvfs shm;
-    int kernel = RS_KERNEL_CH | RS_KERNEL_PHASE;
-    if (!(mask & kernel) || statvfs("/dev/shm", &shm)) return mask;
-    uint64_t mib = (uint64_t)shm.f_bavail * shm.f_frsize >> 20;
-    if (mib >= SHM_LEAST_MIB) return mask;
-    rs_warn_once(
-        RS_SAID_SHM,
-        "only %llu MiB are free in /dev/shm: GPU times (KernelCh) are left out, since NCCL may crash with them. Give "
-        "the container a larger /dev/shm (--shm-size).",
-        (unsigned long long)mib);
-    return mask & ~kernel;
-}
-
-/* With the lock held. */
-static void apply(void)
-{
-    int mask = mask_for_machine(ordered >= 0 ? ordered : wanted);
-    if (target) __atomic_store_n(target, mask, __ATOMIC_RELAXED);
-    if (mask == recorded) return;
-    uint64_t word = (uint64_t)mask;
-    if (rs_fact(RS_FACT_MASK, rs_tick(), &word, sizeof word, NULL, 0)) recorded = mask;
-}
-
-void rs_control_attach(int *nccl_mask, int mask)
-{
-    pthread_mutex_lock(&lock);
-    target = nccl_mask;
-    wanted = mask;
-    apply();
-    pthread_mutex_unlock(&lock);
-}
-
-void rs_control_detach(void)
-{
-    pthread_mutex_lock(&lock);
-    target = NULL;
-    pthread_mutex_unlock(&lock);
-}
+static bool strange; /* one that is not ours was noted */
 
 /* "events=WORD" on a line of its own; spaces around are fine. */
 static bool parse(char *text, int *mask)
@@ -79,50 +27,47 @@ static bool parse(char *text, int *mask)
     return false;
 }
 
-static void order(int mask)
+/* What is behind the name, opened: -1 = nothing that counts. All questions go to the descriptor, since the name may mean
+ * something else the next moment. */
+static int open_own(const char *path, struct stat *st)
 {
-    pthread_mutex_lock(&lock);
-    ordered = mask;
-    apply();
-    pthread_mutex_unlock(&lock);
-}
-
-void rs_control_mute(void)
-{
-    order(0);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool there = fd >= 0 || errno == ELOOP || errno == EACCES;
+    if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) && st->st_uid == geteuid()) return fd;
+    if (fd >= 0) close(fd);
+    if (there && !strange)
+        strange = rs_fact_note("%s is not a file of the user that runs the job: it is ignored", path);
+    return -1;
 }
 
 void rs_control_look(const char *dir, bool first)
 {
     char path[3200], text[512];
+    struct stat st;
     snprintf(path, sizeof path, "%s/control", dir);
-    struct stat st = {0};
-    if (stat(path, &st)) {
-        if (seen.tv_sec) order(-1); /* it is gone again, and so is what it said */
+    int fd = open_own(path, &st);
+    if (fd < 0) {
+        if (seen.tv_sec) rs_masks_order(-1); /* it is gone again, and so is what it said */
         seen = (struct timespec){0};
         return;
     }
     /* The size too: a shell empties a file and then writes it, both within one tick of the file system's clock. */
-    if (st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec && st.st_size == seen_size) return;
+    bool same = st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec && st.st_size == seen_size;
     seen = st.st_mtim;
     seen_size = st.st_size;
-    if (first) return; /* an earlier job's */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
+    ssize_t n = same || first ? -1 : read(fd, text, sizeof text - 1); /* at first it is an earlier job's */
+    close(fd);
     if (n <= 0) return; /* nothing yet */
     text[n] = 0;
     int mask;
     if (parse(text, &mask))
-        order(mask);
+        rs_masks_order(mask);
     else
         rs_fact_note("%s was changed but has no line events=ops|net|all|off|MASK", path);
 }
 
 void rs_control_reset(void)
 {
-    pthread_mutex_init(&lock, NULL);
-    target = NULL;
-    ordered = recorded = -1;
     seen = (struct timespec){0};
+    strange = false;
 }

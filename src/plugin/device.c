@@ -1,6 +1,7 @@
 #include "plugin/device.h"
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <string.h>
 
 /* A driver function, in the program itself or in the driver library if that is loaded. */
@@ -15,16 +16,27 @@ static void *driver(const char *name)
     return f;
 }
 
+/* dlsym gives void *; POSIX promises that it can hold a function */
+static _Atomic(void *) current_f, bus_id_f, uuid_f;
+
+void rs_device_find_driver(void)
+{
+    if (!current_f) {
+        void *uuid = driver("cuDeviceGetUuid_v2");
+        bus_id_f = driver("cuDeviceGetPCIBusId");
+        uuid_f = uuid ? uuid : driver("cuDeviceGetUuid");
+        current_f = driver("cuCtxGetDevice");
+    }
+    dlerror(); /* leaves no message of ours behind */
+}
+
 void rs_device_of_thread(struct rs_fact_comm *comm)
 {
+    int (*current)(int *), (*bus_id)(char *, int, int), (*uuid)(void *, int), device;
     comm->device = -1;
-    /* dlsym gives void *; POSIX promises that it can hold a function */
-    int (*current)(int *), (*bus_id)(char *, int, int), (*uuid)(void *, int);
-    *(void **)&current = driver("cuCtxGetDevice");
-    *(void **)&bus_id = driver("cuDeviceGetPCIBusId");
-    *(void **)&uuid = driver("cuDeviceGetUuid_v2");
-    if (!uuid) *(void **)&uuid = driver("cuDeviceGetUuid");
-    int device;
+    *(void **)&current = current_f;
+    *(void **)&bus_id = bus_id_f;
+    *(void **)&uuid = uuid_f;
     if (!current || current(&device)) return;
     comm->device = device;
     if (bus_id && bus_id(comm->bus_id, sizeof comm->bus_id, device)) comm->bus_id[0] = 0;

@@ -42,6 +42,7 @@ static RS_OUTLINE rs_nccl_result stop_slow(void *handle)
     } else {
         rs_lost(RS_LOST_STOP);
     }
+    rs_group_stopped(handle);
     return RS_NCCL_SUCCESS;
 }
 
@@ -65,7 +66,10 @@ static rs_nccl_result stop(void *handle)
     {                                                                                                                  \
         struct rs_common c = {context, d->parentObj, d->rank};                                                         \
         switch (d->type) {                                                                                             \
-        case RS_GROUP: *handle = rs_start_plain(c, RS_K_GROUP, RS_GROUP); break;                                       \
+        case RS_GROUP:                                                                                                 \
+            *handle = rs_start_plain(c, RS_K_GROUP, RS_GROUP);                                                         \
+            if (V < 5) rs_group_legacy(context);                                                                       \
+            break;                                                                                                     \
         case RS_PROXY_CTRL: *handle = rs_start_plain(c, RS_K_PROXY_CTRL, RS_PROXY_CTRL); break;                        \
         case RS_PROXY_OP: *handle = rs_start_proxy_op(c, &d->proxyOp); break;                                          \
         case RS_PROXY_STEP:                                                                                            \

@@ -1,5 +1,8 @@
 #include "plugin/log.h"
 
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -7,42 +10,125 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "plugin/facts.h"
 
-static _Atomic(rs_nccl_logger) logger;
-static _Atomic unsigned said;
-static _Atomic bool wanted; /* warnings on standard error, where there is no logger */
+enum state { UNSAID, WRITTEN_NOW, WAITS, PASSED_ON };
 
-void rs_log_use(rs_nccl_logger fn)
+static struct {
+    _Atomic uint32_t state; /* enum state */
+    int level;
+    char text[480];
+} said[RS_SAID_COUNT];
+static _Atomic bool wanted; /* warnings on standard error */
+static _Atomic uint32_t in_nccl; /* threads inside init or finalize: they pass on what waits */
+static _Atomic uint32_t news; /* counts; a futex of the thread */
+static _Atomic bool closing;
+
+static void pass_on(int i, rs_nccl_logger logger)
 {
-    if (fn) atomic_store(&logger, fn);
+    uint32_t waits = WAITS;
+    if (!logger && (said[i].level != RS_NCCL_LOG_WARN || !atomic_load(&wanted))) return;
+    if (!atomic_compare_exchange_strong(&said[i].state, &waits, PASSED_ON)) return;
+    if (logger) {
+        logger(said[i].level, RS_NCCL_SUBSYS_PROFILE, "ringscope", 0, "ringscope: %s", said[i].text);
+        return;
+    }
+    char line[512];
+    int n = snprintf(line, sizeof line, "ringscope: %s\n", said[i].text);
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return; /* nowhere to say it */
+}
+
+static void pass_all_on(rs_nccl_logger logger)
+{
+    for (int i = 0; i < RS_SAID_COUNT; i++) pass_on(i, logger);
+}
+
+/* ---- the thread ---- */
+
+static void wake(void)
+{
+    atomic_fetch_add(&news, 1);
+    syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+static void *log_main(void *unused)
+{
+    pthread_setname_np(pthread_self(), "ringscope-log");
+    for (;;) {
+        uint32_t heard = atomic_load(&news);
+        bool last = atomic_load(&closing);
+        if (!atomic_load(&in_nccl)) pass_all_on(NULL);
+        if (last) return unused;
+        syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, heard, NULL, NULL, 0);
+    }
+}
+
+void rs_log_start(void)
+{
+    pthread_t thread;
+    sigset_t all, old;
+    if (!atomic_load(&wanted)) return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* the thread inherits this */
+    /* The default stack: a program's thread-local variables lie in it too, and may be large. */
+    if (!pthread_create(&thread, NULL, log_main, NULL)) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+}
+
+void rs_log_close(void)
+{
+    atomic_store(&closing, true);
+    wake();
+}
+
+void rs_log_rest(void)
+{
+    pass_all_on(NULL);
+}
+
+void rs_log_reset(void)
+{
+    memset(said, 0, sizeof said);
+    atomic_store(&in_nccl, 0);
+    atomic_store(&closing, false);
+}
+
+/* ---- init and finalize ---- */
+
+void rs_log_enter(void)
+{
+    atomic_fetch_add(&in_nccl, 1);
     /* Read here, inside NCCL's init, which reads the environment too; not in the background. */
     const char *debug = getenv("NCCL_DEBUG");
     atomic_store(&wanted, debug && strcasecmp(debug, "NONE") && strcasecmp(debug, "VERSION"));
 }
 
-void rs_log_reset(void)
+void rs_log_leave(rs_nccl_logger logger)
 {
-    atomic_store(&said, 0);
+    pass_all_on(logger);
+    atomic_fetch_sub(&in_nccl, 1);
+    for (int i = 0; i < RS_SAID_COUNT; i++) {
+        if (atomic_load(&said[i].state) != WAITS || said[i].level != RS_NCCL_LOG_WARN) continue;
+        wake(); /* it came just now */
+        return;
+    }
 }
+
+/* ---- saying ---- */
 
 static void say(int level, enum rs_fact_said what, const char *fmt, va_list ap)
 {
-    if (atomic_fetch_or(&said, 1u << what) & 1u << what) return;
-    char text[480];
-    vsnprintf(text, sizeof text, fmt, ap);
-    if (level == RS_NCCL_LOG_WARN) rs_fact_note("%s", text);
-    rs_nccl_logger fn = atomic_load(&logger);
-    if (fn) {
-        fn(level, RS_NCCL_SUBSYS_PROFILE, "ringscope", 0, "ringscope: %s", text);
-    } else if (level == RS_NCCL_LOG_WARN) {
-        if (!atomic_load(&wanted)) return;
-        char line[512];
-        int n = snprintf(line, sizeof line, "ringscope: %s\n", text);
-        if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return; /* nowhere to say it */
-    }
+    uint32_t unsaid = UNSAID;
+    if (!atomic_compare_exchange_strong(&said[what].state, &unsaid, WRITTEN_NOW)) return;
+    said[what].level = level;
+    vsnprintf(said[what].text, sizeof said[what].text, fmt, ap);
+    atomic_store(&said[what].state, WAITS);
+    if (level != RS_NCCL_LOG_WARN) return;
+    rs_fact_note("%s", said[what].text);
+    if (!atomic_load(&in_nccl)) wake();
 }
 
 void rs_warn_once(enum rs_fact_said what, const char *fmt, ...)

@@ -1,7 +1,10 @@
-/* Messages through NCCL's logger, once per fact, and into the recording as notes.
+/* What the user should hear: once each, into the recording as a note, and through NCCL's logger or to standard error.
  *
- * The logger comes with init (v4 and newer); before that, and with v1 to v3, warnings go to standard error when
- * NCCL_DEBUG asks for them. Any thread may call. */
+ * Any thread may say something; it is kept until somebody may pass it on. NCCL's logger lies in NCCL, which may be unloaded,
+ * and writes to descriptors of the program: it is called on NCCL's threads alone, as init and finalize return, without a
+ * lock of ours. What comes in between is written to standard error by a thread of its own, "ringscope-log", where
+ * NCCL_DEBUG asks for warnings: the background thread has other descriptors than the program. Else it waits for the next
+ * init or finalize. */
 #ifndef RS_PLUGIN_LOG_H
 #define RS_PLUGIN_LOG_H
 
@@ -21,12 +24,24 @@ enum rs_fact_said {
     RS_SAID_LATE,
     RS_SAID_DELETED,
     RS_SAID_STRINGS,
+    RS_SAID_KERNEL,
+    RS_SAID_COUNT
 };
 
-void rs_log_use(rs_nccl_logger logger);
 void rs_warn_once(enum rs_fact_said what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void rs_info_once(enum rs_fact_said what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A forked child may say things again. */
+
+/* Around init and finalize, on NCCL's thread. `logger` may be NULL (v1 to v3): warnings go to standard error then. */
+void rs_log_enter(void);
+void rs_log_leave(rs_nccl_logger logger);
+
+/* Starts "ringscope-log" if there may be something to do for it. With a recording, once. */
+void rs_log_start(void);
+/* The recording is closed, or never was: passes on what is left, and the thread ends. Does not wait. */
+void rs_log_close(void);
+/* At exit, on the program's thread. */
+void rs_log_rest(void);
+/* A forked child has no such thread, and may say things again. */
 void rs_log_reset(void);
 
 #endif

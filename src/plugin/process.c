@@ -39,25 +39,24 @@ static void environment(void)
     }
 }
 
-static void nccl_version(const void *in_nccl)
+void rs_process_find_nccl(struct rs_nccl_library *library, const void *in_nccl)
 {
     Dl_info where;
+    library->version[0] = library->path[0] = 0;
     if (!in_nccl || !dladdr(in_nccl, &where) || !where.dli_fname) return;
     void *lib = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD);
     if (!lib) lib = dlopen(NULL, RTLD_NOW); /* NCCL is part of the program */
-    if (!lib) return;
-    int (*get)(int *), version;
-    *(void **)&get = dlsym(lib, "ncclGetVersion");
-    if (get && !get(&version)) {
-        char text[32];
-        rs_nccl_version_text(version, text, sizeof text);
-        rs_fact_info("nccl.version", text);
+    if (lib) {
+        int (*get)(int *), version;
+        *(void **)&get = dlsym(lib, "ncclGetVersion");
+        if (get && !get(&version)) rs_nccl_version_text(version, library->version, sizeof library->version);
+        snprintf(library->path, sizeof library->path, "%s", where.dli_fname);
+        dlclose(lib);
     }
-    rs_fact_info("nccl.library", where.dli_fname);
-    dlclose(lib);
+    dlerror(); /* leaves no message of ours behind */
 }
 
-void rs_process_facts(const struct rs_config *config, const void *in_nccl)
+void rs_process_facts(const struct rs_config *config, const struct rs_nccl_library *library)
 {
     char text[4096];
     rs_fact_info("ringscope.version", RS_VERSION);
@@ -72,6 +71,7 @@ void rs_process_facts(const struct rs_config *config, const void *in_nccl)
         snprintf(text, sizeof text, "%lld:%g", (long long)config->test_offset_ns, config->test_ppm);
         rs_fact_info("test.clock", text);
     }
-    nccl_version(in_nccl);
+    if (library->version[0]) rs_fact_info("nccl.version", library->version);
+    if (library->path[0]) rs_fact_info("nccl.library", library->path);
     environment();
 }

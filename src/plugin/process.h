@@ -6,7 +6,13 @@
 
 #include "plugin/config.h"
 
-/* `in_nccl` is any address inside NCCL (its mask, or its logger): tells which library to ask for the version. */
-void rs_process_facts(const struct rs_config *config, const void *in_nccl);
+struct rs_nccl_library {
+    char version[32], path[4096]; /* "" = not known */
+};
+
+/* Which library `in_nccl`, any address inside NCCL (its mask), belongs to. Asks the loader: no lock of ours may be held,
+ * since another thread may make a communicator inside dlopen(). */
+void rs_process_find_nccl(struct rs_nccl_library *library, const void *in_nccl);
+void rs_process_facts(const struct rs_config *config, const struct rs_nccl_library *library);
 
 #endif

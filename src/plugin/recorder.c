@@ -1,5 +1,6 @@
 #include "plugin/recorder.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "plugin/device.h"
 #include "plugin/facts.h"
 #include "plugin/log.h"
+#include "plugin/masks.h"
 #include "plugin/process.h"
 #include "plugin/sealer.h"
 #include "plugin/strings.h"
@@ -29,9 +31,7 @@ enum {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rs_config config;
 static int described; /* the process facts are written */
-static uint32_t communicators; /* alive */
 static uint64_t contexts; /* given out */
-static uint8_t alive[RS_CTX_ESCAPE / 8 + 1]; /* by context index: a finalize may come twice, or for a stranger */
 static pid_t owner; /* the process that opened the recording; 0 = none */
 int rs_keep_captured;
 
@@ -55,11 +55,10 @@ static void child_after_fork(void)
     rs_pool_forget();
     rs_facts_reset();
     rs_strings_reset();
+    rs_masks_reset();
     rs_control_reset();
     rs_log_reset();
-    communicators = 0;
     contexts = 0;
-    memset(alive, 0, sizeof alive);
     described = 0;
     owner = 0;
 }
@@ -79,6 +78,7 @@ static void open_if_needed(void)
     rs_tick_choose();
     choose_nonce();
     rs_config_read(&config);
+    rs_log_start();
     rs_keep_captured = config.keep_last;
     bool late = rs_sealer_start(&config, OPEN_WAIT_MS) == RS_SEALER_OPENING;
     if (late) rs_warn_once(RS_SAID_LATE, "%s does not answer; recording begins when it does", config.dir);
@@ -87,21 +87,49 @@ static void open_if_needed(void)
                      config.bad);
 }
 
+/* Init and finalize leave the thread as they found it. */
+struct entered {
+    int error, cancellable; /* a thread that is cancelled in here would leave a lock behind */
+};
+
+static struct entered enter(void)
+{
+    struct entered e = {.error = errno};
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &e.cancellable);
+    rs_log_enter();
+    return e;
+}
+
+static void leave(struct entered e, rs_nccl_logger logger)
+{
+    rs_log_leave(logger);
+    pthread_setcancelstate(e.cancellable, &e.cancellable);
+    errno = e.error;
+}
+
 rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_args *args)
 {
-    int cancellable; /* a thread that is cancelled in here would leave the lock behind */
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    struct entered e = enter();
+    struct rs_nccl_library library = {0};
+    if (!rs_masks_known(mask)) {
+        rs_process_find_nccl(&library, mask);
+        rs_device_find_driver();
+    }
     pthread_mutex_lock(&lock);
-    rs_log_use(args->logger);
     open_if_needed();
     uint64_t called = rs_tick();
     enum rs_sealer_state state = rs_sealer_state();
     bool mute = state == RS_SEALER_FAILED || state == RS_SEALER_NONE;
     if (!mute && !described) {
         described = 1;
-        rs_process_facts(&config, mask);
+        rs_process_facts(&config, &library);
     }
     uint64_t index = ++contexts;
+    pthread_mutex_unlock(&lock);
+
+    /* A mute recorder asks NCCL for nothing: that costs the job least. */
+    if (mute || state == RS_SEALER_CLOSED) rs_masks_mute();
+    rs_masks_join(mask, args->api, args->logger, index, config.mask);
     /* Beyond what a start word can name, the context is written out in full: slower, not wrong. */
     struct rs_fact_comm comm = {.context = rs_context_base + index,
                                 .comm_id = args->comm_id,
@@ -111,13 +139,6 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
                                 .nnodes = args->nnodes,
                                 .api = (uint8_t)args->api,
                                 .has_name = args->name != NULL};
-    communicators++;
-    if (index < RS_CTX_ESCAPE) alive[index / 8] |= (uint8_t)(1u << index % 8);
-    /* A mute recorder asks NCCL for nothing: that costs the job least. */
-    int want = mute || state == RS_SEALER_CLOSED ? 0 : config.mask;
-    if (mask) rs_control_attach(mask, want);
-    pthread_mutex_unlock(&lock);
-
     rs_device_of_thread(&comm);
     comm.return_tick = rs_tick();
     char name[NAME_BYTES] = ""; /* cut rather than lost */
@@ -125,36 +146,27 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
     if (!mute) rs_fact(RS_FACT_COMM, called, &comm, sizeof comm, name, strlen(name) + 1);
     if (state == RS_SEALER_OPEN) rs_sealer_flush(false);
     *context = (void *)(uintptr_t)comm.context;
-    pthread_setcancelstate(cancellable, &cancellable);
+    leave(e, args->logger);
     return RS_NCCL_SUCCESS;
-}
-
-/* With the lock held. Whether this context was alive; it is not any more. */
-static bool put_to_rest(uint64_t index)
-{
-    if (index >= RS_CTX_ESCAPE) return index <= contexts;
-    bool was = alive[index / 8] >> index % 8 & 1;
-    alive[index / 8] &= (uint8_t) ~(1u << index % 8);
-    return was;
 }
 
 rs_nccl_result rs_recorder_finalize(void *context)
 {
+    struct entered e = enter();
     struct rs_fact_comm_end end = {.context = (uintptr_t)context, .tid = (uint32_t)syscall(SYS_gettid)};
-    int cancellable;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellable);
+    rs_nccl_logger logger;
+    bool last;
     rs_fact(RS_FACT_COMM_END, rs_tick(), &end, sizeof end, NULL, 0);
-    pthread_mutex_lock(&lock);
-    if (put_to_rest((uintptr_t)context - rs_context_base) && communicators && !--communicators) {
-        rs_control_detach();
-        if (rs_sealer_state() == RS_SEALER_OPEN) rs_sealer_flush(true);
-    }
-    pthread_mutex_unlock(&lock);
-    pthread_setcancelstate(cancellable, &cancellable);
+    if (rs_masks_leave((uintptr_t)context - rs_context_base, &logger, &last) && last &&
+        rs_sealer_state() == RS_SEALER_OPEN)
+        rs_sealer_flush(true);
+    leave(e, logger);
     return RS_NCCL_SUCCESS;
 }
 
 __attribute__((destructor)) static void at_exit(void)
 {
-    if (owner && owner == getpid()) rs_sealer_close(CLOSE_WAIT_MS);
+    if (!owner || owner != getpid()) return;
+    rs_sealer_close(CLOSE_WAIT_MS);
+    rs_log_rest();
 }

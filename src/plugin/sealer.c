@@ -18,6 +18,7 @@
 #include "plugin/facts.h"
 #include "plugin/files.h"
 #include "plugin/log.h"
+#include "plugin/masks.h"
 #include "plugin/record.h"
 #include "plugin/seal.h"
 
@@ -203,7 +204,8 @@ static void *sealer_main(void *unused)
     pthread_setname_np(pthread_self(), "ringscope");
     if (!open_recording()) {
         set_state(RS_SEALER_FAILED);
-        rs_control_mute();
+        rs_masks_mute();
+        rs_log_close();
         return NULL;
     }
     set_state(RS_SEALER_OPEN);
@@ -235,6 +237,7 @@ static void *sealer_main(void *unused)
         }
     }
     close_recording();
+    rs_log_close();
     set_state(RS_SEALER_CLOSED);
     return NULL;
 }

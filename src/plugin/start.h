@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "nccl/abi.h"
+#include "plugin/masks.h"
 #include "plugin/record.h"
 #include "plugin/strings.h"
 
@@ -75,14 +76,22 @@ RS_INLINE void *rs_start_kernel_ch(struct rs_common c, const struct rs_nccl_kern
     return rs_write_end_start(&w);
 }
 
-RS_INLINE void *rs_start_group_api(struct rs_common c, const struct rs_nccl_group_api *d)
+RS_INLINE void *rs_record_group_api(struct rs_common c, const struct rs_nccl_group_api *d)
 {
     RS_START(RS_K_GROUP_API, RS_GROUP_API, c, (uint64_t)d->graphCaptured | (uint64_t)(uint32_t)d->groupDepth << 1);
     return rs_write_end_start(&w);
 }
 
+RS_INLINE void *rs_start_group_api(struct rs_common c, const struct rs_nccl_group_api *d)
+{
+    void *handle = rs_record_group_api(c, d);
+    rs_group_opened(c.context, handle, d->groupDepth);
+    return handle;
+}
+
 RS_INLINE void *rs_start_kernel_launch(struct rs_common c, const struct rs_nccl_kernel_launch *d)
 {
+    rs_group_launched(c.parent);
     RS_START(RS_K_KERNEL_LAUNCH, RS_KERNEL_LAUNCH, c, 0);
     rs_put(&w, rs_address(d->stream));
     return rs_write_end_start(&w);

@@ -131,7 +131,16 @@ static void captured(struct load *l)
     play_load(l);
 }
 
-static void watch(double seconds)
+/* A single call, as NCCL tells of it: masks change when group calls end. */
+static void call_once(struct load *l)
+{
+    struct rs_nccl_descr_v7 d = {.type = RS_GROUP_API, .groupApi = {.groupDepth = 1}};
+    struct rs_nccl_descr_v4 old = {.type = RS_GROUP};
+    plugin_stop(l->plugin, plugin_start(l->plugin, l->context, l->plugin->version >= 5 ? (void *)&d : &old));
+    l->truth->extra += 2;
+}
+
+static void watch(struct load *l, double seconds)
 {
     int seen = -1;
     for (double end = now_seconds() + seconds; now_seconds() < end; usleep(20000)) {
@@ -139,6 +148,7 @@ static void watch(double seconds)
         if (mask != seen) printf("mask=0x%x\n", (unsigned)mask), fflush(stdout);
         seen = mask;
         if (mask == opt.until) break;
+        call_once(l);
     }
 }
 
@@ -153,7 +163,7 @@ static void play_mode(struct load *l)
     else if (!strcmp(opt.mode, "captured"))
         captured(l);
     else if (!strcmp(opt.mode, "watch"))
-        watch(opt.seconds);
+        watch(l, opt.seconds);
     else if (!strcmp(opt.mode, "fork"))
         live_fork(l, make_truth(".child"));
     else if (!strcmp(opt.mode, "close-files"))

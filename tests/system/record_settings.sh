@@ -11,7 +11,8 @@ if [ -n "${SMALL_SHM:-}" ]; then
 fi
 
 ops=0xff47 net=0xffdf all=0xffff
-masks="ops=$ops OPS=$ops net=$net all=$all off=0x0 0x12=0x12 18=0x12 nonsense=$net 7x=$net -1=$net =$net"
+# GroupApi and KernelLaunch are asked for in any case.
+masks="ops=$ops OPS=$ops net=$net all=$all off=0x900 0x12=0x912 18=0x912 nonsense=$net 7x=$net -1=$net =$net"
 for pair in $masks; do
     setting=${pair%=*} want=${pair#*=}
     drive events RINGSCOPE_EVENTS="$setting" -- --mode watch --seconds 0.05
@@ -46,7 +47,7 @@ same "$(cd here && echo */ | tr -d /)" "ringscope-17 ringscope-run" "default fol
 # The control file, while the job runs; each change is in the recording.
 rm -rf control.d
 : >control.out # the shell of the job behind makes it too, but perhaps later than it is first read
-RINGSCOPE_DIR=$PWD/control.d "$DRIVE" --mode watch --until 0x30 --seconds 200 --truth control.truth >control.out 2>control.err &
+RINGSCOPE_DIR=$PWD/control.d "$DRIVE" --mode watch --until 0x930 --seconds 200 --truth control.truth >control.out 2>control.err &
 pid=$!
 wait_for() { # COUNT: until the driver has seen that many masks, or has ended
     while [ "$(wc -l <control.out)" -lt "$1" ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done
@@ -62,9 +63,9 @@ while ! noted && kill -0 $pid 2>/dev/null; do sleep 0.05; done
 echo "events=0x30" >control.d/control
 wait $pid
 same "$?" 0 "control: exit status"
-same "$(sed -n 's/^mask=//p' control.out | tr '\n' ' ')" "$net $ops 0x0 0x30 " "control: masks in NCCL"
+same "$(sed -n 's/^mask=//p' control.out | tr '\n' ' ')" "$net $ops 0x900 0x930 " "control: masks in NCCL"
 "$VERIFY" --lossless control.d/*.rsc >control.seen || fail "control"
-same "$(seen control mask | tr '\n' ' ')" "$net $ops 0x0 0x30 " "control: masks in the recording"
+same "$(seen control mask | tr '\n' ' ')" "$net $ops 0x900 0x930 " "control: masks in the recording"
 seen control note | grep -q 'has no line events=' || fail "control: the remark on the bad file"
 
 # Another host's name and clock.

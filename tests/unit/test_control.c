@@ -13,10 +13,23 @@
 
 #include <cmocka.h>
 
-enum { WANTED = 0x12 }; /* none of these asks for shared memory */
+#include "format/settings.h"
+#include "plugin/masks.h"
+
+/* None of these asks for shared memory. */
+enum { WANTED = 0x12, ALWAYS = RS_MASK_ALWAYS };
 
 static char dir[] = "/tmp/ringscope-control.XXXXXX", path[64];
 static int mask;
+static uint64_t contexts;
+
+/* As the next communicator does, since no group call is open: NCCL's mask is set to what is wanted. */
+static int seen(void)
+{
+    rs_masks_join(&mask, 7, NULL, ++contexts, WANTED);
+    assert_int_equal(mask & ALWAYS, ALWAYS);
+    return mask & ~ALWAYS;
+}
 
 /* As a shell does it, but with that time in seconds: the file system's clock may stand still between two changes. */
 static void write_at(time_t time, const char *text)
@@ -33,17 +46,16 @@ static void write_at(time_t time, const char *text)
 static void test_changes(void **state)
 {
     (void)state;
-    rs_control_attach(&mask, WANTED);
-    assert_int_equal(mask, WANTED);
+    assert_int_equal(seen(), WANTED);
     write_at(1000, "events=off\n");
-    assert_int_equal(mask, 0);
+    assert_int_equal(seen(), 0);
     write_at(2000, "what is this\n");
-    assert_int_equal(mask, 0);
+    assert_int_equal(seen(), 0);
     write_at(3000, "# a remark\n events = 0x10 \n");
-    assert_int_equal(mask, 0x10);
+    assert_int_equal(seen(), 0x10);
     unlink(path);
     rs_control_look(dir, false);
-    assert_int_equal(mask, WANTED);
+    assert_int_equal(seen(), WANTED);
 }
 
 /* Looked at between a shell's emptying and its writing, both at the same time by the file system's clock. */
@@ -51,9 +63,9 @@ static void test_seen_empty(void **state)
 {
     (void)state;
     write_at(4000, "");
-    assert_int_equal(mask, WANTED);
+    assert_int_equal(seen(), WANTED);
     write_at(4000, "events=off\n");
-    assert_int_equal(mask, 0);
+    assert_int_equal(seen(), 0);
 }
 
 /* An earlier job's file means nothing until it changes. */
@@ -62,12 +74,36 @@ static void test_first(void **state)
     (void)state;
     write_at(5000, "events=0x10\n");
     rs_control_reset();
-    rs_control_attach(&mask, WANTED);
+    rs_masks_reset();
+    mask = 0;
     rs_control_look(dir, true);
     rs_control_look(dir, false);
-    assert_int_equal(mask, WANTED);
+    assert_int_equal(seen(), WANTED);
     write_at(6000, "events=0x10\n");
-    assert_int_equal(mask, 0x10);
+    assert_int_equal(seen(), 0x10);
+}
+
+/* Not a file, or not one of our own: as if there was none. */
+static void test_strangers(void **state)
+{
+    (void)state;
+    char other[80];
+    snprintf(other, sizeof other, "%s/other", dir);
+    write_at(7000, "events=off\n");
+    assert_int_equal(seen(), 0);
+    assert_int_equal(rename(path, other), 0);
+    assert_int_equal(symlink(other, path), 0);
+    rs_control_look(dir, false);
+    assert_int_equal(seen(), WANTED);
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    rs_control_look(dir, false); /* does not wait for a writer */
+    assert_int_equal(seen(), WANTED);
+    unlink(path);
+    assert_int_equal(rename(other, path), 0);
+    if (chown(path, 65534, 65534)) skip(); /* needs root */
+    rs_control_look(dir, false);
+    assert_int_equal(seen(), WANTED);
 }
 
 static int set_up(void **state)
@@ -92,6 +128,7 @@ int main(void)
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_seen_empty),
         cmocka_unit_test(test_first),
+        cmocka_unit_test(test_strangers),
     };
     return cmocka_run_group_tests(tests, set_up, clean_up);
 }

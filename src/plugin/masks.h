@@ -1,0 +1,53 @@
+/* The NCCLs in the process, and which events each is asked for.
+ *
+ * A process may hold several NCCLs (one in the framework, one in a library), each with a mask of its own, known by the
+ * mask's address. What lies in NCCL is touched by NCCL's own threads alone, inside its calls: it may be unloaded at any
+ * other time, with or without a finalize.
+ *
+ * NCCL loads the mask at every API call. The send and the receive of one group call must agree on KernelCh, or a proxy
+ * thread waits for ever for a counter that no kernel writes. So these bits change only while no thread of the process is
+ * in a group call. That is what GroupApi events are tracked for, which are always asked for (v5 and newer). Versions
+ * before have no such event: their KernelCh bits stay as they were at first, and the others change at a Group event.
+ *
+ *   the background thread    stores the mask it wants (rs_masks_order)
+ *   a thread that opens a    slot.group = handle; change PROPOSED: takes it back (IDLE); WRITING: stores the mask itself
+ *   group call
+ *   a thread whose group     slot.group = 0; other mask wanted: change = PROPOSED; a group open: back to IDLE, and the next
+ *   call is over             one tries again; else CAS to WRITING, stores the mask, IDLE
+ *
+ * Nobody waits for anybody. A GroupApi event may be stopped before its group call is over: NCCL counts nested
+ * ncclGroupStart/End pairs wrongly. A group call is over when the event is stopped and either it was a single call
+ * (groupDepth 1) or it has launched its kernels, which happens in the outermost ncclGroupEnd. That is why KernelLaunch is
+ * always asked for too. */
+#ifndef RS_PLUGIN_MASKS_H
+#define RS_PLUGIN_MASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "nccl/abi.h"
+
+/* Whether a communicator of the NCCL with this mask is alive. */
+bool rs_masks_known(const int *mask);
+/* At init, on NCCL's thread: one more communicator, with context number `index`. The first of an NCCL gets `wanted`, which
+ * is the setting of the environment, or what was ordered since. */
+void rs_masks_join(int *mask, int api, rs_nccl_logger logger, uint64_t index, int wanted);
+/* At finalize: false if there is no such context, or it was finalized before. *logger: of its NCCL. *last: no communicator
+ * is left in the process. The last one of an NCCL takes its mask and logger with it. */
+bool rs_masks_leave(uint64_t index, rs_nccl_logger *logger, bool *last);
+
+/* Any thread: what all NCCLs are to be asked for from now on. -1: the setting of the environment. */
+void rs_masks_order(int mask);
+/* Any thread: nothing can be recorded, so nothing is asked for, not even group calls. */
+void rs_masks_mute(void);
+/* In a forked child. */
+void rs_masks_reset(void);
+
+/* In callbacks: the start of a GroupApi event; the stop of any event that is not known to be another's; the start of a
+ * KernelLaunch; a Group event of v1 to v4. */
+void rs_group_opened(void *context, void *handle, int depth);
+void rs_group_stopped(void *handle);
+void rs_group_launched(void *parent);
+void rs_group_legacy(void *context);
+
+#endif
