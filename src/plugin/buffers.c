@@ -287,6 +287,7 @@ static void slot_give_back(void *v)
     rs_own.slot = NULL;
     PUT(s->tid, 0);
     PUT(s->group, 0); /* it makes no more calls in it */
+    PUT(s->group_context, 0);
     rs_leave(s);
     rs_stack_push(&rs_pool.free_slots, rs_pool.next_slot, slot_index(s));
 }

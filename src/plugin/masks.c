@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <time.h>
 
 #include "format/settings.h"
 #include "plugin/buffers.h"
@@ -17,8 +18,10 @@ enum {
     NO_NCCL = NCCLS + 1, /* of a context that is alive: in none of the rows */
     SHM_LEAST_MIB = 256, /* with less NCCL crashes when KernelCh is on */
     KERNEL = RS_KERNEL_CH | RS_KERNEL_PHASE,
-    OVER = 1, /* slot.group_state */
+    QUIET_MS = 10, /* since a thread's last group call: then it is not likely to be about to begin one */
+    ENDS = 1, /* slot.group_state: the group call is over when the event is stopped */
     STOPPED = 2,
+    LAUNCHED = 4,
 };
 
 struct nccl {
@@ -29,6 +32,7 @@ struct nccl {
     uint32_t communicators; /* alive */
     _Atomic int target; /* what it is to be asked for */
     _Atomic int applied; /* what its mask was set to */
+    _Atomic uint32_t since; /* now_ms() of the target */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -102,26 +106,58 @@ static void record(int mask)
     if (atomic_exchange(&recorded, mask) != mask) rs_fact(RS_FACT_MASK, rs_tick(), &word, sizeof word, NULL, 0);
 }
 
-static bool group_is_open(void)
+static uint32_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
+}
+
+/* Whether another thread may have loaded the mask for a group call that still takes operations. NCCL loads it some
+ * instructions before it starts the GroupApi event, so a thread that has none open may have done so just now. It has not if
+ * its group call is being launched, and hardly so if it has made no group call for a while. (When group calls end is noted
+ * from `since` on.) */
+static bool group_may_be_open(const struct nccl *n)
 {
     struct rs_pool *p = &rs_pool;
     if (atomic_load(&untracked)) return true;
-    uint32_t made = atomic_load(&p->slots_made);
-    for (uint32_t i = 0; i < made && i < p->nslots; i++)
-        if (__atomic_load_n(&p->slots[i].group, __ATOMIC_SEQ_CST)) return true;
+    uint32_t made = atomic_load(&p->slots_made), now = now_ms();
+    bool just_wanted = now - atomic_load(&n->since) < QUIET_MS;
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) {
+        struct rs_slot *s = &p->slots[i];
+        if (__atomic_load_n(&s->group, __ATOMIC_SEQ_CST)) {
+            if (!(__atomic_load_n(&s->group_state, __ATOMIC_SEQ_CST) & LAUNCHED)) return true;
+        } else if (s != rs_own.slot && __atomic_load_n(&s->tid, __ATOMIC_RELAXED)) {
+            uint32_t ended = __atomic_load_n(&s->group_context, __ATOMIC_RELAXED);
+            if (just_wanted || now - ended < QUIET_MS) return true;
+        }
+    }
     return false;
+}
+
+/* Begins or ends a group call while a change is under way. */
+static void meet_change(const struct nccl *n)
+{
+    uint64_t c = atomic_load(&change);
+    while (state_of(c) == PROPOSED && !atomic_compare_exchange_weak(&change, &c, with_state(c, IDLE))) {
+    }
+    if (state_of(c) == WRITING && row_of(c) == n) store_mask(n, mask_of(c));
 }
 
 static void change_if_due(struct nccl *n)
 {
     uint64_t c = atomic_load(&change);
     int mask = atomic_load(&n->target), differs = mask ^ atomic_load(&n->applied);
-    if (!differs || state_of(c) != IDLE || ((differs & KERNEL) && group_is_open())) return;
+    if ((differs & KERNEL) && group_may_be_open(n)) { /* the other bits do no harm at any time */
+        mask ^= differs & KERNEL;
+        differs &= ~KERNEL;
+    }
+    if (!differs || state_of(c) != IDLE) return;
     uint64_t mine = after(c, n, mask, differs & KERNEL ? PROPOSED : WRITING);
     if (!atomic_compare_exchange_strong(&change, &c, mine)) return; /* another thread is at it */
     if (state_of(mine) == PROPOSED) {
         /* Whoever opens a group from here on sees the proposal, and whoever opened one before is seen. */
-        uint64_t next = with_state(mine, group_is_open() ? IDLE : WRITING);
+        uint64_t next = with_state(mine, group_may_be_open(n) ? IDLE : WRITING);
         if (!atomic_compare_exchange_strong(&change, &mine, next) || state_of(next) == IDLE) return;
         mine = next;
     }
@@ -146,28 +182,26 @@ void rs_group_opened(void *context, void *handle, int depth)
     struct rs_slot *s = slot_of(h);
     if (s) {
         __atomic_store_n(&s->group_context, (uint32_t)index, __ATOMIC_RELAXED);
-        __atomic_store_n(&s->group_state, depth <= 1 ? OVER : 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&s->group_state, depth <= 1 ? ENDS : 0, __ATOMIC_RELAXED);
         __atomic_store_n(&s->group, h, __ATOMIC_SEQ_CST);
     } else {
         if (!untracked_group) atomic_fetch_add(&untracked, 1);
         untracked_group = h;
     }
-    uint64_t c = atomic_load(&change);
-    while (state_of(c) == PROPOSED && !atomic_compare_exchange_weak(&change, &c, with_state(c, IDLE))) {
-    }
-    if (state_of(c) == WRITING && row_of(c) == nccl_of(index)) store_mask(row_of(c), mask_of(c));
+    if (state_of(atomic_load(&change)) != IDLE) meet_change(nccl_of(index));
 }
 
-/* One of two things that end a group call has come: with both it is over. */
+/* The event is stopped, or the kernels are launched. With both the group call is over. */
 static void ending(struct rs_slot *s, uint64_t handle, uint32_t what)
 {
-    uint32_t index = __atomic_load_n(&s->group_context, __ATOMIC_RELAXED);
-    uint32_t have = __atomic_fetch_or(&s->group_state, what, __ATOMIC_ACQ_REL) | what;
-    if (have != (OVER | STOPPED) ||
-        !__atomic_compare_exchange_n(&s->group, &handle, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
-        return;
-    struct nccl *n = nccl_of(index);
-    if (n) change_if_due(n);
+    uint32_t have = __atomic_fetch_or(&s->group_state, what, __ATOMIC_SEQ_CST) | what;
+    if ((have & (ENDS | STOPPED)) != (ENDS | STOPPED)) return;
+    struct nccl *n = nccl_of(__atomic_load_n(&s->group_context, __ATOMIC_RELAXED));
+    bool due = n && atomic_load(&n->target) != atomic_load(&n->applied);
+    __atomic_store_n(&s->group_context, due ? now_ms() : 0, __ATOMIC_RELAXED); /* who looks then, looks for the time */
+    if (!__atomic_compare_exchange_n(&s->group, &handle, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
+    if (state_of(atomic_load(&change)) != IDLE) meet_change(n);
+    if (due) change_if_due(n);
 }
 
 void rs_group_stopped(void *handle)
@@ -190,9 +224,9 @@ void rs_group_launched(void *parent)
     struct rs_slot *own = rs_own.slot, *s = slot_of((uintptr_t)parent);
     uint64_t h = own ? __atomic_load_n(&own->group, __ATOMIC_RELAXED) : 0;
     if (h)
-        ending(own, h, OVER);
+        ending(own, h, ENDS | LAUNCHED);
     else if (s && parent && __atomic_load_n(&s->group, __ATOMIC_RELAXED) == (uintptr_t)parent)
-        ending(s, (uintptr_t)parent, OVER);
+        ending(s, (uintptr_t)parent, ENDS | LAUNCHED);
 }
 
 void rs_group_legacy(void *context)
@@ -237,7 +271,8 @@ static void set_target(struct nccl *n, bool first)
     } else {
         mask |= RS_MASK_ALWAYS;
     }
-    atomic_store(&n->target, mute ? 0 : mask);
+    if (mute) mask = 0;
+    if (atomic_exchange(&n->target, mask) != mask) atomic_store(&n->since, now_ms());
 }
 
 static void set_targets(void)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -19,7 +20,7 @@ extern const struct rs_nccl_profiler_v7 ncclProfiler_v7;
 extern const struct rs_nccl_profiler_v4 ncclProfiler_v4;
 #define nccl ncclProfiler_v7
 
-enum { THREADS = 4, CHANGES = 400, PLAIN = RS_COLL | RS_P2P, GPU = PLAIN | RS_KERNEL_CH };
+enum { THREADS = 4, CHANGES = 300, PLAIN = RS_COLL | RS_P2P, GPU = PLAIN | RS_KERNEL_CH };
 
 static int mask, other_mask; /* of two NCCLs */
 
@@ -104,18 +105,12 @@ static void test_between_groups(void **state)
     void *group = open_group(1, 1);
     rs_masks_order(0);
     elsewhere(one_call, 1);
-    assert_int_equal(mask, GPU | RS_MASK_ALWAYS); /* a group call is open */
+    assert_int_equal(mask, RS_KERNEL_CH | RS_MASK_ALWAYS); /* a group call is open; the other bits do no harm */
     rs_masks_join(&mask, 7, NULL, 2, PLAIN);
-    assert_int_equal(mask, GPU | RS_MASK_ALWAYS);
+    assert_int_equal(mask, RS_KERNEL_CH | RS_MASK_ALWAYS);
     nccl.stopEvent(group);
     assert_int_equal(mask, RS_MASK_ALWAYS);
     nccl.stopEvent(group); /* NCCL stops some events twice */
-
-    group = open_group(1, 1);
-    rs_masks_order(RS_PROXY_CTRL);
-    elsewhere(one_call, 1);
-    assert_int_equal(mask, RS_PROXY_CTRL | RS_MASK_ALWAYS); /* the other bits do no harm */
-    nccl.stopEvent(group);
     rs_masks_order(-1);
     call_once(1);
     assert_int_equal(mask, PLAIN | RS_MASK_ALWAYS);
@@ -155,8 +150,11 @@ static void test_non_blocking(void **state)
     rs_masks_order(GPU);
     void *group = open_group(1, 2);
     nccl.stopEvent(group);
-    assert_int_equal(mask, PLAIN | RS_MASK_ALWAYS);
+    assert_int_equal(rs_own.slot->group, (uintptr_t)group);
     elsewhere(launch_of, (uintptr_t)group);
+    assert_int_equal(rs_own.slot->group, 0);
+    assert_int_equal(mask, PLAIN | RS_MASK_ALWAYS); /* this thread may be about to begin another */
+    call_once(1);
     assert_int_equal(mask, GPU | RS_MASK_ALWAYS);
     rs_masks_order(PLAIN);
     group = open_group(1, 2);
@@ -188,6 +186,8 @@ static void test_threads_that_end(void **state)
     assert_int_equal(mask, GPU | RS_MASK_ALWAYS);
     rs_masks_order(PLAIN);
     elsewhere(stop_elsewhere, (uintptr_t)open_group(1, 1));
+    assert_int_equal(rs_own.slot->group, 0);
+    call_once(1);
     assert_int_equal(mask, PLAIN | RS_MASK_ALWAYS);
 }
 
@@ -253,13 +253,13 @@ static void test_old(void **state)
     assert_int_equal(mask, RS_KERNEL_CH | RS_GROUP);
 }
 
-/* Threads open groups of all kinds while masks change: no group call may see both. */
+/* Threads make group calls of all kinds while masks change: no group call may see both. */
 static _Atomic uint32_t changes, split;
 
-static void compute(unsigned *seed)
+static unsigned chance(unsigned *seed, unsigned of)
 {
     *seed = *seed * 1103515245 + 12345;
-    if ((*seed >> 16) % 8 == 0) sched_yield();
+    return (*seed >> 16) % of;
 }
 
 static void *play(void *arg)
@@ -269,15 +269,19 @@ static void *play(void *arg)
     unsigned seed = (unsigned)(uintptr_t)arg;
     int before = -1;
     while (atomic_load(&changes) < CHANGES) {
-        compute(&seed);
-        int depth = 1 + (int)(seed >> 20) % 3, events = depth > 2 ? 2 : 1;
-        void *group = open_group(context, depth);
-        int seen = load(own);
+        if (!chance(&seed, 5000)) usleep(chance(&seed, 40000)); /* computes */
+        int depth = 1 + (int)chance(&seed, 3), events = depth > 2 ? 2 : 1, seen = -1;
         for (int e = 0; e < events; e++) {
-            if (e) group = open_group(context, depth);
-            for (int op = 0; op < 3; op++, compute(&seed))
-                if ((load(own) ^ seen) & RS_KERNEL_CH) atomic_fetch_add(&split, 1);
+            void *group = NULL;
+            for (int op = 0; op < 3; op++) {
+                if (!op) group = open_group(context, depth);
+                int now = load(own);
+                if (seen >= 0 && (now ^ seen) & RS_KERNEL_CH) atomic_fetch_add(&split, 1);
+                seen = now;
+                if (!chance(&seed, 8)) sched_yield();
+            }
             if (e == events - 1) launch(context, group);
+            if (!chance(&seed, 2)) sched_yield();
             nccl.stopEvent(group);
         }
         if (before >= 0 && (before ^ seen) & RS_KERNEL_CH) atomic_fetch_add(&changes, 1);
@@ -290,7 +294,7 @@ static void *order(void *unused)
 {
     for (unsigned i = 0; atomic_load(&changes) < CHANGES; i++) {
         rs_masks_order(i % 2 ? GPU : i % 4 ? PLAIN : 0);
-        for (unsigned seed = i, k = 0; k < 50; k++) compute(&seed);
+        usleep(15000);
     }
     return unused;
 }
