@@ -25,7 +25,7 @@ esac
 export LC_ALL=C
 umask 022
 unset CDPATH BASH_ENV "${!RINGSCOPE_@}" "${!NCCL_@}" "${!SLURM_@}"
-# In many containers /dev/shm is so small that the recorder leaves GPU times out (src/plugin/control.c).
+# In many containers /dev/shm is so small that the recorder leaves GPU times out (src/plugin/masks.c).
 export SMALL_SHM=
 [ "$(df --output=avail -m /dev/shm 2>/dev/null | tail -n 1)" -ge 256 ] 2>/dev/null || SMALL_SHM=1
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0}
