@@ -6,19 +6,24 @@
  *
  * NCCL loads the mask at every API call. The send and the receive of one group call must agree on KernelCh, or a proxy
  * thread waits for ever for a counter that no kernel writes. So these bits change only while no thread of the process is
- * in a group call. That is what GroupApi events are tracked for, which are always asked for (v5 and newer). Versions
- * before have no such event: their KernelCh bits stay as they were at first, and the others change at a Group event.
+ * in a group call that still takes operations. GroupApi events tell that, and are always asked for (v5 and newer).
+ * Versions before have no such event: their KernelCh bits stay as they were at first, and the others change at a Group
+ * event.
  *
- *   the background thread    stores the mask it wants (rs_masks_order)
- *   a thread that opens a    slot.group = handle; change PROPOSED: takes it back (IDLE); WRITING: stores the mask itself
- *   group call
- *   a thread whose group     slot.group = 0; other mask wanted: change = PROPOSED; a group open: back to IDLE, and the next
- *   call is over             one tries again; else CAS to WRITING, stores the mask, IDLE
+ *   the background thread     says which mask it wants (rs_masks_order)
+ *   a thread that begins or   change PROPOSED: takes it back (IDLE)
+ *   ends a group call         change WRITING: stores the mask too, so that it cannot load the one before
+ *   a thread whose group      another mask is wanted: change = PROPOSED; a group call may be open: back to IDLE, and the
+ *   call has ended            next one tries again; else CAS to WRITING, stores the mask, IDLE
  *
- * Nobody waits for anybody. A GroupApi event may be stopped before its group call is over: NCCL counts nested
- * ncclGroupStart/End pairs wrongly. A group call is over when the event is stopped and either it was a single call
- * (groupDepth 1) or it has launched its kernels, which happens in the outermost ncclGroupEnd. That is why KernelLaunch is
- * always asked for too. */
+ * Nobody waits for anybody, and nothing of this costs more than a load or two while no change is wanted.
+ *
+ * When is a group call over? A GroupApi event may be stopped before that: NCCL counts nested ncclGroupStart/End pairs
+ * wrongly. It is over when the event is stopped and either it was a single call (groupDepth 1) or it has launched its
+ * kernels, which happens in the outermost ncclGroupEnd. That is why KernelLaunch is always asked for too.
+ *
+ * What is left: NCCL loads the mask for a group's first operation some 20 ns before it starts the GroupApi event. A thread
+ * that has made no group call for 10 ms and does so just when another one changes the mask may see both. */
 #ifndef RS_PLUGIN_MASKS_H
 #define RS_PLUGIN_MASKS_H
 
