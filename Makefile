@@ -22,9 +22,9 @@ READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-# Of tests/drive these read recordings, each a program of its own; otf2* reads archives; the other files are one that
-# drives the plugin.
-CHECKERS   := verify events bars
+# Of tests/drive these are programs of their own: the first three read recordings, crowd is clients of `ringscope serve`;
+# otf2* reads archives; the other files are one that drives the plugin.
+CHECKERS   := verify events bars crowd
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 FUZZED_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain export)))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
@@ -51,7 +51,7 @@ DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB) $(if $(SQLITE),,-DRS_NO_SQLITE) \
-	$(if $(CIVETWEB),,-DRS_NO_CIVETWEB) $(if $(OTF2),,-DRS_NO_OTF2)
+	$(if $(LIBEVENT),,-DRS_NO_LIBEVENT) $(if $(OTF2),,-DRS_NO_OTF2)
 # Sanitized code is compiled in half the time this way, and runs as fast; -g1 is enough for their stacks.
 OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 COMPILE   = $(CC) -std=c11 $(OPTIMISE) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
@@ -60,7 +60,7 @@ PLUGIN_LDFLAGS := -shared -static-libgcc -Wl,-z,nodelete -Wl,-z,now -Wl,--versio
 	-Wl,--exclude-libs,ALL $(if $(SAN),,-Wl,-z,defs)
 # The simulator stands in for libcudart towards the plugin: those symbols must be found in the executable.
 EXPORTED := $(patsubst %,-Xlinker --dynamic-list=%,$(wildcard src/sim/fakecuda.syms))
-LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) $(CIVETWEB) $(OTF2) -lpthread -ldl -lm
+LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) $(LIBEVENT) $(OTF2) -lpthread -ldl -lm
 
 # ---- what a user wants -----------------------------------------------------------------------------------------------
 

@@ -44,9 +44,9 @@ echo 'int main(void) { return zlibVersion()[0] == 0; }' >"$work/zlib.c"
 echo 'int main(void) { return sqlite3_libversion_number() == 0; }' >"$work/sqlite.c"
 ! try -include sqlite3.h "$work/sqlite.c" -lsqlite3 || echo "SQLITE := -lsqlite3"
 
-# civetweb is the web server of `ringscope serve`.
-echo 'int main(void) { return mg_version()[0] == 0; }' >"$work/civetweb.c"
-! try -include civetweb.h "$work/civetweb.c" -lcivetweb || echo "CIVETWEB := -lcivetweb"
+# Of libevent `ringscope serve` takes the core: waiting for sockets and times. Neither its HTTP nor its TLS.
+echo 'int main(void) { return event_base_new() == 0; }' >"$work/libevent.c"
+! try -include event2/event.h "$work/libevent.c" -levent_core || echo "LIBEVENT := -levent_core"
 
 # OTF2 is what `ringscope export --to otf2` writes with.
 otf2=$(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2)

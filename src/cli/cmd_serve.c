@@ -1,13 +1,11 @@
 /* ringscope serve: the timeline of a run of any size, in a browser, from a web server on this machine alone. */
-#include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/reading.h"
@@ -15,7 +13,7 @@
 #include "cli/view_bundle.h"
 #include "serve/serve.h"
 
-extern char **environ;
+enum { BROWSER_SECONDS = 60 }; /* that a browser has to come up and to ask */
 
 struct serve {
     const struct rs_command *self;
@@ -59,28 +57,6 @@ static bool print_address(const struct serve *s, const char *address, unsigned p
     return true;
 }
 
-static void open_browser(const struct serve *s, char *address)
-{
-    char program[] = "xdg-open", *const argv[] = {program, address, NULL};
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t how;
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    sigaddset(&usual, SIGPIPE);
-    posix_spawn_file_actions_init(&files);
-    for (int fd = 0; fd < 3; fd++) posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    posix_spawnattr_init(&how);
-    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
-    posix_spawnattr_setsigmask(&how, &none);
-    posix_spawnattr_setsigdefault(&how, &usual);
-    pid_t child;
-    int bad = posix_spawnp(&child, argv[0], &files, &how, argv, environ);
-    if (bad) rs_warn(s->self->name, "%s: %s", argv[0], strerror(bad));
-    posix_spawnattr_destroy(&how);
-    posix_spawn_file_actions_destroy(&files);
-}
-
 /* ---- the work ---- */
 
 /* Those that end it, but not what our caller wants ignored (nohup). */
@@ -96,12 +72,31 @@ static sigset_t signals_to_take(void)
     return set;
 }
 
+/* The file that leads the browser here is there until it was used. */
+static enum rs_status serve_browser(const struct serve *s, struct rs_server *server, const char *address,
+                                    const sigset_t *until, bool *ended, struct rs_err *err)
+{
+    struct rs_browser browser;
+    enum rs_status status = RS_OK;
+    if (rs_browser_open(&browser, address, rs_view_temporary_folder(), err) != RS_OK) {
+        rs_warn(s->self->name, "no browser could be started (%s): open the address yourself", err->msg);
+    } else {
+        status = rs_serve_run(server, until, BROWSER_SECONDS, ended, err);
+        if (status == RS_OK && !*ended && !rs_serve_page_given(server))
+            rs_warn(s->self->name,
+                    "the browser has not asked for the page within %d s: open the address yourself. A browser in a "
+                    "sandbox (snap) cannot read %s",
+                    BROWSER_SECONDS, browser.folder);
+    }
+    rs_browser_forget(&browser);
+    return status;
+}
+
 static int serve(struct serve *s, const char *page, size_t page_bytes)
 {
     struct rs_serve_options options = {page, page_bytes, s->bundle, s->sizes.bytes, (unsigned)s->port};
     struct rs_server *server;
     struct rs_err err;
-    /* Blocked before the server's threads begin, so that they are blocked there, too, and wait for us alone. */
     sigset_t set = signals_to_take(), before;
     pthread_sigmask(SIG_BLOCK, &set, &before);
     int status = RS_EXIT_FINE;
@@ -109,11 +104,12 @@ static int serve(struct serve *s, const char *page, size_t page_bytes)
         status = rs_print_err(s->self->name, &err);
     } else {
         char address[128];
+        bool ended = false;
         snprintf(address, sizeof address, "http://127.0.0.1:%u/?t=%s", rs_serve_port(server), rs_serve_token(server));
         if (print_address(s, address, rs_serve_port(server))) {
-            if (s->open) open_browser(s, address);
-            int sig;
-            sigwait(&set, &sig);
+            enum rs_status bad = s->open ? serve_browser(s, server, address, &set, &ended, &err) : RS_OK;
+            if (!bad && !ended) bad = rs_serve_run(server, &set, 0, &ended, &err);
+            if (bad) status = rs_print_err(s->self->name, &err);
         } else {
             status = RS_EXIT_FAILURE; /* rs_output_end() says why */
         }

@@ -36,10 +36,10 @@ static const struct {
 #else
     {"sqlite", true, "ringscope sql, export --to sqlite, exports of Nsight Systems"},
 #endif
-#ifdef RS_NO_CIVETWEB
-    {"civetweb", false, "there is no `ringscope serve`"},
+#ifdef RS_NO_LIBEVENT
+    {"libevent", false, "there is no `ringscope serve`"},
 #else
-    {"civetweb", true, "ringscope serve"},
+    {"libevent", true, "ringscope serve"},
 #endif
 #ifdef RS_NO_OTF2
     {"otf2", false, "nothing can be exported to OTF2"},

@@ -155,7 +155,7 @@ int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const str
 
 /* ---- the bundle ---- */
 
-static const char *temporary_folder(void)
+const char *rs_view_temporary_folder(void)
 {
     const char *folder = getenv("TMPDIR");
     return folder && *folder ? folder : "/tmp";
@@ -164,7 +164,7 @@ static const char *temporary_folder(void)
 int rs_view_temporary(const struct rs_command *cmd)
 {
     struct rs_err err;
-    int fd = rs_spool_descriptor(temporary_folder(), &err);
+    int fd = rs_spool_descriptor(rs_view_temporary_folder(), &err);
     if (fd < 0) rs_print_err(cmd->name, &err);
     return fd;
 }
@@ -201,7 +201,8 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
     RS_TRY(rs_view_texts_make(&texts, &v->model, in, &o->filters, err));
     rs_parts_drop_group(&v->model.parts);
     const struct rs_bundle_texts told = {v->title, texts.comms, texts.clocks, texts.report};
-    const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", temporary_folder(), most_of_bundle(o)};
+    const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", rs_view_temporary_folder(),
+                                          most_of_bundle(o)};
     enum rs_status status = rs_bundle_write(&v->timeline, &told, &place, rs_reading_progress, sizes, err);
     rs_view_texts_free(&texts);
     return status;

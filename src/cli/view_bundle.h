@@ -66,7 +66,10 @@ const char *rs_view_page(const struct rs_command *cmd, size_t *bytes);
 /* Says that a page of `bytes` (or `more` than that) is too large, and what to do. Returns the exit status. */
 int rs_view_too_large(const struct rs_command *cmd, uint64_t bytes, bool more);
 
-/* A file without a name in $TMPDIR, to be closed by the caller; -1 after the reason was printed. */
+/* $TMPDIR, or /tmp. */
+const char *rs_view_temporary_folder(void);
+
+/* A file without a name in it, to be closed by the caller; -1 after the reason was printed. */
 int rs_view_temporary(const struct rs_command *cmd);
 
 #endif

@@ -6,6 +6,8 @@
 #include <strings.h>
 #include <sys/random.h>
 
+/* ---- the token ---- */
+
 enum rs_status rs_token_make(char token[RS_SERVE_TOKEN + 1], struct rs_err *err)
 {
     unsigned char bytes[RS_SERVE_TOKEN / 2];
@@ -37,6 +39,89 @@ bool rs_token_in_query(const char *query, const char token[RS_SERVE_TOKEN + 1])
     return found == 1 && equal;
 }
 
+/* ---- the request ---- */
+
+size_t rs_request_end(const char *bytes, size_t n)
+{
+    static const char mark[] = "\r\n\r\n";
+    const char *end = n == 0 ? NULL : memmem(bytes, n, mark, sizeof mark - 1);
+    return end == NULL ? 0 : (size_t)(end - bytes) + sizeof mark - 1;
+}
+
+/* Of methods and names of headers (RFC 9110, token). */
+static bool is_token(const char *text)
+{
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    const char *at = text;
+    for (; *at; at++) {
+        bool letter = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9');
+        if (!letter && strchr(marks, *at) == NULL) return false;
+    }
+    return at != text;
+}
+
+/* METHOD SP TARGET SP VERSION */
+static bool read_line(char *line, struct rs_request *r)
+{
+    char *target = strchr(line, ' '), *version = target == NULL ? NULL : strchr(target + 1, ' ');
+    if (version == NULL || version == target + 1) return false;
+    *target++ = 0;
+    *version++ = 0;
+    r->close = strcmp(version, "HTTP/1.0") == 0;
+    if ((!r->close && strcmp(version, "HTTP/1.1") != 0) || !is_token(line) || strchr(target, '\t') != NULL)
+        return false;
+    r->method = line;
+    r->path = target;
+    char *query = strchr(target, '?');
+    if (query != NULL) {
+        *query = 0;
+        r->query = query + 1;
+    }
+    return true;
+}
+
+static bool read_header(char *line, struct rs_request *r)
+{
+    char *value = strchr(line, ':');
+    if (value == NULL) return false;
+    *value++ = 0;
+    if (!is_token(line)) return false;
+    value += strspn(value, " \t");
+    for (size_t n = strlen(value); n > 0 && (value[n - 1] == ' ' || value[n - 1] == '\t'); n--) value[n - 1] = 0;
+
+    if (strcasecmp(line, "Host") == 0) {
+        if (r->hosts++ == 0) r->host = value;
+    } else if (strcasecmp(line, "Range") == 0) {
+        if (r->range == NULL) r->range = value;
+    } else if (strcasecmp(line, "If-Range") == 0) {
+        r->if_range = true;
+    } else if (strcasecmp(line, "Connection") == 0) {
+        r->close = r->close || strcasestr(value, "close") != NULL;
+    } else if (strcasecmp(line, "Content-Length") == 0) {
+        r->body = r->body || strcmp(value, "0") != 0;
+    } else if (strcasecmp(line, "Transfer-Encoding") == 0) {
+        r->body = true;
+    }
+    return true;
+}
+
+bool rs_request_read(char *bytes, size_t n, struct rs_request *r)
+{
+    memset(r, 0, sizeof *r);
+    char *line = bytes, *last = bytes + n - 2; /* the empty line */
+    for (bool first = true; line < last; first = false) {
+        char *end = line;
+        while ((unsigned char)*end >= ' ' ? *end != 0x7f : *end == '\t') end++;
+        if (end[0] != '\r' || end[1] != '\n') return false;
+        *end = 0;
+        if (!(first ? read_line(line, r) : read_header(line, r))) return false;
+        line = end + 2;
+    }
+    return line == last;
+}
+
+/* ---- the host ---- */
+
 /* Nothing, or ":" and a port: through a tunnel it is that of the other end. */
 static bool is_port(const char *text)
 {
@@ -57,6 +142,8 @@ bool rs_host_is_loopback(const char *host)
     }
     return false;
 }
+
+/* ---- the range ---- */
 
 /* Digits at *at; what is too large for 64 bits becomes the largest number. False when there are none. */
 static bool number(const char **at, uint64_t *value)

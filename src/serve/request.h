@@ -1,15 +1,39 @@
-/* What stands in a request, as far as `serve` looks at it: token, host, range. Nothing is allocated or decoded.
+/* What stands in a request, as far as `serve` looks at it: its line, host, token, range. Nothing is allocated or decoded.
+ *
+ * Strict where HTTP leaves a choice, so that nobody in between can read a request in another way: lines end in CR LF, no
+ * control characters, no folded lines, HTTP/1.0 and 1.1 only. A body is never read: who announces one is refused.
  *
  * Any thread. */
 #ifndef RS_SERVE_REQUEST_H
 #define RS_SERVE_REQUEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 
-enum { RS_SERVE_TOKEN = 32 }; /* hex digits: 128 bits */
+enum {
+    RS_SERVE_TOKEN = 32, /* hex digits: 128 bits */
+    RS_REQUEST_MOST = 16 << 10, /* bytes of a request: its line and all headers */
+};
+
+/* Texts lie in the bytes of the request. NULL: it has none. */
+struct rs_request {
+    const char *method, *path; /* as they came */
+    const char *query; /* without its "?" */
+    const char *host, *range; /* the first of them */
+    unsigned hosts; /* how many Host headers there are */
+    bool if_range;
+    bool body; /* one is announced */
+    bool close; /* the connection is to end with the answer */
+};
+
+/* The bytes of the request at the beginning of `n` bytes, its empty line included; 0: it is not complete. */
+size_t rs_request_end(const char *bytes, size_t n);
+
+/* Reads a whole request, as long as rs_request_end() says; its bytes are changed. False: it is not one. */
+bool rs_request_read(char *bytes, size_t n, struct rs_request *r);
 
 /* A new token from the system's random numbers, with a final 0. */
 enum rs_status rs_token_make(char token[RS_SERVE_TOKEN + 1], struct rs_err *err);

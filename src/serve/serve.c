@@ -1,13 +1,11 @@
 #include "serve/serve.h"
 
-#include "serve/request.h"
-
-#ifdef RS_NO_CIVETWEB
+#ifdef RS_NO_LIBEVENT
 
 enum rs_status rs_serve_check(unsigned port, struct rs_err *err)
 {
     (void)port;
-    return rs_fail(err, RS_FAILED, "this ringscope was built without its web server (Debian: libcivetweb-dev)");
+    return rs_fail(err, RS_FAILED, "this ringscope was built without its web server (Debian: libevent-dev)");
 }
 
 enum rs_status rs_serve_start(struct rs_server **server, const struct rs_serve_options *options, struct rs_err *err)
@@ -28,6 +26,20 @@ const char *rs_serve_token(const struct rs_server *server)
     return "";
 }
 
+enum rs_status rs_serve_run(struct rs_server *server, const sigset_t *until, unsigned seconds, bool *ended,
+                            struct rs_err *err)
+{
+    (void)server, (void)until, (void)seconds;
+    *ended = true;
+    return rs_serve_check(0, err);
+}
+
+bool rs_serve_page_given(const struct rs_server *server)
+{
+    (void)server;
+    return false;
+}
+
 void rs_serve_stop(struct rs_server *server)
 {
     (void)server;
@@ -36,238 +48,326 @@ void rs_serve_stop(struct rs_server *server)
 #else
 
 #include <arpa/inet.h>
-#include <civetweb.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <event2/event.h>
+#include <event2/event_struct.h>
 #include <netinet/in.h>
-#include <stdbool.h>
-#include <stdio.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
+#include <sys/queue.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "serve/answer.h"
+
 enum {
-    PIECE = 128 << 10, /* bytes of the bundle that are read at a time */
-    MOST_FILES = 4096, /* far more than connections are open at a time */
-    POLICY = 1024, /* bytes */
+    MOST = 768, /* connections; fewer where fewer files may be open */
+    SPARE = 64, /* files that are left for the rest of the program */
+    FEWEST = 16, /* connections, however few files may be open */
+    ACCEPTED = 64, /* at a time: those that are there are heard in between */
+    BACKLOG = 4096, /* connections that the kernel keeps until they are accepted; no more than it wants to */
+    PIECE = 1 << 20, /* bytes that are sent at a time, so that others get their turn */
+    SEND_BUFFER = 512 << 10, /* bytes that the kernel keeps for a client that does not read */
 };
+
+/* Seconds. */
+enum {
+    TO_ASK = 5, /* for a whole request, from connecting */
+    TO_ASK_AGAIN = 30, /* the same, of who has shown the token before */
+    TO_READ = 30, /* without a byte taken of an answer */
+    TO_LEAVE = 2, /* for a client to close, after its last answer */
+};
+
+enum state {
+    ASKING, /* the request is not complete */
+    ANSWERED, /* bytes of the answer are left to send */
+    LEAVING, /* all is sent. Closing with bytes unread would take the answer away from the client: they are read off */
+};
+
+struct connection {
+    TAILQ_ENTRY(connection) link;
+    struct rs_server *server;
+    struct event io, timer;
+    int fd;
+    enum state state;
+    bool known; /* a request had the token: it is in server->known, else in ->unknown */
+    size_t have; /* bytes */
+    char bytes[RS_REQUEST_MOST];
+    struct rs_answer answer; /* what is left of it: */
+    const char *head;
+};
+
+TAILQ_HEAD(connections, connection); /* the oldest first */
 
 struct rs_server {
-    struct rs_serve_options options;
-    struct mg_context *context;
-    char token[RS_SERVE_TOKEN + 1];
-    char policy[POLICY];
-    unsigned port; /* 0 until it is known */
+    struct rs_site site;
+    int bundle, listening; /* file descriptors */
+    unsigned port;
+    struct event_base *base;
+    struct event *accept, *again; /* new connections; and when they are looked for again after a pause */
+    struct connections known, unknown;
+    unsigned open, most; /* connections */
+    bool page_given, ended; /* since rs_serve_run() began */
 };
 
-#define HEADERS                                                                                                        \
-    "Cache-Control: no-store\r\n"                                                                                      \
-    "X-Content-Type-Options: nosniff\r\n"                                                                              \
-    "X-Frame-Options: DENY\r\n"                                                                                        \
-    "Referrer-Policy: no-referrer\r\n"                                                                                 \
-    "Cross-Origin-Resource-Policy: same-origin\r\n"
+/* ---- a connection ---- */
 
-/* For all but the page: whoever shows it as a page, it may do nothing. */
-#define NO_POLICY "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
-
-/* The page's own policy (viewer/index.html) as a header, where it can also say that nobody may frame it. */
-static void take_policy(struct rs_server *s)
+static void drop(struct connection *c)
 {
-    static const char mark[] = "http-equiv=\"Content-Security-Policy\" content=\"";
-    const char *text = memmem(s->options.page, s->options.page_bytes, mark, sizeof mark - 1), *end = NULL;
-    if (text != NULL) {
-        text += sizeof mark - 1;
-        end = memchr(text, '"', s->options.page_bytes - (size_t)(text - s->options.page));
+    struct rs_server *s = c->server;
+    event_del(&c->io);
+    event_del(&c->timer);
+    close(c->fd);
+    TAILQ_REMOVE(c->known ? &s->known : &s->unknown, c, link);
+    s->open--;
+    free(c);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    drop(arg);
+}
+
+static void on_io(evutil_socket_t fd, short what, void *arg);
+
+static void set_time(struct connection *c, int seconds)
+{
+    event_add(&c->timer, &(struct timeval){.tv_sec = seconds});
+}
+
+static void enter(struct connection *c, enum state state, short direction, int seconds)
+{
+    c->state = state;
+    event_del(&c->io);
+    event_assign(&c->io, c->server->base, c->fd, (short)(direction | EV_PERSIST), on_io, c);
+    event_add(&c->io, NULL);
+    set_time(c, seconds);
+}
+
+static void begin_answer(struct connection *c, const struct rs_request *request)
+{
+    struct rs_server *s = c->server;
+    rs_answer_make(&s->site, request, &c->answer);
+    c->head = c->answer.head;
+    if (c->answer.known && !c->known) {
+        TAILQ_REMOVE(&s->unknown, c, link);
+        TAILQ_INSERT_TAIL(&s->known, c, link);
+        c->known = true;
     }
-    bool fine = end != NULL && end - text < POLICY && memchr(text, '\r', (size_t)(end - text)) == NULL &&
-                memchr(text, '\n', (size_t)(end - text)) == NULL;
-    snprintf(s->policy, sizeof s->policy, "%.*s", fine ? (int)(end - text) : 0, fine ? text : "");
-    if (!fine) snprintf(s->policy, sizeof s->policy, "default-src 'none'");
+    enter(c, ANSWERED, EV_WRITE, TO_READ);
 }
 
-/* ---- answers ---- */
-
-static const char *name_of(int status)
+/* Answers the next request, if it is there. */
+static void look_for_request(struct connection *c)
 {
-    switch (status) {
-    case 200: return "OK";
-    case 206: return "Partial Content";
-    case 400: return "Bad Request";
-    case 403: return "Forbidden";
-    case 404: return "Not Found";
-    case 405: return "Method Not Allowed";
-    case 408: return "Request Timeout";
-    case 413: return "Content Too Large";
-    case 416: return "Range Not Satisfiable";
-    default: return "Error";
+    size_t n = rs_request_end(c->bytes, c->have);
+    if (n > 0) {
+        struct rs_request request;
+        begin_answer(c, rs_request_read(c->bytes, n, &request) ? &request : NULL);
+        c->have -= n;
+        memmove(c->bytes, c->bytes + n, c->have);
+    } else if (c->have == sizeof c->bytes) {
+        c->have = 0;
+        begin_answer(c, NULL);
     }
 }
 
-static bool is_head(const struct mg_connection *c)
+/* False: the connection is over. */
+static bool receive(struct connection *c)
 {
-    const struct mg_request_info *r = mg_get_request_info(c);
-    return r != NULL && r->request_method != NULL && strcmp(r->request_method, "HEAD") == 0;
-}
-
-/* A refusal ends the connection: what may follow in it, as the body of a POST, is never read. */
-static int refuse(struct mg_connection *c, int status, const char *header, const char *sentence)
-{
-    mg_disable_connection_keep_alive(c);
-    mg_printf(c,
-              "HTTP/1.1 %d %s\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n"
-              "Content-Length: %zu\r\n%s" HEADERS NO_POLICY "\r\n%s",
-              status, name_of(status), strlen(sentence), header, is_head(c) ? "" : sentence);
-    return status;
-}
-
-static int send_page(struct mg_connection *c, const struct rs_server *s)
-{
-    mg_printf(c,
-              "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: %zu\r\n"
-              "Content-Security-Policy: %s; frame-ancestors 'none'\r\n" HEADERS "\r\n",
-              s->options.page_bytes, s->policy);
-    if (!is_head(c)) mg_write(c, s->options.page, s->options.page_bytes);
-    return 200;
-}
-
-/* False: the client has gone, or the file cannot be read; the connection must end: less came than was promised. */
-static bool send_bytes(struct mg_connection *c, int fd, uint64_t from, uint64_t length)
-{
-    char *piece = malloc(PIECE);
-    bool fine = piece != NULL;
-    while (fine && length > 0) {
-        ssize_t n = pread(fd, piece, length < PIECE ? (size_t)length : PIECE, (off_t)from);
-        if (n < 0 && errno == EINTR) continue;
-        fine = n > 0 && mg_write(c, piece, (size_t)n) == n;
-        if (fine) {
-            from += (uint64_t)n;
-            length -= (uint64_t)n;
-        }
+    ssize_t n = recv(c->fd, c->bytes + c->have, sizeof c->bytes - c->have, 0);
+    if (n < 0) return errno == EAGAIN || errno == EINTR;
+    if (c->state == ASKING) {
+        c->have += (size_t)n;
+        look_for_request(c);
     }
-    free(piece);
-    return fine;
+    return n > 0;
 }
 
-static int send_bundle(struct mg_connection *c, const struct rs_server *s)
+/* Sends one piece of what is left. */
+static ssize_t send_piece(struct connection *c)
 {
-    uint64_t from, length, size = s->options.bundle_bytes;
-    char range[96] = "";
-    /* If-Range asks for all of it unless it is the same as before: nothing here has a name to compare. */
-    const char *header = mg_get_header(c, "If-Range") != NULL ? NULL : mg_get_header(c, "Range");
-    enum rs_http_range kind = rs_http_range(header, size, &from, &length);
-    if (kind == RS_HTTP_NOTHING) {
-        snprintf(range, sizeof range, "Content-Range: bytes */%" PRIu64 "\r\n", size);
-        return refuse(c, 416, range, "there are not so many bytes\n");
+    struct rs_answer *a = &c->answer;
+    ssize_t n;
+    if (a->head_bytes > 0) {
+        n = send(c->fd, c->head, a->head_bytes, a->text_bytes > 0 || a->length > 0 ? MSG_MORE : 0);
+        if (n > 0) c->head += n, a->head_bytes -= (size_t)n;
+    } else if (a->text_bytes > 0) {
+        n = send(c->fd, a->text, a->text_bytes < PIECE ? a->text_bytes : PIECE, 0);
+        if (n > 0) a->text += n, a->text_bytes -= (size_t)n;
+    } else {
+        off_t from = (off_t)a->from;
+        n = sendfile(c->fd, c->server->bundle, &from, a->length < PIECE ? (size_t)a->length : PIECE);
+        if (n > 0) a->from += (uint64_t)n, a->length -= (uint64_t)n;
     }
-    if (kind == RS_HTTP_PART)
-        snprintf(range, sizeof range, "Content-Range: bytes %" PRIu64 "-%" PRIu64 "/%" PRIu64 "\r\n", from,
-                 from + length - 1, size);
-    int status = kind == RS_HTTP_PART ? 206 : 200;
-    mg_printf(c,
-              "HTTP/1.1 %d %s\r\nContent-Type: application/octet-stream\r\nAccept-Ranges: bytes\r\n"
-              "Content-Length: %" PRIu64 "\r\n%s" HEADERS NO_POLICY "\r\n",
-              status, name_of(status), length, range);
-    if (!is_head(c) && !send_bytes(c, s->options.bundle, from, length)) mg_disable_connection_keep_alive(c);
-    return status;
-}
-
-/* ---- requests ---- */
-
-static unsigned count_headers(const struct mg_request_info *r, const char *name)
-{
-    unsigned n = 0;
-    for (int i = 0; i < r->num_headers; i++) n += strcasecmp(r->http_headers[i].name, name) == 0;
     return n;
 }
 
-/* Every request comes here first, and none goes on to civetweb's own ways. What is refused is told nothing of what
- * there is: without the token all addresses are alike. */
-static int answer(struct mg_connection *c)
+/* False: the client has gone, or the bundle cannot be read: less came than was promised. */
+static bool transmit(struct connection *c)
 {
-    const struct mg_request_info *r = mg_get_request_info(c);
-    const struct rs_server *s = r->user_data;
-    if (count_headers(r, "Host") > 1) return refuse(c, 400, "", "a request has one host\n");
-    if (!rs_host_is_loopback(mg_get_header(c, "Host")))
-        return refuse(c, 403, "", "this server answers to its own address alone, as ringscope printed it\n");
-    if (strcmp(r->request_method, "GET") != 0 && strcmp(r->request_method, "HEAD") != 0)
-        return refuse(c, 405, "Allow: GET, HEAD\r\n", "GET only\n");
-    if (!rs_token_in_query(r->query_string, s->token))
-        return refuse(c, 403, "", "the address lacks its token: take the whole of it, as ringscope printed it\n");
-    if (r->content_length > 0 || mg_get_header(c, "Transfer-Encoding") != NULL)
-        return refuse(c, 413, "", "nothing is taken\n");
-    /* As it came, before civetweb decodes and cleans it: of all ways to write an address one is known. */
-    const char *path = r->request_uri;
-    if (strcmp(path, "/") == 0) return send_page(c, s);
-    if (strcmp(path, "/bundle") == 0) return send_bundle(c, s);
-    return refuse(c, 404, "", "not here\n");
+    struct rs_answer *a = &c->answer;
+    ssize_t n = send_piece(c);
+    if (n <= 0) return n < 0 && (errno == EAGAIN || errno == EINTR);
+    if (a->head_bytes + a->text_bytes + a->length > 0) {
+        set_time(c, TO_READ);
+        return true;
+    }
+    if (a->page) {
+        c->server->page_given = true;
+        event_base_loopbreak(c->server->base); /* rs_serve_run() goes on unless that was waited for */
+    }
+    if (a->close) {
+        shutdown(c->fd, SHUT_WR);
+        c->have = 0;
+        enter(c, LEAVING, EV_READ, TO_LEAVE);
+    } else {
+        enter(c, ASKING, EV_READ, c->known ? TO_ASK_AGAIN : TO_ASK);
+        look_for_request(c); /* it may have come already */
+    }
+    return true;
 }
 
-/* Requests that civetweb cannot read, or that take too long. */
-static int refuse_unread(struct mg_connection *c, int status, const char *message)
+static void on_io(evutil_socket_t fd, short what, void *arg)
 {
-    (void)message;
-    refuse(c, status, "", "");
-    return 0;
+    (void)fd, (void)what;
+    struct connection *c = arg;
+    if (!(c->state == ANSWERED ? transmit(c) : receive(c))) drop(c);
 }
+
+/* ---- new connections ---- */
+
+/* Which connection makes room for a new one: the oldest that never had the token, else one that waits for nothing of
+ * ours. NULL: all are in use. */
+static struct connection *least(struct rs_server *s)
+{
+    struct connection *c = TAILQ_FIRST(&s->unknown);
+    if (c != NULL) return c;
+    TAILQ_FOREACH(c, &s->known, link)
+    {
+        if (c->state != ANSWERED) return c;
+    }
+    return NULL;
+}
+
+static bool add_connection(struct rs_server *s, int fd)
+{
+    struct connection *c = malloc(sizeof *c);
+    if (c == NULL) return false;
+    c->server = s;
+    c->fd = fd;
+    c->known = false;
+    c->have = 0;
+    TAILQ_INSERT_TAIL(&s->unknown, c, link);
+    s->open++;
+    event_assign(&c->io, s->base, fd, EV_READ | EV_PERSIST, on_io, c);
+    evtimer_assign(&c->timer, s->base, on_timer, c);
+    enter(c, ASKING, EV_READ, TO_ASK);
+    return true;
+}
+
+/* Those that come now wait in the kernel's queue. */
+static void pause_accepting(struct rs_server *s)
+{
+    event_del(s->accept);
+    event_add(s->again, &(struct timeval){.tv_usec = 50000});
+}
+
+static void on_accept(evutil_socket_t listening, short what, void *arg)
+{
+    (void)what;
+    struct rs_server *s = arg;
+    for (int i = 0; i < ACCEPTED; i++) {
+        struct connection *goes = least(s);
+        if (s->open >= s->most && goes == NULL) {
+            pause_accepting(s);
+            return;
+        }
+        int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
+            if (goes != NULL) drop(goes);
+            pause_accepting(s);
+        }
+        if (fd < 0) return; /* also when one has gone already: the others are seen in the next round */
+        if (s->open >= s->most) drop(goes);
+        if (!add_connection(s, fd)) close(fd);
+    }
+}
+
+static void on_again(evutil_socket_t fd, short what, void *arg)
+{
+    (void)fd, (void)what;
+    event_add(((struct rs_server *)arg)->accept, NULL);
+}
+
+/* ---- start, run and stop ---- */
 
 /* Nothing below src/cli prints. */
-static int say_nothing(const struct mg_connection *c, const char *message)
+static void say_nothing(int severity, const char *message)
 {
-    (void)c, (void)message;
-    return 1;
+    (void)severity, (void)message;
 }
 
-/* ---- start and stop ---- */
-
-/* civetweb would only say that it cannot have the port, not why. */
-enum rs_status rs_serve_check(unsigned port, struct rs_err *err)
+static enum rs_status listen_on(unsigned port, int *listening, struct rs_err *err)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1, bytes = SEND_BUFFER;
     if (fd < 0) return rs_fail_errno(err, "no socket");
+    /* Connections take these over. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    bool fine = bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, 1) == 0;
-    enum rs_status status = fine ? RS_OK : rs_fail_errno(err, "port %u of 127.0.0.1", port);
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 && listen(fd, BACKLOG) == 0) {
+        *listening = fd;
+        return RS_OK;
+    }
+    enum rs_status status = rs_fail_errno(err, "port %u of 127.0.0.1", port);
     close(fd);
     return status;
 }
 
+enum rs_status rs_serve_check(unsigned port, struct rs_err *err)
+{
+    int fd;
+    RS_TRY(listen_on(port, &fd, err));
+    close(fd);
+    return RS_OK;
+}
+
+static unsigned most_connections(void)
+{
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= MOST + SPARE) return MOST;
+    return files.rlim_cur > FEWEST + SPARE ? (unsigned)files.rlim_cur - SPARE : FEWEST;
+}
+
 static enum rs_status start(struct rs_server *s, struct rs_err *err)
 {
-    char port[32], why[256] = "";
-    snprintf(port, sizeof port, "127.0.0.1:%u", s->options.port);
-    /* No document_root: there are no files. A connection that stands still gives its thread back after a while. */
-    const char *settings[][2] = {
-        {"listening_ports", port},
-        {"num_threads", "128"}, /* a connection that is kept open has one */
-        {"enable_keep_alive", "yes"},
-        {"keep_alive_timeout_ms", "5000"},
-        {"request_timeout_ms", "15000"},
-        {"max_request_size", "16384"},
-        {"tcp_nodelay", "1"},
-        {"decode_url", "no"},
-        {"enable_directory_listing", "no"},
-        {"access_control_list", "-0.0.0.0/0,+127.0.0.0/8"},
-        {NULL, NULL},
-    };
-    const struct mg_callbacks callbacks = {
-        .begin_request = answer,
-        .http_error = refuse_unread,
-        .log_message = say_nothing,
-        .log_access = say_nothing,
-    };
-    struct mg_init_data init = {.callbacks = &callbacks, .user_data = s, .configuration_options = &settings[0][0]};
-    struct mg_error_data error = {.text = why, .text_buffer_size = sizeof why};
-    RS_TRY(rs_token_make(s->token, err));
-    RS_TRY(rs_serve_check(s->options.port, err));
-    s->context = mg_start2(&init, &error);
-    if (s->context == NULL) return rs_fail(err, RS_FAILED, "the web server does not start: %s", why);
-    struct mg_server_port ports[1] = {{0}};
-    if (mg_get_server_ports(s->context, 1, ports) != 1) return rs_fail(err, RS_FAILED, "the web server has no port");
-    s->port = (unsigned)ports[0].port;
+    RS_TRY(rs_token_make(s->site.token, err));
+    RS_TRY(listen_on(s->port, &s->listening, err));
+    struct sockaddr_in at;
+    socklen_t n = sizeof at;
+    if (getsockname(s->listening, (struct sockaddr *)&at, &n) != 0) return rs_fail_errno(err, "the port");
+    s->port = ntohs(at.sin_port);
+
+    event_set_log_callback(say_nothing);
+    struct event_config *config = event_config_new();
+    if (config != NULL) {
+        event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK | EVENT_BASE_FLAG_IGNORE_ENV);
+        s->base = event_base_new_with_config(config);
+        event_config_free(config);
+    }
+    if (s->base == NULL) return rs_fail(err, RS_FAILED, "libevent does not start");
+    s->accept = event_new(s->base, s->listening, EV_READ | EV_PERSIST, on_accept, s);
+    s->again = evtimer_new(s->base, on_again, s);
+    if (s->accept == NULL || s->again == NULL || event_add(s->accept, NULL) != 0)
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
     return RS_OK;
 }
 
@@ -276,9 +376,16 @@ enum rs_status rs_serve_start(struct rs_server **server, const struct rs_serve_o
     *server = NULL;
     struct rs_server *s = calloc(1, sizeof *s);
     if (s == NULL) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    s->options = *options;
-    take_policy(s);
-    mg_init_library(0);
+    s->site.page = options->page;
+    s->site.page_bytes = options->page_bytes;
+    s->site.bundle_bytes = options->bundle_bytes;
+    rs_site_policy(&s->site);
+    s->bundle = options->bundle;
+    s->port = options->port;
+    s->listening = -1;
+    s->most = most_connections();
+    TAILQ_INIT(&s->known);
+    TAILQ_INIT(&s->unknown);
     enum rs_status status = start(s, err);
     if (status == RS_OK)
         *server = s;
@@ -294,32 +401,64 @@ unsigned rs_serve_port(const struct rs_server *server)
 
 const char *rs_serve_token(const struct rs_server *server)
 {
-    return server->token;
+    return server->site.token;
 }
 
-/* civetweb's threads look only every two seconds whether they are to stop while nobody says anything: they are made
- * to see their sockets go. No other socket of this process is bound to our port. */
-static void hang_up(const struct rs_server *s)
+static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
-    long most = sysconf(_SC_OPEN_MAX);
-    for (int fd = 3; fd < most && fd < MOST_FILES; fd++) {
-        struct sockaddr_in at;
-        socklen_t n = sizeof at;
-        if (getsockname(fd, (struct sockaddr *)&at, &n) == 0 && n == sizeof at && at.sin_family == AF_INET &&
-            ntohs(at.sin_port) == s->port)
-            shutdown(fd, SHUT_RDWR);
-    }
+    (void)what;
+    struct rs_server *s = arg;
+    struct signalfd_siginfo taken; /* what is not taken comes once the caller blocks it no more */
+    while (read(fd, &taken, sizeof taken) == sizeof taken) s->ended = true;
+    event_base_loopbreak(s->base);
 }
 
-void rs_serve_stop(struct rs_server *server)
+static void on_end_of_time(evutil_socket_t fd, short what, void *arg)
 {
-    if (server == NULL) return;
-    if (server->context != NULL) {
-        hang_up(server);
-        mg_stop(server->context);
+    (void)fd, (void)what;
+    struct rs_server *s = arg;
+    event_base_loopbreak(s->base);
+}
+
+enum rs_status rs_serve_run(struct rs_server *s, const sigset_t *until, unsigned seconds, bool *ended,
+                            struct rs_err *err)
+{
+    s->page_given = s->ended = *ended = false;
+    int signals = signalfd(-1, until, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (signals < 0) return rs_fail_errno(err, "no signals");
+    struct event *on_signals = event_new(s->base, signals, EV_READ, on_signal, s);
+    struct event *time = evtimer_new(s->base, on_end_of_time, s);
+    enum rs_status status = RS_OK;
+    if (on_signals == NULL || time == NULL || event_add(on_signals, NULL) != 0 ||
+        (seconds > 0 && event_add(time, &(struct timeval){.tv_sec = seconds}) != 0))
+        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    while (status == RS_OK && !s->ended) {
+        if (event_base_dispatch(s->base) < 0) status = rs_fail_errno(err, "waiting for clients");
+        if (seconds > 0 && (s->page_given || !evtimer_pending(time, NULL))) break;
     }
-    mg_exit_library();
-    free(server);
+    *ended = s->ended;
+    if (on_signals != NULL) event_free(on_signals);
+    if (time != NULL) event_free(time);
+    close(signals);
+    return status;
+}
+
+bool rs_serve_page_given(const struct rs_server *server)
+{
+    return server->page_given;
+}
+
+void rs_serve_stop(struct rs_server *s)
+{
+    if (s == NULL) return;
+    struct connection *c;
+    while ((c = TAILQ_FIRST(&s->unknown)) != NULL || (c = TAILQ_FIRST(&s->known)) != NULL) drop(c);
+    if (s->accept != NULL) event_free(s->accept);
+    if (s->again != NULL) event_free(s->again);
+    if (s->base != NULL) event_base_free(s->base);
+    if (s->listening >= 0) close(s->listening);
+    libevent_global_shutdown();
+    free(s);
 }
 
 #endif

@@ -1,7 +1,6 @@
 #!/bin/bash
 # `ringscope serve` from outside: what it gives, byte by byte, and all that it refuses.
 # sanitizers: address
-# (Not thread: civetweb is not instrumented, and what it asks of the C library looks like races.)
 set -u
 fails=0
 fail() {
@@ -13,8 +12,8 @@ has() { [[ $1 == *"$2"* ]] || fail "'$2' is not in: ${1:0:1000}"; }
 lacks() { [[ $1 != *"$2"* ]] || fail "'$2' is in: ${1:0:1000}"; }
 
 root=$PWD
-if "$RINGSCOPE" --version | grep -Eq '^  (civetweb|page) +off'; then
-    echo "built without civetweb or without the page"
+if "$RINGSCOPE" --version | grep -Eq '^  (libevent|page) +off'; then
+    echo "built without libevent or without the page"
     exit 77
 fi
 unset SSH_CONNECTION http_proxy HTTP_PROXY ALL_PROXY all_proxy
