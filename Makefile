@@ -26,7 +26,7 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/t
 # otf2* reads archives; the other files are one that drives the plugin.
 CHECKERS   := verify events bars crowd
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
-FUZZED_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain export)))
+FUZZED_SRC := $(BELOW_SRC) src/serve/request.c src/serve/answer.c $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain export)))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 MAN_PAGES  := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,$(wildcard docs/man/*.scd)))

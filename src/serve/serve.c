@@ -68,7 +68,7 @@ enum {
     MOST = 768, /* connections; fewer where fewer files may be open */
     SPARE = 64, /* files that are left for the rest of the program */
     FEWEST = 16, /* connections, however few files may be open */
-    ACCEPTED = 64, /* at a time: those that are there are heard in between */
+    ACCEPTED = 8, /* at a time, fewer than FEWEST: those that are there are heard in between */
     BACKLOG = 4096, /* connections that the kernel keeps until they are accepted; no more than it wants to */
     PIECE = 1 << 20, /* bytes that are sent at a time, so that others get their turn */
     SEND_BUFFER = 512 << 10, /* bytes that the kernel keeps for a client that does not read */
@@ -255,10 +255,13 @@ static struct connection *least(struct rs_server *s)
     return NULL;
 }
 
-static bool add_connection(struct rs_server *s, int fd)
+static void add_connection(struct rs_server *s, int fd)
 {
     struct connection *c = malloc(sizeof *c);
-    if (c == NULL) return false;
+    if (c == NULL) {
+        close(fd);
+        return;
+    }
     c->server = s;
     c->fd = fd;
     c->known = false;
@@ -268,7 +271,7 @@ static bool add_connection(struct rs_server *s, int fd)
     event_assign(&c->io, s->base, fd, EV_READ | EV_PERSIST, on_io, c);
     evtimer_assign(&c->timer, s->base, on_timer, c);
     enter(c, ASKING, EV_READ, TO_ASK);
-    return true;
+    if (!receive(c)) drop(c); /* who has asked already, and has the token, does not make room for the next */
 }
 
 /* Those that come now wait in the kernel's queue. */
@@ -295,7 +298,7 @@ static void on_accept(evutil_socket_t listening, short what, void *arg)
         }
         if (fd < 0) return; /* also when one has gone already: the others are seen in the next round */
         if (s->open >= s->most) drop(goes);
-        if (!add_connection(s, fd)) close(fd);
+        add_connection(s, fd);
     }
 }
 

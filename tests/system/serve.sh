@@ -20,7 +20,8 @@ unset SSH_CONNECTION http_proxy HTTP_PROXY ALL_PROXY all_proxy
 mkdir "$TMP/tmp"
 cd "$TMP" || exit 1
 server=
-trap '[ -z "$server" ] || kill -9 "$server" 2>/dev/null' EXIT
+crowd=
+trap '[ -z "$server$crowd" ] || kill -9 $server $crowd 2>/dev/null' EXIT
 
 # start OPTION...: serves a real recording; $address, $port and $query are set.
 start() {
@@ -58,6 +59,32 @@ raw() {
     timeout 10 cat <&7 2>/dev/null | tr -d '\r\0'
     exec 7<&- 7>&-
 }
+
+# crowd WHAT...: clients in another program (tests/drive/crowd.c), all there when this returns.
+crowd() {
+    : >ready
+    "$BUILD/tests/crowd" "$port" "$@" >ready &
+    crowd=$!
+    until grep -q ready ready || ! kill -0 $crowd 2>/dev/null; do sleep 0.05; done
+    grep -q ready ready || fail "no crowd: $*"
+}
+leave() {
+    kill $crowd
+    wait $crowd 2>/dev/null
+    crowd=
+}
+# at_once WHO: five good clients, one after the other, wait for less than 5 s in all. What curl itself takes to start is
+# not counted.
+at_once() {
+    local i waited=0
+    for i in 1 2 3 4 5; do
+        read -r status us <<<"$(curl -s -m 60 -r 0-99 -o /dev/null -w '%{http_code} %{time_total}' "$bundle" | tr -d .)"
+        same "$status, $1" "206, $1"
+        waited=$((waited + 10#$us))
+    done
+    [ $waited -lt 5000000 ] || fail "waited for $waited us: $1"
+}
+memory() { awk '$1 == "VmRSS:" { print $2 }' "/proc/$server/status"; }
 
 # ---- the page, the bundle, and what is said ----
 start
@@ -180,6 +207,27 @@ get 400 -H "X-Long: $long" "$address"
 for text in '\r\n\r\n' '\0\0\0\0\r\n\r\n' 'GET\r\n\r\n' 'GET / HTTP/9.9\r\n\r\n' '\x16\x03\x01\x02\x00\x01\x00\r\n\r\n' 'GET / HTTP/1.1 \r\n x\r\n\r\n'; do
     lacks "$(raw "$text")" "HTTP/1.1 2"
 done
+# Each of these alone is enough to get nothing, whatever else is right.
+for text in "GET /?$query\r\n\r\n" "GET /?$query HTTP/1.1\nHost: 127.0.0.1\n\n\r\n\r\n" "GET  /?$query HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" \
+    "GET /?$query HTTP/1.1\r\nHost : 127.0.0.1\r\n\r\n" "GET /?$query HTTP/1.1\r\n Host: 127.0.0.1\r\n\r\n" \
+    "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1\r\n x\r\n\r\n" "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nno colon\r\n\r\n" \
+    "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1\0.evil.org\r\n\r\n" "GET /\0?$query HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" \
+    "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\rb\r\n\r\n" "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nX: \x01\r\n\r\n" \
+    "GET /?$query HTTP/1.1x\r\nHost: 127.0.0.1\r\n\r\n" "GET /?$query HTTP/2.0\r\nHost: 127.0.0.1\r\n\r\n" \
+    "GET /?$query HTTP/1.1\r\n\r\n" "GET /?$query HTTP/1.1\r\nHost:\r\n\r\n" "GET ?$query HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" \
+    "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" \
+    "GET /?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n12345" \
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"; do
+    answer=$(raw "$text")
+    lacks "$answer" "HTTP/1.1 2"
+    lacks "$answer" "<div"
+done
+{
+    printf 'X-Many: '
+    head -c 1000000 /dev/zero | tr '\0' x
+} >headers.long
+get 400 -H @headers.long "$address"
+same "$(stat -c %s body)" 0
 # A body that is not read is not taken for the next request. (The answer may be lost: closing with bytes unread resets.)
 lacks "$(raw "POST /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\nContent-Length: 200\r\n\r\nGET /?$query HTTP/1.1\r\nHost: 127.0.0.1:$port\r\n\r\n" | grep -c '^HTTP/1.1')" 2
 # Some say nothing, some stop in the middle of a request, some do not read what they asked for: others do not wait.
@@ -208,6 +256,32 @@ for i in $(seq 50); do
     cmp -s "many.$i" want || fail "client $i of 50 got other bytes"
 done
 
+# ---- crowds: of those that never complete a request, that ask and never read, and of good clients ----
+for many in 350 1000; do
+    crowd hold $many
+    at_once "among $many half-open connections"
+    [ "$(find "/proc/$server/fd" -mindepth 1 | wc -l)" -lt 800 ] || fail "connections have no bound"
+    leave
+done
+held=$(memory)
+crowd deaf 300 "GET /bundle?$query HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+at_once "among 300 that do not read"
+[ $(($(memory) - held)) -lt 100000 ] || fail "$held KB have become $(memory)"
+leave
+crowd get 500 "GET /bundle?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
+wait $crowd
+read -r good bytes ms <<<"$(tail -n 1 ready)"
+same "$good" 500
+[ "$bytes" -gt $((500 * size)) ] || fail "500 clients got $bytes bytes, in $ms ms"
+ask="GET /bundle?$query HTTP/1.1\r\nHost: 127.0.0.1\r\nRange: bytes=0-9\r\n"
+one=$(raw "${ask}Connection: close\r\n\r\n" | grep -v ^Connection | wc -c)
+crowd pipeline 2000 "$ask\r\n"
+wait $crowd
+read -r good bytes ms <<<"$(tail -n 1 ready)"
+crowd=
+[ "$bytes" -ge $((2000 * one)) ] || fail "2000 requests on one connection: $bytes bytes, one has $one"
+same $((bytes % 2000)) 0
+
 # ---- this machine alone ----
 for address in $(hostname -I 2>/dev/null); do
     [[ $address == *:* ]] && address="[$address]"
@@ -228,13 +302,57 @@ for i in 10 11 12 13 14 15 16 17 18 19; do eval "exec $i<&- $i>&-"; done
 same "$(ls tmp)" ""
 first=$query
 
+files=$(ulimit -Sn)
+ulimit -Sn 256
 SSH_CONNECTION="10.0.0.1 50000 10.0.0.2 2222" start --port "$port" --rank 0 # the same port again, at once
+ulimit -Sn "$files"
 [ "$query" != "$first" ] || fail "the same token twice"
 same "$(grep -n -- "-p 2222 " said | cut -d: -f1)" 3
 get 403 "$base/?$first"
 get 200 "$address"
+crowd hold 350 # more than it may open files
+at_once "where few files may be open"
+leave
 stop KILL
 same "$(ls tmp)" ""
+
+# ---- --open: what a program is started with, everybody can read ----
+mkdir -m 700 bin run
+cat >bin/xdg-open <<'END'
+#!/bin/bash
+printf '%s\n' "$@" >"$TMP/argv"
+env >"$TMP/environment"
+stat -c %a "$1" "${1%/*}" >"$TMP/modes"
+url=$(sed -n 's/.*url=\([^"]*\)".*/\1/p' "$1")
+[ -e "$TMP/silent" ] || curl -s -m 20 -o "$TMP/opened" "$url"
+touch "$TMP/seen"
+END
+chmod +x bin/xdg-open
+PATH=$TMP/bin:$PATH XDG_RUNTIME_DIR=$TMP/run start --open
+until [ -e seen ]; do sleep 0.05; done
+same "$(wc -l <argv)" 1
+same "$(tr '\n' ' ' <modes)" "600 700 "
+same "$(grep -c '<div id="app">' opened)" 1
+for file in argv environment said /proc/$server/cmdline /proc/$server/environ /proc/$server/comm; do
+    lacks "$(tr '\0' ' ' <"$file")" "${query#t=}"
+done
+for ((i = 0; i < 200; i++)); do
+    [ -n "$(ls run)" ] || break
+    sleep 0.05
+done
+same "$(ls run tmp)" $'run:\n\ntmp:' # it was used, and is gone
+get 200 "$address"
+stop TERM
+same "$ended $(grep -c Sanitizer said)" "0 0"
+# A browser that never asks, and a folder for the session that others can look into: the file goes at the end.
+touch silent
+rm seen
+chmod 755 run
+PATH=$TMP/bin:$PATH XDG_RUNTIME_DIR=$TMP/run start --open
+until [ -e seen ]; do sleep 0.05; done
+same "$(find tmp run -name '*.html' | cut -d/ -f1)" tmp
+stop TERM
+same "$(ls run tmp)" $'run:\n\ntmp:'
 
 timeout 60 "$RINGSCOPE" serve --port 65536 x >out 2>err
 same "$?" 2

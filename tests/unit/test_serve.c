@@ -1,4 +1,4 @@
-/* What `serve` makes of requests: tokens, hosts, ranges. The server itself is asked by tests/system/serve.sh. */
+/* What `serve` makes of requests: their parts, tokens, hosts, ranges, answers. The server itself is asked by tests/system/serve.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "serve/request.h"
+#include "serve/answer.h"
 
 static void tokens(void **state)
 {
@@ -147,8 +147,114 @@ static void ranges(void **state)
     }
 }
 
+static bool reads(const char *text, struct rs_request *r)
+{
+    static char bytes[1024];
+    size_t n = strlen(text);
+    memcpy(bytes, text, n);
+    assert_int_equal(rs_request_end(bytes, n), n);
+    return rs_request_read(bytes, n, r);
+}
+
+static void requests(void **state)
+{
+    (void)state;
+    struct rs_request r;
+    assert_true(
+        reads("GET /a%20b?x=?y HTTP/1.1\r\nhost: \t localhost:1 \r\nX:\r\nRange:bytes=1-\r\nRANGE: z\r\n\r\n", &r));
+    assert_string_equal(r.method, "GET");
+    assert_string_equal(r.path, "/a%20b");
+    assert_string_equal(r.query, "x=?y");
+    assert_string_equal(r.host, "localhost:1");
+    assert_string_equal(r.range, "bytes=1-");
+    assert_true(r.hosts == 1 && !r.body && !r.close && !r.if_range);
+    assert_true(reads("GET / HTTP/1.0\r\n\r\n", &r));
+    assert_true(r.close && r.query == NULL && r.host == NULL && r.hosts == 0);
+    assert_true(reads("X! * HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: x, Close\r\nIf-Range: y\r\n\r\n", &r));
+    assert_true(r.close && r.if_range && r.hosts == 2);
+    const char *const bodies[] = {
+        "Content-Length: 1", "Content-Length: 00",         "Content-Length: -1",
+        "Content-Length:",   "Transfer-Encoding: chunked", "Content-Length: 5\r\nContent-Length: 0"};
+    char text[256];
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        snprintf(text, sizeof text, "GET / HTTP/1.1\r\n%s\r\n\r\n", bodies[i]);
+        assert_true(reads(text, &r) && r.body);
+    }
+    assert_true(reads("GET / HTTP/1.1\r\nContent-Length: 0\r\n\r\n", &r) && !r.body);
+
+    const char *const wrong[] = {
+        "\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET /\r\n\r\n",
+        "GET  HTTP/1.1\r\n\r\n",
+        " GET / HTTP/1.1\r\n\r\n",
+        "GET /  HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1 \r\n\r\n",
+        "GET / HTTP/1.2\r\n\r\n",
+        "GET / http/1.1\r\n\r\n",
+        "GET\t/ HTTP/1.1\r\n\r\n",
+        "GET /\t HTTP/1.1\r\n\r\n",
+        "G(T / HTTP/1.1\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost : a\r\n\r\n",
+        "GET / HTTP/1.1\r\n Host: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\r\n b\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost\r\n\r\n",
+        "GET / HTTP/1.1\r\n: a\r\n\r\n",
+        "GET / HTTP/1.1\nHost: a\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\rb\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\x01\r\n\r\n",
+        "GET / HTTP/1.1\r\nHost: a\x7f\r\n\r\n",
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) assert_false(reads(wrong[i], &r));
+    char zero[] = "GET / HTTP/1.1\r\nHost: a\0\r\n\r\n";
+    assert_false(rs_request_read(zero, sizeof zero - 1, &r));
+    /* The end is seen at the byte where it is. */
+    static const char two[] = "GET / HTTP/1.1\r\n\r\nGET";
+    for (size_t n = 0; n < sizeof two; n++) assert_int_equal(rs_request_end(two, n), n < 18 ? 0 : 18);
+}
+
+static void answers(void **state)
+{
+    (void)state;
+    struct rs_site site = {.page = "<p>", .page_bytes = 3, .bundle_bytes = 100};
+    memset(site.token, 'a', RS_SERVE_TOKEN);
+    rs_site_policy(&site);
+    static const struct {
+        const char *request; /* %s: the token */
+        const char *status;
+        bool known, close;
+        size_t text;
+        uint64_t from, length;
+    } cases[] = {
+        {"GET /?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", true, false, 3, 0, 0},
+        {"HEAD /?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", true, false, 0, 0, 0},
+        {"GET /?t=%s HTTP/1.0\r\nHost: localhost\r\n\r\n", "200", true, true, 3, 0, 0},
+        {"GET /bundle?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", true, false, 0, 0, 100},
+        {"GET /bundle?t=%s HTTP/1.1\r\nHost: localhost\r\nRange: bytes=5-6\r\n\r\n", "206", true, false, 0, 5, 2},
+        {"HEAD /bundle?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "200", true, false, 0, 0, 0},
+        {"GET /bundle?t=%s HTTP/1.1\r\nHost: evil\r\n\r\n", "403", false, true, 1, 0, 0},
+        {"GET /bundle?t=%s0 HTTP/1.1\r\nHost: localhost\r\n\r\n", "403", false, true, 1, 0, 0},
+        {"POST /bundle?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "405", false, true, 1, 0, 0},
+        {"GET /x?t=%s HTTP/1.1\r\nHost: localhost\r\n\r\n", "404", true, true, 1, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[256];
+        struct rs_request r;
+        struct rs_answer a;
+        snprintf(text, sizeof text, cases[i].request, site.token);
+        assert_true(reads(text, &r));
+        rs_answer_make(&site, &r, &a);
+        assert_int_equal(strncmp(a.head + 9, cases[i].status, 3), 0);
+        assert_true(a.known == cases[i].known && a.close == cases[i].close && a.page == (a.text == site.page));
+        assert_true(cases[i].text == 1 ? a.text_bytes > 0 : a.text_bytes == cases[i].text);
+        assert_true(a.from == cases[i].from && a.length == cases[i].length);
+        assert_int_equal(strlen(a.head), a.head_bytes);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(tokens), cmocka_unit_test(hosts), cmocka_unit_test(ranges)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(tokens), cmocka_unit_test(hosts), cmocka_unit_test(ranges),
+                                       cmocka_unit_test(requests), cmocka_unit_test(answers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
