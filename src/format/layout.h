@@ -1,7 +1,7 @@
 /* The bytes of a recording: docs/format.md in C. All numbers are little-endian; every struct has a fixed size.
  *
  *   HOST.PID.rsc    file header, then chunks, each at a multiple of 8 bytes and each readable by itself
- *   HOST.PID.live   while the process runs: the live header, the slots, and the buffers that threads write into
+ *   *.live          while the process runs: the live header, the slots, and the buffers that threads write into
  *
  * A chunk holds the words [from, to) of one buffer, named by (slot, generation). What a .live file holds below its
  * `sealed`, or below the highest `to` of a chunk of its (slot, generation), is in the .rsc file already, so that after
@@ -133,6 +133,9 @@ struct rs_live_header {
                       * has the proof that it ended, or called execve */
     uint32_t closing; /* 1: what no chunk holds is lost, and `lost_at_close` counts it; stored behind those */
     uint64_t lost_at_close[RS_LOST_COUNTS]; /* all losses of the recording by class, but for `lost_late` */
+    uint64_t mount_namespace; /* inode of /proc/self/ns/mnt: in which `recording` means something; 0 = not known */
+    uint64_t recording_device; /* st_dev of the recording */
+    char recording[3072]; /* its absolute path; "" = not known */
 };
 _Static_assert(sizeof(struct rs_live_header) <= RS_LIVE_PAGE, "live header");
 

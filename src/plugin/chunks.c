@@ -5,7 +5,8 @@
 #include <unistd.h>
 
 /* All of it, or the error that stopped it. */
-static bool write_at(int fd, const struct rs_chunk_header *h, const void *stored, uint32_t padded, uint64_t at)
+static bool write_at(struct rs_files *files, const struct rs_chunk_header *h, const void *stored, uint32_t padded,
+                     uint64_t at)
 {
     static const char zeros[8];
     uint32_t padding = padded - h->stored_bytes;
@@ -14,10 +15,10 @@ static bool write_at(int fd, const struct rs_chunk_header *h, const void *stored
                              {.iov_base = (void *)(uintptr_t)zeros, .iov_len = padding}};
     size_t left = sizeof *h + padded;
     struct iovec *part = parts;
-    int nparts = 3;
+    int nparts = 3, tries = 3;
     while (left) {
-        ssize_t n = pwritev(fd, part, nparts, (off_t)at);
-        if (n < 0 && errno == EINTR) continue;
+        ssize_t n = pwritev(rs_files_fd(files), part, nparts, (off_t)at);
+        if (n < 0 && (errno == EINTR || (errno == EBADF && --tries))) continue; /* the program closed it just now */
         if (n <= 0) {
             if (!n) errno = ENOSPC;
             return false;
@@ -58,7 +59,7 @@ enum rs_chunk_result rs_chunk_write(struct rs_chunk_file *f, struct rs_chunk_hea
         at = f->ring_at + bytes > f->ring_end ? f->ring_begin : f->ring_at;
     else if (h->kind == RS_CHUNK_EVENTS && f->limit && at + bytes > f->limit)
         return RS_CHUNK_PAST_LIMIT;
-    if (!write_at(f->fd, h, stored, padded, at)) return RS_CHUNK_FAILED;
+    if (!write_at(f->files, h, stored, padded, at)) return RS_CHUNK_FAILED;
     if (ring)
         f->ring_at = at + bytes;
     else

@@ -7,6 +7,7 @@
 #define RS_PLUGIN_CHUNKS_H
 
 #include "format/codec.h"
+#include "plugin/files.h"
 
 enum rs_chunk_result {
     RS_CHUNK_WRITTEN,
@@ -15,7 +16,7 @@ enum rs_chunk_result {
 };
 
 struct rs_chunk_file {
-    int fd;
+    struct rs_files *files;
     struct rs_codec *codec;
     uint64_t end; /* where the next appended chunk goes */
     uint64_t limit; /* of event chunks, when they are appended; 0 = none */

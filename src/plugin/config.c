@@ -29,13 +29,15 @@ static uint64_t within(struct rs_config *c, const char *name, uint64_t value, ui
     return value < least ? least : most;
 }
 
-/* The program may change its folder later. */
-static void make_absolute(char *dir, size_t bytes)
+/* The program may change its folder later. Not somewhere else instead where that is too long: nowhere. */
+static void set_dir(struct rs_config *c, const char *prefix, const char *name)
 {
-    char given[3072], here[2048];
-    if (dir[0] == '/' || !getcwd(here, sizeof here)) return;
-    memcpy(given, dir, sizeof given);
-    if ((size_t)snprintf(dir, bytes, "%s/%s", here, given) >= bytes) memcpy(dir, given, sizeof given);
+    char here[sizeof c->dir];
+    bool absolute = (!prefix[0] && name[0] == '/') || !getcwd(here, sizeof here);
+    int n = snprintf(c->dir, sizeof c->dir, "%s%s%s%s", absolute ? "" : here, absolute ? "" : "/", prefix, name);
+    if ((size_t)n < sizeof c->dir) return;
+    complain(c, "RINGSCOPE_DIR (too long)");
+    c->dir[0] = 0;
 }
 
 void rs_config_read(struct rs_config *c)
@@ -44,18 +46,11 @@ void rs_config_read(struct rs_config *c)
     rs_setting_mask("net", &c->mask);
     const char *v, *job;
     if ((v = setting("RINGSCOPE_DIR")))
-        snprintf(c->dir, sizeof c->dir, "%s", v);
+        set_dir(c, "", v);
     else if ((job = setting("SLURM_JOB_ID")))
-        snprintf(c->dir, sizeof c->dir, "ringscope-%s", job);
+        set_dir(c, "ringscope-", job);
     else
-        snprintf(c->dir, sizeof c->dir, "ringscope-run");
-
-    if ((v = setting("RINGSCOPE_DIR")) && strlen(v) >= sizeof c->dir) { /* not somewhere else instead: nowhere */
-        complain(c, "RINGSCOPE_DIR (too long)");
-        c->dir[0] = 0;
-        return;
-    }
-    make_absolute(c->dir, sizeof c->dir);
+        set_dir(c, "ringscope-", "run");
 
     uint64_t bytes;
     if ((v = setting("RINGSCOPE_EVENTS")) && !rs_setting_mask(v, &c->mask)) complain(c, "RINGSCOPE_EVENTS");
@@ -78,6 +73,14 @@ void rs_config_read(struct rs_config *c)
             complain(c, "RINGSCOPE_KEEP");
     }
     if (c->keep_last && !c->limit) c->limit = (uint64_t)256 << 20;
+    if ((v = setting("RINGSCOPE_BUFFERS"))) {
+        if (!strcasecmp(v, "disk"))
+            c->buffers = RS_BUFFERS_DISK;
+        else if (!strcasecmp(v, "memory"))
+            c->buffers = RS_BUFFERS_MEMORY;
+        else if (strcasecmp(v, "shm"))
+            complain(c, "RINGSCOPE_BUFFERS");
+    }
     if ((v = setting("RINGSCOPE_TEST_HOST"))) snprintf(c->test_host, sizeof c->test_host, "%s", v);
     if ((v = setting("RINGSCOPE_TEST_CLOCK"))) {
         long long offset;

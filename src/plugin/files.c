@@ -2,54 +2,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "format/codec.h"
 #include "plugin/buffers.h"
+#include "plugin/places.h"
+#include "plugin/table.h"
 #include "plugin/tick.h"
 
-#ifndef XFS_SUPER_MAGIC
-#define XFS_SUPER_MAGIC 0x58465342
-#endif
+enum { MAX_TRIES = 1000, IN_ORDER = 16 };
 
-enum { LOWEST_FD = 64, MAX_TRIES = 1000, SHM_SHARE = 8, LEAST_LIVE = 1 << 20 };
-
+/* Makes the folder and those above it. Others may make links where all may write, and would choose where we write to: only
+ * root's and our own are followed. */
 static bool make_folders(const char *dir)
 {
-    char path[3072];
+    char path[sizeof((struct rs_config *)0)->dir];
+    struct stat st;
     snprintf(path, sizeof path, "%s", dir);
-    for (char *p = path + 1; *p; p++) {
-        if (*p != '/') continue;
+    for (char *p = path + 1;; p++) {
+        char was = *p;
+        if (was && was != '/') continue;
         *p = 0;
-        if (mkdir(path, 0777) && errno != EEXIST) return false;
-        *p = '/';
+        if (mkdir(path, 0700) && errno != EEXIST) return false;
+        if (!lstat(path, &st) && S_ISLNK(st.st_mode) && st.st_uid && st.st_uid != geteuid()) {
+            errno = ELOOP;
+            return false;
+        }
+        if (!was) return true;
+        *p = was;
     }
-    return !mkdir(path, 0777) || errno == EEXIST;
-}
-
-static void read_line(const char *path, char *to, size_t bytes)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, to, bytes - 1);
-    if (fd >= 0) close(fd);
-    to[n > 0 ? n : 0] = 0;
-    to[strcspn(to, "\n")] = 0;
 }
 
 /* Field 22 of /proc/self/stat, in clock ticks since boot. The command in parentheses may hold spaces. */
 static uint64_t process_start_ns(void)
 {
     char stat[1024];
-    read_line("/proc/self/stat", stat, sizeof stat);
+    rs_table_read_line("/proc/self/stat", stat, sizeof stat);
     const char *p = strrchr(stat, ')');
     for (int field = 2; p && field < 22; field++) p = strchr(p + 1, ' ');
     long hz = sysconf(_SC_CLK_TCK);
@@ -80,123 +75,40 @@ void rs_files_prefault(struct rs_files *f, size_t from, size_t to)
     for (size_t at = from; at < to; at += RS_LIVE_PAGE) __atomic_fetch_add(map + at, 0, __ATOMIC_RELAXED);
 }
 
-/* Reserves `bytes` in the open file and maps them. */
-static void *reserve(int fd, size_t bytes)
-{
-    if (fallocate(fd, 0, 0, (off_t)bytes)) return NULL;
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    return map == MAP_FAILED ? NULL : map;
-}
-
-static bool reserving_file_system(const char *dir, char *why, size_t why_bytes)
-{
-    struct statfs fs;
-    if (statfs(dir, &fs)) return false;
-    switch ((unsigned long)fs.f_type) {
-    case EXT4_SUPER_MAGIC:
-    case XFS_SUPER_MAGIC:
-    case TMPFS_MAGIC:
-    case OVERLAYFS_SUPER_MAGIC: return true;
-    }
-    snprintf(why, why_bytes, "file system type 0x%lx of %s is not local or cannot reserve space",
-             (unsigned long)fs.f_type, dir);
-    return false;
-}
-
-static bool live_file(struct rs_files *f, const char *path, size_t bytes, enum rs_live_place place)
-{
-    int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (fd < 0) return false;
-    f->live = reserve(fd, bytes);
-    int failed = errno;
-    close(fd);
-    if (!f->live) {
-        unlink(path);
-        errno = failed;
-        return false;
-    }
-    snprintf(f->live_path, sizeof f->live_path, "%s", path);
-    f->live_bytes = bytes;
-    f->header.live_place = place;
-    return true;
-}
-
-/* The first place that will have the buffers. */
-static bool open_live(struct rs_files *f, const struct rs_config *config, const char *name, char *fallback,
-                      size_t fallback_bytes)
-{
-    char path[4096];
-    size_t bytes = rs_pool_bytes(config->memory);
-    if (reserving_file_system(config->dir, fallback, fallback_bytes)) {
-        snprintf(path, sizeof path, "%s/%s.live", config->dir, name);
-        if (live_file(f, path, bytes, RS_LIVE_BESIDE)) {
-            snprintf(f->header.live_name, sizeof f->header.live_name, "%s.live", name);
-            return true;
-        }
-        if (errno == EEXIST) return false; /* another name, then */
-        snprintf(fallback, fallback_bytes, "cannot reserve %zu MiB in %s (%s)", bytes >> 20, config->dir,
-                 strerror(errno));
-    }
-    struct statvfs shm;
-    errno = 0; /* EEXIST below is that of the live file */
-    if (!statvfs("/dev/shm", &shm)) {
-        size_t share = (size_t)shm.f_bavail * shm.f_frsize / SHM_SHARE & ~(size_t)(RS_BUFFER_BYTES - 1);
-        size_t some = share < bytes ? share : bytes;
-        snprintf(path, sizeof path, "/dev/shm/ringscope-%s.live", name);
-        if (some >= LEAST_LIVE && live_file(f, path, some, RS_LIVE_SHM)) {
-            snprintf(f->header.live_name, sizeof f->header.live_name, "/dev/shm/ringscope-%.120s.live", name);
-            return true;
-        }
-        if (errno == EEXIST) return false;
-    }
-    void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map == MAP_FAILED) return false;
-    f->live = map;
-    f->live_bytes = bytes;
-    f->header.live_place = RS_LIVE_ANONYMOUS;
-    return true;
-}
-
-/* Opens where no program expects anything: not among the standard streams, which may be closed now and taken later. */
-static int open_high(const char *path, int flags)
-{
-    int fd = open(path, flags | O_CLOEXEC, 0644);
-    if (fd < 0 || fd >= LOWEST_FD) return fd;
-    int high = fcntl(fd, F_DUPFD_CLOEXEC, LOWEST_FD);
-    if (high < 0) return fd; /* few are allowed: better low than none */
-    close(fd);
-    return high;
-}
-
 bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why, size_t why_bytes, char *fallback,
                    size_t fallback_bytes)
 {
     memset(f, 0, sizeof *f);
     f->fd = -1;
     fallback[0] = 0;
-    if (!make_folders(config->dir)) {
-        snprintf(why, why_bytes, "cannot make the folder %s: %s", config->dir, strerror(errno));
+    if (!config->dir[0] || !make_folders(config->dir)) {
+        snprintf(why, why_bytes, "cannot make the folder %.300s: %s", config->dir,
+                 strerror(config->dir[0] ? errno : ENAMETOOLONG));
         return false;
     }
     struct rs_file_header *h = &f->header;
     host_name(h->host, sizeof h->host, config);
-    read_line("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof h->boot_id);
+    rs_table_read_line("/proc/sys/kernel/random/boot_id", h->boot_id, sizeof h->boot_id);
     h->pid = (uint32_t)getpid();
     h->process_start_ns = process_start_ns();
     struct stat ns;
     if (!stat("/proc/self/ns/pid", &ns)) h->pid_namespace = ns.st_ino;
     bool done = false;
-    for (int n = 0; !done && n < MAX_TRIES; n++) {
+    for (unsigned n = 0; !done && n < MAX_TRIES; n++) {
         char name[128];
+        unsigned number = n;
+        /* Somebody else may have taken the next numbers, but not all that there are. */
+        if (n >= IN_ORDER && getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
+            number = n * 2654435761u ^ (unsigned)rs_tick();
         if (n)
-            snprintf(name, sizeof name, "%s.%u.%d", h->host, h->pid, n);
+            snprintf(name, sizeof name, "%s.%u.%u", h->host, h->pid, number);
         else
             snprintf(name, sizeof name, "%s.%u", h->host, h->pid);
         snprintf(f->path, sizeof f->path, "%s/%s.rsc", config->dir, name);
-        f->fd = open_high(f->path, O_RDWR | O_CREAT | O_EXCL);
+        f->fd = rs_table_open(f->path, O_RDWR | O_CREAT | O_EXCL);
         if (f->fd < 0 && errno == EEXIST) continue; /* an earlier process had this pid */
         if (f->fd < 0) break;
-        done = open_live(f, config, name, fallback, fallback_bytes);
+        done = rs_place_take(f, config, name, fallback, fallback_bytes);
         if (done) break;
         int failed = errno;
         close(f->fd);
@@ -248,7 +160,7 @@ static bool is_recording(const struct rs_files *f, int fd)
 int rs_files_fd(struct rs_files *f)
 {
     if (is_recording(f, f->fd)) return f->fd;
-    int fd = open_high(f->path, O_RDWR);
+    int fd = rs_table_open(f->path, O_RDWR);
     if (!is_recording(f, fd)) {
         if (fd >= 0) {
             close(fd);
@@ -260,17 +172,32 @@ int rs_files_fd(struct rs_files *f)
     return f->fd = fd;
 }
 
-bool rs_files_named(struct rs_files *f)
+enum rs_files_change rs_files_look(struct rs_files *f, uint64_t end)
 {
     struct stat st;
-    return !stat(f->path, &st) && st.st_dev == f->device && st.st_ino == f->inode;
+    struct rs_file_header h;
+    int fd = rs_files_fd(f);
+    if (fd < 0 || stat(f->path, &st) || st.st_dev != f->device || st.st_ino != f->inode) return RS_FILES_DELETED;
+    bool begins = pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h && h.magic == f->header.magic &&
+                  h.checksum == f->header.checksum;
+    bool long_enough = (uint64_t)st.st_size >= end || end <= f->header.ring_end; /* nothing is behind the ring yet */
+    if (begins && long_enough) return RS_FILES_SAME;
+    if (!begins && pwrite(rs_files_fd(f), &f->header, sizeof f->header, 0) != (ssize_t)sizeof f->header)
+        return RS_FILES_SAME; /* no room: next time */
+    return RS_FILES_CUT;
+}
+
+void rs_files_forget(struct rs_files *f)
+{
+    if (!rs_table_is_own() && is_recording(f, f->fd)) close(f->fd);
+    f->fd = -1;
 }
 
 void rs_files_undo(struct rs_files *f)
 {
     munmap(f->live, f->live_bytes);
     rs_files_drop_live(f);
-    close(f->fd);
+    close(f->fd); /* opened a moment ago */
     unlink(f->path);
     f->fd = -1;
 }

@@ -1,8 +1,7 @@
-/* The two files of a recording: HOST.PID[.N].rsc, and the live file that its buffers lie in.
+/* The two files of a recording: HOST.PID[.N].rsc, and the live file that its buffers are in (places.h).
  *
- * The live file lies beside the recording where the file system is local and can reserve space (so that a full disk is a
- * counted loss and not a SIGBUS), else in /dev/shm, else nowhere (anonymous memory: not safe against a kill). Used by the
- * background thread, which has all signals blocked: RLIMIT_FSIZE ends in EFBIG and not in a signal. */
+ * Both are their owner's alone (0600, folders 0700), and no link is followed to open them. Used by the background thread,
+ * which has all signals blocked: RLIMIT_FSIZE ends in EFBIG and not in a signal. */
 #ifndef RS_PLUGIN_FILES_H
 #define RS_PLUGIN_FILES_H
 
@@ -24,21 +23,30 @@ struct rs_files {
     struct rs_file_header header; /* as written, but for the status */
 };
 
-/* Makes both. false: nothing was left behind, and `why` says what failed. `fallback` says, where the live file could not
- * be put beside the recording, the reason (else ""). */
+/* Makes both. false: nothing was left behind, and `why` says what failed. `fallback` says why the buffers are not in a better
+ * place (else ""). */
 bool rs_files_open(struct rs_files *files, const struct rs_config *config, char *why, size_t why_bytes, char *fallback,
                    size_t fallback_bytes);
 
-/* The recording's descriptor. Programs close descriptors that are not theirs (daemons close all of them), and the number may
- * be somebody else's file by now: it is checked each time, and the recording opened again if need be. -1: errno says why. */
+/* The recording's descriptor, to be asked for right before each write. Where the table is shared with the program (table.h),
+ * the number may be somebody else's file by now: it is checked each time, and the recording opened again if need be. -1:
+ * errno says why. */
 int rs_files_fd(struct rs_files *files);
-/* Whether the recording still has its name: it may have been deleted. */
-bool rs_files_named(struct rs_files *files);
+
+enum rs_files_change {
+    RS_FILES_SAME,
+    RS_FILES_DELETED, /* the recording has lost its name */
+    RS_FILES_CUT, /* it was cut shorter than `end`, or written over at its beginning: that has been repaired */
+};
+/* What others did to the recording, of which bytes up to `end` are written. */
+enum rs_files_change rs_files_look(struct rs_files *files, uint64_t end);
 
 /* Takes the page faults of [from, to) of the live mapping now (about 0.2 ms a MiB), so that no callback of NCCL does:
  * they would double its cost. */
 void rs_files_prefault(struct rs_files *files, size_t from, size_t to);
 
+/* In a forked child: closes what it has of the parent's. */
+void rs_files_forget(struct rs_files *files);
 /* Takes both away again: nothing was recorded. */
 void rs_files_undo(struct rs_files *files);
 /* Removes the live file: everything in it is in the recording. */

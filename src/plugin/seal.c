@@ -1,7 +1,6 @@
 #include "plugin/seal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "plugin/chunks.h"
 #include "plugin/facts.h"
 #include "plugin/log.h"
+#include "plugin/table.h"
 
 enum {
     RETRY_MS = 1000, /* after a write that failed */
@@ -46,16 +46,15 @@ static uint64_t now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* A thread's name now: NCCL gives its threads names after they have begun to call. Left as it is when the thread is gone. */
+/* A thread's name now: NCCL gives its threads names after they have begun to call. Left as it is when the thread is gone,
+ * and where descriptors are shared with the program: the number could be its file's by the time it is read. */
 static void refresh_name(uint32_t tid, char name[16])
 {
-    char path[64], now[17] = "";
+    char path[64], now[17];
+    if (!rs_table_is_own()) return;
     snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, now, 16);
-    if (fd >= 0) close(fd);
-    if (n <= 0) return;
-    now[strcspn(now, "\n")] = 0;
+    rs_table_read_line(path, now, sizeof now);
+    if (!now[0]) return;
     memset(name, 0, 16);
     memcpy(name, now, strlen(now));
 }
@@ -125,7 +124,6 @@ static bool seal(uint32_t index)
         after.next_handle = commit >> 32;
     }
     bool behind = atomic_load(&rs_pool.nfree) < rs_pool.nbuffers / 4;
-    me.chunks.fd = rs_files_fd(me.files);
     switch (rs_chunk_write(&me.chunks, &h, b->words + s->words, to - s->words, behind && h.kind == RS_CHUNK_EVENTS)) {
     case RS_CHUNK_WRITTEN:
         *s = after;
@@ -308,7 +306,8 @@ bool rs_seal_open(struct rs_files *f, const struct rs_config *config)
     memset(&me, 0, sizeof me);
     me.files = f;
     me.waiting_first = UINT32_MAX;
-    me.chunks = (struct rs_chunk_file){.codec = rs_codec_create(),
+    me.chunks = (struct rs_chunk_file){.files = f,
+                                       .codec = rs_codec_create(),
                                        .end = h->ring_end ? h->ring_end : h->header_bytes,
                                        .limit = config->keep_last ? 0 : config->limit,
                                        .ring_begin = h->ring_begin,

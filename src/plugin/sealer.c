@@ -1,6 +1,5 @@
 #include "plugin/sealer.h"
 
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "plugin/alone.h"
 #include "plugin/buffers.h"
 #include "plugin/clock.h"
 #include "plugin/control.h"
@@ -21,10 +21,13 @@
 #include "plugin/masks.h"
 #include "plugin/record.h"
 #include "plugin/seal.h"
+#include "plugin/stale.h"
+#include "plugin/table.h"
 
 enum {
     BEAT_MS = 100,
     SECOND_MS = 1000,
+    UNSAFE_MS = 50, /* what a kill may cost where it takes the buffers along */
     TURN_MS = 50, /* sealing at a stretch, before other duties get their turn */
     CLOSE_WAIT_MS = 3000, /* for threads that are inside a callback while the recording closes, and not running */
 };
@@ -140,11 +143,7 @@ static bool open_recording(void)
     }
     struct rs_files *f = &me.files;
     me.status = f->header.status;
-    struct rs_live_header *live = f->live;
-    live->nonce = rs_nonce;
-    live->pid = f->header.pid;
-    live->process_start_ns = f->header.process_start_ns;
-    memcpy(live->boot_id, f->header.boot_id, sizeof live->boot_id);
+    struct rs_live_header *live = f->live; /* a file's says already whose it is */
     if (!rs_seal_open(f, me.config)) {
         rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: out of memory");
         rs_files_undo(f);
@@ -155,22 +154,44 @@ static bool open_recording(void)
     live->magic = RS_LIVE_MAGIC; /* from here on a reader may trust it */
     me.status.callback_cost_ps = measure_callback_ps();
     rs_clock_sample();
-    if (fallback[0])
-        rs_info_once(RS_SAID_ANONYMOUS, "buffers lie in %s: %s",
-                     f->header.live_place == RS_LIVE_SHM ? "/dev/shm" : "memory that a kill loses", fallback);
-    rs_info_once(RS_SAID_OPEN, "recording to %s", f->path);
+    if (f->live_path[0])
+        rs_info_once(RS_SAID_OPEN, "recording to %s, buffers in %s", f->path, f->live_path);
+    else
+        rs_info_once(RS_SAID_OPEN, "recording to %s, buffers in memory that a kill takes along (%s)", f->path,
+                     fallback);
     beat();
     return true;
 }
 
-/* The file header's counter of callbacks that come too late, mapped: their threads may outlive this one. */
+static void look_after_file(void)
+{
+    rs_seal_status(&me.status);
+    switch (rs_files_look(&me.files, me.status.file_end)) {
+    case RS_FILES_SAME: break;
+    case RS_FILES_DELETED:
+        rs_warn_once(RS_SAID_DELETED, "%s was deleted: what this process records from now on is lost with it",
+                     me.files.path);
+        break;
+    case RS_FILES_CUT:
+        rs_fact_note("%s was cut short by another program: what it held before is lost", me.files.path);
+        break;
+    }
+}
+
+/* The file header's counter of callbacks that come too late, mapped: their threads may outlive this one. The page is touched
+ * here, so that they need not wait for the disk, and must be there: a program may have cut the file. */
 static uint64_t *map_late_counter(void)
 {
     static uint64_t nowhere;
-    char *header =
-        mmap(NULL, sizeof(struct rs_file_header), PROT_READ | PROT_WRITE, MAP_SHARED, rs_files_fd(&me.files), 0);
+    struct stat st;
+    look_after_file();
+    int fd = rs_files_fd(&me.files);
+    if (fstat(fd, &st) || st.st_size < (off_t)sizeof(struct rs_file_header)) return &nowhere;
+    char *header = mmap(NULL, sizeof(struct rs_file_header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (header == MAP_FAILED) return &nowhere;
-    return (uint64_t *)(header + offsetof(struct rs_file_header, status.lost_late));
+    uint64_t *late = (uint64_t *)(header + offsetof(struct rs_file_header, status.lost_late));
+    __atomic_fetch_add(late, 0, __ATOMIC_RELAXED);
+    return late;
 }
 
 static void close_recording(void)
@@ -184,24 +205,12 @@ static void close_recording(void)
     if (!me.status.live_left) rs_files_drop_live(&me.files);
 }
 
-/* Whether no other thread is left: main ended by pthread_exit() and so did the rest. This thread must not keep the process
- * alive then. An ended main thread stays in the list as a zombie. */
-static bool is_alone(void)
-{
-    struct stat tasks;
-    if (stat("/proc/self/task", &tasks) || tasks.st_nlink > 4) return false; /* 2 and one a thread */
-    char text[512] = "";
-    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0) close(fd);
-    const char *p = n > 0 ? strrchr(text, ')') : NULL;
-    return p && p[1] == ' ' && p[2] == 'Z';
-}
-
 static void *sealer_main(void *unused)
 {
     (void)unused;
     pthread_setname_np(pthread_self(), "ringscope");
+    rs_table_take();
+    rs_stale_start();
     if (!open_recording()) {
         set_state(RS_SEALER_FAILED);
         rs_masks_mute();
@@ -209,7 +218,9 @@ static void *sealer_main(void *unused)
         return NULL;
     }
     set_state(RS_SEALER_OPEN);
-    uint64_t next_beat = now_ms() + BEAT_MS, next_second = now_ms() + SECOND_MS;
+    unsigned beat_ms = BEAT_MS, partly_ms = SECOND_MS;
+    if (me.files.header.live_place == RS_LIVE_ANONYMOUS) beat_ms = partly_ms = UNSAFE_MS;
+    uint64_t next_beat = now_ms() + beat_ms, next_partly = now_ms() + partly_ms, next_second = now_ms() + SECOND_MS;
     bool more = false, alone = false;
     while (!atomic_load(&me.stop) && !alone) {
         uint64_t now = now_ms();
@@ -223,17 +234,18 @@ static void *sealer_main(void *unused)
         if (now >= next_second || flush) {
             rs_control_look(me.config->dir, false);
             rs_clock_sample();
-            rs_seal_partly();
-            if (!rs_files_named(&me.files))
-                rs_warn_once(RS_SAID_DELETED, "%s was deleted: what this process records from now on is lost with it",
-                             me.files.path);
+            look_after_file();
             next_second = now + SECOND_MS;
+        }
+        if (now >= next_partly || flush) {
+            rs_seal_partly();
+            next_partly = now + partly_ms;
         }
         if (now >= next_beat || flush) {
             me.status.state = atomic_load(&me.idle) ? RS_STATE_IDLE : RS_STATE_RUNNING;
             beat();
-            next_beat = now + BEAT_MS;
-            alone = is_alone();
+            next_beat = now + beat_ms;
+            alone = rs_is_alone(atomic_load(&me.idle));
         }
     }
     close_recording();
@@ -265,6 +277,7 @@ enum rs_sealer_state rs_sealer_start(const struct rs_config *config, unsigned wa
     me.config = config;
     atomic_store(&me.state, RS_SEALER_OPENING);
     rs_clock_start(config);
+    rs_alone_start();
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* the thread inherits this */
@@ -298,6 +311,8 @@ void rs_sealer_close(unsigned wait_ms)
 
 void rs_sealer_forget(void)
 {
-    if (me.files.fd > 0) close(rs_files_fd(&me.files));
+    if (rs_sealer_state() == RS_SEALER_OPEN) rs_files_forget(&me.files);
+    rs_table_forget();
+    rs_stale_forget();
     memset(&me, 0, sizeof me);
 }

@@ -1,8 +1,9 @@
 /* The background thread: opens the recording, seals buffers into chunks, keeps the heartbeat, closes.
  *
  * One thread a process, all signals blocked. It alone touches the recording's file, so nothing that NCCL calls ever waits
- * for a disk. Buffers are sealed as they fill (seal.h). About every 100 ms: heartbeat and status. About once a second: the
- * filled part of buffers in use, a clock sample, a look at the control file. */
+ * for a disk. It has a descriptor table of its own (table.h), so what it writes reaches no file of the program. Buffers are
+ * sealed as they fill (seal.h). About every 100 ms: heartbeat and status. About once a second: the filled part of buffers in
+ * use (every 50 ms where a kill would take it along), a clock sample, a look at the control file. */
 #ifndef RS_PLUGIN_SEALER_H
 #define RS_PLUGIN_SEALER_H
 

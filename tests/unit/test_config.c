@@ -14,7 +14,7 @@
 
 #include "nccl/abi.h"
 
-static const char *const names[] = {"DIR", "EVENTS", "MEMORY", "LIMIT", "KEEP", "TEST_HOST", "TEST_CLOCK"};
+static const char *const names[] = {"DIR", "EVENTS", "MEMORY", "LIMIT", "KEEP", "BUFFERS", "TEST_HOST", "TEST_CLOCK"};
 
 static struct rs_config with(const char *name, const char *value)
 {
@@ -105,6 +105,22 @@ static void test_places(void **state)
     assert_string_equal(with("RINGSCOPE_DIR", "/a/b").dir, "/a/b");
     snprintf(want, sizeof want, "%s/x", here);
     assert_string_equal(with("RINGSCOPE_DIR", "x").dir, want);
+    /* Too long: nowhere, and no other folder in its place. */
+    char name[5000];
+    for (size_t n = 2000; n < sizeof name; n += 10) {
+        memset(name, 'x', n);
+        name[0] = '/';
+        name[n] = 0;
+        struct rs_config c = with("RINGSCOPE_DIR", name);
+        bool fits = n < sizeof c.dir;
+        assert_string_equal(c.dir, fits ? name : "");
+        assert_string_equal(c.bad, fits ? "" : "RINGSCOPE_DIR (too long)");
+        assert_true(with("RINGSCOPE_DIR", name + 1).dir[0] == (n + strlen(here) < sizeof c.dir ? '/' : 0));
+    }
+    assert_int_equal(with(NULL, NULL).buffers, RS_BUFFERS_SHM);
+    assert_int_equal(with("RINGSCOPE_BUFFERS", "Disk").buffers, RS_BUFFERS_DISK);
+    assert_int_equal(with("RINGSCOPE_BUFFERS", "memory").buffers, RS_BUFFERS_MEMORY);
+    assert_string_equal(with("RINGSCOPE_BUFFERS", "nfs").bad, "RINGSCOPE_BUFFERS");
 }
 
 static void test_for_tests(void **state)
