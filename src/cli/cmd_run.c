@@ -22,6 +22,7 @@ struct options {
     const char *events;
     const char *memory, *limit; /* sizes, as the recorder reads them */
     const char *keep;
+    const char *buffers;
     bool print_env;
 };
 
@@ -29,8 +30,8 @@ struct options {
 
 /* The settings, in the order of --print-env. */
 static const char *const variables[] = {
-    "NCCL_PROFILER_PLUGIN", "RINGSCOPE_DIR",   "RINGSCOPE_EVENTS",
-    "RINGSCOPE_MEMORY",     "RINGSCOPE_LIMIT", "RINGSCOPE_KEEP",
+    "NCCL_PROFILER_PLUGIN", "RINGSCOPE_DIR",  "RINGSCOPE_EVENTS",  "RINGSCOPE_MEMORY",
+    "RINGSCOPE_LIMIT",      "RINGSCOPE_KEEP", "RINGSCOPE_BUFFERS",
 };
 
 static const char *borrow_env(const char *name)
@@ -104,6 +105,7 @@ static enum rs_status set_environment(const struct options *o, struct rs_err *er
     if (o->memory != NULL) RS_TRY(set_env("RINGSCOPE_MEMORY", o->memory, err));
     if (o->limit != NULL) RS_TRY(set_env("RINGSCOPE_LIMIT", o->limit, err));
     if (o->keep != NULL) RS_TRY(set_env("RINGSCOPE_KEEP", o->keep, err));
+    if (o->buffers != NULL) RS_TRY(set_env("RINGSCOPE_BUFFERS", o->buffers, err));
     return RS_OK;
 }
 
@@ -217,6 +219,9 @@ static int check_options(const struct rs_command *self, const struct options *o,
         return rs_opt_usage(self, "--limit %s: expected a size of 1M or more", o->limit);
     if (o->keep != NULL && strcmp(o->keep, "first") != 0 && strcmp(o->keep, "last") != 0)
         return rs_opt_usage(self, "--keep %s: expected first or last", o->keep);
+    if (o->buffers != NULL && strcmp(o->buffers, "shm") != 0 && strcmp(o->buffers, "disk") != 0 &&
+        strcmp(o->buffers, "memory") != 0)
+        return rs_opt_usage(self, "--buffers %s: expected shm, disk or memory", o->buffers);
     if (o->dir != NULL && *o->dir == '\0') return rs_opt_usage(self, "-o needs the name of a folder");
     if (o->print_env && noperands > 0) return rs_opt_usage(self, "--print-env runs no command");
     if (!o->print_env && noperands == 0) return rs_opt_usage(self, "no command to run");
@@ -233,6 +238,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 0, "memory", &o.memory, "SIZE", "memory of the recorder in a process (64M)"},
         {RS_OPT_STRING, 0, "limit", &o.limit, "SIZE", "recording of a process at most (no limit)"},
         {RS_OPT_STRING, 0, "keep", &o.keep, "WHICH", "past the limit keep the first (default) or the last events"},
+        {RS_OPT_STRING, 0, "buffers", &o.buffers, "WHERE", "buffers in shm (default), on disk, or in private memory"},
         {RS_OPT_STRING, 0, "plugin", &o.plugin, "FILE", "use this plugin, not the one that came with ringscope"},
         {RS_OPT_FLAG, 0, "print-env", &o.print_env, NULL, "print the settings as shell commands, run nothing"},
         {0},

@@ -23,7 +23,7 @@ has() { [[ $1 == *"$2"* ]] || fail "'$2' is not in: $1"; }
 lacks() { [[ $1 != *"$2"* ]] || fail "'$2' is in: $1"; }
 same() { [ "$1" = "$2" ] || fail "'$1' instead of '$2'"; }
 
-unset NCCL_PROFILER_PLUGIN RINGSCOPE_DIR RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP
+unset NCCL_PROFILER_PLUGIN RINGSCOPE_DIR RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP RINGSCOPE_BUFFERS
 unset SLURM_JOB_ID SLURM_PROCID OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK RANK
 root=$PWD
 cd "$TMP" || exit 1
@@ -102,7 +102,7 @@ same "$(cat err)" ""
 # ---- run: what the command gets ----
 cat >show.sh <<'END'
 #!/bin/sh
-echo "plugin=$NCCL_PROFILER_PLUGIN dir=$RINGSCOPE_DIR events=$RINGSCOPE_EVENTS memory=$RINGSCOPE_MEMORY limit=$RINGSCOPE_LIMIT keep=$RINGSCOPE_KEEP"
+echo "plugin=$NCCL_PROFILER_PLUGIN dir=$RINGSCOPE_DIR events=$RINGSCOPE_EVENTS memory=$RINGSCOPE_MEMORY limit=$RINGSCOPE_LIMIT keep=$RINGSCOPE_KEEP${RINGSCOPE_BUFFERS:+ buffers=$RINGSCOPE_BUFFERS}"
 [ -z "$RECORD" ] || echo x >"$RINGSCOPE_DIR/host.$$.rsc"
 exit "${1:-0}"
 END
@@ -111,8 +111,8 @@ expect 0 "$RINGSCOPE" run -o rec -- ./show.sh
 same "$out" "plugin=$(realpath "$PLUGIN") dir=$TMP/rec events= memory= limit= keep="
 has "$err" "nothing was recorded in $TMP/rec"
 [ -d rec ] || fail "the folder was not made"
-expect 0 "$RINGSCOPE" run -o a/b --events ops --memory 16Mi --limit=2G --keep last ./show.sh
-same "$out" "plugin=$(realpath "$PLUGIN") dir=$TMP/a/b events=ops memory=16Mi limit=2G keep=last"
+expect 0 "$RINGSCOPE" run -o a/b --events ops --memory 16Mi --limit=2G --keep last --buffers disk ./show.sh
+same "$out" "plugin=$(realpath "$PLUGIN") dir=$TMP/a/b events=ops memory=16Mi limit=2G keep=last buffers=disk"
 # The environment stays, unless an option says otherwise.
 expect 0 env RINGSCOPE_DIR="$TMP/mine" RINGSCOPE_EVENTS=all RINGSCOPE_KEEP=last "$RINGSCOPE" run --events net ./show.sh
 has "$out" "dir=$TMP/mine events=net"
@@ -209,6 +209,7 @@ expect 2 "$RINGSCOPE" run
 has "$err" "no command to run"
 expect 2 "$RINGSCOPE" run --events some true
 expect 2 "$RINGSCOPE" run --keep both true
+expect 2 "$RINGSCOPE" run --buffers nfs true
 expect 2 "$RINGSCOPE" run --memory lots true
 expect 2 "$RINGSCOPE" run --memory -5 true
 expect 2 "$RINGSCOPE" run -o '' true
