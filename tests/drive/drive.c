@@ -4,14 +4,16 @@
  *
  * Modes: load (threads play the row of truth.h), churn (short-lived threads), storm, reload, fork (lives.h), fields,
  * hazards (fields.h), captured (captured parents, then a load), watch (prints the mask as it changes, until it is
- * --until, --seconds at most).
- * Ends: finalize, exit (without finalize), _exit, exec, thread (main ends, not the process), running (exit while threads
- * play), abort; --kill-after USEC ends it by SIGKILL, counted from the start of the program, --kill-playing USEC from the
- * return of init. Prints what it did as key=value. */
+ * --until, --seconds at most), descriptors, belongings, timed (hostile.h).
+ * Ends: finalize, exit (without finalize), _exit, exec, thread (main ends, not the process), over (finalize, then thread),
+ * running (exit while threads play), abort; --kill-after USEC ends it by SIGKILL, counted from the start of the program,
+ * --kill-playing USEC from the return of init. --refuse: system calls that fail. --second: another copy of the plugin, which
+ * plays a little before the end. Prints what it did as key=value. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +22,11 @@
 #include <unistd.h>
 
 #include "fields.h"
+#include "hostile.h"
 #include "lives.h"
 
 static struct {
-    const char *mode, *end, *truth, *net;
+    const char *mode, *end, *truth, *net, *refuse, *second;
     int api;
     unsigned threads, rounds, churn, at_once;
     double rate, seconds;
@@ -52,6 +55,10 @@ static void parse(int argc, char **argv)
             opt.truth = v;
         else if (!strcmp(o, "--net"))
             opt.net = v;
+        else if (!strcmp(o, "--refuse"))
+            opt.refuse = v;
+        else if (!strcmp(o, "--second"))
+            opt.second = v;
         else if (!strcmp(o, "--api"))
             opt.api = atoi(v);
         else if (!strcmp(o, "--threads"))
@@ -152,6 +159,19 @@ static void watch(struct load *l, double seconds)
     }
 }
 
+/* Another NCCL in the process has loaded another copy. */
+static void play_second(void)
+{
+    static struct plugin other;
+    setenv("PLUGIN", opt.second, 1);
+    plugin_open(&other, opt.api);
+    void *context = plugin_init(&other, "second", 0xfeed, 1, 1, 0);
+    for (int i = 0; i < 1000; i++) plugin_stop(&other, plugin_start_step(&other, context, NULL, 0, i));
+    plugin_finalize(&other, context);
+}
+
+static struct belongings belongings;
+
 static void play_mode(struct load *l)
 {
     enum net_kind net = !strcmp(opt.net, "ib") ? NET_IB : !strcmp(opt.net, "sock") ? NET_SOCK : NET_MIXED;
@@ -168,6 +188,12 @@ static void play_mode(struct load *l)
         live_fork(l, make_truth(".child"));
     else if (!strcmp(opt.mode, "close-files"))
         live_close_files(l);
+    else if (!strcmp(opt.mode, "descriptors"))
+        race_descriptors(l, opt.seconds);
+    else if (!strcmp(opt.mode, "timed"))
+        play_timed(l);
+    else if (!strcmp(opt.mode, "belongings"))
+        check_belongings(&belongings);
     else if (!strcmp(opt.mode, "churn")) {
         long before = resident_kib();
         play_churn(l, opt.churn / 10, opt.at_once);
@@ -200,9 +226,11 @@ static void end_of(const struct load *l, char **argv)
         execl("/proc/self/exe", argv[0], "--count", "6000", "--truth", other, (char *)NULL);
         _exit(9);
     }
-    if (strcmp(opt.end, "finalize")) return;
+    bool over = !strcmp(opt.end, "over");
+    if (strcmp(opt.end, "finalize") && !over) return;
     plugin_finalize(l->plugin, l->context);
     l->truth->finalizes++;
+    if (over) pthread_exit(NULL);
 }
 
 int main(int argc, char **argv)
@@ -224,6 +252,8 @@ int main(int argc, char **argv)
         return 0;
     }
     plugin_open(&plugin, opt.api);
+    if (!strcmp(opt.mode, "belongings")) take_belongings(&belongings);
+    if (opt.refuse) refuse_calls(opt.refuse);
     if (!strcmp(opt.mode, "storm")) {
         live_storm(&load);
         return 0;
@@ -232,6 +262,7 @@ int main(int argc, char **argv)
     truth->inits++;
     if (opt.kill_playing && pthread_create(&killer, NULL, executioner, &opt.kill_playing)) return 9;
     play_mode(&load);
+    if (opt.second) play_second();
     end_of(&load, argv);
     return 0;
 }

@@ -4,7 +4,7 @@ set -u
 DRIVE=$BUILD/tests/drive
 VERIFY=$BUILD/tests/verify
 fails=0
-unset NCCL_DEBUG SLURM_JOB_ID RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP
+unset NCCL_DEBUG SLURM_JOB_ID RINGSCOPE_EVENTS RINGSCOPE_MEMORY RINGSCOPE_LIMIT RINGSCOPE_KEEP RINGSCOPE_BUFFERS
 cd "$TMP" || exit 1
 
 fail() {
@@ -41,5 +41,11 @@ verify() {
 seen() { sed -n "s/^$2=//p" "$1.seen"; }
 told() { sed -n "s/^$2=//p" "$1.out"; }
 warnings() { grep -c '^WARN' "$1.err"; }
+
+# Live files in /dev/shm of recordings below $TMP.
+in_shm() { grep -lsF "$TMP/" /dev/shm/ringscope-"$(id -u)"-*.live; }
+# What a kill left there is gone with the test that left it.
+# shellcheck disable=SC2046 # their names are hexadecimal digits
+trap 'rm -f $(in_shm)' EXIT
 
 finish() { [ "$fails" = 0 ]; }

@@ -65,7 +65,7 @@ if [ -n "$(find . -name 'small.jsonl*')" ]; then say "a file that could not be w
 status 2 "$RINGSCOPE" export --to nothing run
 
 # A process whose live file is not there: what it emitted is not known.
-"$RINGSCOPE" sim --steps 6 --speed 4 --kill 1@3 --notice-seconds 0.2 -o killed >/dev/null || say "sim failed"
+RINGSCOPE_BUFFERS=disk "$RINGSCOPE" sim --steps 6 --speed 4 --kill 1@3 --notice-seconds 0.2 -o killed >/dev/null || say "sim failed"
 mkdir half && cp killed/*.rsc half/
 [ "$("$RINGSCOPE" info --json killed | jq .emitted)" -gt 0 ] || say "killed: emitted is not known"
 [ "$("$RINGSCOPE" info --json half 2>err | jq .emitted)" = null ] || say "half: emitted is known"

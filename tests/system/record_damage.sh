@@ -92,7 +92,7 @@ look twice
 [ "$(seen twice kept)" -le "$total" ] || fail "twice: $(seen twice kept) of $total"
 
 # A kill's live file, cut, flipped, or gone.
-want_status=137 drive killed --threads 2 --rate 100000 --seconds 9 --kill-playing 400000 2>/dev/null
+want_status=137 drive killed RINGSCOPE_BUFFERS=disk -- --threads 2 --rate 100000 --seconds 9 --kill-playing 400000 2>/dev/null
 verify killed --killed --lossless
 recording=$(echo killed/*.rsc) live=$(echo killed/*.live)
 all=$(seen killed kept)

@@ -57,7 +57,6 @@ full beside 4M 1408
 same "$(seen beside place)" 1 "beside: place"
 full elsewhere 8M 384
 same "$(seen elsewhere place)" 2 "elsewhere: place"
-rm -f "/dev/shm/ringscope-$(basename elsewhere.copy/*.rsc .rsc).live" # and nobody else's
 
 # A read-only file system.
 unshare -m bash -c "mkdir -p ro && mount -t tmpfs -o size=1M,ro none ro && RINGSCOPE_DIR=ro/d '$DRIVE' --count 6000" >ro.out 2>ro.err
