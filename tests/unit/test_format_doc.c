@@ -125,7 +125,7 @@ static void structs(void **state)
 #define S(m) M(rs_status_block, m)
     CHECK(rs_status_block, S(heartbeat_tick), S(heartbeat_ns), S(file_end), S(sealed_records), S(lost),
           S(lost_unopened), S(lost_facts), S(sealer_cpu_ns), S(callback_cost_ps), S(state), S(write_errno),
-          S(live_left), S(lost_lives), S(reserved), S(lost_late));
+          S(live_left), S(lost_lives), S(inside_at_close), S(reserved), S(lost_late));
 #define C(m) M(rs_chunk_header, m)
     CHECK(rs_chunk_header, C(magic), C(kind), C(coding), C(header_bytes), C(checksum), C(stored_bytes), C(records),
           C(sequence), C(records_before), C(nonce), C(generation), C(slot), C(reserved0), C(from), C(to), C(tid),
@@ -136,7 +136,7 @@ static void structs(void **state)
           L(mount_namespace), L(recording_device), L(recording));
 #define T(m) M(rs_slot, m)
     CHECK(rs_slot, T(lost), T(lost_in_records), T(lost_first_tick), T(lost_last_tick), T(next_handle), T(buffer),
-          T(generation), T(tid), T(reserved));
+          T(generation), T(tid), T(inside), T(group), T(group_context), T(group_state));
 #define B(m) M(rs_buffer, m)
     CHECK(rs_buffer, B(commit), B(first_handle), B(tick_now), B(tick_base), B(limit), B(generation), B(slot), B(sealed),
           B(reserved), B(words));
