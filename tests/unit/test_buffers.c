@@ -3,10 +3,12 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -145,6 +147,127 @@ static void test_far_ticks(void **state)
     }
 }
 
+/* ---- signal handlers ---- */
+
+static _Atomic uint64_t handler_start;
+
+static void calls_in(int signal)
+{
+    (void)signal;
+    assert_false(write_stop(0));
+    atomic_store(&handler_start, rs_lost_start(4));
+}
+
+/* A handler in the middle of a callback finds no room, is counted apart, and leaves the record alone. Elsewhere it is a
+ * caller like any other. */
+static void *is_interrupted(void *unused)
+{
+    (void)unused;
+    assert_true(write_stop(0)); /* takes a slot */
+    const struct rs_slot *s = rs_own.slot;
+    const struct rs_buffer *b = &rs_pool.buffers[s->buffer - 1];
+    uint64_t stops = s->lost[RS_LOST_STOP], shared = rs_pool.live->lost_overflow[RS_LOST_STOP];
+    uint64_t starts = rs_pool.live->lost_overflow[4], commit = b->commit;
+    signal(SIGUSR1, calls_in);
+    struct rs_write w = {0};
+    assert_true(rs_write_begin(&w));
+    pthread_kill(pthread_self(), SIGUSR1);
+    rs_put_head(&w, RS_K_STOP, 77);
+    pthread_kill(pthread_self(), SIGUSR1);
+    rs_write_end(&w);
+    assert_int_equal(b->commit, commit + 2);
+    assert_int_equal(kind_at(b, (uint32_t)commit), RS_K_STOP);
+    assert_int_equal(b->words[(uint32_t)commit + 1], 77);
+    assert_int_equal(s->lost[RS_LOST_STOP], stops);
+    assert_int_equal(rs_pool.live->lost_overflow[RS_LOST_STOP], shared + 2);
+    assert_int_equal(rs_pool.live->lost_overflow[4], starts + 2);
+    assert_int_equal(rs_handle_slot(atomic_load(&handler_start)), RS_SLOT_OVERFLOW);
+    assert_true(write_stop(0));
+    signal(SIGUSR1, SIG_DFL);
+    return NULL;
+}
+
+static void test_handler(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, is_interrupted, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
+/* ---- closing ---- */
+
+static _Atomic int stage;
+
+static void wait_for(int wanted)
+{
+    while (atomic_load(&stage) < wanted) usleep(1000);
+}
+
+/* Stays in a callback until it is asked to go on, and calls once more when the recording is closed. */
+static void *lingers(void *unused)
+{
+    (void)unused;
+    struct rs_write w = {0};
+    assert_true(rs_write_begin(&w));
+    rs_put_head(&w, RS_K_STOP, 0);
+    atomic_store(&stage, 1);
+    wait_for(2);
+    rs_write_end(&w);
+    while (atomic_load(&rs_pool.open)) usleep(1000);
+    assert_false(write_stop(0));
+    return NULL;
+}
+
+/* Ends in the middle of a callback, as if it were cancelled there. */
+static void *dies_inside(void *unused)
+{
+    (void)unused;
+    struct rs_write w = {0};
+    assert_true(rs_write_begin(&w));
+    return NULL;
+}
+
+static uint64_t late;
+static _Atomic uint32_t still_inside;
+
+static void *closes(void *wait_ms)
+{
+    atomic_store(&still_inside, rs_pool_close(&late, *(unsigned *)wait_ms));
+    atomic_fetch_add(&stage, 1);
+    return NULL;
+}
+
+static void test_close(void **state)
+{
+    (void)state;
+    pthread_t dead, thread, closer;
+    assert_int_equal(pthread_create(&dead, NULL, dies_inside, NULL), 0);
+    pthread_join(dead, NULL);
+    assert_int_equal(pthread_create(&thread, NULL, lingers, NULL), 0);
+    wait_for(1);
+    uint32_t slot = 0;
+    while (!rs_pool.slots[slot].inside) slot++; /* the dead thread's says so no more */
+    const struct rs_buffer *b = &rs_pool.buffers[rs_pool.slots[slot].buffer - 1];
+    uint64_t commit = b->commit;
+
+    unsigned none = 0, ample = 60000;
+    assert_int_equal(rs_pool_close(&late, none), 1); /* a wait that ran out says for how many */
+    atomic_store(&rs_pool.open, 1);
+    assert_int_equal(pthread_create(&closer, NULL, closes, &ample), 0);
+    while (atomic_load(&rs_pool.open)) usleep(1000);
+    usleep(20000); /* a closer that does not wait would be through by now */
+    assert_int_equal(atomic_load(&stage), 1);
+    assert_int_equal(b->commit, commit);
+    atomic_store(&stage, 2);
+    pthread_join(closer, NULL);
+    assert_int_equal(atomic_load(&still_inside), 0);
+    assert_int_equal(b->commit, commit + 2);
+    pthread_join(thread, NULL);
+    assert_int_equal(late, 1);
+    assert_int_equal(b->commit, commit + 2);
+}
+
 static void test_stacks(void **state)
 {
     (void)state;
@@ -162,8 +285,9 @@ static void test_stacks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks), cmocka_unit_test(test_no_room),
-                                       cmocka_unit_test(test_next_owner), cmocka_unit_test(test_far_ticks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks),     cmocka_unit_test(test_no_room),
+                                       cmocka_unit_test(test_next_owner), cmocka_unit_test(test_far_ticks),
+                                       cmocka_unit_test(test_handler),    cmocka_unit_test(test_close)};
     int failed = cmocka_run_group_tests(tests, set_up, NULL);
     free(memory);
     return failed;
