@@ -124,11 +124,22 @@ static void barrier_everywhere(void)
     nanosleep(&ample, NULL);
 }
 
-static uint32_t count_inside(void)
+static uint64_t now_us(void)
 {
-    struct rs_pool *p = &rs_pool;
-    uint32_t made = atomic_load(&p->slots_made), n = atomic_load_explicit(&p->counting, memory_order_acquire);
-    for (uint32_t i = 0; i < made && i < p->nslots; i++) n += __atomic_load_n(&p->slots[i].inside, __ATOMIC_ACQUIRE);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+/* Until *count was 0 once, or it is `until_us`. Returns what it was last. */
+static uint32_t wait_for_none(const uint32_t *count, uint64_t until_us)
+{
+    uint32_t n;
+    long nap_us = 20;
+    while ((n = __atomic_load_n(count, __ATOMIC_ACQUIRE)) && now_us() < until_us) {
+        nanosleep(&(struct timespec){.tv_nsec = nap_us * 1000}, NULL);
+        if (nap_us < 1000) nap_us *= 2;
+    }
     return n;
 }
 
@@ -144,14 +155,12 @@ uint32_t rs_pool_close(uint64_t *late, unsigned wait_ms)
         if (buffer) PUT(p->buffers[buffer - 1].limit, 0);
     }
     barrier_everywhere();
-    /* Who enters from here on finds the recording closed. Who entered before says so in its slot, until it has left. */
-    uint32_t inside = count_inside();
-    for (unsigned waited_us = 0, step_us = 20; inside && waited_us < wait_ms * 1000; inside = count_inside()) {
-        struct timespec step = {.tv_nsec = step_us * 1000};
-        nanosleep(&step, NULL);
-        waited_us += step_us;
-        if (step_us < 1000) step_us *= 2;
-    }
+    /* Who enters from here on finds the recording closed. Who entered before says so until it leaves: once is enough for
+     * each, since threads that go on calling enter again all the time. */
+    uint64_t until_us = now_us() + wait_ms * UINT64_C(1000);
+    uint32_t inside = wait_for_none((const uint32_t *)&p->counting, until_us);
+    made = atomic_load(&p->slots_made);
+    for (uint32_t i = 0; i < made && i < p->nslots; i++) inside += wait_for_none(&p->slots[i].inside, until_us);
     return inside;
 }
 
@@ -342,7 +351,7 @@ static struct rs_buffer *next(struct rs_slot *s, bool new_owner)
 static struct rs_slot *enter(bool *new_owner)
 {
     if (!rs_own.slot) {
-        if (taking || !atomic_load_explicit(&rs_pool.open, memory_order_acquire)) return NULL;
+        if (taking) return NULL;
         taking = true;
         atomic_signal_fence(memory_order_seq_cst);
         *new_owner = !rs_own.slot; /* a handler may have come in between */
@@ -357,7 +366,7 @@ static struct rs_slot *enter(bool *new_owner)
 struct rs_buffer *rs_buffer_next(void)
 {
     bool new_owner = false;
-    struct rs_slot *s = enter(&new_owner);
+    struct rs_slot *s = atomic_load(&rs_pool.open) ? enter(&new_owner) : NULL;
     if (!s) return NULL;
     atomic_thread_fence(memory_order_seq_cst);
     struct rs_buffer *b = atomic_load(&rs_pool.open) ? next(s, new_owner) : NULL;
@@ -445,11 +454,12 @@ static uint64_t count_lost(unsigned loss_class, bool start)
 {
     struct rs_pool *p = &rs_pool;
     struct rs_slot *s = rs_own.slot;
-    bool own = rs_enter(s);
+    bool open = atomic_load(&p->open); /* closed it stays: nobody need wait for us */
+    bool own = open && rs_enter(s), shared = open && !own;
     uint64_t handle = 0;
-    if (!own) atomic_fetch_add(&p->counting, 1);
-    atomic_thread_fence(memory_order_seq_cst);
-    if (!atomic_load(&p->open)) {
+    if (shared) atomic_fetch_add(&p->counting, 1);
+    if (open) atomic_thread_fence(memory_order_seq_cst);
+    if (!open || !atomic_load(&p->open)) {
         count_outside();
     } else if (own) {
         s->lost_last_tick = rs_tick();
@@ -465,10 +475,8 @@ static uint64_t count_lost(unsigned loss_class, bool start)
         handle = rs_handle(rs_nonce, RS_SLOT_OVERFLOW,
                            atomic_fetch_add_explicit(&p->overflow_counter, 1, memory_order_relaxed));
     }
-    if (own)
-        rs_leave(s);
-    else
-        atomic_fetch_sub(&p->counting, 1);
+    if (own) rs_leave(s);
+    if (shared) atomic_fetch_sub(&p->counting, 1);
     return handle;
 }
 
