@@ -108,18 +108,21 @@ bool rs_pool_open(void *base, size_t bytes)
         rs_stack_push(facts ? &p->facts : &p->free, p->next_buffer, i);
     }
     atomic_store(&p->nfree, n - RS_FACTS_BUFFERS);
-    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0); /* for barrier_everywhere() */
+    syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0); /* for rs_barrier() */
     atomic_store_explicit(&p->open, 1, memory_order_release);
     return true;
 }
 
-/* Returns after every thread of the process that runs has passed a full barrier. A thread that does not run has passed one
- * when it was switched off. */
+bool rs_barrier(void)
+{
+    return !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
 static void barrier_everywhere(void)
 {
-    if (!syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) return;
-    /* Refused (a kernel before 4.14, a seccomp filter). What a barrier would wait for is a store on its way from the
-     * processor to its cache, which takes less than a microsecond. */
+    if (rs_barrier()) return;
+    /* What a barrier would wait for is a store on its way from the processor to its cache, which takes less than a
+     * microsecond. */
     struct timespec ample = {.tv_nsec = 10 * 1000000};
     nanosleep(&ample, NULL);
 }

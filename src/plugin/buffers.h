@@ -87,6 +87,10 @@ struct rs_buffer *rs_buffer_next(void);
 void rs_lost(unsigned loss_class);
 uint64_t rs_lost_start(unsigned loss_class);
 
+/* Returns after every thread of the process that runs has passed a full barrier. A thread that does not run has passed one
+ * when it was switched off. false: refused (a kernel before 4.14, a seccomp filter). */
+bool rs_barrier(void);
+
 /* For the background thread and for facts. */
 void rs_stack_push(struct rs_stack *stack, uint32_t *next, uint32_t index);
 bool rs_stack_pop(struct rs_stack *stack, uint32_t *next, uint32_t *index);

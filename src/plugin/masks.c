@@ -70,6 +70,7 @@ enum state { IDLE, PROPOSED, WRITING };
 /* The one change that is under way: bits 0-1 state, 2-32 the mask, 33-36 row of the NCCL, 37-63 a ticket, so that no two
  * are the same. */
 static _Atomic uint64_t change;
+static _Atomic bool barriers; /* rs_barrier() is refused: threads make their own as they open a group */
 static _Atomic uint32_t untracked; /* group calls of threads without a slot */
 static _Thread_local uint64_t untracked_group; /* of this thread; one that ends inside it leaves the count too high */
 
@@ -115,8 +116,8 @@ static uint32_t now_ms(void)
 
 /* Whether another thread may have loaded the mask for a group call that still takes operations. NCCL loads it some
  * instructions before it starts the GroupApi event, so a thread that has none open may have done so just now. It has not if
- * its group call is being launched, and hardly so if it has made no group call for a while. (When group calls end is noted
- * from `since` on.) */
+ * its group call is being launched, and hardly so if it has made no group call for a while. When group calls end is noted
+ * while a change is wanted only: a change that is wanted since just now waits, unless there is no other thread. */
 static bool group_may_be_open(const struct nccl *n)
 {
     struct rs_pool *p = &rs_pool;
@@ -125,11 +126,12 @@ static bool group_may_be_open(const struct nccl *n)
     bool just_wanted = now - atomic_load(&n->since) < QUIET_MS;
     for (uint32_t i = 0; i < made && i < p->nslots; i++) {
         struct rs_slot *s = &p->slots[i];
+        if (s != rs_own.slot && just_wanted && __atomic_load_n(&s->tid, __ATOMIC_RELAXED)) return true;
         if (__atomic_load_n(&s->group, __ATOMIC_SEQ_CST)) {
-            if (!(__atomic_load_n(&s->group_state, __ATOMIC_SEQ_CST) & LAUNCHED)) return true;
-        } else if (s != rs_own.slot && __atomic_load_n(&s->tid, __ATOMIC_RELAXED)) {
-            uint32_t ended = __atomic_load_n(&s->group_context, __ATOMIC_RELAXED);
-            if (just_wanted || now - ended < QUIET_MS) return true;
+            if (!(__atomic_load_n(&s->group_state, __ATOMIC_ACQUIRE) & LAUNCHED)) return true;
+        } else if (s != rs_own.slot && __atomic_load_n(&s->tid, __ATOMIC_RELAXED) &&
+                   now - __atomic_load_n(&s->group_context, __ATOMIC_RELAXED) < QUIET_MS) {
+            return true;
         }
     }
     return false;
@@ -156,8 +158,11 @@ static void change_if_due(struct nccl *n)
     uint64_t mine = after(c, n, mask, differs & KERNEL ? PROPOSED : WRITING);
     if (!atomic_compare_exchange_strong(&change, &c, mine)) return; /* another thread is at it */
     if (state_of(mine) == PROPOSED) {
-        /* Whoever opens a group from here on sees the proposal, and whoever opened one before is seen. */
-        uint64_t next = with_state(mine, group_may_be_open(n) ? IDLE : WRITING);
+        /* Whoever opens a group from here on sees the proposal, and whoever opened one before is seen. The barrier is
+         * made here, for all, and not with each group call. */
+        bool passed = atomic_load(&barriers) || rs_barrier();
+        if (!passed) atomic_store(&barriers, true); /* the next one may, then */
+        uint64_t next = with_state(mine, !passed || group_may_be_open(n) ? IDLE : WRITING);
         if (!atomic_compare_exchange_strong(&change, &mine, next) || state_of(next) == IDLE) return;
         mine = next;
     }
@@ -183,7 +188,11 @@ void rs_group_opened(void *context, void *handle, int depth)
     if (s) {
         __atomic_store_n(&s->group_context, (uint32_t)index, __ATOMIC_RELAXED);
         __atomic_store_n(&s->group_state, depth <= 1 ? ENDS : 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&s->group, h, __ATOMIC_SEQ_CST);
+        if (atomic_load_explicit(&barriers, memory_order_relaxed))
+            __atomic_exchange_n(&s->group, h, __ATOMIC_SEQ_CST);
+        else
+            __atomic_store_n(&s->group, h, __ATOMIC_RELEASE);
+        atomic_signal_fence(memory_order_seq_cst);
     } else {
         if (!untracked_group) atomic_fetch_add(&untracked, 1);
         untracked_group = h;
@@ -191,17 +200,22 @@ void rs_group_opened(void *context, void *handle, int depth)
     if (state_of(atomic_load(&change)) != IDLE) meet_change(nccl_of(index));
 }
 
-/* The event is stopped, or the kernels are launched. With both the group call is over. */
-static void ending(struct rs_slot *s, uint64_t handle, uint32_t what)
+/* The group call of slot `s` is over, or another thread found so first. */
+static void ended(struct rs_slot *s, uint64_t handle)
 {
-    uint32_t have = __atomic_fetch_or(&s->group_state, what, __ATOMIC_SEQ_CST) | what;
-    if ((have & (ENDS | STOPPED)) != (ENDS | STOPPED)) return;
     struct nccl *n = nccl_of(__atomic_load_n(&s->group_context, __ATOMIC_RELAXED));
-    bool due = n && atomic_load(&n->target) != atomic_load(&n->applied);
-    __atomic_store_n(&s->group_context, due ? now_ms() : 0, __ATOMIC_RELAXED); /* who looks then, looks for the time */
+    if (!n || atomic_load(&n->target) == atomic_load(&n->applied)) {
+        __atomic_store_n(&s->group_context, 0, __ATOMIC_RELAXED);
+        if (s == rs_own.slot)
+            __atomic_store_n(&s->group, 0, __ATOMIC_RELEASE);
+        else
+            __atomic_compare_exchange_n(&s->group, &handle, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+        return;
+    }
+    __atomic_store_n(&s->group_context, now_ms(), __ATOMIC_RELAXED); /* from now on it holds the time */
     if (!__atomic_compare_exchange_n(&s->group, &handle, 0, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return;
     if (state_of(atomic_load(&change)) != IDLE) meet_change(n);
-    if (due) change_if_due(n);
+    change_if_due(n);
 }
 
 void rs_group_stopped(void *handle)
@@ -214,19 +228,30 @@ void rs_group_stopped(void *handle)
         return;
     }
     struct rs_slot *s = slot_of(h);
-    if (s && __atomic_load_n(&s->group, __ATOMIC_RELAXED) == h) ending(s, h, STOPPED);
+    if (!s || __atomic_load_n(&s->group, __ATOMIC_RELAXED) != h) return;
+    if (__atomic_load_n(&s->group_state, __ATOMIC_ACQUIRE) & ENDS ||
+        __atomic_fetch_or(&s->group_state, STOPPED, __ATOMIC_SEQ_CST) & ENDS)
+        ended(s, h);
 }
 
 void rs_group_launched(void *parent)
 {
-    /* Usually the thread that called; with non-blocking communicators one of NCCL's. In a group call that NCCL tells of in
-     * several GroupApi events, the parent may be one before the last. */
-    struct rs_slot *own = rs_own.slot, *s = slot_of((uintptr_t)parent);
-    uint64_t h = own ? __atomic_load_n(&own->group, __ATOMIC_RELAXED) : 0;
-    if (h)
-        ending(own, h, ENDS | LAUNCHED);
-    else if (s && parent && __atomic_load_n(&s->group, __ATOMIC_RELAXED) == (uintptr_t)parent)
-        ending(s, (uintptr_t)parent, ENDS | LAUNCHED);
+    /* Usually the thread that called. In a group call that NCCL tells of in several GroupApi events, the parent may be one
+     * before the last. */
+    struct rs_slot *s = rs_own.slot;
+    uint64_t h = s ? __atomic_load_n(&s->group, __ATOMIC_RELAXED) : 0;
+    if (h) {
+        uint32_t state = __atomic_load_n(&s->group_state, __ATOMIC_RELAXED);
+        __atomic_store_n(&s->group_state, state | ENDS | LAUNCHED, __ATOMIC_RELEASE);
+        if (state & STOPPED) ended(s, h);
+        return;
+    }
+    /* Else a thread of NCCL, for a non-blocking communicator: the other one may be stopping the event at this moment. */
+    h = (uintptr_t)parent;
+    s = slot_of(h);
+    if (h && s && __atomic_load_n(&s->group, __ATOMIC_RELAXED) == h &&
+        __atomic_fetch_or(&s->group_state, ENDS | LAUNCHED, __ATOMIC_SEQ_CST) & STOPPED)
+        ended(s, h);
 }
 
 void rs_group_legacy(void *context)
