@@ -221,14 +221,15 @@ static void ended(struct rs_slot *s, uint64_t handle)
 void rs_group_stopped(void *handle)
 {
     uint64_t h = (uintptr_t)handle;
-    if (!h) return;
-    if (h == untracked_group) {
-        untracked_group = 0;
-        atomic_fetch_sub(&untracked, 1);
+    struct rs_slot *s = slot_of(h);
+    if (!s) {
+        if (h && h == untracked_group) {
+            untracked_group = 0;
+            atomic_fetch_sub(&untracked, 1);
+        }
         return;
     }
-    struct rs_slot *s = slot_of(h);
-    if (!s || __atomic_load_n(&s->group, __ATOMIC_RELAXED) != h) return;
+    if (__atomic_load_n(&s->group, __ATOMIC_RELAXED) != h) return;
     if (__atomic_load_n(&s->group_state, __ATOMIC_ACQUIRE) & ENDS ||
         __atomic_fetch_or(&s->group_state, STOPPED, __ATOMIC_SEQ_CST) & ENDS)
         ended(s, h);
