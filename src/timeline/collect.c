@@ -66,7 +66,7 @@ int64_t rs_collect_fade(const struct rs_collect *c, uint32_t bar, int64_t fade)
 {
     const struct rs_bars *b = c->bars;
     int64_t room = c->t->options.to_bound ? b->dur[bar] : c->t->span - b->start[bar] - b->dur[bar];
-    return fade < room ? fade : room;
+    return fade >= 0 && fade < room ? fade : room; /* that of damaged times may have wrapped */
 }
 
 enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar, struct rs_err *err)
