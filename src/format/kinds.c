@@ -220,7 +220,7 @@ void rs_kind_find_fields(const char *const *names, unsigned n, const struct rs_f
         for (unsigned i = 0; i < n; i++) row[i] = NULL;
         for (const struct rs_field *f = rs_kind_start(kind)->fields; f && f->name; f++)
             for (unsigned i = 0; i < n; i++)
-                if (!strcmp(f->name, names[i])) row[i] = f;
+                if (*f->name == *names[i] && !strcmp(f->name, names[i])) row[i] = f;
     }
 }
 

@@ -435,7 +435,8 @@ static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *
 enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
                              const double *ends, struct rs_err *err)
 {
-    size_t most = 1, moments = (size_t)s->nmoments + 1, rows = moments + MOST_PAIRS, clocks = (size_t)m->ndomains + 1;
+    size_t most = 1, moments = (size_t)s->nmoments + 1, clocks = (size_t)m->ndomains + 1;
+    size_t rows = moments + (m->ops.n < (uint32_t)MOST_PAIRS ? m->ops.n : MOST_PAIRS);
     for (uint32_t d = 0; d < m->ndomains; d++)
         if (s->first[d + 1] - s->first[d] > most) most = s->first[d + 1] - s->first[d];
     struct work w = {.seen = calloc(rows, sizeof *w.seen),

@@ -197,9 +197,10 @@ static enum rs_status find_by_ends(const struct bounds *b, double *by_ends, stru
 {
     struct rows rows = {0};
     uint32_t most = 1, every = b->m->parts.n / MOST_ENDS + 1;
+    uint32_t room = b->m->norder < (uint32_t)MOST_ENDS ? b->m->norder : MOST_ENDS;
     for (uint32_t op = 0; op < b->m->ops.n; op++)
         if (b->m->ops.nparts[op] > most) most = b->m->ops.nparts[op];
-    double *values = calloc(most > MOST_ENDS ? most : MOST_ENDS, sizeof *values);
+    double *values = calloc(most > room ? most : room, sizeof *values);
     enum rs_status status = values ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t d = 0; d < b->m->ndomains; d++) by_ends[d] = INFINITY;
     for (uint32_t op = 0; op < b->m->ops.n && rows.n + most <= MOST_ENDS && status == RS_OK; op += every)
