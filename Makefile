@@ -41,7 +41,7 @@ TEST_LIBS := $(BUILD)/libplugin.a $(BUILD)/libringscope.a
 
 # What the compiler and the libraries can do is found out by tools/config.sh. Its result also holds the knobs, and all
 # objects depend on it: another compiler or a newly installed library rebuilds them.
-ifneq ($(filter-out clean help deps format check demo dist asan tsan fuzz asan-built tsan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps format check demo dist asan tsan fuzz fuzz-coverage asan-built tsan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
@@ -51,7 +51,7 @@ DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB) $(if $(SQLITE),,-DRS_NO_SQLITE) \
-	$(if $(LIBEVENT),,-DRS_NO_LIBEVENT) $(if $(OTF2),,-DRS_NO_OTF2)
+	$(if $(LIBEVENT),,-DRS_NO_LIBEVENT) $(if $(OTF2),,-DRS_NO_OTF2) $(if $(findstring fuzzer,$(SAN)),-DRS_FUZZED)
 # Sanitized code is compiled in half the time this way, and runs as fast; -g1 is enough for their stacks.
 OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 COMPILE   = $(CC) -std=c11 $(OPTIMISE) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
@@ -100,6 +100,12 @@ tsan: ## the same under ThreadSanitizer
 fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (20)
 	$(Q)$(MAKE) $(IN_FUZZ) fuzzed
 
+# Without sanitizers, which reach no more: with the compiler's counters of lines.
+fuzz-coverage: ## lines of src/join and src/export that their fuzzers reach in FUZZ_SECONDS (20) from the corpus on
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/cover CC=clang SAN=fuzzer-no-link \
+		CFLAGS='-fprofile-instr-generate -fcoverage-mapping' LDFLAGS='-fprofile-instr-generate' $(addprefix $(BUILD)/cover/fuzz_,join export changed)
+	$(Q)tests/fuzz/coverage.sh $(BUILD)/cover $${FUZZ_SECONDS:-20}
+
 # The same, built and not run.
 bench-built: all $(BENCHES)
 asan-built:
@@ -133,11 +139,11 @@ clean: ## remove what was built in BUILD (not viewer/dist, which may have come w
 	rm -rf $(BUILD)
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
 	@echo; sed -n 's/^## /  /p' Makefile
 
 ## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
-##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz)
+##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
 
 # ---- how it is made --------------------------------------------------------------------------------------------------
 
@@ -151,6 +157,13 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
+
+# Fuzzers are told of comparisons only where bytes of files are read. Behind that numbers are compared: to be told of those
+# takes as long as all the rest, and says nothing of the bytes.
+ifneq ($(findstring fuzzer,$(SAN)),)
+$(foreach f,base nccl model import join analyse events timeline export,$(eval $(BUILD)/obj/src/$f/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp))
+$(BUILD)/obj/tests/fuzz/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp
+endif
 
 # The page of the timeline: the script decides whether it is to be made, and touches the file only if it changed.
 $(BUILD)/page.html: FORCE
@@ -219,7 +232,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 # Of the reader what lies below the commands: the rest would only be compiled.
 $(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
-	$(Q)$(CC) -fsanitize=fuzzer,address,undefined $(LDFLAGS) $^ $(LIBS) -o $@
+	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@
 
 $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
@@ -245,7 +258,7 @@ fuzzed: fuzzed-built
 FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check unit system bench bench-built page asan tsan fuzz dist install uninstall deps format clean help \
+.PHONY: all demo check unit system bench bench-built page asan tsan fuzz fuzz-coverage dist install uninstall deps format clean help \
 	sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

@@ -10,7 +10,12 @@ struct rs_arena_block {
     alignas(max_align_t) unsigned char bytes[];
 };
 
-enum { BLOCK_BYTES = 64 * 1024, ALIGN = alignof(max_align_t) };
+#ifdef RS_FUZZED
+enum { BLOCK_BYTES = 1024 }; /* what is read beyond it is seen at once, and many small models are made quickly */
+#else
+enum { BLOCK_BYTES = 64 * 1024 };
+#endif
+enum { ALIGN = alignof(max_align_t) };
 
 void *rs_arena_alloc(struct rs_arena *a, size_t bytes)
 {

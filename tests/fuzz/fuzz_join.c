@@ -1,80 +1,38 @@
-/* Real recordings with any words changed, through everything that reads them: import, join, report, hang, events,
- * timeline. */
-#include "analyse/hang.h"
-#include "analyse/report.h"
-#include "changed.h"
-#include "events/events.h"
-#include "timeline/timeline.h"
+/* Small runs, real ones changed and described ones (made_runs.h), through the join and all analyses. */
+#include "join/join.h"
+
+#include "looks.h"
+#include "made_runs.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const originals[FILES] = {"tests/data/h200-mix/vm.721.rsc", "tests/data/h200-mix/vm.722.rsc"};
-
-static void analyse(struct rs_model *m)
+/* What the join promises to all that look at the model. */
+static void check(const struct rs_model *m)
 {
-    struct rs_err err;
-    struct rs_filter all = {0};
-    const struct rs_report_options options = {.filter = &all, .network = true, .every_steps = 1};
-    struct rs_report report;
-    if (rs_report_make(&report, m, &options, &err) == RS_OK) rs_report_free(&report);
-    struct rs_hang hang;
-    if (rs_hang_find(m, &all, &hang, &err) != RS_OK && !err.msg[0]) abort();
-    rs_hang_free(&hang);
-}
-
-static enum rs_status check_event(void *to, const struct rs_event *e, struct rs_err *err)
-{
-    (void)err;
-    const struct rs_model *m = to;
-    bool part = e->part == RS_NONE || e->part < m->parts.n, member = e->member == RS_NONE || e->member < m->nmembers;
-    bool parent = e->parent == RS_NONE || e->parent < e->number;
-    if (!part || !member || !parent || e->nstates > RS_EVENT_STATES) abort();
-    if (e->call->handle != e->handle || strlen(e->thread) > 16) abort();
-    return RS_OK;
-}
-
-/* Every event that is left, of every process. */
-static void read_events(struct rs_model *m, struct rs_inputs *in)
-{
-    struct rs_err err = {0};
-    for (uint32_t i = 0; i < in->n; i++)
-        if (rs_events_read(m, in, i, UINT64_MAX, NULL, check_event, m, &err) != RS_OK && !err.msg[0]) abort();
-}
-
-/* Every row of every process: bars in order, inside of the span, without overlaps. */
-static void draw(struct rs_model *m, struct rs_inputs *in)
-{
-    const struct rs_timeline_options options = {.rows = UINT64_MAX};
-    struct rs_err err = {0};
-    struct rs_timeline t;
-    struct rs_bars b = {0};
-    uint32_t n = 0;
-    if (rs_timeline_make(&t, m, in, &options, &err) != RS_OK) {
-        if (!err.msg[0]) abort();
-        return;
+    must(m->joined);
+    for (uint32_t i = 0; i < m->parts.n; i++) must(m->parts.op[i] == RS_NONE || m->parts.op[i] < m->ops.n);
+    for (uint32_t i = 0; i < m->ops.n; i++) {
+        must(m->ops.comm[i] < m->ncomms && m->ops.part[i] + m->ops.nparts[i] <= m->norder);
+        must(m->ops.over[i] == RS_NONE || m->ops.over[m->ops.over[i]] == RS_NONE); /* it leads */
+        must(m->ops.last_part[i] == RS_NONE || m->ops.last_part[i] < m->parts.n);
     }
-    for (uint32_t i = 0; i < t.nprocs && rs_timeline_process(&t, i, n, &b, &err) == RS_OK; i++, n += b.n)
-        for (uint32_t k = 0; k < b.nlanes; k++) {
-            int64_t end = 0;
-            for (uint32_t bar = b.lanes[k].from; bar < b.lanes[k].from + b.lanes[k].n; bar++) {
-                if (b.start[bar] < end || b.dur[bar] < 0 || b.fade[bar] < 0) abort();
-                end = b.start[bar] + b.dur[bar];
-                if (end + b.fade[bar] > t.span) abort();
-            }
-        }
-    rs_bars_free(&b);
-    rs_timeline_free(&t);
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        must(m->members[i].rank_id == RS_NONE || m->members[i].rank_id < m->nranks);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct rs_inputs in;
     struct rs_model m;
-    if (!read_changed(&in, &m, data, size)) return 0;
-    analyse(&m);
-    draw(&m, &in);
-    read_events(&m, &in);
+    struct rs_inputs *in;
+    struct rs_err err = {0};
+    if (!make_run(&m, &in, data, size, REAL_RUNS)) return 0;
+    enum rs_status status = rs_model_link(&m, &err);
+    if (status == RS_OK) status = rs_join(&m, data[1] % 8 != 7, &err);
+    must(status == RS_OK || err.msg[0]);
+    if (status == RS_OK) {
+        check(&m);
+        analyse(&m);
+    }
     rs_model_free(&m);
-    rs_inputs_close(&in);
     return 0;
 }
