@@ -114,6 +114,8 @@ enum rs_status rs_rsc_finish(struct rs_rsc_file *f, struct rs_err *err)
     seal_facts(f);
     h->status.file_end = f->end;
     h->status.sealed_records = f->records;
+    h->status.event_chunks = (uint32_t)f->sequence[RS_CHUNK_EVENTS];
+    h->status.fact_chunks = (uint32_t)f->sequence[RS_CHUNK_FACTS];
     h->checksum = rs_header_checksum(h);
     if (f->err.code == RS_OK && lseek(f->fd, 0, SEEK_SET) != 0) rs_fail_errno(&f->err, "%s: cannot write", f->name);
     put(f, h, sizeof *h);

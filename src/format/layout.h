@@ -40,7 +40,8 @@ enum rs_live_place {
     RS_LIVE_DISK = 4, /* a file beside the recording, on a disk: only on request, since a store may wait for the disk */
 };
 
-/* What changes while the process runs; rewritten in place about every 100 ms, and kept in the live header too. */
+/* What changes while the process runs; rewritten in place about every 100 ms, and kept in the live header too. There
+ * `file_end`, `sealed_records` and the counts of chunks are stored after every chunk, before the buffer's `sealed`. */
 struct rs_status_block {
     uint64_t heartbeat_tick;
     uint64_t heartbeat_ns; /* CLOCK_REALTIME of the same moment */
@@ -57,7 +58,7 @@ struct rs_status_block {
     uint64_t lost_lives; /* init and finalize calls that found no room */
     uint64_t inside_at_close; /* threads that were inside a callback when the wait for them ran out: at most so many
                                * callbacks are neither kept nor counted */
-    uint64_t reserved;
+    uint32_t event_chunks, fact_chunks; /* written so far; 0, 0: an older recorder, which did not count them */
     uint64_t lost_late; /* callbacks that came after the recording was closed; counted in place by their threads */
 };
 _Static_assert(sizeof(struct rs_status_block) == 256, "status block");
@@ -79,7 +80,8 @@ struct rs_file_header {
     char boot_id[40];
     char live_name[192]; /* of the live file: a bare name = beside this file, else a path */
     uint64_t pid_namespace; /* inode of /proc/self/ns/pid: in which the pid means something; 0 = not known */
-    uint8_t reserved[16];
+    uint64_t live_inode; /* of the live file when it was made: another one is a copy; 0 = not known */
+    uint64_t reserved;
     struct rs_status_block status;
     uint8_t padding[368];
 };

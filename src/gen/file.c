@@ -269,6 +269,8 @@ void rs_gen_file_close(struct rs_gen_file *f, int64_t t, bool closed)
     st->heartbeat_ns = (uint64_t)rs_gen_host_wall(f->host, t + 1000);
     st->file_end = f->end;
     st->sealed_records = f->records;
+    st->event_chunks = (uint32_t)f->sequence[RS_CHUNK_EVENTS];
+    st->fact_chunks = (uint32_t)f->sequence[RS_CHUNK_FACTS];
     st->sealer_cpu_ns = 2000000 + f->records * SEALER_NS_A_RECORD;
     put_bytes(f, f->path, 0, &f->header, sizeof f->header, 0);
     if (!closed) put_live(f);

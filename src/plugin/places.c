@@ -87,6 +87,8 @@ static bool live_file(struct rs_files *f, const char *path, size_t bytes, enum r
     if (fd < 0) return false;
     f->live = put_owner(fd, f, take_lock(fd)) ? reserve(fd, bytes, place == RS_LIVE_DISK) : NULL;
     int failed = errno;
+    struct stat st;
+    f->header.live_inode = fstat(fd, &st) ? 0 : st.st_ino;
     close(fd);
     if (!f->live) {
         unlink(path);

@@ -126,10 +126,11 @@ static bool seal(uint32_t index)
     bool behind = atomic_load(&rs_pool.nfree) < rs_pool.nbuffers / 4;
     switch (rs_chunk_write(&me.chunks, &h, b->words + s->words, to - s->words, behind && h.kind == RS_CHUNK_EVENTS)) {
     case RS_CHUNK_WRITTEN:
+        me.write_errno = 0;
         *s = after;
         s->words = to;
+        rs_seal_status(&rs_pool.live->status); /* first: what is `sealed` is counted there, so a reader can prove it */
         __atomic_store_n(&b->sealed, to, __ATOMIC_RELEASE);
-        me.write_errno = 0;
         return true;
     case RS_CHUNK_FAILED:
         me.write_errno = (uint32_t)errno;
@@ -345,5 +346,7 @@ void rs_seal_status(struct rs_status_block *status)
 {
     status->file_end = me.chunks.end;
     status->sealed_records = me.chunks.records;
+    status->event_chunks = (uint32_t)me.chunks.sequence[RS_CHUNK_EVENTS];
+    status->fact_chunks = (uint32_t)me.chunks.sequence[RS_CHUNK_FACTS];
     status->write_errno = me.write_errno;
 }

@@ -121,11 +121,11 @@ static void structs(void **state)
 #define H(m) M(rs_file_header, m)
     CHECK(rs_file_header, H(magic), H(header_bytes), H(features), H(checksum), H(nonce), H(pid), H(created_ns),
           H(created_tick), H(tick_source), H(live_place), H(ring_begin), H(ring_end), H(process_start_ns), H(host),
-          H(boot_id), H(live_name), H(pid_namespace), H(reserved), H(status), H(padding));
+          H(boot_id), H(live_name), H(pid_namespace), H(live_inode), H(reserved), H(status), H(padding));
 #define S(m) M(rs_status_block, m)
     CHECK(rs_status_block, S(heartbeat_tick), S(heartbeat_ns), S(file_end), S(sealed_records), S(lost),
           S(lost_unopened), S(lost_facts), S(sealer_cpu_ns), S(callback_cost_ps), S(state), S(write_errno),
-          S(live_left), S(lost_lives), S(inside_at_close), S(reserved), S(lost_late));
+          S(live_left), S(lost_lives), S(inside_at_close), S(event_chunks), S(fact_chunks), S(lost_late));
 #define C(m) M(rs_chunk_header, m)
     CHECK(rs_chunk_header, C(magic), C(kind), C(coding), C(header_bytes), C(checksum), C(stored_bytes), C(records),
           C(sequence), C(records_before), C(nonce), C(generation), C(slot), C(reserved0), C(from), C(to), C(tid),
