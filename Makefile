@@ -22,9 +22,9 @@ READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-# Of tests/drive these are programs of their own: the first three read recordings, crowd is clients of `ringscope serve`;
+# Of tests/drive these are programs of their own: the first four read recordings, crowd is clients of `ringscope serve`;
 # otf2* reads archives; the other files are one that drives the plugin.
-CHECKERS   := verify events bars crowd
+CHECKERS   := verify events bars spoil crowd
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 FUZZED_SRC := $(BELOW_SRC) src/serve/request.c src/serve/answer.c $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain export)))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))

@@ -127,7 +127,7 @@ enum rs_status rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *foun
         const struct rs_hang_rank *r = &s->rows[i];
         if (r->member == RS_NONE || r->stage == RS_STAGE_ENDED) continue;
         const struct rs_proc *p = &m->procs[m->members[r->member].proc];
-        if (p->ended != RS_END_KILLED) continue;
+        if (p->ended != RS_END_KILLED && p->ended != RS_END_REPLACED) continue;
         if (all.island != island_of(m, r->member)) all = ask(w, island_of(m, r->member));
         if (all.end == RS_TIME_NONE) continue;
         if (rs_time_minus(all.end, p->end) <= RS_HANG_HEARTBEAT_NS + clock_error(m, r->member)) continue;

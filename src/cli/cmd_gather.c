@@ -18,6 +18,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
         printf("%s: %zu recordings; brought %zu live file%s", argv[i], r.recordings, r.brought,
                r.brought == 1 ? "" : "s");
         if (r.running) printf("; %zu still running", r.running);
+        if (r.unproven)
+            printf("; left %zu that may still be in use (nothing proves that their process ended, or they are another "
+                   "user's)",
+                   r.unproven);
         if (r.missing) printf("; %zu lack their live file (is it on another host?)", r.missing);
         printf("\n");
     }

@@ -151,7 +151,7 @@ static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t pro
     else
         rs_table_cell(t, "?");
     const char *end = rs_process_end(s);
-    rs_table_cell(t, "%s", !strcmp(end, "closed") ? "well" : end);
+    rs_table_cell(t, "%s", !strcmp(end, "closed") ? "well" : !strcmp(end, "replaced") ? "replaced by execve" : end);
 }
 
 static void print_processes(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
@@ -177,23 +177,48 @@ static void print_processes(struct rs_inputs *in, const struct rs_overview *o, c
     if (in->n > MOST_ROWS) printf("and %zu more (--json has all)\n", in->n - MOST_ROWS);
 }
 
+/* Of which processes it is not known how many callbacks they made, by reason. */
+static void print_unknown(const struct rs_inputs *in)
+{
+    for (unsigned bit = 1; bit <= RS_UNKNOWN_ALL; bit <<= 1) {
+        size_t n = 0;
+        const struct rs_file_header *first = NULL;
+        for (size_t i = 0; i < in->n; i++) {
+            if (!(in->sources[i].recording->unknown & bit)) continue;
+            if (!n++) first = &in->sources[i].recording->header;
+        }
+        if (!n) continue;
+        printf("Not known how many callbacks are missing: %s, pid %" PRIu32, first->host, first->pid);
+        if (n > 1) printf(" and %zu more", n - 1);
+        printf(": %s.\n", rs_unknown_text(bit));
+    }
+}
+
 /* What a user should know before trusting the rest. */
 static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
 {
-    size_t killed = 0, unsafe = 0, complete = 0;
+    size_t killed = 0, unsafe = 0, complete = 0, running = 0, replaced = 0;
     for (size_t i = 0; i < in->n; i++) {
-        killed += !strcmp(rs_process_end(&in->sources[i]), "killed");
+        const char *end = rs_process_end(&in->sources[i]);
+        killed += !strcmp(end, "killed");
+        replaced += !strcmp(end, "replaced");
+        running += !strcmp(end, "running") || !strcmp(end, "idle");
         unsafe += in->sources[i].recording->header.live_place == RS_LIVE_ANONYMOUS;
         complete += rs_source_complete(&in->sources[i]);
     }
     printf("\n");
     if (complete == in->n && !in->nunreadable)
-        printf("Nothing is missing: every callback that NCCL made was kept%s.\n", o->cut ? ", or cut off" : "");
+        printf("Nothing is missing: every callback that NCCL made%s was kept%s.\n", running ? " so far" : "",
+               o->cut ? ", or cut off" : "");
     else
         printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
+    print_unknown(in);
     if (killed)
         printf("%zu process%s did not end well (killed, or left without exit handlers); what %s recorded is here.\n",
                killed, killed == 1 ? "" : "es", killed == 1 ? "it" : "they");
+    if (replaced)
+        printf("%zu process%s called execve and went on as another program; what %s recorded before is here.\n",
+               replaced, replaced == 1 ? "" : "es", replaced == 1 ? "it" : "they");
     if (unsafe) printf("%zu could not keep buffers safe against a kill (no file system for them).\n", unsafe);
     if (who->world > 0 && who->nranks < (uint32_t)who->world)
         printf("%" PRIu32 " of %" PRId32 " ranks are not named in these recordings.\n",

@@ -110,6 +110,7 @@ static enum rs_status recording(struct rs_explained_file *f, const struct rs_mod
     if (p->cut_until != RS_TIME_NONE)
         LACKS("What was cut off: it was cut out of a larger recording (`ringscope export --to rsc`).");
     if (p->ended == RS_END_KILLED) LACKS("An end: the process was killed, or died, without closing it.");
+    if (p->ended == RS_END_REPLACED) LACKS("An end: the process called execve, and went on as another program.");
     if (p->ended == RS_END_ALIVE) LACKS("An end: the process still runs.");
     LACKS("Kernels that are not NCCL's, and host code: NCCL does not see them. A trace of PyTorch's profiler of the "
           "same job "

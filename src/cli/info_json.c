@@ -4,7 +4,6 @@
 #include "cli/model_json.h"
 #include "cli/settings_text.h"
 #include "nccl/names.h"
-#include "trace/alive.h"
 
 static const char *const call_names[RS_CALL_LOST] = {"init", "start", "stop", "state", "finalize"};
 
@@ -12,7 +11,8 @@ const char *rs_process_end(struct rs_source *s)
 {
     const struct rs_status_block *st = &s->recording->header.status;
     if (st->state == RS_STATE_CLOSED) return "closed";
-    if (!s->process.ran_on && !rs_process_may_run(&s->recording->header)) return "killed";
+    enum rs_alive alive = s->recording->alive;
+    if (!s->process.ran_on && !rs_may_run(alive)) return alive == RS_ALIVE_REPLACED ? "replaced" : "killed";
     return st->state == RS_STATE_IDLE ? "idle" : "running";
 }
 
@@ -103,6 +103,11 @@ static void process(struct rs_json *j, struct rs_source *s, const struct rs_summ
     rs_json_key_str(j, "state", end);
     rs_json_key_bool(j, "ended_well", r->header.status.state == RS_STATE_CLOSED);
     counts(j, sum, rs_recording_lost(r), r->overwritten, r->damaged, s->process.left_out, rs_source_accounted(s));
+    rs_json_key(j, "unknown");
+    rs_json_array(j);
+    for (unsigned bit = 1; bit <= RS_UNKNOWN_ALL; bit <<= 1)
+        if (r->unknown & bit) rs_json_str(j, rs_unknown_name(bit));
+    rs_json_end(j);
     times(j, sum->from_ns, sum->to_ns, sum->callbacks);
     rs_json_key_u64(j, "threads", sum->threads);
     rs_json_key_u64(j, "bytes", r->file.size);

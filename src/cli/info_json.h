@@ -13,7 +13,7 @@ struct rs_run_line {
     int64_t longest_ns; /* of a process: the clocks of hosts differ */
 };
 
-/* "running" (of a cut: when it was made), "idle", "closed", or "killed": not closed, and not heard of for a while. */
+/* "running" (of a cut: when it was made), "idle", "closed", "killed": not closed, and gone or not heard of for a while; "replaced": it called execve. */
 const char *rs_process_end(struct rs_source *source);
 
 /* Files of other tools are listed, and not counted in the sums. */

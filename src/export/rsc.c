@@ -107,7 +107,8 @@ static enum rs_status cut(struct rs_export *x, uint32_t proc, struct rs_err *err
             char by[LONGEST];
             snprintf(by, sizeof by, "%s", rs_strbuf_borrow(&s->by));
             const struct rs_file_header *h = &source->recording->header;
-            bool runs = h->status.state != RS_STATE_CLOSED && (source->process.ran_on || rs_process_may_run(h));
+            bool runs =
+                h->status.state != RS_STATE_CLOSED && (source->process.ran_on || rs_may_run(source->recording->alive));
             const struct rs_fact_cut fact = {source->process.left_out + off.left_out, runs};
             if (source->process.cut_until > off.until) off.until = source->process.cut_until;
             if (!rs_source_accounted(source)) off.until = UINT64_MAX; /* its newest records died with the process */

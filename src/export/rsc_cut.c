@@ -120,7 +120,7 @@ static void take(struct cutter *c, uint16_t slot, const uint64_t *w, unsigned n,
     }
 }
 
-static void cut_piece(struct cutter *c, struct rs_recording *from, const struct rs_piece *piece)
+static void cut_piece(struct cutter *c, struct rs_recording *from, struct rs_piece *piece)
 {
     const struct rs_chunk_header *h = &piece->header;
     const uint64_t *words = rs_recording_words(from, piece);
@@ -184,7 +184,7 @@ static bool is_wanted(const struct rs_recording *from, struct rs_keep *keep, con
 void rs_rsc_cut_facts(struct rs_rsc_file *to, struct rs_recording *from, struct rs_keep *keep)
 {
     for (size_t i = 0; i < from->nfacts; i++) {
-        const struct rs_piece *piece = &from->facts[i];
+        struct rs_piece *piece = &from->facts[i];
         const uint64_t *words = rs_recording_words(from, piece);
         const char *bytes = (const char *)words;
         size_t n = words ? (size_t)(piece->header.to - piece->header.from) * 8 : 0, at = 0;

@@ -141,8 +141,11 @@ static enum rs_status notes(struct rs_sql_fill *f, struct rs_err *err)
 
 static enum rs_status process_row(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t i, struct rs_err *err)
 {
-    static const char *const states[] = {
-        [RS_END_WELL] = "closed", [RS_END_IDLE] = "idle", [RS_END_ALIVE] = "running", [RS_END_KILLED] = "killed"};
+    static const char *const states[] = {[RS_END_WELL] = "closed",
+                                         [RS_END_IDLE] = "idle",
+                                         [RS_END_ALIVE] = "running",
+                                         [RS_END_KILLED] = "killed",
+                                         [RS_END_REPLACED] = "replaced"};
     const struct rs_model *m = f->t->model;
     const struct rs_proc *p = &m->procs[i];
     bool ours = p->tool == RS_TOOL_RINGSCOPE;

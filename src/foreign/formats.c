@@ -106,5 +106,11 @@ enum rs_status rs_formats_fill(struct rs_model *m, struct rs_inputs *in, void (*
         if (fill.n) status = formats[f].fill(&fill, err);
     }
     free(files);
+    for (size_t i = 0; i < in->nothers; i++) {
+        struct rs_err why;
+        if (!rs_file_became_shorter(in->others[i].path)) continue;
+        rs_fail(&why, RS_BAD_INPUT, "%s: became shorter while it was read", in->others[i].path);
+        rs_other_incomplete(&in->others[i], &why);
+    }
     return status;
 }

@@ -50,11 +50,13 @@ static enum rs_status add_covers(struct rs_proc *p, struct rs_source *s, struct 
     return RS_OK;
 }
 
-static uint8_t end_of(const struct rs_file_header *h, bool ran_on)
+static uint8_t end_of(const struct rs_recording *r, bool ran_on)
 {
-    if (h->status.state == RS_STATE_CLOSED) return RS_END_WELL;
-    if (ran_on || rs_process_may_run(h)) return RS_END_ALIVE;
-    return h->status.state == RS_STATE_IDLE ? RS_END_IDLE : RS_END_KILLED;
+    uint32_t state = r->header.status.state;
+    if (state == RS_STATE_CLOSED) return RS_END_WELL;
+    if (ran_on || rs_may_run(r->alive)) return RS_END_ALIVE;
+    if (state == RS_STATE_IDLE) return RS_END_IDLE;
+    return r->alive == RS_ALIVE_REPLACED ? RS_END_REPLACED : RS_END_KILLED;
 }
 
 static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint32_t *proc, struct rs_err *err)
@@ -72,7 +74,7 @@ static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint3
     p->launcher_rank = launcher_rank(&s->process);
     p->begin = rs_source_begin_ns(s);
     p->end = rs_source_end_ns(s);
-    p->ended = end_of(h, s->process.ran_on);
+    p->ended = end_of(r, s->process.ran_on);
     p->complete = rs_source_complete(s);
     p->end_missing = !rs_source_accounted(s);
     p->lost = rs_recording_lost(r);

@@ -111,6 +111,7 @@ enum rs_proc_end {
     RS_END_IDLE, /* all communicators destroyed, not closed */
     RS_END_ALIVE, /* runs still */
     RS_END_KILLED, /* not closed, and gone */
+    RS_END_REPLACED, /* not closed: it called execve, and runs as another program */
 };
 
 /* When events of these types were recorded. What lies outside is "not recorded", never "did not happen". */

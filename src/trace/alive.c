@@ -1,9 +1,11 @@
 #include "trace/alive.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,30 +18,54 @@ static void read_text(const char *path, char *to, size_t bytes)
     to[n > 0 ? n : 0] = 0;
 }
 
-enum rs_alive rs_process_alive(const struct rs_file_header *h)
+/* Here, by its pid: RS_ALIVE_HARDLY when that means nothing here. */
+static enum rs_alive by_pid(const struct rs_file_header *h)
 {
     char boot[40], path[64], text[1024];
     read_text("/proc/sys/kernel/random/boot_id", boot, sizeof boot);
     boot[strcspn(boot, "\n")] = 0;
-    if (!boot[0] || strcmp(boot, h->boot_id)) return RS_ALIVE_ELSEWHERE;
+    if (!boot[0] || strcmp(boot, h->boot_id)) return RS_ALIVE_HARDLY;
     struct stat ns;
-    if (h->pid_namespace && !stat("/proc/self/ns/pid", &ns) && ns.st_ino != h->pid_namespace) return RS_ALIVE_ELSEWHERE;
+    if (!h->pid_namespace || stat("/proc/self/ns/pid", &ns) || ns.st_ino != h->pid_namespace) return RS_ALIVE_HARDLY;
     snprintf(path, sizeof path, "/proc/%u/stat", h->pid);
     read_text(path, text, sizeof text);
     const char *p = strrchr(text, ')'); /* the command before it may hold anything */
-    if (!p || p[1] != ' ' || p[2] == 'Z' || p[2] == 'X') return RS_ALIVE_NO;
+    if (!p || p[1] != ' ' || p[2] == 'X') return RS_ALIVE_NO;
+    /* A main thread that ended before the others stays as a zombie. */
+    struct stat tasks;
+    snprintf(path, sizeof path, "/proc/%u/task", h->pid);
+    bool zombie = p[2] == 'Z', threads = zombie && !stat(path, &tasks) && tasks.st_nlink > 3; /* 2 and one a thread */
+    if (zombie && !threads) return RS_ALIVE_NO;
     for (int field = 2; p && field < 22; field++) p = strchr(p + 1, ' ');
     long hz = sysconf(_SC_CLK_TCK);
-    bool same = p && hz > 0 && strtoull(p, NULL, 10) * (1000000000u / (uint64_t)hz) == h->process_start_ns;
-    return same ? RS_ALIVE_YES : RS_ALIVE_NO; /* pids are used again */
+    char *rest = NULL;
+    bool same = p && hz > 0 && strtoull(p, &rest, 10) * (1000000000u / (uint64_t)hz) == h->process_start_ns;
+    /* Pids are used again. One without memory is on its way out. */
+    return same && (threads || strtoull(rest, NULL, 10)) ? RS_ALIVE_YES : RS_ALIVE_NO;
 }
 
-bool rs_process_may_run(const struct rs_file_header *h)
+/* Gets the lock, or -1: it is held; -2: there is no telling. */
+static int try_lock(int fd)
 {
-    enum rs_alive alive = rs_process_alive(h);
-    if (alive != RS_ALIVE_ELSEWHERE) return alive == RS_ALIVE_YES;
+    int failed;
+    while ((failed = flock(fd, LOCK_SH | LOCK_NB)) && errno == EINTR) {
+    }
+    if (!failed) return flock(fd, LOCK_UN);
+    return errno == EWOULDBLOCK ? -1 : -2;
+}
+
+enum rs_alive rs_process_alive(const struct rs_file_header *h, int live, bool locked)
+{
+    struct stat st;
+    /* The lock of a copy says nothing of the process. */
+    bool original = live >= 0 && locked && !fstat(live, &st) && h->live_inode && st.st_ino == h->live_inode;
+    int lock = original ? try_lock(live) : -2;
+    enum rs_alive alive = by_pid(h);
+    if (lock == 0) return alive == RS_ALIVE_YES ? RS_ALIVE_REPLACED : RS_ALIVE_NO;
+    if (alive != RS_ALIVE_HARDLY) return alive;
+    if (lock == -1) return RS_ALIVE_YES;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t age = (int64_t)now.tv_sec - (int64_t)(h->status.heartbeat_ns / 1000000000u);
-    return age >= -10 && age <= 10;
+    return age >= -10 && age <= 10 ? RS_ALIVE_PERHAPS : RS_ALIVE_HARDLY;
 }

@@ -5,7 +5,7 @@
 
 /* The records of one slot. */
 struct stream {
-    const struct rs_piece *piece, *end; /* the one in `words`, and behind the slot's last */
+    struct rs_piece *piece, *end; /* the one in `words`, and behind the slot's last */
     uint64_t *words; /* a copy of the piece's, NULL until the first is needed */
     uint32_t at, n; /* next word, of how many */
     uint32_t skip; /* words that are in a chunk already */
@@ -72,6 +72,7 @@ static bool pass_over(struct rs_cursor *c, struct stream *s, unsigned words)
         const char *file = s->piece->copy ? c->recording->live_path : c->recording->path;
         rs_recording_damage(c->recording, file, s->piece->offset, (s->n - s->at) * 8,
                             "the rest of this chunk holds no whole record");
+        c->recording->unknown |= s->piece->copy ? RS_UNKNOWN_LIVE : RS_UNKNOWN_END;
         words = s->n - s->at;
     } else if (kind == RS_K_TICK_BASE) {
         s->tick_base = w[1];

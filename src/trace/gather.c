@@ -1,21 +1,35 @@
 #include "trace/gather.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "trace/alive.h"
 #include "trace/live.h"
 
+static const char place[] = "/dev/shm/ringscope-";
+
+/* Whether `path` is a file in /dev/shm that a recorder may have made: what a header says may be anything. */
+static bool is_ours(const char *path)
+{
+    size_t n = strlen(path), before = sizeof place - 1;
+    return n > before + strlen(".live") && !strncmp(path, place, before) && !strchr(path + before, '/') &&
+           !strcmp(path + n - strlen(".live"), ".live");
+}
+
 /* Copies the file sparsely: most buffers are empty. */
-static enum rs_status copy(const char *from, const char *to, struct rs_err *err)
+static enum rs_status copy(int from, const char *from_path, const char *to, struct rs_err *err)
 {
     enum { BLOCK = 4096 };
     struct rs_file_map map = {0};
-    RS_TRY(rs_file_map(&map, from, err));
+    RS_TRY(rs_file_map_fd(&map, from, from_path, err));
     struct rs_out out;
+    mode_t mask = umask(0077); /* what a job did is its user's alone to read */
     enum rs_status status = rs_out_open(&out, to, false, err);
+    umask(mask);
     if (status != RS_OK) {
         rs_file_unmap(&map);
         return status;
@@ -30,9 +44,61 @@ static enum rs_status copy(const char *from, const char *to, struct rs_err *err)
             status = rs_fail_errno(err, "%s", to);
         }
     }
+    if (status == RS_OK && rs_file_shrunk(&map))
+        status = rs_fail(err, RS_FAILED, "%s: became shorter while it was read", from_path);
     rs_file_unmap(&map);
     if (status == RS_OK) return rs_out_commit(&out, err);
     rs_out_abort(&out);
+    return status;
+}
+
+/* Opens a live file for moving it away: ours, and of a process that has ended for certain. A lock that is got is held until
+ * it is closed. -1: it stays where it is. */
+static int open_dead(const struct rs_recording *r, bool *held)
+{
+    *held = false;
+    int fd = open(r->live_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    struct stat st;
+    struct rs_live_header l;
+    bool good = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+                pread(fd, &l, sizeof l, 0) == (ssize_t)sizeof l && l.nonce == r->header.nonce;
+    if (good && l.locked == 1) {
+        enum { TRIES = 20, PAUSE_US = 5000 }; /* somebody who reads it holds it for a moment */
+        for (int i = 0; i < TRIES && !*held; i++) {
+            *held = !flock(fd, LOCK_EX | LOCK_NB);
+            if (!*held) usleep(PAUSE_US);
+        }
+        good = *held;
+    } else if (good) {
+        good = r->alive == RS_ALIVE_NO || r->alive == RS_ALIVE_REPLACED;
+    }
+    if (good) return fd;
+    if (fd >= 0) close(fd);
+    return -1;
+}
+
+static enum rs_status bring(const struct rs_recording *r, struct rs_gather_result *result, struct rs_err *err)
+{
+    bool held;
+    int fd = open_dead(r, &held);
+    if (fd < 0) {
+        result->unproven++;
+        return RS_OK;
+    }
+    char *beside = rs_live_path_beside(r->path);
+    enum rs_status status = beside ? copy(fd, r->live_path, beside, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct stat open_one, named;
+    if (status == RS_OK) {
+        result->brought++;
+        /* The name may mean another file by now. */
+        if (!fstat(fd, &open_one) && !lstat(r->live_path, &named) && named.st_ino == open_one.st_ino &&
+            named.st_dev == open_one.st_dev)
+            unlink(r->live_path);
+    } else if (beside && !access(beside, F_OK)) {
+        status = RS_OK; /* another process that gathers was faster */
+    }
+    free(beside);
+    close(fd);
     return status;
 }
 
@@ -44,25 +110,12 @@ static enum rs_status gather_one(const char *path, struct rs_gather_result *resu
         return RS_OK; /* the reading commands say what is wrong with it */
     result->recordings++;
     enum rs_status status = RS_OK;
-    const struct rs_file_header *h = &r->header;
-    if (r->live_path && rs_process_may_run(h)) {
+    if (r->live_path && rs_may_run(r->alive))
         result->running++;
-    } else if (r->live_missing) {
+    else if (r->live_missing)
         result->missing++;
-    } else if (r->live_path && h->live_name[0] == '/' && !strcmp(r->live_path, h->live_name)) {
-        char *beside = rs_live_path_beside(path);
-        if (beside)
-            status = copy(r->live_path, beside, err);
-        else
-            status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-        if (status == RS_OK) {
-            result->brought++;
-            unlink(r->live_path);
-        } else if (beside && !access(beside, F_OK)) {
-            status = RS_OK; /* another process that gathers was faster */
-        }
-        free(beside);
-    }
+    else if (r->live_path && !strcmp(r->live_path, r->header.live_name) && is_ours(r->live_path))
+        status = bring(r, result, err);
     rs_recording_close(r);
     return status;
 }

@@ -1,6 +1,8 @@
-/* Bringing home what a kill left on local storage: live files in /dev/shm of this host -> beside their recordings.
+/* Collecting what a kill left on local storage: live files in /dev/shm of this host -> beside their recordings.
  *
- * Files of processes that still run are left alone. Nothing is deleted before its copy is whole. */
+ * Only files of the same user, and only with the proof that their process ended: the lock that it held, or a pid that is
+ * gone on this host and in this pid namespace. An old heartbeat proves nothing: a process may be stopped. Nothing is
+ * deleted before its copy is whole. */
 #ifndef RS_TRACE_GATHER_H
 #define RS_TRACE_GATHER_H
 
@@ -9,7 +11,8 @@
 struct rs_gather_result {
     size_t recordings; /* looked at */
     size_t brought; /* live files copied to the folder */
-    size_t running; /* left alone: their process lives */
+    size_t running; /* left alone: their process runs */
+    size_t unproven; /* left alone: nothing proves that their process ended, or they are another user's */
     size_t missing; /* needed, but on no storage of this host */
 };
 

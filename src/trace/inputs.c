@@ -359,9 +359,7 @@ enum rs_status rs_inputs_choose(struct rs_inputs *in, long run, struct rs_err *e
 
 bool rs_source_accounted(const struct rs_source *s)
 {
-    const struct rs_recording *r = s->recording;
-    bool closed = r->header.status.state == RS_STATE_CLOSED;
-    return !r->live_missing && (r->header.live_place != RS_LIVE_ANONYMOUS || closed);
+    return !s->recording->unknown;
 }
 
 bool rs_source_complete(const struct rs_source *s)

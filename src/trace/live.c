@@ -1,6 +1,6 @@
 #include "trace/live.h"
 
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +17,35 @@ char *rs_live_path_beside(const char *path)
     return strcat(to, ".live");
 }
 
-/* Maps the first of the two places that holds the live file of this very process. */
+static bool is_of(const struct rs_file_map *map, const struct rs_file_header *h)
+{
+    const struct rs_live_header *l = (const void *)map->data;
+    return map->size >= sizeof *l && l->magic == RS_LIVE_MAGIC && l->nonce == h->nonce && l->pid == h->pid &&
+           !strncmp(l->boot_id, h->boot_id, sizeof l->boot_id);
+}
+
+/* Maps the first of the two places that holds the live file of this very process, and asks whether that runs. */
 static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const char *recording_path,
                            const struct rs_file_header *h, struct rs_err *err)
 {
     char *paths[2] = {rs_live_path_beside(recording_path), h->live_name[0] == '/' ? strdup(h->live_name) : NULL};
     if (!paths[0]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (int i = 0; i < 2 && !live->path; i++) {
+        int fd = paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
         struct stat st;
-        if (!paths[i] || stat(paths[i], &st) || !S_ISREG(st.st_mode)) continue;
-        if (rs_file_map(map, paths[i], err) != RS_OK) continue; /* not for us to read: as if it were not there */
-        const struct rs_live_header *l = (const void *)map->data;
-        if (map->size >= sizeof *l && l->magic == RS_LIVE_MAGIC && l->nonce == h->nonce && l->pid == h->pid &&
-            !strncmp(l->boot_id, h->boot_id, sizeof l->boot_id)) {
-            live->path = paths[i];
-            paths[i] = NULL;
-        } else {
-            rs_file_unmap(map);
+        if (fd < 0) continue; /* not there, or not for us to read: as if it were not there */
+        if (!fstat(fd, &st) && S_ISREG(st.st_mode) && rs_file_map_fd(map, fd, paths[i], err) == RS_OK) {
+            if (is_of(map, h)) {
+                live->alive = rs_process_alive(h, fd, ((const struct rs_live_header *)map->data)->locked == 1);
+                live->path = paths[i];
+                paths[i] = NULL;
+            } else {
+                rs_file_unmap(map);
+            }
         }
+        close(fd);
     }
+    if (!live->path) live->alive = rs_process_alive(h, -1, false);
     free(paths[0]);
     free(paths[1]);
     return RS_OK;
@@ -107,6 +117,21 @@ static enum rs_status add_unmarked(struct rs_live *live, const struct rs_slot *s
     return RS_OK;
 }
 
+/* What no chunk holds was given up when the recording closed: it is in the losses. */
+static void drop_events(struct rs_live *live, const struct rs_live_header *l)
+{
+    size_t kept = 0;
+    live->closing = true;
+    for (size_t i = 0; i < live->npieces; i++) {
+        if (live->pieces[i].header.kind == RS_CHUNK_FACTS)
+            live->pieces[kept++] = live->pieces[i];
+        else
+            free(live->pieces[i].copy);
+    }
+    live->npieces = kept;
+    for (int c = 0; c < RS_LOST_COUNTS; c++) live->lost[c] = l->lost_at_close[c];
+}
+
 enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
                             struct rs_err *err)
 {
@@ -123,22 +148,29 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
         return RS_OK;
     }
     const struct rs_slot *slots = (const void *)(map.data + l->slots_at);
-    for (int c = 0; c < RS_LOST_COUNTS; c++) {
-        live->lost[c] = l->lost_overflow[c];
-        for (uint32_t i = 0; i < l->slots; i++) live->lost[c] += __atomic_load_n(&slots[i].lost[c], __ATOMIC_RELAXED);
-    }
     uint64_t fit = (map.size - l->buffers_at) / RS_BUFFER_BYTES;
     if (fit < l->buffers) damage(live, map.size, (l->buffers - fit) * RS_BUFFER_BYTES, "the live file is cut off");
     uint32_t n = fit < l->buffers ? (uint32_t)fit : l->buffers;
     enum rs_status status = RS_OK;
-    if (!(live->pieces = calloc((size_t)n + l->slots + 1, sizeof *live->pieces)))
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == RS_OK && i < l->slots; i++)
+    live->nslots = l->slots;
+    live->generations = calloc((size_t)l->slots + 1, sizeof *live->generations);
+    live->pieces = calloc((size_t)n + l->slots + 1, sizeof *live->pieces);
+    if (!live->pieces || !live->generations) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; status == RS_OK && i < l->slots; i++) {
+        live->generations[i] = __atomic_load_n(&slots[i].generation, __ATOMIC_ACQUIRE);
         status = add_unmarked(live, &slots[i], (uint16_t)i, header->nonce, err);
+    }
     for (uint32_t i = 0; status == RS_OK && i < n; i++) {
         uint64_t at = l->buffers_at + (uint64_t)i * RS_BUFFER_BYTES;
         status = copy_buffer(live, (const void *)(map.data + at), at, header->nonce, err);
     }
+    /* Last: as long as it does not close, what is counted as lost is in no buffer. */
+    for (int c = 0; c < RS_LOST_COUNTS; c++) {
+        live->lost[c] = l->lost_overflow[c];
+        for (uint32_t i = 0; i < l->slots; i++) live->lost[c] += __atomic_load_n(&slots[i].lost[c], __ATOMIC_RELAXED);
+    }
+    if (__atomic_load_n(&l->closing, __ATOMIC_ACQUIRE)) drop_events(live, l);
+    if (rs_file_shrunk(&map)) damage(live, 0, map.size, "the file became shorter while it was read");
     rs_file_unmap(&map);
     return status;
 }
@@ -147,6 +179,7 @@ void rs_live_close(struct rs_live *live)
 {
     for (size_t i = 0; i < live->npieces; i++) free(live->pieces[i].copy);
     free(live->pieces);
+    free(live->generations);
     free(live->path);
     *live = (struct rs_live){0};
 }

@@ -8,8 +8,12 @@
 
 struct rs_live {
     char *path; /* where it was found; NULL: nowhere */
+    enum rs_alive alive; /* of its process, asked before anything was copied; without a file, as far as can be told */
+    bool closing; /* what no chunk holds is lost, and counted in `lost`: no events are here, only facts */
     struct rs_piece *pieces; /* of buffers with words; `copy` is owned until taken */
     size_t npieces;
+    uint32_t *generations; /* of the newest buffer of each slot, before the buffers were copied */
+    uint32_t nslots;
     struct rs_status_block status;
     uint64_t lost[RS_LOST_COUNTS];
     struct rs_damage damages[4]; /* their `path` is NULL: it is this file's */

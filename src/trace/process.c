@@ -146,7 +146,7 @@ static bool take(struct rs_process *p, const struct rs_fact_head *head, const ch
     return true; /* a newer recorder says more than this reader knows: not a damage */
 }
 
-static void read_piece(struct rs_process *p, struct rs_recording *r, const struct rs_piece *piece)
+static void read_piece(struct rs_process *p, struct rs_recording *r, struct rs_piece *piece)
 {
     const uint64_t *words = rs_recording_words(r, piece);
     if (!words) return;
@@ -159,6 +159,7 @@ static void read_piece(struct rs_process *p, struct rs_recording *r, const struc
         if (head.bytes > left || (at >= skip && !take(p, &head, bytes + at + sizeof head))) {
             const char *file = piece->copy ? r->live_path : r->path;
             rs_recording_damage(r, file, piece->offset, head.bytes, "a fact in this chunk makes no sense");
+            r->unknown |= RS_UNKNOWN_FACTS;
             if (head.bytes > left) return;
         }
         at += sizeof head + (((size_t)head.bytes + 7) & ~(size_t)7);

@@ -1,13 +1,13 @@
 #include "trace/recording.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "trace/account.h"
 #include "trace/live.h"
-
-enum { MAX_STORED = RS_BUFFER_BYTES + 2048 };
 
 bool rs_recording_recognise(const void *bytes, size_t n)
 {
@@ -17,10 +17,12 @@ bool rs_recording_recognise(const void *bytes, size_t n)
 
 void rs_recording_damage(struct rs_recording *r, const char *path, uint64_t offset, uint64_t bytes, const char *why)
 {
-    struct rs_damage *grown = realloc(r->damages, (r->ndamages + 1) * sizeof *grown);
-    if (!grown) return;
-    r->damages = grown;
-    struct rs_damage *d = &grown[r->ndamages];
+    if (!(r->ndamages & (r->ndamages - 1))) { /* full at powers of two */
+        struct rs_damage *grown = realloc(r->damages, (r->ndamages ? r->ndamages * 2 : 1) * sizeof *grown);
+        if (!grown) return;
+        r->damages = grown;
+    }
+    struct rs_damage *d = &r->damages[r->ndamages];
     *d = (struct rs_damage){.path = strdup(path), .offset = offset, .bytes = bytes};
     if (!d->path) return;
     snprintf(d->why, sizeof d->why, "%s", why);
@@ -34,79 +36,6 @@ uint64_t rs_recording_lost(const struct rs_recording *r)
     return sum;
 }
 
-/* The chunk at `at`, if there is a whole one; else why not. */
-static bool chunk_at(const struct rs_recording *r, uint64_t at, uint64_t end, struct rs_piece *piece, const char **why)
-{
-    struct rs_chunk_header *h = &piece->header;
-    if (end - at < sizeof *h) return *why = "the file ends inside a chunk's header", false;
-    memcpy(h, r->file.data + at, sizeof *h);
-    if (h->magic != RS_CHUNK_MAGIC) return *why = "no chunk begins here", false;
-    if (h->header_bytes != sizeof *h || (h->kind != RS_CHUNK_EVENTS && h->kind != RS_CHUNK_FACTS) ||
-        h->coding > RS_CODING_ZSTD || h->stored_bytes > MAX_STORED || h->from > h->to ||
-        h->to - h->from > RS_BUFFER_BYTES / 8)
-        return *why = "a chunk's header makes no sense", false;
-    if (h->stored_bytes > end - at - sizeof *h) return *why = "the file ends inside a chunk", false;
-    piece->stored = r->file.data + at + sizeof *h;
-    piece->offset = at;
-    if (rs_chunk_checksum(h, piece->stored) != h->checksum) return *why = "a chunk's checksum is wrong", false;
-    if (h->nonce != r->header.nonce) return *why = "a chunk of another recording", false;
-    return true;
-}
-
-static enum rs_status add_piece(struct rs_piece **list, size_t *n, const struct rs_piece *piece, struct rs_err *err)
-{
-    if (!(*n & (*n - 1))) { /* full at powers of two */
-        struct rs_piece *grown = realloc(*list, (*n ? *n * 2 : 1) * sizeof *grown);
-        if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        *list = grown;
-    }
-    (*list)[(*n)++] = *piece;
-    return RS_OK;
-}
-
-static enum rs_status add(struct rs_recording *r, const struct rs_piece *piece, struct rs_err *err)
-{
-    bool facts = piece->header.kind == RS_CHUNK_FACTS;
-    return add_piece(facts ? &r->facts : &r->events, facts ? &r->nfacts : &r->nevents, piece, err);
-}
-
-/* A quick look, for long stretches of nothing. */
-static bool may_begin(const struct rs_recording *r, uint64_t at, uint64_t end)
-{
-    uint32_t magic = RS_CHUNK_MAGIC;
-    return end - at >= sizeof magic && !memcmp(r->file.data + at, &magic, sizeof magic);
-}
-
-/* Takes in all whole chunks between `at` and `end`. `ring`: what is not a chunk there was written over, and no damage. */
-static enum rs_status scan(struct rs_recording *r, uint64_t at, uint64_t end, bool ring, struct rs_err *err)
-{
-    while (at < end) {
-        struct rs_piece piece = {0};
-        const char *why, *first_why;
-        if (chunk_at(r, at, end, &piece, &first_why)) {
-            RS_TRY(add(r, &piece, err));
-            at += sizeof piece.header + ((piece.header.stored_bytes + 7) & ~7u);
-            continue;
-        }
-        uint64_t bad = at;
-        do at += 8;
-        while (at < end && (!may_begin(r, at, end) || !chunk_at(r, at, end, &piece, &why)));
-        if (at > end) at = end;
-        bool tail = at == end;
-        /* A kill, or a look at a running process, may find the last chunk half written: its words are still in the live
-         * file. */
-        bool half_written = tail && r->live_path;
-        if (!ring && !half_written) rs_recording_damage(r, r->path, bad, at - bad, first_why);
-    }
-    return RS_OK;
-}
-
-static int by_sequence(const void *a, const void *b)
-{
-    const struct rs_piece *x = a, *y = b;
-    return x->header.sequence < y->header.sequence ? -1 : x->header.sequence > y->header.sequence;
-}
-
 static int by_place(const void *a, const void *b)
 {
     const struct rs_piece *p = a, *q = b;
@@ -115,33 +44,6 @@ static int by_place(const void *a, const void *b)
     if (x->generation != y->generation) return x->generation < y->generation ? -1 : 1;
     uint32_t from = x->from + p->skip, other = y->from + q->skip; /* a live piece begins behind what chunks hold */
     return from < other ? -1 : from > other;
-}
-
-/* Event chunks by sequence: counts what lies between them, and in a ring keeps only the newest run without a gap. */
-static void account(struct rs_recording *r)
-{
-    uint64_t end = 0;
-    if (r->nevents) qsort(r->events, r->nevents, sizeof *r->events, by_sequence);
-    size_t kept = r->nevents != 0; /* a chunk that is there twice counts once */
-    for (size_t i = 1; i < r->nevents; i++)
-        if (r->events[i].header.sequence != r->events[kept - 1].header.sequence) r->events[kept++] = r->events[i];
-    r->nevents = kept;
-    if (r->header.ring_end) {
-        if (!r->nevents) return;
-        size_t first = r->nevents - 1;
-        while (first && r->events[first - 1].header.sequence + 1 == r->events[first].header.sequence) first--;
-        memmove(r->events, r->events + first, (r->nevents - first) * sizeof *r->events);
-        r->nevents -= first;
-        r->overwritten = r->events[0].header.records_before;
-        return;
-    }
-    for (size_t i = 0; i < r->nevents; i++) {
-        const struct rs_chunk_header *h = &r->events[i].header;
-        if (h->records_before > end) r->damaged += h->records_before - end;
-        end = h->records_before + h->records;
-    }
-    /* What the file said of itself before its end was cut off. A running process may be ahead of what was mapped. */
-    if (!r->live_path && r->header.status.sealed_records > end) r->damaged += r->header.status.sealed_records - end;
 }
 
 /* Up to which word chunks hold a buffer, in a list by place. */
@@ -170,12 +72,37 @@ static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, str
         struct rs_piece *p = &live->pieces[i];
         bool facts = p->header.kind == RS_CHUNK_FACTS;
         uint32_t to = sealed_to(facts ? r->facts : r->events, facts ? nfacts : nevents, &p->header);
+        bool kept = facts || !r->header.ring_end; /* nothing writes over it */
+        if (kept && p->skip > to)
+            r->unknown |= r->damaged ? 0 : RS_UNKNOWN_COPIED; /* sealed into a chunk that is not here */
         if (to > p->skip) p->skip = to;
         if (p->skip >= p->header.to) continue;
-        RS_TRY(add(r, p, err));
+        RS_TRY(rs_chunks_add(r, p, err));
         p->copy = NULL; /* the recording's now */
     }
     return RS_OK;
+}
+
+/* Whether each buffer that a slot has filled is in chunks or in the live file: those of the lists, which are by place. The
+ * newest may just be on its way. */
+static bool has_all_buffers(const struct rs_recording *r, const struct rs_live *live)
+{
+    enum { FULL = sizeof((struct rs_buffer *)0)->words / 8 - RS_RECORD_MAX };
+    size_t i = 0;
+    for (uint32_t slot = 0; slot < live->nslots; slot++) {
+        uint32_t last = 0, to = FULL;
+        bool whole = true;
+        for (; i < r->nevents && r->events[i].header.slot == slot; i++) {
+            const struct rs_chunk_header *h = &r->events[i].header;
+            if (h->generation == UINT32_MAX) continue; /* made up, for losses without a mark */
+            if (h->generation != last) whole &= h->generation == last + 1 && to >= FULL;
+            last = h->generation;
+            to = h->to;
+        }
+        uint32_t newest = live->generations[slot];
+        if (!whole || (newest && last + 1 < newest) || (newest && last < newest && to < FULL)) return false;
+    }
+    return true;
 }
 
 static void sort_by_place(struct rs_recording *r)
@@ -206,47 +133,181 @@ static enum rs_status read_header(struct rs_recording *r, struct rs_err *err)
     return RS_OK;
 }
 
-static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct rs_err *err)
+/* Maps the file and reads its header. A process that runs may write on in between: then once more. */
+static enum rs_status map_file(struct rs_recording *r, struct rs_err *err)
 {
-    RS_TRY(rs_file_map(&r->file, r->path, err));
-    RS_TRY(read_header(r, err));
-    /* The live file first: what leaves it meanwhile is in a chunk by the time the chunks are read. */
-    const struct rs_status_block *st = &r->header.status;
-    bool needed = !rs_recording_is_cut(r) && (st->state != RS_STATE_CLOSED || st->live_left);
-    if (needed && r->header.live_place != RS_LIVE_ANONYMOUS) {
-        RS_TRY(rs_live_open(live, r->path, &r->header, err));
-        r->live_missing = !live->path;
-        r->live_path = live->path;
-        live->path = NULL;
+    for (int i = 0; i < 2; i++) {
         rs_file_unmap(&r->file);
         RS_TRY(rs_file_map(&r->file, r->path, err));
         RS_TRY(read_header(r, err));
-        if (st->state == RS_STATE_CLOSED && !st->live_left) r->live_missing = false; /* it closed just now */
+        if (r->header.status.file_end <= r->file.size) break;
     }
-    if (r->live_path) {
-        if (live->status.heartbeat_tick > r->header.status.heartbeat_tick) r->header.status = live->status;
-        for (size_t i = 0; i < live->ndamages; i++)
-            rs_recording_damage(r, r->live_path, live->damages[i].offset, live->damages[i].bytes, live->damages[i].why);
+    return RS_OK;
+}
+
+static bool needs_live(const struct rs_recording *r)
+{
+    const struct rs_status_block *st = &r->header.status;
+    return !rs_recording_is_cut(r) && (st->state != RS_STATE_CLOSED || st->live_left);
+}
+
+/* Maps the file, and reads the live file if that is needed: first, since what leaves it meanwhile is in a chunk by the
+ * time the chunks are read. */
+static enum rs_status open_files(struct rs_recording *r, struct rs_live *live, struct rs_err *err)
+{
+    RS_TRY(map_file(r, err));
+    if (r->header.status.state != RS_STATE_CLOSED) r->alive = rs_process_alive(&r->header, -1, false);
+    for (int i = 0; i < 3 && needs_live(r) && r->header.live_place != RS_LIVE_ANONYMOUS; i++) {
+        uint32_t state = r->header.status.state;
+        rs_live_close(live);
+        RS_TRY(rs_live_open(live, r->path, &r->header, err));
+        r->alive = live->alive;
+        RS_TRY(map_file(r, err));
+        if (r->header.status.state == state) break;
+        rs_live_close(live); /* it closed meanwhile, or began again */
     }
+    if (r->header.status.state == RS_STATE_CLOSED) r->alive = RS_ALIVE_NO;
+    r->live_missing = needs_live(r) && r->header.live_place != RS_LIVE_ANONYMOUS && !live->path;
+    r->live_path = live->path;
+    live->path = NULL;
+    return RS_OK;
+}
+
+/* The newest status, and what it says that the file holds. */
+static struct rs_expected expect(struct rs_recording *r, const struct rs_live *live)
+{
+    struct rs_status_block *st = &r->header.status;
+    struct rs_expected want = {st->file_end, st->sealed_records, st->event_chunks, st->fact_chunks};
+    if (!r->live_path) return want;
+    const struct rs_status_block *l = &live->status;
+    uint64_t late = st->lost_late; /* counted in the file alone */
+    if (l->heartbeat_tick >= st->heartbeat_tick) *st = *l;
+    st->lost_late = late;
+    if (l->file_end > want.file_end) want.file_end = l->file_end;
+    if (l->sealed_records > want.records) want.records = l->sealed_records;
+    if (l->event_chunks > want.event_chunks) want.event_chunks = l->event_chunks;
+    if (l->fact_chunks > want.fact_chunks) want.fact_chunks = l->fact_chunks;
+    return want;
+}
+
+/* Whether the words of the half-written chunk at `at` are in the live file still. */
+static bool is_in_live(const struct rs_recording *r, const struct rs_live *live, uint64_t at)
+{
+    struct rs_chunk_header h;
+    if (!rs_chunk_header_at(r, at, r->file.size, &h)) return true; /* not even its header was written */
+    for (size_t i = 0; i < live->npieces; i++) {
+        const struct rs_piece *p = &live->pieces[i];
+        if (p->header.slot == h.slot && p->header.generation == h.generation)
+            return p->skip <= h.from && p->header.to >= h.to;
+    }
+    return false;
+}
+
+/* What is no chunk, and should be. */
+static void note_holes(struct rs_recording *r, const struct rs_live *live, const struct rs_expected *want,
+                       const struct rs_holes *holes, bool elsewhere)
+{
+    bool counted =
+        want->event_chunks || want->fact_chunks; /* after each chunk: behind `file_end` there is one at most */
+    for (size_t i = 0; i < holes->n; i++) {
+        const struct rs_hole *h = &holes->list[i];
+        if (h->from < r->header.ring_end) continue; /* account.c */
+        /* A kill, or a look at a running process, may find the last chunk half written: its words are in the live file. */
+        bool last = h->to == r->file.size && h->from >= want->file_end;
+        if (last && rs_may_run(r->alive)) continue;
+        if (last && r->live_path && (counted || is_in_live(r, live, h->from))) continue;
+        rs_recording_damage(r, r->path, h->from, h->to - h->from, h->why);
+        if (last) r->unknown |= RS_UNKNOWN_END;
+    }
+    if (r->header.ring_end && r->damaged)
+        rs_recording_damage(r, r->path, r->header.ring_begin, r->header.ring_end - r->header.ring_begin,
+                            "chunks in the ring are damaged, or not there");
+    if (r->file.size >= want->file_end || elsewhere) return;
+    /* Whole by its own account: then it is older than its live file. */
+    const struct rs_file_header *own = (const void *)r->file.data;
+    char why[160];
+    if (!holes->n && own->status.file_end <= r->file.size && r->live_path) {
+        snprintf(why, sizeof why, "copied while it ran? %" PRIu64 " callbacks are neither here nor in the live file",
+                 r->damaged);
+        r->unknown |= RS_UNKNOWN_COPIED;
+    } else {
+        snprintf(why, sizeof why, "the file is cut off here");
+    }
+    rs_recording_damage(r, r->path, r->file.size, want->file_end - r->file.size, why);
+}
+
+/* Whether recording and live file were copied one after the other while the process ran. The recorder writes each chunk
+ * before it counts it in the live file, and each status into the live file first. */
+static bool is_of_two_moments(const struct rs_recording *r, const struct rs_live *live)
+{
+    const struct rs_file_header *own = (const void *)r->file.data;
+    const struct rs_status_block *l = &live->status;
+    uint64_t events = r->nevents ? r->events[r->nevents - 1].header.sequence + 1 : 0;
+    uint64_t facts = r->nfacts ? r->facts[r->nfacts - 1].header.sequence + 1 : 0;
+    bool counted = l->event_chunks || l->fact_chunks;
+    uint64_t more = (events > l->event_chunks ? events - l->event_chunks : 0) +
+                    (facts > l->fact_chunks ? facts - l->fact_chunks : 0);
+    return own->status.heartbeat_tick > l->heartbeat_tick || (counted && more > 1);
+}
+
+static enum rs_status find_chunks(struct rs_recording *r, struct rs_holes *holes, struct rs_err *err)
+{
+    uint64_t size = r->file.size, begin = sizeof r->header;
+    r->nevents = r->nfacts = 0;
+    holes->n = 0;
+    if (r->header.ring_end) {
+        uint64_t end = r->header.ring_end < size ? r->header.ring_end : size;
+        RS_TRY(rs_chunks_find(r, r->header.ring_begin, end, holes, err));
+        begin = r->header.ring_end;
+    }
+    return rs_chunks_find(r, begin, size, holes, err);
+}
+
+static enum rs_status read_chunks(struct rs_recording *r, struct rs_live *live, struct rs_holes *holes,
+                                  struct rs_err *err)
+{
+    struct rs_expected want = expect(r, live);
+    /* Of a process on another host the parts of a file may come in any order. */
+    bool elsewhere = r->alive == RS_ALIVE_PERHAPS;
+    if (elsewhere) want = (struct rs_expected){0};
+    for (int i = 0; i < 4; i++) { /* a ring may be written on while it is read */
+        RS_TRY(find_chunks(r, holes, err));
+        rs_account(r, &want, holes);
+        if (!r->header.ring_end || !r->damaged || !rs_may_run(r->alive)) break;
+    }
+    note_holes(r, live, &want, holes, elsewhere);
+    if (r->unknown & RS_UNKNOWN_FACTS && !r->ndamages)
+        rs_recording_damage(r, r->path, r->file.size, 0, "chunks of facts are not there");
+    if (r->live_path && !rs_may_run(r->alive) && is_of_two_moments(r, live)) r->unknown |= RS_UNKNOWN_COPIED;
+    bool counted = want.event_chunks || want.fact_chunks || r->header.status.state == RS_STATE_CLOSED;
+    if (!counted && r->damaged && !elsewhere && !r->header.ring_end) r->unknown |= RS_UNKNOWN_END;
+    return RS_OK;
+}
+
+static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct rs_holes *holes, struct rs_err *err)
+{
+    RS_TRY(open_files(r, live, err));
+    RS_TRY(read_chunks(r, live, holes, err));
+    if (!r->header_right) rs_recording_damage(r, r->path, 0, sizeof r->header, "the file header's checksum is wrong");
+    for (size_t i = 0; r->live_path && i < live->ndamages; i++)
+        rs_recording_damage(r, r->live_path, live->damages[i].offset, live->damages[i].bytes, live->damages[i].why);
     for (int i = 0; i < RS_LOST_COUNTS; i++) {
         uint64_t a = r->header.status.lost[i], b = r->live_path ? live->lost[i] : 0;
         r->lost[i] = a > b ? a : b;
     }
-    if (!r->header_right) rs_recording_damage(r, r->path, 0, sizeof r->header, "the file header's checksum is wrong");
-    uint64_t size = r->file.size, begin = sizeof r->header;
-    if (r->header.ring_end) {
-        uint64_t end = r->header.ring_end < size ? r->header.ring_end : size;
-        RS_TRY(scan(r, r->header.ring_begin, end, true, err));
-        begin = r->header.ring_end;
-    }
-    RS_TRY(scan(r, begin, size, false, err));
-    /* Its status may be newer than what was mapped while the process runs; then it has a live file. */
-    uint64_t end = r->header.status.file_end;
-    if (!r->live_path && end > size) rs_recording_damage(r, r->path, size, end - size, "the file is cut off here");
-    account(r);
+    bool closed = r->header.status.state == RS_STATE_CLOSED;
+    if (r->live_missing) r->unknown |= RS_UNKNOWN_LIVE_MISSING;
+    if (r->header.live_place == RS_LIVE_ANONYMOUS && !closed) r->unknown |= RS_UNKNOWN_PRIVATE;
+    if (!r->header_right) r->unknown |= RS_UNKNOWN_HEADER;
+    if (live->ndamages) r->unknown |= RS_UNKNOWN_LIVE;
     sort_by_place(r);
     RS_TRY(add_live(r, live, err));
     sort_by_place(r);
+    if (rs_file_shrunk(&r->file))
+        rs_recording_damage(r, r->path, 0, r->file.size, "the file became shorter while it was read");
+    /* The last buffer before a mark of losses need not be full. */
+    bool whole = !r->damaged && !r->ndamages && !r->header.ring_end && !live->closing && !rs_recording_lost(r);
+    if (r->live_path && whole && !rs_may_run(r->alive) && !has_all_buffers(r, live)) r->unknown |= RS_UNKNOWN_END;
     return RS_OK;
 }
 
@@ -259,8 +320,10 @@ enum rs_status rs_recording_open(struct rs_recording **out, const char *path, st
         rs_recording_close(r);
         return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", path);
     }
-    enum rs_status status = load(r, &live, err);
+    struct rs_holes holes = {0};
+    enum rs_status status = load(r, &live, &holes, err);
     rs_live_close(&live);
+    free(holes.list);
     if (status != RS_OK) {
         rs_recording_close(r);
         return status;
@@ -292,24 +355,66 @@ void rs_recording_rest(struct rs_recording *r)
     rs_file_rest(&r->file);
 }
 
-const uint64_t *rs_recording_words(struct rs_recording *r, const struct rs_piece *p)
+const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_piece *p)
 {
     const struct rs_chunk_header *h = &p->header;
     const char *why = "";
+    if (p->gone) return NULL;
     if (!r->codec) r->codec = rs_codec_create();
     if (!r->codec) {
         rs_recording_damage(r, r->path, p->offset, h->stored_bytes, "out of memory");
         return NULL;
     }
     const uint64_t *words = rs_codec_decode(r->codec, p->stored, h->stored_bytes, h->coding, h->to - h->from, &why);
-    /* A running process may have gone round its ring since the chunk was found: then it is another one's place now. */
-    if (r->header.ring_end && !p->copy && rs_chunk_checksum(h, p->stored) != h->checksum) {
-        if (h->kind == RS_CHUNK_EVENTS) r->overwritten += h->records;
+    /* A running process may have gone round its ring since the chunk was found: then it is another one's place now. A
+     * file that became shorter reads as zeros there; what is not coded would not show it. */
+    bool ring = r->header.ring_end && h->kind == RS_CHUNK_EVENTS;
+    bool doubtful = !p->copy && (ring || h->coding == RS_CODING_RAW || rs_file_shrunk(&r->file));
+    bool changed = doubtful && rs_chunk_checksum(h, p->stored) != h->checksum;
+    if (words && !changed) return words;
+    p->gone = true;
+    if (changed && ring && rs_may_run(r->alive)) {
+        r->overwritten += h->records;
         return NULL;
     }
-    if (!words) {
-        rs_recording_damage(r, r->path, p->offset, sizeof *h + h->stored_bytes, why);
-        if (h->kind == RS_CHUNK_EVENTS) r->damaged += h->records;
-    }
-    return words;
+    if (rs_file_shrunk(&r->file))
+        why = "the file became shorter while it was read";
+    else if (changed)
+        why = "the file changed while it was read";
+    rs_recording_damage(r, r->path, p->offset, sizeof *h + h->stored_bytes, why);
+    if (h->kind == RS_CHUNK_EVENTS)
+        r->damaged += h->records;
+    else
+        r->unknown |= RS_UNKNOWN_FACTS;
+    return NULL;
+}
+
+/* ---- what is not known ---- */
+
+static const struct {
+    const char *name, *text;
+} unknowns[] = {
+    {"live_missing", "its live file is not to be found, and with it what was not written to the recording yet"},
+    {"private_memory", "its buffers are in private memory: what was not written to the recording cannot be counted"},
+    {"header", "its header is damaged"},
+    {"facts", "facts are damaged: init and finalize calls may be among them"},
+    {"end", "its end is damaged, and nothing says how much was there"},
+    {"copied", "recording and live file are not of the same moment, as when a folder is copied while the job runs"},
+    {"live_damaged", "its live file is damaged"},
+};
+
+static size_t index_of(unsigned bit)
+{
+    size_t i = bit ? (size_t)__builtin_ctz(bit) : SIZE_MAX;
+    return i < sizeof unknowns / sizeof *unknowns ? i : SIZE_MAX;
+}
+
+const char *rs_unknown_name(unsigned bit)
+{
+    return index_of(bit) == SIZE_MAX ? "" : unknowns[index_of(bit)].name;
+}
+
+const char *rs_unknown_text(unsigned bit)
+{
+    return index_of(bit) == SIZE_MAX ? "" : unknowns[index_of(bit)].text;
 }

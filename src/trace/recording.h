@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "format/codec.h"
 #include "format/handle.h"
+#include "trace/alive.h"
 
 /* A run of words of one buffer: a chunk of the recording, or what a live buffer holds beyond its chunks. */
 struct rs_piece {
@@ -23,6 +24,7 @@ struct rs_piece {
     uint64_t offset; /* of the chunk in the recording; of a buffer in the live file */
     void *copy; /* live: the words, copied while they could still change; owned. NULL: a chunk */
     uint32_t skip; /* live: words at the front that are in chunks already */
+    bool gone; /* it could not be read when it was needed, and is counted as that */
 };
 
 /* A place that could not be read, and why. */
@@ -32,6 +34,21 @@ struct rs_damage {
     char why[160];
 };
 
+/* Why it is not known how many callbacks there were: bits. */
+enum rs_unknown {
+    RS_UNKNOWN_LIVE_MISSING = 1, /* the live file is needed, and is not to be found */
+    RS_UNKNOWN_PRIVATE = 2, /* buffers in private memory, and not closed: what was not sealed nobody can see */
+    RS_UNKNOWN_HEADER = 4, /* the file header is damaged: its numbers cannot be trusted */
+    RS_UNKNOWN_FACTS = 8, /* facts are damaged: init and finalize calls may be among them */
+    RS_UNKNOWN_END = 16, /* its end is damaged, and nothing says by how much */
+    RS_UNKNOWN_COPIED = 32, /* recording and live file are not of the same moment */
+    RS_UNKNOWN_LIVE = 64, /* the live file is damaged */
+    RS_UNKNOWN_ALL = 127,
+};
+/* The bit's name, as JSON has it, and what it says in a sentence ("" and "" for no bit). */
+const char *rs_unknown_name(unsigned bit);
+const char *rs_unknown_text(unsigned bit);
+
 struct rs_recording {
     char *path;
     struct rs_file_map file;
@@ -39,12 +56,14 @@ struct rs_recording {
     struct rs_file_header header; /* with the newest status that could be found */
     bool header_right; /* its checksum */
     bool live_missing; /* the recording needs its live file, and that is not to be found */
+    enum rs_alive alive; /* whether its process runs, when it was opened; RS_ALIVE_NO of one that was closed */
+    unsigned unknown; /* of enum rs_unknown: more may be missing than is counted */
     struct rs_piece *events, *facts; /* events by slot, generation, from; facts in order */
     size_t nevents, nfacts;
     struct rs_damage *damages;
     size_t ndamages;
     uint64_t overwritten; /* callbacks whose chunks the ring wrote over */
-    uint64_t damaged; /* callbacks in chunks that could not be read, as far as others tell */
+    uint64_t damaged; /* callbacks in chunks that could not be read, or are not there; exact unless `unknown` */
     uint64_t lost[RS_LOST_COUNTS];
     struct rs_codec *codec; /* for readers of pieces; NULL: none is needed now */
 };
@@ -62,7 +81,7 @@ static inline bool rs_recording_is_cut(const struct rs_recording *recording)
 bool rs_recording_recognise(const void *bytes, size_t n);
 
 /* The words of a piece, as codec.h; NULL when they cannot be decoded (and a damage is noted). */
-const uint64_t *rs_recording_words(struct rs_recording *recording, const struct rs_piece *piece);
+const uint64_t *rs_recording_words(struct rs_recording *recording, struct rs_piece *piece);
 
 /* Gives back the memory that only reading needs, until the next piece is asked for: with thousands of recordings open,
  * one is read at a time. */

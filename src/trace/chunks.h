@@ -1,0 +1,45 @@
+/* Finding the chunks in the bytes of a recording, whatever else is there. Used by recording.c.
+ *
+ * A chunk may begin at any multiple of 8. Where one is damaged the next is found by its magic; bytes that only look like
+ * chunks are checked in vain, and the more of them there are the less is tried: the time is linear in the file's size. */
+#ifndef RS_TRACE_CHUNKS_H
+#define RS_TRACE_CHUNKS_H
+
+#include "trace/recording.h"
+
+enum {
+    RS_STORED_MAX = RS_BUFFER_BYTES + 2048, /* bytes behind a chunk's header, at most */
+    RS_CHUNK_LEAST = sizeof(struct rs_chunk_header) + 8,
+    RS_CHUNK_MOST = sizeof(struct rs_chunk_header) + RS_STORED_MAX,
+};
+
+/* A stretch without a whole chunk. */
+struct rs_hole {
+    uint64_t from, to;
+    const char *why; /* of what begins at `from` */
+};
+
+struct rs_holes {
+    struct rs_hole *list; /* freed by the caller */
+    size_t n;
+    uint64_t vain; /* bytes checked for nothing so far */
+};
+
+/* Adds all whole chunks in [from, to) of the file to the recording's pieces, and what lies between to `holes`. */
+enum rs_status rs_chunks_find(struct rs_recording *recording, uint64_t from, uint64_t to, struct rs_holes *holes,
+                              struct rs_err *err);
+
+/* A chunk's header at `at` that makes sense, whatever is behind it. */
+bool rs_chunk_header_at(const struct rs_recording *recording, uint64_t at, uint64_t end,
+                        struct rs_chunk_header *header);
+
+/* Bytes from a chunk's beginning to the next one's. */
+static inline uint64_t rs_chunk_bytes(const struct rs_chunk_header *h)
+{
+    return sizeof *h + ((h->stored_bytes + UINT64_C(7)) & ~UINT64_C(7));
+}
+
+/* Adds a piece to the recording's events or facts. */
+enum rs_status rs_chunks_add(struct rs_recording *recording, const struct rs_piece *piece, struct rs_err *err);
+
+#endif
