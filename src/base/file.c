@@ -60,7 +60,6 @@ struct rs_file_guard {
 static _Atomic(struct rs_file_guard *) guards;
 static struct rs_file_guard *free_guards; /* with the lock */
 static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t guards_once = PTHREAD_ONCE_INIT;
 static struct sigaction bus_before;
 static uintptr_t page_bytes;
 
@@ -84,17 +83,20 @@ static void on_bus(int sig, siginfo_t *info, void *context)
     errno = kept;
 }
 
+/* With the lock. At every map, since others may take the signal over too. */
 static void watch_bus(void)
 {
-    struct sigaction ours = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction now, ours = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    sigaction(SIGBUS, &ours, &bus_before);
+    if (sigaction(SIGBUS, NULL, &now) || (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_bus)) return;
+    bus_before = now;
+    sigaction(SIGBUS, &ours, NULL);
 }
 
 static struct rs_file_guard *guard_take(const void *data, size_t bytes, const char *path)
 {
-    pthread_once(&guards_once, watch_bus);
     pthread_mutex_lock(&guards_lock);
+    watch_bus();
     struct rs_file_guard *g = free_guards;
     if (g) {
         free_guards = g->next_free;

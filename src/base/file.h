@@ -14,8 +14,8 @@
 #include <sys/types.h>
 
 /* The bytes of a file. Mapped where possible, else read into memory (pipes, /proc, odd file systems): the user sees
- * no difference. Of a mapped file that somebody cuts shorter meanwhile, what is gone reads as zeros (the first map of a
- * process takes SIGBUS over for that), and rs_file_shrunk() says so. */
+ * no difference. Of a mapped file that somebody cuts shorter meanwhile, what is gone reads as zeros (mapping takes SIGBUS
+ * over for that), and rs_file_shrunk() says so. */
 struct rs_file_guard;
 struct rs_file_map {
     const uint8_t *data; /* never NULL after success, also for an empty file */

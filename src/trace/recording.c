@@ -72,9 +72,11 @@ static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, str
         struct rs_piece *p = &live->pieces[i];
         bool facts = p->header.kind == RS_CHUNK_FACTS;
         uint32_t to = sealed_to(facts ? r->facts : r->events, facts ? nfacts : nevents, &p->header);
-        bool kept = facts || !r->header.ring_end; /* nothing writes over it */
-        if (kept && p->skip > to)
-            r->unknown |= r->damaged ? 0 : RS_UNKNOWN_COPIED; /* sealed into a chunk that is not here */
+        /* Sealed into a chunk that is not here, though nothing writes over it; or given up by an older recorder, which
+         * counted that one by one. */
+        bool kept = (facts || !r->header.ring_end) && !live->closing;
+        if (kept && p->skip > to && !r->damaged)
+            r->unknown |= rs_recording_lost(r) ? RS_UNKNOWN_END : RS_UNKNOWN_COPIED;
         if (to > p->skip) p->skip = to;
         if (p->skip >= p->header.to) continue;
         RS_TRY(rs_chunks_add(r, p, err));

@@ -3,7 +3,8 @@
  *   spoil --truth FILE [--tries N] [--seed N] RECORDING
  *
  * Compares the recording with the driver's own count (truth.h), then spoils copies of it, with its live file beside it:
- * one bit flipped, or the end cut off, anywhere behind the header. Of each either
+ * one bit flipped, or the end cut off, before it is opened or between that and reading, anywhere behind the header. Of
+ * each either
  *
  *   kept + overwritten + lost + damaged = what the whole recording says was emitted
  *
@@ -37,13 +38,14 @@ static void die(const char *what)
     exit(2);
 }
 
-static struct seen look(const char *path)
+/* Reads it; `shrink`: cut off there once it is open. */
+static struct seen look(const char *path, uint64_t shrink)
 {
     struct rs_inputs in;
     struct rs_summary sum;
     struct rs_err err;
     char *paths[] = {(char *)(uintptr_t)path};
-    if (rs_inputs_open(&in, paths, 1, NULL, &err) != RS_OK || !in.n ||
+    if (rs_inputs_open(&in, paths, 1, NULL, &err) != RS_OK || !in.n || (shrink && truncate(path, (off_t)shrink)) ||
         rs_summary_make(&sum, &in.sources[0], &err) != RS_OK) {
         fprintf(stderr, "%s\n", err.msg);
         exit(2);
@@ -80,21 +82,23 @@ static uint64_t random_below(uint64_t n)
     return (state >> 20) % n;
 }
 
-static int check(const struct seen *s, const struct seen *whole, bool flipped, uint64_t at)
+enum { CUT, FLIPPED, SHRUNK, WAYS };
+
+static int check(const struct seen *s, const struct seen *whole, unsigned how, uint64_t at)
 {
-    const char *what = flipped ? "a bit flipped in byte" : "cut off at byte";
+    static const char *const ways[WAYS] = {"cut off at byte", "a bit flipped in byte", "open, then cut off at byte"};
     const char *wrong = NULL;
     bool missing = s->kept != whole->kept || s->lost != whole->lost;
     if (!s->unknown && emitted(s) != emitted(whole)) wrong = "does not add up, and no word of it";
     if (s->complete && missing) wrong = "is called complete";
-    if (flipped && s->kept + CHUNK_RECORDS < whole->kept) wrong = "lost more than a chunk";
+    if (how == FLIPPED && s->kept + CHUNK_RECORDS < whole->kept) wrong = "lost more than a chunk";
     if (!whole->overwritten && s->overwritten) wrong = "was overwritten, though its ring never went round";
     if (s->kept > whole->kept) wrong = "has more than was there";
     if (!wrong) return 0;
     fprintf(stderr,
             "%s %" PRIu64 ": %s: %" PRIu64 " kept + %" PRIu64 " overwritten + %" PRIu64 " lost + %" PRIu64
             " damaged (unknown 0x%x) of %" PRIu64 " (%" PRIu64 " kept, %" PRIu64 " overwritten)\n",
-            what, at, wrong, s->kept, s->overwritten, s->lost, s->damaged, s->unknown, emitted(whole), whole->kept,
+            ways[how], at, wrong, s->kept, s->overwritten, s->lost, s->damaged, s->unknown, emitted(whole), whole->kept,
             whole->overwritten);
     return 1;
 }
@@ -114,7 +118,7 @@ int main(int argc, char **argv)
             path = argv[i];
     }
     if (!truth || !path) return fprintf(stderr, "spoil --truth FILE RECORDING\n"), 2;
-    struct seen whole = look(path);
+    struct seen whole = look(path, 0);
     uint64_t sent = returned(truth, &more);
     if (whole.unknown || whole.damaged || emitted(&whole) < sent || emitted(&whole) > sent + more)
         return fprintf(stderr, "%" PRIu64 " emitted, %" PRIu64 " damaged, unknown 0x%x instead of %" PRIu64 "\n",
@@ -132,14 +136,13 @@ int main(int argc, char **argv)
     for (uint64_t i = 0; i < tries; i++) {
         uint64_t at = header + random_below(file.size - header);
         uint8_t flip = file.data[at] ^ (uint8_t)(1u << random_below(8));
-        bool flipped = i % 2;
-        if (flipped ? pwrite(fd, &flip, 1, (off_t)at) != 1 : ftruncate(fd, (off_t)at)) die(copy);
-        struct seen s = look(copy);
-        bad += check(&s, &whole, flipped, at);
+        unsigned how = (unsigned)(i % WAYS);
+        if (how == FLIPPED ? pwrite(fd, &flip, 1, (off_t)at) != 1 : how == CUT && ftruncate(fd, (off_t)at)) die(copy);
+        struct seen s = look(copy, how == SHRUNK ? at : 0);
+        bad += check(&s, &whole, how, at);
         unknown += s.unknown != 0;
-        if (flipped ? pwrite(fd, file.data + at, 1, (off_t)at) != 1
-                    : pwrite(fd, file.data + at, file.size - at, (off_t)at) != (ssize_t)(file.size - at))
-            die(copy);
+        ssize_t gone = how == FLIPPED ? 1 : (ssize_t)(file.size - at);
+        if (pwrite(fd, file.data + at, (size_t)gone, (off_t)at) != gone) die(copy);
     }
     printf("%" PRIu64 " emitted, %" PRIu64 " overwritten, %" PRIu64 " lost; %" PRIu64 " spoilt, %" PRIu64
            " of them not known\n",

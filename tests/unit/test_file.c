@@ -4,10 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -224,6 +228,68 @@ static void test_dir(void **state)
     assert_non_null(strstr(err.msg, strerror(ENOTDIR)));
 }
 
+static void test_shrinks(void **state)
+{
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    struct rs_file_map map, other;
+    struct rs_err err;
+    char *text = malloc(BYTES + 1);
+    assert_non_null(text);
+    memset(text, 'x', BYTES);
+    text[BYTES] = 0;
+    write_file("long", text);
+    write_file("other", text);
+    for (int i = 0; i < 2; i++) { /* the second time its guard is another one */
+        write_file("long", text);
+        assert_int_equal(rs_file_map(&map, "long", &err), RS_OK);
+        assert_int_equal(rs_file_map(&other, "other", &err), RS_OK);
+        assert_false(rs_file_shrunk(&map));
+        assert_int_equal(rs_file_became_shorter("long"), i);
+        assert_int_equal(truncate("long", 100000), 0);
+        size_t xs = 0;
+        for (size_t at = 0; at < map.size; at++) xs += map.data[at] == 'x';
+        assert_int_equal(xs, 100000); /* the rest reads as zeros */
+        assert_true(rs_file_shrunk(&map));
+        rs_file_rest(&map);
+        assert_int_equal(map.data[BYTES - 1], 0);
+        assert_int_equal(map.data[99999], 'x');
+        assert_int_equal(other.data[BYTES - 1], 'x');
+        assert_false(rs_file_shrunk(&other));
+        rs_file_unmap(&map);
+        rs_file_unmap(&other);
+        assert_true(rs_file_became_shorter("long"));
+        assert_false(rs_file_became_shorter("other"));
+    }
+    free(text);
+}
+
+/* A fault in what is not ours ends the program, as ever. */
+static void test_bus_of_others(void **state)
+{
+    (void)state;
+    struct rs_file_map map;
+    struct rs_err err;
+    write_file("mine", "x");
+    write_file("theirs", "x");
+    int status;
+    pid_t child = fork();
+    if (!child) {
+        const struct rlimit none = {0};
+        setrlimit(RLIMIT_CORE, &none);
+        signal(SIGBUS, SIG_DFL);
+        if (rs_file_map(&map, "mine", &err) != RS_OK) _exit(4);
+        int fd = open("theirs", O_RDONLY);
+        const volatile char *data = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+        if (truncate("theirs", 0)) _exit(3);
+        _exit(data[0]);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+#ifndef __SANITIZE_ADDRESS__ /* which ends it with an exit status of its own */
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+#endif
+}
+
 static void test_err(void **state)
 {
     (void)state;
@@ -253,7 +319,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_map), cmocka_unit_test(test_map_pipe),     cmocka_unit_test(test_write_all_fails),
         cmocka_unit_test(test_out), cmocka_unit_test(test_out_in_place), cmocka_unit_test(test_dir),
-        cmocka_unit_test(test_err),
+        cmocka_unit_test(test_err), cmocka_unit_test(test_shrinks),      cmocka_unit_test(test_bus_of_others),
     };
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }
