@@ -162,7 +162,10 @@ static const struct rs_term terms[] = {
     {"violation", "field", "A rank ended before another started, by more than the clock error: not compared."},
     {"unreported", "field", "In a CUDA graph, and NCCL does not report its replays."},
     {"double", "field", "A rank is in it twice: not compared."},
-    {"unknown", "field", "What NCCL does not report of such an operation; in why_ns: lateness without a known reason."},
+    {"unknown", "field",
+     "What NCCL does not report of such an operation; in why_ns: lateness without a known reason; of a process in "
+     "info: "
+     "why more callbacks may be missing than are counted."},
     {"channels", "field", "Channels of the kernel that were seen to end."},
     {"parts", "field", "Sends and receives of a rank in a fan-out."},
     {"helper_pid", "field", "Process that did its proxy work (PXN)."},

@@ -85,6 +85,7 @@ static enum rs_status copy_buffer(struct rs_live *live, const struct rs_buffer *
     if (!(p.copy = malloc(p.header.stored_bytes))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     memcpy(p.copy, b->words, p.header.stored_bytes);
     p.stored = p.copy;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the words were read before this look at whose they are */
     if (__atomic_load_n(&b->generation, __ATOMIC_ACQUIRE) != generation) { /* sealed and reused: it is in a chunk */
         free(p.copy);
         return RS_OK;

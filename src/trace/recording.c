@@ -302,6 +302,7 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
     if (r->header.live_place == RS_LIVE_ANONYMOUS && !closed) r->unknown |= RS_UNKNOWN_PRIVATE;
     if (!r->header_right) r->unknown |= RS_UNKNOWN_HEADER;
     if (live->ndamages) r->unknown |= RS_UNKNOWN_LIVE;
+    if (r->header.status.inside_at_close) r->unknown |= RS_UNKNOWN_CLOSE;
     sort_by_place(r);
     RS_TRY(add_live(r, live, err));
     sort_by_place(r);
@@ -403,6 +404,7 @@ static const struct {
     {"end", "its end is damaged, and nothing says how much was there"},
     {"copied", "recording and live file are not of the same moment, as when a folder is copied while the job runs"},
     {"live_damaged", "its live file is damaged"},
+    {"close", "threads were inside a callback when it was closed: one callback of each may be gone"},
 };
 
 static size_t index_of(unsigned bit)

@@ -43,7 +43,9 @@ enum rs_unknown {
     RS_UNKNOWN_END = 16, /* its end is damaged, and nothing says by how much */
     RS_UNKNOWN_COPIED = 32, /* recording and live file are not of the same moment */
     RS_UNKNOWN_LIVE = 64, /* the live file is damaged */
-    RS_UNKNOWN_ALL = 127,
+    RS_UNKNOWN_CLOSE =
+        128, /* threads were inside a callback when it was closed: so many may be neither kept nor counted */
+    RS_UNKNOWN_ALL = 255,
 };
 /* The bit's name, as JSON has it, and what it says in a sentence ("" and "" for no bit). */
 const char *rs_unknown_name(unsigned bit);

@@ -22,26 +22,47 @@ mount -t ramfs none home && mount -t tmpfs none /dev/shm || exit 77
 "$RINGSCOPE" sim --steps 8 --speed 4 --kill 1@4 --notice-seconds 0.2 -o home/killed --truth killed >/dev/null || say $LINENO sim
 want="[$(sent killed),0,false]"
 [ "$(emitted home/killed)" = "$want" ] || say $LINENO "$(emitted home/killed) instead of $want"
+killed=$(jq -r 'select(.kind == "process" and .signal == 9) | .pid' killed)
 left=(/dev/shm/ringscope-0-*.live)
 [[ ${#left[@]} = 1 && -e ${left[0]} ]] || say $LINENO "there are ${left[*]}"
+left=${left[0]}
+# Where the lock is held, its process runs, whatever else is known of it.
+exec 9<"$left" && flock 9 || say $LINENO "no lock"
+said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
+[[ $said == *"brought 0 live files; left 1"* ]] || say $LINENO "$said"
+exec 9<&-
+# Nor does it take what is not its own.
+chown 65534 "$left"
+said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
+[[ $said == *"brought 0 live files; left 1"* ]] || say $LINENO "$said"
+chown 0 "$left"
 said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
 [[ $said == *"brought 1 live file"* ]] || say $LINENO "$said"
 [ "$(emitted home/killed)" = "$want" ] || say $LINENO "$(emitted home/killed) instead of $want"
-[ ! -e "${left[0]}" ] || say $LINENO "${left[0]} is still there"
+[ ! -e "$left" ] || say $LINENO "$left is still there"
+[ "$(stat -c %a home/killed/*"$killed".live)" = 600 ] || say $LINENO "$(ls -l home/killed)"
 
 # Running in a container: its pids mean nothing here, but its heart beats.
 for steps in 300 3000; do # a longer one, where all this takes so long that it is over meanwhile
     rm -rf home/running
-    unshare -pf --kill-child "$RINGSCOPE" sim --ranks 2 --steps $steps -o home/running --truth running >/dev/null &
+    setsid unshare -pf --kill-child "$RINGSCOPE" sim --ranks 2 --steps $steps -o home/running --truth running >/dev/null &
     job=$!
     until [ "$(jobs=$("$RINGSCOPE" info --json home/running 2>/dev/null) && jq .processes <<<"$jobs")" = 2 ] || ! kill -0 $job 2>/dev/null; do
         sleep 0.05
     done
+    # Stopped, and not heard of for long: that is no proof that it ended.
+    kill -STOP -- -$job
+    for file in home/running/*.rsc; do printf '\1\0\0\0\0\0\0\0' | dd of="$file" bs=1 seek=408 conv=notrunc status=none; done
+    for file in /dev/shm/ringscope-*.live; do printf '\1\0\0\0\0\0\0\0' | dd of="$file" bs=1 seek=248 conv=notrunc status=none; done
+    stopped=$("$RINGSCOPE" gather home/running) || say $LINENO "gather failed"
+    kill -CONT -- -$job
+    sleep 0.3 # for a heartbeat
     said=$("$RINGSCOPE" gather home/running) || say $LINENO "gather failed"
     ended=$("$RINGSCOPE" info --json home/running | jq -c '[.process_list[].state] | unique')
     wait
     [[ $ended == *closed* ]] || break
 done
+[[ $stopped == *"brought 0 live files"* ]] || say $LINENO "stopped: $stopped"
 [[ $said == *"brought 0"*"2 still running"* ]] || say $LINENO "$said"
 [ "$ended" = '["running"]' ] || say $LINENO "$ended"
 want="[$(sent running),0,false]"
