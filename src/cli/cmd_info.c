@@ -197,13 +197,15 @@ static void print_unknown(const struct rs_inputs *in)
 /* What a user should know before trusting the rest. */
 static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
 {
-    size_t killed = 0, unsafe = 0, complete = 0, running = 0, replaced = 0;
+    size_t killed = 0, unsafe = 0, complete = 0, running = 0, replaced = 0, whole = 0;
     for (size_t i = 0; i < in->n; i++) {
         const char *end = rs_process_end(&in->sources[i]);
+        const struct rs_recording *r = in->sources[i].recording;
         killed += !strcmp(end, "killed");
+        whole += !strcmp(end, "killed") && !r->unknown && !r->damaged && !r->ndamages;
         replaced += !strcmp(end, "replaced");
         running += !strcmp(end, "running") || !strcmp(end, "idle");
-        unsafe += in->sources[i].recording->header.live_place == RS_LIVE_ANONYMOUS;
+        unsafe += r->header.live_place == RS_LIVE_ANONYMOUS;
         complete += rs_source_complete(&in->sources[i]);
     }
     printf("\n");
@@ -214,8 +216,11 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, con
         printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
     print_unknown(in);
     if (killed)
-        printf("%zu process%s did not end well (killed, or left without exit handlers); what %s recorded is here.\n",
-               killed, killed == 1 ? "" : "es", killed == 1 ? "it" : "they");
+        printf("%zu process%s did not end well (killed, or left without exit handlers)%s.\n", killed,
+               killed == 1 ? "" : "es",
+               killed > whole ? ""
+               : killed == 1  ? "; what it recorded is here"
+                              : "; what they recorded is here");
     if (replaced)
         printf("%zu process%s called execve and went on as another program; what %s recorded before is here.\n",
                replaced, replaced == 1 ? "" : "es", replaced == 1 ? "it" : "they");

@@ -84,6 +84,10 @@ void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs 
                     r->damages[k].offset, r->damages[k].bytes, r->damages[k].why);
         if (r->ndamages > MOST)
             rs_warn(cmd->name, "%s: and %zu more places that cannot be read", r->path, r->ndamages - MOST);
+        unsigned said = RS_UNKNOWN_LIVE_MISSING | (rs_may_run(r->alive) ? RS_UNKNOWN_PRIVATE : 0);
+        for (unsigned bit = 1; cmd != &rs_cmd_info && bit <= RS_UNKNOWN_ALL; bit <<= 1)
+            if (r->unknown & bit & ~said)
+                rs_warn(cmd->name, "%s: not known how many callbacks are missing: %s", r->path, rs_unknown_text(bit));
         if (r->live_missing)
             rs_warn(cmd->name,
                     "%s: the process did not close its recording, and its buffers (%s) are not to be found: its last "

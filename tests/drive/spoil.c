@@ -130,8 +130,9 @@ int main(int argc, char **argv)
     char *live = rs_live_path_beside(path);
     unlink(live_copy);
     if (rs_file_map(&file, path, &err) != RS_OK || !live || (!access(live, F_OK) && link(live, live_copy))) die(path);
-    int fd = open(copy, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), bad = 0;
     uint64_t header = sizeof(struct rs_file_header), unknown = 0;
+    if (file.size <= header) return printf("nothing is written yet\n"), 0;
+    int fd = open(copy, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), bad = 0;
     if (fd < 0 || pwrite(fd, file.data, file.size, 0) != (ssize_t)file.size) die(copy);
     for (uint64_t i = 0; i < tries; i++) {
         uint64_t at = header + random_below(file.size - header);

@@ -5,7 +5,7 @@
 # shellcheck source=tests/drive/lib.sh
 # alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
-tries=120
+tries=75
 [ -z "${SAN:-}" ] || tries=30
 
 # spoil NAME: the one recording in the folder NAME against NAME.truth.
@@ -15,10 +15,10 @@ spoil() {
         fail "$1: $(head -n 5 "$1.wrong")"
     echo "$1: $(cat "$1.said")"
 }
-load=(--threads 2 --rate 60000 --seconds 1.2)
+load=(--threads 2 --rate 120000 --seconds 0.5)
 drive closed RINGSCOPE_MEMORY=6M -- "${load[@]}"
 spoil closed
-want_status=137 drive killed RINGSCOPE_MEMORY=6M -- "${load[@]}" --kill-playing 1100000 2>/dev/null
+want_status=137 drive killed RINGSCOPE_MEMORY=6M -- --threads 2 --rate 120000 --seconds 9 --kill-playing 450000 2>/dev/null
 spoil killed
 # Killed as soon as something was written, at a rate at which chunks follow each other closely.
 want_status=137 drive early RINGSCOPE_MEMORY=6M -- --threads 2 --rate 2e6 --seconds 5 --kill-playing 50000 2>/dev/null
@@ -27,12 +27,12 @@ drive ring RINGSCOPE_MEMORY=6M RINGSCOPE_LIMIT=16M RINGSCOPE_KEEP=last -- "${loa
 spoil ring
 # As fast as it goes: the ring goes round, and its chunks are not compressed.
 fast=(RINGSCOPE_MEMORY=4M RINGSCOPE_LIMIT=1M)
-drive round "${fast[@]}" RINGSCOPE_KEEP=last -- --threads 2 --seconds 0.4
+drive round "${fast[@]}" RINGSCOPE_KEEP=last -- --threads 2 --seconds 0.2
 spoil round
 [[ $(cat round.said) != *" 0 overwritten"* ]] || fail "round: it did not go round"
-want_status=137 drive killed_round "${fast[@]}" RINGSCOPE_KEEP=last -- --threads 2 --seconds 5 --kill-playing 400000 2>/dev/null
+want_status=137 drive killed_round "${fast[@]}" RINGSCOPE_KEEP=last -- --threads 2 --seconds 5 --kill-playing 200000 2>/dev/null
 spoil killed_round
-drive limited "${fast[@]}" -- --threads 2 --seconds 0.4
+drive limited "${fast[@]}" -- --threads 2 --seconds 0.2
 spoil limited
 [[ $(cat limited.said) != *" 0 lost"* ]] || fail "limited: the limit was not reached"
 finish
