@@ -26,6 +26,8 @@ UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/t
 # otf2* reads archives; the other files are one that drives the plugin.
 CHECKERS   := verify events bars spoil crowd
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
+CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
+CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
 FUZZED_SRC := $(BELOW_SRC) src/serve/request.c src/serve/answer.c $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain export)))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
@@ -80,6 +82,12 @@ unit: $(UNIT_TESTS) all ## build and run the unit tests
 
 system: all $(DRIVERS) ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
+
+campaign: all $(CAMPAIGN) ## random faults, each run held against exact counts, for CAMPAIGN_SECONDS (60)
+	$(Q)$(RUN_CAMPAIGN) --seconds $(or $(CAMPAIGN_SECONDS),60)
+
+soak: all $(CAMPAIGN) ## the same for SOAK_MINUTES (60), with the faults that take long
+	$(Q)$(RUN_CAMPAIGN) --seconds $$(($(or $(SOAK_MINUTES),60) * 60))
 
 bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
 	$(Q)BUILD='$(abspath $(BUILD))' RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' NOP='$(abspath $(NOP))' bench/run.sh
@@ -224,6 +232,17 @@ $(DRIVERS):
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LIBS) -o $@
 
+# The campaign is one program, which is also its driver; its libraries lie beside it.
+$(BUILD)/tests/campaign: $(CAMPAIGN_OBJ)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(SANITIZE) -rdynamic $(LDFLAGS) $^ -lpthread -ldl -lm -o $@
+
+$(BUILD)/tests/campaign_%.so: tests/campaign/lib_%.c $(BUILD)/config.mk
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) -fPIC -shared $(LDFLAGS) $< -o $@
+
 $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -244,6 +263,8 @@ $(BUILD)/man/%: docs/man/%.scd
 RUN_TESTS = JOBS=$${JOBS:-$$(nproc)} RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' NOP='$(abspath $(NOP))' \
 	STATIC='$(abspath $(STATIC))' BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/run.sh
 
+RUN_CAMPAIGN = RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' $(BUILD)/tests/campaign --keep '$(abspath $(BUILD))/campaign'
+
 # Only the recorder and the simulator have threads: what tests neither need not run under ThreadSanitizer.
 SAN_NAME := $(if $(findstring thread,$(SAN)),thread,address)
 SAN_UNIT := $(if $(findstring thread,$(SAN)),$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -l pthread tests/unit/test_*.c)),$(UNIT_TESTS))
@@ -258,7 +279,7 @@ fuzzed: fuzzed-built
 FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check unit system bench bench-built page asan tsan fuzz fuzz-coverage dist install uninstall deps format clean help \
+.PHONY: all demo check unit system campaign soak bench bench-built page asan tsan fuzz fuzz-coverage dist install uninstall deps format clean help \
 	sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)
