@@ -80,7 +80,7 @@ check: ## install what is missing (Debian), build with gcc and clang, run all te
 unit: $(UNIT_TESTS) all ## build and run the unit tests
 	$(Q)$(RUN_TESTS) $(UNIT_TESTS)
 
-system: all $(DRIVERS) ## run the system tests
+system: all $(DRIVERS) $(CAMPAIGN) ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
 
 campaign: all $(CAMPAIGN) ## random faults, each run held against exact counts, for CAMPAIGN_SECONDS (60)
@@ -152,6 +152,7 @@ help: ## this list
 
 ## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
 ##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
+##        CAMPAIGN_SECONDS=60 (campaign; 30 in system)  SOAK_MINUTES=60 (soak)
 
 # ---- how it is made --------------------------------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ struct driver {
     struct caller main;
     struct caller workers[PLAN_THREADS];
     bool joined;
+    pthread_t holder; /* 0: none */
 };
 
 /* The whole life. `image`: 1 behind execve. */

@@ -36,6 +36,7 @@ const struct fault faults[] = {
     {"short threads", WHEN_INSIDE, 0, 3, 0, in_churn, NULL, 0},
     {"threads cancelled", WHEN_INSIDE, 0, 3, 0, in_cancel, NULL, 0},
     {"callbacks in signals", WHEN_INSIDE, 0, 3, SIGNALS, in_signals, NULL, 0},
+    {"held in callbacks", WHEN_INSIDE, 0, 3, 0, in_hold, NULL, 0},
     {"constructor", WHEN_INSIDE, 0, 2, LOADS, in_constructor, NULL, 0},
     {"clock set", WHEN_INSIDE, 0, 3, SHIMMED, in_clock_step, NULL, 0},
     {"many communicators", WHEN_INSIDE, 0, 3, 0, in_communicators, NULL, 0},

@@ -171,10 +171,7 @@ void in_fork_raw(struct driver *d, const struct planned *p)
 {
     (void)p;
     pid_t pid = _Fork();
-    if (!pid) {
-        call_silently(d);
-        _exit(0);
-    }
+    if (!pid) _exit(0); /* no handler of fork ran: whoever calls anything else in here has undefined behaviour */
     reap(d, pid, "_Fork");
 }
 
@@ -294,6 +291,40 @@ void in_signals(struct driver *d, const struct planned *p)
     setitimer(ITIMER_PROF, &timer, NULL);
 }
 
+/* A thread that is kept from running in the middle of a callback: by a handler that sleeps, which needs no busy machine. */
+static _Atomic uint32_t held_us;
+
+static void hold(int number)
+{
+    (void)number;
+    int saved = errno;
+    usleep(atomic_load(&held_us));
+    errno = saved;
+}
+
+static void *hold_workers(void *arg)
+{
+    struct driver *d = arg;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    for (int i = 0; !atomic_load(&d->stop); i++) {
+        pthread_kill(d->workers[i % d->plan.nthreads].thread, SIGUSR1);
+        usleep(700);
+    }
+    return NULL;
+}
+
+void in_hold(struct driver *d, const struct planned *p)
+{
+    pthread_t t;
+    struct sigaction action = {.sa_handler = hold, .sa_flags = SA_RESTART};
+    atomic_store(&held_us, 2000 + p->arg % 15000);
+    sigaction(SIGUSR1, &action, NULL);
+    if (pthread_create(&t, NULL, hold_workers, d)) _exit(85);
+    d->holder = t;
+}
+
 void in_constructor(struct driver *d, const struct planned *p)
 {
     (void)p;
@@ -319,6 +350,8 @@ void in_communicators(struct driver *d, const struct planned *p)
 
 static void quiet(struct driver *d)
 {
+    atomic_store(&d->stop, true);
+    if (d->holder) pthread_join(d->holder, NULL); /* before those that it sends signals to */
     driver_join(d);
     struct itimerval none = {0};
     setitimer(ITIMER_PROF, &none, NULL);

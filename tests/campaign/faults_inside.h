@@ -21,6 +21,7 @@ INSIDE(in_close_all);
 INSIDE(in_churn); /* threads that come and go */
 INSIDE(in_cancel);
 INSIDE(in_signals);
+INSIDE(in_hold); /* threads stay inside callbacks for milliseconds */
 INSIDE(in_constructor);
 INSIDE(in_clock_step);
 INSIDE(in_communicators);

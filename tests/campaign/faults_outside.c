@@ -60,7 +60,8 @@ void place_loop(struct run *r, const struct planned *p)
 void out_no_proc(struct run *r, const struct planned *p)
 {
     (void)p;
-    if (unshare(CLONE_NEWNS) || umount2("/proc", MNT_DETACH)) truth_wrong(r->truth, "/proc cannot be unmounted");
+    if (unshare(CLONE_NEWNS) || mount("tmpfs", "/proc", "tmpfs", 0, NULL))
+        truth_wrong(r->truth, "/proc cannot be covered");
 }
 
 /* ---- while it runs ---- */
@@ -89,9 +90,9 @@ static bool find(const char *dir, const char *ending, uint32_t k, char *path, si
 
 void out_stop(struct run *r, const struct planned *p)
 {
-    kill(r->driver, SIGSTOP);
+    run_signal(r, SIGSTOP);
     sleep_ms(p->arg % 600);
-    kill(r->driver, SIGCONT);
+    run_signal(r, SIGCONT);
 }
 
 static void write_control(struct run *r, const char *text)
@@ -151,10 +152,10 @@ void out_gather(struct run *r, const struct planned *p)
 
 void out_gather_stopped(struct run *r, const struct planned *p)
 {
-    kill(r->driver, SIGSTOP);
+    run_signal(r, SIGSTOP);
     sleep_ms(11000);
     if (!unshare(CLONE_NEWPID)) out_gather(r, p);
-    kill(r->driver, SIGCONT);
+    run_signal(r, SIGCONT);
 }
 
 void out_copy(struct run *r, const struct planned *p)
@@ -279,7 +280,7 @@ void after_flip(struct run *r, const struct planned *p)
 
 void end_kill_in_exit(struct run *r, const struct planned *p)
 {
-    while (!atomic_load(&r->truth->ending) && !kill(r->driver, 0)) usleep(200);
+    while (!atomic_load(&r->truth->ending) && run_signal(r, 0)) usleep(200);
     usleep(p->arg % 50000);
-    kill(r->driver, SIGKILL);
+    run_signal(r, SIGKILL);
 }

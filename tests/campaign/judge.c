@@ -266,7 +266,10 @@ void judge_end(struct run *r)
     for (int i = 0; i < r->plan.nfaults; i++)
         if (faults[r->plan.faults[i].fault].when != WHEN_AFTER) flags |= faults[r->plan.faults[i].fault].flags;
     bounds_take(r->truth, &b);
-    judge_status(r);
+    if (r->hung)
+        flags |= ENDS_KILLED;
+    else
+        judge_status(r);
     bool stays = flags & (ENDS_KILLED | MAY_LEAVE | MAY_DAMAGE);
     judge_modes(r, r->dir, stays);
     if (!stays) judge_shm(r, "at the end");

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -73,6 +74,11 @@ void run_copy_name(struct run *r, const char *what, uint32_t number, char *path,
 }
 
 /* ---- programs ---- */
+
+bool run_signal(const struct run *r, int number)
+{
+    return !syscall(SYS_pidfd_send_signal, r->handle, number, NULL, 0);
+}
 
 int run_program(struct run *r, const char *name, const char *const argv[])
 {
@@ -186,10 +192,28 @@ static bool prepare(struct run *r)
     return good && r->truth && !mkdir(r->place, 0755);
 }
 
+static bool write_text(const char *path, const char *text)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+    if (fd >= 0) close(fd);
+    return good;
+}
+
+bool run_namespace(void)
+{
+    char users[64], groups[64];
+    snprintf(users, sizeof users, "0 %u 1", geteuid());
+    snprintf(groups, sizeof groups, "0 %u 1", getegid());
+    if (unshare(CLONE_NEWNS) && (unshare(CLONE_NEWUSER | CLONE_NEWNS) || !write_text("/proc/self/setgroups", "deny") ||
+                                 !write_text("/proc/self/uid_map", users) || !write_text("/proc/self/gid_map", groups)))
+        return false;
+    return !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+}
+
 static void make_namespace(struct run *r)
 {
-    if (!(r->tools->needs & NEED_MOUNT) || unshare(CLONE_NEWNS)) return;
-    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+    if (!(r->tools->needs & NEED_MOUNT) || !run_namespace()) return;
     char options[64];
     snprintf(options, sizeof options, "mode=1777,size=%um", r->plan.shm_mib);
     r->own_shm = !mount("tmpfs", "/dev/shm", "tmpfs", 0, options);
@@ -230,9 +254,9 @@ static void watch_driver(struct run *r, struct watch *w)
             truth_wrong(r->truth, ready ? "the process does not end" : "the process does not begin: it hangs");
             snprintf(path, sizeof path, "%s/threads", r->folder);
             watch_dump(r->driver, path);
-            kill(r->driver, SIGKILL);
-            kill(r->driver, SIGCONT);
-            waitpid(r->driver, &r->status, 0);
+            run_signal(r, SIGKILL);
+            waitpid(r->driver, NULL, 0);
+            r->hung = true;
             break;
         }
         sleep_ms(LOOK_MS);
@@ -245,11 +269,9 @@ static void watch_driver(struct run *r, struct watch *w)
 static void wait_for_children(struct run *r)
 {
     for (uint64_t until = clock_ms() + 60000; clock_ms() < until; sleep_ms(5)) {
-        bool any = false;
-        int32_t pid;
-        for (unsigned n = 0; (pid = truth_process(r->truth, n)); n++) any |= !kill(pid, 0);
-        while (waitpid(-1, NULL, WNOHANG) > 0) any = true;
-        if (!any) return;
+        pid_t pid;
+        while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) continue;
+        if (pid < 0) return;
     }
     truth_wrong(r->truth, "a forked child does not end");
 }
@@ -287,6 +309,7 @@ void run_one(const struct tools *tools, const struct plan *plan, struct outcome 
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     snprintf(r.folder, sizeof r.folder, "%s/%llu", tools->base, (unsigned long long)plan->seed);
     make_namespace(&r);
+    discard(r.folder); /* of an earlier campaign */
     if (mkdir(r.folder, 0700) || !prepare(&r)) {
         outcome->nwrong = 1;
         snprintf(outcome->wrong[0], WRONG_BYTES, "its folder cannot be made: %s", strerror(errno));
@@ -295,6 +318,7 @@ void run_one(const struct tools *tools, const struct plan *plan, struct outcome 
     }
     call_outside(&r, WHEN_PLACE);
     r.driver = start_driver(&r);
+    r.handle = (int)syscall(SYS_pidfd_open, r.driver, 0);
     watch_driver(&r, &w);
     wait_for_children(&r);
     judge_end(&r);
@@ -303,6 +327,7 @@ void run_one(const struct tools *tools, const struct plan *plan, struct outcome 
     outcome->nwrong = n;
     if (n) keep(&r);
     umount2(r.place, MNT_DETACH);
+    close(r.handle);
     if (!n) discard(r.folder);
     outcome->done = 1;
 }

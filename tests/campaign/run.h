@@ -27,7 +27,9 @@ struct run {
     char dir[440]; /* RINGSCOPE_DIR */
     bool own_shm;
     pid_t driver;
+    int handle; /* of the driver: its number may come to mean another process */
     int status; /* of the driver */
+    bool hung; /* and was killed */
     unsigned copies; /* of the folder that were made */
 };
 
@@ -37,9 +39,12 @@ struct outcome {
     char wrong[4][WRONG_BYTES];
 };
 
+/* A mount namespace for this process, as root or in a user namespace; nothing of it reaches the others. */
+bool run_namespace(void);
 void run_one(const struct tools *tools, const struct plan *plan, struct outcome *outcome);
 
 /* For faults: */
+bool run_signal(const struct run *r, int number); /* to the driver; false: it has ended */
 /* Runs a program, with its output in FOLDER/NAME.out and NAME.err; its status as waitpid() has it, -1: it hangs. */
 int run_program(struct run *r, const char *name, const char *const argv[]);
 /* Copies the files of a folder, in some order, with pauses; the names of those that are not there are passed over. */
