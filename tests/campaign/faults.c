@@ -54,7 +54,7 @@ const struct fault faults[] = {
      out_freeze_long, 0},
     {"disk fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, MAY_LEAVE, NULL, out_fill, 0},
     {"/dev/shm fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, 0, NULL, out_fill_shm, 0},
-    {"recording renamed", WHEN_OUTSIDE, 0, 1, 0, NULL, out_rename, 0},
+    {"recording renamed", WHEN_OUTSIDE, 0, 1, MAY_NOT_KNOW, NULL, out_rename, 0},
     {"recording deleted", WHEN_OUTSIDE, 0, 1, MAY_DAMAGE, NULL, out_delete, 0},
     {"recording truncated", WHEN_OUTSIDE, 0, 2, MAY_DAMAGE, NULL, out_truncate, 0},
 

@@ -310,7 +310,7 @@ static void *hold_workers(void *arg)
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     for (int i = 0; !atomic_load(&d->stop); i++) {
         pthread_kill(d->workers[i % d->plan.nthreads].thread, SIGUSR1);
-        usleep(700);
+        usleep(700 + 2 * atomic_load(&held_us)); /* or one would never get on */
     }
     return NULL;
 }

@@ -319,6 +319,7 @@ void run_one(const struct tools *tools, const struct plan *plan, struct outcome 
     call_outside(&r, WHEN_PLACE);
     r.driver = start_driver(&r);
     r.handle = (int)syscall(SYS_pidfd_open, r.driver, 0);
+    w.may_wait = !strcmp(plan->buffers, "disk");
     watch_driver(&r, &w);
     wait_for_children(&r);
     judge_end(&r);

@@ -63,7 +63,8 @@ static void look_at_cell(struct watch *w, struct truth *t, unsigned i, uint32_t 
         w->cells[i].cpu_ns = cpu;
         return;
     }
-    if (state == 'S' || state == 'D') w->cells[i].asleep_ms += step;
+    bool waits = state == 'D' && w->may_wait;
+    if ((state == 'S' || state == 'D') && !waits) w->cells[i].asleep_ms += step;
     if (w->cells[i].said) return;
     if (w->cells[i].asleep_ms > most[phase].asleep_ms) {
         truth_wrong(t, "%s sleeps for more than %u ms (state %c)", most[phase].name, most[phase].asleep_ms, state);

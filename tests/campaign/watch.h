@@ -16,6 +16,7 @@ struct watch {
     uint64_t last_ms;
     uint32_t idle_ms, held_ms; /* of the whole process, since its end began: asleep; in the kernel */
     bool said;
+    bool may_wait; /* the buffers lie on a disk, on request: then a store may wait for it */
 };
 
 /* Looks once. `pid`: of the driver. False: it does not end, and never will. */
