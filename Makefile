@@ -239,7 +239,7 @@ $(BUILD)/tests/campaign: $(CAMPAIGN_OBJ)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) -rdynamic $(LDFLAGS) $^ -lpthread -ldl -lm -o $@
 
-$(BUILD)/tests/campaign_%.so: tests/campaign/lib_%.c $(BUILD)/config.mk
+$(BUILD)/tests/campaign_%.so: tests/campaign/lib_%.c tests/campaign/shim.h $(BUILD)/config.mk
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -fPIC -shared $(LDFLAGS) $< -o $@

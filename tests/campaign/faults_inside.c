@@ -167,10 +167,19 @@ void in_fork_recording(struct driver *d, const struct planned *p)
     reap(d, pid, "fork of a child that records");
 }
 
+static pid_t fork_without_handlers(void)
+{
+#if __GLIBC_PREREQ(2, 34)
+    return _Fork();
+#else
+    return fork();
+#endif
+}
+
 void in_fork_raw(struct driver *d, const struct planned *p)
 {
     (void)p;
-    pid_t pid = _Fork();
+    pid_t pid = fork_without_handlers();
     if (!pid) _exit(0); /* no handler of fork ran: whoever calls anything else in here has undefined behaviour */
     reap(d, pid, "_Fork");
 }
