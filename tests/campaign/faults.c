@@ -11,11 +11,13 @@
 #define EXITED(N) ((N) << 8)
 #define ANY_STATUS (-1)
 
-/* name, when, needs, weight, flags, inside the driver, outside of it, status of the driver */
+/* On a full tmpfs a hole in a file cannot even be read through a mapping: the reader may not know, there.
+ *
+ * name, when, needs, weight, flags, inside the driver, outside of it, status of the driver */
 const struct fault faults[] = {
     {"on a disk", WHEN_PLACE, 0, 6, 0, NULL, NULL, 0},
     {"on a tmpfs", WHEN_PLACE, NEED_MOUNT, 4, MAY_LEAVE, NULL, place_tmpfs, 0},
-    {"on a full disk", WHEN_PLACE, NEED_MOUNT, 2, MAY_BE_MUTE | MAY_LEAVE, NULL, place_tiny, 0},
+    {"on a full disk", WHEN_PLACE, NEED_MOUNT, 2, MAY_BE_MUTE | MAY_LEAVE | MAY_NOT_KNOW, NULL, place_tiny, 0},
     {"on a ramfs", WHEN_PLACE, NEED_MOUNT, 3, 0, NULL, place_ramfs, 0},
     {"on an ext4 of its own", WHEN_PLACE, NEED_ROOT, 1, IS_LOOP | MAY_LEAVE, NULL, place_loop, 0},
 
@@ -52,7 +54,7 @@ const struct fault faults[] = {
     {"frozen disk", WHEN_OUTSIDE, NEED_ROOT, 2, NEEDS_LOOP | MAY_LEAVE, NULL, out_freeze, 0},
     {"frozen for long", WHEN_OUTSIDE, NEED_ROOT | NEED_LONG, 1, NEEDS_LOOP | MAY_LEAVE | MAY_BE_MUTE, NULL,
      out_freeze_long, 0},
-    {"disk fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, MAY_LEAVE, NULL, out_fill, 0},
+    {"disk fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, MAY_LEAVE | MAY_NOT_KNOW, NULL, out_fill, 0},
     {"/dev/shm fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, 0, NULL, out_fill_shm, 0},
     {"recording renamed", WHEN_OUTSIDE, 0, 1, MAY_NOT_KNOW, NULL, out_rename, 0},
     {"recording deleted", WHEN_OUTSIDE, 0, 1, MAY_DAMAGE, NULL, out_delete, 0},

@@ -21,6 +21,7 @@ struct totals {
     uint64_t kept, lost, overwritten, damaged;
     bool known; /* emitted is a number everywhere */
     bool read; /* there is something */
+    bool damaged_said; /* some place is named that could not be read */
 };
 
 /* Reads `dir` by `ringscope info` and holds it against the truth. `flags`: enum flag, what is to be expected; `name`: of
