@@ -209,7 +209,7 @@ void in_close_all(struct driver *d, const struct planned *p)
             for (int fd = 3; fd < 1024; fd++) close(fd);
         for (int i = 0; i < FILES; i++) {
             snprintf(path, sizeof path, "%s/own/%d", d->folder, i);
-            fds[i] = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+            fds[i] = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
             int n = snprintf(text, sizeof text, "own file %d of round %d\n", i, round);
             if (fds[i] >= 0 && syscall(SYS_pwrite64, fds[i], text, (size_t)n, (off_t)0) != n) fds[i] = -1;
         }

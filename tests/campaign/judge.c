@@ -139,7 +139,7 @@ static bool reader_is_fine(struct run *r, const char *name, int status, const ch
         SAY(r, "%s: the reader's sanitizer: %.200s", name, strstr(errors, "Sanitizer"));
     else if (WEXITSTATUS(status) > 1)
         SAY(r, "%s: the reader's exit status is %d", name, WEXITSTATUS(status));
-    else if (WEXITSTATUS(status) == 1 && count_files(dir, ".rsc") && !(flags & MAY_DAMAGE))
+    else if (WEXITSTATUS(status) == 1 && count_files(dir, ".rsc") && !(flags & (MAY_DAMAGE | MAY_BE_MUTE)))
         SAY(r, "%s: the reader can read nothing: %.200s", name, errors ? errors : "");
     else
         fine = !WEXITSTATUS(status);
