@@ -54,7 +54,7 @@ const struct fault faults[] = {
     {"frozen disk", WHEN_OUTSIDE, NEED_ROOT, 2, NEEDS_LOOP | MAY_LEAVE, NULL, out_freeze, 0},
     {"frozen for long", WHEN_OUTSIDE, NEED_ROOT | NEED_LONG, 1, NEEDS_LOOP | MAY_LEAVE | MAY_BE_MUTE, NULL,
      out_freeze_long, 0},
-    {"disk fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, MAY_LEAVE | MAY_NOT_KNOW, NULL, out_fill, 0},
+    {"disk fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, MAY_LEAVE | MAY_NOT_KNOW | MAY_BE_MUTE, NULL, out_fill, 0},
     {"/dev/shm fills up", WHEN_OUTSIDE, NEED_MOUNT, 2, 0, NULL, out_fill_shm, 0},
     {"recording renamed", WHEN_OUTSIDE, 0, 1, MAY_NOT_KNOW, NULL, out_rename, 0},
     {"recording deleted", WHEN_OUTSIDE, 0, 1, MAY_DAMAGE, NULL, out_delete, 0},
