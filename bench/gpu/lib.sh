@@ -12,7 +12,7 @@ PYTHON=${PYTHON:-python3}
 
 ringscope_runs() { [ -x "$ringscope" ] && "$ringscope" --version >/dev/null 2>&1; }
 
-# build_gpu_programs FOLDER: nccl_mix and nccl_latency. With make, else (no make, or it found something it cannot use)
+# build_gpu_programs FOLDER: nccl_mix, nccl_latency, nccl_masks. With make, else (no make, or it found something it cannot use)
 # with nvcc or gcc by hand.
 build_gpu_programs() {
     local out=$1 nccl cuda=${CUDA_HOME:-/usr/local/cuda} nvcc name source flags
@@ -26,9 +26,9 @@ build_gpu_programs() {
     if [ ! -e "$nccl/include/nccl.h" ]; then nccl=$cuda; fi
     ln -sf "$nccl/lib/libnccl.so.2" "$out/libnccl.so" # the Python package has only the name with the number
     nvcc=$(command -v nvcc || echo "$cuda/bin/nvcc")
-    for name in nccl_mix nccl_latency; do
-        source=$examples/nccl_mix.c
-        if [ "$name" = nccl_latency ]; then source=$gpu_folder/latency.c; fi
+    for name in nccl_mix nccl_latency nccl_masks; do
+        source=$gpu_folder/${name#nccl_}.c
+        if [ ! -e "$source" ]; then source=$examples/$name.c; fi
         flags=(-O2 "-I$nccl/include" "-I$examples" -o "$out/$name" "$source" "-L$out" -lnccl -lm)
         "$nvcc" "${flags[@]}" -Xlinker "-rpath=$nccl/lib" ||
             gcc "-I$cuda/include" "${flags[@]}" "-Wl,-rpath,$nccl/lib:$cuda/lib64" "-L$cuda/lib64" -lcudart || return 1
