@@ -1,6 +1,9 @@
 #include "plugin/alone.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,11 @@
 
 enum { MOST_THREADS = 16 }; /* of which all could be ours: two or three a copy of the recorder */
 
+static const char *const names[RS_THREADS] = {"ringscope", "ringscope-log", "ringscope-tidy"};
+static struct {
+    _Atomic pid_t tid; /* 0 = does not run */
+    _Atomic bool unnamed; /* prctl() is refused */
+} ours[RS_THREADS];
 static bool list_seen; /* the main thread has a list of robust mutexes: glibc's always has */
 
 static bool main_has_list(void)
@@ -37,15 +45,51 @@ static bool main_is_gone(void)
     return p && p[1] == ' ' && p[2] == 'Z';
 }
 
-/* By name: the other threads may be those of another copy of the recorder, which this one knows nothing of. */
+void rs_alone_begin(enum rs_thread which)
+{
+    atomic_store(&ours[which].unnamed, pthread_setname_np(pthread_self(), names[which]) != 0);
+    atomic_store(&ours[which].tid, (pid_t)syscall(SYS_gettid));
+}
+
+void rs_alone_end(enum rs_thread which)
+{
+    atomic_store(&ours[which].tid, 0);
+}
+
+void rs_alone_forget(void)
+{
+    for (int i = 0; i < RS_THREADS; i++) rs_alone_end((enum rs_thread)i);
+}
+
+/* Where prctl() is refused, names are given here, and not before main has ended: where the descriptor table is the program's
+ * as well, it could have made the number its own file's at any moment. */
+static void give_names(void)
+{
+    for (int i = 0; i < RS_THREADS; i++) {
+        pid_t tid = atomic_load(&ours[i].tid);
+        if (!tid || !atomic_exchange(&ours[i].unnamed, false)) continue;
+        char path[64];
+        struct stat named, opened;
+        snprintf(path, sizeof path, "/proc/self/task/%d/comm", tid);
+        int fd = open(path, O_WRONLY | O_CLOEXEC);
+        if (fd < 0) continue;
+        bool same = !stat(path, &named) && !fstat(fd, &opened) && named.st_dev == opened.st_dev &&
+                    named.st_ino == opened.st_ino;
+        if (same && write(fd, names[i], strlen(names[i])) < 0) atomic_store(&ours[i].unnamed, true);
+        close(fd);
+    }
+}
+
+/* By name as well: a thread may be that of another copy of the recorder, which this one knows nothing of. */
 static bool is_ours(const char *tid)
 {
-    static const char *const names[] = {"ringscope", "ringscope-log", "ringscope-tidy"};
     char path[320], name[32];
     if (atoi(tid) == getpid()) return true; /* main */
+    for (int i = 0; i < RS_THREADS; i++)
+        if (atoi(tid) == atomic_load(&ours[i].tid)) return true;
     snprintf(path, sizeof path, "/proc/self/task/%s/comm", tid);
     rs_table_read_line(path, name, sizeof name);
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (int i = 0; i < RS_THREADS; i++)
         if (!strcmp(name, names[i])) return true;
     return !name[0]; /* it has ended meanwhile */
 }
@@ -61,6 +105,7 @@ static bool nobody_calls(void)
 bool rs_is_alone(bool idle)
 {
     if (!main_is_gone()) return false;
+    give_names();
     struct stat tasks;
     if (stat("/proc/self/task", &tasks)) return idle && nobody_calls();
     if (tasks.st_nlink > 2 + MOST_THREADS) return false; /* 2 and one a thread */

@@ -1,5 +1,6 @@
 #include "plugin/log.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "plugin/alone.h"
 #include "plugin/facts.h"
 
 enum state { UNSAID, WRITTEN_NOW, WAITS, PASSED_ON };
@@ -50,20 +52,24 @@ static void pass_all_on(rs_nccl_logger logger)
 
 static void wake(void)
 {
+    int error = errno; /* a callback's */
     atomic_fetch_add(&news, 1);
     syscall(SYS_futex, &news, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+    errno = error;
 }
 
 static void *log_main(void *unused)
 {
-    pthread_setname_np(pthread_self(), "ringscope-log");
+    rs_alone_begin(RS_THREAD_LOG);
     for (;;) {
         uint32_t heard = atomic_load(&news);
         bool last = atomic_load(&closing);
         if (!atomic_load(&in_nccl)) pass_all_on(NULL);
-        if (last) return unused;
+        if (last) break;
         syscall(SYS_futex, &news, FUTEX_WAIT_PRIVATE, heard, NULL, NULL, 0);
     }
+    rs_alone_end(RS_THREAD_LOG);
+    return unused;
 }
 
 void rs_log_start(void)

@@ -208,7 +208,7 @@ static void close_recording(void)
 static void *sealer_main(void *unused)
 {
     (void)unused;
-    pthread_setname_np(pthread_self(), "ringscope");
+    rs_alone_begin(RS_THREAD_SEALER);
     rs_table_take();
     rs_stale_start();
     if (!open_recording()) {
@@ -314,5 +314,6 @@ void rs_sealer_forget(void)
     if (rs_sealer_state() == RS_SEALER_OPEN) rs_files_forget(&me.files);
     rs_table_forget();
     rs_stale_forget();
+    rs_alone_forget();
     memset(&me, 0, sizeof me);
 }

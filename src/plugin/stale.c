@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/layout.h"
+#include "plugin/alone.h"
 #include "plugin/places.h"
 #include "plugin/table.h"
 
@@ -130,7 +131,7 @@ static void look_at(int dir, const char *name, uint64_t until_ms)
 static void *tidy(void *unused)
 {
     (void)unused;
-    pthread_setname_np(pthread_self(), "ringscope-tidy");
+    rs_alone_begin(RS_THREAD_TIDY);
     uint64_t until = now_ms() + MOST_MS;
     char prefix[32];
     int n = snprintf(prefix, sizeof prefix, RS_SHM_PREFIX "%u-", geteuid());
@@ -143,6 +144,7 @@ static void *tidy(void *unused)
     }
     if (list) closedir(list);
     atomic_store(&done, true);
+    rs_alone_end(RS_THREAD_TIDY);
     return NULL;
 }
 

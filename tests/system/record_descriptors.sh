@@ -7,7 +7,7 @@
 source "$(dirname "$0")/../drive/lib.sh"
 
 close_range=436 # on all machines
-case $(uname -m) in x86_64) unshare=272 ;; *) unshare=97 ;; esac
+case $(uname -m) in x86_64) unshare=272 prctl=157 ;; *) unshare=97 prctl=167 ;; esac
 limit=$(ulimit -n)
 [ "$limit" -le 16384 ] || limit=16384
 
@@ -27,12 +27,13 @@ for refused in none=9999 one=$close_range both=$close_range,$unshare; do
     [ "$(told "race$name" rounds)" -gt 0 ] || fail "$name: no rounds"
 done
 
-# Two copies of the recorder, and main ends by pthread_exit: each must see that only the other is left. Without /proc
-# it goes by communicators and callers: none may be left.
+# Two copies of the recorder, and main ends by pthread_exit: each must see that only the other is left. Where prctl is
+# refused, threads cannot name themselves. Without /proc it goes by communicators and callers: none may be left.
 cp "$PLUGIN" second.so
-over() { # NAME COMMAND..., with $end: how the driver ends
+over() { # NAME COMMAND..., with $end: how the driver ends, and $refuse: a system call
     # shellcheck disable=SC2154 # set where it is called
-    RINGSCOPE_DIR=$PWD/$1 timeout -s KILL 30 "${@:2}" "$DRIVE" --count 6000 --second "$PWD/second.so" --end "$end" >"$1.out" 2>"$1.err"
+    RINGSCOPE_DIR=$PWD/$1 timeout -s KILL 30 "${@:2}" "$DRIVE" --count 6000 --second "$PWD/second.so" --end "$end" \
+        --refuse "${refuse:-9999}" >"$1.out" 2>"$1.err"
     same "$?" 0 "$1: exit status"
     for f in "$1"/*.rsc; do
         "$VERIFY" "$f" >over.seen 2>&1
@@ -40,6 +41,7 @@ over() { # NAME COMMAND..., with $end: how the driver ends
     done
 }
 [ -n "${SAN:-}" ] || end=thread over copies env
+[ -n "${SAN:-}" ] || refuse=$prctl end=thread over nameless env
 if [ "$(id -u)" = 0 ] && [ -z "${SAN:-}" ] && unshare -m umount -l /proc 2>/dev/null; then
     # shellcheck disable=SC2016 # for the other shell
     end=over over noproc unshare -m --propagation private bash -c 'umount -l /proc && exec "$@"' -
