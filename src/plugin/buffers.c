@@ -1,5 +1,6 @@
 #include "plugin/buffers.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
@@ -115,7 +116,10 @@ bool rs_pool_open(void *base, size_t bytes)
 
 bool rs_barrier(void)
 {
-    return !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    int error = errno;
+    bool passed = !syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+    errno = error;
+    return passed;
 }
 
 static void barrier_everywhere(void)
@@ -368,12 +372,16 @@ static struct rs_slot *enter(bool *new_owner)
 
 struct rs_buffer *rs_buffer_next(void)
 {
+    int error = errno; /* system calls may be refused */
     bool new_owner = false;
     struct rs_slot *s = atomic_load(&rs_pool.open) ? enter(&new_owner) : NULL;
-    if (!s) return NULL;
-    atomic_thread_fence(memory_order_seq_cst);
-    struct rs_buffer *b = atomic_load(&rs_pool.open) ? next(s, new_owner) : NULL;
-    if (!b) rs_leave(s);
+    struct rs_buffer *b = NULL;
+    if (s) {
+        atomic_thread_fence(memory_order_seq_cst);
+        if (atomic_load(&rs_pool.open)) b = next(s, new_owner);
+        if (!b) rs_leave(s);
+    }
+    errno = error;
     return b;
 }
 

@@ -1,6 +1,9 @@
 /* Slots and buffers: what a thread writes, buffer by buffer, what happens when none is left, and when ticks run far. */
 #include "plugin/buffers.h"
 
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -8,6 +11,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -283,11 +288,39 @@ static void test_stacks(void **state)
     assert_false(rs_stack_pop(&s, next, &index));
 }
 
+/* ---- what the thread notices ---- */
+
+static void *is_refused(void *unused)
+{
+    struct sock_filter all[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 2, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 1, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)};
+    struct sock_fprog program = {sizeof all / sizeof *all, all};
+    assert_int_equal(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+    errno = 77;
+    write_stop(0); /* its first: asks for its name */
+    assert_int_equal(errno, 77);
+    assert_false(rs_barrier());
+    assert_int_equal(errno, 77);
+    return unused;
+}
+
+static void test_errno(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, is_refused, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks),     cmocka_unit_test(test_no_room),
                                        cmocka_unit_test(test_next_owner), cmocka_unit_test(test_far_ticks),
-                                       cmocka_unit_test(test_handler),    cmocka_unit_test(test_close)};
+                                       cmocka_unit_test(test_handler),    cmocka_unit_test(test_errno),
+                                       cmocka_unit_test(test_close)};
     int failed = cmocka_run_group_tests(tests, set_up, NULL);
     free(memory);
     return failed;
