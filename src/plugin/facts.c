@@ -1,5 +1,6 @@
 #include "plugin/facts.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,9 +13,28 @@
 enum { WORDS = (RS_BUFFER_BYTES - 64) / 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local bool mine; /* this thread holds the lock, or waits for it */
 static _Atomic uint32_t current; /* index + 1 */
 static uint32_t generation;
 static _Atomic uint64_t lost_lives, lost_facts;
+
+bool rs_facts_lock(void)
+{
+    if (mine) return false;
+    mine = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_fetch_add(&rs_pool.counting, 1); /* before looking whether the recording is open */
+    pthread_mutex_lock(&lock);
+    return true;
+}
+
+void rs_facts_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
+    atomic_fetch_sub(&rs_pool.counting, 1);
+    atomic_signal_fence(memory_order_seq_cst);
+    mine = false;
+}
 
 /* Init and finalize are callbacks, and counted as such. */
 static bool is_life(unsigned type)
@@ -66,14 +86,14 @@ static void commit(struct rs_buffer *buf, uint32_t words)
     if (buf) __atomic_store_n(&buf->commit, buf->commit + words + (UINT64_C(1) << 32), __ATOMIC_RELEASE);
 }
 
-bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+/* With the lock, if `locked`; without it there is no place. */
+static bool put(bool locked, enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b,
+                size_t b_bytes)
 {
     size_t bytes = a_bytes + b_bytes;
     uint32_t words = rs_fact_words(bytes);
     struct rs_buffer *buf = NULL;
-    atomic_fetch_add(&rs_pool.counting, 1); /* before looking whether the recording is open */
-    pthread_mutex_lock(&lock);
-    uint64_t *w = bytes < RS_BUFFER_BYTES ? place(words, &buf) : NULL;
+    uint64_t *w = locked && bytes < RS_BUFFER_BYTES ? place(words, &buf) : NULL;
     if (w) {
         rs_fact_encode(w, type, tick, a, a_bytes, b, b_bytes);
         commit(buf, words);
@@ -84,14 +104,21 @@ bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_byte
         else
             count_lost(type);
     }
-    pthread_mutex_unlock(&lock);
-    atomic_fetch_sub(&rs_pool.counting, 1);
     return w != NULL;
+}
+
+bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b, size_t b_bytes)
+{
+    int error = errno; /* waking the background thread may be refused */
+    bool locked = rs_facts_lock(), kept = put(locked, type, tick, a, a_bytes, b, b_bytes);
+    if (locked) rs_facts_unlock();
+    errno = error;
+    return kept;
 }
 
 void rs_facts_open(void)
 {
-    pthread_mutex_lock(&lock);
+    rs_facts_lock();
     for (uint32_t at = 0, words; at < nearly; at += words) {
         struct rs_fact_head head;
         memcpy(&head, early + at, sizeof head);
@@ -104,7 +131,7 @@ void rs_facts_open(void)
         commit(buf, words);
     }
     nearly = 0;
-    pthread_mutex_unlock(&lock);
+    rs_facts_unlock();
 }
 
 bool rs_fact_info(const char *key, const char *value)
@@ -114,7 +141,7 @@ bool rs_fact_info(const char *key, const char *value)
 
 bool rs_fact_string(uint32_t id, const char *text)
 {
-    return rs_fact(RS_FACT_STRING, rs_tick(), &id, sizeof id, text, strlen(text) + 1);
+    return put(true, RS_FACT_STRING, rs_tick(), &id, sizeof id, text, strlen(text) + 1);
 }
 
 bool rs_fact_note(const char *fmt, ...)
@@ -153,7 +180,8 @@ void rs_facts_status(struct rs_status_block *status)
 
 void rs_facts_reset(void)
 {
-    pthread_mutex_init(&lock, NULL);
+    pthread_mutex_init(&lock, NULL); /* the parent may have held it */
+    mine = false;
     atomic_store(&current, 0);
     nearly = 0;
     atomic_store(&lost_lives, 0);

@@ -2,7 +2,7 @@
  *
  * Facts are written under a lock into buffers of their own, in the same mapping as the events, and sealed by the
  * background thread into chunks of their own. Any thread may call; none of these are on the fast path. A fact that finds
- * no room is counted. */
+ * no room is counted; so is one of a signal handler that interrupts its own thread in here, which must not wait. */
 #ifndef RS_PLUGIN_FACTS_H
 #define RS_PLUGIN_FACTS_H
 
@@ -16,8 +16,14 @@
 bool rs_fact(enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b, size_t b_bytes);
 
 bool rs_fact_info(const char *key, const char *value);
-bool rs_fact_string(uint32_t id, const char *text);
 bool rs_fact_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* The lock. The table of strings is under it as well: with two of them, a signal handler that interrupts the holder of one
+ * could wait for the other. false: this thread holds it already. */
+bool rs_facts_lock(void);
+void rs_facts_unlock(void);
+/* With the lock held. */
+bool rs_fact_string(uint32_t id, const char *text);
 
 /* Once the pool is open: writes the facts that came before. */
 void rs_facts_open(void);

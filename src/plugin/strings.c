@@ -1,6 +1,5 @@
 #include "plugin/strings.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
@@ -17,7 +16,6 @@ struct pointer {
     uint64_t id;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const char *texts[TEXTS]; /* by id; 0 is NULL's */
 static unsigned ntexts = 1;
 static uint16_t by_text[2 * TEXTS]; /* ids by hash of their text; 0 = free */
@@ -43,18 +41,14 @@ static uint16_t *find(const char *text)
     }
 }
 
-static uint64_t learn(const char *text, unsigned bucket)
+/* With the facts' lock held. `full`: there is no room for a new one. */
+static uint64_t learn(const char *text, unsigned bucket, bool *full)
 {
-    pthread_mutex_lock(&lock);
     uint16_t *place = find(text);
     if (!*place) {
         size_t bytes = strlen(text) + 1;
-        bool full = ntexts == TEXTS || ntext_bytes + bytes > TEXT_BYTES;
-        if (full || !rs_fact_string(ntexts, text)) {
-            pthread_mutex_unlock(&lock);
-            if (full) rs_warn_once(RS_SAID_STRINGS, "too many different strings: further ones are recorded as unknown");
-            return RS_STRING_UNKNOWN;
-        }
+        *full = ntexts == TEXTS || ntext_bytes + bytes > TEXT_BYTES;
+        if (*full || !rs_fact_string(ntexts, text)) return RS_STRING_UNKNOWN;
         *place = (uint16_t)ntexts;
         texts[ntexts++] = memcpy(text_bytes + ntext_bytes, text, bytes);
         ntext_bytes += (unsigned)bytes;
@@ -70,7 +64,6 @@ static uint64_t learn(const char *text, unsigned bucket)
         atomic_store_explicit(to, p, memory_order_release);
         break;
     }
-    pthread_mutex_unlock(&lock);
     return id;
 }
 
@@ -83,12 +76,16 @@ uint64_t rs_string_id(const char *text)
         if (!p) break;
         if (p->pointer == text && !strcmp(p->text, text)) return p->id;
     }
-    return learn(text, bucket);
+    bool full = false;
+    if (!rs_facts_lock()) return RS_STRING_UNKNOWN; /* a signal handler in the middle of this, or of a fact */
+    uint64_t id = learn(text, bucket, &full);
+    rs_facts_unlock();
+    if (full) rs_warn_once(RS_SAID_STRINGS, "too many different strings: further ones are recorded as unknown");
+    return id;
 }
 
 void rs_strings_reset(void)
 {
-    pthread_mutex_init(&lock, NULL); /* a forked child may have inherited it locked */
     ntexts = 1;
     memset(by_text, 0, sizeof by_text);
     ntext_bytes = npointers = 0;

@@ -3,11 +3,13 @@
 
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -110,10 +112,57 @@ static void test_too_many(void **state)
     assert_int_equal(rs_string_id("yet another"), RS_STRING_UNKNOWN);
 }
 
+/* ---- signal handlers ---- */
+
+enum { SIGNALS = 2000 };
+static _Atomic unsigned calls; /* of the handler */
+static unsigned unknown; /* of them: those that came in the middle of it */
+
+static void asks_too(int number)
+{
+    char text[16] = "handler 00000";
+    for (unsigned i = 0, n = atomic_load(&calls); i < 5; i++, n /= 10) text[12 - i] = (char)('0' + n % 10);
+    (void)number;
+    unknown += rs_string_id(text) == RS_STRING_UNKNOWN;
+    rs_fact_info("from", text);
+    atomic_fetch_add(&calls, 1);
+}
+
+static void *sends(void *to)
+{
+    for (unsigned i = 0; i < SIGNALS; i++) {
+        pthread_kill(*(pthread_t *)to, SIGUSR1);
+        while (atomic_load(&calls) <= i) {
+        }
+    }
+    return NULL;
+}
+
+/* A handler that interrupts its own thread where that holds a lock must not wait for it. */
+static void test_handler(void **state)
+{
+    (void)state;
+    pthread_t thread, self = pthread_self();
+    rs_strings_reset();
+    signal(SIGUSR1, asks_too);
+    alarm(60); /* ends a test that waits for itself */
+    assert_int_equal(pthread_create(&thread, NULL, sends, &self), 0);
+    char text[32];
+    for (unsigned i = 0; atomic_load(&calls) < SIGNALS; i++) {
+        snprintf(text, sizeof text, "thread %u", i);
+        rs_string_id(text);
+        rs_fact_info("of", text);
+    }
+    pthread_join(thread, NULL);
+    alarm(0);
+    signal(SIGUSR1, SIG_DFL);
+    assert_true(unknown > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ids), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_too_many)};
+                                       cmocka_unit_test(test_too_many), cmocka_unit_test(test_handler)};
     int failed = cmocka_run_group_tests(tests, set_up, NULL);
     free(pool);
     return failed;
