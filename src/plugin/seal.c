@@ -271,6 +271,14 @@ static void announce_losses(void)
     __atomic_store_n(&p->live->closing, 1, __ATOMIC_RELEASE);
 }
 
+/* Counted as lost they stay, even if there were room for them a moment later. */
+static void discard_facts(uint32_t index)
+{
+    const struct rs_buffer *b = &rs_pool.buffers[index];
+    rs_facts_discard(index, unsealed_from(index));
+    me.sealed[index] = (struct sealed){.slot = b->slot, .generation = b->generation, .words = b->sealed};
+}
+
 /* Facts have no limit: they stay in the live file until they can be written, if there is one. */
 static void discard_all(bool anonymous)
 {
@@ -285,7 +293,7 @@ static void discard_all(bool anonymous)
             continue;
         }
         if (is_facts(i))
-            rs_facts_discard(i, unsealed_from(i));
+            discard_facts(i);
         else
             rs_buffer_discard(i, unsealed_from(i));
         rs_buffer_release(i);
@@ -296,7 +304,7 @@ static void discard_all(bool anonymous)
         if (buffer) rs_buffer_discard(buffer - 1, unsealed_from(buffer - 1));
     }
     uint32_t facts = rs_facts_buffer();
-    if (facts && !seal(facts - 1) && anonymous) rs_facts_discard(facts - 1, unsealed_from(facts - 1));
+    if (facts && !seal(facts - 1) && anonymous) discard_facts(facts - 1);
 }
 
 /* ---- the module ---- */
