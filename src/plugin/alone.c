@@ -9,18 +9,26 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "plugin/buffers.h"
 #include "plugin/table.h"
 
-enum { MOST_THREADS = 16 }; /* of which all could be ours: two or three a copy of the recorder */
+enum {
+    MOST_THREADS = 16, /* of which all could be ours: two or three a copy of the recorder */
+    QUIET_S = 5,
+};
 
 static const char *const names[RS_THREADS] = {"ringscope", "ringscope-log", "ringscope-tidy"};
 static struct {
     _Atomic pid_t tid; /* 0 = does not run */
     _Atomic bool unnamed; /* prctl() is refused */
 } ours[RS_THREADS];
+static struct {
+    time_t since; /* CLOCK_MONOTONIC; 0 = not yet */
+    uint64_t calls;
+} quiet;
 static bool list_seen; /* the main thread has a list of robust mutexes: glibc's always has */
 
 static bool main_has_list(void)
@@ -33,6 +41,7 @@ static bool main_has_list(void)
 void rs_alone_start(void)
 {
     list_seen = main_has_list();
+    quiet.since = 0;
 }
 
 /* The kernel drops a thread's list of robust mutexes when the thread ends. An ended main thread stays as a zombie. */
@@ -94,12 +103,31 @@ static bool is_ours(const char *tid)
     return !name[0]; /* it has ended meanwhile */
 }
 
-static bool nobody_calls(void)
+/* Changes with every callback. */
+static uint64_t calls_of(const struct rs_slot *s)
+{
+    uint32_t buffer = __atomic_load_n(&s->buffer, __ATOMIC_ACQUIRE);
+    uint64_t calls = (uint64_t)__atomic_load_n(&s->generation, __ATOMIC_RELAXED) * RS_BUFFER_BYTES;
+    if (buffer) calls += (uint32_t)__atomic_load_n(&rs_pool.buffers[buffer - 1].commit, __ATOMIC_RELAXED);
+    for (int c = 0; c < RS_LOST_COUNTS; c++) calls += __atomic_load_n(&s->lost[c], __ATOMIC_RELAXED);
+    return calls;
+}
+
+/* As far as can be known without /proc. To end a recording too early costs callbacks, which are counted; to end it never
+ * keeps the process for good. */
+static bool seems_over(bool idle)
 {
     uint32_t made = atomic_load(&rs_pool.slots_made);
-    for (uint32_t i = 0; i < made && i < rs_pool.nslots; i++)
-        if (__atomic_load_n(&rs_pool.slots[i].tid, __ATOMIC_RELAXED)) return false;
-    return true;
+    uint64_t calls = 0;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    for (uint32_t i = 0; i < made && i < rs_pool.nslots; i++) {
+        calls += calls_of(&rs_pool.slots[i]);
+        if (__atomic_load_n(&rs_pool.slots[i].tid, __ATOMIC_RELAXED)) return quiet.since = 0, false;
+    }
+    if (!quiet.since || calls != quiet.calls) quiet.since = now.tv_sec;
+    quiet.calls = calls;
+    return idle || now.tv_sec - quiet.since > QUIET_S;
 }
 
 bool rs_is_alone(bool idle)
@@ -107,10 +135,10 @@ bool rs_is_alone(bool idle)
     if (!main_is_gone()) return false;
     give_names();
     struct stat tasks;
-    if (stat("/proc/self/task", &tasks)) return idle && nobody_calls();
+    if (stat("/proc/self/task", &tasks)) return seems_over(idle);
     if (tasks.st_nlink > 2 + MOST_THREADS) return false; /* 2 and one a thread */
     DIR *list = opendir("/proc/self/task");
-    if (!list) return idle && nobody_calls();
+    if (!list) return seems_over(idle);
     bool alone = true;
     const struct dirent *e;
     while (alone && (e = readdir(list))) alone = e->d_name[0] == '.' || is_ours(e->d_name);

@@ -16,7 +16,8 @@ void rs_alone_end(enum rs_thread which);
 /* In a forked child. */
 void rs_alone_forget(void);
 /* `idle`: no communicator is alive. It decides where there is no /proc: then a process whose main thread is gone, and of
- * whose other threads none has called in and not ended, is taken to be over. Costs one system call while main runs. */
+ * whose other threads none has called in and not ended, is taken to be over; with a communicator alive, once nothing has
+ * called in for 5 s. Costs one system call while main runs. */
 bool rs_is_alone(bool idle);
 
 #endif

@@ -11,6 +11,16 @@ case $(uname -m) in x86_64) unshare=272 prctl=157 ;; *) unshare=97 prctl=167 ;; 
 limit=$(ulimit -n)
 [ "$limit" -le 16384 ] || limit=16384
 
+# shellcheck disable=SC2016 # for the other shell
+without_proc=(unshare -m --propagation private bash -c 'umount -l /proc && exec "$@"' -)
+unfinished=
+if [ "$(id -u)" = 0 ] && [ -z "${SAN:-}" ] && "${without_proc[@]}" true 2>/dev/null; then
+    # Main ends, with a communicator alive: that is noticed after 5 s, in the meantime there is more to do.
+    RINGSCOPE_DIR=$PWD/unfinished timeout -s KILL 30 "${without_proc[@]}" "$DRIVE" --count 6000 --end thread \
+        >unfinished.out 2>&1 &
+    unfinished=$!
+fi
+
 # refused NAME CALLS: what is refused; a table of its own is had with either call.
 for refused in none=9999 one=$close_range both=$close_range,$unshare; do
     name=${refused%=*} calls=${refused#*=}
@@ -42,8 +52,11 @@ over() { # NAME COMMAND..., with $end: how the driver ends, and $refuse: a syste
 }
 [ -n "${SAN:-}" ] || end=thread over copies env
 [ -n "${SAN:-}" ] || refuse=$prctl end=thread over nameless env
-if [ "$(id -u)" = 0 ] && [ -z "${SAN:-}" ] && unshare -m umount -l /proc 2>/dev/null; then
-    # shellcheck disable=SC2016 # for the other shell
-    end=over over noproc unshare -m --propagation private bash -c 'umount -l /proc && exec "$@"' -
+if [ -n "$unfinished" ]; then
+    end=over over noproc "${without_proc[@]}"
+    wait "$unfinished"
+    same "$?" 0 "without /proc, not finalized: exit status"
+    "$VERIFY" unfinished/*.rsc >unfinished.seen 2>&1
+    same "$(seen unfinished state)" 3 "without /proc, not finalized: closed"
 fi
 finish
