@@ -127,6 +127,7 @@ void caller_begin(struct caller *c)
     rs_nccl_result answer = init(c, &context);
     int after = errno;
     leave(c->cell);
+    atomic_fetch_or(&c->cell->opened, 1u << c->copy);
     const char *text = dlerror();
     if (answer) truth_wrong(c->driver->truth, "init answered %d", answer);
     if (after != ODD_ERRNO) truth_wrong(c->driver->truth, "init left errno %d", after);

@@ -28,7 +28,7 @@ static void mount_place(struct run *r, const char *type, const char *options)
 void place_tmpfs(struct run *r, const struct planned *p)
 {
     (void)p;
-    mount_place(r, "tmpfs", "mode=755,size=96m");
+    mount_place(r, "tmpfs", "mode=755,size=512m"); /* more than any run fills */
 }
 
 void place_tiny(struct run *r, const struct planned *p)

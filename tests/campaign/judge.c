@@ -106,9 +106,9 @@ static struct said said_of(const struct json *info, int32_t pid, struct totals *
 static void judge_process(struct run *r, const char *name, int32_t pid, const struct said *s, struct emitted before,
                           struct emitted behind, unsigned flags, bool live)
 {
-    bool few = s->recordings < before.recordings;
+    bool few = s->recordings < before.opened;
     if (few && !(flags & (MAY_BE_MUTE | MAY_DAMAGE)))
-        SAY(r, "%s: pid %d has %u recordings of %u", name, pid, s->recordings, before.recordings);
+        SAY(r, "%s: pid %d has %u recordings of %u", name, pid, s->recordings, before.opened);
     if (s->recordings > behind.recordings)
         SAY(r, "%s: pid %d has %u recordings, more than %u", name, pid, s->recordings, behind.recordings);
     if (s->all > behind.high)
@@ -195,8 +195,7 @@ static void judge_text(struct run *r, const char *dir, const struct bounds *b, c
     int status = run_program(r, "text", (const char *[]){r->tools->reader, "info", "--run", "all", dir, NULL});
     uint64_t low = 0;
     unsigned wanted = 0;
-    for (unsigned i = 0; i < b->n; i++)
-        low += b->processes[i].emitted.low, wanted += b->processes[i].emitted.recordings;
+    for (unsigned i = 0; i < b->n; i++) low += b->processes[i].emitted.low, wanted += b->processes[i].emitted.opened;
     if (!reader_is_fine(r, "text", status, dir, flags) || count_files(dir, ".rsc") < wanted) return;
     size_t bytes;
     char *text = slurp(r->folder, "text", "out", &bytes);

@@ -40,7 +40,7 @@ static unsigned used(const struct truth *t)
 struct emitted truth_emitted(const struct truth *t, int32_t pid)
 {
     struct emitted e = {0};
-    uint32_t copies[2] = {0};
+    uint32_t copies[2] = {0}, opened[2] = {0};
     for (unsigned i = 0; i < used(t); i++) {
         const struct cell *c = &t->cells[i];
         if (atomic_load(&c->pid) != pid) continue;
@@ -48,9 +48,13 @@ struct emitted truth_emitted(const struct truth *t, int32_t pid)
         uint32_t phase = atomic_load(&c->phase);
         e.low += before;
         e.high += before + atomic_load(&c->unsure) + (phase != PHASE_NONE && phase != PHASE_EXIT);
+        opened[c->image & 1] |= atomic_load(&c->opened);
         copies[c->image & 1] |= atomic_load(&c->copies);
     }
-    for (int i = 0; i < 2; i++) e.recordings += (unsigned)__builtin_popcount(copies[i]);
+    for (int i = 0; i < 2; i++) {
+        e.opened += (unsigned)__builtin_popcount(opened[i]);
+        e.recordings += (unsigned)__builtin_popcount(copies[i]);
+    }
     return e;
 }
 

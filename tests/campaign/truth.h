@@ -23,6 +23,7 @@ struct cell {
     _Atomic uint64_t returned;
     _Atomic uint32_t unsure; /* threads that were cancelled inside a call */
     _Atomic uint32_t copies; /* bit n: it called init of copy n of the plugin */
+    _Atomic uint32_t opened; /* the same, and init returned: there is a recording */
     int32_t image; /* 0, and 1 behind execve */
 };
 
@@ -44,7 +45,7 @@ void truth_wrong(struct truth *t, const char *fmt, ...) __attribute__((format(pr
 /* What a process emitted: at least `low`, at most `high`. */
 struct emitted {
     uint64_t low, high;
-    unsigned recordings; /* that it should have */
+    unsigned opened, recordings; /* recordings: at least, at most */
 };
 struct emitted truth_emitted(const struct truth *t, int32_t pid);
 /* The n-th process that called init; 0: there are no more. */
