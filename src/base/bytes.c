@@ -221,6 +221,14 @@ enum rs_status rs_bytes_open(struct rs_bytes **out, const char *path, struct rs_
     return opened(out, status);
 }
 
+enum rs_status rs_bytes_stream(struct rs_bytes **out, const char *path, struct rs_err *err)
+{
+    enum rs_status status = create(out, path, err);
+    if (status == RS_OK) status = rs_file_map_stream(&(*out)->file, path, err);
+    if (status == RS_OK) status = prepare(*out, 0, err);
+    return opened(out, status);
+}
+
 enum rs_status rs_bytes_memory(struct rs_bytes **out, const char *name, const void *data, size_t n, size_t block,
                                struct rs_err *err)
 {

@@ -17,6 +17,8 @@ struct rs_bytes;
 
 /* Fails for a packing whose library was not there when this was built. */
 enum rs_status rs_bytes_open(struct rs_bytes **bytes, const char *path, struct rs_err *err);
+/* The same of what may be a pipe: for what the user named himself. */
+enum rs_status rs_bytes_stream(struct rs_bytes **bytes, const char *path, struct rs_err *err);
 /* The same over memory, which stays the caller's; `block` bytes are unpacked at a time (0: as for a file). */
 enum rs_status rs_bytes_memory(struct rs_bytes **bytes, const char *name, const void *data, size_t n, size_t block,
                                struct rs_err *err);

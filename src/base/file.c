@@ -3,9 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -13,13 +11,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/guard.h"
 #include "base/unfinished.h"
 
-/* Reads to the end: for what has no size or cannot be mapped. */
-static enum rs_status read_whole(struct rs_file_map *map, int fd, const char *path, struct rs_err *err)
+/* ---- maps ---- */
+
+/* Reads to the end: for what has no size or cannot be mapped. What says its size gives no more than that, however fast it
+ * grows; what does not may have no end. */
+static enum rs_status read_whole(struct rs_file_map *map, int fd, const struct stat *st, const char *path,
+                                 struct rs_err *err)
 {
+    enum { MOST = 1 << 30 };
+    size_t size = 0, cap = 0, most = S_ISREG(st->st_mode) && st->st_size > 0 ? (size_t)st->st_size : MOST;
     uint8_t *data = NULL;
-    size_t size = 0, cap = 0;
     for (;;) {
         if (size == cap) {
             cap = cap == 0 ? 65536 : cap * 2;
@@ -30,7 +34,8 @@ static enum rs_status read_whole(struct rs_file_map *map, int fd, const char *pa
             }
             data = more;
         }
-        ssize_t n = read(fd, data + size, cap - size);
+        size_t room = cap - size < most - size ? cap - size : most - size;
+        ssize_t n = read(fd, data + size, room);
         if (n == 0) break;
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) {
@@ -39,137 +44,66 @@ static enum rs_status read_whole(struct rs_file_map *map, int fd, const char *pa
             return status;
         }
         size += (size_t)n;
+        if (size == MOST && most == MOST) {
+            free(data);
+            return rs_fail(err, RS_BAD_INPUT, "%s: has no size, and no end within %d bytes", path, MOST);
+        }
     }
     map->data = data;
     map->size = size;
     return RS_OK;
 }
 
-/* ---- files that become shorter while they are mapped ---- */
-
-/* Guards are never freed, so that the signal handler may walk the list at any time. */
-struct rs_file_guard {
-    struct rs_file_guard *next; /* of all; set before it is in the list */
-    struct rs_file_guard *next_free;
-    _Atomic uintptr_t begin; /* 0: not in use; stored behind `bytes` */
-    _Atomic size_t bytes;
-    _Atomic bool shrunk; /* such a guard keeps its path, and is not used again */
-    char *path;
-};
-
-static _Atomic(struct rs_file_guard *) guards;
-static struct rs_file_guard *free_guards; /* with the lock */
-static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct sigaction bus_before;
-static uintptr_t page_bytes;
-
-/* Puts zeros in the place of what is gone. Only calls that a signal handler may make: mmap() is a plain system call. */
-static void on_bus(int sig, siginfo_t *info, void *context)
-{
-    (void)context;
-    int kept = errno;
-    uintptr_t at = (uintptr_t)info->si_addr;
-    for (struct rs_file_guard *g = atomic_load(&guards); g; g = g->next) {
-        uintptr_t begin = atomic_load(&g->begin), end = begin + atomic_load(&g->bytes);
-        if (!begin || at < begin || at >= end) continue;
-        at &= ~(page_bytes - 1);
-        void *zeros = mmap((void *)at, end - at, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-        if (zeros == MAP_FAILED) break;
-        atomic_store(&g->shrunk, true);
-        errno = kept;
-        return;
-    }
-    sigaction(sig, &bus_before, NULL); /* not ours: the next try gets what it would have got */
-    errno = kept;
-}
-
-/* With the lock. At every map, since others may take the signal over too. */
-static void watch_bus(void)
-{
-    struct sigaction now, ours = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
-    if (sigaction(SIGBUS, NULL, &now) || (now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_bus)) return;
-    bus_before = now;
-    sigaction(SIGBUS, &ours, NULL);
-}
-
-static struct rs_file_guard *guard_take(const void *data, size_t bytes, const char *path)
-{
-    pthread_mutex_lock(&guards_lock);
-    watch_bus();
-    struct rs_file_guard *g = free_guards;
-    if (g) {
-        free_guards = g->next_free;
-    } else if ((g = calloc(1, sizeof *g))) {
-        g->next = atomic_load(&guards);
-        atomic_store(&guards, g);
-    }
-    pthread_mutex_unlock(&guards_lock);
-    if (!g) return NULL;
-    g->path = strdup(path);
-    atomic_store(&g->bytes, bytes);
-    atomic_store(&g->begin, (uintptr_t)data);
-    return g;
-}
-
-/* Before the map goes: its addresses may mean something else at once. */
-static void guard_give_back(struct rs_file_guard *g)
-{
-    if (!g) return;
-    atomic_store(&g->begin, 0);
-    if (atomic_load(&g->shrunk)) return;
-    pthread_mutex_lock(&guards_lock);
-    free(g->path);
-    g->path = NULL;
-    g->next_free = free_guards;
-    free_guards = g;
-    pthread_mutex_unlock(&guards_lock);
-}
-
-bool rs_file_shrunk(const struct rs_file_map *map)
-{
-    return map->guard && atomic_load(&map->guard->shrunk);
-}
-
-bool rs_file_became_shorter(const char *path)
-{
-    bool found = false;
-    pthread_mutex_lock(&guards_lock);
-    for (struct rs_file_guard *g = atomic_load(&guards); g && !found; g = g->next)
-        found = atomic_load(&g->shrunk) && g->path && !strcmp(g->path, path);
-    pthread_mutex_unlock(&guards_lock);
-    return found;
-}
-
-/* ---- maps ---- */
-
-enum rs_status rs_file_map_fd(struct rs_file_map *map, int fd, const char *path, struct rs_err *err)
+/* `streams`: what has no size is read, too. */
+static enum rs_status map_fd(struct rs_file_map *map, int fd, const char *path, bool streams, struct rs_err *err)
 {
     *map = (struct rs_file_map){0};
     struct stat st;
     if (fstat(fd, &st) != 0) return rs_fail_errno(err, "%s: cannot stat", path);
     if (S_ISDIR(st.st_mode)) return rs_fail(err, RS_BAD_INPUT, "%s: is a folder, not a file", path);
+    if (!streams && !S_ISREG(st.st_mode)) return rs_fail(err, RS_BAD_INPUT, "%s: not a file", path);
     void *data = MAP_FAILED;
     /* A size of 0 may be a lie (/proc), so such files are read. */
     if (S_ISREG(st.st_mode) && st.st_size > 0) data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    if (data == MAP_FAILED) return read_whole(map, fd, path, err);
+    if (data == MAP_FAILED) return read_whole(map, fd, &st, path, err);
     *map = (struct rs_file_map){.data = data, .size = (size_t)st.st_size, .mapped = true};
-    map->guard = guard_take(data, map->size, path);
+    map->guard = rs_guard_take(data, map->size, &st, path);
     return RS_OK;
 }
 
-enum rs_status rs_file_map(struct rs_file_map *map, const char *path, struct rs_err *err)
+static enum rs_status map_path(struct rs_file_map *map, const char *path, bool streams, struct rs_err *err)
 {
     *map = (struct rs_file_map){0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    /* Looked at when it is open: a name may mean something else a moment later. A pipe nobody writes to must not hold. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (streams ? 0 : O_NONBLOCK));
     if (fd < 0) {
         enum rs_status status = rs_fail_errno(err, "%s: cannot open", path);
         if (errno == ENOENT && err != NULL) err->code = RS_NOT_FOUND;
         return errno == ENOENT ? RS_NOT_FOUND : status;
     }
-    enum rs_status status = rs_file_map_fd(map, fd, path, err);
+    enum rs_status status = map_fd(map, fd, path, streams, err);
     close(fd);
     return status;
+}
+
+enum rs_status rs_file_map_fd(struct rs_file_map *map, int fd, const char *path, struct rs_err *err)
+{
+    return map_fd(map, fd, path, false, err);
+}
+
+enum rs_status rs_file_map(struct rs_file_map *map, const char *path, struct rs_err *err)
+{
+    return map_path(map, path, false, err);
+}
+
+enum rs_status rs_file_map_stream(struct rs_file_map *map, const char *path, struct rs_err *err)
+{
+    return map_path(map, path, true, err);
+}
+
+const char *rs_file_trouble(const struct rs_file_map *map)
+{
+    return rs_guard_trouble(map->guard);
 }
 
 void rs_file_rest(const struct rs_file_map *map)
@@ -180,7 +114,7 @@ void rs_file_rest(const struct rs_file_map *map)
 void rs_file_unmap(struct rs_file_map *map)
 {
     if (map == NULL) return;
-    guard_give_back(map->guard);
+    rs_guard_give_back(map->guard);
     if (map->mapped) {
         munmap((void *)map->data, map->size);
     } else {

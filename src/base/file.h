@@ -13,24 +13,24 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* The bytes of a file. Mapped where possible, else read into memory (pipes, /proc, odd file systems): the user sees
- * no difference. Of a mapped file that somebody cuts shorter meanwhile, what is gone reads as zeros (mapping takes SIGBUS
- * over for that), and rs_file_shrunk() says so. */
-struct rs_file_guard;
+/* The bytes of a regular file. Mapped where possible, else read into memory (/proc, odd file systems): the user sees no
+ * difference. What cannot be read later, of a mapped file that somebody cuts shorter meanwhile, reads as zeros (guard.h),
+ * and rs_file_trouble() says so. */
+struct rs_guard;
 struct rs_file_map {
     const uint8_t *data; /* never NULL after success, also for an empty file */
     size_t size;
     bool mapped; /* else allocated */
-    struct rs_file_guard *guard; /* of a mapped one */
+    struct rs_guard *guard; /* of a mapped one */
 };
 
 enum rs_status rs_file_map(struct rs_file_map *map, const char *path, struct rs_err *err);
 /* The same of an open file, which stays the caller's; `path` is for messages. */
 enum rs_status rs_file_map_fd(struct rs_file_map *map, int fd, const char *path, struct rs_err *err);
-/* Whether a look at it found that the file had become shorter; and whether that happened to any map of `path`, also to
- * one that is gone by now. */
-bool rs_file_shrunk(const struct rs_file_map *map);
-bool rs_file_became_shorter(const char *path);
+/* The same, and pipes too, up to 1 GiB: for what the user named himself. */
+enum rs_status rs_file_map_stream(struct rs_file_map *map, const char *path, struct rs_err *err);
+/* What went wrong when it was looked at: "became shorter while it was read", say; NULL: nothing. */
+const char *rs_file_trouble(const struct rs_file_map *map);
 void rs_file_unmap(struct rs_file_map *map);
 /* Lets go of the pages in memory; they come back from the file when they are looked at. */
 void rs_file_rest(const struct rs_file_map *map);

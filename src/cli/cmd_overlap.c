@@ -104,7 +104,7 @@ static enum rs_status open_stages(const char *path, struct rs_stage_file *f, str
 {
     struct rs_bytes *bytes;
     *f = (struct rs_stage_file){0};
-    RS_TRY(rs_bytes_open(&bytes, path, err));
+    RS_TRY(rs_bytes_stream(&bytes, path, err));
     enum rs_status status = rs_stage_file_read(f, bytes, err);
     rs_bytes_close(bytes);
     return status;

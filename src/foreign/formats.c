@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/guard.h"
 #include "foreign/comma.h"
 #include "foreign/example.h"
 #include "foreign/fills.h"
@@ -108,8 +109,9 @@ enum rs_status rs_formats_fill(struct rs_model *m, struct rs_inputs *in, void (*
     free(files);
     for (size_t i = 0; i < in->nothers; i++) {
         struct rs_err why;
-        if (!rs_file_became_shorter(in->others[i].path)) continue;
-        rs_fail(&why, RS_BAD_INPUT, "%s: became shorter while it was read", in->others[i].path);
+        const char *trouble = rs_guard_trouble_of(in->others[i].path);
+        if (!trouble) continue;
+        rs_fail(&why, RS_BAD_INPUT, "%s: %s", in->others[i].path, trouble);
         rs_other_incomplete(&in->others[i], &why);
     }
     return status;

@@ -44,8 +44,8 @@ static enum rs_status copy(int from, const char *from_path, const char *to, stru
             status = rs_fail_errno(err, "%s", to);
         }
     }
-    if (status == RS_OK && rs_file_shrunk(&map))
-        status = rs_fail(err, RS_FAILED, "%s: became shorter while it was read", from_path);
+    const char *trouble = rs_file_trouble(&map);
+    if (status == RS_OK && trouble) status = rs_fail(err, RS_FAILED, "%s: %s", from_path, trouble);
     rs_file_unmap(&map);
     if (status == RS_OK) return rs_out_commit(&out, err);
     rs_out_abort(&out);

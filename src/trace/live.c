@@ -31,7 +31,7 @@ static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const 
     char *paths[2] = {rs_live_path_beside(recording_path), h->live_name[0] == '/' ? strdup(h->live_name) : NULL};
     if (!paths[0]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (int i = 0; i < 2 && !live->path; i++) {
-        int fd = paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+        int fd = paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | (i ? O_NOFOLLOW : 0)) : -1;
         struct stat st;
         if (fd < 0) continue; /* not there, or not for us to read: as if it were not there */
         if (!fstat(fd, &st) && S_ISREG(st.st_mode) && rs_file_map_fd(map, fd, paths[i], err) == RS_OK) {
@@ -171,7 +171,7 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
         for (uint32_t i = 0; i < l->slots; i++) live->lost[c] += __atomic_load_n(&slots[i].lost[c], __ATOMIC_RELAXED);
     }
     if (__atomic_load_n(&l->closing, __ATOMIC_ACQUIRE)) drop_events(live, l);
-    if (rs_file_shrunk(&map)) damage(live, 0, map.size, "the file became shorter while it was read");
+    if (rs_file_trouble(&map)) damage(live, 0, map.size, rs_file_trouble(&map));
     rs_file_unmap(&map);
     return status;
 }

@@ -306,8 +306,7 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
     sort_by_place(r);
     RS_TRY(add_live(r, live, err));
     sort_by_place(r);
-    if (rs_file_shrunk(&r->file))
-        rs_recording_damage(r, r->path, 0, r->file.size, "the file became shorter while it was read");
+    if (rs_file_trouble(&r->file)) rs_recording_damage(r, r->path, 0, r->file.size, rs_file_trouble(&r->file));
     /* The last buffer before a mark of losses need not be full. */
     bool whole = !r->damaged && !r->ndamages && !r->header.ring_end && !live->closing && !rs_recording_lost(r);
     if (r->live_path && whole && !rs_may_run(r->alive) && !has_all_buffers(r, live)) r->unknown |= RS_UNKNOWN_END;
@@ -372,7 +371,7 @@ const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_piece *p)
     /* A running process may have gone round its ring since the chunk was found: then it is another one's place now. A
      * file that became shorter reads as zeros there; what is not coded would not show it. */
     bool ring = r->header.ring_end && h->kind == RS_CHUNK_EVENTS;
-    bool doubtful = !p->copy && (ring || h->coding == RS_CODING_RAW || rs_file_shrunk(&r->file));
+    bool doubtful = !p->copy && (ring || h->coding == RS_CODING_RAW || rs_file_trouble(&r->file));
     bool changed = doubtful && rs_chunk_checksum(h, p->stored) != h->checksum;
     if (words && !changed) return words;
     p->gone = true;
@@ -380,8 +379,8 @@ const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_piece *p)
         r->overwritten += h->records;
         return NULL;
     }
-    if (rs_file_shrunk(&r->file))
-        why = "the file became shorter while it was read";
+    if (rs_file_trouble(&r->file))
+        why = rs_file_trouble(&r->file);
     else if (changed)
         why = "the file changed while it was read";
     rs_recording_damage(r, r->path, p->offset, sizeof *h + h->stored_bytes, why);
