@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@ static enum rs_alive by_pid(const struct rs_file_header *h)
     snprintf(path, sizeof path, "/proc/%u/stat", h->pid);
     read_text(path, text, sizeof text);
     const char *p = strrchr(text, ')'); /* the command before it may hold anything */
+    if (!p && (!kill((pid_t)h->pid, 0) || errno != ESRCH)) return RS_ALIVE_HARDLY; /* hidden (hidepid) */
     if (!p || p[1] != ' ' || p[2] == 'X') return RS_ALIVE_NO;
     /* A main thread that ended before the others stays as a zombie. */
     struct stat tasks;

@@ -26,7 +26,7 @@ const struct fault faults[] = {
     {"slow writes", WHEN_SETUP, 0, 3, SHIMMED, in_slow_writes, NULL, 0},
     {"few descriptors", WHEN_SETUP, 0, 2, MAY_BE_MUTE | MAY_LEAVE, in_few_descriptors, NULL, 0},
     {"limit on files", WHEN_SETUP, 0, 2, MAY_BE_MUTE | MAY_LEAVE, in_small_files, NULL, 0},
-    {"no /proc", WHEN_SETUP, NEED_MOUNT, 2, 0, NULL, out_no_proc, 0},
+    {"no /proc", WHEN_SETUP, NEED_MOUNT, 2, MAY_SEEM_ALIVE, NULL, out_no_proc, 0},
     {"NCCL unloaded", WHEN_SETUP, 0, 6, UNLOADS, NULL, NULL, 0},
     {"first in a constructor", WHEN_SETUP, 0, 3, LOADS, in_first_in_constructor, NULL, 0},
 

@@ -31,6 +31,7 @@ enum flag {
     SIGNALS = 512, /* callbacks from handlers of signals */
     NEEDS_LOOP = 1024, /* the recording must lie on a file system of the campaign's own ... */
     IS_LOOP = 2048, /* ... as it does here */
+    MAY_SEEM_ALIVE = 4096, /* without a live file, nothing but the heartbeat says whether the process runs */
 };
 
 struct fault {
