@@ -5,16 +5,14 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/map.h"
 #include "join/classes.h"
 #include "join/overlay_calls.h"
 #include "join/overlay_ranks.h"
 #include "join/shifts.h"
 
 #define MOST 0.5 /* of b's operations must have found their place */
-enum {
-    MOST_RANKS = 1 << 20, /* of a job; a number beyond that is damaged */
-    MOST_TRIED = 64, /* communicators that are tried for one */
-};
+enum { MOST_TRIED = 64 }; /* communicators that are tried for one */
 
 /* ---- operations ---- */
 
@@ -139,10 +137,10 @@ struct work {
     struct rs_by_member by_member;
     uint32_t *match; /* by part: rs_calls_match() */
     uint32_t *voted; /* by communicator: the one that most of its calls were made on; RS_NONE */
-    uint32_t *by_rank, *by_rank_first; /* communicators that lead, of each rank of the job */
+    struct rs_map by_rank; /* by rank of the job: its first member of a communicator that leads */
+    uint32_t *next; /* by member: the same rank's next one; RS_NONE behind the last */
     bool *taken; /* by communicator: one of the tool at hand is laid over it */
     bool *fits; /* room for the operations of a sequence */
-    int32_t world; /* ranks that are indexed */
 };
 
 /* What an attempt came to. */
@@ -260,10 +258,9 @@ static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
     if (best.comm != RS_NONE && w->taken[best.comm]) best.comm = RS_NONE;
     uint32_t tried = best.comm != RS_NONE, known = m->comms[b].first_member;
     while (known != RS_NONE && m->members[known].global_rank < 0) known = m->members[known].next;
-    if (!tried && known != RS_NONE && m->members[known].global_rank < w->world) {
-        uint32_t rank = (uint32_t)m->members[known].global_rank;
-        for (uint32_t i = w->by_rank_first[rank]; i < w->by_rank_first[rank + 1]; i++)
-            RS_TRY(consider(w, b, w->by_rank[i], &tried, &best, err));
+    if (!tried && known != RS_NONE) {
+        uint32_t i = (uint32_t)rs_map_get(&w->by_rank, (uint32_t)m->members[known].global_rank, RS_NONE);
+        for (; i != RS_NONE; i = w->next[i]) RS_TRY(consider(w, b, m->members[i].comm, &tried, &best, err));
     }
     /* Where ranks of the job are not told on one side: whatever has as many ranks. */
     for (uint32_t a = 0; a < m->ncomms && !tried && best.comm == RS_NONE; a++)
@@ -301,28 +298,19 @@ static enum rs_status vote(struct work *w, struct rs_err *err)
     return status;
 }
 
-/* Communicators that lead a tool's, by the ranks of the job that are in them. */
+/* Members of communicators that lead a tool's, by the ranks of the job. Damaged ranks may be any number. */
 static enum rs_status index_ranks(struct work *w, uint8_t tool, struct rs_err *err)
 {
     const struct rs_model *m = w->m;
-    size_t world = (size_t)w->world;
-    free(w->by_rank);
-    free(w->by_rank_first);
-    w->by_rank = malloc(((size_t)m->nmembers + 1) * sizeof *w->by_rank);
-    w->by_rank_first = calloc(world + 2, sizeof *w->by_rank_first);
-    if (!w->by_rank || !w->by_rank_first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    uint32_t *first = w->by_rank_first;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < m->nmembers; i++) {
-            const struct rs_member *x = &m->members[i];
-            const struct rs_comm_row *c = &m->comms[x->comm];
-            if (x->global_rank < 0 || x->global_rank >= w->world || c->tool >= tool || c->over != RS_NONE) continue;
-            if (pass)
-                w->by_rank[first[x->global_rank + 1]++] = x->comm;
-            else
-                first[x->global_rank + 2]++;
-        }
-        for (size_t r = 0; !pass && r < world; r++) first[r + 2] += first[r + 1];
+    rs_map_free(&w->by_rank);
+    for (uint32_t i = m->nmembers; i-- > 0;) {
+        const struct rs_member *x = &m->members[i];
+        const struct rs_comm_row *c = &m->comms[x->comm];
+        uint64_t *first;
+        if (x->global_rank < 0 || c->tool >= tool || c->over != RS_NONE) continue;
+        RS_TRY(rs_map_at(&w->by_rank, (uint32_t)x->global_rank, RS_NONE, &first, err));
+        w->next[i] = (uint32_t)*first;
+        *first = i;
     }
     return RS_OK;
 }
@@ -397,16 +385,14 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
     uint32_t tools = tools_of(m);
     if (!(tools & (tools - 1))) return RS_OK;
     struct work w = {.m = m,
-                     .world = m->world < 0            ? 0
-                              : m->world < MOST_RANKS ? m->world
-                                                      : MOST_RANKS,
+                     .next = malloc(((size_t)m->nmembers + 1) * sizeof *w.next),
                      .taken = calloc((size_t)m->ncomms + 1, sizeof *w.taken),
                      .fits = calloc((size_t)m->ops.n + 1, sizeof *w.fits),
                      .match = malloc(((size_t)m->parts.n + 1) * sizeof *w.match),
                      .voted = malloc(((size_t)m->ncomms + 1) * sizeof *w.voted)};
     enum rs_status status = rs_sequences_make(&w.sequences, m, err);
     if (status == RS_OK) status = rs_by_member_make(&w.by_member, m, err);
-    if (status == RS_OK && (!w.taken || !w.fits || !w.match || !w.voted))
+    if (status == RS_OK && (!w.next || !w.taken || !w.fits || !w.match || !w.voted))
         status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (status == RS_OK) status = rs_calls_match(m, w.match, err);
     if (status == RS_OK) status = vote(&w, err);
@@ -416,8 +402,8 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
     if (status == RS_OK) status = rs_classes_find(m, err); /* what is one counts once */
     rs_sequences_free(&w.sequences);
     rs_by_member_free(&w.by_member);
-    free(w.by_rank);
-    free(w.by_rank_first);
+    rs_map_free(&w.by_rank);
+    free(w.next);
     free(w.taken);
     free(w.fits);
     free(w.match);
