@@ -104,7 +104,7 @@ struct rs_slice_op {
 static enum rs_status key_of(struct rs_slice_args *s, const char *label, uint8_t *key, struct rs_err *err)
 {
     for (unsigned i = 0; i < s->nkeys; i++)
-        if (!strcmp(s->keys[i], label)) {
+        if (*s->keys[i] == *label && !strcmp(s->keys[i], label)) {
             *key = (uint8_t)i;
             return RS_OK;
         }
