@@ -171,7 +171,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 # takes as long as all the rest, and says nothing of the bytes.
 ifneq ($(findstring fuzzer,$(SAN)),)
 $(foreach f,base nccl model import join analyse events timeline export,$(eval $(BUILD)/obj/src/$f/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp))
-$(BUILD)/obj/tests/fuzz/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp
+$(BUILD)/obj/src/format/kinds.o $(BUILD)/obj/tests/fuzz/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp
 endif
 
 # The page of the timeline: the script decides whether it is to be made, and touches the file only if it changed.

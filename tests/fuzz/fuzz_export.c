@@ -40,6 +40,29 @@ static void check_cuts(const char *out, const struct rs_inputs *in)
     rs_dir_free(&dir);
 }
 
+static const struct rs_exporter *exporter_of(const uint8_t *header)
+{
+    unsigned count = 0;
+    while (rs_exporter_at(count)) count++;
+    return rs_exporter_at(header[4] % count);
+}
+
+/* Most of its time is that of a library, which takes as long for every run. */
+static bool is_slow(const struct rs_exporter *e)
+{
+    return e == &rs_exporter_sqlite || e == &rs_exporter_otf2;
+}
+
+/* Of mutants with a slow exporter one in SLOW_KEPT keeps it: ten with another one take as long. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    enum { SLOW_KEPT = 8 };
+    size_t n = mutate_run(data, size, max, seed);
+    bool kept = n < HEADER || rs_mix(seed, 4) % SLOW_KEPT == 0;
+    for (uint64_t i = 0; !kept && is_slow(exporter_of(data)); i++) data[4] = (uint8_t)rs_mix(seed, 5 + i);
+    return n;
+}
+
 static void export(const struct rs_exporter *e, struct rs_timeline *t, const char *table)
 {
     char out[96], *text = NULL;
@@ -76,10 +99,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rs_inputs *in;
     struct rs_timeline t;
     struct rs_err err = {0};
-    unsigned count = 0, tables = 0;
+    unsigned tables = 0;
     if (!make_run(&m, &in, data, size, SMALL_RUNS)) return 0;
-    while (rs_exporter_at(count)) count++;
-    const struct rs_exporter *e = rs_exporter_at(data[4] % count);
+    const struct rs_exporter *e = exporter_of(data);
     while (e->tables && e->tables[tables]) tables++;
     enum rs_status status = rs_model_link(&m, &err);
     if (status == RS_OK) status = rs_join(&m, data[1] % 8 != 7, &err);

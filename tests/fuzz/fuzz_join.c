@@ -20,6 +20,11 @@ static void check(const struct rs_model *m)
         must(m->members[i].rank_id == RS_NONE || m->members[i].rank_id < m->nranks);
 }
 
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+{
+    return mutate_run(data, size, max, seed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct rs_model m;

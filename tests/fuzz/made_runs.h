@@ -647,7 +647,9 @@ static bool make_run(struct rs_model *m, struct rs_inputs **in, const uint8_t *d
     const struct real_run *run = real_run(which < runs ? which : 0);
     *m = (struct rs_model){.same_host = data[1] & 1};
     *in = run->small && run->paths[0] ? (struct rs_inputs *)&run->inputs : &none;
-    if (run->paths[0]) copy_run(m, &run->model, data[2] % MOST_OF_MEMBER, 1 + data[3] % WINDOW);
+    uint32_t window = MOST_COPIED / (run->model.nmembers + 1);
+    if (window > WINDOW) window = WINDOW;
+    if (run->paths[0]) copy_run(m, &run->model, data[2] % MOST_OF_MEMBER, 1 + data[3] % window);
     nmade = 0;
     first_proc = m->nprocs;
     first_comm = m->ncomms;
@@ -683,7 +685,7 @@ static bool make_run(struct rs_model *m, struct rs_inputs **in, const uint8_t *d
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);
 
-size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
+static size_t mutate_run(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
     size_t n = size < HEADER ? 0 : (size - HEADER) / RECORD, most = max < HEADER ? 0 : (max - HEADER) / RECORD;
     uint64_t random = rs_mix(seed, size);

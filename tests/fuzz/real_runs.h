@@ -27,7 +27,11 @@ struct real_run {
     struct rs_model whole; /* owns texts of the one below */
     struct rs_model model; /* MOST_OF_MEMBER parts of each member */
 };
-enum { MOST_OF_MEMBER = 48, WINDOW = 12 };
+enum {
+    MOST_OF_MEMBER = 48,
+    WINDOW = 12,
+    MOST_COPIED = 256
+}; /* parts: of a member; of a window, by member and about in all */
 
 /* The last ones are only joined. */
 static struct real_run real_runs[] = {
