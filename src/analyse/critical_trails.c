@@ -141,7 +141,7 @@ static enum rs_status add_device(const struct rs_critical_trails *t, struct rs_m
     uint32_t rank = rank_id == RS_NONE ? RS_NONE : t->of_rank[rank_id];
     uint64_t *whole, key = (uint64_t)proc << 32;
     if (rank == RS_NONE) return RS_OK;
-    RS_TRY(rs_map_put(places, key | (uint32_t)(device + 1), rank, err));
+    RS_TRY(rs_map_put(places, key | ((uint32_t)device + 1), rank, err));
     RS_TRY(rs_map_at(places, key | UINT32_MAX, rank, &whole, err));
     if (*whole != rank) *whole = RS_NONE; /* several ranks: only their devices tell */
     return RS_OK;
@@ -163,7 +163,7 @@ static uint32_t place_of(const struct rs_map *places, const struct rs_lane *lane
     uint64_t key = (uint64_t)lane->proc << 32;
     uint64_t rank = rs_map_get(places, key | UINT32_MAX, RS_NONE);
     if (rank == RS_NONE && lane->kind == RS_LANE_STREAM)
-        rank = rs_map_get(places, key | (uint32_t)(lane->device + 1), RS_NONE);
+        rank = rs_map_get(places, key | ((uint32_t)lane->device + 1), RS_NONE);
     return (uint32_t)rank;
 }
 
