@@ -37,7 +37,8 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 # one TEST: runs it, says how it went, and adds a line ("passed TEST", failed, skipped) to $results.
 one() {
-    local test=$1 name limit=600 log start status took why data command
+    local test=$1 name limit=600 log start status took why data command runs more=
+    local TIMEFORMAT='%U %S'
     name=$stage$(basename "$test")
     TMP=$(mktemp -d "${TMPDIR:-/tmp}/ringscope-test.XXXXXX") || exit 1
     export TMP
@@ -47,7 +48,7 @@ one() {
         mkdir "$TMP/corpus"
         # Entropic schedules count features of the whole corpus with every input: half of the time, with inputs this small.
         command+=("-max_total_time=${FUZZ_SECONDS:-20}" -timeout=300 -len_control=0 -entropic=0 -rss_limit_mb=2048
-            -print_final_stats=0 -verbosity=0 "-artifact_prefix=$BUILD/" "$TMP/corpus")
+            -print_final_stats=1 -verbosity=0 "-artifact_prefix=$BUILD/" "$TMP/corpus")
         data=$(basename "$test" | sed "s/^fuzz_//")
         # Long texts only take long: large samples are cut. Databases and recordings have to be whole.
         case $data in nsys | recording | codec) ;; *) command+=(-max_len=8192) ;; esac
@@ -62,13 +63,15 @@ one() {
     esac
     log=$TMP.log
     start=${EPOCHREALTIME/./}
-    timeout -k 10 "$limit" "${command[@]}" </dev/null >"$log" 2>&1
+    { time timeout -k 10 "$limit" "${command[@]}" </dev/null >"$log" 2>&1; } 2>"$TMP.cpu"
     status=$?
     took=$(((${EPOCHREALTIME/./} - start) / 10000)) # in 1/100 s
     took=$(printf '%d.%02d s' $((took / 100)) $((took % 100)))
     case $status in
     0)
-        printf '  ok       %-40s %10s\n' "$name" "$took"
+        runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+        [ -z "$runs" ] || more=$(awk -v runs="$runs" '{ printf "%8d runs, %d/s of CPU time", runs, runs / ($1 + $2) }' "$TMP.cpu")
+        printf '  ok       %-40s %10s%s\n' "$name" "$took" "$more"
         echo "passed $test" >>"$results"
         ;;
     77)
@@ -83,7 +86,7 @@ one() {
         echo "failed $test" >>"$results"
         ;;
     esac
-    if [ "${KEEP:-}" = 1 ]; then echo "           kept: $TMP $log"; else rm -rf "$TMP" "$log"; fi
+    if [ "${KEEP:-}" = 1 ]; then echo "           kept: $TMP $log"; else rm -rf "$TMP" "$TMP.cpu" "$log"; fi
 }
 
 results=$(mktemp) || exit 1
