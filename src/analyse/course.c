@@ -88,6 +88,7 @@ static void take(struct work *w, struct rs_course_row *r, uint32_t op)
     struct rs_op_rank rank;
     for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &rank);) {
         if (rank.start == RS_TIME_NONE || rank.end == RS_TIME_NONE || rank.end <= rank.start) continue;
+        if (!rs_part_has_ended(m, rank.part)) continue; /* reported too early: not a time of the call */
         int64_t time = rs_time_minus(rank.end, rank.start), wait = rs_op_rank_wait(m, &rank, RS_TIME_NONE);
         if (leads) w->times[w->ntimes++] = time;
         if (wait == RS_TIME_NONE) continue;
@@ -242,7 +243,10 @@ enum rs_status rs_course_find(struct rs_course *c, struct rs_view *view, const s
                               int64_t every_ns, uint32_t every_steps, struct rs_err *err)
 {
     *c = (struct rs_course){.leading = bandwidth->nrows && bandwidth->rows[0].timed ? 0 : RS_NONE};
-    uint64_t most = c->leading != RS_NONE ? bandwidth->rows[0].timed : 0;
+    uint64_t most = 0; /* times in one window */
+    for (uint32_t i = 0; i < view->nops; i++)
+        if (view->passes[view->ops[i]] && bandwidth->row_of[view->ops[i]] == c->leading)
+            most += view->model->ops.nparts[view->ops[i]];
     struct work w = {.out = c,
                      .view = view,
                      .steps = steps,

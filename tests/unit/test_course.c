@@ -123,13 +123,28 @@ static void test_nobody(void **state)
     rs_model_free(&model);
 }
 
+/* Ends that are reported too early (of tree all-reduces) are no times, of the run as of its windows. */
+static void test_early_ends(void **state)
+{
+    (void)state;
+    play();
+    for (uint32_t i = 0; i < model.parts.n / 2; i++) model.parts.flags[i] |= RS_PART_END_EARLY;
+    fine(rs_waits_find(&model, NULL));
+    struct rs_report r;
+    struct rs_report_options options = {.filter = &everything, .every_ns = 1000 * MS};
+    fine(rs_report_make(&r, &model, &options, NULL));
+    assert_int_equal(r.course.nrows, 1);
+    assert_int_equal(r.bandwidth.rows[0].timed, 120);
+    assert_int_equal(r.course.rows[0].timed, 120);
+    rs_report_free(&r);
+    rs_model_free(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_change_points),
-        cmocka_unit_test(test_report),
-        cmocka_unit_test(test_warmup),
-        cmocka_unit_test(test_nobody),
+        cmocka_unit_test(test_change_points), cmocka_unit_test(test_report),     cmocka_unit_test(test_warmup),
+        cmocka_unit_test(test_nobody),        cmocka_unit_test(test_early_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
