@@ -45,15 +45,16 @@ one() {
     command=("$test")
     case $(basename "$test") in
     fuzz_*)
-        mkdir "$TMP/corpus"
+        mkdir "$TMP/corpus" "$TMP/inputs"
         # Entropic schedules count features of the whole corpus with every input: half of the time, with inputs this small.
         command+=("-max_total_time=${FUZZ_SECONDS:-20}" -timeout=300 -len_control=0 -entropic=0 -rss_limit_mb=2048
             -print_final_stats=1 -verbosity=0 "-artifact_prefix=$BUILD/" "$TMP/corpus")
         data=$(basename "$test" | sed "s/^fuzz_//")
         # Long texts only take long: large samples are cut. Databases and recordings have to be whole.
         case $data in nsys | recording | codec) ;; *) command+=(-max_len=8192) ;; esac
-        if [ -d "tests/data/fuzz/$data" ]; then # found inputs, minimised
-            command+=("tests/data/fuzz/$data")
+        if [ -e "tests/data/fuzz/$data.tar.gz" ]; then # inputs that were found
+            tar -xzf "tests/data/fuzz/$data.tar.gz" -C "$TMP/inputs"
+            command+=("$TMP/inputs")
         elif [ -d "tests/data/$data" ]; then # samples of its format
             command+=("tests/data/$data")
         else

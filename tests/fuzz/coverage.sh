@@ -13,11 +13,12 @@ trap 'rm -rf "$TMP"' EXIT
 objects=()
 for name in join export changed; do
     fuzzer=$folder/fuzz_$name
-    mkdir "$TMP/$name"
+    mkdir "$TMP/$name" "$TMP/$name.inputs"
+    tar -xzf "tests/data/fuzz/$name.tar.gz" -C "$TMP/$name.inputs"
     how=(-runs=0)
     [ "$seconds" = 0 ] || how=("-max_total_time=$seconds" -timeout=300 "-artifact_prefix=$folder/")
     LLVM_PROFILE_FILE=$TMP/$name.profraw "$fuzzer" "${how[@]}" -entropic=0 -len_control=0 -max_len=776 -verbosity=0 "$TMP/$name" \
-        "tests/data/fuzz/$name" >"$TMP/$name.log" 2>&1 || tail -n 40 "$TMP/$name.log"
+        "$TMP/$name.inputs" >"$TMP/$name.log" 2>&1 || { tail -n 40 "$TMP/$name.log" && exit 1; }
     objects+=(${objects:+-object} "$fuzzer") # llvm-cov: PROGRAM -object PROGRAM...
 done
 llvm-profdata merge -o "$TMP/all" "$TMP"/*.profraw
