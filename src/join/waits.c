@@ -36,13 +36,14 @@ struct starts {
     bool clocked;
 };
 
-/* The parts of one rank, order[i .. end): its start is their earliest. */
-static uint32_t rank_start(const struct rs_model *m, const uint32_t *order, uint32_t i, uint32_t n, uint32_t *earliest)
+/* The parts of one member, order[i .. end): its start is their earliest. */
+static uint32_t member_start(const struct rs_model *m, const uint32_t *order, uint32_t i, uint32_t n,
+                             uint32_t *earliest)
 {
     const struct rs_parts *t = &m->parts;
-    int32_t rank = rank_of(m, order[i]);
+    uint32_t member = t->member[order[i]];
     *earliest = RS_NONE;
-    for (; i < n && rank_of(m, order[i]) == rank; i++) {
+    for (; i < n && t->member[order[i]] == member; i++) {
         if (t->start[order[i]] == RS_TIME_NONE) continue;
         if (*earliest == RS_NONE || rs_start_is_better(m, order[i], *earliest)) *earliest = order[i];
     }
@@ -59,8 +60,9 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
     uint8_t source = RS_FROM_NOTHING;
     struct starts s = {.second = RS_TIME_NONE, .clocked = n > 0};
     for (uint32_t i = 0, first; i < n;) {
-        i = rank_start(m, order, i, n, &first);
-        s.ranks++;
+        /* Several members may have one rank, or none that is known: the starts of all are needed. */
+        s.ranks += !i || rank_of(m, order[i]) != rank_of(m, order[i - 1]);
+        i = member_start(m, order, i, n, &first);
         uint32_t domain = first == RS_NONE ? RS_NONE : rs_part_start_domain(m, first);
         if (domain == RS_NONE || error_of(m, domain) == RS_TIME_NONE) s.clocked = false;
         if (domain == RS_NONE) {
