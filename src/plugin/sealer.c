@@ -62,7 +62,8 @@ static void set_state(enum rs_sealer_state state)
 
 /* ---- status ---- */
 
-static void beat(void)
+/* Whether the file has it, too. */
+static bool beat(void)
 {
     struct rs_pool *p = &rs_pool;
     struct rs_status_block *st = &me.status;
@@ -92,9 +93,8 @@ static void beat(void)
     p->live->status = *st;
     /* In place: needs no new block even on a full disk. Best effort: the live header has the same. The last counter is not
      * ours to write. */
-    ssize_t n = pwrite(rs_files_fd(&me.files), st, offsetof(struct rs_status_block, lost_late),
-                       offsetof(struct rs_file_header, status));
-    (void)n;
+    enum { BYTES = offsetof(struct rs_status_block, lost_late) };
+    return pwrite(rs_files_fd(&me.files), st, BYTES, offsetof(struct rs_file_header, status)) == BYTES;
 }
 
 /* The cost of one callback on this machine, in a buffer of its own; for the recorder's share of the run time. */
@@ -201,8 +201,10 @@ static void close_recording(void)
     me.status.inside_at_close = rs_pool_close(map_late_counter(), CLOSE_WAIT_MS);
     me.status.live_left = !rs_seal_last();
     me.status.state = RS_STATE_CLOSED;
-    beat();
-    if (!me.status.live_left) rs_files_drop_live(&me.files);
+    enum { TRIES = 20 };
+    bool written = false; /* else the live file alone knows */
+    for (int i = 0; i < TRIES && !written; i++) written = beat();
+    if (written && !me.status.live_left) rs_files_drop_live(&me.files);
 }
 
 static void *sealer_main(void *unused)
