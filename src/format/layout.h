@@ -132,7 +132,7 @@ struct rs_live_header {
     uint64_t lost_overflow[RS_LOST_COUNTS]; /* callbacks of threads that found no slot */
     struct rs_status_block status;
     uint32_t locked; /* 1: the process holds flock(LOCK_EX) on this file for as long as it maps it: whoever gets a lock
-                      * has the proof that it ended, or called execve */
+                      * has the proof that it ended, or called execve. 2: a copy, made by somebody who had that proof */
     uint32_t closing; /* 1: what no chunk holds is lost, and `lost_at_close` counts it; stored behind those */
     uint64_t lost_at_close[RS_LOST_COUNTS]; /* all losses of the recording by class, but for `lost_late` */
     uint64_t mount_namespace; /* inode of /proc/self/ns/mnt: in which `recording` means something; 0 = not known */

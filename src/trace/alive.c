@@ -56,12 +56,12 @@ static int try_lock(int fd)
     return errno == EWOULDBLOCK ? -1 : -2;
 }
 
-enum rs_alive rs_process_alive(const struct rs_file_header *h, int live, bool locked)
+enum rs_alive rs_process_alive(const struct rs_file_header *h, int live, uint32_t locked)
 {
     struct stat st;
     /* The lock of a copy says nothing of the process. */
-    bool original = live >= 0 && locked && !fstat(live, &st) && h->live_inode && st.st_ino == h->live_inode;
-    int lock = original ? try_lock(live) : -2;
+    bool original = live >= 0 && locked == 1 && !fstat(live, &st) && h->live_inode && st.st_ino == h->live_inode;
+    int lock = locked == 2 ? 0 : original ? try_lock(live) : -2;
     enum rs_alive alive = by_pid(h);
     if (lock == 0) return alive == RS_ALIVE_YES ? RS_ALIVE_REPLACED : RS_ALIVE_NO;
     if (alive != RS_ALIVE_HARDLY) return alive;

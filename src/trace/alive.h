@@ -19,7 +19,7 @@ enum rs_alive {
 };
 
 /* `live`: its live file, open, or -1; `locked`: what that says of itself. */
-enum rs_alive rs_process_alive(const struct rs_file_header *header, int live, bool locked);
+enum rs_alive rs_process_alive(const struct rs_file_header *header, int live, uint32_t locked);
 
 static inline bool rs_may_run(enum rs_alive alive)
 {

@@ -20,10 +20,11 @@ static bool is_ours(const char *path)
            !strcmp(path + n - strlen(".live"), ".live");
 }
 
-/* Copies the file sparsely: most buffers are empty. */
+/* Copies the file sparsely: most buffers are empty. The copy says that its process has ended: a lock cannot be copied. */
 static enum rs_status copy(int from, const char *from_path, const char *to, struct rs_err *err)
 {
-    enum { BLOCK = 4096 };
+    enum { BLOCK = RS_LIVE_PAGE };
+    static const uint32_t ended = 2;
     struct rs_file_map map = {0};
     RS_TRY(rs_file_map_fd(&map, from, from_path, err));
     struct rs_out out;
@@ -35,12 +36,15 @@ static enum rs_status copy(int from, const char *from_path, const char *to, stru
         return status;
     }
     static const char zeros[BLOCK];
+    char block[BLOCK];
     for (size_t at = 0; status == RS_OK && at < map.size; at += BLOCK) {
         size_t n = map.size - at < BLOCK ? map.size - at : BLOCK;
         bool last = at + n == map.size;
-        if (!last && !memcmp(map.data + at, zeros, n)) {
+        memcpy(block, map.data + at, n);
+        if (!at && n == BLOCK) memcpy(block + offsetof(struct rs_live_header, locked), &ended, sizeof ended);
+        if (!last && !memcmp(block, zeros, n)) {
             if (fseek(out.file, (long)n, SEEK_CUR)) status = rs_fail_errno(err, "%s", to);
-        } else if (fwrite(map.data + at, 1, n, out.file) != n) {
+        } else if (fwrite(block, 1, n, out.file) != n) {
             status = rs_fail_errno(err, "%s", to);
         }
     }

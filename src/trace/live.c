@@ -36,7 +36,7 @@ static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const 
         if (fd < 0) continue; /* not there, or not for us to read: as if it were not there */
         if (!fstat(fd, &st) && S_ISREG(st.st_mode) && rs_file_map_fd(map, fd, paths[i], err) == RS_OK) {
             if (is_of(map, h)) {
-                live->alive = rs_process_alive(h, fd, ((const struct rs_live_header *)map->data)->locked == 1);
+                live->alive = rs_process_alive(h, fd, ((const struct rs_live_header *)map->data)->locked);
                 live->path = paths[i];
                 paths[i] = NULL;
             } else {
@@ -45,7 +45,7 @@ static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const 
         }
         close(fd);
     }
-    if (!live->path) live->alive = rs_process_alive(h, -1, false);
+    if (!live->path) live->alive = rs_process_alive(h, -1, 0);
     free(paths[0]);
     free(paths[1]);
     return RS_OK;

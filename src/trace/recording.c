@@ -158,7 +158,7 @@ static bool needs_live(const struct rs_recording *r)
 static enum rs_status open_files(struct rs_recording *r, struct rs_live *live, struct rs_err *err)
 {
     RS_TRY(map_file(r, err));
-    if (r->header.status.state != RS_STATE_CLOSED) r->alive = rs_process_alive(&r->header, -1, false);
+    if (r->header.status.state != RS_STATE_CLOSED) r->alive = rs_process_alive(&r->header, -1, 0);
     for (int i = 0; i < 3 && needs_live(r) && r->header.live_place != RS_LIVE_ANONYMOUS; i++) {
         uint32_t state = r->header.status.state;
         rs_live_close(live);

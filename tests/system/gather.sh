@@ -38,6 +38,10 @@ said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
 chown 0 "$left"
 said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
 [[ $said == *"brought 1 live file"* ]] || say $LINENO "$said"
+# The copy has no lock, and says that its process ended: where the pid means nothing, too.
+state=$(unshare -pf --mount-proc "$RINGSCOPE" info --json home/killed 2>/dev/null |
+    jq -r ".process_list[] | select(.pid == $killed).state")
+[ "$state" = killed ] || say $LINENO "gathered, the process is called $state"
 [ "$(emitted home/killed)" = "$want" ] || say $LINENO "$(emitted home/killed) instead of $want"
 [ ! -e "$left" ] || say $LINENO "$left is still there"
 [ "$(stat -c %a home/killed/*"$killed".live)" = 600 ] || say $LINENO "$(ls -l home/killed)"
