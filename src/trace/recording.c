@@ -64,8 +64,16 @@ static uint32_t sealed_to(const struct rs_piece *list, size_t n, const struct rs
     return h->slot == buffer->slot && h->generation == buffer->generation ? h->to : 0;
 }
 
+/* Whether the ring went round since the live file was read: chunks made of what that holds may have been written over.
+ * Chunks are in order. */
+static bool went_round(const struct rs_recording *r, const struct rs_live *live)
+{
+    return r->header.ring_end && r->nevents && live->status.event_chunks &&
+           r->events[0].header.sequence > live->status.event_chunks;
+}
+
 /* Puts live buffers in, each without what its chunks hold already. Both lists are by place, before and after. */
-static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, struct rs_err *err)
+static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, bool round, struct rs_err *err)
 {
     size_t nevents = r->nevents, nfacts = r->nfacts;
     for (size_t i = 0; i < live->npieces; i++) {
@@ -79,6 +87,10 @@ static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, str
             r->unknown |= rs_recording_lost(r) ? RS_UNKNOWN_END : RS_UNKNOWN_COPIED;
         if (to > p->skip) p->skip = to;
         if (p->skip >= p->header.to) continue;
+        if (round && !facts && !to) { /* it may be among those written over: counted once, and not known */
+            r->unknown |= RS_UNKNOWN_COPIED;
+            continue;
+        }
         RS_TRY(rs_chunks_add(r, p, err));
         p->copy = NULL; /* the recording's now */
     }
@@ -303,8 +315,9 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
     if (!r->header_right) r->unknown |= RS_UNKNOWN_HEADER;
     if (live->ndamages) r->unknown |= RS_UNKNOWN_LIVE;
     if (r->header.status.inside_at_close) r->unknown |= RS_UNKNOWN_CLOSE;
+    bool round = went_round(r, live);
     sort_by_place(r);
-    RS_TRY(add_live(r, live, err));
+    RS_TRY(add_live(r, live, round, err));
     sort_by_place(r);
     if (rs_file_trouble(&r->file)) rs_recording_damage(r, r->path, 0, r->file.size, rs_file_trouble(&r->file));
     /* The last buffer before a mark of losses need not be full. */
