@@ -61,4 +61,22 @@ same "$(told ring captured | sort)" "$(seen ring captured | sort)" "ring: captur
 [ "$(seen ring bytes)" -lt $((2 << 20)) ] || fail "ring: $(seen ring bytes) bytes on disk"
 drive ringsmall RINGSCOPE_LIMIT=1M RINGSCOPE_KEEP=last RINGSCOPE_MEMORY=4M -- --seconds 1 --threads 2
 verify ringsmall
+
+# Copied while it runs, the live file long before the recording: what is written over meanwhile is counted once.
+counts() { "$RINGSCOPE" info --json "$1" 2>/dev/null | jq "$2"; }
+sum='.callbacks + .lost + .overwritten + .damaged'
+env RINGSCOPE_DIR="$PWD/round" RINGSCOPE_LIMIT=1M RINGSCOPE_KEEP=last "$DRIVE" --seconds 60 --rate 1e6 &>/dev/null &
+driver=$!
+until [ "$(counts round .overwritten)" -gt 0 ] 2>/dev/null || ! kill -0 $driver; do sleep 0.05; done
+recording=$(echo round/*.rsc) live=$(echo round/*.live)
+[ -e "$live" ] || live=$(in_shm)
+mkdir moments
+cp "$live" "moments/$(basename "$recording" .rsc).live"
+before=$(counts round "$sum")
+until [ "$(counts round .overwritten)" -gt "$before" ] || ! kill -0 $driver; do sleep 0.05; done
+cp "$recording" moments/
+copied=$(counts moments "$sum") after=$(counts round "$sum")
+kill -9 $driver && wait $driver 2>/dev/null
+[[ $copied -gt $before && $copied -le $after ]] || fail "copied: $copied, of $before then and $after later"
+same "$(counts moments '[.emitted, .process_list[0].unknown[0]]' | tr -d '\n ')" '[null,"copied"]' "copied"
 finish
