@@ -13,12 +13,9 @@ struct rs_sweep_point {
     uint32_t class;
 };
 
-/* Longer is damage, so that sums stay sums. */
-#define LONGEST (INT64_C(1) << 46)
-
 enum rs_status rs_sweep_add(struct rs_sweep *s, int64_t start, int64_t end, unsigned class, struct rs_err *err)
 {
-    if (end <= start || rs_time_minus(end, start) <= 0 || rs_time_minus(end, start) > LONGEST) return RS_OK;
+    if (end == start || !rs_time_is_span(start, end)) return RS_OK;
     for (int k = 0; k < 2; k++) {
         RS_ROOM(s->points, s->n, s->cap, err);
         s->points[s->n] = (struct rs_sweep_point){.at = k ? end : start, .step = k ? -1 : 1, .class = class};
@@ -77,7 +74,7 @@ struct rs_union_span {
 
 enum rs_status rs_union_add(struct rs_union *u, int64_t start, int64_t end, struct rs_err *err)
 {
-    if (end <= start || rs_time_minus(end, start) <= 0 || rs_time_minus(end, start) > LONGEST) return RS_OK;
+    if (end == start || !rs_time_is_span(start, end)) return RS_OK;
     struct rs_union_span *last = u->n ? &u->spans[u->n - 1] : NULL;
     if (last && start <= last->to) {
         if (end > last->to) last->to = end;

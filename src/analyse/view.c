@@ -81,9 +81,6 @@ void rs_view_free(struct rs_view *v)
 
 /* ---- arrivals ---- */
 
-/* Operations that take longer are damage: 20 hours, so that sums stay sums. */
-#define LONGEST (INT64_C(1) << 46)
-
 void rs_view_arrivals(struct rs_view *v, uint32_t op)
 {
     const struct rs_model *m = v->model;
@@ -118,8 +115,7 @@ bool rs_view_compare(struct rs_view *v, uint32_t op)
     rs_view_arrivals(v, op);
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
-        if (a->end != RS_TIME_NONE && (a->end < a->start || rs_time_minus(a->end, a->start) > LONGEST))
-            v->arrivals[i].end = RS_TIME_NONE;
+        if (!rs_time_is_span(a->start, a->end)) v->arrivals[i].end = RS_TIME_NONE;
     }
     return v->narrivals >= 2;
 }

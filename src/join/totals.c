@@ -2,9 +2,6 @@
 
 #include "join/waits.h"
 
-/* Starts that are further apart are damage: 20 hours, so that sums stay sums. */
-#define LONGEST (INT64_C(1) << 46)
-
 bool rs_op_is_compared(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
@@ -12,7 +9,7 @@ bool rs_op_is_compared(const struct rs_model *m, uint32_t op)
     if (!(o->flags[op] & RS_OP_CLOCKED) || (o->flags[op] & (RS_OP_DOUBLE | RS_OP_VIOLATION))) return false;
     /* Ranks that are absent may never have come. Where it ended, they did, and those that were recorded are compared. */
     if (rs_op_lacks_ranks(m, op) && o->end[op] == RS_TIME_NONE) return false;
-    return o->last_part[op] != RS_NONE && rs_time_minus(o->last[op], o->first[op]) <= LONGEST;
+    return o->last_part[op] != RS_NONE && rs_time_is_span(o->first[op], o->last[op]);
 }
 
 void rs_totals_begin(struct rs_totals *t)

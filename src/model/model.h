@@ -42,6 +42,11 @@ static inline int64_t rs_time_plus(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
+/* Whether something may have lasted from one to the other. Beyond 20 hours it is damage: sums stay sums. */
+static inline bool rs_time_is_span(int64_t from, int64_t to)
+{
+    return from <= to && (uint64_t)to - (uint64_t)from <= UINT64_C(1) << 46;
+}
 
 /* Whose words a row is. The order is that of detail: where two saw the same operation, the first leads and the other is
  * laid over it (join/overlay.h). */
