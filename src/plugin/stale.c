@@ -59,8 +59,8 @@ static enum fate decide(const struct rs_live_header *h)
     return whole ? REMOVE : COPY;
 }
 
-/* Sparsely: most buffers are empty. */
-static bool copy_bytes(int from, int to, off_t size, uint64_t until_ms)
+/* Sparsely: most buffers are empty. The copy begins with `h`. */
+static bool copy_bytes(int from, int to, const struct rs_live_header *h, off_t size, uint64_t until_ms)
 {
     static const char zeros[BLOCK];
     char block[BLOCKS * BLOCK];
@@ -68,6 +68,7 @@ static bool copy_bytes(int from, int to, off_t size, uint64_t until_ms)
     for (off_t at = 0; at < size;) {
         ssize_t n = pread(from, block, sizeof block, at);
         if (n <= 0 || now_ms() >= until_ms) return false;
+        if (!at) memcpy(block, h, sizeof *h);
         for (ssize_t i = 0; i < n; i += BLOCK) {
             size_t part = n - i < BLOCK ? (size_t)(n - i) : BLOCK;
             if (memcmp(block + i, zeros, part) && pwrite(to, block + i, part, at + i) != (ssize_t)part) return false;
@@ -104,7 +105,7 @@ static bool copy_beside(int from, const struct rs_live_header *h, off_t size, ui
     int fd = rs_table_open(between, O_RDWR | O_CREAT | O_EXCL);
     if (fd < 0) return false;
     struct stat st;
-    bool copied = copy_bytes(from, fd, size, until_ms);
+    bool copied = copy_bytes(from, fd, h, size, until_ms);
     copied = !close(fd) && copied;
     copied = copied && lstat(to, &st) && errno == ENOENT && !rename(between, to);
     if (!copied) unlink(between);
@@ -123,6 +124,7 @@ static void look_at(int dir, const char *name, uint64_t until_ms)
                 (h.magic == RS_LIVE_MAGIC || !h.magic) && !fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) &&
                 named.st_dev == st.st_dev && named.st_ino == st.st_ino;
     enum fate fate = dead ? decide(&h) : LEAVE;
+    h.locked = 2; /* a lock cannot be copied: the copy says that there was proof */
     if (fate == COPY) fate = copy_beside(fd, &h, st.st_size, until_ms) ? REMOVE : LEAVE;
     if (fate == REMOVE) unlinkat(dir, name, 0);
     close(fd);
