@@ -56,7 +56,7 @@ static bool is_slow(const struct rs_exporter *e)
 /* Of mutants with a slow exporter one in SLOW_KEPT keeps it: ten with another one take as long. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed)
 {
-    enum { SLOW_KEPT = 8 };
+    enum { SLOW_KEPT = 32 };
     size_t n = mutate_run(data, size, max, seed);
     bool kept = n < HEADER || rs_mix(seed, 4) % SLOW_KEPT == 0;
     for (uint64_t i = 0; !kept && is_slow(exporter_of(data)); i++) data[4] = (uint8_t)rs_mix(seed, 5 + i);

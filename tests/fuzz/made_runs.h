@@ -15,7 +15,7 @@
 #include "nccl/digest.h"
 #include "real_runs.h"
 
-enum { HEADER = 8, RECORD = 16, MOST_RECORDS = 48, MOST_MADE = 128, MOST_ADDED = 8 };
+enum { HEADER = 8, RECORD = 16, MOST_RECORDS = 48, MOST_MADE = 80, MOST_ADDED = 8 };
 
 enum record_kind {
     MAKE_PROC,

@@ -30,7 +30,7 @@ struct real_run {
 enum {
     MOST_OF_MEMBER = 48,
     WINDOW = 12,
-    MOST_COPIED = 128
+    MOST_COPIED = 80
 }; /* parts: of a member; of a window, by member and about in all */
 
 /* The last ones are only joined. */
