@@ -124,7 +124,8 @@ static void judge_process(struct run *r, const char *name, int32_t pid, const st
         SAY(r, "%s: pid %d is called complete, and %" PRIu64 " of %" PRIu64 " are missing", name, pid,
             before.low - s->kept, before.low);
     bool hidden = flags & MAY_SEEM_ALIVE && s->unsafe;
-    if (s->running && !live && s->recordings && !hidden) SAY(r, "%s: pid %d is called running, and it ended", name, pid);
+    if (s->running && !live && s->recordings && !hidden)
+        SAY(r, "%s: pid %d is called running, and it ended", name, pid);
 }
 
 static bool reader_is_fine(struct run *r, const char *name, int status, const char *dir, unsigned flags)
