@@ -138,6 +138,7 @@ struct rs_live_header {
     uint64_t mount_namespace; /* inode of /proc/self/ns/mnt: in which `recording` means something; 0 = not known */
     uint64_t recording_device; /* st_dev of the recording */
     char recording[3072]; /* its absolute path; "" = not known */
+    uint64_t lost_lives, lost_facts; /* as in the status, counted as they happen: that may wait for a disk */
 };
 _Static_assert(sizeof(struct rs_live_header) <= RS_LIVE_PAGE, "live header");
 

@@ -16,7 +16,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local bool mine; /* this thread holds the lock, or waits for it */
 static _Atomic uint32_t current; /* index + 1 */
 static uint32_t generation;
-static _Atomic uint64_t lost_lives, lost_facts;
+static _Atomic uint64_t early_lives, early_facts; /* lost before there was a live header to count them in */
 
 bool rs_facts_lock(void)
 {
@@ -42,9 +42,14 @@ static bool is_life(unsigned type)
     return type == RS_FACT_COMM || type == RS_FACT_COMM_END;
 }
 
+/* In the live header: the background thread, which writes the status, may wait for a disk until the process is killed. */
 static void count_lost(unsigned type)
 {
-    atomic_fetch_add(is_life(type) ? &lost_lives : &lost_facts, 1);
+    struct rs_live_header *live = rs_pool.live;
+    if (live)
+        __atomic_fetch_add(is_life(type) ? &live->lost_lives : &live->lost_facts, 1, __ATOMIC_RELAXED);
+    else
+        atomic_fetch_add(is_life(type) ? &early_lives : &early_facts, 1);
 }
 
 /* A buffer with room for `words`, or NULL. */
@@ -131,6 +136,9 @@ void rs_facts_open(void)
         commit(buf, words);
     }
     nearly = 0;
+    struct rs_live_header *live = rs_pool.live;
+    __atomic_fetch_add(&live->lost_lives, atomic_exchange(&early_lives, 0), __ATOMIC_RELAXED);
+    __atomic_fetch_add(&live->lost_facts, atomic_exchange(&early_facts, 0), __ATOMIC_RELAXED);
     rs_facts_unlock();
 }
 
@@ -174,8 +182,9 @@ void rs_facts_discard(uint32_t index, uint32_t from)
 
 void rs_facts_status(struct rs_status_block *status)
 {
-    status->lost_lives = atomic_load(&lost_lives);
-    status->lost_facts = atomic_load(&lost_facts);
+    const struct rs_live_header *live = rs_pool.live;
+    status->lost_lives = __atomic_load_n(&live->lost_lives, __ATOMIC_RELAXED) + atomic_load(&early_lives);
+    status->lost_facts = __atomic_load_n(&live->lost_facts, __ATOMIC_RELAXED) + atomic_load(&early_facts);
 }
 
 void rs_facts_reset(void)
@@ -184,7 +193,7 @@ void rs_facts_reset(void)
     mine = false;
     atomic_store(&current, 0);
     nearly = 0;
-    atomic_store(&lost_lives, 0);
-    atomic_store(&lost_facts, 0);
+    atomic_store(&early_lives, 0);
+    atomic_store(&early_facts, 0);
     generation = 0;
 }

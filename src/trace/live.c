@@ -141,6 +141,8 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
     if (!live->path) return RS_OK;
     const struct rs_live_header *l = (const void *)map.data;
     live->status = l->status;
+    if (l->lost_lives > live->status.lost_lives) live->status.lost_lives = l->lost_lives;
+    if (l->lost_facts > live->status.lost_facts) live->status.lost_facts = l->lost_facts;
     uint64_t slots_end = l->slots_at + (uint64_t)l->slots * sizeof(struct rs_slot);
     if (l->slots_at > map.size || slots_end > map.size || l->slots > RS_SLOT_LIMIT || l->slots_at % 8 ||
         l->buffers_at > map.size || l->buffers_at % 8) {

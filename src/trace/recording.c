@@ -197,6 +197,8 @@ static struct rs_expected expect(struct rs_recording *r, const struct rs_live *l
     uint64_t late = st->lost_late; /* counted in the file alone */
     if (l->heartbeat_tick >= st->heartbeat_tick) *st = *l;
     st->lost_late = late;
+    if (l->lost_lives > st->lost_lives) st->lost_lives = l->lost_lives;
+    if (l->lost_facts > st->lost_facts) st->lost_facts = l->lost_facts;
     if (l->file_end > want.file_end) want.file_end = l->file_end;
     if (l->sealed_records > want.records) want.records = l->sealed_records;
     if (l->event_chunks > want.event_chunks) want.event_chunks = l->event_chunks;

@@ -133,7 +133,7 @@ static void structs(void **state)
 #define L(m) M(rs_live_header, m)
     CHECK(rs_live_header, L(magic), L(nonce), L(pid), L(slots), L(buffers), L(slots_at), L(buffers_at),
           L(process_start_ns), L(boot_id), L(lost_overflow), L(status), L(locked), L(closing), L(lost_at_close),
-          L(mount_namespace), L(recording_device), L(recording));
+          L(mount_namespace), L(recording_device), L(recording), L(lost_lives), L(lost_facts));
 #define T(m) M(rs_slot, m)
     CHECK(rs_slot, T(lost), T(lost_in_records), T(lost_first_tick), T(lost_last_tick), T(next_handle), T(buffer),
           T(generation), T(tid), T(inside), T(group), T(group_context), T(group_state));
