@@ -57,7 +57,8 @@ struct rs_status_block {
     uint32_t live_left; /* 1: closed, but not everything could be sealed: the live file belongs to the recording */
     uint64_t lost_lives; /* init and finalize calls that found no room */
     uint64_t inside_at_close; /* threads that were inside a callback when the wait for them ran out: at most so many
-                               * callbacks are neither kept nor counted */
+                               * callbacks are neither kept nor counted. UINT64_MAX: those behind the close are not
+                               * counted, since the file's header could not be mapped */
     uint32_t event_chunks, fact_chunks; /* written so far; 0, 0: an older recorder, which did not count them */
     uint64_t lost_late; /* callbacks that came after the recording was closed; counted in place by their threads */
 };

@@ -182,13 +182,12 @@ static void look_after_file(void)
  * here, so that they need not wait for the disk, and must be there: a program may have cut the file. */
 static uint64_t *map_late_counter(void)
 {
-    static uint64_t nowhere;
     struct stat st;
     look_after_file();
     int fd = rs_files_fd(&me.files);
-    if (fstat(fd, &st) || st.st_size < (off_t)sizeof(struct rs_file_header)) return &nowhere;
+    if (fstat(fd, &st) || st.st_size < (off_t)sizeof(struct rs_file_header)) return NULL;
     char *header = mmap(NULL, sizeof(struct rs_file_header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (header == MAP_FAILED) return &nowhere;
+    if (header == MAP_FAILED) return NULL;
     uint64_t *late = (uint64_t *)(header + offsetof(struct rs_file_header, status.lost_late));
     __atomic_fetch_add(late, 0, __ATOMIC_RELAXED);
     return late;
@@ -196,9 +195,12 @@ static uint64_t *map_late_counter(void)
 
 static void close_recording(void)
 {
+    static uint64_t nowhere;
     rs_clock_sample();
     /* First: what comes now is counted, and there is an end to sealing. */
-    me.status.inside_at_close = rs_pool_close(map_late_counter(), CLOSE_WAIT_MS);
+    uint64_t *late = map_late_counter();
+    uint32_t inside = rs_pool_close(late ? late : &nowhere, CLOSE_WAIT_MS);
+    me.status.inside_at_close = late ? inside : UINT64_MAX;
     me.status.live_left = !rs_seal_last();
     me.status.state = RS_STATE_CLOSED;
     enum { TRIES = 20 };

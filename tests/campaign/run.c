@@ -77,6 +77,19 @@ void run_copy_name(struct run *r, const char *what, uint32_t number, char *path,
 
 /* ---- programs ---- */
 
+static uint64_t bytes_in(const char *folder)
+{
+    uint64_t bytes = 0;
+    DIR *list = opendir(folder);
+    const struct dirent *e;
+    struct stat st;
+    while (list && (e = readdir(list)))
+        if (!fstatat(dirfd(list), e->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode))
+            bytes += (uint64_t)st.st_size;
+    if (list) closedir(list);
+    return bytes;
+}
+
 bool run_signal(const struct run *r, int number)
 {
     return !syscall(SYS_pidfd_send_signal, r->handle, number, NULL, 0);
@@ -93,8 +106,9 @@ int run_program(struct run *r, const char *name, const char *const argv[])
             int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
             if (fd < 0 || dup2(fd, i) < 0) _exit(94);
         }
-        /* Recordings are small here: who wants this much has lost its way, and must not take the machine along. */
-        struct rlimit memory = {PROGRAM_BYTES, PROGRAM_BYTES};
+        /* Who wants more than this, and the recordings mapped, has lost its way, and must not take the machine along. */
+        uint64_t most = PROGRAM_BYTES + 2 * bytes_in(r->dir);
+        struct rlimit memory = {most, most};
         const char *sanitized = getenv("SAN"); /* sanitizers reserve terabytes */
         if (!sanitized || !*sanitized) setrlimit(RLIMIT_AS, &memory);
         execv(argv[0], (char *const *)(uintptr_t)argv);

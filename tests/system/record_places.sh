@@ -52,7 +52,8 @@ if [ "$(stat -f -c %T .)" != tmpfs ]; then
     [ ! -e "$live" ] || fail "shm: $live is still there"
     verify shm --killed --lossless
     same "$(mode shm/*.live)" 600 "shm: mode of the copy"
-    cmp -s shm/*.live gone.live || fail "shm: the copy is another"
+    # But for the word that says that this is a copy, and of a process that has ended: `locked`, at 496.
+    same "$(cmp -l shm/*.live gone.live | tr -s ' ' | paste -sd,)" " 497 2 1" "shm: the copy"
     killed gone shm
     rm -r gone
     for ((i = 0; i < 200; i++)); do [ -n "$(in_shm)" ] || break; drive next --count 600; done
