@@ -21,7 +21,7 @@ const struct fault faults[] = {
     {"on a ramfs", WHEN_PLACE, NEED_MOUNT, 3, 0, NULL, place_ramfs, 0},
     {"on an ext4 of its own", WHEN_PLACE, NEED_ROOT, 1, IS_LOOP | MAY_LEAVE, NULL, place_loop, 0},
 
-    {"system calls refused", WHEN_SETUP, 0, 4, 0, in_seccomp, NULL, 0},
+    {"system calls refused", WHEN_SETUP, 0, 4, NO_LOCK, in_seccomp, NULL, 0},
     {"writes that fail", WHEN_SETUP, 0, 4, SHIMMED | MAY_BE_MUTE | MAY_LEAVE, in_failing_writes, NULL, 0},
     {"slow writes", WHEN_SETUP, 0, 3, SHIMMED, in_slow_writes, NULL, 0},
     {"few descriptors", WHEN_SETUP, 0, 2, MAY_BE_MUTE | MAY_LEAVE, in_few_descriptors, NULL, 0},

@@ -31,7 +31,8 @@ enum flag {
     SIGNALS = 512, /* callbacks from handlers of signals */
     NEEDS_LOOP = 1024, /* the recording must lie on a file system of the campaign's own ... */
     IS_LOOP = 2048, /* ... as it does here */
-    MAY_SEEM_ALIVE = 4096, /* without a live file, nothing but the heartbeat says whether the process runs */
+    MAY_SEEM_ALIVE = 4096, /* without a lock, nothing but the heartbeat says whether the process runs ... */
+    NO_LOCK = 8192, /* ... and there may be none */
 };
 
 struct fault {

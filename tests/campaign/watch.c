@@ -63,7 +63,9 @@ static void look_at_cell(struct watch *w, struct truth *t, unsigned i, uint32_t 
         w->cells[i].cpu_ns = cpu;
         return;
     }
-    bool waits = state == 'D' && w->may_wait;
+    /* At the end callbacks count themselves in the recording: docs/safety.md, "What is not promised". */
+    bool late = phase == PHASE_CALLBACK && atomic_load(&t->ending);
+    bool waits = state == 'D' && (w->may_wait || late);
     if ((state == 'S' || state == 'D') && !waits) w->cells[i].asleep_ms += step;
     if (w->cells[i].said) return;
     if (w->cells[i].asleep_ms > most[phase].asleep_ms) {
