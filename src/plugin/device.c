@@ -1,15 +1,31 @@
 #include "plugin/device.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { PATH_BYTES = 4096 };
+
+/* The name that the driver library was loaded by, if it is. By its short name the loader would look for it in folders, and
+ * open files, in the program's descriptor table, where the number may be another's before it is closed. */
+static int find_library(struct dl_phdr_info *info, size_t bytes, void *path)
+{
+    (void)bytes;
+    const char *file = strrchr(info->dlpi_name, '/');
+    file = file ? file + 1 : info->dlpi_name;
+    if (strncmp(file, "libcuda.so", strlen("libcuda.so")) != 0) return 0;
+    return snprintf(path, PATH_BYTES, "%s", info->dlpi_name) < PATH_BYTES;
+}
 
 /* A driver function, in the program itself or in the driver library if that is loaded. */
 static void *driver(const char *name)
 {
+    char path[PATH_BYTES];
     void *f = dlsym(RTLD_DEFAULT, name);
     if (f) return f;
-    void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *lib = dl_iterate_phdr(find_library, path) ? dlopen(path, RTLD_NOW | RTLD_NOLOAD) : NULL;
     if (!lib) return NULL;
     f = dlsym(lib, name);
     dlclose(lib); /* drops the reference that NOLOAD took; NCCL holds its own */

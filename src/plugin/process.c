@@ -1,6 +1,7 @@
 #include "plugin/process.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,10 +43,11 @@ static void environment(void)
 void rs_process_find_nccl(struct rs_nccl_library *library, const void *in_nccl)
 {
     Dl_info where;
+    struct link_map *map;
     library->version[0] = library->path[0] = 0;
-    if (!in_nccl || !dladdr(in_nccl, &where) || !where.dli_fname) return;
-    void *lib = dlopen(where.dli_fname, RTLD_NOW | RTLD_NOLOAD);
-    if (!lib) lib = dlopen(NULL, RTLD_NOW); /* NCCL is part of the program */
+    if (!in_nccl || !dladdr1(in_nccl, &where, (void **)&map, RTLD_DL_LINKMAP) || !where.dli_fname) return;
+    /* By the name that it was loaded by: by another one the loader would open files (device.c). "": part of the program. */
+    void *lib = map->l_name[0] ? dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD) : dlopen(NULL, RTLD_NOW);
     if (lib) {
         int (*get)(int *), version;
         *(void **)&get = dlsym(lib, "ncclGetVersion");
