@@ -152,7 +152,7 @@ help: ## this list
 
 ## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
 ##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
-##        CAMPAIGN_SECONDS=60 (campaign; 30 in system)  SOAK_MINUTES=60 (soak)
+##        CAMPAIGN_SECONDS=60 (campaign; 20 in system)  SOAK_MINUTES=60 (soak)
 
 # ---- how it is made --------------------------------------------------------------------------------------------------
 

@@ -174,17 +174,18 @@ int rs_files_fd(struct rs_files *f)
 
 enum rs_files_change rs_files_look(struct rs_files *f, uint64_t end)
 {
-    struct stat st;
+    struct stat st, named;
     struct rs_file_header h;
     int fd = rs_files_fd(f);
-    if (fd < 0 || stat(f->path, &st) || st.st_dev != f->device || st.st_ino != f->inode) return RS_FILES_DELETED;
+    if (fd < 0 || fstat(fd, &st)) return RS_FILES_DELETED;
+    bool has_name = !stat(f->path, &named) && named.st_dev == f->device && named.st_ino == f->inode;
     bool begins = pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h && h.magic == f->header.magic &&
                   h.checksum == f->header.checksum;
     bool long_enough = (uint64_t)st.st_size >= end || end <= f->header.ring_end; /* nothing is behind the ring yet */
-    if (begins && long_enough) return RS_FILES_SAME;
-    if (!begins && pwrite(rs_files_fd(f), &f->header, sizeof f->header, 0) != (ssize_t)sizeof f->header)
-        return RS_FILES_SAME; /* no room: next time */
-    return RS_FILES_CUT;
+    /* Also without its name: it may only have been given another one. If there is no room: next time. */
+    bool mended = begins || pwrite(rs_files_fd(f), &f->header, sizeof f->header, 0) == (ssize_t)sizeof f->header;
+    if (!has_name) return RS_FILES_DELETED;
+    return (begins && long_enough) || !mended ? RS_FILES_SAME : RS_FILES_CUT;
 }
 
 void rs_files_forget(struct rs_files *f)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # alone
-# The fault campaign, for a while; `make soak` runs it for long. What it says of a violation is enough to replay it, and
-# the folder of that run stays in $BUILD/campaign.
+# The fault campaign, for a while, with the same plans each time; `make campaign` and `make soak` take others, for longer.
+# What it says of a violation is enough to replay it, and the folder of that run stays in $BUILD/campaign.
 set -u
-exec "$BUILD/tests/campaign" --seconds "${CAMPAIGN_SECONDS:-30}" --keep "$BUILD/campaign"
+exec "$BUILD/tests/campaign" --seconds "${CAMPAIGN_SECONDS:-20}" --seed "${CAMPAIGN_SEED:-1}" --keep "$BUILD/campaign"
