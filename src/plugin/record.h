@@ -7,9 +7,9 @@
  * finds no room.
  *
  * From rs_write_begin*() to rs_write_end() the thread's slot says `inside`, so that a recording that closes can wait for the
- * commit. The flag is stored before `limit` is loaded. The processor may turn these two round, and a fence would cost as
- * much as the whole callback; so the closing thread makes all others pass one (rs_pool_close()), and here the order of
- * the compiler is enough. */
+ * commit. The flag is stored before `limit` is loaded. The processor may turn these two round, and a fence would be paid
+ * by every callback; so the closing thread makes all others pass one (rs_pool_close()), and here the order of the compiler
+ * is enough. */
 #ifndef RS_PLUGIN_RECORD_H
 #define RS_PLUGIN_RECORD_H
 
