@@ -251,6 +251,16 @@ static uint32_t unsealed_from(uint32_t index)
     return s->slot == b->slot && s->generation == b->generation ? s->words : 0;
 }
 
+/* Whether a buffer holds words that are neither in a chunk nor discarded. Beside those that wait and those in use there may be
+ * one that a thread was about to hand in when it was cancelled. */
+static bool has_unsealed(uint32_t index)
+{
+    const struct rs_buffer *b = &rs_pool.buffers[index];
+    uint32_t words = (uint32_t)__atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&b->generation, __ATOMIC_RELAXED) && words > unsealed_from(index) &&
+           words > __atomic_load_n(&b->sealed, __ATOMIC_RELAXED);
+}
+
 /* Says in one store that what no chunk holds is lost, with all losses of the recording counted before: a kill while they
  * are then discarded buffer by buffer leaves the same numbers. */
 static void announce_losses(void)
@@ -262,11 +272,9 @@ static void announce_losses(void)
     for (uint32_t i = 0; i < made && i < p->nslots; i++) {
         const struct rs_slot *s = &p->slots[i];
         for (int c = 0; c < RS_LOST_COUNTS; c++) lost[c] += __atomic_load_n(&s->lost[c], __ATOMIC_RELAXED);
-        uint32_t buffer = __atomic_load_n(&s->buffer, __ATOMIC_ACQUIRE);
-        if (buffer) rs_buffer_count(buffer - 1, unsealed_from(buffer - 1), lost);
     }
-    for (uint32_t i = me.waiting_first; i != UINT32_MAX; i = p->next_buffer[i])
-        if (!is_facts(i)) rs_buffer_count(i, unsealed_from(i), lost);
+    for (uint32_t i = 0; i < p->nbuffers; i++)
+        if (!is_facts(i) && has_unsealed(i)) rs_buffer_count(i, unsealed_from(i), lost);
     for (int c = 0; c < RS_LOST_COUNTS; c++) __atomic_store_n(&p->live->lost_at_close[c], lost[c], __ATOMIC_RELAXED);
     __atomic_store_n(&p->live->closing, 1, __ATOMIC_RELEASE);
 }
@@ -298,11 +306,8 @@ static void discard_all(bool anonymous)
             rs_buffer_discard(i, unsealed_from(i));
         rs_buffer_release(i);
     }
-    uint32_t made = atomic_load(&p->slots_made);
-    for (i = 0; i < made && i < p->nslots; i++) {
-        uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
-        if (buffer) rs_buffer_discard(buffer - 1, unsealed_from(buffer - 1));
-    }
+    for (i = 0; i < p->nbuffers; i++)
+        if (!is_facts(i) && has_unsealed(i)) rs_buffer_discard(i, unsealed_from(i));
     uint32_t facts = rs_facts_buffer();
     if (facts && !seal(facts - 1) && anonymous) discard_facts(facts - 1);
 }
@@ -336,6 +341,8 @@ bool rs_seal_last(void)
         rs_seal_full(UINT64_MAX);
         rs_seal_partly();
     } while (!me.retry_at_ms && (uint32_t)atomic_load(&rs_pool.full.head)); /* handed in at the last moment */
+    for (uint32_t i = 0; !me.retry_at_ms && i < rs_pool.nbuffers; i++)
+        if (!is_facts(i) && has_unsealed(i)) seal(i); /* of a thread that was cancelled */
     if (me.retry_at_ms && (me.past_limit || anonymous)) {
         discard_all(anonymous);
         me.chunks.limit = 0; /* for the marks, which are small */
