@@ -23,7 +23,7 @@ const struct fault faults[] = {
 
     {"system calls refused", WHEN_SETUP, 0, 4, NO_LOCK, in_seccomp, NULL, 0},
     {"writes that fail", WHEN_SETUP, 0, 4, SHIMMED | MAY_BE_MUTE | MAY_LEAVE, in_failing_writes, NULL, 0},
-    {"slow writes", WHEN_SETUP, 0, 3, SHIMMED, in_slow_writes, NULL, 0},
+    {"slow writes", WHEN_SETUP, 0, 3, SHIMMED | MAY_LEAVE, in_slow_writes, NULL, 0},
     {"few descriptors", WHEN_SETUP, 0, 2, MAY_BE_MUTE | MAY_LEAVE, in_few_descriptors, NULL, 0},
     {"limit on files", WHEN_SETUP, 0, 2, MAY_BE_MUTE | MAY_LEAVE, in_small_files, NULL, 0},
     {"no /proc", WHEN_SETUP, NEED_MOUNT, 2, MAY_SEEM_ALIVE, NULL, out_no_proc, 0},
