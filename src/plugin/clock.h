@@ -2,9 +2,11 @@
  *
  * A sample brackets a read of a clock between two reads of the tick counter and keeps the narrowest of five tries: the
  * clock had its value somewhere inside the bracket. Taken by the background thread at the start, about once a second and
- * at the end. RINGSCOPE_TEST_CLOCK makes them those of another host. */
+ * at the end. RINGSCOPE_TEST_CLOCK makes them those of another host. And the time by which the recorder waits. */
 #ifndef RS_PLUGIN_CLOCK_H
 #define RS_PLUGIN_CLOCK_H
+
+#include <time.h>
 
 #include "format/layout.h"
 #include "plugin/config.h"
@@ -12,5 +14,13 @@
 void rs_clock_start(const struct rs_config *config);
 /* Takes a sample and writes it as a fact; returns it. */
 struct rs_fact_clock rs_clock_sample(void);
+
+/* CLOCK_MONOTONIC in ms: for bounds of waiting, not for records. */
+static inline uint64_t rs_clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
 
 #endif

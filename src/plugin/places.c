@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "plugin/buffers.h"
+#include "plugin/clock.h"
 #include "plugin/stale.h"
 #include "plugin/table.h"
 #include "plugin/tick.h"
@@ -33,13 +34,6 @@ enum {
     LOCK_TRIES = 100, /* of 10 ms */
     NAME_TRIES = 8,
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* A reader that looks whether the process lives may hold the lock for a moment. */
 static bool take_lock(int fd)
@@ -71,11 +65,11 @@ static bool put_owner(int fd, const struct rs_files *f, bool locked)
 /* Reserves `bytes` in the open file and maps them. The mapping keeps the open file, and with it the lock. */
 static void *reserve(int fd, size_t bytes, bool tested)
 {
-    uint64_t begun = now_ms();
+    uint64_t begun = rs_clock_ms();
     if (fallocate(fd, 0, 0, (off_t)bytes)) return NULL;
     if (tested) {
         if (fdatasync(fd)) return NULL;
-        if (now_ms() - begun > DISK_TEST_MS) return errno = ETIMEDOUT, NULL;
+        if (rs_clock_ms() - begun > DISK_TEST_MS) return errno = ETIMEDOUT, NULL;
     }
     void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     return map == MAP_FAILED ? NULL : map;

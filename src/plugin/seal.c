@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "plugin/buffers.h"
 #include "plugin/chunks.h"
+#include "plugin/clock.h"
 #include "plugin/facts.h"
 #include "plugin/log.h"
 #include "plugin/table.h"
@@ -38,13 +38,6 @@ static struct {
     uint32_t write_errno; /* of the last write, if that failed */
     bool past_limit;
 } me;
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* A thread's name now: NCCL gives its threads names after they have begun to call. Left as it is when the thread is gone,
  * and where descriptors are shared with the program: the number could be its file's by the time it is read. */
@@ -149,7 +142,7 @@ static bool seal(uint32_t index)
             me.files->path);
         break;
     }
-    me.retry_at_ms = now_ms() + RETRY_MS;
+    me.retry_at_ms = rs_clock_ms() + RETRY_MS;
     return false;
 }
 
@@ -204,10 +197,10 @@ bool rs_seal_full(uint64_t until_ms)
     struct rs_pool *p = &rs_pool;
     prefault_ahead();
     while (take_over() || me.waiting_first != UINT32_MAX) {
-        if (me.retry_at_ms && now_ms() < me.retry_at_ms) return false;
+        if (me.retry_at_ms && rs_clock_ms() < me.retry_at_ms) return false;
         me.retry_at_ms = 0;
         while (me.waiting_first != UINT32_MAX) {
-            if (now_ms() >= until_ms) return true;
+            if (rs_clock_ms() >= until_ms) return true;
             if (!seal(me.waiting_first)) return false;
             prefault_ahead();
             uint32_t done = me.waiting_first;

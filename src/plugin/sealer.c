@@ -41,13 +41,6 @@ static struct {
     struct rs_status_block status;
 } me;
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ms)
 {
     struct timespec t = {.tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000};
@@ -224,16 +217,17 @@ static void *sealer_main(void *unused)
     set_state(RS_SEALER_OPEN);
     unsigned beat_ms = BEAT_MS, partly_ms = SECOND_MS;
     if (me.files.header.live_place == RS_LIVE_ANONYMOUS) beat_ms = partly_ms = UNSAFE_MS;
-    uint64_t next_beat = now_ms() + beat_ms, next_partly = now_ms() + partly_ms, next_second = now_ms() + SECOND_MS;
+    uint64_t next_beat = rs_clock_ms() + beat_ms, next_partly = rs_clock_ms() + partly_ms,
+             next_second = rs_clock_ms() + SECOND_MS;
     bool more = false, alone = false;
     while (!atomic_load(&me.stop) && !alone) {
-        uint64_t now = now_ms();
+        uint64_t now = rs_clock_ms();
         atomic_store(&rs_pool.sealer_sleeps, 1);
         if (!more && now < next_beat && !atomic_load(&me.stop) && !atomic_load(&me.flush))
             futex_wait(&rs_pool.sealer_sleeps, 1, next_beat - now);
         atomic_store(&rs_pool.sealer_sleeps, 0);
-        more = rs_seal_full(now_ms() + TURN_MS);
-        now = now_ms();
+        more = rs_seal_full(rs_clock_ms() + TURN_MS);
+        now = rs_clock_ms();
         bool flush = atomic_exchange(&me.flush, 0);
         if (now >= next_second || flush) {
             rs_control_look(me.config->dir, false);
@@ -271,8 +265,8 @@ enum rs_sealer_state rs_sealer_state(void)
 
 static enum rs_sealer_state wait_while(enum rs_sealer_state state, unsigned wait_ms)
 {
-    uint64_t until = now_ms() + wait_ms, now;
-    while (rs_sealer_state() == state && (now = now_ms()) < until) futex_wait(&me.state, state, until - now);
+    uint64_t until = rs_clock_ms() + wait_ms, now;
+    while (rs_sealer_state() == state && (now = rs_clock_ms()) < until) futex_wait(&me.state, state, until - now);
     return rs_sealer_state();
 }
 

@@ -14,19 +14,13 @@
 
 #include "format/layout.h"
 #include "plugin/alone.h"
+#include "plugin/clock.h"
 #include "plugin/places.h"
 #include "plugin/table.h"
 
 enum { MOST_FILES = 64, MOST_MS = 2000, BLOCK = 4096, BLOCKS = 16, POLL_MS = 5 };
 
 static atomic_bool started, done;
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 enum fate { LEAVE, REMOVE, COPY };
 
@@ -67,7 +61,7 @@ static bool copy_bytes(int from, int to, const struct rs_live_header *h, off_t s
     if (ftruncate(to, size)) return false;
     for (off_t at = 0; at < size;) {
         ssize_t n = pread(from, block, sizeof block, at);
-        if (n <= 0 || now_ms() >= until_ms) return false;
+        if (n <= 0 || rs_clock_ms() >= until_ms) return false;
         if (!at) memcpy(block, h, sizeof *h);
         for (ssize_t i = 0; i < n; i += BLOCK) {
             size_t part = n - i < BLOCK ? (size_t)(n - i) : BLOCK;
@@ -134,12 +128,12 @@ static void *tidy(void *unused)
 {
     (void)unused;
     rs_alone_begin(RS_THREAD_TIDY);
-    uint64_t until = now_ms() + MOST_MS;
+    uint64_t until = rs_clock_ms() + MOST_MS;
     char prefix[32];
     int n = snprintf(prefix, sizeof prefix, RS_SHM_PREFIX "%u-", geteuid());
     DIR *list = opendir(RS_SHM);
     const struct dirent *e;
-    for (int files = 0; list && files < MOST_FILES && now_ms() < until && (e = readdir(list));) {
+    for (int files = 0; list && files < MOST_FILES && rs_clock_ms() < until && (e = readdir(list));) {
         if (strncmp(e->d_name, prefix, (size_t)n)) continue;
         files++;
         look_at(dirfd(list), e->d_name, until);
@@ -161,7 +155,7 @@ void rs_stale_start(void)
 bool rs_stale_wait(unsigned ms)
 {
     if (!atomic_load(&started)) return false;
-    for (uint64_t until = now_ms() + ms; !atomic_load(&done) && now_ms() < until;)
+    for (uint64_t until = rs_clock_ms() + ms; !atomic_load(&done) && rs_clock_ms() < until;)
         nanosleep(&(struct timespec){.tv_nsec = POLL_MS * 1000000}, NULL);
     return true;
 }
