@@ -13,10 +13,13 @@ say = $(if $(Q),@printf '  %-5s %s\n' $(1) $(2))
 
 # ---- sources ---------------------------------------------------------------------------------------------------------
 
-BELOW_SRC  := $(wildcard src/base/*.c src/nccl/*.c src/format/*.c)
-READER_SRC := $(BELOW_SRC) $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse explain events timeline bundle picture serve export sim gen cli)))
-PLUGIN_SRC := $(filter-out src/plugin/nop.c,$(wildcard src/plugin/*.c))
-ALL_C      := $(wildcard src/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch])
+FOLDERS    := $(shell sed -n 's/^\([a-z]*\) *|.*/\1/p' src/folders)
+BELOW      := base nccl format
+sources     = $(wildcard $(foreach f,$(1),src/$f/*.c src/$f/*/*.c))
+BELOW_SRC  := $(call sources,$(BELOW))
+READER_SRC := $(call sources,$(filter-out plugin,$(FOLDERS)))
+PLUGIN_SRC := $(filter-out src/plugin/nop.c,$(call sources,plugin))
+ALL_C      := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch])
 
 READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
@@ -28,7 +31,8 @@ CHECKERS   := verify events bars spoil crowd
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
-FUZZED_SRC := $(BELOW_SRC) src/serve/request.c src/serve/answer.c $(wildcard $(addprefix src/,$(addsuffix /*.c,trace model import foreign join analyse events timeline explain export)))
+# What fuzzers reach: the reader below its commands. The rest would only be compiled.
+FUZZED_SRC := $(call sources,$(filter-out plugin bundle picture serve sim gen cli,$(FOLDERS))) src/serve/request.c src/serve/answer.c
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 MAN_PAGES  := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,$(wildcard docs/man/*.scd)))
@@ -170,7 +174,7 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 # Fuzzers are told of comparisons only where bytes of files are read. Behind that numbers are compared: to be told of those
 # takes as long as all the rest, and says nothing of the bytes.
 ifneq ($(findstring fuzzer,$(SAN)),)
-$(foreach f,base nccl model import join analyse events timeline export,$(eval $(BUILD)/obj/src/$f/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp))
+$(foreach f,$(filter-out format trace foreign serve,$(FOLDERS)),$(eval $(BUILD)/obj/src/$f/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp))
 $(BUILD)/obj/src/format/kinds.o $(BUILD)/obj/tests/fuzz/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp
 endif
 
@@ -249,7 +253,6 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) $(LIBS) -o $@
 
-# Of the reader what lies below the commands: the rest would only be compiled.
 $(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/hang_flight.h"
 #include "analyse/hang_ladder.h"
 #include "analyse/hang_order.h"
 #include "analyse/hang_phrases.h"
 #include "analyse/hang_rows.h"
-#include "analyse/hang_told.h"
 #include "analyse/hang_words.h"
 #include "nccl/abi.h"
 
@@ -310,7 +310,7 @@ static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct r
     bool told = rs_hang_is_told(m, m->ops.comm[w->fronts[best].op]), ordered = false;
     if (told) RS_TRY(rs_hang_look_order(w, w->fronts[best].op, &ordered, err));
     if (ordered) return RS_OK;
-    return told ? rs_hang_look_told(w, w->fronts[best].op, err) : rs_hang_look_stalled(w, w->fronts[best].op, err);
+    return told ? rs_hang_look_flight(w, w->fronts[best].op, err) : rs_hang_look_stalled(w, w->fronts[best].op, err);
 }
 
 /* Dumps tell arguments that did not match also where nothing hangs for it. */

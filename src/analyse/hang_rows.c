@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "analyse/hang_told.h"
+#include "analyse/hang_flight.h"
 
 static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank *row)
 {
@@ -14,7 +14,7 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
         return;
     }
     if (row->member != RS_NONE && rs_hang_is_told(m, m->ops.comm[op]) && m->ops.kind[op] == RS_OP_COLL) {
-        row->stage = rs_hang_told_stage(s, op, row->member);
+        row->stage = rs_hang_flight_stage(s, op, row->member);
         return;
     }
     switch (rs_presence(&s->presence, m, op, row->rank)) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/hang_told.h"
+#include "analyse/hang_flight.h"
 #include "nccl/abi.h"
 
 const char *rs_stage_text(enum rs_stage stage)
@@ -151,7 +151,7 @@ static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kerne
         s->stage[i] = RS_STAGE_ENDED;
         if (t->member[i] == RS_NONE || rs_part_is_laid_over(s->m, i)) continue;
         if (is_told(s->m, i)) {
-            s->stage[i] = (uint8_t)rs_hang_told_part(s, i);
+            s->stage[i] = (uint8_t)rs_hang_flight_part(s, i);
             if (s->stage[i] != RS_STAGE_ENDED) s->first[t->member[i]] = i;
             continue;
         }
@@ -327,7 +327,7 @@ enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model
         s->proven = table(m->ncomms, sizeof *s->proven, 0);
         bool fine =
             s->stage && s->first && s->queued && s->busy && s->last && s->longest && s->quiet && s->least && s->proven;
-        status = fine ? rs_hang_told_make(s, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+        status = fine ? rs_hang_flight_make(s, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
         if (status == RS_OK) status = fill(s, err);
     }
     if (status != RS_OK) rs_hang_state_free(s);

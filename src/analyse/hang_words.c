@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/hang_flight.h"
 #include "analyse/hang_phrases.h"
-#include "analyse/hang_told.h"
 #include "base/strbuf.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
@@ -332,7 +332,7 @@ static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const stru
         if (h->nguilty > 8) rs_strbuf_clear(s), rs_strbuf_printf(s, "%" PRIu32 " ranks", h->nguilty);
         rs_strbuf_printf(s, " did not join %s, in which %" PRIu32 " rank%s wait%s.", op, h->nwaiting,
                          h->nwaiting == 1 ? "" : "s", h->nwaiting == 1 ? "s" : "");
-        if (rs_hang_is_told(m, h->comm)) rs_hang_told_absent(detail, h, m);
+        if (rs_hang_is_told(m, h->comm)) rs_hang_flight_absent(detail, h, m);
         instead_words(s, h, m);
         break;
     case RS_VERDICT_MISMATCH: mismatch_words(s, detail, h, m, op); break;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/conclusion.h"
-#include "analyse/once.h"
+#include "analyse/per_step_cost.h"
 
 /* ---- the basis ---- */
 
@@ -97,7 +97,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     if (o->filter) RS_TRY(rs_steps_within(&r->steps, o->filter, err));
     int64_t from = leave_out(r, o->warmup);
     RS_TRY(rs_stragglers_find(&r->stragglers, &r->view, err));
-    RS_TRY(rs_once_find(&r->stragglers, &r->view, &r->steps, err));
+    RS_TRY(rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps, err));
     RS_TRY(rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm, err));
     if (o->reference) RS_TRY(rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth, err));
     if (has_starts(&r->view)) /* else steps are of calls, and what was longer in them cannot be told */

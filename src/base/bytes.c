@@ -19,7 +19,7 @@ struct rs_bytes {
     char *path;
     struct rs_file_map file;
     bool borrowed; /* the bytes are the caller's */
-    enum rs_packing packing;
+    enum rs_compression packing;
     size_t at; /* packed bytes taken */
     size_t rested; /* plain bytes in front whose memory was let go; a multiple of REST_STEP */
     char *block; /* of unpacked bytes */
@@ -42,7 +42,7 @@ static bool is_gzip(const uint8_t *data, size_t n)
     return n >= 2 && data[0] == 0x1f && data[1] == 0x8b;
 }
 
-static enum rs_packing recognise(const uint8_t *data, size_t n)
+static enum rs_compression recognise(const uint8_t *data, size_t n)
 {
     static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd}, skippable[] = {0x2a, 0x4d, 0x18};
     if (is_gzip(data, n)) return RS_GZIP;
@@ -252,7 +252,7 @@ void rs_bytes_close(struct rs_bytes *b)
     free(b);
 }
 
-enum rs_packing rs_bytes_packing(const struct rs_bytes *b)
+enum rs_compression rs_bytes_packing(const struct rs_bytes *b)
 {
     return b->packing;
 }

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 
-enum rs_packing { RS_PLAIN, RS_GZIP, RS_ZSTD };
+enum rs_compression { RS_PLAIN, RS_GZIP, RS_ZSTD };
 
 struct rs_bytes;
 
@@ -23,7 +23,7 @@ enum rs_status rs_bytes_stream(struct rs_bytes **bytes, const char *path, struct
 enum rs_status rs_bytes_memory(struct rs_bytes **bytes, const char *name, const void *data, size_t n, size_t block,
                                struct rs_err *err);
 void rs_bytes_close(struct rs_bytes *bytes); /* NULL is fine */
-enum rs_packing rs_bytes_packing(const struct rs_bytes *bytes);
+enum rs_compression rs_bytes_packing(const struct rs_bytes *bytes);
 const char *rs_bytes_path(const struct rs_bytes *bytes);
 
 /* The next block; *n = 0: that was all. Good until the next call. A stream that is broken or cut gives what could be

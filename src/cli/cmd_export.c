@@ -9,9 +9,9 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
+#include "export/compress.h"
 #include "export/exporter.h"
-#include "export/packed.h"
-#include "export/place.h"
+#include "export/output.h"
 
 struct options {
     struct rs_view_options view;
@@ -48,7 +48,7 @@ static bool ends_in_one(const char *text, size_t n, const char *ends)
 /* The format that the name of the output suggests, packed or not; NULL: none. */
 static const char *suggested(const char *out)
 {
-    size_t n = out ? rs_packing_stem(out) : 0;
+    size_t n = out ? rs_compression_stem(out) : 0;
     for (size_t i = 0; out && rs_exporter_at(i); i++) {
         const struct rs_exporter *e = rs_exporter_at(i);
         size_t stem = e->output == RS_EXPORT_STREAM ? n : strlen(out);
@@ -168,7 +168,7 @@ static int check_inputs(const struct rs_command *self, const struct rs_exporter 
 
 /* `v` NULL: without a join. */
 static enum rs_status write_it(const struct rs_exporter *e, const struct options *o, struct rs_inputs *in,
-                               struct rs_drawing *v, struct rs_place *place, struct rs_err *err)
+                               struct rs_drawing *v, struct rs_output *place, struct rs_err *err)
 {
     struct rs_export x = {
         .timeline = v ? &v->timeline : NULL,
@@ -181,11 +181,11 @@ static enum rs_status write_it(const struct rs_exporter *e, const struct options
         .progress = rs_reading_progress,
     };
     RS_TRY(v ? rs_export_run(e, &x, err) : e->unjoined(&x, in, err));
-    return rs_place_commit(place, err);
+    return rs_output_commit(place, err);
 }
 
 static int export_joined(const struct rs_command *self, const struct rs_exporter *e, struct options *o,
-                         struct rs_inputs *in, struct rs_place *place)
+                         struct rs_inputs *in, struct rs_output *place)
 {
     struct rs_err err;
     struct rs_drawing v;
@@ -204,17 +204,17 @@ static int export_to(const struct rs_command *self, const struct rs_exporter *e,
                      struct rs_inputs *in)
 {
     struct rs_err err;
-    struct rs_place place; /* first of all: whether it can be written is not to be found out after minutes of work */
+    struct rs_output place; /* first of all: whether it can be written is not to be found out after minutes of work */
     enum rs_export_output kind = e->many && e->many(in, o->kineto) ? RS_EXPORT_FOLDER : e->output;
     int status = check_inputs(self, e, o, in);
     if (status) return status;
-    if (rs_place_open(&place, kind, o->out, o->force, e->may_replace, &err) != RS_OK)
+    if (rs_output_open(&place, kind, o->out, o->force, e->may_replace, &err) != RS_OK)
         return rs_print_err(self->name, &err);
     if (!e->unjoined || !rs_filter_is_empty(&o->view.filters.filter))
         status = export_joined(self, e, o, in, &place);
     else if (write_it(e, o, in, NULL, &place, &err) != RS_OK)
         status = rs_print_err(self->name, &err);
-    rs_place_abort(&place);
+    rs_output_abort(&place);
     return status;
 }
 

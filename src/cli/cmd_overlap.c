@@ -14,7 +14,7 @@
 #include "cli/overlap_json.h"
 #include "cli/overlap_text.h"
 #include "cli/reading.h"
-#include "foreign/stage_file.h"
+#include "foreign/stages/stages.h"
 
 struct options {
     bool json, exact;

@@ -28,7 +28,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "export/sqlite_fill.h"
+#include "export/sqlite/fill.h"
 
 struct options {
     struct rs_view_options view;

@@ -11,7 +11,7 @@
 #include "cli/model_json.h"
 #include "cli/plain.h"
 #include "cli/units.h"
-#include "foreign/example.h"
+#include "foreign/example/example.h"
 #include "foreign/formats.h"
 
 /* ---- dumps of the example profiler, file by file ---- */

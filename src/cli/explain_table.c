@@ -6,7 +6,7 @@
 
 #include "cli/explain_lacks.h"
 #include "cli/units.h"
-#include "foreign/nccl_tests.h"
+#include "foreign/nccl_tests/nccl_tests.h"
 
 enum { MOST = 12 }; /* sentences on what was measured */
 

@@ -4,7 +4,7 @@
 
 #include "analyse/report.h"
 #include "base/json.h"
-#include "foreign/nccl_tests.h"
+#include "foreign/nccl_tests/nccl_tests.h"
 
 enum { RS_REFERENCES_MAX = 64 };
 

@@ -8,7 +8,7 @@
 
 #include "cli/plain.h"
 #include "cli/units.h"
-#include "foreign/nccl_tests.h"
+#include "foreign/nccl_tests/nccl_tests.h"
 
 /* What can be said of a row, in the order in which it is shown. */
 enum telling { OF_TRANSFERS, AS_SEEN, MANY_SIZES, NO_SIZE, NO_TIME };

@@ -11,7 +11,7 @@
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/suggest.h"
-#include "export/sqlite_schema.h"
+#include "export/sqlite/schema.h"
 
 /* ---- what a query may do ---- */
 

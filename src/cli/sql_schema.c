@@ -9,7 +9,7 @@
 #include "base/strbuf.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
-#include "export/sqlite_schema.h"
+#include "export/sqlite/schema.h"
 
 /* What is asked for: names of tables and views; `n` 0: everything. */
 struct asked {

@@ -4,7 +4,7 @@
 
 #include "base/mix.h"
 #include "events/parts.h"
-#include "foreign/example.h"
+#include "foreign/example/example.h"
 #include "foreign/formats.h"
 #include "nccl/abi.h"
 

@@ -1,7 +1,7 @@
 /* What fills the model from each format of other tools; called by formats.c alone. See formats.h for the contract.
  *
  * X_fill.c goes over all files of a format. X.h reads one into plain structs, and X_model.h (of Kineto, which is read
- * into rows: kineto_parts.h and its neighbours) puts these into the model. */
+ * into rows: kineto/parts.h and its neighbours) puts these into the model. */
 #ifndef RS_FOREIGN_FILLS_H
 #define RS_FOREIGN_FILLS_H
 

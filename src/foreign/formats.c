@@ -6,15 +6,15 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
-#include "foreign/comma.h"
-#include "foreign/example.h"
+#include "foreign/comma/comma.h"
+#include "foreign/dedup.h"
+#include "foreign/example/example.h"
 #include "foreign/fills.h"
-#include "foreign/flight.h"
-#include "foreign/inspector.h"
-#include "foreign/nccl_tests.h"
-#include "foreign/ncclsee.h"
-#include "foreign/nvprof.h"
-#include "foreign/twice.h"
+#include "foreign/flight/flight.h"
+#include "foreign/inspector/inspector.h"
+#include "foreign/nccl_tests/nccl_tests.h"
+#include "foreign/ncclsee/ncclsee.h"
+#include "foreign/nvprof/nvprof.h"
 
 static const struct rs_format formats[] = {
     {"Nsight Systems SQLite export", RS_TOOL_NSYS, rs_nsys_is, rs_nsys_fill},
@@ -49,7 +49,7 @@ static int format_of(const char *path, char *head, uint64_t *hash, bool *unread,
     rs_bytes_close(bytes);
     if (!n) return -1;
     *unread = false;
-    *hash = rs_twice_hash(RS_TWICE_NOTHING, head, n);
+    *hash = rs_dedup_hash(RS_TWICE_NOTHING, head, n);
     for (int i = 0; i < FORMATS; i++)
         if (formats[i].is(path, head, n)) return i;
     rs_fail(why, RS_BAD_INPUT, "%s: no trace that ringscope knows (`ringscope explain formats` lists them)", path);
@@ -84,7 +84,7 @@ enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)
             in->others[kept++] = *o;
     }
     in->nothers = kept;
-    if (status == RS_OK) status = rs_twice_drop(in, hashes, err);
+    if (status == RS_OK) status = rs_dedup_drop(in, hashes, err);
     free(head);
     free(hashes);
     return status != RS_OK || in->n || in->nothers ? status : nothing_left(in, err);

@@ -1,6 +1,6 @@
 #include "join/early.h"
 
-#include "join/sides.h"
+#include "join/p2p_streams.h"
 #include "join/waits.h"
 
 enum {

@@ -22,7 +22,7 @@ bool rs_evidence_fits(const struct rs_item *send, const struct rs_item *recv)
 }
 
 /* How far apart the ends are at least; RS_TIME_NONE: the two cannot be the same, or nothing is known. */
-static int64_t distance(const struct rs_side *sends, const struct rs_side *recvs, const struct rs_burst *a,
+static int64_t distance(const struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs, const struct rs_burst *a,
                         const struct rs_burst *b)
 {
     const struct rs_item *s = &sends->items[a->first], *r = &recvs->items[b->first];
@@ -43,7 +43,7 @@ static int64_t middle_of(int64_t a, int64_t b, int64_t c)
 
 /* Times to search by, which must not fall. One time that is wrong by far must not spoil those behind it: each is the
  * middle of three neighbours. */
-static void set_times(struct rs_side *side)
+static void set_times(struct rs_p2p_stream *side)
 {
     int64_t before = RS_TIME_NONE, now = RS_TIME_NONE, latest = RS_TIME_NONE;
     for (uint32_t i = 0; i <= side->nbursts; i++) {
@@ -59,7 +59,7 @@ static void set_times(struct rs_side *side)
     }
 }
 
-static uint32_t search(const struct rs_side *side, int64_t at)
+static uint32_t search(const struct rs_p2p_stream *side, int64_t at)
 {
     uint32_t low = 0, high = side->nbursts;
     RS_BISECT(low, high, mid, side->bursts[mid].at < at);
@@ -67,7 +67,7 @@ static uint32_t search(const struct rs_side *side, int64_t at)
 }
 
 /* For each burst of `of`: the nearest and the next nearest of the other side. */
-static void find_nearest(struct rs_side *of, const struct rs_side *others, bool sends)
+static void find_nearest(struct rs_p2p_stream *of, const struct rs_p2p_stream *others, bool sends)
 {
     for (uint32_t i = 0; i < of->nbursts; i++) {
         struct rs_burst *a = &of->bursts[i];
@@ -96,15 +96,15 @@ static int64_t most(int64_t a, int64_t b)
 }
 
 /* Where several go at once and some may be missing, those that are left need not be the same ones on both sides. */
-static bool is_doubtful(const struct rs_side *sends, const struct rs_side *recvs, const struct rs_burst *a,
+static bool is_doubtful(const struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs, const struct rs_burst *a,
                         const struct rs_burst *b)
 {
     return (sends->longest > 1 || recvs->longest > 1) && (a->touched || b->touched);
 }
 
 /* Each the nearest of the other, and nothing else near. */
-static bool is_clear(const struct rs_side *sends, const struct rs_side *recvs, const struct rs_burst *a, uint32_t index,
-                     struct rs_usual usual)
+static bool is_clear(const struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs, const struct rs_burst *a,
+                     uint32_t index, struct rs_usual usual)
 {
     if (a->best == RS_NONE) return false;
     const struct rs_burst *b = &recvs->bursts[a->best];
@@ -124,12 +124,12 @@ static bool is_clear(const struct rs_side *sends, const struct rs_side *recvs, c
     return second / VERY_CLEAR >= most(a->distance, error) && (second != INT64_MAX || a->distance <= CLEAR * error);
 }
 
-static void vote_for(struct rs_side *sends, const struct rs_burst *a, const struct rs_burst *b)
+static void vote_for(struct rs_p2p_stream *sends, const struct rs_burst *a, const struct rs_burst *b)
 {
     for (uint32_t k = 0; k < a->n; k++) sends->items[a->first + k].vote = b->first + k;
 }
 
-static void vote_by_time(struct rs_side *sends, struct rs_side *recvs, struct rs_usual usual)
+static void vote_by_time(struct rs_p2p_stream *sends, struct rs_p2p_stream *recvs, struct rs_usual usual)
 {
     if (!sends->nbursts || !recvs->nbursts) return;
     set_times(sends);
@@ -144,7 +144,7 @@ static void vote_by_time(struct rs_side *sends, struct rs_side *recvs, struct rs
 
 /* ---- group calls ---- */
 
-void rs_evidence_of_calls(const struct rs_model *m, struct rs_side *sends, const struct rs_side *recvs)
+void rs_evidence_of_calls(const struct rs_model *m, struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < sends->nbursts; i++) {
@@ -163,7 +163,7 @@ void rs_evidence_of_calls(const struct rs_model *m, struct rs_side *sends, const
 /* ---- collectives around ---- */
 
 /* The end of the run of items between the same two collectives. */
-static uint32_t run_end(const struct rs_side *side, uint32_t i)
+static uint32_t run_end(const struct rs_p2p_stream *side, uint32_t i)
 {
     uint32_t end = i + 1;
     while (end < side->n && side->items[end].before == side->items[i].before &&
@@ -173,7 +173,7 @@ static uint32_t run_end(const struct rs_side *side, uint32_t i)
 }
 
 /* Nothing is missing in it, nor next to it. */
-static bool run_whole(const struct rs_side *side, uint32_t from, uint32_t end)
+static bool run_whole(const struct rs_p2p_stream *side, uint32_t from, uint32_t end)
 {
     for (uint32_t i = from; i < end; i++)
         if (side->bursts[side->items[i].burst].touched) return false;
@@ -182,7 +182,7 @@ static bool run_whole(const struct rs_side *side, uint32_t from, uint32_t end)
            (end == side->n || side->items[end].piece == side->items[end - 1].piece);
 }
 
-static void vote_by_order(struct rs_side *sends, struct rs_side *recvs)
+static void vote_by_order(struct rs_p2p_stream *sends, struct rs_p2p_stream *recvs)
 {
     uint32_t i = 0, k = 0;
     while (i < sends->n && k < recvs->n) {
@@ -206,7 +206,7 @@ static void vote_by_order(struct rs_side *sends, struct rs_side *recvs)
     }
 }
 
-void rs_evidence_find(struct rs_side *sends, struct rs_side *recvs, struct rs_usual usual)
+void rs_evidence_find(struct rs_p2p_stream *sends, struct rs_p2p_stream *recvs, struct rs_usual usual)
 {
     vote_by_time(sends, recvs, usual);
     vote_by_order(sends, recvs);

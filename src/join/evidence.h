@@ -9,7 +9,7 @@
 #ifndef RS_JOIN_EVIDENCE_H
 #define RS_JOIN_EVIDENCE_H
 
-#include "join/sides.h"
+#include "join/p2p_streams.h"
 
 /* Whether a send and a receive can be the same at all: size, collectives around, and no effect before its cause. */
 bool rs_evidence_fits(const struct rs_item *send, const struct rs_item *recv);
@@ -21,8 +21,8 @@ struct rs_usual {
 };
 
 /* Sets `vote` of the sends' items. */
-void rs_evidence_find(struct rs_side *sends, struct rs_side *recvs, struct rs_usual usual);
+void rs_evidence_find(struct rs_p2p_stream *sends, struct rs_p2p_stream *recvs, struct rs_usual usual);
 /* The same for what a rank sends to itself: it has no times, but both sides are in one group call. */
-void rs_evidence_of_calls(const struct rs_model *m, struct rs_side *sends, const struct rs_side *recvs);
+void rs_evidence_of_calls(const struct rs_model *m, struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs);
 
 #endif

@@ -6,10 +6,10 @@
 #include "base/map.h"
 #include "base/mix.h"
 #include "join/overlay.h"
+#include "join/p2p_streams.h"
 #include "join/pairs.h"
 #include "join/ranks.h"
 #include "join/shifts.h"
-#include "join/sides.h"
 
 #define SLACK_NS INT64_C(20000) /* by which two may read one clock at different times */
 #define LAST_NS                                                                                                        \

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "join/overlay.h"
-#include "join/sides.h"
+#include "join/p2p_streams.h"
 
 #define SLACK_NS INT64_C(50000) /* by which two may see a kernel start at different times, besides clock errors */
 #define ERROR_MOST INT64_C(1000000000) /* ns: clocks that are worse prove nothing */

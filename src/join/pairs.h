@@ -3,7 +3,7 @@
  * NCCL gives them no number: the i-th send from src to dst on a communicator is the i-th receive at dst from src. Where
  * both recordings have all of them that is the whole join; where they lost some it holds up to the first loss, and the rest
  * is left to rs_pairs_resync() (join/resync.h), which needs aligned clocks. Sends and receives of Kineto traces, which
- * begin anywhere, have numbers by which their importer says which belong together (foreign/kineto_streams.h); those
+ * begin anywhere, have numbers by which their importer says which belong together (foreign/kineto/streams.h); those
  * without a number are left, too.
  * A stream is what goes from one rank to another on one communicator. Streams belong to the caller. One thread. */
 #ifndef RS_JOIN_PAIRS_H

@@ -4,8 +4,8 @@
 
 #include "base/bisect.h"
 #include "join/evidence.h"
+#include "join/p2p_streams.h"
 #include "join/pairs.h"
-#include "join/sides.h"
 
 /* What was found for each part. */
 struct found {
@@ -23,8 +23,8 @@ struct vote {
 
 struct resync {
     struct rs_model *m;
-    struct rs_sides sides;
-    struct rs_side sends, recvs;
+    struct rs_p2p_streams sides;
+    struct rs_p2p_stream sends, recvs;
     struct vote *votes;
     uint32_t cap; /* of items, bursts and votes: the longest stream's */
     int64_t usual; /* what ends of pairs differ by, anywhere; RS_TIME_NONE: not known */
@@ -157,7 +157,7 @@ static uint32_t drop_crossing(struct vote *v, uint32_t n)
     return kept;
 }
 
-static uint32_t first_of_piece(const struct rs_side *side, uint32_t piece)
+static uint32_t first_of_piece(const struct rs_p2p_stream *side, uint32_t piece)
 {
     uint32_t low = 0, high = side->n;
     RS_BISECT(low, high, mid, side->items[mid].piece < piece);
@@ -209,8 +209,8 @@ static enum rs_status match(struct resync *x, const struct rs_streams *streams, 
                             struct rs_err *err)
 {
     const uint32_t *sends = streams->parts + r->sends, *recvs = streams->parts + r->recvs;
-    RS_TRY(rs_sides_load(&x->sides, &x->sends, sends, r->nsends, err));
-    RS_TRY(rs_sides_load(&x->sides, &x->recvs, recvs, r->nrecvs, err));
+    RS_TRY(rs_p2p_streams_load(&x->sides, &x->sends, sends, r->nsends, err));
+    RS_TRY(rs_p2p_streams_load(&x->sides, &x->recvs, recvs, r->nrecvs, err));
     if (x->sends.n && x->recvs.n) {
         struct rs_usual usual = usual_of(x, sends, r->nsends);
         if (r->src == r->dst)
@@ -256,12 +256,12 @@ static enum rs_status make(struct resync *x, const struct rs_streams *streams, s
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < n; i++) x->found.mate[i] = RS_NONE;
     x->usual = usual_anywhere(m);
-    return rs_sides_make(&x->sides, m, err);
+    return rs_p2p_streams_make(&x->sides, m, err);
 }
 
 static void unmake(struct resync *x)
 {
-    rs_sides_free(&x->sides);
+    rs_p2p_streams_free(&x->sides);
     free(x->votes);
     free(x->sends.items);
     free(x->recvs.items);

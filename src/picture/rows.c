@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
-#include "picture/most.h"
+#include "picture/limits.h"
 #include "picture/slots.h"
 
 enum {
@@ -201,15 +201,15 @@ enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_ba
         r->edges[r->nedges++] = (struct rs_picture_edge){b->edges[i].from, to};
     }
     /* Not at each: sorting what is kept costs more than keeping a few for a while. */
-    if (r->take.most && r->n > 2 * r->take.most) RS_TRY(rs_most_rows(r, err));
+    if (r->take.most && r->n > 2 * r->take.most) RS_TRY(rs_limit_rows(r, err));
     return RS_OK;
 }
 
 enum rs_status rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars, struct rs_err *err)
 {
-    RS_TRY(rs_most_rows(r, err));
+    RS_TRY(rs_limit_rows(r, err));
     for (uint32_t i = 0; i < r->n; i++) rs_slots_sort(&r->rows[i]);
-    RS_TRY(rs_most_bars(r, bars, err));
+    RS_TRY(rs_limit_bars(r, bars, err));
     for (uint32_t i = 0; i < r->n; i++) {
         struct rs_picture_row *row = &r->rows[i];
         if (r->take.fold || row->row == RS_ROW_OPERATIONS)

@@ -4,7 +4,7 @@
  * with rows and pixels, not with the run. Folded, a row is a GPU: operations of all its communicators above, compute
  * below, and what overlaps shares the height. Open, a row is a lane; lanes of a communicator that are alike (channels,
  * steps) share one, each with its place in it. Where there are more rows than can be drawn, the GPUs that waited most
- * are kept, and some of those that came last most often (picture/most.h); how many were left out is counted.
+ * are kept, and some of those that came last most often (picture/limits.h); how many were left out is counted.
  *
  * Owns everything but the timeline. One thread at a time. */
 #ifndef RS_PICTURE_ROWS_H

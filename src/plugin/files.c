@@ -108,7 +108,7 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
         f->fd = rs_table_open(f->path, O_RDWR | O_CREAT | O_EXCL);
         if (f->fd < 0 && errno == EEXIST) continue; /* an earlier process had this pid */
         if (f->fd < 0) break;
-        done = rs_place_take(f, config, name, fallback, fallback_bytes);
+        done = rs_output_take(f, config, name, fallback, fallback_bytes);
         if (done) break;
         int failed = errno;
         close(f->fd);

@@ -177,7 +177,7 @@ static bool take_shm(struct rs_files *f, size_t bytes, char *why, size_t why_byt
     return false;
 }
 
-bool rs_place_take(struct rs_files *f, const struct rs_config *config, const char *name, char *why, size_t why_bytes)
+bool rs_output_take(struct rs_files *f, const struct rs_config *config, const char *name, char *why, size_t why_bytes)
 {
     size_t bytes = rs_pool_bytes(config->memory);
     struct statfs fs = {0};

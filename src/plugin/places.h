@@ -21,6 +21,6 @@
 /* Takes the first place that will have the buffers of the recording f->path, whose descriptor is open: fills in live,
  * live_bytes, live_path and the header's live_place and live_name. `why`: what was against the places before it, else "".
  * false: errno says why; EEXIST: the name beside the recording is taken. */
-bool rs_place_take(struct rs_files *f, const struct rs_config *config, const char *name, char *why, size_t why_bytes);
+bool rs_output_take(struct rs_files *f, const struct rs_config *config, const char *name, char *why, size_t why_bytes);
 
 #endif

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign/example.h"
-#include "foreign/example_model.h"
+#include "foreign/example/example.h"
+#include "foreign/example/model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

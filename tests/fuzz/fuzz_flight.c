@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/hang.h"
-#include "foreign/flight_model.h"
+#include "foreign/flight/model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

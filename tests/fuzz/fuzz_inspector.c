@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/bandwidth.h"
-#include "foreign/inspector_model.h"
+#include "foreign/inspector/model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -10,7 +10,7 @@
 #include "analyse/reference.h"
 #include "analyse/statistics.h"
 #include "foreign/fills.h"
-#include "foreign/nccl_tests.h"
+#include "foreign/nccl_tests/nccl_tests.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,7 +7,7 @@
 
 #include "analyse/statistics.h"
 #include "foreign/fills.h"
-#include "foreign/ncclsee.h"
+#include "foreign/ncclsee/ncclsee.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,7 +1,7 @@
 /* Any bytes as an export of Nsight Systems: opened in memory, read into the model twice (two ranks), joined. */
 #include <stdlib.h>
 
-#include "foreign/nsys_model.h"
+#include "foreign/nsys/model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyse/statistics.h"
-#include "foreign/nvprof_model.h"
+#include "foreign/nvprof/model.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign/stage_file.h"
+#include "foreign/stages/stages.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

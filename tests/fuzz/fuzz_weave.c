@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/kineto_weave.h"
+#include "export/kineto/weave.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

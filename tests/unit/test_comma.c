@@ -1,6 +1,6 @@
 /* CoMMA's latency file and ncclsee's CSV: small hand-made ones from the formats' descriptions. */
-#include "foreign/comma.h"
-#include "foreign/ncclsee.h"
+#include "foreign/comma/comma.h"
+#include "foreign/ncclsee/ncclsee.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "foreign/comma_model.h"
+#include "foreign/comma/model.h"
 #include "foreign/fills.h"
 
 static void fill(struct rs_model *m, const char *path, struct rs_other *file,

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/once.h"
+#include "analyse/per_step_cost.h"
 
 enum { OPS = 7 };
 
@@ -52,7 +52,7 @@ static void test_steps(void **state)
         {.from = 110, .to = 140},
         {.from = 140, .to = 160}}; /* operation 0 is before the first step; 1 to 3, and 4, 5, are in one each */
     const struct rs_steps steps = {.rows = rows_of, .n = 2};
-    assert_int_equal(rs_once_find(&s, &view, &steps, NULL), RS_OK);
+    assert_int_equal(rs_per_step_cost_find(&s, &view, &steps, NULL), RS_OK);
     assert_int_equal(rows[0].once_ns, 5 + 4 + 6);
     assert_int_equal(rows[1].once_ns, 9);
     assert_int_equal(rows[2].once_ns, RS_TIME_NONE);
@@ -63,7 +63,7 @@ static void test_no_steps(void **state)
     (void)state;
     const struct rs_steps none = {0};
     rows[0].once_ns = 1;
-    assert_int_equal(rs_once_find(&s, &view, &none, NULL), RS_OK);
+    assert_int_equal(rs_per_step_cost_find(&s, &view, &none, NULL), RS_OK);
     assert_int_equal(rows[0].once_ns, RS_TIME_NONE);
 }
 
@@ -73,7 +73,7 @@ static void test_never_more(void **state)
     struct rs_step all = {.from = 0, .to = 1000};
     const struct rs_steps steps = {.rows = &all, .n = 1};
     rows[0].cost_ns = 5; /* floats may add up to more than the whole */
-    assert_int_equal(rs_once_find(&s, &view, &steps, NULL), RS_OK);
+    assert_int_equal(rs_per_step_cost_find(&s, &view, &steps, NULL), RS_OK);
     assert_int_equal(rows[0].once_ns, 5);
 }
 

@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "export/csv_cells.h"
-#include "export/packed.h"
+#include "export/compress.h"
+#include "export/csv/cells.h"
 
 static char *text;
 static size_t size;
@@ -106,7 +106,7 @@ static void test_full(void **state)
     free(c);
 }
 
-static void packs(enum rs_packing packing)
+static void packs(enum rs_compression packing)
 {
     enum { N = 3000000 };
     struct rs_err err;
@@ -116,7 +116,7 @@ static void packs(enum rs_packing packing)
     FILE *below = open_memstream(&packed, &npacked), *file;
     assert_true(bytes && below);
     for (int i = 0; i < N; i++) bytes[i] = (char)((x = x * 1664525 + 1013904223) >> 24 & 15);
-    assert_int_equal(rs_packed_open(&file, below, packing, "x", &err), RS_OK);
+    assert_int_equal(rs_compress_open(&file, below, packing, "x", &err), RS_OK);
     assert_int_equal(fwrite(bytes, 1, N, file), N);
     assert_int_equal(fclose(file), 0);
     fclose(below);
@@ -140,11 +140,11 @@ static void packs(enum rs_packing packing)
 static void test_packed(void **state)
 {
     (void)state;
-    assert_int_equal(rs_packing_of("a.csv"), RS_PLAIN);
-    assert_int_equal(rs_packing_of("a.csv.GZ"), RS_GZIP);
-    assert_int_equal(rs_packing_of(".gz"), RS_PLAIN);
-    assert_int_equal(rs_packing_of(NULL), RS_PLAIN);
-    assert_int_equal(rs_packing_stem("a.csv.zst"), 5);
+    assert_int_equal(rs_compression_of("a.csv"), RS_PLAIN);
+    assert_int_equal(rs_compression_of("a.csv.GZ"), RS_GZIP);
+    assert_int_equal(rs_compression_of(".gz"), RS_PLAIN);
+    assert_int_equal(rs_compression_of(NULL), RS_PLAIN);
+    assert_int_equal(rs_compression_stem("a.csv.zst"), 5);
 #ifndef RS_NO_ZLIB
     packs(RS_GZIP);
 #endif

@@ -1,5 +1,5 @@
 /* Dumps of the example profiler: real ones whose story is known, lines of every version, and damage. */
-#include "foreign/example.h"
+#include "foreign/example/example.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Flight Recorder dumps: pickle and JSON of one rank say the same, the samples say what is known of them, and a cut
  * dump keeps what was whole. */
-#include "foreign/flight.h"
+#include "foreign/flight/flight.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 
 #include "analyse/hang.h"
 #include "foreign/fills.h"
-#include "foreign/flight_model.h"
+#include "foreign/flight/model.h"
 #include "join/join.h"
 
 #define DATA "tests/data/flight/"

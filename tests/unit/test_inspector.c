@@ -1,5 +1,5 @@
 /* Inspector's logs: the real ones (cut in their last line), a verbose one, and what real ones hold that is not JSON. */
-#include "foreign/inspector.h"
+#include "foreign/inspector/inspector.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -10,7 +10,7 @@
 
 #include "analyse/bandwidth.h"
 #include "foreign/fills.h"
-#include "foreign/inspector_model.h"
+#include "foreign/inspector/model.h"
 #include "join/durations.h"
 #include "join/join.h"
 #include "join/presence.h"

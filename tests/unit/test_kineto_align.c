@@ -1,5 +1,5 @@
 /* Windows of two ranks laid on one another: later begins, holes on either side, what cannot be decided. */
-#include "foreign/kineto_align.h"
+#include "foreign/kineto/align.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "foreign/nccl_tests.h"
+#include "foreign/nccl_tests/nccl_tests.h"
 
 #define DATA "tests/data/nccl_tests/"
 #define DEVICES4                                                                                                       \

@@ -21,8 +21,8 @@ int main(void)
 
 #else
 
-#include "export/otf2_kinds.h"
-#include "export/otf2_plan.h"
+#include "export/otf2/kinds.h"
+#include "export/otf2/plan.h"
 
 static void check(const char *func, OTF2_CollectiveOp op, bool root, uint64_t sent, uint64_t received)
 {

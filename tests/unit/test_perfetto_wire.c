@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "export/perfetto_packets.h"
-#include "export/perfetto_wire.h"
+#include "export/perfetto/packets.h"
+#include "export/perfetto/wire.h"
 
 static struct rs_wire w, inner;
 

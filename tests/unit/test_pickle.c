@@ -1,6 +1,6 @@
 /* The pickle reader against bytes of every protocol that hold the same value, against bytes cut at every place, and
  * against what would have Python run something. */
-#include "foreign/pickle.h"
+#include "foreign/flight/pickle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

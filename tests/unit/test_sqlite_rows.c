@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "export/sqlite_db.h"
+#include "export/sqlite/db.h"
 
 #ifndef RS_NO_SQLITE
 

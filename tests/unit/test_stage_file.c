@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "foreign/stage_file.h"
+#include "foreign/stages/stages.h"
 
 static enum rs_status take(struct rs_stage_file *f, const char *text, struct rs_err *err)
 {

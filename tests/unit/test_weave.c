@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "export/kineto_weave.h"
+#include "export/kineto/weave.h"
 
 static bool odd(void *of, uint64_t event)
 {

@@ -1,0 +1,16 @@
+/* What a rank's lateness costs if it is one delay a step.
+ *
+ * Where a program computes while it communicates, one delay shows again in every operation of the step, and the sum of
+ * the leads is far above what a cure would save. Then only the largest lead of each step counts. Which of the two holds
+ * NCCL's events do not tell, so a report gives both. */
+#ifndef RS_ANALYSE_PER_STEP_COST_H
+#define RS_ANALYSE_PER_STEP_COST_H
+
+#include "analyse/steps.h"
+#include "analyse/stragglers.h"
+
+/* Sets once_ns of all rows that are ranks; without steps it stays RS_TIME_NONE. */
+enum rs_status rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_view *view, const struct rs_steps *steps,
+                                     struct rs_err *err);
+
+#endif

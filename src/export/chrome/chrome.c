@@ -1,0 +1,363 @@
+/* Chrome's JSON trace format, for Perfetto and chrome://tracing.
+ *
+ * A process a rank, a thread a lane, a complete event ("X") a bar: those of a thread lie beside or inside each other
+ * (nests.h). Times are us from the begin of the run with the ns behind the point, so that readers that know doubles
+ * only lose nothing; the begin itself is in otherData. Arrows are flow events, each at the begin of its slice: from a
+ * parent to its child and from a launch to what it launched when a process is written, across ranks at the end
+ * (chrome/flows.h). */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "base/mix.h"
+#include "export/chrome/flows.h"
+#include "export/exporter.h"
+#include "export/lane_numbers.h"
+#include "export/nests.h"
+#include "export/rank_counters.h"
+#include "export/rank_rows.h"
+#include "export/slice_args.h"
+#include "model/model.h"
+
+struct chrome {
+    struct rs_json json;
+    struct rs_rank_rows rows;
+    struct rs_slice_args args;
+    struct rs_chrome_flows flows;
+    struct rs_rank_counters counters;
+    struct rs_nests nests; /* of the piece at hand */
+    uint32_t *tids; /* by lane of the piece at hand */
+    struct rs_lane_numbers lanes; /* of the process at hand: thread ids */
+    struct rs_map named; /* of the process at hand: group, row and label -> lanes that are called so */
+    struct rs_strbuf name; /* at hand */
+    uint32_t room, tid; /* the last thread id: no two rows share one */
+};
+
+/* ---- what stands above the events ---- */
+
+static void clock_errors(struct rs_json *j, const struct rs_timeline *t, const struct rs_rank_rows *rows)
+{
+    rs_json_key(j, "clock_error_ns");
+    rs_json_object(j);
+    for (uint32_t row = 0; row < rows->n; row++) {
+        int64_t error = t->groups[rows->groups[row]].error_ns;
+        char pid[16];
+        snprintf(pid, sizeof pid, "%" PRIu32, row + 1);
+        rs_json_key(j, pid); /* as in the events */
+        if (error == RS_TIME_NONE)
+            rs_json_null(j);
+        else
+            rs_json_i64(j, error);
+    }
+    rs_json_end(j);
+}
+
+static void losses(struct rs_json *j, const struct rs_timeline *t)
+{
+    uint64_t lost = 0, overwritten = 0, damaged = 0;
+    for (uint32_t i = 0; i < t->nprocs; i++) {
+        const struct rs_proc *p = &t->model->procs[t->procs[i]];
+        lost += p->lost;
+        overwritten += p->overwritten;
+        damaged += p->damaged;
+    }
+    rs_json_key_u64(j, "callbacks_lost", lost);
+    rs_json_key_u64(j, "callbacks_overwritten", overwritten);
+    rs_json_key_u64(j, "callbacks_damaged", damaged);
+}
+
+static void head(struct rs_json *j, const struct rs_export *x, const struct rs_rank_rows *rows)
+{
+    const struct rs_timeline *t = x->timeline;
+    char begin[24];
+    snprintf(begin, sizeof begin, "%" PRId64, t->begin);
+    rs_json_object(j);
+    rs_json_key_str(j, "displayTimeUnit", "ns");
+    rs_json_key(j, "otherData");
+    rs_json_object(j);
+    rs_json_key_str(j, "version", "ringscope " RS_VERSION);
+    if (x->title) rs_json_key_str(j, "title", x->title);
+    rs_json_key_str(j, "t0_ns", begin); /* exceeds 2^53 */
+    rs_json_key_u64(j, "operations", t->totals.ops);
+    rs_json_key_u64(j, "compared", t->totals.compared);
+    rs_json_key_u64(j, "ties", t->totals.ties);
+    rs_json_key_number_or_null(j, "compare_error_ns", t->totals.error_ns);
+    clock_errors(j, t, rows);
+    losses(j, t);
+    rs_json_key(j, "notes");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < t->model->nnotes; i++) rs_json_str(j, t->model->notes[i].text);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_key(j, "traceEvents");
+    rs_json_array(j);
+    rs_json_newline(j);
+}
+
+/* ---- names ---- */
+
+static void metadata(struct rs_json *j, const char *what, uint32_t row, uint32_t tid, const char *key)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "ph", "M");
+    rs_json_key_str(j, "name", what);
+    rs_json_key_u64(j, "pid", row + 1);
+    if (tid) rs_json_key_u64(j, "tid", tid);
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    rs_json_key(j, key);
+}
+
+static void end_event(struct rs_json *j)
+{
+    rs_json_end(j); /* args */
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static enum rs_status name_rows(struct chrome *c, const struct rs_timeline *t, struct rs_err *err)
+{
+    struct rs_json *j = &c->json;
+    for (uint32_t row = 0; row < c->rows.n; row++) {
+        metadata(j, "process_name", row, 0, "name");
+        rs_json_str(j, rs_rank_row_name(&c->rows, t, row));
+        end_event(j);
+        rs_strbuf_clear(&c->name);
+        rs_rank_row_label(&c->rows, t, row, &c->name);
+        metadata(j, "process_labels", row, 0, "labels");
+        rs_json_str(j, rs_strbuf_borrow(&c->name));
+        end_event(j);
+        metadata(j, "process_sort_index", row, 0, "sort_index");
+        rs_json_u64(j, row);
+        end_event(j);
+    }
+    return rs_strbuf_check(&c->name, err);
+}
+
+/* "comm 3f2a91bc tp, rank 0 of 8 · GPU channels: channel 3"; what would overlap there has further lanes: "(2)". */
+static enum rs_status name_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bar_lane *lane,
+                                uint32_t row, struct rs_err *err)
+{
+    const struct rs_group *g = &t->groups[lane->group];
+    struct rs_json *j = &c->json;
+    uint64_t *nth;
+    RS_TRY(rs_map_at(&c->named, rs_mix(rs_mix(0, (uint64_t)lane->group << 8 | lane->row), lane->label), 0, &nth, err));
+    ++*nth;
+    c->tid++;
+    rs_strbuf_clear(&c->name);
+    if (g->level == RS_GROUP_COMM) rs_strbuf_printf(&c->name, "%s \xc2\xb7 ", rs_texts_at(&t->texts, g->label));
+    rs_rank_lane_name(t, lane, &c->name);
+    if (*nth > 1) rs_strbuf_printf(&c->name, " (%" PRIu64 ")", *nth);
+    metadata(j, "thread_name", row, c->tid, "name");
+    rs_json_str(j, rs_strbuf_borrow(&c->name));
+    end_event(j);
+    metadata(j, "thread_sort_index", row, c->tid, "sort_index");
+    rs_json_u64(j, rs_rank_lane_order(t, lane, false));
+    end_event(j);
+    return rs_strbuf_check(&c->name, err);
+}
+
+/* ---- events ---- */
+
+static void argument(struct rs_json *j, const struct rs_timeline *t, const struct rs_slice_arg *a)
+{
+    char digits[24];
+    switch (a->type) {
+    case RS_SLICE_INT: rs_json_i64(j, (int64_t)a->value); break;
+    case RS_SLICE_UINT: rs_json_u64(j, a->value); break;
+    case RS_SLICE_BOOL: rs_json_bool(j, a->value != 0); break;
+    case RS_SLICE_HEX: rs_json_hex(j, a->value); break;
+    case RS_SLICE_DIGITS:
+        snprintf(digits, sizeof digits, "%" PRIu64, a->value);
+        rs_json_str(j, digits);
+        break;
+    case RS_SLICE_TEXT: rs_json_str(j, rs_texts_at(&t->texts, (uint32_t)a->value)); break;
+    default: rs_json_null(j); break;
+    }
+}
+
+/* Names of colours that chrome://tracing knows, where the name alone should not choose one: what is wrong, and who was
+ * waited for. */
+static const char *colour_of(unsigned flags)
+{
+    if (flags & (RS_BAR_LOST | RS_BAR_MISMATCH)) return "terrible";
+    if (flags & RS_BAR_NOT_RECORDED) return "grey";
+    return flags & RS_BAR_LAST ? "bad" : NULL;
+}
+
+static enum rs_status slice(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i,
+                            uint32_t row, uint32_t tid, struct rs_err *err)
+{
+    struct rs_json *j = &c->json;
+    RS_TRY(rs_slice_args_of(&c->args, b, i, false, err));
+    rs_json_object(j);
+    rs_json_key_str(j, "ph", "X");
+    rs_json_key_u64(j, "pid", row + 1);
+    rs_json_key_u64(j, "tid", tid);
+    rs_json_key(j, "ts");
+    rs_json_thousandths(j, b->start[i]);
+    rs_json_key(j, "dur");
+    rs_json_thousandths(j, b->dur[i]);
+    rs_json_key_str(j, "name", b->name[i] ? rs_texts_at(&t->texts, b->name[i]) : t->kinds.rows[b->kind[i]].label);
+    rs_json_key_str(j, "cat", rs_slice_category(t, b, i));
+    const char *colour = colour_of(b->flags[i]);
+    if (colour) rs_json_key_str(j, "cname", colour);
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    for (unsigned k = 0; k < c->args.n; k++) {
+        rs_json_key(j, c->args.keys[c->args.args[k].key]);
+        argument(j, t, &c->args.args[k]);
+    }
+    end_event(j);
+    return RS_OK;
+}
+
+static void instant(struct rs_json *j, const struct rs_timeline *t, const struct rs_timeline_flag *flag, uint32_t row)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "ph", "i");
+    rs_json_key_str(j, "s", "p");
+    rs_json_key_u64(j, "pid", row + 1);
+    rs_json_key_u64(j, "tid", row + 1);
+    rs_json_key(j, "ts");
+    rs_json_thousandths(j, flag->at);
+    rs_json_key_str(j, "name", rs_texts_at(&t->texts, flag->label));
+    rs_json_key_str(j, "cat", flag->destroyed ? "destroyed" : "created");
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+static void counter(void *to, uint32_t row, enum rs_rank_counter which, bool first, int64_t at, uint64_t value)
+{
+    struct rs_json *j = &((struct chrome *)to)->json;
+    (void)first;
+    rs_json_object(j);
+    rs_json_key_str(j, "ph", "C");
+    rs_json_key_u64(j, "pid", row + 1);
+    rs_json_key(j, "ts");
+    rs_json_thousandths(j, at);
+    rs_json_key_str(j, "name", rs_rank_counter_texts[which].name);
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    rs_json_key_u64(j, which == RS_COUNTER_BYTES ? "bytes" : "operations", value);
+    end_event(j);
+}
+
+/* ---- the exporter ---- */
+
+static enum rs_status begin(struct rs_export *x, struct rs_err *err)
+{
+    struct rs_timeline *t = x->timeline;
+    struct chrome *c = calloc(1, sizeof *c);
+    if (!c) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->state = c;
+    rs_json_to_file(&c->json, x->file, x->name);
+    RS_TRY(rs_rank_rows_make(&c->rows, t, err));
+    RS_TRY(rs_slice_args_make(&c->args, t, err));
+    RS_TRY(rs_chrome_flows_make(&c->flows, t, &c->rows, err));
+    head(&c->json, x, &c->rows);
+    RS_TRY(name_rows(c, t, err));
+    for (uint32_t i = 0; i < t->nflags; i++) {
+        uint32_t row = c->rows.of_group[t->flags[i].group];
+        if (row != RS_NONE) instant(&c->json, t, &t->flags[i], row);
+    }
+    c->tid = c->rows.n; /* a thread whose id is its process's would be its main thread */
+    return RS_OK;
+}
+
+static enum rs_status make_room(struct chrome *c, uint32_t n, struct rs_err *err)
+{
+    if (n < c->room) return RS_OK;
+    free(c->tids);
+    c->room = 0;
+    c->tids = malloc(((size_t)n + 1) * sizeof *c->tids);
+    if (!c->tids) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->room = n + 1;
+    return RS_OK;
+}
+
+static enum rs_status put_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t l,
+                               struct rs_err *err)
+{
+    const struct rs_bar_lane *lane = &b->lanes[l];
+    uint32_t row = rs_rank_row_of(&c->rows, lane);
+    uint64_t *tid;
+    if (c->nests.from[l] == c->nests.from[l + 1]) return RS_OK; /* all of it stands in others */
+    RS_TRY(rs_lane_number(&c->lanes, lane, &tid, err));
+    if (!*tid) {
+        RS_TRY(name_lane(c, t, lane, row, err));
+        *tid = c->tid;
+    }
+    c->tids[l] = (uint32_t)*tid;
+    for (uint32_t k = c->nests.from[l]; k < c->nests.from[l + 1]; k++) {
+        uint32_t i = c->nests.order[k];
+        uint32_t part = c->args.part_of_bar[i];
+        if (part != RS_NONE) {
+            rs_chrome_flows_part(&c->flows, part, b, &c->nests, i, c->tids[l]);
+            RS_TRY(rs_rank_counters_add(&c->counters, b, i, row, err));
+        }
+        RS_TRY(slice(c, t, b, i, row, c->tids[l], err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
+{
+    struct chrome *c = x->state;
+    const struct rs_timeline *t = x->timeline;
+    if (!b->piece) {
+        rs_lane_numbers_clear(&c->lanes);
+        rs_map_free(&c->named);
+    }
+    RS_TRY(make_room(c, b->nlanes, err));
+    RS_TRY(rs_slice_args_piece(&c->args, proc, b, err));
+    RS_TRY(rs_nests_piece(&c->nests, b, err));
+    for (uint32_t l = 0; l < b->nlanes && !rs_json_failed(&c->json); l++) RS_TRY(put_lane(c, t, b, l, err));
+    if (!rs_json_failed(&c->json)) {
+        rs_chrome_flows_bars(&c->flows, &c->json, b, &c->nests, c->tids);
+        if (b->last) rs_rank_counters_put(&c->counters, counter, c);
+    }
+    rs_nests_free(&c->nests);
+    rs_slice_args_done(&c->args);
+    return rs_json_failed(&c->json) ? rs_json_finish(&c->json, err) : RS_OK;
+}
+
+static enum rs_status end(struct rs_export *x, struct rs_err *err)
+{
+    struct chrome *c = x->state;
+    RS_TRY(rs_chrome_flows_ranks(&c->flows, &c->json, err));
+    rs_json_end(&c->json); /* events */
+    rs_json_end(&c->json);
+    rs_json_newline(&c->json);
+    return rs_json_finish(&c->json, err);
+}
+
+static void free_state(struct rs_export *x)
+{
+    struct chrome *c = x->state;
+    if (!c) return;
+    rs_rank_rows_free(&c->rows);
+    rs_slice_args_free(&c->args);
+    rs_chrome_flows_free(&c->flows);
+    rs_nests_free(&c->nests);
+    rs_rank_counters_free(&c->counters);
+    rs_strbuf_free(&c->name);
+    rs_lane_numbers_free(&c->lanes);
+    rs_map_free(&c->named);
+    free(c->tids);
+    free(c);
+    x->state = NULL;
+}
+
+const struct rs_exporter rs_exporter_chrome = {
+    .name = "chrome",
+    .what = "Chrome's JSON trace format, for Perfetto and chrome://tracing",
+    .suffixes = ".json",
+    .output = RS_EXPORT_STREAM,
+    .to_bound = true,
+    .rows = (1ull << RS_ROWS) - 1,
+    .begin = begin,
+    .piece = piece,
+    .end = end,
+    .free = free_state,
+};

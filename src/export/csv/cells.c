@@ -1,0 +1,187 @@
+#include "export/csv/cells.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+void rs_csv_to_file(struct rs_csv *c, FILE *file, const char *name)
+{
+    c->file = file;
+    c->name = name;
+    c->len = 0;
+    c->begun = false;
+    c->err = (struct rs_err){0};
+}
+
+static void hand_on(struct rs_csv *c)
+{
+    if (c->len && !rs_csv_failed(c) && fwrite(c->buf, 1, c->len, c->file) != c->len)
+        rs_fail_errno(&c->err, "cannot write %s", c->name);
+    c->len = 0;
+}
+
+static void put(struct rs_csv *c, const char *bytes, size_t n)
+{
+    while (n) {
+        if (c->len == RS_CSV_BUFFER) hand_on(c);
+        size_t k = n < RS_CSV_BUFFER - c->len ? n : RS_CSV_BUFFER - c->len;
+        memcpy(c->buf + c->len, bytes, k);
+        c->len += k;
+        bytes += k;
+        n -= k;
+    }
+}
+
+static void cell(struct rs_csv *c)
+{
+    if (c->begun) put(c, ",", 1);
+    c->begun = true;
+}
+
+void rs_csv_header(struct rs_csv *c, const char *columns)
+{
+    put(c, columns, strlen(columns));
+    rs_csv_line(c);
+}
+
+void rs_csv_line(struct rs_csv *c)
+{
+    put(c, "\r\n", 2);
+    c->begun = false;
+}
+
+void rs_csv_empty(struct rs_csv *c)
+{
+    cell(c);
+}
+
+static bool is_number(const char *text, size_t n)
+{
+    char copy[32], *end;
+    if (n >= sizeof copy) return false;
+    memcpy(copy, text, n);
+    copy[n] = 0;
+    strtod(copy, &end);
+    return end == copy + n;
+}
+
+static void put_text(struct rs_csv *c, const char *text, size_t n)
+{
+    cell(c);
+    if (!n) return;
+    bool formula = memchr("=+-@\t\r\n", text[0], 7) && !is_number(text, n), quotes = formula;
+    for (size_t i = 0; i < n && !quotes; i++)
+        quotes = text[i] == ',' || text[i] == '"' || text[i] == '\r' || text[i] == '\n';
+    /* Blanks at the ends are part of a field, but some readers cut them off. */
+    quotes |= text[0] == ' ' || text[n - 1] == ' ';
+    if (!quotes) {
+        put(c, text, n);
+        return;
+    }
+    put(c, "\"'", formula ? 2 : 1);
+    for (size_t at = 0, to; at < n; at = to) {
+        const char *quote = memchr(text + at, '"', n - at);
+        to = quote ? (size_t)(quote - text) + 1 : n;
+        put(c, text + at, to - at);
+        if (quote) put(c, "\"", 1);
+    }
+    put(c, "\"", 1);
+}
+
+void rs_csv_textn(struct rs_csv *c, const char *text, size_t n)
+{
+    struct rs_strbuf room = {0};
+    const char *whole = n ? rs_utf8_whole(text, &n, &room) : text;
+    if (!rs_csv_failed(c)) rs_strbuf_check(&room, &c->err);
+    put_text(c, whole, n);
+    rs_strbuf_free(&room);
+}
+
+void rs_csv_text(struct rs_csv *c, const char *text)
+{
+    rs_csv_textn(c, text, text ? strlen(text) : 0);
+}
+
+static void digits(struct rs_csv *c, uint64_t v)
+{
+    char field[20], *p = field + sizeof field;
+    do *--p = (char)('0' + v % 10);
+    while (v /= 10);
+    put(c, p, (size_t)(field + sizeof field - p));
+}
+
+void rs_csv_u64(struct rs_csv *c, uint64_t v)
+{
+    cell(c);
+    digits(c, v);
+}
+
+void rs_csv_i64(struct rs_csv *c, int64_t v)
+{
+    cell(c);
+    if (v < 0) put(c, "-", 1);
+    digits(c, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+}
+
+void rs_csv_known(struct rs_csv *c, int64_t v)
+{
+    if (v < 0)
+        rs_csv_empty(c);
+    else
+        rs_csv_i64(c, v);
+}
+
+void rs_csv_time(struct rs_csv *c, int64_t ns)
+{
+    if (ns == INT64_MIN)
+        rs_csv_empty(c);
+    else
+        rs_csv_i64(c, ns);
+}
+
+void rs_csv_hex(struct rs_csv *c, uint64_t v)
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[18] = "0x";
+    for (int i = 0; i < 16; i++) text[2 + i] = hex[v >> (60 - 4 * i) & 15];
+    cell(c);
+    put(c, text, sizeof text);
+}
+
+void rs_csv_hex_or_empty(struct rs_csv *c, uint64_t v)
+{
+    if (v)
+        rs_csv_hex(c, v);
+    else
+        rs_csv_empty(c);
+}
+
+void rs_csv_double(struct rs_csv *c, double v)
+{
+    char text[32];
+    cell(c);
+    if (!(v >= 0 && v < 1e300)) return;
+    for (int precision = 15; precision <= 17; precision++) {
+        snprintf(text, sizeof text, "%.*g", precision, v);
+        double back = strtod(text, NULL);
+        if (back >= v && back <= v) break;
+    }
+    put(c, text, strlen(text));
+}
+
+void rs_csv_bool(struct rs_csv *c, bool v)
+{
+    cell(c);
+    put(c, v ? "true" : "false", v ? 4 : 5);
+}
+
+enum rs_status rs_csv_finish(struct rs_csv *c, struct rs_err *err)
+{
+    hand_on(c);
+    if (!rs_csv_failed(c) && fflush(c->file) != 0) rs_fail_errno(&c->err, "cannot write %s", c->name);
+    if (!rs_csv_failed(c)) return RS_OK;
+    *err = c->err;
+    return err->code;
+}

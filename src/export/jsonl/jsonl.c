@@ -1,0 +1,255 @@
+/* jsonl: the full log, one JSON object a callback, in time order per process.
+ *
+ * Every argument stands under its NCCL name in `args`. Times are wall ns of the process's host (trace/clock.h); they are
+ * not aligned between hosts here. With filters it holds what a cut (rsc) with the same filters does. */
+#include <stdlib.h>
+
+#include "base/json.h"
+#include "export/callback_args.h"
+#include "export/exporter.h"
+#include "export/kept_callbacks.h"
+#include "nccl/abi.h"
+#include "nccl/names.h"
+#include "trace/callbacks.h"
+#include "trace/identity.h"
+
+struct writer {
+    struct rs_json *j;
+    struct rs_source *source;
+    struct rs_clock clock; /* as the process had it: a join may have moved the source's */
+    struct rs_identity identity;
+};
+
+static void key_hex_or_null(struct rs_json *j, const char *key, uint64_t value)
+{
+    if (value)
+        rs_json_key_hex(j, key, value);
+    else
+        rs_json_key_null(j, key);
+}
+
+/* The communicator by its hash and our rank in it; null where NCCL does not tell. */
+static void communicator(struct writer *w, uint64_t context)
+{
+    const struct rs_comm *c = context ? rs_process_comm(&w->source->process, context) : NULL;
+    key_hex_or_null(w->j, "comm", c ? c->fact.comm_id : 0);
+    if (c && c->fact.rank >= 0)
+        rs_json_key_i64(w->j, "rank", c->fact.rank);
+    else
+        rs_json_key_null(w->j, "rank");
+}
+
+static void type_of(struct writer *w, uint64_t type)
+{
+    const char *name = rs_nccl_type_name(type);
+    if (name)
+        rs_json_key_str(w->j, "type", name);
+    else if (type)
+        rs_json_key_hex(w->j, "type", type);
+    else
+        rs_json_key_null(w->j, "type");
+}
+
+static void init(struct writer *w, const struct rs_callback *cb)
+{
+    struct rs_json *j = w->j;
+    const struct rs_comm *c = cb->comm;
+    communicator(w, cb->context);
+    key_hex_or_null(j, "context", cb->context);
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    rs_json_key_str(j, "commName", c->name);
+    rs_json_key_number_or_null(j, "nNodes", c->fact.nnodes);
+    rs_json_key_number_or_null(j, "nranks", c->fact.nranks);
+    rs_json_key_number_or_null(j, "rank", c->fact.rank);
+    rs_json_end(j);
+    rs_json_key_u64(j, "api", c->fact.api);
+    rs_json_key_i64(j, "returned_ns", rs_clock_ns(&w->clock, c->fact.return_tick));
+    if (c->fact.device >= 0)
+        rs_json_key_i64(j, "device", c->fact.device);
+    else
+        rs_json_key_null(j, "device");
+    rs_json_key_str(j, "bus_id", c->fact.bus_id[0] ? c->fact.bus_id : NULL);
+}
+
+static void start(struct writer *w, const struct rs_callback *cb)
+{
+    struct rs_json *j = w->j;
+    communicator(w, cb->context);
+    key_hex_or_null(j, "context", cb->context);
+    rs_json_key_hex(j, "event", cb->handle);
+    key_hex_or_null(j, "parent", cb->parent);
+    type_of(w, cb->type);
+    if (cb->recovered) rs_json_key_bool(j, "recovered", true);
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    rs_json_key_i64(j, "rank", cb->rank);
+    rs_callback_args_json(j, &w->source->process, cb);
+    rs_json_end(j);
+}
+
+/* The arguments of a state: by its kind where that has fields, else the one number that its state carries. */
+static void state_args(struct writer *w, const struct rs_callback *cb)
+{
+    struct rs_json *j = w->j;
+    rs_json_key(j, "args");
+    rs_json_object(j);
+    if (rs_callback_fields(cb)) {
+        rs_callback_args_json(j, &w->source->process, cb);
+    } else if (cb->kind == RS_K_STATE_V1) {
+        rs_json_key_u64(j, "transSize", cb->args[1]);
+        rs_json_key_i64(j, "steps", (int32_t)(cb->args[0] >> 32));
+    } else if (cb->kind == RS_K_STATE_RAW) {
+        if (cb->has_arg) rs_json_key_u64(j, "raw0", cb->args[1]);
+    } else if (cb->has_arg) {
+        switch (cb->state) {
+        case RS_ST_CTRL_IDLE ... RS_ST_CTRL_APPEND_END:
+            rs_json_key_i64(j, "appendedProxyOps", (int32_t)cb->args[0]);
+            break;
+        case RS_ST_KERNEL_CH_STOP:
+        case RS_ST_KERNEL_PHASE_STOP: rs_json_key_u64(j, "pTimer", cb->args[0]); break;
+        case RS_ST_NET_PLUGIN_UPDATE: key_hex_or_null(j, "data", cb->args[0]); break;
+        default: rs_json_key_u64(j, "transSize", cb->args[0]);
+        }
+    }
+    rs_json_end(j);
+}
+
+static void stop_or_state(struct writer *w, const struct rs_callback *cb)
+{
+    struct rs_event_name name = rs_identity_of(&w->identity, cb->handle);
+    communicator(w, name.context);
+    key_hex_or_null(w->j, "event", cb->handle);
+    type_of(w, name.type);
+    if (cb->call == RS_CALL_STOP) return;
+    const char *state = rs_nccl_state_name(cb->state);
+    if (state)
+        rs_json_key_str(w->j, "state", state);
+    else
+        rs_json_key_i64(w->j, "state", cb->state);
+    state_args(w, cb);
+}
+
+static void lost(struct writer *w, const struct rs_callback *cb)
+{
+    struct rs_json *j = w->j;
+    rs_json_key_i64(j, "first_ns", rs_clock_ns(&w->clock, cb->lost_first));
+    rs_json_key_i64(j, "last_ns", rs_clock_ns(&w->clock, cb->lost_last));
+    rs_json_key(j, "lost");
+    rs_json_object(j);
+    for (unsigned i = 0; i < RS_LOST_COUNTS; i++) {
+        if (!cb->args[i]) continue;
+        const char *name = i < RS_NCCL_TYPE_BITS ? rs_nccl_type_name(UINT64_C(1) << i)
+                           : i == RS_LOST_STOP   ? "stop"
+                           : i == RS_LOST_STATE  ? "state"
+                                                 : "unknown";
+        rs_json_key_u64(j, name, cb->args[i]);
+    }
+    rs_json_end(j);
+}
+
+static enum rs_status one(struct writer *w, const struct rs_callback *cb, struct rs_err *err)
+{
+    static const char *const calls[] = {"init", "start", "stop", "state", "finalize", "lost"};
+    const struct rs_file_header *h = &w->source->recording->header;
+    struct rs_json *j = w->j;
+    rs_json_object(j);
+    rs_json_key_str(j, "call", calls[cb->call]);
+    rs_json_key_i64(j, "time_ns", rs_clock_ns(&w->clock, cb->tick));
+    rs_json_key_str(j, "host", h->host);
+    rs_json_key_u64(j, "pid", h->pid);
+    rs_json_key_u64(j, "tid", cb->tid);
+    if (cb->thread_name[0]) rs_json_key_str(j, "thread", cb->thread_name);
+    enum rs_status status = RS_OK;
+    switch (cb->call) {
+    case RS_CALL_INIT: init(w, cb); break;
+    case RS_CALL_START:
+        status = rs_identity_start(&w->identity, cb, err);
+        start(w, cb);
+        break;
+    case RS_CALL_STOP:
+        stop_or_state(w, cb);
+        rs_identity_stop(&w->identity, cb->handle);
+        break;
+    case RS_CALL_STATE: stop_or_state(w, cb); break;
+    case RS_CALL_FINALIZE:
+        communicator(w, cb->context);
+        key_hex_or_null(j, "context", cb->context);
+        break;
+    case RS_CALL_LOST: lost(w, cb); break;
+    }
+    rs_json_end(j);
+    rs_json_newline(j);
+    return status;
+}
+
+/* Calls about an event are kept with it, all others always. */
+static bool is_kept(struct rs_keep *keep, const struct rs_callback *cb)
+{
+    bool of_event = cb->call == RS_CALL_START || cb->call == RS_CALL_STOP || cb->call == RS_CALL_STATE;
+    return !keep || !of_event || rs_keep_has(keep, cb->handle);
+}
+
+/* The callbacks of one process; `keep` NULL: all. */
+static enum rs_status put_process(struct rs_json *j, struct rs_source *source, struct rs_keep *keep, struct rs_err *err)
+{
+    struct writer w = {.j = j, .source = source};
+    struct rs_cursor *cursor;
+    struct rs_callback cb;
+    enum rs_status status = RS_OK;
+    rs_clock_prepare(&w.clock, source->recording, &source->process);
+    RS_TRY(rs_cursor_open(&cursor, source->recording, &source->process, err));
+    while (status == RS_OK && !rs_json_failed(j) && rs_cursor_next(cursor, &cb))
+        if (is_kept(keep, &cb)) status = one(&w, &cb, err);
+    rs_cursor_close(cursor);
+    rs_identity_free(&w.identity);
+    return status;
+}
+
+static enum rs_status put_kept(struct rs_json *j, struct rs_timeline *t, uint32_t proc, const uint8_t *ops,
+                               struct rs_err *err)
+{
+    struct rs_keep keep;
+    enum rs_status status = rs_keep_find(&keep, t, proc, ops, err);
+    if (status == RS_OK) status = put_process(j, &t->inputs->sources[proc], &keep, err);
+    rs_keep_free(&keep);
+    return status;
+}
+
+/* `t` NULL: everything. */
+static enum rs_status put_all(struct rs_export *x, struct rs_inputs *in, struct rs_timeline *t, struct rs_err *err)
+{
+    uint8_t *ops = NULL;
+    struct rs_json *j = malloc(sizeof *j); /* large: not for the stack */
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_file(j, x->file, x->name);
+    enum rs_status status = t ? rs_keep_ops(&ops, t, err) : RS_OK;
+    for (uint32_t i = 0; i < in->n && status == RS_OK && !rs_json_failed(j); i++) {
+        status = t ? put_kept(j, t, i, ops, err) : put_process(j, &in->sources[i], NULL, err);
+        if (x->progress) x->progress(i + 1, in->n);
+    }
+    if (status == RS_OK) status = rs_json_finish(j, err);
+    free(ops);
+    free(j);
+    return status;
+}
+
+static enum rs_status begin(struct rs_export *x, struct rs_err *err)
+{
+    return put_all(x, x->timeline->inputs, x->timeline, err);
+}
+
+static enum rs_status unjoined(struct rs_export *x, struct rs_inputs *in, struct rs_err *err)
+{
+    return put_all(x, in, NULL, err);
+}
+
+const struct rs_exporter rs_exporter_jsonl = {
+    .name = "jsonl",
+    .what = "the log: one JSON object a callback, with every argument",
+    .suffixes = ".jsonl",
+    .output = RS_EXPORT_STREAM,
+    .recordings = true,
+    .unjoined = unjoined,
+    .begin = begin,
+};

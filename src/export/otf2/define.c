@@ -1,0 +1,390 @@
+#ifndef RS_NO_OTF2
+
+#include "export/otf2/define.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "export/otf2/places.h"
+
+struct work {
+    struct rs_otf2 *o;
+    struct rs_otf2_archive *a;
+    OTF2_GlobalDefWriter *w;
+    uint64_t *members; /* room for those of a group */
+    uint32_t *place; /* by location that communicates: where it stands in the group of all that do */
+};
+
+/* ---- where ---- */
+
+static enum rs_status define_clock(struct work *k, struct rs_err *err)
+{
+    const struct rs_timeline *t = k->o->t;
+    const int64_t sensible = INT64_C(946684800000000000); /* the year 2000: before it, times are since something else */
+    uint64_t wall = t->begin >= sensible ? (uint64_t)t->begin : OTF2_UNDEFINED_TIMESTAMP;
+    return rs_otf2_check(
+        k->a,
+        OTF2_GlobalDefWriter_WriteClockProperties(k->w, UINT64_C(1000000000), k->o->offset, (uint64_t)t->span, wall),
+        err);
+}
+
+static enum rs_status define_error_of_host(struct work *k, uint32_t node, int64_t error, uint32_t name,
+                                           struct rs_err *err)
+{
+    if (error < 0) return RS_OK;
+    OTF2_AttributeValue value = {.uint64 = (uint64_t)error};
+    return rs_otf2_check(
+        k->a, OTF2_GlobalDefWriter_WriteSystemTreeNodeProperty(k->w, node, name, OTF2_TYPE_UINT64, value), err);
+}
+
+static enum rs_status define_tree(struct work *k, const uint32_t *names, uint32_t class_run, uint32_t class_host,
+                                  uint32_t error_name, struct rs_err *err)
+{
+    const struct rs_timeline *t = k->o->t;
+    RS_OTF2_TRY(k->a,
+                OTF2_GlobalDefWriter_WriteSystemTreeNode(k->w, 0, names[0], class_run, OTF2_UNDEFINED_SYSTEM_TREE_NODE),
+                err);
+    RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(k->w, 0, OTF2_SYSTEM_TREE_DOMAIN_MACHINE), err);
+    for (uint32_t g = 0, node = 1; g < t->ngroups; g++) {
+        if (t->groups[g].level != RS_GROUP_HOST) continue;
+        RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteSystemTreeNode(k->w, node, names[node], class_host, 0), err);
+        RS_OTF2_TRY(k->a,
+                    OTF2_GlobalDefWriter_WriteSystemTreeNodeDomain(k->w, node, OTF2_SYSTEM_TREE_DOMAIN_SHARED_MEMORY),
+                    err);
+        RS_TRY(define_error_of_host(k, node++, t->groups[g].error_ns, error_name, err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status define_property(struct work *k, uint32_t location, uint32_t name, int64_t value,
+                                      struct rs_err *err)
+{
+    if (value < 0) return RS_OK; /* not known */
+    OTF2_AttributeValue v = {.uint64 = (uint64_t)value};
+    return rs_otf2_check(k->a, OTF2_GlobalDefWriter_WriteLocationProperty(k->w, location, name, OTF2_TYPE_UINT64, v),
+                         err);
+}
+
+static enum rs_status define_locations(struct work *k, const uint32_t names[3], struct rs_err *err)
+{
+    const struct rs_otf2_archive *a = k->a;
+    for (uint32_t i = 0; i < a->ngroups; i++) {
+        const struct rs_otf2_group *g = &a->groups[i];
+        RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteLocationGroup(k->w, i, g->name, g->type, g->node, g->creator), err);
+    }
+    for (uint32_t i = 0; i < a->nlocations; i++) {
+        const struct rs_otf2_location *l = &a->locations[i];
+        RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteLocation(k->w, i, l->name, l->type, l->events, l->group), err);
+        RS_TRY(define_property(k, i, names[0], l->error_ns, err));
+        RS_TRY(define_property(k, i, names[1], l->job_rank, err));
+        RS_TRY(define_property(k, i, names[2], l->comm_rank, err));
+    }
+    return RS_OK;
+}
+
+/* ---- what ---- */
+
+static enum rs_status define_events(struct work *k, struct rs_err *err)
+{
+    const struct rs_otf2_archive *a = k->a;
+    for (uint32_t i = 0; i < a->nattributes; i++) {
+        const struct rs_otf2_attribute *x = &a->attributes[i];
+        RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteAttribute(k->w, i, x->name, x->description, x->type), err);
+    }
+    for (uint32_t i = 0; i < a->nregions; i++) {
+        const struct rs_otf2_region *r = &a->regions[i];
+        RS_OTF2_TRY(k->a,
+                    OTF2_GlobalDefWriter_WriteRegion(k->w, i, r->name, r->canonical, r->description, r->role,
+                                                     r->paradigm, OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0),
+                    err);
+    }
+    return RS_OK;
+}
+
+/* Collectives and messages are of MPI's kind, which is what readers know; they are called NCCL. */
+static enum rs_status define_paradigms(struct work *k, uint32_t nccl, uint32_t cuda, struct rs_err *err)
+{
+    bool is_cuda = false;
+    for (uint32_t i = 0; i < k->a->nregions; i++) is_cuda = is_cuda || k->a->regions[i].paradigm == OTF2_PARADIGM_CUDA;
+    RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteParadigm(k->w, OTF2_PARADIGM_MPI, nccl, OTF2_PARADIGM_CLASS_PROCESS),
+                err);
+    if (!is_cuda) return RS_OK;
+    return rs_otf2_check(
+        k->a, OTF2_GlobalDefWriter_WriteParadigm(k->w, OTF2_PARADIGM_CUDA, cuda, OTF2_PARADIGM_CLASS_ACCELERATOR), err);
+}
+
+/* Sums along a location: what a region adds is what stands at its end less what stood at its begin. */
+static enum rs_status define_metrics(struct work *k, const uint32_t texts[6], struct rs_err *err)
+{
+    static const OTF2_MetricMemberRef members[] = {0, 1};
+    for (uint32_t i = 0; i < 2; i++)
+        RS_OTF2_TRY(k->a,
+                    OTF2_GlobalDefWriter_WriteMetricMember(k->w, i, texts[3 * i], texts[3 * i + 1],
+                                                           OTF2_METRIC_TYPE_USER, OTF2_METRIC_ACCUMULATED_START,
+                                                           OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, texts[3 * i + 2]),
+                    err);
+    return rs_otf2_check(
+        k->a,
+        OTF2_GlobalDefWriter_WriteMetricClass(k->w, 0, 2, members, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU),
+        err);
+}
+
+/* ---- communicators ---- */
+
+/* All locations that communicate. Readers that know MPI take the n-th for rank n of the job: so one a rank comes first. */
+static enum rs_status define_all_members(struct work *k, uint32_t name, struct rs_err *err)
+{
+    enum { MOST_RANKS = 1 << 20 }; /* damaged input may claim any */
+    const struct rs_otf2_location *rows = k->a->locations;
+    uint32_t ncomm = k->o->comm_locations, n = 0, ranks = 0;
+    for (uint32_t i = 0; i < ncomm; i++) {
+        k->place[i] = RS_NONE;
+        if (rows[i].job_rank >= (int32_t)ranks && rows[i].job_rank < MOST_RANKS) ranks = (uint32_t)rows[i].job_rank + 1;
+    }
+    uint32_t *first = malloc(((size_t)ranks + 1) * sizeof *first);
+    if (!first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < ranks; i++) first[i] = RS_NONE;
+    for (uint32_t i = ncomm; i-- > 0;)
+        if (rows[i].job_rank >= 0 && rows[i].job_rank < (int32_t)ranks) first[rows[i].job_rank] = i;
+    for (uint32_t i = 0; i < ranks; i++)
+        if (first[i] != RS_NONE) k->members[k->place[first[i]] = n++] = first[i];
+    for (uint32_t i = 0; i < ncomm; i++)
+        if (k->place[i] == RS_NONE) k->members[k->place[i] = n++] = i;
+    free(first);
+    return rs_otf2_check(k->a,
+                         OTF2_GlobalDefWriter_WriteGroup(k->w, 0, name, OTF2_GROUP_TYPE_COMM_LOCATIONS,
+                                                         OTF2_PARADIGM_MPI, OTF2_GROUP_FLAG_NONE, n, k->members),
+                         err);
+}
+
+/* Locations of a lane of a communicator, as places of the group of all that communicate. */
+static enum rs_status define_group(struct work *k, uint32_t comm, unsigned lane, uint32_t ref, uint32_t name,
+                                   struct rs_err *err)
+{
+    const struct rs_otf2_comm *c = &k->o->plan.comms[comm];
+    const struct rs_timeline *t = k->o->t;
+    uint32_t n = 0;
+    for (int32_t rank = 0; rank < c->size; rank++) k->members[n++] = k->place[rs_otf2_member(k->o, comm, rank, lane)];
+    for (uint32_t g = 0; g < t->ngroups && !c->size; g++) /* too large: those that are recorded */
+        if (k->o->plan.lanes[g] && t->model->members[t->groups[g].member].comm == comm)
+            k->members[n++] = k->place[k->o->location_of[g]];
+    return rs_otf2_check(k->a,
+                         OTF2_GlobalDefWriter_WriteGroup(k->w, ref, name, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+                                                         OTF2_GROUP_FLAG_NONE, n, k->members),
+                         err);
+}
+
+/* "0x3f2a91bc00112233 tp:0": the hash as `ringscope comms` has it. */
+static enum rs_status name_of(struct work *k, uint32_t comm, unsigned lane, uint32_t *name, struct rs_err *err)
+{
+    const struct rs_model *m = k->o->t->model;
+    const struct rs_comm_row *c = &m->comms[comm];
+    const char *called = c->name;
+    for (uint32_t view = c->view, hops = 0; !called && view < m->ncomms && hops < RS_TOOLS;
+         view = m->comms[view].view, hops++)
+        called = m->comms[view].name;
+    char hash[32] = "communicator", life[32] = "", what[32] = "", text[512];
+    if (c->hash) snprintf(hash, sizeof hash, "0x%016" PRIx64, c->hash);
+    if (c->incarnation) snprintf(life, sizeof life, " (%" PRIu32 ". life)", c->incarnation + 1);
+    if (lane == RS_OTF2_GROUPED) snprintf(what, sizeof what, ", grouped");
+    if (lane && lane != RS_OTF2_GROUPED) snprintf(what, sizeof what, ", overlapping %u", lane);
+    snprintf(text, sizeof text, "%s%s%.300s%s%s", hash, called ? " " : "", called ? called : "", life, what);
+    return rs_otf2_text(k->a, text, name, err);
+}
+
+static uint32_t parent_of(const struct rs_otf2 *o, uint32_t comm)
+{
+    const struct rs_model *m = o->t->model;
+    uint32_t parent = m->comms[comm].parent.comm;
+    for (unsigned hops = 0; parent < m->ncomms && hops < 64; hops++, parent = m->comms[parent].parent.comm)
+        if (o->plan.comms[parent].lanes && o->plan.comms[parent].ref < o->plan.comms[comm].ref)
+            return o->plan.comms[parent].ref;
+    return OTF2_UNDEFINED_COMM;
+}
+
+/* A lane beside the lowest is a duplicate of the communicator: its parent is that. */
+static enum rs_status define_comm(struct work *k, uint32_t comm, const uint32_t *names, struct rs_err *err)
+{
+    const struct rs_otf2_comm *c = &k->o->plan.comms[comm];
+    uint32_t ref = c->ref;
+    for (unsigned lane = 0; lane <= RS_OTF2_GROUPED; lane++) {
+        if (!(c->lanes >> lane & 1)) continue;
+        RS_TRY(define_group(k, comm, lane, ref + 1, names[ref], err)); /* group 0 is that of all */
+        uint32_t parent = ref == c->ref ? parent_of(k->o, comm) : c->ref;
+        RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteComm(k->w, ref, names[ref], ref + 1, parent, OTF2_COMM_FLAG_NONE),
+                    err);
+        ref++;
+    }
+    return RS_OK;
+}
+
+static enum rs_status define_comms(struct work *k, const uint32_t *names, uint32_t all_name, struct rs_err *err)
+{
+    const struct rs_otf2 *o = k->o;
+    uint64_t most = o->comm_locations;
+    for (uint32_t i = 0; i < o->plan.ncomms; i++)
+        if ((uint64_t)o->plan.comms[o->plan.order[i]].size > most)
+            most = (uint64_t)o->plan.comms[o->plan.order[i]].size;
+    k->members = malloc((most + 1) * sizeof *k->members);
+    k->place = malloc(((size_t)o->comm_locations + 1) * sizeof *k->place);
+    enum rs_status status = k->members && k->place ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = define_all_members(k, all_name, err);
+    for (uint32_t i = 0; i < o->plan.ncomms && status == RS_OK; i++)
+        status = define_comm(k, o->plan.order[i], names, err);
+    free(k->members);
+    free(k->place);
+    return status;
+}
+
+/* ---- properties ---- */
+
+static int64_t largest_error(const struct rs_otf2 *o)
+{
+    int64_t most = -1;
+    for (uint32_t i = 0; i < o->archive.nlocations; i++)
+        if (o->archive.locations[i].error_ns > most) most = o->archive.locations[i].error_ns;
+    return most;
+}
+
+/* What the archive is, at one look: the title, and the host where there is one only. */
+static enum rs_status describe(struct rs_otf2 *o, struct rs_err *err)
+{
+    const struct rs_timeline *t = o->t;
+    const char *host = NULL;
+    uint32_t hosts = 0;
+    for (uint32_t g = 0; g < t->ngroups; g++)
+        if (t->groups[g].level == RS_GROUP_HOST && !hosts++) host = rs_texts_at(&t->texts, t->groups[g].label);
+    if (hosts == 1) RS_OTF2_TRY(&o->archive, OTF2_Archive_SetMachineName(o->archive.archive, host), err);
+    if (!o->title) return RS_OK;
+    return rs_otf2_check(&o->archive, OTF2_Archive_SetDescription(o->archive.archive, o->title), err);
+}
+
+/* Rows of the timeline that are never written, as --rows calls them. */
+static enum rs_status name_what_is_left_out(struct rs_otf2 *o, struct rs_err *err)
+{
+    char list[256] = "";
+    size_t n = 0;
+    for (unsigned row = 0; row < RS_ROWS; row++) {
+        if (rs_exporter_otf2.rows >> row & 1) continue;
+        int wrote = snprintf(list + n, sizeof list - n, "%s%s", n ? "," : "", rs_row_kinds[row].id);
+        if (wrote > 0 && (size_t)wrote < sizeof list - n) n += (size_t)wrote;
+    }
+    return rs_otf2_check(&o->archive,
+                         OTF2_Archive_SetProperty(o->archive.archive, "RINGSCOPE::ROWS_LEFT_OUT", list, true), err);
+}
+
+static enum rs_status set_properties(struct rs_otf2 *o, struct rs_err *err)
+{
+    const struct rs_otf2_counts *n = &o->plan.counts;
+    int64_t error = largest_error(o);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {
+        {"RINGSCOPE::COLLECTIVES", n->collectives},
+        {"RINGSCOPE::MESSAGES", n->messages},
+        {"RINGSCOPE::COLLECTIVES_NOT_WHOLE", n->not_whole},
+        {"RINGSCOPE::MESSAGES_UNMATCHED", n->unmatched},
+        {"RINGSCOPE::MESSAGES_BACKWARDS", n->backwards},
+        {"RINGSCOPE::OPERATIONS_WITHOUT_RECORD", n->no_record},
+        {"RINGSCOPE::COLLECTIVES_OUT_OF_ORDER", n->out_of_order},
+        {"RINGSCOPE::PARTS", n->parts},
+        {"RINGSCOPE::PARTS_WITHOUT_TIME", n->no_time},
+        {"RINGSCOPE::PARTS_START_UNKNOWN", n->start_unknown},
+        {"RINGSCOPE::PARTS_END_BOUNDED", n->end_bounded},
+        {"RINGSCOPE::PARTS_OPEN", n->open},
+        {"RINGSCOPE::EVENTS_TOO_DEEP", n->too_deep},
+    };
+    char text[32];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(text, sizeof text, "%" PRIu64, rows[i].value);
+        RS_OTF2_TRY(&o->archive, OTF2_Archive_SetProperty(o->archive.archive, rows[i].name, text, true), err);
+    }
+    if (error < 0)
+        snprintf(text, sizeof text, "unknown");
+    else
+        snprintf(text, sizeof text, "%" PRId64, error);
+    return rs_otf2_check(&o->archive,
+                         OTF2_Archive_SetProperty(o->archive.archive, "RINGSCOPE::CLOCK_ERROR_NS", text, true), err);
+}
+
+/* ---- all ---- */
+
+/* Names of communicators by their number in the archive. */
+static enum rs_status name_comms(struct work *k, uint32_t *names, struct rs_err *err)
+{
+    const struct rs_otf2_plan *p = &k->o->plan;
+    for (uint32_t i = 0, ref = 0; i < p->ncomms; i++)
+        for (unsigned lane = 0; lane <= RS_OTF2_GROUPED; lane++)
+            if (p->comms[p->order[i]].lanes >> lane & 1) RS_TRY(name_of(k, p->order[i], lane, &names[ref++], err));
+    return RS_OK;
+}
+
+static enum rs_status name_tree(struct work *k, uint32_t *names, struct rs_err *err)
+{
+    const struct rs_timeline *t = k->o->t;
+    uint32_t node = 0;
+    RS_TRY(rs_otf2_text(k->a, k->o->title ? k->o->title : "run", &names[node++], err));
+    for (uint32_t g = 0; g < t->ngroups; g++)
+        if (t->groups[g].level == RS_GROUP_HOST)
+            RS_TRY(rs_otf2_text(k->a, rs_texts_at(&t->texts, t->groups[g].label), &names[node++], err));
+    return RS_OK;
+}
+
+enum { T_NCCL, T_CUDA, T_ALL, T_RUN, T_HOST, T_ERROR, T_RANK, T_COMM_RANK, T_METRICS, TEXTS = T_METRICS + 6 };
+
+/* Strings come first: what is named below must be among them by then. */
+static enum rs_status define_all(struct work *k, uint32_t *tree, uint32_t *comms, struct rs_err *err)
+{
+    static const char *const texts[TEXTS] = {
+        "NCCL",
+        "CUDA",
+        "all ranks of all communicators",
+        "run",
+        "host",
+        "clock error (ns)",
+        "rank of the job",
+        "rank of the communicator",
+        "wait",
+        "ns that ranks waited for the last one of an operation, where clocks tell it",
+        "ns",
+        "bytes",
+        "bytes of operations, as ringscope ops counts them",
+        "bytes",
+    };
+    uint32_t ids[TEXTS];
+    for (unsigned i = 0; i < TEXTS; i++) RS_TRY(rs_otf2_text(k->a, texts[i], &ids[i], err));
+    RS_TRY(name_tree(k, tree, err));
+    RS_TRY(name_comms(k, comms, err));
+    RS_TRY(define_clock(k, err));
+    for (uint32_t i = 0; i < k->a->texts.n; i++)
+        RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteString(k->w, i, rs_texts_at(&k->a->texts, i)), err);
+    RS_TRY(define_paradigms(k, ids[T_NCCL], ids[T_CUDA], err));
+    RS_TRY(define_tree(k, tree, ids[T_RUN], ids[T_HOST], ids[T_ERROR], err));
+    RS_TRY(define_locations(k, ids + T_ERROR, err));
+    RS_TRY(define_events(k, err));
+    RS_TRY(define_metrics(k, ids + T_METRICS, err));
+    return define_comms(k, comms, ids[T_ALL], err);
+}
+
+enum rs_status rs_otf2_define(struct rs_otf2 *o, struct rs_err *err)
+{
+    const struct rs_otf2_plan *p = &o->plan;
+    struct work k = {.o = o, .a = &o->archive};
+    RS_TRY(describe(o, err));
+    RS_TRY(set_properties(o, err));
+    RS_TRY(name_what_is_left_out(o, err));
+    k.w = OTF2_Archive_GetGlobalDefWriter(o->archive.archive);
+    if (!k.w) return rs_otf2_check(&o->archive, OTF2_ERROR_MEM_ALLOC_FAILED, err);
+    uint32_t *tree = malloc(((size_t)o->t->ngroups + 1) * sizeof *tree);
+    uint32_t *comms = malloc(((size_t)p->ncomms + 1) * (RS_OTF2_GROUPED + 1) * sizeof *comms);
+    enum rs_status status = tree && comms ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (status == RS_OK) status = define_all(&k, tree, comms, err);
+    free(tree);
+    free(comms);
+    return status == RS_OK ? rs_otf2_check(&o->archive, OTF2_Archive_CloseGlobalDefWriter(o->archive.archive, k.w), err)
+                           : status;
+}
+
+#endif

@@ -1,0 +1,36 @@
+#include "export/perfetto/wire.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+
+void rs_wire_free(struct rs_wire *w)
+{
+    free(w->data);
+    *w = (struct rs_wire){0};
+}
+
+bool rs_wire_grow(struct rs_wire *w, size_t more)
+{
+    if (w->failed) return false;
+    size_t cap = w->cap ? w->cap : 256;
+    while (cap - w->n < more && cap < SIZE_MAX / 2) cap *= 2;
+    uint8_t *data = cap - w->n >= more ? realloc(w->data, cap) : NULL;
+    if (!data) {
+        w->failed = true;
+        return false;
+    }
+    w->data = data;
+    w->cap = cap;
+    return true;
+}
+
+void rs_wire_string(struct rs_wire *w, uint32_t field, const char *text)
+{
+    struct rs_strbuf room = {0};
+    size_t n = strlen(text);
+    const char *whole = rs_utf8_whole(text, &n, &room);
+    if (rs_strbuf_check(&room, NULL) != RS_OK) w->failed = true;
+    rs_wire_bytes(w, field, whole, n);
+    rs_strbuf_free(&room);
+}

@@ -1,0 +1,318 @@
+/* Lanes, and what lies on them: events, network steps, launches. */
+#include "export/sqlite/fill.h"
+
+#ifndef RS_NO_SQLITE
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/room.h"
+#include "base/utf8.h"
+
+/* Columns of events that arguments of bars have of their own; all others go to `args`. */
+enum column { CHANNEL, PEER, BYTES, COUNT, TOLD, TOLD_END, COLUMNS, IN_JSON = COLUMNS, WITHOUT_COMM, NOWHERE };
+
+struct rs_sql_kind {
+    char *id; /* "KernelCh" */
+    uint8_t to[RS_BAR_ARGS]; /* enum column */
+    char keys[RS_BAR_ARGS][32]; /* "posted_by_pid" */
+};
+
+/* What all events of a lane share. */
+struct lane {
+    int64_t id;
+    uint32_t proc, rank_id, comm;
+    bool steps;
+};
+
+uint64_t rs_sql_fill_rows(uint32_t tables)
+{
+    const uint64_t all = (UINT64_C(1) << RS_ROWS) - 1;
+    const uint32_t drawn = UINT32_C(1) << RS_SQL_LANES | UINT32_C(1) << RS_SQL_EVENTS |
+                           UINT32_C(1) << RS_SQL_NETWORK_STEPS | UINT32_C(1) << RS_SQL_LAUNCHES |
+                           UINT32_C(1) << RS_SQL_STRINGS;
+    /* Ids number all that is drawn: they are the same whatever is asked for. */
+    return tables & drawn ? all : 0;
+}
+
+/* ---- kinds ---- */
+
+static enum column column_of(const char *label)
+{
+    static const struct {
+        const char *label;
+        enum column column;
+    } own[] = {{"channel", CHANNEL},
+               {"peer", PEER},
+               {"bytes", BYTES},
+               {"count", COUNT},
+               {"told to the host", TOLD},
+               {"told to end", TOLD_END},
+               {"communicator", WITHOUT_COMM}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (!strcmp(own[i].label, label)) return own[i].column;
+    return IN_JSON;
+}
+
+static enum rs_status make_kinds(struct rs_sql_fill *f, struct rs_err *err)
+{
+    const struct rs_kinds *k = &f->t->kinds;
+    f->kinds = calloc((size_t)k->n + 1, sizeof *f->kinds);
+    if (!f->kinds) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (unsigned i = 0; i < k->n; i++) {
+        struct rs_sql_kind *kind = &f->kinds[i];
+        const struct rs_bar_kind *of = &k->rows[i];
+        /* What is known of an operation stands in operations and operation_ranks. */
+        bool op = of->row == RS_ROW_OPERATIONS && i != RS_BAR_LOSS && i != RS_BAR_BLANK;
+        for (int a = 0; a < RS_BAR_ARGS; a++) {
+            const char *label = of->args[a].label;
+            kind->to[a] = (uint8_t)(label ? column_of(label) : NOWHERE);
+            if (!label) continue;
+            if (op && kind->to[a] == IN_JSON) kind->to[a] = NOWHERE;
+            snprintf(kind->keys[a], sizeof kind->keys[a], "%s", label);
+            for (char *c = kind->keys[a]; *c; c++)
+                if (!isalnum((unsigned char)*c)) *c = '_';
+        }
+        struct rs_strbuf room = {0}; /* functions are called what the recording says */
+        size_t n = strlen(of->id);
+        kind->id = strdup(rs_utf8_whole(of->id, &n, &room));
+        bool made = kind->id && !room.failed;
+        rs_strbuf_free(&room);
+        if (!made) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    return RS_OK;
+}
+
+void rs_sql_kinds_free(struct rs_sql_fill *f)
+{
+    for (unsigned i = 0; f->kinds && i < f->t->kinds.n; i++) free(f->kinds[i].id);
+    free(f->kinds);
+    f->kinds = NULL;
+}
+
+/* ---- values ---- */
+
+static void argument_json(struct rs_sql_fill *f, const char *key, enum rs_bar_unit unit, int64_t v)
+{
+    struct rs_json *j = f->json;
+    if (unit == RS_UNIT_TEXT)
+        rs_json_key_str(j, key, rs_texts_at(&f->t->texts, (uint32_t)v));
+    else if (unit == RS_UNIT_HEX)
+        rs_json_key_hex(j, key, (uint64_t)v);
+    else
+        rs_json_key_i64(j, key, unit == RS_UNIT_TIME ? rs_time_plus(f->t->begin, v) : v);
+}
+
+static void arguments(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct rs_bars *b, uint32_t i,
+                      uint32_t comm)
+{
+    const int64_t args[RS_BAR_ARGS] = {b->a1[i], b->a2[i], b->a3[i], b->a4[i], b->a5[i], b->a6[i]};
+    const struct rs_sql_kind *kind = &f->kinds[b->kind[i]];
+    const struct rs_bar_arg *told = f->t->kinds.rows[b->kind[i]].args;
+    int64_t own[COLUMNS];
+    bool any = false;
+    uint8_t last = comm == RS_NONE ? WITHOUT_COMM : IN_JSON;
+    for (int c = 0; c < COLUMNS; c++) own[c] = RS_TIME_NONE;
+    for (int a = 0; a < RS_BAR_ARGS; a++) {
+        if (args[a] == RS_BAR_NO_ARG) continue;
+        if (kind->to[a] < COLUMNS) own[kind->to[a]] = args[a];
+        any |= kind->to[a] >= IN_JSON && kind->to[a] <= last;
+    }
+    for (int c = TOLD; c <= TOLD_END; c++)
+        if (own[c] != RS_TIME_NONE) own[c] = rs_time_plus(f->t->begin, own[c]);
+    for (int c = 0; c < COLUMNS; c++) rs_sql_time(in, own[c]);
+    if (!any) {
+        rs_sql_null(in);
+        return;
+    }
+    rs_sql_json_begin(f);
+    rs_json_object(f->json);
+    for (int a = 0; a < RS_BAR_ARGS; a++)
+        if (kind->to[a] >= IN_JSON && kind->to[a] <= last && args[a] != RS_BAR_NO_ARG)
+            argument_json(f, kind->keys[a], told[a].unit, args[a]);
+    rs_json_end(f->json);
+    rs_sql_json_bind(f, in);
+}
+
+/* start_ns, end_ns, near_ns, end_after_ns, end_before_ns, open. */
+static void times(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct rs_bars *b, uint32_t i)
+{
+    unsigned flags = b->flags[i];
+    int64_t start = rs_time_plus(f->t->begin, b->start[i]), end = rs_time_plus(start, b->dur[i]);
+    bool unknown = flags & RS_BAR_START_UNKNOWN, open = flags & RS_BAR_OPEN, bounded = flags & RS_BAR_END_BOUNDED;
+    /* Where the GPU's timers are of no use, the host's word for the end is late by some time. */
+    bool told = unknown && (b->kind[i] == RS_BAR_CHANNEL || b->kind[i] == RS_BAR_PHASE) && !open && !bounded;
+    rs_sql_time(in, unknown ? RS_TIME_NONE : start);
+    rs_sql_time(in, open || bounded || told ? RS_TIME_NONE : end);
+    rs_sql_time(in, unknown ? start : RS_TIME_NONE);
+    rs_sql_time(in, open || bounded ? end : RS_TIME_NONE);
+    rs_sql_time(in, told ? end : bounded && b->fade[i] > 0 ? rs_time_plus(end, b->fade[i]) : RS_TIME_NONE);
+    if (open)
+        rs_sql_i64(in, 1);
+    else
+        rs_sql_null(in);
+}
+
+static uint32_t comm_of(const struct rs_sql_fill *f, const struct lane *lane, uint32_t op)
+{
+    if (lane->comm != RS_NONE || op == RS_BAR_NONE) return lane->comm;
+    return f->t->model->ops.comm[f->t->ops[op]];
+}
+
+/* process_id, rank_id, communicator_id, lane_id. */
+static void place(struct rs_sql_insert *in, const struct lane *lane, uint32_t comm)
+{
+    rs_sql_i64(in, lane->proc);
+    rs_sql_id(in, lane->rank_id);
+    rs_sql_id(in, comm);
+    rs_sql_i64(in, lane->id);
+}
+
+static enum rs_status event_row(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct lane *lane,
+                                const struct rs_bars *b, uint32_t i, struct rs_err *err)
+{
+    uint32_t comm = comm_of(f, lane, b->op[i]);
+    rs_sql_i64(in, (int64_t)b->first + i);
+    place(in, lane, comm);
+    rs_sql_literal(in, f->kinds[b->kind[i]].id);
+    rs_sql_id(in, b->name[i] ? b->name[i] : RS_NONE);
+    rs_sql_id(in, b->op[i]);
+    rs_sql_id(in, b->parent[i]);
+    times(f, in, b, i);
+    rs_sql_known(in, b->wait[i] > 0 ? b->wait[i] : -1);
+    arguments(f, in, b, i, comm);
+    return rs_sql_row(f->db, RS_SQL_EVENTS, err);
+}
+
+/* How long each state lasted: to the next one that was told, or to the end. */
+static void states(struct rs_sql_insert *in, const struct rs_bars *b, uint32_t i, bool known_end)
+{
+    const uint32_t marks[] = {b->m1[i], b->m2[i], b->m3[i]};
+    bool send = b->kind[i] == RS_BAR_STEP_SEND;
+    for (int k = send ? 0 : -3; k < (send ? 6 : 3); k++) {
+        if (k < 0 || k > 2 || !marks[k]) {
+            rs_sql_null(in);
+            continue;
+        }
+        int64_t to = known_end ? b->dur[i] : -1;
+        for (int next = k + 1; next < 3; next++)
+            if (marks[next]) {
+                to = marks[next];
+                break;
+            }
+        rs_sql_known(in, to >= marks[k] ? to - marks[k] : -1);
+    }
+}
+
+static enum rs_status step_row(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct lane *lane,
+                               const struct rs_bars *b, uint32_t i, struct rs_err *err)
+{
+    int64_t start = rs_time_plus(f->t->begin, b->start[i]), end = rs_time_plus(start, b->dur[i]);
+    bool known = !(b->flags[i] & (RS_BAR_OPEN | RS_BAR_END_BOUNDED));
+    rs_sql_i64(in, (int64_t)b->first + i);
+    place(in, lane, comm_of(f, lane, b->op[i]));
+    rs_sql_id(in, b->op[i]);
+    rs_sql_id(in, b->parent[i]);
+    rs_sql_i64(in, b->kind[i] == RS_BAR_STEP_SEND);
+    rs_sql_time(in, b->a3[i]);
+    rs_sql_time(in, b->a1[i]);
+    rs_sql_time(in, b->a4[i]);
+    rs_sql_time(in, b->a5[i]);
+    rs_sql_time(in, b->a2[i]);
+    rs_sql_time(in, b->flags[i] & RS_BAR_START_UNKNOWN ? RS_TIME_NONE : start);
+    rs_sql_time(in, known ? end : RS_TIME_NONE);
+    rs_sql_time(in, known ? RS_TIME_NONE : end);
+    states(in, b, i, known);
+    return rs_sql_row(f->db, RS_SQL_NETWORK_STEPS, err);
+}
+
+/* ---- lanes ---- */
+
+static struct lane lane_of(struct rs_sql_fill *f, uint32_t proc, const struct rs_bar_lane *from)
+{
+    const struct rs_group *g = &f->t->groups[from->group];
+    struct lane lane = {(int64_t)f->lanes_before + from->id, proc, RS_NONE, RS_NONE, from->row == RS_ROW_STEPS};
+    bool member = g->member != RS_NONE && g->level >= RS_GROUP_RANK;
+    lane.rank_id = member ? f->view.model->members[g->member].rank_id : f->only_rank[proc];
+    if (member && g->level == RS_GROUP_COMM) lane.comm = f->t->model->members[g->member].comm;
+    return lane;
+}
+
+/* What a piece has of a lane comes to what the pieces before had. */
+static enum rs_status keep_lane(struct rs_sql_fill *f, const struct rs_bars *b, const struct rs_bar_lane *lane,
+                                struct rs_err *err)
+{
+    while (f->nlanes <= lane->id) {
+        RS_ROOM(f->lanes, f->nlanes, f->cap_lanes, err);
+        f->lanes[f->nlanes++] = (struct rs_bar_lane){0};
+    }
+    struct rs_bar_lane *kept = &f->lanes[lane->id];
+    uint32_t first = kept->n ? kept->from : b->first + lane->from, n = kept->n + lane->n;
+    *kept = *lane;
+    kept->from = first;
+    kept->n = n;
+    return RS_OK;
+}
+
+static enum rs_status lane_row(struct rs_sql_fill *f, const struct lane *lane, const struct rs_bar_lane *from,
+                               struct rs_err *err)
+{
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_LANES, err);
+    if (!in) return err->code;
+    rs_sql_i64(in, lane->id);
+    rs_sql_i64(in, lane->proc);
+    rs_sql_id(in, lane->rank_id);
+    rs_sql_id(in, lane->comm);
+    rs_sql_text(in, rs_row_kinds[from->row].id);
+    rs_sql_text(in, rs_texts_at(&f->t->texts, from->label));
+    rs_sql_i64(in, from->sub);
+    rs_sql_i64(in, from->from);
+    rs_sql_i64(in, from->n);
+    return rs_sql_row(f->db, RS_SQL_LANES, err);
+}
+
+static enum rs_status lane_rows(struct rs_sql_fill *f, uint32_t proc, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < f->nlanes && rs_sql_wants(f, RS_SQL_LANES); i++) {
+        struct lane lane = lane_of(f, proc, &f->lanes[i]);
+        RS_TRY(lane_row(f, &lane, &f->lanes[i], err));
+    }
+    f->lanes_before += f->nlanes;
+    f->nlanes = 0;
+    return RS_OK;
+}
+
+static enum rs_status launches(struct rs_sql_fill *f, const struct rs_bars *b, struct rs_err *err)
+{
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_LAUNCHES, err);
+    if (!in) return err->code;
+    for (uint32_t i = 0; i < b->nedges; i++) {
+        rs_sql_i64(in, b->edges[i].from);
+        rs_sql_i64(in, b->edges[i].to);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_LAUNCHES, err));
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_sql_fill_piece(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
+{
+    if (!f->kinds) RS_TRY(make_kinds(f, err));
+    struct rs_sql_insert *events = rs_sql_into(f->db, RS_SQL_EVENTS, err), *steps;
+    steps = events ? rs_sql_into(f->db, RS_SQL_NETWORK_STEPS, err) : NULL;
+    if (!steps) return err->code;
+    bool wants_events = rs_sql_wants(f, RS_SQL_EVENTS), wants_steps = rs_sql_wants(f, RS_SQL_NETWORK_STEPS);
+    for (uint32_t l = 0; l < b->nlanes; l++) {
+        struct lane lane = lane_of(f, proc, &b->lanes[l]);
+        RS_TRY(keep_lane(f, b, &b->lanes[l], err));
+        uint32_t from = b->lanes[l].from, to = from + b->lanes[l].n;
+        for (uint32_t i = from; i < to && lane.steps && wants_steps; i++) RS_TRY(step_row(f, steps, &lane, b, i, err));
+        for (uint32_t i = from; i < to && !lane.steps && wants_events; i++)
+            RS_TRY(event_row(f, events, &lane, b, i, err));
+    }
+    if (rs_sql_wants(f, RS_SQL_LAUNCHES)) RS_TRY(launches(f, b, err));
+    return b->last ? lane_rows(f, proc, err) : RS_OK;
+}
+
+#endif

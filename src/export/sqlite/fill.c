@@ -1,0 +1,381 @@
+#include "export/sqlite/fill.h"
+
+#ifndef RS_NO_SQLITE
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "join/clock_rows.h"
+#include "join/lives.h"
+#include "join/op_facts.h"
+#include "join/overlay_facts.h"
+
+/* ---- values ---- */
+
+void rs_sql_json_begin(struct rs_sql_fill *f)
+{
+    rs_strbuf_clear(&f->text);
+}
+
+void rs_sql_json_bind(struct rs_sql_fill *f, struct rs_sql_insert *in)
+{
+    rs_json_flush(f->json);
+    rs_sql_textn(in, rs_strbuf_borrow(&f->text), f->text.len);
+    /* What comes next is a value of its own, not one of a list. */
+    rs_json_to_text(f->json, &f->text, "text");
+}
+
+void rs_sql_tools(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t tools)
+{
+    if (tools == 1u << RS_TOOL_RINGSCOPE) { /* nearly always */
+        rs_sql_literal(in, "[\"ringscope\"]");
+        return;
+    }
+    rs_sql_json_begin(f);
+    rs_json_array(f->json);
+    for (uint8_t t = 0; t < RS_TOOLS; t++)
+        if (tools >> t & 1) rs_json_str(f->json, rs_tool_name(t));
+    rs_json_end(f->json);
+    rs_sql_json_bind(f, in);
+}
+
+void rs_sql_uuid(struct rs_sql_insert *in, const uint8_t uuid[16])
+{
+    static const char hex[] = "0123456789abcdef";
+    char text[37] = "";
+    bool known = false;
+    size_t at = 0;
+    for (int b = 0; uuid && b < 16; b++) {
+        known |= uuid[b] != 0;
+        if (b == 4 || b == 6 || b == 8 || b == 10) text[at++] = '-';
+        text[at++] = hex[uuid[b] >> 4];
+        text[at++] = hex[uuid[b] & 15];
+    }
+    if (known)
+        rs_sql_textn(in, text, at);
+    else
+        rs_sql_null(in);
+}
+
+void rs_sql_pid(struct rs_sql_insert *in, uint32_t pid)
+{
+    rs_sql_known(in, pid ? (int64_t)pid : -1);
+}
+
+/* ---- facts of the whole ---- */
+
+/* What was asked for, so that a part is not taken for the whole: the filters, and kinds of rows. */
+struct wanted {
+    struct rs_strbuf filters, rows;
+};
+
+static enum rs_status tell_wanted(struct wanted *w, const struct rs_timeline *t, struct rs_err *err)
+{
+    if (t->options.filter) rs_filter_describe(t->options.filter, &w->filters);
+    for (unsigned i = 0; i < RS_ROWS; i++)
+        if (t->options.rows >> i & 1) rs_strbuf_printf(&w->rows, "%s%s", w->rows.len ? "," : "", rs_row_kinds[i].id);
+    RS_TRY(rs_strbuf_check(&w->filters, err));
+    return rs_strbuf_check(&w->rows, err);
+}
+
+static enum rs_status meta_rows(struct rs_sql_fill *f, const struct wanted *w, struct rs_err *err)
+{
+    const struct rs_timeline *t = f->t;
+    struct rs_model *m = t->model;
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_META, err);
+    if (!in) return err->code;
+    const struct {
+        const char *key, *text;
+        int64_t number; /* where there is no text */
+    } rows[] = {
+        {"ringscope", RS_VERSION, 0},
+        {"schema", NULL, RS_SQL_SCHEMA},
+        {"title", f->title, RS_TIME_NONE},
+        {"filters", rs_strbuf_borrow(&w->filters), 0},
+        {"rows", rs_strbuf_borrow(&w->rows), 0},
+        {"t0_ns", NULL, rs_model_begin(m)},
+        {"from_ns", NULL, t->begin},
+        {"to_ns", NULL, rs_time_plus(t->begin, t->span)},
+        {"operations", NULL, (int64_t)t->totals.ops},
+        {"compared", NULL, (int64_t)t->totals.compared},
+        {"ties", NULL, (int64_t)t->totals.ties},
+        {"compare_error_ns", NULL, t->totals.error_ns >= 0 ? t->totals.error_ns : RS_TIME_NONE},
+        {"clocks_at_ns", NULL, m->aligned ? rs_clock_middle(m) : RS_TIME_NONE},
+        {"aligned", NULL, m->aligned},
+        {"world_size", NULL, m->world >= 0 ? m->world : RS_TIME_NONE},
+        {"units", "times and durations ns, sizes bytes, rates 10^9 bytes a second; null is not known", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        rs_sql_text(in, rows[i].key);
+        if (rows[i].text)
+            rs_sql_text(in, rows[i].text);
+        else
+            rs_sql_time(in, rows[i].number);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_META, err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status meta(struct rs_sql_fill *f, struct rs_err *err)
+{
+    struct wanted w = {0};
+    enum rs_status status = tell_wanted(&w, f->t, err);
+    if (status == RS_OK) status = meta_rows(f, &w, err);
+    rs_strbuf_free(&w.filters);
+    rs_strbuf_free(&w.rows);
+    return status;
+}
+
+static enum rs_status notes(struct rs_sql_fill *f, struct rs_err *err)
+{
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_NOTES, err);
+    if (!in) return err->code;
+    for (uint32_t i = 0; i < f->t->model->nnotes; i++) {
+        rs_sql_text(in, f->t->model->notes[i].text);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_NOTES, err));
+    }
+    return RS_OK;
+}
+
+/* ---- processes and ranks: all of them, whatever the filters, so that every id leads somewhere ---- */
+
+static enum rs_status process_row(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t i, struct rs_err *err)
+{
+    static const char *const states[] = {[RS_END_WELL] = "closed",
+                                         [RS_END_IDLE] = "idle",
+                                         [RS_END_ALIVE] = "running",
+                                         [RS_END_KILLED] = "killed",
+                                         [RS_END_REPLACED] = "replaced"};
+    const struct rs_model *m = f->t->model;
+    const struct rs_proc *p = &m->procs[i];
+    bool ours = p->tool == RS_TOOL_RINGSCOPE;
+    rs_sql_i64(in, i);
+    rs_sql_text(in, rs_host_name(m, p->host));
+    rs_sql_pid(in, p->pid);
+    rs_sql_text(in, rs_tool_name(p->tool));
+    rs_sql_text(in, p->path);
+    rs_sql_known(in, p->launcher_rank);
+    rs_sql_text(in, p->nccl_version);
+    rs_sql_time(in, ours ? p->begin : p->first);
+    rs_sql_time(in, ours ? p->end : p->last);
+    rs_sql_text(in, ours ? states[p->ended] : NULL);
+    rs_sql_i64(in, p->complete);
+    const uint64_t counts[] = {p->callbacks, p->lost, p->overwritten, p->damaged};
+    for (int k = 0; k < 4; k++) rs_sql_known(in, ours ? (int64_t)counts[k] : -1);
+    rs_sql_known(in, ours ? p->clock_error_ns : -1);
+    rs_sql_id(in, p->same);
+    return rs_sql_row(f->db, RS_SQL_PROCESSES, err);
+}
+
+static enum rs_status processes(struct rs_sql_fill *f, struct rs_err *err)
+{
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_PROCESSES, err);
+    if (!in) return err->code;
+    for (uint32_t i = 0; i < f->t->model->nprocs; i++) RS_TRY(process_row(f, in, i, err));
+    return RS_OK;
+}
+
+static enum rs_status ranks(struct rs_sql_fill *f, struct rs_err *err)
+{
+    const struct rs_model *m = f->t->model;
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_RANKS, err);
+    if (!in) return err->code;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        const struct rs_rank *s = &m->ranks[i];
+        static const struct rs_member none;
+        const struct rs_member *x = s->member != RS_NONE ? &m->members[s->member] : &none;
+        rs_sql_i64(in, i);
+        rs_sql_known(in, s->number);
+        rs_sql_i64(in, s->proc);
+        rs_sql_text(in, rs_host_name(m, s->host));
+        rs_sql_pid(in, m->procs[s->proc].pid);
+        rs_sql_known(in, s->device);
+        rs_sql_uuid(in, x->uuid);
+        rs_sql_text(in, *x->bus_id ? x->bus_id : NULL);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_RANKS, err));
+    }
+    return RS_OK;
+}
+
+/* ---- communicators ---- */
+
+/* The communicator that leads, of one that several tools saw. */
+static uint32_t leading(const struct rs_model *m, uint32_t comm)
+{
+    return comm == RS_NONE || m->comms[comm].over == RS_NONE ? comm : m->comms[comm].over;
+}
+
+static void family(struct rs_sql_insert *in, const struct rs_model *m, const struct rs_parent *p)
+{
+    bool child = p->comm != RS_NONE;
+    rs_sql_id(in, leading(m, p->comm));
+    rs_sql_known(in, child ? p->count : -1);
+    rs_sql_time(in, child ? p->color : RS_TIME_NONE);
+    rs_sql_known(in, child ? p->from_ranks : -1);
+}
+
+static enum rs_status comm_row(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t i, struct rs_err *err)
+{
+    const struct rs_model *m = f->t->model;
+    const struct rs_comm_row *c = &m->comms[i];
+    struct rs_life life = rs_comms_life(m, i);
+    struct rs_facts facts;
+    rs_facts_of_comm(m, i, &facts);
+    rs_sql_i64(in, i);
+    if (c->hash)
+        rs_sql_hex(in, c->hash);
+    else
+        rs_sql_null(in);
+    rs_sql_text(in, rs_comm_name(m, i));
+    rs_sql_known(in, c->nranks);
+    rs_sql_known(in, c->nnodes);
+    family(in, m, &c->parent);
+    rs_sql_time(in, life.created);
+    rs_sql_text(in, life.created == RS_TIME_NONE ? NULL : rs_life_source_text(life.created_from, true));
+    rs_sql_time(in, life.destroyed);
+    rs_sql_text(in, life.destroyed == RS_TIME_NONE ? NULL : rs_life_source_text(life.destroyed_from, false));
+    rs_sql_text(in, c->class < m->nclasses ? m->classes[c->class].text : NULL);
+    rs_sql_i64(in, c->incarnation);
+    rs_sql_text(in, facts.group);
+    rs_sql_textn(in, facts.desc, facts.desc_len);
+    rs_sql_tools(f, in, facts.tools);
+    rs_sql_text(in, rs_comm_source(c));
+    rs_sql_i64(in, c->nmembers);
+    return rs_sql_row(f->db, RS_SQL_COMMUNICATORS, err);
+}
+
+static enum rs_status member_rows(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t comm, struct rs_err *err)
+{
+    const struct rs_model *m = f->t->model;
+    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
+        const struct rs_member *x = &m->members[i];
+        rs_sql_i64(in, i);
+        rs_sql_i64(in, comm);
+        rs_sql_known(in, x->rank);
+        rs_sql_id(in, x->rank_id);
+        rs_sql_known(in, x->global_rank);
+        rs_sql_i64(in, x->proc);
+        rs_sql_known(in, x->device);
+        rs_sql_time(in, x->created);
+        rs_sql_time(in, x->destroyed);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_MEMBERS, err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status communicators(struct rs_sql_fill *f, struct rs_err *err)
+{
+    struct rs_sql_insert *comms = rs_sql_into(f->db, RS_SQL_COMMUNICATORS, err),
+                         *members = rs_sql_into(f->db, RS_SQL_MEMBERS, err);
+    if (!comms || !members) return err->code;
+    for (uint32_t i = 0; i < f->t->model->ncomms; i++) {
+        if (f->t->model->comms[i].over != RS_NONE) continue;
+        if (rs_sql_wants(f, RS_SQL_COMMUNICATORS)) RS_TRY(comm_row(f, comms, i, err));
+        if (rs_sql_wants(f, RS_SQL_MEMBERS)) RS_TRY(member_rows(f, members, i, err));
+    }
+    return RS_OK;
+}
+
+/* ---- sums ---- */
+
+static enum rs_status statistics(struct rs_sql_fill *f, struct rs_err *err)
+{
+    static const char *const kinds[] = {
+        [RS_STAT_KERNEL] = "kernel",      [RS_STAT_COMM] = "comm",   [RS_STAT_COPY] = "copy",
+        [RS_STAT_CALL] = "call",          [RS_STAT_RANGE] = "range", [RS_STAT_RANGE_WORK] = "range_work",
+        [RS_STAT_OPERATION] = "operation"};
+    const struct rs_model *m = f->t->model;
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_STATISTICS, err);
+    if (!in) return err->code;
+    for (uint32_t i = 0; i < m->nstats; i++) {
+        const struct rs_stat *s = &m->stats[i];
+        rs_sql_i64(in, s->proc);
+        rs_sql_id(in, s->member == RS_NONE ? RS_NONE : leading(m, m->members[s->member].comm));
+        rs_sql_text(in, kinds[s->kind]);
+        rs_sql_text(in, s->func ? rs_model_text(m, s->func) : NULL);
+        const uint32_t names[] = {s->name, s->within, s->thread};
+        for (int k = 0; k < 3; k++) rs_sql_text(in, names[k] ? rs_model_name_text(m, names[k]) : NULL);
+        rs_sql_i64(in, (int64_t)s->calls);
+        rs_sql_known(in, s->bytes ? (int64_t)s->bytes : -1);
+        rs_sql_time(in, s->total_ns);
+        rs_sql_time(in, s->min_ns);
+        rs_sql_time(in, s->max_ns);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_STATISTICS, err));
+    }
+    return RS_OK;
+}
+
+/* ---- all ---- */
+
+static enum rs_status begin(struct rs_sql_fill *f, struct rs_err *err)
+{
+    const struct rs_model *m = f->t->model;
+    RS_TRY(rs_view_make(&f->view, m, &f->filter, err));
+    f->json = malloc(sizeof *f->json); /* large: not for the stack */
+    f->only_rank = malloc(((size_t)m->nprocs + 1) * sizeof *f->only_rank);
+    if (!f->json || !f->only_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_text(f->json, &f->text, "text");
+    const uint32_t several = RS_NONE - 1;
+    for (uint32_t i = 0; i < m->nprocs; i++) f->only_rank[i] = RS_NONE;
+    for (uint32_t i = 0; i < m->nranks; i++) {
+        uint32_t *at = &f->only_rank[m->ranks[i].proc];
+        *at = *at == RS_NONE ? i : several;
+    }
+    for (uint32_t i = 0; i < m->nprocs; i++)
+        if (f->only_rank[i] == several) f->only_rank[i] = RS_NONE;
+    return RS_OK;
+}
+
+enum rs_status rs_sql_fill_begin(struct rs_sql_fill *f, struct rs_sql_db *db, struct rs_timeline *t, const char *title,
+                                 uint32_t tables, struct rs_err *err)
+{
+    *f = (struct rs_sql_fill){.db = db, .t = t, .title = title, .tables = tables};
+    if (t->options.filter) f->filter = *t->options.filter;
+    return begin(f, err);
+}
+
+enum rs_status rs_sql_fill_model(struct rs_sql_fill *f, struct rs_err *err)
+{
+    if (rs_sql_wants(f, RS_SQL_META)) RS_TRY(meta(f, err));
+    if (rs_sql_wants(f, RS_SQL_PROCESSES)) RS_TRY(processes(f, err));
+    if (rs_sql_wants(f, RS_SQL_RANKS)) RS_TRY(ranks(f, err));
+    if (rs_sql_wants(f, RS_SQL_COMMUNICATORS) || rs_sql_wants(f, RS_SQL_MEMBERS)) RS_TRY(communicators(f, err));
+    if (rs_sql_wants(f, RS_SQL_OPERATIONS) || rs_sql_wants(f, RS_SQL_OPERATION_RANKS))
+        RS_TRY(rs_sql_fill_operations(f, err));
+    if (rs_sql_wants(f, RS_SQL_STRAGGLERS)) RS_TRY(rs_sql_fill_stragglers(f, err));
+    if (rs_sql_wants(f, RS_SQL_CLOCKS)) RS_TRY(rs_sql_fill_clocks(f, err));
+    if (rs_sql_wants(f, RS_SQL_STATISTICS)) RS_TRY(statistics(f, err));
+    return RS_OK;
+}
+
+static enum rs_status strings(struct rs_sql_fill *f, struct rs_err *err)
+{
+    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_STRINGS, err);
+    if (!in) return err->code;
+    for (uint32_t i = 0; i < f->t->texts.n; i++) {
+        rs_sql_i64(in, i);
+        rs_sql_textn(in, f->t->texts.rows[i].text, f->t->texts.rows[i].n);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_STRINGS, err));
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_sql_fill_end(struct rs_sql_fill *f, struct rs_err *err)
+{
+    if (rs_sql_wants(f, RS_SQL_NOTES)) RS_TRY(notes(f, err));
+    if (rs_sql_wants(f, RS_SQL_STRINGS)) RS_TRY(strings(f, err));
+    return rs_sql_flush(f->db, err);
+}
+
+void rs_sql_fill_free(struct rs_sql_fill *f)
+{
+    rs_view_free(&f->view);
+    rs_strbuf_free(&f->text);
+    free(f->json);
+    free(f->only_rank);
+    free(f->lanes);
+    rs_sql_kinds_free(f);
+    *f = (struct rs_sql_fill){0};
+}
+
+#endif

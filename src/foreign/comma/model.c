@@ -1,0 +1,231 @@
+#include "foreign/comma/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mix.h"
+#include "foreign/torch.h"
+
+/* From the first to the last proxy operation of an operation. */
+struct span {
+    int64_t start, end; /* RS_TIME_NONE: none */
+};
+
+struct work {
+    struct rs_model *m;
+    const struct rs_comma *file;
+    uint32_t proc;
+    struct rs_map members; /* communicator and rank -> member */
+    struct rs_map nets; /* member and peer -> row of the network */
+    struct span *spans; /* by operation */
+    uint32_t *order; /* operations by time */
+};
+
+static enum rs_status find_member(struct work *w, uint64_t hash, int64_t rank, uint32_t *member, struct rs_err *err)
+{
+    uint64_t *at;
+    RS_TRY(rs_map_at(&w->members, rs_mix(rs_mix(0, hash), (uint64_t)rank), RS_NONE, &at, err));
+    if (*at == RS_NONE) {
+        uint32_t comm;
+        RS_TRY(rs_model_comm_of(w->m, RS_TOOL_COMMA, hash, &comm, err));
+        RS_TRY(rs_model_member(w->m, comm, member, err));
+        struct rs_member *x = &w->m->members[*member];
+        x->proc = w->proc;
+        x->rank = rank >= 0 && rank < INT32_MAX ? (int32_t)rank : -1;
+        *at = *member;
+    }
+    *member = (uint32_t)*at;
+    return RS_OK;
+}
+
+/* The end of what lasts; RS_TIME_NONE: not told. */
+static int64_t after(int64_t start, int64_t dur)
+{
+    int64_t end;
+    return start < 0 || dur < 0 || __builtin_add_overflow(start, dur, &end) ? RS_TIME_NONE : end;
+}
+
+static void see(struct rs_proc *p, int64_t t)
+{
+    if (t < 0) return; /* RS_TIME_NONE, too */
+    if (p->first == RS_TIME_NONE || t < p->first) p->first = p->begin = t;
+    if (t > p->last) p->last = p->end = t;
+}
+
+static void find_spans(struct work *w)
+{
+    const struct rs_comma *f = w->file;
+    for (uint32_t i = 0; i < f->n_ops; i++) w->spans[i] = (struct span){RS_TIME_NONE, RS_TIME_NONE};
+    for (uint32_t i = 0; i < f->n_proxies; i++) {
+        const struct rs_comma_proxy *x = &f->proxies[i];
+        if (x->op >= f->n_ops || x->start_ns < 0) continue;
+        struct span *s = &w->spans[x->op];
+        int64_t end = after(x->start_ns, x->dur_ns);
+        if (s->start == RS_TIME_NONE || x->start_ns < s->start) s->start = x->start_ns;
+        if (end > s->end) s->end = end;
+    }
+    for (uint32_t i = 0; i < f->n_ops; i++) { /* what CoMMA says itself comes first: it saw all of them */
+        const struct rs_comma_op *op = &f->ops[i];
+        if (op->child_start_ns < 0) continue;
+        w->spans[i] = (struct span){op->child_start_ns, after(op->child_start_ns, op->child_dur_ns)};
+    }
+}
+
+static int by_time(const void *a, const void *b, void *ops)
+{
+    const struct rs_comma_op *x = (struct rs_comma_op *)ops + *(const uint32_t *)a,
+                             *y = (struct rs_comma_op *)ops + *(const uint32_t *)b;
+    if (x->start_ns != y->start_ns) return x->start_ns < y->start_ns ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static enum rs_status add_op(struct work *w, uint32_t index, struct rs_err *err)
+{
+    const struct rs_comma_op *op = &w->file->ops[index];
+    const struct span *s = &w->spans[index];
+    struct rs_model *m = w->m;
+    const char *func = rs_torch_func(op->name, strlen(op->name));
+    uint32_t member, i;
+    RS_TRY(find_member(w, op->comm, op->rank, &member, err));
+    RS_TRY(rs_model_part(m, &i, err));
+    struct rs_parts *t = &m->parts;
+    bool send = op->p2p && func && !strcmp(func, "Send"), recv = op->p2p && func && !strcmp(func, "Recv");
+    t->handle[i] = op->offset + 1;
+    t->member[i] = member;
+    t->kind[i] = send ? RS_PART_SEND : recv ? RS_PART_RECV : RS_PART_COLL;
+    t->count[i] = op->bytes; /* the type is not told: bytes */
+    if (op->seq >= 0 && !op->p2p) t->seq[i] = (uint64_t)op->seq;
+    if (op->p2p && op->peer >= 0 && op->peer < INT32_MAX) t->peer[i] = (int32_t)op->peer;
+    if (op->start_ns >= 0) t->enqueued[i] = op->start_ns;
+    if (op->channels > 0 && op->channels < UINT8_MAX) t->channels[i] = (uint8_t)op->channels;
+    if (!op->reclaimed) t->flags[i] |= RS_PART_DONE | RS_PART_STARTED;
+    if (s->start != RS_TIME_NONE) {
+        t->start[i] = s->start;
+        t->start_source[i] = RS_FROM_PROXY;
+        t->flags[i] |= RS_PART_NET;
+    }
+    if (s->end != RS_TIME_NONE && s->end >= s->start && !op->reclaimed) {
+        t->end[i] = s->end;
+        t->end_source[i] = RS_FROM_PROXY;
+    }
+    RS_TRY(rs_model_string(m, func ? func : op->name, &t->func[i], err));
+    RS_TRY(rs_model_string(m, *op->algo ? op->algo : NULL, &t->algo[i], err));
+    RS_TRY(rs_model_string(m, *op->proto ? op->proto : NULL, &t->proto[i], err));
+    struct rs_proc *p = &m->procs[w->proc];
+    see(p, t->enqueued[i]);
+    see(p, after(op->start_ns, op->dur_ns));
+    see(p, s->start);
+    see(p, s->end);
+    p->callbacks++;
+    m->callbacks++;
+    return RS_OK;
+}
+
+/* ---- the network ---- */
+
+static enum rs_status net_row(struct work *w, uint32_t member, const struct rs_comma_proxy *x, uint32_t *row,
+                              struct rs_err *err)
+{
+    uint64_t *at;
+    RS_TRY(rs_map_at(&w->nets, (uint64_t)member << 32 | (uint32_t)x->peer, RS_NONE, &at, err));
+    if (*at == RS_NONE) {
+        struct rs_net net = {.member = member, .peer = (int32_t)x->peer, .from = x->start_ns, .to = x->start_ns};
+        RS_TRY(rs_model_net(w->m, &net, err));
+        *at = w->m->nnets - 1;
+    }
+    *row = (uint32_t)*at;
+    return RS_OK;
+}
+
+/* What a step took; 0 where that is not told, or cannot be. */
+static int64_t took(int64_t from, int64_t to)
+{
+    return from < 0 || to < from ? 0 : to - from;
+}
+
+static void add_some(int64_t *sum, int64_t more)
+{
+    if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
+}
+
+/* A send waits for its turn in the peer's queue until it is ready, and is on the network from there on. */
+static void add_step(struct rs_net *net, const struct rs_comma_step *s, bool send)
+{
+    uint64_t bytes = s->bytes > 0 ? (uint64_t)s->bytes : 0;
+    if (send) {
+        int64_t ready = s->fifo_ready_ns >= s->start_ns ? s->fifo_ready_ns : s->start_ns;
+        add_some(&net->credit_ns, took(s->start_ns, ready));
+        add_some(&net->send_ns, took(ready, s->end_ns));
+        net->sent_bytes += bytes;
+        net->sent++;
+    } else {
+        add_some(&net->recv_ns, took(s->start_ns, s->end_ns));
+        net->received_bytes += bytes;
+        net->received++;
+    }
+}
+
+/* Only of operations: one that stands alone does not say which communicator its peer is a rank of. */
+static enum rs_status add_net(struct work *w, const struct rs_comma_proxy *x, struct rs_err *err)
+{
+    if (x->op >= w->file->n_ops || !x->steps || x->peer < 0 || x->peer >= INT32_MAX || x->start_ns < 0) return RS_OK;
+    const struct rs_comma_op *op = &w->file->ops[x->op];
+    uint32_t member, row;
+    RS_TRY(find_member(w, op->comm, op->rank, &member, err));
+    RS_TRY(net_row(w, member, x, &row, err));
+    struct rs_net *net = &w->m->nets[row];
+    int64_t end = after(x->start_ns, x->dur_ns);
+    if (x->start_ns < net->from) net->from = x->start_ns;
+    if (end > net->to) net->to = end;
+    for (uint32_t i = 0; i < x->steps; i++) add_step(net, &w->file->steps[x->first_step + i], x->send);
+    return RS_OK;
+}
+
+/* ---- all of it ---- */
+
+static enum rs_status add_proc(struct work *w, const char *path, struct rs_err *err)
+{
+    uint32_t host;
+    char boot[300];
+    snprintf(boot, sizeof boot, "comma:%s", path); /* since when it counts is not told: a clock of its own */
+    RS_TRY(rs_model_host(w->m, "", boot, &host, err));
+    RS_TRY(rs_model_proc(w->m, &w->proc, err));
+    struct rs_proc *p = &w->m->procs[w->proc];
+    p->host = host;
+    p->tool = RS_TOOL_COMMA;
+    p->path = rs_arena_text(&w->m->arena, path, strlen(path));
+    p->ended = RS_END_ALIVE; /* what became of it is not said */
+    p->drops = true;
+    p->clock_error_ns = 1000; /* times are in us */
+    for (uint32_t i = 0; i < w->file->n_ops && !p->pid; i++)
+        if (w->file->ops[i].pid > 0 && w->file->ops[i].pid <= UINT32_MAX) p->pid = (uint32_t)w->file->ops[i].pid;
+    return p->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
+{
+    const struct rs_comma *f = w->file;
+    RS_TRY(add_proc(w, path, err));
+    find_spans(w);
+    for (uint32_t i = 0; i < f->n_ops; i++) w->order[i] = i;
+    qsort_r(w->order, f->n_ops, sizeof *w->order, by_time, f->ops);
+    for (uint32_t i = 0; i < f->n_ops; i++) RS_TRY(add_op(w, w->order[i], err));
+    for (uint32_t i = 0; i < f->n_proxies; i++) RS_TRY(add_net(w, &f->proxies[i], err));
+    return RS_OK;
+}
+
+enum rs_status rs_comma_to_model(struct rs_model *m, const struct rs_comma *file, const char *path, uint32_t *proc,
+                                 struct rs_err *err)
+{
+    struct work w = {.m = m, .file = file};
+    w.spans = malloc(((size_t)file->n_ops + 1) * sizeof *w.spans);
+    w.order = malloc(((size_t)file->n_ops + 1) * sizeof *w.order);
+    enum rs_status status = w.spans && w.order ? fill(&w, path, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *proc = w.proc;
+    free(w.spans);
+    free(w.order);
+    rs_map_free(&w.members);
+    rs_map_free(&w.nets);
+    return status;
+}

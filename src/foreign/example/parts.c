@@ -1,0 +1,372 @@
+#include "foreign/example/parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mix.h"
+#include "base/room.h"
+#include "foreign/example/launches.h"
+
+/* An operation, a call without one, or a group call that holds nothing of what it launched. */
+struct item {
+    int64_t at; /* host ns, or what stands for it in the order */
+    uint32_t dump; /* of the process: rows of rs_example_proc.dumps */
+    uint32_t event;
+};
+
+struct work {
+    struct rs_example_parts *x;
+    struct rs_model *m;
+    const struct rs_example_procs *p;
+    const struct rs_example_proc *row;
+    const struct rs_example_members *members;
+    struct rs_example_launches *launches; /* by dump */
+    struct item *items;
+    uint32_t nitems, cap_items;
+    struct rs_map told; /* (communicator, function) of which there are operations */
+    struct rs_map captured; /* captured call -> ordinal << 32 | operations so far */
+    struct rs_map ordinals; /* member -> captured calls so far */
+    struct rs_gap *gaps;
+    uint32_t ngaps, cap_gaps;
+};
+
+static bool is_op(const struct rs_example_event *e)
+{
+    return e->kind == RS_EX_COLL || e->kind == RS_EX_P2P || e->kind == RS_EX_CE_COLL;
+}
+static bool is_call(const struct rs_example_event *e)
+{
+    return e->kind == RS_EX_COLL_API || e->kind == RS_EX_P2P_API;
+}
+
+static const struct rs_example *dump_of(const struct work *w, uint32_t k)
+{
+    return &w->p->dumps[w->row->dumps[k]];
+}
+
+static uint64_t name_key(const struct rs_example *d, const struct rs_example_event *e)
+{
+    uint64_t h = rs_mix_text(rs_mix(e->comm, 3), rs_texts_at(&d->texts, e->name));
+    return h;
+}
+
+/* ---- what there is, in order ---- */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    if (x->dump != y->dump) return x->dump < y->dump ? -1 : 1;
+    return x->event < y->event ? -1 : x->event > y->event;
+}
+
+/* When it began, or what holds it; else it stands behind what is before it in the file. */
+static int64_t time_of(const struct rs_example *d, uint32_t i, int64_t before)
+{
+    for (; i != RS_NONE; i = d->events[i].parent)
+        if (d->events[i].begin != RS_TIME_NONE) return d->events[i].begin;
+    return before;
+}
+
+/* Marks in `holds` what has an operation (calls), or a call or an operation (group calls) in it. */
+static void mark(const struct rs_example *d, uint8_t *holds)
+{
+    for (uint32_t i = 0; i < d->n; i++) {
+        const struct rs_example_event *e = &d->events[i];
+        if (is_op(e) && e->parent != RS_NONE) holds[e->parent] = 1;
+        if (is_op(e) || is_call(e)) holds[rs_example_outermost(d, i)] = 1;
+    }
+}
+
+static enum rs_status add_row(struct work *w, int64_t at, uint32_t dump, uint32_t event, struct rs_err *err)
+{
+    RS_ROOM(w->items, w->nitems, w->cap_items, err);
+    w->items[w->nitems++] = (struct item){at, dump, event};
+    return RS_OK;
+}
+
+static enum rs_status list_dump(struct work *w, uint32_t k, struct rs_err *err)
+{
+    const struct rs_example *d = dump_of(w, k);
+    uint8_t *holds = calloc((size_t)d->n + 1, 1);
+    if (!holds) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = RS_OK;
+    int64_t now = INT64_MIN;
+    mark(d, holds);
+    for (uint32_t i = 0; i < w->launches[k].n; i++) /* 2: it launched something, and holds nothing */
+        if (!holds[w->launches[k].rows[i].group]) holds[w->launches[k].rows[i].group] = 2;
+    for (uint32_t i = 0; i < d->n && status == RS_OK; i++) {
+        const struct rs_example_event *e = &d->events[i];
+        bool empty = e->kind == RS_EX_GROUP_API && holds[i] == 2;
+        if (!is_op(e) && !(is_call(e) && !holds[i]) && !empty) continue;
+        now = time_of(d, i, now);
+        status = add_row(w, now, k, i, err);
+        if (status == RS_OK && e->kind == RS_EX_COLL) status = rs_map_put(&w->told, name_key(d, e), 1, err);
+    }
+    free(holds);
+    return status;
+}
+
+/* ---- losses ---- */
+
+static enum rs_status lose(struct work *w, const struct item *it, struct rs_err *err)
+{
+    const struct rs_example *d = dump_of(w, it->dump);
+    const struct rs_example_event *e = &d->events[it->event];
+    const struct rs_example_event *top = &d->events[rs_example_outermost(d, it->event)];
+    int64_t from = it->at, to = e->end > top->end ? e->end : top->end;
+    struct rs_gap gap = {from, to > from ? to : from, e->kind != RS_EX_P2P_API, e->kind != RS_EX_COLL_API, 0};
+    if (from == INT64_MIN) gap.from = gap.to = 0;
+    RS_ROOM(w->gaps, w->ngaps, w->cap_gaps, err);
+    w->gaps[w->ngaps++] = gap;
+    return RS_OK;
+}
+
+/* ---- parts ---- */
+
+static enum rs_status string_of(struct work *w, const struct rs_example *d, uint16_t text, uint16_t *id,
+                                struct rs_err *err)
+{
+    return rs_model_string(w->m, rs_texts_at(&d->texts, text), id, err);
+}
+
+static bool has_root(const char *func)
+{
+    return !strcmp(func, "Broadcast") || !strcmp(func, "Reduce") || !strcmp(func, "Gather") || !strcmp(func, "Scatter");
+}
+
+static enum rs_status plan_of(struct work *w, uint64_t key, uint64_t *plan, struct rs_err *err)
+{
+    uint64_t *at;
+    RS_TRY(rs_map_at(&w->x->plans, key, rs_map_count(&w->x->plans) + 1, &at, err));
+    *plan = *at;
+    return RS_OK;
+}
+
+/* A captured call runs again and again: the first run of it gives it its number on the member. */
+static enum rs_status set_captured(struct work *w, uint32_t i, uint32_t k, uint32_t call, struct rs_err *err)
+{
+    struct rs_parts *t = &w->m->parts;
+    uint64_t *ordinal, *runs;
+    RS_TRY(rs_map_at(&w->captured, (uint64_t)k << 32 | call, 0, &runs, err));
+    if (!*runs) {
+        RS_TRY(rs_map_at(&w->ordinals, t->member[i], 0, &ordinal, err));
+        *runs = ++*ordinal << 32;
+    }
+    t->captured[i] = (uint32_t)(*runs >> 32);
+    t->replay[i] = (uint32_t)*runs;
+    ++*runs;
+    t->flags[i] |= RS_PART_CAPTURED;
+    return RS_OK;
+}
+
+static enum rs_status set_launch(struct work *w, uint32_t i, const struct item *it, struct rs_err *err)
+{
+    const struct rs_example *d = dump_of(w, it->dump);
+    struct rs_parts *t = &w->m->parts;
+    uint32_t group = rs_example_outermost(d, it->event);
+    uint64_t here = ((uint64_t)it->dump + 1) << 32;
+    const struct rs_example_launch *l =
+        t->captured[i] ? NULL : rs_example_launch_of(&w->launches[it->dump], d, it->event);
+    bool old = d->events[group].kind == RS_EX_GROUP; /* before calls were told: the group is the plan */
+    uint64_t key = here | (l ? l->event : group);
+    /* Without a launch it is not told whether others of the call were in the same kernel. */
+    if (!l && !old) key = rs_mix(key, t->member[i]);
+    RS_TRY(plan_of(w, key, &w->x->plan[i - w->x->first], err));
+    uint64_t plan = w->x->plan[i - w->x->first];
+    if (group != it->event) t->group[i] = old ? plan : here + group + 1;
+    if (l || old) t->launch[i] = plan;
+    if (!l) return RS_OK;
+    t->launched[i] = l->begin != RS_TIME_NONE ? l->begin : l->end;
+    t->flags[i] |= RS_PART_LAUNCHED;
+    if (l->begin == RS_TIME_NONE) t->flags[i] |= RS_PART_LAUNCH_END;
+    w->x->low[i - w->x->first] = l->low;
+    return RS_OK;
+}
+
+static enum rs_status describe(struct work *w, uint32_t i, const struct item *it, struct rs_err *err)
+{
+    const struct rs_example *d = dump_of(w, it->dump);
+    const struct rs_example_event *e = &d->events[it->event];
+    const struct rs_example_event *call = e->parent != RS_NONE && is_call(&d->events[e->parent]) ? &d->events[e->parent]
+                                          : is_call(e)                                           ? e
+                                                                                                 : NULL;
+    struct rs_parts *t = &w->m->parts;
+    const char *func = rs_texts_at(&d->texts, e->name);
+    RS_TRY(string_of(w, d, e->name, &t->func[i], err));
+    if (call && call != e && call->call.captured > 0) RS_TRY(set_captured(w, i, it->dump, e->parent, err));
+    int64_t asked = call ? time_of(d, call == e ? it->event : e->parent, RS_TIME_NONE) : e->begin;
+    t->enqueued[i] = t->captured[i] || asked == RS_TIME_NONE ? e->begin : asked;
+    if (call && has_root(func)) t->peer[i] = call->call.root;
+    switch (e->kind) {
+    case RS_EX_COLL:
+    case RS_EX_P2P:
+        t->kind[i] = e->kind == RS_EX_COLL ? RS_PART_COLL : e->work.is_send ? RS_PART_SEND : RS_PART_RECV;
+        t->seq[i] = e->kind == RS_EX_COLL ? e->work.seq : UINT64_MAX;
+        t->count[i] = e->work.count;
+        if (e->kind == RS_EX_P2P) {
+            t->peer[i] = e->work.peer;
+            if (e->work.peer == e->rank) t->flags[i] |= RS_PART_SELF;
+        }
+        /* Before there were calls: how many may be used, not how many are. */
+        if (call && e->work.nchannels > 0)
+            t->channels[i] = (uint8_t)(e->work.nchannels < 255 ? e->work.nchannels : 255);
+        RS_TRY(string_of(w, d, e->work.dtype, &t->dtype[i], err));
+        RS_TRY(string_of(w, d, e->work.algo, &t->algo[i], err));
+        RS_TRY(string_of(w, d, e->work.proto, &t->proto[i], err));
+        if (e->kind == RS_EX_COLL && !strcmp(func, "AllReduce") &&
+            !strcmp(rs_texts_at(&d->texts, e->work.algo), "TREE"))
+            t->flags[i] |= RS_PART_END_EARLY;
+        break;
+    case RS_EX_CE_COLL:
+        t->kind[i] = RS_PART_CE;
+        t->count[i] = e->ce.count;
+        RS_TRY(string_of(w, d, e->ce.dtype, &t->dtype[i], err));
+        break;
+    default:
+        t->kind[i] = RS_PART_API;
+        t->count[i] = e->call.count;
+        RS_TRY(string_of(w, d, e->call.dtype, &t->dtype[i], err));
+    }
+    t->flags[i] |= RS_PART_STOPPED; /* dumps are written when the communicator ends */
+    return set_launch(w, i, it, err);
+}
+
+static enum rs_status add_item(struct work *w, const struct item *it, struct rs_err *err)
+{
+    const struct rs_example *d = dump_of(w, it->dump);
+    const struct rs_example_event *e = &d->events[it->event];
+    uint32_t i, member = rs_example_member_of(w->members, w->m, e);
+    bool lost = e->kind == RS_EX_GROUP_API || e->kind == RS_EX_P2P_API ||
+                (e->kind == RS_EX_COLL_API && (member == RS_NONE || rs_map_find(&w->told, name_key(d, e))));
+    if (lost) return lose(w, it, err);
+    if (member == RS_NONE) return RS_OK;
+    RS_TRY(rs_model_part(w->m, &i, err));
+    w->x->n++;
+    w->x->of[it->dump][it->event] = i;
+    w->x->low[i - w->x->first] = RS_TIME_NONE;
+    w->m->parts.member[i] = member;
+    w->m->parts.handle[i] = ((uint64_t)it->dump + 1) << 32 | (it->event + 1);
+    return describe(w, i, it, err);
+}
+
+/* By time: they came in the order of the items. */
+static void keep_gaps(struct work *w, uint32_t proc)
+{
+    struct rs_proc *p = &w->m->procs[proc];
+    p->lost = p->ngaps = w->ngaps;
+    p->gaps = w->gaps;
+    w->gaps = NULL;
+}
+
+static enum rs_status add_all(struct work *w, uint32_t proc, struct rs_err *err)
+{
+    struct rs_example_parts *x = w->x;
+    x->of = calloc((size_t)x->ndumps + 1, sizeof *x->of);
+    w->launches = calloc((size_t)x->ndumps + 1, sizeof *w->launches);
+    if (!x->of || !w->launches) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t k = 0; k < x->ndumps; k++) {
+        const struct rs_example *d = dump_of(w, k);
+        x->of[k] = malloc(((size_t)d->n + 1) * sizeof *x->of[k]);
+        if (!x->of[k]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        for (uint32_t i = 0; i < d->n; i++) x->of[k][i] = RS_NONE;
+        RS_TRY(rs_example_launches_find(&w->launches[k], d, err));
+        RS_TRY(list_dump(w, k, err));
+    }
+    x->low = malloc(((size_t)w->nitems + 1) * sizeof *x->low);
+    x->plan = calloc((size_t)w->nitems + 1, sizeof *x->plan);
+    if (!x->low || !x->plan) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (w->nitems) qsort(w->items, w->nitems, sizeof *w->items, by_time);
+    for (uint32_t i = 0; i < w->nitems; i++) RS_TRY(add_item(w, &w->items[i], err));
+    keep_gaps(w, proc);
+    return RS_OK;
+}
+
+enum rs_status rs_example_parts_add(struct rs_example_parts *x, struct rs_model *m, const struct rs_example_procs *p,
+                                    const struct rs_example_proc *row, const struct rs_example_members *members,
+                                    uint32_t proc, struct rs_err *err)
+{
+    *x = (struct rs_example_parts){.first = m->parts.n, .ndumps = row->n};
+    struct work w = {.x = x, .m = m, .p = p, .row = row, .members = members};
+    enum rs_status status = add_all(&w, proc, err);
+    for (uint32_t k = 0; w.launches && k < x->ndumps; k++) rs_example_launches_free(&w.launches[k]);
+    free(w.launches);
+    free(w.items);
+    free(w.gaps);
+    rs_map_free(&w.told);
+    rs_map_free(&w.captured);
+    rs_map_free(&w.ordinals);
+    return status;
+}
+
+void rs_example_parts_free(struct rs_example_parts *x)
+{
+    for (uint32_t k = 0; x->of && k < x->ndumps; k++) free(x->of[k]);
+    free(x->of);
+    free(x->low);
+    free(x->plan);
+    rs_map_free(&x->plans);
+    *x = (struct rs_example_parts){0};
+}
+
+/* ---- numbers of calls ---- */
+
+/* What members of a communicator made of one function. */
+struct tally {
+    uint32_t members, least, most;
+};
+
+static uint64_t call_key(const struct rs_model *m, uint32_t i, bool member)
+{
+    uint64_t who = member ? m->parts.member[i] : m->members[m->parts.member[i]].comm;
+    return who << 24 | (uint64_t)m->parts.func[i] << 8 | m->parts.kind[i];
+}
+
+static bool is_numbered(const struct rs_model *m, uint32_t i)
+{
+    return m->parts.kind[i] == RS_PART_API || m->parts.kind[i] == RS_PART_CE;
+}
+
+static enum rs_status number(struct rs_model *m, uint32_t first, struct rs_map *counts, struct rs_map *index,
+                             struct tally *tallies, struct rs_err *err)
+{
+    uint64_t *at;
+    uint32_t n = 0;
+    for (uint32_t i = first; i < m->parts.n; i++) {
+        if (!is_numbered(m, i)) continue;
+        RS_TRY(rs_map_at(counts, call_key(m, i, true), 0, &at, err));
+        m->parts.seq[i] = (*at)++;
+    }
+    for (uint32_t i = first; i < m->parts.n; i++) {
+        if (!is_numbered(m, i) || m->parts.seq[i]) continue; /* once a member */
+        uint32_t calls = (uint32_t)rs_map_get(counts, call_key(m, i, true), 0);
+        RS_TRY(rs_map_at(index, call_key(m, i, false), n, &at, err));
+        if (*at == n) tallies[n++] = (struct tally){0, calls, calls};
+        struct tally *t = &tallies[*at];
+        t->members++;
+        if (calls < t->least) t->least = calls;
+        if (calls > t->most) t->most = calls;
+    }
+    for (uint32_t i = first; i < m->parts.n; i++) {
+        if (!is_numbered(m, i)) continue;
+        const struct tally *t = &tallies[rs_map_get(index, call_key(m, i, false), 0)];
+        int32_t nranks = m->comms[m->members[m->parts.member[i]].comm].nranks;
+        if (t->least != t->most || (int64_t)t->members != nranks) m->parts.seq[i] = UINT64_MAX;
+    }
+    return RS_OK;
+}
+
+enum rs_status rs_example_number_calls(struct rs_model *m, uint32_t first, struct rs_err *err)
+{
+    uint32_t n = 0;
+    for (uint32_t i = first; i < m->parts.n; i++) n += is_numbered(m, i);
+    if (!n) return RS_OK;
+    struct rs_map counts = {0}, index = {0};
+    struct tally *tallies = malloc(n * sizeof *tallies);
+    enum rs_status status =
+        tallies ? number(m, first, &counts, &index, tallies, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    free(tallies);
+    rs_map_free(&counts);
+    rs_map_free(&index);
+    return status;
+}

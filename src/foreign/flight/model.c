@@ -1,0 +1,318 @@
+#include "foreign/flight/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/mix.h"
+#include "foreign/torch.h"
+#include "nccl/abi.h"
+#include "nccl/comms_id.h"
+
+/* A process group of the dump. */
+struct place {
+    uint32_t member;
+    const struct rs_flight_group *group; /* NULL: the dump does not describe it */
+    int64_t start, stride; /* of its ranks, as comms_id has them */
+    /* Operations since the last coalesced one that may belong to the next: same numbers, one after another. */
+    uint32_t last; /* part; RS_NONE: none */
+    int64_t collective_seq, p2p_seq;
+    bool is_p2p;
+};
+
+struct work {
+    struct rs_model *m;
+    const struct rs_flight *f;
+    uint32_t proc, first_part;
+    bool wrapped; /* the ring has dropped what was before its first entry */
+    struct place *places;
+    uint32_t nplaces;
+    struct rs_map by_name; /* hash of a group's name -> place */
+    struct rs_map by_comm;
+    uint32_t *before; /* by part of this dump: the one before it in its run; RS_NONE */
+};
+
+static uint64_t name_hash(const char *name)
+{
+    uint64_t h = 7;
+    for (; *name; name++) h = rs_mix(h, (unsigned char)*name);
+    return h;
+}
+
+/* ---- the process ---- */
+
+static void later(int64_t *last, int64_t t)
+{
+    if (t > *last) *last = t;
+}
+
+/* What its watchdog has discovered are signs of life, though not times of the operations. */
+static enum rs_status add_proc(struct work *w, const char *path, struct rs_err *err)
+{
+    const struct rs_flight *f = w->f;
+    uint32_t host;
+    char boot[256];
+    snprintf(boot, sizeof boot, "flight:%s", path);
+    RS_TRY(rs_model_host(w->m, "", boot, &host, err)); /* whose clock it is, the dump does not say */
+    RS_TRY(rs_model_proc(w->m, &w->proc, err));
+    struct rs_proc *p = &w->m->procs[w->proc];
+    p->host = host;
+    p->tool = RS_TOOL_FLIGHT;
+    p->launcher_rank = f->rank >= 0 && f->rank < INT32_MAX ? (int32_t)f->rank : -1;
+    p->path = rs_arena_text(&w->m->arena, path, strlen(path));
+    if (*f->comm_version) p->nccl_version = rs_arena_text(&w->m->arena, f->comm_version, strlen(f->comm_version));
+    p->covers = calloc(1, sizeof *p->covers);
+    p->gaps = calloc(1, sizeof *p->gaps);
+    if (!p->path || !p->covers || !p->gaps) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint64_t mask = RS_COLL | RS_P2P;
+    p->end = RS_TIME_NONE;
+    for (uint32_t i = 0; i < f->n_entries; i++) {
+        const struct rs_flight_entry *e = &f->entries[i];
+        if (e->created_ns > 0) {
+            if (p->first == RS_TIME_NONE || e->created_ns < p->first) p->first = e->created_ns;
+            later(&p->last, e->created_ns);
+        }
+        later(&p->end, e->created_ns);
+        later(&p->end, e->discovered.started_ns);
+        later(&p->end, e->discovered.completed_ns);
+        /* Only where timing is switched on is a start told; else it goes from scheduled to completed. */
+        if (e->state == RS_FLIGHT_STARTED || e->discovered.started_ns > 0) mask |= RS_KERNEL_CH;
+    }
+    p->begin = p->first == RS_TIME_NONE ? 0 : p->first;
+    if (p->end < p->begin) p->end = p->begin;
+    p->ended = RS_END_ALIVE; /* it could write a dump; what became of it is not said */
+    p->callbacks = f->n_entries;
+    p->damaged = f->bad_entries;
+    p->complete = !w->wrapped && !f->bad_entries && f->damage.code == RS_OK;
+    if (w->wrapped) {
+        p->overwritten = f->n_entries && f->entries[0].record_id > 0 ? (uint64_t)f->entries[0].record_id : 0;
+        p->overwritten_until = p->begin - 1;
+    }
+    p->covers[p->ncovers++] = (struct rs_cover){p->begin, INT64_MAX, mask};
+    if (f->damage.code != RS_OK) /* it goes on behind, and nobody knows how far */
+        p->gaps[p->ngaps++] = (struct rs_gap){p->last == RS_TIME_NONE ? p->begin : p->last, INT64_MAX, UINT32_MAX,
+                                              UINT32_MAX, UINT32_MAX};
+    w->m->callbacks += f->n_entries;
+    return RS_OK;
+}
+
+/* ---- groups ---- */
+
+static enum rs_status describe_comm(struct work *w, uint32_t comm, const struct rs_flight_group *g, const char *name,
+                                    const char *desc, struct rs_err *err)
+{
+    struct rs_comm_row *c = &w->m->comms[comm];
+    if (c->name) return RS_OK;
+    char text[512];
+    int n = snprintf(text, sizeof text, "%s:%s", desc, name);
+    c->name = rs_arena_text(&w->m->arena, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+    c->made_up = true;
+    if (!c->name) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!g || !g->n || g->n >= INT32_MAX) return RS_OK;
+    int32_t *ranks = rs_arena_alloc(&w->m->arena, g->n * sizeof *ranks);
+    if (!ranks) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    memcpy(ranks, g->ranks, g->n * sizeof *ranks);
+    c->ranks = ranks;
+    c->nranks = (int32_t)g->n;
+    return RS_OK;
+}
+
+static int32_t rank_in(const struct rs_flight_group *g, int64_t rank)
+{
+    uint32_t low = 0, high = g ? g->n : 0;
+    RS_BISECT(low, high, mid, g->ranks[mid] < rank);
+    return g && low < g->n && g->ranks[low] == rank ? (int32_t)low : -1;
+}
+
+static enum rs_status add_place(struct work *w, const struct rs_flight_group *g, const char *name, const char *desc,
+                                uint32_t *place, struct rs_err *err)
+{
+    struct rs_model *m = w->m;
+    uint32_t comm, member;
+    uint64_t *at, hash = rs_torch_group(name, strlen(name), g ? g->ranks : NULL, g ? g->n : 0);
+    RS_TRY(rs_model_comm_of(m, RS_TOOL_FLIGHT, hash, &comm, err));
+    RS_TRY(rs_map_at(&w->by_comm, comm, w->nplaces, &at, err));
+    *place = (uint32_t)*at;
+    if (*place < w->nplaces) return RS_OK; /* the same group under two keys */
+    RS_TRY(describe_comm(w, comm, g, name, desc, err));
+    RS_TRY(rs_model_member(m, comm, &member, err));
+    struct rs_member *x = &m->members[member];
+    const struct rs_proc *p = &m->procs[w->proc];
+    x->proc = w->proc;
+    x->rank = w->f->rank >= 0 ? rank_in(g, w->f->rank) : -1;
+    /* Nothing of it is missing from the beginning on, unless the ring has gone round. */
+    if (!w->wrapped && w->f->damage.code == RS_OK) {
+        x->created = p->begin;
+        x->asked = 1; /* PyTorch counts from 1 */
+    }
+    w->places[w->nplaces++] = (struct place){.member = member, .group = g, .last = RS_NONE};
+    if (g) rs_comms_shape(g->ranks, g->n, &w->places[*place].start, &w->places[*place].stride);
+    return RS_OK;
+}
+
+/* Every group that the dump lists has a member, also where nothing was asked of it. */
+static enum rs_status add_places(struct work *w, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < w->f->n_groups; i++) {
+        const struct rs_flight_group *g = &w->f->groups[i];
+        uint64_t *at;
+        RS_TRY(rs_map_at(&w->by_name, name_hash(g->name), RS_NONE, &at, err));
+        if (*at != RS_NONE) continue;
+        uint32_t place;
+        RS_TRY(add_place(w, g, g->name, g->desc, &place, err));
+        *at = place; /* add_place() leaves this map alone */
+    }
+    return RS_OK;
+}
+
+static enum rs_status place_of(struct work *w, const struct rs_flight_entry *e, uint32_t *place, struct rs_err *err)
+{
+    uint64_t *at;
+    RS_TRY(rs_map_at(&w->by_name, name_hash(e->pg_name), RS_NONE, &at, err));
+    if (*at == RS_NONE) {
+        RS_TRY(add_place(w, NULL, e->pg_name, e->pg_desc, place, err));
+        *at = *place;
+    }
+    *place = (uint32_t)*at;
+    return RS_OK;
+}
+
+/* How far the group had come, as the dump's summary says; its keys are the entries' pg_id. */
+static enum rs_status take_status(struct work *w, struct rs_err *err)
+{
+    struct rs_map ids = {0}; /* pg_id -> member */
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < w->f->n_entries && status == RS_OK; i++) {
+        uint32_t place;
+        status = place_of(w, &w->f->entries[i], &place, err);
+        if (status == RS_OK && w->f->entries[i].pg_id >= 0)
+            status = rs_map_put(&ids, (uint64_t)w->f->entries[i].pg_id, w->places[place].member, err);
+    }
+    for (uint32_t i = 0; i < w->f->n_status && status == RS_OK; i++) {
+        const struct rs_flight_status *s = &w->f->status[i];
+        char *end;
+        unsigned long long id = strtoull(s->id, &end, 10);
+        const uint64_t *member = *s->id && !*end ? rs_map_find(&ids, id) : NULL;
+        if (!member || s->enqueued < 0) continue;
+        struct rs_member *x = &w->m->members[*member];
+        if ((uint64_t)s->enqueued >= x->asked) x->asked = (uint64_t)s->enqueued + 1;
+    }
+    rs_map_free(&ids);
+    return status;
+}
+
+/* ---- operations ---- */
+
+static uint32_t flags_of(const struct rs_flight_entry *e)
+{
+    bool done = e->state == RS_FLIGHT_COMPLETED || e->retired;
+    bool started = done || e->state == RS_FLIGHT_STARTED || e->discovered.started_ns > 0;
+    return (done ? RS_PART_DONE : 0u) | (started ? RS_PART_STARTED : 0u) | (e->retired ? RS_PART_SETTLED : 0u);
+}
+
+/* As NCCL counts: of all-gather and reduce-scatter one rank's share, of all-to-all what goes to one (where that is
+ * uneven: on average). */
+static uint64_t count_of(const char *func, int64_t in, int64_t out, uint32_t nranks)
+{
+    bool by_output = !strcmp(func, "ReduceScatter") || !strcmp(func, "Scatter") || !strcmp(func, "Recv");
+    int64_t n = by_output ? out : in;
+    if (nranks && !strcmp(func, "AlltoAll")) n /= nranks;
+    return n < 0 ? 0 : (uint64_t)n;
+}
+
+static enum rs_status add_tag(struct work *w, uint32_t part, const struct place *s, const struct rs_flight_entry *e,
+                              struct rs_err *err)
+{
+    int64_t in = rs_flight_elements(&e->in), out = rs_flight_elements(&e->out);
+    struct rs_tag tag = {.part = part,
+                         .step = RS_NONE,
+                         .pg_seq = e->is_p2p ? e->p2p_seq : e->collective_seq,
+                         .duration_ns = e->duration_ns >= 0 ? e->duration_ns : RS_TIME_NONE,
+                         .in_count = in > 0 ? (uint64_t)in : 0,
+                         .out_count = out > 0 ? (uint64_t)out : 0,
+                         .is_p2p = e->is_p2p};
+    if (s->group && tag.pg_seq >= 0) {
+        tag.has_comms_id = true;
+        tag.comms_id = rs_comms_id(e->pg_name, strlen(e->pg_name), tag.pg_seq, e->is_p2p, s->start, s->stride,
+                                   (int64_t)s->group->n);
+    }
+    return rs_model_tag(w->m, &tag, err);
+}
+
+/* What was called between the beginning and the end of a coalesced call: one group, one kernel, one state. */
+static void close_run(struct work *w, struct place *s, const struct rs_flight_entry *e, uint64_t handle)
+{
+    struct rs_parts *t = &w->m->parts;
+    if (s->collective_seq == e->collective_seq && s->p2p_seq == e->p2p_seq)
+        for (uint32_t i = s->last; i != RS_NONE; i = w->before[i - w->first_part]) {
+            t->group[i] = t->launch[i] = handle;
+            t->flags[i] |= flags_of(e);
+        }
+    s->last = RS_NONE;
+}
+
+static enum rs_status add_entry(struct work *w, uint32_t index, struct rs_err *err)
+{
+    const struct rs_flight_entry *e = &w->f->entries[index];
+    const char *func = rs_torch_func(e->op, strlen(e->op));
+    uint64_t handle = (uint64_t)index + 1;
+    uint32_t place, i;
+    RS_TRY(place_of(w, e, &place, err));
+    struct place *s = &w->places[place];
+    if (!strcmp(e->op, "coalesced")) close_run(w, s, e, handle);
+    if (!func) return RS_OK;
+    bool send = !strcmp(func, "Send"), recv = !strcmp(func, "Recv");
+    RS_TRY(rs_model_part(w->m, &i, err));
+    struct rs_parts *t = &w->m->parts;
+    struct rs_member *x = &w->m->members[s->member];
+    const char *dtype = e->in.n_dtypes ? e->in.dtypes[0] : e->out.n_dtypes ? e->out.dtypes[0] : "";
+    t->handle[i] = t->group[i] = t->launch[i] = handle;
+    t->member[i] = s->member;
+    t->kind[i] = send ? RS_PART_SEND : recv ? RS_PART_RECV : RS_PART_COLL;
+    t->flags[i] = flags_of(e);
+    t->count[i] = count_of(func, rs_flight_elements(&e->in), rs_flight_elements(&e->out), s->group ? s->group->n : 0);
+    if (e->created_ns > 0) t->enqueued[i] = e->created_ns;
+    if (send || recv) {
+        t->peer[i] = send ? e->dst : e->src;
+        if (t->peer[i] >= 0 && t->peer[i] == x->rank) t->flags[i] |= RS_PART_SELF;
+    } else if (e->collective_seq >= 0) {
+        t->seq[i] = (uint64_t)e->collective_seq;
+        if (t->seq[i] >= x->asked && w->f->damage.code == RS_OK) x->asked = t->seq[i] + 1;
+    }
+    RS_TRY(rs_model_string(w->m, func, &t->func[i], err));
+    RS_TRY(rs_model_string(w->m, rs_torch_dtype(dtype, strlen(dtype)), &t->dtype[i], err));
+    bool goes_on = s->last != RS_NONE && s->is_p2p == e->is_p2p && s->collective_seq == e->collective_seq &&
+                   s->p2p_seq == e->p2p_seq;
+    w->before[i - w->first_part] = goes_on ? s->last : RS_NONE;
+    s->last = i;
+    s->is_p2p = e->is_p2p;
+    s->collective_seq = e->collective_seq;
+    s->p2p_seq = e->p2p_seq;
+    return add_tag(w, i, s, e, err);
+}
+
+static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
+{
+    RS_TRY(add_proc(w, path, err));
+    RS_TRY(add_places(w, err));
+    RS_TRY(take_status(w, err));
+    for (uint32_t i = 0; i < w->f->n_entries; i++) RS_TRY(add_entry(w, i, err));
+    return RS_OK;
+}
+
+enum rs_status rs_flight_to_model(struct rs_model *m, const struct rs_flight *f, const char *path, uint32_t *proc,
+                                  struct rs_err *err)
+{
+    struct work w = {.m = m, .f = f, .first_part = m->parts.n};
+    w.wrapped = f->n_entries && f->entries[0].record_id > 0;
+    w.places = calloc((size_t)f->n_groups + f->n_entries + 1, sizeof *w.places);
+    w.before = malloc(((size_t)f->n_entries + 1) * sizeof *w.before);
+    enum rs_status status = w.places && w.before ? fill(&w, path, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *proc = w.proc;
+    free(w.places);
+    free(w.before);
+    rs_map_free(&w.by_name);
+    rs_map_free(&w.by_comm);
+    return status;
+}

@@ -1,0 +1,321 @@
+#include "foreign/kineto/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bisect.h"
+#include "base/map.h"
+#include "model/activities.h"
+
+/* ---- launches ---- */
+
+/* Correlations become rows. Calls that cannot have launched anything are many, and left out of the map. */
+static enum rs_status link_rows(struct rs_kineto *k, struct rs_err *err)
+{
+    struct rs_map launches = {0};
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < k->nrows && status == RS_OK; i++) {
+        const struct rs_kineto_row *r = &k->rows[i];
+        if (r->kind == RS_ACT_LAUNCH && r->link) status = rs_map_put(&launches, r->link, i, err);
+    }
+    for (uint32_t i = 0; i < k->nrows && status == RS_OK; i++) {
+        struct rs_kineto_row *r = &k->rows[i];
+        uint64_t from = RS_KINETO_NONE;
+        if (rs_activity_is_work(r->kind) && r->link) from = rs_map_get(&launches, r->link, RS_KINETO_NONE);
+        /* A correlation that was used again is not its own. */
+        if (from != RS_KINETO_NONE && k->rows[from].start > r->start) from = RS_KINETO_NONE;
+        r->link = (uint32_t)from;
+    }
+    rs_map_free(&launches);
+    return status;
+}
+
+/* ---- calls ---- */
+
+static int compare_times(int64_t a, int64_t b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct rs_kineto_call *x = a, *y = b;
+    int c = compare_times(x->start, y->start);
+    if (!c) c = compare_times(y->end, x->end);
+    if (!c) c = compare_times(x->lane, y->lane);
+    return c ? c : compare_times((int64_t)x->external, (int64_t)y->external);
+}
+
+/* The calls of a thread, by time. */
+struct on_thread {
+    uint32_t lane, call;
+    int64_t start;
+};
+
+static int by_thread(const void *a, const void *b)
+{
+    const struct on_thread *x = a, *y = b;
+    if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->call < y->call ? -1 : x->call > y->call;
+}
+
+/* An annotation of PyTorch's around what it asks of NCCL. */
+struct scope {
+    uint32_t lane;
+    bool coalesced;
+    int64_t start, end;
+    uint32_t first, last; /* of the calls of a coalesced group: place in the order, and behind them */
+};
+
+struct tie {
+    struct rs_kineto *k;
+    struct rs_map ids; /* External id -> host call */
+    struct on_thread *order;
+    uint32_t n;
+    struct scope *scopes; /* by lane and time */
+    uint32_t nscopes;
+    uint32_t *of_row;
+    uint32_t *own; /* by row: the call that stands at the kernel */
+};
+
+static void give(struct tie *t, uint32_t row, uint32_t call)
+{
+    const struct rs_kineto_row *r = &t->k->rows[row];
+    struct rs_kineto_call *c = &t->k->calls[call];
+    if (t->of_row[row] == RS_KINETO_NONE) t->of_row[row] = call;
+    if (c->kernel == RS_KINETO_NONE) {
+        c->kernel = row;
+        c->kernel_start = r->start;
+        c->kernel_end = r->end;
+        c->kernel_name = r->name;
+        c->device = t->k->lanes[r->lane].device;
+        if (r->link != RS_KINETO_NONE) {
+            c->launched = t->k->rows[r->link].start;
+            c->has_launch = true;
+        }
+        return;
+    }
+    if (r->start < c->kernel_start) c->kernel_start = r->start;
+    if (r->end > c->kernel_end) c->kernel_end = r->end;
+}
+
+static bool can_run(const struct rs_kernel_name *kernel, const char *func)
+{
+    static const char *const point_to_point[] = {"Send", "Recv", "AlltoAll", "Gather", "Scatter"};
+    if (!kernel->func || !strcmp(kernel->func, func)) return true;
+    for (size_t i = 0; i < sizeof point_to_point / sizeof *point_to_point; i++)
+        if (!strcmp(kernel->func, "SendRecv") && !strcmp(func, point_to_point[i])) return true;
+    return false;
+}
+
+/* By External id: the kernel's own, or that of its launch. */
+static bool tie_by_id(struct tie *t, uint32_t row)
+{
+    const struct rs_kineto_row *r = &t->k->rows[row];
+    uint64_t call = RS_KINETO_NONE;
+    if (r->external != RS_KINETO_NO_ID) call = rs_map_get(&t->ids, r->external, RS_KINETO_NONE);
+    if (call == RS_KINETO_NONE && r->link != RS_KINETO_NONE && t->k->rows[r->link].external != RS_KINETO_NO_ID)
+        call = rs_map_get(&t->ids, t->k->rows[r->link].external, RS_KINETO_NONE);
+    if (call == RS_KINETO_NONE) return false;
+    give(t, row, (uint32_t)call);
+    return true;
+}
+
+/* ---- groups ---- */
+
+static int by_lane(const void *a, const void *b)
+{
+    const struct scope *x = a, *y = b;
+    if (x->lane != y->lane) return x->lane < y->lane ? -1 : 1;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+/* The place behind the last call of a thread that began by then. */
+static uint32_t behind_calls(const struct tie *t, uint32_t lane, int64_t at)
+{
+    uint32_t low = 0, high = t->n;
+    RS_BISECT(low, high, mid, t->order[mid].lane < lane || (t->order[mid].lane == lane && t->order[mid].start <= at));
+    return low;
+}
+
+/* The latest annotation of a thread that began by then; NULL: none. */
+static struct scope *scope_at(const struct tie *t, uint32_t lane, int64_t at)
+{
+    uint32_t low = 0, high = t->nscopes;
+    RS_BISECT(low, high, mid,
+              t->scopes[mid].lane < lane || (t->scopes[mid].lane == lane && t->scopes[mid].start <= at));
+    return low && t->scopes[low - 1].lane == lane ? &t->scopes[low - 1] : NULL;
+}
+
+/* Whether a call had a launch of its own: PyTorch's annotation of that lies within it. */
+static bool is_single(const struct tie *t, const struct rs_kineto_call *c)
+{
+    const struct scope *s = scope_at(t, c->lane, c->end);
+    return c->kernel != RS_KINETO_NONE || (s && s->start >= c->start);
+}
+
+/* The calls of a group: those in front of it, back to the group before, or to anything that is none of a group's. */
+static void find_batch(struct tie *t, struct scope *s, int64_t from)
+{
+    s->first = s->last = behind_calls(t, s->lane, s->start);
+    while (s->first > 0 && t->order[s->first - 1].lane == s->lane) {
+        struct rs_kineto_call *c = &t->k->calls[t->order[s->first - 1].call];
+        if (!c->func || c->start < from || is_single(t, c)) break;
+        c->batched = true;
+        s->first--;
+    }
+}
+
+static enum rs_status find_batches(struct tie *t, struct rs_err *err)
+{
+    static const char prefix[] = "nccl:", group[] = "nccl:coalesced";
+    const struct rs_kineto *k = t->k;
+    uint32_t left = k->of_kind[RS_ACT_RANGE];
+    t->scopes = malloc(((size_t)left + 1) * sizeof *t->scopes);
+    if (!t->scopes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < k->nrows && left; i++) {
+        const struct rs_kineto_row *r = &k->rows[i];
+        const struct rs_kineto_name *name = &k->names[r->name];
+        if (r->kind != RS_ACT_RANGE) continue;
+        left--;
+        if (strncmp(name->text, prefix, sizeof prefix - 1)) continue;
+        t->scopes[t->nscopes++] = (struct scope){.lane = r->lane,
+                                                 .coalesced = !strncmp(name->text, group, sizeof group - 1),
+                                                 .start = r->start,
+                                                 .end = r->end};
+    }
+    if (t->nscopes) qsort(t->scopes, t->nscopes, sizeof *t->scopes, by_lane);
+    const struct scope *before = NULL;
+    for (struct scope *s = t->scopes; s < t->scopes + t->nscopes; s++) {
+        if (!s->coalesced) continue;
+        find_batch(t, s, before && before->lane == s->lane ? before->end : INT64_MIN);
+        before = s;
+    }
+    return RS_OK;
+}
+
+/* By the place of its launch on the thread. */
+static void tie_by_place(struct tie *t, uint32_t row)
+{
+    const struct rs_kineto_row *r = &t->k->rows[row];
+    if (r->link == RS_KINETO_NONE) return;
+    const struct rs_kineto_row *launch = &t->k->rows[r->link];
+    const struct rs_kernel_name *kernel = &t->k->names[r->name].kernel;
+    uint32_t low = behind_calls(t, launch->lane, launch->start);
+    if (low && t->order[low - 1].lane == launch->lane) {
+        const struct rs_kineto_call *c = &t->k->calls[t->order[low - 1].call];
+        if (c->func && c->end >= launch->start && can_run(kernel, c->func)) {
+            give(t, row, t->order[low - 1].call);
+            return;
+        }
+    }
+    const struct scope *s = scope_at(t, launch->lane, launch->start);
+    if (s && s->coalesced && s->end >= launch->start) {
+        for (uint32_t i = s->first; i < s->last; i++)
+            if (can_run(kernel, t->k->calls[t->order[i].call].func)) give(t, row, t->order[i].call);
+        return;
+    }
+    uint32_t first = low;
+    while (first > 0 && t->order[first - 1].lane == launch->lane) {
+        const struct rs_kineto_call *c = &t->k->calls[t->order[first - 1].call];
+        if (!c->func || c->batched || c->kernel != RS_KINETO_NONE || !can_run(kernel, c->func)) break;
+        first--;
+    }
+    for (uint32_t i = first; i < low; i++) give(t, row, t->order[i].call);
+}
+
+static int by_launch(const void *a, const void *b, void *of)
+{
+    const struct rs_kineto *k = of;
+    const uint32_t *x = a, *y = b;
+    int64_t s = k->rows[*x].start, u = k->rows[*y].start;
+    if (k->rows[*x].link != RS_KINETO_NONE) s = k->rows[k->rows[*x].link].start;
+    if (k->rows[*y].link != RS_KINETO_NONE) u = k->rows[k->rows[*y].link].start;
+    if (s != u) return s < u ? -1 : 1;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static enum rs_status index_calls(struct tie *t, struct rs_err *err)
+{
+    struct rs_kineto *k = t->k;
+    for (uint32_t i = 0; i < k->ncalls; i++) {
+        const struct rs_kineto_call *c = &k->calls[i];
+        if (c->row != RS_KINETO_NONE) t->own[c->row] = i;
+        if (c->lane == RS_KINETO_NONE) continue;
+        t->order[t->n++] = (struct on_thread){c->lane, i, c->start};
+        if (c->func && c->external != RS_KINETO_NO_ID) RS_TRY(rs_map_put(&t->ids, c->external, i, err));
+    }
+    qsort(t->order, t->n, sizeof *t->order, by_thread);
+    return RS_OK;
+}
+
+static enum rs_status tie_all(struct tie *t, struct rs_err *err)
+{
+    struct rs_kineto *k = t->k;
+    uint32_t left = 0;
+    RS_TRY(index_calls(t, err));
+    uint32_t *kernels = malloc(((size_t)k->of_kind[RS_ACT_COMM] + 1) * sizeof *kernels);
+    if (!kernels) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < k->nrows; i++)
+        if (k->rows[i].kind == RS_ACT_COMM && !tie_by_id(t, i)) kernels[left++] = i;
+    enum rs_status status = find_batches(t, err);
+    if (status == RS_OK) qsort_r(kernels, left, sizeof *kernels, by_launch, k);
+    for (uint32_t i = 0; i < left && status == RS_OK; i++) {
+        tie_by_place(t, kernels[i]);
+        if (t->of_row[kernels[i]] == RS_KINETO_NONE && t->own[kernels[i]] != RS_KINETO_NONE)
+            give(t, kernels[i], t->own[kernels[i]]);
+    }
+    free(kernels);
+    return status;
+}
+
+/* Keeps what is an operation, by time, and tells the rows where their calls went. */
+static enum rs_status settle(struct tie *t, struct rs_err *err)
+{
+    struct rs_kineto *k = t->k;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->ncalls; i++) { /* a call at a kernel that speaks for no kernel repeats a host call */
+        struct rs_kineto_call *c = &k->calls[i];
+        bool repeats = c->lane == RS_KINETO_NONE && c->kernel == RS_KINETO_NONE;
+        if (!c->func || repeats) continue;
+        c->row = i; /* from here on: which one it was */
+        k->calls[kept++] = *c;
+    }
+    uint32_t *place = malloc(((size_t)k->ncalls + 1) * sizeof *place);
+    if (!place) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    k->ncalls = kept;
+    if (kept) qsort(k->calls, kept, sizeof *k->calls, by_time);
+    for (uint32_t i = 0; i < kept; i++) {
+        place[k->calls[i].row] = i;
+        k->calls[i].row = RS_KINETO_NONE;
+    }
+    for (uint32_t i = 0; i < k->nrows; i++)
+        if (t->of_row[i] != RS_KINETO_NONE) t->of_row[i] = place[t->of_row[i]];
+    free(place);
+    return RS_OK;
+}
+
+enum rs_status rs_kineto_calls_tie(struct rs_kineto *k, uint32_t **of_row, struct rs_err *err)
+{
+    size_t rows = (size_t)k->nrows + 1;
+    struct tie t = {.k = k, .of_row = malloc(rows * sizeof *t.of_row), .own = malloc(rows * sizeof *t.own)};
+    t.order = malloc(((size_t)k->ncalls + 1) * sizeof *t.order);
+    enum rs_status status = RS_OK;
+    if (!t.of_row || !t.own || !t.order) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < k->nrows && status == RS_OK; i++) t.of_row[i] = t.own[i] = RS_KINETO_NONE;
+    if (status == RS_OK) status = link_rows(k, err);
+    if (status == RS_OK) status = tie_all(&t, err);
+    if (status == RS_OK) status = settle(&t, err);
+    rs_map_free(&t.ids);
+    free(t.order);
+    free(t.scopes);
+    free(t.own);
+    if (status != RS_OK) {
+        free(t.of_row);
+        t.of_row = NULL;
+    }
+    *of_row = t.of_row;
+    return status;
+}

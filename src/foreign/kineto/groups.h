@@ -1,0 +1,22 @@
+/* Process groups of a Kineto trace: from its distributedInfo, and from what each call says of its own.
+ *
+ * Names come back with other ranks (split groups), so that a group is its name and its ranks. The groups belong to the
+ * rs_kineto. One thread at a time. */
+#ifndef RS_FOREIGN_KINETO_GROUPS_H
+#define RS_FOREIGN_KINETO_GROUPS_H
+
+#include "base/scan.h"
+#include "foreign/kineto/rows.h"
+
+/* Reads the object whose key ("distributedInfo") came last. */
+enum rs_status rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s, struct rs_err *err);
+
+/* Gives every call its group, and the trace its rank where only the calls tell it. When all of the trace is read. */
+enum rs_status rs_kineto_groups_find(struct rs_kineto *k, struct rs_err *err);
+/* Gives every group its hash and this trace's place in it. When the rank of the trace is known, as far as it can be. */
+void rs_kineto_groups_settle(struct rs_kineto *k);
+
+/* The place of a global rank in a group; -1: it is not in it, or its ranks are not known. */
+int32_t rs_kineto_group_rank(const struct rs_kineto_group *group, int32_t global);
+
+#endif

@@ -1,0 +1,252 @@
+#include "foreign/kineto/kineto.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/scan.h"
+#include "foreign/json_fields.h"
+#include "foreign/kineto/args.h"
+#include "foreign/kineto/groups.h"
+#include "model/model.h"
+
+/* What an event is, by its category. */
+enum what { UNTOLD, UNWANTED, OPERATOR, CALL, ANNOTATION, GPU_ANNOTATION, KERNEL, COPY, SET };
+
+struct event {
+    char ph; /* 0: not told yet */
+    uint8_t what;
+    bool has_name, has_time;
+    uint32_t name;
+    int64_t pid, tid; /* -1: a text, or not told */
+    int64_t start, duration;
+    bool has_args;
+    struct rs_kineto_args *args; /* large, and only set for what has some, or is kept */
+};
+
+#define IS(word) (s->n == sizeof(word) - 1 && !memcmp(s->text, word, sizeof(word) - 1))
+
+/* The second words are those of the first versions. */
+static uint8_t category(const struct rs_scan *s)
+{
+    if (IS("cpu_op") || IS("Operator")) return OPERATOR;
+    if (IS("cuda_runtime") || IS("cuda_driver") || IS("Runtime")) return CALL;
+    if (IS("kernel") || IS("Kernel")) return KERNEL;
+    if (IS("gpu_memcpy") || IS("Memcpy")) return COPY;
+    if (IS("gpu_memset") || IS("Memset")) return SET;
+    if (IS("user_annotation")) return ANNOTATION;
+    if (IS("gpu_user_annotation")) return GPU_ANNOTATION;
+    return UNWANTED;
+}
+
+static bool plain(struct rs_scan *s)
+{
+    enum rs_token t = rs_scan_next(s);
+    if (t == RS_T_OBJECT || t == RS_T_ARRAY) rs_scan_leave(s, s->depth);
+    return t == RS_T_STRING || t == RS_T_NUMBER || t == RS_T_WORD;
+}
+
+static bool is_record(const struct rs_kineto_name *name)
+{
+    return !strcmp(name->text, "record_param_comms");
+}
+
+/* The name, unless it says that the event is not wanted: of PyTorch's operators one is. */
+static enum rs_status take_name(struct event *e, struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
+{
+    if (!plain(s)) return RS_OK;
+    e->has_name = true;
+    if (e->what == OPERATOR && !IS("record_param_comms")) {
+        e->what = UNWANTED;
+        return RS_OK;
+    }
+    return rs_kineto_name(k, s->text, s->n, &e->name, err);
+}
+
+static bool is_brief(const struct event *e, const struct rs_kineto *k)
+{
+    return e->what == KERNEL && e->has_name && !k->names[e->name].is_nccl;
+}
+
+static enum rs_status take_key(struct event *e, struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
+{
+    if (IS("args")) {
+        rs_kineto_args_none(e->args);
+        e->has_args = true;
+        return rs_kineto_args_read(e->args, k, s, is_brief(e, k), err);
+    }
+    if (IS("name")) return take_name(e, k, s, err);
+    if (IS("ph")) {
+        if (plain(s)) e->ph = s->n == 1 ? s->text[0] : '?';
+    } else if (IS("cat")) {
+        if (plain(s)) e->what = category(s);
+        if (e->what == OPERATOR && e->has_name && !is_record(&k->names[e->name])) e->what = UNWANTED;
+    } else if (IS("ts")) {
+        e->has_time = plain(s) && rs_scan_fixed(s, 3, &e->start);
+    } else if (IS("dur")) {
+        if (!plain(s) || !rs_scan_fixed(s, 3, &e->duration)) e->duration = 0;
+    } else if (IS("pid")) {
+        if (!plain(s) || s->last == RS_T_STRING || !rs_scan_i64(s, &e->pid)) e->pid = -1;
+    } else if (IS("tid")) {
+        if (!plain(s) || s->last == RS_T_STRING || !rs_scan_i64(s, &e->tid)) e->tid = -1;
+    } else {
+        rs_scan_skip(s);
+    }
+    return RS_OK;
+}
+
+static bool is_wanted(const struct event *e)
+{
+    if (e->what == UNWANTED) return false;
+    return !e->ph || e->ph == 'X' || e->ph == 'M';
+}
+
+static bool has_prefix(const struct rs_kineto_name *name, const char *prefix)
+{
+    size_t n = strlen(prefix);
+    return name->n > n && !memcmp(name->text, prefix, n);
+}
+
+static uint8_t kind_of(const struct event *e, const struct rs_kineto_name *name)
+{
+    switch (e->what) {
+    case KERNEL: return name->is_nccl ? RS_ACT_COMM : RS_ACT_COMPUTE;
+    case COPY: return RS_ACT_COPY;
+    case SET: return RS_ACT_SET;
+    case GPU_ANNOTATION: return RS_ACT_GPU_RANGE;
+    case ANNOTATION: return has_prefix(name, "ProfilerStep#") ? RS_ACT_STEP : RS_ACT_RANGE;
+    default: return name->call_kind;
+    }
+}
+
+static enum rs_status keep_call(const struct event *e, struct rs_kineto *k, uint32_t lane, uint32_t row,
+                                struct rs_err *err)
+{
+    struct rs_kineto_call c = e->args->comm;
+    c.start = e->start;
+    c.end = e->start + e->duration;
+    c.external = e->args->external;
+    c.lane = lane;
+    c.row = row;
+    c.event = (uint32_t)(k->events - 1);
+    return rs_kineto_call(k, &c, err);
+}
+
+static int32_t device_of(const struct event *e)
+{
+    int64_t v = e->args->device >= 0 ? e->args->device : e->pid;
+    return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
+}
+
+/* What a complete event gives. */
+static enum rs_status keep(struct event *e, struct rs_kineto *k, struct rs_err *err)
+{
+    const struct rs_kineto_args *a = e->args;
+    uint32_t lane;
+    if (e->ph != 'X' || !e->has_time || e->what == UNTOLD) return RS_OK;
+    if (e->duration < 0 || __builtin_add_overflow(e->start, e->duration, &(int64_t){0})) e->duration = 0;
+    bool stream = e->what >= GPU_ANNOTATION;
+    int64_t id = stream && a->stream >= 0 ? a->stream : e->tid;
+    RS_TRY(rs_kineto_lane(k, stream, stream ? device_of(e) : -1, id, &lane, err));
+    if (!stream && k->pid < 0) k->pid = e->pid;
+    if (e->what == OPERATOR) return keep_call(e, k, lane, RS_KINETO_NONE, err);
+    struct rs_kineto_row row = {
+        .start = e->start,
+        .end = e->start + e->duration,
+        .bytes = a->bytes,
+        .external = a->external,
+        .link = a->correlation <= UINT32_MAX ? (uint32_t)a->correlation : 0,
+        .name = e->name,
+        .lane = lane,
+        .event = (uint32_t)(k->events - 1),
+        .kind = kind_of(e, &k->names[e->name]),
+    };
+    if (row.kind == RS_ACT_COMM && a->comm.func) RS_TRY(keep_call(e, k, RS_KINETO_NONE, k->nrows, err));
+    return rs_kineto_row(k, &row, err);
+}
+
+/* Metadata: names of threads and streams. */
+static enum rs_status keep_label(const struct event *e, struct rs_kineto *k, struct rs_err *err)
+{
+    uint32_t lane;
+    if (!e->args->label || e->pid < 0 || e->tid < 0 || !has_prefix(&k->names[e->name], "thread_nam")) return RS_OK;
+    bool stream = has_prefix(&k->names[e->args->label], "stream");
+    RS_TRY(rs_kineto_lane(k, stream, stream ? (int32_t)(e->pid & INT32_MAX) : -1, e->tid, &lane, err));
+    if (!k->lanes[lane].name) k->lanes[lane].name = e->args->label;
+    return RS_OK;
+}
+
+/* An event; the scanner is behind its bracket. */
+static enum rs_status read_event(struct rs_kineto *k, struct rs_scan *s, struct rs_kineto_args *args,
+                                 struct rs_err *err)
+{
+    struct event e = {.pid = -1, .tid = -1, .args = args};
+    unsigned depth = s->depth;
+    k->events++;
+    while (rs_json_take_key(s, depth)) {
+        RS_TRY(take_key(&e, k, s, err));
+        if (!is_wanted(&e)) {
+            rs_scan_leave(s, depth);
+            return RS_OK;
+        }
+    }
+    if (s->cut) return RS_OK; /* half an event is none */
+    if (!e.has_args) rs_kineto_args_none(args);
+    return e.ph == 'M' ? keep_label(&e, k, err) : keep(&e, k, err);
+}
+
+static enum rs_status read_events(struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
+{
+    struct rs_kineto_args args;
+    for (unsigned depth = s->depth; rs_json_take_object(s, depth);) RS_TRY(read_event(k, s, &args, err));
+    return RS_OK;
+}
+
+static enum rs_status read_top(struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
+{
+    for (unsigned depth = s->depth; rs_json_take_key(s, depth);) {
+        if (rs_scan_is(s, "traceEvents")) {
+            if (rs_json_take_into(s, RS_T_ARRAY)) RS_TRY(read_events(k, s, err));
+        } else if (rs_scan_is(s, "distributedInfo")) {
+            RS_TRY(rs_kineto_info_read(k, s, err));
+        } else if (rs_scan_is(s, "baseTimeNanoseconds")) {
+            if (!plain(s) || !rs_scan_i64(s, &k->base_ns)) k->base_ns = 0;
+        } else {
+            rs_scan_skip(s);
+        }
+    }
+    return RS_OK;
+}
+
+/* Onto Unix time, now that the base is known. Damaged times may wrap: an end is never before its start. */
+static void move(int64_t *start, int64_t *end, int64_t base)
+{
+    *start = rs_time_plus(*start, base);
+    *end = rs_time_plus(*end, base);
+    if (*end < *start) *end = *start;
+}
+
+static void move_times(struct rs_kineto *k)
+{
+    for (uint32_t i = 0; i < k->nrows; i++) move(&k->rows[i].start, &k->rows[i].end, k->base_ns);
+    for (uint32_t i = 0; i < k->ncalls; i++) move(&k->calls[i].start, &k->calls[i].end, k->base_ns);
+}
+
+enum rs_status rs_kineto_read(struct rs_kineto *k, struct rs_bytes *from, char *why, size_t bytes, struct rs_err *err)
+{
+    *k = (struct rs_kineto){.rank = -1, .world = -1, .pid = -1, .last_lane = RS_KINETO_NONE};
+    *why = 0;
+    struct rs_scan s;
+    rs_scan_bytes(&s, from);
+    enum rs_token t = rs_scan_next(&s);
+    uint32_t none;
+    enum rs_status status = rs_kineto_name(k, "", 0, &none, err);
+    if (status == RS_OK && t == RS_T_OBJECT) status = read_top(k, &s, err);
+    if (status == RS_OK && t == RS_T_ARRAY) status = read_events(k, &s, err);
+    if (s.err.code != RS_OK)
+        snprintf(why, bytes, "%s", s.err.msg);
+    else if (s.cut)
+        snprintf(why, bytes, "%s: byte %llu: the trace is cut", rs_bytes_path(from), (unsigned long long)s.offset);
+    rs_scan_free(&s);
+    move_times(k);
+    return status;
+}

@@ -1,0 +1,129 @@
+/* What a Kineto trace is boiled down to while it is read: compact rows, the names and lanes that they share, and the
+ * calls of record_param_comms.
+ *
+ * A trace of a gigabyte has five million events; of those only what ran on a GPU, host calls of CUDA and
+ * annotations become rows, and of PyTorch's own operators none. Times are ns as in the trace; rs_kineto_read() moves
+ * them by its base once that is known. The struct owns everything until rs_kineto_free(); a zeroed one is empty. One
+ * thread at a time. */
+#ifndef RS_FOREIGN_KINETO_ROWS_H
+#define RS_FOREIGN_KINETO_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/map.h"
+#include "base/texts.h"
+#include "foreign/kernel_name.h"
+#include "model/activities.h"
+
+#define RS_KINETO_NONE UINT32_MAX /* no such row, call, lane or group */
+#define RS_KINETO_NO_ID UINT64_MAX /* no External id */
+
+/* A name as it stands in the trace, and what is known of it once and for all. */
+struct rs_kineto_name {
+    const char *text; /* escapes as they are */
+    uint32_t n;
+    uint8_t call_kind; /* enum rs_activity_kind, if it is a host call of CUDA */
+    bool is_nccl;
+    struct rs_kernel_name kernel; /* of NCCL's kernels */
+};
+
+struct rs_kineto_lane {
+    bool is_stream;
+    int32_t device; /* of a stream; -1: not known */
+    int64_t id;
+    uint32_t name; /* 0: none */
+};
+
+struct rs_kineto_row {
+    int64_t start, end;
+    uint64_t bytes;
+    uint64_t external; /* RS_KINETO_NO_ID: none */
+    uint32_t link; /* while reading the correlation, 0: none; then the row that launched it, or RS_KINETO_NONE */
+    uint32_t name;
+    uint32_t lane;
+    uint32_t event; /* the how manieth of its file, from 0 */
+    uint8_t kind; /* enum rs_activity_kind */
+};
+
+/* A communication as PyTorch tells it: a call of record_param_comms, or what stands at a NCCL kernel. */
+struct rs_kineto_call {
+    int64_t start, end; /* of the host call; of the kernel */
+    uint64_t external;
+    uint64_t in, out; /* elements */
+    uint64_t comms_id;
+    int64_t seq; /* -1: none */
+    const char *func; /* NCCL's name; NULL: it is no operation ("wait") */
+    const char *dtype;
+    uint32_t lane; /* host thread; RS_KINETO_NONE: from a kernel */
+    uint32_t row; /* the kernel that it stands at; RS_KINETO_NONE */
+    uint32_t event; /* the how manieth of its file, from 0 */
+    uint32_t pg_name, pg_desc, pg_ranks; /* names; 0: not told */
+    int32_t rank, src, dst; /* -1: not told */
+    int32_t group_size, first_rank, stride; /* -1: not told */
+    bool has_comms_id, has_pg_name;
+    /* What foreign/kineto/calls.h finds: */
+    uint32_t kernel; /* the first of its kernels; RS_KINETO_NONE */
+    int64_t kernel_start, kernel_end; /* of all of its kernels */
+    int64_t launched; /* host; see has_launch */
+    uint32_t kernel_name; /* of the first */
+    int32_t device; /* that it ran on; -1: not known */
+    bool has_launch;
+    bool batched; /* called in a group that was launched behind it ("nccl:coalesced") */
+    bool queued; /* its kernel first does another send to, or receive from, the same rank: see kineto/streams.h */
+    uint32_t group; /* index into groups */
+    uint64_t
+        number; /* equal on all ranks: see kineto/number.h, of sends and receives kineto/streams.h; UINT64_MAX: none */
+    uint32_t scope; /* name of the innermost annotation; 0: none */
+    uint32_t step; /* RS_KINETO_NONE: none */
+};
+
+/* A process group. */
+struct rs_kineto_group {
+    uint64_t hash; /* of its name and ranks: the same in all traces */
+    const char *name, *desc; /* "" where not told */
+    int32_t *ranks; /* global, in the group's order */
+    uint32_t nranks; /* 0: not known */
+    int32_t size; /* as told; -1: not */
+    int32_t rank; /* of this trace in it; -1: it is not, or that is not known */
+    uint32_t next; /* another of the same name; RS_KINETO_NONE: no more */
+};
+
+struct rs_kineto {
+    struct rs_arena arena; /* names of groups and ranks */
+    struct rs_texts texts; /* of names */
+    struct rs_kineto_name *names; /* one for each of the texts; 0 is "" */
+    uint32_t nnames, cap_names;
+    struct rs_kineto_lane *lanes;
+    uint32_t nlanes, cap_lanes;
+    struct rs_map lane_ids; /* hash -> lane */
+    uint32_t last_lane; /* found last: mostly it is the next one's too */
+    struct rs_kineto_row *rows;
+    uint32_t nrows, cap_rows;
+    uint32_t of_kind[RS_ACTIVITY_KINDS]; /* how many rows of each kind */
+    struct rs_kineto_call *calls;
+    uint32_t ncalls, cap_calls;
+    struct rs_kineto_group *groups;
+    uint32_t ngroups, cap_groups;
+    struct rs_map group_ids; /* hash of a name -> the group that was added last */
+    int32_t rank, world; /* -1: not told */
+    int64_t pid; /* of the host; -1: not told */
+    int64_t base_ns;
+    const char *nccl_version; /* NULL: not told */
+    uint64_t events; /* in all */
+};
+
+/* The id of a name; 0 is "". */
+enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, uint32_t *id, struct rs_err *err);
+/* What tells lanes apart, mostly: different ones may share a key. */
+uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number);
+enum rs_status rs_kineto_lane(struct rs_kineto *k, bool is_stream, int32_t device, int64_t number, uint32_t *lane,
+                              struct rs_err *err);
+enum rs_status rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *row, struct rs_err *err);
+enum rs_status rs_kineto_call(struct rs_kineto *k, const struct rs_kineto_call *call, struct rs_err *err);
+void rs_kineto_free(struct rs_kineto *k);
+
+#endif

@@ -1,0 +1,54 @@
+#include <string.h>
+
+#include "foreign/fills.h"
+#include "foreign/nsys/model.h"
+
+bool rs_nsys_is(const char *path, const char *head, size_t n)
+{
+    (void)path;
+    return n >= 16 && !memcmp(head, "SQLite format 3", 16);
+}
+
+/* What `ringscope export --to sqlite` made is a database, too. */
+static bool is_our_export(struct rs_nsys_db *db)
+{
+    return rs_nsys_has(db, "meta", "key") && rs_nsys_has(db, "operation_ranks", "wait_ns");
+}
+
+static enum rs_status take(struct rs_nsys *n, struct rs_err *err)
+{
+    if (!is_our_export(&n->db)) return rs_nsys_to_model(n, err);
+    return rs_model_note(n->m, err, "%s: what `ringscope export` made is no trace: ask it with `ringscope sql`",
+                         n->path);
+}
+
+static enum rs_status add_file(struct rs_model *m, struct rs_other *file, struct rs_err *err)
+{
+    struct rs_nsys n = {.m = m, .path = file->path};
+    struct rs_err why;
+    enum rs_status status = rs_nsys_open(&n.db, file->path, &why);
+    bool opened = status == RS_OK;
+    file->proc = RS_NONE;
+    if (status == RS_NO_MEMORY)
+        rs_fail(err, status, "%s", why.msg);
+    else
+        status = opened ? take(&n, err) : RS_OK;
+    if (!opened)
+        rs_other_incomplete(file, &why);
+    else if (n.db.damage.code != RS_OK)
+        rs_other_incomplete(file, &n.db.damage);
+    uint64_t pid, proc;
+    size_t at = 0;
+    if (rs_map_count(&n.procs) == 1 && rs_map_next(&n.procs, &at, &pid, &proc)) file->proc = (uint32_t)proc;
+    rs_nsys_free(&n);
+    return status;
+}
+
+enum rs_status rs_nsys_fill(struct rs_fill *fill, struct rs_err *err)
+{
+    for (size_t i = 0; i < fill->n; i++) {
+        RS_TRY(add_file(fill->model, fill->files[i], err));
+        if (fill->progress) fill->progress(i + 1, fill->n);
+    }
+    return RS_OK;
+}

@@ -1,0 +1,292 @@
+#include "foreign/stages/stages.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/room.h"
+#include "base/scan.h"
+#include "foreign/lines.h"
+#include "foreign/stages/pairs.h"
+
+enum { MOST_COLUMNS = 64, MOST_NAMES = 256, LONGEST_NAME = 200 };
+
+enum column { NOTHING, RANK, CHUNK, NAME, EVENT, TIME, START, END, COLUMNS };
+
+/* What stands in a line, by column. */
+struct line {
+    struct rs_field fields[COLUMNS];
+    unsigned digits[COLUMNS]; /* a time times 10^digits is ns */
+    bool has[COLUMNS];
+};
+
+struct reading {
+    struct rs_stage_file *f;
+    struct rs_stage_events events;
+    uint64_t number; /* of the line, from 1 */
+    enum column columns[MOST_COLUMNS]; /* of CSV */
+    unsigned digits[MOST_COLUMNS];
+    unsigned ncolumns; /* 0: no heading yet */
+    bool json; /* an object came first: there is no heading */
+};
+
+/* ---- columns ---- */
+
+static bool is_word(const char *text, size_t n, const char *word)
+{
+    return strlen(word) == n && !strncasecmp(text, word, n);
+}
+
+/* The unit behind a column's name: ns where there is none. Returns the length of the name without it. */
+static size_t take_unit(const char *text, size_t n, unsigned *digits)
+{
+    static const struct {
+        const char *suffix;
+        unsigned digits;
+    } units[] = {{"_ns", 0}, {"_us", 3}, {"_ms", 6}, {"_s", 9}};
+    *digits = 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t length = strlen(units[i].suffix);
+        if (n <= length || strncasecmp(text + n - length, units[i].suffix, length)) continue;
+        *digits = units[i].digits;
+        return n - length;
+    }
+    return n;
+}
+
+static enum column column_of(struct rs_field f, unsigned *digits)
+{
+    static const struct {
+        const char *word;
+        enum column column;
+    } words[] = {{"rank", RANK},   {"chunk", CHUNK}, {"microbatch", CHUNK}, {"name", NAME}, {"stage", NAME},
+                 {"event", EVENT}, {"time", TIME},   {"timestamp", TIME},   {"ts", TIME},   {"start", START},
+                 {"begin", START}, {"end", END},     {"stop", END}};
+    size_t n = take_unit(f.text, f.n, digits);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (is_word(f.text, n, words[i].word)) return words[i].column;
+    return NOTHING;
+}
+
+/* ---- lines ---- */
+
+static void complain(struct reading *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void complain(struct reading *r, const char *fmt, ...)
+{
+    if (r->f->bad++) return;
+    int n = snprintf(r->f->why, sizeof r->f->why, "line %" PRIu64 ": ", r->number);
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(r->f->why + n, sizeof r->f->why - (size_t)n, fmt, args);
+    va_end(args);
+}
+
+static int quoted(struct rs_field f)
+{
+    return f.n < 40 ? (int)f.n : 40;
+}
+
+/* The text ends in one of these: which of two it is, and how long the rest. */
+static enum rs_stage_event_kind ending(struct rs_field *name)
+{
+    static const struct {
+        const char *suffix;
+        enum rs_stage_event_kind kind;
+    } ends[] = {
+        {"_begin", RS_STAGE_BEGIN}, {"_start", RS_STAGE_BEGIN}, {"_end", RS_STAGE_END}, {"_stop", RS_STAGE_END}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t n = strlen(ends[i].suffix);
+        if (name->n <= n || strncasecmp(name->text + name->n - n, ends[i].suffix, n)) continue;
+        name->n -= n;
+        return ends[i].kind;
+    }
+    return RS_STAGE_MARK;
+}
+
+static bool take_event(struct reading *r, const struct line *l, struct rs_field *name, enum rs_stage_event_kind *kind)
+{
+    struct rs_field e = l->fields[EVENT];
+    if (!l->has[EVENT]) {
+        *kind = ending(name);
+        return true;
+    }
+    static const char *const begins[] = {"begin", "start", "b"}, *const ends[] = {"end", "stop", "e"};
+    for (size_t i = 0; i < 3; i++) {
+        *kind = RS_STAGE_BEGIN;
+        if (is_word(e.text, e.n, begins[i])) return true;
+        *kind = RS_STAGE_END;
+        if (is_word(e.text, e.n, ends[i])) return true;
+    }
+    complain(r, "the event is '%.*s', not begin or end", quoted(e), e.text);
+    return false;
+}
+
+static bool take_time(struct reading *r, const struct line *l, enum column c, const char *what, int64_t *ns)
+{
+    if (l->has[c] && rs_field_fixed(l->fields[c], l->digits[c], ns)) return true;
+    if (!l->has[c])
+        complain(r, "no %s", what);
+    else
+        complain(r, "the %s is '%.*s', not a number", what, quoted(l->fields[c]), l->fields[c].text);
+    return false;
+}
+
+static bool take_number(struct reading *r, struct rs_field f, const char *what, uint64_t most, int64_t *v)
+{
+    uint64_t n;
+    if (rs_field_u64(f, &n) && n <= most) {
+        *v = (int64_t)n;
+        return true;
+    }
+    complain(r, "the %s is '%.*s', not a number", what, quoted(f), f.text);
+    return false;
+}
+
+/* The number of a name: few are different. */
+static enum rs_status name_of(struct rs_stage_file *f, struct rs_field name, uint32_t *index, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < f->nnames; i++)
+        if (rs_field_is(name, f->names[i])) {
+            *index = i;
+            return RS_OK;
+        }
+    RS_ROOM(f->names, f->nnames, f->cap_names, err);
+    char *text = rs_arena_text(&f->arena, name.text, name.n);
+    if (!text) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *index = f->nnames;
+    f->names[f->nnames++] = text;
+    return RS_OK;
+}
+
+static enum rs_status take_line(struct reading *r, const struct line *l, struct rs_err *err)
+{
+    struct rs_stage_event e = {.rank = -1, .chunk = -1, .line = r->number};
+    struct rs_field name = l->fields[NAME];
+    int64_t rank;
+    if (l->has[RANK]) {
+        if (!take_number(r, l->fields[RANK], "rank", INT32_MAX, &rank)) return RS_OK;
+        e.rank = (int32_t)rank;
+    }
+    if (l->has[CHUNK] && !take_number(r, l->fields[CHUNK], "chunk", INT64_MAX / 2, &e.chunk)) return RS_OK;
+    if (l->has[START]) {
+        e.kind = RS_STAGE_SPAN;
+        if (!take_time(r, l, START, "start", &e.at) || !take_time(r, l, END, "end", &e.until)) return RS_OK;
+        if (e.until < e.at) {
+            complain(r, "it ends before it begins");
+            return RS_OK;
+        }
+    } else if (!take_event(r, l, &name, &e.kind) || !take_time(r, l, TIME, "time", &e.at)) {
+        return RS_OK;
+    }
+    if (!l->has[NAME] || !name.n || name.n > LONGEST_NAME || r->f->nnames >= MOST_NAMES) {
+        complain(r, r->f->nnames >= MOST_NAMES ? "too many different names" : "no name, or one that is too long");
+        return RS_OK;
+    }
+    RS_TRY(name_of(r->f, name, &e.name, err));
+    return rs_stage_events_add(&r->events, &e, err);
+}
+
+static enum rs_status take_heading(struct reading *r, const struct rs_field *fields, unsigned n, const char *path,
+                                   struct rs_err *err)
+{
+    bool has[COLUMNS] = {false};
+    for (unsigned i = 0; i < n; i++) {
+        r->columns[i] = column_of(rs_field_trim(fields[i]), &r->digits[i]);
+        has[r->columns[i]] = true;
+    }
+    r->ncolumns = n;
+    if (has[NAME] && (has[TIME] || (has[START] && has[END]))) return RS_OK;
+    return rs_fail(err, RS_BAD_INPUT,
+                   "%s: line %" PRIu64
+                   ": no heading with the columns rank, chunk, name and start_ns, end_ns (or event, "
+                   "time_ns)",
+                   path, r->number);
+}
+
+static enum rs_status take_csv(struct reading *r, const struct rs_lines *lines, const char *path, struct rs_err *err)
+{
+    struct rs_field fields[MOST_COLUMNS];
+    struct line l = {0};
+    unsigned n = rs_csv_split(lines->text, lines->n, fields, MOST_COLUMNS);
+    if (r->json) {
+        complain(r, "not a JSON object");
+        return RS_OK;
+    }
+    if (!r->ncolumns) return take_heading(r, fields, n, path, err);
+    for (unsigned i = 0; i < n && i < r->ncolumns; i++) {
+        l.fields[r->columns[i]] = rs_field_trim(fields[i]);
+        l.digits[r->columns[i]] = r->digits[i];
+        l.has[r->columns[i]] = l.fields[r->columns[i]].n > 0;
+    }
+    return take_line(r, &l, err);
+}
+
+/* An object on one line; its values are looked at as text, strings with escapes as they are. */
+static enum rs_status take_json(struct reading *r, const struct rs_lines *lines, struct rs_err *err)
+{
+    struct rs_scan s;
+    struct line l = {0};
+    enum column column = NOTHING;
+    unsigned digits = 0;
+    rs_scan_memory(&s, lines->text, lines->n);
+    for (enum rs_token t; (t = rs_scan_next(&s)) != RS_T_END;) {
+        if (t == RS_T_KEY && s.depth == 1) {
+            column = column_of((struct rs_field){s.text, s.n}, &digits);
+        } else if (s.depth == 1 && column != NOTHING && (t == RS_T_STRING || t == RS_T_NUMBER)) {
+            l.fields[column] = (struct rs_field){s.text, s.n}; /* memory stays: the line is all there */
+            l.digits[column] = digits;
+            l.has[column] = s.n > 0;
+        } else if ((t == RS_T_OBJECT || t == RS_T_ARRAY) && s.depth > 1) {
+            rs_scan_leave(&s, s.depth);
+        }
+    }
+    enum rs_status status = RS_OK;
+    if (s.cut)
+        complain(r, "not a JSON object");
+    else
+        status = take_line(r, &l, err);
+    rs_scan_free(&s);
+    return status;
+}
+
+static enum rs_status read_lines(struct reading *r, struct rs_lines *lines, const char *path, struct rs_err *err)
+{
+    while (rs_lines_next(lines)) {
+        struct rs_field text = rs_field_trim((struct rs_field){lines->text, lines->n});
+        r->number++;
+        if (!text.n || text.text[0] == '#') continue;
+        if (text.text[0] == '{' && !r->ncolumns) r->json = true;
+        RS_TRY(text.text[0] == '{' ? take_json(r, lines, err) : take_csv(r, lines, path, err));
+    }
+    if (lines->err.code != RS_OK) return rs_fail(err, lines->err.code, "%s", lines->err.msg);
+    return RS_OK;
+}
+
+enum rs_status rs_stage_file_read(struct rs_stage_file *f, struct rs_bytes *bytes, struct rs_err *err)
+{
+    struct rs_lines lines;
+    struct reading r = {.f = f};
+    const char *path = rs_bytes_path(bytes);
+    *f = (struct rs_stage_file){0};
+    rs_lines_bytes(&lines, bytes);
+    enum rs_status status = read_lines(&r, &lines, path, err);
+    rs_lines_free(&lines);
+    if (status == RS_OK) status = rs_stage_events_pair(&r.events, f, err);
+    rs_stage_events_free(&r.events);
+    if (status == RS_OK && !f->nrows)
+        status = rs_fail(err, RS_BAD_INPUT, "%s: %s", path, f->bad ? f->why : "no stages in it");
+    if (status != RS_OK) rs_stage_file_free(f);
+    return status;
+}
+
+void rs_stage_file_free(struct rs_stage_file *f)
+{
+    free(f->rows);
+    free(f->names);
+    rs_arena_free(&f->arena);
+    *f = (struct rs_stage_file){0};
+}

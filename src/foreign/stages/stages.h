@@ -1,0 +1,44 @@
+/* Times of the stages of a pipeline, as a program wrote them down: a CSV file with a heading, or JSON Lines.
+ *
+ * Columns (or keys), in any order and case, others are skipped:
+ *   rank, chunk          whole numbers; without a chunk the i-th occurrence of a stage on a rank is chunk i
+ *   name (or stage)      of the stage
+ *   start, end           of the stage; or
+ *   event, time          begin or end, and when. Without an event, a name that ends in _begin (_start) or _end
+ *                        (_stop) tells; else the stage lasts until the next time of its chunk, and the last time of
+ *                        a chunk only ends it
+ * Times have their unit behind them: start_us, time_ms, end_s; without one they are ns. Their zero is any, the same
+ * for a rank. Lines that make no sense are left out, counted, and the first one is said with its number. Owns its
+ * tables until rs_stage_file_free(). */
+#ifndef RS_FOREIGN_STAGES_STAGES_H
+#define RS_FOREIGN_STAGES_STAGES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/err.h"
+
+struct rs_stage_row {
+    int32_t rank; /* -1: not told */
+    uint32_t name; /* index into names */
+    int64_t chunk;
+    int64_t start, end; /* ns */
+};
+
+struct rs_stage_file {
+    struct rs_stage_row *rows; /* by rank, chunk, name and start */
+    uint32_t nrows, cap_rows;
+    const char **names; /* in the order in which they occur */
+    uint32_t nnames, cap_names;
+    uint64_t bad; /* lines left out */
+    char why[256]; /* the first of them: "line 7: ..." */
+    struct rs_arena arena;
+};
+
+/* Fails when there is no row at all, or the heading is none. */
+enum rs_status rs_stage_file_read(struct rs_stage_file *f, struct rs_bytes *bytes, struct rs_err *err);
+void rs_stage_file_free(struct rs_stage_file *f);
+
+#endif
