@@ -47,7 +47,7 @@ TEST_LIBS := $(BUILD)/libplugin.a $(BUILD)/libringscope.a
 
 # What the compiler and the libraries can do is found out by tools/config.sh. Its result also holds the knobs, and all
 # objects depend on it: another compiler or a newly installed library rebuilds them.
-ifneq ($(filter-out clean help deps format check demo dist asan tsan fuzz fuzz-coverage asan-built tsan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps format check demo dist mutants asan tsan fuzz fuzz-coverage asan-built tsan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
@@ -86,6 +86,14 @@ unit: $(UNIT_TESTS) all ## build and run the unit tests
 
 system: all $(DRIVERS) $(CAMPAIGN) ## run the system tests
 	$(Q)$(RUN_TESTS) $(wildcard tests/system/*.sh)
+
+# What the TESTS need: unit tests themselves, scripts all programs.
+tests-built: $(filter $(BUILD)/tests/%,$(TESTS)) $(if $(filter-out $(BUILD)/tests/%,$(TESTS)),all $(DRIVERS) $(CAMPAIGN))
+tests: tests-built ## build and run the TESTS named (tests/system/X.sh, build/tests/test_X)
+	$(Q)$(RUN_TESTS) $(TESTS)
+
+mutants: ## wrong changes, one at a time (tests/mutants/list): do the tests notice?
+	@MAKE='$(MAKE)' BUILD=$(BUILD) MUTANTS='$(MUTANTS)' ALL='$(ALL)' tests/mutants/run.sh $(ONLY)
 
 campaign: all $(CAMPAIGN) ## random faults, each run held against exact counts, for CAMPAIGN_SECONDS (60)
 	$(Q)$(RUN_CAMPAIGN) --seconds $(or $(CAMPAIGN_SECONDS),60)
@@ -157,6 +165,7 @@ help: ## this list
 ## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
 ##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
 ##        CAMPAIGN_SECONDS=60 (campaign; 20 in system)  SOAK_MINUTES=60 (soak)
+##        MUTANTS=list ONLY='name...' ALL=1 (mutants: which, and all tests)
 
 # ---- how it is made --------------------------------------------------------------------------------------------------
 
@@ -283,7 +292,7 @@ fuzzed: fuzzed-built
 FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check unit system campaign soak bench bench-built page asan tsan fuzz fuzz-coverage dist install uninstall deps format clean help \
-	sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
+.PHONY: all demo check unit system tests tests-built mutants campaign soak bench bench-built page asan tsan fuzz fuzz-coverage \
+	dist install uninstall deps format clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

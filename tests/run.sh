@@ -5,11 +5,11 @@
 #
 # A test passes with exit status 0 and is skipped with 77. It runs in the root of the sources, without input, with TMP
 # set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on: RINGSCOPE,
-# PLUGIN, NOP, STATIC, BUILD, CC, SAN. After 600 s it hangs: ten times what any needs, since a machine may have much
-# else to do. Fuzzers (fuzz_*) run for FUZZ_SECONDS, beginning with their files in tests/data, and hang after 300 s with
-# one input (they may run with what others leave of the machine). JOBS tests run at a time (1), those that say `# long`
-# in their first lines first, so that none is waited for at the end, and those that say `# alone` one by one, behind the
-# others. Totals are added to the file TOTALS, if that is set. What failed is told again at the end.
+# PLUGIN, NOP, STATIC, BUILD, CC, SAN. After TEST_SECONDS (600) it hangs: ten times what any needs, since a machine may
+# have much else to do. Fuzzers (fuzz_*) run for FUZZ_SECONDS, beginning with their files in tests/data, and hang after
+# 300 s with one input (they may run with what others leave of the machine). JOBS tests run at a time (1), those that say
+# `# long` in their first lines first, so that none is waited for at the end, and those that say `# alone` one by one,
+# behind the others. Totals are added to the file TOTALS, if that is set. What failed is told again at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/failures.sh
@@ -37,7 +37,7 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 # one TEST: runs it, says how it went, and adds a line ("passed TEST", failed, skipped) to $results.
 one() {
-    local test=$1 name limit=600 log start status took why data command runs more=
+    local test=$1 name limit=${TEST_SECONDS:-600} log start status took why data command runs more=
     local TIMEFORMAT='%U %S'
     name=$stage$(basename "$test")
     TMP=$(mktemp -d "${TMPDIR:-/tmp}/ringscope-test.XXXXXX") || exit 1
