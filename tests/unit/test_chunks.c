@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,9 +73,35 @@ static void test_whole_among_others(void **state)
     free(bytes);
 }
 
+/* A file that ends anywhere inside a chunk: the chunk is not taken, though its other bytes happen to lie behind the end. */
+static void test_cut(void **state)
+{
+    (void)state;
+    enum { STORED = 200 };
+    _Alignas(8) uint8_t bytes[sizeof(struct rs_chunk_header) + STORED];
+    put_whole(bytes, STORED);
+    for (size_t size = 1; size <= sizeof bytes; size++) {
+        struct rs_recording r = {.file = {.data = bytes, .size = size}, .header = {.nonce = NONCE}};
+        struct rs_holes holes = {0};
+        struct rs_err err;
+        bool whole = size == sizeof bytes;
+        assert_int_equal(rs_chunks_find(&r, 0, size, &holes, &err), RS_OK);
+        assert_int_equal(r.nevents, whole);
+        assert_int_equal(holes.n, !whole);
+        if (!whole) {
+            assert_string_equal(holes.list[0].why, size < sizeof(struct rs_chunk_header)
+                                                       ? "the file ends inside a chunk's header"
+                                                       : "the file ends inside a chunk");
+            assert_int_equal(holes.list[0].to, size);
+        }
+        free(r.events);
+        free(holes.list);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_false_beginnings),
-                                       cmocka_unit_test(test_whole_among_others)};
+                                       cmocka_unit_test(test_whole_among_others), cmocka_unit_test(test_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -530,6 +530,57 @@ static void test_stale(void **state)
     free_job(j);
 }
 
+/* Kernels start in the order of their launches: one with a time from before the launch that came before it has the time of
+ * older work, aligned or not. */
+static void test_overtaken(void **state)
+{
+    (void)state;
+    for (int aligned = 0; aligned < 2; aligned++) {
+        struct job *j = new_job(4, 2, 16);
+        play(j, true, 200, 5e6);
+        struct rs_parts *p = &j->m.parts;
+        for (uint32_t i = 0; i < p->n; i++) p->launch[i] = p->group[i] = i / 4 + 1;
+        const uint32_t *order = j->m.order, *first = j->m.ops.part;
+        uint32_t older = order[first[99] + 1], overtaken = order[first[101] + 1];
+        p->start[overtaken] = p->start[older];
+        p->end[overtaken] = p->end[older];
+        p->launched[overtaken] = RS_TIME_NONE; /* by that it could be told as well */
+        assert_int_equal(rs_clocks_align(&j->m, aligned, NULL), RS_OK);
+        for (uint32_t i = 0; i < p->n; i++) {
+            assert_int_equal((p->flags[i] & RS_PART_STALE) != 0, i == overtaken);
+            assert_int_equal(p->start[i] == RS_TIME_NONE, i == overtaken);
+        }
+        assert_int_equal(j->m.domains[j->domain[1]].stale, 1);
+        free_job(j);
+    }
+}
+
+/* Rank 3 tells the ends of one function too late: whichever function its clock follows, its error covers the other. */
+static void test_function_off(void **state)
+{
+    (void)state;
+    enum { LATE = 30000 };
+    for (int share = 3; share < 7; share++) { /* tenths of all operations */
+        struct job *j = new_job(8, 2, 17);
+        uint16_t other;
+        assert_int_equal(rs_model_string(&j->m, "AllGather", &other, NULL), RS_OK);
+        play(j, true, 1000, 5e6);
+        for (uint32_t k = 0; k < j->m.ops.n; k++) {
+            if ((int)(k * 7 % 10) >= share) continue;
+            uint32_t *parts = &j->m.order[j->m.ops.part[k]];
+            j->m.ops.func[k] = other;
+            for (int r = 0; r < 8; r++) j->m.parts.func[parts[r]] = other;
+            j->m.parts.end[parts[3]] += LATE;
+        }
+        align(j);
+        double stated = 0;
+        assert_int_equal(wrong_clocks(j, j->t / 2, &stated), 0);
+        assert_true((double)j->m.domains[j->domain[3]].error_ns > 0.85 * LATE);
+        for (int r = 0; r < 8; r++) assert_true(r == 3 || (double)j->m.domains[j->domain[r]].error_ns < 0.85 * LATE);
+        free_job(j);
+    }
+}
+
 /* Every time of the model is moved by the clock it came from; what is not known stays so. */
 static void test_all_times_move(void **state)
 {
@@ -635,6 +686,8 @@ int main(void)
         cmocka_unit_test(test_one_host),
         cmocka_unit_test(test_host_ends),
         cmocka_unit_test(test_stale),
+        cmocka_unit_test(test_overtaken),
+        cmocka_unit_test(test_function_off),
         cmocka_unit_test(test_all_times_move),
         cmocka_unit_test(test_not_aligned),
         cmocka_unit_test(test_late),

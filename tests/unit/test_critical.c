@@ -166,7 +166,10 @@ static void test_ties(void **state)
     assert_int_equal(path.ties, 2);
     assert_int_equal(path.jumps, 0);
     assert_int_equal(path.error_ns, 100 * US);
-    for (uint32_t i = 0; i + 1 < path.nsegments; i++) assert_true(path.segments[i].tie);
+    for (uint32_t i = 0; i + 1 < path.nsegments; i++) {
+        assert_true(path.segments[i].tie);
+        assert_int_equal(path.segments[i].alone, 0); /* nobody came last, so nobody did by how much */
+    }
     assert_int_equal(view.model->ranks[path.segments[path.nsegments - 1].rank_id].number,
                      0); /* all ended together: the lowest */
 }
@@ -186,6 +189,7 @@ static void test_tie_of_others(void **state)
     assert_segment(last, 2, RS_CRITICAL_TRANSFER, 5 * MS, 6 * MS, false);
     assert_int_equal(view.model->ranks[path.segments[0].rank_id].number, 1);
     assert_true(path.segments[0].tie);
+    assert_int_equal(path.segments[0].alone, 0);
 }
 
 static uint32_t add_pair(uint32_t comm, uint32_t from, uint32_t to, int64_t send, int64_t recv, int64_t end)

@@ -244,6 +244,28 @@ static void test_old(void **state)
     rs_example_close(&d);
 }
 
+/* A receive is posted, received, passed on to the GPU, done: each with its own time and steps. */
+static void test_old_receive(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[\n" LINE("Recv", "PROXY", "b", "3.0",
+                   ARGS("\"Channel\": 1, \"Peer\": 2, \"Steps\": 9, \"ChunkSize\": 64, \"POSTED\": {\"step\": "
+                        "9, \"ts\": 3.25}, \"RECEIVED\": {\"step\": 8, \"ts\": 4.5}, \"TRANSMITTED\": "
+                        "{\"step\": 7, \"ts\": 5.5}, \"DONE\": {\"step\": 6, \"ts\": 6.5}"))
+            LINE("Recv", "PROXY", "e", "10.0", "") "{}]\n";
+    static const int64_t at[RS_EX_STATES] = {
+        [RS_EX_POSTED] = 3250, [RS_EX_WAITED] = 4500, [RS_EX_TRANSMITTED] = 5500, [RS_EX_DONE] = 6500};
+    static const int32_t steps[RS_EX_STATES] = {
+        [RS_EX_POSTED] = 9, [RS_EX_WAITED] = 8, [RS_EX_TRANSMITTED] = 7, [RS_EX_DONE] = 6};
+    struct rs_example d;
+    parse(&d, "dump-host_1-77.txt", text);
+    assert_true(d.n == 1 && d.events[0].proxy.phase == RS_EX_WHOLE && !d.events[0].proxy.is_send);
+    assert_memory_equal(d.events[0].proxy.at, at, sizeof at);
+    assert_memory_equal(d.events[0].proxy.done, steps, sizeof steps);
+    rs_example_close(&d);
+}
+
 static void test_new(void **state)
 {
     (void)state;
@@ -379,6 +401,7 @@ int main(void)
         cmocka_unit_test(test_one_process),
         cmocka_unit_test(test_ddp),
         cmocka_unit_test(test_old),
+        cmocka_unit_test(test_old_receive),
         cmocka_unit_test(test_new),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_recognise),

@@ -1,4 +1,5 @@
-/* What other programs do to a recording while it is written: its header comes back, under whatever name the file has. */
+/* What other programs do to a recording while it is written: its header comes back, under whatever name the file has. And
+ * chunks, which stop at the limit. */
 #include "plugin/files.h"
 
 #include <setjmp.h>
@@ -14,6 +15,7 @@
 #include <cmocka.h>
 
 #include "format/codec.h"
+#include "plugin/chunks.h"
 
 static struct rs_config config = {.memory = 4 << 20, .buffers = RS_BUFFERS_MEMORY};
 static struct rs_files files;
@@ -67,9 +69,36 @@ static void test_cut_and_renamed(void **state)
     assert_int_equal(rename(other, files.path), 0);
 }
 
+/* Not a byte of event chunks lies behind the limit; facts may. */
+static void test_limit(void **state)
+{
+    (void)state;
+    enum { WORDS = 64, CHUNK = sizeof(struct rs_chunk_header) + WORDS * 8 };
+    static const uint64_t words[WORDS];
+    for (unsigned spare = 0; spare < 2; spare++) {
+        struct rs_chunk_file f = {.files = &files, .end = sizeof files.header};
+        f.limit = f.end + 2 * CHUNK - spare;
+        for (unsigned i = 0; i < 4; i++) {
+            struct rs_chunk_header h = {.kind = RS_CHUNK_EVENTS, .to = WORDS, .records = 1};
+            bool fits = i < 2 - spare;
+            assert_int_equal(rs_chunk_write(&f, &h, words, WORDS, true), fits ? RS_CHUNK_WRITTEN : RS_CHUNK_PAST_LIMIT);
+        }
+        struct stat now;
+        assert_int_equal(stat(files.path, &now), 0);
+        assert_int_equal(f.end, sizeof files.header + (2 - spare) * CHUNK);
+        assert_int_equal(f.records, 2 - spare);
+        assert_int_equal(now.st_size, f.end);
+        struct rs_chunk_header h = {.kind = RS_CHUNK_FACTS, .to = WORDS, .records = 1};
+        for (unsigned i = 0; i < 2; i++) assert_int_equal(rs_chunk_write(&f, &h, words, WORDS, true), RS_CHUNK_WRITTEN);
+        assert_true(f.end > f.limit);
+        assert_int_equal(truncate(files.path, sizeof files.header), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(test_cut, set_up, tear_down),
+                                       cmocka_unit_test_setup_teardown(test_limit, set_up, tear_down),
                                        cmocka_unit_test_setup_teardown(test_cut_and_renamed, set_up, tear_down)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,45 @@ static void a_cut_dump(void **state)
     rs_model_free(&m);
 }
 
+/* Work that was given up is retired whatever its state: nobody waits for it any more. */
+static void what_is_retired(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *state, *retired, *started;
+        uint32_t flags;
+    } cases[] = {
+        {"scheduled", "false", "0", 0},
+        {"scheduled", "false", "5", RS_PART_STARTED},
+        {"started", "false", "0", RS_PART_STARTED},
+        {"completed", "false", "0", RS_PART_STARTED | RS_PART_DONE},
+        {"scheduled", "true", "0", RS_PART_STARTED | RS_PART_DONE | RS_PART_SETTLED},
+        {"started", "true", "0", RS_PART_STARTED | RS_PART_DONE | RS_PART_SETTLED},
+        {"completed", "true", "0", RS_PART_STARTED | RS_PART_DONE | RS_PART_SETTLED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct rs_err err = {0};
+        struct rs_flight f;
+        struct rs_model m = {0};
+        uint32_t proc;
+        int n = snprintf(
+            text, sizeof text,
+            "{\"version\":\"2.10\",\"pg_config\":{\"0\":{\"name\":\"0\",\"desc\":\"d\",\"ranks\":\"[0, 1]\"}},"
+            "\"entries\":[{\"record_id\":0,\"pg_id\":0,\"process_group\":[\"0\",\"d\"],\"collective_seq_id\":1,"
+            "\"profiling_name\":\"nccl:all_reduce\",\"time_created_ns\":1000,\"state\":\"%s\",\"retired\":%s,"
+            "\"time_discovered_started_ns\":%s}]}",
+            cases[i].state, cases[i].retired, cases[i].started);
+        assert_int_equal(rs_flight_parse(&f, text, (size_t)n, "fr_rank1.json", &err), RS_OK);
+        assert_int_equal(rs_flight_to_model(&m, &f, "fr_rank1.json", &proc, &err), RS_OK);
+        assert_int_equal(m.parts.n, 1);
+        uint32_t told = RS_PART_STARTED | RS_PART_DONE | RS_PART_SETTLED;
+        if ((m.parts.flags[0] & told) != cases[i].flags) fail_msg("case %zu: flags %x", i, m.parts.flags[0] & told);
+        rs_flight_free(&f);
+        rs_model_free(&m);
+    }
+}
+
 static void a_file_that_is_none(void **state)
 {
     (void)state;
@@ -248,13 +287,9 @@ static void who_left_no_dump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_real_dump),
-        cmocka_unit_test(sends_and_comms_ids),
-        cmocka_unit_test(a_ring_that_went_round),
-        cmocka_unit_test(a_cut_dump),
-        cmocka_unit_test(a_file_that_is_none),
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(who_left_no_dump),
+        cmocka_unit_test(a_real_dump), cmocka_unit_test(sends_and_comms_ids), cmocka_unit_test(a_ring_that_went_round),
+        cmocka_unit_test(a_cut_dump),  cmocka_unit_test(what_is_retired),     cmocka_unit_test(a_file_that_is_none),
+        cmocka_unit_test(verdicts),    cmocka_unit_test(who_left_no_dump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -146,6 +146,30 @@ static void test_mismatch(void **state)
     finish(&j, &h);
 }
 
+/* The rank that called it with another count has not even launched it, or not started: the count is why, not that. */
+static void test_mismatch_not_started(void **state)
+{
+    (void)state;
+    for (int launched = 0; launched < 2; launched++) {
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        for (int32_t r = 0; r < RANKS; r++) {
+            uint32_t part = stuck(&j, r);
+            if (r != 1) continue;
+            j.m.parts.count[part] = 500;
+            not_started(&j, part);
+            if (launched) continue;
+            j.m.parts.flags[part] = RS_PART_OPEN;
+            j.m.parts.launched[part] = RS_TIME_NONE;
+        }
+        find(&j, &h);
+        check(&j, &h, RS_VERDICT_MISMATCH, 1, 3);
+        assert_non_null(strstr(h.detail, "count 500"));
+        finish(&j, &h);
+    }
+}
+
 /* A send that is larger than its receive; a send without a receive. */
 static void test_pairs(void **state)
 {
@@ -250,6 +274,23 @@ static void test_stalled_one_side(void **state)
     assert_int_equal(h.nunseen, 1);
     assert_int_equal(h.unseen[0], 3);
     finish(&j, &h);
+}
+
+/* All ranks are in it, three without a move for 20 s. Where the fourth moved just now it goes on; else it hangs. */
+static void test_still_moves(void **state)
+{
+    (void)state;
+    for (int32_t mover = -1; mover < RANKS; mover++) {
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS);
+        ring(&j, RS_ST_STEP_SEND_WAIT, RS_ST_STEP_RECV_WAIT);
+        for (uint32_t i = 0; i < j.m.nopens; i++)
+            if ((int32_t)j.m.opens[i].proc == mover) j.m.opens[i].since = over - MS;
+        find(&j, &h);
+        assert_int_equal(h.verdict, mover < 0 ? RS_VERDICT_STALLED_STEP : RS_VERDICT_NONE);
+        finish(&j, &h);
+    }
 }
 
 static void test_deadlock(void **state)
@@ -468,15 +509,26 @@ static void test_replays_told_late(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dead),         cmocka_unit_test(test_not_dead),
-        cmocka_unit_test(test_not_joined),   cmocka_unit_test(test_not_joined_otherwise),
-        cmocka_unit_test(test_leads_on),     cmocka_unit_test(test_mismatch),
-        cmocka_unit_test(test_pairs),        cmocka_unit_test(test_stream_blocked),
-        cmocka_unit_test(test_stalled),      cmocka_unit_test(test_stalled_one_side),
-        cmocka_unit_test(test_deadlock),     cmocka_unit_test(test_deadlock_with_losses),
-        cmocka_unit_test(test_outside),      cmocka_unit_test(test_closed_well),
-        cmocka_unit_test(test_not_recorded), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_doubtful),     cmocka_unit_test(test_replays_told_late),
+        cmocka_unit_test(test_dead),
+        cmocka_unit_test(test_not_dead),
+        cmocka_unit_test(test_not_joined),
+        cmocka_unit_test(test_not_joined_otherwise),
+        cmocka_unit_test(test_leads_on),
+        cmocka_unit_test(test_mismatch),
+        cmocka_unit_test(test_mismatch_not_started),
+        cmocka_unit_test(test_still_moves),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_stream_blocked),
+        cmocka_unit_test(test_stalled),
+        cmocka_unit_test(test_stalled_one_side),
+        cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_deadlock_with_losses),
+        cmocka_unit_test(test_outside),
+        cmocka_unit_test(test_closed_well),
+        cmocka_unit_test(test_not_recorded),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_doubtful),
+        cmocka_unit_test(test_replays_told_late),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
