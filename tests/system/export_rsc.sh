@@ -9,6 +9,7 @@ data=$(cd "$(dirname "$0")/../data" && pwd)
 cd "${TMP:?}" || exit 1
 ids() { grep -oE '^\{"op":"0x[0-9a-f]{16}"'; }
 counts() { "$RINGSCOPE" info --json "$1" | jq -c '[.emitted, .lost]'; }
+losses() { "$RINGSCOPE" export --to jsonl "$1" 2>/dev/null | grep '"call":"lost"'; } # when, on which thread, of which events
 
 # Steps are found in what is there, and a part has others than the whole.
 without_steps() { sed -E 's/"found_step":(null|[0-9]+),//'; }
@@ -26,6 +27,7 @@ cut() {
     is "$name: operations that differ" "$(comm -23 passed.txt cut.txt | head -n 2)" ""
     is "$name: more than fan-outs" "$(comm -13 passed.txt cut.txt | grep -E '"kind":"(coll|ce)"' | head -n 2)" ""
     is "$name: emitted, lost" "$(counts "$name")" "$(counts "$in")"
+    is "$name: losses in their places" "$(losses "$name")" "$(losses "$in")"
 }
 # The middle third of a run, as --from and --to.
 middle() {

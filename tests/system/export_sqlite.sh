@@ -129,6 +129,11 @@ compare overlay "$data"/h200-overlay/*
 is "overlay: kernels of the other tool have names" "$(ask "SELECT count(*) > 0 FROM v_activities WHERE name LIKE 'nccl%'")" 1
 compare kineto "$data"/kineto/*.json*
 
+# A rank that did not come and one without a recording, in the same operations: each is where it belongs.
+"$RINGSCOPE" gen --ranks 4 --steps 6 --hang not-joined:2@5 --no-recording 1 --no-truth -o "$work/absent" >/dev/null || bad=1
+compare absent "$work/absent"
+is "absent: missing and not recorded" "$(ask "SELECT DISTINCT missing, not_recorded FROM operations ORDER BY 1")" $'[2]|[1]\n[]|[1]'
+
 # Filters leave no id that leads nowhere.
 "$RINGSCOPE" export --to sqlite --rank 1 --func AllReduce --func SendRecv "$data"/h200-overlay/* -o "$work/some.sqlite" 2>/dev/null
 db=$work/some.sqlite

@@ -77,4 +77,14 @@ for seed in 1 2 3; do
         echo "$workload, seed $seed: $joined of $both pairs with both sides recorded joined"
     done
 done
+
+# What is told of operations and of their ranks: sizes, times, waits, transfers, bandwidth, who was last.
+for seed in 1 2 3; do
+    for options in "-w tpdp --slow 3:300" "-w pipeline"; do
+        # shellcheck disable=SC2086 # several words
+        gen -n 8 --hosts 2 $options --steps 3 --seed $seed
+        is "facts, $options, seed $seed" "$(jq -s -r --slurpfile truth "$run/truth.json" -f "$(dirname "$0")/facts.jq" "$TMP/ops.json")" \
+            "$(jq '.operations | length' "$run/truth.json") operations"
+    done
+done
 exit $bad

@@ -48,6 +48,10 @@ for ((i = 0; i < kills / 2; i++)); do one unpaced 150000; done
 # The flight recorder, killed while it writes over its oldest.
 settings=(RINGSCOPE_MEMORY=6M RINGSCOPE_LIMIT=1M RINGSCOPE_KEEP=last) load=(--threads 2 --rate 3e6 --seconds 5)
 for ((i = 0; i < kills / 4; i++)); do one ring 400000; done
+# In it, a thread that calls rarely beside some that go round: what it has in its buffer is written over in the ring, and does
+# not come back from the live file.
+want_status=137 drive rare RINGSCOPE_LIMIT=1M RINGSCOPE_KEEP=last -- --mode captured --rounds 20 --threads 2 --rate 4e6 --seconds 9 --kill-playing 2200000 2>/dev/null
+verify rare --killed
 echo "$opened recordings read, $empty without one, $whole ended before their kill"
 [ "$opened" -gt $((kills / 2)) ] || fail "only $opened recordings"
 finish

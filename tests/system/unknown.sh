@@ -112,6 +112,21 @@ rs export --to chrome "$ring" >ring.json
 is "chrome: operations without a length" "$(jq '[.traceEvents[] | select(.cat == "operations" and .dur == 0)] | length' ring.json)" 0
 is "chrome: to their bound" "$(jq -c '[.traceEvents[] | select(.cat == "operations") | [.args.end_bounded, .args.shortest_ns, (.dur * 1000 | round) == .args.longest_ns]] | unique' ring.json)" '[[true,0,true]]'
 
+# ---- damage: where a rank is absent because of it, it was not recorded; nothing else is in doubt ----
+rs gen --ranks 4 --steps 200 --events ops --no-truth -o damaged >/dev/null
+file=$(find damaged -name '*.rsc' | sort | sed -n 2p) gaps=0
+cp "$file" whole
+mapfile -t chunks < <(grep -obUaP 'RSCK' whole | cut -d: -f1)
+for at in "${chunks[@]}"; do
+    cp whole "$file"
+    dd if=/dev/zero of="$file" bs=1 seek="$at" count=64 conv=notrunc status=none
+    found=$(rs ops --json damaged | jq -c '[.missing, .not_recorded, (.ranks | map(.rank))]' | sort | uniq -c)
+    is "damage at $at: who is absent" "$(grep -vF -e '[[],[],[0,1,2,3]]' -e '[[],[1],[0,2,3]]' <<<"$found")" ""
+    is "damage at $at: operations" "$(awk '{ n += $1 } END { print n }' <<<"$found")" 800
+    [ "$(wc -l <<<"$found")" = 1 ] || gaps=$((gaps + 1))
+done
+[ $gaps -ge 2 ] || { echo "damage: only $gaps of ${#chunks[@]} chunks hold some of the operations"; bad=1; }
+
 # ---- explain ----
 says "explain hidden" 'in ns; in' explain hidden
 exit $bad
