@@ -64,6 +64,34 @@ static void test_one_row(void **state)
     close_to(r->busbw_seen, 8.388608 * 4 / 10 * 2 * 3 / 4);
 }
 
+/* Ranks that need not wait for the last leave before it comes: they have not waited for it. */
+static void test_early_leavers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *func;
+        int64_t starts[4], ends[4], waits; /* in ms; rank 0 is the root */
+    } cases[] = {
+        {"Broadcast", {0, 1, 2, 5}, {3, 3, 6, 6}, 3}, /* rank 2 left behind the last: told to have waited for it */
+        {"Broadcast", {4, 1, 2, 6}, {5, 5, 7, 7}, 3 + 4}, /* rank 1 waited for the root */
+        {"Reduce", {0, 1, 2, 5}, {6, 2, 3, 6}, 5}, /* the root alone waits */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_job(1, 4, 1 * US);
+        uint32_t world = make_comm(7, 0, 1, 4), op = new_op(world, RS_OP_COLL, cases[i].func, 8 << 20), k = 0;
+        model.ops.root[op] = 0;
+        for (uint32_t x = model.comms[world].first_member; x != RS_NONE; x = model.members[x].next, k++)
+            add_part(op, x, RS_PART_COLL, cases[i].starts[k] * MS, cases[i].ends[k] * MS);
+        find(false);
+        assert_int_equal(found.nrows, 1);
+        assert_int_equal(found.rows[0].waited, 4);
+        assert_int_equal(found.rows[0].wait_sum_ns, cases[i].waits * MS);
+        forget(NULL);
+        found = (struct rs_bandwidth){0};
+        view = (struct rs_view){0};
+    }
+}
+
 /* Communicators of one shape are one row, unless asked for by communicator. */
 static void test_classes(void **state)
 {
@@ -214,13 +242,10 @@ static void test_slow_links(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_one_row, forget),
-        cmocka_unit_test_teardown(test_classes, forget),
-        cmocka_unit_test_teardown(test_unknown_ends, forget),
-        cmocka_unit_test_teardown(test_many_sizes, forget),
-        cmocka_unit_test(test_quantiles),
-        cmocka_unit_test_teardown(test_slow_link_of_two, forget),
-        cmocka_unit_test_teardown(test_slow_links, forget),
+        cmocka_unit_test_teardown(test_one_row, forget),          cmocka_unit_test(test_early_leavers),
+        cmocka_unit_test_teardown(test_classes, forget),          cmocka_unit_test_teardown(test_unknown_ends, forget),
+        cmocka_unit_test_teardown(test_many_sizes, forget),       cmocka_unit_test(test_quantiles),
+        cmocka_unit_test_teardown(test_slow_link_of_two, forget), cmocka_unit_test_teardown(test_slow_links, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
