@@ -22,7 +22,8 @@ scratch=$(cd "$BUILD/mutants" && pwd)
 tree=$scratch/tree
 jobs=-j$(nproc)
 case " ${MAKEFLAGS:-} " in *" -j"* | *--jobserver*) jobs= ;; esac
-export TEST_SECONDS=${TEST_SECONDS:-200} JOBS=${JOBS:-$(nproc)}
+# A mutant may hang; and of random kills (record_kills.sh) a few are enough.
+export TEST_SECONDS=${TEST_SECONDS:-200} KILLS=${KILLS:-20} JOBS=${JOBS:-$(nproc)}
 
 # ---- the copy --------------------------------------------------------------------------------------------------------
 
