@@ -110,7 +110,7 @@ static enum rs_status assign(struct work *w, struct rs_err *err)
             r->roots = true;
             r->root = -1;
         }
-        r->unsized |= !m->ops.bytes[op] && m->comms[m->ops.comm[op]].tool == RS_TOOL_NVPROF;
+        r->unsized |= !rs_size_known(m, op);
         if (m->ops.bytes[op] < r->bytes_min) r->bytes_min = m->ops.bytes[op];
         if (m->ops.bytes[op] > r->bytes_max) r->bytes_max = m->ops.bytes[op];
     }

@@ -366,7 +366,7 @@ static enum rs_status say_losses(struct rs_report *r, struct rs_err *err)
     uint32_t procs[2] = {0};
     for (uint32_t p = 0; p < m->nprocs; p++) {
         uint64_t n = m->procs[p].lost + m->procs[p].overwritten + m->procs[p].damaged;
-        bool other = m->procs[p].tool != RS_TOOL_RINGSCOPE;
+        bool other = !rs_tool_has(m->procs[p].tool, RS_CAP_CALLBACKS);
         gone[other] += n;
         procs[other] += n > 0;
     }
@@ -391,7 +391,7 @@ static enum rs_status say_open(struct rs_report *r, struct rs_err *err)
     const struct rs_model *m = r->view.model;
     uint32_t open = 0, all = 0;
     for (uint32_t p = 0; p < m->nprocs; p++) { /* other tools do not say */
-        open += m->procs[p].tool == RS_TOOL_RINGSCOPE && !rs_hang_closed(&m->procs[p]);
+        open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
         all += m->procs[p].same == RS_NONE;
     }
     if (!open) return RS_OK;

@@ -325,7 +325,7 @@ static enum rs_status find_wrong(struct rs_hang_work *w, bool *found, struct rs_
 static bool end_is_lost(const struct rs_proc *p)
 {
     const uint64_t ops = RS_COLL | RS_P2P;
-    if (p->tool != RS_TOOL_RINGSCOPE) return false;
+    if (!rs_tool_has(p->tool, RS_CAP_CALLBACKS)) return false;
     if (p->ncovers && (p->covers[p->ncovers - 1].mask & ops) != ops) return true;
     for (uint32_t i = 0; i < p->ngaps; i++)
         if ((p->gaps[i].colls || p->gaps[i].p2ps) && (p->last == RS_TIME_NONE || p->gaps[i].to >= p->last)) return true;
@@ -340,7 +340,7 @@ static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
     uint32_t open = 0, silent = 0;
     for (uint32_t p = 0; p < m->nprocs; p++) {
         const struct rs_proc *proc = &m->procs[p];
-        if (rs_hang_closed(proc) || proc->last == RS_TIME_NONE || proc->tool == RS_TOOL_FLIGHT) continue;
+        if (rs_hang_closed(proc) || proc->last == RS_TIME_NONE || rs_tool_has(proc->tool, RS_CAP_DUMP)) continue;
         if (proc->same != RS_NONE) continue;
         open++;
         if (rs_proc_end_is_cut(proc) || end_is_lost(proc)) continue; /* it may have called since */
@@ -361,9 +361,7 @@ static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
 static bool is_blind(const struct rs_model *m)
 {
     for (uint32_t p = 0; p < m->nprocs; p++)
-        if (m->procs[p].same == RS_NONE && (m->procs[p].tool == RS_TOOL_RINGSCOPE ||
-                                            m->procs[p].tool == RS_TOOL_EXAMPLE || m->procs[p].tool == RS_TOOL_FLIGHT))
-            return false;
+        if (m->procs[p].same == RS_NONE && rs_tool_has(m->procs[p].tool, RS_CAP_OPEN)) return false;
     return m->nprocs > 0;
 }
 

@@ -44,7 +44,7 @@ static bool kernel_seen(const struct rs_parts *t, uint32_t i)
 
 bool rs_hang_is_told(const struct rs_model *m, uint32_t comm)
 {
-    return m->comms[comm].tool == RS_TOOL_FLIGHT;
+    return rs_tool_has(m->comms[comm].tool, RS_CAP_DUMP);
 }
 
 static bool is_told(const struct rs_model *m, uint32_t part)

@@ -200,7 +200,7 @@ static void instead_words(struct rs_strbuf *s, const struct rs_hang *h, const st
         text[0] = 0;
         if (m->parts.op[last] != RS_NONE) rs_hang_op_text(m, m->parts.op[last], text, sizeof text);
         rs_strbuf_printf(s, " %s is in no NCCL call%s", it, p->complete ? "" : " that was recorded (some were lost)");
-        if (row->since != RS_TIME_NONE && p->end > row->since && p->tool != RS_TOOL_FLIGHT) {
+        if (row->since != RS_TIME_NONE && p->end > row->since && !rs_tool_has(p->tool, RS_CAP_DUMP)) {
             rs_strbuf_puts(s, ", for ");
             rs_phrase_span(s, rs_time_minus(p->end, row->since));
         }
@@ -291,7 +291,7 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
         if (m->procs[p].same != RS_NONE) continue;
         all++;
         n += !rs_hang_closed(&m->procs[p]);
-        dumps += m->procs[p].tool == RS_TOOL_FLIGHT;
+        dumps += rs_tool_has(m->procs[p].tool, RS_CAP_DUMP);
     }
     if (!open)
         rs_strbuf_puts(s, h->nunseen ? "All processes that are here came to their end: nothing hangs in what is here."

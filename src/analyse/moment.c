@@ -84,7 +84,7 @@ static const char *not_recorded(const struct rs_proc *p, int64_t at)
 {
     const uint64_t ops = RS_COLL | RS_P2P;
     if (at < p->begin) return "before its recording";
-    bool closed = p->ended == RS_END_WELL && p->tool == RS_TOOL_RINGSCOPE; /* the process was over */
+    bool closed = p->ended == RS_END_WELL && rs_tool_has(p->tool, RS_CAP_PROCESS_END); /* the process was over */
     if (at > heard(p)) return closed ? NULL : "after the end of its recording";
     if (p->overwritten_until != RS_TIME_NONE && at <= p->overwritten_until) return "overwritten";
     if (p->cut_until != RS_TIME_NONE && at <= p->cut_until) return "cut off";

@@ -276,9 +276,9 @@ enum rs_status rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks
                                const struct rs_filter *filter, struct rs_sweep *sweep, struct rs_err *err)
 {
     const struct rs_model *m = t->view->model;
-    bool kineto = track->has_work && m->procs[track->proc].tool == RS_TOOL_KINETO;
     rs_overlap_none(o);
-    if (kineto) o->grain_ns = RS_OVERLAP_GRAIN_KINETO;
+    if (track->has_work && rs_tool_has(m->procs[track->proc].tool, RS_CAP_MICROSECONDS))
+        o->grain_ns = RS_OVERLAP_GRAIN_NS;
     for (int coarse = 1; coarse >= 0; coarse--) {
         struct rs_overlap counts = {0};
         struct adding k = {

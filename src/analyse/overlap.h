@@ -37,7 +37,7 @@ struct rs_overlap {
     uint64_t untimed; /* parts without work whose times are not known: not counted */
 };
 
-enum { RS_OVERLAP_GRAIN_KINETO = 1000 };
+enum { RS_OVERLAP_GRAIN_NS = 1000 }; /* of tools that time GPU work to the microsecond */
 
 /* Of one track, inside the filter's span of time. `sweep` is room that may be used again. */
 enum rs_status rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks *t, const struct rs_rank_track *track,

@@ -198,9 +198,9 @@ static void comm_row(struct rs_table *t, const struct comms *c, const struct row
     rs_table_cell(t, "%s", rs_zero_moment(m, life->created).s);
     if (born)
         rs_table_cell(t, "%s",
-                      gone                             ? rs_text_ns(rs_time_minus(life->destroyed, life->created)).s
-                      : row->tool == RS_TOOL_RINGSCOPE ? "to the end"
-                                                       : "?"); /* others do not tell ends at all */
+                      gone ? rs_text_ns(rs_time_minus(life->destroyed, life->created)).s
+                      : rs_tool_has(row->tool, RS_CAP_COMM_END) ? "to the end"
+                                                                : "?"); /* others do not tell ends at all */
     else
         rs_table_cell(t, gone ? "until %s" : "?", rs_zero_moment(m, life->destroyed).s);
 }

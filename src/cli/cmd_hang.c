@@ -190,7 +190,7 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
     rs_table_cell(t, "%s%s", dead ? "dead" : rs_stage_text(r->stage), guilty ? " <--" : "");
     int64_t since = x && dead ? m->procs[x->proc].end : r->since;
     int64_t end = !x ? RS_TIME_NONE : dead ? last_end(m, h) : rs_hang_member_end(m, r->member);
-    bool dump = x && m->procs[x->proc].tool == RS_TOOL_FLIGHT; /* when it was made is not told */
+    bool dump = x && rs_tool_has(m->procs[x->proc].tool, RS_CAP_DUMP); /* when it was made is not told */
     if (!x || dump || since == RS_TIME_NONE || end <= since || r->stage == RS_STAGE_ENDED)
         rs_table_cell(t, "-"); /* signs of life are rarer than callbacks: the last of them may come before */
     else

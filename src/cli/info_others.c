@@ -72,10 +72,11 @@ static void print_processes(const struct rs_model *m, uint32_t first, const stru
     rs_table_column(&t, RS_RIGHT, "span");
     for (uint32_t i = first; i < m->nprocs && i - first < MOST_ROWS; i++) {
         const struct rs_holding *h = &all[i];
-        if (m->procs[i].pid && m->procs[i].tool != RS_TOOL_EXAMPLE) /* whose label is the pid */
-            rs_table_cell(&t, "%s, pid %" PRIu32, rs_host_label(m, m->procs[i].host), m->procs[i].pid);
-        else
-            rs_table_cell(&t, "%s", rs_host_label(m, m->procs[i].host));
+        const char *host = rs_host_label(m, m->procs[i].host); /* where none is known, it may be the pid itself */
+        char pid[24];
+        snprintf(pid, sizeof pid, "pid %" PRIu32, m->procs[i].pid);
+        bool both = m->procs[i].pid && strcmp(host, pid) != 0;
+        rs_table_cell(&t, "%s%s%s", host, both ? ", " : "", both ? pid : "");
         if (h->rank >= 0)
             rs_table_cell(&t, "%" PRId32, h->rank);
         else
@@ -95,7 +96,7 @@ void rs_info_others_print(const struct rs_inputs *in, const struct rs_info_who *
     const struct rs_model *m = &who->model;
     if (!alone) printf("\n");
     uint32_t first = (uint32_t)in->n, n = m->nprocs - first, comms = 0;
-    for (uint32_t i = 0; i < m->ncomms; i++) comms += m->comms[i].tool != RS_TOOL_RINGSCOPE;
+    for (uint32_t i = 0; i < m->ncomms; i++) comms += !rs_tool_has(m->comms[i].tool, RS_CAP_OWN);
     printf("%zu file%s of other tools: %u process%s", in->nothers, in->nothers == 1 ? "" : "s", n, n == 1 ? "" : "es");
     if (alone && m->nranks) {
         printf(", %u rank%s", m->nranks, m->nranks == 1 ? "" : "s");

@@ -249,10 +249,11 @@ enum rs_status rs_op_tree_others(struct rs_model *m, struct rs_inputs *in, uint3
     for (uint32_t i = 0; i < m->ops.nparts[op] && status == RS_OK; i++) {
         t.part = m->order[m->ops.part[op] + i];
         uint8_t tool = m->procs[member_of(&t)->proc].tool;
-        others |= tool != RS_TOOL_RINGSCOPE;
-        if (tool == RS_TOOL_EXAMPLE)
+        if (rs_tool_has(tool, RS_CAP_OWN)) continue;
+        others = true;
+        if (rs_tool_has(tool, RS_CAP_EVENTS))
             status = show_dump(&t, err);
-        else if (tool != RS_TOOL_RINGSCOPE)
+        else
             show_kernel(&t);
     }
     free(t.nodes);

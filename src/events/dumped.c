@@ -235,7 +235,7 @@ enum rs_status rs_events_dumped(struct rs_model *m, const struct rs_inputs *in, 
     for (size_t i = 0; i < in->nothers && status == RS_OK; i++) {
         const struct rs_other *o = &in->others[i];
         const struct rs_format *format = rs_format_at(o->format);
-        if (o->proc == proc && format && format->tool == RS_TOOL_EXAMPLE) status = read_dump(&r, o, err);
+        if (o->proc == proc && format && format->tool == m->procs[proc].tool) status = read_dump(&r, o, err);
     }
     rs_map_free(&r.members);
     return status;

@@ -17,7 +17,7 @@ static enum rs_status look(struct rs_helped *h, struct rs_err *err)
     const struct rs_model *m = h->model;
     for (uint32_t i = 0; i < m->nprocs; i++) {
         const struct rs_proc *p = &m->procs[i];
-        if (i == h->helper || p->tool != RS_TOOL_RINGSCOPE || p->host != m->procs[h->helper].host) continue;
+        if (i == h->helper || !rs_tool_has(p->tool, RS_CAP_CALLBACKS) || p->host != m->procs[h->helper].host) continue;
         RS_ROOM(h->owners, h->n, h->cap, err);
         h->owners[h->n++] = (struct rs_helped_owner){.proc = i, .nonce = p->nonce, .pid = p->pid};
     }

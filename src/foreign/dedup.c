@@ -76,8 +76,7 @@ static bool same_file(const char *a, const char *b)
  * ranks that had nothing to write are equal. */
 static bool are_one(const struct rs_other *a, const struct rs_other *b)
 {
-    enum rs_tool tool = rs_format_at(a->format)->tool;
-    if (tool == RS_TOOL_KINETO || tool == RS_TOOL_NSYS || tool == RS_TOOL_INSPECTOR) return true;
+    if (rs_tool_has((uint8_t)rs_format_at(a->format)->tool, RS_CAP_FILE_PROCESS)) return true;
     size_t n = stem(a->path);
     return (n == stem(b->path) && !memcmp(a->path, b->path, n)) || same_file(a->path, b->path);
 }

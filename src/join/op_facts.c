@@ -84,9 +84,8 @@ enum rs_ending rs_part_ending(const struct rs_model *m, uint32_t part)
     const struct rs_proc *proc = rs_part_proc(m, part);
     if (proc->ended == RS_END_WELL || proc->ended == RS_END_IDLE || p->end[part] != RS_TIME_NONE)
         return RS_ENDING_UNKNOWN;
-    /* Flight Recorder says of each whether it had ended when it was dumped. */
-    bool told = proc->tool == RS_TOOL_FLIGHT && !(p->flags[part] & RS_PART_DONE);
-    return told || (p->flags[part] & RS_PART_OPEN) ? RS_ENDING_OPEN : RS_ENDING_UNKNOWN;
+    bool dumped = rs_tool_has(proc->tool, RS_CAP_DUMP) && !(p->flags[part] & RS_PART_DONE);
+    return dumped || (p->flags[part] & RS_PART_OPEN) ? RS_ENDING_OPEN : RS_ENDING_UNKNOWN;
 }
 
 int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *r)
@@ -157,7 +156,7 @@ const char *rs_part_lender(const struct rs_model *m, uint32_t part)
 
 bool rs_size_known(const struct rs_model *m, uint32_t op)
 {
-    return m->ops.bytes[op] || m->comms[m->ops.comm[op]].tool != RS_TOOL_NVPROF;
+    return m->ops.bytes[op] || rs_tool_has(m->comms[m->ops.comm[op]].tool, RS_CAP_SIZES);
 }
 
 struct rs_op_rate rs_op_rate(const struct rs_model *m, uint32_t op)

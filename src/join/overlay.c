@@ -77,8 +77,8 @@ int32_t rs_overlay_rank(const struct rs_model *m, uint32_t b, int32_t rank, uint
 bool rs_overlay_same_process(const struct rs_model *m, uint32_t p, uint32_t q)
 {
     const struct rs_proc *x = &m->procs[p], *y = &m->procs[q];
-    bool told = x->pid && y->pid && x->tool != RS_TOOL_NSYS && y->tool != RS_TOOL_NSYS;
-    return !told || x->pid == y->pid;
+    bool known = x->pid && y->pid && rs_tool_has(x->tool, RS_CAP_PID) && rs_tool_has(y->tool, RS_CAP_PID);
+    return !known || x->pid == y->pid;
 }
 
 bool rs_overlay_is_fan(const char *func)

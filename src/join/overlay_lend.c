@@ -102,8 +102,8 @@ static bool is_stale(const struct work *w, uint32_t part, uint32_t other, bool c
     const struct rs_parts *p = &m->parts;
     uint32_t a = rs_part_start_domain(m, part), b = rs_part_start_domain(m, other);
     int64_t error;
-    if (!called || rs_part_proc(m, part)->tool == RS_TOOL_RINGSCOPE || a == RS_NONE || m->domains[a].rigid ||
-        !m->domains[b].rigid || !error_between(m, a, b, &error))
+    if (!called || rs_tool_has(rs_part_proc(m, part)->tool, RS_CAP_STALE_TIMERS) || a == RS_NONE ||
+        m->domains[a].rigid || !m->domains[b].rigid || !error_between(m, a, b, &error))
         return false;
     int64_t most = 2 * error + SLACK_NS;
     return !is_after(p->start[part], p->start[other], most) || !is_after(p->start[other], p->start[part], most);

@@ -191,7 +191,7 @@ static uint32_t certain(const struct rs_model *m, const uint32_t *parts, uint32_
 /* Whether the importer has compared both sides, and numbered what belongs together: a profiler may begin anywhere. */
 static bool is_numbered(const struct rs_model *m, uint32_t part)
 {
-    return rs_part_proc(m, part)->tool == RS_TOOL_KINETO;
+    return rs_tool_has(rs_part_proc(m, part)->tool, RS_CAP_PAIR_NUMBERS);
 }
 
 /* Sends and receives of equal numbers; what has a number that nobody else has is alone. */

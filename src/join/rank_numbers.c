@@ -189,8 +189,7 @@ static enum rs_status number_tool(struct work *w, struct rs_err *err)
 {
     begin(w);
     by_groups(w);
-    bool framework = w->tool != RS_TOOL_RINGSCOPE; /* what these say of a process is PyTorch's own word */
-    if (framework) RS_TRY(by_processes(w, true, err));
+    if (rs_tool_has(w->tool, RS_CAP_JOB_RANK)) RS_TRY(by_processes(w, true, err));
     uint32_t world = w->njoined ? whole(w) : RS_NONE;
     if (world != RS_NONE) by_comm(w, world);
     RS_TRY(by_processes(w, false, err));

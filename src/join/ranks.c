@@ -39,7 +39,7 @@ struct work {
 static uint64_t identity(const struct rs_proc *p)
 {
     if (!p->pid) return 0;
-    if (p->tool == RS_TOOL_RINGSCOPE) return p->nonce ? rs_mix(rs_mix(p->host, p->pid), p->nonce) : 0;
+    if (rs_tool_has(p->tool, RS_CAP_NONCE)) return p->nonce ? rs_mix(rs_mix(p->host, p->pid), p->nonce) : 0;
     return p->launcher_rank >= 0 ? rs_mix(rs_mix(p->tool, p->pid), (uint64_t)p->launcher_rank + 1) : 0;
 }
 
@@ -129,18 +129,18 @@ static enum rs_status put_member(struct work *w, uint32_t member, bool may_add, 
     return RS_OK;
 }
 
-/* Whether a process with a communicator of one rank alone is surely none of the others. Which files of the example
- * profiler are of one process is worked out from their events, of which these have few or none. */
+/* Whether a process with a communicator of one rank alone is surely none of the others. Where it is worked
+ * out from events which files are of one process: these have few or none. */
 static bool is_another(const struct rs_proc *p, const struct rs_map *pids)
 {
-    if (p->launcher_rank >= 0 || p->tool != RS_TOOL_EXAMPLE) return p->launcher_rank >= 0 || p->pid;
-    return p->pid && !rs_map_find(pids, p->pid);
+    if (p->launcher_rank >= 0) return true;
+    return p->pid && !(rs_tool_has(p->tool, RS_CAP_EVENT_PROCESS) && rs_map_find(pids, p->pid));
 }
 
 static enum rs_status put_members(struct work *w, struct rs_err *err)
 {
     const struct rs_model *m = w->m;
-    struct rs_map pids = {0}; /* of the example profiler's processes with a communicator of several ranks */
+    struct rs_map pids = {0}; /* of such processes with a communicator of several ranks */
     enum rs_status status = RS_OK;
     bool others = false; /* there are such communicators */
     for (enum pass pass = 0; pass < PASSES; pass++) {
@@ -150,7 +150,7 @@ static enum rs_status put_members(struct work *w, struct rs_err *err)
             const struct rs_proc *p = &m->procs[proc];
             bool may_add = pass != ALONE || (w->only[proc] == RS_NONE && (!others || is_another(p, &pids)));
             status = put_member(w, i, may_add, err);
-            if (status == RS_OK && pass != ALONE && p->tool == RS_TOOL_EXAMPLE && p->pid)
+            if (status == RS_OK && pass != ALONE && rs_tool_has(p->tool, RS_CAP_EVENT_PROCESS) && p->pid)
                 status = rs_map_put(&pids, p->pid, 1, err);
         }
         if (pass == FOLLOWING) others = w->n > 0;

@@ -140,7 +140,7 @@ static enum rs_status add_comm(struct rs_model *m, uint8_t tool, uint64_t hash, 
 
 enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err)
 {
-    return add_comm(m, RS_TOOL_RINGSCOPE, hash, index, err);
+    return add_comm(m, 0, hash, index, err);
 }
 
 enum rs_status rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index,
@@ -274,17 +274,6 @@ enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char 
 }
 
 /* ---- looking ---- */
-
-const char *rs_tool_name(uint8_t tool)
-{
-    static const char *const names[RS_TOOLS] = {
-        [RS_TOOL_RINGSCOPE] = "ringscope",    [RS_TOOL_EXAMPLE] = "example-profiler",
-        [RS_TOOL_KINETO] = "kineto",          [RS_TOOL_NSYS] = "nsys-sqlite",
-        [RS_TOOL_INSPECTOR] = "inspector",    [RS_TOOL_COMMA] = "comma",
-        [RS_TOOL_FLIGHT] = "flight-recorder", [RS_TOOL_NVPROF] = "nvprof",
-        [RS_TOOL_NCCLSEE] = "ncclsee",        [RS_TOOL_NCCL_TESTS] = "nccl-tests"};
-    return tool < RS_TOOLS ? names[tool] : "?";
-}
 
 uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank)
 {

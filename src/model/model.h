@@ -28,6 +28,7 @@
 #include "model/bounds.h"
 #include "model/extras.h"
 #include "model/operations.h"
+#include "model/tools.h"
 
 #define RS_TIME_NONE INT64_MIN
 #define RS_TIME_WALL INT64_C(1000000000000000000) /* ns since 1970, in 2001: what is earlier is no wall time */
@@ -47,23 +48,6 @@ static inline bool rs_time_is_span(int64_t from, int64_t to)
 {
     return from <= to && (uint64_t)to - (uint64_t)from <= UINT64_C(1) << 46;
 }
-
-/* Whose words a row is. The order is that of detail: where two saw the same operation, the first leads and the other is
- * laid over it (join/overlay.h). */
-enum rs_tool {
-    RS_TOOL_RINGSCOPE,
-    RS_TOOL_EXAMPLE, /* NCCL's example profiler */
-    RS_TOOL_KINETO, /* PyTorch's profiler */
-    RS_TOOL_NSYS, /* Nsight Systems */
-    RS_TOOL_INSPECTOR, /* NCCL Inspector */
-    RS_TOOL_COMMA, /* Google CoMMA */
-    RS_TOOL_FLIGHT, /* PyTorch's Flight Recorder */
-    RS_TOOL_NVPROF,
-    RS_TOOL_NCCLSEE,
-    RS_TOOL_NCCL_TESTS, /* not a trace: what they print */
-    RS_TOOLS
-};
-const char *rs_tool_name(uint8_t tool); /* in JSON and tables: "kineto" */
 
 /* ---- clocks ---- */
 
@@ -307,7 +291,8 @@ enum rs_status rs_model_host(struct rs_model *m, const char *name, const char *b
 enum rs_status rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uuid[16], uint32_t *domain,
                             struct rs_err *err); /* an existing one of that uuid, or new; zeros: always new */
 enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err *err);
-enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err); /* always new */
+enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index,
+                             struct rs_err *err); /* of a recording; always new */
 /* The communicator of a number as one of the other tools knows it: an existing one, or new. */
 enum rs_status rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index,
                                 struct rs_err *err);

@@ -35,7 +35,7 @@ static enum rs_status add_blanks(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_timeline *t = c->t;
     const struct rs_proc *p = &t->model->procs[c->proc];
-    bool window = p->tool == RS_TOOL_KINETO || p->tool == RS_TOOL_NSYS || p->tool == RS_TOOL_NVPROF;
+    bool window = rs_tool_has(p->tool, RS_CAP_WINDOW);
     if (window && p->ncovers && p->covers[0].from > t->begin &&
         rs_time_minus(p->covers[0].from, t->begin) >= t->span / 1000)
         RS_TRY(add(c, RS_BAR_BLANK, RS_BAR_NOT_RECORDED, t->begin, p->covers[0].from, NULL, err));

@@ -13,7 +13,7 @@ enum rs_status rs_label_proc(struct rs_timeline *t, uint32_t proc, uint32_t *lab
     const char *file = p->path ? strrchr(p->path, '/') : NULL;
     file = file ? file + 1 : p->path ? p->path : "process";
     if (!p->pid) return rs_timeline_text(t, label, err, "%s", file);
-    if (p->tool == RS_TOOL_RINGSCOPE) return rs_timeline_text(t, label, err, "pid %" PRIu32, p->pid);
+    if (rs_tool_has(p->tool, RS_CAP_OWN)) return rs_timeline_text(t, label, err, "pid %" PRIu32, p->pid);
     return rs_timeline_text(t, label, err, "pid %" PRIu32 " (%s)", p->pid, rs_tool_name(p->tool));
 }
 

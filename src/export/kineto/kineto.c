@@ -33,15 +33,15 @@ struct trace {
     uint32_t n, at;
 };
 
-static bool is_kineto(const struct rs_inputs *in, size_t i)
+static bool is_rewritten(const struct rs_inputs *in, size_t i)
 {
     const struct rs_format *f = rs_format_at(in->others[i].format);
-    return f && f->tool == RS_TOOL_KINETO;
+    return f && rs_tool_has(f->tool, RS_CAP_REWRITE);
 }
 
 static bool is_asked(const struct rs_inputs *in, size_t i, const char *only)
 {
-    return is_kineto(in, i) && (!only || rs_same_file(in->others[i].path, only));
+    return is_rewritten(in, i) && (!only || rs_same_file(in->others[i].path, only));
 }
 
 static bool is_many(const struct rs_inputs *in, const char *only)

@@ -27,10 +27,16 @@ void rs_sql_json_bind(struct rs_sql_fill *f, struct rs_sql_insert *in)
 
 void rs_sql_tools(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t tools)
 {
-    if (tools == 1u << RS_TOOL_RINGSCOPE) { /* nearly always */
-        rs_sql_literal(in, "[\"ringscope\"]");
-        return;
-    }
+    static const char *const alone[RS_TOOLS] = {
+#define X(id, folder, name, reading, caps) "[\"" name "\"]",
+        RS_EACH_TOOL(X)
+#undef X
+    };
+    for (int t = 0; t < RS_TOOLS; t++)
+        if (tools == 1u << t) { /* nearly always */
+            rs_sql_literal(in, alone[t]);
+            return;
+        }
     rs_sql_json_begin(f);
     rs_json_array(f->json);
     for (uint8_t t = 0; t < RS_TOOLS; t++)
@@ -148,7 +154,7 @@ static enum rs_status process_row(struct rs_sql_fill *f, struct rs_sql_insert *i
                                          [RS_END_REPLACED] = "replaced"};
     const struct rs_model *m = f->t->model;
     const struct rs_proc *p = &m->procs[i];
-    bool ours = p->tool == RS_TOOL_RINGSCOPE;
+    bool life = rs_tool_has(p->tool, RS_CAP_PROCESS_END), counted = rs_tool_has(p->tool, RS_CAP_CALLBACKS);
     rs_sql_i64(in, i);
     rs_sql_text(in, rs_host_name(m, p->host));
     rs_sql_pid(in, p->pid);
@@ -156,13 +162,13 @@ static enum rs_status process_row(struct rs_sql_fill *f, struct rs_sql_insert *i
     rs_sql_text(in, p->path);
     rs_sql_known(in, p->launcher_rank);
     rs_sql_text(in, p->nccl_version);
-    rs_sql_time(in, ours ? p->begin : p->first);
-    rs_sql_time(in, ours ? p->end : p->last);
-    rs_sql_text(in, ours ? states[p->ended] : NULL);
+    rs_sql_time(in, life ? p->begin : p->first);
+    rs_sql_time(in, life ? p->end : p->last);
+    rs_sql_text(in, life ? states[p->ended] : NULL);
     rs_sql_i64(in, p->complete);
     const uint64_t counts[] = {p->callbacks, p->lost, p->overwritten, p->damaged};
-    for (int k = 0; k < 4; k++) rs_sql_known(in, ours ? (int64_t)counts[k] : -1);
-    rs_sql_known(in, ours ? p->clock_error_ns : -1);
+    for (int k = 0; k < 4; k++) rs_sql_known(in, counted ? (int64_t)counts[k] : -1);
+    rs_sql_known(in, counted ? p->clock_error_ns : -1);
     rs_sql_id(in, p->same);
     return rs_sql_row(f->db, RS_SQL_PROCESSES, err);
 }
