@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/units.h"
 #include "cli/clocks_json.h"
 #include "cli/commands.h"
 #include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
 

@@ -4,13 +4,13 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/comms_json.h"
 #include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/zero.h"
 #include "join/overlay_facts.h"
 

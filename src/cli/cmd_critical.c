@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/critical_json.h"
 #include "cli/filters.h"
@@ -10,7 +11,6 @@
 #include "cli/plain.h"
 #include "cli/reading.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/zero.h"
 
 enum { MOST_ROWS = 15, MOST_SEGMENTS = 10 }; /* in the text; --json has them all */

@@ -6,6 +6,7 @@
 #include "analyse/hang.h"
 #include "analyse/hang_phrases.h"
 #include "base/json.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/filters.h"
 #include "cli/model_json.h"
@@ -13,7 +14,6 @@
 #include "cli/plain.h"
 #include "cli/reading.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "join/ranks.h"
 #include "nccl/names.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/info_json.h"
 #include "cli/info_others.h"
@@ -14,7 +15,6 @@
 #include "cli/reading.h"
 #include "cli/settings_text.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "format/settings.h"
 #include "nccl/names.h"
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/filters.h"
 #include "cli/model_json.h"
@@ -15,7 +16,6 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/zero.h"
 #include "join/durations.h"
 #include "join/op_facts.h"

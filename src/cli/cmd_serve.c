@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/units.h"
 #include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/reading.h"
-#include "cli/units.h"
 #include "cli/view_bundle.h"
 #include "serve/serve.h"
 

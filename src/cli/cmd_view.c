@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/reading.h"
-#include "cli/units.h"
 #include "cli/view_bundle.h"
 #include "picture/picture.h"
 

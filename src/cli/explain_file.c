@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/explain_facts.h"
 #include "cli/explain_lacks.h"
 #include "cli/explain_table.h"
 #include "cli/model_json.h"
 #include "cli/plain.h"
-#include "cli/units.h"
 #include "foreign/example/example.h"
 #include "foreign/formats.h"
 

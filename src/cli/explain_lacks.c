@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/strbuf.h"
-#include "cli/units.h"
+#include "base/units.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/explain_lacks.h"
-#include "cli/units.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 
 enum { MOST = 12 }; /* sentences on what was measured */

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "foreign/formats.h"
 #include "join/overlay.h"
 

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "base/units.h"
 #include "cli/model_json.h"
 #include "cli/op_tree_others.h"
 #include "cli/plain.h"
-#include "cli/units.h"
 #include "events/events.h"
 #include "export/callback_args.h"
 #include "nccl/abi.h"

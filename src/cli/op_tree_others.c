@@ -7,10 +7,10 @@
 
 #include "base/arena.h"
 #include "base/room.h"
+#include "base/units.h"
 #include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/plain.h"
-#include "cli/units.h"
 #include "events/events.h"
 #include "nccl/abi.h"
 

@@ -6,9 +6,9 @@
 
 #include "analyse/moment.h"
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "cli/model_json.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 static const char *const words[] = {[RS_DOING_UNKNOWN] = "unknown",
                                     [RS_DOING_WAIT] = "waiting",

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/units.h"
 #include "cli/plain.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 enum { MOST_ROWS = 16, MOST_NAMES = 8 }; /* --json has all */
 

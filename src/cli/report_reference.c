@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 enum { MOST_ROWS = 20 }; /* --json has them all */
 

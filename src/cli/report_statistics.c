@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 enum { MOST_ROWS = 10, MOST_OPERATIONS = 12 }; /* in the text; --json has them all */
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/plain.h"
-#include "cli/units.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 
 /* What can be said of a row, in the order in which it is shown. */

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/report_statistics.h"
 #include "cli/settings_text.h"
 #include "cli/table.h"
-#include "cli/units.h"
 #include "cli/zero.h"
 #include "join/waits.h"
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/strbuf.h"
+#include "base/units.h"
 #include "bundle/container.h"
 #include "bundle/page.h"
 #include "cli/output.h"
-#include "cli/units.h"
 #include "cli/view_texts.h"
 
 /* ---- what is to be drawn ---- */

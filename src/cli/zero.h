@@ -3,7 +3,7 @@
 #ifndef RS_CLI_ZERO_H
 #define RS_CLI_ZERO_H
 
-#include "cli/units.h"
+#include "base/units.h"
 #include "model/model.h"
 
 /* A moment of the common axis as tables print it and --from, --to and --at take it: "5.503212s"; "?": not known. */

@@ -1,11 +1,11 @@
 /* The option parser, the suggestions, the units and the table: known words in, known values out. */
 #include "base/moment.h"
+#include "base/units.h"
 #include "cli/filters.h"
 #include "cli/opt.h"
 #include "cli/plain.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
-#include "cli/units.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,8 +1,8 @@
 /* Numbers for people: times, sizes, counts and rates in few digits. Pure functions; any thread.
  *
  * The text comes back by value, so that it can stand in a call: printf("%s\n", rs_text_ns(t).s). */
-#ifndef RS_CLI_UNITS_H
-#define RS_CLI_UNITS_H
+#ifndef RS_BASE_UNITS_H
+#define RS_BASE_UNITS_H
 
 #include <stdint.h>
 
