@@ -7,10 +7,10 @@
 
 #include "cli/commands.h"
 #include "cli/explain_file.h"
+#include "cli/explain_terms.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/suggest.h"
-#include "explain/terms.h"
 
 enum { WIDTH = 100 }; /* of a line of the text */
 
@@ -25,7 +25,7 @@ static void print_term(const struct rs_term_table *table, const struct rs_term *
 static void print_list(void)
 {
     const struct rs_term_table *t;
-    for (size_t i = 0; (t = rs_term_table(i)); i++) {
+    for (size_t i = 0; (t = rs_explain_table(i)); i++) {
         printf("%s%s: %s\n    ", i ? "\n" : "", t->format, t->what);
         size_t at = 4;
         for (size_t k = 0; k < t->n; k++) {
@@ -45,7 +45,7 @@ static void print_formats(void)
 {
     const struct rs_term_table *t;
     printf("Any command takes files and folders of these formats, mixed; plain, gzip or zstd. They are recognised.\n");
-    for (size_t i = 0; (t = rs_term_table(i)); i++) {
+    for (size_t i = 0; (t = rs_explain_table(i)); i++) {
         if (!t->holds) continue;
         printf("\n%s: %s\n    ", t->format, t->what);
         rs_explain_wrap(t->holds, 4);
@@ -68,7 +68,7 @@ static void term_json(struct rs_json *j, const struct rs_term_table *table, cons
 static void formats_json(struct rs_json *j)
 {
     const struct rs_term_table *t;
-    for (size_t i = 0; (t = rs_term_table(i)); i++) {
+    for (size_t i = 0; (t = rs_explain_table(i)); i++) {
         if (!t->holds) continue;
         rs_json_object(j);
         rs_json_key_str(j, "format", t->format);
@@ -86,7 +86,7 @@ static size_t show_terms(struct rs_json *j, const char *typed)
 {
     const struct rs_term_table *t;
     size_t shown = 0;
-    for (size_t i = 0; (t = rs_term_table(i)); i++)
+    for (size_t i = 0; (t = rs_explain_table(i)); i++)
         for (size_t k = 0; k < t->n; k++) {
             if (typed && !rs_term_is(&t->terms[k], typed)) continue;
             if (j)
@@ -106,7 +106,7 @@ static void suggest(const struct rs_command *self, const char *typed)
     const struct rs_term_table *t;
     const char *found[MOST] = {0};
     size_t n = 0;
-    for (size_t i = 0; (t = rs_term_table(i)); i++)
+    for (size_t i = 0; (t = rs_explain_table(i)); i++)
         for (size_t k = 0; k < t->n; k++) {
             const char *name = t->terms[k].name;
             bool known = false;
@@ -143,20 +143,21 @@ static int explain_files(const struct rs_command *self, struct rs_json *j, char 
 {
     struct rs_inputs in;
     struct rs_model m;
-    struct rs_explained e;
+    struct rs_contents *files;
+    uint32_t nfiles;
     struct rs_err err;
     int bad = rs_reading_open(self, &in, paths, (size_t)n, "all");
     if (bad) return bad;
     bad = rs_reading_join(self, &in, &m, &(struct rs_reading)RS_READING_DEFAULT);
     if (!bad) {
-        if (rs_explain_files(&e, &in, &m, &err) != RS_OK) {
+        if (rs_contents_find(&files, &nfiles, &in, &m, &err) != RS_OK) {
             bad = rs_print_err(self->name, &err);
         } else {
             if (j)
-                rs_explained_json(j, &e, &m);
+                rs_contents_json(j, files, nfiles, &m);
             else
-                rs_explained_print(&e, &m);
-            rs_explained_free(&e);
+                rs_contents_print(files, nfiles, &m);
+            rs_contents_free(files, nfiles);
         }
         rs_model_free(&m);
     }

@@ -3,17 +3,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static const struct rs_term_table *const tables[] = {
-    &rs_terms_words,  &rs_terms_nccl,      &rs_terms_example, &rs_terms_kineto,  &rs_terms_nsys,
-    &rs_terms_flight, &rs_terms_inspector, &rs_terms_comma,   &rs_terms_ncclsee, &rs_terms_nvprof,
-    &rs_terms_tests,  &rs_terms_json,      &rs_terms_export,
-};
-
-const struct rs_term_table *rs_term_table(size_t index)
-{
-    return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
-}
-
 /* The next character that matters; 0 at the end. */
 static int next(const char **s)
 {

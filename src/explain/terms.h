@@ -1,7 +1,8 @@
 /* What the names in traces mean: every category, event, state, field and column of the formats that ringscope reads,
  * of its own JSON and exports, and its own words; in one or two plain sentences each.
  *
- * One table a format, in terms_FORMAT.c. A name that several formats have has a row in each, since it rarely means
+ * Those of an input format are with its reader (foreign/FORMAT/format.c), and the list of all tables is
+ * cli/explain_terms.h. A name that several formats have has a row in each, since it rarely means
  * quite the same. Constant data; any thread. */
 #ifndef RS_EXPLAIN_TERMS_H
 #define RS_EXPLAIN_TERMS_H
@@ -23,15 +24,10 @@ struct rs_term_table {
     size_t n;
 };
 
-/* The tables, in the order in which they are listed; NULL behind the last. */
-const struct rs_term_table *rs_term_table(size_t index);
-
 /* Whether a typed word means this term: case, quotes, spaces, dashes and underscores do not matter, and the beginning
  * of NCCL's states may be left out ("SendGpuWait" for "ProxyStepSendGPUWait"). */
 bool rs_term_is(const struct rs_term *term, const char *typed);
 
-extern const struct rs_term_table rs_terms_nccl, rs_terms_example, rs_terms_kineto, rs_terms_flight, rs_terms_inspector,
-    rs_terms_comma, rs_terms_ncclsee, rs_terms_nvprof, rs_terms_nsys, rs_terms_tests, rs_terms_json, rs_terms_export,
-    rs_terms_words;
+extern const struct rs_term_table rs_terms_nccl, rs_terms_json, rs_terms_export, rs_terms_words;
 
 #endif

@@ -6,32 +6,25 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
-#include "foreign/comma/comma.h"
 #include "foreign/dedup.h"
-#include "foreign/example/example.h"
-#include "foreign/fills.h"
-#include "foreign/flight/flight.h"
-#include "foreign/inspector/inspector.h"
-#include "foreign/nccl_tests/nccl_tests.h"
-#include "foreign/ncclsee/ncclsee.h"
-#include "foreign/nvprof/nvprof.h"
 
-static const struct rs_format formats[] = {
-    {"Nsight Systems SQLite export", RS_TOOL_NSYS, rs_nsys_is, rs_nsys_fill},
-    {"PyTorch Flight Recorder dump", RS_TOOL_FLIGHT, rs_flight_is, rs_flight_fill},
-    {"PyTorch profiler trace (Kineto)", RS_TOOL_KINETO, rs_kineto_is, rs_kineto_fill},
-    {"dump of NCCL's example profiler", RS_TOOL_EXAMPLE, rs_example_is, rs_example_fill},
-    {"NCCL Inspector log", RS_TOOL_INSPECTOR, rs_inspector_is, rs_inspector_fill},
-    {"CoMMA latency file", RS_TOOL_COMMA, rs_comma_is, rs_comma_fill},
-    {"ncclsee CSV", RS_TOOL_NCCLSEE, rs_ncclsee_is, rs_ncclsee_fill},
-    {"nvprof log", RS_TOOL_NVPROF, rs_nvprof_is, rs_nvprof_fill},
-    {"table of nccl-tests", RS_TOOL_NCCL_TESTS, rs_nccl_tests_is, rs_nccl_tests_fill},
+static const struct rs_format *const formats[] = {
+#define X(id, folder, name, reading, caps) [reading] = &rs_##folder##_format,
+    RS_EACH_FORMAT(X)
+#undef X
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 const struct rs_format *rs_format_at(int index)
 {
-    return index >= 0 && index < FORMATS ? &formats[index] : NULL;
+    return index >= 0 && index < FORMATS ? formats[index] : NULL;
+}
+
+const struct rs_format *rs_format_of(uint8_t tool)
+{
+    for (int i = 0; i < FORMATS; i++)
+        if (formats[i]->tool == tool) return formats[i];
+    return NULL;
 }
 
 /* -1: of none. `why` says what kept the file from being looked at, and *unread is set where something did: it may have
@@ -51,7 +44,7 @@ static int format_of(const char *path, char *head, uint64_t *hash, bool *unread,
     *unread = false;
     *hash = rs_dedup_hash(RS_TWICE_NOTHING, head, n);
     for (int i = 0; i < FORMATS; i++)
-        if (formats[i].is(path, head, n)) return i;
+        if (formats[i]->is(path, head, n)) return i;
     rs_fail(why, RS_BAD_INPUT, "%s: no trace that ringscope knows (`ringscope explain formats` lists them)", path);
     return -1;
 }
@@ -104,7 +97,7 @@ enum rs_status rs_formats_fill(struct rs_model *m, struct rs_inputs *in, void (*
             in->others[i].complete = true;
             files[fill.n++] = &in->others[i];
         }
-        if (fill.n) status = formats[f].fill(&fill, err);
+        if (fill.n) status = formats[f]->fill(&fill, err);
     }
     free(files);
     for (size_t i = 0; i < in->nothers; i++) {

@@ -1,6 +1,8 @@
 /* Traces of other tools: recognised by their first bytes, and read into the model, each kind by its own module.
  *
- * The table in formats.c is the list of all formats; a new one is a line there. A fill function gets all files of its
+ * A format is a folder F of src/foreign that defines rs_F_is(), rs_F_fill() and rs_F_format, and a row of RS_EACH_FORMAT
+ * (model/tools.h). In a folder, fill.c goes over all files of the format, F.c reads one into plain structs, model.c puts
+ * these into the model, and format.c has what `ringscope explain` says of it. A fill function gets all files of its
  * format at once (ranks of a job can only be numbered together), adds its processes, communicators, members, parts,
  * lanes, activities, statistics and tags, and notes in each rs_other whether it was complete. A file that cannot be
  * used at all is said in `why` (with complete = false) and is no failure of the rest: fill functions fail only out of
@@ -8,6 +10,7 @@
 #ifndef RS_FOREIGN_FORMATS_H
 #define RS_FOREIGN_FORMATS_H
 
+#include "explain/terms.h"
 #include "model/model.h"
 #include "trace/inputs.h"
 
@@ -19,17 +22,33 @@ struct rs_fill {
     void (*progress)(size_t done, size_t all); /* NULL: none */
 };
 
+struct rs_contents;
+
 struct rs_format {
     const char *what; /* "PyTorch profiler trace (Kineto)": in messages */
+    const char *holds; /* what such a file tells, and what it cannot */
+    const struct rs_term *terms; /* the names that occur in one, for `ringscope explain NAME` */
+    size_t nterms;
     enum rs_tool tool; /* each has one format: JSON calls both by rs_tool_name() */
     bool (*is)(const char *path, const char *head, size_t n); /* of its first bytes, unpacked: RS_FORMAT_HEAD at most */
     enum rs_status (*fill)(struct rs_fill *fill, struct rs_err *err);
+    /* What all files of the format contain, in sentences (foreign/contents.h); NULL: the model's counts say it. */
+    enum rs_status (*contents)(struct rs_contents *const *files, uint32_t n, struct rs_err *err);
+    enum rs_status (*missing)(struct rs_contents *file, struct rs_err *err); /* what one does not contain, and why */
 };
+
+#define X(id, folder, name, reading, caps)                                                                             \
+    bool rs_##folder##_is(const char *path, const char *head, size_t n);                                               \
+    enum rs_status rs_##folder##_fill(struct rs_fill *fill, struct rs_err *err);                                       \
+    extern const struct rs_format rs_##folder##_format;
+RS_EACH_FORMAT(X)
+#undef X
 
 enum { RS_FORMAT_HEAD = 65536 };
 
-/* The format of an index; NULL: there is none. */
+/* The format of an index, which is its place in the order of reading; NULL: there is none. */
 const struct rs_format *rs_format_at(int index);
+const struct rs_format *rs_format_of(uint8_t tool);
 
 /* Finds the format of each of the others. A named file of no known format becomes unreadable, with the reason; one that
  * was only found in a folder is counted and left out. Fails when then nothing at all is left to read. */

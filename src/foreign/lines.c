@@ -99,7 +99,7 @@ bool rs_lines_next(struct rs_lines *l)
 
 /* ---- fields ---- */
 
-bool rs_field_is(struct rs_field f, const char *word)
+bool rs_slice_is(struct rs_slice f, const char *word)
 {
     return strlen(word) == f.n && !memcmp(f.text, word, f.n);
 }
@@ -109,7 +109,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-struct rs_field rs_field_trim(struct rs_field f)
+struct rs_slice rs_slice_trim(struct rs_slice f)
 {
     while (f.n && is_space(f.text[0])) {
         f.text++;
@@ -119,7 +119,7 @@ struct rs_field rs_field_trim(struct rs_field f)
     return f;
 }
 
-bool rs_field_fixed(struct rs_field f, unsigned digits, int64_t *v)
+bool rs_slice_fixed(struct rs_slice f, unsigned digits, int64_t *v)
 {
     struct rs_scan s;
     s.text = f.text;
@@ -127,7 +127,7 @@ bool rs_field_fixed(struct rs_field f, unsigned digits, int64_t *v)
     return f.n && f.text[0] != '-' && rs_scan_fixed(&s, digits, v) && *v >= 0;
 }
 
-bool rs_field_u64(struct rs_field f, uint64_t *v)
+bool rs_slice_u64(struct rs_slice f, uint64_t *v)
 {
     struct rs_scan s;
     s.text = f.text;
@@ -135,7 +135,7 @@ bool rs_field_u64(struct rs_field f, uint64_t *v)
     return f.n && rs_scan_u64(&s, v);
 }
 
-bool rs_field_double(struct rs_field f, double *v)
+bool rs_slice_double(struct rs_slice f, double *v)
 {
     struct rs_scan s;
     s.text = f.text;
@@ -143,11 +143,11 @@ bool rs_field_double(struct rs_field f, double *v)
     return f.n && rs_scan_double(&s, v);
 }
 
-unsigned rs_csv_split(const char *text, size_t n, struct rs_field *fields, unsigned most)
+unsigned rs_csv_split(const char *text, size_t n, struct rs_slice *fields, unsigned most)
 {
     const char *at = text, *end = text + n;
     for (unsigned count = 0; count < most;) {
-        struct rs_field f = {at, 0};
+        struct rs_slice f = {at, 0};
         if (at < end && *at == '"') {
             f.text = ++at;
             while (at < end && !(*at == '"' && (at + 1 == end || at[1] != '"'))) at += *at == '"' ? 2 : 1;
@@ -157,7 +157,7 @@ unsigned rs_csv_split(const char *text, size_t n, struct rs_field *fields, unsig
         } else {
             while (at < end && *at != ',') at++;
             f.n = (size_t)(at - f.text);
-            f = rs_field_trim(f);
+            f = rs_slice_trim(f);
         }
         fields[count++] = f;
         if (at == end) return count;

@@ -38,20 +38,20 @@ void rs_lines_free(struct rs_lines *l);
 bool rs_lines_next(struct rs_lines *l);
 
 /* A piece of a line: not ended with a 0. */
-struct rs_field {
+struct rs_slice {
     const char *text;
     size_t n;
 };
 
-bool rs_field_is(struct rs_field f, const char *word);
-struct rs_field rs_field_trim(struct rs_field f); /* without white space around it */
+bool rs_slice_is(struct rs_slice f, const char *word);
+struct rs_slice rs_slice_trim(struct rs_slice f); /* without white space around it */
 /* A decimal number times 10^digits, exact, rounded; false when it is none, or negative. */
-bool rs_field_fixed(struct rs_field f, unsigned digits, int64_t *v);
-bool rs_field_u64(struct rs_field f, uint64_t *v);
-bool rs_field_double(struct rs_field f, double *v);
+bool rs_slice_fixed(struct rs_slice f, unsigned digits, int64_t *v);
+bool rs_slice_u64(struct rs_slice f, uint64_t *v);
+bool rs_slice_double(struct rs_slice f, double *v);
 
 /* Splits at commas that stand in no quotes. A quoted field comes without its quotes; doubled ones inside it stay
  * double. Returns how many there are, at most `most` (what lies behind is left out). */
-unsigned rs_csv_split(const char *text, size_t n, struct rs_field *fields, unsigned most);
+unsigned rs_csv_split(const char *text, size_t n, struct rs_slice *fields, unsigned most);
 
 #endif

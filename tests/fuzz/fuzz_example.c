@@ -5,6 +5,7 @@
 
 #include "foreign/example/example.h"
 #include "foreign/example/model.h"
+#include "foreign/formats.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,6 +6,7 @@
 
 #include "analyse/hang.h"
 #include "foreign/flight/model.h"
+#include "foreign/formats.h"
 #include "join/join.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/bandwidth.h"
+#include "foreign/formats.h"
 #include "foreign/inspector/model.h"
 #include "join/join.h"
 

@@ -9,7 +9,7 @@
 
 #include "analyse/reference.h"
 #include "analyse/statistics.h"
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 #include "join/join.h"
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "analyse/statistics.h"
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/ncclsee/ncclsee.h"
 #include "join/join.h"
 

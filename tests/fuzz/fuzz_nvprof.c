@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/statistics.h"
+#include "foreign/formats.h"
 #include "foreign/nvprof/model.h"
 #include "join/join.h"
 

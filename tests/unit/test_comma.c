@@ -1,5 +1,6 @@
 /* CoMMA's latency file and ncclsee's CSV: small hand-made ones from the formats' descriptions. */
 #include "foreign/comma/comma.h"
+#include "foreign/formats.h"
 #include "foreign/ncclsee/ncclsee.h"
 
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "foreign/comma/model.h"
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 
 static void fill(struct rs_model *m, const char *path, struct rs_other *file,
                  enum rs_status (*how)(struct rs_fill *fill, struct rs_err *err))

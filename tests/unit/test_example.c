@@ -1,5 +1,6 @@
 /* Dumps of the example profiler: real ones whose story is known, lines of every version, and damage. */
 #include "foreign/example/example.h"
+#include "foreign/formats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "join/join.h"
 
 #define DATA "tests/data/example/"

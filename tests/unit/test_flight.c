@@ -1,6 +1,7 @@
 /* Flight Recorder dumps: pickle and JSON of one rank say the same, the samples say what is known of them, and a cut
  * dump keeps what was whole. */
 #include "foreign/flight/flight.h"
+#include "foreign/formats.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "analyse/hang.h"
-#include "foreign/fills.h"
 #include "foreign/flight/model.h"
+#include "foreign/formats.h"
 #include "join/join.h"
 
 #define DATA "tests/data/flight/"

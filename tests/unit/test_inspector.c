@@ -1,4 +1,5 @@
 /* Inspector's logs: the real ones (cut in their last line), a verbose one, and what real ones hold that is not JSON. */
+#include "foreign/formats.h"
 #include "foreign/inspector/inspector.h"
 
 #include <math.h>

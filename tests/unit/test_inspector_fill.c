@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "analyse/bandwidth.h"
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/inspector/model.h"
 #include "join/durations.h"
 #include "join/join.h"

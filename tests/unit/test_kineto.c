@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "nccl/comms_id.h"
 
 /* ---- traces ---- */

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 
 enum { FILES = 4 };
 

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "foreign/formats.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 
 #define DATA "tests/data/nccl_tests/"

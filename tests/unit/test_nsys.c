@@ -8,7 +8,7 @@ int main(void)
 
 #else
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "join/join.h"
 #include "nsys_made.h"
 

@@ -1,5 +1,6 @@
 /* nvprof's logs: a real one of four processes, and small ones of each kind. The expected values were read off the
  * files. */
+#include "foreign/formats.h"
 #include "foreign/nvprof/nvprof.h"
 
 #include <setjmp.h>

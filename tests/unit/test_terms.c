@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "explain/terms.h"
+#include "cli/explain_terms.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 
@@ -14,6 +14,15 @@ static const struct rs_term *find(const struct rs_term_table *t, const char *typ
 {
     for (size_t i = 0; i < t->n; i++)
         if (rs_term_is(&t->terms[i], typed)) return &t->terms[i];
+    return NULL;
+}
+
+static const struct rs_term_table *table(const char *format)
+{
+    const struct rs_term_table *t;
+    for (size_t i = 0; (t = rs_explain_table(i)); i++)
+        if (!strcmp(t->format, format)) return t;
+    fail_msg("no table of %s", format);
     return NULL;
 }
 
@@ -42,7 +51,7 @@ static void test_rows(void **state)
     static const char *const kinds[] = {"event", "state", "category", "field", "column", "value", "word"};
     const struct rs_term_table *t;
     size_t tables = 0;
-    for (; (t = rs_term_table(tables)); tables++) {
+    for (; (t = rs_explain_table(tables)); tables++) {
         for (size_t i = 0; i < t->n; i++) {
             size_t n = strlen(t->terms[i].text), kind = 0;
             while (kind < 7 && strcmp(kinds[kind], t->terms[i].kind) != 0) kind++;
@@ -62,9 +71,9 @@ static void test_rows(void **state)
 static void test_words(void **state)
 {
     (void)state;
-    assert_non_null(find(&rs_terms_kineto, "\"Comms Id\""));
-    assert_non_null(find(&rs_terms_kineto, "comms_id"));
-    assert_non_null(find(&rs_terms_kineto, "ProfilerStep#"));
+    assert_non_null(find(table("kineto"), "\"Comms Id\""));
+    assert_non_null(find(table("kineto"), "comms_id"));
+    assert_non_null(find(table("kineto"), "ProfilerStep#"));
     assert_string_equal(find(&rs_terms_nccl, "sendgpuwait")->name, "ProxyStepSendGPUWait");
     assert_string_equal(find(&rs_terms_nccl, "InProgress")->name, "ProxyOpInProgress");
     assert_string_equal(find(&rs_terms_words, "Fan Out")->name, "fan-out");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "foreign/formats.h"
 #include "foreign/json_fields.h"
 
 enum { MICROSECONDS = 3 }; /* digits to ns */

@@ -48,9 +48,6 @@ struct rs_comma {
     uint32_t ops_cap, proxies_cap, steps_cap;
 };
 
-/* Whether a file that begins so is CoMMA's. 4 KiB are enough. */
-bool rs_comma_is(const char *path, const char *head, size_t n);
-
 /* RS_BAD_INPUT when there is no whole operation in it. Free in any case. */
 enum rs_status rs_comma_read(struct rs_comma *p, const char *path, struct rs_err *err);
 enum rs_status rs_comma_read_memory(struct rs_comma *p, const char *path, const char *text, size_t n,

@@ -1,6 +1,6 @@
 #include "foreign/comma/comma.h"
 #include "foreign/comma/model.h"
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 
 static enum rs_status add(struct rs_model *m, struct rs_other *file, struct rs_err *err)
 {

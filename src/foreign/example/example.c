@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "base/room.h"
 #include "foreign/example/who.h"
+#include "foreign/formats.h"
 #include "model/model.h"
 
 enum { DEEPEST = 64, MOST_LEVELS = 512 };

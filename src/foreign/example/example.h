@@ -53,8 +53,6 @@ struct rs_example {
     struct rs_map rank_index; /* the reader's own */
 };
 
-/* Whether the beginning of a file (4 KB do) is such a dump's. The path helps with one that has no events ("[ {}]"). */
-bool rs_example_is(const char *path, const char *text, size_t n);
 /* Communicator and rank from a name like dump_<commHash>_<rank>.json[.gz|.zst]; the hash decimal, or hex with
  * letters. */
 bool rs_example_name(const char *path, uint64_t *comm, int32_t *rank);

@@ -1,7 +1,7 @@
 #include <stdlib.h>
 
 #include "foreign/example/model.h"
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 
 static enum rs_status open_all(struct rs_fill *fill, struct rs_example_procs *procs, uint32_t *file_of,
                                struct rs_err *err)

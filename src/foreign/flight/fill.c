@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign/fills.h"
 #include "foreign/flight/flight.h"
 #include "foreign/flight/model.h"
+#include "foreign/formats.h"
 
 /* A file, and whose dump it is. */
 struct dump {

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "foreign/flight/pickle.h"
 #include "foreign/flight/rows.h"
+#include "foreign/formats.h"
 
 /* A packed pickle is unpacked whole before it is read; one entry of a JSON dump is held as values. */
 #define MOST_PICKLE (UINT64_C(256) << 20)

@@ -72,9 +72,6 @@ struct rs_flight {
     uint32_t cap_groups, cap_status, cap_entries;
 };
 
-/* Whether a file that begins with these bytes (a few thousand, unpacked) is such a dump. */
-bool rs_flight_is(const char *path, const char *head, size_t n);
-
 /* Fails when nothing can be had from it; a dump that is damaged further on is read up to there, see `damage`. */
 enum rs_status rs_flight_read(struct rs_flight *f, const char *path, struct rs_err *err);
 /* The same from memory; `path` gives the rank and stands in messages. */

@@ -1,6 +1,6 @@
 #include <inttypes.h>
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/inspector/inspector.h"
 #include "foreign/inspector/model.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/mix.h"
 #include "base/room.h"
+#include "foreign/formats.h"
 #include "foreign/inspector/line.h"
 #include "foreign/lines.h"
 
@@ -79,7 +80,7 @@ static enum rs_status read_lines(struct rs_inspector *p, struct rs_lines *lines,
     struct rs_inspector_line *l = calloc(1, sizeof *l);
     enum rs_status status = l ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     while (status == RS_OK && rs_lines_next(lines)) {
-        if (!rs_field_trim((struct rs_field){lines->text, lines->n}).n) continue;
+        if (!rs_slice_trim((struct rs_slice){lines->text, lines->n}).n) continue;
         const char *why = lines->shortened ? "the line is longer than any of Inspector"
                                            : rs_inspector_parse(l, lines->text, lines->n);
         p->lines++;
@@ -139,7 +140,7 @@ bool rs_inspector_is(const char *path, const char *head, size_t n)
 {
     (void)path;
     static const char *const words[] = {"\"inspector_output_format_version\"", "\"coll_perf\"", "\"p2p_perf\""};
-    struct rs_field f = rs_field_trim((struct rs_field){head, n});
+    struct rs_slice f = rs_slice_trim((struct rs_slice){head, n});
     if (!f.n || f.text[0] != '{' || !memmem(f.text, f.n, "\"header\"", 8)) return false;
     for (size_t i = 0; i < 3; i++)
         if (memmem(f.text, f.n, words[i], strlen(words[i]))) return true;

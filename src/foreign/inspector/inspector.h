@@ -75,9 +75,6 @@ struct rs_inspector {
     struct rs_map funcs; /* hash of a name -> its place */
 };
 
-/* Whether a file that begins so is a log of Inspector. 4 KiB are enough. */
-bool rs_inspector_is(const char *path, const char *head, size_t n);
-
 /* RS_BAD_INPUT when no line is whole. Free in any case. */
 enum rs_status rs_inspector_read(struct rs_inspector *p, const char *path, struct rs_err *err);
 enum rs_status rs_inspector_read_memory(struct rs_inspector *p, const char *path, const char *text, size_t n,

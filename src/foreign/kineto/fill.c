@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/kineto/calls.h"
 #include "foreign/kineto/groups.h"
 #include "foreign/kineto/kineto.h"

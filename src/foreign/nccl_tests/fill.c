@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 
 static enum rs_status add_proc(struct rs_model *m, const char *path, uint32_t *proc, struct rs_err *err)

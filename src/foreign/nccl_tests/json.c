@@ -12,9 +12,9 @@ struct config {
     int64_t threads, gpus, processes; /* of a communicator; -1: not told */
 };
 
-static struct rs_field text_of(const char *text)
+static struct rs_slice text_of(const char *text)
 {
-    return (struct rs_field){text, strlen(text)};
+    return (struct rs_slice){text, strlen(text)};
 }
 
 /* "args": the program and its options. */
@@ -104,7 +104,7 @@ static void take_root(struct rs_scan *s, int32_t *root)
     char text[32];
     int64_t v;
     rs_json_take_text(s, text, sizeof text); /* "    -1" */
-    *root = rs_field_fixed(rs_field_trim(text_of(text)), 0, &v) && v <= INT32_MAX ? (int32_t)v : -1;
+    *root = rs_slice_fixed(rs_slice_trim(text_of(text)), 0, &v) && v <= INT32_MAX ? (int32_t)v : -1;
 }
 
 static enum rs_status take_results(struct rs_nccl_tests *t, struct rs_scan *s, const struct config *c,

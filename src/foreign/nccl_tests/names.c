@@ -26,7 +26,7 @@ static const struct {
 };
 enum { TYPES = sizeof types / sizeof *types };
 
-const char *rs_nccl_tests_named(struct rs_field text)
+const char *rs_nccl_tests_named(struct rs_slice text)
 {
     const char *end = memmem(text.text, text.n, "_perf", 5);
     if (!end) return NULL;
@@ -42,10 +42,10 @@ const char *rs_nccl_tests_program(const char *func)
     return NULL;
 }
 
-const char *rs_nccl_tests_dtype(struct rs_field name)
+const char *rs_nccl_tests_dtype(struct rs_slice name)
 {
     for (int i = 0; i < TYPES; i++)
-        if (rs_field_is(name, types[i].test)) return types[i].nccl;
+        if (rs_slice_is(name, types[i].test)) return types[i].nccl;
     return NULL;
 }
 

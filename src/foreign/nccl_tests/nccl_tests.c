@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "foreign/formats.h"
 #include "foreign/nccl_tests/json.h"
 #include "foreign/nccl_tests/names.h"
 
@@ -27,27 +28,27 @@ struct reader {
 
 /* ---- words ---- */
 
-static unsigned split(struct rs_field line, struct rs_field *words)
+static unsigned split(struct rs_slice line, struct rs_slice *words)
 {
     unsigned n = 0;
     while (n < MOST) {
-        line = rs_field_trim(line);
+        line = rs_slice_trim(line);
         if (!line.n) break;
         size_t length = 0;
         while (length < line.n && line.text[length] != ' ' && line.text[length] != '\t') length++;
-        words[n++] = (struct rs_field){line.text, length};
+        words[n++] = (struct rs_slice){line.text, length};
         line.text += length;
         line.n -= length;
     }
     return n;
 }
 
-static struct rs_field behind(struct rs_field line, size_t n)
+static struct rs_slice behind(struct rs_slice line, size_t n)
 {
-    return (struct rs_field){line.text + n, line.n - n};
+    return (struct rs_slice){line.text + n, line.n - n};
 }
 
-static size_t digits(struct rs_field f)
+static size_t digits(struct rs_slice f)
 {
     size_t n = 0;
     while (n < f.n && f.text[n] >= '0' && f.text[n] <= '9') n++;
@@ -55,7 +56,7 @@ static size_t digits(struct rs_field f)
 }
 
 /* Without what mpirun ("[1,0]<stdout>:") or srun ("12: ") put in front. */
-static struct rs_field bare(struct rs_field line)
+static struct rs_slice bare(struct rs_slice line)
 {
     size_t n = digits(line);
     if (n && n < 8 && n + 1 < line.n && line.text[n] == ':' && line.text[n + 1] == ' ') return behind(line, n + 2);
@@ -67,18 +68,18 @@ static struct rs_field bare(struct rs_field line)
     return line.n && line.text[0] == ':' ? behind(line, 1) : line;
 }
 
-static bool number(struct rs_field f, int32_t *v)
+static bool number(struct rs_slice f, int32_t *v)
 {
     int64_t x;
     bool minus = f.n && f.text[0] == '-';
-    if (!rs_field_fixed(minus ? behind(f, 1) : f, 0, &x) || x > INT32_MAX) return false;
+    if (!rs_slice_fixed(minus ? behind(f, 1) : f, 0, &x) || x > INT32_MAX) return false;
     *v = minus ? (int32_t)-x : (int32_t)x;
     return true;
 }
 
 /* ---- headings ---- */
 
-static enum column column_of(struct rs_field word)
+static enum column column_of(struct rs_slice word)
 {
     static const struct {
         const char *name;
@@ -87,14 +88,14 @@ static enum column column_of(struct rs_field word)
                  {"redop", REDOP}, {"op", REDOP},    {"root", ROOT},      {"time", TIME}, {"cputime", TIME},
                  {"algbw", ALGBW}, {"busbw", BUSBW}, {"timestamp", STAMP}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (rs_field_is(word, names[i].name)) return names[i].column;
+        if (rs_slice_is(word, names[i].name)) return names[i].column;
     return OTHER;
 }
 
 /* "#  size  count  type  redop  root  time  algbw  busbw  #wrong  time ..." */
-static bool take_heading(struct reader *r, struct rs_field line)
+static bool take_heading(struct reader *r, struct rs_slice line)
 {
-    struct rs_field words[MOST];
+    struct rs_slice words[MOST];
     if (!memmem(line.text, line.n, "busbw", 5)) return false;
     if (line.n && line.text[0] == '#') line = behind(line, 1);
     unsigned n = split(line, words), first = 0, second = 0, busbws = 0;
@@ -116,16 +117,16 @@ static bool take_heading(struct reader *r, struct rs_field line)
     r->tables++;
     r->first = first;
     r->second = second;
-    r->milliseconds = rs_field_is(words[0], "bytes");
+    r->milliseconds = rs_slice_is(words[0], "bytes");
     return true;
 }
 
 /* "#  Rank  0 Group  0 Pid 1887 on worker-1 device 0 [0x8d] NVIDIA H100": how many ranks a communicator has. */
-static void take_rank(struct reader *r, const struct rs_field *words, unsigned n)
+static void take_rank(struct reader *r, const struct rs_slice *words, unsigned n)
 {
     int32_t rank, group = 0;
     if (n < 4 || !number(words[2], &rank) || rank < 0) return;
-    if (rs_field_is(words[3], "Group") && (n < 5 || !number(words[4], &group))) return;
+    if (rs_slice_is(words[3], "Group") && (n < 5 || !number(words[4], &group))) return;
     if (r->nranks < 1) {
         r->group = group;
         r->top = -1;
@@ -136,22 +137,22 @@ static void take_rank(struct reader *r, const struct rs_field *words, unsigned n
     r->nranks++;
 }
 
-static void take_comment(struct reader *r, struct rs_field line)
+static void take_comment(struct reader *r, struct rs_slice line)
 {
-    struct rs_field words[MOST];
+    struct rs_slice words[MOST];
     unsigned n = split(line, words);
     const char *func = rs_nccl_tests_named(line);
-    if (n > 1 && (rs_field_is(words[1], "nThread") || rs_field_is(words[1], "nThreads:")) && r->used) r->func = NULL;
-    if (n > 2 && rs_field_is(words[1], "Using") && rs_field_is(words[2], "devices")) r->nranks = -1;
-    if (n > 1 && rs_field_is(words[1], "Rank")) take_rank(r, words, n);
+    if (n > 1 && (rs_slice_is(words[1], "nThread") || rs_slice_is(words[1], "nThreads:")) && r->used) r->func = NULL;
+    if (n > 2 && rs_slice_is(words[1], "Using") && rs_slice_is(words[2], "devices")) r->nranks = -1;
+    if (n > 1 && rs_slice_is(words[1], "Rank")) take_rank(r, words, n);
     if (n > 1 &&
-        rs_field_is(words[1], "Collective:")) { /* of our own table: "# Collective: all_reduce_perf nranks 8" */
+        rs_slice_is(words[1], "Collective:")) { /* of our own table: "# Collective: all_reduce_perf nranks 8" */
         if (!func) func = "";
         r->nranks = -1;
         for (unsigned i = 2; i + 1 < n; i++)
-            if (rs_field_is(words[i], "nranks")) number(words[i + 1], &r->nranks);
+            if (rs_slice_is(words[i], "nranks")) number(words[i + 1], &r->nranks);
     }
-    if (!func || (n > 3 && rs_field_is(words[3], "concluded:"))) return;
+    if (!func || (n > 3 && rs_slice_is(words[3], "concluded:"))) return;
     r->func = func;
     r->used = false;
 }
@@ -159,14 +160,14 @@ static void take_comment(struct reader *r, struct rs_field line)
 /* ---- rows ---- */
 
 /* The numbers of one half, whose first column is words[0]; the columns are those from `at` on. */
-static bool take_half(const struct reader *r, const struct rs_field *words, unsigned at, unsigned n,
+static bool take_half(const struct reader *r, const struct rs_slice *words, unsigned at, unsigned n,
                       struct rs_nccl_tests_half *half)
 {
     for (unsigned i = 0; i < n; i++) {
         enum column c = r->columns[at + i];
         double *to = c == TIME ? &half->time_us : c == ALGBW ? &half->algbw : c == BUSBW ? &half->busbw : NULL;
         if (!to) continue;
-        if (!rs_field_double(words[i], to)) return false;
+        if (!rs_slice_double(words[i], to)) return false;
         if (!isfinite(*to) || *to < 0) *to = NAN;
     }
     if (r->milliseconds) half->time_us *= 1000;
@@ -174,14 +175,14 @@ static bool take_half(const struct reader *r, const struct rs_field *words, unsi
 }
 
 /* Whether a line begins like a row, our own included: other output may begin with numbers, too. */
-static bool is_row(const struct rs_field *words, unsigned n)
+static bool is_row(const struct rs_slice *words, unsigned n)
 {
-    bool counted = n > 3 && (digits(words[1]) == words[1].n || rs_field_is(words[1], "N/A"));
+    bool counted = n > 3 && (digits(words[1]) == words[1].n || rs_slice_is(words[1], "N/A"));
     return counted && digits(words[0]) == words[0].n &&
-           (rs_nccl_tests_dtype(words[2]) || rs_field_is(words[2], "n/a") || rs_field_is(words[2], "several"));
+           (rs_nccl_tests_dtype(words[2]) || rs_slice_is(words[2], "n/a") || rs_slice_is(words[2], "several"));
 }
 
-static bool take_row(struct reader *r, const struct rs_field *words, unsigned n, struct rs_nccl_tests_row *row)
+static bool take_row(struct reader *r, const struct rs_slice *words, unsigned n, struct rs_nccl_tests_row *row)
 {
     const struct rs_nccl_tests_half none = {NAN, NAN, NAN};
     *row = (struct rs_nccl_tests_row){.root = -1, .nranks = r->nranks, .out_of_place = none, .in_place = none};
@@ -192,15 +193,15 @@ static bool take_row(struct reader *r, const struct rs_field *words, unsigned n,
     bool only_in_place = !whole && r->second && (n == columns - width || (stamp && n == columns - width + 2));
     if (!whole && !only_in_place) return false;
     for (unsigned i = 0; i < r->first; i++) {
-        struct rs_field f = words[i];
-        if (r->columns[i] == SIZE && !rs_field_u64(f, &row->bytes)) return false;
+        struct rs_slice f = words[i];
+        if (r->columns[i] == SIZE && !rs_slice_u64(f, &row->bytes)) return false;
         if (r->columns[i] == TYPE) row->dtype = rs_nccl_tests_dtype(f);
         if (r->columns[i] == ROOT && !number(f, &row->root)) row->root = -1; /* "n/a" of our own table */
-        if (r->columns[i] != REDOP || rs_field_is(f, "n/a")) continue;
+        if (r->columns[i] != REDOP || rs_slice_is(f, "n/a")) continue;
         size_t length = f.n < sizeof row->redop - 1 ? f.n : sizeof row->redop - 1;
         memcpy(row->redop, f.text, length);
     }
-    const struct rs_field *at = words + r->first;
+    const struct rs_slice *at = words + r->first;
     if (!only_in_place) {
         if (!take_half(r, at, r->first, width, &row->out_of_place)) return false;
         at += width;
@@ -226,7 +227,7 @@ static const char *name_of(const char *path)
 
 static enum rs_status take_line(struct reader *r, const struct rs_lines *l, struct rs_err *err)
 {
-    struct rs_field words[MOST], line = rs_field_trim(bare((struct rs_field){l->text, l->n}));
+    struct rs_slice words[MOST], line = rs_slice_trim(bare((struct rs_slice){l->text, l->n}));
     struct rs_nccl_tests_row row;
     if (!line.n || take_heading(r, line)) return RS_OK;
     unsigned n = digits(line) ? split(line, words) : 0;
@@ -238,7 +239,7 @@ static enum rs_status take_line(struct reader *r, const struct rs_lines *l, stru
     /* A last line without an end may have lost digits. */
     if (!l->unended && take_row(r, words, n, &row)) {
         const char *file = name_of(r->path);
-        const char *said = r->func ? r->func : rs_nccl_tests_named((struct rs_field){file, strlen(file)});
+        const char *said = r->func ? r->func : rs_nccl_tests_named((struct rs_slice){file, strlen(file)});
         r->used = true;
         row.table = said ? 0 : r->tables;
         return rs_nccl_tests_keep(r->t, &row, said, err);
@@ -312,11 +313,11 @@ bool rs_nccl_tests_is(const char *path, const char *head, size_t n)
     bool is = false;
     rs_lines_memory(&l, head, n);
     while (!is && rs_lines_next(&l)) {
-        struct rs_field words[MOST], line = rs_field_trim(bare((struct rs_field){l.text, l.n}));
+        struct rs_slice words[MOST], line = rs_slice_trim(bare((struct rs_slice){l.text, l.n}));
         if (!line.n || line.text[0] != '#') continue;
         unsigned count = split(line, words);
         is =
-            take_heading(&r, line) || (count > 3 && rs_field_is(words[1], "nThread") && rs_field_is(words[3], "nGpus"));
+            take_heading(&r, line) || (count > 3 && rs_slice_is(words[1], "nThread") && rs_slice_is(words[3], "nGpus"));
     }
     rs_lines_free(&l);
     return is;

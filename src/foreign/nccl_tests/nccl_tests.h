@@ -40,7 +40,6 @@ struct rs_nccl_tests {
     struct rs_err damage; /* code RS_OK: none; else path, byte and reason of the first */
 };
 
-bool rs_nccl_tests_is(const char *path, const char *head, size_t n);
 /* RS_BAD_INPUT when there is no heading of such a table. Free in any case. */
 enum rs_status rs_nccl_tests_read(struct rs_nccl_tests *t, const char *path, struct rs_err *err);
 void rs_nccl_tests_free(struct rs_nccl_tests *t); /* a zeroed struct is fine */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/ncclsee/ncclsee.h"
 
 /* Its files are called after the process: 4242.csv. 0: this one is not. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "foreign/formats.h"
 #include "foreign/lines.h"
 
 enum column { FUNC, LABEL, MIN, MAX, CALLS, BYTES, TIME, COLUMNS, MOST = 16 };
@@ -14,17 +15,17 @@ static const char *const names[COLUMNS] = {"CollectiveType", "BucketLabel",     
 /* Where each column stands; false when the line is no header. */
 static bool header(const char *text, size_t n, unsigned place[COLUMNS])
 {
-    struct rs_field f[MOST];
+    struct rs_slice f[MOST];
     unsigned count = rs_csv_split(text, n, f, MOST);
     for (unsigned c = 0; c < COLUMNS; c++) {
         place[c] = 0;
-        while (place[c] < count && !rs_field_is(f[place[c]], names[c])) place[c]++;
+        while (place[c] < count && !rs_slice_is(f[place[c]], names[c])) place[c]++;
         if (place[c] == count) return false;
     }
     return true;
 }
 
-static void copy(char to[32], struct rs_field f)
+static void copy(char to[32], struct rs_slice f)
 {
     size_t n = f.n < 31 ? f.n : 31;
     memcpy(to, f.text, n);
@@ -33,18 +34,18 @@ static void copy(char to[32], struct rs_field f)
 
 static bool take_row(const struct rs_lines *l, const unsigned place[COLUMNS], struct rs_ncclsee_row *row)
 {
-    struct rs_field f[MOST];
+    struct rs_slice f[MOST];
     unsigned count = rs_csv_split(l->text, l->n, f, MOST);
     for (unsigned c = 0; c < COLUMNS; c++)
         if (place[c] >= count) return false;
     *row = (struct rs_ncclsee_row){.min_bytes = -1};
     copy(row->func, f[place[FUNC]]);
     copy(row->label, f[place[LABEL]]);
-    if (!rs_field_fixed(f[place[MIN]], 0, &row->min_bytes)) row->min_bytes = -1; /* N/A in the row of groups */
-    if (!rs_field_fixed(f[place[MAX]], 0, &row->max_bytes)) row->max_bytes = -1;
-    if (!rs_field_fixed(f[place[BYTES]], 0, &row->bytes)) row->bytes = -1;
-    if (!rs_field_fixed(f[place[TIME]], 3, &row->time_ns)) row->time_ns = -1;
-    return row->func[0] && rs_field_u64(f[place[CALLS]], &row->calls);
+    if (!rs_slice_fixed(f[place[MIN]], 0, &row->min_bytes)) row->min_bytes = -1; /* N/A in the row of groups */
+    if (!rs_slice_fixed(f[place[MAX]], 0, &row->max_bytes)) row->max_bytes = -1;
+    if (!rs_slice_fixed(f[place[BYTES]], 0, &row->bytes)) row->bytes = -1;
+    if (!rs_slice_fixed(f[place[TIME]], 3, &row->time_ns)) row->time_ns = -1;
+    return row->func[0] && rs_slice_u64(f[place[CALLS]], &row->calls);
 }
 
 static enum rs_status read_lines(struct rs_ncclsee *p, struct rs_lines *l, const char *path, struct rs_err *err)

@@ -26,7 +26,6 @@ struct rs_ncclsee {
     struct rs_err damage; /* code RS_OK: none; else path, byte and reason of the first */
 };
 
-bool rs_ncclsee_is(const char *path, const char *head, size_t n);
 /* RS_BAD_INPUT when the header is missing. Free in any case. */
 enum rs_status rs_ncclsee_read(struct rs_ncclsee *p, const char *path, struct rs_err *err);
 void rs_ncclsee_free(struct rs_ncclsee *p); /* a zeroed struct is fine */

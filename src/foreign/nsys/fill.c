@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/nsys/model.h"
 
 bool rs_nsys_is(const char *path, const char *head, size_t n)

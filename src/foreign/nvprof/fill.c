@@ -1,4 +1,4 @@
-#include "foreign/fills.h"
+#include "foreign/formats.h"
 #include "foreign/nvprof/model.h"
 
 static enum rs_status add_file(struct rs_model *m, struct rs_nvprof_places *places, struct rs_other *file,

@@ -4,16 +4,17 @@
 #include <string.h>
 
 #include "base/room.h"
+#include "foreign/formats.h"
 #include "foreign/nvprof/rows.h"
 
-static struct rs_field rest_of(struct rs_field f, const char *word)
+static struct rs_slice rest_of(struct rs_slice f, const char *word)
 {
     size_t n = strlen(word);
-    if (f.n < n || memcmp(f.text, word, n)) return (struct rs_field){NULL, 0};
-    return (struct rs_field){f.text + n, f.n - n};
+    if (f.n < n || memcmp(f.text, word, n)) return (struct rs_slice){NULL, 0};
+    return (struct rs_slice){f.text + n, f.n - n};
 }
 
-static bool begins(struct rs_field f, const char *word)
+static bool begins(struct rs_slice f, const char *word)
 {
     return rest_of(f, word).text != NULL;
 }
@@ -37,22 +38,22 @@ static enum rs_status begin_part(struct rs_nvprof_reader *r, enum rs_nvprof_part
     r->table.n = 0;
     r->thread = 0;
     r->thread_name = r->domain = "";
-    RS_TRY(rs_nvprof_set_type(r, (struct rs_field){"GPU activities", 14}, err));
+    RS_TRY(rs_nvprof_set_type(r, (struct rs_slice){"GPU activities", 14}, err));
     return own(r, err);
 }
 
-static struct rs_field quoted(struct rs_field f)
+static struct rs_slice quoted(struct rs_slice f)
 {
-    if (f.n && f.text[0] == '"') f = (struct rs_field){f.text + 1, f.n - 1};
+    if (f.n && f.text[0] == '"') f = (struct rs_slice){f.text + 1, f.n - 1};
     size_t n = f.n;
     while (n && f.text[n - 1] != '"') n--;
-    return (struct rs_field){f.text, n ? n - 1 : f.n};
+    return (struct rs_slice){f.text, n ? n - 1 : f.n};
 }
 
-static enum rs_status nvtx_line(struct rs_nvprof_reader *r, struct rs_field f, bool *fits, struct rs_err *err)
+static enum rs_status nvtx_line(struct rs_nvprof_reader *r, struct rs_slice f, bool *fits, struct rs_err *err)
 {
     struct rs_nvprof *p = r->p;
-    struct rs_field what;
+    struct rs_slice what;
     *fits = true;
     if ((what = rest_of(f, "Thread ")).text) {
         static const char before[] = "(id = ";
@@ -60,9 +61,9 @@ static enum rs_status nvtx_line(struct rs_nvprof_reader *r, struct rs_field f, b
         r->thread = 0;
         if (id) {
             const char *digits = id + sizeof before - 1;
-            struct rs_field number = {digits, 0};
+            struct rs_slice number = {digits, 0};
             while (digits + number.n < what.text + what.n && digits[number.n] != ')') number.n++;
-            if (!rs_field_u64(number, &r->thread)) r->thread = 0;
+            if (!rs_slice_u64(number, &r->thread)) r->thread = 0;
         }
         return rs_nvprof_keep(r, quoted(what), false, &r->thread_name, err);
     }
@@ -83,16 +84,16 @@ static enum rs_status nvtx_line(struct rs_nvprof_reader *r, struct rs_field f, b
 }
 
 /* What stands behind "==PID==" or "========". */
-static enum rs_status tool_line(struct rs_nvprof_reader *r, uint64_t pid, struct rs_field f, struct rs_err *err)
+static enum rs_status tool_line(struct rs_nvprof_reader *r, uint64_t pid, struct rs_slice f, struct rs_err *err)
 {
     struct rs_nvprof *p = r->p;
     uint32_t process;
     bool anew = begins(f, "NVPROF is profiling process"), fits = false;
     RS_TRY(rs_nvprof_process_of(r, pid, anew, &process, err));
-    struct rs_field command = rest_of(f, "Profiling application: ");
+    struct rs_slice command = rest_of(f, "Profiling application: ");
     if (anew) {
         const char *at = memmem(f.text, f.n, "command: ", 9);
-        if (at) command = (struct rs_field){at + 9, (size_t)(f.text + f.n - at) - 9};
+        if (at) command = (struct rs_slice){at + 9, (size_t)(f.text + f.n - at) - 9};
     }
     if (anew || command.text) {
         r->seen = true;
@@ -103,7 +104,7 @@ static enum rs_status tool_line(struct rs_nvprof_reader *r, uint64_t pid, struct
     if (begins(f, "NVTX result:")) return begin_part(r, RS_NVPROF_PART_NVTX, process, err);
     if (begins(f, "API calls:") && r->part == RS_NVPROF_PART_RESULT) { /* before CUDA 9 */
         r->table.n = 0;
-        return rs_nvprof_set_type(r, (struct rs_field){"API calls", 9}, err);
+        return rs_nvprof_set_type(r, (struct rs_slice){"API calls", 9}, err);
     }
     if (r->part == RS_NVPROF_PART_NVTX && process == r->process) {
         RS_TRY(nvtx_line(r, f, &fits, err));
@@ -118,26 +119,26 @@ static enum rs_status tool_line(struct rs_nvprof_reader *r, uint64_t pid, struct
 }
 
 /* "==4242== x" or "======== x". */
-static bool tool_prefix(const char *text, size_t n, uint64_t *pid, struct rs_field *rest)
+static bool tool_prefix(const char *text, size_t n, uint64_t *pid, struct rs_slice *rest)
 {
     size_t i = 2;
     if (n < 6 || text[0] != '=' || text[1] != '=') return false;
     while (i < n && i < 22 && text[i] >= '0' && text[i] <= '9') i++;
     *pid = 0;
     if (i > 2) {
-        if (!rs_field_u64((struct rs_field){text + 2, i - 2}, pid) || n - i < 3 || memcmp(text + i, "== ", 3))
+        if (!rs_slice_u64((struct rs_slice){text + 2, i - 2}, pid) || n - i < 3 || memcmp(text + i, "== ", 3))
             return false;
         i += 3;
     } else {
         if (n < 9 || memcmp(text, "======== ", 9)) return false;
         i = 9;
     }
-    *rest = rs_field_trim((struct rs_field){text + i, n - i});
+    *rest = rs_slice_trim((struct rs_slice){text + i, n - i});
     return true;
 }
 
 /* A line that belongs to no table. */
-static enum rs_status other_line(struct rs_nvprof_reader *r, struct rs_field f, struct rs_err *err)
+static enum rs_status other_line(struct rs_nvprof_reader *r, struct rs_slice f, struct rs_err *err)
 {
     static const char *const legend[] = {"Regs: ", "SSMem: ", "DSMem: ", "SrcMemType: ", "DstMemType: "};
     if (!f.n) return RS_OK;
@@ -172,7 +173,7 @@ static enum rs_status take_line(struct rs_nvprof_reader *r, struct rs_err *err)
 {
     const char *text = r->lines.text;
     size_t n = r->lines.n;
-    struct rs_field rest;
+    struct rs_slice rest;
     uint64_t pid;
     if (tool_prefix(text, n, &pid, &rest)) {
         r->warning = RS_NVPROF_NONE;
@@ -194,7 +195,7 @@ static enum rs_status take_line(struct rs_nvprof_reader *r, struct rs_err *err)
                     r->path, (unsigned long long)r->lines.offset);
         if (fits) return RS_OK;
     }
-    return other_line(r, rs_field_trim((struct rs_field){text, n}), err);
+    return other_line(r, rs_slice_trim((struct rs_slice){text, n}), err);
 }
 
 static enum rs_status read_lines(struct rs_nvprof_reader *r, struct rs_err *err)
@@ -252,7 +253,7 @@ bool rs_nvprof_is(const char *path, const char *head, size_t n)
     (void)path;
     struct rs_lines l;
     struct rs_nvprof_table table;
-    struct rs_field rest;
+    struct rs_slice rest;
     uint64_t pid;
     bool found = false;
     rs_lines_memory(&l, head, n);

@@ -98,9 +98,6 @@ struct rs_nvprof {
     struct rs_map known; /* hash of a text -> its place: names repeat */
 };
 
-/* Whether a file that begins so is nvprof's. 64 KiB are enough, fewer do mostly. */
-bool rs_nvprof_is(const char *path, const char *head, size_t n);
-
 /* RS_BAD_INPUT when there is nothing of nvprof in it. Free in any case. */
 enum rs_status rs_nvprof_read(struct rs_nvprof *p, const char *path, struct rs_err *err);
 enum rs_status rs_nvprof_read_memory(struct rs_nvprof *p, const char *path, const char *text, size_t n,

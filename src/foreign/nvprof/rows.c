@@ -7,7 +7,7 @@
 
 enum { LONGEST_NOTE = 2000, LONGEST_NAME = 1 << 16 };
 
-enum rs_status rs_nvprof_keep(struct rs_nvprof_reader *r, struct rs_field f, bool csv, const char **text,
+enum rs_status rs_nvprof_keep(struct rs_nvprof_reader *r, struct rs_slice f, bool csv, const char **text,
                               struct rs_err *err)
 {
     *text = "";
@@ -37,7 +37,7 @@ enum rs_status rs_nvprof_keep(struct rs_nvprof_reader *r, struct rs_field f, boo
 }
 
 enum rs_status rs_nvprof_note(struct rs_nvprof_reader *r, enum rs_nvprof_note_kind kind, uint32_t process,
-                              struct rs_field f, struct rs_err *err)
+                              struct rs_slice f, struct rs_err *err)
 {
     struct rs_nvprof *p = r->p;
     if (p->n_notes >= RS_NVPROF_MOST_NOTES) {
@@ -86,12 +86,12 @@ static void range_row(struct rs_nvprof_range *g, const struct rs_nvprof_row *row
     g->calls += row->calls;
 }
 
-enum rs_status rs_nvprof_set_type(struct rs_nvprof_reader *r, struct rs_field type, struct rs_err *err)
+enum rs_status rs_nvprof_set_type(struct rs_nvprof_reader *r, struct rs_slice type, struct rs_err *err)
 {
     if (type.n && type.text[type.n - 1] == ':') type.n--;
-    r->in_range_row = rs_field_is(type, "Range");
-    r->kind = rs_field_is(type, "GPU activities") ? RS_NVPROF_GPU
-              : rs_field_is(type, "API calls")    ? RS_NVPROF_API
+    r->in_range_row = rs_slice_is(type, "Range");
+    r->kind = rs_slice_is(type, "GPU activities") ? RS_NVPROF_GPU
+              : rs_slice_is(type, "API calls")    ? RS_NVPROF_API
                                                   : RS_NVPROF_OTHER;
     return rs_nvprof_keep(r, type, false, &r->type, err);
 }
@@ -101,10 +101,10 @@ enum rs_status rs_nvprof_summary_row(struct rs_nvprof_reader *r, const struct rs
 {
     struct rs_nvprof *p = r->p;
     struct rs_nvprof_row row = {.process = r->process, .range = r->range, .offset = r->lines.offset};
-    struct rs_field percent = c->cell[RS_NC_PERCENT];
+    struct rs_slice percent = c->cell[RS_NC_PERCENT];
     if (percent.n && percent.text[percent.n - 1] == '%') percent.n--;
-    *fits = rs_field_double(percent, &row.percent) && row.percent >= 0 && row.percent < 1e6 &&
-            rs_nvprof_time(c, RS_NC_TIME, &row.time_ns) && rs_field_u64(c->cell[RS_NC_CALLS], &row.calls) &&
+    *fits = rs_slice_double(percent, &row.percent) && row.percent >= 0 && row.percent < 1e6 &&
+            rs_nvprof_time(c, RS_NC_TIME, &row.time_ns) && rs_slice_u64(c->cell[RS_NC_CALLS], &row.calls) &&
             rs_nvprof_time(c, RS_NC_AVG, &row.avg_ns) && rs_nvprof_time(c, RS_NC_MIN, &row.min_ns) &&
             rs_nvprof_time(c, RS_NC_MAX, &row.max_ns);
     if (!*fits) return RS_OK;
@@ -132,14 +132,14 @@ enum rs_status rs_nvprof_summary_row(struct rs_nvprof_reader *r, const struct rs
 }
 
 /* Takes " [301]" or "(0)" off the end of a text. */
-static bool take_number(struct rs_field *f, char open, char close, uint64_t *v)
+static bool take_number(struct rs_slice *f, char open, char close, uint64_t *v)
 {
     if (!f->n || f->text[f->n - 1] != close) return false;
     size_t n = f->n - 1;
     while (n && f->text[n - 1] >= '0' && f->text[n - 1] <= '9') n--;
     if (n < 2 || f->text[n - 1] != open || f->text[n - 2] != ' ') return false;
-    if (!rs_field_u64((struct rs_field){f->text + n, f->n - 1 - n}, v)) return false;
-    *f = rs_field_trim((struct rs_field){f->text, n - 1});
+    if (!rs_slice_u64((struct rs_slice){f->text + n, f->n - 1 - n}, v)) return false;
+    *f = rs_slice_trim((struct rs_slice){f->text, n - 1});
     return true;
 }
 
@@ -150,18 +150,18 @@ enum rs_status rs_nvprof_trace_row(struct rs_nvprof_reader *r, const struct rs_n
     struct rs_nvprof_trace t = {.process = r->process, .offset = r->lines.offset, .device = -1, .stream_name = ""};
     *fits = rs_nvprof_time(c, RS_NC_START, &t.start_ns) && rs_nvprof_time(c, RS_NC_DURATION, &t.duration_ns);
     if (!*fits) return RS_OK;
-    struct rs_field device = c->cell[RS_NC_DEVICE], name = c->cell[RS_NC_NAME], stream = c->cell[RS_NC_STREAM];
+    struct rs_slice device = c->cell[RS_NC_DEVICE], name = c->cell[RS_NC_NAME], stream = c->cell[RS_NC_STREAM];
     uint64_t number;
     t.gpu = device.n > 0;
     t.bytes = rs_nvprof_bytes(c);
     if (take_number(&device, '(', ')', &number) && number <= INT32_MAX) t.device = (int32_t)number;
-    if (!rs_field_fixed(c->cell[RS_NC_CONTEXT], 0, &t.context)) t.context = -1;
-    if (!rs_field_fixed(stream, 0, &t.stream)) {
+    if (!rs_slice_fixed(c->cell[RS_NC_CONTEXT], 0, &t.context)) t.context = -1;
+    if (!rs_slice_fixed(stream, 0, &t.stream)) {
         t.stream = -1;
         RS_TRY(rs_nvprof_keep(r, stream, r->table.csv, &t.stream_name, err));
     }
     bool in_name = take_number(&name, '[', ']', &t.correlation);
-    t.has_correlation = rs_field_u64(c->cell[RS_NC_CORRELATION], &number);
+    t.has_correlation = rs_slice_u64(c->cell[RS_NC_CORRELATION], &number);
     if (t.has_correlation) t.correlation = number;
     t.has_correlation |= in_name;
     RS_TRY(rs_nvprof_keep(r, device, r->table.csv, &t.device_name, err));

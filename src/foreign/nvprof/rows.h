@@ -35,15 +35,15 @@ struct rs_nvprof_reader {
     bool seen; /* anything of nvprof at all */
 };
 /* The text ended with a 0, once for all that are equal. Doubled quotes become single where `csv`. */
-enum rs_status rs_nvprof_keep(struct rs_nvprof_reader *r, struct rs_field f, bool csv, const char **text,
+enum rs_status rs_nvprof_keep(struct rs_nvprof_reader *r, struct rs_slice f, bool csv, const char **text,
                               struct rs_err *err);
 enum rs_status rs_nvprof_note(struct rs_nvprof_reader *r, enum rs_nvprof_note_kind kind, uint32_t process,
-                              struct rs_field f, struct rs_err *err);
+                              struct rs_slice f, struct rs_err *err);
 /* The process with this pid, made where there is none, or where one that has its result begins anew. */
 enum rs_status rs_nvprof_process_of(struct rs_nvprof_reader *r, uint64_t pid, bool begins_anew, uint32_t *index,
                                     struct rs_err *err);
 /* "GPU activities:" and so on: what the rows from here on are. */
-enum rs_status rs_nvprof_set_type(struct rs_nvprof_reader *r, struct rs_field type, struct rs_err *err);
+enum rs_status rs_nvprof_set_type(struct rs_nvprof_reader *r, struct rs_slice type, struct rs_err *err);
 /* Keep a row; *fits: whether it is one. */
 enum rs_status rs_nvprof_summary_row(struct rs_nvprof_reader *r, const struct rs_nvprof_cells *c, bool *fits,
                                      struct rs_err *err);

@@ -37,7 +37,7 @@ struct rs_nvprof_table {
 
 /* The cells of a row. Empty: not there, or "-". */
 struct rs_nvprof_cells {
-    struct rs_field cell[RS_NC_OTHER + 1];
+    struct rs_slice cell[RS_NC_OTHER + 1];
     const char *unit[RS_NC_OTHER + 1]; /* CSV; NULL = glued to the number */
 };
 

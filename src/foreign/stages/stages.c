@@ -19,7 +19,7 @@ enum column { NOTHING, RANK, CHUNK, NAME, EVENT, TIME, START, END, COLUMNS };
 
 /* What stands in a line, by column. */
 struct line {
-    struct rs_field fields[COLUMNS];
+    struct rs_slice fields[COLUMNS];
     unsigned digits[COLUMNS]; /* a time times 10^digits is ns */
     bool has[COLUMNS];
 };
@@ -58,7 +58,7 @@ static size_t take_unit(const char *text, size_t n, unsigned *digits)
     return n;
 }
 
-static enum column column_of(struct rs_field f, unsigned *digits)
+static enum column column_of(struct rs_slice f, unsigned *digits)
 {
     static const struct {
         const char *word;
@@ -85,13 +85,13 @@ static void complain(struct reading *r, const char *fmt, ...)
     va_end(args);
 }
 
-static int quoted(struct rs_field f)
+static int quoted(struct rs_slice f)
 {
     return f.n < 40 ? (int)f.n : 40;
 }
 
 /* The text ends in one of these: which of two it is, and how long the rest. */
-static enum rs_stage_event_kind ending(struct rs_field *name)
+static enum rs_stage_event_kind ending(struct rs_slice *name)
 {
     static const struct {
         const char *suffix;
@@ -107,9 +107,9 @@ static enum rs_stage_event_kind ending(struct rs_field *name)
     return RS_STAGE_MARK;
 }
 
-static bool take_event(struct reading *r, const struct line *l, struct rs_field *name, enum rs_stage_event_kind *kind)
+static bool take_event(struct reading *r, const struct line *l, struct rs_slice *name, enum rs_stage_event_kind *kind)
 {
-    struct rs_field e = l->fields[EVENT];
+    struct rs_slice e = l->fields[EVENT];
     if (!l->has[EVENT]) {
         *kind = ending(name);
         return true;
@@ -127,7 +127,7 @@ static bool take_event(struct reading *r, const struct line *l, struct rs_field 
 
 static bool take_time(struct reading *r, const struct line *l, enum column c, const char *what, int64_t *ns)
 {
-    if (l->has[c] && rs_field_fixed(l->fields[c], l->digits[c], ns)) return true;
+    if (l->has[c] && rs_slice_fixed(l->fields[c], l->digits[c], ns)) return true;
     if (!l->has[c])
         complain(r, "no %s", what);
     else
@@ -135,10 +135,10 @@ static bool take_time(struct reading *r, const struct line *l, enum column c, co
     return false;
 }
 
-static bool take_number(struct reading *r, struct rs_field f, const char *what, uint64_t most, int64_t *v)
+static bool take_number(struct reading *r, struct rs_slice f, const char *what, uint64_t most, int64_t *v)
 {
     uint64_t n;
-    if (rs_field_u64(f, &n) && n <= most) {
+    if (rs_slice_u64(f, &n) && n <= most) {
         *v = (int64_t)n;
         return true;
     }
@@ -147,10 +147,10 @@ static bool take_number(struct reading *r, struct rs_field f, const char *what, 
 }
 
 /* The number of a name: few are different. */
-static enum rs_status name_of(struct rs_stage_file *f, struct rs_field name, uint32_t *index, struct rs_err *err)
+static enum rs_status name_of(struct rs_stage_file *f, struct rs_slice name, uint32_t *index, struct rs_err *err)
 {
     for (uint32_t i = 0; i < f->nnames; i++)
-        if (rs_field_is(name, f->names[i])) {
+        if (rs_slice_is(name, f->names[i])) {
             *index = i;
             return RS_OK;
         }
@@ -165,7 +165,7 @@ static enum rs_status name_of(struct rs_stage_file *f, struct rs_field name, uin
 static enum rs_status take_line(struct reading *r, const struct line *l, struct rs_err *err)
 {
     struct rs_stage_event e = {.rank = -1, .chunk = -1, .line = r->number};
-    struct rs_field name = l->fields[NAME];
+    struct rs_slice name = l->fields[NAME];
     int64_t rank;
     if (l->has[RANK]) {
         if (!take_number(r, l->fields[RANK], "rank", INT32_MAX, &rank)) return RS_OK;
@@ -190,12 +190,12 @@ static enum rs_status take_line(struct reading *r, const struct line *l, struct 
     return rs_stage_events_add(&r->events, &e, err);
 }
 
-static enum rs_status take_heading(struct reading *r, const struct rs_field *fields, unsigned n, const char *path,
+static enum rs_status take_heading(struct reading *r, const struct rs_slice *fields, unsigned n, const char *path,
                                    struct rs_err *err)
 {
     bool has[COLUMNS] = {false};
     for (unsigned i = 0; i < n; i++) {
-        r->columns[i] = column_of(rs_field_trim(fields[i]), &r->digits[i]);
+        r->columns[i] = column_of(rs_slice_trim(fields[i]), &r->digits[i]);
         has[r->columns[i]] = true;
     }
     r->ncolumns = n;
@@ -209,7 +209,7 @@ static enum rs_status take_heading(struct reading *r, const struct rs_field *fie
 
 static enum rs_status take_csv(struct reading *r, const struct rs_lines *lines, const char *path, struct rs_err *err)
 {
-    struct rs_field fields[MOST_COLUMNS];
+    struct rs_slice fields[MOST_COLUMNS];
     struct line l = {0};
     unsigned n = rs_csv_split(lines->text, lines->n, fields, MOST_COLUMNS);
     if (r->json) {
@@ -218,7 +218,7 @@ static enum rs_status take_csv(struct reading *r, const struct rs_lines *lines, 
     }
     if (!r->ncolumns) return take_heading(r, fields, n, path, err);
     for (unsigned i = 0; i < n && i < r->ncolumns; i++) {
-        l.fields[r->columns[i]] = rs_field_trim(fields[i]);
+        l.fields[r->columns[i]] = rs_slice_trim(fields[i]);
         l.digits[r->columns[i]] = r->digits[i];
         l.has[r->columns[i]] = l.fields[r->columns[i]].n > 0;
     }
@@ -235,9 +235,9 @@ static enum rs_status take_json(struct reading *r, const struct rs_lines *lines,
     rs_scan_memory(&s, lines->text, lines->n);
     for (enum rs_token t; (t = rs_scan_next(&s)) != RS_T_END;) {
         if (t == RS_T_KEY && s.depth == 1) {
-            column = column_of((struct rs_field){s.text, s.n}, &digits);
+            column = column_of((struct rs_slice){s.text, s.n}, &digits);
         } else if (s.depth == 1 && column != NOTHING && (t == RS_T_STRING || t == RS_T_NUMBER)) {
-            l.fields[column] = (struct rs_field){s.text, s.n}; /* memory stays: the line is all there */
+            l.fields[column] = (struct rs_slice){s.text, s.n}; /* memory stays: the line is all there */
             l.digits[column] = digits;
             l.has[column] = s.n > 0;
         } else if ((t == RS_T_OBJECT || t == RS_T_ARRAY) && s.depth > 1) {
@@ -256,7 +256,7 @@ static enum rs_status take_json(struct reading *r, const struct rs_lines *lines,
 static enum rs_status read_lines(struct reading *r, struct rs_lines *lines, const char *path, struct rs_err *err)
 {
     while (rs_lines_next(lines)) {
-        struct rs_field text = rs_field_trim((struct rs_field){lines->text, lines->n});
+        struct rs_slice text = rs_slice_trim((struct rs_slice){lines->text, lines->n});
         r->number++;
         if (!text.n || text.text[0] == '#') continue;
         if (text.text[0] == '{' && !r->ncolumns) r->json = true;

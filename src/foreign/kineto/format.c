@@ -1,5 +1,6 @@
-/* Traces of PyTorch's profiler (Kineto). */
-#include "explain/terms.h"
+/* The format: traces of PyTorch's profiler (Kineto); its names, and what a file of it contains and does not. */
+#include "foreign/contents.h"
+#include "foreign/formats.h"
 
 static const struct rs_term terms[] = {
     {"schemaVersion", "field", "Version of Kineto's layout."},
@@ -64,8 +65,7 @@ static const struct rs_term terms[] = {
      "What PyTorch says of a collective when it is called, on the host: group, sizes, sequence."},
     {"nccl:coalesced", "event",
      "Where PyTorch launches the sends and receives of one group (batch_isend_irecv), behind their calls. Its kernel "
-     "has "
-     "no arguments of its own: the calls tell what it does."},
+     "has no arguments of its own: the calls tell what it does."},
     {"ProfilerStep", "event", "One step, as the program's profiler schedule counts them (ProfilerStep#12)."},
     {"Collective name", "field",
      "PyTorch's name of the collective: allreduce, _allgather_base, send, ... A coalesced group says so instead of its "
@@ -121,8 +121,28 @@ static const struct rs_term terms[] = {
     {"sort_index", "field", "Of an M line: order for viewers."},
 };
 
-const struct rs_term_table rs_terms_kineto = {
-    "kineto", "PyTorch profiler trace (Kineto)",
-    "Kernels, copies, host calls, annotations, collectives with their process groups, for a window of steps. Not: the "
-    "network, what lies outside the window, NCCL's communicator hash.",
-    terms, sizeof terms / sizeof *terms};
+static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
+{
+    const struct rs_counts *x = &f->counts;
+    uint64_t all = x->parts[RS_PART_COLL] + x->parts[RS_PART_SEND] + x->parts[RS_PART_RECV];
+    RS_MISSING(
+        f, "What lies outside the window that was profiled: operations there are not missing, they are not recorded.");
+    RS_MISSING(f, "The network: the profiler sees kernels, not what the proxy thread or the links do.");
+    if (x->made_up) RS_MISSING(f, "NCCL's hash of communicators: process groups are told apart by name and ranks.");
+    if (all && !x->ids)
+        RS_MISSING(
+            f, "Sequence numbers (Seq), so there is no Comms Id: operations are joined by their order in the group.");
+    return RS_OK;
+}
+
+const struct rs_format rs_kineto_format = {
+    .what = "PyTorch profiler trace (Kineto)",
+    .tool = RS_TOOL_KINETO,
+    .holds = "Kernels, copies, host calls, annotations, collectives with their process groups, for a window of steps. "
+             "Not: the network, what lies outside the window, NCCL's communicator hash.",
+    .terms = terms,
+    .nterms = sizeof terms / sizeof *terms,
+    .is = rs_kineto_is,
+    .fill = rs_kineto_fill,
+    .missing = missing,
+};

@@ -1,5 +1,6 @@
-/* Dumps of PyTorch's Flight Recorder. */
-#include "explain/terms.h"
+/* The format: dumps of PyTorch's Flight Recorder; its names, and what a file of it contains and does not. */
+#include "foreign/contents.h"
+#include "foreign/formats.h"
 
 static const struct rs_term terms[] = {
     {"version", "field", "Version of the dump's layout."},
@@ -53,8 +54,22 @@ static const struct rs_term terms[] = {
     {"traceback", "field", "The program's stack as text, in some versions."},
 };
 
-const struct rs_term_table rs_terms_flight = {"flight-recorder", "PyTorch Flight Recorder dump",
-                                              "The last operations of each process in order, with sizes, states, "
-                                              "stacks and when they were enqueued. Not: starts, ends "
-                                              "and durations (unless timing was on), and what the ring dropped.",
-                                              terms, sizeof terms / sizeof *terms};
+static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
+{
+    RS_MISSING(f, "Starts and ends: it holds when operations were enqueued. The times at which its watchdog discovered "
+                  "starts and ends are late by its polling, and not used.");
+    RS_MISSING(f, "What came before its first entry: the ring keeps the latest operations.");
+    return RS_OK;
+}
+
+const struct rs_format rs_flight_format = {
+    .what = "PyTorch Flight Recorder dump",
+    .tool = RS_TOOL_FLIGHT,
+    .holds = "The last operations of each process in order, with sizes, states, stacks and when they were enqueued. "
+             "Not: starts, ends and durations (unless timing was on), and what the ring dropped.",
+    .terms = terms,
+    .nterms = sizeof terms / sizeof *terms,
+    .is = rs_flight_is,
+    .fill = rs_flight_fill,
+    .missing = missing,
+};

@@ -1,5 +1,12 @@
-/* Dumps of the example profiler that comes with NCCL, 2.23 to 2.31. */
-#include "explain/terms.h"
+/* The format: dumps of the example profiler that comes with NCCL, 2.23 to 2.31; its names, and what a file of it contains and does not. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/units.h"
+#include "foreign/contents.h"
+#include "foreign/example/example.h"
+#include "foreign/formats.h"
 
 static const struct rs_term terms[] = {
     {"GROUP_API", "category",
@@ -115,9 +122,107 @@ static const struct rs_term terms[] = {
     {"op", "field", "Kind of the socket transfer: send or receive."},
 };
 
-const struct rs_term_table rs_terms_example = {
-    "example-profiler", "dump of NCCL's example profiler",
-    "Calls, operations, kernels by channel, proxy steps. Not: lines that its fixed pools had no room for (dropped "
-    "without a "
-    "count), a clock shared by processes, and in many versions the ends of kernels (StopGpuClk 0).",
-    terms, sizeof terms / sizeof *terms};
+/* ---- what the files of one process contain: its lines are spread over them ---- */
+
+/* What one of these files has itself. */
+struct dump {
+    struct rs_contents *file;
+    uint32_t pid;
+    uint64_t comm;
+    int32_t rank;
+    uint64_t ops, kernels, proxy, net; /* operations and calls; KernelCh; work of the proxy thread; network steps */
+    uint32_t ranks; /* whose operations it has */
+};
+
+static bool read_dump(struct dump *d, struct rs_contents *file)
+{
+    struct rs_example x;
+    struct rs_err err;
+    if (rs_example_open(&x, file->path, &err) != RS_OK) return false;
+    const uint32_t *n = x.counts;
+    *d = (struct dump){.file = file, .pid = x.pid, .comm = x.comm, .rank = x.rank};
+    d->ops = (uint64_t)n[RS_EX_COLL] + n[RS_EX_P2P] + n[RS_EX_COLL_API] + n[RS_EX_P2P_API] + n[RS_EX_GROUP_API] +
+             n[RS_EX_CE_COLL];
+    d->kernels = n[RS_EX_KERNEL];
+    d->proxy = (uint64_t)n[RS_EX_PROXY_OP] + n[RS_EX_PROXY_CTRL];
+    d->net = n[RS_EX_NET];
+    for (uint32_t i = 0; i < x.nranks; i++) d->ranks += x.ranks[i].colls + x.ranks[i].p2ps > 0;
+    rs_example_close(&x);
+    return true;
+}
+
+static enum rs_status say_dump(const struct dump *d, const char *other, struct rs_err *err)
+{
+    struct rs_contents *f = d->file;
+    char whose[96] = "Lines of a rank that its name does not tell";
+    if (d->rank >= 0)
+        snprintf(whose, sizeof whose, "Lines of rank %" PRId32 " of communicator %" PRIu64, d->rank, d->comm);
+    RS_CONTAINS(f,
+                "%s: %" PRIu64 " calls and operations, %" PRIu64 " kernel channels, %" PRIu64
+                " of the proxy thread, %" PRIu64 " of network steps.",
+                whose, d->ops, d->kernels, d->proxy, d->net);
+    if (d->ops && d->ranks > 1)
+        RS_CONTAINS(f,
+                    "Operations of %" PRIu32 " ranks of its process: NCCL gives a group call to its first "
+                    "communicator, and all that is below it. Each was given back to its rank.",
+                    d->ranks);
+    else if (!d->ops && !other)
+        RS_MISSING(f, "Operations: only lines of the proxy thread. NCCL gives a group call to its first "
+                      "communicator; the file of that rank is not among those named.");
+    else if (!d->ops)
+        RS_MISSING(f,
+                   "Operations: only lines of the proxy thread, because NCCL gives a group call to its first "
+                   "communicator. Its operations stand in %s, and were given back to it.",
+                   other);
+    return RS_OK;
+}
+
+/* The file of the same process that has most operations. */
+static const char *richest(const struct dump *dumps, uint32_t n, uint32_t pid)
+{
+    const struct dump *best = NULL;
+    for (uint32_t i = 0; i < n; i++)
+        if (dumps[i].pid == pid && dumps[i].ops && (!best || dumps[i].ops > best->ops)) best = &dumps[i];
+    return best ? best->file->path : NULL;
+}
+
+static enum rs_status contents(struct rs_contents *const *files, uint32_t nfiles, struct rs_err *err)
+{
+    struct dump *dumps = calloc(nfiles + 1, sizeof *dumps);
+    if (!dumps) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < nfiles; i++) n += read_dump(&dumps[n], files[i]);
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < n && status == RS_OK; i++)
+        status = say_dump(&dumps[i], dumps[i].ops ? NULL : richest(dumps, n, dumps[i].pid), err);
+    free(dumps);
+    return status;
+}
+
+static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
+{
+    uint64_t bounded = f->counts.bounded;
+    if (bounded)
+        RS_MISSING(f,
+                   "The ends of %s operations of the process: the GPU's timer at the end of their kernels is 0 "
+                   "(StopGpuClk), so they are only bounded.",
+                   rs_text_count(bounded).s);
+    RS_MISSING(f, "A clock shared with other processes: ts counts from the process's first communicator. GPU timers of "
+                  "two devices are not one clock either.");
+    RS_MISSING(f, "Lines that the profiler had no room for: its pools have a fixed size, and it does not count.");
+    return RS_OK;
+}
+
+const struct rs_format rs_example_format = {
+    .what = "dump of NCCL's example profiler",
+    .tool = RS_TOOL_EXAMPLE,
+    .holds =
+        "Calls, operations, kernels by channel, proxy steps. Not: lines that its fixed pools had no room for (dropped "
+        "without a count), a clock shared by processes, and in many versions the ends of kernels (StopGpuClk 0).",
+    .terms = terms,
+    .nterms = sizeof terms / sizeof *terms,
+    .is = rs_example_is,
+    .fill = rs_example_fill,
+    .contents = contents,
+    .missing = missing,
+};

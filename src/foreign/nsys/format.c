@@ -1,58 +1,8 @@
-/* nvprof's logs and SQLite exports of Nsight Systems. */
-#include "explain/terms.h"
+/* The format: SQLite exports of Nsight Systems; its names, and what a file of it contains and does not. */
+#include "foreign/contents.h"
+#include "foreign/formats.h"
 
-static const struct rs_term nvprof[] = {
-    {"Type", "column", "GPU activities, API calls, or a range of NVTX."},
-    {"GPU activities", "value",
-     "Kernels, copies and sets: time on the GPU. A NCCL kernel that waits counts as running."},
-    {"API calls", "value", "Calls of CUDA on the host, waits for the GPU included."},
-    {"Range", "value", "A range of NVTX on a thread: its time on the host, and what ran on the GPU inside."},
-    {"Time(%)", "column", "Share of its section's time."},
-    {"Time", "column", "Time of all calls together."},
-    {"Calls", "column", "How often."},
-    {"Avg", "column",
-     "Mean time. Of a NCCL kernel: transfer and wait for the slowest process, so the process with the lowest waited "
-     "least."},
-    {"Min", "column", "Shortest."},
-    {"Max", "column", "Longest."},
-    {"Name", "column", "Kernel, copy, call or range."},
-    {"Start", "column", "Start since the process's own beginning: clocks of two processes cannot be compared by it."},
-    {"Duration", "column", "How long it ran."},
-    {"Grid Size", "column", "Blocks of the kernel in x, y, z."},
-    {"Block Size", "column", "Threads of a block in x, y, z."},
-    {"Grid X", "column", "Blocks in x (CSV)."},
-    {"Grid Y", "column", "Blocks in y (CSV)."},
-    {"Grid Z", "column", "Blocks in z (CSV)."},
-    {"Block X", "column", "Threads in x (CSV)."},
-    {"Block Y", "column", "Threads in y (CSV)."},
-    {"Block Z", "column", "Threads in z (CSV)."},
-    {"Regs", "column", "Registers of a thread."},
-    {"Registers Per Thread", "column", "Registers of a thread (CSV)."},
-    {"SSMem", "column", "Static shared memory of a block."},
-    {"Static SMem", "column", "Static shared memory of a block (CSV)."},
-    {"DSMem", "column", "Dynamic shared memory of a block."},
-    {"Dynamic SMem", "column", "Dynamic shared memory of a block (CSV)."},
-    {"Size", "column", "Bytes of a copy, in the unit of the second line or behind the number."},
-    {"Throughput", "column", "Bytes over time of a copy."},
-    {"SrcMemType", "column", "Kind of memory that a copy reads."},
-    {"DstMemType", "column", "Kind of memory that a copy writes."},
-    {"Device", "column", "GPU: its name, and its number in parentheses where there is room."},
-    {"Context", "column", "CUDA context."},
-    {"Stream", "column", "CUDA stream."},
-    {"Src Dev", "column", "GPU that a copy between GPUs reads."},
-    {"Src Ctx", "column", "Context of that."},
-    {"Dst Dev", "column", "GPU that a copy between GPUs writes."},
-    {"Dst Ctx", "column", "Context of that."},
-    {"Correlation_ID", "column",
-     "Number that ties a kernel to the call that launched it; in text it stands in brackets behind the name."},
-};
-const struct rs_term_table rs_terms_nvprof = {"nvprof", "nvprof log",
-                                              "Summary: calls and times by kernel and call, no time axis. GPU and API "
-                                              "trace: starts since each process's own beginning. "
-                                              "Not: communicators, sequence numbers, message sizes of NCCL.",
-                                              nvprof, sizeof nvprof / sizeof *nvprof};
-
-static const struct rs_term nsys[] = {
+static const struct rs_term terms[] = {
     {"CUPTI_ACTIVITY_KIND_KERNEL", "value", "Table of kernels on GPUs."},
     {"CUPTI_ACTIVITY_KIND_RUNTIME", "value", "Table of CUDA calls on the host."},
     {"CUPTI_ACTIVITY_KIND_MEMCPY", "value", "Table of memory copies."},
@@ -126,8 +76,22 @@ static const struct rs_term nsys[] = {
     {"devStateName", "column", "When a fact was taken."},
     {"nameEnum", "column", "Number of a fact."},
 };
-const struct rs_term_table rs_terms_nsys = {
-    "nsys-sqlite", "Nsight Systems SQLite export",
-    "Kernels, copies, CUDA calls and annotations, NCCL's calls with sizes and communicators. Not: the network, NCCL's "
-    "sequence numbers.",
-    nsys, sizeof nsys / sizeof *nsys};
+
+static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
+{
+    RS_MISSING(f,
+               "The network, and NCCL's sequence numbers: operations are joined by their order on the communicator.");
+    return RS_OK;
+}
+
+const struct rs_format rs_nsys_format = {
+    .what = "Nsight Systems SQLite export",
+    .tool = RS_TOOL_NSYS,
+    .holds = "Kernels, copies, CUDA calls and annotations, NCCL's calls with sizes and communicators. Not: the "
+             "network, NCCL's sequence numbers.",
+    .terms = terms,
+    .nterms = sizeof terms / sizeof *terms,
+    .is = rs_nsys_is,
+    .fill = rs_nsys_fill,
+    .missing = missing,
+};
