@@ -56,8 +56,7 @@ DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
 # Sanitizers make gcc see dangers that are not there: no -Werror with them.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(if $(ZSTD),,-DRS_NO_ZSTD) $(if $(ZLIB),,-DRS_NO_ZLIB) $(if $(SQLITE),,-DRS_NO_SQLITE) \
-	$(if $(LIBEVENT),,-DRS_NO_LIBEVENT) $(if $(OTF2),,-DRS_NO_OTF2) $(if $(findstring fuzzer,$(SAN)),-DRS_FUZZED)
+DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(ABSENT) $(if $(findstring fuzzer,$(SAN)),-DRS_FUZZED)
 # Sanitized code is compiled in half the time this way, and runs as fast; -g1 is enough for their stacks.
 OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 COMPILE   = $(CC) -std=c11 $(OPTIMISE) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
@@ -66,7 +65,7 @@ PLUGIN_LDFLAGS := -shared -static-libgcc -Wl,-z,nodelete -Wl,-z,now -Wl,--versio
 	-Wl,--exclude-libs,ALL $(if $(SAN),,-Wl,-z,defs)
 # The simulator stands in for libcudart towards the plugin: those symbols must be found in the executable.
 EXPORTED := $(patsubst %,-Xlinker --dynamic-list=%,$(wildcard src/sim/fakecuda.syms))
-LIBS     := $(ZSTD) $(ZLIB) $(SQLITE) $(LIBEVENT) $(OTF2) -lpthread -ldl -lm
+LIBS     := $(LIBRARIES) -lpthread -ldl -lm
 
 # ---- what a user wants -----------------------------------------------------------------------------------------------
 

@@ -24,35 +24,46 @@ try -include xxhash.h -c "$work/empty.c" ||
 
 echo "# Made by tools/config.sh. $KNOBS"
 
+# found NAME LIBRARIES...: a library for the reader; absent NAME: the code behind RS_NO_NAME does without.
+found() {
+    name=$1
+    shift
+    echo "$name := $*"
+    echo "LIBRARIES += $*"
+}
+absent() {
+    echo "ABSENT += -DRS_NO_$1"
+}
+
+# library NAME HEADER EXPRESSION LIBRARIES...: whether a program with the expression can be built.
+library() {
+    name=$1 header=$2
+    echo "int main(void) { return $3; }" >"$work/$name.c"
+    shift 3
+    if try -include "$header" "$work/$name.c" "$@"; then found "$name" "$@"; else absent "$name"; fi
+}
+
 # zstd must be a static archive: the plugin brings its own copy. With its symbols hidden (--exclude-libs) also an archive
 # that was compiled for position-independent executables, as Debian's, fits into a shared object.
 echo 'size_t f(void *d, const void *s); size_t f(void *d, const void *s) { return ZSTD_compress(d, 1, s, 1, 1); }' \
     >"$work/zstd.c"
+zstd=
 for archive in "$(pkg-config --variable=libdir libzstd 2>/dev/null || true)/libzstd.a" \
     "$($CC -print-file-name=libzstd.a)"; do
     if [ -f "$archive" ] && try -shared -fPIC -Wl,--exclude-libs,ALL -include zstd.h "$work/zstd.c" "$archive"; then
-        echo "ZSTD := $archive"
+        zstd=$archive
         break
     fi
 done
+if [ "$zstd" ]; then found ZSTD "$zstd"; else absent ZSTD; fi
 
-# zlib only unpacks what other tools wrote: the reader takes it as it is, the plugin never.
-echo 'int main(void) { return zlibVersion()[0] == 0; }' >"$work/zlib.c"
-! try -include zlib.h "$work/zlib.c" -lz || echo "ZLIB := -lz"
-
-# SQLite reads the exports of Nsight Systems: the reader alone, too.
-echo 'int main(void) { return sqlite3_libversion_number() == 0; }' >"$work/sqlite.c"
-! try -include sqlite3.h "$work/sqlite.c" -lsqlite3 || echo "SQLITE := -lsqlite3"
-
-# Of libevent `ringscope serve` takes the core: waiting for sockets and times. Neither its HTTP nor its TLS.
-echo 'int main(void) { return event_base_new() == 0; }' >"$work/libevent.c"
-! try -include event2/event.h "$work/libevent.c" -levent_core || echo "LIBEVENT := -levent_core"
-
-# OTF2 is what `ringscope export --to otf2` writes with.
-otf2=$(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2)
-echo 'int main(void) { return OTF2_Archive_Close(0) == OTF2_SUCCESS; }' >"$work/otf2.c"
-# shellcheck disable=SC2086 # a list of words
-! try -include otf2/otf2.h "$work/otf2.c" $otf2 || echo "OTF2 := $otf2"
+# Of the reader alone. zlib: what other tools wrote. SQLite: exports of Nsight Systems, `ringscope sql`. Of libevent
+# `ringscope serve` takes the core: waiting for sockets and times, neither its HTTP nor its TLS. OTF2: `ringscope export`.
+library ZLIB zlib.h 'zlibVersion()[0] == 0' -lz
+library SQLITE sqlite3.h 'sqlite3_libversion_number() == 0' -lsqlite3
+library LIBEVENT event2/event.h 'event_base_new() == 0' -levent_core
+# shellcheck disable=SC2046 # a list of words
+library OTF2 otf2/otf2.h 'OTF2_Archive_Close(0) == OTF2_SUCCESS' $(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2)
 
 # TLS descriptors: a thread's variable in a dlopened library without a call into the loader. Other targets than
 # x86-64 have them by default or not at all.

@@ -1,4 +1,4 @@
-/* The bytes of a file as they are meant: plain, gzip or zstd, told by its first bytes, block by block.
+/* The bytes of a file as they are meant: plain or compressed (base/compression.h), told by its first bytes, block by block.
  *
  * A plain file is mapped and comes as one block; a packed one is unpacked as it is read, so memory stays bounded. The
  * struct owns its blocks until rs_bytes_close(); one thread at a time. Every message names the path and the place in
@@ -9,9 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/compression.h"
 #include "base/err.h"
-
-enum rs_compression { RS_PLAIN, RS_GZIP, RS_ZSTD };
 
 struct rs_bytes;
 
@@ -23,7 +22,7 @@ enum rs_status rs_bytes_stream(struct rs_bytes **bytes, const char *path, struct
 enum rs_status rs_bytes_memory(struct rs_bytes **bytes, const char *name, const void *data, size_t n, size_t block,
                                struct rs_err *err);
 void rs_bytes_close(struct rs_bytes *bytes); /* NULL is fine */
-enum rs_compression rs_bytes_packing(const struct rs_bytes *bytes);
+int rs_bytes_packing(const struct rs_bytes *bytes); /* RS_PLAIN, or of base/compression.h */
 const char *rs_bytes_path(const struct rs_bytes *bytes);
 
 /* The next block; *n = 0: that was all. Good until the next call. A stream that is broken or cut gives what could be

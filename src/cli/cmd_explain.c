@@ -5,6 +5,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/compression.h"
 #include "cli/commands.h"
 #include "cli/explain_file.h"
 #include "cli/explain_terms.h"
@@ -44,7 +45,10 @@ static void print_list(void)
 static void print_formats(void)
 {
     const struct rs_term_table *t;
-    printf("Any command takes files and folders of these formats, mixed; plain, gzip or zstd. They are recognised.\n");
+    printf("Any command takes files and folders of these formats, mixed; plain");
+    for (int i = 1; rs_compression_at(i); i++)
+        printf("%s%s", rs_compression_at(i + 1) ? ", " : " or ", rs_compression_at(i)->name);
+    printf(". They are recognised.\n");
     for (size_t i = 0; (t = rs_explain_table(i)); i++) {
         if (!t->holds) continue;
         printf("\n%s: %s\n    ", t->format, t->what);

@@ -1,4 +1,5 @@
 /* ringscope: finds the command, runs it, and makes sure that its output arrived. */
+#include "base/compression.h"
 #include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/output.h"
@@ -15,8 +16,8 @@ static const struct rs_command *const commands[] = {
 };
 enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
-/* Parts that depend on libraries found at build time. */
-static const struct {
+/* Parts that depend on libraries found at build time, besides compressions of other tools' files. */
+static const struct part {
     const char *name;
     bool on;
     const char *meaning;
@@ -25,11 +26,6 @@ static const struct {
     {"zstd", false, "recordings are written uncompressed, compressed ones cannot be read"},
 #else
     {"zstd", true, "compressed recordings"},
-#endif
-#ifdef RS_NO_ZLIB
-    {"zlib", false, ".gz files cannot be read"},
-#else
-    {"zlib", true, ".gz files of other tools"},
 #endif
 #ifdef RS_NO_SQLITE
     {"sqlite", false, "no `ringscope sql` and export --to sqlite; exports of Nsight Systems cannot be read"},
@@ -63,8 +59,14 @@ static void print_usage(FILE *to)
 static void print_version(void)
 {
     printf("ringscope " RS_VERSION "\noptional parts:\n");
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+    const struct rs_compression *c;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         printf("  %-8s  %-3s  %s\n", parts[i].name, parts[i].on ? "on" : "off", parts[i].meaning);
+        for (int k = 1; i == 0 && (c = rs_compression_at(k)); k++)
+            if (strcmp(c->library, parts[0].name) != 0) /* which recordings need */
+                printf("  %-8s  %-3s  %s files %s\n", c->library, c->open ? "on" : "off", c->suffix,
+                       c->open ? "of other tools" : "cannot be read");
+    }
     size_t bytes;
     bool page = rs_page(&bytes) != NULL;
     printf("  %-8s  %-3s  %s\n", "page", page ? "on" : "off",

@@ -1,4 +1,4 @@
-/* A stream that is packed on its way: what is written to it goes to another one as gzip or zstd.
+/* A stream that is packed on its way: what is written to it goes to another one in a compression.
  *
  * The stream below stays the caller's; a failure of it fails the write or the close here, with its errno. One thread at
  * a time. */
@@ -7,16 +7,10 @@
 
 #include <stdio.h>
 
-#include "base/bytes.h"
+#include "base/compression.h"
 #include "base/err.h"
 
-/* How an output of this name is packed: .gz, .zst. */
-enum rs_compression rs_compression_of(const char *path);
-/* The length of the name without that. */
-size_t rs_compression_stem(const char *path);
-
 /* Sets *file: to be closed with fclose(), which writes the end of the packed stream. */
-enum rs_status rs_compress_open(FILE **file, FILE *to, enum rs_compression packing, const char *name,
-                                struct rs_err *err);
+enum rs_status rs_compress_open(FILE **file, FILE *to, int packing, const char *name, struct rs_err *err);
 
 #endif

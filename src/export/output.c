@@ -84,7 +84,7 @@ static void forget_temporary(struct rs_output *p)
 
 static enum rs_status open_stream(struct rs_output *p, struct rs_err *err)
 {
-    enum rs_compression packing = rs_compression_of(p->path);
+    int packing = rs_compression_of(p->path);
     RS_TRY(rs_out_open(&p->out, p->path, p->force, err));
     p->file = p->out.file;
     if (packing == RS_PLAIN) return RS_OK;

@@ -54,18 +54,6 @@ static void read_through(struct candidate *c, const char *path)
     rs_bytes_close(bytes);
 }
 
-/* The length of a path without the ending that a packer adds. */
-static size_t stem(const char *path)
-{
-    static const char *const endings[] = {".gz", ".zst"};
-    size_t n = strlen(path);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t k = strlen(endings[i]);
-        if (n > k && !strcmp(path + n - k, endings[i])) return n - k;
-    }
-    return n;
-}
-
 static bool same_file(const char *a, const char *b)
 {
     struct stat x, y;
@@ -77,8 +65,8 @@ static bool same_file(const char *a, const char *b)
 static bool are_one(const struct rs_other *a, const struct rs_other *b)
 {
     if (rs_tool_has((uint8_t)rs_format_at(a->format)->tool, RS_CAP_FILE_PROCESS)) return true;
-    size_t n = stem(a->path);
-    return (n == stem(b->path) && !memcmp(a->path, b->path, n)) || same_file(a->path, b->path);
+    size_t n = rs_compression_stem(a->path);
+    return (n == rs_compression_stem(b->path) && !memcmp(a->path, b->path, n)) || same_file(a->path, b->path);
 }
 
 /* Of candidates with the same bytes, by index. */

@@ -81,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rs_scan a, b;
     struct rs_bytes *bytes;
     skipped(copy, size);
-    enum rs_compression packing = can_pack(RS_GZIP) ? RS_GZIP : RS_ZSTD;
+    int packing = can_pack(RS_GZIP) ? RS_GZIP : RS_ZSTD;
     if (can_pack(packing)) {
         struct packed p = {0};
         pack(&p, packing, copy, size);

@@ -14,12 +14,14 @@
 
 #include "base/bytes.h"
 
+enum { RS_GZIP = 1, RS_ZSTD }; /* of the table in base/compression.c */
+
 struct packed {
     char *data;
     size_t n;
 };
 
-static inline bool can_pack(enum rs_compression packing)
+static inline bool can_pack(int packing)
 {
 #ifdef RS_NO_ZLIB
     if (packing == RS_GZIP) return false;
@@ -39,7 +41,7 @@ static inline void append(struct packed *p, const void *data, size_t n)
 }
 
 /* Puts one more member or frame behind what there is. */
-static inline void pack(struct packed *p, enum rs_compression packing, const void *data, size_t n)
+static inline void pack(struct packed *p, int packing, const void *data, size_t n)
 {
     size_t cap = n + n / 8 + 1024;
     char *room = malloc(cap);

@@ -69,9 +69,9 @@ static void test_file(void **state)
     assert_true(fd >= 0);
     char *text = letters(BIG);
     for (int packing = RS_PLAIN; packing <= RS_ZSTD; packing++) {
-        if (!can_pack((enum rs_compression)packing)) continue;
+        if (!can_pack(packing)) continue;
         struct packed p = {0};
-        pack(&p, (enum rs_compression)packing, text, BIG);
+        pack(&p, packing, text, BIG);
         assert_int_equal(ftruncate(fd, 0), 0);
         assert_int_equal(pwrite(fd, p.data, p.n, 0), p.n);
         struct rs_bytes *b;
@@ -142,11 +142,11 @@ static void test_several(void **state)
     char *text = letters(3000);
     static const size_t blocks[] = {1, 7, 1000, 2999, 3000, 3001, 0};
     for (int packing = RS_GZIP; packing <= RS_ZSTD; packing++) {
-        if (!can_pack((enum rs_compression)packing)) continue;
+        if (!can_pack(packing)) continue;
         struct packed p = {0};
-        pack(&p, (enum rs_compression)packing, text, 1000);
-        pack(&p, (enum rs_compression)packing, text, 0);
-        pack(&p, (enum rs_compression)packing, text + 1000, 2000);
+        pack(&p, packing, text, 1000);
+        pack(&p, packing, text, 0);
+        pack(&p, packing, text + 1000, 2000);
         for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
             struct rs_bytes *b = over(&p, blocks[i]);
             assert_int_equal(expect(b, text, 3000, NULL), 3000);
@@ -162,11 +162,11 @@ static void test_cut(void **state)
     (void)state;
     char *text = letters(2000), where[64];
     for (int packing = RS_GZIP; packing <= RS_ZSTD; packing++) {
-        if (!can_pack((enum rs_compression)packing)) continue;
+        if (!can_pack(packing)) continue;
         struct packed p = {0};
-        pack(&p, (enum rs_compression)packing, text, 1000);
+        pack(&p, packing, text, 1000);
         size_t first = p.n, before = 0;
-        pack(&p, (enum rs_compression)packing, text + 1000, 1000);
+        pack(&p, packing, text + 1000, 1000);
         for (size_t n = 4; n < p.n; n++) {
             struct packed cut = {.data = p.data, .n = n};
             struct rs_bytes *b = over(&cut, n % 3 ? 0 : 10);
@@ -239,7 +239,7 @@ static void test_without(void **state)
     (void)state;
     static const char *const starts[] = {"\x1f\x8b\x08", "(\xb5/\xfd"};
     for (int packing = RS_GZIP; packing <= RS_ZSTD; packing++) {
-        if (can_pack((enum rs_compression)packing)) continue;
+        if (can_pack(packing)) continue;
         struct rs_bytes *b;
         struct rs_err err = {0};
         const char *start = starts[packing - RS_GZIP];

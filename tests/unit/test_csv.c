@@ -10,6 +10,7 @@
 
 #include "export/compress.h"
 #include "export/csv/cells.h"
+#include "packed.h"
 
 static char *text;
 static size_t size;
@@ -106,7 +107,7 @@ static void test_full(void **state)
     free(c);
 }
 
-static void packs(enum rs_compression packing)
+static void packs(int packing)
 {
     enum { N = 3000000 };
     struct rs_err err;

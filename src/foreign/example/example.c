@@ -48,9 +48,8 @@ static const char *last_piece(const char *text, size_t *n, size_t *length)
 static bool name_of(const char *path, uint64_t *comm, int32_t *rank, uint64_t *as_hex)
 {
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    size_t n = strlen(name), length;
+    size_t n = rs_compression_stem(name), length;
     uint64_t number;
-    if (!strip(name, &n, ".gz")) strip(name, &n, ".zst");
     if (!strip(name, &n, ".json")) return false;
     const char *piece = last_piece(name, &n, &length);
     if (!piece || !hash_of(piece, length, 10, &number) || number > INT32_MAX) return false;

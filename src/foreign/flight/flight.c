@@ -80,8 +80,8 @@ int64_t rs_flight_rank_of_name(const char *path)
         if (is_digit(*digits)) found = digits;
     }
     if (!found) { /* the user's own prefix: the number before the endings */
-        static const char *const endings[] = {".gz", ".zst", ".json", ".pkl", ".pickle"};
-        size_t n = strlen(base);
+        static const char *const endings[] = {".json", ".pkl", ".pickle"};
+        size_t n = rs_compression_stem(base);
         for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
             size_t e = strlen(endings[i]);
             if (n > e && !memcmp(base + n - e, endings[i], e)) n -= e;
