@@ -83,6 +83,18 @@ enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)
     return status != RS_OK || in->n || in->nothers ? status : nothing_left(in, err);
 }
 
+enum rs_status rs_fill_each(struct rs_fill *fill, rs_fill_add add, struct rs_err *err)
+{
+    for (size_t i = 0; i < fill->n; i++) {
+        struct rs_err why = {0};
+        enum rs_status status = add(fill, fill->files[i], &why);
+        if (status == RS_NO_MEMORY) return rs_fail(err, status, "%s", why.msg);
+        if (status != RS_OK) rs_other_incomplete(fill->files[i], &why);
+        if (fill->progress) fill->progress(i + 1, fill->n);
+    }
+    return RS_OK;
+}
+
 enum rs_status rs_formats_fill(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                                struct rs_err *err)
 {

@@ -20,6 +20,7 @@ struct rs_fill {
     struct rs_other **files; /* of one format, by path */
     size_t n;
     void (*progress)(size_t done, size_t all); /* NULL: none */
+    void *state; /* of the fill function */
 };
 
 struct rs_contents;
@@ -43,6 +44,11 @@ struct rs_format {
     extern const struct rs_format rs_##folder##_format;
 RS_EACH_FORMAT(X)
 #undef X
+
+/* For fill functions: gives each file to `add`. One that it fails for is incomplete, and the others follow, unless
+ * it is for memory. */
+typedef enum rs_status (*rs_fill_add)(struct rs_fill *fill, struct rs_other *file, struct rs_err *err);
+enum rs_status rs_fill_each(struct rs_fill *fill, rs_fill_add add, struct rs_err *err);
 
 enum { RS_FORMAT_HEAD = 65536 };
 

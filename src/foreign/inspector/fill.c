@@ -4,17 +4,15 @@
 #include "foreign/inspector/inspector.h"
 #include "foreign/inspector/model.h"
 
-static enum rs_status add(struct rs_model *m, struct rs_other *file, bool *told, struct rs_err *err)
+static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
 {
+    struct rs_model *m = fill->model;
+    bool *told = fill->state;
     struct rs_inspector log;
     uint64_t lost = 0;
     enum rs_status status = rs_inspector_read(&log, file->path, err);
     if (status == RS_OK) status = rs_inspector_to_model(m, &log, file->path, &file->proc, &lost, err);
     if (status == RS_OK && log.damage.code != RS_OK) rs_other_incomplete(file, &log.damage);
-    if (status == RS_BAD_INPUT) {
-        rs_other_incomplete(file, err);
-        status = RS_OK;
-    }
     if (status == RS_OK && lost)
         status = rs_model_note(m, err,
                                "%s: at least %" PRIu64 " operations are not in it, beside %" PRIu32
@@ -34,9 +32,6 @@ static enum rs_status add(struct rs_model *m, struct rs_other *file, bool *told,
 enum rs_status rs_inspector_fill(struct rs_fill *fill, struct rs_err *err)
 {
     bool told = false;
-    for (size_t i = 0; i < fill->n; i++) {
-        RS_TRY(add(fill->model, fill->files[i], &told, err));
-        if (fill->progress) fill->progress(i + 1, fill->n);
-    }
-    return RS_OK;
+    fill->state = &told;
+    return rs_fill_each(fill, add, err);
 }

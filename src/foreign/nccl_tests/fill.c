@@ -45,8 +45,9 @@ static enum rs_status add_half(struct rs_model *m, uint32_t proc, const struct r
     return rs_model_stat(m, &row, err);
 }
 
-static enum rs_status add(struct rs_model *m, struct rs_other *file, struct rs_err *err)
+static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
 {
+    struct rs_model *m = fill->model;
     struct rs_nccl_tests table;
     enum rs_status status = rs_nccl_tests_read(&table, file->path, err);
     if (status == RS_OK) status = add_proc(m, file->path, &file->proc, err);
@@ -55,20 +56,13 @@ static enum rs_status add(struct rs_model *m, struct rs_other *file, struct rs_e
         if (status == RS_OK) status = add_half(m, file->proc, &table.rows[i], true, err);
     }
     if (status == RS_OK && table.damage.code != RS_OK) rs_other_incomplete(file, &table.damage);
-    if (status == RS_BAD_INPUT) {
-        rs_other_incomplete(file, err);
-        status = RS_OK;
-    }
     rs_nccl_tests_free(&table);
     return status;
 }
 
 enum rs_status rs_nccl_tests_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    for (size_t i = 0; i < fill->n; i++) {
-        RS_TRY(add(fill->model, fill->files[i], err));
-        if (fill->progress) fill->progress(i + 1, fill->n);
-    }
+    RS_TRY(rs_fill_each(fill, add, err));
     return rs_model_note(fill->model, err,
                          "a table of nccl-tests is no trace: a row is the mean of its calls; to hold a run against it: "
                          "ringscope report --reference FILE");

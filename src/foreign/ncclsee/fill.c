@@ -49,27 +49,21 @@ static enum rs_status add_row(struct rs_model *m, uint32_t proc, const struct rs
     return rs_model_stat(m, &row, err);
 }
 
-static enum rs_status add(struct rs_model *m, struct rs_other *file, struct rs_err *err)
+static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
 {
+    struct rs_model *m = fill->model;
     struct rs_ncclsee table;
     enum rs_status status = rs_ncclsee_read(&table, file->path, err);
     if (status == RS_OK) status = add_proc(m, file->path, &file->proc, err);
     for (uint32_t i = 0; i < table.n && status == RS_OK; i++) status = add_row(m, file->proc, &table.rows[i], err);
     if (status == RS_OK && table.damage.code != RS_OK) rs_other_incomplete(file, &table.damage);
-    if (status == RS_BAD_INPUT) {
-        rs_other_incomplete(file, err);
-        status = RS_OK;
-    }
     rs_ncclsee_free(&table);
     return status;
 }
 
 enum rs_status rs_ncclsee_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    for (size_t i = 0; i < fill->n; i++) {
-        RS_TRY(add(fill->model, fill->files[i], err));
-        if (fill->progress) fill->progress(i + 1, fill->n);
-    }
+    RS_TRY(rs_fill_each(fill, add, err));
     return rs_model_note(fill->model, err,
                          "ncclsee's tables have no time axis, and their times add the enqueueing to the kernels'");
 }

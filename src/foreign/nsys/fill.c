@@ -22,21 +22,14 @@ static enum rs_status take(struct rs_nsys *n, struct rs_err *err)
                          n->path);
 }
 
-static enum rs_status add_file(struct rs_model *m, struct rs_other *file, struct rs_err *err)
+static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
 {
-    struct rs_nsys n = {.m = m, .path = file->path};
-    struct rs_err why;
-    enum rs_status status = rs_nsys_open(&n.db, file->path, &why);
-    bool opened = status == RS_OK;
+    struct rs_nsys n = {.m = fill->model, .path = file->path};
     file->proc = RS_NONE;
-    if (status == RS_NO_MEMORY)
-        rs_fail(err, status, "%s", why.msg);
-    else
-        status = opened ? take(&n, err) : RS_OK;
-    if (!opened)
-        rs_other_incomplete(file, &why);
-    else if (n.db.damage.code != RS_OK)
-        rs_other_incomplete(file, &n.db.damage);
+    enum rs_status status = rs_nsys_open(&n.db, file->path, err);
+    bool opened = status == RS_OK;
+    if (opened) status = take(&n, err);
+    if (opened && n.db.damage.code != RS_OK) rs_other_incomplete(file, &n.db.damage);
     uint64_t pid, proc;
     size_t at = 0;
     if (rs_map_count(&n.procs) == 1 && rs_map_next(&n.procs, &at, &pid, &proc)) file->proc = (uint32_t)proc;
@@ -46,9 +39,5 @@ static enum rs_status add_file(struct rs_model *m, struct rs_other *file, struct
 
 enum rs_status rs_nsys_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    for (size_t i = 0; i < fill->n; i++) {
-        RS_TRY(add_file(fill->model, fill->files[i], err));
-        if (fill->progress) fill->progress(i + 1, fill->n);
-    }
-    return RS_OK;
+    return rs_fill_each(fill, add, err);
 }
