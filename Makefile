@@ -33,7 +33,8 @@ CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
 # What fuzzers reach: the reader below its commands. The rest would only be compiled.
 FUZZED_SRC := $(call sources,$(filter-out plugin bundle picture serve sim gen cli,$(FOLDERS))) src/serve/request.c src/serve/answer.c
-FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+FORMAT_FUZZERS := $(patsubst src/foreign/%/format.c,$(BUILD)/fuzz_%,$(wildcard src/foreign/*/format.c))
+FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)) $(FORMAT_FUZZERS)
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
 MAN_PAGES  := $(if $(shell command -v scdoc),$(patsubst docs/man/%.scd,$(BUILD)/man/%,$(wildcard docs/man/*.scd)))
 
@@ -264,6 +265,12 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 $(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@
+# One program for all input formats: its name tells which.
+$(BUILD)/formats: $(BUILD)/obj/tests/fuzz/formats.o $(BUILD)/libfuzzed.a
+	$(call say,LINK,$@)
+	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@
+$(FORMAT_FUZZERS): $(BUILD)/formats
+	$(Q)ln -f $< $@
 
 $(BUILD)/man/%: docs/man/%.scd
 	@mkdir -p $(@D)
