@@ -14,6 +14,7 @@ static const struct rs_format *const formats[] = {
 #undef X
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
+_Static_assert(FORMATS == RS_TOOLS - 1, "the places in the order of reading are 0, 1, 2, ...");
 
 const struct rs_format *rs_format_at(int index)
 {
