@@ -227,8 +227,15 @@ static void test_many_lanes(void **state)
     made_begin(&x);
     assert_int_equal(rs_overviews_open(&o, (double)RS_OVERVIEW_MOST * 1000, "/tmp", &x.err), RS_OK);
     add(&x, 0, 1000, 1); /* all of bucket 0 of 4096 is half of 0 of 2048 */
-    add(&x, 1000, 100, 0);
+    uint32_t odd = add(&x, 1000, 100, 0); /* the shorter, in the second half of the pair */
     add(&x, 4000, 2000, 1);
+    uint32_t even = add(&x, 8000, 100, 0); /* the shorter, in the first half */
+    add(&x, 9000, 800, 1);
+    add(&x, 12000, 100, 0);
+    uint32_t longer = add(&x, 13000, 800, 1);
+    x.bars.flags[odd] = RS_BAR_LOST;
+    x.bars.flags[even] = RS_BAR_LOST | RS_BAR_OPEN;
+    x.bars.flags[longer] = RS_BAR_MISMATCH;
     const struct rs_bar_lane lane = {.from = 0, .n = x.bars.n};
     for (int i = 0; i < LANES; i++) assert_int_equal(rs_overviews_lane(&o, &x.bars, &lane, &x.err), RS_OK);
     assert_int_equal(rs_overviews_pack(&o, &x.table, &x.zip, &buckets, &x.err), RS_OK);
@@ -236,13 +243,16 @@ static void test_many_lanes(void **state)
     assert_int_equal(o.pieces.n, (LANES + RS_OVERVIEW_LANES - 1) / RS_OVERVIEW_LANES);
     uint8_t *first = piece(&o.pieces, 0), *last = piece(&o.pieces, o.pieces.n - 1);
     assert_int_equal(le(last, 4), buckets);
-    const uint8_t busy[] = {140, 0, 255, 0};
-    for (uint32_t i = 0; i < 4; i++) {
+    const uint8_t busy[] = {140, 0, 255, 0, 115, 0, 115, 0};
+    const uint8_t flags[] = {RS_BAR_LOST, 0, 0, 0, RS_BAR_LOST | RS_BAR_OPEN, 0, RS_BAR_MISMATCH, 0};
+    for (uint32_t i = 0; i < sizeof busy; i++) {
         size_t n = o.pieces.size[0], m = o.pieces.size[o.pieces.n - 1];
         assert_in_range(bucket(first, n, "busy", i), busy[i] ? busy[i] - 1 : 0, busy[i] + (busy[i] && busy[i] < 255));
         assert_in_range(bucket(last, m, "busy", i), busy[i] ? busy[i] - 1 : 0, busy[i] + (busy[i] && busy[i] < 255));
         assert_int_equal(bucket(first, n, "kind", i), busy[i] != 0);
         assert_int_equal(bucket(last, m, "kind", i), busy[i] != 0);
+        assert_int_equal(bucket(first, n, "flags", i), flags[i]);
+        assert_int_equal(bucket(last, m, "flags", i), flags[i]);
     }
     free(first);
     free(last);

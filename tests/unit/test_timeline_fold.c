@@ -73,6 +73,29 @@ static void losses(struct scene *s)
     bar(s, 1550, 3, 3, RS_BAR_NOT_RECORDED, 0, 0);
 }
 
+enum { PIXEL = 64, IN_A_PIXEL = 16, CROWDED = 12 };
+
+/* Whether the bar at place k of pixel x is a loss: the first, the last, one in the middle, and two. */
+static bool lost_here(unsigned x, unsigned k)
+{
+    return (x == 2 && k == 5) || (x == 5 && k == IN_A_PIXEL - 1) || (x == 6 && k == 0) ||
+           (x == 9 && (k == 3 || k == 8));
+}
+
+/* 16 bars in each pixel: one of 4 ns and kind 2, the others of 3 ns and kind 1, or losses of 1 ns. */
+static void losses_in_crowds(struct scene *s)
+{
+    for (unsigned x = 0; x < CROWDED; x++)
+        for (unsigned k = 0; k < IN_A_PIXEL; k++) {
+            bool lost = lost_here(x, k), longest = k == x;
+            bar(s, (int64_t)(PIXEL * x + 4 * k),
+                lost      ? 1
+                : longest ? 4
+                          : 3,
+                longest ? 2 : 1, lost ? RS_BAR_LOST : 0, 0, 0);
+        }
+}
+
 static void crowds(struct scene *s)
 {
     uint32_t seed = 7;
@@ -103,6 +126,7 @@ static struct scene scenes[] = {
     {.name = "what begins before, with a fading end", .t0 = 1000, .scale = 0.02, .width = 40},
     {.name = "fading ends", .t0 = 0, .scale = 0.01, .width = 30},
     {.name = "losses and what was not recorded", .t0 = 0, .scale = 0.02, .width = 40},
+    {.name = "losses in crowds of short bars", .t0 = 0, .scale = 1.0 / PIXEL, .width = CROWDED},
     {.name = "crowds of short bars", .t0 = 250, .scale = 1.0 / 64, .width = 100},
     {.name = "the same, at half the scale, moved", .t0 = 113.5, .scale = 1.0 / 128, .width = 60},
     {.name = "a mixture", .t0 = 5000, .scale = 1.0 / 128, .width = 200},
@@ -113,7 +137,8 @@ enum { SCENES = sizeof scenes / sizeof *scenes };
 static int set_up(void **state)
 {
     (void)state;
-    void (*const make[SCENES])(struct scene *) = {wide, reaching_in, fading, losses, crowds, crowds, mixed, mixed};
+    void (*const make[SCENES])(struct scene *) = {wide,   reaching_in, fading, losses, losses_in_crowds,
+                                                  crowds, crowds,      mixed,  mixed};
     for (int i = 0; i < SCENES; i++) make[i](&scenes[i]);
     return 0;
 }
@@ -212,6 +237,53 @@ static void knows_its_pixels(void **state)
     rs_bars_free(&s.bars);
 }
 
+/* Losses are hatched in exactly their pixels: where whole groups of bars are taken at once, farther out, and where the
+ * lane begins with another bar, so that no group lies in one pixel and each bar is taken by itself. */
+static void shows_losses_in_crowds(void **state)
+{
+    (void)state;
+    struct scene s = {.width = CROWDED};
+    losses_in_crowds(&s);
+    for (unsigned each = 1; each <= 4; each *= 2) /* pixels of the scene in one of the picture */
+        for (uint32_t skipped = 0; skipped < 2; skipped++) {
+            struct rs_pixels p;
+            const struct rs_bar_lane lane = {.from = skipped, .n = s.bars.n - skipped};
+            unsigned width = CROWDED / each;
+            assert_int_equal(rs_pixels_make(&p, width, NULL), RS_OK);
+            rs_fold(&s.bars, &lane, 0, 1.0 / (PIXEL * each), &p);
+            for (unsigned x = 0; x < width; x++) {
+                unsigned lost = 0;
+                for (unsigned i = 0; i < each * IN_A_PIXEL; i++)
+                    lost += lost_here(x * each + i / IN_A_PIXEL, i % IN_A_PIXEL);
+                assert_int_equal(p.shade[x], lost ? RS_SHADE_LOST : 0);
+                if (x || !skipped) assert_int_equal(p.kind[x], 2 + 1);
+                double covered = (49 - 2.0 * lost / each) / PIXEL;
+                if (!skipped) assert_true(fabs((double)p.cover[x] - covered) < 1e-6);
+            }
+            rs_pixels_free(&p);
+        }
+    rs_bars_free(&s.bars);
+}
+
+/* A bar of no length is seen: two hundredths of its pixel. */
+static void shows_moments(void **state)
+{
+    (void)state;
+    struct scene s = {.scale = 0.001, .width = 4};
+    struct rs_pixels p;
+    bar(&s, 1500, 0, 3, 0, 0, 0);
+    bar(&s, 2500, 1, 4, 0, 0, 0);
+    assert_int_equal(rs_pixels_make(&p, s.width, NULL), RS_OK);
+    rs_fold(&s.bars, &s.lane, s.t0, s.scale, &p);
+    static const uint8_t kinds[] = {0, 4, 5, 0};
+    for (unsigned x = 0; x < s.width; x++) {
+        assert_int_equal(p.kind[x], kinds[x]);
+        assert_true(fabs((double)p.cover[x] - (kinds[x] ? 0.02 : 0)) < 1e-6);
+    }
+    rs_pixels_free(&p);
+    rs_bars_free(&s.bars);
+}
+
 /* ---- the page's example ---- */
 
 #define NUMBERS(key, n, format, value)                                                                                 \
@@ -278,8 +350,8 @@ static void page_has_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(knows_its_pixels),
-        cmocka_unit_test(agrees_with_every_bar),
+        cmocka_unit_test(knows_its_pixels),  cmocka_unit_test(shows_losses_in_crowds),
+        cmocka_unit_test(shows_moments),     cmocka_unit_test(agrees_with_every_bar),
         cmocka_unit_test(page_has_the_same),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
