@@ -1,4 +1,4 @@
-/* Colours of pictures: those of the page (viewer/src/timeline/palette.ts; tests/unit/test_picture_words.c holds the two
+/* Colours of pictures: those of the page (viewer/src/scene/palette.ts; tests/unit/test_picture_words.c holds the two
  * together). No meaning hangs on a hue alone: losses are hatched, waits are paler, ends fade. Pure functions. */
 #ifndef RS_PICTURE_PALETTE_H
 #define RS_PICTURE_PALETTE_H

@@ -151,7 +151,7 @@ static uint32_t hex_after(const char *text, const char *key)
     char wanted[40];
     snprintf(wanted, sizeof(wanted), "%s: \"#", key);
     const char *at = strstr(text, wanted);
-    if (!at) fail_msg("viewer/src/timeline/palette.ts has no %s", key);
+    if (!at) fail_msg("viewer/src/scene/palette.ts has no %s", key);
     return (uint32_t)strtoul(at + strlen(wanted), NULL, 16);
 }
 
@@ -161,7 +161,7 @@ static void test_palette_is_the_pages(void **state)
     (void)state;
     struct rs_file_map map;
     struct rs_err err;
-    if (rs_file_map(&map, "viewer/src/timeline/palette.ts", &err) != RS_OK)
+    if (rs_file_map(&map, "viewer/src/scene/palette.ts", &err) != RS_OK)
         fail_msg("%s (tests run in the root of the sources)", err.msg);
     static char text[1 << 16];
     assert_true(map.size < sizeof(text));

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { encodeTable, join, zstd } from "../dev/encode";
 import { synthetic } from "../dev/synthetic";
 import { decodeBlock } from "../src/data/block";
-import { openBundle } from "../src/data/bundle";
+import { openBundle } from "../src/data/open";
 import { FormatError } from "../src/data/columns";
 import { DIRECTORY_ENTRY_BYTES, HEADER_BYTES } from "../src/data/layout";
 import { MemorySource } from "../src/data/source";

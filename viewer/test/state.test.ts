@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { readHash, writeHash } from "../src/state/hash";
 import { ACTIONS, actionFor } from "../src/timeline/actions";
 import { duration, niceStep } from "../src/timeline/ruler";
-import { clampView, History, LEAST_NS, panBy, zoomAbout } from "../src/timeline/view";
+import { clampView, History, LEAST_NS, panBy, zoomAbout } from "../src/scene/view";
 
 describe("the window", () => {
     it("zooms about a moment that stays in its place", () => {

@@ -16,7 +16,7 @@ import { byCost, worstOps } from "../src/panels/worst";
 import { Session } from "../src/state/session";
 import { flagsAt } from "../src/timeline/flags";
 import { Geometry } from "../src/timeline/geometry";
-import { DENSE_HEIGHT, layoutRows, THIN_HEIGHT } from "../src/timeline/layout";
+import { DENSE_HEIGHT, layoutRows, THIN_HEIGHT } from "../src/scene/layout";
 
 let trace: Trace;
 const job = new Job(DEFAULTS);

@@ -2,14 +2,15 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { join } from "../dev/encode";
 import { DEFAULTS, Job, K, L, LANES } from "../dev/shape";
 import { synthetic } from "../dev/synthetic";
-import { laneOfBar, openBundle } from "../src/data/bundle";
+import { laneOfBar } from "../src/data/bundle";
+import { openBundle } from "../src/data/open";
 import { NONE, OpKind } from "../src/data/layout";
 import { MemorySource } from "../src/data/source";
 import { Trace } from "../src/data/trace";
 import { heatOf } from "../src/panels/heat";
 import { filterOps, sortOps } from "../src/panels/operations";
 import { searchBars } from "../src/panels/find";
-import { firstOpen, layoutRows, rowAt } from "../src/timeline/layout";
+import { firstOpen, layoutRows, rowAt } from "../src/scene/layout";
 
 let trace: Trace;
 let bytes: Uint8Array;

@@ -13,9 +13,9 @@ import { addMark, MOST_MARKS, readMarks, removeNearest, writeMarks, type Mark } 
 import { Session } from "../src/state/session";
 import { ACTIONS, actionFor, menuActions } from "../src/timeline/actions";
 import { barAsJson } from "../src/timeline/copy";
-import { firstOpen, layoutRows, type LayoutOptions } from "../src/timeline/layout";
+import { firstOpen, layoutRows, type LayoutOptions } from "../src/scene/layout";
 import { grip } from "../src/timeline/minimap";
-import { DARK, LIGHT, contrast, css, kindColours, mix, NAMED, rgb, textOn, type Rgb } from "../src/timeline/palette";
+import { DARK, LIGHT, contrast, css, kindColours, mix, NAMED, rgb, textOn, type Rgb } from "../src/scene/palette";
 import { findRows } from "../src/timeline/rows";
 import { longDuration, tickBase, tickWords } from "../src/timeline/ruler";
 import { commTree } from "../src/panels/comms";

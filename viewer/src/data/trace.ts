@@ -1,10 +1,11 @@
 // A bundle with what is read of it on demand: the one thing that timeline and panels are given.
 
 import { Blocks } from "./blocks";
-import { firstBlock, laneOfBar, openBundle, type Bundle } from "./bundle";
+import { firstBlock, laneOfBar, type Bundle } from "./bundle";
 import type { Decoder } from "./decoder";
 import { Chunks, Edges, lowerBound, Parts, type Part } from "./chunks";
 import { EdgeKind, NONE, OpFlag, OpKind } from "./layout";
+import { openBundle } from "./open";
 import { Overview } from "./overview";
 import type { Source } from "./source";
 

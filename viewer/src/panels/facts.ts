@@ -1,7 +1,8 @@
 // All that is known of a bar, as pairs of words: for hover and for details.
 
 import { isDestroyed } from "../timeline/flags";
-import { groupAbove, laneTitle, type Row } from "../timeline/layout";
+import { groupAbove, laneTitle } from "../data/groups";
+import { type Row } from "../scene/layout";
 import { BarFlag, NONE, OpFlag } from "../data/layout";
 import type { Bar, Trace } from "../data/trace";
 import { Level } from "../data/bundle";

@@ -3,7 +3,7 @@
 import { Level } from "../data/bundle";
 import { NONE, OpKind } from "../data/layout";
 import type { Trace } from "../data/trace";
-import { groupAbove } from "../timeline/layout";
+import { groupAbove } from "../data/groups";
 
 export interface Heat {
     ranks: number;

@@ -1,7 +1,7 @@
 // What is drawn how: colours of the kinds, shades, signs and lines. The swatches are made as the timeline draws.
 
 import type { Session } from "../state/session";
-import { css, kindColours, mix, rgb, WAIT_STRENGTH, type Theme } from "../timeline/palette";
+import { css, kindColours, mix, rgb, WAIT_STRENGTH, type Theme } from "../scene/palette";
 
 /** Kinds of one row that are listed; a job may have a hundred functions. */
 const MOST = 40;

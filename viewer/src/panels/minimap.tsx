@@ -4,8 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Session } from "../state/session";
 import { NAMES_WIDTH } from "../timeline/geometry";
 import { drawMinimap, grip } from "../timeline/minimap";
-import { ColourTable } from "../timeline/palette";
-import { LEAST_NS, panBy, zoomAbout } from "../timeline/view";
+import { ColourTable } from "../scene/palette";
+import { LEAST_NS, panBy, zoomAbout } from "../scene/view";
 import { duration } from "./words";
 
 const HEIGHT = 36; // CSS pixels

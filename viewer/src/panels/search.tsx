@@ -5,7 +5,7 @@ import { NONE } from "../data/layout";
 import type { Trace } from "../data/trace";
 import { NO_HITS, type Session } from "../state/session";
 import { hit } from "../timeline/commands";
-import { laneTitle } from "../timeline/layout";
+import { laneTitle } from "../data/groups";
 import { findRows } from "../timeline/rows";
 import { MOST_HITS, searchBars, type Progress } from "./find";
 import { filterOps } from "./operations";

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
-import { fitView } from "../timeline/view";
+import { fitView } from "../scene/view";
 import { sumsOf, type By, type Sum } from "./sums";
 import { bandwidth, bytes, count, duration, longDuration, moment } from "./words";
 

@@ -4,7 +4,7 @@ import { firstEndAfter, type Block } from "../data/block";
 import { Level } from "../data/bundle";
 import { NONE } from "../data/layout";
 import type { Trace } from "../data/trace";
-import { groupAbove } from "../timeline/layout";
+import { groupAbove } from "../data/groups";
 
 export interface Sum {
     group: number; // of the rank; NONE: none, or all together

@@ -3,7 +3,7 @@
 import { Level } from "../data/bundle";
 import { NONE, OpFlag } from "../data/layout";
 import type { Trace } from "../data/trace";
-import { groupAbove } from "../timeline/layout";
+import { groupAbove } from "../data/groups";
 
 /** Operations that are looked at, those with the longest waits first. */
 const MOST_LOOKED = 5000;

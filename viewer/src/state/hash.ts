@@ -1,7 +1,7 @@
 // The place one looks at, in the address: window, selection, panel, rows. So a place can be sent to someone else.
 // Only what differs from how the page opens is written.
 
-import type { View } from "../timeline/view";
+import type { View } from "../scene/view";
 import { readMarks, writeMarks, type Mark } from "./marks";
 
 export interface Place {

@@ -6,8 +6,8 @@ import { NONE } from "../data/layout";
 import type { Bar } from "../data/trace";
 import type { Session } from "../state/session";
 import { barAsJson } from "./copy";
-import type { Row } from "./layout";
-import { LEAST_NS, fitView, panBy, zoomAbout } from "./view";
+import type { Row } from "../scene/layout";
+import { LEAST_NS, fitView, panBy, zoomAbout } from "../scene/view";
 
 /** What an action is about, besides the selection. */
 export interface Where {

@@ -3,7 +3,7 @@
 import { Level } from "../data/bundle";
 import { BarFlag, NONE } from "../data/layout";
 import type { Bar, Trace } from "../data/trace";
-import { groupAbove } from "./layout";
+import { groupAbove } from "../data/groups";
 
 /** Flags of a bar by name, in the order of their bits. */
 export const FLAG_NAMES: [BarFlag, string][] = [

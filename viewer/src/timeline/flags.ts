@@ -3,9 +3,9 @@
 import { lowerBound } from "../data/chunks";
 import type { Trace } from "../data/trace";
 import type { Geometry } from "./geometry";
-import type { Row } from "./layout";
+import type { Row } from "../scene/layout";
 import { CHARACTER } from "./margins";
-import type { Theme } from "./palette";
+import type { Theme } from "../scene/palette";
 
 /** Flags that are drawn at one time: more is a hedge. */
 const MOST_FLAGS = 2000;

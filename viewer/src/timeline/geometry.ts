@@ -3,8 +3,8 @@
 
 import { NONE } from "../data/layout";
 import type { Session } from "../state/session";
-import { rowAt, type Layout, type Row } from "./layout";
-import type { View } from "./view";
+import { rowAt, type Layout, type Row } from "../scene/layout";
+import type { View } from "../scene/view";
 
 export const NAMES_WIDTH = 230;
 export const RULER_HEIGHT = 26;

@@ -5,9 +5,9 @@ import { actionFor } from "./actions";
 import type { Where } from "./commands";
 import { flagsAt } from "./flags";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
-import { rowAt, type Row } from "./layout";
+import { rowAt, type Row } from "../scene/layout";
 import type { Overlay } from "./overlay";
-import { fitView, panBy, zoomAbout } from "./view";
+import { fitView, panBy, zoomAbout } from "../scene/view";
 
 type Drag = {
     kind: "pan" | "span" | "zoom" | "measure";

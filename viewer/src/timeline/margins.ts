@@ -3,8 +3,8 @@
 import { Level } from "../data/bundle";
 import type { Trace } from "../data/trace";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
-import type { Row } from "./layout";
-import type { Theme } from "./palette";
+import type { Row } from "../scene/layout";
+import type { Theme } from "../scene/palette";
 import { duration, longDuration, niceStep, tickBase, tickWords } from "./ruler";
 
 export const FONT = "11px system-ui, sans-serif";

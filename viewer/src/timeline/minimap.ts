@@ -5,8 +5,8 @@ import { Level } from "../data/bundle";
 import type { Trace } from "../data/trace";
 import { clearScan, foldOverview, newScan, type Axis } from "./fold";
 import { emptyOverview } from "../data/overview";
-import { summaryLanes } from "./layout";
-import type { ColourTable } from "./palette";
+import { summaryLanes } from "../scene/layout";
+import type { ColourTable } from "../scene/palette";
 import { colourLine } from "./raster";
 
 /** Lanes of a line: a rank has few that sum it up. */

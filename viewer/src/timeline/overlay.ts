@@ -5,7 +5,7 @@ import type { Bar, Trace } from "../data/trace";
 import type { Session } from "../state/session";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import { FONT } from "./margins";
-import type { Theme } from "./palette";
+import type { Theme } from "../scene/palette";
 import { Relations } from "./relations";
 import { duration, longDuration, moment } from "./ruler";
 import { SameName } from "./same";

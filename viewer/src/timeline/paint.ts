@@ -9,9 +9,9 @@ import { drawFlags } from "./flags";
 import { clearScan, Folder, newScan, shareScans, type Axis, type Scan } from "./fold";
 import { NAMES_WIDTH, RULER_HEIGHT, type Geometry } from "./geometry";
 import { Labels } from "./labels";
-import type { Row } from "./layout";
+import type { Row } from "../scene/layout";
 import { FONT, Margins } from "./margins";
-import { ColourTable, type Theme } from "./palette";
+import { ColourTable, type Theme } from "../scene/palette";
 import { Raster } from "./raster";
 
 const LABEL_FROM = 44; // pixels: below that nothing readable fits

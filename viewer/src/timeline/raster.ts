@@ -2,7 +2,7 @@
 // times faster than a rectangle for every bar.
 
 import { Shade, type Scan } from "./fold";
-import { LEVELS, type ColourTable } from "./palette";
+import { LEVELS, type ColourTable } from "../scene/palette";
 
 export class Raster {
     image: ImageData | undefined;

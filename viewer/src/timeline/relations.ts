@@ -7,7 +7,7 @@ import type { Part } from "../data/chunks";
 import { NONE, OpKind } from "../data/layout";
 import type { Bar, Related, Trace } from "../data/trace";
 import type { Geometry } from "./geometry";
-import type { Theme } from "./palette";
+import type { Theme } from "../scene/palette";
 
 /** Operations whose lines are drawn when all are wanted: more is a carpet. */
 const MOST_OPS = 250;

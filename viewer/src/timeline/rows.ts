@@ -3,7 +3,7 @@
 import type { Bundle } from "../data/bundle";
 import { Level } from "../data/bundle";
 import { NONE } from "../data/layout";
-import { laneTitle } from "./layout";
+import { laneTitle } from "../data/groups";
 
 export interface FoundRow {
     lane: number; // NONE: the row of a group

@@ -6,7 +6,7 @@ import { NONE } from "../data/layout";
 import type { Bar } from "../data/trace";
 import { Geometry, NAMES_WIDTH, RULER_HEIGHT } from "./geometry";
 import { Input } from "./input";
-import type { Row } from "./layout";
+import type { Row } from "../scene/layout";
 import { Overlay } from "./overlay";
 import { Painter } from "./paint";
 

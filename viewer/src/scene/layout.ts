@@ -3,6 +3,7 @@
 
 import type { Bundle } from "../data/bundle";
 import { Level } from "../data/bundle";
+import { groupAbove } from "../data/groups";
 import { NONE } from "../data/layout";
 
 export interface Row {
@@ -261,14 +262,6 @@ function ownLanes(bundle: Bundle): number[][] {
     return list;
 }
 
-/** "host00 › pid 7 › rank 0 › default_pg › operations" */
-export function laneTitle(bundle: Bundle, lane: number): string {
-    const words = [bundle.strings.get(bundle.lanes.label[lane]!)];
-    for (let g = bundle.lanes.group[lane]!, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++)
-        words.unshift(bundle.strings.get(bundle.groups.label[g]!));
-    return words.join(" › ");
-}
-
 /** Lanes of the process of a rank, where it is its only one. */
 function threadsOf(bundle: Bundle, rank: number, children: number[][], own: number[][]): number[] {
     const process = bundle.groups.parent[rank]!;
@@ -281,13 +274,6 @@ function above(bundle: Bundle, group: number): number[] {
     for (let g = bundle.groups.parent[group]!, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++)
         list.unshift(g);
     return list;
-}
-
-/** The group at a level that a group is in, itself included; NONE: none. */
-export function groupAbove(bundle: Bundle, group: number, level: Level): number {
-    for (let g = group, n = 0; g !== NONE && n < 8; g = bundle.groups.parent[g]!, n++)
-        if (bundle.groups.level[g] === level) return g;
-    return NONE;
 }
 
 /** The row at a height, by binary search; -1: none. */
