@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { join } from "../dev/encode";
 import { L, LANES } from "../dev/shape";
-import { synthetic } from "../dev/synthetic";
 import { Blocks } from "../src/data/blocks";
 import type { Bundle } from "../src/data/bundle";
 import { openBundle } from "../src/data/open";
@@ -14,6 +12,7 @@ import { factsOf, furtherFacts } from "../src/panels/facts";
 import { moment } from "../src/panels/words";
 import { emptyOverview, Overview } from "../src/data/overview";
 import { Folder, foldOverview, newScan } from "../src/timeline/fold";
+import { bundleBytes } from "./traces";
 
 let memory: MemorySource;
 
@@ -31,7 +30,7 @@ class Slow implements Source {
 }
 
 beforeAll(async () => {
-    memory = new MemorySource(join((await synthetic({ events: 60_000, ranks: 4 })).parts));
+    memory = new MemorySource(await bundleBytes({ events: 60_000, ranks: 4 }));
 });
 
 const laneOf = (rank: number, which: number) => rank * LANES.length + which;

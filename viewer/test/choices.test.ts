@@ -1,14 +1,12 @@
 // Choosing while data load slowly: which choice holds in the end, and from where steps count.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { join } from "../dev/encode";
-import { synthetic } from "../dev/synthetic";
 import { DEFAULTS } from "../dev/shape";
-import { MemorySource } from "../src/data/source";
-import { Trace, type Bar } from "../src/data/trace";
+import type { Bar } from "../src/data/trace";
 import { Choices } from "../src/state/choices";
 import { Session } from "../src/state/session";
 import { close, neighbour } from "../src/timeline/commands";
+import { openTrace } from "./traces";
 
 /** All that is due has happened. */
 const quiet = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
@@ -98,8 +96,7 @@ describe("the selection", () => {
         return slow;
     };
     beforeEach(async () => {
-        const { parts } = await synthetic(DEFAULTS);
-        session = new Session(await Trace.open(new MemorySource(join(parts))));
+        session = new Session(await openTrace(DEFAULTS));
         first = session.trace.bundle.lanes.first[3]!;
     });
 

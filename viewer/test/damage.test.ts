@@ -1,17 +1,17 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { encodeTable, join, zstd } from "../dev/encode";
-import { synthetic } from "../dev/synthetic";
+import { encodeTable, zstd } from "../dev/encode";
 import { decodeBlock } from "../src/data/block";
 import { openBundle } from "../src/data/open";
 import { FormatError } from "../src/data/columns";
 import { DIRECTORY_ENTRY_BYTES, HEADER_BYTES } from "../src/data/layout";
 import { MemorySource } from "../src/data/source";
 import { Trace } from "../src/data/trace";
+import { bundleBytes } from "./traces";
 
 let bytes: Uint8Array;
 
 beforeAll(async () => {
-    bytes = join((await synthetic({ events: 3000, ranks: 2, hosts: 1 })).parts);
+    bytes = await bundleBytes({ events: 3000, ranks: 2, hosts: 1 });
 });
 
 const open = (data: Uint8Array) => openBundle(new MemorySource(data));

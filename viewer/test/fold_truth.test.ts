@@ -1,11 +1,12 @@
 // The same folding in C (src/timeline/fold.c): its unit test makes tests/data/fold.json, and what is drawn here must be
-// what is there.
+// what is there. That both are right is checked by looking at every bar for every pixel.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { encodeTable } from "../dev/encode";
 import { decodeBlock } from "../src/data/block";
-import { foldBlock, newScan } from "../src/timeline/fold";
+import { BarFlag } from "../src/data/layout";
+import { foldBlock, newScan, Shade } from "../src/timeline/fold";
 
 interface Case {
     name: string;
@@ -34,5 +35,31 @@ describe("folding as the program does", () => {
         expect([...scan.kind]).toEqual(c.kind);
         expect([...scan.shade]).toEqual(c.shade);
         for (let x = 0; x < c.width; x++) expect(scan.cover[x]).toBeCloseTo(c.cover[x]!, 3);
+    });
+
+    it.each(cases)("and as the bars say: $name", (c) => {
+        const { start, dur, kind, flags, fade } = c.bars;
+        const wrong: string[] = [];
+        for (let x = 0; x < c.width; x++) {
+            const [from, to] = [c.t0 + x / c.scale, c.t0 + (x + 1) / c.scale];
+            const overlap = (a: number, b: number): number => Math.max(0, Math.min(b, to) - Math.max(a, from));
+            const end = (i: number): number => start[i]! + dur[i]!;
+            const all = [...start.keys()];
+            const here = all.filter(
+                (i) => overlap(start[i]!, end(i)) > 0 || (dur[i] === 0 && start[i]! >= from && start[i]! < to),
+            );
+            const fading = all.filter((i) => overlap(end(i), end(i) + fade[i]!) > 0);
+            const covered = here.reduce((sum, i) => sum + overlap(start[i]!, end(i)), 0) * c.scale;
+            const kinds = new Set([...here, ...fading].map((i) => kind[i]! + 1));
+            const lost = here.some((i) => flags[i]! & BarFlag.Lost);
+            const holds =
+                (kinds.has(c.kind[x]!) || (c.kind[x] === 0 && here.length === 0)) &&
+                c.cover[x]! >= Math.min(1, covered) - 1e-3 &&
+                // What is short is drawn larger than it is, and ends that are not known fade.
+                c.cover[x]! <= Math.min(1, covered + (fading.length > 0 ? 0.8 : 0.02 * here.length)) + 1e-3 &&
+                (fading.length > 0 || ((c.shade[x]! & Shade.Lost) !== 0) === lost);
+            if (!holds) wrong.push(`pixel ${x}: ${c.kind[x]} ${c.cover[x]} ${c.shade[x]}, ${covered} covered`);
+        }
+        expect(wrong).toEqual([]);
     });
 });

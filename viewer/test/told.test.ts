@@ -1,13 +1,10 @@
 // What is found, and told once: arguments in a search, pairs and their fan-outs, rows of one name, flags.
 
 import { beforeEach, describe, expect, it } from "vitest";
-import { join } from "../dev/encode";
 import { DEFAULTS, Job, L, LANES, SlotKind, slotKind } from "../dev/shape";
-import { synthetic } from "../dev/synthetic";
 import { Level } from "../src/data/bundle";
 import { BarFlag, OpFlag, OpKind } from "../src/data/layout";
-import { MemorySource } from "../src/data/source";
-import { Trace } from "../src/data/trace";
+import type { Trace } from "../src/data/trace";
 import { factsOf, onlyNew, type Fact } from "../src/panels/facts";
 import { searchBars } from "../src/panels/find";
 import { heatOf } from "../src/panels/heat";
@@ -17,12 +14,13 @@ import { Session } from "../src/state/session";
 import { flagsAt } from "../src/timeline/flags";
 import { Geometry } from "../src/timeline/geometry";
 import { DENSE_HEIGHT, layoutRows, THIN_HEIGHT } from "../src/scene/layout";
+import { openTrace } from "./traces";
 
 let trace: Trace;
 const job = new Job(DEFAULTS);
 
 beforeEach(async () => {
-    trace = await Trace.open(new MemorySource(join((await synthetic(DEFAULTS)).parts)));
+    trace = await openTrace(DEFAULTS);
 });
 
 async function search(text: string): Promise<number[]> {

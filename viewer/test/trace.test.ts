@@ -1,7 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { join } from "../dev/encode";
 import { DEFAULTS, Job, K, L, LANES } from "../dev/shape";
-import { synthetic } from "../dev/synthetic";
 import { laneOfBar } from "../src/data/bundle";
 import { openBundle } from "../src/data/open";
 import { NONE, OpKind } from "../src/data/layout";
@@ -11,13 +9,14 @@ import { heatOf } from "../src/panels/heat";
 import { filterOps, sortOps } from "../src/panels/operations";
 import { searchBars } from "../src/panels/find";
 import { firstOpen, layoutRows, rowAt } from "../src/scene/layout";
+import { bundleBytes } from "./traces";
 
 let trace: Trace;
 let bytes: Uint8Array;
 const job = new Job(DEFAULTS);
 
 beforeAll(async () => {
-    bytes = join((await synthetic()).parts);
+    bytes = await bundleBytes(DEFAULTS);
     trace = await Trace.open(new MemorySource(bytes));
 });
 

@@ -1,11 +1,8 @@
 // What a user does: marks, finding rows, menus, sums of a span, hidden rows, and colours that all can tell apart.
 
 import { beforeAll, describe, expect, it } from "vitest";
-import { synthetic } from "../dev/synthetic";
-import { join } from "../dev/encode";
 import { DEFAULTS, Job, slotKind, SlotKind } from "../dev/shape";
-import { MemorySource } from "../src/data/source";
-import { Trace } from "../src/data/trace";
+import type { Trace } from "../src/data/trace";
 import { NONE } from "../src/data/layout";
 import { Level } from "../src/data/bundle";
 import { readHash, writeHash } from "../src/state/hash";
@@ -23,14 +20,14 @@ import { heatPixels, hostsOf, rankGroups, type Heat } from "../src/panels/heat";
 import { matrixOf, pairCells } from "../src/panels/pairs";
 import { sumsOf } from "../src/panels/sums";
 import { byCost, worstBar } from "../src/panels/worst";
+import { openTrace } from "./traces";
 
 let trace: Trace;
 let session: Session;
 const job = new Job(DEFAULTS);
 
 beforeAll(async () => {
-    const { parts } = await synthetic(DEFAULTS);
-    trace = await Trace.open(new MemorySource(join(parts)));
+    trace = await openTrace(DEFAULTS);
     session = new Session(trace);
 });
 
