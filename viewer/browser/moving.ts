@@ -82,6 +82,7 @@ export async function moving({ browser, page }: Context): Promise<void> {
     await tab.keyboard.press("Escape");
     expect((await selectedOf(tab)) === -1, "Escape selects nothing");
     await spans(tab);
+    await edges(tab);
     await close(tab, "moving");
 }
 
@@ -113,4 +114,53 @@ async function spans(tab: Awaited<ReturnType<typeof open>>): Promise<void> {
     };
     expect(await comes(tab, complete), `a drag sums what lies in the span (${(await sums()).slice(0, 160)})`);
     await tab.keyboard.press("Escape");
+}
+
+/** Steps of rank 0 with gaps of 6 pixels between them: drawn and found at the same pixels, up to each edge. */
+async function edges(tab: Awaited<ReturnType<typeof open>>): Promise<void> {
+    await tab.evaluate(async (lane) => {
+        const { session } = window.ringscope!;
+        const { bundle } = session.trace;
+        session.rowsOn.value = bundle.meta.rows.map(() => true);
+        session.open.value = new Set(Array.from({ length: bundle.groups.count }, (_, g) => g));
+        const { start } = (await session.trace.bar(bundle.lanes.first[lane]! + 20))!;
+        const { start: next } = (await session.trace.bar(bundle.lanes.first[lane]! + 21))!;
+        const width = window.ringscope!.timeline!.geometry.timeWidth;
+        session.look({ t0: start - (next - start), t1: start + (next - start) * (width / 60 - 1) });
+    }, L.Steps0);
+    await settle(tab);
+    const probes = await tab.evaluate(async (lane) => {
+        const { session, timeline } = window.ringscope!;
+        const { geometry } = timeline!;
+        const row = geometry.rowOf(lane)!;
+        const canvas = document.querySelector<HTMLCanvasElement>("canvas.lower")!;
+        const at = document.querySelector("canvas.upper")!.getBoundingClientRect();
+        const ratio = canvas.width / at.width;
+        const y = geometry.rowY(row) + row.height / 2;
+        const colour = (x: number): string =>
+            canvas
+                .getContext("2d")!
+                .getImageData(Math.floor(x * ratio), Math.floor(y * ratio), 1, 1)
+                .data.join();
+        const list: { bar: number; x: number; y: number; drawn: boolean }[] = [];
+        for (let i = 20; i < 24; i++) {
+            const { bar, start, end } = (await session.trace.bar(session.trace.bundle.lanes.first[lane]! + i))!;
+            const [from, to] = [geometry.x(start), geometry.x(end)];
+            const ground = colour(from - 3);
+            for (const x of [from + 2, to - 2])
+                list.push({ bar, x: at.x + x, y: at.y + y, drawn: colour(x) !== ground && colour(to + 3) === ground });
+        }
+        return list;
+    }, L.Steps0);
+    expect(
+        probes.every((probe) => probe.drawn),
+        "bars are drawn from edge to edge",
+    );
+    const hovered = () => tab.evaluate(() => window.ringscope!.session.hover.value?.bar.bar ?? -1);
+    let right = true;
+    for (const { bar, x, y } of probes) {
+        await tab.mouse.move(x, y);
+        right &&= await comes(tab, async () => (await hovered()) === bar);
+    }
+    expect(right, "the mouse is over the bar that is drawn there, 2 pixels inside each edge");
 }

@@ -1,13 +1,17 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { column, encodeTable, join, Pieces, zstdInit } from "../dev/encode";
 import { L, LANES } from "../dev/shape";
 import { Blocks } from "../src/data/blocks";
 import type { Bundle } from "../src/data/bundle";
 import { openBundle } from "../src/data/open";
 import { Decoder, type Answer, type Job } from "../src/data/decoder";
-import { BarFlag } from "../src/data/layout";
+import { Chunks, Edges } from "../src/data/chunks";
+import { Table } from "../src/data/columns";
+import { BarFlag, OVERVIEW_LANES } from "../src/data/layout";
 import { MemorySource, type Source } from "../src/data/source";
 import { Trace } from "../src/data/trace";
 import { serveJobs } from "../src/data/worker";
+import { zstdReady } from "../src/data/zstd";
 import { factsOf, furtherFacts } from "../src/panels/facts";
 import { moment } from "../src/panels/words";
 import { emptyOverview, Overview } from "../src/data/overview";
@@ -97,6 +101,56 @@ describe("blocks", () => {
         }
         expect(errors).toHaveLength(1);
         expect(blocks.peek(3)).toBeDefined();
+    });
+});
+
+describe("tables in pieces", () => {
+    const source = (pieces: Pieces): MemorySource => new MemorySource(join(pieces.parts));
+    it("have all relations of a bar, also across the edge of two pieces", async () => {
+        await Promise.all([zstdInit(), zstdReady()]);
+        const pieces = new Pieces();
+        for (const from of [[3, 5, 5], [5, 5], [5, 8], [9]])
+            pieces.add(
+                encodeTable(from.length, [
+                    column("from", Uint32Array.from(from)),
+                    column(
+                        "to",
+                        Uint32Array.from(from, (bar) => bar * 10),
+                    ),
+                    column("kind", new Uint8Array(from.length)),
+                ]),
+            );
+        const first = column("first", Float64Array.from([3, 5, 5, 9]));
+        const index = new Table(encodeTable(4, [first, ...pieces.columns()]));
+        const edges = new Edges(new Chunks(source(pieces), index, 0));
+        const found = [3, 4, 5, 8, 9, 10].map(async (bar) => (await edges.leaving(bar)).map(({ to }) => to));
+        expect(await Promise.all(found)).toEqual([[30], [], [50, 50, 50, 50, 50], [80], [90], []]);
+    });
+    it("have the overview of each lane in its place", async () => {
+        await Promise.all([zstdInit(), zstdReady()]);
+        const [pieces, buckets] = [new Pieces(), 4];
+        // Lanes of a whole piece, and one more.
+        for (const [from, lanes] of [
+            [0, OVERVIEW_LANES],
+            [OVERVIEW_LANES, 1],
+        ] as const) {
+            const values = Uint8Array.from({ length: lanes * buckets }, (_, i) => from + Math.floor(i / buckets) + 1);
+            pieces.add(
+                encodeTable(
+                    values.length,
+                    ["busy", "kind", "flags"].map((name) => column(name, values)),
+                ),
+            );
+        }
+        const index = new Table(encodeTable(2, pieces.columns()));
+        const overview = { buckets, index, at: 0 };
+        const all = new Overview({ overview, span: 1000, source: source(pieces) } as unknown as Bundle);
+        const into = emptyOverview();
+        for (const lane of [0, 1, 17, OVERVIEW_LANES - 1, OVERVIEW_LANES]) {
+            expect(all.get(lane, into)).toBe(true);
+            expect([into.busy[into.base], into.kind[into.base + buckets - 1]]).toEqual([lane + 1, lane + 1]);
+        }
+        expect([into.width, into.buckets, all.get(2 * OVERVIEW_LANES, into)]).toEqual([250, buckets, false]);
     });
 });
 

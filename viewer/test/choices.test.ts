@@ -125,6 +125,18 @@ describe("the selection", () => {
         expect(selected()).toBe(first);
         expect(session.related.value?.bar.bar).toBe(first);
     });
+    it("has its own relations, though those of one before it come later", async () => {
+        const { trace } = session;
+        const related = trace.related.bind(trace);
+        const slow = slowRelations();
+        void session.jump(first);
+        await quiet();
+        trace.related = related;
+        await session.jump(first + 1);
+        slow.come();
+        await quiet();
+        expect([selected(), session.related.value?.bar.bar]).toEqual([first + 1, first + 1]);
+    });
     it("is not scrolled back to when something else was chosen meanwhile", async () => {
         const slow = slowRelations();
         const seen: number[] = [];

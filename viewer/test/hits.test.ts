@@ -214,6 +214,17 @@ describe("the pointer", () => {
         await canvas.send("pointerleave", 0, 0);
         expect([hovered(), session.rowHover.value, session.flagHover.value]).toEqual([-1, null, null]);
     });
+    it("shows nothing late: data that come when it has moved on are dropped", async () => {
+        const read = trace.barAt.bind(trace);
+        let come = (): void => {};
+        trace.barAt = (...at) => new Promise((resolve) => (come = () => resolve(read(...at))));
+        await canvas.send("pointermove", x(1500), middle(row()));
+        const late = come;
+        await canvas.send("pointerleave", 0, 0);
+        late();
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        expect(hovered()).toBe(-1);
+    });
     it("selects by a click, and by one that trembles; a click beside selects nothing", async () => {
         const press = async (from: number, to: number): Promise<number> => {
             await canvas.send("pointerdown", from, middle(row()), { pointerId: 1 });

@@ -7,6 +7,8 @@ import { groupAbove } from "../src/data/groups";
 import { BarFlag, NONE, OpFlag } from "../src/data/layout";
 import type { Bar, Trace } from "../src/data/trace";
 import { factsOf, factsOfFlag, factsOfOp, factsOfRow } from "../src/panels/facts";
+import { filterOps, sortOps } from "../src/panels/operations";
+import { matrixOf, type Cell } from "../src/panels/pairs";
 import { addBlock, sumsOf, type By, type Sum } from "../src/panels/sums";
 import { argument, bytes, count, duration } from "../src/panels/words";
 import { Session } from "../src/state/session";
@@ -238,6 +240,47 @@ describe("facts", () => {
         (flags.kind as Uint8Array)[0] = 1;
         expect(factsOfFlag(trace, 0)[0]![0]).toBe("destroyed");
         expect(factsOfFlag(trace, 0)[1]![1]).toMatch(/^host0/);
+    });
+});
+
+describe("the matrix", () => {
+    const cell = (rank: number, peer: number, bytes: number): Cell => ({
+        ...{ rank, peer, bytes },
+        ...{ messages: 1, net_ns: 0, credit_ns: 0, gpu_ns: 0 },
+    });
+    it("has a line per rank and a column per peer", () => {
+        const grid = matrixOf([cell(1, 2, 7)], "bytes", 3, 3);
+        expect([...grid].map((value) => (Number.isNaN(value) ? 0 : value))).toEqual([0, 0, 0, 0, 0, 7, 0, 0, 0]);
+    });
+    it("shows the largest where several fall onto a pixel", () => {
+        for (const cells of [
+            [cell(0, 1, 5), cell(1, 0, 9)],
+            [cell(0, 1, 9), cell(1, 0, 5)],
+        ])
+            expect([...matrixOf(cells, "bytes", 2, 1)]).toEqual([9]);
+    });
+});
+
+describe("operations", () => {
+    beforeEach(() => {
+        const size = trace.bundle.ops.bytes as Float64Array;
+        size.fill(5);
+        [size[0], size[1], size[2], size[3]] = [2 ** 20, NaN, 2 ** 20 + 1, 1000];
+    });
+    it("are compared as their filter says", () => {
+        const { count } = trace.bundle.ops;
+        const first = (filter: string): number[] => [...filterOps(trace, filter)].filter((op) => op < 4);
+        expect(first("size>=1M")).toEqual([0, 2]);
+        expect(first("size>1M")).toEqual([2]);
+        expect(first("size=1M")).toEqual([0]);
+        expect(first("size<=1000")).toEqual([3]);
+        expect(first("size<1000")).toEqual([]);
+        expect(filterOps(trace, "size<1000")).toHaveLength(count - 4);
+    });
+    it("without a number come last, whichever way they are sorted", () => {
+        const list = (): Uint32Array => Uint32Array.from([3, 1, 2, 0]);
+        expect([...sortOps(trace, list(), "bytes", true)]).toEqual([2, 0, 3, 1]);
+        expect([...sortOps(trace, list(), "bytes", false)]).toEqual([3, 0, 2, 1]);
     });
 });
 

@@ -148,7 +148,16 @@ it("flags are found where they are drawn", () => {
     const row = geometry.layout.rows[geometry.layout.rowOfGroup[flags.group[0]!]!]!;
     expect(groups.level[row.group]).toBeGreaterThanOrEqual(Level.Host);
     const [x, y] = [geometry.x(flags.time[0]!), geometry.rowY(row)];
-    expect(flagsAt(trace, geometry, row, x + 3, y + 4)).toContain(0);
+    // From just before its pole to the tip of its cloth.
+    for (const [off, found] of [
+        [-3, false],
+        [-1, true],
+        [0, true],
+        [3, true],
+        [7, true],
+        [10, false],
+    ] as const)
+        expect(flagsAt(trace, geometry, row, x + off, y + 4).includes(0), `${off} pixels off`).toBe(found);
     expect(flagsAt(trace, geometry, row, x + 200, y + 4)).not.toContain(0);
     expect(flagsAt(trace, geometry, row, x + 3, y + row.height - 1)).toEqual([]);
 });
@@ -162,6 +171,11 @@ it("a jump to a moment keeps the width of the window", async () => {
     const { t0, t1 } = session.view.value;
     expect(t1 - t0).toBeCloseTo(trace.bundle.span * 0.1, -1);
     expect(block.start[3]! >= t0 && block.start[3]! <= t1).toBe(true);
+    // One that is seen already does not move it.
+    const view = { t0: block.start[3]! - 1000, t1: block.start[3]! + 9000 };
+    session.look(view);
+    await session.jump(block.first + 3);
+    expect(session.view.value).toEqual(view);
 });
 
 it("moments are rounded down, and zero has its date", () => {
