@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../viewer" || exit 1
 source ../tests/failures.sh
 bin=$PWD/node_modules/.bin
 log=$(mktemp) || exit 1
-trap 'rm -f "$log" "$log.json" "$log.failed"; failures_gone' EXIT
+trap 'rm -f "$log" "$log".*; failures_gone' EXIT
 passed=0 failed=0 skipped=0
 
 shown() { tail -n 200 "$log" | sed 's/^/    | /'; }
@@ -24,6 +24,20 @@ one() { # NAME COMMAND...
         failure "$name" "$log"
         failed=$((failed + 1))
     fi
+}
+# In the background, while the unit tests run: a command, and later what it said, with its exit status.
+beside() { # FILE COMMAND...
+    local file=$1
+    shift
+    {
+        "$@" >"$file.said" 2>&1 </dev/null
+        echo $? >"$file.status"
+    } &
+}
+# shellcheck disable=SC2317 # called by one()
+result() { # FILE
+    cat "$1.said"
+    return "$(cat "$1.status")"
 }
 end() {
     failures_told
@@ -73,7 +87,7 @@ browser() {
         printf '  %-8s %-40s %10s\n' "$([ "$bad" = 0 ] && echo ok || echo FAILED)" "page/browser/$name" "$good passed"
         passed=$((passed + good)) failed=$((failed + bad))
     done < <(awk 'function tell() { if (name != "") print name, good + 0, bad + 0 }
-        /^[a-z]+:$/ { tell(); name = substr($0, 1, length($0) - 1); good = bad = 0 }
+        /^[a-z0-9-]+:$/ { tell(); name = substr($0, 1, length($0) - 1); good = bad = 0 }
         /^ *ok  / { good++ } /^ *FAIL  / { bad++ } END { tell() }' "$log")
     if [ $status != 0 ] && [ $before = $failed ]; then # it did not get as far as to say what
         printf '  FAILED   page/browser\n'
@@ -81,7 +95,7 @@ browser() {
     fi
     if [ $before != $failed ]; then
         # First what does not hold, then all that was said.
-        awk '/^[a-z]+:$/ { topic = $0 } /^ *FAIL  / { print topic, $0 }' "$log" >"$log.failed"
+        awk '/^[a-z0-9-]+:$/ { topic = $0 } /^ *FAIL  / { print topic, $0 }' "$log" >"$log.failed"
         sed 's/^/    | /' "$log.failed"
         shown
         if [ -s "$log.failed" ]; then failure "page/browser" "$log.failed"; else failure "page/browser" "$log"; fi
@@ -95,8 +109,12 @@ if ! ../tools/page.sh --node; then
 fi
 one "page: what it is made with" ../tools/page.sh --modules
 [ $failed = 0 ] || end
-one "page: types" "$bin/tsc" --noEmit
-one "page: prettier" "$bin/prettier" --check --log-level warn .
+# Both keep what they found under node_modules/.cache: files that did not change are not looked at again.
+beside "$log.types" "$bin/tsc" --noEmit
+beside "$log.prettier" "$bin/prettier" --check --cache --cache-strategy content --log-level warn .
 unit
+wait
+one "page: types" result "$log.types"
+one "page: prettier" result "$log.prettier"
 browser
 end

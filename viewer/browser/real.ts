@@ -1,12 +1,12 @@
-// Pages and servers of the built program: RINGSCOPE names it (../build/ringscope). Without it this topic is passed
-// over.
+// Pages and servers of the built program: RINGSCOPE names it (../build/ringscope). Without it these topics are
+// passed over.
 
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { open } from "../dev/chromium";
-import { isBrightest, close, comes, expect, note, selectedOf, settle, text, type Context } from "./check";
+import { isBrightest, close, comes, expect, note, selectedOf, settle, text, type Context, type Topic } from "./check";
 
 const PROGRAM = process.env.RINGSCOPE ?? "../build/ringscope";
 const DATA = "../tests/data";
@@ -33,10 +33,15 @@ function run(args: string[]): Promise<{ ok: boolean; said: string }> {
     );
 }
 
-export async function real({ browser, folder }: Context): Promise<void> {
-    if (!(await programIsThere())) return;
-    for (const recorded of RUNS) await look(browser, folder, recorded);
-}
+/** A topic for each recording, under its name. */
+export const RECORDINGS: Record<string, Topic> = Object.fromEntries(
+    RUNS.map((recorded) => [
+        recorded.name,
+        async ({ browser, folder }) => {
+            if (await programIsThere()) await look(browser, folder, recorded);
+        },
+    ]),
+);
 
 /** A run of the program's own, from disk and from its server. */
 export async function made({ browser, folder }: Context): Promise<void> {
