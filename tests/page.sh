@@ -1,7 +1,7 @@
 #!/bin/bash
 # The tests of the page of the timeline (viewer/): types, layout, unit tests, and the built page in a real browser.
-# Prints a line each; totals are added to the file TOTALS, if that is set (as tests/run.sh does). RINGSCOPE is the built
-# program, for pages of real runs. What failed is told again at the end.
+# Prints one line per test; totals are added to the file TOTALS, if that is set (as tests/run.sh does). RINGSCOPE is the built
+# program, for pages of real runs. Failures are repeated at the end.
 set -u
 cd "$(dirname "$0")/../viewer" || exit 1
 # shellcheck source=tests/failures.sh

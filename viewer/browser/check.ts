@@ -1,4 +1,4 @@
-// What the browser tests share: saying what holds, and looking at a page from outside.
+// Shared by the browser tests: expectations, and looking at a page from outside.
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Browser, Page } from "playwright-core";
@@ -13,24 +13,24 @@ export interface Context {
 
 export type Topic = (context: Context) => Promise<void>;
 
-/** What a topic said: topics run side by side, and each is told in one piece, what does not hold first. */
-export class Said {
+/** Results of a topic: topics run in parallel, and each is reported in one piece, failures first. */
+export class Results {
     readonly failed: string[] = [];
     readonly others: string[] = [];
 }
 
-const told = new AsyncLocalStorage<Said>();
+const current = new AsyncLocalStorage<Results>();
 
-/** Runs a topic; what it expects is noted in `said`. */
-export const telling = (said: Said, topic: () => Promise<void>): Promise<void> => told.run(said, topic);
+/** Runs a topic; what it expects is recorded in `results`. */
+export const reporting = (results: Results, topic: () => Promise<void>): Promise<void> => current.run(results, topic);
 
 export function expect(holds: boolean, what: string): void {
-    const said = told.getStore()!;
-    if (holds) said.others.push(`  ok  ${what}`);
-    else said.failed.push(`FAIL  ${what}`);
+    const results = current.getStore()!;
+    if (holds) results.others.push(`  ok  ${what}`);
+    else results.failed.push(`FAIL  ${what}`);
 }
 
-export const note = (what: string): void => void told.getStore()!.others.push(`      ${what}`);
+export const note = (what: string): void => void current.getStore()!.others.push(`      ${what}`);
 
 export const viewOf = (tab: Page) => tab.evaluate(() => ({ ...window.ringscope!.session.view.value }));
 export const widthOf = async (tab: Page): Promise<number> => {

@@ -40,7 +40,7 @@ export async function moving({ browser, page }: Context): Promise<void> {
     await tab.keyboard.up("Control");
     expect((await widthOf(tab)) < (dragged.t1 - dragged.t0) / 3, "Ctrl and a drag zoom to the span");
     await tab.keyboard.press("0");
-    expect(Math.abs((await viewOf(tab)).t0 - whole.t0) < 1, "0 shows all of it");
+    expect(Math.abs((await viewOf(tab)).t0 - whole.t0) < 1, "0 fits all operations");
     await tab.mouse.wheel(0, 300);
     await settle(tab);
 
@@ -49,7 +49,7 @@ export async function moving({ browser, page }: Context): Promise<void> {
     await tab.mouse.move(spot.x, spot.y);
     expect(
         await comes(tab, async () => (await text(tab, ".tooltip")).includes("clock error")),
-        "hover tells what is known",
+        "a tooltip with the facts of a bar",
     );
     await tab.mouse.click(spot.x, spot.y);
     expect(await comes(tab, async () => (await selectedOf(tab)) === spot.bar), "click selects");

@@ -39,8 +39,8 @@ export async function panels({ browser, page }: Context): Promise<void> {
     await tab.click("#tab-matrix");
     const panel = (...words: string[]) =>
         comes(tab, async () => {
-            const told = await text(tab, ".panel");
-            return words.every((word) => told.includes(word));
+            const shown = await text(tab, ".panel");
+            return words.every((word) => shown.includes(word));
         });
     const drawn = async () => (await tab.locator(".panel canvas").count()) === 1;
     expect(await comes(tab, drawn), "the matrix is drawn");

@@ -104,8 +104,8 @@ async function slowRank(browser: Browser, folder: string): Promise<void> {
     if (!viewed.ok) return;
     const tab = await open(browser, page);
     await settle(tab);
-    const told = async () => /rank 3\b/i.test(await text(tab, ".panel"));
-    expect(await comes(tab, told), "slow: the conclusion names rank 3");
+    const named = async () => /rank 3\b/i.test(await text(tab, ".panel"));
+    expect(await comes(tab, named), "slow: the conclusion names rank 3");
     await tab.click("#tab-heat");
     expect(await isBrightest(tab, 3), "slow: the heat map shows rank 3 as the last");
     await close(tab, "slow");

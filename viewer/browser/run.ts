@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { chromiumPath, launch } from "../dev/chromium";
 import { writePage } from "../dev/page";
 import { address } from "./address";
-import { expect, note, Said, telling, type Context, type Topic } from "./check";
+import { expect, note, reporting, Results, type Context, type Topic } from "./check";
 import { keyboard } from "./keyboard";
 import { moving } from "./moving";
 import { panels } from "./panels";
@@ -37,10 +37,10 @@ const TOGETHER = 4;
 /** What takes longer hangs, and fails. */
 const MOST_MS = 600_000;
 
-async function run(name: string, topic: Topic, context: Context): Promise<Said> {
-    const said = new Said();
+async function run(name: string, topic: Topic, context: Context): Promise<Results> {
+    const results = new Results();
     const begin = performance.now();
-    await telling(said, async () => {
+    await reporting(results, async () => {
         let timer: NodeJS.Timeout | undefined;
         const late = new Promise<never>((_, reject) => {
             timer = setTimeout(() => reject(new Error(`not done after ${MOST_MS / 1000} s`)), MOST_MS);
@@ -53,7 +53,7 @@ async function run(name: string, topic: Topic, context: Context): Promise<Said> 
         clearTimeout(timer);
         note(`${((performance.now() - begin) / 1000).toFixed(1)} s`);
     });
-    return said;
+    return results;
 }
 
 const given = process.argv.slice(2);
@@ -71,19 +71,19 @@ try {
     const page = join(folder, "small.html");
     await writePage(page, { events: 20_000, ranks: 8 });
     const context: Context = { browser, folder, page, update: given.includes("--update") };
-    const tell = (name: string, said: Said): void => {
-        console.log(`${name}:\n${[...said.failed, ...said.others].join("\n")}`);
-        failures += said.failed.length;
+    const report = (name: string, results: Results): void => {
+        console.log(`${name}:\n${[...results.failed, ...results.others].join("\n")}`);
+        failures += results.failed.length;
     };
     const wanted = Object.keys(TOPICS).filter((name) => chosen.length === 0 || chosen.includes(name));
     const waiting = wanted.filter((name) => name !== "speed");
     const work = async (): Promise<void> => {
         for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
-            tell(name, await run(name, TOPICS[name]!, context));
+            report(name, await run(name, TOPICS[name]!, context));
     };
     await Promise.all(Array.from({ length: TOGETHER }, work));
     // Frames are measured while nothing else runs.
-    if (wanted.includes("speed")) tell("speed", await run("speed", speed, context));
+    if (wanted.includes("speed")) report("speed", await run("speed", speed, context));
 } finally {
     await browser.close();
     rmSync(folder, { recursive: true, force: true });

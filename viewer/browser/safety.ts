@@ -27,7 +27,7 @@ export async function safety({ browser, folder }: Context): Promise<void> {
             await comes(tab, async () => (await text(tab, ".details h2")).includes(name)),
             `${name} is text in details`,
         );
-        await tab.keyboard.press("Escape"); // what the panel says is not said again at the mouse
+        await tab.keyboard.press("Escape"); // what the panel shows is not repeated at the mouse
         const spot = await spotOf(tab, L.Compute, index);
         await tab.mouse.move(spot.x, spot.y);
         expect(await comes(tab, async () => (await text(tab, ".tooltip")).includes(name)), "and under the mouse");

@@ -79,7 +79,7 @@ export async function use({ browser, page }: Context): Promise<void> {
     await narrow(browser, page);
 }
 
-/** A flag under the mouse is told; and without any row the page says so. */
+/** The tooltip of a flag; and a page without any row. */
 async function nothing(tab: Page): Promise<void> {
     await tab.evaluate(() => {
         const { session } = window.ringscope!;
@@ -96,8 +96,8 @@ async function nothing(tab: Page): Promise<void> {
         return { x: box.x + geometry.x(flags.time[0]!) + 3, y: box.y + geometry.rowY(row) + 4 };
     });
     await tab.mouse.move(spot.x, spot.y);
-    const told = () => text(tab, ".tooltip");
-    expect(await comes(tab, async () => /created.*clock error/.test(await told())), "a flag says what it is");
+    const shown = () => text(tab, ".tooltip");
+    expect(await comes(tab, async () => /created.*clock error/.test(await shown())), "a flag says what it is");
     await tab.evaluate(() => {
         const { session } = window.ringscope!;
         const { groups } = session.trace.bundle;

@@ -1,4 +1,4 @@
-// Places of the synthetic job: the tree of groups, its lanes and members, and what is said of them in JSON.
+// Places of the synthetic job: the tree of groups, its lanes and members, and their JSON.
 
 import { NONE } from "../src/data/layout";
 import type { Meta } from "../src/data/meta";

@@ -1,4 +1,4 @@
-// The beginning: find the data, open them, show the page. What goes wrong is said in the page, as text.
+// Entry point: find the data, open them, show the page. Errors are shown in the page, as text.
 
 import { render } from "preact";
 import { App } from "./panels/app";

@@ -275,7 +275,7 @@ describe("arguments", () => {
         const bar = (await trace.bar(trace.bundle.lanes.first[laneOf(2, L.Ops)]! + 7))!;
         expect(bar.flags & BarFlag.StartUnknown).toBeTruthy();
         const facts = new Map(factsOf(trace, bar));
-        expect(facts.get("start")).toContain("not told");
-        expect(facts.get("lasted")).toContain("at most");
+        expect(facts.get("start")).toContain("unknown");
+        expect(facts.get("duration")).toContain("at most");
     });
 });

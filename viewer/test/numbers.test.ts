@@ -121,38 +121,38 @@ describe("facts", () => {
     ];
 
     it("of a bar: start, end and duration", async () => {
-        expect(await of({})).toEqual([START, END, ["lasted", "5.00 us"]]);
+        expect(await of({})).toEqual([START, END, ["duration", "5.00 us"]]);
     });
     it("of a bar with a wait: how long it waited, and how long the rest took", async () => {
         expect(await of({ wait: 2000 })).toEqual([
             START,
             END,
-            ["lasted", "5.00 us"],
+            ["duration", "5.00 us"],
             ["wait", "2.00 us for the last rank"],
-            ["after that", "3.00 us"],
+            ["after the wait", "3.00 us"],
         ]);
         // One that had not ended either, but waited for a part of it only.
         expect((await of({ wait: 2000, flags: BarFlag.Open })).slice(1)).toEqual([
             ["end", "not recorded"],
-            ["lasted", "5.00 us at least"],
+            ["duration", "at least 5.00 us"],
             ["wait", "2.00 us for the last rank"],
-            ["after that", "3.00 us"],
-            ["note", expect.stringContaining("had not ended")],
+            ["after the wait", "3.00 us"],
+            ["note", expect.stringContaining("still running")],
         ]);
         expect((await of({ wait: 5000, flags: BarFlag.Open }))[3]).toEqual([
             "wait",
-            expect.stringMatching(/^5.00 us at least/),
+            expect.stringMatching(/^at least 5.00 us/),
         ]);
     });
     it("of a bar whose start or end is not known say so", async () => {
         expect((await of({ flags: BarFlag.EndBounded, fade: 3000 })).slice(1)).toEqual([
             ["end", expect.stringMatching(/between 0.001005000 s and 0.001008000 s$/)],
-            ["lasted", "5.00 us to 8.00 us"],
+            ["duration", "5.00 us to 8.00 us"],
         ]);
-        expect(await of({ flags: BarFlag.EndBounded, fade: 0 })).toEqual([START, END, ["lasted", "5.00 us"]]);
+        expect(await of({ flags: BarFlag.EndBounded, fade: 0 })).toEqual([START, END, ["duration", "5.00 us"]]);
         const late = await of({ flags: BarFlag.StartUnknown });
         expect(late[0]![1]).toMatch(/0.001000000 s or later$/);
-        expect(late[2]).toEqual(["lasted", "at most 5.00 us"]);
+        expect(late[2]).toEqual(["duration", "at most 5.00 us"]);
         expect(late[3]![0]).toBe("note");
     });
     it("of a loss have no duration", async () => {
@@ -182,7 +182,7 @@ describe("facts", () => {
         const bar = await made({});
         const rank = groupAbove(trace.bundle, lanes.group[bar.lane]!, Level.Rank);
         (groups.error as Float32Array).fill(NaN);
-        expect(factsOf(trace, bar).at(-1)![1]).toMatch(/cannot be compared/);
+        expect(factsOf(trace, bar).at(-1)![1]).toMatch(/not comparable/);
         (groups.error as Float32Array)[rank] = 1500;
         expect(factsOf(trace, bar).at(-1)).toEqual(["clock error", "1.50 us"]);
     });

@@ -13,7 +13,7 @@ import { unzstd } from "./zstd";
 const MEMORY = 384 << 20;
 /** Requests over HTTP at one time: browsers allow six to a server. */
 const IN_FLIGHT = 6;
-/** Given to the worker at one time: enough to keep it busy, few enough that it soon turns to where one looks now. */
+/** Given to the worker at one time: enough to keep it busy, few enough that it soon turns to the current view. */
 const WITH_WORKER = 4;
 
 export class Blocks {
@@ -29,7 +29,7 @@ export class Blocks {
     private readonly coming = new Map<number, Promise<Block>>();
     private clock = 1;
     private onTheWay = 0;
-    private told: { id: number; table: Table } | undefined; // of the last bar whose arguments were asked for
+    private latest: { id: number; table: Table } | undefined; // of the last bar whose arguments were asked for
 
     constructor(
         private readonly bundle: Bundle,
@@ -134,9 +134,9 @@ export class Blocks {
     /** Arguments of a bar, in the order of meta.kinds[].arguments; undefined: it has none. */
     async further(bar: number): Promise<(number | bigint | undefined)[]> {
         const id = this.blockOfBar(bar);
-        if (this.told?.id !== id) this.told = { id, table: await this.tableOf(id) };
+        if (this.latest?.id !== id) this.latest = { id, table: await this.tableOf(id) };
         const { blocks, meta } = this.bundle;
-        const [table, index] = [this.told.table, bar - blocks.first[id]!];
+        const [table, index] = [this.latest.table, bar - blocks.first[id]!];
         const start = blocks.from[id]! + table.need("start")[index]!;
         const kind = meta.kinds[table.find("kind")?.[index] ?? 0];
         // Times are stored as what they are after the start of their bar.

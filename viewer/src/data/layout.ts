@@ -55,7 +55,7 @@ export const enum BarFlag {
     LastArriver = 32,
     /** Nothing was recorded here: not asked for, or overwritten. */
     NotRecorded = 64,
-    /** When it began is not told: drawn from its launch or its call. */
+    /** Start unknown: drawn from its launch or its call. */
     StartUnknown = 128,
 }
 

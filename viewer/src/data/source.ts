@@ -21,7 +21,7 @@ export class MemorySource implements Source {
     }
 }
 
-/** Reads by HTTP ranges. The token of `ringscope serve` is in the address already. */
+/** Reads by HTTP ranges. The token of `ringscope serve` is in the URL already. */
 export class HttpSource implements Source {
     constructor(private readonly url: string) {}
 
@@ -48,7 +48,7 @@ export class SplitSource implements Source {
         private readonly head: Uint8Array,
         private readonly coming: Promise<Uint8Array>,
     ) {
-        // What goes wrong is told to those who ask for bytes.
+        // Errors are passed to those who ask for bytes.
         coming.then(
             (rest) => (this.rest = rest),
             () => {},

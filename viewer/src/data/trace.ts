@@ -1,4 +1,4 @@
-// A bundle with what is read of it on demand: the one thing that timeline and panels are given.
+// A bundle and what is read from it on demand: the only interface of timeline and panels to the data.
 
 import { Blocks } from "./blocks";
 import { firstBlock, laneOfBar, type Bundle } from "./bundle";
@@ -9,7 +9,7 @@ import { openBundle } from "./open";
 import { Overview } from "./overview";
 import type { Source } from "./source";
 
-/** One bar, with all that drawing and telling it needs. */
+/** One bar, with all that drawing and the panels need. */
 export interface Bar {
     bar: number;
     lane: number;
@@ -39,7 +39,7 @@ export interface Related {
 /** Parents above parents: NCCL's go six deep, and a damaged file may go in circles. */
 const MOST_PARENTS = 16;
 
-/** Of findAt(): a block must be read before it can be said. */
+/** Of findAt(): a block must be read first. */
 export const NOT_HERE = -2;
 
 export class Trace {
@@ -149,14 +149,14 @@ export class Trace {
         return n;
     }
 
-    /** The least wait that is told of an operation, ns: twice the clock error, as in `ringscope ops`. 0: any. */
+    /** The least significant wait in an operation, ns: twice the clock error, as in `ringscope ops`. 0: any. */
     leastWait(op: number): number {
         const error = this.bundle.ops.error[op]!;
         return error > 0 ? 2 * error : 0;
     }
 
-    /** A wait in an operation, where the clocks can tell it; else 0. NaN: not known. */
-    toldWait(op: number, wait: number): number {
+    /** A wait in an operation; 0 where it is below the clock error. NaN: unknown. */
+    knownWait(op: number, wait: number): number {
         return wait < this.leastWait(op) ? 0 : wait;
     }
 

@@ -55,7 +55,7 @@ export function App({ session, onTimeline }: { session: Session; onTimeline: (ti
             <ContextMenu session={session} />
             <Finder session={session} />
             <Help session={session} />
-            <Said session={session} />
+            <Message session={session} />
             {session.error.value ? (
                 <div class="error" role="alert">
                     {session.error.value} <button onClick={() => (session.error.value = "")}>close</button>
@@ -65,17 +65,17 @@ export function App({ session, onTimeline }: { session: Session; onTimeline: (ti
     );
 }
 
-/** Short news: "copied". It goes by itself. */
-function Said({ session }: { session: Session }) {
-    const said = session.said.value;
+/** Short status message, "copied": disappears after a moment. */
+function Message({ session }: { session: Session }) {
+    const message = session.message.value;
     useEffect(() => {
-        if (said === "") return undefined;
-        const timer = setTimeout(() => (session.said.value = ""), 2500);
+        if (message === "") return undefined;
+        const timer = setTimeout(() => (session.message.value = ""), 2500);
         return () => clearTimeout(timer);
-    }, [said]);
+    }, [message]);
     return (
-        <div class={said ? "said" : "said none"} role="status">
-            {said}
+        <div class={message ? "message" : "message none"} role="status">
+            {message}
         </div>
     );
 }

@@ -17,7 +17,7 @@ export function Header({ session }: { session: Session }) {
             <div class="tools">
                 <button
                     aria-pressed={session.allRelations.value}
-                    title="lines between all that is seen (R)"
+                    title="relations of all visible bars (R)"
                     onClick={() => (session.allRelations.value = !session.allRelations.value)}
                 >
                     all relations
@@ -25,7 +25,10 @@ export function Header({ session }: { session: Session }) {
                 <button title="find a row (Ctrl+P)" onClick={() => (session.finder.value = true)}>
                     find row
                 </button>
-                <button title="light or dark (L)" onClick={() => (session.themeChoice.value = dark ? "light" : "dark")}>
+                <button
+                    title="light or dark theme (L)"
+                    onClick={() => (session.themeChoice.value = dark ? "light" : "dark")}
+                >
                     {dark ? "light" : "dark"}
                 </button>
                 <button title="keys and mouse (?)" aria-label="help" onClick={() => (session.help.value = true)}>
@@ -40,13 +43,13 @@ export function Header({ session }: { session: Session }) {
 function Kinds({ session }: { session: Session }) {
     const { meta } = session.trace.bundle;
     return (
-        <div class="kinds" role="group" aria-label="kinds of rows">
+        <div class="kinds" role="group" aria-label="row types">
             {session.kindsThere.map((kind, i) => (
                 <button
                     key={kind}
                     class="kind"
                     aria-pressed={session.rowsOn.value[kind]}
-                    title={`rows of ${meta.rows[kind]!.label} on or off${i < 9 ? ` (${i + 1})` : ""}`}
+                    title={`show or hide rows: ${meta.rows[kind]!.label}${i < 9 ? ` (${i + 1})` : ""}`}
                     onClick={() => session.toggleRow(kind)}
                 >
                     {meta.rows[kind]!.label}
@@ -63,7 +66,7 @@ function Filters({ session }: { session: Session }) {
     const name = session.sameName.value;
     const marks = session.marks.value.length;
     const chip = (text: string, undo: () => void) => (
-        <button class="filter" key={text} onClick={undo} title="take this back" dir="auto">
+        <button class="filter" key={text} onClick={undo} title="undo" dir="auto">
             {text} ×
         </button>
     );

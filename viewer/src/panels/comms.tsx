@@ -32,7 +32,7 @@ function sumsOf(trace: Trace): { ops: number; wait: number }[] {
         const sum = sums[ops.comm[op]!];
         if (!sum || ops.flags[op]! & OpFlag.Inside) continue;
         sum.ops++;
-        sum.wait += (trace.toldWait(op, ops.wait[op]!) || 0) * ops.ranks[op]!;
+        sum.wait += (trace.knownWait(op, ops.wait[op]!) || 0) * ops.ranks[op]!;
     }
     return sums;
 }
@@ -86,7 +86,7 @@ function Branch({
                                 {comm.nnodes ? ` on ${comm.nnodes} ${comm.nnodes === 1 ? "node" : "nodes"}` : ""}
                                 {comm.parent ? `, colour ${comm.parent.color ?? "?"}` : ""}
                                 {`, ${count(sums.get(comm)?.ops ?? 0)} operations`}
-                                {sums.get(comm)?.wait ? `, ${duration(sums.get(comm)!.wait)} waited` : ""}
+                                {sums.get(comm)?.wait ? `, ${duration(sums.get(comm)!.wait)} wait` : ""}
                             </small>
                         </summary>
                         <p class="hint">
@@ -104,7 +104,7 @@ function Branch({
                         <p>
                             {comm.members.slice(0, 256).map((m) => (
                                 <span class="member" key={m.rank}>
-                                    {`rank ${m.rank ?? "?"}: ${m.global_rank ?? "?"} of the job, `}
+                                    {`rank ${m.rank ?? "?"}: job rank ${m.global_rank ?? "?"}, `}
                                     {`${m.host ?? "host ?"}, GPU ${m.device ?? "?"}`}
                                 </span>
                             ))}

@@ -23,9 +23,9 @@ export function Details({ session }: { session: Session }) {
         return (
             <div class="empty">
                 <p>Nothing is selected.</p>
-                <p class="hint">Click a bar for all that is known of it, or drag over some for their sums.</p>
+                <p class="hint">Click a bar for its details, or drag over bars for totals.</p>
                 <p class="hint">
-                    Without a mouse: <kbd>.</kbd> selects the first operation seen, <kbd>?</kbd> shows the keys.
+                    Without a mouse: <kbd>.</kbd> selects the first visible operation, <kbd>?</kbd> shows the keys.
                 </p>
             </div>
         );
@@ -63,7 +63,7 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
                     copy as JSON
                 </button>
                 <button onClick={() => void session.copyAddress()} title="Shift+C">
-                    copy the address
+                    copy link
                 </button>
             </p>
             <Facts facts={ofBar} />
@@ -83,7 +83,7 @@ function OfBar({ session, bar }: { session: Session; bar: Bar }) {
                     <Ranks session={session} bar={bar} />
                 </>
             ) : (
-                <p class="hint">looking for relations…</p>
+                <p class="hint">loading relations…</p>
             )}
         </div>
     );
@@ -125,8 +125,8 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
     if (parts.length === 0) return null;
     const { trace } = session;
     const { members, ops } = trace.bundle;
-    const told = (wait: number): number => trace.toldWait(bar.op, wait) || 0;
-    const most = parts.reduce((max, part) => Math.max(max, told(part.wait)), 1);
+    const shownWait = (wait: number): number => trace.knownWait(bar.op, wait) || 0;
+    const most = parts.reduce((max, part) => Math.max(max, shownWait(part.wait)), 1);
     return (
         <section>
             <h3>
@@ -136,9 +136,9 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
                 <thead>
                     <tr>
                         <th>rank</th>
-                        <th>of job</th>
+                        <th>job rank</th>
                         <th>wait</th>
-                        <th>lasted</th>
+                        <th>duration</th>
                         <th aria-label="wait as a bar" />
                     </tr>
                 </thead>
@@ -149,7 +149,7 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
                                 <button
                                     class="link"
                                     disabled={part.bar === NONE}
-                                    title={part.bar === NONE ? "no start is known: not drawn" : "go there"}
+                                    title={part.bar === NONE ? "start unknown: not drawn" : "go there"}
                                     onClick={() => void session.jump(part.bar)}
                                 >
                                     {known(members.rank[part.member]!)}
@@ -162,7 +162,7 @@ function Ranks({ session, bar }: { session: Session; bar: Bar }) {
                             </td>
                             <td>{duration(part.end - part.start)}</td>
                             <td>
-                                <div class="wait" style={{ width: `${(60 * told(part.wait)) / most}px` }} />
+                                <div class="wait" style={{ width: `${(60 * shownWait(part.wait)) / most}px` }} />
                             </td>
                         </tr>
                     ))}

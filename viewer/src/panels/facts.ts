@@ -1,4 +1,4 @@
-// All that is known of a bar, as pairs of words: for hover and for details.
+// Facts of a bar as name and value, for the tooltip and the details.
 
 import { isDestroyed } from "../timeline/flags";
 import { groupAbove, laneTitle } from "../data/groups";
@@ -11,13 +11,13 @@ import { argument, bandwidth, bytes, count, duration, hex, moment, waited } from
 export type Fact = [string, string];
 
 const FLAG_WORDS: [BarFlag, string][] = [
-    [BarFlag.Open, "it had not ended when the recording did"],
+    [BarFlag.Open, "still running when the recording ended"],
     [BarFlag.Lost, "callbacks were lost here"],
     [BarFlag.NotRecorded, "nothing was recorded here"],
     [BarFlag.Mismatch, "its arguments differ from those of the other ranks"],
     [BarFlag.Helped, "another process did some of its network work (PXN)"],
-    [BarFlag.LastArriver, "the last to arrive"],
-    [BarFlag.StartUnknown, "when it began is not told: drawn from its launch or its call"],
+    [BarFlag.LastArriver, "last rank to arrive"],
+    [BarFlag.StartUnknown, "start unknown: drawn from its launch or its call"],
 ];
 
 export function factsOf(trace: Trace, bar: Bar): Fact[] {
@@ -25,26 +25,26 @@ export function factsOf(trace: Trace, bar: Bar): Fact[] {
     const noStart = (bar.flags & BarFlag.StartUnknown) !== 0;
     const facts: Fact[] = [
         ["where", laneTitle(bundle, bar.lane)],
-        ["start", noStart ? `not told: at ${moment(bar.start, 1)} or later` : moment(bar.start, 1)],
+        ["start", noStart ? `unknown: ${moment(bar.start, 1)} or later` : moment(bar.start, 1)],
     ];
     if (bar.flags & (BarFlag.Lost | BarFlag.NotRecorded)) facts.push(["to", moment(bar.end, 1)]);
     else if (bar.flags & BarFlag.Open)
-        facts.push(["end", "not recorded"], ["lasted", `${duration(bar.end - bar.start)} at least`]);
+        facts.push(["end", "not recorded"], ["duration", `at least ${duration(bar.end - bar.start)}`]);
     else if (bar.flags & BarFlag.EndBounded && moment(bar.end, 1) !== moment(bar.end + bar.fade, 1))
         facts.push(
-            ["end", `not known: between ${moment(bar.end, 1)} and ${moment(bar.end + bar.fade, 1)}`],
-            ["lasted", `${duration(bar.end - bar.start)} to ${duration(bar.end + bar.fade - bar.start)}`],
+            ["end", `unknown: between ${moment(bar.end, 1)} and ${moment(bar.end + bar.fade, 1)}`],
+            ["duration", `${duration(bar.end - bar.start)} to ${duration(bar.end + bar.fade - bar.start)}`],
         );
     else {
         const most = noStart ? "at most " : "";
-        facts.push(["end", moment(bar.end, 1)], ["lasted", most + duration(bar.end - bar.start)]);
+        facts.push(["end", moment(bar.end, 1)], ["duration", most + duration(bar.end - bar.start)]);
     }
     if (bar.wait > 0 && bar.flags & BarFlag.Open && bar.wait >= bar.end - bar.start)
-        facts.push(["wait", `${duration(bar.wait)} at least: another rank had not come`]);
+        facts.push(["wait", `at least ${duration(bar.wait)}: another rank had not arrived`]);
     else if (bar.wait > 0)
         facts.push(
             ["wait", `${duration(bar.wait)} for the last rank`],
-            ["after that", duration(bar.end - bar.start - bar.wait)],
+            ["after the wait", duration(bar.end - bar.start - bar.wait)],
         );
     const marks = bundle.meta.kinds[bar.kind]?.marks ?? [];
     bar.marks.forEach((mark, i) => mark > 0 && facts.push([marks[i] ?? `mark ${i + 1}`, `after ${duration(mark)}`]));
@@ -57,7 +57,7 @@ function clockError(trace: Trace, group: number): string {
     const { bundle } = trace;
     const rank = groupAbove(bundle, group, Level.Rank);
     const error = bundle.groups.error[rank === NONE ? group : rank] ?? NaN;
-    return Number.isFinite(error) ? duration(error) : "not known: cannot be compared with the others";
+    return Number.isFinite(error) ? duration(error) : "unknown: not comparable with the other clocks";
 }
 
 /** What a flag says: which communicator of which rank, and when. */
@@ -135,14 +135,14 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
         ["mean wait", waited(ops.wait[op]!, trace.leastWait(op))],
         ["transfer", duration(ops.transfer[op]!)],
         ["bus bandwidth", bandwidth(ops.busbw[op]!)],
-        ["error of comparing", duration(ops.error[op]!)],
+        ["clock error between ranks", duration(ops.error[op]!)],
     ];
     const flags = ops.flags[op]!;
     if (flags & OpFlag.Tie) facts.push(["last", "a tie: the lead is below twice the clock error"]);
-    if (!(flags & OpFlag.Complete)) facts.push(["note", "not complete"]);
-    if (flags & OpFlag.Mismatch) facts.push(["note", "arguments of its ranks differ"]);
+    if (!(flags & OpFlag.Complete)) facts.push(["note", "incomplete"]);
+    if (flags & OpFlag.Mismatch) facts.push(["note", "arguments differ between ranks"]);
     if (flags & OpFlag.Violation) facts.push(["note", "a rank ended before another started: the clocks disagree"]);
-    if (flags & OpFlag.Double) facts.push(["note", "a rank is in it twice"]);
+    if (flags & OpFlag.Double) facts.push(["note", "a rank appears twice"]);
     // Columns of a later writer, or such that only some operations have: datatype, algorithm, protocol, replay...
     for (const [name, how] of Object.entries(meta.arguments ?? {})) {
         const value = ops.table.wide(name)?.[op] ?? ops.table.find(name)?.[op];
@@ -153,10 +153,10 @@ export function factsOfOp(trace: Trace, op: number): Fact[] {
     return facts;
 }
 
-/** Facts of an operation that its bar has not told: under the same name, or the same under another. */
+/** Facts of an operation that are not among those of its bar, under the same name or another. */
 export function onlyNew(ofOp: Fact[], ofBar: Fact[]): Fact[] {
-    const told = new Set(ofBar.map(([name, value]) => `${OTHER_NAMES[name] ?? name} ${value}`));
-    return ofOp.filter(([name, value]) => !told.has(`${name} ${value}`));
+    const shown = new Set(ofBar.map(([name, value]) => `${OTHER_NAMES[name] ?? name} ${value}`));
+    return ofOp.filter(([name, value]) => !shown.has(`${name} ${value}`));
 }
 
 const OTHER_NAMES: Record<string, string> = { bytes: "size", count: "elements" };

@@ -64,7 +64,7 @@ export function Finder({ session }: { session: Session }) {
                         </li>
                     ))}
                 </ul>
-                {found.length === 0 ? <p class="hint">No row has these words in its name.</p> : null}
+                {found.length === 0 ? <p class="hint">No row name matches.</p> : null}
             </div>
         </div>
     );

@@ -98,10 +98,10 @@ export async function heatOf(
             if (ops.kind[op] === OpKind.FanOut) return; // its parts are those of its pairs, which count
             const rank = rowOf.get(members.group[columnsOf.member[row]!]!) ?? -1;
             const value = of === "wait" ? columnsOf.wait[row]! : columnsOf.start[row]! - ops.first[op]!;
-            const told = trace.toldWait(op, value); // lateness is a difference of the same clocks
+            const known = trace.knownWait(op, value); // lateness is a difference of the same clocks
             if (rank < 0 || !Number.isFinite(value)) return;
             const cell = rank * columns + columnOf(heat, ops.first[op]!);
-            sum[cell]! += told;
+            sum[cell]! += known;
             n[cell]!++;
         });
         if (!(await goOn())) return undefined;

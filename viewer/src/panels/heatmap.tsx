@@ -51,7 +51,7 @@ export function HeatMap({ session }: { session: Session }) {
         image.data.set(heatPixels(heat, element.height));
         element.getContext("2d")!.putImageData(image, 0, 0);
     }, [heat]);
-    if (ops.count === 0) return <p class="hint">There are no operations in these data.</p>;
+    if (ops.count === 0) return <p class="hint">No operations.</p>;
     const cellAt = (event: MouseEvent): Cell | undefined => {
         if (!heat || !canvas.current) return undefined;
         const column = Math.floor((event.offsetX / canvas.current.clientWidth) * heat.columns);
@@ -69,7 +69,7 @@ export function HeatMap({ session }: { session: Session }) {
                 const wait = part.wait || 0;
                 if (!best || wait > best.wait) best = { bar: part.bar, wait };
             }
-        if (!best) session.said.value = "this rank took part in none of these operations";
+        if (!best) session.message.value = "this rank took part in none of these operations";
         return best?.bar ?? null;
     };
     const go = (at: Cell | undefined): void => {
@@ -95,7 +95,7 @@ export function HeatMap({ session }: { session: Session }) {
             from < to ? trace.opName(from) + (to - from > 1 ? ` and ${count(to - from - 1)} more` : "") : "none";
         const value = heat!.mean[at.rank * heat!.columns + at.column]!;
         const who = strings.get(groups.label[heat!.groups[at.rank]!]!);
-        return `${who}, ${what}: ${Number.isNaN(value) ? "not in it" : duration(value)}`;
+        return `${who}, ${what}: ${Number.isNaN(value) ? "did not take part" : duration(value)}`;
     };
     return (
         <div class="heat">
@@ -119,7 +119,7 @@ export function HeatMap({ session }: { session: Session }) {
             <p class="hint">
                 {of === "wait"
                     ? "A dark line among bright ones is the rank that the others waited for."
-                    : "A bright line is a rank that came late."}
+                    : "A bright line is a rank that arrived late."}
             </p>
             <div class="map" ref={box}>
                 <div class="hosts" aria-hidden="true">
@@ -154,7 +154,7 @@ export function HeatMap({ session }: { session: Session }) {
             <p class="hint">
                 {heat
                     ? `${count(heat.ranks)} ranks down, ${count(heat.opTo - heat.opFrom)} operations across by time. ` +
-                      `Grey: not in it. A click goes to the operation.`
+                      `Grey: did not take part. Click to go to the operation.`
                     : "reading…"}
             </p>
         </div>

@@ -12,7 +12,7 @@ export function Legend({ session }: { session: Session }) {
     const colours = kindColours(meta.kinds, theme);
     return (
         <div class="legend">
-            <h3>shades and signs</h3>
+            <h3>shading and symbols</h3>
             <Signs theme={theme} />
             <h3>lines</h3>
             <Lines theme={theme} />
@@ -29,7 +29,7 @@ export function Legend({ session }: { session: Session }) {
                                     <button
                                         class="link"
                                         dir="auto"
-                                        title="only bars of this name stand out; again: all"
+                                        title="highlight bars with this name; again: all"
                                         aria-pressed={session.sameName.value === kind.label}
                                         onClick={() => session.toggleName(kind.label)}
                                     >
@@ -52,18 +52,18 @@ function Signs({ theme }: { theme: Theme }) {
     const hatched = (colour: string): string =>
         `repeating-linear-gradient(135deg, ${colour} 0 2px, ${theme.background} 2px 5px)`;
     const signs: [string, string][] = [
-        [`linear-gradient(90deg, ${pale} 55%, ${full} 55%)`, "pale: waits for the last rank; then: the transfer"],
-        [`linear-gradient(90deg, ${full} 45%, ${theme.background})`, "fades out: its end is only bounded"],
+        [`linear-gradient(90deg, ${pale} 55%, ${full} 55%)`, "pale: waiting for the last rank; then: transfer"],
+        [`linear-gradient(90deg, ${full} 45%, ${theme.background})`, "fading: only bounds of the end are known"],
         [
             `repeating-linear-gradient(90deg, ${theme.background} 0 3px, transparent 3px 6px) ` +
                 `0 0 / 40% 100% no-repeat, ${full}`,
-            "comes in by steps: when it began is not told",
+            "stepped edge: start unknown",
         ],
         [hatched("#d0021b"), "hatched red: callbacks were lost"],
         [hatched("#8a8f98"), "hatched grey: not recorded"],
         [
             `linear-gradient(90deg, ${pale}, ${full}, ${pale})`,
-            "paler where less of a pixel is covered: many short bars",
+            "paler: many short bars that cover the pixel only in part",
         ],
     ];
     return (
@@ -78,7 +78,7 @@ function Signs({ theme }: { theme: Theme }) {
                     <rect width="40" height="12" fill={full} />
                     <path d="M0 0h8L0 9z" fill={theme.sameOp} />
                 </svg>{" "}
-                corner: the last to arrive, where the clocks can tell
+                corner: last rank to arrive, beyond the clock error
             </li>
             <li>
                 <svg class="swatch wide" viewBox="0 0 40 12" aria-hidden="true">

@@ -10,14 +10,14 @@ import { bytes, count, duration } from "./words";
 const NETWORK: [Of, string][] = [
     ["bytes", "bytes"],
     ["messages", "messages"],
-    ["net_ns", "time in the network"],
+    ["net_ns", "network time"],
     ["credit_ns", "time waiting for the peer's credit"],
-    ["gpu_ns", "time waiting for the own GPU"],
+    ["gpu_ns", "time waiting for the local GPU"],
 ];
 const PAIRS: [Of, string][] = [
     ["bytes", "bytes"],
     ["messages", "operations"],
-    ["net_ns", "time of transfer"],
+    ["net_ns", "transfer time"],
 ];
 /** Pixels of the picture in each direction, at most. */
 const MOST = 512;

@@ -91,7 +91,7 @@ export function Minimap({ session }: { session: Session }) {
                 class="strip"
                 tabIndex={0}
                 role="slider"
-                aria-label="window in the whole run"
+                aria-label="visible window in the whole run"
                 aria-valuenow={percent}
                 aria-valuetext={`${duration(view.t1 - view.t0)} from ${duration(Math.max(0, view.t0))}`}
                 onPointerDown={down}

@@ -12,8 +12,8 @@ export function Notes({ session }: { session: Session }) {
     for (let op = 0; op < ops.count; op++) if (!Number.isFinite(ops.first[op]!)) undrawn++;
     return (
         <div class="notes">
-            <h3>to be known of these data</h3>
-            {notes.length === 0 && undrawn === 0 ? <p class="hint">Nothing is missing that would be known.</p> : null}
+            <h3>notes on these data</h3>
+            {notes.length === 0 && undrawn === 0 ? <p class="hint">No known gaps or problems.</p> : null}
             <ul class="sentences">
                 {notes.slice(0, MOST).map((note, i) => (
                     <li key={i} dir="auto">

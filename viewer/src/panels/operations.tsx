@@ -11,7 +11,7 @@ import { VirtualRows } from "./virtual";
 type Key = "first" | "func" | "bytes" | "ranks" | "longestWait" | "transfer" | "busbw";
 
 const COLUMNS: { key: Key; label: string }[] = [
-    { key: "first", label: "at" },
+    { key: "first", label: "start" },
     { key: "func", label: "operation" },
     { key: "bytes", label: "size" },
     { key: "ranks", label: "ranks" },
@@ -21,7 +21,7 @@ const COLUMNS: { key: Key; label: string }[] = [
 ];
 
 /**
- * Operations whose name contains every word, or that compare as told: `wait>1ms` (the longest), `size>=1M`, `ranks=8`,
+ * Operations whose name contains every word, or that match a comparison: `wait>1ms` (the longest), `size>=1M`, `ranks=8`,
  * `tie`.
  */
 export function filterOps(trace: Trace, text: string): Uint32Array {
@@ -110,7 +110,7 @@ export function Operations({ session }: { session: Session }) {
         // The rank that the others waited for is what one wants to see.
         const part = parts.find((p) => p.index === ops.lastPart[list[index]!]) ?? parts.find((p) => p.bar !== NONE);
         if (part && part.bar !== NONE) return part.bar;
-        session.said.value = "no start of it is known: it is not on the timeline";
+        session.message.value = "its start is unknown: it is not on the timeline";
         return null;
     };
     return (

@@ -47,12 +47,12 @@ function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) 
     const barOf = async (row: Straggler): Promise<number | null> => {
         const bar = await worstBar(session.trace, row);
         if (bar !== NONE) return bar;
-        session.said.value = "no operation is drawn in which it was last";
+        session.message.value = "no operation on the timeline in which it was last";
         return null;
     };
     return (
         <>
-            <h3>who held the others up, by what that cost</h3>
+            <h3>ranks that others waited for, by cost</h3>
             <table>
                 <thead>
                     <tr>
@@ -68,7 +68,7 @@ function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) 
                             <td>
                                 <button
                                     class="link"
-                                    title="to the worst operation"
+                                    title="go to the worst operation"
                                     onClick={() => void session.jump(barOf(row))}
                                 >
                                     {row.scope === "host" ? (row.host ?? "?") : `rank ${row.rank ?? "?"}`}
@@ -80,7 +80,7 @@ function Stragglers({ session, rows }: { session: Session; rows: Straggler[] }) 
                                 {row.inherited_ns ? <small> {duration(row.inherited_ns)} inherited</small> : null}
                             </td>
                             <td>{row.times_last === 1 ? "once" : `${count(row.times_last)} times`}</td>
-                            <td dir="auto">{row.why ?? "not known"}</td>
+                            <td dir="auto">{row.why ?? "unknown"}</td>
                         </tr>
                     ))}
                 </tbody>
@@ -110,7 +110,7 @@ function Worst({ session }: { session: Session }) {
     };
     return (
         <>
-            <h3>where most time was waited</h3>
+            <h3>operations with the most wait time</h3>
             <table class="numbers">
                 <thead>
                     <tr>

@@ -64,7 +64,7 @@ export function Search({ session }: { session: Session }) {
                     : `${atLeast(bars.length, MOST_HITS)} bars${state.done ? "" : "…"}${place}, ` +
                       `${count(ops)} operations, ${atLeast(rows.length, MOST_ROWS)} rows`}
             </p>
-            {state.partly ? <p class="hint">There are more bars whose arguments were not looked at.</p> : null}
+            {state.partly ? <p class="hint">Arguments of further bars were not searched.</p> : null}
             {rows.length > 0 ? (
                 <ul class="links">
                     {rows.map((row) => (

@@ -82,10 +82,10 @@ export function SpanSums({ session }: { session: Session }) {
                 <button onClick={() => session.look(fitView(span.t0, span.t1, session.trace.bundle.span, 0.02))}>
                     zoom to it
                 </button>
-                <button onClick={() => session.mark(span.t0, true)}>mark it</button>
+                <button onClick={() => session.mark(span.t0, true)}>add a mark</button>
                 <button onClick={() => (session.span.value = null)}>close</button>
             </p>
-            {state.done && rows.length === 0 ? <p class="hint">There is nothing in it.</p> : null}
+            {state.done && rows.length === 0 ? <p class="hint">No bars in this range.</p> : null}
             <table class="numbers">
                 <thead>
                     <tr>

@@ -16,11 +16,11 @@ export function Tooltip({ session }: { session: Session }) {
         return () => void (there = false);
     }, [bar?.bar]);
     // What the panel beside it says already need not cover the bars.
-    const told = session.panel.value === "details" && session.selected.value?.bar === bar?.bar && !session.span.value;
-    if (!hover || !bar || session.menu.value || told) return null;
+    const shown = session.panel.value === "details" && session.selected.value?.bar === bar?.bar && !session.span.value;
+    if (!hover || !bar || session.menu.value || shown) return null;
     const kind = trace.bundle.meta.kinds[bar.kind];
     const facts = [...factsOf(trace, bar), ...(further.bar === bar.bar ? further.facts : [])];
-    // The operation's own facts, but for what is not known and what the bar has said.
+    // The operation's own facts, without unknown ones and those shown for the bar.
     const ofOp = onlyNew(factsOfOp(trace, bar.op), facts).filter(
         ([name, value]) => value !== "?" && (name === "note" || !facts.some(([other]) => other === name)),
     );
@@ -41,7 +41,7 @@ export function RowTooltip({ session }: { session: Session }) {
             <b dir="auto">{hover.row.label}</b>
             <Facts facts={factsOfRow(session.trace, hover.row)} />
             <p class="hint">
-                {hover.row.open === null ? "" : hover.row.open ? "click: fold; " : "click: open; "}
+                {hover.row.open === null ? "" : hover.row.open ? "click: collapse; " : "click: expand; "}
                 right click: more
             </p>
         </At>

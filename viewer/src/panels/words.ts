@@ -19,7 +19,7 @@ export function bytes(n: number): string {
     return `${unit === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)} ${BYTES[unit]}`;
 }
 
-/** How long someone waited; below the least that clocks can tell, only that. */
+/** A wait time; below the clock error, only its bound. */
 export const waited = (ns: number, least: number): string => (ns < least ? `<${duration(least)}` : duration(ns));
 
 /** "2026-11-15 01:07:04.120345 UTC"; "" for times of a tool's own zero, which have no date. */

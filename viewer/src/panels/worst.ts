@@ -11,7 +11,7 @@ const MOST_LOOKED = 5000;
 /** Nothing below the clock error. */
 const costOf = (trace: Trace, op: number): number => {
     const { wait, ranks } = trace.bundle.ops;
-    return trace.toldWait(op, wait[op]!) * ranks[op]!;
+    return trace.knownWait(op, wait[op]!) * ranks[op]!;
 };
 
 /** Operations by what they cost, the worst first; such without a wait are left out. */
@@ -22,7 +22,7 @@ export function byCost(trace: Trace): Uint32Array {
 }
 
 /**
- * The first `most` of these, nothing told twice: a fan-out stands for its pairs. The page opens with it: no sorting.
+ * The first `most` of these, none listed twice: a fan-out stands for its pairs. The page opens with it: no sorting.
  */
 export function worstOps(trace: Trace, most: number): number[] {
     const { ops } = trace.bundle;

@@ -1,4 +1,4 @@
-// Which rows there are and where. A folded group is one row on which its operations lie over each other; an open one is
+// Which rows there are and where. A collapsed group is one row on which its operations are overlaid; an expanded one is
 // a heading with its lanes and groups below.
 
 import type { Bundle } from "../data/bundle";
@@ -14,7 +14,7 @@ export interface Row {
     group: number;
     depth: number; // for the indent
     label: string;
-    /** Where it belongs, said more quietly beside the label: "pid 7", "default_pg, rank 3". */
+    /** Where it belongs, in dimmed text beside the label: "pid 7", "default_pg, rank 3". */
     context: string;
     /** null: cannot be opened (a lane). */
     open: boolean | null;
@@ -52,7 +52,7 @@ export const THIN_HEIGHT = 16;
 export const DENSE_HEIGHT = 7;
 const DENSE_FROM = 4;
 export const HEADING_HEIGHT = 17;
-/** Lanes that are laid over each other on one row, at most: a host may have thousands. */
+/** Most lanes that are overlaid on one row: a host may have thousands. */
 const MOST_LANES = 96;
 
 /** Few ranks get high rows: a picture for a projector. Thousands get low ones: more of them are seen at once. */
@@ -116,10 +116,10 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
             return;
         }
         const chain = [...before, group];
-        const told = chain.filter((g) => g === group || groups.level[g]! >= Level.Rank);
-        const label = told.map(text).join(" › ");
+        const named = chain.filter((g) => g === group || groups.level[g]! >= Level.Rank);
+        const label = named.map(text).join(" › ");
         const context = chain
-            .filter((g) => !told.includes(g))
+            .filter((g) => !named.includes(g))
             .map(text)
             .join(" ");
         // One row a GPU: a process of several that is not open shows these, without its threads.
@@ -152,11 +152,11 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
             const lane = mine[k]!;
             const again = k > 0 && isAgain(bundle, mine[k - 1]!, lane);
             if (!again) for (deep = 1; isAgain(bundle, lane, mine[k + deep] ?? NONE); ) deep++;
-            // Operations stay legible: they are what one looks for.
+            // Operations stay legible: they are what users look for.
             const dense = again && deep > DENSE_FROM && !meta.rows[lanes.kind[lane]!]?.summary;
             rowOfLane[lane] = heading;
             if (half || !isOn(lane)) continue;
-            // What overlaps is on further lanes of the same name: said once.
+            // What overlaps is on further lanes of the same name: labelled once.
             rowOfLane[lane] = add({
                 height: dense ? DENSE_HEIGHT : lanes.sub[lane]! > 0 ? THIN_HEIGHT : ROW_HEIGHT,
                 lanes: [lane],
@@ -174,7 +174,7 @@ export function layoutRows(bundle: Bundle, options: LayoutOptions): Layout {
         }
         for (const child of below) visit(child, depth + 1, heading, [], []);
     };
-    // Chosen ranks come in the order they were chosen in, without headings: host and process are said beside them.
+    // Chosen ranks come in the order they were chosen in, without headings: host and process are named beside them.
     if (options.only)
         for (const g of options.only) visit(g, 0, -1, above(bundle, g), threadsOf(bundle, g, children, own));
     else for (let g = 0; g < groups.count; g++) if (groups.parent[g] === NONE) visit(g, 0, -1, [], []);

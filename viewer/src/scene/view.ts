@@ -5,7 +5,7 @@ export interface View {
     t1: number;
 }
 
-/** 20 ns over a screen: below that there is nothing that a clock could tell. */
+/** 20 ns over a screen: shorter than any clock resolution. */
 export const LEAST_NS = 20;
 /** How far beyond the data one may go, as a share of the window. */
 const MARGIN = 0.1;

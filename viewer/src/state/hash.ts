@@ -1,5 +1,5 @@
-// The place one looks at, in the address: window, selection, panel, rows. So a place can be sent to someone else.
-// Only what differs from how the page opens is written.
+// The current view in the URL: time window, selection, panel, rows, so that a link to it can be shared. Only what differs
+// from how the page opens is written.
 
 import type { View } from "../scene/view";
 import { readMarks, writeMarks, type Mark } from "./marks";
@@ -44,7 +44,7 @@ export function writeHash(place: Place): string {
     return words.length > 0 ? `#${words.join("&")}` : "";
 }
 
-/** What cannot be read is left out: an address may come from anyone. */
+/** What cannot be read is left out: a link may come from anyone. */
 export function readHash(hash: string): Place {
     const place: Place = {};
     for (const word of hash.replace(/^#/, "").split("&")) {

@@ -1,5 +1,5 @@
-// Marks on the time axis: places that one wants to find again or show to others. One of them is passing (the next takes
-// its place), the others are kept. All are in the address.
+// Marks on the time axis: moments or ranges to find again or to share. One of them is temporary (the next replaces it),
+// the others are permanent. All are in the URL.
 
 export interface Mark {
     t0: number; // ns
@@ -7,10 +7,10 @@ export interface Mark {
     kept: boolean;
 }
 
-/** More could not be told apart, and an address has an end. */
+/** More could not be distinguished, and a URL has a maximum length. */
 export const MOST_MARKS = 64;
 
-/** Adds a mark; a passing one takes the place of the one before, and the same place is not marked twice. */
+/** Adds a mark; a temporary one replaces the one before, and the same moment is not marked twice. */
 export function addMark(marks: Mark[], mark: Mark): Mark[] {
     const others = marks.filter((m) => (m.kept || mark.kept) && !(m.t0 === mark.t0 && m.t1 === mark.t1));
     return [...others, mark].sort((a, b) => a.t0 - b.t0).slice(-MOST_MARKS);

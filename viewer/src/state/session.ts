@@ -1,4 +1,4 @@
-// What the page knows of the user: where they look, what they chose. Timeline and panels read these signals and change
+// State of the user interface: the current view and the user's choices. Timeline and panels read these signals and change
 // them through the functions here; nothing else holds state.
 
 import { batch, computed, signal } from "@preact/signals";
@@ -60,7 +60,7 @@ export const NO_HITS: Hits = { bars: [], times: [] };
 
 export type PanelId = "report" | "details" | "operations" | "heat" | "matrix" | "comms" | "search" | "notes" | "legend";
 
-/** Ranks that the address names one by one: more would make it too long to be sent. */
+/** Ranks that the URL lists one by one: more would make it too long to be shared. */
 const MOST_ONLY = 200;
 
 const without = (set: Set<number>, gone: number[]): Set<number> => new Set([...set].filter((v) => !gone.includes(v)));
@@ -98,8 +98,8 @@ export class Session {
     readonly finder = signal(false);
     /** A row that was jumped to: marked for a moment. */
     readonly shownRow = signal<{ lane: number; group: number } | null>(null);
-    /** Said once, for screen readers and below the timeline: "copied". */
-    readonly said = signal("");
+    /** Status message, for screen readers and below the timeline: "copied". */
+    readonly message = signal("");
     readonly panel = signal<PanelId | null>("report");
     readonly allRelations = signal(false);
     readonly themeChoice = signal<"auto" | "light" | "dark">("auto");
@@ -291,9 +291,9 @@ export class Session {
     async copy(text: string): Promise<void> {
         try {
             await navigator.clipboard.writeText(text);
-            this.said.value = "copied";
+            this.message.value = "copied";
         } catch {
-            this.said.value = "the browser does not let this page copy";
+            this.message.value = "copying is blocked by the browser";
         }
     }
 
@@ -364,7 +364,7 @@ export class Session {
         return place;
     }
 
-    /** Puts the place into the address, a moment after the last change: browsers limit how often. */
+    /** Updates the URL, a moment after the last change: browsers limit how often. */
     shareSoon(): void {
         clearTimeout(this.hashTimer);
         this.hashTimer = window.setTimeout(

@@ -12,19 +12,19 @@ const of = (group: Action["group"], entries: Entry[]): Action[] => entries.map((
 
 export const ACTIONS: Action[] = [...of("move", MOVE), ...of("choose", CHOOSE), ...of("show", SHOW)];
 
-/** What the mouse does: told in the help sheet beside the keys, done in input.ts. */
+/** Mouse actions: listed in the help beside the keys, implemented in input.ts. */
 export const MOUSE: { shown: string; text: string }[] = [
-    { shown: "wheel", text: "rows up and down" },
-    { shown: "Ctrl+wheel, pinch", text: "zoom about the mouse" },
-    { shown: "Shift+wheel, Shift+drag", text: "earlier and later" },
-    { shown: "drag", text: "a span, with sums for each rank and function" },
-    { shown: "Ctrl+drag", text: "zoom to the span" },
-    { shown: "drag on the ruler", text: "measure a time; a click there takes it away" },
-    { shown: "drag on the strip above", text: "move the window; its edges: make it wider or narrower" },
-    { shown: "click", text: "select; on a row's name: open or fold" },
-    { shown: "double click", text: "fit to the bar" },
-    { shown: "right click", text: "what can be done with a bar or a row" },
-    { shown: "hover", text: "all that is known of a bar or a row; bars of the same name are outlined" },
+    { shown: "wheel", text: "scroll rows" },
+    { shown: "Ctrl+wheel, pinch", text: "zoom at the cursor" },
+    { shown: "Shift+wheel, Shift+drag", text: "pan in time" },
+    { shown: "drag", text: "select a time range, with totals per rank and function" },
+    { shown: "Ctrl+drag", text: "zoom to the range" },
+    { shown: "drag on the ruler", text: "measure a duration; click there to clear it" },
+    { shown: "drag on the overview strip", text: "move the visible window; drag its edges to resize it" },
+    { shown: "click", text: "select; on a row name: expand or collapse" },
+    { shown: "double click", text: "zoom to the bar" },
+    { shown: "right click", text: "actions for a bar or a row" },
+    { shown: "hover", text: "details of a bar or a row; bars with the same name are outlined" },
 ];
 
 /** The entries of a menu, from the same table: of the bar, then of the row, then of the time. */

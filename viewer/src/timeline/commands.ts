@@ -36,7 +36,7 @@ async function firstInView(session: Session): Promise<number | null> {
     const parts = from < to ? await session.trace.partsOf(from) : [];
     const part = parts.find((p) => p.bar !== NONE);
     if (part) return part.bar;
-    // Data that do not tell when operations began: the first bar of the rows.
+    // Data without start times of operations: the first bar of the rows.
     const { bundle, blocks } = session.trace;
     for (const lane of session.layout.value.rows.flatMap((row) => row.lanes)) {
         const id = firstBlock(bundle, lane, t0);
@@ -110,7 +110,7 @@ export function lastArriver(session: Session): void {
         const last = related && related.bar.op !== NONE ? session.trace.bundle.ops.lastPart[related.bar.op] : NONE;
         const part = related?.parts.find((p) => p.index === last);
         if (part && part.bar !== NONE) return part.bar;
-        session.said.value = "which rank was last is not known, or a tie";
+        session.message.value = "the last rank to arrive is unknown, or a tie";
         return null;
     });
 }

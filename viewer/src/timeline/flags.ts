@@ -50,7 +50,7 @@ export function drawFlags(c: CanvasRenderingContext2D, trace: Trace, geometry: G
     }
 }
 
-/** The flags under a point, all that lie over each other there; on a row with bars only their upper part counts. */
+/** The flags under a point, all that overlap there; on a row with bars only their upper part counts. */
 export function flagsAt(trace: Trace, geometry: Geometry, row: Row, x: number, y: number): number[] {
     const { flags } = trace.bundle;
     if (row.lanes.length > 0 && y > geometry.rowY(row) + HEIGHT) return [];

@@ -210,7 +210,7 @@ export function foldOverview(o: LaneOverview, axis: Axis, scan: Scan, from: numb
     }
 }
 
-/** Bars a pixel up to which a lane is drawn from its bars, however far one looks: they show waits and fading ends. */
+/** Bars per pixel up to which a lane is drawn from its bars, at any zoom: they show waits and fading ends. */
 const FEW_A_PIXEL = 2;
 
 /** Folds lanes onto a scan; says whether all of it came from bars that are there, or from an overview fine enough. */

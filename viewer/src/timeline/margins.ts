@@ -11,7 +11,7 @@ export const FONT = "11px system-ui, sans-serif";
 const BOLD = "600 11px system-ui, sans-serif";
 /** Mean width in that font, where an estimate will do. */
 export const CHARACTER = 6.3;
-const NOT_KNOWN = "no starts are compared";
+const NOT_KNOWN = "starts not compared";
 const INDENT = 11;
 /** Texts whose widths are kept. */
 const MOST_KNOWN = 10_000;
@@ -130,7 +130,7 @@ export class Margins {
         const { lanes } = this.trace.bundle;
         c.fillStyle = theme.dim;
         c.fillText(
-            lanes.count === 0 ? "There is nothing to draw in these data." : "All rows are switched off or hidden.",
+            lanes.count === 0 ? "No events to draw." : "All rows are switched off or hidden.",
             NAMES_WIDTH + 24,
             geometry.rowsTop + 32,
         );

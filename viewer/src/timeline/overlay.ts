@@ -222,7 +222,7 @@ export class Overlay {
         };
         // What is not known (a rank is absent, the clocks err by more) is not split into the two.
         const wait = ops.longestWait[op]!;
-        if (this.trace.toldWait(op, wait) > 0) words(`longest wait ${duration(wait)}`, first, last);
+        if (this.trace.knownWait(op, wait) > 0) words(`longest wait ${duration(wait)}`, first, last);
         if (!Number.isNaN(ops.transfer[op]!)) words(`transfer ${duration(ops.transfer[op]!)}`, last, end);
     }
 

@@ -112,7 +112,7 @@ export class Painter {
         const y = geometry.rowY(row);
         if (row.lanes.length === 0 || (!row.pinned && y + row.height < geometry.rowsTop)) return;
         this.taken.length = 0;
-        // From the top down: where lanes lie over each other, the words are those of the upper one.
+        // From the top down: where lanes are overlaid, the labels are those of the upper one.
         for (let k = row.lanes.length - 1; k >= 0; k--) {
             const lane = row.lanes[k]!;
             this.eachWide(lane, geometry, MARKS_FROM, (block, i, a, b) => {

@@ -64,7 +64,7 @@ export class Relations {
         this.allParents(c, geometry, theme);
     }
 
-    /** Of bars that are wide enough to be told apart, and whose parents are in memory. */
+    /** Of bars that are wide enough to be distinguished, and whose parents are in memory. */
     private allParents(c: CanvasRenderingContext2D, geometry: Geometry, theme: Theme): void {
         const { lanes, blocks } = this.trace.bundle;
         const { t0, t1 } = geometry.view;
@@ -200,7 +200,7 @@ export class Relations {
         }
     }
 
-    /** Of a pair that is not selected: its parts tell enough for the arrow. */
+    /** Of a pair that is not selected: its parts are enough for the arrow. */
     private pair(c: CanvasRenderingContext2D, op: number, parts: Part[], geometry: Geometry, theme: Theme): void {
         const { ops, members } = this.trace.bundle;
         const of = (rank: number) => parts.find((part) => members.rank[part.member] === rank && part.bar !== NONE);

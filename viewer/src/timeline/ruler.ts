@@ -51,7 +51,7 @@ function unitOf(step: number): [number, string] {
     return UNITS.find(([size]) => step >= size) ?? UNITS[3]!;
 }
 
-/** What is said once beside the axis when its numbers would be long: ticks then count from there. 0: nothing. */
+/** The base shown once beside the axis when its numbers would be long: ticks are relative to it. 0: none. */
 export function tickBase(t0: number, t1: number, step: number): number {
     const large = unitOf(step)[0] * 1000;
     // Within one larger unit, or beyond four digits: count from the unit before.

@@ -1,4 +1,4 @@
-// What is found, and told once: arguments in a search, pairs and their fan-outs, rows of one name, flags.
+// What the panels show: arguments in a search, pairs and their fan-outs, rows of one name, flags, waits.
 
 import { beforeEach, describe, expect, it } from "vitest";
 import { DEFAULTS, Job, L, LANES, SlotKind, slotKind } from "../dev/shape";
@@ -39,7 +39,7 @@ describe("a search looks into arguments", () => {
     it("by their label and what is shown", async () => {
         const found = await search("peer 3");
         const { lanes } = trace.bundle;
-        // The steps of rank 2 go to rank 3; of the last of each four it is not told.
+        // The steps of rank 2 go to rank 3; the last of each four has no peer.
         const from = lanes.first[laneOf(2, L.Steps0)]!;
         const to = lanes.first[laneOf(2, L.Steps1)]! + lanes.bars[laneOf(2, L.Steps1)]!;
         expect(found.length).toBeGreaterThan(0.7 * (to - from));
@@ -122,7 +122,7 @@ describe("rows of one name", () => {
     });
 });
 
-it("what a bar told is not told again of its operation", () => {
+it("facts of a bar are not repeated for its operation", () => {
     const ofBar: Fact[] = [
         ["bytes", "4.0 MiB"],
         ["datatype", "ncclFloat32"],
@@ -186,11 +186,11 @@ it("moments are rounded down, and zero has its date", () => {
 });
 
 describe("waits below the clock error", () => {
-    it("are not told, nor counted", async () => {
+    it("are neither shown nor counted", async () => {
         const [worst] = worstOps(trace, 1);
         const { ops } = trace.bundle;
         const wait = ops.wait[worst!]!;
-        expect(trace.toldWait(worst!, wait)).toBe(wait);
+        expect(trace.knownWait(worst!, wait)).toBe(wait);
         const { opFrom, opTo } = { opFrom: worst!, opTo: worst! + 1 };
         const before = await heatOf(trace, "wait", opFrom, opTo, 10, async () => true);
         expect(before!.most).toBeGreaterThan(0);
@@ -198,7 +198,7 @@ describe("waits below the clock error", () => {
         // Twice the error is just above the longest wait in it: nothing is left.
         const longest = Math.max(...(await trace.partsOf(worst!)).map((part) => part.wait || 0));
         (ops as { error: Float64Array }).error = new Float64Array(ops.count).fill(longest / 2 + 1);
-        expect(trace.toldWait(worst!, wait)).toBe(0);
+        expect(trace.knownWait(worst!, wait)).toBe(0);
         expect(worstOps(trace, ops.count)).not.toContain(worst);
         expect((await heatOf(trace, "wait", opFrom, opTo, 10, async () => true))!.most).toBe(0);
         expect(waited(5, 20)).toBe("<20 ns");
@@ -214,13 +214,13 @@ describe("a wait", () => {
         return new Map(factsOf(trace, { ...bar, flags, wait: length * share }));
     };
     it("is followed by the transfer", async () => {
-        const told = await facts(0, 0.5);
-        expect(told.get("wait")).toMatch(/ for the last rank$/);
-        expect(told.has("after that")).toBe(true);
+        const shown = await facts(0, 0.5);
+        expect(shown.get("wait")).toMatch(/ for the last rank$/);
+        expect(shown.has("after the wait")).toBe(true);
     });
     it("for a rank that never came has no end, and no transfer", async () => {
-        const told = await facts(BarFlag.Open, 1);
-        expect(told.get("wait")).toMatch(/ at least: another rank had not come$/);
-        expect(told.has("after that")).toBe(false);
+        const shown = await facts(BarFlag.Open, 1);
+        expect(shown.get("wait")).toMatch(/^at least .*: another rank had not arrived$/);
+        expect(shown.has("after the wait")).toBe(false);
     });
 });
