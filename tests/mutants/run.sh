@@ -138,7 +138,7 @@ place() {
     case $(grep -c . <<<"$found") in
     0) echo "the text is not in ${file_of[$1]}" && return 1 ;;
     1) echo "$found" ;;
-    *) echo "the text is there more than once: $(tr '\n' ' ' <<<"$found")" && return 1 ;;
+    *) echo "the text is there $(wc -l <<<"$found") times: $(sort -u <<<"$found" | head -n 3 | tr '\n' ' ')" && return 1 ;;
     esac
 }
 change() { FROM=${from_of[$1]} TO=${to_of[$1]} perl -0777 -i -pe "$search"' s/$p/$ENV{TO}/' "$2"; }
