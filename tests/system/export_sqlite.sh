@@ -46,6 +46,7 @@ of_comm=(comm name nranks nnodes created_ns created_source destroyed_ns destroye
     pg_desc comm_source recorded)
 of_clock=(host pid device offset_ns error_ns gpu_offset_ns gpu_error_ns method uuid ring_overruns stale_timers timers
     host_method island fitted spread_ns pieces)
+of_process=(host pid path nccl_version state callbacks lost overwritten damaged clock_error_ns)
 of_straggler=(scope rank host pid device uuid times_last operations cost_ns cost_once_ns inherited_ns gpu_time_lost_ns
     why matters)
 
@@ -61,7 +62,8 @@ compare() { # NAME INPUTS...
     for what in ops comms clocks; do "$RINGSCOPE" $what --json "$@" >"$work/$what" 2>/dev/null; done
     "$RINGSCOPE" report --json "$@" >"$work/report" 2>/dev/null
     is "$name: check" "$(ask "PRAGMA integrity_check" "PRAGMA foreign_key_check")" ok
-    for what in ops comms clocks report; do lines j_$what "$work/$what"; done
+    "$RINGSCOPE" info --json "$@" >"$work/info" 2>/dev/null
+    for what in ops comms clocks report info; do lines j_$what "$work/$what"; done
 
     line=line
     same "$name: operations" "SELECT $(own_columns "${of_op[@]}"), round(algbw_gbs, 9), round(busbw_gbs, 9), missing, not_recorded,
@@ -92,6 +94,11 @@ compare() { # NAME INPUTS...
         round(gpu_drift_ppm, 9) FROM clocks" \
         "SELECT $(json_columns "${of_clock[@]}"), line -> 'ranks', line ->> '\$.hull_ns[0]', line ->> '\$.hull_ns[1]',
         line ->> '\$.read_late_ns.p99', round(line ->> 'drift_ppm', 9), round(line ->> 'gpu_drift_ppm', 9) FROM j_clocks"
+    line=p.value
+    same "$name: processes" "SELECT $(own_columns "${of_process[@]}") FROM processes" \
+        "SELECT $(json_columns "${of_process[@]}") FROM j_info, json_each(line, '\$.process_list') p"
+    is "$name: what only recordings tell" "$(ask "SELECT count(*) FROM processes WHERE tool != 'ringscope'
+        AND coalesce(state, callbacks, lost, overwritten, damaged, clock_error_ns) IS NOT NULL")" 0
     line=s.value
     same "$name: stragglers" "SELECT $(own_columns "${of_straggler[@]}") FROM v_stragglers" \
         "SELECT $(json_columns "${of_straggler[@]}") FROM j_report, json_each(line, '\$.stragglers') s"
@@ -132,7 +139,12 @@ compare kineto "$data"/kineto/*.json*
 # A rank that did not come and one without a recording, in the same operations: each is where it belongs.
 "$RINGSCOPE" gen --ranks 4 --steps 6 --hang not-joined:2@5 --no-recording 1 --no-truth -o "$work/absent" >/dev/null || bad=1
 compare absent "$work/absent"
+is "absent: signs of life until the kill, 10 s later" "$(ask "SELECT min(to_ns - from_ns) > 9000000000 FROM processes")" 1
 is "absent: missing and not recorded" "$(ask "SELECT DISTINCT missing, not_recorded FROM operations ORDER BY 1")" $'[2]|[1]\n[]|[1]'
+
+"$RINGSCOPE" gen --ranks 4 --steps 40 --ring 2:20000 --drop 0.02 --no-truth -o "$work/lossy" >/dev/null || bad=1
+compare lossy "$work/lossy"
+is "lossy: overwritten and lost" "$(ask "SELECT max(overwritten) > 0, max(lost) > 0 FROM processes")" "1|1"
 
 # Filters leave no id that leads nowhere.
 "$RINGSCOPE" export --to sqlite --rank 1 --func AllReduce --func SendRecv "$data"/h200-overlay/* -o "$work/some.sqlite" 2>/dev/null

@@ -112,6 +112,19 @@ rs export --to chrome "$ring" >ring.json
 is "chrome: operations without a length" "$(jq '[.traceEvents[] | select(.cat == "operations" and .dur == 0)] | length' ring.json)" 0
 is "chrome: to their bound" "$(jq -c '[.traceEvents[] | select(.cat == "operations") | [.args.end_bounded, .args.shortest_ns, (.dur * 1000 | round) == .args.longest_ns]] | unique' ring.json)" '[[true,0,true]]'
 
+# ---- other tools do not tell how their processes and communicators ended, nor until when a dump was waited for ----
+for of in inspector comma flight/ddp4 nvprof nsys kineto "example/ring4"; do
+    never "$of: recordings that were not closed" 'did not close' report "$data/$of"
+    never "$of: communicators that live on" 'to the end' comms "$data/$of"
+done
+says "recordings that were not closed" '4 of 4 processes did not close' report hung
+says "communicators that live on" 'to the end' comms hung
+for of in hang-not-joined hang-stalled hang-wrapped hang-send hang-real/notjoined; do
+    never "$of: for how long" ', for [0-9]' hang "$data/flight/$of"
+    is "$of: for how long, in the table" "$(rs hang "$data/flight/$of" | sed -n '/^rank .* for /,/^$/p' | sed 's/   */\t/g; s/^\t//' | awk -F '\t' 'NR > 1 && NF { print $6 }' | sort -u)" "-"
+done
+says "for how long" ', for [0-9.]+ s' hang hung
+
 # ---- damage: where a rank is absent because of it, it was not recorded; nothing else is in doubt ----
 rs gen --ranks 4 --steps 200 --events ops --no-truth -o damaged >/dev/null
 file=$(find damaged -name '*.rsc' | sort | sed -n 2p) gaps=0

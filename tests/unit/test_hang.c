@@ -446,6 +446,39 @@ static void test_unknown(void **state)
     }
 }
 
+/* Whose files tell what was still running; those of the others cannot say that nothing hangs. Of a dump nobody knows when it
+ * was made: it is not silent. What is lost at the end is a matter of recordings. */
+static void test_tools(void **state)
+{
+    (void)state;
+    for (uint8_t tool = 0; tool < RS_TOOLS; tool++) {
+        bool sees = tool == RS_TOOL_RINGSCOPE || tool == RS_TOOL_EXAMPLE || tool == RS_TOOL_FLIGHT;
+        for (int lossy = 0; lossy < 2; lossy++) {
+            struct job j;
+            struct rs_hang h;
+            begin(&j, RANKS);
+            for (int32_t r = 0; r < RANKS; r++) {
+                j.m.procs[r].tool = tool;
+                j.m.procs[r].end = j.m.procs[r].last + SEC;
+                if (lossy) j.m.procs[r].covers[0].mask = RS_KERNEL_CH;
+            }
+            find(&j, &h);
+            bool lost = lossy && tool == RS_TOOL_RINGSCOPE;
+            assert_int_equal(h.unknown, !sees ? RS_HANG_BLIND : lost ? RS_HANG_NOT_RECORDED : RS_HANG_KNOWN);
+            assert_int_equal(h.verdict, !sees || lost ? RS_VERDICT_UNKNOWN : RS_VERDICT_NONE);
+            finish(&j, &h);
+        }
+        if (!sees) continue;
+        struct job j;
+        struct rs_hang h;
+        begin(&j, RANKS); /* nothing for 27 s */
+        for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].tool = tool;
+        find(&j, &h);
+        assert_int_equal(h.verdict, tool == RS_TOOL_FLIGHT ? RS_VERDICT_NONE : RS_VERDICT_OUTSIDE_NCCL);
+        finish(&j, &h);
+    }
+}
+
 /* A rank that lost records after its call: whether its kernel started, or ended, is not held against it. */
 static void test_doubtful(void **state)
 {
@@ -527,6 +560,7 @@ int main(void)
         cmocka_unit_test(test_closed_well),
         cmocka_unit_test(test_not_recorded),
         cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_tools),
         cmocka_unit_test(test_doubtful),
         cmocka_unit_test(test_replays_told_late),
     };
