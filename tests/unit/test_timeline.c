@@ -446,6 +446,40 @@ static void losses_are_drawn(void **state)
     p->covers = NULL;
 }
 
+/* What lies before the window of a profiler that was started within the run is drawn as not recorded. */
+static void windows_are_drawn(void **state)
+{
+    (void)state;
+    for (uint8_t tool = 0; tool < RS_TOOLS; tool++) {
+        make_job(1, 2, 1000);
+        const int64_t both[] = {40 * MS, 40 * MS}, alone[] = {10 * MS};
+        uint32_t comm = make_comm(1, 0, 1, 2);
+        add_coll(make_comm(2, 0, 1, 1), "AllReduce", 4, alone, MS);
+        add_coll(comm, "AllReduce", 4, both, MS);
+        struct rs_cover covers[] = {{30 * MS, INT64_MAX, UINT64_MAX}};
+        struct rs_proc *p = &model.procs[procs[1]];
+        p->tool = tool;
+        p->covers = covers;
+        p->ncovers = 1;
+        make(NULL);
+        draw(1);
+        uint32_t b = nth(RS_BAR_BLANK, 0);
+        bool window = tool == RS_TOOL_KINETO || tool == RS_TOOL_NSYS || tool == RS_TOOL_NVPROF;
+        if ((b != RS_NONE) != window) fail_msg("%s: %s", rs_tool_name(tool), window ? "nothing" : "blank");
+        if (window) {
+            assert_int_equal(bars.start[b], t.begin);
+            assert_int_equal(bars.start[b] + bars.dur[b], 30 * MS);
+            assert_int_equal(bars.flags[b], RS_BAR_NOT_RECORDED);
+        }
+        p->ncovers = 0; /* they are not the model's */
+        p->covers = NULL;
+        tear_down(NULL);
+        bars = (struct rs_bars){0};
+        t = (struct rs_timeline){0};
+        model = (struct rs_model){0};
+    }
+}
+
 /* ---- times and amounts that cannot be ---- */
 
 static void wild_times(void **state)
@@ -527,6 +561,7 @@ int main(void)
         TEST(activities_are_nested),
         TEST(laid_over),
         TEST(losses_are_drawn),
+        TEST(windows_are_drawn),
         TEST(wild_times),
         TEST(too_many_at_once),
         TEST(any_order),
