@@ -1,5 +1,6 @@
 /* One job by two tools of which one joins the wrong ranks, sees several windows, or knows calls that NCCL makes sends and
  * receives of: each rank's own calls tell what is what. On clocks that have nothing in common, and on one wall clock. */
+#include "join/overlay.h"
 #include "overlaid.h"
 
 #define WALL_AT (INT64_C(1790000000) * 1000 * MS)
@@ -152,6 +153,26 @@ static void test_one_clock(void **state)
     }
 }
 
+/* Other pids are other processes, where both tools tell them as the processes see them: Nsight Systems does not. */
+static void test_same_process(void **state)
+{
+    (void)state;
+    static const struct {
+        enum rs_tool tool;
+        uint32_t pid;
+        bool same; /* as pid 400 of a recording may be */
+    } cases[] = {
+        {RS_TOOL_KINETO, 400, true},   {RS_TOOL_KINETO, 500, false}, {RS_TOOL_KINETO, 0, true},
+        {RS_TOOL_EXAMPLE, 500, false}, {RS_TOOL_NSYS, 400, true},    {RS_TOOL_NSYS, 500, true},
+    };
+    struct tool ours = add_tool(RS_TOOL_RINGSCOPE, 0, 400);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tool other = add_tool(cases[i].tool, 0, cases[i].pid);
+        assert_int_equal(rs_overlay_same_process(&m, ours.procs[0], other.procs[0]), cases[i].same);
+        assert_int_equal(rs_overlay_same_process(&m, other.procs[0], ours.procs[0]), cases[i].same);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +180,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_two_windows, setup, teardown),
         cmocka_unit_test_setup_teardown(test_all_to_all, setup, teardown),
         cmocka_unit_test_setup_teardown(test_one_clock, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_same_process, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
