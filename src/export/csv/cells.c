@@ -13,6 +13,12 @@ void rs_csv_to_file(struct rs_csv *c, FILE *file, const char *name)
     c->len = 0;
     c->begun = false;
     c->err = (struct rs_err){0};
+    c->list = (struct rs_strbuf){0};
+}
+
+void rs_csv_free(struct rs_csv *c)
+{
+    rs_strbuf_free(&c->list);
 }
 
 static void hand_on(struct rs_csv *c)
@@ -38,12 +44,6 @@ static void cell(struct rs_csv *c)
 {
     if (c->begun) put(c, ",", 1);
     c->begun = true;
-}
-
-void rs_csv_header(struct rs_csv *c, const char *columns)
-{
-    put(c, columns, strlen(columns));
-    rs_csv_line(c);
 }
 
 void rs_csv_line(struct rs_csv *c)
@@ -175,6 +175,50 @@ void rs_csv_bool(struct rs_csv *c, bool v)
 {
     cell(c);
     put(c, v ? "true" : "false", v ? 4 : 5);
+}
+
+/* ---- fields ---- */
+
+void rs_csv_names(struct rs_csv *c, const struct rs_out_columns *columns)
+{
+    for (uint32_t i = 0; i < columns->n; i++) {
+        cell(c);
+        put(c, columns->all[i]->name, strlen(columns->all[i]->name));
+    }
+}
+
+/* "a;b" */
+static void put_list(struct rs_csv *c, const struct rs_out_field *f, const void *row)
+{
+    struct rs_value item;
+    rs_strbuf_clear(&c->list);
+    for (uint32_t at = 0; f->next(row, &at, &item);) {
+        if (c->list.len) rs_strbuf_putc(&c->list, ';');
+        if (item.type == RS_OUT_TEXT)
+            rs_strbuf_add(&c->list, item.text, item.n);
+        else
+            rs_strbuf_printf(&c->list, "%" PRId64, item.i);
+    }
+    if (!rs_csv_failed(c)) rs_strbuf_check(&c->list, &c->err);
+    rs_csv_textn(c, rs_strbuf_borrow(&c->list), c->list.len);
+}
+
+void rs_csv_fields(struct rs_csv *c, const struct rs_out_columns *columns, const void *row)
+{
+    for (uint32_t i = 0; i < columns->n; i++) {
+        const struct rs_out_field *f = columns->all[i];
+        struct rs_value v = f->get(row);
+        switch (v.type) {
+        case RS_OUT_INT: rs_csv_i64(c, v.i); break;
+        case RS_OUT_UINT: rs_csv_u64(c, v.u); break;
+        case RS_OUT_DOUBLE: rs_csv_double(c, v.d); break;
+        case RS_OUT_BOOL: rs_csv_bool(c, v.u); break;
+        case RS_OUT_HEX: rs_csv_hex(c, v.u); break;
+        case RS_OUT_TEXT: rs_csv_textn(c, v.text, v.n); break;
+        case RS_OUT_ROWS: put_list(c, f, row); break;
+        default: rs_csv_empty(c); break;
+        }
+    }
 }
 
 enum rs_status rs_csv_finish(struct rs_csv *c, struct rs_err *err)

@@ -2,7 +2,7 @@
  *
  * Text is UTF-8: what is none is replaced. Unknown is an empty cell. A text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line
  * end, and is no number) gets an apostrophe in front, inside of its quotes. The first failure sticks and is told by
- * rs_csv_finish(). The struct is large and owns nothing; one thread at a time. */
+ * rs_csv_finish(). The struct is large; free it with rs_csv_free(); one thread at a time. */
 #ifndef RS_EXPORT_CSV_CELLS_H
 #define RS_EXPORT_CSV_CELLS_H
 
@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/err.h"
+#include "base/strbuf.h"
+#include "fields/field.h"
 
 enum { RS_CSV_BUFFER = 65536 };
 
@@ -20,12 +21,15 @@ struct rs_csv {
     size_t len;
     bool begun; /* the line holds a cell */
     struct rs_err err;
+    struct rs_strbuf list; /* of one cell */
     char buf[RS_CSV_BUFFER];
 };
 
 void rs_csv_to_file(struct rs_csv *c, FILE *file, const char *name);
-/* "a,b,c": a header line; names that need no quotes. */
-void rs_csv_header(struct rs_csv *c, const char *columns);
+/* Names of fields as cells of the header line. */
+void rs_csv_names(struct rs_csv *c, const struct rs_out_columns *columns);
+/* The fields of a row. */
+void rs_csv_fields(struct rs_csv *c, const struct rs_out_columns *columns, const void *row);
 
 void rs_csv_empty(struct rs_csv *c);
 void rs_csv_text(struct rs_csv *c, const char *text); /* NULL: empty */
@@ -45,5 +49,6 @@ static inline bool rs_csv_failed(const struct rs_csv *c)
     return c->err.code != RS_OK;
 }
 enum rs_status rs_csv_finish(struct rs_csv *c, struct rs_err *err);
+void rs_csv_free(struct rs_csv *c);
 
 #endif

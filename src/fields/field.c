@@ -1,0 +1,106 @@
+#include "fields/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct rs_value rs_v_text(const char *text)
+{
+    return rs_v_textn(text, text ? strlen(text) : 0);
+}
+
+bool rs_v_next_tool(uint32_t tools, uint32_t *at, struct rs_value *item)
+{
+    for (; *at < RS_TOOLS; ++*at)
+        if (tools >> *at & 1) {
+            *item = rs_v_text(rs_tool_name((uint8_t)(*at)++));
+            return true;
+        }
+    return false;
+}
+
+/* ---- columns ---- */
+
+enum rs_status rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *t, enum rs_output output,
+                                   struct rs_err *err)
+{
+    const char *order = output == RS_IN_CSV ? t->csv_order : output == RS_IN_SQL ? t->sql_order : NULL;
+    *c = (struct rs_out_columns){malloc(((size_t)t->n + 1) * sizeof(void *)), 0};
+    if (!c->all) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (const char *section = order; !order || *section; section++) {
+        for (uint32_t i = 0; i < t->n; i++)
+            if (t->fields[i].in & output && (!order || t->fields[i].section == *section))
+                c->all[c->n++] = &t->fields[i];
+        if (!order) break;
+    }
+    return RS_OK;
+}
+
+void rs_out_columns_free(struct rs_out_columns *c)
+{
+    free(c->all);
+    *c = (struct rs_out_columns){0};
+}
+
+/* ---- JSON ---- */
+
+static void value_json(struct rs_json *j, const struct rs_value *v)
+{
+    switch (v->type) {
+    case RS_OUT_INT: rs_json_i64(j, v->i); break;
+    case RS_OUT_UINT: rs_json_u64(j, v->u); break;
+    case RS_OUT_DOUBLE: rs_json_double(j, v->d); break;
+    case RS_OUT_BOOL: rs_json_bool(j, v->u); break;
+    case RS_OUT_HEX: rs_json_hex(j, v->u); break;
+    case RS_OUT_TEXT: rs_json_strn(j, v->text, v->n); break;
+    default: rs_json_null(j); break;
+    }
+}
+
+static void list_json(struct rs_json *j, const struct rs_out_field *f, const void *row)
+{
+    struct rs_value item;
+    rs_json_array(j);
+    for (uint32_t at = 0; f->next(row, &at, &item);) value_json(j, &item);
+    rs_json_end(j);
+}
+
+void rs_out_some_json(struct rs_json *j, const struct rs_out_table *t, uint32_t from, uint32_t to, const void *row)
+{
+    bool open = false, skip = false; /* the rows of an object */
+    for (const struct rs_out_field *f = t->fields + from; f < t->fields + to; f++) {
+        if (!(f->in & RS_IN_JSON) || (f->when && !f->when(row))) continue;
+        if (f->inside && skip) continue;
+        if (!f->inside && open) rs_json_end(j);
+        if (!f->inside) open = skip = false;
+        if (f->type == RS_OUT_ROWS) {
+            rs_json_key(j, f->name);
+            f->write(j, row);
+            continue;
+        }
+        struct rs_value v = f->get(row);
+        if (f->optional && (v.type == RS_OUT_NULL || (v.type == RS_OUT_BOOL && !v.u))) continue;
+        rs_json_key(j, f->name);
+        if (f->type == RS_OUT_OBJECT && v.type != RS_OUT_NULL) {
+            rs_json_object(j);
+            open = true;
+        } else if (v.type == RS_OUT_ROWS) {
+            list_json(j, f, row);
+        } else {
+            skip = f->type == RS_OUT_OBJECT;
+            value_json(j, &v);
+        }
+    }
+    if (open) rs_json_end(j);
+}
+
+void rs_out_keys_json(struct rs_json *j, const struct rs_out_table *t, const void *row)
+{
+    rs_out_some_json(j, t, 0, t->n, row);
+}
+
+void rs_out_json(struct rs_json *j, const struct rs_out_table *t, const void *row)
+{
+    rs_json_object(j);
+    rs_out_keys_json(j, t, row);
+    rs_json_end(j);
+}

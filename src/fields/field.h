@@ -1,0 +1,168 @@
+/* Output fields: each is one row of a table, with its name, type, unit, documentation and getter, and every output is
+ * made by going over the tables: JSON, CSV, the columns and rows of SQLite, arguments of slices, attributes of OTF2,
+ * the terms of `explain`, the tables of docs/json.md and docs/sql.md.
+ *
+ * A table is a file NAME.inc of rows FIELD(name, type, unit, outputs, value, .doc = "..."), which fields/NAME.h includes
+ * as an enum (RS_OP_seq: the number of a field) and fields/NAME.c as data. `value` is an expression over `r`, the row
+ * struct that NAME.h declares and the caller fills in once for a line. Constant data; any thread. */
+#ifndef RS_FIELDS_FIELD_H
+#define RS_FIELDS_FIELD_H
+
+#include "base/json.h"
+#include "model/model.h"
+
+enum rs_out_type {
+    RS_OUT_NULL, /* of a value only */
+    RS_OUT_INT,
+    RS_OUT_UINT,
+    RS_OUT_DOUBLE,
+    RS_OUT_BOOL,
+    RS_OUT_HEX, /* "0x" and 16 digits */
+    RS_OUT_TEXT,
+    RS_OUT_NUMBERS, /* a list, item by item: rs_out_field.next */
+    RS_OUT_TEXTS,
+    RS_OUT_OBJECT, /* of JSON: the rows behind it with `inside` are its keys; a null value stands for all of it */
+    RS_OUT_ROWS, /* of JSON: lists and objects of another kind: rs_out_field.write */
+};
+
+enum rs_out_unit { RS_OUT_PLAIN, RS_OUT_NS, RS_OUT_BYTES, RS_OUT_GBS, RS_OUT_SHARE, RS_OUT_PPM, RS_OUT_UNITS };
+
+enum rs_output {
+    RS_IN_JSON = 1,
+    RS_IN_CSV = 2,
+    RS_IN_SQL = 4,
+    RS_IN_SLICES = 8, /* arguments of the slices of Chrome and Perfetto traces */
+    RS_IN_OTF2 = 16, /* attributes */
+    RS_IN_TABLES = RS_IN_JSON | RS_IN_CSV | RS_IN_SQL,
+};
+
+/* A value; texts are the row's. In two registers. */
+struct rs_value {
+    union {
+        int64_t i;
+        uint64_t u;
+        double d;
+        const char *text;
+    };
+    uint32_t n; /* bytes of a text */
+    uint8_t type; /* enum rs_out_type */
+};
+
+struct rs_out_field {
+    const char *name; /* in JSON, CSV and slices */
+    uint8_t type; /* enum rs_out_type */
+    uint8_t unit; /* enum rs_out_unit */
+    uint8_t in; /* enum rs_output, or-ed */
+    char section; /* see rs_out_table.order */
+    bool null; /* JSON has null where it is not known or does not apply */
+    bool optional; /* JSON leaves it out where it is null or false */
+    bool inside; /* JSON has it in the object before it */
+    bool (*when)(const void *row); /* JSON leaves it out where this is false; NULL: never */
+    const char *doc; /* of docs/json.md; without more, also what `explain` and the schema of the database say */
+    const char *term; /* what `explain` says; NULL: `doc`, or what another table says of the name */
+    const char *column; /* its name in the database, where it is another */
+    const char *sql; /* what stands behind the type in the schema: "NOT NULL", "REFERENCES ranks" */
+    const char *comment; /* in the schema; NULL: `doc` */
+    struct rs_value (*get)(const void *row); /* NULL of RS_OUT_ROWS */
+    bool (*next)(const void *row, uint32_t *at, struct rs_value *item); /* of lists: *at from 0; false: no more */
+    void (*write)(struct rs_json *j, const void *row); /* of RS_OUT_ROWS: the value behind the key */
+};
+
+struct rs_out_table {
+    const char *name; /* "operation" */
+    const char *where; /* "ops --json" */
+    const struct rs_out_field *fields;
+    uint32_t n;
+    /* Outputs that have the fields in another order than the table name the sections in theirs; NULL: as they stand. */
+    const char *csv_order, *sql_order;
+};
+
+/* The fields of an output, in its order; free `all`. */
+struct rs_out_columns {
+    const struct rs_out_field **all;
+    uint32_t n;
+};
+enum rs_status rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *table, enum rs_output output,
+                                   struct rs_err *err);
+void rs_out_columns_free(struct rs_out_columns *c);
+
+/* A row as the keys of the object that is open; as an object. */
+void rs_out_keys_json(struct rs_json *j, const struct rs_out_table *table, const void *row);
+void rs_out_json(struct rs_json *j, const struct rs_out_table *table, const void *row);
+/* Fields [from, to) of a table alone. */
+void rs_out_some_json(struct rs_json *j, const struct rs_out_table *table, uint32_t from, uint32_t to, const void *row);
+
+/* ---- values ---- */
+
+static inline struct rs_value rs_v_null(void)
+{
+    return (struct rs_value){.type = RS_OUT_NULL};
+}
+static inline struct rs_value rs_v_int(int64_t v)
+{
+    return (struct rs_value){.i = v, .type = RS_OUT_INT};
+}
+static inline struct rs_value rs_v_uint(uint64_t v)
+{
+    return (struct rs_value){.u = v, .type = RS_OUT_UINT};
+}
+static inline struct rs_value rs_v_double(double v) /* NaN is written as null */
+{
+    return (struct rs_value){.d = v, .type = RS_OUT_DOUBLE};
+}
+static inline struct rs_value rs_v_bool(bool v)
+{
+    return (struct rs_value){.u = v, .type = RS_OUT_BOOL};
+}
+static inline struct rs_value rs_v_hex(uint64_t v)
+{
+    return (struct rs_value){.u = v, .type = RS_OUT_HEX};
+}
+static inline struct rs_value rs_v_textn(const char *text, size_t n) /* NULL: null */
+{
+    return (struct rs_value){.text = text, .n = (uint32_t)n, .type = text ? RS_OUT_TEXT : RS_OUT_NULL};
+}
+struct rs_value rs_v_text(const char *text); /* NULL: null */
+/* A list, an object or rows are there. */
+static inline struct rs_value rs_v_some(void)
+{
+    return (struct rs_value){.type = RS_OUT_ROWS};
+}
+/* Null where it is RS_TIME_NONE; below 0; RS_NONE; 0. */
+static inline struct rs_value rs_v_time(int64_t ns)
+{
+    return ns == RS_TIME_NONE ? rs_v_null() : rs_v_int(ns);
+}
+static inline struct rs_value rs_v_known(int64_t v)
+{
+    return v < 0 ? rs_v_null() : rs_v_int(v);
+}
+static inline struct rs_value rs_v_rate(double v)
+{
+    return v < 0 ? rs_v_null() : rs_v_double(v);
+}
+static inline struct rs_value rs_v_id(uint32_t id)
+{
+    return id == RS_NONE ? rs_v_null() : rs_v_uint(id);
+}
+static inline struct rs_value rs_v_hash(uint64_t hash)
+{
+    return hash ? rs_v_hex(hash) : rs_v_null();
+}
+static inline struct rs_value rs_v_pid(uint32_t pid)
+{
+    return pid ? rs_v_uint(pid) : rs_v_null();
+}
+/* A text of the model (rs_model_text()), a name (rs_model_name_text()); null where it is 0. */
+static inline struct rs_value rs_v_string(const struct rs_model *m, uint16_t id)
+{
+    return id ? rs_v_text(rs_model_text(m, id)) : rs_v_null();
+}
+static inline struct rs_value rs_v_name(const struct rs_model *m, uint32_t id)
+{
+    return id ? rs_v_text(rs_model_name_text(m, id)) : rs_v_null();
+}
+/* The next of the tools in a set. */
+bool rs_v_next_tool(uint32_t tools, uint32_t *at, struct rs_value *item);
+
+#endif
