@@ -193,6 +193,22 @@ void rs_json_key(struct rs_json *j, const char *key)
     j->after_key = true;
 }
 
+void rs_json_plain_key(struct rs_json *j, const char *key, size_t n)
+{
+    uint64_t bit = 1ull << j->depth;
+    assert((j->is_object & bit) && !j->after_key && n + 4 < sizeof(j->buf));
+    char *p = room(j, n + 4), *from = p;
+    if (j->has_items & bit) *p++ = ',';
+    j->has_items |= bit;
+    *p++ = '"';
+    memcpy(p, key, n);
+    p += n;
+    *p++ = '"';
+    *p++ = ':';
+    j->len += (size_t)(p - from);
+    j->after_key = true;
+}
+
 void rs_json_strn(struct rs_json *j, const char *text, size_t n)
 {
     before_value(j);

@@ -3,6 +3,7 @@
 #include "cli/info_others.h"
 #include "cli/model_json.h"
 #include "cli/settings_text.h"
+#include "fields/process.h"
 #include "nccl/names.h"
 
 static const char *const call_names[RS_CALL_LOST] = {"init", "start", "stop", "state", "finalize"};
@@ -16,29 +17,39 @@ const char *rs_process_end(struct rs_source *s)
     return st->state == RS_STATE_IDLE ? "idle" : "running";
 }
 
-/* `whole`: nothing else can have been emitted. */
-static void counts(struct rs_json *j, const struct rs_summary *s, uint64_t lost, uint64_t overwritten, uint64_t damaged,
-                   uint64_t cut, bool whole)
+static void calls_json(struct rs_json *j, const struct rs_summary *s)
 {
-    rs_json_key_u64(j, "callbacks", s->callbacks);
-    rs_json_key_u64(j, "lost", lost);
-    rs_json_key_u64(j, "overwritten", overwritten);
-    rs_json_key_u64(j, "damaged", damaged);
-    rs_json_key_u64(j, "cut", cut);
-    if (whole)
-        rs_json_key_u64(j, "emitted", s->callbacks + lost + overwritten + damaged + cut);
-    else
-        rs_json_key_null(j, "emitted");
-    rs_json_key(j, "calls");
     rs_json_object(j);
     for (int c = 0; c < RS_CALL_LOST; c++) rs_json_key_u64(j, call_names[c], s->calls[c]);
     rs_json_end(j);
-    rs_json_key(j, "events");
+}
+
+static void events_json(struct rs_json *j, const struct rs_summary *s)
+{
     rs_json_object(j);
     for (int t = 0; t < RS_NCCL_TYPE_BITS; t++)
         if (s->events[t]) rs_json_key_u64(j, rs_nccl_type_name(UINT64_C(1) << t), s->events[t]);
     if (s->events[RS_NCCL_TYPE_BITS]) rs_json_key_u64(j, "unknown", s->events[RS_NCCL_TYPE_BITS]);
     rs_json_end(j);
+}
+
+/* Of all processes together. */
+static void counts(struct rs_json *j, const struct rs_overview *o)
+{
+    const struct rs_summary *s = &o->sum;
+    rs_json_key_u64(j, "callbacks", s->callbacks);
+    rs_json_key_u64(j, "lost", o->lost);
+    rs_json_key_u64(j, "overwritten", o->overwritten);
+    rs_json_key_u64(j, "damaged", o->damaged);
+    rs_json_key_u64(j, "cut", o->cut);
+    if (o->accounted)
+        rs_json_key_u64(j, "emitted", s->callbacks + o->lost + o->overwritten + o->damaged + o->cut);
+    else
+        rs_json_key_null(j, "emitted");
+    rs_json_key(j, "calls");
+    calls_json(j, s);
+    rs_json_key(j, "events");
+    events_json(j, s);
 }
 
 static void times(struct rs_json *j, int64_t from, int64_t to, bool known)
@@ -61,7 +72,6 @@ static void who(struct rs_json *j, const struct rs_source *s)
 
 static void communicators(struct rs_json *j, struct rs_source *s)
 {
-    rs_json_key(j, "communicators");
     rs_json_array(j);
     for (size_t i = 0; i < s->process.ncomms; i++) {
         const struct rs_comm *c = &s->process.comms[i];
@@ -92,35 +102,60 @@ static void communicators(struct rs_json *j, struct rs_source *s)
     rs_json_end(j);
 }
 
-static void process(struct rs_json *j, struct rs_source *s, const struct rs_summary *sum)
+static void unknown(struct rs_json *j, const struct rs_recording *r)
 {
-    const struct rs_recording *r = s->recording;
-    rs_json_object(j);
-    who(j, s);
-    rs_json_key_u64(j, "run", s->run);
-    rs_json_key_str(j, "path", r->path);
-    const char *end = rs_process_end(s);
-    rs_json_key_str(j, "state", end);
-    rs_json_key_bool(j, "ended_well", r->header.status.state == RS_STATE_CLOSED);
-    counts(j, sum, rs_recording_lost(r), r->overwritten, r->damaged, s->process.left_out, rs_source_accounted(s));
-    rs_json_key(j, "unknown");
     rs_json_array(j);
     for (unsigned bit = 1; bit <= RS_UNKNOWN_ALL; bit <<= 1)
         if (r->unknown & bit) rs_json_str(j, rs_unknown_name(bit));
     rs_json_end(j);
-    times(j, sum->from_ns, sum->to_ns, sum->callbacks);
-    rs_json_key_u64(j, "threads", sum->threads);
-    rs_json_key_u64(j, "bytes", r->file.size);
-    rs_json_key_u64(j, "clock_samples", s->process.nclocks);
-    rs_json_key_number_or_null(j, "clock_error_ns", s->clock.n ? s->clock.error_ns : -1);
-    double share = rs_recorder_share(s, sum);
-    if (share >= 0)
-        rs_json_key_double(j, "recorder_share", share);
-    else
-        rs_json_key_null(j, "recorder_share");
-    rs_json_key_str(j, "nccl_version", rs_process_info(&s->process, "nccl.version"));
-    communicators(j, s);
-    rs_json_end(j);
+}
+
+struct process {
+    struct rs_source *source;
+    const struct rs_summary *sum;
+};
+
+static void process_part(struct rs_json *j, const struct rs_process_row *row, enum rs_process_part part)
+{
+    const struct process *p = row->of;
+    switch (part) {
+    case RS_PROCESS_CALLS: calls_json(j, p->sum); break;
+    case RS_PROCESS_EVENTS: events_json(j, p->sum); break;
+    case RS_PROCESS_UNKNOWN: unknown(j, p->source->recording); break;
+    case RS_PROCESS_COMMUNICATORS: communicators(j, p->source); break;
+    }
+}
+
+static void process(struct rs_json *j, struct rs_source *s, const struct rs_summary *sum)
+{
+    const struct rs_recording *r = s->recording;
+    struct process of = {s, sum};
+    struct rs_process_row row = {
+        .recording = true,
+        .host = r->header.host,
+        .pid = r->header.pid,
+        .run = s->run,
+        .path = r->path,
+        .state = rs_process_end(s),
+        .ended_well = r->header.status.state == RS_STATE_CLOSED,
+        .callbacks = (int64_t)sum->callbacks,
+        .lost = (int64_t)rs_recording_lost(r),
+        .overwritten = (int64_t)r->overwritten,
+        .damaged = (int64_t)r->damaged,
+        .cut = (int64_t)s->process.left_out,
+        .from = sum->callbacks ? sum->from_ns : RS_TIME_NONE,
+        .to = sum->callbacks ? sum->to_ns : RS_TIME_NONE,
+        .threads = sum->threads,
+        .bytes = r->file.size,
+        .clock_samples = s->process.nclocks,
+        .clock_error_ns = s->clock.n ? s->clock.error_ns : -1,
+        .recorder_share = rs_recorder_share(s, sum),
+        .nccl_version = rs_process_info(&s->process, "nccl.version"),
+        .write = process_part,
+        .of = &of,
+    };
+    row.emitted = rs_source_accounted(s) ? row.callbacks + row.lost + row.overwritten + row.damaged + row.cut : -1;
+    rs_out_json(j, &rs_out_process, &row);
 }
 
 static void coverage(struct rs_json *j, struct rs_source *s, const struct rs_summary *sum)
@@ -216,7 +251,7 @@ void rs_info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overv
     rs_json_key_u64(j, "hosts", o->hosts);
     rs_json_key_u64(j, "communicators", o->communicators);
     rs_json_key_number_or_null(j, "world_size", who->model.world);
-    counts(j, &o->sum, o->lost, o->overwritten, o->damaged, o->cut, o->accounted);
+    counts(j, o);
     rs_json_key_str(j, "nccl_version", o->nccl_version);
     times(j, o->sum.from_ns, o->sum.to_ns, o->sum.callbacks);
     rs_json_key_number_or_null(j, "longest_ns", o->sum.callbacks ? o->longest_ns : -1);

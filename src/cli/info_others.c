@@ -9,6 +9,7 @@
 #include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "fields/process.h"
 #include "foreign/formats.h"
 #include "join/overlay.h"
 
@@ -130,7 +131,6 @@ void rs_info_others_inputs_json(struct rs_json *j, const struct rs_inputs *in)
 
 static void events_json(struct rs_json *j, const struct rs_holding *h)
 {
-    rs_json_key(j, "events");
     rs_json_object(j);
     if (h->colls) rs_json_key_u64(j, "Coll", h->colls);
     if (h->p2ps) rs_json_key_u64(j, "P2p", h->p2ps);
@@ -141,21 +141,28 @@ static void events_json(struct rs_json *j, const struct rs_holding *h)
     rs_json_end(j);
 }
 
+static void process_part(struct rs_json *j, const struct rs_process_row *row, enum rs_process_part part)
+{
+    if (part == RS_PROCESS_EVENTS) events_json(j, row->of); /* nothing else is told of other tools */
+}
+
 static void process_json(struct rs_json *j, const struct rs_model *m, uint32_t proc, const struct rs_holding *h)
 {
     const struct rs_proc *p = &m->procs[proc];
-    rs_json_object(j);
-    rs_json_key_str(j, "host", rs_host_name(m, p->host));
-    rs_pid_json(j, p->pid);
-    rs_json_key_number_or_null(j, "rank", h->rank);
-    rs_json_key_str(j, "tool", rs_tool_name(p->tool));
-    rs_json_key_str(j, "path", p->path);
-    rs_json_key_bool(j, "complete", p->complete);
-    events_json(j, h);
-    rs_time_json(j, "from_ns", h->from);
-    rs_time_json(j, "to_ns", h->to);
-    rs_json_key_str(j, "nccl_version", p->nccl_version);
-    rs_json_end(j);
+    struct rs_process_row row = {
+        .host = rs_host_name(m, p->host),
+        .pid = p->pid,
+        .rank = h->rank,
+        .tool = rs_tool_name(p->tool),
+        .path = p->path,
+        .complete = p->complete,
+        .from = h->from,
+        .to = h->to,
+        .nccl_version = p->nccl_version,
+        .write = process_part,
+        .of = h,
+    };
+    rs_out_json(j, &rs_out_process, &row);
 }
 
 void rs_info_others_processes_json(struct rs_json *j, const struct rs_inputs *in, const struct rs_info_who *who)
@@ -193,6 +200,7 @@ void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const st
     rs_json_key_null(j, "callbacks"); /* only a recording counts them */
     rs_json_key_null(j, "lost");
     rs_json_key_null(j, "overwritten");
+    rs_json_key(j, "events");
     events_json(j, &sum);
     rs_json_key_str(j, "nccl_version", version);
     rs_json_key_null(j, "from_ns"); /* clocks are each process's own: see process_list, and `ringscope clocks` */

@@ -6,6 +6,7 @@
 #include "cli/report_statistics.h"
 #include "cli/report_table.h"
 #include "cli/settings_text.h"
+#include "fields/report.h"
 
 enum { MOST_STRAGGLERS = 1000 };
 
@@ -32,46 +33,11 @@ static int32_t rank_of(const struct rs_report *r, uint32_t rank_id)
 
 static void by_func(struct rs_json *j, const struct rs_report *r)
 {
-    const struct rs_model *m = r->view.model;
     rs_json_key(j, "by_func");
     rs_json_array(j);
     for (uint32_t i = 0; i < r->bandwidth.nrows; i++) {
-        const struct rs_func_row *x = &r->bandwidth.rows[i];
-        rs_json_object(j);
-        if (x->comm != RS_NONE && m->comms[x->comm].hash)
-            rs_json_key_hex(j, "comm", m->comms[x->comm].hash);
-        else
-            rs_json_key_null(j, "comm");
-        rs_json_key_str(j, "class", x->class != RS_NONE ? m->classes[x->class].text : NULL);
-        rs_json_key_number_or_null(j, "nranks", x->class != RS_NONE ? m->classes[x->class].nranks : -1);
-        rs_json_key_str(j, "func", rs_model_text(m, x->func));
-        static const char *const sizes[] = {"bytes", "bytes_min", "bytes_max"};
-        for (int k = 0; k < 3; k++)
-            if (x->unsized)
-                rs_json_key_null(j, sizes[k]);
-            else
-                rs_json_key_u64(j, sizes[k], k == 0 ? x->bytes : k == 1 ? x->bytes_min : x->bytes_max);
-        rs_func_type_json(j, m, x);
-        rs_json_key_u64(j, "calls", x->calls);
-        rs_json_key(j, "time_ns");
-        rs_json_object(j);
-        rs_time_json(j, "mean", rs_func_row_mean(x));
-        rs_time_json(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
-        rs_time_json(j, "p90", x->timed ? x->p90_ns : RS_TIME_NONE);
-        rs_time_json(j, "p99", x->timed ? x->p99_ns : RS_TIME_NONE);
-        rs_json_end(j);
-        rs_time_json(j, "total_ns", x->timed ? x->total_ns : RS_TIME_NONE);
-        rs_time_json(j, "wait_ns", x->waited ? x->wait_sum_ns / (int64_t)x->waited : RS_TIME_NONE);
-        rs_time_json(j, "wait_sum_ns", x->waited ? x->wait_sum_ns : RS_TIME_NONE);
-        rs_time_json(j, "transfer_ns", rs_func_row_transfer(x));
-        rs_time_json(j, "transfer_p50_ns", x->transferred ? x->transfer_p50_ns : RS_TIME_NONE);
-        rs_json_key_bool(j, "clock_free", x->clock_free > 0);
-        rs_json_key_double(j, "algbw_gbs", x->algbw);
-        rs_json_key_double(j, "busbw_gbs", x->busbw);
-        rs_json_key_double(j, "algbw_seen_gbs", x->algbw_seen);
-        rs_json_key_double(j, "busbw_seen_gbs", x->busbw_seen);
-        rs_reached_row_json(j, r->reached.rows ? &r->reached.rows[i] : NULL);
-        rs_json_end(j);
+        struct rs_func_fields row = {r, &r->bandwidth.rows[i], r->reached.rows ? &r->reached.rows[i] : NULL};
+        rs_out_json(j, &rs_out_function, &row);
     }
     rs_json_end(j);
 }
@@ -80,39 +46,14 @@ static void by_func(struct rs_json *j, const struct rs_report *r)
 
 static void stragglers(struct rs_json *j, const struct rs_report *r)
 {
-    static const char *const why_keys[RS_WHYS] = {"launched_late", "queued", "held", "unknown"};
     rs_json_key(j, "stragglers");
     rs_json_array(j);
     for (uint32_t i = 0; i < r->stragglers.nrows && i < MOST_STRAGGLERS; i++) {
         const struct rs_straggler *x = &r->stragglers.rows[i];
+        struct rs_straggler_fields row;
         if (x->cost_ns <= 0 && x->inherited_ns <= 0) continue;
-        rs_json_object(j);
-        rs_json_key_str(j, "scope", x->rank_id != RS_NONE ? "rank" : "host");
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
-        where(j, r, x->rank_id, x->host);
-        if (x->rank_id != RS_NONE && r->view.model->ranks[x->rank_id].member != RS_NONE)
-            rs_uuid_json(j, r->view.model->members[r->view.model->ranks[x->rank_id].member].uuid);
-        else
-            rs_json_key_null(j, "uuid");
-        rs_json_key_u64(j, "times_last", x->times_last);
-        rs_json_key_u64(j, "operations", x->compared);
-        rs_json_key_double(j, "last_share", x->share);
-        rs_json_key_double(j, "last_share_low", x->share_low);
-        rs_json_key_double(j, "last_share_high", x->share_high);
-        rs_json_key_i64(j, "cost_ns", x->cost_ns);
-        rs_time_json(j, "cost_once_ns", x->once_ns);
-        rs_json_key_i64(j, "inherited_ns", x->inherited_ns);
-        rs_json_key_i64(j, "repeated_ns", x->repeated_ns);
-        rs_json_key_i64(j, "unclear_ns", x->unclear_ns);
-        rs_json_key_i64(j, "passed_on_ns", x->passed_on_ns);
-        rs_json_key_i64(j, "gpu_time_lost_ns", x->gpu_time_lost_ns);
-        rs_json_key_str(j, "why", rs_why_text(x->why));
-        rs_json_key(j, "why_ns");
-        rs_json_object(j);
-        for (int k = 0; k < RS_WHYS; k++) rs_json_key_i64(j, why_keys[k], x->why_ns[k]);
-        rs_json_end(j);
-        rs_json_key_bool(j, "matters", rs_report_matters(r, x));
-        rs_json_end(j);
+        rs_straggler_fields_make(&row, r, x);
+        rs_out_json(j, &rs_out_straggler, &row);
     }
     rs_json_end(j);
 }
@@ -122,81 +63,24 @@ static void lateness(struct rs_json *j, const struct rs_report *r)
     const struct rs_lateness *l = &r->stragglers.lateness;
     rs_json_key(j, "lateness");
     rs_json_array(j);
-    for (uint32_t i = 0; i < l->nranks + l->nhosts; i++) {
-        const struct rs_late_row *x = &l->rows[i];
-        if (!x->compared) continue;
-        rs_json_object(j);
-        rs_json_key_str(j, "scope", x->rank_id != RS_NONE ? "rank" : "host");
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
-        where(j, r, x->rank_id, x->host);
-        rs_json_key_u64(j, "operations", x->compared);
-        rs_json_key_i64(j, "mean_ns", x->mean_ns);
-        rs_json_key_i64(j, "p99_ns", x->p99_ns);
-        rs_json_key_double(j, "last_share", (double)x->last / (double)x->compared);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < l->nranks + l->nhosts; i++)
+        if (l->rows[i].compared) rs_out_json(j, &rs_out_lateness, &(struct rs_late_fields){r, &l->rows[i]});
     rs_json_end(j);
 }
 
 /* ---- network ---- */
 
-static double rate(uint64_t bytes, int64_t ns)
-{
-    return ns > 0 ? (double)bytes / (double)ns : -1;
-}
-
 static void network(struct rs_json *j, const struct rs_report *r)
 {
     rs_json_key(j, "network");
     rs_json_array(j);
-    for (uint32_t i = 0; i < r->network.nrows; i++) {
-        const struct rs_link_row *x = &r->network.rows[i];
-        rs_json_object(j);
-        rs_json_key_number_or_null(j, "rank", x->rank);
-        rs_json_key_number_or_null(j, "peer", x->peer);
-        where(j, r, x->rank_id, r->view.model->ranks[x->rank_id].host);
-        rs_json_key_str(j, "peer_host",
-                        x->peer_id != RS_NONE ? rs_host_name(r->view.model, r->view.model->ranks[x->peer_id].host)
-                                              : NULL);
-        rs_json_key_i64(j, "gpu_ns", x->gpu_ns);
-        rs_json_key_i64(j, "credit_ns", x->credit_ns);
-        rs_json_key_i64(j, "net_ns", x->net_ns);
-        rs_json_key_i64(j, "recv_ns", x->recv_ns);
-        rs_json_key_i64(j, "flush_ns", x->flush_ns);
-        rs_json_key_i64(j, "consume_ns", x->consume_ns);
-        rs_json_key_u64(j, "bytes", x->bytes);
-        rs_json_key_u64(j, "messages", x->messages);
-        rs_json_key_u64(j, "received_bytes", x->received_bytes);
-        rs_json_key_u64(j, "received_messages", x->received_messages);
-        double gbs = rate(x->bytes, x->net_ns);
-        if (gbs >= 0)
-            rs_json_key_double(j, "net_gbs", gbs);
-        else
-            rs_json_key_null(j, "net_gbs");
-        if (x->slower > 0)
-            rs_json_key_double(j, "slower", x->slower);
-        else
-            rs_json_key_null(j, "slower");
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < r->network.nrows; i++)
+        rs_out_json(j, &rs_out_network, &(struct rs_link_fields){r, &r->network.rows[i]});
     rs_json_end(j);
-    static const char *const scopes[] = {"link", "sender", "receiver"};
     rs_json_key(j, "slow_links");
     rs_json_array(j);
-    for (uint32_t i = 0; i < r->network.nslow; i++) {
-        const struct rs_slow_link *x = &r->network.slow[i];
-        const struct rs_link_row *row = &r->network.rows[x->row];
-        bool from = x->scope != RS_SLOW_RECEIVER, to = x->scope != RS_SLOW_SENDER;
-        rs_json_object(j);
-        rs_json_key_str(j, "scope", scopes[x->scope]);
-        rs_json_key_number_or_null(j, "rank", from ? row->rank : -1);
-        rs_json_key_number_or_null(j, "peer", to ? row->peer : -1);
-        uint32_t rank_id = from ? row->rank_id : row->peer_id;
-        where(j, r, rank_id, r->view.model->ranks[rank_id].host);
-        rs_json_key_u64(j, "links", x->links);
-        rs_json_key_double(j, "slower", x->slower);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < r->network.nslow; i++)
+        rs_out_json(j, &rs_out_slow_link, &(struct rs_slow_fields){r, &r->network.slow[i]});
     rs_json_end(j);
 }
 

@@ -125,15 +125,6 @@ void rs_reached_print(const struct rs_report *r, const struct rs_reference_files
 
 /* ---- JSON ---- */
 
-void rs_reached_row_json(struct rs_json *j, const struct rs_reached_row *x)
-{
-    rs_json_key_double(j, "possible_busbw_gbs", x ? x->possible : NAN);
-    rs_json_key_double(j, "reached_share", x ? x->share : NAN);
-    rs_json_key_double(j, "reached_share_seen", x ? x->share_seen : NAN);
-    rs_json_key_double(j, "waiting_share", x ? x->waiting : NAN);
-    rs_json_key_str(j, "reference_lacks", x ? rs_reference_lack_text(x->lack) : NULL);
-}
-
 void rs_reference_json(struct rs_json *j, const struct rs_reference_files *f)
 {
     rs_json_key(j, "reference");

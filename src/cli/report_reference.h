@@ -24,8 +24,6 @@ enum rs_status rs_reference_read(struct rs_reference_files *f, struct rs_err *er
 void rs_reference_files_free(struct rs_reference_files *f);
 
 void rs_reached_print(const struct rs_report *r, const struct rs_reference_files *f);
-/* Fields of a row of by_func; `x` NULL: nothing to hold it against. */
-void rs_reached_row_json(struct rs_json *j, const struct rs_reached_row *x);
 void rs_reference_json(struct rs_json *j, const struct rs_reference_files *f); /* NULL: null */
 
 #endif

@@ -169,17 +169,3 @@ enum rs_status rs_report_table(const struct rs_report *r, bool by_comm, struct r
     free(order);
     return RS_OK;
 }
-
-/* ---- JSON ---- */
-
-void rs_func_type_json(struct rs_json *j, const struct rs_model *m, const struct rs_func_row *x)
-{
-    uint64_t count;
-    if (rs_func_row_count(m, x, &count))
-        rs_json_key_u64(j, "count", count);
-    else
-        rs_json_key_null(j, "count");
-    const char *dtype = rs_model_text(m, x->dtype);
-    rs_json_key_str(j, "dtype", *dtype ? dtype : NULL);
-    rs_json_key_number_or_null(j, "root", x->root);
-}

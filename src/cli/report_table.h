@@ -3,12 +3,8 @@
 #define RS_CLI_REPORT_TABLE_H
 
 #include "analyse/report.h"
-#include "base/json.h"
 
 /* On stdout. `by_comm`: rows are of single communicators, not of classes. */
 enum rs_status rs_report_table(const struct rs_report *r, bool by_comm, struct rs_err *err);
-
-/* count, dtype and root of a row of by_func. */
-void rs_func_type_json(struct rs_json *j, const struct rs_model *m, const struct rs_func_row *x);
 
 #endif

@@ -99,8 +99,11 @@ static enum rs_status print_json(const struct asked *a, struct rs_err *err)
         const struct rs_sql_table_row *t = &rs_sql_tables[i];
         if (!is_asked(a, t->name)) continue;
         put_row(j, "table", t->name, NULL, NULL, t->comment);
-        for (size_t k = 0; k < t->ncolumns; k++)
-            put_row(j, "column", t->name, t->columns[k].name, t->columns[k].type, t->columns[k].comment);
+        const struct rs_out_columns *columns = rs_sql_columns((enum rs_sql_table)i);
+        for (uint32_t k = 0; k < columns->n; k++) {
+            struct rs_sql_column c = rs_sql_column(columns->all[k]);
+            put_row(j, "column", t->name, c.name, c.type, c.comment);
+        }
     }
     for (size_t i = 0; i < rs_sql_nviews; i++)
         if (is_asked(a, rs_sql_views[i].name))

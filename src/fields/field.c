@@ -1,11 +1,26 @@
 #include "fields/field.h"
 
-#include <stdlib.h>
+#include <assert.h>
 #include <string.h>
 
 struct rs_value rs_v_text(const char *text)
 {
     return rs_v_textn(text, text ? strlen(text) : 0);
+}
+
+const char *rs_uuid_text(const uint8_t *uuid, char to[37])
+{
+    static const char hex[] = "0123456789abcdef";
+    bool known = false;
+    size_t at = 0;
+    for (int b = 0; uuid && b < 16; b++) {
+        known |= uuid[b] != 0;
+        if (b == 4 || b == 6 || b == 8 || b == 10) to[at++] = '-';
+        to[at++] = hex[uuid[b] >> 4];
+        to[at++] = hex[uuid[b] & 15];
+    }
+    to[at] = 0;
+    return known ? to : NULL;
 }
 
 bool rs_v_next_tool(uint32_t tools, uint32_t *at, struct rs_value *item)
@@ -20,25 +35,17 @@ bool rs_v_next_tool(uint32_t tools, uint32_t *at, struct rs_value *item)
 
 /* ---- columns ---- */
 
-enum rs_status rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *t, enum rs_output output,
-                                   struct rs_err *err)
+void rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *t, enum rs_output output)
 {
     const char *order = output == RS_IN_CSV ? t->csv_order : output == RS_IN_SQL ? t->sql_order : NULL;
-    *c = (struct rs_out_columns){malloc(((size_t)t->n + 1) * sizeof(void *)), 0};
-    if (!c->all) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->n = 0;
+    assert(t->n <= RS_OUT_MOST);
     for (const char *section = order; !order || *section; section++) {
         for (uint32_t i = 0; i < t->n; i++)
             if (t->fields[i].in & output && (!order || t->fields[i].section == *section))
                 c->all[c->n++] = &t->fields[i];
         if (!order) break;
     }
-    return RS_OK;
-}
-
-void rs_out_columns_free(struct rs_out_columns *c)
-{
-    free(c->all);
-    *c = (struct rs_out_columns){0};
 }
 
 /* ---- JSON ---- */
@@ -72,14 +79,14 @@ void rs_out_some_json(struct rs_json *j, const struct rs_out_table *t, uint32_t 
         if (f->inside && skip) continue;
         if (!f->inside && open) rs_json_end(j);
         if (!f->inside) open = skip = false;
-        if (f->type == RS_OUT_ROWS) {
-            rs_json_key(j, f->name);
+        if (f->write) {
+            rs_json_plain_key(j, f->name, f->name_len);
             f->write(j, row);
             continue;
         }
         struct rs_value v = f->get(row);
         if (f->optional && (v.type == RS_OUT_NULL || (v.type == RS_OUT_BOOL && !v.u))) continue;
-        rs_json_key(j, f->name);
+        rs_json_plain_key(j, f->name, f->name_len);
         if (f->type == RS_OUT_OBJECT && v.type != RS_OUT_NULL) {
             rs_json_object(j);
             open = true;

@@ -2,8 +2,9 @@
  * made by going over the tables: JSON, CSV, the columns and rows of SQLite, arguments of slices, attributes of OTF2,
  * the terms of `explain`, the tables of docs/json.md and docs/sql.md.
  *
- * A table is a file NAME.inc of rows FIELD(name, type, unit, outputs, value, .doc = "..."), which fields/NAME.h includes
- * as an enum (RS_OP_seq: the number of a field) and fields/NAME.c as data. `value` is an expression over `r`, the row
+ * A table is a file NAME.inc of rows FIELD(name, type, unit, outputs, value, .doc = "..."), which fields/NAME.c includes
+ * as data, and where fields are asked for one by one its header as an enum (RS_OP_seq). FIELD_AS(id, "name", ...): a name
+ * that the table has twice, in an object. `value` is an expression over `r`, the row
  * struct that NAME.h declares and the caller fills in once for a line. Constant data; any thread. */
 #ifndef RS_FIELDS_FIELD_H
 #define RS_FIELDS_FIELD_H
@@ -50,6 +51,7 @@ struct rs_value {
 
 struct rs_out_field {
     const char *name; /* in JSON, CSV and slices */
+    uint8_t name_len;
     uint8_t type; /* enum rs_out_type */
     uint8_t unit; /* enum rs_out_unit */
     uint8_t in; /* enum rs_output, or-ed */
@@ -65,7 +67,7 @@ struct rs_out_field {
     const char *comment; /* in the schema; NULL: `doc` */
     struct rs_value (*get)(const void *row); /* NULL of RS_OUT_ROWS */
     bool (*next)(const void *row, uint32_t *at, struct rs_value *item); /* of lists: *at from 0; false: no more */
-    void (*write)(struct rs_json *j, const void *row); /* of RS_OUT_ROWS: the value behind the key */
+    void (*write)(struct rs_json *j, const void *row); /* JSON: the value behind the key; of RS_OUT_ROWS always */
 };
 
 struct rs_out_table {
@@ -77,20 +79,22 @@ struct rs_out_table {
     const char *csv_order, *sql_order;
 };
 
-/* The fields of an output, in its order; free `all`. */
+/* The fields of an output, in its order. */
+enum { RS_OUT_MOST = 64 }; /* fields of a table */
 struct rs_out_columns {
-    const struct rs_out_field **all;
+    const struct rs_out_field *all[RS_OUT_MOST];
     uint32_t n;
 };
-enum rs_status rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *table, enum rs_output output,
-                                   struct rs_err *err);
-void rs_out_columns_free(struct rs_out_columns *c);
+void rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *table, enum rs_output output);
 
 /* A row as the keys of the object that is open; as an object. */
 void rs_out_keys_json(struct rs_json *j, const struct rs_out_table *table, const void *row);
 void rs_out_json(struct rs_json *j, const struct rs_out_table *table, const void *row);
 /* Fields [from, to) of a table alone. */
 void rs_out_some_json(struct rs_json *j, const struct rs_out_table *table, uint32_t from, uint32_t to, const void *row);
+
+/* In files of rows; who includes one defines FIELD_AS. */
+#define FIELD(id, ...) FIELD_AS(id, #id, __VA_ARGS__)
 
 /* ---- values ---- */
 
@@ -162,6 +166,8 @@ static inline struct rs_value rs_v_name(const struct rs_model *m, uint32_t id)
 {
     return id ? rs_v_text(rs_model_name_text(m, id)) : rs_v_null();
 }
+/* A GPU's uuid with dashes into `to`; NULL: all its bytes are 0, or it is NULL. */
+const char *rs_uuid_text(const uint8_t *uuid, char to[37]);
 /* The next of the tools in a set. */
 bool rs_v_next_tool(uint32_t tools, uint32_t *at, struct rs_value *item);
 

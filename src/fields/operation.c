@@ -81,20 +81,20 @@ static void write_ranks(struct rs_json *j, const void *row)
     rs_json_end(j);
 }
 
-#define RS_ROW struct rs_op_row
-#define RS_GET(id) op_##id
 #define OF(column) r->m->ops.column[r->op]
 #define COMM r->m->comms[OF(comm)]
-#define FIELD RS_GETTER
+#define RS_ROW struct rs_op_row
+#define RS_GET(id) op_##id
+#define FIELD_AS RS_GETTER
 #include "fields/operation.inc"
-#undef FIELD
-#define FIELD RS_FIELD
+#undef FIELD_AS
+#define FIELD_AS RS_FIELD
 /* clang-format off */
 const struct rs_out_field rs_op_fields[RS_OP_FIELDS] = {
 #include "fields/operation.inc"
 };
 /* clang-format on */
-#undef FIELD
+#undef FIELD_AS
 #undef RS_GET
 #undef RS_ROW
 
@@ -122,20 +122,22 @@ static bool is_mismatch(const void *row)
     return r->op->m->parts.flags[r->rank.part] & RS_PART_MISMATCH;
 }
 
-#define RS_ROW struct rs_op_rank_row
-#define RS_GET(id) rank_##id
 #define M r->op->m
 #define PART(column) M->parts.column[r->rank.part]
-#define FIELD RS_GETTER
+#define RS_ROW struct rs_op_rank_row
+#define RS_GET(id) rank_##id
+#define FIELD_AS RS_GETTER
 #include "fields/op_rank.inc"
-#undef FIELD
-#define FIELD RS_FIELD
+#undef FIELD_AS
+#define FIELD_AS RS_FIELD
 /* clang-format off */
 const struct rs_out_field rs_op_rank_fields[RS_OP_RANK_FIELDS] = {
 #include "fields/op_rank.inc"
 };
 /* clang-format on */
-#undef FIELD
+#undef FIELD_AS
+#undef RS_GET
+#undef RS_ROW
 
 const struct rs_out_table rs_out_op_rank = {
     "rank in an operation", "ops --json: ranks[]", rs_op_rank_fields, RS_OP_RANK_FIELDS, NULL, NULL};

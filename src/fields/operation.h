@@ -36,9 +36,9 @@ struct rs_op_rank_row {
 bool rs_op_rank_row_next(struct rs_op_rank_row *r, uint32_t *at);
 
 enum rs_op_field {
-#define FIELD(id, ...) RS_OP_##id,
+#define FIELD_AS(id, ...) RS_OP_##id,
 #include "fields/operation.inc"
-#undef FIELD
+#undef FIELD_AS
     RS_OP_FIELDS
 };
 
@@ -47,9 +47,9 @@ extern const struct rs_out_field rs_op_fields[RS_OP_FIELDS];
 #define RS_OP_FIELD(id) rs_op_fields[RS_OP_##id]
 
 enum rs_op_rank_field {
-#define FIELD(id, ...) RS_OP_RANK_##id,
+#define FIELD_AS(id, ...) RS_OP_RANK_##id,
 #include "fields/op_rank.inc"
-#undef FIELD
+#undef FIELD_AS
     RS_OP_RANK_FIELDS
 };
 

@@ -3,10 +3,10 @@
  *
  *     #define RS_ROW struct rs_op_row
  *     #define RS_GET(id) op_##id
- *     #define FIELD RS_GETTER
+ *     #define FIELD_AS RS_GETTER
  *     #include "fields/operation.inc"
- *     #undef FIELD
- *     #define FIELD RS_FIELD
+ *     #undef FIELD_AS
+ *     #define FIELD_AS RS_FIELD
  *     static const struct rs_out_field operation[] = {
  *     #include "fields/operation.inc"
  *     };
@@ -16,14 +16,17 @@
 
 #include "fields/field.h"
 
-#define RS_GETTER(id, type_, unit_, in_, value, ...)                                                                   \
+/* clang-format off */
+#define RS_GETTER(id, name_, type_, unit_, in_, value, ...)                                                            \
     static struct rs_value RS_GET(id)(const void *row)                                                                 \
     {                                                                                                                  \
         const RS_ROW *r = row;                                                                                         \
         (void)r;                                                                                                       \
         return value;                                                                                                  \
     }
-#define RS_FIELD(id, type_, unit_, in_, value, ...)                                                                    \
-    {.name = #id, .type = RS_OUT_##type_, .unit = RS_OUT_##unit_, .in = in_, .get = RS_GET(id), __VA_ARGS__},
+#define RS_FIELD(id, name_, type_, unit_, in_, value, ...)                                                             \
+    {.name = name_, .name_len = sizeof name_ - 1, .type = RS_OUT_##type_, .unit = RS_OUT_##unit_, .in = in_,           \
+     .get = RS_GET(id), __VA_ARGS__},
+/* clang-format on */
 
 #endif

@@ -28,21 +28,31 @@ static void hand_on(struct rs_csv *c)
     c->len = 0;
 }
 
+/* Room for `n` bytes, of which there are few; the caller writes them and moves c->len. */
+static inline char *room(struct rs_csv *c, size_t n)
+{
+    if (c->len + n > RS_CSV_BUFFER) hand_on(c);
+    return c->buf + c->len;
+}
+
 static void put(struct rs_csv *c, const char *bytes, size_t n)
 {
-    while (n) {
-        if (c->len == RS_CSV_BUFFER) hand_on(c);
-        size_t k = n < RS_CSV_BUFFER - c->len ? n : RS_CSV_BUFFER - c->len;
+    while (n > RS_CSV_BUFFER - c->len) {
+        size_t k = RS_CSV_BUFFER - c->len;
         memcpy(c->buf + c->len, bytes, k);
         c->len += k;
         bytes += k;
         n -= k;
+        hand_on(c);
     }
+    memcpy(c->buf + c->len, bytes, n);
+    c->len += n;
 }
 
-static void cell(struct rs_csv *c)
+static inline void cell(struct rs_csv *c)
 {
-    if (c->begun) put(c, ",", 1);
+    *room(c, 1) = ',';
+    c->len += c->begun;
     c->begun = true;
 }
 
@@ -107,9 +117,15 @@ void rs_csv_text(struct rs_csv *c, const char *text)
 static void digits(struct rs_csv *c, uint64_t v)
 {
     char field[20], *p = field + sizeof field;
-    do *--p = (char)('0' + v % 10);
-    while (v /= 10);
-    put(c, p, (size_t)(field + sizeof field - p));
+    for (; v >= 100; v /= 100) {
+        *--p = (char)('0' + v % 10);
+        *--p = (char)('0' + v / 10 % 10);
+    }
+    if (v >= 10) *--p = (char)('0' + v % 10), v /= 10;
+    *--p = (char)('0' + v);
+    size_t n = (size_t)(field + sizeof field - p);
+    memcpy(room(c, sizeof field), p, n);
+    c->len += n;
 }
 
 void rs_csv_u64(struct rs_csv *c, uint64_t v)

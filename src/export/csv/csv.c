@@ -30,7 +30,7 @@ static enum rs_status operations(struct state *s, struct rs_err *err)
 {
     const struct rs_timeline *t = s->x->timeline;
     struct rs_op_row row = {.m = t->model, .presence = &s->presence};
-    RS_TRY(rs_out_columns_make(&s->columns, &rs_out_operation, RS_IN_CSV, err));
+    rs_out_columns_make(&s->columns, &rs_out_operation, RS_IN_CSV);
     RS_TRY(rs_presence_make(&s->presence, t->model, err));
     rs_csv_names(&s->csv, &s->columns);
     rs_csv_line(&s->csv);
@@ -47,12 +47,12 @@ static enum rs_status operations(struct state *s, struct rs_err *err)
 static enum rs_status ranks(struct state *s, struct rs_err *err)
 {
     /* What says which operation it is in. */
-    static const struct rs_out_field *names[] = {&RS_OP_FIELD(op), &RS_OP_FIELD(comm), &RS_OP_FIELD(func),
-                                                 &RS_OP_FIELD(seq)};
-    static const struct rs_out_columns which = {names, sizeof names / sizeof *names};
+    static const struct rs_out_columns which = {
+        {&RS_OP_FIELD(op), &RS_OP_FIELD(comm), &RS_OP_FIELD(func), &RS_OP_FIELD(seq)}, 4};
     const struct rs_timeline *t = s->x->timeline;
     struct rs_op_row op = {.m = t->model};
-    RS_TRY(rs_out_columns_make(&s->columns, &rs_out_op_rank, RS_IN_CSV, err));
+    (void)err;
+    rs_out_columns_make(&s->columns, &rs_out_op_rank, RS_IN_CSV);
     rs_csv_names(&s->csv, &which);
     rs_csv_names(&s->csv, &s->columns);
     rs_csv_line(&s->csv);
@@ -170,7 +170,7 @@ static enum rs_status events_of(struct state *s, uint32_t proc, struct rs_err *e
 static enum rs_status events(struct state *s, struct rs_err *err)
 {
     const struct rs_timeline *t = s->x->timeline;
-    RS_TRY(rs_out_columns_make(&s->columns, &rs_out_event, RS_IN_CSV, err));
+    rs_out_columns_make(&s->columns, &rs_out_event, RS_IN_CSV);
     rs_csv_names(&s->csv, &s->columns);
     rs_csv_line(&s->csv);
     for (uint32_t i = 0; i < t->nprocs; i++) {
@@ -212,7 +212,6 @@ static void release(struct rs_export *x)
     struct state *s = x->state;
     if (!s) return;
     rs_csv_free(&s->csv);
-    rs_out_columns_free(&s->columns);
     rs_presence_free(&s->presence);
     rs_arguments_free(&s->args);
     rs_strbuf_free(&s->states);

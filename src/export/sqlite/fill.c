@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields/communicator.h"
+#include "fields/process.h"
 #include "join/clock_rows.h"
-#include "join/lives.h"
-#include "join/op_facts.h"
-#include "join/overlay_facts.h"
 
 /* ---- values ---- */
 
@@ -25,42 +24,60 @@ void rs_sql_json_bind(struct rs_sql_fill *f, struct rs_sql_insert *in)
     rs_json_to_text(f->json, &f->text, "text");
 }
 
-void rs_sql_tools(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t tools)
+static void list_item(struct rs_json *j, const struct rs_value *item)
 {
-    static const char *const alone[RS_TOOLS] = {
-#define X(id, folder, name, reading, caps) "[\"" name "\"]",
-        RS_EACH_TOOL(X)
-#undef X
-    };
-    for (int t = 0; t < RS_TOOLS; t++)
-        if (tools == 1u << t) { /* nearly always */
-            rs_sql_literal(in, alone[t]);
-            return;
-        }
-    rs_sql_json_begin(f);
-    rs_json_array(f->json);
-    for (uint8_t t = 0; t < RS_TOOLS; t++)
-        if (tools >> t & 1) rs_json_str(f->json, rs_tool_name(t));
-    rs_json_end(f->json);
-    rs_sql_json_bind(f, in);
+    if (item->type == RS_OUT_TEXT)
+        rs_json_strn(j, item->text, item->n);
+    else
+        rs_json_i64(j, item->i);
 }
 
-void rs_sql_uuid(struct rs_sql_insert *in, const uint8_t uuid[16])
+/* A list as JSON. */
+static void put_list(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct rs_out_field *field, const void *row)
 {
-    static const char hex[] = "0123456789abcdef";
-    char text[37] = "";
-    bool known = false;
-    size_t at = 0;
-    for (int b = 0; uuid && b < 16; b++) {
-        known |= uuid[b] != 0;
-        if (b == 4 || b == 6 || b == 8 || b == 10) text[at++] = '-';
-        text[at++] = hex[uuid[b] >> 4];
-        text[at++] = hex[uuid[b] & 15];
+    struct rs_value item;
+    uint32_t at = 0;
+    if (!field->next(row, &at, &item)) {
+        rs_sql_literal(in, "[]");
+        return;
     }
-    if (known)
-        rs_sql_textn(in, text, at);
-    else
-        rs_sql_null(in);
+    struct rs_value first = item;
+    bool more = field->next(row, &at, &item), one = !more && first.type == RS_OUT_TEXT;
+    if (one && first.text == f->one) {
+        rs_sql_literal(in, f->one_list);
+        return;
+    }
+    rs_sql_json_begin(f);
+    rs_json_array(f->json);
+    list_item(f->json, &first);
+    for (; more; more = field->next(row, &at, &item)) list_item(f->json, &item);
+    rs_json_end(f->json);
+    rs_sql_json_bind(f, in);
+    if (one && !f->one && f->text.len < sizeof f->one_list) {
+        f->one = first.text;
+        memcpy(f->one_list, rs_strbuf_borrow(&f->text), f->text.len + 1);
+    }
+}
+
+enum rs_status rs_sql_fields(struct rs_sql_fill *f, enum rs_sql_table table, const void *row, struct rs_err *err)
+{
+    const struct rs_out_columns *columns = rs_sql_columns(table);
+    struct rs_sql_insert *in = &f->db->inserts[table];
+    for (uint32_t i = 0; i < columns->n; i++) {
+        const struct rs_out_field *field = columns->all[i];
+        struct rs_value v = field->get(row);
+        switch (v.type) {
+        case RS_OUT_INT: rs_sql_i64(in, v.i); break;
+        case RS_OUT_BOOL:
+        case RS_OUT_UINT: rs_sql_known(in, (int64_t)v.u); break; /* what exceeds 63 bits is null */
+        case RS_OUT_DOUBLE: rs_sql_double(in, v.d); break;
+        case RS_OUT_HEX: rs_sql_hex(in, v.u); break;
+        case RS_OUT_TEXT: rs_sql_textn(in, v.text, v.n); break;
+        case RS_OUT_ROWS: put_list(f, in, field, row); break;
+        default: rs_sql_null(in); break;
+        }
+    }
+    return rs_sql_row(f->db, table, err);
 }
 
 void rs_sql_pid(struct rs_sql_insert *in, uint32_t pid)
@@ -145,7 +162,7 @@ static enum rs_status notes(struct rs_sql_fill *f, struct rs_err *err)
 
 /* ---- processes and ranks: all of them, whatever the filters, so that every id leads somewhere ---- */
 
-static enum rs_status process_row(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t i, struct rs_err *err)
+static enum rs_status process_row(struct rs_sql_fill *f, uint32_t i, struct rs_err *err)
 {
     static const char *const states[] = {[RS_END_WELL] = "closed",
                                          [RS_END_IDLE] = "idle",
@@ -155,29 +172,32 @@ static enum rs_status process_row(struct rs_sql_fill *f, struct rs_sql_insert *i
     const struct rs_model *m = f->t->model;
     const struct rs_proc *p = &m->procs[i];
     bool life = rs_tool_has(p->tool, RS_CAP_PROCESS_END), counted = rs_tool_has(p->tool, RS_CAP_CALLBACKS);
-    rs_sql_i64(in, i);
-    rs_sql_text(in, rs_host_name(m, p->host));
-    rs_sql_pid(in, p->pid);
-    rs_sql_text(in, rs_tool_name(p->tool));
-    rs_sql_text(in, p->path);
-    rs_sql_known(in, p->launcher_rank);
-    rs_sql_text(in, p->nccl_version);
-    rs_sql_time(in, life ? p->begin : p->first);
-    rs_sql_time(in, life ? p->end : p->last);
-    rs_sql_text(in, life ? states[p->ended] : NULL);
-    rs_sql_i64(in, p->complete);
-    const uint64_t counts[] = {p->callbacks, p->lost, p->overwritten, p->damaged};
-    for (int k = 0; k < 4; k++) rs_sql_known(in, counted ? (int64_t)counts[k] : -1);
-    rs_sql_known(in, counted ? p->clock_error_ns : -1);
-    rs_sql_id(in, p->same);
-    return rs_sql_row(f->db, RS_SQL_PROCESSES, err);
+    struct rs_process_row row = {
+        .id = i,
+        .host = rs_host_name(m, p->host),
+        .pid = p->pid,
+        .tool = rs_tool_name(p->tool),
+        .path = p->path,
+        .launcher_rank = p->launcher_rank,
+        .nccl_version = p->nccl_version,
+        .from = life ? p->begin : p->first,
+        .to = life ? p->end : p->last,
+        .state = life ? states[p->ended] : NULL,
+        .complete = p->complete,
+        .callbacks = counted ? (int64_t)p->callbacks : -1,
+        .lost = counted ? (int64_t)p->lost : -1,
+        .overwritten = counted ? (int64_t)p->overwritten : -1,
+        .damaged = counted ? (int64_t)p->damaged : -1,
+        .clock_error_ns = counted ? p->clock_error_ns : -1,
+        .same_as = p->same,
+    };
+    return rs_sql_fields(f, RS_SQL_PROCESSES, &row, err);
 }
 
 static enum rs_status processes(struct rs_sql_fill *f, struct rs_err *err)
 {
-    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_PROCESSES, err);
-    if (!in) return err->code;
-    for (uint32_t i = 0; i < f->t->model->nprocs; i++) RS_TRY(process_row(f, in, i, err));
+    if (!rs_sql_into(f->db, RS_SQL_PROCESSES, err)) return err->code;
+    for (uint32_t i = 0; i < f->t->model->nprocs; i++) RS_TRY(process_row(f, i, err));
     return RS_OK;
 }
 
@@ -196,7 +216,8 @@ static enum rs_status ranks(struct rs_sql_fill *f, struct rs_err *err)
         rs_sql_text(in, rs_host_name(m, s->host));
         rs_sql_pid(in, m->procs[s->proc].pid);
         rs_sql_known(in, s->device);
-        rs_sql_uuid(in, x->uuid);
+        char uuid[37];
+        rs_sql_text(in, rs_uuid_text(x->uuid, uuid));
         rs_sql_text(in, *x->bus_id ? x->bus_id : NULL);
         RS_TRY(rs_sql_row(f->db, RS_SQL_RANKS, err));
     }
@@ -211,73 +232,24 @@ static uint32_t leading(const struct rs_model *m, uint32_t comm)
     return comm == RS_NONE || m->comms[comm].over == RS_NONE ? comm : m->comms[comm].over;
 }
 
-static void family(struct rs_sql_insert *in, const struct rs_model *m, const struct rs_parent *p)
-{
-    bool child = p->comm != RS_NONE;
-    rs_sql_id(in, leading(m, p->comm));
-    rs_sql_known(in, child ? p->count : -1);
-    rs_sql_time(in, child ? p->color : RS_TIME_NONE);
-    rs_sql_known(in, child ? p->from_ranks : -1);
-}
-
-static enum rs_status comm_row(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t i, struct rs_err *err)
-{
-    const struct rs_model *m = f->t->model;
-    const struct rs_comm_row *c = &m->comms[i];
-    struct rs_life life = rs_comms_life(m, i);
-    struct rs_facts facts;
-    rs_facts_of_comm(m, i, &facts);
-    rs_sql_i64(in, i);
-    if (c->hash)
-        rs_sql_hex(in, c->hash);
-    else
-        rs_sql_null(in);
-    rs_sql_text(in, rs_comm_name(m, i));
-    rs_sql_known(in, c->nranks);
-    rs_sql_known(in, c->nnodes);
-    family(in, m, &c->parent);
-    rs_sql_time(in, life.created);
-    rs_sql_text(in, life.created == RS_TIME_NONE ? NULL : rs_life_source_text(life.created_from, true));
-    rs_sql_time(in, life.destroyed);
-    rs_sql_text(in, life.destroyed == RS_TIME_NONE ? NULL : rs_life_source_text(life.destroyed_from, false));
-    rs_sql_text(in, c->class < m->nclasses ? m->classes[c->class].text : NULL);
-    rs_sql_i64(in, c->incarnation);
-    rs_sql_text(in, facts.group);
-    rs_sql_textn(in, facts.desc, facts.desc_len);
-    rs_sql_tools(f, in, facts.tools);
-    rs_sql_text(in, rs_comm_source(c));
-    rs_sql_i64(in, c->nmembers);
-    return rs_sql_row(f->db, RS_SQL_COMMUNICATORS, err);
-}
-
-static enum rs_status member_rows(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t comm, struct rs_err *err)
-{
-    const struct rs_model *m = f->t->model;
-    for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next) {
-        const struct rs_member *x = &m->members[i];
-        rs_sql_i64(in, i);
-        rs_sql_i64(in, comm);
-        rs_sql_known(in, x->rank);
-        rs_sql_id(in, x->rank_id);
-        rs_sql_known(in, x->global_rank);
-        rs_sql_i64(in, x->proc);
-        rs_sql_known(in, x->device);
-        rs_sql_time(in, x->created);
-        rs_sql_time(in, x->destroyed);
-        RS_TRY(rs_sql_row(f->db, RS_SQL_MEMBERS, err));
-    }
-    return RS_OK;
-}
-
 static enum rs_status communicators(struct rs_sql_fill *f, struct rs_err *err)
 {
-    struct rs_sql_insert *comms = rs_sql_into(f->db, RS_SQL_COMMUNICATORS, err),
-                         *members = rs_sql_into(f->db, RS_SQL_MEMBERS, err);
-    if (!comms || !members) return err->code;
-    for (uint32_t i = 0; i < f->t->model->ncomms; i++) {
-        if (f->t->model->comms[i].over != RS_NONE) continue;
-        if (rs_sql_wants(f, RS_SQL_COMMUNICATORS)) RS_TRY(comm_row(f, comms, i, err));
-        if (rs_sql_wants(f, RS_SQL_MEMBERS)) RS_TRY(member_rows(f, members, i, err));
+    const struct rs_model *m = f->t->model;
+    if (!rs_sql_into(f->db, RS_SQL_COMMUNICATORS, err) || !rs_sql_into(f->db, RS_SQL_MEMBERS, err)) return err->code;
+    for (uint32_t i = 0; i < m->ncomms; i++) {
+        if (m->comms[i].over != RS_NONE) continue;
+        if (rs_sql_wants(f, RS_SQL_COMMUNICATORS)) {
+            struct rs_life life = rs_comms_life(m, i);
+            struct rs_comm_fields row;
+            rs_comm_fields_make(&row, m, i, &life);
+            RS_TRY(rs_sql_fields(f, RS_SQL_COMMUNICATORS, &row, err));
+        }
+        for (uint32_t k = m->comms[i].first_member; k != RS_NONE && rs_sql_wants(f, RS_SQL_MEMBERS);
+             k = m->members[k].next) {
+            struct rs_member_fields row;
+            rs_member_fields_make(&row, m, i, k);
+            RS_TRY(rs_sql_fields(f, RS_SQL_MEMBERS, &row, err));
+        }
     }
     return RS_OK;
 }

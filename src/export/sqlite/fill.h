@@ -30,6 +30,8 @@ struct rs_sql_fill {
     uint32_t *only_rank; /* by process: its rank, where it has just one; RS_NONE */
     struct rs_json *json; /* into text */
     struct rs_strbuf text; /* of one value */
+    const char *one; /* the only item of a list that came first, and that list: most of `seen_by` are this one */
+    char one_list[64];
     struct rs_sql_kind *kinds;
     struct rs_bar_lane *lanes; /* of the process at hand, by id; `from` is the number of the first bar */
     uint32_t nlanes, cap_lanes, lanes_before; /* of the processes before */
@@ -59,11 +61,12 @@ void rs_sql_kinds_free(struct rs_sql_fill *f);
 /* sqlite/clocks.c */
 enum rs_status rs_sql_fill_clocks(struct rs_sql_fill *f, struct rs_err *err);
 
+/* The fields of a row, in the order of the table's columns, and its end. */
+enum rs_status rs_sql_fields(struct rs_sql_fill *f, enum rs_sql_table table, const void *row, struct rs_err *err);
+
 /* A value that is JSON: between the two calls it is written to f->json. */
 void rs_sql_json_begin(struct rs_sql_fill *f);
 void rs_sql_json_bind(struct rs_sql_fill *f, struct rs_sql_insert *in);
-void rs_sql_tools(struct rs_sql_fill *f, struct rs_sql_insert *in, uint32_t tools);
-void rs_sql_uuid(struct rs_sql_insert *in, const uint8_t uuid[16]);
 /* 0 is null: the tool does not tell it. */
 void rs_sql_pid(struct rs_sql_insert *in, uint32_t pid);
 

@@ -39,7 +39,7 @@ static int prepare(struct sqlite3 *db, enum rs_sql_table table, unsigned rows, s
 
 int rs_sql_rows_open(struct rs_sql_insert *in, struct sqlite3 *db, enum rs_sql_table table)
 {
-    in->ncolumns = (unsigned)rs_sql_tables[table].ncolumns;
+    in->ncolumns = (unsigned)rs_sql_columns(table)->n;
     in->cells = in->next = calloc((size_t)2 * MANY * in->ncolumns, sizeof *in->cells);
     if (!in->cells) return SQLITE_NOMEM;
     int code = prepare(db, table, 1, &in->one);

@@ -1,13 +1,14 @@
 /* The tables, indexes and views of a run in SQL: data, and the statements made of it. docs/sql.md explains their use.
  *
  * Every table and column has a comment. They stand in the CREATE statements, which SQLite keeps word by word, so that
- * a database says itself what is in it. Any thread. */
+ * a database says itself what is in it. */
 #ifndef RS_EXPORT_SQLITE_SCHEMA_H
 #define RS_EXPORT_SQLITE_SCHEMA_H
 
 #include <stddef.h>
 
 #include "base/strbuf.h"
+#include "fields/field.h"
 
 enum { RS_SQL_SCHEMA = 1 }; /* its version, in meta: columns are added, not renamed */
 
@@ -31,17 +32,21 @@ enum rs_sql_table {
     RS_SQL_TABLES
 };
 
-struct rs_sql_column {
-    const char *name, *type, *comment;
-};
-
 struct rs_sql_table_row {
     const char *name, *comment;
-    const struct rs_sql_column *columns;
-    size_t ncolumns;
+    const struct rs_out_table *fields; /* those of them that are in SQL */
     const char *indexes; /* statements; NULL: none */
 };
 extern const struct rs_sql_table_row rs_sql_tables[RS_SQL_TABLES];
+
+/* The columns of a table in their order; worked out with the first call. One thread at a time. */
+const struct rs_out_columns *rs_sql_columns(enum rs_sql_table table);
+
+struct rs_sql_column {
+    const char *name, *comment; /* comment "": the name says it */
+    char type[64]; /* "INTEGER NOT NULL" */
+};
+struct rs_sql_column rs_sql_column(const struct rs_out_field *field);
 
 struct rs_sql_view {
     const char *name, *comment;

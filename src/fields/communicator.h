@@ -1,0 +1,26 @@
+/* The fields of a communicator, and of one of its ranks. */
+#ifndef RS_FIELDS_COMMUNICATOR_H
+#define RS_FIELDS_COMMUNICATOR_H
+
+#include "fields/tables.h"
+#include "join/lives.h"
+#include "join/overlay_facts.h"
+
+struct rs_comm_fields {
+    const struct rs_model *m;
+    uint32_t comm;
+    struct rs_life life;
+    struct rs_facts facts;
+};
+void rs_comm_fields_make(struct rs_comm_fields *r, const struct rs_model *m, uint32_t comm, const struct rs_life *life);
+
+struct rs_member_fields {
+    const struct rs_model *m;
+    uint32_t comm, member;
+    struct rs_life life;
+    const char *uuid; /* NULL: not known */
+    char uuid_text[37];
+};
+void rs_member_fields_make(struct rs_member_fields *r, const struct rs_model *m, uint32_t comm, uint32_t member);
+
+#endif

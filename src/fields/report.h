@@ -1,0 +1,38 @@
+/* The fields of the rows of a report: stragglers, lateness, the network, slow links, functions. */
+#ifndef RS_FIELDS_REPORT_H
+#define RS_FIELDS_REPORT_H
+
+#include "analyse/report.h"
+#include "fields/tables.h"
+
+struct rs_straggler_fields {
+    const struct rs_report *report;
+    const struct rs_straggler *row;
+    const char *uuid; /* NULL: not known */
+    char uuid_text[37];
+};
+void rs_straggler_fields_make(struct rs_straggler_fields *r, const struct rs_report *report,
+                              const struct rs_straggler *row);
+
+struct rs_late_fields {
+    const struct rs_report *report;
+    const struct rs_late_row *row;
+};
+
+struct rs_link_fields {
+    const struct rs_report *report;
+    const struct rs_link_row *row;
+};
+
+struct rs_slow_fields {
+    const struct rs_report *report;
+    const struct rs_slow_link *row;
+};
+
+struct rs_func_fields {
+    const struct rs_report *report;
+    const struct rs_func_row *row;
+    const struct rs_reached_row *reached; /* NULL: without a reference */
+};
+
+#endif
