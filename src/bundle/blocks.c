@@ -46,7 +46,7 @@ static void put_argument(struct rs_blocks *b, struct rs_packer *table, const cha
     if (!any_i64(values, n, RS_BAR_NO_ARG)) return;
     for (uint32_t i = 0; i < n; i++) {
         uint8_t kind = bars->kind[at + i];
-        enum rs_bar_unit unit = kind < kinds->n ? kinds->rows[kind].args[which].unit : RS_UNIT_NUMBER;
+        enum rs_bar_unit unit = kind < kinds->n ? rs_bar_arg(&kinds->rows[kind], which)->unit : RS_UNIT_NUMBER;
         bool time = unit == RS_UNIT_TIME && values[i] != RS_BAR_NO_ARG;
         b->hex[i] = unit == RS_UNIT_HEX;
         b->values[i] = time ? (int64_t)((uint64_t)values[i] - (uint64_t)bars->start[at + i]) : values[i];

@@ -28,10 +28,11 @@ static void kind_json(struct rs_json *j, const struct rs_bar_kind *k)
         for (int i = 0; i < RS_BAR_MARKS && k->marks[i]; i++) rs_json_str(j, k->marks[i]);
         rs_json_end(j);
     }
-    if (k->args[0].label) {
+    if (k->args[0]) {
         rs_json_key(j, "arguments");
         rs_json_array(j);
-        for (int i = 0; i < RS_BAR_ARGS && k->args[i].label; i++) argument(j, k->args[i].label, k->args[i].unit);
+        for (unsigned i = 0; i < RS_BAR_ARGS && k->args[i]; i++)
+            argument(j, rs_bar_arg(k, i)->label, rs_bar_arg(k, i)->unit);
         rs_json_end(j);
     }
     rs_json_end(j);

@@ -1,17 +1,18 @@
 #include "export/slice_args.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "fields/operation.h"
 #include "join/durations.h"
-#include "join/op_facts.h"
-#include "join/overlay_facts.h"
 #include "join/waits.h"
 #include "timeline/index.h"
 
-/* The names that `ops --json` gives them. */
+/* What a slice of an operation may have, in this order: fields of the operation and of its rank, under their names, and
+ * what slices alone have. */
 enum key {
     KEY_OP,
     KEY_COMM,
@@ -51,41 +52,43 @@ enum key {
     KEY_START_UNKNOWN,
     KEYS
 };
+static const struct rs_out_field *const fields[KEYS] = {
+    [KEY_OP] = &RS_OP_FIELD(op),
+    [KEY_COMM] = &RS_OP_FIELD(comm),
+    [KEY_PG_NAME] = &RS_OP_FIELD(pg_name),
+    [KEY_PG_DESC] = &RS_OP_FIELD(pg_desc),
+    [KEY_COMMS_ID] = &RS_OP_FIELD(comms_id),
+    [KEY_PG_SEQ] = &RS_OP_FIELD(pg_seq),
+    [KEY_STEP] = &RS_OP_FIELD(step),
+    [KEY_SCOPE] = &RS_OP_FIELD(scope),
+    [KEY_SEQ] = &RS_OP_FIELD(seq),
+    [KEY_REPLAY] = &RS_OP_FIELD(replay),
+    [KEY_RANK] = &RS_OP_RANK_FIELD(rank),
+    [KEY_GLOBAL_RANK] = &RS_OP_RANK_FIELD(global_rank),
+    [KEY_NRANKS] = &RS_OP_FIELD(nranks),
+    [KEY_ROOT] = &RS_OP_FIELD(root),
+    [KEY_SRC] = &RS_OP_FIELD(src),
+    [KEY_DST] = &RS_OP_FIELD(dst),
+    [KEY_FANOUT] = &RS_OP_FIELD(fanout),
+    [KEY_COUNT] = &RS_OP_FIELD(count),
+    [KEY_BYTES] = &RS_OP_FIELD(bytes),
+    [KEY_DTYPE] = &RS_OP_FIELD(dtype),
+    [KEY_ALGO] = &RS_OP_FIELD(algo),
+    [KEY_PROTO] = &RS_OP_FIELD(proto),
+    [KEY_CHANNELS] = &RS_OP_RANK_FIELD(channels),
+    [KEY_WAIT] = &RS_OP_RANK_FIELD(wait_ns),
+    [KEY_TRANSFER] = &RS_OP_FIELD(transfer_ns),
+    [KEY_LAST_RANK] = &RS_OP_FIELD(last_rank),
+    [KEY_TIE] = &RS_OP_FIELD(tie),
+    [KEY_CLOCK_ERROR] = &RS_OP_RANK_FIELD(clock_error_ns),
+    [KEY_OPEN] = &RS_OP_RANK_FIELD(open),
+    [KEY_MISMATCH] = &RS_OP_RANK_FIELD(mismatch),
+};
 static const char *const names[KEYS] = {
-    [KEY_OP] = "op",
-    [KEY_COMM] = "comm",
-    [KEY_PG_NAME] = "pg_name",
-    [KEY_PG_DESC] = "pg_desc",
-    [KEY_COMMS_ID] = "comms_id",
     [KEY_COMMS_ID_NUMBER] = "Comms Id", /* as PyTorch's profiler writes it */
-    [KEY_PG_SEQ] = "pg_seq",
-    [KEY_STEP] = "step",
-    [KEY_SCOPE] = "scope",
-    [KEY_SEQ] = "seq",
-    [KEY_REPLAY] = "replay",
-    [KEY_RANK] = "rank",
-    [KEY_GLOBAL_RANK] = "global_rank",
-    [KEY_NRANKS] = "nranks",
-    [KEY_ROOT] = "root",
-    [KEY_SRC] = "src",
-    [KEY_DST] = "dst",
-    [KEY_FANOUT] = "fanout",
-    [KEY_COUNT] = "count",
-    [KEY_BYTES] = "bytes",
-    [KEY_DTYPE] = "dtype",
-    [KEY_ALGO] = "algo",
-    [KEY_PROTO] = "proto",
-    [KEY_CHANNELS] = "channels",
-    [KEY_WAIT] = "wait_ns",
-    [KEY_TRANSFER] = "transfer_ns",
-    [KEY_LAST_RANK] = "last_rank",
-    [KEY_TIE] = "tie",
-    [KEY_CLOCK_ERROR] = "clock_error_ns",
     [KEY_END_BOUNDED] = "end_bounded",
     [KEY_SHORTEST] = "shortest_ns",
     [KEY_LONGEST] = "longest_ns", /* from the start to the upper bound of the end */
-    [KEY_OPEN] = "open",
-    [KEY_MISMATCH] = "mismatch",
     [KEY_HELPED] = "helped",
     [KEY_START_UNKNOWN] = "start_unknown",
 };
@@ -114,40 +117,41 @@ static enum rs_status key_of(struct rs_slice_args *s, const char *label, uint8_t
     return RS_OK;
 }
 
-/* A stream as a handle is not what tracks are called by, and another process's pid is not that of the row. */
-static enum rs_slice_said said_by(const char *label, enum rs_bar_unit unit)
-{
-    static const struct {
-        const char *label;
-        enum rs_slice_said said;
-    } rows[] = {{"channel", RS_SAID_BY_TRACK},
-                {"thread", RS_SAID_BY_TRACK},
-                {"stream", RS_SAID_BY_TRACK},
-                {"posted by pid", RS_SAID_BY_ROW},
-                {"captured into a graph", RS_SAID_BY_ABSENCE}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (unit == RS_UNIT_NUMBER && !strcmp(rows[i].label, label)) return rows[i].said;
-    return RS_SAID_NOWHERE;
-}
-
 static enum rs_status make_keys(struct rs_slice_args *s, struct rs_err *err)
 {
     const struct rs_kinds *kinds = &s->t->kinds;
-    for (; s->nkeys < KEYS; s->nkeys++) s->keys[s->nkeys] = names[s->nkeys];
+    for (; s->nkeys < KEYS; s->nkeys++) s->keys[s->nkeys] = fields[s->nkeys] ? fields[s->nkeys]->name : names[s->nkeys];
     for (unsigned k = 0; k < kinds->n; k++) {
         const struct rs_bar_kind *kind = &kinds->rows[k];
-        for (int i = 0; i < RS_BAR_ARGS && kind->args[i].label; i++) {
+        for (unsigned i = 0; i < RS_BAR_ARGS && kind->args[i]; i++) {
+            const struct rs_event_arg *of = rs_bar_arg(kind, i);
             struct rs_slice_kind_arg *arg = &s->kind_args[k][s->kind_nargs[k]++];
-            enum rs_bar_unit unit = kind->args[i].unit;
-            RS_TRY(key_of(s, kind->args[i].label, &arg->key, err));
-            arg->type = unit == RS_UNIT_TEXT ? RS_SLICE_TEXT : unit == RS_UNIT_HEX ? RS_SLICE_HEX : RS_SLICE_INT;
-            arg->said = (uint8_t)said_by(kind->args[i].label, unit);
+            RS_TRY(key_of(s, of->label, &arg->key, err));
+            arg->type = of->unit == RS_UNIT_TEXT  ? RS_SLICE_TEXT
+                        : of->unit == RS_UNIT_HEX ? RS_SLICE_HEX
+                                                  : RS_SLICE_INT;
+            arg->said = of->said;
         }
         for (int i = 0; i < RS_BAR_MARKS && kind->marks[i]; i++) {
             uint32_t text;
             RS_TRY(rs_timeline_text(s->t, &text, err, "%s, after ns", kind->marks[i]));
             RS_TRY(key_of(s, rs_texts_at(&s->t->texts, text), &s->mark_key[k][i], err));
         }
+    }
+    return RS_OK;
+}
+
+/* Fields of an operation that are for slices and not among those above: they come behind these, as they are. */
+static enum rs_status make_more(struct rs_slice_args *s, struct rs_err *err)
+{
+    for (unsigned i = 0; i < RS_OP_FIELDS; i++) {
+        const struct rs_out_field *f = &rs_op_fields[i];
+        bool listed = !(f->in & RS_IN_SLICES);
+        for (unsigned k = 0; k < KEYS && !listed; k++) listed = fields[k] == f;
+        if (listed) continue;
+        assert(s->nmore < RS_SLICE_FURTHER);
+        s->more[s->nmore].field = f;
+        RS_TRY(key_of(s, f->name, &s->more[s->nmore++].key, err));
     }
     return RS_OK;
 }
@@ -188,6 +192,7 @@ enum rs_status rs_slice_args_make(struct rs_slice_args *s, struct rs_timeline *t
 {
     *s = (struct rs_slice_args){.t = t, .said = {[RS_SAID_NOWHERE] = RS_BAR_NO_ARG, [RS_SAID_BY_TRACK] = -1}};
     RS_TRY(make_keys(s, err));
+    RS_TRY(make_more(s, err));
     return make_comms(s, err);
 }
 
@@ -280,6 +285,28 @@ static void add_facts(struct rs_slice_args *s, const struct rs_slice_op *x, uint
     if (x->scope) add_text(s, KEY_SCOPE, x->scope);
 }
 
+static enum rs_status add_more(struct rs_slice_args *s, uint32_t op, struct rs_err *err)
+{
+    struct rs_op_row row = {.m = s->t->model};
+    rs_op_row_begin(&row, op);
+    for (unsigned i = 0; i < s->nmore; i++) {
+        struct rs_value v = s->more[i].field->get(&row);
+        uint32_t text;
+        switch (v.type) {
+        case RS_OUT_INT: add(s, s->more[i].key, RS_SLICE_INT, v.u); break;
+        case RS_OUT_UINT: add(s, s->more[i].key, RS_SLICE_UINT, v.u); break;
+        case RS_OUT_BOOL: add(s, s->more[i].key, RS_SLICE_BOOL, v.u); break;
+        case RS_OUT_HEX: add(s, s->more[i].key, RS_SLICE_HEX, v.u); break;
+        case RS_OUT_TEXT:
+            RS_TRY(rs_texts_id(&s->t->texts, v.text, v.n, &text, err));
+            add_text(s, s->more[i].key, text);
+            break;
+        default: add(s, s->more[i].key, RS_SLICE_NULL, 0); break;
+        }
+    }
+    return RS_OK;
+}
+
 static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool brief, struct rs_err *err)
 {
     const struct rs_model *m = s->t->model;
@@ -318,7 +345,7 @@ static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool bri
     add_rank(s, KEY_LAST_RANK, last == RS_NONE ? -1 : m->members[p->member[last]].rank);
     if (o->flags[op] & RS_OP_TIE) add(s, KEY_TIE, RS_SLICE_BOOL, 1);
     add_time(s, KEY_CLOCK_ERROR, domain == RS_NONE ? RS_TIME_NONE : m->domains[domain].error_ns);
-    return RS_OK;
+    return s->nmore ? add_more(s, op, err) : RS_OK;
 }
 
 void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane)

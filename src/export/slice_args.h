@@ -9,6 +9,7 @@
 #define RS_EXPORT_SLICE_ARGS_H
 
 #include "base/map.h"
+#include "fields/field.h"
 #include "timeline/timeline.h"
 
 enum rs_slice_type {
@@ -27,26 +28,31 @@ struct rs_slice_arg {
     uint64_t value; /* an int64_t for RS_SLICE_INT */
 };
 
-enum { RS_SLICE_MOST = 48, RS_SLICE_KEYS = 250 };
+enum { RS_SLICE_MOST = 48, RS_SLICE_KEYS = 250, RS_SLICE_FURTHER = 8 };
 
-/* What says a value already, where `brief` is asked for: the track's name, the row, that it is not there at all. */
-enum rs_slice_said { RS_SAID_NOWHERE, RS_SAID_BY_TRACK, RS_SAID_BY_ROW, RS_SAID_BY_ABSENCE, RS_SLICE_SAID };
+/* A field of an operation (fields/operation.h) that needs no care of its own here. */
+struct rs_slice_field {
+    const struct rs_out_field *field;
+    uint8_t key;
+};
 
 /* An argument of a kind of bars. */
 struct rs_slice_kind_arg {
-    uint8_t key, type, said; /* enum rs_slice_type, rs_slice_said */
+    uint8_t key, type, said; /* enum rs_slice_type, rs_said */
 };
 
 struct rs_slice_args {
     struct rs_timeline *t;
     const char *keys[RS_SLICE_KEYS];
     unsigned nkeys;
+    struct rs_slice_field more[RS_SLICE_FURTHER];
+    unsigned nmore;
     struct rs_slice_kind_arg kind_args[RS_BAR_KINDS][RS_BAR_ARGS];
     uint8_t kind_nargs[RS_BAR_KINDS], mark_key[RS_BAR_KINDS][RS_BAR_MARKS];
     uint32_t *comm_text, *group_text, *desc_text; /* by communicator: its number, its process group's name; 0: none */
     bool *group_on_track; /* by communicator: its track's name says the process group */
     struct rs_slice_op *ops; /* by op of the model */
-    int64_t said[RS_SLICE_SAID]; /* the number that names the track at hand, or -1; the pid of the row; 0 */
+    int64_t said[RS_SAID]; /* the number that names the track at hand, or -1; the pid of the row; 0 */
     uint32_t *part_of_bar; /* of the piece at hand; RS_NONE: not an operation's */
     struct rs_slice_arg args[RS_SLICE_MOST]; /* of the bar at hand */
     unsigned n;

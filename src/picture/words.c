@@ -117,15 +117,15 @@ void rs_words_size(const struct rs_timeline *t, const struct rs_picture_bar *bar
 {
     out[0] = '\0';
     const struct rs_bar_kind *kind = kind_of(t, bar->kind);
-    for (unsigned i = 0; kind && i < RS_BAR_ARGS && kind->args[i].label; i++) {
-        if (kind->args[i].unit != RS_UNIT_BYTES) continue;
+    for (unsigned i = 0; kind && i < RS_BAR_ARGS && kind->args[i]; i++) {
+        if (rs_bar_arg(kind, i)->unit != RS_UNIT_BYTES) continue;
         if (bar->args[i] == RS_BAR_NO_ARG || bar->args[i] < 0) continue;
         rs_words_bytes(bar->args[i], out, size);
         return;
     }
 }
 
-static void argument(const struct rs_timeline *t, const struct rs_bar_arg *arg, int64_t value, struct rs_strbuf *out)
+static void argument(const struct rs_timeline *t, const struct rs_event_arg *arg, int64_t value, struct rs_strbuf *out)
 {
     char text[100], label[60];
     if (arg->unit == RS_UNIT_TIME)
@@ -176,6 +176,6 @@ void rs_words_tooltip(const struct rs_timeline *t, const struct rs_picture_bar *
     for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
         if (bar->flags & told[i].flag) rs_strbuf_printf(out, "\n%s", told[i].words);
     const struct rs_bar_kind *kind = kind_of(t, bar->kind);
-    for (unsigned i = 0; kind && i < RS_BAR_ARGS && kind->args[i].label; i++)
-        if (bar->args[i] != RS_BAR_NO_ARG) argument(t, &kind->args[i], bar->args[i], out);
+    for (unsigned i = 0; kind && i < RS_BAR_ARGS && kind->args[i]; i++)
+        if (bar->args[i] != RS_BAR_NO_ARG) argument(t, rs_bar_arg(kind, i), bar->args[i], out);
 }

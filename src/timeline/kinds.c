@@ -34,85 +34,55 @@ static const char *sentence(const struct rs_term_table *table, const char *kind,
     return NULL;
 }
 
-/* `first`: what the first of them is called. */
-#define OPERATION_ARGS(first)                                                                                          \
-    {                                                                                                                  \
-        {first, RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}, {"count", RS_UNIT_NUMBER}, {"datatype", RS_UNIT_TEXT},      \
-            {"algorithm", RS_UNIT_TEXT},                                                                               \
-        {                                                                                                              \
-            "launched", RS_UNIT_TIME                                                                                   \
-        }                                                                                                              \
-    }
+/* clang-format off */
+const struct rs_event_arg rs_event_args[RS_EVENT_ARGS] = {
+#define ARG(id, unit_, label_, ...)                                                                                    \
+    [RS_EVENT_ARG_##id] = {.key = #id, .label = label_, .unit = RS_UNIT_##unit_, __VA_ARGS__},
+#define COLUMN_ARG(id, unit_, label_, column, comment, ...) ARG(id, unit_, label_, .has_column = true, __VA_ARGS__)
+#include "timeline/event_args.inc"
+#undef ARG
+#undef COLUMN_ARG
+};
+
+#define IS(id) RS_EVENT_ARG_##id
+#define OPERATION_ARGS(first) {first, IS(bytes), IS(count), IS(datatype), IS(algorithm), IS(launched)}
 #define CALL_ARGS                                                                                                      \
-    {                                                                                                                  \
-        {"communicator", RS_UNIT_TEXT}, {"count", RS_UNIT_NUMBER}, {"datatype", RS_UNIT_TEXT},                         \
-            {"root", RS_UNIT_NUMBER}, {"stream", RS_UNIT_HEX},                                                         \
-        {                                                                                                              \
-            "captured into a graph", RS_UNIT_NUMBER                                                                    \
-        }                                                                                                              \
-    }
-#define PROXY_ARGS                                                                                                     \
-    {                                                                                                                  \
-        {"peer", RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}, {"channel", RS_UNIT_NUMBER}, {"steps", RS_UNIT_NUMBER},    \
-            {"chunk", RS_UNIT_BYTES},                                                                                  \
-        {                                                                                                              \
-            "posted by pid", RS_UNIT_NUMBER                                                                            \
-        }                                                                                                              \
-    }
-#define STEP_ARGS                                                                                                      \
-    {                                                                                                                  \
-        {"peer", RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}, {"channel", RS_UNIT_NUMBER}, {"step", RS_UNIT_NUMBER},     \
-        {                                                                                                              \
-            "of steps", RS_UNIT_NUMBER                                                                                 \
-        }                                                                                                              \
-    }
-#define WORK_ARGS                                                                                                      \
-    {                                                                                                                  \
-        {"stream", RS_UNIT_NUMBER}, {"device", RS_UNIT_NUMBER}, {"launched", RS_UNIT_TIME},                            \
-        {                                                                                                              \
-            "bytes", RS_UNIT_BYTES                                                                                     \
-        }                                                                                                              \
-    }
-#define THREAD_ARGS                                                                                                    \
-    {                                                                                                                  \
-        {                                                                                                              \
-            "thread", RS_UNIT_NUMBER                                                                                   \
-        }                                                                                                              \
-    }
+    {IS(communicator), IS(count), IS(datatype), IS(root), IS(stream_handle), IS(captured_into_a_graph)}
+#define PROXY_ARGS {IS(peer), IS(bytes), IS(channel), IS(steps), IS(chunk), IS(posted_by_pid)}
+#define STEP_ARGS {IS(peer), IS(bytes), IS(channel), IS(step), IS(of_steps)}
+#define WORK_ARGS {IS(stream), IS(device), IS(launched), IS(bytes)}
+#define THREAD_ARGS {IS(thread)}
+
+/* clang-format on */
 
 static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
-    [RS_BAR_OTHER] = {"other", "other", RS_ROW_OPERATIONS, "other", NULL, {0}, OPERATION_ARGS("root")},
+    [RS_BAR_OTHER] = {"other", "other", RS_ROW_OPERATIONS, "other", NULL, {0}, OPERATION_ARGS(IS(root))},
     [RS_BAR_LOSS] = {"lost",
                      "lost",
                      RS_ROW_OPERATIONS,
                      "lost",
                      "Callbacks were lost here: what happened is not in the recording.",
                      {0},
-                     {{"collectives", RS_UNIT_NUMBER},
-                      {"sends and receives", RS_UNIT_NUMBER},
-                      {"other callbacks", RS_UNIT_NUMBER}}},
-    [RS_BAR_BLANK] = {"not-recorded", "not recorded", RS_ROW_OPERATIONS, "not-recorded", NULL, {0}, {{0}}},
+                     {IS(collectives), IS(sends_and_receives), IS(other_callbacks)}},
+    [RS_BAR_BLANK] = {"not-recorded", "not recorded", RS_ROW_OPERATIONS, "not-recorded", NULL, {0}, {0}},
     [RS_BAR_GROUP_API] = {"GroupApi",
                           "group call",
                           RS_ROW_CALLS,
                           "group",
                           NULL,
                           {"ncclGroupStart returned", "ncclGroupEnd called"},
-                          {{"depth", RS_UNIT_NUMBER}, {"captured into a graph", RS_UNIT_NUMBER}}},
+                          {IS(depth), IS(captured_into_a_graph)}},
     [RS_BAR_COLL_API] = {"CollApi", "collective call", RS_ROW_CALLS, "call", NULL, {0}, CALL_ARGS},
     [RS_BAR_P2P_API] = {"P2pApi", "send or receive call", RS_ROW_CALLS, "call", NULL, {0}, CALL_ARGS},
     [RS_BAR_ENQUEUED] = {"enqueued", "called", RS_ROW_CALLS, "call", NULL, {0}, CALL_ARGS},
-    [RS_BAR_PLAN] = {"Group", "plan", RS_ROW_LAUNCHES, "group", NULL, {0}, {{"communicator", RS_UNIT_TEXT}}},
+    [RS_BAR_PLAN] = {"Group", "plan", RS_ROW_LAUNCHES, "group", NULL, {0}, {IS(communicator)}},
     [RS_BAR_LAUNCH] = {"KernelLaunch",
                        "kernel launch",
                        RS_ROW_LAUNCHES,
                        "launch",
                        NULL,
                        {0},
-                       {{"communicator", RS_UNIT_TEXT},
-                        {"rank", RS_UNIT_NUMBER},
-                        {"operations", RS_UNIT_NUMBER},
-                        {"stream", RS_UNIT_HEX}}},
+                       {IS(communicator), IS(rank), IS(operations), IS(stream_handle)}},
     [RS_BAR_HOST_LAUNCH] = {"launch", "launch", RS_ROW_LAUNCHES, "launch", NULL, {0}, THREAD_ARGS},
     [RS_BAR_CHANNEL] = {"KernelCh",
                         "channel",
@@ -120,16 +90,14 @@ static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
                         "channel",
                         NULL,
                         {0},
-                        {{"channel", RS_UNIT_NUMBER},
-                         {"told to the host", RS_UNIT_TIME},
-                         {"told to end", RS_UNIT_TIME}}},
+                        {IS(channel), IS(told_to_the_host), IS(told_to_end)}},
     [RS_BAR_PHASE] = {"KernelPhase",
                       "phase",
                       RS_ROW_CHANNELS,
                       "phase",
                       NULL,
                       {0},
-                      {{"channel", RS_UNIT_NUMBER}, {"told to the host", RS_UNIT_TIME}, {"told to end", RS_UNIT_TIME}}},
+                      {IS(channel), IS(told_to_the_host), IS(told_to_end)}},
     [RS_BAR_PROXY_SEND] = {"ProxyOp send", "proxy send", RS_ROW_PROXY, "proxy-send", NULL, {"in progress"}, PROXY_ARGS},
     [RS_BAR_PROXY_RECV] =
         {"ProxyOp recv", "proxy receive", RS_ROW_PROXY, "proxy-recv", NULL, {"in progress"}, PROXY_ARGS},
@@ -153,62 +121,38 @@ static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
                        "network",
                        NULL,
                        {"updated"},
-                       {{"queue pair", RS_UNIT_NUMBER},
-                        {"bytes", RS_UNIT_BYTES},
-                        {"device", RS_UNIT_NUMBER},
-                        {"work request", RS_UNIT_HEX},
-                        {"opcode", RS_UNIT_NUMBER},
-                        {"peer", RS_UNIT_NUMBER}}},
+                       {IS(queue_pair), IS(bytes), IS(device), IS(work_request), IS(opcode), IS(peer)}},
     [RS_BAR_NET_SOCKET] = {"NetPlugin socket",
                            "socket",
                            RS_ROW_NETWORK,
                            "network",
                            NULL,
                            {"updated"},
-                           {{"descriptor", RS_UNIT_NUMBER},
-                            {"bytes", RS_UNIT_BYTES},
-                            {"operation", RS_UNIT_NUMBER},
-                            {"peer", RS_UNIT_NUMBER}}},
+                           {IS(descriptor), IS(bytes), IS(operation), IS(peer)}},
     [RS_BAR_NET] = {"NetPlugin",
                     "network plugin",
                     RS_ROW_NETWORK,
                     "network",
                     NULL,
                     {"updated"},
-                    {{"plugin", RS_UNIT_HEX}, {"bytes", RS_UNIT_BYTES}, {"peer", RS_UNIT_NUMBER}}},
+                    {IS(plugin), IS(bytes), IS(peer)}},
     [RS_BAR_CE_COLL] = {"CeColl",
                         "copy engine",
                         RS_ROW_COPY_ENGINE,
                         "copy-engine",
                         NULL,
                         {0},
-                        {{"function", RS_UNIT_TEXT},
-                         {"count", RS_UNIT_NUMBER},
-                         {"datatype", RS_UNIT_TEXT},
-                         {"root", RS_UNIT_NUMBER},
-                         {"synchronisation", RS_UNIT_TEXT},
-                         {"batches", RS_UNIT_NUMBER}}},
-    [RS_BAR_CE_SYNC] = {"CeSync",
-                        "synchronisation",
-                        RS_ROW_COPY_ENGINE,
-                        "copy-engine",
-                        NULL,
-                        {0},
-                        {{"ranks", RS_UNIT_NUMBER}, {"complete", RS_UNIT_NUMBER}}},
-    [RS_BAR_CE_BATCH] = {"CeBatch",
-                         "batch of copies",
-                         RS_ROW_COPY_ENGINE,
-                         "copy",
-                         NULL,
-                         {0},
-                         {{"copies", RS_UNIT_NUMBER}, {"bytes", RS_UNIT_BYTES}}},
-    [RS_BAR_PROXY_IDLE] = {"ProxyCtrlIdle", "idle", RS_ROW_PROXY_THREAD, "proxy-idle", NULL, {0}, {{0}}},
-    [RS_BAR_PROXY_ACTIVE] = {"ProxyCtrlActive", "active", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {{0}}},
-    [RS_BAR_PROXY_SLEEP] = {"ProxyCtrlSleep", "asleep", RS_ROW_PROXY_THREAD, "proxy-idle", NULL, {"woken"}, {{0}}},
-    [RS_BAR_PROXY_WAKEUP] = {"ProxyCtrlWakeup", "woken", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {{0}}},
+                        {IS(function), IS(count), IS(datatype), IS(root), IS(synchronisation), IS(batches)}},
+    [RS_BAR_CE_SYNC] =
+        {"CeSync", "synchronisation", RS_ROW_COPY_ENGINE, "copy-engine", NULL, {0}, {IS(ranks), IS(complete)}},
+    [RS_BAR_CE_BATCH] = {"CeBatch", "batch of copies", RS_ROW_COPY_ENGINE, "copy", NULL, {0}, {IS(copies), IS(bytes)}},
+    [RS_BAR_PROXY_IDLE] = {"ProxyCtrlIdle", "idle", RS_ROW_PROXY_THREAD, "proxy-idle", NULL, {0}, {0}},
+    [RS_BAR_PROXY_ACTIVE] = {"ProxyCtrlActive", "active", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {0}},
+    [RS_BAR_PROXY_SLEEP] = {"ProxyCtrlSleep", "asleep", RS_ROW_PROXY_THREAD, "proxy-idle", NULL, {"woken"}, {0}},
+    [RS_BAR_PROXY_WAKEUP] = {"ProxyCtrlWakeup", "woken", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {0}},
     [RS_BAR_PROXY_APPEND] =
-        {"ProxyCtrlAppend", "takes work over", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {"taken over"}, {{0}}},
-    [RS_BAR_PROXY_CTRL] = {"ProxyCtrl", "proxy thread", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {{0}}},
+        {"ProxyCtrlAppend", "takes work over", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {"taken over"}, {0}},
+    [RS_BAR_PROXY_CTRL] = {"ProxyCtrl", "proxy thread", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {0}},
     [RS_BAR_COMPUTE] =
         {"compute", "kernel", RS_ROW_COMPUTE, "compute", "A kernel that is not NCCL's, on its stream.", {0}, WORK_ARGS},
     [RS_BAR_COMM] = {"comm",
@@ -297,7 +241,7 @@ static void add_func(struct rs_kinds *k, const char *func)
         .row = RS_ROW_OPERATIONS,
         .colour = func,
         .explain = explain ? explain : sentence(&rs_terms_nccl, "event", pair ? "P2p" : "Coll"),
-        .args = OPERATION_ARGS(pair ? "peer" : "root"),
+        .args = OPERATION_ARGS(pair ? IS(peer) : IS(root)),
     };
 }
 

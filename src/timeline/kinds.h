@@ -55,10 +55,29 @@ enum rs_bar_unit {
 };
 extern const char *const rs_bar_units[RS_UNITS]; /* as the page knows them; NULL: a number */
 
-struct rs_bar_arg {
-    const char *label; /* "peer"; NULL: no more */
+/* What says a value already, where a slice is to be brief: the track's name, the row, that it is not there at all. */
+enum rs_said { RS_SAID_NOWHERE, RS_SAID_BY_TRACK, RS_SAID_BY_ROW, RS_SAID_BY_ABSENCE, RS_SAID };
+
+/* An argument of bars: a row of timeline/event_args.inc. */
+struct rs_event_arg {
+    const char *key, *as; /* in the database's `args`: `as`, where two have the same there */
+    const char *label; /* on the page, in slices and in OTF2 archives */
     enum rs_bar_unit unit;
+    uint8_t said; /* enum rs_said */
+    bool is_comm; /* it says the communicator: for what has none of its own */
+    bool has_column; /* in the database's events; else it is in their `args` */
 };
+
+enum rs_event_arg_id {
+    RS_NO_EVENT_ARG,
+#define ARG(id, ...) RS_EVENT_ARG_##id,
+#define COLUMN_ARG ARG
+#include "timeline/event_args.inc"
+#undef ARG
+#undef COLUMN_ARG
+    RS_EVENT_ARGS
+};
+extern const struct rs_event_arg rs_event_args[RS_EVENT_ARGS]; /* of RS_NO_EVENT_ARG: zero */
 
 struct rs_bar_kind {
     const char *id, *label; /* "AllReduce"; "proxy step, send" */
@@ -66,7 +85,7 @@ struct rs_bar_kind {
     const char *colour; /* a word that palettes know: a function's name, "proxy", "compute", "lost"... */
     const char *explain; /* what it is, in a sentence (src/explain); NULL: none */
     const char *marks[RS_BAR_MARKS]; /* states that the marks of a bar begin; NULL: no more */
-    struct rs_bar_arg args[RS_BAR_ARGS];
+    uint8_t args[RS_BAR_ARGS]; /* enum rs_event_arg_id; RS_NO_EVENT_ARG: no more */
 };
 
 /* The kinds that are always there, in this order; functions come behind them. */
@@ -120,6 +139,12 @@ struct rs_kinds {
     struct rs_bar_kind rows[RS_BAR_KINDS];
     unsigned n;
 };
+
+/* Argument i of a kind; its label is NULL where there is none. */
+static inline const struct rs_event_arg *rs_bar_arg(const struct rs_bar_kind *kind, unsigned i)
+{
+    return &rs_event_args[kind->args[i]];
+}
 
 enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struct rs_err *err);
 /* The kind of an operation's bar by the model's text of its function; those beyond RS_BAR_FUNCS share "other". */

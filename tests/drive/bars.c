@@ -35,7 +35,7 @@ static void print_arguments(const struct rs_timeline *t, const struct rs_bars *b
     const int64_t values[RS_BAR_ARGS] = {b->a1[i], b->a2[i], b->a3[i], b->a4[i], b->a5[i], b->a6[i]};
     printf(",\"args\":{");
     for (unsigned k = 0, n = 0; k < RS_BAR_ARGS; k++) {
-        const struct rs_bar_arg *arg = &t->kinds.rows[b->kind[i]].args[k];
+        const struct rs_event_arg *arg = rs_bar_arg(&t->kinds.rows[b->kind[i]], k);
         bool text = arg->unit == RS_UNIT_TEXT;
         if (!arg->label || values[k] == RS_BAR_NO_ARG || text) continue;
         printf("%s\"%s\":%" PRId64, n++ ? "," : "", arg->label, values[k]);

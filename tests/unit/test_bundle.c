@@ -37,7 +37,7 @@ struct made {
 static void made_begin(struct made *x)
 {
     *x = (struct made){.kinds = {.n = 2}};
-    x->kinds.rows[1].args[1].unit = RS_UNIT_HEX;
+    x->kinds.rows[1].args[1] = RS_EVENT_ARG_work_request;
     assert_int_equal(rs_zip_make(&x->zip, &x->err), RS_OK);
 }
 
@@ -139,7 +139,7 @@ static void test_long_lanes(void **state)
     struct rs_blocks b;
     struct column c;
     made_begin(&x);
-    x.kinds.rows[0].args[2].unit = RS_UNIT_TIME;
+    x.kinds.rows[0].args[2] = RS_EVENT_ARG_launched;
     const int64_t far = 1ll << 33;
     for (int64_t i = 0; i < MANY; i++) {
         uint32_t bar = add(&x, i * 10, 1, 0);

@@ -19,7 +19,7 @@ static enum rs_status attribute(struct rs_otf2 *o, uint32_t *id, const char *nam
 
 static enum rs_status put_argument(struct rs_otf2 *o, uint8_t kind, unsigned i, int64_t value, struct rs_err *err)
 {
-    const struct rs_bar_arg *arg = &o->t->kinds.rows[kind].args[i];
+    const struct rs_event_arg *arg = rs_bar_arg(&o->t->kinds.rows[kind], i);
     if (!arg->label || value == RS_BAR_NO_ARG || value < 0) return RS_OK;
     bool text = arg->unit == RS_UNIT_TEXT, time = arg->unit == RS_UNIT_TIME;
     RS_TRY(attribute(o, &o->args[kind][i], arg->label, rs_bar_units[arg->unit], text, err));
@@ -45,14 +45,14 @@ static enum rs_status put_bar(struct rs_otf2 *o, void *with, uint32_t i, bool en
     const struct rs_bars *b = with;
     const struct rs_timeline *t = o->t;
     if (end) {
-        RS_TRY(put_flag(o, RS_OTF2_END_BOUNDED, b->flags[i] & RS_BAR_END_BOUNDED, err));
-        return put_flag(o, RS_OTF2_OPEN, b->flags[i] & RS_BAR_OPEN, err);
+        RS_TRY(put_flag(o, RS_OTF2_end_bounded, b->flags[i] & RS_BAR_END_BOUNDED, err));
+        return put_flag(o, RS_OTF2_open, b->flags[i] & RS_BAR_OPEN, err);
     }
     if (b->op[i] != RS_BAR_NONE) {
         uint64_t id = t->model->ops.id[t->ops[b->op[i]]];
-        RS_TRY(rs_otf2_put_u64(&o->archive, o->facts[RS_OTF2_OPERATION], id, err));
+        RS_TRY(rs_otf2_put_u64(&o->archive, o->facts[RS_OTF2_operation], id, err));
     }
-    RS_TRY(put_flag(o, RS_OTF2_START_UNKNOWN, b->flags[i] & RS_BAR_START_UNKNOWN, err));
+    RS_TRY(put_flag(o, RS_OTF2_start_unknown, b->flags[i] & RS_BAR_START_UNKNOWN, err));
     const int64_t args[RS_BAR_ARGS] = {b->a1[i], b->a2[i], b->a3[i], b->a4[i], b->a5[i], b->a6[i]};
     const uint32_t marks[RS_BAR_MARKS] = {b->m1[i], b->m2[i], b->m3[i]};
     for (unsigned k = 0; k < RS_BAR_ARGS; k++) RS_TRY(put_argument(o, b->kind[i], k, args[k], err));

@@ -8,24 +8,11 @@
 
 /* Attributes of events. */
 enum rs_otf2_fact {
-    RS_OTF2_OPERATION,
-    RS_OTF2_FANOUT,
-    RS_OTF2_SEQUENCE,
-    RS_OTF2_BYTES,
-    RS_OTF2_COUNT,
-    RS_OTF2_DATATYPE,
-    RS_OTF2_ALGORITHM,
-    RS_OTF2_PROTOCOL,
-    RS_OTF2_LAUNCHED,
-    RS_OTF2_START_UNKNOWN,
-    RS_OTF2_WAIT,
-    RS_OTF2_ERROR,
-    RS_OTF2_LAST,
-    RS_OTF2_END_BOUNDED,
-    RS_OTF2_END_AFTER,
-    RS_OTF2_END_BEFORE,
-    RS_OTF2_OPEN,
-    RS_OTF2_FACTS
+#define ATTRIBUTE(id, ...) RS_OTF2_##id,
+#include "export/otf2/attributes.inc"
+#undef ATTRIBUTE
+    RS_OTF2_FACTS,
+    RS_OTF2_MORE = RS_OTF2_FACTS + 8 /* with those of fields of the operation */
 };
 
 struct rs_otf2 {
@@ -34,7 +21,7 @@ struct rs_otf2 {
     struct rs_otf2_archive archive;
     struct rs_otf2_plan plan;
     uint64_t offset; /* added to ns of the timeline: wall ns where the run has them */
-    uint32_t facts[RS_OTF2_FACTS]; /* attributes */
+    uint32_t facts[RS_OTF2_MORE]; /* attributes */
     uint32_t *host_node; /* by host of the model: node of the system tree */
     uint32_t *proc_group; /* by process of the model: location group */
     uint32_t *location_of; /* by group of the timeline: location of its lowest lane; the others follow */

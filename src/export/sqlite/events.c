@@ -3,21 +3,28 @@
 
 #ifndef RS_NO_SQLITE
 
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/room.h"
 #include "base/utf8.h"
 
-/* Columns of events that arguments of bars have of their own; all others go to `args`. */
-enum column { CHANNEL, PEER, BYTES, COUNT, TOLD, TOLD_END, COLUMNS, IN_JSON = COLUMNS, WITHOUT_COMM, NOWHERE };
+/* Where an argument of a bar goes: the columns of its own that events have, or `args`. */
+enum {
+#define ARG(...)
+#define COLUMN_ARG(id, ...) COLUMN_##id,
+#include "timeline/event_args.inc"
+#undef ARG
+#undef COLUMN_ARG
+    COLUMNS,
+    IN_JSON = COLUMNS,
+    WITHOUT_COMM,
+    NOWHERE
+};
 
 struct rs_sql_kind {
     char *id; /* "KernelCh" */
-    uint8_t to[RS_BAR_ARGS]; /* enum column */
-    char keys[RS_BAR_ARGS][32]; /* "posted_by_pid" */
+    uint8_t to[RS_BAR_ARGS];
 };
 
 /* What all events of a lane share. */
@@ -39,21 +46,12 @@ uint64_t rs_sql_fill_rows(uint32_t tables)
 
 /* ---- kinds ---- */
 
-static enum column column_of(const char *label)
+static uint8_t place_of(const struct rs_event_arg *arg)
 {
-    static const struct {
-        const char *label;
-        enum column column;
-    } own[] = {{"channel", CHANNEL},
-               {"peer", PEER},
-               {"bytes", BYTES},
-               {"count", COUNT},
-               {"told to the host", TOLD},
-               {"told to end", TOLD_END},
-               {"communicator", WITHOUT_COMM}};
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-        if (!strcmp(own[i].label, label)) return own[i].column;
-    return IN_JSON;
+    uint8_t n = 0;
+    if (!arg->has_column) return arg->is_comm ? WITHOUT_COMM : IN_JSON;
+    for (const struct rs_event_arg *a = rs_event_args; a < arg; a++) n += a->has_column;
+    return n;
 }
 
 static enum rs_status make_kinds(struct rs_sql_fill *f, struct rs_err *err)
@@ -66,14 +64,9 @@ static enum rs_status make_kinds(struct rs_sql_fill *f, struct rs_err *err)
         const struct rs_bar_kind *of = &k->rows[i];
         /* What is known of an operation stands in operations and operation_ranks. */
         bool op = of->row == RS_ROW_OPERATIONS && i != RS_BAR_LOSS && i != RS_BAR_BLANK;
-        for (int a = 0; a < RS_BAR_ARGS; a++) {
-            const char *label = of->args[a].label;
-            kind->to[a] = (uint8_t)(label ? column_of(label) : NOWHERE);
-            if (!label) continue;
+        for (unsigned a = 0; a < RS_BAR_ARGS; a++) {
+            kind->to[a] = of->args[a] ? place_of(rs_bar_arg(of, a)) : NOWHERE;
             if (op && kind->to[a] == IN_JSON) kind->to[a] = NOWHERE;
-            snprintf(kind->keys[a], sizeof kind->keys[a], "%s", label);
-            for (char *c = kind->keys[a]; *c; c++)
-                if (!isalnum((unsigned char)*c)) *c = '_';
         }
         struct rs_strbuf room = {0}; /* functions are called what the recording says */
         size_t n = strlen(of->id);
@@ -94,15 +87,16 @@ void rs_sql_kinds_free(struct rs_sql_fill *f)
 
 /* ---- values ---- */
 
-static void argument_json(struct rs_sql_fill *f, const char *key, enum rs_bar_unit unit, int64_t v)
+static void argument_json(struct rs_sql_fill *f, const struct rs_event_arg *arg, int64_t v)
 {
     struct rs_json *j = f->json;
-    if (unit == RS_UNIT_TEXT)
+    const char *key = arg->as ? arg->as : arg->key;
+    if (arg->unit == RS_UNIT_TEXT)
         rs_json_key_str(j, key, rs_texts_at(&f->t->texts, (uint32_t)v));
-    else if (unit == RS_UNIT_HEX)
+    else if (arg->unit == RS_UNIT_HEX)
         rs_json_key_hex(j, key, (uint64_t)v);
     else
-        rs_json_key_i64(j, key, unit == RS_UNIT_TIME ? rs_time_plus(f->t->begin, v) : v);
+        rs_json_key_i64(j, key, arg->unit == RS_UNIT_TIME ? rs_time_plus(f->t->begin, v) : v);
 }
 
 static void arguments(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct rs_bars *b, uint32_t i,
@@ -110,18 +104,17 @@ static void arguments(struct rs_sql_fill *f, struct rs_sql_insert *in, const str
 {
     const int64_t args[RS_BAR_ARGS] = {b->a1[i], b->a2[i], b->a3[i], b->a4[i], b->a5[i], b->a6[i]};
     const struct rs_sql_kind *kind = &f->kinds[b->kind[i]];
-    const struct rs_bar_arg *told = f->t->kinds.rows[b->kind[i]].args;
+    const struct rs_bar_kind *of = &f->t->kinds.rows[b->kind[i]];
     int64_t own[COLUMNS];
     bool any = false;
     uint8_t last = comm == RS_NONE ? WITHOUT_COMM : IN_JSON;
     for (int c = 0; c < COLUMNS; c++) own[c] = RS_TIME_NONE;
-    for (int a = 0; a < RS_BAR_ARGS; a++) {
+    for (unsigned a = 0; a < RS_BAR_ARGS; a++) {
         if (args[a] == RS_BAR_NO_ARG) continue;
-        if (kind->to[a] < COLUMNS) own[kind->to[a]] = args[a];
+        if (kind->to[a] < COLUMNS)
+            own[kind->to[a]] = rs_bar_arg(of, a)->unit == RS_UNIT_TIME ? rs_time_plus(f->t->begin, args[a]) : args[a];
         any |= kind->to[a] >= IN_JSON && kind->to[a] <= last;
     }
-    for (int c = TOLD; c <= TOLD_END; c++)
-        if (own[c] != RS_TIME_NONE) own[c] = rs_time_plus(f->t->begin, own[c]);
     for (int c = 0; c < COLUMNS; c++) rs_sql_time(in, own[c]);
     if (!any) {
         rs_sql_null(in);
@@ -129,9 +122,9 @@ static void arguments(struct rs_sql_fill *f, struct rs_sql_insert *in, const str
     }
     rs_sql_json_begin(f);
     rs_json_object(f->json);
-    for (int a = 0; a < RS_BAR_ARGS; a++)
+    for (unsigned a = 0; a < RS_BAR_ARGS; a++)
         if (kind->to[a] >= IN_JSON && kind->to[a] <= last && args[a] != RS_BAR_NO_ARG)
-            argument_json(f, kind->keys[a], told[a].unit, args[a]);
+            argument_json(f, rs_bar_arg(of, a), args[a]);
     rs_json_end(f->json);
     rs_sql_json_bind(f, in);
 }

@@ -50,6 +50,7 @@ static const struct rs_out_field lanes[] = {
     COLUMN(n, INTEGER, "NOT NULL", "how many"),
 };
 
+/* clang-format off */
 static const struct rs_out_field events[] = {
     COLUMN(id, INTEGER, "PRIMARY KEY", "of events and network_steps together; on a lane rising by start"),
     COLUMN(process_id, INTEGER, "REFERENCES processes", ""),
@@ -67,14 +68,15 @@ static const struct rs_out_field events[] = {
     COLUMN(end_before_ns, INTEGER, "", "and before this; null: no bound is known"),
     COLUMN(open, INTEGER, "", "1: had not ended when its recording did"),
     COLUMN(wait_ns, INTEGER, "", "of an operation: it waited for the last rank; null: not, or below the clock error"),
-    COLUMN(channel, INTEGER, "", ""),
-    COLUMN(peer, INTEGER, "", "rank in the communicator"),
-    COLUMN(bytes, INTEGER, "", ""),
-    COLUMN(count, INTEGER, "", "elements"),
-    COLUMN(told_ns, INTEGER, "", "of a kernel's channel: when the host heard of its start"),
-    COLUMN(told_end_ns, INTEGER, "", "and of its end"),
+#define ARG(...)
+#define COLUMN_ARG(id, unit, label, column, comment_, ...)                                                             \
+    {.name = column, .type = INTEGER, .in = RS_IN_SQL, .sql = "", .comment = comment_},
+#include "timeline/event_args.inc"
+#undef ARG
+#undef COLUMN_ARG
     COLUMN(args, TEXT, "", "JSON object of what else is known: args ->> 'steps'"),
 };
+/* clang-format on */
 
 static const struct rs_out_field network_steps[] = {
     COLUMN(id, INTEGER, "PRIMARY KEY", "of events and network_steps together"),
