@@ -62,7 +62,8 @@ struct rs_out_field {
     bool (*when)(const void *row); /* JSON leaves it out where this is false; NULL: never */
     const char *doc; /* of docs/json.md; without more, also what `explain` and the schema of the database say */
     const char *term; /* what `explain` says; NULL: `doc`, or what another table says of the name */
-    const char *column; /* its name in the database, where it is another */
+    const char *column,
+        *column_term; /* its name in the database, where it is another, and what `explain` says of that */
     const char *sql; /* what stands behind the type in the schema: "NOT NULL", "REFERENCES ranks" */
     const char *comment; /* in the schema; NULL: `doc` */
     struct rs_value (*get)(const void *row); /* NULL of RS_OUT_ROWS */
