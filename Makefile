@@ -25,9 +25,9 @@ READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-# Of tests/drive these are programs of their own: the first four read recordings, crowd is clients of `ringscope serve`;
-# otf2* reads archives; the other files are one that drives the plugin.
-CHECKERS   := verify events bars spoil crowd
+# Of tests/drive these are programs of their own: the first four read recordings, crowd is clients of `ringscope serve`,
+# fields prints tables of the documentation; otf2* reads archives; the other files are one that drives the plugin.
+CHECKERS   := verify events bars spoil crowd fields
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
@@ -154,6 +154,10 @@ deps: ## install what is missing of tools/packages.txt (Debian; root or sudo)
 
 format: ## lay out all sources with clang-format
 	clang-format -i $(ALL_C)
+
+field-docs: $(BUILD)/tests/fields $(RINGSCOPE) ## write the tables of fields and columns in docs/ anew
+	$(Q)BUILD=$(BUILD) tools/fields.sh
+	$(Q)UPDATE=1 RINGSCOPE=$(abspath $(RINGSCOPE)) tests/system/export_docs.sh
 
 clean: ## remove what was built in BUILD (not viewer/dist, which may have come with the sources, nor node_modules)
 	rm -rf $(BUILD)
@@ -299,6 +303,6 @@ FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
 .PHONY: all demo check unit system tests tests-built mutants campaign soak bench bench-built page asan tsan fuzz fuzz-coverage \
-	dist install uninstall deps format clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
+	dist install uninstall deps format field-docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

@@ -68,7 +68,7 @@ done
 # ---- docs/export.md: every column of CSV is named in its place, in no other, and every format in the man page ----
 named() { # TABLE: the names in its part
     awk -v table="--table $1," '/^(## |[A-Z])/ { on = 0 } /^- --table/ { on = index($0, table) } on' <(tr -d '\140' <"$docs/export.md") |
-        sed -e '/^- /s/^[^:]*://' -e '/^|/s/|[^|]*|$//' -e 's/([^)]*)//' | grep -v '^| column' | grep -o '[a-z][a-z0-9_]*' | sort -u
+        sed -e '/^ *<!--/d' -e '/^- /s/^[^:]*://' -e '/^|/s/|[^|]*|$//' -e 's/([^)]*)//' | grep -v '^| column' | grep -o '[a-z][a-z0-9_]*' | sort -u
 }
 for table in operations ranks events; do
     "$RINGSCOPE" export --to csv --table $table "$data/sim-threads" | head -n 1 | tr -d '\r' | tr ',' '\n' | sort -u | diff - <(named $table) >"$work/diff" || {

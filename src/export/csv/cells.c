@@ -100,8 +100,22 @@ static void put_text(struct rs_csv *c, const char *text, size_t n)
     put(c, "\"", 1);
 }
 
+/* Whether it goes into a cell as it is: most do. */
+static bool is_plain(const char *text, size_t n)
+{
+    if (memchr("=+-@ ", text[0], 5) || text[n - 1] == ' ') return false;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] < ' ' || text[i] == ',' || text[i] == '"') return false; /* bytes from 0x80 on are negative */
+    return true;
+}
+
 void rs_csv_textn(struct rs_csv *c, const char *text, size_t n)
 {
+    if (n && is_plain(text, n)) {
+        cell(c);
+        put(c, text, n);
+        return;
+    }
     struct rs_strbuf room = {0};
     const char *whole = n ? rs_utf8_whole(text, &n, &room) : text;
     if (!rs_csv_failed(c)) rs_strbuf_check(&room, &c->err);

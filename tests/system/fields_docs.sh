@@ -1,0 +1,54 @@
+#!/bin/bash
+# docs/json.md says what the tables of src/fields say, row by row; each table has its place there; and what commands write has
+# no other fields, and of a table all that are always there.
+set -u
+data=$(dirname "$0")/../data
+docs=$(dirname "$0")/../../docs
+bad=0
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"$(dirname "$0")/../../tools/fields.sh" --check || bad=1
+
+# COMMAND PATH TABLE: the keys of the objects at PATH are those of the table, in its order.
+keys() {
+    local name="$3"
+    grep -qxF "<!-- fields: $name -->" "$docs/json.md" || {
+        echo "docs/json.md has no table of: $name"
+        bad=1
+    }
+    awk -v begin="<!-- fields: $name -->" '$0 == begin { on = 1 } /^<!-- end/ { on = 0 } on && /^\| `/' "$docs/json.md" |
+        cut -d'`' -f2 | grep -v '\.' >"$work/said"
+    # shellcheck disable=SC2086 # words
+    "$RINGSCOPE" $1 2>/dev/null | jq -c "$2 | keys_unsorted" | sort -u >"$work/is"
+    [ -s "$work/is" ] || {
+        echo "$1: nothing at $2"
+        bad=1
+    }
+    jq -r '.[]' "$work/is" | sort -u | grep -vxFf "$work/said" >"$work/more" && {
+        echo "$1: $2 has fields that docs/json.md does not tell: $(paste -sd' ' "$work/more")"
+        bad=1
+    }
+    # In the order of the table: the position of each key rises.
+    jq -e --rawfile said "$work/said" '($said | split("\n")) as $s | [.[] as $k | $s | index($k)] | . == sort' "$work/is" |
+        grep -q false && {
+        echo "$1: $2 is not in the order of docs/json.md"
+        bad=1
+    }
+    return 0
+}
+keys "info --json $data/h200-mix" '.process_list[]' process
+keys "info --json $data/kineto" '.process_list[]' process
+for in in h200-mix kineto example/ring4; do
+    keys "ops --json $data/$in" . operation
+    keys "ops --json $data/$in" '.ranks[]' 'rank in an operation'
+    keys "comms --json $data/$in" . communicator
+    keys "comms --json $data/$in" '.members[]' 'rank of a communicator'
+    keys "clocks --json $data/$in" . clock
+done
+"$RINGSCOPE" gen -n 16 --hosts 4 --slow 5:2000 --slow-link 7-8:6 --steps 8 -o "$work/run" >/dev/null
+keys "report --json $work/run" '.by_func[]' function
+keys "report --json $work/run" '.stragglers[]' straggler
+keys "report --json $work/run" '.lateness[]' lateness
+keys "report --json $work/run" '.network[]' 'network pair'
+keys "report --json $work/run" '.slow_links[]' 'slow link'
+exit $bad
