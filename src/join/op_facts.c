@@ -121,6 +121,16 @@ int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, in
     return at_most > longest ? RS_TIME_NONE : longest; /* a send may have waited for longer, or not at all */
 }
 
+uint32_t rs_op_ranks(const struct rs_model *m, uint32_t op)
+{
+    if (m->ops.kind[op] != RS_OP_FANOUT) return m->ops.nparts[op];
+    const uint32_t *order = m->order + m->ops.part[op];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++)
+        n += !i || m->parts.member[order[i]] != m->parts.member[order[i - 1]];
+    return n;
+}
+
 struct rs_op_waits rs_op_waits(const struct rs_model *m, uint32_t op)
 {
     struct rs_op_waits w = {RS_TIME_NONE, RS_TIME_NONE};

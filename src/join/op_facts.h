@@ -20,6 +20,9 @@ struct rs_op_rank {
 /* Takes the next rank out of an operation's parts: *at goes from 0 to its nparts. False: that was all. */
 bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct rs_op_rank *rank);
 
+/* How many ranks are here. */
+uint32_t rs_op_ranks(const struct rs_model *m, uint32_t op);
+
 /* What is known of the end of a part. */
 enum rs_ending {
     RS_ENDING_KNOWN,
