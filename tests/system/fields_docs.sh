@@ -51,4 +51,24 @@ keys "report --json $work/run" '.stragglers[]' straggler
 keys "report --json $work/run" '.lateness[]' lateness
 keys "report --json $work/run" '.network[]' 'network pair'
 keys "report --json $work/run" '.slow_links[]' 'slow link'
+
+# ---- ranks_seen: as many as are listed; with one rank of eight that was not recorded, seven; the same everywhere ----
+is() { # WHAT IS WANT
+    [ "$2" = "$3" ] || {
+        echo "$1: $2, not $3"
+        bad=1
+    }
+}
+"$RINGSCOPE" gen -w mix --no-recording 4 --steps 6 -o "$work/seven" >/dev/null
+"$RINGSCOPE" ops --json "$work/seven" 2>/dev/null >"$work/ops"
+is "ranks_seen of all kinds" "$(jq -s 'all(.ranks_seen == (.ranks | length)) and any(.kind == "fanout")' "$work/ops")" true
+is "ranks_seen of all ranks but one" "$(jq -s -c '[.[] | select(.kind == "coll" and .nranks == 8) | .ranks_seen] | unique' "$work/ops")" "[7]"
+sum=$(jq -s 'map(.ranks_seen) | add' "$work/ops")
+is "ranks_seen in CSV" "$("$RINGSCOPE" export --to csv "$work/seven" 2>/dev/null |
+    awk -F, '{ sub("\r", "") } NR == 1 { n = NF } n && NR > 1 { sum += $NF } END { print sum }')" "$sum"
+if "$RINGSCOPE" --version | grep -q 'sqlite *on'; then
+    is "ranks_seen in SQL" "$("$RINGSCOPE" sql --csv "$work/seven" "SELECT sum(ranks_seen) FROM operations" 2>/dev/null | tail -n 1 | tr -d '\r')" "$sum"
+fi
+is "ranks_seen in slices" "$("$RINGSCOPE" export --to chrome "$work/seven" 2>/dev/null |
+    jq '[.traceEvents[] | select(.cat == "operations" and .args.seq != null).args | has("ranks_seen")] | all')" true
 exit $bad
