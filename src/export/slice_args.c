@@ -287,8 +287,9 @@ static void add_facts(struct rs_slice_args *s, const struct rs_slice_op *x, uint
 
 static enum rs_status add_more(struct rs_slice_args *s, uint32_t op, struct rs_err *err)
 {
-    struct rs_op_row row = {.m = s->t->model};
-    rs_op_row_begin(&row, op);
+    const struct rs_model *m = s->t->model;
+    /* Not what takes a look at all ranks (rs_op_row_begin()): a slice is one of them. */
+    struct rs_op_row row = {.m = m, .op = op, .first = m->order[m->ops.part[op]], .shortest = s->ops[op].shortest};
     for (unsigned i = 0; i < s->nmore; i++) {
         struct rs_value v = s->more[i].field->get(&row);
         uint32_t text;

@@ -109,9 +109,8 @@ enum rs_status rs_otf2_put_begin(struct rs_otf2 *o, uint32_t part, uint8_t flags
     const struct rs_model *m = o->t->model;
     struct otf2_row r = {.o = o, .m = m, .part = part, .op = m->parts.op[part], .flags = flags};
     RS_TRY(put_all(o, &r, BEGIN, err));
-    struct rs_op_row op = {.m = m};
+    struct rs_op_row op = {.m = m, .op = r.op, .first = m->order[m->ops.part[r.op]], .shortest = RS_TIME_NONE};
     unsigned n = RS_OTF2_FACTS;
-    rs_op_row_begin(&op, r.op);
     for (const struct rs_out_field *f = rs_op_fields; f < rs_op_fields + RS_OP_FIELDS; f++)
         if (is_more(f)) RS_TRY(put(o, n++, f->get(&op), err));
     return RS_OK;
