@@ -42,15 +42,15 @@ static enum rs_status close_pieces(struct rs_event_cuts *c, uint32_t number, int
 
 /* An event that hangs on nothing: it may begin a piece. A launch may have no parent, and belongs to the operations that
  * follow: so calls begin pieces, else launches, else operations, whatever there is at the time. */
-static enum rs_status take_root(struct rs_event_cuts *c, const struct rs_event_flights *f, uint64_t type,
-                                uint32_t number, int64_t at, struct rs_err *err)
+static enum rs_status take_root(struct rs_event_cuts *c, const struct rs_flights *f, uint64_t type, uint32_t number,
+                                int64_t at, struct rs_err *err)
 {
     if (number - c->rooted >= LONG) c->roots = ANY;
     if (type & CALLS) c->roots &= CALLS;
     if (type == RS_KERNEL_LAUNCH) c->roots &= CALLS | RS_KERNEL_LAUNCH;
     if (!(type & c->roots)) return RS_OK;
     c->rooted = number;
-    if (rs_event_flights_keeps(f)) return RS_OK;
+    if (rs_flights_keeps(f)) return RS_OK;
     RS_TRY(close_pieces(c, number, at, err));
     bool full = c->newest - c->oldest == RS_EVENT_PIECES - 1;
     if (full || number - piece_at(c, c->newest)->begun < c->pieces->least) return RS_OK;
@@ -58,9 +58,8 @@ static enum rs_status take_root(struct rs_event_cuts *c, const struct rs_event_f
     return c->pieces->begun(c->to, number, err);
 }
 
-enum rs_status rs_event_cuts_start(struct rs_event_cuts *c, const struct rs_event_flights *f, uint64_t type,
-                                   uint32_t number, int64_t at, struct rs_event_parent *parent, uint32_t *piece,
-                                   struct rs_err *err)
+enum rs_status rs_event_cuts_start(struct rs_event_cuts *c, const struct rs_flights *f, uint64_t type, uint32_t number,
+                                   int64_t at, struct rs_flight_parent *parent, uint32_t *piece, struct rs_err *err)
 {
     *piece = c->newest;
     if (!c->pieces || type == RS_PROXY_CTRL) return RS_OK;

@@ -3,7 +3,8 @@
 #ifndef RS_EVENTS_CUTS_H
 #define RS_EVENTS_CUTS_H
 
-#include "events/flights.h"
+#include "assemble/flights.h"
+#include "events/events.h"
 #include "nccl/abi.h"
 
 /* A piece that is not closed. */
@@ -26,9 +27,8 @@ struct rs_event_cuts {
 
 void rs_event_cuts_make(struct rs_event_cuts *c, const struct rs_model *m, struct rs_event_pieces *pieces, void *to);
 /* Which piece a start goes to: to its parent's, which is forgotten where that is closed. */
-enum rs_status rs_event_cuts_start(struct rs_event_cuts *c, const struct rs_event_flights *f, uint64_t type,
-                                   uint32_t number, int64_t at, struct rs_event_parent *parent, uint32_t *piece,
-                                   struct rs_err *err);
+enum rs_status rs_event_cuts_start(struct rs_event_cuts *c, const struct rs_flights *f, uint64_t type, uint32_t number,
+                                   int64_t at, struct rs_flight_parent *parent, uint32_t *piece, struct rs_err *err);
 /* An event that has started is, or hangs on, a part of this process. */
 static inline void rs_event_cuts_part(struct rs_event_cuts *c, uint32_t piece, uint32_t part)
 {

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/mix.h"
-#include "events/parts.h"
 #include "foreign/example/example.h"
 #include "foreign/formats.h"
+#include "model/proc_rows.h"
 #include "nccl/abi.h"
 
 struct reading {
@@ -30,7 +30,7 @@ static uint64_t member_key(uint64_t comm, int32_t rank)
 static enum rs_status index_members(struct reading *r, struct rs_err *err)
 {
     const struct rs_model *m = r->model;
-    struct rs_event_span span = rs_event_members_of(m, r->proc);
+    struct rs_proc_rows span = rs_members_of(m, r->proc);
     for (uint32_t i = span.first; i < span.end; i++)
         RS_TRY(rs_map_put(&r->members, member_key(m->comms[m->members[i].comm].hash, m->members[i].rank), i, err));
     return RS_OK;
@@ -178,7 +178,7 @@ static void note_parts(struct reading *r, const struct rs_example *d)
         r->parts[i] = RS_NONE;
         r->first_timers[i] = UINT64_MAX;
     }
-    struct rs_event_span span = rs_event_parts_of(r->model, r->proc);
+    struct rs_proc_rows span = rs_parts_of(r->model, r->proc);
     for (uint32_t i = span.first; i < span.end; i++) {
         uint64_t event = (p->handle[i] ^ r->above) - 1;
         if (event < d->n) r->parts[event] = i;

@@ -1,9 +1,7 @@
-/* The events of one recording: one pass over its callbacks.
+/* The events of one recording: a visitor of assemble/assemble.h that hands each out when it is over.
  *
- * NCCL polls for a receive and starts the same step anew each time, sometimes thousands of times; the earlier starts
- * are never stopped. Each start is an event of its own, as NCCL made it: when the same step of the same proxy operation
- * starts again, the one before is handed out at once, without an end, as `polled`. Steps that are open when their
- * proxy operation stops, or whose handle is used again, are handed out without an end then. */
+ * What is never stopped is handed out without an end: each start that NCCL made while it polled for a step (`polled`),
+ * and steps that were open when their proxy operation was over. */
 #ifndef RS_EVENTS_RECORDED_H
 #define RS_EVENTS_RECORDED_H
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "import/folding.h"
 #include "import/members.h"
-#include "import/pairing.h"
 #include "trace/alive.h"
 
 /* The rank that the launcher gave the process; the first of these that is set. */
@@ -139,9 +139,8 @@ static enum rs_status note_clocks(struct rs_model *m, const struct rs_source *s,
 }
 
 struct import {
-    struct rs_pairing pairing;
+    struct rs_folding folding;
     struct rs_pxn pxn;
-    struct rs_part_span *spans;
     int64_t *walls; /* by host */
 };
 
@@ -152,25 +151,15 @@ static enum rs_status add_source(struct rs_model *m, struct import *im, struct r
     RS_TRY(share_wall(m, s, host, im->walls, err));
     RS_TRY(note_clocks(m, s, err));
     RS_TRY(add_process(m, s, &proc, err));
-    uint32_t *members = calloc(s->process.ncomms + 1, sizeof *members);
-    if (!members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    im->spans[proc].first = m->parts.n;
-    enum rs_status status = rs_members_add(m, s, proc, members, err);
-    if (status == RS_OK) status = rs_pairing_read(&im->pairing, s, proc, members, err);
-    free(members);
-    im->spans[proc].n = m->parts.n - im->spans[proc].first;
-    return status;
+    RS_TRY(rs_members_add(m, s, proc, err));
+    return rs_folding_read(&im->folding, s, proc, err);
 }
 
 static enum rs_status add_facts(struct rs_model *m, struct rs_source *s, struct rs_err *err)
 {
     uint32_t proc;
     RS_TRY(add_process(m, s, &proc, err));
-    uint32_t *members = calloc(s->process.ncomms + 1, sizeof *members);
-    if (!members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = rs_members_add(m, s, proc, members, err);
-    free(members);
-    return status;
+    return rs_members_add(m, s, proc, err);
 }
 
 enum rs_status rs_import_facts(struct rs_model *m, struct rs_inputs *in, struct rs_err *err)
@@ -186,21 +175,20 @@ static enum rs_status add_all(struct rs_model *m, struct import *im, struct rs_i
         RS_TRY(add_source(m, im, &in->sources[i], err));
         if (progress) progress(i + 1, in->n);
     }
-    return rs_pxn_return(&im->pxn, m, im->spans, err);
+    return rs_pxn_return(&im->pxn, m, err);
 }
 
 enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                          struct rs_err *err)
 {
-    struct import im = {.spans = calloc(in->n + 1, sizeof *im.spans), .walls = malloc((in->n + 1) * sizeof *im.walls)};
-    rs_pairing_make(&im.pairing, m, &im.pxn);
+    struct import im = {.walls = malloc((in->n + 1) * sizeof *im.walls)};
+    rs_folding_make(&im.folding, m, &im.pxn);
     enum rs_status status = RS_OK;
-    if (!im.spans || !im.walls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!im.walls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == RS_OK && i <= in->n; i++) im.walls[i] = RS_TIME_NONE;
     if (status == RS_OK) status = add_all(m, &im, in, progress, err);
-    rs_pairing_free(&im.pairing);
+    rs_folding_free(&im.folding);
     rs_pxn_free(&im.pxn);
-    free(im.spans);
     free(im.walls);
     return status;
 }

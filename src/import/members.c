@@ -32,10 +32,10 @@ static enum rs_status name_comm(struct rs_model *m, uint32_t comm, const char *n
 }
 
 static enum rs_status add_one(struct rs_model *m, struct rs_source *s, const struct rs_comm *fact, uint32_t proc,
-                              uint32_t *member, struct rs_err *err)
+                              struct rs_err *err)
 {
     const struct rs_fact_comm *f = &fact->fact;
-    uint32_t comm, gpu = RS_NONE;
+    uint32_t comm, member, gpu = RS_NONE;
     if (f->comm_id)
         RS_TRY(incarnation(m, f->comm_id, times_before(m, proc, f->comm_id, f->rank), &comm, err));
     else
@@ -51,8 +51,8 @@ static enum rs_status add_one(struct rs_model *m, struct rs_source *s, const str
             gpu = m->members[i].gpu;
     if (gpu == RS_NONE || memcmp(f->uuid, none, sizeof none))
         RS_TRY(rs_model_gpu(m, m->procs[proc].host, f->uuid, &gpu, err));
-    RS_TRY(rs_model_member(m, comm, member, err));
-    struct rs_member *x = &m->members[*member];
+    RS_TRY(rs_model_member(m, comm, &member, err));
+    struct rs_member *x = &m->members[member];
     x->rank = f->rank;
     x->proc = proc;
     x->gpu = gpu;
@@ -65,10 +65,9 @@ static enum rs_status add_one(struct rs_model *m, struct rs_source *s, const str
     return RS_OK;
 }
 
-enum rs_status rs_members_add(struct rs_model *m, struct rs_source *s, uint32_t proc, uint32_t *members,
-                              struct rs_err *err)
+enum rs_status rs_members_add(struct rs_model *m, struct rs_source *s, uint32_t proc, struct rs_err *err)
 {
-    for (size_t i = 0; i < s->process.ncomms; i++) RS_TRY(add_one(m, s, &s->process.comms[i], proc, &members[i], err));
+    for (size_t i = 0; i < s->process.ncomms; i++) RS_TRY(add_one(m, s, &s->process.comms[i], proc, err));
     return RS_OK;
 }
 

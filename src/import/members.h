@@ -8,10 +8,9 @@
 #include "model/model.h"
 #include "trace/inputs.h"
 
-/* One member for each communicator fact of the source; `members` has room for all. One whose communicator is not known
- * yet has rank -1 and a communicator of its own without a number. */
-enum rs_status rs_members_add(struct rs_model *m, struct rs_source *source, uint32_t proc, uint32_t *members,
-                              struct rs_err *err);
+/* One member for each communicator fact of the source. One whose communicator is not known yet has rank -1 and a
+ * communicator of its own without a number. */
+enum rs_status rs_members_add(struct rs_model *m, struct rs_source *source, uint32_t proc, struct rs_err *err);
 
 /* What an operation of v1 to v3 says of its communicator: puts the member into the right one. Does nothing when that is
  * known already, or `hash` is 0. */

@@ -5,27 +5,24 @@
 #include "import/members.h"
 #include "nccl/abi.h"
 
-enum { PARTS_AGE = 1 << 16 }; /* operations whose children may still come */
-
-static enum rs_status remember_part(struct rs_pairing *p, uint64_t handle, uint32_t part, struct rs_err *err)
+/* A communicator of the process by its context; NULL: a stranger's. */
+static struct rs_folding_comm *comm_of(const struct rs_assembly *a, uint64_t context, uint32_t **member)
 {
-    if (rs_map_count(&p->parts) >= PARTS_AGE) {
-        rs_map_free(&p->parts_before);
-        p->parts_before = p->parts;
-        p->parts = (struct rs_map){0};
-    }
-    return rs_map_put(&p->parts, handle, part, err);
+    struct rs_folding *p = a->to;
+    uint32_t index = rs_assembly_comm(a, context);
+    *member = &a->members[index];
+    return index ? &p->comms[index] : NULL;
 }
 
 /* When the plan of a Group event was launched; RS_TIME_NONE: that is not known. */
-static int64_t launch_of(const struct rs_pairing_comm *c, uint64_t group)
+static int64_t launch_of(const struct rs_folding_comm *c, uint64_t group)
 {
     for (size_t i = 0; i < sizeof c->plans / sizeof *c->plans; i++)
         if (c->plans[i].handle == group && group) return c->plans[i].launched;
     return RS_TIME_NONE;
 }
 
-static enum rs_status add_part(struct rs_pairing *p, uint32_t member, uint64_t handle, uint32_t *part,
+static enum rs_status add_part(struct rs_folding *p, uint32_t member, uint64_t handle, uint32_t *part,
                                struct rs_err *err)
 {
     RS_TRY(rs_model_part(p->model, part, err));
@@ -47,7 +44,7 @@ static void describe(struct rs_parts *t, uint32_t i, const struct rs_shape *s)
     if (s->symmetric) t->flags[i] |= RS_PART_SYMMETRIC;
 }
 
-static enum rs_status note_seq(struct rs_pairing *p, uint32_t member, uint16_t func, uint64_t seq, struct rs_err *err)
+static enum rs_status note_seq(struct rs_folding *p, uint32_t member, uint16_t func, uint64_t seq, struct rs_err *err)
 {
     uint64_t *next;
     RS_TRY(rs_map_at(&p->next_seq, (uint64_t)member << 16 | func, 0, &next, err));
@@ -56,7 +53,7 @@ static enum rs_status note_seq(struct rs_pairing *p, uint32_t member, uint16_t f
 }
 
 /* What counting gave it in the whole, where the recording was cut out of one. *row: NULL where nothing is told. */
-static enum rs_status take_told(struct rs_pairing *p, uint32_t i, const struct rs_fact_cut_op **row, struct rs_err *err)
+static enum rs_status take_told(struct rs_folding *p, uint32_t i, const struct rs_fact_cut_op **row, struct rs_err *err)
 {
     struct rs_parts *t = &p->model->parts;
     const struct rs_fact_cut_op *told = *row = rs_process_cut_op(&p->source->process, t->handle[i]);
@@ -73,20 +70,25 @@ static enum rs_status take_told(struct rs_pairing *p, uint32_t i, const struct r
                          err);
 }
 
-enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
+enum rs_status rs_operation_start(struct rs_assembly *a, struct rs_start *start, struct rs_err *err)
 {
-    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
+    struct rs_folding *p = a->to;
+    const struct rs_callback *cb = start->cb;
+    int64_t now = start->now;
+    uint32_t *member;
+    const struct rs_folding_comm *c = comm_of(a, cb->context, &member);
     struct rs_shape s;
+    start->part = RS_NONE;
     RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
     if (!c) {
         p->orphans++;
         return RS_OK;
     }
-    RS_TRY(rs_members_learn(p->model, &c->member, p->proc, cb->context, s.hash, rs_shape_comm_name(&p->shapes, cb),
+    RS_TRY(rs_members_learn(p->model, member, p->proc, cb->context, s.hash, rs_shape_comm_name(&p->shapes, cb),
                             (int32_t)cb->rank, err));
     uint32_t i;
-    RS_TRY(add_part(p, c->member, cb->handle, &i, err));
-    RS_TRY(remember_part(p, cb->handle, i, err));
+    RS_TRY(add_part(p, *member, cb->handle, &i, err));
+    start->part = i;
     struct rs_parts *t = &p->model->parts;
     describe(t, i, &s);
     /* From v5 on the parent is the API call and the plan is named apart; before, the parent is the plan. */
@@ -119,39 +121,42 @@ enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback
     if (cb->type == RS_P2P) {
         t->kind[i] = !strcmp(rs_model_text(p->model, s.func), "Recv") ? RS_PART_RECV : RS_PART_SEND;
         t->peer[i] = s.peer;
-        if (s.peer == p->model->members[c->member].rank) t->flags[i] |= RS_PART_SELF;
+        if (s.peer == p->model->members[*member].rank) t->flags[i] |= RS_PART_SELF;
         return RS_OK;
     }
     t->kind[i] = cb->type == RS_COLL ? RS_PART_COLL : RS_PART_CE;
     if (!strcmp(rs_model_text(p->model, s.algo), "TREE") && !strcmp(rs_model_text(p->model, s.func), "AllReduce"))
         t->flags[i] |= RS_PART_END_EARLY;
     t->peer[i] = s.root;
-    return cb->type == RS_COLL ? note_seq(p, c->member, s.func, s.seq, err) : RS_OK;
+    return cb->type == RS_COLL ? note_seq(p, *member, s.func, s.seq, err) : RS_OK;
 }
 
-enum rs_status rs_operation_call(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
+enum rs_status rs_operation_call(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err)
 {
-    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
-    if (!c || c->member == RS_NONE) return RS_OK;
+    struct rs_folding *p = a->to;
+    uint32_t member = a->members[rs_assembly_comm(a, cb->context)];
+    if (member == RS_NONE) return RS_OK;
     struct rs_shape s;
-    RS_TRY(rs_pairing_caller(p, c, cb->tid, err));
+    RS_TRY(rs_folding_caller(p, member, cb->tid, err));
     RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
-    RS_TRY(rs_calls_start(&p->calls, cb, now, c->member, &s, err));
+    RS_TRY(rs_calls_start(&p->calls, cb, now, member, &s, err));
     return rs_calls_crowded(&p->calls) ? rs_calls_sweep(&p->calls, false, rs_operation_unreported, p, err) : RS_OK;
 }
 
-enum rs_status rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err)
+enum rs_status rs_operation_launch(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err)
 {
-    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
+    uint32_t *member;
+    struct rs_folding_comm *c = comm_of(a, cb->context, &member);
     if (!c) return RS_OK;
     c->launched = now;
     c->launch_tid = cb->tid;
-    return rs_pairing_caller(p, c, cb->tid, err);
+    return rs_folding_caller(a->to, *member, cb->tid, err);
 }
 
-void rs_operation_plan(struct rs_pairing *p, const struct rs_callback *cb)
+void rs_operation_plan(struct rs_assembly *a, const struct rs_callback *cb)
 {
-    struct rs_pairing_comm *c = rs_pairing_comm(p, cb->context);
+    uint32_t *member;
+    struct rs_folding_comm *c = comm_of(a, cb->context, &member);
     if (!c) return;
     memmove(c->plans + 1, c->plans, sizeof c->plans - sizeof *c->plans);
     c->plans[0].handle = cb->handle;
@@ -161,9 +166,9 @@ void rs_operation_plan(struct rs_pairing *p, const struct rs_callback *cb)
     c->launched = RS_TIME_NONE;
 }
 
-enum rs_status rs_operation_unreported(void *pairing, const struct rs_api_call *call, struct rs_err *err)
+enum rs_status rs_operation_unreported(void *folding, const struct rs_api_call *call, struct rs_err *err)
 {
-    struct rs_pairing *p = pairing;
+    struct rs_folding *p = folding;
     struct rs_model *m = p->model;
     if (!call->coll) return RS_OK; /* it has no peer: it cannot be told whose it is */
     if (p->source->process.cut && !rs_process_cut_op(&p->source->process, call->handle))

@@ -1,22 +1,23 @@
 /* Starts of operations, API calls, launches and plans -> parts of the model.
  *
  * A part takes its facts from its own start, the time of the call from its parent (v5 and newer), and the time of the
- * launch from its plan. What each function does to the struct is in pairing.h. */
+ * launch from its plan. What each function does to the struct is in folding.h. */
 #ifndef RS_IMPORT_OPERATIONS_H
 #define RS_IMPORT_OPERATIONS_H
 
-#include "import/pairing.h"
+#include "import/folding.h"
 
-/* Coll, P2p or CeColl. */
-enum rs_status rs_operation_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
+/* Coll, P2p or CeColl: sets the part of the start. */
+enum rs_status rs_operation_start(struct rs_assembly *a, struct rs_start *s, struct rs_err *err);
 /* CollApi or P2pApi. */
-enum rs_status rs_operation_call(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
+enum rs_status rs_operation_call(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err);
 /* KernelLaunch. */
-enum rs_status rs_operation_launch(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
+enum rs_status rs_operation_launch(struct rs_assembly *a, const struct rs_callback *cb, int64_t now,
+                                   struct rs_err *err);
 /* Group, a plan: what is launched together. Its kernel was launched just before, by the same thread. */
-void rs_operation_plan(struct rs_pairing *p, const struct rs_callback *cb);
-/* A call that never became an operation (`pairing` is the struct). The one that a process hangs in is the next of its
+void rs_operation_plan(struct rs_assembly *a, const struct rs_callback *cb);
+/* A call that never became an operation (`folding` is the struct). The one that a process hangs in is the next of its
  * function; others are all that NCCL reports of a broadcast (2.29, 2.30) or a symmetric kernel. */
-enum rs_status rs_operation_unreported(void *pairing, const struct rs_api_call *call, struct rs_err *err);
+enum rs_status rs_operation_unreported(void *folding, const struct rs_api_call *call, struct rs_err *err);
 
 #endif

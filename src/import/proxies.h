@@ -2,16 +2,17 @@
 #ifndef RS_IMPORT_PROXIES_H
 #define RS_IMPORT_PROXIES_H
 
-#include "import/pairing.h"
+#include "import/folding.h"
 
-enum rs_status rs_proxy_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
+enum rs_status rs_proxy_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s,
+                              struct rs_err *err);
 /* It makes progress: told once by newer NCCL (state 19); older ones tell by their first state or step. */
-void rs_proxy_goes(struct rs_pairing *p, struct rs_flight *f, int64_t now);
-void rs_proxy_stop(struct rs_pairing *p, struct rs_flight *f, int64_t now);
+void rs_proxy_goes(struct rs_folding *p, struct rs_folding_event *f, int64_t now);
+void rs_proxy_stop(struct rs_folding *p, const struct rs_folding_event *f, int64_t now);
 
-enum rs_status rs_step_start(struct rs_pairing *p, const struct rs_callback *cb, int64_t now, struct rs_err *err);
-enum rs_status rs_step_state(struct rs_pairing *p, struct rs_flight *f, const struct rs_callback *cb, int64_t now,
-                             struct rs_err *err);
-enum rs_status rs_step_stop(struct rs_pairing *p, struct rs_flight *f, int64_t now, struct rs_err *err);
+void rs_step_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s);
+enum rs_status rs_step_state(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_callback *cb,
+                             int64_t now, struct rs_err *err);
+enum rs_status rs_step_stop(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now, struct rs_err *err);
 
 #endif

@@ -3,24 +3,25 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "assemble/owner.h"
 #include "base/mix.h"
 #include "base/room.h"
-#include "format/handle.h"
+#include "model/proc_rows.h"
 
-enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t host, int32_t pid, uint32_t *index,
+enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t helper, uint32_t pid, uint32_t *index,
                               struct rs_err *err)
 {
-    uint64_t key = rs_mix(rs_mix(rs_mix(0, host), (uint32_t)pid), context), *at;
+    uint64_t key = rs_mix(rs_mix(rs_mix(0, helper), pid), context), *at;
     RS_TRY(rs_map_at(&f->index, key, f->ncontexts, &at, err));
     const struct rs_pxn_context *c = *at < f->ncontexts ? &f->contexts[*at] : NULL;
-    if (c && c->context == context && c->host == host && c->pid == pid) {
+    if (c && c->context == context && c->helper == helper && c->pid == pid) {
         *index = (uint32_t)*at;
         return RS_OK;
     }
     RS_ROOM(f->contexts, f->ncontexts, f->cap_contexts, err);
     *at = f->ncontexts; /* of two with one key the latest is found; twice the same does no harm */
     *index = f->ncontexts++;
-    f->contexts[*index] = (struct rs_pxn_context){context, host, pid};
+    f->contexts[*index] = (struct rs_pxn_context){context, helper, pid};
     return RS_OK;
 }
 
@@ -38,30 +39,6 @@ enum rs_status rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op, struct 
 }
 
 /* ---- giving back ---- */
-
-struct found {
-    uint64_t handle;
-    uint32_t part;
-};
-
-static int by_handle(const void *a, const void *b)
-{
-    const struct found *x = a, *y = b;
-    return x->handle < y->handle ? -1 : x->handle > y->handle;
-}
-
-/* The process that a foreign context belongs to; RS_NONE: its recording is not here. */
-static uint32_t owner_of(const struct rs_model *m, const struct rs_pxn_context *c)
-{
-    uint32_t nonce = rs_handle_nonce(c->context), found = RS_NONE;
-    for (uint32_t i = 0; i < m->nprocs; i++) {
-        const struct rs_proc *p = &m->procs[i];
-        if (p->nonce != nonce || p->host != c->host) continue;
-        if ((int32_t)p->pid == c->pid) return i;
-        if (found == RS_NONE) found = i; /* pids may be of another namespace */
-    }
-    return found;
-}
 
 static uint32_t member_of(const struct rs_model *m, uint32_t proc, uint64_t context)
 {
@@ -91,32 +68,6 @@ static void give(struct rs_parts *p, uint32_t part, const struct rs_pxn_op *op)
     }
 }
 
-struct sorted {
-    struct found *parts;
-    uint32_t n, proc;
-};
-
-/* The part of a handle. Parts of the owner asked for last stay sorted, since a helper's work is mostly for one. */
-static enum rs_status part_of(struct sorted *s, const struct rs_model *m, const struct rs_part_span *spans,
-                              uint32_t proc, uint64_t handle, uint32_t *part, struct rs_err *err)
-{
-    *part = RS_NONE;
-    if (proc == RS_NONE) return RS_OK;
-    if (!s->parts || s->proc != proc) {
-        free(s->parts);
-        s->proc = proc;
-        s->n = spans[proc].n;
-        s->parts = malloc((s->n + 1) * sizeof *s->parts);
-        if (!s->parts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-        for (uint32_t i = 0; i < s->n; i++)
-            s->parts[i] = (struct found){m->parts.handle[spans[proc].first + i], spans[proc].first + i};
-        qsort(s->parts, s->n, sizeof *s->parts, by_handle);
-    }
-    const struct found key = {handle, 0}, *hit = bsearch(&key, s->parts, s->n, sizeof key, by_handle);
-    if (hit) *part = hit->part;
-    return RS_OK;
-}
-
 struct work {
     uint32_t owner, op;
 };
@@ -127,21 +78,25 @@ static int by_owner(const void *a, const void *b)
     return x->owner != y->owner ? (x->owner < y->owner ? -1 : 1) : x->op < y->op ? -1 : x->op > y->op;
 }
 
-static enum rs_status return_ops(struct rs_pxn *f, struct rs_model *m, const struct rs_part_span *spans,
-                                 const uint32_t *owners, uint32_t *parts, struct rs_err *err)
+static enum rs_status return_ops(struct rs_pxn *f, struct rs_model *m, const uint32_t *owners, uint32_t *parts,
+                                 struct rs_err *err)
 {
     struct work *work = malloc((f->nops + 1) * sizeof *work);
     if (!work) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < f->nops; i++) work[i] = (struct work){owners[f->ops[i].context], i};
     qsort(work, f->nops, sizeof *work, by_owner);
-    struct sorted sorted = {0};
+    struct rs_map index = {0}; /* handle -> part, of the owner at hand */
+    uint32_t indexed = RS_NONE, lost = 0;
     enum rs_status status = RS_OK;
-    uint32_t lost = 0;
     for (uint32_t i = 0; i < f->nops && status == RS_OK; i++) {
         const struct rs_pxn_op *op = &f->ops[work[i].op];
-        uint32_t part;
-        status = part_of(&sorted, m, spans, work[i].owner, op->parent, &part, err);
-        if (status == RS_OK && part != RS_NONE) give(&m->parts, part, op);
+        if (work[i].owner != indexed) {
+            rs_map_free(&index);
+            indexed = work[i].owner;
+            if (indexed != RS_NONE) status = rs_parts_index(&index, m, indexed, err);
+        }
+        uint32_t part = (uint32_t)rs_map_get(&index, op->parent, RS_NONE);
+        if (part != RS_NONE) give(&m->parts, part, op);
         parts[work[i].op] = part;
         lost += part == RS_NONE;
     }
@@ -150,16 +105,19 @@ static enum rs_status return_ops(struct rs_pxn *f, struct rs_model *m, const str
                                "%" PRIu32 " proxy operations were done for processes whose recording, or whose "
                                "operation, is not here",
                                lost);
-    free(sorted.parts);
+    rs_map_free(&index);
     free(work);
     return status;
 }
 
-static enum rs_status return_all(struct rs_pxn *f, struct rs_model *m, const struct rs_part_span *spans,
-                                 uint32_t *owners, uint32_t *parts, struct rs_err *err)
+static enum rs_status return_all(struct rs_pxn *f, struct rs_model *m, uint32_t *owners, uint32_t *parts,
+                                 struct rs_err *err)
 {
-    for (uint32_t i = 0; i < f->ncontexts; i++) owners[i] = owner_of(m, &f->contexts[i]);
-    RS_TRY(return_ops(f, m, spans, owners, parts, err));
+    for (uint32_t i = 0; i < f->ncontexts; i++) {
+        const struct rs_pxn_context *c = &f->contexts[i];
+        owners[i] = rs_work_owner(m, c->helper, c->context, c->pid);
+    }
+    RS_TRY(return_ops(f, m, owners, parts, err));
     uint64_t open, op;
     for (size_t pos = 0; rs_map_next(&f->opens, &pos, &open, &op);) m->opens[open].part = parts[op];
     for (uint32_t i = 0; i < f->ncontexts; i++) owners[i] = member_of(m, owners[i], f->contexts[i].context);
@@ -173,12 +131,12 @@ static enum rs_status return_all(struct rs_pxn *f, struct rs_model *m, const str
     return RS_OK;
 }
 
-enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, const struct rs_part_span *spans, struct rs_err *err)
+enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, struct rs_err *err)
 {
     if (!f->ncontexts) return RS_OK;
     uint32_t *owners = malloc(f->ncontexts * sizeof *owners), *parts = malloc((f->nops + 1) * sizeof *parts);
     enum rs_status status =
-        owners && parts ? return_all(f, m, spans, owners, parts, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+        owners && parts ? return_all(f, m, owners, parts, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     free(owners);
     free(parts);
     return status;

@@ -1,8 +1,7 @@
 /* Proxy work that a process did for another one (PXN): given back to the operation that posted it.
  *
  * While a helper is read, the owner's recording may not have been read yet: so such work is put by, under the foreign
- * handles that it came with, and given back when all processes are read. Owners are found by the nonce in the handle,
- * on the helper's host, and by the pid that NCCL passes on, since nonces of many processes may collide. */
+ * handles that it came with, and given back when all processes are read (assemble/owner.h). */
 #ifndef RS_IMPORT_PXN_H
 #define RS_IMPORT_PXN_H
 
@@ -13,8 +12,8 @@
 
 struct rs_pxn_context {
     uint64_t context; /* as it came */
-    uint32_t host;
-    int32_t pid;
+    uint32_t helper; /* process */
+    uint32_t pid;
 };
 
 struct rs_pxn_op {
@@ -27,25 +26,19 @@ struct rs_pxn_op {
 struct rs_pxn {
     struct rs_pxn_context *contexts;
     uint32_t ncontexts, cap_contexts;
-    struct rs_map index; /* context, host and pid, mixed -> context */
+    struct rs_map index; /* context, helper and pid, mixed -> context */
     struct rs_pxn_op *ops;
     uint32_t nops, cap_ops;
     struct rs_map opens; /* index in model.opens -> foreign op */
 };
 
-/* Where each process's parts lie in the model. */
-struct rs_part_span {
-    uint32_t first, n;
-};
-
-enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t host, int32_t pid, uint32_t *index,
+enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t helper, uint32_t pid, uint32_t *index,
                               struct rs_err *err);
 enum rs_status rs_pxn_op(struct rs_pxn *f, const struct rs_pxn_op *op, uint32_t *index, struct rs_err *err);
 enum rs_status rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op, struct rs_err *err);
 
-/* Gives everything back, and notes what has no owner. `spans`: one a process of the model. */
-enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, const struct rs_part_span *spans,
-                             struct rs_err *err);
+/* Gives everything back, and notes what has no owner. */
+enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, struct rs_err *err);
 void rs_pxn_free(struct rs_pxn *f);
 
 #endif

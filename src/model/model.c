@@ -24,6 +24,7 @@ void rs_model_free(struct rs_model *m)
         free(m->procs[i].covers);
         free(m->procs[i].gaps);
         free(m->procs[i].callers);
+        free(m->procs[i].stale);
     }
     rs_parts_free(&m->parts);
     rs_ops_free(&m->ops);
@@ -113,6 +114,21 @@ enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err 
     p->launcher_rank = -1;
     p->same = RS_NONE;
     p->first = p->last = p->overwritten_until = p->cut_until = RS_TIME_NONE;
+    return RS_OK;
+}
+
+enum rs_status rs_proc_set_stale(struct rs_proc *p, uint64_t timer, struct rs_err *err)
+{
+    size_t n = p->nstale ? p->nstale : 1;
+    while (n <= timer / 64) n *= 2;
+    if (n > p->nstale) {
+        uint64_t *bits = realloc(p->stale, n * sizeof *bits);
+        if (!bits) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        memset(bits + p->nstale, 0, (n - p->nstale) * sizeof *bits);
+        p->stale = bits;
+        p->nstale = n;
+    }
+    p->stale[timer / 64] |= UINT64_C(1) << timer % 64;
     return RS_OK;
 }
 

@@ -142,10 +142,20 @@ struct rs_proc {
     bool calls; /* a recording that tells of API calls */
     struct rs_caller *callers; /* each pair once; of recordings that tell of calls or launches */
     uint32_t ncovers, ngaps, ncallers;
+    uint64_t *stale; /* bits: which of its GPU timers were another operation's when it was read; see below */
+    size_t nstale; /* words */
     bool drops; /* the tool drops without a word: what is absent was not recorded, wherever covers and gaps say else */
     int64_t clock_error_ns; /* of its ticks on the host's clock */
     uint32_t same; /* the process of a tool that leads that is this one (join/overlay.h); RS_NONE: it leads itself */
 };
+
+/* GPU timers of kernels (KernelCh) are numbered per recording, in the order of their callbacks. Whether one is the
+ * kernel's own is decided once, by the importer. */
+enum rs_status rs_proc_set_stale(struct rs_proc *p, uint64_t timer, struct rs_err *err);
+static inline bool rs_proc_is_stale(const struct rs_proc *p, uint64_t timer)
+{
+    return timer / 64 < p->nstale && (p->stale[timer / 64] >> timer % 64 & 1);
+}
 
 /* ---- communicators ---- */
 

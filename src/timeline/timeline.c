@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "events/parts.h"
+#include "model/proc_rows.h"
 #include "timeline/arrange.h"
 #include "timeline/flags.h"
 #include "timeline/groups.h"
@@ -153,7 +153,7 @@ static enum rs_status pieces_of(struct rs_collect *c, struct rs_err *err)
 {
     struct rs_bar_pieces *p = c->pieces;
     const struct rs_model *m = c->t->model;
-    struct rs_event_span parts = rs_event_parts_of(m, c->proc);
+    struct rs_proc_rows parts = rs_parts_of(m, c->proc);
     c->first_part = parts.first;
     c->piece_of_part = malloc(((size_t)parts.end - parts.first + 1) * sizeof *c->piece_of_part);
     if (!c->piece_of_part) return rs_fail(err, RS_NO_MEMORY, "out of memory");

@@ -13,10 +13,15 @@
 
 enum { NONCE = 0x1234, LEAST = 10 };
 
+struct row {
+    struct rs_flight flight;
+    struct rs_event event;
+};
+
 struct world {
     struct rs_model model;
     int64_t starts[4], ends[4], after[4]; /* of parts */
-    struct rs_event_flights flights;
+    struct rs_flights flights;
     struct rs_event_pieces pieces;
     struct rs_event_cuts cuts;
     uint32_t number, begun, closed;
@@ -48,7 +53,7 @@ static void make(struct world *w)
     w->model.parts.end = w->ends;
     w->model.parts.after = w->after;
     w->model.parts.n = 4;
-    rs_event_flights_make(&w->flights);
+    rs_flights_make(&w->flights, sizeof(struct row));
     rs_event_cuts_make(&w->cuts, &w->model, &w->pieces, w);
 }
 
@@ -56,31 +61,36 @@ static void make(struct world *w)
 static uint32_t start(struct world *w, uint64_t type, uint64_t parent, uint32_t part)
 {
     struct rs_err err;
-    struct rs_event_parent above = rs_event_flights_parent(&w->flights, parent, false);
+    struct rs_flight_parent above = rs_flights_parent(&w->flights, parent, false);
     uint32_t piece, row;
     w->now++;
     assert_int_equal(rs_event_cuts_start(&w->cuts, &w->flights, type, w->number, w->now, &above, &piece, &err), RS_OK);
-    assert_int_equal(rs_event_flights_add(&w->flights, rs_handle(NONCE, 1, w->number + 1), &row, &err), RS_OK);
-    struct rs_event *e = &w->flights.rows[row].event;
-    e->number = w->number++;
-    e->parent = above.number;
-    e->piece = piece;
-    e->part = part;
-    e->type = type;
+    assert_int_equal(rs_flights_add(&w->flights, rs_handle(NONCE, 1, w->number + 1), &row, &err), RS_OK);
+    struct row *r = rs_flight_at(&w->flights, row);
+    r->flight.number = w->number++;
+    r->flight.part = part;
+    r->flight.piece = piece;
+    r->flight.type = (uint32_t)type;
+    r->event = (struct rs_event){.handle = r->flight.handle,
+                                 .number = r->flight.number,
+                                 .parent = above.number,
+                                 .piece = piece,
+                                 .part = part,
+                                 .type = type};
     if (part != RS_NONE) rs_event_cuts_part(&w->cuts, piece, part);
-    assert_int_equal(rs_event_flights_keep(&w->flights, row, false, &err), RS_OK);
+    assert_int_equal(rs_flights_keep(&w->flights, row, false, &err), RS_OK);
     return row;
 }
 
-static const struct rs_event *at(const struct world *w, uint32_t row)
+static struct rs_event *at(const struct world *w, uint32_t row)
 {
-    return &w->flights.rows[row].event;
+    return &((struct row *)rs_flight_at(&w->flights, row))->event;
 }
 
 static void stop(struct world *w, uint32_t row)
 {
-    rs_event_cuts_end(&w->cuts, &w->flights.rows[row].event);
-    rs_event_flights_end(&w->flights, row);
+    rs_event_cuts_end(&w->cuts, at(w, row));
+    rs_flights_end(&w->flights, row);
 }
 
 /* Calls that hang on nothing and are over at once. */
@@ -112,7 +122,7 @@ static void test_stays_together(void **state)
     others(&w, 1);
     assert_int_equal(w.closed, 4); /* the newest and the one before are kept */
     assert_int_equal(w.pieces.late, 0);
-    rs_event_flights_free(&w.flights);
+    rs_flights_free(&w.flights);
 }
 
 /* A piece waits for its operations, as the model has their ends; what is later still is told. */
@@ -133,7 +143,7 @@ static void test_waits_for_operations(void **state)
     assert_int_equal(at(&w, late)->parent, RS_NONE);
     assert_int_equal(at(&w, late)->piece, w.begun);
     assert_int_equal(w.pieces.late, 1);
-    rs_event_flights_free(&w.flights);
+    rs_flights_free(&w.flights);
 }
 
 /* One whose end is not known is waited for until it begins, and as long as it is known to go on. */
@@ -153,7 +163,7 @@ static void test_waits_for_hanging(void **state)
         assert_int_equal(at(&w, kernel)->parent, 0);
         others(&w, 3 * LEAST);
         assert_int_equal(w.closed, 0); /* the kernel is under way */
-        rs_event_flights_free(&w.flights);
+        rs_flights_free(&w.flights);
     }
 }
 
@@ -175,7 +185,7 @@ static void test_roots(void **state)
     stop(&w, call);
     for (int i = 0; i < 4 * LEAST; i++) stop(&w, start(&w, RS_KERNEL_LAUNCH, 0, RS_NONE));
     assert_true(w.begun <= so_far + 1);
-    rs_event_flights_free(&w.flights);
+    rs_flights_free(&w.flights);
 }
 
 /* Calls are recorded no more: then launches begin pieces, and when these are not recorded either, operations; calls when
@@ -193,7 +203,7 @@ static void test_roots_change(void **state)
         assert_int_equal(w.begun, so_far + 4);
         assert_true(w.begun - w.closed <= 2);
     }
-    rs_event_flights_free(&w.flights);
+    rs_flights_free(&w.flights);
 }
 
 /* Every replay of a graph hangs on the calls that were captured: from then on there is one piece, and none is closed. */
@@ -206,7 +216,7 @@ static void test_captured(void **state)
     others(&w, LEAST / 2);
     uint32_t call = start(&w, RS_COLL_API, 0, RS_NONE);
     uint64_t handle = at(&w, call)->handle;
-    assert_int_equal(rs_event_flights_keep(&w.flights, call, true, &err), RS_OK);
+    assert_int_equal(rs_flights_keep(&w.flights, call, true, &err), RS_OK);
     stop(&w, call);
     for (int i = 0; i < 10 * LEAST; i++) {
         uint32_t op = start(&w, RS_COLL, handle, RS_NONE);
@@ -216,7 +226,7 @@ static void test_captured(void **state)
     }
     assert_int_equal(w.begun, 0);
     assert_int_equal(w.closed, 0);
-    rs_event_flights_free(&w.flights);
+    rs_flights_free(&w.flights);
 }
 
 /* What never stops keeps all pieces open, which become no more than there is room for, until it is let go: not before
@@ -238,7 +248,7 @@ static void test_never_stops(void **state)
     assert_true(rs_event_cuts_stuck(&w.cuts, w.number, w.ends[1]));
     stop(&w, op);
     assert_false(rs_event_cuts_stuck(&w.cuts, w.number, w.ends[1]));
-    rs_event_flights_free(&w.flights);
+    rs_flights_free(&w.flights);
 }
 
 /* The proxy thread may sleep through all pieces: it keeps none open, and its event goes to the newest. */
@@ -250,12 +260,12 @@ static void test_sleeps(void **state)
     uint32_t sleep = start(&w, RS_PROXY_CTRL, 0, RS_NONE);
     others(&w, 5 * LEAST);
     assert_true(w.closed >= 3);
-    rs_event_cuts_end(&w.cuts, &w.flights.rows[sleep].event);
+    rs_event_cuts_end(&w.cuts, at(&w, sleep));
     assert_int_equal(at(&w, sleep)->piece, w.begun);
-    rs_event_flights_end(&w.flights, sleep);
+    rs_flights_end(&w.flights, sleep);
     others(&w, 3 * LEAST);
     assert_int_equal(w.begun - w.closed, 1);
-    rs_event_flights_free(&w.flights);
+    rs_flights_free(&w.flights);
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-#include "events/parts.h"
+#include "model/proc_rows.h"
 
 #include "base/bisect.h"
 
@@ -21,21 +21,21 @@ static uint32_t proc_of_part(const struct rs_model *m, uint32_t part)
     return m->members[m->parts.member[part]].proc;
 }
 
-struct rs_event_span rs_event_parts_of(const struct rs_model *m, uint32_t proc)
+struct rs_proc_rows rs_parts_of(const struct rs_model *m, uint32_t proc)
 {
-    return (struct rs_event_span){first_of(m, m->parts.n, proc_of_part, proc),
-                                  first_of(m, m->parts.n, proc_of_part, (uint64_t)proc + 1)};
+    return (struct rs_proc_rows){first_of(m, m->parts.n, proc_of_part, proc),
+                                 first_of(m, m->parts.n, proc_of_part, (uint64_t)proc + 1)};
 }
 
-struct rs_event_span rs_event_members_of(const struct rs_model *m, uint32_t proc)
+struct rs_proc_rows rs_members_of(const struct rs_model *m, uint32_t proc)
 {
-    return (struct rs_event_span){first_of(m, m->nmembers, proc_of_member, proc),
-                                  first_of(m, m->nmembers, proc_of_member, (uint64_t)proc + 1)};
+    return (struct rs_proc_rows){first_of(m, m->nmembers, proc_of_member, proc),
+                                 first_of(m, m->nmembers, proc_of_member, (uint64_t)proc + 1)};
 }
 
-enum rs_status rs_event_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc, struct rs_err *err)
+enum rs_status rs_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc, struct rs_err *err)
 {
-    struct rs_event_span span = rs_event_parts_of(m, proc);
+    struct rs_proc_rows span = rs_parts_of(m, proc);
     RS_TRY(rs_map_reserve(index, span.end - span.first, err));
     for (uint32_t i = span.first; i < span.end; i++) RS_TRY(rs_map_put(index, m->parts.handle[i], i, err));
     return RS_OK;

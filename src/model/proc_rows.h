@@ -1,0 +1,20 @@
+/* The rows of one process in the model, and its parts by their handles.
+ *
+ * Importers add the parts and members of one process after the other, so those of a process lie together: they are
+ * found by halving, and a process costs what it has, not what the run has. Maps are the caller's to free. */
+#ifndef RS_MODEL_PROC_ROWS_H
+#define RS_MODEL_PROC_ROWS_H
+
+#include "model/model.h"
+
+struct rs_proc_rows {
+    uint32_t first, end; /* rows of the model, end excluded */
+};
+
+struct rs_proc_rows rs_parts_of(const struct rs_model *m, uint32_t proc);
+struct rs_proc_rows rs_members_of(const struct rs_model *m, uint32_t proc);
+
+/* Puts handle -> part of all parts of the process into an empty map. */
+enum rs_status rs_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc, struct rs_err *err);
+
+#endif
