@@ -74,7 +74,7 @@ static enum rs_status fill(struct rs_sql_db *db, struct rs_timeline *t, uint32_t
     if (status == RS_OK) status = rs_sql_fill_model(&f.fill, err);
     for (uint32_t i = 0; i < nprocs && status == RS_OK; i++) {
         f.proc = t->procs[i];
-        status = rs_timeline_pieces(t, i, &bars, hand_on, &f, err);
+        status = rs_timeline_pieces(t, i, false, &bars, hand_on, &f, err);
         rs_reading_progress(i + 1, nprocs);
     }
     if (status == RS_OK) status = rs_sql_fill_end(&f.fill, err);

@@ -21,6 +21,7 @@ struct node {
     struct rs_callback start;
     uint64_t words[RS_RECORD_MAX]; /* what start.args points to: set when it is needed, since nodes move */
     uint32_t parent; /* node; RS_NONE: stands at the top */
+    bool perhaps; /* it is above the operation if that names it as its parent */
     uint32_t child, last, next; /* nodes: its first child and its last, the next of its parent; RS_NONE: none */
 };
 
@@ -31,6 +32,8 @@ struct tree {
     struct rs_map parts; /* of the operation -> 1 */
     struct rs_map above; /* handles of what stands above it: calls, groups, plans -> 1 */
     struct rs_map contexts; /* its members' contexts -> 1 */
+    struct rs_map times; /* when its parts were called and launched -> 1 */
+    bool captured; /* its calls were, into a graph, some time before */
     struct node *nodes;
     uint32_t n, cap;
 };
@@ -56,24 +59,44 @@ static bool belongs(const struct tree *t, const struct rs_event *e)
     return rs_map_find(&t->above, e->handle) != NULL;
 }
 
+/* The call of an operation is named only by the operation's start, which comes later: what was called then is kept until
+ * all is read. */
+static bool may_belong(const struct tree *t, const struct rs_event *e)
+{
+    if (!(e->type & (RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH))) return false;
+    if (!rs_map_find(&t->contexts, e->call->context)) return false;
+    bool captured = t->captured && e->type != RS_KERNEL_LAUNCH && (e->call->small & 1);
+    return captured || rs_map_find(&t->times, (uint64_t)e->start);
+}
+
 static enum rs_status keep(void *to, const struct rs_event *e, struct rs_err *err)
 {
     struct tree *t = to;
-    if (!belongs(t, e)) return RS_OK;
+    bool is_op = e->type & (RS_COLL | RS_P2P | RS_CE_COLL), sure = belongs(t, e);
+    if (!sure && !may_belong(t, e)) return RS_OK;
+    if (is_op && sure && e->parent_handle && e->part != RS_NONE)
+        RS_TRY(rs_map_put(&t->above, e->parent_handle, 1, err));
     RS_ROOM(t->nodes, t->n, t->cap, err);
     struct node *n = &t->nodes[t->n++];
     n->event = *e;
     n->start = *e->call;
+    n->perhaps = !sure;
     memcpy(n->words, e->call->args, rs_kind_args[e->call->kind] * sizeof *n->words);
     return RS_OK;
 }
 
-/* The call of an operation is named only by its start, and comes before. */
-static enum rs_status keep_call(void *to, const struct rs_event *e, struct rs_err *err)
+/* Drops what turned out not to be above the operation. */
+static void settle(struct tree *t)
 {
-    struct tree *t = to;
-    if (!e->parent_handle || e->part == RS_NONE || !rs_map_find(&t->parts, e->part)) return RS_OK;
-    return rs_map_put(&t->above, e->parent_handle, 1, err);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        const struct rs_event *e = &t->nodes[i].event;
+        uint64_t named = e->type == RS_KERNEL_LAUNCH ? e->parent_handle : e->handle;
+        if (t->nodes[i].perhaps && !rs_map_find(&t->above, named)) continue;
+        if (n != i) t->nodes[n] = t->nodes[i];
+        n++;
+    }
+    t->n = n;
 }
 
 static int by_number(const void *a, const void *b)
@@ -200,8 +223,8 @@ static enum rs_status show_process(struct tree *t, struct rs_inputs *in, struct 
                                    struct rs_err *err)
 {
     t->n = 0;
-    RS_TRY(rs_events_read(t->model, in, t->proc, RS_COLL | RS_P2P | RS_CE_COLL, NULL, keep_call, t, err));
     RS_TRY(rs_events_read(t->model, in, t->proc, UINT64_MAX, NULL, keep, t, err));
+    settle(t);
     RS_TRY(hang(t, err));
     if (json)
         print_json(json, t);
@@ -222,6 +245,9 @@ static enum rs_status want(struct tree *t, uint32_t op, struct rs_map *procs, st
         if (m->parts.group[part]) RS_TRY(rs_map_put(&t->above, m->parts.group[part], 1, err));
         if (m->parts.launch[part]) RS_TRY(rs_map_put(&t->above, m->parts.launch[part], 1, err));
         RS_TRY(rs_map_put(&t->contexts, x->context, 1, err));
+        RS_TRY(rs_map_put(&t->times, (uint64_t)m->parts.enqueued[part], 1, err));
+        RS_TRY(rs_map_put(&t->times, (uint64_t)m->parts.launched[part], 1, err));
+        t->captured |= m->parts.captured[part] != 0;
     }
     return RS_OK;
 }
@@ -240,6 +266,7 @@ enum rs_status rs_op_tree(struct rs_model *m, struct rs_inputs *in, uint32_t op,
     rs_map_free(&t.parts);
     rs_map_free(&t.above);
     rs_map_free(&t.contexts);
+    rs_map_free(&t.times);
     rs_map_free(&procs);
     return status;
 }

@@ -59,12 +59,13 @@ typedef enum rs_status (*rs_event_visit)(void *to, const struct rs_event *event,
 
 /* Events in pieces, for those that cannot hold all of a process: when so many have started, the next one that hangs on
  * nothing begins a new piece, and all that will hang on it goes there too. Where calls are captured into graphs every
- * replay hangs on them: there the piece at hand is the last. Of dumps only the first begins. */
+ * replay hangs on them: there the piece at hand is the last. Dumps are one piece. */
 struct rs_event_pieces {
     uint32_t least; /* starts that a piece has at least */
     uint32_t lag; /* starts behind a piece before it may be closed */
     uint32_t patience; /* starts behind a piece whose operations are over before its events are no longer waited for */
-    /* The next piece begins, with events from this number on; also the first. At most RS_EVENT_PIECES are not closed. */
+    /* The next piece begins, with events from this number on; the first is there. At most RS_EVENT_PIECES are not
+     * closed. */
     enum rs_status (*begun)(void *to, uint32_t number, struct rs_err *err);
     /* Nothing of the oldest piece is under way any more, and `lag` events have started behind it. Those that are left when
      * all events are handed out are not told. */

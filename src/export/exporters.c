@@ -38,7 +38,7 @@ enum rs_status rs_export_run(const struct rs_exporter *e, struct rs_export *x, s
     enum rs_status status = e->begin(x, err);
     for (uint32_t i = 0; e->piece && i < t->nprocs && status == RS_OK; i++) {
         struct running r = {e, x, t->procs[i]};
-        status = (e->whole ? rs_timeline_whole : rs_timeline_pieces)(t, i, &bars, hand_on, &r, err);
+        status = rs_timeline_pieces(t, i, e->whole, &bars, hand_on, &r, err);
         if (x->progress) x->progress(i + 1, t->nprocs);
     }
     if (status == RS_OK && e->end) status = e->end(x, err);

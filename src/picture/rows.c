@@ -98,7 +98,7 @@ enum rs_status rs_picture_fold(const struct rs_picture_take *take, const struct 
                                const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err)
 {
     if (pixels->width == 0) RS_TRY(rs_pixels_make(pixels, take->width, err));
-    rs_fold(b, lane, (double)take->from, rs_picture_scale(take), pixels);
+    rs_pixels_add(b, lane, (double)take->from, rs_picture_scale(take), pixels);
     return RS_OK;
 }
 

@@ -1,6 +1,6 @@
 /* The rows of a picture: what of a timeline's bars is drawn, taken process by process.
  *
- * A row has its bars one by one as far as they are few or wide, and pixels (timeline/fold.h) for the rest: memory grows
+ * A row has its bars one by one as far as they are few or wide, and pixels (timeline/pixels.h) for the rest: memory grows
  * with rows and pixels, not with the run. Folded, a row is a GPU: operations of all its communicators above, compute
  * below, and what overlaps shares the height. Open, a row is a lane; lanes of a communicator that are alike (channels,
  * steps) share one, each with its place in it. Where there are more rows than can be drawn, the GPUs that waited most
@@ -10,7 +10,7 @@
 #ifndef RS_PICTURE_ROWS_H
 #define RS_PICTURE_ROWS_H
 
-#include "timeline/fold.h"
+#include "timeline/pixels.h"
 #include "timeline/sums.h"
 #include "timeline/timeline.h"
 

@@ -2,8 +2,8 @@
  *
  * The collectors add bars to the piece at hand (timeline/pieces.h; often there is one only) and say what hangs on what:
  * by the number of an event, or of a bar as it was added. When all of a piece are there, timeline/arrange.h puts them in
- * order. Lanes are those of the whole process, and go on from piece to piece. Owned by rs_timeline_pieces(); one thread
- * at a time. */
+ * order. Lanes are those of the whole process, and go on from piece to piece. Owned by timeline/timeline.c, which has the
+ * list of collectors; one thread at a time. */
 #ifndef RS_TIMELINE_COLLECT_H
 #define RS_TIMELINE_COLLECT_H
 
@@ -49,6 +49,8 @@ struct rs_bar_piece {
 struct rs_bar_pieces {
     struct rs_bar_piece ring[RS_EVENT_PIECES]; /* by the low bits of their numbers: ended .. begun - 1 */
     uint32_t begun, ended;
+    bool whole; /* there is one only, with all of the process */
+    struct rs_bars *kept; /* the caller's room for that one, who keeps it; NULL: pieces are handed out */
     struct rs_bars *spare; /* room for the next */
     uint32_t bars; /* handed out so far, of all processes */
     rs_bars_visit visit;
@@ -63,8 +65,8 @@ struct rs_collect {
     struct rs_bars *bars; /* of the piece at hand */
     struct rs_bar_piece *piece; /* at hand */
     uint32_t proc; /* that leads */
-    struct rs_bar_pieces *pieces; /* NULL: there is one, with all of the process */
-    uint32_t *piece_of_part; /* by part less first_part; RS_NONE: in none yet, RS_LEFT_OUT. NULL without pieces */
+    struct rs_bar_pieces *pieces;
+    uint32_t *piece_of_part; /* by part less first_part; RS_NONE: in none yet, RS_LEFT_OUT. NULL: all are in one */
     uint32_t first_part; /* of the process */
     struct rs_raw_lane *lanes;
     uint32_t nlanes, cap_lanes;

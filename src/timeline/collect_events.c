@@ -261,7 +261,7 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     struct rs_collect *c = v->c;
     const struct rs_model *m = c->t->model;
     uint32_t above = e->parent < RS_BY_EVENT ? RS_BY_EVENT | e->parent : RS_NONE, op_bar, bar = RS_NONE;
-    if (c->pieces) rs_bar_pieces_turn(c, e->piece);
+    rs_bar_pieces_turn(c, e->piece);
     struct rs_bars *b = c->bars;
     RS_TRY(bar_of_part(c, e->part, &op_bar, err));
     bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
@@ -312,7 +312,7 @@ enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
     if (v.drawn & RS_KERNEL_LAUNCH) RS_TRY(rs_map_reserve(&c->launches, parts[1] - parts[0], err));
     rs_arguments_make(&v.args);
     enum rs_status status = rs_events_read(c->t->model, c->t->inputs, c->proc, v.drawn | above | OPERATIONS,
-                                           c->pieces ? &v.pieces : NULL, visit, &v, err);
+                                           c->pieces->whole ? NULL : &v.pieces, visit, &v, err);
     rs_arguments_free(&v.args);
     c->t->index->apart += v.pieces.late;
     return status;

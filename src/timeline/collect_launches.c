@@ -70,7 +70,7 @@ static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err
 /* Whether events tell of calls, in this piece or any other. */
 static bool tells_calls(const struct rs_collect *c)
 {
-    bool told = c->pieces && c->t->model->procs[c->proc].calls;
+    bool told = c->t->model->procs[c->proc].calls;
     for (uint32_t i = 0; i < c->nlanes && !told; i++)
         told = c->lanes[i].row == RS_ROW_CALLS && c->lanes[i].key != RS_KEY_UNTOLD;
     return told;

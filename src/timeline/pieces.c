@@ -15,7 +15,7 @@ enum rs_status rs_bar_pieces_begin(struct rs_collect *c, uint32_t first_event, s
 {
     struct rs_bar_pieces *p = c->pieces;
     struct rs_bar_piece *piece = &p->ring[p->begun % RS_EVENT_PIECES];
-    struct rs_bars *bars = p->spare ? p->spare : calloc(1, sizeof *bars);
+    struct rs_bars *bars = p->kept ? p->kept : p->spare ? p->spare : calloc(1, sizeof *bars);
     if (!bars) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     p->spare = NULL;
     rs_bars_clear(bars);
@@ -36,6 +36,7 @@ enum rs_status rs_bar_pieces_end(struct rs_collect *c, bool last, struct rs_err 
     struct rs_bars *bars = p->ring[p->ended % RS_EVENT_PIECES].bars;
     rs_bar_pieces_turn(c, p->ended);
     RS_TRY(rs_collect_launches(c, err));
+    if (last) rs_map_free(&c->launches);
     if (last) RS_TRY(rs_collect_gaps(c, err));
     rs_collect_threads(c);
     bars->first = p->bars;
@@ -43,15 +44,16 @@ enum rs_status rs_bar_pieces_end(struct rs_collect *c, bool last, struct rs_err 
     bars->last = last;
     RS_TRY(rs_arrange(c, err));
     if (bars->n > UINT32_MAX - 1 - p->bars) return rs_bars_too_many(err);
-    RS_TRY(p->visit(p->to, bars, err));
+    if (!p->kept) RS_TRY(p->visit(p->to, bars, err));
     p->bars += bars->n;
     c->piece->bars = c->bars = NULL;
+    p->ended++;
+    if (p->kept) return RS_OK;
     if (p->spare) {
         rs_bars_free(p->spare);
         free(p->spare);
     }
     p->spare = bars;
-    p->ended++;
     return RS_OK;
 }
 
@@ -59,8 +61,8 @@ void rs_bar_pieces_free(struct rs_bar_pieces *p)
 {
     for (; p->ended != p->begun; p->ended++) {
         struct rs_bar_piece *piece = &p->ring[p->ended % RS_EVENT_PIECES];
-        if (piece->bars) rs_bars_free(piece->bars);
-        free(piece->bars);
+        if (piece->bars && !p->kept) rs_bars_free(piece->bars);
+        if (!p->kept) free(piece->bars);
         rs_bar_piece_free(piece);
     }
     if (p->spare) rs_bars_free(p->spare);

@@ -1,4 +1,4 @@
-/* A process in pieces: bars that hang on each other are collected together, put in order and handed out as soon as
+/* A process in pieces, or as one: bars that hang on each other are collected together, put in order and handed out as soon as
  * nothing more can come to them, so that memory does not grow with the process.
  *
  * Which events are of one piece is told by the second reading (struct rs_event_pieces); an operation is where its events

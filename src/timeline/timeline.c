@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "model/proc_rows.h"
-#include "timeline/arrange.h"
 #include "timeline/flags.h"
 #include "timeline/groups.h"
 #include "timeline/pieces.h"
@@ -118,40 +117,9 @@ static enum rs_status note(struct rs_timeline *t, struct rs_err *err)
     return RS_OK;
 }
 
-static enum rs_status all_of(struct rs_collect *c, struct rs_err *err)
+/* Where each part of the process goes is not known yet, or it is left out. */
+static enum rs_status forget_pieces(struct rs_collect *c, struct rs_err *err)
 {
-    RS_TRY(rs_collect_callers(c, err));
-    RS_TRY(rs_collect_parts(c, err));
-    RS_TRY(rs_collect_events(c, err));
-    RS_TRY(rs_collect_activities(c, err));
-    RS_TRY(rs_collect_launches(c, err));
-    rs_map_free(&c->launches);
-    RS_TRY(rs_collect_gaps(c, err));
-    rs_collect_threads(c);
-    return rs_arrange(c, err);
-}
-
-enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
-                                   struct rs_err *err)
-{
-    rs_bars_clear(bars);
-    bars->first = first_bar;
-    bars->piece = 0;
-    bars->last = true;
-    struct rs_bar_piece piece = {.bars = bars};
-    struct rs_collect c = {.t = t, .bars = bars, .piece = &piece, .proc = t->procs[i]};
-    enum rs_status status = all_of(&c, err);
-    if (status == RS_OK && bars->n > UINT32_MAX - 1 - first_bar) status = rs_bars_too_many(err);
-    if (status == RS_OK && i + 1 == t->nprocs) status = note(t, err);
-    rs_bar_piece_free(&piece);
-    rs_collect_free(&c);
-    return status;
-}
-
-/* Operations come with their events; those that have none, and what is of the process as such, in the last piece. */
-static enum rs_status pieces_of(struct rs_collect *c, struct rs_err *err)
-{
-    struct rs_bar_pieces *p = c->pieces;
     const struct rs_model *m = c->t->model;
     struct rs_proc_rows parts = rs_parts_of(m, c->proc);
     c->first_part = parts.first;
@@ -161,38 +129,51 @@ static enum rs_status pieces_of(struct rs_collect *c, struct rs_err *err)
         uint32_t op = m->parts.op[i];
         c->piece_of_part[i - parts.first] = op < m->ops.n && c->t->op_number[op] != RS_NONE ? RS_NONE : RS_LEFT_OUT;
     }
+    return RS_OK;
+}
+
+/* The collectors. Where there are pieces, operations come with their events; those that have none, and what is of the
+ * process as such, are in the last. */
+static enum rs_status collect(struct rs_collect *c, struct rs_err *err)
+{
+    struct rs_bar_pieces *p = c->pieces;
+    if (!p->whole) RS_TRY(forget_pieces(c, err));
     RS_TRY(rs_collect_callers(c, err));
+    RS_TRY(rs_bar_pieces_begin(c, 0, err));
+    if (p->whole) RS_TRY(rs_collect_parts(c, err));
     RS_TRY(rs_collect_events(c, err));
-    if (!p->begun) RS_TRY(rs_bar_pieces_begin(c, 0, err)); /* nothing of them is wanted */
     rs_bar_pieces_turn(c, p->begun - 1);
-    RS_TRY(rs_collect_parts(c, err));
+    if (!p->whole) RS_TRY(rs_collect_parts(c, err));
+    RS_TRY(rs_collect_activities(c, err));
     while (p->ended < p->begun) RS_TRY(rs_bar_pieces_end(c, p->ended + 1 == p->begun, err));
     return RS_OK;
 }
 
-enum rs_status rs_timeline_whole(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
-                                 struct rs_err *err)
+static enum rs_status read_process(struct rs_timeline *t, uint32_t i, struct rs_bar_pieces *pieces, struct rs_err *err)
 {
-    struct rs_bars whole = {0};
-    enum rs_status status = rs_timeline_process(t, i, *bars, &whole, err);
-    if (status == RS_OK) status = visit(to, &whole, err);
-    *bars += whole.n;
-    rs_bars_free(&whole);
+    struct rs_collect c = {.t = t, .proc = t->procs[i], .pieces = pieces};
+    if (!rs_bar_pieces_can(t, c.proc)) pieces->whole = true;
+    enum rs_status status = collect(&c, err);
+    if (status == RS_OK && i + 1 == t->nprocs) status = note(t, err);
+    rs_bar_pieces_free(pieces);
+    rs_collect_free(&c);
     return status;
 }
 
-enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
-                                  struct rs_err *err)
+enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, bool whole, uint32_t *bars, rs_bars_visit visit,
+                                  void *to, struct rs_err *err)
 {
-    if (!rs_bar_pieces_can(t, t->procs[i])) return rs_timeline_whole(t, i, bars, visit, to, err);
-    struct rs_bar_pieces pieces = {.bars = *bars, .visit = visit, .to = to};
-    struct rs_collect c = {.t = t, .proc = t->procs[i], .pieces = &pieces};
-    enum rs_status status = pieces_of(&c, err);
+    struct rs_bar_pieces pieces = {.whole = whole, .bars = *bars, .visit = visit, .to = to};
+    enum rs_status status = read_process(t, i, &pieces, err);
     *bars = pieces.bars;
-    if (status == RS_OK && i + 1 == t->nprocs) status = note(t, err);
-    rs_bar_pieces_free(&pieces);
-    rs_collect_free(&c);
     return status;
+}
+
+enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
+                                   struct rs_err *err)
+{
+    struct rs_bar_pieces pieces = {.whole = true, .kept = bars, .bars = first_bar};
+    return read_process(t, i, &pieces, err);
 }
 
 void rs_timeline_free(struct rs_timeline *t)

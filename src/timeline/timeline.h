@@ -1,8 +1,8 @@
 /* What is drawn of a run: rows in groups, flags, and the bars of each process, in the terms of the timeline.
  *
  * The one source of the page in the browser, of pictures, of text and of exports: they all draw what is here. Bars are
- * made process by process (rs_timeline_process()), so that memory does not grow with the run, or in pieces of processes
- * (rs_timeline_pieces()), so that it does not grow with a process either.
+ * made process by process, so that memory does not grow with the run, or in pieces of processes, so that it does not grow
+ * with a process either.
  *
  * Rows go host > process > rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its
  * group, streams of a GPU on the rank's, and so calls and launches of a thread that works for one rank alone; all else
@@ -72,19 +72,17 @@ struct rs_timeline {
 
 enum rs_status rs_timeline_make(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
                                 const struct rs_timeline_options *options, struct rs_err *err);
-/* The bars of the i-th process of t->procs; `bars` is cleared first, and its `first` is `first_bar`. To be called
- * for each process in order, each time with the number of bars so far. */
+/* The bars of the i-th process of t->procs, in pieces, each whole in itself, so that memory does not grow with the
+ * process. All that hangs on each other is in one piece; lanes go on from one to the next, with what begins later; the
+ * last has `last` set. There is one piece where `whole` is asked for, and where a process cannot be cut
+ * (timeline/pieces.h). To be called for each process in order. *bars: the number of bars so far, and afterwards. */
+typedef enum rs_status (*rs_bars_visit)(void *to, const struct rs_bars *bars, struct rs_err *err);
+enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, bool whole, uint32_t *bars, rs_bars_visit visit,
+                                  void *to, struct rs_err *err);
+/* The same as one piece, which the caller keeps: `bars` is cleared first, and its `first` is `first_bar`, the number of
+ * bars so far. */
 enum rs_status rs_timeline_process(struct rs_timeline *t, uint32_t i, uint32_t first_bar, struct rs_bars *bars,
                                    struct rs_err *err);
-/* The same, for those that cannot hold all of a process: in pieces, each whole in itself. All that hangs on each other
- * is in one piece; lanes go on from one to the next, with what begins later; the last has `last` set. There is one piece
- * where a process cannot be cut (timeline/pieces.h). *bars: the number of bars so far, and afterwards. */
-typedef enum rs_status (*rs_bars_visit)(void *to, const struct rs_bars *bars, struct rs_err *err);
-enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
-                                  struct rs_err *err);
-/* The same, as one piece. */
-enum rs_status rs_timeline_whole(struct rs_timeline *t, uint32_t i, uint32_t *bars, rs_bars_visit visit, void *to,
-                                 struct rs_err *err);
 void rs_timeline_free(struct rs_timeline *t);
 
 #endif

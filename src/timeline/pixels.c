@@ -1,4 +1,4 @@
-#include "timeline/fold.h"
+#include "timeline/pixels.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -136,7 +136,8 @@ static uint32_t first_end_after(const struct rs_bars *b, const struct rs_bar_lan
     return low - lane->from;
 }
 
-void rs_fold(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale, struct rs_pixels *s)
+void rs_pixels_add(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale,
+                   struct rs_pixels *s)
 {
     double pixel = 1 / scale, t1 = t0 + s->width * pixel; /* ns */
     uint32_t at = first_end_after(b, lane, t0), before = lane->from + at - 1;

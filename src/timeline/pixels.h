@@ -3,8 +3,8 @@
  * What is wider than a pixel is drawn as it is; of what is narrower, a pixel shows how much of it is covered and
  * by what most. The page does the same in viewer/src/timeline/fold.ts: tests/data/fold.json, made here, is checked
  * there. Owned by the caller; any thread, each with its own. */
-#ifndef RS_TIMELINE_FOLD_H
-#define RS_TIMELINE_FOLD_H
+#ifndef RS_TIMELINE_PIXELS_H
+#define RS_TIMELINE_PIXELS_H
 
 #include "timeline/bars.h"
 
@@ -27,6 +27,7 @@ enum rs_status rs_pixels_make(struct rs_pixels *s, unsigned width, struct rs_err
 void rs_pixels_free(struct rs_pixels *s);
 
 /* Adds the lane's bars: pixel x covers t0 + x / scale ... (ns). */
-void rs_fold(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale, struct rs_pixels *s);
+void rs_pixels_add(const struct rs_bars *b, const struct rs_bar_lane *lane, double t0, double scale,
+                   struct rs_pixels *s);
 
 #endif

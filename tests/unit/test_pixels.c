@@ -1,6 +1,6 @@
 /* Folding: bars onto pixels, against a method that looks at every bar for every pixel; and tests/data/fold.json,
  * which the page's folding is checked against, is what this one makes. RS_FOLD_JSON=FILE writes it anew. */
-#include "timeline/fold.h"
+#include "timeline/pixels.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -207,7 +207,7 @@ static void agrees_with_every_bar(void **state)
     for (int k = 0; k < SCENES; k++) {
         struct rs_pixels p;
         assert_int_equal(rs_pixels_make(&p, scenes[k].width, NULL), RS_OK);
-        rs_fold(&scenes[k].bars, &scenes[k].lane, scenes[k].t0, scenes[k].scale, &p);
+        rs_pixels_add(&scenes[k].bars, &scenes[k].lane, scenes[k].t0, scenes[k].scale, &p);
         for (unsigned x = 0; x < scenes[k].width; x++) check_pixel(&scenes[k], &p, x);
         rs_pixels_free(&p);
     }
@@ -224,7 +224,7 @@ static void knows_its_pixels(void **state)
     bar(&s, 63, 4, 5, 0, 0, 0);
     bar(&s, 80, 10, 0, RS_BAR_END_BOUNDED, 0, 20);
     assert_int_equal(rs_pixels_make(&p, s.width, NULL), RS_OK);
-    rs_fold(&s.bars, &s.lane, s.t0, s.scale, &p);
+    rs_pixels_add(&s.bars, &s.lane, s.t0, s.scale, &p);
     static const uint8_t kinds[] = {0, 3, 3, 3, 3, 0, 6, 0, 1, 1};
     static const double covers[] = {0, 0.5, 1, 1, 0.5, 0, 0.5, 0, 1, 0.6};
     static const uint8_t shades[] = {0, RS_SHADE_WAIT | RS_SHADE_EDGE, 0, 0, 0, 0, 0, 0, 0, RS_SHADE_FADE};
@@ -296,7 +296,7 @@ static void write_scene(struct rs_strbuf *out, const struct scene *s)
     struct rs_pixels p;
     const struct rs_bars *b = &s->bars;
     assert_int_equal(rs_pixels_make(&p, s->width, NULL), RS_OK);
-    rs_fold(b, &s->lane, s->t0, s->scale, &p);
+    rs_pixels_add(b, &s->lane, s->t0, s->scale, &p);
     rs_strbuf_printf(out, "{\"name\":\"%s\",\"t0\":%.17g,\"scale\":%.17g,\"width\":%u,\n \"bars\":{", s->name, s->t0,
                      s->scale, s->width);
     NUMBERS("start", b->n, "%lld", (long long)b->start[i]);
