@@ -119,7 +119,7 @@ static enum rs_status start(struct rs_assembly *a, const struct rs_callback *cb,
     if (old != RS_NONE) RS_TRY(finish(a, old, RS_OVER_UNSTOPPED, now, err)); /* the counter of handles went round */
     RS_TRY(find_parent(a, &s, &owned, err));
     if (rs_flights_crowded(&a->flights)) RS_TRY(give_up(a, s.parent.row, now, err));
-    s.foreign = rs_work_is_foreign(&a->model->procs[a->proc], cb);
+    s.foreign = cb->kind == RS_K_PROXY_OP && rs_work_is_foreign(&a->model->procs[a->proc], cb);
     if (s.foreign) s.parent = (struct rs_flight_parent){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     s.part = s.parent.part;
     RS_TRY(v->place(a, &s, err));

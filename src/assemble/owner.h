@@ -8,7 +8,7 @@
 #include "model/model.h"
 #include "trace/callbacks.h"
 
-/* Whether a start is a proxy operation for another process than `own`, which made the callback. */
+/* Whether a proxy operation (RS_K_PROXY_OP) is for another process than `own`, which made the callback. */
 bool rs_work_is_foreign(const struct rs_proc *own, const struct rs_callback *start);
 /* Of one that is: the handle that names its owner, and the owner's pid. */
 uint64_t rs_work_context(const struct rs_callback *start);

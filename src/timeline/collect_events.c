@@ -116,81 +116,37 @@ static uint8_t ctrl_kind(const struct rs_event *e)
     }
 }
 
-/* On a lane of its thread. */
-static void on_thread(const struct rs_collect *c, const struct rs_event *e, uint8_t row, uint8_t kind, struct drawn *d)
+/* On a lane of its queue pair or socket. */
+static void on_link(struct visit *v, const struct rs_event *e, struct drawn *d)
 {
-    d->row = row;
-    d->kind = kind;
-    d->group = c->t->index->proc_group[c->proc];
-    d->key = e->tid;
-    host_times(c, e, d);
-}
-
-/* On a lane of its channel and direction. */
-static void on_channel(const struct rs_collect *c, const struct rs_event *e, uint8_t row, uint8_t kind, struct drawn *d)
-{
-    bool others, way = row != RS_ROW_CHANNELS;
-    d->row = row;
-    d->kind = kind;
-    d->group = group_of(c, e, &others);
-    d->key = e->channel < 0 ? NO_CHANNEL : (uint64_t)e->channel;
-    if (way) d->key = d->key << 1 | (e->is_send <= 0);
-    if (others) d->key |= RS_KEY_OF_OTHERS;
-}
-
-static void on_network(struct visit *v, const struct rs_event *e, struct drawn *d)
-{
-    bool others;
     int64_t qp = rs_argument(&v->args, e, RS_ARG_QP), fd = rs_argument(&v->args, e, RS_ARG_FD);
-    d->row = RS_ROW_NETWORK;
     d->kind = qp != RS_BAR_NO_ARG ? RS_BAR_NET_IB : fd != RS_BAR_NO_ARG ? RS_BAR_NET_SOCKET : RS_BAR_NET;
-    d->group = group_of(v->c, e, &others);
     d->key = d->kind == RS_BAR_NET ? NO_CHANNEL : (uint32_t)(d->kind == RS_BAR_NET_IB ? qp : fd);
     if (d->kind == RS_BAR_NET_SOCKET) d->key |= NO_CHANNEL << 1;
-    if (others) d->key |= RS_KEY_OF_OTHERS;
-    host_times(v->c, e, d);
 }
 
 /* False: an event of this type has no row. */
 static bool drawn_of(struct visit *v, const struct rs_event *e, struct drawn *d)
 {
     const struct rs_collect *c = v->c;
-    bool send = e->is_send > 0;
-    *d = (struct drawn){0};
-    switch (e->type) {
-    case RS_GROUP_API: on_thread(c, e, RS_ROW_CALLS, RS_BAR_GROUP_API, d); return true;
-    case RS_COLL_API: on_thread(c, e, RS_ROW_CALLS, RS_BAR_COLL_API, d); return true;
-    case RS_P2P_API: on_thread(c, e, RS_ROW_CALLS, RS_BAR_P2P_API, d); return true;
-    case RS_GROUP: on_thread(c, e, RS_ROW_LAUNCHES, RS_BAR_PLAN, d); return true;
-    case RS_KERNEL_LAUNCH: on_thread(c, e, RS_ROW_LAUNCHES, RS_BAR_LAUNCH, d); return true;
-    case RS_PROXY_CTRL: on_thread(c, e, RS_ROW_PROXY_THREAD, ctrl_kind(e), d); return true;
-    case RS_KERNEL_CH:
-    case RS_KERNEL_PHASE:
-        on_channel(c, e, RS_ROW_CHANNELS, e->type == RS_KERNEL_CH ? RS_BAR_CHANNEL : RS_BAR_PHASE, d);
-        gpu_times(c, e, d);
-        return true;
-    case RS_PROXY_OP:
-        on_channel(c, e, RS_ROW_PROXY, send ? RS_BAR_PROXY_SEND : RS_BAR_PROXY_RECV, d);
-        host_times(c, e, d);
-        return true;
-    case RS_PROXY_STEP:
-        on_channel(c, e, RS_ROW_STEPS, send ? RS_BAR_STEP_SEND : RS_BAR_STEP_RECV, d);
-        host_times(c, e, d);
-        return true;
-    case RS_NET_PLUGIN: on_network(v, e, d); return true;
-    case RS_CE_COLL:
-    case RS_CE_SYNC:
-    case RS_CE_BATCH:
-        on_channel(c, e, RS_ROW_COPY_ENGINE,
-                   e->type == RS_CE_COLL   ? RS_BAR_CE_COLL
-                   : e->type == RS_CE_SYNC ? RS_BAR_CE_SYNC
-                                           : RS_BAR_CE_BATCH,
-                   d);
-        d->key = 0;
-        host_times(c, e, d);
-        return true;
-    default: return false;
+    const struct rs_event_row *x = rs_event_row_of(e->type);
+    bool others = false;
+    *d = (struct drawn){.row = x->row, .kind = e->is_send > 0 ? x->send : x->receive};
+    if (!x->drawn) return false;
+    d->group = x->lane == RS_EVENT_ON_THREAD ? c->t->index->proc_group[c->proc] : group_of(c, e, &others);
+    switch (x->lane) {
+    case RS_EVENT_ON_THREAD: d->key = e->tid; break;
+    case RS_EVENT_ON_LINK: on_link(v, e, d); break;
+    case RS_EVENT_ON_COMM: others = false; break;
+    default:
+        d->key = e->channel < 0 ? NO_CHANNEL : (uint64_t)e->channel;
+        if (x->lane == RS_EVENT_ON_WAY) d->key = d->key << 1 | (e->is_send <= 0);
+        break;
     }
+    if (others) d->key |= RS_KEY_OF_OTHERS;
+    if (d->kind == RS_BAR_PROXY_CTRL) d->kind = ctrl_kind(e);
+    (x->timed ? gpu_times : host_times)(c, e, d);
+    return true;
 }
 
 static enum rs_status label(struct rs_collect *c, const struct rs_event *e, const struct drawn *d, uint32_t *text,

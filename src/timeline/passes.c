@@ -2,27 +2,42 @@
 
 #include "nccl/abi.h"
 
-static const struct {
-    uint8_t row;
-    uint32_t types, above; /* to be drawn; to be read, so that what hangs on them finds its operation */
-} rows_of[] = {
-    {RS_ROW_CALLS, RS_GROUP_API | RS_COLL_API | RS_P2P_API, 0},
-    {RS_ROW_LAUNCHES, RS_KERNEL_LAUNCH | RS_GROUP, RS_GROUP_API},
-    {RS_ROW_CHANNELS, RS_KERNEL_CH | RS_KERNEL_PHASE, 0},
-    {RS_ROW_PROXY, RS_PROXY_OP, 0},
-    {RS_ROW_STEPS, RS_PROXY_STEP, RS_PROXY_OP},
-    {RS_ROW_NETWORK, RS_NET_PLUGIN, RS_PROXY_OP | RS_PROXY_STEP},
-    {RS_ROW_COPY_ENGINE, RS_CE_COLL | RS_CE_SYNC | RS_CE_BATCH, 0},
-    {RS_ROW_PROXY_THREAD, RS_PROXY_CTRL, 0},
+/* A new type of events that is to be drawn is a line here. */
+/* clang-format off */
+#define ROW(type) [__builtin_ctz(type)]
+#define BAR(kind) RS_BAR_##kind, RS_BAR_##kind
+#define WAYS(kind) RS_BAR_##kind##_SEND, RS_BAR_##kind##_RECV
+static const struct rs_event_row rows_of[RS_NCCL_TYPE_BITS] = {
+    ROW(RS_GROUP_API) = {RS_ROW_CALLS, RS_EVENT_ON_THREAD, BAR(GROUP_API), false, 0, true},
+    ROW(RS_COLL_API) = {RS_ROW_CALLS, RS_EVENT_ON_THREAD, BAR(COLL_API), false, 0, true},
+    ROW(RS_P2P_API) = {RS_ROW_CALLS, RS_EVENT_ON_THREAD, BAR(P2P_API), false, 0, true},
+    ROW(RS_GROUP) = {RS_ROW_LAUNCHES, RS_EVENT_ON_THREAD, BAR(PLAN), false, RS_GROUP_API, true},
+    ROW(RS_KERNEL_LAUNCH) = {RS_ROW_LAUNCHES, RS_EVENT_ON_THREAD, BAR(LAUNCH), false, RS_GROUP_API, true},
+    ROW(RS_KERNEL_CH) = {RS_ROW_CHANNELS, RS_EVENT_ON_CHANNEL, BAR(CHANNEL), true, 0, true},
+    ROW(RS_KERNEL_PHASE) = {RS_ROW_CHANNELS, RS_EVENT_ON_CHANNEL, BAR(PHASE), true, 0, true},
+    ROW(RS_PROXY_OP) = {RS_ROW_PROXY, RS_EVENT_ON_WAY, WAYS(PROXY), false, 0, true},
+    ROW(RS_PROXY_STEP) = {RS_ROW_STEPS, RS_EVENT_ON_WAY, WAYS(STEP), false, RS_PROXY_OP, true},
+    ROW(RS_NET_PLUGIN) = {RS_ROW_NETWORK, RS_EVENT_ON_LINK, BAR(NET), false, RS_PROXY_OP | RS_PROXY_STEP, true},
+    ROW(RS_CE_COLL) = {RS_ROW_COPY_ENGINE, RS_EVENT_ON_COMM, BAR(CE_COLL), false, 0, true},
+    ROW(RS_CE_SYNC) = {RS_ROW_COPY_ENGINE, RS_EVENT_ON_COMM, BAR(CE_SYNC), false, 0, true},
+    ROW(RS_CE_BATCH) = {RS_ROW_COPY_ENGINE, RS_EVENT_ON_COMM, BAR(CE_BATCH), false, 0, true},
+    ROW(RS_PROXY_CTRL) = {RS_ROW_PROXY_THREAD, RS_EVENT_ON_THREAD, BAR(PROXY_CTRL), false, 0, true},
 };
+/* clang-format on */
+
+const struct rs_event_row *rs_event_row_of(uint64_t type)
+{
+    static const struct rs_event_row none;
+    return type ? &rows_of[__builtin_ctzll(type)] : &none;
+}
 
 uint64_t rs_row_types(uint64_t rows, uint64_t *above)
 {
     uint64_t types = 0, read = 0;
-    for (size_t i = 0; i < sizeof rows_of / sizeof *rows_of; i++) {
-        if (!(rows >> rows_of[i].row & 1)) continue;
-        types |= rows_of[i].types;
-        read |= rows_of[i].above;
+    for (unsigned bit = 0; bit < RS_NCCL_TYPE_BITS; bit++) {
+        if (!rows_of[bit].drawn || !(rows >> rows_of[bit].row & 1)) continue;
+        types |= UINT64_C(1) << bit;
+        read |= rows_of[bit].above;
     }
     if (above) *above = read;
     return types;

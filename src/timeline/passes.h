@@ -1,9 +1,30 @@
-/* Which events are shown: by the rows that are wanted, and by the filters that all commands share. One rule for bars
- * and for tables of events. */
+/* Which events are shown, and where: by the rows that are wanted, and by the filters that all commands share. One rule for
+ * bars and for tables of events. */
 #ifndef RS_TIMELINE_PASSES_H
 #define RS_TIMELINE_PASSES_H
 
 #include "timeline/arguments.h"
+
+/* How the lanes of a row are told apart. */
+enum rs_event_lane {
+    RS_EVENT_ON_THREAD,
+    RS_EVENT_ON_CHANNEL,
+    RS_EVENT_ON_WAY, /* channel and direction */
+    RS_EVENT_ON_LINK, /* queue pair or socket */
+    RS_EVENT_ON_COMM, /* one of the communicator */
+};
+
+/* How events of a type are drawn. */
+struct rs_event_row {
+    uint8_t row; /* enum rs_row */
+    uint8_t lane; /* enum rs_event_lane */
+    uint8_t send, receive; /* kind of bar (RS_BAR_...), by its direction; the same where it has none */
+    bool timed; /* it has the GPU's times */
+    uint32_t above; /* types that have to be read besides, so that it finds its operation */
+    bool drawn; /* else: it is of no type that is drawn */
+};
+/* `type`: one bit of nccl/abi.h, or 0. */
+const struct rs_event_row *rs_event_row_of(uint64_t type);
 
 /* The types of events (bits of nccl/abi.h) that rows (bits 1 << enum rs_row) are made of. `above`: the types that have
  * to be read besides, so that what hangs on them finds its operation; may be NULL. */
