@@ -64,6 +64,8 @@ static enum rs_status finish_all(struct rs_assembly *a, struct rs_err *err)
 
 /* ---- starts ---- */
 
+static const struct rs_flight_parent nobody = {RS_NONE, RS_NONE, RS_NONE, RS_NONE};
+
 /* What of a start stays known for children that come after its stop. */
 static bool is_parent(uint64_t type)
 {
@@ -114,13 +116,16 @@ static enum rs_status start(struct rs_assembly *a, const struct rs_callback *cb,
     bool owned;
     if (cb->kind == RS_K_KERNEL_CH) s.timer = a->timers++;
     if (v->before) RS_TRY(v->before(a, now, err));
-    if (type ? !(type & v->types) : v->types != UINT64_MAX) return v->place(a, &s, err);
+    if (type ? !(type & v->types) : v->types != UINT64_MAX) {
+        s.parent = nobody;
+        return v->place(a, &s, err);
+    }
     uint32_t old = rs_flights_find(&a->flights, cb->handle);
     if (old != RS_NONE) RS_TRY(finish(a, old, RS_OVER_UNSTOPPED, now, err)); /* the counter of handles went round */
     RS_TRY(find_parent(a, &s, &owned, err));
     if (rs_flights_crowded(&a->flights)) RS_TRY(give_up(a, s.parent.row, now, err));
     s.foreign = cb->kind == RS_K_PROXY_OP && rs_work_is_foreign(&a->model->procs[a->proc], cb);
-    if (s.foreign) s.parent = (struct rs_flight_parent){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
+    if (s.foreign) s.parent = nobody;
     s.part = s.parent.part;
     RS_TRY(v->place(a, &s, err));
     RS_TRY(add(a, &s, type, owned, &row, err));
@@ -151,6 +156,13 @@ enum rs_status rs_assembly_take(struct rs_assembly *a, const struct rs_callback 
     }
 }
 
+static void note_first(struct rs_assembly *a, const struct rs_callback *cb, int64_t now)
+{
+    if (cb->recovered) return;
+    if (a->first == RS_TIME_NONE) a->first = now;
+    if (cb->call >= RS_CALL_START && cb->call <= RS_CALL_STATE) a->first_event = now;
+}
+
 enum rs_status rs_assembly_read(struct rs_assembly *a, struct rs_err *err)
 {
     struct rs_cursor *cursor;
@@ -158,14 +170,10 @@ enum rs_status rs_assembly_read(struct rs_assembly *a, struct rs_err *err)
     struct rs_callback cb;
     enum rs_status status = RS_OK;
     while (status == RS_OK && rs_cursor_next(cursor, &cb)) {
-        a->last = rs_clock_ns(&a->source->clock, cb.tick);
-        if (!cb.recovered) {
-            if (a->first == RS_TIME_NONE) a->first = a->last;
-            if (a->first_event == RS_TIME_NONE && cb.call >= RS_CALL_START && cb.call <= RS_CALL_STATE)
-                a->first_event = a->last;
-            a->callbacks += cb.call != RS_CALL_LOST;
-        }
-        status = rs_assembly_take(a, &cb, a->last, err);
+        int64_t now = a->last = rs_clock_ns(&a->source->clock, cb.tick);
+        if (a->first_event == RS_TIME_NONE) note_first(a, &cb, now);
+        a->callbacks += cb.call != RS_CALL_LOST && !cb.recovered;
+        status = rs_assembly_take(a, &cb, now, err);
     }
     rs_cursor_close(cursor);
     return status == RS_OK ? finish_all(a, err) : status;
