@@ -107,7 +107,9 @@ static enum rs_status find_parent(struct rs_assembly *a, struct rs_start *s, boo
     return s->again ? rs_assembly_close(a, before, RS_OVER_POLLED, s->now, err) : RS_OK;
 }
 
-static enum rs_status start(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err)
+/* Apart, so that stops and states need no registers saved for it. */
+static __attribute__((noinline)) enum rs_status start(struct rs_assembly *a, const struct rs_callback *cb, int64_t now,
+                                                      struct rs_err *err)
 {
     const struct rs_visitor *v = a->visitor;
     struct rs_start s = {
