@@ -10,25 +10,11 @@
 #include "base/units.h"
 #include "cli/clocks_json.h"
 #include "cli/commands.h"
-#include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"
 
 enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
-
-/* ---- JSON ---- */
-
-static enum rs_status print_json(struct rs_model *m, const struct rs_clock_rows *r, struct rs_err *err)
-{
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to_file(j, stdout, "standard output");
-    enum rs_status status = rs_clocks_json(j, m, r, err);
-    if (status == RS_OK) status = rs_json_finish(j, err);
-    free(j);
-    return status;
-}
 
 /* ---- text ---- */
 
@@ -164,37 +150,29 @@ static enum rs_status print_text(struct rs_model *m, const struct rs_clock_rows 
     return status;
 }
 
-static int run(const struct rs_command *self, int argc, char **argv)
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *status, struct rs_err *err)
 {
-    bool json = false;
-    struct rs_reading how = RS_READING_DEFAULT;
-    struct rs_filters filters;
-    rs_filters_make(&filters);
-    const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a process and device"},
-        RS_READING_OPTS(how),
-        RS_FILTER_OPTS(filters),
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
-    };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    if (done >= 0) return done;
-
-    struct rs_model m;
-    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, &how);
-    if (bad) return bad;
-    struct rs_err err;
+    (void)self, (void)in, (void)status;
+    const struct rs_common *o = options;
     struct rs_clock_rows rows;
-    int status = RS_EXIT_FINE;
-    rs_filter_resolve(&filters.filter, &m);
-    if (!rs_clock_rows_make(&rows, &m, &filters.filter)) {
-        rs_fail(&err, RS_NO_MEMORY, "out of memory");
-        status = rs_print_err(self->name, &err);
-    } else if ((json ? print_json(&m, &rows, &err) : print_text(&m, &rows, rows.compare_error_ns, &err)) != RS_OK) {
-        status = rs_print_err(self->name, &err);
+    enum rs_status done = RS_OK;
+    if (!rs_clock_rows_make(&rows, m, &o->filters.filter)) {
+        done = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    } else if (o->json) {
+        struct rs_json *j = rs_output_json();
+        done = rs_clocks_json(j, m, &rows, err);
+        if (done == RS_OK) done = rs_json_finish(j, err);
+    } else {
+        done = print_text(m, &rows, rows.compare_error_ns, err);
     }
     rs_clock_rows_free(&rows);
-    rs_model_free(&m);
-    return status;
+    return done;
+}
+
+static int run(const struct rs_command *self, int argc, char **argv)
+{
+    return rs_reading_command(self, argc, argv, show);
 }
 
 const struct rs_command rs_cmd_clocks = {
@@ -206,5 +184,7 @@ const struct rs_command rs_cmd_clocks = {
             "that is known and by which method, and how late NCCL read the GPU's timers.",
     .examples = "ringscope clocks ringscope-run\n"
                 "ringscope clocks --json rec | jq '{host, pid, gpu_error_ns}'",
+    .json = "JSON Lines: one per process and device",
+    .takes = "filter reading",
     .run = run,
 };

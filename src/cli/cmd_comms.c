@@ -7,7 +7,6 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/comms_json.h"
-#include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/table.h"
@@ -118,18 +117,12 @@ static void release(struct comms *c)
     free(c->rows);
 }
 
-/* ---- JSON ---- */
-
 static enum rs_status print_json(const struct comms *c, struct rs_err *err)
 {
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to_file(j, stdout, "standard output");
+    struct rs_json *j = rs_output_json();
     for (uint32_t i = 0; i < c->m->ncomms && !rs_json_failed(j); i++)
         if (c->shown[c->rows[i].comm]) rs_comms_json(j, c->m, c->rows[i].comm, &c->lives[c->rows[i].comm]);
-    enum rs_status status = rs_json_finish(j, err);
-    free(j);
-    return status;
+    return rs_json_finish(j, err);
 }
 
 /* ---- text ---- */
@@ -284,38 +277,21 @@ static enum rs_status print_text(const struct comms *c, struct rs_err *err)
     return c->n > MOST_ROWS ? print_classes(c, err) : print_tree(c, err);
 }
 
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *status, struct rs_err *err)
+{
+    (void)self, (void)in, (void)status;
+    const struct rs_common *o = options;
+    struct comms c;
+    enum rs_status done = collect(&c, m, &o->filters.filter) ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (done == RS_OK) done = o->json ? print_json(&c, err) : print_text(&c, err);
+    release(&c);
+    return done;
+}
+
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    bool json = false;
-    struct rs_reading how = RS_READING_DEFAULT;
-    struct rs_filters filters;
-    rs_filters_make(&filters);
-    const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a communicator"},
-        RS_RUN_OPT(how),
-        RS_SAME_HOST_OPT(how),
-        RS_FILTER_OPTS(filters),
-        {.kind = RS_OPT_END},
-    };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    if (done >= 0) return done;
-
-    struct rs_model m;
-    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, &how);
-    if (bad) return bad;
-    rs_filter_resolve(&filters.filter, &m);
-    struct comms c;
-    struct rs_err err;
-    int status = RS_EXIT_FINE;
-    if (!collect(&c, &m, &filters.filter)) {
-        rs_fail(&err, RS_NO_MEMORY, "out of memory");
-        status = rs_print_err(self->name, &err);
-    } else if ((json ? print_json(&c, &err) : print_text(&c, &err)) != RS_OK) {
-        status = rs_print_err(self->name, &err);
-    }
-    release(&c);
-    rs_model_free(&m);
-    return status;
+    return rs_reading_command(self, argc, argv, show);
 }
 
 const struct rs_command rs_cmd_comms = {
@@ -327,5 +303,7 @@ const struct rs_command rs_cmd_comms = {
     .examples = "ringscope comms rec                    # the tree\n"
                 "ringscope comms --rank 5 rec           # those that rank 5 of the job is in\n"
                 "ringscope comms --json rec | jq .parent",
+    .json = "JSON Lines: one per communicator",
+    .takes = "filter -func run same-host",
     .run = run,
 };

@@ -6,7 +6,6 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/critical_json.h"
-#include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/reading.h"
@@ -14,17 +13,6 @@
 #include "cli/zero.h"
 
 enum { MOST_ROWS = 15, MOST_SEGMENTS = 10 }; /* in the text; --json has them all */
-
-static enum rs_status print_json(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
-{
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to_file(j, stdout, "standard output");
-    rs_critical_json(j, c, v);
-    enum rs_status status = rs_json_finish(j, err);
-    free(j);
-    return status;
-}
 
 /* ---- text ---- */
 
@@ -136,53 +124,36 @@ static enum rs_status print_text(const struct rs_critical *c, const struct rs_vi
 
 /* ---- the command ---- */
 
-/* Sets *told to false where these files cannot answer. */
-static enum rs_status show(const struct rs_model *m, const struct rs_filter *filter, bool json, bool *told,
-                           struct rs_err *err)
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *status, struct rs_err *err)
 {
-    struct rs_filter any_time = *filter; /* what lies outside of the window may be waited for in it */
+    (void)self, (void)in;
+    const struct rs_common *o = options;
+    struct rs_filter any_time = o->filters.filter; /* what lies outside of the window may be waited for in it */
     any_time.has_from = any_time.has_to = false;
     struct rs_view view;
     RS_TRY(rs_view_make(&view, m, &any_time, err));
     struct rs_critical c;
-    enum rs_status status = rs_critical_find(&c, &view, filter, err);
-    if (status == RS_OK) {
-        status = json ? print_json(&c, &view, err) : print_text(&c, &view, err);
-        *told = c.from != RS_TIME_NONE || (!c.unended && !c.timeless);
+    enum rs_status done = rs_critical_find(&c, &view, &o->filters.filter, err);
+    if (done == RS_OK) {
+        if (o->json) {
+            struct rs_json *j = rs_output_json();
+            rs_critical_json(j, &c, &view);
+            done = rs_json_finish(j, err);
+        } else {
+            done = print_text(&c, &view, err);
+        }
+        if (c.from == RS_TIME_NONE && (c.unended || c.timeless))
+            *status = RS_EXIT_FAILURE; /* cannot be told from these */
         rs_critical_free(&c);
     }
     rs_view_free(&view);
-    return status;
+    return done;
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    bool json = false;
-    struct rs_reading how = RS_READING_DEFAULT;
-    struct rs_filters filters;
-    rs_filters_make(&filters);
-    const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object, with every segment"},
-        RS_FILTER_OPTS(filters),
-        RS_RUN_OPT(how),
-        RS_SAME_HOST_OPT(how),
-        {.kind = RS_OPT_END},
-    };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    if (done >= 0) return done;
-    struct rs_model m;
-    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, &how);
-    if (bad) return bad;
-    rs_filter_resolve(&filters.filter, &m);
-    struct rs_err err;
-    bool told = true;
-    int status = RS_EXIT_FINE;
-    if (show(&m, &filters.filter, json, &told, &err) != RS_OK)
-        status = rs_print_err(self->name, &err);
-    else if (!told)
-        status = RS_EXIT_FAILURE;
-    rs_model_free(&m);
-    return status;
+    return rs_reading_command(self, argc, argv, show);
 }
 
 const struct rs_command rs_cmd_critical = {
@@ -196,5 +167,7 @@ const struct rs_command rs_cmd_critical = {
     .examples = "ringscope critical rec                       # whose time it is, and the longest segments\n"
                 "ringscope critical --from 2s --to 3s rec     # of one second\n"
                 "ringscope critical --json rec | jq '.by[0]'",
+    .json = "one JSON object, with every segment",
+    .takes = "filter run same-host",
     .run = run,
 };

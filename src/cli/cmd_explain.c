@@ -143,7 +143,8 @@ static int explain_words(const struct rs_command *self, struct rs_json *j, char 
 
 /* ---- files ---- */
 
-static int explain_files(const struct rs_command *self, struct rs_json *j, char *const *paths, int n)
+static int explain_files(const struct rs_command *self, struct rs_json *j, char *const *paths, int n,
+                         const struct rs_common *how)
 {
     struct rs_inputs in;
     struct rs_model m;
@@ -152,7 +153,7 @@ static int explain_files(const struct rs_command *self, struct rs_json *j, char 
     struct rs_err err;
     int bad = rs_reading_open(self, &in, paths, (size_t)n, "all");
     if (bad) return bad;
-    bad = rs_reading_join(self, &in, &m, &(struct rs_reading)RS_READING_DEFAULT);
+    bad = rs_reading_join(self, &in, &m, how);
     if (!bad) {
         if (rs_contents_find(&files, &nfiles, &in, &m, &err) != RS_OK) {
             bad = rs_print_err(self->name, &err);
@@ -171,12 +172,8 @@ static int explain_files(const struct rs_command *self, struct rs_json *j, char 
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    bool json = false;
-    const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &json, NULL, "JSON Lines: a line a term, a format or a file"},
-        {.kind = RS_OPT_END},
-    };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    struct rs_common common;
+    int n, done = rs_common_parse(self, &common, RS_NO_OPTIONS, argc, argv, &n);
     if (done >= 0) return done;
     /* Files to the front, words behind them. */
     int files = 0;
@@ -186,23 +183,17 @@ static int run(const struct rs_command *self, int argc, char **argv)
         memmove(&argv[2 + files], &argv[1 + files], (size_t)(i - files) * sizeof *argv);
         argv[1 + files++] = path;
     }
-    struct rs_json *j = json ? malloc(sizeof *j) : NULL;
+    struct rs_json *j = common.json ? rs_output_json() : NULL;
     struct rs_err err;
-    if (json && !j) {
-        rs_fail(&err, RS_NO_MEMORY, "out of memory");
-        return rs_print_err(self->name, &err);
-    }
-    if (j) rs_json_to_file(j, stdout, "standard output");
     int status = RS_EXIT_FINE;
     if (!n && j)
         show_terms(j, NULL);
     else if (!n)
         print_list();
-    if (files) status = explain_files(self, j, argv + 1, files);
+    if (files) status = explain_files(self, j, argv + 1, files, &common);
     int words = explain_words(self, j, argv + 1 + files, n - files);
     if (status == RS_EXIT_FINE) status = words;
     if (j && rs_json_finish(j, &err) != RS_OK) status = rs_print_err(self->name, &err);
-    free(j);
     return status;
 }
 
@@ -217,5 +208,6 @@ const struct rs_command rs_cmd_explain = {
                 "ringscope explain \"Comms Id\" tie          # several at once\n"
                 "ringscope explain formats                 # what ringscope reads\n"
                 "ringscope explain dump_1234_2.json        # what this file holds",
+    .json = "JSON Lines: one per term, format or file",
     .run = run,
 };

@@ -15,9 +15,9 @@
 
 struct options {
     struct rs_view_options view;
-    const char *to, *out, *table, *kineto;
+    const char *format, *out, *table, *kineto;
     bool force;
-    struct rs_opt_each format_or_time;
+    const struct rs_exporter *exporter; /* of the format */
 };
 
 /* ---- which format ---- */
@@ -27,10 +27,20 @@ static const char *names(char *text, size_t room)
 {
     size_t n = 0;
     text[0] = 0;
-    const char *name;
-    for (size_t i = 0; (name = rs_exporter_at(i) ? rs_exporter_at(i)->name : NULL); i++)
-        n += (size_t)snprintf(text + n, n < room ? room - n : 0, "%s%s", i ? ", " : "", name);
+    for (size_t i = 0; rs_exporter_at(i); i++)
+        n += (size_t)snprintf(text + n, n < room ? room - n : 0, "%s%s", i ? ", " : "", rs_exporter_at(i)->name);
     return text;
+}
+
+/* The table of formats in --help. */
+static void list_formats(void)
+{
+    printf("\nformats (--format; where it is not given, the name of OUT tells):\n");
+    for (size_t i = 0; rs_exporter_at(i); i++) {
+        const struct rs_exporter *e = rs_exporter_at(i);
+        const char *suffix = e->suffixes ? e->suffixes : "";
+        printf("  %-8s  %-8.*s  %s\n", e->name, (int)strcspn(suffix, " "), suffix, e->what);
+    }
 }
 
 /* Whether the first `n` characters of `text` end in one of these, which have blanks between. */
@@ -57,13 +67,26 @@ static const char *suggested(const char *out)
     return NULL;
 }
 
-/* --to names the format here, and in all commands the end of the span of time: no format begins with a digit. */
+static const char *take_format(void *to, const char *text)
+{
+    struct options *o = to;
+    if (o->format && strcmp(o->format, text) != 0) return "is a second format: give one";
+    o->format = text;
+    return NULL;
+}
+
+/* --to is the end of the span of time, as in all commands; the name of a format is taken too, as --format is. */
 static const char *take_to(void *to, const char *text)
 {
     struct options *o = to;
-    if (*text >= '0' && *text <= '9') return o->view.filters.to.take(o->view.filters.to.to, text);
-    o->to = text;
-    return NULL;
+    if (rs_exporter_find(text)) return take_format(to, text);
+    if (*text < '0' || *text > '9') {
+        static char wrong[320];
+        char all[256];
+        snprintf(wrong, sizeof wrong, "neither a time (1.5s) nor a format (--format: %s)", names(all, sizeof all));
+        return wrong;
+    }
+    return rs_filters_take_to(&o->view.common.filters, text);
 }
 
 static bool has_table(const struct rs_exporter *e, const char *table)
@@ -74,8 +97,9 @@ static bool has_table(const struct rs_exporter *e, const char *table)
 }
 
 /* Whether its output can go where it is to; -1 to go on, else the exit status. */
-static int check_place(const struct rs_command *self, const struct options *o, const struct rs_exporter *e)
+static int check_place(const struct rs_command *self, const struct options *o)
 {
+    const struct rs_exporter *e = o->exporter;
     bool piped = !o->out || !strcmp(o->out, "-");
     if (o->out && !*o->out) return rs_opt_usage(self, "-o names nothing");
     if (piped && e->output != RS_EXPORT_STREAM)
@@ -86,31 +110,43 @@ static int check_place(const struct rs_command *self, const struct options *o, c
     return -1;
 }
 
+/* Refuses what the format would ignore; -1 to go on, else the exit status. */
+static int check_used(const struct rs_command *self, const struct options *o)
+{
+    const struct rs_exporter *e = o->exporter;
+    const struct rs_common *c = &o->view.common;
+    if (o->table && !e->tables) return rs_opt_usage(self, "--table goes with --format csv");
+    if (o->table && !has_table(e, o->table))
+        return rs_opt_usage(self, "there is no table '%s'; there are operations, ranks and events", o->table);
+    bool rows = e->rows && (!e->rows_table || (o->table && !strcmp(o->table, e->rows_table)));
+    const char *of_rows = c->rows ? "--rows" : c->filters.has_level ? "--level" : NULL;
+    if (of_rows && !e->rows)
+        return rs_opt_usage(self, "%s changes nothing here: %s keeps all events of an operation", of_rows, e->name);
+    if (of_rows && !rows)
+        return rs_opt_usage(self, "%s changes nothing here: it goes with --table %s", of_rows, e->rows_table);
+    if (c->title && !e->titled) return rs_opt_usage(self, "--title: %s has no place for one", e->name);
+    return check_place(self, o);
+}
+
 /* -1 to go on, else the exit status. */
-static int check(const struct rs_command *self, struct options *o, const struct rs_exporter **e)
+static int check(const struct rs_command *self, struct options *o)
 {
     char all[256];
-    if (o->kineto && o->to && strcmp(o->to, "kineto") != 0)
-        return rs_opt_usage(self, "--kineto writes a Kineto trace back, not %s", o->to);
-    if (o->kineto) o->to = "kineto";
-    if (!o->to) o->to = suggested(o->out);
-    if (!o->to)
-        return rs_opt_usage(self, "which format? --to one of %s; or an OUT that tells: x.json, .pftrace, .db, .csv...",
+    if (o->kineto && o->format && strcmp(o->format, "kineto") != 0)
+        return rs_opt_usage(self, "--kineto writes a Kineto trace back, not %s", o->format);
+    if (o->kineto) o->format = "kineto";
+    if (!o->format) o->format = suggested(o->out);
+    if (!o->format)
+        return rs_opt_usage(self,
+                            "which format? --format one of %s; or an OUT that tells: x.json, .pftrace, .db, .csv...",
                             names(all, sizeof all));
-    *e = rs_exporter_find(o->to);
-    if (!*e) return rs_opt_usage(self, "unknown format '%s'; there are %s", o->to, names(all, sizeof all));
-    if ((*e)->lacks) {
-        rs_warn(self->name, "--to %s: this ringscope was built without %s", o->to, (*e)->lacks);
+    o->exporter = rs_exporter_find(o->format);
+    if (!o->exporter) return rs_opt_usage(self, "unknown format '%s'; there are %s", o->format, names(all, sizeof all));
+    if (o->exporter->lacks) {
+        rs_warn(self->name, "--format %s: this ringscope was built without %s", o->format, o->exporter->lacks);
         return RS_EXIT_FAILURE;
     }
-    if (o->view.rows && !(*e)->rows) return rs_opt_usage(self, "--rows: %s has no rows to choose from", o->to);
-    if (o->view.filters.has_level && !(*e)->rows)
-        rs_warn(self->name, "--level changes nothing here: --to %s keeps all events of an operation", o->to);
-    if (!o->table) return check_place(self, o, *e);
-    if (!(*e)->tables) return rs_opt_usage(self, "--table goes with --to csv");
-    if (!has_table(*e, o->table))
-        return rs_opt_usage(self, "there is no table '%s'; there are operations, ranks and events", o->table);
-    return check_place(self, o, *e);
+    return check_used(self, o);
 }
 
 /* ---- what cannot go well ---- */
@@ -200,9 +236,10 @@ static int export_joined(const struct rs_command *self, const struct rs_exporter
     return rs_drawing_end(self, &v, &o->view, status, EVEN_IF_EMPTY);
 }
 
-static int export_to(const struct rs_command *self, const struct rs_exporter *e, struct options *o,
-                     struct rs_inputs *in)
+static int export_inputs(const struct rs_command *self, struct rs_inputs *in, void *to)
 {
+    struct options *o = to;
+    const struct rs_exporter *e = o->exporter;
     struct rs_err err;
     struct rs_output place; /* first of all: whether it can be written is not to be found out after minutes of work */
     enum rs_export_output kind = e->many && e->many(in, o->kineto) ? RS_EXPORT_FOLDER : e->output;
@@ -210,7 +247,7 @@ static int export_to(const struct rs_command *self, const struct rs_exporter *e,
     if (status) return status;
     if (rs_output_open(&place, kind, o->out, o->force, e->may_replace, &err) != RS_OK)
         return rs_print_err(self->name, &err);
-    if (!e->unjoined || !rs_filter_is_empty(&o->view.filters.filter))
+    if (!e->unjoined || !rs_filter_is_empty(&o->view.common.filters.filter))
         status = export_joined(self, e, o, in, &place);
     else if (write_it(e, o, in, NULL, &place, &err) != RS_OK)
         status = rs_print_err(self->name, &err);
@@ -230,78 +267,58 @@ static bool leads_to(const char *path, const char *file)
 }
 
 /* The inputs, and the trace that is written back where it is not among them. */
-static int open_inputs(const struct rs_command *self, const struct options *o, char **named, size_t n,
-                       struct rs_inputs *in)
+static int export_named(const struct rs_command *self, struct options *o, char **named, int n)
 {
     bool there = !o->kineto;
-    for (size_t i = 0; i < n && !there; i++) there = leads_to(named[i], o->kineto);
-    char **all = malloc((n + 1) * sizeof *all);
+    for (int i = 0; i < n && !there; i++) there = leads_to(named[i], o->kineto);
+    char **all = malloc(((size_t)n + 1) * sizeof *all);
     if (!all) {
         rs_warn(self->name, "out of memory");
         return RS_EXIT_FAILURE;
     }
     if (!there) all[0] = (char *)o->kineto; /* in front: of two that are the same the first is read */
-    memcpy(all + !there, named, n * sizeof *all);
-    n += !there;
-    int bad = rs_reading_open(self, in, all, n, o->view.how.run);
+    memcpy(all + !there, named, (size_t)n * sizeof *all);
+    int status = rs_reading_inputs(self, all, n + !there, o->view.common.run, export_inputs, o);
     free(all);
-    return bad;
+    return status;
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {0};
-    rs_view_options_make(&o.view);
-    o.view.begins = true; /* the same operations as in `ops` */
-    o.format_or_time = (struct rs_opt_each){take_to, &o};
+    struct options o = {.view.begins = true}; /* the same operations as in `ops` */
     const struct rs_opt opts[] = {
-        {RS_OPT_EACH, 't', "to", &o.format_or_time, "FORMAT",
-         "which format (default: as the name of OUT says); --to TIME: up to here"},
+        {RS_OPT_EACH, 't', "format", RS_EACH(take_format, &o), "FORMAT",
+         "which format, see below (default: as the name of OUT says)"},
         {RS_OPT_STRING, 'o', "output", &o.out, "OUT", "write here (default: standard output)"},
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite OUT"},
         {RS_OPT_STRING, 0, "table", &o.table, "NAME", "csv: operations, ranks (operation x rank) or events"},
         {RS_OPT_STRING, 0, "kineto", &o.kineto, "FILE", "write this Kineto trace back, with what the join found"},
-        RS_DRAW_OPTS(o.view),
-        RS_FILTER_OPTS_BUT_TO(o.view.filters),
-        RS_READING_OPTS(o.view.how),
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+        {RS_OPT_EACH, 0, "to", RS_EACH(take_to, &o), "TIME",
+         "only up to TIME, written as for --from (--to FORMAT is --format FORMAT)"},
+        {.kind = RS_OPT_END},
     };
-    const struct rs_exporter *e = NULL;
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    int n, done = rs_common_parse(self, &o.view.common, opts, argc, argv, &n);
     if (done < 0) done = rs_view_options_check(self, &o.view);
-    if (done < 0) done = check(self, &o, &e);
+    if (done < 0) done = check(self, &o);
     if (done >= 0) return done;
-    o.view.to_bound = e->to_bound;
-    struct rs_inputs in;
-    int bad = open_inputs(self, &o, argv + 1, (size_t)n, &in);
-    if (bad) return bad;
-    int status = export_to(self, e, &o, &in);
-    rs_reading_complaints(self, &in);
-    rs_inputs_close(&in);
-    return status;
+    o.view.to_bound = o.exporter->to_bound;
+    return export_named(self, &o, argv + 1, n);
 }
 
 const struct rs_command rs_cmd_export = {
     .name = "export",
     .summary = "a joined run in the format of another tool",
-    .usage = "--to FORMAT [options] IN... -o OUT",
+    .usage = "[--format FORMAT] [options] IN... -o OUT",
     .text =
         "Writes what all ranks did, joined and on one axis, for other programs. OUT appears only when it is whole;\n"
-        "what exists is not overwritten without --force. A stream whose name ends in .gz or .zst is packed.\n"
-        "FORMAT, which the name of OUT may tell:\n"
-        "  chrome    .json      for chrome://tracing and ui.perfetto.dev\n"
-        "  perfetto  .pftrace   the same for ui.perfetto.dev, smaller and quicker\n"
-        "  otf2      .otf2      a folder, for Vampir, Scalasca, TAU, otf2-print\n"
-        "  sqlite    .sqlite    a database; also .sqlite3, .db (`ringscope sql --schema` has its tables)\n"
-        "  csv       .csv       a table: operations, or --table ranks, --table events\n"
-        "  jsonl     .jsonl     every callback with every argument, one JSON object a line; times on raw clocks\n"
-        "  rsc                  a folder of recordings cut out of these with the filters, to share\n"
-        "  kineto               Kineto traces as they came, with what the join found",
+        "what exists is not overwritten without --force. A stream whose name ends in .gz or .zst is packed.",
+    .lists = list_formats,
     .examples =
-        "ringscope export rec -o run.pftrace                        # for ui.perfetto.dev\n"
-        "ringscope export rec -o ops.csv.gz                         # one row an operation\n"
-        "ringscope export --to csv --table events --rank 3 rec      # every event of rank 3\n"
-        "ringscope export --to rsc --from 10s --to 12s rec -o part  # two seconds of it, to share\n"
-        "ringscope export --kineto rank0.json.gz rec -o with.json.gz # PyTorch's trace, with waits and last ranks",
+        "ringscope export rec -o run.pftrace                            # for ui.perfetto.dev\n"
+        "ringscope export rec -o ops.csv.gz                             # one row per operation\n"
+        "ringscope export --format csv --table events --rank 3 rec      # every event of rank 3\n"
+        "ringscope export --format rsc --from 10s --to 12s rec -o part  # two seconds of it, to share\n"
+        "ringscope export --kineto rank0.json.gz rec -o with.json.gz    # PyTorch's trace, with waits and last ranks",
+    .takes = "draw filter level reading",
     .run = run,
 };

@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/filters.h"
 #include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/plain.h"
@@ -106,17 +105,6 @@ static void hang_json(struct rs_json *j, const struct rs_model *m, const struct 
     rs_json_end(j);
     rs_json_end(j);
     rs_json_newline(j);
-}
-
-static enum rs_status print_json(const struct rs_model *m, const struct rs_hang *h, struct rs_err *err)
-{
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to_file(j, stdout, "standard output");
-    hang_json(j, m, h);
-    enum rs_status status = rs_json_finish(j, err);
-    free(j);
-    return status;
 }
 
 /* ---- text ---- */
@@ -251,35 +239,28 @@ static int exit_status(enum rs_verdict v)
     return v == RS_VERDICT_UNKNOWN ? RS_EXIT_FAILURE : RS_EXIT_FOUND;
 }
 
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *status, struct rs_err *err)
+{
+    (void)self, (void)in;
+    const struct rs_common *o = options;
+    struct rs_hang h;
+    enum rs_status done = rs_hang_find(m, &o->filters.filter, &h, err);
+    if (done == RS_OK && o->json) {
+        struct rs_json *j = rs_output_json();
+        hang_json(j, m, &h);
+        done = rs_json_finish(j, err);
+    } else if (done == RS_OK) {
+        done = print_text(m, &h, err);
+    }
+    *status = exit_status(h.verdict);
+    rs_hang_free(&h);
+    return done;
+}
+
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    bool json = false;
-    struct rs_reading how = RS_READING_DEFAULT;
-    struct rs_filters filters;
-    rs_filters_make(&filters);
-    const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
-        RS_FILTER_OPTS(filters),
-        RS_RUN_OPT(how),
-        RS_SAME_HOST_OPT(how),
-        {.kind = RS_OPT_END},
-    };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    if (done >= 0) return done;
-
-    struct rs_model m;
-    int bad = rs_reading_model(self, &m, argv + 1, (size_t)n, &how);
-    if (bad) return bad;
-    rs_filter_resolve(&filters.filter, &m);
-    struct rs_hang h;
-    struct rs_err err;
-    enum rs_status found = rs_hang_find(&m, &filters.filter, &h, &err);
-    if (found == RS_OK) found = json ? print_json(&m, &h, &err) : print_text(&m, &h, &err);
-    int status = exit_status(h.verdict);
-    if (found != RS_OK) status = rs_print_err(self->name, &err);
-    rs_hang_free(&h);
-    rs_model_free(&m);
-    return status;
+    return rs_reading_command(self, argc, argv, show);
 }
 
 const struct rs_command rs_cmd_hang = {
@@ -293,5 +274,7 @@ const struct rs_command rs_cmd_hang = {
     .examples = "ringscope hang rec                   # the verdict, the evidence, and what to do\n"
                 "ringscope hang nccl_trace_rank_*     # dumps of Flight Recorder\n"
                 "ringscope hang --json rec            # for programs",
+    .json = "one JSON object",
+    .takes = "filter run same-host",
     .run = run,
 };

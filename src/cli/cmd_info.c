@@ -102,7 +102,7 @@ static void print_counts(const struct rs_overview *o)
     print_mask(o);
 }
 
-/* Of recordings that `export --to rsc` wrote. */
+/* Of recordings that `export --format rsc` wrote. */
 static void print_cuts(const struct rs_overview *o, const struct rs_inputs *in)
 {
     const char *by = NULL;
@@ -255,16 +255,12 @@ static struct rs_run_line *list_runs(struct rs_inputs *in)
 static enum rs_status print_json(struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_line *runs,
                                  size_t nruns, const struct rs_info_who *who, struct rs_err *err)
 {
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to_file(j, stdout, "standard output");
+    struct rs_json *j = rs_output_json();
     if (o)
         rs_info_json(j, in, o, runs, nruns, who);
     else
         rs_info_others_json(j, in, who);
-    enum rs_status status = rs_json_finish(j, err);
-    free(j);
-    return status;
+    return rs_json_finish(j, err);
 }
 
 static int show(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_run_line *runs,
@@ -299,32 +295,25 @@ static int show_others(const struct rs_command *self, struct rs_inputs *in, bool
     return RS_EXIT_FINE;
 }
 
+static int read_all(const struct rs_command *self, struct rs_inputs *in, void *options)
+{
+    const struct rs_common *o = options;
+    size_t nruns = in->nruns;
+    struct rs_run_line *runs = list_runs(in);
+    int status = runs ? rs_reading_choose(self, in, o->run) : RS_EXIT_FAILURE;
+    struct rs_info_who who = {0};
+    if (!status) status = rs_info_who_read(self, in, &who);
+    if (!status) status = in->n ? show(self, in, o->json, runs, nruns, &who) : show_others(self, in, o->json, &who);
+    rs_info_who_free(&who);
+    free(runs);
+    return status;
+}
+
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    bool json = false;
-    struct rs_reading how = RS_READING_DEFAULT;
-    const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &json, NULL, "one JSON object"},
-        RS_RUN_OPT(how),
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
-    };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    if (done >= 0) return done;
-
-    struct rs_inputs in;
-    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, "all");
-    if (bad) return bad;
-    size_t nruns = in.nruns;
-    struct rs_run_line *runs = list_runs(&in);
-    int status = runs ? rs_reading_choose(self, &in, how.run) : RS_EXIT_FAILURE;
-    struct rs_info_who who = {0};
-    if (!status) status = rs_info_who_read(self, &in, &who);
-    if (!status) status = in.n ? show(self, &in, json, runs, nruns, &who) : show_others(self, &in, json, &who);
-    rs_info_who_free(&who);
-    rs_reading_complaints(self, &in);
-    free(runs);
-    rs_inputs_close(&in);
-    return status;
+    struct rs_common common;
+    int n, done = rs_common_parse(self, &common, RS_NO_OPTIONS, argc, argv, &n);
+    return done >= 0 ? done : rs_reading_inputs(self, argv + 1, n, "all", read_all, &common);
 }
 
 const struct rs_command rs_cmd_info = {
@@ -336,5 +325,7 @@ const struct rs_command rs_cmd_info = {
             "differ between ranks; of other tools' files, what each is and what it holds.",
     .examples = "ringscope info ringscope-run            # the newest run in the folder\n"
                 "ringscope info --json run1 | jq .lost   # for scripts",
+    .json = "one JSON object",
+    .takes = "run",
     .run = run,
 };

@@ -8,7 +8,6 @@
 
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/filters.h"
 #include "cli/model_json.h"
 #include "cli/op_tree.h"
 #include "cli/ops_at.h"
@@ -27,10 +26,9 @@ enum { OP_DIGITS = 12 }; /* of an id in the table: --op takes the first ones */
 enum { MOST_DESC = 24 };
 
 struct options {
-    bool json, tree;
+    struct rs_common common;
+    bool tree;
     const char *at, *op;
-    struct rs_reading how;
-    struct rs_filters filters;
 };
 
 /* ---- which, in which order ---- */
@@ -218,7 +216,7 @@ static enum rs_status print_ops(const struct options *o, struct rs_model *m, str
     struct moment *rows = NULL;
     uint32_t n = 0;
     struct rs_presence_index presence;
-    RS_TRY(choose(m, &o->filters.filter, &rows, &n, err));
+    RS_TRY(choose(m, &o->common.filters.filter, &rows, &n, err));
     struct rs_steps steps = {0};
     enum rs_status status = rs_presence_make(&presence, m, err);
     if (status == RS_OK && json) status = find_steps(&steps, m, err);
@@ -275,67 +273,52 @@ static enum rs_status print_one(const struct options *o, struct rs_model *m, str
         RS_TRY(print_table(m, &row, 1, err));
         printf("\n");
     }
-    return o->tree ? rs_op_tree(m, in, op, o->filters.level, json, err) : RS_OK;
+    return o->tree ? rs_op_tree(m, in, op, o->common.filters.level, json, err) : RS_OK;
 }
 
 /* ---- the command ---- */
 
-static enum rs_status print_all(struct options *o, struct rs_model *m, struct rs_inputs *in, struct rs_json *json,
+static enum rs_status print_all(const struct options *o, struct rs_model *m, struct rs_inputs *in, struct rs_json *json,
                                 struct rs_err *err)
 {
-    rs_filter_resolve(&o->filters.filter, m);
     if (o->op) return print_one(o, m, in, json, err);
     if (!o->at) return print_ops(o, m, json, err);
     int64_t at;
     bool relative;
     rs_filters_time(o->at, &at, &relative); /* was checked */
-    return rs_ops_at(m, &o->filters.filter, relative ? at + rs_model_begin(m) : at, json, err);
+    return rs_ops_at(m, &o->common.filters.filter, relative ? at + rs_model_begin(m) : at, json, err);
 }
 
-static int show(const struct rs_command *self, struct options *o, struct rs_inputs *in)
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *exit_status, struct rs_err *err)
 {
-    struct rs_model m;
-    struct rs_err err;
-    int bad = rs_reading_join(self, in, &m, &o->how);
-    if (bad) return bad;
-    struct rs_json *json = o->json ? malloc(sizeof *json) : NULL;
-    enum rs_status status = RS_OK;
-    if (o->json && !json) status = rs_fail(&err, RS_NO_MEMORY, "out of memory");
-    if (json) rs_json_to_file(json, stdout, "standard output");
-    if (status == RS_OK) status = print_all(o, &m, in, json, &err);
-    if (status == RS_OK && json) status = rs_json_finish(json, &err);
-    free(json);
-    rs_model_free(&m);
-    return status == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
+    (void)self, (void)exit_status;
+    const struct options *o = options;
+    struct rs_json *json = o->common.json ? rs_output_json() : NULL;
+    RS_TRY(print_all(o, m, in, json, err));
+    return json ? rs_json_finish(json, err) : RS_OK;
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.how = RS_READING_DEFAULT};
-    rs_filters_make(&o.filters);
+    struct options o = {0};
     const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "JSON Lines, one object an operation"},
         {RS_OPT_STRING, 0, "at", &o.at, "TIME", "what each GPU did at this moment"},
         {RS_OPT_STRING, 0, "op", &o.op, "ID", "this operation only"},
         {RS_OPT_FLAG, 0, "tree", &o.tree, NULL, "with --op: all its events, down to network steps"},
-        RS_FILTER_OPTS(o.filters),
-        RS_READING_OPTS(o.how),
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+        {.kind = RS_OPT_END},
     };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
     if (done >= 0) return done;
     int64_t at;
     bool relative;
     if (o.at && !rs_filters_time(o.at, &at, &relative))
         return rs_opt_usage(self, "--at takes " RS_FILTERS_TIMES ", not '%s'", o.at);
     if (o.tree && !o.op) return rs_opt_usage(self, "--tree goes with --op ID");
-    struct rs_inputs in;
-    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.how.run);
-    if (bad) return bad;
-    int status = show(self, &o, &in);
-    rs_reading_complaints(self, &in);
-    rs_inputs_close(&in);
-    return status;
+    if (o.common.filters.has_level && !o.tree) return rs_opt_usage(self, "--level goes with --op ID --tree");
+    if (o.op && (o.at || !rs_filter_is_empty(&o.common.filters.filter)))
+        return rs_opt_usage(self, "--op names the operation: it goes with no filter, nor with --at");
+    return rs_reading_model_and_inputs(self, argv + 1, n, &o.common, show, &o);
 }
 
 const struct rs_command rs_cmd_ops = {
@@ -349,5 +332,7 @@ const struct rs_command rs_cmd_ops = {
                 "ringscope ops rec --json --func AllReduce | jq .transfer_ns\n"
                 "ringscope ops rec --op 0x3f2a --tree               # one operation down to its network steps\n"
                 "ringscope ops rec --at 12.5s                       # what each GPU did then",
+    .json = "JSON Lines: one object per operation",
+    .takes = "filter level reading",
     .run = run,
 };

@@ -9,7 +9,6 @@
 #include "analyse/profile.h"
 #include "base/bytes.h"
 #include "cli/commands.h"
-#include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/overlap_json.h"
 #include "cli/overlap_text.h"
@@ -17,12 +16,11 @@
 #include "foreign/stages/stages.h"
 
 struct options {
-    bool json, exact;
+    struct rs_common common;
+    bool exact;
     const char *stages;
-    struct rs_reading how;
     double fail_under; /* NAN: not asked for */
     int64_t warmup;
-    struct rs_filters filters;
     struct rs_stage_pattern patterns[RS_STAGES_MAX];
     char names[RS_STAGES_MAX][64];
     uint32_t npatterns;
@@ -54,13 +52,9 @@ static void use_exact(struct rs_profile *p)
 
 static enum rs_status print_json(const struct rs_profile *p, struct rs_err *err)
 {
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to_file(j, stdout, "standard output");
+    struct rs_json *j = rs_output_json();
     for (uint32_t i = 0; i < p->nrows && !rs_json_failed(j); i++) rs_overlap_json(j, p, &p->rows[i]);
-    enum rs_status status = rs_json_finish(j, err);
-    free(j);
-    return status;
+    return rs_json_finish(j, err);
 }
 
 /* Said of the first rank that lacks stages which were asked for. */
@@ -83,13 +77,13 @@ static int judge(const struct rs_command *self, const struct options *o, const s
     return p->score < o->fail_under ? RS_EXIT_FOUND : RS_EXIT_FINE;
 }
 
-static enum rs_status show(const struct rs_command *self, struct options *o, const struct rs_model *m,
-                           const struct rs_profile_options *profile, int *exit_status, struct rs_err *err)
+static enum rs_status print(const struct rs_command *self, struct options *o, const struct rs_model *m,
+                            const struct rs_profile_options *profile, int *exit_status, struct rs_err *err)
 {
     struct rs_profile p;
     RS_TRY(rs_profile_make(&p, m, profile, err));
     if (o->exact) use_exact(&p);
-    enum rs_status status = o->json ? print_json(&p, err) : rs_overlap_print(&p, err);
+    enum rs_status status = o->common.json ? print_json(&p, err) : rs_overlap_print(&p, err);
     if (status == RS_OK) {
         say_missing(self, &p);
         *exit_status = judge(self, o, &p);
@@ -129,11 +123,13 @@ static enum rs_status use_stages(struct rs_profile_options *profile, const struc
     return RS_OK;
 }
 
-static enum rs_status with_stages(const struct rs_command *self, struct options *o, const struct rs_model *m,
-                                  int *exit_status, struct rs_err *err)
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *exit_status, struct rs_err *err)
 {
+    (void)in;
+    struct options *o = options;
     struct rs_stage_file file = {0};
-    struct rs_profile_options profile = {.filter = &o->filters.filter,
+    struct rs_profile_options profile = {.filter = &o->common.filters.filter,
                                          .patterns = o->patterns,
                                          .npatterns = o->npatterns,
                                          .warmup = (uint32_t)o->warmup};
@@ -143,7 +139,7 @@ static enum rs_status with_stages(const struct rs_command *self, struct options 
         rs_warn(self->name, "%s: %" PRIu64 " line%s left out", o->stages, file.bad, file.bad == 1 ? "" : "s");
     }
     if (status == RS_OK && o->stages) status = use_stages(&profile, &file, o->stages, err);
-    if (status == RS_OK) status = show(self, o, m, &profile, exit_status, err);
+    if (status == RS_OK) status = print(self, o, m, &profile, exit_status, err);
     free(profile.times);
     rs_stage_file_free(&file);
     return status;
@@ -153,34 +149,27 @@ static enum rs_status with_stages(const struct rs_command *self, struct options 
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.how = RS_READING_DEFAULT, .fail_under = NAN, .warmup = 1};
-    rs_filters_make(&o.filters);
-    struct rs_opt_each stage = {take_stage, &o};
+    struct options o = {.fail_under = NAN, .warmup = 1};
     const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "JSON Lines, an object a rank"},
-        {RS_OPT_EACH, 0, "stage", &stage, "NAME=PATTERN",
+        {RS_OPT_EACH, 0, "stage", RS_EACH(take_stage, &o), "NAME=PATTERN",
          "a stage of a pipeline, by names of annotations or kernels; may be repeated"},
         {RS_OPT_STRING, 0, "stages", &o.stages, "FILE", "stages of a pipeline from CSV or JSON Lines; needs no IN"},
         {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N chunks of a pipeline (1)"},
         {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit 3 when a rank's overlap score is below"},
         {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernels to the ns, not cut to whole us as HTA does"},
-        RS_FILTER_OPTS(o.filters),
-        RS_READING_OPTS(o.how),
         {.kind = RS_OPT_END},
     };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
     if (done >= 0) return done;
     if (o.stages && o.npatterns) return rs_opt_usage(self, "--stage and --stages exclude each other");
     if (o.warmup < 0 || o.warmup > INT32_MAX) return rs_opt_usage(self, "--warmup takes a number of chunks");
     if (o.fail_under < 0 || o.fail_under > 1) return rs_opt_usage(self, "--fail-under takes a score from 0 to 1");
-    struct rs_model m = {0};
-    int bad = n || !o.stages ? rs_reading_model(self, &m, argv + 1, (size_t)n, &o.how) : 0;
-    if (bad) return bad;
-    if (n) rs_filter_resolve(&o.filters.filter, &m);
+    if (n || !o.stages) return rs_reading_model(self, argv + 1, n, &o.common, show, &o);
+    struct rs_model none = {0};
     struct rs_err err;
     int status = RS_EXIT_FINE;
-    if (with_stages(self, &o, &m, &status, &err) != RS_OK) status = rs_print_err(self->name, &err);
-    rs_model_free(&m);
+    if (show(self, &none, NULL, &o, &status, &err) != RS_OK) status = rs_print_err(self->name, &err);
+    rs_model_free(&none);
     return status;
 }
 
@@ -196,5 +185,7 @@ const struct rs_command rs_cmd_overlap = {
     .examples = "ringscope overlap trace_rank*.json.gz                  # a table by rank, and what to do\n"
                 "ringscope overlap traces --stage load='*memcpy*' --stage run='*gemm*'  # a pipeline of two stages\n"
                 "ringscope overlap --stages stages.csv --fail-under 0.30  # a gate: exit status 3 below it",
+    .json = "JSON Lines: one object per rank",
+    .takes = "filter reading",
     .run = run,
 };

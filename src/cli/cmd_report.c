@@ -6,7 +6,6 @@
 #include <strings.h>
 
 #include "cli/commands.h"
-#include "cli/filters.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/report_json.h"
@@ -15,60 +14,40 @@
 #include "cli/report_text.h"
 
 struct options {
-    bool json;
+    struct rs_common common;
     const char *by, *every, *table;
-    struct rs_reading how;
     int64_t warmup;
-    struct rs_filters filters;
     struct rs_report_options report;
     struct rs_reference_files reference;
 };
 
-static enum rs_status print_json(const struct rs_report *r, const struct rs_differences *settings,
-                                 const struct rs_reference_files *reference, struct rs_err *err)
+static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
+                           int *exit_status, struct rs_err *err)
 {
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    rs_json_to_file(j, stdout, "standard output");
-    rs_report_json(j, r, settings, reference);
-    enum rs_status status = rs_json_finish(j, err);
-    free(j);
-    return status;
-}
-
-static enum rs_status report(struct options *o, struct rs_model *m, const struct rs_inputs *in, struct rs_err *err)
-{
+    (void)self, (void)exit_status;
+    struct options *o = options;
     struct rs_report r;
     struct rs_differences settings;
-    rs_filter_resolve(&o->filters.filter, m);
-    o->report.filter = &o->filters.filter;
-    o->report.network = o->filters.level != RS_LEVEL_OPS && !o->table;
+    o->report.filter = &o->common.filters.filter;
+    o->report.network = o->common.filters.level != RS_LEVEL_OPS && !o->table;
     if (o->reference.n) o->report.reference = &o->reference.reference;
     RS_TRY(rs_differences_find(&settings, in, err));
     enum rs_status status = rs_report_make(&r, m, &o->report, err);
     if (status == RS_OK) {
         const struct rs_reference_files *reference = o->reference.n ? &o->reference : NULL;
-        if (o->json)
-            status = print_json(&r, &settings, reference, err);
-        else if (o->table)
+        if (o->common.json) {
+            struct rs_json *j = rs_output_json();
+            rs_report_json(j, &r, &settings, reference);
+            status = rs_json_finish(j, err);
+        } else if (o->table) {
             status = rs_report_table(&r, o->report.by_comm, err);
-        else
+        } else {
             rs_report_print(&r, &settings, reference, o->report.by_comm);
+        }
         rs_report_free(&r);
     }
     rs_differences_free(&settings);
     return status;
-}
-
-static int show(const struct rs_command *self, struct options *o, struct rs_inputs *in)
-{
-    struct rs_model m;
-    struct rs_err err;
-    int bad = rs_reading_join(self, in, &m, &o->how);
-    if (bad) return bad;
-    enum rs_status status = report(o, &m, in, &err);
-    rs_model_free(&m);
-    return status == RS_OK ? RS_EXIT_FINE : rs_print_err(self->name, &err);
 }
 
 /* "60s", "STEP", "10steps". False when it is none of these. */
@@ -88,40 +67,21 @@ static bool take_every(struct rs_report_options *o, const char *text)
     return rs_filters_span(text, &o->every_ns) && o->every_ns > 0;
 }
 
-/* Reads and reports, once options are taken. */
-static int read_and_show(const struct rs_command *self, struct options *o, char *const *paths, int n)
-{
-    struct rs_inputs in;
-    struct rs_err err;
-    if (rs_reference_read(&o->reference, &err) != RS_OK) return rs_print_err(self->name, &err);
-    int bad = rs_reading_open(self, &in, paths, (size_t)n, o->how.run);
-    if (bad) return bad;
-    int status = show(self, o, &in);
-    rs_reading_complaints(self, &in);
-    rs_inputs_close(&in);
-    return status;
-}
-
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.how = RS_READING_DEFAULT, .by = "class"};
-    struct rs_opt_each reference = {rs_reference_file, &o.reference};
-    rs_filters_make(&o.filters);
+    struct options o = {.by = "class"};
     const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "one JSON object"},
         {RS_OPT_STRING, 0, "by", &o.by, "class|comm",
          "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
          "the course over time: windows of 60s, 500ms, STEP, 10steps"},
         {RS_OPT_STRING, 0, "table", &o.table, "nccl-tests", "what was reached, laid out as nccl-tests print it"},
-        {RS_OPT_EACH, 0, "reference", &reference, "FILE",
+        {RS_OPT_EACH, 0, "reference", RS_EACH(rs_reference_file, &o.reference), "FILE",
          "output of nccl-tests: what was reached of what is possible; may be repeated"},
         {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
-        RS_FILTER_OPTS(o.filters),
-        RS_READING_OPTS(o.how),
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+        {.kind = RS_OPT_END},
     };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
     if (done >= 0) return done;
     o.report.by_comm = !strcmp(o.by, "comm");
     if (!o.report.by_comm && strcmp(o.by, "class"))
@@ -133,10 +93,13 @@ static int run(const struct rs_command *self, int argc, char **argv)
     o.report.warmup = (uint32_t)o.warmup;
     if (o.table && strcmp(o.table, "nccl-tests"))
         return rs_opt_usage(self, "--table takes nccl-tests, not '%s'", o.table);
-    if (o.table && (o.json || o.every || o.reference.n))
-        return rs_opt_usage(self, "--table prints nothing else: not with --json (which has it as by_func), --every or "
-                                  "--reference");
-    int status = read_and_show(self, &o, argv + 1, n);
+    if (o.table && (o.common.json || o.every || o.reference.n || o.common.filters.has_level))
+        return rs_opt_usage(self, "--table prints nothing else: not with --json (which has it as by_func), --every, "
+                                  "--level or --reference");
+    struct rs_err err;
+    int status = rs_reference_read(&o.reference, &err) == RS_OK
+                     ? rs_reading_model_and_inputs(self, argv + 1, n, &o.common, show, &o)
+                     : rs_print_err(self->name, &err);
     rs_reference_files_free(&o.reference);
     return status;
 }
@@ -152,5 +115,7 @@ const struct rs_command rs_cmd_report = {
                 "ringscope report rec --warmup 3 --every STEP  # the course, without the first steps\n"
                 "ringscope report rec --reference all_reduce_perf.txt  # reached of what is possible\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",
+    .json = "one JSON object",
+    .takes = "filter level reading",
     .run = run,
 };

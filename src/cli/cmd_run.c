@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
+#include "cli/event_sets.h"
 #include "cli/launch.h"
 #include "cli/output.h"
 #include "cli/plugin_path.h"
@@ -208,10 +209,9 @@ static void tell(const char *dir, size_t fresh)
 
 static int check_options(const struct rs_command *self, const struct options *o, int noperands)
 {
-    int mask;
     uint64_t bytes;
-    if (o->events != NULL && !rs_setting_mask(o->events, &mask))
-        return rs_opt_usage(self, "--events %s: expected ops, net, all, off or a mask such as 0x1fff", o->events);
+    int bad = rs_event_sets_check(self, o->events);
+    if (bad >= 0) return bad;
     if (o->memory != NULL &&
         (!rs_setting_bytes(o->memory, &bytes) || bytes < RS_MEMORY_LEAST || bytes > RS_MEMORY_MOST))
         return rs_opt_usage(self, "--memory %s: expected a size from 4M to 1G", o->memory);
@@ -234,7 +234,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &o.dir, "DIR",
          "folder of the recording (ringscope-$SLURM_JOB_ID or ringscope-run)"},
-        {RS_OPT_STRING, 'e', "events", &o.events, "WHAT", "ops, net (default), all, off, or a mask of event types"},
+        RS_EVENTS_OPTION('e', &o.events),
         {RS_OPT_STRING, 0, "memory", &o.memory, "SIZE", "memory of the recorder in a process (64M)"},
         {RS_OPT_STRING, 0, "limit", &o.limit, "SIZE", "recording of a process at most (no limit)"},
         {RS_OPT_STRING, 0, "keep", &o.keep, "WHICH", "past the limit keep the first (default) or the last events"},
@@ -289,6 +289,7 @@ const struct rs_command rs_cmd_run = {
     .text = "Runs CMD with the environment that makes NCCL load the recorder, passes signals and the exit status on,\n"
             "and says at the end where the recording is. Under srun, mpirun or torchrun each process calls it with\n"
             "the same folder. Settings that are in the environment already stay, unless the option is given.",
+    .lists = rs_event_sets_list,
     .examples = "ringscope run -o rec -- python train.py\n"
                 "srun ringscope run -o rec --events ops -- ./train            # one folder for all ranks\n"
                 "torchrun --nproc-per-node 8 --no-python ringscope run -o rec -- python train.py\n"

@@ -120,28 +120,21 @@ static int serve(struct serve *s, const char *page, size_t page_bytes)
 }
 
 /* The bundle is made before the server starts: a browser that asks finds all of it. */
-static int make_bundle(struct serve *s, char *const *paths, size_t n)
+static int make_bundle(const struct rs_command *self, struct rs_inputs *in, void *to)
 {
-    struct rs_inputs in = {0};
-    int bad = rs_reading_open(s->self, &in, paths, n, s->view.how.run);
-    if (bad) return bad;
-    bad = rs_view_bundle(s->self, &in, &s->view, s->bundle, &s->sizes);
-    rs_reading_complaints(s->self, &in);
-    rs_inputs_close(&in);
-    return bad;
+    struct serve *s = to;
+    return rs_view_bundle(self, in, &s->view, s->bundle, &s->sizes);
 }
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct serve s = {.self = self};
-    rs_view_options_make(&s.view);
     const struct rs_opt opts[] = {
         {RS_OPT_INT, 'p', "port", &s.port, "N", "the port on 127.0.0.1 (default: one that is free)"},
         {RS_OPT_FLAG, 0, "open", &s.open, NULL, "open the address in the browser of this machine (xdg-open)"},
-        RS_VIEW_OPTS(s.view),
         {.kind = RS_OPT_END},
     };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    int n, done = rs_common_parse(self, &s.view.common, opts, argc, argv, &n);
     if (done < 0) done = rs_view_options_check(self, &s.view);
     if (done >= 0) return done;
     if (s.port < 0 || s.port > 65535) return rs_opt_usage(self, "--port: 0 to 65535");
@@ -153,7 +146,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (rs_serve_check((unsigned)s.port, &err) != RS_OK) return rs_print_err(self->name, &err);
     s.bundle = rs_view_temporary(self);
     if (s.bundle < 0) return RS_EXIT_FAILURE;
-    int status = make_bundle(&s, argv + 1, (size_t)n);
+    int status = rs_reading_inputs(self, argv + 1, n, s.view.common.run, make_bundle, &s);
     if (!status) status = serve(&s, page, page_bytes);
     close(s.bundle);
     return status;
@@ -170,5 +163,6 @@ const struct rs_command rs_cmd_serve = {
     .examples = "ringscope serve rec                    # prints the address, and the ssh line for another machine\n"
                 "ringscope serve --port 8080 --open rec # in the browser of this machine\n"
                 "ringscope serve --rank 0-7 --level all rec",
+    .takes = "draw filter level reading",
     .run = run,
 };

@@ -1,6 +1,7 @@
 /* ringscope sim: options and messages of the simulated job; the job itself is in src/sim. */
 #include "base/file.h"
 #include "cli/commands.h"
+#include "cli/event_sets.h"
 #include "cli/output.h"
 #include "cli/plugin_path.h"
 #include "format/settings.h"
@@ -125,12 +126,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
     rs_sim_config_default(&cfg);
     int64_t ranks = cfg.ranks, hosts = cfg.hosts, per = cfg.ranks_per_process, steps = cfg.steps,
             channels = cfg.channels, net_steps = cfg.net_steps, api = cfg.api, seed = (int64_t)cfg.seed;
-    struct rs_opt_each slow = {take_slow, &cfg}, slow_cpu = {take_slow_cpu, &cfg}, hang = {take_at, &cfg.hang},
-                       kill = {take_at, &cfg.kill}, abort = {take_at, &cfg.abort}, net = {take_net, &cfg.net},
-                       workload = {take_workload, &cfg.workload}, after = {take_after, &cfg.kill_after};
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &cfg.dir, "DIR", "folder for the recording"},
-        {RS_OPT_EACH, 'w', "workload", &workload, "NAME",
+        {RS_OPT_EACH, 'w', "workload", RS_EACH(take_workload, &cfg.workload), "NAME",
          "ddp, pipeline, alltoall, aggregate, multidev, split, graph, ring, or mix: all in turn (ddp)"},
         {RS_OPT_INT, 'n', "ranks", &ranks, "N", "ranks of the job (4)"},
         {RS_OPT_INT, 0, "hosts", &hosts, "N", "simulated hosts, with clocks of their own and a network between (1)"},
@@ -139,17 +137,24 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_INT, 0, "channels", &channels, "N", "channels of a kernel (2)"},
         {RS_OPT_INT, 0, "bytes", &cfg.bytes, "N", "size of a bucket or message (25Mi)"},
         {RS_OPT_INT, 0, "net-steps", &net_steps, "N", "network transfers per operation and channel (8)"},
-        {RS_OPT_EACH, 0, "slow", &slow, "RANK:USEC", "a GPU that computes longer in each step; may be repeated"},
-        {RS_OPT_EACH, 0, "slow-cpu", &slow_cpu, "RANK:USEC", "a program that calls NCCL late; may be repeated"},
-        {RS_OPT_EACH, 0, "hang", &hang, "RANK@STEP", "a rank stops taking part; all end without cleaning up"},
+        {RS_OPT_EACH, 0, "slow", RS_EACH(take_slow, &cfg), "RANK:USEC",
+         "a GPU that computes longer in each step; may be repeated"},
+        {RS_OPT_EACH, 0, "slow-cpu", RS_EACH(take_slow_cpu, &cfg), "RANK:USEC",
+         "a program that calls NCCL late; may be repeated"},
+        {RS_OPT_EACH, 0, "hang", RS_EACH(take_at, &cfg.hang), "RANK@STEP",
+         "a rank stops taking part; all end without cleaning up"},
         {RS_OPT_DOUBLE, 0, "hang-seconds", &cfg.hang_seconds, "S", "how long a hang lasts (2)"},
-        {RS_OPT_EACH, 0, "kill", &kill, "RANK@STEP", "a process is killed in an operation; the others give up"},
-        {RS_OPT_EACH, 0, "kill-after", &after, "RANK:USEC", "a process is killed this long after the start of the job"},
+        {RS_OPT_EACH, 0, "kill", RS_EACH(take_at, &cfg.kill), "RANK@STEP",
+         "a process is killed in an operation; the others give up"},
+        {RS_OPT_EACH, 0, "kill-after", RS_EACH(take_after, &cfg.kill_after), "RANK:USEC",
+         "a process is killed this long after the start of the job"},
         {RS_OPT_DOUBLE, 0, "notice-seconds", &cfg.notice_seconds, "S", "how long the others go on after a death (1)"},
-        {RS_OPT_EACH, 0, "abort", &abort, "RANK@STEP", "a rank aborts its communicators; the others follow"},
+        {RS_OPT_EACH, 0, "abort", RS_EACH(take_at, &cfg.abort), "RANK@STEP",
+         "a rank aborts its communicators; the others follow"},
         {RS_OPT_INT, 0, "api", &api, "1..7", "the simulated NCCL's version of the profiler interface (6)"},
-        {RS_OPT_STRING, 0, "events", &cfg.events, "SET", "what to record: ops, net, all, off, or a mask"},
-        {RS_OPT_EACH, 0, "net", &net, "ib|socket|none", "events of the network plugin, too, where the mask has them"},
+        RS_EVENTS_OPTION(0, &cfg.events),
+        {RS_OPT_EACH, 0, "net", RS_EACH(take_net, &cfg.net), "ib|socket|none",
+         "events of the network plugin, too, where the mask has them"},
         {RS_OPT_FLAG, 0, "ce", &cfg.ce, NULL, "collectives by copy engine where possible"},
         {RS_OPT_FLAG, 0, "pxn", &cfg.pxn, NULL, "sends to other hosts go through a neighbour process"},
         {RS_OPT_FLAG, 0, "no-destroy", &cfg.no_destroy, NULL, "programs exit without destroying communicators"},
@@ -185,9 +190,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         if (rs_plugin_path(found, &err) != RS_OK) return rs_print_err(self->name, &err);
         cfg.plugin = found;
     }
-    int mask;
-    if (cfg.events && !rs_setting_mask(cfg.events, &mask))
-        return rs_opt_usage(self, "--events %s: expected ops, net, all, off or a mask such as 0x1fff", cfg.events);
+    status = rs_event_sets_check(self, cfg.events);
+    if (status >= 0) return status;
     if (cfg.count_only) cfg.dir = NULL;
 
     struct rs_sim_result res = {0};
@@ -206,6 +210,7 @@ const struct rs_command rs_cmd_sim = {
         "Starts real processes that load the profiler plugin as NCCL does and make the calls that NCCL makes, in real\n"
         "time: kernels and network steps take time and wait for their peers. For a first look at ringscope, and\n"
         "for tests of everything that reads recordings.",
+    .lists = rs_event_sets_list,
     .examples = "ringscope sim -o run                                    # 4 ranks, data-parallel\n"
                 "ringscope sim --ranks 8 --hosts 2 --slow 3:2000 -o run  # rank 3 computes 2 ms longer in each step\n"
                 "ringscope sim --hosts 2 --hang 2@10 -o run              # rank 2 stops at step 10",

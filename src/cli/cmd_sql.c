@@ -16,8 +16,8 @@
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    const struct rs_opt opts[] = {{RS_OPT_END, 0, NULL, NULL, NULL, NULL}};
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    struct rs_common common;
+    int n, done = rs_common_parse(self, &common, RS_NO_OPTIONS, argc, argv, &n);
     if (done >= 0) return done;
     rs_warn(self->name, "this build has no SQL: libsqlite3 was not there when it was built");
     return RS_EXIT_FAILURE;
@@ -32,14 +32,14 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 struct options {
     struct rs_view_options view;
-    bool json, csv, schema;
+    bool csv, schema;
 };
 
 /* ---- the query ---- */
 
 static enum rs_sql_form form_of(const struct options *o)
 {
-    return o->json ? RS_SQL_JSON : o->csv ? RS_SQL_CSV : RS_SQL_TABLE;
+    return o->view.common.json ? RS_SQL_JSON : o->csv ? RS_SQL_CSV : RS_SQL_TABLE;
 }
 
 /* Prepares it again on what is there now, and prints its rows. */
@@ -90,11 +90,13 @@ static int fill_and_answer(const struct rs_command *self, struct options *o, str
     struct rs_model model;
     struct rs_timeline timeline = {0};
     struct rs_err err;
-    int bad = rs_reading_join(self, in, &model, &o->view.how);
+    int bad = rs_reading_join(self, in, &model, &o->view.common);
     if (bad) return bad;
-    rs_filter_resolve(&o->view.filters.filter, &model);
-    const struct rs_timeline_options options = {
-        .filter = &o->view.filters.filter, .rows = o->view.row_bits, .piece = rs_reading_piece(), .begins = true};
+    rs_filter_resolve(&o->view.common.filters.filter, &model);
+    const struct rs_timeline_options options = {.filter = &o->view.common.filters.filter,
+                                                .rows = o->view.row_bits,
+                                                .piece = rs_reading_piece(),
+                                                .begins = true};
     enum rs_status status = rs_timeline_make(&timeline, &model, in, &options, &err);
     if (status == RS_OK) status = fill(db, &timeline, tables, &err);
     rs_timeline_free(&timeline);
@@ -118,7 +120,7 @@ static int query_inputs(const struct rs_command *self, struct options *o, char *
     if (!status) {
         sqlite3_finalize(q);
         sqlite3_set_authorizer(db.handle, NULL, NULL); /* what comes now is ours */
-        status = rs_reading_open(self, &in, paths, (size_t)n, o->view.how.run);
+        status = rs_reading_open(self, &in, paths, (size_t)n, o->view.common.run);
         if (!status) {
             status = fill_and_answer(self, o, &db, sql, tables, &in);
             rs_reading_complaints(self, &in);
@@ -129,16 +131,17 @@ static int query_inputs(const struct rs_command *self, struct options *o, char *
     return status;
 }
 
-static bool has_filters(const struct options *o)
+/* Whether an option is given that says how inputs are read. */
+static bool says_how_to_read(const struct options *o)
 {
-    const struct rs_filter *f = &o->view.filters.filter;
-    return f->nranks || f->ncomms || f->nfuncs || f->has_from || f->has_to || o->view.how.run || !o->view.how.align;
+    const struct rs_common *c = &o->view.common;
+    return !rs_filter_is_empty(&c->filters.filter) || c->filters.has_level || c->run || c->same_host || !c->align;
 }
 
-/* What `export --to sqlite` made is asked as it is. */
+/* What `export --format sqlite` made is asked as it is. */
 static int query_export(const struct rs_command *self, const struct options *o, sqlite3 *db, const char *sql)
 {
-    if (has_filters(o)) {
+    if (says_how_to_read(o)) {
         sqlite3_close_v2(db);
         return rs_opt_usage(self, "an exported database is asked as it is: filters go into the query");
     }
@@ -188,23 +191,19 @@ static int ask(const struct rs_command *self, struct options *o, char **inputs, 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct options o = {0};
-    rs_view_options_make(&o.view);
     const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 'j', "json", &o.json, NULL, "JSON Lines, one object a row"},
         {RS_OPT_FLAG, 0, "csv", &o.csv, NULL, "comma-separated values, with a line of names"},
         {RS_OPT_FLAG, 0, "schema", &o.schema, NULL, "list tables (those named, or all) with what is in them"},
-        RS_FILTER_OPTS(o.view.filters),
-        RS_READING_OPTS(o.view.how),
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+        {.kind = RS_OPT_END},
     };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
+    int n, done = rs_common_parse(self, &o.view.common, opts, argc, argv, &n);
     if (done < 0) done = rs_view_options_check(self, &o.view);
     if (done >= 0) return done;
-    if (o.json && o.csv) return rs_opt_usage(self, "--json or --csv, not both");
+    if (o.view.common.json && o.csv) return rs_opt_usage(self, "--json or --csv, not both");
     struct rs_err err;
     if (o.schema) {
-        if (o.csv) return rs_opt_usage(self, "--schema goes with --json or alone");
-        return rs_sql_schema(self, argv + 1, n, o.json);
+        if (o.csv || says_how_to_read(&o)) return rs_opt_usage(self, "--schema goes with --json or alone");
+        return rs_sql_schema(self, argv + 1, n, o.view.common.json);
     }
     done = check_operands(self, argv + 1, n);
     if (done >= 0) return done;
@@ -229,7 +228,8 @@ const struct rs_command rs_cmd_sql = {
     .text =
         "Reads and joins the inputs, puts what the query needs into tables that nobody else sees, and prints its "
         "rows.\n"
-        "The tables are those of `ringscope export --to sqlite`; such a database is an input too. A query only reads.\n"
+        "The tables are those of `ringscope export --format sqlite`; such a database is an input too. A query only "
+        "reads.\n"
         "Begin with the views: v_stragglers (who was late), v_waits (who waited for whom), v_bandwidth, v_network,\n"
         "v_operations, v_timeline. Times are ns on one axis, sizes bytes; null is not known. QUERY - reads standard "
         "input.",
@@ -238,5 +238,7 @@ const struct rs_command rs_cmd_sql = {
                 "ringscope sql rec --csv \"SELECT rank, sum(wait_ns) FROM v_waits GROUP BY rank\" >waits.csv\n"
                 "ringscope sql rec - <query.sql                     # a query from a file\n"
                 "ringscope sql --schema operations v_waits          # their columns, with what they mean",
+    .json = "JSON Lines: one object per row",
+    .takes = "filter level reading",
     .run = run,
 };

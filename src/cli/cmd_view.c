@@ -22,7 +22,7 @@ struct options {
     struct rs_view_options view;
     enum kind kind;
     const char *out, *relations;
-    bool text, force, dark, light, open_rows, ascii, all_gpus;
+    bool text, force, dark, light, open_rows, ascii, all_gpus, by_default;
     int64_t width, most;
     const char *page; /* that a bundle is put into */
     size_t page_bytes;
@@ -101,7 +101,7 @@ static enum rs_status draw(const struct options *o, struct rs_drawing *v, uint64
 {
     static const enum rs_picture_format formats[] = {
         [KIND_SVG] = RS_PICTURE_SVG, [KIND_PNG] = RS_PICTURE_PNG, [KIND_TEXT] = RS_PICTURE_TEXT};
-    const struct rs_filter *f = &o->view.filters.filter;
+    const struct rs_filter *f = &o->view.common.filters.filter;
     const char *no_colour = getenv("NO_COLOR");
     bool to_terminal = o->kind == KIND_TEXT && !strcmp(o->out, "-") && isatty(STDOUT_FILENO);
     struct rs_picture_options p = {
@@ -160,6 +160,7 @@ static bool is_called(const struct options *o, const char *ending)
 /* What is to be made, by the options and the name of the output. -1: go on; else the exit status. */
 static int choose_kind(const struct rs_command *self, struct options *o)
 {
+    o->by_default = !o->out && !o->text;
     if (!o->out) o->text = true; /* as other commands do; say_more() tells of the page */
     bool html = is_called(o, ".html") || is_called(o, ".htm");
     bool picture = is_called(o, ".svg") || is_called(o, ".png");
@@ -179,9 +180,35 @@ static int choose_kind(const struct rs_command *self, struct options *o)
     return -1;
 }
 
+/* Refuses what would change nothing in an output of this kind. */
+static int check_used(const struct rs_command *self, const struct options *o)
+{
+    enum { HTML = 1 << KIND_HTML, PICTURE = 1 << KIND_SVG | 1 << KIND_PNG, TEXT = 1 << KIND_TEXT };
+    const struct {
+        bool given;
+        const char *name;
+        unsigned kinds;
+        const char *what;
+    } uses[] = {
+        {o->most != MOST_HTML, "most", HTML, "pages (.html)"},
+        {o->relations != NULL, "relations", PICTURE, "pictures (.svg, .png)"},
+        {o->open_rows, "open-rows", PICTURE | TEXT, "pictures and text"},
+        {o->width != 0, "width", PICTURE | TEXT, "pictures and text"},
+        {o->dark, "dark", PICTURE | TEXT, "pictures and text"},
+        {o->light, "light", PICTURE | TEXT, "pictures and text"},
+        {o->ascii, "ascii", PICTURE | TEXT, "pictures and text"},
+        {o->all_gpus, "all-gpus", TEXT, "text"},
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++)
+        if (uses[i].given && !(uses[i].kinds >> o->kind & 1))
+            return rs_opt_usage(self, "--%s changes nothing here: it is for %s", uses[i].name, uses[i].what);
+    return -1;
+}
+
 static int check(const struct rs_command *self, struct options *o)
 {
     int done = choose_kind(self, o);
+    if (done < 0) done = check_used(self, o);
     if (done >= 0) return done;
     if (o->dark && o->light) return rs_opt_usage(self, "--dark or --light, not both");
     if (o->width < 0 || o->width > RS_PICTURE_WIDEST)
@@ -207,10 +234,18 @@ static int check_output(const struct rs_command *self, struct options *o)
     return -1;
 }
 
+static int make(const struct rs_command *self, struct rs_inputs *in, void *to)
+{
+    struct options *o = to;
+    int status = check_output(self, o);
+    if (status < 0) status = o->kind == KIND_HTML ? make_page(self, o, in) : make_picture(self, o, in);
+    if (!status && o->by_default) say_more();
+    return status;
+}
+
 static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct options o = {.most = MOST_HTML};
-    rs_view_options_make(&o.view);
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here: .html, .svg, .png or .txt (- is a page on stdout)"},
         {RS_OPT_FLAG, 't', "text", &o.text, NULL, "a timeline in the terminal (the default without -o)"},
@@ -223,22 +258,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_FLAG, 0, "light", &o.light, NULL, "a picture on a light ground (the default)"},
         {RS_OPT_FLAG, 0, "ascii", &o.ascii, NULL, "text without block characters"},
         {RS_OPT_FLAG, 0, "all-gpus", &o.all_gpus, NULL, "text of all GPUs (default: 48 that waited most or came last)"},
-        RS_VIEW_OPTS(o.view),
-        {RS_OPT_END, 0, NULL, NULL, NULL, NULL},
+        {.kind = RS_OPT_END},
     };
-    int n, done = rs_opt_parse(self, opts, argc, argv, &n);
-    bool by_default = !o.out && !o.text;
+    int n, done = rs_common_parse(self, &o.view.common, opts, argc, argv, &n);
     if (done < 0) done = check(self, &o);
     if (done >= 0) return done;
-    struct rs_inputs in;
-    int bad = rs_reading_open(self, &in, argv + 1, (size_t)n, o.view.how.run);
-    if (bad) return bad;
-    int status = check_output(self, &o);
-    if (status < 0) status = o.kind == KIND_HTML ? make_page(self, &o, &in) : make_picture(self, &o, &in);
-    if (!status && by_default) say_more();
-    rs_reading_complaints(self, &in);
-    rs_inputs_close(&in);
-    return status;
+    return rs_reading_inputs(self, argv + 1, n, o.view.common.run, make, &o);
 }
 
 const struct rs_command rs_cmd_view = {
@@ -253,5 +278,6 @@ const struct rs_command rs_cmd_view = {
     .examples = "ringscope view rec                  # in the terminal: who waits (light), and for whom (last)\n"
                 "ringscope view rec -o run.html      # to zoom, search and follow relations, in a browser\n"
                 "ringscope view rec -o step.svg --from 1.2s --to 1.3s --rank 0-7",
+    .takes = "draw filter level reading",
     .run = run,
 };

@@ -1,25 +1,39 @@
-/* The commands of ringscope: one file src/cli/cmd_NAME.c each, listed in main.c's table. */
+/* The commands of ringscope, in the order of --help: one struct rs_cmd_NAME each, in cmd_NAME.c. */
 #ifndef RS_CLI_COMMANDS_H
 #define RS_CLI_COMMANDS_H
 
 #include "cli/opt.h"
 
-extern const struct rs_command rs_cmd_run;
-extern const struct rs_command rs_cmd_sim;
-extern const struct rs_command rs_cmd_gen;
-extern const struct rs_command rs_cmd_info;
-extern const struct rs_command rs_cmd_ops;
-extern const struct rs_command rs_cmd_report;
-extern const struct rs_command rs_cmd_clocks;
-extern const struct rs_command rs_cmd_comms;
-extern const struct rs_command rs_cmd_hang;
-extern const struct rs_command rs_cmd_overlap;
-extern const struct rs_command rs_cmd_critical;
-extern const struct rs_command rs_cmd_explain;
-extern const struct rs_command rs_cmd_export;
-extern const struct rs_command rs_cmd_sql;
-extern const struct rs_command rs_cmd_gather;
-extern const struct rs_command rs_cmd_view;
-extern const struct rs_command rs_cmd_serve;
+/* The list: declarations, the table and its length come from it. */
+/* clang-format off */
+#define RS_COMMANDS(X) \
+    X(run) \
+    X(gather) \
+    X(info) \
+    X(explain) \
+    X(report) \
+    X(overlap) \
+    X(critical) \
+    X(hang) \
+    X(view) \
+    X(serve) \
+    X(ops) \
+    X(comms) \
+    X(clocks) \
+    X(export) \
+    X(sql) \
+    X(sim) \
+    X(gen)
+/* clang-format on */
+
+#define RS_COMMAND(name) extern const struct rs_command rs_cmd_##name;
+RS_COMMANDS(RS_COMMAND)
+#undef RS_COMMAND
+
+#define RS_COMMAND(name) +1
+enum { RS_NCOMMANDS = RS_COMMANDS(RS_COMMAND) };
+#undef RS_COMMAND
+
+extern const struct rs_command *const rs_commands[RS_NCOMMANDS];
 
 #endif

@@ -73,9 +73,9 @@ bool rs_filters_time(const char *text, int64_t *ns, bool *relative)
     return end != text && !*end && v >= OLDEST_S * 1000000000ll;
 }
 
-static const char *take_ranks(void *to, const char *text)
+const char *rs_filters_take_rank(void *filters, const char *text)
 {
-    struct rs_filters *f = to;
+    struct rs_filters *f = filters;
     do {
         char *end;
         long from = strtol(text, &end, 10), last = from;
@@ -93,17 +93,17 @@ static const char *take_ranks(void *to, const char *text)
     return NULL;
 }
 
-static const char *take_comm(void *to, const char *text)
+const char *rs_filters_take_comm(void *filters, const char *text)
 {
-    struct rs_filters *f = to;
+    struct rs_filters *f = filters;
     if (f->filter.ncomms == RS_FILTERS_MAX) return "names too many communicators";
     f->comms[f->filter.ncomms++] = text;
     return NULL;
 }
 
-static const char *take_func(void *to, const char *text)
+const char *rs_filters_take_func(void *filters, const char *text)
 {
-    struct rs_filters *f = to;
+    struct rs_filters *f = filters;
     if (f->filter.nfuncs == RS_FILTERS_MAX) return "names too many functions";
     f->funcs[f->filter.nfuncs++] = text;
     return NULL;
@@ -118,24 +118,24 @@ static const char *check_span(const struct rs_filter *f)
     return both && f->from > f->to ? "makes a span that ends before it begins" : NULL;
 }
 
-static const char *take_from(void *to, const char *text)
+const char *rs_filters_take_from(void *filters, const char *text)
 {
-    struct rs_filter *f = &((struct rs_filters *)to)->filter;
+    struct rs_filter *f = &((struct rs_filters *)filters)->filter;
     f->has_from = true;
     return rs_filters_time(text, &f->from, &f->from_relative) ? check_span(f) : WRONG_TIME;
 }
 
-static const char *take_to(void *to, const char *text)
+const char *rs_filters_take_to(void *filters, const char *text)
 {
-    struct rs_filter *f = &((struct rs_filters *)to)->filter;
+    struct rs_filter *f = &((struct rs_filters *)filters)->filter;
     f->has_to = true;
     return rs_filters_time(text, &f->to, &f->to_relative) ? check_span(f) : WRONG_TIME;
 }
 
-static const char *take_level(void *to, const char *text)
+const char *rs_filters_take_level(void *filters, const char *text)
 {
     static const char *const names[] = {[RS_LEVEL_OPS] = "ops", [RS_LEVEL_NET] = "net", [RS_LEVEL_ALL] = "all"};
-    struct rs_filters *f = to;
+    struct rs_filters *f = filters;
     for (int i = 0; i < 3; i++) {
         if (strcmp(text, names[i])) continue;
         f->level = (enum rs_level)i;
@@ -151,10 +151,4 @@ void rs_filters_make(struct rs_filters *f)
     f->filter.ranks = f->ranks;
     f->filter.comms = f->comms;
     f->filter.funcs = f->funcs;
-    f->rank = (struct rs_opt_each){take_ranks, f};
-    f->comm = (struct rs_opt_each){take_comm, f};
-    f->func = (struct rs_opt_each){take_func, f};
-    f->from = (struct rs_opt_each){take_from, f};
-    f->to = (struct rs_opt_each){take_to, f};
-    f->deep = (struct rs_opt_each){take_level, f};
 }

@@ -1,14 +1,9 @@
-/* The filters that all reading commands share, as options: --rank --comm --func --from --to --level.
- *
- *     struct rs_filters filters;
- *     rs_filters_make(&filters);
- *     const struct rs_opt opts[] = {..., RS_FILTER_OPTS(filters), {RS_OPT_END, ...}};
+/* The filters --rank --comm --func --from --to, and --level: what their options (cli/common.h) take.
  *
  * When the model is there, rs_filter_resolve(&filters.filter, model) makes relative times absolute. */
 #ifndef RS_CLI_FILTERS_H
 #define RS_CLI_FILTERS_H
 
-#include "cli/opt.h"
 #include "model/filter.h"
 
 enum rs_level { RS_LEVEL_OPS, RS_LEVEL_NET, RS_LEVEL_ALL };
@@ -21,27 +16,17 @@ struct rs_filters {
     bool has_level; /* it was asked for */
     struct rs_range ranks[RS_FILTERS_MAX];
     const char *comms[RS_FILTERS_MAX], *funcs[RS_FILTERS_MAX];
-    struct rs_opt_each rank, comm, func, from, to, deep;
 };
 
 void rs_filters_make(struct rs_filters *f);
 
-#define RS_FILTER_OPTS(f)                                                                                              \
-    RS_FILTER_OPTS_BUT_TO(f),                                                                                          \
-    {                                                                                                                  \
-        RS_OPT_EACH, 0, "to", &(f).to, "TIME", "up to here, likewise"                                                  \
-    }
-
-/* For a command whose --to means something else as well. */
-#define RS_FILTER_OPTS_BUT_TO(f)                                                                                       \
-    {RS_OPT_EACH, 0, "rank", &(f).rank, "LIST", "only these ranks of the job: 3, 0-7, 1,5,9"},                         \
-        {RS_OPT_EACH, 0, "comm", &(f).comm, "HASH|NAME", "only this communicator; may be repeated"},                   \
-        {RS_OPT_EACH, 0, "func", &(f).func, "NAME", "only this function (AllReduce, SendRecv, ...); may be repeated"}, \
-        {RS_OPT_EACH, 0,      "from",                                                                                  \
-         &(f).from,   "TIME", "from here on: 1.5s (after the run's first event), a UTC time, or ns"},                  \
-    {                                                                                                                  \
-        RS_OPT_EACH, 0, "level", &(f).deep, "ops|net|all", "how deep to look: operations, also the network, all"       \
-    }
+/* One for each option, as struct rs_opt_each has it; `filters` is a struct rs_filters. */
+const char *rs_filters_take_rank(void *filters, const char *text);
+const char *rs_filters_take_comm(void *filters, const char *text);
+const char *rs_filters_take_func(void *filters, const char *text);
+const char *rs_filters_take_from(void *filters, const char *text);
+const char *rs_filters_take_to(void *filters, const char *text);
+const char *rs_filters_take_level(void *filters, const char *text);
 
 /* What they take, for messages. */
 #define RS_FILTERS_TIMES                                                                                               \

@@ -2,19 +2,14 @@
 #include "base/compression.h"
 #include "bundle/page.h"
 #include "cli/commands.h"
+#include "cli/explain_terms.h"
 #include "cli/output.h"
 #include "cli/suggest.h"
 
+#include <ctype.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-
-static const struct rs_command *const commands[] = {
-    &rs_cmd_run,      &rs_cmd_gather, &rs_cmd_info, &rs_cmd_explain, &rs_cmd_report, &rs_cmd_overlap,
-    &rs_cmd_critical, &rs_cmd_hang,   &rs_cmd_view, &rs_cmd_serve,   &rs_cmd_ops,    &rs_cmd_comms,
-    &rs_cmd_clocks,   &rs_cmd_export, &rs_cmd_sql,  &rs_cmd_sim,     &rs_cmd_gen,
-};
-enum { NCOMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 /* Parts that depend on libraries found at build time, besides compressions of other tools' files. */
 static const struct part {
@@ -28,9 +23,9 @@ static const struct part {
     {"zstd", true, "compressed recordings"},
 #endif
 #ifdef RS_NO_SQLITE
-    {"sqlite", false, "no `ringscope sql` and export --to sqlite; exports of Nsight Systems cannot be read"},
+    {"sqlite", false, "no `ringscope sql` and export --format sqlite; exports of Nsight Systems cannot be read"},
 #else
-    {"sqlite", true, "ringscope sql, export --to sqlite, exports of Nsight Systems"},
+    {"sqlite", true, "ringscope sql, export --format sqlite, exports of Nsight Systems"},
 #endif
 #ifdef RS_NO_LIBEVENT
     {"libevent", false, "there is no `ringscope serve`"},
@@ -40,7 +35,7 @@ static const struct part {
 #ifdef RS_NO_OTF2
     {"otf2", false, "nothing can be exported to OTF2"},
 #else
-    {"otf2", true, "ringscope export --to otf2"},
+    {"otf2", true, "ringscope export --format otf2"},
 #endif
 };
 
@@ -48,12 +43,31 @@ static void print_usage(FILE *to)
 {
     fprintf(to, "usage: ringscope COMMAND [options] ...\n\n"
                 "What every GPU of a distributed job did in every NCCL operation, on all ranks: from ringscope's own\n"
-                "recordings, and from traces that you already have (`ringscope explain formats` lists them).\n"
+                "recordings, and from traces that you already have.\n"
                 "\ncommands:\n");
-    for (size_t i = 0; i < NCOMMANDS; i++) fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-    fprintf(to, "\nIN is any number of files and folders, of any of these formats, mixed.\n"
+    for (size_t i = 0; i < RS_NCOMMANDS; i++)
+        fprintf(to, "  %-8s  %s\n", rs_commands[i]->name, rs_commands[i]->summary);
+    fprintf(to, "\nIN is any number of files and folders, of any of these formats, mixed:\n");
+    for (size_t i = 0; rs_explain_table(i); i++)
+        if (rs_explain_table(i)->holds) fprintf(to, "  %s\n", rs_explain_table(i)->what);
+    fprintf(to, "\n`ringscope explain formats` says what each of them can tell.\n"
                 "`ringscope COMMAND --help` tells more of each; `ringscope --version` what was built in.\n"
                 "exit status: 0 fine, 1 failure, 2 wrong usage, 3 the thing asked for was found\n");
+}
+
+/* For tools/man.sh: the sections of ringscope(1) that are lists. */
+static void print_man(void)
+{
+    printf("# COMMANDS\n\n");
+    for (size_t i = 0; i < RS_NCOMMANDS; i++)
+        printf("*%s*\n\t%c%s. See *ringscope-%s*(1).\n\n", rs_commands[i]->name,
+               toupper((unsigned char)rs_commands[i]->summary[0]), rs_commands[i]->summary + 1, rs_commands[i]->name);
+    printf("# INPUTS\n\n");
+    for (size_t i = 0; rs_explain_table(i); i++)
+        if (rs_explain_table(i)->holds) printf("- %s\n", rs_explain_table(i)->what);
+    printf("\n# SEE ALSO\n\n");
+    for (size_t i = 0; i < RS_NCOMMANDS; i++) printf("*ringscope-%s*(1),\n", rs_commands[i]->name);
+    printf("*ringscope-plugin*(7)\n");
 }
 
 static void print_version(void)
@@ -75,15 +89,15 @@ static void print_version(void)
 
 static const struct rs_command *find(const char *name)
 {
-    for (size_t i = 0; i < NCOMMANDS; i++)
-        if (strcmp(commands[i]->name, name) == 0) return commands[i];
+    for (size_t i = 0; i < RS_NCOMMANDS; i++)
+        if (strcmp(rs_commands[i]->name, name) == 0) return rs_commands[i];
     return NULL;
 }
 
 static int unknown(const char *name)
 {
     struct rs_suggest s = {.typed = name};
-    for (size_t i = 0; i < NCOMMANDS; i++) rs_suggest_offer(&s, commands[i]->name);
+    for (size_t i = 0; i < RS_NCOMMANDS; i++) rs_suggest_offer(&s, rs_commands[i]->name);
     fprintf(stderr, "ringscope: unknown command '%s'", name);
     if (s.best != NULL) fprintf(stderr, "; did you mean '%s'?", s.best);
     fprintf(stderr, "\nsee: ringscope --help\n");
@@ -112,7 +126,11 @@ static int dispatch(int argc, char **argv)
         return RS_EXIT_FINE;
     }
     if (strcmp(word, "--list-cmds") == 0) {
-        for (size_t i = 0; i < NCOMMANDS; i++) printf("%s\n", commands[i]->name);
+        for (size_t i = 0; i < RS_NCOMMANDS; i++) printf("%s\n", rs_commands[i]->name);
+        return RS_EXIT_FINE;
+    }
+    if (strcmp(word, "--man-cmds") == 0) {
+        print_man();
         return RS_EXIT_FINE;
     }
     if (strcmp(word, "help") == 0 && argc > 2) return help_on(argv[2]);

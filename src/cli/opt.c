@@ -85,8 +85,10 @@ static void print_help(const struct rs_command *cmd, const struct rs_opt *opts)
             "\n  IN: recordings or other tools' traces (see `ringscope explain formats`), files or folders, mixed.\n");
     printf("\noptions:\n");
     for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++)
-        print_option(o->letter, o->name, o->arg != NULL ? o->arg : "VALUE", o->kind == RS_OPT_FLAG, o->help);
+        if (o->kind != RS_OPT_REFUSED)
+            print_option(o->letter, o->name, o->arg != NULL ? o->arg : "VALUE", o->kind == RS_OPT_FLAG, o->help);
     print_option('h', "help", NULL, true, "this text");
+    if (cmd->lists != NULL) cmd->lists();
     if (cmd->examples == NULL) return;
     printf("\nexamples:\n");
     print_wrapped(cmd->examples);
@@ -94,7 +96,8 @@ static void print_help(const struct rs_command *cmd, const struct rs_opt *opts)
 
 static void list_options(const struct rs_opt *opts)
 {
-    for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++) printf("--%s\n", o->name);
+    for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++)
+        if (o->kind != RS_OPT_REFUSED) printf("--%s\n", o->name);
     printf("--help\n");
 }
 
@@ -114,6 +117,7 @@ static int take_value(const struct rs_command *cmd, const struct rs_opt *o, cons
         const char *wrong = each->take(each->to, value);
         return wrong == NULL ? -1 : rs_opt_usage(cmd, "%s %s: %s", shown, value, wrong);
     }
+    case RS_OPT_REFUSED:
     case RS_OPT_FLAG:
     case RS_OPT_END: break;
     }
@@ -123,7 +127,8 @@ static int take_value(const struct rs_command *cmd, const struct rs_opt *o, cons
 static int unknown_option(const struct rs_command *cmd, const struct rs_opt *opts, const char *shown, const char *name)
 {
     struct rs_suggest s = {.typed = name};
-    for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++) rs_suggest_offer(&s, o->name);
+    for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++)
+        if (o->kind != RS_OPT_REFUSED) rs_suggest_offer(&s, o->name);
     if (s.best != NULL) return rs_opt_usage(cmd, "unknown option %s; did you mean --%s?", shown, s.best);
     return rs_opt_usage(cmd, "unknown option %s", shown);
 }
@@ -145,8 +150,10 @@ static int parse_long(const struct rs_command *cmd, const struct rs_opt *opts, s
     snprintf(shown, sizeof(shown), "%.*s", len, word);
     snprintf(name, sizeof(name), "%s", shown + 2);
     for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++) {
-        bool negated = o->kind == RS_OPT_FLAG && strncmp(name, "no-", 3) == 0 && strcmp(name + 3, o->name) == 0;
+        bool may_negate = o->kind == RS_OPT_FLAG || o->kind == RS_OPT_REFUSED;
+        bool negated = may_negate && strncmp(name, "no-", 3) == 0 && strcmp(name + 3, o->name) == 0;
         if (!negated && strcmp(name, o->name) != 0) continue;
+        if (o->kind == RS_OPT_REFUSED) return rs_opt_usage(cmd, "%s %s", shown, o->help);
         if (o->kind == RS_OPT_FLAG) {
             if (equals != NULL) return rs_opt_usage(cmd, "%s takes no value", shown);
             *(bool *)o->var = !negated;
@@ -171,6 +178,7 @@ static int parse_letters(const struct rs_command *cmd, const struct rs_opt *opts
             return RS_EXIT_FINE;
         }
         if (o->kind == RS_OPT_END) return rs_opt_usage(cmd, "unknown option %s", shown);
+        if (o->kind == RS_OPT_REFUSED) return rs_opt_usage(cmd, "%s %s", shown, o->help);
         if (o->kind == RS_OPT_FLAG) {
             *(bool *)o->var = true;
             continue;

@@ -1,4 +1,7 @@
-/* Declarative options: one table a command drives parsing, --help, and shell completion (--list-opts).
+/* Declarative options: one table per command drives parsing, --help, and shell completion (--list-opts).
+ *
+ * What a command shares with others (--json, filters, which run) is not in its table: it names those in `takes`, and
+ * cli/common.h adds their rows.
  *
  * Options may stand before, between and after operands, as `--name value`, `--name=value`, `-n value`, `-nvalue`;
  * letters of flags may be run together; `--` ends the options, and "-" is an operand. `--help` and `-h` are understood by every command. A usage error prints one line and a hint to stderr and
@@ -15,7 +18,8 @@ enum rs_opt_kind {
     RS_OPT_STRING, /* const char **   points into argv */
     RS_OPT_INT, /* int64_t *       decimal, 0x hex; suffixes k M G (powers of 1000), Ki Mi Gi */
     RS_OPT_DOUBLE, /* double * */
-    RS_OPT_EACH, /* struct rs_opt_each *: called for every occurrence */
+    RS_OPT_EACH, /* RS_EACH(take, to): called for every occurrence */
+    RS_OPT_REFUSED, /* not one of this command: `help` is printed behind the name. In no list */
 };
 
 /* For options that may repeat or have their own syntax. Returns NULL when fine, else what is wrong with `value`
@@ -24,6 +28,7 @@ struct rs_opt_each {
     const char *(*take)(void *to, const char *value);
     void *to;
 };
+#define RS_EACH(take, to) (&(struct rs_opt_each){take, to})
 
 struct rs_opt {
     enum rs_opt_kind kind;
@@ -39,9 +44,12 @@ struct rs_command {
     const char *summary; /* one line of the command list */
     const char *usage; /* e.g. "[options] IN..." */
     const char *text; /* a paragraph for --help, or NULL */
+    void (*lists)(void); /* prints what --help lists from tables of other modules, behind the options; NULL: nothing */
     const char *examples; /* lines, each a command with a comment, or NULL */
     int (*run)(const struct rs_command *self, int argc,
                char **argv); /* argv[0] is the command's name; returns the exit status */
+    const char *json; /* what --json prints: "one JSON object"; NULL: there is no --json */
+    const char *takes; /* the options of cli/common.h, by name or by set: "filter -func run"; NULL: none */
     bool operands_last; /* the first operand ends the options: what follows belongs to another program */
 };
 

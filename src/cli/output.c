@@ -21,6 +21,13 @@ void rs_output_begin(void)
     rs_unfinished_watch();
 }
 
+struct rs_json *rs_output_json(void)
+{
+    static struct rs_json json; /* large: not for the stack */
+    rs_json_to_file(&json, stdout, "standard output");
+    return &json;
+}
+
 void rs_output_restore_signals(void)
 {
     sigaction(SIGPIPE, &sigpipe_before, NULL);

@@ -6,6 +6,7 @@
 #define RS_CLI_OUTPUT_H
 
 #include "base/err.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,9 @@ void rs_output_begin(void);
 
 /* Flushes stdout. Returns `status`, or RS_EXIT_FAILURE where that was 0 and stdout could not be written. */
 int rs_output_end(int status);
+
+/* A writer of JSON to standard output, ended by rs_json_finish(). There is one. */
+struct rs_json *rs_output_json(void);
 
 /* Gives SIGPIPE and SIGXFSZ back their meaning from before rs_output_begin(): for a child about to run another program. */
 void rs_output_restore_signals(void);

@@ -104,7 +104,7 @@ uint32_t rs_reading_piece(void)
 }
 
 int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct rs_model *model,
-                    const struct rs_reading *how)
+                    const struct rs_common *how)
 {
     struct rs_err err;
     *model = (struct rs_model){.same_host = how->same_host};
@@ -118,14 +118,66 @@ int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct r
     return rs_print_err(cmd->name, &err);
 }
 
-int rs_reading_model(const struct rs_command *cmd, struct rs_model *model, char *const *paths, size_t npaths,
-                     const struct rs_reading *how)
+int rs_reading_inputs(const struct rs_command *cmd, char *const *paths, int n, const char *run, rs_work_fn *work,
+                      void *options)
 {
-    struct rs_inputs in;
-    int bad = rs_reading_open(cmd, &in, paths, npaths, how->run);
-    if (bad) return bad;
-    bad = rs_reading_join(cmd, &in, model, how);
+    struct rs_inputs in = {0};
+    int status = rs_reading_open(cmd, &in, paths, (size_t)n, run);
+    if (status) return status;
+    status = work(cmd, &in, options);
     rs_reading_complaints(cmd, &in);
     rs_inputs_close(&in);
-    return bad;
+    return status;
+}
+
+/* What is shown, and with what. */
+struct shown {
+    struct rs_model model;
+    struct rs_common *how;
+    rs_show_fn *show;
+    void *options;
+};
+
+static int show(const struct rs_command *cmd, struct shown *s, struct rs_inputs *in)
+{
+    struct rs_err err;
+    int status = RS_EXIT_FINE;
+    rs_filter_resolve(&s->how->filters.filter, &s->model);
+    if (s->show(cmd, &s->model, in, s->options, &status, &err) != RS_OK) status = rs_print_err(cmd->name, &err);
+    rs_model_free(&s->model);
+    return status;
+}
+
+static int join_only(const struct rs_command *cmd, struct rs_inputs *in, void *to)
+{
+    struct shown *s = to;
+    return rs_reading_join(cmd, in, &s->model, s->how);
+}
+
+static int join_and_show(const struct rs_command *cmd, struct rs_inputs *in, void *to)
+{
+    int bad = join_only(cmd, in, to);
+    return bad ? bad : show(cmd, to, in);
+}
+
+int rs_reading_model(const struct rs_command *cmd, char *const *paths, int n, struct rs_common *how, rs_show_fn *shows,
+                     void *options)
+{
+    struct shown s = {.how = how, .show = shows, .options = options};
+    int bad = rs_reading_inputs(cmd, paths, n, how->run, join_only, &s);
+    return bad ? bad : show(cmd, &s, NULL);
+}
+
+int rs_reading_model_and_inputs(const struct rs_command *cmd, char *const *paths, int n, struct rs_common *how,
+                                rs_show_fn *shows, void *options)
+{
+    struct shown s = {.how = how, .show = shows, .options = options};
+    return rs_reading_inputs(cmd, paths, n, how->run, join_and_show, &s);
+}
+
+int rs_reading_command(const struct rs_command *cmd, int argc, char **argv, rs_show_fn *shows)
+{
+    struct rs_common common;
+    int n, done = rs_common_parse(cmd, &common, RS_NO_OPTIONS, argc, argv, &n);
+    return done >= 0 ? done : rs_reading_model(cmd, argv + 1, n, &common, shows, &common);
 }

@@ -2,35 +2,9 @@
 #ifndef RS_CLI_READING_H
 #define RS_CLI_READING_H
 
-#include "cli/opt.h"
+#include "cli/common.h"
 #include "model/model.h"
 #include "trace/inputs.h"
-
-/* Which run is read, and how its clocks are. */
-struct rs_reading {
-    const char *run; /* "all", or a number; NULL: the newest */
-    bool align; /* bring all clocks onto one axis */
-    bool same_host; /* all wall-time traces that do not name their host are of one */
-};
-#define RS_READING_DEFAULT                                                                                             \
-    {                                                                                                                  \
-        .align = true                                                                                                  \
-    }
-
-/* The options for that; `reading` is a struct rs_reading. */
-#define RS_RUN_OPT(reading)                                                                                            \
-    {                                                                                                                  \
-        RS_OPT_STRING, 0, "run", &(reading).run, "N|all", "which run, where there are several (default: the newest)"   \
-    }
-#define RS_SAME_HOST_OPT(reading)                                                                                      \
-    {                                                                                                                  \
-        RS_OPT_FLAG, 0, "same-host", &(reading).same_host, NULL, "traces that do not name their host are all of one"   \
-    }
-#define RS_ALIGN_OPT(reading)                                                                                          \
-    {                                                                                                                  \
-        RS_OPT_FLAG, 0, "align", &(reading).align, NULL, "all clocks on one axis (--no-align: times as they came)"     \
-    }
-#define RS_READING_OPTS(reading) RS_RUN_OPT(reading), RS_SAME_HOST_OPT(reading), RS_ALIGN_OPT(reading)
 
 /* Opens what the user named and keeps one run (`run`: NULL = the newest, "all", or a number). Returns 0, or the exit
  * status after the reason was printed, as where nothing was named. Inputs that cannot be read are said, one line each;
@@ -44,11 +18,24 @@ int rs_reading_choose(const struct rs_command *cmd, struct rs_inputs *inputs, co
 /* The model of inputs that are open: imported, joined and, as a rule, on one axis. Notes are said on stderr. Returns 0, or the
  * exit status after the reason was printed; then the model is free already. */
 int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *inputs, struct rs_model *model,
-                    const struct rs_reading *how);
+                    const struct rs_common *how);
 
-/* All of it, for commands that need the model alone: opens, joins, complains, closes. */
-int rs_reading_model(const struct rs_command *cmd, struct rs_model *model, char *const *paths, size_t npaths,
-                     const struct rs_reading *how);
+/* The frame of a command: opens inputs, lets `work` read them, says what could not be read, and closes them. Returns the
+ * exit status: of `work`, or of what went wrong before it. */
+typedef int rs_work_fn(const struct rs_command *cmd, struct rs_inputs *in, void *options);
+int rs_reading_inputs(const struct rs_command *cmd, char *const *paths, int n, const char *run, rs_work_fn *work,
+                      void *options);
+
+/* The same for commands that show the model: joins it, resolves the filters, and frees it behind `show`, which may
+ * change *status from 0. `in` is NULL in rs_reading_model(), where inputs are closed before. */
+typedef enum rs_status rs_show_fn(const struct rs_command *cmd, struct rs_model *m, struct rs_inputs *in, void *options,
+                                  int *status, struct rs_err *err);
+int rs_reading_model(const struct rs_command *cmd, char *const *paths, int n, struct rs_common *how, rs_show_fn *show,
+                     void *options);
+/* All that a command does that has common options only: `options` is a struct rs_common. */
+int rs_reading_command(const struct rs_command *cmd, int argc, char **argv, rs_show_fn *show);
+int rs_reading_model_and_inputs(const struct rs_command *cmd, char *const *paths, int n, struct rs_common *how,
+                                rs_show_fn *show, void *options);
 
 /* Says on stderr what was found missing or damaged while reading. */
 void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs *inputs);

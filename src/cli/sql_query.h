@@ -16,7 +16,7 @@ struct sqlite3_stmt;
 int rs_sql_query(const char *command, struct sqlite3 *db, const char *sql, struct sqlite3_stmt **statement,
                  uint32_t *tables);
 
-/* Whether a file is a database that `ringscope export --to sqlite` made. If so *db is open, for reading, and the
+/* Whether a file is a database that `ringscope export --format sqlite` made. If so *db is open, for reading, and the
  * caller's. */
 bool rs_sql_is_export(const char *path, struct sqlite3 **db);
 

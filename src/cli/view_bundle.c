@@ -12,12 +12,6 @@
 
 /* ---- what is to be drawn ---- */
 
-void rs_view_options_make(struct rs_view_options *o)
-{
-    *o = (struct rs_view_options){.how = RS_READING_DEFAULT};
-    rs_filters_make(&o->filters);
-}
-
 static uint64_t rows_of_level(enum rs_level level)
 {
     static const uint8_t depths[] = {
@@ -37,10 +31,11 @@ static unsigned row_of(const char *id, size_t n)
 
 int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *o)
 {
-    o->row_bits = rows_of_level(o->filters.level);
-    if (!o->rows) return -1;
+    o->row_bits = rows_of_level(o->common.filters.level);
+    if (!o->common.rows) return -1;
+    if (o->common.filters.has_level) return rs_opt_usage(cmd, "--rows takes the place of --level: give one of them");
     o->row_bits = 0;
-    for (const char *at = o->rows; *at;) {
+    for (const char *at = o->common.rows; *at;) {
         size_t n = strcspn(at, ",");
         unsigned row = row_of(at, n);
         if (row == RS_ROWS) {
@@ -105,10 +100,10 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
 {
     struct rs_err err;
     *v = (struct rs_drawing){0};
-    int bad = rs_reading_join(cmd, in, &v->model, &o->how);
+    int bad = rs_reading_join(cmd, in, &v->model, &o->common);
     if (bad) return bad;
-    rs_filter_resolve(&o->filters.filter, &v->model);
-    const struct rs_timeline_options options = {.filter = &o->filters.filter,
+    rs_filter_resolve(&o->common.filters.filter, &v->model);
+    const struct rs_timeline_options options = {.filter = &o->common.filters.filter,
                                                 .rows = o->row_bits,
                                                 .piece = rs_reading_piece(),
                                                 .to_bound = o->to_bound,
@@ -117,14 +112,14 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
         rs_model_free(&v->model);
         return rs_print_err(cmd->name, &err);
     }
-    v->title = o->title ? strdup(o->title) : title_of(v, in);
+    v->title = o->common.title ? strdup(o->common.title) : title_of(v, in);
     v->said = v->model.nnotes;
     return 0;
 }
 
 int rs_drawing_refuse_empty(const struct rs_command *cmd, struct rs_drawing *v, const struct rs_view_options *o)
 {
-    const struct rs_filter *f = &o->filters.filter;
+    const struct rs_filter *f = &o->common.filters.filter;
     const char *why = NULL;
     if (!has_times(&v->timeline))
         why = "nothing in these files says when it happened, so there is no timeline to draw; `ringscope report` shows "
@@ -144,8 +139,8 @@ int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const str
     for (uint32_t i = v->said; i < v->model.nnotes && !status; i++) rs_warn(cmd->name, "%s", v->model.notes[i].text);
     free_drawing(v);
     if (status || bars) return status;
-    const struct rs_filter *f = &o->filters.filter;
-    bool filtered = f->nranks || f->ncomms || f->nfuncs || f->has_from || f->has_to || o->rows;
+    const struct rs_filter *f = &o->common.filters.filter;
+    bool filtered = f->nranks || f->ncomms || f->nfuncs || f->has_from || f->has_to || o->common.rows;
     if (f->has_from || f->has_to)
         rs_warn(cmd->name, "nothing passes the filters; the run lasts %s", rs_text_ns(span).s);
     else
@@ -198,7 +193,7 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
                                    int fd, struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
     struct rs_view_texts texts;
-    RS_TRY(rs_view_texts_make(&texts, &v->model, in, &o->filters, err));
+    RS_TRY(rs_view_texts_make(&texts, &v->model, in, &o->common.filters, err));
     rs_parts_drop_group(&v->model.parts);
     const struct rs_bundle_texts told = {v->title, texts.comms, texts.clocks, texts.report};
     const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", rs_view_temporary_folder(),

@@ -6,34 +6,20 @@
 #define RS_CLI_VIEW_BUNDLE_H
 
 #include "bundle/bundle.h"
-#include "cli/filters.h"
-#include "cli/opt.h"
+#include "cli/common.h"
 #include "cli/reading.h"
 #include "model/model.h"
 #include "timeline/timeline.h"
 #include "trace/inputs.h"
 
-/* What is to be drawn. rs_view_options_make() sets the defaults. */
+/* What is to be drawn: the common options, and what commands add to them. */
 struct rs_view_options {
-    struct rs_filters filters; /* --level: ops, net (the default), all */
-    const char *rows; /* --rows: ids of rs_row_kinds with commas between; NULL: as the level says */
-    uint64_t row_bits; /* the same as bits; set by rs_view_options_check() */
-    const char *title;
-    struct rs_reading how;
+    struct rs_common common;
+    uint64_t row_bits; /* of --rows, else of --level; set by rs_view_options_check() */
     bool to_bound; /* as rs_timeline_options has it */
     bool begins; /* of a span of time: operations that begin in it, not all that reach into it */
     uint64_t most; /* bytes of a page: a bundle that is sure to make a larger one is refused; 0: any size */
 };
-void rs_view_options_make(struct rs_view_options *o);
-
-#define RS_VIEW_OPTS(o) RS_DRAW_OPTS(o), RS_FILTER_OPTS((o).filters), RS_READING_OPTS((o).how)
-
-/* The same without filters and run. */
-#define RS_DRAW_OPTS(o)                                                                                                \
-    {RS_OPT_STRING, 0, "rows", &(o).rows, "LIST", "only these kinds of rows: operations,calls,launches,channels..."},  \
-    {                                                                                                                  \
-        RS_OPT_STRING, 0, "title", &(o).title, "TEXT", "what stands above it (default: the inputs)"                    \
-    }
 
 /* After parsing: -1 to go on, else the exit status after the usage error was printed. */
 int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *o);

@@ -5,7 +5,7 @@
  * needs more than bars reads the model and the events (events/events.h) itself, in begin, and needs no other calls. So a
  * few pieces are in memory at a time, or one process where that cannot be cut.
  * The output is under a temporary name until rs_export_run() succeeds; it is the driver that renames it, or removes it.
- * Each exporter is one small module; the table is in exporters.c. One thread at a time. */
+ * Each exporter is one small module, and a row of the list below. One thread at a time. */
 #ifndef RS_EXPORT_EXPORTER_H
 #define RS_EXPORT_EXPORTER_H
 
@@ -33,7 +33,7 @@ struct rs_export {
 };
 
 struct rs_exporter {
-    const char *name; /* --to NAME */
+    const char *name; /* --format NAME */
     const char *what; /* one line of --help */
     const char *suffixes; /* that suggest it, blanks between: ".sqlite .db"; NULL: none */
     enum rs_export_output output;
@@ -45,6 +45,8 @@ struct rs_exporter {
     bool (*may_replace)(const char *folder); /* with force, a folder that is there; NULL: an empty one */
     bool to_bound; /* its readers draw no fade: what ended at an unknown time is drawn to the latest that it can be */
     uint64_t rows; /* bits 1 << enum rs_row that it can show; narrowed by --level */
+    const char *rows_table; /* the one of its tables that has rows; NULL: all that it writes */
+    bool titled; /* the title is written */
     /* Where no filter is given: writes what the inputs hold without a join, in memory that does not grow with them; NULL:
      * it needs one. The timeline is NULL then. */
     enum rs_status (*unjoined)(struct rs_export *x, struct rs_inputs *in, struct rs_err *err);
@@ -56,8 +58,21 @@ struct rs_exporter {
     void (*free)(struct rs_export *x); /* also after a failure; state may be NULL. NULL: nothing */
 };
 
-extern const struct rs_exporter rs_exporter_chrome, rs_exporter_perfetto, rs_exporter_otf2, rs_exporter_sqlite,
-    rs_exporter_csv, rs_exporter_jsonl, rs_exporter_rsc, rs_exporter_kineto;
+/* The list of all, in the order of --help: each is a struct rs_exporter_NAME in its folder. */
+/* clang-format off */
+#define RS_EXPORTERS(X) \
+    X(chrome) \
+    X(perfetto) \
+    X(otf2) \
+    X(sqlite) \
+    X(csv) \
+    X(jsonl) \
+    X(rsc) \
+    X(kineto)
+/* clang-format on */
+#define RS_EXPORTER(name) extern const struct rs_exporter rs_exporter_##name;
+RS_EXPORTERS(RS_EXPORTER)
+#undef RS_EXPORTER
 
 /* By name; NULL: none. And all of them, in order; NULL behind the last. */
 const struct rs_exporter *rs_exporter_find(const char *name);

@@ -2,10 +2,9 @@
 
 #include <string.h>
 
-/* A new format is a line here. */
-static const struct rs_exporter *const exporters[] = {&rs_exporter_chrome, &rs_exporter_perfetto, &rs_exporter_otf2,
-                                                      &rs_exporter_sqlite, &rs_exporter_csv,      &rs_exporter_jsonl,
-                                                      &rs_exporter_rsc,    &rs_exporter_kineto,   NULL};
+#define RS_EXPORTER(name) &rs_exporter_##name,
+static const struct rs_exporter *const exporters[] = {RS_EXPORTERS(RS_EXPORTER) NULL};
+#undef RS_EXPORTER
 
 const struct rs_exporter *rs_exporter_at(size_t index)
 {

@@ -2,7 +2,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <strings.h>
 
@@ -13,11 +12,18 @@ enum {
     MASK_ALL = MASK_NET | RS_PROXY_CTRL,
 };
 
-static const struct {
-    const char *name;
-    int mask;
-} names[] = {{"ops", MASK_OPS}, {"net", MASK_NET}, {"all", MASK_ALL}, {"off", 0}};
+static const struct rs_event_set names[] = {
+    {"ops", MASK_OPS, "calls, launches, operations, GPU channels, copy engines"},
+    {"net", MASK_NET, "also proxy operations, network steps and the network plugin (the default)"},
+    {"all", MASK_ALL, "also what the proxy thread itself did"},
+    {"off", 0, "group calls and launches alone, until it is switched on"},
+};
 enum { NAMES = sizeof names / sizeof *names };
+
+const struct rs_event_set *rs_event_set_at(size_t index)
+{
+    return index < NAMES ? &names[index] : NULL;
+}
 
 bool rs_setting_mask(const char *text, int *mask)
 {

@@ -65,6 +65,50 @@ for command in $commands; do
     has "$err" "ringscope $command: unknown option --no-such-option"
     same "$out" ""
 done
+# Lists that the program has, where they are written once more: man pages, README.
+"$root/tools/man.sh" --check "$RINGSCOPE" >man.diff 2>&1 || fail "$(cat man.diff)"
+for command in $commands; do
+    [ -e "$root/docs/man/ringscope-$command.1.scd" ] || fail "$command has no man page"
+    grep -q "[\`]${command}[\` ]" "$root/README.md" || fail "$command is not in README.md"
+done
+set -- "$root"/docs/man/ringscope-*.1.scd
+same "$#" "$(echo "$commands" | wc -l)"
+expect 0 "$RINGSCOPE" export --help
+formats=$(echo "$out" | sed -n '/^formats/,/^$/s/^  \([a-z0-9]*\) .*/\1/p')
+has "$formats" kineto
+for format in $formats; do
+    grep -qx "\*$format\*" "$root/docs/man/ringscope-export.1.scd" || fail "$format is not in ringscope-export(1)"
+done
+expect 0 "$RINGSCOPE" run --help
+sets=$(echo "$out" | sed -n '/^sets of event types/,/^$/s/^  \([a-z]*\) .*/\1/p')
+has "$sets" net
+for set in $sets; do
+    grep -q "\*$set\*" "$root/docs/man/ringscope-run.1.scd" || fail "--events $set is not in ringscope-run(1)"
+    expect 0 "$RINGSCOPE" run --events "$set" --print-env
+    has "$out" "RINGSCOPE_EVENTS='$set'"
+done
+expect 0 "$RINGSCOPE" --help
+"$RINGSCOPE" explain formats | sed -n 's/^[a-z-]*: /  /p' >inputs
+[ "$(wc -l <inputs)" -ge 10 ] || fail "explain formats: $(cat inputs)"
+while IFS= read -r line; do has "$out" "$line"; done <inputs
+
+# What others take is refused with their names, in all forms; a common option is one of all that name it.
+expect 2 "$RINGSCOPE" hang --level ops x
+has "$err" "ringscope hang: --level is not an option of hang, but of report, view, serve, ops, export and sql"
+expect 2 "$RINGSCOPE" hang --no-align x
+has "$err" "--no-align is not an option of hang, but of"
+expect 2 "$RINGSCOPE" serve -j x
+has "$err" "-j is not an option of serve, but of"
+expect 2 "$RINGSCOPE" comms --func=AllReduce x
+has "$err" "--func is not an option of comms"
+expect 2 "$RINGSCOPE" view x -o y.html --dark
+has "$err" "--dark changes nothing here: it is for pictures and text"
+expect 2 "$RINGSCOPE" ops x --level all
+has "$err" "--level goes with --op ID --tree"
+expect 2 "$RINGSCOPE" ops x --op 0x1234 --rank 3
+has "$err" "--op names the operation"
+expect 2 "$RINGSCOPE" report x --table nccl-tests --level ops
+
 expect 2 "$RINGSCOPE" rum
 has "$err" "did you mean 'run'?"
 expect 2 "$RINGSCOPE" help nonsense

@@ -55,7 +55,7 @@ done
 rm -r "$work/late"
 
 # The same answer from an exported database, whose filters are in the query.
-"$RINGSCOPE" export --to sqlite "$mix" -o "$work/mix.sqlite"
+"$RINGSCOPE" export --format sqlite "$mix" -o "$work/mix.sqlite"
 query="SELECT kind, count(*), sum(end_ns - start_ns) FROM v_timeline GROUP BY kind ORDER BY 1"
 is "an export" "$(sql "$work/mix.sqlite" "$query" | sha256sum)" "$(sql "$mix" "$query" | sha256sum)"
 "$RINGSCOPE" sql --rank 0 "$work/mix.sqlite" "SELECT 1" 2>/dev/null

@@ -1,8 +1,8 @@
 /* The option parser, the suggestions, the units and the table: known words in, known values out. */
 #include "base/moment.h"
 #include "base/units.h"
-#include "cli/filters.h"
-#include "cli/opt.h"
+#include "cli/commands.h"
+#include "cli/common.h"
 #include "cli/plain.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
@@ -45,14 +45,13 @@ static int parse(bool operands_last, const char *line)
     memset(&got, 0, sizeof(got));
     got.quiet = true;
     got.size = 42;
-    struct rs_opt_each each = {take_pair, &got.pairs};
     const struct rs_opt opts[] = {
         {RS_OPT_FLAG, 'v', "verbose", &got.verbose, NULL, "talk"},
         {RS_OPT_FLAG, 'q', "quiet", &got.quiet, NULL, "do not"},
         {RS_OPT_STRING, 'o', "output", &got.output, "FILE", "where to"},
         {RS_OPT_INT, 's', "size", &got.size, "N", "how much"},
         {RS_OPT_DOUBLE, 0, "factor", &got.factor, "X", "times"},
-        {RS_OPT_EACH, 0, "pair", &each, "A:B", "again and again"},
+        {RS_OPT_EACH, 0, "pair", RS_EACH(take_pair, &got.pairs), "A:B", "again and again"},
         {0},
     };
     struct rs_command cmd = {.name = "test", .summary = "s", .usage = "u", .operands_last = operands_last};
@@ -272,6 +271,48 @@ static void test_table(void **state)
     rs_table_free(NULL);
 }
 
+/* ---- common options ---- */
+
+/* Every word of `takes` is an option or a set, and what a command does not take it refuses. */
+static void test_common_known(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < RS_NCOMMANDS; i++)
+        if (rs_common_unknown(rs_commands[i]))
+            fail_msg("%s takes '%s'", rs_commands[i]->name, rs_common_unknown(rs_commands[i]));
+    const struct rs_command wrong = {.name = "x", .takes = "filter -func ranks"};
+    assert_string_equal(rs_common_unknown(&wrong), "ranks");
+}
+
+static void test_common(void **state)
+{
+    (void)state;
+    struct rs_common c;
+    const char *own = NULL;
+    const struct rs_opt opts[] = {{RS_OPT_STRING, 0, "to", &own, "X", "in place of the common one"},
+                                  {.kind = RS_OPT_END}};
+    const struct rs_command cmd = {
+        .name = "test", .summary = "s", .usage = "u", .json = "one object", .takes = "filter -func run"};
+    char *argv[] = {"test", "-j", "--rank", "3,5-7", "in", "--to", "here", "--run=2", NULL};
+    int n;
+    assert_int_equal(rs_common_parse(&cmd, &c, opts, 8, argv, &n), -1);
+    assert_int_equal(n, 1);
+    assert_true(c.json && c.align && !c.same_host);
+    assert_int_equal(c.filters.filter.nranks, 2);
+    assert_int_equal(c.filters.filter.ranks[1].to, 7);
+    assert_string_equal(c.run, "2");
+    assert_string_equal(own, "here");
+    assert_false(c.filters.filter.has_to);
+    assert_int_equal(rs_common_parse(&cmd, &c, RS_NO_OPTIONS, 8, argv, &n), RS_EXIT_USAGE); /* no time */
+    assert_int_equal(rs_common_parse(&cmd, &c, opts, 1, argv, &n), -1);
+    assert_false(c.json || c.run || c.filters.filter.nranks); /* the defaults again */
+    static const char *const refused[] = {"--func", "--level", "--align", "--no-align", "--same-host", "--rows"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char *line[] = {"test", (char *)refused[i], "x", NULL};
+        assert_int_equal(rs_common_parse(&cmd, &c, opts, 3, line, &n), RS_EXIT_USAGE);
+    }
+}
+
 /* ---- text of others ---- */
 
 static void test_plain_text(void **state)
@@ -362,10 +403,11 @@ static void test_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms), cmocka_unit_test(test_operands_last), cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_int),   cmocka_unit_test(test_suggest),       cmocka_unit_test(test_units),
-        cmocka_unit_test(test_table), cmocka_unit_test(test_plain_text),    cmocka_unit_test(test_cut_names),
-        cmocka_unit_test(test_dates), cmocka_unit_test(test_times),
+        cmocka_unit_test(test_forms),  cmocka_unit_test(test_operands_last), cmocka_unit_test(test_complaints),
+        cmocka_unit_test(test_int),    cmocka_unit_test(test_suggest),       cmocka_unit_test(test_units),
+        cmocka_unit_test(test_table),  cmocka_unit_test(test_plain_text),    cmocka_unit_test(test_cut_names),
+        cmocka_unit_test(test_dates),  cmocka_unit_test(test_times),         cmocka_unit_test(test_common_known),
+        cmocka_unit_test(test_common),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -351,8 +351,9 @@ static void free_state(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_chrome = {
     .name = "chrome",
-    .what = "Chrome's JSON trace format, for Perfetto and chrome://tracing",
+    .what = "JSON for chrome://tracing and ui.perfetto.dev",
     .suffixes = ".json",
+    .titled = true,
     .output = RS_EXPORT_STREAM,
     .to_bound = true,
     .rows = (1ull << RS_ROWS) - 1,

@@ -222,10 +222,11 @@ static void release(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_csv = {
     .name = "csv",
-    .what = "a table for spreadsheets, pandas, R: --table operations, ranks or events",
+    .what = "a table: operations, or --table ranks, --table events",
     .suffixes = ".csv",
     .output = RS_EXPORT_STREAM,
     .tables = table_names,
+    .rows_table = "events",
     .rows = (UINT64_C(1) << RS_ROWS) - 1,
     .begin = begin,
     .end = end,

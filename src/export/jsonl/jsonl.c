@@ -246,7 +246,7 @@ static enum rs_status unjoined(struct rs_export *x, struct rs_inputs *in, struct
 
 const struct rs_exporter rs_exporter_jsonl = {
     .name = "jsonl",
-    .what = "the log: one JSON object a callback, with every argument",
+    .what = "every callback with every argument, one JSON object per line; times on raw clocks",
     .suffixes = ".jsonl",
     .output = RS_EXPORT_STREAM,
     .recordings = true,

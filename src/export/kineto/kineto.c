@@ -277,7 +277,7 @@ static void release(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_kineto = {
     .name = "kineto",
-    .what = "Kineto traces as they came, with what the join found in the args of their NCCL events",
+    .what = "Kineto traces as they came, with what the join found",
     .output = RS_EXPORT_STREAM,
     .many = is_many,
     .may_replace = NULL, /* a folder of traces is the user's: nothing in it is known to be ours */

@@ -89,9 +89,9 @@ static void release(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_otf2 = {
     .name = "otf2",
-    .what =
-        "Open Trace Format 2, a folder, for Vampir, Scalasca and TAU: collectives and messages as their own records",
+    .what = "a folder, for Vampir, Scalasca, TAU, otf2-print",
     .suffixes = ".otf2",
+    .titled = true,
     .output = RS_EXPORT_FOLDER,
     .may_replace = rs_otf2_folder_is_ours,
     /* Network steps would be a location for each that is in flight at a time: hundreds a rank, two files each. */

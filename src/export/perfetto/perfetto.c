@@ -194,7 +194,7 @@ static void free_state(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_perfetto = {
     .name = "perfetto",
-    .what = "Perfetto's own format: smaller and faster than chrome",
+    .what = "the same for ui.perfetto.dev, smaller and quicker",
     .suffixes = ".pftrace .perfetto-trace",
     .output = RS_EXPORT_STREAM,
     .binary = true,

@@ -173,7 +173,7 @@ static bool holds_only_cuts(const char *folder)
 
 const struct rs_exporter rs_exporter_rsc = {
     .name = "rsc",
-    .what = "recordings cut out of these with the filters, to share: a folder",
+    .what = "a folder of recordings cut out of these with the filters, to share",
     .output = RS_EXPORT_FOLDER,
     .recordings = true,
     .may_replace = holds_only_cuts,

@@ -50,8 +50,9 @@ static void end_free(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_sqlite = {
     .name = "sqlite",
-    .what = "a database with tables, indexes and views (docs/sql.md): for SQL, pandas, DuckDB",
+    .what = "a database; also .sqlite3, .db (`ringscope sql --schema` has its tables)",
     .suffixes = ".sqlite .sqlite3 .db",
+    .titled = true,
     .output = RS_EXPORT_PATH,
     .rows = (UINT64_C(1) << RS_ROWS) - 1,
 #ifdef RS_NO_SQLITE
