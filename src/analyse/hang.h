@@ -30,7 +30,7 @@ enum rs_hang_unknown {
     RS_HANG_KNOWN,
     RS_HANG_BLIND, /* no file here tells what was still running */
     RS_HANG_UNTOLD, /* all ranks called the last operation, and what became of it was not recorded */
-    RS_HANG_CUT, /* the end was cut off (export --to rsc) */
+    RS_HANG_CUT, /* the end was cut off (export --format rsc) */
     RS_HANG_NOT_RECORDED, /* nothing seems to hang, and what came last was lost or not asked for */
 };
 

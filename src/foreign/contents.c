@@ -154,7 +154,7 @@ static enum rs_status missing_in_recording(struct rs_contents *f, const struct r
                    rs_text_count(p->overwritten).s);
     if (p->damaged) RS_MISSING(f, "%s callbacks in places that cannot be read.", rs_text_count(p->damaged).s);
     if (p->cut_until != RS_TIME_NONE)
-        RS_MISSING(f, "What was cut off: it was cut out of a larger recording (`ringscope export --to rsc`).");
+        RS_MISSING(f, "What was cut off: it was cut out of a larger recording (`ringscope export --format rsc`).");
     if (p->ended == RS_END_KILLED) RS_MISSING(f, "An end: the process was killed, or died, without closing it.");
     if (p->ended == RS_END_REPLACED)
         RS_MISSING(f, "An end: the process called execve, and went on as another program.");

@@ -136,7 +136,7 @@ struct rs_proc {
     bool end_missing; /* its newest records died with it, or are in a live file that is not here */
     uint64_t callbacks, lost, overwritten, damaged;
     int64_t overwritten_until; /* host ns: what was before may be overwritten; RS_TIME_NONE: nothing is */
-    int64_t cut_until; /* host ns: what was before may have been cut off (export --to rsc); RS_TIME_NONE: nothing */
+    int64_t cut_until; /* host ns: what was before may have been cut off (export --format rsc); RS_TIME_NONE: nothing */
     struct rs_cover *covers;
     struct rs_gap *gaps; /* by time */
     bool calls; /* a recording that tells of API calls */
@@ -346,7 +346,7 @@ static inline bool rs_part_has_ended(const struct rs_model *m, uint32_t part)
     bool early = (m->parts.flags[part] & RS_PART_END_EARLY) && m->parts.end_source[part] == RS_FROM_KERNEL;
     return m->parts.end[part] != RS_TIME_NONE && !early;
 }
-/* Whether it may have done more behind the last callback kept, which was cut off (export --to rsc). */
+/* Whether it may have done more behind the last callback kept, which was cut off (export --format rsc). */
 static inline bool rs_proc_end_is_cut(const struct rs_proc *p)
 {
     return p->cut_until != RS_TIME_NONE && (p->last == RS_TIME_NONE || p->cut_until > p->last);

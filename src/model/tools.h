@@ -28,7 +28,7 @@ enum {
     RS_CAP_WINDOW = 1 << 14, /* a window that a profiler was on for: before and after it nothing is recorded */
     RS_CAP_MICROSECONDS = 1 << 15, /* GPU work is timed to the microsecond */
     RS_CAP_PAIR_NUMBERS = 1 << 16, /* its reader has numbered sends and receives that belong together */
-    RS_CAP_REWRITE = 1 << 17, /* numbered events, to write the trace again with more in it (export --to kineto) */
+    RS_CAP_REWRITE = 1 << 17, /* numbered events, to write the trace again with more in it (export --format kineto) */
 };
 
 #define RS_CAPS_RECORDING                                                                                              \

@@ -73,7 +73,7 @@ struct rs_recording {
 enum rs_status rs_recording_open(struct rs_recording **recording, const char *path, struct rs_err *err);
 void rs_recording_close(struct rs_recording *recording);
 
-/* Whether it was cut out of a larger one (`ringscope export --to rsc`). */
+/* Whether it was cut out of a larger one (`ringscope export --format rsc`). */
 static inline bool rs_recording_is_cut(const struct rs_recording *recording)
 {
     return recording->header.features & RS_FEATURE_CUT;

@@ -36,7 +36,7 @@ held() {
     "$RINGSCOPE" info --json "$@" >info.json 2>/dev/null
     "$RINGSCOPE" info "$@" >info.text 2>/dev/null
     "$RINGSCOPE" view --text --width 120 --from 0s --to 1000000s "$@" >view.text 2>/dev/null
-    "$RINGSCOPE" export --to chrome --rows operations "$@" 2>/dev/null | head -c 100000 >chrome.head
+    "$RINGSCOPE" export --format chrome --rows operations "$@" 2>/dev/null | head -c 100000 >chrome.head
     printf '{"t0_ns":%s,"operations":%s,"ties":%s,"error_ns":%s}\n' \
         "$(field t0_ns)" "$(field operations)" "$(field ties)" "$(field compare_error_ns)" >chrome.json
     "$RINGSCOPE" sql --json "$@" "select max(case when key = 't0_ns' then value end) t0_ns,

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `export --to chrome`: strict JSON in which slices of a thread lie beside or inside each other, every arrow is bound to one
+# `export --format chrome`: strict JSON in which slices of a thread lie beside or inside each other, every arrow is bound to one
 # slice, and each operation has the times and arguments of `ops --json`.
 set -u
 # shellcheck source=tests/said.sh
@@ -79,7 +79,7 @@ export_to() { # LEVEL IN...: of tests/data, each into a file of its name
     local level=$1 in
     shift
     for in in "$@"; do
-        "$RINGSCOPE" export --to chrome --level "$level" "$data/$in" -o "${in//\//-}.json" 2>err || is "$in" "$(head -n 2 err)" exported
+        "$RINGSCOPE" export --format chrome --level "$level" "$data/$in" -o "${in//\//-}.json" 2>err || is "$in" "$(head -n 2 err)" exported
         holds "$in" "${in//\//-}.json"
     done
 }
@@ -115,17 +115,17 @@ while read -r hex digits; do is "Comms Id" "$(printf '0x%016x' "$digits")" "$hex
 
 # Generated runs: losses are seen, filters hold, several ranks in a process have a row each.
 "$RINGSCOPE" gen --ranks 8 --hosts 2 --callbacks 15k --no-truth -o gen >/dev/null 2>&1
-"$RINGSCOPE" export --to chrome gen -o gen.json
+"$RINGSCOPE" export --format chrome gen -o gen.json
 holds "gen" gen.json
 is "gen: rows" "$(count gen '.name == "process_name"')" 8
 "$RINGSCOPE" gen --ranks 4 --callbacks 8k --drop 0.05 --no-truth -o lossy >/dev/null 2>&1
-"$RINGSCOPE" export --to chrome lossy -o lossy.json
+"$RINGSCOPE" export --format chrome lossy -o lossy.json
 holds "lossy" lossy.json
 is "lossy: losses are told and seen" "$(jq -c '[.otherData.callbacks_lost > 0, ([.traceEvents[] | select(.cat == "lost" and .ph == "X")] | length > 0)]' lossy.json)" "[true,true]"
 is "gen: operation slices" "$(count gen '.ph == "X" and .cat == "operations"')" "$("$RINGSCOPE" ops --json gen | jq -s '[.[] | select(.kind != "fanout") | .ranks[] | .parts // 1] | add')"
-"$RINGSCOPE" export --to chrome gen --rank 3 --level ops -o one.json
+"$RINGSCOPE" export --format chrome gen --rank 3 --level ops -o one.json
 holds "one rank" one.json
 is "one rank: rows with slices" "$(jq -c '[.traceEvents[] | select(.ph == "X") | .pid] | unique | length' one.json)" 1
 is "one rank: rows of slices" "$(jq -c '[.traceEvents[] | select(.ph == "X") | .cat] | unique - ["operations", "calls", "launches", "annotations", "compute", "host", "lost", "not-recorded"]' one.json)" "[]"
-"$RINGSCOPE" export --to chrome gen | cmp -s - gen.json || is "to standard output" different "the same"
+"$RINGSCOPE" export --format chrome gen | cmp -s - gen.json || is "to standard output" different "the same"
 exit $bad

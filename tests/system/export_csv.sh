@@ -1,5 +1,5 @@
 #!/bin/bash
-# `export --to csv`: what sqlite3 reads from the tables is what `ops --json` and `export --to jsonl` say; quotes and formulas.
+# `export --format csv`: what sqlite3 reads from the tables is what `ops --json` and `export --format jsonl` say; quotes and formulas.
 # sanitizers: address
 set -u
 # shellcheck source=tests/said.sh
@@ -10,7 +10,7 @@ command -v sqlite3 >/dev/null || {
     echo "no sqlite3 program"
     exit 77
 }
-csv() { "$RINGSCOPE" export --to csv "$@" 2>/dev/null; }
+csv() { "$RINGSCOPE" export --format csv "$@" 2>/dev/null; }
 # The rows of a table as JSON, columns as they are named in it.
 ask() { # FILE QUERY
     sqlite3 -batch -cmd ".mode csv" -cmd ".import $1 t" -cmd ".mode list" :memory: "$2"
@@ -36,7 +36,7 @@ done
 
 # Events: every start of the log, with its parent, once; filters leave out what they leave out of the operations.
 csv --table events --level all "$data/h200-mix" >"$work/events.csv"
-"$RINGSCOPE" export --to jsonl "$data/h200-mix" >"$work/log.jsonl"
+"$RINGSCOPE" export --format jsonl "$data/h200-mix" >"$work/log.jsonl"
 is "events" "$(ask "$work/events.csv" "SELECT handle || ' ' || type FROM t" | sort | cksum)" \
     "$(jq -r 'select(.call == "start") | "\(.event) \(.type)"' "$work/log.jsonl" | sort | cksum)"
 is "parents" "$(ask "$work/events.csv" "SELECT count(*) FROM t a JOIN t b ON a.pid = b.pid AND a.host = b.host AND a.parent = b.number WHERE a.parent_handle <> b.handle AND a.parent_handle <> ''")" 0

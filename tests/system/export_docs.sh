@@ -71,7 +71,7 @@ named() { # TABLE: the names in its part
         sed -e '/^ *<!--/d' -e '/^- /s/^[^:]*://' -e '/^|/s/|[^|]*|$//' -e 's/([^)]*)//' | grep -v '^| column' | grep -o '[a-z][a-z0-9_]*' | sort -u
 }
 for table in operations ranks events; do
-    "$RINGSCOPE" export --to csv --table $table "$data/sim-threads" | head -n 1 | tr -d '\r' | tr ',' '\n' | sort -u | diff - <(named $table) >"$work/diff" || {
+    "$RINGSCOPE" export --format csv --table $table "$data/sim-threads" | head -n 1 | tr -d '\r' | tr ',' '\n' | sort -u | diff - <(named $table) >"$work/diff" || {
         echo "docs/export.md: columns of $table:"
         head -n 10 "$work/diff"
         bad=1
@@ -93,13 +93,13 @@ done
         "$RINGSCOPE" sql --csv "$data/sim-threads" "SELECT name FROM pragma_table_info('$view')" | tail -n +2
     done
     "$RINGSCOPE" gen --drop 0.02 --steps 10 -o "$work/lossy" >/dev/null 2>&1
-    "$RINGSCOPE" export --to chrome "$work/lossy" | jq -r '.traceEvents[] | select(.cat == "operations") | .args | keys[]' | sort -u
-    "$RINGSCOPE" export --to chrome "$work/lossy" | jq -r '.traceEvents[] | select(.ph == "C") | .name' | sort -u
+    "$RINGSCOPE" export --format chrome "$work/lossy" | jq -r '.traceEvents[] | select(.cat == "operations") | .args | keys[]' | sort -u
+    "$RINGSCOPE" export --format chrome "$work/lossy" | jq -r '.traceEvents[] | select(.ph == "C") | .name' | sort -u
     for table in operations ranks events; do
-        "$RINGSCOPE" export --to csv --table $table "$data/sim-threads" | head -n 1 | tr -d '\r' | tr ',' '\n'
+        "$RINGSCOPE" export --format csv --table $table "$data/sim-threads" | head -n 1 | tr -d '\r' | tr ',' '\n'
     done
     if "$RINGSCOPE" --version | grep -q 'otf2 *on' && command -v otf2-print >/dev/null; then
-        "$RINGSCOPE" export --to otf2 "$work/lossy" -o "$work/otf2"
+        "$RINGSCOPE" export --format otf2 "$work/lossy" -o "$work/otf2"
         otf2-print -I "$work/otf2/traces.otf2" | sed -n 's/^Property name *//p'
     fi
 } | sort -u | comm -23 - "$work/known" >"$work/unknown"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `export --to kineto`: a trace comes back byte by byte but for keys in the args of its NCCL events, which say what
+# `export --format kineto`: a trace comes back byte by byte but for keys in the args of its NCCL events, which say what
 # `ops --json` says.
 # sanitizers: address
 set -u
@@ -16,7 +16,7 @@ unpack() { if [ "${1%.gz}" != "$1" ]; then gzip -dc "$1"; else cat "$1"; fi; }
 check() { # NAME INPUT...
     local name=$1 traces
     shift
-    "$RINGSCOPE" export --to kineto "$@" -o "$name" 2>err || { echo "$name: $(cat err)"; bad=1; return; }
+    "$RINGSCOPE" export --format kineto "$@" -o "$name" 2>err || { echo "$name: $(cat err)"; bad=1; return; }
     "$RINGSCOPE" ops --json "$@" 2>/dev/null | jq -c '. as $o | {key: .op, value: {transfer_ns, last_rank, tie, error_ns,
         waits: [.ranks[].wait_ns]}}' | jq -s -c from_entries >ops.json
     traces=0
@@ -59,7 +59,7 @@ done
 mkdir -p a/x b
 cp in/kineto_rank0.json.gz a/x/t.json.gz
 cp in/kineto_rank1.json.gz b/t.json.gz
-"$RINGSCOPE" export --to kineto a/x ./b/../b -o same 2>err || { echo "same names: $(cat err)"; bad=1; }
+"$RINGSCOPE" export --format kineto a/x ./b/../b -o same 2>err || { echo "same names: $(cat err)"; bad=1; }
 is "same names" "$(cd same && find . -type f | sort | tr '\n' ' ')" "./a/x/t.json.gz ./b/t.json.gz "
 gzip -dc same/b/t.json.gz | without | cmp - <(gzip -dc b/t.json.gz) || bad=1
 # Nothing to add: the trace as it came, and a word.
@@ -82,11 +82,11 @@ cat >odd.json <<J
 ,{$kernel, "args" : { "External id": 1, "device": 0, "stream": 7, "correlation": 3 } }, {"ph": "X", "cat": "user_annotation", "name": "s\\\\", "ts": 0, "dur": 99, "pid": 1, "tid": 1},
  {"ph": "i", "n": [-0, 1E+2, 123456789012345678901234567890, 1e999, 0.10], "u": "\\ud83d\\ude00\\u00e9\\/", "n": null, "args": null}]
 J
-"$RINGSCOPE" export --to kineto odd.json -o odd.out 2>err || { echo "odd: $(cat err)"; bad=1; }
+"$RINGSCOPE" export --format kineto odd.json -o odd.out 2>err || { echo "odd: $(cat err)"; bad=1; }
 without <odd.out | cmp - odd.json || { echo "odd: $(cat odd.out)"; bad=1; }
 is "odd: events with an operation" "$(jq '[.[] | objects | select(.args?["ringscope op"]?)] | length' odd.out)" 2
 is "odd: with a Comms Id" "$(grep -c '"Comms Id": [0-9]' odd.out)" 2
 gzip -dc $one | head -c 400000 >short.json
-"$RINGSCOPE" export --to kineto short.json -o short.out 2>/dev/null || { echo "short"; bad=1; }
+"$RINGSCOPE" export --format kineto short.json -o short.out 2>/dev/null || { echo "short"; bad=1; }
 without <short.out | cmp - short.json || { echo "a trace that is cut has changed otherwise"; bad=1; }
 exit $bad

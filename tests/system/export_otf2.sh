@@ -1,5 +1,5 @@
 #!/bin/bash
-# What `ringscope export --to otf2` writes, read by OTF2's own tools: tests/drive/otf2.c holds it against what readers
+# What `ringscope export --format otf2` writes, read by OTF2's own tools: tests/drive/otf2.c holds it against what readers
 # rely on, otf2-print reads every record, and operations, intervals and communicators are those of `ops` and `comms`.
 # shellcheck disable=SC2016 # the variables are jq's
 set -u
@@ -33,7 +33,7 @@ records() { grep -c "^$1 " print.txt; }
 check() {
     local name=$1 known
     shift
-    "$RINGSCOPE" export --to otf2 "$@" -o "$name" >out.txt 2>err.txt || {
+    "$RINGSCOPE" export --format otf2 "$@" -o "$name" >out.txt 2>err.txt || {
         fail "$name: $(head -n 3 err.txt)"
         return
     }
@@ -121,7 +121,7 @@ is "otf2-snapshots complains" "$(cat err.txt)" ""
 is "otf2-snapshots: locations with a state" "$(find copy -name '*.snap' | wc -l)" "$(count .locations)"
 otf2-marker --add-def ringscope last HIGH mix/traces.otf2 >out.txt 2>&1
 otf2-marker --add ringscope last 1794711681451001543 GLOBAL "the first" mix/traces.otf2 >>out.txt 2>&1
-"$RINGSCOPE" export --to otf2 --force --func Broadcast "$data/h200-mix" -o copy >out.txt 2>&1 || fail "what otf2-snapshots added is in the way: $(cat out.txt)"
+"$RINGSCOPE" export --format otf2 --force --func Broadcast "$data/h200-mix" -o copy >out.txt 2>&1 || fail "what otf2-snapshots added is in the way: $(cat out.txt)"
 is "otf2-marker: the mark" "$(otf2-marker mix/traces.otf2 2>&1 | grep -c 'the first')" 1
 is "mix: a duplicate for what overlaps" "$(jq -r 'select(.comm == "0x02e31744eee5f1e8 world, overlapping 1")
     | "\(.parent) \(.members)"' <seen.jsonl)" "0x02e31744eee5f1e8 world 4"
@@ -173,27 +173,27 @@ cat >one.json <<J
     "In msg nelems": 4, "Out msg nelems": 4, "dtype": "Float", "Process Group Name": "0", "Process Group Ranks": "[$ranks]", "Group size": 3000, "Seq": 1}},
 {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)", "pid": 0, "tid": 7, "ts": 10, "dur": 5, "args": {"External id": 1, "device": 0, "stream": 7}}]}
 J
-"$RINGSCOPE" export --to otf2 one.json -o large 2>err.txt || fail "large: $(cat err.txt)"
+"$RINGSCOPE" export --format otf2 one.json -o large 2>err.txt || fail "large: $(cat err.txt)"
 "$BUILD/tests/otf2" large/traces.otf2 >seen.jsonl 2>err.txt || fail "large: $(cat err.txt)"
 is "large: members" "$(jq 'select(.comm) | .members' seen.jsonl)" 3000
 [ "$(find large | wc -l)" -lt 1100 ] || fail "large: $(find large | wc -l) files"
 
 # ---- filters, and how it fails ----
-"$RINGSCOPE" export --to otf2 --func Broadcast "$data/h200-mix" -o few 2>err.txt || fail "few: $(cat err.txt)"
+"$RINGSCOPE" export --format otf2 --func Broadcast "$data/h200-mix" -o few 2>err.txt || fail "few: $(cat err.txt)"
 "$BUILD/tests/otf2" few/traces.otf2 >seen.jsonl 2>err.txt || fail "few: $(cat err.txt)"
 is "few: parts" "$(tail -n 1 seen.jsonl | jq .parts)" "$("$RINGSCOPE" ops --json --func Broadcast "$data/h200-mix" |
     jq -s '[.[].ranks[]] | length')"
-"$RINGSCOPE" export --to otf2 --rank 0,2 "$data/h200-mix" -o two 2>err.txt || fail "two: $(cat err.txt)"
+"$RINGSCOPE" export --format otf2 --rank 0,2 "$data/h200-mix" -o two 2>err.txt || fail "two: $(cat err.txt)"
 "$BUILD/tests/otf2" two/traces.otf2 >seen.jsonl 2>err.txt || fail "two: $(cat err.txt)"
 is "two: ranks that filters leave out were recorded" "$(otf2-print -G two/traces.otf2 | grep '^LOCATION ' | grep -o '"rank [0-9]* ([a-z ]*)"' | sort -u | paste -sd ' ')" \
     '"rank 1 (left out)" "rank 3 (left out)"'
-"$RINGSCOPE" export --to otf2 "$data/h200-mix" -o few >out.txt 2>err.txt && fail "few: overwritten"
-"$RINGSCOPE" export --to otf2 --force "$data/h200-ddp" -o few 2>err.txt || fail "few: not overwritten: $(cat err.txt)"
+"$RINGSCOPE" export --format otf2 "$data/h200-mix" -o few >out.txt 2>err.txt && fail "few: overwritten"
+"$RINGSCOPE" export --format otf2 --force "$data/h200-ddp" -o few 2>err.txt || fail "few: not overwritten: $(cat err.txt)"
 is "few: another run" "$("$BUILD/tests/otf2" few/traces.otf2 | tail -n 1 | jq .messages)" 0
 ls -A >before.txt
 (
     ulimit -f 4 # of 1 KiB
-    "$RINGSCOPE" export --to otf2 "$data/h200-mix" -o full >out.txt 2>err.txt
+    "$RINGSCOPE" export --format otf2 "$data/h200-mix" -o full >out.txt 2>err.txt
 ) && fail "full: no failure"
 grep -q 'full: .*OTF2' err.txt || fail "full: $(cat err.txt)"
 is "full: files left" "$(ls -A)" "$(cat before.txt)"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# `export --to perfetto`: protoc decodes every packet by tests/data/perfetto.proto without a field that it does not know,
-# and all are as Perfetto's importer asks (perfetto_slices.awk); slices, arrows and counters are those of `export --to chrome`,
+# `export --format perfetto`: protoc decodes every packet by tests/data/perfetto.proto without a field that it does not know,
+# and all are as Perfetto's importer asks (perfetto_slices.awk); slices, arrows and counters are those of `export --format chrome`,
 # to the ns, and operations those of `ops --json`.
 set -u
 # shellcheck source=tests/said.sh
@@ -56,8 +56,8 @@ J
 compare() { # WHAT EXPORT-ARGUMENTS...
     local what=$1 part said
     shift
-    "$RINGSCOPE" export --to perfetto "$@" -o x.pftrace --force 2>err || is "$what" "$(head -n 2 err)" exported
-    "$RINGSCOPE" export --to chrome "$@" -o x.json --force 2>/dev/null
+    "$RINGSCOPE" export --format perfetto "$@" -o x.pftrace --force 2>err || is "$what" "$(head -n 2 err)" exported
+    "$RINGSCOPE" export --format chrome "$@" -o x.json --force 2>/dev/null
     protoc --decode_raw <x.pftrace >raw || is "$what: decode_raw" failed decoded
     decode x.pftrace >x.jsonl
     is "$what: packets that are wrong" "$(grep -h '^{"error"' x.jsonl | head -n 3)" ""

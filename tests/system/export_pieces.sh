@@ -18,7 +18,7 @@ whole=4000000000 # events in a piece: more than any process here has
 
 filter=()
 export_as() { # EVENTS-IN-A-PIECE FORMAT INPUT OUTPUT
-    RINGSCOPE_TEST_PIECE=$1 "$RINGSCOPE" export --to "$2" --level all "${filter[@]}" "$3" -o "$4" --force 2>err || is "$3, $2" "$(head -n 2 err)" exported
+    RINGSCOPE_TEST_PIECE=$1 "$RINGSCOPE" export --format "$2" --level all "${filter[@]}" "$3" -o "$4" --force 2>err || is "$3, $2" "$(head -n 2 err)" exported
 }
 
 # All that lies on the timeline, with what it hangs on and what launched it, by what it is instead of by its id.

@@ -1,5 +1,5 @@
 #!/bin/bash
-# `export --to rsc`: what was cut out of recordings joins as in the whole, says what it is, and nothing in it is called
+# `export --format rsc`: what was cut out of recordings joins as in the whole, says what it is, and nothing in it is called
 # missing, lost or hung because it was cut off. The log (jsonl) with filters is that of the cut with the same.
 # sanitizers: address
 set -u
@@ -19,7 +19,7 @@ without_steps() { sed -E 's/"found_step":(null|[0-9]+),//'; }
 cut() {
     local name=$1 in=$2
     shift 2
-    "$RINGSCOPE" export --to rsc "$in" "$@" -o "$name" 2>err || { echo "$name: $(cat err)"; bad=1; return; }
+    "$RINGSCOPE" export --format rsc "$in" "$@" -o "$name" 2>err || { echo "$name: $(cat err)"; bad=1; return; }
     "$RINGSCOPE" ops --json --no-align "$in" 2>/dev/null | without_steps | sort >whole.txt
     "$RINGSCOPE" ops --json "$in" "$@" 2>/dev/null | ids >ids.txt
     "$RINGSCOPE" ops --json --no-align "$name" 2>err | without_steps | sort >cut.txt
@@ -54,10 +54,10 @@ cut h200-ddp "$data/h200-ddp" --func AllReduce
 is "nothing is cut off without a filter" "$("$RINGSCOPE" info --json h200-mix-all | jq .cut)" 0
 
 # The log of a cut is that of the whole with the same filters, word by word: every event with its parents and its stop.
-"$RINGSCOPE" export --to jsonl "$data/h200-mix" >whole.jsonl
-"$RINGSCOPE" export --to jsonl h200-mix-all | cmp - whole.jsonl || bad=1
-"$RINGSCOPE" export --to jsonl h200-mix-rank >rank.jsonl
-"$RINGSCOPE" export --to jsonl --rank 1 "$data/h200-mix" 2>/dev/null | cmp - rank.jsonl || bad=1
+"$RINGSCOPE" export --format jsonl "$data/h200-mix" >whole.jsonl
+"$RINGSCOPE" export --format jsonl h200-mix-all | cmp - whole.jsonl || bad=1
+"$RINGSCOPE" export --format jsonl h200-mix-rank >rank.jsonl
+"$RINGSCOPE" export --format jsonl --rank 1 "$data/h200-mix" 2>/dev/null | cmp - rank.jsonl || bad=1
 is "callbacks that are not in the whole" "$(sort rank.jsonl | comm -23 - <(sort whole.jsonl) | head -n 2)" ""
 of() { grep "\"call\":\"$1\"" "$2" | grep -oE "\"$3\":\"0x[0-9a-f]+\"" | sed -E 's/^"[a-z]+"//' | sort -u; } # CALL FILE KEY
 of start rank.jsonl event >started
@@ -77,15 +77,15 @@ is "no hang" "$("$RINGSCOPE" hang --json cut1 | jq -r .verdict)" NONE
 # Filters that nobody would read: the text is cut, and not what is said.
 many=()
 for i in $(seq 60); do many+=(--comm "$(printf 'n%.0s' $(seq 2000))$i"); done
-"$RINGSCOPE" export --to rsc g1 --func AllReduce "${many[@]}" -o long 2>/dev/null || { echo "long filters"; bad=1; }
+"$RINGSCOPE" export --format rsc g1 --func AllReduce "${many[@]}" -o long 2>/dev/null || { echo "long filters"; bad=1; }
 is "a cut by long filters" "$("$RINGSCOPE" info --json long | jq -c '[.cut > 0, (.inputs[0].cut_by | length)]')" "[true,4095]"
 
 # A job that hangs: the cut before it does not, the one with its end does, as the whole.
 "$RINGSCOPE" gen --ranks 4 --steps 8 --hang stalled-net:1@6 --no-truth -o hung >/dev/null 2>&1 || bad=1
 window=$(middle hung)
 # shellcheck disable=SC2086
-"$RINGSCOPE" export --to rsc hung $window -o hung-before 2>/dev/null
-"$RINGSCOPE" export --to rsc hung --from "${window##* }" -o hung-end 2>/dev/null
+"$RINGSCOPE" export --format rsc hung $window -o hung-before 2>/dev/null
+"$RINGSCOPE" export --format rsc hung --from "${window##* }" -o hung-end 2>/dev/null
 is "verdict before it" "$("$RINGSCOPE" hang --json hung-before 2>/dev/null | jq -r .verdict)" UNKNOWN
 "$RINGSCOPE" hang hung-before >/dev/null 2>&1
 is "exit status before it" $? 1
@@ -99,15 +99,15 @@ is "verdict of the end" "$(verdict hung-end)" "$(verdict hung)"
 for kind in dead not-joined mismatch stream-blocked stalled-net deadlock outside; do
     rm -rf hung again part
     "$RINGSCOPE" gen -w tpdp --ranks 4 --hosts 2 --steps 10 --hang "$kind:1@8" --no-truth -o hung >/dev/null 2>err || { echo "$kind: $(cat err)"; bad=1; }
-    "$RINGSCOPE" export --to rsc hung -o "hung-$kind" 2>/dev/null
-    "$RINGSCOPE" export --to rsc "hung-$kind" -o again 2>/dev/null
+    "$RINGSCOPE" export --format rsc hung -o "hung-$kind" 2>/dev/null
+    "$RINGSCOPE" export --format rsc "hung-$kind" -o again 2>/dev/null
     "$RINGSCOPE" hang --json hung >want 2>/dev/null
     "$RINGSCOPE" hang "hung-$kind" >/dev/null 2>&1
     is "$kind: exit status" $? 3
     "$RINGSCOPE" hang --json "hung-$kind" 2>/dev/null | cmp - want || { echo "$kind: the cut says another thing"; bad=1; }
     "$RINGSCOPE" hang --json again 2>/dev/null | cmp - want || { echo "$kind: the cut of a cut says another thing"; bad=1; }
     from=$("$RINGSCOPE" ops --json hung 2>/dev/null | sed -nE 's/"ranks":.*//; s/.*"start_ns":([0-9]+).*/\1/p' | sort -n | sed -n 24p)
-    "$RINGSCOPE" export --to rsc hung --from "$from" -o part 2>/dev/null
+    "$RINGSCOPE" export --format rsc hung --from "$from" -o part 2>/dev/null
     is "$kind: verdict of the end" "$(verdict part)" "$(verdict hung)"
 done
 
@@ -116,7 +116,7 @@ done
 "$RINGSCOPE" sim --plugin "$PLUGIN" --ranks 2 --steps 1000000 -o live >/dev/null 2>&1 &
 job=$!
 until [ "$("$RINGSCOPE" ops --json live 2>/dev/null | wc -l)" -gt 5 ] || ! kill -0 $job 2>/dev/null; do sleep 0.02; done
-"$RINGSCOPE" export --to rsc live -o live-cut 2>err || { echo "a live recording: $(cat err)"; bad=1; }
+"$RINGSCOPE" export --format rsc live -o live-cut 2>err || { echo "a live recording: $(cat err)"; bad=1; }
 kill $job
 wait $job 2>/dev/null
 states() { "$RINGSCOPE" info --json "$1" 2>/dev/null | jq -c '[.process_list[].state]'; }

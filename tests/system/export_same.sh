@@ -141,7 +141,7 @@ write() { # FORMAT FILE ARGUMENTS...
     local format=$1 file=$2
     shift 2
     rm -rf "$file"
-    "$RINGSCOPE" export --to "$format" "$@" -o "$file" 2>err || is "$what: $format" "$(head -n 2 err)" exported
+    "$RINGSCOPE" export --format "$format" "$@" -o "$file" 2>err || is "$what: $format" "$(head -n 2 err)" exported
 }
 run() { # NAME ARGUMENTS...: inputs and filters
     local f kind

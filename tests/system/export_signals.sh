@@ -90,7 +90,7 @@ ended() { # SIGNAL CALL FORMAT OUTPUT [OPTIONS]: runs the export; its exit statu
     local signal=$1 call=$2 format=$3 out=$4
     shift 4
     env LD_PRELOAD="$PWD/at.so" SIGNAL="$(kill -l "$signal")" SIGNAL_AT="$call" \
-        "$RINGSCOPE" export --to "$format" run -o "$out" "$@" >said 2>err </dev/null
+        "$RINGSCOPE" export --format "$format" run -o "$out" "$@" >said 2>err </dev/null
 }
 left() { find . -mindepth 1 -maxdepth 1 -name '.*' | sort | tr '\n' ' '; }
 formats=("rsc mkdtemp" "csv open")
@@ -107,7 +107,7 @@ for signal in TERM INT HUP; do
 done
 
 # Replacing a folder, on a file system that cannot exchange two names: whenever the signal comes, the folder is there.
-"$RINGSCOPE" export --to rsc run --rank 0 -o old 2>/dev/null || { echo "no folder"; bad=1; }
+"$RINGSCOPE" export --format rsc run --rank 0 -o old 2>/dev/null || { echo "no folder"; bad=1; }
 ended TERM swap rsc old --force
 is "replaced by two renames: exit status" $? 143
 is "replaced: left behind" "$(left)" ""

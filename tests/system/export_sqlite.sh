@@ -54,7 +54,7 @@ compare() { # NAME INPUTS...
     local name=$1
     shift
     db=$work/$name.sqlite
-    "$RINGSCOPE" export --to sqlite --level all "$@" -o "$db" 2>"$work/err" || {
+    "$RINGSCOPE" export --format sqlite --level all "$@" -o "$db" 2>"$work/err" || {
         echo "$name: export failed: $(cat "$work/err")"
         bad=1
         return
@@ -147,7 +147,7 @@ compare lossy "$work/lossy"
 is "lossy: overwritten and lost" "$(ask "SELECT max(overwritten) > 0, max(lost) > 0 FROM processes")" "1|1"
 
 # Filters leave no id that leads nowhere.
-"$RINGSCOPE" export --to sqlite --rank 1 --func AllReduce --func SendRecv "$data"/h200-overlay/* -o "$work/some.sqlite" 2>/dev/null
+"$RINGSCOPE" export --format sqlite --rank 1 --func AllReduce --func SendRecv "$data"/h200-overlay/* -o "$work/some.sqlite" 2>/dev/null
 db=$work/some.sqlite
 is "some: it is told what was asked for" "$(ask "SELECT value FROM meta WHERE key = 'filters'")" "--rank 1 --func AllReduce --func SendRecv"
 is "some: check" "$(ask "PRAGMA foreign_key_check")" ""
@@ -155,10 +155,10 @@ is "some: operations" "$(ask "SELECT count(*) FROM operations")" \
     "$("$RINGSCOPE" ops --json --rank 1 --func AllReduce --func SendRecv "$data"/h200-overlay/* 2>/dev/null | wc -l)"
 
 # What is there is not overwritten, and a failure leaves nothing.
-"$RINGSCOPE" export --to sqlite "$data/h200-mix" -o "$work/mix.sqlite" 2>/dev/null
+"$RINGSCOPE" export --format sqlite "$data/h200-mix" -o "$work/mix.sqlite" 2>/dev/null
 is "status for a file that exists" $? 1
 ulimit -f 100
-"$RINGSCOPE" export --to sqlite "$data/h200-mix" -o "$work/full.sqlite" 2>"$work/err"
+"$RINGSCOPE" export --format sqlite "$data/h200-mix" -o "$work/full.sqlite" 2>"$work/err"
 is "status for a full disk" $? 1
 is "what a full disk leaves" "$(find "$work" -name '*full*')" ""
 grep -q full.sqlite "$work/err" || {

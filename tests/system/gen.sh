@@ -108,7 +108,7 @@ for w in tpdp pipeline alltoall graph mix; do gen h_$w -w $w --hang not-joined:1
 
 # ---- a tiny run, callback by callback ----
 gen tiny --ranks 2 --steps 2 --buckets 2 --channels 1 --net-steps 1
-"$RINGSCOPE" export --to jsonl tiny/node00.20000.rsc >tiny.jsonl || fail "export"
+"$RINGSCOPE" export --format jsonl tiny/node00.20000.rsc >tiny.jsonl || fail "export"
 orphans=$(jq -s '(map(select(.call == "start") | .event)) as $all
     | map(select(.call == "start" and .parent != null and (.parent as $p | $all | index($p) == null))) | length' tiny.jsonl)
 [ "$orphans" = 0 ] || fail "$orphans parents are not there"

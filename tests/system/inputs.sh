@@ -52,14 +52,14 @@ status 1 "$RINGSCOPE" info --run 5 run
 status 2 "$RINGSCOPE" info
 
 # What is exported is valid JSON, line by line; a full disk and a closed pipe are failures; nothing is overwritten.
-status 0 "$RINGSCOPE" export --to jsonl run -o run.jsonl
+status 0 "$RINGSCOPE" export --format jsonl run -o run.jsonl
 [ "$(jq -c . run.jsonl | wc -l)" = "$sent" ] || say "export: $(wc -l <run.jsonl) lines instead of $sent"
 in_order=$(jq -s 'group_by(.pid) | map(map(.time_ns) | . == sort) | all' run.jsonl)
 [ "$in_order" = true ] || say "export: not in time order"
-status 1 "$RINGSCOPE" export --to jsonl run -o run.jsonl
-status 0 "$RINGSCOPE" export --to jsonl run -o run.jsonl --force
-status 1 bash -c '"$0" export --to jsonl run >/dev/full' "$RINGSCOPE"
-status 1 bash -c 'ulimit -f 8; "$0" export --to jsonl run -o small.jsonl' "$RINGSCOPE"
+status 1 "$RINGSCOPE" export --format jsonl run -o run.jsonl
+status 0 "$RINGSCOPE" export --format jsonl run -o run.jsonl --force
+status 1 bash -c '"$0" export --format jsonl run >/dev/full' "$RINGSCOPE"
+status 1 bash -c 'ulimit -f 8; "$0" export --format jsonl run -o small.jsonl' "$RINGSCOPE"
 saying "small.jsonl"
 if [ -n "$(find . -name 'small.jsonl*')" ]; then say "a file that could not be written is left"; fi
 status 2 "$RINGSCOPE" export --to nothing run

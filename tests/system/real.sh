@@ -8,7 +8,7 @@ data=$(dirname "$0")/../data
 
 info() { "$RINGSCOPE" info --json "$data/$1"; }
 starts() { # FOLDER TYPE FUNC CAPTURED: how many such events were started; the last two may be left out
-    "$RINGSCOPE" export --to jsonl "$data/$1" | jq -s --arg type "$2" --arg func "${3-}" --arg captured "${4-}" '
+    "$RINGSCOPE" export --format jsonl "$data/$1" | jq -s --arg type "$2" --arg func "${3-}" --arg captured "${4-}" '
         map(select(.call == "start" and .type == $type and ($func == "" or .args.func == $func)
             and ($captured == "" or (.args.graphCaptured | tostring) == $captured))) | length'
 }
@@ -41,25 +41,25 @@ is "types seen" "$(jq -c '.events | keys' <<<"$mix")" \
     '["Coll","CollApi","Group","GroupApi","KernelCh","KernelLaunch","P2p","P2pApi","ProxyCtrl","ProxyOp","ProxyStep"]'
 
 # Every step of the network goes through its three states, once each, and what a rank sends another receives.
-steps=$("$RINGSCOPE" export --to jsonl "$data/h200-mix" | jq -s -c '
+steps=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" | jq -s -c '
     (map(select(.call == "state" and .type == "ProxyStep")) | group_by(.state) | map([.[0].state, length]))')
-sends=$("$RINGSCOPE" export --to jsonl "$data/h200-mix" |
+sends=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" |
     jq -s '[.[] | select(.state == "ProxyStepSendWait") | .args.transSize] | add')
-receives=$("$RINGSCOPE" export --to jsonl "$data/h200-mix" |
+receives=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" |
     jq -s '[.[] | select(.state == "ProxyStepRecvFlushWait") | .args.transSize] | add')
 half=$(($(jq .events.ProxyStep <<<"$mix") / 2))
 is "states of steps" "$steps" "[[\"ProxyStepRecvFlushWait\",$half],[\"ProxyStepRecvGPUWait\",$half],[\"ProxyStepRecvWait\",$half],[\"ProxyStepSendGPUWait\",$half],[\"ProxyStepSendPeerWait\",$half],[\"ProxyStepSendWait\",$half]]"
 is "bytes sent and received" "$sends" "$receives"
 
 # Parents: every kernel channel belongs to an operation that was started in the same process.
-orphans=$("$RINGSCOPE" export --to jsonl "$data/h200-mix" | jq -s '
+orphans=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" | jq -s '
     (map(select(.call == "start") | {key: (.event + "@" + (.pid | tostring)), value: .type}) | from_entries) as $of
     | map(select(.call == "start" and .type == "KernelCh")
         | $of[.parent + "@" + (.pid | tostring)] | select(. != "Coll" and . != "P2p")) | length')
 is orphans "$orphans" 0
 
 # DDP: every rank does the same, and every call becomes an operation.
-per_rank=$("$RINGSCOPE" export --to jsonl "$data/h200-ddp" | jq -s -c '
+per_rank=$("$RINGSCOPE" export --format jsonl "$data/h200-ddp" | jq -s -c '
     map(select(.call == "start" and (.type == "Coll" or .type == "CollApi"))) | group_by([.type, .args.func])
     | map({(.[0].args.func): (group_by(.pid) | map(length) | unique)}) | unique')
 is "DDP operations of each rank" "$per_rank" '[{"AllGather":[1]},{"AllReduce":[102]},{"Broadcast":[4]}]'

@@ -108,7 +108,7 @@ rs view hung -o hung.svg
 grep -q 'all of it waiting: another rank had not come' hung.svg || { echo "a picture of a hang: nobody waits to the end"; bad=1; }
 
 # ---- exports: what is bounded is drawn to its bound, so that it is seen, and says so ----
-rs export --to chrome "$ring" >ring.json
+rs export --format chrome "$ring" >ring.json
 is "chrome: operations without a length" "$(jq '[.traceEvents[] | select(.cat == "operations" and .dur == 0)] | length' ring.json)" 0
 is "chrome: to their bound" "$(jq -c '[.traceEvents[] | select(.cat == "operations") | [.args.end_bounded, .args.shortest_ns, (.dur * 1000 | round) == .args.longest_ns]] | unique' ring.json)" '[[true,0,true]]'
 

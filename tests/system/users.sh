@@ -51,7 +51,7 @@ is "steps of traces" "$("$RINGSCOPE" report --json "$data/h200-overlay/kineto" "
 # Where a command cannot help.
 has "hang" "$("$RINGSCOPE" hang "$data/kineto" 2>/dev/null)" '^UNKNOWN: '
 has "clocks" "$("$RINGSCOPE" clocks "$data/flight/ddp4" 2>/dev/null)" 'nothing can be said of clocks'
-"$RINGSCOPE" export --to jsonl "$data/kineto" >"$dir/out" 2>"$dir/err"
+"$RINGSCOPE" export --format jsonl "$data/kineto" >"$dir/out" 2>"$dir/err"
 is "export's status" $? 1
 is "export's output" "$(wc -c < "$dir/out")" 0
 has "export" "$(cat "$dir/err")" 'jsonl holds the callbacks of recordings'

@@ -9,7 +9,7 @@ bool rs_nsys_is(const char *path, const char *head, size_t n)
     return n >= 16 && !memcmp(head, "SQLite format 3", 16);
 }
 
-/* What `ringscope export --to sqlite` made is a database, too. */
+/* What `ringscope export --format sqlite` made is a database, too. */
 static bool is_our_export(struct rs_nsys_db *db)
 {
     return rs_nsys_has(db, "meta", "key") && rs_nsys_has(db, "operation_ranks", "wait_ns");
