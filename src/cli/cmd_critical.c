@@ -1,7 +1,6 @@
 /* ringscope critical: the critical path across ranks, and whose time it is. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/units.h"
 #include "cli/commands.h"

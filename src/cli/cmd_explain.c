@@ -1,6 +1,5 @@
 /* ringscope explain: what a name in a trace means; what a file holds, what it lacks, and why. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>

@@ -128,28 +128,6 @@ static const char *take_hang(void *to, const char *value)
     return NULL;
 }
 
-static const char *take_workload(void *to, const char *value)
-{
-    enum rs_gen_workload *w = to;
-    for (*w = 0; *w < RS_GEN_WORKLOADS; (*w)++)
-        if (strcmp(value, rs_gen_workload_names[*w]) == 0) return NULL;
-    return "is none of ddp, tpdp, pipeline, alltoall, graph, mix";
-}
-
-static const char *take_events(void *to, const char *value)
-{
-    bool *net = to;
-    *net = strcmp(value, "net") == 0;
-    return *net || strcmp(value, "ops") == 0 ? NULL : "is neither ops nor net";
-}
-
-static const char *take_as(void *to, const char *value)
-{
-    bool *dumps = to;
-    *dumps = strcmp(value, "example") == 0;
-    return *dumps || strcmp(value, "ringscope") == 0 ? NULL : "is neither ringscope nor example";
-}
-
 /* ---- the folder ---- */
 
 static const char *const suffixes[] = {".rsc", ".live", "truth.json", ".json"};
@@ -207,32 +185,33 @@ static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct rs_gen_config cfg;
     rs_gen_config_default(&cfg);
-    int64_t ranks = cfg.ranks, hosts = cfg.hosts, per = cfg.devices_per_process, channels = cfg.channels,
-            net_steps = cfg.net_steps, api = cfg.api, seed = (int64_t)cfg.seed, buckets = cfg.buckets,
-            layers = cfg.layers, batches = cfg.microbatches;
+    char workloads[128];
+    int64_t seed = (int64_t)cfg.seed;
+    int as = 0, events = 1;
     bool force = false;
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &cfg.dir, "DIR", "folder for the recordings and truth.json"},
         {RS_OPT_FLAG, 'f', "force", &force, NULL, "replace a run that is in the folder already"},
-        {RS_OPT_EACH, 'w', "workload", RS_EACH(take_workload, &cfg.workload), "NAME",
-         "ddp, tpdp, pipeline, alltoall, graph, or mix: all in turn (ddp)"},
-        {RS_OPT_INT, 'n', "ranks", &ranks, "N", "ranks of the job (8)"},
-        {RS_OPT_INT, 0, "hosts", &hosts, "N", "hosts, with clocks of their own and a network between (2)"},
-        {RS_OPT_INT, 0, "devices-per-process", &per, "N", "ranks, each with its GPU, in one process (1)"},
+        {RS_OPT_WORD, 'w', "workload", &cfg.workload,
+         rs_opt_words(workloads, sizeof workloads, rs_gen_workload_names, RS_GEN_WORKLOADS), "mix: all in turn (ddp)"},
+        {RS_OPT_COUNT, 'n', "ranks", &cfg.ranks, "N", "ranks of the job (8)"},
+        {RS_OPT_COUNT, 0, "hosts", &cfg.hosts, "N", "hosts, with clocks of their own and a network between (2)"},
+        {RS_OPT_COUNT, 0, "devices-per-process", &cfg.devices_per_process, "N",
+         "ranks, each with its GPU, in one process (1)"},
         {RS_OPT_INT, 0, "steps", &cfg.steps, "N", "training steps (20)"},
         {RS_OPT_INT, 0, "callbacks", &cfg.callbacks, "N", "as many steps as make about N callbacks"},
-        {RS_OPT_INT, 0, "buckets", &buckets, "N", "all-reduces of a step: ddp, graph (4)"},
-        {RS_OPT_INT, 0, "layers", &layers, "N", "tensor-parallel all-reduces of a step: tpdp (4)"},
-        {RS_OPT_INT, 0, "microbatches", &batches, "N", "micro-batches of a step: pipeline (4)"},
+        {RS_OPT_COUNT, 0, "buckets", &cfg.buckets, "N", "all-reduces of a step: ddp, graph (4)"},
+        {RS_OPT_COUNT, 0, "layers", &cfg.layers, "N", "tensor-parallel all-reduces of a step: tpdp (4)"},
+        {RS_OPT_COUNT, 0, "microbatches", &cfg.microbatches, "N", "micro-batches of a step: pipeline (4)"},
         {RS_OPT_INT, 0, "bytes", &cfg.bytes, "N", "size of the largest bucket (8Mi)"},
         {RS_OPT_DOUBLE, 0, "compute", &cfg.compute_us, "USEC", "compute time of a step (2000)"},
         {RS_OPT_FLAG, 0, "no-world", &cfg.no_world, NULL, "no communicator of all ranks: tpdp"},
-        {RS_OPT_INT, 0, "channels", &channels, "N", "channels of a kernel (2)"},
-        {RS_OPT_INT, 0, "net-steps", &net_steps, "N", "network transfers per proxy operation (4)"},
-        {RS_OPT_EACH, 0, "as", RS_EACH(take_as, &cfg.dumps), "ringscope|example",
+        {RS_OPT_COUNT, 0, "channels", &cfg.channels, "N", "channels of a kernel (2)"},
+        {RS_OPT_COUNT, 0, "net-steps", &cfg.net_steps, "N", "network transfers per proxy operation (4)"},
+        {RS_OPT_WORD, 0, "as", &as, "ringscope|example",
          "example: dumps of NCCL's example profiler in place of recordings (ringscope)"},
-        {RS_OPT_EACH, 0, "events", RS_EACH(take_events, &cfg.net), "ops|net", "ops: without proxy events (net)"},
-        {RS_OPT_INT, 0, "api", &api, "4..6", "version of the profiler interface (5)"},
+        {RS_OPT_WORD, 0, "events", &events, "ops|net", "ops: without proxy events (net)"},
+        {RS_OPT_COUNT, 0, "api", &cfg.api, "4..6", "version of the profiler interface (5)"},
         {RS_OPT_INT, 0, "seed", &seed, "N", "for everything random; the same gives the same bytes (1)"},
         {RS_OPT_DOUBLE, 0, "clock-offset", &cfg.clock_offset_ms, "MS", "most that a host's clock is off (500)"},
         {RS_OPT_DOUBLE, 0, "drift", &cfg.drift_ppm, "PPM", "most that a clock runs fast or slow (50)"},
@@ -269,19 +248,10 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (status >= 0) return status;
     if (noperands > 0) return rs_opt_usage(self, "unexpected operand '%s'", argv[1]);
     if (cfg.dir == NULL) return rs_opt_usage(self, "-o DIR is needed");
-    const struct {
-        int64_t from;
-        int *to;
-    } small[] = {{ranks, &cfg.ranks},       {hosts, &cfg.hosts},         {per, &cfg.devices_per_process},
-                 {channels, &cfg.channels}, {net_steps, &cfg.net_steps}, {api, &cfg.api},
-                 {buckets, &cfg.buckets},   {layers, &cfg.layers},       {batches, &cfg.microbatches}};
-    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
-        if (small[i].from < 0 || small[i].from > INT_MAX)
-            return rs_opt_usage(self, "%" PRId64 " is out of range", small[i].from);
-        *small[i].to = (int)small[i].from;
-    }
-    if (cfg.callbacks < 0) return rs_opt_usage(self, "%" PRId64 " is out of range", cfg.callbacks);
+    if (cfg.callbacks < 0) return rs_opt_usage(self, "--callbacks takes a number from 0 on");
     cfg.seed = (uint64_t)seed;
+    cfg.dumps = as == 1;
+    cfg.net = events == 1;
 
     struct rs_err err = {.code = RS_OK};
     struct rs_gen_result res = {0};

@@ -1,7 +1,6 @@
 /* ringscope hang: why a job stands still, from what it left. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analyse/hang.h"
 #include "analyse/hang_phrases.h"

@@ -20,7 +20,7 @@ struct options {
     bool exact;
     const char *stages;
     double fail_under; /* NAN: not asked for */
-    int64_t warmup;
+    int warmup;
     struct rs_stage_pattern patterns[RS_STAGES_MAX];
     char names[RS_STAGES_MAX][64];
     uint32_t npatterns;
@@ -154,7 +154,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_EACH, 0, "stage", RS_EACH(take_stage, &o), "NAME=PATTERN",
          "a stage of a pipeline, by names of annotations or kernels; may be repeated"},
         {RS_OPT_STRING, 0, "stages", &o.stages, "FILE", "stages of a pipeline from CSV or JSON Lines; needs no IN"},
-        {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N chunks of a pipeline (1)"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N chunks of a pipeline (1)"},
         {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit 3 when a rank's overlap score is below"},
         {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernels to the ns, not cut to whole us as HTA does"},
         {.kind = RS_OPT_END},
@@ -162,7 +162,6 @@ static int run(const struct rs_command *self, int argc, char **argv)
     int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
     if (done >= 0) return done;
     if (o.stages && o.npatterns) return rs_opt_usage(self, "--stage and --stages exclude each other");
-    if (o.warmup < 0 || o.warmup > INT32_MAX) return rs_opt_usage(self, "--warmup takes a number of chunks");
     if (o.fail_under < 0 || o.fail_under > 1) return rs_opt_usage(self, "--fail-under takes a score from 0 to 1");
     if (n || !o.stages) return rs_reading_model(self, argv + 1, n, &o.common, show, &o);
     struct rs_model none = {0};

@@ -15,8 +15,8 @@
 
 struct options {
     struct rs_common common;
-    const char *by, *every, *table;
-    int64_t warmup;
+    const char *every;
+    int by, table, warmup; /* table -1: the report */
     struct rs_report_options report;
     struct rs_reference_files reference;
 };
@@ -29,7 +29,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     struct rs_report r;
     struct rs_differences settings;
     o->report.filter = &o->common.filters.filter;
-    o->report.network = o->common.filters.level != RS_LEVEL_OPS && !o->table;
+    o->report.network = o->common.filters.level != RS_LEVEL_OPS && o->table < 0;
     if (o->reference.n) o->report.reference = &o->reference.reference;
     RS_TRY(rs_differences_find(&settings, in, err));
     enum rs_status status = rs_report_make(&r, m, &o->report, err);
@@ -39,7 +39,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
             struct rs_json *j = rs_output_json();
             rs_report_json(j, &r, &settings, reference);
             status = rs_json_finish(j, err);
-        } else if (o->table) {
+        } else if (o->table >= 0) {
             status = rs_report_table(&r, o->report.by_comm, err);
         } else {
             rs_report_print(&r, &settings, reference, o->report.by_comm);
@@ -69,31 +69,25 @@ static bool take_every(struct rs_report_options *o, const char *text)
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.by = "class"};
+    struct options o = {.table = -1};
     const struct rs_opt opts[] = {
-        {RS_OPT_STRING, 0, "by", &o.by, "class|comm",
-         "functions by class of communicators, or by communicator (class)"},
+        {RS_OPT_WORD, 0, "by", &o.by, "class|comm", "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
          "the course over time: windows of 60s, 500ms, STEP, 10steps"},
-        {RS_OPT_STRING, 0, "table", &o.table, "nccl-tests", "what was reached, laid out as nccl-tests print it"},
+        {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "what was reached, laid out as nccl-tests print it"},
         {RS_OPT_EACH, 0, "reference", RS_EACH(rs_reference_file, &o.reference), "FILE",
          "output of nccl-tests: what was reached of what is possible; may be repeated"},
-        {RS_OPT_INT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
     if (done >= 0) return done;
-    o.report.by_comm = !strcmp(o.by, "comm");
-    if (!o.report.by_comm && strcmp(o.by, "class"))
-        return rs_opt_usage(self, "--by takes class or comm, not '%s'", o.by);
+    o.report.by_comm = o.by == 1;
     if (o.every && !take_every(&o.report, o.every))
         return rs_opt_usage(self, "--every takes a time (60s, 500ms), STEP or a number of steps (10steps), not '%s'",
                             o.every);
-    if (o.warmup < 0 || o.warmup > INT32_MAX) return rs_opt_usage(self, "--warmup takes a number of steps");
     o.report.warmup = (uint32_t)o.warmup;
-    if (o.table && strcmp(o.table, "nccl-tests"))
-        return rs_opt_usage(self, "--table takes nccl-tests, not '%s'", o.table);
-    if (o.table && (o.common.json || o.every || o.reference.n || o.common.filters.has_level))
+    if (o.table >= 0 && (o.common.json || o.every || o.reference.n || o.common.filters.has_level))
         return rs_opt_usage(self, "--table prints nothing else: not with --json (which has it as by_func), --every, "
                                   "--level or --reference");
     struct rs_err err;

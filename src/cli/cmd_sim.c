@@ -4,7 +4,6 @@
 #include "cli/event_sets.h"
 #include "cli/output.h"
 #include "cli/plugin_path.h"
-#include "format/settings.h"
 #include "sim/sim.h"
 
 #include <inttypes.h>
@@ -62,29 +61,6 @@ static const char *take_at(void *to, const char *value)
     return NULL;
 }
 
-static const char *take_workload(void *to, const char *value)
-{
-    enum rs_sim_workload *w = to;
-    for (*w = 0; *w < RS_SIM_WORKLOADS; (*w)++) {
-        if (strcmp(value, rs_sim_workload_names[*w]) == 0) return NULL;
-    }
-    return "is none of ddp, pipeline, alltoall, aggregate, multidev, split, graph, ring, mix";
-}
-
-static const char *take_net(void *to, const char *value)
-{
-    enum rs_sim_net *net = to;
-    if (strcmp(value, "ib") == 0)
-        *net = RS_SIM_NET_IB;
-    else if (strcmp(value, "socket") == 0)
-        *net = RS_SIM_NET_SOCKET;
-    else if (strcmp(value, "none") == 0)
-        *net = RS_SIM_NET_QUIET;
-    else
-        return "is none of ib, socket, none";
-    return NULL;
-}
-
 static void print_result(const struct rs_sim_config *cfg, const struct rs_sim_result *res)
 {
     printf("played %s: %d ranks in %d processes on %d host%s, %d steps, %.1f s, %" PRIu64 " callbacks",
@@ -124,19 +100,21 @@ static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct rs_sim_config cfg;
     rs_sim_config_default(&cfg);
-    int64_t ranks = cfg.ranks, hosts = cfg.hosts, per = cfg.ranks_per_process, steps = cfg.steps,
-            channels = cfg.channels, net_steps = cfg.net_steps, api = cfg.api, seed = (int64_t)cfg.seed;
+    char workloads[128];
+    int64_t seed = (int64_t)cfg.seed;
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &cfg.dir, "DIR", "folder for the recording"},
-        {RS_OPT_EACH, 'w', "workload", RS_EACH(take_workload, &cfg.workload), "NAME",
-         "ddp, pipeline, alltoall, aggregate, multidev, split, graph, ring, or mix: all in turn (ddp)"},
-        {RS_OPT_INT, 'n', "ranks", &ranks, "N", "ranks of the job (4)"},
-        {RS_OPT_INT, 0, "hosts", &hosts, "N", "simulated hosts, with clocks of their own and a network between (1)"},
-        {RS_OPT_INT, 0, "ranks-per-process", &per, "N", "ranks, each with its GPU, in one process (1)"},
-        {RS_OPT_INT, 0, "steps", &steps, "N", "training steps (20)"},
-        {RS_OPT_INT, 0, "channels", &channels, "N", "channels of a kernel (2)"},
+        {RS_OPT_WORD, 'w', "workload", &cfg.workload,
+         rs_opt_words(workloads, sizeof workloads, rs_sim_workload_names, RS_SIM_WORKLOADS), "mix: all in turn (ddp)"},
+        {RS_OPT_COUNT, 'n', "ranks", &cfg.ranks, "N", "ranks of the job (4)"},
+        {RS_OPT_COUNT, 0, "hosts", &cfg.hosts, "N",
+         "simulated hosts, with clocks of their own and a network between (1)"},
+        {RS_OPT_COUNT, 0, "ranks-per-process", &cfg.ranks_per_process, "N",
+         "ranks, each with its GPU, in one process (1)"},
+        {RS_OPT_COUNT, 0, "steps", &cfg.steps, "N", "training steps (20)"},
+        {RS_OPT_COUNT, 0, "channels", &cfg.channels, "N", "channels of a kernel (2)"},
         {RS_OPT_INT, 0, "bytes", &cfg.bytes, "N", "size of a bucket or message (25Mi)"},
-        {RS_OPT_INT, 0, "net-steps", &net_steps, "N", "network transfers per operation and channel (8)"},
+        {RS_OPT_COUNT, 0, "net-steps", &cfg.net_steps, "N", "network transfers per operation and channel (8)"},
         {RS_OPT_EACH, 0, "slow", RS_EACH(take_slow, &cfg), "RANK:USEC",
          "a GPU that computes longer in each step; may be repeated"},
         {RS_OPT_EACH, 0, "slow-cpu", RS_EACH(take_slow_cpu, &cfg), "RANK:USEC",
@@ -151,9 +129,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_DOUBLE, 0, "notice-seconds", &cfg.notice_seconds, "S", "how long the others go on after a death (1)"},
         {RS_OPT_EACH, 0, "abort", RS_EACH(take_at, &cfg.abort), "RANK@STEP",
          "a rank aborts its communicators; the others follow"},
-        {RS_OPT_INT, 0, "api", &api, "1..7", "the simulated NCCL's version of the profiler interface (6)"},
+        {RS_OPT_COUNT, 0, "api", &cfg.api, "1..7", "the simulated NCCL's version of the profiler interface (6)"},
         RS_EVENTS_OPTION(0, &cfg.events),
-        {RS_OPT_EACH, 0, "net", RS_EACH(take_net, &cfg.net), "ib|socket|none",
+        {RS_OPT_WORD, 0, "net", &cfg.net, "none|ib|socket",
          "events of the network plugin, too, where the mask has them"},
         {RS_OPT_FLAG, 0, "ce", &cfg.ce, NULL, "collectives by copy engine where possible"},
         {RS_OPT_FLAG, 0, "pxn", &cfg.pxn, NULL, "sends to other hosts go through a neighbour process"},
@@ -170,17 +148,6 @@ static int run(const struct rs_command *self, int argc, char **argv)
     if (status >= 0) return status;
     if (noperands > 0) return rs_opt_usage(self, "unexpected operand '%s'", argv[1]);
     if (cfg.dir == NULL && !cfg.count_only) return rs_opt_usage(self, "-o DIR is needed");
-    const int64_t small[] = {ranks, hosts, per, steps, channels, net_steps, api};
-    for (size_t i = 0; i < sizeof(small) / sizeof(small[0]); i++) {
-        if (small[i] < 0 || small[i] > INT_MAX) return rs_opt_usage(self, "%" PRId64 " is out of range", small[i]);
-    }
-    cfg.ranks = (int)ranks;
-    cfg.hosts = (int)hosts;
-    cfg.ranks_per_process = (int)per;
-    cfg.steps = (int)steps;
-    cfg.channels = (int)channels;
-    cfg.net_steps = (int)net_steps;
-    cfg.api = (int)api;
     cfg.seed = (uint64_t)seed;
 
     struct rs_err err = {.code = RS_OK};

@@ -26,7 +26,6 @@ static int run(const struct rs_command *self, int argc, char **argv)
 #else
 
 #include <sqlite3.h>
-#include <stdlib.h>
 
 #include "export/sqlite/fill.h"
 

@@ -21,7 +21,8 @@ enum kind { KIND_HTML, KIND_SVG, KIND_PNG, KIND_TEXT };
 struct options {
     struct rs_view_options view;
     enum kind kind;
-    const char *out, *relations;
+    const char *out;
+    int relations; /* enum rs_picture_relations; -1: not asked for */
     bool text, force, dark, light, open_rows, ascii, all_gpus, by_default;
     int64_t width, most;
     const char *page; /* that a bundle is put into */
@@ -115,10 +116,7 @@ static enum rs_status draw(const struct options *o, struct rs_drawing *v, uint64
         .colour = to_terminal && !(no_colour && *no_colour),
         .ascii = o->ascii || (o->kind == KIND_TEXT && is_ascii_locale()),
         .all = o->all_gpus,
-        .relations = !o->relations                   ? RS_RELATIONS_FEW
-                     : !strcmp(o->relations, "none") ? RS_RELATIONS_NONE
-                     : !strcmp(o->relations, "all")  ? RS_RELATIONS_ALL
-                                                     : RS_RELATIONS_FEW,
+        .relations = o->relations < 0 ? RS_RELATIONS_FEW : (enum rs_picture_relations)o->relations,
         .has_span = f->has_from || f->has_to,
         .from = f->has_from ? rs_time_minus(f->from, v->timeline.begin) : v->timeline.focus_from,
         .to = f->has_to ? rs_time_minus(f->to, v->timeline.begin) : v->timeline.focus_to,
@@ -191,7 +189,7 @@ static int check_used(const struct rs_command *self, const struct options *o)
         const char *what;
     } uses[] = {
         {o->most != MOST_HTML, "most", HTML, "pages (.html)"},
-        {o->relations != NULL, "relations", PICTURE, "pictures (.svg, .png)"},
+        {o->relations >= 0, "relations", PICTURE, "pictures (.svg, .png)"},
         {o->open_rows, "open-rows", PICTURE | TEXT, "pictures and text"},
         {o->width != 0, "width", PICTURE | TEXT, "pictures and text"},
         {o->dark, "dark", PICTURE | TEXT, "pictures and text"},
@@ -214,8 +212,6 @@ static int check(const struct rs_command *self, struct options *o)
     if (o->width < 0 || o->width > RS_PICTURE_WIDEST)
         return rs_opt_usage(self, "--width takes 1 to %d", RS_PICTURE_WIDEST);
     if (o->most <= 0) return rs_opt_usage(self, "--most takes a number of bytes");
-    if (o->relations && strcmp(o->relations, "none") && strcmp(o->relations, "few") && strcmp(o->relations, "all"))
-        return rs_opt_usage(self, "--relations takes none, few or all, not '%s'", o->relations);
     return rs_view_options_check(self, &o->view);
 }
 
@@ -245,13 +241,13 @@ static int make(const struct rs_command *self, struct rs_inputs *in, void *to)
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {.most = MOST_HTML};
+    struct options o = {.most = MOST_HTML, .relations = -1};
     const struct rs_opt opts[] = {
         {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here: .html, .svg, .png or .txt (- is a page on stdout)"},
         {RS_OPT_FLAG, 't', "text", &o.text, NULL, "a timeline in the terminal (the default without -o)"},
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
         {RS_OPT_INT, 0, "most", &o.most, "BYTES", "refuse to make a larger page (256Mi)"},
-        {RS_OPT_STRING, 0, "relations", &o.relations, "none|few|all", "lines in a picture (few: as stay readable)"},
+        {RS_OPT_WORD, 0, "relations", &o.relations, "none|few|all", "lines in a picture (few: as stay readable)"},
         {RS_OPT_FLAG, 0, "open-rows", &o.open_rows, NULL, "in a picture: all rows, not one a GPU"},
         {RS_OPT_INT, 0, "width", &o.width, "N", "of a picture in pixels, of text in columns"},
         {RS_OPT_FLAG, 0, "dark", &o.dark, NULL, "a picture on a dark ground"},

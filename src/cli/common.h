@@ -34,8 +34,7 @@ struct rs_common {
     X("draw", RS_OPT_STRING, "title", title, NULL, "TEXT", "what stands above it (default: the inputs)",               \
       "The title. Default: the inputs.")                                                                               \
     X("filter", RS_OPT_EACH, "rank", filters, rs_filters_take_rank, "LIST",                                            \
-      "only these ranks of the job: 3, 0-7, 1,5,9",                                                                    \
-      "Only these ranks of the job: 3, 0-7, 1,5,9. May be repeated.")                                    \
+      "only these ranks of the job: 3, 0-7, 1,5,9", "Only these ranks of the job: 3, 0-7, 1,5,9. May be repeated.")    \
     X("filter", RS_OPT_EACH, "comm", filters, rs_filters_take_comm, "HASH|NAME",                                       \
       "only this communicator; may be repeated",                                                                       \
       "Only this communicator: its hash, the first digits of it, or its name. May be repeated.")                       \

@@ -2,6 +2,7 @@
 #include "cli/suggest.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -54,6 +55,28 @@ static bool parse_double(const char *text, double *value)
     return end != text && *end == '\0' && isfinite(*value);
 }
 
+const char *rs_opt_words(char *text, size_t room, const char *const *words, size_t n)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < n && at < room; i++)
+        at += (size_t)snprintf(text + at, room - at, "%s%s", i ? "|" : "", words[i]);
+    return text;
+}
+
+static bool find_word(const char *words, const char *value, int *index)
+{
+    size_t n = strlen(value);
+    for (int i = 0;; i++) {
+        size_t m = strcspn(words, "|");
+        if (m == n && strncmp(words, value, n) == 0) {
+            *index = i;
+            return true;
+        }
+        if (words[m] == '\0') return false;
+        words += m + 1;
+    }
+}
+
 static void print_wrapped(const char *text)
 {
     for (const char *p = text; *p != '\0';) {
@@ -65,7 +88,7 @@ static void print_wrapped(const char *text)
 
 static void print_option(char letter, const char *name, const char *arg, bool flag, const char *help)
 {
-    char left[80];
+    char left[160];
     char dash[] = {'-', letter, ',', ' ', '\0'};
     snprintf(left, sizeof(left), "%s--%s%s%s", letter ? dash : "    ", name, flag ? "" : " ", flag ? "" : arg);
     /* A long left side pushes its text onto the next line, where the column still holds. */
@@ -109,6 +132,16 @@ static int take_value(const struct rs_command *cmd, const struct rs_opt *o, cons
     case RS_OPT_INT:
         if (rs_opt_int(value, o->var)) return -1;
         return rs_opt_usage(cmd, "%s %s: not a whole number (64, 0x40, 64k, 64Mi)", shown, value);
+    case RS_OPT_COUNT: {
+        int64_t number;
+        if (!rs_opt_int(value, &number) || number < 0 || number > INT_MAX)
+            return rs_opt_usage(cmd, "%s %s: not a whole number from 0 to %d", shown, value, INT_MAX);
+        *(int *)o->var = (int)number;
+        return -1;
+    }
+    case RS_OPT_WORD:
+        if (find_word(o->arg, value, o->var)) return -1;
+        return rs_opt_usage(cmd, "%s %s: not one of %s", shown, value, o->arg);
     case RS_OPT_DOUBLE:
         if (parse_double(value, o->var)) return -1;
         return rs_opt_usage(cmd, "%s %s: not a number", shown, value);

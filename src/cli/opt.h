@@ -10,6 +10,7 @@
 #define RS_CLI_OPT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum rs_opt_kind {
@@ -17,7 +18,9 @@ enum rs_opt_kind {
     RS_OPT_FLAG, /* bool *          --name sets true, --no-name sets false */
     RS_OPT_STRING, /* const char **   points into argv */
     RS_OPT_INT, /* int64_t *       decimal, 0x hex; suffixes k M G (powers of 1000), Ki Mi Gi */
+    RS_OPT_COUNT, /* int *           the same, from 0 on */
     RS_OPT_DOUBLE, /* double * */
+    RS_OPT_WORD, /* int *           which of the words in `arg`, "none|few|all": 0, 1, 2 */
     RS_OPT_EACH, /* RS_EACH(take, to): called for every occurrence */
     RS_OPT_REFUSED, /* not one of this command: `help` is printed behind the name. In no list */
 };
@@ -62,6 +65,9 @@ int rs_opt_parse(const struct rs_command *cmd, const struct rs_opt *opts, int ar
 
 /* Reads a whole number as RS_OPT_INT does; a final B (for bytes) is allowed. False when `text` is not one. */
 bool rs_opt_int(const char *text, int64_t *value);
+
+/* "a|b|c", for the `arg` of RS_OPT_WORD. */
+const char *rs_opt_words(char *text, size_t room, const char *const *words, size_t n);
 
 /* Prints "ringscope CMD: message" and the hint to --help on stderr; returns RS_EXIT_USAGE. */
 int rs_opt_usage(const struct rs_command *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
