@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/commands.h"
-
 struct row {
     const char *set;
     enum rs_opt_kind kind;
@@ -22,8 +20,6 @@ static const struct row rows[] = {
 #undef ROW
 };
 enum { ROWS = sizeof rows / sizeof *rows, MOST_OWN = 64 };
-
-static const char JSON[] = "json"; /* the one whose line of --help is the command's */
 
 /* The next word of a list with blanks between; false: there is none. */
 static bool next_word(const char **list, const char **word, size_t *n)
@@ -61,17 +57,6 @@ const char *rs_common_unknown(const struct rs_command *cmd)
     return NULL;
 }
 
-/* "is not an option of hang, but of report, ops and view". `row` NULL: --json. */
-static void refuse(const struct rs_command *cmd, const struct row *row, char *text, size_t room)
-{
-    const struct rs_command *takers[RS_NCOMMANDS];
-    size_t n = 0, at = (size_t)snprintf(text, room, "is not an option of %s, but of", cmd->name);
-    for (size_t i = 0; i < RS_NCOMMANDS; i++)
-        if (row ? takes(rs_commands[i], row) : rs_commands[i]->json != NULL) takers[n++] = rs_commands[i];
-    for (size_t i = 0; i < n && at < room; i++)
-        at += (size_t)snprintf(text + at, room - at, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " and", takers[i]->name);
-}
-
 static const struct rs_opt *find(const struct rs_opt *own, const char *name)
 {
     for (; own->kind != RS_OPT_END; own++)
@@ -89,36 +74,23 @@ static bool is_common(const char *name)
 int rs_common_parse(const struct rs_command *cmd, struct rs_common *common, const struct rs_opt *own, int argc,
                     char **argv, int *noperands)
 {
-    struct rs_opt all[MOST_OWN + ROWS + 2];
+    struct rs_opt all[1 + MOST_OWN + ROWS + 1];
     struct rs_opt_each each[ROWS];
-    char refusals[ROWS + 1][160];
     size_t n = 0;
     *common = (struct rs_common){.align = true};
     rs_filters_make(&common->filters);
-    all[n] = (struct rs_opt){RS_OPT_FLAG, 'j', JSON, &common->json, NULL, cmd->json};
-    if (!cmd->json) {
-        refuse(cmd, NULL, refusals[ROWS], sizeof *refusals);
-        all[n].kind = RS_OPT_REFUSED;
-        all[n].help = refusals[ROWS];
-    }
-    n++;
+    if (cmd->json) all[n++] = (struct rs_opt){RS_OPT_FLAG, 'j', "json", &common->json, NULL, cmd->json};
     for (const struct rs_opt *o = own; o->kind != RS_OPT_END && n <= MOST_OWN; o++)
         if (!is_common(o->name)) all[n++] = *o;
     for (size_t i = 0; i < ROWS; i++) {
         const struct row *r = &rows[i];
-        void *var = (char *)common + r->at;
         const struct rs_opt *instead = find(own, r->name);
-        if (r->kind == RS_OPT_EACH) {
-            each[i] = (struct rs_opt_each){r->take, var};
-            var = &each[i];
-        }
-        all[n] = instead ? *instead : (struct rs_opt){r->kind, 0, r->name, var, r->arg, r->help};
-        if (!instead && !takes(cmd, r)) {
-            refuse(cmd, r, refusals[i], sizeof *refusals);
-            all[n].kind = RS_OPT_REFUSED;
-            all[n].help = refusals[i];
-        }
-        n++;
+        void *var = (char *)common + r->at;
+        each[i] = (struct rs_opt_each){r->take, var};
+        if (instead)
+            all[n++] = *instead;
+        else if (takes(cmd, r))
+            all[n++] = (struct rs_opt){r->kind, 0, r->name, r->take ? &each[i] : var, r->arg, r->help};
     }
     all[n] = (struct rs_opt){.kind = RS_OPT_END};
     if (argc > 1 && !strcmp(argv[1], "--man-opts")) {

@@ -1,4 +1,6 @@
 #include "cli/opt.h"
+
+#include "cli/commands.h"
 #include "cli/suggest.h"
 
 #include <errno.h>
@@ -108,8 +110,7 @@ static void print_help(const struct rs_command *cmd, const struct rs_opt *opts)
             "\n  IN: recordings or other tools' traces (see `ringscope explain formats`), files or folders, mixed.\n");
     printf("\noptions:\n");
     for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++)
-        if (o->kind != RS_OPT_REFUSED)
-            print_option(o->letter, o->name, o->arg != NULL ? o->arg : "VALUE", o->kind == RS_OPT_FLAG, o->help);
+        print_option(o->letter, o->name, o->arg != NULL ? o->arg : "VALUE", o->kind == RS_OPT_FLAG, o->help);
     print_option('h', "help", NULL, true, "this text");
     if (cmd->lists != NULL) cmd->lists();
     if (cmd->examples == NULL) return;
@@ -119,8 +120,7 @@ static void print_help(const struct rs_command *cmd, const struct rs_opt *opts)
 
 static void list_options(const struct rs_opt *opts)
 {
-    for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++)
-        if (o->kind != RS_OPT_REFUSED) printf("--%s\n", o->name);
+    for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++) printf("--%s\n", o->name);
     printf("--help\n");
 }
 
@@ -150,20 +150,60 @@ static int take_value(const struct rs_command *cmd, const struct rs_opt *o, cons
         const char *wrong = each->take(each->to, value);
         return wrong == NULL ? -1 : rs_opt_usage(cmd, "%s %s: %s", shown, value, wrong);
     }
-    case RS_OPT_REFUSED:
     case RS_OPT_FLAG:
     case RS_OPT_END: break;
     }
     return -1;
 }
 
-static int unknown_option(const struct rs_command *cmd, const struct rs_opt *opts, const char *shown, const char *name)
+/* Whether `name` is this option, or its negation. */
+static bool is_called(const struct rs_opt *o, const char *name, bool *negated)
 {
-    struct rs_suggest s = {.typed = name};
+    *negated = o->kind == RS_OPT_FLAG && strncmp(name, "no-", 3) == 0 && strcmp(name + 3, o->name) == 0;
+    return *negated || strcmp(name, o->name) == 0;
+}
+
+/* What rs_opt_parse() is to answer in place of parsing: whether the command has an option, by name or by letter. */
+static struct question {
+    const char *name;
+    char letter;
+    bool yes;
+} * asked;
+
+static bool has_option(const struct rs_command *cmd, const char *name, char letter)
+{
+    struct question q = {name, letter, false};
+    char *argv[] = {(char *)cmd->name, NULL};
+    asked = &q;
+    cmd->run(cmd, 1, argv);
+    asked = NULL;
+    return q.yes;
+}
+
+static int answer(const struct rs_opt *opts)
+{
+    bool negated;
     for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++)
-        if (o->kind != RS_OPT_REFUSED) rs_suggest_offer(&s, o->name);
-    if (s.best != NULL) return rs_opt_usage(cmd, "unknown option %s; did you mean --%s?", shown, s.best);
-    return rs_opt_usage(cmd, "unknown option %s", shown);
+        asked->yes |= asked->letter ? o->letter == asked->letter : is_called(o, asked->name, &negated);
+    return RS_EXIT_FINE;
+}
+
+/* Names the commands that have it, and the option that is nearest to it. By its name or, that being "", its letter. */
+static int unknown_option(const struct rs_command *cmd, const struct rs_opt *opts, const char *shown, const char *name,
+                          char letter)
+{
+    const char *others[RS_NCOMMANDS];
+    char text[256] = "", near[64] = "";
+    size_t n = 0, at = 0;
+    for (size_t i = 0; i < RS_NCOMMANDS; i++)
+        if (has_option(rs_commands[i], name, letter)) others[n++] = rs_commands[i]->name;
+    for (size_t i = 0; i < n && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s %s", i == 0 ? "" : i + 1 < n ? "," : " and", others[i]);
+    struct rs_suggest s = {.typed = name};
+    for (const struct rs_opt *o = opts; o->kind != RS_OPT_END && !letter; o++) rs_suggest_offer(&s, o->name);
+    if (s.best != NULL) snprintf(near, sizeof near, "; did you mean --%s?", s.best);
+    if (n > 0) return rs_opt_usage(cmd, "%s is not an option of %s, but of%s%s", shown, cmd->name, text, near);
+    return rs_opt_usage(cmd, "unknown option %s%s", shown, near);
 }
 
 /* The words still to be read. */
@@ -183,10 +223,8 @@ static int parse_long(const struct rs_command *cmd, const struct rs_opt *opts, s
     snprintf(shown, sizeof(shown), "%.*s", len, word);
     snprintf(name, sizeof(name), "%s", shown + 2);
     for (const struct rs_opt *o = opts; o->kind != RS_OPT_END; o++) {
-        bool may_negate = o->kind == RS_OPT_FLAG || o->kind == RS_OPT_REFUSED;
-        bool negated = may_negate && strncmp(name, "no-", 3) == 0 && strcmp(name + 3, o->name) == 0;
-        if (!negated && strcmp(name, o->name) != 0) continue;
-        if (o->kind == RS_OPT_REFUSED) return rs_opt_usage(cmd, "%s %s", shown, o->help);
+        bool negated;
+        if (!is_called(o, name, &negated)) continue;
         if (o->kind == RS_OPT_FLAG) {
             if (equals != NULL) return rs_opt_usage(cmd, "%s takes no value", shown);
             *(bool *)o->var = !negated;
@@ -196,7 +234,7 @@ static int parse_long(const struct rs_command *cmd, const struct rs_opt *opts, s
         if (w->at == w->argc) return rs_opt_usage(cmd, "%s needs a value (%s)", shown, o->arg ? o->arg : "VALUE");
         return take_value(cmd, o, shown, w->argv[w->at++]);
     }
-    return unknown_option(cmd, opts, shown, name);
+    return unknown_option(cmd, opts, shown, name, 0);
 }
 
 /* `-n value`, `-nvalue`, and flags run together. */
@@ -210,8 +248,7 @@ static int parse_letters(const struct rs_command *cmd, const struct rs_opt *opts
             print_help(cmd, opts);
             return RS_EXIT_FINE;
         }
-        if (o->kind == RS_OPT_END) return rs_opt_usage(cmd, "unknown option %s", shown);
-        if (o->kind == RS_OPT_REFUSED) return rs_opt_usage(cmd, "%s %s", shown, o->help);
+        if (o->kind == RS_OPT_END) return unknown_option(cmd, opts, shown, "", *p);
         if (o->kind == RS_OPT_FLAG) {
             *(bool *)o->var = true;
             continue;
@@ -225,6 +262,7 @@ static int parse_letters(const struct rs_command *cmd, const struct rs_opt *opts
 
 int rs_opt_parse(const struct rs_command *cmd, const struct rs_opt *opts, int argc, char **argv, int *noperands)
 {
+    if (asked != NULL) return answer(opts);
     struct words w = {.argc = argc, .argv = argv, .at = 1};
     int n = 0;
     bool options = true;

@@ -4,8 +4,9 @@
  * cli/common.h adds their rows.
  *
  * Options may stand before, between and after operands, as `--name value`, `--name=value`, `-n value`, `-nvalue`;
- * letters of flags may be run together; `--` ends the options, and "-" is an operand. `--help` and `-h` are understood by every command. A usage error prints one line and a hint to stderr and
- * makes the command exit with 2. Only src/cli may print or exit. */
+ * letters of flags may be run together; `--` ends the options, and "-" is an operand. `--help` and `-h` are understood
+ * by every command. A usage error prints one line and a hint to stderr and makes the command exit with 2; an option that
+ * only other commands have is refused with their names. Only src/cli may print or exit. */
 #ifndef RS_CLI_OPT_H
 #define RS_CLI_OPT_H
 
@@ -22,7 +23,6 @@ enum rs_opt_kind {
     RS_OPT_DOUBLE, /* double * */
     RS_OPT_WORD, /* int *           which of the words in `arg`, "none|few|all": 0, 1, 2 */
     RS_OPT_EACH, /* RS_EACH(take, to): called for every occurrence */
-    RS_OPT_REFUSED, /* not one of this command: `help` is printed behind the name. In no list */
 };
 
 /* For options that may repeat or have their own syntax. Returns NULL when fine, else what is wrong with `value`

@@ -99,6 +99,10 @@ expect 2 "$RINGSCOPE" hang --no-align x
 has "$err" "--no-align is not an option of hang, but of"
 expect 2 "$RINGSCOPE" serve -j x
 has "$err" "-j is not an option of serve, but of"
+expect 2 "$RINGSCOPE" report --tree x
+has "$err" "--tree is not an option of report, but of ops"
+expect 2 "$RINGSCOPE" gen --rank 3
+has "$err" "and sql; did you mean --ranks?"
 expect 2 "$RINGSCOPE" comms --func=AllReduce x
 has "$err" "--func is not an option of comms"
 expect 2 "$RINGSCOPE" view x -o y.html --dark
