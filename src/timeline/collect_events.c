@@ -129,7 +129,7 @@ static void on_link(struct visit *v, const struct rs_event *e, struct drawn *d)
 static bool drawn_of(struct visit *v, const struct rs_event *e, struct drawn *d)
 {
     const struct rs_collect *c = v->c;
-    const struct rs_event_row *x = rs_event_row_of(e->type);
+    const struct rs_event_drawing *x = rs_event_drawing_of(e->type);
     bool others = false;
     *d = (struct drawn){.row = x->row, .kind = e->is_send > 0 ? x->send : x->receive};
     if (!x->drawn) return false;

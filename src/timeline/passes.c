@@ -7,7 +7,7 @@
 #define ROW(type) [__builtin_ctz(type)]
 #define BAR(kind) RS_BAR_##kind, RS_BAR_##kind
 #define WAYS(kind) RS_BAR_##kind##_SEND, RS_BAR_##kind##_RECV
-static const struct rs_event_row rows_of[RS_NCCL_TYPE_BITS] = {
+static const struct rs_event_drawing rows_of[RS_NCCL_TYPE_BITS] = {
     ROW(RS_GROUP_API) = {RS_ROW_CALLS, RS_EVENT_ON_THREAD, BAR(GROUP_API), false, 0, true},
     ROW(RS_COLL_API) = {RS_ROW_CALLS, RS_EVENT_ON_THREAD, BAR(COLL_API), false, 0, true},
     ROW(RS_P2P_API) = {RS_ROW_CALLS, RS_EVENT_ON_THREAD, BAR(P2P_API), false, 0, true},
@@ -25,9 +25,9 @@ static const struct rs_event_row rows_of[RS_NCCL_TYPE_BITS] = {
 };
 /* clang-format on */
 
-const struct rs_event_row *rs_event_row_of(uint64_t type)
+const struct rs_event_drawing *rs_event_drawing_of(uint64_t type)
 {
-    static const struct rs_event_row none;
+    static const struct rs_event_drawing none;
     return type ? &rows_of[__builtin_ctzll(type)] : &none;
 }
 

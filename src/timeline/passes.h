@@ -15,7 +15,7 @@ enum rs_event_lane {
 };
 
 /* How events of a type are drawn. */
-struct rs_event_row {
+struct rs_event_drawing {
     uint8_t row; /* enum rs_row */
     uint8_t lane; /* enum rs_event_lane */
     uint8_t send, receive; /* kind of bar (RS_BAR_...), by its direction; the same where it has none */
@@ -24,7 +24,7 @@ struct rs_event_row {
     bool drawn; /* else: it is of no type that is drawn */
 };
 /* `type`: one bit of nccl/abi.h, or 0. */
-const struct rs_event_row *rs_event_row_of(uint64_t type);
+const struct rs_event_drawing *rs_event_drawing_of(uint64_t type);
 
 /* The types of events (bits of nccl/abi.h) that rows (bits 1 << enum rs_row) are made of. `above`: the types that have
  * to be read besides, so that what hangs on them finds its operation; may be NULL. */
