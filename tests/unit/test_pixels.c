@@ -250,7 +250,7 @@ static void shows_losses_in_crowds(void **state)
             const struct rs_bar_lane lane = {.from = skipped, .n = s.bars.n - skipped};
             unsigned width = CROWDED / each;
             assert_int_equal(rs_pixels_make(&p, width, NULL), RS_OK);
-            rs_fold(&s.bars, &lane, 0, 1.0 / (PIXEL * each), &p);
+            rs_pixels_add(&s.bars, &lane, 0, 1.0 / (PIXEL * each), &p);
             for (unsigned x = 0; x < width; x++) {
                 unsigned lost = 0;
                 for (unsigned i = 0; i < each * IN_A_PIXEL; i++)
@@ -274,7 +274,7 @@ static void shows_moments(void **state)
     bar(&s, 1500, 0, 3, 0, 0, 0);
     bar(&s, 2500, 1, 4, 0, 0, 0);
     assert_int_equal(rs_pixels_make(&p, s.width, NULL), RS_OK);
-    rs_fold(&s.bars, &s.lane, s.t0, s.scale, &p);
+    rs_pixels_add(&s.bars, &s.lane, s.t0, s.scale, &p);
     static const uint8_t kinds[] = {0, 4, 5, 0};
     for (unsigned x = 0; x < s.width; x++) {
         assert_int_equal(p.kind[x], kinds[x]);
