@@ -40,7 +40,7 @@ static inline void made_make(struct made *d, uint32_t gpus)
                             .label = "AllReduce",
                             .row = RS_ROW_OPERATIONS,
                             .colour = "AllReduce",
-                            .args = {{"size", RS_UNIT_BYTES}, {"algorithm", RS_UNIT_TEXT}}},
+                            .args = {RS_EVENT_ARG_bytes, RS_EVENT_ARG_algorithm}},
         [MADE_SEND] = {.id = "Send", .label = "Send", .row = RS_ROW_OPERATIONS, .colour = "Send"},
         [MADE_RECV] = {.id = "Recv", .label = "Recv", .row = RS_ROW_OPERATIONS, .colour = "Recv"},
         [MADE_COMPUTE] = {.id = "kernel", .label = "kernel", .row = RS_ROW_COMPUTE, .colour = "compute"},
