@@ -307,7 +307,7 @@ enum rs_status rs_critical_find(struct rs_critical *c, struct rs_view *view, con
 {
     *c = (struct rs_critical){.from = RS_TIME_NONE, .to = RS_TIME_NONE};
     struct rs_critical_trails trails;
-    RS_TRY(rs_critical_trails_make(&trails, view, filter, err));
+    RS_TRY(rs_critical_trails_init(&trails, view, filter, err));
     struct rs_critical_walk w = {.path = c, .view = view, .trails = &trails};
     enum rs_status status = find(c, &w, filter, err);
     rs_map_free(&w.names);

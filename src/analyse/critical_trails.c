@@ -259,7 +259,7 @@ static enum rs_status make(struct rs_critical_trails *t, struct rs_view *v, cons
     return RS_OK;
 }
 
-enum rs_status rs_critical_trails_make(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter,
+enum rs_status rs_critical_trails_init(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter,
                                        struct rs_err *err)
 {
     *t = (struct rs_critical_trails){0};

@@ -399,7 +399,7 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
         open = m->procs[p].same == RS_NONE && !rs_hang_closed(&m->procs[p]);
     RS_TRY(find_unseen(w, err));
     if (open) {
-        RS_TRY(rs_hang_state_make(&w->state, m, err));
+        RS_TRY(rs_hang_state_init(&w->state, m, err));
         RS_TRY(find_fronts(w, err));
         RS_TRY(find_dead(w, &found, err));
         for (uint32_t i = 0; i < w->nfronts; i++) h->left_out += !rs_filter_op(w->filter, m, w->fronts[i].op);

@@ -311,10 +311,10 @@ int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part)
     return moved && (int64_t)*moved > since ? (int64_t)*moved : since;
 }
 
-enum rs_status rs_hang_state_make(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err)
+enum rs_status rs_hang_state_init(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err)
 {
     *s = (struct rs_hang_state){.m = m};
-    enum rs_status status = rs_presence_make(&s->presence, m, err);
+    enum rs_status status = rs_presence_init(&s->presence, m, err);
     if (status == RS_OK) {
         s->stage = table(m->parts.n, sizeof *s->stage, 0);
         s->first = table(m->nmembers, sizeof *s->first, 0xff);

@@ -149,7 +149,7 @@ enum rs_status rs_moment_find(struct rs_moment **rows, uint32_t *n, const struct
     struct rs_presence_index presence;
     *rows = NULL;
     *n = 0;
-    enum rs_status status = rs_presence_make(&presence, m, err);
+    enum rs_status status = rs_presence_init(&presence, m, err);
     *rows = calloc((size_t)m->nranks + 1, sizeof **rows);
     struct found *found = calloc((size_t)m->nranks + 1, sizeof *found);
     if (status == RS_OK && (!*rows || !found)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");

@@ -151,7 +151,7 @@ enum rs_status rs_outliers_find(struct rs_outliers *o, struct rs_view *view, con
                      .slow = calloc((size_t)bandwidth->nrows + 1, sizeof *w.slow)};
     enum rs_status status = RS_OK;
     if (!w.usual_cost || !w.cost || !w.slow) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = rs_step_ops_make(&w.by, steps, view, err);
+    if (status == RS_OK) status = rs_step_ops_init(&w.by, steps, view, err);
     if (status == RS_OK) status = choose(&w, err);
     if (status == RS_OK) find_usual(&w);
     if (status == RS_OK) status = explain_all(&w, err);

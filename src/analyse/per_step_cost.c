@@ -10,7 +10,7 @@ enum rs_status rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_vi
     struct rs_step_ops by = {0};
     double *sums = calloc(2 * ((size_t)v->model->nranks + 1), sizeof *sums),
            *largest = sums ? sums + v->model->nranks : NULL;
-    enum rs_status status = sums ? rs_step_ops_make(&by, steps, v, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = sums ? rs_step_ops_init(&by, steps, v, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t step = 0; step <= steps->n && status == RS_OK; step++) {
         for (uint32_t i = by.first[step]; i < by.first[step + 1]; i++) {
             uint32_t rank_id = s->who[by.ops[i]];

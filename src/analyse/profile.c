@@ -153,8 +153,8 @@ static void find_worst(struct rs_profile *p)
 static enum rs_status make(struct rs_profile *p, const struct rs_model *m, const struct rs_profile_options *o,
                            struct rs_sweep *sweep, struct rs_err *err)
 {
-    RS_TRY(rs_view_make(&p->view, m, o->filter, err));
-    RS_TRY(rs_rank_tracks_make(&p->tracks, &p->view, o->filter, err));
+    RS_TRY(rs_view_init(&p->view, m, o->filter, err));
+    RS_TRY(rs_rank_tracks_init(&p->tracks, &p->view, o->filter, err));
     RS_TRY(rs_steps_find(&p->steps, &p->view, err));
     if (o->ntimes) qsort(o->times, o->ntimes, sizeof *o->times, by_rank);
     p->rows = calloc((size_t)p->tracks.n + count_strangers(p, o) + 1, sizeof *p->rows);
@@ -171,7 +171,7 @@ static enum rs_status make(struct rs_profile *p, const struct rs_model *m, const
     return rs_profile_conclude(p, err);
 }
 
-enum rs_status rs_profile_make(struct rs_profile *p, const struct rs_model *m, const struct rs_profile_options *o,
+enum rs_status rs_profile_init(struct rs_profile *p, const struct rs_model *m, const struct rs_profile_options *o,
                                struct rs_err *err)
 {
     struct rs_sweep sweep = {0};

@@ -52,7 +52,7 @@ struct rs_profile {
     size_t nconclusion;
 };
 
-enum rs_status rs_profile_make(struct rs_profile *p, const struct rs_model *m, const struct rs_profile_options *o,
+enum rs_status rs_profile_init(struct rs_profile *p, const struct rs_model *m, const struct rs_profile_options *o,
                                struct rs_err *err);
 void rs_profile_free(struct rs_profile *p);
 

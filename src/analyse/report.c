@@ -106,17 +106,17 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     if (o->every_ns > 0 || o->every_steps)
         RS_TRY(rs_course_find(&r->course, &r->view, &r->steps, &r->stragglers, &r->bandwidth, o->every_ns,
                               o->every_steps, err));
-    RS_TRY(rs_statistics_make(&r->statistics, r->view.model, err));
+    RS_TRY(rs_statistics_init(&r->statistics, r->view.model, err));
     count_ops(r);
     RS_TRY(count_ranks(r, err));
     return rs_conclusion_make(r, err);
 }
 
-enum rs_status rs_report_make(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
+enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
                               struct rs_err *err)
 {
     *r = (struct rs_report){0};
-    RS_TRY(rs_view_make(&r->view, m, options->filter, err));
+    RS_TRY(rs_view_init(&r->view, m, options->filter, err));
     enum rs_status status = make(r, options, err);
     if (status != RS_OK) rs_report_free(r);
     return status;

@@ -52,7 +52,7 @@ struct rs_report {
     size_t nconclusion;
 };
 
-enum rs_status rs_report_make(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
+enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
                               struct rs_err *err);
 void rs_report_free(struct rs_report *r);
 

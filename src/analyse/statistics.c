@@ -255,7 +255,7 @@ static enum rs_status make(struct rs_statistics *s, uint32_t *order, struct rs_e
     return RS_OK;
 }
 
-enum rs_status rs_statistics_make(struct rs_statistics *s, const struct rs_model *m, struct rs_err *err)
+enum rs_status rs_statistics_init(struct rs_statistics *s, const struct rs_model *m, struct rs_err *err)
 {
     *s = (struct rs_statistics){.model = m};
     if (!m->nstats) return RS_OK;

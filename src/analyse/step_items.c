@@ -249,7 +249,7 @@ static enum rs_status make(struct work *w, struct rs_err *err)
     return find_weak(w, err);
 }
 
-enum rs_status rs_step_items_make(struct rs_step_items *s, const struct rs_view *view, struct rs_err *err)
+enum rs_status rs_step_items_init(struct rs_step_items *s, const struct rs_view *view, struct rs_err *err)
 {
     struct work w = {.view = view, .out = s};
     *s = (struct rs_step_items){.rank_id = RS_NONE};

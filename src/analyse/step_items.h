@@ -15,7 +15,7 @@ struct rs_step_items {
     uint32_t rank_id; /* RS_NONE: there is none */
 };
 
-enum rs_status rs_step_items_make(struct rs_step_items *s, const struct rs_view *view, struct rs_err *err);
+enum rs_status rs_step_items_init(struct rs_step_items *s, const struct rs_view *view, struct rs_err *err);
 void rs_step_items_free(struct rs_step_items *s);
 
 #endif

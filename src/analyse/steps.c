@@ -241,7 +241,7 @@ enum rs_status rs_steps_within(struct rs_steps *s, const struct rs_filter *filte
 static enum rs_status find(struct work *w, struct rs_err *err)
 {
     RS_TRY(rs_step_marks_find(&w->out->marks, w->view->model, err));
-    RS_TRY(rs_step_items_make(&w->items, w->view, err));
+    RS_TRY(rs_step_items_init(&w->items, w->view, err));
     RS_TRY(rs_repeats_find(&w->units, w->items.rows, w->items.n, err));
     size_t most = (size_t)w->out->marks.n + w->units.n + 1;
     w->scratch = malloc(most * sizeof *w->scratch);
@@ -306,7 +306,7 @@ uint32_t rs_steps_of_op(const struct rs_steps *s, const struct rs_model *m, uint
     return step;
 }
 
-enum rs_status rs_step_ops_make(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *v,
+enum rs_status rs_step_ops_init(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *v,
                                 struct rs_err *err)
 {
     uint32_t *step = malloc(((size_t)v->nops + 1) * sizeof *step);

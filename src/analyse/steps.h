@@ -59,7 +59,7 @@ struct rs_step_ops {
     uint32_t *ops, *first;
 };
 
-enum rs_status rs_step_ops_make(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *view,
+enum rs_status rs_step_ops_init(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *view,
                                 struct rs_err *err);
 void rs_step_ops_free(struct rs_step_ops *o);
 

@@ -276,7 +276,7 @@ static enum rs_status make(struct making *k, const struct rs_filter *filter, str
     return fill_lists(k, err);
 }
 
-enum rs_status rs_rank_tracks_make(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter,
+enum rs_status rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter,
                                    struct rs_err *err)
 {
     *t = (struct rs_rank_tracks){.view = view};

@@ -62,7 +62,7 @@ static enum rs_status sort_ops(struct rs_view *v, const struct rs_filter *filter
     return status;
 }
 
-enum rs_status rs_view_make(struct rs_view *v, const struct rs_model *m, const struct rs_filter *filter,
+enum rs_status rs_view_init(struct rs_view *v, const struct rs_model *m, const struct rs_filter *filter,
                             struct rs_err *err)
 {
     *v = (struct rs_view){.model = m};

@@ -201,7 +201,7 @@ static enum rs_status index_members(struct rs_assembly *a, struct rs_err *err)
     return RS_OK;
 }
 
-enum rs_status rs_assembly_make(struct rs_assembly *a, struct rs_model *m, struct rs_source *source, uint32_t proc,
+enum rs_status rs_assembly_init(struct rs_assembly *a, struct rs_model *m, struct rs_source *source, uint32_t proc,
                                 const struct rs_visitor *visitor, void *to, struct rs_err *err)
 {
     *a = (struct rs_assembly){.visitor = visitor,
@@ -212,7 +212,7 @@ enum rs_status rs_assembly_make(struct rs_assembly *a, struct rs_model *m, struc
                               .first = RS_TIME_NONE,
                               .first_event = RS_TIME_NONE,
                               .last = RS_TIME_NONE};
-    rs_flights_make(&a->flights, visitor->row);
+    rs_flights_init(&a->flights, visitor->row);
     return index_members(a, err);
 }
 

@@ -16,7 +16,7 @@ enum {
 };
 _Static_assert(FIRST_PLACES >= 1 << RS_FLIGHT_SHIFT, "count and index of a place are its handle");
 
-void rs_flights_make(struct rs_flights *f, size_t size)
+void rs_flights_init(struct rs_flights *f, size_t size)
 {
     *f = (struct rs_flights){.size = size, .free = RS_NONE};
 }
@@ -29,7 +29,7 @@ void rs_flights_free(struct rs_flights *f)
     free(f->parents);
     rs_map_free(&f->strays);
     rs_map_free(&f->kept);
-    rs_flights_make(f, f->size);
+    rs_flights_init(f, f->size);
 }
 
 bool rs_flights_crowded(const struct rs_flights *f)

@@ -98,7 +98,7 @@ static inline uint32_t rs_flights_find(const struct rs_flights *f, uint64_t hand
 /* ---- all else ---- */
 
 /* `size`: of a row, which begins with a struct rs_flight. */
-void rs_flights_make(struct rs_flights *f, size_t size);
+void rs_flights_init(struct rs_flights *f, size_t size);
 void rs_flights_free(struct rs_flights *f);
 
 /* Whether so many are in flight that the older ones should be given up. */

@@ -106,7 +106,7 @@ const char *rs_file_trouble(const struct rs_file_map *map)
     return rs_guard_trouble(map->guard);
 }
 
-void rs_file_rest(const struct rs_file_map *map)
+void rs_file_drop_pages(const struct rs_file_map *map)
 {
     if (map->mapped) madvise((void *)(uintptr_t)map->data, map->size, MADV_DONTNEED);
 }
@@ -144,7 +144,7 @@ static void out_release(struct rs_out *out)
     *out = (struct rs_out){0};
 }
 
-char *rs_beside(const char *path, const char *behind)
+char *rs_temp_name(const char *path, const char *behind)
 {
     enum { LONGEST = 200 }; /* of the 255 that a name may have: what is put behind it fits */
     size_t end = strlen(path);
@@ -166,7 +166,7 @@ static int open_temporary(struct rs_out *out)
     for (int i = 0; i < 100; i++) {
         char behind[48];
         snprintf(behind, sizeof(behind), ".tmp%ld-%d", (long)getpid(), i);
-        out->temporary = rs_beside(out->path, behind);
+        out->temporary = rs_temp_name(out->path, behind);
         if (out->temporary == NULL) {
             errno = ENOMEM;
             return -1;
@@ -216,7 +216,7 @@ enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, str
     return status;
 }
 
-enum rs_status rs_put_in_place(const char *temporary, const char *path, bool force, struct rs_err *err)
+enum rs_status rs_rename_into_place(const char *temporary, const char *path, bool force, struct rs_err *err)
 {
     bool done = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE) == 0;
     /* File systems that lack the flag say EINVAL, old kernels ENOSYS: a hard link refuses to replace as well. */
@@ -240,7 +240,8 @@ enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err)
     /* Network file systems report a full disk at close. */
     if (out->file != stdout && fclose(out->file) != 0 && !failed)
         status = rs_fail_errno(err, "%s: cannot write", out->path);
-    if (status == RS_OK && out->temporary != NULL) status = rs_put_in_place(out->temporary, out->path, out->force, err);
+    if (status == RS_OK && out->temporary != NULL)
+        status = rs_rename_into_place(out->temporary, out->path, out->force, err);
     if (status != RS_OK && out->temporary != NULL) unlink(out->temporary);
     out_release(out);
     return status;

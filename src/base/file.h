@@ -33,7 +33,7 @@ enum rs_status rs_file_map_stream(struct rs_file_map *map, const char *path, str
 const char *rs_file_trouble(const struct rs_file_map *map);
 void rs_file_unmap(struct rs_file_map *map);
 /* Lets go of the pages in memory; they come back from the file when they are looked at. */
-void rs_file_rest(const struct rs_file_map *map);
+void rs_file_drop_pages(const struct rs_file_map *map);
 
 /* The length of the ending if the first `n` characters of a name have it, without regard to case; 0: they have not, or
  * are nothing else. */
@@ -61,9 +61,9 @@ void rs_out_abort(struct rs_out *out);
 
 /* A temporary name in the folder of `path`, hidden, with its name (or "ringscope", where that is long) and `behind` at
  * the end; NULL: out of memory. The caller's to free. */
-char *rs_beside(const char *path, const char *behind);
+char *rs_temp_name(const char *path, const char *behind);
 /* Renames a file; without force never over one that is there, which is a failure. */
-enum rs_status rs_put_in_place(const char *temporary, const char *path, bool force, struct rs_err *err);
+enum rs_status rs_rename_into_place(const char *temporary, const char *path, bool force, struct rs_err *err);
 /* Of a path that was free when the writing began. */
 #define RS_CAME_MEANWHILE "%s: exists already: it came while this was written (--force overwrites it)"
 

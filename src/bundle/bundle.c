@@ -26,7 +26,7 @@ struct writer {
 
 static enum rs_status open_all(struct writer *w, double span, const struct rs_bundle_place *place, struct rs_err *err)
 {
-    RS_TRY(rs_zip_make(&w->zip, err));
+    RS_TRY(rs_zip_init(&w->zip, err));
     RS_TRY(rs_blocks_open(&w->blocks, place->folder, err));
     RS_TRY(rs_overviews_open(&w->overview, span, place->folder, err));
     RS_TRY(rs_edges_open(&w->relations, place->folder, err));

@@ -86,7 +86,7 @@ void rs_spool_close(struct rs_spool *s)
 /* ---- zstd ---- */
 
 #ifndef RS_NO_ZSTD
-enum rs_status rs_zip_make(struct rs_zip *z, struct rs_err *err)
+enum rs_status rs_zip_init(struct rs_zip *z, struct rs_err *err)
 {
     *z = (struct rs_zip){.context = ZSTD_createCCtx()};
     return z->context ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
@@ -107,7 +107,7 @@ static enum rs_status pack(struct rs_zip *z, const void *bytes, size_t n, size_t
     return RS_OK;
 }
 #else
-enum rs_status rs_zip_make(struct rs_zip *z, struct rs_err *err)
+enum rs_status rs_zip_init(struct rs_zip *z, struct rs_err *err)
 {
     *z = (struct rs_zip){0};
     return rs_fail(err, RS_FAILED,

@@ -38,7 +38,7 @@ struct rs_zip {
     size_t cap;
 };
 
-enum rs_status rs_zip_make(struct rs_zip *z, struct rs_err *err); /* fails where ringscope was built without zstd */
+enum rs_status rs_zip_init(struct rs_zip *z, struct rs_err *err); /* fails where ringscope was built without zstd */
 void rs_zip_free(struct rs_zip *z);
 
 /* ---- pieces ---- */

@@ -155,7 +155,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     const struct rs_common *o = options;
     struct rs_clock_rows rows;
     enum rs_status done = RS_OK;
-    if (!rs_clock_rows_make(&rows, m, &o->filters.filter)) {
+    if (!rs_clock_rows_init(&rows, m, &o->filters.filter)) {
         done = rs_fail(err, RS_NO_MEMORY, "out of memory");
     } else if (o->json) {
         struct rs_json *j = rs_output_json();

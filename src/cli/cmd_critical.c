@@ -131,7 +131,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     struct rs_filter any_time = o->filters.filter; /* what lies outside of the window may be waited for in it */
     any_time.has_from = any_time.has_to = false;
     struct rs_view view;
-    RS_TRY(rs_view_make(&view, m, &any_time, err));
+    RS_TRY(rs_view_init(&view, m, &any_time, err));
     struct rs_critical c;
     enum rs_status done = rs_critical_find(&c, &view, &o->filters.filter, err);
     if (done == RS_OK) {

@@ -268,7 +268,7 @@ static int show(const struct rs_command *self, struct rs_inputs *in, bool json, 
 {
     struct rs_overview o;
     struct rs_err err;
-    if (rs_overview_make(&o, in, rs_reading_progress, &err) != RS_OK) return rs_print_err(self->name, &err);
+    if (rs_overview_init(&o, in, rs_reading_progress, &err) != RS_OK) return rs_print_err(self->name, &err);
     int status = RS_EXIT_FINE;
     if (json) {
         if (print_json(in, &o, runs, nruns, who, &err) != RS_OK) status = rs_print_err(self->name, &err);

@@ -205,7 +205,7 @@ static enum rs_status find_steps(struct rs_steps *steps, const struct rs_model *
     static const struct rs_filter everything;
     struct rs_view view;
     *steps = (struct rs_steps){0};
-    RS_TRY(rs_view_make(&view, m, &everything, err));
+    RS_TRY(rs_view_init(&view, m, &everything, err));
     enum rs_status status = rs_steps_find(steps, &view, err);
     rs_view_free(&view);
     return status;
@@ -218,7 +218,7 @@ static enum rs_status print_ops(const struct options *o, struct rs_model *m, str
     struct rs_presence_index presence;
     RS_TRY(choose(m, &o->common.filters.filter, &rows, &n, err));
     struct rs_steps steps = {0};
-    enum rs_status status = rs_presence_make(&presence, m, err);
+    enum rs_status status = rs_presence_init(&presence, m, err);
     if (status == RS_OK && json) status = find_steps(&steps, m, err);
     if (status == RS_OK && json)
         for (uint32_t i = 0; i < n && !rs_json_failed(json); i++) rs_ops_json(json, m, rows[i].op, &presence, &steps);
@@ -262,7 +262,7 @@ static enum rs_status print_one(const struct options *o, struct rs_model *m, str
     const struct moment row = {0, op};
     struct rs_presence_index presence;
     if (json) {
-        RS_TRY(rs_presence_make(&presence, m, err));
+        RS_TRY(rs_presence_init(&presence, m, err));
         struct rs_steps steps;
         enum rs_status status = find_steps(&steps, m, err);
         if (status == RS_OK) rs_ops_json(json, m, op, &presence, &steps);

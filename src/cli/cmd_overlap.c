@@ -81,7 +81,7 @@ static enum rs_status print(const struct rs_command *self, struct options *o, co
                             const struct rs_profile_options *profile, int *exit_status, struct rs_err *err)
 {
     struct rs_profile p;
-    RS_TRY(rs_profile_make(&p, m, profile, err));
+    RS_TRY(rs_profile_init(&p, m, profile, err));
     if (o->exact) use_exact(&p);
     enum rs_status status = o->common.json ? print_json(&p, err) : rs_overlap_print(&p, err);
     if (status == RS_OK) {

@@ -32,7 +32,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     o->report.network = o->common.filters.level != RS_LEVEL_OPS && o->table < 0;
     if (o->reference.n) o->report.reference = &o->reference.reference;
     RS_TRY(rs_differences_find(&settings, in, err));
-    enum rs_status status = rs_report_make(&r, m, &o->report, err);
+    enum rs_status status = rs_report_init(&r, m, &o->report, err);
     if (status == RS_OK) {
         const struct rs_reference_files *reference = o->reference.n ? &o->reference : NULL;
         if (o->common.json) {

@@ -96,7 +96,7 @@ static int fill_and_answer(const struct rs_command *self, struct options *o, str
                                                 .rows = o->view.row_bits,
                                                 .piece = rs_reading_piece(),
                                                 .begins = true};
-    enum rs_status status = rs_timeline_make(&timeline, &model, in, &options, &err);
+    enum rs_status status = rs_timeline_init(&timeline, &model, in, &options, &err);
     if (status == RS_OK) status = fill(db, &timeline, tables, &err);
     rs_timeline_free(&timeline);
     rs_model_free(&model); /* all that is wanted is in the database now */

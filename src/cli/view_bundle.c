@@ -108,7 +108,7 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
                                                 .piece = rs_reading_piece(),
                                                 .to_bound = o->to_bound,
                                                 .begins = o->begins};
-    if (rs_timeline_make(&v->timeline, &v->model, in, &options, &err) != RS_OK) {
+    if (rs_timeline_init(&v->timeline, &v->model, in, &options, &err) != RS_OK) {
         rs_model_free(&v->model);
         return rs_print_err(cmd->name, &err);
     }
@@ -193,7 +193,7 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
                                    int fd, struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
     struct rs_view_texts texts;
-    RS_TRY(rs_view_texts_make(&texts, &v->model, in, &o->common.filters, err));
+    RS_TRY(rs_view_texts_init(&texts, &v->model, in, &o->common.filters, err));
     rs_parts_drop_group(&v->model.parts);
     const struct rs_bundle_texts told = {v->title, texts.comms, texts.clocks, texts.report};
     const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", rs_view_temporary_folder(),

@@ -62,7 +62,7 @@ static enum rs_status write_clocks(const struct maker *x, struct rs_json *j, str
 {
     struct rs_clock_rows rows;
     enum rs_status status = RS_OK;
-    if (!rs_clock_rows_make(&rows, x->m, &x->filters->filter))
+    if (!rs_clock_rows_init(&rows, x->m, &x->filters->filter))
         status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     else
         status = rs_clocks_json(j, x->m, &rows, err);
@@ -76,7 +76,7 @@ static enum rs_status write_report(const struct maker *x, struct rs_json *j, str
     struct rs_differences settings;
     struct rs_report r;
     RS_TRY(rs_differences_find(&settings, x->in, err));
-    enum rs_status status = rs_report_make(&r, x->m, &options, err);
+    enum rs_status status = rs_report_init(&r, x->m, &options, err);
     if (status == RS_OK) {
         rs_report_json(j, &r, &settings, NULL);
         rs_report_free(&r);
@@ -85,7 +85,7 @@ static enum rs_status write_report(const struct maker *x, struct rs_json *j, str
     return status;
 }
 
-enum rs_status rs_view_texts_make(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
                                   const struct rs_filters *filters, struct rs_err *err)
 {
     const struct maker x = {m, in, filters};

@@ -15,7 +15,7 @@ struct rs_view_texts {
 };
 
 /* Of a joined model; the filters are resolved, and are those of the report alone. */
-enum rs_status rs_view_texts_make(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
+enum rs_status rs_view_texts_init(struct rs_view_texts *t, struct rs_model *m, const struct rs_inputs *in,
                                   const struct rs_filters *filters, struct rs_err *err);
 void rs_view_texts_free(struct rs_view_texts *t);
 

@@ -298,7 +298,7 @@ enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, 
     struct rs_assembly a;
     rs_event_cuts_make(&r.cuts, m, pieces, to);
     rs_event_fields_find(&r.fields);
-    enum rs_status status = rs_assembly_make(&a, m, source, proc, &visitor, &r, err);
+    enum rs_status status = rs_assembly_init(&a, m, source, proc, &visitor, &r, err);
     if (status == RS_OK) status = rs_parts_index(&r.parts, m, proc, err);
     if (status == RS_OK) status = rs_assembly_read(&a, err);
     rs_assembly_free(&a);

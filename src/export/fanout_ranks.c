@@ -29,7 +29,7 @@ static void mark(struct rs_fanout_ranks *f, const struct rs_model *m, uint32_t o
     }
 }
 
-enum rs_status rs_fanout_ranks_make(struct rs_fanout_ranks *f, const struct rs_timeline *t, struct rs_err *err)
+enum rs_status rs_fanout_ranks_init(struct rs_fanout_ranks *f, const struct rs_timeline *t, struct rs_err *err)
 {
     const struct rs_model *m = t->model;
     *f = (struct rs_fanout_ranks){0};

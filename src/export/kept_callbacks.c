@@ -202,7 +202,7 @@ enum rs_status rs_keep_find(struct rs_keep *k, struct rs_timeline *t, uint32_t p
 {
     *k = (struct rs_keep){.all = !t->options.filter || rs_filter_is_empty(t->options.filter)};
     struct finding f = {.keep = k, .t = t, .ops = ops};
-    rs_arguments_make(&f.args);
+    rs_arguments_init(&f.args);
     enum rs_status status = rs_events_read(t->model, t->inputs, proc, UINT64_MAX, NULL, visit, &f, err);
     if (status == RS_OK && !k->all) status = tie_launches(&f, err);
     if (status == RS_OK && !k->all) status = add_operations(&f, err);

@@ -115,7 +115,7 @@ enum rs_status rs_output_open(struct rs_output *p, enum rs_export_output kind, c
         return rs_fail(err, RS_BAD_INPUT, "%s: this format cannot be packed on its way: name it without %s", path,
                        path + rs_compression_stem(path));
     RS_TRY(check_free(p, err));
-    p->temporary = rs_beside(path, ".XXXXXX");
+    p->temporary = rs_temp_name(path, ".XXXXXX");
     if (!p->temporary) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     /* A library opens it by name; an empty file is as good as none to it. */
     sigset_t before = rs_unfinished_hold();
@@ -145,7 +145,7 @@ static bool swap_folders(struct rs_output *p)
 {
     if (renameat2(AT_FDCWD, p->temporary, AT_FDCWD, p->path, RENAME_EXCHANGE) == 0) return true;
     if (errno != EINVAL && errno != ENOSYS) return false;
-    char *aside = rs_beside(p->path, ".XXXXXX");
+    char *aside = rs_temp_name(p->path, ".XXXXXX");
     sigset_t before = rs_unfinished_hold(); /* between the two there would be nothing */
     bool done = aside && mkdtemp(aside) && rename(p->path, aside) == 0;
     if (done && rename(p->temporary, p->path) != 0) {
@@ -190,7 +190,7 @@ enum rs_status rs_output_commit(struct rs_output *p, struct rs_err *err)
         return packed;
     }
     enum rs_status status =
-        p->kind == RS_EXPORT_FOLDER ? put_folder(p, err) : rs_put_in_place(p->temporary, p->path, p->force, err);
+        p->kind == RS_EXPORT_FOLDER ? put_folder(p, err) : rs_rename_into_place(p->temporary, p->path, p->force, err);
     if (status != RS_OK) {
         rs_output_abort(p);
         return status;

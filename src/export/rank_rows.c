@@ -32,7 +32,7 @@ static void place(struct rs_rank_rows *r, const struct rs_timeline *t, const uin
     }
 }
 
-enum rs_status rs_rank_rows_make(struct rs_rank_rows *r, const struct rs_timeline *t, struct rs_err *err)
+enum rs_status rs_rank_rows_init(struct rs_rank_rows *r, const struct rs_timeline *t, struct rs_err *err)
 {
     size_t n = (size_t)t->ngroups + 1;
     *r = (struct rs_rank_rows){.groups = malloc(n * sizeof *r->groups), .of_group = malloc(n * sizeof *r->of_group)};

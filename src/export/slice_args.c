@@ -188,7 +188,7 @@ static enum rs_status make_comms(struct rs_slice_args *s, struct rs_err *err)
     return RS_OK;
 }
 
-enum rs_status rs_slice_args_make(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err)
+enum rs_status rs_slice_args_init(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err)
 {
     *s = (struct rs_slice_args){.t = t, .said = {[RS_SAID_NOWHERE] = RS_BAR_NO_ARG, [RS_SAID_BY_TRACK] = -1}};
     RS_TRY(make_keys(s, err));

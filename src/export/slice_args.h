@@ -58,7 +58,7 @@ struct rs_slice_args {
     unsigned n;
 };
 
-enum rs_status rs_slice_args_make(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err);
+enum rs_status rs_slice_args_init(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err);
 /* Before the bars of a piece of a process, and behind them. */
 enum rs_status rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *bars,
                                    struct rs_err *err);

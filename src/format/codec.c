@@ -34,7 +34,7 @@ struct rs_codec {
 #endif
 };
 
-struct rs_codec *rs_codec_create(void)
+struct rs_codec *rs_codec_new(void)
 {
     return calloc(1, sizeof(struct rs_codec));
 }

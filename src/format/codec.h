@@ -17,7 +17,7 @@
 struct rs_codec;
 
 /* NULL when out of memory. free(NULL) is fine. */
-struct rs_codec *rs_codec_create(void);
+struct rs_codec *rs_codec_new(void);
 void rs_codec_free(struct rs_codec *codec);
 
 /* Whether this build can compress (zstd): without it everything is coded raw, and zstd chunks cannot be read. */

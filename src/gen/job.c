@@ -252,7 +252,7 @@ enum rs_status rs_gen_job_init(struct rs_gen_job *j, const struct rs_gen_config 
 {
     *j = (struct rs_gen_job){.cfg = cfg, .world = -1, .tp = -1, .dp = -1, .second = -1};
     j->rng.state = cfg->seed * 0x9e3779b97f4a7c15u + 1;
-    j->disk = (struct rs_gen_disk){.dir = cfg->dir, .codec = rs_codec_create(), .rng = {cfg->seed}};
+    j->disk = (struct rs_gen_disk){.dir = cfg->dir, .codec = rs_codec_new(), .rng = {cfg->seed}};
     rs_gen_random_init();
     if (!j->disk.codec) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     RS_TRY(layout(j, err));

@@ -9,7 +9,7 @@
 #include "import/proxies.h"
 #include "nccl/abi.h"
 
-void rs_folding_make(struct rs_folding *p, struct rs_model *model, struct rs_pxn *pxn)
+void rs_folding_init(struct rs_folding *p, struct rs_model *model, struct rs_pxn *pxn)
 {
     *p = (struct rs_folding){.model = model, .pxn = pxn, .caller = UINT64_MAX};
 }
@@ -221,7 +221,7 @@ static void keep_counts(struct rs_folding *p, const struct rs_assembly *a)
 static enum rs_status read_all(struct rs_folding *p, struct rs_err *err)
 {
     struct rs_assembly a;
-    enum rs_status status = rs_assembly_make(&a, p->model, p->source, p->proc, &rs_folding_visitor, p, err);
+    enum rs_status status = rs_assembly_init(&a, p->model, p->source, p->proc, &rs_folding_visitor, p, err);
     if (status == RS_OK && !(p->comms = calloc(a.nmembers, sizeof *p->comms)))
         status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; status == RS_OK && i < a.nmembers; i++) p->comms[i].launched = RS_TIME_NONE;
@@ -239,7 +239,7 @@ enum rs_status rs_folding_read(struct rs_folding *p, struct rs_source *source, u
     p->source = source;
     p->proc = proc;
     p->folds.first = p->model->parts.n;
-    enum rs_status status = rs_shapes_make(&p->shapes, p->model, &source->process, err);
+    enum rs_status status = rs_shapes_init(&p->shapes, p->model, &source->process, err);
     if (status == RS_OK) status = read_all(p, err);
     if (status == RS_OK) status = rs_calls_sweep(&p->calls, true, rs_operation_unreported, p, err);
     if (status == RS_OK) status = keep_gaps(p, err);

@@ -65,7 +65,7 @@ struct rs_folding {
     uint64_t orphans; /* events whose operation is not known */
 };
 
-void rs_folding_make(struct rs_folding *p, struct rs_model *model, struct rs_pxn *pxn);
+void rs_folding_init(struct rs_folding *p, struct rs_model *model, struct rs_pxn *pxn);
 void rs_folding_free(struct rs_folding *p);
 
 /* Reads all callbacks of a source, whose members are in the model. */

@@ -182,7 +182,7 @@ enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progre
                          struct rs_err *err)
 {
     struct import im = {.walls = malloc((in->n + 1) * sizeof *im.walls)};
-    rs_folding_make(&im.folding, m, &im.pxn);
+    rs_folding_init(&im.folding, m, &im.pxn);
     enum rs_status status = RS_OK;
     if (!im.walls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; status == RS_OK && i <= in->n; i++) im.walls[i] = RS_TIME_NONE;

@@ -22,7 +22,7 @@ static const char *const names[RS_SH_FIELDS] = {
     [RS_SH_NAME] = "name",
 };
 
-enum rs_status rs_shapes_make(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process,
+enum rs_status rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process,
                               struct rs_err *err)
 {
     *s = (struct rs_shapes){.process = process, .model = model, .nstrings = process->nstrings};

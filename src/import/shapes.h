@@ -46,7 +46,7 @@ struct rs_shape {
     bool captured, symmetric;
 };
 
-enum rs_status rs_shapes_make(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process,
+enum rs_status rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process,
                               struct rs_err *err);
 void rs_shapes_free(struct rs_shapes *s);
 

@@ -98,7 +98,7 @@ static enum rs_status try_course(const struct rs_attach *a, struct course *best,
         d[i] = (double)rs_time_minus(b[i].d, a->d0);
     }
     struct course c = {.wander = LEAST_WANDER};
-    RS_TRY(rs_fit_make(&c.fit, x, d, n, err));
+    RS_TRY(rs_fit_init(&c.fit, x, d, n, err));
     const struct rs_point *p = c.fit.curve.points;
     c.wander = fmax(c.wander, c.fit.rate_doubt);
     for (uint32_t i = 2; i < c.fit.curve.n; i++) { /* half-way along a piece the rate is off by half of the bend */
@@ -204,7 +204,7 @@ static enum rs_status make(struct rs_attach *a, struct corridor *c, struct cours
     return keep_points(a, c, course, err);
 }
 
-enum rs_status rs_attach_make(struct rs_attach *a, const struct rs_bounds *bounds, struct rs_err *err)
+enum rs_status rs_attach_init(struct rs_attach *a, const struct rs_bounds *bounds, struct rs_err *err)
 {
     *a = (struct rs_attach){0};
     if (!bounds || !bounds->n) return RS_OK;

@@ -10,7 +10,7 @@
  * assumed: of many timers the quickest was read within `floor` of its being written, twice as far as the quick ones are
  * apart, and at least RS_ATTACH_FLOOR. That is the lower bound where there is no better one.
  *
- * A zeroed struct is an attachment that is not known; rs_attach_free() frees what rs_attach_make() made. */
+ * A zeroed struct is an attachment that is not known; rs_attach_free() frees what rs_attach_init() made. */
 #ifndef RS_JOIN_ATTACH_H
 #define RS_JOIN_ATTACH_H
 
@@ -40,7 +40,7 @@ struct rs_attach {
     uint32_t false_lower; /* windows whose lower bound was dropped */
 };
 
-enum rs_status rs_attach_make(struct rs_attach *attach, const struct rs_bounds *bounds, struct rs_err *err);
+enum rs_status rs_attach_init(struct rs_attach *attach, const struct rs_bounds *bounds, struct rs_err *err);
 /* Of a GPU whose times, `first` to `last`, came on the host's clock already. */
 enum rs_status rs_attach_rigid(struct rs_attach *attach, int64_t first, int64_t last, struct rs_err *err);
 void rs_attach_free(struct rs_attach *attach);

@@ -65,7 +65,7 @@ int64_t rs_clock_middle(struct rs_model *m)
     return begin == RS_TIME_NONE || end == RS_TIME_NONE ? RS_TIME_NONE : begin + rs_time_minus(end, begin) / 2;
 }
 
-bool rs_clock_rows_make(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter)
+bool rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter)
 {
     *r = (struct rs_clock_rows){0};
     struct device *devices = malloc((m->nmembers + 1) * sizeof *devices);

@@ -285,7 +285,7 @@ static enum rs_status align_all(struct rs_model *m, struct clocks *c, bool align
 {
     RS_TRY(clocks_init(c, m, err));
     for (uint32_t i = 0; i < m->ndomains; i++)
-        if (!m->domains[i].rigid) RS_TRY(rs_attach_make(&c->attach[i], m->domains[i].bounds, err));
+        if (!m->domains[i].rigid) RS_TRY(rs_attach_init(&c->attach[i], m->domains[i].bounds, err));
     RS_TRY(attach_rigid(m, c, err));
     drop_stale(m, c);
     if (!align) return drop_overtaken(m, err);
@@ -330,7 +330,7 @@ enum rs_status rs_clocks_late(struct rs_model *m, uint32_t gpu, struct rs_late *
     const struct rs_bounds *b = m->domains[gpu].bounds;
     if (!b || !b->nsamples) return RS_OK;
     struct rs_attach a;
-    RS_TRY(rs_attach_make(&a, b, err));
+    RS_TRY(rs_attach_init(&a, b, err));
     double *values = calloc(b->nsamples, sizeof *values), d;
     uint32_t n = 0;
     for (uint32_t i = 0; values && i < b->nsamples; i++)

@@ -89,7 +89,7 @@ static enum rs_status fit_clock(struct web *w, uint32_t domain, uint32_t comm, s
     }
     if (!n) return RS_OK;
     struct rs_fit fit;
-    RS_TRY(rs_fit_make(&fit, w->x, w->y, n, err));
+    RS_TRY(rs_fit_init(&fit, w->x, w->y, n, err));
     free(t->curve.points);
     t->curve = fit.curve;
     t->near = 0;

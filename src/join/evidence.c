@@ -178,8 +178,8 @@ static bool run_whole(const struct rs_p2p_stream *side, uint32_t from, uint32_t 
     for (uint32_t i = from; i < end; i++)
         if (side->bursts[side->items[i].burst].touched) return false;
     /* What is before the first of them is not known here: the order is followed up to the first loss. */
-    return from && side->items[from - 1].piece == side->items[from].piece &&
-           (end == side->n || side->items[end].piece == side->items[end - 1].piece);
+    return from && side->items[from - 1].segment == side->items[from].segment &&
+           (end == side->n || side->items[end].segment == side->items[end - 1].segment);
 }
 
 static void vote_by_order(struct rs_p2p_stream *sends, struct rs_p2p_stream *recvs)

@@ -314,7 +314,7 @@ static uint32_t leave_out_wild(const double *x, uint32_t *n)
     return first;
 }
 
-enum rs_status rs_fit_make(struct rs_fit *fit, const double *x, const double *y, uint32_t n, struct rs_err *err)
+enum rs_status rs_fit_init(struct rs_fit *fit, const double *x, const double *y, uint32_t n, struct rs_err *err)
 {
     *fit = (struct rs_fit){0};
     if (!n) return RS_OK;

@@ -5,7 +5,7 @@
  * bends (crystals wander), as few pieces as explain them. A rate below three times its own standard error is taken as 0;
  * with too few points, or in too short a time for a rate, the fit is a constant. Everything is medians, so that up to a quarter of the points may be anything.
  *
- * A zeroed rs_fit is empty; rs_fit_free() frees what rs_fit_make() made. Units are the caller's, rates are y by x; only
+ * A zeroed rs_fit is empty; rs_fit_free() frees what rs_fit_init() made. Units are the caller's, rates are y by x; only
  * the limits below, and those of fit.c, speak of ns. Any thread. */
 #ifndef RS_JOIN_FIT_H
 #define RS_JOIN_FIT_H
@@ -40,7 +40,7 @@ struct rs_fit {
 #define RS_FIT_FEW_SPREAD 10e3 /* ns: the least scatter that is believed of fewer than 8 points */
 
 /* `x` must not fall. With no points the fit stays empty. */
-enum rs_status rs_fit_make(struct rs_fit *fit, const double *x, const double *y, uint32_t n, struct rs_err *err);
+enum rs_status rs_fit_init(struct rs_fit *fit, const double *x, const double *y, uint32_t n, struct rs_err *err);
 void rs_fit_free(struct rs_fit *fit);
 
 /* The value below which a share q of the values lies (0.5: the median, between the middle two); moves the values about.

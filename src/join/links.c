@@ -264,7 +264,7 @@ static enum rs_status fit_meetings(const struct meeting *all, uint32_t n, double
         y[i] = all[i].shift;
     }
     struct rs_fit fit;
-    RS_TRY(rs_fit_make(&fit, x, y, n, err));
+    RS_TRY(rs_fit_init(&fit, x, y, n, err));
     double bias = balance(&fit, all, n, room);
     for (uint32_t i = 0; i < n; i++) room[i] = all[i].error;
     *shift = (struct rs_shift){.curve = fit.curve, .n = n, .error = rs_fit_quantile(room, n, 0.5) + bias + fit.doubt};

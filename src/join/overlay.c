@@ -21,7 +21,7 @@ static uint8_t tool_of(const struct rs_model *m, uint32_t op)
     return m->comms[m->ops.comm[op]].tool;
 }
 
-bool rs_overlay_pieces(const struct rs_model *m, uint32_t x, uint32_t y)
+bool rs_overlay_may_be_one(const struct rs_model *m, uint32_t x, uint32_t y)
 {
     const struct rs_ops *o = &m->ops;
     if (o->kind[x] == RS_OP_FANOUT || o->kind[x] != o->kind[y] || o->comm[x] != o->comm[y]) return false;
@@ -36,7 +36,7 @@ bool rs_overlay_pieces(const struct rs_model *m, uint32_t x, uint32_t y)
 bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b)
 {
     for (uint32_t v = m->ops.view[a]; v != RS_NONE; v = m->ops.view[v])
-        if (tool_of(m, v) == tool_of(m, b) && !rs_overlay_pieces(m, v, b)) return false;
+        if (tool_of(m, v) == tool_of(m, b) && !rs_overlay_may_be_one(m, v, b)) return false;
     return true;
 }
 
@@ -390,8 +390,8 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
                      .fits = calloc((size_t)m->ops.n + 1, sizeof *w.fits),
                      .match = malloc(((size_t)m->parts.n + 1) * sizeof *w.match),
                      .voted = malloc(((size_t)m->ncomms + 1) * sizeof *w.voted)};
-    enum rs_status status = rs_sequences_make(&w.sequences, m, err);
-    if (status == RS_OK) status = rs_by_member_make(&w.by_member, m, err);
+    enum rs_status status = rs_sequences_init(&w.sequences, m, err);
+    if (status == RS_OK) status = rs_by_member_init(&w.by_member, m, err);
     if (status == RS_OK && (!w.next || !w.taken || !w.fits || !w.match || !w.voted))
         status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (status == RS_OK) status = rs_calls_match(m, w.match, err);

@@ -27,7 +27,7 @@ enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err);
 bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b);
 /* Whether two operations of one tool may be pieces of one that it did not join: the send and the receive of a pair,
  * different ranks of a collective. */
-bool rs_overlay_pieces(const struct rs_model *m, uint32_t x, uint32_t y);
+bool rs_overlay_may_be_one(const struct rs_model *m, uint32_t x, uint32_t y);
 /* Lays operation b over a, or over what a is laid over itself. False: that does not take it. */
 bool rs_overlay_lay(struct rs_model *m, uint32_t b, uint32_t a);
 

@@ -49,7 +49,7 @@ static uint8_t tool_of(const struct rs_model *m, uint32_t op)
 static bool is_free(const struct work *w, uint32_t a, uint32_t b)
 {
     if (w->m->ops.over[a] != RS_NONE || !rs_overlay_takes(w->m, a, b)) return false;
-    return w->used[a] == RS_NONE || rs_overlay_pieces(w->m, w->used[a], b);
+    return w->used[a] == RS_NONE || rs_overlay_may_be_one(w->m, w->used[a], b);
 }
 
 static bool is_left(const struct work *w, uint32_t b)
@@ -367,7 +367,7 @@ enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err)
         lay_fanouts(m);
     }
     free(match);
-    if (status == RS_OK) status = rs_sequences_make(&w.sequences, m, err);
+    if (status == RS_OK) status = rs_sequences_init(&w.sequences, m, err);
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
         if (tools >> tool & 1) {
             lay_rest(&w, tool);

@@ -164,7 +164,7 @@ static enum rs_status place(struct work *k, uint32_t first, uint32_t n, bool *do
     }
     if (kept < ENOUGH) return RS_OK;
     struct rs_fit fit = {0};
-    RS_TRY(rs_fit_make(&fit, k->x, k->y, kept, err));
+    RS_TRY(rs_fit_init(&fit, k->x, k->y, kept, err));
     struct rs_track *t = &k->w->tracks[domain];
     free(t->curve.points);
     t->curve = fit.curve;

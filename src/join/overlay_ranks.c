@@ -18,7 +18,7 @@ static bool is_counted(const struct rs_model *m, uint32_t part)
     return m->ops.kind[op] != RS_OP_FANOUT;
 }
 
-enum rs_status rs_by_member_make(struct rs_by_member *x, const struct rs_model *m, struct rs_err *err)
+enum rs_status rs_by_member_init(struct rs_by_member *x, const struct rs_model *m, struct rs_err *err)
 {
     *x = (struct rs_by_member){.parts = malloc(((size_t)m->parts.n + 1) * sizeof *x->parts),
                                .first = calloc((size_t)m->nmembers + 2, sizeof *x->first)};

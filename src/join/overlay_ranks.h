@@ -14,7 +14,7 @@
 struct rs_by_member {
     uint32_t *parts, *first; /* those of member i: parts[first[i] .. first[i + 1]) */
 };
-enum rs_status rs_by_member_make(struct rs_by_member *x, const struct rs_model *m, struct rs_err *err);
+enum rs_status rs_by_member_init(struct rs_by_member *x, const struct rs_model *m, struct rs_err *err);
 void rs_by_member_free(struct rs_by_member *x);
 
 /* How well the first rank of b that has a counterpart fits to it: how many of its collectives have a place, of how many,

@@ -185,13 +185,13 @@ static void look_back(const struct rs_holes *h, struct rs_p2p_stream *side)
 
 static void cut(struct rs_p2p_stream *side)
 {
-    uint32_t piece = 0;
+    uint32_t segment = 0;
     for (uint32_t b = 0; b < side->nbursts; b++) {
         const struct rs_burst *u = &side->bursts[b];
-        if (b && (u->touched || side->bursts[b - 1].touched)) piece++;
+        if (b && (u->touched || side->bursts[b - 1].touched)) segment++;
         for (uint32_t i = 0; i < u->n; i++) {
-            if (i && u->touched) piece++;
-            side->items[u->first + i].piece = piece;
+            if (i && u->touched) segment++;
+            side->items[u->first + i].segment = segment;
         }
     }
 }
@@ -280,7 +280,7 @@ static enum rs_status find_around(struct rs_p2p_streams *s, struct rs_err *err)
     return status;
 }
 
-enum rs_status rs_p2p_streams_make(struct rs_p2p_streams *s, const struct rs_model *m, struct rs_err *err)
+enum rs_status rs_p2p_streams_init(struct rs_p2p_streams *s, const struct rs_model *m, struct rs_err *err)
 {
     *s = (struct rs_p2p_streams){.m = m, .holes = calloc((size_t)m->nprocs + 1, sizeof *s->holes)};
     if (!s->holes) return rs_fail(err, RS_NO_MEMORY, "out of memory");

@@ -12,7 +12,7 @@
 struct rs_item {
     uint32_t part;
     uint32_t burst; /* those of one stream that were launched together: nothing but order tells them apart */
-    uint32_t piece; /* between cuts; rising */
+    uint32_t segment; /* between cuts; rising */
     uint32_t vote; /* the item of the other side that it belongs to, if that is clear; RS_NONE */
     int64_t early, late; /* when its end was, on the common axis: after, before. RS_TIME_NONE, INT64_MAX: not known */
     int64_t start; /* RS_TIME_NONE: not known */
@@ -48,7 +48,7 @@ struct rs_p2p_streams {
     uint32_t nspans;
 };
 
-enum rs_status rs_p2p_streams_make(struct rs_p2p_streams *s, const struct rs_model *m, struct rs_err *err);
+enum rs_status rs_p2p_streams_init(struct rs_p2p_streams *s, const struct rs_model *m, struct rs_err *err);
 void rs_p2p_streams_free(struct rs_p2p_streams *s);
 
 /* The parts of a list that have no operation yet, as a side. The list is of one member. */

@@ -95,7 +95,7 @@ static enum rs_status fill(struct rs_streams *s, const struct rs_model *m, const
     return RS_OK;
 }
 
-enum rs_status rs_streams_make(struct rs_streams *s, const struct rs_model *m, struct rs_err *err)
+enum rs_status rs_streams_init(struct rs_streams *s, const struct rs_model *m, struct rs_err *err)
 {
     *s = (struct rs_streams){0};
     uint32_t n = 0;
@@ -286,7 +286,7 @@ enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err)
 {
     struct rs_streams s;
     RS_TRY(join_told(m, err));
-    enum rs_status status = rs_streams_make(&s, m, err);
+    enum rs_status status = rs_streams_init(&s, m, err);
     if (status != RS_OK || !s.n) {
         rs_streams_free(&s);
         return status;

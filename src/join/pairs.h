@@ -26,7 +26,7 @@ struct rs_streams {
 
 /* All streams of the model. Parts whose rank or peer is not known, and those of a second recording of the same rank, are
  * in none. */
-enum rs_status rs_streams_make(struct rs_streams *s, const struct rs_model *m, struct rs_err *err);
+enum rs_status rs_streams_init(struct rs_streams *s, const struct rs_model *m, struct rs_err *err);
 void rs_streams_free(struct rs_streams *s);
 
 /* Operations for what can be paired by order alone. */

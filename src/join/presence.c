@@ -190,7 +190,7 @@ static enum rs_status find_lost(struct rs_presence_index *x, const struct rs_mod
     return RS_OK;
 }
 
-enum rs_status rs_presence_make(struct rs_presence_index *x, const struct rs_model *m, struct rs_err *err)
+enum rs_status rs_presence_init(struct rs_presence_index *x, const struct rs_model *m, struct rs_err *err)
 {
     *x = (struct rs_presence_index){0};
     x->first = malloc(((size_t)m->ncomms + 1) * sizeof *x->first);

@@ -14,9 +14,9 @@ struct found {
     uint8_t *confidence;
 };
 
-/* Votes for one shift of two pieces against each other. */
+/* Votes for one shift of two segments against each other. */
 struct vote {
-    uint32_t piece_s, piece_r;
+    uint32_t segment_s, segment_r;
     int64_t shift; /* index of the receive less that of the send */
     uint32_t count;
 };
@@ -98,12 +98,12 @@ static struct rs_usual usual_of(const struct resync *x, const uint32_t *sends, u
 static int by_pieces(const void *a, const void *b)
 {
     const struct vote *x = a, *y = b;
-    if (x->piece_s != y->piece_s) return x->piece_s < y->piece_s ? -1 : 1;
-    if (x->piece_r != y->piece_r) return x->piece_r < y->piece_r ? -1 : 1;
+    if (x->segment_s != y->segment_s) return x->segment_s < y->segment_s ? -1 : 1;
+    if (x->segment_r != y->segment_r) return x->segment_r < y->segment_r ? -1 : 1;
     return x->shift < y->shift ? -1 : x->shift > y->shift;
 }
 
-/* The shift of each two pieces that at least so many votes agree on; returns how many there are. One in eight may be
+/* The shift of each two segments that at least so many votes agree on; returns how many there are. One in eight may be
  * wrong. */
 static uint32_t count_votes(struct resync *x, uint32_t least)
 {
@@ -113,13 +113,13 @@ static uint32_t count_votes(struct resync *x, uint32_t least)
     for (uint32_t i = 0; i < x->sends.n; i++) {
         const struct rs_item *s = &x->sends.items[i];
         if (s->vote == RS_NONE) continue;
-        v[n++] = (struct vote){s->piece, x->recvs.items[s->vote].piece, (int64_t)s->vote - (int64_t)i, 1};
+        v[n++] = (struct vote){s->segment, x->recvs.items[s->vote].segment, (int64_t)s->vote - (int64_t)i, 1};
     }
     qsort(v, n, sizeof *v, by_pieces);
     for (uint32_t i = 0, next; i < n; i = next) {
         uint32_t all = 0;
         struct vote best = {0};
-        for (next = i; next < n && v[next].piece_s == v[i].piece_s && v[next].piece_r == v[i].piece_r;) {
+        for (next = i; next < n && v[next].segment_s == v[i].segment_s && v[next].segment_r == v[i].segment_r;) {
             struct vote one = v[next];
             for (one.count = 0; next < n && !by_pieces(&v[next], &one); next++) one.count++;
             all += one.count;
@@ -139,11 +139,11 @@ static uint32_t drop_crossing(struct vote *v, uint32_t n)
         bool keep = true;
         while (keep && kept) {
             const struct vote *before = &v[kept - 1];
-            /* Votes are in the order of the sends' pieces, then of the receives'. Within one piece of the sends a later
-             * piece of the receives can only have lost receives before it: the shift falls; else it rises. */
-            bool fine =
-                before->piece_r < v[i].piece_r || (before->piece_r == v[i].piece_r && before->shift <= v[i].shift);
-            if (before->piece_s == v[i].piece_s && before->shift < v[i].shift) fine = false;
+            /* Votes are in the order of the sends' segments, then of the receives'. Within one segment of the sends a later
+             * segment of the receives can only have lost receives before it: the shift falls; else it rises. */
+            bool fine = before->segment_r < v[i].segment_r ||
+                        (before->segment_r == v[i].segment_r && before->shift <= v[i].shift);
+            if (before->segment_s == v[i].segment_s && before->shift < v[i].shift) fine = false;
             if (fine) break;
             if (before->count >= FAR_MORE * v[i].count) {
                 keep = false;
@@ -157,22 +157,22 @@ static uint32_t drop_crossing(struct vote *v, uint32_t n)
     return kept;
 }
 
-static uint32_t first_of_piece(const struct rs_p2p_stream *side, uint32_t piece)
+static uint32_t first_of_segment(const struct rs_p2p_stream *side, uint32_t segment)
 {
     uint32_t low = 0, high = side->n;
-    RS_BISECT(low, high, mid, side->items[mid].piece < piece);
+    RS_BISECT(low, high, mid, side->items[mid].segment < segment);
     return low;
 }
 
 static void take(struct resync *x, const struct vote *v)
 {
-    int64_t first = (int64_t)first_of_piece(&x->recvs, v->piece_r) - v->shift;
-    uint32_t i = first_of_piece(&x->sends, v->piece_s);
+    int64_t first = (int64_t)first_of_segment(&x->recvs, v->segment_r) - v->shift;
+    uint32_t i = first_of_segment(&x->sends, v->segment_s);
     if (first > (int64_t)i) i = (uint32_t)first;
-    for (; i < x->sends.n && x->sends.items[i].piece == v->piece_s; i++) {
+    for (; i < x->sends.n && x->sends.items[i].segment == v->segment_s; i++) {
         const struct rs_item *s = &x->sends.items[i];
         int64_t k = (int64_t)i + v->shift;
-        if (k >= (int64_t)x->recvs.n || x->recvs.items[k].piece != v->piece_r) break;
+        if (k >= (int64_t)x->recvs.n || x->recvs.items[k].segment != v->segment_r) break;
         const struct rs_item *r = &x->recvs.items[k];
         if ((s->vote != RS_NONE && s->vote != k) || !rs_evidence_fits(s, r)) continue;
         if (x->found.mate[s->part] != RS_NONE || x->found.mate[r->part] != RS_NONE) continue;
@@ -256,7 +256,7 @@ static enum rs_status make(struct resync *x, const struct rs_streams *streams, s
         return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < n; i++) x->found.mate[i] = RS_NONE;
     x->usual = usual_anywhere(m);
-    return rs_p2p_streams_make(&x->sides, m, err);
+    return rs_p2p_streams_init(&x->sides, m, err);
 }
 
 static void unmake(struct resync *x)
@@ -279,7 +279,7 @@ enum rs_status rs_pairs_resync(struct rs_model *m, struct rs_err *err)
     if (n == m->parts.n) return RS_OK;
     struct resync x = {.m = m};
     struct rs_streams streams;
-    enum rs_status status = rs_streams_make(&streams, m, err);
+    enum rs_status status = rs_streams_init(&streams, m, err);
     if (status == RS_OK) status = make(&x, &streams, err);
     for (uint32_t i = 0; i < streams.n && status == RS_OK; i++) status = match(&x, &streams, &streams.rows[i], err);
     rs_streams_free(&streams);

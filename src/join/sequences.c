@@ -53,7 +53,7 @@ static enum rs_status cut(struct rs_sequences *s, const struct item *items, uint
     return RS_OK;
 }
 
-enum rs_status rs_sequences_make(struct rs_sequences *s, const struct rs_model *m, struct rs_err *err)
+enum rs_status rs_sequences_init(struct rs_sequences *s, const struct rs_model *m, struct rs_err *err)
 {
     const struct rs_ops *o = &m->ops;
     *s = (struct rs_sequences){0};

@@ -5,27 +5,27 @@
 #include "base/bisect.h"
 #include "model/model.h"
 
-/* The piece around a local time. */
-static struct rs_axis_piece piece_at(const struct rs_axis *a, int64_t local)
+/* The segment around a local time. */
+static struct rs_axis_segment segment_at(const struct rs_axis *a, int64_t local)
 {
-    struct rs_axis_piece piece = {INT64_MIN, INT64_MAX, 0, 0, 0};
-    if (!a->n) return piece;
-    uint32_t low = 0, high = a->n > 1 ? a->n - 1 : 1; /* of the knots that begin a piece, the last at or before it */
+    struct rs_axis_segment segment = {INT64_MIN, INT64_MAX, 0, 0, 0};
+    if (!a->n) return segment;
+    uint32_t low = 0, high = a->n > 1 ? a->n - 1 : 1; /* of the knots that begin a segment, the last at or before it */
     RS_BISECT(low, high, mid, a->knots[mid].at <= local);
     uint32_t i = low ? low - 1 : 0;
     const struct rs_knot *p = &a->knots[i], *q = i + 1 < a->n ? p + 1 : p;
-    piece.at = p->at;
-    piece.add = p->add;
+    segment.at = p->at;
+    segment.add = p->add;
     int64_t span = rs_time_minus(q->at, p->at);
-    piece.rate = span > 0 ? (q->add - p->add) / (double)span : 0;
-    if (i) piece.from = p->at;
-    if (i + 2 < a->n) piece.to = q->at;
-    return piece;
+    segment.rate = span > 0 ? (q->add - p->add) / (double)span : 0;
+    if (i) segment.from = p->at;
+    if (i + 2 < a->n) segment.to = q->at;
+    return segment;
 }
 
 void rs_axis_find(struct rs_axis *a, int64_t local)
 {
-    a->piece = piece_at(a, local);
+    a->segment = segment_at(a, local);
 }
 
 /* llround(), without a call for each event. */

@@ -238,7 +238,7 @@ static void place_legend(struct rs_layout *l)
     l->footer_y = l->nlegend ? y + LINE + 4 : y;
 }
 
-enum rs_status rs_layout_make(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
+enum rs_status rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
                               unsigned relations, struct rs_err *err)
 {
     RS_TRY(rs_layout_words(l, rows, o, relations, err));

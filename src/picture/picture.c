@@ -76,8 +76,8 @@ static enum rs_status draw_rows(struct rs_picture_rows *rows, const struct rs_pi
     if (o->format == RS_PICTURE_TEXT) return rs_text_draw(rows, o, out, name, err);
     struct rs_relations relations;
     struct rs_layout layout = {0};
-    enum rs_status status = rs_relations_make(&relations, rows, o->relations, err);
-    if (status == RS_OK) status = rs_layout_make(&layout, rows, o, rs_relations_whats(&relations), err);
+    enum rs_status status = rs_relations_init(&relations, rows, o->relations, err);
+    if (status == RS_OK) status = rs_layout_init(&layout, rows, o, rs_relations_whats(&relations), err);
     if (status == RS_OK) status = draw(&layout, rows, &relations, o, out, name, err);
     rs_layout_free(&layout);
     rs_relations_free(&relations);

@@ -180,7 +180,7 @@ static void choose(struct rs_relations *x, uint32_t most)
     x->n = kept;
 }
 
-enum rs_status rs_relations_make(struct rs_relations *x, const struct rs_picture_rows *rows,
+enum rs_status rs_relations_init(struct rs_relations *x, const struct rs_picture_rows *rows,
                                  enum rs_picture_relations wanted, struct rs_err *err)
 {
     *x = (struct rs_relations){0};

@@ -97,7 +97,7 @@ static enum rs_status take_bar(struct rs_picture_row *row, const struct rs_bars 
 enum rs_status rs_picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
                                const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err)
 {
-    if (pixels->width == 0) RS_TRY(rs_pixels_make(pixels, take->width, err));
+    if (pixels->width == 0) RS_TRY(rs_pixels_init(pixels, take->width, err));
     rs_pixels_add(b, lane, (double)take->from, rs_picture_scale(take), pixels);
     return RS_OK;
 }

@@ -314,7 +314,7 @@ bool rs_seal_open(struct rs_files *f, const struct rs_config *config)
     me.files = f;
     me.waiting_first = UINT32_MAX;
     me.chunks = (struct rs_chunk_file){.files = f,
-                                       .codec = rs_codec_create(),
+                                       .codec = rs_codec_new(),
                                        .end = h->ring_end ? h->ring_end : h->header_bytes,
                                        .limit = config->keep_last ? 0 : config->limit,
                                        .ring_begin = h->ring_begin,

@@ -34,7 +34,7 @@ static struct layout lay_out(const struct rs_sim_plan *plan, int comm)
     return l;
 }
 
-enum rs_status rs_sim_shared_make(const struct rs_sim_plan *plan, struct rs_sim_shared **out, struct rs_err *err)
+enum rs_status rs_sim_shared_init(const struct rs_sim_plan *plan, struct rs_sim_shared **out, struct rs_err *err)
 {
     size_t size = round_up(sizeof(struct rs_sim_shared));
     size_t at[RS_SIM_MAX_COMMS];

@@ -127,7 +127,7 @@ struct rs_sim_job {
     int process;
 };
 
-enum rs_status rs_sim_shared_make(const struct rs_sim_plan *plan, struct rs_sim_shared **out, struct rs_err *err);
+enum rs_status rs_sim_shared_init(const struct rs_sim_plan *plan, struct rs_sim_shared **out, struct rs_err *err);
 void rs_sim_shared_free(struct rs_sim_shared *sh);
 
 struct rs_sim_area *rs_sim_area(const struct rs_sim_job *job, int comm);

@@ -165,7 +165,7 @@ enum rs_status rs_sim_run(const struct rs_sim_config *cfg, struct rs_sim_result 
     if (!plan) return rs_fail(err, RS_NO_MEMORY, "no memory for the plan of the job");
     struct rs_sim_job job = {.plan = plan, .process = -1};
     enum rs_status status = rs_sim_plan_build(plan, cfg, err);
-    if (status == RS_OK) status = rs_sim_shared_make(plan, &job.shared, err);
+    if (status == RS_OK) status = rs_sim_shared_init(plan, &job.shared, err);
     if (status == RS_OK) status = play(&job, res, err);
     rs_sim_shared_free(job.shared);
     free(plan);

@@ -29,7 +29,7 @@ static const char *const names[RS_ARGUMENTS] = {
     [RS_ARG_TOTAL] = "totalBytes",
 };
 
-void rs_arguments_make(struct rs_arguments *a)
+void rs_arguments_init(struct rs_arguments *a)
 {
     *a = (struct rs_arguments){0};
     rs_kind_find_fields(names, RS_ARGUMENTS, &a->fields[0][0]);

@@ -40,7 +40,7 @@ struct rs_arguments {
     size_t ntexts;
 };
 
-void rs_arguments_make(struct rs_arguments *a);
+void rs_arguments_init(struct rs_arguments *a);
 void rs_arguments_free(struct rs_arguments *a);
 
 /* An argument as a number; RS_BAR_NO_ARG: the event has none, or it is a pointer that is NULL. */

@@ -266,7 +266,7 @@ enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
                                         .closed = closed};
     const uint32_t *parts = &c->t->index->parts.from[c->proc];
     if (v.drawn & RS_KERNEL_LAUNCH) RS_TRY(rs_map_reserve(&c->launches, parts[1] - parts[0], err));
-    rs_arguments_make(&v.args);
+    rs_arguments_init(&v.args);
     enum rs_status status = rs_events_read(c->t->model, c->t->inputs, c->proc, v.drawn | above | OPERATIONS,
                                            c->pieces->whole ? NULL : &v.pieces, visit, &v, err);
     rs_arguments_free(&v.args);

@@ -68,7 +68,7 @@ static enum rs_status find_awaiting(struct rs_timeline *t, struct rs_err *err)
         uint32_t op = m->parts.op[i];
         int32_t at = 0;
         if (op >= m->ops.n || !rs_op_lacks_ranks(m, op) || rs_part_ending(m, i) != RS_ENDING_OPEN) continue;
-        if (!made) RS_TRY(rs_presence_make(&presence, m, err));
+        if (!made) RS_TRY(rs_presence_init(&presence, m, err));
         made = true;
         t->index->awaits[op] = rs_op_next_absent(m, op, &presence, true, &at) >= 0;
     }
@@ -76,7 +76,7 @@ static enum rs_status find_awaiting(struct rs_timeline *t, struct rs_err *err)
     return RS_OK;
 }
 
-enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err)
+enum rs_status rs_index_init(struct rs_timeline *t, struct rs_err *err)
 {
     const struct rs_model *m = t->model;
     struct rs_timeline_index *x = t->index;

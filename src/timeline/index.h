@@ -1,5 +1,5 @@
 /* Where things of the model are on the timeline: what all that collect bars look up. Made once by
- * rs_timeline_make(), which owns it. Processes that a tool that does not lead saw are known by the one that leads.
+ * rs_timeline_init(), which owns it. Processes that a tool that does not lead saw are known by the one that leads.
  * One thread at a time. */
 #ifndef RS_TIMELINE_INDEX_H
 #define RS_TIMELINE_INDEX_H
@@ -35,7 +35,7 @@ struct rs_timeline_index {
 };
 
 /* The lists and caches; groups.c fills the rest. */
-enum rs_status rs_index_make(struct rs_timeline *t, struct rs_err *err);
+enum rs_status rs_index_init(struct rs_timeline *t, struct rs_err *err);
 void rs_index_free(struct rs_timeline_index *x);
 
 /* Texts of the timeline. */

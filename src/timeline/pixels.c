@@ -19,7 +19,7 @@ static void clear(struct rs_pixels *s)
     for (unsigned x = 0; x < s->width; x++) s->cover[x] = s->most[x] = 0;
 }
 
-enum rs_status rs_pixels_make(struct rs_pixels *s, unsigned width, struct rs_err *err)
+enum rs_status rs_pixels_init(struct rs_pixels *s, unsigned width, struct rs_err *err)
 {
     size_t n = (size_t)width + 1;
     *s = (struct rs_pixels){width, malloc(n), malloc(n * sizeof(float)), malloc(n * sizeof(float)), malloc(n)};

@@ -80,7 +80,7 @@ static enum rs_status make(struct rs_timeline *t, struct rs_err *err)
     RS_TRY(rs_kinds_make(&t->kinds, t->model, err));
     RS_TRY(find_ops(t, err));
     RS_TRY(rs_groups_make(t, err));
-    RS_TRY(rs_index_make(t, err));
+    RS_TRY(rs_index_init(t, err));
     rs_span_find(t);
     static const struct rs_filter all;
     rs_totals_find(&t->totals, t->model, t->options.filter ? t->options.filter : &all);
@@ -88,7 +88,7 @@ static enum rs_status make(struct rs_timeline *t, struct rs_err *err)
     return rs_flags_make(t, err);
 }
 
-enum rs_status rs_timeline_make(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
+enum rs_status rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
                                 const struct rs_timeline_options *options, struct rs_err *err)
 {
     *t = (struct rs_timeline){.model = m, .inputs = in, .options = *options};

@@ -5,12 +5,12 @@
 
 static int by_sequence(const void *a, const void *b)
 {
-    const struct rs_piece *x = a, *y = b;
+    const struct rs_segment *x = a, *y = b;
     return x->header.sequence < y->header.sequence ? -1 : x->header.sequence > y->header.sequence;
 }
 
 /* By sequence, each once. */
-static size_t put_in_order(struct rs_piece *list, size_t n)
+static size_t put_in_order(struct rs_segment *list, size_t n)
 {
     if (n) qsort(list, n, sizeof *list, by_sequence);
     size_t kept = n != 0;
@@ -19,22 +19,22 @@ static size_t put_in_order(struct rs_piece *list, size_t n)
     return kept;
 }
 
-static uint64_t end_of(const struct rs_piece *p)
+static uint64_t end_of(const struct rs_segment *p)
 {
     return p->offset + rs_chunk_bytes(&p->header);
 }
 
-static uint64_t records_to(const struct rs_piece *p)
+static uint64_t records_to(const struct rs_segment *p)
 {
     return p->header.records_before + p->header.records;
 }
 
-/* Callbacks that lie between the pieces, from the `first` on, and behind the last. */
+/* Callbacks that lie between the segments, from the `first` on, and behind the last. */
 static uint64_t count_gaps(const struct rs_recording *r, size_t first, uint64_t from, uint64_t all)
 {
     uint64_t missing = 0, end = from;
     for (size_t i = first; i < r->nevents; i++) {
-        const struct rs_piece *p = &r->events[i];
+        const struct rs_segment *p = &r->events[i];
         if (p->header.records_before > end) missing += p->header.records_before - end;
         if (records_to(p) > end) end = records_to(p);
     }
@@ -45,7 +45,7 @@ static uint64_t count_gaps(const struct rs_recording *r, size_t first, uint64_t 
 
 /* The chunk, or what is left of it, that could not be read in [from, to) and is older than `than`: the oldest. Its header
  * makes sense; what it says is not sure. */
-static bool find_remains(const struct rs_recording *r, uint64_t from, uint64_t to, const struct rs_piece *than,
+static bool find_remains(const struct rs_recording *r, uint64_t from, uint64_t to, const struct rs_segment *than,
                          struct rs_chunk_header *found)
 {
     for (uint64_t at = from; at < to; at += 8)
@@ -58,7 +58,7 @@ static bool find_remains(const struct rs_recording *r, uint64_t from, uint64_t t
 }
 
 /* Whether the chunk behind `p` was written at `at`: one field of its header may be what is damaged. */
-static bool follows_at(const struct rs_recording *r, const struct rs_piece *p, uint64_t at)
+static bool follows_at(const struct rs_recording *r, const struct rs_segment *p, uint64_t at)
 {
     struct rs_chunk_header next;
     if (r->file.size < sizeof next || at > r->file.size - sizeof next) return false;
@@ -70,19 +70,19 @@ static bool follows_at(const struct rs_recording *r, const struct rs_piece *p, u
 
 /* Whether `p`, in the part of the ring that the newest round has not reached, is of the round before, though the next
  * chunk is not to be found: else it is of an earlier one, and the round before ended in front of it. */
-static bool is_of_last_round(const struct rs_recording *r, const struct rs_piece *p)
+static bool is_of_last_round(const struct rs_recording *r, const struct rs_segment *p)
 {
     if (r->header.ring_end - end_of(p) >= RS_CHUNK_MOST) return true; /* no round ends so early */
     return follows_at(r, p, end_of(p)) || follows_at(r, p, r->header.ring_begin);
 }
 
-/* The oldest piece that belongs to the rounds that are there: the newest, and what it has left of the one before. */
+/* The oldest segment that belongs to the rounds that are there: the newest, and what it has left of the one before. */
 static size_t oldest(const struct rs_recording *r, uint64_t head)
 {
     size_t first = r->nevents - 1;
     bool before = false; /* in the round before the newest */
     while (first) {
-        const struct rs_piece *p = &r->events[first - 1], *next = &r->events[first];
+        const struct rs_segment *p = &r->events[first - 1], *next = &r->events[first];
         if (!before && p->offset >= head) {
             before = true;
             bool gap = p->header.sequence + 1 != next->header.sequence;
@@ -119,7 +119,7 @@ static void account_ring(struct rs_recording *r, const struct rs_expected *want)
     }
     uint64_t head = end_of(&r->events[r->nevents - 1]);
     size_t first = oldest(r, head);
-    const struct rs_piece *p = &r->events[first];
+    const struct rs_segment *p = &r->events[first];
     uint64_t before = p->header.records_before, gone = before;
     r->damaged = count_gaps(r, first, before, want->records);
     struct rs_chunk_header remains;

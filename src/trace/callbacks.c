@@ -5,8 +5,8 @@
 
 /* The records of one slot. */
 struct stream {
-    struct rs_piece *piece, *end; /* the one in `words`, and behind the slot's last */
-    uint64_t *words; /* a copy of the piece's, NULL until the first is needed */
+    struct rs_segment *segment, *end; /* the one in `words`, and behind the slot's last */
+    uint64_t *words; /* a copy of the segment's, NULL until the first is needed */
     uint32_t at, n; /* next word, of how many */
     uint32_t skip; /* words that are in a chunk already */
     uint32_t length; /* words of the record at `at` */
@@ -37,28 +37,28 @@ static void name_thread(struct stream *s, uint32_t tid, const char *name)
     s->thread_name[16] = 0;
 }
 
-/* Decodes the piece that `s` stands on. false: it cannot be. */
+/* Decodes the segment that `s` stands on. false: it cannot be. */
 static bool load(struct rs_cursor *c, struct stream *s)
 {
-    const struct rs_chunk_header *h = &s->piece->header;
-    const uint64_t *words = rs_recording_words(c->recording, s->piece);
+    const struct rs_chunk_header *h = &s->segment->header;
+    const uint64_t *words = rs_recording_words(c->recording, s->segment);
     if (!words) return false;
     if (!s->words && !(s->words = malloc(RS_BUFFER_BYTES))) return false;
     s->n = h->to - h->from;
     memcpy(s->words, words, s->n * sizeof *words);
     s->at = 0;
-    s->skip = s->piece->skip;
+    s->skip = s->segment->skip;
     s->tick_base = h->tick_base;
     s->next_handle = h->next_handle;
     name_thread(s, h->tid, h->thread_name);
     return true;
 }
 
-/* The next piece that can be decoded. false: there is none. */
+/* The next segment that can be decoded. false: there is none. */
 static bool refill(struct rs_cursor *c, struct stream *s)
 {
-    if (s->words) s->piece++;
-    for (; s->piece < s->end; s->piece++)
+    if (s->words) s->segment++;
+    for (; s->segment < s->end; s->segment++)
         if (load(c, s)) return true;
     return false;
 }
@@ -69,10 +69,10 @@ static bool pass_over(struct rs_cursor *c, struct stream *s, unsigned words)
     const uint64_t *w = s->words + s->at;
     unsigned kind = (unsigned)w[0] & 0xff;
     if (!words) {
-        const char *file = s->piece->copy ? c->recording->live_path : c->recording->path;
-        rs_recording_damage(c->recording, file, s->piece->offset, (s->n - s->at) * 8,
+        const char *file = s->segment->copy ? c->recording->live_path : c->recording->path;
+        rs_recording_damage(c->recording, file, s->segment->offset, (s->n - s->at) * 8,
                             "the rest of this chunk holds no whole record");
-        c->recording->unknown |= s->piece->copy ? RS_UNKNOWN_LIVE : RS_UNKNOWN_END;
+        c->recording->unknown |= s->segment->copy ? RS_UNKNOWN_LIVE : RS_UNKNOWN_END;
         words = s->n - s->at;
     } else if (kind == RS_K_TICK_BASE) {
         s->tick_base = w[1];
@@ -267,7 +267,7 @@ static enum rs_status collect_streams(struct rs_cursor *c, struct rs_err *err)
     for (size_t i = 0, j; i < r->nevents; i = j) {
         for (j = i + 1; j < r->nevents && r->events[j].header.slot == r->events[i].header.slot;) j++;
         struct stream *s = &c->streams[c->nstreams++];
-        s->piece = &r->events[i];
+        s->segment = &r->events[i];
         s->end = &r->events[j];
         if (settle(c, s)) c->heap[c->nheap++] = s;
     }

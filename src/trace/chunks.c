@@ -20,10 +20,10 @@ bool rs_chunk_header_at(const struct rs_recording *r, uint64_t at, uint64_t end,
 }
 
 /* The chunk at `at`, if there is a whole one; else why not, and how many bytes were checked for that. */
-static bool chunk_at(const struct rs_recording *r, uint64_t at, uint64_t end, struct rs_piece *piece, const char **why,
-                     uint64_t *checked)
+static bool chunk_at(const struct rs_recording *r, uint64_t at, uint64_t end, struct rs_segment *segment,
+                     const char **why, uint64_t *checked)
 {
-    struct rs_chunk_header *h = &piece->header;
+    struct rs_chunk_header *h = &segment->header;
     *checked = 0;
     if (end - at < sizeof *h) return *why = "the file ends inside a chunk's header", false;
     memcpy(h, r->file.data + at, sizeof *h);
@@ -31,28 +31,29 @@ static bool chunk_at(const struct rs_recording *r, uint64_t at, uint64_t end, st
     if (h->nonce != r->header.nonce) return *why = "a chunk of another recording", false;
     if (!makes_sense(r, h)) return *why = "a chunk's header makes no sense", false;
     if (h->stored_bytes > end - at - sizeof *h) return *why = "the file ends inside a chunk", false;
-    piece->stored = r->file.data + at + sizeof *h;
-    piece->offset = at;
-    if (rs_chunk_checksum(h, piece->stored) == h->checksum) return true;
+    segment->stored = r->file.data + at + sizeof *h;
+    segment->offset = at;
+    if (rs_chunk_checksum(h, segment->stored) == h->checksum) return true;
     *checked = rs_chunk_bytes(h);
     return *why = "a chunk's checksum is wrong", false;
 }
 
-static enum rs_status add_piece(struct rs_piece **list, size_t *n, const struct rs_piece *piece, struct rs_err *err)
+static enum rs_status add_piece(struct rs_segment **list, size_t *n, const struct rs_segment *segment,
+                                struct rs_err *err)
 {
     if (!(*n & (*n - 1))) { /* full at powers of two */
-        struct rs_piece *grown = realloc(*list, (*n ? *n * 2 : 1) * sizeof *grown);
+        struct rs_segment *grown = realloc(*list, (*n ? *n * 2 : 1) * sizeof *grown);
         if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
         *list = grown;
     }
-    (*list)[(*n)++] = *piece;
+    (*list)[(*n)++] = *segment;
     return RS_OK;
 }
 
-enum rs_status rs_chunks_add(struct rs_recording *r, const struct rs_piece *piece, struct rs_err *err)
+enum rs_status rs_chunks_add(struct rs_recording *r, const struct rs_segment *segment, struct rs_err *err)
 {
-    bool facts = piece->header.kind == RS_CHUNK_FACTS;
-    return add_piece(facts ? &r->facts : &r->events, facts ? &r->nfacts : &r->nevents, piece, err);
+    bool facts = segment->header.kind == RS_CHUNK_FACTS;
+    return add_piece(facts ? &r->facts : &r->events, facts ? &r->nfacts : &r->nevents, segment, err);
 }
 
 static enum rs_status add_hole(struct rs_holes *holes, uint64_t from, uint64_t to, const char *why, struct rs_err *err)
@@ -84,19 +85,19 @@ enum rs_status rs_chunks_find(struct rs_recording *r, uint64_t at, uint64_t end,
                               struct rs_err *err)
 {
     while (at < end) {
-        struct rs_piece piece = {0};
+        struct rs_segment segment = {0};
         const char *why, *first_why;
         uint64_t checked;
-        if (chunk_at(r, at, end, &piece, &first_why, &checked)) {
-            RS_TRY(rs_chunks_add(r, &piece, err));
-            at += rs_chunk_bytes(&piece.header);
+        if (chunk_at(r, at, end, &segment, &first_why, &checked)) {
+            RS_TRY(rs_chunks_add(r, &segment, err));
+            at += rs_chunk_bytes(&segment.header);
             continue;
         }
         uint64_t bad = at;
         for (bool whole = false; !whole && at < end;) {
             at += step(r, holes, checked);
             while (at < end && !may_begin(r, at, end)) at += 8;
-            whole = at < end && chunk_at(r, at, end, &piece, &why, &checked);
+            whole = at < end && chunk_at(r, at, end, &segment, &why, &checked);
         }
         RS_TRY(add_hole(holes, bad, at < end ? at : end, first_why, err));
     }

@@ -25,7 +25,7 @@ struct rs_holes {
     uint64_t vain; /* bytes checked for nothing so far */
 };
 
-/* Adds all whole chunks in [from, to) of the file to the recording's pieces, and what lies between to `holes`. */
+/* Adds all whole chunks in [from, to) of the file to the recording's segments, and what lies between to `holes`. */
 enum rs_status rs_chunks_find(struct rs_recording *recording, uint64_t from, uint64_t to, struct rs_holes *holes,
                               struct rs_err *err);
 
@@ -39,7 +39,7 @@ static inline uint64_t rs_chunk_bytes(const struct rs_chunk_header *h)
     return sizeof *h + ((h->stored_bytes + UINT64_C(7)) & ~UINT64_C(7));
 }
 
-/* Adds a piece to the recording's events or facts. */
-enum rs_status rs_chunks_add(struct rs_recording *recording, const struct rs_piece *piece, struct rs_err *err);
+/* Adds a segment to the recording's events or facts. */
+enum rs_status rs_chunks_add(struct rs_recording *recording, const struct rs_segment *segment, struct rs_err *err);
 
 #endif

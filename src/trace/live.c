@@ -72,7 +72,7 @@ static enum rs_status copy_buffer(struct rs_live *live, const struct rs_buffer *
         damage(live, offset, RS_BUFFER_BYTES, "a buffer claims more words than it has");
         return RS_OK;
     }
-    struct rs_piece p = {.offset = offset, .skip = __atomic_load_n(&b->sealed, __ATOMIC_RELAXED)};
+    struct rs_segment p = {.offset = offset, .skip = __atomic_load_n(&b->sealed, __ATOMIC_RELAXED)};
     p.header = (struct rs_chunk_header){.kind = b->slot == RS_SLOT_FACTS ? RS_CHUNK_FACTS : RS_CHUNK_EVENTS,
                                         .coding = RS_CODING_RAW,
                                         .stored_bytes = words * 8,
@@ -90,7 +90,7 @@ static enum rs_status copy_buffer(struct rs_live *live, const struct rs_buffer *
         free(p.copy);
         return RS_OK;
     }
-    live->pieces[live->npieces++] = p;
+    live->segments[live->nsegments++] = p;
     return RS_OK;
 }
 
@@ -102,7 +102,7 @@ static enum rs_status add_unmarked(struct rs_live *live, const struct rs_slot *s
     uint64_t w[WORDS] = {RS_K_LOST, s->lost_first_tick, s->lost_last_tick}, sum = 0;
     for (int c = 0; c < RS_LOST_COUNTS; c++) sum += w[3 + c] = s->lost[c] - s->lost_in_records[c];
     if (!sum) return RS_OK;
-    struct rs_piece p = {.copy = malloc(sizeof w)};
+    struct rs_segment p = {.copy = malloc(sizeof w)};
     if (!p.copy) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     p.stored = memcpy(p.copy, w, sizeof w);
     p.header = (struct rs_chunk_header){.kind = RS_CHUNK_EVENTS,
@@ -114,7 +114,7 @@ static enum rs_status add_unmarked(struct rs_live *live, const struct rs_slot *s
                                         .to = WORDS,
                                         .tid = s->tid,
                                         .tick_base = s->lost_first_tick};
-    live->pieces[live->npieces++] = p;
+    live->segments[live->nsegments++] = p;
     return RS_OK;
 }
 
@@ -123,13 +123,13 @@ static void drop_events(struct rs_live *live, const struct rs_live_header *l)
 {
     size_t kept = 0;
     live->closing = true;
-    for (size_t i = 0; i < live->npieces; i++) {
-        if (live->pieces[i].header.kind == RS_CHUNK_FACTS)
-            live->pieces[kept++] = live->pieces[i];
+    for (size_t i = 0; i < live->nsegments; i++) {
+        if (live->segments[i].header.kind == RS_CHUNK_FACTS)
+            live->segments[kept++] = live->segments[i];
         else
-            free(live->pieces[i].copy);
+            free(live->segments[i].copy);
     }
-    live->npieces = kept;
+    live->nsegments = kept;
     for (int c = 0; c < RS_LOST_COUNTS; c++) live->lost[c] = l->lost_at_close[c];
 }
 
@@ -157,8 +157,8 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
     enum rs_status status = RS_OK;
     live->nslots = l->slots;
     live->generations = calloc((size_t)l->slots + 1, sizeof *live->generations);
-    live->pieces = calloc((size_t)n + l->slots + 1, sizeof *live->pieces);
-    if (!live->pieces || !live->generations) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    live->segments = calloc((size_t)n + l->slots + 1, sizeof *live->segments);
+    if (!live->segments || !live->generations) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; status == RS_OK && i < l->slots; i++) {
         live->generations[i] = __atomic_load_n(&slots[i].generation, __ATOMIC_ACQUIRE);
         status = add_unmarked(live, &slots[i], (uint16_t)i, header->nonce, err);
@@ -180,8 +180,8 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
 
 void rs_live_close(struct rs_live *live)
 {
-    for (size_t i = 0; i < live->npieces; i++) free(live->pieces[i].copy);
-    free(live->pieces);
+    for (size_t i = 0; i < live->nsegments; i++) free(live->segments[i].copy);
+    free(live->segments);
     free(live->generations);
     free(live->path);
     *live = (struct rs_live){0};

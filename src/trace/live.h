@@ -10,8 +10,8 @@ struct rs_live {
     char *path; /* where it was found; NULL: nowhere */
     enum rs_alive alive; /* of its process, asked before anything was copied; without a file, as far as can be told */
     bool closing; /* what no chunk holds is lost, and counted in `lost`: no events are here, only facts */
-    struct rs_piece *pieces; /* of buffers with words; `copy` is owned until taken */
-    size_t npieces;
+    struct rs_segment *segments; /* of buffers with words; `copy` is owned until taken */
+    size_t nsegments;
     uint32_t *generations; /* of the newest buffer of each slot, before the buffers were copied */
     uint32_t nslots;
     struct rs_status_block status;

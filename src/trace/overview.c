@@ -56,14 +56,14 @@ static bool same_text(const char *a, const char *b)
     return a && b && !strcmp(a, b);
 }
 
-enum rs_status rs_overview_make(struct rs_overview *o, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
+enum rs_status rs_overview_init(struct rs_overview *o, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                                 struct rs_err *err)
 {
     *o = (struct rs_overview){0};
     if (!(o->summaries = calloc(in->n + 1, sizeof *o->summaries))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     enum rs_status status = RS_OK;
     for (size_t i = 0; i < in->n && status == RS_OK; i++) {
-        status = rs_summary_make(&o->summaries[i], &in->sources[i], err);
+        status = rs_summary_init(&o->summaries[i], &in->sources[i], err);
         if (progress) progress(i + 1, in->n);
     }
     if (status == RS_OK) {

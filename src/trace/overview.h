@@ -23,7 +23,7 @@ struct rs_overview {
     const char *nccl_version; /* of all; NULL: not known, or it differs */
 };
 
-enum rs_status rs_overview_make(struct rs_overview *overview, struct rs_inputs *inputs,
+enum rs_status rs_overview_init(struct rs_overview *overview, struct rs_inputs *inputs,
                                 void (*progress)(size_t done, size_t all), struct rs_err *err);
 void rs_overview_free(struct rs_overview *overview, size_t nsources);
 

@@ -146,19 +146,19 @@ static bool take(struct rs_process *p, const struct rs_fact_head *head, const ch
     return true; /* a newer recorder says more than this reader knows: not a damage */
 }
 
-static void read_piece(struct rs_process *p, struct rs_recording *r, struct rs_piece *piece)
+static void read_piece(struct rs_process *p, struct rs_recording *r, struct rs_segment *segment)
 {
-    const uint64_t *words = rs_recording_words(r, piece);
+    const uint64_t *words = rs_recording_words(r, segment);
     if (!words) return;
     const char *bytes = (const char *)words;
-    size_t at = 0, n = (size_t)(piece->header.to - piece->header.from) * 8, skip = (size_t)piece->skip * 8;
+    size_t at = 0, n = (size_t)(segment->header.to - segment->header.from) * 8, skip = (size_t)segment->skip * 8;
     while (n - at >= sizeof(struct rs_fact_head)) {
         struct rs_fact_head head;
         memcpy(&head, bytes + at, sizeof head);
         size_t left = n - at - sizeof head;
         if (head.bytes > left || (at >= skip && !take(p, &head, bytes + at + sizeof head))) {
-            const char *file = piece->copy ? r->live_path : r->path;
-            rs_recording_damage(r, file, piece->offset, head.bytes, "a fact in this chunk makes no sense");
+            const char *file = segment->copy ? r->live_path : r->path;
+            rs_recording_damage(r, file, segment->offset, head.bytes, "a fact in this chunk makes no sense");
             r->unknown |= RS_UNKNOWN_FACTS;
             if (head.bytes > left) return;
         }

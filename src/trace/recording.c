@@ -38,18 +38,18 @@ uint64_t rs_recording_lost(const struct rs_recording *r)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct rs_piece *p = a, *q = b;
+    const struct rs_segment *p = a, *q = b;
     const struct rs_chunk_header *x = &p->header, *y = &q->header;
     if (x->slot != y->slot) return x->slot < y->slot ? -1 : 1;
     if (x->generation != y->generation) return x->generation < y->generation ? -1 : 1;
-    uint32_t from = x->from + p->skip, other = y->from + q->skip; /* a live piece begins behind what chunks hold */
+    uint32_t from = x->from + p->skip, other = y->from + q->skip; /* a live segment begins behind what chunks hold */
     return from < other ? -1 : from > other;
 }
 
 /* Up to which word chunks hold a buffer, in a list by place. */
-static uint32_t sealed_to(const struct rs_piece *list, size_t n, const struct rs_chunk_header *buffer)
+static uint32_t sealed_to(const struct rs_segment *list, size_t n, const struct rs_chunk_header *buffer)
 {
-    size_t low = 0, high = n; /* the first piece behind (slot, generation) */
+    size_t low = 0, high = n; /* the first segment behind (slot, generation) */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct rs_chunk_header *h = &list[middle].header;
@@ -76,8 +76,8 @@ static bool went_round(const struct rs_recording *r, const struct rs_live *live)
 static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, bool round, struct rs_err *err)
 {
     size_t nevents = r->nevents, nfacts = r->nfacts;
-    for (size_t i = 0; i < live->npieces; i++) {
-        struct rs_piece *p = &live->pieces[i];
+    for (size_t i = 0; i < live->nsegments; i++) {
+        struct rs_segment *p = &live->segments[i];
         bool facts = p->header.kind == RS_CHUNK_FACTS;
         uint32_t to = sealed_to(facts ? r->facts : r->events, facts ? nfacts : nevents, &p->header);
         /* Sealed into a chunk that is not here, though nothing writes over it; or given up by an older recorder, which
@@ -211,8 +211,8 @@ static bool is_in_live(const struct rs_recording *r, const struct rs_live *live,
 {
     struct rs_chunk_header h;
     if (!rs_chunk_header_at(r, at, r->file.size, &h)) return true; /* not even its header was written */
-    for (size_t i = 0; i < live->npieces; i++) {
-        const struct rs_piece *p = &live->pieces[i];
+    for (size_t i = 0; i < live->nsegments; i++) {
+        const struct rs_segment *p = &live->segments[i];
         if (p->header.slot == h.slot && p->header.generation == h.generation)
             return p->skip <= h.from && p->header.to >= h.to;
     }
@@ -369,15 +369,15 @@ void rs_recording_rest(struct rs_recording *r)
 {
     rs_codec_free(r->codec);
     r->codec = NULL;
-    rs_file_rest(&r->file);
+    rs_file_drop_pages(&r->file);
 }
 
-const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_piece *p)
+const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_segment *p)
 {
     const struct rs_chunk_header *h = &p->header;
     const char *why = "";
     if (p->gone) return NULL;
-    if (!r->codec) r->codec = rs_codec_create();
+    if (!r->codec) r->codec = rs_codec_new();
     if (!r->codec) {
         rs_recording_damage(r, r->path, p->offset, h->stored_bytes, "out of memory");
         return NULL;

@@ -1,4 +1,4 @@
-/* One recording, opened for reading: its file, what it lacks, and the pieces that hold its records.
+/* One recording, opened for reading: its file, what it lacks, and the segments that hold its records.
  *
  * Opening reads the header and every chunk's header, checks what it finds, and looks for the live file. What is whole is
  * used; what is not is named in `damages`; nothing here changes a file. A recording may still be growing: what was
@@ -18,7 +18,7 @@
 #include "trace/alive.h"
 
 /* A run of words of one buffer: a chunk of the recording, or what a live buffer holds beyond its chunks. */
-struct rs_piece {
+struct rs_segment {
     struct rs_chunk_header header; /* of a live buffer: made up to say the same */
     const void *stored; /* header.stored_bytes, coded as the header says */
     uint64_t offset; /* of the chunk in the recording; of a buffer in the live file */
@@ -60,14 +60,14 @@ struct rs_recording {
     bool live_missing; /* the recording needs its live file, and that is not to be found */
     enum rs_alive alive; /* whether its process runs, when it was opened; RS_ALIVE_NO of one that was closed */
     unsigned unknown; /* of enum rs_unknown: more may be missing than is counted */
-    struct rs_piece *events, *facts; /* events by slot, generation, from; facts in order */
+    struct rs_segment *events, *facts; /* events by slot, generation, from; facts in order */
     size_t nevents, nfacts;
     struct rs_damage *damages;
     size_t ndamages;
     uint64_t overwritten; /* callbacks whose chunks the ring wrote over */
     uint64_t damaged; /* callbacks in chunks that could not be read, or are not there; exact unless `unknown` */
     uint64_t lost[RS_LOST_COUNTS];
-    struct rs_codec *codec; /* for readers of pieces; NULL: none is needed now */
+    struct rs_codec *codec; /* for readers of segments; NULL: none is needed now */
 };
 
 enum rs_status rs_recording_open(struct rs_recording **recording, const char *path, struct rs_err *err);
@@ -82,10 +82,10 @@ static inline bool rs_recording_is_cut(const struct rs_recording *recording)
 /* Whether the first bytes are those of a recording. */
 bool rs_recording_recognise(const void *bytes, size_t n);
 
-/* The words of a piece, as codec.h; NULL when they cannot be decoded (and a damage is noted). */
-const uint64_t *rs_recording_words(struct rs_recording *recording, struct rs_piece *piece);
+/* The words of a segment, as codec.h; NULL when they cannot be decoded (and a damage is noted). */
+const uint64_t *rs_recording_words(struct rs_recording *recording, struct rs_segment *segment);
 
-/* Gives back the memory that only reading needs, until the next piece is asked for: with thousands of recordings open,
+/* Gives back the memory that only reading needs, until the next segment is asked for: with thousands of recordings open,
  * one is read at a time. */
 void rs_recording_rest(struct rs_recording *recording);
 

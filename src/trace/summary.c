@@ -52,7 +52,7 @@ static enum rs_status count(struct rs_summary *s, struct rs_source *source, stru
     return status;
 }
 
-enum rs_status rs_summary_make(struct rs_summary *s, struct rs_source *source, struct rs_err *err)
+enum rs_status rs_summary_init(struct rs_summary *s, struct rs_source *source, struct rs_err *err)
 {
     *s = (struct rs_summary){0};
     const struct rs_process *p = &source->process;

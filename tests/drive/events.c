@@ -143,7 +143,7 @@ static enum rs_status check_process(struct check *c, struct rs_inputs *in, struc
            c->proc, c->events, c->with_part, c->open, c->polled, c->stale, c->unended, c->recovered);
     if (c->proc >= in->n) return RS_OK;
     struct rs_summary s;
-    RS_TRY(rs_summary_make(&s, &in->sources[c->proc], err));
+    RS_TRY(rs_summary_init(&s, &in->sources[c->proc], err));
     for (unsigned i = 0; i <= RS_NCCL_TYPE_BITS; i++) {
         const struct rs_event e = {.type = i < RS_NCCL_TYPE_BITS ? UINT64_C(1) << i : 0};
         char what[80];

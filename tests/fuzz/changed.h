@@ -35,7 +35,7 @@ static void clean_up(void)
     rmdir(folder);
 }
 
-static void take(struct unpacked *u, struct rs_recording *r, struct rs_piece *pieces, size_t n)
+static void take(struct unpacked *u, struct rs_recording *r, struct rs_segment *pieces, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const uint64_t *words = rs_recording_words(r, &pieces[i]);

@@ -59,12 +59,12 @@ static void join(struct rs_model *m)
     struct rs_hang h;
     check_model(m);
     must(rs_model_link(m, &err) == RS_OK && rs_join(m, true, &err) == RS_OK);
-    must(rs_statistics_make(&s, m, &err) == RS_OK);
+    must(rs_statistics_init(&s, m, &err) == RS_OK);
     struct rs_strbuf text = {0};
     for (unsigned next = 0; rs_statistics_say(&s, &next, &text);) looked_at += text.len;
     rs_strbuf_free(&text);
     rs_statistics_free(&s);
-    must(rs_view_make(&view, m, &all, &err) == RS_OK && rs_bandwidth_find(&b, &view, false, &err) == RS_OK);
+    must(rs_view_init(&view, m, &all, &err) == RS_OK && rs_bandwidth_find(&b, &view, false, &err) == RS_OK);
     rs_bandwidth_free(&b);
     rs_view_free(&view);
     must(rs_hang_find(m, &all, &h, &err) == RS_OK && h.nconclusion > 0);

@@ -16,7 +16,7 @@ static void must(int fine)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct rs_codec *codec;
-    if (!codec && !(codec = rs_codec_create())) return 0;
+    if (!codec && !(codec = rs_codec_new())) return 0;
     if (size < 4 || size > RS_BUFFER_BYTES) return 0;
     enum rs_chunk_coding coding = data[0] % 4;
     uint32_t n = data[1] | (uint32_t)data[2] << 8;

@@ -110,7 +110,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                                 .piece = data[5] & 4 ? 3 : 0,
                                                 .to_bound = e->to_bound,
                                                 .begins = true};
-    if (status == RS_OK && !e->lacks) status = rs_timeline_make(&t, &m, in, &options, &err);
+    if (status == RS_OK && !e->lacks) status = rs_timeline_init(&t, &m, in, &options, &err);
     must(status == RS_OK || err.msg[0]);
     if (status == RS_OK && !e->lacks) {
         export(e, &t, tables ? e->tables[data[7] % tables] : NULL);

@@ -19,19 +19,19 @@ static inline void analyse(struct rs_model *m)
     struct rs_filter all = {0};
     const struct rs_report_options options = {.filter = &all, .network = true, .every_steps = 1};
     struct rs_report report;
-    if (rs_report_make(&report, m, &options, &err) == RS_OK) rs_report_free(&report);
+    if (rs_report_init(&report, m, &options, &err) == RS_OK) rs_report_free(&report);
     struct rs_hang hang;
     if (rs_hang_find(m, &all, &hang, &err) != RS_OK && !err.msg[0]) abort();
     rs_hang_free(&hang);
     struct rs_view view;
     struct rs_critical path;
-    if (rs_view_make(&view, m, &all, &err) == RS_OK) {
+    if (rs_view_init(&view, m, &all, &err) == RS_OK) {
         if (rs_critical_find(&path, &view, &all, &err) == RS_OK) rs_critical_free(&path);
         rs_view_free(&view);
     }
     const struct rs_profile_options profile = {.filter = &all};
     struct rs_profile p;
-    if (rs_profile_make(&p, m, &profile, &err) == RS_OK) rs_profile_free(&p);
+    if (rs_profile_init(&p, m, &profile, &err) == RS_OK) rs_profile_free(&p);
 }
 
 static enum rs_status check_event(void *to, const struct rs_event *e, struct rs_err *err)
@@ -61,7 +61,7 @@ static inline void draw(struct rs_model *m, struct rs_inputs *in)
     struct rs_timeline t;
     struct rs_bars b = {0};
     uint32_t n = 0;
-    if (rs_timeline_make(&t, m, in, &options, &err) != RS_OK) {
+    if (rs_timeline_init(&t, m, in, &options, &err) != RS_OK) {
         if (!err.msg[0]) abort();
         return;
     }

@@ -157,7 +157,7 @@ static inline struct tally check_timeline(struct rs_model *m, struct rs_inputs *
     struct rs_err err = {0};
     struct tally y = {0};
     struct rs_timeline_options options = {.filter = filter, .rows = UINT64_MAX};
-    if (rs_timeline_make(&t, m, in, &options, &err) != RS_OK) fail_msg("%s", err.msg);
+    if (rs_timeline_init(&t, m, in, &options, &err) != RS_OK) fail_msg("%s", err.msg);
     check_groups(&t);
     for (uint32_t i = 0; i < t.nprocs; i++) {
         if (rs_timeline_process(&t, i, (uint32_t)y.bars, &bars, &err) != RS_OK) fail_msg("%s", err.msg);

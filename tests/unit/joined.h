@@ -167,7 +167,7 @@ static inline uint32_t act(uint32_t lane, uint8_t kind, const char *name, int64_
 static inline void look(struct rs_view *view)
 {
     fine(rs_waits_find(&model, NULL));
-    fine(rs_view_make(view, &model, &everything, NULL));
+    fine(rs_view_init(view, &model, &everything, NULL));
 }
 
 #endif

@@ -44,7 +44,7 @@ static inline void profile(struct rs_profile *p, const struct rs_profile_options
     struct rs_profile_options options = o ? *o : (struct rs_profile_options){0};
     if (!options.filter) options.filter = &everything;
     fine(rs_waits_find(&model, NULL));
-    fine(rs_profile_make(p, &model, &options, NULL));
+    fine(rs_profile_init(p, &model, &options, NULL));
 }
 
 #endif

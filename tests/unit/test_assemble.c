@@ -64,7 +64,7 @@ static int set_up(void **state)
     if (rs_model_proc(&m, &proc, NULL) != RS_OK) return -1;
     m.procs[proc].nonce = NONCE;
     m.procs[proc].pid = PID;
-    return rs_assembly_make(&a, &m, NULL, proc, &visitor, NULL, NULL) == RS_OK ? 0 : -1;
+    return rs_assembly_init(&a, &m, NULL, proc, &visitor, NULL, NULL) == RS_OK ? 0 : -1;
 }
 static int tear_down(void **state)
 {

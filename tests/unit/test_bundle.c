@@ -38,7 +38,7 @@ static void made_begin(struct made *x)
 {
     *x = (struct made){.kinds = {.n = 2}};
     x->kinds.rows[1].args[1] = RS_EVENT_ARG_work_request;
-    assert_int_equal(rs_zip_make(&x->zip, &x->err), RS_OK);
+    assert_int_equal(rs_zip_init(&x->zip, &x->err), RS_OK);
 }
 
 static void made_end(struct made *x)

@@ -102,7 +102,7 @@ static void test_record_lengths(void **state)
 static void test_rows(void **state)
 {
     (void)state;
-    struct rs_codec *c = rs_codec_create();
+    struct rs_codec *c = rs_codec_new();
     uint64_t *words = malloc(WORDS * sizeof *words);
     for (uint32_t limit = 24; limit <= WORDS; limit = limit * 3 / 2) {
         uint32_t n = make_row(words, limit);
@@ -130,7 +130,7 @@ static void test_rows(void **state)
 static void test_any_words(void **state)
 {
     (void)state;
-    struct rs_codec *c = rs_codec_create();
+    struct rs_codec *c = rs_codec_new();
     uint64_t *words = malloc(WORDS * sizeof *words);
     for (int i = 0; i < 200; i++) {
         uint32_t n = (uint32_t)(some() % (WORDS + 1));
@@ -151,7 +151,7 @@ static void test_any_words(void **state)
 static void test_garbage(void **state)
 {
     (void)state;
-    struct rs_codec *c = rs_codec_create();
+    struct rs_codec *c = rs_codec_new();
     uint64_t *words = malloc(WORDS * sizeof *words);
     uint32_t n = make_row(words, WORDS), bytes;
     enum rs_chunk_coding coding;

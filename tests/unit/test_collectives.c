@@ -217,7 +217,7 @@ static void test_presence(void **state)
     model.procs[4].ncovers = 2;
     join();
     struct rs_presence_index x;
-    fine(rs_presence_make(&x, &model, NULL));
+    fine(rs_presence_init(&x, &model, NULL));
     uint32_t at2 = 2, at8 = 8, at9 = 9; /* operations are in the order of rank 0 */
     assert_int_equal(model.ops.seq[at8], 8);
     assert_int_equal(rs_presence(&x, &model, at8, 0), RS_PRESENT);

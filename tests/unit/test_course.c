@@ -59,7 +59,7 @@ static void test_report(void **state)
         struct rs_report r;
         struct rs_report_options options = {
             .filter = &everything, .network = true, .every_ns = ways[i].every_ns, .every_steps = ways[i].every_steps};
-        fine(rs_report_make(&r, &model, &options, NULL));
+        fine(rs_report_init(&r, &model, &options, NULL));
         assert_int_equal(r.steps.n, 60);
         assert_int_equal(r.course.nrows, ways[i].rows);
         const struct rs_course_row *last = &r.course.rows[ways[i].rows - 1];
@@ -89,14 +89,14 @@ static void test_warmup(void **state)
     fine(rs_waits_find(&model, NULL));
     struct rs_report r;
     struct rs_report_options options = {.filter = &everything, .warmup = 50};
-    fine(rs_report_make(&r, &model, &options, NULL));
+    fine(rs_report_init(&r, &model, &options, NULL));
     assert_int_equal(r.warmup, 50);
     assert_int_equal(r.basis.totals.ops, 10);
     assert_int_equal(r.bandwidth.rows[0].calls, 10);
     assert_int_equal(r.stragglers.rows[0].cost_ns, 10 * (1 * MS - 10 * US));
     rs_report_free(&r);
     options.warmup = 1000; /* nothing is left */
-    fine(rs_report_make(&r, &model, &options, NULL));
+    fine(rs_report_init(&r, &model, &options, NULL));
     assert_int_equal(r.basis.totals.ops, 0);
     assert_int_equal(r.nconclusion, 1);
     rs_report_free(&r);
@@ -116,7 +116,7 @@ static void test_nobody(void **state)
     fine(rs_waits_find(&model, NULL));
     struct rs_report r;
     struct rs_report_options options = {.filter = &everything};
-    fine(rs_report_make(&r, &model, &options, NULL));
+    fine(rs_report_init(&r, &model, &options, NULL));
     assert_int_equal(r.stragglers.nrows, 0);
     assert_string_equal(r.conclusion[0], "Nobody is late by more than the clock error of 6.0 us.");
     rs_report_free(&r);
@@ -132,7 +132,7 @@ static void test_early_ends(void **state)
     fine(rs_waits_find(&model, NULL));
     struct rs_report r;
     struct rs_report_options options = {.filter = &everything, .every_ns = 1000 * MS};
-    fine(rs_report_make(&r, &model, &options, NULL));
+    fine(rs_report_init(&r, &model, &options, NULL));
     assert_int_equal(r.course.nrows, 1);
     assert_int_equal(r.bandwidth.rows[0].timed, 120);
     assert_int_equal(r.course.rows[0].timed, 120);

@@ -53,7 +53,7 @@ static void make(struct world *w)
     w->model.parts.end = w->ends;
     w->model.parts.after = w->after;
     w->model.parts.n = 4;
-    rs_flights_make(&w->flights, sizeof(struct row));
+    rs_flights_init(&w->flights, sizeof(struct row));
     rs_event_cuts_make(&w->cuts, &w->model, &w->pieces, w);
 }
 

@@ -272,7 +272,7 @@ static void test_shrinks(void **state)
         for (size_t at = 0; at < map.size; at++) xs += map.data[at] == 'x';
         assert_int_equal(xs, 100000); /* the rest reads as zeros */
         assert_string_equal(rs_file_trouble(&map), "became shorter while it was read");
-        rs_file_rest(&map);
+        rs_file_drop_pages(&map);
         assert_int_equal(map.data[BYTES - 1], 0);
         assert_int_equal(map.data[99999], 'x');
         assert_int_equal(other.data[BYTES - 1], 'x');
@@ -311,7 +311,7 @@ static int read_holes(void)
     if (xs != PAGE || others) return 4;
     if (rs_file_trouble(&map)) return 5;
     if (ftruncate(fd, HOLE / 2)) return 6;
-    rs_file_rest(&map);
+    rs_file_drop_pages(&map);
     if (map.data[HOLE + 1] || !rs_file_trouble(&map)) return 7;
     return 0;
 }

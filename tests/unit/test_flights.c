@@ -47,7 +47,7 @@ static void test_long_flight(void **state)
 {
     (void)state;
     struct rs_flights f;
-    rs_flights_make(&f, sizeof(struct rs_flight));
+    rs_flights_init(&f, sizeof(struct rs_flight));
     uint64_t first = RS_COUNTER_MASK - 1000; /* the counter wraps on the way, too */
     uint64_t old = rs_handle(NONCE, 3, first), other = rs_handle(NONCE, 5, first);
     uint32_t row = add(&f, old, 1), second = add(&f, other, 2);
@@ -73,7 +73,7 @@ static void test_parents(void **state)
 {
     (void)state;
     struct rs_flights f;
-    rs_flights_make(&f, sizeof(struct rs_flight));
+    rs_flights_init(&f, sizeof(struct rs_flight));
     for (uint32_t i = 0; i < RING + 100; i++) {
         uint64_t handle = rs_handle(NONCE, 0, 7 + i);
         uint32_t row = add(&f, handle, i);
@@ -97,7 +97,7 @@ static void test_many_slots(void **state)
     (void)state;
     enum { SLOTS = 24, STARTS = 1 << 18, LEAST = 1 << 14 };
     struct rs_flights f;
-    rs_flights_make(&f, sizeof(struct rs_flight));
+    rs_flights_init(&f, sizeof(struct rs_flight));
     for (uint32_t slot = 0; slot < SLOTS; slot++)
         for (uint32_t i = 0; i < STARTS; i++) {
             uint64_t handle = rs_handle(NONCE, slot, i);
@@ -118,7 +118,7 @@ static void test_damaged(void **state)
 {
     (void)state;
     struct rs_flights f;
-    rs_flights_make(&f, sizeof(struct rs_flight));
+    rs_flights_init(&f, sizeof(struct rs_flight));
     uint64_t own = rs_handle(NONCE, 1, 9), foreign = rs_handle(NONCE + 1, 1, 9);
     uint32_t a = add(&f, own, 1), b = add(&f, foreign, 2);
     assert_int_equal(rs_flights_find(&f, own), a);

@@ -32,7 +32,7 @@ static int set_up(void **state)
     uint32_t proc, part;
     m = (struct rs_model){0};
     pxn = (struct rs_pxn){0};
-    rs_folding_make(&p, &m, &pxn);
+    rs_folding_init(&p, &m, &pxn);
     if (rs_model_proc(&m, &proc, NULL) != RS_OK || rs_model_part(&m, &part, NULL) != RS_OK) return -1;
     if (rs_folds_add(&p.folds, NULL) != RS_OK) return -1;
     m.procs[proc].nonce = NONCE;
@@ -40,7 +40,7 @@ static int set_up(void **state)
     m.parts.member[part] = MEMBER;
     coll = rs_handle(NONCE, 1, 1);
     uint32_t row;
-    if (rs_assembly_make(&a, &m, NULL, proc, &rs_folding_visitor, &p, NULL) != RS_OK) return -1;
+    if (rs_assembly_init(&a, &m, NULL, proc, &rs_folding_visitor, &p, NULL) != RS_OK) return -1;
     if (rs_flights_add(&a.flights, coll, &row, NULL) != RS_OK) return -1;
     struct rs_flight *f = rs_flight_at(&a.flights, row);
     f->type = RS_COLL;

@@ -14,7 +14,7 @@ static void test_ranks_once(void **state)
     join();
     static const struct rs_filter everything;
     struct rs_view view;
-    fine(rs_view_make(&view, &m, &everything, NULL));
+    fine(rs_view_init(&view, &m, &everything, NULL));
     assert_int_equal(view.model->nranks, RANKS);
     for (uint32_t i = 0; i < view.model->nranks; i++)
         assert_int_equal(m.procs[view.model->ranks[i].proc].tool, RS_TOOL_EXAMPLE);

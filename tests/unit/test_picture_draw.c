@@ -37,8 +37,8 @@ static void draw(enum rs_picture_format format, bool fold, struct rs_picture_opt
         struct rs_relations relations;
         struct rs_layout l;
         struct rs_canvas *c;
-        assert_int_equal(rs_relations_make(&relations, &rows, o.relations, &err), RS_OK);
-        assert_int_equal(rs_layout_make(&l, &rows, &o, rs_relations_whats(&relations), &err), RS_OK);
+        assert_int_equal(rs_relations_init(&relations, &rows, o.relations, &err), RS_OK);
+        assert_int_equal(rs_layout_init(&l, &rows, &o, rs_relations_whats(&relations), &err), RS_OK);
         if (format == RS_PICTURE_SVG)
             assert_int_equal(rs_svg_make(&c, l.width, l.height, l.title, out, "x", &err), RS_OK);
         else if (rs_png_make(&c, l.width, l.height, out, "x", &err) != RS_OK)

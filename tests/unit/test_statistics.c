@@ -71,7 +71,7 @@ static void test_waits(void **state)
         add(p, RS_STAT_OPERATION, "AllReduce", "timed otherwise", 10, totals[p]);
     }
     add(0, RS_STAT_COMM, "Broadcast", "alone", 5, 1000);
-    fine(rs_statistics_make(&stats, &model, NULL));
+    fine(rs_statistics_init(&stats, &model, NULL));
     const struct rs_stat_row *row = row_of(RS_TABLE_OPERATIONS, "reduce");
     assert_ptr_equal(row, stats.rows[RS_TABLE_OPERATIONS]); /* the longest wait first */
     assert_int_equal(row->n, 3);
@@ -108,7 +108,7 @@ static void test_differences(void **state)
     add(1, RS_STAT_CALL, NULL, "cudaMalloc", 5, 4000000);
     add(2, RS_STAT_CALL, NULL, "cudaMalloc", 5, 900000000);
     add(1, RS_STAT_CALL, NULL, "cudaFree", 5, 7000000);
-    fine(rs_statistics_make(&stats, &model, NULL));
+    fine(rs_statistics_init(&stats, &model, NULL));
     assert_int_equal(row_of(RS_TABLE_CALLS, "cudaMalloc")->spread_ns, 1000000);
     assert_int_equal(row_of(RS_TABLE_CALLS, "cudaFree")->spread_ns, 7000000);
     assert_ptr_equal(row_of(RS_TABLE_CALLS, "cudaFree"), stats.rows[RS_TABLE_CALLS]);
@@ -133,7 +133,7 @@ static void test_ranges(void **state)
         s.total_ns = 1000 * (t + 1);
         fine(rs_model_stat(&model, &s, NULL));
     }
-    fine(rs_statistics_make(&stats, &model, NULL));
+    fine(rs_statistics_init(&stats, &model, NULL));
     assert_int_equal(stats.nrows[RS_TABLE_RANGES], 2);
     for (uint32_t i = 0; i < 2; i++) {
         const struct rs_stat_row *row = &stats.rows[RS_TABLE_RANGES][i];
@@ -151,7 +151,7 @@ static void test_nothing(void **state)
     unsigned next = 0;
     struct rs_strbuf text = {0};
     make(1);
-    fine(rs_statistics_make(&stats, &model, NULL));
+    fine(rs_statistics_init(&stats, &model, NULL));
     assert_false(rs_statistics_say(&stats, &next, &text));
     done();
     make(2);
@@ -159,7 +159,7 @@ static void test_nothing(void **state)
     add(1, RS_STAT_COMM, "AllReduce", "r", 1, INT64_MAX);
     add(1, RS_STAT_COMM, "AllReduce", "s", 1, RS_TIME_NONE);
     add(0, RS_STAT_COMM, "AllReduce", "s", 1, 5);
-    fine(rs_statistics_make(&stats, &model, NULL));
+    fine(rs_statistics_init(&stats, &model, NULL));
     assert_true(row_of(RS_TABLE_OPERATIONS, "r")->total_ns == INT64_MAX);
     assert_true(row_of(RS_TABLE_OPERATIONS, "s")->wait_ns == RS_TIME_NONE);
     done();

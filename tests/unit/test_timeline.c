@@ -24,7 +24,7 @@ static void make(const struct rs_filter *filter)
     fine(rs_waits_find(&model, NULL));
     rs_run_span_find(&model);
     const struct rs_timeline_options options = {.filter = filter, .rows = UINT64_MAX};
-    fine(rs_timeline_make(&t, &model, NULL, &options, NULL));
+    fine(rs_timeline_init(&t, &model, NULL, &options, NULL));
     check_groups(&t);
 }
 
@@ -234,7 +234,7 @@ static void ends_to_their_bound(void **state)
     model.parts.before[part[1]] = 32 * MS; /* reaches into the next: that one is beside it */
     fine(rs_waits_find(&model, NULL));
     const struct rs_timeline_options options = {.rows = UINT64_MAX, .to_bound = true};
-    fine(rs_timeline_make(&t, &model, NULL, &options, NULL));
+    fine(rs_timeline_init(&t, &model, NULL, &options, NULL));
     fine(rs_timeline_process(&t, 0, 0, &bars, NULL));
     static const int64_t dur[] = {5 * MS, 12 * MS, 0}, unsure[] = {3 * MS, 12 * MS, 0};
     for (int i = 0; i < 3; i++) {

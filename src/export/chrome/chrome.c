@@ -252,9 +252,9 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     if (!c) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     x->state = c;
     rs_json_to_file(&c->json, x->file, x->name);
-    RS_TRY(rs_rank_rows_make(&c->rows, t, err));
-    RS_TRY(rs_slice_args_make(&c->args, t, err));
-    RS_TRY(rs_chrome_flows_make(&c->flows, t, &c->rows, err));
+    RS_TRY(rs_rank_rows_init(&c->rows, t, err));
+    RS_TRY(rs_slice_args_init(&c->args, t, err));
+    RS_TRY(rs_chrome_flows_init(&c->flows, t, &c->rows, err));
     head(&c->json, x, &c->rows);
     RS_TRY(name_rows(c, t, err));
     for (uint32_t i = 0; i < t->nflags; i++) {

@@ -6,13 +6,13 @@
 #include "timeline/span.h"
 #include "timeline/stretch.h"
 
-enum rs_status rs_chrome_flows_make(struct rs_chrome_flows *f, const struct rs_timeline *t,
+enum rs_status rs_chrome_flows_init(struct rs_chrome_flows *f, const struct rs_timeline *t,
                                     const struct rs_rank_rows *rows, struct rs_err *err)
 {
     *f = (struct rs_chrome_flows){.t = t, .rows = rows};
     f->parts = calloc((size_t)t->model->parts.n + 1, sizeof *f->parts);
     if (!f->parts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    return rs_fanout_ranks_make(&f->fanouts, t, err);
+    return rs_fanout_ranks_init(&f->fanouts, t, err);
 }
 
 void rs_chrome_flows_free(struct rs_chrome_flows *f)

@@ -32,7 +32,7 @@ struct rs_chrome_flows {
     uint64_t id; /* the last one given out */
 };
 
-enum rs_status rs_chrome_flows_make(struct rs_chrome_flows *f, const struct rs_timeline *t,
+enum rs_status rs_chrome_flows_init(struct rs_chrome_flows *f, const struct rs_timeline *t,
                                     const struct rs_rank_rows *rows, struct rs_err *err);
 /* Where a part is: it is bar i. Nothing stands in operations. */
 void rs_chrome_flows_part(struct rs_chrome_flows *f, uint32_t part, const struct rs_bars *b,

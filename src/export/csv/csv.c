@@ -31,7 +31,7 @@ static enum rs_status operations(struct state *s, struct rs_err *err)
     const struct rs_timeline *t = s->x->timeline;
     struct rs_op_row row = {.m = t->model, .presence = &s->presence};
     rs_out_columns_make(&s->columns, &rs_out_operation, RS_IN_CSV);
-    RS_TRY(rs_presence_make(&s->presence, t->model, err));
+    RS_TRY(rs_presence_init(&s->presence, t->model, err));
     rs_csv_names(&s->csv, &s->columns);
     rs_csv_line(&s->csv);
     for (uint32_t k = 0; k < t->nops && !rs_csv_failed(&s->csv); k++) {
@@ -160,7 +160,7 @@ static enum rs_status events_of(struct state *s, uint32_t proc, struct rs_err *e
     uint64_t rows = t->options.rows;
     bool deepest = rows == all; /* types that no row shows, too */
     rs_arguments_free(&s->args); /* of the strings of the process before */
-    rs_arguments_make(&s->args);
+    rs_arguments_init(&s->args);
     s->next = 0;
     RS_TRY(rs_events_read(t->model, t->inputs, proc, deepest ? UINT64_MAX : rs_row_types(rows, NULL) | operations, NULL,
                           event_row, s, err));
@@ -195,7 +195,7 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     if (!s) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     s->x = x;
     rs_csv_to_file(&s->csv, x->file, x->name);
-    rs_arguments_make(&s->args);
+    rs_arguments_init(&s->args);
     return tables[table](s, err);
 }
 

@@ -31,10 +31,10 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     o->offset = o->t->begin > 0 ? (uint64_t)o->t->begin : 0; /* no time of an archive is below zero */
     memset(o->args, 0xff, sizeof o->args);
     memset(o->marks, 0xff, sizeof o->marks);
-    RS_TRY(rs_otf2_plan_make(&o->plan, o->t, err));
+    RS_TRY(rs_otf2_plan_init(&o->plan, o->t, err));
     RS_TRY(rs_otf2_open(&o->archive, x->path, x->name, most_members(&o->plan), err));
     RS_TRY(rs_otf2_facts_make(o, err));
-    return rs_otf2_places_make(o, err);
+    return rs_otf2_places_init(o, err);
 }
 
 static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_bars *bars, struct rs_err *err)

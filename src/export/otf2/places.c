@@ -147,7 +147,7 @@ uint32_t rs_otf2_member(const struct rs_otf2 *o, uint32_t comm, int32_t rank, un
     return o->location_of[group] + (used ? rs_otf2_nth(o->plan.lanes[group], lane) : 0);
 }
 
-enum rs_status rs_otf2_places_make(struct rs_otf2 *o, struct rs_err *err)
+enum rs_status rs_otf2_places_init(struct rs_otf2 *o, struct rs_err *err)
 {
     const struct rs_timeline *t = o->t;
     const struct rs_model *m = t->model;

@@ -7,7 +7,7 @@
 #include "export/otf2/state.h"
 
 /* Location groups of all processes; locations of all communicators' members, which are the first ones. */
-enum rs_status rs_otf2_places_make(struct rs_otf2 *o, struct rs_err *err);
+enum rs_status rs_otf2_places_init(struct rs_otf2 *o, struct rs_err *err);
 void rs_otf2_places_free(struct rs_otf2 *o);
 
 /* The location of the rank at a place of a communicator on a lane. */

@@ -330,7 +330,7 @@ static enum rs_status place_all(struct work *w, struct rs_err *err)
     return RS_OK;
 }
 
-enum rs_status rs_otf2_plan_make(struct rs_otf2_plan *p, const struct rs_timeline *t, struct rs_err *err)
+enum rs_status rs_otf2_plan_init(struct rs_otf2_plan *p, const struct rs_timeline *t, struct rs_err *err)
 {
     size_t groups = (size_t)t->ngroups + 1, ops = (size_t)t->nops + 1;
     struct work w = {.p = p};

@@ -18,10 +18,10 @@ static uint64_t flow_id(enum kind kind, uint64_t number)
     return (uint64_t)kind << 60 | number;
 }
 
-enum rs_status rs_flows_make(struct rs_flows *f, const struct rs_timeline *t, struct rs_err *err)
+enum rs_status rs_flows_init(struct rs_flows *f, const struct rs_timeline *t, struct rs_err *err)
 {
     *f = (struct rs_flows){.t = t};
-    return rs_fanout_ranks_make(&f->fanouts, t, err);
+    return rs_fanout_ranks_init(&f->fanouts, t, err);
 }
 
 /* What is of one process. */

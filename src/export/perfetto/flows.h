@@ -28,7 +28,7 @@ struct rs_flows {
     uint64_t edges_before; /* of all pieces before it */
 };
 
-enum rs_status rs_flows_make(struct rs_flows *f, const struct rs_timeline *t, struct rs_err *err);
+enum rs_status rs_flows_init(struct rs_flows *f, const struct rs_timeline *t, struct rs_err *err);
 enum rs_status rs_flows_piece(struct rs_flows *f, const struct rs_bars *b, const struct rs_nests *nests,
                               struct rs_err *err);
 /* When its bars are done; frees what was of them. */

@@ -32,9 +32,9 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     x->state = p;
     rs_packets_open(&p->packets, x->file, x->name, t->begin);
-    RS_TRY(rs_rank_rows_make(&p->rows, t, err));
-    RS_TRY(rs_slice_args_make(&p->args, t, err));
-    RS_TRY(rs_flows_make(&p->flows, t, err));
+    RS_TRY(rs_rank_rows_init(&p->rows, t, err));
+    RS_TRY(rs_slice_args_init(&p->args, t, err));
+    RS_TRY(rs_flows_init(&p->flows, t, err));
     rs_pf_tracks_open(&p->tracks, &p->packets, t, &p->rows);
     return rs_pf_tracks_head(&p->tracks, err);
 }

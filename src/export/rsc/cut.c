@@ -120,17 +120,17 @@ static void take(struct cutter *c, uint16_t slot, const uint64_t *w, unsigned n,
     }
 }
 
-static void cut_piece(struct cutter *c, struct rs_recording *from, struct rs_piece *piece)
+static void cut_segment(struct cutter *c, struct rs_recording *from, struct rs_segment *segment)
 {
-    const struct rs_chunk_header *h = &piece->header;
-    const uint64_t *words = rs_recording_words(from, piece);
+    const struct rs_chunk_header *h = &segment->header;
+    const uint64_t *words = rs_recording_words(from, segment);
     if (!words) return;
     c->in = (struct place){.tick_base = h->tick_base, .next_handle = h->next_handle, .tid = h->tid};
     memcpy(c->in.thread_name, h->thread_name, sizeof c->in.thread_name);
     for (uint32_t at = 0, n = h->to - h->from, size; at < n; at += size) {
         size = rs_record_words(words + at, n - at);
         if (!size) return; /* as readers do: the rest holds no record */
-        take(c, h->slot, words + at, size, at < piece->skip);
+        take(c, h->slot, words + at, size, at < segment->skip);
     }
 }
 
@@ -144,7 +144,7 @@ enum rs_status rs_rsc_cut_events(struct rs_rsc_file *to, struct rs_recording *fr
             seal(&c);
             c.generation = 0;
         }
-        cut_piece(&c, from, &from->events[i]);
+        cut_segment(&c, from, &from->events[i]);
     }
     seal(&c);
     free(c.words);
@@ -184,16 +184,16 @@ static bool is_wanted(const struct rs_recording *from, struct rs_keep *keep, con
 void rs_rsc_cut_facts(struct rs_rsc_file *to, struct rs_recording *from, struct rs_keep *keep)
 {
     for (size_t i = 0; i < from->nfacts; i++) {
-        struct rs_piece *piece = &from->facts[i];
-        const uint64_t *words = rs_recording_words(from, piece);
+        struct rs_segment *segment = &from->facts[i];
+        const uint64_t *words = rs_recording_words(from, segment);
         const char *bytes = (const char *)words;
-        size_t n = words ? (size_t)(piece->header.to - piece->header.from) * 8 : 0, at = 0;
+        size_t n = words ? (size_t)(segment->header.to - segment->header.from) * 8 : 0, at = 0;
         struct rs_fact_head head;
         while (n - at >= sizeof head) {
             memcpy(&head, bytes + at, sizeof head);
             const char *payload = bytes + at + sizeof head;
             if (head.bytes > n - at - sizeof head) break;
-            if (at >= (size_t)piece->skip * 8 && is_wanted(from, keep, &head, payload))
+            if (at >= (size_t)segment->skip * 8 && is_wanted(from, keep, &head, payload))
                 rs_rsc_fact(to, head.type, head.tick, payload, head.bytes, NULL, 0);
             at += sizeof head + (((size_t)head.bytes + 7) & ~(size_t)7);
             if (at > n) break;

@@ -43,7 +43,7 @@ enum rs_status rs_rsc_open(struct rs_rsc_file *f, const char *folder, const char
     memset(h->live_name, 0, sizeof h->live_name);
     h->status.live_left = 0;
     memcpy(h->status.lost, of->lost, sizeof h->status.lost);
-    f->codec = rs_codec_create();
+    f->codec = rs_codec_new();
     f->facts = malloc(FACT_WORDS * sizeof *f->facts);
     if (asprintf(&f->name, "%s/%s", out, name) < 0) f->name = NULL;
     if (!f->codec || !f->facts || !f->name) {

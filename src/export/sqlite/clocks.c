@@ -9,7 +9,7 @@ enum rs_status rs_sql_fill_clocks(struct rs_sql_fill *f, struct rs_err *err)
 {
     if (!rs_sql_into(f->db, RS_SQL_CLOCKS, err)) return err->code;
     struct rs_clock_rows rows;
-    bool made = rs_clock_rows_make(&rows, f->t->model, &f->filter);
+    bool made = rs_clock_rows_init(&rows, f->t->model, &f->filter);
     enum rs_status status = made ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; made && i < rows.n && status == RS_OK; i++) {
         struct rs_clock_fields row;

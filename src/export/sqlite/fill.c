@@ -288,7 +288,7 @@ static enum rs_status statistics(struct rs_sql_fill *f, struct rs_err *err)
 static enum rs_status begin(struct rs_sql_fill *f, struct rs_err *err)
 {
     const struct rs_model *m = f->t->model;
-    RS_TRY(rs_view_make(&f->view, m, &f->filter, err));
+    RS_TRY(rs_view_init(&f->view, m, &f->filter, err));
     f->json = malloc(sizeof *f->json); /* large: not for the stack */
     f->only_rank = malloc(((size_t)m->nprocs + 1) * sizeof *f->only_rank);
     if (!f->json || !f->only_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");

@@ -29,7 +29,7 @@ enum rs_status rs_sql_fill_operations(struct rs_sql_fill *f, struct rs_err *err)
     struct rs_presence_index presence = {0};
     if (!rs_sql_into(f->db, RS_SQL_OPERATIONS, err) || !rs_sql_into(f->db, RS_SQL_OPERATION_RANKS, err))
         return err->code;
-    RS_TRY(rs_presence_make(&presence, f->t->model, err));
+    RS_TRY(rs_presence_init(&presence, f->t->model, err));
     struct rs_op_row row = {.m = f->t->model, .presence = &presence, .numbers = f->t->op_number};
     enum rs_status status = fill(f, &row, err);
     rs_presence_free(&presence);
@@ -42,7 +42,7 @@ enum rs_status rs_sql_fill_stragglers(struct rs_sql_fill *f, struct rs_err *err)
 {
     if (!rs_sql_into(f->db, RS_SQL_STRAGGLERS, err)) return err->code;
     struct rs_report report;
-    RS_TRY(rs_report_make(&report, f->t->model, &(struct rs_report_options){.filter = &f->filter}, err));
+    RS_TRY(rs_report_init(&report, f->t->model, &(struct rs_report_options){.filter = &f->filter}, err));
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < report.stragglers.nrows && status == RS_OK; i++) {
         const struct rs_straggler *x = &report.stragglers.rows[i];
