@@ -9,7 +9,7 @@
  *
  * Where operations do not say (one rank is always last, or there are too few), a bias may be as large as the quickest
  * operations allow, since a larger one would place an end before the last start. It is less where transfers differ and the
- * clock's ends do not move with them: a bias is a part of the transfer, but for a small constant. The hull of the clock (join/hull.h) is
+ * clock's ends do not move with them: a bias is a part of the transfer, but for a small constant. The hull of the clock (join/clocks.c) is
  * the limit in any case. And where the ends of a clock differ between communicators, functions or sizes by more than
  * that, the allowance is that difference. */
 #ifndef RS_JOIN_BIAS_H

@@ -2,7 +2,7 @@
  *
  * A clock is a GPU's timer or a host's CPU clock. GPUs are aligned with each other on the ends of symmetric collectives
  * (consensus.h), tied to their hosts by bounds (attach.h), and what shares no collective through hosts and pairs
- * (islands.h). The hull (hull.h) checks that. What cannot be connected stays on wall time, an island of its own. */
+ * (islands.h). The hull checks that. What cannot be connected stays on wall time, an island of its own. */
 #ifndef RS_JOIN_CLOCKS_H
 #define RS_JOIN_CLOCKS_H
 

@@ -1,24 +1,163 @@
 #include "join/join.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "join/clocks.h"
 #include "join/collectives.h"
 #include "join/early.h"
 #include "join/ends.h"
 #include "join/family.h"
 #include "join/fanouts.h"
-#include "join/one_host.h"
 #include "join/overlay.h"
 #include "join/overlay_facts.h"
 #include "join/pairs.h"
-#include "join/plausible.h"
 #include "join/ranks.h"
 #include "join/resync.h"
 #include "join/run_span.h"
 #include "join/waits.h"
 
+/* ---- traces of one host ----
+ * Traces that are known to be of one host share its clock.
+ *
+ * A tool that gives GPU times on the host's clock (rigid domains) has as many GPU clocks as traces; those of one host become one,
+ * so that their times are compared without an error of aligning. Which traces are of one host is known by the host's name,
+ * where the reader found one, or by the user (`same_host`: all wall-time traces that do not name theirs). To be called
+ * before anything looks at clocks. */
+
+/* Hosts without a name, as far as their processes give wall time, become the first of them. */
+static void take_as_one(struct rs_model *m, uint32_t *host_of)
+{
+    uint32_t first = RS_NONE;
+    for (uint32_t i = 0; i < m->nprocs; i++) {
+        uint32_t host = m->procs[i].host;
+        if (host == first || *m->hosts[host].name || m->procs[i].begin < RS_TIME_WALL) continue;
+        if (first == RS_NONE) m->hosts[first = host].name = "host"; /* the file of one of them is no name for all */
+        host_of[host] = first;
+    }
+    for (uint32_t i = 0; i < m->nprocs; i++) m->procs[i].host = host_of[m->procs[i].host];
+}
+
+/* Which clock stands for each: a host's for that of its own host, the first rigid one of a host for all of it. */
+static void find_clocks(struct rs_model *m, const uint32_t *host_of, uint32_t *rigid, uint32_t *clock_of)
+{
+    for (uint32_t i = 0; i < m->nhosts; i++) rigid[i] = RS_NONE;
+    for (uint32_t i = 0; i < m->ndomains; i++) {
+        struct rs_domain *d = &m->domains[i];
+        d->host = host_of[d->host];
+        clock_of[i] = i;
+        if (d->kind == RS_DOMAIN_HOST) {
+            clock_of[i] = m->hosts[d->host].domain;
+            continue;
+        }
+        d->host_domain = m->hosts[d->host].domain;
+        if (!d->rigid || memcmp(d->uuid, (const uint8_t[16]){0}, sizeof d->uuid))
+            continue; /* one that is known by itself */
+        if (rigid[d->host] == RS_NONE) rigid[d->host] = i;
+        clock_of[i] = rigid[d->host];
+    }
+}
+
+static enum rs_status one_host(struct rs_model *m, bool same_host, struct rs_err *err)
+{
+    uint32_t *host_of = calloc((size_t)m->nhosts + 1, sizeof *host_of);
+    uint32_t *rigid = calloc((size_t)m->nhosts + 1, sizeof *rigid);
+    uint32_t *clock_of = calloc((size_t)m->ndomains + 1, sizeof *clock_of);
+    bool room = host_of && rigid && clock_of;
+    if (room) {
+        for (uint32_t i = 0; i < m->nhosts; i++) host_of[i] = i;
+        if (same_host) take_as_one(m, host_of);
+        find_clocks(m, host_of, rigid, clock_of);
+        for (uint32_t i = 0; i < m->nmembers; i++)
+            if (m->members[i].gpu != RS_NONE) m->members[i].gpu = clock_of[m->members[i].gpu];
+        for (uint32_t i = 0; i < m->nlanes; i++)
+            if (m->lanes[i].domain < m->ndomains) m->lanes[i].domain = clock_of[m->lanes[i].domain];
+    }
+    free(host_of);
+    free(rigid);
+    free(clock_of);
+    return room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+/* ---- times that cannot be ----
+ * Times that cannot be: damaged recordings, GPU timers of nowhere. They are dropped, so that what comes later need not
+ * fear them: whatever is known of a part lies within a day of its process's recording, and it takes less than a day. */
+
+#define DAY_NS INT64_C(86400000000000)
+
+enum { CLOCKS_APART_NS = 1000000 }; /* start and end of a part may come from two clocks, each with its error */
+
+/* Whether an end cannot be the end of that start. Unsigned: wild times wrap. */
+static bool impossible(int64_t start, int64_t *end)
+{
+    if (*end >= start) return (uint64_t)*end - (uint64_t)start > (uint64_t)DAY_NS;
+    if ((uint64_t)start - (uint64_t)*end > CLOCKS_APART_NS) return true;
+    *end = start;
+    return false;
+}
+
+/* When the process can have been: a day around its recording, if that itself makes sense. */
+struct span {
+    int64_t from, to;
+};
+
+static struct span span_of(const struct rs_proc *p)
+{
+    enum { YEARS = 100 }; /* of a recording, and since 1970 */
+    const int64_t most = INT64_C(365) * YEARS * DAY_NS;
+    bool sane = p->begin > -most && p->begin < most && p->end >= p->begin && p->end < most;
+    return sane ? (struct span){p->begin - DAY_NS, p->end + DAY_NS} : (struct span){INT64_MIN, INT64_MAX};
+}
+
+static bool drop(int64_t *time, bool wrong)
+{
+    if (!wrong || *time == RS_TIME_NONE) return false;
+    *time = RS_TIME_NONE;
+    return true;
+}
+
+static bool outside(struct span s, int64_t t)
+{
+    return t < s.from || t > s.to;
+}
+
+/* Called when times are on the common axis; without alignment only lengths are checked. Dropped times are noted. */
+static enum rs_status plausible_check(struct rs_model *m, struct rs_err *err)
+{
+    struct rs_parts *p = &m->parts;
+    uint64_t dropped = 0;
+    uint32_t proc = RS_NONE;
+    struct span span = {INT64_MIN, INT64_MAX};
+    for (uint32_t i = 0; i < p->n; i++) {
+        uint32_t of = m->members[p->member[i]].proc;
+        if (of != proc && m->aligned) span = span_of(&m->procs[of]);
+        proc = of;
+        dropped += drop(&p->enqueued[i], outside(span, p->enqueued[i]));
+        dropped += drop(&p->launched[i], outside(span, p->launched[i]));
+        dropped += drop(&p->after[i], outside(span, p->after[i]));
+        if (drop(&p->start[i], outside(span, p->start[i]))) {
+            p->start_source[i] = RS_FROM_NOTHING;
+            dropped++;
+        }
+        bool comparable = p->start[i] != RS_TIME_NONE && p->end[i] != RS_TIME_NONE &&
+                          (m->aligned || p->start_source[i] == p->end_source[i]);
+        if (drop(&p->end[i], outside(span, p->end[i]) || (comparable && impossible(p->start[i], &p->end[i])))) {
+            p->end_source[i] = RS_FROM_NOTHING;
+            dropped++;
+        }
+    }
+    return dropped
+               ? rs_model_note(m, err,
+                               "%" PRIu64 " times lie nowhere near their recording, or end before they begin: not used",
+                               dropped)
+               : RS_OK;
+}
+
+/* ---- the join ---- */
+
 enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
 {
-    RS_TRY(rs_one_host(m, m->same_host, err));
+    RS_TRY(one_host(m, m->same_host, err));
     RS_TRY(rs_ranks_find(m, err));
     RS_TRY(rs_family_find(m, err));
     RS_TRY(rs_collectives_join(m, err));
@@ -26,7 +165,7 @@ enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
     RS_TRY(rs_overlay_find(m, err)); /* what two tools saw is no two witnesses of their clocks */
     RS_TRY(rs_ranks_find(m, err)); /* nor two ranks */
     RS_TRY(rs_clocks_align(m, align, err));
-    RS_TRY(rs_plausible_check(m, err));
+    RS_TRY(plausible_check(m, err));
     RS_TRY(rs_pairs_resync(m, err)); /* what order alone could not pair needs times */
     RS_TRY(rs_fanouts_join(m, err));
     rs_early_find(m);

@@ -4,13 +4,13 @@
  * The tool with the smaller enum rs_tool leads. What another saw is laid over it: ops.over and ops.view tell the
  * operation (over: always one that leads), comms[].over and .view the communicator, procs[].same the process. Laid-over
  * operations are kept out of lists and analyses, and lend what only they know: names, steps, annotations
- * (overlay_facts.h), times (overlay_lend.h).
+ * (overlay_facts.h), times (overlay_by_time.c).
  *
  * Communicators are the same if their ranks of the job are, their processes can be, their names do not differ, and
  * their calls are the same (overlay_calls.h), else their operations agree in order and size (sequences.h, shifts.h); of
  * several, the one that agrees best. An equal hash of NCCL's is proof. A tool may have seen only a window: which one is
  * told by the calls, else by the pattern of the times, whatever the clocks, and only where that says nothing by wall
- * time. Each rank is placed by itself (overlay_ranks.h). What no certain place was found for stays an operation of its
+ * time. Each rank is placed by itself. What no certain place was found for stays an operation of its
  * own. Works on the model; one thread. */
 #ifndef RS_JOIN_OVERLAY_H
 #define RS_JOIN_OVERLAY_H

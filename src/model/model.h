@@ -284,8 +284,7 @@ struct rs_model {
     struct rs_ops ops;
     struct rs_map comm_index; /* hash (and tool) -> comm, of the newest incarnation */
     struct rs_map member_index; /* comm << 32 | rank -> member; see rs_comm_member() */
-    bool
-        same_host; /* the user says that all wall-time traces which do not name their host are of one (join/one_host.h) */
+    bool same_host; /* the user says that all wall-time traces which do not name their host are of one (join/join.c) */
     bool aligned;
     bool joined; /* `begin` and `end` are set, by join/run_span.h */
     int64_t begin, end; /* see rs_model_begin() */

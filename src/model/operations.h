@@ -38,7 +38,7 @@ enum {
     RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is told when its way up is done, so its rank may
                                     go on for longer (seen on NCCL 2.28: leaves "end" before others start) */
     RS_PART_UNREPORTED = 1 << 13, /* captured, and told at capture: NCCL does not report its replays */
-    RS_PART_LENT_START = 1 << 14, /* its start is that of an operation laid over its own (join/overlay_lend.h) */
+    RS_PART_LENT_START = 1 << 14, /* its start is that of an operation laid over its own (join/overlay_by_time.c) */
     RS_PART_LAUNCH_END = 1 << 15, /* `launched` is when the launch returned: when it began is not told */
     RS_PART_DONE = 1 << 16, /* it has ended, as a tool says that does not say when (`end` may be unknown) */
     RS_PART_STARTED = 1 << 17, /* likewise: it had started */
