@@ -2,10 +2,278 @@
 
 #include <stdlib.h>
 
-#include "analyse/critical_last.h"
-#include "analyse/critical_walk.h"
+#include "analyse/critical_trails.h"
 #include "analyse/critical_words.h"
+#include "base/bisect.h"
 #include "base/room.h"
+#include "join/flow.h"
+#include "join/totals.h"
+
+/* ---- the state of the walk ----
+ * The state of walking a critical path backwards, and the one way to add to it. */
+
+struct critical_walk {
+    struct rs_critical *path; /* segments are added backwards */
+    struct rs_view *view;
+    const struct rs_critical_trails *trails;
+    struct rs_map names; /* address of a name -> its index in path->names: equal names are one address */
+    int64_t from; /* where the window begins */
+    int64_t at; /* all behind it is explained */
+    uint32_t rank; /* index into trails->ranks */
+    const struct rs_span *next; /* what began at `at` on this rank; NULL: nothing that is known */
+    bool tie;
+    int64_t lead; /* ns before `at` in which the others were there already: this rank's own time alone */
+};
+
+/* ---- whom an end had to wait for ----
+ * Whom a rank's end of an operation had to wait for: the step of a critical path from one rank to another. */
+
+struct critical_last {
+    bool known; /* else the starts cannot be compared */
+    bool tie; /* others came as late, as far as clocks can tell */
+    uint32_t rank; /* index into trails->ranks, chosen; RS_NONE: one that has no trail */
+    int64_t start; /* of the chosen */
+    int64_t lead; /* ns that it came behind the next to last; 0: a tie, or not known */
+};
+
+/* What decides of one operation. */
+struct choice {
+    const struct rs_critical_trails *trails;
+    const struct rs_view *view;
+    uint32_t op, member; /* of the rank */
+    int64_t at;
+    int64_t last, second; /* the latest start; the latest of another arrival */
+    uint32_t rank; /* trail of the latest */
+};
+
+static int32_t rank_of(const struct choice *c, const struct rs_arrival *a)
+{
+    return c->view->model->members[a->member].rank;
+}
+
+/* ---- whom it needs ---- */
+
+/* The arrival of a rank: they are by rank. NULL: not recorded. */
+static const struct rs_arrival *arrival_of(const struct choice *c, int32_t rank)
+{
+    uint32_t low = 0, high = c->view->narrivals;
+    RS_BISECT(low, high, mid, rank_of(c, &c->view->arrivals[mid]) < rank);
+    bool found = low < c->view->narrivals && rank_of(c, &c->view->arrivals[low]) == rank;
+    return found ? &c->view->arrivals[low] : NULL;
+}
+
+typedef void visit_fn(struct choice *c, const struct rs_arrival *a);
+
+static void each_needed(struct choice *c, visit_fn *visit)
+{
+    const struct rs_model *m = c->view->model;
+    enum rs_flow flow = rs_func_flow(m, m->ops.func[c->op]);
+    int32_t root = m->ops.root[c->op], own = m->members[c->member].rank;
+    bool rooted = m->ops.kind[c->op] == RS_OP_COLL && root >= 0;
+    if (m->ops.kind[c->op] == RS_OP_FANOUT) {
+        for (uint32_t i = 0; i < m->ops.nparts[c->op]; i++) {
+            uint32_t part = m->order[m->ops.part[c->op] + i];
+            if (m->parts.member[part] != c->member || m->parts.peer[part] == own) continue;
+            const struct rs_arrival *a = arrival_of(c, m->parts.peer[part]);
+            if (a) visit(c, a);
+        }
+    } else if (rooted && (flow == RS_FLOW_FROM_ROOT || flow == RS_FLOW_TO_ROOT)) {
+        bool all = flow == RS_FLOW_TO_ROOT && own == root, one = flow == RS_FLOW_FROM_ROOT;
+        for (uint32_t i = 0; i < c->view->narrivals; i++)
+            if (all || (one && rank_of(c, &c->view->arrivals[i]) == root)) visit(c, &c->view->arrivals[i]);
+    } else {
+        for (uint32_t i = 0; i < c->view->narrivals; i++) visit(c, &c->view->arrivals[i]);
+    }
+}
+
+/* ---- who is last ---- */
+
+static void find_last(struct choice *c, const struct rs_arrival *a)
+{
+    if (a->member == c->member || a->start >= c->at) return;
+    uint32_t rank = c->trails->of_rank[a->rank_id];
+    if (a->start > c->last) {
+        c->second = c->last;
+        c->last = a->start;
+        c->rank = rank;
+    } else if (a->start > c->second) {
+        c->second = a->start;
+    }
+}
+
+/* Of those that came with the last, the lowest. */
+static void find_lowest(struct choice *c, const struct rs_arrival *a)
+{
+    uint32_t rank = c->trails->of_rank[a->rank_id];
+    if (a->member == c->member || a->start >= c->at || rank >= c->rank) return;
+    if (!rs_is_tie(rs_time_minus(c->last, a->start), c->view->model->ops.error[c->op])) return;
+    c->rank = rank;
+    c->second = a->start; /* from here on: the start of the chosen */
+}
+
+/* The last of those that `span` (an operation, on the trail `own`) needed, of those that had come before `at`. Needed
+ * are: all ranks; of a broadcast the root; of a reduce all for the root and nobody for others; of sends and receives
+ * the other ends. Within a tie it is `own`, if that is one of them, else the lowest. */
+static struct critical_last critical_last(const struct rs_critical_trails *trails, struct rs_view *v, uint32_t own,
+                                          const struct rs_span *span, int64_t at)
+{
+    struct choice c = {.trails = trails,
+                       .view = v,
+                       .op = span->ref,
+                       .member = v->model->parts.member[span->part],
+                       .at = at,
+                       .last = span->start,
+                       .second = RS_TIME_NONE,
+                       .rank = own};
+    struct critical_last none = {.rank = own, .start = span->start};
+    if (!rs_view_compare(v, c.op)) return none;
+    int64_t error = v->model->ops.error[c.op];
+    each_needed(&c, find_last);
+    struct critical_last found = {.known = true, .rank = c.rank, .start = c.last};
+    found.tie = c.second != RS_TIME_NONE && rs_is_tie(rs_time_minus(c.last, c.second), error);
+    if (!found.tie && c.second != RS_TIME_NONE) found.lead = rs_time_minus(c.last, c.second);
+    if (c.rank == own || !found.tie) return found;
+    if (rs_is_tie(rs_time_minus(c.last, span->start), error)) {
+        found.rank = own;
+        found.start = span->start;
+        return found;
+    }
+    c.second = c.last;
+    each_needed(&c, find_lowest);
+    found.rank = c.rank;
+    found.start = c.second;
+    return found;
+}
+
+/* Whether others are still to come at a moment: the rank waits. */
+static bool critical_waits(const struct rs_model *m, const struct rs_span *span, int64_t at)
+{
+    return rs_op_is_compared(m, span->ref) && m->ops.last[span->ref] >= at;
+}
+
+/* ---- when nothing ran ----
+ * Why nothing ran: a rank without work on its GPU, as its host threads or its launches tell. */
+
+static const char IN_STEP[] = "in a step, outside its ranges and calls";
+static const char NO_EVENT[] = "no work on the GPU, no event on its host thread";
+static const char OUTSIDE[] = "outside NCCL";
+static const char NOT_LAUNCHED[] = "outside NCCL, next operation not launched yet";
+static const char QUEUED[] = "outside NCCL, next operation launched and queued";
+static const char UNTIMED[] = "in operations whose times are not known, or outside NCCL";
+static const char LAUNCH[] = "launch of a NCCL operation";
+static const char BETWEEN[] = "launched, not started";
+
+static const char *name_of(const struct rs_model *m, uint32_t activity)
+{
+    if (m->activities.kind[activity] == RS_ACT_STEP) return IN_STEP; /* steps are numbered: one name for all */
+    const char *name = rs_model_name_text(m, m->activities.name[activity]);
+    return *name ? name : NO_EVENT;
+}
+
+static enum rs_status critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from,
+                                   struct rs_err *err);
+
+/* What a thread was in from `from` to w->at: the innermost range or call at each moment. */
+static enum rs_status explain_by_thread(struct critical_walk *w, const struct rs_trail *thread, uint32_t op,
+                                        int64_t from, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    while (w->at > from) {
+        uint32_t i = rs_trail_begun(thread, w->at);
+        int64_t since = from; /* what covers w->at does so from here on, as the innermost */
+        for (; i != RS_NONE && thread->spans[i].latest < w->at; i = thread->spans[i].under)
+            if (thread->spans[i].latest > since) since = thread->spans[i].latest;
+        const struct rs_span *inner = i == RS_NONE ? NULL : &thread->spans[i];
+        if (inner && inner->start > since) since = inner->start;
+        if (inner)
+            RS_TRY(critical_add(w, RS_CRITICAL_HOST, name_of(m, inner->ref), op, since, err));
+        else
+            RS_TRY(critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, since, err));
+        if (w->at <= w->from) break;
+    }
+    return RS_OK;
+}
+
+/* The host call that launched what came next; RS_NONE: not known. */
+static uint32_t launch_of(const struct critical_walk *w)
+{
+    const struct rs_activities *a = &w->view->model->activities;
+    if (!w->next) return RS_NONE;
+    uint64_t work =
+        w->next->kind == RS_SPAN_OP ? rs_map_get(&w->trails->kernels, w->next->part, RS_NONE) : w->next->ref;
+    uint32_t launch = work < a->n ? a->launch[work] : RS_NONE;
+    return launch < a->n ? launch : RS_NONE;
+}
+
+static enum rs_status explain_by_host(struct critical_walk *w, const struct rs_trail *thread, uint32_t op, int64_t from,
+                                      struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    uint32_t launch = launch_of(w);
+    int64_t called = launch != RS_NONE ? m->activities.start[launch]
+                     : op != RS_NONE   ? m->parts.launched[w->next->part] /* as a recording knows it */
+                                       : RS_TIME_NONE;
+    if (called != RS_TIME_NONE) {
+        const char *name = launch != RS_NONE ? name_of(m, launch) : LAUNCH;
+        if (called <= from) return critical_add(w, RS_CRITICAL_GAP, BETWEEN, op, from, err);
+        if (called < w->at) RS_TRY(critical_add(w, RS_CRITICAL_LAUNCH, name, op, called, err));
+    }
+    if (launch != RS_NONE) {
+        uint32_t lane = m->activities.lane[launch];
+        if (lane < m->nlanes && w->trails->thread_of[lane] != RS_NONE)
+            thread = &w->trails->threads[w->trails->thread_of[lane]];
+    }
+    return explain_by_thread(w, thread, op, from, err);
+}
+
+/* All that recordings of operations alone can say, where no operation without a start may have run. */
+static enum rs_status explain_timed(struct critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
+{
+    const struct rs_model *m = w->view->model;
+    if (from >= w->at) return RS_OK;
+    int64_t launched = op == RS_NONE ? RS_TIME_NONE : m->parts.launched[w->next->part];
+    if (launched == RS_TIME_NONE || launched > w->at)
+        return critical_add(w, RS_CRITICAL_OUTSIDE, OUTSIDE, op, from, err);
+    RS_TRY(critical_add(w, RS_CRITICAL_OUTSIDE, QUEUED, op, launched > from ? launched : from, err));
+    return critical_add(w, RS_CRITICAL_OUTSIDE, NOT_LAUNCHED, op, from, err);
+}
+
+static enum rs_status explain_outside(struct critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
+{
+    const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
+    for (uint32_t low = 0, high = r->nuntimed; w->at > from;) { /* the last that begins before w->at */
+        RS_BISECT(low, high, mid, r->untimed[mid].from < w->at);
+        if (!low || r->untimed[low - 1].to <= from) break;
+        const struct rs_untimed *u = &r->untimed[low - 1];
+        if (u->to < w->at) RS_TRY(explain_timed(w, op, u->to, err));
+        RS_TRY(critical_add(w, RS_CRITICAL_UNSURE, UNTIMED, op, u->from > from ? u->from : from, err));
+        high = low - 1;
+        low = 0;
+        if (w->at <= w->from) return RS_OK;
+    }
+    return explain_timed(w, op, from, err);
+}
+
+/* Explains why nothing that is known ran on the rank's GPU from `from` to `at`. */
+static enum rs_status critical_explain(struct critical_walk *w, int64_t from, struct rs_err *err)
+{
+    const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
+    uint32_t op = w->next && w->next->kind == RS_SPAN_OP ? w->next->ref : RS_NONE;
+    if (from < w->from) from = w->from;
+    if (from >= w->at) return RS_OK;
+    /* A framework's trace is often a window of a longer recording: that it shows nothing elsewhere says nothing. */
+    bool seen = r->seen_to != RS_TIME_NONE && r->seen_to > from && r->seen_from < w->at;
+    if (!seen) return explain_outside(w, op, from, err);
+    RS_TRY(explain_outside(w, op, r->seen_to, err));
+    int64_t since = r->seen_from > from ? r->seen_from : from;
+    if (r->thread != RS_NONE)
+        RS_TRY(explain_by_host(w, &w->trails->threads[r->thread], op, since, err));
+    else
+        RS_TRY(critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, since, err));
+    return explain_outside(w, op, from, err);
+}
+
+/* ---- the path ---- */
 
 /* What begins so soon behind the end of another is taken to have waited for it: launches and event waits of a GPU take
  * some microseconds. */
@@ -22,7 +290,7 @@ const char *rs_critical_kind_name(uint8_t kind)
 
 /* ---- segments ---- */
 
-static enum rs_status name_index(struct rs_critical_walk *w, const char *name, uint32_t *index, struct rs_err *err)
+static enum rs_status name_index(struct critical_walk *w, const char *name, uint32_t *index, struct rs_err *err)
 {
     uint64_t *known;
     RS_TRY(rs_map_at(&w->names, (uint64_t)(uintptr_t)name, RS_NONE, &known, err));
@@ -35,8 +303,9 @@ static enum rs_status name_index(struct rs_critical_walk *w, const char *name, u
     return RS_OK;
 }
 
-enum rs_status rs_critical_add(struct rs_critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from,
-                               struct rs_err *err)
+/* What happened from `from` (or the window's begin) to `at`; nothing where that is no time. Moves `at` there. */
+static enum rs_status critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from,
+                                   struct rs_err *err)
 {
     struct rs_critical *c = w->path;
     if (from < w->from) from = w->from;
@@ -66,20 +335,20 @@ enum rs_status rs_critical_add(struct rs_critical_walk *w, uint8_t kind, const c
 
 /* What runs over a moment: rather compute than copies than operations, of equals what began last. An operation in
  * which the rank still waits for others is none: nothing waits for a rank that waits. */
-static const struct rs_span *running(const struct rs_critical_walk *w, const struct rs_trail *t, int64_t at)
+static const struct rs_span *running(const struct critical_walk *w, const struct rs_trail *t, int64_t at)
 {
     const struct rs_span *best = NULL;
     for (uint32_t i = rs_trail_begun(t, at); i != RS_NONE; i = t->spans[i].under) {
         const struct rs_span *s = &t->spans[i];
         if (s->latest <= at || (best && s->kind >= best->kind)) continue;
-        if (s->kind == RS_SPAN_OP && rs_critical_waits(w->view->model, s, at)) continue;
+        if (s->kind == RS_SPAN_OP && critical_waits(w->view->model, s, at)) continue;
         best = s;
     }
     return best;
 }
 
 /* What ended last before a moment; shortly before it rather what lies on the lane of the next. */
-static const struct rs_span *ended(const struct rs_critical_walk *w, const struct rs_trail *t, int64_t at)
+static const struct rs_span *ended(const struct critical_walk *w, const struct rs_trail *t, int64_t at)
 {
     const struct rs_span *last = NULL;
     uint32_t looked = 0;
@@ -94,7 +363,7 @@ static const struct rs_span *ended(const struct rs_critical_walk *w, const struc
 }
 
 /* What the path goes on with; NULL: nothing before. */
-static const struct rs_span *before(const struct rs_critical_walk *w)
+static const struct rs_span *before(const struct critical_walk *w)
 {
     const struct rs_trail *t = &w->trails->ranks[w->rank].trail;
     const struct rs_span *e = ended(w, t, w->at);
@@ -114,17 +383,17 @@ static const struct rs_span *span_at(const struct rs_critical_trails *t, uint32_
     return NULL;
 }
 
-static enum rs_status through_operation(struct rs_critical_walk *w, const struct rs_span *s, struct rs_err *err)
+static enum rs_status through_operation(struct critical_walk *w, const struct rs_span *s, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
     uint32_t op = s->ref;
     const char *name = rs_model_text(m, m->ops.func[op]);
-    if (w->at > s->end) RS_TRY(rs_critical_add(w, RS_CRITICAL_UNSURE, name, op, s->end, err));
+    if (w->at > s->end) RS_TRY(critical_add(w, RS_CRITICAL_UNSURE, name, op, s->end, err));
     if (w->at <= w->from) return RS_OK;
-    struct rs_critical_last last = rs_critical_last(w->trails, w->view, w->rank, s, w->at);
+    struct critical_last last = critical_last(w->trails, w->view, w->rank, s, w->at);
     /* Who is not recorded may have come later than all others: then it is not known where the transfer began. */
     bool whole = last.known && (m->ops.flags[op] & RS_OP_WHOLE);
-    RS_TRY(rs_critical_add(w, whole ? RS_CRITICAL_TRANSFER : RS_CRITICAL_OPERATION, name, op, last.start, err));
+    RS_TRY(critical_add(w, whole ? RS_CRITICAL_TRANSFER : RS_CRITICAL_OPERATION, name, op, last.start, err));
     if (last.known) {
         if (m->ops.error[op] > w->path->error_ns) w->path->error_ns = m->ops.error[op];
         w->path->ties += last.tie;
@@ -132,7 +401,7 @@ static enum rs_status through_operation(struct rs_critical_walk *w, const struct
     }
     w->lead = last.lead;
     if (last.rank != w->rank && (last.rank == RS_NONE || !w->trails->ranks[last.rank].follow)) {
-        RS_TRY(rs_critical_add(w, RS_CRITICAL_WAIT, name, op, s->start, err));
+        RS_TRY(critical_add(w, RS_CRITICAL_WAIT, name, op, s->start, err));
         last.rank = w->rank;
         w->lead = 0;
     }
@@ -142,23 +411,23 @@ static enum rs_status through_operation(struct rs_critical_walk *w, const struct
     return RS_OK;
 }
 
-static enum rs_status through_work(struct rs_critical_walk *w, const struct rs_span *s, struct rs_err *err)
+static enum rs_status through_work(struct critical_walk *w, const struct rs_span *s, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
     const char *name = rs_model_name_text(m, m->activities.name[s->ref]);
     bool comm = m->activities.kind[s->ref] == RS_ACT_COMM;
     uint8_t kind = comm ? RS_CRITICAL_OPERATION : s->kind == RS_SPAN_COPY ? RS_CRITICAL_COPY : RS_CRITICAL_COMPUTE;
-    RS_TRY(rs_critical_add(w, kind, *name || !comm ? name : NCCL_KERNEL, RS_NONE, s->start, err));
+    RS_TRY(critical_add(w, kind, *name || !comm ? name : NCCL_KERNEL, RS_NONE, s->start, err));
     w->next = s;
     return RS_OK;
 }
 
 /* Every round ends earlier than it began: what is taken began before w->at. */
-static enum rs_status walk(struct rs_critical_walk *w, struct rs_err *err)
+static enum rs_status walk(struct critical_walk *w, struct rs_err *err)
 {
     while (w->at > w->from) {
         const struct rs_span *s = before(w);
-        RS_TRY(rs_critical_explain(w, !s ? w->from : s->latest < w->at ? s->latest : w->at, err));
+        RS_TRY(critical_explain(w, !s ? w->from : s->latest < w->at ? s->latest : w->at, err));
         if (!s || w->at <= w->from) continue;
         RS_TRY(s->kind == RS_SPAN_OP ? through_operation(w, s, err) : through_work(w, s, err));
     }
@@ -221,7 +490,7 @@ static bool find_window(struct rs_critical *c, const struct rs_critical_trails *
 
 /* The rank that was busy last in the window; of equals the lowest. What it did when all others had ended, it did
  * alone. */
-static void find_end(struct rs_critical_walk *w)
+static void find_end(struct critical_walk *w)
 {
     int64_t best = RS_TIME_NONE, second = RS_TIME_NONE;
     for (uint32_t i = 0; i < w->trails->nranks; i++) {
@@ -280,7 +549,7 @@ static enum rs_status sum_up(struct rs_critical *c, struct rs_err *err)
     return status;
 }
 
-static enum rs_status find(struct rs_critical *c, struct rs_critical_walk *w, const struct rs_filter *filter,
+static enum rs_status find(struct rs_critical *c, struct critical_walk *w, const struct rs_filter *filter,
                            struct rs_err *err)
 {
     c->left_out = w->trails->left_out;
@@ -308,7 +577,7 @@ enum rs_status rs_critical_find(struct rs_critical *c, struct rs_view *view, con
     *c = (struct rs_critical){.from = RS_TIME_NONE, .to = RS_TIME_NONE};
     struct rs_critical_trails trails;
     RS_TRY(rs_critical_trails_init(&trails, view, filter, err));
-    struct rs_critical_walk w = {.path = c, .view = view, .trails = &trails};
+    struct critical_walk w = {.path = c, .view = view, .trails = &trails};
     enum rs_status status = find(c, &w, filter, err);
     rs_map_free(&w.names);
     rs_critical_trails_free(&trails);

@@ -2,7 +2,104 @@
 
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "base/room.h"
+
+/* ---- one trail ---- */
+
+enum { TRAIL_DEEP = 64 };
+
+static enum rs_status trail_add(struct rs_trail *t, const struct rs_span *span, struct rs_err *err)
+{
+    RS_ROOM(t->spans, t->n, t->cap, err);
+    t->spans[t->n] = *span;
+    t->spans[t->n++].under = RS_NONE;
+    return RS_OK;
+}
+
+/* What encloses comes first; the rest of the order only makes it the same each time. */
+static int by_start(const void *a, const void *b)
+{
+    const struct rs_span *x = a, *y = b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    if (x->latest != y->latest) return x->latest > y->latest ? -1 : 1;
+    if (x->kind != y->kind) return x->kind < y->kind ? -1 : 1;
+    return x->ref < y->ref ? -1 : x->ref > y->ref;
+}
+
+struct ended {
+    int64_t at;
+    uint32_t span;
+};
+
+static int by_end(const void *a, const void *b)
+{
+    const struct ended *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->span < y->span ? -1 : x->span > y->span;
+}
+
+/* Drops what has ended from a full pile, wherever it lies. */
+static uint32_t drop_ended(const struct rs_span *spans, uint32_t *pile, uint32_t n, int64_t now)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (spans[pile[i]].latest > now) pile[kept++] = pile[i];
+    return kept;
+}
+
+static void find_under(struct rs_trail *t)
+{
+    uint32_t pile[TRAIL_DEEP], n = 0;
+    for (uint32_t i = 0; i < t->n; i++) {
+        int64_t now = t->spans[i].start;
+        while (n && t->spans[pile[n - 1]].latest <= now) n--;
+        if (n == TRAIL_DEEP) n = drop_ended(t->spans, pile, n, now);
+        t->spans[i].under = n ? pile[n - 1] : RS_NONE;
+        if (n < TRAIL_DEEP) pile[n++] = i;
+    }
+}
+
+static enum rs_status trail_sort(struct rs_trail *t, struct rs_err *err)
+{
+    if (!t->n) return RS_OK;
+    qsort(t->spans, t->n, sizeof *t->spans, by_start);
+    find_under(t);
+    struct ended *ends = malloc(t->n * sizeof *ends);
+    t->by_end = malloc(t->n * sizeof *t->by_end);
+    if (!ends || !t->by_end) {
+        free(ends);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < t->n; i++) ends[i] = (struct ended){t->spans[i].latest, i};
+    qsort(ends, t->n, sizeof *ends, by_end);
+    for (uint32_t i = 0; i < t->n; i++) t->by_end[i] = ends[i].span;
+    free(ends);
+    return RS_OK;
+}
+
+static void trail_free(struct rs_trail *t)
+{
+    free(t->spans);
+    free(t->by_end);
+    *t = (struct rs_trail){0};
+}
+
+uint32_t rs_trail_begun(const struct rs_trail *t, int64_t at)
+{
+    uint32_t low = 0, high = t->n;
+    RS_BISECT(low, high, mid, t->spans[mid].start < at);
+    return low ? low - 1 : RS_NONE;
+}
+
+uint32_t rs_trail_ended(const struct rs_trail *t, int64_t at)
+{
+    uint32_t low = 0, high = t->n;
+    RS_BISECT(low, high, mid, t->spans[t->by_end[mid]].latest <= at);
+    return low;
+}
+
+/* ---- all trails ---- */
 
 static uint32_t island_of(const struct rs_model *m, const struct rs_rank *r)
 {
@@ -126,7 +223,7 @@ static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_vie
             }
             uint64_t kernel = rs_map_get(&t->kernels, a->part, RS_NONE);
             if (kernel != RS_NONE) span.lane = m->ncomms + m->activities.lane[kernel];
-            RS_TRY(rs_trail_add(&t->ranks[rank].trail, &span, err));
+            RS_TRY(trail_add(&t->ranks[rank].trail, &span, err));
         }
     }
     return RS_OK;
@@ -183,7 +280,7 @@ static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs
     }
     bool comm = a->kind[i] == RS_ACT_COMM;
     if (comm && a->part[i] != RS_NONE) return rs_map_put(&t->kernels, a->part[i], i, err); /* its operation has it */
-    if (t->thread_of[lane] != RS_NONE) return rs_trail_add(&t->threads[t->thread_of[lane]], &span, err);
+    if (t->thread_of[lane] != RS_NONE) return trail_add(&t->threads[t->thread_of[lane]], &span, err);
     if (!rs_activity_is_work(a->kind[i])) return RS_OK;
     if (ranks[lane] == RS_NONE) {
         t->placeless++;
@@ -191,7 +288,7 @@ static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs
     }
     span.kind = a->kind[i] == RS_ACT_COMPUTE || comm ? RS_SPAN_COMPUTE : RS_SPAN_COPY;
     t->has_activities = true;
-    return rs_trail_add(&t->ranks[ranks[lane]].trail, &span, err);
+    return trail_add(&t->ranks[ranks[lane]].trail, &span, err);
 }
 
 /* The thread that speaks for a rank: the one with most launches, else with most events. */
@@ -252,10 +349,10 @@ static enum rs_status make(struct rs_critical_trails *t, struct rs_view *v, cons
     RS_TRY(add_activities(t, v, err));
     RS_TRY(add_operations(t, v, err));
     for (uint32_t i = 0; i < t->nranks; i++) {
-        RS_TRY(rs_trail_sort(&t->ranks[i].trail, err));
+        RS_TRY(trail_sort(&t->ranks[i].trail, err));
         merge_untimed(&t->ranks[i]);
     }
-    for (uint32_t i = 0; i < t->nthreads; i++) RS_TRY(rs_trail_sort(&t->threads[i], err));
+    for (uint32_t i = 0; i < t->nthreads; i++) RS_TRY(trail_sort(&t->threads[i], err));
     return RS_OK;
 }
 
@@ -271,10 +368,10 @@ enum rs_status rs_critical_trails_init(struct rs_critical_trails *t, struct rs_v
 void rs_critical_trails_free(struct rs_critical_trails *t)
 {
     for (uint32_t i = 0; i < t->nranks; i++) {
-        rs_trail_free(&t->ranks[i].trail);
+        trail_free(&t->ranks[i].trail);
         free(t->ranks[i].untimed);
     }
-    for (uint32_t i = 0; i < t->nthreads; i++) rs_trail_free(&t->threads[i]);
+    for (uint32_t i = 0; i < t->nthreads; i++) trail_free(&t->threads[i]);
     free(t->ranks);
     free(t->of_rank);
     free(t->threads);

@@ -7,9 +7,42 @@
 #ifndef RS_ANALYSE_CRITICAL_TRAILS_H
 #define RS_ANALYSE_CRITICAL_TRAILS_H
 
-#include "analyse/critical_trail.h"
 #include "analyse/view.h"
 #include "base/map.h"
+#include "model/model.h"
+
+/* ---- one trail ----
+ * What ran on one rank (or one host thread) over time, for going back through it: what ran at a moment, and what had
+ * ended last before it.
+ *
+ * Spans may overlap and nest. Each knows the one that was still running when it began (`under`), so that what runs
+ * at a moment is found by climbing, TRAIL_DEEP at most: more spans at once than that are damage, and the oldest of
+ * them are not seen. Fill with trail_add(), then trail_sort() once, then ask. */
+
+struct rs_span {
+    int64_t start, end; /* ns, start <= end */
+    int64_t latest; /* where the end is only bounded: it was not later than this; else = end */
+    bool ended; /* its end is known; else `end` is a lower bound */
+    uint32_t ref; /* what it is: an operation, or an activity */
+    uint32_t part; /* of an operation: the rank's part in it (of a fan-out, one of them) */
+    uint32_t lane; /* what runs one after the other: a stream, a communicator */
+    uint32_t under; /* set by trail_sort(): the span that ran when this began; RS_NONE */
+    uint8_t kind; /* the caller's */
+};
+
+struct rs_trail {
+    struct rs_span *spans; /* by start */
+    uint32_t n, cap;
+    uint32_t *by_end; /* indexes of spans, by `latest` */
+};
+
+/* The last span that began before a moment; RS_NONE: none. Those that run at it are this one and what is under it, as
+ * far as their `latest` reaches to it. */
+uint32_t rs_trail_begun(const struct rs_trail *t, int64_t at);
+/* How many spans had ended (`latest`) at a moment or before: by_end[0 .. count). */
+uint32_t rs_trail_ended(const struct rs_trail *t, int64_t at);
+
+/* ---- all trails ---- */
 
 /* Kinds of spans on a rank's trail; those on a thread's are enum rs_activity_kind. */
 enum rs_span_kind { RS_SPAN_COMPUTE, RS_SPAN_COPY, RS_SPAN_OP };

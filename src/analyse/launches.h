@@ -10,8 +10,24 @@
 #define RS_ANALYSE_LAUNCHES_H
 
 #include "analyse/markers.h"
-#include "analyse/synchronised.h"
 #include "analyse/tracks.h"
+
+/* ---- profiles taken with a wait behind each block ----
+ * Whether a profile was taken with a wait for the GPU behind each block: then nothing overlaps in it, whatever the
+ * program does without the profiler.
+ *
+ * A block is an annotation, or a kernel, and what it put on the GPU. Its host waited for it when a call that waits
+ * began after the block's last launch and before the next launch of the process, and lasted until the block's work was
+ * over. Nearly all: nine of ten, and at least SYNC_LEAST. */
+
+enum rs_synchronised {
+    RS_SYNC_UNKNOWN, /* no host calls were recorded, or too little to tell */
+    RS_SYNC_FREE,
+    RS_SYNC_RANGES, /* the host waited for the GPU after nearly every annotation... */
+    RS_SYNC_KERNELS, /* ...after nearly every kernel */
+};
+
+/* ---- launches ---- */
 
 enum { RS_GAP_NS = 2000, RS_LAUNCH_GAP_NS = 100000 };
 

@@ -1,9 +1,446 @@
 #include "analyse/report.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "analyse/conclusion.h"
+#include "analyse/hang_state.h"
 #include "analyse/per_step_cost.h"
+#include "analyse/words.h"
+#include "join/ranks.h"
+
+/* ---- the conclusion ----
+ * The last lines of a report: plain sentences that an operator can act on. Nothing below the clock error is claimed. */
+
+/* Ends a sentence and keeps it. */
+static enum rs_status say(struct rs_report *r, struct rs_strbuf *s, struct rs_err *err)
+{
+    char *text = NULL;
+    enum rs_status status = rs_strbuf_take(s, &text, err);
+    rs_strbuf_free(s);
+    char **grown = status == RS_OK ? realloc(r->conclusion, (r->nconclusion + 1) * sizeof *grown) : NULL;
+    if (!grown) {
+        free(text);
+        return status != RS_OK ? status : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
+    r->conclusion = grown;
+    r->conclusion[r->nconclusion++] = text;
+    return RS_OK;
+}
+
+static int64_t span(const struct rs_report *r)
+{
+    int64_t ns = rs_time_minus(r->basis.to_ns, r->basis.from_ns);
+    return ns > 0 ? ns : 1;
+}
+
+/* "0.82 s of 9.1 s (9 %)" */
+static void of_the_run(struct rs_strbuf *s, const struct rs_report *r, int64_t ns)
+{
+    double share = 100 * (double)ns / (double)span(r);
+    rs_words_ns(s, ns);
+    rs_strbuf_puts(s, " of ");
+    rs_words_ns(s, span(r));
+    rs_strbuf_printf(s, share >= 9.5 ? " (%.0f %%)" : share >= 0.1 ? " (%.1f %%)" : " (%.2g %%)", share);
+}
+
+/* ---- stragglers ---- */
+
+static const char *advice(const struct rs_straggler *s)
+{
+    bool host = s->rank_id == RS_NONE;
+    switch (s->why) {
+    case RS_WHY_LAUNCHED_LATE:
+        return host ? "launched late: look at the CPUs of that host (other load, data loading, storage)."
+                    : "launched late, not slow on the GPU: look at that process (data loading, Python, other load on "
+                      "its "
+                      "cores).";
+    case RS_WHY_QUEUED:
+        return host ? "queued behind compute: look at the GPUs of that host (power, cooling, clocks)."
+                    : "queued behind its own compute, not launched late: look at that GPU (clocks, thermals) or its "
+                      "share "
+                      "of the work.";
+    case RS_WHY_HELD: return "mostly held by an earlier collective; what it costs beside that is its own.";
+    default: return "late for a reason that the recording does not tell (no launches, or clocks too far off).";
+    }
+}
+
+static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggler *x, bool also, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    if (also) rs_strbuf_puts(&s, "also ");
+    if (x->rank_id != RS_NONE)
+        rs_rank_words(&s, r->view.model, x->rank_id);
+    else
+        rs_strbuf_printf(&s, "host %s", rs_host_label(r->view.model, x->host));
+    rs_strbuf_printf(&s, " was last in %.0f %% of %" PRIu64 " operations and cost the others up to ", 100 * x->share,
+                     x->compared);
+    of_the_run(&s, r, x->cost_ns);
+    if (x->rank_id != RS_NONE && x->once_ns != RS_TIME_NONE && x->once_ns < x->cost_ns - x->cost_ns / 5) {
+        rs_strbuf_puts(&s, ", or ");
+        rs_words_ns(&s, x->once_ns);
+        rs_strbuf_puts(&s, " if one delay a step shows in several operations");
+    }
+    rs_strbuf_puts(&s, x->rank_id == RS_NONE ? "; its ranks are late together: " : "; it was ");
+    rs_strbuf_puts(&s, advice(x));
+    if (x->passed_on_ns > x->cost_ns / 10) {
+        rs_strbuf_puts(&s, " Its lateness was passed on to other ranks (");
+        rs_words_ns(&s, x->passed_on_ns);
+        rs_strbuf_puts(&s, " of other ranks began with it).");
+    }
+    return say(r, &s, err);
+}
+
+/* Ranks whose lateness is their own: what was handed to them is told elsewhere. */
+static bool *mark_own(const struct rs_report *r)
+{
+    bool *own = malloc(r->view.model->nranks + 1);
+    if (!own) return NULL;
+    memset(own, true, r->view.model->nranks + 1);
+    for (uint32_t i = 0; i < r->stragglers.nrows; i++) {
+        const struct rs_straggler *x = &r->stragglers.rows[i];
+        if (x->rank_id != RS_NONE && x->inherited_ns > x->cost_ns) own[x->rank_id] = false;
+    }
+    return own;
+}
+
+/* Several ranks that are late together cost nothing alone: each has the others beside it. */
+static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *err)
+{
+    enum { NAMED = 4 };
+    const struct rs_lateness *l = &r->stragglers.lateness;
+    uint32_t late = 0;
+    int64_t least = INT64_MAX;
+    struct rs_strbuf s = {0};
+    bool *own = mark_own(r);
+    if (!own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < l->nranks; i++) {
+        const struct rs_late_row *x = &l->rows[i];
+        double sum = (double)x->mean_ns * (double)x->compared;
+        if (!own[i] || x->mean_ns / 10 <= r->basis.totals.error_ns || sum < 0.005 * (double)span(r)) continue;
+        if (late++) rs_strbuf_puts(&s, late <= NAMED ? ", " : "");
+        if (late <= NAMED) rs_rank_words(&s, r->view.model, i);
+        if (x->mean_ns < least) least = x->mean_ns;
+    }
+    free(own);
+    if (late < 2 || late * 4 > l->nranks) {
+        rs_strbuf_free(&s);
+        return RS_OK;
+    }
+    if (late > NAMED) rs_strbuf_printf(&s, " and %" PRIu32 " more", late - NAMED);
+    rs_strbuf_puts(&s, " come late together, each ");
+    rs_words_ns(&s, least);
+    rs_strbuf_puts(&s, " or more behind the median: bringing only one of them up would save little.");
+    *said = true;
+    return say(r, &s, err);
+}
+
+/* The operation in which ranks came furthest apart, by more than the clocks may err; RS_NONE: there is none. */
+static uint32_t widest(struct rs_report *r, int64_t *apart)
+{
+    const struct rs_ops *o = &r->view.model->ops;
+    uint32_t found = RS_NONE;
+    *apart = 0;
+    for (uint32_t i = 0; i < r->view.nops; i++) {
+        uint32_t op = r->view.ops[i];
+        if (!r->view.passes[op] || !rs_view_compare(&r->view, op)) continue;
+        int64_t ns = rs_time_minus(o->last[op], o->first[op]);
+        if (ns <= *apart || ns < rs_op_least(r->view.model, op)) continue;
+        *apart = ns;
+        found = op;
+    }
+    return found;
+}
+
+static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    const struct rs_stragglers *x = &r->stragglers;
+    int64_t apart;
+    uint32_t op = x->cost_ns ? RS_NONE : widest(r, &apart);
+    if (op != RS_NONE) { /* ties: several came late, and nobody alone */
+        rs_strbuf_puts(&s, "in no operation was one rank the last by more than the clock error of ");
+        rs_words_ns(&s, r->basis.totals.error_ns);
+        rs_strbuf_puts(&s, ", yet ranks waited for others up to ");
+        rs_words_ns(&s, apart);
+        rs_strbuf_printf(&s, " (%s): `ringscope ops` lists the waits.",
+                         rs_model_text(r->view.model, r->view.model->ops.func[op]));
+    } else if (!x->cost_ns) {
+        rs_strbuf_puts(&s, "nobody is late by more than the clock error of ");
+        rs_words_ns(&s, r->basis.totals.error_ns);
+        rs_strbuf_puts(&s, ".");
+    } else {
+        rs_strbuf_puts(&s, x->rows[0].rank_id == RS_NONE
+                               ? "no rank stands out, and no host; the most that one costs is "
+                               : "no rank stands out; the most that one costs is ");
+        of_the_run(&s, r, x->rows[0].cost_ns);
+        rs_strbuf_puts(&s, ".");
+    }
+    return say(r, &s, err);
+}
+
+/* In the window, without those of the warm-up. */
+static uint32_t steps_looked_at(const struct rs_report *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = r->warmup; i < r->steps.n; i++) n += r->steps.rows[i].counted;
+    return n;
+}
+
+/* Whether one is late again and again: in a third of the steps, or in a tenth of its operations. Single moments are
+ * told by the steps that took longer, unless they cost much. */
+static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
+{
+    uint64_t steps = steps_looked_at(r);
+    return x->cost_ns > span(r) / 20 ||
+           (x->times_last >= 5 && ((steps && 3 * x->times_last >= steps) || x->share_low >= 0.1));
+}
+
+/* Whether one of the first two of its kind (hosts, or ranks; there are n) costs so many times more than the next: the
+ * first alone, or both where there are others. The second of two hosts is not much of anything. */
+static bool costs_more(const struct rs_stragglers *s, uint32_t i, uint32_t n, int64_t times)
+{
+    int64_t costs[3] = {0};
+    uint32_t place = 0;
+    for (uint32_t k = 0, found = 0; k < s->nrows && found < 3; k++) {
+        if ((s->rows[k].rank_id == RS_NONE) != (s->rows[i].rank_id == RS_NONE)) continue;
+        if (k == i) place = found;
+        costs[found++] = s->rows[k].cost_ns;
+    }
+    return (place == 0 && costs[0] / times > costs[1]) || (n > 2 && costs[1] / times > costs[2]);
+}
+
+/* Whether one is last clearly more often than is its turn among n: somebody is, wherever there is no tie. */
+static bool beyond_its_turn(const struct rs_stragglers *s, const struct rs_straggler *x, uint32_t n)
+{
+    return x->share_low > 1.5 * (double)(s->compared - s->ties) / (double)s->compared / n;
+}
+
+/* Whether one is worth naming: its cost matters (half a percent of the run), it is one of the first two of its kind,
+ * and it costs much more than the next or is last more often than chance has it. */
+static bool stands_out(const struct rs_report *r, uint32_t i)
+{
+    const struct rs_stragglers *s = &r->stragglers;
+    const struct rs_straggler *x = &s->rows[i];
+    bool host = x->rank_id == RS_NONE;
+    uint32_t n = host ? r->view.model->nhosts : r->view.model->nranks, before = 0;
+    for (uint32_t k = 0; k < i; k++) before += (s->rows[k].rank_id == RS_NONE) == host;
+    if (x->by_host && !host) return false;
+    if (!rs_report_matters(r, x) || x->cost_ns <= span(r) / 200 || before >= 2 || !is_steady(r, x)) return false;
+    return costs_more(s, i, n, 10) || (x->times_last >= 3 && x->share_low > 2.0 / n) ||
+           (costs_more(s, i, n, 3) && (x->cost_ns > span(r) / 20 || beyond_its_turn(s, x, n)));
+}
+
+static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_stragglers *s = &r->stragglers;
+    if (!s->compared) {
+        struct rs_strbuf t = {0};
+        uint64_t clock_free = 0;
+        for (uint32_t i = 0; i < r->bandwidth.nrows; i++) clock_free += r->bandwidth.rows[i].clock_free;
+        if (clock_free) {
+            rs_strbuf_printf(&t,
+                             "no operation has known starts on two ranks with aligned clocks: the waits of %" PRIu64
+                             " operation%s are told by how long each rank took (of ranks that end together the "
+                             "quickest came last), and no rank is named.",
+                             clock_free, clock_free == 1 ? "" : "s");
+            return say(r, &t, err);
+        }
+        rs_strbuf_puts(&t, r->view.model->aligned || r->basis.alone == r->basis.totals.ops
+                               ? "who waited for whom cannot be told: no operation has known starts on two ranks with "
+                                 "aligned clocks."
+                               : "who waited for whom cannot be told: clocks were left as they came (--no-align).");
+        return say(r, &t, err);
+    }
+    uint32_t named = 0, first = 0;
+    for (uint32_t i = 0; i < s->nrows && i < 8 && named < 2; i++) {
+        const struct rs_straggler *x = &s->rows[i], *y = &s->rows[first];
+        if (!stands_out(r, i) || (named && x->cost_ns <= s->rows[0].cost_ns / 4)) continue;
+        if (named && x->host == y->host && (x->rank_id == RS_NONE) != (y->rank_id == RS_NONE))
+            continue; /* told already */
+        if (!named) first = i;
+        RS_TRY(say_straggler(r, x, named++ > 0, err));
+    }
+    bool group = named > 0;
+    if (!group) RS_TRY(say_group(r, &group, err));
+    return group ? RS_OK : say_nobody(r, err);
+}
+
+/* ---- the rest ---- */
+
+static enum rs_status say_links(struct rs_report *r, struct rs_err *err)
+{
+    for (uint32_t i = 0; i < r->network.nslow && i < 2; i++) {
+        const struct rs_slow_link *x = &r->network.slow[i];
+        const struct rs_link_row *row = &r->network.rows[x->row];
+        struct rs_strbuf s = {0};
+        if (x->scope == RS_SLOW_LINK) {
+            rs_strbuf_puts(&s, "the link from ");
+            rs_rank_words(&s, r->view.model, row->rank_id);
+            rs_strbuf_puts(&s, " to ");
+            if (row->peer_id != RS_NONE)
+                rs_rank_words(&s, r->view.model, row->peer_id);
+            else
+                rs_strbuf_puts(&s, "a rank without a recording");
+        } else {
+            rs_rank_words(&s, r->view.model, x->scope == RS_SLOW_SENDER ? row->rank_id : row->peer_id);
+            rs_strbuf_printf(&s, " is slow to %s %" PRIu32 " peers: the network",
+                             x->scope == RS_SLOW_SENDER ? "send to" : "be sent to, by", x->links);
+        }
+        rs_strbuf_printf(
+            &s, " takes %.1f times as long for a byte as the median of the others of its kind: look at that %s.",
+            x->slower, x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and its cable");
+        RS_TRY(say(r, &s, err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status say_steps(struct rs_report *r, struct rs_err *err)
+{
+    if (!r->view.model->aligned) return RS_OK; /* steps begin on one clock and end on another */
+    for (uint32_t i = 0; i < r->course.nchanges && i < 2; i++) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%s.", r->course.changes[i].text);
+        RS_TRY(say(r, &s, err));
+    }
+    const struct rs_outliers *o = &r->outliers;
+    if (!o->n) return RS_OK;
+    int64_t more = 0;
+    uint32_t worst = 0;
+    for (uint32_t i = 0; i < o->n; i++) {
+        more += o->rows[i].duration_ns - o->rows[i].usual_ns;
+        if (o->rows[i].duration_ns > o->rows[worst].duration_ns) worst = i;
+    }
+    if (more < span(r) / 200) return RS_OK;
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", o->n,
+                     steps_looked_at(r));
+    rs_words_ns(&s, more);
+    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].what);
+    return say(r, &s, err);
+}
+
+static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_report_basis *b = &r->basis;
+    if (b->totals.mismatches) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s,
+                         "%" PRIu64 " operation%s called with different counts, types or roots on different ranks: "
+                         "`ringscope ops --json` names them (\"mismatch\").",
+                         b->totals.mismatches, b->totals.mismatches == 1 ? " was" : "s were");
+        RS_TRY(say(r, &s, err));
+    }
+    uint64_t missing = b->totals.ops - b->totals.compared - b->alone - b->totals.violations;
+    if (b->totals.compared && missing > b->totals.ops / 20) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%" PRIu64 " of %" PRIu64 " operations could not be compared: ", missing, b->totals.ops);
+        if (b->untimed) rs_strbuf_printf(&s, "%" PRIu64 " without known starts", b->untimed);
+        if (b->unaligned)
+            rs_strbuf_printf(&s, "%s%" PRIu64 " on clocks that are not aligned", b->untimed ? ", " : "", b->unaligned);
+        rs_strbuf_putc(&s, '.');
+        RS_TRY(say(r, &s, err));
+    }
+    if (b->totals.violations > b->totals.ops / 100) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(
+            &s,
+            "in %" PRIu64 " of %" PRIu64
+            " operations a rank ended before another began, which cannot be: the times that NCCL reported for "
+            "them are of other work, or clocks are wrong (`ringscope clocks`); they are not compared.",
+            b->totals.violations, b->totals.ops);
+        RS_TRY(say(r, &s, err));
+    }
+    if (b->unseen > 0) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, "%" PRId64 " of %" PRId32 " ranks %s no recording here; nothing is said about %s.",
+                         b->unseen, r->view.model->world, b->unseen == 1 ? "has" : "have",
+                         b->unseen == 1 ? "it" : "them");
+        RS_TRY(say(r, &s, err));
+    }
+    return RS_OK;
+}
+
+static enum rs_status say_losses(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_model *m = r->view.model;
+    uint64_t gone[2] = {0}; /* of recordings, in callbacks; of other tools' files, in operations or lines */
+    uint32_t procs[2] = {0};
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        uint64_t n = m->procs[p].lost + m->procs[p].overwritten + m->procs[p].damaged;
+        bool other = !rs_tool_has(m->procs[p].tool, RS_CAP_CALLBACKS);
+        gone[other] += n;
+        procs[other] += n > 0;
+    }
+    static const char *const words[] = {"%" PRIu64 " callback%s of %" PRIu32
+                                        " process%s are missing (lost, overwritten or unreadable: `ringscope info`).",
+                                        "At least %" PRIu64 " operation%s of %" PRIu32
+                                        " process%s are not in other tools' files (dropped by the tool, or "
+                                        "unreadable: `ringscope info`)."};
+    for (int other = 0; other < 2; other++) {
+        if (!gone[other]) continue;
+        struct rs_strbuf s = {0};
+        rs_strbuf_printf(&s, words[other], gone[other], gone[other] == 1 ? "" : "s", procs[other],
+                         procs[other] == 1 ? "" : "es");
+        RS_TRY(say(r, &s, err));
+    }
+    return RS_OK;
+}
+
+/* The times of a job that hangs look like those of any other. */
+static enum rs_status say_open(struct rs_report *r, struct rs_err *err)
+{
+    const struct rs_model *m = r->view.model;
+    uint32_t open = 0, all = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) { /* other tools do not say */
+        open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
+        all += m->procs[p].same == RS_NONE;
+    }
+    if (!open) return RS_OK;
+    struct rs_strbuf s = {0};
+    rs_strbuf_printf(&s,
+                     "%" PRIu32 " of %" PRIu32
+                     " processes did not close %s: the job still runs, was killed, or hangs (`ringscope hang` tells "
+                     "which).",
+                     open, all, open == 1 ? "its recording" : "their recordings");
+    return say(r, &s, err);
+}
+
+static enum rs_status say_reached(struct rs_report *r, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    for (unsigned next = 0;
+         rs_reached_say(&r->reached, r->view.model, &r->bandwidth, r->basis.totals.error_ns, &next, &s);)
+        RS_TRY(say(r, &s, err));
+    return RS_OK;
+}
+
+static enum rs_status say_statistics(struct rs_report *r, struct rs_err *err)
+{
+    struct rs_strbuf s = {0};
+    for (unsigned next = 0; rs_statistics_say(&r->statistics, &next, &s);) RS_TRY(say(r, &s, err));
+    return RS_OK;
+}
+
+/* Fills r->conclusion from the rest of it. */
+static enum rs_status conclusion_make(struct rs_report *r, struct rs_err *err)
+{
+    RS_TRY(say_statistics(r, err));
+    if (!r->basis.totals.ops && r->nconclusion) return RS_OK;
+    if (!r->basis.totals.ops) {
+        struct rs_strbuf s = {0};
+        rs_strbuf_puts(&s, "no operation is left to report on.");
+        return say(r, &s, err);
+    }
+    RS_TRY(say_stragglers(r, err));
+    RS_TRY(say_links(r, err));
+    RS_TRY(say_reached(r, err));
+    RS_TRY(say_steps(r, err));
+    RS_TRY(say_doubts(r, err));
+    RS_TRY(say_losses(r, err));
+    return say_open(r, err);
+}
 
 /* ---- the basis ---- */
 
@@ -109,7 +546,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     RS_TRY(rs_statistics_init(&r->statistics, r->view.model, err));
     count_ops(r);
     RS_TRY(count_ranks(r, err));
-    return rs_conclusion_make(r, err);
+    return conclusion_make(r, err);
 }
 
 enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,

@@ -13,8 +13,28 @@
 #define RS_ANALYSE_STEPS_H
 
 #include "analyse/quantile.h"
-#include "analyse/step_marks.h"
 #include "analyse/view.h"
+#include "model/model.h"
+
+/* ---- marks of the framework ----
+ * The framework's marks of steps, process by process. */
+
+struct rs_step_mark {
+    int64_t from, to;
+    uint32_t proc;
+    uint32_t number; /* the framework's */
+    uint32_t again; /* how many marks of this number the process has before it: a profiler that began anew */
+};
+
+struct rs_step_marks {
+    struct rs_step_mark *rows; /* by `again`, number, process */
+    uint32_t n, cap;
+};
+/* That of a process; NULL: it has none. */
+const struct rs_step_mark *rs_step_mark_of(const struct rs_step_marks *s, uint32_t again, uint32_t number,
+                                           uint32_t proc);
+
+/* ---- steps ---- */
 
 struct rs_step {
     int64_t from, to; /* its operations lie in this span; spans of steps do not overlap */

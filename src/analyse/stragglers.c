@@ -1,11 +1,224 @@
 #include "analyse/stragglers.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyse/holds.h"
 #include "analyse/quantile.h"
-#include "analyse/why.h"
+
+/* ---- how late each rank and host came ---- */
+
+void rs_wilson(uint64_t hits, uint64_t n, double *low, double *high)
+{
+    *low = 0;
+    *high = 1;
+    if (!n) return;
+    const double z = 1.959964;
+    double count = (double)n, p = (double)hits / count, zz = z * z / count;
+    double middle = p + zz / 2, half = z * sqrt(p * (1 - p) / count + zz / (4 * count));
+    *low = (middle - half) / (1 + zz);
+    *high = (middle + half) / (1 + zz);
+    if (*low < 0 || !hits) *low = 0;
+    if (*high > 1 || hits == n) *high = 1;
+}
+
+static void lateness_free(struct rs_lateness *l);
+
+static enum rs_status lateness_init(struct rs_lateness *l, const struct rs_view *v, struct rs_err *err)
+{
+    const struct rs_model *m = v->model;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < v->nops; i++)
+        if (m->ops.nparts[v->ops[i]] > most) most = m->ops.nparts[v->ops[i]];
+    *l = (struct rs_lateness){.nranks = v->model->nranks, .nhosts = m->nhosts};
+    l->rows = calloc((size_t)v->model->nranks + m->nhosts + 1, sizeof *l->rows);
+    l->from = calloc((size_t)v->model->nranks + 1, sizeof *l->from);
+    l->order = calloc((size_t)v->model->nranks + 1, sizeof *l->order);
+    l->samples = malloc(((size_t)m->parts.n + 1) * sizeof *l->samples);
+    l->starts = malloc(((size_t)most + 1) * sizeof *l->starts);
+    uint32_t *at = calloc((size_t)m->nhosts + 1, sizeof *at);
+    if (!l->rows || !l->from || !l->order || !l->samples || !l->starts || !at) {
+        free(at);
+        lateness_free(l);
+        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    }
+    for (uint32_t i = 0; i < v->model->nranks; i++) at[v->model->ranks[i].host + 1]++;
+    for (uint32_t i = 1; i <= m->nhosts; i++) at[i] += at[i - 1];
+    for (uint32_t i = 0; i < v->model->nranks; i++) {
+        l->order[at[v->model->ranks[i].host]++] = i;
+        l->rows[i] = (struct rs_late_row){.rank_id = i, .host = v->model->ranks[i].host};
+    }
+    for (uint32_t i = 0; i < m->nhosts; i++)
+        l->rows[v->model->nranks + i] = (struct rs_late_row){.rank_id = RS_NONE, .host = i};
+    free(at);
+    /* Room for each rank: it cannot come more often than it has parts. */
+    for (uint32_t i = 0; i < m->parts.n; i++) {
+        uint32_t rank_id = m->members[m->parts.member[i]].rank_id;
+        if (rank_id != RS_NONE) l->from[rank_id]++;
+    }
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < v->model->nranks; i++) {
+        uint64_t n = l->from[l->order[i]];
+        l->from[l->order[i]] = sum;
+        sum += n;
+    }
+    return RS_OK;
+}
+
+/* Takes in the arrivals of the view; `last` is the rank that was last, or RS_NONE. */
+static void lateness_add(struct rs_lateness *l, const struct rs_view *v, uint32_t last)
+{
+    for (uint32_t i = 0; i < v->narrivals; i++) l->starts[i] = v->arrivals[i].start;
+    int64_t median = rs_median(l->starts, v->narrivals);
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        const struct rs_arrival *a = &v->arrivals[i];
+        struct rs_late_row *r = &l->rows[a->rank_id], *host = &l->rows[l->nranks + r->host];
+        int64_t late = a->start - median;
+        l->samples[l->from[a->rank_id] + r->compared++] = (int32_t)(late > INT32_MAX   ? INT32_MAX
+                                                                    : late < INT32_MIN ? INT32_MIN
+                                                                                       : late);
+        r->mean_ns += late; /* a sum, for now */
+        host->mean_ns += late;
+        host->compared++;
+        if (a->rank_id != last) continue;
+        r->last++;
+        host->last++;
+    }
+}
+
+static int64_t p99(const int32_t *samples, size_t n, int64_t *scratch)
+{
+    for (size_t i = 0; i < n; i++) scratch[i] = samples[i];
+    return rs_quantile(scratch, n, 0.99);
+}
+
+/* Works out the rows and lets the samples go. */
+static enum rs_status lateness_finish(struct rs_lateness *l, struct rs_err *err)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < l->nranks + l->nhosts; i++)
+        if (l->rows[i].compared > most) most = l->rows[i].compared;
+    int64_t *scratch = malloc((most + 1) * sizeof *scratch);
+    if (!scratch) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint64_t at = 0; /* samples of a host are brought together: what a rank did not use is closed up */
+    for (uint32_t i = 0; i < l->nranks;) {
+        uint32_t host = l->rows[l->order[i]].host;
+        uint64_t begin = at;
+        for (; i < l->nranks && l->rows[l->order[i]].host == host; i++) {
+            struct rs_late_row *r = &l->rows[l->order[i]];
+            memmove(l->samples + at, l->samples + l->from[l->order[i]], r->compared * sizeof *l->samples);
+            r->p99_ns = p99(l->samples + at, r->compared, scratch);
+            if (r->compared) r->mean_ns /= (int64_t)r->compared;
+            at += r->compared;
+        }
+        struct rs_late_row *h = &l->rows[l->nranks + host];
+        h->p99_ns = p99(l->samples + begin, at - begin, scratch);
+        if (h->compared) h->mean_ns /= (int64_t)h->compared;
+    }
+    free(scratch);
+    free(l->samples);
+    free(l->starts);
+    l->samples = NULL;
+    l->starts = NULL;
+    return RS_OK;
+}
+
+static void lateness_free(struct rs_lateness *l)
+{
+    free(l->rows);
+    free(l->from);
+    free(l->order);
+    free(l->samples);
+    free(l->starts);
+    *l = (struct rs_lateness){0};
+}
+
+/* ---- why a rank was late ----
+ * Why a rank was late: launched late, or launched in time and queued behind compute.
+ *
+ * Sums are kept in a straggler's why_ns until why_finish(). Launch lags are added with their sign, and only what is left
+ * in the end was launched late: a program that runs ahead of its GPU is sometimes earlier, sometimes later with its
+ * launches, and that means nothing. */
+
+const char *rs_why_text(enum rs_why why)
+{
+    static const char *const texts[RS_WHYS] = {"launched late", "queued behind compute",
+                                               "held by an earlier collective", "unknown"};
+    return texts[why];
+}
+
+/* Launches can be compared with starts where both are this operation's and their clocks hang together. */
+static bool has_launch(const struct rs_model *m, uint32_t part)
+{
+    uint32_t gpu = rs_part_start_domain(m, part), host = rs_member_host_domain(m, m->parts.member[part]);
+    return m->parts.launched[part] != RS_TIME_NONE && m->parts.start[part] != RS_TIME_NONE &&
+           !(m->parts.flags[part] & RS_PART_CAPTURED) && gpu != RS_NONE &&
+           m->domains[gpu].island == m->domains[host].island;
+}
+
+/* RS_TIME_NONE is below 0, too. */
+static int64_t host_error(const struct rs_model *m, uint32_t member)
+{
+    return m->domains[rs_member_host_domain(m, member)].error_ns;
+}
+
+/* How much later than a rank that was in time the last one was launched, at least; false: not known. That is
+ *     start - start' = (launch - launch') + (queue - queue')
+ * solved for the launches. Compared with the latest launch on the same host (one clock, no error), where there is one;
+ * else with `other`, if the clocks of the two hosts are good enough for `own` ns. */
+static bool launch_lag(const struct rs_view *v, const struct rs_arrival *last, const struct rs_arrival *other,
+                       int64_t own, int64_t *lag)
+{
+    const struct rs_model *m = v->model;
+    const int64_t *launched = m->parts.launched;
+    if (!has_launch(m, last->part)) return false;
+    int64_t latest = RS_TIME_NONE;
+    for (uint32_t i = 0; i < v->narrivals; i++) {
+        const struct rs_arrival *a = &v->arrivals[i];
+        if (a->start <= other->start && v->model->ranks[a->rank_id].host == v->model->ranks[last->rank_id].host &&
+            has_launch(m, a->part) && launched[a->part] > latest)
+            latest = launched[a->part];
+    }
+    if (latest == RS_TIME_NONE) {
+        int64_t a = host_error(m, last->member), b = host_error(m, other->member);
+        if (!has_launch(m, other->part) || a < 0 || b < 0 || a > own / 4 || b > own / 4) return false;
+        latest = launched[other->part];
+    }
+    *lag = rs_time_minus(launched[last->part], latest);
+    return true;
+}
+
+/* Adds `own` ns by which `last` came behind `other`, the latest of those that were in time. The arrivals of the view are
+ * those of the operation. */
+static void why_add(const struct rs_view *v, const struct rs_arrival *last, const struct rs_arrival *other, int64_t own,
+                    int64_t why[RS_WHYS])
+{
+    int64_t lag;
+    if (!own) return;
+    if (!launch_lag(v, last, other, own, &lag)) {
+        why[RS_WHY_UNKNOWN] += own;
+        return;
+    }
+    why[RS_WHY_LAUNCHED_LATE] += lag > own ? own : lag < -own ? -own : lag;
+    why[RS_WHY_QUEUED] += own; /* all that is known, for now */
+}
+
+/* Turns the sums into what they mean, and names the largest. */
+static void why_finish(struct rs_straggler *s)
+{
+    int64_t known = s->why_ns[RS_WHY_QUEUED], late = s->why_ns[RS_WHY_LAUNCHED_LATE];
+    if (late < 0) late = 0;
+    s->why_ns[RS_WHY_LAUNCHED_LATE] = late;
+    s->why_ns[RS_WHY_QUEUED] = known - late;
+    s->why = RS_WHY_LAUNCHED_LATE;
+    for (int k = 1; k < RS_WHYS; k++)
+        if (k != RS_WHY_HELD && s->why_ns[k] > s->why_ns[s->why]) s->why = (enum rs_why)k;
+    if (!s->why_ns[s->why]) s->why = RS_WHY_UNKNOWN;
+    if (s->why_ns[RS_WHY_HELD] / 2 > s->cost_ns) s->why = RS_WHY_HELD;
+}
+
+/* ---- stragglers ---- */
 
 /* What is added up of a rank, and of a host. */
 struct tally {
@@ -71,7 +284,7 @@ static void add(const struct rs_view *v, struct rs_straggler *s, const struct le
     s->inherited_ns += l->inherited;
     s->repeated_ns += l->repeated;
     s->unclear_ns += l->unclear;
-    rs_why_add(v, last, other, l->own, s->why_ns);
+    why_add(v, last, other, l->own, s->why_ns);
     s->why_ns[RS_WHY_HELD] += l->inherited;
     if (!l->own) return;
     for (uint32_t i = 0; i < v->narrivals; i++)
@@ -219,7 +432,7 @@ static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
             if (!i || v->model->ranks[v->arrivals[i - 1].rank_id].host != host)
                 w->tallies[hosts_from + host].sum.compared++;
         }
-    rs_lateness_add(&w->out->lateness, v, culprit == RS_NONE ? RS_NONE : v->arrivals[first].rank_id);
+    lateness_add(&w->out->lateness, v, culprit == RS_NONE ? RS_NONE : v->arrivals[first].rank_id);
     return RS_OK;
 }
 
@@ -294,11 +507,11 @@ static enum rs_status make_rows(struct work *w, struct rs_err *err)
         if (!r->times_last || (r->rank_id == RS_NONE && !r->cost_ns)) continue;
         r->share = r->compared ? (double)r->times_last / (double)r->compared : 0;
         rs_wilson(r->times_last, r->compared, &r->share_low, &r->share_high);
-        rs_why_finish(r);
+        why_finish(r);
         s->rows[s->nrows++] = *r;
     }
     qsort(s->rows, s->nrows, sizeof *s->rows, by_cost);
-    return rs_lateness_finish(&s->lateness, err);
+    return lateness_finish(&s->lateness, err);
 }
 
 static enum rs_status find(struct work *w, struct rs_err *err)
@@ -322,7 +535,7 @@ static enum rs_status find(struct work *w, struct rs_err *err)
         w->tallies[i].sum.host = is_rank ? v->model->ranks[i].host : i - v->model->nranks;
     }
     RS_TRY(rs_holds_init(&w->holds, v, err));
-    RS_TRY(rs_lateness_init(&w->out->lateness, v, err));
+    RS_TRY(lateness_init(&w->out->lateness, v, err));
     for (uint32_t i = 0; i < v->nops; i++)
         RS_TRY(rs_view_compare(v, v->ops[i]) ? take(w, v->ops[i], err) : take_uncompared(w, v->ops[i], err));
     return make_rows(w, err);
@@ -345,6 +558,6 @@ void rs_stragglers_free(struct rs_stragglers *s)
     free(s->rows);
     free(s->who);
     free(s->cost);
-    rs_lateness_free(&s->lateness);
+    lateness_free(&s->lateness);
     *s = (struct rs_stragglers){0};
 }

@@ -15,8 +15,34 @@
 #ifndef RS_ANALYSE_STRAGGLERS_H
 #define RS_ANALYSE_STRAGGLERS_H
 
-#include "analyse/lateness.h"
 #include "analyse/view.h"
+
+/* ---- how late each rank and host came ----
+ * How late each rank and each host came: behind the median start of every operation that could be compared.
+ *
+ * Samples are kept until lateness_finish(), 4 bytes for each rank in each operation. */
+
+struct rs_late_row {
+    uint32_t rank_id; /* RS_NONE: a whole host */
+    uint32_t host;
+    uint64_t compared; /* operations; of a host: summed over its ranks */
+    uint64_t last; /* of them, it was the last to come, beyond doubt */
+    int64_t mean_ns, p99_ns; /* below 0: early */
+};
+
+struct rs_lateness {
+    struct rs_late_row *rows; /* ranks, then hosts */
+    uint32_t nranks, nhosts;
+    uint64_t *from; /* by rank: where its samples begin; host by host */
+    uint32_t *order; /* ranks, host by host */
+    int32_t *samples; /* ns, cut off at 2 s */
+    int64_t *starts; /* scratch of the medians */
+};
+
+/* The 95 % interval (Wilson) of a share of `hits` in `n`. */
+void rs_wilson(uint64_t hits, uint64_t n, double *low, double *high);
+
+/* ---- stragglers ---- */
 
 enum rs_why { RS_WHY_LAUNCHED_LATE, RS_WHY_QUEUED, RS_WHY_HELD, RS_WHY_UNKNOWN, RS_WHYS };
 /* "launched late", "queued behind compute", "held by an earlier collective", "unknown". */
