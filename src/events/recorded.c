@@ -6,10 +6,97 @@
 #include "assemble/assemble.h"
 #include "assemble/owner.h"
 #include "base/room.h"
-#include "events/arguments.h"
 #include "events/cuts.h"
 #include "model/proc_rows.h"
 #include "nccl/abi.h"
+
+/* ---- arguments ----
+ * What is common of the arguments of starts and states, taken out of the words of their records into an event.
+ *
+ * One table of fields for the reading of one process; plain data. */
+
+enum { EVENT_PEER, EVENT_FUNC, EVENT_LENGTH, EVENT_FIELDS };
+
+/* Where kinds of starts have them; NULL: they do not. */
+struct event_fields {
+    const struct rs_field *of[RS_K_START_END - RS_K_START][EVENT_FIELDS];
+};
+
+static void event_fields_find(struct event_fields *fields)
+{
+    static const char *const names[EVENT_FIELDS] = {
+        [EVENT_PEER] = "peer", [EVENT_FUNC] = "func", [EVENT_LENGTH] = "length"};
+    rs_kind_find_fields(names, EVENT_FIELDS, &fields->of[0][0]);
+}
+
+static void take_operation(struct rs_event *e, const struct rs_model *m)
+{
+    if (e->part == RS_NONE) return;
+    if (m->parts.channels[e->part]) e->channels = m->parts.channels[e->part];
+    if (e->type == RS_P2P) e->is_send = m->parts.kind[e->part] == RS_PART_SEND;
+}
+
+/* Of a start; type, part and process of the event are set, and all that is taken is -1. */
+static void event_take_start(struct rs_event *e, const struct event_fields *fields, const struct rs_model *m,
+                             const struct rs_callback *cb)
+{
+    const struct rs_field *const *f = fields->of[cb->kind - RS_K_START];
+    const char *func;
+    switch (e->type) {
+    case RS_PROXY_OP:
+        e->channel = (int32_t)(cb->small & 0xff);
+        e->is_send = (cb->small >> 8 & 0xffff) != 0;
+        e->peer = (int32_t)(cb->args[0] >> 32);
+        e->steps = (int32_t)(uint32_t)cb->args[1];
+        break;
+    case RS_KERNEL_CH:
+    case RS_KERNEL_PHASE: e->channel = (int32_t)(cb->small & 0xff); break;
+    case RS_PROXY_STEP: e->step = (int32_t)cb->small; break;
+    case RS_NET_PLUGIN:
+        if (f[EVENT_LENGTH]) e->bytes = (int64_t)(rs_callback_field(cb, f[EVENT_LENGTH]) & INT64_MAX);
+        break;
+    case RS_P2P:
+        if (f[EVENT_PEER]) e->peer = (int32_t)rs_callback_field(cb, f[EVENT_PEER]);
+        take_operation(e, m);
+        break;
+    case RS_COLL: take_operation(e, m); break;
+    case RS_P2P_API:
+        func = f[EVENT_FUNC] ? rs_process_string(e->process, rs_callback_field(cb, f[EVENT_FUNC])) : NULL;
+        if (func && (!strcmp(func, "Send") || !strcmp(func, "Recv"))) e->is_send = *func == 'S';
+        break;
+    default: break;
+    }
+}
+
+/* Of a state: how much a step moved. */
+static void event_take_state(struct rs_event *e, const struct rs_callback *cb)
+{
+    if (e->bytes >= 0) return;
+    /* The size is meant only with these two (reference 2.8). */
+    bool sized = cb->state == RS_ST_STEP_SEND_WAIT || cb->state == RS_ST_STEP_RECV_FLUSH_WAIT;
+    uint64_t bytes;
+    if (e->type == RS_PROXY_STEP && sized && cb->kind >= RS_K_STATE_ARG)
+        bytes = cb->args[0];
+    else if (e->type == RS_NET_PLUGIN && cb->kind == RS_K_NET_UPDATE_IB)
+        bytes = cb->args[3];
+    else if (e->type == RS_NET_PLUGIN && cb->kind == RS_K_NET_UPDATE_SOCK)
+        bytes = cb->args[1];
+    else
+        return;
+    e->bytes = (int64_t)(bytes & INT64_MAX);
+}
+
+/* Of the event above, while that is in flight. */
+static void event_take_parent(struct rs_event *e, const struct rs_event *parent)
+{
+    if (e->type != RS_PROXY_STEP && e->type != RS_NET_PLUGIN) return;
+    e->channel = parent->channel;
+    e->peer = parent->peer;
+    e->is_send = parent->is_send;
+    if (e->type == RS_NET_PLUGIN) e->step = parent->step;
+}
+
+/* ---- the events of one recording ---- */
 
 enum { WORDS = 1 + RS_RAW_WORDS }; /* arguments of the longest start */
 
@@ -47,7 +134,7 @@ struct reading {
     uint64_t lost; /* callbacks, in losses that say when */
     struct rs_event_cuts cuts;
     struct rs_map gone; /* handles of events that were let go */
-    struct rs_event_fields fields;
+    struct event_fields fields;
 };
 
 static struct row *row_at(const struct rs_assembly *a, uint32_t row)
@@ -194,7 +281,7 @@ static void inherit(const struct reading *r, struct row *f, const struct rs_even
         e->stale = p->stale;
         if (!e->stale) e->gpu_start = gpu_time(r, e->member, f->words[0]);
     }
-    rs_event_take_parent(e, p);
+    event_take_parent(e, p);
 }
 
 static enum rs_status started(struct rs_assembly *a, uint32_t row, const struct rs_start *s, struct rs_err *err)
@@ -228,7 +315,7 @@ static enum rs_status started(struct rs_assembly *a, uint32_t row, const struct 
     f->call = *cb;
     for (unsigned i = 0; i < rs_kind_args[cb->kind]; i++) f->words[i] = cb->args[i]; /* few: no memcpy() */
     memcpy(f->thread, cb->thread_name, strnlen(cb->thread_name, sizeof f->thread - 1) + 1);
-    if (cb->kind != RS_K_START_RAW) rs_event_take_start(e, &r->fields, r->model, cb);
+    if (cb->kind != RS_K_START_RAW) event_take_start(e, &r->fields, r->model, cb);
     if (f->flight.owner != RS_NONE) above->moved = true;
     if (above && above->flight.used) inherit(r, f, &above->event);
     if (cb->kind == RS_K_KERNEL_CH) take_kernel(r, f, s->timer);
@@ -256,7 +343,7 @@ static enum rs_status changed(struct rs_assembly *a, uint32_t row, const struct 
     bool stop = cb->state == RS_ST_KERNEL_CH_STOP || cb->state == RS_ST_KERNEL_PHASE_STOP;
     bool kernel = e->type == RS_KERNEL_CH || e->type == RS_KERNEL_PHASE;
     if (stop && kernel && cb->kind >= RS_K_STATE_ARG) take_end(r, f, cb->args[0]);
-    rs_event_take_state(e, cb);
+    event_take_state(e, cb);
     bool again = e->nstates && e->states[e->nstates - 1].state == cb->state; /* retries: the first counts */
     if (again || e->nstates == RS_EVENT_STATES) return RS_OK;
     e->states[e->nstates++] = (struct rs_event_state){cb->state, rs_axis_common(r->axis, now)};
@@ -297,7 +384,7 @@ enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, 
                         .members = rs_members_of(m, proc)};
     struct rs_assembly a;
     rs_event_cuts_make(&r.cuts, m, pieces, to);
-    rs_event_fields_find(&r.fields);
+    event_fields_find(&r.fields);
     enum rs_status status = rs_assembly_init(&a, m, source, proc, &visitor, &r, err);
     if (status == RS_OK) status = rs_parts_index(&r.parts, m, proc, err);
     if (status == RS_OK) status = rs_assembly_read(&a, err);
