@@ -1,15 +1,368 @@
 #include "bundle/bundle.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/json.h"
 #include "base/strbuf.h"
 #include "bundle/blocks.h"
-#include "bundle/meta.h"
 #include "bundle/operations.h"
 #include "bundle/overview.h"
-#include "bundle/places.h"
 #include "bundle/relations.h"
+#include "bundle/table.h"
+
+/* ---- groups, lanes and flags ----
+ * Rows of the timeline as tables: sections "groups", "lanes" and "flags".
+ *
+ * Lanes are collected while processes are drawn. */
+
+struct lane_list {
+    uint32_t n, cap; /* lanes */
+    uint32_t *group, *sub, *label, *bars;
+    uint8_t *row;
+};
+
+#define LANES(X)                                                                                                       \
+    X(uint32_t, group)                                                                                                 \
+    X(uint32_t, sub)                                                                                                   \
+    X(uint32_t, label)                                                                                                 \
+    X(uint32_t, bars)                                                                                                  \
+    X(uint8_t, row)
+
+static enum rs_status lane_list_add(struct lane_list *t, const struct rs_bar_lane *lane, struct rs_err *err)
+{
+    uint32_t i;
+    if (t->n && lane->group < t->group[t->n - 1])
+        return rs_fail(err, RS_FAILED, "a mistake in ringscope: lanes are not in the order of their groups");
+    RS_COLUMNS_ADD(LANES, &i, err);
+    t->group[i] = lane->group;
+    t->sub[i] = lane->sub;
+    t->label[i] = lane->label;
+    t->bars[i] = lane->n;
+    t->row[i] = lane->row;
+    return RS_OK;
+}
+
+static void lane_list_lanes(const struct lane_list *p, struct rs_packer *table)
+{
+    rs_packer_begin(table, p->n);
+    rs_packer_u32(table, "group", p->group, RS_COLUMN_DELTA);
+    rs_packer_u8(table, "kind", p->row);
+    rs_packer_u32(table, "sub", p->sub, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "label", p->label, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "bars", p->bars, RS_COLUMN_PLANES);
+}
+
+struct groups {
+    uint32_t *parent, *label, *from, *to;
+    uint8_t *level;
+    double *error;
+};
+
+/* Lanes of each group and of those below it. Groups are in drawing order, so what is below one lies right behind it,
+ * and so do the lanes. */
+static void find_lanes(const struct lane_list *p, const struct rs_timeline *t, struct groups *g)
+{
+    uint32_t lane = 0;
+    for (uint32_t i = 0; i < t->ngroups; i++) {
+        while (lane < p->n && p->group[lane] < i) lane++;
+        g->from[i] = lane;
+        while (lane < p->n && p->group[lane] == i) lane++;
+        g->to[i] = lane;
+    }
+    for (uint32_t i = t->ngroups; i-- > 0;) { /* children before their parents */
+        uint32_t parent = t->groups[i].parent;
+        if (parent < i && g->to[i] > g->to[parent]) g->to[parent] = g->to[i];
+    }
+}
+
+static void fill_groups(const struct rs_timeline *t, struct groups *g, struct rs_packer *table)
+{
+    for (uint32_t i = 0; i < t->ngroups; i++) {
+        const struct rs_group *x = &t->groups[i];
+        g->parent[i] = x->parent;
+        g->level[i] = x->level;
+        g->label[i] = x->label;
+        g->error[i] = x->error_ns == RS_TIME_NONE ? NAN : (double)x->error_ns;
+    }
+    rs_packer_begin(table, t->ngroups);
+    rs_packer_u32(table, "parent", g->parent, RS_COLUMN_PLANES);
+    rs_packer_u8(table, "level", g->level);
+    rs_packer_u32(table, "label", g->label, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "lane_from", g->from, RS_COLUMN_DELTA);
+    rs_packer_u32(table, "lane_to", g->to, RS_COLUMN_DELTA);
+    rs_packer_f32(table, "error", g->error);
+}
+
+/* The tables of those names. */
+static enum rs_status lane_list_groups(const struct lane_list *p, const struct rs_timeline *t, struct rs_packer *table,
+                                       struct rs_err *err)
+{
+    size_t n = (size_t)t->ngroups + 1;
+    struct groups g = {malloc(n * sizeof *g.parent),
+                       malloc(n * sizeof *g.label),
+                       malloc(n * sizeof *g.from),
+                       malloc(n * sizeof *g.to),
+                       malloc(n),
+                       malloc(n * sizeof *g.error)};
+    bool fine = g.parent && g.label && g.from && g.to && g.level && g.error;
+    if (fine) {
+        find_lanes(p, t, &g);
+        fill_groups(t, &g, table);
+    }
+    free(g.parent);
+    free(g.label);
+    free(g.from);
+    free(g.to);
+    free(g.level);
+    free(g.error);
+    return fine ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+static enum rs_status lane_list_flags(const struct rs_timeline *t, struct rs_packer *table, struct rs_err *err)
+{
+    size_t n = (size_t)t->nflags + 1;
+    double *time = malloc(n * sizeof *time);
+    uint32_t *group = malloc(n * sizeof *group), *label = malloc(n * sizeof *label);
+    uint8_t *kind = malloc(n);
+    bool fine = time && group && label && kind;
+    for (uint32_t i = 0; fine && i < t->nflags; i++) {
+        time[i] = (double)t->flags[i].at;
+        group[i] = t->flags[i].group;
+        label[i] = t->flags[i].label;
+        kind[i] = t->flags[i].destroyed;
+    }
+    if (fine) {
+        rs_packer_begin(table, t->nflags);
+        rs_packer_f64(table, "time", time);
+        rs_packer_u32(table, "group", group, RS_COLUMN_PLANES);
+        rs_packer_u32(table, "label", label, RS_COLUMN_PLANES);
+        rs_packer_u8(table, "kind", kind);
+    }
+    free(time);
+    free(group);
+    free(label);
+    free(kind);
+    return fine ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+static void lane_list_free(struct lane_list *t)
+{
+    RS_COLUMNS_FREE(LANES)
+    *t = (struct lane_list){0};
+}
+
+/* ---- section meta ----
+ * What a bundle says in JSON: section "meta" (interface Meta of the page's src/data/meta.ts). */
+
+static void argument(struct rs_json *j, const char *label, enum rs_bar_unit unit)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "label", label);
+    if (rs_bar_units[unit]) rs_json_key_str(j, "unit", rs_bar_units[unit]);
+    rs_json_end(j);
+}
+
+static void kind_json(struct rs_json *j, const struct rs_bar_kind *k)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "id", k->id);
+    rs_json_key_str(j, "label", k->label);
+    rs_json_key_u64(j, "row", k->row);
+    rs_json_key_str(j, "colour", k->colour);
+    if (k->explain) rs_json_key_str(j, "explain", k->explain);
+    if (k->marks[0]) {
+        rs_json_key(j, "marks");
+        rs_json_array(j);
+        for (int i = 0; i < RS_BAR_MARKS && k->marks[i]; i++) rs_json_str(j, k->marks[i]);
+        rs_json_end(j);
+    }
+    if (k->args[0]) {
+        rs_json_key(j, "arguments");
+        rs_json_array(j);
+        for (unsigned i = 0; i < RS_BAR_ARGS && k->args[i]; i++)
+            argument(j, rs_bar_arg(k, i)->label, rs_bar_arg(k, i)->unit);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void rows_json(struct rs_json *j)
+{
+    rs_json_key(j, "rows");
+    rs_json_array(j);
+    for (unsigned i = 0; i < RS_ROWS; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "id", rs_row_kinds[i].id);
+        rs_json_key_str(j, "label", rs_row_kinds[i].label);
+        rs_json_key_bool(j, "on", rs_row_kinds[i].on);
+        rs_json_key_bool(j, "summary", rs_row_kinds[i].summary);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+/* All but what comes as text. */
+static void head_json(struct rs_json *j, const struct rs_timeline *t, const char *title)
+{
+    char begin[24];
+    snprintf(begin, sizeof begin, "%" PRId64, t->begin);
+    rs_json_object(j);
+    rs_json_key_str(j, "title", title ? title : "");
+    rs_json_key_str(j, "begin_ns", begin); /* exceeds 2^53 */
+    rs_json_key(j, "focus_ns");
+    rs_json_array(j);
+    rs_json_i64(j, t->focus_from);
+    rs_json_i64(j, t->focus_to);
+    rs_json_end(j);
+    rs_json_key(j, "kinds");
+    rs_json_array(j);
+    for (unsigned i = 0; i < t->kinds.n; i++) kind_json(j, &t->kinds.rows[i]);
+    rs_json_end(j);
+    rows_json(j);
+    rs_json_key(j, "arguments");
+    rs_json_object(j);
+    for (unsigned i = 0; i < rs_operations_narguments; i++) {
+        rs_json_key(j, rs_operations_arguments[i].column);
+        argument(j, rs_operations_arguments[i].label, rs_operations_arguments[i].unit);
+    }
+    rs_json_end(j);
+    rs_json_key(j, "notes");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < t->model->nnotes; i++) rs_json_str(j, t->model->notes[i].text);
+    rs_json_end(j);
+    rs_json_end(j);
+}
+
+static void put_text(struct rs_strbuf *out, const char *key, const char *text, const char *without)
+{
+    rs_strbuf_printf(out, ",\"%s\":", key);
+    rs_strbuf_puts(out, text ? text : without);
+}
+
+static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline *t,
+                                 const struct rs_bundle_texts *texts, struct rs_err *err)
+{
+    struct rs_json *j = malloc(sizeof *j);
+    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_json_to_text(j, out, "the page's texts");
+    head_json(j, t, texts->title);
+    enum rs_status status = rs_json_finish(j, err);
+    free(j);
+    if (status != RS_OK) return status;
+    out->data[--out->len] = 0; /* its last brace comes behind the texts */
+    put_text(out, "comms", texts->comms, "[]");
+    put_text(out, "clocks", texts->clocks, "[]");
+    put_text(out, "report", texts->report, "{}");
+    rs_strbuf_putc(out, '}');
+    return rs_strbuf_check(out, err);
+}
+
+/* ---- the page ----
+ * A page with its bundle in it: what the first picture needs before the page's own element, the rest behind it, each as
+ * base64 in a script element that is data. The alphabet of base64 has no "<", so nothing in it ends the element. */
+
+#define APP "<div id=\"app\"></div>"
+#define BODY_END "</body>"
+#define DATA "<script type=\"application/octet-stream\" id=\"ringscope-data\">"
+#define REST "<script type=\"application/octet-stream\" id=\"ringscope-rest\">"
+#define SCRIPT_END "</script>"
+
+enum { PIECE = 3 << 16 }; /* bytes at a time: a multiple of three has no padding */
+
+struct base64 {
+    uint8_t bytes[PIECE];
+    char text[PIECE / 3 * 4];
+};
+
+static size_t encode(struct base64 *b, size_t n)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *to = b->text;
+    size_t i = 0;
+    for (; i + 3 <= n; i += 3) {
+        uint32_t v = (uint32_t)b->bytes[i] << 16 | (uint32_t)b->bytes[i + 1] << 8 | b->bytes[i + 2];
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = digits[v >> 6 & 63];
+        *to++ = digits[v & 63];
+    }
+    if (i < n) {
+        bool two = n - i == 2;
+        uint32_t v = (uint32_t)b->bytes[i] << 16 | (two ? (uint32_t)b->bytes[i + 1] << 8 : 0);
+        *to++ = digits[v >> 18];
+        *to++ = digits[v >> 12 & 63];
+        *to++ = two ? digits[v >> 6 & 63] : '=';
+        *to++ = '=';
+    }
+    return (size_t)(to - b->text);
+}
+
+static enum rs_status put(FILE *out, const char *text, size_t n, const char *name, struct rs_err *err)
+{
+    if (fwrite(text, 1, n, out) != n) return rs_fail_errno(err, "%s: cannot write", name);
+    return RS_OK;
+}
+
+static enum rs_status put_bytes(struct base64 *b, int fd, uint64_t from, uint64_t to, FILE *out, const char *name,
+                                struct rs_err *err)
+{
+    while (from < to) {
+        size_t want = to - from < PIECE ? (size_t)(to - from) : PIECE, n = 0;
+        while (n < want) {
+            ssize_t got = pread(fd, b->bytes + n, want - n, (off_t)(from + n));
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) return rs_fail_errno(err, "%s: cannot read the bundle again", name);
+            if (got == 0) return rs_fail(err, RS_FAILED, "%s: the bundle is shorter than it was", name);
+            n += (size_t)got;
+        }
+        RS_TRY(put(out, b->text, encode(b, n), name, err));
+        from += n;
+    }
+    return RS_OK;
+}
+
+/* The last place of `what` in the page; NULL: it is not there. */
+static const char *last(const char *page, size_t n, const char *what)
+{
+    size_t m = strlen(what);
+    for (size_t i = n >= m ? n - m + 1 : 0; i-- > 0;)
+        if (!memcmp(page + i, what, m)) return page + i;
+    return NULL;
+}
+
+enum rs_status rs_bundle_html(const char *page, size_t page_bytes, int fd, const struct rs_bundle_sizes *sizes,
+                              FILE *out, const char *name, struct rs_err *err)
+{
+    const char *app = last(page, page_bytes, APP), *end = last(page, page_bytes, BODY_END);
+    if (!app || !end || app > end)
+        return rs_fail(err, RS_FAILED, "the page that this ringscope was built with is damaged");
+    struct base64 *b = malloc(sizeof *b);
+    if (!b) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = put(out, page, (size_t)(app - page), name, err);
+    if (status == RS_OK) status = put(out, DATA, strlen(DATA), name, err);
+    if (status == RS_OK) status = put_bytes(b, fd, 0, sizes->first_bytes, out, name, err);
+    if (status == RS_OK) status = put(out, SCRIPT_END, strlen(SCRIPT_END), name, err);
+    if (status == RS_OK) status = put(out, app, (size_t)(end - app), name, err);
+    if (status == RS_OK) status = put(out, REST, strlen(REST), name, err);
+    if (status == RS_OK) status = put_bytes(b, fd, sizes->first_bytes, sizes->bytes, out, name, err);
+    if (status == RS_OK) status = put(out, SCRIPT_END, strlen(SCRIPT_END), name, err);
+    if (status == RS_OK) status = put(out, end, page_bytes - (size_t)(end - page), name, err);
+    free(b);
+    return status;
+}
+
+uint64_t rs_bundle_html_bytes(size_t page_bytes, const struct rs_bundle_sizes *sizes)
+{
+    uint64_t rest = sizes->bytes - sizes->first_bytes;
+    return page_bytes + strlen(DATA REST SCRIPT_END SCRIPT_END) + (sizes->first_bytes + 2) / 3 * 4 + (rest + 2) / 3 * 4;
+}
+
+/* ---- the bundle ---- */
 
 struct writer {
     struct rs_timeline *t;
@@ -20,7 +373,7 @@ struct writer {
     struct rs_overviews overview;
     struct rs_edges relations;
     struct rs_operations operations;
-    struct rs_lane_list places;
+    struct lane_list places;
     struct rs_container container;
 };
 
@@ -41,7 +394,7 @@ static void free_all(struct writer *w)
     rs_overviews_free(&w->overview);
     rs_edges_free(&w->relations);
     rs_operations_free(&w->operations);
-    rs_lane_list_free(&w->places);
+    lane_list_free(&w->places);
     rs_zip_free(&w->zip);
 }
 
@@ -58,7 +411,7 @@ static enum rs_status add_process(struct writer *w, uint32_t i, uint64_t *bars, 
     for (uint32_t k = 0; k < b->nlanes; k++) {
         RS_TRY(rs_blocks_lane(&w->blocks, b, &b->lanes[k], w->places.n, &w->t->kinds, &w->table, &w->zip, err));
         RS_TRY(rs_overviews_lane(&w->overview, b, &b->lanes[k], err));
-        RS_TRY(rs_lane_list_add(&w->places, &b->lanes[k], err));
+        RS_TRY(lane_list_add(&w->places, &b->lanes[k], err));
     }
     return rs_edges_process(&w->relations, b, &w->table, &w->zip, err);
 }
@@ -106,7 +459,7 @@ static enum rs_status write_strings(struct writer *w, struct rs_err *err)
 static enum rs_status write_meta(struct writer *w, const struct rs_bundle_texts *texts, struct rs_err *err)
 {
     struct rs_strbuf meta = {0};
-    enum rs_status status = rs_meta_write(&meta, w->t, texts, err);
+    enum rs_status status = meta_write(&meta, w->t, texts, err);
     if (status == RS_OK)
         status = rs_container_bytes(&w->container, &w->zip, "meta", rs_strbuf_borrow(&meta), meta.len, err);
     rs_strbuf_free(&meta);
@@ -119,13 +472,13 @@ static enum rs_status write_tables(struct writer *w, const struct rs_bundle_text
     struct rs_container *c = &w->container;
     struct rs_packer *t = &w->table;
     RS_TRY(write_meta(w, texts, err));
-    RS_TRY(rs_lane_list_groups(&w->places, w->t, t, err));
+    RS_TRY(lane_list_groups(&w->places, w->t, t, err));
     RS_TRY(rs_container_table(c, &w->zip, "groups", t, err));
-    rs_lane_list_lanes(&w->places, t);
+    lane_list_lanes(&w->places, t);
     RS_TRY(rs_container_table(c, &w->zip, "lanes", t, err));
     RS_TRY(rs_operations_members(&w->operations, t, err));
     RS_TRY(rs_container_table(c, &w->zip, "members", t, err));
-    RS_TRY(rs_lane_list_flags(w->t, t, err));
+    RS_TRY(lane_list_flags(w->t, t, err));
     RS_TRY(rs_container_table(c, &w->zip, "flags", t, err));
     RS_TRY(rs_operations_table(&w->operations, t, err));
     RS_TRY(rs_container_table(c, &w->zip, "ops", t, err));
