@@ -5,8 +5,229 @@
 #include <string.h>
 
 #include "base/bisect.h"
-#include "picture/limits.h"
-#include "picture/slots.h"
+
+/* ---- bars side by side ----
+ * Bars of one row that overlap share its height. */
+
+enum { SLOTS = 6 }; /* at most, side by side in one row: what is more lies over others */
+
+static int by_start(const void *a, const void *b)
+{
+    const struct rs_picture_bar *x = a, *y = b;
+    if (x->start != y->start) return x->start < y->start ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Puts the row's bars in order of their start. */
+static void slots_sort(struct rs_picture_row *row)
+{
+    bool sorted = true;
+    for (uint32_t i = 1; i < row->nbars && sorted; i++) sorted = row->bars[i - 1].start <= row->bars[i].start;
+    if (!sorted) qsort(row->bars, row->nbars, sizeof(*row->bars), by_start);
+}
+
+static bool is_lower(const struct rs_picture_bar *bar)
+{
+    return bar->row != RS_ROW_OPERATIONS;
+}
+
+/* Bars that overlap one after the other are a cluster, which shares the height evenly: [from, to) holds it. */
+static void close_cluster(struct rs_picture_row *row, uint32_t from, uint32_t to, bool lower, uint8_t slots)
+{
+    for (uint32_t i = from; i < to; i++)
+        if (is_lower(&row->bars[i]) == lower) row->bars[i].slots = rs_picture_is_blank(&row->bars[i]) ? 1 : slots;
+}
+
+static void share(struct rs_picture_row *row, bool lower)
+{
+    int64_t ends[SLOTS];
+    uint8_t used = 0;
+    uint32_t from = 0;
+    int64_t latest = INT64_MIN;
+    for (uint32_t i = 0; i < row->nbars; i++) {
+        struct rs_picture_bar *bar = &row->bars[i];
+        if (is_lower(bar) != lower) continue;
+        bar->slot = 0;
+        if (rs_picture_is_blank(bar)) continue;
+        if (bar->start >= latest) {
+            close_cluster(row, from, i, lower, used ? used : 1);
+            from = i;
+            used = 0;
+        }
+        uint8_t slot = 0, soonest = 0;
+        while (slot < used && ends[slot] > bar->start) {
+            if (ends[slot] < ends[soonest]) soonest = slot;
+            slot++;
+        }
+        if (slot == used) {
+            if (used < SLOTS)
+                used++;
+            else
+                slot = soonest;
+        }
+        int64_t end = rs_time_plus(bar->start, bar->dur);
+        ends[slot] = end;
+        bar->slot = slot;
+        if (end > latest) latest = end;
+    }
+    close_cluster(row, from, row->nbars, lower, used ? used : 1);
+}
+
+/* Sets slot and slots of each bar, which are sorted. Operations share among themselves, and all else among itself. */
+static void slots_share(struct rs_picture_row *row)
+{
+    share(row, false);
+    share(row, true);
+}
+
+/* ---- limits ----
+ * Not more rows and bars than a picture can show: which are kept, and what becomes of the others. Of picture/rows.h. */
+
+/* ---- rows ---- */
+
+struct unit {
+    uint32_t first, n; /* rows */
+    int64_t wait;
+    uint32_t last;
+    bool kept;
+};
+
+static int by_last(const void *a, const void *b)
+{
+    const struct unit *x = a, *y = b;
+    if (x->last != y->last) return x->last < y->last ? 1 : -1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_wait(const void *a, const void *b)
+{
+    const struct unit *x = a, *y = b;
+    if (x->wait != y->wait) return x->wait < y->wait ? 1 : -1;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct unit *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+static void picture_row_free(struct rs_picture_row *row);
+
+/* Leaves out GPUs beyond take.most: those that waited most are kept, and some of those that came last most often. */
+static enum rs_status limit_rows(struct rs_picture_rows *r, struct rs_err *err)
+{
+    if (r->take.most == 0 || r->n <= r->take.most) return RS_OK;
+    struct unit *units = calloc(r->n, sizeof(*units));
+    if (!units) return rs_fail(err, RS_NO_MEMORY, "no memory for the rows of the picture");
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (i == 0 || r->rows[i].unit != r->rows[i - 1].unit) units[n++].first = i;
+        units[n - 1].n++;
+        units[n - 1].wait = rs_time_plus(units[n - 1].wait, r->rows[i].wait);
+        units[n - 1].last += r->rows[i].last;
+    }
+    uint32_t room = r->take.most, kept = 0;
+    /* Whom the others waited for waits least itself: a few places are for those. */
+    qsort(units, n, sizeof(*units), by_last);
+    for (uint32_t i = 0; i < n && units[i].last > 0 && units[i].n <= r->take.most / 8 - kept; i++) {
+        units[i].kept = true;
+        kept += units[i].n;
+    }
+    room -= kept;
+    qsort(units, n, sizeof(*units), by_wait);
+    for (uint32_t i = 0; i < n && room > 0; i++) {
+        if (units[i].kept) continue;
+        if (kept > 0 && units[i].n > room) break; /* else the first is cut: something must be seen */
+        units[i].kept = true;
+        kept += units[i].n;
+        room -= units[i].n < room ? units[i].n : room;
+    }
+    qsort(units, n, sizeof(*units), by_first);
+    uint32_t out = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t group = r->rows[units[i].first].unit;
+        r->left_out += !units[i].kept && r->timeline->groups[group].level == RS_GROUP_RANK;
+        for (uint32_t k = 0; k < units[i].n; k++) {
+            struct rs_picture_row *row = &r->rows[units[i].first + k];
+            bool drawn = units[i].kept && out < r->take.most;
+            r->cut += units[i].kept && !drawn;
+            if (drawn)
+                r->rows[out++] = *row;
+            else
+                picture_row_free(row);
+        }
+    }
+    r->n = out;
+    free(units);
+    return RS_OK;
+}
+
+/* ---- bars ---- */
+
+static double width_of(const struct rs_picture_bar *bar)
+{
+    return (double)bar->dur + (double)bar->fade;
+}
+
+static int by_width(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+static enum rs_status picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
+                                   const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err);
+
+/* Puts the bars of a row that are not wider than `least` into its pixels. */
+static enum rs_status fold_narrow(const struct rs_picture_rows *r, struct rs_picture_row *row, double least,
+                                  struct rs_err *err)
+{
+    struct rs_bars parts[2] = {0};
+    uint32_t kept = 0;
+    enum rs_status status = RS_OK;
+    for (uint32_t i = 0; i < row->nbars && status == RS_OK; i++) {
+        const struct rs_picture_bar *bar = &row->bars[i];
+        if (width_of(bar) > least) {
+            row->bars[kept++] = *bar;
+            continue;
+        }
+        struct rs_bars *to = &parts[r->take.fold && bar->row != RS_ROW_OPERATIONS];
+        uint32_t k;
+        status = rs_bars_add(to, &k, err);
+        if (status != RS_OK) break;
+        to->start[k] = bar->start, to->dur[k] = bar->dur, to->wait[k] = bar->wait, to->fade[k] = bar->fade;
+        to->kind[k] = bar->kind, to->flags[k] = bar->flags;
+    }
+    row->nbars = kept;
+    for (int i = 0; i < 2; i++) {
+        const struct rs_bar_lane lane = {.n = parts[i].n};
+        if (status == RS_OK && parts[i].n)
+            status = picture_fold(&r->take, &parts[i], &lane, i ? &row->lower : &row->upper, err);
+        rs_bars_free(&parts[i]);
+    }
+    return status;
+}
+
+/* Folds the narrowest bars into pixels until `most` are left at most. Bars are sorted by start. */
+static enum rs_status limit_bars(struct rs_picture_rows *r, uint32_t most, struct rs_err *err)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < r->n; i++) n += r->rows[i].nbars;
+    if (n <= most) return RS_OK;
+    double *widths = malloc(n * sizeof(*widths));
+    if (!widths) return rs_fail(err, RS_NO_MEMORY, "no memory for the bars of the picture");
+    size_t k = 0;
+    for (uint32_t i = 0; i < r->n; i++)
+        for (uint32_t j = 0; j < r->rows[i].nbars; j++) widths[k++] = width_of(&r->rows[i].bars[j]);
+    qsort(widths, n, sizeof(*widths), by_width);
+    double least = widths[most]; /* as many as are alike go together, so that rows stay comparable */
+    free(widths);
+    for (uint32_t i = 0; i < r->n; i++) RS_TRY(fold_narrow(r, &r->rows[i], least, err));
+    return RS_OK;
+}
+
+/* ---- rows ---- */
 
 enum {
     FEW_BARS = 300, /* of a lane: each is taken, however narrow */
@@ -20,7 +241,8 @@ void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t
     *r = (struct rs_picture_rows){.timeline = t, .take = *take, .sums = sums};
 }
 
-void rs_picture_row_free(struct rs_picture_row *row)
+/* Frees what a row owns. */
+static void picture_row_free(struct rs_picture_row *row)
 {
     free(row->bars);
     rs_pixels_free(&row->upper);
@@ -29,7 +251,7 @@ void rs_picture_row_free(struct rs_picture_row *row)
 
 void rs_picture_rows_free(struct rs_picture_rows *r)
 {
-    for (uint32_t i = 0; i < r->n; i++) rs_picture_row_free(&r->rows[i]);
+    for (uint32_t i = 0; i < r->n; i++) picture_row_free(&r->rows[i]);
     free(r->rows);
     free(r->edges);
     *r = (struct rs_picture_rows){0};
@@ -94,8 +316,9 @@ static enum rs_status take_bar(struct rs_picture_row *row, const struct rs_bars 
     return RS_OK;
 }
 
-enum rs_status rs_picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
-                               const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err)
+/* Adds a lane to pixels, which are made where there are none yet. */
+static enum rs_status picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
+                                   const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err)
 {
     if (pixels->width == 0) RS_TRY(rs_pixels_init(pixels, take->width, err));
     rs_pixels_add(b, lane, (double)take->from, rs_picture_scale(take), pixels);
@@ -114,7 +337,7 @@ static enum rs_status take_lane(struct rs_picture_rows *r, struct rs_picture_row
         double wide = ((double)b->dur[i] + (double)b->fade[i]) * scale;
         if (few || (wide >= WIDE && !r->take.cells)) RS_TRY(take_bar(row, b, i, lane->row, err));
     }
-    return few ? RS_OK : rs_picture_fold(&r->take, b, lane, compute ? &row->lower : &row->upper, err);
+    return few ? RS_OK : picture_fold(&r->take, b, lane, compute ? &row->lower : &row->upper, err);
 }
 
 /* Open: whether the lane goes on the row before it. */
@@ -201,19 +424,19 @@ enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_ba
         r->edges[r->nedges++] = (struct rs_picture_edge){b->edges[i].from, to};
     }
     /* Not at each: sorting what is kept costs more than keeping a few for a while. */
-    if (r->take.most && r->n > 2 * r->take.most) RS_TRY(rs_limit_rows(r, err));
+    if (r->take.most && r->n > 2 * r->take.most) RS_TRY(limit_rows(r, err));
     return RS_OK;
 }
 
 enum rs_status rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars, struct rs_err *err)
 {
-    RS_TRY(rs_limit_rows(r, err));
-    for (uint32_t i = 0; i < r->n; i++) rs_slots_sort(&r->rows[i]);
-    RS_TRY(rs_limit_bars(r, bars, err));
+    RS_TRY(limit_rows(r, err));
+    for (uint32_t i = 0; i < r->n; i++) slots_sort(&r->rows[i]);
+    RS_TRY(limit_bars(r, bars, err));
     for (uint32_t i = 0; i < r->n; i++) {
         struct rs_picture_row *row = &r->rows[i];
         if (r->take.fold || row->row == RS_ROW_OPERATIONS)
-            rs_slots_share(row);
+            slots_share(row);
         else
             for (uint32_t k = 0; k < row->nbars; k++) row->bars[k].slots = (uint8_t)row->lanes;
     }

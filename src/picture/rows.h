@@ -4,7 +4,7 @@
  * with rows and pixels, not with the run. Folded, a row is a GPU: operations of all its communicators above, compute
  * below, and what overlaps shares the height. Open, a row is a lane; lanes of a communicator that are alike (channels,
  * steps) share one, each with its place in it. Where there are more rows than can be drawn, the GPUs that waited most
- * are kept, and some of those that came last most often (picture/limits.h); how many were left out is counted.
+ * are kept, and some of those that came last most often; how many were left out is counted.
  *
  * Owns everything but the timeline. One thread at a time. */
 #ifndef RS_PICTURE_ROWS_H
@@ -81,11 +81,6 @@ enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_ba
 enum rs_status rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars, struct rs_err *err);
 void rs_picture_rows_free(struct rs_picture_rows *r);
 
-/* Frees what a row owns. */
-void rs_picture_row_free(struct rs_picture_row *row);
-/* Adds a lane to pixels, which are made where there are none yet. */
-enum rs_status rs_picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
-                               const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err);
 /* What a row is called; not clean. */
 void rs_picture_row_label(const struct rs_picture_rows *r, const struct rs_picture_row *row, char *out, size_t size);
 /* The group at a level that a group is in, itself included; RS_NONE: none. */
