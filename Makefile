@@ -32,7 +32,7 @@ DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
 # What fuzzers reach: the reader below its commands. The rest would only be compiled.
-FUZZED_SRC := $(call sources,$(filter-out plugin bundle picture serve sim gen cli,$(FOLDERS))) src/serve/request.c src/serve/answer.c
+FUZZED_SRC := $(call sources,$(filter-out plugin bundle picture serve sim gen cli,$(FOLDERS))) src/serve/answer.c src/serve/answer.c
 FORMAT_FUZZERS := $(patsubst src/foreign/%/format.c,$(BUILD)/fuzz_%,$(wildcard src/foreign/*/format.c))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)) $(FORMAT_FUZZERS)
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))

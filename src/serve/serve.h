@@ -1,7 +1,7 @@
 /* A small web server for one bundle: loopback only, a token in the address, GET (and HEAD) only, HTTP ranges.
  *
  * It answers two addresses and nothing else: /?t=TOKEN (the page) and /bundle?t=TOKEN (the bundle, whole or a range of
- * it); nothing of the file system is ever served. libevent waits for sockets and times; request.h reads what comes,
+ * it); nothing of the file system is ever served. libevent waits for sockets and times; answer.h reads what comes,
  * answer.h says what is answered. One thread, which never waits for a client: the bundle goes from the page cache to the
  * socket, a piece at a time (a piece that has to come from the disk does hold up the others).
  *
