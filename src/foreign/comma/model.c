@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mix.h"
+#include "foreign/formats.h"
 #include "foreign/torch.h"
 
 /* From the first to the last proxy operation of an operation. */
@@ -228,4 +229,25 @@ enum rs_status rs_comma_to_model(struct rs_model *m, const struct rs_comma *file
     rs_map_free(&w.members);
     rs_map_free(&w.nets);
     return status;
+}
+
+/* ---- all files ---- */
+
+static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
+{
+    struct rs_model *m = fill->model;
+    struct rs_comma rows;
+    enum rs_status status = rs_comma_read(&rows, file->path, err);
+    if (status == RS_OK) status = rs_comma_to_model(m, &rows, file->path, &file->proc, err);
+    if (status == RS_OK && rows.damage.code != RS_OK) rs_other_incomplete(file, &rows.damage);
+    rs_comma_free(&rows);
+    return status;
+}
+
+enum rs_status rs_comma_fill(struct rs_fill *fill, struct rs_err *err)
+{
+    RS_TRY(rs_fill_each(fill, add, err));
+    return rs_model_note(fill->model, err,
+                         "CoMMA sees no kernels: starts and ends are those of network operations, and what it left out "
+                         "(small operations, most receives) was not recorded");
 }

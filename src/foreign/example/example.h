@@ -4,7 +4,7 @@
  * before, it says host and thread, and whose the file is can only be told by its operations. NCCL gives a group call to
  * the group's first communicator: one file may hold the operations of all ranks and communicators of a process, and the
  * others nothing but what their proxy threads did. So every event has its own communicator and rank, and `who` says how
- * they are known (example/who.h).
+ * they are known.
  *
  * Events lie in the order of their begin lines; parents before children. Times are ns since the first init of the
  * process (`pid`): files of one pid share that axis, others do not. GPU clocks are each device's own. What is damaged

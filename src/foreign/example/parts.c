@@ -3,9 +3,322 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/mix.h"
 #include "base/room.h"
-#include "foreign/example/launches.h"
+
+/* ---- members ---- */
+
+enum {
+    MOST_RANKS = 1 << 20, /* a rank beyond that is damaged */
+    LEAST_STREAM = 0x1000, /* smaller ones are the default streams: every device has its own */
+};
+
+static uint64_t key_of(uint64_t hash, int32_t rank)
+{
+    return rs_mix(rs_mix(hash, 2), (uint64_t)(int64_t)rank);
+}
+
+static uint32_t find(const struct rs_example_members *x, const struct rs_model *m, uint64_t hash, int32_t rank)
+{
+    for (uint64_t key = key_of(hash, rank);; key++) {
+        const uint64_t *at = rs_map_find(&x->index, key);
+        if (!at) return RS_NONE;
+        const struct rs_member *r = &m->members[*at];
+        if (r->rank == rank && m->comms[r->comm].hash == hash) return (uint32_t)*at;
+    }
+}
+
+/* Whose an event is; RS_NONE: that is not known. */
+static uint32_t example_member_of(const struct rs_example_members *x, const struct rs_model *m,
+                                  const struct rs_example_event *e)
+{
+    return e->who == RS_EX_WHO_NONE || e->rank < 0 ? RS_NONE : find(x, m, e->comm, e->rank);
+}
+
+static enum rs_status add_one(struct rs_example_members *x, struct rs_model *m, uint32_t proc, uint64_t hash,
+                              int32_t rank, uint32_t *member, struct rs_err *err)
+{
+    *member = find(x, m, hash, rank);
+    if (*member != RS_NONE) return RS_OK;
+    uint32_t comm;
+    RS_TRY(rs_model_comm_of(m, RS_TOOL_EXAMPLE, hash, &comm, err));
+    RS_TRY(rs_model_member(m, comm, member, err));
+    struct rs_member *r = &m->members[*member];
+    r->rank = rank;
+    r->proc = proc;
+    r->gpu = RS_NONE;
+    r->device = -1;
+    r->created = r->destroyed = RS_TIME_NONE;
+    if (m->comms[comm].nranks <= rank) m->comms[comm].nranks = rank + 1;
+    x->n = *member + 1 - x->first;
+    uint64_t key = key_of(hash, rank);
+    while (rs_map_find(&x->index, key)) key++;
+    return rs_map_put(&x->index, key, *member, err);
+}
+
+static enum rs_status members_add_all(struct rs_example_members *x, struct rs_model *m,
+                                      const struct rs_example_procs *p, const struct rs_example_proc *row,
+                                      uint32_t proc, struct rs_err *err)
+{
+    for (uint32_t k = 0; k < row->n; k++) {
+        const struct rs_example *d = &p->dumps[row->dumps[k]];
+        for (uint32_t i = 0; i < d->nranks; i++) {
+            uint32_t member;
+            if (d->ranks[i].rank < 0 || d->ranks[i].rank >= MOST_RANKS) continue;
+            RS_TRY(add_one(x, m, proc, d->ranks[i].comm, d->ranks[i].rank, &member, err));
+        }
+    }
+    x->own = malloc(((size_t)x->n + 1) * sizeof *x->own);
+    if (!x->own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < x->n; i++) x->own[i] = RS_NONE;
+    for (uint32_t k = 0; k < row->n; k++) {
+        const struct rs_example *d = &p->dumps[row->dumps[k]];
+        uint32_t member = d->rank < 0 ? RS_NONE : find(x, m, d->comm, d->rank);
+        if (member != RS_NONE) x->own[member - x->first] = row->dumps[k];
+    }
+    return RS_OK;
+}
+
+/* Peers are ranks of the communicator too, recorded or not. */
+static void learn_sizes(const struct rs_example_members *x, struct rs_model *m, const struct rs_example *d)
+{
+    for (uint32_t i = 0; i < d->n; i++) {
+        const struct rs_example_event *e = &d->events[i];
+        int32_t peer = e->kind == RS_EX_P2P ? e->work.peer : e->kind == RS_EX_PROXY_OP ? e->proxy.peer : -1;
+        uint32_t member = peer < 0 || peer >= MOST_RANKS ? RS_NONE : example_member_of(x, m, e);
+        if (member == RS_NONE) continue;
+        struct rs_comm_row *c = &m->comms[m->members[member].comm];
+        if (c->nranks <= peer) c->nranks = peer + 1;
+    }
+}
+
+/* ---- devices ---- */
+
+static uint32_t root_of(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i) i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+static uint64_t stream_of(const struct rs_example_event *e)
+{
+    bool call = e->kind == RS_EX_COLL_API || e->kind == RS_EX_P2P_API;
+    uint64_t stream = call ? e->call.stream : e->kind == RS_EX_LAUNCH ? e->launch.stream : 0;
+    return stream < LEAST_STREAM ? 0 : stream;
+}
+
+static enum rs_status join_streams(const struct rs_example_members *x, const struct rs_model *m,
+                                   const struct rs_example *d, struct rs_map *streams, uint32_t *parent,
+                                   struct rs_err *err)
+{
+    for (uint32_t i = 0; i < d->n; i++) {
+        uint64_t stream = stream_of(&d->events[i]), *at;
+        uint32_t member = stream ? example_member_of(x, m, &d->events[i]) : RS_NONE;
+        if (member == RS_NONE) continue;
+        RS_TRY(rs_map_at(streams, stream, member, &at, err));
+        parent[root_of(parent, member - x->first)] = root_of(parent, (uint32_t)*at - x->first);
+    }
+    return RS_OK;
+}
+
+/* Whether no communicator has two ranks in this process. */
+static enum rs_status is_single(const struct rs_example_members *x, const struct rs_model *m, bool *single,
+                                struct rs_err *err)
+{
+    struct rs_map comms = {0};
+    enum rs_status status = RS_OK;
+    *single = true;
+    for (uint32_t i = 0; i < x->n && *single && status == RS_OK; i++) {
+        uint64_t *at;
+        status = rs_map_at(&comms, m->members[x->first + i].comm, i, &at, err);
+        if (status == RS_OK) *single = *at == i;
+    }
+    rs_map_free(&comms);
+    return status;
+}
+
+static enum rs_status find_gpus(const struct rs_example_members *x, struct rs_model *m,
+                                const struct rs_example_procs *p, const struct rs_example_proc *row, uint32_t *parent,
+                                struct rs_err *err)
+{
+    static const uint8_t none[16];
+    bool single;
+    struct rs_map streams = {0};
+    enum rs_status status = is_single(x, m, &single, err);
+    for (uint32_t i = 0; i < x->n; i++) parent[i] = single ? 0 : i;
+    for (uint32_t k = 0; k < row->n && !single && status == RS_OK; k++)
+        status = join_streams(x, m, &p->dumps[row->dumps[k]], &streams, parent, err);
+    rs_map_free(&streams);
+    RS_TRY(status);
+    for (uint32_t i = 0; i < x->n; i++) {
+        struct rs_member *r = &m->members[x->first + i], *of = &m->members[x->first + root_of(parent, i)];
+        if (of->gpu == RS_NONE) RS_TRY(rs_model_gpu(m, m->procs[r->proc].host, none, &of->gpu, err));
+        r->gpu = of->gpu;
+    }
+    return RS_OK;
+}
+
+/* ---- lives ---- */
+
+static void earliest(int64_t *to, int64_t ns)
+{
+    if (ns != RS_TIME_NONE && (*to == RS_TIME_NONE || ns < *to)) *to = ns;
+}
+
+/* The clock of the process is 0 at its first init. That was of the communicator that we hear of first. */
+static enum rs_status find_lives(const struct rs_example_members *x, struct rs_model *m,
+                                 const struct rs_example_procs *p, const struct rs_example_proc *row,
+                                 struct rs_err *err)
+{
+    int64_t *heard = malloc(((size_t)x->n + 1) * sizeof *heard), soonest = RS_TIME_NONE;
+    uint32_t first = RS_NONE;
+    if (!heard) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < x->n; i++) heard[i] = RS_TIME_NONE;
+    for (uint32_t k = 0; k < row->n; k++) {
+        const struct rs_example *d = &p->dumps[row->dumps[k]];
+        for (uint32_t i = 0; i < d->n; i++) {
+            uint32_t member = example_member_of(x, m, &d->events[i]);
+            if (member != RS_NONE) earliest(&heard[member - x->first], d->events[i].begin);
+        }
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        if (heard[i] == RS_TIME_NONE || (first != RS_NONE && heard[i] >= soonest)) continue;
+        soonest = heard[i];
+        first = m->members[x->first + i].comm;
+    }
+    for (uint32_t i = 0; i < x->n; i++) {
+        struct rs_member *r = &m->members[x->first + i];
+        r->created_from = RS_LIFE_FIRST_INIT;
+        r->destroyed_from = RS_LIFE_LAST_SLEEP;
+        if (r->comm == first) r->created = 0;
+        if (x->own[i] != RS_NONE) r->destroyed = rs_example_destroyed(&p->dumps[x->own[i]]);
+    }
+    free(heard);
+    return RS_OK;
+}
+
+enum rs_status rs_example_members_add(struct rs_example_members *x, struct rs_model *m,
+                                      const struct rs_example_procs *p, const struct rs_example_proc *row,
+                                      uint32_t proc, struct rs_err *err)
+{
+    *x = (struct rs_example_members){.first = m->nmembers};
+    RS_TRY(members_add_all(x, m, p, row, proc, err));
+    for (uint32_t k = 0; k < row->n; k++) learn_sizes(x, m, &p->dumps[row->dumps[k]]);
+    uint32_t *parent = malloc(((size_t)x->n + 1) * sizeof *parent);
+    if (!parent) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    enum rs_status status = find_gpus(x, m, p, row, parent, err);
+    free(parent);
+    RS_TRY(status);
+    return find_lives(x, m, p, row, err);
+}
+
+void rs_example_members_free(struct rs_example_members *x)
+{
+    free(x->own);
+    rs_map_free(&x->index);
+    *x = (struct rs_example_members){0};
+}
+
+/* ---- launches ----
+ * Kernel launches of one dump, and which operation each is of.
+ *
+ * A launch and its operations lie in the same group call and are of the same rank; operations are told after their
+ * launch. The struct is the caller's to free. */
+
+struct example_launch {
+    uint64_t comm;
+    int32_t rank;
+    uint32_t group; /* outermost event around it */
+    uint32_t event;
+    int64_t begin, end; /* host ns; begin RS_TIME_NONE: not told */
+    int64_t low; /* it cannot have begun before this; RS_TIME_NONE: not known */
+};
+
+struct example_launches {
+    struct example_launch *rows; /* by group, communicator, rank and end */
+    uint32_t n;
+};
+
+/* The outermost event around one; itself where nothing is. */
+static uint32_t example_outermost(const struct rs_example *d, uint32_t event)
+{
+    while (d->events[event].parent != RS_NONE) event = d->events[event].parent;
+    return event;
+}
+
+static int launches_by_time(const void *a, const void *b)
+{
+    const struct example_launch *x = a, *y = b;
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    if (x->end != y->end) return x->end < y->end ? -1 : 1;
+    return x->event < y->event ? -1 : x->event > y->event;
+}
+
+static int compare_owner(const struct example_launch *x, const struct example_launch *y)
+{
+    if (x->group != y->group) return x->group < y->group ? -1 : 1;
+    if (x->comm != y->comm) return x->comm < y->comm ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+static int by_owner(const void *a, const void *b)
+{
+    int order = compare_owner(a, b);
+    return order ? order : launches_by_time(a, b);
+}
+
+static enum rs_status example_launches_find(struct example_launches *x, const struct rs_example *d, struct rs_err *err)
+{
+    *x = (struct example_launches){.rows = malloc(((size_t)d->counts[RS_EX_LAUNCH] + 1) * sizeof *x->rows)};
+    if (!x->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < d->n; i++) {
+        const struct rs_example_event *e = &d->events[i];
+        if (e->kind != RS_EX_LAUNCH || (e->begin == RS_TIME_NONE && e->end == RS_TIME_NONE)) continue;
+        x->rows[x->n++] = (struct example_launch){.comm = e->comm,
+                                                  .rank = e->who == RS_EX_WHO_NONE ? -1 : e->rank,
+                                                  .group = example_outermost(d, i),
+                                                  .event = i,
+                                                  .begin = e->begin,
+                                                  .end = e->end != RS_TIME_NONE ? e->end : e->begin};
+    }
+    if (!x->n) return RS_OK;
+    /* One thread makes the launches of a group, one after the other, after the group's call began. */
+    qsort(x->rows, x->n, sizeof *x->rows, launches_by_time);
+    for (uint32_t i = 0; i < x->n; i++) {
+        struct example_launch *l = &x->rows[i];
+        bool again = i && x->rows[i - 1].group == l->group;
+        int64_t before = again ? x->rows[i - 1].end : l->group != l->event ? d->events[l->group].begin : RS_TIME_NONE;
+        l->low = l->begin != RS_TIME_NONE ? l->begin : before;
+    }
+    qsort(x->rows, x->n, sizeof *x->rows, by_owner);
+    return RS_OK;
+}
+
+static void example_launches_free(struct example_launches *x)
+{
+    free(x->rows);
+    *x = (struct example_launches){0};
+}
+
+/* The launch of an operation; NULL: not known. */
+static const struct example_launch *example_launch_of(const struct example_launches *x, const struct rs_example *d,
+                                                      uint32_t event)
+{
+    const struct rs_example_event *e = &d->events[event];
+    struct example_launch key = {.comm = e->comm,
+                                 .rank = e->rank,
+                                 .group = example_outermost(d, event),
+                                 .end = e->begin == RS_TIME_NONE ? INT64_MAX : e->begin,
+                                 .event = RS_NONE};
+    if (e->rank < 0 || e->who == RS_EX_WHO_NONE) return NULL;
+    uint32_t low = 0, high = x->n;
+    RS_BISECT(low, high, mid, by_owner(&x->rows[mid], &key) <= 0); /* the first behind the operation's begin */
+    if (low && !compare_owner(&x->rows[low - 1], &key)) return &x->rows[low - 1];
+    return low < x->n && !compare_owner(&x->rows[low], &key) ? &x->rows[low] : NULL;
+}
+
+/* ---- parts ---- */
 
 /* An operation, a call without one, or a group call that holds nothing of what it launched. */
 struct item {
@@ -20,7 +333,7 @@ struct work {
     const struct rs_example_procs *p;
     const struct rs_example_proc *row;
     const struct rs_example_members *members;
-    struct rs_example_launches *launches; /* by dump */
+    struct example_launches *launches; /* by dump */
     struct item *items;
     uint32_t nitems, cap_items;
     struct rs_map told; /* (communicator, function) of which there are operations */
@@ -74,7 +387,7 @@ static void mark(const struct rs_example *d, uint8_t *holds)
     for (uint32_t i = 0; i < d->n; i++) {
         const struct rs_example_event *e = &d->events[i];
         if (is_op(e) && e->parent != RS_NONE) holds[e->parent] = 1;
-        if (is_op(e) || is_call(e)) holds[rs_example_outermost(d, i)] = 1;
+        if (is_op(e) || is_call(e)) holds[example_outermost(d, i)] = 1;
     }
 }
 
@@ -113,7 +426,7 @@ static enum rs_status lose(struct work *w, const struct item *it, struct rs_err 
 {
     const struct rs_example *d = dump_of(w, it->dump);
     const struct rs_example_event *e = &d->events[it->event];
-    const struct rs_example_event *top = &d->events[rs_example_outermost(d, it->event)];
+    const struct rs_example_event *top = &d->events[example_outermost(d, it->event)];
     int64_t from = it->at, to = e->end > top->end ? e->end : top->end;
     struct rs_gap gap = {from, to > from ? to : from, e->kind != RS_EX_P2P_API, e->kind != RS_EX_COLL_API, 0};
     if (from == INT64_MIN) gap.from = gap.to = 0;
@@ -164,10 +477,9 @@ static enum rs_status set_launch(struct work *w, uint32_t i, const struct item *
 {
     const struct rs_example *d = dump_of(w, it->dump);
     struct rs_parts *t = &w->m->parts;
-    uint32_t group = rs_example_outermost(d, it->event);
+    uint32_t group = example_outermost(d, it->event);
     uint64_t here = ((uint64_t)it->dump + 1) << 32;
-    const struct rs_example_launch *l =
-        t->captured[i] ? NULL : rs_example_launch_of(&w->launches[it->dump], d, it->event);
+    const struct example_launch *l = t->captured[i] ? NULL : example_launch_of(&w->launches[it->dump], d, it->event);
     bool old = d->events[group].kind == RS_EX_GROUP; /* before calls were told: the group is the plan */
     uint64_t key = here | (l ? l->event : group);
     /* Without a launch it is not told whether others of the call were in the same kernel. */
@@ -236,7 +548,7 @@ static enum rs_status add_item(struct work *w, const struct item *it, struct rs_
 {
     const struct rs_example *d = dump_of(w, it->dump);
     const struct rs_example_event *e = &d->events[it->event];
-    uint32_t i, member = rs_example_member_of(w->members, w->m, e);
+    uint32_t i, member = example_member_of(w->members, w->m, e);
     bool lost = e->kind == RS_EX_GROUP_API || e->kind == RS_EX_P2P_API ||
                 (e->kind == RS_EX_COLL_API && (member == RS_NONE || rs_map_find(&w->told, name_key(d, e))));
     if (lost) return lose(w, it, err);
@@ -270,7 +582,7 @@ static enum rs_status add_all(struct work *w, uint32_t proc, struct rs_err *err)
         x->of[k] = malloc(((size_t)d->n + 1) * sizeof *x->of[k]);
         if (!x->of[k]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
         for (uint32_t i = 0; i < d->n; i++) x->of[k][i] = RS_NONE;
-        RS_TRY(rs_example_launches_find(&w->launches[k], d, err));
+        RS_TRY(example_launches_find(&w->launches[k], d, err));
         RS_TRY(list_dump(w, k, err));
     }
     x->low = malloc(((size_t)w->nitems + 1) * sizeof *x->low);
@@ -289,7 +601,7 @@ enum rs_status rs_example_parts_add(struct rs_example_parts *x, struct rs_model 
     *x = (struct rs_example_parts){.first = m->parts.n, .ndumps = row->n};
     struct work w = {.x = x, .m = m, .p = p, .row = row, .members = members};
     enum rs_status status = add_all(&w, proc, err);
-    for (uint32_t k = 0; w.launches && k < x->ndumps; k++) rs_example_launches_free(&w.launches[k]);
+    for (uint32_t k = 0; w.launches && k < x->ndumps; k++) example_launches_free(&w.launches[k]);
     free(w.launches);
     free(w.items);
     free(w.gaps);

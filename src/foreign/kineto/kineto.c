@@ -5,9 +5,149 @@
 
 #include "base/scan.h"
 #include "foreign/json_fields.h"
-#include "foreign/kineto/args.h"
 #include "foreign/kineto/groups.h"
+#include "foreign/torch.h"
 #include "model/model.h"
+
+/* ---- arguments ----
+ * The "args" of an event of a Kineto trace: what ties it to others, and what PyTorch says of a communication.
+ *
+ * A plain struct; names are ids of the rs_kineto. */
+
+struct kineto_args {
+    uint64_t external; /* RS_KINETO_NO_ID: none */
+    uint64_t correlation; /* 0: none */
+    uint64_t bytes;
+    int64_t device, stream; /* -1: not told */
+    uint32_t label; /* of a metadata event: the name that it gives; 0: none */
+    struct rs_kineto_call comm; /* as far as told; func NULL: nothing of a communication, or "wait" */
+};
+
+/* What there is when nothing is told. */
+static void kineto_args_none(struct kineto_args *a)
+{
+    static const struct kineto_args none = {
+        .external = RS_KINETO_NO_ID,
+        .device = -1,
+        .stream = -1,
+        .comm = {.seq = -1,
+                 .dtype = "",
+                 .lane = RS_KINETO_NONE,
+                 .row = RS_KINETO_NONE,
+                 .rank = -1,
+                 .src = -1,
+                 .dst = -1,
+                 .group_size = -1,
+                 .first_rank = -1,
+                 .stride = -1,
+                 .device = -1,
+                 .kernel = RS_KINETO_NONE,
+                 .group = RS_KINETO_NONE,
+                 .number = UINT64_MAX,
+                 .step = RS_KINETO_NONE},
+    };
+    *a = none;
+}
+
+static bool plain_token(enum rs_token t)
+{
+    return t == RS_T_STRING || t == RS_T_NUMBER || t == RS_T_WORD;
+}
+
+static void take_i32(const struct rs_scan *s, int32_t *v)
+{
+    int64_t x;
+    if (rs_scan_i64(s, &x) && x >= INT32_MIN && x <= INT32_MAX) *v = (int32_t)x;
+}
+
+/* What is told of a communication. The value is at hand, a plain one. */
+static enum rs_status take_comm(struct rs_kineto_call *c, struct rs_kineto *k, const struct rs_scan *s, const char *key,
+                                size_t n, struct rs_err *err)
+{
+#define KEY_IS(word) (n == sizeof(word) - 1 && !memcmp(key, word, sizeof(word) - 1))
+    if (KEY_IS("Collective name")) {
+        c->func = rs_torch_func(s->text, s->n);
+    } else if (KEY_IS("dtype")) {
+        c->dtype = rs_torch_dtype(s->text, s->n);
+    } else if (KEY_IS("In msg nelems")) {
+        rs_scan_u64(s, &c->in);
+    } else if (KEY_IS("Out msg nelems")) {
+        rs_scan_u64(s, &c->out);
+    } else if (KEY_IS("Group size")) {
+        take_i32(s, &c->group_size);
+    } else if (KEY_IS("Process Group Name")) {
+        c->has_pg_name = true;
+        return rs_kineto_name(k, s->text, s->n, &c->pg_name, err);
+    } else if (KEY_IS("Process Group ID") && !c->has_pg_name) { /* older */
+        return rs_kineto_name(k, s->text, s->n, &c->pg_name, err);
+    } else if (KEY_IS("Process Group Description")) {
+        return rs_kineto_name(k, s->text, s->n, &c->pg_desc, err);
+    } else if (KEY_IS("Process Group Ranks")) {
+        return rs_kineto_name(k, s->text, s->n, &c->pg_ranks, err);
+    } else if (KEY_IS("Rank")) {
+        take_i32(s, &c->rank);
+    } else if (KEY_IS("Src Rank")) {
+        take_i32(s, &c->src);
+    } else if (KEY_IS("Dst Rank")) {
+        take_i32(s, &c->dst);
+    } else if (KEY_IS("Seq")) {
+        if (!rs_scan_i64(s, &c->seq) || c->seq < 0) c->seq = -1;
+    } else if (KEY_IS("Comms Id")) {
+        c->has_comms_id = rs_scan_u64(s, &c->comms_id);
+    } else if (KEY_IS("Global rank start")) {
+        take_i32(s, &c->first_rank);
+    } else if (KEY_IS("Global rank stride")) {
+        take_i32(s, &c->stride);
+    }
+    return RS_OK;
+}
+
+/* Whether a key can be one of a communication's, by its length and first letter. */
+static bool may_be_comm(const char *key, size_t n)
+{
+    return n >= 3 && n <= 25 && memchr("CdIOGPRSD", key[0], 9);
+}
+
+/* Reads the object whose key came last. With `brief` it is left as soon as correlation, device and stream are known:
+ * a kernel that is not NCCL's has no more that is wanted. */
+static enum rs_status kineto_args_read(struct kineto_args *a, struct rs_kineto *k, struct rs_scan *s, bool brief,
+                                       struct rs_err *err)
+{
+    unsigned depth = rs_json_take_into(s, RS_T_OBJECT);
+    char key[32];
+    while (depth && rs_json_take_key(s, depth)) {
+        size_t n = s->n;
+        if (n >= sizeof key) {
+            rs_scan_skip(s);
+            continue;
+        }
+        memcpy(key, s->text, n); /* the text is gone with the next token */
+        enum rs_token t = rs_scan_next(s);
+        if (!plain_token(t)) {
+            if (t == RS_T_OBJECT || t == RS_T_ARRAY) rs_scan_leave(s, s->depth);
+            continue;
+        }
+        if (n == 11 && (KEY_IS("External id") || KEY_IS("external id"))) {
+            rs_scan_u64(s, &a->external);
+        } else if (n == 11 && KEY_IS("correlation")) {
+            rs_scan_u64(s, &a->correlation);
+        } else if (n == 6 && KEY_IS("device")) {
+            rs_scan_i64(s, &a->device);
+        } else if (n == 6 && KEY_IS("stream")) {
+            rs_scan_i64(s, &a->stream);
+        } else if (n == 5 && KEY_IS("bytes")) {
+            rs_scan_u64(s, &a->bytes);
+        } else if (n == 4 && KEY_IS("name")) {
+            RS_TRY(rs_kineto_name(k, s->text, s->n, &a->label, err));
+        } else if (may_be_comm(key, n)) {
+            RS_TRY(take_comm(&a->comm, k, s, key, n, err));
+        }
+        if (brief && a->correlation && a->device >= 0 && a->stream >= 0) rs_scan_leave(s, depth);
+    }
+    return RS_OK;
+}
+
+/* ---- events ---- */
 
 /* What an event is, by its category. */
 enum what { UNTOLD, UNWANTED, OPERATOR, CALL, ANNOTATION, GPU_ANNOTATION, KERNEL, COPY, SET };
@@ -20,7 +160,7 @@ struct event {
     int64_t pid, tid; /* -1: a text, or not told */
     int64_t start, duration;
     bool has_args;
-    struct rs_kineto_args *args; /* large, and only set for what has some, or is kept */
+    struct kineto_args *args; /* large, and only set for what has some, or is kept */
 };
 
 #define IS(word) (s->n == sizeof(word) - 1 && !memcmp(s->text, word, sizeof(word) - 1))
@@ -70,9 +210,9 @@ static bool is_brief(const struct event *e, const struct rs_kineto *k)
 static enum rs_status take_key(struct event *e, struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
 {
     if (IS("args")) {
-        rs_kineto_args_none(e->args);
+        kineto_args_none(e->args);
         e->has_args = true;
-        return rs_kineto_args_read(e->args, k, s, is_brief(e, k), err);
+        return kineto_args_read(e->args, k, s, is_brief(e, k), err);
     }
     if (IS("name")) return take_name(e, k, s, err);
     if (IS("ph")) {
@@ -140,7 +280,7 @@ static int32_t device_of(const struct event *e)
 /* What a complete event gives. */
 static enum rs_status keep(struct event *e, struct rs_kineto *k, struct rs_err *err)
 {
-    const struct rs_kineto_args *a = e->args;
+    const struct kineto_args *a = e->args;
     uint32_t lane;
     if (e->ph != 'X' || !e->has_time || e->what == UNTOLD) return RS_OK;
     if (e->duration < 0 || __builtin_add_overflow(e->start, e->duration, &(int64_t){0})) e->duration = 0;
@@ -176,8 +316,7 @@ static enum rs_status keep_label(const struct event *e, struct rs_kineto *k, str
 }
 
 /* An event; the scanner is behind its bracket. */
-static enum rs_status read_event(struct rs_kineto *k, struct rs_scan *s, struct rs_kineto_args *args,
-                                 struct rs_err *err)
+static enum rs_status read_event(struct rs_kineto *k, struct rs_scan *s, struct kineto_args *args, struct rs_err *err)
 {
     struct event e = {.pid = -1, .tid = -1, .args = args};
     unsigned depth = s->depth;
@@ -190,13 +329,13 @@ static enum rs_status read_event(struct rs_kineto *k, struct rs_scan *s, struct 
         }
     }
     if (s->cut) return RS_OK; /* half an event is none */
-    if (!e.has_args) rs_kineto_args_none(args);
+    if (!e.has_args) kineto_args_none(args);
     return e.ph == 'M' ? keep_label(&e, k, err) : keep(&e, k, err);
 }
 
 static enum rs_status read_events(struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
 {
-    struct rs_kineto_args args;
+    struct kineto_args args;
     for (unsigned depth = s->depth; rs_json_take_object(s, depth);) RS_TRY(read_event(k, s, &args, err));
     return RS_OK;
 }

@@ -10,7 +10,6 @@
 #include "foreign/kineto/kineto.h"
 #include "foreign/kineto/number.h"
 #include "foreign/kineto/parts.h"
-#include "foreign/kineto/scopes.h"
 #include "foreign/kineto/streams.h"
 #include "nccl/abi.h"
 

@@ -6,9 +6,113 @@
 #ifndef RS_FOREIGN_NSYS_NSYS_H
 #define RS_FOREIGN_NSYS_NSYS_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
 #include "base/mix.h"
-#include "foreign/nsys/payload.h"
 #include "model/model.h"
+
+/* ---- the database ----
+ * A SQLite export of Nsight Systems, opened so that nothing beside it is written, and read table by table.
+ *
+ * Tables, and columns in them, are there only if they have something to say, and differ between versions: a table
+ * that is missing has no rows, a column that is missing is NULL. Rows come in the order of the table, one at a time;
+ * there are no joins, since a damaged file may have no index that holds. Whatever SQLite finds wrong ends a table
+ * and is kept in `damage`. A file that would give more rows than its bytes can hold is damaged too. */
+
+struct rs_nsys_db {
+    const char *path; /* the caller's, for messages */
+    struct rs_err damage; /* code RS_OK: none; else the first */
+    /* its own: */
+    struct sqlite3 *handle;
+    void *bytes; /* of a packed file, unpacked */
+    uint64_t size; /* of the file */
+    int64_t steps_left; /* of SQLite's machine, in thousands: against files that never end */
+};
+
+/* ---- payloads of NVTX ----
+ * What NCCL put beside its NVTX ranges: the communicator, the size, the root, the peer.
+ *
+ * A payload is bytes laid out as its schema says (header of 32 bytes, then fields; as a blob or in hex), or JSON
+ * with the same names. Fields are found by their names, whose order and types differ between versions. */
+
+enum rs_nsys_field {
+    RS_NF_COMM,
+    RS_NF_BYTES,
+    RS_NF_ROOT,
+    RS_NF_PEER,
+    RS_NF_RANK,
+    RS_NF_NRANKS,
+    RS_NF_DEVICE,
+    RS_NF_PARENT,
+    RS_NF_COLOR,
+    RS_NF_KEY,
+    RS_NSYS_FIELDS
+};
+
+struct rs_nsys_payload {
+    uint32_t has; /* bit f: the field is there */
+    uint64_t value[RS_NSYS_FIELDS]; /* negative ones as two's complement */
+};
+
+struct rs_nsys_entry {
+    uint64_t schema; /* domain << 32 | schema */
+    uint32_t idx, offset;
+    uint8_t type, field;
+};
+
+struct rs_nsys_schemas {
+    struct rs_nsys_entry *rows; /* by schema, then idx; only fields that are known */
+    uint32_t n, cap;
+};
+
+enum rs_status rs_nsys_schemas_read(struct rs_nsys_schemas *s, struct rs_nsys_db *db, struct rs_err *err);
+
+/* From bytes (blob, or hex), and from JSON. What cannot be understood leaves `p` empty. */
+void rs_nsys_payload_bytes(const struct rs_nsys_schemas *s, const char *text, size_t n, bool blob,
+                           struct rs_nsys_payload *p);
+void rs_nsys_payload_json(const char *text, size_t n, struct rs_nsys_payload *p);
+
+static inline bool rs_nsys_told(const struct rs_nsys_payload *p, enum rs_nsys_field f)
+{
+    return p->has >> f & 1;
+}
+/* The field as a rank or device; -1: not told, or it is none. */
+static inline int32_t rs_nsys_number(const struct rs_nsys_payload *p, enum rs_nsys_field f)
+{
+    return rs_nsys_told(p, f) && p->value[f] <= INT32_MAX ? (int32_t)p->value[f] : -1;
+}
+
+/* ---- the trace ---- */
+
+struct rs_nsys_rows {
+    struct rs_nsys_db *db;
+    struct sqlite3_stmt *statement; /* NULL: no rows */
+    const char *table;
+};
+
+/* Fails where the file is none, or this build has no SQLite. */
+enum rs_status rs_nsys_open(struct rs_nsys_db *db, const char *path, struct rs_err *err);
+/* The same over memory, which is copied. */
+enum rs_status rs_nsys_open_memory(struct rs_nsys_db *db, const char *path, const void *bytes, size_t n,
+                                   struct rs_err *err);
+
+/* Whether the table is there, and has the column (NULL: any). Views and virtual tables are none. */
+bool rs_nsys_has(struct rs_nsys_db *db, const char *table, const char *column);
+
+/* All rows of a table; `columns` ends with NULL. The names are the program's own words. */
+void rs_nsys_select(struct rs_nsys_rows *rows, struct rs_nsys_db *db, const char *table, const char *const *columns);
+bool rs_nsys_next(struct rs_nsys_rows *rows); /* false: no more, and all is freed */
+void rs_nsys_stop(struct rs_nsys_rows *rows); /* before the end */
+
+/* Of the row at hand. */
+bool rs_nsys_i64(const struct rs_nsys_rows *rows, int column, int64_t *v); /* false: NULL, and *v is as it was */
+/* A text or blob; NULL: none. Good until the next row. *blob: it is one. */
+const char *rs_nsys_text(const struct rs_nsys_rows *rows, int column, size_t *n, bool *blob);
+
+/* ---- the trace ---- */
 
 /* What a range of NCCL's NVTX domain stands for. */
 enum rs_nsys_what {

@@ -11,7 +11,171 @@
 #include "base/room.h"
 #include "base/scan.h"
 #include "foreign/lines.h"
-#include "foreign/stages/pairs.h"
+
+/* ---- pairs ----
+ * Begins and ends of stages put together to spans: the second half of foreign/stages/stages.h, which alone uses it. */
+
+enum stage_event_kind {
+    STAGE_SPAN, /* at .. until */
+    STAGE_BEGIN,
+    STAGE_END,
+    STAGE_MARK, /* lasts until the next mark of its chunk */
+};
+
+struct stage_event {
+    int32_t rank;
+    uint32_t name;
+    int64_t chunk; /* -1: not told */
+    int64_t at, until;
+    uint64_t line;
+    enum stage_event_kind kind;
+};
+
+struct stage_events {
+    struct stage_event *rows;
+    uint32_t n, cap;
+};
+
+static enum rs_status stage_events_add(struct stage_events *s, const struct stage_event *e, struct rs_err *err)
+{
+    RS_ROOM(s->rows, s->n, s->cap, err);
+    s->rows[s->n++] = *e;
+    return RS_OK;
+}
+
+static void stage_events_free(struct stage_events *s)
+{
+    free(s->rows);
+    *s = (struct stage_events){0};
+}
+
+#define BY(member)                                                                                                     \
+    if (x->member != y->member) return x->member < y->member ? -1 : 1
+
+/* Marks of one chunk stand together by time. */
+static int marks_by_time(const void *a, const void *b)
+{
+    const struct stage_event *x = a, *y = b;
+    BY(rank);
+    BY(chunk);
+    BY(at);
+    BY(line);
+    return 0;
+}
+
+/* Events of one stage of one chunk stand together by time; at one moment the order of the lines decides. */
+static int by_stage(const void *a, const void *b)
+{
+    const struct stage_event *x = a, *y = b;
+    BY(rank);
+    BY(name);
+    BY(chunk);
+    BY(at);
+    BY(line);
+    return 0;
+}
+
+static int rows_in_order(const void *a, const void *b)
+{
+    const struct rs_stage_row *x = a, *y = b;
+    BY(rank);
+    BY(chunk);
+    BY(name);
+    BY(start);
+    return 0;
+}
+
+static void pairs_complain(struct rs_stage_file *f, const struct stage_event *e, const char *what)
+{
+    if (!f->bad++) snprintf(f->why, sizeof f->why, "line %" PRIu64 ": %s", e->line, what);
+}
+
+static enum rs_status add_row(struct rs_stage_file *f, const struct stage_event *e, int64_t until, struct rs_err *err)
+{
+    RS_ROOM(f->rows, f->nrows, f->cap_rows, err);
+    f->rows[f->nrows++] =
+        (struct rs_stage_row){.rank = e->rank, .name = e->name, .chunk = e->chunk, .start = e->at, .end = until};
+    return RS_OK;
+}
+
+/* Marks become spans up to the next of their chunk; the last of a chunk goes. */
+static uint32_t close_marks(struct stage_event *rows, uint32_t n)
+{
+    uint32_t kept = 0;
+    if (n) qsort(rows, n, sizeof *rows, marks_by_time);
+    for (uint32_t i = 0; i < n; i++) {
+        struct stage_event e = rows[i];
+        if (e.kind == STAGE_MARK) {
+            uint32_t next = i + 1;
+            while (next < n && rows[next].kind != STAGE_MARK && rows[next].rank == e.rank &&
+                   rows[next].chunk == e.chunk)
+                next++;
+            if (next >= n || rows[next].rank != e.rank || rows[next].chunk != e.chunk) continue;
+            e.until = rows[next].at;
+            e.kind = STAGE_SPAN;
+        }
+        rows[kept++] = e;
+    }
+    return kept;
+}
+
+/* Without a number the i-th of its name on its rank is chunk i. */
+static void number(struct rs_stage_file *f)
+{
+    for (uint32_t i = 0; i < f->nrows; i++) {
+        struct rs_stage_row *r = &f->rows[i], *before = i ? r - 1 : NULL;
+        if (r->chunk < 0)
+            r->chunk = before && before->rank == r->rank && before->name == r->name ? before->chunk + 1 : 0;
+    }
+}
+
+/* Names that no row has (the mark that only ends a chunk) go. */
+static enum rs_status drop_names(struct rs_stage_file *f, struct rs_err *err)
+{
+    uint32_t *now = calloc((size_t)f->nnames + 1, sizeof *now), n = 0;
+    if (!now) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < f->nrows; i++) now[f->rows[i].name] = 1;
+    for (uint32_t i = 0; i < f->nnames; i++) {
+        if (!now[i]) continue;
+        f->names[n] = f->names[i];
+        now[i] = n++;
+    }
+    for (uint32_t i = 0; i < f->nrows; i++) f->rows[i].name = now[f->rows[i].name];
+    f->nnames = n;
+    free(now);
+    return RS_OK;
+}
+
+/* Fills f->rows; what has no other half is counted in f->bad. */
+static enum rs_status stage_events_pair(struct stage_events *s, struct rs_stage_file *f, struct rs_err *err)
+{
+    struct stage_event *rows = s->rows;
+    uint32_t n = close_marks(rows, s->n), open = UINT32_MAX;
+    if (n) qsort(rows, n, sizeof *rows, by_stage);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct stage_event *e = &rows[i];
+        const struct stage_event *o = open != UINT32_MAX ? &rows[open] : NULL;
+        bool same = o && o->rank == e->rank && o->name == e->name && o->chunk == e->chunk;
+        if (e->kind == STAGE_SPAN) {
+            RS_TRY(add_row(f, e, e->until, err));
+        } else if (e->kind == STAGE_BEGIN) {
+            if (o) pairs_complain(f, o, "it begins and does not end");
+            open = i;
+        } else if (same) {
+            RS_TRY(add_row(f, o, e->at, err));
+            open = UINT32_MAX;
+        } else {
+            pairs_complain(f, e, "it ends and did not begin");
+        }
+    }
+    if (open != UINT32_MAX) pairs_complain(f, &rows[open], "it begins and does not end");
+    number(f);
+    RS_TRY(drop_names(f, err));
+    if (f->nrows) qsort(f->rows, f->nrows, sizeof *f->rows, rows_in_order);
+    return RS_OK;
+}
+
+/* ---- the file ---- */
 
 enum { MOST_COLUMNS = 64, MOST_NAMES = 256, LONGEST_NAME = 200 };
 
@@ -26,7 +190,7 @@ struct line {
 
 struct reading {
     struct rs_stage_file *f;
-    struct rs_stage_events events;
+    struct stage_events events;
     uint64_t number; /* of the line, from 1 */
     enum column columns[MOST_COLUMNS]; /* of CSV */
     unsigned digits[MOST_COLUMNS];
@@ -91,23 +255,22 @@ static int quoted(struct rs_slice f)
 }
 
 /* The text ends in one of these: which of two it is, and how long the rest. */
-static enum rs_stage_event_kind ending(struct rs_slice *name)
+static enum stage_event_kind ending(struct rs_slice *name)
 {
     static const struct {
         const char *suffix;
-        enum rs_stage_event_kind kind;
-    } ends[] = {
-        {"_begin", RS_STAGE_BEGIN}, {"_start", RS_STAGE_BEGIN}, {"_end", RS_STAGE_END}, {"_stop", RS_STAGE_END}};
+        enum stage_event_kind kind;
+    } ends[] = {{"_begin", STAGE_BEGIN}, {"_start", STAGE_BEGIN}, {"_end", STAGE_END}, {"_stop", STAGE_END}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t n = strlen(ends[i].suffix);
         if (name->n <= n || strncasecmp(name->text + name->n - n, ends[i].suffix, n)) continue;
         name->n -= n;
         return ends[i].kind;
     }
-    return RS_STAGE_MARK;
+    return STAGE_MARK;
 }
 
-static bool take_event(struct reading *r, const struct line *l, struct rs_slice *name, enum rs_stage_event_kind *kind)
+static bool take_event(struct reading *r, const struct line *l, struct rs_slice *name, enum stage_event_kind *kind)
 {
     struct rs_slice e = l->fields[EVENT];
     if (!l->has[EVENT]) {
@@ -116,9 +279,9 @@ static bool take_event(struct reading *r, const struct line *l, struct rs_slice 
     }
     static const char *const begins[] = {"begin", "start", "b"}, *const ends[] = {"end", "stop", "e"};
     for (size_t i = 0; i < 3; i++) {
-        *kind = RS_STAGE_BEGIN;
+        *kind = STAGE_BEGIN;
         if (is_word(e.text, e.n, begins[i])) return true;
-        *kind = RS_STAGE_END;
+        *kind = STAGE_END;
         if (is_word(e.text, e.n, ends[i])) return true;
     }
     complain(r, "the event is '%.*s', not begin or end", quoted(e), e.text);
@@ -164,7 +327,7 @@ static enum rs_status name_of(struct rs_stage_file *f, struct rs_slice name, uin
 
 static enum rs_status take_line(struct reading *r, const struct line *l, struct rs_err *err)
 {
-    struct rs_stage_event e = {.rank = -1, .chunk = -1, .line = r->number};
+    struct stage_event e = {.rank = -1, .chunk = -1, .line = r->number};
     struct rs_slice name = l->fields[NAME];
     int64_t rank;
     if (l->has[RANK]) {
@@ -173,7 +336,7 @@ static enum rs_status take_line(struct reading *r, const struct line *l, struct 
     }
     if (l->has[CHUNK] && !take_number(r, l->fields[CHUNK], "chunk", INT64_MAX / 2, &e.chunk)) return RS_OK;
     if (l->has[START]) {
-        e.kind = RS_STAGE_SPAN;
+        e.kind = STAGE_SPAN;
         if (!take_time(r, l, START, "start", &e.at) || !take_time(r, l, END, "end", &e.until)) return RS_OK;
         if (e.until < e.at) {
             complain(r, "it ends before it begins");
@@ -187,7 +350,7 @@ static enum rs_status take_line(struct reading *r, const struct line *l, struct 
         return RS_OK;
     }
     RS_TRY(name_of(r->f, name, &e.name, err));
-    return rs_stage_events_add(&r->events, &e, err);
+    return stage_events_add(&r->events, &e, err);
 }
 
 static enum rs_status take_heading(struct reading *r, const struct rs_slice *fields, unsigned n, const char *path,
@@ -275,8 +438,8 @@ enum rs_status rs_stage_file_read(struct rs_stage_file *f, struct rs_bytes *byte
     rs_lines_bytes(&lines, bytes);
     enum rs_status status = read_lines(&r, &lines, path, err);
     rs_lines_free(&lines);
-    if (status == RS_OK) status = rs_stage_events_pair(&r.events, f, err);
-    rs_stage_events_free(&r.events);
+    if (status == RS_OK) status = stage_events_pair(&r.events, f, err);
+    stage_events_free(&r.events);
     if (status == RS_OK && !f->nrows)
         status = rs_fail(err, RS_BAD_INPUT, "%s: %s", path, f->bad ? f->why : "no stages in it");
     if (status != RS_OK) rs_stage_file_free(f);
