@@ -3,27 +3,213 @@
  * A process a rank, a thread a lane, a complete event ("X") a bar: those of a thread lie beside or inside each other
  * (nests.h). Times are us from the begin of the run with the ns behind the point, so that readers that know doubles
  * only lose nothing; the begin itself is in otherData. Arrows are flow events, each at the begin of its slice: from a
- * parent to its child and from a launch to what it launched when a process is written, across ranks at the end
- * (chrome/flows.h). */
+ * parent to its child and from a launch to what it launched when a process is written, across ranks at the end. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/json.h"
 #include "base/mix.h"
-#include "export/chrome/flows.h"
 #include "export/exporter.h"
+#include "export/fanout_ranks.h"
 #include "export/lane_numbers.h"
 #include "export/nests.h"
 #include "export/rank_counters.h"
 #include "export/rank_rows.h"
 #include "export/slice_args.h"
 #include "model/model.h"
+#include "timeline/span.h"
+#include "timeline/stretch.h"
+#include "timeline/timeline.h"
+
+/* ---- arrows ----
+ * Arrows of a Chrome trace: from a parent to its child, from a launch to what it launched, from a send to its
+ * receive, and along the ranks of an operation in the order in which they came.
+ *
+ * An arrow is a start "s", steps "t" and an end "f" with one id, which no other has. Their times rise, and each lies
+ * in the slice that it is bound to ("bp":"e"), where readers find the innermost one. chrome://tracing finds the
+ * first of two that touch, so that an arrow to the second is a ns behind its begin. Where a child began before its
+ * parent the arrow meets it later, and where it was over by then (clocks err), or others may stand in it there, the
+ * arrow runs the other way. Those within a piece of a process are written behind its slices; on which thread each
+ * part of an operation is is kept until the end, a word a part: its times are in the model. */
+
+struct chrome_place {
+    int64_t at, end; /* where an arrow is bound to it and to no other, at its begin or just behind; where it ends */
+    uint32_t pid, tid;
+    bool holds; /* other slices: an arrow is its own at `at` only */
+};
+
+struct chrome_flows {
+    const struct rs_timeline *t;
+    const struct rs_rank_rows *rows;
+    struct rs_fanout_ranks fanouts;
+    uint32_t *parts; /* by part of the model: thread id * 2, and 1 if its arrows are behind its begin; 0: not drawn */
+    uint64_t id; /* the last one given out */
+};
+
+static enum rs_status chrome_flows_init(struct chrome_flows *f, const struct rs_timeline *t,
+                                        const struct rs_rank_rows *rows, struct rs_err *err)
+{
+    *f = (struct chrome_flows){.t = t, .rows = rows};
+    f->parts = calloc((size_t)t->model->parts.n + 1, sizeof *f->parts);
+    if (!f->parts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    return rs_fanout_ranks_init(&f->fanouts, t, err);
+}
+
+static void chrome_flows_free(struct chrome_flows *f)
+{
+    free(f->parts);
+    rs_fanout_ranks_free(&f->fanouts);
+    *f = (struct chrome_flows){0};
+}
+
+static struct chrome_place place_of(const struct rs_bars *b, const struct rs_nests *nests, uint32_t i, uint32_t pid,
+                                    uint32_t tid)
+{
+    int64_t at = b->start[i], end = at + b->dur[i];
+    if (at < end && rs_nests_touches(nests, b, i)) at++;
+    return (struct chrome_place){at, end, pid, tid, rs_nests_holds(nests, b, i)};
+}
+
+/* Where a part is: it is bar i. Nothing stands in operations. */
+static void chrome_flows_part(struct chrome_flows *f, uint32_t part, const struct rs_bars *b,
+                              const struct rs_nests *nests, uint32_t i, uint32_t tid)
+{
+    bool behind = place_of(b, nests, i, 0, tid).at > b->start[i];
+    f->parts[part] = tid << 1 | behind;
+}
+
+/* Where it was drawn; false: nowhere. */
+static bool place_of_part(const struct chrome_flows *f, uint32_t part, struct chrome_place *place)
+{
+    struct rs_stretch s;
+    int64_t start, dur;
+    if (!f->parts[part] || !rs_stretch_of(f->t, part, &s) || !rs_span_place(f->t, s.from, s.to, &start, &dur))
+        return false;
+    uint32_t row = f->rows->of_group[f->t->group_of_member[f->t->model->parts.member[part]]];
+    *place = (struct chrome_place){start + (f->parts[part] & 1), start + dur, row + 1, f->parts[part] >> 1, false};
+    return true;
+}
+
+static void flow(struct rs_json *j, const char *phase, const char *what, uint64_t id, const struct chrome_place *at,
+                 int64_t when)
+{
+    rs_json_object(j);
+    rs_json_key_str(j, "ph", phase);
+    if (*phase == 'f') rs_json_key_str(j, "bp", "e");
+    rs_json_key_u64(j, "id", id);
+    rs_json_key_u64(j, "pid", at->pid);
+    rs_json_key_u64(j, "tid", at->tid);
+    rs_json_key(j, "ts");
+    rs_json_thousandths(j, when);
+    rs_json_key_str(j, "name", what);
+    rs_json_key_str(j, "cat", what);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+/* From one slice to another, from begin to begin where that is forward in time. */
+static void arrow(struct chrome_flows *f, struct rs_json *j, const char *what, const struct chrome_place *from,
+                  const struct chrome_place *to)
+{
+    int64_t at = to->at;
+    if (at < from->at) {
+        if (!to->holds && to->end > from->at) {
+            at = from->at;
+        } else {
+            const struct chrome_place *first = to;
+            to = from;
+            from = first;
+            at = to->at;
+        }
+    }
+    f->id++;
+    flow(j, "s", what, f->id, from, from->at);
+    flow(j, "f", what, f->id, to, at);
+}
+
+/* The arrows between bars of one piece; `tids` by lane; process ids count rows from 1. */
+static void chrome_flows_bars(struct chrome_flows *f, struct rs_json *j, const struct rs_bars *b,
+                              const struct rs_nests *nests, const uint32_t *tids)
+{
+    struct chrome_place from, to;
+#define PLACE(bar)                                                                                                     \
+    place_of(b, nests, bar, rs_rank_row_of(f->rows, &b->lanes[nests->track[bar]]) + 1, tids[nests->track[bar]])
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t parent = b->parent[i] - b->first;
+        if (b->parent[i] == RS_BAR_NONE || b->parent[i] < b->first || parent >= b->n) continue;
+        from = PLACE(parent);
+        to = PLACE(i);
+        arrow(f, j, "parent", &from, &to);
+    }
+    for (uint32_t i = 0; i < b->nedges; i++) {
+        uint32_t source = b->edges[i].from - b->first, target = b->edges[i].to - b->first;
+        if (b->edges[i].from < b->first || b->edges[i].to < b->first || source >= b->n || target >= b->n) continue;
+        from = PLACE(source);
+        to = PLACE(target);
+        arrow(f, j, "launch", &from, &to);
+    }
+#undef PLACE
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct chrome_place *x = a, *y = b;
+    if (x->at != y->at) return x->at < y->at ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* A send and its receive, where both are drawn. */
+static void message(struct chrome_flows *f, struct rs_json *j, uint32_t op)
+{
+    const struct rs_model *m = f->t->model;
+    struct chrome_place from, to;
+    bool has_from = false, has_to = false;
+    for (uint32_t k = 0; k < m->ops.nparts[op]; k++) {
+        uint32_t part = m->order[m->ops.part[op] + k];
+        if (m->parts.kind[part] == RS_PART_SEND) has_from = place_of_part(f, part, &from);
+        if (m->parts.kind[part] == RS_PART_RECV) has_to = place_of_part(f, part, &to);
+    }
+    if (has_from && has_to) arrow(f, j, "message", &from, &to);
+}
+
+/* The arrows between ranks, when all parts are told. */
+static enum rs_status chrome_flows_ranks(struct chrome_flows *f, struct rs_json *j, struct rs_err *err)
+{
+    const struct rs_timeline *t = f->t;
+    const struct rs_model *m = t->model;
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < t->nops; i++)
+        if (m->ops.nparts[t->ops[i]] > most) most = m->ops.nparts[t->ops[i]];
+    struct chrome_place *list = malloc(((size_t)most + 1) * sizeof *list);
+    if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < t->nops && !rs_json_failed(j); i++) {
+        uint32_t op = t->ops[i], n = 0;
+        if (m->ops.kind[op] == RS_OP_PAIR) {
+            message(f, j, op);
+            continue;
+        }
+        for (uint32_t k = 0; k < m->ops.nparts[op]; k++) {
+            uint32_t part = m->order[m->ops.part[op] + k];
+            bool stands = m->ops.kind[op] != RS_OP_FANOUT || rs_fanout_stands(&f->fanouts, part);
+            if (stands && place_of_part(f, part, &list[n])) n++;
+        }
+        if (n < 2) continue;
+        qsort(list, n, sizeof *list, by_time);
+        f->id++;
+        for (uint32_t k = 0; k < n; k++)
+            flow(j, !k ? "s" : k + 1 < n ? "t" : "f", "operation", f->id, &list[k], list[k].at);
+    }
+    free(list);
+    return RS_OK;
+}
+
+/* ---- the trace ---- */
 
 struct chrome {
     struct rs_json json;
     struct rs_rank_rows rows;
     struct rs_slice_args args;
-    struct rs_chrome_flows flows;
+    struct chrome_flows flows;
     struct rs_rank_counters counters;
     struct rs_nests nests; /* of the piece at hand */
     uint32_t *tids; /* by lane of the piece at hand */
@@ -254,7 +440,7 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     rs_json_to_file(&c->json, x->file, x->name);
     RS_TRY(rs_rank_rows_init(&c->rows, t, err));
     RS_TRY(rs_slice_args_init(&c->args, t, err));
-    RS_TRY(rs_chrome_flows_init(&c->flows, t, &c->rows, err));
+    RS_TRY(chrome_flows_init(&c->flows, t, &c->rows, err));
     head(&c->json, x, &c->rows);
     RS_TRY(name_rows(c, t, err));
     for (uint32_t i = 0; i < t->nflags; i++) {
@@ -293,7 +479,7 @@ static enum rs_status put_lane(struct chrome *c, const struct rs_timeline *t, co
         uint32_t i = c->nests.order[k];
         uint32_t part = c->args.part_of_bar[i];
         if (part != RS_NONE) {
-            rs_chrome_flows_part(&c->flows, part, b, &c->nests, i, c->tids[l]);
+            chrome_flows_part(&c->flows, part, b, &c->nests, i, c->tids[l]);
             RS_TRY(rs_rank_counters_add(&c->counters, b, i, row, err));
         }
         RS_TRY(slice(c, t, b, i, row, c->tids[l], err));
@@ -314,7 +500,7 @@ static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_
     RS_TRY(rs_nests_piece(&c->nests, b, err));
     for (uint32_t l = 0; l < b->nlanes && !rs_json_failed(&c->json); l++) RS_TRY(put_lane(c, t, b, l, err));
     if (!rs_json_failed(&c->json)) {
-        rs_chrome_flows_bars(&c->flows, &c->json, b, &c->nests, c->tids);
+        chrome_flows_bars(&c->flows, &c->json, b, &c->nests, c->tids);
         if (b->last) rs_rank_counters_put(&c->counters, counter, c);
     }
     rs_nests_free(&c->nests);
@@ -325,7 +511,7 @@ static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_
 static enum rs_status end(struct rs_export *x, struct rs_err *err)
 {
     struct chrome *c = x->state;
-    RS_TRY(rs_chrome_flows_ranks(&c->flows, &c->json, err));
+    RS_TRY(chrome_flows_ranks(&c->flows, &c->json, err));
     rs_json_end(&c->json); /* events */
     rs_json_end(&c->json);
     rs_json_newline(&c->json);
@@ -338,7 +524,7 @@ static void free_state(struct rs_export *x)
     if (!c) return;
     rs_rank_rows_free(&c->rows);
     rs_slice_args_free(&c->args);
-    rs_chrome_flows_free(&c->flows);
+    chrome_flows_free(&c->flows);
     rs_nests_free(&c->nests);
     rs_rank_counters_free(&c->counters);
     rs_strbuf_free(&c->name);

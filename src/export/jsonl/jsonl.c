@@ -5,19 +5,91 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/map.h"
 #include "export/callback_args.h"
 #include "export/exporter.h"
 #include "export/kept_callbacks.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 #include "trace/callbacks.h"
-#include "trace/identity.h"
+
+/* ---- which event a handle means ----
+ * Which event a handle means: type, communicator and rank of stops and states, which NCCL tells by handle alone.
+ *
+ * Fed with the callbacks of one process in time order. Keeps events that are open and about a million that are not, so
+ * memory stays bounded and late or repeated stops are still named. */
+
+struct identity {
+    struct rs_map now, before; /* handle -> what; two ages, so that old ones can be forgotten together */
+};
+
+/* What is known of an event. */
+struct event_name {
+    bool known;
+    uint64_t type; /* one bit, or 0 when NCCL's type was not one that we know */
+    uint64_t context; /* rs_handle() of this process; 0: a stranger's, or none */
+};
+
+enum { AGE = 1 << 19, OPEN = 1 << 0, KNOWN_TYPE = 1 << 1, OWN_CONTEXT = 1 << 2, TYPE_SHIFT = 8, CONTEXT_SHIFT = 16 };
+
+/* The older half goes, but for what is still open: as far as that leaves room, since some events are never stopped. */
+static enum rs_status age(struct identity *id, struct rs_err *err)
+{
+    struct rs_map old = id->before;
+    id->before = id->now;
+    id->now = (struct rs_map){0};
+    enum rs_status status = RS_OK;
+    uint64_t handle, what;
+    for (size_t pos = 0;
+         status == RS_OK && rs_map_count(&id->now) < AGE / 2 && rs_map_next(&old, &pos, &handle, &what);)
+        if (what & OPEN) status = rs_map_put(&id->now, handle, what, err);
+    rs_map_free(&old);
+    return status;
+}
+
+static enum rs_status identity_start(struct identity *id, const struct rs_callback *start, struct rs_err *err)
+{
+    uint64_t what = OPEN;
+    if (start->type && !(start->type & (start->type - 1)))
+        what |= KNOWN_TYPE | (uint64_t)__builtin_ctzll(start->type) << TYPE_SHIFT;
+    bool own = rs_handle_nonce(start->context) == rs_handle_nonce(start->handle) &&
+               rs_handle_slot(start->context) == RS_SLOT_CONTEXT;
+    if (own) what |= OWN_CONTEXT | rs_handle_counter(start->context) << CONTEXT_SHIFT;
+    if (rs_map_count(&id->now) >= AGE) RS_TRY(age(id, err));
+    return rs_map_put(&id->now, start->handle, what, err);
+}
+
+static struct event_name identity_of(const struct identity *id, uint64_t handle)
+{
+    const uint64_t *what = rs_map_find(&id->now, handle);
+    if (!what) what = rs_map_find(&id->before, handle);
+    if (!what) return (struct event_name){0};
+    struct event_name name = {.known = true};
+    if (*what & KNOWN_TYPE) name.type = UINT64_C(1) << (*what >> TYPE_SHIFT & 63);
+    if (*what & OWN_CONTEXT) name.context = rs_handle(rs_handle_nonce(handle), RS_SLOT_CONTEXT, *what >> CONTEXT_SHIFT);
+    return name;
+}
+
+static void identity_stop(struct identity *id, uint64_t handle)
+{
+    uint64_t *what = rs_map_find(&id->now, handle);
+    if (!what) what = rs_map_find(&id->before, handle);
+    if (what) *what &= ~(uint64_t)OPEN;
+}
+
+static void identity_free(struct identity *id)
+{
+    rs_map_free(&id->now);
+    rs_map_free(&id->before);
+}
+
+/* ---- the exporter ---- */
 
 struct writer {
     struct rs_json *j;
     struct rs_source *source;
     struct rs_clock clock; /* as the process had it: a join may have moved the source's */
-    struct rs_identity identity;
+    struct identity identity;
 };
 
 static void key_hex_or_null(struct rs_json *j, const char *key, uint64_t value)
@@ -117,7 +189,7 @@ static void state_args(struct writer *w, const struct rs_callback *cb)
 
 static void stop_or_state(struct writer *w, const struct rs_callback *cb)
 {
-    struct rs_event_name name = rs_identity_of(&w->identity, cb->handle);
+    struct event_name name = identity_of(&w->identity, cb->handle);
     communicator(w, name.context);
     key_hex_or_null(w->j, "event", cb->handle);
     type_of(w, name.type);
@@ -164,12 +236,12 @@ static enum rs_status one(struct writer *w, const struct rs_callback *cb, struct
     switch (cb->call) {
     case RS_CALL_INIT: init(w, cb); break;
     case RS_CALL_START:
-        status = rs_identity_start(&w->identity, cb, err);
+        status = identity_start(&w->identity, cb, err);
         start(w, cb);
         break;
     case RS_CALL_STOP:
         stop_or_state(w, cb);
-        rs_identity_stop(&w->identity, cb->handle);
+        identity_stop(&w->identity, cb->handle);
         break;
     case RS_CALL_STATE: stop_or_state(w, cb); break;
     case RS_CALL_FINALIZE:
@@ -202,7 +274,7 @@ static enum rs_status put_process(struct rs_json *j, struct rs_source *source, s
     while (status == RS_OK && !rs_json_failed(j) && rs_cursor_next(cursor, &cb))
         if (is_kept(keep, &cb)) status = one(&w, &cb, err);
     rs_cursor_close(cursor);
-    rs_identity_free(&w.identity);
+    identity_free(&w.identity);
     return status;
 }
 

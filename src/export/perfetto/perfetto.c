@@ -5,22 +5,502 @@
  * carry its number as correlation id. */
 #include <stdlib.h>
 
+#include "base/bisect.h"
 #include "export/exporter.h"
+#include "export/fanout_ranks.h"
+#include "export/lane_numbers.h"
 #include "export/nests.h"
-#include "export/perfetto/flows.h"
+#include "export/perfetto/fields.h"
 #include "export/perfetto/packets.h"
-#include "export/perfetto/tracks.h"
+#include "export/perfetto/wire.h"
 #include "export/rank_counters.h"
 #include "export/rank_rows.h"
 #include "export/slice_args.h"
 #include "model/model.h"
+#include "timeline/timeline.h"
+
+/* ---- tracks ----
+ * Tracks of a Perfetto trace: a process a rank with its two counters, a track a communicator, and below them the
+ * lanes.
+ *
+ * Numbers (uuid): rows of ranks count from 1, then come communicators (by group of the timeline), counters (two a
+ * row), and lanes as they come. Lanes of a process as such are threads. */
+
+struct pf_tracks {
+    struct rs_packets *packets;
+    const struct rs_timeline *t;
+    const struct rs_rank_rows *rows;
+    struct rs_wire track, inner; /* at hand */
+    struct rs_strbuf name; /* at hand */
+    uint64_t next; /* uuid of the next lane */
+    struct rs_lane_numbers lanes; /* of the process at hand: uuids */
+    uint32_t tid; /* the last thread id */
+};
+
+static uint64_t pf_tracks_counter(const struct pf_tracks *k, uint32_t row, enum rs_rank_counter which);
+
+static void pf_tracks_open(struct pf_tracks *k, struct rs_packets *p, const struct rs_timeline *t,
+                           const struct rs_rank_rows *rows)
+{
+    *k = (struct pf_tracks){.packets = p, .t = t, .rows = rows, .tid = rows->n};
+    k->next = pf_tracks_counter(k, rows->n, 0);
+}
+
+static void pf_tracks_free(struct pf_tracks *k)
+{
+    rs_wire_free(&k->track);
+    rs_wire_free(&k->inner);
+    rs_strbuf_free(&k->name);
+    rs_lane_numbers_free(&k->lanes);
+}
+
+static uint64_t row_uuid(uint32_t row)
+{
+    return (uint64_t)row + 1;
+}
+
+static uint64_t comm_uuid(const struct pf_tracks *k, uint32_t group)
+{
+    return (uint64_t)k->rows->n + 1 + group;
+}
+
+static uint64_t pf_tracks_counter(const struct pf_tracks *k, uint32_t row, enum rs_rank_counter which)
+{
+    return (uint64_t)k->rows->n + 1 + k->t->ngroups + (uint64_t)row * RS_RANK_COUNTERS + which;
+}
+
+static void end_track(struct pf_tracks *k)
+{
+    if (k->track.failed || k->inner.failed) k->packets->out.failed = true;
+    rs_packets_plain(k->packets, PF_PACKET_TRACK_DESCRIPTOR, &k->track, -1);
+}
+
+/* ---- clocks ---- */
+
+static void put_clock(struct pf_tracks *k, uint32_t id, uint64_t at)
+{
+    rs_wire_clear(&k->inner);
+    rs_wire_uint(&k->inner, PF_CLOCK_ID, id);
+    rs_wire_uint(&k->inner, PF_CLOCK_TIMESTAMP, at);
+    rs_wire_message(&k->track, PF_SNAPSHOT_CLOCKS, &k->inner);
+}
+
+/* The axis is wall time. */
+static void put_clocks(struct pf_tracks *k)
+{
+    uint64_t now = k->packets->base;
+    rs_wire_clear(&k->track);
+    put_clock(k, PF_BOOTTIME, now);
+    put_clock(k, PF_REALTIME, now);
+    rs_wire_uint(&k->track, PF_SNAPSHOT_PRIMARY, PF_BOOTTIME);
+    rs_packets_plain(k->packets, PF_PACKET_CLOCK_SNAPSHOT, &k->track, -1);
+}
+
+/* ---- rows ---- */
+
+/* The track of the whole trace says that rows are in our order. */
+static void put_root(struct pf_tracks *k)
+{
+    rs_wire_clear(&k->track);
+    rs_wire_uint(&k->track, PF_TRACK_UUID, 0);
+    rs_wire_uint(&k->track, PF_TRACK_PROCESS_ORDERING, PF_ROWS_EXPLICIT);
+    rs_wire_uint(&k->track, PF_TRACK_THREAD_ORDERING, PF_ROWS_EXPLICIT);
+    end_track(k);
+}
+
+static enum rs_status put_row(struct pf_tracks *k, uint32_t row, struct rs_strbuf *label, struct rs_err *err)
+{
+    rs_strbuf_clear(label);
+    rs_rank_row_label(k->rows, k->t, row, label);
+    RS_TRY(rs_strbuf_check(label, err));
+    rs_wire_clear(&k->inner);
+    rs_wire_uint(&k->inner, PF_PROCESS_PID, row + 1);
+    rs_wire_uint(&k->inner, PF_PROCESS_SORT, row);
+    rs_wire_string(&k->inner, PF_PROCESS_NAME, rs_rank_row_name(k->rows, k->t, row));
+    rs_wire_string(&k->inner, PF_PROCESS_LABELS, rs_strbuf_borrow(label));
+    rs_wire_clear(&k->track);
+    rs_wire_uint(&k->track, PF_TRACK_UUID, row_uuid(row));
+    rs_wire_message(&k->track, PF_TRACK_PROCESS, &k->inner);
+    rs_wire_uint(&k->track, PF_TRACK_CHILD_ORDERING, PF_CHILDREN_EXPLICIT);
+    rs_wire_uint(&k->track, PF_TRACK_RANK, row);
+    rs_wire_string(&k->track, PF_TRACK_DESCRIPTION, rs_strbuf_borrow(label));
+    end_track(k);
+    return RS_OK;
+}
+
+static void describe_counter(struct pf_tracks *k, uint32_t row, enum rs_rank_counter which)
+{
+    static const uint8_t units[RS_RANK_COUNTERS] = {
+        [RS_COUNTER_BYTES] = PF_UNIT_BYTES, [RS_COUNTER_WAITING] = PF_UNIT_COUNT};
+    rs_wire_clear(&k->inner);
+    rs_wire_uint(&k->inner, PF_COUNTER_UNIT, units[which]);
+    rs_wire_clear(&k->track);
+    rs_wire_uint(&k->track, PF_TRACK_UUID, pf_tracks_counter(k, row, which));
+    rs_wire_uint(&k->track, PF_TRACK_PARENT, row_uuid(row));
+    rs_wire_string(&k->track, PF_TRACK_NAME, rs_rank_counter_texts[which].name);
+    rs_wire_message(&k->track, PF_TRACK_COUNTER, &k->inner);
+    rs_wire_uint(&k->track, PF_TRACK_RANK, which);
+    rs_wire_string(&k->track, PF_TRACK_DESCRIPTION, rs_rank_counter_texts[which].text);
+    end_track(k);
+}
+
+static void put_comm(struct pf_tracks *k, uint32_t group, uint32_t row)
+{
+    rs_wire_clear(&k->track);
+    rs_wire_uint(&k->track, PF_TRACK_UUID, comm_uuid(k, group));
+    rs_wire_uint(&k->track, PF_TRACK_PARENT, row_uuid(row));
+    rs_wire_string(&k->track, PF_TRACK_NAME, rs_texts_at(&k->t->texts, k->t->groups[group].label));
+    rs_wire_uint(&k->track, PF_TRACK_CHILD_ORDERING, PF_CHILDREN_EXPLICIT);
+    rs_wire_uint(&k->track, PF_TRACK_RANK, (uint64_t)RS_RANK_COUNTERS + group);
+    rs_wire_uint(&k->track, PF_TRACK_MERGE, PF_MERGE_NONE);
+    end_track(k);
+}
+
+static void put_flag(struct pf_tracks *k, const struct rs_timeline_flag *flag)
+{
+    rs_wire_clear(&k->inner);
+    rs_wire_uint(&k->inner, PF_EVENT_TYPE, PF_INSTANT);
+    rs_wire_uint(&k->inner, PF_EVENT_TRACK_UUID, comm_uuid(k, flag->group));
+    rs_wire_string(&k->inner, PF_EVENT_CATEGORIES, flag->destroyed ? "destroyed" : "created");
+    rs_wire_string(&k->inner, PF_EVENT_NAME, rs_texts_at(&k->t->texts, flag->label));
+    rs_packets_plain(k->packets, PF_PACKET_TRACK_EVENT, &k->inner, flag->at);
+}
+
+/* Clocks, processes, communicators, counters, flags. */
+static enum rs_status pf_tracks_head(struct pf_tracks *k, struct rs_err *err)
+{
+    const struct rs_timeline *t = k->t;
+    struct rs_strbuf label = {0};
+    enum rs_status status = RS_OK;
+    put_clocks(k);
+    put_root(k);
+    for (uint32_t row = 0; row < k->rows->n && status == RS_OK; row++) {
+        status = put_row(k, row, &label, err);
+        describe_counter(k, row, RS_COUNTER_BYTES);
+        describe_counter(k, row, RS_COUNTER_WAITING);
+    }
+    rs_strbuf_free(&label);
+    for (uint32_t g = 0; g < t->ngroups; g++)
+        if (t->groups[g].level == RS_GROUP_COMM && k->rows->of_group[g] != RS_NONE)
+            put_comm(k, g, k->rows->of_group[g]);
+    for (uint32_t i = 0; i < t->nflags; i++)
+        if (k->rows->of_group[t->flags[i].group] != RS_NONE) put_flag(k, &t->flags[i]);
+    return status;
+}
+
+/* ---- lanes ---- */
+
+/* Before the lanes of another process. */
+static void pf_tracks_process(struct pf_tracks *k)
+{
+    rs_lane_numbers_clear(&k->lanes);
+}
+
+/* A lane's track, described when it is first asked for: its uuid. */
+static enum rs_status pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_lane *lane, uint64_t *uuid,
+                                     struct rs_err *err)
+{
+    const struct rs_timeline *t = k->t;
+    uint8_t level = t->groups[lane->group].level;
+    uint32_t row = rs_rank_row_of(k->rows, lane);
+    uint64_t *number;
+    RS_TRY(rs_lane_number(&k->lanes, lane, &number, err));
+    bool known = *number != 0;
+    *uuid = *number = known ? *number : k->next++;
+    if (known) return RS_OK;
+    k->tid++;
+    rs_strbuf_clear(&k->name);
+    rs_rank_lane_name(t, lane, &k->name);
+    if (k->name.failed) k->packets->out.failed = true;
+    const char *label = rs_strbuf_borrow(&k->name);
+    rs_wire_clear(&k->track);
+    rs_wire_uint(&k->track, PF_TRACK_UUID, *uuid);
+    if (level != RS_GROUP_COMM) { /* of the program's own, or of the GPU's */
+        rs_wire_clear(&k->inner);
+        rs_wire_uint(&k->inner, PF_THREAD_PID, row + 1);
+        rs_wire_uint(&k->inner, PF_THREAD_TID, k->tid);
+        rs_wire_string(&k->inner, PF_THREAD_NAME, label);
+        rs_wire_message(&k->track, PF_TRACK_THREAD, &k->inner);
+    } else {
+        rs_wire_uint(&k->track, PF_TRACK_PARENT, comm_uuid(k, lane->group));
+        rs_wire_string(&k->track, PF_TRACK_NAME, label);
+    }
+    rs_wire_uint(&k->track, PF_TRACK_RANK, rs_rank_lane_order(t, lane, true));
+    end_track(k);
+    return RS_OK;
+}
+
+/* ---- flows ----
+ * Flows of a Perfetto trace: which ids a slice carries.
+ *
+ * Slices that carry the same id are joined by arrows in the order of their begins. From a parent to a child, from
+ * there to its first child, and so on, and in the end to what it launched, goes a path with one id; further
+ * launches, what began before its parent, and a send and its receive have an id for each pair; the ranks of an
+ * operation share one, as do a proxy operation and its steps, which follow one another. So the arrows are the
+ * relations, with few ids. Where both are in one piece it is known which comes later: the flow ends there. */
+
+struct flows {
+    const struct rs_timeline *t;
+    struct rs_fanout_ranks fanouts;
+    /* Of the piece at hand: */
+    const struct rs_nests *nests; /* in which order its bars are written */
+    /* Children of bar i but for steps: children[child_from[i] .. child_from[i + 1]); the first is the one that its path
+     * goes on to, if it does. */
+    uint32_t *child_from, *children;
+    uint32_t *head; /* of bar i: the first of its path, but for that one's parent */
+    uint32_t *arrivals; /* edges by the bar that they lead to */
+    uint8_t *marks; /* of bar i: where its path goes on, what edges it has */
+    uint64_t edges_before; /* of all pieces before it */
+};
+
+/* The upper bits of an id say what it is of; the lower ones are a number of that. EARLY: a child that began before its
+ * parent. */
+enum kind { PATH = 1, EARLY, STEPS, LAUNCH, OPERATION, MESSAGE };
+/* Of a bar: its path goes on to its first child, or along the first edge that leaves it; it has steps; edges leave it,
+ * arrive at it. */
+enum { TO_CHILD = 1, TO_LAUNCHED = 2, STEPS_BELOW = 4, LEAVES = 8, ARRIVES = 16 };
+
+static uint64_t flow_id(enum kind kind, uint64_t number)
+{
+    return (uint64_t)kind << 60 | number;
+}
+
+static enum rs_status flows_init(struct flows *f, const struct rs_timeline *t, struct rs_err *err)
+{
+    *f = (struct flows){.t = t};
+    return rs_fanout_ranks_init(&f->fanouts, t, err);
+}
+
+/* What is of one process. */
+static void free_process(struct flows *f)
+{
+    free(f->child_from);
+    free(f->children);
+    free(f->head);
+    free(f->arrivals);
+    free(f->marks);
+    f->child_from = f->children = f->head = f->arrivals = NULL;
+    f->marks = NULL;
+}
+
+static void flows_free(struct flows *f)
+{
+    rs_fanout_ranks_free(&f->fanouts);
+    free_process(f);
+    *f = (struct flows){0};
+}
+
+static enum rs_status make_room(struct flows *f, const struct rs_bars *b, struct rs_err *err)
+{
+    size_t n = (size_t)b->n + 2;
+    free_process(f);
+    f->child_from = calloc(n, sizeof *f->child_from);
+    f->head = malloc(n * sizeof *f->head);
+    f->arrivals = malloc(((size_t)b->nedges + 1) * sizeof *f->arrivals);
+    f->marks = calloc(n, sizeof *f->marks);
+    if (f->child_from && f->head && f->arrivals && f->marks) return RS_OK;
+    return rs_fail(err, RS_NO_MEMORY, "out of memory");
+}
+
+/* Steps follow one another: they share one flow with the proxy operation that they are of. */
+static bool is_step(const struct rs_bars *b, uint32_t i)
+{
+    return b->kind[i] == RS_BAR_STEP_SEND || b->kind[i] == RS_BAR_STEP_RECV;
+}
+
+static bool is_here(const struct rs_bars *b, uint32_t bar)
+{
+    return bar != RS_BAR_NONE && bar >= b->first && bar - b->first < b->n;
+}
+
+/* Whether bar i begins before bar k; of those that begin together the one that is written first does. */
+static bool is_first(const struct flows *f, const struct rs_bars *b, uint32_t i, uint32_t k)
+{
+    return b->start[i] != b->start[k] ? b->start[i] < b->start[k] : f->nests->place[i] < f->nests->place[k];
+}
+
+static bool is_child(const struct rs_bars *b, uint32_t i)
+{
+    return is_here(b, b->parent[i]) && !is_step(b, i);
+}
+
+static enum rs_status find_children(struct flows *f, const struct rs_bars *b, struct rs_err *err)
+{
+    uint32_t *from = f->child_from;
+    for (uint32_t i = 0; i < b->n; i++)
+        if (is_child(b, i))
+            from[b->parent[i] - b->first + 2]++;
+        else if (is_here(b, b->parent[i]))
+            f->marks[b->parent[i] - b->first] |= STEPS_BELOW;
+    for (uint32_t i = 1; i <= b->n + 1; i++) from[i] += from[i - 1];
+    f->children = malloc(((size_t)from[b->n + 1] + 1) * sizeof *f->children);
+    if (!f->children) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    /* from[i + 1] is where the next child of bar i goes, and in the end where those of bar i + 1 begin. */
+    for (uint32_t i = 0; i < b->n; i++)
+        if (is_child(b, i)) f->children[from[b->parent[i] - b->first + 1]++] = i;
+    return RS_OK;
+}
+
+/* Whether bar i is what the path of its parent goes on to. Along a path begins rise, so that there is no circle. */
+static bool is_on_path(const struct flows *f, const struct rs_bars *b, uint32_t i)
+{
+    uint32_t parent = b->parent[i] - b->first;
+    return is_child(b, i) && (f->marks[parent] & TO_CHILD) && f->children[f->child_from[parent]] == i;
+}
+
+static uint64_t path_of(const struct flows *f, const struct rs_bars *b, uint32_t i)
+{
+    return flow_id(PATH, (uint64_t)b->first + f->head[i]);
+}
+
+static void find_paths(struct flows *f, const struct rs_bars *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t *next = &f->children[f->child_from[i]];
+        f->head[i] = RS_NONE;
+        for (uint32_t k = f->child_from[i]; k < f->child_from[i + 1]; k++) {
+            uint32_t child = f->children[k];
+            if (!is_first(f, b, i, child) || ((f->marks[i] & TO_CHILD) && is_first(f, b, *next, child))) continue;
+            f->children[k] = *next;
+            *next = child;
+            f->marks[i] |= TO_CHILD;
+        }
+    }
+    for (uint32_t i = 0; i < b->n; i++) {
+        uint32_t top = i, head;
+        while (f->head[top] == RS_NONE && is_on_path(f, b, top)) top = b->parent[top] - b->first;
+        head = f->head[top] == RS_NONE ? top : f->head[top];
+        for (uint32_t k = i; k != top; k = b->parent[k] - b->first) f->head[k] = head;
+        f->head[top] = head;
+    }
+}
+
+static int by_to(const void *a, const void *b, void *edges)
+{
+    const struct rs_bar_edge *x = (const struct rs_bar_edge *)edges + *(const uint32_t *)a;
+    const struct rs_bar_edge *y = (const struct rs_bar_edge *)edges + *(const uint32_t *)b;
+    if (x->to != y->to) return x->to < y->to ? -1 : 1;
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* Whether an edge is the first of those that leave its bar. */
+static bool leads(const struct rs_bars *b, uint32_t edge)
+{
+    return !edge || b->edges[edge - 1].from != b->edges[edge].from;
+}
+
+static void find_edges(struct flows *f, const struct rs_bars *b)
+{
+    for (uint32_t e = 0; e < b->nedges; e++) {
+        uint32_t from = b->edges[e].from - b->first, to = b->edges[e].to - b->first;
+        f->arrivals[e] = e;
+        if (from >= b->n || to >= b->n) continue;
+        f->marks[from] |= LEAVES;
+        f->marks[to] |= ARRIVES;
+        if (leads(b, e) && !(f->marks[from] & TO_CHILD) && is_first(f, b, from, to)) f->marks[from] |= TO_LAUNCHED;
+    }
+    if (b->nedges) qsort_r(f->arrivals, b->nedges, sizeof *f->arrivals, by_to, b->edges);
+}
+
+static enum rs_status flows_piece(struct flows *f, const struct rs_bars *b, const struct rs_nests *nests,
+                                  struct rs_err *err)
+{
+    RS_TRY(make_room(f, b, err));
+    f->nests = nests;
+    RS_TRY(find_children(f, b, err));
+    find_paths(f, b);
+    find_edges(f, b);
+    return RS_OK;
+}
+
+/* When its bars are done; frees what was of them. */
+static void flows_done(struct flows *f, const struct rs_bars *b)
+{
+    f->edges_before += b->nedges;
+    free_process(f);
+}
+
+/* ---- writing ---- */
+
+static void put(struct rs_wire *event, bool goes_on, uint64_t id)
+{
+    rs_wire_fixed64(event, goes_on ? PF_EVENT_FLOW_IDS : PF_EVENT_TERMINATING_FLOW_IDS, id);
+}
+
+static void put_edge(const struct flows *f, const struct rs_bars *b, uint32_t i, uint32_t edge, struct rs_wire *event)
+{
+    uint32_t from = b->edges[edge].from - b->first, to = b->edges[edge].to - b->first, other = i == from ? to : from;
+    if (other >= b->n) return;
+    if (!(f->marks[from] & TO_LAUNCHED) || !leads(b, edge))
+        put(event, is_first(f, b, i, other), flow_id(LAUNCH, f->edges_before + edge));
+    else if (i == to)
+        put(event, false, path_of(f, b, from));
+}
+
+static void put_edges(const struct flows *f, const struct rs_bars *b, uint32_t i, struct rs_wire *event)
+{
+    uint32_t bar = b->first + i, low = 0, high = b->nedges;
+    if (f->marks[i] & LEAVES) {
+        RS_BISECT(low, high, mid, b->edges[mid].from < bar);
+        for (; low < b->nedges && b->edges[low].from == bar; low++) put_edge(f, b, i, low, event);
+    }
+    if (f->marks[i] & ARRIVES) {
+        low = 0, high = b->nedges;
+        RS_BISECT(low, high, mid, b->edges[f->arrivals[mid]].to < bar);
+        for (; low < b->nedges && b->edges[f->arrivals[low]].to == bar; low++)
+            put_edge(f, b, i, f->arrivals[low], event);
+    }
+}
+
+/* What joins ranks: the order of their begins is told when all are read. */
+static void put_part(const struct flows *f, uint32_t part, struct rs_wire *event)
+{
+    const struct rs_model *m = f->t->model;
+    uint32_t op = m->parts.op[part], fanout = m->ops.fanout[op];
+    if (m->ops.nparts[op] > 1)
+        put(event, true, flow_id(m->ops.kind[op] == RS_OP_PAIR ? MESSAGE : OPERATION, f->t->op_number[op]));
+    if (fanout != RS_NONE && rs_fanout_stands(&f->fanouts, part) && f->t->op_number[fanout] != RS_NONE)
+        put(event, true, flow_id(OPERATION, f->t->op_number[fanout]));
+}
+
+static void put_family(const struct flows *f, const struct rs_bars *b, uint32_t i, struct rs_wire *event)
+{
+    bool goes_on = f->marks[i] & (TO_CHILD | TO_LAUNCHED), reached = false;
+    if (is_here(b, b->parent[i])) {
+        if (is_step(b, i))
+            put(event, true, flow_id(STEPS, b->parent[i]));
+        else if (is_first(f, b, b->parent[i] - b->first, i))
+            reached = true;
+        else
+            put(event, true, flow_id(EARLY, (uint64_t)b->first + i));
+    }
+    if (reached || goes_on) put(event, goes_on, path_of(f, b, i));
+    for (uint32_t k = f->child_from[i] + (f->marks[i] & TO_CHILD ? 1 : 0); k < f->child_from[i + 1]; k++) {
+        uint32_t child = f->children[k];
+        if (is_first(f, b, i, child))
+            put(event, true, path_of(f, b, child));
+        else
+            put(event, false, flow_id(EARLY, (uint64_t)b->first + child));
+    }
+    if (f->marks[i] & STEPS_BELOW) put(event, true, flow_id(STEPS, (uint64_t)b->first + i));
+}
+
+/* The ids of bar i as fields of its TrackEvent; `part` RS_NONE: it is not an operation's. */
+static void flows_put(const struct flows *f, const struct rs_bars *b, uint32_t i, uint32_t part, struct rs_wire *event)
+{
+    put_family(f, b, i, event);
+    if (f->marks[i] & (LEAVES | ARRIVES)) put_edges(f, b, i, event);
+    if (part != RS_NONE) put_part(f, part, event);
+}
+
+/* ---- the exporter ---- */
 
 struct perfetto {
     struct rs_packets packets;
     struct rs_rank_rows rows;
-    struct rs_pf_tracks tracks;
+    struct pf_tracks tracks;
     struct rs_slice_args args;
-    struct rs_flows flows;
+    struct flows flows;
     struct rs_rank_counters counters;
     struct rs_nests nests;
 };
@@ -34,9 +514,9 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     rs_packets_open(&p->packets, x->file, x->name, t->begin);
     RS_TRY(rs_rank_rows_init(&p->rows, t, err));
     RS_TRY(rs_slice_args_init(&p->args, t, err));
-    RS_TRY(rs_flows_init(&p->flows, t, err));
-    rs_pf_tracks_open(&p->tracks, &p->packets, t, &p->rows);
-    return rs_pf_tracks_head(&p->tracks, err);
+    RS_TRY(flows_init(&p->flows, t, err));
+    pf_tracks_open(&p->tracks, &p->packets, t, &p->rows);
+    return pf_tracks_head(&p->tracks, err);
 }
 
 /* ---- a slice ---- */
@@ -101,7 +581,7 @@ static enum rs_status begin_slice(struct perfetto *p, const struct rs_timeline *
     for (unsigned k = 0; k < args->n; k++)
         if (args->args[k].type != RS_SLICE_NULL) to = put_argument(out, args, &args->args[k], to);
     out->event.n = (size_t)(to - out->event.data);
-    rs_flows_put(&p->flows, b, i, part, &out->event);
+    flows_put(&p->flows, b, i, part, &out->event);
     if (part != RS_NONE && b->op[i] != RS_BAR_NONE)
         rs_wire_uint(&out->event, PF_EVENT_CORRELATION_ID, (uint64_t)b->op[i] + 1);
     rs_packets_event(out, b->start[i], true);
@@ -121,7 +601,7 @@ static enum rs_status put_track(struct perfetto *p, const struct rs_timeline *t,
     const struct rs_nests *nests = &p->nests;
     uint32_t row = p->rows.of_group[b->lanes[l].group], open = RS_NONE;
     uint64_t track;
-    RS_TRY(rs_pf_tracks_lane(&p->tracks, &b->lanes[l], &track, err));
+    RS_TRY(pf_tracks_lane(&p->tracks, &b->lanes[l], &track, err));
     rs_packets_track(&p->packets, track);
     rs_slice_args_track(&p->args, &b->lanes[l]);
     for (uint32_t k = nests->from[l]; k < nests->from[l + 1]; k++) {
@@ -140,7 +620,7 @@ static void put_counter(void *to, uint32_t row, enum rs_rank_counter counter, bo
 {
     struct perfetto *p = to;
     struct rs_packets *out = &p->packets;
-    if (first) rs_packets_track(out, rs_pf_tracks_counter(&p->tracks, row, counter));
+    if (first) rs_packets_track(out, pf_tracks_counter(&p->tracks, row, counter));
     rs_packets_begin(out, 0);
     rs_wire_uint(&out->event, PF_EVENT_TYPE, PF_COUNTER);
     rs_wire_uint(&out->event, PF_EVENT_COUNTER_VALUE, value);
@@ -155,15 +635,15 @@ static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_
     const struct rs_timeline *t = x->timeline;
     RS_TRY(rs_slice_args_piece(&p->args, proc, b, err));
     RS_TRY(rs_nests_piece(&p->nests, b, err));
-    RS_TRY(rs_flows_piece(&p->flows, b, &p->nests, err));
+    RS_TRY(flows_piece(&p->flows, b, &p->nests, err));
     if (!b->piece) {
-        rs_pf_tracks_process(&p->tracks);
+        pf_tracks_process(&p->tracks);
         rs_packets_sequence(&p->packets);
     }
     for (uint32_t l = 0; l < b->nlanes; l++)
         if (p->nests.from[l] < p->nests.from[l + 1]) RS_TRY(put_track(p, t, b, l, err));
     if (b->last) rs_rank_counters_put(&p->counters, put_counter, p);
-    rs_flows_done(&p->flows, b);
+    flows_done(&p->flows, b);
     rs_nests_free(&p->nests);
     rs_slice_args_done(&p->args);
     return rs_packets_check(&p->packets, err);
@@ -181,11 +661,11 @@ static void free_state(struct rs_export *x)
 {
     struct perfetto *p = x->state;
     if (!p) return;
-    rs_pf_tracks_free(&p->tracks);
+    pf_tracks_free(&p->tracks);
     rs_packets_free(&p->packets);
     rs_rank_rows_free(&p->rows);
     rs_slice_args_free(&p->args);
-    rs_flows_free(&p->flows);
+    flows_free(&p->flows);
     rs_rank_counters_free(&p->counters);
     rs_nests_free(&p->nests);
     free(p);
