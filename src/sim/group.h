@@ -32,11 +32,22 @@ struct rs_sim_app {
     void *coll_api, *p2p_api;
 };
 
-void rs_sim_app_free(struct rs_sim_app *app);
+/* ---- CUDA graphs ----
+ * Capture and replay of CUDA graphs.
+ *
+ * A graph holds the launches that were captured. Replaying puts their kernels on the GPU from the application thread; if
+ * the launches post to the proxy, a host-function thread reports them, at every replay. That thread belongs to the graph.
+ * One application thread owns a graph. */
 
-/* Ends the process or gives up, if that is this thread's fate: as an application does that has seen an error, first the
- * chosen rank, then, a little later, the others. Called after a launch that will never run. */
-void rs_sim_meet_fate(struct rs_sim_app *app);
+struct rs_sim_graph *rs_sim_graph_capture(struct rs_sim_app *app);
+void rs_sim_graph_end_capture(struct rs_sim_app *app);
+bool rs_sim_graph_replay(struct rs_sim_app *app, struct rs_sim_graph *graph);
+/* Waits for its host functions first. */
+void rs_sim_graph_free(struct rs_sim_graph *graph);
+
+/* ---- groups ---- */
+
+void rs_sim_app_free(struct rs_sim_app *app);
 
 void rs_sim_group_start(struct rs_sim_app *app);
 bool rs_sim_group_end(struct rs_sim_app *app);

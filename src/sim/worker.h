@@ -6,7 +6,7 @@
 #ifndef RS_SIM_WORKER_H
 #define RS_SIM_WORKER_H
 
-#include "sim/graph.h"
+#include "sim/group.h"
 
 struct rs_sim_worker {
     struct rs_sim_app app;
@@ -17,6 +17,15 @@ struct rs_sim_worker {
     struct rs_sim_comm *tp, *dp, *second, *mesh; /* of the workload split */
     struct rs_sim_graph *graph;
 };
+
+/* ---- what programs do in a step ----
+ * What the applications of a simulated job do in a step, by workload.
+ *
+ * Each step ends with all kernels of its rank done. Called by the worker's thread; false = the job was aborted. */
+
+extern bool (*const rs_sim_steps[RS_SIM_WORKLOADS])(struct rs_sim_worker *w, int step);
+
+/* ---- workers ---- */
 
 struct rs_sim_worker *rs_sim_worker_new(const struct rs_sim_job *job, const struct rs_sim_phase *phase,
                                         struct rs_sim_gpu *gpus, int ngpus);
