@@ -7,7 +7,38 @@
 #ifndef RS_GEN_HOST_H
 #define RS_GEN_HOST_H
 
-#include "gen/clock.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "gen/random.h"
+
+/* ---- clocks ----
+ * Clocks that run wrong: an offset, a drift, and a rate that wanders.
+ *
+ * True time is ns since the start of the job, from 0. A clock's drift is what it has gained on true time since then:
+ * a straight line within each second of true time, with a rate that takes a random step at each second. The offset
+ * is the owner's business (it does not fit a double). Segments are made as they are asked for and kept, 16 bytes a
+ * second; what a clock says depends on its seed alone, not on who asks when. */
+
+enum { RS_GEN_SECOND = 1000000000 };
+
+struct rs_gen_segment {
+    double gained; /* ns at the beginning of this second */
+    double rate; /* ns a ns */
+};
+
+struct rs_gen_clock {
+    struct rs_gen_segment *segments;
+    size_t n, cap;
+    double wander; /* rate change a second, one sigma */
+    struct rs_gen_rng rng;
+};
+void rs_gen_clock_free(struct rs_gen_clock *clock);
+
+/* The segment of second `i`. A clock that finds no memory stops wandering. */
+struct rs_gen_segment rs_gen_clock_segment(struct rs_gen_clock *clock, size_t i);
+
+/* ---- hosts ---- */
 
 /* 2026-01-15 00:00:00 UTC: fixed, so that the same seed gives the same bytes. */
 #define RS_GEN_EPOCH_NS INT64_C(1768435200000000000)
