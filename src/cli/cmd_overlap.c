@@ -8,12 +8,501 @@
 
 #include "analyse/profile.h"
 #include "base/bytes.h"
+#include "base/json.h"
+#include "base/units.h"
 #include "cli/commands.h"
+#include "cli/model_json.h"
 #include "cli/output.h"
-#include "cli/overlap_json.h"
-#include "cli/overlap_text.h"
+#include "cli/plain.h"
 #include "cli/reading.h"
+#include "cli/table.h"
 #include "foreign/stages/stages.h"
+
+/* ---- JSON ----
+ * The JSON of `ringscope overlap`: a line a rank. */
+
+static void who_json(struct rs_json *j, const struct rs_model *m, const struct rs_profile_row *row)
+{
+    rs_json_key_number_or_null(j, "rank", row->rank);
+    if (!row->track) {
+        static const char *const keys[] = {"host", "pid", "device"};
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) rs_json_key_null(j, keys[i]);
+        return;
+    }
+    const struct rs_proc *proc = &m->procs[row->track->proc];
+    const char *host = m->hosts[proc->host].name;
+    rs_json_key_str(j, "host", host && host[0] ? host : NULL);
+    if (proc->pid)
+        rs_json_key_u64(j, "pid", proc->pid);
+    else
+        rs_json_key_null(j, "pid");
+    rs_json_key_number_or_null(j, "device", row->track->device);
+}
+
+static void times_json(struct rs_json *j, const struct rs_overlap_times *x)
+{
+    rs_time_json(j, "compute_ns", x->compute);
+    rs_time_json(j, "comm_ns", x->comm);
+    rs_time_json(j, "overlap_ns", x->overlap);
+    rs_json_key_double(j, "overlap_pct", rs_overlap_pct(x));
+    rs_time_json(j, "exposed_comm_ns", x->exposed);
+    rs_time_json(j, "exposed_wait_ns", x->wait);
+    rs_time_json(j, "exposed_transfer_ns", x->transfer);
+    rs_time_json(j, "exposed_unknown_ns", x->unclear);
+    rs_time_json(j, "comm_wait_ns", x->comm_wait);
+    rs_time_json(j, "comm_transfer_ns", x->comm_transfer);
+    rs_time_json(j, "comm_unknown_ns", x->comm_unclear);
+    rs_time_json(j, "copy_ns", x->copy);
+    rs_time_json(j, "idle_ns", x->idle);
+    rs_json_key_double(j, "idle_pct", rs_idle_pct(x));
+    rs_time_json(j, "span_ns", x->span);
+}
+
+static void overlap_json(struct rs_json *j, const struct rs_overlap *o)
+{
+    times_json(j, &o->cut);
+    rs_time_json(j, "from_ns", o->from);
+    rs_time_json(j, "to_ns", o->to);
+    if (o->exact.comm_wait == RS_TIME_NONE)
+        rs_json_key_null(j, "wait_error_ns");
+    else
+        rs_json_key_i64(j, "wait_error_ns", o->wait_error_ns);
+    rs_json_key_i64(j, "grain_ns", o->grain_ns);
+    rs_json_key(j, "exact");
+    rs_json_object(j);
+    times_json(j, &o->exact);
+    rs_json_end(j);
+    rs_json_key_u64(j, "kernels", o->kernels);
+    rs_json_key_u64(j, "comm_kernels", o->comm_kernels);
+    rs_json_key_u64(j, "copies", o->copies);
+    rs_json_key_u64(j, "untimed", o->untimed);
+}
+
+static void steps_json(struct rs_json *j, const struct rs_profile_row *row)
+{
+    rs_json_key(j, "steps");
+    if (!row->steps.n) {
+        rs_json_null(j);
+        return;
+    }
+    rs_json_object(j);
+    rs_json_key_u64(j, "count", row->steps.n);
+    rs_json_key_str(j, "source", rs_steps_how(row->steps.n, row->steps.marked));
+    rs_json_key_u64(j, "marked", row->steps.marked);
+    rs_quantiles_json(j, "time_ns", &row->step_ns);
+    rs_json_end(j);
+}
+
+static void gap_json(struct rs_json *j, const char *key, uint64_t count, int64_t ns)
+{
+    rs_json_key(j, key);
+    rs_json_object(j);
+    rs_json_key_u64(j, "count", count);
+    rs_json_key_i64(j, "ns", ns);
+    rs_json_end(j);
+}
+
+static void launches_json(struct rs_json *j, const struct rs_model *m, const struct rs_profile_row *row)
+{
+    const struct rs_launches *l = &row->launches;
+    static const char *const synchronised[] = {NULL, "no", "annotations", "kernels"};
+    rs_json_key(j, "launches");
+    if (!row->track || !row->track->has_work) {
+        rs_json_null(j);
+    } else {
+        rs_json_object(j);
+        rs_json_key_double(j, "kernels_per_step", l->kernels_a_step);
+        rs_time_json(j, "median_kernel_ns", l->median_kernel_ns);
+        rs_json_key_u64(j, "known", l->launched);
+        gap_json(j, "launch_gaps", l->launch_gaps, l->launch_gap_ns);
+        gap_json(j, "host_gaps", l->host_gaps, l->host_gap_ns);
+        gap_json(j, "other_gaps", l->other_gaps, l->other_gap_ns);
+        rs_json_key_str(j, "synchronised", synchronised[l->synchronised]);
+        rs_json_end(j);
+    }
+    rs_json_key(j, "host_calls");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < l->ncalls; i++) {
+        const struct rs_host_call *c = &l->calls[i];
+        rs_json_object(j);
+        rs_json_key_str(j, "name", rs_model_name_text(m, c->name));
+        rs_json_key_str(j, "kind", rs_activity_kind_name(c->kind));
+        rs_json_key_u64(j, "calls", c->calls);
+        rs_json_key_i64(j, "total_ns", c->total_ns);
+        rs_json_key_i64(j, "longest_ns", c->longest_ns);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void ranges_json(struct rs_json *j, const struct rs_model *m, const struct rs_ranges *r)
+{
+    rs_json_key(j, "annotations");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->n; i++) {
+        const struct rs_range_row *x = &r->rows[i];
+        rs_json_object(j);
+        rs_json_key_str(j, "name", rs_model_name_text(m, x->name));
+        rs_json_key_u64(j, "calls", x->calls);
+        rs_json_key_i64(j, "wall_ns", x->wall_ns);
+        rs_quantiles_json(j, "wall", &x->wall);
+        rs_time_json(j, "gpu_ns", x->gpu_ns);
+        rs_quantiles_json(j, "gpu", &x->gpu);
+        rs_json_key_double(j, "step_share", x->share);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void pipeline_json(struct rs_json *j, const struct rs_profile *p, const struct rs_profile_row *row)
+{
+    static const char *const sources[] = {NULL, "file", "names", "send_recv"};
+    const struct rs_pipeline *x = &row->pipeline;
+    rs_json_key(j, "pipeline");
+    if (!row->source) {
+        rs_json_null(j);
+        rs_json_key_str(j, "no_stages", row->no_stages);
+        return;
+    }
+    rs_json_object(j);
+    rs_json_key_str(j, "source", sources[row->source]);
+    rs_json_key_u64(j, "chunks", x->chunks);
+    rs_json_key_u64(j, "warmup", x->warmup);
+    rs_json_key_u64(j, "periods", x->periods);
+    rs_quantiles_json(j, "period_ns", &x->period);
+    rs_json_key(j, "stages");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->nstages; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "name", p->stage_names[i]);
+        rs_quantiles_json(j, "time_ns", &x->stages[i]);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+    rs_time_json(j, "hidden_ns", x->hidden_ns);
+    rs_quantiles_json(j, "hidden", &x->hidden);
+    rs_time_json(j, "bubble_ns", x->bubble_ns);
+    rs_json_key_double(j, "overlap_score", x->score);
+    rs_json_key(j, "score");
+    rs_json_object(j);
+    rs_json_key_double(j, "p50", x->score_p50);
+    rs_json_key_double(j, "p90", x->score_p90);
+    rs_json_key_double(j, "p99", x->score_p99);
+    rs_json_end(j);
+    rs_json_key_str(j, "verdict", rs_pipeline_verdict_name(x->verdict));
+    rs_json_end(j);
+    rs_json_key_null(j, "no_stages");
+}
+
+static void rs_overlap_json(struct rs_json *j, const struct rs_profile *p, const struct rs_profile_row *row)
+{
+    const struct rs_model *m = p->view.model;
+    rs_json_object(j);
+    who_json(j, m, row);
+    overlap_json(j, &row->overlap);
+    steps_json(j, row);
+    launches_json(j, m, row);
+    ranges_json(j, m, &row->ranges);
+    pipeline_json(j, p, row);
+    rs_json_key(j, "conclusion"); /* of the job: the same in every line */
+    rs_json_array(j);
+    for (size_t i = 0; i < p->nconclusion; i++) rs_json_str(j, p->conclusion[i]);
+    rs_json_end(j);
+    rs_json_end(j);
+    rs_json_newline(j);
+}
+
+/* ---- text ----
+ * The text of `ringscope overlap`: tables by rank, and the conclusion. */
+
+enum { MOST_ROWS = 16, MOST_NAMES = 8 }; /* --json has all */
+
+static void columns(struct rs_table *t, const char *const *headings, size_t n)
+{
+    for (size_t i = 0; i < n; i++) rs_table_column(t, RS_RIGHT, headings[i]);
+}
+
+static enum rs_status finish(struct rs_table *t, uint32_t all, uint32_t shown, struct rs_err *err)
+{
+    enum rs_status status = rs_table_print(t, "", stdout, err);
+    rs_table_free(t);
+    if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
+    return status;
+}
+
+static void cell_ns(struct rs_table *t, int64_t ns)
+{
+    rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
+}
+
+static void cell_pct(struct rs_table *t, double pct)
+{
+    if (isnan(pct))
+        rs_table_cell(t, "?");
+    else
+        rs_table_cell(t, "%.*f %%", pct < 10 ? 2 : 1, pct);
+}
+
+static void cell_rank(struct rs_table *t, const struct rs_profile_row *row)
+{
+    if (row->rank >= 0)
+        rs_table_cell(t, "%" PRId32, row->rank);
+    else
+        rs_table_cell(t, "?");
+}
+
+/* ---- compute and communication ---- */
+
+/* rank, host, GPU */
+static void cell_who(struct rs_table *t, const struct rs_model *m, const struct rs_profile_row *row)
+{
+    cell_rank(t, row);
+    rs_table_cell(t, "%s", rs_host_label(m, m->procs[row->track->proc].host));
+    if (row->track->device >= 0)
+        rs_table_cell(t, "%" PRId32, row->track->device);
+    else
+        rs_table_cell(t, "?");
+}
+
+static void cell_times(struct rs_table *t, const int64_t *times, size_t n)
+{
+    for (size_t i = 0; i < n; i++) cell_ns(t, times[i]);
+}
+
+/* Ranks whose compute is seen, or those whose NCCL operations alone are. */
+static enum rs_status print_overlap(const struct rs_profile *p, bool seen, struct rs_err *err)
+{
+    static const char *const with[] = {"GPU",     "span", "compute",  "comm",      "overlap",
+                                       "exposed", "wait", "transfer", "not known", "idle"},
+                             *const without[] = {"GPU", "span", "comm", "wait", "transfer", "not known"};
+    struct rs_table t = {0};
+    uint32_t shown = 0, all = 0;
+    bool cut = false;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "host");
+    columns(&t, seen ? with : without, seen ? sizeof with / sizeof *with : sizeof without / sizeof *without);
+    for (uint32_t i = 0; i < p->nrows; i++) {
+        const struct rs_profile_row *row = &p->rows[i];
+        const struct rs_overlap_times *x = &row->overlap.cut;
+        if (!row->track || row->track->has_work != seen || ++all > MOST_ROWS) continue;
+        shown++;
+        cut |= row->overlap.grain_ns > 1;
+        cell_who(&t, p->view.model, row);
+        if (seen) {
+            cell_times(&t, (const int64_t[]){x->span, x->compute, x->comm}, 3);
+            cell_pct(&t, rs_overlap_pct(x));
+            cell_times(&t, (const int64_t[]){x->exposed, x->wait, x->transfer, x->unclear}, 4);
+            cell_pct(&t, rs_idle_pct(x));
+        } else {
+            cell_times(&t, (const int64_t[]){x->span, x->comm, x->comm_wait, x->comm_transfer, x->comm_unclear}, 5);
+        }
+    }
+    if (!shown) {
+        rs_table_free(&t);
+        return RS_OK;
+    }
+    printf(seen ? "compute and communication; overlap of communication time, idle of the span; exposed: wait, "
+                  "transfer, or not "
+                  "known\n"
+                : "communication alone; compute was not recorded\n");
+    RS_TRY(finish(&t, all, shown, err));
+    if (cut)
+        printf("Times of kernels are cut to whole us, as Holistic Trace Analysis has them (--exact: to the ns).\n");
+    printf("\n");
+    return RS_OK;
+}
+
+/* ---- the pipeline ---- */
+
+static enum rs_status print_pipeline(const struct rs_profile *p, struct rs_err *err)
+{
+    static const char *const numbers[] = {"chunks", "period", "p90", "p99", "hidden", "bubble", "score"};
+    struct rs_table t = {0};
+    uint32_t all = 0, shown = 0, stages = 0, warmup = 0;
+    for (uint32_t i = 0; i < p->nrows; i++)
+        if (p->rows[i].source) stages = p->rows[i].pipeline.nstages;
+    if (!stages) return RS_OK;
+    if (stages > 8) stages = 8;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    for (uint32_t s = 0; s < stages; s++) rs_table_column(&t, RS_RIGHT, p->stage_names[s]);
+    rs_table_column(&t, RS_LEFT, "");
+    bool pairs = false;
+    for (uint32_t i = 0; i < p->nrows; i++) {
+        const struct rs_profile_row *row = &p->rows[i];
+        const struct rs_pipeline *x = &row->pipeline;
+        if (!row->source || ++all > MOST_ROWS) continue;
+        shown++;
+        warmup = x->warmup;
+        pairs |= row->source == RS_PIPELINE_PAIRS;
+        cell_rank(&t, row);
+        rs_table_cell(&t, "%" PRIu32, x->chunks);
+        const int64_t times[] = {x->period.p50, x->period.p90, x->period.p99, x->hidden_ns, x->bubble_ns};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) cell_ns(&t, times[k]);
+        if (isnan(x->score))
+            rs_table_cell(&t, "?");
+        else
+            rs_table_cell(&t, "%.2f", x->score);
+        for (uint32_t s = 0; s < stages; s++) cell_ns(&t, x->stages[s].p50);
+        const char *verdict = rs_pipeline_verdict_name(x->verdict);
+        rs_table_cell(&t, "%s", verdict ? verdict : "?");
+    }
+    printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : "");
+    if (warmup) printf(", %" PRIu32 " chunk%s of warm-up left out", warmup, warmup == 1 ? "" : "s");
+    printf("\n");
+    RS_TRY(finish(&t, all, shown, err));
+    printf("\n");
+    return RS_OK;
+}
+
+/* ---- annotations ---- */
+
+/* One name over all ranks. */
+struct named {
+    uint32_t name, ranks, slowest; /* slowest: row with the largest median */
+    uint64_t calls;
+    int64_t wall, gpu, low, high; /* sums; lowest and highest median of a rank */
+    double share; /* of the slowest */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int by_wall(const void *a, const void *b)
+{
+    const struct named *x = a, *y = b;
+    return x->wall > y->wall ? -1 : x->wall < y->wall;
+}
+
+static uint32_t merge(struct named *rows, uint32_t n)
+{
+    uint32_t kept = 0;
+    if (n) qsort(rows, n, sizeof *rows, by_name);
+    for (uint32_t i = 0; i < n; i++) {
+        struct named *x = kept ? &rows[kept - 1] : NULL;
+        const struct named y = rows[i];
+        if (!x || x->name != y.name) {
+            rows[kept++] = y;
+            continue;
+        }
+        x->ranks++;
+        x->calls += y.calls;
+        x->wall = rs_time_plus(x->wall, y.wall);
+        x->gpu = rs_time_plus(x->gpu, y.gpu);
+        if (y.low < x->low) x->low = y.low;
+        if (y.high <= x->high) continue;
+        x->high = y.high;
+        x->slowest = y.slowest;
+        x->share = y.share;
+    }
+    if (kept) qsort(rows, kept, sizeof *rows, by_wall);
+    return kept;
+}
+
+static enum rs_status print_names(const struct rs_profile *p, const struct named *rows, uint32_t n, struct rs_err *err)
+{
+    static const char *const numbers[] = {"ranks", "calls", "median, least", "most", "of rank", "of step", "GPU time"};
+    struct rs_table t = {0};
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, "annotation");
+    for (uint32_t i = 0; i < n && i < MOST_NAMES; i++) {
+        const struct named *x = &rows[i];
+        rs_table_cell(&t, "%" PRIu32, x->ranks);
+        rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
+        cell_ns(&t, x->low);
+        cell_ns(&t, x->high);
+        cell_rank(&t, &p->rows[x->slowest]);
+        cell_pct(&t, 100 * x->share);
+        cell_ns(&t, x->gpu < 0 ? RS_TIME_NONE : x->gpu);
+        rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
+    }
+    printf("annotations: time on the host of one call, by rank; work of the GPU launched inside them, all together\n");
+    RS_TRY(finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES, err));
+    printf("\n");
+    return RS_OK;
+}
+
+static enum rs_status print_annotations(const struct rs_profile *p, struct rs_err *err)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->nrows; i++) n += p->rows[i].ranges.n;
+    if (!n) return RS_OK;
+    struct named *rows = malloc(n * sizeof *rows);
+    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    n = 0;
+    for (uint32_t i = 0; i < p->nrows; i++)
+        for (uint32_t k = 0; k < p->rows[i].ranges.n; k++) {
+            const struct rs_range_row *x = &p->rows[i].ranges.rows[k];
+            rows[n++] =
+                (struct named){x->name, 1, i, x->calls, x->wall_ns, x->gpu_ns, x->wall.p50, x->wall.p50, x->share};
+        }
+    enum rs_status status = print_names(p, rows, merge(rows, n), err);
+    free(rows);
+    return status;
+}
+
+/* ---- launches and host calls ---- */
+
+static enum rs_status print_launches(const struct rs_profile *p, struct rs_err *err)
+{
+    static const char *const numbers[] = {"steps",     "kernels a step", "median kernel",    "launch gaps",
+                                          "host gaps", "other gaps",     "serialising calls"};
+    struct rs_table t = {0};
+    uint32_t all = 0, shown = 0;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, "mostly");
+    for (uint32_t i = 0; i < p->nrows; i++) {
+        const struct rs_profile_row *row = &p->rows[i];
+        const struct rs_launches *l = &row->launches;
+        if (!row->track || !row->track->has_work || ++all > MOST_ROWS) continue;
+        shown++;
+        cell_rank(&t, row);
+        if (row->steps.n)
+            rs_table_cell(&t, "%" PRIu32, row->steps.n);
+        else
+            rs_table_cell(&t, "?");
+        if (isnan(l->kernels_a_step))
+            rs_table_cell(&t, "?");
+        else
+            rs_table_cell(&t, "%.1f", l->kernels_a_step);
+        cell_ns(&t, l->median_kernel_ns);
+        cell_ns(&t, l->launched ? l->launch_gap_ns : RS_TIME_NONE);
+        cell_ns(&t, l->launched ? l->host_gap_ns : RS_TIME_NONE);
+        cell_ns(&t, l->other_gap_ns);
+        cell_ns(&t, l->calls_ns);
+        if (l->ncalls)
+            rs_table_cell(&t, "%s, %s times", rs_model_name_text(p->view.model, l->calls[0].name),
+                          rs_text_count(l->calls[0].calls).s);
+        else
+            rs_table_cell(&t, "-");
+    }
+    if (!shown) {
+        rs_table_free(&t);
+        return RS_OK;
+    }
+    printf("launches: idle because the next launch came late (up to 100 us: launch gaps), and calls that wait or "
+           "allocate\n");
+    RS_TRY(finish(&t, all, shown, err));
+    printf("\n");
+    return RS_OK;
+}
+
+static enum rs_status overlap_print(const struct rs_profile *p, struct rs_err *err)
+{
+    RS_TRY(print_overlap(p, true, err));
+    RS_TRY(print_overlap(p, false, err));
+    RS_TRY(print_pipeline(p, err));
+    RS_TRY(print_annotations(p, err));
+    RS_TRY(print_launches(p, err));
+    for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
+    return RS_OK;
+}
+
+/* ---- the command ---- */
 
 struct options {
     struct rs_common common;
@@ -83,7 +572,7 @@ static enum rs_status print(const struct rs_command *self, struct options *o, co
     struct rs_profile p;
     RS_TRY(rs_profile_init(&p, m, profile, err));
     if (o->exact) use_exact(&p);
-    enum rs_status status = o->common.json ? print_json(&p, err) : rs_overlap_print(&p, err);
+    enum rs_status status = o->common.json ? print_json(&p, err) : overlap_print(&p, err);
     if (status == RS_OK) {
         say_missing(self, &p);
         *exit_status = judge(self, o, &p);

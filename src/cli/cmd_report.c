@@ -1,17 +1,350 @@
 /* ringscope report: time by function and size, who was late and why, the network, odd steps, and what to do about
  * it. */
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "analyse/report.h"
+#include "base/units.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/plain.h"
 #include "cli/reading.h"
 #include "cli/report_json.h"
 #include "cli/report_reference.h"
+#include "cli/report_statistics.h"
 #include "cli/report_table.h"
-#include "cli/report_text.h"
+#include "cli/settings_text.h"
+#include "cli/table.h"
+#include "cli/zero.h"
+#include "join/waits.h"
+#include "trace/differences.h"
+
+/* ---- text ----
+ * The text of `ringscope report`: tables, and the conclusion. Prints to stdout and borrows everything. */
+
+enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60 }; /* --json has them all */
+
+static const char *plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void print_table(struct rs_table *t)
+{
+    struct rs_err err;
+    if (rs_table_print(t, "", stdout, &err) != RS_OK) rs_warn("report", "%s", err.msg);
+    rs_table_free(t);
+}
+
+static void print_more(uint64_t all, uint64_t shown)
+{
+    if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
+}
+
+/* ---- the head ---- */
+
+static void print_head(const struct rs_report *r)
+{
+    const struct rs_report_basis *b = &r->basis;
+    if (!b->totals.ops && r->statistics.cells) {
+        printf("summaries of %" PRIu32 " process%s, without a time axis\n", r->view.model->nprocs,
+               r->view.model->nprocs == 1 ? "" : "es");
+        return;
+    }
+    printf("%" PRIu32 " rank%s", b->ranks, plural(b->ranks));
+    if (b->hosts) printf(" on %" PRIu32 " host%s", b->hosts, plural(b->hosts));
+    if (b->unseen > 0) printf(" (%" PRId64 " more without a recording)", b->unseen);
+    printf(", %s operation%s", rs_text_count(b->totals.ops).s, plural(b->totals.ops));
+    if (b->from_ns != RS_TIME_NONE) {
+        printf("%s, for %s", rs_text_when(b->from_ns).s, rs_text_ns(rs_time_minus(b->to_ns, b->from_ns)).s);
+    }
+    printf("\n");
+    if (!b->totals.ops) return;
+    const struct rs_steps *s = &r->steps;
+    if (s->counted) {
+        printf("%" PRIu32 " step%s", s->counted, plural(s->counted));
+        if (s->ops) printf(" of %" PRIu32 " operation%s", s->ops, plural(s->ops));
+        if (s->usual_ns != RS_TIME_NONE) {
+            printf(", %s each", rs_text_ns(s->usual_ns).s);
+            if (s->counted >= 10) printf(" (p90 %s)", rs_text_ns(s->time_ns.p90).s);
+        }
+        if (s->counted_marked == s->counted)
+            printf(", as the framework marked them");
+        else if (s->counted_marked)
+            printf(", %" PRIu32 " of them marked by the framework", s->counted_marked);
+        if (r->warmup) printf(", the first %" PRIu32 " left out", r->warmup);
+    } else {
+        printf(s->n ? "no step begins here" : "no steps found");
+    }
+    if (b->totals.error_ns == RS_ONE_CLOCK_NS)
+        printf("; all on one clock, to %s", rs_text_ns(b->totals.error_ns).s);
+    else if (b->totals.error_ns > 0)
+        printf("; clock error up to %s", rs_text_ns(b->totals.error_ns).s);
+    printf("\n%s compared: %s with a last rank, %s tie%s", rs_text_count(b->totals.compared).s,
+           rs_text_count(b->totals.compared - b->totals.ties).s, rs_text_count(b->totals.ties).s,
+           plural(b->totals.ties));
+    uint64_t rest = b->totals.ops - b->totals.compared;
+    if (rest) {
+        printf("; %s not (", rs_text_count(rest).s);
+        const struct {
+            uint64_t n;
+            const char *why;
+        } why[] = {{b->alone, "on one rank"},
+                   {b->untimed, "without known starts"},
+                   {b->unaligned, "on clocks apart"},
+                   {b->totals.violations, "with times that cannot be"}};
+        for (size_t i = 0, any = 0; i < sizeof why / sizeof *why; i++)
+            if (why[i].n) printf("%s%s %s", any++ ? ", " : "", rs_text_count(why[i].n).s, why[i].why);
+        printf(")");
+    }
+    if (b->totals.mismatches) printf("; %s with mismatched arguments", rs_text_count(b->totals.mismatches).s);
+    printf("\n");
+    if (b->from_ns == RS_TIME_NONE) return;
+    printf("operations from %s to %s. ", rs_zero_moment(r->view.model, b->from_ns).s,
+           rs_zero_moment(r->view.model, b->to_ns).s);
+    rs_zero_print(r->view.model);
+}
+
+/* ---- tables ---- */
+
+static void cell_ns(struct rs_table *t, int64_t ns, bool known)
+{
+    rs_table_cell(t, "%s", known ? rs_text_ns(ns).s : "?");
+}
+
+/* A sum to which nothing came is not a time. */
+static void cell_sum(struct rs_table *t, int64_t ns)
+{
+    rs_table_cell(t, "%s", ns ? rs_text_ns(ns).s : "-");
+}
+
+/* The mean wait for the last rank; nothing is told below twice the clock error. */
+static void cell_wait(struct rs_table *t, const struct rs_report *r, const struct rs_func_row *x)
+{
+    int64_t mean = x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, least = 2 * r->basis.totals.error_ns;
+    if (x->waited && mean < least)
+        rs_table_cell(t, "<%s", rs_text_ns(least).s);
+    else
+        cell_ns(t, mean, x->waited);
+}
+
+static void cell_rate(struct rs_table *t, double gbs)
+{
+    rs_table_cell(t, "%s", rs_text_rate(gbs).s);
+}
+
+static void print_funcs(const struct rs_report *r, bool by_comm)
+{
+    static const char *const numbers[] = {"bytes",     "calls",    "p50",        "p90",    "p99",
+                                          "mean wait", "transfer", "busbw GB/s", "as seen"};
+    const struct rs_model *m = r->view.model;
+    struct rs_table t = {0};
+    rs_table_column(&t, RS_LEFT, "function");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, by_comm ? "communicator" : "communicators");
+    for (uint32_t i = 0; i < r->bandwidth.nrows && i < MOST_FUNCS; i++) {
+        const struct rs_func_row *x = &r->bandwidth.rows[i];
+        rs_table_cell(&t, "%s", rs_model_text(m, x->func));
+        if (x->unsized)
+            rs_table_cell(&t, "?");
+        else if (x->bytes_min != x->bytes_max)
+            rs_table_cell(&t, "~%s", rs_text_bytes(x->bytes).s);
+        else
+            rs_table_cell(&t, "%s", rs_text_size(x->bytes).s);
+        rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
+        cell_ns(&t, x->p50_ns, x->timed);
+        cell_ns(&t, x->p90_ns, x->timed);
+        cell_ns(&t, x->p99_ns, x->timed);
+        cell_wait(&t, r, x);
+        cell_ns(&t, rs_func_row_transfer(x), x->transferred);
+        cell_rate(&t, x->busbw);
+        cell_rate(&t, x->busbw_seen);
+        const char *text = x->class != RS_NONE ? m->classes[x->class].text : NULL;
+        if (x->comm != RS_NONE && (by_comm || !text))
+            rs_table_cell(&t, "0x%016" PRIx64 "%s%s", m->comms[x->comm].hash, m->comms[x->comm].name ? " " : "",
+                          m->comms[x->comm].name ? m->comms[x->comm].name : "");
+        else
+            rs_table_cell(&t, "%s", text ? text : "?");
+    }
+    printf(
+        "\ntime of each call as the ranks saw it; mean wait of a rank for the last one, and mean transfer behind it\n");
+    print_table(&t);
+    print_more(r->bandwidth.nrows, MOST_FUNCS);
+}
+
+static void cell_rank(struct rs_table *t, const struct rs_report *r, uint32_t rank_id)
+{
+    const struct rs_rank *x = &r->view.model->ranks[rank_id];
+    if (x->number >= 0)
+        rs_table_cell(t, "%" PRId32, x->number);
+    else
+        rs_table_cell(t, "?");
+}
+
+static void print_stragglers(const struct rs_report *r)
+{
+    static const char *const numbers[] = {"cost", "inherited", "passed on", "GPU time lost", "last"};
+    const struct rs_stragglers *s = &r->stragglers;
+    struct rs_table t = {0};
+    uint32_t rows = 0, all = 0;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    rs_table_column(&t, RS_LEFT, "host");
+    rs_table_column(&t, RS_RIGHT, "GPU");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "why");
+    for (uint32_t i = 0; i < s->nrows; i++) {
+        const struct rs_straggler *x = &s->rows[i];
+        if (!rs_report_matters(r, x) || ++all > MOST_ROWS) continue;
+        rows++;
+        if (x->rank_id != RS_NONE)
+            cell_rank(&t, r, x->rank_id);
+        else
+            rs_table_cell(&t, "all");
+        rs_table_cell(&t, "%s", rs_host_label(r->view.model, x->host));
+        if (x->rank_id != RS_NONE && r->view.model->ranks[x->rank_id].device >= 0)
+            rs_table_cell(&t, "%" PRId32, r->view.model->ranks[x->rank_id].device);
+        else
+            rs_table_cell(&t, x->rank_id != RS_NONE ? "?" : "");
+        cell_sum(&t, x->cost_ns);
+        cell_sum(&t, x->inherited_ns);
+        cell_sum(&t, x->passed_on_ns);
+        cell_sum(&t, x->gpu_time_lost_ns);
+        rs_table_cell(&t, "%.0f %% (%.0f-%.0f)", 100 * x->share, 100 * x->share_low, 100 * x->share_high);
+        rs_table_cell(&t, "%s", rs_why_text(x->why));
+    }
+    if (!rows) {
+        rs_table_free(&t);
+        return;
+    }
+    printf("\nwho held the others up, by what that cost\n");
+    print_table(&t);
+    print_more(all, MOST_ROWS);
+}
+
+static void print_network(const struct rs_report *r)
+{
+    static const char *const numbers[] = {"peer",   "bytes", "messages", "net GB/s", "own GPU",
+                                          "credit", "net",   "receive",  "flush",    "consume"};
+    struct rs_table t = {0};
+    if (!r->network.nrows) return;
+    rs_table_column(&t, RS_RIGHT, "rank");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "");
+    for (uint32_t i = 0; i < r->network.nrows && i < MOST_ROWS; i++) {
+        const struct rs_link_row *x = &r->network.rows[i];
+        cell_rank(&t, r, x->rank_id);
+        if (x->peer >= 0)
+            rs_table_cell(&t, "%" PRId32, x->peer);
+        else
+            rs_table_cell(&t, "?");
+        rs_table_cell(&t, "%s", x->messages ? rs_text_bytes(x->bytes).s : "-"); /* only received from this peer */
+        rs_table_cell(&t, "%s", x->messages ? rs_text_count(x->messages).s : "-");
+        if (x->messages)
+            cell_rate(&t, x->net_ns > 0 ? (double)x->bytes / (double)x->net_ns : NAN);
+        else
+            rs_table_cell(&t, "-");
+        const int64_t times[] = {x->gpu_ns, x->credit_ns, x->net_ns, x->recv_ns, x->flush_ns, x->consume_ns};
+        for (size_t k = 0; k < sizeof times / sizeof *times; k++) cell_sum(&t, times[k]);
+        if (x->slower >= 2)
+            rs_table_cell(&t, "%.1f times the median", x->slower);
+        else
+            rs_table_cell(&t, "%s", "");
+    }
+    printf("\nnetwork: what was sent to whom, and what its steps waited for (sums; several are in flight at once)\n");
+    print_table(&t);
+    print_more(r->network.nrows, MOST_ROWS);
+}
+
+static void print_outliers(const struct rs_report *r)
+{
+    struct rs_table t = {0};
+    if (!r->outliers.n || !r->view.model->aligned) return; /* else steps begin on one clock and end on another */
+    static const char *const numbers[] = {"step", "at", "took", "usual"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    rs_table_column(&t, RS_LEFT, "what differed");
+    for (uint32_t i = 0; i < r->outliers.n && i < MOST_ROWS; i++) {
+        const struct rs_outlier *x = &r->outliers.rows[i];
+        if (x->mark != RS_NONE)
+            rs_table_cell(&t, "%" PRIu32 " (#%" PRIu32 ")", x->step, x->mark);
+        else
+            rs_table_cell(&t, "%" PRIu32, x->step);
+        rs_table_cell(&t, "%s", rs_zero_moment(r->view.model, x->from_ns).s);
+        cell_ns(&t, x->duration_ns, true);
+        cell_ns(&t, x->usual_ns, true);
+        rs_table_cell(&t, "%s", x->what);
+    }
+    printf("\nsteps that took longer than usual\n");
+    print_table(&t);
+    print_more(r->outliers.n, MOST_ROWS);
+}
+
+static void print_course(const struct rs_report *r)
+{
+    const struct rs_course *c = &r->course;
+    struct rs_table t = {0};
+    if (!c->nrows) return;
+    static const char *const numbers[] = {"from",    "step",       "steps",      "calls", "p50",
+                                          "waiting", "busbw GB/s", "worst rank", "cost"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
+    for (uint32_t i = 0; i < c->nrows && i < MOST_WINDOWS; i++) {
+        const struct rs_course_row *x = &c->rows[i];
+        rs_table_cell(&t, "%s", rs_zero_moment(r->view.model, x->from_ns).s);
+        if (x->steps)
+            rs_table_cell(&t, "%" PRIu32, x->first_step);
+        else
+            rs_table_cell(&t, "%s", "");
+        rs_table_cell(&t, "%" PRIu32, x->steps);
+        rs_table_cell(&t, "%s", rs_text_count(x->calls).s);
+        cell_ns(&t, x->p50_ns, x->timed);
+        if (isnan(x->wait_share))
+            rs_table_cell(&t, "?");
+        else
+            rs_table_cell(&t, "%.0f %%", 100 * x->wait_share);
+        cell_rate(&t, x->busbw);
+        if (x->worst != RS_NONE)
+            cell_rank(&t, r, x->worst);
+        else
+            rs_table_cell(&t, "-");
+        cell_ns(&t, x->worst_ns, true);
+    }
+    const struct rs_func_row *lead = c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
+    if (lead)
+        printf("\nthe course; p50 and busbw are of %s of %s\n", rs_model_text(r->view.model, lead->func),
+               rs_text_bytes(lead->bytes).s);
+    else
+        printf("\nthe course; no times of operations are known\n");
+    print_table(&t);
+    print_more(c->nrows, MOST_WINDOWS);
+    for (uint32_t i = 0; i < c->nchanges; i++) {
+        printf("change: ");
+        rs_plain_line(c->changes[i].text, stdout);
+    }
+}
+
+/* `by_comm`: a row for each communicator, not for each class of them. */
+static void report_print(const struct rs_report *r, const struct rs_differences *settings,
+                         const struct rs_reference_files *reference, bool by_comm)
+{
+    print_head(r);
+    if (r->bandwidth.nrows) print_funcs(r, by_comm);
+    if (reference && r->bandwidth.nrows) rs_reached_print(r, reference);
+    if (r->basis.totals.ops) { /* else steps are of what was filtered away */
+        print_stragglers(r);
+        print_network(r);
+        print_outliers(r);
+        print_course(r);
+    }
+    rs_statistics_print(&r->statistics);
+    rs_settings_print(settings);
+    printf("\n");
+    for (size_t i = 0; i < r->nconclusion; i++) rs_plain_line(r->conclusion[i], stdout);
+}
+
+/* ---- the command ---- */
 
 struct options {
     struct rs_common common;
@@ -42,7 +375,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
         } else if (o->table >= 0) {
             status = rs_report_table(&r, o->report.by_comm, err);
         } else {
-            rs_report_print(&r, &settings, reference, o->report.by_comm);
+            report_print(&r, &settings, reference, o->report.by_comm);
         }
         rs_report_free(&r);
     }

@@ -1,17 +1,111 @@
 /* ringscope serve: the timeline of a run of any size, in a browser, from a web server on this machine alone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/units.h"
-#include "cli/browser.h"
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "serve/serve.h"
+
+/* ---- the browser ----
+ * Opens an address with a secret in it in the browser of this machine.
+ *
+ * What a program is started with, everybody on the machine can read. So the browser is given the name of a file that
+ * only this user can read, with a page in it that leads to the address. */
+
+struct browser {
+    char folder[PATH_MAX + 20], file[PATH_MAX + 40]; /* empty: there is none */
+};
+
+extern char **environ;
+
+/* Where others can read nothing: the user's own folder for the time of the session, where there is one. */
+static const char *place(const char *temporary)
+{
+    const char *session = getenv("XDG_RUNTIME_DIR");
+    struct stat st;
+    bool fine = session != NULL && session[0] == '/' && lstat(session, &st) == 0 && S_ISDIR(st.st_mode) &&
+                st.st_uid == geteuid() && (st.st_mode & 077) == 0;
+    return fine ? session : temporary;
+}
+
+static enum rs_status write_file(struct browser *b, const char *address, const char *temporary, struct rs_err *err)
+{
+    /* A path that begins with "-" would be taken for an option, and a relative one be looked for elsewhere. */
+    char parent[PATH_MAX];
+    if (realpath(place(temporary), parent) == NULL) return rs_fail_errno(err, "%s", place(temporary));
+    snprintf(b->folder, sizeof b->folder, "%s/ringscope-XXXXXX", parent);
+    if (mkdtemp(b->folder) == NULL) {
+        b->folder[0] = 0;
+        return rs_fail_errno(err, "%s", parent);
+    }
+    snprintf(b->file, sizeof b->file, "%s/timeline.html", b->folder);
+    int fd = open(b->file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    if (file == NULL) return rs_fail_errno(err, "%s", b->file);
+    fprintf(file,
+            "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n"
+            "<meta http-equiv=\"refresh\" content=\"0; url=%s\">\n<title>ringscope</title>\n"
+            "<a href=\"%s\">the timeline</a>\n",
+            address, address);
+    bool fine = ferror(file) == 0;
+    fine = fclose(file) == 0 && fine;
+    return fine ? RS_OK : rs_fail_errno(err, "%s", b->file);
+}
+
+static enum rs_status start(char *file, struct rs_err *err)
+{
+    char program[] = "xdg-open", *const argv[] = {program, file, NULL};
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t how;
+    sigset_t none, usual;
+    sigemptyset(&none);
+    sigemptyset(&usual);
+    sigaddset(&usual, SIGPIPE);
+    posix_spawn_file_actions_init(&files);
+    for (int fd = 0; fd < 3; fd++) posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+    posix_spawnattr_init(&how);
+    posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setsigmask(&how, &none);
+    posix_spawnattr_setsigdefault(&how, &usual);
+    pid_t child;
+    errno = posix_spawnp(&child, argv[0], &files, &how, argv, environ);
+    enum rs_status status = errno == 0 ? RS_OK : rs_fail_errno(err, "%s", argv[0]);
+    posix_spawnattr_destroy(&how);
+    posix_spawn_file_actions_destroy(&files);
+    return status;
+}
+
+/* Writes the file, in a new folder in XDG_RUNTIME_DIR or else `temporary`, and starts xdg-open with its name. The file
+ * is there until browser_forget(), which is to be called in any case. */
+static enum rs_status browser_open(struct browser *b, const char *address, const char *temporary, struct rs_err *err)
+{
+    b->folder[0] = b->file[0] = 0;
+    RS_TRY(write_file(b, address, temporary, err));
+    return start(b->file, err);
+}
+
+static void browser_forget(struct browser *b)
+{
+    if (b->file[0]) unlink(b->file);
+    if (b->folder[0]) rmdir(b->folder);
+    b->folder[0] = b->file[0] = 0;
+}
+
+/* ---- the command ---- */
 
 enum { BROWSER_SECONDS = 60 }; /* that a browser has to come up and to ask */
 
@@ -76,9 +170,9 @@ static sigset_t signals_to_take(void)
 static enum rs_status serve_browser(const struct serve *s, struct rs_server *server, const char *address,
                                     const sigset_t *until, bool *ended, struct rs_err *err)
 {
-    struct rs_browser browser;
+    struct browser browser;
     enum rs_status status = RS_OK;
-    if (rs_browser_open(&browser, address, rs_view_temporary_folder(), err) != RS_OK) {
+    if (browser_open(&browser, address, rs_view_temporary_folder(), err) != RS_OK) {
         rs_warn(s->self->name, "no browser could be started (%s): open the address yourself", err->msg);
     } else {
         status = rs_serve_run(server, until, BROWSER_SECONDS, ended, err);
@@ -88,7 +182,7 @@ static enum rs_status serve_browser(const struct serve *s, struct rs_server *ser
                     "sandbox (snap) cannot read %s",
                     BROWSER_SECONDS, browser.folder);
     }
-    rs_browser_forget(&browser);
+    browser_forget(&browser);
     return status;
 }
 
