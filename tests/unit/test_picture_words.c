@@ -137,7 +137,7 @@ static void test_tooltip(void **state)
     assert_string_equal(
         rs_strbuf_borrow(&out),
         "AllReduce\nat 0.000001s, at least 2.00 us, at most 3.00 us, of which 500 ns waiting for the last "
-        "rank\nthe last to arrive\nsize: 1 MiB\nalgorithm: ri?ng");
+        "rank\nthe last to arrive\nbytes: 1 MiB\nalgorithm: ri?ng");
     rs_strbuf_free(&out);
     bar.kind = 200; /* of no kind that there is */
     assert_string_equal(rs_words_name(&d.t, &bar), "?");
