@@ -21,7 +21,11 @@ READER_SRC := $(call sources,$(filter-out plugin,$(FOLDERS)))
 PLUGIN_SRC := $(filter-out src/plugin/nop.c,$(call sources,plugin))
 ALL_C      := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch])
 
-READER_OBJ := $(READER_SRC:%.c=$(BUILD)/obj/%.o)
+# Without threads, in a build for ThreadSanitizer (PLAIN is the plain one): objects of that are as good.
+THREADED   := $(BELOW) trace serve sim gen cli
+PLAIN_SRC  := $(if $(PLAIN),$(call sources,$(filter-out plugin $(THREADED),$(FOLDERS))))
+
+READER_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(PLAIN_SRC),$(READER_SRC))) $(PLAIN_SRC:%.c=$(PLAIN)/obj/%.o)
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
@@ -48,14 +52,14 @@ TEST_LIBS := $(BUILD)/libplugin.a $(BUILD)/libringscope.a
 
 # What the compiler and the libraries can do is found out by tools/config.sh. Its result also holds the knobs, and all
 # objects depend on it: another compiler or a newly installed library rebuilds them.
-ifneq ($(filter-out clean help deps format check demo dist mutants asan tsan fuzz fuzz-coverage asan-built tsan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out clean help deps format check demo dist mutants asan fuzz fuzz-coverage asan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
 endif
 
 DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
 
-# Sanitizers make gcc see dangers that are not there: no -Werror with them.
-WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),,$(if $(WERROR),-Werror))
+# Sanitizers make gcc see dangers that are not there: no -Werror with them, but for clang.
+WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),$(if $(findstring clang,$(CC)),$(WERROR:%=-Werror)),$(WERROR:%=-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(ABSENT) $(if $(findstring fuzzer,$(SAN)),-DRS_FUZZED)
 # Sanitized code is compiled in half the time this way, and runs as fast; -g1 is enough for their stacks.
@@ -107,14 +111,17 @@ bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
 page: all ## types, unit tests and browser tests of the page of the timeline
 	$(Q)RINGSCOPE='$(abspath $(RINGSCOPE))' tests/page.sh
 
-IN_ASAN = --no-print-directory BUILD=$(BUILD)/asan SAN=address,undefined
-IN_TSAN = --no-print-directory BUILD=$(BUILD)/tsan SAN=thread
-IN_FUZZ = --no-print-directory BUILD=$(BUILD)/fuzz CC=clang SAN=fuzzer-no-link,address,undefined
+# Fuzzers and the tests under AddressSanitizer are made of the same objects: what fuzzers count costs the tests little,
+# and a second set of objects as much as all tests. In the one for ThreadSanitizer the folders without threads are
+# those of the plain build.
+IN_ASAN = --no-print-directory BUILD=$(BUILD)/asan CC=clang SAN=fuzzer-no-link,address,undefined
+IN_TSAN = --no-print-directory BUILD=$(BUILD)/tsan SAN=thread PLAIN=$(BUILD)
+IN_FUZZ = $(IN_ASAN)
 
-asan: ## unit tests and fit system tests under AddressSanitizer and UBSan
+asan: ## unit tests and fit system tests under AddressSanitizer and UBSan (clang)
 	$(Q)$(MAKE) $(IN_ASAN) sanitized
 
-tsan: ## the same under ThreadSanitizer
+tsan: all ## the same under ThreadSanitizer (gcc)
 	$(Q)$(MAKE) $(IN_TSAN) sanitized
 
 fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (20)
@@ -130,7 +137,7 @@ fuzz-coverage: ## lines of src/join and src/export that their fuzzers reach in F
 bench-built: all $(BENCHES)
 asan-built:
 	$(Q)$(MAKE) $(IN_ASAN) sanitized-built
-tsan-built:
+tsan-built: all
 	$(Q)$(MAKE) $(IN_TSAN) sanitized-built
 fuzz-built:
 	$(Q)$(MAKE) $(IN_FUZZ) fuzzed-built
@@ -266,11 +273,11 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $< $(TEST_LIBS) $(LIBS) -o $@
 
-$(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/libfuzzed.a
+$(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/obj/tests/fuzz/limits.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@
 # One program for all input formats: its name tells which.
-$(BUILD)/formats: $(BUILD)/obj/tests/fuzz/formats.o $(BUILD)/libfuzzed.a
+$(BUILD)/formats: $(BUILD)/obj/tests/fuzz/formats.o $(BUILD)/obj/tests/fuzz/limits.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@
 $(FORMAT_FUZZERS): $(BUILD)/formats
@@ -293,11 +300,11 @@ SAN_NAME := $(if $(findstring thread,$(SAN)),thread,address)
 SAN_UNIT := $(if $(findstring thread,$(SAN)),$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -l pthread tests/unit/test_*.c)),$(UNIT_TESTS))
 sanitized-built: all $(SAN_UNIT) $(DRIVERS)
 sanitized: sanitized-built
-	$(Q)$(RUN_TESTS) $(SAN_UNIT) $(shell grep -l '^\# sanitizers: .*$(SAN_NAME)' tests/system/*.sh)
+	$(Q)STAGE=$(if $(findstring thread,$(SAN)),tsan,asan)/ $(RUN_TESTS) $(SAN_UNIT) $(shell grep -l '^\# sanitizers: .*$(SAN_NAME)' tests/system/*.sh)
 
 fuzzed-built: $(FUZZERS)
 fuzzed: fuzzed-built
-	$(Q)$(RUN_TESTS) $(FUZZERS)
+	$(Q)STAGE=fuzz/ $(RUN_TESTS) $(FUZZERS)
 
 FORCE:
 .SECONDARY:

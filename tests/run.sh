@@ -5,7 +5,7 @@
 #
 # A test passes with exit status 0 and is skipped with 77. It runs in the root of the sources, without input, with TMP
 # set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on: RINGSCOPE,
-# PLUGIN, NOP, STATIC, BUILD, CC, SAN. After TEST_SECONDS (600) it hangs: ten times what any needs, since a machine may
+# PLUGIN, NOP, STATIC, BUILD, CC, SAN, STAGE. After TEST_SECONDS (600) it hangs: ten times what any needs, since a machine may
 # have much else to do. Fuzzers (fuzz_*) run for FUZZ_SECONDS, beginning with their files in tests/data, and hang after
 # 300 s with one input (they may run with what others leave of the machine). JOBS tests run at a time (1), those that say
 # `# long` in their first lines first, so that none is waited for at the end, and those that say `# alone` one by one,
@@ -15,12 +15,7 @@ cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/failures.sh
 source tests/failures.sh
 
-case ${SAN:-} in
-'') stage= ;;
-*fuzzer*) stage=fuzz/ ;;
-*thread*) stage=tsan/ ;;
-*) stage=asan/ ;;
-esac
+stage=${STAGE:-} # put before the names: asan/, tsan/, fuzz/
 # Tests meet the same surroundings everywhere, whatever its user has set.
 export LC_ALL=C
 umask 022

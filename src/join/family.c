@@ -13,12 +13,9 @@ enum {
     NEAR = 6, /* so many behind the last that was found: siblings come one after the other */
     SMALL = 8, /* colours that are always tried */
     GUESSES = SMALL + 5 + RS_FAMILY_COLORS,
-#ifdef RS_FUZZED
-    MOST_WORK = 6000, /* the same in less: many runs say more than a long one */
-#else
-    MOST_WORK = 60000000, /* digests in all, about 0.2 s; members compared count as one each */
-#endif
 };
+
+uint32_t rs_family_most_work = 60000000;
 
 /* ---- PyTorch's colours ---- */
 
@@ -248,10 +245,10 @@ static enum rs_status find_parents(struct work *w, struct rs_err *err)
 {
     struct rs_model *m = w->m;
     RS_TRY(index_members(w, err));
-    w->left = MOST_WORK;
+    w->left = rs_family_most_work;
     /* Nearly all are found at once. A group of PyTorch is a split of the first communicator each time, whoever takes
      * part: numbers grow with the groups. */
-    int32_t most = m->ncomms < (uint32_t)MOST_WORK ? (int32_t)m->ncomms : MOST_WORK;
+    int32_t most = (int32_t)(m->ncomms < rs_family_most_work ? m->ncomms : rs_family_most_work);
     const struct {
         bool larger;
         int32_t from, to;

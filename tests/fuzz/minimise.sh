@@ -3,7 +3,7 @@
 #
 #   tests/fuzz/minimise.sh FUZZER [FOLDER...]
 #
-# FUZZER is build/fuzz/fuzz_X; its inputs are in tests/data/fuzz/X.tar.gz. Those with names of their own, there or in a
+# FUZZER is build/asan/fuzz_X; its inputs are in tests/data/fuzz/X.tar.gz. Those with names of their own, there or in a
 # FOLDER, all stay: they showed bugs.
 set -eu
 fuzzer=$(realpath "$1")

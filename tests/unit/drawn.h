@@ -85,7 +85,7 @@ static inline void check_lane(const struct rs_timeline *t, const struct rs_bars 
         assert_true(!b->fade[i] || b->flags[i] & RS_BAR_END_BOUNDED);
         int64_t *const args[] = {b->a1, b->a2, b->a3, b->a4, b->a5, b->a6};
         for (int k = 0; k < RS_BAR_ARGS; k++) {
-            const struct rs_event_arg *arg = rs_bar_arg(&t->kinds.rows[b->kind[i]], k);
+            const struct rs_event_arg *arg = rs_bar_arg(&t->kinds.rows[b->kind[i]], (unsigned)k);
             if (args[k][i] == RS_BAR_NO_ARG) continue;
             assert_non_null(arg->label);
             if (arg->unit == RS_UNIT_TEXT) assert_true(args[k][i] < t->texts.n);

@@ -302,7 +302,7 @@ static void test_together_counts_once(void **state)
     uint32_t world = make_comm(1, 0, 1, 2);
     for (int i = 0; i < 30; i++) {
         int64_t t = i / 3 * 10 * MS, starts[] = {t, t + 1 * MS};
-        add_coll(world, "AllReduce", 8 << i % 3, starts, 100 * US);
+        add_coll(world, "AllReduce", 8u << i % 3, starts, 100 * US);
     }
     find();
     assert_int_equal(cost_of(1), 10 * MS);
