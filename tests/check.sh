@@ -108,7 +108,7 @@ cat "$counted" >>"$TOTALS"
 stage "the page of the timeline"
 several "page" build CC=gcc page
 stage "AddressSanitizer, UndefinedBehaviorSanitizer"
-several "asan" build CC=gcc asan
+several "asan" build asan
 stage "ThreadSanitizer"
 several "tsan" build CC=gcc tsan
 

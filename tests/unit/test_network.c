@@ -206,7 +206,7 @@ static void test_many_owners(void **state)
     enum { OWNERS = 500000 };
     for (uint32_t i = 0; i < 2 * OWNERS; i++) {
         uint32_t k = i % OWNERS, index;
-        assert_int_equal(rs_pxn_context(&pxn, (uint32_t)k / 4, (uint32_t)k % 2, (int32_t)(k % 4), &index, NULL), RS_OK);
+        assert_int_equal(rs_pxn_context(&pxn, k / 4, k % 2, k % 4, &index, NULL), RS_OK);
         assert_int_equal(index, k);
     }
     assert_int_equal(pxn.ncontexts, OWNERS);
