@@ -30,8 +30,8 @@ PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 # Of tests/drive these are programs of their own: the first four read recordings, crowd is clients of `ringscope serve`,
-# fields prints tables of the documentation; otf2* reads archives; the other files are one that drives the plugin.
-CHECKERS   := verify events bars spoil crowd fields
+# field_tables prints tables of the documentation; otf2* reads archives; the other files are one that drives the plugin.
+CHECKERS   := verify events bars spoil crowd field_tables
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
@@ -162,7 +162,7 @@ deps: ## install what is missing of tools/packages.txt (Debian; root or sudo)
 format: ## lay out all sources with clang-format
 	clang-format -i $(ALL_C)
 
-field-docs: $(BUILD)/tests/fields $(RINGSCOPE) ## write the tables of fields and columns in docs/ anew
+field-docs: $(BUILD)/tests/field_tables $(RINGSCOPE) ## write the tables of fields and columns in docs/ anew
 	$(Q)BUILD=$(BUILD) tools/fields.sh
 	$(Q)UPDATE=1 RINGSCOPE=$(abspath $(RINGSCOPE)) tests/system/export_docs.sh
 

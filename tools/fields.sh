@@ -1,12 +1,12 @@
 #!/bin/bash
 # The tables of fields in docs/json.md and the lists of columns in docs/export.md, from the tables of src/fields: writes them
-# there, or with --check says which rows are wrong. BUILD/tests/fields is the program that prints them.
+# there, or with --check says which rows are wrong. BUILD/tests/field_tables is the program that prints them.
 #
 # A table stands between <!-- fields: NAME --> and <!-- end of fields -->; a list of columns between
 # <!-- columns: NAME --> and <!-- end of columns -->.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-fields=${BUILD:-build}/tests/fields
+fields=${BUILD:-build}/tests/field_tables
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

@@ -16,7 +16,8 @@ void rs_family_colors(const int32_t *ranks, size_t n, int32_t colors[RS_FAMILY_C
 
 /* Sets the parent of every communicator that is a child of another in the model, and gives all their class. A search
  * that had to be ended early is noted in the model. Needs the ranks of the job. */
-extern uint32_t rs_family_most_work; /* digests in all, about 0.2 s; members compared count as one each. Fuzzers lower it */
+extern uint32_t
+    rs_family_most_work; /* digests in all, about 0.2 s; members compared count as one each. Fuzzers lower it */
 enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err);
 
 #endif
