@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct rs_arena_block {
     struct rs_arena_block *next;
     alignas(max_align_t) unsigned char bytes[];
@@ -19,12 +21,11 @@ enum { ALIGN = alignof(max_align_t) };
 
 void *rs_arena_alloc(struct rs_arena *a, size_t bytes)
 {
-    if (bytes > SIZE_MAX - ALIGN - sizeof(struct rs_arena_block)) return NULL;
+    if (bytes > SIZE_MAX - ALIGN - sizeof(struct rs_arena_block)) rs_memory_out();
     bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
     if (!a->blocks || a->size - a->used < bytes) {
         size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
-        struct rs_arena_block *b = calloc(1, sizeof *b + size);
-        if (!b) return NULL;
+        struct rs_arena_block *b = rs_zalloc(1, sizeof *b + size);
         b->next = a->blocks;
         a->blocks = b;
         a->size = size;
@@ -37,9 +38,7 @@ void *rs_arena_alloc(struct rs_arena *a, size_t bytes)
 
 char *rs_arena_text(struct rs_arena *a, const char *text, size_t n)
 {
-    char *copy = rs_arena_alloc(a, n + 1);
-    if (copy) memcpy(copy, text, n);
-    return copy;
+    return memcpy(rs_arena_alloc(a, n + 1), text, n);
 }
 
 void rs_arena_free(struct rs_arena *a)

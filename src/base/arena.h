@@ -12,7 +12,6 @@ struct rs_arena {
     size_t used, size; /* bytes of the newest block */
 };
 
-/* NULL when out of memory. */
 void *rs_arena_alloc(struct rs_arena *arena, size_t bytes);
 /* A copy of the first `n` bytes of `text`, ended with a 0. */
 char *rs_arena_text(struct rs_arena *arena, const char *text, size_t n);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 enum { FIRST_CAP = 16 };
 
 /* The slot of `key`, or the empty one where it would go. The table is never full. */
@@ -34,8 +36,7 @@ enum rs_status rs_map_reserve(struct rs_map *m, size_t count, struct rs_err *err
 {
     size_t cap = m->cap == 0 ? FIRST_CAP : m->cap;
     while (!fits(cap, count)) {
-        if (cap > SIZE_MAX / 4 / sizeof(*m->slots))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory for a hash map of %zu keys", count);
+        if (cap > SIZE_MAX / 4 / sizeof(*m->slots)) rs_memory_out();
         cap *= 2;
     }
     return cap == m->cap ? RS_OK : resize(m, cap, err);

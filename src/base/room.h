@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 
-/* Makes room for row `n`; *cap is how many there is room for. RS_BAD_INPUT at four billion rows. */
+/* Makes room for row `n`; *cap is how many there is room for. Never fails: at four billion rows, too, the program ends. */
 enum rs_status rs_room(void **rows, uint32_t n, uint32_t *cap, size_t bytes, struct rs_err *err);
 
 #define RS_ROOM(rows, n, cap, err)                                                                                     \

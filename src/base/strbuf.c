@@ -6,30 +6,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* Makes room for `n` more bytes and the final 0. */
-static bool reserve(struct rs_strbuf *s, size_t n)
+static void reserve(struct rs_strbuf *s, size_t n)
 {
-    if (n > SIZE_MAX / 2 - s->len - 1) {
-        s->failed = true;
-        return false;
-    }
+    if (n > SIZE_MAX / 2 - s->len - 1) rs_memory_out();
     size_t need = s->len + n + 1;
-    if (need <= s->cap) return true;
+    if (need <= s->cap) return;
     size_t cap = s->cap < 64 ? 64 : s->cap;
     while (cap < need) cap *= 2;
-    char *data = realloc(s->data, cap);
-    if (data == NULL) {
-        s->failed = true;
-        return false;
-    }
-    s->data = data;
+    s->data = rs_realloc(s->data, cap);
     s->cap = cap;
-    return true;
 }
 
 void rs_strbuf_add(struct rs_strbuf *s, const void *bytes, size_t n)
 {
-    if (!reserve(s, n)) return;
+    reserve(s, n);
     if (n > 0) memcpy(s->data + s->len, bytes, n);
     s->len += n;
     s->data[s->len] = '\0';
@@ -54,17 +47,13 @@ void rs_strbuf_printf(struct rs_strbuf *s, const char *fmt, ...)
     size_t room = s->cap - s->len; /* 0 when nothing is allocated yet */
     int n = vsnprintf(room > 0 ? s->data + s->len : NULL, room, fmt, ap);
     va_end(ap);
-    if (n < 0) {
-        s->failed = true;
-    } else if ((size_t)n < room) {
-        s->len += (size_t)n;
-    } else if (reserve(s, (size_t)n)) {
+    if (n < 0) rs_memory_out(); /* more than INT_MAX bytes, or the library has none left */
+    if ((size_t)n >= room) {
+        reserve(s, (size_t)n);
         vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);
-        s->len += (size_t)n;
     }
+    s->len += (size_t)n;
     va_end(again);
-    /* A text cut short by vsnprintf() must not show when the room could not be made. */
-    if (s->data != NULL) s->data[s->len] = '\0';
 }
 
 void rs_strbuf_shell_quote(struct rs_strbuf *s, const char *text)

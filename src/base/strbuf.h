@@ -1,8 +1,7 @@
 /* A byte string that grows: text is built piece by piece and asked for at the end.
  *
- * A zeroed struct is an empty string. The struct owns its bytes until rs_strbuf_free() or rs_strbuf_take(). When
- * memory runs out, the string stays as it was and `failed` is set for good, so that a run of appends needs one check
- * at its end. A string belongs to one thread at a time. */
+ * A zeroed struct is an empty string. The struct owns its bytes until rs_strbuf_free() or rs_strbuf_take(). A
+ * string belongs to one thread at a time. */
 #ifndef RS_BASE_STRBUF_H
 #define RS_BASE_STRBUF_H
 

@@ -39,13 +39,18 @@ static void remove_below(int folder, const char *name, unsigned depth)
     unlinkat(folder, name, AT_REMOVEDIR);
 }
 
+void rs_unfinished_remove(void)
+{
+    if (atomic_load(&owner) != getpid()) return;
+    for (unsigned i = 0; i < PLACES; i++) {
+        const char *path = atomic_load(&places[i]);
+        if (path) remove_below(AT_FDCWD, path, DEPTH);
+    }
+}
+
 static void end(int sig)
 {
-    if (atomic_load(&owner) == getpid())
-        for (unsigned i = 0; i < PLACES; i++) {
-            const char *path = atomic_load(&places[i]);
-            if (path) remove_below(AT_FDCWD, path, DEPTH);
-        }
+    rs_unfinished_remove();
     const struct sigaction usual = {.sa_handler = SIG_DFL};
     sigaction(sig, &usual, NULL);
     raise(sig); /* blocked until this returns */

@@ -20,4 +20,7 @@ void rs_unfinished_release(const sigset_t *before);
 void rs_unfinished_add(const char *path);
 void rs_unfinished_drop(const char *path); /* NULL, and what is not in the list, is fine */
 
+/* Removes what is in the list, for a program that ends at once; makes only calls that a signal handler may make. */
+void rs_unfinished_remove(void);
+
 #endif

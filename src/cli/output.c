@@ -1,4 +1,5 @@
 #include "cli/output.h"
+#include "base/memory.h"
 #include "base/unfinished.h"
 #include "cli/opt.h"
 #include "cli/plain.h"
@@ -9,12 +10,24 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static struct sigaction sigpipe_before, sigxfsz_before;
 
+/* Nothing here allocates. What stdout still holds is not written: it would be cut anywhere. */
+static void end_without_memory(const char *why)
+{
+    const struct iovec line[] = {{"ringscope: ", 11}, {(char *)(uintptr_t)why, strlen(why)}, {"\n", 1}};
+    ssize_t said = writev(STDERR_FILENO, line, sizeof line / sizeof *line);
+    (void)said;
+    rs_unfinished_remove();
+    _exit(RS_EXIT_FAILURE);
+}
+
 void rs_output_begin(void)
 {
+    rs_memory_set_end(end_without_memory);
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &ignore, &sigpipe_before);
     sigaction(SIGXFSZ, &ignore, &sigxfsz_before); /* a file that may not grow is an error with a message */

@@ -362,7 +362,7 @@ static void test_err(void **state)
     assert_int_equal(rs_fail(&err, RS_BAD_INPUT, "at %d", 7), RS_BAD_INPUT);
     assert_int_equal(rs_err_wrap(&err, "file %s", "x"), RS_BAD_INPUT);
     assert_string_equal(err.msg, "file x: at 7");
-    assert_int_equal(rs_fail(NULL, RS_NO_MEMORY, "nobody listens"), RS_NO_MEMORY);
+    assert_int_equal(rs_fail(NULL, RS_NOT_FOUND, "nobody listens"), RS_NOT_FOUND);
     /* The longest texts stay inside, and the cause survives a long context. */
     char big[3000];
     memset(big, 'z', sizeof(big) - 1);

@@ -61,23 +61,6 @@ static void test_bytes_and_clear(void **state)
     rs_strbuf_free(&s);
 }
 
-static void test_no_memory_sticks(void **state)
-{
-    (void)state;
-    struct rs_strbuf s = {0};
-    struct rs_err err;
-    rs_strbuf_puts(&s, "kept");
-    rs_strbuf_add(&s, "", SIZE_MAX / 2);
-    rs_strbuf_puts(&s, "!");
-    assert_string_equal(rs_strbuf_borrow(&s), "kept!");
-    assert_int_equal(rs_strbuf_check(&s, &err), RS_NO_MEMORY);
-    assert_non_null(strstr(err.msg, "memory"));
-    char *text = NULL;
-    assert_int_equal(rs_strbuf_take(&s, &text, &err), RS_NO_MEMORY);
-    assert_null(text);
-    rs_strbuf_free(&s);
-}
-
 /* The shell itself is the judge: what it makes of the quoted word must be the word. */
 static void test_shell_quote(void **state)
 {
@@ -102,8 +85,9 @@ static void test_shell_quote(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_empty),           cmocka_unit_test(test_printf_at_edges),
-        cmocka_unit_test(test_bytes_and_clear), cmocka_unit_test(test_no_memory_sticks),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_printf_at_edges),
+        cmocka_unit_test(test_bytes_and_clear),
         cmocka_unit_test(test_shell_quote),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

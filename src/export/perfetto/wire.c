@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/utf8.h"
 
 void rs_wire_free(struct rs_wire *w)
@@ -15,12 +16,8 @@ bool rs_wire_grow(struct rs_wire *w, size_t more)
     if (w->failed) return false;
     size_t cap = w->cap ? w->cap : 256;
     while (cap - w->n < more && cap < SIZE_MAX / 2) cap *= 2;
-    uint8_t *data = cap - w->n >= more ? realloc(w->data, cap) : NULL;
-    if (!data) {
-        w->failed = true;
-        return false;
-    }
-    w->data = data;
+    if (cap - w->n < more) rs_memory_out();
+    w->data = rs_realloc(w->data, cap);
     w->cap = cap;
     return true;
 }

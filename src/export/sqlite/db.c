@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/utf8.h"
 
 /* ---- rows ---- */
@@ -83,10 +84,7 @@ void rs_sql_double(struct rs_sql_insert *in, double v)
 /* UTF-8 already. */
 static void copy(struct rs_sql_insert *in, const char *text, size_t n)
 {
-    if (n > INT32_MAX || in->texts.len > INT32_MAX) {
-        in->texts.failed = true; /* more than SQLite takes */
-        n = 0;
-    }
+    if (n > INT32_MAX || in->texts.len > INT32_MAX) rs_memory_out(); /* more than SQLite takes */
     in->next->type = COPY;
     in->next->at = (uint32_t)in->texts.len;
     in->next++->n = (uint32_t)n;

@@ -31,7 +31,7 @@ struct flight_rows {
 
 static enum rs_status too_much(const struct flight_rows *r, struct rs_err *err)
 {
-    return rs_fail(err, RS_NO_MEMORY, "%s: entry %u: the dump says more than fits in %u MiB", r->path, r->f->n_entries,
+    return rs_fail(err, RS_BAD_INPUT, "%s: entry %u: the dump says more than fits in %u MiB", r->path, r->f->n_entries,
                    (unsigned)(MOST_BYTES >> 20));
 }
 
@@ -466,7 +466,7 @@ static enum rs_status scan_entries(struct flight_rows *r, struct rs_scan *s, str
         struct rs_value *entry;
         enum rs_status status = RS_OK;
         if (!rs_value_scan(&build, s, "frames", &entry, &end))
-            status = rs_fail(err, RS_NO_MEMORY, "%s: at byte %llu: an entry is too large", r->path,
+            status = rs_fail(err, RS_BAD_INPUT, "%s: at byte %llu: an entry is too large", r->path,
                              (unsigned long long)s->offset);
         else if (!end)
             status = flight_rows_entry(r, entry, err);
@@ -494,7 +494,7 @@ static enum rs_status from_json(struct flight_rows *r, struct rs_scan *s, struct
         bool end;
         enum rs_status status = RS_OK;
         if (!rs_value_scan(&build, s, NULL, &value, &end))
-            status = rs_fail(err, RS_NO_MEMORY, "%s: at byte %llu: too large", r->path, (unsigned long long)s->offset);
+            status = rs_fail(err, RS_BAD_INPUT, "%s: at byte %llu: too large", r->path, (unsigned long long)s->offset);
         else if (!end)
             status = flight_rows_top(r, &key, value, err);
         rs_arena_free(&arena);

@@ -33,7 +33,7 @@ static enum rs_status pickle_bad(const struct pickle_machine *m, const char *why
 
 static enum rs_status pickle_too_much(const struct pickle_machine *m)
 {
-    return rs_fail(m->err, RS_NO_MEMORY, "%s: at byte %zu: pickle: no memory for its values (at most %u MiB)", m->path,
+    return rs_fail(m->err, RS_BAD_INPUT, "%s: at byte %zu: pickle: no memory for its values (at most %u MiB)", m->path,
                    m->op_at, (unsigned)(RS_PICKLE_MOST_BYTES >> 20));
 }
 
