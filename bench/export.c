@@ -78,8 +78,8 @@ static void drive(const struct job *job, struct exported *to)
     const struct rs_timeline_options options = {.rows = inner->rows, .begins = true};
     if (rs_inputs_open(&in, paths, 1, NULL, &err) != RS_OK || rs_formats_recognise(&in, &err) != RS_OK ||
         rs_import(&m, &in, NULL, &err) != RS_OK || rs_formats_fill(&m, &in, NULL, &err) != RS_OK ||
-        rs_model_link(&m, &err) != RS_OK || rs_join(&m, true, &err) != RS_OK ||
-        rs_timeline_init(&t, &m, &in, &options, &err) != RS_OK)
+        (rs_model_link(&m), false) || rs_join(&m, true, &err) != RS_OK ||
+        (rs_timeline_init(&t, &m, &in, &options), false))
         die("%s", err.msg);
     struct rs_exporter timed = *inner;
     timed.begin = timed_begin;

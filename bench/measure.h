@@ -154,10 +154,9 @@ struct held {
 
 static inline void held_in_one(struct rs_source *s, struct held *h)
 {
-    struct rs_err err;
     struct rs_recording *r = s->recording;
     struct rs_summary sum;
-    if (rs_summary_init(&sum, s, &err)) die("%s", err.msg);
+    rs_summary_init(&sum, s);
     h->kept += sum.calls[RS_CALL_START] + sum.calls[RS_CALL_STOP] + sum.calls[RS_CALL_STATE];
     h->lost += rs_recording_lost(r);
     h->file_bytes += r->file.size;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/quantile.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "join/durations.h"
@@ -43,20 +44,19 @@ static uint64_t size_key(uint64_t group, uint64_t bytes, bool together)
 
 /* ---- rows ---- */
 
-static enum rs_status count_sizes(struct work *w, struct rs_err *err)
+static void count_sizes(struct work *w)
 {
     struct rs_view *v = w->view;
     for (uint32_t i = 0; i < v->nops; i++) {
         uint32_t op = v->ops[i];
         if (!v->passes[op]) continue;
         uint64_t group = group_key(w, op), *sizes, *seen;
-        RS_TRY(rs_map_at(&w->groups, group, 0, &sizes, err));
+        rs_map_at(&w->groups, group, 0, &sizes);
         if (*sizes > MOST_SIZES) continue;
-        RS_TRY(rs_map_at(&w->sizes, size_key(group, v->model->ops.bytes[op], false), 0, &seen, err));
+        rs_map_at(&w->sizes, size_key(group, v->model->ops.bytes[op], false), 0, &seen);
         if (!(*seen)++) ++*sizes;
     }
     rs_map_free(&w->sizes);
-    return RS_OK;
 }
 
 /* NCCL tells one of every collective. */
@@ -65,11 +65,11 @@ static int32_t root_of(const struct rs_model *m, uint32_t op)
     return rs_func_has_root(m, m->ops.func[op]) ? m->ops.root[op] : -1;
 }
 
-static enum rs_status new_row(struct work *w, uint32_t op, uint32_t *row, struct rs_err *err)
+static void new_row(struct work *w, uint32_t op, uint32_t *row)
 {
     struct rs_bandwidth *b = w->out;
     const struct rs_model *m = w->view->model;
-    RS_ROOM(b->rows, b->nrows, w->cap, err);
+    RS_ROOM(b->rows, b->nrows, w->cap);
     *row = b->nrows++;
     b->rows[*row] = (struct rs_func_row){.class = m->comms[m->ops.comm[op]].class,
                                          .comm = m->ops.comm[op],
@@ -79,10 +79,9 @@ static enum rs_status new_row(struct work *w, uint32_t op, uint32_t *row, struct
                                          .dtype = m->ops.dtype[op],
                                          .root = root_of(m, op),
                                          .bytes_min = UINT64_MAX};
-    return RS_OK;
 }
 
-static enum rs_status assign(struct work *w, struct rs_err *err)
+static void assign(struct work *w)
 {
     struct rs_view *v = w->view;
     const struct rs_model *m = v->model;
@@ -92,9 +91,9 @@ static enum rs_status assign(struct work *w, struct rs_err *err)
         uint64_t group = group_key(w, op), *at;
         uint64_t most = m->ops.kind[op] == RS_OP_FANOUT ? MOST_FANOUTS : MOST_SIZES;
         bool together = rs_map_get(&w->groups, group, 0) > most;
-        RS_TRY(rs_map_at(&w->sizes, size_key(group, m->ops.bytes[op], together), RS_NONE, &at, err));
+        rs_map_at(&w->sizes, size_key(group, m->ops.bytes[op], together), RS_NONE, &at);
         if (*at == RS_NONE) {
-            RS_TRY(new_row(w, op, &row, err));
+            new_row(w, op, &row);
             *at = row;
         }
         row = (uint32_t)*at;
@@ -114,7 +113,6 @@ static enum rs_status assign(struct work *w, struct rs_err *err)
         if (m->ops.bytes[op] < r->bytes_min) r->bytes_min = m->ops.bytes[op];
         if (m->ops.bytes[op] > r->bytes_max) r->bytes_max = m->ops.bytes[op];
     }
-    return RS_OK;
 }
 
 /* ---- sums ---- */
@@ -231,15 +229,10 @@ static int by_total(const void *a, const void *b, void *rows)
     return x < y ? -1 : x > y;
 }
 
-static enum rs_status sort(struct rs_bandwidth *b, uint32_t nops, struct rs_err *err)
+static void sort(struct rs_bandwidth *b, uint32_t nops)
 {
-    uint32_t *order = malloc(2 * (size_t)(b->nrows + 1) * sizeof *order), *place = order ? order + b->nrows : NULL;
-    struct rs_func_row *sorted = malloc((b->nrows + 1) * sizeof *sorted);
-    if (!order || !sorted) {
-        free(order);
-        free(sorted);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    uint32_t *order = rs_alloc(2 * (size_t)(b->nrows + 1) * sizeof *order), *place = order + b->nrows;
+    struct rs_func_row *sorted = rs_alloc((b->nrows + 1) * sizeof *sorted);
     for (uint32_t i = 0; i < b->nrows; i++) order[i] = i;
     qsort_r(order, b->nrows, sizeof *order, by_total, b->rows);
     for (uint32_t i = 0; i < b->nrows; i++) {
@@ -251,53 +244,46 @@ static enum rs_status sort(struct rs_bandwidth *b, uint32_t nops, struct rs_err 
     free(b->rows);
     b->rows = sorted;
     free(order);
-    return RS_OK;
 }
 
-static enum rs_status measure(struct work *w, struct rs_err *err)
+static void measure(struct work *w)
 {
     struct rs_view *v = w->view;
     uint32_t n = w->out->nrows;
     uint64_t parts = 0;
-    w->scaled = calloc(n + 1, sizeof *w->scaled);
-    w->seen = calloc(n + 1, sizeof *w->seen);
-    w->seen_scaled = calloc(n + 1, sizeof *w->seen_scaled);
-    w->sum_bytes = calloc(n + 1, sizeof *w->sum_bytes);
-    w->known_bytes = calloc(n + 1, sizeof *w->known_bytes);
-    w->from = calloc((size_t)n + 1, sizeof *w->from);
-    if (!w->scaled || !w->seen || !w->seen_scaled || !w->sum_bytes || !w->known_bytes || !w->from)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->scaled = rs_zalloc(n + 1, sizeof *w->scaled);
+    w->seen = rs_zalloc(n + 1, sizeof *w->seen);
+    w->seen_scaled = rs_zalloc(n + 1, sizeof *w->seen_scaled);
+    w->sum_bytes = rs_zalloc(n + 1, sizeof *w->sum_bytes);
+    w->known_bytes = rs_zalloc(n + 1, sizeof *w->known_bytes);
+    w->from = rs_zalloc((size_t)n + 1, sizeof *w->from);
     for (uint32_t i = 0; i < v->nops; i++) {
         uint32_t row = w->out->row_of[v->ops[i]];
         if (row != RS_NONE) w->from[row + 1] += v->model->ops.nparts[v->ops[i]];
     }
     for (uint32_t i = 0; i < n; i++) w->from[i + 1] += w->from[i];
     parts = w->from[n];
-    w->times = malloc((parts + v->nops + 1) * sizeof *w->times);
-    if (!w->times) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->times = rs_alloc((parts + v->nops + 1) * sizeof *w->times);
     for (uint32_t i = 0; i < v->nops; i++)
         if (w->out->row_of[v->ops[i]] != RS_NONE) take(w, v->ops[i]);
     for (uint32_t i = 0; i < n; i++) finish(w, i);
     medians(w);
-    return sort(w->out, v->model->ops.n, err);
+    sort(w->out, v->model->ops.n);
 }
 
-enum rs_status rs_bandwidth_find(struct rs_bandwidth *b, struct rs_view *view, bool by_comm, struct rs_err *err)
+void rs_bandwidth_find(struct rs_bandwidth *b, struct rs_view *view, bool by_comm)
 {
     struct work w = {.out = b, .view = view, .by_comm = by_comm};
     uint32_t n = view->model->ops.n;
-    *b = (struct rs_bandwidth){.row_of = malloc(((size_t)n + 1) * sizeof *b->row_of)};
-    enum rs_status status = b->row_of ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) b->row_of[i] = RS_NONE;
-    if (status == RS_OK) status = count_sizes(&w, err);
-    if (status == RS_OK) status = assign(&w, err);
-    if (status == RS_OK) status = measure(&w, err);
+    *b = (struct rs_bandwidth){.row_of = rs_alloc(((size_t)n + 1) * sizeof *b->row_of)};
+    for (uint32_t i = 0; i < n; i++) b->row_of[i] = RS_NONE;
+    count_sizes(&w);
+    assign(&w);
+    measure(&w);
     rs_map_free(&w.groups);
     rs_map_free(&w.sizes);
     void *lists[] = {w.scaled, w.seen, w.seen_scaled, w.sum_bytes, w.known_bytes, w.from, w.times};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) free(lists[i]);
-    if (status != RS_OK) rs_bandwidth_free(b);
-    return status;
 }
 
 void rs_bandwidth_free(struct rs_bandwidth *b)

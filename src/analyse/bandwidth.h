@@ -39,7 +39,7 @@ struct rs_bandwidth {
     uint32_t *row_of; /* by operation; RS_NONE: filtered out, or inside a fan-out */
 };
 
-enum rs_status rs_bandwidth_find(struct rs_bandwidth *b, struct rs_view *view, bool by_comm, struct rs_err *err);
+void rs_bandwidth_find(struct rs_bandwidth *b, struct rs_view *view, bool by_comm);
 void rs_bandwidth_free(struct rs_bandwidth *b);
 
 /* Elements as nccl-tests count them: of one rank, and for all-to-all of one peer. False: sizes or types are several, or

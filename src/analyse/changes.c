@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/quantile.h"
+#include "base/memory.h"
 
 enum {
     SHORTEST = 3, /* values on each side */
@@ -119,25 +120,19 @@ static void merge(struct work *w, uint32_t most)
     }
 }
 
-enum rs_status rs_change_points(const int64_t *values, uint32_t n, uint32_t *points, uint32_t most, uint32_t *found,
-                                struct rs_err *err)
+void rs_change_points(const int64_t *values, uint32_t n, uint32_t *points, uint32_t most, uint32_t *found)
 {
     struct work w = {.values = values,
-                     .order = malloc(((size_t)n + 1) * sizeof *w.order),
-                     .rank = malloc(((size_t)n + 1) * sizeof *w.rank),
-                     .scratch = malloc(((size_t)n + 1) * sizeof *w.scratch)};
-    enum rs_status status = RS_OK;
+                     .order = rs_alloc(((size_t)n + 1) * sizeof *w.order),
+                     .rank = rs_alloc(((size_t)n + 1) * sizeof *w.rank),
+                     .scratch = rs_alloc(((size_t)n + 1) * sizeof *w.scratch)};
     *found = 0;
-    if (!w.order || !w.rank || !w.scratch) {
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    } else {
-        split_all(&w, n);
-        merge(&w, most);
-        memcpy(points, w.at + 1, w.splits * sizeof *points);
-        *found = w.splits;
-    }
+    if (!w.order || !w.rank || !w.scratch) rs_memory_out();
+    split_all(&w, n);
+    merge(&w, most);
+    memcpy(points, w.at + 1, w.splits * sizeof *points);
+    *found = w.splits;
     free(w.order);
     free(w.rank);
     free(w.scratch);
-    return status;
 }

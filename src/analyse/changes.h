@@ -8,7 +8,6 @@
 #include "base/err.h"
 
 /* Where a series changes for good: at most `most` indexes, each the first of a new stretch, rising. `values` stays. */
-enum rs_status rs_change_points(const int64_t *values, uint32_t n, uint32_t *points, uint32_t most, uint32_t *found,
-                                struct rs_err *err);
+void rs_change_points(const int64_t *values, uint32_t n, uint32_t *points, uint32_t most, uint32_t *found);
 
 #endif

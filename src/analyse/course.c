@@ -7,6 +7,7 @@
 #include "analyse/changes.h"
 #include "analyse/quantile.h"
 #include "analyse/words.h"
+#include "base/memory.h"
 #include "join/op_facts.h"
 #include "join/ranks.h"
 #include "join/waits.h"
@@ -35,8 +36,7 @@ static enum rs_status by_steps(struct work *w, uint32_t every, struct rs_err *er
     if (!s->n) return rs_fail(err, RS_BAD_INPUT, "no steps were found: no pattern of operations repeats");
     uint32_t n = (s->n + every - 1) / every;
     if (n > MOST_WINDOWS) return rs_fail(err, RS_BAD_INPUT, "that makes %u windows; %d at most", n, MOST_WINDOWS);
-    if (!(w->out->rows = calloc((size_t)n + 1, sizeof *w->out->rows)))
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->out->rows = rs_zalloc((size_t)n + 1, sizeof *w->out->rows);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t first = i * every, last = first + every < s->n ? first + every : s->n;
         w->out->rows[i] = (struct rs_course_row){
@@ -60,8 +60,7 @@ static enum rs_status by_time(struct work *w, int64_t every, struct rs_err *err)
     uint64_t n = (uint64_t)rs_time_minus(to, from) / (uint64_t)every + 1;
     if (n > MOST_WINDOWS)
         return rs_fail(err, RS_BAD_INPUT, "that makes %llu windows; %d at most", (unsigned long long)n, MOST_WINDOWS);
-    if (!(w->out->rows = calloc((size_t)n + 1, sizeof *w->out->rows)))
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->out->rows = rs_zalloc((size_t)n + 1, sizeof *w->out->rows);
     for (uint32_t i = 0; i < n; i++) {
         struct rs_course_row *r = &w->out->rows[i];
         r->from_ns = from + (int64_t)i * every;
@@ -159,7 +158,7 @@ static void add_costs(struct work *w, int64_t from, int64_t to, double sign, dou
         }
 }
 
-static enum rs_status describe(struct work *w, struct rs_change *c, struct rs_err *err)
+static void describe(struct work *w, struct rs_change *c)
 {
     struct rs_strbuf s = {0};
     double part = (double)c->after_ns / (double)c->before_ns - 1;
@@ -179,63 +178,51 @@ static enum rs_status describe(struct work *w, struct rs_change *c, struct rs_er
         rs_strbuf_puts(&s, part > 0 ? "; late since then: " : "; no longer late: ");
         rs_rank_words(&s, w->view->model, c->rank_id);
     }
-    enum rs_status status = rs_strbuf_take(&s, &c->text, err);
+    rs_strbuf_take(&s, &c->text);
     rs_strbuf_free(&s);
-    return status;
 }
 
 /* Stretches of windows with values: [from, at) before the change and [at, to) behind it. */
-static enum rs_status add_change(struct work *w, const uint32_t *windows, const int64_t *values, uint32_t from,
-                                 uint32_t at, uint32_t to, struct rs_err *err)
+static void add_change(struct work *w, const uint32_t *windows, const int64_t *values, uint32_t from, uint32_t at,
+                       uint32_t to)
 {
     struct rs_course *o = w->out;
     uint32_t n = w->view->model->nranks;
-    int64_t *scratch = malloc((size_t)(to - from) * sizeof *scratch);
-    double *costs = calloc((size_t)n + 1, sizeof *costs);
-    enum rs_status status = RS_OK;
-    if (!scratch || !costs) {
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    } else {
-        memcpy(scratch, values + from, (size_t)(to - from) * sizeof *scratch);
-        struct rs_change *c = &o->changes[o->nchanges++];
-        *c = (struct rs_change){.at_ns = o->rows[windows[at]].from_ns,
-                                .before_ns = rs_median(scratch, at - from),
-                                .after_ns = rs_median(scratch + (at - from), to - at),
-                                .rank_id = RS_NONE};
-        double shift = (double)(c->after_ns - c->before_ns), sign = shift > 0 ? 1 : -1;
-        add_costs(w, o->rows[windows[from]].from_ns, c->at_ns, -sign, costs);
-        add_costs(w, c->at_ns, o->rows[windows[to - 1]].to_ns, sign, costs);
-        for (uint32_t i = 0; i < n; i++)
-            if (costs[i] >= 0.3 * fabs(shift) && (c->rank_id == RS_NONE || costs[i] > costs[c->rank_id]))
-                c->rank_id = i;
-        status = describe(w, c, err);
-    }
+    int64_t *scratch = rs_alloc((size_t)(to - from) * sizeof *scratch);
+    double *costs = rs_zalloc((size_t)n + 1, sizeof *costs);
+    memcpy(scratch, values + from, (size_t)(to - from) * sizeof *scratch);
+    struct rs_change *c = &o->changes[o->nchanges++];
+    *c = (struct rs_change){.at_ns = o->rows[windows[at]].from_ns,
+                            .before_ns = rs_median(scratch, at - from),
+                            .after_ns = rs_median(scratch + (at - from), to - at),
+                            .rank_id = RS_NONE};
+    double shift = (double)(c->after_ns - c->before_ns), sign = shift > 0 ? 1 : -1;
+    add_costs(w, o->rows[windows[from]].from_ns, c->at_ns, -sign, costs);
+    add_costs(w, c->at_ns, o->rows[windows[to - 1]].to_ns, sign, costs);
+    for (uint32_t i = 0; i < n; i++)
+        if (costs[i] >= 0.3 * fabs(shift) && (c->rank_id == RS_NONE || costs[i] > costs[c->rank_id])) c->rank_id = i;
+    describe(w, c);
     free(scratch);
     free(costs);
-    return status;
 }
 
-static enum rs_status find_changes(struct work *w, struct rs_err *err)
+static void find_changes(struct work *w)
 {
     struct rs_course *o = w->out;
-    uint32_t *windows = malloc(((size_t)o->nrows + 1) * sizeof *windows), points[MOST_CHANGES + 2], n = 0, found = 0;
-    int64_t *values = malloc(((size_t)o->nrows + 1) * sizeof *values);
-    o->changes = calloc(MOST_CHANGES, sizeof *o->changes);
-    enum rs_status status = RS_OK;
-    if (!windows || !values || !o->changes) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < o->nrows && status == RS_OK; i++)
+    uint32_t *windows = rs_alloc(((size_t)o->nrows + 1) * sizeof *windows), points[MOST_CHANGES + 2], n = 0, found = 0;
+    int64_t *values = rs_alloc(((size_t)o->nrows + 1) * sizeof *values);
+    o->changes = rs_zalloc(MOST_CHANGES, sizeof *o->changes);
+    for (uint32_t i = 0; i < o->nrows; i++)
         if (o->rows[i].timed) {
             windows[n] = i;
             values[n++] = o->rows[i].p50_ns;
         }
     points[0] = 0;
-    if (status == RS_OK) status = rs_change_points(values, n, points + 1, MOST_CHANGES, &found, err);
+    rs_change_points(values, n, points + 1, MOST_CHANGES, &found);
     points[found + 1] = n;
-    for (uint32_t i = 1; i <= found && status == RS_OK; i++)
-        status = add_change(w, windows, values, points[i - 1], points[i], points[i + 1], err);
+    for (uint32_t i = 1; i <= found; i++) add_change(w, windows, values, points[i - 1], points[i], points[i + 1]);
     free(windows);
     free(values);
-    return status;
 }
 
 enum rs_status rs_course_find(struct rs_course *c, struct rs_view *view, const struct rs_steps *steps,
@@ -252,13 +239,13 @@ enum rs_status rs_course_find(struct rs_course *c, struct rs_view *view, const s
                      .steps = steps,
                      .stragglers = stragglers,
                      .bandwidth = bandwidth,
-                     .times = malloc((most + 1) * sizeof *w.times),
-                     .cost = calloc((size_t)view->model->nranks + 1, sizeof *w.cost),
-                     .touched = malloc(((size_t)view->model->nranks + 1) * sizeof *w.touched)};
-    enum rs_status status = w.times && w.cost && w.touched ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = every_ns > 0 ? by_time(&w, every_ns, err) : by_steps(&w, every_steps, err);
+                     .times = rs_alloc((most + 1) * sizeof *w.times),
+                     .cost = rs_zalloc((size_t)view->model->nranks + 1, sizeof *w.cost),
+                     .touched = rs_alloc(((size_t)view->model->nranks + 1) * sizeof *w.touched)};
+    enum rs_status status = RS_OK;
+    status = every_ns > 0 ? by_time(&w, every_ns, err) : by_steps(&w, every_steps, err);
     if (status == RS_OK) fill(&w);
-    if (status == RS_OK && c->leading != RS_NONE) status = find_changes(&w, err);
+    if (status == RS_OK && c->leading != RS_NONE) find_changes(&w);
     free(w.times);
     free(w.cost);
     free(w.touched);

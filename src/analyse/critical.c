@@ -170,12 +170,10 @@ static const char *name_of(const struct rs_model *m, uint32_t activity)
     return *name ? name : NO_EVENT;
 }
 
-static enum rs_status critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from,
-                                   struct rs_err *err);
+static void critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from);
 
 /* What a thread was in from `from` to w->at: the innermost range or call at each moment. */
-static enum rs_status explain_by_thread(struct critical_walk *w, const struct rs_trail *thread, uint32_t op,
-                                        int64_t from, struct rs_err *err)
+static void explain_by_thread(struct critical_walk *w, const struct rs_trail *thread, uint32_t op, int64_t from)
 {
     const struct rs_model *m = w->view->model;
     while (w->at > from) {
@@ -186,12 +184,11 @@ static enum rs_status explain_by_thread(struct critical_walk *w, const struct rs
         const struct rs_span *inner = i == RS_NONE ? NULL : &thread->spans[i];
         if (inner && inner->start > since) since = inner->start;
         if (inner)
-            RS_TRY(critical_add(w, RS_CRITICAL_HOST, name_of(m, inner->ref), op, since, err));
+            critical_add(w, RS_CRITICAL_HOST, name_of(m, inner->ref), op, since);
         else
-            RS_TRY(critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, since, err));
+            critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, since);
         if (w->at <= w->from) break;
     }
-    return RS_OK;
 }
 
 /* The host call that launched what came next; RS_NONE: not known. */
@@ -205,8 +202,7 @@ static uint32_t launch_of(const struct critical_walk *w)
     return launch < a->n ? launch : RS_NONE;
 }
 
-static enum rs_status explain_by_host(struct critical_walk *w, const struct rs_trail *thread, uint32_t op, int64_t from,
-                                      struct rs_err *err)
+static void explain_by_host(struct critical_walk *w, const struct rs_trail *thread, uint32_t op, int64_t from)
 {
     const struct rs_model *m = w->view->model;
     uint32_t launch = launch_of(w);
@@ -215,62 +211,70 @@ static enum rs_status explain_by_host(struct critical_walk *w, const struct rs_t
                                        : RS_TIME_NONE;
     if (called != RS_TIME_NONE) {
         const char *name = launch != RS_NONE ? name_of(m, launch) : LAUNCH;
-        if (called <= from) return critical_add(w, RS_CRITICAL_GAP, BETWEEN, op, from, err);
-        if (called < w->at) RS_TRY(critical_add(w, RS_CRITICAL_LAUNCH, name, op, called, err));
+        if (called <= from) {
+            critical_add(w, RS_CRITICAL_GAP, BETWEEN, op, from);
+            return;
+        }
+        if (called < w->at) critical_add(w, RS_CRITICAL_LAUNCH, name, op, called);
     }
     if (launch != RS_NONE) {
         uint32_t lane = m->activities.lane[launch];
         if (lane < m->nlanes && w->trails->thread_of[lane] != RS_NONE)
             thread = &w->trails->threads[w->trails->thread_of[lane]];
     }
-    return explain_by_thread(w, thread, op, from, err);
+    explain_by_thread(w, thread, op, from);
 }
 
 /* All that recordings of operations alone can say, where no operation without a start may have run. */
-static enum rs_status explain_timed(struct critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
+static void explain_timed(struct critical_walk *w, uint32_t op, int64_t from)
 {
     const struct rs_model *m = w->view->model;
-    if (from >= w->at) return RS_OK;
+    if (from >= w->at) return;
     int64_t launched = op == RS_NONE ? RS_TIME_NONE : m->parts.launched[w->next->part];
-    if (launched == RS_TIME_NONE || launched > w->at)
-        return critical_add(w, RS_CRITICAL_OUTSIDE, OUTSIDE, op, from, err);
-    RS_TRY(critical_add(w, RS_CRITICAL_OUTSIDE, QUEUED, op, launched > from ? launched : from, err));
-    return critical_add(w, RS_CRITICAL_OUTSIDE, NOT_LAUNCHED, op, from, err);
+    if (launched == RS_TIME_NONE || launched > w->at) {
+        critical_add(w, RS_CRITICAL_OUTSIDE, OUTSIDE, op, from);
+        return;
+    }
+    critical_add(w, RS_CRITICAL_OUTSIDE, QUEUED, op, launched > from ? launched : from);
+    critical_add(w, RS_CRITICAL_OUTSIDE, NOT_LAUNCHED, op, from);
 }
 
-static enum rs_status explain_outside(struct critical_walk *w, uint32_t op, int64_t from, struct rs_err *err)
+static void explain_outside(struct critical_walk *w, uint32_t op, int64_t from)
 {
     const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
     for (uint32_t low = 0, high = r->nuntimed; w->at > from;) { /* the last that begins before w->at */
         RS_BISECT(low, high, mid, r->untimed[mid].from < w->at);
         if (!low || r->untimed[low - 1].to <= from) break;
         const struct rs_untimed *u = &r->untimed[low - 1];
-        if (u->to < w->at) RS_TRY(explain_timed(w, op, u->to, err));
-        RS_TRY(critical_add(w, RS_CRITICAL_UNSURE, UNTIMED, op, u->from > from ? u->from : from, err));
+        if (u->to < w->at) explain_timed(w, op, u->to);
+        critical_add(w, RS_CRITICAL_UNSURE, UNTIMED, op, u->from > from ? u->from : from);
         high = low - 1;
         low = 0;
-        if (w->at <= w->from) return RS_OK;
+        if (w->at <= w->from) return;
     }
-    return explain_timed(w, op, from, err);
+    explain_timed(w, op, from);
 }
 
 /* Explains why nothing that is known ran on the rank's GPU from `from` to `at`. */
-static enum rs_status critical_explain(struct critical_walk *w, int64_t from, struct rs_err *err)
+static void critical_explain(struct critical_walk *w, int64_t from)
 {
     const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
     uint32_t op = w->next && w->next->kind == RS_SPAN_OP ? w->next->ref : RS_NONE;
     if (from < w->from) from = w->from;
-    if (from >= w->at) return RS_OK;
+    if (from >= w->at) return;
     /* A framework's trace is often a window of a longer recording: that it shows nothing elsewhere says nothing. */
     bool seen = r->seen_to != RS_TIME_NONE && r->seen_to > from && r->seen_from < w->at;
-    if (!seen) return explain_outside(w, op, from, err);
-    RS_TRY(explain_outside(w, op, r->seen_to, err));
+    if (!seen) {
+        explain_outside(w, op, from);
+        return;
+    }
+    explain_outside(w, op, r->seen_to);
     int64_t since = r->seen_from > from ? r->seen_from : from;
     if (r->thread != RS_NONE)
-        RS_TRY(explain_by_host(w, &w->trails->threads[r->thread], op, since, err));
+        explain_by_host(w, &w->trails->threads[r->thread], op, since);
     else
-        RS_TRY(critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, since, err));
-    return explain_outside(w, op, from, err);
+        critical_add(w, RS_CRITICAL_GAP, NO_EVENT, op, since);
+    explain_outside(w, op, from);
 }
 
 /* ---- the path ---- */
@@ -290,29 +294,27 @@ const char *rs_critical_kind_name(uint8_t kind)
 
 /* ---- segments ---- */
 
-static enum rs_status name_index(struct critical_walk *w, const char *name, uint32_t *index, struct rs_err *err)
+static void name_index(struct critical_walk *w, const char *name, uint32_t *index)
 {
     uint64_t *known;
-    RS_TRY(rs_map_at(&w->names, (uint64_t)(uintptr_t)name, RS_NONE, &known, err));
+    rs_map_at(&w->names, (uint64_t)(uintptr_t)name, RS_NONE, &known);
     if (*known == RS_NONE) {
-        RS_ROOM(w->path->names, w->path->nnames, w->path->cap_names, err);
+        RS_ROOM(w->path->names, w->path->nnames, w->path->cap_names);
         *known = w->path->nnames;
         w->path->names[w->path->nnames++] = name;
     }
     *index = (uint32_t)*known;
-    return RS_OK;
 }
 
 /* What happened from `from` (or the window's begin) to `at`; nothing where that is no time. Moves `at` there. */
-static enum rs_status critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from,
-                                   struct rs_err *err)
+static void critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from)
 {
     struct rs_critical *c = w->path;
     if (from < w->from) from = w->from;
-    if (from >= w->at) return RS_OK;
+    if (from >= w->at) return;
     struct rs_critical_segment s = {
         .from = from, .to = w->at, .rank_id = w->trails->ranks[w->rank].rank_id, .op = op, .kind = kind, .tie = w->tie};
-    RS_TRY(name_index(w, name, &s.name, err));
+    name_index(w, name, &s.name);
     w->at = from;
     bool common = kind == RS_CRITICAL_TRANSFER || kind == RS_CRITICAL_OPERATION || kind == RS_CRITICAL_WAIT ||
                   kind == RS_CRITICAL_UNSURE;
@@ -324,11 +326,10 @@ static enum rs_status critical_add(struct critical_walk *w, uint8_t kind, const 
         behind->tie == s.tie) {
         behind->from = from;
         behind->alone += s.alone;
-        return RS_OK;
+        return;
     }
-    RS_ROOM(c->segments, c->nsegments, c->cap_segments, err);
+    RS_ROOM(c->segments, c->nsegments, c->cap_segments);
     c->segments[c->nsegments++] = s;
-    return RS_OK;
 }
 
 /* ---- what ran ---- */
@@ -383,17 +384,17 @@ static const struct rs_span *span_at(const struct rs_critical_trails *t, uint32_
     return NULL;
 }
 
-static enum rs_status through_operation(struct critical_walk *w, const struct rs_span *s, struct rs_err *err)
+static void through_operation(struct critical_walk *w, const struct rs_span *s)
 {
     const struct rs_model *m = w->view->model;
     uint32_t op = s->ref;
     const char *name = rs_model_text(m, m->ops.func[op]);
-    if (w->at > s->end) RS_TRY(critical_add(w, RS_CRITICAL_UNSURE, name, op, s->end, err));
-    if (w->at <= w->from) return RS_OK;
+    if (w->at > s->end) critical_add(w, RS_CRITICAL_UNSURE, name, op, s->end);
+    if (w->at <= w->from) return;
     struct critical_last last = critical_last(w->trails, w->view, w->rank, s, w->at);
     /* Who is not recorded may have come later than all others: then it is not known where the transfer began. */
     bool whole = last.known && (m->ops.flags[op] & RS_OP_WHOLE);
-    RS_TRY(critical_add(w, whole ? RS_CRITICAL_TRANSFER : RS_CRITICAL_OPERATION, name, op, last.start, err));
+    critical_add(w, whole ? RS_CRITICAL_TRANSFER : RS_CRITICAL_OPERATION, name, op, last.start);
     if (last.known) {
         if (m->ops.error[op] > w->path->error_ns) w->path->error_ns = m->ops.error[op];
         w->path->ties += last.tie;
@@ -401,37 +402,37 @@ static enum rs_status through_operation(struct critical_walk *w, const struct rs
     }
     w->lead = last.lead;
     if (last.rank != w->rank && (last.rank == RS_NONE || !w->trails->ranks[last.rank].follow)) {
-        RS_TRY(critical_add(w, RS_CRITICAL_WAIT, name, op, s->start, err));
+        critical_add(w, RS_CRITICAL_WAIT, name, op, s->start);
         last.rank = w->rank;
         w->lead = 0;
     }
     w->path->jumps += last.rank != w->rank && w->at > w->from;
     w->next = last.rank == w->rank ? s : span_at(w->trails, last.rank, op, last.start);
     w->rank = last.rank;
-    return RS_OK;
 }
 
-static enum rs_status through_work(struct critical_walk *w, const struct rs_span *s, struct rs_err *err)
+static void through_work(struct critical_walk *w, const struct rs_span *s)
 {
     const struct rs_model *m = w->view->model;
     const char *name = rs_model_name_text(m, m->activities.name[s->ref]);
     bool comm = m->activities.kind[s->ref] == RS_ACT_COMM;
     uint8_t kind = comm ? RS_CRITICAL_OPERATION : s->kind == RS_SPAN_COPY ? RS_CRITICAL_COPY : RS_CRITICAL_COMPUTE;
-    RS_TRY(critical_add(w, kind, *name || !comm ? name : NCCL_KERNEL, RS_NONE, s->start, err));
+    critical_add(w, kind, *name || !comm ? name : NCCL_KERNEL, RS_NONE, s->start);
     w->next = s;
-    return RS_OK;
 }
 
 /* Every round ends earlier than it began: what is taken began before w->at. */
-static enum rs_status walk(struct critical_walk *w, struct rs_err *err)
+static void walk(struct critical_walk *w)
 {
     while (w->at > w->from) {
         const struct rs_span *s = before(w);
-        RS_TRY(critical_explain(w, !s ? w->from : s->latest < w->at ? s->latest : w->at, err));
+        critical_explain(w, !s ? w->from : s->latest < w->at ? s->latest : w->at);
         if (!s || w->at <= w->from) continue;
-        RS_TRY(s->kind == RS_SPAN_OP ? through_operation(w, s, err) : through_work(w, s, err));
+        if (s->kind == RS_SPAN_OP)
+            through_operation(w, s);
+        else
+            through_work(w, s);
     }
-    return RS_OK;
 }
 
 /* ---- the window ---- */
@@ -520,24 +521,21 @@ static int longest_first(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static enum rs_status sum_up(struct rs_critical *c, struct rs_err *err)
+static void sum_up(struct rs_critical *c)
 {
     struct rs_map rows = {0};
     uint32_t cap = 0;
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < c->nsegments && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < c->nsegments; i++) {
         const struct rs_critical_segment *s = &c->segments[i];
         uint64_t *row, key = (uint64_t)s->name << 32 | (uint64_t)s->rank_id << 4 | s->kind;
-        status = rs_map_at(&rows, key, RS_NONE, &row, err);
-        if (status == RS_OK && *row == RS_NONE) {
+        rs_map_at(&rows, key, RS_NONE, &row);
+        if (*row == RS_NONE) {
             void *room = c->rows;
-            status = rs_room(&room, c->nrows, &cap, sizeof *c->rows, err);
+            rs_room(&room, c->nrows, &cap, sizeof *c->rows);
             c->rows = room;
-            if (status != RS_OK) break;
             *row = c->nrows;
             c->rows[c->nrows++] = (struct rs_critical_row){.rank_id = s->rank_id, .name = s->name, .kind = s->kind};
         }
-        if (status != RS_OK) break;
         struct rs_critical_row *r = &c->rows[*row];
         r->segments++;
         r->ns += rs_time_minus(s->to, s->from);
@@ -546,43 +544,41 @@ static enum rs_status sum_up(struct rs_critical *c, struct rs_err *err)
     }
     rs_map_free(&rows);
     if (c->nrows) qsort(c->rows, c->nrows, sizeof *c->rows, longest_first);
-    return status;
 }
 
-static enum rs_status find(struct rs_critical *c, struct critical_walk *w, const struct rs_filter *filter,
-                           struct rs_err *err)
+static void find(struct rs_critical *c, struct critical_walk *w, const struct rs_filter *filter)
 {
     c->left_out = w->trails->left_out;
     c->has_activities = w->trails->has_activities;
     c->placeless = w->trails->placeless;
     for (uint32_t i = 0; i < w->trails->nranks; i++)
         c->ranks += w->trails->ranks[i].follow && w->trails->ranks[i].trail.n;
-    if (!find_window(c, w->trails, filter, last_sign(w->view->model))) return rs_critical_conclude(c, w->view, err);
+    if (!find_window(c, w->trails, filter, last_sign(w->view->model))) {
+        rs_critical_conclude(c, w->view);
+        return;
+    }
     w->from = c->from;
     w->at = c->to;
     find_end(w);
-    RS_TRY(walk(w, err));
+    walk(w);
     for (uint32_t i = 0, k = c->nsegments; i + 1 < k--; i++) { /* it was walked backwards */
         struct rs_critical_segment s = c->segments[i];
         c->segments[i] = c->segments[k];
         c->segments[k] = s;
     }
-    RS_TRY(sum_up(c, err));
-    return rs_critical_conclude(c, w->view, err);
+    sum_up(c);
+    rs_critical_conclude(c, w->view);
 }
 
-enum rs_status rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter,
-                                struct rs_err *err)
+void rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter)
 {
     *c = (struct rs_critical){.from = RS_TIME_NONE, .to = RS_TIME_NONE};
     struct rs_critical_trails trails;
-    RS_TRY(rs_critical_trails_init(&trails, view, filter, err));
+    rs_critical_trails_init(&trails, view, filter);
     struct critical_walk w = {.path = c, .view = view, .trails = &trails};
-    enum rs_status status = find(c, &w, filter, err);
+    find(c, &w, filter);
     rs_map_free(&w.names);
     rs_critical_trails_free(&trails);
-    if (status != RS_OK) rs_critical_free(c);
-    return status;
 }
 
 void rs_critical_free(struct rs_critical *c)

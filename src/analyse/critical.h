@@ -68,8 +68,7 @@ struct rs_critical {
 };
 
 /* `view` is made with a filter without times; `filter` has them, and the ranks to stay on. */
-enum rs_status rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter,
-                                struct rs_err *err);
+void rs_critical_find(struct rs_critical *c, struct rs_view *view, const struct rs_filter *filter);
 void rs_critical_free(struct rs_critical *c);
 
 const char *rs_critical_kind_name(uint8_t kind); /* "compute", in JSON and tables */

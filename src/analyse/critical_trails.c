@@ -3,18 +3,18 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/room.h"
 
 /* ---- one trail ---- */
 
 enum { TRAIL_DEEP = 64 };
 
-static enum rs_status trail_add(struct rs_trail *t, const struct rs_span *span, struct rs_err *err)
+static void trail_add(struct rs_trail *t, const struct rs_span *span)
 {
-    RS_ROOM(t->spans, t->n, t->cap, err);
+    RS_ROOM(t->spans, t->n, t->cap);
     t->spans[t->n] = *span;
     t->spans[t->n++].under = RS_NONE;
-    return RS_OK;
 }
 
 /* What encloses comes first; the rest of the order only makes it the same each time. */
@@ -60,22 +60,17 @@ static void find_under(struct rs_trail *t)
     }
 }
 
-static enum rs_status trail_sort(struct rs_trail *t, struct rs_err *err)
+static void trail_sort(struct rs_trail *t)
 {
-    if (!t->n) return RS_OK;
+    if (!t->n) return;
     qsort(t->spans, t->n, sizeof *t->spans, by_start);
     find_under(t);
-    struct ended *ends = malloc(t->n * sizeof *ends);
-    t->by_end = malloc(t->n * sizeof *t->by_end);
-    if (!ends || !t->by_end) {
-        free(ends);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    struct ended *ends = rs_alloc(t->n * sizeof *ends);
+    t->by_end = rs_alloc(t->n * sizeof *t->by_end);
     for (uint32_t i = 0; i < t->n; i++) ends[i] = (struct ended){t->spans[i].latest, i};
     qsort(ends, t->n, sizeof *ends, by_end);
     for (uint32_t i = 0; i < t->n; i++) t->by_end[i] = ends[i].span;
     free(ends);
-    return RS_OK;
 }
 
 static void trail_free(struct rs_trail *t)
@@ -108,35 +103,28 @@ static uint32_t island_of(const struct rs_model *m, const struct rs_rank *r)
 }
 
 /* The island that holds most ranks; of equal ones the first. */
-static enum rs_status main_island(const struct rs_view *v, uint32_t *island, struct rs_err *err)
+static void main_island(const struct rs_view *v, uint32_t *island)
 {
     struct rs_map count = {0};
     uint64_t most = 0, *n;
     *island = 0;
     for (uint32_t i = 0; i < v->model->nranks; i++) {
         uint32_t x = island_of(v->model, &v->model->ranks[i]);
-        enum rs_status status = rs_map_at(&count, x, 0, &n, err);
-        if (status != RS_OK) {
-            rs_map_free(&count);
-            return status;
-        }
+        rs_map_at(&count, x, 0, &n);
         if (++*n > most) {
             most = *n;
             *island = x;
         }
     }
     rs_map_free(&count);
-    return RS_OK;
 }
 
-static enum rs_status find_ranks(struct rs_critical_trails *t, const struct rs_view *v, const struct rs_filter *filter,
-                                 struct rs_err *err)
+static void find_ranks(struct rs_critical_trails *t, const struct rs_view *v, const struct rs_filter *filter)
 {
     uint32_t island;
-    RS_TRY(main_island(v, &island, err));
-    t->ranks = calloc(v->model->nranks + 1, sizeof *t->ranks);
-    t->of_rank = calloc(v->model->nranks + 1, sizeof *t->of_rank);
-    if (!t->ranks || !t->of_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    main_island(v, &island);
+    t->ranks = rs_zalloc(v->model->nranks + 1, sizeof *t->ranks);
+    t->of_rank = rs_zalloc(v->model->nranks + 1, sizeof *t->of_rank);
     for (uint32_t i = 0; i < v->model->nranks; i++) {
         t->of_rank[i] = RS_NONE;
         if (island_of(v->model, &v->model->ranks[i]) != island) {
@@ -150,7 +138,6 @@ static enum rs_status find_ranks(struct rs_critical_trails *t, const struct rs_v
                                                        .seen_to = RS_TIME_NONE,
                                                        .follow = !filter || rs_filter_rank_row(filter, v->model, i)};
     }
-    return RS_OK;
 }
 
 /* ---- operations ---- */
@@ -173,15 +160,14 @@ static bool span_of(const struct rs_model *m, uint32_t op, const struct rs_arriv
 }
 
 /* From the call of an operation without a known start to the latest that it can have ended, the rank may be in it. */
-static enum rs_status add_untimed(struct rs_rank_trail *r, const struct rs_model *m, uint32_t part, struct rs_err *err)
+static void add_untimed(struct rs_rank_trail *r, const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *p = &m->parts;
     int64_t from = p->launched[part] != RS_TIME_NONE ? p->launched[part] : p->enqueued[part];
     int64_t to = p->end[part] != RS_TIME_NONE ? p->end[part] : p->before[part];
-    if (from == RS_TIME_NONE) return RS_OK;
-    RS_ROOM(r->untimed, r->nuntimed, r->cap_untimed, err);
+    if (from == RS_TIME_NONE) return;
+    RS_ROOM(r->untimed, r->nuntimed, r->cap_untimed);
     r->untimed[r->nuntimed++] = (struct rs_untimed){from, to == RS_TIME_NONE ? INT64_MAX : to};
-    return RS_OK;
 }
 
 static int by_from(const void *a, const void *b)
@@ -205,7 +191,7 @@ static void merge_untimed(struct rs_rank_trail *r)
     r->nuntimed = n;
 }
 
-static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_view *v, struct rs_err *err)
+static void add_operations(struct rs_critical_trails *t, struct rs_view *v)
 {
     const struct rs_model *m = v->model;
     struct rs_span span;
@@ -218,41 +204,36 @@ static enum rs_status add_operations(struct rs_critical_trails *t, struct rs_vie
             uint32_t rank = t->of_rank[a->rank_id];
             if (rank == RS_NONE) continue;
             if (!span_of(m, op, a, &span)) {
-                RS_TRY(add_untimed(&t->ranks[rank], m, a->part, err));
+                add_untimed(&t->ranks[rank], m, a->part);
                 continue;
             }
             uint64_t kernel = rs_map_get(&t->kernels, a->part, RS_NONE);
             if (kernel != RS_NONE) span.lane = m->ncomms + m->activities.lane[kernel];
-            RS_TRY(trail_add(&t->ranks[rank].trail, &span, err));
+            trail_add(&t->ranks[rank].trail, &span);
         }
     }
-    return RS_OK;
 }
 
 /* ---- activities ---- */
 
 /* Where the lanes of each process belong: its rank, or that of a device, where it has several. */
-static enum rs_status add_device(const struct rs_critical_trails *t, struct rs_map *places, uint32_t rank_id,
-                                 uint32_t proc, int32_t device, struct rs_err *err)
+static void add_device(const struct rs_critical_trails *t, struct rs_map *places, uint32_t rank_id, uint32_t proc,
+                       int32_t device)
 {
     uint32_t rank = rank_id == RS_NONE ? RS_NONE : t->of_rank[rank_id];
     uint64_t *whole, key = (uint64_t)proc << 32;
-    if (rank == RS_NONE) return RS_OK;
-    RS_TRY(rs_map_put(places, key | ((uint32_t)device + 1), rank, err));
-    RS_TRY(rs_map_at(places, key | UINT32_MAX, rank, &whole, err));
+    if (rank == RS_NONE) return;
+    rs_map_put(places, key | ((uint32_t)device + 1), rank);
+    rs_map_at(places, key | UINT32_MAX, rank, &whole);
     if (*whole != rank) *whole = RS_NONE; /* several ranks: only their devices tell */
-    return RS_OK;
 }
 
-static enum rs_status find_places(const struct rs_critical_trails *t, const struct rs_view *v, struct rs_map *places,
-                                  struct rs_err *err)
+static void find_places(const struct rs_critical_trails *t, const struct rs_view *v, struct rs_map *places)
 {
     const struct rs_model *m = v->model;
-    for (uint32_t i = 0; i < m->nranks; i++)
-        RS_TRY(add_device(t, places, i, m->ranks[i].proc, m->ranks[i].device, err));
+    for (uint32_t i = 0; i < m->nranks; i++) add_device(t, places, i, m->ranks[i].proc, m->ranks[i].device);
     for (uint32_t i = 0; i < m->nmembers; i++) /* processes of several tools may share a rank */
-        RS_TRY(add_device(t, places, m->members[i].rank_id, m->members[i].proc, m->members[i].device, err));
-    return RS_OK;
+        add_device(t, places, m->members[i].rank_id, m->members[i].proc, m->members[i].device);
 }
 
 static uint32_t place_of(const struct rs_map *places, const struct rs_lane *lane)
@@ -264,14 +245,13 @@ static uint32_t place_of(const struct rs_map *places, const struct rs_lane *lane
     return (uint32_t)rank;
 }
 
-static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs_model *m, const uint32_t *ranks,
-                                   uint32_t i, struct rs_err *err)
+static void add_activity(struct rs_critical_trails *t, const struct rs_model *m, const uint32_t *ranks, uint32_t i)
 {
     const struct rs_activities *a = &m->activities;
     uint32_t lane = a->lane[i];
     struct rs_span span = {
         .start = a->start[i], .end = a->end[i], .latest = a->end[i], .ended = true, .ref = i, .kind = a->kind[i]};
-    if (lane >= m->nlanes || span.start == RS_TIME_NONE || span.end < span.start) return RS_OK;
+    if (lane >= m->nlanes || span.start == RS_TIME_NONE || span.end < span.start) return;
     span.lane = m->ncomms + lane;
     if (ranks[lane] != RS_NONE) {
         struct rs_rank_trail *r = &t->ranks[ranks[lane]];
@@ -279,16 +259,22 @@ static enum rs_status add_activity(struct rs_critical_trails *t, const struct rs
         if (r->seen_to == RS_TIME_NONE || span.end > r->seen_to) r->seen_to = span.end;
     }
     bool comm = a->kind[i] == RS_ACT_COMM;
-    if (comm && a->part[i] != RS_NONE) return rs_map_put(&t->kernels, a->part[i], i, err); /* its operation has it */
-    if (t->thread_of[lane] != RS_NONE) return trail_add(&t->threads[t->thread_of[lane]], &span, err);
-    if (!rs_activity_is_work(a->kind[i])) return RS_OK;
+    if (comm && a->part[i] != RS_NONE) {
+        rs_map_put(&t->kernels, a->part[i], i);
+        return; /* its operation has it */
+    }
+    if (t->thread_of[lane] != RS_NONE) {
+        trail_add(&t->threads[t->thread_of[lane]], &span);
+        return;
+    }
+    if (!rs_activity_is_work(a->kind[i])) return;
     if (ranks[lane] == RS_NONE) {
         t->placeless++;
-        return RS_OK;
+        return;
     }
     span.kind = a->kind[i] == RS_ACT_COMPUTE || comm ? RS_SPAN_COMPUTE : RS_SPAN_COPY;
     t->has_activities = true;
-    return trail_add(&t->ranks[ranks[lane]].trail, &span, err);
+    trail_add(&t->ranks[ranks[lane]].trail, &span);
 }
 
 /* The thread that speaks for a rank: the one with most launches, else with most events. */
@@ -305,64 +291,52 @@ static void choose_threads(struct rs_critical_trails *t, const struct rs_model *
     }
 }
 
-static enum rs_status add_lanes(struct rs_critical_trails *t, const struct rs_view *v, uint32_t *ranks, uint32_t *busy,
-                                struct rs_err *err)
+static void add_lanes(struct rs_critical_trails *t, const struct rs_view *v, uint32_t *ranks, uint32_t *busy)
 {
     const struct rs_model *m = v->model;
     struct rs_map places = {0};
-    enum rs_status status = find_places(t, v, &places, err);
-    for (uint32_t i = 0; i < m->nlanes && status == RS_OK; i++) {
+    find_places(t, v, &places);
+    for (uint32_t i = 0; i < m->nlanes; i++) {
         ranks[i] = place_of(&places, &m->lanes[i]);
         t->thread_of[i] = m->lanes[i].kind == RS_LANE_THREAD ? t->nthreads++ : RS_NONE;
     }
     rs_map_free(&places);
-    for (uint32_t i = 0; i < m->activities.n && status == RS_OK; i++) {
-        status = add_activity(t, m, ranks, i, err);
+    for (uint32_t i = 0; i < m->activities.n; i++) {
+        add_activity(t, m, ranks, i);
         uint32_t lane = m->activities.lane[i];
         bool launch = m->activities.kind[i] == RS_ACT_LAUNCH && lane < m->nlanes && t->thread_of[lane] != RS_NONE;
         if (launch) busy[t->thread_of[lane]]++;
     }
-    if (status == RS_OK) choose_threads(t, m, ranks, busy);
-    return status;
+    choose_threads(t, m, ranks, busy);
 }
 
-static enum rs_status add_activities(struct rs_critical_trails *t, const struct rs_view *v, struct rs_err *err)
+static void add_activities(struct rs_critical_trails *t, const struct rs_view *v)
 {
     const struct rs_model *m = v->model;
-    uint32_t *ranks = malloc((m->nlanes + 1) * sizeof *ranks), *busy = calloc(m->nlanes + 1, sizeof *busy);
-    t->thread_of = malloc((m->nlanes + 1) * sizeof *t->thread_of);
-    t->threads = calloc(m->nlanes + 1, sizeof *t->threads);
-    enum rs_status status;
-    if (ranks && busy && t->thread_of && t->threads)
-        status = add_lanes(t, v, ranks, busy, err);
-    else
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *ranks = rs_alloc((m->nlanes + 1) * sizeof *ranks), *busy = rs_zalloc(m->nlanes + 1, sizeof *busy);
+    t->thread_of = rs_alloc((m->nlanes + 1) * sizeof *t->thread_of);
+    t->threads = rs_zalloc(m->nlanes + 1, sizeof *t->threads);
+    add_lanes(t, v, ranks, busy);
     free(ranks);
     free(busy);
-    return status;
 }
 
-static enum rs_status make(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter,
-                           struct rs_err *err)
+static void make(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter)
 {
-    RS_TRY(find_ranks(t, v, filter, err));
-    RS_TRY(add_activities(t, v, err));
-    RS_TRY(add_operations(t, v, err));
+    find_ranks(t, v, filter);
+    add_activities(t, v);
+    add_operations(t, v);
     for (uint32_t i = 0; i < t->nranks; i++) {
-        RS_TRY(trail_sort(&t->ranks[i].trail, err));
+        trail_sort(&t->ranks[i].trail);
         merge_untimed(&t->ranks[i]);
     }
-    for (uint32_t i = 0; i < t->nthreads; i++) RS_TRY(trail_sort(&t->threads[i], err));
-    return RS_OK;
+    for (uint32_t i = 0; i < t->nthreads; i++) trail_sort(&t->threads[i]);
 }
 
-enum rs_status rs_critical_trails_init(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter,
-                                       struct rs_err *err)
+void rs_critical_trails_init(struct rs_critical_trails *t, struct rs_view *v, const struct rs_filter *filter)
 {
     *t = (struct rs_critical_trails){0};
-    enum rs_status status = make(t, v, filter, err);
-    if (status != RS_OK) rs_critical_trails_free(t);
-    return status;
+    make(t, v, filter);
 }
 
 void rs_critical_trails_free(struct rs_critical_trails *t)

@@ -76,8 +76,7 @@ struct rs_critical_trails {
     bool has_activities;
 };
 
-enum rs_status rs_critical_trails_init(struct rs_critical_trails *t, struct rs_view *view,
-                                       const struct rs_filter *filter, struct rs_err *err);
+void rs_critical_trails_init(struct rs_critical_trails *t, struct rs_view *view, const struct rs_filter *filter);
 void rs_critical_trails_free(struct rs_critical_trails *t);
 
 #endif

@@ -4,26 +4,22 @@
 #include <stdlib.h>
 
 #include "analyse/words.h"
+#include "base/memory.h"
 #include "join/ranks.h"
 
 /* A rank stands out that the others waited for, for this part of the window, and this many times its fair share of such
  * time and what the next has. */
 static const double LEAST = 0.02, TIMES = 1.5;
 
-static enum rs_status say(struct rs_critical *c, struct rs_strbuf *s, struct rs_err *err)
+static void say(struct rs_critical *c, struct rs_strbuf *s)
 {
     char *text = NULL;
-    enum rs_status status = rs_strbuf_take(s, &text, err);
+    rs_strbuf_take(s, &text);
     rs_strbuf_free(s);
-    char **grown = status == RS_OK ? realloc(c->conclusion, (c->nconclusion + 1) * sizeof *grown) : NULL;
-    if (!grown) {
-        free(text);
-        return status != RS_OK ? status : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    char **grown = rs_realloc(c->conclusion, (c->nconclusion + 1) * sizeof *grown);
     if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
     c->conclusion = grown;
     c->conclusion[c->nconclusion++] = text;
-    return RS_OK;
 }
 
 static int64_t window(const struct rs_critical *c)
@@ -53,11 +49,9 @@ struct owner {
     const struct rs_critical_row *most; /* its row in which they waited the longest */
 };
 
-static enum rs_status find_owner(const struct rs_critical *c, const struct rs_view *v, struct owner *o,
-                                 struct rs_err *err)
+static void find_owner(const struct rs_critical *c, const struct rs_view *v, struct owner *o)
 {
-    int64_t *own = calloc(v->model->nranks + 1, sizeof *own);
-    if (!own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *own = rs_zalloc(v->model->nranks + 1, sizeof *own);
     *o = (struct owner){.rank_id = RS_NONE};
     for (uint32_t i = 0; i < c->nrows; i++) {
         const struct rs_critical_row *r = &c->rows[i];
@@ -79,7 +73,6 @@ static enum rs_status find_owner(const struct rs_critical *c, const struct rs_vi
         if (c->rows[i].rank_id == o->rank_id && (!o->most || c->rows[i].alone_ns > o->most->alone_ns))
             o->most = &c->rows[i];
     free(own);
-    return RS_OK;
 }
 
 static void advice(struct rs_strbuf *s, const struct rs_critical *c, const struct rs_critical_row *r)
@@ -95,11 +88,11 @@ static void advice(struct rs_strbuf *s, const struct rs_critical *c, const struc
     }
 }
 
-static enum rs_status say_owner(struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+static void say_owner(struct rs_critical *c, const struct rs_view *v)
 {
     struct owner o = {0};
-    RS_TRY(find_owner(c, v, &o, err));
-    if (!o.all) return RS_OK;
+    find_owner(c, v, &o);
+    if (!o.all) return;
     double fair = c->ranks ? 1.0 / c->ranks : 1;
     bool stands_out = o.most && (double)o.ns >= LEAST * (double)window(c) &&
                       (double)o.ns >= TIMES * fair * (double)o.alone && (double)o.ns >= TIMES * (double)o.next;
@@ -115,7 +108,8 @@ static enum rs_status say_owner(struct rs_critical *c, const struct rs_view *v, 
             rs_strbuf_puts(&s, " of it the others waited for one rank or another");
         }
         rs_strbuf_putc(&s, '.');
-        return say(c, &s, err);
+        say(c, &s);
+        return;
     }
     rs_rank_words(&s, v->model, o.rank_id);
     rs_strbuf_puts(&s, " holds the others up: for ");
@@ -127,12 +121,12 @@ static enum rs_status say_owner(struct rs_critical *c, const struct rs_view *v, 
     rs_strbuf_puts(&s, ") they had come already and waited for it, ");
     advice(&s, c, o.most);
     rs_strbuf_puts(&s, ". So much can be won on this rank; then another is the last.");
-    return say(c, &s, err);
+    say(c, &s);
 }
 
 /* ---- the rest ---- */
 
-static enum rs_status say_transfers(struct rs_critical *c, struct rs_err *err)
+static void say_transfers(struct rs_critical *c)
 {
     int64_t all = 0, mixed = 0;
     const struct rs_critical_row *most = NULL;
@@ -148,21 +142,21 @@ static enum rs_status say_transfers(struct rs_critical *c, struct rs_err *err)
         rs_strbuf_puts(&s, "Transfers of operations are ");
         share(&s, c, all);
         rs_strbuf_printf(&s, " of it, most of them %s.", c->names[most->name]);
-        RS_TRY(say(c, &s, err));
+        say(c, &s);
     }
-    if (!mixed) return RS_OK;
+    if (!mixed) return;
     share(&s, c, mixed);
     rs_strbuf_puts(&s, " of it is in operations whose ranks cannot be compared (not all recorded, no starts, or clocks "
                        "apart): whom they waited for is not known.");
-    return say(c, &s, err);
+    say(c, &s);
 }
 
-static enum rs_status say_ties(struct rs_critical *c, struct rs_err *err)
+static void say_ties(struct rs_critical *c)
 {
     int64_t ties = 0;
     for (uint32_t i = 0; i < c->nrows; i++)
         if (!is_common(c->rows[i].kind)) ties += c->rows[i].tie_ns;
-    if ((double)ties < 0.05 * (double)window(c)) return RS_OK;
+    if ((double)ties < 0.05 * (double)window(c)) return;
     struct rs_strbuf s = {0};
     rs_strbuf_puts(&s, "For ");
     share(&s, c, ties);
@@ -172,10 +166,10 @@ static enum rs_status say_ties(struct rs_critical *c, struct rs_err *err)
         rs_words_ns(&s, c->error_ns);
     }
     rs_strbuf_puts(&s, ": there the path could as well run over another of them.");
-    return say(c, &s, err);
+    say(c, &s);
 }
 
-enum rs_status rs_critical_conclude(struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+void rs_critical_conclude(struct rs_critical *c, const struct rs_view *v)
 {
     struct rs_strbuf s = {0};
     if (c->from == RS_TIME_NONE) {
@@ -191,22 +185,23 @@ enum rs_status rs_critical_conclude(struct rs_critical *c, const struct rs_view 
                              c->placeless, c->placeless == 1 ? "" : "s");
         else
             rs_strbuf_puts(&s, "Nothing with a start time lies in this window: there is no path.");
-        return say(c, &s, err);
+        say(c, &s);
+        return;
     }
-    RS_TRY(say_owner(c, v, err));
-    RS_TRY(say_transfers(c, err));
-    RS_TRY(say_ties(c, err));
+    say_owner(c, v);
+    say_transfers(c);
+    say_ties(c);
     if (c->unended) {
         rs_strbuf_printf(&s,
                          "The path ends with the last end that is known; behind it %" PRIu64
                          " time%s a rank began an operation whose end is not known.",
                          c->unended, c->unended == 1 ? "" : "s");
-        RS_TRY(say(c, &s, err));
+        say(c, &s);
     }
     if (c->left_out) {
         rs_strbuf_printf(&s, "%" PRIu32 " rank%s left out: %s clocks share nothing with the others'.", c->left_out,
                          c->left_out == 1 ? " is" : "s are", c->left_out == 1 ? "its" : "their");
-        return say(c, &s, err);
+        say(c, &s);
+        return;
     }
-    return RS_OK;
 }

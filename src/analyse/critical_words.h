@@ -5,6 +5,6 @@
 #include "analyse/critical.h"
 
 /* Fills c->conclusion from the rest of it. */
-enum rs_status rs_critical_conclude(struct rs_critical *c, const struct rs_view *view, struct rs_err *err);
+void rs_critical_conclude(struct rs_critical *c, const struct rs_view *view);
 
 #endif

@@ -8,6 +8,7 @@
 #include "analyse/hang_phrases.h"
 #include "analyse/hang_rows.h"
 #include "analyse/hang_words.h"
+#include "base/memory.h"
 #include "nccl/abi.h"
 
 /* ---- operations that ranks called in different orders ----
@@ -52,8 +53,7 @@ static void count(const struct rs_hang_work *w, uint32_t op, struct orders *o)
     if (running == w->state.nrows) o->before = 0; /* all have started it: no order kept them from it */
 }
 
-static enum rs_status blame(struct rs_hang_work *w, uint32_t op, uint32_t other, const struct orders *o,
-                            struct rs_err *err)
+static void blame(struct rs_hang_work *w, uint32_t op, uint32_t other, const struct orders *o)
 {
     struct rs_hang *h = w->out;
     bool odd = o->before <= o->behind; /* who called the other one first, is to blame */
@@ -62,19 +62,20 @@ static enum rs_status blame(struct rs_hang_work *w, uint32_t op, uint32_t other,
         uint32_t part = besides(w, o, r);
         if (part == RS_NONE || (part < r->part) != odd) continue;
         h->busy[i] = part;
-        RS_TRY(rs_hang_accuse(w, op, r, err));
+        rs_hang_accuse(w, op, r);
     }
     h->verdict = RS_VERDICT_DEADLOCK;
-    return odd ? rs_hang_say_cycle(h, w->m, op, other, err) : rs_hang_say_cycle(h, w->m, other, op, err);
+    if (odd)
+        rs_hang_say_cycle(h, w->m, op, other);
+    else
+        rs_hang_say_cycle(h, w->m, other, op);
 }
 
 /* `op` is the one whose rows are at hand, and are kept as the evidence already. Looks through the other operations in
  * which everybody is; where one was called in both orders, the fewer ranks are to blame. */
-static enum rs_status hang_look_order(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err)
+static void hang_look_order(struct rs_hang_work *w, uint32_t op, bool *found)
 {
-    struct orders o = {.of_proc = malloc(((size_t)w->m->nprocs + 1) * sizeof *o.of_proc)};
-    if (!o.of_proc) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = RS_OK;
+    struct orders o = {.of_proc = rs_alloc(((size_t)w->m->nprocs + 1) * sizeof *o.of_proc)};
     uint32_t looked = 0;
     for (uint32_t i = 0; i < w->nfronts && looked < MOST && !*found; i++) {
         uint32_t other = w->fronts[i].op;
@@ -83,10 +84,9 @@ static enum rs_status hang_look_order(struct rs_hang_work *w, uint32_t op, bool 
         count(w, other, &o);
         if (!o.before || !o.behind) continue;
         *found = true;
-        status = blame(w, op, other, &o, err);
+        blame(w, op, other, &o);
     }
     free(o.of_proc);
-    return status;
 }
 
 /* ---- the hang ---- */
@@ -118,27 +118,21 @@ void rs_hang_free(struct rs_hang *h)
 }
 
 /* Ranks of the job without a recording: those that the communicator of all, or the launcher's count, has too many. */
-static enum rs_status find_unseen(struct rs_hang_work *w, struct rs_err *err)
+static void find_unseen(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
-    if (m->world <= 0 || m->world > RS_HANG_MOST_RANKS) return RS_OK;
-    uint8_t *seen = calloc((size_t)m->world, 1);
-    if (!seen) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (m->world <= 0 || m->world > RS_HANG_MOST_RANKS) return;
+    uint8_t *seen = rs_zalloc((size_t)m->world, 1);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->nranks; i++) {
         int32_t r = m->ranks[i].number;
         if (r >= 0 && r < m->world && !seen[r]) seen[r] = 1, n++;
     }
     uint32_t missing = n ? (uint32_t)m->world - n : 0; /* without ranks of the job nothing can be said */
-    w->out->unseen = malloc((missing ? missing : 1) * sizeof *w->out->unseen);
-    if (!w->out->unseen) {
-        free(seen);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    w->out->unseen = rs_alloc((missing ? missing : 1) * sizeof *w->out->unseen);
     for (int32_t r = 0; missing && r < m->world; r++)
         if (!seen[r]) w->out->unseen[w->out->nunseen++] = r;
     free(seen);
-    return RS_OK;
 }
 
 /* ---- the operations to begin with ---- */
@@ -151,20 +145,19 @@ static int by_since(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-static enum rs_status add_front(struct rs_hang_work *w, uint32_t part, struct rs_err *err)
+static void add_front(struct rs_hang_work *w, uint32_t part)
 {
     const struct rs_model *m = w->m;
     uint32_t op = m->parts.op[part];
-    if (op == RS_NONE || m->ops.comm[op] == RS_NONE) return RS_OK;
+    if (op == RS_NONE || m->ops.comm[op] == RS_NONE) return;
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->index, op, w->nfronts, &at, err));
+    rs_map_at(&w->index, op, w->nfronts, &at);
     int64_t since = rs_hang_part_since(m, part);
     bool running = w->state.stage[part] == RS_STAGE_RUNNING;
     if (*at == w->nfronts) {
         if (!(w->nfronts & (w->nfronts - 1))) { /* room is doubled at powers of two */
             size_t room = w->nfronts ? 2 * (size_t)w->nfronts : 1;
-            void *fronts = realloc(w->fronts, room * sizeof *w->fronts);
-            if (!fronts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            void *fronts = rs_realloc(w->fronts, room * sizeof *w->fronts);
             w->fronts = fronts;
         }
         w->fronts[w->nfronts++] = (struct rs_hang_front){.op = op, .since = since, .running = running};
@@ -173,12 +166,11 @@ static enum rs_status add_front(struct rs_hang_work *w, uint32_t part, struct rs
     if (running != f->running ? running : since != RS_TIME_NONE && (f->since == RS_TIME_NONE || since < f->since))
         f->since = since;
     f->running |= running;
-    return RS_OK;
 }
 
 /* The first pending operation of each rank, and what was launched with it: sends and receives of a group share a
  * kernel, which ends when the last of them does. */
-static enum rs_status find_fronts(struct rs_hang_work *w, struct rs_err *err)
+static void find_fronts(struct rs_hang_work *w)
 {
     const struct rs_parts *t = &w->m->parts;
     const struct rs_hang_state *s = &w->state;
@@ -187,14 +179,13 @@ static enum rs_status find_fronts(struct rs_hang_work *w, struct rs_err *err)
         for (uint32_t part = first; part < t->n && part != RS_NONE; part++) {
             bool together = part == first || (t->launch[first] && t->launch[part] == t->launch[first]);
             if (t->member[part] != x || !together) break;
-            if (s->stage[part] != RS_STAGE_ENDED) RS_TRY(add_front(w, part, err));
+            if (s->stage[part] != RS_STAGE_ENDED) add_front(w, part);
         }
     }
-    if (!w->nfronts) return RS_OK;
+    if (!w->nfronts) return;
     qsort(w->fronts, w->nfronts, sizeof *w->fronts, by_since);
-    for (uint32_t i = 0; i < w->nfronts; i++) RS_TRY(rs_map_put(&w->index, w->fronts[i].op, i, err));
-    w->path = calloc((size_t)w->nfronts + 1, sizeof *w->path);
-    return w->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    for (uint32_t i = 0; i < w->nfronts; i++) rs_map_put(&w->index, w->fronts[i].op, i);
+    w->path = rs_zalloc((size_t)w->nfronts + 1, sizeof *w->path);
 }
 
 /* ---- from operation to operation ---- */
@@ -209,15 +200,14 @@ static uint32_t strays_to(const struct rs_hang_work *w, uint32_t op, const struc
 }
 
 /* The rows at hand become the evidence. */
-static enum rs_status keep_rows(struct rs_hang_work *w, uint32_t op, struct rs_err *err)
+static void keep_rows(struct rs_hang_work *w, uint32_t op)
 {
     struct rs_hang *h = w->out;
     const struct rs_hang_state *s = &w->state;
     size_t n = s->nrows ? s->nrows : 1;
-    h->rows = malloc(n * sizeof *h->rows);
-    h->busy = malloc(n * sizeof *h->busy);
-    h->last = malloc(n * sizeof *h->last);
-    if (!h->rows || !h->busy || !h->last) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    h->rows = rs_alloc(n * sizeof *h->rows);
+    h->busy = rs_alloc(n * sizeof *h->busy);
+    h->last = rs_alloc(n * sizeof *h->last);
     h->op = op;
     h->comm = w->m->ops.comm[op];
     h->since = rs_hang_last_move(w);
@@ -228,9 +218,8 @@ static enum rs_status keep_rows(struct rs_hang_work *w, uint32_t op, struct rs_e
         h->busy[i] = strays_to(w, op, r);
         h->last[i] = r->member == RS_NONE ? RS_NONE : s->last[rs_hang_rank_of(w->m, r->member)];
         if (r->stage == RS_STAGE_RUNNING || r->stage == RS_STAGE_ENTERED)
-            RS_TRY(rs_hang_add_who(&h->waiting, &h->nwaiting, rs_hang_who_of(w->m, op, r), err));
+            rs_hang_add_who(&h->waiting, &h->nwaiting, rs_hang_who_of(w->m, op, r));
     }
-    return RS_OK;
 }
 
 /* Where the operation's ranks are instead; of several the one that has been blocked longest. RS_NONE: nowhere. */
@@ -249,7 +238,7 @@ static uint32_t leads_to(const struct rs_hang_work *w, uint32_t op)
 
 /* The ranks of `op` that are in `other` instead. */
 static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t other, bool name_them,
-                             enum rs_status *status, struct rs_err *err)
+                             enum rs_status *status)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < w->state.nrows; i++) {
@@ -257,14 +246,17 @@ static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t other
         uint32_t busy = strays_to(w, op, r);
         if (busy == RS_NONE || w->m->parts.op[busy] != other) continue;
         n++;
-        if (name_them && *status == RS_OK) *status = rs_hang_accuse(w, op, r, err);
+        if (name_them && *status == RS_OK) {
+            rs_hang_accuse(w, op, r);
+            *status = RS_OK;
+        }
     }
     return n;
 }
 
 /* The way came back to path[from]: each of these operations waits for ranks that are in the next. Told from the side of
  * the fewest ranks that went another way than the others. */
-static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, bool *found, struct rs_err *err)
+static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, bool *found)
 {
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
@@ -274,8 +266,8 @@ static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, bool *fo
         uint32_t op = w->fronts[w->path[i]].op, next = w->fronts[w->path[i + 1 < w->npath ? i + 1 : from]].op;
         enum rs_status status = RS_OK;
         one_comm &= m->ops.comm[op] == m->ops.comm[next];
-        RS_TRY(rs_hang_rows_find(&w->state, op, err));
-        uint32_t strays = count_strays(w, op, next, false, &status, err);
+        rs_hang_rows_find(&w->state, op);
+        uint32_t strays = count_strays(w, op, next, false, &status);
         if (strays >= fewest) continue;
         fewest = strays;
         best = i;
@@ -289,12 +281,15 @@ static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, bool *fo
         return RS_OK;
     }
     *found = true;
-    enum rs_status status = rs_hang_rows_find(&w->state, op, err);
-    if (status == RS_OK) status = keep_rows(w, op, err);
-    if (status == RS_OK) count_strays(w, op, next, true, &status, err);
+    rs_hang_rows_find(&w->state, op);
+    enum rs_status status = RS_OK;
+    keep_rows(w, op);
+    status = RS_OK;
+    count_strays(w, op, next, true, &status);
     if (status != RS_OK) return status;
     h->verdict = one_comm ? RS_VERDICT_MISMATCH : RS_VERDICT_DEADLOCK;
-    return rs_hang_say_cycle(h, m, op, next, err);
+    rs_hang_say_cycle(h, m, op, next);
+    return RS_OK;
 }
 
 static bool some_ended(const struct rs_hang_work *w)
@@ -305,16 +300,15 @@ static bool some_ended(const struct rs_hang_work *w)
 }
 
 /* Ranks that died: asked of all operations before anything else, since much follows from a death. */
-static enum rs_status find_dead(struct rs_hang_work *w, bool *found, struct rs_err *err)
+static void find_dead(struct rs_hang_work *w, bool *found)
 {
     for (uint32_t i = 0; i < w->nfronts && !*found; i++) {
         uint32_t op = w->fronts[i].op;
         if (!rs_filter_op(w->filter, w->m, op)) continue;
-        RS_TRY(rs_hang_rows_find(&w->state, op, err));
-        RS_TRY(rs_hang_look_dead(w, op, found, err));
-        if (*found) RS_TRY(keep_rows(w, op, err));
+        rs_hang_rows_find(&w->state, op);
+        rs_hang_look_dead(w, op, found);
+        if (*found) keep_rows(w, op);
     }
-    return RS_OK;
 }
 
 /* Whether the operation may not hang at all, or not here: ranks that are not in it may be in another; or some have
@@ -333,14 +327,14 @@ static bool has_doubts(const struct rs_hang_work *w, uint32_t op)
 
 /* Follows the operations from one that is blocked. *found: there is a verdict. Where all ranks are in it, that may be
  * because of another that was launched with it: only noted. */
-static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found, struct rs_err *err)
+static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found)
 {
     w->npath = 0;
     while (front != RS_NONE && !w->fronts[front].visited) {
         uint32_t op = w->fronts[front].op;
         w->fronts[front].visited = true;
         w->path[w->npath++] = front;
-        RS_TRY(rs_hang_rows_find(&w->state, op, err));
+        rs_hang_rows_find(&w->state, op);
         int64_t waited = rs_hang_waited(w), patience = rs_hang_usual(w, op);
         bool told = rs_hang_is_told(w->m, w->m->ops.comm[op]), only_called = !told && rs_hang_only_called(w);
         if (only_called && patience < RS_HANG_SILENCE_NS) patience = RS_HANG_SILENCE_NS;
@@ -348,10 +342,13 @@ static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found
             w->in_flight++;
             return RS_OK;
         }
-        if (told) RS_TRY(rs_hang_look_types(w, &op, found, err));
-        if (!*found) RS_TRY(rs_hang_look_mismatch(w, op, found, err));
-        if (!*found) RS_TRY(rs_hang_look_not_started(w, op, found, err));
-        if (*found) return keep_rows(w, op, err);
+        if (told) rs_hang_look_types(w, &op, found);
+        if (!*found) rs_hang_look_mismatch(w, op, found);
+        if (!*found) rs_hang_look_not_started(w, op, found);
+        if (*found) {
+            keep_rows(w, op);
+            return RS_OK;
+        }
         uint32_t next = leads_to(w, op);
         w->fronts[front].stalled = next == RS_NONE && !only_called;
         w->fronts[front].doubtful = has_doubts(w, op);
@@ -360,21 +357,20 @@ static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found
     }
     for (uint32_t i = 0; i < w->npath && front != RS_NONE; i++) {
         if (w->path[i] != front) continue;
-        return look_cycle(w, i, found, err);
+        return look_cycle(w, i, found);
     }
     return RS_OK; /* it led to one that was looked at before */
 }
 
 /* Of the operations in which everybody is: the first whose network tells something, else the first. Those in which all
  * are for certain come before others. */
-static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct rs_err *err)
+static void find_stalled(struct rs_hang_work *w, bool *found)
 {
     const struct rs_model *m = w->m;
     struct rs_map open = {0}; /* operations with an open step */
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < m->nopens && status == RS_OK; i++)
+    for (uint32_t i = 0; i < m->nopens; i++)
         if (m->opens[i].type == RS_PROXY_STEP && m->opens[i].part < m->parts.n)
-            status = rs_map_put(&open, m->parts.op[m->opens[i].part], 1, err);
+            rs_map_put(&open, m->parts.op[m->opens[i].part], 1);
     uint32_t best = RS_NONE;
     int most = -1;
     for (uint32_t i = 0; i < w->nfronts; i++) {
@@ -383,22 +379,25 @@ static enum rs_status find_stalled(struct rs_hang_work *w, bool *found, struct r
         if (value > most) most = value, best = i;
     }
     rs_map_free(&open);
-    if (status != RS_OK || best == RS_NONE) return status;
+    if (best == RS_NONE) return;
     *found = true;
-    RS_TRY(rs_hang_rows_find(&w->state, w->fronts[best].op, err));
-    RS_TRY(keep_rows(w, w->fronts[best].op, err));
+    rs_hang_rows_find(&w->state, w->fronts[best].op);
+    keep_rows(w, w->fronts[best].op);
     bool told = rs_hang_is_told(m, m->ops.comm[w->fronts[best].op]), ordered = false;
-    if (told) RS_TRY(hang_look_order(w, w->fronts[best].op, &ordered, err));
-    if (ordered) return RS_OK;
-    return told ? rs_hang_look_flight(w, w->fronts[best].op, err) : rs_hang_look_stalled(w, w->fronts[best].op, err);
+    if (told) hang_look_order(w, w->fronts[best].op, &ordered);
+    if (ordered) return;
+    if (told)
+        rs_hang_look_flight(w, w->fronts[best].op);
+    else
+        rs_hang_look_stalled(w, w->fronts[best].op);
 }
 
 /* Dumps tell arguments that did not match also where nothing hangs for it. */
-static enum rs_status find_wrong(struct rs_hang_work *w, bool *found, struct rs_err *err)
+static void find_wrong(struct rs_hang_work *w, bool *found)
 {
     uint32_t op = RS_NONE;
-    RS_TRY(rs_hang_look_results(w, &op, found, err));
-    return *found ? keep_rows(w, op, err) : RS_OK;
+    rs_hang_look_results(w, &op, found);
+    if (*found) keep_rows(w, op);
 }
 
 /* Whether operations that a process called last may be absent: lost, or not asked for. */
@@ -413,7 +412,7 @@ static bool end_is_lost(const struct rs_proc *p)
 }
 
 /* Nothing is pending: processes that are open, and were silent for longer than ever before. */
-static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
+static void look_outside(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
@@ -431,8 +430,6 @@ static enum rs_status look_outside(struct rs_hang_work *w, struct rs_err *err)
     }
     if (open && silent == open) h->verdict = RS_VERDICT_OUTSIDE_NCCL;
     if (h->verdict == RS_VERDICT_NONE) h->since = RS_TIME_NONE;
-    (void)err;
-    return RS_OK;
 }
 
 /* ---- whether "nothing hangs" can be said ---- */
@@ -470,28 +467,28 @@ static void drop_guilty(struct rs_hang *h)
     h->nwaiting = n;
 }
 
-static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
+static enum rs_status search(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
     bool open = false, found = false;
     for (uint32_t p = 0; p < m->nprocs && !open; p++)
         open = m->procs[p].same == RS_NONE && !rs_hang_closed(&m->procs[p]);
-    RS_TRY(find_unseen(w, err));
+    find_unseen(w);
     if (open) {
-        RS_TRY(rs_hang_state_init(&w->state, m, err));
-        RS_TRY(find_fronts(w, err));
-        RS_TRY(find_dead(w, &found, err));
+        rs_hang_state_init(&w->state, m);
+        find_fronts(w);
+        find_dead(w, &found);
         for (uint32_t i = 0; i < w->nfronts; i++) h->left_out += !rs_filter_op(w->filter, m, w->fronts[i].op);
         for (uint32_t i = 0; i < w->nfronts && !found; i++)
-            if (!w->fronts[i].visited && rs_filter_op(w->filter, m, w->fronts[i].op)) RS_TRY(follow(w, i, &found, err));
-        if (!found) RS_TRY(find_stalled(w, &found, err));
-        if (!found && !w->in_flight) RS_TRY(find_wrong(w, &found, err));
+            if (!w->fronts[i].visited && rs_filter_op(w->filter, m, w->fronts[i].op)) RS_TRY(follow(w, i, &found));
+        if (!found) find_stalled(w, &found);
+        if (!found && !w->in_flight) find_wrong(w, &found);
         if (found) {
             h->also_blocked = w->nfronts ? w->nfronts - 1 : 0;
             drop_guilty(h);
         } else if (!w->in_flight && h->unknown == RS_HANG_KNOWN && !h->left_out) {
-            RS_TRY(look_outside(w, err));
+            look_outside(w);
         }
     }
     if (h->verdict != RS_VERDICT_NONE)
@@ -499,11 +496,11 @@ static enum rs_status search(struct rs_hang_work *w, struct rs_err *err)
     else if (h->unknown == RS_HANG_KNOWN)
         h->unknown = why_unknown(m);
     if (h->unknown != RS_HANG_KNOWN) h->verdict = RS_VERDICT_UNKNOWN;
-    return rs_hang_say(h, m, w->in_flight, open, err);
+    rs_hang_say(h, m, w->in_flight, open);
+    return RS_OK;
 }
 
-enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out,
-                            struct rs_err *err)
+enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out)
 {
     struct rs_hang_work w = {.m = m, .filter = filter, .out = out};
     *out = (struct rs_hang){.op = RS_NONE,
@@ -513,7 +510,7 @@ enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *fi
                             .state = -1,
                             .channel = -1,
                             .since = RS_TIME_NONE};
-    enum rs_status status = search(&w, err);
+    enum rs_status status = search(&w);
     rs_hang_state_free(&w.state);
     rs_map_free(&w.index);
     free(w.fronts);

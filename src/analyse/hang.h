@@ -70,8 +70,7 @@ struct rs_hang {
 
 /* Needs a joined model. The search begins at operations that pass the filter, and follows them to others. What `out`
  * holds is freed by rs_hang_free(), also after a failure. */
-enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out,
-                            struct rs_err *err);
+enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out);
 void rs_hang_free(struct rs_hang *h);
 
 #endif

@@ -30,7 +30,7 @@ static bool needs_all(const struct rs_model *m, uint32_t part)
     return rs_func_flow(m, m->parts.func[part]) == RS_FLOW_ALL;
 }
 
-enum rs_status rs_hang_flight_make(struct rs_hang_state *s, struct rs_err *err)
+void rs_hang_flight_make(struct rs_hang_state *s)
 {
     const struct rs_model *m = s->m;
     const struct rs_parts *t = &m->parts;
@@ -38,7 +38,7 @@ enum rs_status rs_hang_flight_make(struct rs_hang_state *s, struct rs_err *err)
         if (t->member[i] == RS_NONE || t->kind[i] != RS_PART_COLL || t->seq[i] == UINT64_MAX) continue;
         if (!rs_hang_is_told(m, m->members[t->member[i]].comm)) continue;
         uint64_t *at;
-        RS_TRY(rs_map_at(&s->numbers, number_key(t->member[i], t->seq[i]), i, &at, err));
+        rs_map_at(&s->numbers, number_key(t->member[i], t->seq[i]), i, &at);
         uint64_t *proven = &s->proven[m->members[t->member[i]].comm];
         if ((t->flags[i] & RS_PART_SETTLED) && t->seq[i] >= *proven && needs_all(m, i)) *proven = t->seq[i] + 1;
     }
@@ -46,7 +46,6 @@ enum rs_status rs_hang_flight_make(struct rs_hang_state *s, struct rs_err *err)
         uint64_t asked = m->members[i].asked, *least = &s->least[m->members[i].comm];
         if (asked && asked < *least) *least = asked;
     }
-    return RS_OK;
 }
 
 /* Whether a part can only end when all ranks, or its sender, have come, and one surely did not. */
@@ -129,19 +128,17 @@ static void group_words(struct rs_strbuf *s, const struct rs_model *m, const str
     rs_strbuf_printf(s, " called %s", rs_model_text(m, func));
 }
 
-static enum rs_status say_types(struct rs_hang_work *w, uint32_t op, uint32_t odd, uint32_t usual, bool majority,
-                                struct rs_err *err)
+static void say_types(struct rs_hang_work *w, uint32_t op, uint32_t odd, uint32_t usual, bool majority)
 {
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
     struct rs_hang_who *others = NULL;
     uint32_t nothers = 0;
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < w->state.nrows && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
         const struct rs_hang_rank *r = &w->state.rows[i];
         uint32_t part = called(w, op, r);
         if (part != RS_NONE && m->parts.func[part] == m->parts.func[usual])
-            status = rs_hang_add_who(&others, &nothers, rs_hang_who_of(m, op, r), err);
+            rs_hang_add_who(&others, &nothers, rs_hang_who_of(m, op, r));
     }
     struct rs_strbuf detail = {0}, act = {0};
     const char *name = m->comms[m->ops.comm[op]].name;
@@ -156,18 +153,17 @@ static enum rs_status say_types(struct rs_hang_work *w, uint32_t op, uint32_t od
     rs_strbuf_puts(&act, "The programs do not make the same calls in the same order on this process group");
     rs_strbuf_puts(&act, majority ? ": look at what these ranks do there, in the frames of their dumps."
                                   : ", and no side has more ranks: look at the frames of both in the dumps.");
-    if (status == RS_OK) status = rs_hang_tell(h, &detail, &act, err);
+    rs_hang_tell(h, &detail, &act);
     rs_strbuf_free(&detail);
     rs_strbuf_free(&act);
     free(others);
-    return status;
 }
 
-enum rs_status rs_hang_look_types(struct rs_hang_work *w, uint32_t *op, bool *found, struct rs_err *err)
+void rs_hang_look_types(struct rs_hang_work *w, uint32_t *op, bool *found)
 {
     const struct rs_model *m = w->m;
     const struct rs_hang_state *s = &w->state;
-    if (m->ops.kind[*op] != RS_OP_COLL || m->ops.seq[*op] == UINT64_MAX) return RS_OK;
+    if (m->ops.kind[*op] != RS_OP_COLL || m->ops.seq[*op] == UINT64_MAX) return;
     uint32_t usual = RS_NONE, odd = RS_NONE, lead = 0, all = 0, same = 0;
     for (uint32_t i = 0; i < s->nrows; i++) { /* a majority, if there is one, is what is left (Boyer and Moore) */
         uint32_t part = called(w, *op, &s->rows[i]);
@@ -184,18 +180,18 @@ enum rs_status rs_hang_look_types(struct rs_hang_work *w, uint32_t *op, bool *fo
         else if (odd == RS_NONE)
             odd = part;
     }
-    if (odd == RS_NONE || m->parts.op[usual] == RS_NONE) return RS_OK;
+    if (odd == RS_NONE || m->parts.op[usual] == RS_NONE) return;
     *op = m->parts.op[usual];
-    RS_TRY(rs_hang_rows_find(&w->state, *op, err));
+    rs_hang_rows_find(&w->state, *op);
     bool majority = 2 * same > all;
     for (uint32_t i = 0; i < s->nrows; i++) {
         uint32_t part = called(w, *op, &s->rows[i]);
         bool differs = part != RS_NONE && m->parts.func[part] != m->parts.func[usual];
-        if (differs || (!majority && part != RS_NONE)) RS_TRY(rs_hang_accuse(w, *op, &s->rows[i], err));
+        if (differs || (!majority && part != RS_NONE)) rs_hang_accuse(w, *op, &s->rows[i]);
     }
     w->out->verdict = RS_VERDICT_MISMATCH;
     *found = true;
-    return say_types(w, *op, odd, usual, majority, err);
+    say_types(w, *op, odd, usual, majority);
 }
 
 /* ---- all are in it ---- */
@@ -208,7 +204,7 @@ static void stage_words(struct rs_strbuf *s, const struct rs_hang *h, const stru
     rs_strbuf_puts(s, behind);
 }
 
-enum rs_status rs_hang_look_flight(struct rs_hang_work *w, uint32_t op, struct rs_err *err)
+void rs_hang_look_flight(struct rs_hang_work *w, uint32_t op)
 {
     const struct rs_hang_state *s = &w->state;
     struct rs_hang *h = w->out;
@@ -224,7 +220,7 @@ enum rs_status rs_hang_look_flight(struct rs_hang_work *w, uint32_t op, struct r
         for (uint32_t i = 0; i < s->nrows; i++) {
             enum rs_stage stage = s->rows[i].stage;
             if (stage != RS_STAGE_ENDED && stage != RS_STAGE_UNSEEN && stage != RS_STAGE_NOT_RECORDED)
-                RS_TRY(rs_hang_accuse(w, op, &s->rows[i], err));
+                rs_hang_accuse(w, op, &s->rows[i]);
         }
     if (ended) {
         stage_words(&detail, h, w->m, "COLLECTIVE_STATE_MISMATCH: complete on rank ", RS_STAGE_ENDED,
@@ -248,14 +244,13 @@ enum rs_status rs_hang_look_flight(struct rs_hang_work *w, uint32_t op, struct r
     }
     rs_strbuf_puts(&act,
                    " A dump does not tell when it was made: if the job was running well, this was merely in flight.");
-    enum rs_status status = rs_hang_tell(h, &detail, &act, err);
+    rs_hang_tell(h, &detail, &act);
     rs_strbuf_free(&detail);
     rs_strbuf_free(&act);
-    return status;
 }
 
 /* NCCL may get through, with wrong results: sizes that differ are within what its buffers hold. The latest such one. */
-enum rs_status rs_hang_look_results(struct rs_hang_work *w, uint32_t *op, bool *found, struct rs_err *err)
+void rs_hang_look_results(struct rs_hang_work *w, uint32_t *op, bool *found)
 {
     const struct rs_model *m = w->m;
     const struct rs_ops *o = &m->ops;
@@ -265,10 +260,10 @@ enum rs_status rs_hang_look_results(struct rs_hang_work *w, uint32_t *op, bool *
         if (o->over[i] != RS_NONE || o->kind[i] == RS_OP_FANOUT || !rs_filter_op(w->filter, m, i)) continue;
         if (last == RS_NONE || rs_op_begin(m, i) >= rs_op_begin(m, last)) last = i;
     }
-    if (last == RS_NONE) return RS_OK;
+    if (last == RS_NONE) return;
     *op = last;
-    RS_TRY(rs_hang_rows_find(&w->state, last, err));
-    return rs_hang_look_mismatch(w, last, found, err);
+    rs_hang_rows_find(&w->state, last);
+    rs_hang_look_mismatch(w, last, found);
 }
 
 /* ---- some did not come ---- */

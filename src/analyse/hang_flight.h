@@ -12,7 +12,7 @@
 #include "base/strbuf.h"
 
 /* What the functions below need in the state: who asked for which number, and how far each communicator came. */
-enum rs_status rs_hang_flight_make(struct rs_hang_state *s, struct rs_err *err);
+void rs_hang_flight_make(struct rs_hang_state *s);
 /* How far a part came. One that is told to be complete, though a rank that it needs never came, was aborted. */
 enum rs_stage rs_hang_flight_part(const struct rs_hang_state *s, uint32_t part);
 /* Whether the others are through with what a member never asked for, as its dump says: it is older than theirs. */
@@ -21,12 +21,12 @@ bool rs_hang_is_older(const struct rs_hang_state *s, uint32_t member);
 enum rs_stage rs_hang_flight_stage(const struct rs_hang_state *s, uint32_t op, uint32_t member);
 
 /* Ranks that called another function under the same number. *op becomes the one that most called. */
-enum rs_status rs_hang_look_types(struct rs_hang_work *w, uint32_t *op, bool *found, struct rs_err *err);
+void rs_hang_look_types(struct rs_hang_work *w, uint32_t *op, bool *found);
 /* Everybody is in it, as far as there are dumps. */
-enum rs_status rs_hang_look_flight(struct rs_hang_work *w, uint32_t op, struct rs_err *err);
+void rs_hang_look_flight(struct rs_hang_work *w, uint32_t op);
 
 /* Nothing is pending: whether ranks gave different arguments to an operation all the same. */
-enum rs_status rs_hang_look_results(struct rs_hang_work *w, uint32_t *op, bool *found, struct rs_err *err);
+void rs_hang_look_results(struct rs_hang_work *w, uint32_t *op, bool *found);
 
 /* The name of what differs between two parts of one operation. */
 const char *rs_hang_rule(const struct rs_model *m, uint32_t a, uint32_t b);

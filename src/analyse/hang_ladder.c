@@ -4,6 +4,7 @@
 
 #include "analyse/hang_steps.h"
 #include "analyse/hang_words.h"
+#include "base/memory.h"
 #include "nccl/abi.h"
 
 /* ---- ranks ---- */
@@ -15,20 +16,18 @@ struct rs_hang_who rs_hang_who_of(const struct rs_model *m, uint32_t op, const s
     return (struct rs_hang_who){.rank = rank, .comm_rank = row->rank, .member = row->member};
 }
 
-enum rs_status rs_hang_add_who(struct rs_hang_who **list, uint32_t *n, struct rs_hang_who who, struct rs_err *err)
+void rs_hang_add_who(struct rs_hang_who **list, uint32_t *n, struct rs_hang_who who)
 {
     if (!(*n & (*n - 1))) { /* room is doubled at powers of two */
-        void *rows = realloc(*list, (*n ? 2 * (size_t)*n : 1) * sizeof **list);
-        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        void *rows = rs_realloc(*list, (*n ? 2 * (size_t)*n : 1) * sizeof **list);
         *list = rows;
     }
     (*list)[(*n)++] = who;
-    return RS_OK;
 }
 
-enum rs_status rs_hang_accuse(struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *row, struct rs_err *err)
+void rs_hang_accuse(struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *row)
 {
-    return rs_hang_add_who(&w->out->guilty, &w->out->nguilty, rs_hang_who_of(w->m, op, row), err);
+    rs_hang_add_who(&w->out->guilty, &w->out->nguilty, rs_hang_who_of(w->m, op, row));
 }
 
 /* ---- how long ---- */
@@ -116,7 +115,7 @@ static struct witness ask(const struct rs_hang_work *w, uint32_t island)
 
 /* Ranks whose process was gone while the others still waited, if that is why they wait: a job that hangs is killed in
  * the end, and not everywhere at once. */
-enum rs_status rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err)
+void rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *found)
 {
     const struct rs_model *m = w->m;
     const struct rs_hang_state *s = &w->state;
@@ -132,11 +131,10 @@ enum rs_status rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *foun
         if (all.end == RS_TIME_NONE) continue;
         if (rs_time_minus(all.end, p->end) <= RS_HANG_HEARTBEAT_NS + clock_error(m, r->member)) continue;
         if (all.moved != RS_TIME_NONE && rs_time_minus(p->end, all.moved) > patience) continue; /* was stuck before */
-        RS_TRY(rs_hang_accuse(w, op, r, err));
+        rs_hang_accuse(w, op, r);
         *found = true;
     }
     if (*found) w->out->verdict = RS_VERDICT_RANK_DEAD;
-    return RS_OK;
 }
 
 uint32_t rs_hang_kept_by(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
@@ -175,7 +173,7 @@ bool rs_hang_not_started(enum rs_stage stage)
 }
 
 /* All that is in the way and is kept by nothing else: those that did not come, else those whose kernel did not start. */
-enum rs_status rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err)
+void rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, bool *found)
 {
     const struct rs_hang_state *s = &w->state;
     for (int launched = 0; launched < 2 && !*found; launched++) {
@@ -183,26 +181,24 @@ enum rs_status rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, boo
             const struct rs_hang_rank *r = &s->rows[i];
             if (!rs_hang_not_started(r->stage) || (r->stage == RS_STAGE_LAUNCHED) != launched) continue;
             if (rs_hang_kept_by(w, op, r) != RS_NONE || rs_hang_may_be_elsewhere(w, op, r)) continue;
-            RS_TRY(rs_hang_accuse(w, op, r, err));
+            rs_hang_accuse(w, op, r);
             *found = true;
         }
         if (*found) w->out->verdict = launched ? RS_VERDICT_STREAM_BLOCKED : RS_VERDICT_NOT_JOINED;
     }
-    return RS_OK;
 }
 
-enum rs_status rs_hang_look_mismatch(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err)
+void rs_hang_look_mismatch(struct rs_hang_work *w, uint32_t op, bool *found)
 {
     const struct rs_hang_state *s = &w->state;
-    if (!(w->m->ops.flags[op] & RS_OP_MISMATCH)) return RS_OK;
+    if (!(w->m->ops.flags[op] & RS_OP_MISMATCH)) return;
     for (uint32_t i = 0; i < s->nrows; i++)
-        if (s->rows[i].stage == RS_STAGE_ABSENT) return RS_OK; /* that comes first */
+        if (s->rows[i].stage == RS_STAGE_ABSENT) return; /* that comes first */
     for (uint32_t i = 0; i < s->nrows; i++)
         if (s->rows[i].part != RS_NONE && (w->m->parts.flags[s->rows[i].part] & RS_PART_MISMATCH))
-            RS_TRY(rs_hang_accuse(w, op, &s->rows[i], err));
+            rs_hang_accuse(w, op, &s->rows[i]);
     w->out->verdict = RS_VERDICT_MISMATCH;
     *found = true;
-    return RS_OK;
 }
 
 /* Whether how far a rank came is hidden: nothing was recorded of it, or what was is not all. */
@@ -248,12 +244,12 @@ static bool is_unexplained(const struct rs_hang_work *w, const struct rs_stalled
 }
 
 /* Everybody is in it. */
-enum rs_status rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op, struct rs_err *err)
+void rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op)
 {
     const struct rs_hang_state *s = &w->state;
     struct rs_hang *h = w->out;
     struct rs_stalled stalled;
-    RS_TRY(rs_hang_steps(w->m, op, &stalled, err));
+    rs_hang_steps(w->m, op, &stalled);
     h->verdict = RS_VERDICT_STALLED_STEP;
     h->step = stalled.step;
     h->state = stalled.state;
@@ -262,7 +258,7 @@ enum rs_status rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op, struct 
     bool dark = told && is_unexplained(w, &stalled);
     for (uint32_t i = 0; i < s->nrows && told; i++) {
         const struct rs_hang_rank *r = &s->rows[i];
-        if (r->rank == stalled.rank && !dark) RS_TRY(rs_hang_accuse(w, op, r, err));
+        if (r->rank == stalled.rank && !dark) rs_hang_accuse(w, op, r);
         if (r->rank == stalled.peer) h->peer = rs_hang_who_of(w->m, op, r);
     }
     uint32_t ended = 0, running = 0;
@@ -272,6 +268,6 @@ enum rs_status rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op, struct 
     }
     /* No network: where most ranks are done, those that are not have the trouble. */
     for (uint32_t i = 0; i < s->nrows && stalled.kind == RS_STALL_NONE && ended > running; i++)
-        if (s->rows[i].stage == RS_STAGE_RUNNING) RS_TRY(rs_hang_accuse(w, op, &s->rows[i], err));
-    return rs_hang_say_stalled(h, w->m, &stalled, err);
+        if (s->rows[i].stage == RS_STAGE_RUNNING) rs_hang_accuse(w, op, &s->rows[i]);
+    rs_hang_say_stalled(h, w->m, &stalled);
 }

@@ -35,8 +35,8 @@ struct rs_hang_work {
 };
 
 struct rs_hang_who rs_hang_who_of(const struct rs_model *m, uint32_t op, const struct rs_hang_rank *row);
-enum rs_status rs_hang_add_who(struct rs_hang_who **list, uint32_t *n, struct rs_hang_who who, struct rs_err *err);
-enum rs_status rs_hang_accuse(struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *row, struct rs_err *err);
+void rs_hang_add_who(struct rs_hang_who **list, uint32_t *n, struct rs_hang_who who);
+void rs_hang_accuse(struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *row);
 
 /* When anything last moved in the operation; how long ago that was when its ranks were last seen; what it may take. */
 int64_t rs_hang_last_move(const struct rs_hang_work *w);
@@ -51,10 +51,10 @@ uint32_t rs_hang_kept_by(const struct rs_hang_work *w, uint32_t op, const struct
 /* Whether a rank that lost records may be in another operation, which others run: nothing excludes it. */
 bool rs_hang_may_be_elsewhere(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r);
 
-enum rs_status rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err);
-enum rs_status rs_hang_look_mismatch(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err);
-enum rs_status rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, bool *found, struct rs_err *err);
+void rs_hang_look_dead(struct rs_hang_work *w, uint32_t op, bool *found);
+void rs_hang_look_mismatch(struct rs_hang_work *w, uint32_t op, bool *found);
+void rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, bool *found);
 /* When all else is excluded. */
-enum rs_status rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op, struct rs_err *err);
+void rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op);
 
 #endif

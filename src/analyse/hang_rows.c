@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/hang_flight.h"
+#include "base/memory.h"
 
 static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank *row)
 {
@@ -45,7 +46,7 @@ static bool are_twins(const struct rs_model *m, uint32_t a, uint32_t b)
            o->func[a] == o->func[b] && o->seq[a] == o->seq[b] && o->seq[a] != UINT64_MAX;
 }
 
-enum rs_status rs_hang_rows_find(struct rs_hang_state *s, uint32_t op, struct rs_err *err)
+void rs_hang_rows_find(struct rs_hang_state *s, uint32_t op)
 {
     const struct rs_model *m = s->m;
     const struct rs_ops *o = &m->ops;
@@ -58,8 +59,7 @@ enum rs_status rs_hang_rows_find(struct rs_hang_state *s, uint32_t op, struct rs
     }
     uint32_t n = pair ? 2 : nranks > 0 ? (uint32_t)nranks : 0;
     if (n > s->cap_rows) {
-        void *rows = realloc(s->rows, n * sizeof *s->rows);
-        if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        void *rows = rs_realloc(s->rows, n * sizeof *s->rows);
         s->rows = rows;
         s->cap_rows = n;
     }
@@ -83,5 +83,4 @@ enum rs_status rs_hang_rows_find(struct rs_hang_state *s, uint32_t op, struct rs
         if (r->part == RS_NONE && first != RS_NONE && are_twins(m, op, m->parts.op[first])) r->part = first;
         place_row(s, op, r);
     }
-    return RS_OK;
 }

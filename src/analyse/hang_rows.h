@@ -5,6 +5,6 @@
 #include "analyse/hang_state.h"
 
 /* Fills s->rows with all ranks of an operation, by rank; of a pair: sender, receiver. */
-enum rs_status rs_hang_rows_find(struct rs_hang_state *s, uint32_t op, struct rs_err *err);
+void rs_hang_rows_find(struct rs_hang_state *s, uint32_t op);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/hang_flight.h"
+#include "base/memory.h"
 #include "nccl/abi.h"
 
 const char *rs_stage_text(enum rs_stage stage)
@@ -263,23 +264,17 @@ static void find_usual(struct rs_hang_state *s, int64_t *calls)
 
 static void *table(size_t n, size_t size, int byte)
 {
-    void *p = malloc((n ? n : 1) * size);
-    if (p) memset(p, byte, (n ? n : 1) * size);
+    void *p = rs_alloc((n ? n : 1) * size);
+    memset(p, byte, (n ? n : 1) * size);
     return p;
 }
 
-static enum rs_status fill(struct rs_hang_state *s, struct rs_err *err)
+static void fill(struct rs_hang_state *s)
 {
     const struct rs_model *m = s->m;
-    struct walk *walks = calloc(m->nmembers ? m->nmembers : 1, sizeof *walks);
-    int64_t *calls = calloc(m->nprocs ? m->nprocs : 1, sizeof *calls);
-    uint8_t *running = calloc(m->ops.n ? m->ops.n : 1, sizeof *running); /* by operation */
-    if (!walks || !calls || !running) {
-        free(walks);
-        free(calls);
-        free(running);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    struct walk *walks = rs_zalloc(m->nmembers ? m->nmembers : 1, sizeof *walks);
+    int64_t *calls = rs_zalloc(m->nprocs ? m->nprocs : 1, sizeof *calls);
+    uint8_t *running = rs_zalloc(m->ops.n ? m->ops.n : 1, sizeof *running); /* by operation */
     bool kernels_told = false;
     for (uint32_t i = 0; i < m->parts.n && !kernels_told; i++) kernels_told = kernel_seen(&m->parts, i);
     for (uint32_t i = 0; i < m->nmembers; i++) walks[i].newest = RS_TIME_NONE;
@@ -288,20 +283,18 @@ static enum rs_status fill(struct rs_hang_state *s, struct rs_err *err)
     find_held(s, running);
     find_busy(s);
     find_usual(s, calls);
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++)
-        status = rs_map_put(&s->here, (uint64_t)rs_hang_rank_of(m, i) << 32 | m->members[i].comm, i, err);
-    for (uint32_t i = 0; i < m->nopens && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        rs_map_put(&s->here, (uint64_t)rs_hang_rank_of(m, i) << 32 | m->members[i].comm, i);
+    for (uint32_t i = 0; i < m->nopens; i++) {
         const struct rs_open *o = &m->opens[i];
         if (o->part >= m->parts.n || o->since == RS_TIME_NONE) continue;
         uint64_t *at;
-        status = rs_map_at(&s->moved, o->part, (uint64_t)o->since, &at, err);
-        if (status == RS_OK && (int64_t)*at < o->since) *at = (uint64_t)o->since;
+        rs_map_at(&s->moved, o->part, (uint64_t)o->since, &at);
+        if ((int64_t)*at < o->since) *at = (uint64_t)o->since;
     }
     free(walks);
     free(calls);
     free(running);
-    return status;
 }
 
 int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part)
@@ -311,27 +304,23 @@ int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part)
     return moved && (int64_t)*moved > since ? (int64_t)*moved : since;
 }
 
-enum rs_status rs_hang_state_init(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err)
+void rs_hang_state_init(struct rs_hang_state *s, const struct rs_model *m)
 {
     *s = (struct rs_hang_state){.m = m};
-    enum rs_status status = rs_presence_init(&s->presence, m, err);
-    if (status == RS_OK) {
-        s->stage = table(m->parts.n, sizeof *s->stage, 0);
-        s->first = table(m->nmembers, sizeof *s->first, 0xff);
-        s->queued = table(m->nmembers, sizeof *s->queued, 0);
-        s->busy = table(m->nranks + 1, sizeof *s->busy, 0xff);
-        s->last = table(m->nranks + 1, sizeof *s->last, 0xff);
-        s->longest = table(m->ncomms, sizeof *s->longest, 0xff);
-        s->quiet = table(m->nprocs, sizeof *s->quiet, 0);
-        s->least = table(m->ncomms, sizeof *s->least, 0xff);
-        s->proven = table(m->ncomms, sizeof *s->proven, 0);
-        bool fine =
-            s->stage && s->first && s->queued && s->busy && s->last && s->longest && s->quiet && s->least && s->proven;
-        status = fine ? rs_hang_flight_make(s, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
-        if (status == RS_OK) status = fill(s, err);
-    }
-    if (status != RS_OK) rs_hang_state_free(s);
-    return status;
+    rs_presence_init(&s->presence, m);
+    s->stage = table(m->parts.n, sizeof *s->stage, 0);
+    s->first = table(m->nmembers, sizeof *s->first, 0xff);
+    s->queued = table(m->nmembers, sizeof *s->queued, 0);
+    s->busy = table(m->nranks + 1, sizeof *s->busy, 0xff);
+    s->last = table(m->nranks + 1, sizeof *s->last, 0xff);
+    s->longest = table(m->ncomms, sizeof *s->longest, 0xff);
+    s->quiet = table(m->nprocs, sizeof *s->quiet, 0);
+    s->least = table(m->ncomms, sizeof *s->least, 0xff);
+    s->proven = table(m->ncomms, sizeof *s->proven, 0);
+    bool fine = s->stage && s->first && s->queued && s->busy && s->last && s->longest && s->quiet && s->least;
+    if (!fine) rs_memory_out();
+    rs_hang_flight_make(s);
+    fill(s);
 }
 
 void rs_hang_state_free(struct rs_hang_state *s)

@@ -63,7 +63,7 @@ struct rs_hang_state {
     uint32_t nrows, cap_rows;
 };
 
-enum rs_status rs_hang_state_init(struct rs_hang_state *s, const struct rs_model *m, struct rs_err *err);
+void rs_hang_state_init(struct rs_hang_state *s, const struct rs_model *m);
 void rs_hang_state_free(struct rs_hang_state *s);
 
 /* The end of what a member's recording can say: its communicator's destruction, else its process's last sign of

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/presence.h"
 #include "nccl/abi.h"
 
@@ -44,7 +45,7 @@ static bool is_stale(const struct rs_model *m, const struct rs_open *o)
 }
 
 /* Of each end the oldest open step is kept: the newer ones wait for it. One that is stale only where there is no other. */
-static enum rs_status gather(const struct rs_model *m, uint32_t op, struct sides *s, struct rs_err *err)
+static void gather(const struct rs_model *m, uint32_t op, struct sides *s)
 {
     size_t n = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -65,13 +66,12 @@ static enum rs_status gather(const struct rs_model *m, uint32_t op, struct sides
                                            .since = o->since};
             n++;
         }
-        if (!pass && n && !(s->rows = malloc(n * sizeof *s->rows))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        if (!pass && n) s->rows = rs_alloc(n * sizeof *s->rows);
     }
-    if (!n) return RS_OK;
+    if (!n) return;
     qsort(s->rows, n, sizeof *s->rows, by_end);
     for (size_t i = 0; i < n; i++)
         if (!s->n || !same_end(&s->rows[s->n - 1], &s->rows[i])) s->rows[s->n++] = s->rows[i];
-    return RS_OK;
 }
 
 static const struct side *find(const struct sides *s, int32_t rank, int32_t peer, int32_t channel, bool is_send)
@@ -230,11 +230,11 @@ static const struct side *at_receiver(const struct rs_model *m, uint32_t op, con
     return NULL;
 }
 
-enum rs_status rs_hang_steps(const struct rs_model *m, uint32_t op, struct rs_stalled *out, struct rs_err *err)
+void rs_hang_steps(const struct rs_model *m, uint32_t op, struct rs_stalled *out)
 {
     struct sides s = {0};
     *out = (struct rs_stalled){.rank = -1, .peer = -1, .step = -1, .state = -1, .channel = -1, .since = RS_TIME_NONE};
-    RS_TRY(gather(m, op, &s, err));
+    gather(m, op, &s);
     const struct side *x = slowest(&s, false);
     if (!x) x = slowest(&s, true);
     for (size_t hops = 0; x && hops <= s.n; hops++) {
@@ -244,5 +244,4 @@ enum rs_status rs_hang_steps(const struct rs_model *m, uint32_t op, struct rs_st
     }
     if (out->kind == RS_STALL_GPU || out->kind == RS_STALL_RANK) out->unsure = is_hidden(&s, out->rank, out->channel);
     free(s.rows);
-    return RS_OK;
 }

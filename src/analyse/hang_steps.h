@@ -27,6 +27,6 @@ struct rs_stalled {
     int64_t since; /* latest change of that step */
 };
 
-enum rs_status rs_hang_steps(const struct rs_model *m, uint32_t op, struct rs_stalled *out, struct rs_err *err);
+void rs_hang_steps(const struct rs_model *m, uint32_t op, struct rs_stalled *out);
 
 #endif

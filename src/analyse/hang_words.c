@@ -17,31 +17,26 @@ static uint32_t count_stage(const struct rs_hang *h, enum rs_stage stage)
     return n;
 }
 
-static enum rs_status keep(struct rs_hang *h, struct rs_strbuf *s, const char **to, struct rs_err *err)
+static void keep(struct rs_hang *h, struct rs_strbuf *s, const char **to)
 {
-    enum rs_status status = rs_strbuf_check(s, err);
-    if (status == RS_OK) {
-        *to = rs_arena_text(&h->arena, rs_strbuf_borrow(s), s->len);
-        if (!*to) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    *to = rs_arena_text(&h->arena, rs_strbuf_borrow(s), s->len);
     rs_strbuf_clear(s);
-    return status;
 }
 
 /* What was built becomes the next sentence of the conclusion. */
-static enum rs_status conclude(struct rs_hang *h, struct rs_strbuf *s, struct rs_err *err)
+static void conclude(struct rs_hang *h, struct rs_strbuf *s)
 {
     if (h->nconclusion == RS_HANG_CONCLUSIONS) {
         rs_strbuf_clear(s);
-        return RS_OK;
+        return;
     }
-    return keep(h, s, &h->conclusion[h->nconclusion++], err);
+    keep(h, s, &h->conclusion[h->nconclusion++]);
 }
 
-enum rs_status rs_hang_tell(struct rs_hang *h, struct rs_strbuf *detail, struct rs_strbuf *act, struct rs_err *err)
+void rs_hang_tell(struct rs_hang *h, struct rs_strbuf *detail, struct rs_strbuf *act)
 {
-    RS_TRY(keep(h, detail, &h->detail, err));
-    return conclude(h, act, err);
+    keep(h, detail, &h->detail);
+    conclude(h, act);
 }
 
 /* ---- stalled ---- */
@@ -114,21 +109,18 @@ static void stalled_words(struct rs_strbuf *s, struct rs_strbuf *act, const stru
     }
 }
 
-enum rs_status rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *st,
-                                   struct rs_err *err)
+void rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *st)
 {
     struct rs_strbuf s = {0}, act = {0};
     stalled_words(&s, &act, h, m, st);
-    enum rs_status status = rs_hang_tell(h, &s, &act, err);
+    rs_hang_tell(h, &s, &act);
     rs_strbuf_free(&s);
     rs_strbuf_free(&act);
-    return status;
 }
 
 /* ---- circles ---- */
 
-enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, uint32_t op, uint32_t next,
-                                 struct rs_err *err)
+void rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, uint32_t op, uint32_t next)
 {
     char a[160], b[160];
     struct rs_strbuf s = {0};
@@ -140,7 +132,7 @@ enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, ui
         rs_strbuf_printf(&s, "at the same place some called %s and others %s", a, b);
     else
         rs_strbuf_printf(&s, "two orders: %s before %s, and %s before %s", a, b, b, a);
-    enum rs_status status = keep(h, &s, &h->detail, err);
+    keep(h, &s, &h->detail);
     rs_phrase_ranks(&s, m, h->guilty, h->nguilty);
     if (s.data) s.data[0] = 'R';
     if (h->nguilty > 8) rs_strbuf_clear(&s), rs_strbuf_printf(&s, "%" PRIu32 " ranks", h->nguilty);
@@ -154,9 +146,8 @@ enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, ui
                          " entered %s %s %s, the others the other way round: each waits for the other. Make all "
                          "ranks use these communicators in one order.",
                          b, both ? "before" : "and never came to", a);
-    if (status == RS_OK) status = conclude(h, &s, err);
+    conclude(h, &s);
     rs_strbuf_free(&s);
-    return status;
 }
 
 /* ---- the rest ---- */
@@ -373,23 +364,21 @@ static void doubt_words(struct rs_strbuf *s, const struct rs_hang *h, const stru
     }
 }
 
-enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open, struct rs_err *err)
+void rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open)
 {
     struct rs_strbuf s = {0}, detail = {0};
-    enum rs_status status = RS_OK;
     if (!h->nconclusion) main_words(&s, &detail, h, m, pending, open);
-    if (s.len) status = conclude(h, &s, err);
-    if (status == RS_OK && detail.len) status = keep(h, &detail, &h->detail, err);
+    if (s.len) conclude(h, &s);
+    if (detail.len) keep(h, &detail, &h->detail);
     doubt_words(&s, h, m);
-    if (status == RS_OK && s.len) status = conclude(h, &s, err);
-    if (status == RS_OK && h->nunseen) {
+    if (s.len) conclude(h, &s);
+    if (h->nunseen) {
         rs_strbuf_puts(&s, h->nunseen == 1 ? "Rank " : "Ranks ");
         for (uint32_t i = 0; i < h->nunseen && i < 8; i++) rs_strbuf_printf(&s, "%s%d", i ? ", " : "", h->unseen[i]);
         if (h->nunseen > 8) rs_strbuf_printf(&s, " and %" PRIu32 " more", h->nunseen - 8);
         rs_strbuf_printf(&s, " left no recording here: what %s did is not known.", h->nunseen == 1 ? "it" : "they");
-        status = conclude(h, &s, err);
+        conclude(h, &s);
     }
     rs_strbuf_free(&s);
     rs_strbuf_free(&detail);
-    return status;
 }

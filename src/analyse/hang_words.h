@@ -9,15 +9,12 @@
 #include "base/strbuf.h"
 
 /* What was found elsewhere, in words: the detail and what to do. Both are emptied. */
-enum rs_status rs_hang_tell(struct rs_hang *h, struct rs_strbuf *detail, struct rs_strbuf *act, struct rs_err *err);
+void rs_hang_tell(struct rs_hang *h, struct rs_strbuf *detail, struct rs_strbuf *act);
 /* The detail of a stalled step, and what to look at. */
-enum rs_status rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *s,
-                                   struct rs_err *err);
+void rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *s);
 /* Of a circle: `op` waits for ranks that are in `next`, and that, in the end, for ranks in `op`. */
-enum rs_status rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, uint32_t op, uint32_t next,
-                                 struct rs_err *err);
+void rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, uint32_t op, uint32_t next);
 /* Everything else. `pending`: operations that were in flight; `open`: not all processes closed. */
-enum rs_status rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open,
-                           struct rs_err *err);
+void rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open);
 
 #endif

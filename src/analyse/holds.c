@@ -3,22 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 
-enum rs_status rs_holds_init(struct rs_holds *h, const struct rs_view *view, struct rs_err *err)
+void rs_holds_init(struct rs_holds *h, const struct rs_view *view)
 {
     const struct rs_model *m = view->model;
     *h = (struct rs_holds){.view = view, .nmeetings = m->nmembers, .cap_meetings = m->nmembers + 1};
-    h->ranks = calloc(view->model->nranks + 1, sizeof *h->ranks);
-    h->host_charged = calloc(m->nhosts + 1, sizeof *h->host_charged);
-    h->meetings = calloc(h->cap_meetings, sizeof *h->meetings);
-    if (!h->ranks || !h->host_charged || !h->meetings) {
-        rs_holds_free(h);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    h->ranks = rs_zalloc(view->model->nranks + 1, sizeof *h->ranks);
+    h->host_charged = rs_zalloc(m->nhosts + 1, sizeof *h->host_charged);
+    h->meetings = rs_zalloc(h->cap_meetings, sizeof *h->meetings);
     for (uint32_t i = 0; i < view->model->nranks; i++) h->ranks[i].covered = RS_TIME_NONE;
     for (uint32_t i = 0; i < h->nmeetings; i++) h->meetings[i].op = RS_NONE;
-    return RS_OK;
 }
 
 void rs_holds_free(struct rs_holds *h)
@@ -30,21 +26,19 @@ void rs_holds_free(struct rs_holds *h)
     *h = (struct rs_holds){0};
 }
 
-enum rs_status rs_holds_meeting(struct rs_holds *h, uint32_t op, const struct rs_arrival *a, uint32_t *meeting,
-                                struct rs_err *err)
+void rs_holds_meeting(struct rs_holds *h, uint32_t op, const struct rs_arrival *a, uint32_t *meeting)
 {
     const struct rs_model *m = h->view->model;
     *meeting = a->member;
-    if (m->ops.kind[op] != RS_OP_PAIR) return RS_OK;
+    if (m->ops.kind[op] != RS_OP_PAIR) return;
     uint64_t *at;
-    RS_TRY(rs_map_at(&h->pairs, (uint64_t)a->member << 32 | (uint32_t)m->parts.peer[a->part], RS_NONE, &at, err));
+    rs_map_at(&h->pairs, (uint64_t)a->member << 32 | (uint32_t)m->parts.peer[a->part], RS_NONE, &at);
     if (*at == RS_NONE) {
-        RS_ROOM(h->meetings, h->nmeetings, h->cap_meetings, err);
+        RS_ROOM(h->meetings, h->nmeetings, h->cap_meetings);
         *at = h->nmeetings++;
         h->meetings[*at] = (struct rs_meeting){.op = RS_NONE};
     }
     *meeting = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* What ended first is accounted for first. */

@@ -50,12 +50,11 @@ struct rs_holds {
     struct rs_map pairs; /* member, peer -> meeting */
 };
 
-enum rs_status rs_holds_init(struct rs_holds *h, const struct rs_view *view, struct rs_err *err);
+void rs_holds_init(struct rs_holds *h, const struct rs_view *view);
 void rs_holds_free(struct rs_holds *h);
 
 /* The meeting that an arrival belongs to. */
-enum rs_status rs_holds_meeting(struct rs_holds *h, uint32_t op, const struct rs_arrival *a, uint32_t *meeting,
-                                struct rs_err *err);
+void rs_holds_meeting(struct rs_holds *h, uint32_t op, const struct rs_arrival *a, uint32_t *meeting);
 /* Takes note of what has ended on a rank by `now`. */
 void rs_holds_reach(struct rs_holds *h, uint32_t rank_id, int64_t now);
 

@@ -13,17 +13,16 @@ struct rs_sweep_point {
     uint32_t class;
 };
 
-enum rs_status rs_sweep_add(struct rs_sweep *s, int64_t start, int64_t end, unsigned class, struct rs_err *err)
+void rs_sweep_add(struct rs_sweep *s, int64_t start, int64_t end, unsigned class)
 {
-    if (end == start || !rs_time_is_span(start, end)) return RS_OK;
+    if (end == start || !rs_time_is_span(start, end)) return;
     for (int k = 0; k < 2; k++) {
-        RS_ROOM(s->points, s->n, s->cap, err);
+        RS_ROOM(s->points, s->n, s->cap);
         s->points[s->n] = (struct rs_sweep_point){.at = k ? end : start, .step = k ? -1 : 1, .class = class};
         s->n++;
     }
     if (s->n == 2 || start < s->from) s->from = start;
     if (s->n == 2 || end > s->to) s->to = end;
-    return RS_OK;
 }
 
 static int by_time(const void *a, const void *b)
@@ -72,18 +71,17 @@ struct rs_union_span {
     int64_t before; /* how much all earlier ones cover */
 };
 
-enum rs_status rs_union_add(struct rs_union *u, int64_t start, int64_t end, struct rs_err *err)
+void rs_union_add(struct rs_union *u, int64_t start, int64_t end)
 {
-    if (end == start || !rs_time_is_span(start, end)) return RS_OK;
+    if (end == start || !rs_time_is_span(start, end)) return;
     struct rs_union_span *last = u->n ? &u->spans[u->n - 1] : NULL;
     if (last && start <= last->to) {
         if (end > last->to) last->to = end;
-        return RS_OK;
+        return;
     }
     int64_t before = last ? rs_time_plus(last->before, rs_time_minus(last->to, last->from)) : 0;
-    RS_ROOM(u->spans, u->n, u->cap, err);
+    RS_ROOM(u->spans, u->n, u->cap);
     u->spans[u->n++] = (struct rs_union_span){start, end, before};
-    return RS_OK;
 }
 
 /* What is covered up to `at`. */

@@ -20,7 +20,7 @@ struct rs_sweep {
 };
 
 /* A span [start, end); an empty one is left out, as is one that is too long (20 hours) to be anything but damage. */
-enum rs_status rs_sweep_add(struct rs_sweep *s, int64_t start, int64_t end, unsigned class, struct rs_err *err);
+void rs_sweep_add(struct rs_sweep *s, int64_t start, int64_t end, unsigned class);
 /* ns[set]: how long exactly the classes of the set (bit c: class c) were there; of no class: gaps between first and
  * last. */
 void rs_sweep_run(struct rs_sweep *s, int64_t ns[RS_SWEEP_SETS]);
@@ -37,7 +37,7 @@ struct rs_union {
     uint32_t n, cap;
 };
 
-enum rs_status rs_union_add(struct rs_union *u, int64_t start, int64_t end, struct rs_err *err);
+void rs_union_add(struct rs_union *u, int64_t start, int64_t end);
 int64_t rs_union_within(const struct rs_union *u, int64_t from, int64_t to);
 void rs_union_free(struct rs_union *u);
 

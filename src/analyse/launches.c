@@ -6,6 +6,7 @@
 #include "analyse/quantile.h"
 #include "base/bisect.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/room.h"
 
 /* ---- profiles taken with a wait behind each block ---- */
@@ -77,30 +78,27 @@ static enum rs_synchronised judge(const struct looking *k, const struct rs_rank_
     return ranges >= SYNC_LEAST || k->nlaunches >= SYNC_LEAST ? RS_SYNC_FREE : RS_SYNC_UNKNOWN;
 }
 
-static enum rs_status synchronised_find(enum rs_synchronised *found, const struct rs_model *m,
-                                        const struct rs_rank_track *track, const struct rs_filter *filter,
-                                        struct rs_err *err)
+static void synchronised_find(enum rs_synchronised *found, const struct rs_model *m, const struct rs_rank_track *track,
+                              const struct rs_filter *filter)
 {
     const struct rs_activities *a = &m->activities;
     struct looking k = {.a = a};
     *found = RS_SYNC_UNKNOWN;
-    k.launches = malloc(((size_t)track->nwork + 1) * sizeof *k.launches);
-    k.syncs = malloc(((size_t)track->nhost + 1) * sizeof *k.syncs);
-    if (k.launches && k.syncs) {
-        for (uint32_t i = 0; i < track->nwork; i++) {
-            uint32_t x = track->work[i], launch = a->launch[x];
-            if (rs_activity_is_work(a->kind[x]) && launch < a->n && rs_filter_time(filter, a->start[launch]))
-                k.launches[k.nlaunches++] = (struct launch){a->start[launch], a->end[x]};
-        }
-        if (k.nlaunches) qsort(k.launches, k.nlaunches, sizeof *k.launches, by_time);
-        for (uint32_t i = 0; i < track->nhost; i++)
-            if (a->kind[track->host[i]] == RS_ACT_SYNC) k.syncs[k.nsyncs++] = track->host[i];
-        *found = judge(&k, track, filter);
+    k.launches = rs_alloc(((size_t)track->nwork + 1) * sizeof *k.launches);
+    k.syncs = rs_alloc(((size_t)track->nhost + 1) * sizeof *k.syncs);
+    for (uint32_t i = 0; i < track->nwork; i++) {
+        uint32_t x = track->work[i], launch = a->launch[x];
+        if (rs_activity_is_work(a->kind[x]) && launch < a->n && rs_filter_time(filter, a->start[launch]))
+            k.launches[k.nlaunches++] = (struct launch){a->start[launch], a->end[x]};
     }
+    if (k.nlaunches) qsort(k.launches, k.nlaunches, sizeof *k.launches, by_time);
+    for (uint32_t i = 0; i < track->nhost; i++)
+        if (a->kind[track->host[i]] == RS_ACT_SYNC) k.syncs[k.nsyncs++] = track->host[i];
+    *found = judge(&k, track, filter);
     bool full = !k.launches || !k.syncs;
     free(k.launches);
     free(k.syncs);
-    return full ? rs_fail(err, RS_NO_MEMORY, "out of memory") : RS_OK;
+    if (full) rs_memory_out();
 }
 
 /* ---- launches ---- */
@@ -126,13 +124,12 @@ static void take_gap(struct rs_launches *l, const struct rs_activities *a, uint3
     *sum = rs_time_plus(*sum, ns);
 }
 
-static enum rs_status take_kernels(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
-                                   const struct rs_markers *steps, const struct rs_filter *filter, struct rs_err *err)
+static void take_kernels(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
+                         const struct rs_markers *steps, const struct rs_filter *filter)
 {
     const struct rs_activities *a = &m->activities;
-    int64_t *lengths = malloc(((size_t)track->nwork + 1) * sizeof *lengths), busy_until = RS_TIME_NONE;
+    int64_t *lengths = rs_alloc(((size_t)track->nwork + 1) * sizeof *lengths), busy_until = RS_TIME_NONE;
     uint32_t n = 0, in_steps = 0;
-    if (!lengths) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < track->nwork; i++) {
         uint32_t x = track->work[i];
         if (!rs_activity_is_work(a->kind[x]) || !rs_filter_time(filter, a->start[x])) continue;
@@ -148,7 +145,6 @@ static enum rs_status take_kernels(struct rs_launches *l, const struct rs_model 
     if (steps->n) l->kernels_a_step = (double)in_steps / rs_markers_profiled(steps);
     if (n) l->median_kernel_ns = rs_median(lengths, n);
     free(lengths);
-    return RS_OK;
 }
 
 /* ---- host calls ---- */
@@ -160,13 +156,12 @@ static int by_cost(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static enum rs_status take_call(struct rs_launches *l, const struct rs_activities *a, uint32_t x, struct rs_map *rows,
-                                struct rs_err *err)
+static void take_call(struct rs_launches *l, const struct rs_activities *a, uint32_t x, struct rs_map *rows)
 {
     uint64_t *row;
-    RS_TRY(rs_map_at(rows, (uint64_t)a->name[x] << 8 | a->kind[x], RS_NONE, &row, err));
+    rs_map_at(rows, (uint64_t)a->name[x] << 8 | a->kind[x], RS_NONE, &row);
     if (*row == RS_NONE) {
-        RS_ROOM(l->calls, l->ncalls, l->cap_calls, err);
+        RS_ROOM(l->calls, l->ncalls, l->cap_calls);
         l->calls[l->ncalls] = (struct rs_host_call){.name = a->name[x], .kind = a->kind[x]};
         *row = l->ncalls++;
     }
@@ -176,34 +171,30 @@ static enum rs_status take_call(struct rs_launches *l, const struct rs_activitie
     call->total_ns = rs_time_plus(call->total_ns, ns);
     l->calls_ns = rs_time_plus(l->calls_ns, ns);
     if (ns > call->longest_ns) call->longest_ns = ns;
-    return RS_OK;
 }
 
-static enum rs_status take_calls(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
-                                 const struct rs_filter *filter, struct rs_err *err)
+static void take_calls(struct rs_launches *l, const struct rs_model *m, const struct rs_rank_track *track,
+                       const struct rs_filter *filter)
 {
     const struct rs_activities *a = &m->activities;
     struct rs_map rows = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < track->nhost && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < track->nhost; i++) {
         uint32_t x = track->host[i];
         if ((a->kind[x] == RS_ACT_SYNC || a->kind[x] == RS_ACT_MEMORY) && rs_filter_time(filter, a->start[x]))
-            status = take_call(l, a, x, &rows, err);
+            take_call(l, a, x, &rows);
     }
     rs_map_free(&rows);
     if (l->ncalls) qsort(l->calls, l->ncalls, sizeof *l->calls, by_cost);
-    return status;
 }
 
-enum rs_status rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t,
-                                const struct rs_rank_track *track, const struct rs_markers *steps,
-                                const struct rs_filter *filter, struct rs_err *err)
+void rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                      const struct rs_markers *steps, const struct rs_filter *filter)
 {
     const struct rs_model *m = t->view->model;
     *l = (struct rs_launches){.kernels_a_step = NAN, .median_kernel_ns = RS_TIME_NONE};
-    RS_TRY(take_kernels(l, m, track, steps, filter, err));
-    RS_TRY(take_calls(l, m, track, filter, err));
-    return synchronised_find(&l->synchronised, m, track, filter, err);
+    take_kernels(l, m, track, steps, filter);
+    take_calls(l, m, track, filter);
+    synchronised_find(&l->synchronised, m, track, filter);
 }
 
 void rs_launches_free(struct rs_launches *l)

@@ -52,9 +52,8 @@ struct rs_launches {
 };
 
 /* Of one track with work, inside the filter's span of time. */
-enum rs_status rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t,
-                                const struct rs_rank_track *track, const struct rs_markers *steps,
-                                const struct rs_filter *filter, struct rs_err *err);
+void rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                      const struct rs_markers *steps, const struct rs_filter *filter);
 void rs_launches_free(struct rs_launches *l);
 
 /* When the host launched a piece of work; its own start where that is not known. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 
 static int by_time(const void *a, const void *b)
 {
@@ -51,11 +52,10 @@ static void separate(struct rs_window *windows, uint32_t n)
     }
 }
 
-enum rs_status rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track,
-                               const struct rs_steps *steps, const struct rs_filter *filter, struct rs_err *err)
+void rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track,
+                     const struct rs_steps *steps, const struct rs_filter *filter)
 {
-    *s = (struct rs_markers){.windows = malloc(((size_t)steps->n + 1) * sizeof *s->windows)};
-    if (!s->windows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *s = (struct rs_markers){.windows = rs_alloc(((size_t)steps->n + 1) * sizeof *s->windows)};
     uint32_t n = take_all(s->windows, steps, m, track->proc);
     separate(s->windows, n);
     for (uint32_t i = 0; i < n; i++) {
@@ -65,7 +65,6 @@ enum rs_status rs_markers_find(struct rs_markers *s, const struct rs_model *m, c
         s->windows[s->n++] = x;
         s->marked += x.marked;
     }
-    return RS_OK;
 }
 
 void rs_markers_free(struct rs_markers *s)

@@ -22,8 +22,8 @@ struct rs_markers {
 };
 
 /* Of one track, inside the filter's span of time. */
-enum rs_status rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track,
-                               const struct rs_steps *steps, const struct rs_filter *filter, struct rs_err *err);
+void rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struct rs_rank_track *track,
+                     const struct rs_steps *steps, const struct rs_filter *filter);
 void rs_markers_free(struct rs_markers *s);
 
 /* What a profile saw: where there are marks, these; it does not cover the other steps. Else all windows. */

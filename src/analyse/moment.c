@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/op_facts.h"
 #include "join/waits.h"
 #include "nccl/abi.h"
@@ -143,18 +144,16 @@ static uint32_t collect(struct rs_moment *rows, struct found *found, const struc
     return n;
 }
 
-enum rs_status rs_moment_find(struct rs_moment **rows, uint32_t *n, const struct rs_model *m,
-                              const struct rs_filter *filter, int64_t at, struct rs_err *err)
+void rs_moment_find(struct rs_moment **rows, uint32_t *n, const struct rs_model *m, const struct rs_filter *filter,
+                    int64_t at)
 {
     struct rs_presence_index presence;
     *rows = NULL;
     *n = 0;
-    enum rs_status status = rs_presence_init(&presence, m, err);
-    *rows = calloc((size_t)m->nranks + 1, sizeof **rows);
-    struct found *found = calloc((size_t)m->nranks + 1, sizeof *found);
-    if (status == RS_OK && (!*rows || !found)) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) *n = collect(*rows, found, m, &presence, filter, at);
+    rs_presence_init(&presence, m);
+    *rows = rs_zalloc((size_t)m->nranks + 1, sizeof **rows);
+    struct found *found = rs_zalloc((size_t)m->nranks + 1, sizeof *found);
+    *n = collect(*rows, found, m, &presence, filter, at);
     free(found);
     rs_presence_free(&presence);
-    return status;
 }

@@ -30,8 +30,8 @@ struct rs_moment {
 
 /* One row for each rank that passes, by rank of the job. Freed by the caller with free(). Operations that do not pass
  * the filter are left out. */
-enum rs_status rs_moment_find(struct rs_moment **rows, uint32_t *n, const struct rs_model *m,
-                              const struct rs_filter *filter, int64_t at, struct rs_err *err);
+void rs_moment_find(struct rs_moment **rows, uint32_t *n, const struct rs_model *m, const struct rs_filter *filter,
+                    int64_t at);
 
 /* When a part began, as far as that is known: its start, else its launch, else its call; *told: it is the start. */
 int64_t rs_moment_begin(const struct rs_model *m, uint32_t part, bool *told);

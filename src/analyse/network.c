@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 
 enum { ENOUGH_MESSAGES = 16, ENOUGH_LINKS = 2 };
@@ -17,13 +18,12 @@ struct work {
 
 /* ---- rows ---- */
 
-static enum rs_status index_members(struct work *w, struct rs_err *err)
+static void index_members(struct work *w)
 {
     const struct rs_model *m = w->view->model;
     for (uint32_t i = 0; i < m->nmembers; i++)
         if (m->members[i].rank >= 0)
-            RS_TRY(rs_map_put(&w->members, (uint64_t)m->members[i].comm << 32 | (uint32_t)m->members[i].rank, i, err));
-    return RS_OK;
+            rs_map_put(&w->members, (uint64_t)m->members[i].comm << 32 | (uint32_t)m->members[i].rank, i);
 }
 
 /* The rank of the job that a peer without a recording is: known where ranks of the communicator are ranks of the job. */
@@ -33,7 +33,7 @@ static int32_t rank_of_unseen(const struct rs_model *m, uint32_t member, int32_t
     return x->global_rank >= 0 && x->global_rank == x->rank && m->comms[x->comm].nranks == m->world ? peer : -1;
 }
 
-static enum rs_status row_of(struct work *w, const struct rs_net *net, struct rs_link_row **row, struct rs_err *err)
+static void row_of(struct work *w, const struct rs_net *net, struct rs_link_row **row)
 {
     const struct rs_model *m = w->view->model;
     uint32_t comm = m->members[net->member].comm, rank_id = w->view->model->members[net->member].rank_id;
@@ -42,9 +42,9 @@ static enum rs_status row_of(struct work *w, const struct rs_net *net, struct rs
     uint32_t peer_id = peer == RS_NONE ? RS_NONE : w->view->model->members[peer].rank_id;
     /* Unseen peers: by their rank of the job, else all of a rank together. */
     uint64_t other = peer_id != RS_NONE ? peer_id : UINT64_C(0x80000000) | (uint32_t)(unseen & 0x7fffffff);
-    RS_TRY(rs_map_at(&w->index, (uint64_t)rank_id << 32 | other, w->out->nrows, &at, err));
+    rs_map_at(&w->index, (uint64_t)rank_id << 32 | other, w->out->nrows, &at);
     if (*at == w->out->nrows) {
-        RS_ROOM(w->out->rows, w->out->nrows, w->cap, err);
+        RS_ROOM(w->out->rows, w->out->nrows, w->cap);
         w->out->rows[w->out->nrows++] =
             (struct rs_link_row){.rank_id = rank_id,
                                  .peer_id = peer_id,
@@ -52,13 +52,12 @@ static enum rs_status row_of(struct work *w, const struct rs_net *net, struct rs
                                  .peer = peer_id != RS_NONE ? w->view->model->ranks[peer_id].number : unseen};
     }
     *row = &w->out->rows[*at];
-    return RS_OK;
 }
 
-static enum rs_status collect(struct work *w, const struct rs_filter *filter, int64_t from, struct rs_err *err)
+static void collect(struct work *w, const struct rs_filter *filter, int64_t from)
 {
     const struct rs_model *m = w->view->model;
-    RS_TRY(index_members(w, err));
+    index_members(w);
     for (uint32_t i = 0; i < m->nnets; i++) {
         const struct rs_net *n = &m->nets[i];
         if (m->members[n->member].rank_id == RS_NONE) continue;
@@ -66,7 +65,7 @@ static enum rs_status collect(struct work *w, const struct rs_filter *filter, in
             !rs_filter_time(filter, n->from) || (from != RS_TIME_NONE && n->to < from))
             continue;
         struct rs_link_row *r = NULL;
-        RS_TRY(row_of(w, n, &r, err));
+        row_of(w, n, &r);
         r->gpu_ns = rs_time_plus(r->gpu_ns, n->gpu_ns);
         r->credit_ns = rs_time_plus(r->credit_ns, n->credit_ns);
         r->net_ns = rs_time_plus(r->net_ns, n->send_ns);
@@ -78,7 +77,6 @@ static enum rs_status collect(struct work *w, const struct rs_filter *filter, in
         r->received_bytes += n->received_bytes;
         r->received_messages += n->received;
     }
-    return RS_OK;
 }
 
 static int by_time(const void *a, const void *b)
@@ -124,11 +122,10 @@ static int64_t median_without(const int64_t *list, size_t n, int64_t value)
     return list[value > list[k] ? k : k + 1];
 }
 
-static enum rs_status compare(struct work *w, struct rs_err *err)
+static void compare(struct work *w)
 {
     struct rs_matrix *n = w->out;
-    int64_t *list = malloc(((size_t)n->nrows + 1) * sizeof *list);
-    if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *list = rs_alloc(((size_t)n->nrows + 1) * sizeof *list);
     bool present[2 * 65] = {0};
     for (uint32_t i = 0; i < n->nrows; i++)
         if (measurable(&n->rows[i])) present[kind_of(w->view, &n->rows[i])] = true;
@@ -147,7 +144,6 @@ static enum rs_status compare(struct work *w, struct rs_err *err)
         }
     }
     free(list);
-    return RS_OK;
 }
 
 /* Of a sender or a receiver: links that were compared, slow ones, and the slowest. */
@@ -182,16 +178,12 @@ static int by_slowness(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-static enum rs_status name_slow(struct work *w, struct rs_err *err)
+static void name_slow(struct work *w)
 {
     struct rs_matrix *n = w->out;
     uint32_t ranks = w->view->model->nranks;
-    struct end *out = calloc(2 * (size_t)ranks + 1, sizeof *out), *in = out ? out + ranks : NULL;
-    n->slow = malloc(((size_t)n->nrows + 2 * (size_t)ranks + 1) * sizeof *n->slow);
-    if (!out || !n->slow) {
-        free(out);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    struct end *out = rs_zalloc(2 * (size_t)ranks + 1, sizeof *out), *in = out + ranks;
+    n->slow = rs_alloc(((size_t)n->nrows + 2 * (size_t)ranks + 1) * sizeof *n->slow);
     count_ends(n, out, in);
     for (uint32_t i = 0; i < 2 * ranks; i++)
         if (is_slow_end(&out[i]))
@@ -207,24 +199,20 @@ static enum rs_status name_slow(struct work *w, struct rs_err *err)
     }
     qsort(n->slow, n->nslow, sizeof *n->slow, by_slowness);
     free(out);
-    return RS_OK;
 }
 
-enum rs_status rs_matrix_find(struct rs_matrix *n, const struct rs_view *view, const struct rs_filter *filter,
-                              int64_t from, struct rs_err *err)
+void rs_matrix_find(struct rs_matrix *n, const struct rs_view *view, const struct rs_filter *filter, int64_t from)
 {
     struct work w = {.out = n, .view = view};
     *n = (struct rs_matrix){0};
-    enum rs_status status = collect(&w, filter, from, err);
-    if (status == RS_OK && n->nrows) {
+    collect(&w, filter, from);
+    if (n->nrows) {
         qsort(n->rows, n->nrows, sizeof *n->rows, by_time);
-        status = compare(&w, err);
-        if (status == RS_OK) status = name_slow(&w, err);
+        compare(&w);
+        name_slow(&w);
     }
     rs_map_free(&w.members);
     rs_map_free(&w.index);
-    if (status != RS_OK) rs_matrix_free(n);
-    return status;
 }
 
 void rs_matrix_free(struct rs_matrix *n)

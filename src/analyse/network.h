@@ -35,8 +35,8 @@ struct rs_matrix {
     uint32_t nslow;
 };
 
-enum rs_status rs_matrix_find(struct rs_matrix *n, const struct rs_view *view, const struct rs_filter *filter,
-                              int64_t from, struct rs_err *err); /* from: what ended before is left out (warm-up) */
+void rs_matrix_find(struct rs_matrix *n, const struct rs_view *view, const struct rs_filter *filter,
+                    int64_t from); /* from: what ended before is left out (warm-up) */
 void rs_matrix_free(struct rs_matrix *n);
 
 #endif

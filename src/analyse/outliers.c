@@ -5,6 +5,7 @@
 
 #include "analyse/quantile.h"
 #include "analyse/words.h"
+#include "base/memory.h"
 #include "join/ranks.h"
 #include "join/waits.h"
 
@@ -26,12 +27,11 @@ static bool is_longer(const struct rs_step *x, double limit)
     return x->counted && x->length != RS_TIME_NONE && (double)x->length > limit;
 }
 
-static enum rs_status choose(struct work *w, struct rs_err *err)
+static void choose(struct work *w)
 {
     const struct rs_steps *s = w->steps;
     uint32_t n = 0;
-    int64_t *list = malloc(((size_t)s->n + 1) * sizeof *list);
-    if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *list = rs_alloc(((size_t)s->n + 1) * sizeof *list);
     for (uint32_t i = w->warmup; i < s->n; i++)
         if (s->rows[i].length != RS_TIME_NONE) list[n++] = s->rows[i].length;
     int64_t usual = rs_median(list, n), mad = rs_mad(list, n, usual);
@@ -39,21 +39,19 @@ static enum rs_status choose(struct work *w, struct rs_err *err)
     if (limit < 1.05 * (double)usual) limit = 1.05 * (double)usual;
     uint32_t found = 0;
     for (uint32_t i = w->warmup; i < s->n; i++) found += is_longer(&s->rows[i], limit);
-    w->out->rows = calloc((size_t)found + 1, sizeof *w->out->rows);
-    if (w->out->rows)
-        for (uint32_t i = w->warmup; i < s->n; i++)
-            if (is_longer(&s->rows[i], limit))
-                w->out->rows[w->out->n++] =
-                    (struct rs_outlier){.step = i,
-                                        .mark = s->rows[i].mark,
-                                        .from_ns = s->rows[i].start,
-                                        .to_ns = rs_time_plus(s->rows[i].start, s->rows[i].length),
-                                        .duration_ns = s->rows[i].length,
-                                        .usual_ns = usual,
-                                        .rank_id = RS_NONE,
-                                        .row = RS_NONE};
+    w->out->rows = rs_zalloc((size_t)found + 1, sizeof *w->out->rows);
+    for (uint32_t i = w->warmup; i < s->n; i++)
+        if (is_longer(&s->rows[i], limit))
+            w->out->rows[w->out->n++] = (struct rs_outlier){.step = i,
+                                                            .mark = s->rows[i].mark,
+                                                            .from_ns = s->rows[i].start,
+                                                            .to_ns = rs_time_plus(s->rows[i].start, s->rows[i].length),
+                                                            .duration_ns = s->rows[i].length,
+                                                            .usual_ns = usual,
+                                                            .rank_id = RS_NONE,
+                                                            .row = RS_NONE};
     free(list);
-    return w->out->rows ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!w->out->rows) rs_memory_out();
 }
 
 /* Of steps that are no outliers. */
@@ -82,7 +80,7 @@ static uint32_t largest(const int64_t *a, uint32_t n)
     return best;
 }
 
-static enum rs_status explain(struct work *w, struct rs_outlier *o, struct rs_err *err)
+static void explain(struct work *w, struct rs_outlier *o)
 {
     const struct rs_view *v = w->view;
     int64_t more = o->duration_ns - o->usual_ns;
@@ -106,12 +104,11 @@ static enum rs_status explain(struct work *w, struct rs_outlier *o, struct rs_er
         rs_words_ns(&s, more);
         rs_strbuf_puts(&s, " more, outside of NCCL or on all ranks alike");
     }
-    enum rs_status status = rs_strbuf_take(&s, &o->what, err);
+    rs_strbuf_take(&s, &o->what);
     rs_strbuf_free(&s);
-    return status;
 }
 
-static enum rs_status explain_all(struct work *w, struct rs_err *err)
+static void explain_all(struct work *w)
 {
     for (uint32_t k = 0; k < w->out->n; k++) {
         struct rs_outlier *o = &w->out->rows[k];
@@ -124,43 +121,37 @@ static enum rs_status explain_all(struct work *w, struct rs_err *err)
             if (transfer > 0) w->slow[row] += transfer - w->bandwidth->rows[row].transfer_p50_ns;
         }
         if (w->by.first[o->step] < w->by.first[o->step + 1]) {
-            RS_TRY(explain(w, o, err));
+            explain(w, o);
             continue;
         }
         struct rs_strbuf s = {0};
         rs_strbuf_puts(&s, "unknown");
-        RS_TRY(rs_strbuf_take(&s, &o->what, err));
+        rs_strbuf_take(&s, &o->what);
     }
-    return RS_OK;
 }
 
-enum rs_status rs_outliers_find(struct rs_outliers *o, struct rs_view *view, const struct rs_steps *steps,
-                                uint32_t warmup, const struct rs_stragglers *stragglers,
-                                const struct rs_bandwidth *bandwidth, struct rs_err *err)
+void rs_outliers_find(struct rs_outliers *o, struct rs_view *view, const struct rs_steps *steps, uint32_t warmup,
+                      const struct rs_stragglers *stragglers, const struct rs_bandwidth *bandwidth)
 {
     *o = (struct rs_outliers){0};
-    if (steps->n <= warmup) return RS_OK;
+    if (steps->n <= warmup) return;
     struct work w = {.out = o,
                      .view = view,
                      .steps = steps,
                      .warmup = warmup,
                      .stragglers = stragglers,
                      .bandwidth = bandwidth,
-                     .usual_cost = calloc((size_t)view->model->nranks + 1, sizeof *w.usual_cost),
-                     .cost = calloc((size_t)view->model->nranks + 1, sizeof *w.cost),
-                     .slow = calloc((size_t)bandwidth->nrows + 1, sizeof *w.slow)};
-    enum rs_status status = RS_OK;
-    if (!w.usual_cost || !w.cost || !w.slow) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = rs_step_ops_init(&w.by, steps, view, err);
-    if (status == RS_OK) status = choose(&w, err);
-    if (status == RS_OK) find_usual(&w);
-    if (status == RS_OK) status = explain_all(&w, err);
+                     .usual_cost = rs_zalloc((size_t)view->model->nranks + 1, sizeof *w.usual_cost),
+                     .cost = rs_zalloc((size_t)view->model->nranks + 1, sizeof *w.cost),
+                     .slow = rs_zalloc((size_t)bandwidth->nrows + 1, sizeof *w.slow)};
+    rs_step_ops_init(&w.by, steps, view);
+    choose(&w);
+    find_usual(&w);
+    explain_all(&w);
     rs_step_ops_free(&w.by);
     free(w.usual_cost);
     free(w.cost);
     free(w.slow);
-    if (status != RS_OK) rs_outliers_free(o);
-    return status;
 }
 
 void rs_outliers_free(struct rs_outliers *o)

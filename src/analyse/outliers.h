@@ -27,9 +27,8 @@ struct rs_outliers {
 };
 
 /* Steps before `warmup` are left out. */
-enum rs_status rs_outliers_find(struct rs_outliers *o, struct rs_view *view, const struct rs_steps *steps,
-                                uint32_t warmup, const struct rs_stragglers *stragglers,
-                                const struct rs_bandwidth *bandwidth, struct rs_err *err);
+void rs_outliers_find(struct rs_outliers *o, struct rs_view *view, const struct rs_steps *steps, uint32_t warmup,
+                      const struct rs_stragglers *stragglers, const struct rs_bandwidth *bandwidth);
 void rs_outliers_free(struct rs_outliers *o);
 
 #endif

@@ -21,12 +21,12 @@ struct adding {
     int64_t error; /* sum over operations */
 };
 
-static enum rs_status put(struct adding *k, int64_t start, int64_t end, unsigned class, struct rs_err *err)
+static void put(struct adding *k, int64_t start, int64_t end, unsigned class)
 {
     const struct rs_filter *f = k->filter;
     if (f->has_from && start < f->from) start = f->from;
     if (f->has_to && end > f->to) end = f->to;
-    return rs_sweep_add(k->sweep, start, end, class, err);
+    rs_sweep_add(k->sweep, start, end, class);
 }
 
 /* Whole grains are those of the clock that the tool told its times by, so that aligning clocks does not change them. */
@@ -39,11 +39,11 @@ static void cut(struct adding *k, int64_t *start, int64_t *end)
     *end = rs_time_minus(*end, rs_time_minus(local, rs_grain_down(local, k->grain)));
 }
 
-static enum rs_status add(struct adding *k, int64_t start, int64_t end, unsigned class, struct rs_err *err)
+static void add(struct adding *k, int64_t start, int64_t end, unsigned class)
 {
-    if (start == RS_TIME_NONE || end == RS_TIME_NONE) return RS_OK;
+    if (start == RS_TIME_NONE || end == RS_TIME_NONE) return;
     cut(k, &start, &end);
-    return put(k, start, end, class, err);
+    put(k, start, end, class);
 }
 
 /* The operation that stands in the lists for this one: of a pair its fan-out, and what that is laid over. */
@@ -126,41 +126,44 @@ static uint32_t kernel_parts(const struct rs_parts *t, const struct rs_rank_trac
 }
 
 /* A span of communication: a kernel with the first of its parts, or one part of it. */
-static enum rs_status add_comm(struct adding *k, const struct waits *w, uint32_t part, int64_t start, int64_t end,
-                               struct rs_err *err)
+static void add_comm(struct adding *k, const struct waits *w, uint32_t part, int64_t start, int64_t end)
 {
     uint32_t op = k->m->parts.op[part];
-    if (op != RS_NONE && !k->view->passes[listed_op(k->m, op)]) return add(k, start, end, OTHER, err);
+    if (op != RS_NONE && !k->view->passes[listed_op(k->m, op)]) {
+        add(k, start, end, OTHER);
+        return;
+    }
     int64_t length = rs_time_minus(end, start);
-    if (length <= 0) return RS_OK;
+    if (length <= 0) return;
     if (__builtin_add_overflow(k->error, w->error < length ? w->error : length, &k->error)) k->error = INT64_MAX;
     int64_t waited = w->until, clear = w->doubt;
     if (w->last == RS_TIME_NONE || rs_time_minus(end, w->last) < w->least) clear = end; /* a transfer below the error */
     cut(k, &start, &end);
     waited = waited < start ? start : waited > end ? end : waited;
     clear = clear < waited ? waited : clear > end ? end : clear;
-    RS_TRY(put(k, start, waited, WAIT, err));
-    RS_TRY(put(k, waited, clear, UNCLEAR, err));
-    return put(k, clear, end, TRANSFER, err);
+    put(k, start, waited, WAIT);
+    put(k, waited, clear, UNCLEAR);
+    put(k, clear, end, TRANSFER);
 }
 
 /* A kernel that a tool saw, with the first of its parts. */
-static enum rs_status add_kernel(struct adding *k, const struct rs_rank_track *track, uint32_t part, int64_t start,
-                                 int64_t end, struct rs_err *err)
+static void add_kernel(struct adding *k, const struct rs_rank_track *track, uint32_t part, int64_t start, int64_t end)
 {
     const struct rs_parts *t = &k->m->parts;
-    if (part >= t->n) return add(k, start, end, UNCLEAR, err);
+    if (part >= t->n) {
+        add(k, start, end, UNCLEAR);
+        return;
+    }
     uint32_t low = 0, high = track->nparts;
     RS_BISECT(low, high, mid, track->parts[mid] < part);
     struct waits w = no_waits;
     add_wait(&w, k->m, part, start);
     uint32_t n = low < track->nparts && track->parts[low] == part ? kernel_parts(t, track, low) : 1;
     for (uint32_t i = 1; i < n; i++) add_wait(&w, k->m, track->parts[low + i], start);
-    return add_comm(k, &w, part, start, end, err);
+    add_comm(k, &w, part, start, end);
 }
 
-static enum rs_status add_work(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o,
-                               struct rs_err *err)
+static void add_work(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o)
 {
     const struct rs_activities *a = &k->m->activities;
     for (uint32_t i = 0; i < track->nwork; i++) {
@@ -171,22 +174,21 @@ static enum rs_status add_work(struct adding *k, const struct rs_rank_track *tra
         switch (a->kind[x]) {
         case RS_ACT_COMPUTE:
             o->kernels++;
-            RS_TRY(add(k, a->start[x], a->end[x], COMPUTE, err));
+            add(k, a->start[x], a->end[x], COMPUTE);
             break;
         case RS_ACT_COMM:
             o->kernels++;
             o->comm_kernels++;
-            RS_TRY(add_kernel(k, track, a->part[x], a->start[x], a->end[x], err));
+            add_kernel(k, track, a->part[x], a->start[x], a->end[x]);
             break;
         case RS_ACT_COPY:
         case RS_ACT_SET:
             o->copies++;
-            RS_TRY(add(k, a->start[x], a->end[x], COPY, err));
+            add(k, a->start[x], a->end[x], COPY);
             break;
         default: break; /* annotations */
         }
     }
-    return RS_OK;
 }
 
 static bool is_p2p(const struct rs_parts *t, uint32_t part)
@@ -196,8 +198,7 @@ static bool is_p2p(const struct rs_parts *t, uint32_t part)
 
 /* Where only NCCL's operations are known. Sends and receives of one kernel go on until the last of them is done, and
  * where the end of one is told too early, nobody knows when that is. */
-static enum rs_status add_parts(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o,
-                                struct rs_err *err)
+static void add_parts(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o)
 {
     const struct rs_parts *t = &k->m->parts;
     for (uint32_t i = 0, n; i < track->nparts; i += n) {
@@ -216,10 +217,9 @@ static enum rs_status add_parts(struct adding *k, const struct rs_rank_track *tr
                 continue;
             }
             o->comm_kernels++;
-            RS_TRY(add_comm(k, &w, p, t->start[p], t->end[p], err));
+            add_comm(k, &w, p, t->start[p], t->end[p]);
         }
     }
-    return RS_OK;
 }
 
 /* Wait and transfer are known when anything is known of them. */
@@ -272,8 +272,8 @@ void rs_overlap_none(struct rs_overlap *o)
     *o = (struct rs_overlap){.cut = nothing, .exact = nothing, .grain_ns = 1, .from = RS_TIME_NONE, .to = RS_TIME_NONE};
 }
 
-enum rs_status rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
-                               const struct rs_filter *filter, struct rs_sweep *sweep, struct rs_err *err)
+void rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                     const struct rs_filter *filter, struct rs_sweep *sweep)
 {
     const struct rs_model *m = t->view->model;
     rs_overlap_none(o);
@@ -285,7 +285,10 @@ enum rs_status rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks
             .m = m, .view = t->view, .filter = filter, .sweep = sweep, .grain = coarse ? o->grain_ns : 1};
         if (track->nwork) k.axis = m->domains[m->lanes[m->activities.lane[track->work[0]]].domain].axis;
         rs_sweep_clear(sweep);
-        RS_TRY(track->has_work ? add_work(&k, track, &counts, err) : add_parts(&k, track, &counts, err));
+        if (track->has_work)
+            add_work(&k, track, &counts);
+        else
+            add_parts(&k, track, &counts);
         o->kernels = counts.kernels;
         o->comm_kernels = counts.comm_kernels;
         o->copies = counts.copies;
@@ -300,7 +303,6 @@ enum rs_status rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks
             break;
         }
     }
-    return RS_OK;
 }
 
 double rs_overlap_pct(const struct rs_overlap_times *x)

@@ -40,8 +40,8 @@ struct rs_overlap {
 enum { RS_OVERLAP_GRAIN_NS = 1000 }; /* of tools that time GPU work to the microsecond */
 
 /* Of one track, inside the filter's span of time. `sweep` is room that may be used again. */
-enum rs_status rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
-                               const struct rs_filter *filter, struct rs_sweep *sweep, struct rs_err *err);
+void rs_overlap_find(struct rs_overlap *o, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                     const struct rs_filter *filter, struct rs_sweep *sweep);
 
 /* Of a rank of which nothing was seen. */
 void rs_overlap_none(struct rs_overlap *o);

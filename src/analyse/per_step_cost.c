@@ -2,16 +2,16 @@
 
 #include <stdlib.h>
 
-enum rs_status rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_view *v, const struct rs_steps *steps,
-                                     struct rs_err *err)
+#include "base/memory.h"
+
+void rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_view *v, const struct rs_steps *steps)
 {
     for (uint32_t i = 0; i < s->nrows; i++) s->rows[i].once_ns = RS_TIME_NONE;
-    if (!steps->n || !s->nrows) return RS_OK;
+    if (!steps->n || !s->nrows) return;
     struct rs_step_ops by = {0};
-    double *sums = calloc(2 * ((size_t)v->model->nranks + 1), sizeof *sums),
-           *largest = sums ? sums + v->model->nranks : NULL;
-    enum rs_status status = sums ? rs_step_ops_init(&by, steps, v, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t step = 0; step <= steps->n && status == RS_OK; step++) {
+    double *sums = rs_zalloc(2 * ((size_t)v->model->nranks + 1), sizeof *sums), *largest = sums + v->model->nranks;
+    rs_step_ops_init(&by, steps, v);
+    for (uint32_t step = 0; step <= steps->n; step++) {
         for (uint32_t i = by.first[step]; i < by.first[step + 1]; i++) {
             uint32_t rank_id = s->who[by.ops[i]];
             double cost = rank_id != RS_NONE ? (double)s->cost[by.ops[i]] : 0;
@@ -22,7 +22,7 @@ enum rs_status rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_vi
         for (uint32_t i = by.first[step]; i < by.first[step + 1]; i++)
             if (s->who[by.ops[i]] != RS_NONE) largest[s->who[by.ops[i]]] = 0;
     }
-    for (uint32_t i = 0; i < s->nrows && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < s->nrows; i++) {
         struct rs_straggler *row = &s->rows[i];
         if (row->rank_id == RS_NONE) continue;
         /* Costs by operation are floats: no more than the whole. */
@@ -30,5 +30,4 @@ enum rs_status rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_vi
     }
     rs_step_ops_free(&by);
     free(sums);
-    return status;
 }

@@ -10,7 +10,6 @@
 #include "analyse/stragglers.h"
 
 /* Sets once_ns of all rows that are ranks; without steps it stays RS_TIME_NONE. */
-enum rs_status rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_view *view, const struct rs_steps *steps,
-                                     struct rs_err *err);
+void rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_view *view, const struct rs_steps *steps);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/mix.h"
 
 enum {
@@ -105,34 +106,30 @@ static void keep(struct search *s, const struct candidate *c)
 }
 
 /* Places by the `order` symbols there. */
-static enum rs_status sort_places(struct search *s, unsigned order, uint32_t *nids, struct rs_err *err)
+static void sort_places(struct search *s, unsigned order, uint32_t *nids)
 {
     struct rs_map map = {0};
-    enum rs_status status = RS_OK;
     uint32_t n = s->n - order + 1;
     *nids = 0;
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint64_t *id = NULL;
         s->keys[i] = key_at(s->items, s->list + i, order);
-        status = rs_map_at(&map, s->keys[i], *nids, &id, err);
-        if (status != RS_OK) break;
+        rs_map_at(&map, s->keys[i], *nids, &id);
         *nids += *id == *nids;
         s->ids[i] = (uint32_t)*id;
     }
     rs_map_free(&map);
-    RS_TRY(status);
     memset(s->starts, 0, ((size_t)*nids + 2) * sizeof *s->starts);
     for (uint32_t i = 0; i < n; i++) s->starts[s->ids[i] + 2]++;
     for (uint32_t i = 2; i <= *nids + 1; i++) s->starts[i] += s->starts[i - 1];
     for (uint32_t i = 0; i < n; i++) s->places[s->starts[s->ids[i] + 1]++] = i;
-    return RS_OK;
 }
 
-static enum rs_status try_order(struct search *s, unsigned order, struct rs_err *err)
+static void try_order(struct search *s, unsigned order)
 {
     uint32_t nids;
-    if (s->n < order) return RS_OK;
-    RS_TRY(sort_places(s, order, &nids, err));
+    if (s->n < order) return;
+    sort_places(s, order, &nids);
     for (uint32_t i = 0; i < nids && order == 1; i++) {
         uint32_t c = s->starts[i + 1] - s->starts[i];
         s->recurring += c >= FEWEST ? c : 0;
@@ -145,7 +142,6 @@ static enum rs_status try_order(struct search *s, unsigned order, struct rs_err 
         x.key = s->keys[at[0]];
         keep(s, &x);
     }
-    return RS_OK;
 }
 
 /* ---- which unit ---- */
@@ -162,7 +158,7 @@ static bool is_in(const struct search *s, enum what what, uint32_t number)
     return rs_map_find(&s->in, in_key(what, number)) != NULL;
 }
 
-static enum rs_status note_unit(struct search *s, const struct candidate *c, uint32_t *kinds, struct rs_err *err)
+static void note_unit(struct search *s, const struct candidate *c, uint32_t *kinds)
 {
     rs_map_free(&s->in);
     *kinds = 0;
@@ -170,27 +166,24 @@ static enum rs_status note_unit(struct search *s, const struct candidate *c, uin
         const struct rs_item *x = &s->items[s->list[c->at + i]];
         *kinds += !is_in(s, KIND, x->kind);
         uint64_t *times;
-        RS_TRY(rs_map_at(&s->in, in_key(SYMBOL, x->symbol), 0, &times, err));
+        rs_map_at(&s->in, in_key(SYMBOL, x->symbol), 0, &times);
         ++*times;
-        RS_TRY(rs_map_put(&s->in, in_key(KIND, x->kind), 1, err));
-        RS_TRY(rs_map_put(&s->in, in_key(CLASS, x->class), 1, err));
+        rs_map_put(&s->in, in_key(KIND, x->kind), 1);
+        rs_map_put(&s->in, in_key(CLASS, x->class), 1);
     }
-    return RS_OK;
 }
 
 /* How many of the places [from, to) are in a unit of which these are a part. */
-static enum rs_status count_part(struct search *s, const struct candidate *c, uint32_t from, uint32_t to, uint64_t *n,
-                                 struct rs_err *err)
+static void count_part(struct search *s, const struct candidate *c, uint32_t from, uint32_t to, uint64_t *n)
 {
     uint32_t kinds;
-    RS_TRY(note_unit(s, c, &kinds, err));
+    note_unit(s, c, &kinds);
     for (uint32_t i = from; i < to; i++) {
         uint64_t *left = rs_map_find(&s->in, in_key(SYMBOL, s->items[s->list[i]].symbol));
         if (!left || !*left) continue;
         --*left;
         ++*n;
     }
-    return RS_OK;
 }
 
 /* Whether units have about the same order, too: operations of two streams overtake each other, but what has nothing in
@@ -213,62 +206,58 @@ static bool has_order(const struct search *s, const struct candidate *c)
 }
 
 /* Whether nearly all is in units, those at the ends included, as far as they are the same. */
-static enum rs_status covers(struct search *s, const struct candidate *c, bool *all, struct rs_err *err)
+static void covers(struct search *s, const struct candidate *c, bool *all)
 {
     uint64_t covered = c->covered;
     uint32_t from = c->first > c->length ? c->first - c->length : 0;
     uint32_t to = s->n - c->last > c->length ? c->last + c->length : s->n;
-    RS_TRY(count_part(s, c, from, c->first, &covered, err));
-    RS_TRY(count_part(s, c, c->last, to, &covered, err));
+    count_part(s, c, from, c->first, &covered);
+    count_part(s, c, c->last, to, &covered);
     *all = 10 * covered >= 8 * (uint64_t)s->recurring && has_order(s, c);
-    return RS_OK;
 }
 
 /* Whether the longer unit is the step. The shorter one is a layer, or a micro-batch, if the longer one brings in another
  * communicator (gradients behind micro-batches), or another size of what is there (one more bucket), or if it is of one
  * kind only. Else what the longer one adds comes now and then: a broadcast or a checkpoint with every n-th step. */
-static enum rs_status is_longer(struct search *s, const struct candidate *less, const struct candidate *more,
-                                bool *longer, struct rs_err *err)
+static void is_longer(struct search *s, const struct candidate *less, const struct candidate *more, bool *longer)
 {
     uint32_t kinds;
-    RS_TRY(note_unit(s, less, &kinds, err));
+    note_unit(s, less, &kinds);
     *longer = kinds == 1;
     for (uint32_t i = 0; i < more->length && !*longer; i++) {
         const struct rs_item *x = &s->items[s->list[more->at + i]];
         if (is_in(s, SYMBOL, x->symbol)) continue;
         *longer = is_in(s, KIND, x->kind) || !is_in(s, CLASS, x->class);
     }
-    return RS_OK;
 }
 
-static enum rs_status choose(struct search *s, struct candidate *best, struct rs_err *err)
+static void choose(struct search *s, struct candidate *best)
 {
     *best = (struct candidate){0};
     /* Units of one symbol are told by more of them in a row only where the runs differ. */
     for (unsigned order = 1; order <= MOST_ORDER && best->length <= 1; order *= 2) {
-        RS_TRY(try_order(s, order, err));
+        try_order(s, order);
         for (uint32_t i = 0; i < s->nfound; i++) {
             const struct candidate *c = &s->found[i];
             bool takes;
             if (c->length <= best->length) continue;
-            RS_TRY(covers(s, c, &takes, err));
-            if (takes && best->length) RS_TRY(is_longer(s, best, c, &takes, err));
+            covers(s, c, &takes);
+            if (takes && best->length) is_longer(s, best, c, &takes);
             if (takes) *best = *c;
         }
         s->nfound = 0;
     }
-    return RS_OK;
 }
 
 /* ---- the whole ---- */
 
-static enum rs_status find(struct search *s, struct rs_period *p, const uint32_t *list, uint32_t n, struct rs_err *err)
+static void find(struct search *s, struct rs_period *p, const uint32_t *list, uint32_t n)
 {
     struct candidate best;
     for (uint32_t i = 0; i < s->n; i++) s->sums[i + 1] = s->sums[i] + rs_weight_of(s->items[s->list[i]].symbol);
-    RS_TRY(choose(s, &best, err));
-    if (!best.length) return RS_OK;
-    if (!(p->anchors = malloc((size_t)n * sizeof *p->anchors))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    choose(s, &best);
+    if (!best.length) return;
+    p->anchors = rs_alloc((size_t)n * sizeof *p->anchors);
     uint32_t skipped = (uint32_t)(s->list - list);
     for (uint32_t i = 0; i + best.order <= n; i++) {
         if (key_at(s->items, list + i, best.order) != best.key) continue;
@@ -276,32 +265,26 @@ static enum rs_status find(struct search *s, struct rs_period *p, const uint32_t
         p->anchors[p->n++] = i;
     }
     p->length = best.length;
-    return RS_OK;
 }
 
-enum rs_status rs_period_find(struct rs_period *p, const struct rs_item *items, const uint32_t *list, uint32_t n,
-                              struct rs_err *err)
+void rs_period_find(struct rs_period *p, const struct rs_item *items, const uint32_t *list, uint32_t n)
 {
     *p = (struct rs_period){0};
-    if (n < FEWEST) return RS_OK;
+    if (n < FEWEST) return;
     uint32_t window = n < WINDOW ? n : WINDOW;
     struct search s = {.items = items, .list = list + (n - window) / 2, .n = window};
-    s.sums = calloc((size_t)window + 1, sizeof *s.sums);
-    s.keys = malloc((size_t)window * sizeof *s.keys);
-    s.ids = malloc((size_t)window * sizeof *s.ids);
-    s.starts = malloc(((size_t)window + 2) * sizeof *s.starts);
-    s.places = malloc((size_t)window * sizeof *s.places);
-    enum rs_status status = RS_OK;
-    if (!s.sums || !s.keys || !s.ids || !s.starts || !s.places) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = find(&s, p, list, n, err);
+    s.sums = rs_zalloc((size_t)window + 1, sizeof *s.sums);
+    s.keys = rs_alloc((size_t)window * sizeof *s.keys);
+    s.ids = rs_alloc((size_t)window * sizeof *s.ids);
+    s.starts = rs_alloc(((size_t)window + 2) * sizeof *s.starts);
+    s.places = rs_alloc((size_t)window * sizeof *s.places);
+    find(&s, p, list, n);
     free(s.sums);
     free(s.keys);
     free(s.ids);
     free(s.starts);
     free(s.places);
     rs_map_free(&s.in);
-    if (status != RS_OK) rs_period_free(p);
-    return status;
 }
 
 void rs_period_free(struct rs_period *p)

@@ -21,8 +21,7 @@ struct rs_period {
 };
 
 /* `list` are numbers of items, rising. */
-enum rs_status rs_period_find(struct rs_period *p, const struct rs_item *items, const uint32_t *list, uint32_t n,
-                              struct rs_err *err);
+void rs_period_find(struct rs_period *p, const struct rs_item *items, const uint32_t *list, uint32_t n);
 void rs_period_free(struct rs_period *p);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/quantile.h"
+#include "base/memory.h"
 #include "model/model.h"
 
 /* Chunks by number: when each began, and how long each stage of it took. */
@@ -134,8 +135,7 @@ static void measure(struct rs_pipeline *p, const struct table *t, uint32_t warmu
     judge(p);
 }
 
-enum rs_status rs_pipeline_find(struct rs_pipeline *p, struct rs_stage_time *rows, uint32_t n, uint32_t nstages,
-                                uint32_t warmup, struct rs_err *err)
+void rs_pipeline_find(struct rs_pipeline *p, struct rs_stage_time *rows, uint32_t n, uint32_t nstages, uint32_t warmup)
 {
     *p = (struct rs_pipeline){.nstages = nstages < RS_STAGES_MAX ? nstages : RS_STAGES_MAX,
                               .score = NAN,
@@ -147,8 +147,7 @@ enum rs_status rs_pipeline_find(struct rs_pipeline *p, struct rs_stage_time *row
     uint32_t chunks = 1;
     if (n) qsort(rows, n, sizeof *rows, by_chunk);
     for (uint32_t i = 1; i < n; i++) chunks += rows[i].chunk != rows[i - 1].chunk;
-    int64_t *room = malloc(((size_t)p->nstages + 3) * chunks * sizeof *room);
-    if (!room) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *room = rs_alloc(((size_t)p->nstages + 3) * chunks * sizeof *room);
     struct table t = {.nstages = p->nstages,
                       .number = room,
                       .start = room + chunks,
@@ -157,7 +156,6 @@ enum rs_status rs_pipeline_find(struct rs_pipeline *p, struct rs_stage_time *row
     fill(&t, rows, n);
     measure(p, &t, warmup);
     free(room);
-    return RS_OK;
 }
 
 const char *rs_pipeline_verdict_name(enum rs_pipeline_verdict v)

@@ -45,8 +45,7 @@ struct rs_pipeline {
 };
 
 /* Of one rank; sorts the rows. */
-enum rs_status rs_pipeline_find(struct rs_pipeline *p, struct rs_stage_time *rows, uint32_t n, uint32_t nstages,
-                                uint32_t warmup, struct rs_err *err);
+void rs_pipeline_find(struct rs_pipeline *p, struct rs_stage_time *rows, uint32_t n, uint32_t nstages, uint32_t warmup);
 const char *rs_pipeline_verdict_name(enum rs_pipeline_verdict v); /* "pipelined"; NULL: not known */
 
 #endif

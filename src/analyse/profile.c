@@ -8,6 +8,7 @@
 #include "analyse/quantile.h"
 #include "analyse/words.h"
 #include "base/bisect.h"
+#include "base/memory.h"
 
 /* ---- the conclusion ----
  * The last lines of `ringscope overlap`: plain sentences that an operator can act on. Nothing below the clock error. */
@@ -65,15 +66,14 @@ static void words_rank(struct rs_strbuf *s, const struct rs_profile *p, uint32_t
         rs_strbuf_puts(s, "the rank");
 }
 
-static enum rs_status say(struct rs_profile *p, struct rs_strbuf *s, struct rs_err *err)
+static void say(struct rs_profile *p, struct rs_strbuf *s)
 {
     if (p->nconclusion == sizeof p->conclusion / sizeof *p->conclusion) {
         rs_strbuf_clear(s);
-        return RS_OK;
+        return;
     }
-    enum rs_status status = rs_strbuf_take(s, &p->conclusion[p->nconclusion], err);
-    if (status == RS_OK) p->nconclusion++;
-    return status;
+    rs_strbuf_take(s, &p->conclusion[p->nconclusion]);
+    p->nconclusion++;
 }
 
 /* ---- sentences ---- */
@@ -83,7 +83,7 @@ enum { UNCLEAR_SHARE = 10 }; /* unknown time is small up to this part of the dif
 /* Waiting in NCCL with nothing computed meanwhile: balance. The rank that waits least is the one that the others wait
  * for, where it waits for less than half of what the most patient one does, beyond the error, and where what is not
  * known of any rank could not change that. */
-static enum rs_status say_wait(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s, struct rs_err *err)
+static void say_wait(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     const struct rs_overlap *least = &p->rows[t->least].overlap, *most = &p->rows[t->most].overlap;
     rs_strbuf_printf(s, "%.0f %% of the GPUs' time is waiting for other ranks in NCCL with nothing computed meanwhile",
@@ -113,22 +113,20 @@ static enum rs_status say_wait(struct rs_profile *p, const struct totals *t, str
     } else {
         rs_strbuf_puts(s, ", and no single rank is to blame: `ringscope report` says who was late in which operation.");
     }
-    return say(p, s, err);
+    say(p, s);
 }
 
-static enum rs_status say_transfer(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s,
-                                   struct rs_err *err)
+static void say_transfer(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     rs_strbuf_printf(
         s,
         "%.0f %% of the GPUs' time goes into transfers with nothing computed meanwhile: hide communication "
         "behind compute (start it earlier, on a stream of its own), or make it faster.",
         100 * t->transfer / t->span);
-    return say(p, s, err);
+    say(p, s);
 }
 
-static enum rs_status say_launches(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s,
-                                   struct rs_err *err)
+static void say_launches(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     const struct rs_launches *l = &p->rows[t->idlest].launches;
     rs_strbuf_printf(s, "Launch-bound: for %.0f %% of the time GPUs are idle because the next launch comes too late",
@@ -141,10 +139,10 @@ static enum rs_status say_launches(struct rs_profile *p, const struct totals *t,
         rs_strbuf_putc(s, ')');
     }
     rs_strbuf_puts(s, ": CUDA graphs, fused kernels or larger batches help.");
-    return say(p, s, err);
+    say(p, s);
 }
 
-static enum rs_status say_host(struct rs_profile *p, struct rs_strbuf *s, uint32_t row, struct rs_err *err)
+static void say_host(struct rs_profile *p, struct rs_strbuf *s, uint32_t row)
 {
     const struct rs_profile_row *r = &p->rows[row];
     rs_strbuf_puts(s, "The GPU of ");
@@ -155,10 +153,10 @@ static enum rs_status say_host(struct rs_profile *p, struct rs_strbuf *s, uint32
     rs_strbuf_printf(s,
                      " in %" PRIu64 " gaps): look at what the program does there (input, synchronisation, CPU work).",
                      r->launches.host_gaps);
-    return say(p, s, err);
+    say(p, s);
 }
 
-static enum rs_status say_pipeline(struct rs_profile *p, struct rs_strbuf *s, struct rs_err *err)
+static void say_pipeline(struct rs_profile *p, struct rs_strbuf *s)
 {
     const struct rs_pipeline *x = &p->rows[p->worst].pipeline;
     rs_strbuf_printf(s, "Pipeline of ");
@@ -181,20 +179,20 @@ static enum rs_status say_pipeline(struct rs_profile *p, struct rs_strbuf *s, st
         rs_strbuf_puts(s, " in which none of them runs");
     }
     rs_strbuf_putc(s, '.');
-    return say(p, s, err);
+    say(p, s);
 }
 
-static enum rs_status say_blind(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s, struct rs_err *err)
+static void say_blind(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     rs_strbuf_printf(
         s, "%s: NCCL sees no compute. Add a PyTorch profiler (Kineto) or Nsight Systems trace of the same job.",
         t->ranks ? "Of some ranks overlap is not known" : "Overlap is not known");
-    return say(p, s, err);
+    say(p, s);
 }
 
 /* The largest loss first, and a second one where it is not much smaller. Below 5 % of the time nothing is worth a
  * sentence. */
-static enum rs_status say_losses(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s, struct rs_err *err)
+static void say_losses(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     enum { WAIT, TRANSFER, LAUNCHES, HOST, LOSSES };
     double loss[LOSSES] = {t->wait > t->wait_error ? t->wait : 0, t->transfer, t->launch_gaps, t->host_gaps};
@@ -207,13 +205,13 @@ static enum rs_status say_losses(struct rs_profile *p, const struct totals *t, s
         first = loss[worst] > first ? loss[worst] : first;
         loss[worst] = 0;
         switch (worst) {
-        case WAIT: RS_TRY(say_wait(p, t, s, err)); break;
-        case TRANSFER: RS_TRY(say_transfer(p, t, s, err)); break;
-        case LAUNCHES: RS_TRY(say_launches(p, t, s, err)); break;
-        default: RS_TRY(say_host(p, s, t->idlest, err)); break;
+        case WAIT: say_wait(p, t, s); break;
+        case TRANSFER: say_transfer(p, t, s); break;
+        case LAUNCHES: say_launches(p, t, s); break;
+        default: say_host(p, s, t->idlest); break;
         }
     }
-    if (first > 0) return RS_OK;
+    if (first > 0) return;
     if (t->unclear > 0.05 * t->span)
         rs_strbuf_printf(
             s,
@@ -224,10 +222,10 @@ static enum rs_status say_losses(struct rs_profile *p, const struct totals *t, s
         rs_strbuf_puts(
             s, "Communication costs little here: nothing exposed, and no gap in the work of the GPUs, reaches 5 % "
                "of the time.");
-    return say(p, s, err);
+    say(p, s);
 }
 
-static enum rs_status conclude(struct rs_profile *p, struct rs_strbuf *s, struct rs_err *err)
+static void conclude(struct rs_profile *p, struct rs_strbuf *s)
 {
     struct totals t = {.least = RS_NONE, .most = RS_NONE, .idlest = RS_NONE};
     for (uint32_t i = 0; i < p->nrows; i++) look_at(&t, p, i);
@@ -237,12 +235,12 @@ static enum rs_status conclude(struct rs_profile *p, struct rs_strbuf *s, struct
             "This profile was taken with a wait for the GPU behind each %s: it shows where time is spent, not "
             "what overlaps or how fast the program is without that.",
             p->rows[t.idlest].launches.synchronised == RS_SYNC_KERNELS ? "kernel" : "block");
-        RS_TRY(say(p, s, err));
+        say(p, s);
     }
-    if (t.ranks && t.span > 0) RS_TRY(say_losses(p, &t, s, err));
-    if (p->worst != RS_NONE && p->rows[p->worst].source != RS_PIPELINE_PAIRS) RS_TRY(say_pipeline(p, s, err));
-    if (t.blind) RS_TRY(say_blind(p, &t, s, err));
-    if (p->nconclusion) return RS_OK;
+    if (t.ranks && t.span > 0) say_losses(p, &t, s);
+    if (p->worst != RS_NONE && p->rows[p->worst].source != RS_PIPELINE_PAIRS) say_pipeline(p, s);
+    if (t.blind) say_blind(p, &t, s);
+    if (p->nconclusion) return;
     bool stages = false;
     for (uint32_t i = 0; i < p->nrows; i++) stages |= p->rows[i].source == RS_PIPELINE_FILE;
     if (stages)
@@ -251,16 +249,15 @@ static enum rs_status conclude(struct rs_profile *p, struct rs_strbuf *s, struct
         rs_strbuf_puts(s, "No rank with a time axis is here: nothing can be said of overlap.");
     else
         rs_strbuf_puts(s, "No times of kernels are here: nothing can be said of overlap.");
-    return say(p, s, err);
+    say(p, s);
 }
 
 /* Fills p->conclusion from the rest of it. */
-static enum rs_status profile_conclude(struct rs_profile *p, struct rs_err *err)
+static void profile_conclude(struct rs_profile *p)
 {
     struct rs_strbuf s = {0};
-    enum rs_status status = conclude(p, &s, err);
+    conclude(p, &s);
     rs_strbuf_free(&s);
-    return status;
 }
 
 /* ---- stages ---- */
@@ -282,30 +279,29 @@ static struct rs_stage_time *times_of(const struct rs_profile_options *o, int32_
 
 enum { LEAST_PERIODS = 3 }; /* of a pipeline that nobody asked for */
 
-static enum rs_status find_pipeline(struct rs_profile *p, struct rs_profile_row *row,
-                                    const struct rs_profile_options *o, struct rs_err *err)
+static void find_pipeline(struct rs_profile *p, struct rs_profile_row *row, const struct rs_profile_options *o)
 {
     if (o->ntimes) {
         uint32_t n;
         struct rs_stage_time *rows = times_of(o, row->rank, &n);
         if (n) row->source = RS_PIPELINE_FILE;
-        return n ? rs_pipeline_find(&row->pipeline, rows, n, o->nnames, o->warmup, err) : RS_OK;
+        if (n) rs_pipeline_find(&row->pipeline, rows, n, o->nnames, o->warmup);
+        return;
     }
     struct rs_stage_times s = {0};
     bool named = o->npatterns > 0;
-    enum rs_status status =
-        named ? rs_stages_by_name(&s, &p->tracks, row->track, o->patterns, o->npatterns, o->filter, err)
-              : rs_stages_by_pairs(&s, &p->tracks, row->track, o->filter, err);
-    if (status == RS_OK && !s.why[0]) {
-        status = rs_pipeline_find(&row->pipeline, s.rows, s.n, named ? o->npatterns : 2, o->warmup, err);
+    if (named)
+        rs_stages_by_name(&s, &p->tracks, row->track, o->patterns, o->npatterns, o->filter);
+    else
+        rs_stages_by_pairs(&s, &p->tracks, row->track, o->filter);
+    if (!s.why[0]) {
+        rs_pipeline_find(&row->pipeline, s.rows, s.n, named ? o->npatterns : 2, o->warmup);
         if (named || row->pipeline.periods >= LEAST_PERIODS)
             row->source = named ? RS_PIPELINE_NAMES : RS_PIPELINE_PAIRS;
-    } else if (status == RS_OK && named) {
-        row->no_stages = strdup(s.why);
-        if (!row->no_stages) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    } else if (named) {
+        row->no_stages = rs_strdup(s.why);
     }
     rs_stage_times_free(&s);
-    return status;
 }
 
 static void name_stages(struct rs_profile *p, const struct rs_profile_options *o)
@@ -318,30 +314,28 @@ static void name_stages(struct rs_profile *p, const struct rs_profile_options *o
 
 /* ---- rows ---- */
 
-static enum rs_status measure_steps(struct rs_profile_row *row, struct rs_err *err)
+static void measure_steps(struct rs_profile_row *row)
 {
     const struct rs_markers *s = &row->steps;
     row->step_ns = rs_quantiles_of(NULL, 0);
-    if (!s->n) return RS_OK;
-    int64_t *ns = malloc(s->n * sizeof *ns);
-    if (!ns) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!s->n) return;
+    int64_t *ns = rs_alloc(s->n * sizeof *ns);
     for (uint32_t i = 0; i < s->n; i++) ns[i] = s->windows[i].length;
     row->step_ns = rs_quantiles_of(ns, s->n);
     free(ns);
-    return RS_OK;
 }
 
-static enum rs_status fill_row(struct rs_profile *p, struct rs_profile_row *row, const struct rs_profile_options *o,
-                               struct rs_sweep *sweep, struct rs_err *err)
+static void fill_row(struct rs_profile *p, struct rs_profile_row *row, const struct rs_profile_options *o,
+                     struct rs_sweep *sweep)
 {
     const struct rs_rank_track *track = row->track;
     row->rank = track->rank;
-    RS_TRY(rs_overlap_find(&row->overlap, &p->tracks, track, o->filter, sweep, err));
-    RS_TRY(rs_markers_find(&row->steps, p->view.model, track, &p->steps, o->filter, err));
-    RS_TRY(measure_steps(row, err));
-    RS_TRY(rs_launches_find(&row->launches, &p->tracks, track, &row->steps, o->filter, err));
-    RS_TRY(rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, o->filter, err));
-    return find_pipeline(p, row, o, err);
+    rs_overlap_find(&row->overlap, &p->tracks, track, o->filter, sweep);
+    rs_markers_find(&row->steps, p->view.model, track, &p->steps, o->filter);
+    measure_steps(row);
+    rs_launches_find(&row->launches, &p->tracks, track, &row->steps, o->filter);
+    rs_ranges_find(&row->ranges, &p->tracks, track, &row->steps, o->filter);
+    find_pipeline(p, row, o);
 }
 
 /* Tracks are by rank, -1 behind all others. */
@@ -376,7 +370,7 @@ static bool rank_passes(const struct rs_filter *f, int32_t rank)
     return in;
 }
 
-static enum rs_status add_strangers(struct rs_profile *p, const struct rs_profile_options *o, struct rs_err *err)
+static void add_strangers(struct rs_profile *p, const struct rs_profile_options *o)
 {
     for (uint32_t i = 0; i < o->ntimes; i++) {
         int32_t rank = o->times[i].rank;
@@ -388,9 +382,8 @@ static enum rs_status add_strangers(struct rs_profile *p, const struct rs_profil
         uint32_t n;
         struct rs_stage_time *rows = times_of(o, rank, &n);
         row->source = RS_PIPELINE_FILE;
-        RS_TRY(rs_pipeline_find(&row->pipeline, rows, n, o->nnames, o->warmup, err));
+        rs_pipeline_find(&row->pipeline, rows, n, o->nnames, o->warmup);
     }
-    return RS_OK;
 }
 
 static void find_worst(struct rs_profile *p)
@@ -408,22 +401,22 @@ static void find_worst(struct rs_profile *p)
 static enum rs_status make(struct rs_profile *p, const struct rs_model *m, const struct rs_profile_options *o,
                            struct rs_sweep *sweep, struct rs_err *err)
 {
-    RS_TRY(rs_view_init(&p->view, m, o->filter, err));
-    RS_TRY(rs_rank_tracks_init(&p->tracks, &p->view, o->filter, err));
+    rs_view_init(&p->view, m, o->filter);
+    rs_rank_tracks_init(&p->tracks, &p->view, o->filter);
     RS_TRY(rs_steps_find(&p->steps, &p->view, err));
     if (o->ntimes) qsort(o->times, o->ntimes, sizeof *o->times, by_rank);
-    p->rows = calloc((size_t)p->tracks.n + count_strangers(p, o) + 1, sizeof *p->rows);
-    if (!p->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->rows = rs_zalloc((size_t)p->tracks.n + count_strangers(p, o) + 1, sizeof *p->rows);
     for (uint32_t i = 0; i < p->tracks.n; i++) {
         struct rs_profile_row *row = &p->rows[p->nrows++];
         row->track = &p->tracks.rows[i];
-        RS_TRY(fill_row(p, row, o, sweep, err));
+        fill_row(p, row, o, sweep);
     }
-    RS_TRY(add_strangers(p, o, err));
+    add_strangers(p, o);
     if (p->nrows) qsort(p->rows, p->nrows, sizeof *p->rows, rows_by_rank);
     name_stages(p, o);
     find_worst(p);
-    return profile_conclude(p, err);
+    profile_conclude(p);
+    return RS_OK;
 }
 
 enum rs_status rs_profile_init(struct rs_profile *p, const struct rs_model *m, const struct rs_profile_options *o,

@@ -6,6 +6,7 @@
 #include "analyse/launches.h"
 #include "analyse/quantile.h"
 #include "base/bisect.h"
+#include "base/memory.h"
 
 /* Work by the time of its launch, with the sum of lengths up to there: any window's share is one difference. */
 struct worked {
@@ -83,31 +84,25 @@ static struct rs_range_row sum_up(const struct call *calls, uint32_t n, bool has
     return row;
 }
 
-static enum rs_status make_rows(struct rs_ranges *r, struct call *calls, uint32_t n, bool has_work, int64_t steps_ns,
-                                struct rs_err *err)
+static void make_rows(struct rs_ranges *r, struct call *calls, uint32_t n, bool has_work, int64_t steps_ns)
 {
     uint32_t names = 0;
-    if (!n) return RS_OK;
+    if (!n) return;
     qsort(calls, n, sizeof *calls, by_name);
     for (uint32_t i = 0; i < n; i++) names += !i || calls[i].name != calls[i - 1].name;
-    int64_t *room = malloc(n * sizeof *room);
-    r->rows = malloc(names * sizeof *r->rows);
-    if (!room || !r->rows) {
-        free(room);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    int64_t *room = rs_alloc(n * sizeof *room);
+    r->rows = rs_alloc(names * sizeof *r->rows);
     for (uint32_t i = 0, end; i < n; i = end) {
         for (end = i; end < n && calls[end].name == calls[i].name;) end++;
         r->rows[r->n++] = sum_up(calls + i, end - i, has_work, steps_ns, room);
     }
     free(room);
     qsort(r->rows, r->n, sizeof *r->rows, by_wall);
-    return RS_OK;
 }
 
-static enum rs_status find(struct rs_ranges *r, const struct rs_model *m, const struct rs_rank_track *track,
-                           const struct rs_markers *steps, const struct rs_filter *filter, struct worked *work,
-                           struct call *calls, struct rs_err *err)
+static void find(struct rs_ranges *r, const struct rs_model *m, const struct rs_rank_track *track,
+                 const struct rs_markers *steps, const struct rs_filter *filter, struct worked *work,
+                 struct call *calls)
 {
     const struct rs_activities *a = &m->activities;
     uint32_t nwork = take_work(work, m, track), n = 0;
@@ -120,20 +115,18 @@ static enum rs_status find(struct rs_ranges *r, const struct rs_model *m, const 
                                    .wall = rs_time_minus(a->end[x], a->start[x]),
                                    .gpu = gpu};
     }
-    return make_rows(r, calls, n, track->has_work, rs_markers_ns(steps), err);
+    make_rows(r, calls, n, track->has_work, rs_markers_ns(steps));
 }
 
-enum rs_status rs_ranges_find(struct rs_ranges *r, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
-                              const struct rs_markers *steps, const struct rs_filter *filter, struct rs_err *err)
+void rs_ranges_find(struct rs_ranges *r, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                    const struct rs_markers *steps, const struct rs_filter *filter)
 {
     *r = (struct rs_ranges){0};
-    struct worked *work = malloc(((size_t)track->nwork + 1) * sizeof *work);
-    struct call *calls = malloc(((size_t)track->nhost + 1) * sizeof *calls);
-    enum rs_status status = work && calls ? find(r, t->view->model, track, steps, filter, work, calls, err)
-                                          : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct worked *work = rs_alloc(((size_t)track->nwork + 1) * sizeof *work);
+    struct call *calls = rs_alloc(((size_t)track->nhost + 1) * sizeof *calls);
+    find(r, t->view->model, track, steps, filter, work, calls);
     free(work);
     free(calls);
-    return status;
 }
 
 void rs_ranges_free(struct rs_ranges *r)

@@ -24,8 +24,8 @@ struct rs_ranges {
     uint32_t n;
 };
 
-enum rs_status rs_ranges_find(struct rs_ranges *r, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
-                              const struct rs_markers *steps, const struct rs_filter *filter, struct rs_err *err);
+void rs_ranges_find(struct rs_ranges *r, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                    const struct rs_markers *steps, const struct rs_filter *filter);
 void rs_ranges_free(struct rs_ranges *r);
 
 #endif

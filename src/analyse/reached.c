@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyse/words.h"
+#include "base/memory.h"
 
 enum { MOST_SAID = 2 };
 
@@ -28,13 +29,11 @@ static void hold_against(struct rs_reached_row *to, const struct rs_reference *r
     to->waiting = waited <= 0 ? 0 : waited >= above ? 1 : waited / above;
 }
 
-enum rs_status rs_reached_find(struct rs_reached *r, const struct rs_reference *reference, const struct rs_model *m,
-                               const struct rs_bandwidth *b, struct rs_err *err)
+void rs_reached_find(struct rs_reached *r, const struct rs_reference *reference, const struct rs_model *m,
+                     const struct rs_bandwidth *b)
 {
-    *r = (struct rs_reached){.n = b->nrows, .rows = calloc((size_t)b->nrows + 1, sizeof *r->rows)};
-    if (!r->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *r = (struct rs_reached){.n = b->nrows, .rows = rs_zalloc((size_t)b->nrows + 1, sizeof *r->rows)};
     for (uint32_t i = 0; i < b->nrows; i++) hold_against(&r->rows[i], reference, m, &b->rows[i]);
-    return RS_OK;
 }
 
 void rs_reached_free(struct rs_reached *r)

@@ -26,8 +26,8 @@ struct rs_reached {
     uint32_t n;
 };
 
-enum rs_status rs_reached_find(struct rs_reached *r, const struct rs_reference *reference, const struct rs_model *m,
-                               const struct rs_bandwidth *b, struct rs_err *err);
+void rs_reached_find(struct rs_reached *r, const struct rs_reference *reference, const struct rs_model *m,
+                     const struct rs_bandwidth *b);
 void rs_reached_free(struct rs_reached *r);
 
 /* The next sentence of what they tell, put behind `text`; *next is 0 at first. False: there are no more. What of it is

@@ -6,12 +6,11 @@
 
 #include "base/room.h"
 
-enum rs_status rs_reference_add(struct rs_reference *r, const struct rs_reference_point *point, struct rs_err *err)
+void rs_reference_add(struct rs_reference *r, const struct rs_reference_point *point)
 {
-    if (!isfinite(point->busbw) || point->busbw <= 0 || !point->bytes) return RS_OK;
-    RS_ROOM(r->points, r->n, r->cap, err);
+    if (!isfinite(point->busbw) || point->busbw <= 0 || !point->bytes) return;
+    RS_ROOM(r->points, r->n, r->cap);
     r->points[r->n++] = *point;
-    return RS_OK;
 }
 
 static bool reduces(const char *func)

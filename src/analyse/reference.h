@@ -26,7 +26,7 @@ struct rs_reference {
     uint32_t n, cap;
 };
 
-enum rs_status rs_reference_add(struct rs_reference *r, const struct rs_reference_point *point, struct rs_err *err);
+void rs_reference_add(struct rs_reference *r, const struct rs_reference_point *point);
 /* When all are in. */
 void rs_reference_sort(struct rs_reference *r);
 void rs_reference_free(struct rs_reference *r);

@@ -7,6 +7,7 @@
 #include "analyse/period.h"
 #include "analyse/quantile.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "model/model.h"
 
@@ -123,27 +124,24 @@ static bool is_doubtful(const int64_t *distance, uint32_t n, int64_t *scratch)
 
 /* `list` are the numbers of n items that are alike. *lag: so many make a step; 1: they come at regular intervals, one by
  * one; 0: noise hides it. */
-static enum rs_status lag_find(const struct rs_item *items, const uint32_t *list, uint32_t n, uint32_t *lag,
-                               struct rs_err *err)
+static void lag_find(const struct rs_item *items, const uint32_t *list, uint32_t n, uint32_t *lag)
 {
     *lag = 0;
-    if (n < LAGS_FEWEST) return RS_OK;
+    if (n < LAGS_FEWEST) return;
     uint32_t skip = n - 1 > WINDOW ? (n - 1 - WINDOW) / 2 : 0, distances = n - 1 > WINDOW ? WINDOW : n - 1;
-    int64_t *distance = malloc(2 * (size_t)distances * sizeof *distance);
-    enum rs_status status = distance ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *distance = rs_alloc(2 * (size_t)distances * sizeof *distance);
     bool timed = true;
-    for (uint32_t i = 0; i < distances && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < distances; i++) {
         const struct rs_item *a = &items[list[skip + i]], *b = &items[list[skip + i + 1]];
         timed &= a->over != RS_TIME_NONE && b->over != RS_TIME_NONE;
         distance[i] = rs_time_minus(b->over, a->over);
     }
-    if (status == RS_OK && timed) {
+    if (timed) {
         *lag = best_lag(distance, distances, distance + distances);
         if (!*lag && !is_doubtful(distance, distances, distance + distances))
             *lag = is_regular(distance, distances, distance + distances);
     }
     free(distance);
-    return status;
 }
 
 /* ---- repeating units ---- */
@@ -210,14 +208,13 @@ static int64_t longest_pause(const struct work *w, uint32_t from, uint32_t to)
 /* Whether a scalar that comes with every k-th plain unit ends a step. With every second or third: yes. Else it may come
  * with some steps only, and does unless the program pauses there as it does nowhere else between. `unit` is that of the
  * scalar, in all items. */
-static enum rs_status ends_steps(struct work *w, const struct rs_period *unit, bool *ends, struct rs_err *err)
+static void ends_steps(struct work *w, const struct rs_period *unit, bool *ends)
 {
     uint32_t n = unit->n - 1, others = 0, from = unit->anchors[unit->usual];
     for (uint32_t i = 0; i < unit->length; i++) others += !w->items[from + i].scalar;
     *ends = others <= FEW_UNITS * w->unit.length;
-    if (*ends) return RS_OK;
-    int64_t *here = malloc(2 * ((size_t)n + 1) * sizeof *here), *elsewhere = here + n;
-    if (!here) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (*ends) return;
+    int64_t *here = rs_alloc(2 * ((size_t)n + 1) * sizeof *here), *elsewhere = here + n;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t to = unit->anchors[i + 1], first = unit->anchors[i] + 1, last = to;
         while (first < to && w->items[first].scalar) first++;
@@ -230,25 +227,23 @@ static enum rs_status ends_steps(struct work *w, const struct rs_period *unit, b
     w->close = others <= (FEW_UNITS + 1) * w->unit.length;
     *ends = a > (w->close ? 1.1 : 1.5) * b;
     free(here);
-    return RS_OK;
 }
 
 /* Takes the unit of all items, scalars among them, if it is the step rather than the plain one of the others. */
-static enum rs_status try_scalars(struct work *w, struct rs_err *err)
+static void try_scalars(struct work *w)
 {
     struct rs_period unit;
-    uint32_t *all = malloc(((size_t)w->n + 1) * sizeof *all);
-    if (!all) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *all = rs_alloc(((size_t)w->n + 1) * sizeof *all);
     for (uint32_t i = 0; i < w->n; i++) all[i] = i;
-    enum rs_status status = rs_period_find(&unit, w->items, all, w->n, err);
-    bool takes = status == RS_OK && unit.n;
+    rs_period_find(&unit, w->items, all, w->n);
+    bool takes = unit.n;
     w->scalars = false;
     for (uint32_t i = 0; takes && i < unit.length; i++) w->scalars |= w->items[unit.anchors[unit.usual] + i].scalar;
     if (takes && w->unit.n) {
         takes = unit.length > w->unit.length && w->scalars;
-        if (takes) status = ends_steps(w, &unit, &takes, err);
+        if (takes) ends_steps(w, &unit, &takes);
     }
-    if (status == RS_OK && takes) {
+    if (takes) {
         rs_period_free(&w->unit);
         w->unit = unit;
         memcpy(w->list, all, (size_t)w->n * sizeof *all);
@@ -257,7 +252,6 @@ static enum rs_status try_scalars(struct work *w, struct rs_err *err)
         rs_period_free(&unit);
     }
     free(all);
-    return status;
 }
 
 /* Whether there is nothing else between the first and the last but scalars at regular intervals: only then operations
@@ -280,12 +274,11 @@ static int64_t pause_at(const struct work *w, uint32_t place)
 
 /* How far before its anchor a unit begins if the longest pause is between units; false: it is not longer than all
  * others by that factor. */
-static enum rs_status find_pause(const struct work *w, double factor, uint32_t *back, bool *found, struct rs_err *err)
+static void find_pause(const struct work *w, double factor, uint32_t *back, bool *found)
 {
     const struct rs_period *u = &w->unit;
     uint32_t every = u->n / SAMPLES + 1, room = u->n / every + 1, best = 0;
-    int64_t *pauses = malloc((size_t)room * sizeof *pauses), first = 0, second = 0;
-    if (!pauses) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *pauses = rs_alloc((size_t)room * sizeof *pauses), first = 0, second = 0;
     for (uint32_t j = 0; j < u->length; j++) {
         uint32_t n = 0;
         for (uint32_t i = 0; i + 1 < u->n; i += every)
@@ -303,21 +296,18 @@ static enum rs_status find_pause(const struct work *w, double factor, uint32_t *
     free(pauses);
     *back = best;
     *found = first >= rs_time_plus(second, LEAST_NS) && (double)first >= factor * (double)second;
-    return RS_OK;
 }
 
 /* The order does not tell whether a plain unit is a step, a layer or a bucket. Pauses do: they divide units into groups,
  * which are steps, or stand between all of them; else there are none. */
-static enum rs_status group_plain(struct work *w, struct rs_err *err)
+static void group_plain(struct work *w)
 {
     struct rs_period *u = &w->unit;
-    uint32_t lag = 0, back, *firsts = malloc((size_t)u->n * sizeof *firsts), n = 0;
+    uint32_t lag = 0, back, *firsts = rs_alloc((size_t)u->n * sizeof *firsts), n = 0;
     bool found = false;
-    if (!firsts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < u->n; i++) firsts[i] = w->list[u->anchors[i]];
-    enum rs_status status = lag_find(w->items, firsts, u->n, &lag, err);
+    lag_find(w->items, firsts, u->n, &lag);
     free(firsts);
-    RS_TRY(status);
     if (u->length == 1 && !all_alike(w, lag <= 1)) lag = 0;
     if (lag > 1) {
         for (uint32_t i = 0; i < u->n; i += lag) u->anchors[n++] = u->anchors[i];
@@ -326,37 +316,34 @@ static enum rs_status group_plain(struct work *w, struct rs_err *err)
         u->length = n > 1 ? u->anchors[1] - u->anchors[0] : lag * u->length;
         found = n >= FEWEST;
     } else if (u->length > 1) {
-        RS_TRY(find_pause(w, u->n < FEW ? 3 : 1.5, &back, &found, err));
+        find_pause(w, u->n < FEW ? 3 : 1.5, &back, &found);
     } else {
         found = lag && u->n >= FEWEST_ALIKE && !w->close && !w->items[w->list[u->anchors[0]]].scalar;
     }
     if (!found) u->n = 0;
-    return RS_OK;
 }
 
-static enum rs_status find_unit(struct work *w, struct rs_err *err)
+static void find_unit(struct work *w)
 {
     choose_items(w, false);
-    RS_TRY(rs_period_find(&w->unit, w->items, w->list, w->nlist, err));
-    if (!w->unit.n || is_plain(w)) RS_TRY(try_scalars(w, err));
-    if (w->unit.n && is_plain(w)) RS_TRY(group_plain(w, err));
-    return RS_OK;
+    rs_period_find(&w->unit, w->items, w->list, w->nlist);
+    if (!w->unit.n || is_plain(w)) try_scalars(w);
+    if (w->unit.n && is_plain(w)) group_plain(w);
 }
 
 /* ---- where it begins ---- */
 
-static enum rs_status note_unit(struct work *w, struct rs_err *err)
+static void note_unit(struct work *w)
 {
     uint32_t at = w->unit.anchors[w->unit.usual];
-    w->count = calloc((size_t)w->nlist + 1, sizeof *w->count);
-    w->content = calloc((size_t)w->nlist + 1, sizeof *w->content);
-    w->bytes = calloc((size_t)w->nlist + 1, sizeof *w->bytes);
-    w->cuts = malloc(((size_t)w->unit.n + 4) * sizeof *w->cuts);
-    if (!w->count || !w->content || !w->bytes || !w->cuts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->count = rs_zalloc((size_t)w->nlist + 1, sizeof *w->count);
+    w->content = rs_zalloc((size_t)w->nlist + 1, sizeof *w->content);
+    w->bytes = rs_zalloc((size_t)w->nlist + 1, sizeof *w->bytes);
+    w->cuts = rs_alloc(((size_t)w->unit.n + 4) * sizeof *w->cuts);
     for (uint32_t i = 0; i < w->unit.length; i++) {
         const struct rs_item *x = &w->items[w->list[at + i]];
-        RS_TRY(rs_map_put(&w->symbols, x->symbol, 1, err));
-        RS_TRY(rs_map_put(&w->kinds, x->kind, 1, err));
+        rs_map_put(&w->symbols, x->symbol, 1);
+        rs_map_put(&w->kinds, x->kind, 1);
         w->unit_content += rs_weight_of(x->symbol);
         w->unit_bytes += (double)x->bytes;
     }
@@ -367,7 +354,6 @@ static enum rs_status note_unit(struct work *w, struct rs_err *err)
         w->content[i + 1] = w->content[i] + (in ? rs_weight_of(x->symbol) : 0);
         w->bytes[i + 1] = w->bytes[i] + (like ? (double)x->bytes : 0);
     }
-    return RS_OK;
 }
 
 static bool is_whole(const struct work *w, uint32_t from, uint32_t to)
@@ -419,13 +405,14 @@ static uint64_t cut(struct work *w, uint32_t back)
 /* Steps begin where most of them are whole: with the first operation that recurs, behind the last, or at the pause. */
 static enum rs_status place(struct work *w, struct rs_err *err)
 {
+    (void)err;
     const struct rs_period *u = &w->unit;
     uint32_t begin = 0, end = w->nlist, back[3] = {0}, best = 0, nbacks = 0;
     uint64_t most = 0;
     bool pauses = false;
     while (begin < end && w->count[begin + 1] == w->count[begin]) begin++;
     while (end > begin && w->count[end] == w->count[end - 1]) end--;
-    RS_TRY(find_pause(w, STANDS_OUT, &back[0], &pauses, err));
+    find_pause(w, STANDS_OUT, &back[0], &pauses);
     nbacks += pauses;
     back[nbacks++] = (u->anchors[0] - begin) % u->length;
     back[nbacks++] = (u->length - (end - u->anchors[u->n - 1]) % u->length) % u->length;
@@ -451,25 +438,22 @@ static uint32_t item_at(const struct work *w, uint32_t place)
 }
 
 /* Where the last step ends: behind the scalars that usually follow, before what comes once. */
-static enum rs_status end_at(const struct work *w, uint32_t place, uint32_t *end, struct rs_err *err)
+static void end_at(const struct work *w, uint32_t place, uint32_t *end)
 {
     const struct rs_period *u = &w->unit;
     uint32_t from = w->list[u->anchors[u->usual]], next = u->anchors[u->usual] + u->length;
     uint32_t to = next < w->nlist ? w->list[next] : w->n;
     struct rs_map usual = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t i = from; i < to && status == RS_OK; i++) status = rs_map_put(&usual, w->items[i].symbol, 1, err);
+    for (uint32_t i = from; i < to; i++) rs_map_put(&usual, w->items[i].symbol, 1);
     *end = w->list[place - 1] + 1;
     while (*end < w->n && w->items[*end].scalar && rs_map_find(&usual, w->items[*end].symbol)) ++*end;
     rs_map_free(&usual);
-    return status;
 }
 
-static enum rs_status make_units(struct work *w, struct rs_err *err)
+static void make_units(struct work *w)
 {
     struct rs_repeats *r = w->out;
-    if (!(r->firsts = malloc(((size_t)w->ncuts + 2) * sizeof *r->firsts)))
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    r->firsts = rs_alloc(((size_t)w->ncuts + 2) * sizeof *r->firsts);
     uint32_t first = w->cuts[0], last = w->cuts[w->ncuts];
     /* Behind what comes once at the start, and before what comes once at the end. */
     while (!rs_map_find(&w->kinds, w->items[w->list[first]].kind)) first++;
@@ -480,14 +464,13 @@ static enum rs_status make_units(struct work *w, struct rs_err *err)
         /* One group call is of one step. */
         if (!w->items[at].grouped) r->firsts[r->n++] = at;
     }
-    return end_at(w, last, &r->firsts[r->n], err);
+    end_at(w, last, &r->firsts[r->n]);
 }
 
 /* Two units that are all there is: the same operations twice, of more than one kind. */
-static enum rs_status try_two(struct work *w, struct rs_err *err)
+static void try_two(struct work *w)
 {
-    uint32_t *counts = calloc((size_t)w->n + 1, sizeof *counts), n = 0;
-    if (!counts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *counts = rs_zalloc((size_t)w->n + 1, sizeof *counts), n = 0;
     for (uint32_t i = 0; i < w->n; i++) counts[w->items[i].symbol]++;
     bool once = false; /* something comes once in each */
     for (uint32_t i = 0; i < w->n; i++) {
@@ -501,29 +484,32 @@ static enum rs_status try_two(struct work *w, struct rs_err *err)
         same = w->items[w->list[i]].symbol == w->items[w->list[half + i]].symbol;
         kinds |= w->items[w->list[i]].kind != w->items[w->list[0]].kind;
     }
-    if (!same || !kinds) return RS_OK;
-    if (!(w->out->firsts = malloc(3 * sizeof *w->out->firsts))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!same || !kinds) return;
+    w->out->firsts = rs_alloc(3 * sizeof *w->out->firsts);
     w->out->firsts[0] = w->list[0];
     w->out->firsts[1] = w->list[half];
     w->out->firsts[2] = w->list[n - 1] + 1;
     w->out->n = 2;
-    return RS_OK;
 }
 
 static enum rs_status find(struct work *w, struct rs_err *err)
 {
-    RS_TRY(find_unit(w, err));
-    if (w->unit.n < 2) return try_two(w, err);
-    RS_TRY(note_unit(w, err));
+    find_unit(w);
+    if (w->unit.n < 2) {
+        try_two(w);
+        return RS_OK;
+    }
+    note_unit(w);
     RS_TRY(place(w, err));
-    return w->ncuts ? make_units(w, err) : RS_OK;
+    if (w->ncuts) make_units(w);
+    return RS_OK;
 }
 
 enum rs_status rs_repeats_find(struct rs_repeats *r, const struct rs_item *items, uint32_t n, struct rs_err *err)
 {
     *r = (struct rs_repeats){0};
-    struct work w = {.items = items, .n = n, .out = r, .list = malloc(((size_t)n + 1) * sizeof *w.list)};
-    enum rs_status status = w.list ? find(&w, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct work w = {.items = items, .n = n, .out = r, .list = rs_alloc(((size_t)n + 1) * sizeof *w.list)};
+    enum rs_status status = find(&w, err);
     free(w.list);
     free(w.count);
     free(w.content);

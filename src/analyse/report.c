@@ -7,26 +7,22 @@
 #include "analyse/hang_state.h"
 #include "analyse/per_step_cost.h"
 #include "analyse/words.h"
+#include "base/memory.h"
 #include "join/ranks.h"
 
 /* ---- the conclusion ----
  * The last lines of a report: plain sentences that an operator can act on. Nothing below the clock error is claimed. */
 
 /* Ends a sentence and keeps it. */
-static enum rs_status say(struct rs_report *r, struct rs_strbuf *s, struct rs_err *err)
+static void say(struct rs_report *r, struct rs_strbuf *s)
 {
     char *text = NULL;
-    enum rs_status status = rs_strbuf_take(s, &text, err);
+    rs_strbuf_take(s, &text);
     rs_strbuf_free(s);
-    char **grown = status == RS_OK ? realloc(r->conclusion, (r->nconclusion + 1) * sizeof *grown) : NULL;
-    if (!grown) {
-        free(text);
-        return status != RS_OK ? status : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    char **grown = rs_realloc(r->conclusion, (r->nconclusion + 1) * sizeof *grown);
     if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
     r->conclusion = grown;
     r->conclusion[r->nconclusion++] = text;
-    return RS_OK;
 }
 
 static int64_t span(const struct rs_report *r)
@@ -66,7 +62,7 @@ static const char *advice(const struct rs_straggler *s)
     }
 }
 
-static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggler *x, bool also, struct rs_err *err)
+static void say_straggler(struct rs_report *r, const struct rs_straggler *x, bool also)
 {
     struct rs_strbuf s = {0};
     if (also) rs_strbuf_puts(&s, "also ");
@@ -89,14 +85,13 @@ static enum rs_status say_straggler(struct rs_report *r, const struct rs_straggl
         rs_words_ns(&s, x->passed_on_ns);
         rs_strbuf_puts(&s, " of other ranks began with it).");
     }
-    return say(r, &s, err);
+    say(r, &s);
 }
 
 /* Ranks whose lateness is their own: what was handed to them is told elsewhere. */
 static bool *mark_own(const struct rs_report *r)
 {
-    bool *own = malloc(r->view.model->nranks + 1);
-    if (!own) return NULL;
+    bool *own = rs_alloc(r->view.model->nranks + 1);
     memset(own, true, r->view.model->nranks + 1);
     for (uint32_t i = 0; i < r->stragglers.nrows; i++) {
         const struct rs_straggler *x = &r->stragglers.rows[i];
@@ -106,7 +101,7 @@ static bool *mark_own(const struct rs_report *r)
 }
 
 /* Several ranks that are late together cost nothing alone: each has the others beside it. */
-static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *err)
+static void say_group(struct rs_report *r, bool *said)
 {
     enum { NAMED = 4 };
     const struct rs_lateness *l = &r->stragglers.lateness;
@@ -114,7 +109,6 @@ static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *
     int64_t least = INT64_MAX;
     struct rs_strbuf s = {0};
     bool *own = mark_own(r);
-    if (!own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < l->nranks; i++) {
         const struct rs_late_row *x = &l->rows[i];
         double sum = (double)x->mean_ns * (double)x->compared;
@@ -126,14 +120,14 @@ static enum rs_status say_group(struct rs_report *r, bool *said, struct rs_err *
     free(own);
     if (late < 2 || late * 4 > l->nranks) {
         rs_strbuf_free(&s);
-        return RS_OK;
+        return;
     }
     if (late > NAMED) rs_strbuf_printf(&s, " and %" PRIu32 " more", late - NAMED);
     rs_strbuf_puts(&s, " come late together, each ");
     rs_words_ns(&s, least);
     rs_strbuf_puts(&s, " or more behind the median: bringing only one of them up would save little.");
     *said = true;
-    return say(r, &s, err);
+    say(r, &s);
 }
 
 /* The operation in which ranks came furthest apart, by more than the clocks may err; RS_NONE: there is none. */
@@ -153,7 +147,7 @@ static uint32_t widest(struct rs_report *r, int64_t *apart)
     return found;
 }
 
-static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
+static void say_nobody(struct rs_report *r)
 {
     struct rs_strbuf s = {0};
     const struct rs_stragglers *x = &r->stragglers;
@@ -177,7 +171,7 @@ static enum rs_status say_nobody(struct rs_report *r, struct rs_err *err)
         of_the_run(&s, r, x->rows[0].cost_ns);
         rs_strbuf_puts(&s, ".");
     }
-    return say(r, &s, err);
+    say(r, &s);
 }
 
 /* In the window, without those of the warm-up. */
@@ -232,7 +226,7 @@ static bool stands_out(const struct rs_report *r, uint32_t i)
            (costs_more(s, i, n, 3) && (x->cost_ns > span(r) / 20 || beyond_its_turn(s, x, n)));
 }
 
-static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
+static void say_stragglers(struct rs_report *r)
 {
     const struct rs_stragglers *s = &r->stragglers;
     if (!s->compared) {
@@ -245,13 +239,15 @@ static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
                              " operation%s are told by how long each rank took (of ranks that end together the "
                              "quickest came last), and no rank is named.",
                              clock_free, clock_free == 1 ? "" : "s");
-            return say(r, &t, err);
+            say(r, &t);
+            return;
         }
         rs_strbuf_puts(&t, r->view.model->aligned || r->basis.alone == r->basis.totals.ops
                                ? "who waited for whom cannot be told: no operation has known starts on two ranks with "
                                  "aligned clocks."
                                : "who waited for whom cannot be told: clocks were left as they came (--no-align).");
-        return say(r, &t, err);
+        say(r, &t);
+        return;
     }
     uint32_t named = 0, first = 0;
     for (uint32_t i = 0; i < s->nrows && i < 8 && named < 2; i++) {
@@ -260,16 +256,16 @@ static enum rs_status say_stragglers(struct rs_report *r, struct rs_err *err)
         if (named && x->host == y->host && (x->rank_id == RS_NONE) != (y->rank_id == RS_NONE))
             continue; /* told already */
         if (!named) first = i;
-        RS_TRY(say_straggler(r, x, named++ > 0, err));
+        say_straggler(r, x, named++ > 0);
     }
     bool group = named > 0;
-    if (!group) RS_TRY(say_group(r, &group, err));
-    return group ? RS_OK : say_nobody(r, err);
+    if (!group) say_group(r, &group);
+    if (!group) say_nobody(r);
 }
 
 /* ---- the rest ---- */
 
-static enum rs_status say_links(struct rs_report *r, struct rs_err *err)
+static void say_links(struct rs_report *r)
 {
     for (uint32_t i = 0; i < r->network.nslow && i < 2; i++) {
         const struct rs_slow_link *x = &r->network.slow[i];
@@ -291,37 +287,36 @@ static enum rs_status say_links(struct rs_report *r, struct rs_err *err)
         rs_strbuf_printf(
             &s, " takes %.1f times as long for a byte as the median of the others of its kind: look at that %s.",
             x->slower, x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and its cable");
-        RS_TRY(say(r, &s, err));
+        say(r, &s);
     }
-    return RS_OK;
 }
 
-static enum rs_status say_steps(struct rs_report *r, struct rs_err *err)
+static void say_steps(struct rs_report *r)
 {
-    if (!r->view.model->aligned) return RS_OK; /* steps begin on one clock and end on another */
+    if (!r->view.model->aligned) return; /* steps begin on one clock and end on another */
     for (uint32_t i = 0; i < r->course.nchanges && i < 2; i++) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, "%s.", r->course.changes[i].text);
-        RS_TRY(say(r, &s, err));
+        say(r, &s);
     }
     const struct rs_outliers *o = &r->outliers;
-    if (!o->n) return RS_OK;
+    if (!o->n) return;
     int64_t more = 0;
     uint32_t worst = 0;
     for (uint32_t i = 0; i < o->n; i++) {
         more += o->rows[i].duration_ns - o->rows[i].usual_ns;
         if (o->rows[i].duration_ns > o->rows[worst].duration_ns) worst = i;
     }
-    if (more < span(r) / 200) return RS_OK;
+    if (more < span(r) / 200) return;
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", o->n,
                      steps_looked_at(r));
     rs_words_ns(&s, more);
     rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].what);
-    return say(r, &s, err);
+    say(r, &s);
 }
 
-static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
+static void say_doubts(struct rs_report *r)
 {
     const struct rs_report_basis *b = &r->basis;
     if (b->totals.mismatches) {
@@ -330,7 +325,7 @@ static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
                          "%" PRIu64 " operation%s called with different counts, types or roots on different ranks: "
                          "`ringscope ops --json` names them (\"mismatch\").",
                          b->totals.mismatches, b->totals.mismatches == 1 ? " was" : "s were");
-        RS_TRY(say(r, &s, err));
+        say(r, &s);
     }
     uint64_t missing = b->totals.ops - b->totals.compared - b->alone - b->totals.violations;
     if (b->totals.compared && missing > b->totals.ops / 20) {
@@ -340,7 +335,7 @@ static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
         if (b->unaligned)
             rs_strbuf_printf(&s, "%s%" PRIu64 " on clocks that are not aligned", b->untimed ? ", " : "", b->unaligned);
         rs_strbuf_putc(&s, '.');
-        RS_TRY(say(r, &s, err));
+        say(r, &s);
     }
     if (b->totals.violations > b->totals.ops / 100) {
         struct rs_strbuf s = {0};
@@ -350,19 +345,18 @@ static enum rs_status say_doubts(struct rs_report *r, struct rs_err *err)
             " operations a rank ended before another began, which cannot be: the times that NCCL reported for "
             "them are of other work, or clocks are wrong (`ringscope clocks`); they are not compared.",
             b->totals.violations, b->totals.ops);
-        RS_TRY(say(r, &s, err));
+        say(r, &s);
     }
     if (b->unseen > 0) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, "%" PRId64 " of %" PRId32 " ranks %s no recording here; nothing is said about %s.",
                          b->unseen, r->view.model->world, b->unseen == 1 ? "has" : "have",
                          b->unseen == 1 ? "it" : "them");
-        RS_TRY(say(r, &s, err));
+        say(r, &s);
     }
-    return RS_OK;
 }
 
-static enum rs_status say_losses(struct rs_report *r, struct rs_err *err)
+static void say_losses(struct rs_report *r)
 {
     const struct rs_model *m = r->view.model;
     uint64_t gone[2] = {0}; /* of recordings, in callbacks; of other tools' files, in operations or lines */
@@ -383,13 +377,12 @@ static enum rs_status say_losses(struct rs_report *r, struct rs_err *err)
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, words[other], gone[other], gone[other] == 1 ? "" : "s", procs[other],
                          procs[other] == 1 ? "" : "es");
-        RS_TRY(say(r, &s, err));
+        say(r, &s);
     }
-    return RS_OK;
 }
 
 /* The times of a job that hangs look like those of any other. */
-static enum rs_status say_open(struct rs_report *r, struct rs_err *err)
+static void say_open(struct rs_report *r)
 {
     const struct rs_model *m = r->view.model;
     uint32_t open = 0, all = 0;
@@ -397,49 +390,48 @@ static enum rs_status say_open(struct rs_report *r, struct rs_err *err)
         open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
         all += m->procs[p].same == RS_NONE;
     }
-    if (!open) return RS_OK;
+    if (!open) return;
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s,
                      "%" PRIu32 " of %" PRIu32
                      " processes did not close %s: the job still runs, was killed, or hangs (`ringscope hang` tells "
                      "which).",
                      open, all, open == 1 ? "its recording" : "their recordings");
-    return say(r, &s, err);
+    say(r, &s);
 }
 
-static enum rs_status say_reached(struct rs_report *r, struct rs_err *err)
+static void say_reached(struct rs_report *r)
 {
     struct rs_strbuf s = {0};
     for (unsigned next = 0;
          rs_reached_say(&r->reached, r->view.model, &r->bandwidth, r->basis.totals.error_ns, &next, &s);)
-        RS_TRY(say(r, &s, err));
-    return RS_OK;
+        say(r, &s);
 }
 
-static enum rs_status say_statistics(struct rs_report *r, struct rs_err *err)
+static void say_statistics(struct rs_report *r)
 {
     struct rs_strbuf s = {0};
-    for (unsigned next = 0; rs_statistics_say(&r->statistics, &next, &s);) RS_TRY(say(r, &s, err));
-    return RS_OK;
+    for (unsigned next = 0; rs_statistics_say(&r->statistics, &next, &s);) say(r, &s);
 }
 
 /* Fills r->conclusion from the rest of it. */
-static enum rs_status conclusion_make(struct rs_report *r, struct rs_err *err)
+static void conclusion_make(struct rs_report *r)
 {
-    RS_TRY(say_statistics(r, err));
-    if (!r->basis.totals.ops && r->nconclusion) return RS_OK;
+    say_statistics(r);
+    if (!r->basis.totals.ops && r->nconclusion) return;
     if (!r->basis.totals.ops) {
         struct rs_strbuf s = {0};
         rs_strbuf_puts(&s, "no operation is left to report on.");
-        return say(r, &s, err);
+        say(r, &s);
+        return;
     }
-    RS_TRY(say_stragglers(r, err));
-    RS_TRY(say_links(r, err));
-    RS_TRY(say_reached(r, err));
-    RS_TRY(say_steps(r, err));
-    RS_TRY(say_doubts(r, err));
-    RS_TRY(say_losses(r, err));
-    return say_open(r, err);
+    say_stragglers(r);
+    say_links(r);
+    say_reached(r);
+    say_steps(r);
+    say_doubts(r);
+    say_losses(r);
+    say_open(r);
 }
 
 /* ---- the basis ---- */
@@ -487,23 +479,21 @@ static void count_ops(struct rs_report *r)
     }
 }
 
-static enum rs_status count_ranks(struct rs_report *r, struct rs_err *err)
+static void count_ranks(struct rs_report *r)
 {
     struct rs_report_basis *b = &r->basis;
     struct rs_map hosts = {0};
-    enum rs_status status = RS_OK;
     b->ranks = r->view.model->nranks;
     bool known = true; /* else some are clocks of their own, and how many hosts there are is not known */
-    for (uint32_t i = 0; i < r->view.model->nranks && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < r->view.model->nranks; i++) {
         known &= rs_host_name(r->view.model, r->view.model->ranks[i].host) != NULL;
-        status = rs_map_put(&hosts, r->view.model->ranks[i].host, 1, err);
+        rs_map_put(&hosts, r->view.model->ranks[i].host, 1);
     }
     b->hosts = known ? (uint32_t)rs_map_count(&hosts) : 0; /* other tools may know the same ones by other names */
     rs_map_free(&hosts);
     b->unseen = r->view.model->world >= 0 ? (int64_t)r->view.model->world - r->view.model->nranks : -1;
     if (r->view.model->world >= 0 && b->unseen < 0)
         b->unseen = 0; /* more than one job here, or no communicator of all */
-    return status;
 }
 
 /* ---- the whole ---- */
@@ -531,29 +521,30 @@ static bool has_starts(const struct rs_view *v)
 static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
 {
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
-    if (o->filter) RS_TRY(rs_steps_within(&r->steps, o->filter, err));
+    if (o->filter) rs_steps_within(&r->steps, o->filter);
     int64_t from = leave_out(r, o->warmup);
-    RS_TRY(rs_stragglers_find(&r->stragglers, &r->view, err));
-    RS_TRY(rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps, err));
-    RS_TRY(rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm, err));
-    if (o->reference) RS_TRY(rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth, err));
+    rs_stragglers_find(&r->stragglers, &r->view);
+    rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
+    rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
+    if (o->reference) rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth);
     if (has_starts(&r->view)) /* else steps are of calls, and what was longer in them cannot be told */
-        RS_TRY(rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth, err));
-    if (o->network) RS_TRY(rs_matrix_find(&r->network, &r->view, o->filter, from, err));
+        rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth);
+    if (o->network) rs_matrix_find(&r->network, &r->view, o->filter, from);
     if (o->every_ns > 0 || o->every_steps)
         RS_TRY(rs_course_find(&r->course, &r->view, &r->steps, &r->stragglers, &r->bandwidth, o->every_ns,
                               o->every_steps, err));
-    RS_TRY(rs_statistics_init(&r->statistics, r->view.model, err));
+    rs_statistics_init(&r->statistics, r->view.model);
     count_ops(r);
-    RS_TRY(count_ranks(r, err));
-    return conclusion_make(r, err);
+    count_ranks(r);
+    conclusion_make(r);
+    return RS_OK;
 }
 
 enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,
                               struct rs_err *err)
 {
     *r = (struct rs_report){0};
-    RS_TRY(rs_view_init(&r->view, m, options->filter, err));
+    rs_view_init(&r->view, m, options->filter);
     enum rs_status status = make(r, options, err);
     if (status != RS_OK) rs_report_free(r);
     return status;

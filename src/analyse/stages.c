@@ -8,14 +8,13 @@
 
 #include "analyse/intervals.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/room.h"
 
-static enum rs_status add(struct rs_stage_times *s, uint32_t stage, int64_t chunk, int64_t start, int64_t end,
-                          struct rs_err *err)
+static void add(struct rs_stage_times *s, uint32_t stage, int64_t chunk, int64_t start, int64_t end)
 {
-    RS_ROOM(s->rows, s->n, s->cap, err);
+    RS_ROOM(s->rows, s->n, s->cap);
     s->rows[s->n++] = (struct rs_stage_time){.stage = stage, .chunk = chunk, .start = start, .end = end};
-    return RS_OK;
 }
 
 void rs_stage_times_free(struct rs_stage_times *s)
@@ -47,8 +46,8 @@ struct hits {
 /* By name: its stage, or 255. A name that fits several patterns belongs to the first. */
 static uint8_t *stages_of_names(const struct rs_model *m, const struct rs_stage_pattern *patterns, uint32_t n)
 {
-    uint8_t *of = malloc((size_t)m->names.n + 1);
-    for (uint32_t i = 0; of && i < m->names.n; i++) {
+    uint8_t *of = rs_alloc((size_t)m->names.n + 1);
+    for (uint32_t i = 0; i < m->names.n; i++) {
         of[i] = 255;
         for (uint32_t k = 0; k < n && of[i] == 255; k++)
             if (i && !fnmatch(patterns[k].pattern, m->names.rows[i].text, 0)) of[i] = (uint8_t)k;
@@ -103,8 +102,8 @@ static bool agree(struct rs_stage_times *s, struct hits *h, const struct rs_stag
     return true;
 }
 
-static enum rs_status add_hits(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
-                               struct hits *h, const uint8_t *of, const struct rs_filter *filter, struct rs_err *err)
+static void add_hits(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
+                     struct hits *h, const uint8_t *of, const struct rs_filter *filter)
 {
     for (int place = 0; place < PLACES; place++) {
         uint32_t n;
@@ -114,22 +113,19 @@ static enum rs_status add_hits(struct rs_stage_times *s, const struct rs_model *
             if (k == 255 || h->place[k] != place) continue;
             int64_t chunk = h->done[k]++ / (int64_t)h->chunk[k];
             if (chunk >= (int64_t)h->chunks) continue;
-            RS_TRY(add(s, k, chunk, m->activities.start[list[i]], m->activities.end[list[i]], err));
+            add(s, k, chunk, m->activities.start[list[i]], m->activities.end[list[i]]);
         }
     }
-    return RS_OK;
 }
 
-enum rs_status rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t,
-                                 const struct rs_rank_track *track, const struct rs_stage_pattern *patterns, uint32_t n,
-                                 const struct rs_filter *filter, struct rs_err *err)
+void rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                       const struct rs_stage_pattern *patterns, uint32_t n, const struct rs_filter *filter)
 {
     const struct rs_model *m = t->view->model;
     struct hits h = {0};
     s->n = 0;
     s->why[0] = 0;
     uint8_t *of = stages_of_names(m, patterns, n);
-    if (!of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (int place = 0; place < PLACES; place++) {
         uint32_t all;
         const uint32_t *list = list_of(track, place, &all);
@@ -138,10 +134,8 @@ enum rs_status rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_
             if (k != 255) h.n[k][place]++;
         }
     }
-    enum rs_status status = RS_OK;
-    if (agree(s, &h, patterns, n)) status = add_hits(s, m, track, &h, of, filter, err);
+    if (agree(s, &h, patterns, n)) add_hits(s, m, track, &h, of, filter);
     free(of);
-    return status;
 }
 
 /* ---- between sends and receives ---- */
@@ -160,19 +154,17 @@ static uint64_t boundary_of(const struct rs_model *m, uint32_t x, const struct r
 }
 
 /* The kind that occurs most often; of equals, the one that is seen first. */
-static enum rs_status choose_boundary(uint64_t *best, const struct rs_model *m, const struct rs_rank_track *track,
-                                      const struct rs_filter *filter, struct rs_err *err)
+static void choose_boundary(uint64_t *best, const struct rs_model *m, const struct rs_rank_track *track,
+                            const struct rs_filter *filter)
 {
     struct rs_map counts = {0};
     uint64_t most = 0;
-    enum rs_status status = RS_OK;
     *best = 0;
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < track->nwork && status == RS_OK; i++) {
+        for (uint32_t i = 0; i < track->nwork; i++) {
             uint64_t key = boundary_of(m, track->work[i], filter), *count;
             if (!key) continue;
-            status = rs_map_at(&counts, key, 0, &count, err);
-            if (status != RS_OK) break;
+            rs_map_at(&counts, key, 0, &count);
             if (!pass)
                 ++*count;
             else if (*count > most) {
@@ -181,24 +173,21 @@ static enum rs_status choose_boundary(uint64_t *best, const struct rs_model *m, 
             }
         }
     rs_map_free(&counts);
-    return status;
 }
 
-static enum rs_status cover(struct rs_union *compute, struct rs_union *comm, const struct rs_model *m,
-                            const struct rs_rank_track *track, struct rs_err *err)
+static void cover(struct rs_union *compute, struct rs_union *comm, const struct rs_model *m,
+                  const struct rs_rank_track *track)
 {
     const struct rs_activities *a = &m->activities;
     for (uint32_t i = 0; i < track->nwork; i++) {
         uint32_t x = track->work[i];
-        if (a->kind[x] == RS_ACT_COMPUTE) RS_TRY(rs_union_add(compute, a->start[x], a->end[x], err));
-        if (a->kind[x] == RS_ACT_COMM) RS_TRY(rs_union_add(comm, a->start[x], a->end[x], err));
+        if (a->kind[x] == RS_ACT_COMPUTE) rs_union_add(compute, a->start[x], a->end[x]);
+        if (a->kind[x] == RS_ACT_COMM) rs_union_add(comm, a->start[x], a->end[x]);
     }
-    return RS_OK;
 }
 
-static enum rs_status add_chunks(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
-                                 uint64_t kind, const struct rs_union covers[2], const struct rs_filter *filter,
-                                 struct rs_err *err)
+static void add_chunks(struct rs_stage_times *s, const struct rs_model *m, const struct rs_rank_track *track,
+                       uint64_t kind, const struct rs_union covers[2], const struct rs_filter *filter)
 {
     int64_t from = RS_TIME_NONE, chunk = 0;
     for (uint32_t i = 0; i < track->nwork; i++) {
@@ -207,30 +196,29 @@ static enum rs_status add_chunks(struct rs_stage_times *s, const struct rs_model
         int64_t at = m->activities.start[x];
         for (uint32_t k = 0; k < 2 && from != RS_TIME_NONE;
              k++) /* of a span that begins with the chunk, the length counts */
-            RS_TRY(add(s, k, chunk, from, rs_time_plus(from, rs_union_within(&covers[k], from, at)), err));
+            add(s, k, chunk, from, rs_time_plus(from, rs_union_within(&covers[k], from, at)));
         chunk += from != RS_TIME_NONE;
         from = at;
     }
     /* The last begins the period of the one before it, and is not whole itself. */
-    return from != RS_TIME_NONE && chunk ? add(s, RS_STAGES_MAX, chunk, from, from, err) : RS_OK;
+    if (from != RS_TIME_NONE && chunk) add(s, RS_STAGES_MAX, chunk, from, from);
 }
 
-enum rs_status rs_stages_by_pairs(struct rs_stage_times *s, const struct rs_rank_tracks *t,
-                                  const struct rs_rank_track *track, const struct rs_filter *filter, struct rs_err *err)
+void rs_stages_by_pairs(struct rs_stage_times *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                        const struct rs_filter *filter)
 {
     const struct rs_model *m = t->view->model;
     uint64_t kind;
     s->n = 0;
     s->why[0] = 0;
-    RS_TRY(choose_boundary(&kind, m, track, filter, err));
+    choose_boundary(&kind, m, track, filter);
     if (!kind) {
         snprintf(s->why, sizeof s->why, "no sends and receives");
-        return RS_OK;
+        return;
     }
     struct rs_union covers[2] = {{0}, {0}};
-    enum rs_status status = cover(&covers[0], &covers[1], m, track, err);
-    if (status == RS_OK) status = add_chunks(s, m, track, kind, covers, filter, err);
+    cover(&covers[0], &covers[1], m, track);
+    add_chunks(s, m, track, kind, covers, filter);
     rs_union_free(&covers[0]);
     rs_union_free(&covers[1]);
-    return status;
 }

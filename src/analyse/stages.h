@@ -23,12 +23,10 @@ struct rs_stage_times {
 };
 
 /* Each replaces what is in `s`. */
-enum rs_status rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t,
-                                 const struct rs_rank_track *track, const struct rs_stage_pattern *patterns, uint32_t n,
-                                 const struct rs_filter *filter, struct rs_err *err);
-enum rs_status rs_stages_by_pairs(struct rs_stage_times *s, const struct rs_rank_tracks *t,
-                                  const struct rs_rank_track *track, const struct rs_filter *filter,
-                                  struct rs_err *err);
+void rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                       const struct rs_stage_pattern *patterns, uint32_t n, const struct rs_filter *filter);
+void rs_stages_by_pairs(struct rs_stage_times *s, const struct rs_rank_tracks *t, const struct rs_rank_track *track,
+                        const struct rs_filter *filter);
 void rs_stage_times_free(struct rs_stage_times *s);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/words.h"
+#include "base/memory.h"
 
 /* ---- rows of equal things, side by side ---- */
 
@@ -95,7 +96,7 @@ static void add_cell(struct rs_statistics *s, struct rs_stat_row *row, const str
     row->n++;
 }
 
-static enum rs_status gather(struct rs_statistics *s, const uint32_t *order, uint32_t n, struct rs_err *err)
+static void gather(struct rs_statistics *s, const uint32_t *order, uint32_t n)
 {
     const struct rs_model *m = s->model;
     for (uint32_t i = 0, next; i < n; i = next) {
@@ -103,8 +104,7 @@ static enum rs_status gather(struct rs_statistics *s, const uint32_t *order, uin
         enum rs_table_of table = table_of(x->kind);
         for (next = i + 1; next < n && !by_thing(m, x, &m->stats[order[next]]);) next++;
         if (table == RS_TABLES) continue;
-        if (!s->rows[table]) s->rows[table] = calloc(n, sizeof **s->rows);
-        if (!s->rows[table]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        if (!s->rows[table]) s->rows[table] = rs_zalloc(n, sizeof **s->rows);
         struct rs_stat_row *row = &s->rows[table][s->nrows[table]++];
         *row = (struct rs_stat_row){.kind = x->kind,
                                     .tool = m->procs[x->proc].tool,
@@ -122,7 +122,6 @@ static enum rs_status gather(struct rs_statistics *s, const uint32_t *order, uin
         for (uint32_t k = 0; k < row->n; k++)
             row->total_ns = plus(row->total_ns, known(s->cells[row->first + k].total_ns));
     }
-    return RS_OK;
 }
 
 /* ---- what they tell ---- */
@@ -196,19 +195,18 @@ static void find_spread(struct rs_statistics *s, struct rs_stat_row *row, uint32
 }
 
 /* Work inside ranges belongs to the range of its process, thread and name. */
-static enum rs_status find_range_work(struct rs_statistics *s, struct rs_err *err)
+static void find_range_work(struct rs_statistics *s)
 {
     struct rs_map index = {0};
-    enum rs_status status = RS_OK;
     const struct rs_model *m = s->model;
     /* 21 bits each: where they do not fit, or meet, the first one has it all, as in a log cut short. */
 #define RANGE_KEY(proc, thread, name) ((uint64_t)(proc) << 42 ^ (uint64_t)(thread) << 21 ^ (name))
-    for (uint32_t i = 0; i < s->nrows[RS_TABLE_RANGES] && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < s->nrows[RS_TABLE_RANGES]; i++) {
         const struct rs_stat_row *row = &s->rows[RS_TABLE_RANGES][i];
         uint64_t *at;
-        status = rs_map_at(&index, RANGE_KEY(s->cells[row->first].proc, row->thread, row->name), row->first, &at, err);
+        rs_map_at(&index, RANGE_KEY(s->cells[row->first].proc, row->thread, row->name), row->first, &at);
     }
-    for (uint32_t i = 0; i < m->nstats && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < m->nstats; i++) {
         const struct rs_stat *x = &m->stats[i];
         const uint64_t *at =
             x->kind == RS_STAT_RANGE_WORK ? rs_map_find(&index, RANGE_KEY(x->proc, x->thread, x->within)) : NULL;
@@ -218,7 +216,6 @@ static enum rs_status find_range_work(struct rs_statistics *s, struct rs_err *er
     }
 #undef RANGE_KEY
     rs_map_free(&index);
-    return status;
 }
 
 /* ---- the order to show them in ---- */
@@ -238,35 +235,31 @@ static int by_spread(const void *a, const void *b)
     return by_weight(a, b);
 }
 
-static enum rs_status make(struct rs_statistics *s, uint32_t *order, struct rs_err *err)
+static void make(struct rs_statistics *s, uint32_t *order)
 {
     const struct rs_model *m = s->model;
     for (uint32_t i = 0; i < m->nstats; i++) order[i] = i;
     qsort_r(order, m->nstats, sizeof *order, by_row, (void *)m);
-    RS_TRY(gather(s, order, m->nstats, err));
+    gather(s, order, m->nstats);
     for (uint32_t i = 0; i < s->nrows[RS_TABLE_OPERATIONS]; i++) find_waits(s, &s->rows[RS_TABLE_OPERATIONS][i]);
     find_processes(s);
     uint32_t working = 0;
     for (uint32_t i = 0; i < m->nprocs; i++) working += s->procs[i].has_kernels;
     for (uint32_t i = 0; i < s->nrows[RS_TABLE_CALLS]; i++) find_spread(s, &s->rows[RS_TABLE_CALLS][i], working);
-    RS_TRY(find_range_work(s, err));
+    find_range_work(s);
     for (int t = 0; t < RS_TABLES; t++)
         if (s->nrows[t]) qsort(s->rows[t], s->nrows[t], sizeof **s->rows, t == RS_TABLE_CALLS ? by_spread : by_weight);
-    return RS_OK;
 }
 
-enum rs_status rs_statistics_init(struct rs_statistics *s, const struct rs_model *m, struct rs_err *err)
+void rs_statistics_init(struct rs_statistics *s, const struct rs_model *m)
 {
     *s = (struct rs_statistics){.model = m};
-    if (!m->nstats) return RS_OK;
-    uint32_t *order = malloc(m->nstats * sizeof *order);
-    s->cells = calloc(m->nstats, sizeof *s->cells);
-    s->procs = calloc((size_t)m->nprocs + 1, sizeof *s->procs);
-    enum rs_status status =
-        order && s->cells && s->procs ? make(s, order, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!m->nstats) return;
+    uint32_t *order = rs_alloc(m->nstats * sizeof *order);
+    s->cells = rs_zalloc(m->nstats, sizeof *s->cells);
+    s->procs = rs_zalloc((size_t)m->nprocs + 1, sizeof *s->procs);
+    make(s, order);
     free(order);
-    if (status != RS_OK) rs_statistics_free(s);
-    return status;
 }
 
 void rs_statistics_free(struct rs_statistics *s)

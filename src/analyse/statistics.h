@@ -52,7 +52,7 @@ struct rs_statistics {
 };
 
 /* Empty where the model has no statistics. */
-enum rs_status rs_statistics_init(struct rs_statistics *s, const struct rs_model *m, struct rs_err *err);
+void rs_statistics_init(struct rs_statistics *s, const struct rs_model *m);
 void rs_statistics_free(struct rs_statistics *s);
 
 /* The next sentence of what they tell, put behind `text`; *next is 0 at first. False: there are no more. */

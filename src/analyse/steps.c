@@ -5,6 +5,7 @@
 
 #include "analyse/repeats.h"
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "join/flow.h"
 #include "join/overlay_facts.h"
@@ -28,7 +29,7 @@ static int by_step(const void *a, const void *b)
 }
 
 /* Threads of a process that mark the same step do so once. */
-static enum rs_status step_marks_find(struct rs_step_marks *s, const struct rs_model *m, struct rs_err *err)
+static void step_marks_find(struct rs_step_marks *s, const struct rs_model *m)
 {
     const struct rs_activities *a = &m->activities;
     *s = (struct rs_step_marks){0};
@@ -37,10 +38,10 @@ static enum rs_status step_marks_find(struct rs_step_marks *s, const struct rs_m
         struct rs_step_mark x = {.from = a->start[i], .to = a->end[i], .proc = m->lanes[a->lane[i]].proc};
         x.number = rs_step_number(rs_model_name_text(m, a->name[i]));
         if (x.number == RS_NONE) continue;
-        RS_ROOM(s->rows, s->n, s->cap, err);
+        RS_ROOM(s->rows, s->n, s->cap);
         s->rows[s->n++] = x;
     }
-    if (!s->n) return RS_OK;
+    if (!s->n) return;
     qsort(s->rows, s->n, sizeof *s->rows, mark_by_time);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->n; i++) {
@@ -52,7 +53,6 @@ static enum rs_status step_marks_find(struct rs_step_marks *s, const struct rs_m
     }
     s->n = kept;
     qsort(s->rows, s->n, sizeof *s->rows, by_step);
-    return RS_OK;
 }
 
 const struct rs_step_mark *rs_step_mark_of(const struct rs_step_marks *s, uint32_t again, uint32_t number,
@@ -126,11 +126,10 @@ static bool is_lossy(const struct rs_view *v, uint32_t rank_id)
 }
 
 /* The one with the most parts; rather one that nothing is lost of, if it has nearly as many. */
-static enum rs_status busiest_rank(struct items_work *w, struct rs_err *err)
+static void busiest_rank(struct items_work *w)
 {
     const struct rs_view *v = w->view;
-    uint32_t *counts = calloc(v->model->nranks + 1, sizeof *counts), best = RS_NONE, whole = RS_NONE;
-    if (!counts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *counts = rs_zalloc(v->model->nranks + 1, sizeof *counts), best = RS_NONE, whole = RS_NONE;
     for (uint32_t i = 0; i < v->model->parts.n; i++) {
         uint32_t rank_id = v->model->members[v->model->parts.member[i]].rank_id;
         if (rank_id != RS_NONE) counts[rank_id] += is_top(v->model, v->model->parts.op[i]) && is_own(v, i, rank_id);
@@ -143,15 +142,15 @@ static enum rs_status busiest_rank(struct items_work *w, struct rs_err *err)
     bool rather = whole != RS_NONE && 10 * (uint64_t)counts[whole] >= 9 * (uint64_t)counts[best];
     w->out->rank_id = rather ? whole : best;
     free(counts);
-    return RS_OK;
 }
 
 /* ---- items ---- */
 
 static enum rs_status number(struct rs_map *map, uint64_t key, uint32_t *count, uint32_t *id, struct rs_err *err)
 {
+    (void)err;
     uint64_t *found;
-    RS_TRY(rs_map_at(map, key, *count, &found, err));
+    rs_map_at(map, key, *count, &found);
     *count += *found == *count;
     *id = (uint32_t)*found;
     return RS_OK;
@@ -212,23 +211,21 @@ static void end_group(struct items_work *w)
     w->ncalls = 0;
 }
 
-static enum rs_status note_call(struct items_work *w, uint32_t part, struct rs_err *err)
+static void note_call(struct items_work *w, uint32_t part)
 {
     uint64_t group = w->view->model->parts.group ? w->view->model->parts.group[part] : 0;
     if (!group || group != w->group) end_group(w);
     w->group = group;
-    if (!group) return RS_OK;
-    RS_ROOM(w->calls, w->ncalls, w->cap_calls, err);
+    if (!group) return;
+    RS_ROOM(w->calls, w->ncalls, w->cap_calls);
     w->calls[w->ncalls++].at = w->view->model->parts.enqueued[part];
-    return RS_OK;
 }
 
 /* In program order: parts of a process are. */
 static enum rs_status collect_own(struct items_work *w, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
-    uint8_t *seen = calloc((size_t)m->ops.n / 8 + 1, 1);
-    if (!seen) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint8_t *seen = rs_zalloc((size_t)m->ops.n / 8 + 1, 1);
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->parts.n && status == RS_OK; i++) {
         uint32_t op = m->parts.op[i];
@@ -236,8 +233,8 @@ static enum rs_status collect_own(struct items_work *w, struct rs_err *err)
         if (m->ops.kind[op] == RS_OP_PAIR && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op];
         if (!is_top(m, op) || (seen[op / 8] >> op % 8 & 1)) continue;
         seen[op / 8] |= (uint8_t)(1 << op % 8);
-        status = note_call(w, i, err);
-        if (status == RS_OK) status = add(w, op, m->members[m->parts.member[i]].rank, err);
+        note_call(w, i);
+        status = add(w, op, m->members[m->parts.member[i]].rank, err);
     }
     free(seen);
     if (status == RS_OK) end_group(w);
@@ -249,8 +246,7 @@ static enum rs_status collect_all(struct items_work *w, struct rs_err *err)
 {
     const struct rs_view *v = w->view;
     const struct rs_model *m = v->model;
-    uint32_t *member_in = malloc((m->ncomms + 1) * sizeof *member_in);
-    if (!member_in) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *member_in = rs_alloc((m->ncomms + 1) * sizeof *member_in);
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->ncomms; i++) member_in[i] = RS_NONE;
     for (uint32_t i = 0; i < m->nmembers; i++)
@@ -281,13 +277,12 @@ static void find_pauses(struct step_items *s)
 
 /* What is small among large ones is a scalar. A kind whose sizes depend on the data (a fifth of those in the second half
  * of its operations have not been there in the first) stands for nothing but itself. */
-static enum rs_status find_weak(struct items_work *w, struct rs_err *err)
+static void find_weak(struct items_work *w)
 {
     struct step_items *s = w->out;
-    uint32_t *all = calloc(4 * (size_t)w->nkinds + w->nsymbols + 1, sizeof *all), *so_far = all + w->nkinds;
+    uint32_t *all = rs_zalloc(4 * (size_t)w->nkinds + w->nsymbols + 1, sizeof *all), *so_far = all + w->nkinds;
     uint32_t *again = so_far + w->nkinds, *symbol = again + w->nkinds, *seen = symbol + w->nkinds;
     float largest = 0;
-    if (!all) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < s->n; i++) {
         all[s->rows[i].kind]++;
         if (s->rows[i].bytes > largest) largest = s->rows[i].bytes;
@@ -309,20 +304,19 @@ static enum rs_status find_weak(struct items_work *w, struct rs_err *err)
         x->symbol = symbol[x->kind];
     }
     free(all);
-    return RS_OK;
 }
 
 static enum rs_status make(struct items_work *w, struct rs_err *err)
 {
     const struct rs_view *v = w->view;
     for (uint32_t i = 0; i < v->model->nranks; i++) w->lossy |= is_lossy(v, i);
-    RS_TRY(busiest_rank(w, err));
+    busiest_rank(w);
     if (w->out->rank_id == RS_NONE) return RS_OK;
-    if (!(w->out->rows = malloc(((size_t)v->nops + 1) * sizeof *w->out->rows)))
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->out->rows = rs_alloc(((size_t)v->nops + 1) * sizeof *w->out->rows);
     RS_TRY(is_lossy(v, w->out->rank_id) ? collect_all(w, err) : collect_own(w, err));
     find_pauses(w->out);
-    return find_weak(w, err);
+    find_weak(w);
+    return RS_OK;
 }
 
 static void step_items_free(struct step_items *s);
@@ -406,7 +400,7 @@ static int64_t boundary(const struct work *w, uint32_t item, uint32_t *done, int
 
 /* For each mark the unit with the most operations that were called in it: count << 32 | unit. `inside`: units whose
  * operations were mostly called in some mark. */
-static enum rs_status claim_marks(const struct work *w, struct rs_map *claims, bool *inside, struct rs_err *err)
+static void claim_marks(const struct work *w, struct rs_map *claims, bool *inside)
 {
     for (uint32_t unit = 0; unit < w->units.n; unit++) {
         uint32_t from = w->units.firsts[unit], to = w->units.firsts[unit + 1], mark = RS_NONE, n = 0, tagged = 0;
@@ -418,12 +412,11 @@ static enum rs_status claim_marks(const struct work *w, struct rs_map *claims, b
             mark = f.step;
             tagged++;
             uint64_t *most;
-            RS_TRY(rs_map_at(claims, mark, 0, &most, err));
+            rs_map_at(claims, mark, 0, &most);
             if (n > *most >> 32) *most = (uint64_t)n << 32 | unit;
         }
         inside[unit] = 2 * (uint64_t)tagged > to - from;
     }
-    return RS_OK;
 }
 
 static void take_units(struct work *w)
@@ -447,21 +440,21 @@ static void take_units(struct work *w)
 
 /* Takes out the steps by the pattern that are marks, whose operations are theirs: those that were called in one. What no
  * tool tells that of is placed by time, in marks that have no others. */
-static enum rs_status join_marks(struct work *w, struct rs_err *err)
+static void join_marks(struct work *w)
 {
     struct rs_steps *s = w->out;
     struct rs_map claims = {0};
     struct rs_step *units = s->rows + s->marked;
     uint32_t nunits = s->n - s->marked, kept = 0;
-    bool *marked = calloc((size_t)w->units.n + 1, sizeof *marked);
-    enum rs_status status = marked ? claim_marks(w, &claims, marked, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < nunits && status == RS_OK; i++) {
+    bool *marked = rs_zalloc((size_t)w->units.n + 1, sizeof *marked);
+    claim_marks(w, &claims, marked);
+    for (uint32_t i = 0; i < nunits; i++) {
         int64_t middle = rs_time_plus(units[i].from, rs_time_minus(units[i].to, units[i].from) / 2);
         uint32_t low = 0, high = s->marked;
         RS_BISECT(low, high, mid, s->rows[mid].end <= middle);
         marked[i] |= low < s->marked && s->rows[low].begin <= middle && !rs_map_find(&claims, s->rows[low].mark);
     }
-    for (uint32_t i = 0; i < s->marked && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < s->marked; i++) {
         uint64_t *most = rs_map_find(&claims, s->rows[i].mark);
         uint32_t unit = most ? (uint32_t)*most : nunits;
         if (unit >= nunits) continue;
@@ -470,12 +463,11 @@ static enum rs_status join_marks(struct work *w, struct rs_err *err)
         s->rows[i].to = units[unit].to;
         s->rows[i].unit = unit;
     }
-    for (uint32_t i = 0; i < nunits && status == RS_OK; i++)
+    for (uint32_t i = 0; i < nunits; i++)
         if (!marked[i]) units[kept++] = units[i];
     s->n = s->marked + kept;
     free(marked);
     rs_map_free(&claims);
-    return status;
 }
 
 /* ---- the whole ---- */
@@ -558,11 +550,10 @@ static void time_steps(struct work *w)
     }
 }
 
-enum rs_status rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, struct rs_err *err)
+void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter)
 {
-    int64_t *known = malloc(((size_t)s->n + 1) * sizeof *known);
+    int64_t *known = rs_alloc(((size_t)s->n + 1) * sizeof *known);
     uint32_t n = 0;
-    if (!known) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     s->counted = s->counted_marked = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct rs_step *x = &s->rows[i];
@@ -575,25 +566,24 @@ enum rs_status rs_steps_within(struct rs_steps *s, const struct rs_filter *filte
     s->usual_ns = s->time_ns.p50;
     s->spread_ns = n ? rs_mad(known, n, s->usual_ns) : RS_TIME_NONE;
     free(known);
-    return RS_OK;
 }
 
 static enum rs_status find(struct work *w, struct rs_err *err)
 {
-    RS_TRY(step_marks_find(&w->out->marks, w->view->model, err));
+    step_marks_find(&w->out->marks, w->view->model);
     RS_TRY(step_items_init(&w->items, w->view, err));
     RS_TRY(rs_repeats_find(&w->units, w->items.rows, w->items.n, err));
     size_t most = (size_t)w->out->marks.n + w->units.n + 1;
-    w->scratch = malloc(most * sizeof *w->scratch);
-    w->out->rows = malloc(most * sizeof *w->out->rows);
+    w->scratch = rs_alloc(most * sizeof *w->scratch);
+    w->out->rows = rs_alloc(most * sizeof *w->out->rows);
     w->out->rank_id = w->items.rank_id;
-    if (!w->scratch || !w->out->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     take_marks(w);
     take_units(w);
-    if (w->out->marked) RS_TRY(join_marks(w, err));
+    if (w->out->marked) join_marks(w);
     separate(w->out);
     time_steps(w);
-    return rs_steps_within(w->out, &(struct rs_filter){0}, err);
+    rs_steps_within(w->out, &(struct rs_filter){0});
+    return RS_OK;
 }
 
 enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, struct rs_err *err)
@@ -646,17 +636,11 @@ uint32_t rs_steps_of_op(const struct rs_steps *s, const struct rs_model *m, uint
     return step;
 }
 
-enum rs_status rs_step_ops_init(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *v,
-                                struct rs_err *err)
+void rs_step_ops_init(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *v)
 {
-    uint32_t *step = malloc(((size_t)v->nops + 1) * sizeof *step);
-    o->ops = malloc(((size_t)v->nops + 1) * sizeof *o->ops);
-    o->first = calloc((size_t)s->n + 3, sizeof *o->first);
-    if (!step || !o->ops || !o->first) {
-        free(step);
-        rs_step_ops_free(o);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    uint32_t *step = rs_alloc(((size_t)v->nops + 1) * sizeof *step);
+    o->ops = rs_alloc(((size_t)v->nops + 1) * sizeof *o->ops);
+    o->first = rs_zalloc((size_t)s->n + 3, sizeof *o->first);
     for (uint32_t i = 0; i < v->nops; i++) {
         step[i] = rs_steps_of_op(s, v->model, v->ops[i]);
         if (step[i] == RS_NONE) step[i] = s->n;
@@ -665,7 +649,6 @@ enum rs_status rs_step_ops_init(struct rs_step_ops *o, const struct rs_steps *s,
     for (uint32_t i = 0; i <= s->n; i++) o->first[i + 2] += o->first[i + 1];
     for (uint32_t i = 0; i < v->nops; i++) o->ops[o->first[step[i] + 1]++] = v->ops[i];
     free(step);
-    return RS_OK;
 }
 
 void rs_step_ops_free(struct rs_step_ops *o)

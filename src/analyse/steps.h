@@ -62,7 +62,7 @@ enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, str
 void rs_steps_free(struct rs_steps *s);
 
 /* Counts, and takes the times of, the steps that begin in the filter's span of time; rs_steps_find() does so for all. */
-enum rs_status rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, struct rs_err *err);
+void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter);
 
 /* How n steps, of which some are marked, were found, in JSON: "annotations", "pattern", "annotations and pattern"; NULL:
  * there are none. */
@@ -79,8 +79,7 @@ struct rs_step_ops {
     uint32_t *ops, *first;
 };
 
-enum rs_status rs_step_ops_init(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *view,
-                                struct rs_err *err);
+void rs_step_ops_init(struct rs_step_ops *o, const struct rs_steps *s, const struct rs_view *view);
 void rs_step_ops_free(struct rs_step_ops *o);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "analyse/holds.h"
 #include "analyse/quantile.h"
+#include "base/memory.h"
 
 /* ---- how late each rank and host came ---- */
 
@@ -25,24 +26,19 @@ void rs_wilson(uint64_t hits, uint64_t n, double *low, double *high)
 
 static void lateness_free(struct rs_lateness *l);
 
-static enum rs_status lateness_init(struct rs_lateness *l, const struct rs_view *v, struct rs_err *err)
+static void lateness_init(struct rs_lateness *l, const struct rs_view *v)
 {
     const struct rs_model *m = v->model;
     uint32_t most = 0;
     for (uint32_t i = 0; i < v->nops; i++)
         if (m->ops.nparts[v->ops[i]] > most) most = m->ops.nparts[v->ops[i]];
     *l = (struct rs_lateness){.nranks = v->model->nranks, .nhosts = m->nhosts};
-    l->rows = calloc((size_t)v->model->nranks + m->nhosts + 1, sizeof *l->rows);
-    l->from = calloc((size_t)v->model->nranks + 1, sizeof *l->from);
-    l->order = calloc((size_t)v->model->nranks + 1, sizeof *l->order);
-    l->samples = malloc(((size_t)m->parts.n + 1) * sizeof *l->samples);
-    l->starts = malloc(((size_t)most + 1) * sizeof *l->starts);
-    uint32_t *at = calloc((size_t)m->nhosts + 1, sizeof *at);
-    if (!l->rows || !l->from || !l->order || !l->samples || !l->starts || !at) {
-        free(at);
-        lateness_free(l);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    l->rows = rs_zalloc((size_t)v->model->nranks + m->nhosts + 1, sizeof *l->rows);
+    l->from = rs_zalloc((size_t)v->model->nranks + 1, sizeof *l->from);
+    l->order = rs_zalloc((size_t)v->model->nranks + 1, sizeof *l->order);
+    l->samples = rs_alloc(((size_t)m->parts.n + 1) * sizeof *l->samples);
+    l->starts = rs_alloc(((size_t)most + 1) * sizeof *l->starts);
+    uint32_t *at = rs_zalloc((size_t)m->nhosts + 1, sizeof *at);
     for (uint32_t i = 0; i < v->model->nranks; i++) at[v->model->ranks[i].host + 1]++;
     for (uint32_t i = 1; i <= m->nhosts; i++) at[i] += at[i - 1];
     for (uint32_t i = 0; i < v->model->nranks; i++) {
@@ -63,7 +59,6 @@ static enum rs_status lateness_init(struct rs_lateness *l, const struct rs_view 
         l->from[l->order[i]] = sum;
         sum += n;
     }
-    return RS_OK;
 }
 
 /* Takes in the arrivals of the view; `last` is the rank that was last, or RS_NONE. */
@@ -94,13 +89,12 @@ static int64_t p99(const int32_t *samples, size_t n, int64_t *scratch)
 }
 
 /* Works out the rows and lets the samples go. */
-static enum rs_status lateness_finish(struct rs_lateness *l, struct rs_err *err)
+static void lateness_finish(struct rs_lateness *l)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < l->nranks + l->nhosts; i++)
         if (l->rows[i].compared > most) most = l->rows[i].compared;
-    int64_t *scratch = malloc((most + 1) * sizeof *scratch);
-    if (!scratch) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *scratch = rs_alloc((most + 1) * sizeof *scratch);
     uint64_t at = 0; /* samples of a host are brought together: what a rank did not use is closed up */
     for (uint32_t i = 0; i < l->nranks;) {
         uint32_t host = l->rows[l->order[i]].host;
@@ -121,7 +115,6 @@ static enum rs_status lateness_finish(struct rs_lateness *l, struct rs_err *err)
     free(l->starts);
     l->samples = NULL;
     l->starts = NULL;
-    return RS_OK;
 }
 
 static void lateness_free(struct rs_lateness *l)
@@ -381,16 +374,16 @@ static void meet_absent(struct work *w, uint32_t op, int64_t now)
 
 /* An operation that cannot be compared holds its ranks as well, those that it is known of. What no rank has times of
  * (copy engines, calls without a kernel) is left out on all ranks alike. */
-static enum rs_status take_uncompared(struct work *w, uint32_t op, struct rs_err *err)
+static void take_uncompared(struct work *w, uint32_t op)
 {
     struct rs_view *v = w->view;
     int64_t first = v->model->ops.first[op];
-    if (first == RS_TIME_NONE) return RS_OK;
+    if (first == RS_TIME_NONE) return;
     rs_view_arrivals(v, op);
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
         uint32_t meeting;
-        RS_TRY(rs_holds_meeting(&w->holds, op, a, &meeting, err));
+        rs_holds_meeting(&w->holds, op, a, &meeting);
         if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end < a->start) {
             rs_holds_missed(&w->holds, meeting, op, a->rank_id, a->start == RS_TIME_NONE ? first : a->start);
         } else {
@@ -399,18 +392,17 @@ static enum rs_status take_uncompared(struct work *w, uint32_t op, struct rs_err
         }
     }
     meet_absent(w, op, first);
-    return RS_OK;
 }
 
-static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
+static void take(struct work *w, uint32_t op)
 {
     struct rs_view *v = w->view;
     struct charge c = {.w = w, .counts = v->passes[op]};
     uint32_t first, second, outside;
     find_last(v, &first, &second, &outside);
-    if (second == RS_NONE) return RS_OK; /* ranks that share a device */
+    if (second == RS_NONE) return; /* ranks that share a device */
     for (uint32_t i = 0; i < v->narrivals; i++) {
-        RS_TRY(rs_holds_meeting(&w->holds, op, &v->arrivals[i], &w->meetings[i], err));
+        rs_holds_meeting(&w->holds, op, &v->arrivals[i], &w->meetings[i]);
         rs_holds_reach(&w->holds, v->arrivals[i].rank_id, v->arrivals[i].start);
     }
     /* The host before the rank, so that the rank's charge here is not taken for one from before. */
@@ -421,7 +413,7 @@ static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
         rs_holds_met(&w->holds, w->meetings[i], op, &v->arrivals[i], last,
                      v->arrivals[i].rank_id == culprit ? RS_NONE : culprit);
     meet_absent(w, op, last);
-    if (!c.counts) return RS_OK;
+    if (!c.counts) return;
     w->out->compared++;
     w->out->ties += culprit == RS_NONE;
     for (uint32_t i = 0; i < v->narrivals; i++) w->tallies[v->arrivals[i].rank_id].sum.compared++;
@@ -433,7 +425,6 @@ static enum rs_status take(struct work *w, uint32_t op, struct rs_err *err)
                 w->tallies[hosts_from + host].sum.compared++;
         }
     lateness_add(&w->out->lateness, v, culprit == RS_NONE ? RS_NONE : v->arrivals[first].rank_id);
-    return RS_OK;
 }
 
 /* ---- rows ---- */
@@ -467,41 +458,37 @@ static void judge_host(struct tally *t, const struct host_ranks *c, int64_t medi
     if (s->by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* it costs no less than one of its ranks */
 }
 
-static enum rs_status judge_hosts(struct work *w, struct rs_err *err)
+static void judge_hosts(struct work *w)
 {
     const struct rs_view *v = w->view;
-    struct host_ranks *hosts = calloc(v->model->nhosts + 1, sizeof *hosts);
-    int64_t *costs = malloc((v->model->nranks + 1) * sizeof *costs);
-    enum rs_status status = hosts && costs ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < v->model->nranks && status == RS_OK; i++) {
+    struct host_ranks *hosts = rs_zalloc(v->model->nhosts + 1, sizeof *hosts);
+    int64_t *costs = rs_alloc((v->model->nranks + 1) * sizeof *costs);
+    for (uint32_t i = 0; i < v->model->nranks; i++) {
         struct host_ranks *c = &hosts[v->model->ranks[i].host];
         costs[i] = w->tallies[i].sum.cost_ns;
         c->all++;
         if (costs[i] > c->largest) c->largest = costs[i];
     }
-    for (uint32_t i = 0; i < v->model->nranks && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < v->model->nranks; i++) {
         struct host_ranks *c = &hosts[v->model->ranks[i].host];
         bool like = costs[i] > 0 && (double)costs[i] > 0.7 * (double)c->largest;
         c->alike += like;
         w->tallies[i].sum.by_host = like; /* if that is most of the host */
     }
-    int64_t median = status == RS_OK ? rs_median(costs, v->model->nranks) : 0;
-    for (uint32_t h = 0; h < v->model->nhosts && status == RS_OK; h++)
-        judge_host(&w->tallies[v->model->nranks + h], &hosts[h], median);
-    for (uint32_t i = 0; i < v->model->nranks && status == RS_OK; i++)
+    int64_t median = rs_median(costs, v->model->nranks);
+    for (uint32_t h = 0; h < v->model->nhosts; h++) judge_host(&w->tallies[v->model->nranks + h], &hosts[h], median);
+    for (uint32_t i = 0; i < v->model->nranks; i++)
         w->tallies[i].sum.by_host &= w->tallies[v->model->nranks + v->model->ranks[i].host].sum.by_host;
     free(hosts);
     free(costs);
-    return status;
 }
 
-static enum rs_status make_rows(struct work *w, struct rs_err *err)
+static void make_rows(struct work *w)
 {
     struct rs_stragglers *s = w->out;
     uint32_t n = w->view->model->nranks + w->view->model->nhosts;
-    s->rows = malloc((n + 1) * sizeof *s->rows);
-    if (!s->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    RS_TRY(judge_hosts(w, err));
+    s->rows = rs_alloc((n + 1) * sizeof *s->rows);
+    judge_hosts(w);
     for (uint32_t i = 0; i < n; i++) {
         struct rs_straggler *r = &w->tallies[i].sum;
         if (!r->times_last || (r->rank_id == RS_NONE && !r->cost_ns)) continue;
@@ -511,22 +498,20 @@ static enum rs_status make_rows(struct work *w, struct rs_err *err)
         s->rows[s->nrows++] = *r;
     }
     qsort(s->rows, s->nrows, sizeof *s->rows, by_cost);
-    return lateness_finish(&s->lateness, err);
+    lateness_finish(&s->lateness);
 }
 
-static enum rs_status find(struct work *w, struct rs_err *err)
+static void find(struct work *w)
 {
     struct rs_view *v = w->view;
     const struct rs_model *m = v->model;
     uint32_t n = v->model->nranks + m->nhosts, most = 0;
     for (uint32_t i = 0; i < v->nops; i++)
         if (m->ops.nparts[v->ops[i]] > most) most = m->ops.nparts[v->ops[i]];
-    w->tallies = calloc(n + 1, sizeof *w->tallies);
-    w->meetings = malloc((most + 1) * sizeof *w->meetings);
-    w->out->who = malloc(((size_t)m->ops.n + 1) * sizeof *w->out->who);
-    w->out->cost = calloc((size_t)m->ops.n + 1, sizeof *w->out->cost);
-    if (!w->tallies || !w->meetings || !w->out->who || !w->out->cost)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->tallies = rs_zalloc(n + 1, sizeof *w->tallies);
+    w->meetings = rs_alloc((most + 1) * sizeof *w->meetings);
+    w->out->who = rs_alloc(((size_t)m->ops.n + 1) * sizeof *w->out->who);
+    w->out->cost = rs_zalloc((size_t)m->ops.n + 1, sizeof *w->out->cost);
     memset(w->out->who, 0xff, ((size_t)m->ops.n + 1) * sizeof *w->out->who); /* RS_NONE */
     for (uint32_t i = 0; i < n; i++) {
         bool is_rank = i < v->model->nranks;
@@ -534,23 +519,25 @@ static enum rs_status find(struct work *w, struct rs_err *err)
         w->tallies[i].sum.rank_id = is_rank ? i : RS_NONE;
         w->tallies[i].sum.host = is_rank ? v->model->ranks[i].host : i - v->model->nranks;
     }
-    RS_TRY(rs_holds_init(&w->holds, v, err));
-    RS_TRY(lateness_init(&w->out->lateness, v, err));
-    for (uint32_t i = 0; i < v->nops; i++)
-        RS_TRY(rs_view_compare(v, v->ops[i]) ? take(w, v->ops[i], err) : take_uncompared(w, v->ops[i], err));
-    return make_rows(w, err);
+    rs_holds_init(&w->holds, v);
+    lateness_init(&w->out->lateness, v);
+    for (uint32_t i = 0; i < v->nops; i++) {
+        if (rs_view_compare(v, v->ops[i]))
+            take(w, v->ops[i]);
+        else
+            take_uncompared(w, v->ops[i]);
+    }
+    make_rows(w);
 }
 
-enum rs_status rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view, struct rs_err *err)
+void rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view)
 {
     struct work w = {.out = s, .view = view};
     *s = (struct rs_stragglers){0};
-    enum rs_status status = find(&w, err);
+    find(&w);
     rs_holds_free(&w.holds);
     free(w.tallies);
     free(w.meetings);
-    if (status != RS_OK) rs_stragglers_free(s);
-    return status;
 }
 
 void rs_stragglers_free(struct rs_stragglers *s)

@@ -74,7 +74,7 @@ struct rs_stragglers {
     float *cost; /* its own part, ns */
 };
 
-enum rs_status rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view, struct rs_err *err);
+void rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view);
 void rs_stragglers_free(struct rs_stragglers *s);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/room.h"
 
 /* ---- who there is ---- */
@@ -25,41 +26,39 @@ static uint64_t key_of(uint32_t proc, int32_t device)
     return (uint64_t)proc << 32 | (uint32_t)device;
 }
 
-static enum rs_status add_track(struct making *k, const struct rs_rank_track *row, uint32_t *index, struct rs_err *err)
+static void add_track(struct making *k, const struct rs_rank_track *row, uint32_t *index)
 {
     struct rs_rank_tracks *t = k->t;
-    RS_ROOM(t->rows, t->n, t->cap, err);
+    RS_ROOM(t->rows, t->n, t->cap);
     *index = t->n;
     t->rows[t->n++] = *row;
     k->alone[row->proc] = k->alone[row->proc] == RS_NONE ? *index : MANY;
-    return rs_map_put(&k->at, key_of(row->proc, row->device), *index, err);
+    rs_map_put(&k->at, key_of(row->proc, row->device), *index);
 }
 
-static enum rs_status note_rank(struct making *k, uint32_t rank_id, uint32_t proc, int32_t device, struct rs_err *err)
+static void note_rank(struct making *k, uint32_t rank_id, uint32_t proc, int32_t device)
 {
     uint64_t *at;
-    if (rank_id == RS_NONE) return RS_OK;
-    RS_TRY(rs_map_at(&k->ranks, key_of(proc, device), rank_id, &at, err));
+    if (rank_id == RS_NONE) return;
+    rs_map_at(&k->ranks, key_of(proc, device), rank_id, &at);
     if (*at != rank_id) *at = MANY;
-    RS_TRY(rs_map_at(&k->ranks, key_of(proc, ALL), rank_id, &at, err));
+    rs_map_at(&k->ranks, key_of(proc, ALL), rank_id, &at);
     if (*at != rank_id) *at = MANY;
-    return RS_OK;
 }
 
 /* Where the ranks are, in the processes of all tools that saw them. */
-static enum rs_status take_ranks(struct making *k, struct rs_err *err)
+static void take_ranks(struct making *k)
 {
     const struct rs_model *m = k->m;
     for (uint32_t i = 0; i < m->nranks; i++) {
         const struct rs_rank *r = &m->ranks[i];
         struct rs_rank_track row = {
             .proc = r->proc, .rank_id = i, .member = r->member, .rank = r->number, .device = r->device};
-        RS_TRY(add_track(k, &row, &k->of_rank[i], err));
-        RS_TRY(note_rank(k, i, r->proc, r->device, err));
+        add_track(k, &row, &k->of_rank[i]);
+        note_rank(k, i, r->proc, r->device);
     }
     for (uint32_t i = 0; i < m->nmembers; i++)
-        RS_TRY(note_rank(k, m->members[i].rank_id, m->members[i].proc, m->members[i].device, err));
-    return RS_OK;
+        note_rank(k, m->members[i].rank_id, m->members[i].proc, m->members[i].device);
 }
 
 /* The rank whose GPU a stream is on; RS_NONE: not known. */
@@ -79,7 +78,7 @@ static uint32_t rank_of(const struct making *k, const struct rs_lane *lane)
 }
 
 /* The track of a stream: that of its device; or the only one of its process, where one of the two has no device. */
-static enum rs_status take_lanes(struct making *k, struct rs_err *err)
+static void take_lanes(struct making *k)
 {
     for (uint32_t i = 0; i < k->m->nlanes; i++) {
         const struct rs_lane *lane = &k->m->lanes[i];
@@ -92,12 +91,12 @@ static enum rs_status take_lanes(struct making *k, struct rs_err *err)
         } else if (alone < MANY && (lane->device < 0 || k->t->rows[alone].device < 0)) {
             k->of_lane[i] = alone;
             if (lane->device >= 0) k->t->rows[alone].device = lane->device;
-            RS_TRY(rs_map_put(&k->at, key_of(lane->proc, lane->device), alone, err));
+            rs_map_put(&k->at, key_of(lane->proc, lane->device), alone);
         } else {
             struct rs_rank_track row = {
                 .proc = lane->proc, .rank_id = rank_of(k, lane), .member = RS_NONE, .rank = -1, .device = lane->device};
             if (row.rank_id != RS_NONE) row.rank = k->m->ranks[row.rank_id].number;
-            RS_TRY(add_track(k, &row, &k->of_lane[i], err));
+            add_track(k, &row, &k->of_lane[i]);
         }
     }
     for (uint32_t i = 0; i < k->m->activities.n; i++) {
@@ -105,7 +104,6 @@ static enum rs_status take_lanes(struct making *k, struct rs_err *err)
         if (lane < k->m->nlanes && k->of_lane[lane] != RS_NONE && rs_activity_is_work(k->m->activities.kind[i]))
             k->t->rows[k->of_lane[lane]].has_work = true;
     }
-    return RS_OK;
 }
 
 /* Sorts tracks by rank, leaves out those of other ranks and all but the best of a rank. */
@@ -121,17 +119,12 @@ static int by_rank(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static enum rs_status choose(struct making *k, const struct rs_filter *filter, struct rs_err *err)
+static void choose(struct making *k, const struct rs_filter *filter)
 {
     struct rs_rank_tracks *t = k->t;
-    struct ranked *list = malloc((t->n + 1) * sizeof *list);
-    struct rs_rank_track *rows = malloc((t->n + 1) * sizeof *rows);
-    k->now = malloc((t->n + 1) * sizeof *k->now);
-    if (!list || !rows || !k->now) {
-        free(list);
-        free(rows);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    struct ranked *list = rs_alloc((t->n + 1) * sizeof *list);
+    struct rs_rank_track *rows = rs_alloc((t->n + 1) * sizeof *rows);
+    k->now = rs_alloc((t->n + 1) * sizeof *k->now);
     for (uint32_t i = 0; i < t->n; i++)
         list[i] = (struct ranked){t->rows[i].rank_id, /* those of no rank are the last */
                                   (t->rows[i].has_work ? 0u : 256u) + k->m->procs[t->rows[i].proc].tool, i};
@@ -151,7 +144,6 @@ static enum rs_status choose(struct making *k, const struct rs_filter *filter, s
     t->rows = rows;
     t->cap = t->n + 1;
     t->n = kept;
-    return RS_OK;
 }
 
 /* ---- their lists ---- */
@@ -169,32 +161,25 @@ static int by_start(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-static enum rs_status sort_list(uint32_t *list, uint32_t n, const int64_t *start, struct rs_err *err)
+static void sort_list(uint32_t *list, uint32_t n, const int64_t *start)
 {
     bool sorted = true;
     for (uint32_t i = 1; i < n; i++) sorted &= start[list[i - 1]] <= start[list[i]];
-    if (sorted) return RS_OK;
-    struct timed *rows = malloc(n * sizeof *rows);
-    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (sorted) return;
+    struct timed *rows = rs_alloc(n * sizeof *rows);
     for (uint32_t i = 0; i < n; i++) rows[i] = (struct timed){start[list[i]], list[i]};
     qsort(rows, n, sizeof *rows, by_start);
     for (uint32_t i = 0; i < n; i++) list[i] = rows[i].index;
     free(rows);
-    return RS_OK;
 }
 
 /* Puts the indexes 0..n into lists, by owner (RS_NONE: none): list o is lists[first[o] .. first[o + 1]). Both are the
  * caller's. */
-static enum rs_status into_lists(const struct making *k, uint32_t (*owner)(const struct making *, uint32_t), uint32_t n,
-                                 uint32_t nowners, uint32_t **lists, uint32_t **first, struct rs_err *err)
+static void into_lists(const struct making *k, uint32_t (*owner)(const struct making *, uint32_t), uint32_t n,
+                       uint32_t nowners, uint32_t **lists, uint32_t **first)
 {
-    uint32_t *at = calloc((size_t)nowners + 2, sizeof *at);
-    uint32_t *list = malloc(((size_t)n + 1) * sizeof *list);
-    if (!at || !list) {
-        free(at);
-        free(list);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    uint32_t *at = rs_zalloc((size_t)nowners + 2, sizeof *at);
+    uint32_t *list = rs_alloc(((size_t)n + 1) * sizeof *list);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t o = owner(k, i);
         if (o != RS_NONE) at[o + 2]++;
@@ -206,7 +191,6 @@ static enum rs_status into_lists(const struct making *k, uint32_t (*owner)(const
     }
     *lists = list;
     *first = at;
-    return RS_OK;
 }
 
 static uint32_t work_owner(const struct making *k, uint32_t i)
@@ -230,66 +214,58 @@ static uint32_t part_owner(const struct making *k, uint32_t i)
     return rank_id == RS_NONE ? RS_NONE : k->now[k->of_rank[rank_id]];
 }
 
-static enum rs_status fill_lists(struct making *k, struct rs_err *err)
+static void fill_lists(struct making *k)
 {
     struct rs_rank_tracks *t = k->t;
     const struct rs_model *m = k->m;
     uint32_t *first = NULL;
-    RS_TRY(into_lists(k, work_owner, m->activities.n, t->n, &t->work, &first, err));
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
+    into_lists(k, work_owner, m->activities.n, t->n, &t->work, &first);
+    for (uint32_t i = 0; i < t->n; i++) {
         t->rows[i].work = t->work + first[i];
         t->rows[i].nwork = first[i + 1] - first[i];
-        status = sort_list(t->work + first[i], t->rows[i].nwork, m->activities.start, err);
+        sort_list(t->work + first[i], t->rows[i].nwork, m->activities.start);
     }
     free(first);
-    RS_TRY(status);
-    RS_TRY(into_lists(k, host_owner, m->activities.n, m->nprocs, &t->host, &first, err));
-    for (uint32_t i = 0; i < m->nprocs && status == RS_OK; i++)
-        status = sort_list(t->host + first[i], first[i + 1] - first[i], m->activities.start, err);
+    into_lists(k, host_owner, m->activities.n, m->nprocs, &t->host, &first);
+    for (uint32_t i = 0; i < m->nprocs; i++)
+        sort_list(t->host + first[i], first[i + 1] - first[i], m->activities.start);
     for (uint32_t i = 0; i < t->n; i++) {
         uint32_t p = t->rows[i].proc;
         t->rows[i].host = t->host + first[p];
         t->rows[i].nhost = first[p + 1] - first[p];
     }
     free(first);
-    RS_TRY(status);
-    RS_TRY(into_lists(k, part_owner, m->parts.n, t->n, &t->parts, &first, err));
+    into_lists(k, part_owner, m->parts.n, t->n, &t->parts, &first);
     for (uint32_t i = 0; i < t->n; i++) {
         t->rows[i].parts = t->parts + first[i];
         t->rows[i].nparts = first[i + 1] - first[i];
     }
     free(first);
-    return RS_OK;
 }
 
-static enum rs_status make(struct making *k, const struct rs_filter *filter, struct rs_err *err)
+static void make(struct making *k, const struct rs_filter *filter)
 {
-    k->of_lane = malloc(((size_t)k->m->nlanes + 1) * sizeof *k->of_lane);
-    k->of_rank = malloc(((size_t)k->m->nranks + 1) * sizeof *k->of_rank);
-    k->alone = malloc(((size_t)k->m->nprocs + 1) * sizeof *k->alone);
-    if (!k->of_lane || !k->of_rank || !k->alone) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    k->of_lane = rs_alloc(((size_t)k->m->nlanes + 1) * sizeof *k->of_lane);
+    k->of_rank = rs_alloc(((size_t)k->m->nranks + 1) * sizeof *k->of_rank);
+    k->alone = rs_alloc(((size_t)k->m->nprocs + 1) * sizeof *k->alone);
     for (uint32_t i = 0; i < k->m->nprocs; i++) k->alone[i] = RS_NONE;
-    RS_TRY(take_ranks(k, err));
-    RS_TRY(take_lanes(k, err));
-    RS_TRY(choose(k, filter, err));
-    return fill_lists(k, err);
+    take_ranks(k);
+    take_lanes(k);
+    choose(k, filter);
+    fill_lists(k);
 }
 
-enum rs_status rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter,
-                                   struct rs_err *err)
+void rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter)
 {
     *t = (struct rs_rank_tracks){.view = view};
     struct making k = {.t = t, .m = view->model};
-    enum rs_status status = make(&k, filter, err);
+    make(&k, filter);
     rs_map_free(&k.at);
     rs_map_free(&k.ranks);
     free(k.of_lane);
     free(k.of_rank);
     free(k.alone);
     free(k.now);
-    if (status != RS_OK) rs_rank_tracks_free(t);
-    return status;
 }
 
 void rs_rank_tracks_free(struct rs_rank_tracks *t)

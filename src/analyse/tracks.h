@@ -34,8 +34,7 @@ struct rs_rank_tracks {
 };
 
 /* Those that the filter lets through by rank. */
-enum rs_status rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter,
-                                   struct rs_err *err);
+void rs_rank_tracks_init(struct rs_rank_tracks *t, const struct rs_view *view, const struct rs_filter *filter);
 void rs_rank_tracks_free(struct rs_rank_tracks *t);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/totals.h"
 
 /* ---- operations ---- */
@@ -32,43 +33,33 @@ static int by_time(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-static enum rs_status sort_ops(struct rs_view *v, const struct rs_filter *filter, struct rs_err *err)
+static void sort_ops(struct rs_view *v, const struct rs_filter *filter)
 {
     const struct rs_model *m = v->model;
     const struct rs_ops *ops = &m->ops;
-    struct timed *list = malloc((ops->n + 1) * sizeof *list);
-    v->ops = malloc((ops->n + 1) * sizeof *v->ops);
-    v->passes = calloc(ops->n + 1, sizeof *v->passes);
-    enum rs_status status = RS_OK;
-    if (!list || !v->ops || !v->passes) {
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    } else {
-        bool sorted = true;
-        uint32_t largest = 0;
-        for (uint32_t i = 0; i < ops->n; i++) {
-            if (!rs_op_counts(m, i)) continue;
-            list[v->nops] = (struct timed){rs_op_moment(m, i), i};
-            if (v->nops && list[v->nops].at < list[v->nops - 1].at) sorted = false;
-            v->nops++;
-            v->passes[i] = rs_filter_op(filter, m, i);
-            if (ops->nparts[i] > largest) largest = ops->nparts[i];
-        }
-        if (!sorted) qsort(list, v->nops, sizeof *list, by_time);
-        for (uint32_t i = 0; i < v->nops; i++) v->ops[i] = list[i].op;
-        v->arrivals = malloc((largest + 1) * sizeof *v->arrivals);
-        if (!v->arrivals) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct timed *list = rs_alloc((ops->n + 1) * sizeof *list);
+    v->ops = rs_alloc((ops->n + 1) * sizeof *v->ops);
+    v->passes = rs_zalloc(ops->n + 1, sizeof *v->passes);
+    bool sorted = true;
+    uint32_t largest = 0;
+    for (uint32_t i = 0; i < ops->n; i++) {
+        if (!rs_op_counts(m, i)) continue;
+        list[v->nops] = (struct timed){rs_op_moment(m, i), i};
+        if (v->nops && list[v->nops].at < list[v->nops - 1].at) sorted = false;
+        v->nops++;
+        v->passes[i] = rs_filter_op(filter, m, i);
+        if (ops->nparts[i] > largest) largest = ops->nparts[i];
     }
+    if (!sorted) qsort(list, v->nops, sizeof *list, by_time);
+    for (uint32_t i = 0; i < v->nops; i++) v->ops[i] = list[i].op;
+    v->arrivals = rs_alloc((largest + 1) * sizeof *v->arrivals);
     free(list);
-    return status;
 }
 
-enum rs_status rs_view_init(struct rs_view *v, const struct rs_model *m, const struct rs_filter *filter,
-                            struct rs_err *err)
+void rs_view_init(struct rs_view *v, const struct rs_model *m, const struct rs_filter *filter)
 {
     *v = (struct rs_view){.model = m};
-    enum rs_status status = sort_ops(v, filter, err);
-    if (status != RS_OK) rs_view_free(v);
-    return status;
+    sort_ops(v, filter);
 }
 
 void rs_view_free(struct rs_view *v)

@@ -26,8 +26,7 @@ struct rs_view {
     uint32_t narrivals;
 };
 
-enum rs_status rs_view_init(struct rs_view *view, const struct rs_model *m, const struct rs_filter *filter,
-                            struct rs_err *err);
+void rs_view_init(struct rs_view *view, const struct rs_model *m, const struct rs_filter *filter);
 void rs_view_free(struct rs_view *view);
 
 /* When an operation was: its latest start, else its first, else the first API call; RS_TIME_NONE: not known. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "assemble/owner.h"
+#include "base/memory.h"
 #include "model/proc_rows.h"
 #include "nccl/abi.h"
 
@@ -47,8 +48,7 @@ static int by_number(const void *a, const void *b)
 static enum rs_status finish_all(struct rs_assembly *a, struct rs_err *err)
 {
     struct rs_flights *f = &a->flights;
-    uint64_t *rows = malloc((f->used + (size_t)1) * sizeof *rows);
-    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint64_t *rows = rs_alloc((f->used + (size_t)1) * sizeof *rows);
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->n; i++) {
         const struct rs_flight *r = rs_flight_at(f, i);
@@ -78,10 +78,9 @@ static uint32_t type_of(const struct rs_callback *cb)
     return known ? (uint32_t)cb->type : 0;
 }
 
-static enum rs_status add(struct rs_assembly *a, const struct rs_start *s, uint32_t type, bool owned, uint32_t *row,
-                          struct rs_err *err)
+static void add(struct rs_assembly *a, const struct rs_start *s, uint32_t type, bool owned, uint32_t *row)
 {
-    RS_TRY(rs_flights_add(&a->flights, s->cb->handle, row, err));
+    rs_flights_add(&a->flights, s->cb->handle, row);
     struct rs_flight *f = rs_flight_at(&a->flights, *row);
     f->type = type;
     f->number = s->number;
@@ -89,7 +88,6 @@ static enum rs_status add(struct rs_assembly *a, const struct rs_start *s, uint3
     f->piece = s->piece;
     f->step = (int32_t)s->cb->small;
     if (owned) rs_flights_link(&a->flights, *row, s->parent.row);
-    return RS_OK;
 }
 
 /* What its parent says, and whether that is the proxy operation of a step, in flight. */
@@ -130,10 +128,10 @@ static __attribute__((noinline)) enum rs_status start(struct rs_assembly *a, con
     if (s.foreign) s.parent = nobody;
     s.part = s.parent.part;
     RS_TRY(v->place(a, &s, err));
-    RS_TRY(add(a, &s, type, owned, &row, err));
+    add(a, &s, type, owned, &row);
     RS_TRY(v->started(a, row, &s, err));
     bool call = type == RS_COLL_API || type == RS_P2P_API;
-    if (is_parent(type)) RS_TRY(rs_flights_keep(&a->flights, row, cb->recovered || (call && cb->small & 1), err));
+    if (is_parent(type)) rs_flights_keep(&a->flights, row, cb->recovered || (call && cb->small & 1));
     return cb->recovered ? finish(a, row, RS_OVER_UNSTOPPED, now, err) : RS_OK;
 }
 
@@ -168,7 +166,7 @@ static void note_first(struct rs_assembly *a, const struct rs_callback *cb, int6
 enum rs_status rs_assembly_read(struct rs_assembly *a, struct rs_err *err)
 {
     struct rs_cursor *cursor;
-    RS_TRY(rs_cursor_open(&cursor, a->source->recording, &a->source->process, err));
+    rs_cursor_open(&cursor, a->source->recording, &a->source->process);
     struct rs_callback cb;
     enum rs_status status = RS_OK;
     while (status == RS_OK && rs_cursor_next(cursor, &cb)) {
@@ -181,7 +179,7 @@ enum rs_status rs_assembly_read(struct rs_assembly *a, struct rs_err *err)
     return status == RS_OK ? finish_all(a, err) : status;
 }
 
-static enum rs_status index_members(struct rs_assembly *a, struct rs_err *err)
+static void index_members(struct rs_assembly *a)
 {
     const struct rs_model *m = a->model;
     struct rs_proc_rows rows = rs_members_of(m, a->proc);
@@ -191,18 +189,16 @@ static enum rs_status index_members(struct rs_assembly *a, struct rs_err *err)
         if (index > most && index < RS_CTX_ESCAPE) most = index;
     }
     a->nmembers = (uint32_t)most + 1;
-    a->members = malloc(a->nmembers * sizeof *a->members);
-    if (!a->members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    a->members = rs_alloc(a->nmembers * sizeof *a->members);
     for (uint32_t i = 0; i < a->nmembers; i++) a->members[i] = RS_NONE;
     for (uint32_t i = rows.first; i < rows.end; i++) {
         uint64_t index = rs_handle_counter(m->members[i].context);
         if (index && index < a->nmembers) a->members[index] = i;
     }
-    return RS_OK;
 }
 
-enum rs_status rs_assembly_init(struct rs_assembly *a, struct rs_model *m, struct rs_source *source, uint32_t proc,
-                                const struct rs_visitor *visitor, void *to, struct rs_err *err)
+void rs_assembly_init(struct rs_assembly *a, struct rs_model *m, struct rs_source *source, uint32_t proc,
+                      const struct rs_visitor *visitor, void *to)
 {
     *a = (struct rs_assembly){.visitor = visitor,
                               .to = to,
@@ -213,7 +209,7 @@ enum rs_status rs_assembly_init(struct rs_assembly *a, struct rs_model *m, struc
                               .first_event = RS_TIME_NONE,
                               .last = RS_TIME_NONE};
     rs_flights_init(&a->flights, visitor->row);
-    return index_members(a, err);
+    index_members(a);
 }
 
 void rs_assembly_free(struct rs_assembly *a)

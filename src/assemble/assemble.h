@@ -77,8 +77,8 @@ struct rs_assembly {
 };
 
 /* For a source whose process and members are in the model. To be freed also where it fails. */
-enum rs_status rs_assembly_init(struct rs_assembly *a, struct rs_model *m, struct rs_source *source, uint32_t proc,
-                                const struct rs_visitor *visitor, void *to, struct rs_err *err);
+void rs_assembly_init(struct rs_assembly *a, struct rs_model *m, struct rs_source *source, uint32_t proc,
+                      const struct rs_visitor *visitor, void *to);
 /* Reads all callbacks, and ends what is in flight then. */
 enum rs_status rs_assembly_read(struct rs_assembly *a, struct rs_err *err);
 /* One callback of them. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "nccl/abi.h"
 
@@ -62,11 +63,10 @@ static bool may_grow(const struct rs_flights *f, const struct rs_flight_slot *s)
     return s->cap < MOST_PLACES && f->nplaces + SHARE * s->cap <= MOST_PLACES_ALL;
 }
 
-static enum rs_status grow(struct rs_flights *f, struct rs_flight_slot *s, struct rs_err *err)
+static void grow(struct rs_flights *f, struct rs_flight_slot *s)
 {
     uint32_t cap = s->cap ? 2 * s->cap : FIRST_PLACES;
-    struct rs_flight_place *places = malloc(cap * sizeof *places);
-    if (!places) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_flight_place *places = rs_alloc(cap * sizeof *places);
     memset(places, 0xff, cap * sizeof *places); /* RS_NONE all over */
     for (uint32_t i = 0; i < s->cap; i++) {
         uint64_t counter = (uint64_t)s->places[i].count << RS_FLIGHT_SHIFT | (i & ((1u << RS_FLIGHT_SHIFT) - 1));
@@ -76,16 +76,14 @@ static enum rs_status grow(struct rs_flights *f, struct rs_flight_slot *s, struc
     f->nplaces += cap - s->cap;
     s->places = places;
     s->cap = cap;
-    return RS_OK;
 }
 
 /* The slot of a handle, made if need be; NULL: its number is that of another slot (damage). */
-static enum rs_status slot_of(struct rs_flights *f, uint64_t handle, struct rs_flight_slot **slot, struct rs_err *err)
+static void slot_of(struct rs_flights *f, uint64_t handle, struct rs_flight_slot **slot)
 {
     uint32_t i = rs_handle_slot(handle);
     if (i >= f->nslots) {
-        struct rs_flight_slot *slots = realloc(f->slots, (i + (size_t)1) * sizeof *slots);
-        if (!slots) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        struct rs_flight_slot *slots = rs_realloc(f->slots, (i + (size_t)1) * sizeof *slots);
         memset(slots + f->nslots, 0, (i + (size_t)1 - f->nslots) * sizeof *slots);
         f->slots = slots;
         f->nslots = i + 1;
@@ -93,41 +91,42 @@ static enum rs_status slot_of(struct rs_flights *f, uint64_t handle, struct rs_f
     struct rs_flight_slot *s = &f->slots[i];
     if (!s->cap) {
         s->high = handle >> RS_COUNTER_BITS;
-        RS_TRY(grow(f, s, err));
+        grow(f, s);
     }
     *slot = s->high == handle >> RS_COUNTER_BITS ? s : NULL;
-    return RS_OK;
 }
 
 /* Gives a row that has started its place. */
-static enum rs_status settle(struct rs_flights *f, uint64_t handle, uint32_t row, struct rs_err *err)
+static void settle(struct rs_flights *f, uint64_t handle, uint32_t row)
 {
     struct rs_flight_slot *s = NULL;
-    RS_TRY(slot_of(f, handle, &s, err));
-    if (!s) return rs_map_put(&f->strays, handle, row, err);
+    slot_of(f, handle, &s);
+    if (!s) {
+        rs_map_put(&f->strays, handle, row);
+        return;
+    }
     uint32_t count = rs_flight_count(handle);
     struct rs_flight_place *place = &s->places[handle & (s->cap - 1)];
     while (!is_free(place) && place->count != count && may_grow(f, s)) {
-        RS_TRY(grow(f, s, err));
+        grow(f, s);
         place = &s->places[handle & (s->cap - 1)];
     }
     if (place->row != RS_NONE) {
         const struct rs_flight *other = rs_flight_at(f, place->row);
-        RS_TRY(rs_map_put(&f->strays, other->handle, place->row, err));
+        rs_map_put(&f->strays, other->handle, place->row);
     }
     /* A parent that had the same handle (damage) is known until another has it. */
     if (place->count != count) *place = (struct rs_flight_place){count, RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     place->row = row;
-    return RS_OK;
 }
 
 /* ---- rows ---- */
 
-enum rs_status rs_flights_add(struct rs_flights *f, uint64_t handle, uint32_t *row, struct rs_err *err)
+void rs_flights_add(struct rs_flights *f, uint64_t handle, uint32_t *row)
 {
     if (f->free == RS_NONE && f->n == f->cap) {
         void *rows = f->rows;
-        RS_TRY(rs_room(&rows, f->n, &f->cap, f->size, err));
+        rs_room(&rows, f->n, &f->cap, f->size);
         f->rows = rows;
     }
     *row = f->free != RS_NONE ? f->free : f->n++;
@@ -137,7 +136,7 @@ enum rs_status rs_flights_add(struct rs_flights *f, uint64_t handle, uint32_t *r
     r->owner = r->steps = r->above = RS_NONE;
     r->handle = handle;
     f->used++;
-    return settle(f, handle, *row, err);
+    settle(f, handle, *row);
 }
 
 void rs_flights_link(struct rs_flights *f, uint32_t step, uint32_t owner)
@@ -184,7 +183,7 @@ void rs_flights_end(struct rs_flights *f, uint32_t row)
     f->used--;
 }
 
-enum rs_status rs_flights_keep(struct rs_flights *f, uint32_t row, bool always, struct rs_err *err)
+void rs_flights_keep(struct rs_flights *f, uint32_t row, bool always)
 {
     const struct rs_flight *r = rs_flight_at(f, row);
     struct rs_flight_place *place = always ? NULL : rs_flight_place_of(f, r->handle);
@@ -192,12 +191,12 @@ enum rs_status rs_flights_keep(struct rs_flights *f, uint32_t row, bool always, 
         place->number = r->number;
         place->part = r->part;
         place->piece = r->piece;
-        return RS_OK;
+        return;
     }
-    if (!always && f->nparents >= MOST_PLACES_ALL) return RS_OK;
-    RS_ROOM(f->parents, f->nparents, f->cap_parents, err);
+    if (!always && f->nparents >= MOST_PLACES_ALL) return;
+    RS_ROOM(f->parents, f->nparents, f->cap_parents);
     f->parents[f->nparents] = (struct rs_flight_parent){r->number, r->part, RS_NONE, r->piece};
-    return rs_map_put(&f->kept, r->handle, f->nparents++, err);
+    rs_map_put(&f->kept, r->handle, f->nparents++);
 }
 
 struct rs_flight_parent rs_flights_parent(const struct rs_flights *f, uint64_t handle, bool flying)

@@ -107,7 +107,7 @@ bool rs_flights_crowded(const struct rs_flights *f);
 uint32_t rs_flights_middle(const struct rs_flights *f);
 
 /* A new row of a handle that is not in flight; only handle, links and `used` are set. */
-enum rs_status rs_flights_add(struct rs_flights *f, uint64_t handle, uint32_t *row, struct rs_err *err);
+void rs_flights_add(struct rs_flights *f, uint64_t handle, uint32_t *row);
 /* Links a step to its proxy operation. */
 void rs_flights_link(struct rs_flights *f, uint32_t step, uint32_t owner);
 /* An open step of a proxy operation; RS_NONE: none. */
@@ -116,7 +116,7 @@ uint32_t rs_flights_step(const struct rs_flights *f, uint32_t owner, int32_t ste
 void rs_flights_end(struct rs_flights *f, uint32_t row);
 
 /* Keeps the event of a row known as a parent after its stop; `always`: for good. */
-enum rs_status rs_flights_keep(struct rs_flights *f, uint32_t row, bool always, struct rs_err *err);
+void rs_flights_keep(struct rs_flights *f, uint32_t row, bool always);
 /* Whether any is known for good. */
 static inline bool rs_flights_keeps(const struct rs_flights *f)
 {

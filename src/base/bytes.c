@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 
 enum { BLOCK_BYTES = 1 << 18, REST_STEP = 1 << 20 };
 
@@ -37,16 +38,16 @@ static enum rs_status prepare(struct rs_bytes *b, size_t block, struct rs_err *e
                        c->name, strcmp(c->name, c->library) ? c->library : "it");
     b->from = (struct rs_compressed){.data = b->file.data, .size = b->file.size};
     b->block_bytes = block ? block : BLOCK_BYTES;
-    b->block = malloc(b->block_bytes);
-    b->stream = b->block ? c->open() : NULL;
-    return b->stream ? RS_OK : rs_fail(err, RS_NO_MEMORY, "%s: out of memory", b->path);
+    b->block = rs_alloc(b->block_bytes);
+    b->stream = c->open();
+    if (!b->stream) rs_memory_out();
+    return RS_OK;
 }
 
-static enum rs_status create(struct rs_bytes **out, const char *path, struct rs_err *err)
+static void create(struct rs_bytes **out, const char *path)
 {
-    *out = calloc(1, sizeof **out);
-    if (*out && ((*out)->path = strdup(path))) return RS_OK;
-    return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", path);
+    *out = rs_zalloc(1, sizeof **out);
+    (*out)->path = rs_strdup(path);
 }
 
 static enum rs_status opened(struct rs_bytes **out, enum rs_status status)
@@ -60,16 +61,18 @@ static enum rs_status opened(struct rs_bytes **out, enum rs_status status)
 
 enum rs_status rs_bytes_open(struct rs_bytes **out, const char *path, struct rs_err *err)
 {
-    enum rs_status status = create(out, path, err);
-    if (status == RS_OK) status = rs_file_map(&(*out)->file, path, err);
+    create(out, path);
+    enum rs_status status = RS_OK;
+    status = rs_file_map(&(*out)->file, path, err);
     if (status == RS_OK) status = prepare(*out, 0, err);
     return opened(out, status);
 }
 
 enum rs_status rs_bytes_stream(struct rs_bytes **out, const char *path, struct rs_err *err)
 {
-    enum rs_status status = create(out, path, err);
-    if (status == RS_OK) status = rs_file_map_stream(&(*out)->file, path, err);
+    create(out, path);
+    enum rs_status status = RS_OK;
+    status = rs_file_map_stream(&(*out)->file, path, err);
     if (status == RS_OK) status = prepare(*out, 0, err);
     return opened(out, status);
 }
@@ -77,12 +80,11 @@ enum rs_status rs_bytes_stream(struct rs_bytes **out, const char *path, struct r
 enum rs_status rs_bytes_memory(struct rs_bytes **out, const char *name, const void *data, size_t n, size_t block,
                                struct rs_err *err)
 {
-    enum rs_status status = create(out, name, err);
-    if (status == RS_OK) {
-        (*out)->file = (struct rs_file_map){.data = data, .size = n};
-        (*out)->borrowed = true;
-        status = prepare(*out, block, err);
-    }
+    create(out, name);
+    enum rs_status status = RS_OK;
+    (*out)->file = (struct rs_file_map){.data = data, .size = n};
+    (*out)->borrowed = true;
+    status = prepare(*out, block, err);
     return opened(out, status);
 }
 

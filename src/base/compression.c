@@ -11,6 +11,7 @@
 #endif
 
 #include "base/file.h"
+#include "base/memory.h"
 
 enum { OUT_BYTES = 1 << 16, IN_BYTES = 1 << 18, GZIP_LEVEL = 6, ZSTD_LEVEL = 3 };
 
@@ -42,8 +43,8 @@ enum { WINDOW = 15, GZIP_HEADER = 16 };
 
 static void *open_gzip(void)
 {
-    z_stream *z = calloc(1, sizeof *z);
-    if (z && inflateInit2(z, WINDOW + GZIP_HEADER) == Z_OK) return z;
+    z_stream *z = rs_zalloc(1, sizeof *z);
+    if (inflateInit2(z, WINDOW + GZIP_HEADER) == Z_OK) return z;
     free(z);
     return NULL;
 }
@@ -94,8 +95,8 @@ struct gzip {
 
 static void *new_gzip(void)
 {
-    struct gzip *g = calloc(1, sizeof *g);
-    if (g && deflateInit2(&g->z, GZIP_LEVEL, Z_DEFLATED, WINDOW + GZIP_HEADER, 8, Z_DEFAULT_STRATEGY) == Z_OK) return g;
+    struct gzip *g = rs_zalloc(1, sizeof *g);
+    if (deflateInit2(&g->z, GZIP_LEVEL, Z_DEFLATED, WINDOW + GZIP_HEADER, 8, Z_DEFAULT_STRATEGY) == Z_OK) return g;
     free(g);
     return NULL;
 }
@@ -155,8 +156,7 @@ static void close_zstd(void *stream)
 
 static void *open_zstd(void)
 {
-    struct unzstd *u = calloc(1, sizeof *u);
-    if (!u) return NULL;
+    struct unzstd *u = rs_zalloc(1, sizeof *u);
     u->z = ZSTD_createDStream();
     if (u->z) u->hint = ZSTD_initDStream(u->z);
     if (u->z && !ZSTD_isError(u->hint)) return u;
@@ -201,8 +201,7 @@ static void close_new_zstd(void *stream)
 
 static void *new_zstd(void)
 {
-    struct zstd *s = calloc(1, sizeof *s);
-    if (!s) return NULL;
+    struct zstd *s = rs_zalloc(1, sizeof *s);
     s->z = ZSTD_createCStream();
     if (s->z && !ZSTD_isError(ZSTD_CCtx_setParameter(s->z, ZSTD_c_compressionLevel, ZSTD_LEVEL))) return s;
     close_new_zstd(s);

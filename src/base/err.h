@@ -1,5 +1,7 @@
 /* Errors that carry where and why.
  *
+ * Running out of memory is no such failure: it ends the program (base/memory.h).
+ *
  * A function that can fail returns `enum rs_status` (0 = fine) and takes the caller's `struct rs_err *` last; the
  * message says what failed, in which file and at which place, and what to do where that is known. Callers may put
  * context in front with rs_err_wrap(). Nothing below src/cli prints or exits. `err` may be NULL where the caller
@@ -13,7 +15,6 @@ enum rs_status {
     RS_OK = 0,
     RS_FAILED, /* an operation on the system failed: errno's text is in the message */
     RS_BAD_INPUT, /* a file or an argument is not what it should be */
-    RS_NO_MEMORY,
     RS_NOT_FOUND,
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/guard.h"
+#include "base/memory.h"
 #include "base/unfinished.h"
 
 /* ---- maps ---- */
@@ -27,11 +28,7 @@ static enum rs_status read_whole(struct rs_file_map *map, int fd, const struct s
     for (;;) {
         if (size == cap) {
             cap = cap == 0 ? 65536 : cap * 2;
-            uint8_t *more = realloc(data, cap);
-            if (more == NULL) {
-                free(data);
-                return rs_fail(err, RS_NO_MEMORY, "%s: out of memory after %zu bytes", path, size);
-            }
+            uint8_t *more = rs_realloc(data, cap);
             data = more;
         }
         size_t room = cap - size < most - size ? cap - size : most - size;
@@ -153,9 +150,8 @@ char *rs_temp_name(const char *path, const char *behind)
     while (from > 0 && path[from - 1] != '/') from--;
     bool fits = end - from <= LONGEST;
     char *text = NULL;
-    if (asprintf(&text, "%.*s.%.*s%s", (int)from, path, fits ? (int)(end - from) : 9, fits ? path + from : "ringscope",
-                 behind) < 0)
-        return NULL;
+    rs_asprintf(&text, "%.*s.%.*s%s", (int)from, path, fits ? (int)(end - from) : 9, fits ? path + from : "ringscope",
+                behind);
     return text;
 }
 
@@ -187,8 +183,7 @@ enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, str
 {
     *out = (struct rs_out){.force = force};
     bool standard = path == NULL || strcmp(path, "-") == 0;
-    out->path = strdup(standard ? "standard output" : path);
-    if (out->path == NULL) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    out->path = rs_strdup(standard ? "standard output" : path);
     if (standard) {
         out->file = stdout;
         return RS_OK;
@@ -278,19 +273,16 @@ size_t rs_name_ending(const char *name, size_t n, const char *ending)
     return n > m && !strncasecmp(name + n - m, ending, m) ? m : 0;
 }
 
-static bool add_name(struct rs_dir *dir, size_t *cap, const char *name)
+static void add_name(struct rs_dir *dir, size_t *cap, const char *name)
 {
     if (dir->count == *cap) {
         size_t more = *cap == 0 ? 64 : *cap * 2;
-        char **names = realloc(dir->names, more * sizeof(*names));
-        if (names == NULL) return false;
+        char **names = rs_realloc(dir->names, more * sizeof(*names));
         dir->names = names;
         *cap = more;
     }
-    dir->names[dir->count] = strdup(name);
-    if (dir->names[dir->count] == NULL) return false;
+    dir->names[dir->count] = rs_strdup(name);
     dir->count++;
-    return true;
 }
 
 enum rs_status rs_dir_list(struct rs_dir *dir, const char *path, const char *suffix, struct rs_err *err)
@@ -304,26 +296,20 @@ enum rs_status rs_dir_list(struct rs_dir *dir, const char *path, const char *suf
         return code;
     }
     size_t cap = 0;
-    enum rs_status status = RS_OK;
     for (;;) {
         errno = 0;
         const struct dirent *entry = readdir(d);
         if (entry == NULL) {
-            if (errno != 0) status = rs_fail_errno(err, "%s: cannot read the folder", path);
             break;
         }
         const char *name = entry->d_name;
         if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
         if (suffix != NULL && !ends_with(name, suffix)) continue;
-        if (!add_name(dir, &cap, name)) {
-            status = rs_fail(err, RS_NO_MEMORY, "%s: out of memory for %zu names", path, dir->count);
-            break;
-        }
+        add_name(dir, &cap, name);
     }
     closedir(d);
-    if (status != RS_OK) rs_dir_free(dir);
     if (dir->count > 0) qsort(dir->names, dir->count, sizeof(*dir->names), by_name);
-    return status;
+    return RS_OK;
 }
 
 void rs_dir_free(struct rs_dir *dir)
@@ -336,8 +322,7 @@ void rs_dir_free(struct rs_dir *dir)
 
 enum rs_status rs_dir_make(const char *path, struct rs_err *err)
 {
-    char *part = strdup(path);
-    if (part == NULL) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    char *part = rs_strdup(path);
     enum rs_status status = RS_OK;
     for (char *p = part; status == RS_OK && *p != '\0';) {
         p += strspn(p, "/");

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 enum trouble { NONE, SHORTER, UNREADABLE };
 static const char *const troubles[] = {NULL, "became shorter while it was read", "cannot be read in all its parts"};
 
@@ -114,13 +116,13 @@ struct rs_guard *rs_guard_take(const void *data, size_t bytes, const struct stat
     struct rs_guard *g = free_guards;
     if (g) {
         free_guards = g->next_free;
-    } else if ((g = calloc(1, sizeof *g))) {
+    } else {
+        g = rs_zalloc(1, sizeof *g);
         g->next = atomic_load(&guards);
         atomic_store(&guards, g);
     }
     pthread_mutex_unlock(&guards_lock);
-    if (!g) return NULL;
-    g->path = strdup(path);
+    g->path = rs_strdup(path);
     g->device = st->st_dev;
     g->inode = st->st_ino;
     atomic_store(&g->bytes, bytes);

@@ -19,53 +19,49 @@ static bool fits(size_t cap, size_t used)
     return used <= cap / 10 * 7;
 }
 
-static enum rs_status resize(struct rs_map *m, size_t cap, struct rs_err *err)
+static void resize(struct rs_map *m, size_t cap)
 {
-    struct rs_map_slot *slots = calloc(cap, sizeof(*slots));
-    if (slots == NULL) return rs_fail(err, RS_NO_MEMORY, "out of memory for a hash map of %zu slots", cap);
+    struct rs_map_slot *slots = rs_zalloc(cap, sizeof(*slots));
     struct rs_map old = *m;
     m->slots = slots;
     m->cap = cap;
     for (size_t i = 0; i < old.cap; i++)
         if (old.slots[i].key != 0) *probe(m, old.slots[i].key) = old.slots[i];
     free(old.slots);
-    return RS_OK;
 }
 
-enum rs_status rs_map_reserve(struct rs_map *m, size_t count, struct rs_err *err)
+void rs_map_reserve(struct rs_map *m, size_t count)
 {
     size_t cap = m->cap == 0 ? FIRST_CAP : m->cap;
     while (!fits(cap, count)) {
         if (cap > SIZE_MAX / 4 / sizeof(*m->slots)) rs_memory_out();
         cap *= 2;
     }
-    return cap == m->cap ? RS_OK : resize(m, cap, err);
+    if (!(cap == m->cap)) resize(m, cap);
 }
 
-enum rs_status rs_map_at(struct rs_map *m, uint64_t key, uint64_t initial, uint64_t **value, struct rs_err *err)
+void rs_map_at(struct rs_map *m, uint64_t key, uint64_t initial, uint64_t **value)
 {
     if (key == 0) {
         if (!m->has_zero) m->zero_value = initial;
         m->has_zero = true;
         *value = &m->zero_value;
-        return RS_OK;
+        return;
     }
-    if (m->cap == 0 || !fits(m->cap, m->used + 1)) RS_TRY(rs_map_reserve(m, m->used + 1, err));
+    if (m->cap == 0 || !fits(m->cap, m->used + 1)) rs_map_reserve(m, m->used + 1);
     struct rs_map_slot *slot = probe(m, key);
     if (slot->key == 0) {
         *slot = (struct rs_map_slot){.key = key, .value = initial};
         m->used++;
     }
     *value = &slot->value;
-    return RS_OK;
 }
 
-enum rs_status rs_map_put(struct rs_map *m, uint64_t key, uint64_t value, struct rs_err *err)
+void rs_map_put(struct rs_map *m, uint64_t key, uint64_t value)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(m, key, value, &at, err));
+    rs_map_at(m, key, value, &at);
     *at = value;
-    return RS_OK;
 }
 
 bool rs_map_delete(struct rs_map *m, uint64_t key)

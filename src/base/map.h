@@ -63,13 +63,13 @@ static inline uint64_t rs_map_get(const struct rs_map *m, uint64_t key, uint64_t
 }
 
 /* Sets the value of `key`, new or not. */
-enum rs_status rs_map_put(struct rs_map *m, uint64_t key, uint64_t value, struct rs_err *err);
+void rs_map_put(struct rs_map *m, uint64_t key, uint64_t value);
 
 /* *value is where the value of `key` lies; a key that was not there is put in with `initial`. */
-enum rs_status rs_map_at(struct rs_map *m, uint64_t key, uint64_t initial, uint64_t **value, struct rs_err *err);
+void rs_map_at(struct rs_map *m, uint64_t key, uint64_t initial, uint64_t **value);
 
 /* Makes room, so that the next puts up to `count` keys in all cannot fail. */
-enum rs_status rs_map_reserve(struct rs_map *m, size_t count, struct rs_err *err);
+void rs_map_reserve(struct rs_map *m, size_t count);
 
 /* Takes `key` out; false when it was not there. */
 bool rs_map_delete(struct rs_map *m, uint64_t key);

@@ -1,6 +1,6 @@
 /* Room in an array that grows one row at a time.
  *
- *     RS_ROOM(list->rows, list->n, list->cap, err);        // returns the failure from the calling function
+ *     RS_ROOM(list->rows, list->n, list->cap);
  *     list->rows[list->n++] = row;
  *
  * Sizes double. realloc() moves pages, not bytes, once an array is large, and pages that are not touched take no memory.
@@ -14,13 +14,13 @@
 #include "base/err.h"
 
 /* Makes room for row `n`; *cap is how many there is room for. Never fails: at four billion rows, too, the program ends. */
-enum rs_status rs_room(void **rows, uint32_t n, uint32_t *cap, size_t bytes, struct rs_err *err);
+void rs_room(void **rows, uint32_t n, uint32_t *cap, size_t bytes);
 
-#define RS_ROOM(rows, n, cap, err)                                                                                     \
+#define RS_ROOM(rows, n, cap)                                                                                          \
     do {                                                                                                               \
         if ((n) < (cap)) break;                                                                                        \
         void *room_ = (rows);                                                                                          \
-        RS_TRY(rs_room(&room_, n, &(cap), sizeof *(rows), err));                                                       \
+        rs_room(&room_, n, &(cap), sizeof *(rows));                                                                    \
         (rows) = room_;                                                                                                \
     } while (0)
 

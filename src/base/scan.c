@@ -4,6 +4,8 @@
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
+
+#include "base/memory.h"
 #endif
 
 /* ---- values ----
@@ -230,23 +232,20 @@ static bool break_off(struct rs_scan *s, enum rs_status code, const char *why)
 }
 
 /* Moves what is left to the buffer's begin and makes room for `n` bytes behind it. */
-static bool make_room(struct rs_scan *s, size_t n)
+static void make_room(struct rs_scan *s, size_t n)
 {
     size_t left = (size_t)(s->end - s->at);
-    if (!s->buffer && !(s->start = s->at = s->end = s->buffer = malloc(s->cap = n)))
-        return break_off(s, RS_NO_MEMORY, "out of memory");
+    if (!s->buffer) s->start = s->at = s->end = s->buffer = rs_alloc(s->cap = n);
     if (left && s->at != s->buffer) memmove(s->buffer, s->at, left);
     s->start_offset += (uint64_t)(s->at - s->start);
     s->start = s->at = s->buffer;
     s->end = s->buffer + left;
-    if (left + n <= s->cap) return true;
+    if (left + n <= s->cap) return;
     size_t cap = left + n > 2 * s->cap ? left + n : 2 * s->cap;
-    char *grown = realloc(s->buffer, cap);
-    if (!grown) return break_off(s, RS_NO_MEMORY, "out of memory");
+    char *grown = rs_realloc(s->buffer, cap);
     s->start = s->at = s->buffer = grown;
     s->end = grown + left;
     s->cap = cap;
-    return true;
 }
 
 /* Puts more bytes behind what is left from `at` on, which may move. False: there are no more. */
@@ -270,7 +269,7 @@ static bool refill(struct rs_scan *s)
         s->plain_end = block + n;
         return refill(s);
     }
-    if (!make_room(s, n)) return false;
+    make_room(s, n);
     memcpy(s->buffer + (s->end - s->at), block, n);
     s->end += n;
     return true;

@@ -83,21 +83,13 @@ void rs_strbuf_clear(struct rs_strbuf *s)
     if (s->data != NULL) s->data[0] = '\0';
 }
 
-enum rs_status rs_strbuf_check(const struct rs_strbuf *s, struct rs_err *err)
-{
-    if (!s->failed) return RS_OK;
-    return rs_fail(err, RS_NO_MEMORY, "out of memory for a text of more than %zu bytes", s->len);
-}
-
-enum rs_status rs_strbuf_take(struct rs_strbuf *s, char **text, struct rs_err *err)
+void rs_strbuf_take(struct rs_strbuf *s, char **text)
 {
     *text = NULL;
     if (s->data == NULL) reserve(s, 0);
-    RS_TRY(rs_strbuf_check(s, err));
     s->data[s->len] = '\0';
     *text = s->data;
     *s = (struct rs_strbuf){0};
-    return RS_OK;
 }
 
 void rs_strbuf_free(struct rs_strbuf *s)

@@ -14,7 +14,6 @@ struct rs_strbuf {
     char *data; /* data[len] is 0 whenever data is not NULL */
     size_t len; /* bytes in use, without the final 0 */
     size_t cap; /* bytes allocated */
-    bool failed; /* an append was left out for want of memory */
 };
 
 void rs_strbuf_add(struct rs_strbuf *s, const void *bytes, size_t n);
@@ -31,11 +30,8 @@ const char *rs_strbuf_borrow(const struct rs_strbuf *s);
 /* Forgets the text and keeps the memory (and `failed`). */
 void rs_strbuf_clear(struct rs_strbuf *s);
 
-/* RS_NO_MEMORY when an append was left out. */
-enum rs_status rs_strbuf_check(const struct rs_strbuf *s, struct rs_err *err);
-
 /* Gives the text away: *text is the caller's, to be freed with free(), and `s` is empty again. */
-enum rs_status rs_strbuf_take(struct rs_strbuf *s, char **text, struct rs_err *err);
+void rs_strbuf_take(struct rs_strbuf *s, char **text);
 
 void rs_strbuf_free(struct rs_strbuf *s);
 

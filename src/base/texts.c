@@ -15,41 +15,41 @@ static const uint64_t *find(const struct rs_texts *t, const char *text, size_t n
     }
 }
 
-static enum rs_status add(struct rs_texts *t, const char *text, size_t n, uint32_t *id, struct rs_err *err)
+static void add(struct rs_texts *t, const char *text, size_t n, uint32_t *id)
 {
-    RS_ROOM(t->rows, t->n, t->cap, err);
+    RS_ROOM(t->rows, t->n, t->cap);
     const char *copy = rs_arena_text(&t->arena, text, n);
-    if (!copy) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     *id = t->n;
     t->rows[t->n++] = (struct rs_texts_row){copy, n};
-    return RS_OK;
 }
 
-enum rs_status rs_texts_id(struct rs_texts *t, const char *text, size_t n, uint32_t *id, struct rs_err *err)
+void rs_texts_id(struct rs_texts *t, const char *text, size_t n, uint32_t *id)
 {
     *id = 0;
-    if (!t->n) RS_TRY(add(t, "", 0, id, err));
-    if (!n) return RS_OK;
+    if (!t->n) add(t, "", 0, id);
+    if (!n) return;
     uint64_t key;
     const uint64_t *known = find(t, text, n, &key);
     if (known) {
         *id = (uint32_t)*known;
-        return RS_OK;
+        return;
     }
-    RS_TRY(add(t, text, n, id, err));
-    return rs_map_put(&t->ids, key, *id, err);
+    add(t, text, n, id);
+    rs_map_put(&t->ids, key, *id);
 }
 
-enum rs_status rs_texts_small_id(struct rs_texts *t, const char *text, size_t n, uint16_t *id, struct rs_err *err)
+void rs_texts_small_id(struct rs_texts *t, const char *text, size_t n, uint16_t *id)
 {
     uint32_t wide;
     uint64_t key;
     *id = 0;
-    if (!n) return RS_OK;
+    if (!n) return;
     bool full = t->n >= RS_TEXTS_SMALL - 1 && !find(t, text, n, &key); /* the last place is kept for "?" */
-    RS_TRY(full ? rs_texts_id(t, "?", 1, &wide, err) : rs_texts_id(t, text, n, &wide, err));
+    if (full)
+        rs_texts_id(t, "?", 1, &wide);
+    else
+        rs_texts_id(t, text, n, &wide);
     *id = (uint16_t)wide;
-    return RS_OK;
 }
 
 void rs_texts_free(struct rs_texts *t)

@@ -26,9 +26,9 @@ struct rs_texts {
 enum { RS_TEXTS_SMALL = UINT16_MAX }; /* as many as ids of 16 bits can name */
 
 /* The id of the first `n` bytes of `text`, known or new. */
-enum rs_status rs_texts_id(struct rs_texts *t, const char *text, size_t n, uint32_t *id, struct rs_err *err);
+void rs_texts_id(struct rs_texts *t, const char *text, size_t n, uint32_t *id);
 /* The same where ids have 16 bits: RS_TEXTS_SMALL texts at most, the rest share one id, that of "?". */
-enum rs_status rs_texts_small_id(struct rs_texts *t, const char *text, size_t n, uint16_t *id, struct rs_err *err);
+void rs_texts_small_id(struct rs_texts *t, const char *text, size_t n, uint16_t *id);
 void rs_texts_free(struct rs_texts *t);
 
 /* The text of an id; "" where there is none. */

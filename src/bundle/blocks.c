@@ -76,11 +76,10 @@ static void pack(struct rs_blocks *b, const struct rs_bars *bars, uint32_t at, u
     for (unsigned k = 0; k < RS_BAR_ARGS; k++) put_argument(b, t, names[k], k, arguments[k] + at, bars, at, kinds);
 }
 
-static enum rs_status add_index(struct rs_blocks *t, uint32_t lane, const struct rs_bars *bars, uint32_t at, uint32_t n,
-                                struct rs_err *err)
+static void add_index(struct rs_blocks *t, uint32_t lane, const struct rs_bars *bars, uint32_t at, uint32_t n)
 {
     uint32_t row;
-    RS_COLUMNS_ADD(INDEX, &row, err);
+    RS_COLUMNS_ADD(INDEX, &row);
     int64_t to = bars->start[at];
     for (uint32_t i = at; i < at + n; i++) {
         int64_t end = bars->start[i] + bars->dur[i] + bars->fade[i];
@@ -91,7 +90,6 @@ static enum rs_status add_index(struct rs_blocks *t, uint32_t lane, const struct
     t->bars[row] = n;
     t->from[row] = bars->start[at];
     t->to[row] = to;
-    return RS_OK;
 }
 
 /* How many of the bars [at, at + left) are the next block. */
@@ -112,7 +110,7 @@ enum rs_status rs_blocks_lane(struct rs_blocks *b, const struct rs_bars *bars, c
         uint32_t n = next_block(bars, lane->from + done, lane->n - done);
         pack(b, bars, lane->from + done, n, kinds, table);
         RS_TRY(rs_pieces_add(&b->pieces, z, table, err));
-        RS_TRY(add_index(b, number, bars, lane->from + done, n, err));
+        add_index(b, number, bars, lane->from + done, n);
         done += n;
     }
     return RS_OK;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "bundle/blocks.h"
 #include "bundle/operations.h"
@@ -38,7 +39,7 @@ static enum rs_status lane_list_add(struct lane_list *t, const struct rs_bar_lan
     uint32_t i;
     if (t->n && lane->group < t->group[t->n - 1])
         return rs_fail(err, RS_FAILED, "a mistake in ringscope: lanes are not in the order of their groups");
-    RS_COLUMNS_ADD(LANES, &i, err);
+    RS_COLUMNS_ADD(LANES, &i);
     t->group[i] = lane->group;
     t->sub[i] = lane->sub;
     t->label[i] = lane->label;
@@ -99,16 +100,15 @@ static void fill_groups(const struct rs_timeline *t, struct groups *g, struct rs
 }
 
 /* The tables of those names. */
-static enum rs_status lane_list_groups(const struct lane_list *p, const struct rs_timeline *t, struct rs_packer *table,
-                                       struct rs_err *err)
+static void lane_list_groups(const struct lane_list *p, const struct rs_timeline *t, struct rs_packer *table)
 {
     size_t n = (size_t)t->ngroups + 1;
-    struct groups g = {malloc(n * sizeof *g.parent),
-                       malloc(n * sizeof *g.label),
-                       malloc(n * sizeof *g.from),
-                       malloc(n * sizeof *g.to),
-                       malloc(n),
-                       malloc(n * sizeof *g.error)};
+    struct groups g = {rs_alloc(n * sizeof *g.parent),
+                       rs_alloc(n * sizeof *g.label),
+                       rs_alloc(n * sizeof *g.from),
+                       rs_alloc(n * sizeof *g.to),
+                       rs_alloc(n),
+                       rs_alloc(n * sizeof *g.error)};
     bool fine = g.parent && g.label && g.from && g.to && g.level && g.error;
     if (fine) {
         find_lanes(p, t, &g);
@@ -120,34 +120,30 @@ static enum rs_status lane_list_groups(const struct lane_list *p, const struct r
     free(g.to);
     free(g.level);
     free(g.error);
-    return fine ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!fine) rs_memory_out();
 }
 
-static enum rs_status lane_list_flags(const struct rs_timeline *t, struct rs_packer *table, struct rs_err *err)
+static void lane_list_flags(const struct rs_timeline *t, struct rs_packer *table)
 {
     size_t n = (size_t)t->nflags + 1;
-    double *time = malloc(n * sizeof *time);
-    uint32_t *group = malloc(n * sizeof *group), *label = malloc(n * sizeof *label);
-    uint8_t *kind = malloc(n);
-    bool fine = time && group && label && kind;
-    for (uint32_t i = 0; fine && i < t->nflags; i++) {
+    double *time = rs_alloc(n * sizeof *time);
+    uint32_t *group = rs_alloc(n * sizeof *group), *label = rs_alloc(n * sizeof *label);
+    uint8_t *kind = rs_alloc(n);
+    for (uint32_t i = 0; i < t->nflags; i++) {
         time[i] = (double)t->flags[i].at;
         group[i] = t->flags[i].group;
         label[i] = t->flags[i].label;
         kind[i] = t->flags[i].destroyed;
     }
-    if (fine) {
-        rs_packer_begin(table, t->nflags);
-        rs_packer_f64(table, "time", time);
-        rs_packer_u32(table, "group", group, RS_COLUMN_PLANES);
-        rs_packer_u32(table, "label", label, RS_COLUMN_PLANES);
-        rs_packer_u8(table, "kind", kind);
-    }
+    rs_packer_begin(table, t->nflags);
+    rs_packer_f64(table, "time", time);
+    rs_packer_u32(table, "group", group, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "label", label, RS_COLUMN_PLANES);
+    rs_packer_u8(table, "kind", kind);
     free(time);
     free(group);
     free(label);
     free(kind);
-    return fine ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 static void lane_list_free(struct lane_list *t)
@@ -247,8 +243,7 @@ static void put_text(struct rs_strbuf *out, const char *key, const char *text, c
 static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline *t,
                                  const struct rs_bundle_texts *texts, struct rs_err *err)
 {
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_json *j = rs_alloc(sizeof *j);
     rs_json_to_text(j, out, "the page's texts");
     head_json(j, t, texts->title);
     enum rs_status status = rs_json_finish(j, err);
@@ -259,7 +254,7 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline
     put_text(out, "clocks", texts->clocks, "[]");
     put_text(out, "report", texts->report, "{}");
     rs_strbuf_putc(out, '}');
-    return rs_strbuf_check(out, err);
+    return RS_OK;
 }
 
 /* ---- the page ----
@@ -341,8 +336,7 @@ enum rs_status rs_bundle_html(const char *page, size_t page_bytes, int fd, const
     const char *app = last(page, page_bytes, APP), *end = last(page, page_bytes, BODY_END);
     if (!app || !end || app > end)
         return rs_fail(err, RS_FAILED, "the page that this ringscope was built with is damaged");
-    struct base64 *b = malloc(sizeof *b);
-    if (!b) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct base64 *b = rs_alloc(sizeof *b);
     enum rs_status status = put(out, page, (size_t)(app - page), name, err);
     if (status == RS_OK) status = put(out, DATA, strlen(DATA), name, err);
     if (status == RS_OK) status = put_bytes(b, fd, 0, sizes->first_bytes, out, name, err);
@@ -439,8 +433,7 @@ static enum rs_status write_strings(struct writer *w, struct rs_err *err)
     const struct rs_texts *texts = &w->t->texts;
     struct rs_strbuf all = {0};
     uint32_t n = texts->n ? texts->n : 1; /* string 0 is there in any case */
-    int64_t *end = calloc(n, sizeof *end);
-    if (!end) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *end = rs_zalloc(n, sizeof *end);
     for (uint32_t i = 1; i < n; i++) {
         rs_strbuf_add(&all, texts->rows[i].text, texts->rows[i].n);
         end[i] = (int64_t)all.len;
@@ -448,8 +441,8 @@ static enum rs_status write_strings(struct writer *w, struct rs_err *err)
     rs_packer_begin(&w->table, n);
     rs_packer_i64(&w->table, "end", end, 0, RS_COLUMN_DELTA);
     free(end);
-    enum rs_status status = rs_strbuf_check(&all, err);
-    if (status == RS_OK) status = rs_container_table(&w->container, &w->zip, "strings", &w->table, err);
+    enum rs_status status = RS_OK;
+    status = rs_container_table(&w->container, &w->zip, "strings", &w->table, err);
     if (status == RS_OK)
         status = rs_container_bytes(&w->container, &w->zip, "strtext", rs_strbuf_borrow(&all), all.len, err);
     rs_strbuf_free(&all);
@@ -472,15 +465,15 @@ static enum rs_status write_tables(struct writer *w, const struct rs_bundle_text
     struct rs_container *c = &w->container;
     struct rs_packer *t = &w->table;
     RS_TRY(write_meta(w, texts, err));
-    RS_TRY(lane_list_groups(&w->places, w->t, t, err));
+    lane_list_groups(&w->places, w->t, t);
     RS_TRY(rs_container_table(c, &w->zip, "groups", t, err));
     lane_list_lanes(&w->places, t);
     RS_TRY(rs_container_table(c, &w->zip, "lanes", t, err));
-    RS_TRY(rs_operations_members(&w->operations, t, err));
+    rs_operations_members(&w->operations, t);
     RS_TRY(rs_container_table(c, &w->zip, "members", t, err));
-    RS_TRY(lane_list_flags(w->t, t, err));
+    lane_list_flags(w->t, t);
     RS_TRY(rs_container_table(c, &w->zip, "flags", t, err));
-    RS_TRY(rs_operations_table(&w->operations, t, err));
+    rs_operations_table(&w->operations, t);
     RS_TRY(rs_container_table(c, &w->zip, "ops", t, err));
     RS_TRY(write_strings(w, err)); /* those of the operations are in now */
     rs_blocks_index(&w->blocks, t);
@@ -521,8 +514,7 @@ enum rs_status rs_bundle_write(struct rs_timeline *t, const struct rs_bundle_tex
                                struct rs_bundle_sizes *sizes, struct rs_err *err)
 {
     *sizes = (struct rs_bundle_sizes){0};
-    struct writer *w = calloc(1, sizeof *w); /* large: not for the stack */
-    if (!w) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct writer *w = rs_zalloc(1, sizeof *w); /* large: not for the stack */
     w->t = t;
     double span = t->span > 0 ? (double)t->span : 1; /* a moment has no buckets */
     enum rs_status status = open_all(w, span, place, err);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/room.h"
 
 #ifndef RS_NO_ZSTD
@@ -48,7 +49,7 @@ enum rs_status rs_spool_open(struct rs_spool *s, const char *folder, struct rs_e
     s->file = fdopen(fd, "w+");
     if (s->file) return RS_OK;
     close(fd);
-    return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_memory_out();
 }
 
 static enum rs_status spool_failed(const struct rs_spool *s, struct rs_err *err)
@@ -88,8 +89,10 @@ void rs_spool_close(struct rs_spool *s)
 #ifndef RS_NO_ZSTD
 enum rs_status rs_zip_init(struct rs_zip *z, struct rs_err *err)
 {
+    (void)err;
     *z = (struct rs_zip){.context = ZSTD_createCCtx()};
-    return z->context ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!z->context) rs_memory_out();
+    return RS_OK;
 }
 
 /* One frame of it in z->out, good until the next call. */
@@ -98,9 +101,8 @@ static enum rs_status pack(struct rs_zip *z, const void *bytes, size_t n, size_t
     size_t bound = ZSTD_compressBound(n);
     if (bound > z->cap) {
         free(z->out);
-        z->out = malloc(bound);
-        z->cap = z->out ? bound : 0;
-        if (!z->out) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        z->out = rs_alloc(bound);
+        z->cap = bound;
     }
     *packed = ZSTD_compressCCtx(z->context, z->out, z->cap, bytes, n, LEVEL);
     if (ZSTD_isError(*packed)) return rs_fail(err, RS_FAILED, "zstd: %s", ZSTD_getErrorName(*packed));
@@ -144,9 +146,9 @@ enum rs_status rs_pieces_add(struct rs_pieces *p, struct rs_zip *z, struct rs_pa
     size_t n, packed;
     RS_TRY(rs_packer_bytes(table, &bytes, &n, err));
     RS_TRY(pack(z, bytes, n, &packed, err));
-    RS_ROOM(p->offset, p->n, p->cap, err);
-    RS_ROOM(p->stored, p->n, p->cap_stored, err);
-    RS_ROOM(p->size, p->n, p->cap_size, err);
+    RS_ROOM(p->offset, p->n, p->cap);
+    RS_ROOM(p->stored, p->n, p->cap_stored);
+    RS_ROOM(p->size, p->n, p->cap_size);
     p->offset[p->n] = (int64_t)p->spool.bytes;
     p->stored[p->n] = (uint32_t)packed;
     p->size[p->n] = (uint32_t)n;
@@ -226,8 +228,7 @@ static enum rs_status copy(struct rs_container *c, struct rs_pieces *pieces, uin
 enum rs_status rs_container_pieces(struct rs_container *c, const char *section, struct rs_pieces *pieces,
                                    struct rs_err *err)
 {
-    uint8_t *buffer = malloc(COPY_BYTES);
-    if (!buffer) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint8_t *buffer = rs_alloc(COPY_BYTES);
     enum rs_status status = copy(c, pieces, buffer, err);
     free(buffer);
     if (status == RS_OK) enter(c, section, pieces->spool.bytes, pieces->spool.bytes, 0);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "bundle/relations.h"
 #include "join/durations.h"
@@ -31,9 +32,8 @@ enum rs_status rs_operations_open(struct rs_operations *o, struct rs_timeline *t
     const struct rs_model *m = t->model;
     *o = (struct rs_operations){.t = t};
     RS_TRY(rs_pieces_open(&o->pieces, folder, err));
-    o->comm = malloc(((size_t)m->ncomms + 1) * sizeof *o->comm);
-    o->member = malloc(((size_t)m->nmembers + 1) * sizeof *o->member);
-    if (!o->comm || !o->member) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    o->comm = rs_alloc(((size_t)m->ncomms + 1) * sizeof *o->comm);
+    o->member = rs_alloc(((size_t)m->nmembers + 1) * sizeof *o->member);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->ncomms; i++) o->comm[i] = m->comms[i].over == RS_NONE ? n++ : RS_NONE;
     n = 0;
@@ -41,15 +41,14 @@ enum rs_status rs_operations_open(struct rs_operations *o, struct rs_timeline *t
     return RS_OK;
 }
 
-enum rs_status rs_operations_members(const struct rs_operations *o, struct rs_packer *table, struct rs_err *err)
+void rs_operations_members(const struct rs_operations *o, struct rs_packer *table)
 {
     const struct rs_model *m = o->t->model;
-    uint32_t n = 0, *comm = malloc(((size_t)m->nmembers + 1) * sizeof *comm);
-    uint32_t *group = malloc(((size_t)m->nmembers + 1) * sizeof *group);
-    int64_t *rank = malloc(((size_t)m->nmembers + 1) * sizeof *rank);
-    int64_t *global = malloc(((size_t)m->nmembers + 1) * sizeof *global);
-    bool fine = comm && group && rank && global;
-    for (uint32_t i = 0; fine && i < m->nmembers; i++) {
+    uint32_t n = 0, *comm = rs_alloc(((size_t)m->nmembers + 1) * sizeof *comm);
+    uint32_t *group = rs_alloc(((size_t)m->nmembers + 1) * sizeof *group);
+    int64_t *rank = rs_alloc(((size_t)m->nmembers + 1) * sizeof *rank);
+    int64_t *global = rs_alloc(((size_t)m->nmembers + 1) * sizeof *global);
+    for (uint32_t i = 0; i < m->nmembers; i++) {
         if (o->member[i] == RS_NONE) continue;
         comm[n] = o->comm[m->members[i].comm];
         uint32_t own = o->t->group_of_member[i]; /* its communicator's, below its rank's */
@@ -57,18 +56,15 @@ enum rs_status rs_operations_members(const struct rs_operations *o, struct rs_pa
         rank[n] = m->members[i].rank;
         global[n++] = m->members[i].global_rank;
     }
-    if (fine) {
-        rs_packer_begin(table, n);
-        rs_packer_u32(table, "comm", comm, RS_COLUMN_PLANES);
-        rs_packer_i64(table, "rank", rank, 0, RS_COLUMN_PLANES);
-        rs_packer_i64(table, "global", global, 0, RS_COLUMN_PLANES);
-        rs_packer_u32(table, "group", group, RS_COLUMN_PLANES);
-    }
+    rs_packer_begin(table, n);
+    rs_packer_u32(table, "comm", comm, RS_COLUMN_PLANES);
+    rs_packer_i64(table, "rank", rank, 0, RS_COLUMN_PLANES);
+    rs_packer_i64(table, "global", global, 0, RS_COLUMN_PLANES);
+    rs_packer_u32(table, "group", group, RS_COLUMN_PLANES);
     free(comm);
     free(group);
     free(rank);
     free(global);
-    return fine ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 /* ---- parts ---- */
@@ -107,7 +103,7 @@ static enum rs_status flush(struct rs_operations *o, struct batch *b, struct rs_
     rs_packer_f64(table, "start", b->start);
     rs_packer_f64(table, "end", b->end);
     rs_packer_f32(table, "wait", b->wait);
-    RS_ROOM(o->first, o->pieces.n, o->cap_first, err);
+    RS_ROOM(o->first, o->pieces.n, o->cap_first);
     o->first[o->pieces.n] = (int64_t)(o->parts - b->n);
     b->n = 0;
     return rs_pieces_add(&o->pieces, z, table, err);
@@ -140,8 +136,7 @@ static enum rs_status pack_parts(struct rs_operations *o, struct batch *b, struc
 enum rs_status rs_operations_pack(struct rs_operations *o, struct rs_packer *table, struct rs_zip *z,
                                   struct rs_err *err)
 {
-    struct batch *b = malloc(sizeof *b);
-    if (!b) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct batch *b = rs_alloc(sizeof *b);
     b->n = 0;
     enum rs_status status = pack_parts(o, b, table, z, err);
     free(b);
@@ -211,8 +206,8 @@ static int64_t step_of(const struct rs_model *m, uint32_t op)
     return f.step == RS_NONE ? INT64_MIN : (int64_t)f.step;
 }
 
-static enum rs_status strings(struct columns *c, const char *name, const uint16_t *of_op, const uint16_t *of_part,
-                              struct rs_packer *table, struct rs_err *err)
+static void strings(struct columns *c, const char *name, const uint16_t *of_op, const uint16_t *of_part,
+                    struct rs_packer *table)
 {
     const struct rs_model *m = c->m;
     bool any = false;
@@ -220,11 +215,10 @@ static enum rs_status strings(struct columns *c, const char *name, const uint16_
         uint32_t op = c->ops[row];
         uint16_t id = of_op ? of_op[op] : of_part[m->order[m->ops.part[op]]];
         const char *text = id ? rs_model_text(m, id) : "";
-        RS_TRY(rs_texts_id(&c->o->t->texts, text, strlen(text), &c->u[row], err));
+        rs_texts_id(&c->o->t->texts, text, strlen(text), &c->u[row]);
         any |= c->u[row] != 0;
     }
     if (any || of_op == m->ops.func) rs_packer_u32(table, name, c->u, RS_COLUMN_PLANES);
-    return RS_OK;
 }
 
 /* What only some have: left out where none does. */
@@ -233,7 +227,7 @@ static void some(struct columns *c, const char *name, struct rs_packer *table)
     rs_packer_sparse(table, name, c->i, c->no);
 }
 
-static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs_err *err)
+static void fill(struct columns *c, struct rs_packer *table)
 {
     const struct rs_model *m = c->m;
     const struct rs_ops *o = &m->ops;
@@ -244,7 +238,7 @@ static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs
     rs_packer_u64(table, "id", (uint64_t *)c->i);
     EACH(c, c->u, c->o->comm[o->comm[op]]);
     rs_packer_u32(table, "comm", c->u, RS_COLUMN_PLANES);
-    RS_TRY(strings(c, "func", o->func, NULL, table, err));
+    strings(c, "func", o->func, NULL, table);
     EACH(c, c->i, seq_of(m, op));
     rs_packer_i64(table, "seq", c->i, 0, RS_COLUMN_PLANES);
     EACH(c, c->d, rs_size_known(m, op) ? (double)o->bytes[op] : NAN);
@@ -285,9 +279,9 @@ static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs
     rs_packer_i64(table, "src", c->i, 0, RS_COLUMN_PLANES);
     EACH(c, c->i, o->dst[op]);
     rs_packer_i64(table, "dst", c->i, 0, RS_COLUMN_PLANES);
-    RS_TRY(strings(c, "dtype", o->dtype, NULL, table, err));
-    RS_TRY(strings(c, "algo", NULL, m->parts.algo, table, err));
-    RS_TRY(strings(c, "proto", NULL, m->parts.proto, table, err));
+    strings(c, "dtype", o->dtype, NULL, table);
+    strings(c, "algo", NULL, m->parts.algo, table);
+    strings(c, "proto", NULL, m->parts.proto, table);
     EACH(c, c->d, (double)o->count[op]);
     rs_packer_f64(table, "count", c->d);
     EACH(c, c->i, o->captured[op] ? (int64_t)o->replay[op] : INT64_MIN);
@@ -296,10 +290,9 @@ static enum rs_status fill(struct columns *c, struct rs_packer *table, struct rs
     some(c, "step", table);
     EACH(c, c->b, o->confidence[op]);
     rs_packer_u8(table, "confidence", c->b);
-    return RS_OK;
 }
 
-enum rs_status rs_operations_table(struct rs_operations *o, struct rs_packer *table, struct rs_err *err)
+void rs_operations_table(struct rs_operations *o, struct rs_packer *table)
 {
     const struct rs_timeline *t = o->t;
     size_t n = (size_t)t->nops + 1;
@@ -307,22 +300,17 @@ enum rs_status rs_operations_table(struct rs_operations *o, struct rs_packer *ta
                         .m = t->model,
                         .ops = t->ops,
                         .n = t->nops,
-                        .d = malloc(n * sizeof *c.d),
-                        .i = malloc(n * sizeof *c.i),
-                        .u = malloc(n * sizeof *c.u),
-                        .b = malloc(n),
-                        .no = calloc(n, sizeof *c.no)};
-    enum rs_status status = RS_OK;
-    if (c.d && c.i && c.u && c.b && c.no)
-        status = fill(&c, table, err);
-    else
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+                        .d = rs_alloc(n * sizeof *c.d),
+                        .i = rs_alloc(n * sizeof *c.i),
+                        .u = rs_alloc(n * sizeof *c.u),
+                        .b = rs_alloc(n),
+                        .no = rs_zalloc(n, sizeof *c.no)};
+    fill(&c, table);
     free(c.d);
     free(c.i);
     free(c.u);
     free(c.b);
     free(c.no);
-    return status;
 }
 
 void rs_operations_free(struct rs_operations *o)

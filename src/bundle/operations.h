@@ -24,9 +24,9 @@ enum rs_status rs_operations_open(struct rs_operations *o, struct rs_timeline *t
 enum rs_status rs_operations_pack(struct rs_operations *o, struct rs_packer *table, struct rs_zip *z,
                                   struct rs_err *err);
 /* The tables "ops" (its strings become texts of the timeline), "partidx" and "members". */
-enum rs_status rs_operations_table(struct rs_operations *o, struct rs_packer *table, struct rs_err *err);
+void rs_operations_table(struct rs_operations *o, struct rs_packer *table);
 void rs_operations_index(const struct rs_operations *o, struct rs_packer *table);
-enum rs_status rs_operations_members(const struct rs_operations *o, struct rs_packer *table, struct rs_err *err);
+void rs_operations_members(const struct rs_operations *o, struct rs_packer *table);
 void rs_operations_free(struct rs_operations *o);
 
 /* The further columns of "ops", as meta.arguments names them. */

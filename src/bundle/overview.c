@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 
 enum { BUSY, KIND, FLAGS, MOST, SPOOLED }; /* rows of o->bytes */
@@ -13,11 +14,11 @@ enum rs_status rs_overviews_open(struct rs_overviews *o, double span, const char
     *o = (struct rs_overviews){.span = span, .now = RS_OVERVIEW_MOST};
     RS_TRY(rs_spool_open(&o->lanes, folder, err));
     RS_TRY(rs_pieces_open(&o->pieces, folder, err));
-    o->time = malloc(RS_OVERVIEW_MOST * sizeof *o->time);
-    o->most = malloc(RS_OVERVIEW_MOST * sizeof *o->most);
-    o->bytes = malloc(RS_OVERVIEW_MOST * (size_t)SPOOLED);
-    o->piece = malloc((size_t)RS_OVERVIEW_MOST * RS_OVERVIEW_LANES * 3);
-    return o->time && o->most && o->bytes && o->piece ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    o->time = rs_alloc(RS_OVERVIEW_MOST * sizeof *o->time);
+    o->most = rs_alloc(RS_OVERVIEW_MOST * sizeof *o->most);
+    o->bytes = rs_alloc(RS_OVERVIEW_MOST * (size_t)SPOOLED);
+    o->piece = rs_alloc((size_t)RS_OVERVIEW_MOST * RS_OVERVIEW_LANES * 3);
+    return RS_OK;
 }
 
 /* The buckets that `lanes` lanes get: a power of two. */
@@ -80,7 +81,7 @@ enum rs_status rs_overviews_lane(struct rs_overviews *o, const struct rs_bars *b
             o->bytes[BUSY * n + b] = share(o->time[b], width);
             o->bytes[MOST * n + b] = share(o->most[b], width);
         }
-    RS_ROOM(o->buckets, o->n, o->cap, err);
+    RS_ROOM(o->buckets, o->n, o->cap);
     o->buckets[o->n++] = (uint16_t)n;
     return rs_spool_write(&o->lanes, o->bytes, (size_t)n * SPOOLED, err);
 }

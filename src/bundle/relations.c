@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 
 enum rs_status rs_edges_open(struct rs_edges *r, const char *folder, struct rs_err *err)
 {
-    *r = (struct rs_edges){.rows = malloc(sizeof *r->rows)};
-    if (!r->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *r = (struct rs_edges){.rows = rs_alloc(sizeof *r->rows)};
     r->rows->n = 0;
     return rs_pieces_open(&r->pieces, folder, err);
 }
@@ -23,7 +23,7 @@ enum rs_status rs_edges_end(struct rs_edges *r, struct rs_packer *table, struct 
     rs_packer_u32(table, "from", rows->from, RS_COLUMN_DELTA);
     rs_packer_u32(table, "to", rows->to, RS_COLUMN_DELTA);
     rs_packer_u8(table, "kind", rows->kind);
-    RS_ROOM(r->first, r->pieces.n, r->cap_first, err);
+    RS_ROOM(r->first, r->pieces.n, r->cap_first);
     r->first[r->pieces.n] = rows->from[0];
     rows->n = 0;
     return rs_pieces_add(&r->pieces, z, table, err);
@@ -49,17 +49,14 @@ static enum rs_status put(const struct packing *p, uint32_t from, uint32_t to, e
 
 /* ---- one process ---- */
 
-static enum rs_status make_room(struct rs_edges *r, uint32_t n, struct rs_err *err)
+static void make_room(struct rs_edges *r, uint32_t n)
 {
-    if (n < r->room) return RS_OK;
+    if (n < r->room) return;
     free(r->place);
     free(r->children);
     r->room = (size_t)n + n / 4 + 2;
-    r->place = malloc(r->room * sizeof *r->place);
-    r->children = malloc(r->room * sizeof *r->children);
-    if (r->place && r->children) return RS_OK;
-    r->room = 0;
-    return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    r->place = rs_alloc(r->room * sizeof *r->place);
+    r->children = rs_alloc(r->room * sizeof *r->children);
 }
 
 static bool is_here(const struct rs_bars *b, uint32_t bar)
@@ -98,7 +95,7 @@ enum rs_status rs_edges_process(struct rs_edges *r, const struct rs_bars *b, str
                                 struct rs_err *err)
 {
     const struct packing p = {r, table, z};
-    RS_TRY(make_room(r, b->n, err));
+    make_room(r, b->n);
     RS_TRY(check(b, err));
     sort_children(r, b);
     for (uint32_t i = 0, e = 0; i < b->n; i++) {

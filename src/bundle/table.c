@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define NONE UINT32_MAX /* no such row */
 
 static const unsigned widths[] = {1, 2, 4, 4, 8, 8, 4}; /* by enum rs_column_type */
@@ -22,26 +24,16 @@ void rs_packer_begin(struct rs_packer *p, uint32_t rows)
     if (p->cap_values >= rows && p->values) return;
     free(p->values);
     p->cap_values = (size_t)rows + 1;
-    p->values = malloc(p->cap_values * sizeof *p->values);
-    if (!p->values) {
-        p->cap_values = 0;
-        p->no_memory = true;
-    }
+    p->values = rs_alloc(p->cap_values * sizeof *p->values);
 }
 
-static bool has_room(struct rs_packer *p, size_t more)
+static void has_room(struct rs_packer *p, size_t more)
 {
-    if (p->no_memory) return false;
-    if (more <= p->cap - p->n && p->bytes) return true;
+    if (more <= p->cap - p->n && p->bytes) return;
     size_t cap = p->n + more + p->cap / 2;
-    uint8_t *bytes = realloc(p->bytes, cap);
-    if (!bytes) {
-        p->no_memory = true;
-        return false;
-    }
+    uint8_t *bytes = rs_realloc(p->bytes, cap);
     p->bytes = bytes;
     p->cap = cap;
-    return true;
 }
 
 /* Stores p->values, of which the lower `width` bytes count. */
@@ -51,7 +43,7 @@ static void put_column(struct rs_packer *p, const char *name, enum rs_column_typ
     size_t rows = p->rows, bytes = rows * width;
     assert(p->ncolumns < RS_TABLE_COLUMNS && strlen(name) <= RS_TABLE_NAME);
     if (width == 1 && coding == RS_COLUMN_PLANES) coding = RS_COLUMN_PLAIN; /* the same bytes */
-    if (!has_room(p, bytes)) return;
+    has_room(p, bytes);
     if (coding == RS_COLUMN_DELTA)
         for (size_t i = rows; i-- > 1;) p->values[i] -= p->values[i - 1];
     uint8_t *entry = p->head + RS_TABLE_HEAD + p->ncolumns++ * RS_TABLE_ENTRY;
@@ -75,14 +67,12 @@ static enum rs_column_type narrowest(uint64_t most)
 
 void rs_packer_u8(struct rs_packer *p, const char *name, const uint8_t *values)
 {
-    if (p->no_memory) return;
     for (uint32_t i = 0; i < p->rows; i++) p->values[i] = values[i];
     put_column(p, name, RS_COLUMN_U8, RS_COLUMN_PLAIN);
 }
 
 void rs_packer_u32(struct rs_packer *p, const char *name, const uint32_t *values, enum rs_column_coding coding)
 {
-    if (p->no_memory) return;
     uint32_t most = 0;
     for (uint32_t i = 0; i < p->rows; i++) {
         p->values[i] = values[i];
@@ -93,7 +83,6 @@ void rs_packer_u32(struct rs_packer *p, const char *name, const uint32_t *values
 
 void rs_packer_next(struct rs_packer *p, const char *name, const uint32_t *values)
 {
-    if (p->no_memory) return;
     uint32_t most = 0;
     for (uint32_t i = 0; i < p->rows; i++) {
         uint32_t next = values[i] + 1; /* of NONE: 0 */
@@ -105,7 +94,6 @@ void rs_packer_next(struct rs_packer *p, const char *name, const uint32_t *value
 
 void rs_packer_u64(struct rs_packer *p, const char *name, const uint64_t *values)
 {
-    if (p->no_memory) return;
     if (p->rows) memcpy(p->values, values, p->rows * sizeof *values);
     put_column(p, name, RS_COLUMN_U64, RS_COLUMN_PLANES);
 }
@@ -120,7 +108,6 @@ static uint64_t bits_of(double v)
 void rs_packer_i64(struct rs_packer *p, const char *name, const int64_t *values, int64_t base,
                    enum rs_column_coding coding)
 {
-    if (p->no_memory) return;
     int64_t least = 0, most = 0;
     for (uint32_t i = 0; i < p->rows; i++) {
         int64_t v = (int64_t)((uint64_t)values[i] - (uint64_t)base);
@@ -140,7 +127,6 @@ void rs_packer_i64(struct rs_packer *p, const char *name, const int64_t *values,
 
 void rs_packer_sparse(struct rs_packer *p, const char *name, const int64_t *values, const bool *hex)
 {
-    if (p->no_memory) return;
     bool none = false, some = false, wide = false;
     int64_t least = 0, most = 0;
     for (uint32_t i = 0; i < p->rows; i++) {
@@ -175,14 +161,12 @@ void rs_packer_sparse(struct rs_packer *p, const char *name, const int64_t *valu
 
 void rs_packer_f64(struct rs_packer *p, const char *name, const double *values)
 {
-    if (p->no_memory) return;
     if (p->rows) memcpy(p->values, values, p->rows * sizeof *values);
     put_column(p, name, RS_COLUMN_F64, RS_COLUMN_PLANES);
 }
 
 void rs_packer_f32(struct rs_packer *p, const char *name, const double *values)
 {
-    if (p->no_memory) return;
     for (uint32_t i = 0; i < p->rows; i++) {
         float v = (float)values[i];
         uint32_t bits;
@@ -194,7 +178,7 @@ void rs_packer_f32(struct rs_packer *p, const char *name, const double *values)
 
 enum rs_status rs_packer_bytes(struct rs_packer *p, const uint8_t **bytes, size_t *n, struct rs_err *err)
 {
-    if (!has_room(p, 0)) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    has_room(p, 0);
     size_t head = RS_TABLE_HEAD + (size_t)p->ncolumns * RS_TABLE_ENTRY;
     if (p->n - sizeof p->head + head > UINT32_MAX)
         return rs_fail(err, RS_BAD_INPUT, "a table of the bundle would exceed 4 GB: draw less, e.g. with --rank");

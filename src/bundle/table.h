@@ -39,7 +39,6 @@ struct rs_packer {
     uint32_t rows;
     unsigned ncolumns;
     uint8_t head[RS_TABLE_HEAD + RS_TABLE_COLUMNS * RS_TABLE_ENTRY];
-    bool no_memory;
 };
 
 void rs_packer_begin(struct rs_packer *p, uint32_t rows);

@@ -5,7 +5,6 @@
 #include "fields/clock.h"
 
 /* A line a row. */
-enum rs_status rs_clocks_json(struct rs_json *j, struct rs_model *m, const struct rs_clock_rows *rows,
-                              struct rs_err *err);
+void rs_clocks_json(struct rs_json *j, struct rs_model *m, const struct rs_clock_rows *rows);
 
 #endif

@@ -39,8 +39,7 @@ static void cell_ranks(struct rs_table *t, const struct rs_clock_row *row)
     rs_table_cell(t, "%s%s", text, i < row->nranks ? " ..." : "");
 }
 
-static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows *r, struct rs_table *t,
-                                  struct rs_err *err)
+static void print_table(struct rs_model *m, const struct rs_clock_rows *r, struct rs_table *t)
 {
     static const char *const numbers[] = {"pid",        "GPU", "ranks",     "offset",    "ppm",      "error",
                                           "GPU offset", "ppm", "GPU error", "read late", "p99 late", "stale"};
@@ -51,7 +50,7 @@ static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows
         const struct rs_clock_row *row = &r->all[i];
         const struct rs_proc *p = &m->procs[row->proc];
         struct rs_late late;
-        RS_TRY(rs_clocks_late_of(m, row, &late, err));
+        rs_clocks_late_of(m, row, &late);
         rs_table_cell(t, "%s", rs_host_label(m, p->host));
         if (p->pid)
             rs_table_cell(t, "%" PRIu32, p->pid);
@@ -70,9 +69,8 @@ static enum rs_status print_table(struct rs_model *m, const struct rs_clock_rows
         rs_table_cell(t, "%s", rs_text_count(rs_clock_own(m, row)->stale).s);
         rs_table_cell(t, "%s", rs_clock_method_name(rs_clock_own(m, row)->method));
     }
-    RS_TRY(rs_table_print(t, "", stdout, err));
+    rs_table_print(t, "", stdout);
     if (r->n > MOST_ROWS) printf("and %" PRIu32 " more (--json has all)\n", r->n - MOST_ROWS);
-    return RS_OK;
 }
 
 static bool has_times(const struct rs_model *m)
@@ -139,13 +137,12 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
                rs_text_count(overruns).s);
 }
 
-static enum rs_status print_text(struct rs_model *m, const struct rs_clock_rows *r, int64_t error, struct rs_err *err)
+static void print_text(struct rs_model *m, const struct rs_clock_rows *r, int64_t error)
 {
     struct rs_table t = {0};
-    enum rs_status status = r->n ? print_table(m, r, &t, err) : RS_OK;
+    if (r->n) print_table(m, r, &t);
     rs_table_free(&t);
-    if (status == RS_OK) print_conclusion(m, r, error);
-    return status;
+    print_conclusion(m, r, error);
 }
 
 static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
@@ -155,14 +152,13 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     const struct rs_common *o = options;
     struct rs_clock_rows rows;
     enum rs_status done = RS_OK;
-    if (!rs_clock_rows_init(&rows, m, &o->filters.filter)) {
-        done = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    } else if (o->json) {
+    rs_clock_rows_init(&rows, m, &o->filters.filter);
+    if (o->json) {
         struct rs_json *j = rs_output_json();
-        done = rs_clocks_json(j, m, &rows, err);
-        if (done == RS_OK) done = rs_json_finish(j, err);
+        rs_clocks_json(j, m, &rows);
+        done = rs_json_finish(j, err);
     } else {
-        done = print_text(m, &rows, rows.compare_error_ns, err);
+        print_text(m, &rows, rows.compare_error_ns);
     }
     rs_clock_rows_free(&rows);
     return done;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/comms_json.h"
@@ -57,17 +58,11 @@ static int by_family(const void *a, const void *b, void *context)
 }
 
 /* The tree as rows: roots in order, each followed by its children. */
-static bool lay_out(struct comms *c)
+static void lay_out(struct comms *c)
 {
     const struct rs_model *m = c->m;
-    uint32_t n = m->ncomms, *sorted = malloc((n + 1) * sizeof *sorted), *first = malloc((n + 1) * sizeof *first);
-    struct row *stack = malloc((n + 1) * sizeof *stack);
-    if (!sorted || !first || !stack) {
-        free(sorted);
-        free(first);
-        free(stack);
-        return false;
-    }
+    uint32_t n = m->ncomms, *sorted = rs_alloc((n + 1) * sizeof *sorted), *first = rs_alloc((n + 1) * sizeof *first);
+    struct row *stack = rs_alloc((n + 1) * sizeof *stack);
     for (uint32_t i = 0; i < n; i++) sorted[i] = i;
     for (uint32_t i = 0; i < n; i++) first[i] = RS_NONE;
     qsort_r(sorted, n, sizeof *sorted, by_family, c);
@@ -91,23 +86,21 @@ static bool lay_out(struct comms *c)
     free(sorted);
     free(first);
     free(stack);
-    return true;
 }
 
-static bool collect(struct comms *c, struct rs_model *m, const struct rs_filter *f)
+static void collect(struct comms *c, struct rs_model *m, const struct rs_filter *f)
 {
     size_t n = (size_t)m->ncomms + 1;
     *c = (struct comms){.m = m,
-                        .shown = calloc(n, sizeof *c->shown),
-                        .lives = calloc(n, sizeof *c->lives),
-                        .rows = calloc(n, sizeof *c->rows)};
-    if (!c->shown || !c->lives || !c->rows) return false;
+                        .shown = rs_zalloc(n, sizeof *c->shown),
+                        .lives = rs_zalloc(n, sizeof *c->lives),
+                        .rows = rs_zalloc(n, sizeof *c->rows)};
     for (uint32_t i = 0; i < m->ncomms; i++) {
         c->lives[i] = rs_comms_life(m, i);
         c->shown[i] = m->comms[i].over == RS_NONE && passes(c, f, i);
         c->n += c->shown[i];
     }
-    return lay_out(c);
+    lay_out(c);
 }
 
 static void release(struct comms *c)
@@ -212,7 +205,7 @@ static void print_sources(const struct comms *c)
     if (sleep) printf("lived: until the end of the last proxy sleep, where destruction begins\n");
 }
 
-static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
+static void print_tree(const struct comms *c)
 {
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "communicator");
@@ -225,25 +218,18 @@ static enum rs_status print_tree(const struct comms *c, struct rs_err *err)
     rs_table_column(&t, RS_RIGHT, "lived");
     for (uint32_t i = 0; i < c->m->ncomms; i++)
         if (c->shown[c->rows[i].comm]) comm_row(&t, c, &c->rows[i]);
-    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (status != RS_OK) return status;
     printf("\n");
     rs_zero_print(c->m);
     print_sources(c);
-    return status;
 }
 
-static enum rs_status print_classes(const struct comms *c, struct rs_err *err)
+static void print_classes(const struct comms *c)
 {
     const struct rs_model *m = c->m;
-    uint32_t *counts = calloc((size_t)m->nclasses + 1, sizeof *counts),
-             *children = calloc((size_t)m->nclasses + 1, sizeof *children);
-    if (!counts || !children) {
-        free(counts);
-        free(children);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    uint32_t *counts = rs_zalloc((size_t)m->nclasses + 1, sizeof *counts),
+             *children = rs_zalloc((size_t)m->nclasses + 1, sizeof *children);
     for (uint32_t i = 0; i < m->ncomms; i++) {
         if (!c->shown[i] || m->comms[i].class >= m->nclasses) continue;
         counts[m->comms[i].class]++;
@@ -259,22 +245,24 @@ static enum rs_status print_classes(const struct comms *c, struct rs_err *err)
         rs_table_cell(&t, "%s", rs_text_count(children[k]).s);
         rs_table_cell(&t, "%s", m->classes[k].text);
     }
-    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     free(counts);
     free(children);
-    if (status == RS_OK) printf("\n--comm HASH or --rank N shows single ones, --json all of them.\n");
-    return status;
+    printf("\n--comm HASH or --rank N shows single ones, --json all of them.\n");
 }
 
-static enum rs_status print_text(const struct comms *c, struct rs_err *err)
+static void print_text(const struct comms *c)
 {
     printf("%s communicator%s", rs_text_count(c->n).s, c->n == 1 ? "" : "s");
     if (c->m->world > 0) printf(", a job of %d rank%s", c->m->world, c->m->world == 1 ? "" : "s");
     if (c->m->nranks && (int64_t)c->m->nranks < c->m->world) printf(", %u of them recorded", c->m->nranks);
     printf("\n\n");
-    if (!c->n) return RS_OK;
-    return c->n > MOST_ROWS ? print_classes(c, err) : print_tree(c, err);
+    if (!c->n) return;
+    if (c->n > MOST_ROWS)
+        print_classes(c);
+    else
+        print_tree(c);
 }
 
 static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,
@@ -283,8 +271,12 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     (void)self, (void)in, (void)status;
     const struct rs_common *o = options;
     struct comms c;
-    enum rs_status done = collect(&c, m, &o->filters.filter) ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (done == RS_OK) done = o->json ? print_json(&c, err) : print_text(&c, err);
+    collect(&c, m, &o->filters.filter);
+    enum rs_status done = RS_OK;
+    if (o->json)
+        done = print_json(&c, err);
+    else
+        print_text(&c);
     release(&c);
     return done;
 }

@@ -116,7 +116,7 @@ static void cell_name(struct rs_table *t, const struct rs_critical *c, uint32_t 
     rs_table_name(t, *c->names[name] ? c->names[name] : "?");
 }
 
-static enum rs_status print_rows(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+static void print_rows(const struct rs_critical *c, const struct rs_view *v)
 {
     struct rs_table t = {0};
     double window = (double)rs_time_minus(c->to, c->from);
@@ -136,10 +136,9 @@ static enum rs_status print_rows(const struct rs_critical *c, const struct rs_vi
         rs_table_cell(&t, "%s%s", rs_critical_kind_name(r->kind), r->tie_ns > r->ns / 2 ? " (tie)" : "");
         cell_name(&t, c, r->name);
     }
-    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     if (c->nrows > MOST_ROWS) printf("and %" PRIu32 " more (--json has all)\n", c->nrows - MOST_ROWS);
-    return status;
 }
 
 /* The longest segments, in the order of time. */
@@ -164,7 +163,7 @@ static uint32_t find_longest(const struct rs_critical *c, uint32_t *longest)
     return n;
 }
 
-static enum rs_status print_segments(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+static void print_segments(const struct rs_critical *c, const struct rs_view *v)
 {
     struct rs_table t = {0};
     uint32_t longest[MOST_SEGMENTS], n = find_longest(c, longest);
@@ -183,13 +182,12 @@ static enum rs_status print_segments(const struct rs_critical *c, const struct r
         cell_name(&t, c, s->name);
     }
     printf("\nits longest segments\n");
-    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     rs_zero_print(v->model);
-    return status;
 }
 
-static enum rs_status print_text(const struct rs_critical *c, const struct rs_view *v, struct rs_err *err)
+static void print_text(const struct rs_critical *c, const struct rs_view *v)
 {
     if (c->from != RS_TIME_NONE) {
         printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s at a tie",
@@ -198,12 +196,11 @@ static enum rs_status print_text(const struct rs_critical *c, const struct rs_vi
                c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s);
         if (c->error_ns > 0) printf("; clock error on it up to %s", rs_text_ns(c->error_ns).s);
         printf("\n\n");
-        RS_TRY(print_rows(c, v, err));
-        RS_TRY(print_segments(c, v, err));
+        print_rows(c, v);
+        print_segments(c, v);
         printf("\n");
     }
     for (uint32_t i = 0; i < c->nconclusion; i++) rs_plain_line(c->conclusion[i], stdout);
-    return RS_OK;
 }
 
 /* ---- the command ---- */
@@ -216,21 +213,19 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     struct rs_filter any_time = o->filters.filter; /* what lies outside of the window may be waited for in it */
     any_time.has_from = any_time.has_to = false;
     struct rs_view view;
-    RS_TRY(rs_view_init(&view, m, &any_time, err));
+    rs_view_init(&view, m, &any_time);
     struct rs_critical c;
-    enum rs_status done = rs_critical_find(&c, &view, &o->filters.filter, err);
-    if (done == RS_OK) {
-        if (o->json) {
-            struct rs_json *j = rs_output_json();
-            critical_json(j, &c, &view);
-            done = rs_json_finish(j, err);
-        } else {
-            done = print_text(&c, &view, err);
-        }
-        if (c.from == RS_TIME_NONE && (c.unended || c.timeless))
-            *status = RS_EXIT_FAILURE; /* cannot be told from these */
-        rs_critical_free(&c);
+    rs_critical_find(&c, &view, &o->filters.filter);
+    enum rs_status done = RS_OK;
+    if (o->json) {
+        struct rs_json *j = rs_output_json();
+        critical_json(j, &c, &view);
+        done = rs_json_finish(j, err);
+    } else {
+        print_text(&c, &view);
     }
+    if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* cannot be told from these */
+    rs_critical_free(&c);
     rs_view_free(&view);
     return done;
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/filters.h"
 #include "cli/output.h"
@@ -260,8 +261,8 @@ static bool leads_to(const char *path, const char *file)
 {
     if (rs_same_file(path, file)) return true;
     const char *slash = strrchr(file, '/');
-    char *folder = slash ? strndup(file, slash == file ? 1 : (size_t)(slash - file)) : strdup(".");
-    bool is = folder && rs_same_file(path, folder);
+    char *folder = slash ? rs_strndup(file, slash == file ? 1 : (size_t)(slash - file)) : rs_strdup(".");
+    bool is = rs_same_file(path, folder);
     free(folder);
     return is;
 }
@@ -271,11 +272,7 @@ static int export_named(const struct rs_command *self, struct options *o, char *
 {
     bool there = !o->kineto;
     for (int i = 0; i < n && !there; i++) there = leads_to(named[i], o->kineto);
-    char **all = malloc(((size_t)n + 1) * sizeof *all);
-    if (!all) {
-        rs_warn(self->name, "out of memory");
-        return RS_EXIT_FAILURE;
-    }
+    char **all = rs_alloc(((size_t)n + 1) * sizeof *all);
     if (!there) all[0] = (char *)o->kineto; /* in front: of two that are the same the first is read */
     memcpy(all + !there, named, (size_t)n * sizeof *all);
     int status = rs_reading_inputs(self, all, n + !there, o->view.common.run, export_inputs, o);

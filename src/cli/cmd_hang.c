@@ -189,7 +189,7 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
 }
 
 /* The guilty first, then the others, as far as there is room. */
-static enum rs_status print_evidence(const struct rs_model *m, const struct rs_hang *h, struct rs_err *err)
+static void print_evidence(const struct rs_model *m, const struct rs_hang *h)
 {
     struct rs_table t = {0};
     rs_table_column(&t, RS_RIGHT, "rank");
@@ -210,25 +210,22 @@ static enum rs_status print_evidence(const struct rs_model *m, const struct rs_h
     rs_hang_op_text(m, h->op, op, sizeof op);
     printf("\nranks in ");
     rs_plain_line(op, stdout);
-    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     if (h->nrows > shown) printf("and %" PRIu32 " more\n", h->nrows - shown);
-    return status;
 }
 
-static enum rs_status print_text(const struct rs_model *m, const struct rs_hang *h, struct rs_err *err)
+static void print_text(const struct rs_model *m, const struct rs_hang *h)
 {
     print_headline(m, h);
     if (h->detail) rs_plain_line(h->detail, stdout);
     if (h->nrows) {
-        enum rs_status status = print_evidence(m, h, err);
-        if (status != RS_OK) return status;
+        print_evidence(m, h);
         if (h->also_blocked)
             printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
     }
     printf("\n");
     for (uint32_t i = 0; i < h->nconclusion; i++) rs_plain_line(h->conclusion[i], stdout);
-    return RS_OK;
 }
 
 /* A script must be able to tell "nothing hangs" from "cannot be told". */
@@ -244,13 +241,13 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     (void)self, (void)in;
     const struct rs_common *o = options;
     struct rs_hang h;
-    enum rs_status done = rs_hang_find(m, &o->filters.filter, &h, err);
+    enum rs_status done = rs_hang_find(m, &o->filters.filter, &h);
     if (done == RS_OK && o->json) {
         struct rs_json *j = rs_output_json();
         hang_json(j, m, &h);
         done = rs_json_finish(j, err);
     } else if (done == RS_OK) {
-        done = print_text(m, &h, err);
+        print_text(m, &h);
     }
     *status = exit_status(h.verdict);
     rs_hang_free(&h);

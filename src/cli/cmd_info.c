@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/info_others.h"
@@ -463,8 +464,7 @@ static void print_processes(struct rs_inputs *in, const struct rs_overview *o, c
                 rows++;
             }
     printf("\n");
-    struct rs_err err;
-    if (rs_table_print(&t, "", stdout, &err) != RS_OK) rs_warn("info", "%s", err.msg);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     if (in->n > MOST_ROWS) printf("and %zu more (--json has all)\n", in->n - MOST_ROWS);
 }
@@ -531,7 +531,7 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, con
 /* What the runs were, before only one of them is kept. */
 static struct run_line *list_runs(struct rs_inputs *in)
 {
-    struct run_line *runs = calloc(in->nruns + 1, sizeof *runs);
+    struct run_line *runs = rs_zalloc(in->nruns + 1, sizeof *runs);
     for (size_t i = 0; runs && i < in->n; i++) {
         struct rs_source *s = &in->sources[i];
         struct run_line *r = &runs[s->run];
@@ -560,7 +560,7 @@ static int show(const struct rs_command *self, struct rs_inputs *in, bool json, 
 {
     struct rs_overview o;
     struct rs_err err;
-    if (rs_overview_init(&o, in, rs_reading_progress, &err) != RS_OK) return rs_print_err(self->name, &err);
+    rs_overview_init(&o, in, rs_reading_progress);
     int status = RS_EXIT_FINE;
     if (json) {
         if (print_json(in, &o, runs, nruns, who, &err) != RS_OK) status = rs_print_err(self->name, &err);

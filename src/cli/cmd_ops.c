@@ -9,6 +9,7 @@
 #include "analyse/moment.h"
 #include "analyse/steps.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -99,8 +100,7 @@ static void around(struct rs_strbuf *s, const struct rs_model *m, const struct r
                      told ? "" : " (its start is not told)");
 }
 
-static enum rs_status row_text(struct rs_table *t, const struct rs_model *m, const struct rs_moment *r, int64_t at,
-                               bool filtered, struct rs_err *err)
+static void row_text(struct rs_table *t, const struct rs_model *m, const struct rs_moment *r, int64_t at, bool filtered)
 {
     const struct rs_rank *x = &m->ranks[r->rank_id];
     uint32_t op = r->part == RS_NONE ? RS_NONE : m->parts.op[r->part], pid = m->procs[x->proc].pid;
@@ -120,16 +120,12 @@ static enum rs_status row_text(struct rs_table *t, const struct rs_model *m, con
     else
         around(&s, m, r, at);
     rs_table_cell(t, "%s", rs_strbuf_borrow(&s));
-    enum rs_status status = rs_strbuf_check(&s, err);
     rs_strbuf_free(&s);
-    return status;
 }
 
-static enum rs_status print_moment(const struct rs_moment *rows, uint32_t n, const struct rs_model *m, int64_t at,
-                                   bool filtered, struct rs_err *err)
+static void print_moment(const struct rs_moment *rows, uint32_t n, const struct rs_model *m, int64_t at, bool filtered)
 {
     struct rs_table t = {0};
-    enum rs_status status = RS_OK;
     rs_table_column(&t, RS_RIGHT, "rank");
     rs_table_column(&t, RS_LEFT, "host");
     rs_table_column(&t, RS_RIGHT, "pid");
@@ -138,28 +134,25 @@ static enum rs_status print_moment(const struct rs_moment *rows, uint32_t n, con
     rs_table_column(&t, RS_LEFT, "operation");
     rs_table_column(&t, RS_RIGHT, "clock error");
     rs_table_column(&t, RS_LEFT, "");
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) status = row_text(&t, m, &rows[i], at, filtered, err);
-    if (status == RS_OK) status = rs_table_print(&t, "", stdout, err);
+    for (uint32_t i = 0; i < n; i++) row_text(&t, m, &rows[i], at, filtered);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    return status;
 }
 
 /* A line a rank (JSON Lines where `json` is not NULL, else a table on stdout). */
-static enum rs_status ops_at(const struct rs_model *m, const struct rs_filter *filter, int64_t at, struct rs_json *json,
-                             struct rs_err *err)
+static void ops_at(const struct rs_model *m, const struct rs_filter *filter, int64_t at, struct rs_json *json)
 {
     struct rs_moment *rows;
     uint32_t n;
     bool filtered = filter->ncomms || filter->nfuncs || filter->has_from || filter->has_to;
-    enum rs_status status = rs_moment_find(&rows, &n, m, filter, at, err);
+    rs_moment_find(&rows, &n, m, filter, at);
     for (uint32_t i = 0; json && i < n; i++) row_json(json, m, &rows[i], filtered);
-    if (status == RS_OK && !json) {
-        status = print_moment(rows, n, m, at, filtered, err);
-        if (status == RS_OK && (at < rs_model_begin(m) || at > rs_model_end(m)))
+    if (!json) {
+        print_moment(rows, n, m, at, filtered);
+        if ((at < rs_model_begin(m) || at > rs_model_end(m)))
             printf("\nThat is %s event of the run.\n", at < rs_model_begin(m) ? "before the first" : "behind the last");
     }
     free(rows);
-    return status;
 }
 
 /* ---- JSON ----
@@ -199,18 +192,15 @@ static int by_time(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-static enum rs_status choose(const struct rs_model *m, const struct rs_filter *filter, struct moment **out, uint32_t *n,
-                             struct rs_err *err)
+static void choose(const struct rs_model *m, const struct rs_filter *filter, struct moment **out, uint32_t *n)
 {
-    struct moment *rows = malloc((m->ops.n + 1) * sizeof *rows);
-    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct moment *rows = rs_alloc((m->ops.n + 1) * sizeof *rows);
     *n = 0;
     for (uint32_t i = 0; i < m->ops.n; i++)
         if (m->ops.over[i] == RS_NONE && rs_filter_op(filter, m, i))
             rows[(*n)++] = (struct moment){rs_op_begin(m, i), i};
     qsort(rows, *n, sizeof *rows, by_time);
     *out = rows;
-    return RS_OK;
 }
 
 /* ---- the table ---- */
@@ -325,7 +315,7 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
     rs_table_cell(t, "%s", remark(m, op));
 }
 
-static enum rs_status print_table(struct rs_model *m, const struct moment *rows, uint32_t n, struct rs_err *err)
+static void print_table(struct rs_model *m, const struct moment *rows, uint32_t n)
 {
     static const char *const right[] = {"size", "ranks", "longest", "longest wait", "transfer", "busbw GB/s", "last"};
     struct rs_table t = {0};
@@ -342,15 +332,13 @@ static enum rs_status print_table(struct rs_model *m, const struct moment *rows,
         add_row(&t, m, rows[i].op);
         inside += !rs_op_counts(m, rows[i].op);
     }
-    enum rs_status status = rs_table_print(&t, "", stdout, err);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
-    if (status != RS_OK) return status;
     printf("\n%s operation%s", rs_text_count(n - inside).s, n - inside == 1 ? "" : "s");
     if (inside)
         printf("; %s more line%s: sends and receives inside fan-outs", rs_text_count(inside).s, inside == 1 ? "" : "s");
     printf(". ");
     rs_zero_print(m);
-    return RS_OK;
 }
 
 /* Those of the whole run, whatever the filters. */
@@ -359,7 +347,7 @@ static enum rs_status find_steps(struct rs_steps *steps, const struct rs_model *
     static const struct rs_filter everything;
     struct rs_view view;
     *steps = (struct rs_steps){0};
-    RS_TRY(rs_view_init(&view, m, &everything, err));
+    rs_view_init(&view, m, &everything);
     enum rs_status status = rs_steps_find(steps, &view, err);
     rs_view_free(&view);
     return status;
@@ -370,14 +358,15 @@ static enum rs_status print_ops(const struct options *o, struct rs_model *m, str
     struct moment *rows = NULL;
     uint32_t n = 0;
     struct rs_presence_index presence;
-    RS_TRY(choose(m, &o->common.filters.filter, &rows, &n, err));
+    choose(m, &o->common.filters.filter, &rows, &n);
     struct rs_steps steps = {0};
-    enum rs_status status = rs_presence_init(&presence, m, err);
-    if (status == RS_OK && json) status = find_steps(&steps, m, err);
+    rs_presence_init(&presence, m);
+    enum rs_status status = RS_OK;
+    if (json) status = find_steps(&steps, m, err);
     if (status == RS_OK && json)
         for (uint32_t i = 0; i < n && !rs_json_failed(json); i++) ops_json(json, m, rows[i].op, &presence, &steps);
     else if (status == RS_OK && n)
-        status = print_table(m, rows, n, err);
+        print_table(m, rows, n);
     if (status == RS_OK && !n) rs_warn("ops", "no operation %s", m->ops.n ? "passes the filters" : "is in these files");
     rs_presence_free(&presence);
     rs_steps_free(&steps);
@@ -416,7 +405,7 @@ static enum rs_status print_one(const struct options *o, struct rs_model *m, str
     const struct moment row = {0, op};
     struct rs_presence_index presence;
     if (json) {
-        RS_TRY(rs_presence_init(&presence, m, err));
+        rs_presence_init(&presence, m);
         struct rs_steps steps;
         enum rs_status status = find_steps(&steps, m, err);
         if (status == RS_OK) ops_json(json, m, op, &presence, &steps);
@@ -424,7 +413,7 @@ static enum rs_status print_one(const struct options *o, struct rs_model *m, str
         rs_steps_free(&steps);
         RS_TRY(status);
     } else {
-        RS_TRY(print_table(m, &row, 1, err));
+        print_table(m, &row, 1);
         printf("\n");
     }
     return o->tree ? rs_op_tree(m, in, op, o->common.filters.level, json, err) : RS_OK;
@@ -440,7 +429,8 @@ static enum rs_status print_all(const struct options *o, struct rs_model *m, str
     int64_t at;
     bool relative;
     rs_filters_time(o->at, &at, &relative); /* was checked */
-    return ops_at(m, &o->common.filters.filter, relative ? at + rs_model_begin(m) : at, json, err);
+    ops_at(m, &o->common.filters.filter, relative ? at + rs_model_begin(m) : at, json);
+    return RS_OK;
 }
 
 static enum rs_status show(const struct rs_command *self, struct rs_model *m, struct rs_inputs *in, void *options,

@@ -9,6 +9,7 @@
 #include "analyse/profile.h"
 #include "base/bytes.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/model_json.h"
@@ -222,12 +223,11 @@ static void columns(struct rs_table *t, const char *const *headings, size_t n)
     for (size_t i = 0; i < n; i++) rs_table_column(t, RS_RIGHT, headings[i]);
 }
 
-static enum rs_status finish(struct rs_table *t, uint32_t all, uint32_t shown, struct rs_err *err)
+static void finish(struct rs_table *t, uint32_t all, uint32_t shown)
 {
-    enum rs_status status = rs_table_print(t, "", stdout, err);
+    rs_table_print(t, "", stdout);
     rs_table_free(t);
     if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
-    return status;
 }
 
 static void cell_ns(struct rs_table *t, int64_t ns)
@@ -270,7 +270,7 @@ static void cell_times(struct rs_table *t, const int64_t *times, size_t n)
 }
 
 /* Ranks whose compute is seen, or those whose NCCL operations alone are. */
-static enum rs_status print_overlap(const struct rs_profile *p, bool seen, struct rs_err *err)
+static void print_overlap(const struct rs_profile *p, bool seen)
 {
     static const char *const with[] = {"GPU",     "span", "compute",  "comm",      "overlap",
                                        "exposed", "wait", "transfer", "not known", "idle"},
@@ -299,29 +299,28 @@ static enum rs_status print_overlap(const struct rs_profile *p, bool seen, struc
     }
     if (!shown) {
         rs_table_free(&t);
-        return RS_OK;
+        return;
     }
     printf(seen ? "compute and communication; overlap of communication time, idle of the span; exposed: wait, "
                   "transfer, or not "
                   "known\n"
                 : "communication alone; compute was not recorded\n");
-    RS_TRY(finish(&t, all, shown, err));
+    finish(&t, all, shown);
     if (cut)
         printf("Times of kernels are cut to whole us, as Holistic Trace Analysis has them (--exact: to the ns).\n");
     printf("\n");
-    return RS_OK;
 }
 
 /* ---- the pipeline ---- */
 
-static enum rs_status print_pipeline(const struct rs_profile *p, struct rs_err *err)
+static void print_pipeline(const struct rs_profile *p)
 {
     static const char *const numbers[] = {"chunks", "period", "p90", "p99", "hidden", "bubble", "score"};
     struct rs_table t = {0};
     uint32_t all = 0, shown = 0, stages = 0, warmup = 0;
     for (uint32_t i = 0; i < p->nrows; i++)
         if (p->rows[i].source) stages = p->rows[i].pipeline.nstages;
-    if (!stages) return RS_OK;
+    if (!stages) return;
     if (stages > 8) stages = 8;
     rs_table_column(&t, RS_RIGHT, "rank");
     columns(&t, numbers, sizeof numbers / sizeof *numbers);
@@ -350,9 +349,8 @@ static enum rs_status print_pipeline(const struct rs_profile *p, struct rs_err *
     printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : "");
     if (warmup) printf(", %" PRIu32 " chunk%s of warm-up left out", warmup, warmup == 1 ? "" : "s");
     printf("\n");
-    RS_TRY(finish(&t, all, shown, err));
+    finish(&t, all, shown);
     printf("\n");
-    return RS_OK;
 }
 
 /* ---- annotations ---- */
@@ -402,7 +400,7 @@ static uint32_t merge(struct named *rows, uint32_t n)
     return kept;
 }
 
-static enum rs_status print_names(const struct rs_profile *p, const struct named *rows, uint32_t n, struct rs_err *err)
+static void print_names(const struct rs_profile *p, const struct named *rows, uint32_t n)
 {
     static const char *const numbers[] = {"ranks", "calls", "median, least", "most", "of rank", "of step", "GPU time"};
     struct rs_table t = {0};
@@ -420,18 +418,16 @@ static enum rs_status print_names(const struct rs_profile *p, const struct named
         rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
     }
     printf("annotations: time on the host of one call, by rank; work of the GPU launched inside them, all together\n");
-    RS_TRY(finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES, err));
+    finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES);
     printf("\n");
-    return RS_OK;
 }
 
-static enum rs_status print_annotations(const struct rs_profile *p, struct rs_err *err)
+static void print_annotations(const struct rs_profile *p)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->nrows; i++) n += p->rows[i].ranges.n;
-    if (!n) return RS_OK;
-    struct named *rows = malloc(n * sizeof *rows);
-    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!n) return;
+    struct named *rows = rs_alloc(n * sizeof *rows);
     n = 0;
     for (uint32_t i = 0; i < p->nrows; i++)
         for (uint32_t k = 0; k < p->rows[i].ranges.n; k++) {
@@ -439,14 +435,13 @@ static enum rs_status print_annotations(const struct rs_profile *p, struct rs_er
             rows[n++] =
                 (struct named){x->name, 1, i, x->calls, x->wall_ns, x->gpu_ns, x->wall.p50, x->wall.p50, x->share};
         }
-    enum rs_status status = print_names(p, rows, merge(rows, n), err);
+    print_names(p, rows, merge(rows, n));
     free(rows);
-    return status;
 }
 
 /* ---- launches and host calls ---- */
 
-static enum rs_status print_launches(const struct rs_profile *p, struct rs_err *err)
+static void print_launches(const struct rs_profile *p)
 {
     static const char *const numbers[] = {"steps",     "kernels a step", "median kernel",    "launch gaps",
                                           "host gaps", "other gaps",     "serialising calls"};
@@ -482,24 +477,22 @@ static enum rs_status print_launches(const struct rs_profile *p, struct rs_err *
     }
     if (!shown) {
         rs_table_free(&t);
-        return RS_OK;
+        return;
     }
     printf("launches: idle because the next launch came late (up to 100 us: launch gaps), and calls that wait or "
            "allocate\n");
-    RS_TRY(finish(&t, all, shown, err));
+    finish(&t, all, shown);
     printf("\n");
-    return RS_OK;
 }
 
-static enum rs_status overlap_print(const struct rs_profile *p, struct rs_err *err)
+static void overlap_print(const struct rs_profile *p)
 {
-    RS_TRY(print_overlap(p, true, err));
-    RS_TRY(print_overlap(p, false, err));
-    RS_TRY(print_pipeline(p, err));
-    RS_TRY(print_annotations(p, err));
-    RS_TRY(print_launches(p, err));
+    print_overlap(p, true);
+    print_overlap(p, false);
+    print_pipeline(p);
+    print_annotations(p);
+    print_launches(p);
     for (size_t i = 0; i < p->nconclusion; i++) rs_plain_line(p->conclusion[i], stdout);
-    return RS_OK;
 }
 
 /* ---- the command ---- */
@@ -572,7 +565,11 @@ static enum rs_status print(const struct rs_command *self, struct options *o, co
     struct rs_profile p;
     RS_TRY(rs_profile_init(&p, m, profile, err));
     if (o->exact) use_exact(&p);
-    enum rs_status status = o->common.json ? print_json(&p, err) : overlap_print(&p, err);
+    enum rs_status status = RS_OK;
+    if (o->common.json)
+        status = print_json(&p, err);
+    else
+        overlap_print(&p);
     if (status == RS_OK) {
         say_missing(self, &p);
         *exit_status = judge(self, o, &p);
@@ -599,8 +596,7 @@ static enum rs_status use_stages(struct rs_profile_options *profile, const struc
     if (f->nnames > RS_STAGES_MAX)
         return rs_fail(err, RS_BAD_INPUT, "%s: %" PRIu32 " different stages, %d at most", path, f->nnames,
                        RS_STAGES_MAX);
-    profile->times = malloc(((size_t)f->nrows + 1) * sizeof *profile->times);
-    if (!profile->times) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    profile->times = rs_alloc(((size_t)f->nrows + 1) * sizeof *profile->times);
     for (uint32_t i = 0; i < f->nrows; i++) {
         const struct rs_stage_row *r = &f->rows[i];
         profile->times[i] = (struct rs_stage_time){

@@ -35,8 +35,7 @@ static const char *plural(uint64_t n)
 
 static void print_table(struct rs_table *t)
 {
-    struct rs_err err;
-    if (rs_table_print(t, "", stdout, &err) != RS_OK) rs_warn("report", "%s", err.msg);
+    rs_table_print(t, "", stdout);
     rs_table_free(t);
 }
 
@@ -364,7 +363,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     o->report.filter = &o->common.filters.filter;
     o->report.network = o->common.filters.level != RS_LEVEL_OPS && o->table < 0;
     if (o->reference.n) o->report.reference = &o->reference.reference;
-    RS_TRY(rs_differences_find(&settings, in, err));
+    rs_differences_find(&settings, in);
     enum rs_status status = rs_report_init(&r, m, &o->report, err);
     if (status == RS_OK) {
         const struct rs_reference_files *reference = o->reference.n ? &o->reference : NULL;
@@ -373,7 +372,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
             rs_report_json(j, &r, &settings, reference);
             status = rs_json_finish(j, err);
         } else if (o->table >= 0) {
-            status = rs_report_table(&r, o->report.by_comm, err);
+            rs_report_table(&r, o->report.by_comm);
         } else {
             report_print(&r, &settings, reference, o->report.by_comm);
         }

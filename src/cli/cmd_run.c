@@ -15,6 +15,7 @@
 
 #include "base/err.h"
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
 #include "cli/event_sets.h"
@@ -179,8 +180,8 @@ static enum rs_status set_absolute(const char *name, const char *path, struct rs
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s, "%s/%s", strcmp(here, "/") == 0 ? "" : here, strncmp(path, "./", 2) == 0 ? path + 2 : path);
     free(here);
-    enum rs_status status = rs_strbuf_check(&s, err);
-    if (status == RS_OK) status = set_env(name, s.data, err);
+    enum rs_status status = RS_OK;
+    status = set_env(name, s.data, err);
     rs_strbuf_free(&s);
     return status;
 }
@@ -189,7 +190,7 @@ static enum rs_status set_plugin(const struct options *o, struct rs_err *err)
 {
     char found[PATH_MAX];
     const char *old = borrow_env("NCCL_PROFILER_PLUGIN");
-    char *before = old == NULL ? NULL : strdup(old);
+    char *before = old == NULL ? NULL : rs_strdup(old);
     enum rs_status status;
     if (o->plugin != NULL) {
         /* A bare name is looked up by the loader, and with --print-env the file may be in a container only. */
@@ -261,15 +262,11 @@ static enum rs_status look(struct folder *f, const char *path, struct rs_err *er
 {
     *f = (struct folder){0};
     RS_TRY(rs_dir_list(&f->dir, path, ".rsc", err));
-    f->st = calloc(f->dir.count + 1, sizeof(*f->st));
-    if (f->st == NULL) {
-        rs_dir_free(&f->dir);
-        return rs_fail(err, RS_NO_MEMORY, "%s: out of memory for %zu names", path, f->dir.count);
-    }
+    f->st = rs_zalloc(f->dir.count + 1, sizeof(*f->st));
     for (size_t i = 0; i < f->dir.count; i++) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, "%s/%s", path, f->dir.names[i]);
-        if (!s.failed && stat(s.data, &f->st[i]) != 0) f->st[i] = (struct stat){0};
+        if (stat(s.data, &f->st[i]) != 0) f->st[i] = (struct stat){0};
         rs_strbuf_free(&s);
     }
     return RS_OK;
@@ -316,7 +313,7 @@ static void tell(const char *dir, size_t fresh)
         bool plain =
             strspn(dir, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=") == strlen(dir);
         rs_warn("run", "recorded in %s (%zu process%s so far); next: ringscope report %s", dir, fresh,
-                fresh == 1 ? "" : "es", plain || s.failed ? dir : s.data);
+                fresh == 1 ? "" : "es", plain ? dir : s.data);
         rs_strbuf_free(&s);
         return;
     }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
 #include "cli/opt.h"
@@ -112,7 +113,7 @@ static int take(const struct rs_command *cmd, struct asked *a, const char *name)
 
 /* ---- as SQL ---- */
 
-static enum rs_status print_sql(const struct asked *a, struct rs_err *err)
+static void print_sql(const struct asked *a)
 {
     struct rs_strbuf text = {0};
     for (int i = 0; i < RS_SQL_TABLES; i++) {
@@ -127,10 +128,8 @@ static enum rs_status print_sql(const struct asked *a, struct rs_err *err)
         rs_sql_create_view(&text, i);
         rs_strbuf_puts(&text, ";\n");
     }
-    enum rs_status status = rs_strbuf_check(&text, err);
-    if (status == RS_OK) fputs(rs_strbuf_borrow(&text), stdout);
+    fputs(rs_strbuf_borrow(&text), stdout);
     rs_strbuf_free(&text);
-    return status;
 }
 
 /* ---- as JSON ---- */
@@ -150,8 +149,7 @@ static void put_row(struct rs_json *j, const char *kind, const char *table, cons
 
 static enum rs_status print_json(const struct asked *a, struct rs_err *err)
 {
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_json *j = rs_alloc(sizeof *j);
     rs_json_to_file(j, stdout, "standard output");
     for (int i = 0; i < RS_SQL_TABLES; i++) {
         const struct rs_sql_table_row *t = &rs_sql_tables[i];
@@ -176,13 +174,16 @@ static enum rs_status print_json(const struct asked *a, struct rs_err *err)
 static int sql_schema(const struct rs_command *cmd, char *const *operands, int n, bool json)
 {
     struct rs_err err;
-    struct asked a = {.names = calloc((size_t)n + 1, sizeof *a.names)};
+    struct asked a = {.names = rs_zalloc((size_t)n + 1, sizeof *a.names)};
     int done = -1;
     for (int i = 0; a.names && i < n && done < 0; i++) done = take(cmd, &a, operands[i]);
     if (done < 0) {
-        enum rs_status status = !a.names ? rs_fail(&err, RS_NO_MEMORY, "out of memory")
-                                : json   ? print_json(&a, &err)
-                                         : print_sql(&a, &err);
+        if (!a.names) rs_memory_out();
+        enum rs_status status = RS_OK;
+        if (json)
+            status = print_json(&a, &err);
+        else
+            print_sql(&a);
         done = status == RS_OK ? RS_EXIT_FINE : rs_print_err(cmd->name, &err);
     }
     free(a.names);
@@ -410,8 +411,9 @@ static enum rs_status fill(struct rs_sql_db *db, struct rs_timeline *t, uint32_t
 {
     struct filling f;
     uint32_t bars = 0, nprocs = rs_sql_fill_rows(tables) ? t->nprocs : 0;
-    enum rs_status status = rs_sql_fill_begin(&f.fill, db, t, "", tables, err);
-    if (status == RS_OK) status = rs_sql_fill_model(&f.fill, err);
+    rs_sql_fill_begin(&f.fill, db, t, "", tables);
+    enum rs_status status = RS_OK;
+    status = rs_sql_fill_model(&f.fill, err);
     for (uint32_t i = 0; i < nprocs && status == RS_OK; i++) {
         f.proc = t->procs[i];
         status = rs_timeline_pieces(t, i, false, &bars, hand_on, &f, err);
@@ -437,8 +439,9 @@ static int fill_and_answer(const struct rs_command *self, struct options *o, str
                                                 .rows = o->view.row_bits,
                                                 .piece = rs_reading_piece(),
                                                 .begins = true};
-    enum rs_status status = rs_timeline_init(&timeline, &model, in, &options, &err);
-    if (status == RS_OK) status = fill(db, &timeline, tables, &err);
+    rs_timeline_init(&timeline, &model, in, &options);
+    enum rs_status status = RS_OK;
+    status = fill(db, &timeline, tables, &err);
     rs_timeline_free(&timeline);
     rs_model_free(&model); /* all that is wanted is in the database now */
     return status == RS_OK ? answer(self, o, db->handle, sql) : rs_print_err(self->name, &err);
@@ -500,7 +503,7 @@ static enum rs_status read_query(struct rs_strbuf *text, struct rs_err *err)
     for (size_t n; text->len <= MOST && (n = fread(piece, 1, sizeof piece, stdin)) > 0;) rs_strbuf_add(text, piece, n);
     if (ferror(stdin)) return rs_fail_errno(err, "standard input");
     if (text->len > MOST) return rs_fail(err, RS_FAILED, "standard input: a query has at most 1 MiB");
-    return rs_strbuf_check(text, err);
+    return RS_OK;
 }
 
 /* Operands are the inputs, then the query. -1 to go on, else the exit status. */

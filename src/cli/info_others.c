@@ -19,8 +19,7 @@ enum { MOST_ROWS = 40 }; /* of files, and of processes, in the text; --json has 
 
 static void print_table(struct rs_table *t)
 {
-    struct rs_err err;
-    if (rs_table_print(t, "", stdout, &err) != RS_OK) rs_warn("info", "%s", err.msg);
+    rs_table_print(t, "", stdout);
     rs_table_free(t);
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "cli/notes.h"
 #include "cli/output.h"
 #include "cli/reading.h"
@@ -22,7 +23,7 @@ static void take_time(struct rs_holding *h, int64_t t)
 /* By process; NULL when out of memory. */
 static struct rs_holding *count(const struct rs_model *m)
 {
-    struct rs_holding *all = calloc((size_t)m->nprocs + 1, sizeof *all);
+    struct rs_holding *all = rs_zalloc((size_t)m->nprocs + 1, sizeof *all);
     for (uint32_t i = 0; all && i < m->nprocs; i++) {
         all[i].from = all[i].to = RS_TIME_NONE;
         all[i].rank = -1;
@@ -73,12 +74,14 @@ static enum rs_status read_all(struct rs_info_who *who, struct rs_inputs *in, st
     if (several)
         RS_TRY(rs_import(m, in, rs_reading_progress, err));
     else
-        RS_TRY(rs_import_facts(m, in, err));
+        rs_import_facts(m, in);
     if (in->nothers) RS_TRY(rs_formats_fill(m, in, rs_reading_progress, err));
-    RS_TRY(rs_model_link(m, err));
+    rs_model_link(m);
     who->held = count(m);
-    if (!who->held) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    return several ? rs_join(m, true, err) : rs_ranks_settle(m, err);
+    if (!who->held) rs_memory_out();
+    if (several) return rs_join(m, true, err);
+    rs_ranks_settle(m);
+    return RS_OK;
 }
 
 int rs_info_who_read(const struct rs_command *cmd, struct rs_inputs *in, struct rs_info_who *who)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/output.h"
 
 enum { MOST_SAID = 6, MOST_GROUPS = 64 }; /* of groups: said, and kept apart */
@@ -27,13 +28,11 @@ static int by_text(const void *a, const void *b)
 }
 
 /* False when out of memory: then nothing is grouped. */
-static bool begin(struct grouping *g, const struct rs_inputs *in)
+static void begin(struct grouping *g, const struct rs_inputs *in)
 {
-    *g = (struct grouping){.paths = malloc((in->nothers + 1) * sizeof *g->paths)};
-    if (!g->paths) return false;
+    *g = (struct grouping){.paths = rs_alloc((in->nothers + 1) * sizeof *g->paths)};
     for (size_t i = 0; i < in->nothers; i++) g->paths[g->npaths++] = in->others[i].path;
     if (g->npaths) qsort(g->paths, g->npaths, sizeof *g->paths, by_text);
-    return true;
 }
 
 static bool is_path(const struct grouping *g, const char *text, size_t n)
@@ -105,7 +104,8 @@ static void say_groups(const char *command, const struct grouping *g)
 void rs_notes_say(const char *command, const struct rs_inputs *in, const struct rs_model *m, bool all)
 {
     struct grouping g;
-    bool grouped = begin(&g, in) && !all;
+    begin(&g, in);
+    bool grouped = !all;
     for (uint32_t i = 0; i < m->nnotes; i++) {
         size_t path = grouped ? path_of(&g, m->notes[i].text) : 0;
         if (path)
@@ -134,7 +134,8 @@ void rs_notes_say_unreadable(const char *command, const struct rs_inputs *in, bo
 void rs_notes_say_damage(const char *command, const struct rs_inputs *in, bool all)
 {
     struct grouping g;
-    bool grouped = begin(&g, in) && !all;
+    begin(&g, in);
+    bool grouped = !all;
     for (size_t i = 0; i < in->nothers; i++) {
         const char *why = in->others[i].why;
         size_t path = grouped && *why ? path_of(&g, why) : 0;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "base/units.h"
 #include "cli/model_json.h"
@@ -128,39 +129,39 @@ static void show(struct other_tree *t, const struct line *l)
 
 /* ---- dumps of the example profiler ---- */
 
-static enum rs_status copy_text(struct other_tree *t, const char **text, struct rs_err *err)
+static void copy_text(struct other_tree *t, const char **text)
 {
     if (*text) *text = rs_arena_text(&t->texts, *text, strlen(*text));
-    return *text ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!*text) rs_memory_out();
 }
 
 static enum rs_status keep_other(void *to, const struct rs_event *e, struct rs_err *err)
 {
+    (void)err;
     struct other_tree *t = to;
     if (e->part == RS_NONE || !rs_map_find(&t->parts, e->part)) return RS_OK;
     bool net = e->type == RS_PROXY_OP || e->type == RS_PROXY_STEP;
     if ((net && t->level < RS_LEVEL_NET) || (e->type == RS_NET_PLUGIN && t->level < RS_LEVEL_ALL)) return RS_OK;
-    RS_ROOM(t->nodes, t->n, t->cap, err);
+    RS_ROOM(t->nodes, t->n, t->cap);
     struct other_node *n = &t->nodes[t->n++];
     n->event = *e;
-    RS_TRY(copy_text(t, &n->event.name, err));
-    return copy_text(t, &n->event.category, err);
+    copy_text(t, &n->event.name);
+    copy_text(t, &n->event.category);
+    return RS_OK;
 }
 
 /* How deep each lies below its operation: parents come first. */
-static enum rs_status find_depths(struct other_tree *t, struct rs_err *err)
+static void find_depths(struct other_tree *t)
 {
     struct rs_map depths = {0}; /* number -> depth */
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < t->n; i++) {
         const struct rs_event *e = &t->nodes[i].event;
         bool top = e->handle == t->model->parts.handle[e->part];
         int above = e->parent == RS_NONE ? 0 : (int)rs_map_get(&depths, e->parent, 0);
         t->nodes[i].depth = top ? 0 : above < 8 ? above + 1 : 8;
-        status = rs_map_put(&depths, e->number, (uint64_t)t->nodes[i].depth, err);
+        rs_map_put(&depths, e->number, (uint64_t)t->nodes[i].depth);
     }
     rs_map_free(&depths);
-    return status;
 }
 
 /* Parts of an operation are by rank: those of a process mostly follow each other. */
@@ -171,7 +172,8 @@ static enum rs_status read_dumps(struct other_tree *t, uint32_t proc, struct rs_
     t->proc = proc;
     rs_arena_free(&t->texts);
     RS_TRY(rs_events_read(t->model, t->inputs, proc, UINT64_MAX, NULL, keep_other, t, err));
-    return find_depths(t, err);
+    find_depths(t);
+    return RS_OK;
 }
 
 static void show_event(struct other_tree *t, const struct other_node *n)
@@ -253,8 +255,7 @@ static enum rs_status op_tree_others(struct rs_model *m, struct rs_inputs *in, u
     struct other_tree t = {.model = m, .inputs = in, .level = level, .zero = zero, .json = json, .proc = RS_NONE};
     bool others = false;
     enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < m->ops.nparts[op] && status == RS_OK; i++)
-        status = rs_map_put(&t.parts, m->order[m->ops.part[op] + i], 1, err);
+    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) rs_map_put(&t.parts, m->order[m->ops.part[op] + i], 1);
     for (uint32_t i = 0; i < m->ops.nparts[op] && status == RS_OK; i++) {
         t.part = m->order[m->ops.part[op] + i];
         uint8_t tool = m->procs[member_of(&t)->proc].tool;
@@ -331,12 +332,12 @@ static bool may_belong(const struct tree *t, const struct rs_event *e)
 
 static enum rs_status keep(void *to, const struct rs_event *e, struct rs_err *err)
 {
+    (void)err;
     struct tree *t = to;
     bool is_op = e->type & (RS_COLL | RS_P2P | RS_CE_COLL), sure = belongs(t, e);
     if (!sure && !may_belong(t, e)) return RS_OK;
-    if (is_op && sure && e->parent_handle && e->part != RS_NONE)
-        RS_TRY(rs_map_put(&t->above, e->parent_handle, 1, err));
-    RS_ROOM(t->nodes, t->n, t->cap, err);
+    if (is_op && sure && e->parent_handle && e->part != RS_NONE) rs_map_put(&t->above, e->parent_handle, 1);
+    RS_ROOM(t->nodes, t->n, t->cap);
     struct node *n = &t->nodes[t->n++];
     n->event = *e;
     n->start = *e->call;
@@ -366,16 +367,15 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Nodes come in the order of their ends: sorts them by start, and hangs each under its parent. */
-static enum rs_status hang(struct tree *t, struct rs_err *err)
+static void hang(struct tree *t)
 {
     struct rs_map index = {0};
-    enum rs_status status = RS_OK;
     if (t->n) qsort(t->nodes, t->n, sizeof *t->nodes, by_number);
-    for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < t->n; i++) {
         struct node *n = &t->nodes[i];
         n->child = n->last = n->next = RS_NONE;
         n->parent = n->event.parent == RS_NONE ? RS_NONE : (uint32_t)rs_map_get(&index, n->event.parent, RS_NONE);
-        status = rs_map_put(&index, n->event.number, i, err);
+        rs_map_put(&index, n->event.number, i);
         if (n->parent == RS_NONE) continue;
         struct node *p = &t->nodes[n->parent];
         if (p->last == RS_NONE)
@@ -385,7 +385,6 @@ static enum rs_status hang(struct tree *t, struct rs_err *err)
         p->last = i;
     }
     rs_map_free(&index);
-    return status;
 }
 
 /* ---- printing ---- */
@@ -485,7 +484,7 @@ static enum rs_status show_process(struct tree *t, struct rs_inputs *in, struct 
     t->n = 0;
     RS_TRY(rs_events_read(t->model, in, t->proc, UINT64_MAX, NULL, keep, t, err));
     settle(t);
-    RS_TRY(hang(t, err));
+    hang(t);
     if (json)
         print_json(json, t);
     else
@@ -493,23 +492,22 @@ static enum rs_status show_process(struct tree *t, struct rs_inputs *in, struct 
     return RS_OK;
 }
 
-static enum rs_status want(struct tree *t, uint32_t op, struct rs_map *procs, struct rs_err *err)
+static void want(struct tree *t, uint32_t op, struct rs_map *procs)
 {
     const struct rs_model *m = t->model;
     for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
         uint32_t part = m->order[m->ops.part[op] + i];
         const struct rs_member *x = &m->members[m->parts.member[part]];
-        RS_TRY(rs_map_put(procs, x->proc, 1, err));
-        if (m->parts.flags[part] & RS_PART_HELPED) RS_TRY(rs_map_put(procs, m->parts.helper[part], 1, err));
-        RS_TRY(rs_map_put(&t->parts, part, 1, err));
-        if (m->parts.group[part]) RS_TRY(rs_map_put(&t->above, m->parts.group[part], 1, err));
-        if (m->parts.launch[part]) RS_TRY(rs_map_put(&t->above, m->parts.launch[part], 1, err));
-        RS_TRY(rs_map_put(&t->contexts, x->context, 1, err));
-        RS_TRY(rs_map_put(&t->times, (uint64_t)m->parts.enqueued[part], 1, err));
-        RS_TRY(rs_map_put(&t->times, (uint64_t)m->parts.launched[part], 1, err));
+        rs_map_put(procs, x->proc, 1);
+        if (m->parts.flags[part] & RS_PART_HELPED) rs_map_put(procs, m->parts.helper[part], 1);
+        rs_map_put(&t->parts, part, 1);
+        if (m->parts.group[part]) rs_map_put(&t->above, m->parts.group[part], 1);
+        if (m->parts.launch[part]) rs_map_put(&t->above, m->parts.launch[part], 1);
+        rs_map_put(&t->contexts, x->context, 1);
+        rs_map_put(&t->times, (uint64_t)m->parts.enqueued[part], 1);
+        rs_map_put(&t->times, (uint64_t)m->parts.launched[part], 1);
         t->captured |= m->parts.captured[part] != 0;
     }
-    return RS_OK;
 }
 
 enum rs_status rs_op_tree(struct rs_model *m, struct rs_inputs *in, uint32_t op, enum rs_level level,
@@ -517,7 +515,8 @@ enum rs_status rs_op_tree(struct rs_model *m, struct rs_inputs *in, uint32_t op,
 {
     struct tree t = {.model = m, .level = level};
     struct rs_map procs = {0};
-    enum rs_status status = want(&t, op, &procs, err);
+    want(&t, op, &procs);
+    enum rs_status status = RS_OK;
     int64_t zero = rs_op_begin(m, op);
     for (t.proc = 0; t.proc < in->n && status == RS_OK; t.proc++) /* processes are in the order of their sources */
         if (rs_map_find(&procs, t.proc)) status = show_process(&t, in, json, zero, err);

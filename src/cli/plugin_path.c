@@ -20,7 +20,7 @@ enum rs_status rs_plugin_path(char path[PATH_MAX], struct rs_err *err)
     for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
         struct rs_strbuf s = {0};
         rs_strbuf_printf(&s, "%s%s%s", exe, places[i], plugin_file);
-        bool found = !s.failed && realpath(s.data, path) != NULL;
+        bool found = realpath(s.data, path) != NULL;
         rs_strbuf_free(&s);
         if (found) return RS_OK;
     }

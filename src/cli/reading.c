@@ -110,7 +110,7 @@ int rs_reading_join(const struct rs_command *cmd, struct rs_inputs *in, struct r
     *model = (struct rs_model){.same_host = how->same_host};
     enum rs_status status = rs_import(model, in, rs_reading_progress, &err);
     if (status == RS_OK) status = rs_formats_fill(model, in, rs_reading_progress, &err);
-    if (status == RS_OK) status = rs_model_link(model, &err);
+    if (status == RS_OK) rs_model_link(model);
     if (status == RS_OK) status = rs_join(model, how->align, &err);
     rs_notes_say(cmd->name, in, model, false);
     if (status == RS_OK) return 0;

@@ -22,13 +22,13 @@ const char *rs_reference_file(void *to, const char *path)
     return NULL;
 }
 
-static enum rs_status add(struct rs_reference_files *f, unsigned i, struct rs_err *err)
+static void add(struct rs_reference_files *f, unsigned i)
 {
     const struct rs_nccl_tests *t = &f->tables[i];
     for (uint32_t k = 0; k < t->n; k++) {
         const struct rs_nccl_tests_row *row = &t->rows[k];
         struct rs_reference_point point = {row->func, row->dtype, row->nranks, row->bytes, rs_nccl_tests_best(row)};
-        if (row->func) RS_TRY(rs_reference_add(&f->reference, &point, err));
+        if (row->func) rs_reference_add(&f->reference, &point);
     }
     if (t->damage.code != RS_OK) rs_warn("report", "%s", t->damage.msg);
     if (t->unnamed)
@@ -37,14 +37,13 @@ static enum rs_status add(struct rs_reference_files *f, unsigned i, struct rs_er
                 " rows it is not known which test they are of, or their bandwidths are not of the test that is named; "
                 "a file called after it (all_gather_perf.txt) tells",
                 f->paths[i], t->unnamed, t->n);
-    return RS_OK;
 }
 
 enum rs_status rs_reference_read(struct rs_reference_files *f, struct rs_err *err)
 {
     for (unsigned i = 0; i < f->n; i++) {
         RS_TRY(rs_nccl_tests_read(&f->tables[i], f->paths[i], err));
-        RS_TRY(add(f, i, err));
+        add(f, i);
     }
     rs_reference_sort(&f->reference);
     if (f->n && !f->reference.n)
@@ -105,7 +104,6 @@ void rs_reached_print(const struct rs_report *r, const struct rs_reference_files
 {
     static const char *const numbers[] = {"calls", "possible", "reached", "of it", "as seen", "of it"};
     struct rs_table t = {0};
-    struct rs_err err;
     rs_table_column(&t, RS_LEFT, "function");
     rs_table_column(&t, RS_RIGHT, "bytes");
     rs_table_column(&t, RS_RIGHT, "ranks");
@@ -118,7 +116,7 @@ void rs_reached_print(const struct rs_report *r, const struct rs_reference_files
     rs_plain_print(by, strlen(by), stdout);
     printf("; reached behind the last rank, and as the ranks saw it (below %.0f %%: little, a judgement)\n",
            100 * RS_REACHED_LITTLE);
-    if (rs_table_print(&t, "", stdout, &err) != RS_OK) rs_warn("report", "%s", err.msg);
+    rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     if (r->reached.n > MOST_ROWS) printf("and %s more (--json has all)\n", rs_text_count(r->reached.n - MOST_ROWS).s);
 }

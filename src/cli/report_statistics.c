@@ -15,9 +15,8 @@ enum { MOST_ROWS = 10, MOST_OPERATIONS = 12 }; /* in the text; --json has them a
 
 static void print_table(struct rs_table *t, const char *title, uint64_t all, uint64_t shown)
 {
-    struct rs_err err;
     printf("\n%s\n", title);
-    if (rs_table_print(t, "", stdout, &err) != RS_OK) rs_warn("report", "%s", err.msg);
+    rs_table_print(t, "", stdout);
     rs_table_free(t);
     if (all > shown) printf("and %s more (--json has all)\n", rs_text_count(all - shown).s);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/plain.h"
 #include "foreign/nccl_tests/nccl_tests.h"
@@ -139,14 +140,13 @@ static void print_rest(const struct rs_func_row *x, enum telling telling)
                rs_text_bytes(x->bytes).s, rs_text_rate(x->busbw).s, rs_text_rate(x->busbw_seen).s);
 }
 
-enum rs_status rs_report_table(const struct rs_report *r, bool by_comm, struct rs_err *err)
+void rs_report_table(const struct rs_report *r, bool by_comm)
 {
     print_head();
     printf("# Using devices\n");
     for (uint32_t i = 0; i < r->view.model->nranks; i++) print_device(r->view.model, &r->view.model->ranks[i]);
-    uint32_t n = r->bandwidth.nrows, *order = malloc(((size_t)n + 1) * sizeof *order);
+    uint32_t n = r->bandwidth.nrows, *order = rs_alloc(((size_t)n + 1) * sizeof *order);
     struct sorting sorting = {r->view.model, r->bandwidth.rows, by_comm};
-    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < n; i++) order[i] = i;
     qsort_r(order, n, sizeof *order, by_size, &sorting);
     enum telling before = OF_TRANSFERS;
@@ -167,5 +167,4 @@ enum rs_status rs_report_table(const struct rs_report *r, bool by_comm, struct r
     }
     if (!n) printf("#\n# no operation is left to report on\n");
     free(order);
-    return RS_OK;
 }

@@ -5,6 +5,6 @@
 #include "analyse/report.h"
 
 /* On stdout. `by_comm`: rows are of single communicators, not of classes. */
-enum rs_status rs_report_table(const struct rs_report *r, bool by_comm, struct rs_err *err);
+void rs_report_table(const struct rs_report *r, bool by_comm);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/plain.h"
 
@@ -86,8 +87,8 @@ static bool is_taken(sqlite3_stmt *q, int n, char **names, int before, const cha
 /* Names of columns, each once: the second `id` is "id_2", unless another is called so. */
 static char **column_names(sqlite3_stmt *q, int n)
 {
-    char **names = calloc((size_t)n + 1, sizeof *names);
-    for (int i = 0; names && i < n; i++) {
+    char **names = rs_zalloc((size_t)n + 1, sizeof *names);
+    for (int i = 0; i < n; i++) {
         const char *name = sqlite3_column_name(q, i);
         int same = 1;
         for (int k = 0; k < i; k++) same += name && !strcmp(sqlite3_column_name(q, k), name);
@@ -114,24 +115,22 @@ static void value_json(struct rs_json *j, sqlite3_stmt *q, int i, struct rs_strb
 static enum rs_status print_json(sqlite3 *db, sqlite3_stmt *q, struct rs_strbuf *text, struct rs_err *err)
 {
     int n = sqlite3_column_count(q), code = SQLITE_DONE;
-    struct rs_json *j = malloc(sizeof *j);
+    struct rs_json *j = rs_alloc(sizeof *j);
     char **names = column_names(q, n);
-    enum rs_status status = j && names ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) {
-        rs_json_to_file(j, stdout, "standard output");
-        while (!rs_json_failed(j) && (code = sqlite3_step(q)) == SQLITE_ROW) {
-            rs_json_object(j);
-            for (int i = 0; i < n; i++) {
-                rs_json_key(j, names[i] ? names[i] : "");
-                value_json(j, q, i, text);
-            }
-            rs_json_end(j);
-            rs_json_newline(j);
+    enum rs_status status = RS_OK;
+    rs_json_to_file(j, stdout, "standard output");
+    while (!rs_json_failed(j) && (code = sqlite3_step(q)) == SQLITE_ROW) {
+        rs_json_object(j);
+        for (int i = 0; i < n; i++) {
+            rs_json_key(j, names[i] ? names[i] : "");
+            value_json(j, q, i, text);
         }
-        status = rs_json_finish(j, err);
-        if (status == RS_OK) status = ended(db, code, err);
+        rs_json_end(j);
+        rs_json_newline(j);
     }
-    for (int i = 0; names && i < n; i++) sqlite3_free(names[i]);
+    status = rs_json_finish(j, err);
+    if (status == RS_OK) status = ended(db, code, err);
+    for (int i = 0; i < n; i++) sqlite3_free(names[i]);
     free(names);
     free(j);
     return status;
@@ -211,7 +210,7 @@ static void cell_text(sqlite3_stmt *q, int i, struct rs_strbuf *cell)
     case SQLITE_FLOAT: real_cell(cell, sqlite3_column_double(q, i)); return;
     default:
         value_text(q, i, cell);
-        if (cell->failed || !cell->data) return;
+        if (!cell->data) return;
         for (size_t k = 0; k < cell->len; k++) /* a text ends with its length, not with a 0 byte */
             if (!cell->data[k]) cell->data[k] = '?';
         rs_plain(cell->data);
@@ -262,7 +261,6 @@ static enum rs_status walk(struct columns *c, sqlite3 *db, sqlite3_stmt *q, stru
     }
     for (int rows = 0; rows < LOOK && c->cells.len < LOOK_BYTES && (code = sqlite3_step(q)) == SQLITE_ROW; rows++)
         look(c, q, cell);
-    RS_TRY(rs_strbuf_check(&c->cells, err));
     if (code != SQLITE_DONE && code != SQLITE_ROW) return failed(db, err);
     print_looked(c, q);
     while (code == SQLITE_ROW && !ferror(stdout) && (code = sqlite3_step(q)) == SQLITE_ROW)
@@ -276,10 +274,9 @@ static enum rs_status walk(struct columns *c, sqlite3 *db, sqlite3_stmt *q, stru
 static enum rs_status print_table(sqlite3 *db, sqlite3_stmt *q, struct rs_strbuf *cell, struct rs_err *err)
 {
     struct columns c = {.n = sqlite3_column_count(q)};
-    c.width = calloc((size_t)c.n + 1, sizeof *c.width);
-    c.number = calloc((size_t)c.n + 1, sizeof *c.number);
-    enum rs_status status =
-        c.width && c.number ? walk(&c, db, q, cell, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c.width = rs_zalloc((size_t)c.n + 1, sizeof *c.width);
+    c.number = rs_zalloc((size_t)c.n + 1, sizeof *c.number);
+    enum rs_status status = walk(&c, db, q, cell, err);
     rs_strbuf_free(&c.cells);
     free(c.width);
     free(c.number);
@@ -292,7 +289,6 @@ enum rs_status rs_sql_print(sqlite3 *db, sqlite3_stmt *statement, enum rs_sql_fo
     enum rs_status status = form == RS_SQL_JSON  ? print_json(db, statement, &text, err)
                             : form == RS_SQL_CSV ? print_csv(db, statement, &text, err)
                                                  : print_table(db, statement, &text, err);
-    if (status == RS_OK) status = rs_strbuf_check(&text, err);
     rs_strbuf_free(&text);
     return status;
 }

@@ -47,9 +47,8 @@ static void pad(FILE *to, size_t n)
     fprintf(to, "%*s", (int)n, "");
 }
 
-enum rs_status rs_table_print(const struct rs_table *t, const char *indent, FILE *to, struct rs_err *err)
+void rs_table_print(const struct rs_table *t, const char *indent, FILE *to)
 {
-    RS_TRY(rs_strbuf_check(&t->text, err));
     assert(t->columns > 0);
     size_t wide[sizeof(t->side) / sizeof(t->side[0])] = {0};
     size_t total = t->columns + t->cells;
@@ -79,7 +78,6 @@ enum rs_status rs_table_print(const struct rs_table *t, const char *indent, FILE
             blanks = 0;
         }
     }
-    return RS_OK;
 }
 
 void rs_table_free(struct rs_table *t)

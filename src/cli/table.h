@@ -28,7 +28,7 @@ void rs_table_cell(struct rs_table *t, const char *fmt, ...) __attribute__((form
 void rs_table_name(struct rs_table *t, const char *name);
 
 /* Two spaces between columns, each line behind `indent`. The last row may lack cells at its end. */
-enum rs_status rs_table_print(const struct rs_table *t, const char *indent, FILE *to, struct rs_err *err);
+void rs_table_print(const struct rs_table *t, const char *indent, FILE *to);
 
 void rs_table_free(struct rs_table *t);
 

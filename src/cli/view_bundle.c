@@ -5,6 +5,7 @@
 
 #include "analyse/report.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "bundle/container.h"
@@ -35,8 +36,7 @@ typedef enum rs_status (*write_fn)(const struct maker *x, struct rs_json *j, str
 /* The lines that a command prints, as text. */
 static enum rs_status lines(struct rs_strbuf *out, write_fn write, const struct maker *x, struct rs_err *err)
 {
-    struct rs_json *j = malloc(sizeof *j); /* large: not for the stack */
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_json *j = rs_alloc(sizeof *j); /* large: not for the stack */
     rs_json_to_text(j, out, "the page's texts");
     enum rs_status status = write(x, j, err);
     if (status == RS_OK) status = rs_json_finish(j, err);
@@ -56,7 +56,7 @@ static enum rs_status array(char **text, write_fn write, const struct maker *x, 
         out.data[out.len - 1] = ']';
     else
         rs_strbuf_putc(&out, ']');
-    if (status == RS_OK) status = rs_strbuf_take(&out, text, err);
+    if (status == RS_OK) rs_strbuf_take(&out, text);
     rs_strbuf_free(&out);
     return status;
 }
@@ -74,14 +74,12 @@ static enum rs_status write_comms(const struct maker *x, struct rs_json *j, stru
 
 static enum rs_status write_clocks(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
+    (void)err;
     struct rs_clock_rows rows;
-    enum rs_status status = RS_OK;
-    if (!rs_clock_rows_init(&rows, x->m, &x->filters->filter))
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    else
-        status = rs_clocks_json(j, x->m, &rows, err);
+    rs_clock_rows_init(&rows, x->m, &x->filters->filter);
+    rs_clocks_json(j, x->m, &rows);
     rs_clock_rows_free(&rows);
-    return status;
+    return RS_OK;
 }
 
 static enum rs_status write_report(const struct maker *x, struct rs_json *j, struct rs_err *err)
@@ -89,7 +87,7 @@ static enum rs_status write_report(const struct maker *x, struct rs_json *j, str
     struct rs_report_options options = {.filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS};
     struct rs_differences settings;
     struct rs_report r;
-    RS_TRY(rs_differences_find(&settings, x->in, err));
+    rs_differences_find(&settings, x->in);
     enum rs_status status = rs_report_init(&r, x->m, &options, err);
     if (status == RS_OK) {
         rs_report_json(j, &r, &settings, NULL);
@@ -111,7 +109,7 @@ static enum rs_status view_texts_init(struct view_texts *t, struct rs_model *m, 
     enum rs_status status = array(&t->comms, write_comms, &x, err);
     if (status == RS_OK) status = array(&t->clocks, write_clocks, &x, err);
     if (status == RS_OK) status = lines(&report, write_report, &x, err);
-    if (status == RS_OK) status = rs_strbuf_take(&report, &t->report, err);
+    if (status == RS_OK) rs_strbuf_take(&report, &t->report);
     rs_strbuf_free(&report);
     if (status != RS_OK) view_texts_free(t);
     return status;
@@ -187,7 +185,7 @@ static char *title_of(const struct rs_drawing *v, const struct rs_inputs *in)
     for (uint32_t i = 0; i < v->model.nhosts; i++) told &= rs_host_name(&v->model, i) != NULL;
     if (v->model.nhosts > 1 && told) rs_strbuf_printf(&s, " on %u hosts", (unsigned)v->model.nhosts);
     char *title = NULL;
-    if (rs_strbuf_take(&s, &title, NULL) != RS_OK) rs_strbuf_free(&s);
+    rs_strbuf_take(&s, &title);
     return title;
 }
 
@@ -213,7 +211,6 @@ static void free_drawing(struct rs_drawing *v)
 
 int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct rs_inputs *in, struct rs_view_options *o)
 {
-    struct rs_err err;
     *v = (struct rs_drawing){0};
     int bad = rs_reading_join(cmd, in, &v->model, &o->common);
     if (bad) return bad;
@@ -223,11 +220,8 @@ int rs_drawing_make(const struct rs_command *cmd, struct rs_drawing *v, struct r
                                                 .piece = rs_reading_piece(),
                                                 .to_bound = o->to_bound,
                                                 .begins = o->begins};
-    if (rs_timeline_init(&v->timeline, &v->model, in, &options, &err) != RS_OK) {
-        rs_model_free(&v->model);
-        return rs_print_err(cmd->name, &err);
-    }
-    v->title = o->common.title ? strdup(o->common.title) : title_of(v, in);
+    rs_timeline_init(&v->timeline, &v->model, in, &options);
+    v->title = o->common.title ? rs_strdup(o->common.title) : title_of(v, in);
     v->said = v->model.nnotes;
     return 0;
 }

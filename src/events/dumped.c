@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "foreign/example/example.h"
 #include "foreign/formats.h"
@@ -27,13 +28,12 @@ static uint64_t member_key(uint64_t comm, int32_t rank)
     return rs_mix(rs_mix(comm, 1), (uint64_t)(int64_t)rank);
 }
 
-static enum rs_status index_members(struct reading *r, struct rs_err *err)
+static void index_members(struct reading *r)
 {
     const struct rs_model *m = r->model;
     struct rs_proc_rows span = rs_members_of(m, r->proc);
     for (uint32_t i = span.first; i < span.end; i++)
-        RS_TRY(rs_map_put(&r->members, member_key(m->comms[m->members[i].comm].hash, m->members[i].rank), i, err));
-    return RS_OK;
+        rs_map_put(&r->members, member_key(m->comms[m->members[i].comm].hash, m->members[i].rank), i);
 }
 
 /* ---- one event ---- */
@@ -192,9 +192,8 @@ static void note_parts(struct reading *r, const struct rs_example *d)
 
 static enum rs_status read_events(struct reading *r, const struct rs_example *d, uint32_t place, struct rs_err *err)
 {
-    r->parts = malloc(((size_t)d->n + 1) * sizeof *r->parts);
-    r->first_timers = malloc(((size_t)d->n + 1) * sizeof *r->first_timers);
-    if (!r->parts || !r->first_timers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    r->parts = rs_alloc(((size_t)d->n + 1) * sizeof *r->parts);
+    r->first_timers = rs_alloc(((size_t)d->n + 1) * sizeof *r->first_timers);
     if (d->n > RS_NONE - r->number) return rs_fail(err, RS_BAD_INPUT, "%s: more than four billion events", d->path);
     r->above = (place + UINT64_C(1)) << 32;
     note_parts(r, d);
@@ -231,7 +230,8 @@ enum rs_status rs_events_dumped(struct rs_model *m, const struct rs_inputs *in, 
                         .visit = visit,
                         .to = to,
                         .axis = &m->domains[m->hosts[m->procs[proc].host].domain].axis};
-    enum rs_status status = index_members(&r, err);
+    index_members(&r);
+    enum rs_status status = RS_OK;
     for (size_t i = 0; i < in->nothers && status == RS_OK; i++) {
         const struct rs_other *o = &in->others[i];
         const struct rs_format *format = rs_format_at(o->format);

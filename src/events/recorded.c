@@ -183,7 +183,7 @@ static enum rs_status let_go(struct rs_assembly *a, int64_t now, struct rs_err *
         const struct row *f = row_at(a, i);
         if (!f->flight.used || f->event.piece != r->cuts.oldest || f->event.type == RS_PROXY_CTRL) continue;
         if (f->event.type & calls && f->call.tick > r->lost_until) continue;
-        RS_TRY(rs_map_put(&r->gone, f->event.handle, 0, err));
+        rs_map_put(&r->gone, f->event.handle, 0);
         RS_TRY(rs_assembly_close(a, i, RS_OVER_END, now, err));
     }
     return RS_OK;
@@ -205,7 +205,7 @@ static enum rs_status before(struct rs_assembly *a, int64_t now, struct rs_err *
 }
 
 /* The part of another process that a proxy operation works for; RS_NONE: its recording, or its operation, is not here. */
-static enum rs_status foreign_part(struct reading *r, const struct rs_callback *cb, uint32_t *part, struct rs_err *err)
+static void foreign_part(struct reading *r, const struct rs_callback *cb, uint32_t *part)
 {
     uint64_t context = rs_work_context(cb), key = (uint64_t)rs_handle_nonce(context) << 32 | rs_work_pid(cb), *named;
     *part = RS_NONE;
@@ -213,14 +213,13 @@ static enum rs_status foreign_part(struct reading *r, const struct rs_callback *
         uint32_t proc = rs_work_owner(r->model, r->proc, context, rs_work_pid(cb)), i = 0;
         while (i < r->nowners && r->owners[i].proc != proc) i++;
         if (proc != RS_NONE && i == r->nowners) {
-            RS_ROOM(r->owners, r->nowners, r->cap_owners, err);
+            RS_ROOM(r->owners, r->nowners, r->cap_owners);
             r->owners[r->nowners++] = (struct owner){.proc = proc};
-            RS_TRY(rs_parts_index(&r->owners[i].parts, r->model, proc, err));
+            rs_parts_index(&r->owners[i].parts, r->model, proc);
         }
-        RS_TRY(rs_map_at(&r->named, key, proc != RS_NONE ? i : RS_NONE, &named, err));
+        rs_map_at(&r->named, key, proc != RS_NONE ? i : RS_NONE, &named);
     }
     if (*named != RS_NONE) *part = (uint32_t)rs_map_get(&r->owners[*named].parts, cb->parent, RS_NONE);
-    return RS_OK;
 }
 
 static enum rs_status place(struct rs_assembly *a, struct rs_start *s, struct rs_err *err)
@@ -230,7 +229,7 @@ static enum rs_status place(struct rs_assembly *a, struct rs_start *s, struct rs
     if (s->number == RS_NONE)
         return rs_fail(err, RS_BAD_INPUT, "%s: more than four billion events", r->source->recording->path);
     if (s->foreign)
-        RS_TRY(foreign_part(r, cb, &s->part, err));
+        foreign_part(r, cb, &s->part);
     else if (cb->type & (RS_COLL | RS_P2P | RS_CE_COLL | RS_COLL_API | RS_P2P_API))
         s->part = (uint32_t)rs_map_get(&r->parts, cb->handle, RS_NONE);
     RS_TRY(rs_event_cuts_start(&r->cuts, &a->flights, cb->type, s->number, rs_axis_common(r->axis, s->now), &s->parent,
@@ -385,9 +384,10 @@ enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, 
     struct rs_assembly a;
     rs_event_cuts_make(&r.cuts, m, pieces, to);
     event_fields_find(&r.fields);
-    enum rs_status status = rs_assembly_init(&a, m, source, proc, &visitor, &r, err);
-    if (status == RS_OK) status = rs_parts_index(&r.parts, m, proc, err);
-    if (status == RS_OK) status = rs_assembly_read(&a, err);
+    rs_assembly_init(&a, m, source, proc, &visitor, &r);
+    enum rs_status status = RS_OK;
+    rs_parts_index(&r.parts, m, proc);
+    status = rs_assembly_read(&a, err);
     rs_assembly_free(&a);
     for (uint32_t i = 0; i < r.nowners; i++) rs_map_free(&r.owners[i].parts);
     free(r.owners);

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 struct packer {
     FILE *to;
     const struct rs_compression *compression;
@@ -36,11 +38,10 @@ enum rs_status rs_compress_open(FILE **file, FILE *to, int packing, const char *
     const cookie_io_functions_t io = {.write = write_some, .close = finish};
     const struct rs_compression *c = rs_compression_at(packing);
     if (!c->open_new) return rs_fail(err, RS_BAD_INPUT, "%s: this build cannot pack with %s", name, c->name);
-    struct packer *p = calloc(1, sizeof *p);
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct packer *p = rs_zalloc(1, sizeof *p);
     *p = (struct packer){.to = to, .compression = c, .stream = c->open_new()};
     *file = p->stream ? fopencookie(p, "w", io) : NULL;
     if (*file) return RS_OK;
     release(p);
-    return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_memory_out();
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "model/model.h"
 
 /* When a part is drawn from. */
@@ -29,17 +30,15 @@ static void mark(struct rs_fanout_ranks *f, const struct rs_model *m, uint32_t o
     }
 }
 
-enum rs_status rs_fanout_ranks_init(struct rs_fanout_ranks *f, const struct rs_timeline *t, struct rs_err *err)
+void rs_fanout_ranks_init(struct rs_fanout_ranks *f, const struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
     *f = (struct rs_fanout_ranks){0};
     for (uint32_t i = 0; i < t->nops; i++) {
         if (m->ops.kind[t->ops[i]] != RS_OP_FANOUT) continue;
-        if (!f->bits) f->bits = calloc((size_t)m->parts.n / 64 + 1, sizeof *f->bits);
-        if (!f->bits) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        if (!f->bits) f->bits = rs_zalloc((size_t)m->parts.n / 64 + 1, sizeof *f->bits);
         mark(f, m, t->ops[i]);
     }
-    return RS_OK;
 }
 
 void rs_fanout_ranks_free(struct rs_fanout_ranks *f)

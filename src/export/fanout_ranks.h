@@ -10,7 +10,7 @@ struct rs_fanout_ranks {
     uint64_t *bits; /* by part of the model; NULL: there are no fan-outs */
 };
 
-enum rs_status rs_fanout_ranks_init(struct rs_fanout_ranks *f, const struct rs_timeline *t, struct rs_err *err);
+void rs_fanout_ranks_init(struct rs_fanout_ranks *f, const struct rs_timeline *t);
 void rs_fanout_ranks_free(struct rs_fanout_ranks *f);
 
 static inline bool rs_fanout_stands(const struct rs_fanout_ranks *f, uint32_t part)

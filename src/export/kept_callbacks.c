@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "nccl/abi.h"
 #include "timeline/passes.h"
@@ -28,23 +29,21 @@ static bool has(struct rs_keep_set *s, uint64_t handle)
     return page && (page[handle / 64 % PAGE_WORDS] >> (handle % 64) & 1);
 }
 
-static enum rs_status add(struct rs_keep_set *s, uint64_t handle, struct rs_err *err)
+static void add(struct rs_keep_set *s, uint64_t handle)
 {
     uint64_t *page = page_of(s, handle);
     if (!page) {
         if (s->npages == s->cap) {
             uint32_t cap = s->cap ? 2 * s->cap : 16;
-            uint64_t *grown = realloc(s->bits, (size_t)cap * PAGE_WORDS * sizeof *grown);
-            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            uint64_t *grown = rs_realloc(s->bits, (size_t)cap * PAGE_WORDS * sizeof *grown);
             s->bits = grown;
             s->cap = cap;
         }
         memset(s->bits + (size_t)s->npages * PAGE_WORDS, 0, PAGE_WORDS * sizeof *s->bits);
-        RS_TRY(rs_map_put(&s->pages, handle >> PAGE_BITS, s->npages++, err));
+        rs_map_put(&s->pages, handle >> PAGE_BITS, s->npages++);
         page = page_of(s, handle);
     }
     page[handle / 64 % PAGE_WORDS] |= UINT64_C(1) << (handle % 64);
-    return RS_OK;
 }
 
 bool rs_keep_has(struct rs_keep *k, uint64_t handle)
@@ -91,25 +90,23 @@ static int by_number(const void *a, const void *b)
 }
 
 /* A plan is launched by the kernel launch that came last before it, on its thread and of its communicator. */
-static enum rs_status tie_launches(struct finding *f, struct rs_err *err)
+static void tie_launches(struct finding *f)
 {
     struct rs_map last = {0}; /* context -> row of the launch */
-    enum rs_status status = RS_OK;
     if (f->n) qsort(f->rows, f->n, sizeof *f->rows, by_number);
-    for (uint32_t i = 0; i < f->n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < f->n; i++) {
         struct above *x = &f->rows[i];
-        status = rs_map_put(&f->index, x->handle, i, err);
-        if (status == RS_OK && x->type == RS_KERNEL_LAUNCH) status = rs_map_put(&last, x->context, i, err);
+        rs_map_put(&f->index, x->handle, i);
+        if (x->type == RS_KERNEL_LAUNCH) rs_map_put(&last, x->context, i);
         if (x->type != RS_GROUP) continue;
         const uint64_t *at = rs_map_find(&last, x->context);
         if (at && f->rows[*at].tid == x->tid) x->with = f->rows[*at].handle;
     }
     rs_map_free(&last);
-    return status;
 }
 
 /* Adds what `handle` names and all above it. */
-static enum rs_status climb(struct finding *f, uint64_t handle, struct rs_err *err)
+static void climb(struct finding *f, uint64_t handle)
 {
     enum { DEPTH = 32 }; /* an operation has a plan, a call and a group above it; damaged ones might go in circles */
     uint64_t waiting[DEPTH] = {handle};
@@ -119,20 +116,19 @@ static enum rs_status climb(struct finding *f, uint64_t handle, struct rs_err *e
         if (!h || has(&f->keep->set, h)) continue;
         const uint64_t *at = rs_map_find(&f->index, h);
         if (!at) continue;
-        RS_TRY(add(&f->keep->set, h, err));
+        add(&f->keep->set, h);
         if (n + 2 > DEPTH) continue;
         waiting[n++] = f->rows[*at].parent;
         waiting[n++] = f->rows[*at].with;
     }
-    return RS_OK;
 }
 
 /* ---- finding ---- */
 
-static enum rs_status note_above(struct finding *f, const struct rs_event *e, bool wanted, struct rs_err *err)
+static void note_above(struct finding *f, const struct rs_event *e, bool wanted)
 {
     bool op = e->type & (RS_COLL | RS_P2P | RS_CE_COLL);
-    RS_ROOM(f->rows, f->n, f->cap, err);
+    RS_ROOM(f->rows, f->n, f->cap);
     f->rows[f->n++] = (struct above){.handle = e->handle,
                                      .parent = e->parent_handle,
                                      .with = op && e->part != RS_NONE ? f->t->model->parts.launch[e->part] : 0,
@@ -141,22 +137,22 @@ static enum rs_status note_above(struct finding *f, const struct rs_event *e, bo
                                      .tid = e->tid,
                                      .type = (uint32_t)e->type,
                                      .wanted = wanted};
-    return RS_OK;
 }
 
 /* What belongs to no operation. */
-static enum rs_status passes_alone(struct finding *f, const struct rs_event *e, bool *yes, struct rs_err *err)
+static void passes_alone(struct finding *f, const struct rs_event *e, bool *yes)
 {
     const struct rs_filter *filter = f->t->options.filter;
     *yes = false;
-    if (e->type & (ABOVE | RS_COLL | RS_P2P | RS_CE_COLL)) return RS_OK; /* of no use without their operation */
-    if (e->member == RS_NONE && (filter->ncomms || filter->nfuncs || filter->nranks)) return RS_OK;
-    if (!rs_filter_time(filter, e->start)) return RS_OK;
-    return rs_event_passes(&f->args, f->t, e, yes, err);
+    if (e->type & (ABOVE | RS_COLL | RS_P2P | RS_CE_COLL)) return; /* of no use without their operation */
+    if (e->member == RS_NONE && (filter->ncomms || filter->nfuncs || filter->nranks)) return;
+    if (!rs_filter_time(filter, e->start)) return;
+    rs_event_passes(&f->args, f->t, e, yes);
 }
 
 static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *err)
 {
+    (void)err;
     struct finding *f = to;
     const struct rs_model *m = f->t->model;
     bool yes = f->keep->all;
@@ -164,37 +160,35 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     if (!yes && op < m->ops.n)
         yes = f->ops[op];
     else if (!yes)
-        RS_TRY(passes_alone(f, e, &yes, err));
+        passes_alone(f, e, &yes);
     if (yes && e->type == RS_KERNEL_CH && e->stale) {
-        RS_ROOM(f->keep->stale, f->keep->nstale, f->keep->cap_stale, err);
+        RS_ROOM(f->keep->stale, f->keep->nstale, f->keep->cap_stale);
         f->keep->stale[f->keep->nstale++] = e->handle;
     }
     if (f->keep->all) return RS_OK;
     bool is_op = e->type & (RS_COLL | RS_P2P | RS_CE_COLL);
-    if (e->type & ABOVE || (yes && is_op)) RS_TRY(note_above(f, e, yes, err));
+    if (e->type & ABOVE || (yes && is_op)) note_above(f, e, yes);
     /* What has parents to be found is added with them, when all are known. */
-    return yes && !(e->type & ABOVE) && !is_op ? add(&f->keep->set, e->handle, err) : RS_OK;
-}
-
-static enum rs_status add_operations(struct finding *f, struct rs_err *err)
-{
-    for (uint32_t i = 0; i < f->n; i++)
-        if (f->rows[i].wanted) RS_TRY(climb(f, f->rows[i].handle, err));
+    if (yes && !(e->type & ABOVE) && !is_op) add(&f->keep->set, e->handle);
     return RS_OK;
 }
 
-enum rs_status rs_keep_ops(uint8_t **ops, const struct rs_timeline *t, struct rs_err *err)
+static void add_operations(struct finding *f)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->rows[i].wanted) climb(f, f->rows[i].handle);
+}
+
+void rs_keep_ops(uint8_t **ops, const struct rs_timeline *t)
 {
     const struct rs_ops *o = &t->model->ops;
-    uint8_t *kept = *ops = calloc((size_t)o->n + 1, 1);
-    if (!kept) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint8_t *kept = *ops = rs_zalloc((size_t)o->n + 1, 1);
     for (uint32_t k = 0; k < t->nops; k++) {
         kept[t->ops[k]] = 1;
         if (o->fanout[t->ops[k]] != RS_NONE) kept[o->fanout[t->ops[k]]] = 1;
     }
     for (uint32_t i = 0; i < o->n; i++)
         if (o->fanout[i] != RS_NONE && kept[o->fanout[i]]) kept[i] = 1;
-    return RS_OK;
 }
 
 enum rs_status rs_keep_find(struct rs_keep *k, struct rs_timeline *t, uint32_t proc, const uint8_t *ops,
@@ -204,8 +198,8 @@ enum rs_status rs_keep_find(struct rs_keep *k, struct rs_timeline *t, uint32_t p
     struct finding f = {.keep = k, .t = t, .ops = ops};
     rs_arguments_init(&f.args);
     enum rs_status status = rs_events_read(t->model, t->inputs, proc, UINT64_MAX, NULL, visit, &f, err);
-    if (status == RS_OK && !k->all) status = tie_launches(&f, err);
-    if (status == RS_OK && !k->all) status = add_operations(&f, err);
+    if (status == RS_OK && !k->all) tie_launches(&f);
+    if (status == RS_OK && !k->all) add_operations(&f);
     rs_arguments_free(&f.args);
     rs_map_free(&f.index);
     free(f.rows);

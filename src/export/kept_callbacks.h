@@ -26,7 +26,7 @@ struct rs_keep {
 
 /* Which operations are kept, by operation of the model: those that pass, and with a send or receive of a fan-out all of
  * it. The caller's to free. */
-enum rs_status rs_keep_ops(uint8_t **ops, const struct rs_timeline *t, struct rs_err *err);
+void rs_keep_ops(uint8_t **ops, const struct rs_timeline *t);
 /* What is kept of process `proc`. `ops`: by operation of the model, whether it is. */
 enum rs_status rs_keep_find(struct rs_keep *k, struct rs_timeline *t, uint32_t proc, const uint8_t *ops,
                             struct rs_err *err);

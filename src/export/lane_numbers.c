@@ -9,15 +9,13 @@ void rs_lane_numbers_clear(struct rs_lane_numbers *x)
     x->n = 0;
 }
 
-enum rs_status rs_lane_number(struct rs_lane_numbers *x, const struct rs_bar_lane *lane, uint64_t **number,
-                              struct rs_err *err)
+void rs_lane_number(struct rs_lane_numbers *x, const struct rs_bar_lane *lane, uint64_t **number)
 {
     while (x->n <= lane->id) {
-        RS_ROOM(x->of, x->n, x->cap, err);
+        RS_ROOM(x->of, x->n, x->cap);
         x->of[x->n++] = 0;
     }
     *number = &x->of[lane->id];
-    return RS_OK;
 }
 
 void rs_lane_numbers_free(struct rs_lane_numbers *x)

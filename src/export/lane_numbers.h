@@ -13,8 +13,7 @@ struct rs_lane_numbers {
 /* Before the first piece of a process. */
 void rs_lane_numbers_clear(struct rs_lane_numbers *x);
 /* The place of a lane's number, which the caller sets; good until the next call. */
-enum rs_status rs_lane_number(struct rs_lane_numbers *x, const struct rs_bar_lane *lane, uint64_t **number,
-                              struct rs_err *err);
+void rs_lane_number(struct rs_lane_numbers *x, const struct rs_bar_lane *lane, uint64_t **number);
 void rs_lane_numbers_free(struct rs_lane_numbers *x);
 
 #endif

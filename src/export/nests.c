@@ -3,19 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "model/model.h"
 
-static enum rs_status make_room(struct rs_nests *s, const struct rs_bars *b, struct rs_err *err)
+static void make_room(struct rs_nests *s, const struct rs_bars *b)
 {
     uint32_t **of_bars[] = {&s->order, &s->place, &s->within, &s->track}, **of_lanes[] = {&s->from, &s->open};
     rs_nests_free(s);
     for (size_t i = 0; i < sizeof of_bars / sizeof *of_bars; i++)
-        if (!(*of_bars[i] = malloc(((size_t)b->n + 1) * sizeof **of_bars[i])))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        *of_bars[i] = rs_alloc(((size_t)b->n + 1) * sizeof **of_bars[i]);
     for (size_t i = 0; i < sizeof of_lanes / sizeof *of_lanes; i++)
-        if (!(*of_lanes[i] = malloc(((size_t)b->nlanes + 1) * sizeof **of_lanes[i])))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    return RS_OK;
+        *of_lanes[i] = rs_alloc(((size_t)b->nlanes + 1) * sizeof **of_lanes[i]);
 }
 
 void rs_nests_free(struct rs_nests *s)
@@ -102,9 +100,9 @@ static void nest(struct rs_nests *s, const struct rs_bars *b, uint32_t first, ui
     for (uint32_t k = lo; k < hi; k++) s->order[k] = s->place[k];
 }
 
-enum rs_status rs_nests_piece(struct rs_nests *s, const struct rs_bars *b, struct rs_err *err)
+void rs_nests_piece(struct rs_nests *s, const struct rs_bars *b)
 {
-    RS_TRY(make_room(s, b, err));
+    make_room(s, b);
     for (uint32_t i = 0; i < b->n; i++) {
         s->order[i] = i;
         s->within[i] = RS_NONE;
@@ -122,7 +120,6 @@ enum rs_status rs_nests_piece(struct rs_nests *s, const struct rs_bars *b, struc
         if (any) nest(s, b, first, last);
     }
     for (uint32_t k = 0; k < b->n; k++) s->place[s->order[k]] = k;
-    return RS_OK;
 }
 
 bool rs_nests_touches(const struct rs_nests *s, const struct rs_bars *b, uint32_t i)

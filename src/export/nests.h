@@ -22,7 +22,7 @@ struct rs_nests {
     uint32_t *open; /* of lanes at work: the bar that is open there */
 };
 
-enum rs_status rs_nests_piece(struct rs_nests *s, const struct rs_bars *b, struct rs_err *err);
+void rs_nests_piece(struct rs_nests *s, const struct rs_bars *b);
 void rs_nests_free(struct rs_nests *s);
 
 /* Whether two lanes show the same thing, so that what is on the second is there for lack of room on the first. */

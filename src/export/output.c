@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/unfinished.h"
 #include "export/compress.h"
@@ -116,7 +117,7 @@ enum rs_status rs_output_open(struct rs_output *p, enum rs_export_output kind, c
                        path + rs_compression_stem(path));
     RS_TRY(check_free(p, err));
     p->temporary = rs_temp_name(path, ".XXXXXX");
-    if (!p->temporary) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!p->temporary) rs_memory_out();
     /* A library opens it by name; an empty file is as good as none to it. */
     sigset_t before = rs_unfinished_hold();
     int fd = kind == RS_EXPORT_FOLDER ? -1 : mkstemp(p->temporary);

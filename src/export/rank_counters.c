@@ -12,21 +12,19 @@ const struct rs_rank_counter_text rs_rank_counter_texts[RS_RANK_COUNTERS] = {
                             "can tell."},
 };
 
-enum rs_status rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row,
-                                    struct rs_err *err)
+void rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row)
 {
-    if (b->flags[i] & RS_BAR_START_UNKNOWN) return RS_OK;
+    if (b->flags[i] & RS_BAR_START_UNKNOWN) return;
     if (c->n == c->cap) {
         uint32_t cap = c->cap;
-        RS_ROOM(c->ups, c->n, cap, err);
+        RS_ROOM(c->ups, c->n, cap);
         cap = c->cap;
-        RS_ROOM(c->downs, c->n, cap, err);
-        RS_ROOM(c->bars, c->n, c->cap, err);
+        RS_ROOM(c->downs, c->n, cap);
+        RS_ROOM(c->bars, c->n, c->cap);
     }
     int64_t from = b->start[i];
     uint64_t bytes = b->a2[i] > 0 ? (uint64_t)b->a2[i] : 0; /* as kinds of operations have it */
     c->bars[c->n++] = (struct rs_rank_counter_bar){from, from + b->wait[i], from + b->dur[i], bytes, row};
-    return RS_OK;
 }
 
 static int by_row(const void *a, const void *b)

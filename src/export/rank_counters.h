@@ -33,8 +33,7 @@ struct rs_rank_counters {
 };
 
 /* An operation's bar on a row (export/rank_rows.h). */
-enum rs_status rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row,
-                                    struct rs_err *err);
+void rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row);
 /* Hands out all steps of what was added, counter by counter, each in the order of time, and forgets them.
  * `first`: of a counter. */
 void rs_rank_counters_put(struct rs_rank_counters *c,

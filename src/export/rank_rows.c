@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* How many ranks each process group holds, and the last of them. */
 static void count_ranks(const struct rs_timeline *t, uint32_t *ranks, uint32_t *last)
 {
@@ -32,23 +34,18 @@ static void place(struct rs_rank_rows *r, const struct rs_timeline *t, const uin
     }
 }
 
-enum rs_status rs_rank_rows_init(struct rs_rank_rows *r, const struct rs_timeline *t, struct rs_err *err)
+void rs_rank_rows_init(struct rs_rank_rows *r, const struct rs_timeline *t)
 {
     size_t n = (size_t)t->ngroups + 1;
-    *r = (struct rs_rank_rows){.groups = malloc(n * sizeof *r->groups), .of_group = malloc(n * sizeof *r->of_group)};
-    uint32_t *ranks = malloc(n * sizeof *ranks), *last = malloc(n * sizeof *last);
-    bool fine = r->groups && r->of_group && ranks && last;
-    if (fine) {
-        count_ranks(t, ranks, last);
-        place(r, t, ranks);
-        for (uint32_t g = 0; g < t->ngroups; g++)
-            if (t->groups[g].level == RS_GROUP_PROCESS && ranks[g] == 1) r->of_group[g] = r->of_group[last[g]];
-    }
+    *r =
+        (struct rs_rank_rows){.groups = rs_alloc(n * sizeof *r->groups), .of_group = rs_alloc(n * sizeof *r->of_group)};
+    uint32_t *ranks = rs_alloc(n * sizeof *ranks), *last = rs_alloc(n * sizeof *last);
+    count_ranks(t, ranks, last);
+    place(r, t, ranks);
+    for (uint32_t g = 0; g < t->ngroups; g++)
+        if (t->groups[g].level == RS_GROUP_PROCESS && ranks[g] == 1) r->of_group[g] = r->of_group[last[g]];
     free(ranks);
     free(last);
-    if (fine) return RS_OK;
-    rs_rank_rows_free(r);
-    return rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 void rs_rank_rows_free(struct rs_rank_rows *r)

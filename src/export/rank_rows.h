@@ -16,7 +16,7 @@ struct rs_rank_rows {
     uint32_t *of_group; /* by group of the timeline: row; RS_NONE: a host's */
 };
 
-enum rs_status rs_rank_rows_init(struct rs_rank_rows *r, const struct rs_timeline *t, struct rs_err *err);
+void rs_rank_rows_init(struct rs_rank_rows *r, const struct rs_timeline *t);
 void rs_rank_rows_free(struct rs_rank_rows *r);
 
 /* "rank 3 · GPU 3"; borrowed from the timeline. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "fields/operation.h"
 #include "join/durations.h"
 #include "join/waits.h"
@@ -134,7 +135,7 @@ static enum rs_status make_keys(struct rs_slice_args *s, struct rs_err *err)
         }
         for (int i = 0; i < RS_BAR_MARKS && kind->marks[i]; i++) {
             uint32_t text;
-            RS_TRY(rs_timeline_text(s->t, &text, err, "%s, after ns", kind->marks[i]));
+            rs_timeline_text(s->t, &text, "%s, after ns", kind->marks[i]);
             RS_TRY(key_of(s, rs_texts_at(&s->t->texts, text), &s->mark_key[k][i], err));
         }
     }
@@ -166,26 +167,23 @@ static bool is_on_track(const struct rs_timeline *t, uint32_t comm, const char *
     return strstr(rs_texts_at(&t->texts, t->groups[t->group_of_member[member]].label), name) != NULL;
 }
 
-static enum rs_status make_comms(struct rs_slice_args *s, struct rs_err *err)
+static void make_comms(struct rs_slice_args *s)
 {
     const struct rs_model *m = s->t->model;
     size_t n = (size_t)m->ncomms + 1;
-    s->comm_text = calloc(n, sizeof *s->comm_text);
-    s->group_text = calloc(n, sizeof *s->group_text);
-    s->desc_text = calloc(n, sizeof *s->desc_text);
-    s->group_on_track = calloc(n, sizeof *s->group_on_track);
-    s->ops = calloc((size_t)m->ops.n + 1, sizeof *s->ops);
-    if (!s->comm_text || !s->group_text || !s->desc_text || !s->group_on_track || !s->ops)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->comm_text = rs_zalloc(n, sizeof *s->comm_text);
+    s->group_text = rs_zalloc(n, sizeof *s->group_text);
+    s->desc_text = rs_zalloc(n, sizeof *s->desc_text);
+    s->group_on_track = rs_zalloc(n, sizeof *s->group_on_track);
+    s->ops = rs_zalloc((size_t)m->ops.n + 1, sizeof *s->ops);
     for (uint32_t i = 0; i < m->ncomms; i++) {
         struct rs_facts f;
         rs_facts_of_comm(m, i, &f);
-        if (m->comms[i].hash) RS_TRY(rs_timeline_text(s->t, &s->comm_text[i], err, "0x%016" PRIx64, m->comms[i].hash));
-        if (f.group) RS_TRY(rs_texts_id(&s->t->texts, f.group, strlen(f.group), &s->group_text[i], err));
-        if (f.desc) RS_TRY(rs_texts_id(&s->t->texts, f.desc, f.desc_len, &s->desc_text[i], err));
+        if (m->comms[i].hash) rs_timeline_text(s->t, &s->comm_text[i], "0x%016" PRIx64, m->comms[i].hash);
+        if (f.group) rs_texts_id(&s->t->texts, f.group, strlen(f.group), &s->group_text[i]);
+        if (f.desc) rs_texts_id(&s->t->texts, f.desc, f.desc_len, &s->desc_text[i]);
         s->group_on_track[i] = f.group && is_on_track(s->t, i, f.desc);
     }
-    return RS_OK;
 }
 
 enum rs_status rs_slice_args_init(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err)
@@ -193,7 +191,8 @@ enum rs_status rs_slice_args_init(struct rs_slice_args *s, struct rs_timeline *t
     *s = (struct rs_slice_args){.t = t, .said = {[RS_SAID_NOWHERE] = RS_BAR_NO_ARG, [RS_SAID_BY_TRACK] = -1}};
     RS_TRY(make_keys(s, err));
     RS_TRY(make_more(s, err));
-    return make_comms(s, err);
+    make_comms(s);
+    return RS_OK;
 }
 
 void rs_slice_args_free(struct rs_slice_args *s)
@@ -213,18 +212,16 @@ void rs_slice_args_done(struct rs_slice_args *s)
     s->part_of_bar = NULL;
 }
 
-enum rs_status rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
+void rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *b)
 {
     rs_slice_args_done(s);
-    s->part_of_bar = malloc(((size_t)b->n + 1) * sizeof *s->part_of_bar);
-    if (!s->part_of_bar) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->part_of_bar = rs_alloc(((size_t)b->n + 1) * sizeof *s->part_of_bar);
     s->said[RS_SAID_BY_ROW] = s->t->model->procs[proc].pid;
     for (uint32_t i = 0; i < b->n; i++) s->part_of_bar[i] = RS_NONE;
     for (uint32_t i = 0; i < b->nparts; i++) {
         uint32_t bar = s->t->bar_of_part[b->parts[i]];
         if (bar != RS_NONE && bar >= b->first && bar - b->first < b->n) s->part_of_bar[bar - b->first] = b->parts[i];
     }
-    return RS_OK;
 }
 
 /* ---- one bar ---- */
@@ -249,15 +246,14 @@ static void add_text(struct rs_slice_args *s, unsigned key, uint32_t text)
     add(s, key, text ? RS_SLICE_TEXT : RS_SLICE_NULL, text);
 }
 
-static enum rs_status add_string(struct rs_slice_args *s, unsigned key, uint16_t string, struct rs_err *err)
+static void add_string(struct rs_slice_args *s, unsigned key, uint16_t string)
 {
     uint32_t text = 0;
-    if (string) RS_TRY(rs_index_string(s->t, string, &text, err));
+    if (string) rs_index_string(s->t, string, &text);
     add_text(s, key, text);
-    return RS_OK;
 }
 
-static enum rs_status look(struct rs_slice_args *s, uint32_t op, struct rs_err *err)
+static void look(struct rs_slice_args *s, uint32_t op)
 {
     const struct rs_model *m = s->t->model;
     struct rs_slice_op *x = &s->ops[op];
@@ -270,7 +266,7 @@ static enum rs_status look(struct rs_slice_args *s, uint32_t op, struct rs_err *
     x->comms_id = f.comms_id;
     x->pg_seq = f.pg_seq;
     x->step = f.step;
-    return f.scope ? rs_index_name(s->t, f.scope, &x->scope, err) : RS_OK;
+    if (f.scope) rs_index_name(s->t, f.scope, &x->scope);
 }
 
 /* What other tools say of it: only where one does. */
@@ -285,7 +281,7 @@ static void add_facts(struct rs_slice_args *s, const struct rs_slice_op *x, uint
     if (x->scope) add_text(s, KEY_SCOPE, x->scope);
 }
 
-static enum rs_status add_more(struct rs_slice_args *s, uint32_t op, struct rs_err *err)
+static void add_more(struct rs_slice_args *s, uint32_t op)
 {
     const struct rs_model *m = s->t->model;
     /* Not what takes a look at all ranks (rs_op_row_begin()): a slice is one of them. */
@@ -299,16 +295,15 @@ static enum rs_status add_more(struct rs_slice_args *s, uint32_t op, struct rs_e
         case RS_OUT_BOOL: add(s, s->more[i].key, RS_SLICE_BOOL, v.u); break;
         case RS_OUT_HEX: add(s, s->more[i].key, RS_SLICE_HEX, v.u); break;
         case RS_OUT_TEXT:
-            RS_TRY(rs_texts_id(&s->t->texts, v.text, v.n, &text, err));
+            rs_texts_id(&s->t->texts, v.text, v.n, &text);
             add_text(s, s->more[i].key, text);
             break;
         default: add(s, s->more[i].key, RS_SLICE_NULL, 0); break;
         }
     }
-    return RS_OK;
 }
 
-static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool brief, struct rs_err *err)
+static void part_args(struct rs_slice_args *s, uint32_t part, bool brief)
 {
     const struct rs_model *m = s->t->model;
     const struct rs_ops *o = &m->ops;
@@ -316,7 +311,7 @@ static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool bri
     uint32_t op = p->op[part], comm = o->comm[op], domain = rs_part_start_domain(m, part);
     const struct rs_member *member = &m->members[p->member[part]];
     struct rs_slice_op *x = &s->ops[op];
-    if (!x->known) RS_TRY(look(s, op, err));
+    if (!x->known) look(s, op);
     add(s, KEY_OP, RS_SLICE_HEX, o->id[op]);
     add_text(s, KEY_COMM, s->comm_text[comm]);
     add_facts(s, x, comm, !brief || member->comm != comm || !s->group_on_track[comm]);
@@ -336,9 +331,9 @@ static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool bri
     }
     add(s, KEY_COUNT, RS_SLICE_UINT, o->count[op]);
     add(s, KEY_BYTES, rs_size_known(m, op) ? RS_SLICE_UINT : RS_SLICE_NULL, o->bytes[op]);
-    RS_TRY(add_string(s, KEY_DTYPE, o->dtype[op], err));
-    RS_TRY(add_string(s, KEY_ALGO, p->algo[part], err));
-    RS_TRY(add_string(s, KEY_PROTO, p->proto[part], err));
+    add_string(s, KEY_DTYPE, o->dtype[op]);
+    add_string(s, KEY_ALGO, p->algo[part]);
+    add_string(s, KEY_PROTO, p->proto[part]);
     if (p->channels[part]) add(s, KEY_CHANNELS, RS_SLICE_UINT, p->channels[part]);
     add_time(s, KEY_WAIT, rs_op_part_wait(m, part, x->shortest));
     add_time(s, KEY_TRANSFER, x->transfer);
@@ -346,7 +341,7 @@ static enum rs_status part_args(struct rs_slice_args *s, uint32_t part, bool bri
     add_rank(s, KEY_LAST_RANK, last == RS_NONE ? -1 : m->members[p->member[last]].rank);
     if (o->flags[op] & RS_OP_TIE) add(s, KEY_TIE, RS_SLICE_BOOL, 1);
     add_time(s, KEY_CLOCK_ERROR, domain == RS_NONE ? RS_TIME_NONE : m->domains[domain].error_ns);
-    return s->nmore ? add_more(s, op, err) : RS_OK;
+    if (s->nmore) add_more(s, op);
 }
 
 void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane)
@@ -386,17 +381,15 @@ static void flag_args(struct rs_slice_args *s, const struct rs_bars *b, uint32_t
     if (flags & RS_BAR_HELPED) add(s, KEY_HELPED, RS_SLICE_BOOL, 1);
 }
 
-enum rs_status rs_slice_args_of(struct rs_slice_args *s, const struct rs_bars *b, uint32_t i, bool brief,
-                                struct rs_err *err)
+void rs_slice_args_of(struct rs_slice_args *s, const struct rs_bars *b, uint32_t i, bool brief)
 {
     const struct rs_timeline *t = s->t;
     s->n = 0;
     if (s->part_of_bar[i] != RS_NONE) {
-        RS_TRY(part_args(s, s->part_of_bar[i], brief, err));
+        part_args(s, s->part_of_bar[i], brief);
     } else {
         if (!brief && b->op[i] != RS_BAR_NONE) add(s, KEY_OP, RS_SLICE_HEX, t->model->ops.id[t->ops[b->op[i]]]);
         kind_args(s, b, i, brief);
     }
     if (b->flags[i]) flag_args(s, b, i);
-    return RS_OK;
 }

@@ -60,15 +60,13 @@ struct rs_slice_args {
 
 enum rs_status rs_slice_args_init(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err);
 /* Before the bars of a piece of a process, and behind them. */
-enum rs_status rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *bars,
-                                   struct rs_err *err);
+void rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *bars);
 void rs_slice_args_done(struct rs_slice_args *s);
 /* Before the bars of a track, where `brief` is asked for. */
 void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane);
 /* Fills args of bar i. `brief`: without what its row, its track or an arrow says: rank, pid, channel, thread, stream
  * and process group, and of an event its operation's id; that it was captured into a graph is said where it was. */
-enum rs_status rs_slice_args_of(struct rs_slice_args *s, const struct rs_bars *bars, uint32_t i, bool brief,
-                                struct rs_err *err);
+void rs_slice_args_of(struct rs_slice_args *s, const struct rs_bars *bars, uint32_t i, bool brief);
 void rs_slice_args_free(struct rs_slice_args *s);
 
 /* Of which category a bar is: the id of its row, or what was lost. */

@@ -2,22 +2,21 @@
 
 #include "fields/rows.h"
 
-enum rs_status rs_clocks_late_of(struct rs_model *m, const struct rs_clock_row *row, struct rs_late *late,
-                                 struct rs_err *err)
+void rs_clocks_late_of(struct rs_model *m, const struct rs_clock_row *row, struct rs_late *late)
 {
     *late = (struct rs_late){RS_TIME_NONE, RS_TIME_NONE};
-    return row->gpu == RS_NONE ? RS_OK : rs_clocks_late(m, row->gpu, late, err);
+    if (!(row->gpu == RS_NONE)) rs_clocks_late(m, row->gpu, late);
 }
 
-enum rs_status rs_clock_fields_make(struct rs_clock_fields *r, struct rs_model *m, const struct rs_clock_rows *rows,
-                                    const struct rs_clock_row *row, struct rs_err *err)
+void rs_clock_fields_make(struct rs_clock_fields *r, struct rs_model *m, const struct rs_clock_rows *rows,
+                          const struct rs_clock_row *row)
 {
     *r = (struct rs_clock_fields){.m = m, .rows = rows, .row = row};
     r->host = rs_clock_of_host(m, row);
     r->own = rs_clock_own(m, row);
     r->gpu = row->gpu == RS_NONE ? NULL : &m->domains[row->gpu];
     r->uuid = rs_uuid_text(r->gpu ? r->gpu->uuid : NULL, r->uuid_text);
-    return rs_clocks_late_of(m, row, &r->late, err);
+    rs_clocks_late_of(m, row, &r->late);
 }
 
 static struct rs_value drift_of(const struct rs_model *m, uint32_t domain)

@@ -18,9 +18,8 @@ struct rs_clock_fields {
 };
 
 /* How late the timers of a row's GPU were read; RS_TIME_NONE where it has none. */
-enum rs_status rs_clocks_late_of(struct rs_model *m, const struct rs_clock_row *row, struct rs_late *late,
-                                 struct rs_err *err);
-enum rs_status rs_clock_fields_make(struct rs_clock_fields *r, struct rs_model *m, const struct rs_clock_rows *rows,
-                                    const struct rs_clock_row *row, struct rs_err *err);
+void rs_clocks_late_of(struct rs_model *m, const struct rs_clock_row *row, struct rs_late *late);
+void rs_clock_fields_make(struct rs_clock_fields *r, struct rs_model *m, const struct rs_clock_rows *rows,
+                          const struct rs_clock_row *row);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "foreign/formats.h"
@@ -14,16 +15,14 @@
 
 enum rs_status rs_sentences_add(struct rs_sentences *s, struct rs_err *err, const char *fmt, ...)
 {
+    (void)err;
     char *text = NULL;
     va_list args;
     va_start(args, fmt);
     int length = vasprintf(&text, fmt, args);
     va_end(args);
-    char **grown = length >= 0 ? realloc(s->rows, (s->n + 1) * sizeof *s->rows) : NULL;
-    if (!grown) {
-        if (length >= 0) free(text);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    char **grown = length >= 0 ? rs_realloc(s->rows, (s->n + 1) * sizeof *s->rows) : NULL;
+    if (!grown) rs_memory_out();
     s->rows = grown;
     grown[s->n++] = text;
     return RS_OK;
@@ -34,8 +33,7 @@ enum rs_status rs_sentences_add(struct rs_sentences *s, struct rs_err *err, cons
 /* One row per process of the model; the caller frees it. NULL: out of memory. */
 static struct rs_counts *count_all(const struct rs_model *m)
 {
-    struct rs_counts *all = calloc(m->nprocs + 1, sizeof *all);
-    if (!all) return NULL;
+    struct rs_counts *all = rs_zalloc(m->nprocs + 1, sizeof *all);
     for (uint32_t i = 0; i < m->parts.n; i++) {
         struct rs_counts *f = &all[m->members[m->parts.member[i]].proc];
         bool ended = m->parts.end[i] != RS_TIME_NONE, started = m->parts.start[i] != RS_TIME_NONE;
@@ -87,8 +85,8 @@ static void count(struct rs_strbuf *s, uint64_t n, const char *one, const char *
 
 static enum rs_status say_counts(struct rs_contents *f, struct rs_strbuf *s, const char *behind, struct rs_err *err)
 {
-    enum rs_status status = rs_strbuf_check(s, err);
-    if (status == RS_OK && s->len) status = rs_sentences_add(&f->contains, err, "%s%s", rs_strbuf_borrow(s), behind);
+    enum rs_status status = RS_OK;
+    if (s->len) status = rs_sentences_add(&f->contains, err, "%s%s", rs_strbuf_borrow(s), behind);
     rs_strbuf_free(s);
     return status;
 }
@@ -141,8 +139,8 @@ static enum rs_status missing_in_recording(struct rs_contents *f, const struct r
     for (unsigned bit = 0; bit < RS_NCCL_TYPE_BITS; bit++)
         if (p->ncovers && !(mask >> bit & 1))
             rs_strbuf_printf(&s, "%s%s", s.len ? ", " : "", rs_nccl_type_name(UINT64_C(1) << bit));
-    enum rs_status status = rs_strbuf_check(&s, err);
-    if (status == RS_OK && s.len)
+    enum rs_status status = RS_OK;
+    if (s.len)
         status = rs_sentences_add(&f->missing, err,
                                   "Events of these types, which were not asked for (RINGSCOPE_EVENTS): %s.",
                                   rs_strbuf_borrow(&s));
@@ -236,20 +234,17 @@ enum rs_status rs_contents_find(struct rs_contents **files, uint32_t *n, const s
 {
     size_t most = in->n + in->nothers + 1;
     struct rs_counts *all = count_all(m);
-    uint32_t *procs = calloc(most, sizeof *procs);
-    const struct rs_format **formats = calloc(most, sizeof *formats);
-    struct rs_contents **some = calloc(most, sizeof *some);
-    *files = calloc(most, sizeof **files);
+    uint32_t *procs = rs_zalloc(most, sizeof *procs);
+    const struct rs_format **formats = rs_zalloc(most, sizeof *formats);
+    struct rs_contents **some = rs_zalloc(most, sizeof *some);
+    *files = rs_zalloc(most, sizeof **files);
     *n = 0;
     enum rs_status status = RS_OK;
-    if (*files && all && procs && formats && some) {
-        *n = list_files(*files, in, procs, formats);
-        for (uint32_t i = 0; i < *n; i++) find_procs(&(*files)[i], m, all, procs[i]);
-        status = describe(*files, *n, formats, some, err);
-        for (uint32_t i = 0; i < *n && status == RS_OK; i++) status = say_missing(&(*files)[i], formats[i], m, err);
-    } else {
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    if (!*files) rs_memory_out();
+    *n = list_files(*files, in, procs, formats);
+    for (uint32_t i = 0; i < *n; i++) find_procs(&(*files)[i], m, all, procs[i]);
+    status = describe(*files, *n, formats, some, err);
+    for (uint32_t i = 0; i < *n && status == RS_OK; i++) status = say_missing(&(*files)[i], formats[i], m, err);
     free(all);
     free(procs);
     free(formats);

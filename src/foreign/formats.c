@@ -7,6 +7,7 @@
 
 #include "base/bytes.h"
 #include "base/guard.h"
+#include "base/memory.h"
 
 /* ---- traces that are there twice ----
  * The same trace given more than once: one file under two names or by two ways, plain and packed beside each other,
@@ -78,8 +79,7 @@ static bool are_one(const struct rs_other *a, const struct rs_other *b)
 }
 
 /* Of candidates with the same bytes, by index. */
-static enum rs_status drop_of(struct rs_inputs *in, const struct candidate *c, size_t n, bool *dropped,
-                              struct rs_err *err)
+static void drop_of(struct rs_inputs *in, const struct candidate *c, size_t n, bool *dropped)
 {
     enum { LOOK_BACK = 16 }; /* under names of their own, as many equal files as there are ranks are no copies */
     for (size_t i = 1; i < n; i++)
@@ -88,50 +88,45 @@ static enum rs_status drop_of(struct rs_inputs *in, const struct candidate *c, s
             struct rs_err why;
             if (dropped[c[k].index] || !are_one(first, o)) continue;
             rs_fail(&why, RS_BAD_INPUT, "%s: the same trace as %s; read once", o->path, first->path);
-            RS_TRY(rs_inputs_unreadable(in, o->path, why.msg, err));
+            rs_inputs_unreadable(in, o->path, why.msg);
             dropped[c[i].index] = true;
             break;
         }
-    return RS_OK;
 }
 
 /* Of candidates with the same first bytes. */
-static enum rs_status drop_among(struct rs_inputs *in, struct candidate *c, size_t n, bool *dropped, struct rs_err *err)
+static void drop_among(struct rs_inputs *in, struct candidate *c, size_t n, bool *dropped)
 {
     for (size_t i = 0; i < n; i++) read_through(&c[i], in->others[c[i].index].path);
     qsort(c, n, sizeof *c, by_whole);
     for (size_t from = 0, to; from < n && c[from].read; from = to) {
         for (to = from + 1; to < n && c[to].read && c[to].whole == c[from].whole && c[to].size == c[from].size;) to++;
-        RS_TRY(drop_of(in, &c[from], to - from, dropped, err));
+        drop_of(in, &c[from], to - from, dropped);
     }
-    return RS_OK;
 }
 
 /* Takes those of in->others that are there already out of them, and notes each as unreadable, with the reason. `heads`
  * has a hash of the first bytes of each, unpacked: only files that are equal there are read through. */
-static enum rs_status dedup_drop(struct rs_inputs *in, const uint64_t *heads, struct rs_err *err)
+static void dedup_drop(struct rs_inputs *in, const uint64_t *heads)
 {
-    struct candidate *all = calloc(in->nothers + 1, sizeof *all);
-    bool *dropped = calloc(in->nothers + 1, sizeof *dropped);
-    enum rs_status status = all && dropped ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t i = 0; status == RS_OK && i < in->nothers; i++)
-        all[i] = (struct candidate){.head = heads[i], .index = i};
-    if (status == RS_OK) qsort(all, in->nothers, sizeof *all, by_head);
-    for (size_t from = 0, to; status == RS_OK && from < in->nothers; from = to) {
+    struct candidate *all = rs_zalloc(in->nothers + 1, sizeof *all);
+    bool *dropped = rs_zalloc(in->nothers + 1, sizeof *dropped);
+    for (size_t i = 0; i < in->nothers; i++) all[i] = (struct candidate){.head = heads[i], .index = i};
+    qsort(all, in->nothers, sizeof *all, by_head);
+    for (size_t from = 0, to; from < in->nothers; from = to) {
         for (to = from + 1; to < in->nothers && all[to].head == all[from].head;) to++;
-        if (to - from > 1) status = drop_among(in, &all[from], to - from, dropped, err);
+        if (to - from > 1) drop_among(in, &all[from], to - from, dropped);
     }
     size_t kept = 0;
-    for (size_t i = 0; status == RS_OK && i < in->nothers; i++) {
+    for (size_t i = 0; i < in->nothers; i++) {
         if (dropped[i])
             free(in->others[i].path);
         else
             in->others[kept++] = in->others[i];
     }
-    if (status == RS_OK) in->nothers = kept;
+    in->nothers = kept;
     free(all);
     free(dropped);
-    return status;
 }
 
 /* ---- formats ---- */
@@ -188,17 +183,16 @@ static enum rs_status nothing_left(const struct rs_inputs *in, struct rs_err *er
 
 enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)
 {
-    char *head = malloc(RS_FORMAT_HEAD);
-    uint64_t *hashes = calloc(in->nothers + 1, sizeof *hashes);
+    char *head = rs_alloc(RS_FORMAT_HEAD);
+    uint64_t *hashes = rs_zalloc(in->nothers + 1, sizeof *hashes);
     size_t kept = 0;
-    enum rs_status status = head && hashes ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < in->nothers; i++) {
         struct rs_other *o = &in->others[i];
         struct rs_err why;
         bool unread = false;
-        o->format = status == RS_OK ? format_of(o->path, head, &hashes[kept], &unread, &why) : -1;
+        o->format = format_of(o->path, head, &hashes[kept], &unread, &why);
         bool said = o->named || unread;
-        if (o->format < 0 && said && status == RS_OK) status = rs_inputs_unreadable(in, o->path, why.msg, err);
+        if (o->format < 0 && said) rs_inputs_unreadable(in, o->path, why.msg);
         in->nleft_out += o->format < 0 && !said;
         if (o->format < 0)
             free(o->path);
@@ -206,30 +200,27 @@ enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)
             in->others[kept++] = *o;
     }
     in->nothers = kept;
-    if (status == RS_OK) status = dedup_drop(in, hashes, err);
+    dedup_drop(in, hashes);
     free(head);
     free(hashes);
-    return status != RS_OK || in->n || in->nothers ? status : nothing_left(in, err);
+    return in->n || in->nothers ? RS_OK : nothing_left(in, err);
 }
 
-enum rs_status rs_fill_each(struct rs_fill *fill, rs_fill_add add, struct rs_err *err)
+void rs_fill_each(struct rs_fill *fill, rs_fill_add add)
 {
     for (size_t i = 0; i < fill->n; i++) {
         struct rs_err why = {0};
         enum rs_status status = add(fill, fill->files[i], &why);
-        if (status == RS_NO_MEMORY) return rs_fail(err, status, "%s", why.msg);
         if (status != RS_OK) rs_other_incomplete(fill->files[i], &why);
         if (fill->progress) fill->progress(i + 1, fill->n);
     }
-    return RS_OK;
 }
 
 enum rs_status rs_formats_fill(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                                struct rs_err *err)
 {
     if (!in->nothers) return RS_OK;
-    struct rs_other **files = calloc(in->nothers, sizeof *files);
-    if (!files) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_other **files = rs_zalloc(in->nothers, sizeof *files);
     enum rs_status status = RS_OK;
     for (int f = 0; f < FORMATS && status == RS_OK; f++) {
         struct rs_fill fill = {.model = m, .files = files, .progress = progress};

@@ -48,7 +48,7 @@ RS_EACH_FORMAT(X)
 /* For fill functions: gives each file to `add`. One that it fails for is incomplete, and the others follow, unless
  * it is for memory. */
 typedef enum rs_status (*rs_fill_add)(struct rs_fill *fill, struct rs_other *file, struct rs_err *err);
-enum rs_status rs_fill_each(struct rs_fill *fill, rs_fill_add add, struct rs_err *err);
+void rs_fill_each(struct rs_fill *fill, rs_fill_add add);
 
 enum { RS_FORMAT_HEAD = 65536 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/scan.h"
 
 void rs_lines_bytes(struct rs_lines *l, struct rs_bytes *bytes)
@@ -34,7 +35,7 @@ static bool next_block(struct rs_lines *l)
 }
 
 /* Keeps a part of a line until its end is found in a later block. */
-static bool hold(struct rs_lines *l, const char *part, size_t n)
+static void hold(struct rs_lines *l, const char *part, size_t n)
 {
     if (n > RS_LONGEST_LINE - l->held) {
         n = RS_LONGEST_LINE - l->held;
@@ -42,17 +43,12 @@ static bool hold(struct rs_lines *l, const char *part, size_t n)
     }
     if (l->held + n > l->cap) {
         size_t cap = 2 * (l->held + n);
-        char *grown = realloc(l->buffer, cap);
-        if (!grown) {
-            rs_fail(&l->err, RS_NO_MEMORY, "out of memory");
-            return false;
-        }
+        char *grown = rs_realloc(l->buffer, cap);
         l->buffer = grown;
         l->cap = cap;
     }
     if (n) memcpy(l->buffer + l->held, part, n);
     l->held += n;
-    return true;
 }
 
 static void give(struct rs_lines *l, const char *text, size_t n)
@@ -88,7 +84,7 @@ bool rs_lines_next(struct rs_lines *l)
             give(l, from, n);
             return true;
         }
-        if (!hold(l, from, n)) return false;
+        hold(l, from, n);
         any = true;
         if (newline) {
             give(l, l->buffer, l->held);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "format/kinds.h"
 #include "gen/strings.h"
@@ -39,13 +40,11 @@ struct rs_gen_dump {
     struct comm *comms; /* by context; 0 is none */
     uint32_t ncomms, cap_comms;
     uint32_t calls, groups, proxies, controls; /* ids so far */
-    bool failed; /* out of memory */
 };
 
 struct rs_gen_dump *rs_gen_dump_new(struct rs_gen_host *host, uint32_t pid, int64_t t, int64_t ns)
 {
-    struct rs_gen_dump *d = calloc(1, sizeof *d);
-    if (!d) return NULL;
+    struct rs_gen_dump *d = rs_zalloc(1, sizeof *d);
     d->host = host;
     d->pid = pid;
     d->zero = rs_gen_host_raw(host, t) - ns;
@@ -67,25 +66,20 @@ static int64_t time_of(struct rs_gen_dump *d, int64_t t)
 
 /* ---- taking in ---- */
 
-static enum rs_status room_for_comm(struct rs_gen_dump *d)
+static void room_for_comm(struct rs_gen_dump *d)
 {
-    RS_ROOM(d->comms, d->ncomms, d->cap_comms, NULL);
-    return RS_OK;
+    RS_ROOM(d->comms, d->ncomms, d->cap_comms);
 }
 
-static enum rs_status room_for_event(struct rs_gen_dump *d)
+static void room_for_event(struct rs_gen_dump *d)
 {
-    RS_ROOM(d->events, d->n, d->cap, NULL);
-    return RS_OK;
+    RS_ROOM(d->events, d->n, d->cap);
 }
 
 void rs_gen_dump_comm(struct rs_gen_dump *d, uint32_t ctx, uint64_t hash, int rank)
 {
     while (d->ncomms <= ctx) {
-        if (room_for_comm(d) != RS_OK) {
-            d->failed = true;
-            return;
-        }
+        room_for_comm(d);
         d->comms[d->ncomms++] = (struct comm){0};
     }
     d->comms[ctx] = (struct comm){.hash = hash, .rank = rank};
@@ -99,10 +93,7 @@ void rs_gen_dump_comm_end(struct rs_gen_dump *d, uint32_t ctx, int64_t t)
 uint64_t rs_gen_dump_start(struct rs_gen_dump *d, int64_t t, unsigned kind, uint64_t parent, uint32_t ctx, int rank,
                            uint64_t small, const uint64_t *args, int nargs)
 {
-    if (d->failed || room_for_event(d) != RS_OK) {
-        d->failed = true;
-        return NO_EVENT;
-    }
+    room_for_event(d);
     struct event *e = &d->events[d->n++];
     *e = (struct event){.begin = time_of(d, t),
                         .end = INT64_MIN,
@@ -308,7 +299,6 @@ static enum rs_status write_comm(struct rs_gen_dump *d, uint32_t ctx, const char
 
 enum rs_status rs_gen_dump_write(struct rs_gen_dump *d, const char *dir, struct rs_err *err)
 {
-    if (d->failed) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t ctx = 1; ctx < d->ncomms; ctx++)
         if (d->comms[ctx].hash) RS_TRY(write_comm(d, ctx, dir, err));
     return RS_OK;

@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "format/fact.h"
 #include "gen/dumps.h"
 #include "gen/slot.h"
@@ -150,9 +151,8 @@ enum rs_status rs_gen_file_open(struct rs_gen_file *f, struct rs_gen_disk *disk,
                                 uint32_t nonce, int64_t t, uint64_t ring_bytes, uint32_t nslots)
 {
     *f = (struct rs_gen_file){.disk = disk, .host = host, .nslots = nslots, .facts_generation = 1};
-    f->facts = calloc(RS_GEN_WORDS, sizeof *f->facts);
-    f->slots = calloc(nslots, sizeof *f->slots);
-    if (!f->facts || !f->slots) return rs_fail(&disk->err, RS_NO_MEMORY, "out of memory");
+    f->facts = rs_zalloc(RS_GEN_WORDS, sizeof *f->facts);
+    f->slots = rs_zalloc(nslots, sizeof *f->slots);
     snprintf(f->path, sizeof f->path, "%s/%s.%u.rsc", disk->dir, host->name, pid);
     struct rs_file_header *h = &f->header;
     *h = (struct rs_file_header){.magic = RS_FILE_MAGIC,
@@ -227,11 +227,7 @@ static void put_live(struct rs_gen_file *f)
             slot.lost_last_tick = s->loss->last_tick;
         }
         put_bytes(f, path, 0, &slot, sizeof slot, h.slots_at + i * sizeof slot);
-        struct rs_buffer *b = calloc(1, sizeof *b);
-        if (!b) {
-            rs_fail(&f->disk->err, RS_NO_MEMORY, "out of memory");
-            return;
-        }
+        struct rs_buffer *b = rs_zalloc(1, sizeof *b);
         if (s->limit) {
             b->commit = s->n | (s->next_handle - s->buffer_handle) << 32;
             b->first_handle = s->buffer_handle;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "gen/hang.h"
 #include "gen/op.h"
 
@@ -84,11 +85,7 @@ static void pipeline(struct rs_gen_job *j)
     int stages = c->ranks < 8 ? c->ranks : 8;
     while (c->ranks % stages) stages--;
     int lanes = c->ranks / stages;
-    struct rs_gen_pair *pairs = calloc((size_t)lanes, sizeof *pairs);
-    if (!pairs) {
-        rs_fail(&j->disk.err, RS_NO_MEMORY, "out of memory");
-        return;
-    }
+    struct rs_gen_pair *pairs = rs_zalloc((size_t)lanes, sizeof *pairs);
     double part = 0.5 / c->microbatches;
     if (j->step % 4 == 0 && c->api != 6) /* 2.29 to 2.30 say nothing of broadcasts below the API */
         rs_gen_op_coll(j, j->world, RS_GEN_BROADCAST, (uint64_t)c->bytes / 16, 0, 30);
@@ -111,11 +108,7 @@ static void alltoall(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
     int n = c->ranks, npairs = 0;
-    struct rs_gen_pair *pairs = calloc((size_t)n * (size_t)n, sizeof *pairs);
-    if (!pairs) {
-        rs_fail(&j->disk.err, RS_NO_MEMORY, "out of memory");
-        return;
-    }
+    struct rs_gen_pair *pairs = rs_zalloc((size_t)n * (size_t)n, sizeof *pairs);
     uint64_t each = ((uint64_t)c->bytes / 4 / (uint64_t)n) & ~UINT64_C(1);
     if (each < 2) each = 2;
     compute_all(j, 0.4);
@@ -145,11 +138,8 @@ static void graph(struct rs_gen_job *j, struct gen_programs *p)
     if (!p->ncaptured) {
         rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 40); /* warming up, not captured */
         for (; p->ncaptured < want; p->ncaptured++)
-            if (!rs_gen_op_capture(j, j->world, bucket_bytes(c, p->ncaptured), (uint32_t)p->ncaptured,
-                                   &p->captured[p->ncaptured])) {
-                rs_fail(&j->disk.err, RS_NO_MEMORY, "out of memory");
-                return;
-            }
+            rs_gen_op_capture(j, j->world, bucket_bytes(c, p->ncaptured), (uint32_t)p->ncaptured,
+                              &p->captured[p->ncaptured]);
     }
     for (int i = 0; i < p->ncaptured; i++) {
         compute_all(j, 1.0 / p->ncaptured);

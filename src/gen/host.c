@@ -3,14 +3,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 /* ---- clocks ---- */
 
 /* `ppm` is the rate at the start; `wander_ppm` the size of its steps. */
 static void gen_clock_init(struct rs_gen_clock *c, double ppm, double wander_ppm, uint64_t seed)
 {
     *c = (struct rs_gen_clock){.wander = wander_ppm * 1e-6, .rng = {seed}};
-    c->segments = malloc(sizeof *c->segments);
-    if (!c->segments) return;
+    c->segments = rs_alloc(sizeof *c->segments);
     c->cap = c->n = 1;
     c->segments[0] = (struct rs_gen_segment){.rate = ppm * 1e-6};
 }
@@ -25,8 +26,7 @@ struct rs_gen_segment rs_gen_clock_segment(struct rs_gen_clock *c, size_t i)
 {
     while (i >= c->n) {
         if (c->n == c->cap) {
-            struct rs_gen_segment *grown = realloc(c->segments, (c->cap ? c->cap * 2 : 1) * sizeof *grown);
-            if (!grown) break;
+            struct rs_gen_segment *grown = rs_realloc(c->segments, (c->cap ? c->cap * 2 : 1) * sizeof *grown);
             c->segments = grown;
             c->cap = c->cap ? c->cap * 2 : 1;
         }

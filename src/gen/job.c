@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "format/settings.h"
 #include "gen/strings.h"
 #include "nccl/digest.h"
@@ -31,25 +32,22 @@ double rs_gen_link_factor(const struct rs_gen_job *j, int a, int b)
 
 /* ---- layout ---- */
 
-static enum rs_status layout(struct rs_gen_job *j, struct rs_err *err)
+static void layout(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
     int per_host = c->ranks / c->hosts;
     size_t n = (size_t)c->ranks;
     j->nprocs = c->ranks / c->devices_per_process;
-    j->hosts = calloc((size_t)c->hosts, sizeof *j->hosts);
-    j->host_cost = calloc((size_t)c->hosts, sizeof *j->host_cost);
-    j->procs = calloc((size_t)j->nprocs, sizeof *j->procs);
-    j->ranks = calloc(n, sizeof *j->ranks);
-    j->start = calloc(n, sizeof *j->start);
-    j->end = calloc(n, sizeof *j->end);
-    j->kl = calloc(n, sizeof *j->kl);
-    j->post = calloc(n, sizeof *j->post);
-    j->handle = calloc(n, sizeof *j->handle);
-    j->fate = calloc(n, sizeof *j->fate);
-    if (!j->hosts || !j->host_cost || !j->procs || !j->ranks || !j->start || !j->end || !j->kl || !j->post ||
-        !j->handle || !j->fate)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    j->hosts = rs_zalloc((size_t)c->hosts, sizeof *j->hosts);
+    j->host_cost = rs_zalloc((size_t)c->hosts, sizeof *j->host_cost);
+    j->procs = rs_zalloc((size_t)j->nprocs, sizeof *j->procs);
+    j->ranks = rs_zalloc(n, sizeof *j->ranks);
+    j->start = rs_zalloc(n, sizeof *j->start);
+    j->end = rs_zalloc(n, sizeof *j->end);
+    j->kl = rs_zalloc(n, sizeof *j->kl);
+    j->post = rs_zalloc(n, sizeof *j->post);
+    j->handle = rs_zalloc(n, sizeof *j->handle);
+    j->fate = rs_zalloc(n, sizeof *j->fate);
     for (int h = 0; h < c->hosts; h++)
         rs_gen_host_init(&j->hosts[h], h, c->seed, c->clock_offset_ms * 1e6, c->drift_ppm, c->wander_ppm);
     for (int r = 0; r < c->ranks; r++) {
@@ -59,8 +57,7 @@ static enum rs_status layout(struct rs_gen_job *j, struct rs_err *err)
         k->process = r / c->devices_per_process;
         k->bias = c->bias_us * 1e3 * rs_gen_hash_around(c->seed, KEY_BIAS, (uint64_t)r);
         rs_gen_gpu_init(&k->gpu, &j->hosts[k->host], r, k->local, c->seed, c->drift_ppm, c->wander_ppm);
-        if (!rs_gen_proxy_init(&k->proxy, &k->gpu, r, c->net_steps, rs_gen_hash(c->seed, KEY_PROXY, (uint64_t)r)))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        rs_gen_proxy_init(&k->proxy, &k->gpu, r, c->net_steps, rs_gen_hash(c->seed, KEY_PROXY, (uint64_t)r));
         k->gpu_free = BEGIN_NS;
     }
     for (int i = 0; i < c->nslow; i++) j->ranks[c->slow[i].who].slow_ns += c->slow[i].value * 1e3;
@@ -68,7 +65,6 @@ static enum rs_status layout(struct rs_gen_job *j, struct rs_err *err)
     for (int i = 0; i < c->nslow_host; i++)
         for (int r = 0; r < c->ranks; r++)
             if (j->ranks[r].host == c->slow_host[i].who) j->ranks[r].slow_ns += c->slow_host[i].value * 1e3;
-    return RS_OK;
 }
 
 /* ---- recordings ---- */
@@ -106,22 +102,20 @@ static void describe(struct rs_gen_job *j, struct rs_gen_process *p, int64_t t)
     rs_gen_strings(&p->file, t);
 }
 
-static bool add_slots(struct rs_gen_job *j, struct rs_gen_process *p)
+static void add_slots(struct rs_gen_job *j, struct rs_gen_process *p)
 {
     const struct rs_gen_config *c = j->cfg;
     uint32_t n = 0;
     struct rs_gen_slot **slots = p->file.slots;
-    if (!(p->a = slots[n] = rs_gen_slot_new(&p->file, n, p->tid, "python3"))) return false;
+    p->a = slots[n] = rs_gen_slot_new(&p->file, n, p->tid, "python3");
     for (int d = 0; d < c->devices_per_process; d++) {
         n++;
-        if (!(slots[n] = rs_gen_slot_new(&p->file, n, p->tid + 20 + n, "NCCL Progress"))) return false;
+        slots[n] = rs_gen_slot_new(&p->file, n, p->tid + 20 + n, "NCCL Progress");
         j->ranks[p->first_rank + d].proxy.slot = slots[n];
     }
     n++;
-    if (n < p->file.nslots && !(p->h = slots[n] = rs_gen_slot_new(&p->file, n, p->tid + 20 + n, "cuda-EvtHandlr")))
-        return false;
+    if (n < p->file.nslots) p->h = slots[n] = rs_gen_slot_new(&p->file, n, p->tid + 20 + n, "cuda-EvtHandlr");
     for (uint32_t i = 0; i < p->file.nslots; i++) slots[i]->off = !p->recorded || p->late_step > 0;
-    return true;
 }
 
 static enum rs_status open_process(struct rs_gen_job *j, int i, struct rs_err *err)
@@ -154,27 +148,24 @@ static enum rs_status open_process(struct rs_gen_job *j, int i, struct rs_err *e
     } else { /* no recording is written, but handles and times are asked for */
         p->file = (struct rs_gen_file){
             .disk = &j->disk, .host = p->host, .nslots = 1u + (uint32_t)c->devices_per_process + graph};
-        if (!(p->file.slots = calloc(p->file.nslots, sizeof *p->file.slots)))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        p->file.slots = rs_zalloc(p->file.nslots, sizeof *p->file.slots);
         /* Processes begin at different times: their clocks are seconds apart. */
         int64_t shown = (int64_t)(rs_gen_hash(c->seed, KEY_ZERO, (uint64_t)i) % (8 * (uint64_t)RS_GEN_SECOND));
-        if (p->recorded && !(p->file.dump = rs_gen_dump_new(p->host, p->pid, COMM_NS, shown)))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        if (p->recorded) p->file.dump = rs_gen_dump_new(p->host, p->pid, COMM_NS, shown);
     }
-    if (!add_slots(j, p)) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    add_slots(j, p);
     if (p->recorded) describe(j, p, t + 200000);
     bool lossy = c->drop > 0 && (rs_gen_hash(c->seed, KEY_LOSSY, (uint64_t)i / 2) + (uint64_t)i) % 2 == 0;
     for (uint32_t s = 0; lossy && s < p->file.nslots; s++)
-        if (!rs_gen_slot_lossy(p->file.slots[s], c->drop, rs_gen_hash(c->seed, KEY_LOSS, (uint64_t)i * 64 + s)))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        rs_gen_slot_lossy(p->file.slots[s], c->drop, rs_gen_hash(c->seed, KEY_LOSS, (uint64_t)i * 64 + s));
     return RS_OK;
 }
 
 /* ---- communicators ---- */
 
 /* A communicator of the ranks first, first + stride, ...; its init calls at `t`. */
-static enum rs_status add_comm(struct rs_gen_job *j, const char *name, int first, int stride, int n, int parent,
-                               int child_count, int color, struct rs_err *err)
+static void add_comm(struct rs_gen_job *j, const char *name, int first, int stride, int n, int parent, int child_count,
+                     int color)
 {
     const struct rs_gen_config *cfg = j->cfg;
     struct rs_gen_comm *c = &j->comms[j->ncomms];
@@ -184,9 +175,8 @@ static enum rs_status add_comm(struct rs_gen_job *j, const char *name, int first
     c->hash = parent < 0 ? rs_gen_hash(cfg->seed, KEY_COMM, (uint64_t)j->ncomms)
                          : rs_nccl_split_hash(j->comms[parent].hash, child_count, color);
     j->ncomms++;
-    c->ranks = calloc((size_t)n, sizeof *c->ranks);
-    c->ctx = calloc((size_t)n, sizeof *c->ctx);
-    if (!c->ranks || !c->ctx) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->ranks = rs_zalloc((size_t)n, sizeof *c->ranks);
+    c->ctx = rs_zalloc((size_t)n, sizeof *c->ctx);
     int last_host = -1;
     for (int m = 0; m < n; m++) { /* members are in the order of hosts */
         c->ranks[m] = first + m * stride;
@@ -217,33 +207,28 @@ static enum rs_status add_comm(struct rs_gen_job *j, const char *name, int first
         rs_gen_fact(&p->file, RS_FACT_COMM, rs_gen_host_tick(p->host, called), &fact, sizeof fact, c->name,
                     strlen(c->name) + 1);
     }
-    return RS_OK;
 }
 
-static enum rs_status make_comms(struct rs_gen_job *j, struct rs_err *err)
+static void make_comms(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
     int per_host = c->ranks / c->hosts;
     bool split = c->workload == RS_GEN_TPDP || c->workload == RS_GEN_MIX;
-    j->comms = calloc((size_t)(2 + c->hosts + per_host), sizeof *j->comms);
-    if (!j->comms) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    j->comms = rs_zalloc((size_t)(2 + c->hosts + per_host), sizeof *j->comms);
     if (!c->no_world) {
         j->world = j->ncomms;
-        RS_TRY(add_comm(j, "default_pg:0", 0, 1, c->ranks, -1, 0, 0, err));
+        add_comm(j, "default_pg:0", 0, 1, c->ranks, -1, 0, 0);
     }
     if (split) {
         j->tp = j->ncomms;
-        for (int h = 0; h < c->hosts; h++)
-            RS_TRY(add_comm(j, "tp_group:1", h * per_host, 1, per_host, j->world, 1, h, err));
+        for (int h = 0; h < c->hosts; h++) add_comm(j, "tp_group:1", h * per_host, 1, per_host, j->world, 1, h);
         j->dp = j->ncomms;
-        for (int l = 0; l < per_host; l++)
-            RS_TRY(add_comm(j, "dp_group:2", l, per_host, c->hosts, j->world, 2, l, err));
+        for (int l = 0; l < per_host; l++) add_comm(j, "dp_group:2", l, per_host, c->hosts, j->world, 2, l);
     }
     if (c->hang == RS_GEN_DEADLOCK || c->hang == RS_GEN_DEADLOCK_SYNC) {
         j->second = j->ncomms;
-        RS_TRY(add_comm(j, "second_pg:3", 0, 1, c->ranks, j->world, split ? 3 : 1, 0, err));
+        add_comm(j, "second_pg:3", 0, 1, c->ranks, j->world, split ? 3 : 1, 0);
     }
-    return RS_OK;
 }
 
 /* ---- the module ---- */
@@ -254,10 +239,11 @@ enum rs_status rs_gen_job_init(struct rs_gen_job *j, const struct rs_gen_config 
     j->rng.state = cfg->seed * 0x9e3779b97f4a7c15u + 1;
     j->disk = (struct rs_gen_disk){.dir = cfg->dir, .codec = rs_codec_new(), .rng = {cfg->seed}};
     rs_gen_random_init();
-    if (!j->disk.codec) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    RS_TRY(layout(j, err));
+    if (!j->disk.codec) rs_memory_out();
+    layout(j);
     for (int i = 0; i < j->nprocs; i++) RS_TRY(open_process(j, i, err));
-    return make_comms(j, err);
+    make_comms(j);
+    return RS_OK;
 }
 
 void rs_gen_job_free(struct rs_gen_job *j)

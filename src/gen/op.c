@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "gen/hang.h"
 
 enum { ELEMENT = 2, FLOAT = 4, AHEAD_IN_HANG = 2 };
@@ -92,10 +93,6 @@ static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, 
         j->cfg->net && rs_gen_remote(j, rank, comm->ranks[next]) && (c->func != RS_GEN_BROADCAST || next != c->root);
     int channels = j->cfg->channels;
     struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, 1, channels * (in + out));
-    if (!l) {
-        rs_fail(&j->disk.err, RS_NO_MEMORY, "out of memory");
-        return;
-    }
     enum rs_gen_fate fate = j->fate[m];
     l->ctx = comm->ctx[m];
     l->rank = m;
@@ -253,11 +250,11 @@ void rs_gen_op_coll(struct rs_gen_job *j, int comm, int func, uint64_t bytes, in
     run(j, &c, NULL);
 }
 
-bool rs_gen_op_capture(struct rs_gen_job *j, int comm, uint64_t bytes, uint32_t buffer, struct rs_gen_capture *cap)
+void rs_gen_op_capture(struct rs_gen_job *j, int comm, uint64_t bytes, uint32_t buffer, struct rs_gen_capture *cap)
 {
     struct rs_gen_comm *c = &j->comms[comm];
     *cap = (struct rs_gen_capture){.coll = describe(j, comm, RS_GEN_ALLREDUCE, bytes, 0, buffer)};
-    if (!(cap->api = calloc((size_t)c->n, sizeof *cap->api))) return false;
+    cap->api = rs_zalloc((size_t)c->n, sizeof *cap->api);
     bool report = j->cfg->replays_unreported;
     cap->coll.seq = c->seq[RS_GEN_ALLREDUCE]; /* frozen without KernelCh */
     cap->coll.op = report ? j->ops++ : UINT64_MAX;
@@ -278,7 +275,6 @@ bool rs_gen_op_capture(struct rs_gen_job *j, int comm, uint64_t bytes, uint32_t 
                                .complete = true};
         rs_gen_truth_op(j->truth, &op, j->start, j->end, c->n);
     }
-    return true;
 }
 
 void rs_gen_op_late(struct rs_gen_job *j, const struct rs_gen_coll *c, int m)

@@ -28,7 +28,7 @@ struct rs_gen_capture {
 /* A collective of `bytes` (as nccl-tests counts them). `buffer` tells addresses apart. */
 void rs_gen_op_coll(struct rs_gen_job *job, int comm, int func, uint64_t bytes, int root, uint32_t buffer);
 /* Captures one all-reduce; replays it. */
-bool rs_gen_op_capture(struct rs_gen_job *job, int comm, uint64_t bytes, uint32_t buffer,
+void rs_gen_op_capture(struct rs_gen_job *job, int comm, uint64_t bytes, uint32_t buffer,
                        struct rs_gen_capture *capture);
 void rs_gen_op_replay(struct rs_gen_job *job, struct rs_gen_capture *capture);
 

@@ -1,6 +1,7 @@
 /* Sends and receives of the timeline: see op.h. */
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "gen/op.h"
 
 enum { ELEMENT = 2 };
@@ -20,18 +21,17 @@ struct work {
     int *send_to, *recv_from; /* peer -> task of one member, or -1 */
 };
 
-static bool allocate(struct work *w)
+static void allocate(struct work *w)
 {
     size_t n = (size_t)w->comm->n, tasks = (size_t)w->npairs * 2;
-    w->begin = calloc(n + 1, sizeof *w->begin);
-    w->tasks = calloc(tasks, sizeof *w->tasks);
-    w->pair_of = calloc(tasks, sizeof *w->pair_of);
-    w->handles = calloc(tasks, sizeof *w->handles);
-    w->order = calloc(tasks, sizeof *w->order);
-    w->send_to = malloc(n * sizeof *w->send_to);
-    w->recv_from = malloc(n * sizeof *w->recv_from);
-    if (!w->comm->pairs) w->comm->pairs = calloc(n * n, sizeof *w->comm->pairs);
-    return w->begin && w->tasks && w->pair_of && w->handles && w->order && w->send_to && w->recv_from && w->comm->pairs;
+    w->begin = rs_zalloc(n + 1, sizeof *w->begin);
+    w->tasks = rs_zalloc(tasks, sizeof *w->tasks);
+    w->pair_of = rs_zalloc(tasks, sizeof *w->pair_of);
+    w->handles = rs_zalloc(tasks, sizeof *w->handles);
+    w->order = rs_zalloc(tasks, sizeof *w->order);
+    w->send_to = rs_alloc(n * sizeof *w->send_to);
+    w->recv_from = rs_alloc(n * sizeof *w->recv_from);
+    if (!w->comm->pairs) w->comm->pairs = rs_zalloc(n * n, sizeof *w->comm->pairs);
 }
 
 static void release(struct work *w)
@@ -120,10 +120,6 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
     struct rs_gen_rank *r = &j->ranks[rank];
     if (r->proxy.slot->off || j->cfg->replays_unreported) return;
     struct rs_gen_launch *l = rs_gen_proxy_push(&r->proxy, count, count * channels);
-    if (!l) {
-        rs_fail(&j->disk.err, RS_NO_MEMORY, "out of memory");
-        return;
-    }
     l->ctx = comm->ctx[m];
     l->rank = m;
     l->pid = j->procs[r->process].pid;
@@ -159,7 +155,7 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
 }
 
 /* The truth of each pair, and what being last cost: of one pair, or of the fan-out as a whole. */
-static bool write_down(struct work *w, int comm, int depth, bool fanout)
+static void write_down(struct work *w, int comm, int depth, bool fanout)
 {
     struct rs_gen_job *j = w->j;
     int n = w->comm->n, there = 0;
@@ -182,10 +178,9 @@ static bool write_down(struct work *w, int comm, int depth, bool fanout)
         rs_gen_truth_op(j->truth, &op, start, end, 2);
         if (!fanout && op.complete) rs_gen_op_cost(j, members, start, 2);
     }
-    if (!fanout) return true;
+    if (!fanout) return;
     rs_gen_truth_fanout(j->truth, comm, j->step, depth, w->first_op, (uint64_t)w->npairs);
-    int *ranks = malloc((size_t)n * sizeof *ranks);
-    if (!ranks) return false;
+    int *ranks = rs_alloc((size_t)n * sizeof *ranks);
     bool all = true;
     for (int m = 0; m < n; m++) {
         if (w->begin[m] == w->begin[m + 1]) continue;
@@ -195,7 +190,6 @@ static bool write_down(struct work *w, int comm, int depth, bool fanout)
     }
     if (all) rs_gen_op_cost(j, ranks, j->kl, there);
     free(ranks);
-    return true;
 }
 
 static void run(struct work *w, int comm, int depth, bool fanout)
@@ -229,7 +223,7 @@ static void run(struct work *w, int comm, int depth, bool fanout)
             rs_gen_op_stuck(j, rank);
         rs_gen_proxy_until(&j->ranks[rank].proxy, rs_gen_process_of(j, rank)->cpu);
     }
-    if (!write_down(w, comm, depth, fanout)) rs_fail(&j->disk.err, RS_NO_MEMORY, "out of memory");
+    write_down(w, comm, depth, fanout);
 }
 
 void rs_gen_op_pairs(struct rs_gen_job *j, int comm, const struct rs_gen_pair *pairs, int n, int depth, bool fanout)
@@ -237,11 +231,8 @@ void rs_gen_op_pairs(struct rs_gen_job *j, int comm, const struct rs_gen_pair *p
     struct work w = {.j = j, .comm = &j->comms[comm], .pairs = pairs, .npairs = n, .first_op = j->ops};
     if (n < 1) return;
     j->ops += (uint64_t)n;
-    if (allocate(&w)) {
-        share_out(&w);
-        run(&w, comm, depth, fanout);
-    } else {
-        rs_fail(&j->disk.err, RS_NO_MEMORY, "out of memory");
-    }
+    allocate(&w);
+    share_out(&w);
+    run(&w, comm, depth, fanout);
     release(&w);
 }

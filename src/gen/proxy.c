@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "gen/truth.h"
 
 enum {
@@ -10,11 +11,10 @@ enum {
     STUCK_STEP_NS = 8000, /* of the steps that go through before a stall */
 };
 
-bool rs_gen_proxy_init(struct rs_gen_proxy *p, struct rs_gen_gpu *gpu, int rank, int net_steps, uint64_t seed)
+void rs_gen_proxy_init(struct rs_gen_proxy *p, struct rs_gen_gpu *gpu, int rank, int net_steps, uint64_t seed)
 {
     *p = (struct rs_gen_proxy){.gpu = gpu, .rank = rank, .net_steps = net_steps, .rng = {seed}};
-    p->queue = calloc(RS_GEN_QUEUE, sizeof *p->queue);
-    return p->queue != NULL;
+    p->queue = rs_zalloc(RS_GEN_QUEUE, sizeof *p->queue);
 }
 
 void rs_gen_proxy_free(struct rs_gen_proxy *p)
@@ -233,14 +233,12 @@ static void emit(struct rs_gen_proxy *p, struct rs_gen_launch *l)
 
 /* ---- the queue ---- */
 
-static bool reserve(void **list, int *cap, int n, size_t size)
+static void reserve(void **list, int *cap, int n, size_t size)
 {
-    if (n <= *cap) return true;
-    void *grown = realloc(*list, (size_t)n * size);
-    if (!grown) return false;
+    if (n <= *cap) return;
+    void *grown = rs_realloc(*list, (size_t)n * size);
     *list = grown;
     *cap = n;
-    return true;
 }
 
 static void pop(struct rs_gen_proxy *p)
@@ -257,9 +255,8 @@ struct rs_gen_launch *rs_gen_proxy_push(struct rs_gen_proxy *p, int nevents, int
     struct rs_gen_launch empty = {
         .events = l->events, .nets = l->nets, .events_cap = l->events_cap, .nets_cap = l->nets_cap};
     *l = empty;
-    if (!reserve((void **)&l->events, &l->events_cap, nevents, sizeof *l->events) ||
-        !reserve((void **)&l->nets, &l->nets_cap, nnets, sizeof *l->nets))
-        return NULL;
+    reserve((void **)&l->events, &l->events_cap, nevents, sizeof *l->events);
+    reserve((void **)&l->nets, &l->nets_cap, nnets, sizeof *l->nets);
     p->count++;
     return l;
 }

@@ -66,7 +66,7 @@ struct rs_gen_proxy {
     uint32_t head, count;
 };
 
-bool rs_gen_proxy_init(struct rs_gen_proxy *proxy, struct rs_gen_gpu *gpu, int rank, int net_steps, uint64_t seed);
+void rs_gen_proxy_init(struct rs_gen_proxy *proxy, struct rs_gen_gpu *gpu, int rank, int net_steps, uint64_t seed);
 void rs_gen_proxy_free(struct rs_gen_proxy *proxy);
 
 /* An empty launch at the end of the queue, to be filled in; NULL when out of memory. */

@@ -3,13 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct rs_gen_slot *rs_gen_slot_new(struct rs_gen_file *file, uint32_t index, uint32_t tid, const char *name)
 {
-    struct rs_gen_slot *s = calloc(1, sizeof *s);
-    if (!s || !(s->words = malloc(RS_GEN_WORDS * sizeof *s->words))) {
-        free(s);
-        return NULL;
-    }
+    struct rs_gen_slot *s = rs_zalloc(1, sizeof *s);
+    s->words = rs_alloc(RS_GEN_WORDS * sizeof *s->words);
     s->file = file;
     s->dump = file->dump;
     s->index = index;
@@ -27,15 +26,14 @@ void rs_gen_slot_free(struct rs_gen_slot *s)
     free(s);
 }
 
-bool rs_gen_slot_lossy(struct rs_gen_slot *s, double part, uint64_t seed)
+void rs_gen_slot_lossy(struct rs_gen_slot *s, double part, uint64_t seed)
 {
-    if (!(s->loss = calloc(1, sizeof *s->loss))) return false;
+    s->loss = rs_zalloc(1, sizeof *s->loss);
     /* Short turns, so that a small run has losses too; the recorder loses longer ones, but in the same form. */
     s->loss->lose = part < 0.5 ? 40 : 40 * part / (1 - part + 1e-9);
     s->loss->keep = s->loss->lose * (1 - part) / part;
     s->loss->rng.state = seed;
     s->loss->left = (int64_t)(s->loss->keep * rs_gen_exponential(&s->loss->rng)) + 1;
-    return true;
 }
 
 static void put_plain(struct rs_gen_slot *s, unsigned kind, uint64_t tick, const uint64_t *args)

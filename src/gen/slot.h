@@ -51,7 +51,7 @@ struct rs_gen_slot {
 struct rs_gen_slot *rs_gen_slot_new(struct rs_gen_file *file, uint32_t index, uint32_t tid, const char *name);
 void rs_gen_slot_free(struct rs_gen_slot *slot);
 /* `part` of the callbacks is lost. */
-bool rs_gen_slot_lossy(struct rs_gen_slot *slot, double part, uint64_t seed);
+void rs_gen_slot_lossy(struct rs_gen_slot *slot, double part, uint64_t seed);
 /* Turns what no chunk holds yet into one. */
 void rs_gen_slot_seal(struct rs_gen_slot *slot);
 /* Marks the losses that no record stands for. */

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "gen/job.h"
 
 /* ---- JSON ----
@@ -247,17 +248,12 @@ struct rs_gen_truth {
     int nmismatches;
     struct rs_gen_verdict verdict;
     bool hung;
-    bool no_memory;
 };
 
-static void *grow(struct rs_gen_truth *t, void *list, size_t n, size_t *cap, size_t size)
+static void *grow(void *list, size_t n, size_t *cap, size_t size)
 {
     if (n < *cap) return list;
-    void *grown = realloc(list, (*cap ? *cap * 2 : 64) * size);
-    if (!grown) {
-        t->no_memory = true;
-        return NULL;
-    }
+    void *grown = rs_realloc(list, (*cap ? *cap * 2 : 64) * size);
     *cap = *cap ? *cap * 2 : 64;
     return grown;
 }
@@ -269,8 +265,7 @@ enum rs_status rs_gen_truth_open(struct rs_gen_truth **out, const struct rs_gen_
     static const char *const columns[] = {"op",   "comm", "func", "seq",   "replay",  "bytes",
                                           "step", "src",  "dst",  "index", "complete"};
     char path[4200];
-    struct rs_gen_truth *t = *out = calloc(1, sizeof *t);
-    if (!t) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_gen_truth *t = *out = rs_zalloc(1, sizeof *t);
     snprintf(path, sizeof path, "%s/truth.json", job->cfg->dir);
     t->job = job;
     t->times = job->cfg->truth_times;
@@ -329,7 +324,7 @@ void rs_gen_truth_op(struct rs_gen_truth *t, const struct rs_gen_op *op, const i
 void rs_gen_truth_fanout(struct rs_gen_truth *t, int comm, int64_t step, int depth, uint64_t first, uint64_t n)
 {
     if (!t) return;
-    struct fanout *list = grow(t, t->fanouts, t->nfanouts, &t->fanouts_cap, sizeof *list);
+    struct fanout *list = grow(t->fanouts, t->nfanouts, &t->fanouts_cap, sizeof *list);
     if (!list) return;
     t->fanouts = list;
     list[t->nfanouts++] = (struct fanout){comm, depth, step, first, n};
@@ -357,7 +352,7 @@ void rs_gen_truth_note_slow(struct rs_gen_truth *t, struct rs_gen_slot *s, uint6
         t->lost[t->nlost - 1].what |= what;
         return;
     }
-    struct lost *list = grow(t, t->lost, t->nlost, &t->lost_cap, sizeof *list);
+    struct lost *list = grow(t->lost, t->nlost, &t->lost_cap, sizeof *list);
     if (!list) return;
     t->lost = list;
     list[t->nlost++] = (struct lost){op, rank, what};
@@ -481,7 +476,6 @@ enum rs_status rs_gen_truth_close(struct rs_gen_truth *t, struct rs_gen_job *job
     put_verdict(j, t, job);
     rs_json_end(j);
     rs_json_newline(j);
-    if (t->no_memory) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     RS_TRY(rs_json_finish(j, err));
     return rs_out_commit(&t->out, err);
 }

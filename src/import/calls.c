@@ -7,21 +7,19 @@
 
 enum { CROWD = 65536 };
 
-static enum rs_status next_number(struct rs_calls *c, uint32_t member, uint32_t what, uint32_t *number,
-                                  struct rs_err *err)
+static void next_number(struct rs_calls *c, uint32_t member, uint32_t what, uint32_t *number)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&c->counts, (uint64_t)member << 32 | what, 0, &at, err));
+    rs_map_at(&c->counts, (uint64_t)member << 32 | what, 0, &at);
     *number = (uint32_t)(*at)++;
-    return RS_OK;
 }
 
-enum rs_status rs_calls_start(struct rs_calls *c, const struct rs_callback *cb, int64_t at, uint32_t member,
-                              const struct rs_shape *shape, struct rs_err *err)
+void rs_calls_start(struct rs_calls *c, const struct rs_callback *cb, int64_t at, uint32_t member,
+                    const struct rs_shape *shape)
 {
     bool coll = cb->type == RS_COLL_API;
     enum { EAGER = 0, CAPTURED_COLL = 1 << 16, CAPTURED_P2P };
-    RS_ROOM(c->rows, c->n, c->cap, err);
+    RS_ROOM(c->rows, c->n, c->cap);
     struct rs_api_call call = {.handle = cb->handle,
                                .group = cb->parent,
                                .count = shape->count,
@@ -33,14 +31,13 @@ enum rs_status rs_calls_start(struct rs_calls *c, const struct rs_callback *cb, 
                                .dtype = shape->dtype,
                                .coll = coll};
     if (shape->captured) {
-        RS_TRY(next_number(c, member, coll ? CAPTURED_COLL : CAPTURED_P2P, &call.captured, err));
+        next_number(c, member, coll ? CAPTURED_COLL : CAPTURED_P2P, &call.captured);
         call.captured++;
     } else {
-        RS_TRY(next_number(c, member, EAGER | shape->func, &call.ordinal, err));
+        next_number(c, member, EAGER | shape->func, &call.ordinal);
     }
-    RS_TRY(rs_map_put(&c->index, cb->handle, c->n, err));
+    rs_map_put(&c->index, cb->handle, c->n);
     c->rows[c->n++] = call;
-    return RS_OK;
 }
 
 struct rs_api_call *rs_calls_use(struct rs_calls *c, uint64_t handle)
@@ -78,7 +75,7 @@ enum rs_status rs_calls_sweep(struct rs_calls *c, bool all,
             continue;
         }
         if (kept != i) {
-            RS_TRY(rs_map_put(&c->index, call.handle, kept, err));
+            rs_map_put(&c->index, call.handle, kept);
             c->rows[kept] = call;
         }
         kept++;

@@ -31,8 +31,8 @@ struct rs_calls {
     struct rs_map counts; /* (member, what) -> ordinals given out */
 };
 
-enum rs_status rs_calls_start(struct rs_calls *c, const struct rs_callback *cb, int64_t at, uint32_t member,
-                              const struct rs_shape *shape, struct rs_err *err);
+void rs_calls_start(struct rs_calls *c, const struct rs_callback *cb, int64_t at, uint32_t member,
+                    const struct rs_shape *shape);
 /* The call that is the parent of an operation, counted as used; NULL: not known. Good until the next start. An eager
  * one is not found again. */
 struct rs_api_call *rs_calls_use(struct rs_calls *c, uint64_t handle);

@@ -4,11 +4,10 @@
 
 #include "base/room.h"
 
-enum rs_status rs_folds_add(struct rs_folds *f, struct rs_err *err)
+void rs_folds_add(struct rs_folds *f)
 {
-    RS_ROOM(f->rows, f->n, f->cap, err);
+    RS_ROOM(f->rows, f->n, f->cap);
     f->rows[f->n++] = (struct rs_fold){RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE, RS_TIME_NONE, 0, 0, 0, 0, 0, false};
-    return RS_OK;
 }
 
 static void earliest(int64_t *to, int64_t ns)

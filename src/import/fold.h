@@ -25,7 +25,7 @@ struct rs_folds {
 };
 
 /* For the next part of the process. Parts come without gaps from `first` on. */
-enum rs_status rs_folds_add(struct rs_folds *f, struct rs_err *err);
+void rs_folds_add(struct rs_folds *f);
 static inline struct rs_fold *rs_fold_of(struct rs_folds *f, uint32_t part)
 {
     return &f->rows[part - f->first];

@@ -75,7 +75,7 @@ enum rs_status rs_folding_read(struct rs_folding *p, struct rs_source *source, u
 extern const struct rs_visitor rs_folding_visitor;
 
 /* For the modules that take in one kind of event each. Says that a thread called, or launched, for a communicator. */
-enum rs_status rs_folding_caller(struct rs_folding *p, uint32_t member, uint32_t tid, struct rs_err *err);
+void rs_folding_caller(struct rs_folding *p, uint32_t member, uint32_t tid);
 
 static inline struct rs_folding_event *rs_folding_at(const struct rs_assembly *a, uint32_t row)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "import/folding.h"
 #include "import/members.h"
 #include "trace/alive.h"
@@ -25,29 +26,27 @@ static int32_t launcher_rank(const struct rs_process *p)
 }
 
 /* The boot id is the host's identity, whatever containers call themselves. A host of a test only has its name. */
-static enum rs_status find_host(struct rs_model *m, const struct rs_source *s, uint32_t *host, struct rs_err *err)
+static void find_host(struct rs_model *m, const struct rs_source *s, uint32_t *host)
 {
     const struct rs_file_header *h = &s->recording->header;
     char boot[sizeof h->boot_id + sizeof h->host + 2];
     bool named = rs_process_info(&s->process, "test.host") || !h->boot_id[0];
     snprintf(boot, sizeof boot, "%.*s%s%.*s", (int)sizeof h->boot_id, h->boot_id, named ? "/" : "",
              named ? (int)sizeof h->host : 0, h->host);
-    return rs_model_host(m, h->host, boot, host, err);
+    rs_model_host(m, h->host, boot, host);
 }
 
-static enum rs_status add_covers(struct rs_proc *p, struct rs_source *s, struct rs_err *err)
+static void add_covers(struct rs_proc *p, struct rs_source *s)
 {
     const struct rs_process *q = &s->process;
-    if (!q->nmasks) return RS_OK;
-    p->covers = calloc(q->nmasks, sizeof *p->covers);
-    if (!p->covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!q->nmasks) return;
+    p->covers = rs_zalloc(q->nmasks, sizeof *p->covers);
     for (size_t i = 0; i < q->nmasks; i++) {
         int64_t from = rs_clock_ns(&s->clock, q->masks[i].tick);
         if (i) p->covers[i - 1].to = from;
         p->covers[i] = (struct rs_cover){from, INT64_MAX, q->masks[i].mask};
     }
     p->ncovers = (uint32_t)q->nmasks;
-    return RS_OK;
 }
 
 static uint8_t end_of(const struct rs_recording *r, bool ran_on)
@@ -59,13 +58,13 @@ static uint8_t end_of(const struct rs_recording *r, bool ran_on)
     return r->alive == RS_ALIVE_REPLACED ? RS_END_REPLACED : RS_END_KILLED;
 }
 
-static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint32_t *proc, struct rs_err *err)
+static void add_process(struct rs_model *m, struct rs_source *s, uint32_t *proc)
 {
     const struct rs_recording *r = s->recording;
     const struct rs_file_header *h = &r->header;
     uint32_t host;
-    RS_TRY(find_host(m, s, &host, err));
-    RS_TRY(rs_model_proc(m, proc, err));
+    find_host(m, s, &host);
+    rs_model_proc(m, proc);
     struct rs_proc *p = &m->procs[*proc];
     p->host = host;
     p->pid = h->pid;
@@ -86,8 +85,7 @@ static enum rs_status add_process(struct rs_model *m, struct rs_source *s, uint3
     const char *version = rs_process_info(&s->process, "nccl.version");
     p->path = rs_arena_text(&m->arena, r->path, strlen(r->path));
     if (version) p->nccl_version = rs_arena_text(&m->arena, version, strlen(version));
-    if (!p->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    return add_covers(p, s, err);
+    add_covers(p, s);
 }
 
 enum { SET_NS = 100000000 }; /* a wall clock that was moved by less was slewed, not set */
@@ -147,25 +145,24 @@ struct import {
 static enum rs_status add_source(struct rs_model *m, struct import *im, struct rs_source *s, struct rs_err *err)
 {
     uint32_t proc, host;
-    RS_TRY(find_host(m, s, &host, err));
+    find_host(m, s, &host);
     RS_TRY(share_wall(m, s, host, im->walls, err));
     RS_TRY(note_clocks(m, s, err));
-    RS_TRY(add_process(m, s, &proc, err));
-    RS_TRY(rs_members_add(m, s, proc, err));
+    add_process(m, s, &proc);
+    rs_members_add(m, s, proc);
     return rs_folding_read(&im->folding, s, proc, err);
 }
 
-static enum rs_status add_facts(struct rs_model *m, struct rs_source *s, struct rs_err *err)
+static void add_facts(struct rs_model *m, struct rs_source *s)
 {
     uint32_t proc;
-    RS_TRY(add_process(m, s, &proc, err));
-    return rs_members_add(m, s, proc, err);
+    add_process(m, s, &proc);
+    rs_members_add(m, s, proc);
 }
 
-enum rs_status rs_import_facts(struct rs_model *m, struct rs_inputs *in, struct rs_err *err)
+void rs_import_facts(struct rs_model *m, struct rs_inputs *in)
 {
-    for (size_t i = 0; i < in->n; i++) RS_TRY(add_facts(m, &in->sources[i], err));
-    return RS_OK;
+    for (size_t i = 0; i < in->n; i++) add_facts(m, &in->sources[i]);
 }
 
 static enum rs_status add_all(struct rs_model *m, struct import *im, struct rs_inputs *in,
@@ -181,12 +178,12 @@ static enum rs_status add_all(struct rs_model *m, struct import *im, struct rs_i
 enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
                          struct rs_err *err)
 {
-    struct import im = {.walls = malloc((in->n + 1) * sizeof *im.walls)};
+    struct import im = {.walls = rs_alloc((in->n + 1) * sizeof *im.walls)};
     rs_folding_init(&im.folding, m, &im.pxn);
     enum rs_status status = RS_OK;
-    if (!im.walls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t i = 0; status == RS_OK && i <= in->n; i++) im.walls[i] = RS_TIME_NONE;
-    if (status == RS_OK) status = add_all(m, &im, in, progress, err);
+    if (!im.walls) rs_memory_out();
+    for (size_t i = 0; i <= in->n; i++) im.walls[i] = RS_TIME_NONE;
+    status = add_all(m, &im, in, progress, err);
     rs_folding_free(&im.folding);
     rs_pxn_free(&im.pxn);
     free(im.walls);

@@ -13,6 +13,6 @@ enum rs_status rs_import(struct rs_model *m, struct rs_inputs *in, void (*progre
 
 /* Processes, communicators and members alone, without a look at callbacks: who there is. A member of a plugin interface
  * before v4 has no rank then. */
-enum rs_status rs_import_facts(struct rs_model *m, struct rs_inputs *in, struct rs_err *err);
+void rs_import_facts(struct rs_model *m, struct rs_inputs *in);
 
 #endif

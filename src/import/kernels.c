@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "nccl/abi.h"
 
 /* Takes in a start timer; *good = false: stale. */
-static enum rs_status judge(struct rs_assembly *a, const struct rs_folding_event *f, const struct rs_start *s,
-                            bool *good, struct rs_err *err)
+static void judge(struct rs_assembly *a, const struct rs_folding_event *f, const struct rs_start *s, bool *good)
 {
     struct rs_folding *p = a->to;
     struct rs_model *m = p->model;
@@ -16,7 +16,7 @@ static enum rs_status judge(struct rs_assembly *a, const struct rs_folding_event
     *good = true;
     if (gpu == RS_NONE) {
         *good = !rs_process_cut_stale(&p->source->process, s->cb->handle);
-        return RS_OK;
+        return;
     }
     struct rs_domain *d = &m->domains[gpu];
     if (rs_process_cut_stale(&p->source->process, s->cb->handle)) {
@@ -26,19 +26,16 @@ static enum rs_status judge(struct rs_assembly *a, const struct rs_folding_event
     } else if (comm) {
         const struct rs_timer timer = {f->channel, t->launch[part],
                                        t->captured[part] ? RS_TIME_NONE : t->launched[part], f->began, s->now};
-        RS_TRY(rs_timers_start(&p->comms[comm].timers, d, &timer, good, err));
-        if (!d->bounds && !(d->bounds = calloc(1, sizeof *d->bounds)))
-            return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        rs_timers_start(&p->comms[comm].timers, d, &timer, good);
+        if (!d->bounds) d->bounds = rs_zalloc(1, sizeof *d->bounds);
         if (*good) {
             rs_bounds_add_upper(d->bounds, f->began, s->now);
             if (timer.launched != RS_TIME_NONE) rs_bounds_add_lower(d->bounds, f->began, timer.launched);
         }
     }
-    return RS_OK;
 }
 
-enum rs_status rs_kernel_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s,
-                               struct rs_err *err)
+void rs_kernel_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s)
 {
     struct rs_folding *p = a->to;
     bool timed = s->cb->kind == RS_K_KERNEL_CH;
@@ -48,40 +45,39 @@ enum rs_status rs_kernel_start(struct rs_assembly *a, struct rs_folding_event *f
         f->ignored = true;
         f->counted = !timed;
         p->orphans++;
-        return RS_OK;
+        return;
     }
     f->channel = (uint8_t)s->cb->small;
     struct rs_fold *fold = rs_fold_of(&p->folds, f->flight.part);
     if (!timed) {
         rs_fold_kernel_start(fold, f->began, false);
-        return RS_OK;
+        return;
     }
     bool good;
-    RS_TRY(judge(a, f, s, &good, err));
+    judge(a, f, s, &good);
     if (!good) {
         f->stale = true;
         rs_fold_kernel_stale(fold);
-        RS_TRY(rs_proc_set_stale(&p->model->procs[p->proc], f->timer, err));
+        rs_proc_set_stale(&p->model->procs[p->proc], f->timer);
     }
     rs_fold_kernel_start(fold, good ? f->began : RS_TIME_NONE, true);
-    return RS_OK;
 }
 
-enum rs_status rs_kernel_end(struct rs_assembly *a, struct rs_folding_event *f, int64_t gpu_ns, int64_t now,
-                             struct rs_err *err)
+void rs_kernel_end(struct rs_assembly *a, struct rs_folding_event *f, int64_t gpu_ns, int64_t now)
 {
     struct rs_folding *p = a->to;
-    if (f->counted) return RS_OK;
+    if (f->counted) return;
     f->counted = true;
     struct rs_model *m = p->model;
     if (f->ignored) { /* all that can be said of its timers */
         bool older = gpu_ns != RS_TIME_NONE && gpu_ns && gpu_ns < f->began;
-        return older ? rs_proc_set_stale(&m->procs[p->proc], f->timer, err) : RS_OK;
+        if (older) rs_proc_set_stale(&m->procs[p->proc], f->timer);
+        return;
     }
     struct rs_fold *fold = rs_fold_of(&p->folds, f->flight.part);
     if (!fold->timers || gpu_ns == RS_TIME_NONE || f->stale) {
         rs_fold_kernel_end(fold, fold->timers ? RS_TIME_NONE : now);
-        return RS_OK;
+        return;
     }
     const struct rs_member *x = &m->members[m->parts.member[f->flight.part]];
     struct rs_domain *d = x->gpu != RS_NONE ? &m->domains[x->gpu] : NULL;
@@ -91,11 +87,10 @@ enum rs_status rs_kernel_end(struct rs_assembly *a, struct rs_folding_event *f, 
         if (fold->kernel_start == f->began) fold->kernel_start = RS_TIME_NONE;
         if (d) d->stale++;
         gpu_ns = RS_TIME_NONE;
-        RS_TRY(rs_proc_set_stale(&m->procs[p->proc], f->timer, err));
+        rs_proc_set_stale(&m->procs[p->proc], f->timer);
     } else if (d && d->bounds) {
         rs_bounds_add_upper(d->bounds, gpu_ns, now);
     }
     if (gpu_ns != RS_TIME_NONE && comm) rs_timers_end(&p->comms[comm].timers, m->parts.launch[f->flight.part], gpu_ns);
     rs_fold_kernel_end(fold, gpu_ns);
-    return RS_OK;
 }

@@ -5,10 +5,8 @@
 
 #include "import/folding.h"
 
-enum rs_status rs_kernel_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s,
-                               struct rs_err *err);
+void rs_kernel_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s);
 /* It has ended: told with its time by a state (v4 and newer), or, RS_TIME_NONE, by the stop alone. */
-enum rs_status rs_kernel_end(struct rs_assembly *a, struct rs_folding_event *f, int64_t gpu_ns, int64_t now,
-                             struct rs_err *err);
+void rs_kernel_end(struct rs_assembly *a, struct rs_folding_event *f, int64_t gpu_ns, int64_t now);
 
 #endif

@@ -10,11 +10,11 @@
 
 /* One member for each communicator fact of the source. One whose communicator is not known yet has rank -1 and a
  * communicator of its own without a number. */
-enum rs_status rs_members_add(struct rs_model *m, struct rs_source *source, uint32_t proc, struct rs_err *err);
+void rs_members_add(struct rs_model *m, struct rs_source *source, uint32_t proc);
 
 /* What an operation of v1 to v3 says of its communicator: puts the member into the right one. Does nothing when that is
  * known already, or `hash` is 0. */
-enum rs_status rs_members_learn(struct rs_model *m, uint32_t *member, uint32_t proc, uint64_t context, uint64_t hash,
-                                const char *name, int32_t rank, struct rs_err *err);
+void rs_members_learn(struct rs_model *m, uint32_t *member, uint32_t proc, uint64_t context, uint64_t hash,
+                      const char *name, int32_t rank);
 
 #endif

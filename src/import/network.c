@@ -37,7 +37,7 @@ static void sum(struct rs_net *to, const struct rs_net *r)
 }
 
 /* Spans twice as long: rows that fall together are added up. Returns how many flows there are. */
-static enum rs_status merge(struct rs_network *net, struct rs_err *err)
+static void merge(struct rs_network *net)
 {
     struct rs_map index = {0};
     net->width *= 2;
@@ -45,11 +45,7 @@ static enum rs_status merge(struct rs_network *net, struct rs_err *err)
     for (uint32_t i = 0; i < net->n; i++) {
         const struct rs_net row = net->rows[i];
         uint64_t *at;
-        enum rs_status status = rs_map_at(&index, key_of(row.member, row.peer, span_of(net, row.from)), kept, &at, err);
-        if (status != RS_OK) {
-            rs_map_free(&index);
-            return status;
-        }
+        rs_map_at(&index, key_of(row.member, row.peer, span_of(net, row.from)), kept, &at);
         if (*at == kept)
             net->rows[kept++] = row;
         else
@@ -59,14 +55,12 @@ static enum rs_status merge(struct rs_network *net, struct rs_err *err)
     net->age++;
     rs_map_free(&net->index);
     net->index = index;
-    return RS_OK;
 }
 
-static enum rs_status add(struct rs_network *net, uint32_t member, int32_t peer, int64_t now, struct rs_err *err)
+static void add(struct rs_network *net, uint32_t member, int32_t peer, int64_t now)
 {
-    RS_ROOM(net->rows, net->n, net->cap, err);
+    RS_ROOM(net->rows, net->n, net->cap);
     net->rows[net->n++] = (struct rs_net){.member = member, .peer = peer, .from = now, .to = now};
-    return RS_OK;
 }
 
 /* Whether the rows are many spans of few flows, and not many flows. */
@@ -75,8 +69,7 @@ static bool too_many(const struct rs_network *net, int64_t span)
     return net->n >= FEW_ROWS && net->width < INT64_MAX / 4 && span > SPANS_EACH;
 }
 
-enum rs_status rs_network_find(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now,
-                               struct rs_err *err)
+void rs_network_find(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now)
 {
     if (!net->width) {
         net->width = SECOND;
@@ -85,26 +78,24 @@ enum rs_status rs_network_find(struct rs_network *net, struct rs_cell *cell, uin
     }
     int64_t span = span_of(net, now);
     uint64_t *at;
-    RS_TRY(rs_map_at(&net->index, key_of(member, peer, span), net->n, &at, err));
+    rs_map_at(&net->index, key_of(member, peer, span), net->n, &at);
     if (*at == net->n) {
-        RS_TRY(add(net, member, peer, now, err));
-        if (too_many(net, span)) RS_TRY(merge(net, err));
+        add(net, member, peer, now);
+        if (too_many(net, span)) merge(net);
         span = span_of(net, now);
         at = rs_map_find(&net->index, key_of(member, peer, span));
     }
     cell->row = (uint32_t)*at;
     cell->age = net->age;
     cell->until = (int64_t)((uint64_t)net->base + ((uint64_t)span + 1) * (uint64_t)net->width);
-    return RS_OK;
 }
 
-enum rs_status rs_network_finish(struct rs_network *net, struct rs_model *m, struct rs_err *err)
+void rs_network_finish(struct rs_network *net, struct rs_model *m)
 {
-    for (uint32_t i = 0; i < net->n; i++) RS_TRY(rs_model_net(m, &net->rows[i], err));
+    for (uint32_t i = 0; i < net->n; i++) rs_model_net(m, &net->rows[i]);
     net->n = 0;
     rs_map_free(&net->index);
     net->width = 0;
-    return RS_OK;
 }
 
 void rs_network_free(struct rs_network *net)

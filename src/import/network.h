@@ -21,20 +21,18 @@ struct rs_cell {
 };
 
 /* Makes a cell valid. */
-enum rs_status rs_network_find(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now,
-                               struct rs_err *err);
+void rs_network_find(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now);
 /* The row of a flow at a moment. The pointer is good until the next call. */
-static inline enum rs_status rs_network_row(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer,
-                                            int64_t now, struct rs_net **row, struct rs_err *err)
+static inline void rs_network_row(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer,
+                                  int64_t now, struct rs_net **row)
 {
     if (cell->age != net->age || now >= cell->until || cell->row >= net->n)
-        RS_TRY(rs_network_find(net, cell, member, peer, now, err));
+        rs_network_find(net, cell, member, peer, now);
     *row = &net->rows[cell->row];
     if (now > (*row)->to) (*row)->to = now;
-    return RS_OK;
 }
 /* Hands all rows to the model and starts anew. */
-enum rs_status rs_network_finish(struct rs_network *net, struct rs_model *m, struct rs_err *err);
+void rs_network_finish(struct rs_network *net, struct rs_model *m);
 void rs_network_free(struct rs_network *net);
 
 #endif

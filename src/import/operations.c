@@ -22,14 +22,12 @@ static int64_t launch_of(const struct rs_folding_comm *c, uint64_t group)
     return RS_TIME_NONE;
 }
 
-static enum rs_status add_part(struct rs_folding *p, uint32_t member, uint64_t handle, uint32_t *part,
-                               struct rs_err *err)
+static void add_part(struct rs_folding *p, uint32_t member, uint64_t handle, uint32_t *part)
 {
-    RS_TRY(rs_model_part(p->model, part, err));
-    RS_TRY(rs_folds_add(&p->folds, err));
+    rs_model_part(p->model, part);
+    rs_folds_add(&p->folds);
     p->model->parts.member[*part] = member;
     p->model->parts.handle[*part] = handle;
-    return RS_OK;
 }
 
 static void describe(struct rs_parts *t, uint32_t i, const struct rs_shape *s)
@@ -44,33 +42,30 @@ static void describe(struct rs_parts *t, uint32_t i, const struct rs_shape *s)
     if (s->symmetric) t->flags[i] |= RS_PART_SYMMETRIC;
 }
 
-static enum rs_status note_seq(struct rs_folding *p, uint32_t member, uint16_t func, uint64_t seq, struct rs_err *err)
+static void note_seq(struct rs_folding *p, uint32_t member, uint16_t func, uint64_t seq)
 {
     uint64_t *next;
-    RS_TRY(rs_map_at(&p->next_seq, (uint64_t)member << 16 | func, 0, &next, err));
+    rs_map_at(&p->next_seq, (uint64_t)member << 16 | func, 0, &next);
     if (seq + 1 > *next) *next = seq + 1;
-    return RS_OK;
 }
 
 /* What counting gave it in the whole, where the recording was cut out of one. *row: NULL where nothing is told. */
-static enum rs_status take_told(struct rs_folding *p, uint32_t i, const struct rs_fact_cut_op **row, struct rs_err *err)
+static void take_told(struct rs_folding *p, uint32_t i, const struct rs_fact_cut_op **row)
 {
     struct rs_parts *t = &p->model->parts;
     const struct rs_fact_cut_op *told = *row = rs_process_cut_op(&p->source->process, t->handle[i]);
-    if (!told) return RS_OK;
+    if (!told) return;
     t->seq[i] = told->seq;
     t->captured[i] = told->captured;
     t->replay[i] = told->replay;
-    return rs_model_told(p->model,
-                         &(struct rs_told){.id = told->id,
-                                           .part = i,
-                                           .index = told->index,
-                                           .confidence = told->confidence > 100 ? 100 : told->confidence,
-                                           .twice = told->twice},
-                         err);
+    rs_model_told(p->model, &(struct rs_told){.id = told->id,
+                                              .part = i,
+                                              .index = told->index,
+                                              .confidence = told->confidence > 100 ? 100 : told->confidence,
+                                              .twice = told->twice});
 }
 
-enum rs_status rs_operation_start(struct rs_assembly *a, struct rs_start *start, struct rs_err *err)
+void rs_operation_start(struct rs_assembly *a, struct rs_start *start)
 {
     struct rs_folding *p = a->to;
     const struct rs_callback *cb = start->cb;
@@ -79,15 +74,15 @@ enum rs_status rs_operation_start(struct rs_assembly *a, struct rs_start *start,
     const struct rs_folding_comm *c = comm_of(a, cb->context, &member);
     struct rs_shape s;
     start->part = RS_NONE;
-    RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
+    rs_shape_of(&p->shapes, cb, &s);
     if (!c) {
         p->orphans++;
-        return RS_OK;
+        return;
     }
-    RS_TRY(rs_members_learn(p->model, member, p->proc, cb->context, s.hash, rs_shape_comm_name(&p->shapes, cb),
-                            (int32_t)cb->rank, err));
+    rs_members_learn(p->model, member, p->proc, cb->context, s.hash, rs_shape_comm_name(&p->shapes, cb),
+                     (int32_t)cb->rank);
     uint32_t i;
-    RS_TRY(add_part(p, *member, cb->handle, &i, err));
+    add_part(p, *member, cb->handle, &i);
     start->part = i;
     struct rs_parts *t = &p->model->parts;
     describe(t, i, &s);
@@ -117,18 +112,18 @@ enum rs_status rs_operation_start(struct rs_assembly *a, struct rs_start *start,
         }
     }
     const struct rs_fact_cut_op *told;
-    RS_TRY(take_told(p, i, &told, err));
+    take_told(p, i, &told);
     if (cb->type == RS_P2P) {
         t->kind[i] = !strcmp(rs_model_text(p->model, s.func), "Recv") ? RS_PART_RECV : RS_PART_SEND;
         t->peer[i] = s.peer;
         if (s.peer == p->model->members[*member].rank) t->flags[i] |= RS_PART_SELF;
-        return RS_OK;
+        return;
     }
     t->kind[i] = cb->type == RS_COLL ? RS_PART_COLL : RS_PART_CE;
     if (!strcmp(rs_model_text(p->model, s.algo), "TREE") && !strcmp(rs_model_text(p->model, s.func), "AllReduce"))
         t->flags[i] |= RS_PART_END_EARLY;
     t->peer[i] = s.root;
-    return cb->type == RS_COLL ? note_seq(p, *member, s.func, s.seq, err) : RS_OK;
+    if (cb->type == RS_COLL) note_seq(p, *member, s.func, s.seq);
 }
 
 enum rs_status rs_operation_call(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err)
@@ -137,20 +132,20 @@ enum rs_status rs_operation_call(struct rs_assembly *a, const struct rs_callback
     uint32_t member = a->members[rs_assembly_comm(a, cb->context)];
     if (member == RS_NONE) return RS_OK;
     struct rs_shape s;
-    RS_TRY(rs_folding_caller(p, member, cb->tid, err));
-    RS_TRY(rs_shape_of(&p->shapes, cb, &s, err));
-    RS_TRY(rs_calls_start(&p->calls, cb, now, member, &s, err));
+    rs_folding_caller(p, member, cb->tid);
+    rs_shape_of(&p->shapes, cb, &s);
+    rs_calls_start(&p->calls, cb, now, member, &s);
     return rs_calls_crowded(&p->calls) ? rs_calls_sweep(&p->calls, false, rs_operation_unreported, p, err) : RS_OK;
 }
 
-enum rs_status rs_operation_launch(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err)
+void rs_operation_launch(struct rs_assembly *a, const struct rs_callback *cb, int64_t now)
 {
     uint32_t *member;
     struct rs_folding_comm *c = comm_of(a, cb->context, &member);
-    if (!c) return RS_OK;
+    if (!c) return;
     c->launched = now;
     c->launch_tid = cb->tid;
-    return rs_folding_caller(a->to, *member, cb->tid, err);
+    rs_folding_caller(a->to, *member, cb->tid);
 }
 
 void rs_operation_plan(struct rs_assembly *a, const struct rs_callback *cb)
@@ -168,6 +163,7 @@ void rs_operation_plan(struct rs_assembly *a, const struct rs_callback *cb)
 
 enum rs_status rs_operation_unreported(void *folding, const struct rs_api_call *call, struct rs_err *err)
 {
+    (void)err;
     struct rs_folding *p = folding;
     struct rs_model *m = p->model;
     if (!call->coll) return RS_OK; /* it has no peer: it cannot be told whose it is */
@@ -176,7 +172,7 @@ enum rs_status rs_operation_unreported(void *folding, const struct rs_api_call *
     uint64_t *next = rs_map_find(&p->next_seq, (uint64_t)call->member << 16 | call->func);
     if (next && p->lost_colls && !p->source->process.cut) return RS_OK; /* its operation may be among the lost */
     uint32_t i;
-    RS_TRY(add_part(p, call->member, call->handle, &i, err));
+    add_part(p, call->member, call->handle, &i);
     struct rs_parts *t = &m->parts;
     t->kind[i] = RS_PART_API;
     t->func[i] = call->func;
@@ -186,7 +182,7 @@ enum rs_status rs_operation_unreported(void *folding, const struct rs_api_call *
     t->enqueued[i] = call->at;
     t->group[i] = call->group;
     const struct rs_fact_cut_op *told;
-    RS_TRY(take_told(p, i, &told, err));
+    take_told(p, i, &told);
     if (told) {
         if (told->kind == RS_CUT_OPEN) {
             t->kind[i] = RS_PART_COLL;

@@ -8,12 +8,11 @@
 #include "import/folding.h"
 
 /* Coll, P2p or CeColl: sets the part of the start. */
-enum rs_status rs_operation_start(struct rs_assembly *a, struct rs_start *s, struct rs_err *err);
+void rs_operation_start(struct rs_assembly *a, struct rs_start *s);
 /* CollApi or P2pApi. */
 enum rs_status rs_operation_call(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err);
 /* KernelLaunch. */
-enum rs_status rs_operation_launch(struct rs_assembly *a, const struct rs_callback *cb, int64_t now,
-                                   struct rs_err *err);
+void rs_operation_launch(struct rs_assembly *a, const struct rs_callback *cb, int64_t now);
 /* Group, a plan: what is launched together. Its kernel was launched just before, by the same thread. */
 void rs_operation_plan(struct rs_assembly *a, const struct rs_callback *cb);
 /* A call that never became an operation (`folding` is the struct). The one that a process hangs in is the next of its

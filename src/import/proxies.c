@@ -69,13 +69,12 @@ void rs_step_start(struct rs_assembly *a, struct rs_folding_event *f, const stru
 }
 
 /* The row of a step's flow; NULL: it is not known whose it is. */
-static enum rs_status flow_of(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now, struct rs_net **row,
-                              struct rs_err *err)
+static void flow_of(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now, struct rs_net **row)
 {
     struct rs_folding *p = a->to;
     struct rs_folding_event *o = rs_folding_at(a, f->flight.owner);
     *row = NULL;
-    return o->member == RS_NONE ? RS_OK : rs_network_row(&p->network, &o->cell, o->member, o->peer, now, row, err);
+    if (!(o->member == RS_NONE)) rs_network_row(&p->network, &o->cell, o->member, o->peer, now, row);
 }
 
 /* The time since a step's latest change goes to the state that it was in. */
@@ -94,15 +93,14 @@ static void leave(const struct rs_folding_event *f, int64_t now, struct rs_net *
     }
 }
 
-enum rs_status rs_step_state(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_callback *cb,
-                             int64_t now, struct rs_err *err)
+void rs_step_state(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_callback *cb, int64_t now)
 {
-    if (cb->state == f->state) return RS_OK; /* SendPeerWait comes with every retry: the first counts */
+    if (cb->state == f->state) return; /* SendPeerWait comes with every retry: the first counts */
     /* The size is meant only with these two (reference 2.8). */
     bool sent = cb->state == RS_ST_STEP_SEND_WAIT && cb->kind >= RS_K_STATE_ARG;
     bool received = cb->state == RS_ST_STEP_RECV_FLUSH_WAIT && cb->kind >= RS_K_STATE_ARG;
     struct rs_net *row = NULL;
-    if (f->state >= 0 || sent || received) RS_TRY(flow_of(a, f, now, &row, err));
+    if (f->state >= 0 || sent || received) flow_of(a, f, now, &row);
     if (row && f->state >= 0) leave(f, now, row);
     if (row && sent) {
         row->sent++;
@@ -113,16 +111,14 @@ enum rs_status rs_step_state(struct rs_assembly *a, struct rs_folding_event *f, 
     }
     f->state = (int16_t)cb->state;
     f->at = now;
-    return RS_OK;
 }
 
-enum rs_status rs_step_stop(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now, struct rs_err *err)
+void rs_step_stop(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now)
 {
     struct rs_net *row = NULL;
-    if (f->state >= 0) RS_TRY(flow_of(a, f, now, &row, err));
+    if (f->state >= 0) flow_of(a, f, now, &row);
     if (row) leave(f, now, row);
     struct rs_folding_event *o = rs_folding_at(a, f->flight.owner);
     o->done++;
     o->at = now;
-    return RS_OK;
 }

@@ -11,8 +11,7 @@ void rs_proxy_goes(struct rs_folding *p, struct rs_folding_event *f, int64_t now
 void rs_proxy_stop(struct rs_folding *p, const struct rs_folding_event *f, int64_t now);
 
 void rs_step_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s);
-enum rs_status rs_step_state(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_callback *cb,
-                             int64_t now, struct rs_err *err);
-enum rs_status rs_step_stop(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now, struct rs_err *err);
+void rs_step_state(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_callback *cb, int64_t now);
+void rs_step_stop(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "assemble/owner.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "model/proc_rows.h"
@@ -11,14 +12,15 @@
 enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t helper, uint32_t pid, uint32_t *index,
                               struct rs_err *err)
 {
+    (void)err;
     uint64_t key = rs_mix(rs_mix(rs_mix(0, helper), pid), context), *at;
-    RS_TRY(rs_map_at(&f->index, key, f->ncontexts, &at, err));
+    rs_map_at(&f->index, key, f->ncontexts, &at);
     const struct rs_pxn_context *c = *at < f->ncontexts ? &f->contexts[*at] : NULL;
     if (c && c->context == context && c->helper == helper && c->pid == pid) {
         *index = (uint32_t)*at;
         return RS_OK;
     }
-    RS_ROOM(f->contexts, f->ncontexts, f->cap_contexts, err);
+    RS_ROOM(f->contexts, f->ncontexts, f->cap_contexts);
     *at = f->ncontexts; /* of two with one key the latest is found; twice the same does no harm */
     *index = f->ncontexts++;
     f->contexts[*index] = (struct rs_pxn_context){context, helper, pid};
@@ -27,15 +29,16 @@ enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t helpe
 
 enum rs_status rs_pxn_op(struct rs_pxn *f, const struct rs_pxn_op *op, uint32_t *index, struct rs_err *err)
 {
-    RS_ROOM(f->ops, f->nops, f->cap_ops, err);
+    (void)err;
+    RS_ROOM(f->ops, f->nops, f->cap_ops);
     *index = f->nops++;
     f->ops[*index] = *op;
     return RS_OK;
 }
 
-enum rs_status rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op, struct rs_err *err)
+void rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op)
 {
-    return rs_map_put(&f->opens, open, op, err);
+    rs_map_put(&f->opens, open, op);
 }
 
 /* ---- giving back ---- */
@@ -81,26 +84,25 @@ static int by_owner(const void *a, const void *b)
 static enum rs_status return_ops(struct rs_pxn *f, struct rs_model *m, const uint32_t *owners, uint32_t *parts,
                                  struct rs_err *err)
 {
-    struct work *work = malloc((f->nops + 1) * sizeof *work);
-    if (!work) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct work *work = rs_alloc((f->nops + 1) * sizeof *work);
     for (uint32_t i = 0; i < f->nops; i++) work[i] = (struct work){owners[f->ops[i].context], i};
     qsort(work, f->nops, sizeof *work, by_owner);
     struct rs_map index = {0}; /* handle -> part, of the owner at hand */
     uint32_t indexed = RS_NONE, lost = 0;
     enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < f->nops && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < f->nops; i++) {
         const struct rs_pxn_op *op = &f->ops[work[i].op];
         if (work[i].owner != indexed) {
             rs_map_free(&index);
             indexed = work[i].owner;
-            if (indexed != RS_NONE) status = rs_parts_index(&index, m, indexed, err);
+            if (indexed != RS_NONE) rs_parts_index(&index, m, indexed);
         }
         uint32_t part = (uint32_t)rs_map_get(&index, op->parent, RS_NONE);
         if (part != RS_NONE) give(&m->parts, part, op);
         parts[work[i].op] = part;
         lost += part == RS_NONE;
     }
-    if (status == RS_OK && lost)
+    if (lost)
         status = rs_model_note(m, err,
                                "%" PRIu32 " proxy operations were done for processes whose recording, or whose "
                                "operation, is not here",
@@ -134,9 +136,8 @@ static enum rs_status return_all(struct rs_pxn *f, struct rs_model *m, uint32_t 
 enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, struct rs_err *err)
 {
     if (!f->ncontexts) return RS_OK;
-    uint32_t *owners = malloc(f->ncontexts * sizeof *owners), *parts = malloc((f->nops + 1) * sizeof *parts);
-    enum rs_status status =
-        owners && parts ? return_all(f, m, owners, parts, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *owners = rs_alloc(f->ncontexts * sizeof *owners), *parts = rs_alloc((f->nops + 1) * sizeof *parts);
+    enum rs_status status = return_all(f, m, owners, parts, err);
     free(owners);
     free(parts);
     return status;

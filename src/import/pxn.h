@@ -35,7 +35,7 @@ struct rs_pxn {
 enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t helper, uint32_t pid, uint32_t *index,
                               struct rs_err *err);
 enum rs_status rs_pxn_op(struct rs_pxn *f, const struct rs_pxn_op *op, uint32_t *index, struct rs_err *err);
-enum rs_status rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op, struct rs_err *err);
+void rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op);
 
 /* Gives everything back, and notes what has no owner. */
 enum rs_status rs_pxn_return(struct rs_pxn *f, struct rs_model *m, struct rs_err *err);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "nccl/names.h"
 
 static const char *const names[RS_SH_FIELDS] = {
@@ -22,8 +23,7 @@ static const char *const names[RS_SH_FIELDS] = {
     [RS_SH_NAME] = "name",
 };
 
-enum rs_status rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process,
-                              struct rs_err *err)
+void rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process)
 {
     *s = (struct rs_shapes){.process = process, .model = model, .nstrings = process->nstrings};
     for (unsigned kind = RS_K_START; kind < RS_K_START_END; kind++) {
@@ -34,8 +34,7 @@ enum rs_status rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const
     }
     /* Under newer NCCL the v4 shim leaves this one unset: garbage of the stack. */
     s->fields[RS_K_P2P_V4 - RS_K_START][RS_SH_CHANNELS] = NULL;
-    s->strings = calloc(s->nstrings + 1, sizeof *s->strings);
-    return s->strings ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->strings = rs_zalloc(s->nstrings + 1, sizeof *s->strings);
 }
 
 void rs_shapes_free(struct rs_shapes *s)
@@ -51,31 +50,32 @@ static uint64_t number(const struct rs_shapes *s, const struct rs_callback *cb, 
     return f ? rs_callback_field(cb, f) : otherwise;
 }
 
-static enum rs_status text(struct rs_shapes *s, const struct rs_callback *cb, enum rs_shape_field field, uint16_t *out,
-                           struct rs_err *err)
+static void text(struct rs_shapes *s, const struct rs_callback *cb, enum rs_shape_field field, uint16_t *out)
 {
     const struct rs_field *f = s->fields[cb->kind - RS_K_START][field];
     *out = 0;
-    if (!f) return RS_OK;
+    if (!f) return;
     uint64_t v = rs_callback_field(cb, f);
     switch (f->format) {
-    case RS_F_FUNC_V1: return rs_model_string(s->model, rs_nccl_func_v1((unsigned)v), out, err);
-    case RS_F_DTYPE_V1: return rs_model_string(s->model, rs_nccl_datatype_v1((unsigned)v), out, err);
-    case RS_F_ALGO_V1: return rs_model_string(s->model, rs_nccl_algo_v1((unsigned)v), out, err);
-    case RS_F_PROTO_V1: return rs_model_string(s->model, rs_nccl_proto_v1((unsigned)v), out, err);
+    case RS_F_FUNC_V1: rs_model_string(s->model, rs_nccl_func_v1((unsigned)v), out); return;
+    case RS_F_DTYPE_V1: rs_model_string(s->model, rs_nccl_datatype_v1((unsigned)v), out); return;
+    case RS_F_ALGO_V1: rs_model_string(s->model, rs_nccl_algo_v1((unsigned)v), out); return;
+    case RS_F_PROTO_V1: rs_model_string(s->model, rs_nccl_proto_v1((unsigned)v), out); return;
     default: break;
     }
-    if (v >= s->nstrings) return rs_model_string(s->model, rs_process_string(s->process, v), out, err);
+    if (v >= s->nstrings) {
+        rs_model_string(s->model, rs_process_string(s->process, v), out);
+        return;
+    }
     if (!s->strings[v]) {
-        RS_TRY(rs_model_string(s->model, rs_process_string(s->process, v), out, err));
+        rs_model_string(s->model, rs_process_string(s->process, v), out);
         if (*out < UINT16_MAX) s->strings[v] = (uint16_t)(*out + 1);
-        return RS_OK;
+        return;
     }
     *out = (uint16_t)(s->strings[v] - 1);
-    return RS_OK;
 }
 
-enum rs_status rs_shape_of(struct rs_shapes *s, const struct rs_callback *cb, struct rs_shape *out, struct rs_err *err)
+void rs_shape_of(struct rs_shapes *s, const struct rs_callback *cb, struct rs_shape *out)
 {
     *out = (struct rs_shape){
         .seq = number(s, cb, RS_SH_SEQ, UINT64_MAX),
@@ -88,10 +88,10 @@ enum rs_status rs_shape_of(struct rs_shapes *s, const struct rs_callback *cb, st
         .captured = number(s, cb, RS_SH_CAPTURED, 0) != 0,
         .symmetric = number(s, cb, RS_SH_SYMMETRIC, 0) != 0,
     };
-    RS_TRY(text(s, cb, RS_SH_FUNC, &out->func, err));
-    RS_TRY(text(s, cb, RS_SH_DTYPE, &out->dtype, err));
-    RS_TRY(text(s, cb, RS_SH_ALGO, &out->algo, err));
-    return text(s, cb, RS_SH_PROTO, &out->proto, err);
+    text(s, cb, RS_SH_FUNC, &out->func);
+    text(s, cb, RS_SH_DTYPE, &out->dtype);
+    text(s, cb, RS_SH_ALGO, &out->algo);
+    text(s, cb, RS_SH_PROTO, &out->proto);
 }
 
 const char *rs_shape_comm_name(const struct rs_shapes *s, const struct rs_callback *cb)

@@ -46,12 +46,10 @@ struct rs_shape {
     bool captured, symmetric;
 };
 
-enum rs_status rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process,
-                              struct rs_err *err);
+void rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs_process *process);
 void rs_shapes_free(struct rs_shapes *s);
 
-enum rs_status rs_shape_of(struct rs_shapes *s, const struct rs_callback *start, struct rs_shape *out,
-                           struct rs_err *err);
+void rs_shape_of(struct rs_shapes *s, const struct rs_callback *start, struct rs_shape *out);
 /* The name that v1 to v3 give with each operation; NULL: none. */
 const char *rs_shape_comm_name(const struct rs_shapes *s, const struct rs_callback *start);
 

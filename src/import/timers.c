@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "format/handle.h"
 
 enum { GRAIN_NS = 2048 }; /* older GPUs' timers go in steps of 1,024 ns */
@@ -45,14 +46,13 @@ static void count_work(struct rs_timer_channel *c, struct rs_domain *gpu, const 
     c->launch = r->launch;
 }
 
-enum rs_status rs_timers_start(struct rs_timers *t, struct rs_domain *gpu, const struct rs_timer *r, bool *good,
-                               struct rs_err *err)
+void rs_timers_start(struct rs_timers *t, struct rs_domain *gpu, const struct rs_timer *r, bool *good)
 {
     *good = true;
     gpu->timers++;
-    if (r->channel >= RS_TIMER_CHANNELS) return RS_OK;
+    if (r->channel >= RS_TIMER_CHANNELS) return;
     struct rs_timer_channel *c = t->channels[r->channel];
-    if (!c && !(c = t->channels[r->channel] = calloc(1, sizeof *c))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!c) c = t->channels[r->channel] = rs_zalloc(1, sizeof *c);
     /* Works of one launch may share their times, and come in any order; an older launch may be told later. */
     bool again = c->works && r->gpu_ns <= c->start;
     bool allowed = again && ((r->launch && r->launch == c->launch) || came_before(r->launch, c->launch));
@@ -62,7 +62,6 @@ enum rs_status rs_timers_start(struct rs_timers *t, struct rs_domain *gpu, const
     } else if (!again) {
         count_work(c, gpu, r);
     }
-    return RS_OK;
 }
 
 void rs_timers_end(struct rs_timers *t, uint64_t launch, int64_t gpu_ns)

@@ -28,8 +28,7 @@ struct rs_timer {
 };
 
 /* Takes in the start timer of a channel; *good = false: stale. */
-enum rs_status rs_timers_start(struct rs_timers *t, struct rs_domain *gpu, const struct rs_timer *timer, bool *good,
-                               struct rs_err *err);
+void rs_timers_start(struct rs_timers *t, struct rs_domain *gpu, const struct rs_timer *timer, bool *good);
 /* The stop timer of one that was good. */
 void rs_timers_end(struct rs_timers *t, uint64_t launch, int64_t gpu_ns);
 void rs_timers_free(struct rs_timers *t);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/fit.h"
 #include "model/model.h"
 
@@ -89,8 +90,8 @@ struct course {
 };
 
 /* Fits a curve to bounds by time; `room` holds two numbers a bound. */
-static enum rs_status try_course(const struct rs_attach *a, struct course *best, const struct rs_bound *b, uint32_t n,
-                                 double *room, struct rs_err *err)
+static void try_course(const struct rs_attach *a, struct course *best, const struct rs_bound *b, uint32_t n,
+                       double *room)
 {
     double *x = room, *d = room + n;
     for (uint32_t i = 0; i < n; i++) {
@@ -98,7 +99,7 @@ static enum rs_status try_course(const struct rs_attach *a, struct course *best,
         d[i] = (double)rs_time_minus(b[i].d, a->d0);
     }
     struct course c = {.wander = LEAST_WANDER};
-    RS_TRY(rs_fit_init(&c.fit, x, d, n, err));
+    rs_fit_init(&c.fit, x, d, n);
     const struct rs_point *p = c.fit.curve.points;
     c.wander = fmax(c.wander, c.fit.rate_doubt);
     for (uint32_t i = 2; i < c.fit.curve.n; i++) { /* half-way along a piece the rate is off by half of the bend */
@@ -107,11 +108,10 @@ static enum rs_status try_course(const struct rs_attach *a, struct course *best,
     }
     if (best->fit.n && c.wander >= best->wander) {
         rs_fit_free(&c.fit);
-        return RS_OK;
+        return;
     }
     rs_fit_free(&best->fit);
     *best = c;
-    return RS_OK;
 }
 
 static double course_at(const struct course *c, double x)
@@ -131,19 +131,17 @@ static double find_floor(const struct rs_attach *a, const struct course *c, cons
     return fmax(RS_ATTACH_FLOOR, 2 * (rs_fit_quantile(room, n, 0.5) - quick));
 }
 
-static enum rs_status find_course(struct rs_attach *a, struct course *c, const struct rs_bounds *b, struct rs_err *err)
+static void find_course(struct rs_attach *a, struct course *c, const struct rs_bounds *b)
 {
-    struct rs_bound *sorted = calloc(RS_BOUNDS_SAMPLES, sizeof *sorted);
-    double *room = calloc(RS_BOUNDS_SAMPLES, 2 * sizeof *room);
-    enum rs_status status = sorted && room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = try_course(a, c, sorted, collect(sorted, b->upper, b->n, RS_BOUNDS_MAX), room, err);
-    uint32_t n = status == RS_OK ? collect(sorted, b->samples, b->nsamples, RS_BOUNDS_SAMPLES) : 0;
-    if (n) status = try_course(a, c, sorted, n, room, err);
-    if (status == RS_OK) a->floor = find_floor(a, c, sorted, n, room);
+    struct rs_bound *sorted = rs_zalloc(RS_BOUNDS_SAMPLES, sizeof *sorted);
+    double *room = rs_zalloc(RS_BOUNDS_SAMPLES, 2 * sizeof *room);
+    try_course(a, c, sorted, collect(sorted, b->upper, b->n, RS_BOUNDS_MAX), room);
+    uint32_t n = collect(sorted, b->samples, b->nsamples, RS_BOUNDS_SAMPLES);
+    if (n) try_course(a, c, sorted, n, room);
+    a->floor = find_floor(a, c, sorted, n, room);
     a->wander = c->wander;
     free(sorted);
     free(room);
-    return status;
 }
 
 /* Bounds of d, less its course. */
@@ -170,12 +168,10 @@ static void find_wander(struct rs_attach *a, struct corridor *c)
     tighten(&c->lower, good, a->wander, -1);
 }
 
-static enum rs_status keep_points(struct rs_attach *a, const struct corridor *c, const struct course *course,
-                                  struct rs_err *err)
+static void keep_points(struct rs_attach *a, const struct corridor *c, const struct course *course)
 {
     uint32_t n = c->high.n < RS_ATTACH_POINTS ? c->high.n : RS_ATTACH_POINTS;
-    a->points = calloc(n, sizeof *a->points);
-    if (!a->points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    a->points = rs_zalloc(n, sizeof *a->points);
     double from = c->high.x[0], span = c->high.x[c->high.n - 1] - from;
     uint32_t at_low = 0, at_high = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -187,47 +183,42 @@ static enum rs_status keep_points(struct rs_attach *a, const struct corridor *c,
     }
     if (span > 0) a->rate = (course_at(course, from + span) - course_at(course, from)) / span;
     if (fabs(a->rate) > 10 * RS_FIT_RATE_MOST) a->rate = 0; /* no clocks have that: damaged times */
-    return RS_OK;
 }
 
-static enum rs_status make(struct rs_attach *a, struct corridor *c, struct course *course, struct rs_bound *scratch,
-                           const struct rs_bounds *b, struct rs_err *err)
+static void make(struct rs_attach *a, struct corridor *c, struct course *course, struct rs_bound *scratch,
+                 const struct rs_bounds *b)
 {
     uint32_t n = collect(scratch, b->upper, b->n, RS_BOUNDS_MAX);
-    if (!n) return RS_OK;
+    if (!n) return;
     a->base = scratch[0].at;
     a->d0 = scratch[n / 2].d;
-    RS_TRY(find_course(a, course, b, err));
+    find_course(a, course, b);
     fill(&c->upper, scratch, n, a, course);
     fill(&c->lower, scratch, collect(scratch, b->lower, b->n, RS_BOUNDS_MAX), a, course);
     find_wander(a, c);
-    return keep_points(a, c, course, err);
+    keep_points(a, c, course);
 }
 
-enum rs_status rs_attach_init(struct rs_attach *a, const struct rs_bounds *bounds, struct rs_err *err)
+void rs_attach_init(struct rs_attach *a, const struct rs_bounds *bounds)
 {
     *a = (struct rs_attach){0};
-    if (!bounds || !bounds->n) return RS_OK;
+    if (!bounds || !bounds->n) return;
     struct course course = {0};
-    struct corridor *c = calloc(1, sizeof *c);
-    struct rs_bound *scratch = calloc(RS_BOUNDS_MAX, sizeof *scratch);
-    enum rs_status status =
-        c && scratch ? make(a, c, &course, scratch, bounds, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct corridor *c = rs_zalloc(1, sizeof *c);
+    struct rs_bound *scratch = rs_zalloc(RS_BOUNDS_MAX, sizeof *scratch);
+    make(a, c, &course, scratch, bounds);
     rs_fit_free(&course.fit);
     free(scratch);
     free(c);
-    return status;
 }
 
-enum rs_status rs_attach_rigid(struct rs_attach *a, int64_t first, int64_t last, struct rs_err *err)
+void rs_attach_rigid(struct rs_attach *a, int64_t first, int64_t last)
 {
-    *a = (struct rs_attach){.base = first, .floor = INFINITY, .points = calloc(2, sizeof *a->points)};
-    if (!a->points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *a = (struct rs_attach){.base = first, .floor = INFINITY, .points = rs_zalloc(2, sizeof *a->points)};
     a->n = last > first ? 2 : 1;
     for (uint32_t i = 0; i < a->n; i++)
         a->points[i] = (struct rs_attach_point){
             .x = i ? (double)rs_time_minus(last, first) : 0, .low = -RS_ATTACH_RIGID, .high = RS_ATTACH_RIGID};
-    return RS_OK;
 }
 
 void rs_attach_free(struct rs_attach *a)

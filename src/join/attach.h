@@ -40,9 +40,9 @@ struct rs_attach {
     uint32_t false_lower; /* windows whose lower bound was dropped */
 };
 
-enum rs_status rs_attach_init(struct rs_attach *attach, const struct rs_bounds *bounds, struct rs_err *err);
+void rs_attach_init(struct rs_attach *attach, const struct rs_bounds *bounds);
 /* Of a GPU whose times, `first` to `last`, came on the host's clock already. */
-enum rs_status rs_attach_rigid(struct rs_attach *attach, int64_t first, int64_t last, struct rs_err *err);
+void rs_attach_rigid(struct rs_attach *attach, int64_t first, int64_t last);
 void rs_attach_free(struct rs_attach *attach);
 
 /* The bounds of d - d0 at a GPU time; beyond the points they widen with twice the wander. False: nothing is known. */

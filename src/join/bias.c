@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 enum {
     LEAST_OF_A_GROUP = 24, /* ends, before a difference between groups is believed */
     LEAST_OF_A_CLASS = 12, /* equal operations, before their scatter is believed */
@@ -267,20 +269,16 @@ struct groups {
     uint32_t n, nused;
 };
 
-static enum rs_status number_groups(struct groups *g, const struct rs_model *m, const struct rs_samples *s,
-                                    struct rs_err *err)
+static void number_groups(struct groups *g, const struct rs_model *m, const struct rs_samples *s)
 {
     struct rs_map numbers = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t k = 0; k < s->nmoments && status == RS_OK; k++) {
+    for (uint32_t k = 0; k < s->nmoments; k++) {
         uint64_t *number;
-        status = rs_map_at(&numbers, key_of(m, s->moments[k].op), rs_map_count(&numbers), &number, err);
-        if (status != RS_OK) break;
+        rs_map_at(&numbers, key_of(m, s->moments[k].op), rs_map_count(&numbers), &number);
         g->of[k] = (uint32_t)*number;
         g->first[k] = RS_NONE; /* there are at most as many groups as moments */
     }
     rs_map_free(&numbers);
-    return status;
 }
 
 static void add_distance(struct groups *g, uint32_t moment, double distance)
@@ -396,11 +394,11 @@ static void find_rooms(const struct rs_track *tracks, uint32_t n, struct work *w
     }
 }
 
-static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
-                                const double *ends, struct work *w, struct rs_err *err)
+static void allow_all(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s, const double *ends,
+                      struct work *w)
 {
     uint32_t nseen = 0;
-    RS_TRY(number_groups(&w->groups, m, s, err));
+    number_groups(&w->groups, m, s);
     for (uint32_t d = 0; d < m->ndomains; d++) {
         w->rooms[d] = (struct room){INFINITY, INFINITY};
         w->evidence[d] = (struct evidence){.quickest = INFINITY};
@@ -429,33 +427,29 @@ static enum rs_status allow_all(struct rs_track *tracks, const struct rs_model *
         t->bias = allowance(&w->evidence[t->component], &w->rooms[d], t, m->domains[d].kind, grows,
                             differs(&w->groups, t->spread, w->values));
     }
-    return RS_OK;
 }
 
-enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
-                             const double *ends, struct rs_err *err)
+void rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s, const double *ends)
 {
     size_t most = 1, moments = (size_t)s->nmoments + 1, clocks = (size_t)m->ndomains + 1;
     size_t rows = moments + (m->ops.n < (uint32_t)MOST_PAIRS ? m->ops.n : MOST_PAIRS);
     for (uint32_t d = 0; d < m->ndomains; d++)
         if (s->first[d + 1] - s->first[d] > most) most = s->first[d + 1] - s->first[d];
-    struct work w = {.seen = calloc(rows, sizeof *w.seen),
-                     .rooms = calloc(clocks, sizeof *w.rooms),
-                     .halves = calloc(clocks, sizeof *w.halves),
-                     .classes = calloc(rows, sizeof *w.classes),
-                     .evidence = calloc(clocks, sizeof *w.evidence),
-                     .transfers = calloc(moments, sizeof *w.transfers),
-                     .own = calloc(most, sizeof *w.own),
-                     .values = calloc(most > rows ? most : rows, sizeof *w.values),
-                     .groups = {.of = calloc(moments, sizeof *w.groups.of),
-                                .first = calloc(moments, sizeof *w.groups.first),
-                                .distances = calloc(most, sizeof *w.groups.distances),
-                                .next = calloc(most, sizeof *w.groups.next),
-                                .used = calloc(most, sizeof *w.groups.used)}};
+    struct work w = {.seen = rs_zalloc(rows, sizeof *w.seen),
+                     .rooms = rs_zalloc(clocks, sizeof *w.rooms),
+                     .halves = rs_zalloc(clocks, sizeof *w.halves),
+                     .classes = rs_zalloc(rows, sizeof *w.classes),
+                     .evidence = rs_zalloc(clocks, sizeof *w.evidence),
+                     .transfers = rs_zalloc(moments, sizeof *w.transfers),
+                     .own = rs_zalloc(most, sizeof *w.own),
+                     .values = rs_zalloc(most > rows ? most : rows, sizeof *w.values),
+                     .groups = {.of = rs_zalloc(moments, sizeof *w.groups.of),
+                                .first = rs_zalloc(moments, sizeof *w.groups.first),
+                                .distances = rs_zalloc(most, sizeof *w.groups.distances),
+                                .next = rs_zalloc(most, sizeof *w.groups.next),
+                                .used = rs_zalloc(most, sizeof *w.groups.used)}};
     struct groups *g = &w.groups;
-    bool room = w.seen && w.rooms && w.halves && w.classes && w.evidence && w.transfers && w.own && w.values && g->of &&
-                g->first && g->distances && g->next && g->used;
-    enum rs_status status = room ? allow_all(tracks, m, s, ends, &w, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    allow_all(tracks, m, s, ends, &w);
     free(g->used);
     free(g->next);
     free(g->distances);
@@ -469,5 +463,4 @@ enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, 
     free(w.halves);
     free(w.rooms);
     free(w.seen);
-    return status;
 }

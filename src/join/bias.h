@@ -21,7 +21,6 @@
     0.6 /* of its transfer that the ends of an operation may be biased by, when nothing else bounds that */
 
 /* Sets the bias of every track. `ends` are those of the moments, on the tracks' axes. */
-enum rs_status rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
-                             const double *ends, struct rs_err *err);
+void rs_bias_allow(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s, const double *ends);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "join/overlay_facts.h"
 
@@ -62,12 +63,11 @@ static void say(const struct rs_model *m, const struct rs_class *k, char *text, 
     snprintf(text, size, "%s%s%s", times, shape, name);
 }
 
-enum rs_status rs_classes_find(struct rs_model *m, struct rs_err *err)
+void rs_classes_find(struct rs_model *m)
 {
     struct rs_map index = {0};
-    enum rs_status status = RS_OK;
     m->nclasses = 0;
-    for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++) {
+    for (uint32_t c = 0; c < m->ncomms; c++) {
         struct rs_comm_row *row = &m->comms[c];
         if (row->over != RS_NONE) continue; /* it is one that leads */
         int32_t stride = stride_of(m, row);
@@ -77,9 +77,8 @@ enum rs_status rs_classes_find(struct rs_model *m, struct rs_err *err)
         bool named = rs_group_name(name, &length, &group);
         uint64_t *at;
         uint32_t class = m->nclasses;
-        status = rs_map_at(&index, key_of(row->nranks, stride, name, length), class, &at, err);
-        if (status == RS_OK && *at == class) status = rs_model_class(m, &class, err);
-        if (status != RS_OK) break;
+        rs_map_at(&index, key_of(row->nranks, stride, name, length), class, &at);
+        if (*at == class) rs_model_class(m, &class);
         row->class = (uint32_t)*at;
         struct rs_class *k = &m->classes[row->class];
         if (k->comms++) {
@@ -88,16 +87,14 @@ enum rs_status rs_classes_find(struct rs_model *m, struct rs_err *err)
         }
         *k = (struct rs_class){.nranks = row->nranks, .stride = stride, .comms = 1, .name = name};
         if (named) k->name = rs_arena_text(&m->arena, name, length);
-        if (named && !k->name) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+        if (named && !k->name) rs_memory_out();
     }
     for (uint32_t c = 0; c < m->ncomms; c++)
         if (m->comms[c].over != RS_NONE) m->comms[c].class = m->comms[m->comms[c].over].class;
     rs_map_free(&index);
-    for (uint32_t i = 0; i < m->nclasses && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < m->nclasses; i++) {
         char text[192];
         say(m, &m->classes[i], text, sizeof text);
         m->classes[i].text = rs_arena_text(&m->arena, text, strlen(text));
-        if (!m->classes[i].text) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
-    return status;
 }

@@ -11,6 +11,6 @@
 bool rs_group_name(const char *name, size_t *length, const char **group);
 
 /* Gives every communicator its class. Needs the ranks of the job. */
-enum rs_status rs_classes_find(struct rs_model *m, struct rs_err *err);
+void rs_classes_find(struct rs_model *m);
 
 #endif

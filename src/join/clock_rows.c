@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/totals.h"
 
 /* ---- collecting ---- */
@@ -13,17 +14,15 @@ static uint32_t main_island(const struct rs_model *m)
     return RS_NONE;
 }
 
-static bool number_islands(struct rs_clock_rows *r, const struct rs_model *m)
+static void number_islands(struct rs_clock_rows *r, const struct rs_model *m)
 {
-    r->islands = malloc((m->ndomains + 1) * sizeof *r->islands);
-    if (!r->islands) return false;
+    r->islands = rs_alloc((m->ndomains + 1) * sizeof *r->islands);
     for (uint32_t i = 0; i < m->ndomains; i++) r->islands[i] = RS_NONE;
     uint32_t first = main_island(m); /* an island is named by one of its clocks */
     if (first != RS_NONE) r->islands[first] = r->nislands++;
     for (uint32_t i = 0; i < m->ndomains; i++)
         if (r->islands[m->domains[i].island] == RS_NONE) r->islands[m->domains[i].island] = r->nislands++;
     for (uint32_t i = 0; i < m->ndomains; i++) r->islands[i] = r->islands[m->domains[i].island];
-    return true;
 }
 
 struct device {
@@ -65,15 +64,12 @@ int64_t rs_clock_middle(struct rs_model *m)
     return begin == RS_TIME_NONE || end == RS_TIME_NONE ? RS_TIME_NONE : begin + rs_time_minus(end, begin) / 2;
 }
 
-bool rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter)
+void rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter)
 {
     *r = (struct rs_clock_rows){0};
-    struct device *devices = malloc((m->nmembers + 1) * sizeof *devices);
-    r->all = malloc((m->nmembers + 1) * (sizeof *r->all + sizeof(int32_t)));
-    if (!devices || !r->all || !number_islands(r, m)) {
-        free(devices);
-        return false;
-    }
+    struct device *devices = rs_alloc((m->nmembers + 1) * sizeof *devices);
+    r->all = rs_alloc((m->nmembers + 1) * (sizeof *r->all + sizeof(int32_t)));
+    number_islands(r, m);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->nmembers; i++) {
         const struct rs_member *x = &m->members[i];
@@ -88,7 +84,6 @@ bool rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struc
     struct rs_totals totals;
     rs_totals_find(&totals, m, filter);
     r->compare_error_ns = totals.error_ns;
-    return true;
 }
 
 void rs_clock_rows_free(struct rs_clock_rows *r)

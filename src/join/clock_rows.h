@@ -27,7 +27,7 @@ struct rs_clock_rows {
 int64_t rs_clock_middle(struct rs_model *m);
 
 /* Of the members that pass the filter's ranks and communicators. False: out of memory; free it all the same. */
-bool rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter);
+void rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter);
 void rs_clock_rows_free(struct rs_clock_rows *r);
 
 /* What is added to a clock in the middle of the run; RS_TIME_NONE: not known. */

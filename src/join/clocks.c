@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "join/attach.h"
 #include "join/consensus.h"
 #include "join/flow.h"
@@ -73,28 +74,27 @@ static int64_t of_others(const struct extreme *e, uint32_t domain, uint32_t *who
     return e->domain == domain ? e->second : e->best;
 }
 
-static enum rs_status exceeds(struct margin *x, int64_t ns, struct rs_err *err)
+static void exceeds(struct margin *x, int64_t ns)
 {
-    if (!x->excess && !(x->excess = calloc(1, sizeof *x->excess))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!x->excess) x->excess = rs_zalloc(1, sizeof *x->excess);
     unsigned size = 0;
     for (int64_t rest = ns; rest > 1; rest /= 2) size++;
     x->excess->n[size]++;
     if (ns > x->excess->most[size]) x->excess->most[size] = ns;
-    return RS_OK;
 }
 
 /* An end on clock `to`, and a start of another part on clock `from`: by `ns` after it. */
-static enum rs_status narrow(const struct hull *h, uint32_t to, uint32_t from, int64_t ns, struct rs_err *err)
+static void narrow(const struct hull *h, uint32_t to, uint32_t from, int64_t ns)
 {
     struct margin *ended = &h->margins[to], *started = &h->margins[from];
     int64_t allowed = rs_time_plus(h->m->domains[to].error_ns, h->m->domains[from].error_ns);
     if (ns < 0 && -(ns + 1) >= allowed) { /* before it, by more than the errors */
-        RS_TRY(exceeds(ended, -(ns / 2) + 1, err));
-        return exceeds(started, -(ns / 2) + 1, err);
+        exceeds(ended, -(ns / 2) + 1);
+        exceeds(started, -(ns / 2) + 1);
+        return;
     }
     if (ended->low == RS_TIME_NONE || -ns > ended->low) ended->low = -ns;
     if (started->high == RS_TIME_NONE || ns < started->high) started->high = ns;
-    return RS_OK;
 }
 
 /* The clock, where it can be compared with those of the island; else RS_NONE. */
@@ -103,7 +103,7 @@ static uint32_t comparable(const struct rs_model *m, uint32_t domain, uint32_t i
     return domain != RS_NONE && m->domains[domain].island == island ? domain : RS_NONE;
 }
 
-static enum rs_status check_op(const struct hull *h, uint32_t op, struct rs_err *err)
+static void check_op(const struct hull *h, uint32_t op)
 {
     const struct rs_model *m = h->m;
     const uint32_t *parts = &m->order[m->ops.part[op]];
@@ -123,7 +123,7 @@ static enum rs_status check_op(const struct hull *h, uint32_t op, struct rs_err 
         if (!rs_part_has_ended(m, part)) continue;
         take(&end, m->parts.end[part], e, -1);
         int64_t latest = of_others(&start, e, &other);
-        if (latest != RS_TIME_NONE) RS_TRY(narrow(h, e, other, rs_time_minus(m->parts.end[part], latest), err));
+        if (latest != RS_TIME_NONE) narrow(h, e, other, rs_time_minus(m->parts.end[part], latest));
     }
     for (uint32_t i = 0; i < n; i++) { /* the others' first end: what bounds a start that is not the last */
         uint32_t part = parts[i], s = comparable(m, rs_part_start_domain(m, part), island);
@@ -132,10 +132,9 @@ static enum rs_status check_op(const struct hull *h, uint32_t op, struct rs_err 
         int64_t room = earliest == RS_TIME_NONE ? RS_TIME_NONE : rs_time_minus(earliest, m->parts.start[part]);
         if (room >= 0 && (h->margins[s].high == RS_TIME_NONE || room < h->margins[s].high)) h->margins[s].high = room;
     }
-    return RS_OK;
 }
 
-static enum rs_status check_all(const struct hull *h, struct rs_err *err)
+static void check_all(const struct hull *h)
 {
     const struct rs_model *m = h->m;
     uint16_t last = 0;
@@ -146,9 +145,8 @@ static enum rs_status check_all(const struct hull *h, struct rs_err *err)
             m->ops.over[k] != RS_NONE)
             continue;
         if (m->ops.func[k] != last) symmetric = rs_func_flow(m, last = m->ops.func[k]) == RS_FLOW_ALL;
-        if (symmetric) RS_TRY(check_op(h, k, err));
+        if (symmetric) check_op(h, k);
     }
-    return RS_OK;
 }
 
 /* What the error of a clock must be for all but few of its operations to agree. A single one is not believed, and of those
@@ -181,19 +179,18 @@ static bool grow(const struct hull *h)
     return any;
 }
 
-static enum rs_status hull_check(struct rs_model *m, struct rs_err *err)
+static void hull_check(struct rs_model *m)
 {
-    struct hull h = {m, calloc((size_t)m->ndomains + 1, sizeof *h.margins)};
-    if (!h.margins) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = check_all(&h, err);
-    if (status == RS_OK && grow(&h)) status = check_all(&h, err);
+    struct hull h = {m, rs_zalloc((size_t)m->ndomains + 1, sizeof *h.margins)};
+    if (!h.margins) rs_memory_out();
+    check_all(&h);
+    if (grow(&h)) check_all(&h);
     for (uint32_t i = 0; i < m->ndomains; i++) {
         m->domains[i].hull_low_ns = h.margins[i].low;
         m->domains[i].hull_high_ns = h.margins[i].high;
         free(h.margins[i].excess);
     }
     free(h.margins);
-    return status;
 }
 
 /* ---- rewriting times ----
@@ -292,23 +289,19 @@ struct clocks {
     struct rs_islands islands;
 };
 
-static enum rs_status clocks_init(struct clocks *c, const struct rs_model *m, struct rs_err *err)
+static void clocks_init(struct clocks *c, const struct rs_model *m)
 {
     size_t n = (size_t)m->ndomains + 2;
-    c->attach = calloc(n, sizeof *c->attach);
-    c->tracks = calloc(n, sizeof *c->tracks);
-    c->gpus = calloc(n, sizeof *c->gpus);
-    c->gpus_first = calloc(n, sizeof *c->gpus_first);
-    c->placed = calloc(n, sizeof *c->placed);
-    c->unshifted = calloc(n, sizeof *c->unshifted);
-    c->errors = calloc(n, sizeof *c->errors);
-    c->islands.methods = calloc(n, sizeof *c->islands.methods);
-    c->islands.islands = calloc(n, sizeof *c->islands.islands);
-    c->islands.anchors = calloc(n, sizeof *c->islands.anchors);
-    return c->attach && c->tracks && c->gpus && c->gpus_first && c->placed && c->unshifted && c->errors &&
-                   c->islands.methods && c->islands.islands && c->islands.anchors
-               ? RS_OK
-               : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->attach = rs_zalloc(n, sizeof *c->attach);
+    c->tracks = rs_zalloc(n, sizeof *c->tracks);
+    c->gpus = rs_zalloc(n, sizeof *c->gpus);
+    c->gpus_first = rs_zalloc(n, sizeof *c->gpus_first);
+    c->placed = rs_zalloc(n, sizeof *c->placed);
+    c->unshifted = rs_zalloc(n, sizeof *c->unshifted);
+    c->errors = rs_zalloc(n, sizeof *c->errors);
+    c->islands.methods = rs_zalloc(n, sizeof *c->islands.methods);
+    c->islands.islands = rs_zalloc(n, sizeof *c->islands.islands);
+    c->islands.anchors = rs_zalloc(n, sizeof *c->islands.anchors);
 }
 
 static void clocks_free(struct clocks *c, const struct rs_model *m)
@@ -378,15 +371,14 @@ static void drop_stale(struct rs_model *m, const struct clocks *c)
 
 /* The kernels of a member start in the order of their launches: one that starts before an earlier launch did has
  * the time of older work. (Importers see them in the order in which they were read, and channel by channel.) */
-static enum rs_status drop_overtaken(struct rs_model *m, struct rs_err *err)
+static void drop_overtaken(struct rs_model *m)
 {
     struct turn {
         int64_t start, before; /* of the latest launch that is believed, and of the one before */
         uint64_t launch;
         bool second; /* there is one before */
         uint32_t dropped; /* one behind the other, because of it */
-    } *turns = calloc((size_t)m->nmembers + 1, sizeof *turns);
-    if (!turns) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    } *turns = rs_zalloc((size_t)m->nmembers + 1, sizeof *turns);
     struct rs_parts *p = &m->parts;
     for (uint32_t i = 0; i < p->n; i++) {
         uint32_t gpu = m->members[p->member[i]].gpu;
@@ -408,7 +400,6 @@ static enum rs_status drop_overtaken(struct rs_model *m, struct rs_err *err)
         }
     }
     free(turns);
-    return RS_OK;
 }
 
 /* ---- what was found ---- */
@@ -436,13 +427,12 @@ static void refuse(struct clocks *c, uint32_t domain)
     c->errors[domain] = NAN;
 }
 
-static enum rs_status keep_axis(struct rs_model *m, struct clocks *c, uint32_t domain, struct rs_err *err)
+static void keep_axis(struct rs_model *m, struct clocks *c, uint32_t domain)
 {
     struct rs_domain *d = &m->domains[domain];
     struct rs_track *t = &c->tracks[domain];
     uint32_t n = t->curve.n < 2 ? 2 : t->curve.n;
     struct rs_knot *knots = rs_arena_alloc(&m->arena, n * sizeof *knots);
-    if (!knots) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     int64_t ahead = rs_time_minus(c->tracks[c->islands.anchors[domain]].base, t->base);
     for (uint32_t i = 0; i < n; i++) {
         double x = i < t->curve.n ? t->curve.points[i].x : (t->curve.n ? t->curve.points[0].x : 0) + 1e9 * (i + 1);
@@ -460,7 +450,6 @@ static enum rs_status keep_axis(struct rs_model *m, struct clocks *c, uint32_t d
     d->error_ns = isnan(c->errors[domain]) ? RS_TIME_NONE : llround(fmin(ceil(c->errors[domain]), 1e18));
     d->fitted = t->n;
     d->spread_ns = t->n ? llround(t->spread) : RS_TIME_NONE;
-    return RS_OK;
 }
 
 /* What a clock that cannot be tied to others shows: tools without wall time count from a zero of their own. */
@@ -475,8 +464,7 @@ static const char *axis_of(const struct rs_model *m, uint32_t host)
 /* One note for each island beside the main one; the first few by name. */
 static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
 {
-    uint32_t apart = 0, *sizes = calloc((size_t)m->ndomains + 1, sizeof *sizes);
-    if (!sizes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t apart = 0, *sizes = rs_zalloc((size_t)m->ndomains + 1, sizeof *sizes);
     for (uint32_t i = 0; i < m->parts.n; i++) { /* without a start or an end there is nothing to compare */
         if (m->parts.start[i] == RS_TIME_NONE && m->parts.end[i] == RS_TIME_NONE) continue;
         uint32_t gpu = m->members[m->parts.member[i]].gpu;
@@ -511,53 +499,54 @@ static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
 
 /* ---- all of it ---- */
 
-static enum rs_status find(struct rs_model *m, struct clocks *c, struct rs_err *err)
+static void find(struct rs_model *m, struct clocks *c)
 {
-    RS_TRY(rs_samples_collectives(&c->collectives, m, c->bases, err));
+    rs_samples_collectives(&c->collectives, m, c->bases);
     for (uint32_t i = 0; i < m->ndomains; i++) c->tracks[i].base = c->bases[i];
     uint32_t ncomponents;
-    RS_TRY(rs_consensus_find(c->tracks, m, &c->collectives, &ncomponents, err));
-    RS_TRY(rs_unshifted_find(c->tracks, m, c->unshifted, &ncomponents, err));
-    uint32_t *component = calloc((size_t)m->ndomains + 1, sizeof *component);
-    if (!component) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_consensus_find(c->tracks, m, &c->collectives, &ncomponents);
+    rs_unshifted_find(c->tracks, m, c->unshifted, &ncomponents);
+    uint32_t *component = rs_zalloc((size_t)m->ndomains + 1, sizeof *component);
     for (uint32_t i = 0; i < m->ndomains; i++) component[i] = c->tracks[i].component;
-    enum rs_status status = rs_samples_pairs(&c->pairs, m, c->bases, component, err);
+    rs_samples_pairs(&c->pairs, m, c->bases, component);
     free(component);
-    RS_TRY(status);
     index_gpus(c, m);
     struct rs_clockwork w = {m, c->tracks, c->attach, c->gpus, c->gpus_first, &c->pairs, c->placed, c->errors};
-    RS_TRY(rs_islands_join(&w, ncomponents, &c->islands, err));
-    return rs_overlay_place(&w, &c->islands, err);
+    rs_islands_join(&w, ncomponents, &c->islands);
+    rs_overlay_place(&w, &c->islands);
 }
 
 /* Clocks that tools gave as one, from their first time to the last. */
-static enum rs_status attach_rigid(const struct rs_model *m, struct clocks *c, struct rs_err *err)
+static void attach_rigid(const struct rs_model *m, struct clocks *c)
 {
-    RS_TRY(rs_samples_spans(m, &c->bases, &c->lasts, err));
+    rs_samples_spans(m, &c->bases, &c->lasts);
     for (uint32_t i = 0; i < m->ndomains; i++)
-        if (m->domains[i].rigid) RS_TRY(rs_attach_rigid(&c->attach[i], c->bases[i], c->lasts[i], err));
-    return RS_OK;
+        if (m->domains[i].rigid) rs_attach_rigid(&c->attach[i], c->bases[i], c->lasts[i]);
 }
 
 static enum rs_status align_all(struct rs_model *m, struct clocks *c, bool align, struct rs_err *err)
 {
-    RS_TRY(clocks_init(c, m, err));
+    clocks_init(c, m);
     for (uint32_t i = 0; i < m->ndomains; i++)
-        if (!m->domains[i].rigid) RS_TRY(rs_attach_init(&c->attach[i], m->domains[i].bounds, err));
-    RS_TRY(attach_rigid(m, c, err));
+        if (!m->domains[i].rigid) rs_attach_init(&c->attach[i], m->domains[i].bounds);
+    attach_rigid(m, c);
     drop_stale(m, c);
-    if (!align) return drop_overtaken(m, err);
-    RS_TRY(find(m, c, err));
+    if (!align) {
+        drop_overtaken(m);
+        return RS_OK;
+    }
+    find(m, c);
     /* Only now: all ranks that tell the same older work in its place tell their clocks by it as well. */
-    RS_TRY(drop_overtaken(m, err));
+    drop_overtaken(m);
     for (uint32_t i = 0; i < m->ndomains; i++) {
         if (is_too_far(m, c, i)) refuse(c, i);
-        RS_TRY(keep_axis(m, c, i, err));
+        keep_axis(m, c, i);
     }
     retime(m);
     m->aligned = true;
     RS_TRY(say_islands(m, err));
-    return hull_check(m, err);
+    hull_check(m);
+    return RS_OK;
 }
 
 enum rs_status rs_clocks_align(struct rs_model *m, bool align, struct rs_err *err)
@@ -582,23 +571,21 @@ static bool fitted_d(struct rs_model *m, uint32_t gpu, const struct rs_attach *a
     return true;
 }
 
-enum rs_status rs_clocks_late(struct rs_model *m, uint32_t gpu, struct rs_late *late, struct rs_err *err)
+void rs_clocks_late(struct rs_model *m, uint32_t gpu, struct rs_late *late)
 {
     *late = (struct rs_late){RS_TIME_NONE, RS_TIME_NONE};
     const struct rs_bounds *b = m->domains[gpu].bounds;
-    if (!b || !b->nsamples) return RS_OK;
+    if (!b || !b->nsamples) return;
     struct rs_attach a;
-    RS_TRY(rs_attach_init(&a, b, err));
-    double *values = calloc(b->nsamples, sizeof *values), d;
+    rs_attach_init(&a, b);
+    double *values = rs_zalloc(b->nsamples, sizeof *values), d;
     uint32_t n = 0;
-    for (uint32_t i = 0; values && i < b->nsamples; i++)
+    for (uint32_t i = 0; i < b->nsamples; i++)
         if (fitted_d(m, gpu, &a, b->samples[i].at, &d)) values[n++] = fmax((double)b->samples[i].d - d, 0);
     rs_attach_free(&a);
-    if (!values) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (n) {
         late->p50_ns = llround(rs_fit_quantile(values, n, 0.5));
         late->p99_ns = llround(rs_fit_quantile(values, n, 0.99));
     }
     free(values);
-    return RS_OK;
 }

@@ -17,6 +17,6 @@ enum rs_status rs_clocks_align(struct rs_model *m, bool align, struct rs_err *er
 struct rs_late {
     int64_t p50_ns, p99_ns; /* RS_TIME_NONE: not known */
 };
-enum rs_status rs_clocks_late(struct rs_model *m, uint32_t gpu, struct rs_late *late, struct rs_err *err);
+void rs_clocks_late(struct rs_model *m, uint32_t gpu, struct rs_late *late);
 
 #endif

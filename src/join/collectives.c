@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "join/presence.h"
 #include "nccl/abi.h"
@@ -39,14 +40,13 @@ static uint64_t func_key(const struct rs_model *m, uint32_t part)
 }
 
 /* Numbers advance with each replay exactly when no number is used twice on a member, by replays or by eager calls. */
-static enum rs_status find_frozen(struct replays *f, const struct rs_model *m, struct rs_err *err)
+static void find_frozen(struct replays *f, const struct rs_model *m)
 {
     const struct rs_parts *t = &m->parts;
     struct rs_map used = {0}; /* hash of (member, func, seq): a collision only makes a key more careful */
-    enum rs_status status = RS_OK;
-    for (int pass = 0; pass < 2 && status == RS_OK; pass++) {
+    for (int pass = 0; pass < 2; pass++) {
         bool eager = pass == 1;
-        for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
+        for (uint32_t i = 0; i < t->n; i++) {
             if (!is_coll(t, i) || (t->captured[i] == 0) != eager) continue;
             uint64_t *state = rs_map_find(&f->funcs, func_key(m, i));
             uint64_t use = rs_mix(rs_mix(rs_mix(0, t->member[i]), t->func[i]), t->seq[i]);
@@ -54,15 +54,13 @@ static enum rs_status find_frozen(struct replays *f, const struct rs_model *m, s
                 if (state && *state == 1 && rs_map_find(&used, use)) *state = 2;
                 continue;
             }
-            status = rs_map_at(&f->funcs, func_key(m, i), 1, &state, err);
-            if (status != RS_OK) break;
+            rs_map_at(&f->funcs, func_key(m, i), 1, &state);
             if (t->seq[i] == UINT64_MAX || rs_map_find(&used, use)) *state = 2;
-            if (*state == 1) status = rs_map_put(&used, use, 1, err);
+            if (*state == 1) rs_map_put(&used, use, 1);
         }
         if (!rs_map_count(&f->funcs)) break;
     }
     rs_map_free(&used);
-    return status;
 }
 
 /* A captured part whose number stands still. */
@@ -133,23 +131,19 @@ static size_t gather_replayed(const struct rs_model *m, struct replays *f, struc
     return n;
 }
 
-static enum rs_status settle(struct rs_model *m, struct replays *f, struct rs_err *err)
+static void settle(struct rs_model *m, struct replays *f)
 {
     const struct rs_parts *t = &m->parts;
     size_t n = 0;
-    if (!rs_map_count(&f->funcs)) return RS_OK;
+    if (!rs_map_count(&f->funcs)) return;
     for (uint32_t i = 0; i < t->n; i++)
         n += is_coll(t, i) && t->captured[i] && rs_map_get(&f->funcs, func_key(m, i), 0) == 2;
-    if (!n) return RS_OK;
-    struct replayed *rows = malloc(n * sizeof *rows);
-    f->lonely = calloc(t->n, 1);
-    f->sure = calloc(m->nmembers, sizeof *f->sure);
-    f->most = calloc(m->nmembers, sizeof *f->most);
-    f->whole_most = calloc(m->ncomms, sizeof *f->whole_most);
-    if (!rows || !f->lonely || !f->sure || !f->most || !f->whole_most) {
-        free(rows);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    if (!n) return;
+    struct replayed *rows = rs_alloc(n * sizeof *rows);
+    f->lonely = rs_zalloc(t->n, 1);
+    f->sure = rs_zalloc(m->nmembers, sizeof *f->sure);
+    f->most = rs_zalloc(m->nmembers, sizeof *f->most);
+    f->whole_most = rs_zalloc(m->ncomms, sizeof *f->whole_most);
     for (uint32_t i = 0; i < m->nmembers; i++)
         f->sure[i] = rs_recorded_until(&m->procs[m->members[i].proc], m->members[i].created, RS_COLL);
     n = gather_replayed(m, f, rows);
@@ -161,15 +155,14 @@ static enum rs_status settle(struct rs_model *m, struct replays *f, struct rs_er
         match_bucket(m, f, rows + i, next - i);
     }
     free(rows);
-    return RS_OK;
 }
 
 /* Looks through the collectives, and sets parts.replay right where that is certain. */
-static enum rs_status replays_find(struct replays *r, struct rs_model *m, struct rs_err *err)
+static void replays_find(struct replays *r, struct rs_model *m)
 {
     *r = (struct replays){0};
-    RS_TRY(find_frozen(r, m, err));
-    return settle(m, r, err);
+    find_frozen(r, m);
+    settle(m, r);
 }
 
 static void replays_free(struct replays *r)
@@ -264,9 +257,9 @@ static bool same_key(const struct rs_model *m, uint32_t op, const struct key *k)
                                  : o->seq[op] == k->a;
 }
 
-static enum rs_status add_op(struct rs_model *m, const struct key *k, uint32_t part, uint32_t *op, struct rs_err *err)
+static void add_op(struct rs_model *m, const struct key *k, uint32_t part, uint32_t *op)
 {
-    RS_TRY(rs_model_op(m, op, err));
+    rs_model_op(m, op);
     struct rs_ops *o = &m->ops;
     o->id[*op] = rs_op_id(m, k->comm, rs_model_text(m, k->func), (uint64_t)k->space << 56 ^ k->a, k->b);
     const struct rs_told *told = k->space == BY_TOLD ? rs_part_told(m, part) : NULL;
@@ -282,24 +275,25 @@ static enum rs_status add_op(struct rs_model *m, const struct key *k, uint32_t p
     case RS_PART_API: o->kind[*op] = RS_OP_API; break;
     default: o->kind[*op] = RS_OP_COLL;
     }
-    return RS_OK;
 }
 
-static enum rs_status find_op(struct rs_model *m, struct rs_map *index, const struct key *k, uint32_t part,
-                              uint32_t *op, struct rs_err *err)
+static void find_op(struct rs_model *m, struct rs_map *index, const struct key *k, uint32_t part, uint32_t *op)
 {
-    if (k->space == ALONE) return add_op(m, k, part, op, err);
+    if (k->space == ALONE) {
+        add_op(m, k, part, op);
+        return;
+    }
     uint64_t h = rs_mix(rs_mix((uint64_t)k->comm << 24 | (uint64_t)k->func << 8 | k->space, k->a), k->b);
     for (;; h++) {
         uint64_t *at;
-        RS_TRY(rs_map_at(index, h, RS_NONE, &at, err));
+        rs_map_at(index, h, RS_NONE, &at);
         if (*at == RS_NONE) {
-            RS_TRY(add_op(m, k, part, op, err));
+            add_op(m, k, part, op);
             *at = *op;
-            return RS_OK;
+            return;
         }
         *op = (uint32_t)*at;
-        if (same_key(m, *op, k)) return RS_OK;
+        if (same_key(m, *op, k)) return;
     }
 }
 
@@ -319,7 +313,7 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Sorts the parts of an operation by rank. Ranks that come again go into operations of their own, behind it. */
-static enum rs_status sort_parts(struct rs_model *m, uint32_t op, struct ranked *rows, struct rs_err *err)
+static void sort_parts(struct rs_model *m, uint32_t op, struct ranked *rows)
 {
     uint32_t *order = m->order + m->ops.part[op], n = m->ops.nparts[op];
     bool sorted = true;
@@ -327,7 +321,7 @@ static enum rs_status sort_parts(struct rs_model *m, uint32_t op, struct ranked 
         rows[i] = (struct ranked){order[i], 0, m->members[m->parts.member[order[i]]].rank};
         if (i && rows[i].rank <= rows[i - 1].rank) sorted = false;
     }
-    if (sorted) return RS_OK;
+    if (sorted) return;
     qsort(rows, n, sizeof *rows, by_rank);
     for (uint32_t i = 1; i < n; i++)
         if (rows[i].rank == rows[i - 1].rank && rows[i].rank >= 0) rows[i].times = rows[i - 1].times + 1;
@@ -335,7 +329,7 @@ static enum rs_status sort_parts(struct rs_model *m, uint32_t op, struct ranked 
     for (uint32_t i = 0; i < n; i++) order[i] = rows[i].part;
     for (uint32_t i = 1, again; i < n; i++) {
         if (rows[i].times == rows[i - 1].times) continue;
-        RS_TRY(rs_model_op(m, &again, err));
+        rs_model_op(m, &again);
         struct rs_ops *o = &m->ops;
         uint32_t first = m->ops.n - 1, count = 0;
         while (i + count < n && rows[i + count].times == rows[i].times) count++;
@@ -353,17 +347,16 @@ static enum rs_status sort_parts(struct rs_model *m, uint32_t op, struct ranked 
         if (rows[i - 1].times == 0) o->nparts[op] = i;
         for (uint32_t k = 0; k < count; k++) m->parts.op[rows[i + k].part] = first;
     }
-    return RS_OK;
 }
 
 /* Puts the parts of all operations into model.order, operation by operation. */
-static enum rs_status order_parts(struct rs_model *m, uint32_t first_op, struct rs_err *err)
+static void order_parts(struct rs_model *m, uint32_t first_op)
 {
     struct rs_ops *o = &m->ops;
     struct rs_parts *t = &m->parts;
     uint32_t base = m->norder, most = 0, n = o->n;
     for (uint32_t i = 0; i < t->n; i++)
-        if (is_collective(t, i)) RS_TRY(rs_model_order(m, i, err));
+        if (is_collective(t, i)) rs_model_order(m, i);
     for (uint32_t op = first_op; op < n; op++) {
         o->part[op] = base;
         base += o->nparts[op];
@@ -375,12 +368,9 @@ static enum rs_status order_parts(struct rs_model *m, uint32_t first_op, struct 
         uint32_t op = t->op[i];
         m->order[o->part[op] + o->nparts[op]++] = i;
     }
-    struct ranked *rows = malloc(((size_t)most + 1) * sizeof *rows);
-    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = RS_OK;
-    for (uint32_t op = first_op; op < n && status == RS_OK; op++) status = sort_parts(m, op, rows, err);
+    struct ranked *rows = rs_alloc(((size_t)most + 1) * sizeof *rows);
+    for (uint32_t op = first_op; op < n; op++) sort_parts(m, op, rows);
     free(rows);
-    return status;
 }
 
 /* ---- what they agree on ---- */
@@ -465,21 +455,20 @@ static void describe(struct rs_model *m, uint32_t op)
         o->bytes[op] *= (uint64_t)nranks;
 }
 
-enum rs_status rs_collectives_join(struct rs_model *m, struct rs_err *err)
+void rs_collectives_join(struct rs_model *m)
 {
     struct replays f;
     struct rs_map index = {0};
     uint32_t first_op = m->ops.n;
-    enum rs_status status = replays_find(&f, m, err);
-    for (uint32_t i = 0; i < m->parts.n && status == RS_OK; i++) {
+    replays_find(&f, m);
+    for (uint32_t i = 0; i < m->parts.n; i++) {
         if (!is_collective(&m->parts, i)) continue;
         struct key k = key_of(m, &f, i);
-        status = find_op(m, &index, &k, i, &m->parts.op[i], err);
-        if (status == RS_OK) m->ops.nparts[m->parts.op[i]]++;
+        find_op(m, &index, &k, i, &m->parts.op[i]);
+        m->ops.nparts[m->parts.op[i]]++;
     }
     rs_map_free(&index);
     replays_free(&f);
-    if (status == RS_OK) status = order_parts(m, first_op, err);
-    for (uint32_t op = first_op; op < m->ops.n && status == RS_OK; op++) describe(m, op);
-    return status;
+    order_parts(m, first_op);
+    for (uint32_t op = first_op; op < m->ops.n; op++) describe(m, op);
 }

@@ -11,7 +11,7 @@
 #include "model/model.h"
 
 /* Gives an operation to every part of kind COLL, CE and API. */
-enum rs_status rs_collectives_join(struct rs_model *m, struct rs_err *err);
+void rs_collectives_join(struct rs_model *m);
 
 /* The stable id of an operation, never 0: from its communicator, its function's name and what numbers it there. */
 uint64_t rs_op_id(const struct rs_model *m, uint32_t comm, const char *func, uint64_t a, uint64_t b);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/bias.h"
 
 enum { SWEEPS = 3 };
@@ -76,7 +77,7 @@ static double end_of(struct web *w, uint32_t moment)
 }
 
 /* Fits a clock to the ends that are known: of one communicator, or of all (RS_NONE). */
-static enum rs_status fit_clock(struct web *w, uint32_t domain, uint32_t comm, struct rs_err *err)
+static void fit_clock(struct web *w, uint32_t domain, uint32_t comm)
 {
     struct rs_track *t = &w->tracks[domain];
     uint32_t n = 0;
@@ -87,9 +88,9 @@ static enum rs_status fit_clock(struct web *w, uint32_t domain, uint32_t comm, s
         w->x[n] = a->x;
         w->y[n++] = w->ends[a->moment] - a->x;
     }
-    if (!n) return RS_OK;
+    if (!n) return;
     struct rs_fit fit;
-    RS_TRY(rs_fit_init(&fit, w->x, w->y, n, err));
+    rs_fit_init(&fit, w->x, w->y, n);
     free(t->curve.points);
     t->curve = fit.curve;
     t->near = 0;
@@ -99,7 +100,6 @@ static enum rs_status fit_clock(struct web *w, uint32_t domain, uint32_t comm, s
     t->rate_doubt = fit.rate_doubt;
     t->z_from = rs_track_z(t, w->x[n / 32]); /* some at either end may be damaged */
     t->z_to = rs_track_z(t, w->x[n - 1 - n / 32]);
-    return RS_OK;
 }
 
 /* ---- growing ---- */
@@ -112,9 +112,9 @@ static void push(struct web *w, uint32_t domain, uint32_t hops)
 }
 
 /* Places every clock of a communicator that is not, against those that are. */
-static enum rs_status visit(struct web *w, uint32_t comm, uint32_t hops, struct rs_err *err)
+static void visit(struct web *w, uint32_t comm, uint32_t hops)
 {
-    if (w->visited[comm]) return RS_OK;
+    if (w->visited[comm]) return;
     w->visited[comm] = true;
     uint32_t from = w->comm_first[comm], to = w->comm_first[comm + 1], first = w->nqueue;
     for (uint32_t i = from; i < to; i++) w->ends[w->by_comm[i]] = end_of(w, w->by_comm[i]);
@@ -124,18 +124,16 @@ static enum rs_status visit(struct web *w, uint32_t comm, uint32_t hops, struct 
         for (uint32_t j = 0; j < k->n; j++)
             if (!w->placed[w->s->all[k->first + j].domain]) push(w, w->s->all[k->first + j].domain, hops);
     }
-    for (uint32_t i = first; i < w->nqueue; i++) RS_TRY(fit_clock(w, w->queue[i], comm, err));
-    return RS_OK;
+    for (uint32_t i = first; i < w->nqueue; i++) fit_clock(w, w->queue[i], comm);
 }
 
 /* The communicators of a clock, as its samples tell them. */
-static enum rs_status visit_all_of(struct web *w, uint32_t domain, struct rs_err *err)
+static void visit_all_of(struct web *w, uint32_t domain)
 {
     for (uint32_t i = w->s->first[domain]; i < w->s->first[domain + 1]; i++) {
         uint32_t op = w->s->moments[w->s->all[w->s->of[i]].moment].op;
-        RS_TRY(visit(w, w->m->ops.comm[op], w->tracks[domain].hops + 1, err));
+        visit(w, w->m->ops.comm[op], w->tracks[domain].hops + 1);
     }
-    return RS_OK;
 }
 
 static int wider_first(const void *a, const void *b)
@@ -145,11 +143,10 @@ static int wider_first(const void *a, const void *b)
 }
 
 /* From the widest communicator of every component. */
-static enum rs_status grow(struct web *w, struct rs_err *err)
+static void grow(struct web *w)
 {
     uint32_t ncomms = w->m->ncomms, head = 0;
-    uint64_t *order = calloc((size_t)ncomms + 1, sizeof *order); /* size, then the first communicator of that size */
-    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint64_t *order = rs_zalloc((size_t)ncomms + 1, sizeof *order); /* size, then the first communicator of that size */
     for (uint32_t c = 0; c < ncomms; c++) {
         uint32_t widest = 0;
         for (uint32_t i = w->comm_first[c]; i < w->comm_first[c + 1]; i++)
@@ -157,24 +154,21 @@ static enum rs_status grow(struct web *w, struct rs_err *err)
         order[c] = (uint64_t)widest << 32 | (UINT32_MAX - c);
     }
     qsort(order, ncomms, sizeof *order, wider_first);
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < ncomms && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < ncomms; i++) {
         uint32_t c = UINT32_MAX - (uint32_t)order[i];
         if (w->comm_first[c] == w->comm_first[c + 1] || w->visited[c]) continue;
         push(w, w->s->all[w->s->moments[w->by_comm[w->comm_first[c]]].first].domain, 0);
-        status = visit(w, c, 1, err);
-        while (head < w->nqueue && status == RS_OK) status = visit_all_of(w, w->queue[head++], err);
+        visit(w, c, 1);
+        while (head < w->nqueue) visit_all_of(w, w->queue[head++]);
     }
     free(order);
-    return status;
 }
 
-static enum rs_status sweep(struct web *w, struct rs_err *err)
+static void sweep(struct web *w)
 {
     for (uint32_t k = 0; k < w->s->nmoments; k++) w->ends[k] = end_of(w, k);
     for (uint32_t i = 0; i < w->m->ndomains; i++)
-        if (w->placed[i]) RS_TRY(fit_clock(w, i, RS_NONE, err));
-    return RS_OK;
+        if (w->placed[i]) fit_clock(w, i, RS_NONE);
 }
 
 /* ---- all of it ---- */
@@ -189,36 +183,33 @@ static uint32_t most_values(const struct web *w)
     return most;
 }
 
-static enum rs_status run(struct web *w, uint32_t *ncomponents, struct rs_err *err)
+static void run(struct web *w, uint32_t *ncomponents)
 {
     *ncomponents = number_components(w);
     index_comms(w);
     for (uint32_t k = 0; k < w->s->nmoments; k++) w->ends[k] = NAN;
-    RS_TRY(grow(w, err));
-    for (int i = 0; i < SWEEPS; i++) RS_TRY(sweep(w, err));
+    grow(w);
+    for (int i = 0; i < SWEEPS; i++) sweep(w);
     for (uint32_t k = 0; k < w->s->nmoments; k++) w->ends[k] = end_of(w, k);
-    return rs_bias_allow(w->tracks, w->m, w->s, w->ends, err);
+    rs_bias_allow(w->tracks, w->m, w->s, w->ends);
 }
 
-enum rs_status rs_consensus_find(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
-                                 uint32_t *ncomponents, struct rs_err *err)
+void rs_consensus_find(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
+                       uint32_t *ncomponents)
 {
     struct web w = {.tracks = tracks, .m = m, .s = s};
     size_t most = most_values(&w);
-    w.ends = calloc((size_t)s->nmoments + 1, sizeof *w.ends);
-    w.placed = calloc((size_t)m->ndomains + 1, sizeof *w.placed);
-    w.visited = calloc((size_t)m->ncomms + 1, sizeof *w.visited);
-    w.by_comm = calloc((size_t)s->nmoments + 1, sizeof *w.by_comm);
-    w.comm_first = calloc((size_t)m->ncomms + 2, sizeof *w.comm_first);
-    w.parent = calloc((size_t)m->ndomains + 1, sizeof *w.parent);
-    w.queue = calloc((size_t)m->ndomains + 1, sizeof *w.queue);
-    w.x = calloc(most, sizeof *w.x);
-    w.y = calloc(most, sizeof *w.y);
-    w.values = calloc(most, sizeof *w.values);
-    enum rs_status status =
-        w.ends && w.placed && w.visited && w.by_comm && w.comm_first && w.parent && w.queue && w.x && w.y && w.values
-            ? run(&w, ncomponents, err)
-            : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w.ends = rs_zalloc((size_t)s->nmoments + 1, sizeof *w.ends);
+    w.placed = rs_zalloc((size_t)m->ndomains + 1, sizeof *w.placed);
+    w.visited = rs_zalloc((size_t)m->ncomms + 1, sizeof *w.visited);
+    w.by_comm = rs_zalloc((size_t)s->nmoments + 1, sizeof *w.by_comm);
+    w.comm_first = rs_zalloc((size_t)m->ncomms + 2, sizeof *w.comm_first);
+    w.parent = rs_zalloc((size_t)m->ndomains + 1, sizeof *w.parent);
+    w.queue = rs_zalloc((size_t)m->ndomains + 1, sizeof *w.queue);
+    w.x = rs_zalloc(most, sizeof *w.x);
+    w.y = rs_zalloc(most, sizeof *w.y);
+    w.values = rs_zalloc(most, sizeof *w.values);
+    run(&w, ncomponents);
     free(w.ends);
     free(w.placed);
     free(w.visited);
@@ -229,7 +220,6 @@ enum rs_status rs_consensus_find(struct rs_track *tracks, const struct rs_model 
     free(w.x);
     free(w.y);
     free(w.values);
-    return status;
 }
 
 void rs_tracks_free(struct rs_track *tracks, uint32_t n)

@@ -32,8 +32,8 @@ static inline double rs_track_z(struct rs_track *t, double x)
 }
 
 /* `tracks` has a zeroed row for every clock, with its base set. Clocks without samples are components of their own. */
-enum rs_status rs_consensus_find(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
-                                 uint32_t *ncomponents, struct rs_err *err);
+void rs_consensus_find(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s,
+                       uint32_t *ncomponents);
 void rs_tracks_free(struct rs_track *tracks, uint32_t n);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 /* What a member does next, going back in time: the two nearest launches whose start is known. Two, since parts of one
  * launch do not follow each other. */
 struct next {
@@ -30,11 +32,10 @@ static int64_t latest_possible(const struct rs_model *m, uint32_t i, const struc
     return p->ended == RS_END_WELL ? p->end : RS_TIME_NONE;
 }
 
-enum rs_status rs_ends_bound(struct rs_model *m, struct rs_err *err)
+void rs_ends_bound(struct rs_model *m)
 {
     struct rs_parts *t = &m->parts;
-    struct next *next = malloc(((size_t)m->nmembers + 1) * sizeof *next);
-    if (!next) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct next *next = rs_alloc(((size_t)m->nmembers + 1) * sizeof *next);
     for (uint32_t i = 0; i < m->nmembers; i++) next[i] = (struct next){{RS_TIME_NONE, RS_TIME_NONE}, {0, 0}};
     for (uint32_t i = t->n; i-- > 0;) {
         if (t->member[i] == RS_NONE) continue;
@@ -62,5 +63,4 @@ enum rs_status rs_ends_bound(struct rs_model *m, struct rs_err *err)
         }
     }
     free(next);
-    return RS_OK;
 }

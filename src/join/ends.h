@@ -10,6 +10,6 @@
 #include "model/model.h"
 
 /* Sets parts.after and parts.before where parts.end is not known; where that is told too early, parts.before. */
-enum rs_status rs_ends_bound(struct rs_model *m, struct rs_err *err);
+void rs_ends_bound(struct rs_model *m);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "join/classes.h"
 #include "join/ranks.h"
@@ -88,20 +89,18 @@ static int by_place(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static enum rs_status index_members(struct work *w, struct rs_err *err)
+static void index_members(struct work *w)
 {
     struct rs_model *m = w->m;
     uint32_t n = m->nranks + 1;
-    w->places_at = calloc((size_t)m->ncomms + 1, sizeof *w->places_at);
-    w->places = calloc((size_t)m->nmembers + 1, sizeof *w->places);
-    w->comms_at = calloc((size_t)n + 2, sizeof *w->comms_at);
-    w->comms = calloc((size_t)m->nmembers + 1, sizeof *w->comms);
-    w->created = calloc((size_t)m->nmembers + 1, sizeof *w->created);
-    w->ranks = calloc((size_t)m->nmembers + 1, sizeof *w->ranks);
-    w->asked = calloc((size_t)m->ncomms + 1, sizeof *w->asked);
-    w->last = calloc((size_t)m->ncomms + 1, sizeof *w->last);
-    if (!w->places_at || !w->places || !w->comms_at || !w->comms || !w->created || !w->ranks || !w->asked || !w->last)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->places_at = rs_zalloc((size_t)m->ncomms + 1, sizeof *w->places_at);
+    w->places = rs_zalloc((size_t)m->nmembers + 1, sizeof *w->places);
+    w->comms_at = rs_zalloc((size_t)n + 2, sizeof *w->comms_at);
+    w->comms = rs_zalloc((size_t)m->nmembers + 1, sizeof *w->comms);
+    w->created = rs_zalloc((size_t)m->nmembers + 1, sizeof *w->created);
+    w->ranks = rs_zalloc((size_t)m->nmembers + 1, sizeof *w->ranks);
+    w->asked = rs_zalloc((size_t)m->ncomms + 1, sizeof *w->asked);
+    w->last = rs_zalloc((size_t)m->ncomms + 1, sizeof *w->last);
     uint32_t at = 0;
     for (uint32_t c = 0; c < m->ncomms; c++) {
         w->places_at[c] = at;
@@ -121,7 +120,6 @@ static enum rs_status index_members(struct work *w, struct rs_err *err)
             w->comms[to] = c;
             w->created[to] = m->members[i].created;
         }
-    return RS_OK;
 }
 
 /* The rank of a place in a communicator; -1: it has none there. */
@@ -219,15 +217,13 @@ static void try_candidates(struct work *w, uint32_t child, bool larger, int32_t 
 }
 
 /* Whatever colour a program chose below the number of ranks: all digests of the likely parents are looked up. */
-static enum rs_status try_all_colors(struct work *w, struct rs_err *err)
+static void try_all_colors(struct work *w)
 {
     struct rs_model *m = w->m;
     struct rs_map open = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++)
-        if (m->comms[c].parent.comm == RS_NONE && m->comms[c].hash)
-            status = rs_map_put(&open, m->comms[c].hash, c, err);
-    for (uint32_t p = 0; p < m->ncomms && status == RS_OK && w->left > 0; p++) {
+    for (uint32_t c = 0; c < m->ncomms; c++)
+        if (m->comms[c].parent.comm == RS_NONE && m->comms[c].hash) rs_map_put(&open, m->comms[c].hash, c);
+    for (uint32_t p = 0; p < m->ncomms && w->left > 0; p++) {
         if (!w->asked[p]) continue;
         for (int32_t count = 1; count <= FEW && w->left > 0; count++)
             for (int32_t color = SMALL; color < m->comms[p].nranks && w->left > 0; color++) {
@@ -238,13 +234,12 @@ static enum rs_status try_all_colors(struct work *w, struct rs_err *err)
             }
     }
     rs_map_free(&open);
-    return status;
 }
 
 static enum rs_status find_parents(struct work *w, struct rs_err *err)
 {
     struct rs_model *m = w->m;
-    RS_TRY(index_members(w, err));
+    index_members(w);
     w->left = rs_family_most_work;
     /* Nearly all are found at once. A group of PyTorch is a split of the first communicator each time, whoever takes
      * part: numbers grow with the groups. */
@@ -262,7 +257,7 @@ static enum rs_status find_parents(struct work *w, struct rs_err *err)
         for (uint32_t c = 0; c < m->ncomms; c++)
             if (m->comms[c].parent.comm == RS_NONE)
                 try_candidates(w, c, rounds[r].larger, rounds[r].from, rounds[r].to);
-    RS_TRY(try_all_colors(w, err));
+    try_all_colors(w);
     if (w->left > 0) return RS_OK;
     return rs_model_note(m, err,
                          "the search for the parents of communicators was ended early: there are %u of them, and "
@@ -274,22 +269,21 @@ static enum rs_status find_parents(struct work *w, struct rs_err *err)
 
 /* A process's first communicator, where an importer had to guess it, is not one that was split from another: then it is
  * the one at the root of its family. */
-static enum rs_status settle_first(struct rs_model *m, struct rs_err *err)
+static void settle_first(struct rs_model *m)
 {
     enum { DEEPEST = 64 }; /* damaged hashes may go round in a circle */
     struct rs_map roots = {0}; /* root << 32 | process -> 1 */
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < m->nmembers; i++) {
         struct rs_member *x = &m->members[i];
         uint32_t root = x->comm;
         if (x->created_from != RS_LIFE_FIRST_INIT || x->created == RS_TIME_NONE) continue;
         for (int n = 0; n < DEEPEST && m->comms[root].parent.comm != RS_NONE; n++) root = m->comms[root].parent.comm;
         if (root == x->comm) continue;
         uint64_t *at;
-        status = rs_map_at(&roots, (uint64_t)root << 32 | x->proc, (uint64_t)x->created, &at, err);
+        rs_map_at(&roots, (uint64_t)root << 32 | x->proc, (uint64_t)x->created, &at);
         x->created = RS_TIME_NONE;
     }
-    for (uint32_t i = 0; i < m->nmembers && status == RS_OK && rs_map_count(&roots); i++) {
+    for (uint32_t i = 0; i < m->nmembers && rs_map_count(&roots); i++) {
         struct rs_member *x = &m->members[i];
         const uint64_t *at = rs_map_find(&roots, (uint64_t)x->comm << 32 | x->proc);
         if (!at) continue;
@@ -297,18 +291,16 @@ static enum rs_status settle_first(struct rs_model *m, struct rs_err *err)
         x->created_from = RS_LIFE_FIRST_INIT;
     }
     rs_map_free(&roots);
-    return status;
 }
 
 /* What a tool told of a parent counts where the hashes tell nothing. */
-static enum rs_status use_told(struct rs_model *m, struct rs_err *err)
+static void use_told(struct rs_model *m)
 {
     enum { DEEPEST = 64 };
     struct rs_map by_hash = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++)
-        if (m->comms[c].hash) status = rs_map_put(&by_hash, rs_mix(m->comms[c].tool, m->comms[c].hash), c, err);
-    for (uint32_t c = 0; c < m->ncomms && status == RS_OK; c++) {
+    for (uint32_t c = 0; c < m->ncomms; c++)
+        if (m->comms[c].hash) rs_map_put(&by_hash, rs_mix(m->comms[c].tool, m->comms[c].hash), c);
+    for (uint32_t c = 0; c < m->ncomms; c++) {
         struct rs_parent *p = &m->comms[c].parent;
         if (p->comm != RS_NONE || !p->told) continue;
         uint32_t parent = (uint32_t)rs_map_get(&by_hash, rs_mix(m->comms[c].tool, p->told), RS_NONE), up = parent;
@@ -318,7 +310,6 @@ static enum rs_status use_told(struct rs_model *m, struct rs_err *err)
         p->count = -1;
     }
     rs_map_free(&by_hash);
-    return status;
 }
 
 enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err)
@@ -329,8 +320,8 @@ enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err)
         m->comms[c].parent = (struct rs_parent){.comm = RS_NONE, .told = p->told, .color = p->told ? p->color : 0};
     }
     enum rs_status status = find_parents(&w, err);
-    if (status == RS_OK) status = use_told(m, err);
-    if (status == RS_OK) status = settle_first(m, err);
+    if (status == RS_OK) use_told(m);
+    if (status == RS_OK) settle_first(m);
     free(w.places_at);
     free(w.places);
     free(w.comms_at);
@@ -339,5 +330,9 @@ enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err)
     free(w.ranks);
     free(w.asked);
     free(w.last);
-    return status == RS_OK ? rs_classes_find(m, err) : status;
+    if (status == RS_OK) {
+        rs_classes_find(m);
+        return RS_OK;
+    }
+    return status;
 }

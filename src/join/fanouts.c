@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/collectives.h"
 
 /* Sets that hang together: a node is a group call, or a launch, of a member. */
@@ -35,50 +36,49 @@ static uint32_t unite(struct sets *s, uint32_t a, uint32_t b)
     return a;
 }
 
-static enum rs_status add_node(struct sets *s, uint32_t *node, struct rs_err *err)
+static void add_node(struct sets *s, uint32_t *node)
 {
     if (s->n == s->cap) {
         uint32_t cap = s->cap ? 2 * s->cap : 1024;
-        uint32_t *parent = realloc(s->parent, cap * sizeof *parent);
-        if (parent) s->parent = parent;
-        uint32_t *size = realloc(s->size, cap * sizeof *size);
-        if (size) s->size = size;
-        if (!parent || !size) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        uint32_t *parent = rs_realloc(s->parent, cap * sizeof *parent);
+        s->parent = parent;
+        uint32_t *size = rs_realloc(s->size, cap * sizeof *size);
+        s->size = size;
         s->cap = cap;
     }
     s->parent[s->n] = s->n;
     s->size[s->n] = 0;
     *node = s->n++;
-    return RS_OK;
 }
 
 /* The node of a handle of a member: handles are unique in a process, and a member belongs to one. A handle hashed on the
  * place of another would join what does not belong together: one chance in 2^64 a pair of them. */
-static enum rs_status find_node(struct sets *s, uint32_t member, uint64_t handle, uint32_t *node, struct rs_err *err)
+static void find_node(struct sets *s, uint32_t member, uint64_t handle, uint32_t *node)
 {
     uint64_t *at, h = (handle ^ (uint64_t)member * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
     h = (h ^ h >> 31 ^ member) * 0x9e3779b97f4a7c15u;
-    RS_TRY(rs_map_at(&s->index, h, RS_NONE, &at, err));
+    rs_map_at(&s->index, h, RS_NONE, &at);
     if (*at == RS_NONE) {
-        RS_TRY(add_node(s, node, err));
+        add_node(s, node);
         *at = *node;
     }
     *node = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* Where a part hangs: at its group call and at its launch, which is a part of it. Neither known: nowhere else. */
-static enum rs_status place(struct sets *s, const struct rs_model *m, uint32_t part, uint32_t *node, struct rs_err *err)
+static void place(struct sets *s, const struct rs_model *m, uint32_t part, uint32_t *node)
 {
     const struct rs_parts *t = &m->parts;
     uint32_t other;
-    if (!t->group[part] && !t->launch[part]) return add_node(s, node, err);
-    RS_TRY(find_node(s, t->member[part], t->group[part] ? t->group[part] : t->launch[part], node, err));
+    if (!t->group[part] && !t->launch[part]) {
+        add_node(s, node);
+        return;
+    }
+    find_node(s, t->member[part], t->group[part] ? t->group[part] : t->launch[part], node);
     if (t->group[part] && t->launch[part]) {
-        RS_TRY(find_node(s, t->member[part], t->launch[part], &other, err));
+        find_node(s, t->member[part], t->launch[part], &other);
         *node = unite(s, *node, other);
     }
-    return RS_OK;
 }
 
 /* ---- what a set is called ---- */
@@ -160,8 +160,7 @@ static const char *name_of(const struct shape *s, int32_t nranks)
 
 /* ---- operations ---- */
 
-static enum rs_status add_parts(struct rs_model *m, uint32_t op, const struct set *set, struct row *rows,
-                                struct rs_err *err)
+static void add_parts(struct rs_model *m, uint32_t op, const struct set *set, struct row *rows)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < set->n; i++) {
@@ -174,14 +173,13 @@ static enum rs_status add_parts(struct rs_model *m, uint32_t op, const struct se
     qsort(rows, n, sizeof *rows, by_row);
     m->ops.part[op] = m->norder;
     m->ops.nparts[op] = n;
-    for (uint32_t i = 0; i < n; i++) RS_TRY(rs_model_order(m, rows[i].index, err));
-    return RS_OK;
+    for (uint32_t i = 0; i < n; i++) rs_model_order(m, rows[i].index);
 }
 
-static enum rs_status add_fanout(struct rs_model *m, const struct set *set, struct row *rows, struct rs_err *err)
+static void add_fanout(struct rs_model *m, const struct set *set, struct row *rows)
 {
     uint32_t op;
-    RS_TRY(rs_model_op(m, &op, err));
+    rs_model_op(m, &op);
     struct rs_ops *o = &m->ops;
     uint32_t one = set->pairs[0];
     o->kind[op] = RS_OP_FANOUT;
@@ -191,7 +189,7 @@ static enum rs_status add_fanout(struct rs_model *m, const struct set *set, stru
     o->replay[op] = o->replay[one];
     struct shape s = measure(m, set, rows);
     const char *name = name_of(&s, m->comms[o->comm[op]].nranks);
-    RS_TRY(rs_model_string(m, name, &o->func[op], err));
+    rs_model_string(m, name, &o->func[op]);
     if (name[0] == 'G') o->root[op] = s.receiver;
     if (name[1] == 'c') o->root[op] = s.sender;
     o->bytes[op] = name[0] == 'A' ? s.most : s.sum;
@@ -205,74 +203,65 @@ static enum rs_status add_fanout(struct rs_model *m, const struct set *set, stru
         o->flags[op] |= o->flags[pair] & RS_OP_MISMATCH;
     }
     o->id[op] = rs_op_id(m, o->comm[op], "fan-out", least, 0);
-    return add_parts(m, op, set, rows, err);
+    add_parts(m, op, set, rows);
 }
 
 /* Pairs set by set: `node` of each pair (by operation from `first` on), sets of one pair left out. */
-static enum rs_status add_all(struct rs_model *m, struct sets *s, const uint32_t *node, uint32_t first, uint32_t n,
-                              struct rs_err *err)
+static void add_all(struct rs_model *m, struct sets *s, const uint32_t *node, uint32_t first, uint32_t n)
 {
-    uint32_t *at = malloc(((size_t)s->n + 1) * sizeof *at), *pairs = NULL, total = 0, most = 0;
+    uint32_t *at = rs_alloc(((size_t)s->n + 1) * sizeof *at), *pairs = NULL, total = 0, most = 0;
     struct row *rows = NULL;
-    enum rs_status status = at ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == RS_OK && i < s->n; i++) {
+    for (uint32_t i = 0; i < s->n; i++) {
         at[i] = total;
         if (root_of(s, i) != i || s->size[i] < 2) continue;
         total += s->size[i];
         if (s->size[i] > most) most = s->size[i];
     }
-    if (status == RS_OK && total) {
-        pairs = malloc(total * sizeof *pairs);
-        rows = malloc(2 * (size_t)most * sizeof *rows);
-        if (!pairs || !rows) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (total) {
+        pairs = rs_alloc(total * sizeof *pairs);
+        rows = rs_alloc(2 * (size_t)most * sizeof *rows);
     }
-    for (uint32_t i = 0; status == RS_OK && total && i < n; i++) {
+    for (uint32_t i = 0; total && i < n; i++) {
         if (node[i] == RS_NONE) continue;
         uint32_t set = root_of(s, node[i]);
         if (s->size[set] >= 2) pairs[at[set]++] = first + i;
     }
-    for (uint32_t i = 0; status == RS_OK && i < s->n; i++) { /* at[] has moved to the end of each */
+    for (uint32_t i = 0; i < s->n; i++) { /* at[] has moved to the end of each */
         if (s->parent[i] != i || s->size[i] < 2) continue;
         struct set set = {pairs + at[i] - s->size[i], s->size[i]};
-        status = add_fanout(m, &set, rows, err);
+        add_fanout(m, &set, rows);
     }
     free(at);
     free(pairs);
     free(rows);
-    return status;
 }
 
-static enum rs_status place_pair(struct sets *s, const struct rs_model *m, uint32_t op, uint32_t *node,
-                                 struct rs_err *err)
+static void place_pair(struct sets *s, const struct rs_model *m, uint32_t op, uint32_t *node)
 {
-    RS_TRY(place(s, m, m->order[m->ops.part[op]], node, err));
+    place(s, m, m->order[m->ops.part[op]], node);
     if (m->ops.nparts[op] == 2) {
         uint32_t other;
-        RS_TRY(place(s, m, m->order[m->ops.part[op] + 1], &other, err));
+        place(s, m, m->order[m->ops.part[op] + 1], &other);
         *node = unite(s, *node, other);
     }
     s->size[root_of(s, *node)]++;
-    return RS_OK;
 }
 
-enum rs_status rs_fanouts_join(struct rs_model *m, struct rs_err *err)
+void rs_fanouts_join(struct rs_model *m)
 {
     uint32_t first = 0, n = m->ops.n;
     while (first < n && m->ops.kind[first] != RS_OP_PAIR) first++;
     n -= first;
-    if (!n) return RS_OK;
+    if (!n) return;
     struct sets s = {0};
-    uint32_t *node = malloc(n * sizeof *node);
-    enum rs_status status = node ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) {
+    uint32_t *node = rs_alloc(n * sizeof *node);
+    for (uint32_t i = 0; i < n; i++) {
         node[i] = RS_NONE;
-        if (m->ops.kind[first + i] == RS_OP_PAIR && m->ops.nparts[first + i])
-            status = place_pair(&s, m, first + i, &node[i], err);
+        if (m->ops.kind[first + i] == RS_OP_PAIR && m->ops.nparts[first + i]) place_pair(&s, m, first + i, &node[i]);
     }
     rs_map_free(&s.index);
-    if (status == RS_OK) status = add_all(m, &s, node, first, n, err);
+    add_all(m, &s, node, first, n);
     free(node);
     free(s.parent);
     free(s.size);
-    return status;
 }

@@ -10,6 +10,6 @@
 #include "model/model.h"
 
 /* Adds an operation of kind FANOUT for every two or more pairs that hang together. */
-enum rs_status rs_fanouts_join(struct rs_model *m, struct rs_err *err);
+void rs_fanouts_join(struct rs_model *m);
 
 #endif

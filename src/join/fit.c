@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum {
     WINDOW = 32, /* points of the smallest window: their median is good to a fifth of the scatter */
     MOST_WINDOWS = 128,
@@ -236,15 +238,12 @@ static uint32_t find_pieces(struct rs_point *knots, const struct window *w, uint
 
 /* ---- the fit ---- */
 
-static enum rs_status keep(struct rs_fit *fit, const struct line *l, const struct rs_point *knots, uint32_t n,
-                           struct rs_err *err)
+static void keep(struct rs_fit *fit, const struct line *l, const struct rs_point *knots, uint32_t n)
 {
-    fit->curve.points = malloc(n * sizeof *knots);
-    if (!fit->curve.points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    fit->curve.points = rs_alloc(n * sizeof *knots);
     for (uint32_t i = 0; i < n; i++)
         fit->curve.points[i] = (struct rs_point){knots[i].x, knots[i].y + line_at(l, knots[i].x)};
     fit->curve.n = n;
-    return RS_OK;
 }
 
 static void measure_spread(struct rs_fit *fit, const double *x, const double *y, uint32_t n, double *work)
@@ -255,8 +254,7 @@ static void measure_spread(struct rs_fit *fit, const double *x, const double *y,
     fit->spread = mad(work, n, &center);
 }
 
-static enum rs_status fit_constant(struct rs_fit *fit, struct line *l, const double *x, const double *y, uint32_t n,
-                                   double *work, struct rs_err *err)
+static void fit_constant(struct rs_fit *fit, struct line *l, const double *x, const double *y, uint32_t n, double *work)
 {
     l->rate = 0;
     level(l, x, y, n, work);
@@ -265,20 +263,25 @@ static enum rs_status fit_constant(struct rs_fit *fit, struct line *l, const dou
                  RS_FIT_RATE_MOST * span / 2;
     fit->rate_doubt = RS_FIT_RATE_MOST;
     struct rs_point knot = {l->middle, 0};
-    return keep(fit, l, &knot, 1, err);
+    keep(fit, l, &knot, 1);
 }
 
-static enum rs_status fit_points(struct rs_fit *fit, const double *x, const double *y, uint32_t n, double *work,
-                                 struct rs_err *err)
+static void fit_points(struct rs_fit *fit, const double *x, const double *y, uint32_t n, double *work)
 {
     double span = x[n - 1] - x[0];
     struct line l = {.middle = x[0] + span / 2};
-    if (n < FEW || span <= 0) return fit_constant(fit, &l, x, y, n, work, err);
+    if (n < FEW || span <= 0) {
+        fit_constant(fit, &l, x, y, n, work);
+        return;
+    }
     l.rate = fmin(fmax(slope(x, y, n, work), -RS_FIT_RATE_CLAMP), RS_FIT_RATE_CLAMP);
     level(&l, x, y, n, work);
     double rate_se = MEDIAN_LOSS * l.sigma * sqrt(12.0 / n) / span;
     rate_se = fmax(rate_se, rate_error_of_blocks(&l, x, y, n, work));
-    if (3 * rate_se > RS_FIT_RATE_MOST) return fit_constant(fit, &l, x, y, n, work, err);
+    if (3 * rate_se > RS_FIT_RATE_MOST) {
+        fit_constant(fit, &l, x, y, n, work);
+        return;
+    }
     if (fabs(l.rate) < 3 * rate_se) { /* no more than its own error: equal clocks stay equal */
         l.rate = 0;
         level(&l, x, y, n, work);
@@ -294,13 +297,14 @@ static enum rs_status fit_points(struct rs_fit *fit, const double *x, const doub
         double piece_se = se * sqrt((double)pieces / count);
         fit->doubt = 3 * piece_se + 2 * left;
         fit->rate_doubt = 3 * 1.42 * piece_se / ((knots[pieces - 1].x - knots[0].x) / (pieces - 1));
-        return keep(fit, &l, knots, pieces, err);
+        keep(fit, &l, knots, pieces);
+        return;
     }
     fit->doubt = 3 * (MEDIAN_LOSS * l.sigma / sqrt(n) + rate_se * span / 2) + 2 * left;
     fit->rate_doubt = 3 * rate_se;
     knots[0] = (struct rs_point){x[0], 0};
     knots[1] = (struct rs_point){x[n - 1], 0};
-    return keep(fit, &l, knots, 2, err);
+    keep(fit, &l, knots, 2);
 }
 
 /* Damaged times lie years away: leaves them out at both ends, as far as most points say what a run is. */
@@ -314,20 +318,18 @@ static uint32_t leave_out_wild(const double *x, uint32_t *n)
     return first;
 }
 
-enum rs_status rs_fit_init(struct rs_fit *fit, const double *x, const double *y, uint32_t n, struct rs_err *err)
+void rs_fit_init(struct rs_fit *fit, const double *x, const double *y, uint32_t n)
 {
     *fit = (struct rs_fit){0};
-    if (!n) return RS_OK;
+    if (!n) return;
     uint32_t first = leave_out_wild(x, &n);
     fit->n = n;
     x += first;
     y += first;
-    double *work = malloc(n * sizeof *work);
-    if (!work) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = fit_points(fit, x, y, n, work, err);
-    if (status == RS_OK) measure_spread(fit, x, y, n, work);
+    double *work = rs_alloc(n * sizeof *work);
+    fit_points(fit, x, y, n, work);
+    measure_spread(fit, x, y, n, work);
     free(work);
-    return status;
 }
 
 void rs_fit_free(struct rs_fit *fit)

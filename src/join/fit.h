@@ -40,7 +40,7 @@ struct rs_fit {
 #define RS_FIT_FEW_SPREAD 10e3 /* ns: the least scatter that is believed of fewer than 8 points */
 
 /* `x` must not fall. With no points the fit stays empty. */
-enum rs_status rs_fit_init(struct rs_fit *fit, const double *x, const double *y, uint32_t n, struct rs_err *err);
+void rs_fit_init(struct rs_fit *fit, const double *x, const double *y, uint32_t n);
 void rs_fit_free(struct rs_fit *fit);
 
 /* The value below which a share q of the values lies (0.5: the median, between the middle two); moves the values about.

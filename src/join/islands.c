@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* ---- links between components ---- */
 
 struct shift {
@@ -67,28 +69,24 @@ struct corridors {
     uint32_t n, cap;
 };
 
-static enum rs_status corridors_add(const struct rs_clockwork *w, struct corridors *c, uint32_t gpu, bool gpu_is_placed,
-                                    struct rs_err *err)
+static void corridors_add(const struct rs_clockwork *w, struct corridors *c, uint32_t gpu, bool gpu_is_placed)
 {
-    RS_ROOM(c->all, c->n, c->cap, err);
+    RS_ROOM(c->all, c->n, c->cap);
     corridor_make(w, &c->all[c->n], gpu, gpu_is_placed);
     if (c->all[c->n].n) c->n++;
-    return RS_OK;
 }
 
-static enum rs_status collect(const struct rs_clockwork *w, struct corridors *c, const uint32_t *domains, uint32_t n,
-                              struct rs_err *err)
+static void collect(const struct rs_clockwork *w, struct corridors *c, const uint32_t *domains, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         uint32_t d = domains[i];
         if (w->m->domains[d].kind == RS_DOMAIN_GPU) {
-            if (w->placed[w->m->domains[d].host_domain]) RS_TRY(corridors_add(w, c, d, false, err));
+            if (w->placed[w->m->domains[d].host_domain]) corridors_add(w, c, d, false);
             continue;
         }
         for (uint32_t k = w->gpus_first[d]; k < w->gpus_first[d + 1]; k++)
-            if (w->placed[w->gpus[k]]) RS_TRY(corridors_add(w, c, w->gpus[k], true, err));
+            if (w->placed[w->gpus[k]]) corridors_add(w, c, w->gpus[k], true);
     }
-    return RS_OK;
 }
 
 /* Where all corridors overlap, at places spread evenly. */
@@ -110,10 +108,9 @@ static uint32_t drop_doubtful(struct corridors *c)
     return n;
 }
 
-static enum rs_status intersect(struct corridors *c, struct overlap *o, struct rs_err *err)
+static void intersect(struct corridors *c, struct overlap *o)
 {
-    double from = INFINITY, to = -INFINITY, *slopes = calloc(c->n, sizeof *slopes);
-    if (!slopes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    double from = INFINITY, to = -INFINITY, *slopes = rs_zalloc(c->n, sizeof *slopes);
     c->n = drop_doubtful(c);
     for (uint32_t i = 0; i < c->n; i++) {
         from = fmin(from, c->all[i].low[0].x);
@@ -135,7 +132,6 @@ static enum rs_status intersect(struct corridors *c, struct overlap *o, struct r
         o->low[o->n] = low;
         o->high[o->n++] = high;
     }
-    return RS_OK;
 }
 
 /* A straight shift through the narrowest places, where one fits; else the middle of the overlap everywhere. Its error is
@@ -166,24 +162,20 @@ static void choose(const struct overlap *o, struct shift *shift)
     shift->error = rs_fit_quantile(far, o->n, 0.9);
 }
 
-static enum rs_status link_bounds(const struct rs_clockwork *w, const uint32_t *domains, uint32_t n, double widest,
-                                  struct shift *shift, struct rs_err *err)
+static void link_bounds(const struct rs_clockwork *w, const uint32_t *domains, uint32_t n, double widest,
+                        struct shift *shift)
 {
     *shift = (struct shift){.error = INFINITY};
     struct corridors c = {0};
     struct overlap o = {0};
-    enum rs_status status = collect(w, &c, domains, n, err);
-    if (status == RS_OK && c.n) {
-        status = intersect(&c, &o, err);
-        shift->curve.points = calloc(RS_ATTACH_POINTS, sizeof *shift->curve.points);
-        if (!shift->curve.points) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-        if (status == RS_OK) {
-            choose(&o, shift);
-            shift->error = shift->error <= widest ? shift->error + o.error : INFINITY;
-        }
+    collect(w, &c, domains, n);
+    if (c.n) {
+        intersect(&c, &o);
+        shift->curve.points = rs_zalloc(RS_ATTACH_POINTS, sizeof *shift->curve.points);
+        choose(&o, shift);
+        shift->error = shift->error <= widest ? shift->error + o.error : INFINITY;
     }
     free(c.all);
-    return status;
 }
 
 /* ---- pairs ---- */
@@ -261,8 +253,7 @@ static double balance(struct rs_fit *fit, const struct meeting *all, uint32_t n,
     return fmin(bias, fmax(PAIR_LEAST, fabs(medians[0] - medians[1]) / 4));
 }
 
-static enum rs_status fit_meetings(const struct meeting *all, uint32_t n, double *room, struct shift *shift,
-                                   struct rs_err *err)
+static void fit_meetings(const struct meeting *all, uint32_t n, double *room, struct shift *shift)
 {
     double *x = room, *y = room + n;
     for (uint32_t i = 0; i < n; i++) {
@@ -270,41 +261,32 @@ static enum rs_status fit_meetings(const struct meeting *all, uint32_t n, double
         y[i] = all[i].shift;
     }
     struct rs_fit fit;
-    RS_TRY(rs_fit_init(&fit, x, y, n, err));
+    rs_fit_init(&fit, x, y, n);
     double bias = balance(&fit, all, n, room);
     for (uint32_t i = 0; i < n; i++) room[i] = all[i].error;
     *shift = (struct shift){.curve = fit.curve, .n = n, .error = rs_fit_quantile(room, n, 0.5) + bias + fit.doubt};
-    return RS_OK;
 }
 
-static enum rs_status link_pairs(const struct rs_clockwork *w, const uint32_t *domains, uint32_t n, struct shift *shift,
-                                 struct rs_err *err)
+static void link_pairs(const struct rs_clockwork *w, const uint32_t *domains, uint32_t n, struct shift *shift)
 {
     *shift = (struct shift){.error = INFINITY};
     uint32_t k = meet(w, domains, n, NULL);
-    if (!k) return RS_OK;
-    struct meeting *all = calloc(k, sizeof *all);
-    double *room = calloc(k, 2 * sizeof *room);
-    enum rs_status status = RS_OK;
-    if (all && room) {
-        meet(w, domains, n, all);
-        qsort(all, k, sizeof *all, by_z);
-        status = fit_meetings(all, k, room, shift, err);
-    } else {
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    if (!k) return;
+    struct meeting *all = rs_zalloc(k, sizeof *all);
+    double *room = rs_zalloc(k, 2 * sizeof *room);
+    meet(w, domains, n, all);
+    qsort(all, k, sizeof *all, by_z);
+    fit_meetings(all, k, room, shift);
     free(all);
     free(room);
-    return status;
 }
 
 /* ---- moving ---- */
 
-enum rs_status rs_track_copy(struct rs_track *to, const struct rs_track *from, struct rs_err *err)
+void rs_track_copy(struct rs_track *to, const struct rs_track *from)
 {
     uint32_t n = from->curve.n ? from->curve.n : 1; /* nothing to add there is something here */
-    struct rs_point *points = calloc(n, sizeof *points);
-    if (!points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_point *points = rs_zalloc(n, sizeof *points);
     double ahead = (double)rs_time_minus(from->base, to->base);
     points[0] = (struct rs_point){ahead, -ahead};
     for (uint32_t i = 0; i < from->curve.n; i++)
@@ -314,7 +296,6 @@ enum rs_status rs_track_copy(struct rs_track *to, const struct rs_track *from, s
     to->near = 0;
     to->n = from->n;
     to->spread = from->spread;
-    return RS_OK;
 }
 
 static int by_x(const void *a, const void *b)
@@ -324,12 +305,11 @@ static int by_x(const void *a, const void *b)
 }
 
 /* Adds a shift to a track: what was z becomes z + shift(z). */
-static enum rs_status track_move(struct rs_track *t, const struct rs_curve *shift, struct rs_err *err)
+static void track_move(struct rs_track *t, const struct rs_curve *shift)
 {
     struct rs_curve old = t->curve;
     uint32_t n = 0, near = 0, near_shift = 0, kept = 0;
-    struct rs_point *p = calloc((size_t)old.n + shift->n + 1, sizeof *p);
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_point *p = rs_zalloc((size_t)old.n + shift->n + 1, sizeof *p);
     for (uint32_t i = 0; i < old.n; i++) p[n++].x = old.points[i].x;
     bool straight = shift->n <= 2 && old.n >= 2; /* a straight shift brings no knots of its own */
     for (uint32_t i = 0; i < shift->n && !straight; i++) { /* where the track comes to the shift's knots */
@@ -348,7 +328,6 @@ static enum rs_status track_move(struct rs_track *t, const struct rs_curve *shif
     free(old.points);
     t->curve = (struct rs_curve){p, kept};
     t->near = 0;
-    return RS_OK;
 }
 
 /* ---- islands ---- */
@@ -436,104 +415,98 @@ static bool is_placed(const struct sea *s, uint32_t c)
 }
 
 /* Tries to place a component through bounds, or through pairs (`widest` 0). */
-static enum rs_status place(struct sea *s, uint32_t c, double widest, bool *done, struct rs_err *err)
+static void place(struct sea *s, uint32_t c, double widest, bool *done)
 {
     struct shift shift;
     const uint32_t *domains = &s->members[s->first[c]];
-    enum rs_status status = widest > 0 ? link_bounds(s->w, domains, size_of(s, c), widest, &shift, err)
-                                       : link_pairs(s->w, domains, size_of(s, c), &shift, err);
-    *done = status == RS_OK && !isinf(shift.error);
-    for (uint32_t i = 0; *done && i < size_of(s, c) && status == RS_OK; i++) {
+    if (widest > 0)
+        link_bounds(s->w, domains, size_of(s, c), widest, &shift);
+    else
+        link_pairs(s->w, domains, size_of(s, c), &shift);
+    *done = !isinf(shift.error);
+    for (uint32_t i = 0; *done && i < size_of(s, c); i++) {
         struct rs_track *t = &s->w->tracks[domains[i]];
-        status = track_move(t, &shift.curve, err);
+        track_move(t, &shift.curve);
         if (size_of(s, c) == 1 && shift.n) t->n = shift.n;
     }
-    if (*done && status == RS_OK) set_placed(s, c, shift.error, widest > 0 ? RS_CLOCK_BOUNDS : RS_CLOCK_PAIRS);
+    if (*done) set_placed(s, c, shift.error, widest > 0 ? RS_CLOCK_BOUNDS : RS_CLOCK_PAIRS);
     free(shift.curve.points);
-    return status;
 }
 
 /* The components on the other side of a clock's bounds. */
-static enum rs_status place_beside(struct sea *s, uint32_t domain, double widest, bool *any, struct rs_err *err)
+static void place_beside(struct sea *s, uint32_t domain, double widest, bool *any)
 {
     const struct rs_clockwork *w = s->w;
     bool done = false;
     if (w->m->domains[domain].kind == RS_DOMAIN_GPU) {
         uint32_t c = w->tracks[w->m->domains[domain].host_domain].component;
-        if (!is_placed(s, c)) RS_TRY(place(s, c, widest, &done, err));
+        if (!is_placed(s, c)) place(s, c, widest, &done);
         *any |= done;
-        return RS_OK;
+        return;
     }
     for (uint32_t k = w->gpus_first[domain]; k < w->gpus_first[domain + 1]; k++) {
         uint32_t c = w->tracks[w->gpus[k]].component;
         if (is_placed(s, c)) continue;
-        RS_TRY(place(s, c, widest, &done, err));
+        place(s, c, widest, &done);
         *any |= done;
     }
-    return RS_OK;
 }
 
-static enum rs_status place_near(struct sea *s, struct rs_err *err)
+static void place_near(struct sea *s)
 {
     bool any = false;
     for (; s->head < s->nqueue; s->head++) {
         uint32_t c = s->queue[s->head];
-        for (uint32_t i = s->first[c]; i < s->first[c + 1]; i++)
-            RS_TRY(place_beside(s, s->members[i], NARROW, &any, err));
+        for (uint32_t i = s->first[c]; i < s->first[c + 1]; i++) place_beside(s, s->members[i], NARROW, &any);
     }
-    return RS_OK;
 }
 
-static enum rs_status place_by_pairs(struct sea *s, bool *any, struct rs_err *err)
+static void place_by_pairs(struct sea *s, bool *any)
 {
     uint32_t best = RS_NONE;
     for (uint32_t c = 0; c < s->ncomponents; c++)
         if (s->waiting[c] && !is_placed(s, c) && (best == RS_NONE || s->waiting[c] > s->waiting[best])) best = c;
-    if (best == RS_NONE) return RS_OK;
+    if (best == RS_NONE) return;
     s->waiting[best] = 0;
-    return place(s, best, 0, any, err);
+    place(s, best, 0, any);
 }
 
-static enum rs_status place_far(struct sea *s, bool *any, struct rs_err *err)
+static void place_far(struct sea *s, bool *any)
 {
     for (uint32_t k = 0; k < s->nqueue && !*any; k++)
         for (uint32_t i = s->first[s->queue[k]]; i < s->first[s->queue[k] + 1]; i++)
-            RS_TRY(place_beside(s, s->members[i], WIDE, any, err));
-    return RS_OK;
+            place_beside(s, s->members[i], WIDE, any);
 }
 
 /* A host whose own view of ends was fitted is better known through its GPUs, mostly: polling makes ends late. */
-static enum rs_status better_hosts(struct sea *s, struct rs_err *err)
+static void better_hosts(struct sea *s)
 {
     for (uint32_t k = 0; k < s->nqueue; k++)
         for (uint32_t i = s->first[s->queue[k]]; i < s->first[s->queue[k] + 1]; i++) {
             uint32_t d = s->members[i];
             if (s->w->m->domains[d].kind != RS_DOMAIN_HOST || s->out->methods[d] != RS_CLOCK_ENDS) continue;
             struct shift shift;
-            enum rs_status status = link_bounds(s->w, &d, 1, NARROW, &shift, err);
-            if (status == RS_OK && shift.error < s->w->errors[d]) {
-                status = track_move(&s->w->tracks[d], &shift.curve, err);
+            link_bounds(s->w, &d, 1, NARROW, &shift);
+            if (shift.error < s->w->errors[d]) {
+                track_move(&s->w->tracks[d], &shift.curve);
                 s->w->errors[d] = shift.error;
                 s->out->methods[d] = RS_CLOCK_BOUNDS;
             }
             free(shift.curve.points);
-            RS_TRY(status);
         }
-    return RS_OK;
 }
 
 /* A host whose tool gives GPU times on the host's clock: it runs as they do, bends and all. */
-static enum rs_status rigid_hosts(struct sea *s, struct rs_err *err)
+static void rigid_hosts(struct sea *s)
 {
     const struct rs_model *m = s->w->m;
     for (uint32_t d = 0; d < m->ndomains; d++) {
         uint32_t host = m->domains[d].host_domain;
         if (!m->domains[d].rigid || s->out->islands[d] != s->island || s->out->islands[host] != s->island) continue;
         if (s->w->errors[d] + RS_ATTACH_RIGID > s->w->errors[host]) continue; /* known better by another GPU */
-        RS_TRY(rs_track_copy(&s->w->tracks[host], &s->w->tracks[d], err));
+        rs_track_copy(&s->w->tracks[host], &s->w->tracks[d]);
         s->w->errors[host] = s->w->errors[d] + RS_ATTACH_RIGID;
     }
-    return RS_OK;
 }
 
 /* ---- the axis ---- */
@@ -550,7 +523,7 @@ static uint32_t find_anchor(const struct sea *s, uint32_t root)
 }
 
 /* Turns the axis so that the anchor's clock has nothing added to it in the middle of its run, nor a rate over the whole. */
-static enum rs_status hang(struct sea *s, uint32_t root, struct rs_err *err)
+static void hang(struct sea *s, uint32_t root)
 {
     uint32_t anchor = find_anchor(s, root), near = 0;
     const struct rs_curve *c = &s->w->tracks[anchor].curve;
@@ -563,13 +536,12 @@ static enum rs_status hang(struct sea *s, uint32_t root, struct rs_err *err)
     struct rs_curve turn = {points, 2};
     for (uint32_t k = 0; k < s->nqueue; k++)
         for (uint32_t i = s->first[s->queue[k]]; i < s->first[s->queue[k] + 1]; i++) {
-            RS_TRY(track_move(&s->w->tracks[s->members[i]], &turn, err));
+            track_move(&s->w->tracks[s->members[i]], &turn);
             s->out->anchors[s->members[i]] = anchor;
         }
-    return RS_OK;
 }
 
-static enum rs_status make_island(struct sea *s, uint32_t c, bool main_one, struct rs_err *err)
+static void make_island(struct sea *s, uint32_t c, bool main_one)
 {
     uint32_t root = s->members[s->first[c]];
     for (uint32_t i = s->first[c]; i < s->first[c + 1]; i++)
@@ -579,16 +551,16 @@ static enum rs_status make_island(struct sea *s, uint32_t c, bool main_one, stru
     set_placed(s, c, 0, RS_CLOCK_NONE);
     for (bool any = true; any;) {
         any = false;
-        RS_TRY(place_near(s, err));
-        RS_TRY(place_by_pairs(s, &any, err));
-        if (!any) RS_TRY(place_far(s, &any, err));
+        place_near(s);
+        place_by_pairs(s, &any);
+        if (!any) place_far(s, &any);
     }
-    RS_TRY(better_hosts(s, err));
-    RS_TRY(rigid_hosts(s, err));
+    better_hosts(s);
+    rigid_hosts(s);
     s->out->methods[root] = main_one ? RS_CLOCK_REFERENCE : RS_CLOCK_WALL;
     if (!main_one && s->nqueue == 1 && size_of(s, c) == 1) s->w->errors[root] = NAN;
     for (uint32_t k = 0; k < s->ncomponents; k++) s->waiting[k] = 0; /* islands share no pairs */
-    return hang(s, root, err);
+    hang(s, root);
 }
 
 static int by_size(const void *a, const void *b)
@@ -597,7 +569,7 @@ static int by_size(const void *a, const void *b)
     return *x > *y ? -1 : *x < *y;
 }
 
-static enum rs_status run(struct sea *s, uint64_t *order, double *values, struct rs_err *err)
+static void run(struct sea *s, uint64_t *order, double *values)
 {
     index_components(s);
     for (uint32_t c = 0; c < s->ncomponents; c++) {
@@ -610,28 +582,25 @@ static enum rs_status run(struct sea *s, uint64_t *order, double *values, struct
     for (uint32_t i = 0; i < s->ncomponents; i++) {
         uint32_t c = s->w->tracks[UINT32_MAX - (uint32_t)order[i]].component;
         if (is_placed(s, c)) continue;
-        RS_TRY(make_island(s, c, main_one, err));
+        make_island(s, c, main_one);
         main_one = false;
     }
-    return RS_OK;
 }
 
-enum rs_status rs_islands_join(struct rs_clockwork *w, uint32_t ncomponents, struct rs_islands *out, struct rs_err *err)
+void rs_islands_join(struct rs_clockwork *w, uint32_t ncomponents, struct rs_islands *out)
 {
     struct sea s = {.w = w, .out = out, .ncomponents = ncomponents};
-    s.members = calloc((size_t)w->m->ndomains + 1, sizeof *s.members);
-    s.first = calloc((size_t)ncomponents + 2, sizeof *s.first);
-    s.queue = calloc((size_t)ncomponents + 1, sizeof *s.queue);
-    s.waiting = calloc((size_t)ncomponents + 1, sizeof *s.waiting);
-    uint64_t *order = calloc((size_t)ncomponents + 1, sizeof *order);
-    double *values = calloc((size_t)w->m->ndomains + 1, sizeof *values);
-    bool room = s.members && s.first && s.queue && s.waiting && order && values;
-    enum rs_status status = room ? run(&s, order, values, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s.members = rs_zalloc((size_t)w->m->ndomains + 1, sizeof *s.members);
+    s.first = rs_zalloc((size_t)ncomponents + 2, sizeof *s.first);
+    s.queue = rs_zalloc((size_t)ncomponents + 1, sizeof *s.queue);
+    s.waiting = rs_zalloc((size_t)ncomponents + 1, sizeof *s.waiting);
+    uint64_t *order = rs_zalloc((size_t)ncomponents + 1, sizeof *order);
+    double *values = rs_zalloc((size_t)w->m->ndomains + 1, sizeof *values);
+    run(&s, order, values);
     free(s.members);
     free(s.first);
     free(s.queue);
     free(s.waiting);
     free(order);
     free(values);
-    return status;
 }

@@ -29,7 +29,7 @@ struct rs_clockwork {
 };
 
 /* Two names of one clock: what is known of `from` holds for `to`. */
-enum rs_status rs_track_copy(struct rs_track *to, const struct rs_track *from, struct rs_err *err);
+void rs_track_copy(struct rs_track *to, const struct rs_track *from);
 
 /* ---- islands ---- */
 
@@ -39,7 +39,6 @@ struct rs_islands {
     uint32_t *anchors; /* by domain: the host (else the GPU) whose time the axis shows: base, and nothing to add */
 };
 
-enum rs_status rs_islands_join(struct rs_clockwork *w, uint32_t ncomponents, struct rs_islands *out,
-                               struct rs_err *err);
+void rs_islands_join(struct rs_clockwork *w, uint32_t ncomponents, struct rs_islands *out);
 
 #endif

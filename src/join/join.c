@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "join/clocks.h"
 #include "join/collectives.h"
 #include "join/early.h"
@@ -58,25 +59,21 @@ static void find_clocks(struct rs_model *m, const uint32_t *host_of, uint32_t *r
     }
 }
 
-static enum rs_status one_host(struct rs_model *m, bool same_host, struct rs_err *err)
+static void one_host(struct rs_model *m, bool same_host)
 {
-    uint32_t *host_of = calloc((size_t)m->nhosts + 1, sizeof *host_of);
-    uint32_t *rigid = calloc((size_t)m->nhosts + 1, sizeof *rigid);
-    uint32_t *clock_of = calloc((size_t)m->ndomains + 1, sizeof *clock_of);
-    bool room = host_of && rigid && clock_of;
-    if (room) {
-        for (uint32_t i = 0; i < m->nhosts; i++) host_of[i] = i;
-        if (same_host) take_as_one(m, host_of);
-        find_clocks(m, host_of, rigid, clock_of);
-        for (uint32_t i = 0; i < m->nmembers; i++)
-            if (m->members[i].gpu != RS_NONE) m->members[i].gpu = clock_of[m->members[i].gpu];
-        for (uint32_t i = 0; i < m->nlanes; i++)
-            if (m->lanes[i].domain < m->ndomains) m->lanes[i].domain = clock_of[m->lanes[i].domain];
-    }
+    uint32_t *host_of = rs_zalloc((size_t)m->nhosts + 1, sizeof *host_of);
+    uint32_t *rigid = rs_zalloc((size_t)m->nhosts + 1, sizeof *rigid);
+    uint32_t *clock_of = rs_zalloc((size_t)m->ndomains + 1, sizeof *clock_of);
+    for (uint32_t i = 0; i < m->nhosts; i++) host_of[i] = i;
+    if (same_host) take_as_one(m, host_of);
+    find_clocks(m, host_of, rigid, clock_of);
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        if (m->members[i].gpu != RS_NONE) m->members[i].gpu = clock_of[m->members[i].gpu];
+    for (uint32_t i = 0; i < m->nlanes; i++)
+        if (m->lanes[i].domain < m->ndomains) m->lanes[i].domain = clock_of[m->lanes[i].domain];
     free(host_of);
     free(rigid);
     free(clock_of);
-    return room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 /* ---- times that cannot be ----
@@ -157,23 +154,23 @@ static enum rs_status plausible_check(struct rs_model *m, struct rs_err *err)
 
 enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
 {
-    RS_TRY(one_host(m, m->same_host, err));
-    RS_TRY(rs_ranks_find(m, err));
+    one_host(m, m->same_host);
+    rs_ranks_find(m);
     RS_TRY(rs_family_find(m, err));
-    RS_TRY(rs_collectives_join(m, err));
-    RS_TRY(rs_pairs_join(m, err));
+    rs_collectives_join(m);
+    rs_pairs_join(m);
     RS_TRY(rs_overlay_find(m, err)); /* what two tools saw is no two witnesses of their clocks */
-    RS_TRY(rs_ranks_find(m, err)); /* nor two ranks */
+    rs_ranks_find(m); /* nor two ranks */
     RS_TRY(rs_clocks_align(m, align, err));
     RS_TRY(plausible_check(m, err));
-    RS_TRY(rs_pairs_resync(m, err)); /* what order alone could not pair needs times */
-    RS_TRY(rs_fanouts_join(m, err));
+    rs_pairs_resync(m); /* what order alone could not pair needs times */
+    rs_fanouts_join(m);
     rs_early_find(m);
     RS_TRY(rs_overlay_by_time(m, err));
-    RS_TRY(rs_ranks_settle(m, err));
+    rs_ranks_settle(m);
     RS_TRY(rs_facts_check(m, err));
-    RS_TRY(rs_ends_bound(m, err));
-    RS_TRY(rs_waits_find(m, err));
+    rs_ends_bound(m);
+    rs_waits_find(m);
     rs_run_span_find(m);
     return RS_OK;
 }

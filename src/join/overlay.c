@@ -6,6 +6,7 @@
 
 #include "base/bisect.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "join/classes.h"
 #include "join/collectives.h"
 #include "join/overlay_calls.h"
@@ -34,17 +35,15 @@ static bool is_counted(const struct rs_model *m, uint32_t part)
     return m->ops.kind[op] != RS_OP_FANOUT;
 }
 
-static enum rs_status by_member_init(struct by_member *x, const struct rs_model *m, struct rs_err *err)
+static void by_member_init(struct by_member *x, const struct rs_model *m)
 {
-    *x = (struct by_member){.parts = malloc(((size_t)m->parts.n + 1) * sizeof *x->parts),
-                            .first = calloc((size_t)m->nmembers + 2, sizeof *x->first)};
-    if (!x->parts || !x->first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *x = (struct by_member){.parts = rs_alloc(((size_t)m->parts.n + 1) * sizeof *x->parts),
+                            .first = rs_zalloc((size_t)m->nmembers + 2, sizeof *x->first)};
     for (uint32_t i = 0; i < m->parts.n; i++)
         if (is_counted(m, i)) x->first[m->parts.member[i] + 2]++;
     for (uint32_t i = 0; i < m->nmembers; i++) x->first[i + 2] += x->first[i + 1];
     for (uint32_t i = 0; i < m->parts.n; i++)
         if (is_counted(m, i)) x->parts[x->first[m->parts.member[i] + 1]++] = i;
-    return RS_OK;
 }
 
 static void by_member_free(struct by_member *x)
@@ -78,8 +77,7 @@ struct by_rank {
     struct rs_map claim; /* operation of b -> that of a whose parts it holds */
 };
 
-static enum rs_status match_func(struct by_rank *w, uint32_t first, uint32_t x, uint32_t y, uint16_t func,
-                                 struct rs_err *err)
+static void match_func(struct by_rank *w, uint32_t first, uint32_t x, uint32_t y, uint16_t func)
 {
     const struct rs_model *m = w->m;
     struct rs_shift_ranks ranks = {.b = {m->members[x].rank}, .a = {m->members[y].rank}, .n = 1};
@@ -95,8 +93,8 @@ static enum rs_status match_func(struct by_rank *w, uint32_t first, uint32_t x, 
         uint32_t op = m->parts.op[w->index->parts[i]];
         if (m->ops.func[op] == func && m->ops.kind[op] != RS_OP_PAIR) w->ops_a[na++] = op;
     }
-    RS_TRY(rs_shift_find(m, w->ops_b, nb, w->ops_a, na, &ranks, &shifted, &found, err));
-    if (!found) return RS_OK;
+    rs_shift_find(m, w->ops_b, nb, w->ops_a, na, &ranks, &shifted, &found);
+    if (!found) return;
     if (shifted.overlap > w->longest) {
         w->longest = shifted.overlap;
         w->spread = shifted.spread;
@@ -104,7 +102,6 @@ static enum rs_status match_func(struct by_rank *w, uint32_t first, uint32_t x, 
     rs_shift_fits(m, w->ops_b, nb, w->ops_a, &ranks, &shifted, w->fits);
     for (uint32_t i = 0; i < nb; i++)
         if (w->fits[i]) w->rows[w->at[i]].over = w->ops_a[i + shifted.shift];
-    return RS_OK;
 }
 
 /* The operation of the same call. All-to-alls, of which NCCL makes sends and receives, are found later. */
@@ -117,16 +114,15 @@ static uint32_t target_of(const struct by_rank *w, uint32_t part)
 }
 
 /* Member x of b is y of a; RS_NONE: nobody there. */
-static enum rs_status match_member(struct by_rank *w, uint32_t x, uint32_t y, struct rs_err *err)
+static void match_member(struct by_rank *w, uint32_t x, uint32_t y)
 {
     const struct rs_model *m = w->m;
     struct rs_map done = {0}; /* functions */
-    enum rs_status status = RS_OK;
     uint32_t first = w->n;
     bool called = false;
     for (uint32_t i = w->index->first[x]; i < w->index->first[x + 1]; i++) {
         uint32_t part = w->index->parts[i], op = m->parts.op[part];
-        RS_ROOM(w->rows, w->n, w->cap, err);
+        RS_ROOM(w->rows, w->n, w->cap);
         w->rows[w->n++] = (struct row){.part = part,
                                        .was = op,
                                        .op = op,
@@ -135,23 +131,22 @@ static enum rs_status match_member(struct by_rank *w, uint32_t x, uint32_t y, st
                                        .kind = m->parts.kind[part]};
         called |= w->match && w->match[part] != RS_NONE;
     }
-    for (uint32_t i = first; !called && y != RS_NONE && i < w->n && status == RS_OK; i++) {
+    for (uint32_t i = first; !called && y != RS_NONE && i < w->n; i++) {
         if (m->ops.kind[w->rows[i].was] == RS_OP_PAIR) continue;
         uint16_t func = m->ops.func[w->rows[i].was];
         uint64_t *seen;
-        status = rs_map_at(&done, func, 0, &seen, err);
-        if (status == RS_OK && !(*seen)++) status = match_func(w, first, x, y, func, err);
+        rs_map_at(&done, func, 0, &seen);
+        if (!(*seen)++) match_func(w, first, x, y, func);
     }
     rs_map_free(&done);
-    return status;
 }
 
 /* ---- regrouping ---- */
 
 /* An operation like another, without parts yet. */
-static enum rs_status add_like(struct rs_model *m, uint32_t like, uint32_t part, uint32_t *op, struct rs_err *err)
+static void add_like(struct rs_model *m, uint32_t like, uint32_t part, uint32_t *op)
 {
-    RS_TRY(rs_model_op(m, op, err));
+    rs_model_op(m, op);
     struct rs_ops *o = &m->ops;
     o->id[*op] = rs_op_id(m, o->comm[like], "apart", o->id[like], part);
     o->comm[*op] = o->comm[like];
@@ -164,22 +159,21 @@ static enum rs_status add_like(struct rs_model *m, uint32_t like, uint32_t part,
     o->root[*op] = o->root[like];
     o->dst[*op] = o->dst[like];
     o->index[*op] = o->index[like];
-    return RS_OK;
 }
 
 /* Which operation of b holds the parts of each of a's: the first that has one there, else a new one. */
-static enum rs_status choose_holders(struct by_rank *w, bool *changed, struct rs_err *err)
+static void choose_holders(struct by_rank *w, bool *changed)
 {
     uint64_t *at, *claim;
     for (uint32_t i = 0; i < w->n; i++) {
         struct row *r = &w->rows[i];
         if (r->over == RS_NONE) continue;
-        RS_TRY(rs_map_at(&w->holder, r->over, RS_NONE, &at, err));
+        rs_map_at(&w->holder, r->over, RS_NONE, &at);
         if (*at == RS_NONE) {
-            RS_TRY(rs_map_at(&w->claim, r->was, RS_NONE, &claim, err));
+            rs_map_at(&w->claim, r->was, RS_NONE, &claim);
             if (*claim != RS_NONE) {
-                RS_TRY(add_like(w->m, r->was, r->part, &r->op, err));
-                RS_TRY(rs_map_at(&w->claim, r->op, RS_NONE, &claim, err));
+                add_like(w->m, r->was, r->part, &r->op);
+                rs_map_at(&w->claim, r->op, RS_NONE, &claim);
             }
             *claim = r->over;
             *at = r->op;
@@ -187,7 +181,6 @@ static enum rs_status choose_holders(struct by_rank *w, bool *changed, struct rs
         r->op = (uint32_t)*at;
         *changed |= r->op != r->was;
     }
-    return RS_OK;
 }
 
 static int by_op(const void *a, const void *b)
@@ -201,7 +194,7 @@ static int by_op(const void *a, const void *b)
 }
 
 /* Writes the parts of all operations of b anew. */
-static enum rs_status rewrite(struct by_rank *w, struct rs_err *err)
+static void rewrite(struct by_rank *w)
 {
     struct rs_model *m = w->m;
     /* A rank that is there already, and not for certain, goes into an operation of its own. */
@@ -209,30 +202,30 @@ static enum rs_status rewrite(struct by_rank *w, struct rs_err *err)
     for (uint32_t i = 1; i < w->n; i++)
         if (w->rows[i].op == w->rows[i - 1].op && w->rows[i].rank == w->rows[i - 1].rank &&
             w->rows[i].kind == w->rows[i - 1].kind)
-            RS_TRY(add_like(m, w->rows[i].op, w->rows[i].part, &w->rows[i].op, err));
+            add_like(m, w->rows[i].op, w->rows[i].part, &w->rows[i].op);
     qsort(w->rows, w->n, sizeof *w->rows, by_op);
     for (uint32_t i = 0; i < w->n; i++) m->ops.nparts[w->rows[i].was] = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         const struct row *r = &w->rows[i];
         if (!m->ops.nparts[r->op]++) m->ops.part[r->op] = m->norder;
-        RS_TRY(rs_model_order(m, r->part, err));
+        rs_model_order(m, r->part);
         m->parts.op[r->part] = r->op;
     }
     for (uint32_t i = 0; i < w->n; i++) /* what all parts have left says nothing any more */
         if (!m->ops.nparts[w->rows[i].was] && w->rows[i].over != RS_NONE) m->ops.over[w->rows[i].was] = w->rows[i].over;
-    return RS_OK;
 }
 
 static enum rs_status lay(struct by_rank *w, uint32_t b, uint32_t a, struct rs_err *err)
 {
+    (void)err;
     struct rs_model *m = w->m;
     bool changed = false;
     for (uint32_t x = m->comms[b].first_member; x != RS_NONE; x = m->members[x].next) {
         int32_t rank = rs_overlay_rank(m, b, m->members[x].rank, a);
-        RS_TRY(match_member(w, x, rank < 0 ? RS_NONE : rs_comm_member(m, a, rank), err));
+        match_member(w, x, rank < 0 ? RS_NONE : rs_comm_member(m, a, rank));
     }
-    RS_TRY(choose_holders(w, &changed, err));
-    if (changed) RS_TRY(rewrite(w, err));
+    choose_holders(w, &changed);
+    if (changed) rewrite(w);
     for (uint32_t i = 0; i < w->n; i++)
         if (w->rows[i].over != RS_NONE && m->ops.over[w->rows[i].op] == RS_NONE)
             rs_overlay_lay(m, w->rows[i].op, w->rows[i].over);
@@ -248,15 +241,13 @@ static uint32_t most_parts(const struct rs_model *m, const struct by_member *ind
     return most;
 }
 
-static enum rs_status work_init(struct by_rank *w, uint32_t b, uint32_t a, struct rs_err *err)
+static void work_init(struct by_rank *w, uint32_t b, uint32_t a)
 {
     size_t nb = (size_t)most_parts(w->m, w->index, b) + 1, na = (size_t)most_parts(w->m, w->index, a) + 1;
-    w->ops_b = malloc(nb * sizeof *w->ops_b);
-    w->ops_a = malloc(na * sizeof *w->ops_a);
-    w->at = malloc(nb * sizeof *w->at);
-    w->fits = malloc(nb * sizeof *w->fits);
-    bool room = w->ops_b && w->ops_a && w->at && w->fits;
-    return room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->ops_b = rs_alloc(nb * sizeof *w->ops_b);
+    w->ops_a = rs_alloc(na * sizeof *w->ops_a);
+    w->at = rs_alloc(nb * sizeof *w->at);
+    w->fits = rs_alloc(nb * sizeof *w->fits);
 }
 
 static void work_free(struct by_rank *w)
@@ -272,15 +263,15 @@ static void work_free(struct by_rank *w)
 
 /* How well the first rank of b that has a counterpart fits to it: how many of its collectives have a place, of how many,
  * and how far their times scatter. For communicators whose joined operations do not fit. */
-static enum rs_status overlay_rank_fits(struct rs_model *m, const struct by_member *index, uint32_t b, uint32_t a,
-                                        uint32_t *placed, uint32_t *all, double *spread, struct rs_err *err)
+static void overlay_rank_fits(struct rs_model *m, const struct by_member *index, uint32_t b, uint32_t a,
+                              uint32_t *placed, uint32_t *all, double *spread)
 {
     struct by_rank w = {.m = m, .index = index, .spread = INFINITY};
-    enum rs_status status = work_init(&w, b, a, err);
-    for (uint32_t x = m->comms[b].first_member; x != RS_NONE && !w.n && status == RS_OK; x = m->members[x].next) {
+    work_init(&w, b, a);
+    for (uint32_t x = m->comms[b].first_member; x != RS_NONE && !w.n; x = m->members[x].next) {
         int32_t rank = rs_overlay_rank(m, b, m->members[x].rank, a);
         uint32_t y = rank < 0 ? RS_NONE : rs_comm_member(m, a, rank);
-        if (y != RS_NONE) status = match_member(&w, x, y, err);
+        if (y != RS_NONE) match_member(&w, x, y);
     }
     *placed = *all = 0;
     *spread = w.spread;
@@ -290,7 +281,6 @@ static enum rs_status overlay_rank_fits(struct rs_model *m, const struct by_memb
         *placed += w.rows[i].over != RS_NONE;
     }
     work_free(&w);
-    return status;
 }
 
 /* Communicator b is a (rs_overlay_join()): regroups and lays over. `match`: rs_calls_match(). */
@@ -298,8 +288,9 @@ static enum rs_status overlay_ranks(struct rs_model *m, const struct by_member *
                                     uint32_t b, uint32_t a, struct rs_err *err)
 {
     struct by_rank w = {.m = m, .index = index, .match = match};
-    enum rs_status status = work_init(&w, b, a, err);
-    if (status == RS_OK) status = lay(&w, b, a, err);
+    work_init(&w, b, a);
+    enum rs_status status = RS_OK;
+    status = lay(&w, b, a, err);
     work_free(&w);
     return status;
 }
@@ -485,7 +476,7 @@ static void lay_sequence(struct work *w, const struct rs_sequence *b, const stru
 }
 
 /* How well b's operations fit to a's; with `lay` they are laid over them. */
-static enum rs_status try_one(struct work *w, uint32_t b, uint32_t a, bool lay, struct attempt *out, struct rs_err *err)
+static void try_one(struct work *w, uint32_t b, uint32_t a, bool lay, struct attempt *out)
 {
     static const uint8_t kinds[] = {RS_OP_COLL, RS_OP_API, RS_OP_CE};
     const struct rs_sequences *s = &w->sequences;
@@ -501,8 +492,7 @@ static enum rs_status try_one(struct work *w, uint32_t b, uint32_t a, bool lay, 
             const struct rs_sequence *y = counterpart(w, x, a, kinds[k]);
             if (!y) continue;
             any = true;
-            RS_TRY(
-                rs_shift_find(w->m, s->ops + x->first, x->n, s->ops + y->first, y->n, &ranks, &shifted, &found, err));
+            rs_shift_find(w->m, s->ops + x->first, x->n, s->ops + y->first, y->n, &ranks, &shifted, &found);
             if (found && lay) lay_sequence(w, x, y, &ranks, &shifted);
         }
         if (found) out->placed += shifted.agree;
@@ -514,7 +504,6 @@ static enum rs_status try_one(struct work *w, uint32_t b, uint32_t a, bool lay, 
         const char *func = x->kind == RS_OP_PAIR ? "" : rs_model_text(w->m, (uint16_t)x->a);
         if (any || !rs_overlay_is_fan(func)) out->all += x->n;
     }
-    return RS_OK;
 }
 
 static bool is_better(const struct attempt *x, const struct attempt *y)
@@ -527,23 +516,21 @@ static bool is_better(const struct attempt *x, const struct attempt *y)
 }
 
 /* Tries a communicator of a. */
-static enum rs_status consider(struct work *w, uint32_t b, uint32_t a, uint32_t *tried, struct attempt *best,
-                               struct rs_err *err)
+static void consider(struct work *w, uint32_t b, uint32_t a, uint32_t *tried, struct attempt *best)
 {
-    if (*tried >= MOST_TRIED || w->taken[a] || !rs_overlay_possible(w->m, b, a)) return RS_OK;
+    if (*tried >= MOST_TRIED || w->taken[a] || !rs_overlay_possible(w->m, b, a)) return;
     ++*tried;
     struct attempt x;
-    RS_TRY(try_one(w, b, a, false, &x, err));
+    try_one(w, b, a, false, &x);
     bool enough = x.placed && (double)x.placed >= MOST * (double)x.all;
     if (!enough && !x.proof) { /* its tool may have joined wrong ranks */
         uint32_t placed, all;
-        RS_TRY(overlay_rank_fits(w->m, &w->by_member, b, a, &placed, &all, &x.spread, err));
+        overlay_rank_fits(w->m, &w->by_member, b, a, &placed, &all, &x.spread);
         enough = placed && (double)placed >= MOST * all;
         x.placed = placed;
         x.all = all;
     }
     if ((enough || x.proof) && is_better(&x, best)) *best = x;
-    return RS_OK;
 }
 
 static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
@@ -555,46 +542,44 @@ static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
     while (known != RS_NONE && m->members[known].global_rank < 0) known = m->members[known].next;
     if (!tried && known != RS_NONE) {
         uint32_t i = (uint32_t)rs_map_get(&w->by_rank, (uint32_t)m->members[known].global_rank, RS_NONE);
-        for (; i != RS_NONE; i = w->next[i]) RS_TRY(consider(w, b, m->members[i].comm, &tried, &best, err));
+        for (; i != RS_NONE; i = w->next[i]) consider(w, b, m->members[i].comm, &tried, &best);
     }
     /* Where ranks of the job are not told on one side: whatever has as many ranks. */
-    for (uint32_t a = 0; a < m->ncomms && !tried && best.comm == RS_NONE; a++)
-        RS_TRY(consider(w, b, a, &tried, &best, err));
+    for (uint32_t a = 0; a < m->ncomms && !tried && best.comm == RS_NONE; a++) consider(w, b, a, &tried, &best);
     if (best.comm == RS_NONE) return RS_OK;
     w->taken[best.comm] = true;
     rs_overlay_join(w->m, b, best.comm);
     RS_TRY(overlay_ranks(w->m, &w->by_member, w->match, b, best.comm, err));
-    return try_one(w, b, best.comm, true, &best, err);
+    try_one(w, b, best.comm, true, &best);
+    return RS_OK;
 }
 
 /* ---- all ---- */
 
 /* On which communicator that leads most calls of each of the others were made, where it can be the same. */
-static enum rs_status vote(struct work *w, struct rs_err *err)
+static void vote(struct work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_map votes = {0};
-    uint64_t *most = calloc((size_t)m->ncomms + 1, sizeof *most), *n;
-    enum rs_status status = most ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint64_t *most = rs_zalloc((size_t)m->ncomms + 1, sizeof *most), *n;
     for (uint32_t i = 0; i < m->ncomms; i++) w->voted[i] = RS_NONE;
-    for (uint32_t i = 0; i < m->parts.n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < m->parts.n; i++) {
         if (w->match[i] == RS_NONE) continue;
         uint32_t b = m->members[m->parts.member[i]].comm, a = m->members[m->parts.member[w->match[i]]].comm;
         if (m->comms[a].nranks != m->comms[b].nranks) continue; /* PyTorch may send on a communicator of two ranks */
-        status = rs_map_at(&votes, (uint64_t)b << 32 | a, 0, &n, err);
-        if (status != RS_OK || ++*n <= most[b]) continue;
+        rs_map_at(&votes, (uint64_t)b << 32 | a, 0, &n);
+        if (++*n <= most[b]) continue;
         most[b] = *n;
         w->voted[b] = a;
     }
-    for (uint32_t b = 0; b < m->ncomms && status == RS_OK; b++)
+    for (uint32_t b = 0; b < m->ncomms; b++)
         if (w->voted[b] != RS_NONE && !rs_overlay_possible(m, b, w->voted[b])) w->voted[b] = RS_NONE;
     rs_map_free(&votes);
     free(most);
-    return status;
 }
 
 /* Members of communicators that lead a tool's, by the ranks of the job. Damaged ranks may be any number. */
-static enum rs_status index_ranks(struct work *w, uint8_t tool, struct rs_err *err)
+static void index_ranks(struct work *w, uint8_t tool)
 {
     const struct rs_model *m = w->m;
     rs_map_free(&w->by_rank);
@@ -603,43 +588,39 @@ static enum rs_status index_ranks(struct work *w, uint8_t tool, struct rs_err *e
         const struct rs_comm_row *c = &m->comms[x->comm];
         uint64_t *first;
         if (x->global_rank < 0 || c->tool >= tool || c->over != RS_NONE) continue;
-        RS_TRY(rs_map_at(&w->by_rank, (uint32_t)x->global_rank, RS_NONE, &first, err));
+        rs_map_at(&w->by_rank, (uint32_t)x->global_rank, RS_NONE, &first);
         w->next[i] = (uint32_t)*first;
         *first = i;
     }
-    return RS_OK;
 }
 
 /* Processes whose communicators were of no use: in a job that is the same one their rank of the job tells. */
-static enum rs_status find_processes(struct rs_model *m, uint8_t tool, struct rs_err *err)
+static void find_processes(struct rs_model *m, uint8_t tool)
 {
     struct rs_map ranks = {0};
     bool same_job = false;
-    enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->nprocs; i++) same_job |= m->procs[i].tool == tool && m->procs[i].same != RS_NONE;
-    for (uint32_t i = 0; same_job && i < m->nmembers && status == RS_OK; i++) {
+    for (uint32_t i = 0; same_job && i < m->nmembers; i++) {
         const struct rs_member *x = &m->members[i];
         if (x->global_rank < 0 || m->procs[x->proc].tool >= tool || m->procs[x->proc].same != RS_NONE) continue;
         uint64_t *at;
-        status = rs_map_at(&ranks, (uint32_t)x->global_rank, x->proc, &at, err);
+        rs_map_at(&ranks, (uint32_t)x->global_rank, x->proc, &at);
     }
-    for (uint32_t i = 0; same_job && i < m->nprocs && status == RS_OK; i++) {
+    for (uint32_t i = 0; same_job && i < m->nprocs; i++) {
         struct rs_proc *p = &m->procs[i];
         if (p->tool != tool || p->same != RS_NONE || p->launcher_rank < 0) continue;
         uint32_t q = (uint32_t)rs_map_get(&ranks, (uint32_t)p->launcher_rank, RS_NONE);
         if (q != RS_NONE && q != i && rs_overlay_same_process(m, i, q)) p->same = q;
     }
     rs_map_free(&ranks);
-    return status;
 }
 
 /* Communicators of one rank: NCCL reports no operations of theirs, but a process that has one has that one. */
-static enum rs_status join_lonely(struct work *w, uint8_t tool, struct rs_err *err)
+static void join_lonely(struct work *w, uint8_t tool)
 {
     struct rs_model *m = w->m;
     const uint32_t several = RS_NONE - 1;
-    uint32_t *of = malloc(((size_t)m->nprocs + 1) * 2 * sizeof *of), *theirs = of + m->nprocs;
-    if (!of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *of = rs_alloc(((size_t)m->nprocs + 1) * 2 * sizeof *of), *theirs = of + m->nprocs;
     for (uint32_t i = 0; i < 2 * m->nprocs; i++) of[i] = RS_NONE;
     for (uint32_t c = 0; c < m->ncomms; c++) {
         const struct rs_comm_row *x = &m->comms[c];
@@ -655,17 +636,17 @@ static enum rs_status join_lonely(struct work *w, uint8_t tool, struct rs_err *e
         rs_overlay_join(m, b, a);
     }
     free(of);
-    return RS_OK;
 }
 
 static enum rs_status lay_tool(struct work *w, uint8_t tool, struct rs_err *err)
 {
-    RS_TRY(index_ranks(w, tool, err));
+    index_ranks(w, tool);
     memset(w->taken, 0, (size_t)w->m->ncomms * sizeof *w->taken);
     for (uint32_t c = 0; c < w->m->ncomms; c++)
         if (w->m->comms[c].tool == tool) RS_TRY(lay_comm(w, c, err));
-    RS_TRY(find_processes(w->m, tool, err));
-    return join_lonely(w, tool, err);
+    find_processes(w->m, tool);
+    join_lonely(w, tool);
+    return RS_OK;
 }
 
 static uint32_t tools_of(const struct rs_model *m)
@@ -680,21 +661,21 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
     uint32_t tools = tools_of(m);
     if (!(tools & (tools - 1))) return RS_OK;
     struct work w = {.m = m,
-                     .next = malloc(((size_t)m->nmembers + 1) * sizeof *w.next),
-                     .taken = calloc((size_t)m->ncomms + 1, sizeof *w.taken),
-                     .fits = calloc((size_t)m->ops.n + 1, sizeof *w.fits),
-                     .match = malloc(((size_t)m->parts.n + 1) * sizeof *w.match),
-                     .voted = malloc(((size_t)m->ncomms + 1) * sizeof *w.voted)};
-    enum rs_status status = rs_sequences_init(&w.sequences, m, err);
-    if (status == RS_OK) status = by_member_init(&w.by_member, m, err);
-    if (status == RS_OK && (!w.next || !w.taken || !w.fits || !w.match || !w.voted))
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = rs_calls_match(m, w.match, err);
-    if (status == RS_OK) status = vote(&w, err);
+                     .next = rs_alloc(((size_t)m->nmembers + 1) * sizeof *w.next),
+                     .taken = rs_zalloc((size_t)m->ncomms + 1, sizeof *w.taken),
+                     .fits = rs_zalloc((size_t)m->ops.n + 1, sizeof *w.fits),
+                     .match = rs_alloc(((size_t)m->parts.n + 1) * sizeof *w.match),
+                     .voted = rs_alloc(((size_t)m->ncomms + 1) * sizeof *w.voted)};
+    rs_sequences_init(&w.sequences, m);
+    enum rs_status status = RS_OK;
+    by_member_init(&w.by_member, m);
+    if ((!w.next || !w.taken || !w.fits || !w.match || !w.voted)) rs_memory_out();
+    rs_calls_match(m, w.match);
+    vote(&w);
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
         if (tools >> tool & 1) status = lay_tool(&w, tool, err);
     if (status == RS_OK) rs_calls_lay(m, w.match);
-    if (status == RS_OK) status = rs_classes_find(m, err); /* what is one counts once */
+    if (status == RS_OK) rs_classes_find(m); /* what is one counts once */
     rs_sequences_free(&w.sequences);
     by_member_free(&w.by_member);
     rs_map_free(&w.by_rank);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "join/overlay.h"
 #include "join/overlay_calls.h"
 #include "join/p2p_streams.h"
@@ -30,12 +31,11 @@ struct lending {
 /* ---- neighbours ---- */
 
 /* Parts of a member come in the order of its calls; those of one group call have the same neighbours. */
-static enum rs_status find_neighbours(struct lending *w, struct rs_err *err)
+static void find_neighbours(struct lending *w)
 {
     struct turn {
         uint32_t last, other; /* the latest part, and the latest of another group */
-    } *turns = malloc(((size_t)w->m->nmembers + 1) * sizeof *turns);
-    if (!turns) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    } *turns = rs_alloc(((size_t)w->m->nmembers + 1) * sizeof *turns);
     const struct rs_parts *p = &w->m->parts;
     for (int back = 0; back < 2; back++) {
         uint32_t *side = back ? w->after : w->before;
@@ -51,7 +51,6 @@ static enum rs_status find_neighbours(struct lending *w, struct rs_err *err)
         }
     }
     free(turns);
-    return RS_OK;
 }
 
 /* ---- whether it is the same ---- */
@@ -194,16 +193,14 @@ static void lend_all(struct lending *w)
 }
 
 /* Needs all times on one axis. */
-static enum rs_status overlay_lend(struct rs_model *m, struct rs_err *err)
+static void overlay_lend(struct rs_model *m)
 {
     size_t n = (size_t)m->parts.n + 1;
-    struct lending w = {.m = m, .before = malloc(n * sizeof *w.before), .after = malloc(n * sizeof *w.after)};
-    enum rs_status status = w.before && w.after ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = find_neighbours(&w, err);
-    if (status == RS_OK) lend_all(&w);
+    struct lending w = {.m = m, .before = rs_alloc(n * sizeof *w.before), .after = rs_alloc(n * sizeof *w.after)};
+    find_neighbours(&w);
+    lend_all(&w);
     free(w.before);
     free(w.after);
-    return status;
 }
 
 /* ---- by time ---- */
@@ -549,33 +546,27 @@ enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err)
     if (!(tools & (tools - 1))) return RS_OK;
     size_t n = (size_t)m->ops.n + 1;
     struct work w = {.m = m,
-                     .times = malloc(n * sizeof *w.times),
-                     .left_b = malloc(n * sizeof *w.left_b),
-                     .left_a = malloc(n * sizeof *w.left_a),
-                     .found = malloc(n * sizeof *w.found),
-                     .used = malloc(n * sizeof *w.used)};
-    bool room = w.times && w.left_b && w.left_a && w.found && w.used;
-    enum rs_status status = room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t i = 0; room && i < n; i++) w.used[i] = RS_NONE;
-    uint32_t *match = malloc(((size_t)m->parts.n + 1) * sizeof *match);
-    if (!match) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = rs_calls_match(m, match, err);
-    if (status == RS_OK) {
-        rs_calls_lay(m, match); /* now with pairs and fan-outs that needed times */
-        lay_fanouts(m);
-    }
+                     .times = rs_alloc(n * sizeof *w.times),
+                     .left_b = rs_alloc(n * sizeof *w.left_b),
+                     .left_a = rs_alloc(n * sizeof *w.left_a),
+                     .found = rs_alloc(n * sizeof *w.found),
+                     .used = rs_alloc(n * sizeof *w.used)};
+    enum rs_status status = RS_OK;
+    for (size_t i = 0; i < n; i++) w.used[i] = RS_NONE;
+    uint32_t *match = rs_alloc(((size_t)m->parts.n + 1) * sizeof *match);
+    rs_calls_match(m, match);
+    rs_calls_lay(m, match); /* now with pairs and fan-outs that needed times */
+    lay_fanouts(m);
     free(match);
-    if (status == RS_OK) status = rs_sequences_init(&w.sequences, m, err);
-    for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
+    rs_sequences_init(&w.sequences, m);
+    for (uint8_t tool = 1; tool < RS_TOOLS; tool++)
         if (tools >> tool & 1) {
             lay_rest(&w, tool);
             lay_pairs(&w, tool);
         }
-    if (status == RS_OK) {
-        lay_fanouts(m);
-        hide_pairs(m);
-        if (m->aligned) status = overlay_lend(m, err);
-    }
+    lay_fanouts(m);
+    hide_pairs(m);
+    if (m->aligned) overlay_lend(m);
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
         if (tools >> tool & 1 && tools & ((1u << tool) - 1)) status = say(m, tool, err);
     rs_sequences_free(&w.sequences);

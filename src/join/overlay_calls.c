@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "join/overlay.h"
 #include "join/p2p_streams.h"
@@ -54,18 +55,16 @@ static bool is_called(const struct rs_model *m, uint32_t part)
     return p->member[part] != RS_NONE && p->enqueued[part] >= RS_TIME_WALL && !p->captured[part];
 }
 
-static enum rs_status index_parts(struct work *w, struct rs_err *err)
+static void index_parts(struct work *w)
 {
     const struct rs_model *m = w->m;
-    w->parts = malloc(((size_t)m->parts.n + 1) * sizeof *w->parts);
-    w->first = calloc((size_t)m->nprocs + 2, sizeof *w->first);
-    if (!w->parts || !w->first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->parts = rs_alloc(((size_t)m->parts.n + 1) * sizeof *w->parts);
+    w->first = rs_zalloc((size_t)m->nprocs + 2, sizeof *w->first);
     for (uint32_t i = 0; i < m->parts.n; i++)
         if (is_called(m, i)) w->first[m->members[m->parts.member[i]].proc + 2]++;
     for (uint32_t i = 0; i < m->nprocs; i++) w->first[i + 2] += w->first[i + 1];
     for (uint32_t i = 0; i < m->parts.n; i++)
         if (is_called(m, i)) w->parts[w->first[m->members[m->parts.member[i]].proc + 1]++] = i;
-    return RS_OK;
 }
 
 /* Whether they lived at the same time, as far as both tell wall time. */
@@ -75,22 +74,21 @@ static bool overlap(const struct rs_proc *p, const struct rs_proc *q)
 }
 
 /* The leading process of each: the one that it is known to be, else of the same rank, at the same time. */
-static enum rs_status find_leaders(struct work *w, struct rs_err *err)
+static void find_leaders(struct work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_map of_rank = {0};
-    int32_t *ranks = malloc(((size_t)m->nprocs + 1) * sizeof *ranks);
-    w->lead = malloc(((size_t)m->nprocs + 1) * sizeof *w->lead);
-    w->next = malloc(((size_t)m->nprocs + 1) * sizeof *w->next);
-    enum rs_status status = ranks && w->lead && w->next ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == RS_OK && i < m->nprocs; i++) {
+    int32_t *ranks = rs_alloc(((size_t)m->nprocs + 1) * sizeof *ranks);
+    w->lead = rs_alloc(((size_t)m->nprocs + 1) * sizeof *w->lead);
+    w->next = rs_alloc(((size_t)m->nprocs + 1) * sizeof *w->next);
+    for (uint32_t i = 0; i < m->nprocs; i++) {
         ranks[i] = m->procs[i].launcher_rank;
         w->lead[i] = m->procs[i].same;
         w->next[i] = RS_NONE;
     }
-    for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++)
+    for (uint32_t i = 0; i < m->nmembers; i++)
         if (m->members[i].global_rank >= 0) ranks[m->members[i].proc] = m->members[i].global_rank;
-    for (uint8_t tool = 0; tool < RS_TOOLS && status == RS_OK; tool++) {
+    for (uint8_t tool = 0; tool < RS_TOOLS; tool++) {
         for (uint32_t i = 0; i < m->nprocs; i++) { /* leaders of smaller tools are all there */
             if (m->procs[i].tool != tool || ranks[i] < 0 || w->lead[i] != RS_NONE) continue;
             uint32_t q = (uint32_t)rs_map_get(&of_rank, (uint32_t)ranks[i], RS_NONE);
@@ -98,32 +96,29 @@ static enum rs_status find_leaders(struct work *w, struct rs_err *err)
                 q = w->next[q];
             w->lead[i] = q;
         }
-        for (uint32_t i = 0; i < m->nprocs && status == RS_OK; i++) {
+        for (uint32_t i = 0; i < m->nprocs; i++) {
             if (m->procs[i].tool != tool || ranks[i] < 0 || w->lead[i] != RS_NONE) continue;
             uint64_t *at;
-            status = rs_map_at(&of_rank, (uint32_t)ranks[i], RS_NONE, &at, err);
-            if (status != RS_OK) break;
+            rs_map_at(&of_rank, (uint32_t)ranks[i], RS_NONE, &at);
             w->next[i] = (uint32_t)*at;
             *at = i;
         }
     }
     rs_map_free(&of_rank);
     free(ranks);
-    return status;
 }
 
 /* ---- two calls ---- */
 
-static enum rs_status is_possible(struct work *w, uint32_t b, uint32_t a, bool *yes, struct rs_err *err)
+static void is_possible(struct work *w, uint32_t b, uint32_t a, bool *yes)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->possible, (uint64_t)b << 32 | a, 0, &at, err));
+    rs_map_at(&w->possible, (uint64_t)b << 32 | a, 0, &at);
     if (!*at) *at = rs_overlay_possible(w->m, b, a) ? 1 : 2;
     *yes = *at == 1;
-    return RS_OK;
 }
 
-static enum rs_status is_same_call(struct work *w, uint32_t b, uint32_t a, bool *same, struct rs_err *err)
+static void is_same_call(struct work *w, uint32_t b, uint32_t a, bool *same)
 {
     const struct rs_model *m = w->m;
     const struct rs_parts *p = &m->parts;
@@ -132,12 +127,12 @@ static enum rs_status is_same_call(struct work *w, uint32_t b, uint32_t a, bool 
     if (is_p2p(p, b)) {
         *same = p->kind[a] == p->kind[b] && rs_part_bytes(m, a) == rs_part_bytes(m, b) &&
                 rs_job_rank(m, comm_a, p->peer[a]) == rs_job_rank(m, comm_b, p->peer[b]);
-        return RS_OK;
+        return;
     }
     bool fits = is_p2p(p, a) ? rs_overlay_is_fan(rs_model_text(m, p->func[b]))
                              : p->func[a] == p->func[b] && p->op[a] != RS_NONE && p->op[b] != RS_NONE &&
                                    rs_shift_agree(m, p->op[b], p->op[a]);
-    return fits ? is_possible(w, comm_b, comm_a, same, err) : RS_OK;
+    if (fits) is_possible(w, comm_b, comm_a, same);
 }
 
 /* ---- two processes ---- */
@@ -156,24 +151,21 @@ static uint32_t take(const struct work *w, uint32_t proc, struct call *calls)
 }
 
 /* When the next call of the same kind is made, for each. */
-static enum rs_status find_next(struct work *w, uint32_t n, int64_t last, struct rs_err *err)
+static void find_next(struct work *w, uint32_t n, int64_t last)
 {
     const struct rs_parts *p = &w->m->parts;
     const uint64_t seed = 0x63616c6c;
     struct rs_map seen = {0}; /* kind -> its earliest call so far, going back */
-    enum rs_status status = RS_OK;
-    for (uint32_t i = n; i-- > 0 && status == RS_OK;) {
+    for (uint32_t i = n; i-- > 0;) {
         uint32_t part = w->b[i].part;
         uint64_t kind = rs_mix(rs_mix(seed, p->member[part]), (uint64_t)p->kind[part] << 16 | p->func[part]), *at;
         if (is_p2p(p, part)) kind = rs_mix(kind, (uint32_t)p->peer[part]);
         w->until[i] = rs_time_plus(w->b[i].at, last);
-        status = rs_map_at(&seen, kind, i, &at, err);
-        if (status != RS_OK) break;
+        rs_map_at(&seen, kind, i, &at);
         if (*at != i) w->until[i] = w->b[*at].at > w->b[i].at ? w->b[*at].at : w->until[*at];
         *at = i;
     }
     rs_map_free(&seen);
-    return status;
 }
 
 /* NCCL makes sends and receives of an all-to-all: all of that group call are it. */
@@ -186,18 +178,18 @@ static void use(const struct rs_model *m, struct call *a, uint32_t i, uint32_t n
             a[k].used = true;
 }
 
-static enum rs_status match_processes(struct work *w, uint32_t p, uint32_t q, struct rs_err *err)
+static void match_processes(struct work *w, uint32_t p, uint32_t q)
 {
     uint32_t nb = take(w, p, w->b), na = take(w, q, w->a), from = 0, found = 0, could = 0;
-    if (!nb || !na) return RS_OK;
-    RS_TRY(find_next(w, nb, w->m->procs[q].complete ? LAST_NS : LOSSES_NS, err));
+    if (!nb || !na) return;
+    find_next(w, nb, w->m->procs[q].complete ? LAST_NS : LOSSES_NS);
     for (uint32_t i = 0; i < nb; i++) {
         const struct call *b = &w->b[i];
         while (from < na && rs_time_minus(w->a[from].at, b->at) < -SLACK_NS) from++;
         could += from < na;
         for (uint32_t k = from; k < na && k - from < LOOK && w->a[k].at < w->until[i]; k++) {
             bool same = false;
-            if (!w->a[k].used) RS_TRY(is_same_call(w, b->part, w->a[k].part, &same, err));
+            if (!w->a[k].used) is_same_call(w, b->part, w->a[k].part, &same);
             if (!same) continue;
             w->match[b->part] = w->a[k].part;
             use(w->m, w->a, k, na, is_p2p(&w->m->parts, w->a[k].part) && !is_p2p(&w->m->parts, b->part));
@@ -206,31 +198,28 @@ static enum rs_status match_processes(struct work *w, uint32_t p, uint32_t q, st
         }
     }
     for (uint32_t i = 0; i < nb && (double)found < MOST * could; i++) w->match[w->b[i].part] = RS_NONE;
-    return RS_OK;
 }
 
-static enum rs_status match_all(struct work *w, struct rs_err *err)
+static void match_all(struct work *w)
 {
     const struct rs_model *m = w->m;
     uint32_t most = 0;
-    RS_TRY(index_parts(w, err));
-    RS_TRY(find_leaders(w, err));
+    index_parts(w);
+    find_leaders(w);
     for (uint32_t i = 0; i < m->nprocs; i++)
         if (w->first[i + 1] - w->first[i] > most) most = w->first[i + 1] - w->first[i];
-    w->a = malloc(((size_t)most + 1) * sizeof *w->a);
-    w->b = malloc(((size_t)most + 1) * sizeof *w->b);
-    w->until = malloc(((size_t)most + 1) * sizeof *w->until);
-    if (!w->a || !w->b || !w->until) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->a = rs_alloc(((size_t)most + 1) * sizeof *w->a);
+    w->b = rs_alloc(((size_t)most + 1) * sizeof *w->b);
+    w->until = rs_alloc(((size_t)most + 1) * sizeof *w->until);
     for (uint32_t i = 0; i < m->nprocs; i++)
-        if (w->lead[i] != RS_NONE) RS_TRY(match_processes(w, i, w->lead[i], err));
-    return RS_OK;
+        if (w->lead[i] != RS_NONE) match_processes(w, i, w->lead[i]);
 }
 
-enum rs_status rs_calls_match(const struct rs_model *m, uint32_t *match, struct rs_err *err)
+void rs_calls_match(const struct rs_model *m, uint32_t *match)
 {
     struct work w = {.m = m, .match = match};
     for (uint32_t i = 0; i < m->parts.n; i++) match[i] = RS_NONE;
-    enum rs_status status = match_all(&w, err);
+    match_all(&w);
     free(w.parts);
     free(w.first);
     free(w.lead);
@@ -239,7 +228,6 @@ enum rs_status rs_calls_match(const struct rs_model *m, uint32_t *match, struct 
     free(w.b);
     free(w.until);
     rs_map_free(&w.possible);
-    return status;
 }
 
 /* ---- operations ---- */

@@ -10,7 +10,7 @@
 
 /* match[part of a tool] = the part of the tool that leads, in the same process, that is the same call; RS_NONE: none is
  * certain. Of an all-to-all that NCCL makes of sends and receives: the first of them. Room for parts.n + 1. */
-enum rs_status rs_calls_match(const struct rs_model *m, uint32_t *match, struct rs_err *err);
+void rs_calls_match(const struct rs_model *m, uint32_t *match);
 
 /* Lays each operation over the one that most of its parts are of. */
 void rs_calls_lay(struct rs_model *m, const uint32_t *match);

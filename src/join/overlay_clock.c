@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "join/overlay.h"
 
@@ -43,17 +44,15 @@ static int by_domain(const void *a, const void *b)
 
 /* ---- collecting ---- */
 
-static enum rs_status add_row(struct work *k, enum what what, uint32_t domain, int64_t t, uint32_t lead, int64_t u,
-                              struct rs_err *err)
+static void add_row(struct work *k, enum what what, uint32_t domain, int64_t t, uint32_t lead, int64_t u)
 {
     struct rs_track *tracks = k->w->tracks;
-    if (domain == RS_NONE || lead == RS_NONE || domain == lead || t == RS_TIME_NONE || u == RS_TIME_NONE) return RS_OK;
-    if (k->tool_of[lead] >= k->tool_of[domain] || k->out->islands[lead] == RS_NONE) return RS_OK;
-    RS_ROOM(k->rows, k->n, k->cap, err);
+    if (domain == RS_NONE || lead == RS_NONE || domain == lead || t == RS_TIME_NONE || u == RS_TIME_NONE) return;
+    if (k->tool_of[lead] >= k->tool_of[domain] || k->out->islands[lead] == RS_NONE) return;
+    RS_ROOM(k->rows, k->n, k->cap);
     double x = (double)rs_time_minus(t, tracks[domain].base), u_x = (double)rs_time_minus(u, tracks[lead].base);
     double y = rs_track_z(&tracks[lead], u_x) - x;
     k->rows[k->n++] = (struct row){.domain = domain, .lead = lead, .what = (uint8_t)what, .x = x, .y = y};
-    return RS_OK;
 }
 
 /* A process has one wall clock, whoever reads it. */
@@ -65,7 +64,7 @@ static void note_one(struct work *k, uint32_t domain, uint32_t host)
     k->one[domain] = host;
 }
 
-static enum rs_status add_part(struct work *k, uint32_t b, uint32_t a, struct rs_err *err)
+static void add_part(struct work *k, uint32_t b, uint32_t a)
 {
     const struct rs_model *m = k->w->m;
     const struct rs_parts *p = &m->parts;
@@ -77,14 +76,14 @@ static enum rs_status add_part(struct work *k, uint32_t b, uint32_t a, struct rs
     }
     bool stale = (p->flags[a] | p->flags[b]) & RS_PART_STALE;
     if (!stale && p->start_source[b] == RS_FROM_KERNEL && p->start_source[a] == RS_FROM_KERNEL)
-        RS_TRY(add_row(k, STARTS, x->gpu, p->start[b], y->gpu, p->start[a], err));
+        add_row(k, STARTS, x->gpu, p->start[b], y->gpu, p->start[a]);
     if (!stale && p->end_source[b] == RS_FROM_KERNEL && p->end_source[a] == RS_FROM_KERNEL && rs_part_has_ended(m, a))
-        RS_TRY(add_row(k, ENDS, x->gpu, p->end[b], y->gpu, p->end[a], err));
-    return add_row(k, CALLS, rs_member_host_domain(m, p->member[b]), p->enqueued[b],
-                   rs_member_host_domain(m, p->member[a]), p->enqueued[a], err);
+        add_row(k, ENDS, x->gpu, p->end[b], y->gpu, p->end[a]);
+    add_row(k, CALLS, rs_member_host_domain(m, p->member[b]), p->enqueued[b], rs_member_host_domain(m, p->member[a]),
+            p->enqueued[a]);
 }
 
-static enum rs_status collect(struct work *k, uint8_t tool, struct rs_err *err)
+static void collect(struct work *k, uint8_t tool)
 {
     const struct rs_model *m = k->w->m;
     const struct rs_ops *o = &m->ops;
@@ -99,11 +98,10 @@ static enum rs_status collect(struct work *k, uint8_t tool, struct rs_err *err)
             uint32_t part = m->order[o->part[i] + j];
             int32_t rank = rs_overlay_rank(m, o->comm[i], m->members[m->parts.member[part]].rank, o->comm[a]);
             uint32_t lead = rank < 0 ? RS_NONE : rs_op_part_of(m, a, rank);
-            if (lead != RS_NONE && m->parts.kind[lead] == m->parts.kind[part]) RS_TRY(add_part(k, part, lead, err));
+            if (lead != RS_NONE && m->parts.kind[lead] == m->parts.kind[part]) add_part(k, part, lead);
         }
     }
     if (k->n) qsort(k->rows, k->n, sizeof *k->rows, by_domain);
-    return RS_OK;
 }
 
 /* ---- placing ---- */
@@ -120,7 +118,7 @@ static void settle(struct work *k, uint32_t domain, uint32_t lead, double error)
 /* Rows first .. first + n are of one clock and one kind. Where the leading tool read the same wall clock: GPU times are
  * moved to fit those of its kernels, since both were brought onto that clock by other means; host times are as they
  * are. */
-static enum rs_status place_one(struct work *k, uint32_t first, uint32_t n, bool *done, struct rs_err *err)
+static void place_one(struct work *k, uint32_t first, uint32_t n, bool *done)
 {
     uint32_t domain = k->rows[first].domain, host = k->one[domain], kept = 0;
     const struct rs_track *lead = &k->w->tracks[host];
@@ -132,24 +130,23 @@ static enum rs_status place_one(struct work *k, uint32_t first, uint32_t n, bool
         k->y[kept++] = r->y - (rs_curve_at(&lead->curve, r->x - ahead, &near) - ahead);
         if (r->what != CALLS) error = fmax(error, k->w->errors[r->lead]);
     }
-    if (kept < ENOUGH || isnan(error)) return RS_OK;
+    if (kept < ENOUGH || isnan(error)) return;
     double apart = rs_fit_quantile(k->y, kept, 0.5);
     for (uint32_t i = 0; i < kept; i++) k->y[i] = fabs(k->y[i] - apart);
     double spread = rs_fit_quantile(k->y, kept, 0.5);
-    if (fabs(apart) > ONE_CLOCK || spread > ONE_CLOCK) return RS_OK;
+    if (fabs(apart) > ONE_CLOCK || spread > ONE_CLOCK) return;
     bool calls = k->rows[first].what == CALLS; /* a call of the framework comes before that of NCCL */
     struct rs_track *t = &k->w->tracks[domain];
-    RS_TRY(rs_track_copy(t, lead, err));
+    rs_track_copy(t, lead);
     for (uint32_t i = 0; i < t->curve.n && !calls; i++) t->curve.points[i].y += apart;
     t->n = kept;
     t->spread = spread;
     settle(k, domain, host, calls ? error + RS_ATTACH_RIGID : error + spread);
     *done = true;
-    return RS_OK;
 }
 
 /* Rows first .. first + n are of one clock and one kind. */
-static enum rs_status place(struct work *k, uint32_t first, uint32_t n, bool *done, struct rs_err *err)
+static void place(struct work *k, uint32_t first, uint32_t n, bool *done)
 {
     uint32_t kept = 0, domain = k->rows[first].domain, lead = k->rows[first].lead;
     double error = 0;
@@ -162,9 +159,9 @@ static enum rs_status place(struct work *k, uint32_t first, uint32_t n, bool *do
         k->x[kept] = r->x;
         k->y[kept++] = r->y;
     }
-    if (kept < ENOUGH) return RS_OK;
+    if (kept < ENOUGH) return;
     struct rs_fit fit = {0};
-    RS_TRY(rs_fit_init(&fit, k->x, k->y, kept, err));
+    rs_fit_init(&fit, k->x, k->y, kept);
     struct rs_track *t = &k->w->tracks[domain];
     free(t->curve.points);
     t->curve = fit.curve;
@@ -176,32 +173,38 @@ static enum rs_status place(struct work *k, uint32_t first, uint32_t n, bool *do
     settle(k, domain, lead, error + fit.doubt + fit.spread);
     rs_fit_free(&fit);
     *done = true;
-    return RS_OK;
 }
 
 /* One clock of two names: what is known of `from` holds for `to`. */
-static enum rs_status copy(struct work *k, uint32_t from, uint32_t to, struct rs_err *err)
+static void copy(struct work *k, uint32_t from, uint32_t to)
 {
-    RS_TRY(rs_track_copy(&k->w->tracks[to], &k->w->tracks[from], err));
+    rs_track_copy(&k->w->tracks[to], &k->w->tracks[from]);
     settle(k, to, from, k->w->errors[from] + RS_ATTACH_RIGID);
-    return RS_OK;
 }
 
 /* A GPU's times that came on its host's clock, and that clock. */
-static enum rs_status place_rigid(struct work *k, uint32_t gpu, uint32_t host, struct rs_err *err)
+static void place_rigid(struct work *k, uint32_t gpu, uint32_t host)
 {
     const double *errors = k->w->errors;
     bool has_gpu = k->out->methods[gpu] == RS_CLOCK_OVERLAY, has_host = k->out->methods[host] == RS_CLOCK_OVERLAY;
-    if (has_gpu && !has_host && k->one[gpu] != RS_NONE) return copy(k, k->one[gpu], host, err);
-    if (has_gpu && has_host && k->one[gpu] != RS_NONE) return RS_OK; /* each against its own kind */
+    if (has_gpu && !has_host && k->one[gpu] != RS_NONE) {
+        copy(k, k->one[gpu], host);
+        return;
+    }
+    if (has_gpu && has_host && k->one[gpu] != RS_NONE) return; /* each against its own kind */
     /* Whichever is known better: NCCL's timers may be those of other operations. */
-    if (has_gpu && (!has_host || errors[gpu] + RS_ATTACH_RIGID < errors[host])) return copy(k, gpu, host, err);
-    if (has_host && (!has_gpu || errors[host] + RS_ATTACH_RIGID < errors[gpu])) return copy(k, host, gpu, err);
-    return RS_OK;
+    if (has_gpu && (!has_host || errors[gpu] + RS_ATTACH_RIGID < errors[host])) {
+        copy(k, gpu, host);
+        return;
+    }
+    if (has_host && (!has_gpu || errors[host] + RS_ATTACH_RIGID < errors[gpu])) {
+        copy(k, host, gpu);
+        return;
+    }
 }
 
 /* Processes of which only calls are known so far: NCCL made sends and receives of all that they did. */
-static enum rs_status place_processes(struct work *k, uint8_t tool, struct rs_err *err)
+static void place_processes(struct work *k, uint8_t tool)
 {
     const struct rs_model *m = k->w->m;
     for (uint32_t i = 0; i < m->nprocs; i++) {
@@ -211,15 +214,14 @@ static enum rs_status place_processes(struct work *k, uint8_t tool, struct rs_er
             k->out->methods[host] == RS_CLOCK_OVERLAY || k->one[host] != RS_NONE)
             continue;
         note_one(k, host, m->hosts[m->procs[p->same].host].domain);
-        if (k->one[host] != RS_NONE && !isnan(k->w->errors[k->one[host]])) RS_TRY(copy(k, k->one[host], host, err));
+        if (k->one[host] != RS_NONE && !isnan(k->w->errors[k->one[host]])) copy(k, k->one[host], host);
     }
-    return RS_OK;
 }
 
-static enum rs_status place_tool(struct work *k, uint8_t tool, struct rs_err *err)
+static void place_tool(struct work *k, uint8_t tool)
 {
     const struct rs_model *m = k->w->m;
-    RS_TRY(collect(k, tool, err));
+    collect(k, tool);
     uint32_t before = RS_NONE; /* the clock placed last: kinds come best first */
     for (uint32_t i = 0, n; i < k->n; i += n) {
         for (n = 1;
@@ -228,20 +230,19 @@ static enum rs_status place_tool(struct work *k, uint8_t tool, struct rs_err *er
         uint32_t domain = k->rows[i].domain;
         bool done = false;
         if (domain == before) continue;
-        if (k->one[domain] != RS_NONE) RS_TRY(place_one(k, i, n, &done, err));
+        if (k->one[domain] != RS_NONE) place_one(k, i, n, &done);
         if (!done) {
             k->one[domain] = RS_NONE;
-            RS_TRY(place(k, i, n, &done, err));
+            place(k, i, n, &done);
         }
         if (done) before = domain;
     }
-    RS_TRY(place_processes(k, tool, err));
+    place_processes(k, tool);
     for (uint32_t d = 0; d < m->ndomains; d++) {
         const struct rs_domain *x = &m->domains[d];
         if (x->kind == RS_DOMAIN_GPU && x->rigid && k->tool_of[d] == tool && k->tool_of[x->host_domain] == tool)
-            RS_TRY(place_rigid(k, d, x->host_domain, err));
+            place_rigid(k, d, x->host_domain);
     }
-    return RS_OK;
 }
 
 /* There is one reference, and it leads. */
@@ -256,7 +257,7 @@ static void keep_reference(struct work *k)
     if (island != RS_NONE) k->out->methods[island] = RS_CLOCK_REFERENCE;
 }
 
-static enum rs_status place_all(struct work *k, struct rs_err *err)
+static void place_all(struct work *k)
 {
     const struct rs_model *m = k->w->m;
     for (uint32_t d = 0; d < m->ndomains; d++) {
@@ -277,12 +278,11 @@ static enum rs_status place_all(struct work *k, struct rs_err *err)
         uint8_t tool = m->procs[m->lanes[i].proc].tool;
         if (d < m->ndomains && tool < k->tool_of[d]) k->tool_of[d] = tool;
     }
-    for (uint8_t tool = 1; tool < RS_TOOLS; tool++) RS_TRY(place_tool(k, tool, err));
+    for (uint8_t tool = 1; tool < RS_TOOLS; tool++) place_tool(k, tool);
     keep_reference(k);
-    return RS_OK;
 }
 
-enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, struct rs_err *err)
+void rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out)
 {
     const struct rs_ops *o = &w->m->ops;
     uint32_t most = 0;
@@ -293,19 +293,17 @@ enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, 
         most += o->nparts[i] < UINT32_MAX / 8 - most ? o->nparts[i] : 0;
     }
     for (uint32_t i = 0; i < w->m->nprocs; i++) any |= w->m->procs[i].same != RS_NONE;
-    if (!any) return RS_OK;
+    if (!any) return;
     struct work k = {.w = w,
                      .out = out,
-                     .tool_of = calloc((size_t)w->m->ndomains + 1, sizeof *k.tool_of),
-                     .one = calloc((size_t)w->m->ndomains + 1, sizeof *k.one),
-                     .x = calloc((size_t)most + 1, sizeof *k.x),
-                     .y = calloc((size_t)most + 1, sizeof *k.y)};
-    enum rs_status status =
-        k.tool_of && k.one && k.x && k.y ? place_all(&k, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+                     .tool_of = rs_zalloc((size_t)w->m->ndomains + 1, sizeof *k.tool_of),
+                     .one = rs_zalloc((size_t)w->m->ndomains + 1, sizeof *k.one),
+                     .x = rs_zalloc((size_t)most + 1, sizeof *k.x),
+                     .y = rs_zalloc((size_t)most + 1, sizeof *k.y)};
+    place_all(&k);
     free(k.tool_of);
     free(k.one);
     free(k.x);
     free(k.y);
     free(k.rows);
-    return status;
 }

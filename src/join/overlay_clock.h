@@ -10,6 +10,6 @@
 #include "join/islands.h"
 
 /* When islands are joined: moves the clocks of laid-over tools onto the axis of what they are laid over. */
-enum rs_status rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out, struct rs_err *err);
+void rs_overlay_place(struct rs_clockwork *w, struct rs_islands *out);
 
 #endif

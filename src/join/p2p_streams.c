@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "join/pairs.h"
 #include "nccl/abi.h"
 
@@ -26,16 +27,12 @@ static int by_from(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-static enum rs_status make_holes(struct rs_holes *h, const struct rs_proc *p, struct rs_err *err)
+static void make_holes(struct rs_holes *h, const struct rs_proc *p)
 {
     size_t cap = (size_t)p->ngaps + p->ncovers + 1;
-    struct span *spans = malloc(cap * sizeof *spans);
-    h->from = malloc(cap * sizeof *h->from);
-    h->to = malloc(cap * sizeof *h->to);
-    if (!spans || !h->from || !h->to) {
-        free(spans);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    struct span *spans = rs_alloc(cap * sizeof *spans);
+    h->from = rs_alloc(cap * sizeof *h->from);
+    h->to = rs_alloc(cap * sizeof *h->to);
     for (uint32_t i = 0; i < p->ngaps; i++)
         if (p->gaps[i].p2ps) spans[h->n++] = (struct span){p->gaps[i].from, p->gaps[i].to};
     for (uint32_t i = 0; i < p->ncovers; i++)
@@ -48,7 +45,6 @@ static enum rs_status make_holes(struct rs_holes *h, const struct rs_proc *p, st
     }
     free(spans);
     h->made = true;
-    return RS_OK;
 }
 
 /* Whether something may be missing between two moments. */
@@ -78,17 +74,14 @@ static bool is_p2p(const struct rs_parts *t, uint32_t i)
 }
 
 /* Parts of one launch follow each other on their member. */
-static enum rs_status find_launches(struct rs_p2p_streams *s, struct rs_err *err)
+static void find_launches(struct rs_p2p_streams *s)
 {
     const struct rs_parts *t = &s->m->parts;
-    uint32_t *now = malloc(((size_t)s->m->nmembers + 1) * sizeof *now), n = 0;
+    uint32_t *now = rs_alloc(((size_t)s->m->nmembers + 1) * sizeof *now), n = 0;
     for (uint32_t i = 0; i < t->n; i++) n += is_p2p(t, i);
-    s->launch = malloc(t->n * sizeof *s->launch);
-    s->spans = malloc(((size_t)n + 1) * sizeof *s->spans);
-    if (!now || !s->launch || !s->spans) {
-        free(now);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    s->launch = rs_alloc(t->n * sizeof *s->launch);
+    s->spans = rs_alloc(((size_t)n + 1) * sizeof *s->spans);
+    if (!now) rs_memory_out();
     for (uint32_t i = 0; i < s->m->nmembers; i++) now[i] = RS_NONE;
     for (uint32_t i = 0; i < t->n; i++) {
         if (!is_p2p(t, i)) continue;
@@ -104,7 +97,6 @@ static enum rs_status find_launches(struct rs_p2p_streams *s, struct rs_err *err
         if (t->end_source[i] == RS_FROM_KERNEL && t->end[i] > span->end) span->end = t->end[i];
     }
     free(now);
-    return RS_OK;
 }
 
 /* ---- sides ---- */
@@ -196,44 +188,40 @@ static void cut(struct rs_p2p_stream *side)
     }
 }
 
-enum rs_status rs_p2p_streams_load(struct rs_p2p_streams *s, struct rs_p2p_stream *side, const uint32_t *parts,
-                                   uint32_t n, struct rs_err *err)
+void rs_p2p_streams_load(struct rs_p2p_streams *s, struct rs_p2p_stream *side, const uint32_t *parts, uint32_t n)
 {
     const struct rs_model *m = s->m;
     side->n = side->nbursts = side->longest = 0;
     for (uint32_t i = 0; i < n; i++)
         if (m->parts.op[parts[i]] == RS_NONE) add_item(s, side, parts[i]);
-    if (!side->n) return RS_OK;
+    if (!side->n) return;
     struct rs_holes *h = &s->holes[m->members[m->parts.member[parts[0]]].proc];
-    if (!h->made) RS_TRY(make_holes(h, rs_part_proc(m, parts[0]), err));
+    if (!h->made) make_holes(h, rs_part_proc(m, parts[0]));
     look_back(h, side);
     cut(side);
-    return RS_OK;
 }
 
 /* ---- collectives around ---- */
 
 /* The function of a communicator that has most collectives: its numbers are the marks. */
-static enum rs_status find_marks(const struct rs_model *m, int32_t *func, struct rs_err *err)
+static void find_marks(const struct rs_model *m, int32_t *func)
 {
     const struct rs_parts *t = &m->parts;
     struct rs_map counts = {0};
-    uint64_t *most = calloc((size_t)m->ncomms + 1, sizeof *most);
-    enum rs_status status = most ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint64_t *most = rs_zalloc((size_t)m->ncomms + 1, sizeof *most);
     for (uint32_t c = 0; c < m->ncomms; c++) func[c] = -1;
-    for (uint32_t i = 0; i < t->n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < t->n; i++) {
         if (t->kind[i] != RS_PART_COLL || t->captured[i] || t->member[i] == RS_NONE) continue;
         uint32_t comm = m->members[t->member[i]].comm;
         uint64_t *count;
-        status = rs_map_at(&counts, (uint64_t)comm << 16 | t->func[i], 0, &count, err);
-        if (status == RS_OK && ++*count > most[comm]) {
+        rs_map_at(&counts, (uint64_t)comm << 16 | t->func[i], 0, &count);
+        if (++*count > most[comm]) {
             most[comm] = *count;
             func[comm] = t->func[i];
         }
     }
     free(most);
     rs_map_free(&counts);
-    return status;
 }
 
 /* The marks that a member passed, going forward or back. */
@@ -258,34 +246,28 @@ static void pass(const struct rs_model *m, const int32_t *func, struct passed *s
     }
 }
 
-static enum rs_status find_around(struct rs_p2p_streams *s, struct rs_err *err)
+static void find_around(struct rs_p2p_streams *s)
 {
     const struct rs_model *m = s->m;
     uint32_t n = m->parts.n;
-    int32_t *func = malloc(((size_t)m->ncomms + 1) * sizeof *func);
-    struct passed *state = malloc(((size_t)m->nmembers + 1) * sizeof *state);
-    s->before = malloc(n * sizeof *s->before);
-    s->after = malloc(n * sizeof *s->after);
-    enum rs_status status = RS_OK;
-    if (!func || !state || !s->before || !s->after) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = find_marks(m, func, err);
-    if (status == RS_OK) {
-        for (uint32_t i = 0; i < m->nmembers; i++) state[i] = (struct passed){-1, -1, 0};
-        for (uint32_t i = 0; i < n; i++) pass(m, func, state, i, s->before);
-        for (uint32_t i = 0; i < m->nmembers; i++) state[i] = (struct passed){INT64_MAX, INT64_MAX, 0};
-        for (uint32_t i = n; i-- > 0;) pass(m, func, state, i, s->after);
-    }
+    int32_t *func = rs_alloc(((size_t)m->ncomms + 1) * sizeof *func);
+    struct passed *state = rs_alloc(((size_t)m->nmembers + 1) * sizeof *state);
+    s->before = rs_alloc(n * sizeof *s->before);
+    s->after = rs_alloc(n * sizeof *s->after);
+    find_marks(m, func);
+    for (uint32_t i = 0; i < m->nmembers; i++) state[i] = (struct passed){-1, -1, 0};
+    for (uint32_t i = 0; i < n; i++) pass(m, func, state, i, s->before);
+    for (uint32_t i = 0; i < m->nmembers; i++) state[i] = (struct passed){INT64_MAX, INT64_MAX, 0};
+    for (uint32_t i = n; i-- > 0;) pass(m, func, state, i, s->after);
     free(func);
     free(state);
-    return status;
 }
 
-enum rs_status rs_p2p_streams_init(struct rs_p2p_streams *s, const struct rs_model *m, struct rs_err *err)
+void rs_p2p_streams_init(struct rs_p2p_streams *s, const struct rs_model *m)
 {
-    *s = (struct rs_p2p_streams){.m = m, .holes = calloc((size_t)m->nprocs + 1, sizeof *s->holes)};
-    if (!s->holes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    RS_TRY(find_launches(s, err));
-    return find_around(s, err);
+    *s = (struct rs_p2p_streams){.m = m, .holes = rs_zalloc((size_t)m->nprocs + 1, sizeof *s->holes)};
+    find_launches(s);
+    find_around(s);
 }
 
 void rs_p2p_streams_free(struct rs_p2p_streams *s)

@@ -48,12 +48,11 @@ struct rs_p2p_streams {
     uint32_t nspans;
 };
 
-enum rs_status rs_p2p_streams_init(struct rs_p2p_streams *s, const struct rs_model *m, struct rs_err *err);
+void rs_p2p_streams_init(struct rs_p2p_streams *s, const struct rs_model *m);
 void rs_p2p_streams_free(struct rs_p2p_streams *s);
 
 /* The parts of a list that have no operation yet, as a side. The list is of one member. */
-enum rs_status rs_p2p_streams_load(struct rs_p2p_streams *s, struct rs_p2p_stream *side, const uint32_t *parts,
-                                   uint32_t n, struct rs_err *err);
+void rs_p2p_streams_load(struct rs_p2p_streams *s, struct rs_p2p_stream *side, const uint32_t *parts, uint32_t n);
 
 /* Whether two parts of a process were launched together. */
 bool rs_launched_together(const struct rs_parts *t, uint32_t a, uint32_t b);

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "join/collectives.h"
 #include "join/presence.h"
@@ -22,8 +23,8 @@ static bool is_p2p(const struct rs_parts *t, uint32_t i)
 /* A rank that has two recordings counts with its first. */
 static uint8_t *find_second_members(const struct rs_model *m)
 {
-    uint8_t *second = calloc((size_t)m->nmembers + 1, 1);
-    for (uint32_t c = 0; second && c < m->ncomms; c++) {
+    uint8_t *second = rs_zalloc((size_t)m->nmembers + 1, 1);
+    for (uint32_t c = 0; c < m->ncomms; c++) {
         uint32_t before = RS_NONE;
         for (uint32_t i = m->comms[c].first_member; i != RS_NONE; before = i, i = m->members[i].next)
             if (before != RS_NONE && m->members[before].rank == m->members[i].rank) second[i] = 1;
@@ -31,29 +32,28 @@ static uint8_t *find_second_members(const struct rs_model *m)
     return second;
 }
 
-static enum rs_status find_stream(struct rs_streams *s, struct rs_map *index, const struct rs_stream *key,
-                                  uint32_t *found, struct rs_err *err)
+static void find_stream(struct rs_streams *s, struct rs_map *index, const struct rs_stream *key, uint32_t *found)
 {
     uint64_t h = ((uint64_t)key->comm << 40 ^ (uint64_t)(uint32_t)key->src << 20 ^ (uint32_t)key->dst) + 1;
     for (;; h += 0x9e3779b97f4a7c15u) { /* streams that fall on the same place take other ones */
         uint64_t *at;
-        RS_TRY(rs_map_at(index, h, s->n, &at, err));
+        rs_map_at(index, h, s->n, &at);
         if (*at < s->n) {
             const struct rs_stream *r = &s->rows[*at];
             if (r->comm != key->comm || r->src != key->src || r->dst != key->dst) continue;
             *found = (uint32_t)*at;
-            return RS_OK;
+            return;
         }
-        RS_ROOM(s->rows, s->n, s->cap, err);
+        RS_ROOM(s->rows, s->n, s->cap);
         s->rows[s->n] = *key;
         *found = s->n++;
-        return RS_OK;
+        return;
     }
 }
 
 /* Two passes: which stream each part is in, then the parts stream by stream. */
-static enum rs_status fill(struct rs_streams *s, const struct rs_model *m, const uint8_t *second, uint32_t *stream_of,
-                           struct rs_map *index, struct rs_err *err)
+static void fill(struct rs_streams *s, const struct rs_model *m, const uint8_t *second, uint32_t *stream_of,
+                 struct rs_map *index)
 {
     const struct rs_parts *t = &m->parts;
     uint32_t n = 0, at = 0;
@@ -69,7 +69,7 @@ static enum rs_status fill(struct rs_streams *s, const struct rs_model *m, const
             .comm = x->comm, .src = send ? x->rank : t->peer[i], .dst = send ? t->peer[i] : x->rank};
         stream_of[n] = RS_NONE;
         if (key.src >= 0 && key.dst >= 0 && !second[t->member[i]]) {
-            RS_TRY(find_stream(s, index, &key, &stream_of[n], err));
+            find_stream(s, index, &key, &stream_of[n]);
             if (send)
                 s->rows[stream_of[n]].nsends++;
             else
@@ -92,26 +92,22 @@ static enum rs_status fill(struct rs_streams *s, const struct rs_model *m, const
         struct rs_stream *r = &s->rows[k];
         s->parts[t->kind[i] == RS_PART_SEND ? r->sends + r->nsends++ : r->recvs + r->nrecvs++] = i;
     }
-    return RS_OK;
 }
 
-enum rs_status rs_streams_init(struct rs_streams *s, const struct rs_model *m, struct rs_err *err)
+void rs_streams_init(struct rs_streams *s, const struct rs_model *m)
 {
     *s = (struct rs_streams){0};
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->parts.n; i++) n += is_p2p(&m->parts, i);
-    if (!n) return RS_OK;
+    if (!n) return;
     uint8_t *second = find_second_members(m);
-    uint32_t *stream_of = malloc(n * sizeof *stream_of);
-    s->parts = malloc(n * sizeof *s->parts);
+    uint32_t *stream_of = rs_alloc(n * sizeof *stream_of);
+    s->parts = rs_alloc(n * sizeof *s->parts);
     struct rs_map index = {0};
-    enum rs_status status = RS_OK;
-    if (!second || !stream_of || !s->parts) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = fill(s, m, second, stream_of, &index, err);
+    fill(s, m, second, stream_of, &index);
     free(second);
     free(stream_of);
     rs_map_free(&index);
-    return status;
 }
 
 void rs_streams_free(struct rs_streams *s)
@@ -123,13 +119,12 @@ void rs_streams_free(struct rs_streams *s)
 
 /* ---- operations ---- */
 
-enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uint32_t index, uint8_t confidence,
-                           struct rs_err *err)
+void rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uint32_t index, uint8_t confidence)
 {
     uint32_t op;
     uint16_t func;
-    RS_TRY(rs_model_string(m, "SendRecv", &func, err));
-    RS_TRY(rs_model_op(m, &op, err));
+    rs_model_string(m, "SendRecv", &func);
+    rs_model_op(m, &op);
     struct rs_ops *o = &m->ops;
     struct rs_parts *t = &m->parts;
     uint32_t one = send != RS_NONE ? send : recv;
@@ -155,7 +150,7 @@ enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uin
     uint32_t parts[2] = {swapped ? recv : send, swapped ? send : recv};
     for (int i = 0; i < 2; i++) {
         if (parts[i] == RS_NONE) continue;
-        RS_TRY(rs_model_order(m, parts[i], err));
+        rs_model_order(m, parts[i]);
         o->nparts[op]++;
         t->op[parts[i]] = op;
     }
@@ -164,7 +159,6 @@ enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uin
         t->flags[send] |= RS_PART_MISMATCH;
         t->flags[recv] |= RS_PART_MISMATCH;
     }
-    return RS_OK;
 }
 
 /* ---- order ---- */
@@ -195,42 +189,38 @@ static bool is_numbered(const struct rs_model *m, uint32_t part)
 }
 
 /* Sends and receives of equal numbers; what has a number that nobody else has is alone. */
-static enum rs_status match_numbers(struct rs_model *m, const struct rs_streams *s, const struct rs_stream *r,
-                                    uint32_t *mate, uint32_t *place, struct rs_err *err)
+static void match_numbers(struct rs_model *m, const struct rs_streams *s, const struct rs_stream *r, uint32_t *mate,
+                          uint32_t *place)
 {
     const uint32_t *sends = s->parts + r->sends, *recvs = s->parts + r->recvs;
     const uint64_t *seq = m->parts.seq;
     struct rs_map of = {0}; /* number -> receive */
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < r->nrecvs && status == RS_OK; i++)
-        if (seq[recvs[i]] != UINT64_MAX) status = rs_map_put(&of, seq[recvs[i]], recvs[i], err);
-    for (uint32_t i = 0; i < r->nsends && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < r->nrecvs; i++)
+        if (seq[recvs[i]] != UINT64_MAX) rs_map_put(&of, seq[recvs[i]], recvs[i]);
+    for (uint32_t i = 0; i < r->nsends; i++) {
         if (seq[sends[i]] == UINT64_MAX) continue;
         uint64_t *at;
         place[sends[i]] = (uint32_t)seq[sends[i]];
-        status = rs_map_at(&of, seq[sends[i]], RS_NONE, &at, err);
-        if (status != RS_OK) break;
+        rs_map_at(&of, seq[sends[i]], RS_NONE, &at);
         mate[sends[i]] = *at == RS_NONE ? ALONE : (uint32_t)*at;
         *at = RS_NONE; /* taken */
     }
-    for (uint32_t i = 0; i < r->nrecvs && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < r->nrecvs; i++) {
         if (seq[recvs[i]] == UINT64_MAX || rs_map_get(&of, seq[recvs[i]], RS_NONE) != recvs[i]) continue;
         place[recvs[i]] = (uint32_t)seq[recvs[i]];
         mate[recvs[i]] = ALONE;
     }
     rs_map_free(&of);
-    return status;
 }
 
 /* mate[part of a send] = its receive; place[] = its number in the stream. */
-static enum rs_status match(struct rs_model *m, const struct rs_streams *s, const int64_t *sure, uint32_t *mate,
-                            uint32_t *place, struct rs_err *err)
+static void match(struct rs_model *m, const struct rs_streams *s, const int64_t *sure, uint32_t *mate, uint32_t *place)
 {
     for (uint32_t k = 0; k < s->n; k++) {
         const struct rs_stream *r = &s->rows[k];
         const uint32_t *sends = s->parts + r->sends, *recvs = s->parts + r->recvs;
         if (is_numbered(m, r->nsends ? sends[0] : recvs[0])) {
-            RS_TRY(match_numbers(m, s, r, mate, place, err));
+            match_numbers(m, s, r, mate, place);
             continue;
         }
         if (!r->nsends || !r->nrecvs) continue;
@@ -242,7 +232,6 @@ static enum rs_status match(struct rs_model *m, const struct rs_streams *s, cons
             place[sends[i]] = i;
         }
     }
-    return RS_OK;
 }
 
 static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
@@ -252,69 +241,64 @@ static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
 }
 
 /* Of recordings that were cut out of a larger one: as they were there. */
-static enum rs_status join_told(struct rs_model *m, struct rs_err *err)
+static void join_told(struct rs_model *m)
 {
     struct rs_map other = {0}; /* operation -> the side that came first */
-    enum rs_status status = RS_OK;
-    for (uint32_t k = 0; k < m->ntold && status == RS_OK; k++) {
+    for (uint32_t k = 0; k < m->ntold; k++) {
         const struct rs_told *told = &m->told[k];
         uint64_t *at;
         if (!is_told_pair(m, told)) continue;
-        status = rs_map_at(&other, told->id, k, &at, err);
-        if (status != RS_OK || *at == k) continue;
+        rs_map_at(&other, told->id, k, &at);
+        if (*at == k) continue;
         uint32_t sides[2] = {m->told[*at].part, told->part};
         bool swapped = m->parts.kind[sides[0]] != RS_PART_SEND;
         bool pair = m->parts.kind[sides[swapped]] == RS_PART_SEND && m->parts.kind[sides[!swapped]] == RS_PART_RECV &&
                     m->parts.op[sides[0]] == RS_NONE;
         if (!pair || m->members[m->parts.member[sides[0]]].comm != m->members[m->parts.member[sides[1]]].comm) continue;
-        status = rs_pair_add(m, sides[swapped], sides[!swapped], told->index, told->confidence, err);
-        if (status == RS_OK) m->ops.id[m->ops.n - 1] = told->id;
+        rs_pair_add(m, sides[swapped], sides[!swapped], told->index, told->confidence);
+        m->ops.id[m->ops.n - 1] = told->id;
     }
     rs_map_free(&other);
-    for (uint32_t k = 0; k < m->ntold && status == RS_OK; k++) {
+    for (uint32_t k = 0; k < m->ntold; k++) {
         const struct rs_told *told = &m->told[k];
         if (!is_told_pair(m, told) || m->parts.op[told->part] != RS_NONE) continue;
         bool send = m->parts.kind[told->part] == RS_PART_SEND;
-        status = rs_pair_add(m, send ? told->part : RS_NONE, send ? RS_NONE : told->part, told->index, told->confidence,
-                             err);
-        if (status == RS_OK) m->ops.id[m->ops.n - 1] = told->id;
+        rs_pair_add(m, send ? told->part : RS_NONE, send ? RS_NONE : told->part, told->index, told->confidence);
+        m->ops.id[m->ops.n - 1] = told->id;
     }
-    return status;
 }
 
-enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err)
+void rs_pairs_join(struct rs_model *m)
 {
     struct rs_streams s;
-    RS_TRY(join_told(m, err));
-    enum rs_status status = rs_streams_init(&s, m, err);
-    if (status != RS_OK || !s.n) {
+    join_told(m);
+    rs_streams_init(&s, m);
+    if (!s.n) {
         rs_streams_free(&s);
-        return status;
+        return;
     }
     uint32_t n = m->parts.n;
-    int64_t *sure = malloc(((size_t)m->nmembers + 1) * sizeof *sure);
-    uint32_t *mate = malloc(n * sizeof *mate), *place = malloc(n * sizeof *place);
-    if (!sure || !mate || !place) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++) {
+    int64_t *sure = rs_alloc(((size_t)m->nmembers + 1) * sizeof *sure);
+    uint32_t *mate = rs_alloc(n * sizeof *mate), *place = rs_alloc(n * sizeof *place);
+    for (uint32_t i = 0; i < m->nmembers; i++) {
         const struct rs_proc *p = &m->procs[m->members[i].proc];
         int64_t from = m->members[i].created != RS_TIME_NONE ? m->members[i].created : p->begin;
         sure[i] = rs_recorded_until(p, from, RS_P2P);
     }
-    for (uint32_t i = 0; status == RS_OK && i < n; i++) mate[i] = RS_NONE;
-    if (status == RS_OK) status = match(m, &s, sure, mate, place, err);
+    for (uint32_t i = 0; i < n; i++) mate[i] = RS_NONE;
+    match(m, &s, sure, mate, place);
     rs_streams_free(&s);
     /* By part, not by stream: the operations of a rank then lie in the order of time. */
-    for (uint32_t i = 0; status == RS_OK && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         if (mate[i] == RS_NONE) continue;
         if (mate[i] != ALONE)
-            status = rs_pair_add(m, i, mate[i], place[i], 100, err);
+            rs_pair_add(m, i, mate[i], place[i], 100);
         else if (m->parts.kind[i] == RS_PART_SEND)
-            status = rs_pair_add(m, i, RS_NONE, place[i], 100, err);
+            rs_pair_add(m, i, RS_NONE, place[i], 100);
         else
-            status = rs_pair_add(m, RS_NONE, i, place[i], 100, err);
+            rs_pair_add(m, RS_NONE, i, place[i], 100);
     }
     free(sure);
     free(mate);
     free(place);
-    return status;
 }

@@ -26,15 +26,14 @@ struct rs_streams {
 
 /* All streams of the model. Parts whose rank or peer is not known, and those of a second recording of the same rank, are
  * in none. */
-enum rs_status rs_streams_init(struct rs_streams *s, const struct rs_model *m, struct rs_err *err);
+void rs_streams_init(struct rs_streams *s, const struct rs_model *m);
 void rs_streams_free(struct rs_streams *s);
 
 /* Operations for what can be paired by order alone. */
-enum rs_status rs_pairs_join(struct rs_model *m, struct rs_err *err);
+void rs_pairs_join(struct rs_model *m);
 
 /* A pair as a new operation; one of the parts may be RS_NONE. */
-enum rs_status rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uint32_t index, uint8_t confidence,
-                           struct rs_err *err);
+void rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uint32_t index, uint8_t confidence);
 /* Bytes of a send or receive. */
 uint64_t rs_part_bytes(const struct rs_model *m, uint32_t part);
 

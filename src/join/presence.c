@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/room.h"
 #include "nccl/abi.h"
 
@@ -99,21 +100,21 @@ static const struct rs_presence_row *find_row(const struct rs_presence_index *x,
     }
 }
 
-static enum rs_status make_row(struct rs_presence_index *x, uint32_t member, enum stream stream, uint32_t what,
-                               struct rs_presence_row **row, struct rs_err *err)
+static void make_row(struct rs_presence_index *x, uint32_t member, enum stream stream, uint32_t what,
+                     struct rs_presence_row **row)
 {
     for (uint64_t key = key_of(member, stream, what);; key++) {
         uint64_t *at;
-        RS_TRY(rs_map_at(&x->streams, key, x->nrows, &at, err));
+        rs_map_at(&x->streams, key, x->nrows, &at);
         if (*at < x->nrows) {
             *row = &x->rows[*at];
-            if (is_row(*row, member, stream, what)) return RS_OK;
+            if (is_row(*row, member, stream, what)) return;
             continue;
         }
-        RS_ROOM(x->rows, x->nrows, x->cap, err);
+        RS_ROOM(x->rows, x->nrows, x->cap);
         *row = &x->rows[x->nrows++];
         **row = (struct rs_presence_row){member, what, (uint8_t)stream, 0, RS_TIME_NONE, false, 0};
-        return RS_OK;
+        return;
     }
 }
 
@@ -133,17 +134,16 @@ static enum stream stream_of(uint8_t op_kind)
     return op_kind == RS_OP_CE ? CES : op_kind == RS_OP_API ? APIS : SEQS;
 }
 
-static enum rs_status note(struct rs_presence_index *x, const struct rs_model *m, uint32_t part, enum stream stream,
-                           uint32_t what, uint64_t number, struct rs_err *err)
+static void note(struct rs_presence_index *x, const struct rs_model *m, uint32_t part, enum stream stream,
+                 uint32_t what, uint64_t number)
 {
     struct rs_presence_row *row;
-    RS_TRY(make_row(x, m->parts.member[part], stream, what, &row, err));
+    make_row(x, m->parts.member[part], stream, what, &row);
     if (number > row->last) row->last = number;
     if ((stream == SENDS || stream == RECVS) && m->ops.nparts[m->parts.op[part]] == 1) row->apart = true;
     /* Replays are told by another thread, later than calls that were made after them. */
     bool late = m->parts.captured[part] && stream != REPLAYS;
     if (!late && m->parts.enqueued[part] > row->at) row->at = m->parts.enqueued[part];
-    return RS_OK;
 }
 
 /* A captured call of a function, as one number: more calls than that in one communicator share a row. */
@@ -152,23 +152,22 @@ static uint32_t captured_what(uint32_t captured, uint16_t func)
     return (captured & 0xffff) << 16 | func;
 }
 
-static enum rs_status note_part(struct rs_presence_index *x, const struct rs_model *m, uint32_t part,
-                                struct rs_err *err)
+static void note_part(struct rs_presence_index *x, const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *t = &m->parts;
     uint32_t op = t->op[part];
-    if (t->member[part] == RS_NONE || op == RS_NONE) return RS_OK;
-    if (t->kind[part] == RS_PART_SEND || t->kind[part] == RS_PART_RECV)
-        return note(x, m, part, t->kind[part] == RS_PART_SEND ? SENDS : RECVS, (uint32_t)t->peer[part],
-                    m->ops.index[op], err);
-    if (t->captured[part])
-        RS_TRY(note(x, m, part, REPLAYS, captured_what(t->captured[part], t->func[part]), t->replay[part], err));
-    if (t->seq[part] == UINT64_MAX) return RS_OK;
+    if (t->member[part] == RS_NONE || op == RS_NONE) return;
+    if (t->kind[part] == RS_PART_SEND || t->kind[part] == RS_PART_RECV) {
+        note(x, m, part, t->kind[part] == RS_PART_SEND ? SENDS : RECVS, (uint32_t)t->peer[part], m->ops.index[op]);
+        return;
+    }
+    if (t->captured[part]) note(x, m, part, REPLAYS, captured_what(t->captured[part], t->func[part]), t->replay[part]);
+    if (t->seq[part] == UINT64_MAX) return;
     enum stream stream = t->kind[part] == RS_PART_CE ? CES : t->kind[part] == RS_PART_API ? APIS : SEQS;
-    return note(x, m, part, stream, t->func[part], t->seq[part], err);
+    note(x, m, part, stream, t->func[part], t->seq[part]);
 }
 
-static enum rs_status find_lost(struct rs_presence_index *x, const struct rs_model *m, struct rs_err *err)
+static void find_lost(struct rs_presence_index *x, const struct rs_model *m)
 {
     static const enum stream streams[] = {SEQS, CES, APIS, SENDS};
     for (uint32_t i = 0; i < x->nrows; i++) {
@@ -182,20 +181,18 @@ static enum rs_status find_lost(struct rs_presence_index *x, const struct rs_mod
         for (size_t k = 0; k < sizeof streams / sizeof *streams; k++) {
             uint64_t type = type_of(streams[k]);
             struct rs_presence_row *row;
-            RS_TRY(make_row(x, i, NOTHING, (uint32_t)type, &row, err));
+            make_row(x, i, NOTHING, (uint32_t)type, &row);
             row->lost = member->created == RS_TIME_NONE ? UINT64_MAX
                                                         : lost_since(&m->procs[member->proc], member->created, type);
         }
     }
-    return RS_OK;
 }
 
-enum rs_status rs_presence_init(struct rs_presence_index *x, const struct rs_model *m, struct rs_err *err)
+void rs_presence_init(struct rs_presence_index *x, const struct rs_model *m)
 {
     *x = (struct rs_presence_index){0};
-    x->first = malloc(((size_t)m->ncomms + 1) * sizeof *x->first);
-    x->members = malloc(((size_t)m->nmembers + 1) * sizeof *x->members);
-    if (!x->first || !x->members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->first = rs_alloc(((size_t)m->ncomms + 1) * sizeof *x->first);
+    x->members = rs_alloc(((size_t)m->nmembers + 1) * sizeof *x->members);
     uint32_t n = 0;
     for (uint32_t c = 0; c < m->ncomms; c++) {
         x->first[c] = n;
@@ -203,8 +200,8 @@ enum rs_status rs_presence_init(struct rs_presence_index *x, const struct rs_mod
             x->members[n++] = i;
     }
     x->first[m->ncomms] = n;
-    for (uint32_t i = 0; i < m->parts.n; i++) RS_TRY(note_part(x, m, i, err));
-    return find_lost(x, m, err);
+    for (uint32_t i = 0; i < m->parts.n; i++) note_part(x, m, i);
+    find_lost(x, m);
 }
 
 void rs_presence_free(struct rs_presence_index *x)

@@ -24,7 +24,7 @@ struct rs_presence_index {
     uint32_t nrows, cap;
 };
 
-enum rs_status rs_presence_init(struct rs_presence_index *index, const struct rs_model *m, struct rs_err *err);
+void rs_presence_init(struct rs_presence_index *index, const struct rs_model *m);
 void rs_presence_free(struct rs_presence_index *index);
 
 /* Of a rank of an operation's communicator; of a pair: of src or dst. */

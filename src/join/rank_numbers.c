@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define MANY (RS_NONE - 1)
 
 /* Numbers as one tool knows them; arrays are by rank. */
@@ -62,32 +64,30 @@ static void by_groups(struct work *w)
 }
 
 /* The numbers that processes say themselves, for ranks without one: all or, with `some`, as far as they go. */
-static enum rs_status by_processes(struct work *w, bool some, struct rs_err *err)
+static void by_processes(struct work *w, bool some)
 {
     const struct rs_model *m = w->m;
     struct rs_map taken = {0};
-    enum rs_status status = RS_OK;
     uint32_t fits = 0, known = 0;
     bool unique = true;
-    for (uint32_t i = 0; i < m->nranks && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < m->nranks; i++) {
         if (w->number[i] < 0) continue;
-        status = rs_map_put(&taken, (uint32_t)w->number[i], i, err);
+        rs_map_put(&taken, (uint32_t)w->number[i], i);
         known++;
     }
-    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++) {
+    for (uint32_t p = 0; p < m->nprocs; p++) {
         uint32_t row = w->of_proc[p], said = (uint32_t)m->procs[p].launcher_rank;
         uint64_t *at;
         if (row >= MANY || m->procs[p].launcher_rank < 0 || w->number[row] >= 0) continue;
-        status = rs_map_at(&taken, said, row, &at, err);
-        fits += status == RS_OK && *at == row;
-        unique &= status != RS_OK || *at == row;
+        rs_map_at(&taken, said, row, &at);
+        fits += *at == row;
+        unique &= *at == row;
     }
     if (unique && (some || known + fits >= w->nranks))
-        for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++)
+        for (uint32_t p = 0; p < m->nprocs; p++)
             if (w->of_proc[p] < MANY && w->number[w->of_proc[p]] < 0)
                 w->number[w->of_proc[p]] = m->procs[p].launcher_rank;
     rs_map_free(&taken);
-    return status;
 }
 
 /* How many ranks a communicator contains; 0: its ranks are not all known, or contradict what is. */
@@ -185,37 +185,33 @@ static void by_largest(struct work *w)
         if (counts(w, c) && m->comms[c].nranks == m->comms[first].nranks && contained(w, c)) by_comm(w, c);
 }
 
-static enum rs_status number_tool(struct work *w, struct rs_err *err)
+static void number_tool(struct work *w)
 {
     begin(w);
     by_groups(w);
-    if (rs_tool_has(w->tool, RS_CAP_JOB_RANK)) RS_TRY(by_processes(w, true, err));
+    if (rs_tool_has(w->tool, RS_CAP_JOB_RANK)) by_processes(w, true);
     uint32_t world = w->njoined ? whole(w) : RS_NONE;
     if (world != RS_NONE) by_comm(w, world);
-    RS_TRY(by_processes(w, false, err));
+    by_processes(w, false);
     if (world == RS_NONE) by_largest(w);
     for (uint32_t i = 0; i < w->m->nranks; i++)
         if (w->m->ranks[i].number < 0) w->m->ranks[i].number = w->number[i];
-    return RS_OK;
 }
 
-enum rs_status rs_ranks_number(struct rs_model *m, struct rs_err *err)
+void rs_ranks_number(struct rs_model *m)
 {
     size_t n = (size_t)m->nranks + 1;
     struct work w = {.m = m,
-                     .number = malloc(n * sizeof *w.number),
-                     .joined = malloc(n * sizeof *w.joined),
-                     .mark = calloc(n, sizeof *w.mark),
-                     .of_proc = malloc(((size_t)m->nprocs + 1) * sizeof *w.of_proc)};
-    enum rs_status status = RS_OK;
+                     .number = rs_alloc(n * sizeof *w.number),
+                     .joined = rs_alloc(n * sizeof *w.joined),
+                     .mark = rs_zalloc(n, sizeof *w.mark),
+                     .of_proc = rs_alloc(((size_t)m->nprocs + 1) * sizeof *w.of_proc)};
     uint32_t tools = 0;
-    if (!w.number || !w.joined || !w.mark || !w.of_proc) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < m->nranks; i++) tools |= m->ranks[i].tools;
-    for (w.tool = 0; w.tool < RS_TOOLS && status == RS_OK; w.tool++)
-        if (tools >> w.tool & 1) status = number_tool(&w, err);
+    for (w.tool = 0; w.tool < RS_TOOLS; w.tool++)
+        if (tools >> w.tool & 1) number_tool(&w);
     free(w.number);
     free(w.joined);
     free(w.mark);
     free(w.of_proc);
-    return status;
 }

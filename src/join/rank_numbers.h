@@ -15,6 +15,6 @@
 #include "model/model.h"
 
 /* Sets the numbers of model.ranks, by the rank_id of its members. */
-enum rs_status rs_ranks_number(struct rs_model *m, struct rs_err *err);
+void rs_ranks_number(struct rs_model *m);
 
 #endif

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "join/overlay.h"
@@ -43,22 +44,20 @@ static uint64_t identity(const struct rs_proc *p)
     return p->launcher_rank >= 0 ? rs_mix(rs_mix(p->tool, p->pid), (uint64_t)p->launcher_rank + 1) : 0;
 }
 
-static enum rs_status find_leads(struct work *w, struct rs_err *err)
+static void find_leads(struct work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_map known = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++) {
+    for (uint32_t p = 0; p < m->nprocs; p++) {
         uint64_t id = identity(&m->procs[p]), *at;
         w->only[p] = RS_NONE;
         w->lead[p] = p;
         if (!id || m->procs[p].same != RS_NONE) continue;
-        status = rs_map_at(&known, id, p, &at, err);
-        if (status == RS_OK) w->lead[p] = (uint32_t)*at;
+        rs_map_at(&known, id, p, &at);
+        w->lead[p] = (uint32_t)*at;
     }
-    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++) w->lead[p] = w->lead[rs_proc_lead(m, p)];
+    for (uint32_t p = 0; p < m->nprocs; p++) w->lead[p] = w->lead[rs_proc_lead(m, p)];
     rs_map_free(&known);
-    return status;
 }
 
 /* ---- places ---- */
@@ -73,15 +72,15 @@ static uint64_t gpu_key(uint32_t proc, uint32_t gpu)
     return (uint64_t)proc << 32 | UINT32_C(1) << 31 | gpu;
 }
 
-static enum rs_status add_place(struct work *w, const struct place *row, uint32_t *index, struct rs_err *err)
+static void add_place(struct work *w, const struct place *row, uint32_t *index)
 {
-    RS_ROOM(w->places, w->n, w->cap, err);
+    RS_ROOM(w->places, w->n, w->cap);
     *index = w->n;
     w->places[w->n++] = *row;
     w->only[row->proc] = w->only[row->proc] == RS_NONE ? *index : MANY;
     uint64_t *at;
-    if (row->gpu != RS_NONE) RS_TRY(rs_map_at(&w->index, gpu_key(row->proc, row->gpu), *index, &at, err));
-    return rs_map_at(&w->index, device_key(row->proc, row->device), *index, &at, err);
+    if (row->gpu != RS_NONE) rs_map_at(&w->index, gpu_key(row->proc, row->gpu), *index, &at);
+    rs_map_at(&w->index, device_key(row->proc, row->device), *index, &at);
 }
 
 /* The place of a member as far as there is one already; RS_NONE: there is none. */
@@ -114,19 +113,18 @@ static enum pass pass_of(const struct work *w, uint32_t member)
     return x->device < 0 && x->gpu == RS_NONE ? VAGUE : KNOWN;
 }
 
-static enum rs_status put_member(struct work *w, uint32_t member, bool may_add, struct rs_err *err)
+static void put_member(struct work *w, uint32_t member, bool may_add)
 {
     const struct rs_member *x = &w->m->members[member];
     uint32_t at = known_place(w, member);
     if (at == RS_NONE && may_add) {
         struct place row = {.proc = w->lead[x->proc], .gpu = x->gpu, .device = x->device, .from = RS_NONE};
-        RS_TRY(add_place(w, &row, &at, err));
+        add_place(w, &row, &at);
     }
     w->of[member] = at;
-    if (at == RS_NONE) return RS_OK;
+    if (at == RS_NONE) return;
     if (w->places[at].device < 0) w->places[at].device = x->device;
     if (w->places[at].gpu == RS_NONE) w->places[at].gpu = x->gpu;
-    return RS_OK;
 }
 
 /* Whether a process with a communicator of one rank alone is surely none of the others. Where it is worked
@@ -137,57 +135,52 @@ static bool is_another(const struct rs_proc *p, const struct rs_map *pids)
     return p->pid && !(rs_tool_has(p->tool, RS_CAP_EVENT_PROCESS) && rs_map_find(pids, p->pid));
 }
 
-static enum rs_status put_members(struct work *w, struct rs_err *err)
+static void put_members(struct work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_map pids = {0}; /* of such processes with a communicator of several ranks */
-    enum rs_status status = RS_OK;
     bool others = false; /* there are such communicators */
     for (enum pass pass = 0; pass < PASSES; pass++) {
-        for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+        for (uint32_t i = 0; i < m->nmembers; i++) {
             if (pass_of(w, i) != pass) continue;
             uint32_t proc = w->lead[m->members[i].proc];
             const struct rs_proc *p = &m->procs[proc];
             bool may_add = pass != ALONE || (w->only[proc] == RS_NONE && (!others || is_another(p, &pids)));
-            status = put_member(w, i, may_add, err);
-            if (status == RS_OK && pass != ALONE && rs_tool_has(p->tool, RS_CAP_EVENT_PROCESS) && p->pid)
-                status = rs_map_put(&pids, p->pid, 1, err);
+            put_member(w, i, may_add);
+            if (pass != ALONE && rs_tool_has(p->tool, RS_CAP_EVENT_PROCESS) && p->pid) rs_map_put(&pids, p->pid, 1);
         }
         if (pass == FOLLOWING) others = w->n > 0;
     }
     rs_map_free(&pids);
-    return status;
 }
 
 /* Processes without a communicator: the devices on which they worked; or one, where their number is known. */
-static enum rs_status put_processes(struct work *w, struct rs_err *err)
+static void put_processes(struct work *w)
 {
     const struct rs_model *m = w->m;
-    bool *works = calloc((size_t)m->nlanes + 1, sizeof *works), *lone = calloc((size_t)m->nprocs + 1, sizeof *lone);
-    enum rs_status status = works && lone ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    bool *works = rs_zalloc((size_t)m->nlanes + 1, sizeof *works),
+         *lone = rs_zalloc((size_t)m->nprocs + 1, sizeof *lone);
     bool any = false;
-    for (uint32_t p = 0; p < m->nprocs && status == RS_OK; p++)
-        any |= lone[p] = w->lead[p] == p && w->only[p] == RS_NONE;
+    for (uint32_t p = 0; p < m->nprocs; p++) any |= lone[p] = w->lead[p] == p && w->only[p] == RS_NONE;
     for (uint32_t i = 0; any && i < m->activities.n; i++)
         if (m->activities.lane[i] < m->nlanes && rs_activity_is_work(m->activities.kind[i]))
             works[m->activities.lane[i]] = true;
-    for (uint32_t i = 0; any && i < m->nlanes && status == RS_OK; i++) {
+    for (uint32_t i = 0; any && i < m->nlanes; i++) {
         const struct rs_lane *lane = &m->lanes[i];
         if (!works[i] || lane->kind != RS_LANE_STREAM || lane->proc >= m->nprocs) continue;
         struct place row = {.proc = w->lead[lane->proc], .gpu = RS_NONE, .device = lane->device, .from = RS_NONE};
         uint32_t at;
         if (lane->domain < m->ndomains && m->domains[lane->domain].kind == RS_DOMAIN_GPU) row.gpu = lane->domain;
         if (!lone[row.proc] || rs_map_find(&w->index, device_key(row.proc, row.device))) continue;
-        status = add_place(w, &row, &at, err);
+        add_place(w, &row, &at);
     }
-    for (uint32_t p = 0; any && p < m->nprocs && status == RS_OK; p++) {
+    for (uint32_t p = 0; any && p < m->nprocs; p++) {
         struct place row = {.proc = p, .gpu = RS_NONE, .device = -1, .from = RS_NONE};
         uint32_t at;
-        if (lone[p] && w->only[p] == RS_NONE && m->procs[p].launcher_rank >= 0) status = add_place(w, &row, &at, err);
+        if (lone[p] && w->only[p] == RS_NONE && m->procs[p].launcher_rank >= 0) add_place(w, &row, &at);
     }
     free(works);
     free(lone);
-    return status;
 }
 
 /* ---- ranks of a place ---- */
@@ -212,7 +205,7 @@ static void forget_comm(struct work *w, uint32_t comm)
 }
 
 /* How many ranks each place has, and a row for each of them. */
-static enum rs_status make_rows(struct work *w, uint32_t *kth, struct rs_err *err)
+static void make_rows(struct work *w, uint32_t *kth)
 {
     struct rs_model *m = w->m;
     for (uint32_t c = 0; c < m->ncomms; c++) {
@@ -231,7 +224,7 @@ static enum rs_status make_rows(struct work *w, uint32_t *kth, struct rs_err *er
         struct place *p = &w->places[i];
         p->first = m->nranks;
         for (uint32_t k = 0, row; k < (p->most ? p->most : 1); k++) {
-            RS_TRY(rs_model_rank(m, &row, err));
+            rs_model_rank(m, &row);
             struct rs_rank *r = &m->ranks[row];
             r->proc = p->proc;
             r->host = m->procs[p->proc].host;
@@ -240,7 +233,6 @@ static enum rs_status make_rows(struct work *w, uint32_t *kth, struct rs_err *er
             r->tools = 1u << m->procs[p->proc].tool;
         }
     }
-    return RS_OK;
 }
 
 static uint64_t thread_key(uint32_t proc, uint32_t tid)
@@ -249,7 +241,7 @@ static uint64_t thread_key(uint32_t proc, uint32_t tid)
 }
 
 /* Which rank of a shared GPU a thread calls for: a row, or MANY. */
-static enum rs_status index_threads(const struct work *w, struct rs_map *threads, struct rs_err *err)
+static void index_threads(const struct work *w, struct rs_map *threads)
 {
     const struct rs_model *m = w->m;
     for (uint32_t p = 0; p < m->nprocs; p++)
@@ -258,19 +250,18 @@ static enum rs_status index_threads(const struct work *w, struct rs_map *threads
             uint32_t row = m->members[c->member].rank_id;
             uint64_t *at;
             if (row == RS_NONE || w->places[w->of[c->member]].most < 2) continue;
-            RS_TRY(rs_map_at(threads, thread_key(p, c->tid), row, &at, err));
+            rs_map_at(threads, thread_key(p, c->tid), row, &at);
             if (*at != row) *at = MANY;
         }
-    return RS_OK;
 }
 
 /* Members of smaller communicators on a GPU that ranks share: by the thread that called for them alone. */
-static enum rs_status by_threads(struct work *w, struct rs_err *err)
+static void by_threads(struct work *w)
 {
     struct rs_model *m = w->m;
     struct rs_map threads = {0};
-    enum rs_status status = index_threads(w, &threads, err);
-    for (uint32_t p = 0; p < m->nprocs && status == RS_OK && rs_map_count(&threads); p++)
+    index_threads(w, &threads);
+    for (uint32_t p = 0; p < m->nprocs && rs_map_count(&threads); p++)
         for (uint32_t i = 0; i < m->procs[p].ncallers; i++) {
             const struct rs_caller *c = &m->procs[p].callers[i];
             struct rs_member *x = &m->members[c->member];
@@ -280,7 +271,6 @@ static enum rs_status by_threads(struct work *w, struct rs_err *err)
             if (row >= here->first && row - here->first < here->most) x->rank_id = (uint32_t)row;
         }
     rs_map_free(&threads);
-    return status;
 }
 
 /* Two members of a communicator that were taken for one rank, which they cannot be: which they are is not known. `at`
@@ -300,7 +290,7 @@ static void deny_doubles(struct work *w, uint32_t comm, uint32_t *at, uint32_t *
         }
 }
 
-static enum rs_status give_rows(struct work *w, uint32_t *kth, struct rs_err *err)
+static void give_rows(struct work *w, uint32_t *kth)
 {
     struct rs_model *m = w->m;
     bool shared = false;
@@ -315,10 +305,9 @@ static enum rs_status give_rows(struct work *w, uint32_t *kth, struct rs_err *er
         }
         forget_comm(w, c);
     }
-    if (!shared) return RS_OK;
-    RS_TRY(by_threads(w, err));
-    uint32_t *at = malloc(2 * ((size_t)m->nranks + 1) * sizeof *at), *twice = at + m->nranks + 1;
-    if (!at) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!shared) return;
+    by_threads(w);
+    uint32_t *at = rs_alloc(2 * ((size_t)m->nranks + 1) * sizeof *at), *twice = at + m->nranks + 1;
     for (uint32_t i = 0; i < m->nranks; i++) at[i] = twice[i] = RS_NONE;
     for (uint32_t c = 0; c < m->ncomms; c++) {
         deny_doubles(w, c, at, twice);
@@ -333,7 +322,6 @@ static enum rs_status give_rows(struct work *w, uint32_t *kth, struct rs_err *er
     for (uint32_t i = 0; i < m->nmembers; i++)
         if (w->twin[i] != RS_NONE) m->members[i].rank_id = m->members[w->twin[i]].rank_id;
     free(at);
-    return RS_OK;
 }
 
 /* What each rank is known by: its first member that leads. */
@@ -364,19 +352,18 @@ static bool may_be_one(const struct rs_model *m, const struct rs_rank *a, const 
     return !x || !y || a->host == b->host;
 }
 
-static enum rs_status merge_tools(struct work *w, uint32_t *now, struct rs_err *err)
+static void merge_tools(struct work *w, uint32_t *now)
 {
     struct rs_model *m = w->m;
     struct rs_map numbers = {0};
-    enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->nranks; i++) now[i] = i;
     for (uint8_t tool = 0; tool < RS_TOOLS; tool++) /* the one that leads is first */
-        for (uint32_t i = 0; i < m->nranks && status == RS_OK; i++) {
+        for (uint32_t i = 0; i < m->nranks; i++) {
             struct rs_rank *r = &m->ranks[i], *other;
             uint64_t *at;
             if (r->number < 0 || (r->tools & ((2u << tool) - 1)) != 1u << tool) continue;
-            status = rs_map_at(&numbers, (uint32_t)r->number, i, &at, err);
-            if (status != RS_OK || *at == i) continue;
+            rs_map_at(&numbers, (uint32_t)r->number, i, &at);
+            if (*at == i) continue;
             other = &m->ranks[*at];
             if (!may_be_one(m, other, r)) continue;
             now[i] = (uint32_t)*at;
@@ -388,7 +375,6 @@ static enum rs_status merge_tools(struct work *w, uint32_t *now, struct rs_err *
             if (other->gpu == RS_NONE) other->gpu = r->gpu;
         }
     rs_map_free(&numbers);
-    return status;
 }
 
 /* ---- the whole ---- */
@@ -406,15 +392,10 @@ static int by_number(const void *a, const void *b, void *of)
 }
 
 /* Rows by number, without those that are another's; `now` becomes where each is then. */
-static enum rs_status sort_rows(struct rs_model *m, uint32_t *now, struct rs_err *err)
+static void sort_rows(struct rs_model *m, uint32_t *now)
 {
-    uint32_t *order = malloc(2 * ((size_t)m->nranks + 1) * sizeof *order), *to = order + m->nranks + 1, n = 0;
-    struct rs_rank *rows = malloc(((size_t)m->nranks + 1) * sizeof *rows);
-    if (!order || !rows) {
-        free(order);
-        free(rows);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    uint32_t *order = rs_alloc(2 * ((size_t)m->nranks + 1) * sizeof *order), *to = order + m->nranks + 1, n = 0;
+    struct rs_rank *rows = rs_alloc(((size_t)m->nranks + 1) * sizeof *rows);
     for (uint32_t i = 0; i < m->nranks; i++)
         if (now[i] == i) order[n++] = i;
     qsort_r(order, n, sizeof *order, by_number, m);
@@ -428,7 +409,6 @@ static enum rs_status sort_rows(struct rs_model *m, uint32_t *now, struct rs_err
     m->ranks = rows;
     m->cap_ranks = m->nranks + 1;
     m->nranks = n;
-    return RS_OK;
 }
 
 /* How many ranks the job has: as its communicators, its numbers and what one tool saw say. */
@@ -459,23 +439,22 @@ static void find_twins(struct work *w)
     }
 }
 
-static enum rs_status find_all(struct work *w, uint32_t *kth, struct rs_err *err)
+static void find_all(struct work *w, uint32_t *kth)
 {
     struct rs_model *m = w->m;
-    RS_TRY(find_leads(w, err));
+    find_leads(w);
     find_twins(w);
     for (uint32_t c = 0; c < m->ncomms; c++) m->comms[c].vague = false;
-    RS_TRY(put_members(w, err));
-    RS_TRY(put_processes(w, err));
-    RS_TRY(make_rows(w, kth, err));
-    RS_TRY(give_rows(w, kth, err));
+    put_members(w);
+    put_processes(w);
+    make_rows(w, kth);
+    give_rows(w, kth);
     name_rows(w);
-    RS_TRY(rs_ranks_number(m, err));
-    uint32_t *now = malloc(((size_t)m->nranks + 1) * sizeof *now);
-    if (!now) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = merge_tools(w, now, err);
-    if (status == RS_OK) status = sort_rows(m, now, err);
-    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+    rs_ranks_number(m);
+    uint32_t *now = rs_alloc(((size_t)m->nranks + 1) * sizeof *now);
+    merge_tools(w, now);
+    sort_rows(m, now);
+    for (uint32_t i = 0; i < m->nmembers; i++) {
         struct rs_member *x = &m->members[i];
         if (x->place != RS_NONE) x->place = now[x->place];
         if (x->rank_id != RS_NONE) x->rank_id = now[x->rank_id];
@@ -485,24 +464,21 @@ static enum rs_status find_all(struct work *w, uint32_t *kth, struct rs_err *err
     free(now);
     for (uint32_t p = 0; p < m->nprocs && w->settle; p++) /* a file and its copy, windows of one process */
         if (m->procs[p].same == RS_NONE && w->lead[p] != p) m->procs[p].same = w->lead[p];
-    if (status == RS_OK) find_world(m);
-    return status;
+    find_world(m);
 }
 
-static enum rs_status find(struct rs_model *m, bool settle, struct rs_err *err)
+static void find(struct rs_model *m, bool settle)
 {
     size_t procs = (size_t)m->nprocs + 1, members = (size_t)m->nmembers + 1;
     struct work w = {.m = m,
                      .settle = settle,
-                     .lead = malloc(procs * sizeof *w.lead),
-                     .only = malloc(procs * sizeof *w.only),
-                     .of = malloc(members * sizeof *w.of),
-                     .twin = malloc(members * sizeof *w.twin)};
-    uint32_t *kth = calloc(members, sizeof *kth);
-    enum rs_status status = RS_OK;
-    if (!w.lead || !w.only || !w.of || !w.twin || !kth) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) w.of[i] = RS_NONE;
-    if (status == RS_OK) status = find_all(&w, kth, err);
+                     .lead = rs_alloc(procs * sizeof *w.lead),
+                     .only = rs_alloc(procs * sizeof *w.only),
+                     .of = rs_alloc(members * sizeof *w.of),
+                     .twin = rs_alloc(members * sizeof *w.twin)};
+    uint32_t *kth = rs_zalloc(members, sizeof *kth);
+    for (uint32_t i = 0; i < m->nmembers; i++) w.of[i] = RS_NONE;
+    find_all(&w, kth);
     free(w.lead);
     free(w.only);
     free(w.of);
@@ -510,17 +486,16 @@ static enum rs_status find(struct rs_model *m, bool settle, struct rs_err *err)
     free(w.places);
     free(kth);
     rs_map_free(&w.index);
-    return status;
 }
 
-enum rs_status rs_ranks_find(struct rs_model *m, struct rs_err *err)
+void rs_ranks_find(struct rs_model *m)
 {
-    return find(m, false, err);
+    find(m, false);
 }
 
-enum rs_status rs_ranks_settle(struct rs_model *m, struct rs_err *err)
+void rs_ranks_settle(struct rs_model *m)
 {
-    return find(m, true, err);
+    find(m, true);
 }
 
 int32_t rs_job_rank(const struct rs_model *m, uint32_t comm, int32_t rank)

@@ -14,9 +14,9 @@
 
 /* Makes model.ranks anew, and sets rank_id, place and global_rank of all members, and the model's world. Called when all
  * members are linked, and again when tools were laid over each other. */
-enum rs_status rs_ranks_find(struct rs_model *m, struct rs_err *err);
+void rs_ranks_find(struct rs_model *m);
 /* The same, when all that can be laid over is: processes of one rank that two files show are one from then on. */
-enum rs_status rs_ranks_settle(struct rs_model *m, struct rs_err *err);
+void rs_ranks_settle(struct rs_model *m);
 
 /* The rank of the job that a rank of a communicator is; -1: not known. Of one without a recording it is known where the
  * communicator is a regular part of the job. */

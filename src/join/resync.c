@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "join/p2p_streams.h"
 #include "join/pairs.h"
 
@@ -298,8 +299,7 @@ static int64_t nine_tenths(int64_t *values, uint32_t n)
 static int64_t usual_anywhere(const struct rs_model *m)
 {
     static const uint32_t most = MANY;
-    int64_t *values = malloc(most * sizeof *values);
-    if (!values) return RS_TIME_NONE;
+    int64_t *values = rs_alloc(most * sizeof *values);
     uint32_t n = 0, step = m->ops.n / most + 1;
     for (uint32_t op = 0; op < m->ops.n && n < most; op += step) {
         int64_t d = ends_apart(m, op);
@@ -434,12 +434,11 @@ static void number(struct resync *x, uint32_t first)
     }
 }
 
-static enum rs_status match(struct resync *x, const struct rs_streams *streams, const struct rs_stream *r,
-                            struct rs_err *err)
+static void match(struct resync *x, const struct rs_streams *streams, const struct rs_stream *r)
 {
     const uint32_t *sends = streams->parts + r->sends, *recvs = streams->parts + r->recvs;
-    RS_TRY(rs_p2p_streams_load(&x->sides, &x->sends, sends, r->nsends, err));
-    RS_TRY(rs_p2p_streams_load(&x->sides, &x->recvs, recvs, r->nrecvs, err));
+    rs_p2p_streams_load(&x->sides, &x->sends, sends, r->nsends);
+    rs_p2p_streams_load(&x->sides, &x->recvs, recvs, r->nrecvs);
     if (x->sends.n && x->recvs.n) {
         struct usual usual = usual_of(x, sends, r->nsends);
         if (r->src == r->dst)
@@ -452,7 +451,6 @@ static enum rs_status match(struct resync *x, const struct rs_streams *streams, 
         for (uint32_t i = 0; i < n; i++) take(x, &x->votes[i]);
     }
     number(x, r->nsends - x->sends.n);
-    return RS_OK;
 }
 
 /* ---- all of them ---- */
@@ -462,7 +460,7 @@ static bool is_left(const struct rs_parts *t, uint32_t i)
     return t->op[i] == RS_NONE && t->member[i] != RS_NONE && (t->kind[i] == RS_PART_SEND || t->kind[i] == RS_PART_RECV);
 }
 
-static enum rs_status make(struct resync *x, const struct rs_streams *streams, struct rs_err *err)
+static void make(struct resync *x, const struct rs_streams *streams)
 {
     const struct rs_model *m = x->m;
     uint32_t n = m->parts.n;
@@ -472,20 +470,18 @@ static enum rs_status make(struct resync *x, const struct rs_streams *streams, s
         if (r->nrecvs > x->cap) x->cap = r->nrecvs;
     }
     size_t cap = (size_t)x->cap + 1;
-    x->votes = malloc(cap * sizeof *x->votes);
-    x->sends.items = malloc(cap * sizeof *x->sends.items);
-    x->recvs.items = malloc(cap * sizeof *x->recvs.items);
-    x->sends.bursts = malloc(cap * sizeof *x->sends.bursts);
-    x->recvs.bursts = malloc(cap * sizeof *x->recvs.bursts);
-    x->found.mate = malloc(n * sizeof *x->found.mate);
-    x->found.place = calloc(n, sizeof *x->found.place);
-    x->found.confidence = malloc(n);
-    if (!x->votes || !x->sends.items || !x->recvs.items || !x->sends.bursts || !x->recvs.bursts || !x->found.mate ||
-        !x->found.place || !x->found.confidence)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->votes = rs_alloc(cap * sizeof *x->votes);
+    x->sends.items = rs_alloc(cap * sizeof *x->sends.items);
+    x->recvs.items = rs_alloc(cap * sizeof *x->recvs.items);
+    x->sends.bursts = rs_alloc(cap * sizeof *x->sends.bursts);
+    x->recvs.bursts = rs_alloc(cap * sizeof *x->recvs.bursts);
+    x->found.mate = rs_alloc(n * sizeof *x->found.mate);
+    x->found.place = rs_zalloc(n, sizeof *x->found.place);
+    x->found.confidence = rs_alloc(n);
+    if (!x->sends.items || !x->sends.bursts) rs_memory_out();
     for (uint32_t i = 0; i < n; i++) x->found.mate[i] = RS_NONE;
     x->usual = usual_anywhere(m);
-    return rs_p2p_streams_init(&x->sides, m, err);
+    rs_p2p_streams_init(&x->sides, m);
 }
 
 static void unmake(struct resync *x)
@@ -501,25 +497,24 @@ static void unmake(struct resync *x)
     free(x->found.confidence);
 }
 
-enum rs_status rs_pairs_resync(struct rs_model *m, struct rs_err *err)
+void rs_pairs_resync(struct rs_model *m)
 {
     uint32_t n = 0;
     while (n < m->parts.n && !is_left(&m->parts, n)) n++;
-    if (n == m->parts.n) return RS_OK;
+    if (n == m->parts.n) return;
     struct resync x = {.m = m};
     struct rs_streams streams;
-    enum rs_status status = rs_streams_init(&streams, m, err);
-    if (status == RS_OK) status = make(&x, &streams, err);
-    for (uint32_t i = 0; i < streams.n && status == RS_OK; i++) status = match(&x, &streams, &streams.rows[i], err);
+    rs_streams_init(&streams, m);
+    make(&x, &streams);
+    for (uint32_t i = 0; i < streams.n; i++) match(&x, &streams, &streams.rows[i]);
     rs_streams_free(&streams);
-    for (uint32_t i = n; i < m->parts.n && status == RS_OK; i++) {
+    for (uint32_t i = n; i < m->parts.n; i++) {
         if (!is_left(&m->parts, i)) continue;
         uint32_t mate = x.found.mate[i];
         if (m->parts.kind[i] == RS_PART_SEND)
-            status = rs_pair_add(m, i, mate, x.found.place[i], mate == RS_NONE ? 100 : x.found.confidence[i], err);
+            rs_pair_add(m, i, mate, x.found.place[i], mate == RS_NONE ? 100 : x.found.confidence[i]);
         else if (mate == RS_NONE)
-            status = rs_pair_add(m, RS_NONE, i, x.found.place[i], 100, err);
+            rs_pair_add(m, RS_NONE, i, x.found.place[i], 100);
     }
     unmake(&x);
-    return status;
 }

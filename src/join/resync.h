@@ -9,6 +9,6 @@
 #include "model/model.h"
 
 /* Gives an operation to every send and receive that has none. */
-enum rs_status rs_pairs_resync(struct rs_model *m, struct rs_err *err);
+void rs_pairs_resync(struct rs_model *m);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "join/fit.h"
 #include "join/flow.h"
@@ -38,16 +39,13 @@ static void take_time(const struct spans *s, uint32_t domain, int64_t t)
     if (t > s->last[domain] && rs_time_minus(t, s->first[domain]) < LONGEST_RUN) s->last[domain] = t;
 }
 
-enum rs_status rs_samples_spans(const struct rs_model *m, int64_t **bases, int64_t **lasts, struct rs_err *err)
+void rs_samples_spans(const struct rs_model *m, int64_t **bases, int64_t **lasts)
 {
     size_t n = (size_t)m->ndomains + 1;
-    struct spans s = {calloc(n, sizeof *s.first), calloc(n, sizeof *s.last), calloc(n, sizeof *s.known)};
+    struct spans s = {rs_zalloc(n, sizeof *s.first), rs_zalloc(n, sizeof *s.last), rs_zalloc(n, sizeof *s.known)};
     *bases = s.first;
     *lasts = s.last;
-    if (!s.first || !s.last || !s.known) {
-        free(s.known);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    if (!s.first || !s.last || !s.known) rs_memory_out();
     for (uint32_t i = 0; i < m->nprocs; i++) {
         take_time(&s, m->hosts[m->procs[i].host].domain, m->procs[i].first);
         take_time(&s, m->hosts[m->procs[i].host].domain, m->procs[i].begin);
@@ -59,7 +57,6 @@ enum rs_status rs_samples_spans(const struct rs_model *m, int64_t **bases, int64
         take_time(&s, rs_part_end_domain(m, i), m->parts.end[i]);
     }
     free(s.known);
-    return RS_OK;
 }
 
 /* The clock of a part's end, where it can be used; else RS_NONE. */
@@ -84,23 +81,20 @@ static bool relates(const struct rs_model *m, uint32_t op)
 
 /* ---- collecting ---- */
 
-static enum rs_status begin_moment(struct rs_samples *s, uint32_t op, struct rs_err *err)
+static void begin_moment(struct rs_samples *s, uint32_t op)
 {
-    RS_ROOM(s->moments, s->nmoments, s->cap_moments, err);
+    RS_ROOM(s->moments, s->nmoments, s->cap_moments);
     s->moments[s->nmoments++] = (struct rs_moment){.op = op, .first = s->n};
-    return RS_OK;
 }
 
-static enum rs_status add_sample(struct rs_samples *s, const struct rs_model *m, const int64_t *bases, uint32_t part,
-                                 struct rs_err *err)
+static void add_sample(struct rs_samples *s, const struct rs_model *m, const int64_t *bases, uint32_t part)
 {
     uint32_t d = end_domain(m, part);
-    if (d == RS_NONE) return RS_OK;
-    RS_ROOM(s->all, s->n, s->cap, err);
+    if (d == RS_NONE) return;
+    RS_ROOM(s->all, s->n, s->cap);
     s->all[s->n++] = (struct rs_sample){
         .x = (double)rs_time_minus(m->parts.end[part], bases[d]), .domain = d, .moment = s->nmoments - 1};
     s->moments[s->nmoments - 1].n++;
-    return RS_OK;
 }
 
 struct keyed {
@@ -115,15 +109,11 @@ static int by_x(const void *a, const void *b)
 }
 
 /* Fills of and first. */
-static enum rs_status index_domains(struct rs_samples *s, uint32_t ndomains, struct rs_err *err)
+static void index_domains(struct rs_samples *s, uint32_t ndomains)
 {
-    s->first = calloc((size_t)ndomains + 2, sizeof *s->first);
-    s->of = calloc((size_t)s->n + 1, sizeof *s->of);
-    struct keyed *keys = calloc((size_t)s->n + 1, sizeof *keys);
-    if (!s->first || !s->of || !keys) {
-        free(keys);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    s->first = rs_zalloc((size_t)ndomains + 2, sizeof *s->first);
+    s->of = rs_zalloc((size_t)s->n + 1, sizeof *s->of);
+    struct keyed *keys = rs_zalloc((size_t)s->n + 1, sizeof *keys);
     for (uint32_t i = 0; i < s->n; i++) s->first[s->all[i].domain + 2]++;
     for (uint32_t d = 0; d < ndomains; d++) s->first[d + 2] += s->first[d + 1];
     for (uint32_t i = 0; i < s->n; i++) keys[s->first[s->all[i].domain + 1]++] = (struct keyed){s->all[i].x, i};
@@ -135,7 +125,6 @@ static enum rs_status index_domains(struct rs_samples *s, uint32_t ndomains, str
     }
     for (uint32_t i = 0; i < s->n; i++) s->of[i] = keys[i].sample;
     free(keys);
-    return RS_OK;
 }
 
 /* ---- collectives ---- */
@@ -148,11 +137,9 @@ static uint32_t most_of_a_clock(const struct rs_model *m)
 
 /* counts[c] operations of communicator c can be used: every[c] of them one is taken. A clock's share is divided among
  * its communicators: the few operations of one may be all that ties two hosts together. */
-static enum rs_status find_strides(const struct rs_model *m, const uint32_t *counts, uint32_t *every,
-                                   struct rs_err *err)
+static void find_strides(const struct rs_model *m, const uint32_t *counts, uint32_t *every)
 {
-    uint32_t *comms = calloc((size_t)m->ndomains + 1, sizeof *comms);
-    if (!comms) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *comms = rs_zalloc((size_t)m->ndomains + 1, sizeof *comms);
     for (uint32_t i = 0; i < m->nmembers; i++)
         if (counts[m->members[i].comm] && m->members[i].gpu != RS_NONE) comms[m->members[i].gpu]++;
     for (uint32_t i = 0; i < m->nmembers; i++) {
@@ -164,20 +151,18 @@ static enum rs_status find_strides(const struct rs_model *m, const uint32_t *cou
         if (e > every[x->comm]) every[x->comm] = e;
     }
     free(comms);
-    return RS_OK;
 }
 
-static enum rs_status take_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
-                                       const bool *usable, const uint32_t *every, struct rs_err *err)
+static void take_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases, const bool *usable,
+                             const uint32_t *every)
 {
     for (uint32_t k = 0; k < m->ops.n; k++) {
         uint32_t e = usable[k] ? every[m->ops.comm[k]] : 0;
         if (!e || mix(k) % e) continue;
-        RS_TRY(begin_moment(s, k, err));
-        for (uint32_t i = 0; i < m->ops.nparts[k]; i++)
-            RS_TRY(add_sample(s, m, bases, m->order[m->ops.part[k] + i], err));
+        begin_moment(s, k);
+        for (uint32_t i = 0; i < m->ops.nparts[k]; i++) add_sample(s, m, bases, m->order[m->ops.part[k] + i]);
     }
-    return index_domains(s, m->ndomains, err);
+    index_domains(s, m->ndomains);
 }
 
 /* ---- the quick ones ---- */
@@ -234,46 +219,38 @@ static void find_usable(const struct rs_model *m, bool *usable, uint32_t *counts
     }
 }
 
-static enum rs_status find_quick(const struct rs_model *m, bool *usable, uint32_t *counts, struct rs_err *err)
+static void find_quick(const struct rs_model *m, bool *usable, uint32_t *counts)
 {
-    uint32_t *first = calloc((size_t)m->ncomms + 2, sizeof *first), most = 0, all = 0;
+    uint32_t *first = rs_zalloc((size_t)m->ncomms + 2, sizeof *first), most = 0, all = 0;
     for (uint32_t c = 0; c < m->ncomms; c++) {
         all += counts[c];
         if (counts[c] > most) most = counts[c];
     }
-    uint32_t *ops = calloc((size_t)all + 1, sizeof *ops);
-    double *room = calloc((size_t)most + 1, 2 * sizeof *room);
-    bool enough = first && ops && room;
-    for (uint32_t c = 0; enough && c < m->ncomms; c++) first[c + 2] = first[c + 1] + counts[c];
-    for (uint32_t k = 0; enough && k < m->ops.n; k++)
+    uint32_t *ops = rs_zalloc((size_t)all + 1, sizeof *ops);
+    double *room = rs_zalloc((size_t)most + 1, 2 * sizeof *room);
+    for (uint32_t c = 0; c < m->ncomms; c++) first[c + 2] = first[c + 1] + counts[c];
+    for (uint32_t k = 0; k < m->ops.n; k++)
         if (usable[k]) ops[first[m->ops.comm[k] + 1]++] = k;
-    for (uint32_t c = 0; enough && c < m->ncomms; c++)
+    for (uint32_t c = 0; c < m->ncomms; c++)
         keep_quick(m, &ops[first[c]], counts[c], usable, &counts[c], room, room + most);
     free(first);
     free(ops);
     free(room);
-    return enough ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-enum rs_status rs_samples_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
-                                      struct rs_err *err)
+void rs_samples_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases)
 {
     *s = (struct rs_samples){0};
-    bool *usable = calloc((size_t)m->ops.n + 1, sizeof *usable);
-    uint32_t *counts = calloc((size_t)m->ncomms + 1, sizeof *counts);
-    uint32_t *every = calloc((size_t)m->ncomms + 1, sizeof *every);
-    enum rs_status status = RS_OK;
-    if (!usable || !counts || !every)
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    else
-        find_usable(m, usable, counts);
-    if (status == RS_OK) status = find_quick(m, usable, counts, err);
-    if (status == RS_OK) status = find_strides(m, counts, every, err);
-    if (status == RS_OK) status = take_collectives(s, m, bases, usable, every, err);
+    bool *usable = rs_zalloc((size_t)m->ops.n + 1, sizeof *usable);
+    uint32_t *counts = rs_zalloc((size_t)m->ncomms + 1, sizeof *counts);
+    uint32_t *every = rs_zalloc((size_t)m->ncomms + 1, sizeof *every);
+    find_usable(m, usable, counts);
+    find_quick(m, usable, counts);
+    find_strides(m, counts, every);
+    take_collectives(s, m, bases, usable, every);
     free(every);
     free(counts);
     free(usable);
-    return status;
 }
 
 /* ---- pairs ---- */
@@ -292,25 +269,22 @@ static bool is_pair(const struct rs_model *m, uint32_t k, const uint32_t *compon
     return a != RS_NONE && b != RS_NONE && component[a] != component[b];
 }
 
-enum rs_status rs_samples_pairs(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
-                                const uint32_t *component, struct rs_err *err)
+void rs_samples_pairs(struct rs_samples *s, const struct rs_model *m, const int64_t *bases, const uint32_t *component)
 {
     *s = (struct rs_samples){0};
-    uint32_t *counts = calloc((size_t)m->nmembers + 1, sizeof *counts), send, recv;
-    if (!counts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *counts = rs_zalloc((size_t)m->nmembers + 1, sizeof *counts), send, recv;
     for (uint32_t k = 0; k < m->ops.n; k++)
         if (is_pair(m, k, component, &send, &recv)) counts[m->parts.member[send]]++;
-    enum rs_status status = RS_OK;
-    for (uint32_t k = 0; k < m->ops.n && status == RS_OK; k++) {
+    for (uint32_t k = 0; k < m->ops.n; k++) {
         if (!is_pair(m, k, component, &send, &recv)) continue;
         uint32_t every = (counts[m->parts.member[send]] + most_of_a_clock(m) - 1) / most_of_a_clock(m);
         if (mix(k) % every) continue;
-        status = begin_moment(s, k, err);
-        if (status == RS_OK) status = add_sample(s, m, bases, send, err);
-        if (status == RS_OK) status = add_sample(s, m, bases, recv, err);
+        begin_moment(s, k);
+        add_sample(s, m, bases, send);
+        add_sample(s, m, bases, recv);
     }
     free(counts);
-    return status == RS_OK ? index_domains(s, m->ndomains, err) : status;
+    index_domains(s, m->ndomains);
 }
 
 void rs_samples_free(struct rs_samples *s)

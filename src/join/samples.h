@@ -34,13 +34,11 @@ struct rs_samples {
 
 /* The first known time of every clock, ns, where its x is 0, and the last. Clocks without any have 0. The caller frees
  * both. */
-enum rs_status rs_samples_spans(const struct rs_model *m, int64_t **bases, int64_t **lasts, struct rs_err *err);
+void rs_samples_spans(const struct rs_model *m, int64_t **bases, int64_t **lasts);
 
-enum rs_status rs_samples_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
-                                      struct rs_err *err);
+void rs_samples_collectives(struct rs_samples *s, const struct rs_model *m, const int64_t *bases);
 /* Of clocks with different numbers in `component` only. */
-enum rs_status rs_samples_pairs(struct rs_samples *s, const struct rs_model *m, const int64_t *bases,
-                                const uint32_t *component, struct rs_err *err);
+void rs_samples_pairs(struct rs_samples *s, const struct rs_model *m, const int64_t *bases, const uint32_t *component);
 void rs_samples_free(struct rs_samples *s);
 
 #endif

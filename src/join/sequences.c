@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 
 struct item {
@@ -38,7 +39,7 @@ static struct item item_of(const struct rs_ops *o, uint32_t op)
                          .op = op};
 }
 
-static enum rs_status cut(struct rs_sequences *s, const struct item *items, uint32_t n, struct rs_err *err)
+static void cut(struct rs_sequences *s, const struct item *items, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         s->ops[i] = items[i].op;
@@ -46,33 +47,27 @@ static enum rs_status cut(struct rs_sequences *s, const struct item *items, uint
             s->all[s->n - 1].n++;
             continue;
         }
-        RS_ROOM(s->all, s->n, s->cap, err);
+        RS_ROOM(s->all, s->n, s->cap);
         s->all[s->n++] = (struct rs_sequence){
             .comm = items[i].comm, .kind = items[i].kind, .a = items[i].a, .b = items[i].b, .first = i, .n = 1};
     }
-    return RS_OK;
 }
 
-enum rs_status rs_sequences_init(struct rs_sequences *s, const struct rs_model *m, struct rs_err *err)
+void rs_sequences_init(struct rs_sequences *s, const struct rs_model *m)
 {
     const struct rs_ops *o = &m->ops;
     *s = (struct rs_sequences){0};
-    struct item *items = malloc(((size_t)o->n + 1) * sizeof *items);
-    s->ops = malloc(((size_t)o->n + 1) * sizeof *s->ops);
-    s->of = calloc((size_t)m->ncomms + 2, sizeof *s->of);
-    enum rs_status status = items && s->ops && s->of ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct item *items = rs_alloc(((size_t)o->n + 1) * sizeof *items);
+    s->ops = rs_alloc(((size_t)o->n + 1) * sizeof *s->ops);
+    s->of = rs_zalloc((size_t)m->ncomms + 2, sizeof *s->of);
     uint32_t n = 0;
-    for (uint32_t i = 0; status == RS_OK && i < o->n; i++)
+    for (uint32_t i = 0; i < o->n; i++)
         if (o->comm[i] < m->ncomms && o->nparts[i] && !o->captured[i]) items[n++] = item_of(o, i);
-    if (status == RS_OK) {
-        qsort(items, n, sizeof *items, by_place);
-        status = cut(s, items, n, err);
-    }
-    for (uint32_t i = 0; status == RS_OK && i < s->n; i++) s->of[s->all[i].comm + 1]++;
-    for (uint32_t c = 0; status == RS_OK && c < m->ncomms; c++) s->of[c + 1] += s->of[c];
+    qsort(items, n, sizeof *items, by_place);
+    cut(s, items, n);
+    for (uint32_t i = 0; i < s->n; i++) s->of[s->all[i].comm + 1]++;
+    for (uint32_t c = 0; c < m->ncomms; c++) s->of[c + 1] += s->of[c];
     free(items);
-    if (status != RS_OK) rs_sequences_free(s);
-    return status;
 }
 
 void rs_sequences_free(struct rs_sequences *s)

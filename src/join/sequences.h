@@ -21,7 +21,7 @@ struct rs_sequences {
 
 /* Of all operations but those of CUDA graphs, which are told at other times than they are called. Each in the order of
  * its numbers. */
-enum rs_status rs_sequences_init(struct rs_sequences *s, const struct rs_model *m, struct rs_err *err);
+void rs_sequences_init(struct rs_sequences *s, const struct rs_model *m);
 void rs_sequences_free(struct rs_sequences *s);
 
 /* The sequence of communicator `comm` of a kind; NULL: it has none. */

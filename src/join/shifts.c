@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/fit.h"
 #include "join/overlay.h"
 
@@ -237,19 +238,13 @@ static const struct rs_shifted *choose(struct search *s)
     return NULL;
 }
 
-enum rs_status rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32_t nb, const uint32_t *a, uint32_t na,
-                             const struct rs_shift_ranks *ranks, struct rs_shifted *out, bool *found,
-                             struct rs_err *err)
+void rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32_t nb, const uint32_t *a, uint32_t na,
+                   const struct rs_shift_ranks *ranks, struct rs_shifted *out, bool *found)
 {
     *found = false;
-    if (!na || !nb) return RS_OK;
-    struct search *s = calloc(1, sizeof *s);
-    double *values = calloc(LOOK, sizeof *values);
-    if (!s || !values) {
-        free(s);
-        free(values);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    if (!na || !nb) return;
+    struct search *s = rs_zalloc(1, sizeof *s);
+    double *values = rs_zalloc(LOOK, sizeof *values);
     *s = (struct search){.m = m, .b = b, .a = a, .nb = nb, .na = na, .ranks = ranks, .values = values};
     /* Starts and ends are the exact ones, but GPU timers may be those of other operations: whatever fits best. */
     bool any = false;
@@ -267,7 +262,6 @@ enum rs_status rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32
     }
     free(values);
     free(s);
-    return RS_OK;
 }
 
 /* ---- operation by operation ---- */

@@ -29,9 +29,8 @@ struct rs_shifted {
 };
 
 /* False: no shift is certain. */
-enum rs_status rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32_t nb, const uint32_t *a, uint32_t na,
-                             const struct rs_shift_ranks *ranks, struct rs_shifted *out, bool *found,
-                             struct rs_err *err);
+void rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32_t nb, const uint32_t *a, uint32_t na,
+                   const struct rs_shift_ranks *ranks, struct rs_shifted *out, bool *found);
 
 /* Which operations of b are the ones of a: fits[0 .. nb). Where times are known they must agree, or those of both
  * neighbours that have such: a call may have been held up on its way, but where an operation is lacking on one side,

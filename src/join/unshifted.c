@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "join/attach.h"
 #include "join/bias.h"
@@ -151,20 +152,19 @@ static int by_class_and_clock(const void *a, const void *b)
 }
 
 /* Adds the ends of one collective to the rows. `values` has room for them. */
-static enum rs_status add_ends(const struct bounds *b, uint32_t op, double *values, struct rows *rows,
-                               struct rs_err *err)
+static void add_ends(const struct bounds *b, uint32_t op, double *values, struct rows *rows)
 {
     uint32_t n = 0, from = rows->n, d;
     double at, last = -INFINITY;
     bool fits;
     if (rs_func_flow(b->m, b->m->ops.func[op]) != RS_FLOW_ALL || !bounds_clocks(b->m, op) || !agrees(b, op, &fits) ||
         !fits)
-        return RS_OK;
+        return;
     for (uint32_t i = 0; i < b->m->ops.nparts[op]; i++) {
         uint32_t part = b->m->order[b->m->ops.part[op] + i];
         if (start_of(b, op, part, &at) != RS_NONE) last = fmax(last, at);
         if ((d = end_of(b, op, part, &at)) == RS_NONE) continue;
-        RS_ROOM(rows->all, rows->n, rows->cap, err);
+        RS_ROOM(rows->all, rows->n, rows->cap);
         values[n++] = at;
         rows->all[rows->n++] = (struct row){.func_and_ranks = (uint64_t)b->m->ops.func[op] << 32 | b->m->ops.nparts[op],
                                             .bytes = b->m->ops.bytes[op],
@@ -176,7 +176,6 @@ static enum rs_status add_ends(const struct bounds *b, uint32_t op, double *valu
         rows->all[i].behind -= middle;
         rows->all[i].transfer = middle - last;
     }
-    return RS_OK;
 }
 
 /* Ends of a clock in equal operations: all ranks end within a part of the transfer of each other, so this is how far the
@@ -193,27 +192,24 @@ static double bound_by_ends(const struct row *row, uint32_t n, double *values)
 }
 
 /* The least of its classes, for every clock. */
-static enum rs_status find_by_ends(const struct bounds *b, double *by_ends, struct rs_err *err)
+static void find_by_ends(const struct bounds *b, double *by_ends)
 {
     struct rows rows = {0};
     uint32_t most = 1, every = b->m->parts.n / MOST_ENDS + 1;
     uint32_t room = b->m->norder < (uint32_t)MOST_ENDS ? b->m->norder : MOST_ENDS;
     for (uint32_t op = 0; op < b->m->ops.n; op++)
         if (b->m->ops.nparts[op] > most) most = b->m->ops.nparts[op];
-    double *values = calloc(most > room ? most : room, sizeof *values);
-    enum rs_status status = values ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    double *values = rs_zalloc(most > room ? most : room, sizeof *values);
     for (uint32_t d = 0; d < b->m->ndomains; d++) by_ends[d] = INFINITY;
-    for (uint32_t op = 0; op < b->m->ops.n && rows.n + most <= MOST_ENDS && status == RS_OK; op += every)
-        status = add_ends(b, op, values, &rows, err);
+    for (uint32_t op = 0; op < b->m->ops.n && rows.n + most <= MOST_ENDS; op += every) add_ends(b, op, values, &rows);
     if (rows.n) qsort(rows.all, rows.n, sizeof *rows.all, by_class_and_clock);
-    for (uint32_t i = 0, n; i < rows.n && status == RS_OK; i += n) {
+    for (uint32_t i = 0, n; i < rows.n; i += n) {
         for (n = 1; i + n < rows.n && !by_class_and_clock(&rows.all[i], &rows.all[i + n]);) n++;
         double *to = &by_ends[rows.all[i].domain];
         *to = fmin(*to, bound_by_ends(&rows.all[i], n, values));
     }
     free(values);
     free(rows.all);
-    return status;
 }
 
 /* ---- all of it ---- */
@@ -273,14 +269,12 @@ static uint32_t choose_references(const struct bounds *b, uint32_t first, uint32
     return n;
 }
 
-static enum rs_status take(const struct bounds *b, struct rs_track *tracks, const bool *taken, uint32_t *ncomponents,
-                           struct rs_err *err)
+static void take(const struct bounds *b, struct rs_track *tracks, const bool *taken, uint32_t *ncomponents)
 {
     for (uint32_t d = 0; d < b->m->ndomains; d++) {
         if (!taken[d]) continue;
         struct rs_track *t = &tracks[d];
-        struct rs_point *point = malloc(sizeof *point);
-        if (!point) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        struct rs_point *point = rs_alloc(sizeof *point);
         *point = (struct rs_point){0, (double)rs_time_minus(t->base, b->base)};
         free(t->curve.points);
         *t = (struct rs_track){.base = t->base,
@@ -290,7 +284,6 @@ static enum rs_status take(const struct bounds *b, struct rs_track *tracks, cons
                                .doubt = b->errors[d] + RS_ATTACH_RIGID};
     }
     ++*ncomponents;
-    return RS_OK;
 }
 
 static void number_components(struct rs_track *tracks, uint32_t n, uint32_t *numbers, uint32_t *ncomponents)
@@ -304,44 +297,38 @@ static void number_components(struct rs_track *tracks, uint32_t n, uint32_t *num
     }
 }
 
-static enum rs_status find(struct bounds *b, struct rs_track *tracks, bool *asked, bool *taken, uint32_t *ncomponents,
-                           struct rs_err *err)
+static void find(struct bounds *b, struct rs_track *tracks, bool *asked, bool *taken, uint32_t *ncomponents)
 {
     uint32_t n = 0;
     for (uint32_t d = 0; d < b->m->ndomains; d++) n += asked[d] = is_asked(b->m, tracks, d);
-    if (n < 2) return RS_OK;
+    if (n < 2) return;
     struct agreement all = {0};
     for (uint32_t d = 0; d < b->m->ndomains && !b->base; d++) b->base = asked[d] ? tracks[d].base : 0;
     uint32_t reference = choose_reference(b, &all);
-    if (reference == RS_NONE || (double)all.broken > MOST_BROKEN * all.ops + 0.5) return RS_OK;
+    if (reference == RS_NONE || (double)all.broken > MOST_BROKEN * all.ops + 0.5) return;
     uint32_t references[MOST_REFERENCES];
-    RS_TRY(find_by_ends(b, b->by_ends, err));
+    find_by_ends(b, b->by_ends);
     state_errors(b, references, choose_references(b, reference, references), taken);
-    RS_TRY(take(b, tracks, taken, ncomponents, err));
+    take(b, tracks, taken, ncomponents);
     number_components(tracks, b->m->ndomains, b->ops, ncomponents); /* b->ops is not needed any more */
-    return RS_OK;
 }
 
-enum rs_status rs_unshifted_find(struct rs_track *tracks, const struct rs_model *m, bool *taken, uint32_t *ncomponents,
-                                 struct rs_err *err)
+void rs_unshifted_find(struct rs_track *tracks, const struct rs_model *m, bool *taken, uint32_t *ncomponents)
 {
     size_t n = (size_t)m->ndomains + 1;
-    bool *asked = calloc(n, sizeof *asked);
+    bool *asked = rs_zalloc(n, sizeof *asked);
     struct bounds b = {.m = m,
                        .asked = asked,
-                       .up = calloc(n, sizeof *b.up),
-                       .down = calloc(n, sizeof *b.down),
-                       .errors = calloc(n, sizeof *b.errors),
-                       .by_ends = calloc(n, sizeof *b.by_ends),
-                       .ops = calloc(n, sizeof *b.ops)};
-    enum rs_status status = asked && b.up && b.down && b.errors && b.by_ends && b.ops
-                                ? find(&b, tracks, asked, taken, ncomponents, err)
-                                : rs_fail(err, RS_NO_MEMORY, "out of memory");
+                       .up = rs_zalloc(n, sizeof *b.up),
+                       .down = rs_zalloc(n, sizeof *b.down),
+                       .errors = rs_zalloc(n, sizeof *b.errors),
+                       .by_ends = rs_zalloc(n, sizeof *b.by_ends),
+                       .ops = rs_zalloc(n, sizeof *b.ops)};
+    find(&b, tracks, asked, taken, ncomponents);
     free(b.ops);
     free(b.by_ends);
     free(b.errors);
     free(b.down);
     free(b.up);
     free(asked);
-    return status;
 }

@@ -14,7 +14,6 @@
 
 /* Behind rs_consensus_find(): makes one component of the clocks that need no shift, and sets taken[domain] for them.
  * Numbers components anew. */
-enum rs_status rs_unshifted_find(struct rs_track *tracks, const struct rs_model *m, bool *taken, uint32_t *ncomponents,
-                                 struct rs_err *err);
+void rs_unshifted_find(struct rs_track *tracks, const struct rs_model *m, bool *taken, uint32_t *ncomponents);
 
 #endif

@@ -155,9 +155,8 @@ static bool has_violation(const struct rs_model *m, uint32_t op)
     return false;
 }
 
-enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err)
+void rs_waits_find(struct rs_model *m)
 {
-    (void)err;
     struct rs_ops *o = &m->ops;
     for (uint32_t op = 0; op < o->n; op++) { /* pairs stand before the fan-outs that look at them */
         struct starts s = find_starts(m, op);
@@ -173,7 +172,6 @@ enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err)
         else if (rs_is_tie(rs_time_minus(o->last[op], s.second), o->error[op]))
             o->flags[op] |= RS_OP_TIE;
     }
-    return RS_OK;
 }
 
 bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b)

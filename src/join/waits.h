@@ -13,7 +13,7 @@ enum { RS_ONE_CLOCK_NS = 1000 };
 
 /* Sets first, last, end, error, last_part and the flags WHOLE, COMPLETE, CLOCKED, TIE and VIOLATION of all
  * operations. */
-enum rs_status rs_waits_find(struct rs_model *m, struct rs_err *err);
+void rs_waits_find(struct rs_model *m);
 
 /* Whether a lead is too small to call anybody last: below twice the clock error. */
 static inline bool rs_is_tie(int64_t lead, int64_t error_ns)

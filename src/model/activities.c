@@ -5,12 +5,11 @@
 
 #include "model/model.h"
 
-enum rs_status rs_model_activity(struct rs_model *m, uint32_t *index, struct rs_err *err)
+void rs_model_activity(struct rs_model *m, uint32_t *index)
 {
     struct rs_activities *t = &m->activities;
-    RS_COLUMNS_ADD(RS_ACTIVITY_COLUMNS, index, err);
+    RS_COLUMNS_ADD(RS_ACTIVITY_COLUMNS, index);
     t->part[*index] = t->launch[*index] = RS_NONE;
-    return RS_OK;
 }
 
 void rs_activities_free(struct rs_activities *t)
@@ -19,12 +18,11 @@ void rs_activities_free(struct rs_activities *t)
     *t = (struct rs_activities){0};
 }
 
-enum rs_status rs_model_lane(struct rs_model *m, const struct rs_lane *row, uint32_t *index, struct rs_err *err)
+void rs_model_lane(struct rs_model *m, const struct rs_lane *row, uint32_t *index)
 {
-    RS_ROOM(m->lanes, m->nlanes, m->cap_lanes, err);
+    RS_ROOM(m->lanes, m->nlanes, m->cap_lanes);
     *index = m->nlanes;
     m->lanes[m->nlanes++] = *row;
-    return RS_OK;
 }
 
 /* Words before the number; case does not count. */

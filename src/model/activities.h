@@ -56,9 +56,9 @@ struct rs_activities {
     RS_ACTIVITY_COLUMNS(RS_COLUMN)
 };
 
-enum rs_status rs_model_lane(struct rs_model *m, const struct rs_lane *row, uint32_t *index, struct rs_err *err);
+void rs_model_lane(struct rs_model *m, const struct rs_lane *row, uint32_t *index);
 /* A new activity: zeroed, with no part and no launch. */
-enum rs_status rs_model_activity(struct rs_model *m, uint32_t *index, struct rs_err *err);
+void rs_model_activity(struct rs_model *m, uint32_t *index);
 void rs_activities_free(struct rs_activities *t);
 
 /* Whether something ran on a GPU, or annotates what did not run itself. */

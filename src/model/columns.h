@@ -13,15 +13,14 @@
 #define RS_COLUMN_GROW(type, name)                                                                                     \
     {                                                                                                                  \
         cap_ = t->cap; /* the same for all columns */                                                                  \
-        RS_ROOM(t->name, t->n, cap_, err_);                                                                            \
+        RS_ROOM(t->name, t->n, cap_);                                                                                  \
     }
 #define RS_COLUMN_ZERO(type, name) t->name[row_] = (type)0;
 #define RS_COLUMN_FREE(type, name) free(t->name);
 
 /* *index is a new row, zeroed; a failure is returned from the calling function. */
-#define RS_COLUMNS_ADD(COLUMNS, index, err)                                                                            \
+#define RS_COLUMNS_ADD(COLUMNS, index)                                                                                 \
     do {                                                                                                               \
-        struct rs_err *err_ = (err);                                                                                   \
         if (t->n == t->cap) {                                                                                          \
             uint32_t cap_ = t->cap;                                                                                    \
             COLUMNS(RS_COLUMN_GROW)                                                                                    \

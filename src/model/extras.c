@@ -4,18 +4,16 @@
 #include "base/room.h"
 #include "model/model.h"
 
-enum rs_status rs_model_stat(struct rs_model *m, const struct rs_stat *row, struct rs_err *err)
+void rs_model_stat(struct rs_model *m, const struct rs_stat *row)
 {
-    RS_ROOM(m->stats, m->nstats, m->cap_stats, err);
+    RS_ROOM(m->stats, m->nstats, m->cap_stats);
     m->stats[m->nstats++] = *row;
-    return RS_OK;
 }
 
-enum rs_status rs_model_tag(struct rs_model *m, const struct rs_tag *row, struct rs_err *err)
+void rs_model_tag(struct rs_model *m, const struct rs_tag *row)
 {
-    RS_ROOM(m->tags, m->ntags, m->cap_tags, err);
+    RS_ROOM(m->tags, m->ntags, m->cap_tags);
     m->tags[m->ntags++] = *row;
-    return RS_OK;
 }
 
 const struct rs_tag *rs_part_tag(const struct rs_model *m, uint32_t part)
@@ -25,18 +23,16 @@ const struct rs_tag *rs_part_tag(const struct rs_model *m, uint32_t part)
     return low < m->ntags && m->tags[low].part == part ? &m->tags[low] : NULL;
 }
 
-enum rs_status rs_model_spot(struct rs_model *m, const struct rs_spot *row, struct rs_err *err)
+void rs_model_spot(struct rs_model *m, const struct rs_spot *row)
 {
-    RS_ROOM(m->spots, m->nspots, m->cap_spots, err);
+    RS_ROOM(m->spots, m->nspots, m->cap_spots);
     m->spots[m->nspots++] = *row;
-    return RS_OK;
 }
 
-enum rs_status rs_model_told(struct rs_model *m, const struct rs_told *row, struct rs_err *err)
+void rs_model_told(struct rs_model *m, const struct rs_told *row)
 {
-    RS_ROOM(m->told, m->ntold, m->cap_told, err);
+    RS_ROOM(m->told, m->ntold, m->cap_told);
     m->told[m->ntold++] = *row;
-    return RS_OK;
 }
 
 const struct rs_told *rs_part_told(const struct rs_model *m, uint32_t part)
@@ -48,7 +44,9 @@ const struct rs_told *rs_part_told(const struct rs_model *m, uint32_t part)
 
 enum rs_status rs_model_name(struct rs_model *m, const char *text, size_t n, uint32_t *id, struct rs_err *err)
 {
-    return rs_texts_id(&m->names, text, text ? n : 0, id, err);
+    (void)err;
+    rs_texts_id(&m->names, text, text ? n : 0, id);
+    return RS_OK;
 }
 
 const char *rs_model_name_text(const struct rs_model *m, uint32_t id)

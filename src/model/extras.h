@@ -54,7 +54,7 @@ struct rs_spot {
     uint32_t event; /* from 0, over all of its files: see first_event of trace/inputs.h */
     uint32_t part;
 };
-enum rs_status rs_model_spot(struct rs_model *m, const struct rs_spot *row, struct rs_err *err);
+void rs_model_spot(struct rs_model *m, const struct rs_spot *row);
 
 /* What counting gave a part in the whole that its recording was cut out of. Rows are in the order of their parts. */
 struct rs_told {
@@ -65,12 +65,12 @@ struct rs_told {
     bool twice; /* see RS_OP_DOUBLE */
 };
 
-enum rs_status rs_model_told(struct rs_model *m, const struct rs_told *row, struct rs_err *err); /* parts rising */
+void rs_model_told(struct rs_model *m, const struct rs_told *row); /* parts rising */
 /* NULL: nothing is told. */
 const struct rs_told *rs_part_told(const struct rs_model *m, uint32_t part);
 
-enum rs_status rs_model_stat(struct rs_model *m, const struct rs_stat *row, struct rs_err *err);
-enum rs_status rs_model_tag(struct rs_model *m, const struct rs_tag *row, struct rs_err *err); /* parts rising */
+void rs_model_stat(struct rs_model *m, const struct rs_stat *row);
+void rs_model_tag(struct rs_model *m, const struct rs_tag *row); /* parts rising */
 /* The tag of a part; NULL: it has none. */
 const struct rs_tag *rs_part_tag(const struct rs_model *m, uint32_t part);
 

@@ -5,14 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 
 /* ---- tables ---- */
 
 /* A new zeroed row of a table of the model. */
-#define ADD(m, name, index, err)                                                                                       \
+#define ADD(m, name, index)                                                                                            \
     do {                                                                                                               \
-        RS_ROOM((m)->name, (m)->n##name, (m)->cap_##name, err);                                                        \
+        RS_ROOM((m)->name, (m)->n##name, (m)->cap_##name);                                                             \
         *(index) = (m)->n##name++;                                                                                     \
         memset(&(m)->name[*(index)], 0, sizeof *(m)->name);                                                            \
     } while (0)
@@ -55,44 +56,38 @@ void rs_model_free(struct rs_model *m)
 
 /* ---- rows ---- */
 
-static enum rs_status add_domain(struct rs_model *m, enum rs_domain_kind kind, uint32_t host, uint32_t *index,
-                                 struct rs_err *err)
+static void add_domain(struct rs_model *m, enum rs_domain_kind kind, uint32_t host, uint32_t *index)
 {
-    ADD(m, domains, index, err);
+    ADD(m, domains, index);
     struct rs_domain *d = &m->domains[*index];
     d->kind = kind;
     d->host = host;
     d->host_domain = kind == RS_DOMAIN_HOST ? *index : m->hosts[host].domain;
     d->error_ns = d->spread_ns = d->hull_low_ns = d->hull_high_ns = RS_TIME_NONE;
     d->island = *index;
-    return RS_OK;
 }
 
-static enum rs_status keep_text(struct rs_model *m, const char *text, const char **copy, struct rs_err *err)
+static void keep_text(struct rs_model *m, const char *text, const char **copy)
 {
     *copy = rs_arena_text(&m->arena, text, strlen(text));
-    return *copy ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-enum rs_status rs_model_host(struct rs_model *m, const char *name, const char *boot, uint32_t *index,
-                             struct rs_err *err)
+void rs_model_host(struct rs_model *m, const char *name, const char *boot, uint32_t *index)
 {
     for (uint32_t i = 0; i < m->nhosts; i++) /* few against processes; the last is the likely one */
         if (!strcmp(m->hosts[m->nhosts - 1 - i].boot, boot)) {
             *index = m->nhosts - 1 - i;
-            return RS_OK;
+            return;
         }
-    ADD(m, hosts, index, err);
-    RS_TRY(keep_text(m, name, &m->hosts[*index].name, err));
-    RS_TRY(keep_text(m, boot, &m->hosts[*index].boot, err));
+    ADD(m, hosts, index);
+    keep_text(m, name, &m->hosts[*index].name);
+    keep_text(m, boot, &m->hosts[*index].boot);
     uint32_t domain;
-    RS_TRY(add_domain(m, RS_DOMAIN_HOST, *index, &domain, err));
+    add_domain(m, RS_DOMAIN_HOST, *index, &domain);
     m->hosts[*index].domain = domain;
-    return RS_OK;
 }
 
-enum rs_status rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uuid[16], uint32_t *domain,
-                            struct rs_err *err)
+void rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uuid[16], uint32_t *domain)
 {
     static const uint8_t none[16];
     bool known = memcmp(uuid, none, sizeof none) != 0;
@@ -100,36 +95,32 @@ enum rs_status rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uui
         const struct rs_domain *d = &m->domains[i];
         if (d->kind != RS_DOMAIN_GPU || d->host != host || memcmp(d->uuid, uuid, sizeof d->uuid)) continue;
         *domain = i;
-        return RS_OK;
+        return;
     }
-    RS_TRY(add_domain(m, RS_DOMAIN_GPU, host, domain, err));
+    add_domain(m, RS_DOMAIN_GPU, host, domain);
     memcpy(m->domains[*domain].uuid, uuid, sizeof m->domains[*domain].uuid);
-    return RS_OK;
 }
 
-enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err *err)
+void rs_model_proc(struct rs_model *m, uint32_t *index)
 {
-    ADD(m, procs, index, err);
+    ADD(m, procs, index);
     struct rs_proc *p = &m->procs[*index];
     p->launcher_rank = -1;
     p->same = RS_NONE;
     p->first = p->last = p->overwritten_until = p->cut_until = RS_TIME_NONE;
-    return RS_OK;
 }
 
-enum rs_status rs_proc_set_stale(struct rs_proc *p, uint64_t timer, struct rs_err *err)
+void rs_proc_set_stale(struct rs_proc *p, uint64_t timer)
 {
     size_t n = p->nstale ? p->nstale : 1;
     while (n <= timer / 64) n *= 2;
     if (n > p->nstale) {
-        uint64_t *bits = realloc(p->stale, n * sizeof *bits);
-        if (!bits) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        uint64_t *bits = rs_realloc(p->stale, n * sizeof *bits);
         memset(bits + p->nstale, 0, (n - p->nstale) * sizeof *bits);
         p->stale = bits;
         p->nstale = n;
     }
     p->stale[timer / 64] |= UINT64_C(1) << timer % 64;
-    return RS_OK;
 }
 
 /* Every tool has its own communicators: what two say of one is brought together by the join. */
@@ -138,82 +129,74 @@ static uint64_t comm_key(uint8_t tool, uint64_t hash)
     return hash + tool * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static enum rs_status add_comm(struct rs_model *m, uint8_t tool, uint64_t hash, uint32_t *index, struct rs_err *err)
+static void add_comm(struct rs_model *m, uint8_t tool, uint64_t hash, uint32_t *index)
 {
-    ADD(m, comms, index, err);
+    ADD(m, comms, index);
     struct rs_comm_row *c = &m->comms[*index];
     c->hash = hash;
     c->tool = tool;
     c->nranks = c->nnodes = -1;
     c->first_member = c->parent.comm = c->class = c->over = c->view = RS_NONE;
-    if (!hash) return RS_OK;
+    if (!hash) return;
     uint64_t *newest;
-    RS_TRY(rs_map_at(&m->comm_index, comm_key(tool, hash), *index, &newest, err));
+    rs_map_at(&m->comm_index, comm_key(tool, hash), *index, &newest);
     if (*newest != *index) c->incarnation = m->comms[*newest].incarnation + 1;
     *newest = *index;
-    return RS_OK;
 }
 
-enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index, struct rs_err *err)
+void rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index)
 {
-    return add_comm(m, 0, hash, index, err);
+    add_comm(m, 0, hash, index);
 }
 
-enum rs_status rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index,
-                                struct rs_err *err)
+void rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index)
 {
     uint64_t known = hash ? rs_map_get(&m->comm_index, comm_key((uint8_t)tool, hash), RS_NONE) : RS_NONE;
     *index = (uint32_t)known;
-    return known != RS_NONE ? RS_OK : add_comm(m, (uint8_t)tool, hash, index, err);
+    if (!(known != RS_NONE)) add_comm(m, (uint8_t)tool, hash, index);
 }
 
-enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index, struct rs_err *err)
+void rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index)
 {
-    ADD(m, members, index, err);
+    ADD(m, members, index);
     struct rs_member *x = &m->members[*index];
     x->comm = comm;
     x->rank = x->global_rank = x->device = -1;
     x->gpu = x->next = x->rank_id = x->place = RS_NONE;
     x->created = x->destroyed = RS_TIME_NONE;
-    return RS_OK;
 }
 
-enum rs_status rs_model_rank(struct rs_model *m, uint32_t *index, struct rs_err *err)
+void rs_model_rank(struct rs_model *m, uint32_t *index)
 {
-    ADD(m, ranks, index, err);
+    ADD(m, ranks, index);
     m->ranks[*index] = (struct rs_rank){
         .number = -1, .proc = RS_NONE, .host = RS_NONE, .member = RS_NONE, .gpu = RS_NONE, .device = -1};
-    return RS_OK;
 }
 
-enum rs_status rs_model_class(struct rs_model *m, uint32_t *index, struct rs_err *err)
+void rs_model_class(struct rs_model *m, uint32_t *index)
 {
-    ADD(m, classes, index, err);
-    return RS_OK;
+    ADD(m, classes, index);
 }
 
-enum rs_status rs_model_open(struct rs_model *m, const struct rs_open *row, struct rs_err *err)
+void rs_model_open(struct rs_model *m, const struct rs_open *row)
 {
     uint32_t i;
-    ADD(m, opens, &i, err);
+    ADD(m, opens, &i);
     m->opens[i] = *row;
-    return RS_OK;
 }
 
-enum rs_status rs_model_net(struct rs_model *m, const struct rs_net *row, struct rs_err *err)
+void rs_model_net(struct rs_model *m, const struct rs_net *row)
 {
     uint32_t i;
-    ADD(m, nets, &i, err);
+    ADD(m, nets, &i);
     m->nets[i] = *row;
-    return RS_OK;
 }
 
-enum rs_status rs_model_order(struct rs_model *m, uint32_t part, struct rs_err *err)
+void rs_model_order(struct rs_model *m, uint32_t part)
 {
     uint32_t i;
-    ADD(m, order, &i, err);
+    ADD(m, order, &i);
     m->order[i] = part;
-    return RS_OK;
 }
 
 static int by_comm_and_rank(const void *a, const void *b, void *of)
@@ -227,10 +210,9 @@ static int by_comm_and_rank(const void *a, const void *b, void *of)
 }
 
 /* Communicators that turned out to be others (v1 to v3) have no members: they go. */
-static enum rs_status drop_empty_comms(struct rs_model *m, struct rs_err *err)
+static void drop_empty_comms(struct rs_model *m)
 {
-    uint32_t *moved = calloc(m->ncomms + 1, sizeof *moved), kept = 0;
-    if (!moved) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *moved = rs_zalloc(m->ncomms + 1, sizeof *moved), kept = 0;
     for (uint32_t i = 0; i < m->nmembers; i++) moved[m->members[i].comm] = 1;
     for (uint32_t i = 0; i < m->ncomms; i++) {
         if (!moved[i]) continue;
@@ -239,54 +221,49 @@ static enum rs_status drop_empty_comms(struct rs_model *m, struct rs_err *err)
     }
     m->ncomms = kept;
     for (uint32_t i = 0; i < m->nmembers; i++) m->members[i].comm = moved[m->members[i].comm];
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < kept && status == RS_OK; i++)
+    for (uint32_t i = 0; i < kept; i++)
         if (m->comms[i].hash)
-            status = rs_map_put(&m->comm_index, comm_key(m->comms[i].tool, m->comms[i].hash), i,
-                                err); /* the newest is last */
+            rs_map_put(&m->comm_index, comm_key(m->comms[i].tool, m->comms[i].hash), i); /* the newest is last */
     free(moved);
-    return status;
 }
 
-enum rs_status rs_model_link(struct rs_model *m, struct rs_err *err)
+void rs_model_link(struct rs_model *m)
 {
-    RS_TRY(drop_empty_comms(m, err));
-    if (!m->nmembers) return RS_OK;
-    uint32_t *order = malloc(m->nmembers * sizeof *order);
-    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    drop_empty_comms(m);
+    if (!m->nmembers) return;
+    uint32_t *order = rs_alloc(m->nmembers * sizeof *order);
     for (uint32_t i = 0; i < m->nmembers; i++) order[i] = i;
     qsort_r(order, m->nmembers, sizeof *order, by_comm_and_rank, m);
-    enum rs_status status = RS_OK;
-    for (uint32_t k = m->nmembers; k-- > 0 && status == RS_OK;) {
+    for (uint32_t k = m->nmembers; k-- > 0;) {
         struct rs_member *x = &m->members[order[k]];
         struct rs_comm_row *c = &m->comms[x->comm];
         x->next = c->first_member;
         c->first_member = order[k];
         c->nmembers++;
-        if (x->rank >= 0)
-            status = rs_map_put(&m->member_index, (uint64_t)x->comm << 32 | (uint32_t)x->rank, order[k], err);
+        if (x->rank >= 0) rs_map_put(&m->member_index, (uint64_t)x->comm << 32 | (uint32_t)x->rank, order[k]);
     }
     free(order);
-    return status;
 }
 
 /* ---- texts ---- */
 
-enum rs_status rs_model_string(struct rs_model *m, const char *text, uint16_t *id, struct rs_err *err)
+void rs_model_string(struct rs_model *m, const char *text, uint16_t *id)
 {
-    return rs_texts_small_id(&m->strings, text, text ? strlen(text) : 0, id, err);
+    rs_texts_small_id(&m->strings, text, text ? strlen(text) : 0, id);
 }
 
 enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char *fmt, ...)
 {
+    (void)err;
     char text[512];
     va_list args;
     va_start(args, fmt);
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     uint32_t i;
-    ADD(m, notes, &i, err);
-    return keep_text(m, text, &m->notes[i].text, err);
+    ADD(m, notes, &i);
+    keep_text(m, text, &m->notes[i].text);
+    return RS_OK;
 }
 
 /* ---- looking ---- */

@@ -151,7 +151,7 @@ struct rs_proc {
 
 /* GPU timers of kernels (KernelCh) are numbered per recording, in the order of their callbacks. Whether one is the
  * kernel's own is decided once, by the importer. */
-enum rs_status rs_proc_set_stale(struct rs_proc *p, uint64_t timer, struct rs_err *err);
+void rs_proc_set_stale(struct rs_proc *p, uint64_t timer);
 static inline bool rs_proc_is_stale(const struct rs_proc *p, uint64_t timer)
 {
     return timer / 64 < p->nstale && (p->stale[timer / 64] >> timer % 64 & 1);
@@ -295,28 +295,26 @@ struct rs_model {
 void rs_model_free(struct rs_model *m); /* a zeroed model is an empty one */
 
 /* Each adds a row and sets *index. Rows are zeroed but for what is said. */
-enum rs_status rs_model_host(struct rs_model *m, const char *name, const char *boot, uint32_t *index,
-                             struct rs_err *err); /* an existing one, or new with its clock */
-enum rs_status rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uuid[16], uint32_t *domain,
-                            struct rs_err *err); /* an existing one of that uuid, or new; zeros: always new */
-enum rs_status rs_model_proc(struct rs_model *m, uint32_t *index, struct rs_err *err);
-enum rs_status rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index,
-                             struct rs_err *err); /* of a recording; always new */
+void rs_model_host(struct rs_model *m, const char *name, const char *boot,
+                   uint32_t *index); /* an existing one, or new with its clock */
+void rs_model_gpu(struct rs_model *m, uint32_t host, const uint8_t uuid[16],
+                  uint32_t *domain); /* an existing one of that uuid, or new; zeros: always new */
+void rs_model_proc(struct rs_model *m, uint32_t *index);
+void rs_model_comm(struct rs_model *m, uint64_t hash, uint32_t *index); /* of a recording; always new */
 /* The communicator of a number as one of the other tools knows it: an existing one, or new. */
-enum rs_status rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index,
-                                struct rs_err *err);
-enum rs_status rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index, struct rs_err *err);
-enum rs_status rs_model_rank(struct rs_model *m, uint32_t *index, struct rs_err *err);
-enum rs_status rs_model_class(struct rs_model *m, uint32_t *index, struct rs_err *err);
-enum rs_status rs_model_open(struct rs_model *m, const struct rs_open *row, struct rs_err *err);
-enum rs_status rs_model_net(struct rs_model *m, const struct rs_net *row, struct rs_err *err);
-enum rs_status rs_model_order(struct rs_model *m, uint32_t part, struct rs_err *err);
+void rs_model_comm_of(struct rs_model *m, enum rs_tool tool, uint64_t hash, uint32_t *index);
+void rs_model_member(struct rs_model *m, uint32_t comm, uint32_t *index);
+void rs_model_rank(struct rs_model *m, uint32_t *index);
+void rs_model_class(struct rs_model *m, uint32_t *index);
+void rs_model_open(struct rs_model *m, const struct rs_open *row);
+void rs_model_net(struct rs_model *m, const struct rs_net *row);
+void rs_model_order(struct rs_model *m, uint32_t part);
 
 /* When all members are in: links those of each communicator by rank, so that rs_comm_member() finds them. */
-enum rs_status rs_model_link(struct rs_model *m, struct rs_err *err);
+void rs_model_link(struct rs_model *m);
 
 /* The id of a text (NULL: 0). There are RS_TEXTS_SMALL at most; the rest share the id of "?". */
-enum rs_status rs_model_string(struct rs_model *m, const char *text, uint16_t *id, struct rs_err *err);
+void rs_model_string(struct rs_model *m, const char *text, uint16_t *id);
 static inline const char *rs_model_text(const struct rs_model *m, uint16_t id)
 {
     return rs_texts_at(&m->strings, id);

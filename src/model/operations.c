@@ -6,29 +6,27 @@
 
 /* ---- rows ---- */
 
-enum rs_status rs_model_part(struct rs_model *m, uint32_t *index, struct rs_err *err)
+void rs_model_part(struct rs_model *m, uint32_t *index)
 {
     struct rs_parts *t = &m->parts;
-    RS_COLUMNS_ADD(RS_PART_COLUMNS, index, err);
+    RS_COLUMNS_ADD(RS_PART_COLUMNS, index);
     uint32_t i = *index;
     t->seq[i] = UINT64_MAX;
     t->enqueued[i] = t->launched[i] = t->start[i] = t->end[i] = t->after[i] = t->before[i] = RS_TIME_NONE;
     t->member[i] = t->op[i] = t->helper[i] = RS_NONE;
     t->peer[i] = -1;
-    return RS_OK;
 }
 
-enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *err)
+void rs_model_op(struct rs_model *m, uint32_t *index)
 {
     struct rs_ops *t = &m->ops;
-    RS_COLUMNS_ADD(RS_OP_COLUMNS, index, err);
+    RS_COLUMNS_ADD(RS_OP_COLUMNS, index);
     uint32_t i = *index;
     t->seq[i] = UINT64_MAX;
     t->first[i] = t->last[i] = t->end[i] = RS_TIME_NONE;
     t->comm[i] = t->fanout[i] = t->over[i] = t->view[i] = t->last_part[i] = RS_NONE;
     t->root[i] = t->dst[i] = -1;
     t->confidence[i] = 100;
-    return RS_OK;
 }
 
 void rs_parts_free(struct rs_parts *t)

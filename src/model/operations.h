@@ -134,8 +134,8 @@ struct rs_ops {
 };
 
 /* A part or operation with every time RS_TIME_NONE, every index RS_NONE, peer and root -1, no sequence. */
-enum rs_status rs_model_part(struct rs_model *m, uint32_t *index, struct rs_err *err);
-enum rs_status rs_model_op(struct rs_model *m, uint32_t *index, struct rs_err *err);
+void rs_model_part(struct rs_model *m, uint32_t *index);
+void rs_model_op(struct rs_model *m, uint32_t *index);
 void rs_parts_free(struct rs_parts *t);
 /* After the join and the analyses, where no part is added any more: without `group`, which bundles and exports do not look
  * at. There are millions of parts. */

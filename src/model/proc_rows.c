@@ -33,10 +33,9 @@ struct rs_proc_rows rs_members_of(const struct rs_model *m, uint32_t proc)
                                  first_of(m, m->nmembers, proc_of_member, (uint64_t)proc + 1)};
 }
 
-enum rs_status rs_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc, struct rs_err *err)
+void rs_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc)
 {
     struct rs_proc_rows span = rs_parts_of(m, proc);
-    RS_TRY(rs_map_reserve(index, span.end - span.first, err));
-    for (uint32_t i = span.first; i < span.end; i++) RS_TRY(rs_map_put(index, m->parts.handle[i], i, err));
-    return RS_OK;
+    rs_map_reserve(index, span.end - span.first);
+    for (uint32_t i = span.first; i < span.end; i++) rs_map_put(index, m->parts.handle[i], i);
 }

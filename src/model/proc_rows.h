@@ -15,6 +15,6 @@ struct rs_proc_rows rs_parts_of(const struct rs_model *m, uint32_t proc);
 struct rs_proc_rows rs_members_of(const struct rs_model *m, uint32_t proc);
 
 /* Puts handle -> part of all parts of the process into an empty map. */
-enum rs_status rs_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc, struct rs_err *err);
+void rs_parts_index(struct rs_map *index, const struct rs_model *m, uint32_t proc);
 
 #endif

@@ -46,10 +46,10 @@ unsigned rs_layout_plot_width(const struct rs_timeline *t, const struct rs_pictu
 
 /* ---- headings ---- */
 
-static enum rs_status add_heading(struct rs_layout *l, const struct rs_timeline *t, uint32_t before,
-                                  const uint32_t *groups, unsigned n, bool ascii, struct rs_err *err)
+static void add_heading(struct rs_layout *l, const struct rs_timeline *t, uint32_t before, const uint32_t *groups,
+                        unsigned n, bool ascii)
 {
-    RS_ROOM(l->headings, l->nheadings, l->cap_headings, err);
+    RS_ROOM(l->headings, l->nheadings, l->cap_headings);
     struct rs_layout_heading *h = &l->headings[l->nheadings++];
     *h = (struct rs_layout_heading){.before = before, .group = groups[n - 1], .depth = t->groups[groups[0]].level};
     size_t used = 0;
@@ -65,7 +65,6 @@ static enum rs_status add_heading(struct rs_layout *l, const struct rs_timeline 
         used += (size_t)more;
     }
     h->text[used] = '\0'; /* what did not fit as a whole is left out */
-    return RS_OK;
 }
 
 /* The communicator of all rows of a rank that have one, from row i on; RS_NONE: there are several, or none. */
@@ -83,8 +82,7 @@ static uint32_t only_comm(const struct rs_picture_rows *r, uint32_t i, uint32_t 
 }
 
 /* A heading names the groups that begin with a row; a rank's the communicator, too, where that is the only one. */
-static enum rs_status open_headings(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii,
-                                    struct rs_err *err)
+static void open_headings(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii)
 {
     const struct rs_timeline *t = r->timeline;
     uint32_t now[RS_GROUP_COMM + 1], alone = RS_NONE;
@@ -103,18 +101,16 @@ static enum rs_status open_headings(struct rs_layout *l, const struct rs_picture
             for (int below = level + 1; below <= RS_GROUP_COMM; below++) now[below] = RS_NONE;
             if (group != RS_NONE) fresh[n++] = group;
         }
-        if (n > 0) RS_TRY(add_heading(l, t, i, fresh, n, ascii, err));
+        if (n > 0) add_heading(l, t, i, fresh, n, ascii);
     }
-    return RS_OK;
 }
 
 /* Folded: hosts, where there are several and each has more than one GPU. */
-static enum rs_status folded_headings(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii,
-                                      struct rs_err *err)
+static void folded_headings(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii)
 {
     uint32_t hosts = 0, before = RS_NONE;
     for (int pass = 0; pass < 2; pass++, before = RS_NONE) {
-        if (pass == 1 && (hosts < 2 || hosts * 2 > r->n)) return RS_OK;
+        if (pass == 1 && (hosts < 2 || hosts * 2 > r->n)) return;
         for (uint32_t i = 0; i < r->n; i++) {
             uint32_t host = rs_picture_group_at(r->timeline, r->rows[i].group, RS_GROUP_HOST);
             if (host == before || host == RS_NONE) continue;
@@ -122,10 +118,9 @@ static enum rs_status folded_headings(struct rs_layout *l, const struct rs_pictu
             if (pass == 0)
                 hosts++;
             else
-                RS_TRY(add_heading(l, r->timeline, i, &host, 1, ascii, err));
+                add_heading(l, r->timeline, i, &host, 1, ascii);
         }
     }
-    return RS_OK;
 }
 
 /* ---- footer ---- */
@@ -169,18 +164,17 @@ static void footer(struct rs_layout *l, const struct rs_picture_rows *r, bool as
     if (r->n == 0) say(l, ascii, "nothing in this span of time");
 }
 
-enum rs_status rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows,
-                               const struct rs_picture_options *o, unsigned relations, struct rs_err *err)
+void rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows, const struct rs_picture_options *o,
+                     unsigned relations)
 {
     *l = (struct rs_layout){0};
     rs_words_fit(o->title ? o->title : "", 150, l->title, sizeof(l->title));
     if (rows->take.fold)
-        RS_TRY(folded_headings(l, rows, o->ascii, err));
+        folded_headings(l, rows, o->ascii);
     else
-        RS_TRY(open_headings(l, rows, o->ascii, err));
-    RS_TRY(rs_legend_make(l, rows, relations, err));
+        open_headings(l, rows, o->ascii);
+    rs_legend_make(l, rows, relations);
     footer(l, rows, o->ascii);
-    return RS_OK;
 }
 
 /* ---- places ---- */
@@ -238,10 +232,10 @@ static void place_legend(struct rs_layout *l)
     l->footer_y = l->nlegend ? y + LINE + 4 : y;
 }
 
-enum rs_status rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
-                              unsigned relations, struct rs_err *err)
+void rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
+                    unsigned relations)
 {
-    RS_TRY(rs_layout_words(l, rows, o, relations, err));
+    rs_layout_words(l, rows, o, relations);
     l->width = width_of(o);
     l->plot.w = rows->take.width;
     l->plot.x = l->width - RS_LAYOUT_MARGIN - l->plot.w;
@@ -251,7 +245,6 @@ enum rs_status rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows,
     l->legend_y = l->plot.y + l->plot.h + 12;
     place_legend(l);
     l->height = ceil(l->footer_y + LINE);
-    return RS_OK;
 }
 
 void rs_layout_free(struct rs_layout *l)

@@ -61,11 +61,11 @@ struct rs_layout {
 /* Pixels that the time axis has in a picture of this width: known before the rows are. */
 unsigned rs_layout_plot_width(const struct rs_timeline *t, const struct rs_picture_options *o);
 /* Sets y and height of the rows. `relations`: bits 1 << RS_LEGEND_SAME_OP and so on, of those that are drawn. */
-enum rs_status rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
-                              unsigned relations, struct rs_err *err);
+void rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
+                    unsigned relations);
 /* Headings, legend and footer alone, without places: for text. */
-enum rs_status rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows,
-                               const struct rs_picture_options *o, unsigned relations, struct rs_err *err);
+void rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows, const struct rs_picture_options *o,
+                     unsigned relations);
 void rs_layout_free(struct rs_layout *l);
 
 /* Where a bar is drawn: from start to end, cut at the edges of the plot. Waits and fades are parts of, or behind it. */

@@ -59,18 +59,15 @@ bool rs_legend_flag_row(const struct rs_picture_rows *rows, const struct rs_time
     return low < rows->n && rows->rows[low].group == group;
 }
 
-static enum rs_status add(struct rs_layout *l, enum rs_legend_what what, uint8_t kind, const char *text,
-                          struct rs_err *err)
+static void add(struct rs_layout *l, enum rs_legend_what what, uint8_t kind, const char *text)
 {
-    RS_ROOM(l->legend, l->nlegend, l->cap_legend, err);
+    RS_ROOM(l->legend, l->nlegend, l->cap_legend);
     struct rs_layout_legend *entry = &l->legend[l->nlegend++];
     *entry = (struct rs_layout_legend){.what = what, .kind = kind};
     rs_words_fit(text, 40, entry->text, sizeof(entry->text));
-    return RS_OK;
 }
 
-enum rs_status rs_legend_make(struct rs_layout *l, const struct rs_picture_rows *rows, unsigned relations,
-                              struct rs_err *err)
+void rs_legend_make(struct rs_layout *l, const struct rs_picture_rows *rows, unsigned relations)
 {
     static const char *const words[RS_LEGEND_WHATS] = {
         [RS_LEGEND_WAIT] = "waits for the last rank",
@@ -101,8 +98,7 @@ enum rs_status rs_legend_make(struct rs_layout *l, const struct rs_picture_rows 
             used.whats |= 1u << (t->flags[i].destroyed ? RS_LEGEND_DESTROYED : RS_LEGEND_CREATED);
     }
     for (unsigned kind = 0; kind < t->kinds.n && kind < 256; kind++)
-        if (used.kinds[kind]) RS_TRY(add(l, RS_LEGEND_KIND, (uint8_t)kind, t->kinds.rows[kind].label, err));
+        if (used.kinds[kind]) add(l, RS_LEGEND_KIND, (uint8_t)kind, t->kinds.rows[kind].label);
     for (unsigned what = RS_LEGEND_KIND + 1; what < RS_LEGEND_WHATS; what++)
-        if (used.whats & 1u << what) RS_TRY(add(l, (enum rs_legend_what)what, 0, words[what], err));
-    return RS_OK;
+        if (used.whats & 1u << what) add(l, (enum rs_legend_what)what, 0, words[what]);
 }

@@ -5,8 +5,7 @@
 #include "picture/layout.h"
 
 /* Fills l->legend, without places. */
-enum rs_status rs_legend_make(struct rs_layout *l, const struct rs_picture_rows *rows, unsigned relations,
-                              struct rs_err *err);
+void rs_legend_make(struct rs_layout *l, const struct rs_picture_rows *rows, unsigned relations);
 /* Whether a communicator's flag is to be seen, and on which row (folded: its GPU's; open: the first of its group). */
 bool rs_legend_flag_row(const struct rs_picture_rows *rows, const struct rs_timeline_flag *flag, uint32_t *row);
 

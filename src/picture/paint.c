@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "picture/legend.h"
 #include "picture/words.h"
 
@@ -107,7 +108,7 @@ static void brush_relations(struct brush *b, const struct rs_relations *relation
 {
     uint32_t most = 0;
     for (uint32_t i = 0; i < relations->n; i++) most = relations->list[i].n > most ? relations->list[i].n : most;
-    struct rs_point *points = most ? malloc(2 * (size_t)most * sizeof(*points)) : NULL;
+    struct rs_point *points = most ? rs_alloc(2 * (size_t)most * sizeof(*points)) : NULL;
     for (uint32_t i = relations->n; i-- > 0;) { /* the heaviest over the others */
         const struct rs_relation *relation = &relations->list[i];
         const struct rs_relation_end *ends = &relations->ends[relation->end];
@@ -321,19 +322,17 @@ static int by_colour(const void *a, const void *b)
 }
 
 /* A box of the colour, drawn by flush(). */
-static enum rs_status add_box(struct brush *b, const struct rs_box *box, uint32_t colour, struct rs_err *err)
+static void add_box(struct brush *b, const struct rs_box *box, uint32_t colour)
 {
-    RS_ROOM(b->boxes, b->n, b->cap, err);
+    RS_ROOM(b->boxes, b->n, b->cap);
     b->boxes[b->n++] = (struct brush_box){colour, *box};
-    return RS_OK;
 }
 
 /* Draws what waits, colour by colour. */
-static enum rs_status flush(struct brush *b, struct rs_err *err)
+static void flush(struct brush *b)
 {
-    if (b->n == 0) return RS_OK;
-    struct rs_box *boxes = malloc(b->n * sizeof(*boxes));
-    if (!boxes) return rs_fail(err, RS_NO_MEMORY, "no memory for the bars of the picture");
+    if (b->n == 0) return;
+    struct rs_box *boxes = rs_alloc(b->n * sizeof(*boxes));
     qsort(b->boxes, b->n, sizeof(*b->boxes), by_colour);
     for (uint32_t i = 0; i < b->n; i++) boxes[i] = b->boxes[i].box;
     for (uint32_t i = 0, next; i < b->n; i = next) {
@@ -342,7 +341,6 @@ static enum rs_status flush(struct brush *b, struct rs_err *err)
     }
     b->n = 0;
     free(boxes);
-    return RS_OK;
 }
 
 /* ---- pixels ---- */
@@ -400,21 +398,19 @@ static uint32_t brush_runs(const struct rs_picture_row *row, double cell)
     return count_runs(&row->upper, (unsigned)cell) + count_runs(&row->lower, (unsigned)cell);
 }
 
-static enum rs_status draw_run(struct brush *b, struct rs_box box, struct cell cell, uint32_t ground,
-                               struct rs_err *err)
+static void draw_run(struct brush *b, struct rs_box box, struct cell cell, uint32_t ground)
 {
     if (cell.shade & (RS_SHADE_LOST | RS_SHADE_NOT_RECORDED)) {
         b->canvas->hatch(b->canvas, &box, blank_colour(b, cell.shade & RS_SHADE_LOST));
-        return RS_OK;
+        return;
     }
     /* Even the faintest is to be seen: a quarter at least. */
     double share = 0.25 + 0.75 * (cell.level - 1) / 6;
     if (cell.shade & RS_SHADE_WAIT) share *= RS_WAIT_STRENGTH;
-    return add_box(b, &box, rs_colour_mix(ground, b->colours[cell.kind - 1], share), err);
+    add_box(b, &box, rs_colour_mix(ground, b->colours[cell.kind - 1], share));
 }
 
-static enum rs_status draw_pixels(struct brush *b, const struct rs_pixels *p, struct rs_box strip, uint32_t ground,
-                                  struct rs_err *err)
+static void draw_pixels(struct brush *b, const struct rs_pixels *p, struct rs_box strip, uint32_t ground)
 {
     unsigned step = (unsigned)b->cell;
     struct cell run = {0};
@@ -424,13 +420,12 @@ static enum rs_status draw_pixels(struct brush *b, const struct rs_pixels *p, st
         if (!same(cell, run)) {
             struct rs_box box = {strip.x + from, strip.y, x - from, strip.h};
             if (box.x + box.w > strip.x + strip.w) box.w = strip.x + strip.w - box.x;
-            if (run.kind) RS_TRY(draw_run(b, box, run, ground, err));
+            if (run.kind) draw_run(b, box, run, ground);
             run = cell;
             from = x;
         }
         if (x >= p->width) break;
     }
-    return RS_OK;
 }
 
 /* ---- bars ---- */
@@ -445,15 +440,14 @@ static void torn_edge(struct brush *b, double x, double y, double height, double
     b->canvas->shape(b->canvas, points, 2 * TEETH + 1, colour);
 }
 
-static enum rs_status draw_marks(struct brush *b, const struct rs_picture_bar *bar, struct rs_box box,
-                                 struct rs_err *err)
+static void draw_marks(struct brush *b, const struct rs_picture_bar *bar, struct rs_box box)
 {
     double right = b->layout->plot.x + b->layout->plot.w;
     for (unsigned i = 0; i < RS_BAR_MARKS && box.w >= LEAST_MARKS && b->marks < RS_PAINT_MARKS; i++) {
         int64_t at = rs_time_plus(bar->start, bar->marks[i]);
         if (bar->marks[i] == 0 || at <= b->layout->ruler.from || at >= b->layout->ruler.to) continue;
         struct rs_box mark = {rs_layout_x(b->layout, at), box.y + 2, 1, box.h - 4};
-        RS_TRY(add_box(b, &mark, b->theme->on_bar, err));
+        add_box(b, &mark, b->theme->on_bar);
         b->marks++;
     }
     if (bar->flags & RS_BAR_LAST && bar->start >= b->layout->ruler.from && box.h >= 5 && box.w >= LEAST_LAST &&
@@ -465,10 +459,9 @@ static enum rs_status draw_marks(struct brush *b, const struct rs_picture_bar *b
     }
     if (bar->flags & RS_BAR_MISMATCH && b->marks < RS_PAINT_MARKS) {
         struct rs_box under = {box.x, box.y + box.h - 2, box.w, 2};
-        RS_TRY(add_box(b, &under, b->theme->same_op, err));
+        add_box(b, &under, b->theme->same_op);
         b->marks++;
     }
-    return RS_OK;
 }
 
 /* The words on a bar, where they fit: its name, and its size where that fits too. */
@@ -498,8 +491,8 @@ static void draw_words(struct brush *b, const struct rs_picture_bar *bar, struct
     b->words++;
 }
 
-static enum rs_status draw_body(struct brush *b, const struct rs_picture_bar *bar, struct rs_box box, uint32_t ground,
-                                bool titled, struct rs_err *err)
+static void draw_body(struct brush *b, const struct rs_picture_bar *bar, struct rs_box box, uint32_t ground,
+                      bool titled)
 {
     uint32_t colour = b->colours[bar->kind], pale = rs_colour_mix(ground, colour, RS_WAIT_STRENGTH);
     double wait = bar->wait > 0 ? rs_layout_x(b->layout, rs_time_plus(bar->start, bar->wait)) - box.x : 0;
@@ -511,13 +504,13 @@ static enum rs_status draw_body(struct brush *b, const struct rs_picture_bar *ba
         if (titled)
             b->canvas->box(b->canvas, &first, pale);
         else
-            RS_TRY(add_box(b, &first, pale, err));
+            add_box(b, &first, pale);
     }
     if (rest.w > 0.05) {
         if (titled)
             b->canvas->box(b->canvas, &rest, colour);
         else
-            RS_TRY(add_box(b, &rest, colour, err));
+            add_box(b, &rest, colour);
     }
     if (bar->fade > 0) {
         int64_t end = rs_time_plus(bar->start, bar->dur);
@@ -527,11 +520,10 @@ static enum rs_status draw_body(struct brush *b, const struct rs_picture_bar *ba
     }
     if (bar->flags & RS_BAR_START_UNKNOWN && box.w >= 8) torn_edge(b, box.x, box.y, box.h, 4, ground);
     if (bar->flags & RS_BAR_OPEN && box.w >= 8) torn_edge(b, box.x + box.w, box.y, box.h, -4, ground);
-    return RS_OK;
 }
 
-static enum rs_status draw_bar(struct brush *b, const struct rs_picture_row *row, const struct rs_picture_bar *bar,
-                               uint32_t ground, struct rs_err *err)
+static void draw_bar(struct brush *b, const struct rs_picture_row *row, const struct rs_picture_bar *bar,
+                     uint32_t ground)
 {
     struct rs_box box = rs_layout_bar(b->layout, row, bar);
     bool titled = box.w >= b->least_titled && b->title_bytes < RS_PAINT_TITLE_BYTES;
@@ -546,27 +538,26 @@ static enum rs_status draw_bar(struct brush *b, const struct rs_picture_row *row
         if (box.w < 3) box.w = 3; /* a loss is to be seen */
         b->canvas->hatch(b->canvas, &box, blank_colour(b, bar->flags & RS_BAR_LOST));
     } else
-        RS_TRY(draw_body(b, bar, box, ground, titled, err));
+        draw_body(b, bar, box, ground, titled);
     if (titled) b->canvas->close(b->canvas);
-    return RS_OK;
 }
 
 /* Bars and pixels of a row; the relations over all; all that is not time. */
-static enum rs_status brush_row(struct brush *b, const struct rs_picture_row *row, uint32_t ground, struct rs_err *err)
+static void brush_row(struct brush *b, const struct rs_picture_row *row, uint32_t ground)
 {
-    RS_TRY(draw_pixels(b, &row->upper, rs_layout_strip(b->layout, row, false), ground, err));
-    RS_TRY(draw_pixels(b, &row->lower, rs_layout_strip(b->layout, row, true), ground, err));
-    RS_TRY(flush(b, err));
+    draw_pixels(b, &row->upper, rs_layout_strip(b->layout, row, false), ground);
+    draw_pixels(b, &row->lower, rs_layout_strip(b->layout, row, true), ground);
+    flush(b);
     for (int pass = 0; pass < 2; pass++) /* what is blank lies under the others */
         for (uint32_t i = 0; i < row->nbars; i++)
-            if (rs_picture_is_blank(&row->bars[i]) == (pass == 0)) RS_TRY(draw_bar(b, row, &row->bars[i], ground, err));
-    RS_TRY(flush(b, err));
+            if (rs_picture_is_blank(&row->bars[i]) == (pass == 0)) draw_bar(b, row, &row->bars[i], ground);
+    flush(b);
     for (uint32_t i = 0; i < row->nbars; i++) {
         struct rs_box box = rs_layout_bar(b->layout, row, &row->bars[i]);
-        RS_TRY(draw_marks(b, &row->bars[i], box, err));
+        draw_marks(b, &row->bars[i], box);
         draw_words(b, &row->bars[i], box);
     }
-    return flush(b, err);
+    flush(b);
 }
 
 /* ---- the picture ---- */
@@ -578,20 +569,18 @@ static int by_width(const void *a, const void *b)
 }
 
 /* The widest have tooltips. */
-static enum rs_status choose_titled(struct brush *b, struct rs_err *err)
+static void choose_titled(struct brush *b)
 {
     size_t n = 0, k = 0;
     for (uint32_t i = 0; i < b->rows->n; i++) n += b->rows->rows[i].nbars;
-    if (n <= RS_PAINT_TITLES) return RS_OK;
-    double *widths = malloc(n * sizeof(*widths));
-    if (!widths) return rs_fail(err, RS_NO_MEMORY, "no memory for the bars of the picture");
+    if (n <= RS_PAINT_TITLES) return;
+    double *widths = rs_alloc(n * sizeof(*widths));
     for (uint32_t i = 0; i < b->rows->n; i++)
         for (uint32_t j = 0; j < b->rows->rows[i].nbars; j++)
             widths[k++] = rs_layout_bar(b->layout, &b->rows->rows[i], &b->rows->rows[i].bars[j]).w;
     qsort(widths, n, sizeof(*widths), by_width);
     b->least_titled = widths[RS_PAINT_TITLES] + 1e-9;
     free(widths);
-    return RS_OK;
 }
 
 static void choose_cell(struct brush *b)
@@ -603,26 +592,24 @@ static void choose_cell(struct brush *b)
     }
 }
 
-static enum rs_status paint(struct brush *b, const struct rs_relations *relations, struct rs_err *err)
+static void paint(struct brush *b, const struct rs_relations *relations)
 {
-    RS_TRY(choose_titled(b, err));
+    choose_titled(b);
     choose_cell(b);
     brush_ground(b);
     for (uint32_t i = 0; i < b->rows->n; i++)
-        RS_TRY(brush_row(b, &b->rows->rows[i], i & 1 ? b->theme->row : b->theme->background, err));
+        brush_row(b, &b->rows->rows[i], i & 1 ? b->theme->row : b->theme->background);
     brush_relations(b, relations);
     brush_frame(b);
-    return RS_OK;
 }
 
-enum rs_status rs_paint(struct rs_canvas *c, const struct rs_layout *l, const struct rs_picture_rows *rows,
-                        const struct rs_relations *relations, const struct rs_theme *theme, struct rs_err *err)
+void rs_paint(struct rs_canvas *c, const struct rs_layout *l, const struct rs_picture_rows *rows,
+              const struct rs_relations *relations, const struct rs_theme *theme)
 {
     struct brush b = {.canvas = c, .layout = l, .rows = rows, .theme = theme};
     const struct rs_kinds *kinds = &rows->timeline->kinds;
     for (unsigned i = 0; i < 256; i++)
         b.colours[i] = rs_colour_of(i < kinds->n ? kinds->rows[i].colour : NULL, i, theme);
-    enum rs_status status = paint(&b, relations, err);
+    paint(&b, relations);
     free(b.boxes);
-    return status;
 }

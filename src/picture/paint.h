@@ -17,7 +17,7 @@ enum {
     RS_PAINT_MARKS = 3000,
 };
 
-enum rs_status rs_paint(struct rs_canvas *c, const struct rs_layout *l, const struct rs_picture_rows *rows,
-                        const struct rs_relations *relations, const struct rs_theme *theme, struct rs_err *err);
+void rs_paint(struct rs_canvas *c, const struct rs_layout *l, const struct rs_picture_rows *rows,
+              const struct rs_relations *relations, const struct rs_theme *theme);
 
 #endif

@@ -48,12 +48,16 @@ static enum rs_status collect(struct rs_picture_rows *rows, struct rs_timeline *
     uint32_t first = 0;
     for (uint32_t i = 0; i < t->nprocs && status == RS_OK; i++) {
         status = rs_timeline_process(t, i, first, &bars, err);
-        if (status == RS_OK) status = rs_picture_rows_add(rows, &bars, err);
+        if (status == RS_OK) rs_picture_rows_add(rows, &bars);
         first += bars.n;
     }
     rs_bars_free(&bars);
     *all = first;
-    return status == RS_OK ? rs_picture_rows_end(rows, RS_PAINT_BARS, err) : status;
+    if (status == RS_OK) {
+        rs_picture_rows_end(rows, RS_PAINT_BARS);
+        return RS_OK;
+    }
+    return status;
 }
 
 static enum rs_status draw(const struct rs_layout *layout, const struct rs_picture_rows *rows,
@@ -62,12 +66,12 @@ static enum rs_status draw(const struct rs_layout *layout, const struct rs_pictu
 {
     struct rs_canvas *canvas;
     if (o->format == RS_PICTURE_SVG)
-        RS_TRY(rs_svg_make(&canvas, layout->width, layout->height, layout->title, out, name, err));
+        rs_svg_make(&canvas, layout->width, layout->height, layout->title, out, name);
     else
         RS_TRY(rs_png_make(&canvas, layout->width, layout->height, out, name, err));
-    enum rs_status status = rs_paint(canvas, layout, rows, relations, o->dark ? &rs_theme_dark : &rs_theme_light, err);
-    enum rs_status ended = canvas->end(canvas, status == RS_OK ? err : NULL);
-    return status == RS_OK ? ended : status;
+    rs_paint(canvas, layout, rows, relations, o->dark ? &rs_theme_dark : &rs_theme_light);
+    enum rs_status ended = canvas->end(canvas, err);
+    return ended;
 }
 
 static enum rs_status draw_rows(struct rs_picture_rows *rows, const struct rs_picture_options *o, FILE *out,
@@ -76,9 +80,10 @@ static enum rs_status draw_rows(struct rs_picture_rows *rows, const struct rs_pi
     if (o->format == RS_PICTURE_TEXT) return rs_text_draw(rows, o, out, name, err);
     struct rs_relations relations;
     struct rs_layout layout = {0};
-    enum rs_status status = rs_relations_init(&relations, rows, o->relations, err);
-    if (status == RS_OK) status = rs_layout_init(&layout, rows, o, rs_relations_whats(&relations), err);
-    if (status == RS_OK) status = draw(&layout, rows, &relations, o, out, name, err);
+    rs_relations_init(&relations, rows, o->relations);
+    enum rs_status status = RS_OK;
+    rs_layout_init(&layout, rows, o, rs_relations_whats(&relations));
+    status = draw(&layout, rows, &relations, o, out, name, err);
     rs_layout_free(&layout);
     rs_relations_free(&relations);
     return status;
@@ -92,7 +97,7 @@ enum rs_status rs_picture_draw(struct rs_timeline *t, const struct rs_picture_op
     const struct rs_picture_take take = take_of(t, &o);
     struct rs_picture_rows rows;
     struct rs_timeline_sum *sums;
-    RS_TRY(rs_timeline_sums(t, take.from, take.to, &sums, err));
+    rs_timeline_sums(t, take.from, take.to, &sums);
     rs_picture_rows_init(&rows, t, &take, sums);
     enum rs_status status = collect(&rows, t, bars, err);
     if (status == RS_OK && *bars) status = draw_rows(&rows, &o, out, name, err);

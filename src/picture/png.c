@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 /* Numbers of cairo's interface. */
 enum { FORMAT_RGB24 = 1, SLANT_NORMAL = 0, WEIGHT_NORMAL = 0, WEIGHT_BOLD = 1, STATUS_OK = 0, STATUS_WRITE_ERROR = 11 };
 
@@ -229,8 +231,7 @@ static enum rs_status load(struct png *p, struct rs_err *err)
 enum rs_status rs_png_make(struct rs_canvas **canvas, double width, double height, FILE *out, const char *name,
                            struct rs_err *err)
 {
-    struct png *p = calloc(1, sizeof(*p));
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "%s: no memory for the picture", name);
+    struct png *p = rs_zalloc(1, sizeof(*p));
     p->canvas = (struct rs_canvas){png_open,  png_close, png_box,  png_boxes, png_line,
                                    png_shape, png_hatch, png_fade, png_text,  png_end};
     p->out = out;

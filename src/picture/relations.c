@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 
 enum {
     FEW = 60, /* of operations and arrows; and of parents */
@@ -49,24 +50,22 @@ static bool is_kind(const struct rs_picture_rows *rows, struct rs_relation_end a
     return kind < rows->timeline->kinds.n && strcmp(rows->timeline->kinds.rows[kind].id, id) == 0;
 }
 
-static enum rs_status add(struct rs_relations *x, enum rs_legend_what what, double weight, struct rs_err *err)
+static void add(struct rs_relations *x, enum rs_legend_what what, double weight)
 {
-    RS_ROOM(x->list, x->n, x->cap, err);
+    RS_ROOM(x->list, x->n, x->cap);
     x->list[x->n++] = (struct rs_relation){.what = what, .end = x->nends, .weight = weight};
-    return RS_OK;
 }
 
-static enum rs_status add_end(struct rs_relations *x, struct rs_relation_end at, struct rs_err *err)
+static void add_end(struct rs_relations *x, struct rs_relation_end at)
 {
-    RS_ROOM(x->ends, x->nends, x->cap_ends, err);
+    RS_ROOM(x->ends, x->nends, x->cap_ends);
     x->ends[x->nends++] = at;
     x->list[x->n - 1].n++;
-    return RS_OK;
 }
 
 /* The bars of one operation, by row. */
-static enum rs_status relate(struct rs_relations *x, const struct rs_picture_rows *rows, const struct found *f,
-                             uint32_t n, double least, struct rs_err *err)
+static void relate(struct rs_relations *x, const struct rs_picture_rows *rows, const struct found *f, uint32_t n,
+                   double least)
 {
     double weight = 0, wide = 0;
     uint32_t send = n, receive = n, nrows = 1;
@@ -79,28 +78,26 @@ static enum rs_status relate(struct rs_relations *x, const struct rs_picture_row
         if (is_kind(rows, f[i].at, "Recv")) receive = i;
         nrows += i > 0 && f[i].at.row != f[i - 1].at.row;
     }
-    if (wide < least) return RS_OK;
+    if (wide < least) return;
     if (send < n && receive < n) {
-        if (f[send].at.row == f[receive].at.row) return RS_OK; /* to itself */
-        RS_TRY(add(x, RS_LEGEND_ARROW, weight, err));
-        RS_TRY(add_end(x, f[send].at, err));
-        return add_end(x, f[receive].at, err);
+        if (f[send].at.row == f[receive].at.row) return; /* to itself */
+        add(x, RS_LEGEND_ARROW, weight);
+        add_end(x, f[send].at);
+        add_end(x, f[receive].at);
+        return;
     }
-    if (nrows < 2) return RS_OK;
-    RS_TRY(add(x, RS_LEGEND_SAME_OP, weight, err));
+    if (nrows < 2) return;
+    add(x, RS_LEGEND_SAME_OP, weight);
     for (uint32_t i = 0; i < n; i++)
-        if (i == 0 || f[i].at.row != f[i - 1].at.row) RS_TRY(add_end(x, f[i].at, err));
-    return RS_OK;
+        if (i == 0 || f[i].at.row != f[i - 1].at.row) add_end(x, f[i].at);
 }
 
-static enum rs_status operations(struct rs_relations *x, const struct rs_picture_rows *rows, double least,
-                                 struct rs_err *err)
+static void operations(struct rs_relations *x, const struct rs_picture_rows *rows, double least)
 {
     size_t most = 0, n = 0;
     for (uint32_t i = 0; i < rows->n; i++) most += rows->rows[i].nbars;
-    if (most == 0) return RS_OK;
-    struct found *found = malloc(most * sizeof(*found));
-    if (!found) return rs_fail(err, RS_NO_MEMORY, "no memory for the relations of the picture");
+    if (most == 0) return;
+    struct found *found = rs_alloc(most * sizeof(*found));
     for (uint32_t i = 0; i < rows->n; i++)
         for (uint32_t k = 0; k < rows->rows[i].nbars; k++) {
             const struct rs_picture_bar *bar = &rows->rows[i].bars[k];
@@ -108,13 +105,11 @@ static enum rs_status operations(struct rs_relations *x, const struct rs_picture
                 found[n++] = (struct found){bar->op, {i, k}, bar->start};
         }
     qsort(found, n, sizeof(*found), by_op);
-    enum rs_status status = RS_OK;
-    for (size_t i = 0, next; i < n && status == RS_OK; i = next) {
+    for (size_t i = 0, next; i < n; i = next) {
         for (next = i + 1; next < n && found[next].op == found[i].op;) next++;
-        if (next - i > 1) status = relate(x, rows, found + i, (uint32_t)(next - i), least, err);
+        if (next - i > 1) relate(x, rows, found + i, (uint32_t)(next - i), least);
     }
     free(found);
-    return status;
 }
 
 /* ---- parents ---- */
@@ -126,43 +121,42 @@ static bool find(const struct rs_map *where, uint32_t number, struct rs_relation
     return value != UINT64_MAX;
 }
 
-static enum rs_status child(struct rs_relations *x, const struct rs_picture_rows *rows, const struct rs_map *where,
-                            struct rs_relation_end at, uint32_t parent, double least, struct rs_err *err)
+static void child(struct rs_relations *x, const struct rs_picture_rows *rows, const struct rs_map *where,
+                  struct rs_relation_end at, uint32_t parent, double least)
 {
     struct rs_relation_end to;
     const struct rs_picture_bar *bar = bar_at(rows, at);
-    if (parent == RS_BAR_NONE || !find(where, parent, &to) || to.row == at.row) return RS_OK;
+    if (parent == RS_BAR_NONE || !find(where, parent, &to) || to.row == at.row) return;
     /* What was called and launched tells more than the pieces that it was done in. */
     bool tells = bar->row == RS_ROW_OPERATIONS || bar->row == RS_ROW_LAUNCHES || bar->row == RS_ROW_CALLS;
-    if (!tells && (double)bar->dur < least) return RS_OK;
-    RS_TRY(add(x, RS_LEGEND_PARENT, (double)bar->dur * (tells ? 1e6 : 1), err));
-    RS_TRY(add_end(x, at, err));
-    return add_end(x, to, err);
+    if (!tells && (double)bar->dur < least) return;
+    add(x, RS_LEGEND_PARENT, (double)bar->dur * (tells ? 1e6 : 1));
+    add_end(x, at);
+    add_end(x, to);
 }
 
-static enum rs_status parents(struct rs_relations *x, const struct rs_picture_rows *rows, struct rs_map *where,
-                              struct rs_map *launched, double least, struct rs_err *err)
+static void parents(struct rs_relations *x, const struct rs_picture_rows *rows, struct rs_map *where,
+                    struct rs_map *launched, double least)
 {
     for (uint32_t i = 0; i < rows->n; i++)
         for (uint32_t k = 0; k < rows->rows[i].nbars; k++)
-            RS_TRY(rs_map_put(where, rows->rows[i].bars[k].number, (uint64_t)i << 32 | k, err));
+            rs_map_put(where, rows->rows[i].bars[k].number, (uint64_t)i << 32 | k);
     for (uint32_t i = 0; i < rows->nedges; i++)
-        if (rs_map_find(where, rows->edges[i].from)) RS_TRY(rs_map_put(launched, rows->edges[i].to, 1, err));
+        if (rs_map_find(where, rows->edges[i].from)) rs_map_put(launched, rows->edges[i].to, 1);
     for (uint32_t i = 0; i < rows->n; i++)
         for (uint32_t k = 0; k < rows->rows[i].nbars; k++) {
             const struct rs_relation_end at = {i, k};
             const struct rs_picture_bar *bar = bar_at(rows, at);
             bool launch = rs_map_find(launched, bar->number);
             /* What was launched leads to its call through its launch: two lines would say the same. */
-            if (!launch || least == 0) RS_TRY(child(x, rows, where, at, bar->parent, least, err));
+            if (!launch || least == 0) child(x, rows, where, at, bar->parent, least);
         }
     for (uint32_t i = 0; i < rows->nedges; i++) {
         struct rs_relation_end at;
         if (!find(where, rows->edges[i].to, &at)) continue;
         if (least == 0 && bar_at(rows, at)->parent == rows->edges[i].from) continue; /* drawn already */
-        RS_TRY(child(x, rows, where, at, rows->edges[i].from, least, err));
+        child(x, rows, where, at, rows->edges[i].from, least);
     }
-    return RS_OK;
 }
 
 /* Keeps the heaviest. */
@@ -180,22 +174,19 @@ static void choose(struct rs_relations *x, uint32_t most)
     x->n = kept;
 }
 
-enum rs_status rs_relations_init(struct rs_relations *x, const struct rs_picture_rows *rows,
-                                 enum rs_picture_relations wanted, struct rs_err *err)
+void rs_relations_init(struct rs_relations *x, const struct rs_picture_rows *rows, enum rs_picture_relations wanted)
 {
     *x = (struct rs_relations){0};
-    if (wanted == RS_RELATIONS_NONE) return RS_OK;
+    if (wanted == RS_RELATIONS_NONE) return;
     double pixel = wanted == RS_RELATIONS_FEW ? 1 / rs_picture_scale(&rows->take) : 0;
-    RS_TRY(operations(x, rows, LEAST_OPERATION * pixel, err));
+    operations(x, rows, LEAST_OPERATION * pixel);
     if (!rows->take.fold) {
         struct rs_map where = {0}, launched = {0};
-        enum rs_status status = parents(x, rows, &where, &launched, LEAST_CHILD * pixel, err);
+        parents(x, rows, &where, &launched, LEAST_CHILD * pixel);
         rs_map_free(&where);
         rs_map_free(&launched);
-        RS_TRY(status);
     }
     choose(x, wanted == RS_RELATIONS_FEW ? FEW : ALL);
-    return RS_OK;
 }
 
 unsigned rs_relations_whats(const struct rs_relations *x)

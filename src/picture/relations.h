@@ -25,8 +25,7 @@ struct rs_relations {
 };
 
 /* Of rows that are complete (rs_picture_rows_end()). */
-enum rs_status rs_relations_init(struct rs_relations *x, const struct rs_picture_rows *rows,
-                                 enum rs_picture_relations wanted, struct rs_err *err);
+void rs_relations_init(struct rs_relations *x, const struct rs_picture_rows *rows, enum rs_picture_relations wanted);
 /* Bits 1 << what, of what there is. */
 unsigned rs_relations_whats(const struct rs_relations *x);
 void rs_relations_free(struct rs_relations *x);

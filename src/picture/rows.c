@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 
 /* ---- bars side by side ----
  * Bars of one row that overlap share its height. */
@@ -115,11 +116,10 @@ static int by_first(const void *a, const void *b)
 static void picture_row_free(struct rs_picture_row *row);
 
 /* Leaves out GPUs beyond take.most: those that waited most are kept, and some of those that came last most often. */
-static enum rs_status limit_rows(struct rs_picture_rows *r, struct rs_err *err)
+static void limit_rows(struct rs_picture_rows *r)
 {
-    if (r->take.most == 0 || r->n <= r->take.most) return RS_OK;
-    struct unit *units = calloc(r->n, sizeof(*units));
-    if (!units) return rs_fail(err, RS_NO_MEMORY, "no memory for the rows of the picture");
+    if (r->take.most == 0 || r->n <= r->take.most) return;
+    struct unit *units = rs_zalloc(r->n, sizeof(*units));
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->n; i++) {
         if (i == 0 || r->rows[i].unit != r->rows[i - 1].unit) units[n++].first = i;
@@ -160,7 +160,6 @@ static enum rs_status limit_rows(struct rs_picture_rows *r, struct rs_err *err)
     }
     r->n = out;
     free(units);
-    return RS_OK;
 }
 
 /* ---- bars ---- */
@@ -176,17 +175,15 @@ static int by_width(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-static enum rs_status picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
-                                   const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err);
+static void picture_fold(const struct rs_picture_take *take, const struct rs_bars *b, const struct rs_bar_lane *lane,
+                         struct rs_pixels *pixels);
 
 /* Puts the bars of a row that are not wider than `least` into its pixels. */
-static enum rs_status fold_narrow(const struct rs_picture_rows *r, struct rs_picture_row *row, double least,
-                                  struct rs_err *err)
+static void fold_narrow(const struct rs_picture_rows *r, struct rs_picture_row *row, double least)
 {
     struct rs_bars parts[2] = {0};
     uint32_t kept = 0;
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < row->nbars && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < row->nbars; i++) {
         const struct rs_picture_bar *bar = &row->bars[i];
         if (width_of(bar) > least) {
             row->bars[kept++] = *bar;
@@ -194,37 +191,32 @@ static enum rs_status fold_narrow(const struct rs_picture_rows *r, struct rs_pic
         }
         struct rs_bars *to = &parts[r->take.fold && bar->row != RS_ROW_OPERATIONS];
         uint32_t k;
-        status = rs_bars_add(to, &k, err);
-        if (status != RS_OK) break;
+        rs_bars_add(to, &k);
         to->start[k] = bar->start, to->dur[k] = bar->dur, to->wait[k] = bar->wait, to->fade[k] = bar->fade;
         to->kind[k] = bar->kind, to->flags[k] = bar->flags;
     }
     row->nbars = kept;
     for (int i = 0; i < 2; i++) {
         const struct rs_bar_lane lane = {.n = parts[i].n};
-        if (status == RS_OK && parts[i].n)
-            status = picture_fold(&r->take, &parts[i], &lane, i ? &row->lower : &row->upper, err);
+        if (parts[i].n) picture_fold(&r->take, &parts[i], &lane, i ? &row->lower : &row->upper);
         rs_bars_free(&parts[i]);
     }
-    return status;
 }
 
 /* Folds the narrowest bars into pixels until `most` are left at most. Bars are sorted by start. */
-static enum rs_status limit_bars(struct rs_picture_rows *r, uint32_t most, struct rs_err *err)
+static void limit_bars(struct rs_picture_rows *r, uint32_t most)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < r->n; i++) n += r->rows[i].nbars;
-    if (n <= most) return RS_OK;
-    double *widths = malloc(n * sizeof(*widths));
-    if (!widths) return rs_fail(err, RS_NO_MEMORY, "no memory for the bars of the picture");
+    if (n <= most) return;
+    double *widths = rs_alloc(n * sizeof(*widths));
     size_t k = 0;
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t j = 0; j < r->rows[i].nbars; j++) widths[k++] = width_of(&r->rows[i].bars[j]);
     qsort(widths, n, sizeof(*widths), by_width);
     double least = widths[most]; /* as many as are alike go together, so that rows stay comparable */
     free(widths);
-    for (uint32_t i = 0; i < r->n; i++) RS_TRY(fold_narrow(r, &r->rows[i], least, err));
-    return RS_OK;
+    for (uint32_t i = 0; i < r->n; i++) fold_narrow(r, &r->rows[i], least);
 }
 
 /* ---- rows ---- */
@@ -292,10 +284,9 @@ static void seen(const struct rs_picture_rows *r, const struct rs_bars *b, const
     *high = last < first ? first : last;
 }
 
-static enum rs_status take_bar(struct rs_picture_row *row, const struct rs_bars *b, uint32_t i, uint8_t of,
-                               struct rs_err *err)
+static void take_bar(struct rs_picture_row *row, const struct rs_bars *b, uint32_t i, uint8_t of)
 {
-    RS_ROOM(row->bars, row->nbars, row->cap_bars, err);
+    RS_ROOM(row->bars, row->nbars, row->cap_bars);
     row->bars[row->nbars++] = (struct rs_picture_bar){
         .start = b->start[i],
         .dur = b->dur[i],
@@ -313,20 +304,18 @@ static enum rs_status take_bar(struct rs_picture_row *row, const struct rs_bars 
         .slot = (uint8_t)(row->lanes - 1),
         .slots = 1,
     };
-    return RS_OK;
 }
 
 /* Adds a lane to pixels, which are made where there are none yet. */
-static enum rs_status picture_fold(const struct rs_picture_take *take, const struct rs_bars *b,
-                                   const struct rs_bar_lane *lane, struct rs_pixels *pixels, struct rs_err *err)
+static void picture_fold(const struct rs_picture_take *take, const struct rs_bars *b, const struct rs_bar_lane *lane,
+                         struct rs_pixels *pixels)
 {
-    if (pixels->width == 0) RS_TRY(rs_pixels_init(pixels, take->width, err));
+    if (pixels->width == 0) rs_pixels_init(pixels, take->width);
     rs_pixels_add(b, lane, (double)take->from, rs_picture_scale(take), pixels);
-    return RS_OK;
 }
 
-static enum rs_status take_lane(struct rs_picture_rows *r, struct rs_picture_row *row, const struct rs_bars *b,
-                                const struct rs_bar_lane *lane, uint32_t low, uint32_t high, struct rs_err *err)
+static void take_lane(struct rs_picture_rows *r, struct rs_picture_row *row, const struct rs_bars *b,
+                      const struct rs_bar_lane *lane, uint32_t low, uint32_t high)
 {
     bool compute = r->take.fold && lane->row != RS_ROW_OPERATIONS;
     bool few = high - low <= FEW_BARS && !r->take.cells;
@@ -335,9 +324,9 @@ static enum rs_status take_lane(struct rs_picture_rows *r, struct rs_picture_row
     for (uint32_t i = low; i < high; i++) {
         row->open |= lane->row == RS_ROW_OPERATIONS && b->flags[i] & RS_BAR_OPEN;
         double wide = ((double)b->dur[i] + (double)b->fade[i]) * scale;
-        if (few || (wide >= WIDE && !r->take.cells)) RS_TRY(take_bar(row, b, i, lane->row, err));
+        if (few || (wide >= WIDE && !r->take.cells)) take_bar(row, b, i, lane->row);
     }
-    return few ? RS_OK : picture_fold(&r->take, b, lane, compute ? &row->lower : &row->upper, err);
+    if (!few) picture_fold(&r->take, b, lane, compute ? &row->lower : &row->upper);
 }
 
 /* Open: whether the lane goes on the row before it. */
@@ -367,19 +356,18 @@ void rs_picture_row_label(const struct rs_picture_rows *r, const struct rs_pictu
 }
 
 /* The row that a lane is drawn on: the last one, or a new one behind it. */
-static enum rs_status row_for(struct rs_picture_rows *r, const struct rs_bar_lane *lane, struct rs_picture_row **row,
-                              struct rs_err *err)
+static void row_for(struct rs_picture_rows *r, const struct rs_bar_lane *lane, struct rs_picture_row **row)
 {
     const struct rs_timeline *t = r->timeline;
     uint32_t unit = unit_of(t, lane->group);
     *row = r->n ? &r->rows[r->n - 1] : NULL;
     if (*row && (r->take.fold ? (*row)->unit == unit : shares(*row, lane))) {
         if ((*row)->lanes < RS_PICTURE_LANES) (*row)->lanes++;
-        return RS_OK;
+        return;
     }
     bool first = !*row || (*row)->unit != unit;
     r->units += first && t->groups[unit].level == RS_GROUP_RANK;
-    RS_ROOM(r->rows, r->n, r->cap, err);
+    RS_ROOM(r->rows, r->n, r->cap);
     *row = &r->rows[r->n++];
     **row = (struct rs_picture_row){
         .group = r->take.fold ? unit : lane->group,
@@ -390,7 +378,6 @@ static enum rs_status row_for(struct rs_picture_rows *r, const struct rs_bar_lan
         .last = first && r->sums ? r->sums[unit].last : 0,
         .row = r->take.fold ? (uint8_t)RS_ROW_OPERATIONS : lane->row,
     };
-    return RS_OK;
 }
 
 /* What a folded row shows of its process: rows that sum a GPU up, or all where there are none of those. */
@@ -400,7 +387,7 @@ static bool is_drawn(const struct rs_picture_rows *r, const struct rs_bar_lane *
     return !r->take.fold || !sums || rs_row_kinds[lane->row].summary;
 }
 
-enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *b, struct rs_err *err)
+void rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *b)
 {
     bool sums = false;
     for (uint32_t i = 0; i < b->nlanes && !sums; i++)
@@ -413,26 +400,25 @@ enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_ba
         /* A GPU without anything to see has its row all the same; a lane has not. */
         if (low == high && !r->take.fold) continue;
         struct rs_picture_row *row;
-        RS_TRY(row_for(r, lane, &row, err));
-        if (low < high) RS_TRY(take_lane(r, row, b, lane, low, high, err));
+        row_for(r, lane, &row);
+        if (low < high) take_lane(r, row, b, lane, low, high);
     }
     for (uint32_t i = 0; i < b->nedges && !r->take.fold && !r->take.cells && r->nedges < MOST_EDGES; i++) {
         uint32_t to = b->edges[i].to;
         if (to < b->first || to - b->first >= b->n) continue;
         if (b->start[to - b->first] >= r->take.to || end_of(b, to - b->first) < r->take.from) continue;
-        RS_ROOM(r->edges, r->nedges, r->cap_edges, err);
+        RS_ROOM(r->edges, r->nedges, r->cap_edges);
         r->edges[r->nedges++] = (struct rs_picture_edge){b->edges[i].from, to};
     }
     /* Not at each: sorting what is kept costs more than keeping a few for a while. */
-    if (r->take.most && r->n > 2 * r->take.most) RS_TRY(limit_rows(r, err));
-    return RS_OK;
+    if (r->take.most && r->n > 2 * r->take.most) limit_rows(r);
 }
 
-enum rs_status rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars, struct rs_err *err)
+void rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars)
 {
-    RS_TRY(limit_rows(r, err));
+    limit_rows(r);
     for (uint32_t i = 0; i < r->n; i++) slots_sort(&r->rows[i]);
-    RS_TRY(limit_bars(r, bars, err));
+    limit_bars(r, bars);
     for (uint32_t i = 0; i < r->n; i++) {
         struct rs_picture_row *row = &r->rows[i];
         if (r->take.fold || row->row == RS_ROW_OPERATIONS)
@@ -440,5 +426,4 @@ enum rs_status rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars, str
         else
             for (uint32_t k = 0; k < row->nbars; k++) row->bars[k].slots = (uint8_t)row->lanes;
     }
-    return RS_OK;
 }

@@ -75,10 +75,10 @@ struct rs_picture_rows {
 void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t, const struct rs_picture_take *take,
                           const struct rs_timeline_sum *sums);
 /* The bars of one process. */
-enum rs_status rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *bars, struct rs_err *err);
+void rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *bars);
 /* When all are there: leaves out what is too much, folds the narrowest bars until `bars` are left at most, and gives
  * each bar its share of the height. */
-enum rs_status rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars, struct rs_err *err);
+void rs_picture_rows_end(struct rs_picture_rows *r, uint32_t bars);
 void rs_picture_rows_free(struct rs_picture_rows *r);
 
 /* What a row is called; not clean. */

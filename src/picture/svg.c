@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/strbuf.h"
 
 enum { MOST_HUES = 64 }; /* of hatches and fades */
@@ -187,19 +188,17 @@ static enum rs_status svg_end(struct rs_canvas *c, struct rs_err *err)
 {
     struct svg *svg = svg_of(c);
     rs_strbuf_puts(&svg->text, "</svg>\n");
-    enum rs_status status = rs_strbuf_check(&svg->text, err);
-    if (status == RS_OK && (fwrite(svg->text.data, 1, svg->text.len, svg->out) != svg->text.len || fflush(svg->out)))
+    enum rs_status status = RS_OK;
+    if ((fwrite(svg->text.data, 1, svg->text.len, svg->out) != svg->text.len || fflush(svg->out)))
         status = rs_fail_errno(err, "%s: cannot write the picture", svg->name);
     rs_strbuf_free(&svg->text);
     free(svg);
     return status;
 }
 
-enum rs_status rs_svg_make(struct rs_canvas **canvas, double width, double height, const char *title, FILE *out,
-                           const char *name, struct rs_err *err)
+void rs_svg_make(struct rs_canvas **canvas, double width, double height, const char *title, FILE *out, const char *name)
 {
-    struct svg *svg = calloc(1, sizeof(*svg));
-    if (!svg) return rs_fail(err, RS_NO_MEMORY, "%s: no memory for the picture", name);
+    struct svg *svg = rs_zalloc(1, sizeof(*svg));
     svg->canvas = (struct rs_canvas){svg_open,  svg_close, svg_box,  svg_boxes, svg_line,
                                      svg_shape, svg_hatch, svg_fade, svg_text,  svg_end};
     svg->out = out;
@@ -217,5 +216,4 @@ enum rs_status rs_svg_make(struct rs_canvas **canvas, double width, double heigh
     escaped(s, title);
     rs_strbuf_puts(s, "</title>\n");
     *canvas = &svg->canvas;
-    return RS_OK;
 }

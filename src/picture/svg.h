@@ -5,7 +5,7 @@
 #include "picture/canvas.h"
 
 /* `out` and `name` (of the file, for messages) must live until end(). */
-enum rs_status rs_svg_make(struct rs_canvas **canvas, double width, double height, const char *title, FILE *out,
-                           const char *name, struct rs_err *err);
+void rs_svg_make(struct rs_canvas **canvas, double width, double height, const char *title, FILE *out,
+                 const char *name);
 
 #endif

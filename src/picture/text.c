@@ -319,19 +319,16 @@ enum rs_status rs_text_draw(const struct rs_picture_rows *rows, const struct rs_
                             const char *name, struct rs_err *err)
 {
     struct rs_layout layout;
-    enum rs_status status = rs_layout_words(&layout, rows, o, 0, err);
+    rs_layout_words(&layout, rows, o, 0);
+    enum rs_status status = RS_OK;
     struct page p = {
         .rows = rows, .o = o, .layout = &layout, .width = width_of(o), .labels = label_columns(rows->timeline, o)};
-    if (status == RS_OK) {
-        for (uint32_t i = 0; i < layout.nlegend; i++)
-            if (layout.legend[i].what == RS_LEGEND_KIND)
-                p.letters[layout.legend[i].kind] = letter_for(p.letters, layout.legend[i].text);
-        for (uint32_t i = 0; i < rows->n && has_sums(o); i++)
-            p.sums |= rows->rows[i].wait > 0 || rows->rows[i].last > 0;
-        put_all(&p);
-        status = rs_strbuf_check(&p.out, err);
-    }
-    if (status == RS_OK && p.out.len && fwrite(p.out.data, 1, p.out.len, out) != p.out.len)
+    for (uint32_t i = 0; i < layout.nlegend; i++)
+        if (layout.legend[i].what == RS_LEGEND_KIND)
+            p.letters[layout.legend[i].kind] = letter_for(p.letters, layout.legend[i].text);
+    for (uint32_t i = 0; i < rows->n && has_sums(o); i++) p.sums |= rows->rows[i].wait > 0 || rows->rows[i].last > 0;
+    put_all(&p);
+    if (p.out.len && fwrite(p.out.data, 1, p.out.len, out) != p.out.len)
         status = rs_fail_errno(err, "%s: cannot write the timeline", name);
     rs_strbuf_free(&p.out);
     rs_layout_free(&layout);

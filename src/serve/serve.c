@@ -62,6 +62,7 @@ void rs_serve_stop(struct rs_server *server)
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "serve/answer.h"
 
 enum {
@@ -257,11 +258,7 @@ static struct connection *least(struct rs_server *s)
 
 static void add_connection(struct rs_server *s, int fd)
 {
-    struct connection *c = malloc(sizeof *c);
-    if (c == NULL) {
-        close(fd);
-        return;
-    }
+    struct connection *c = rs_alloc(sizeof *c);
     c->server = s;
     c->fd = fd;
     c->known = false;
@@ -369,16 +366,14 @@ static enum rs_status start(struct rs_server *s, struct rs_err *err)
     if (s->base == NULL) return rs_fail(err, RS_FAILED, "libevent does not start");
     s->accept = event_new(s->base, s->listening, EV_READ | EV_PERSIST, on_accept, s);
     s->again = evtimer_new(s->base, on_again, s);
-    if (s->accept == NULL || s->again == NULL || event_add(s->accept, NULL) != 0)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (s->accept == NULL || s->again == NULL || event_add(s->accept, NULL) != 0) rs_memory_out();
     return RS_OK;
 }
 
 enum rs_status rs_serve_start(struct rs_server **server, const struct rs_serve_options *options, struct rs_err *err)
 {
     *server = NULL;
-    struct rs_server *s = calloc(1, sizeof *s);
-    if (s == NULL) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_server *s = rs_zalloc(1, sizeof *s);
     s->site.page = options->page;
     s->site.page_bytes = options->page_bytes;
     s->site.bundle_bytes = options->bundle_bytes;
@@ -434,7 +429,7 @@ enum rs_status rs_serve_run(struct rs_server *s, const sigset_t *until, unsigned
     enum rs_status status = RS_OK;
     if (on_signals == NULL || time == NULL || event_add(on_signals, NULL) != 0 ||
         (seconds > 0 && event_add(time, &(struct timeval){.tv_sec = seconds}) != 0))
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+        rs_memory_out();
     while (status == RS_OK && !s->ended) {
         if (event_base_dispatch(s->base) < 0) status = rs_fail_errno(err, "waiting for clients");
         if (seconds > 0 && (s->page_given || !evtimer_pending(time, NULL))) break;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "sim/fakecuda.h"
 
 /* Barriers in two halves, since one thread may hold several members. */
@@ -29,8 +30,7 @@ static bool await_arrivals(struct rs_sim_comm *c)
 struct rs_sim_comm *rs_sim_comm_create(const struct rs_sim_job *job, int index, struct rs_sim_gpu *gpu,
                                        struct rs_sim_comm *parent)
 {
-    struct rs_sim_comm *c = calloc(1, sizeof *c);
-    if (!c) abort(); /* a simulated process has nothing to fall back on */
+    struct rs_sim_comm *c = rs_zalloc(1, sizeof *c);
     c->job = job;
     c->def = &job->plan->comms[index];
     c->index = index;

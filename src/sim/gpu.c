@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum {
     LAUNCH_NS = 5000, /* from the launch to the first instruction */
     SHORTEST_NS = 6000, /* of a kernel that moves nothing to a peer */
@@ -28,8 +30,7 @@ static struct rs_sim_work *work_of(struct rs_sim_gpu *g, const struct rs_sim_ker
 struct rs_sim_kernel *rs_sim_kernel_new(int ntransfers)
 {
     size_t extra = (size_t)ntransfers * sizeof(struct rs_sim_transfer);
-    struct rs_sim_kernel *k = calloc(1, sizeof *k + extra);
-    if (!k) abort(); /* a simulated process has nothing to fall back on */
+    struct rs_sim_kernel *k = rs_zalloc(1, sizeof *k + extra);
     atomic_store(&k->refs, 1);
     atomic_store(&k->gate, 1);
     k->ntransfers = ntransfers;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 /* ---- CUDA graphs ---- */
 
 enum { FATE_DELAY_NS = 30000000 };
@@ -43,8 +45,7 @@ static void *host_main(void *arg)
 
 struct rs_sim_graph *rs_sim_graph_capture(struct rs_sim_app *app)
 {
-    struct rs_sim_graph *g = calloc(1, sizeof *g);
-    if (!g) abort(); /* a simulated process has nothing to fall back on */
+    struct rs_sim_graph *g = rs_zalloc(1, sizeof *g);
     g->tail = &g->nodes;
     g->queue_tail = &g->queue;
     pthread_mutex_init(&g->lock, NULL);
@@ -187,8 +188,7 @@ static struct rs_sim_task *add_task(struct rs_sim_app *app, struct rs_sim_task t
     api_event(app, &t);
     if (app->ntasks == app->cap) {
         app->cap = app->cap ? app->cap * 2 : 32;
-        app->tasks = realloc(app->tasks, (size_t)app->cap * sizeof app->tasks[0]);
-        if (!app->tasks) abort(); /* a simulated process has nothing to fall back on */
+        app->tasks = rs_realloc(app->tasks, (size_t)app->cap * sizeof app->tasks[0]);
     }
     app->tasks[app->ntasks] = t;
     return &app->tasks[app->ntasks++];
@@ -254,8 +254,7 @@ static int by_plan_order(const void *pa, const void *pb)
 
 static bool play_comm(struct rs_sim_app *app, struct rs_sim_comm *c)
 {
-    struct rs_sim_task **list = calloc((size_t)app->ntasks, sizeof list[0]);
-    if (!list) abort();
+    struct rs_sim_task **list = rs_zalloc((size_t)app->ntasks, sizeof list[0]);
     bool fine = true;
     for (int p2p = 0; p2p < 2; p2p++) {
         int n = 0;

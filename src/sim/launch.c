@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 enum { SMALL_BYTES = 64 * 1024, KILL_DELAY_NS = 30000000 };
 
 static int channels(const struct rs_sim_comm *c)
@@ -31,8 +33,7 @@ static void choose_channels(struct rs_sim_task *t, int i, int ntasks)
 
 struct rs_sim_launch *rs_sim_launch_new(struct rs_sim_comm *comm, struct rs_sim_task *const *tasks, int ntasks)
 {
-    struct rs_sim_launch *l = calloc(1, sizeof *l + (size_t)ntasks * sizeof l->tasks[0]);
-    if (!l) abort(); /* a simulated process has nothing to fall back on */
+    struct rs_sim_launch *l = rs_zalloc(1, sizeof *l + (size_t)ntasks * sizeof l->tasks[0]);
     l->comm = comm;
     l->p2p = tasks[0]->p2p;
     l->ntasks = ntasks;
@@ -46,8 +47,7 @@ struct rs_sim_launch *rs_sim_launch_new(struct rs_sim_comm *comm, struct rs_sim_
 struct rs_sim_launch *rs_sim_launch_copy(const struct rs_sim_launch *from)
 {
     size_t size = sizeof *from + (size_t)from->ntasks * sizeof from->tasks[0];
-    struct rs_sim_launch *l = malloc(size);
-    if (!l) abort();
+    struct rs_sim_launch *l = rs_alloc(size);
     memcpy(l, from, size);
     l->next = NULL;
     l->kernel = NULL;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* ---- network operations ----
  * Network operations of a proxy: their steps, and the ProxyOp, ProxyStep and NetPlugin events they make.
  *
@@ -57,8 +59,7 @@ static struct rs_sim_rank *owner_rank(const struct sim_netrun *r)
 static struct sim_netrun *sim_net_begin(const struct rs_sim_job *job, struct rs_sim_plugin *plugin,
                                         const struct rs_sim_netop *op)
 {
-    struct sim_netrun *r = calloc(1, sizeof *r + (size_t)op->nchannels * sizeof r->sub[0]);
-    if (!r) abort(); /* a simulated process has nothing to fall back on */
+    struct sim_netrun *r = rs_zalloc(1, sizeof *r + (size_t)op->nchannels * sizeof r->sub[0]);
     r->job = job;
     r->plugin = plugin;
     r->op = *op;
@@ -412,8 +413,7 @@ static struct rs_sim_bell *bell(struct rs_sim_proxy *px)
 
 struct rs_sim_post *rs_sim_post_new(void)
 {
-    struct rs_sim_post *p = calloc(1, sizeof *p);
-    if (!p) abort(); /* a simulated process has nothing to fall back on */
+    struct rs_sim_post *p = rs_zalloc(1, sizeof *p);
     return p;
 }
 
@@ -540,8 +540,7 @@ static bool watch_kernel(struct lane *l, struct active *a, bool *moved)
 
 static void take_up(struct lane *l, struct rs_sim_kernel *kernel, const struct rs_sim_netop *op)
 {
-    struct active *a = calloc(1, sizeof *a);
-    if (!a) abort();
+    struct active *a = rs_zalloc(1, sizeof *a);
     a->kernel = kernel;
     a->op = *op;
     if (!kernel) a->net = sim_net_begin(l->px->job, l->px->plugin, op);
@@ -655,8 +654,7 @@ static void *lane_main(void *arg)
 struct rs_sim_proxy *rs_sim_proxy_new(const struct rs_sim_job *job, struct rs_sim_plugin *plugin, int rank, int comm,
                                       void *ctx)
 {
-    struct rs_sim_proxy *px = calloc(1, sizeof *px);
-    if (!px) abort();
+    struct rs_sim_proxy *px = rs_zalloc(1, sizeof *px);
     px->job = job;
     px->plugin = plugin;
     px->rank = rank;

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "sim/fakecuda.h"
 #include "sim/shared.h"
 #include "sim/worker.h"
@@ -162,11 +163,7 @@ static enum rs_status sim_truth_write(const char *path, const struct rs_sim_job 
 {
     struct rs_out out = {0};
     RS_TRY(rs_out_open(&out, path, true, err));
-    struct rs_json *j = malloc(sizeof *j);
-    if (!j) {
-        rs_out_abort(&out);
-        return rs_fail(err, RS_NO_MEMORY, "%s: no memory to write it", path);
-    }
+    struct rs_json *j = rs_alloc(sizeof *j);
     rs_json_to_file(j, out.file, path);
     write_job(j, job, res);
     for (int p = 0; p < job->plan->nprocs; p++) write_process(j, job, p, &children[p]);
@@ -257,8 +254,7 @@ static void play_phase(const struct rs_sim_job *job, const struct rs_sim_phase *
     int n = phase->workload == RS_SIM_MULTIDEV ? 1 : ngpus;
     struct rs_sim_bell *bell = &job->shared->procs[job->process].bell;
     _Atomic int left = n;
-    struct app_thread *threads = calloc((size_t)n, sizeof threads[0]);
-    if (!threads) abort();
+    struct app_thread *threads = rs_zalloc((size_t)n, sizeof threads[0]);
     for (int i = 0; i < n; i++) {
         threads[i].worker = rs_sim_worker_new(job, phase, gpus + i, n == 1 ? ngpus : 1);
         threads[i].bell = bell;
@@ -306,9 +302,8 @@ static _Noreturn void sim_process_main(const struct rs_sim_job *job)
     set_environment(job);
 
     int ngpus = cfg->ranks_per_process;
-    struct rs_sim_gpu *gpus = calloc((size_t)ngpus, sizeof gpus[0]);
+    struct rs_sim_gpu *gpus = rs_zalloc((size_t)ngpus, sizeof gpus[0]);
     struct rs_err err = {.code = RS_OK};
-    if (!gpus) exit(1);
     for (int i = 0; i < ngpus; i++) {
         if (rs_sim_gpu_open(&gpus[i], job, job->process * ngpus + i, &err) != RS_OK) {
             rs_sim_failure(job, "%s", err.msg);
@@ -479,8 +474,7 @@ static enum rs_status play(struct rs_sim_job *job, struct rs_sim_result *res, st
 
 enum rs_status rs_sim_run(const struct rs_sim_config *cfg, struct rs_sim_result *res, struct rs_err *err)
 {
-    struct rs_sim_plan *plan = malloc(sizeof *plan);
-    if (!plan) return rs_fail(err, RS_NO_MEMORY, "no memory for the plan of the job");
+    struct rs_sim_plan *plan = rs_alloc(sizeof *plan);
     struct rs_sim_job job = {.plan = plan, .process = -1};
     enum rs_status status = rs_sim_plan_build(plan, cfg, err);
     if (status == RS_OK) status = rs_sim_shared_init(plan, &job.shared, err);

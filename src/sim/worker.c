@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "sim/fakecuda.h"
 
 /* ---- what programs do in a step ---- */
@@ -228,8 +229,7 @@ static bool create_worlds(struct rs_sim_worker *w)
         w->world[0] = rs_sim_comm_create(w->app.job, w->phase->first_comm, w->gpus, NULL);
         return w->world[0] != NULL;
     }
-    struct init_thread *threads = calloc((size_t)w->ngpus, sizeof threads[0]);
-    if (!threads) abort(); /* a simulated process has nothing to fall back on */
+    struct init_thread *threads = rs_zalloc((size_t)w->ngpus, sizeof threads[0]);
     for (int i = 0; i < w->ngpus; i++) {
         threads[i].w = w;
         threads[i].gpu = i;
@@ -336,10 +336,8 @@ static void begin_step(struct rs_sim_worker *w, int step)
 struct rs_sim_worker *rs_sim_worker_new(const struct rs_sim_job *job, const struct rs_sim_phase *phase,
                                         struct rs_sim_gpu *gpus, int ngpus)
 {
-    struct rs_sim_worker *w = calloc(1, sizeof *w);
-    if (!w) abort();
-    w->world = calloc((size_t)ngpus, sizeof w->world[0]);
-    if (!w->world) abort();
+    struct rs_sim_worker *w = rs_zalloc(1, sizeof *w);
+    w->world = rs_zalloc((size_t)ngpus, sizeof w->world[0]);
     w->app = (struct rs_sim_app){.job = job, .rank = gpus[0].rank, .native = job->plan->cfg.api};
     w->phase = phase;
     w->gpus = gpus;

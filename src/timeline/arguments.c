@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static const char *const names[RS_ARGUMENTS] = {
     [RS_ARG_FUNC] = "func",
     [RS_ARG_COUNT] = "count",
@@ -57,26 +59,24 @@ int64_t rs_argument(const struct rs_arguments *a, const struct rs_event *e, enum
     return value <= INT64_MAX ? (int64_t)value : RS_BAR_NO_ARG;
 }
 
-enum rs_status rs_argument_text(struct rs_arguments *a, struct rs_timeline *t, const struct rs_event *e,
-                                enum rs_argument which, uint32_t *text, struct rs_err *err)
+void rs_argument_text(struct rs_arguments *a, struct rs_timeline *t, const struct rs_event *e, enum rs_argument which,
+                      uint32_t *text)
 {
     const struct rs_field *f = field_of(a, e, which);
     *text = 0;
-    if (!f || f->format != RS_F_STRING || !e->process) return RS_OK;
+    if (!f || f->format != RS_F_STRING || !e->process) return;
     if (!a->texts && e->process->nstrings) {
-        a->texts = malloc(e->process->nstrings * sizeof *a->texts);
-        if (!a->texts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        a->texts = rs_alloc(e->process->nstrings * sizeof *a->texts);
         a->ntexts = e->process->nstrings;
         for (size_t i = 0; i < a->ntexts; i++) a->texts[i] = RS_NONE;
     }
     uint64_t id = rs_callback_field(e->call, f);
     if (id < a->ntexts && a->texts[id] != RS_NONE) {
         *text = a->texts[id];
-        return RS_OK;
+        return;
     }
     const char *s = rs_process_string(e->process, id);
-    if (!s) return RS_OK;
-    RS_TRY(rs_texts_id(&t->texts, s, strlen(s), text, err));
+    if (!s) return;
+    rs_texts_id(&t->texts, s, strlen(s), text);
     if (id < a->ntexts) a->texts[id] = *text;
-    return RS_OK;
 }

@@ -46,7 +46,7 @@ void rs_arguments_free(struct rs_arguments *a);
 /* An argument as a number; RS_BAR_NO_ARG: the event has none, or it is a pointer that is NULL. */
 int64_t rs_argument(const struct rs_arguments *a, const struct rs_event *e, enum rs_argument which);
 /* A text: its id on the timeline; 0: none. */
-enum rs_status rs_argument_text(struct rs_arguments *a, struct rs_timeline *t, const struct rs_event *e,
-                                enum rs_argument which, uint32_t *text, struct rs_err *err);
+void rs_argument_text(struct rs_arguments *a, struct rs_timeline *t, const struct rs_event *e, enum rs_argument which,
+                      uint32_t *text);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 
 enum { MOST_SUBS = 256 }; /* lanes that one is split into at most: damaged input may hold millions at once */
@@ -55,7 +56,7 @@ static void sort(struct key *keys, struct key *spare, uint32_t n)
 
 /* The first lane that is free takes a bar; one without length takes a ns, so that no two lie on each other. What finds
  * none has sub MOST_SUBS. */
-static enum rs_status split(struct rs_raw_lane *raw, struct key *keys, struct rs_err *err)
+static void split(struct rs_raw_lane *raw, struct key *keys)
 {
     for (uint32_t i = 0; i < raw->n; i++) {
         uint32_t sub = 0;
@@ -64,28 +65,25 @@ static enum rs_status split(struct rs_raw_lane *raw, struct key *keys, struct rs
         if (sub == MOST_SUBS) continue;
         if (sub == raw->nsubs) {
             uint32_t cap = raw->cap_subs;
-            RS_ROOM(raw->subs, raw->nsubs, cap, err);
+            RS_ROOM(raw->subs, raw->nsubs, cap);
             raw->cap_subs = cap < MOST_SUBS ? (uint16_t)cap : MOST_SUBS;
             raw->subs[raw->nsubs++] = (struct rs_sub_lane){.end = -1, .id = RS_NONE};
         }
         raw->subs[sub].busy_until = keys[i].start + (keys[i].dur > 0 ? keys[i].dur : 1);
     }
-    return RS_OK;
 }
 
 /* ---- lanes ---- */
 
 /* A lane keeps its id and its place among those of its group and row. */
-static enum rs_status name_lane(struct rs_collect *c, const struct rs_raw_lane *raw, struct rs_sub_lane *sub,
-                                struct rs_err *err)
+static void name_lane(struct rs_collect *c, const struct rs_raw_lane *raw, struct rs_sub_lane *sub)
 {
     uint64_t *before;
-    if (sub->id != RS_NONE) return RS_OK;
-    RS_TRY(rs_map_at(&c->subs, (uint64_t)raw->group << 8 | raw->row, 0, &before, err));
+    if (sub->id != RS_NONE) return;
+    rs_map_at(&c->subs, (uint64_t)raw->group << 8 | raw->row, 0, &before);
     sub->sub = (uint16_t)*before;
     if (*before < UINT16_MAX) ++*before;
     sub->id = c->ids++;
-    return RS_OK;
 }
 
 /* Channels are in their order. Threads and the like are as they come: their numbers are larger than fits, and say
@@ -97,13 +95,12 @@ static uint32_t order_of(const struct rs_raw_lane *raw, const struct rs_sub_lane
     return RS_LANE_ORDERS / 2 + sub->sub;
 }
 
-static enum rs_status add_lane(struct work *w, const struct rs_raw_lane *raw, struct rs_sub_lane *sub, uint32_t from,
-                               struct rs_err *err)
+static void add_lane(struct work *w, const struct rs_raw_lane *raw, struct rs_sub_lane *sub, uint32_t from)
 {
     struct rs_bars *b = w->c->bars;
-    if (from == w->n) return RS_OK; /* of other pieces */
-    RS_TRY(name_lane(w->c, raw, sub, err));
-    RS_ROOM(b->lanes, b->nlanes, b->cap_lanes, err);
+    if (from == w->n) return; /* of other pieces */
+    name_lane(w->c, raw, sub);
+    RS_ROOM(b->lanes, b->nlanes, b->cap_lanes);
     b->lanes[b->nlanes++] = (struct rs_bar_lane){.group = raw->group,
                                                  .row = raw->row,
                                                  .sub = sub->sub,
@@ -115,11 +112,10 @@ static enum rs_status add_lane(struct work *w, const struct rs_raw_lane *raw, st
                                                  .before = sub->end};
     uint32_t last = w->order[w->n - 1];
     sub->end = b->start[last] + b->dur[last];
-    return RS_OK;
 }
 
 /* Bars of a raw lane, in the order in which they were added. */
-static enum rs_status arrange_lane(struct work *w, struct rs_raw_lane *raw, const uint32_t *bars, struct rs_err *err)
+static void arrange_lane(struct work *w, struct rs_raw_lane *raw, const uint32_t *bars)
 {
     const struct rs_bars *b = w->c->bars;
     bool sorted = true;
@@ -128,7 +124,7 @@ static enum rs_status arrange_lane(struct work *w, struct rs_raw_lane *raw, cons
         if (i && is_before(&w->keys[i], &w->keys[i - 1])) sorted = false;
     }
     if (!sorted) sort(w->keys, w->spare, raw->n);
-    RS_TRY(split(raw, w->keys, err));
+    split(raw, w->keys);
     uint32_t from[MOST_SUBS + 2] = {0};
     for (uint32_t i = 0; i < raw->n; i++) from[w->keys[i].sub + 1]++;
     w->c->t->index->too_deep += from[MOST_SUBS + 1];
@@ -138,9 +134,8 @@ static enum rs_status arrange_lane(struct work *w, struct rs_raw_lane *raw, cons
     for (uint32_t s = 0, begin = w->n; s < raw->nsubs; s++) {
         uint32_t first = w->n;
         w->n = begin + from[s]; /* where the next begins by now */
-        RS_TRY(add_lane(w, raw, &raw->subs[s], first, err));
+        add_lane(w, raw, &raw->subs[s], first);
     }
-    return RS_OK;
 }
 
 static int by_group(const void *a, const void *b, void *raw)
@@ -152,11 +147,10 @@ static int by_group(const void *a, const void *b, void *raw)
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-static enum rs_status arrange_lanes(struct work *w, struct rs_err *err)
+static void arrange_lanes(struct work *w)
 {
     struct rs_collect *c = w->c;
-    uint32_t *from = calloc((size_t)c->nlanes + 1, sizeof *from), longest = 0, n = 0;
-    if (!from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *from = rs_zalloc((size_t)c->nlanes + 1, sizeof *from), longest = 0, n = 0;
     for (uint32_t i = 0; i < c->nlanes; i++) c->lanes[i].n = 0;
     for (uint32_t i = 0; i < c->bars->n; i++) c->lanes[c->piece->lane_of[i]].n++;
     for (uint32_t i = 0; i < c->nlanes; i++) {
@@ -166,17 +160,15 @@ static enum rs_status arrange_lanes(struct work *w, struct rs_err *err)
     }
     for (uint32_t i = 0; i < c->bars->n; i++) w->bars[from[c->piece->lane_of[i]]++] = i;
     qsort_r(w->lanes, n, sizeof *w->lanes, by_group, c->lanes);
-    w->keys = malloc(((size_t)longest + 1) * sizeof *w->keys);
-    w->spare = malloc(((size_t)longest + 1) * sizeof *w->spare);
-    enum rs_status status = w->keys && w->spare ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) {
+    w->keys = rs_alloc(((size_t)longest + 1) * sizeof *w->keys);
+    w->spare = rs_alloc(((size_t)longest + 1) * sizeof *w->spare);
+    for (uint32_t i = 0; i < n; i++) {
         struct rs_raw_lane *raw = &c->lanes[w->lanes[i]];
-        status = arrange_lane(w, raw, w->bars + from[w->lanes[i]] - raw->n, err);
+        arrange_lane(w, raw, w->bars + from[w->lanes[i]] - raw->n);
     }
     free(w->keys);
     free(w->spare);
     free(from);
-    return status;
 }
 
 /* ---- numbers ---- */
@@ -232,42 +224,36 @@ static void number(struct rs_collect *c, const uint32_t *place)
 #define IS_GATHERED(type, name) &&(sizeof(type) == 8 || sizeof(type) == 4 || sizeof(type) == 1)
 _Static_assert(true RS_BAR_COLUMNS(IS_GATHERED), "columns are of the widths of permute()");
 
-static enum rs_status permute(struct rs_bars *b, const uint32_t *order, uint32_t n, struct rs_err *err)
+static void permute(struct rs_bars *b, const uint32_t *order, uint32_t n)
 {
     static const size_t widths[] = {8, 4, 1};
     for (size_t k = 0; k < sizeof widths / sizeof *widths && b->cap; k++) {
         size_t width = widths[k];
-        void *room = malloc(b->cap * width);
-        if (!room) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        void *room = rs_alloc(b->cap * width);
         RS_BAR_COLUMNS(GATHER)
         free(room);
     }
     b->n = n;
-    return RS_OK;
 }
 
-enum rs_status rs_arrange(struct rs_collect *c, struct rs_err *err)
+void rs_arrange(struct rs_collect *c)
 {
     struct rs_bars *b = c->bars;
     struct work w = {.c = c};
     size_t n = b->n;
-    w.bars = malloc((n + 1) * sizeof *w.bars);
-    w.order = malloc((n + 1) * sizeof *w.order);
-    w.lanes = malloc(((size_t)c->nlanes + 1) * sizeof *w.lanes);
-    enum rs_status status = w.bars && w.order && w.lanes ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = arrange_lanes(&w, err);
-    if (status == RS_OK) {
-        uint32_t *place = w.bars; /* not needed any more */
-        for (size_t i = 0; i < n; i++) place[i] = RS_NONE;
-        for (uint32_t i = 0; i < w.n; i++) place[w.order[i]] = b->first + i;
-        number(c, place);
-        free(w.bars);
-        w.bars = NULL;
-        rs_bar_piece_free(c->piece);
-        status = permute(b, w.order, w.n, err);
-    }
+    w.bars = rs_alloc((n + 1) * sizeof *w.bars);
+    w.order = rs_alloc((n + 1) * sizeof *w.order);
+    w.lanes = rs_alloc(((size_t)c->nlanes + 1) * sizeof *w.lanes);
+    arrange_lanes(&w);
+    uint32_t *place = w.bars; /* not needed any more */
+    for (size_t i = 0; i < n; i++) place[i] = RS_NONE;
+    for (uint32_t i = 0; i < w.n; i++) place[w.order[i]] = b->first + i;
+    number(c, place);
+    free(w.bars);
+    w.bars = NULL;
+    rs_bar_piece_free(c->piece);
+    permute(b, w.order, w.n);
     free(w.bars);
     free(w.order);
     free(w.lanes);
-    return status;
 }

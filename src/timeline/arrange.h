@@ -10,6 +10,6 @@
 /* When all bars of the piece at hand are collected: c->bars is complete afterwards, and t->bar_of_part of its parts.
  * What would overlap with a piece before goes to another lane. Frees what the piece has besides: the columns take most
  * memory while they are put in order. */
-enum rs_status rs_arrange(struct rs_collect *c, struct rs_err *err);
+void rs_arrange(struct rs_collect *c);
 
 #endif

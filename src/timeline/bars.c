@@ -1,13 +1,12 @@
 #include "timeline/bars.h"
 
-enum rs_status rs_bars_add(struct rs_bars *b, uint32_t *index, struct rs_err *err)
+void rs_bars_add(struct rs_bars *b, uint32_t *index)
 {
     struct rs_bars *t = b;
-    RS_COLUMNS_ADD(RS_BAR_COLUMNS, index, err);
+    RS_COLUMNS_ADD(RS_BAR_COLUMNS, index);
     uint32_t i = *index;
     t->op[i] = t->parent[i] = RS_BAR_NONE;
     t->a1[i] = t->a2[i] = t->a3[i] = t->a4[i] = t->a5[i] = t->a6[i] = RS_BAR_NO_ARG;
-    return RS_OK;
 }
 
 enum rs_status rs_bars_too_many(struct rs_err *err)

@@ -82,7 +82,7 @@ struct rs_bars {
 };
 
 /* A new bar: zeroed, without operation, parent and arguments. */
-enum rs_status rs_bars_add(struct rs_bars *b, uint32_t *index, struct rs_err *err);
+void rs_bars_add(struct rs_bars *b, uint32_t *index);
 /* What to say when numbers do not suffice. */
 enum rs_status rs_bars_too_many(struct rs_err *err);
 /* Forgets all bars, lanes and edges, and keeps the memory. */

@@ -36,8 +36,8 @@ enum rs_status rs_collect_lane(struct rs_collect *c, uint32_t group, enum rs_row
     *is_new = !at;
     *lane = at ? (uint32_t)*at : c->nlanes;
     if (at) return RS_OK;
-    RS_TRY(rs_map_put(&c->lane_index, all, c->nlanes, err));
-    RS_ROOM(c->lanes, c->nlanes, c->cap_lanes, err);
+    rs_map_put(&c->lane_index, all, c->nlanes);
+    RS_ROOM(c->lanes, c->nlanes, c->cap_lanes);
     c->lanes[c->nlanes++] = (struct rs_raw_lane){.group = group, .key = key, .row = (uint8_t)row};
     return RS_OK;
 }
@@ -53,8 +53,8 @@ enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind,
     }
     if (!rs_span_asked(c->t, from, to)) return RS_OK;
     if (c->bars->n >= RS_BY_EVENT - 1) return rs_fail(err, RS_BAD_INPUT, "more than 2 billion bars of one process");
-    RS_ROOM(c->piece->lane_of, c->bars->n, c->piece->cap_lane_of, err);
-    RS_TRY(rs_bars_add(c->bars, bar, err));
+    RS_ROOM(c->piece->lane_of, c->bars->n, c->piece->cap_lane_of);
+    rs_bars_add(c->bars, bar);
     c->piece->lane_of[*bar] = lane;
     c->bars->start[*bar] = start;
     c->bars->dur[*bar] = dur;
@@ -69,36 +69,32 @@ int64_t rs_collect_fade(const struct rs_collect *c, uint32_t bar, int64_t fade)
     return fade >= 0 && fade < room ? fade : room; /* that of damaged times may have wrapped */
 }
 
-enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar, struct rs_err *err)
+void rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar)
 {
     struct rs_bar_piece *p = c->piece;
-    if (number >= RS_BY_EVENT || number < p->first_event) return RS_OK;
+    if (number >= RS_BY_EVENT || number < p->first_event) return;
     number -= p->first_event;
     while (p->nevents <= number) {
-        RS_ROOM(p->bar_of_event, p->nevents, p->cap_events, err);
+        RS_ROOM(p->bar_of_event, p->nevents, p->cap_events);
         p->bar_of_event[p->nevents++] = RS_NONE;
     }
     p->bar_of_event[number] = bar;
-    return RS_OK;
 }
 
-enum rs_status rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member, struct rs_err *err)
+void rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member)
 {
     const struct rs_timeline *t = c->t;
-    if (t->index->only_rank[c->proc] != RS_NONE) return RS_OK; /* known without */
+    if (t->index->only_rank[c->proc] != RS_NONE) return; /* known without */
     uint32_t group = t->group_of_member[member], rank = group < t->ngroups ? t->groups[group].parent : RS_NONE;
     uint64_t *at;
-    RS_TRY(rs_map_at(&c->threads, tid, rank, &at, err));
+    rs_map_at(&c->threads, tid, rank, &at);
     if (*at != rank) *at = RS_NONE;
-    return RS_OK;
 }
 
-enum rs_status rs_collect_callers(struct rs_collect *c, struct rs_err *err)
+void rs_collect_callers(struct rs_collect *c)
 {
     const struct rs_proc *p = &c->t->model->procs[c->proc];
-    for (uint32_t i = 0; i < p->ncallers; i++)
-        RS_TRY(rs_collect_thread(c, p->callers[i].tid, p->callers[i].member, err));
-    return RS_OK;
+    for (uint32_t i = 0; i < p->ncallers; i++) rs_collect_thread(c, p->callers[i].tid, p->callers[i].member);
 }
 
 void rs_collect_threads(struct rs_collect *c)

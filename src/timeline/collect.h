@@ -101,12 +101,12 @@ enum rs_status rs_collect_bar(struct rs_collect *c, uint32_t lane, uint8_t kind,
 int64_t rs_collect_fade(const struct rs_collect *c, uint32_t bar, int64_t fade);
 
 /* Says what bar an event is; of one that is not drawn: RS_BY_EVENT and the number of what stands for it, or RS_NONE. */
-enum rs_status rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar, struct rs_err *err);
+void rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar);
 
 /* Says that a thread called, or launched, for a communicator. */
-enum rs_status rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member, struct rs_err *err);
+void rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member);
 /* What the model says of that: all of a recording. */
-enum rs_status rs_collect_callers(struct rs_collect *c, struct rs_err *err);
+void rs_collect_callers(struct rs_collect *c);
 /* When all bars are there: calls and launches of a thread that works for one rank alone go to the rows of that. */
 void rs_collect_threads(struct rs_collect *c);
 

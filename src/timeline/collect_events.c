@@ -60,41 +60,37 @@ static int64_t text_or_none(uint32_t text)
     return text ? text : RS_BAR_NO_ARG;
 }
 
-static enum rs_status call_arguments(struct rs_collect *c, struct rs_arguments *args, const struct rs_event *e,
-                                     uint32_t bar, struct rs_err *err)
+static void call_arguments(struct rs_collect *c, struct rs_arguments *args, const struct rs_event *e, uint32_t bar)
 {
     struct rs_timeline *t = c->t;
     struct rs_bars *b = c->bars;
     uint32_t dtype;
     if (e->member != RS_NONE) b->a1[bar] = text_or_none(t->index->member_text[e->member]);
     b->a2[bar] = rs_argument(args, e, RS_ARG_COUNT);
-    RS_TRY(rs_argument_text(args, t, e, RS_ARG_DATATYPE, &dtype, err));
+    rs_argument_text(args, t, e, RS_ARG_DATATYPE, &dtype);
     b->a3[bar] = text_or_none(dtype);
     if (e->type == RS_COLL_API) b->a4[bar] = known(rs_argument(args, e, RS_ARG_ROOT));
     b->a5[bar] = rs_argument(args, e, RS_ARG_STREAM);
     b->a6[bar] = rs_argument(args, e, RS_ARG_CAPTURED);
-    RS_TRY(rs_argument_text(args, t, e, RS_ARG_FUNC, &b->name[bar], err));
-    if (!b->name[bar] && e->name) RS_TRY(rs_texts_id(&t->texts, e->name, strlen(e->name), &b->name[bar], err));
-    return RS_OK;
+    rs_argument_text(args, t, e, RS_ARG_FUNC, &b->name[bar]);
+    if (!b->name[bar] && e->name) rs_texts_id(&t->texts, e->name, strlen(e->name), &b->name[bar]);
 }
 
-static enum rs_status ce_arguments(struct rs_collect *c, struct rs_arguments *args, const struct rs_event *e,
-                                   uint32_t bar, struct rs_err *err)
+static void ce_arguments(struct rs_collect *c, struct rs_arguments *args, const struct rs_event *e, uint32_t bar)
 {
     struct rs_timeline *t = c->t;
     struct rs_bars *b = c->bars;
     uint32_t text;
-    RS_TRY(rs_argument_text(args, t, e, RS_ARG_FUNC, &text, err));
+    rs_argument_text(args, t, e, RS_ARG_FUNC, &text);
     b->a1[bar] = text_or_none(text);
     b->name[bar] = text;
     b->a2[bar] = rs_argument(args, e, RS_ARG_COUNT);
-    RS_TRY(rs_argument_text(args, t, e, RS_ARG_DATATYPE, &text, err));
+    rs_argument_text(args, t, e, RS_ARG_DATATYPE, &text);
     b->a3[bar] = text_or_none(text);
     b->a4[bar] = known(rs_argument(args, e, RS_ARG_ROOT));
-    RS_TRY(rs_argument_text(args, t, e, RS_ARG_SYNC, &text, err));
+    rs_argument_text(args, t, e, RS_ARG_SYNC, &text);
     b->a5[bar] = text_or_none(text);
     b->a6[bar] = rs_argument(args, e, RS_ARG_BATCHES);
-    return RS_OK;
 }
 
 static void network_arguments(struct rs_collect *c, struct rs_arguments *args, const struct rs_event *e, uint32_t bar,
@@ -122,8 +118,8 @@ static void network_arguments(struct rs_collect *c, struct rs_arguments *args, c
     }
 }
 
-static enum rs_status event_arguments(struct rs_collect *c, struct rs_arguments *args, const struct rs_event *e,
-                                      uint32_t bar, uint8_t kind, struct rs_err *err)
+static void event_arguments(struct rs_collect *c, struct rs_arguments *args, const struct rs_event *e, uint32_t bar,
+                            uint8_t kind)
 {
     struct rs_timeline *t = c->t;
     struct rs_bars *b = c->bars;
@@ -134,7 +130,7 @@ static enum rs_status event_arguments(struct rs_collect *c, struct rs_arguments 
         b->a3[bar] = known(e->channel);
         b->a4[bar] = known(e->step);
         b->a5[bar] = known(e->steps);
-        return RS_OK;
+        return;
     case RS_PROXY_OP:
         b->a1[bar] = known(e->peer);
         b->a2[bar] = known(e->bytes);
@@ -142,39 +138,40 @@ static enum rs_status event_arguments(struct rs_collect *c, struct rs_arguments 
         b->a4[bar] = known(e->steps);
         b->a5[bar] = known(rs_argument(args, e, RS_ARG_CHUNK));
         b->a6[bar] = known(rs_argument(args, e, RS_ARG_PID));
-        return RS_OK;
+        return;
     case RS_KERNEL_CH:
     case RS_KERNEL_PHASE:
         b->a1[bar] = known(e->channel);
         b->a2[bar] = moment(t, e->start);
         b->a3[bar] = moment(t, e->end);
-        return e->type == RS_KERNEL_CH ? RS_OK : rs_argument_text(args, t, e, RS_ARG_PHASE, &b->name[bar], err);
+        if (!(e->type == RS_KERNEL_CH)) rs_argument_text(args, t, e, RS_ARG_PHASE, &b->name[bar]);
+        return;
     case RS_COLL_API:
-    case RS_P2P_API: return call_arguments(c, args, e, bar, err);
+    case RS_P2P_API: call_arguments(c, args, e, bar); return;
     case RS_GROUP_API:
         b->a1[bar] = known(rs_argument(args, e, RS_ARG_DEPTH));
         b->a2[bar] = rs_argument(args, e, RS_ARG_CAPTURED);
-        return RS_OK;
+        return;
     case RS_KERNEL_LAUNCH:
         b->a4[bar] = rs_argument(args, e, RS_ARG_STREAM);
-        if (e->member == RS_NONE) return RS_OK;
+        if (e->member == RS_NONE) return;
         b->a2[bar] = known(t->model->members[e->member].rank);
         b->a1[bar] = text_or_none(t->index->member_text[e->member]);
-        return RS_OK;
+        return;
     case RS_GROUP:
         if (e->member != RS_NONE) b->a1[bar] = text_or_none(t->index->member_text[e->member]);
-        return RS_OK;
-    case RS_NET_PLUGIN: network_arguments(c, args, e, bar, kind); return RS_OK;
-    case RS_CE_COLL: return ce_arguments(c, args, e, bar, err);
+        return;
+    case RS_NET_PLUGIN: network_arguments(c, args, e, bar, kind); return;
+    case RS_CE_COLL: ce_arguments(c, args, e, bar); return;
     case RS_CE_SYNC:
         b->a1[bar] = known(rs_argument(args, e, RS_ARG_RANKS));
         b->a2[bar] = rs_argument(args, e, RS_ARG_COMPLETE);
-        return RS_OK;
+        return;
     case RS_CE_BATCH:
         b->a1[bar] = known(rs_argument(args, e, RS_ARG_COPIES));
         b->a2[bar] = known(rs_argument(args, e, RS_ARG_TOTAL));
-        return RS_OK;
-    default: return RS_OK;
+        return;
+    default: return;
     }
 }
 
@@ -320,27 +317,42 @@ static bool drawn_of(struct visit *v, const struct rs_event *e, struct drawn *d)
     return true;
 }
 
-static enum rs_status label(struct rs_collect *c, const struct rs_event *e, const struct drawn *d, uint32_t *text,
-                            struct rs_err *err)
+static void label(struct rs_collect *c, const struct rs_event *e, const struct drawn *d, uint32_t *text)
 {
     const char *helped = d->key & RS_KEY_OF_OTHERS ? ", for another process" : "";
     const char *way = e->is_send > 0 ? "send" : "receive";
     switch (d->row) {
     case RS_ROW_CHANNELS:
-        if (e->channel < 0) return rs_timeline_text(c->t, text, err, "channel not told%s", helped);
-        return rs_timeline_text(c->t, text, err, "channel %" PRId32 "%s", e->channel, helped);
+        if (e->channel < 0) {
+            rs_timeline_text(c->t, text, "channel not told%s", helped);
+            return;
+        }
+        rs_timeline_text(c->t, text, "channel %" PRId32 "%s", e->channel, helped);
+        return;
     case RS_ROW_PROXY:
     case RS_ROW_STEPS:
-        if (e->channel < 0) return rs_timeline_text(c->t, text, err, "%s%s", way, helped);
-        return rs_timeline_text(c->t, text, err, "%s, channel %" PRId32 "%s", way, e->channel, helped);
+        if (e->channel < 0) {
+            rs_timeline_text(c->t, text, "%s%s", way, helped);
+            return;
+        }
+        rs_timeline_text(c->t, text, "%s, channel %" PRId32 "%s", way, e->channel, helped);
+        return;
     case RS_ROW_NETWORK:
-        if (d->kind == RS_BAR_NET) return rs_timeline_text(c->t, text, err, "network%s", helped);
-        return rs_timeline_text(c->t, text, err, "%s %" PRIu32 "%s", d->kind == RS_BAR_NET_IB ? "queue pair" : "socket",
-                                (uint32_t)d->key, helped);
-    case RS_ROW_COPY_ENGINE: return rs_timeline_text(c->t, text, err, "copy engine");
+        if (d->kind == RS_BAR_NET) {
+            rs_timeline_text(c->t, text, "network%s", helped);
+            return;
+        }
+        rs_timeline_text(c->t, text, "%s %" PRIu32 "%s", d->kind == RS_BAR_NET_IB ? "queue pair" : "socket",
+                         (uint32_t)d->key, helped);
+        return;
+    case RS_ROW_COPY_ENGINE: rs_timeline_text(c->t, text, "copy engine"); return;
     default:
-        if (!e->tid) return rs_timeline_text(c->t, text, err, "thread not told");
-        return rs_timeline_text(c->t, text, err, "thread %" PRIu32 "%s%s", e->tid, *e->thread ? " " : "", e->thread);
+        if (!e->tid) {
+            rs_timeline_text(c->t, text, "thread not told");
+            return;
+        }
+        rs_timeline_text(c->t, text, "thread %" PRIu32 "%s%s", e->tid, *e->thread ? " " : "", e->thread);
+        return;
     }
 }
 
@@ -353,10 +365,10 @@ static enum rs_status draw(struct visit *v, const struct rs_event *e, uint32_t *
     uint32_t lane;
     bool yes, is_new;
     *bar = RS_NONE;
-    RS_TRY(rs_event_passes(&v->args, c->t, e, &yes, err));
+    rs_event_passes(&v->args, c->t, e, &yes);
     if (!yes || !drawn_of(v, e, &d) || d.group == RS_NONE) return RS_OK;
     RS_TRY(rs_collect_lane(c, d.group, d.row, d.key, &lane, &is_new, err));
-    if (is_new) RS_TRY(label(c, e, &d, &c->lanes[lane].label, err));
+    if (is_new) label(c, e, &d, &c->lanes[lane].label);
     if (c->t->options.to_bound) d.to = rs_time_plus(d.to, d.fade);
     RS_TRY(rs_collect_bar(c, lane, d.kind, d.from, d.to, bar, err));
     if (*bar == RS_NONE) return RS_OK;
@@ -364,7 +376,8 @@ static enum rs_status draw(struct visit *v, const struct rs_event *e, uint32_t *
     b->fade[*bar] = rs_collect_fade(c, *bar, d.fade);
     b->flags[*bar] = d.flags;
     if (e->nstates) event_marks(b, *bar, e);
-    return event_arguments(c, &v->args, e, *bar, d.kind, err);
+    event_arguments(c, &v->args, e, *bar, d.kind);
+    return RS_OK;
 }
 
 /* The bar of the operation that an event is, or hangs on; RS_NONE: not drawn, or of another process or piece. */
@@ -393,29 +406,31 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     RS_TRY(bar_of_part(c, e->part, &op_bar, err));
     bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
     if (e->type & THREADED && e->member != RS_NONE && !e->call) /* of a dump: the model says nothing of its threads */
-        RS_TRY(rs_collect_thread(c, e->tid, e->member, err));
+        rs_collect_thread(c, e->tid, e->member);
     if (e->type & v->drawn) RS_TRY(draw(v, e, &bar, err));
     if (bar != RS_NONE) {
         if (e->part != RS_NONE && m->parts.op[e->part] < m->ops.n) b->op[bar] = c->t->op_number[m->parts.op[e->part]];
         b->parent[bar] = above != RS_NONE ? above : is_part ? RS_NONE : op_bar;
-        if (e->type == RS_KERNEL_LAUNCH && e->member != RS_NONE)
-            RS_TRY(rs_launch_put(c, e->member, e->start, e->end, bar, err));
+        if (e->type == RS_KERNEL_LAUNCH && e->member != RS_NONE) rs_launch_put(c, e->member, e->start, e->end, bar);
     }
     if (is_part && b->parent[op_bar] == RS_BAR_NONE) /* of a call that NCCL says no more of: the call itself */
         b->parent[op_bar] = bar != RS_NONE && !(e->type & OPERATIONS) ? bar : above;
     uint32_t stands = bar != RS_NONE ? bar : op_bar != RS_NONE ? op_bar : above;
     if (stands == (RS_BY_EVENT | e->number)) stands = RS_NONE;
-    return rs_collect_event(c, e->number, stands, err);
+    rs_collect_event(c, e->number, stands);
+    return RS_OK;
 }
 
 /* Each lane costs something in each piece: it should have a few bars there. */
 static enum rs_status begun(void *to, uint32_t number, struct rs_err *err)
 {
+    (void)err;
     struct visit *v = to;
     uint32_t lanes = v->c->nlanes;
     if (v->pieces.least >= PIECE && lanes < UINT32_MAX / BARS_A_LANE && lanes * BARS_A_LANE > v->pieces.least)
         v->pieces.least = lanes * BARS_A_LANE;
-    return rs_bar_pieces_begin(v->c, number, err);
+    rs_bar_pieces_begin(v->c, number);
+    return RS_OK;
 }
 
 static enum rs_status closed(void *to, struct rs_err *err)
@@ -436,7 +451,7 @@ enum rs_status rs_collect_events(struct rs_collect *c, struct rs_err *err)
                                         .begun = begun,
                                         .closed = closed};
     const uint32_t *parts = &c->t->index->parts.from[c->proc];
-    if (v.drawn & RS_KERNEL_LAUNCH) RS_TRY(rs_map_reserve(&c->launches, parts[1] - parts[0], err));
+    if (v.drawn & RS_KERNEL_LAUNCH) rs_map_reserve(&c->launches, parts[1] - parts[0]);
     rs_arguments_init(&v.args);
     enum rs_status status = rs_events_read(c->t->model, c->t->inputs, c->proc, v.drawn | above | OPERATIONS,
                                            c->pieces->whole ? NULL : &v.pieces, visit, &v, err);

@@ -17,7 +17,7 @@ static enum rs_status add(struct rs_collect *c, uint8_t kind, uint8_t flag, int6
         bool is_new;
         if (t->groups[group].level != (ranks ? RS_GROUP_RANK : RS_GROUP_PROCESS)) continue;
         RS_TRY(rs_collect_lane(c, group, RS_ROW_OPERATIONS, 1, &lane, &is_new, err));
-        if (is_new) RS_TRY(rs_timeline_text(t, &c->lanes[lane].label, err, "lost or not recorded"));
+        if (is_new) rs_timeline_text(t, &c->lanes[lane].label, "lost or not recorded");
         RS_TRY(rs_collect_bar(c, lane, kind, from, to, &bar, err));
         if (bar == RS_NONE) continue;
         c->bars->flags[bar] = flag;

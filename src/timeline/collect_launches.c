@@ -4,11 +4,10 @@
 #include "timeline/collect.h"
 #include "timeline/launch_key.h"
 
-static enum rs_status add_edge(struct rs_bars *b, uint32_t from, uint32_t to, struct rs_err *err)
+static void add_edge(struct rs_bars *b, uint32_t from, uint32_t to)
 {
-    RS_ROOM(b->edges, b->nedges, b->cap_edges, err);
+    RS_ROOM(b->edges, b->nedges, b->cap_edges);
     b->edges[b->nedges++] = (struct rs_bar_edge){from, to};
-    return RS_OK;
 }
 
 /* A moment on the lane of those whose thread is not told. */
@@ -20,7 +19,7 @@ static enum rs_status add_moment(struct rs_collect *c, enum rs_row row, uint8_t 
     *bar = RS_NONE;
     if (!rs_collect_wants(c, row)) return RS_OK;
     RS_TRY(rs_collect_lane(c, c->t->index->proc_group[c->proc], row, RS_KEY_UNTOLD, &lane, &is_new, err));
-    if (is_new) RS_TRY(rs_timeline_text(c->t, &c->lanes[lane].label, err, "thread not told"));
+    if (is_new) rs_timeline_text(c->t, &c->lanes[lane].label, "thread not told");
     return rs_collect_bar(c, lane, kind, at, at, bar, err);
 }
 
@@ -47,7 +46,8 @@ static enum rs_status launch_of(struct rs_collect *c, uint32_t part, uint32_t *b
     c->bars->flags[*bar] = p->flags[part] & RS_PART_LAUNCH_END ? RS_BAR_START_UNKNOWN : RS_BAR_END_BOUNDED;
     if (m->members[p->member[part]].rank >= 0) c->bars->a2[*bar] = m->members[p->member[part]].rank;
     set_communicator(c, *bar, p->member[part]);
-    return rs_launch_put(c, p->member[part], p->launched[part], RS_TIME_NONE, *bar, err);
+    rs_launch_put(c, p->member[part], p->launched[part], RS_TIME_NONE, *bar);
+    return RS_OK;
 }
 
 static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err *err)
@@ -61,10 +61,11 @@ static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err
     if (p->op[part] < c->t->model->ops.n) b->op[bar] = c->t->op_number[p->op[part]];
     set_communicator(c, bar, p->member[part]);
     if (p->count[part] && p->count[part] <= INT64_MAX) b->a2[bar] = (int64_t)p->count[part];
-    RS_TRY(rs_index_string(c->t, p->dtype[part], &dtype, err));
+    rs_index_string(c->t, p->dtype[part], &dtype);
     if (dtype) b->a3[bar] = dtype;
     if (op_bar != RS_NONE) b->parent[op_bar] = bar;
-    return rs_index_string(c->t, rs_bar_func(c->t->model, part), &b->name[bar], err);
+    rs_index_string(c->t, rs_bar_func(c->t->model, part), &b->name[bar]);
+    return RS_OK;
 }
 
 /* Whether events tell of calls, in this piece or any other. */
@@ -91,7 +92,7 @@ enum rs_status rs_collect_launches(struct rs_collect *c, struct rs_err *err)
             int64_t *count = &c->bars->a3[launch];
             *count = *count == RS_BAR_NO_ARG ? 1 : *count + 1;
         }
-        if (bar != RS_NONE) RS_TRY(add_edge(c->bars, launch, bar, err));
+        if (bar != RS_NONE) add_edge(c->bars, launch, bar);
     }
     return RS_OK;
 }

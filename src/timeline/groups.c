@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "join/overlay.h"
 #include "join/ranks.h"
@@ -12,35 +13,43 @@
 /* ---- labels ----
  * What groups are called: "pid 4711", "rank 5 · GPU 1", "comm 3f2a91bc tp:0, rank 2 of 8". */
 
-static enum rs_status label_proc(struct rs_timeline *t, uint32_t proc, uint32_t *label, struct rs_err *err)
+static void label_proc(struct rs_timeline *t, uint32_t proc, uint32_t *label)
 {
     const struct rs_proc *p = &t->model->procs[proc];
     const char *file = p->path ? strrchr(p->path, '/') : NULL;
     file = file ? file + 1 : p->path ? p->path : "process";
-    if (!p->pid) return rs_timeline_text(t, label, err, "%s", file);
-    if (rs_tool_has(p->tool, RS_CAP_OWN)) return rs_timeline_text(t, label, err, "pid %" PRIu32, p->pid);
-    return rs_timeline_text(t, label, err, "pid %" PRIu32 " (%s)", p->pid, rs_tool_name(p->tool));
+    if (!p->pid) {
+        rs_timeline_text(t, label, "%s", file);
+        return;
+    }
+    if (rs_tool_has(p->tool, RS_CAP_OWN)) {
+        rs_timeline_text(t, label, "pid %" PRIu32, p->pid);
+        return;
+    }
+    rs_timeline_text(t, label, "pid %" PRIu32 " (%s)", p->pid, rs_tool_name(p->tool));
 }
 
 /* Of a row of model.ranks. */
-static enum rs_status label_rank(struct rs_timeline *t, uint32_t rank_id, uint32_t *label, struct rs_err *err)
+static void label_rank(struct rs_timeline *t, uint32_t rank_id, uint32_t *label)
 {
     struct rs_strbuf text = {0};
     rs_rank_label(&text, t->model, rank_id);
-    enum rs_status status = rs_timeline_text(t, label, err, "%s", rs_strbuf_borrow(&text));
+    rs_timeline_text(t, label, "%s", rs_strbuf_borrow(&text));
     rs_strbuf_free(&text);
-    return status;
 }
 
 /* Of a device that is no rank's; -1: not known. */
-static enum rs_status label_device(struct rs_timeline *t, int32_t device, uint32_t *label, struct rs_err *err)
+static void label_device(struct rs_timeline *t, int32_t device, uint32_t *label)
 {
-    if (device >= 0) return rs_timeline_text(t, label, err, "GPU %" PRId32, device);
-    return rs_timeline_text(t, label, err, "GPU");
+    if (device >= 0) {
+        rs_timeline_text(t, label, "GPU %" PRId32, device);
+        return;
+    }
+    rs_timeline_text(t, label, "GPU");
 }
 
 /* With its rank; index->member_text gets it without. One that several tools saw has the name that one of them knows. */
-static enum rs_status label_comm(struct rs_timeline *t, uint32_t member, uint32_t *label, struct rs_err *err)
+static void label_comm(struct rs_timeline *t, uint32_t member, uint32_t *label)
 {
     const struct rs_model *m = t->model;
     const struct rs_member *x = &m->members[member];
@@ -56,9 +65,9 @@ static enum rs_status label_comm(struct rs_timeline *t, uint32_t member, uint32_
         snprintf(rank, sizeof rank, ", rank %" PRId32 " of %" PRId32, x->rank, c->nranks);
     else if (x->rank >= 0)
         snprintf(rank, sizeof rank, ", rank %" PRId32, x->rank);
-    RS_TRY(rs_timeline_text(t, &t->index->member_text[member], err, "comm%s%s%.200s%s", hash, name ? " " : "",
-                            name ? name : "", again));
-    return rs_timeline_text(t, label, err, "comm%s%s%.200s%s%s", hash, name ? " " : "", name ? name : "", again, rank);
+    rs_timeline_text(t, &t->index->member_text[member], "comm%s%s%.200s%s", hash, name ? " " : "", name ? name : "",
+                     again);
+    rs_timeline_text(t, label, "comm%s%s%.200s%s%s", hash, name ? " " : "", name ? name : "", again, rank);
 }
 
 /* ---- groups ---- */
@@ -86,29 +95,26 @@ struct places {
 
 /* ---- who leads ---- */
 
-static enum rs_status find_leads(struct rs_timeline *t, struct rs_err *err)
+static void find_leads(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
     struct rs_timeline_index *x = t->index;
-    x->lead = malloc(((size_t)m->nprocs + 1) * sizeof *x->lead);
-    x->proc_group = malloc(((size_t)m->nprocs + 1) * sizeof *x->proc_group);
-    x->only_rank = malloc(((size_t)m->nprocs + 1) * sizeof *x->only_rank);
-    if (!x->lead || !x->proc_group || !x->only_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->lead = rs_alloc(((size_t)m->nprocs + 1) * sizeof *x->lead);
+    x->proc_group = rs_alloc(((size_t)m->nprocs + 1) * sizeof *x->proc_group);
+    x->only_rank = rs_alloc(((size_t)m->nprocs + 1) * sizeof *x->only_rank);
     for (uint32_t p = 0; p < m->nprocs; p++) {
         x->lead[p] = rs_proc_lead(m, p);
         x->proc_group[p] = x->only_rank[p] = RS_NONE;
     }
-    return RS_OK;
 }
 
 /* ---- rows ---- */
 
-static enum rs_status new_row(struct places *w, const struct row *row, uint32_t *index, struct rs_err *err)
+static void new_row(struct places *w, const struct row *row, uint32_t *index)
 {
-    RS_ROOM(w->rows, w->n, w->cap, err);
+    RS_ROOM(w->rows, w->n, w->cap);
     *index = w->n;
     w->rows[w->n++] = *row;
-    return RS_OK;
 }
 
 static uint64_t device_key(uint32_t proc, int32_t device)
@@ -117,18 +123,16 @@ static uint64_t device_key(uint32_t proc, int32_t device)
 }
 
 /* Devices: first those of ranks, then those that only activities tell of. Values are rows until groups are there. */
-static enum rs_status find_devices(struct places *w, struct rs_err *err)
+static void find_devices(struct places *w)
 {
     const struct rs_model *m = w->t->model;
     struct rs_timeline_index *x = w->t->index;
     uint64_t *at;
     for (uint32_t i = 0; i < w->n; i++)
-        if (w->rows[i].device >= 0)
-            RS_TRY(rs_map_at(&x->devices, device_key(w->rows[i].proc, w->rows[i].device), i, &at, err));
+        if (w->rows[i].device >= 0) rs_map_at(&x->devices, device_key(w->rows[i].proc, w->rows[i].device), i, &at);
     for (uint32_t i = 0; i < m->nmembers; i++) { /* tools may number devices differently */
         uint64_t key = device_key(x->lead[m->members[i].proc], m->members[i].device);
-        if (m->members[i].device >= 0 && w->of_member[i] != RS_NONE)
-            RS_TRY(rs_map_at(&x->devices, key, w->of_member[i], &at, err));
+        if (m->members[i].device >= 0 && w->of_member[i] != RS_NONE) rs_map_at(&x->devices, key, w->of_member[i], &at);
     }
     for (uint32_t i = 0; i < m->nlanes; i++) {
         const struct rs_lane *lane = &m->lanes[i];
@@ -137,59 +141,54 @@ static enum rs_status find_devices(struct places *w, struct rs_err *err)
         if (rs_map_find(&x->devices, key)) continue;
         struct row row = {x->lead[lane->proc], RS_NONE, -1, lane->device, RS_NONE, RS_NONE};
         uint32_t index;
-        RS_TRY(new_row(w, &row, &index, err));
-        RS_TRY(rs_map_put(&x->devices, key, index, err));
+        new_row(w, &row, &index);
+        rs_map_put(&x->devices, key, index);
     }
-    return RS_OK;
 }
 
 /* Members of whose rank nothing is known: those with something to draw are together in a row of their process. */
-static enum rs_status find_strays(struct places *w, struct rs_err *err)
+static void find_strays(struct places *w)
 {
     const struct rs_model *m = w->t->model;
     struct rs_map of_proc = {0};
-    enum rs_status status = RS_OK;
     bool any = false;
     for (uint32_t i = 0; i < m->nmembers; i++) any |= w->of_member[i] == RS_NONE;
-    for (uint32_t i = 0; any && i < m->parts.n && status == RS_OK; i++) {
+    for (uint32_t i = 0; any && i < m->parts.n; i++) {
         uint32_t member = m->parts.member[i], proc = w->t->index->lead[m->members[member].proc], index;
         uint64_t *at;
         if (w->of_member[member] != RS_NONE) continue;
-        status = rs_map_at(&of_proc, proc, w->n, &at, err);
+        rs_map_at(&of_proc, proc, w->n, &at);
         struct row row = {proc, RS_NONE, -1, -1, member, RS_NONE};
-        if (status == RS_OK && *at == w->n) status = new_row(w, &row, &index, err);
-        if (status == RS_OK) w->of_member[member] = (uint32_t)*at;
+        if (*at == w->n) new_row(w, &row, &index);
+        w->of_member[member] = (uint32_t)*at;
     }
     rs_map_free(&of_proc);
-    return status;
 }
 
-static enum rs_status find_rows(struct places *w, struct rs_err *err)
+static void find_rows(struct places *w)
 {
     const struct rs_model *m = w->t->model;
     for (uint32_t i = 0, index; i < m->nranks; i++) {
         const struct rs_rank *r = &m->ranks[i];
         struct row row = {w->t->index->lead[r->proc], i, r->number, r->device, r->member, RS_NONE};
-        RS_TRY(new_row(w, &row, &index, err));
+        new_row(w, &row, &index);
     }
     struct rs_map elsewhere = {0}; /* rank, process -> row */
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < m->nmembers && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < m->nmembers; i++) {
         const struct rs_member *x = &m->members[i];
         /* Where it is not known which rank of a GPU it is: the first there. */
         uint32_t rank = x->rank_id != RS_NONE ? x->rank_id : x->place, proc = w->t->index->lead[x->proc];
         w->of_member[i] = rank;
         if (rank == RS_NONE || w->rows[rank].proc == proc) continue;
         uint64_t *at;
-        status = rs_map_at(&elsewhere, (uint64_t)rank << 32 | proc, w->n, &at, err);
+        rs_map_at(&elsewhere, (uint64_t)rank << 32 | proc, w->n, &at);
         struct row row = {proc, rank, w->rows[rank].number, x->device, i, RS_NONE};
-        if (status == RS_OK) w->of_member[i] = (uint32_t)*at;
-        if (status == RS_OK && *at == w->n) status = new_row(w, &row, &w->of_member[i], err);
+        w->of_member[i] = (uint32_t)*at;
+        if (*at == w->n) new_row(w, &row, &w->of_member[i]);
     }
     rs_map_free(&elsewhere);
-    RS_TRY(status);
-    RS_TRY(find_strays(w, err));
-    return find_devices(w, err);
+    find_strays(w);
+    find_devices(w);
 }
 
 /* ---- order ---- */
@@ -232,12 +231,11 @@ static struct keyed key_of(const struct places *w, uint32_t proc, uint32_t row)
 }
 
 /* The lowest rank that a host and a process hold. */
-static enum rs_status find_order(struct places *w, struct rs_err *err)
+static void find_order(struct places *w)
 {
     const struct rs_model *m = w->t->model;
-    w->host_order = malloc(((size_t)m->nhosts + 1) * sizeof *w->host_order);
-    w->proc_order = malloc(((size_t)m->nprocs + 1) * sizeof *w->proc_order);
-    if (!w->host_order || !w->proc_order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->host_order = rs_alloc(((size_t)m->nhosts + 1) * sizeof *w->host_order);
+    w->proc_order = rs_alloc(((size_t)m->nprocs + 1) * sizeof *w->proc_order);
     for (uint32_t i = 0; i < m->nhosts; i++) w->host_order[i] = INT64_MAX;
     for (uint32_t i = 0; i < m->nprocs; i++) w->proc_order[i] = INT64_MAX;
     for (uint32_t i = 0; i < w->n; i++) {
@@ -247,16 +245,14 @@ static enum rs_status find_order(struct places *w, struct rs_err *err)
         if (s->number < *host) *host = s->number;
         if (s->number < *proc) *proc = s->number;
     }
-    return RS_OK;
 }
 
 /* ---- groups ---- */
 
-static enum rs_status add_group(struct rs_timeline *t, uint32_t *cap, const struct rs_group *g, struct rs_err *err)
+static void add_group(struct rs_timeline *t, uint32_t *cap, const struct rs_group *g)
 {
-    RS_ROOM(t->groups, t->ngroups, *cap, err);
+    RS_ROOM(t->groups, t->ngroups, *cap);
     t->groups[t->ngroups++] = *g;
-    return RS_OK;
 }
 
 static int64_t error_of(const struct rs_model *m, uint32_t domain)
@@ -280,12 +276,11 @@ struct lists {
     uint32_t *first, *next; /* by row; by member */
 };
 
-static enum rs_status list_members(struct places *w, struct lists *l, struct rs_err *err)
+static void list_members(struct places *w, struct lists *l)
 {
     const struct rs_model *m = w->t->model;
-    l->first = malloc(((size_t)w->n + 1) * sizeof *l->first);
-    l->next = malloc(((size_t)m->nmembers + 1) * sizeof *l->next);
-    if (!l->first || !l->next) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    l->first = rs_alloc(((size_t)w->n + 1) * sizeof *l->first);
+    l->next = rs_alloc(((size_t)m->nmembers + 1) * sizeof *l->next);
     for (uint32_t i = 0; i < w->n; i++) l->first[i] = RS_NONE;
     for (uint32_t i = m->nmembers; i-- > 0;) {
         uint32_t row = w->of_member[i];
@@ -293,7 +288,6 @@ static enum rs_status list_members(struct places *w, struct lists *l, struct rs_
         l->next[i] = l->first[row];
         l->first[row] = i;
     }
-    return RS_OK;
 }
 
 static bool row_passes(const struct rs_timeline *t, const struct row *s)
@@ -303,8 +297,7 @@ static bool row_passes(const struct rs_timeline *t, const struct row *s)
     return s->member != RS_NONE && rs_filter_rank(f, t->model, s->member);
 }
 
-static enum rs_status add_row(struct places *w, const struct lists *l, uint32_t index, uint32_t *cap,
-                              struct rs_err *err)
+static void add_row(struct places *w, const struct lists *l, uint32_t index, uint32_t *cap)
 {
     struct rs_timeline *t = w->t;
     const struct rs_model *m = t->model;
@@ -320,10 +313,10 @@ static enum rs_status add_row(struct places *w, const struct lists *l, uint32_t 
                          .proc = s->proc,
                          .member = s->member};
     if (s->rank_id != RS_NONE)
-        RS_TRY(label_rank(t, s->rank_id, &g.label, err));
+        label_rank(t, s->rank_id, &g.label);
     else
-        RS_TRY(label_device(t, s->device, &g.label, err));
-    RS_TRY(add_group(t, cap, &g, err));
+        label_device(t, s->device, &g.label);
+    add_group(t, cap, &g);
     s->group = rank_group;
     for (uint32_t i = l->first[index]; i != RS_NONE; i = l->next[i]) {
         if (t->options.filter && !rs_filter_comm(t->options.filter, m, m->members[i].comm)) continue;
@@ -334,15 +327,13 @@ static enum rs_status add_row(struct places *w, const struct lists *l, uint32_t 
                               .host = host,
                               .proc = s->proc,
                               .member = i};
-        RS_TRY(label_comm(t, i, &g.label, err));
-        RS_TRY(add_group(t, cap, &g, err));
+        label_comm(t, i, &g.label);
+        add_group(t, cap, &g);
     }
-    return RS_OK;
 }
 
 /* Opens the groups of the process, and of its host where that is new. */
-static enum rs_status add_proc(struct rs_timeline *t, uint32_t proc, uint32_t *host_group, uint32_t *cap,
-                               struct rs_err *err)
+static void add_proc(struct rs_timeline *t, uint32_t proc, uint32_t *host_group, uint32_t *cap)
 {
     const struct rs_model *m = t->model;
     uint32_t host = m->procs[proc].host;
@@ -354,9 +345,9 @@ static enum rs_status add_proc(struct rs_timeline *t, uint32_t proc, uint32_t *h
                              .host = host,
                              .proc = RS_NONE,
                              .member = RS_NONE};
-        RS_TRY(rs_timeline_text(t, &g.label, err, "%s", rs_host_label(m, host)));
+        rs_timeline_text(t, &g.label, "%s", rs_host_label(m, host));
         *host_group = t->ngroups;
-        RS_TRY(add_group(t, cap, &g, err));
+        add_group(t, cap, &g);
     }
     struct rs_group g = {.parent = *host_group,
                          .level = RS_GROUP_PROCESS,
@@ -364,20 +355,19 @@ static enum rs_status add_proc(struct rs_timeline *t, uint32_t proc, uint32_t *h
                          .host = host,
                          .proc = proc,
                          .member = RS_NONE};
-    RS_TRY(label_proc(t, proc, &g.label, err));
+    label_proc(t, proc, &g.label);
     t->index->proc_group[proc] = t->ngroups;
     t->procs[t->nprocs++] = proc;
-    return add_group(t, cap, &g, err);
+    add_group(t, cap, &g);
 }
 
 /* Rows, and behind those of a process the process itself (w->n + process), so that one without any is there. */
-static enum rs_status add_groups(struct places *w, const struct lists *l, struct rs_err *err)
+static void add_groups(struct places *w, const struct lists *l)
 {
     struct rs_timeline *t = w->t;
     const struct rs_model *m = t->model;
     uint32_t n = 0, cap = 0, host_group = RS_NONE;
-    struct keyed *rows = malloc(((size_t)w->n + m->nprocs + 1) * sizeof *rows);
-    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct keyed *rows = rs_alloc(((size_t)w->n + m->nprocs + 1) * sizeof *rows);
     for (uint32_t i = 0; i < w->n; i++) {
         if (!row_passes(t, &w->rows[i])) continue;
         rows[n] = key_of(w, w->rows[i].proc, i);
@@ -388,14 +378,12 @@ static enum rs_status add_groups(struct places *w, const struct lists *l, struct
     for (uint32_t p = 0; p < m->nprocs && !ranks; p++)
         if (t->index->lead[p] == p) rows[n++] = key_of(w, p, w->n + p);
     qsort(rows, n, sizeof *rows, by_place);
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint32_t proc = rows[i].proc_index;
-        if (t->index->proc_group[proc] == RS_NONE) status = add_proc(t, proc, &host_group, &cap, err);
-        if (status == RS_OK && rows[i].row < w->n) status = add_row(w, l, rows[i].row, &cap, err);
+        if (t->index->proc_group[proc] == RS_NONE) add_proc(t, proc, &host_group, &cap);
+        if (rows[i].row < w->n) add_row(w, l, rows[i].row, &cap);
     }
     free(rows);
-    return status;
 }
 
 /* Laid-over members stand where the leading ones do; devices name groups from here on. */
@@ -419,32 +407,28 @@ static void finish(struct places *w)
         if (t->index->only_rank[p] == SEVERAL) t->index->only_rank[p] = RS_NONE;
 }
 
-enum rs_status rs_groups_make(struct rs_timeline *t, struct rs_err *err)
+void rs_groups_make(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
     struct places w = {.t = t};
     struct lists l = {0};
-    t->group_of_member = malloc(((size_t)m->nmembers + 1) * sizeof *t->group_of_member);
-    t->index->member_text = calloc((size_t)m->nmembers + 1, sizeof *t->index->member_text);
-    t->procs = malloc(((size_t)m->nprocs + 1) * sizeof *t->procs);
-    w.of_member = malloc(((size_t)m->nmembers + 1) * sizeof *w.of_member);
-    enum rs_status status = RS_OK;
-    if (!t->group_of_member || !t->index->member_text || !t->procs || !w.of_member)
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == RS_OK && i < m->nmembers; i++) t->group_of_member[i] = w.of_member[i] = RS_NONE;
-    if (status == RS_OK) status = find_leads(t, err);
-    if (status == RS_OK) status = find_rows(&w, err);
-    if (status == RS_OK) status = find_order(&w, err);
-    if (status == RS_OK) status = list_members(&w, &l, err);
-    if (status == RS_OK) status = add_groups(&w, &l, err);
-    if (status == RS_OK) finish(&w);
+    t->group_of_member = rs_alloc(((size_t)m->nmembers + 1) * sizeof *t->group_of_member);
+    t->index->member_text = rs_zalloc((size_t)m->nmembers + 1, sizeof *t->index->member_text);
+    t->procs = rs_alloc(((size_t)m->nprocs + 1) * sizeof *t->procs);
+    w.of_member = rs_alloc(((size_t)m->nmembers + 1) * sizeof *w.of_member);
+    for (uint32_t i = 0; i < m->nmembers; i++) t->group_of_member[i] = w.of_member[i] = RS_NONE;
+    find_leads(t);
+    find_rows(&w);
+    find_order(&w);
+    list_members(&w, &l);
+    add_groups(&w, &l);
+    finish(&w);
     free(l.first);
     free(l.next);
     free(w.rows);
     free(w.of_member);
     free(w.host_order);
     free(w.proc_order);
-    return status;
 }
 
 uint32_t rs_group_of_device(const struct rs_timeline *t, uint32_t proc, int32_t device)

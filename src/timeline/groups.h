@@ -8,7 +8,7 @@
 #include "timeline/timeline.h"
 
 /* Sets groups, procs, group_of_member, and in the index: lead, proc_group, only_rank, devices, member_text. */
-enum rs_status rs_groups_make(struct rs_timeline *t, struct rs_err *err);
+void rs_groups_make(struct rs_timeline *t);
 
 /* The group of what runs on a device of a (leading) process: its rank's, else the process's; RS_NONE: left out. */
 uint32_t rs_group_of_device(const struct rs_timeline *t, uint32_t proc, int32_t device);

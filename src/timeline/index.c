@@ -5,61 +5,56 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "join/op_facts.h"
 #include "join/waits.h"
 
 /* `of[i]`: the leading process of row i; RS_NONE: none. */
-static enum rs_status sort_by_proc(struct rs_by_proc *b, const uint32_t *of, uint32_t n, uint32_t nprocs,
-                                   struct rs_err *err)
+static void sort_by_proc(struct rs_by_proc *b, const uint32_t *of, uint32_t n, uint32_t nprocs)
 {
-    b->from = calloc((size_t)nprocs + 2, sizeof *b->from);
-    if (!b->from) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    b->from = rs_zalloc((size_t)nprocs + 2, sizeof *b->from);
     bool sorted = true;
     for (uint32_t i = 0; i < n; i++) {
         if (of[i] < nprocs) b->from[of[i] + 2]++;
         sorted &= of[i] < nprocs && (!i || of[i] >= of[i - 1]);
     }
-    if (!sorted && !(b->rows = malloc(((size_t)n + 1) * sizeof *b->rows)))
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!sorted) b->rows = rs_alloc(((size_t)n + 1) * sizeof *b->rows);
     for (uint32_t p = 0; p < nprocs; p++) b->from[p + 2] += b->from[p + 1];
     for (uint32_t i = 0; i < n; i++)
         if (of[i] < nprocs) {
             uint32_t at = b->from[of[i] + 1]++;
             if (b->rows) b->rows[at] = i;
         }
-    return RS_OK;
 }
 
 static uint32_t *filled(size_t n, uint32_t with)
 {
-    uint32_t *list = malloc((n + 1) * sizeof *list);
-    for (size_t i = 0; list && i < n; i++) list[i] = with;
+    uint32_t *list = rs_alloc((n + 1) * sizeof *list);
+    for (size_t i = 0; i < n; i++) list[i] = with;
     return list;
 }
 
 /* Parts and activities, each with the process that leads. */
-static enum rs_status sort_rows(struct rs_timeline *t, struct rs_err *err)
+static void sort_rows(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
     struct rs_timeline_index *x = t->index;
     uint32_t most = m->parts.n > m->activities.n ? m->parts.n : m->activities.n;
     uint32_t *of = filled(most, RS_NONE);
-    if (!of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t op = m->parts.op[i];
         bool drawn = op < m->ops.n && t->op_number[op] != RS_NONE;
         of[i] = drawn ? x->lead[m->members[m->parts.member[i]].proc] : RS_NONE;
         if (op < m->ops.n && m->parts.start_source[i] == RS_FROM_KERNEL) x->by_kernel[op] = 1;
     }
-    enum rs_status status = sort_by_proc(&x->parts, of, m->parts.n, m->nprocs, err);
+    sort_by_proc(&x->parts, of, m->parts.n, m->nprocs);
     for (uint32_t i = 0; i < m->activities.n; i++) of[i] = x->lead[m->lanes[m->activities.lane[i]].proc];
-    if (status == RS_OK) status = sort_by_proc(&x->activities, of, m->activities.n, m->nprocs, err);
+    sort_by_proc(&x->activities, of, m->activities.n, m->nprocs);
     free(of);
-    return status;
 }
 
 /* Asked only of operations that some rank was in when its recording ended. */
-static enum rs_status find_awaiting(struct rs_timeline *t, struct rs_err *err)
+static void find_awaiting(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
     struct rs_presence_index presence;
@@ -68,33 +63,31 @@ static enum rs_status find_awaiting(struct rs_timeline *t, struct rs_err *err)
         uint32_t op = m->parts.op[i];
         int32_t at = 0;
         if (op >= m->ops.n || !rs_op_lacks_ranks(m, op) || rs_part_ending(m, i) != RS_ENDING_OPEN) continue;
-        if (!made) RS_TRY(rs_presence_init(&presence, m, err));
+        if (!made) rs_presence_init(&presence, m);
         made = true;
         t->index->awaits[op] = rs_op_next_absent(m, op, &presence, true, &at) >= 0;
     }
     if (made) rs_presence_free(&presence);
-    return RS_OK;
 }
 
-enum rs_status rs_index_init(struct rs_timeline *t, struct rs_err *err)
+void rs_index_init(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
     struct rs_timeline_index *x = t->index;
     x->string_text = filled(m->strings.n, RS_NONE);
     x->name_text = filled(m->names.n, RS_NONE);
-    x->func_kind = malloc((size_t)m->strings.n + 1);
-    x->by_kernel = calloc((size_t)m->ops.n + 1, 1);
-    x->awaits = calloc((size_t)m->ops.n + 1, 1);
-    x->joined = calloc((size_t)m->nprocs + 1, sizeof *x->joined);
-    if (!x->string_text || !x->name_text || !x->func_kind || !x->by_kernel || !x->awaits || !x->joined)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->func_kind = rs_alloc((size_t)m->strings.n + 1);
+    x->by_kernel = rs_zalloc((size_t)m->ops.n + 1, 1);
+    x->awaits = rs_zalloc((size_t)m->ops.n + 1, 1);
+    x->joined = rs_zalloc((size_t)m->nprocs + 1, sizeof *x->joined);
+    if (!x->string_text) rs_memory_out();
     for (uint32_t i = 0; i < m->nprocs; i++)
         if (x->lead[i] != i && x->lead[i] < m->nprocs) x->joined[x->lead[i]] = true;
     memset(x->func_kind, RS_BAR_OTHER, (size_t)m->strings.n + 1);
     for (uint32_t i = 1; i < m->strings.n && i < UINT16_MAX; i++)
         x->func_kind[i] = rs_kind_of_func(&t->kinds, m, (uint16_t)i);
-    RS_TRY(find_awaiting(t, err));
-    return sort_rows(t, err);
+    find_awaiting(t);
+    sort_rows(t);
 }
 
 void rs_index_free(struct rs_timeline_index *x)
@@ -118,29 +111,27 @@ void rs_index_free(struct rs_timeline_index *x)
     free(x);
 }
 
-enum rs_status rs_index_string(struct rs_timeline *t, uint16_t string, uint32_t *text, struct rs_err *err)
+void rs_index_string(struct rs_timeline *t, uint16_t string, uint32_t *text)
 {
     *text = 0;
-    if (!string || string >= t->model->strings.n) return RS_OK;
+    if (!string || string >= t->model->strings.n) return;
     uint32_t *known = &t->index->string_text[string];
     const char *s = rs_model_text(t->model, string);
-    if (*known == RS_NONE) RS_TRY(rs_texts_id(&t->texts, s, strlen(s), known, err));
+    if (*known == RS_NONE) rs_texts_id(&t->texts, s, strlen(s), known);
     *text = *known;
-    return RS_OK;
 }
 
-enum rs_status rs_index_name(struct rs_timeline *t, uint32_t name, uint32_t *text, struct rs_err *err)
+void rs_index_name(struct rs_timeline *t, uint32_t name, uint32_t *text)
 {
     *text = 0;
-    if (!name || name >= t->model->names.n) return RS_OK;
+    if (!name || name >= t->model->names.n) return;
     uint32_t *known = &t->index->name_text[name];
     const char *s = rs_model_name_text(t->model, name);
-    if (*known == RS_NONE) RS_TRY(rs_texts_id(&t->texts, s, strlen(s), known, err));
+    if (*known == RS_NONE) rs_texts_id(&t->texts, s, strlen(s), known);
     *text = *known;
-    return RS_OK;
 }
 
-enum rs_status rs_timeline_text(struct rs_timeline *t, uint32_t *text, struct rs_err *err, const char *fmt, ...)
+void rs_timeline_text(struct rs_timeline *t, uint32_t *text, const char *fmt, ...)
 {
     char line[512];
     va_list args;
@@ -148,5 +139,5 @@ enum rs_status rs_timeline_text(struct rs_timeline *t, uint32_t *text, struct rs
     int n = vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     size_t length = n < 0 ? 0 : (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-    return rs_texts_id(&t->texts, line, length, text, err);
+    rs_texts_id(&t->texts, line, length, text);
 }

@@ -35,13 +35,13 @@ struct rs_timeline_index {
 };
 
 /* The lists and caches; groups.c fills the rest. */
-enum rs_status rs_index_init(struct rs_timeline *t, struct rs_err *err);
+void rs_index_init(struct rs_timeline *t);
 void rs_index_free(struct rs_timeline_index *x);
 
 /* Texts of the timeline. */
-enum rs_status rs_index_string(struct rs_timeline *t, uint16_t string, uint32_t *text, struct rs_err *err);
-enum rs_status rs_index_name(struct rs_timeline *t, uint32_t name, uint32_t *text, struct rs_err *err);
-enum rs_status rs_timeline_text(struct rs_timeline *t, uint32_t *text, struct rs_err *err, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void rs_index_string(struct rs_timeline *t, uint16_t string, uint32_t *text);
+void rs_index_name(struct rs_timeline *t, uint32_t name, uint32_t *text);
+void rs_timeline_text(struct rs_timeline *t, uint32_t *text, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

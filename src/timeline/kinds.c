@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "explain/terms.h"
 #include "model/model.h"
 
@@ -245,10 +246,9 @@ static void add_func(struct rs_kinds *k, const char *func)
     };
 }
 
-enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struct rs_err *err)
+void rs_kinds_make(struct rs_kinds *k, const struct rs_model *m)
 {
-    bool *seen = calloc(m->strings.n + 1, sizeof *seen);
-    if (!seen) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    bool *seen = rs_zalloc(m->strings.n + 1, sizeof *seen);
     memcpy(k->rows, fixed, sizeof fixed);
     k->n = RS_BAR_FIXED_KINDS;
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
@@ -261,7 +261,6 @@ enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struc
         add_func(k, rs_model_text(m, func));
     }
     free(seen);
-    return RS_OK;
 }
 
 uint16_t rs_bar_func(const struct rs_model *m, uint32_t part)

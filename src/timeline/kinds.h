@@ -146,7 +146,7 @@ static inline const struct rs_event_arg *rs_bar_arg(const struct rs_bar_kind *ki
     return &rs_event_args[kind->args[i]];
 }
 
-enum rs_status rs_kinds_make(struct rs_kinds *k, const struct rs_model *m, struct rs_err *err);
+void rs_kinds_make(struct rs_kinds *k, const struct rs_model *m);
 /* The kind of an operation's bar by the model's text of its function; those beyond RS_BAR_FUNCS share "other". */
 uint8_t rs_kind_of_func(const struct rs_kinds *k, const struct rs_model *m, uint16_t func);
 /* The function that a part ran: its own, else its operation's. */

@@ -12,11 +12,10 @@ static inline uint64_t rs_launch_key(uint32_t member, int64_t at)
 }
 
 /* A launch is named by its begin, or by its return where only that is told (RS_PART_LAUNCH_END). */
-static inline enum rs_status rs_launch_put(struct rs_collect *c, uint32_t member, int64_t from, int64_t to,
-                                           uint32_t bar, struct rs_err *err)
+static inline void rs_launch_put(struct rs_collect *c, uint32_t member, int64_t from, int64_t to, uint32_t bar)
 {
     uint64_t key = rs_launch_key(member, from != RS_TIME_NONE ? from : to);
-    return rs_map_put(&c->launches, key, (uint64_t)c->piece->number << 32 | bar, err);
+    rs_map_put(&c->launches, key, (uint64_t)c->piece->number << 32 | bar);
 }
 
 #endif

@@ -43,12 +43,11 @@ uint64_t rs_row_types(uint64_t rows, uint64_t *above)
     return types;
 }
 
-enum rs_status rs_event_passes(struct rs_arguments *args, struct rs_timeline *t, const struct rs_event *e, bool *yes,
-                               struct rs_err *err)
+void rs_event_passes(struct rs_arguments *args, struct rs_timeline *t, const struct rs_event *e, bool *yes)
 {
     const struct rs_filter *f = t->options.filter;
     *yes = true;
-    if (!f) return RS_OK;
+    if (!f) return;
     if (e->part != RS_NONE) {
         uint32_t op = t->model->parts.op[e->part];
         *yes = op < t->model->ops.n && t->op_number[op] != RS_NONE;
@@ -58,10 +57,9 @@ enum rs_status rs_event_passes(struct rs_arguments *args, struct rs_timeline *t,
     if (*yes && e->member != RS_NONE) *yes = rs_filter_rank(f, t->model, e->member);
     if (*yes && f->nfuncs && e->part == RS_NONE && (e->type & (RS_COLL_API | RS_P2P_API))) {
         uint32_t func;
-        RS_TRY(rs_argument_text(args, t, e, RS_ARG_FUNC, &func, err));
+        rs_argument_text(args, t, e, RS_ARG_FUNC, &func);
         *yes = rs_filter_func(f, func ? rs_texts_at(&t->texts, func) : e->name ? e->name : "");
     }
-    return RS_OK;
 }
 
 /* ---- what other tools saw ---- */

@@ -32,8 +32,7 @@ uint64_t rs_row_types(uint64_t rows, uint64_t *above);
 
 /* Whether an event passes the filter of its timeline, but for the span of time: what is of no communicator and no
  * function (a group call, the proxy thread) is of its process, and stays. */
-enum rs_status rs_event_passes(struct rs_arguments *args, struct rs_timeline *t, const struct rs_event *e, bool *yes,
-                               struct rs_err *err);
+void rs_event_passes(struct rs_arguments *args, struct rs_timeline *t, const struct rs_event *e, bool *yes);
 
 /* The row that an activity of another tool lies on: of a kind below RS_ACTIVITY_KINDS. */
 enum rs_row rs_activity_row(uint8_t kind);

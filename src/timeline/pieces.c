@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "timeline/arrange.h"
 
 bool rs_bar_pieces_can(const struct rs_timeline *t, uint32_t proc)
@@ -11,17 +12,15 @@ bool rs_bar_pieces_can(const struct rs_timeline *t, uint32_t proc)
     return t->inputs && proc < t->inputs->n && alone;
 }
 
-enum rs_status rs_bar_pieces_begin(struct rs_collect *c, uint32_t first_event, struct rs_err *err)
+void rs_bar_pieces_begin(struct rs_collect *c, uint32_t first_event)
 {
     struct rs_bar_pieces *p = c->pieces;
     struct rs_bar_piece *piece = &p->ring[p->begun % RS_EVENT_PIECES];
-    struct rs_bars *bars = p->kept ? p->kept : p->spare ? p->spare : calloc(1, sizeof *bars);
-    if (!bars) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_bars *bars = p->kept ? p->kept : p->spare ? p->spare : rs_zalloc(1, sizeof *bars);
     p->spare = NULL;
     rs_bars_clear(bars);
     *piece = (struct rs_bar_piece){.bars = bars, .number = p->begun, .first_event = first_event};
     rs_bar_pieces_turn(c, p->begun++);
-    return RS_OK;
 }
 
 void rs_bar_pieces_turn(struct rs_collect *c, uint32_t piece)
@@ -42,7 +41,7 @@ enum rs_status rs_bar_pieces_end(struct rs_collect *c, bool last, struct rs_err 
     bars->first = p->bars;
     bars->piece = p->ended;
     bars->last = last;
-    RS_TRY(rs_arrange(c, err));
+    rs_arrange(c);
     if (bars->n > UINT32_MAX - 1 - p->bars) return rs_bars_too_many(err);
     if (!p->kept) RS_TRY(p->visit(p->to, bars, err));
     p->bars += bars->n;

@@ -13,7 +13,7 @@
 bool rs_bar_pieces_can(const struct rs_timeline *t, uint32_t proc);
 
 /* A new piece, with events from this number on; it is at hand then. */
-enum rs_status rs_bar_pieces_begin(struct rs_collect *c, uint32_t first_event, struct rs_err *err);
+void rs_bar_pieces_begin(struct rs_collect *c, uint32_t first_event);
 /* Takes one in hand that is not handed out. */
 void rs_bar_pieces_turn(struct rs_collect *c, uint32_t piece);
 /* Hands the oldest one out, whatever is at hand; `last`: there are no others. */

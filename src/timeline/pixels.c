@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 
 /* Bars of a lane are taken in groups of this many where they lie in one pixel, as the page does: what is too short
  * to be seen counts once a group. */
@@ -19,16 +20,11 @@ static void clear(struct rs_pixels *s)
     for (unsigned x = 0; x < s->width; x++) s->cover[x] = s->most[x] = 0;
 }
 
-enum rs_status rs_pixels_init(struct rs_pixels *s, unsigned width, struct rs_err *err)
+void rs_pixels_init(struct rs_pixels *s, unsigned width)
 {
     size_t n = (size_t)width + 1;
-    *s = (struct rs_pixels){width, malloc(n), malloc(n * sizeof(float)), malloc(n * sizeof(float)), malloc(n)};
-    if (!s->kind || !s->cover || !s->most || !s->shade) {
-        rs_pixels_free(s);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    *s = (struct rs_pixels){width, rs_alloc(n), rs_alloc(n * sizeof(float)), rs_alloc(n * sizeof(float)), rs_alloc(n)};
     clear(s);
-    return RS_OK;
 }
 
 void rs_pixels_free(struct rs_pixels *s)

@@ -23,7 +23,7 @@ struct rs_pixels {
     uint8_t *shade; /* enum rs_shade */
 };
 
-enum rs_status rs_pixels_init(struct rs_pixels *s, unsigned width, struct rs_err *err);
+void rs_pixels_init(struct rs_pixels *s, unsigned width);
 void rs_pixels_free(struct rs_pixels *s);
 
 /* Adds the lane's bars: pixel x covers t0 + x / scale ... (ns). */

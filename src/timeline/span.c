@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 void rs_span_find(struct rs_timeline *t)
 {
     int64_t begin = rs_model_begin(t->model), end = rs_model_end(t->model);
@@ -54,11 +56,10 @@ static int64_t latest_end(const struct rs_model *m, uint32_t op)
     return end;
 }
 
-enum rs_status rs_span_focus(struct rs_timeline *t, struct rs_err *err)
+void rs_span_focus(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
-    int64_t *begins = malloc(2 * ((size_t)t->nops + 1) * sizeof *begins), *ends = begins + t->nops + 1, start, dur;
-    if (!begins) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    int64_t *begins = rs_alloc(2 * ((size_t)t->nops + 1) * sizeof *begins), *ends = begins + t->nops + 1, start, dur;
     uint32_t n = 0;
     for (uint32_t i = 0; i < t->nops; i++) {
         uint32_t op = t->ops[i];
@@ -91,5 +92,4 @@ enum rs_status rs_span_focus(struct rs_timeline *t, struct rs_err *err)
         if (t->focus_to <= t->focus_from) t->focus_to = t->focus_from + 1 <= t->span ? t->focus_from + 1 : t->span;
     }
     free(begins);
-    return RS_OK;
 }

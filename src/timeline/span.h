@@ -7,7 +7,7 @@
 /* Sets begin and span. */
 void rs_span_find(struct rs_timeline *t);
 /* Sets focus_from and focus_to by the operations of t->ops: from the first to the last, but for a few far away. */
-enum rs_status rs_span_focus(struct rs_timeline *t, struct rs_err *err);
+void rs_span_focus(struct rs_timeline *t);
 
 /* The stretch [from, to] of the common axis on the timeline; clamped to it. False: it lies outside. */
 bool rs_span_place(const struct rs_timeline *t, int64_t from, int64_t to, int64_t *start, int64_t *dur);

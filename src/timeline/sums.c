@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "join/durations.h"
 #include "join/op_facts.h"
 #include "join/waits.h"
@@ -33,12 +34,9 @@ static void add(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint3
     }
 }
 
-enum rs_status rs_timeline_sums(const struct rs_timeline *t, int64_t from, int64_t to, struct rs_timeline_sum **sums,
-                                struct rs_err *err)
+void rs_timeline_sums(const struct rs_timeline *t, int64_t from, int64_t to, struct rs_timeline_sum **sums)
 {
-    *sums = calloc((size_t)t->ngroups + 1, sizeof **sums);
-    if (!*sums) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *sums = rs_zalloc((size_t)t->ngroups + 1, sizeof **sums);
     for (uint32_t i = 0; i < t->nops; i++)
         if (rs_op_counts(t->model, t->ops[i])) add(t, *sums, t->ops[i], from, to);
-    return RS_OK;
 }

@@ -12,7 +12,6 @@ struct rs_timeline_sum {
 
 /* By group of the timeline: those of GPUs are set, of what begins before `to` and ends behind `from` (ns of the timeline).
  * The caller's to free. */
-enum rs_status rs_timeline_sums(const struct rs_timeline *t, int64_t from, int64_t to, struct rs_timeline_sum **sums,
-                                struct rs_err *err);
+void rs_timeline_sums(const struct rs_timeline *t, int64_t from, int64_t to, struct rs_timeline_sum **sums);
 
 #endif

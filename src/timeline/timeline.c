@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "model/proc_rows.h"
 #include "timeline/groups.h"
 #include "timeline/index.h"
@@ -19,35 +20,32 @@ static int flags_by_time(const void *a, const void *b)
     return x->destroyed - y->destroyed;
 }
 
-static enum rs_status add(struct rs_timeline *t, uint32_t member, bool destroyed, struct rs_err *err)
+static void add(struct rs_timeline *t, uint32_t member, bool destroyed)
 {
     const struct rs_member *x = &t->model->members[member];
     int64_t when = destroyed ? x->destroyed : x->created, at, dur;
     const struct rs_filter *f = t->options.filter;
-    if (!rs_span_place(t, when, when, &at, &dur) || (f && !rs_filter_time(f, when))) return RS_OK;
+    if (!rs_span_place(t, when, when, &at, &dur) || (f && !rs_filter_time(f, when))) return;
     struct rs_timeline_flag *flag = &t->flags[t->nflags];
     *flag = (struct rs_timeline_flag){.at = at, .group = t->group_of_member[member], .destroyed = destroyed};
     uint8_t source = destroyed ? x->destroyed_from : x->created_from;
-    RS_TRY(rs_timeline_text(t, &flag->label, err, "%s %s%s", rs_texts_at(&t->texts, t->index->member_text[member]),
-                            destroyed ? "destroyed" : "created",
-                            source == RS_LIFE_EVENT ? "" : ", or thereabouts: it is not told"));
+    rs_timeline_text(t, &flag->label, "%s %s%s", rs_texts_at(&t->texts, t->index->member_text[member]),
+                     destroyed ? "destroyed" : "created",
+                     source == RS_LIFE_EVENT ? "" : ", or thereabouts: it is not told");
     t->nflags++;
-    return RS_OK;
 }
 
 /* Sets flags; groups and begin are there. */
-static enum rs_status flags_make(struct rs_timeline *t, struct rs_err *err)
+static void flags_make(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
-    t->flags = malloc((2 * (size_t)m->nmembers + 1) * sizeof *t->flags);
-    if (!t->flags) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    t->flags = rs_alloc((2 * (size_t)m->nmembers + 1) * sizeof *t->flags);
     for (uint32_t i = 0; i < m->nmembers; i++) {
         if (t->group_of_member[i] == RS_NONE || t->groups[t->group_of_member[i]].member != i) continue;
-        RS_TRY(add(t, i, false, err));
-        RS_TRY(add(t, i, true, err));
+        add(t, i, false);
+        add(t, i, true);
     }
     qsort(t->flags, t->nflags, sizeof *t->flags, flags_by_time);
-    return RS_OK;
 }
 
 /* ---- operations ---- */
@@ -81,17 +79,13 @@ static bool passes(const struct rs_timeline *t, uint32_t op)
     return !f->has_from || begin >= f->from || end == RS_TIME_NONE || end >= f->from;
 }
 
-static enum rs_status find_ops(struct rs_timeline *t, struct rs_err *err)
+static void find_ops(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
-    struct timed *list = malloc(((size_t)m->ops.n + 1) * sizeof *list);
-    t->ops = malloc(((size_t)m->ops.n + 1) * sizeof *t->ops);
-    t->op_number = malloc(((size_t)m->ops.n + 1) * sizeof *t->op_number);
-    t->bar_of_part = malloc(((size_t)m->parts.n + 1) * sizeof *t->bar_of_part);
-    if (!list || !t->ops || !t->op_number || !t->bar_of_part) {
-        free(list);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    struct timed *list = rs_alloc(((size_t)m->ops.n + 1) * sizeof *list);
+    t->ops = rs_alloc(((size_t)m->ops.n + 1) * sizeof *t->ops);
+    t->op_number = rs_alloc(((size_t)m->ops.n + 1) * sizeof *t->op_number);
+    t->bar_of_part = rs_alloc(((size_t)m->parts.n + 1) * sizeof *t->bar_of_part);
     bool sorted = true;
     for (uint32_t i = 0; i < m->ops.n; i++) {
         t->op_number[i] = RS_NONE;
@@ -108,35 +102,31 @@ static enum rs_status find_ops(struct rs_timeline *t, struct rs_err *err)
     }
     for (uint32_t i = 0; i < m->parts.n; i++) t->bar_of_part[i] = RS_NONE;
     free(list);
-    return RS_OK;
 }
 
 /* ---- all ---- */
 
-static enum rs_status make(struct rs_timeline *t, struct rs_err *err)
+static void make(struct rs_timeline *t)
 {
     uint32_t empty;
-    RS_TRY(rs_texts_id(&t->texts, "", 0, &empty, err));
-    t->index = calloc(1, sizeof *t->index);
-    if (!t->index) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    RS_TRY(rs_kinds_make(&t->kinds, t->model, err));
-    RS_TRY(find_ops(t, err));
-    RS_TRY(rs_groups_make(t, err));
-    RS_TRY(rs_index_init(t, err));
+    rs_texts_id(&t->texts, "", 0, &empty);
+    t->index = rs_zalloc(1, sizeof *t->index);
+    rs_kinds_make(&t->kinds, t->model);
+    find_ops(t);
+    rs_groups_make(t);
+    rs_index_init(t);
     rs_span_find(t);
     static const struct rs_filter all;
     rs_totals_find(&t->totals, t->model, t->options.filter ? t->options.filter : &all);
-    RS_TRY(rs_span_focus(t, err));
-    return flags_make(t, err);
+    rs_span_focus(t);
+    flags_make(t);
 }
 
-enum rs_status rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
-                                const struct rs_timeline_options *options, struct rs_err *err)
+void rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
+                      const struct rs_timeline_options *options)
 {
     *t = (struct rs_timeline){.model = m, .inputs = in, .options = *options};
-    enum rs_status status = make(t, err);
-    if (status != RS_OK) rs_timeline_free(t);
-    return status;
+    make(t);
 }
 
 /* What had to be left out, once, when the last process is done. */
@@ -160,18 +150,16 @@ static enum rs_status note(struct rs_timeline *t, struct rs_err *err)
 }
 
 /* Where each part of the process goes is not known yet, or it is left out. */
-static enum rs_status forget_pieces(struct rs_collect *c, struct rs_err *err)
+static void forget_pieces(struct rs_collect *c)
 {
     const struct rs_model *m = c->t->model;
     struct rs_proc_rows parts = rs_parts_of(m, c->proc);
     c->first_part = parts.first;
-    c->piece_of_part = malloc(((size_t)parts.end - parts.first + 1) * sizeof *c->piece_of_part);
-    if (!c->piece_of_part) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->piece_of_part = rs_alloc(((size_t)parts.end - parts.first + 1) * sizeof *c->piece_of_part);
     for (uint32_t i = parts.first; i < parts.end; i++) {
         uint32_t op = m->parts.op[i];
         c->piece_of_part[i - parts.first] = op < m->ops.n && c->t->op_number[op] != RS_NONE ? RS_NONE : RS_LEFT_OUT;
     }
-    return RS_OK;
 }
 
 /* The collectors. Where there are pieces, operations come with their events; those that have none, and what is of the
@@ -179,9 +167,9 @@ static enum rs_status forget_pieces(struct rs_collect *c, struct rs_err *err)
 static enum rs_status collect(struct rs_collect *c, struct rs_err *err)
 {
     struct rs_bar_pieces *p = c->pieces;
-    if (!p->whole) RS_TRY(forget_pieces(c, err));
-    RS_TRY(rs_collect_callers(c, err));
-    RS_TRY(rs_bar_pieces_begin(c, 0, err));
+    if (!p->whole) forget_pieces(c);
+    rs_collect_callers(c);
+    rs_bar_pieces_begin(c, 0);
     if (p->whole) RS_TRY(rs_collect_parts(c, err));
     RS_TRY(rs_collect_events(c, err));
     rs_bar_pieces_turn(c, p->begun - 1);

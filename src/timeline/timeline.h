@@ -70,8 +70,8 @@ struct rs_timeline {
     struct rs_timeline_index *index; /* of what fills it (timeline/index.h) */
 };
 
-enum rs_status rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
-                                const struct rs_timeline_options *options, struct rs_err *err);
+void rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
+                      const struct rs_timeline_options *options);
 /* The bars of the i-th process of t->procs, in pieces, each whole in itself, so that memory does not grow with the
  * process. All that hangs on each other is in one piece; lanes go on from one to the next, with what begins later; the
  * last has `last` set. There is one piece where `whole` is asked for, and where a process cannot be cut

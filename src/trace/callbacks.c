@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* The records of one slot. */
 struct stream {
     struct rs_segment *segment, *end; /* the one in `words`, and behind the slot's last */
@@ -43,7 +45,7 @@ static bool load(struct rs_cursor *c, struct stream *s)
     const struct rs_chunk_header *h = &s->segment->header;
     const uint64_t *words = rs_recording_words(c->recording, s->segment);
     if (!words) return false;
-    if (!s->words && !(s->words = malloc(RS_BUFFER_BYTES))) return false;
+    if (!s->words) s->words = rs_alloc(RS_BUFFER_BYTES);
     s->n = h->to - h->from;
     memcpy(s->words, words, s->n * sizeof *words);
     s->at = 0;
@@ -222,12 +224,12 @@ static void take_captured(struct rs_captured *kept, struct rs_callback *cb)
     cb->recovered = true;
 }
 
-static enum rs_status collect_lives(struct rs_cursor *c, struct rs_err *err)
+static void collect_lives(struct rs_cursor *c)
 {
     const struct rs_process *p = c->process;
     bool captured = c->recording->overwritten || rs_recording_is_cut(c->recording);
     size_t n = p->ncomms + p->nfinalizes + (captured ? p->ncaptured : 0);
-    if (n && !(c->lives = calloc(n, sizeof *c->lives))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (n) c->lives = rs_zalloc(n, sizeof *c->lives);
     for (size_t i = 0; i < p->ncomms; i++) {
         const struct rs_comm *comm = &p->comms[i];
         c->lives[c->nlives++] = (struct rs_callback){.call = RS_CALL_INIT,
@@ -252,18 +254,16 @@ static enum rs_status collect_lives(struct rs_cursor *c, struct rs_err *err)
         if (start && is_overwritten(c->recording, kept->handle)) take_captured(kept, &c->lives[c->nlives++]);
     }
     if (c->nlives) qsort(c->lives, c->nlives, sizeof *c->lives, life_order);
-    return RS_OK;
 }
 
-static enum rs_status collect_streams(struct rs_cursor *c, struct rs_err *err)
+static void collect_streams(struct rs_cursor *c)
 {
     struct rs_recording *r = c->recording;
     size_t slots = 0;
     for (size_t i = 0; i < r->nevents; i++) slots += !i || r->events[i].header.slot != r->events[i - 1].header.slot;
-    if (!slots) return RS_OK;
-    c->streams = calloc(slots, sizeof *c->streams);
-    c->heap = calloc(slots, sizeof *c->heap);
-    if (!c->streams || !c->heap) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!slots) return;
+    c->streams = rs_zalloc(slots, sizeof *c->streams);
+    c->heap = rs_zalloc(slots, sizeof *c->heap);
     for (size_t i = 0, j; i < r->nevents; i = j) {
         for (j = i + 1; j < r->nevents && r->events[j].header.slot == r->events[i].header.slot;) j++;
         struct stream *s = &c->streams[c->nstreams++];
@@ -272,23 +272,15 @@ static enum rs_status collect_streams(struct rs_cursor *c, struct rs_err *err)
         if (settle(c, s)) c->heap[c->nheap++] = s;
     }
     for (size_t i = c->nheap / 2; i-- > 0;) sink(c, i);
-    return RS_OK;
 }
 
-enum rs_status rs_cursor_open(struct rs_cursor **out, struct rs_recording *r, const struct rs_process *p,
-                              struct rs_err *err)
+void rs_cursor_open(struct rs_cursor **out, struct rs_recording *r, const struct rs_process *p)
 {
-    struct rs_cursor *c = *out = calloc(1, sizeof *c);
-    if (!c) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_cursor *c = *out = rs_zalloc(1, sizeof *c);
     c->recording = r;
     c->process = p;
-    enum rs_status status = collect_lives(c, err);
-    if (status == RS_OK) status = collect_streams(c, err);
-    if (status != RS_OK) {
-        rs_cursor_close(c);
-        *out = NULL;
-    }
-    return status;
+    collect_lives(c);
+    collect_streams(c);
 }
 
 /* The stream whose record is next, and until when it goes on alone. NULL: a life is next, or nothing. */

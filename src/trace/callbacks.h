@@ -31,8 +31,7 @@ struct rs_callback {
 
 struct rs_cursor;
 
-enum rs_status rs_cursor_open(struct rs_cursor **cursor, struct rs_recording *recording,
-                              const struct rs_process *process, struct rs_err *err);
+void rs_cursor_open(struct rs_cursor **cursor, struct rs_recording *recording, const struct rs_process *process);
 /* false: that was all. What could not be decoded is noted as a damage of the recording. */
 bool rs_cursor_next(struct rs_cursor *cursor, struct rs_callback *callback);
 void rs_cursor_close(struct rs_cursor *cursor);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 enum { VAIN_TIMES = 4 }; /* the file's size: that many bytes may be checked in vain before less is tried */
 
 static bool makes_sense(const struct rs_recording *r, const struct rs_chunk_header *h)
@@ -38,33 +40,28 @@ static bool chunk_at(const struct rs_recording *r, uint64_t at, uint64_t end, st
     return *why = "a chunk's checksum is wrong", false;
 }
 
-static enum rs_status add_piece(struct rs_segment **list, size_t *n, const struct rs_segment *segment,
-                                struct rs_err *err)
+static void add_piece(struct rs_segment **list, size_t *n, const struct rs_segment *segment)
 {
     if (!(*n & (*n - 1))) { /* full at powers of two */
-        struct rs_segment *grown = realloc(*list, (*n ? *n * 2 : 1) * sizeof *grown);
-        if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        struct rs_segment *grown = rs_realloc(*list, (*n ? *n * 2 : 1) * sizeof *grown);
         *list = grown;
     }
     (*list)[(*n)++] = *segment;
-    return RS_OK;
 }
 
-enum rs_status rs_chunks_add(struct rs_recording *r, const struct rs_segment *segment, struct rs_err *err)
+void rs_chunks_add(struct rs_recording *r, const struct rs_segment *segment)
 {
     bool facts = segment->header.kind == RS_CHUNK_FACTS;
-    return add_piece(facts ? &r->facts : &r->events, facts ? &r->nfacts : &r->nevents, segment, err);
+    add_piece(facts ? &r->facts : &r->events, facts ? &r->nfacts : &r->nevents, segment);
 }
 
-static enum rs_status add_hole(struct rs_holes *holes, uint64_t from, uint64_t to, const char *why, struct rs_err *err)
+static void add_hole(struct rs_holes *holes, uint64_t from, uint64_t to, const char *why)
 {
     if (!(holes->n & (holes->n - 1))) {
-        struct rs_hole *grown = realloc(holes->list, (holes->n ? holes->n * 2 : 1) * sizeof *grown);
-        if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        struct rs_hole *grown = rs_realloc(holes->list, (holes->n ? holes->n * 2 : 1) * sizeof *grown);
         holes->list = grown;
     }
     holes->list[holes->n++] = (struct rs_hole){from, to, why};
-    return RS_OK;
 }
 
 /* A quick look, for long stretches of nothing. */
@@ -81,15 +78,14 @@ static uint64_t step(const struct rs_recording *r, struct rs_holes *holes, uint6
     return checked && holes->vain / VAIN_TIMES > r->file.size ? checked : 8;
 }
 
-enum rs_status rs_chunks_find(struct rs_recording *r, uint64_t at, uint64_t end, struct rs_holes *holes,
-                              struct rs_err *err)
+void rs_chunks_find(struct rs_recording *r, uint64_t at, uint64_t end, struct rs_holes *holes)
 {
     while (at < end) {
         struct rs_segment segment = {0};
         const char *why, *first_why;
         uint64_t checked;
         if (chunk_at(r, at, end, &segment, &first_why, &checked)) {
-            RS_TRY(rs_chunks_add(r, &segment, err));
+            rs_chunks_add(r, &segment);
             at += rs_chunk_bytes(&segment.header);
             continue;
         }
@@ -99,7 +95,6 @@ enum rs_status rs_chunks_find(struct rs_recording *r, uint64_t at, uint64_t end,
             while (at < end && !may_begin(r, at, end)) at += 8;
             whole = at < end && chunk_at(r, at, end, &segment, &why, &checked);
         }
-        RS_TRY(add_hole(holes, bad, at < end ? at : end, first_why, err));
+        add_hole(holes, bad, at < end ? at : end, first_why);
     }
-    return RS_OK;
 }

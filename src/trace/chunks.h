@@ -26,8 +26,7 @@ struct rs_holes {
 };
 
 /* Adds all whole chunks in [from, to) of the file to the recording's segments, and what lies between to `holes`. */
-enum rs_status rs_chunks_find(struct rs_recording *recording, uint64_t from, uint64_t to, struct rs_holes *holes,
-                              struct rs_err *err);
+void rs_chunks_find(struct rs_recording *recording, uint64_t from, uint64_t to, struct rs_holes *holes);
 
 /* A chunk's header at `at` that makes sense, whatever is behind it. */
 bool rs_chunk_header_at(const struct rs_recording *recording, uint64_t at, uint64_t end,
@@ -40,6 +39,6 @@ static inline uint64_t rs_chunk_bytes(const struct rs_chunk_header *h)
 }
 
 /* Adds a segment to the recording's events or facts. */
-enum rs_status rs_chunks_add(struct rs_recording *recording, const struct rs_segment *segment, struct rs_err *err);
+void rs_chunks_add(struct rs_recording *recording, const struct rs_segment *segment);
 
 #endif

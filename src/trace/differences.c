@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* They differ by their nature. */
 static const char *const own_by_nature[] = {"env.CUDA_VISIBLE_DEVICES", "env.NCCL_HOSTID", "env.NCCL_ID_FILE"};
 
@@ -29,25 +31,23 @@ static bool same(const char *a, const char *b)
 }
 
 /* The values that a key has over all sources. */
-static enum rs_status values_of(const struct rs_inputs *in, const char *key, struct rs_setting *s, struct rs_err *err)
+static void values_of(const struct rs_inputs *in, const char *key, struct rs_setting *s)
 {
     for (size_t i = 0; i < in->n; i++) {
         const char *value = rs_process_info(&in->sources[i].process, key);
         size_t k = 0;
         while (k < s->nvalues && !same(s->values[k].value, value)) k++;
         if (k == s->nvalues) {
-            struct rs_setting_value *grown = realloc(s->values, (k + 1) * sizeof *grown);
-            if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+            struct rs_setting_value *grown = rs_realloc(s->values, (k + 1) * sizeof *grown);
             s->values = grown;
             s->values[s->nvalues++] = (struct rs_setting_value){.value = value, .example = &in->sources[i]};
         }
         s->values[k].processes++;
     }
     qsort(s->values, s->nvalues, sizeof *s->values, by_count);
-    return RS_OK;
 }
 
-static enum rs_status compare(struct rs_differences *d, const struct rs_inputs *in, struct rs_err *err)
+static void compare(struct rs_differences *d, const struct rs_inputs *in)
 {
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_process *p = &in->sources[i].process;
@@ -58,30 +58,25 @@ static enum rs_status compare(struct rs_differences *d, const struct rs_inputs *
             for (size_t e = 0; e < i && !seen; e++) seen = rs_process_info(&in->sources[e].process, key) != NULL;
             if (seen) continue;
             struct rs_setting s = {.name = strncmp(key, "env.", 4) ? key : key + 4};
-            enum rs_status status = values_of(in, key, &s, err);
+            values_of(in, key, &s);
             struct rs_setting *grown = NULL;
-            if (status == RS_OK && s.nvalues > 1) {
-                grown = realloc(d->settings, (d->n + 1) * sizeof *grown);
-                if (!grown) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+            if (s.nvalues > 1) {
+                grown = rs_realloc(d->settings, (d->n + 1) * sizeof *grown);
             }
             if (!grown) {
                 free(s.values);
-                if (status != RS_OK) return status;
                 continue;
             }
             d->settings = grown;
             d->settings[d->n++] = s;
         }
     }
-    return RS_OK;
 }
 
-enum rs_status rs_differences_find(struct rs_differences *d, const struct rs_inputs *in, struct rs_err *err)
+void rs_differences_find(struct rs_differences *d, const struct rs_inputs *in)
 {
     *d = (struct rs_differences){0};
-    enum rs_status status = compare(d, in, err);
-    if (status != RS_OK) rs_differences_free(d);
-    return status;
+    compare(d, in);
 }
 
 void rs_differences_free(struct rs_differences *d)

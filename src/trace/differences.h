@@ -25,7 +25,7 @@ struct rs_differences {
     size_t n;
 };
 
-enum rs_status rs_differences_find(struct rs_differences *d, const struct rs_inputs *inputs, struct rs_err *err);
+void rs_differences_find(struct rs_differences *d, const struct rs_inputs *inputs);
 void rs_differences_free(struct rs_differences *d);
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "trace/live.h"
 
 static const char place[] = "/dev/shm/ringscope-";
@@ -90,7 +91,8 @@ static enum rs_status bring(const struct rs_recording *r, struct rs_gather_resul
         return RS_OK;
     }
     char *beside = rs_live_path_beside(r->path);
-    enum rs_status status = beside ? copy(fd, r->live_path, beside, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!beside) rs_memory_out();
+    enum rs_status status = copy(fd, r->live_path, beside, err);
     struct stat open_one, named;
     if (status == RS_OK) {
         result->brought++;
@@ -142,12 +144,9 @@ enum rs_status rs_gather_dir(const char *dir, struct rs_gather_result *result, s
     enum rs_status status = RS_OK;
     for (size_t i = 0; status == RS_OK && i < list.count; i++) {
         size_t bytes = strlen(dir) + strlen(list.names[i]) + 2;
-        char *path = malloc(bytes);
-        if (!path)
-            status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-        else
-            snprintf(path, bytes, "%s/%s", dir, list.names[i]);
-        if (path) status = gather_one(path, result, err);
+        char *path = rs_alloc(bytes);
+        snprintf(path, bytes, "%s/%s", dir, list.names[i]);
+        status = gather_one(path, result, err);
         free(path);
     }
     rs_dir_free(&list);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/map.h"
+#include "base/memory.h"
 #include "trace/callbacks.h"
 
 /* ---- opening ---- */
@@ -17,28 +18,21 @@ struct paths {
     size_t n;
 };
 
-static enum rs_status add_path(struct paths *p, const char *name, struct rs_err *err)
+static void add_path(struct paths *p, const char *name)
 {
-    char **grown = realloc(p->names, (p->n + 1) * sizeof *grown), *path = strdup(name);
-    if (grown) p->names = grown;
-    if (!grown || !path) {
-        free(path);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    char **grown = rs_realloc(p->names, (p->n + 1) * sizeof *grown), *path = rs_strdup(name);
+    p->names = grown;
     p->names[p->n++] = path;
-    return RS_OK;
 }
 
-enum rs_status rs_inputs_unreadable(struct rs_inputs *in, const char *path, const char *why, struct rs_err *err)
+void rs_inputs_unreadable(struct rs_inputs *in, const char *path, const char *why)
 {
-    struct rs_unreadable *grown = realloc(in->unreadable, (in->nunreadable + 1) * sizeof *grown);
-    if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_unreadable *grown = rs_realloc(in->unreadable, (in->nunreadable + 1) * sizeof *grown);
     in->unreadable = grown;
     struct rs_unreadable *u = &grown[in->nunreadable];
-    if (!(u->path = strdup(path))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    u->path = rs_strdup(path);
     snprintf(u->why, sizeof u->why, "%s", why);
     in->nunreadable++;
-    return RS_OK;
 }
 
 static bool ends_in(const char *path, const char *end)
@@ -68,72 +62,79 @@ static bool is_recording(const char *path)
     return got > 0 && rs_recording_recognise(head, (size_t)got);
 }
 
-static enum rs_status add_other(struct rs_inputs *in, const char *path, bool named, struct rs_err *err)
+static void add_other(struct rs_inputs *in, const char *path, bool named)
 {
-    struct rs_other *grown = realloc(in->others, (in->nothers + 1) * sizeof *grown);
-    if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_other *grown = rs_realloc(in->others, (in->nothers + 1) * sizeof *grown);
     in->others = grown;
     struct rs_other *o = &grown[in->nothers];
-    *o = (struct rs_other){.path = strdup(path), .named = named, .format = -1, .proc = UINT32_MAX};
-    if (!o->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *o = (struct rs_other){.path = rs_strdup(path), .named = named, .format = -1, .proc = UINT32_MAX};
+    if (!o->path) rs_memory_out();
     in->nothers++;
-    return RS_OK;
 }
 
-static enum rs_status add_file(struct rs_inputs *in, struct paths *to, const char *path, bool named, struct rs_err *err)
+static void add_file(struct rs_inputs *in, struct paths *to, const char *path, bool named)
 {
     struct rs_err why;
     struct stat st;
     if (ends_in(path, ".live") && (!named || is_live_of_another(path)))
-        return RS_OK; /* found with its recording, by its name */
+        return; /* found with its recording, by its name */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
         in->nfolders += !named && S_ISDIR(st.st_mode);
-        if (!named && !ends_in(path, ".rsc")) return RS_OK;
+        if (!named && !ends_in(path, ".rsc")) return;
         rs_fail(&why, RS_BAD_INPUT, "%s: not a file", path);
-        return rs_inputs_unreadable(in, path, why.msg, err);
+        rs_inputs_unreadable(in, path, why.msg);
+        return;
     }
-    return is_recording(path) ? add_path(to, path, err) : add_other(in, path, named, err);
+    if (is_recording(path))
+        add_path(to, path);
+    else
+        add_other(in, path, named);
 }
 
 /* Files as they are; of a folder, the files in it. */
-static enum rs_status expand(struct rs_inputs *in, struct paths *to, const char *path, struct rs_err *err)
+static void expand(struct rs_inputs *in, struct paths *to, const char *path)
 {
     struct stat st;
     struct rs_err why;
     if (stat(path, &st)) {
         rs_fail_errno(&why, "%s", path);
-        return rs_inputs_unreadable(in, path, why.msg, err);
+        rs_inputs_unreadable(in, path, why.msg);
+        return;
     }
-    if (!S_ISDIR(st.st_mode)) return add_file(in, to, path, true, err);
+    if (!S_ISDIR(st.st_mode)) {
+        add_file(in, to, path, true);
+        return;
+    }
     struct rs_dir dir = {0};
     size_t before = to->n + in->nothers + in->nunreadable;
-    if (rs_dir_list(&dir, path, NULL, &why) != RS_OK) return rs_inputs_unreadable(in, path, why.msg, err);
-    enum rs_status status = RS_OK;
-    for (size_t i = 0; status == RS_OK && i < dir.count; i++) {
+    if (rs_dir_list(&dir, path, NULL, &why) != RS_OK) {
+        rs_inputs_unreadable(in, path, why.msg);
+        return;
+    }
+    for (size_t i = 0; i < dir.count; i++) {
         char *file;
-        if (asprintf(&file, "%s/%s", path, dir.names[i]) < 0) {
-            status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-            break;
-        }
-        status = add_file(in, to, file, false, err);
+        rs_asprintf(&file, "%s/%s", path, dir.names[i]);
+        add_file(in, to, file, false);
         free(file);
     }
-    if (status == RS_OK && to->n + in->nothers + in->nunreadable == before) {
+    if (to->n + in->nothers + in->nunreadable == before) {
         rs_fail(&why, RS_BAD_INPUT,
                 dir.count ? "%s: no files in this folder; folders inside it are not searched: name them (%s/*)"
                           : "%s: no recording (*.rsc) in this folder, nor anything else",
                 path, path);
-        status = rs_inputs_unreadable(in, path, why.msg, err);
+        rs_inputs_unreadable(in, path, why.msg);
     }
     rs_dir_free(&dir);
-    return status;
 }
 
-static enum rs_status open_one(struct rs_inputs *in, const char *path, struct rs_err *err)
+static void open_one(struct rs_inputs *in, const char *path)
 {
     struct rs_recording *recording;
     struct rs_err why;
-    if (rs_recording_open(&recording, path, &why) != RS_OK) return rs_inputs_unreadable(in, path, why.msg, err);
+    if (rs_recording_open(&recording, path, &why) != RS_OK) {
+        rs_inputs_unreadable(in, path, why.msg);
+        return;
+    }
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_file_header *h = &recording->header, *g = &in->sources[i].recording->header;
         if (h->nonce != g->nonce || h->pid != g->pid || h->created_tick != g->created_tick ||
@@ -141,13 +142,13 @@ static enum rs_status open_one(struct rs_inputs *in, const char *path, struct rs
             continue;
         rs_fail(&why, RS_BAD_INPUT, "%s: the same recording as %s; read once", path, in->sources[i].recording->path);
         rs_recording_close(recording);
-        return rs_inputs_unreadable(in, path, why.msg, err);
+        rs_inputs_unreadable(in, path, why.msg);
+        return;
     }
     struct rs_source *s = &in->sources[in->n++];
     *s = (struct rs_source){.recording = recording};
     rs_process_read(&s->process, recording);
     rs_recording_rest(recording);
-    return RS_OK;
 }
 
 /* ---- runs ---- */
@@ -174,10 +175,9 @@ static int by_host_and_time(const void *a, const void *b)
 
 /* A process whose communicators are not known (it made none, or NCCL gave no hashes) belongs to those of its host whose
  * lives overlap with its own. */
-static enum rs_status join_by_time(struct rs_inputs *in, size_t *parent, const bool *known, struct rs_err *err)
+static void join_by_time(struct rs_inputs *in, size_t *parent, const bool *known)
 {
-    struct rs_source **order = calloc(in->n, sizeof *order);
-    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_source **order = rs_zalloc(in->n, sizeof *order);
     for (size_t i = 0; i < in->n; i++) order[i] = &in->sources[i];
     qsort(order, in->n, sizeof *order, by_host_and_time);
     struct rs_source *latest = order[0]; /* of those before on this host: the one that lived longest */
@@ -189,51 +189,46 @@ static enum rs_status join_by_time(struct rs_inputs *in, size_t *parent, const b
         if (!same || rs_source_end_ns(s) > rs_source_end_ns(latest)) latest = s;
     }
     free(order);
-    return RS_OK;
 }
 
 /* The communicators of a process, by hash. v1 to v3 name them only with each operation; the first ones will do. */
-static enum rs_status hashes_of(struct rs_source *s, struct rs_map *hashes, struct rs_err *err)
+static void hashes_of(struct rs_source *s, struct rs_map *hashes)
 {
     enum { LOOK_AT = 20000 };
     const struct rs_process *p = &s->process;
     bool old = false;
     for (size_t i = 0; i < p->ncomms; i++) {
         if (p->comms[i].fact.comm_id)
-            RS_TRY(rs_map_put(hashes, p->comms[i].fact.comm_id, 1, err));
+            rs_map_put(hashes, p->comms[i].fact.comm_id, 1);
         else
             old = true;
     }
-    if (!old) return RS_OK;
+    if (!old) return;
     struct rs_cursor *cursor;
-    RS_TRY(rs_cursor_open(&cursor, s->recording, p, err));
+    rs_cursor_open(&cursor, s->recording, p);
     struct rs_callback cb;
-    enum rs_status status = RS_OK;
-    for (int i = 0; i < LOOK_AT && status == RS_OK && rs_cursor_next(cursor, &cb); i++) {
+    for (int i = 0; i < LOOK_AT && rs_cursor_next(cursor, &cb); i++) {
         uint64_t hash = rs_callback_comm_hash(&cb);
-        if (hash) status = rs_map_put(hashes, hash, 1, err);
+        if (hash) rs_map_put(hashes, hash, 1);
     }
     rs_cursor_close(cursor);
-    return status;
 }
 
-static enum rs_status join_by_communicator(struct rs_inputs *in, size_t *parent, bool *known, struct rs_err *err)
+static void join_by_communicator(struct rs_inputs *in, size_t *parent, bool *known)
 {
     struct rs_map first = {0}; /* communicator -> a source that has it */
-    enum rs_status status = RS_OK;
-    for (size_t i = 0; i < in->n && status == RS_OK; i++) {
+    for (size_t i = 0; i < in->n; i++) {
         struct rs_map hashes = {0};
-        status = hashes_of(&in->sources[i], &hashes, err);
+        hashes_of(&in->sources[i], &hashes);
         known[i] = rs_map_count(&hashes) > 0;
         uint64_t hash, one, *at;
-        for (size_t pos = 0; status == RS_OK && rs_map_next(&hashes, &pos, &hash, &one);) {
-            status = rs_map_at(&first, hash, i, &at, err);
-            if (status == RS_OK) join(parent, i, (size_t)*at);
+        for (size_t pos = 0; rs_map_next(&hashes, &pos, &hash, &one);) {
+            rs_map_at(&first, hash, i, &at);
+            join(parent, i, (size_t)*at);
         }
         rs_map_free(&hashes);
     }
     rs_map_free(&first);
-    return status;
 }
 
 static int by_run(const void *a, const void *b)
@@ -248,13 +243,12 @@ static int by_run(const void *a, const void *b)
 }
 
 /* Numbers the sets by the time of their first process. */
-static enum rs_status number_runs(struct rs_inputs *in, size_t *parent, struct rs_err *err)
+static void number_runs(struct rs_inputs *in, size_t *parent)
 {
     struct {
         int64_t begin;
         size_t number;
-    } *sets = calloc(in->n, sizeof *sets);
-    if (!sets) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    } *sets = rs_zalloc(in->n, sizeof *sets);
     for (size_t i = 0; i < in->n; i++) sets[i].begin = INT64_MAX;
     for (size_t i = 0; i < in->n; i++) {
         int64_t begin = rs_source_begin_ns(&in->sources[i]);
@@ -271,21 +265,18 @@ static enum rs_status number_runs(struct rs_inputs *in, size_t *parent, struct r
     for (size_t i = 0; i < in->n; i++) in->sources[i].run = sets[root_of(parent, i)].number;
     free(sets);
     qsort(in->sources, in->n, sizeof *in->sources, by_run);
-    return RS_OK;
 }
 
-static enum rs_status find_runs(struct rs_inputs *in, struct rs_err *err)
+static void find_runs(struct rs_inputs *in)
 {
-    size_t *parent = calloc(in->n, sizeof *parent);
-    bool *known = calloc(in->n, sizeof *known);
-    enum rs_status status = parent && known ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t i = 0; status == RS_OK && i < in->n; i++) parent[i] = i;
-    if (status == RS_OK) status = join_by_communicator(in, parent, known, err);
-    if (status == RS_OK) status = join_by_time(in, parent, known, err);
-    if (status == RS_OK) status = number_runs(in, parent, err);
+    size_t *parent = rs_zalloc(in->n, sizeof *parent);
+    bool *known = rs_zalloc(in->n, sizeof *known);
+    for (size_t i = 0; i < in->n; i++) parent[i] = i;
+    join_by_communicator(in, parent, known);
+    join_by_time(in, parent, known);
+    number_runs(in, parent);
     free(parent);
     free(known);
-    return status;
 }
 
 /* ---- the module ---- */
@@ -296,20 +287,19 @@ enum rs_status rs_inputs_open(struct rs_inputs *in, char *const *paths, size_t n
     *in = (struct rs_inputs){0};
     struct paths files = {0};
     enum rs_status status = RS_OK;
-    for (size_t i = 0; status == RS_OK && i < npaths; i++) status = expand(in, &files, paths[i], err);
-    if (status == RS_OK && files.n && !(in->sources = calloc(files.n, sizeof *in->sources)))
-        status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t i = 0; status == RS_OK && i < files.n; i++) {
-        status = open_one(in, files.names[i], err);
+    for (size_t i = 0; i < npaths; i++) expand(in, &files, paths[i]);
+    if (files.n) in->sources = rs_zalloc(files.n, sizeof *in->sources);
+    for (size_t i = 0; i < files.n; i++) {
+        open_one(in, files.names[i]);
         if (progress) progress(i + 1, files.n);
     }
     for (size_t i = 0; i < files.n; i++) free(files.names[i]);
     free(files.names);
-    if (status == RS_OK && !in->n && !in->nothers)
+    if (!in->n && !in->nothers)
         status = rs_fail(err, RS_BAD_INPUT, "%s", in->nunreadable ? in->unreadable[0].why : "nothing to read");
     for (size_t i = 0; i < in->n; i++) /* sources do not move before they are sorted, and then as a whole */
         rs_clock_prepare(&in->sources[i].clock, in->sources[i].recording, &in->sources[i].process);
-    if (status == RS_OK && in->n) status = find_runs(in, err);
+    if (status == RS_OK && in->n) find_runs(in);
     if (status != RS_OK) rs_inputs_close(in);
     return status;
 }

@@ -57,7 +57,7 @@ enum rs_status rs_inputs_open(struct rs_inputs *inputs, char *const *paths, size
 void rs_inputs_close(struct rs_inputs *inputs);
 
 /* Notes a file that cannot be read; `why` begins with its path. */
-enum rs_status rs_inputs_unreadable(struct rs_inputs *inputs, const char *path, const char *why, struct rs_err *err);
+void rs_inputs_unreadable(struct rs_inputs *inputs, const char *path, const char *why);
 
 /* Notes that another file could not be read, or not to its end: why->msg begins with its path. */
 void rs_other_incomplete(struct rs_other *file, const struct rs_err *why);

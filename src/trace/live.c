@@ -7,11 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 char *rs_live_path_beside(const char *path)
 {
     size_t n = strlen(path);
-    char *to = malloc(n + 6);
-    if (!to) return NULL;
+    char *to = rs_alloc(n + 6);
     memcpy(to, path, n + 1);
     if (n > 4 && !strcmp(to + n - 4, ".rsc")) to[n - 4] = 0;
     return strcat(to, ".live");
@@ -25,11 +26,11 @@ static bool is_of(const struct rs_file_map *map, const struct rs_file_header *h)
 }
 
 /* Maps the first of the two places that holds the live file of this very process, and asks whether that runs. */
-static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const char *recording_path,
-                           const struct rs_file_header *h, struct rs_err *err)
+static void find(struct rs_live *live, struct rs_file_map *map, const char *recording_path,
+                 const struct rs_file_header *h, struct rs_err *err)
 {
-    char *paths[2] = {rs_live_path_beside(recording_path), h->live_name[0] == '/' ? strdup(h->live_name) : NULL};
-    if (!paths[0]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    char *paths[2] = {rs_live_path_beside(recording_path), h->live_name[0] == '/' ? rs_strdup(h->live_name) : NULL};
+    if (!paths[0]) rs_memory_out();
     for (int i = 0; i < 2 && !live->path; i++) {
         int fd = paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | (i ? O_NOFOLLOW : 0)) : -1;
         struct stat st;
@@ -48,7 +49,6 @@ static enum rs_status find(struct rs_live *live, struct rs_file_map *map, const 
     if (!live->path) live->alive = rs_process_alive(h, -1, 0);
     free(paths[0]);
     free(paths[1]);
-    return RS_OK;
 }
 
 static void damage(struct rs_live *live, uint64_t offset, uint64_t bytes, const char *why)
@@ -61,16 +61,15 @@ static void damage(struct rs_live *live, uint64_t offset, uint64_t bytes, const 
 }
 
 /* Copies what `b` holds, if it is in use and did not change hands meanwhile. */
-static enum rs_status copy_buffer(struct rs_live *live, const struct rs_buffer *b, uint64_t offset, uint32_t nonce,
-                                  struct rs_err *err)
+static void copy_buffer(struct rs_live *live, const struct rs_buffer *b, uint64_t offset, uint32_t nonce)
 {
     uint32_t generation = __atomic_load_n(&b->generation, __ATOMIC_ACQUIRE);
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_ACQUIRE);
     uint32_t words = (uint32_t)commit;
-    if (!generation || !words) return RS_OK;
+    if (!generation || !words) return;
     if (words > sizeof b->words / 8) {
         damage(live, offset, RS_BUFFER_BYTES, "a buffer claims more words than it has");
-        return RS_OK;
+        return;
     }
     struct rs_segment p = {.offset = offset, .skip = __atomic_load_n(&b->sealed, __ATOMIC_RELAXED)};
     p.header = (struct rs_chunk_header){.kind = b->slot == RS_SLOT_FACTS ? RS_CHUNK_FACTS : RS_CHUNK_EVENTS,
@@ -82,28 +81,25 @@ static enum rs_status copy_buffer(struct rs_live *live, const struct rs_buffer *
                                         .to = words,
                                         .tick_base = b->tick_base,
                                         .next_handle = b->first_handle};
-    if (!(p.copy = malloc(p.header.stored_bytes))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p.copy = rs_alloc(p.header.stored_bytes);
     memcpy(p.copy, b->words, p.header.stored_bytes);
     p.stored = p.copy;
     __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the words were read before this look at whose they are */
     if (__atomic_load_n(&b->generation, __ATOMIC_ACQUIRE) != generation) { /* sealed and reused: it is in a chunk */
         free(p.copy);
-        return RS_OK;
+        return;
     }
     live->segments[live->nsegments++] = p;
-    return RS_OK;
 }
 
 /* Losses that the slot had no chance to mark: as the LOST record that it would have written next. */
-static enum rs_status add_unmarked(struct rs_live *live, const struct rs_slot *s, uint16_t slot, uint32_t nonce,
-                                   struct rs_err *err)
+static void add_unmarked(struct rs_live *live, const struct rs_slot *s, uint16_t slot, uint32_t nonce)
 {
     enum { WORDS = 3 + RS_LOST_COUNTS };
     uint64_t w[WORDS] = {RS_K_LOST, s->lost_first_tick, s->lost_last_tick}, sum = 0;
     for (int c = 0; c < RS_LOST_COUNTS; c++) sum += w[3 + c] = s->lost[c] - s->lost_in_records[c];
-    if (!sum) return RS_OK;
-    struct rs_segment p = {.copy = malloc(sizeof w)};
-    if (!p.copy) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!sum) return;
+    struct rs_segment p = {.copy = rs_alloc(sizeof w)};
     p.stored = memcpy(p.copy, w, sizeof w);
     p.header = (struct rs_chunk_header){.kind = RS_CHUNK_EVENTS,
                                         .coding = RS_CODING_RAW,
@@ -115,7 +111,6 @@ static enum rs_status add_unmarked(struct rs_live *live, const struct rs_slot *s
                                         .tid = s->tid,
                                         .tick_base = s->lost_first_tick};
     live->segments[live->nsegments++] = p;
-    return RS_OK;
 }
 
 /* What no chunk holds was given up when the recording closed: it is in the losses. */
@@ -133,12 +128,12 @@ static void drop_events(struct rs_live *live, const struct rs_live_header *l)
     for (int c = 0; c < RS_LOST_COUNTS; c++) live->lost[c] = l->lost_at_close[c];
 }
 
-enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
-                            struct rs_err *err)
+void rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
+                  struct rs_err *err)
 {
     struct rs_file_map map = {0};
-    RS_TRY(find(live, &map, recording_path, header, err));
-    if (!live->path) return RS_OK;
+    find(live, &map, recording_path, header, err);
+    if (!live->path) return;
     const struct rs_live_header *l = (const void *)map.data;
     live->status = l->status;
     if (l->lost_lives > live->status.lost_lives) live->status.lost_lives = l->lost_lives;
@@ -148,24 +143,22 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
         l->buffers_at > map.size || l->buffers_at % 8) {
         damage(live, 0, sizeof *l, "the live file's header makes no sense, or the file is cut off");
         rs_file_unmap(&map);
-        return RS_OK;
+        return;
     }
     const struct rs_slot *slots = (const void *)(map.data + l->slots_at);
     uint64_t fit = (map.size - l->buffers_at) / RS_BUFFER_BYTES;
     if (fit < l->buffers) damage(live, map.size, (l->buffers - fit) * RS_BUFFER_BYTES, "the live file is cut off");
     uint32_t n = fit < l->buffers ? (uint32_t)fit : l->buffers;
-    enum rs_status status = RS_OK;
     live->nslots = l->slots;
-    live->generations = calloc((size_t)l->slots + 1, sizeof *live->generations);
-    live->segments = calloc((size_t)n + l->slots + 1, sizeof *live->segments);
-    if (!live->segments || !live->generations) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; status == RS_OK && i < l->slots; i++) {
+    live->generations = rs_zalloc((size_t)l->slots + 1, sizeof *live->generations);
+    live->segments = rs_zalloc((size_t)n + l->slots + 1, sizeof *live->segments);
+    for (uint32_t i = 0; i < l->slots; i++) {
         live->generations[i] = __atomic_load_n(&slots[i].generation, __ATOMIC_ACQUIRE);
-        status = add_unmarked(live, &slots[i], (uint16_t)i, header->nonce, err);
+        add_unmarked(live, &slots[i], (uint16_t)i, header->nonce);
     }
-    for (uint32_t i = 0; status == RS_OK && i < n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         uint64_t at = l->buffers_at + (uint64_t)i * RS_BUFFER_BYTES;
-        status = copy_buffer(live, (const void *)(map.data + at), at, header->nonce, err);
+        copy_buffer(live, (const void *)(map.data + at), at, header->nonce);
     }
     /* Last: as long as it does not close, what is counted as lost is in no buffer. */
     for (int c = 0; c < RS_LOST_COUNTS; c++) {
@@ -175,7 +168,6 @@ enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, co
     if (__atomic_load_n(&l->closing, __ATOMIC_ACQUIRE)) drop_events(live, l);
     if (rs_file_trouble(&map)) damage(live, 0, map.size, rs_file_trouble(&map));
     rs_file_unmap(&map);
-    return status;
 }
 
 void rs_live_close(struct rs_live *live)

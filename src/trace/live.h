@@ -21,8 +21,8 @@ struct rs_live {
 };
 
 /* Looks beside the recording (same name, .live) and then where its header says. Not finding it is no failure. */
-enum rs_status rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
-                            struct rs_err *err);
+void rs_live_open(struct rs_live *live, const char *recording_path, const struct rs_file_header *header,
+                  struct rs_err *err);
 void rs_live_close(struct rs_live *live);
 
 /* Where the live file of a recording would be, beside it: freed by the caller. NULL when out of memory. */

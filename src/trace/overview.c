@@ -3,16 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* ---- hosts, communicators ---- */
 
-static enum rs_status count_places(struct rs_overview *o, const struct rs_inputs *in, struct rs_err *err)
+static void count_places(struct rs_overview *o, const struct rs_inputs *in)
 {
     struct rs_map hashes = {0};
-    enum rs_status status = RS_OK;
-    for (size_t i = 0; i < in->n && status == RS_OK; i++) {
+    for (size_t i = 0; i < in->n; i++) {
         uint64_t hash, one;
-        for (size_t pos = 0; status == RS_OK && rs_map_next(&o->summaries[i].comm_hashes, &pos, &hash, &one);)
-            status = rs_map_put(&hashes, hash, 1, err);
+        for (size_t pos = 0; rs_map_next(&o->summaries[i].comm_hashes, &pos, &hash, &one);)
+            rs_map_put(&hashes, hash, 1);
     }
     o->communicators = rs_map_count(&hashes);
     rs_map_free(&hashes);
@@ -21,7 +22,6 @@ static enum rs_status count_places(struct rs_overview *o, const struct rs_inputs
         while (e < i && strcmp(in->sources[e].recording->header.host, in->sources[i].recording->header.host)) e++;
         o->hosts += e == i;
     }
-    return status;
 }
 
 static void add_up(struct rs_overview *o, struct rs_inputs *in)
@@ -56,30 +56,21 @@ static bool same_text(const char *a, const char *b)
     return a && b && !strcmp(a, b);
 }
 
-enum rs_status rs_overview_init(struct rs_overview *o, struct rs_inputs *in, void (*progress)(size_t done, size_t all),
-                                struct rs_err *err)
+void rs_overview_init(struct rs_overview *o, struct rs_inputs *in, void (*progress)(size_t done, size_t all))
 {
     *o = (struct rs_overview){0};
-    if (!(o->summaries = calloc(in->n + 1, sizeof *o->summaries))) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = RS_OK;
-    for (size_t i = 0; i < in->n && status == RS_OK; i++) {
-        status = rs_summary_init(&o->summaries[i], &in->sources[i], err);
+    o->summaries = rs_zalloc(in->n + 1, sizeof *o->summaries);
+    for (size_t i = 0; i < in->n; i++) {
+        rs_summary_init(&o->summaries[i], &in->sources[i]);
         if (progress) progress(i + 1, in->n);
     }
-    if (status == RS_OK) {
-        add_up(o, in);
-        status = count_places(o, in, err);
-    }
-    if (status == RS_OK) status = rs_differences_find(&o->differences, in, err);
-    if (status != RS_OK) {
-        rs_overview_free(o, in->n);
-        return status;
-    }
+    add_up(o, in);
+    count_places(o, in);
+    rs_differences_find(&o->differences, in);
     const char *version = in->n ? rs_process_info(&in->sources[0].process, "nccl.version") : NULL;
     for (size_t i = 1; i < in->n && version; i++)
         if (!same_text(version, rs_process_info(&in->sources[i].process, "nccl.version"))) version = NULL;
     o->nccl_version = version;
-    return RS_OK;
 }
 
 void rs_overview_free(struct rs_overview *o, size_t n)

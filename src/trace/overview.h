@@ -23,8 +23,8 @@ struct rs_overview {
     const char *nccl_version; /* of all; NULL: not known, or it differs */
 };
 
-enum rs_status rs_overview_init(struct rs_overview *overview, struct rs_inputs *inputs,
-                                void (*progress)(size_t done, size_t all), struct rs_err *err);
+void rs_overview_init(struct rs_overview *overview, struct rs_inputs *inputs,
+                      void (*progress)(size_t done, size_t all));
 void rs_overview_free(struct rs_overview *overview, size_t nsources);
 
 /* The part of the process's time that the recorder took: callbacks at their measured cost, and the background thread.

@@ -3,13 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 /* Room for one more at the end of a list; NULL when out of memory. The new element is zeroed. */
 static void *one_more(void *list, size_t *n, size_t size)
 {
     char **l = list;
     if (!(*n & (*n - 1))) {
-        char *grown = realloc(*l, (*n ? *n * 2 : 1) * size);
-        if (!grown) return NULL;
+        char *grown = rs_realloc(*l, (*n ? *n * 2 : 1) * size);
         *l = grown;
     }
     return memset(*l + size * (*n)++, 0, size);
@@ -18,7 +19,7 @@ static void *one_more(void *list, size_t *n, size_t size)
 /* A copy of the text at `at`, which must end within `n` bytes; NULL if it does not, or out of memory. */
 static char *text_at(const char *at, size_t n)
 {
-    return memchr(at, 0, n) ? strdup(at) : NULL;
+    return memchr(at, 0, n) ? rs_strdup(at) : NULL;
 }
 
 static bool take_string(struct rs_process *p, const char *payload, size_t n)
@@ -28,8 +29,7 @@ static bool take_string(struct rs_process *p, const char *payload, size_t n)
     memcpy(&id, payload, sizeof id);
     if (id >= RS_STRING_UNKNOWN) return false;
     if (id >= p->nstrings) {
-        char **grown = realloc(p->strings, (id + 1) * sizeof *grown);
-        if (!grown) return false;
+        char **grown = rs_realloc(p->strings, (id + 1) * sizeof *grown);
         memset(grown + p->nstrings, 0, (id + 1 - p->nstrings) * sizeof *grown);
         p->strings = grown;
         p->nstrings = id + 1;
@@ -44,9 +44,9 @@ static bool take_info(struct rs_process *p, const char *payload, size_t n)
     if (!value || !memchr(value + 1, 0, n - (size_t)(value + 1 - payload))) return false;
     struct rs_info *i = one_more(&p->infos, &p->ninfos, sizeof *i);
     if (!i) return false;
-    i->key = strdup(payload);
-    i->value = strdup(value + 1);
-    return i->key && i->value;
+    i->key = rs_strdup(payload);
+    i->value = rs_strdup(value + 1);
+    return true;
 }
 
 static bool take_comm(struct rs_process *p, uint64_t tick, const char *payload, size_t n)
@@ -99,14 +99,12 @@ static bool take_cut(struct rs_process *p, const char *payload, size_t n)
 }
 
 /* Rows of one size, behind those that are there. */
-static bool take_rows(void *list, size_t *count, size_t size, const char *payload, size_t n)
+static void take_rows(void *list, size_t *count, size_t size, const char *payload, size_t n)
 {
-    void *grown = realloc(*(void **)list, (*count + n / size + 1) * size);
-    if (!grown) return false;
+    void *grown = rs_realloc(*(void **)list, (*count + n / size + 1) * size);
     *(void **)list = grown;
     memcpy((char *)grown + *count * size, payload, n / size * size);
     *count += n / size;
-    return true;
 }
 
 static bool take(struct rs_process *p, const struct rs_fact_head *head, const char *payload)
@@ -119,8 +117,8 @@ static bool take(struct rs_process *p, const struct rs_fact_head *head, const ch
     case RS_FACT_COMM_END: return take_finalize(p, head->tick, payload, n);
     case RS_FACT_CAPTURED: return take_captured(p, payload, n);
     case RS_FACT_CUT: return take_cut(p, payload, n);
-    case RS_FACT_CUT_OPS: return take_rows(&p->cut_ops, &p->ncut_ops, sizeof *p->cut_ops, payload, n);
-    case RS_FACT_CUT_STALE: return take_rows(&p->cut_stale, &p->ncut_stale, sizeof *p->cut_stale, payload, n);
+    case RS_FACT_CUT_OPS: take_rows(&p->cut_ops, &p->ncut_ops, sizeof *p->cut_ops, payload, n); return true;
+    case RS_FACT_CUT_STALE: take_rows(&p->cut_stale, &p->ncut_stale, sizeof *p->cut_stale, payload, n); return true;
     case RS_FACT_CUT_UNTIL: {
         if (n < sizeof p->cut_until) return false;
         memcpy(&p->cut_until, payload, sizeof p->cut_until);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "trace/chunks.h"
 #include "trace/live.h"
 
@@ -210,12 +211,11 @@ bool rs_recording_recognise(const void *bytes, size_t n)
 void rs_recording_damage(struct rs_recording *r, const char *path, uint64_t offset, uint64_t bytes, const char *why)
 {
     if (!(r->ndamages & (r->ndamages - 1))) { /* full at powers of two */
-        struct rs_damage *grown = realloc(r->damages, (r->ndamages ? r->ndamages * 2 : 1) * sizeof *grown);
-        if (!grown) return;
+        struct rs_damage *grown = rs_realloc(r->damages, (r->ndamages ? r->ndamages * 2 : 1) * sizeof *grown);
         r->damages = grown;
     }
     struct rs_damage *d = &r->damages[r->ndamages];
-    *d = (struct rs_damage){.path = strdup(path), .offset = offset, .bytes = bytes};
+    *d = (struct rs_damage){.path = rs_strdup(path), .offset = offset, .bytes = bytes};
     if (!d->path) return;
     snprintf(d->why, sizeof d->why, "%s", why);
     r->ndamages++;
@@ -265,7 +265,7 @@ static bool went_round(const struct rs_recording *r, const struct rs_live *live)
 }
 
 /* Puts live buffers in, each without what its chunks hold already. Both lists are by place, before and after. */
-static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, bool round, struct rs_err *err)
+static void add_live(struct rs_recording *r, struct rs_live *live, bool round)
 {
     size_t nevents = r->nevents, nfacts = r->nfacts;
     for (size_t i = 0; i < live->nsegments; i++) {
@@ -283,10 +283,9 @@ static enum rs_status add_live(struct rs_recording *r, struct rs_live *live, boo
             r->unknown |= RS_UNKNOWN_COPIED;
             continue;
         }
-        RS_TRY(rs_chunks_add(r, p, err));
+        rs_chunks_add(r, p);
         p->copy = NULL; /* the recording's now */
     }
-    return RS_OK;
 }
 
 /* Whether each buffer that a slot has filled is in chunks or in the live file: those of the lists, which are by place. The
@@ -366,7 +365,7 @@ static enum rs_status open_files(struct rs_recording *r, struct rs_live *live, s
     for (int i = 0; i < 3 && needs_live(r) && r->header.live_place != RS_LIVE_ANONYMOUS; i++) {
         uint32_t state = r->header.status.state;
         rs_live_close(live);
-        RS_TRY(rs_live_open(live, r->path, &r->header, err));
+        rs_live_open(live, r->path, &r->header, err);
         r->alive = live->alive;
         RS_TRY(map_file(r, err));
         if (r->header.status.state == state) break;
@@ -458,28 +457,27 @@ static bool is_of_two_moments(const struct rs_recording *r, const struct rs_live
     return own->status.heartbeat_tick > l->heartbeat_tick || (counted && more > 1);
 }
 
-static enum rs_status find_chunks(struct rs_recording *r, struct rs_holes *holes, struct rs_err *err)
+static void find_chunks(struct rs_recording *r, struct rs_holes *holes)
 {
     uint64_t size = r->file.size, begin = sizeof r->header;
     r->nevents = r->nfacts = 0;
     holes->n = 0;
     if (r->header.ring_end) {
         uint64_t end = r->header.ring_end < size ? r->header.ring_end : size;
-        RS_TRY(rs_chunks_find(r, r->header.ring_begin, end, holes, err));
+        rs_chunks_find(r, r->header.ring_begin, end, holes);
         begin = r->header.ring_end;
     }
-    return rs_chunks_find(r, begin, size, holes, err);
+    rs_chunks_find(r, begin, size, holes);
 }
 
-static enum rs_status read_chunks(struct rs_recording *r, struct rs_live *live, struct rs_holes *holes,
-                                  struct rs_err *err)
+static void read_chunks(struct rs_recording *r, struct rs_live *live, struct rs_holes *holes)
 {
     struct expected want = expect(r, live);
     /* Of a process on another host the parts of a file may come in any order. */
     bool elsewhere = r->alive == RS_ALIVE_PERHAPS;
     if (elsewhere) want = (struct expected){0};
     for (int i = 0; i < 4; i++) { /* a ring may be written on while it is read */
-        RS_TRY(find_chunks(r, holes, err));
+        find_chunks(r, holes);
         account(r, &want, holes);
         if (!r->header.ring_end || !r->damaged || !rs_may_run(r->alive)) break;
     }
@@ -489,13 +487,12 @@ static enum rs_status read_chunks(struct rs_recording *r, struct rs_live *live, 
     if (r->live_path && !rs_may_run(r->alive) && is_of_two_moments(r, live)) r->unknown |= RS_UNKNOWN_COPIED;
     bool counted = want.event_chunks || want.fact_chunks || r->header.status.state == RS_STATE_CLOSED;
     if (!counted && r->damaged && !elsewhere && !r->header.ring_end) r->unknown |= RS_UNKNOWN_END;
-    return RS_OK;
 }
 
 static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct rs_holes *holes, struct rs_err *err)
 {
     RS_TRY(open_files(r, live, err));
-    RS_TRY(read_chunks(r, live, holes, err));
+    read_chunks(r, live, holes);
     if (!r->header_right) rs_recording_damage(r, r->path, 0, sizeof r->header, "the file header's checksum is wrong");
     for (size_t i = 0; r->live_path && i < live->ndamages; i++)
         rs_recording_damage(r, r->live_path, live->damages[i].offset, live->damages[i].bytes, live->damages[i].why);
@@ -511,7 +508,7 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
     if (r->header.status.inside_at_close) r->unknown |= RS_UNKNOWN_CLOSE;
     bool round = went_round(r, live);
     sort_by_place(r);
-    RS_TRY(add_live(r, live, round, err));
+    add_live(r, live, round);
     sort_by_place(r);
     if (rs_file_trouble(&r->file)) rs_recording_damage(r, r->path, 0, r->file.size, rs_file_trouble(&r->file));
     /* The last buffer before a mark of losses need not be full. */
@@ -522,13 +519,10 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
 
 enum rs_status rs_recording_open(struct rs_recording **out, const char *path, struct rs_err *err)
 {
-    struct rs_recording *r = calloc(1, sizeof *r);
+    struct rs_recording *r = rs_zalloc(1, sizeof *r);
     struct rs_live live = {0};
     *out = NULL;
-    if (!r || !(r->path = strdup(path))) {
-        rs_recording_close(r);
-        return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", path);
-    }
+    r->path = rs_strdup(path);
     struct rs_holes holes = {0};
     enum rs_status status = load(r, &live, &holes, err);
     rs_live_close(&live);

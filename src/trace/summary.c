@@ -2,30 +2,27 @@
 
 #include <stdlib.h>
 
-static enum rs_status add_gap(struct rs_summary *s, struct rs_source *source, const struct rs_callback *cb,
-                              struct rs_err *err)
+#include "base/memory.h"
+
+static void add_gap(struct rs_summary *s, struct rs_source *source, const struct rs_callback *cb)
 {
-    struct rs_lost_span *grown = realloc(s->gaps, (s->ngaps + 1) * sizeof *grown);
-    if (!grown) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_lost_span *grown = rs_realloc(s->gaps, (s->ngaps + 1) * sizeof *grown);
     s->gaps = grown;
     struct rs_lost_span *g = &grown[s->ngaps++];
     *g = (struct rs_lost_span){.from_ns = rs_clock_ns(&source->clock, cb->lost_first),
                                .to_ns = rs_clock_ns(&source->clock, cb->lost_last),
                                .tid = cb->tid};
     for (int i = 0; i < RS_LOST_COUNTS; i++) g->lost += cb->args[i];
-    return RS_OK;
 }
 
-static enum rs_status count(struct rs_summary *s, struct rs_source *source, struct rs_cursor *cursor,
-                            struct rs_err *err)
+static void count(struct rs_summary *s, struct rs_source *source, struct rs_cursor *cursor)
 {
     struct rs_map tids = {0};
     struct rs_callback cb;
     uint64_t first = 0, first_event = 0, last = 0, last_tid = 0;
-    enum rs_status status = RS_OK;
-    while (status == RS_OK && rs_cursor_next(cursor, &cb)) {
+    while (rs_cursor_next(cursor, &cb)) {
         if (cb.call == RS_CALL_LOST) {
-            status = add_gap(s, source, &cb, err);
+            add_gap(s, source, &cb);
             continue;
         }
         if (cb.recovered) continue; /* it is among the overwritten ones */
@@ -36,33 +33,31 @@ static enum rs_status count(struct rs_summary *s, struct rs_source *source, stru
         if (cb.tick > last) last = cb.tick;
         if (cb.tid != last_tid) {
             last_tid = cb.tid;
-            status = rs_map_put(&tids, cb.tid, 1, err);
+            rs_map_put(&tids, cb.tid, 1);
         }
         if (cb.call != RS_CALL_START) continue;
         unsigned bit = cb.type && !(cb.type & (cb.type - 1)) ? (unsigned)__builtin_ctzll(cb.type) : RS_NCCL_TYPE_BITS;
         s->events[bit < RS_NCCL_TYPE_BITS ? bit : RS_NCCL_TYPE_BITS]++;
         uint64_t hash = rs_callback_comm_hash(&cb);
-        if (hash && status == RS_OK) status = rs_map_put(&s->comm_hashes, hash, 1, err);
+        if (hash) rs_map_put(&s->comm_hashes, hash, 1);
     }
     s->threads = rs_map_count(&tids);
     rs_map_free(&tids);
     if (first) s->from_ns = rs_clock_ns(&source->clock, first);
     if (first_event) s->events_from_ns = rs_clock_ns(&source->clock, first_event);
     if (last) s->to_ns = rs_clock_ns(&source->clock, last);
-    return status;
 }
 
-enum rs_status rs_summary_init(struct rs_summary *s, struct rs_source *source, struct rs_err *err)
+void rs_summary_init(struct rs_summary *s, struct rs_source *source)
 {
     *s = (struct rs_summary){0};
     const struct rs_process *p = &source->process;
     for (size_t i = 0; i < p->ncomms; i++)
-        if (p->comms[i].fact.comm_id) RS_TRY(rs_map_put(&s->comm_hashes, p->comms[i].fact.comm_id, 1, err));
+        if (p->comms[i].fact.comm_id) rs_map_put(&s->comm_hashes, p->comms[i].fact.comm_id, 1);
     struct rs_cursor *cursor;
-    RS_TRY(rs_cursor_open(&cursor, source->recording, p, err));
-    enum rs_status status = count(s, source, cursor, err);
+    rs_cursor_open(&cursor, source->recording, p);
+    count(s, source, cursor);
     rs_cursor_close(cursor);
-    return status;
 }
 
 void rs_summary_free(struct rs_summary *s)

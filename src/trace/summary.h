@@ -28,7 +28,7 @@ struct rs_summary {
     uint64_t threads; /* that made callbacks */
 };
 
-enum rs_status rs_summary_init(struct rs_summary *summary, struct rs_source *source, struct rs_err *err);
+void rs_summary_init(struct rs_summary *summary, struct rs_source *source);
 void rs_summary_free(struct rs_summary *summary);
 
 #endif

@@ -16,7 +16,7 @@ static enum rs_status read_model(struct rs_model *m, struct rs_inputs *in, char 
     RS_TRY(rs_formats_recognise(in, err));
     RS_TRY(rs_import(m, in, NULL, err));
     RS_TRY(rs_formats_fill(m, in, NULL, err));
-    RS_TRY(rs_model_link(m, err));
+    rs_model_link(m);
     return rs_join(m, true, err);
 }
 
@@ -67,7 +67,7 @@ static enum rs_status print_all(struct rs_model *m, struct rs_inputs *in, struct
     struct rs_timeline t;
     struct rs_bars bars = {0};
     const struct rs_timeline_options options = {.rows = UINT64_MAX};
-    RS_TRY(rs_timeline_init(&t, m, in, &options, err));
+    rs_timeline_init(&t, m, in, &options);
     enum rs_status status = RS_OK;
     uint32_t n = 0;
     for (uint32_t i = 0; i < t.nprocs && status == RS_OK; i++) {

@@ -42,10 +42,10 @@ static void say(struct check *c, const struct rs_event *e, const char *what)
         printf("process %" PRIu32 ", event %" PRIu32 " (%s): %s\n", c->proc, e->number, type ? type : "?", what);
 }
 
-static enum rs_status note(struct check *c, const struct rs_event *e, struct rs_err *err)
+static enum rs_status note(struct check *c, const struct rs_event *e)
 {
     while (c->n <= e->number) {
-        RS_ROOM(c->rows, c->n, c->cap, err);
+        RS_ROOM(c->rows, c->n, c->cap);
         c->rows[c->n++] = (struct row){0};
     }
     struct row *r = &c->rows[e->number];
@@ -56,6 +56,7 @@ static enum rs_status note(struct check *c, const struct rs_event *e, struct rs_
 
 static enum rs_status check_event(void *to, const struct rs_event *e, struct rs_err *err)
 {
+    (void)err;
     struct check *c = to;
     const struct rs_model *m = c->model;
     c->events++;
@@ -83,7 +84,7 @@ static enum rs_status check_event(void *to, const struct rs_event *e, struct rs_
             e->gpu_end > m->parts.end[e->part] + 2)
             say(c, e, "ends after its part");
     }
-    return note(c, e, err);
+    return note(c, e);
 }
 
 /* Whether the part of an event is the one of the operation that it is or hangs
@@ -118,14 +119,14 @@ static void check_row(struct check *c, const struct row *r, const struct rs_even
 }
 
 /* When all events of the process are in. */
-static enum rs_status check_rows(struct check *c, struct rs_err *err)
+static enum rs_status check_rows(struct check *c)
 {
     struct rs_map handles = {0};
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < c->n && status == RS_OK; i++) {
         const struct rs_event e = {.number = i, .type = c->rows[i].type};
         check_row(c, &c->rows[i], &e, &handles);
-        status = rs_map_put(&handles, c->rows[i].handle, i, err);
+        rs_map_put(&handles, c->rows[i].handle, i);
     }
     rs_map_free(&handles);
     return status;
@@ -137,13 +138,13 @@ static enum rs_status check_process(struct check *c, struct rs_inputs *in, struc
     c->recovered = c->open = c->polled = c->stale = c->unended = c->events = c->with_part = 0;
     memset(c->counts, 0, sizeof c->counts);
     RS_TRY(rs_events_read(c->model, in, c->proc, UINT64_MAX, NULL, check_event, c, err));
-    RS_TRY(check_rows(c, err));
+    RS_TRY(check_rows(c));
     printf("process %" PRIu32 ": %" PRIu64 " events, %" PRIu64 " of parts, %" PRIu64 " open, %" PRIu64
            " polled, %" PRIu64 " stale, %" PRIu64 " without an end, %" PRIu64 " recovered\n",
            c->proc, c->events, c->with_part, c->open, c->polled, c->stale, c->unended, c->recovered);
     if (c->proc >= in->n) return RS_OK;
     struct rs_summary s;
-    RS_TRY(rs_summary_init(&s, &in->sources[c->proc], err));
+    rs_summary_init(&s, &in->sources[c->proc]);
     for (unsigned i = 0; i <= RS_NCCL_TYPE_BITS; i++) {
         const struct rs_event e = {.type = i < RS_NCCL_TYPE_BITS ? UINT64_C(1) << i : 0};
         char what[80];
@@ -219,7 +220,7 @@ static enum rs_status read_model(struct rs_model *m, struct rs_inputs *in, char 
     RS_TRY(rs_formats_recognise(in, err));
     RS_TRY(rs_import(m, in, NULL, err));
     RS_TRY(rs_formats_fill(m, in, NULL, err));
-    RS_TRY(rs_model_link(m, err));
+    rs_model_link(m);
     return rs_join(m, true, err);
 }
 

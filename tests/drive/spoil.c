@@ -46,7 +46,7 @@ static struct seen look(const char *path, uint64_t shrink)
     struct rs_err err;
     char *paths[] = {(char *)(uintptr_t)path};
     if (rs_inputs_open(&in, paths, 1, NULL, &err) != RS_OK || !in.n || (shrink && truncate(path, (off_t)shrink)) ||
-        rs_summary_init(&sum, &in.sources[0], &err) != RS_OK) {
+        (rs_summary_init(&sum, &in.sources[0]), false)) {
         fprintf(stderr, "%s\n", err.msg);
         exit(2);
     }

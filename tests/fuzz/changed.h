@@ -112,7 +112,7 @@ static bool read_changed(struct rs_inputs *in, struct rs_model *m, const uint8_t
     if (rs_inputs_open(in, names, FILES, NULL, &err) != RS_OK) return false;
     *m = (struct rs_model){0};
     enum rs_status status = rs_import(m, in, NULL, &err);
-    if (status == RS_OK) status = rs_model_link(m, &err);
+    if (status == RS_OK) rs_model_link(m);
     if (status == RS_OK) status = rs_join(m, true, &err);
     if (status == RS_OK) return true;
     if (!err.msg[0]) abort(); /* says why */

@@ -58,16 +58,18 @@ static void join(struct rs_model *m)
     struct rs_view view;
     struct rs_hang h;
     check_model(m);
-    must(rs_model_link(m, &err) == RS_OK && rs_join(m, true, &err) == RS_OK);
-    must(rs_statistics_init(&s, m, &err) == RS_OK);
+    rs_model_link(m);
+    must(rs_join(m, true, &err) == RS_OK);
+    rs_statistics_init(&s, m);
     struct rs_strbuf text = {0};
     for (unsigned next = 0; rs_statistics_say(&s, &next, &text);) looked_at += text.len;
     rs_strbuf_free(&text);
     rs_statistics_free(&s);
-    must(rs_view_init(&view, m, &all, &err) == RS_OK && rs_bandwidth_find(&b, &view, false, &err) == RS_OK);
+    rs_view_init(&view, m, &all);
+    rs_bandwidth_find(&b, &view, false);
     rs_bandwidth_free(&b);
     rs_view_free(&view);
-    must(rs_hang_find(m, &all, &h, &err) == RS_OK && h.nconclusion > 0);
+    must(rs_hang_find(m, &all, &h) == RS_OK && h.nconclusion > 0);
     rs_hang_free(&h);
     rs_model_free(m);
 }
@@ -153,9 +155,9 @@ static bool example(const uint8_t *data, size_t size)
     struct rs_example_procs procs = {0};
     uint32_t proc_of[2] = {RS_NONE, RS_NONE};
     if (rs_example_parse(&d, "d/dump_12715772615376301750_0.json", text, size, &err) == RS_OK)
-        must(rs_example_procs_add(&procs, &d, &err) == RS_OK);
+        rs_example_procs_add(&procs, &d);
     if (rs_example_parse(&d, "d/dump_12715772615376301750_1.json", text + size / 2, size - size / 2, &err) == RS_OK)
-        must(rs_example_procs_add(&procs, &d, &err) == RS_OK);
+        rs_example_procs_add(&procs, &d);
     must(rs_example_to_model(&m, &procs, proc_of, &err) == RS_OK);
     for (uint32_t i = 0; i < procs.ndumps; i++) must(proc_of[i] < m.nprocs);
     for (uint32_t i = 0; i < m.parts.n; i++)
@@ -241,13 +243,12 @@ static void ask(const struct rs_reference *r, const struct rs_reference_point *p
 static void check_table(const struct rs_nccl_tests *t)
 {
     struct rs_reference r = {0};
-    struct rs_err err;
     for (uint32_t i = 0; i < t->n; i++) {
         const struct rs_nccl_tests_row *row = &t->rows[i];
         double best = rs_nccl_tests_best(row);
         must(best >= 0 && isfinite(best) && row->nranks >= -1);
         struct rs_reference_point p = {row->func, row->dtype, row->nranks, row->bytes, best};
-        if (row->func) must(rs_reference_add(&r, &p, &err) == RS_OK);
+        if (row->func) rs_reference_add(&r, &p);
     }
     rs_reference_sort(&r);
     for (uint32_t i = 0; i < r.n; i++) {
@@ -280,7 +281,6 @@ static bool nsys(const uint8_t *data, size_t size)
         struct rs_nsys n = {.m = &m, .path = i ? "b" : "a"};
         enum rs_status status = rs_nsys_open_memory(&n.db, n.path, data, size, &err);
         if (status == RS_OK) status = rs_nsys_to_model(&n, &err);
-        must(status != RS_NO_MEMORY);
         rs_nsys_free(&n);
     }
     check_model(&m);

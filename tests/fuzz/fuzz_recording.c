@@ -122,22 +122,21 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct rs_clock clock;
     rs_process_read(&p, r);
     rs_clock_prepare(&clock, r, &p);
-    if (rs_cursor_open(&cursor, r, &p, &err) == RS_OK) {
-        struct rs_callback cb;
-        uint64_t sum = 0;
-        while (rs_cursor_next(cursor, &cb)) {
-            sum += (uint64_t)rs_clock_ns(&clock, cb.tick) + strlen(cb.thread_name);
-            for (const struct rs_field *f = rs_callback_fields(&cb); f && f->name; f++) {
-                uint64_t v = rs_callback_field(&cb, f);
-                const char *text = f->format == RS_F_STRING ? rs_process_string(&p, v) : NULL;
-                sum += v + (text ? strlen(text) : 0);
-            }
-            if (cb.call == RS_CALL_LOST)
-                for (int i = 0; i < RS_LOST_COUNTS; i++) sum += cb.args[i];
+    rs_cursor_open(&cursor, r, &p);
+    struct rs_callback cb;
+    uint64_t sum = 0;
+    while (rs_cursor_next(cursor, &cb)) {
+        sum += (uint64_t)rs_clock_ns(&clock, cb.tick) + strlen(cb.thread_name);
+        for (const struct rs_field *f = rs_callback_fields(&cb); f && f->name; f++) {
+            uint64_t v = rs_callback_field(&cb, f);
+            const char *text = f->format == RS_F_STRING ? rs_process_string(&p, v) : NULL;
+            sum += v + (text ? strlen(text) : 0);
         }
-        looked_at = sum;
-        rs_cursor_close(cursor);
+        if (cb.call == RS_CALL_LOST)
+            for (int i = 0; i < RS_LOST_COUNTS; i++) sum += cb.args[i];
     }
+    looked_at = sum;
+    rs_cursor_close(cursor);
     for (size_t i = 0; i < r->ndamages; i++)
         if (!r->damages[i].path || !r->damages[i].why[0]) abort();
     rs_process_free(&p);

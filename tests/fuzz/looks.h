@@ -21,14 +21,14 @@ static inline void analyse(struct rs_model *m)
     struct rs_report report;
     if (rs_report_init(&report, m, &options, &err) == RS_OK) rs_report_free(&report);
     struct rs_hang hang;
-    if (rs_hang_find(m, &all, &hang, &err) != RS_OK && !err.msg[0]) abort();
+    if (rs_hang_find(m, &all, &hang) != RS_OK && !err.msg[0]) abort();
     rs_hang_free(&hang);
     struct rs_view view;
     struct rs_critical path;
-    if (rs_view_init(&view, m, &all, &err) == RS_OK) {
-        if (rs_critical_find(&path, &view, &all, &err) == RS_OK) rs_critical_free(&path);
-        rs_view_free(&view);
-    }
+    rs_view_init(&view, m, &all);
+    rs_critical_find(&path, &view, &all);
+    rs_critical_free(&path);
+    rs_view_free(&view);
     const struct rs_profile_options profile = {.filter = &all};
     struct rs_profile p;
     if (rs_profile_init(&p, m, &profile, &err) == RS_OK) rs_profile_free(&p);
@@ -61,10 +61,7 @@ static inline void draw(struct rs_model *m, struct rs_inputs *in)
     struct rs_timeline t;
     struct rs_bars b = {0};
     uint32_t n = 0;
-    if (rs_timeline_init(&t, m, in, &options, &err) != RS_OK) {
-        if (!err.msg[0]) abort();
-        return;
-    }
+    rs_timeline_init(&t, m, in, &options);
     for (uint32_t i = 0; i < t.nprocs && rs_timeline_process(&t, i, n, &b, &err) == RS_OK; i++, n += b.n)
         for (uint32_t k = 0; k < b.nlanes; k++) {
             int64_t end = 0;

@@ -62,7 +62,7 @@ static const char *const names[] = {"default_pg:0", "tp:1",   "dp:2",           
 static uint16_t string_of(struct rs_model *m, const char *text)
 {
     uint16_t id;
-    must(rs_model_string(m, text, &id, NULL) == RS_OK);
+    rs_model_string(m, text, &id);
     return id;
 }
 
@@ -99,8 +99,8 @@ static void make_proc(struct rs_model *m, const uint8_t *r)
     uint32_t host, proc;
     char boot[16];
     snprintf(boot, sizeof boot, "%s%d", r[1] & 8 ? "f:" : "h", r[1] % 8);
-    must(rs_model_host(m, r[1] & 16 ? "" : boot, boot, &host, NULL) == RS_OK);
-    must(rs_model_proc(m, &proc, NULL) == RS_OK);
+    rs_model_host(m, r[1] & 16 ? "" : boot, boot, &host);
+    rs_model_proc(m, &proc);
     struct rs_proc *p = &m->procs[proc];
     p->host = host;
     p->tool = r[2] % RS_TOOLS;
@@ -130,7 +130,7 @@ static void give_gpu(struct rs_model *m, struct rs_member *x, unsigned how)
 {
     uint8_t uuid[16] = {(uint8_t)(how & 1), (uint8_t)(how & 1 ? x->device + 1 : 0)};
     if (how % 4 == 3) return;
-    must(rs_model_gpu(m, m->procs[x->proc].host, uuid, &x->gpu, NULL) == RS_OK);
+    rs_model_gpu(m, m->procs[x->proc].host, uuid, &x->gpu);
     m->domains[x->gpu].rigid = how & 4;
     memcpy(x->uuid, uuid, sizeof uuid);
 }
@@ -145,9 +145,9 @@ static void make_comm(struct rs_model *m, const uint8_t *r)
     uint64_t hash = r[2] % 16;
     if (m->ncomms && r[3] & 1) hash = rs_nccl_split_hash(m->comms[r[4] % m->ncomms].hash, r[5] % 4, r[5] / 4 % 4);
     if (r[3] & 2)
-        must(rs_model_comm_of(m, tool, hash, &comm, NULL) == RS_OK);
+        rs_model_comm_of(m, tool, hash, &comm);
     else
-        must(rs_model_comm(m, hash, &comm, NULL) == RS_OK);
+        rs_model_comm(m, hash, &comm);
     struct rs_comm_row *c = &m->comms[comm];
     int32_t nranks = 1 + r[6] % 8;
     c->tool = (uint8_t)tool;
@@ -165,7 +165,7 @@ static void make_comm(struct rs_model *m, const uint8_t *r)
     }
     for (int32_t i = 0; i < nranks; i++) {
         if (r[10] >> i & 1) continue; /* not recorded */
-        must(rs_model_member(m, comm, &member, NULL) == RS_OK);
+        rs_model_member(m, comm, &member);
         struct rs_member *x = &m->members[member];
         x->rank = r[11] & 1 ? -1 : i;
         x->proc = procs[(uint32_t)(r[8] + i * (r[9] % 8)) % n];
@@ -367,7 +367,7 @@ static void add_made(struct rs_model *m)
         uint32_t i, host = m->hosts[m->procs[p->proc].host].domain;
         uint8_t source = p->source == RS_FROM_KERNEL && x->gpu == RS_NONE ? RS_FROM_PROXY : p->source;
         uint32_t clock = source == RS_FROM_KERNEL ? x->gpu : host;
-        must(rs_model_part(m, &i, NULL) == RS_OK);
+        rs_model_part(m, &i);
         t->handle[i] = 1000 + k;
         t->member[i] = p->member;
         t->kind[i] = p->kind;
@@ -398,7 +398,7 @@ static void add_made(struct rs_model *m)
             tag.comms_id = rs_mix(p->seq, p->count);
             tag.is_p2p = p->kind != RS_PART_COLL;
             tag.scope = name_of(m, ONE_OF(names, p->step));
-            must(rs_model_tag(m, &tag, NULL) == RS_OK);
+            rs_model_tag(m, &tag);
         }
     }
     nmade = 0;
@@ -458,10 +458,10 @@ static void make_activity(struct rs_model *m, const uint8_t *r)
                           .device = stream ? r[2] / 4 % 8 : -1,
                           .id = id,
                           .name = r[2] & 128 ? ONE_OF(names, r[2]) : NULL};
-    if (lane == m->nlanes) must(rs_model_lane(m, &row, &lane, NULL) == RS_OK);
+    if (lane == m->nlanes) rs_model_lane(m, &row, &lane);
     for (uint32_t n = 0; n <= r[10] % 16u; n++) {
         struct rs_activities *t = &m->activities;
-        must(rs_model_activity(m, &i, NULL) == RS_OK);
+        rs_model_activity(m, &i);
         t->lane[i] = lane;
         t->kind[i] = kind;
         t->start[i] = on_clock(m, clock, u16(r + 5) * INT64_C(20000) + n * r[9] * INT64_C(20000));
@@ -492,7 +492,7 @@ static void make_row(struct rs_model *m, const uint8_t *r)
         row.steps = r[12];
         row.done = r[13];
         row.is_send = r[14] & 1;
-        must(rs_model_open(m, &row, NULL) == RS_OK);
+        rs_model_open(m, &row);
         if (row.part != RS_NONE) m->parts.flags[part] |= RS_PART_OPEN;
         break;
     }
@@ -502,7 +502,7 @@ static void make_row(struct rs_model *m, const uint8_t *r)
         row.gpu_ns = r[9] * 1000, row.credit_ns = r[10] * 1000, row.send_ns = r[11] * 1000;
         row.recv_ns = r[12] * 1000, row.flush_ns = r[13] * 1000, row.consume_ns = r[14] * 1000;
         row.sent = row.received = r[15], row.sent_bytes = row.received_bytes = r[15] * UINT64_C(4096);
-        must(rs_model_net(m, &row, NULL) == RS_OK);
+        rs_model_net(m, &row);
         break;
     }
     case 2: {
@@ -515,13 +515,13 @@ static void make_row(struct rs_model *m, const uint8_t *r)
         row.calls = r[12], row.bytes = r[13] * UINT64_C(1024);
         row.total_ns = r[14] & 1 ? RS_TIME_NONE : r[14] * INT64_C(100000);
         row.min_ns = row.max_ns = r[14] & 2 ? RS_TIME_NONE : r[15] * INT64_C(1000);
-        must(rs_model_stat(m, &row, NULL) == RS_OK);
+        rs_model_stat(m, &row);
         break;
     }
     default: {
         if (part == RS_NONE || (m->ntold && m->told[m->ntold - 1].part >= part)) return;
         struct rs_told row = {.id = r[7], .part = part, .index = r[8], .confidence = r[9] % 101, .twice = r[10] & 1};
-        must(rs_model_told(m, &row, NULL) == RS_OK);
+        rs_model_told(m, &row);
     }
     }
 }

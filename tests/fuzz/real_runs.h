@@ -92,7 +92,7 @@ static void copy_places(struct rs_model *to, const struct rs_model *from)
 
 static uint16_t copy_string(struct rs_model *to, const struct rs_model *from, uint16_t id)
 {
-    must(rs_model_string(to, rs_model_text(from, id), &id, NULL) == RS_OK);
+    rs_model_string(to, rs_model_text(from, id), &id);
     return id;
 }
 
@@ -114,7 +114,7 @@ static void copy_parts(struct rs_model *to, const struct rs_model *from, uint32_
         uint32_t nth = seen[f->member[k]]++;
         moved[k] = RS_NONE;
         if (nth < skip || nth - skip >= n) continue;
-        must(rs_model_part(to, &i, NULL) == RS_OK);
+        rs_model_part(to, &i);
         moved[k] = i;
 #define COPY_COLUMN(type, name) t->name[i] = f->name[k];
         RS_PART_COLUMNS(COPY_COLUMN)
@@ -137,7 +137,7 @@ static void copy_activities(struct rs_model *to, const struct rs_model *from, ui
         uint32_t part = f->part[k] == RS_NONE ? RS_NONE : part_moved[f->part[k]];
         moved[k] = RS_NONE;
         if (part == RS_NONE && seen[f->lane[k]]++ >= n) continue;
-        must(rs_model_activity(to, &i, NULL) == RS_OK);
+        rs_model_activity(to, &i);
         moved[k] = i;
 #define COPY_ACTIVITY(type, name) t->name[i] = f->name[k];
         RS_ACTIVITY_COLUMNS(COPY_ACTIVITY)
@@ -156,31 +156,31 @@ static void copy_extras(struct rs_model *to, const struct rs_model *from, uint32
         struct rs_tag row = from->tags[i];
         row.part = moved[row.part];
         row.scope = row.part == RS_NONE ? 0 : copy_name(to, from, row.scope);
-        if (row.part != RS_NONE) must(rs_model_tag(to, &row, NULL) == RS_OK);
+        if (row.part != RS_NONE) rs_model_tag(to, &row);
     }
     for (uint32_t i = 0; i < from->ntold; i++) {
         struct rs_told row = from->told[i];
         row.part = moved[row.part];
-        if (row.part != RS_NONE) must(rs_model_told(to, &row, NULL) == RS_OK);
+        if (row.part != RS_NONE) rs_model_told(to, &row);
     }
     for (uint32_t i = 0; i < from->nspots; i++) {
         struct rs_spot row = from->spots[i];
         row.part = row.part == RS_NONE ? RS_NONE : moved[row.part];
-        if (row.part != RS_NONE) must(rs_model_spot(to, &row, NULL) == RS_OK);
+        if (row.part != RS_NONE) rs_model_spot(to, &row);
     }
     for (uint32_t i = 0; i < from->nopens && i < n; i++) {
         struct rs_open row = from->opens[i];
         row.part = row.part == RS_NONE ? RS_NONE : moved[row.part];
-        must(rs_model_open(to, &row, NULL) == RS_OK);
+        rs_model_open(to, &row);
     }
-    for (uint32_t i = 0; i < from->nnets && i < n; i++) must(rs_model_net(to, &from->nets[i], NULL) == RS_OK);
+    for (uint32_t i = 0; i < from->nnets && i < n; i++) rs_model_net(to, &from->nets[i]);
     for (uint32_t i = 0; i < from->nstats && i < n; i++) {
         struct rs_stat row = from->stats[i];
         row.func = copy_string(to, from, row.func);
         row.name = copy_name(to, from, row.name);
         row.within = copy_name(to, from, row.within);
         row.thread = copy_name(to, from, row.thread);
-        must(rs_model_stat(to, &row, NULL) == RS_OK);
+        rs_model_stat(to, &row);
     }
 }
 

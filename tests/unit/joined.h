@@ -37,12 +37,15 @@ static inline void make_job(int hosts, int per_host, int64_t error_ns)
         char name[16];
         uint32_t host;
         snprintf(name, sizeof name, "node%02d", h);
-        fine(rs_model_host(&model, name, name, &host, NULL));
+        rs_model_host(&model, name, name, &host);
+        fine(RS_OK);
         for (int i = 0; i < per_host; i++) {
             int rank = h * per_host + i;
             uint8_t uuid[16] = {1, (uint8_t)rank};
-            fine(rs_model_gpu(&model, host, uuid, &gpus[rank], NULL));
-            fine(rs_model_proc(&model, &procs[rank], NULL));
+            rs_model_gpu(&model, host, uuid, &gpus[rank]);
+            fine(RS_OK);
+            rs_model_proc(&model, &procs[rank]);
+            fine(RS_OK);
             model.procs[procs[rank]].host = host;
             model.procs[procs[rank]].pid = 100 + (uint32_t)rank;
             model.procs[procs[rank]].first = 0;
@@ -60,7 +63,8 @@ static inline uint32_t make_rank(int rank, uint32_t member)
     uint32_t row = 0;
     while (row < model.nranks && model.ranks[row].proc != procs[rank]) row++;
     if (row < model.nranks) return row;
-    fine(rs_model_rank(&model, &row, NULL));
+    rs_model_rank(&model, &row);
+    fine(RS_OK);
     struct rs_rank *r = &model.ranks[row];
     r->number = rank;
     r->proc = procs[rank];
@@ -74,10 +78,14 @@ static inline uint32_t make_rank(int rank, uint32_t member)
 static inline uint32_t make_comm(uint64_t hash, int first, int stride, int n)
 {
     uint32_t comm, class, member, before = RS_NONE;
-    fine(rs_model_comm(&model, hash, &comm, NULL));
+    rs_model_comm(&model, hash, &comm);
+    fine(RS_OK);
     for (class = 0; class < model.nclasses; class ++)
         if (model.classes[class].nranks == n && model.classes[class].stride == stride) break;
-    if (class == model.nclasses) fine(rs_model_class(&model, &class, NULL));
+    if (class == model.nclasses) {
+        rs_model_class(&model, &class);
+        fine(RS_OK);
+    }
     model.classes[class].nranks = n;
     model.classes[class].stride = stride;
     model.classes[class].comms++;
@@ -87,7 +95,8 @@ static inline uint32_t make_comm(uint64_t hash, int first, int stride, int n)
     model.comms[comm].nmembers = (uint32_t)n;
     for (int i = 0; i < n; i++) {
         int rank = first + i * stride;
-        fine(rs_model_member(&model, comm, &member, NULL));
+        rs_model_member(&model, comm, &member);
+        fine(RS_OK);
         struct rs_member *x = &model.members[member];
         x->rank = i;
         x->global_rank = rank;
@@ -110,7 +119,8 @@ static inline uint32_t make_comm(uint64_t hash, int first, int stride, int n)
 static inline uint32_t add_part(uint32_t op, uint32_t member, uint8_t kind, int64_t start, int64_t end)
 {
     uint32_t part;
-    fine(rs_model_part(&model, &part, NULL));
+    rs_model_part(&model, &part);
+    fine(RS_OK);
     model.parts.member[part] = member;
     model.parts.op[part] = op;
     model.parts.kind[part] = kind;
@@ -119,7 +129,8 @@ static inline uint32_t add_part(uint32_t op, uint32_t member, uint8_t kind, int6
     model.parts.launched[part] = start == RS_TIME_NONE ? start : start - LAUNCH_NS;
     model.parts.start_source[part] = start == RS_TIME_NONE ? RS_FROM_NOTHING : RS_FROM_KERNEL;
     model.parts.end_source[part] = end == RS_TIME_NONE ? RS_FROM_NOTHING : RS_FROM_KERNEL;
-    fine(rs_model_order(&model, part, NULL));
+    rs_model_order(&model, part);
+    fine(RS_OK);
     model.ops.nparts[op]++;
     return part;
 }
@@ -127,8 +138,10 @@ static inline uint32_t add_part(uint32_t op, uint32_t member, uint8_t kind, int6
 static inline uint32_t new_op(uint32_t comm, uint8_t kind, const char *func, uint64_t bytes)
 {
     uint32_t op;
-    fine(rs_model_op(&model, &op, NULL));
-    fine(rs_model_string(&model, func, &model.ops.func[op], NULL));
+    rs_model_op(&model, &op);
+    fine(RS_OK);
+    rs_model_string(&model, func, &model.ops.func[op]);
+    fine(RS_OK);
     model.ops.comm[op] = comm;
     model.ops.kind[op] = kind;
     model.ops.bytes[op] = bytes;
@@ -154,7 +167,8 @@ static inline uint32_t add_coll(uint32_t comm, const char *func, uint64_t bytes,
 static inline uint32_t act(uint32_t lane, uint8_t kind, const char *name, int64_t start, int64_t end)
 {
     uint32_t i;
-    fine(rs_model_activity(&model, &i, NULL));
+    rs_model_activity(&model, &i);
+    fine(RS_OK);
     model.activities.lane[i] = lane;
     model.activities.kind[i] = kind;
     model.activities.start[i] = start;
@@ -166,8 +180,10 @@ static inline uint32_t act(uint32_t lane, uint8_t kind, const char *name, int64_
 /* The view of everything that was added. */
 static inline void look(struct rs_view *view)
 {
-    fine(rs_waits_find(&model, NULL));
-    fine(rs_view_init(view, &model, &everything, NULL));
+    rs_waits_find(&model);
+    fine(RS_OK);
+    rs_view_init(view, &model, &everything);
+    fine(RS_OK);
 }
 
 #endif

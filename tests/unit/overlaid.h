@@ -40,8 +40,10 @@ static inline struct tool add_tool(enum rs_tool tool, int64_t offset, uint32_t p
         char boot[32];
         uint32_t host;
         snprintf(boot, sizeof boot, "%d:%u", (int)tool, r);
-        fine(rs_model_host(&m, "", boot, &host, NULL));
-        fine(rs_model_proc(&m, &t.procs[r], NULL));
+        rs_model_host(&m, "", boot, &host);
+        fine(RS_OK);
+        rs_model_proc(&m, &t.procs[r]);
+        fine(RS_OK);
         struct rs_proc *p = &m.procs[t.procs[r]];
         p->tool = (uint8_t)tool;
         p->host = host;
@@ -51,7 +53,8 @@ static inline struct tool add_tool(enum rs_tool tool, int64_t offset, uint32_t p
         p->end = p->last = offset + INT64_C(100000) * MS;
         p->ended = RS_END_WELL;
         p->complete = true;
-        fine(rs_model_gpu(&m, host, (uint8_t[16]){0}, &t.gpus[r], NULL));
+        rs_model_gpu(&m, host, (uint8_t[16]){0}, &t.gpus[r]);
+        fine(RS_OK);
         m.domains[t.gpus[r]].rigid = true;
     }
     return t;
@@ -60,12 +63,14 @@ static inline struct tool add_tool(enum rs_tool tool, int64_t offset, uint32_t p
 static inline uint32_t add_comm(const struct tool *t, uint64_t hash, const char *name)
 {
     uint32_t comm, member;
-    fine(rs_model_comm_of(&m, t->tool, hash, &comm, NULL));
+    rs_model_comm_of(&m, t->tool, hash, &comm);
+    fine(RS_OK);
     m.comms[comm].nranks = RANKS;
     m.comms[comm].name = name;
     m.comms[comm].made_up = t->tool == RS_TOOL_KINETO || t->tool == RS_TOOL_FLIGHT;
     for (int r = 0; r < RANKS; r++) {
-        fine(rs_model_member(&m, comm, &member, NULL));
+        rs_model_member(&m, comm, &member);
+        fine(RS_OK);
         m.members[member].rank = r;
         m.members[member].proc = t->procs[r];
         m.members[member].gpu = t->gpus[r];
@@ -105,15 +110,18 @@ static inline uint32_t add_part(const struct tool *t, uint32_t comm, int32_t ran
                                 uint64_t seq, bool kernel)
 {
     uint32_t part;
-    fine(rs_model_part(&m, &part, NULL));
+    rs_model_part(&m, &part);
+    fine(RS_OK);
     struct rs_parts *p = &m.parts;
     p->member[part] = member_of(comm, rank);
     p->kind[part] = RS_PART_COLL;
     p->seq[part] = seq;
     p->count[part] = c->count;
     p->handle[part] = part + 1;
-    fine(rs_model_string(&m, c->func, &p->func[part], NULL));
-    fine(rs_model_string(&m, "ncclFloat32", &p->dtype[part], NULL));
+    rs_model_string(&m, c->func, &p->func[part]);
+    fine(RS_OK);
+    rs_model_string(&m, "ncclFloat32", &p->dtype[part]);
+    fine(RS_OK);
     int64_t at = t->offset + step_at(step) + c->at + (step * 31 + (uint32_t)rank * 17) % 7 * US;
     p->enqueued[part] = at + (t->tool == RS_TOOL_KINETO ? -20 * US : 0);
     if (!kernel) return part;
@@ -132,13 +140,17 @@ static inline void add_steps(const struct tool *t, uint32_t comm, uint32_t first
                 uint64_t seq = k == 2 ? step - first : 2 * (step - first) + k;
                 uint32_t part = add_part(t, comm, r, &calls[k], step, seq, t->tool != RS_TOOL_FLIGHT);
                 struct rs_tag tag = {.part = part, .step = step, .pg_seq = (int64_t)seq, .duration_ns = RS_TIME_NONE};
-                if (t->tool == RS_TOOL_KINETO) fine(rs_model_tag(&m, &tag, NULL));
+                if (t->tool == RS_TOOL_KINETO) {
+                    rs_model_tag(&m, &tag);
+                    fine(RS_OK);
+                }
             }
 }
 
 static inline void join(void)
 {
-    fine(rs_model_link(&m, NULL));
+    rs_model_link(&m);
+    fine(RS_OK);
     fine(rs_join(&m, true, NULL));
 }
 

@@ -14,8 +14,10 @@ static inline void make_lanes(int ranks)
     for (int r = 0; r < ranks; r++) {
         struct rs_lane stream = {.proc = procs[r], .domain = gpus[r], .kind = RS_LANE_STREAM, .device = -1, .id = 7};
         struct rs_lane thread = {.proc = procs[r], .kind = RS_LANE_THREAD, .device = -1, .id = 1};
-        fine(rs_model_lane(&model, &stream, &streams[r], NULL));
-        fine(rs_model_lane(&model, &thread, &threads[r], NULL));
+        rs_model_lane(&model, &stream, &streams[r]);
+        fine(RS_OK);
+        rs_model_lane(&model, &thread, &threads[r]);
+        fine(RS_OK);
     }
 }
 
@@ -43,7 +45,8 @@ static inline void profile(struct rs_profile *p, const struct rs_profile_options
 {
     struct rs_profile_options options = o ? *o : (struct rs_profile_options){0};
     if (!options.filter) options.filter = &everything;
-    fine(rs_waits_find(&model, NULL));
+    rs_waits_find(&model);
+    fine(RS_OK);
     fine(rs_profile_init(p, &model, &options, NULL));
 }
 

@@ -27,8 +27,9 @@ struct run {
 
 static inline enum rs_status keep(void *to, const struct rs_event *e, struct rs_err *err)
 {
+    (void)err;
     struct run *r = to;
-    RS_ROOM(r->events, r->n, r->cap, err);
+    RS_ROOM(r->events, r->n, r->cap);
     r->events[r->n++] = *e;
     snprintf(r->thread, sizeof r->thread, "%s", e->thread);
     if (e->call) r->words += e->call->handle == e->handle && e->call->parent == e->parent_handle;
@@ -51,7 +52,7 @@ static inline void open_run(struct run *r, char *path)
     char *paths[] = {path};
     if (rs_inputs_open(&r->in, paths, 1, NULL, &err) != RS_OK || rs_formats_recognise(&r->in, &err) != RS_OK ||
         rs_import(&r->m, &r->in, NULL, &err) != RS_OK || rs_formats_fill(&r->m, &r->in, NULL, &err) != RS_OK ||
-        rs_model_link(&r->m, &err) != RS_OK)
+        (rs_model_link(&r->m), false))
         fail_msg("%s", err.msg);
 }
 

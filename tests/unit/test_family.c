@@ -17,8 +17,8 @@
 static void add_procs(struct rs_model *m, uint32_t n)
 {
     uint32_t host, p;
-    assert_int_equal(rs_model_host(m, "n0", "b0", &host, NULL), RS_OK);
-    for (uint32_t i = 0; i < n; i++) assert_int_equal(rs_model_proc(m, &p, NULL), RS_OK);
+    rs_model_host(m, "n0", "b0", &host);
+    for (uint32_t i = 0; i < n; i++) rs_model_proc(m, &p);
 }
 
 /* A communicator of these processes, by rank. */
@@ -26,11 +26,11 @@ static uint32_t add_comm(struct rs_model *m, uint64_t hash, const char *name, co
                          int64_t created)
 {
     uint32_t c, x;
-    assert_int_equal(rs_model_comm(m, hash, &c, NULL), RS_OK);
+    rs_model_comm(m, hash, &c);
     m->comms[c].nranks = n;
     m->comms[c].name = name;
     for (int32_t r = 0; r < n; r++) {
-        assert_int_equal(rs_model_member(m, c, &x, NULL), RS_OK);
+        rs_model_member(m, c, &x);
         m->members[x].rank = r;
         m->members[x].proc = (uint32_t)procs[r];
         m->members[x].device = 0;
@@ -49,8 +49,8 @@ static uint32_t add_range(struct rs_model *m, uint64_t hash, const char *name, i
 
 static void find(struct rs_model *m)
 {
-    assert_int_equal(rs_model_link(m, NULL), RS_OK);
-    assert_int_equal(rs_ranks_find(m, NULL), RS_OK);
+    rs_model_link(m);
+    rs_ranks_find(m);
     assert_int_equal(rs_family_find(m, NULL), RS_OK);
 }
 

@@ -28,10 +28,14 @@ static void make_pair(int src, int dst, uint64_t count)
 static uint32_t join(void)
 {
     uint32_t found = RS_NONE;
-    fine(rs_pairs_join(&model, NULL));
-    fine(rs_pairs_resync(&model, NULL));
-    fine(rs_fanouts_join(&model, NULL));
-    fine(rs_waits_find(&model, NULL));
+    rs_pairs_join(&model);
+    fine(RS_OK);
+    rs_pairs_resync(&model);
+    fine(RS_OK);
+    rs_fanouts_join(&model);
+    fine(RS_OK);
+    rs_waits_find(&model);
+    fine(RS_OK);
     for (uint32_t op = 0; op < model.ops.n; op++) {
         if (model.ops.kind[op] != RS_OP_FANOUT) continue;
         assert_int_equal(found, RS_NONE);

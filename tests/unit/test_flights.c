@@ -14,9 +14,8 @@ enum { NONCE = 0x1234, RING = 1 << 18 };
 
 static uint32_t add(struct rs_flights *f, uint64_t handle, uint32_t number)
 {
-    struct rs_err err;
     uint32_t row;
-    assert_int_equal(rs_flights_add(f, handle, &row, &err), RS_OK);
+    rs_flights_add(f, handle, &row);
     struct rs_flight *r = rs_flight_at(f, row);
     r->number = number;
     r->part = number + 1;
@@ -27,9 +26,8 @@ static uint32_t add(struct rs_flights *f, uint64_t handle, uint32_t number)
 
 static void keep(struct rs_flights *f, uint32_t row, bool always)
 {
-    struct rs_err err;
     bool kept = rs_flights_keeps(f);
-    assert_int_equal(rs_flights_keep(f, row, always, &err), RS_OK);
+    rs_flights_keep(f, row, always);
     if (always || kept) assert_true(rs_flights_keeps(f));
 }
 

@@ -19,8 +19,9 @@ static struct rs_strbuf out;
 
 static enum rs_status collect(void *to, const void *bytes, size_t n, struct rs_err *err)
 {
+    (void)err;
     rs_strbuf_add(to, bytes, n);
-    return rs_strbuf_check(to, err);
+    return RS_OK;
 }
 
 static void begin(void)

@@ -50,15 +50,13 @@ static void strbuf(void)
 static void map(void)
 {
     struct rs_map m = {0};
-    struct rs_err err;
-    (void)!rs_map_reserve(&m, SIZE_MAX / 64, &err);
+    rs_map_reserve(&m, SIZE_MAX / 64);
 }
 
 static void map_of_slots(void)
 {
     struct rs_map m = {0};
-    struct rs_err err;
-    (void)!rs_map_reserve(&m, SIZE_MAX / 4, &err);
+    rs_map_reserve(&m, SIZE_MAX / 4);
 }
 
 static void arena(void)
@@ -71,8 +69,7 @@ static void room(void)
 {
     void *rows = NULL;
     uint32_t cap = 0;
-    struct rs_err err;
-    (void)!rs_room(&rows, UINT32_MAX - 1, &cap, 8, &err);
+    rs_room(&rows, UINT32_MAX - 1, &cap, 8);
 }
 
 static const char *said;

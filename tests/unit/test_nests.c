@@ -22,7 +22,7 @@ static void lane(uint32_t label)
 static void bar(int64_t from, int64_t to, uint32_t parent)
 {
     uint32_t i;
-    assert_int_equal(rs_bars_add(&b, &i, NULL), RS_OK);
+    rs_bars_add(&b, &i);
     b.start[i] = from;
     b.dur[i] = to - from;
     b.parent[i] = parent == RS_NONE ? RS_BAR_NONE : FIRST + parent;
@@ -76,7 +76,7 @@ static void test_calls(void **state)
     lane(2);
     bar(10, 20, 0); /* 9: of another name */
     b.lanes[2].before = 25; /* the piece before ends where bar 7 begins */
-    assert_int_equal(rs_nests_piece(&nests, &b, NULL), RS_OK);
+    rs_nests_piece(&nests, &b);
     CHECK(0, 0, 2, 6, 3, 1);
     CHECK(1, 4, 5);
     CHECK(2, 7, 8);
@@ -101,7 +101,7 @@ static void test_overlapping(void **state)
     bar(10, 50, 0);
     lane(1);
     bar(20, 40, 0);
-    assert_int_equal(rs_nests_piece(&nests, &b, NULL), RS_OK);
+    rs_nests_piece(&nests, &b);
     CHECK(0, 0, 1);
     assert_int_equal(nests.from[1], nests.from[2]);
     CHECK(2, 2);
@@ -141,7 +141,7 @@ static void test_many_lanes(void **state)
                 bool holds = b.start[p] < b.start[i] && b.start[i] + b.dur[i] <= b.start[p] + b.dur[p];
                 if (holds && (now == RS_NONE || b.dur[p] < b.dur[now])) b.parent[i] = FIRST + p;
             }
-        assert_int_equal(rs_nests_piece(&nests, &b, NULL), RS_OK);
+        rs_nests_piece(&nests, &b);
         check_tracks();
         for (uint32_t i = 0; i < b.n; i++) stand += nests.within[i] != RS_NONE;
         tear_down(state);
@@ -154,7 +154,7 @@ static void test_none(void **state)
 {
     test_overlapping(state);
     rs_bars_clear(&b);
-    assert_int_equal(rs_nests_piece(&nests, &b, NULL), RS_OK);
+    rs_nests_piece(&nests, &b);
     assert_int_equal(nests.from[0], 0);
 }
 

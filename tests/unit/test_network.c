@@ -33,20 +33,22 @@ static int set_up(void **state)
     m = (struct rs_model){0};
     pxn = (struct rs_pxn){0};
     rs_folding_init(&p, &m, &pxn);
-    if (rs_model_proc(&m, &proc, NULL) != RS_OK || rs_model_part(&m, &part, NULL) != RS_OK) return -1;
-    if (rs_folds_add(&p.folds, NULL) != RS_OK) return -1;
+    rs_model_proc(&m, &proc);
+    rs_model_part(&m, &part);
+    rs_folds_add(&p.folds);
     m.procs[proc].nonce = NONCE;
     m.procs[proc].pid = PID;
     m.parts.member[part] = MEMBER;
     coll = rs_handle(NONCE, 1, 1);
     uint32_t row;
-    if (rs_assembly_init(&a, &m, NULL, proc, &rs_folding_visitor, &p, NULL) != RS_OK) return -1;
-    if (rs_flights_add(&a.flights, coll, &row, NULL) != RS_OK) return -1;
+    rs_assembly_init(&a, &m, NULL, proc, &rs_folding_visitor, &p);
+    rs_flights_add(&a.flights, coll, &row);
     struct rs_flight *f = rs_flight_at(&a.flights, row);
     f->type = RS_COLL;
     f->number = f->piece = 0;
     f->part = part;
-    enum rs_status status = rs_flights_keep(&a.flights, row, false, NULL);
+    rs_flights_keep(&a.flights, row, false);
+    enum rs_status status = RS_OK;
     rs_flights_end(&a.flights, row);
     return status == RS_OK ? 0 : -1;
 }
@@ -126,7 +128,7 @@ static void test_states(void **state)
     set_state(62, RS_ST_STEP_SEND_GPU_WAIT, 0, 2000);
     set_state(62, RS_ST_STEP_SEND_WAIT, 0, 2005);
     leave(62, 2006);
-    assert_int_equal(rs_network_finish(&p.network, &m, NULL), RS_OK);
+    rs_network_finish(&p.network, &m);
     assert_int_equal(m.nnets, 2);
     const struct rs_net *out = &m.nets[m.nets[0].peer == 8 ? 0 : 1], *in = &m.nets[m.nets[0].peer == 8 ? 1 : 0];
     assert_int_equal(out->peer, 8);
@@ -217,7 +219,7 @@ static void test_many_owners(void **state)
 static struct rs_net *row_at(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now)
 {
     struct rs_net *row = NULL;
-    assert_int_equal(rs_network_row(net, cell, member, peer, now, &row, NULL), RS_OK);
+    rs_network_row(net, cell, member, peer, now, &row);
     assert_int_equal(row->member, member);
     assert_int_equal(row->peer, peer);
     assert_true(row->from <= now && row->to >= now);
@@ -267,7 +269,7 @@ static void test_merging(void **state)
     /* 256 rows are 25 spans of 10 flows: an hour needs 144 s each, and doubling from 1 s on gives 256. */
     assert_int_equal(net.width, 256 * SECOND);
     assert_int_equal(net.n, FLOWS * (SECONDS / 256 + 1));
-    assert_int_equal(rs_network_finish(&net, &m, NULL), RS_OK);
+    rs_network_finish(&net, &m);
     struct rs_net sums[FLOWS];
     memset(sums, 0, sizeof sums);
     for (uint32_t k = 0; k < m.nnets; k++) {
@@ -320,7 +322,7 @@ static void test_anew(void **state)
     struct rs_network net = {0};
     struct rs_cell old = {0}, cell = {0};
     row_at(&net, &old, 1, 2, HOST)->sent++;
-    assert_int_equal(rs_network_finish(&net, &m, NULL), RS_OK);
+    rs_network_finish(&net, &m);
     assert_int_equal(m.nnets, 1);
     row_at(&net, &cell, 7, 8, HOST - 5 * SECOND)->sent++;
     row_at(&net, &old, 1, 2, HOST - 5 * SECOND + 1)->sent++;

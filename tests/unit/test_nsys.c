@@ -29,7 +29,7 @@ static void fill(const struct made *made, size_t n)
         files[i] = &others[i];
     }
     if (rs_nsys_fill(&f, &err) != RS_OK) fail_msg("%s", err.msg);
-    if (rs_model_link(&model, &err) != RS_OK) fail_msg("%s", err.msg);
+    rs_model_link(&model);
     if (rs_join(&model, true, &err) != RS_OK) fail_msg("%s", err.msg);
 }
 

@@ -26,9 +26,12 @@ static void make_alltoall(void)
 
 static uint32_t join(void)
 {
-    fine(rs_pairs_join(&model, NULL));
-    fine(rs_fanouts_join(&model, NULL));
-    fine(rs_waits_find(&model, NULL));
+    rs_pairs_join(&model);
+    fine(RS_OK);
+    rs_fanouts_join(&model);
+    fine(RS_OK);
+    rs_waits_find(&model);
+    fine(RS_OK);
     for (uint32_t op = 0; op < model.ops.n; op++)
         if (model.ops.kind[op] == RS_OP_FANOUT) return op;
     fail();
@@ -113,8 +116,10 @@ static void test_pair(void **state)
     model.parts.after[recv] = ns(205);
     model.parts.before[recv] = ns(220);
     model.parts.before[send] = ns(999); /* of an end that is known */
-    fine(rs_pairs_join(&model, NULL));
-    fine(rs_waits_find(&model, NULL));
+    rs_pairs_join(&model);
+    fine(RS_OK);
+    rs_waits_find(&model);
+    fine(RS_OK);
     struct rs_op_rank r;
     uint32_t at = 0;
     assert_true(rs_op_next_rank(&model, op_of(send), &at, &r));

@@ -251,8 +251,10 @@ static void test_two_tools(void **state)
     struct rs_profile p;
     make_two(0);
     uint32_t proc, member, comm = make_comm(0xc, 0, 1, 2);
-    fine(rs_model_proc(&model, &proc, NULL));
-    fine(rs_model_member(&model, comm, &member, NULL));
+    rs_model_proc(&model, &proc);
+    fine(RS_OK);
+    rs_model_member(&model, comm, &member);
+    fine(RS_OK);
     model.members[member].proc = proc;
     model.members[member].global_rank = 0;
     model.members[member].gpu = RS_NONE;

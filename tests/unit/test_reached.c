@@ -24,7 +24,8 @@ static int forget(void **state)
 static void add(const char *func, const char *dtype, int32_t nranks, uint64_t bytes, double gbs)
 {
     struct rs_reference_point p = {func, dtype, nranks, bytes, gbs};
-    fine(rs_reference_add(&reference, &p, NULL));
+    rs_reference_add(&reference, &p);
+    fine(RS_OK);
 }
 
 static double possible(const char *func, const char *dtype, int32_t nranks, uint64_t bytes, enum rs_reference_lack lack)
@@ -81,17 +82,20 @@ static void make(int64_t late, double gbs)
     make_job(1, 4, 1 * US);
     uint32_t world = make_comm(7, 0, 1, 4);
     uint16_t type;
-    fine(rs_model_string(&model, "ncclFloat32", &type, NULL));
+    rs_model_string(&model, "ncclFloat32", &type);
+    fine(RS_OK);
     for (int i = 0; i < 10; i++) {
         int64_t at = i * 20 * MS, starts[] = {at, at, at, at + late};
         uint32_t op = add_coll(world, "AllReduce", 8 << 20, starts, 1 * MS);
         model.ops.dtype[op] = type;
     }
     look(&view);
-    fine(rs_bandwidth_find(&found, &view, false, NULL));
+    rs_bandwidth_find(&found, &view, false);
+    fine(RS_OK);
     add("AllReduce", "ncclFloat32", 4, 8 << 20, gbs);
     rs_reference_sort(&reference);
-    fine(rs_reached_find(&reached, &reference, &model, &found, NULL));
+    rs_reached_find(&reached, &reference, &model, &found);
+    fine(RS_OK);
     assert_int_equal(reached.n, 1);
 }
 
@@ -148,21 +152,25 @@ static void test_unlike(void **state)
     make(0, 10);
     found.rows[0].kind = RS_OP_FANOUT;
     rs_reached_free(&reached);
-    fine(rs_reached_find(&reached, &reference, &model, &found, NULL));
+    rs_reached_find(&reached, &reference, &model, &found);
+    fine(RS_OK);
     assert_int_equal(reached.rows[0].lack, RS_LACKS_LIKENESS);
     says("the reference has none of these functions", 1000);
     found.rows[0].kind = RS_OP_COLL;
     found.rows[0].unsized = true;
     rs_reached_free(&reached);
-    fine(rs_reached_find(&reached, &reference, &model, &found, NULL));
+    rs_reached_find(&reached, &reference, &model, &found);
+    fine(RS_OK);
     assert_int_equal(reached.rows[0].lack, RS_LACKS_SIZE);
     /* What one rank puts into a gather; nccl-tests print what the root holds in the end. */
     found.rows[0].unsized = false;
-    fine(rs_model_string(&model, "Gather", &found.rows[0].func, NULL));
+    rs_model_string(&model, "Gather", &found.rows[0].func);
+    fine(RS_OK);
     add("Gather", "ncclFloat32", 4, 8 << 20, 10);
     rs_reference_sort(&reference);
     rs_reached_free(&reached);
-    fine(rs_reached_find(&reached, &reference, &model, &found, NULL));
+    rs_reached_find(&reached, &reference, &model, &found);
+    fine(RS_OK);
     assert_int_equal(reached.rows[0].lack, RS_LACKS_LIKENESS);
 }
 

@@ -29,8 +29,10 @@ static void make(uint32_t procs)
     model = (struct rs_model){0};
     for (uint32_t i = 0; i < procs; i++) {
         uint32_t host, proc;
-        fine(rs_model_host(&model, "", "x", &host, NULL));
-        fine(rs_model_proc(&model, &proc, NULL));
+        rs_model_host(&model, "", "x", &host);
+        fine(RS_OK);
+        rs_model_proc(&model, &proc);
+        fine(RS_OK);
         model.procs[proc].pid = 100 + i;
     }
 }
@@ -38,11 +40,13 @@ static void make(uint32_t procs)
 static void add(uint32_t proc, uint8_t kind, const char *func, const char *text, uint64_t calls, int64_t total)
 {
     struct rs_stat s = {.proc = proc, .member = RS_NONE, .kind = kind, .calls = calls, .total_ns = total};
-    fine(rs_model_string(&model, func, &s.func, NULL));
+    rs_model_string(&model, func, &s.func);
+    fine(RS_OK);
     s.name = name(text);
     s.min_ns = total == RS_TIME_NONE ? RS_TIME_NONE : total / (int64_t)calls;
     s.max_ns = s.min_ns;
-    fine(rs_model_stat(&model, &s, NULL));
+    rs_model_stat(&model, &s);
+    fine(RS_OK);
 }
 
 static void done(void)
@@ -71,7 +75,8 @@ static void test_waits(void **state)
         add(p, RS_STAT_OPERATION, "AllReduce", "timed otherwise", 10, totals[p]);
     }
     add(0, RS_STAT_COMM, "Broadcast", "alone", 5, 1000);
-    fine(rs_statistics_init(&stats, &model, NULL));
+    rs_statistics_init(&stats, &model);
+    fine(RS_OK);
     const struct rs_stat_row *row = row_of(RS_TABLE_OPERATIONS, "reduce");
     assert_ptr_equal(row, stats.rows[RS_TABLE_OPERATIONS]); /* the longest wait first */
     assert_int_equal(row->n, 3);
@@ -108,7 +113,8 @@ static void test_differences(void **state)
     add(1, RS_STAT_CALL, NULL, "cudaMalloc", 5, 4000000);
     add(2, RS_STAT_CALL, NULL, "cudaMalloc", 5, 900000000);
     add(1, RS_STAT_CALL, NULL, "cudaFree", 5, 7000000);
-    fine(rs_statistics_init(&stats, &model, NULL));
+    rs_statistics_init(&stats, &model);
+    fine(RS_OK);
     assert_int_equal(row_of(RS_TABLE_CALLS, "cudaMalloc")->spread_ns, 1000000);
     assert_int_equal(row_of(RS_TABLE_CALLS, "cudaFree")->spread_ns, 7000000);
     assert_ptr_equal(row_of(RS_TABLE_CALLS, "cudaFree"), stats.rows[RS_TABLE_CALLS]);
@@ -126,14 +132,17 @@ static void test_ranges(void **state)
         struct rs_stat s = {.member = RS_NONE, .kind = RS_STAT_RANGE, .calls = 3, .total_ns = 10, .min_ns = 1};
         s.name = name("forward");
         s.thread = name(t ? "2" : "1");
-        fine(rs_model_stat(&model, &s, NULL));
+        rs_model_stat(&model, &s);
+        fine(RS_OK);
         s.kind = RS_STAT_RANGE_WORK;
         s.within = s.name;
         s.name = name("gemm");
         s.total_ns = 1000 * (t + 1);
-        fine(rs_model_stat(&model, &s, NULL));
+        rs_model_stat(&model, &s);
+        fine(RS_OK);
     }
-    fine(rs_statistics_init(&stats, &model, NULL));
+    rs_statistics_init(&stats, &model);
+    fine(RS_OK);
     assert_int_equal(stats.nrows[RS_TABLE_RANGES], 2);
     for (uint32_t i = 0; i < 2; i++) {
         const struct rs_stat_row *row = &stats.rows[RS_TABLE_RANGES][i];
@@ -151,7 +160,8 @@ static void test_nothing(void **state)
     unsigned next = 0;
     struct rs_strbuf text = {0};
     make(1);
-    fine(rs_statistics_init(&stats, &model, NULL));
+    rs_statistics_init(&stats, &model);
+    fine(RS_OK);
     assert_false(rs_statistics_say(&stats, &next, &text));
     done();
     make(2);
@@ -159,7 +169,8 @@ static void test_nothing(void **state)
     add(1, RS_STAT_COMM, "AllReduce", "r", 1, INT64_MAX);
     add(1, RS_STAT_COMM, "AllReduce", "s", 1, RS_TIME_NONE);
     add(0, RS_STAT_COMM, "AllReduce", "s", 1, 5);
-    fine(rs_statistics_init(&stats, &model, NULL));
+    rs_statistics_init(&stats, &model);
+    fine(RS_OK);
     assert_true(row_of(RS_TABLE_OPERATIONS, "r")->total_ns == INT64_MAX);
     assert_true(row_of(RS_TABLE_OPERATIONS, "s")->wait_ns == RS_TIME_NONE);
     done();

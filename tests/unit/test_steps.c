@@ -175,7 +175,8 @@ static uint32_t host_lane(uint32_t proc)
 {
     uint32_t lane;
     const struct rs_lane row = {.proc = proc, .kind = RS_LANE_THREAD, .device = -1};
-    fine(rs_model_lane(&model, &row, &lane, NULL));
+    rs_model_lane(&model, &row, &lane);
+    fine(RS_OK);
     return lane;
 }
 
@@ -230,7 +231,10 @@ static void test_marks_and_pattern(void **state)
         uint32_t op = model.parts.op[i], step = op < 18 ? (op - 1) / 4 : (op - 2) / 4;
         struct rs_tag tag = {.part = i, .step = op && step >= 4 && step <= 6 ? step : RS_NONE, .pg_seq = -1};
         tag.duration_ns = RS_TIME_NONE;
-        if (tag.step != RS_NONE) fine(rs_model_tag(&model, &tag, NULL));
+        if (tag.step != RS_NONE) {
+            rs_model_tag(&model, &tag);
+            fine(RS_OK);
+        }
     }
     uint32_t lane = host_lane(procs[0]);
     for (int i = 4; i <= 6; i++) mark(lane, i, (i - 1) * 16 * MS, i * 16 * MS);
@@ -262,9 +266,12 @@ static void test_outliers(void **state)
     struct rs_stragglers late;
     struct rs_bandwidth rows;
     struct rs_outliers odd;
-    fine(rs_stragglers_find(&late, &view, NULL));
-    fine(rs_bandwidth_find(&rows, &view, false, NULL));
-    fine(rs_outliers_find(&odd, &view, &steps, 0, &late, &rows, NULL));
+    rs_stragglers_find(&late, &view);
+    fine(RS_OK);
+    rs_bandwidth_find(&rows, &view, false);
+    fine(RS_OK);
+    rs_outliers_find(&odd, &view, &steps, 0, &late, &rows);
+    fine(RS_OK);
     assert_int_equal(odd.n, 3);
     assert_int_equal(odd.rows[0].step, 12);
     assert_int_equal(view.model->ranks[odd.rows[0].rank_id].number, 1);
@@ -280,7 +287,8 @@ static void test_outliers(void **state)
     assert_int_equal(odd.rows[2].row, RS_NONE);
     assert_non_null(strstr(odd.rows[2].what, "outside of NCCL"));
     rs_outliers_free(&odd);
-    fine(rs_outliers_find(&odd, &view, &steps, 13, &late, &rows, NULL)); /* as --warmup 13 */
+    rs_outliers_find(&odd, &view, &steps, 13, &late, &rows);
+    fine(RS_OK); /* as --warmup 13 */
     assert_int_equal(odd.n, 2);
     assert_int_equal(odd.rows[0].step, 20);
     rs_outliers_free(&odd);

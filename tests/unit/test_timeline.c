@@ -21,10 +21,12 @@ static int tear_down(void **state)
 /* The model's timeline, without inputs. */
 static void make(const struct rs_filter *filter)
 {
-    fine(rs_waits_find(&model, NULL));
+    rs_waits_find(&model);
+    fine(RS_OK);
     rs_run_span_find(&model);
     const struct rs_timeline_options options = {.filter = filter, .rows = UINT64_MAX};
-    fine(rs_timeline_init(&t, &model, NULL, &options, NULL));
+    rs_timeline_init(&t, &model, NULL, &options);
+    fine(RS_OK);
     check_groups(&t);
 }
 
@@ -119,7 +121,8 @@ static void groups_go_by_rank(void **state)
     model.members[first].gpu = gpus[1];
     model.members[model.members[first].next].proc = procs[0];
     model.members[model.members[first].next].gpu = gpus[0];
-    fine(rs_ranks_find(&model, NULL));
+    rs_ranks_find(&model);
+    fine(RS_OK);
     make(NULL);
     assert_string_equal(label(0), "node01");
     assert_int_equal(t.procs[0], procs[1]);
@@ -232,9 +235,11 @@ static void ends_to_their_bound(void **state)
     model.parts.after[part[0]] = 12 * MS; /* between 12 and 15 */
     model.parts.before[part[0]] = 15 * MS;
     model.parts.before[part[1]] = 32 * MS; /* reaches into the next: that one is beside it */
-    fine(rs_waits_find(&model, NULL));
+    rs_waits_find(&model);
+    fine(RS_OK);
     const struct rs_timeline_options options = {.rows = UINT64_MAX, .to_bound = true};
-    fine(rs_timeline_init(&t, &model, NULL, &options, NULL));
+    rs_timeline_init(&t, &model, NULL, &options);
+    fine(RS_OK);
     fine(rs_timeline_process(&t, 0, 0, &bars, NULL));
     static const int64_t dur[] = {5 * MS, 12 * MS, 0}, unsure[] = {3 * MS, 12 * MS, 0};
     for (int i = 0; i < 3; i++) {
@@ -255,7 +260,8 @@ static void waits_for_one_that_never_came(void **state)
     for (int c = 0; c < CASES; c++) {
         make_job(1, 3, 10 * US);
         uint32_t comm = make_comm(1, 0, 1, 3), op = new_op(comm, RS_OP_COLL, "AllReduce", 4), part[2];
-        fine(rs_model_link(&model, NULL));
+        rs_model_link(&model);
+        fine(RS_OK);
         model.ops.seq[op] = 0;
         for (uint32_t i = 0; i < model.nmembers; i++) model.members[i].created = 0;
         for (uint32_t r = 0; r < 2; r++) {
@@ -332,8 +338,10 @@ static void activities_are_nested(void **state)
     model.members[model.comms[comm].first_member].device = 0;
     const struct rs_lane host = {.proc = procs[0], .kind = RS_LANE_THREAD, .device = -1, .id = 7, .name = "python"};
     const struct rs_lane gpu = {.proc = procs[0], .kind = RS_LANE_STREAM, .device = 0, .id = 20};
-    fine(rs_model_lane(&model, &host, &thread, NULL));
-    fine(rs_model_lane(&model, &gpu, &stream, NULL));
+    rs_model_lane(&model, &host, &thread);
+    fine(RS_OK);
+    rs_model_lane(&model, &gpu, &stream);
+    fine(RS_OK);
     act(thread, RS_ACT_RANGE, "inner", 10 * MS, 20 * MS);
     act(thread, RS_ACT_RANGE, "outer", 10 * MS, 90 * MS); /* begins together, and is longer: above */
     act(thread, RS_ACT_RANGE, "innermost", 12 * MS, 13 * MS);
@@ -384,13 +392,16 @@ static void laid_over(void **state)
     uint32_t op = add_coll(comm, "AllReduce", 4, &at, MS), same = add_coll(other, "AllReduce", 4, &at, MS);
     model.ops.over[same] = op;
     for (uint32_t i = 0; i < model.ncomms; i++) model.comms[i].first_member = RS_NONE; /* linked anew */
-    fine(rs_model_link(&model, NULL));
+    rs_model_link(&model);
+    fine(RS_OK);
     const struct rs_lane gpu = {.proc = procs[1], .kind = RS_LANE_STREAM, .device = 0, .id = 20};
-    fine(rs_model_lane(&model, &gpu, &stream, NULL));
+    rs_model_lane(&model, &gpu, &stream);
+    fine(RS_OK);
     uint32_t kernel = act(stream, RS_ACT_COMM, "ncclDevKernel", 10 * MS, 11 * MS);
     model.activities.part[kernel] = model.order[model.ops.part[same]];
     act(stream, RS_ACT_COMPUTE, "gemm", 20 * MS, 21 * MS);
-    fine(rs_ranks_find(&model, NULL));
+    rs_ranks_find(&model);
+    fine(RS_OK);
     assert_int_equal(model.nranks, 1);
     make(NULL);
     assert_int_equal(t.nprocs, 1);
@@ -490,7 +501,8 @@ static void wild_times(void **state)
     static const int64_t times[] = {INT64_MIN + 1, -1, 0, MS, INT64_MAX / 2, INT64_MAX - 1, INT64_MAX, RS_TIME_NONE};
     enum { N = sizeof times / sizeof *times };
     const struct rs_lane gpu = {.proc = procs[0], .kind = RS_LANE_STREAM, .device = -1, .id = INT64_MAX};
-    fine(rs_model_lane(&model, &gpu, &stream, NULL));
+    rs_model_lane(&model, &gpu, &stream);
+    fine(RS_OK);
     for (int a = 0; a < N; a++)
         for (int b = 0; b < N; b++) {
             uint32_t part = add_part(new_op(comm, RS_OP_COLL, "AllReduce", UINT64_MAX), x, RS_PART_COLL, MS, times[b]);

@@ -64,7 +64,7 @@ static void count_starts(struct rs_inputs *in, uint64_t *types)
     for (size_t i = 0; i < in->n; i++) {
         struct rs_cursor *cursor;
         struct rs_callback cb;
-        assert_int_equal(rs_cursor_open(&cursor, in->sources[i].recording, &in->sources[i].process, NULL), RS_OK);
+        rs_cursor_open(&cursor, in->sources[i].recording, &in->sources[i].process);
         while (rs_cursor_next(cursor, &cb))
             for (int bit = 0; cb.call == RS_CALL_START && bit < RS_NCCL_TYPE_BITS; bit++)
                 if (cb.type == UINT64_C(1) << bit) types[bit]++;
@@ -145,7 +145,7 @@ static void rows_of_threads(void **state)
         unsigned lanes = 0;
         open_input(&d, &path, 1);
         const struct rs_timeline_options all = {.rows = UINT64_MAX};
-        assert_int_equal(rs_timeline_init(&t, &d.model, &d.in, &all, &err), RS_OK);
+        rs_timeline_init(&t, &d.model, &d.in, &all);
         assert_int_equal(rs_timeline_process(&t, 0, 0, &bars, &err), RS_OK);
         for (uint32_t k = 0; k < bars.nlanes; k++) {
             const struct rs_bar_lane *lane = &bars.lanes[k];
@@ -228,7 +228,7 @@ static void hangs_together(void **state)
     generate(&d, &cfg);
     const struct rs_model *m = &d.model;
     const struct rs_timeline_options all = {.rows = UINT64_MAX};
-    assert_int_equal(rs_timeline_init(&t, &d.model, &d.in, &all, NULL), RS_OK);
+    rs_timeline_init(&t, &d.model, &d.in, &all);
     uint64_t waits = 0, lasts = 0, inside = 0;
     uint32_t n = 0;
     for (uint32_t i = 0; i < t.nprocs; i++, n += b.n) {
@@ -334,7 +334,7 @@ static void filters(void **state)
     struct rs_timeline t;
     struct rs_bars b = {0};
     const struct rs_timeline_options options = {.filter = &f, .rows = UINT64_MAX};
-    assert_int_equal(rs_timeline_init(&t, &d.model, &d.in, &options, NULL), RS_OK);
+    rs_timeline_init(&t, &d.model, &d.in, &options);
     uint32_t n = 0;
     for (uint32_t i = 0; i < t.nprocs; i++, n += b.n) {
         assert_int_equal(rs_timeline_process(&t, i, n, &b, NULL), RS_OK);

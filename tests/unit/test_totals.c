@@ -16,10 +16,14 @@ static const struct rs_filter everything;
 static struct rs_totals totals(void)
 {
     struct rs_totals t;
-    fine(rs_collectives_join(&model, NULL));
-    fine(rs_pairs_join(&model, NULL));
-    fine(rs_fanouts_join(&model, NULL));
-    fine(rs_waits_find(&model, NULL));
+    rs_collectives_join(&model);
+    fine(RS_OK);
+    rs_pairs_join(&model);
+    fine(RS_OK);
+    rs_fanouts_join(&model);
+    fine(RS_OK);
+    rs_waits_find(&model);
+    fine(RS_OK);
     rs_totals_find(&t, &model, &everything);
     return t;
 }

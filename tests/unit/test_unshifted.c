@@ -31,39 +31,48 @@ static void make(void)
     uint32_t comm;
     memset(&m, 0, sizeof m);
     memset(shift, 0, sizeof shift);
-    fine(rs_model_comm(&m, 7, &comm, NULL));
+    rs_model_comm(&m, 7, &comm);
+    fine(RS_OK);
     m.comms[comm].nranks = RANKS;
     for (int r = 0; r < RANKS; r++) {
         char boot[16];
         uint32_t host, proc;
         snprintf(boot, sizeof boot, "file %d", r);
-        fine(rs_model_host(&m, "", boot, &host, NULL));
-        fine(rs_model_gpu(&m, host, (const uint8_t[16]){0}, &gpus[r], NULL));
+        rs_model_host(&m, "", boot, &host);
+        fine(RS_OK);
+        rs_model_gpu(&m, host, (const uint8_t[16]){0}, &gpus[r]);
+        fine(RS_OK);
         m.domains[gpus[r]].rigid = true;
-        fine(rs_model_proc(&m, &proc, NULL));
+        rs_model_proc(&m, &proc);
+        fine(RS_OK);
         m.procs[proc].host = host;
         m.procs[proc].first = m.procs[proc].begin = EPOCH;
-        fine(rs_model_member(&m, comm, &members[r], NULL));
+        rs_model_member(&m, comm, &members[r]);
+        fine(RS_OK);
         m.members[members[r]].rank = m.members[members[r]].global_rank = r;
         m.members[members[r]].proc = proc;
         m.members[members[r]].gpu = gpus[r];
     }
-    fine(rs_model_string(&m, "AllReduce", &all_reduce, NULL));
+    rs_model_string(&m, "AllReduce", &all_reduce);
+    fine(RS_OK);
 }
 
 /* One all-reduce of some ranks: from start[i] to end[i], us after `at`; no start: not in it. */
 static void add(int64_t at, const int64_t start[RANKS], const int64_t end[RANKS])
 {
     uint32_t op, part;
-    fine(rs_model_op(&m, &op, NULL));
+    rs_model_op(&m, &op);
+    fine(RS_OK);
     m.ops.kind[op] = RS_OP_COLL;
     m.ops.comm[op] = 0;
     m.ops.func[op] = all_reduce;
     m.ops.part[op] = m.norder;
     for (int r = 0; r < RANKS; r++) {
         if (start[r] < 0) continue;
-        fine(rs_model_part(&m, &part, NULL));
-        fine(rs_model_order(&m, part, NULL));
+        rs_model_part(&m, &part);
+        fine(RS_OK);
+        rs_model_order(&m, part);
+        fine(RS_OK);
         m.ops.nparts[op]++;
         m.parts.member[part] = members[r];
         m.parts.op[part] = op;

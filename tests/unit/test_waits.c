@@ -9,10 +9,14 @@
 
 static void join(void)
 {
-    fine(rs_collectives_join(&model, NULL));
-    fine(rs_pairs_join(&model, NULL));
-    fine(rs_ends_bound(&model, NULL));
-    fine(rs_waits_find(&model, NULL));
+    rs_collectives_join(&model);
+    fine(RS_OK);
+    rs_pairs_join(&model);
+    fine(RS_OK);
+    rs_ends_bound(&model);
+    fine(RS_OK);
+    rs_waits_find(&model);
+    fine(RS_OK);
 }
 
 static void test_last(void **state)
@@ -153,10 +157,13 @@ static void test_early(void **state)
                 else
                     model.parts.launch[s] = model.parts.launch[v] = 0;
             }
-        fine(rs_collectives_join(&model, NULL));
-        fine(rs_pairs_join(&model, NULL));
+        rs_collectives_join(&model);
+        fine(RS_OK);
+        rs_pairs_join(&model);
+        fine(RS_OK);
         rs_early_find(&model);
-        fine(rs_waits_find(&model, NULL));
+        rs_waits_find(&model);
+        fine(RS_OK);
         uint32_t first = model.parts.op[1]; /* the receive of rank 0 in the first round */
         assert_int_equal(!!(model.ops.flags[first] & RS_OP_VIOLATION), !cases[i].early);
         assert_int_equal(!!(model.parts.flags[1] & RS_PART_END_EARLY), cases[i].early);

@@ -35,17 +35,22 @@ static inline void make_ranks(int n, int32_t error_us)
 {
     model = (struct rs_model){0};
     uint32_t host, comm;
-    fine(rs_model_host(&model, "h", "b", &host, NULL));
-    fine(rs_model_comm(&model, 0xabc, &comm, NULL));
+    rs_model_host(&model, "h", "b", &host);
+    fine(RS_OK);
+    rs_model_comm(&model, 0xabc, &comm);
+    fine(RS_OK);
     model.comms[comm].nranks = n;
     model.comms[comm].first_member = 0;
     model.comms[comm].nmembers = (uint32_t)n;
     for (int r = 0; r < n; r++) {
         uint8_t uuid[16] = {1, (uint8_t)r};
         uint32_t proc, member, gpu;
-        fine(rs_model_proc(&model, &proc, NULL));
-        fine(rs_model_member(&model, comm, &member, NULL));
-        fine(rs_model_gpu(&model, host, uuid, &gpu, NULL));
+        rs_model_proc(&model, &proc);
+        fine(RS_OK);
+        rs_model_member(&model, comm, &member);
+        fine(RS_OK);
+        rs_model_gpu(&model, host, uuid, &gpu);
+        fine(RS_OK);
         model.procs[proc].pid = (uint32_t)r + 1;
         model.procs[proc].end = ns(1000000);
         model.members[member].proc = proc;
@@ -63,7 +68,8 @@ static inline void make_ranks(int n, int32_t error_us)
 static inline uint16_t text(const char *s)
 {
     uint16_t id;
-    fine(rs_model_string(&model, s, &id, NULL));
+    rs_model_string(&model, s, &id);
+    fine(RS_OK);
     return id;
 }
 
@@ -72,7 +78,8 @@ static inline uint32_t make_part(uint8_t kind, int rank, const char *func, int32
 {
     static uint64_t handle;
     uint32_t i;
-    fine(rs_model_part(&model, &i, NULL));
+    rs_model_part(&model, &i);
+    fine(RS_OK);
     struct rs_parts *t = &model.parts;
     t->kind[i] = kind;
     t->member[i] = (uint32_t)rank;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "export/exporter.h"
 #include "export/fanout_ranks.h"
@@ -46,13 +47,11 @@ struct chrome_flows {
     uint64_t id; /* the last one given out */
 };
 
-static enum rs_status chrome_flows_init(struct chrome_flows *f, const struct rs_timeline *t,
-                                        const struct rs_rank_rows *rows, struct rs_err *err)
+static void chrome_flows_init(struct chrome_flows *f, const struct rs_timeline *t, const struct rs_rank_rows *rows)
 {
     *f = (struct chrome_flows){.t = t, .rows = rows};
-    f->parts = calloc((size_t)t->model->parts.n + 1, sizeof *f->parts);
-    if (!f->parts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    return rs_fanout_ranks_init(&f->fanouts, t, err);
+    f->parts = rs_zalloc((size_t)t->model->parts.n + 1, sizeof *f->parts);
+    rs_fanout_ranks_init(&f->fanouts, t);
 }
 
 static void chrome_flows_free(struct chrome_flows *f)
@@ -173,15 +172,14 @@ static void message(struct chrome_flows *f, struct rs_json *j, uint32_t op)
 }
 
 /* The arrows between ranks, when all parts are told. */
-static enum rs_status chrome_flows_ranks(struct chrome_flows *f, struct rs_json *j, struct rs_err *err)
+static void chrome_flows_ranks(struct chrome_flows *f, struct rs_json *j)
 {
     const struct rs_timeline *t = f->t;
     const struct rs_model *m = t->model;
     uint32_t most = 0;
     for (uint32_t i = 0; i < t->nops; i++)
         if (m->ops.nparts[t->ops[i]] > most) most = m->ops.nparts[t->ops[i]];
-    struct chrome_place *list = malloc(((size_t)most + 1) * sizeof *list);
-    if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct chrome_place *list = rs_alloc(((size_t)most + 1) * sizeof *list);
     for (uint32_t i = 0; i < t->nops && !rs_json_failed(j); i++) {
         uint32_t op = t->ops[i], n = 0;
         if (m->ops.kind[op] == RS_OP_PAIR) {
@@ -200,7 +198,6 @@ static enum rs_status chrome_flows_ranks(struct chrome_flows *f, struct rs_json 
             flow(j, !k ? "s" : k + 1 < n ? "t" : "f", "operation", f->id, &list[k], list[k].at);
     }
     free(list);
-    return RS_OK;
 }
 
 /* ---- the trace ---- */
@@ -301,7 +298,7 @@ static void end_event(struct rs_json *j)
     rs_json_newline(j);
 }
 
-static enum rs_status name_rows(struct chrome *c, const struct rs_timeline *t, struct rs_err *err)
+static void name_rows(struct chrome *c, const struct rs_timeline *t)
 {
     struct rs_json *j = &c->json;
     for (uint32_t row = 0; row < c->rows.n; row++) {
@@ -317,17 +314,15 @@ static enum rs_status name_rows(struct chrome *c, const struct rs_timeline *t, s
         rs_json_u64(j, row);
         end_event(j);
     }
-    return rs_strbuf_check(&c->name, err);
 }
 
 /* "comm 3f2a91bc tp, rank 0 of 8 · GPU channels: channel 3"; what would overlap there has further lanes: "(2)". */
-static enum rs_status name_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bar_lane *lane,
-                                uint32_t row, struct rs_err *err)
+static void name_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bar_lane *lane, uint32_t row)
 {
     const struct rs_group *g = &t->groups[lane->group];
     struct rs_json *j = &c->json;
     uint64_t *nth;
-    RS_TRY(rs_map_at(&c->named, rs_mix(rs_mix(0, (uint64_t)lane->group << 8 | lane->row), lane->label), 0, &nth, err));
+    rs_map_at(&c->named, rs_mix(rs_mix(0, (uint64_t)lane->group << 8 | lane->row), lane->label), 0, &nth);
     ++*nth;
     c->tid++;
     rs_strbuf_clear(&c->name);
@@ -340,7 +335,6 @@ static enum rs_status name_lane(struct chrome *c, const struct rs_timeline *t, c
     metadata(j, "thread_sort_index", row, c->tid, "sort_index");
     rs_json_u64(j, rs_rank_lane_order(t, lane, false));
     end_event(j);
-    return rs_strbuf_check(&c->name, err);
 }
 
 /* ---- events ---- */
@@ -371,11 +365,11 @@ static const char *colour_of(unsigned flags)
     return flags & RS_BAR_LAST ? "bad" : NULL;
 }
 
-static enum rs_status slice(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i,
-                            uint32_t row, uint32_t tid, struct rs_err *err)
+static void slice(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i, uint32_t row,
+                  uint32_t tid)
 {
     struct rs_json *j = &c->json;
-    RS_TRY(rs_slice_args_of(&c->args, b, i, false, err));
+    rs_slice_args_of(&c->args, b, i, false);
     rs_json_object(j);
     rs_json_key_str(j, "ph", "X");
     rs_json_key_u64(j, "pid", row + 1);
@@ -395,7 +389,6 @@ static enum rs_status slice(struct chrome *c, const struct rs_timeline *t, const
         argument(j, t, &c->args.args[k]);
     }
     end_event(j);
-    return RS_OK;
 }
 
 static void instant(struct rs_json *j, const struct rs_timeline *t, const struct rs_timeline_flag *flag, uint32_t row)
@@ -434,15 +427,14 @@ static void counter(void *to, uint32_t row, enum rs_rank_counter which, bool fir
 static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 {
     struct rs_timeline *t = x->timeline;
-    struct chrome *c = calloc(1, sizeof *c);
-    if (!c) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct chrome *c = rs_zalloc(1, sizeof *c);
     x->state = c;
     rs_json_to_file(&c->json, x->file, x->name);
-    RS_TRY(rs_rank_rows_init(&c->rows, t, err));
+    rs_rank_rows_init(&c->rows, t);
     RS_TRY(rs_slice_args_init(&c->args, t, err));
-    RS_TRY(chrome_flows_init(&c->flows, t, &c->rows, err));
+    chrome_flows_init(&c->flows, t, &c->rows);
     head(&c->json, x, &c->rows);
-    RS_TRY(name_rows(c, t, err));
+    name_rows(c, t);
     for (uint32_t i = 0; i < t->nflags; i++) {
         uint32_t row = c->rows.of_group[t->flags[i].group];
         if (row != RS_NONE) instant(&c->json, t, &t->flags[i], row);
@@ -451,27 +443,24 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     return RS_OK;
 }
 
-static enum rs_status make_room(struct chrome *c, uint32_t n, struct rs_err *err)
+static void make_room(struct chrome *c, uint32_t n)
 {
-    if (n < c->room) return RS_OK;
+    if (n < c->room) return;
     free(c->tids);
     c->room = 0;
-    c->tids = malloc(((size_t)n + 1) * sizeof *c->tids);
-    if (!c->tids) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->tids = rs_alloc(((size_t)n + 1) * sizeof *c->tids);
     c->room = n + 1;
-    return RS_OK;
 }
 
-static enum rs_status put_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t l,
-                               struct rs_err *err)
+static void put_lane(struct chrome *c, const struct rs_timeline *t, const struct rs_bars *b, uint32_t l)
 {
     const struct rs_bar_lane *lane = &b->lanes[l];
     uint32_t row = rs_rank_row_of(&c->rows, lane);
     uint64_t *tid;
-    if (c->nests.from[l] == c->nests.from[l + 1]) return RS_OK; /* all of it stands in others */
-    RS_TRY(rs_lane_number(&c->lanes, lane, &tid, err));
+    if (c->nests.from[l] == c->nests.from[l + 1]) return; /* all of it stands in others */
+    rs_lane_number(&c->lanes, lane, &tid);
     if (!*tid) {
-        RS_TRY(name_lane(c, t, lane, row, err));
+        name_lane(c, t, lane, row);
         *tid = c->tid;
     }
     c->tids[l] = (uint32_t)*tid;
@@ -480,11 +469,10 @@ static enum rs_status put_lane(struct chrome *c, const struct rs_timeline *t, co
         uint32_t part = c->args.part_of_bar[i];
         if (part != RS_NONE) {
             chrome_flows_part(&c->flows, part, b, &c->nests, i, c->tids[l]);
-            RS_TRY(rs_rank_counters_add(&c->counters, b, i, row, err));
+            rs_rank_counters_add(&c->counters, b, i, row);
         }
-        RS_TRY(slice(c, t, b, i, row, c->tids[l], err));
+        slice(c, t, b, i, row, c->tids[l]);
     }
-    return RS_OK;
 }
 
 static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
@@ -495,10 +483,10 @@ static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_
         rs_lane_numbers_clear(&c->lanes);
         rs_map_free(&c->named);
     }
-    RS_TRY(make_room(c, b->nlanes, err));
-    RS_TRY(rs_slice_args_piece(&c->args, proc, b, err));
-    RS_TRY(rs_nests_piece(&c->nests, b, err));
-    for (uint32_t l = 0; l < b->nlanes && !rs_json_failed(&c->json); l++) RS_TRY(put_lane(c, t, b, l, err));
+    make_room(c, b->nlanes);
+    rs_slice_args_piece(&c->args, proc, b);
+    rs_nests_piece(&c->nests, b);
+    for (uint32_t l = 0; l < b->nlanes && !rs_json_failed(&c->json); l++) put_lane(c, t, b, l);
     if (!rs_json_failed(&c->json)) {
         chrome_flows_bars(&c->flows, &c->json, b, &c->nests, c->tids);
         if (b->last) rs_rank_counters_put(&c->counters, counter, c);
@@ -511,7 +499,7 @@ static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_
 static enum rs_status end(struct rs_export *x, struct rs_err *err)
 {
     struct chrome *c = x->state;
-    RS_TRY(chrome_flows_ranks(&c->flows, &c->json, err));
+    chrome_flows_ranks(&c->flows, &c->json);
     rs_json_end(&c->json); /* events */
     rs_json_end(&c->json);
     rs_json_newline(&c->json);

@@ -118,7 +118,7 @@ void rs_csv_textn(struct rs_csv *c, const char *text, size_t n)
     }
     struct rs_strbuf room = {0};
     const char *whole = n ? rs_utf8_whole(text, &n, &room) : text;
-    if (!rs_csv_failed(c)) rs_strbuf_check(&room, &c->err);
+    rs_csv_failed(c);
     put_text(c, whole, n);
     rs_strbuf_free(&room);
 }
@@ -229,7 +229,7 @@ static void put_list(struct rs_csv *c, const struct rs_out_field *f, const void 
         else
             rs_strbuf_printf(&c->list, "%" PRId64, item.i);
     }
-    if (!rs_csv_failed(c)) rs_strbuf_check(&c->list, &c->err);
+    rs_csv_failed(c);
     rs_csv_textn(c, rs_strbuf_borrow(&c->list), c->list.len);
 }
 

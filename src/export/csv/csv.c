@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "export/callback_args.h"
 #include "export/csv/cells.h"
@@ -125,10 +126,11 @@ struct state {
 
 static enum rs_status operations(struct state *s, struct rs_err *err)
 {
+    (void)err;
     const struct rs_timeline *t = s->x->timeline;
     struct rs_op_row row = {.m = t->model, .presence = &s->presence};
     rs_out_columns_make(&s->columns, &rs_out_operation, RS_IN_CSV);
-    RS_TRY(rs_presence_init(&s->presence, t->model, err));
+    rs_presence_init(&s->presence, t->model);
     rs_csv_names(&s->csv, &s->columns);
     rs_csv_line(&s->csv);
     for (uint32_t k = 0; k < t->nops && !rs_csv_failed(&s->csv); k++) {
@@ -224,7 +226,7 @@ static enum rs_status event_row(void *to, const struct rs_event *e, struct rs_er
     struct rs_csv *c = &s->csv;
     bool yes;
     if (e->number >= s->next) s->next = (uint64_t)e->number + 1;
-    RS_TRY(rs_event_passes(&s->args, s->x->timeline, e, &yes, err));
+    rs_event_passes(&s->args, s->x->timeline, e, &yes);
     if (!yes || !shown(s, e)) return RS_OK;
     struct rs_event_row row = {
         .start = e->start,
@@ -288,8 +290,7 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
     size_t table = 0;
     while (x->table && table_names[table] && strcmp(table_names[table], x->table) != 0) table++;
     if (!table_names[table]) return rs_fail(err, RS_BAD_INPUT, "there is no table '%s'", x->table);
-    struct state *s = x->state = calloc(1, sizeof *s);
-    if (!s) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct state *s = x->state = rs_zalloc(1, sizeof *s);
     s->x = x;
     rs_csv_to_file(&s->csv, x->file, x->name);
     rs_arguments_init(&s->args);
@@ -299,8 +300,6 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 static enum rs_status end(struct rs_export *x, struct rs_err *err)
 {
     struct state *s = x->state;
-    RS_TRY(rs_strbuf_check(&s->states, err));
-    RS_TRY(rs_strbuf_check(&s->text, err));
     return rs_csv_finish(&s->csv, err);
 }
 

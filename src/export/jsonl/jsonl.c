@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "export/callback_args.h"
 #include "export/exporter.h"
 #include "export/kept_callbacks.h"
@@ -33,21 +34,18 @@ struct event_name {
 enum { AGE = 1 << 19, OPEN = 1 << 0, KNOWN_TYPE = 1 << 1, OWN_CONTEXT = 1 << 2, TYPE_SHIFT = 8, CONTEXT_SHIFT = 16 };
 
 /* The older half goes, but for what is still open: as far as that leaves room, since some events are never stopped. */
-static enum rs_status age(struct identity *id, struct rs_err *err)
+static void age(struct identity *id)
 {
     struct rs_map old = id->before;
     id->before = id->now;
     id->now = (struct rs_map){0};
-    enum rs_status status = RS_OK;
     uint64_t handle, what;
-    for (size_t pos = 0;
-         status == RS_OK && rs_map_count(&id->now) < AGE / 2 && rs_map_next(&old, &pos, &handle, &what);)
-        if (what & OPEN) status = rs_map_put(&id->now, handle, what, err);
+    for (size_t pos = 0; rs_map_count(&id->now) < AGE / 2 && rs_map_next(&old, &pos, &handle, &what);)
+        if (what & OPEN) rs_map_put(&id->now, handle, what);
     rs_map_free(&old);
-    return status;
 }
 
-static enum rs_status identity_start(struct identity *id, const struct rs_callback *start, struct rs_err *err)
+static void identity_start(struct identity *id, const struct rs_callback *start)
 {
     uint64_t what = OPEN;
     if (start->type && !(start->type & (start->type - 1)))
@@ -55,8 +53,8 @@ static enum rs_status identity_start(struct identity *id, const struct rs_callba
     bool own = rs_handle_nonce(start->context) == rs_handle_nonce(start->handle) &&
                rs_handle_slot(start->context) == RS_SLOT_CONTEXT;
     if (own) what |= OWN_CONTEXT | rs_handle_counter(start->context) << CONTEXT_SHIFT;
-    if (rs_map_count(&id->now) >= AGE) RS_TRY(age(id, err));
-    return rs_map_put(&id->now, start->handle, what, err);
+    if (rs_map_count(&id->now) >= AGE) age(id);
+    rs_map_put(&id->now, start->handle, what);
 }
 
 static struct event_name identity_of(const struct identity *id, uint64_t handle)
@@ -220,7 +218,7 @@ static void lost(struct writer *w, const struct rs_callback *cb)
     rs_json_end(j);
 }
 
-static enum rs_status one(struct writer *w, const struct rs_callback *cb, struct rs_err *err)
+static void one(struct writer *w, const struct rs_callback *cb)
 {
     static const char *const calls[] = {"init", "start", "stop", "state", "finalize", "lost"};
     const struct rs_file_header *h = &w->source->recording->header;
@@ -232,11 +230,10 @@ static enum rs_status one(struct writer *w, const struct rs_callback *cb, struct
     rs_json_key_u64(j, "pid", h->pid);
     rs_json_key_u64(j, "tid", cb->tid);
     if (cb->thread_name[0]) rs_json_key_str(j, "thread", cb->thread_name);
-    enum rs_status status = RS_OK;
     switch (cb->call) {
     case RS_CALL_INIT: init(w, cb); break;
     case RS_CALL_START:
-        status = identity_start(&w->identity, cb, err);
+        identity_start(&w->identity, cb);
         start(w, cb);
         break;
     case RS_CALL_STOP:
@@ -252,7 +249,6 @@ static enum rs_status one(struct writer *w, const struct rs_callback *cb, struct
     }
     rs_json_end(j);
     rs_json_newline(j);
-    return status;
 }
 
 /* Calls about an event are kept with it, all others always. */
@@ -263,19 +259,17 @@ static bool is_kept(struct rs_keep *keep, const struct rs_callback *cb)
 }
 
 /* The callbacks of one process; `keep` NULL: all. */
-static enum rs_status put_process(struct rs_json *j, struct rs_source *source, struct rs_keep *keep, struct rs_err *err)
+static void put_process(struct rs_json *j, struct rs_source *source, struct rs_keep *keep)
 {
     struct writer w = {.j = j, .source = source};
     struct rs_cursor *cursor;
     struct rs_callback cb;
-    enum rs_status status = RS_OK;
     rs_clock_prepare(&w.clock, source->recording, &source->process);
-    RS_TRY(rs_cursor_open(&cursor, source->recording, &source->process, err));
-    while (status == RS_OK && !rs_json_failed(j) && rs_cursor_next(cursor, &cb))
-        if (is_kept(keep, &cb)) status = one(&w, &cb, err);
+    rs_cursor_open(&cursor, source->recording, &source->process);
+    while (!rs_json_failed(j) && rs_cursor_next(cursor, &cb))
+        if (is_kept(keep, &cb)) one(&w, &cb);
     rs_cursor_close(cursor);
     identity_free(&w.identity);
-    return status;
 }
 
 static enum rs_status put_kept(struct rs_json *j, struct rs_timeline *t, uint32_t proc, const uint8_t *ops,
@@ -283,7 +277,7 @@ static enum rs_status put_kept(struct rs_json *j, struct rs_timeline *t, uint32_
 {
     struct rs_keep keep;
     enum rs_status status = rs_keep_find(&keep, t, proc, ops, err);
-    if (status == RS_OK) status = put_process(j, &t->inputs->sources[proc], &keep, err);
+    if (status == RS_OK) put_process(j, &t->inputs->sources[proc], &keep);
     rs_keep_free(&keep);
     return status;
 }
@@ -292,12 +286,18 @@ static enum rs_status put_kept(struct rs_json *j, struct rs_timeline *t, uint32_
 static enum rs_status put_all(struct rs_export *x, struct rs_inputs *in, struct rs_timeline *t, struct rs_err *err)
 {
     uint8_t *ops = NULL;
-    struct rs_json *j = malloc(sizeof *j); /* large: not for the stack */
-    if (!j) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_json *j = rs_alloc(sizeof *j); /* large: not for the stack */
     rs_json_to_file(j, x->file, x->name);
-    enum rs_status status = t ? rs_keep_ops(&ops, t, err) : RS_OK;
+    enum rs_status status = RS_OK;
+    if (t)
+        rs_keep_ops(&ops, t);
+    else
+        status = RS_OK;
     for (uint32_t i = 0; i < in->n && status == RS_OK && !rs_json_failed(j); i++) {
-        status = t ? put_kept(j, t, i, ops, err) : put_process(j, &in->sources[i], NULL, err);
+        if (t)
+            status = put_kept(j, t, i, ops, err);
+        else
+            put_process(j, &in->sources[i], NULL);
         if (x->progress) x->progress(i + 1, in->n);
     }
     if (status == RS_OK) status = rs_json_finish(j, err);

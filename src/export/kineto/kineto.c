@@ -5,6 +5,7 @@
 
 #include "base/bisect.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "export/exporter.h"
 #include "export/kineto/weave.h"
@@ -72,18 +73,17 @@ static bool wants(void *of, uint64_t event)
     return false;
 }
 
-static enum rs_status look_at(struct state *s, const struct rs_model *m, uint32_t op, struct rs_err *err)
+static void look_at(struct state *s, const struct rs_model *m, uint32_t op)
 {
-    if (s->known[op]) return RS_OK;
+    if (s->known[op]) return;
     s->known[op] = 1;
     s->transfer[op] = rs_op_rate(m, op).transfer_ns;
     int64_t shortest = rs_op_shortest(m, op);
     struct rs_op_rank r;
     for (uint32_t at = 0; rs_op_next_rank(m, op, &at, &r);) {
         uint32_t rank = (uint32_t)m->members[m->parts.member[r.part]].rank;
-        RS_TRY(rs_map_put(&s->waits, (uint64_t)op << 32 | rank, (uint64_t)rs_op_rank_wait(m, &r, shortest), err));
+        rs_map_put(&s->waits, (uint64_t)op << 32 | rank, (uint64_t)rs_op_rank_wait(m, &r, shortest));
     }
-    return RS_OK;
 }
 
 /* How long the rank of a part waited in the operation that leads. */
@@ -123,7 +123,7 @@ static void keys(void *of, uint64_t event, bool has_comms_id, struct rs_strbuf *
     const struct rs_model *m = w->t->model;
     uint32_t part = w->spots[w->at].part, op = op_of(w->t, part);
     struct rs_facts f;
-    if (w->err.code == RS_OK) look_at(w->told, m, op, &w->err);
+    if (w->err.code == RS_OK) look_at(w->told, m, op);
     rs_strbuf_printf(to, "\"ringscope op\": \"0x%016" PRIx64 "\"", m->ops.id[op]);
     put_time(to, "wait_ns", wait_of(w->told, m, part, op));
     put_time(to, "transfer_ns", w->told->transfer[op]);
@@ -220,8 +220,8 @@ static size_t common(char *const *paths, size_t n)
 static enum rs_status weave_many(struct rs_export *x, struct rs_err *err)
 {
     struct rs_inputs *in = x->timeline->inputs;
-    char **paths = calloc(in->nothers, sizeof *paths);
-    enum rs_status status = paths ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    char **paths = rs_zalloc(in->nothers, sizeof *paths);
+    enum rs_status status = RS_OK;
     size_t n = 0;
     for (size_t i = 0; i < in->nothers && status == RS_OK; i++) {
         if (!is_asked(in, i, x->only)) continue;
@@ -233,7 +233,7 @@ static enum rs_status weave_many(struct rs_export *x, struct rs_err *err)
         if (is_asked(in, i, x->only)) status = weave_below(x, &in->others[i], paths[k++] + from, err);
         if (x->progress) x->progress(i + 1, in->nothers);
     }
-    for (size_t k = 0; paths && k < n; k++) free(paths[k]);
+    for (size_t k = 0; k < n; k++) free(paths[k]);
     free(paths);
     return status;
 }
@@ -242,10 +242,9 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 {
     struct rs_inputs *in = x->timeline->inputs;
     struct rs_model *m = x->timeline->model;
-    struct state *s = x->state = calloc(1, sizeof *s);
-    if (s) s->transfer = calloc((size_t)m->ops.n + 1, sizeof *s->transfer);
-    if (s) s->known = calloc((size_t)m->ops.n + 1, sizeof *s->known);
-    if (!s || !s->transfer || !s->known) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct state *s = x->state = rs_zalloc(1, sizeof *s);
+    s->transfer = rs_zalloc((size_t)m->ops.n + 1, sizeof *s->transfer);
+    s->known = rs_zalloc((size_t)m->ops.n + 1, sizeof *s->known);
     if (m->nspots) qsort(m->spots, m->nspots, sizeof *m->spots, by_event);
     if (is_many(in, x->only)) return weave_many(x, err);
     for (size_t i = 0; i < in->nothers; i++)

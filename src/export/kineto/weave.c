@@ -237,10 +237,7 @@ enum rs_status rs_kineto_weave(struct rs_bytes *from, FILE *to, const char *name
         }
     if (w.holding) put(&w, rs_strbuf_borrow(&w.held), w.held.len); /* it breaks off */
     enum rs_status status = w.err.code;
-    if (status != RS_OK)
-        *err = w.err;
-    else if ((status = rs_strbuf_check(&w.held, err)) == RS_OK)
-        status = rs_strbuf_check(&w.text, err);
+    if (status != RS_OK) *err = w.err;
     rs_strbuf_free(&w.held);
     rs_strbuf_free(&w.text);
     *woven = w.woven;

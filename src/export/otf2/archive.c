@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "base/utf8.h"
 #include "export/otf2/folder.h"
@@ -54,7 +55,7 @@ enum rs_status rs_otf2_open(struct rs_otf2_archive *a, const char *folder, const
     static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = flush_always};
     *a = (struct rs_otf2_archive){.name = name};
     uint32_t none;
-    RS_TRY(rs_texts_id(&a->texts, "", 0, &none, err));
+    rs_texts_id(&a->texts, "", 0, &none);
     a->before = OTF2_Error_RegisterCallback(keep_error, a);
     a->archive = OTF2_Archive_Open(folder, RS_OTF2_NAME, OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
                                    chunk_of_definitions(members), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
@@ -65,7 +66,8 @@ enum rs_status rs_otf2_open(struct rs_otf2_archive *a, const char *folder, const
     RS_OTF2_TRY(a, OTF2_Archive_OpenEvtFiles(a->archive), err);
     a->files_open = true;
     a->list = OTF2_AttributeList_New();
-    return a->list ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!a->list) rs_memory_out();
+    return RS_OK;
 }
 
 enum rs_status rs_otf2_close(struct rs_otf2_archive *a, struct rs_err *err)
@@ -96,22 +98,21 @@ void rs_otf2_free(struct rs_otf2_archive *a)
 
 /* ---- rows ---- */
 
-enum rs_status rs_otf2_text(struct rs_otf2_archive *a, const char *text, uint32_t *index, struct rs_err *err)
+void rs_otf2_text(struct rs_otf2_archive *a, const char *text, uint32_t *index)
 {
     enum { MOST = 64 << 10 }; /* bytes: it must fit in a chunk, whatever a trace calls its kernels */
     struct rs_strbuf room = {0};
     size_t n = text ? strnlen(text, MOST) : 0;
     const char *whole = rs_utf8_whole(text ? text : "", &n, &room); /* strings of OTF2 are UTF-8 */
-    enum rs_status status = rs_strbuf_check(&room, err);
-    if (status == RS_OK) status = rs_texts_id(&a->texts, whole, n, index, err);
+    rs_texts_id(&a->texts, whole, n, index);
     rs_strbuf_free(&room);
-    return status;
 }
 
 enum rs_status rs_otf2_group(struct rs_otf2_archive *a, const struct rs_otf2_group *row, uint32_t *index,
                              struct rs_err *err)
 {
-    RS_ROOM(a->groups, a->ngroups, a->cap_groups, err);
+    (void)err;
+    RS_ROOM(a->groups, a->ngroups, a->cap_groups);
     *index = a->ngroups;
     a->groups[a->ngroups++] = *row;
     return RS_OK;
@@ -120,7 +121,8 @@ enum rs_status rs_otf2_group(struct rs_otf2_archive *a, const struct rs_otf2_gro
 enum rs_status rs_otf2_location(struct rs_otf2_archive *a, const struct rs_otf2_location *row, uint32_t *index,
                                 struct rs_err *err)
 {
-    RS_ROOM(a->locations, a->nlocations, a->cap_locations, err);
+    (void)err;
+    RS_ROOM(a->locations, a->nlocations, a->cap_locations);
     *index = a->nlocations;
     a->locations[a->nlocations++] = *row;
     if (row->type == OTF2_LOCATION_TYPE_CPU_THREAD) a->groups[row->group].threads++;
@@ -131,15 +133,16 @@ enum rs_status rs_otf2_region(struct rs_otf2_archive *a, uint64_t key, const cha
                               const char *description, OTF2_RegionRole role, OTF2_Paradigm paradigm, uint32_t *index,
                               struct rs_err *err)
 {
+    (void)err;
     uint64_t *known;
-    RS_TRY(rs_map_at(&a->region_index, key, a->nregions, &known, err));
+    rs_map_at(&a->region_index, key, a->nregions, &known);
     *index = (uint32_t)*known;
     if (*index < a->nregions) return RS_OK;
-    RS_ROOM(a->regions, a->nregions, a->cap_regions, err);
+    RS_ROOM(a->regions, a->nregions, a->cap_regions);
     struct rs_otf2_region row = {.role = role, .paradigm = paradigm};
-    RS_TRY(rs_otf2_text(a, name, &row.name, err));
-    RS_TRY(rs_otf2_text(a, canonical, &row.canonical, err));
-    RS_TRY(rs_otf2_text(a, description, &row.description, err));
+    rs_otf2_text(a, name, &row.name);
+    rs_otf2_text(a, canonical, &row.canonical);
+    rs_otf2_text(a, description, &row.description);
     a->regions[a->nregions++] = row;
     return RS_OK;
 }
@@ -147,15 +150,16 @@ enum rs_status rs_otf2_region(struct rs_otf2_archive *a, uint64_t key, const cha
 enum rs_status rs_otf2_attribute(struct rs_otf2_archive *a, const char *name, const char *description, OTF2_Type type,
                                  uint32_t *index, struct rs_err *err)
 {
+    (void)err;
     uint32_t text;
     uint64_t *known;
-    RS_TRY(rs_otf2_text(a, name, &text, err));
-    RS_TRY(rs_map_at(&a->attribute_index, (uint64_t)text << 8 | type, a->nattributes, &known, err));
+    rs_otf2_text(a, name, &text);
+    rs_map_at(&a->attribute_index, (uint64_t)text << 8 | type, a->nattributes, &known);
     *index = (uint32_t)*known;
     if (*index < a->nattributes) return RS_OK;
-    RS_ROOM(a->attributes, a->nattributes, a->cap_attributes, err);
+    RS_ROOM(a->attributes, a->nattributes, a->cap_attributes);
     struct rs_otf2_attribute row = {.name = text, .type = type};
-    RS_TRY(rs_otf2_text(a, description, &row.description, err));
+    rs_otf2_text(a, description, &row.description);
     a->attributes[a->nattributes++] = row;
     return RS_OK;
 }
@@ -182,7 +186,7 @@ enum rs_status rs_otf2_put_u64(struct rs_otf2_archive *a, uint32_t attribute, ui
 enum rs_status rs_otf2_put_text(struct rs_otf2_archive *a, uint32_t attribute, const char *text, struct rs_err *err)
 {
     uint32_t id;
-    RS_TRY(rs_otf2_text(a, text, &id, err));
+    rs_otf2_text(a, text, &id);
     return rs_otf2_check(a, OTF2_AttributeList_AddStringRef(a->list, attribute, id), err);
 }
 

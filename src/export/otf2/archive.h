@@ -70,7 +70,7 @@ enum rs_status rs_otf2_check(struct rs_otf2_archive *a, OTF2_ErrorCode code, str
 #define RS_OTF2_TRY(a, call, err) RS_TRY(rs_otf2_check(a, call, err))
 
 /* Each adds a row and sets *index. */
-enum rs_status rs_otf2_text(struct rs_otf2_archive *a, const char *text, uint32_t *index, struct rs_err *err);
+void rs_otf2_text(struct rs_otf2_archive *a, const char *text, uint32_t *index);
 enum rs_status rs_otf2_group(struct rs_otf2_archive *a, const struct rs_otf2_group *row, uint32_t *index,
                              struct rs_err *err);
 enum rs_status rs_otf2_location(struct rs_otf2_archive *a, const struct rs_otf2_location *row, uint32_t *index,

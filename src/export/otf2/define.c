@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "export/otf2/places.h"
 
 struct work {
@@ -142,8 +143,7 @@ static enum rs_status define_all_members(struct work *k, uint32_t name, struct r
         k->place[i] = RS_NONE;
         if (rows[i].job_rank >= (int32_t)ranks && rows[i].job_rank < MOST_RANKS) ranks = (uint32_t)rows[i].job_rank + 1;
     }
-    uint32_t *first = malloc(((size_t)ranks + 1) * sizeof *first);
-    if (!first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *first = rs_alloc(((size_t)ranks + 1) * sizeof *first);
     for (uint32_t i = 0; i < ranks; i++) first[i] = RS_NONE;
     for (uint32_t i = ncomm; i-- > 0;)
         if (rows[i].job_rank >= 0 && rows[i].job_rank < (int32_t)ranks) first[rows[i].job_rank] = i;
@@ -176,7 +176,7 @@ static enum rs_status define_group(struct work *k, uint32_t comm, unsigned lane,
 }
 
 /* "0x3f2a91bc00112233 tp:0": the hash as `ringscope comms` has it. */
-static enum rs_status name_of(struct work *k, uint32_t comm, unsigned lane, uint32_t *name, struct rs_err *err)
+static void name_of(struct work *k, uint32_t comm, unsigned lane, uint32_t *name)
 {
     const struct rs_model *m = k->o->t->model;
     const struct rs_comm_row *c = &m->comms[comm];
@@ -190,7 +190,7 @@ static enum rs_status name_of(struct work *k, uint32_t comm, unsigned lane, uint
     if (lane == RS_OTF2_GROUPED) snprintf(what, sizeof what, ", grouped");
     if (lane && lane != RS_OTF2_GROUPED) snprintf(what, sizeof what, ", overlapping %u", lane);
     snprintf(text, sizeof text, "%s%s%.300s%s%s", hash, called ? " " : "", called ? called : "", life, what);
-    return rs_otf2_text(k->a, text, name, err);
+    rs_otf2_text(k->a, text, name);
 }
 
 static uint32_t parent_of(const struct rs_otf2 *o, uint32_t comm)
@@ -226,10 +226,10 @@ static enum rs_status define_comms(struct work *k, const uint32_t *names, uint32
     for (uint32_t i = 0; i < o->plan.ncomms; i++)
         if ((uint64_t)o->plan.comms[o->plan.order[i]].size > most)
             most = (uint64_t)o->plan.comms[o->plan.order[i]].size;
-    k->members = malloc((most + 1) * sizeof *k->members);
-    k->place = malloc(((size_t)o->comm_locations + 1) * sizeof *k->place);
-    enum rs_status status = k->members && k->place ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = define_all_members(k, all_name, err);
+    k->members = rs_alloc((most + 1) * sizeof *k->members);
+    k->place = rs_alloc(((size_t)o->comm_locations + 1) * sizeof *k->place);
+    enum rs_status status = RS_OK;
+    status = define_all_members(k, all_name, err);
     for (uint32_t i = 0; i < o->plan.ncomms && status == RS_OK; i++)
         status = define_comm(k, o->plan.order[i], names, err);
     free(k->members);
@@ -312,24 +312,22 @@ static enum rs_status set_properties(struct rs_otf2 *o, struct rs_err *err)
 /* ---- all ---- */
 
 /* Names of communicators by their number in the archive. */
-static enum rs_status name_comms(struct work *k, uint32_t *names, struct rs_err *err)
+static void name_comms(struct work *k, uint32_t *names)
 {
     const struct rs_otf2_plan *p = &k->o->plan;
     for (uint32_t i = 0, ref = 0; i < p->ncomms; i++)
         for (unsigned lane = 0; lane <= RS_OTF2_GROUPED; lane++)
-            if (p->comms[p->order[i]].lanes >> lane & 1) RS_TRY(name_of(k, p->order[i], lane, &names[ref++], err));
-    return RS_OK;
+            if (p->comms[p->order[i]].lanes >> lane & 1) name_of(k, p->order[i], lane, &names[ref++]);
 }
 
-static enum rs_status name_tree(struct work *k, uint32_t *names, struct rs_err *err)
+static void name_tree(struct work *k, uint32_t *names)
 {
     const struct rs_timeline *t = k->o->t;
     uint32_t node = 0;
-    RS_TRY(rs_otf2_text(k->a, k->o->title ? k->o->title : "run", &names[node++], err));
+    rs_otf2_text(k->a, k->o->title ? k->o->title : "run", &names[node++]);
     for (uint32_t g = 0; g < t->ngroups; g++)
         if (t->groups[g].level == RS_GROUP_HOST)
-            RS_TRY(rs_otf2_text(k->a, rs_texts_at(&t->texts, t->groups[g].label), &names[node++], err));
-    return RS_OK;
+            rs_otf2_text(k->a, rs_texts_at(&t->texts, t->groups[g].label), &names[node++]);
 }
 
 enum { T_NCCL, T_CUDA, T_ALL, T_RUN, T_HOST, T_ERROR, T_RANK, T_COMM_RANK, T_METRICS, TEXTS = T_METRICS + 6 };
@@ -354,9 +352,9 @@ static enum rs_status define_all(struct work *k, uint32_t *tree, uint32_t *comms
         "bytes",
     };
     uint32_t ids[TEXTS];
-    for (unsigned i = 0; i < TEXTS; i++) RS_TRY(rs_otf2_text(k->a, texts[i], &ids[i], err));
-    RS_TRY(name_tree(k, tree, err));
-    RS_TRY(name_comms(k, comms, err));
+    for (unsigned i = 0; i < TEXTS; i++) rs_otf2_text(k->a, texts[i], &ids[i]);
+    name_tree(k, tree);
+    name_comms(k, comms);
     RS_TRY(define_clock(k, err));
     for (uint32_t i = 0; i < k->a->texts.n; i++)
         RS_OTF2_TRY(k->a, OTF2_GlobalDefWriter_WriteString(k->w, i, rs_texts_at(&k->a->texts, i)), err);
@@ -377,10 +375,10 @@ enum rs_status rs_otf2_define(struct rs_otf2 *o, struct rs_err *err)
     RS_TRY(name_what_is_left_out(o, err));
     k.w = OTF2_Archive_GetGlobalDefWriter(o->archive.archive);
     if (!k.w) return rs_otf2_check(&o->archive, OTF2_ERROR_MEM_ALLOC_FAILED, err);
-    uint32_t *tree = malloc(((size_t)o->t->ngroups + 1) * sizeof *tree);
-    uint32_t *comms = malloc(((size_t)p->ncomms + 1) * (RS_OTF2_GROUPED + 1) * sizeof *comms);
-    enum rs_status status = tree && comms ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = define_all(&k, tree, comms, err);
+    uint32_t *tree = rs_alloc(((size_t)o->t->ngroups + 1) * sizeof *tree);
+    uint32_t *comms = rs_alloc(((size_t)p->ncomms + 1) * (RS_OTF2_GROUPED + 1) * sizeof *comms);
+    enum rs_status status = RS_OK;
+    status = define_all(&k, tree, comms, err);
     free(tree);
     free(comms);
     return status == RS_OK ? rs_otf2_check(&o->archive, OTF2_Archive_CloseGlobalDefWriter(o->archive.archive, k.w), err)

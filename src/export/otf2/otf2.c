@@ -1,4 +1,5 @@
 /* OTF2, for Vampir, Scalasca, TAU and the like: an archive of the Open Trace Format 2 in a folder. */
+#include "base/memory.h"
 #include "export/exporter.h"
 #include "export/otf2/folder.h"
 
@@ -98,9 +99,8 @@ static enum rs_status otf2_write_spans(struct rs_otf2 *o, struct otf2_span *span
                                        struct rs_err *err)
 {
     struct rs_otf2_archive *a = &o->archive;
-    struct stack *stacks = malloc(MOST_LOCATIONS * sizeof *stacks);
+    struct stack *stacks = rs_alloc(MOST_LOCATIONS * sizeof *stacks);
     uint32_t used = 0;
-    if (!stacks) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (n) qsort(spans, n, sizeof *spans, by_start);
     place(spans, n, stacks, &used, &o->plan.counts.too_deep);
     free(stacks);
@@ -114,7 +114,7 @@ static enum rs_status otf2_write_spans(struct rs_otf2 *o, struct otf2_span *span
             char name[1100];
             snprintf(name, sizeof name, "%.1000s, overlapping %u", rs_texts_at(&a->texts, where->name),
                      (unsigned)spans[from].depth);
-            RS_TRY(rs_otf2_text(a, name, &row.name, err));
+            rs_otf2_text(a, name, &row.name);
         }
         RS_TRY(rs_otf2_location(a, &row, &location, err));
         RS_TRY(rs_otf2_begin(a, location, &w, err));
@@ -199,8 +199,7 @@ static enum rs_status write_lanes(struct rs_otf2 *o, const struct rs_bars *b, ui
     struct rs_otf2_location where;
     uint32_t n = 0, all = 0;
     for (uint32_t k = from; k < to; k++) all += b->lanes[k].n;
-    struct otf2_span *spans = malloc(((size_t)all + 1) * sizeof *spans);
-    if (!spans) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct otf2_span *spans = rs_alloc(((size_t)all + 1) * sizeof *spans);
     enum rs_status status = rs_otf2_place_row(o, lane->group, rs_otf2_is_on_gpu(lane->row),
                                               rs_texts_at(&o->t->texts, lane->label), &where, err);
     for (uint32_t k = from; k < to; k++)
@@ -439,8 +438,7 @@ static enum rs_status write_group(struct stream *s, const struct item *items, co
 
 static enum rs_status write_groups(struct stream *s, const struct item *items, uint32_t n, struct rs_err *err)
 {
-    struct point *points = malloc(((size_t)n + 1) * 2 * sizeof *points);
-    if (!points) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct point *points = rs_alloc(((size_t)n + 1) * 2 * sizeof *points);
     for (uint32_t i = 0; i < n; i++) {
         points[2 * i] = (struct point){items[i].start, i, false};
         points[2 * i + 1] = (struct point){items[i].end, i, true};
@@ -482,8 +480,7 @@ static enum rs_status put_item(struct rs_otf2 *o, void *with, uint32_t token, bo
 static enum rs_status write_rest(struct rs_otf2 *o, struct item *items, uint32_t n, struct rs_err *err)
 {
     struct rs_otf2_location where;
-    struct otf2_span *spans = malloc(((size_t)n + 1) * sizeof *spans);
-    if (!spans) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct otf2_span *spans = rs_alloc(((size_t)n + 1) * sizeof *spans);
     enum rs_status status = rs_otf2_place_row(o, items->group, false, "without records", &where, err);
     for (uint32_t i = 0; i < n && status == RS_OK; i++) {
         spans[i] = (struct otf2_span){.start = items[i].start, .end = items[i].end, .token = i};
@@ -538,8 +535,7 @@ static enum rs_status otf2_write_operations(struct rs_otf2 *o, uint32_t proc, st
 {
     const struct rs_by_proc *parts = &o->t->index->parts;
     uint32_t all = parts->from[proc + 1] - parts->from[proc], n, nrest;
-    struct item *items = malloc(((size_t)all + 1) * sizeof *items), *rest;
-    if (!items) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct item *items = rs_alloc(((size_t)all + 1) * sizeof *items), *rest;
     enum rs_status status = RS_OK;
     take_items(o, proc, items, &n, &nrest);
     rest = items + all - nrest;
@@ -570,14 +566,13 @@ static uint64_t most_members(const struct rs_otf2_plan *p)
 
 static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 {
-    struct rs_otf2 *o = x->state = calloc(1, sizeof *o);
-    if (!o) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_otf2 *o = x->state = rs_zalloc(1, sizeof *o);
     o->t = x->timeline;
     o->title = x->title;
     o->offset = o->t->begin > 0 ? (uint64_t)o->t->begin : 0; /* no time of an archive is below zero */
     memset(o->args, 0xff, sizeof o->args);
     memset(o->marks, 0xff, sizeof o->marks);
-    RS_TRY(rs_otf2_plan_init(&o->plan, o->t, err));
+    rs_otf2_plan_init(&o->plan, o->t);
     RS_TRY(rs_otf2_open(&o->archive, x->path, x->name, most_members(&o->plan), err));
     RS_TRY(rs_otf2_facts_make(o, err));
     return rs_otf2_places_init(o, err);

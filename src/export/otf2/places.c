@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 static const char *label(const struct rs_otf2 *o, uint32_t group)
 {
     return rs_texts_at(&o->t->texts, o->t->groups[group].label);
@@ -32,7 +34,7 @@ static enum rs_status add_process(struct rs_otf2 *o, uint32_t group, struct rs_e
     struct rs_otf2_group row = {.type = OTF2_LOCATION_GROUP_TYPE_PROCESS,
                                 .node = o->host_node[t->groups[group].host],
                                 .creator = OTF2_UNDEFINED_LOCATION_GROUP};
-    RS_TRY(rs_otf2_text(&o->archive, name, &row.name, err));
+    rs_otf2_text(&o->archive, name, &row.name);
     return rs_otf2_group(&o->archive, &row, &o->proc_group[t->groups[group].proc], err);
 }
 
@@ -57,9 +59,10 @@ static enum rs_status gpu_group(struct rs_otf2 *o, uint32_t rank, uint32_t proce
     }
     struct rs_otf2_group row = {
         .type = OTF2_LOCATION_GROUP_TYPE_ACCELERATOR, .node = o->archive.groups[process].node, .creator = process};
-    RS_TRY(rs_otf2_text(&o->archive, label(o, rank), &row.name, err));
+    rs_otf2_text(&o->archive, label(o, rank), &row.name);
     RS_TRY(rs_otf2_group(&o->archive, &row, index, err));
-    return rs_map_put(&o->gpu_groups, rank, *index, err);
+    rs_map_put(&o->gpu_groups, rank, *index);
+    return RS_OK;
 }
 
 enum rs_status rs_otf2_place_row(struct rs_otf2 *o, uint32_t group, bool on_gpu, const char *what,
@@ -82,7 +85,8 @@ enum rs_status rs_otf2_place_row(struct rs_otf2 *o, uint32_t group, bool on_gpu,
         row->type = OTF2_LOCATION_TYPE_ACCELERATOR_STREAM;
         RS_TRY(gpu_group(o, rank, row->group, &row->group, err));
     }
-    return rs_otf2_text(&o->archive, name, &row->name, err);
+    rs_otf2_text(&o->archive, name, &row->name);
+    return RS_OK;
 }
 
 /* ---- members of communicators ---- */
@@ -120,7 +124,10 @@ static enum rs_status add_absent(struct rs_otf2 *o, uint32_t comm, int32_t rank,
     uint32_t index = o->archive.nlocations - 1; /* the last one, where it is shared */
     char name[96];
     if (rs_map_find(&o->absent, key)) return RS_OK;
-    if (o->absences > MOST_ABSENT) return rs_map_put(&o->absent, key, index, err);
+    if (o->absences > MOST_ABSENT) {
+        rs_map_put(&o->absent, key, index);
+        return RS_OK;
+    }
     struct rs_otf2_group group = {.type = OTF2_LOCATION_GROUP_TYPE_PROCESS, .creator = OTF2_UNDEFINED_LOCATION_GROUP};
     struct rs_otf2_location row = {
         .type = OTF2_LOCATION_TYPE_CPU_THREAD, .error_ns = INT64_MIN, .job_rank = -1, .comm_rank = -1};
@@ -132,11 +139,12 @@ static enum rs_status add_absent(struct rs_otf2 *o, uint32_t comm, int32_t rank,
     else
         snprintf(name, sizeof name, "rank %u%s (%s)", of_job ? (unsigned)(uint32_t)key : (unsigned)rank,
                  of_job ? "" : " of a communicator", why);
-    RS_TRY(rs_otf2_text(&o->archive, name, &group.name, err));
+    rs_otf2_text(&o->archive, name, &group.name);
     row.name = group.name;
     RS_TRY(rs_otf2_group(&o->archive, &group, &row.group, err));
     RS_TRY(rs_otf2_location(&o->archive, &row, &index, err));
-    return rs_map_put(&o->absent, key, index, err);
+    rs_map_put(&o->absent, key, index);
+    return RS_OK;
 }
 
 uint32_t rs_otf2_member(const struct rs_otf2 *o, uint32_t comm, int32_t rank, unsigned lane)
@@ -151,10 +159,9 @@ enum rs_status rs_otf2_places_init(struct rs_otf2 *o, struct rs_err *err)
 {
     const struct rs_timeline *t = o->t;
     const struct rs_model *m = t->model;
-    o->host_node = calloc((size_t)m->nhosts + 1, sizeof *o->host_node);
-    o->proc_group = calloc((size_t)m->nprocs + 1, sizeof *o->proc_group);
-    o->location_of = calloc((size_t)t->ngroups + 1, sizeof *o->location_of);
-    if (!o->host_node || !o->proc_group || !o->location_of) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    o->host_node = rs_zalloc((size_t)m->nhosts + 1, sizeof *o->host_node);
+    o->proc_group = rs_zalloc((size_t)m->nprocs + 1, sizeof *o->proc_group);
+    o->location_of = rs_zalloc((size_t)t->ngroups + 1, sizeof *o->location_of);
     RS_TRY(add_processes(o, err));
     for (uint32_t g = 0; g < t->ngroups; g++)
         if (o->plan.lanes[g]) RS_TRY(add_locations(o, g, err));
@@ -175,7 +182,7 @@ enum rs_status rs_otf2_places_finish(struct rs_otf2 *o, struct rs_err *err)
             .group = i, .type = OTF2_LOCATION_TYPE_CPU_THREAD, .error_ns = INT64_MIN, .job_rank = -1, .comm_rank = -1};
         uint32_t index;
         if (a->groups[i].type != OTF2_LOCATION_GROUP_TYPE_PROCESS || a->groups[i].threads) continue;
-        RS_TRY(rs_otf2_text(a, "nothing recorded", &row.name, err));
+        rs_otf2_text(a, "nothing recorded", &row.name);
         RS_TRY(rs_otf2_location(a, &row, &index, err));
     }
     return RS_OK;

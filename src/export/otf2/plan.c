@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "export/otf2/kinds.h"
 #include "join/overlay.h"
@@ -113,14 +114,13 @@ static uint32_t parent_of(const struct rs_otf2_plan *p, uint32_t comm)
 }
 
 /* Numbers them, parents first. A damaged input may have them in a circle. */
-static enum rs_status order_comms(struct rs_otf2_plan *p, struct rs_err *err)
+static void order_comms(struct rs_otf2_plan *p)
 {
     const struct rs_model *m = p->t->model;
-    p->order = malloc(((size_t)m->ncomms + 1) * sizeof *p->order);
-    uint32_t *stack = malloc(((size_t)m->ncomms + 1) * sizeof *stack), ref = 0;
-    bool *met = calloc((size_t)m->ncomms + 1, sizeof *met);
-    enum rs_status status = p->order && stack && met ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < m->ncomms && status == RS_OK; i++) {
+    p->order = rs_alloc(((size_t)m->ncomms + 1) * sizeof *p->order);
+    uint32_t *stack = rs_alloc(((size_t)m->ncomms + 1) * sizeof *stack), ref = 0;
+    bool *met = rs_zalloc((size_t)m->ncomms + 1, sizeof *met);
+    for (uint32_t i = 0; i < m->ncomms; i++) {
         uint32_t n = 0;
         for (uint32_t c = i; c != RS_NONE && p->comms[c].lanes && !met[c]; c = parent_of(p, c)) {
             met[c] = true;
@@ -134,13 +134,12 @@ static enum rs_status order_comms(struct rs_otf2_plan *p, struct rs_err *err)
     }
     free(stack);
     free(met);
-    return status;
 }
 
 /* ---- operations ---- */
 
 /* The parts of an operation that are drawn. */
-static enum rs_status take_parts(struct work *w, uint32_t number, struct rs_err *err)
+static void take_parts(struct work *w, uint32_t number)
 {
     const struct rs_timeline *t = w->p->t;
     const struct rs_model *m = t->model;
@@ -150,10 +149,9 @@ static enum rs_status take_parts(struct work *w, uint32_t number, struct rs_err 
         uint32_t part = m->order[m->ops.part[op] + i];
         struct rs_otf2_place place;
         if (m->parts.op[part] != op || !rs_otf2_place(t, part, &place)) continue;
-        RS_ROOM(w->parts, w->nparts, w->cap_parts, err);
+        RS_ROOM(w->parts, w->nparts, w->cap_parts);
         w->parts[w->nparts++] = (struct taken){place.start, place.start + place.dur, place.group, part};
     }
-    return RS_OK;
 }
 
 static int by_end(const void *a, const void *b)
@@ -165,14 +163,13 @@ static int by_end(const void *a, const void *b)
 }
 
 /* Ranks end an operation together, whenever they began it: in the order of ends those of a rank are in order. */
-static enum rs_status list_operations(struct work *w, struct rs_err *err)
+static void list_operations(struct work *w)
 {
     const struct rs_timeline *t = w->p->t;
-    w->rows = malloc(((size_t)t->nops + 1) * sizeof *w->rows);
-    if (!w->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->rows = rs_alloc(((size_t)t->nops + 1) * sizeof *w->rows);
     for (uint32_t i = 0; i < t->nops; i++) {
         w->p->lane[i] = RS_OTF2_NO_LANE;
-        RS_TRY(take_parts(w, i, err));
+        take_parts(w, i);
         if (!w->nparts) continue;
         struct row row = {w->parts[0].end, comm_of_group(t, w->parts[0].group), i};
         for (uint32_t k = 1; k < w->nparts; k++)
@@ -180,7 +177,6 @@ static enum rs_status list_operations(struct work *w, struct rs_err *err)
         w->rows[w->n++] = row;
     }
     qsort(w->rows, w->n, sizeof *w->rows, by_end);
-    return RS_OK;
 }
 
 /* The lowest lane on which all its parts find room; false: there is none, or a rank is in it twice. */
@@ -219,21 +215,19 @@ static bool is_of_one_comm(const struct work *w, uint32_t comm)
 }
 
 /* Lanes of the operations of one communicator. *crowded: sends and receives found no room. */
-static enum rs_status place_comm(struct work *w, uint32_t from, uint32_t to, bool group_pairs, bool *crowded,
-                                 struct rs_err *err)
+static void place_comm(struct work *w, uint32_t from, uint32_t to, bool group_pairs, bool *crowded)
 {
     w->passes++;
     *crowded = false;
     for (uint32_t i = from; i < to; i++) {
         uint8_t *lane = &w->p->lane[w->rows[i].number];
         bool pair = is_pair(w, &w->rows[i]);
-        RS_TRY(take_parts(w, w->rows[i].number, err));
+        take_parts(w, w->rows[i].number);
         *lane = is_of_one_comm(w, w->rows[i].comm) ? RS_OTF2_GROUPED : RS_OTF2_NO_LANE;
         if (*lane == RS_OTF2_NO_LANE || (pair && group_pairs)) continue;
         bool self = pair && w->nparts == 2 && w->parts[0].group == w->parts[1].group;
         if (!find_lane(w, lane) && pair && !self) *crowded = true;
     }
-    return RS_OK;
 }
 
 /* ---- records ---- */
@@ -298,12 +292,12 @@ static bool decide(struct work *w, const struct row *row)
     return n->collectives++, true;
 }
 
-static enum rs_status finish_comm(struct work *w, uint32_t from, uint32_t to, struct rs_err *err)
+static void finish_comm(struct work *w, uint32_t from, uint32_t to)
 {
     struct rs_otf2_plan *p = w->p;
     for (uint32_t i = from; i < to; i++) {
         const struct row *row = &w->rows[i];
-        RS_TRY(take_parts(w, row->number, err));
+        take_parts(w, row->number);
         p->turn[row->number] = w->turns++;
         p->record[row->number] = decide(w, row);
         if (p->lane[row->number] == RS_OTF2_GROUPED && !p->record[row->number]) p->lane[row->number] = RS_OTF2_NO_LANE;
@@ -314,50 +308,43 @@ static enum rs_status finish_comm(struct work *w, uint32_t from, uint32_t to, st
             p->comms[comm_of_group(p->t, g)].lanes |= bit;
         }
     }
-    return RS_OK;
 }
 
-static enum rs_status place_all(struct work *w, struct rs_err *err)
+static void place_all(struct work *w)
 {
-    RS_TRY(list_operations(w, err));
+    list_operations(w);
     for (uint32_t from = 0, to; from < w->n; from = to) {
         for (to = from + 1; to < w->n && w->rows[to].comm == w->rows[from].comm;) to++;
         bool crowded;
-        RS_TRY(place_comm(w, from, to, false, &crowded, err));
-        if (crowded) RS_TRY(place_comm(w, from, to, true, &crowded, err));
-        RS_TRY(finish_comm(w, from, to, err));
+        place_comm(w, from, to, false, &crowded);
+        if (crowded) place_comm(w, from, to, true, &crowded);
+        finish_comm(w, from, to);
     }
-    return RS_OK;
 }
 
-enum rs_status rs_otf2_plan_init(struct rs_otf2_plan *p, const struct rs_timeline *t, struct rs_err *err)
+void rs_otf2_plan_init(struct rs_otf2_plan *p, const struct rs_timeline *t)
 {
     size_t groups = (size_t)t->ngroups + 1, ops = (size_t)t->nops + 1;
     struct work w = {.p = p};
     *p = (struct rs_otf2_plan){.t = t};
-    p->lane = malloc(ops * sizeof *p->lane);
-    p->record = calloc(ops, sizeof *p->record);
-    p->turn = calloc(ops, sizeof *p->turn);
-    p->lanes = calloc(groups, sizeof *p->lanes);
-    p->comms = calloc((size_t)t->model->ncomms + 1, sizeof *p->comms);
-    w.busy = calloc(groups, sizeof *w.busy);
-    w.last_grouped = calloc(groups, sizeof *w.last_grouped);
-    w.pass = calloc(groups, sizeof *w.pass);
-    w.seen = calloc(groups, sizeof *w.seen);
-    bool room = p->lane && p->record && p->turn && p->lanes && p->comms && w.busy && w.last_grouped && w.pass && w.seen;
-    enum rs_status status = room ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) {
-        measure_comms(p);
-        status = place_all(&w, err);
-    }
-    if (status == RS_OK) status = order_comms(p, err);
+    p->lane = rs_alloc(ops * sizeof *p->lane);
+    p->record = rs_zalloc(ops, sizeof *p->record);
+    p->turn = rs_zalloc(ops, sizeof *p->turn);
+    p->lanes = rs_zalloc(groups, sizeof *p->lanes);
+    p->comms = rs_zalloc((size_t)t->model->ncomms + 1, sizeof *p->comms);
+    w.busy = rs_zalloc(groups, sizeof *w.busy);
+    w.last_grouped = rs_zalloc(groups, sizeof *w.last_grouped);
+    w.pass = rs_zalloc(groups, sizeof *w.pass);
+    w.seen = rs_zalloc(groups, sizeof *w.seen);
+    measure_comms(p);
+    place_all(&w);
+    order_comms(p);
     free(w.rows);
     free(w.parts);
     free(w.busy);
     free(w.last_grouped);
     free(w.pass);
     free(w.seen);
-    return status;
 }
 
 void rs_otf2_plan_free(struct rs_otf2_plan *p)

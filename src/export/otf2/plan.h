@@ -59,7 +59,7 @@ struct rs_otf2_plan {
     struct rs_otf2_counts counts;
 };
 
-enum rs_status rs_otf2_plan_init(struct rs_otf2_plan *p, const struct rs_timeline *t, struct rs_err *err);
+void rs_otf2_plan_init(struct rs_otf2_plan *p, const struct rs_timeline *t);
 void rs_otf2_plan_free(struct rs_otf2_plan *p);
 
 /* False: it is not drawn. */

@@ -2,12 +2,9 @@
 
 #include <stdlib.h>
 
-enum { FLUSH_AT = 1 << 18, PLAIN = 1 };
+#include "base/memory.h"
 
-static void fail_memory(struct rs_packets *p)
-{
-    if (p->err.code == RS_OK) rs_fail(&p->err, RS_NO_MEMORY, "out of memory");
-}
+enum { FLUSH_AT = 1 << 18, PLAIN = 1 };
 
 void rs_packets_open(struct rs_packets *p, FILE *file, const char *name, int64_t begin)
 {
@@ -17,7 +14,6 @@ void rs_packets_open(struct rs_packets *p, FILE *file, const char *name, int64_t
 
 void rs_packets_flush(struct rs_packets *p)
 {
-    if (p->out.failed || p->packet.failed || p->event.failed || p->interned.failed || p->row.failed) fail_memory(p);
     if (p->err.code == RS_OK && p->out.n && fwrite(p->out.data, 1, p->out.n, p->file) != p->out.n)
         rs_fail_errno(&p->err, "%s: cannot write", p->name);
     rs_wire_clear(&p->out);
@@ -117,7 +113,7 @@ void rs_packets_event(struct rs_packets *p, int64_t at, bool names)
     uint8_t head[HEAD];
     rs_wire_clear(&p->packet);
     if (p->interned.n) rs_wire_message(&p->packet, PF_PACKET_INTERNED_DATA, &p->interned);
-    if (!rs_wire_room(&p->out, 2 * HEAD + p->packet.n + p->event.n)) return;
+    rs_wire_room(&p->out, 2 * HEAD + p->packet.n + p->event.n);
     uint8_t *end = put_head(p, head, at, names), *to = p->out.data + p->out.n;
     *end++ = PF_PACKET_TRACK_EVENT << 3 | 2;
     end = rs_wire_put(end, p->event.n);
@@ -134,7 +130,7 @@ void rs_packets_event(struct rs_packets *p, int64_t at, bool names)
 void rs_packets_slice_end(struct rs_packets *p, int64_t at)
 {
     static const uint8_t end[] = {PF_PACKET_TRACK_EVENT << 3 | 2, 2, PF_EVENT_TYPE << 3, PF_SLICE_END};
-    if (!rs_wire_room(&p->out, 2 * HEAD)) return;
+    rs_wire_room(&p->out, 2 * HEAD);
     uint8_t *to = p->out.data + p->out.n, *length = to + 1;
     *to = PF_TRACE_PACKET << 3 | 2;
     to = put_head(p, length + 1, at, false);
@@ -156,11 +152,7 @@ uint32_t rs_packets_tell(struct rs_packets *p, enum rs_interned table, uint32_t 
     uint32_t have = p->tables[table].n;
     if (key >= have) {
         uint32_t n = key < UINT32_MAX / 2 ? key + key / 2 + 64 : UINT32_MAX;
-        struct rs_packets_text *texts = realloc(p->tables[table].texts, (size_t)n * sizeof *texts);
-        if (!texts) {
-            fail_memory(p);
-            return 0;
-        }
+        struct rs_packets_text *texts = rs_realloc(p->tables[table].texts, (size_t)n * sizeof *texts);
         memset(texts + have, 0, (size_t)(n - have) * sizeof *texts);
         p->tables[table].texts = texts;
         p->tables[table].n = n;

@@ -67,11 +67,11 @@ enum rs_status rs_packets_check(const struct rs_packets *p, struct rs_err *err);
 void rs_packets_free(struct rs_packets *p);
 
 /* Begins an event, with so much room in p->event; false: there is none. */
-static inline bool rs_packets_begin(struct rs_packets *p, size_t room)
+static inline void rs_packets_begin(struct rs_packets *p, size_t room)
 {
     rs_wire_clear(&p->event);
     rs_wire_clear(&p->interned);
-    return rs_wire_room(&p->event, room);
+    rs_wire_room(&p->event, room);
 }
 
 /* The number by which the sequence knows `text`; `key` is never another text's. */

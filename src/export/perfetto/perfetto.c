@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "export/exporter.h"
 #include "export/fanout_ranks.h"
 #include "export/lane_numbers.h"
@@ -71,7 +72,6 @@ static uint64_t pf_tracks_counter(const struct pf_tracks *k, uint32_t row, enum 
 
 static void end_track(struct pf_tracks *k)
 {
-    if (k->track.failed || k->inner.failed) k->packets->out.failed = true;
     rs_packets_plain(k->packets, PF_PACKET_TRACK_DESCRIPTOR, &k->track, -1);
 }
 
@@ -108,11 +108,10 @@ static void put_root(struct pf_tracks *k)
     end_track(k);
 }
 
-static enum rs_status put_row(struct pf_tracks *k, uint32_t row, struct rs_strbuf *label, struct rs_err *err)
+static void put_row(struct pf_tracks *k, uint32_t row, struct rs_strbuf *label)
 {
     rs_strbuf_clear(label);
     rs_rank_row_label(k->rows, k->t, row, label);
-    RS_TRY(rs_strbuf_check(label, err));
     rs_wire_clear(&k->inner);
     rs_wire_uint(&k->inner, PF_PROCESS_PID, row + 1);
     rs_wire_uint(&k->inner, PF_PROCESS_SORT, row);
@@ -125,7 +124,6 @@ static enum rs_status put_row(struct pf_tracks *k, uint32_t row, struct rs_strbu
     rs_wire_uint(&k->track, PF_TRACK_RANK, row);
     rs_wire_string(&k->track, PF_TRACK_DESCRIPTION, rs_strbuf_borrow(label));
     end_track(k);
-    return RS_OK;
 }
 
 static void describe_counter(struct pf_tracks *k, uint32_t row, enum rs_rank_counter which)
@@ -167,15 +165,14 @@ static void put_flag(struct pf_tracks *k, const struct rs_timeline_flag *flag)
 }
 
 /* Clocks, processes, communicators, counters, flags. */
-static enum rs_status pf_tracks_head(struct pf_tracks *k, struct rs_err *err)
+static void pf_tracks_head(struct pf_tracks *k)
 {
     const struct rs_timeline *t = k->t;
     struct rs_strbuf label = {0};
-    enum rs_status status = RS_OK;
     put_clocks(k);
     put_root(k);
-    for (uint32_t row = 0; row < k->rows->n && status == RS_OK; row++) {
-        status = put_row(k, row, &label, err);
+    for (uint32_t row = 0; row < k->rows->n; row++) {
+        put_row(k, row, &label);
         describe_counter(k, row, RS_COUNTER_BYTES);
         describe_counter(k, row, RS_COUNTER_WAITING);
     }
@@ -185,7 +182,6 @@ static enum rs_status pf_tracks_head(struct pf_tracks *k, struct rs_err *err)
             put_comm(k, g, k->rows->of_group[g]);
     for (uint32_t i = 0; i < t->nflags; i++)
         if (k->rows->of_group[t->flags[i].group] != RS_NONE) put_flag(k, &t->flags[i]);
-    return status;
 }
 
 /* ---- lanes ---- */
@@ -197,21 +193,19 @@ static void pf_tracks_process(struct pf_tracks *k)
 }
 
 /* A lane's track, described when it is first asked for: its uuid. */
-static enum rs_status pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_lane *lane, uint64_t *uuid,
-                                     struct rs_err *err)
+static void pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_lane *lane, uint64_t *uuid)
 {
     const struct rs_timeline *t = k->t;
     uint8_t level = t->groups[lane->group].level;
     uint32_t row = rs_rank_row_of(k->rows, lane);
     uint64_t *number;
-    RS_TRY(rs_lane_number(&k->lanes, lane, &number, err));
+    rs_lane_number(&k->lanes, lane, &number);
     bool known = *number != 0;
     *uuid = *number = known ? *number : k->next++;
-    if (known) return RS_OK;
+    if (known) return;
     k->tid++;
     rs_strbuf_clear(&k->name);
     rs_rank_lane_name(t, lane, &k->name);
-    if (k->name.failed) k->packets->out.failed = true;
     const char *label = rs_strbuf_borrow(&k->name);
     rs_wire_clear(&k->track);
     rs_wire_uint(&k->track, PF_TRACK_UUID, *uuid);
@@ -227,7 +221,6 @@ static enum rs_status pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_la
     }
     rs_wire_uint(&k->track, PF_TRACK_RANK, rs_rank_lane_order(t, lane, true));
     end_track(k);
-    return RS_OK;
 }
 
 /* ---- flows ----
@@ -265,10 +258,10 @@ static uint64_t flow_id(enum kind kind, uint64_t number)
     return (uint64_t)kind << 60 | number;
 }
 
-static enum rs_status flows_init(struct flows *f, const struct rs_timeline *t, struct rs_err *err)
+static void flows_init(struct flows *f, const struct rs_timeline *t)
 {
     *f = (struct flows){.t = t};
-    return rs_fanout_ranks_init(&f->fanouts, t, err);
+    rs_fanout_ranks_init(&f->fanouts, t);
 }
 
 /* What is of one process. */
@@ -290,16 +283,14 @@ static void flows_free(struct flows *f)
     *f = (struct flows){0};
 }
 
-static enum rs_status make_room(struct flows *f, const struct rs_bars *b, struct rs_err *err)
+static void make_room(struct flows *f, const struct rs_bars *b)
 {
     size_t n = (size_t)b->n + 2;
     free_process(f);
-    f->child_from = calloc(n, sizeof *f->child_from);
-    f->head = malloc(n * sizeof *f->head);
-    f->arrivals = malloc(((size_t)b->nedges + 1) * sizeof *f->arrivals);
-    f->marks = calloc(n, sizeof *f->marks);
-    if (f->child_from && f->head && f->arrivals && f->marks) return RS_OK;
-    return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    f->child_from = rs_zalloc(n, sizeof *f->child_from);
+    f->head = rs_alloc(n * sizeof *f->head);
+    f->arrivals = rs_alloc(((size_t)b->nedges + 1) * sizeof *f->arrivals);
+    f->marks = rs_zalloc(n, sizeof *f->marks);
 }
 
 /* Steps follow one another: they share one flow with the proxy operation that they are of. */
@@ -324,7 +315,7 @@ static bool is_child(const struct rs_bars *b, uint32_t i)
     return is_here(b, b->parent[i]) && !is_step(b, i);
 }
 
-static enum rs_status find_children(struct flows *f, const struct rs_bars *b, struct rs_err *err)
+static void find_children(struct flows *f, const struct rs_bars *b)
 {
     uint32_t *from = f->child_from;
     for (uint32_t i = 0; i < b->n; i++)
@@ -333,12 +324,10 @@ static enum rs_status find_children(struct flows *f, const struct rs_bars *b, st
         else if (is_here(b, b->parent[i]))
             f->marks[b->parent[i] - b->first] |= STEPS_BELOW;
     for (uint32_t i = 1; i <= b->n + 1; i++) from[i] += from[i - 1];
-    f->children = malloc(((size_t)from[b->n + 1] + 1) * sizeof *f->children);
-    if (!f->children) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    f->children = rs_alloc(((size_t)from[b->n + 1] + 1) * sizeof *f->children);
     /* from[i + 1] is where the next child of bar i goes, and in the end where those of bar i + 1 begin. */
     for (uint32_t i = 0; i < b->n; i++)
         if (is_child(b, i)) f->children[from[b->parent[i] - b->first + 1]++] = i;
-    return RS_OK;
 }
 
 /* Whether bar i is what the path of its parent goes on to. Along a path begins rise, so that there is no circle. */
@@ -402,15 +391,13 @@ static void find_edges(struct flows *f, const struct rs_bars *b)
     if (b->nedges) qsort_r(f->arrivals, b->nedges, sizeof *f->arrivals, by_to, b->edges);
 }
 
-static enum rs_status flows_piece(struct flows *f, const struct rs_bars *b, const struct rs_nests *nests,
-                                  struct rs_err *err)
+static void flows_piece(struct flows *f, const struct rs_bars *b, const struct rs_nests *nests)
 {
-    RS_TRY(make_room(f, b, err));
+    make_room(f, b);
     f->nests = nests;
-    RS_TRY(find_children(f, b, err));
+    find_children(f, b);
     find_paths(f, b);
     find_edges(f, b);
-    return RS_OK;
 }
 
 /* When its bars are done; frees what was of them. */
@@ -508,15 +495,15 @@ struct perfetto {
 static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 {
     struct rs_timeline *t = x->timeline;
-    struct perfetto *p = calloc(1, sizeof *p);
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct perfetto *p = rs_zalloc(1, sizeof *p);
     x->state = p;
     rs_packets_open(&p->packets, x->file, x->name, t->begin);
-    RS_TRY(rs_rank_rows_init(&p->rows, t, err));
+    rs_rank_rows_init(&p->rows, t);
     RS_TRY(rs_slice_args_init(&p->args, t, err));
-    RS_TRY(flows_init(&p->flows, t, err));
+    flows_init(&p->flows, t);
     pf_tracks_open(&p->tracks, &p->packets, t, &p->rows);
-    return pf_tracks_head(&p->tracks, err);
+    pf_tracks_head(&p->tracks);
+    return RS_OK;
 }
 
 /* ---- a slice ---- */
@@ -563,14 +550,13 @@ static uint8_t *put_argument(struct rs_packets *p, const struct rs_slice_args *a
     return to;
 }
 
-static enum rs_status begin_slice(struct perfetto *p, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i,
-                                  struct rs_err *err)
+static void begin_slice(struct perfetto *p, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i)
 {
     struct rs_packets *out = &p->packets;
     const struct rs_slice_args *args = &p->args;
     uint32_t part = args->part_of_bar[i];
-    RS_TRY(rs_slice_args_of(&p->args, b, i, true, err));
-    if (!rs_packets_begin(out, HEAD + RS_SLICE_MOST * ARGUMENT)) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_slice_args_of(&p->args, b, i, true);
+    rs_packets_begin(out, HEAD + RS_SLICE_MOST * ARGUMENT);
     uint8_t *to = out->event.data;
     *to++ = PF_EVENT_TYPE << 3;
     *to++ = PF_SLICE_BEGIN;
@@ -585,7 +571,6 @@ static enum rs_status begin_slice(struct perfetto *p, const struct rs_timeline *
     if (part != RS_NONE && b->op[i] != RS_BAR_NONE)
         rs_wire_uint(&out->event, PF_EVENT_CORRELATION_ID, (uint64_t)b->op[i] + 1);
     rs_packets_event(out, b->start[i], true);
-    return RS_OK;
 }
 
 /* Ends slices from bar `open` outwards, up to `until`, which goes on. */
@@ -601,16 +586,15 @@ static enum rs_status put_track(struct perfetto *p, const struct rs_timeline *t,
     const struct rs_nests *nests = &p->nests;
     uint32_t row = p->rows.of_group[b->lanes[l].group], open = RS_NONE;
     uint64_t track;
-    RS_TRY(pf_tracks_lane(&p->tracks, &b->lanes[l], &track, err));
+    pf_tracks_lane(&p->tracks, &b->lanes[l], &track);
     rs_packets_track(&p->packets, track);
     rs_slice_args_track(&p->args, &b->lanes[l]);
     for (uint32_t k = nests->from[l]; k < nests->from[l + 1]; k++) {
         uint32_t i = nests->order[k];
         end_slices(p, b, open, nests->within[i]);
-        RS_TRY(begin_slice(p, t, b, i, err));
+        begin_slice(p, t, b, i);
         open = i;
-        if (p->args.part_of_bar[i] != RS_NONE && row != RS_NONE)
-            RS_TRY(rs_rank_counters_add(&p->counters, b, i, row, err));
+        if (p->args.part_of_bar[i] != RS_NONE && row != RS_NONE) rs_rank_counters_add(&p->counters, b, i, row);
     }
     end_slices(p, b, open, RS_NONE);
     return rs_packets_check(&p->packets, err);
@@ -633,9 +617,9 @@ static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_
 {
     struct perfetto *p = x->state;
     const struct rs_timeline *t = x->timeline;
-    RS_TRY(rs_slice_args_piece(&p->args, proc, b, err));
-    RS_TRY(rs_nests_piece(&p->nests, b, err));
-    RS_TRY(flows_piece(&p->flows, b, &p->nests, err));
+    rs_slice_args_piece(&p->args, proc, b);
+    rs_nests_piece(&p->nests, b);
+    flows_piece(&p->flows, b, &p->nests);
     if (!b->piece) {
         pf_tracks_process(&p->tracks);
         rs_packets_sequence(&p->packets);

@@ -22,21 +22,20 @@
 struct rs_wire {
     uint8_t *data;
     size_t n, cap;
-    bool failed;
 };
 
 void rs_wire_free(struct rs_wire *w);
 /* Room for `more` bytes behind the last; false: there is none. */
-bool rs_wire_grow(struct rs_wire *w, size_t more);
+void rs_wire_grow(struct rs_wire *w, size_t more);
 
 static inline void rs_wire_clear(struct rs_wire *w)
 {
     w->n = 0;
 }
 
-static inline bool rs_wire_room(struct rs_wire *w, size_t more)
+static inline void rs_wire_room(struct rs_wire *w, size_t more)
 {
-    return w->cap - w->n >= more || rs_wire_grow(w, more);
+    if (!(w->cap - w->n >= more)) rs_wire_grow(w, more);
 }
 
 /* At most 10 bytes, the low seven bits first; returns where it ends. */
@@ -53,14 +52,14 @@ static inline uint8_t *rs_wire_put(uint8_t *to, uint64_t value)
 /* uint32, uint64, bool, enum; int32 and int64 as they are, sign-extended to 64 bits. */
 static inline void rs_wire_uint(struct rs_wire *w, uint32_t field, uint64_t value)
 {
-    if (!rs_wire_room(w, 15)) return;
+    rs_wire_room(w, 15);
     uint8_t *to = rs_wire_put(w->data + w->n, (uint64_t)field << 3);
     w->n = (size_t)(rs_wire_put(to, value) - w->data);
 }
 
 static inline void rs_wire_fixed64(struct rs_wire *w, uint32_t field, uint64_t value)
 {
-    if (!rs_wire_room(w, 13)) return;
+    rs_wire_room(w, 13);
     uint8_t *to = rs_wire_put(w->data + w->n, (uint64_t)field << 3 | 1);
     value = htole64(value);
     memcpy(to, &value, sizeof value);
@@ -69,7 +68,7 @@ static inline void rs_wire_fixed64(struct rs_wire *w, uint32_t field, uint64_t v
 
 static inline void rs_wire_bytes(struct rs_wire *w, uint32_t field, const void *bytes, size_t n)
 {
-    if (!rs_wire_room(w, 15 + n)) return;
+    rs_wire_room(w, 15 + n);
     uint8_t *to = rs_wire_put(w->data + w->n, (uint64_t)field << 3 | 2);
     to = rs_wire_put(to, n);
     if (n) memcpy(to, bytes, n);
@@ -81,7 +80,6 @@ void rs_wire_string(struct rs_wire *w, uint32_t field, const char *text);
 
 static inline void rs_wire_message(struct rs_wire *w, uint32_t field, const struct rs_wire *inner)
 {
-    if (inner->failed) w->failed = true;
     rs_wire_bytes(w, field, inner->data, inner->n);
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/memory.h"
 #include "base/strbuf.h"
 #include "export/exporter.h"
 #include "export/kept_callbacks.h"
@@ -47,11 +48,7 @@ static int create(struct rsc_file *f, const char *folder, const char *name)
         char number[16] = "";
         if (i > 1) snprintf(number, sizeof number, "-%u", i);
         free(f->path);
-        if (asprintf(&f->path, "%s/%.*s%s.rsc", folder, (int)stem, name, number) < 0) {
-            f->path = NULL;
-            errno = ENOMEM;
-            return -1;
-        }
+        rs_asprintf(&f->path, "%s/%.*s%s.rsc", folder, (int)stem, name, number);
         int fd = open(f->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0 || errno != EEXIST) return fd;
     }
@@ -73,12 +70,9 @@ static enum rs_status rsc_open(struct rsc_file *f, const char *folder, const cha
     h->status.live_left = 0;
     memcpy(h->status.lost, of->lost, sizeof h->status.lost);
     f->codec = rs_codec_new();
-    f->facts = malloc(FACT_WORDS * sizeof *f->facts);
-    if (asprintf(&f->name, "%s/%s", out, name) < 0) f->name = NULL;
-    if (!f->codec || !f->facts || !f->name) {
-        rsc_abandon(f);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    f->facts = rs_alloc(FACT_WORDS * sizeof *f->facts);
+    rs_asprintf(&f->name, "%s/%s", out, name);
+    if (!f->codec || !f->facts || !f->name) rs_memory_out();
     f->fd = create(f, folder, name);
     if (f->fd >= 0 && lseek(f->fd, (off_t)f->end, SEEK_SET) == (off_t)f->end) return RS_OK;
     enum rs_status status = rs_fail_errno(err, "%s: cannot create", f->name);
@@ -311,11 +305,9 @@ static void cut_segment(struct cutter *c, struct rs_recording *from, struct rs_s
 }
 
 /* Writes the events of `from` that are kept; *off: of those that are not. */
-static enum rs_status rsc_cut_events(struct rsc_file *to, struct rs_recording *from, struct rs_keep *keep,
-                                     struct cut_off *off, struct rs_err *err)
+static void rsc_cut_events(struct rsc_file *to, struct rs_recording *from, struct rs_keep *keep, struct cut_off *off)
 {
-    struct cutter c = {.to = to, .keep = keep, .first = UINT64_MAX, .words = malloc(CHUNK_WORDS * sizeof *c.words)};
-    if (!c.words) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct cutter c = {.to = to, .keep = keep, .first = UINT64_MAX, .words = rs_alloc(CHUNK_WORDS * sizeof *c.words)};
     for (size_t i = 0; i < from->nevents && to->err.code == RS_OK; i++) {
         if (i && from->events[i].header.slot != from->events[i - 1].header.slot) {
             seal(&c);
@@ -331,7 +323,6 @@ static enum rs_status rsc_cut_events(struct rsc_file *to, struct rs_recording *f
     if (from->overwritten && c.first > off->until) off->until = c.first;
     off->left_out += from->overwritten + from->damaged;
     if (from->damaged) off->until = UINT64_MAX; /* when that was is not known */
-    return RS_OK;
 }
 
 /* ---- facts ---- */
@@ -397,22 +388,19 @@ static bool is_kept(const struct state *s, const struct rs_model *m, uint32_t pa
 }
 
 /* The parts that are kept, by process. */
-static enum rs_status sort_parts(struct state *s, const struct rs_model *m, struct rs_err *err)
+static void sort_parts(struct state *s, const struct rs_model *m)
 {
     uint32_t n = 0;
-    s->first = calloc((size_t)m->nprocs + 2, sizeof *s->first);
-    if (!s->first) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->first = rs_zalloc((size_t)m->nprocs + 2, sizeof *s->first);
     for (uint32_t i = 0; i < m->parts.n; i++) {
         if (!is_kept(s, m, i)) continue;
         s->first[m->members[m->parts.member[i]].proc + 2]++;
         n++;
     }
-    s->parts = malloc(((size_t)n + 1) * sizeof *s->parts);
-    if (!s->parts) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->parts = rs_alloc(((size_t)n + 1) * sizeof *s->parts);
     for (uint32_t p = 2; p <= m->nprocs + 1; p++) s->first[p] += s->first[p - 1];
     for (uint32_t i = 0; i < m->parts.n; i++)
         if (is_kept(s, m, i)) s->parts[s->first[m->members[m->parts.member[i]].proc + 1]++] = i;
-    return RS_OK;
 }
 
 /* ---- what the whole tells of it ---- */
@@ -438,13 +426,12 @@ static struct rs_fact_cut_op cut_op(const struct rs_model *m, uint32_t part)
     };
 }
 
-static enum rs_status put_told(struct rsc_file *f, const struct state *s, const struct rs_model *m, uint32_t proc,
-                               const struct rs_keep *keep, struct rs_err *err)
+static void put_told(struct rsc_file *f, const struct state *s, const struct rs_model *m, uint32_t proc,
+                     const struct rs_keep *keep)
 {
     enum { ROWS = 400, HANDLES = 2000 };
     uint64_t tick = f->header.created_tick;
-    struct rs_fact_cut_op *rows = malloc(ROWS * sizeof *rows);
-    if (!rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_fact_cut_op *rows = rs_alloc(ROWS * sizeof *rows);
     uint32_t n = 0;
     for (uint32_t k = s->first[proc]; k < s->first[proc + 1]; k++) {
         rows[n++] = cut_op(m, s->parts[k]);
@@ -457,7 +444,6 @@ static enum rs_status put_told(struct rsc_file *f, const struct state *s, const 
         size_t some = keep->nstale - i < HANDLES ? keep->nstale - i : HANDLES;
         rsc_fact(f, RS_FACT_CUT_STALE, tick, keep->stale + i, some * sizeof *keep->stale, NULL, 0);
     }
-    return RS_OK;
 }
 
 /* ---- files ---- */
@@ -474,9 +460,9 @@ static enum rs_status cut(struct rs_export *x, uint32_t proc, struct rs_err *err
     if (status == RS_OK) {
         struct cut_off off = {0};
         rsc_cut_facts(&f, source->recording, &keep);
-        status = rsc_cut_events(&f, source->recording, &keep, &off, err);
-        if (status == RS_OK) status = put_told(&f, s, t->model, proc, &keep, err);
-        if (status == RS_OK) {
+        rsc_cut_events(&f, source->recording, &keep, &off);
+        put_told(&f, s, t->model, proc, &keep);
+        {
             enum { LONGEST = 4096 }; /* of a text that people read: some hundred filters */
             char by[LONGEST];
             snprintf(by, sizeof by, "%s", rs_strbuf_borrow(&s->by));
@@ -490,8 +476,6 @@ static enum rs_status cut(struct rs_export *x, uint32_t proc, struct rs_err *err
             if (off.until)
                 rsc_fact(&f, RS_FACT_CUT_UNTIL, f.header.created_tick, &off.until, sizeof off.until, NULL, 0);
             status = rsc_finish(&f, err);
-        } else {
-            rsc_abandon(&f);
         }
     }
     rs_keep_free(&keep);
@@ -501,12 +485,10 @@ static enum rs_status cut(struct rs_export *x, uint32_t proc, struct rs_err *err
 static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 {
     struct rs_timeline *t = x->timeline;
-    struct state *s = x->state = calloc(1, sizeof *s);
-    if (!s) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct state *s = x->state = rs_zalloc(1, sizeof *s);
     if (t->options.filter) rs_filter_describe(t->options.filter, &s->by);
-    RS_TRY(rs_strbuf_check(&s->by, err));
-    RS_TRY(rs_keep_ops(&s->ops, t, err));
-    RS_TRY(sort_parts(s, t->model, err));
+    rs_keep_ops(&s->ops, t);
+    sort_parts(s, t->model);
     for (uint32_t i = 0; i < t->inputs->n; i++) {
         RS_TRY(cut(x, i, err));
         if (x->progress) x->progress(i + 1, t->inputs->n);

@@ -35,9 +35,7 @@ static int prepare(struct sqlite3 *db, enum rs_sql_table table, unsigned rows, s
 {
     struct rs_strbuf sql = {0};
     rs_sql_insert_into(&sql, table, rows);
-    int code = sql.failed
-                   ? SQLITE_NOMEM
-                   : sqlite3_prepare_v3(db, rs_strbuf_borrow(&sql), (int)sql.len, SQLITE_PREPARE_PERSISTENT, to, NULL);
+    int code = sqlite3_prepare_v3(db, rs_strbuf_borrow(&sql), (int)sql.len, SQLITE_PREPARE_PERSISTENT, to, NULL);
     rs_strbuf_free(&sql);
     return code;
 }
@@ -46,8 +44,7 @@ static int prepare(struct sqlite3 *db, enum rs_sql_table table, unsigned rows, s
 static int sql_rows_open(struct rs_sql_insert *in, struct sqlite3 *db, enum rs_sql_table table)
 {
     in->ncolumns = (unsigned)rs_sql_columns(table)->n;
-    in->cells = in->next = calloc((size_t)2 * MANY * in->ncolumns, sizeof *in->cells);
-    if (!in->cells) return SQLITE_NOMEM;
+    in->cells = in->next = rs_zalloc((size_t)2 * MANY * in->ncolumns, sizeof *in->cells);
     int code = prepare(db, table, 1, &in->one);
     return code == SQLITE_OK ? prepare(db, table, MANY, &in->many) : code;
 }
@@ -186,7 +183,7 @@ static int put_many(struct rs_sql_insert *in)
 /* Puts what is gathered. */
 static int sql_rows_put(struct rs_sql_insert *in)
 {
-    int code = in->texts.failed || in->room.failed ? SQLITE_NOMEM : SQLITE_OK;
+    int code = SQLITE_OK;
     if (code == SQLITE_OK && in->rows == MANY) {
         code = put_many(in);
     } else {
@@ -214,7 +211,7 @@ static int sql_rows_next(struct rs_sql_insert *in)
 
 static enum rs_status failed(struct rs_sql_db *db, int code, struct rs_err *err)
 {
-    if ((code & 0xff) == SQLITE_NOMEM) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if ((code & 0xff) == SQLITE_NOMEM) rs_memory_out();
     return rs_fail(err, RS_FAILED, "%s: cannot be written: %s", db->name, sqlite3_errmsg(db->handle));
 }
 
@@ -231,14 +228,12 @@ static enum rs_status make_schema(struct rs_sql_db *db, struct rs_err *err)
     for (int i = 0; i < RS_SQL_TABLES && status == RS_OK; i++) {
         rs_strbuf_clear(&sql);
         rs_sql_create_table(&sql, (enum rs_sql_table)i);
-        status = rs_strbuf_check(&sql, err);
-        if (status == RS_OK) status = exec(db, rs_strbuf_borrow(&sql), err);
+        status = exec(db, rs_strbuf_borrow(&sql), err);
     }
     for (size_t i = 0; i < rs_sql_nviews && status == RS_OK; i++) {
         rs_strbuf_clear(&sql);
         rs_sql_create_view(&sql, i);
-        status = rs_strbuf_check(&sql, err);
-        if (status == RS_OK) status = exec(db, rs_strbuf_borrow(&sql), err);
+        status = exec(db, rs_strbuf_borrow(&sql), err);
     }
     rs_strbuf_free(&sql);
     return status;

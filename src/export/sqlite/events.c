@@ -1,4 +1,5 @@
 /* Lanes, and what lies on them: events, network steps, launches. */
+#include "base/memory.h"
 #include "export/sqlite/fill.h"
 
 #ifndef RS_NO_SQLITE
@@ -54,11 +55,10 @@ static uint8_t place_of(const struct rs_event_arg *arg)
     return n;
 }
 
-static enum rs_status make_kinds(struct rs_sql_fill *f, struct rs_err *err)
+static void make_kinds(struct rs_sql_fill *f)
 {
     const struct rs_kinds *k = &f->t->kinds;
-    f->kinds = calloc((size_t)k->n + 1, sizeof *f->kinds);
-    if (!f->kinds) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    f->kinds = rs_zalloc((size_t)k->n + 1, sizeof *f->kinds);
     for (unsigned i = 0; i < k->n; i++) {
         struct rs_sql_kind *kind = &f->kinds[i];
         const struct rs_bar_kind *of = &k->rows[i];
@@ -70,12 +70,9 @@ static enum rs_status make_kinds(struct rs_sql_fill *f, struct rs_err *err)
         }
         struct rs_strbuf room = {0}; /* functions are called what the recording says */
         size_t n = strlen(of->id);
-        kind->id = strdup(rs_utf8_whole(of->id, &n, &room));
-        bool made = kind->id && !room.failed;
+        kind->id = rs_strdup(rs_utf8_whole(of->id, &n, &room));
         rs_strbuf_free(&room);
-        if (!made) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
-    return RS_OK;
 }
 
 void rs_sql_kinds_free(struct rs_sql_fill *f)
@@ -234,11 +231,10 @@ static struct lane lane_of(struct rs_sql_fill *f, uint32_t proc, const struct rs
 }
 
 /* What a piece has of a lane comes to what the pieces before had. */
-static enum rs_status keep_lane(struct rs_sql_fill *f, const struct rs_bars *b, const struct rs_bar_lane *lane,
-                                struct rs_err *err)
+static void keep_lane(struct rs_sql_fill *f, const struct rs_bars *b, const struct rs_bar_lane *lane)
 {
     while (f->nlanes <= lane->id) {
-        RS_ROOM(f->lanes, f->nlanes, f->cap_lanes, err);
+        RS_ROOM(f->lanes, f->nlanes, f->cap_lanes);
         f->lanes[f->nlanes++] = (struct rs_bar_lane){0};
     }
     struct rs_bar_lane *kept = &f->lanes[lane->id];
@@ -246,7 +242,6 @@ static enum rs_status keep_lane(struct rs_sql_fill *f, const struct rs_bars *b, 
     *kept = *lane;
     kept->from = first;
     kept->n = n;
-    return RS_OK;
 }
 
 static enum rs_status lane_row(struct rs_sql_fill *f, const struct lane *lane, const struct rs_bar_lane *from,
@@ -291,14 +286,14 @@ static enum rs_status launches(struct rs_sql_fill *f, const struct rs_bars *b, s
 
 enum rs_status rs_sql_fill_piece(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
 {
-    if (!f->kinds) RS_TRY(make_kinds(f, err));
+    if (!f->kinds) make_kinds(f);
     struct rs_sql_insert *events = rs_sql_into(f->db, RS_SQL_EVENTS, err), *steps;
     steps = events ? rs_sql_into(f->db, RS_SQL_NETWORK_STEPS, err) : NULL;
     if (!steps) return err->code;
     bool wants_events = rs_sql_wants(f, RS_SQL_EVENTS), wants_steps = rs_sql_wants(f, RS_SQL_NETWORK_STEPS);
     for (uint32_t l = 0; l < b->nlanes; l++) {
         struct lane lane = lane_of(f, proc, &b->lanes[l]);
-        RS_TRY(keep_lane(f, b, &b->lanes[l], err));
+        keep_lane(f, b, &b->lanes[l]);
         uint32_t from = b->lanes[l].from, to = from + b->lanes[l].n;
         for (uint32_t i = from; i < to && lane.steps && wants_steps; i++) RS_TRY(step_row(f, steps, &lane, b, i, err));
         for (uint32_t i = from; i < to && !lane.steps && wants_events; i++)

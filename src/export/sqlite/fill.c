@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "fields/communicator.h"
 #include "fields/process.h"
 #include "join/clock_rows.h"
@@ -92,13 +93,11 @@ struct wanted {
     struct rs_strbuf filters, rows;
 };
 
-static enum rs_status tell_wanted(struct wanted *w, const struct rs_timeline *t, struct rs_err *err)
+static void tell_wanted(struct wanted *w, const struct rs_timeline *t)
 {
     if (t->options.filter) rs_filter_describe(t->options.filter, &w->filters);
     for (unsigned i = 0; i < RS_ROWS; i++)
         if (t->options.rows >> i & 1) rs_strbuf_printf(&w->rows, "%s%s", w->rows.len ? "," : "", rs_row_kinds[i].id);
-    RS_TRY(rs_strbuf_check(&w->filters, err));
-    return rs_strbuf_check(&w->rows, err);
 }
 
 static enum rs_status meta_rows(struct rs_sql_fill *f, const struct wanted *w, struct rs_err *err)
@@ -142,8 +141,9 @@ static enum rs_status meta_rows(struct rs_sql_fill *f, const struct wanted *w, s
 static enum rs_status meta(struct rs_sql_fill *f, struct rs_err *err)
 {
     struct wanted w = {0};
-    enum rs_status status = tell_wanted(&w, f->t, err);
-    if (status == RS_OK) status = meta_rows(f, &w, err);
+    tell_wanted(&w, f->t);
+    enum rs_status status = RS_OK;
+    status = meta_rows(f, &w, err);
     rs_strbuf_free(&w.filters);
     rs_strbuf_free(&w.rows);
     return status;
@@ -285,13 +285,12 @@ static enum rs_status statistics(struct rs_sql_fill *f, struct rs_err *err)
 
 /* ---- all ---- */
 
-static enum rs_status begin(struct rs_sql_fill *f, struct rs_err *err)
+static void begin(struct rs_sql_fill *f)
 {
     const struct rs_model *m = f->t->model;
-    RS_TRY(rs_view_init(&f->view, m, &f->filter, err));
-    f->json = malloc(sizeof *f->json); /* large: not for the stack */
-    f->only_rank = malloc(((size_t)m->nprocs + 1) * sizeof *f->only_rank);
-    if (!f->json || !f->only_rank) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_view_init(&f->view, m, &f->filter);
+    f->json = rs_alloc(sizeof *f->json); /* large: not for the stack */
+    f->only_rank = rs_alloc(((size_t)m->nprocs + 1) * sizeof *f->only_rank);
     rs_json_to_text(f->json, &f->text, "text");
     const uint32_t several = RS_NONE - 1;
     for (uint32_t i = 0; i < m->nprocs; i++) f->only_rank[i] = RS_NONE;
@@ -301,15 +300,14 @@ static enum rs_status begin(struct rs_sql_fill *f, struct rs_err *err)
     }
     for (uint32_t i = 0; i < m->nprocs; i++)
         if (f->only_rank[i] == several) f->only_rank[i] = RS_NONE;
-    return RS_OK;
 }
 
-enum rs_status rs_sql_fill_begin(struct rs_sql_fill *f, struct rs_sql_db *db, struct rs_timeline *t, const char *title,
-                                 uint32_t tables, struct rs_err *err)
+void rs_sql_fill_begin(struct rs_sql_fill *f, struct rs_sql_db *db, struct rs_timeline *t, const char *title,
+                       uint32_t tables)
 {
     *f = (struct rs_sql_fill){.db = db, .t = t, .title = title, .tables = tables};
     if (t->options.filter) f->filter = *t->options.filter;
-    return begin(f, err);
+    begin(f);
 }
 
 enum rs_status rs_sql_fill_model(struct rs_sql_fill *f, struct rs_err *err)

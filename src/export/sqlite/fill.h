@@ -37,8 +37,8 @@ struct rs_sql_fill {
     uint32_t nlanes, cap_lanes, lanes_before; /* of the processes before */
 };
 
-enum rs_status rs_sql_fill_begin(struct rs_sql_fill *f, struct rs_sql_db *db, struct rs_timeline *t, const char *title,
-                                 uint32_t tables, struct rs_err *err);
+void rs_sql_fill_begin(struct rs_sql_fill *f, struct rs_sql_db *db, struct rs_timeline *t, const char *title,
+                       uint32_t tables);
 enum rs_status rs_sql_fill_model(struct rs_sql_fill *f, struct rs_err *err);
 enum rs_status rs_sql_fill_piece(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *bars, struct rs_err *err);
 enum rs_status rs_sql_fill_end(struct rs_sql_fill *f, struct rs_err *err);

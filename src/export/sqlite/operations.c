@@ -29,7 +29,7 @@ enum rs_status rs_sql_fill_operations(struct rs_sql_fill *f, struct rs_err *err)
     struct rs_presence_index presence = {0};
     if (!rs_sql_into(f->db, RS_SQL_OPERATIONS, err) || !rs_sql_into(f->db, RS_SQL_OPERATION_RANKS, err))
         return err->code;
-    RS_TRY(rs_presence_init(&presence, f->t->model, err));
+    rs_presence_init(&presence, f->t->model);
     struct rs_op_row row = {.m = f->t->model, .presence = &presence, .numbers = f->t->op_number};
     enum rs_status status = fill(f, &row, err);
     rs_presence_free(&presence);

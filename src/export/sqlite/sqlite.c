@@ -1,4 +1,5 @@
 /* The exporter: a database of SQLite, as export/sqlite/schema.c describes it. */
+#include "base/memory.h"
 #include "export/exporter.h"
 
 #ifndef RS_NO_SQLITE
@@ -14,11 +15,10 @@ struct state {
 
 static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 {
-    struct state *s = calloc(1, sizeof *s);
-    if (!s) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct state *s = rs_zalloc(1, sizeof *s);
     x->state = s;
     RS_TRY(rs_sql_open(&s->db, x->path, x->name, err));
-    RS_TRY(rs_sql_fill_begin(&s->fill, &s->db, x->timeline, x->title, RS_SQL_ALL, err));
+    rs_sql_fill_begin(&s->fill, &s->db, x->timeline, x->title, RS_SQL_ALL);
     return rs_sql_fill_model(&s->fill, err);
 }
 

@@ -9,7 +9,7 @@
 
 enum { MICROSECONDS = 3 }; /* digits to ns */
 
-static enum rs_status take_steps(struct rs_comma *p, struct rs_scan *s, struct rs_comma_proxy *x, struct rs_err *err)
+static void take_steps(struct rs_comma *p, struct rs_scan *s, struct rs_comma_proxy *x)
 {
     unsigned list = rs_json_take_into(s, RS_T_ARRAY);
     if (!x->steps) x->first_step = p->n_steps;
@@ -30,12 +30,11 @@ static enum rs_status take_steps(struct rs_comma *p, struct rs_scan *s, struct r
             else
                 rs_scan_skip(s);
         }
-        if (s->cut) return RS_OK;
-        RS_ROOM(p->steps, p->n_steps, p->steps_cap, err);
+        if (s->cut) return;
+        RS_ROOM(p->steps, p->n_steps, p->steps_cap);
         p->steps[p->n_steps++] = step;
         x->steps++;
     }
-    return RS_OK;
 }
 
 static void take_size(struct rs_scan *s, uint64_t *bytes)
@@ -49,27 +48,24 @@ static void take_size(struct rs_scan *s, uint64_t *bytes)
     }
 }
 
-static enum rs_status take_event(struct rs_comma *p, struct rs_scan *s, uint32_t parent, struct rs_err *err);
+static void take_event(struct rs_comma *p, struct rs_scan *s, uint32_t parent);
 
-static enum rs_status take_proxies(struct rs_comma *p, struct rs_scan *s, struct rs_err *err)
+static void take_proxies(struct rs_comma *p, struct rs_scan *s)
 {
     unsigned list = rs_json_take_into(s, RS_T_ARRAY);
-    while (list && rs_json_take_object(s, list)) RS_TRY(take_event(p, s, p->n_ops, err));
-    return RS_OK;
+    while (list && rs_json_take_object(s, list)) take_event(p, s, p->n_ops);
 }
 
-static enum rs_status keep_op(struct rs_comma *p, const struct rs_comma_op *op, struct rs_err *err)
+static void keep_op(struct rs_comma *p, const struct rs_comma_op *op)
 {
-    RS_ROOM(p->ops, p->n_ops, p->ops_cap, err);
+    RS_ROOM(p->ops, p->n_ops, p->ops_cap);
     p->ops[p->n_ops++] = *op;
-    return RS_OK;
 }
 
 /* `op` holds what both kinds have. */
-static enum rs_status keep_proxy(struct rs_comma *p, const struct rs_comma_proxy *x, const struct rs_comma_op *op,
-                                 struct rs_err *err)
+static void keep_proxy(struct rs_comma *p, const struct rs_comma_proxy *x, const struct rs_comma_op *op)
 {
-    RS_ROOM(p->proxies, p->n_proxies, p->proxies_cap, err);
+    RS_ROOM(p->proxies, p->n_proxies, p->proxies_cap);
     struct rs_comma_proxy *to = &p->proxies[p->n_proxies++];
     *to = *x;
     to->comm = op->comm;
@@ -78,12 +74,11 @@ static enum rs_status keep_proxy(struct rs_comma *p, const struct rs_comma_proxy
     to->pid = op->pid;
     to->start_ns = op->start_ns;
     to->dur_ns = op->dur_ns;
-    return RS_OK;
 }
 
 /* The object that the scanner is in. `parent`: the operation that it is a proxy operation of. All keys of both kinds
  * are taken, since their order is not fixed and the kind may come last. */
-static enum rs_status take_event(struct rs_comma *p, struct rs_scan *s, uint32_t parent, struct rs_err *err)
+static void take_event(struct rs_comma *p, struct rs_scan *s, uint32_t parent)
 {
     struct rs_comma_op op = {.rank = -1,
                              .seq = -1,
@@ -142,9 +137,9 @@ static enum rs_status take_event(struct rs_comma *p, struct rs_scan *s, uint32_t
         else if (rs_scan_is(s, "args"))
             take_size(s, &op.bytes);
         else if (rs_scan_is(s, "proxyops") && parent == RS_COMMA_NONE) /* one level: no recursion without a bound */
-            RS_TRY(take_proxies(p, s, err));
+            take_proxies(p, s);
         else if (rs_scan_is(s, "steps"))
-            RS_TRY(take_steps(p, s, &x, err));
+            take_steps(p, s, &x);
         else
             rs_scan_skip(s);
     }
@@ -153,30 +148,32 @@ static enum rs_status take_event(struct rs_comma *p, struct rs_scan *s, uint32_t
     if (s->cut || (!proxy && !op.p2p && strcmp(cat, "COLL") != 0)) {
         p->n_proxies = proxies;
         p->n_steps = steps;
-        return RS_OK;
+        return;
     }
-    if (!proxy) return keep_op(p, &op, err);
+    if (!proxy) {
+        keep_op(p, &op);
+        return;
+    }
     if (parent == RS_COMMA_NONE) p->n_proxies = proxies; /* a proxy operation has none below it */
-    return keep_proxy(p, &x, &op, err);
+    keep_proxy(p, &x, &op);
 }
 
 static enum rs_status read_all(struct rs_comma *p, struct rs_scan *s, const char *path, struct rs_err *err)
 {
     enum rs_status status = RS_OK;
     uint64_t last = 0;
-    for (enum rs_token t; status == RS_OK && (t = rs_scan_next(s)) != RS_T_END;) {
+    for (enum rs_token t; (t = rs_scan_next(s)) != RS_T_END;) {
         if (t != RS_T_OBJECT) continue; /* a list around all of them is fine */
         last = s->offset;
-        status = take_event(p, s, RS_COMMA_NONE, err);
+        take_event(p, s, RS_COMMA_NONE);
     }
-    if (status != RS_OK) rs_err_wrap(err, "%s", path);
     if (s->err.code != RS_OK)
         p->damage = s->err;
     else if (s->cut)
         rs_fail(&p->damage, RS_BAD_INPUT, "%s: at byte %llu: what begins here is cut off", path,
                 (unsigned long long)last);
     rs_scan_free(s);
-    if (status == RS_OK && !p->n_ops && !p->n_proxies)
+    if (!p->n_ops && !p->n_proxies)
         status = p->damage.code != RS_OK
                      ? rs_fail(err, RS_BAD_INPUT, "%s", p->damage.msg)
                      : rs_fail(err, RS_BAD_INPUT, "%s: at byte 0: no operation of CoMMA in it", path);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "foreign/formats.h"
 #include "foreign/torch.h"
@@ -23,21 +24,20 @@ struct work {
     uint32_t *order; /* operations by time */
 };
 
-static enum rs_status find_member(struct work *w, uint64_t hash, int64_t rank, uint32_t *member, struct rs_err *err)
+static void find_member(struct work *w, uint64_t hash, int64_t rank, uint32_t *member)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->members, rs_mix(rs_mix(0, hash), (uint64_t)rank), RS_NONE, &at, err));
+    rs_map_at(&w->members, rs_mix(rs_mix(0, hash), (uint64_t)rank), RS_NONE, &at);
     if (*at == RS_NONE) {
         uint32_t comm;
-        RS_TRY(rs_model_comm_of(w->m, RS_TOOL_COMMA, hash, &comm, err));
-        RS_TRY(rs_model_member(w->m, comm, member, err));
+        rs_model_comm_of(w->m, RS_TOOL_COMMA, hash, &comm);
+        rs_model_member(w->m, comm, member);
         struct rs_member *x = &w->m->members[*member];
         x->proc = w->proc;
         x->rank = rank >= 0 && rank < INT32_MAX ? (int32_t)rank : -1;
         *at = *member;
     }
     *member = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* The end of what lasts; RS_TIME_NONE: not told. */
@@ -81,15 +81,15 @@ static int by_time(const void *a, const void *b, void *ops)
     return x < y ? -1 : x > y;
 }
 
-static enum rs_status add_op(struct work *w, uint32_t index, struct rs_err *err)
+static void add_op(struct work *w, uint32_t index)
 {
     const struct rs_comma_op *op = &w->file->ops[index];
     const struct span *s = &w->spans[index];
     struct rs_model *m = w->m;
     const char *func = rs_torch_func(op->name, strlen(op->name));
     uint32_t member, i;
-    RS_TRY(find_member(w, op->comm, op->rank, &member, err));
-    RS_TRY(rs_model_part(m, &i, err));
+    find_member(w, op->comm, op->rank, &member);
+    rs_model_part(m, &i);
     struct rs_parts *t = &m->parts;
     bool send = op->p2p && func && !strcmp(func, "Send"), recv = op->p2p && func && !strcmp(func, "Recv");
     t->handle[i] = op->offset + 1;
@@ -110,9 +110,9 @@ static enum rs_status add_op(struct work *w, uint32_t index, struct rs_err *err)
         t->end[i] = s->end;
         t->end_source[i] = RS_FROM_PROXY;
     }
-    RS_TRY(rs_model_string(m, func ? func : op->name, &t->func[i], err));
-    RS_TRY(rs_model_string(m, *op->algo ? op->algo : NULL, &t->algo[i], err));
-    RS_TRY(rs_model_string(m, *op->proto ? op->proto : NULL, &t->proto[i], err));
+    rs_model_string(m, func ? func : op->name, &t->func[i]);
+    rs_model_string(m, *op->algo ? op->algo : NULL, &t->algo[i]);
+    rs_model_string(m, *op->proto ? op->proto : NULL, &t->proto[i]);
     struct rs_proc *p = &m->procs[w->proc];
     see(p, t->enqueued[i]);
     see(p, after(op->start_ns, op->dur_ns));
@@ -120,23 +120,20 @@ static enum rs_status add_op(struct work *w, uint32_t index, struct rs_err *err)
     see(p, s->end);
     p->callbacks++;
     m->callbacks++;
-    return RS_OK;
 }
 
 /* ---- the network ---- */
 
-static enum rs_status net_row(struct work *w, uint32_t member, const struct rs_comma_proxy *x, uint32_t *row,
-                              struct rs_err *err)
+static void net_row(struct work *w, uint32_t member, const struct rs_comma_proxy *x, uint32_t *row)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->nets, (uint64_t)member << 32 | (uint32_t)x->peer, RS_NONE, &at, err));
+    rs_map_at(&w->nets, (uint64_t)member << 32 | (uint32_t)x->peer, RS_NONE, &at);
     if (*at == RS_NONE) {
         struct rs_net net = {.member = member, .peer = (int32_t)x->peer, .from = x->start_ns, .to = x->start_ns};
-        RS_TRY(rs_model_net(w->m, &net, err));
+        rs_model_net(w->m, &net);
         *at = w->m->nnets - 1;
     }
     *row = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* What a step took; 0 where that is not told, or cannot be. */
@@ -168,30 +165,29 @@ static void add_step(struct rs_net *net, const struct rs_comma_step *s, bool sen
 }
 
 /* Only of operations: one that stands alone does not say which communicator its peer is a rank of. */
-static enum rs_status add_net(struct work *w, const struct rs_comma_proxy *x, struct rs_err *err)
+static void add_net(struct work *w, const struct rs_comma_proxy *x)
 {
-    if (x->op >= w->file->n_ops || !x->steps || x->peer < 0 || x->peer >= INT32_MAX || x->start_ns < 0) return RS_OK;
+    if (x->op >= w->file->n_ops || !x->steps || x->peer < 0 || x->peer >= INT32_MAX || x->start_ns < 0) return;
     const struct rs_comma_op *op = &w->file->ops[x->op];
     uint32_t member, row;
-    RS_TRY(find_member(w, op->comm, op->rank, &member, err));
-    RS_TRY(net_row(w, member, x, &row, err));
+    find_member(w, op->comm, op->rank, &member);
+    net_row(w, member, x, &row);
     struct rs_net *net = &w->m->nets[row];
     int64_t end = after(x->start_ns, x->dur_ns);
     if (x->start_ns < net->from) net->from = x->start_ns;
     if (end > net->to) net->to = end;
     for (uint32_t i = 0; i < x->steps; i++) add_step(net, &w->file->steps[x->first_step + i], x->send);
-    return RS_OK;
 }
 
 /* ---- all of it ---- */
 
-static enum rs_status add_proc(struct work *w, const char *path, struct rs_err *err)
+static void add_proc(struct work *w, const char *path)
 {
     uint32_t host;
     char boot[300];
     snprintf(boot, sizeof boot, "comma:%s", path); /* since when it counts is not told: a clock of its own */
-    RS_TRY(rs_model_host(w->m, "", boot, &host, err));
-    RS_TRY(rs_model_proc(w->m, &w->proc, err));
+    rs_model_host(w->m, "", boot, &host);
+    rs_model_proc(w->m, &w->proc);
     struct rs_proc *p = &w->m->procs[w->proc];
     p->host = host;
     p->tool = RS_TOOL_COMMA;
@@ -201,18 +197,18 @@ static enum rs_status add_proc(struct work *w, const char *path, struct rs_err *
     p->clock_error_ns = 1000; /* times are in us */
     for (uint32_t i = 0; i < w->file->n_ops && !p->pid; i++)
         if (w->file->ops[i].pid > 0 && w->file->ops[i].pid <= UINT32_MAX) p->pid = (uint32_t)w->file->ops[i].pid;
-    return p->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
 {
+    (void)err;
     const struct rs_comma *f = w->file;
-    RS_TRY(add_proc(w, path, err));
+    add_proc(w, path);
     find_spans(w);
     for (uint32_t i = 0; i < f->n_ops; i++) w->order[i] = i;
     qsort_r(w->order, f->n_ops, sizeof *w->order, by_time, f->ops);
-    for (uint32_t i = 0; i < f->n_ops; i++) RS_TRY(add_op(w, w->order[i], err));
-    for (uint32_t i = 0; i < f->n_proxies; i++) RS_TRY(add_net(w, &f->proxies[i], err));
+    for (uint32_t i = 0; i < f->n_ops; i++) add_op(w, w->order[i]);
+    for (uint32_t i = 0; i < f->n_proxies; i++) add_net(w, &f->proxies[i]);
     return RS_OK;
 }
 
@@ -220,9 +216,9 @@ enum rs_status rs_comma_to_model(struct rs_model *m, const struct rs_comma *file
                                  struct rs_err *err)
 {
     struct work w = {.m = m, .file = file};
-    w.spans = malloc(((size_t)file->n_ops + 1) * sizeof *w.spans);
-    w.order = malloc(((size_t)file->n_ops + 1) * sizeof *w.order);
-    enum rs_status status = w.spans && w.order ? fill(&w, path, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w.spans = rs_alloc(((size_t)file->n_ops + 1) * sizeof *w.spans);
+    w.order = rs_alloc(((size_t)file->n_ops + 1) * sizeof *w.order);
+    enum rs_status status = fill(&w, path, err);
     *proc = w.proc;
     free(w.spans);
     free(w.order);
@@ -246,7 +242,7 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
 
 enum rs_status rs_comma_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    RS_TRY(rs_fill_each(fill, add, err));
+    rs_fill_each(fill, add);
     return rs_model_note(fill->model, err,
                          "CoMMA sees no kernels: starts and ends are those of network operations, and what it left out "
                          "(small operations, most receives) was not recorded");

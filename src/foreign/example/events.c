@@ -24,20 +24,23 @@ struct example_args {
 
 enum { LONGEST_TEXT = 256 };
 
-static enum rs_status take_text(const struct rs_scan *s, struct rs_texts *t, uint16_t *id, struct rs_err *err)
+static void take_text(const struct rs_scan *s, struct rs_texts *t, uint16_t *id)
 {
     char text[LONGEST_TEXT];
     rs_scan_text(s, text, sizeof text);
-    return rs_texts_small_id(t, text, strlen(text), id, err);
+    rs_texts_small_id(t, text, strlen(text), id);
 }
 
 /* 2.23 wrote ncclDataType_t as a number. */
-static enum rs_status take_dtype(const struct rs_scan *s, struct rs_texts *t, uint16_t *id, struct rs_err *err)
+static void take_dtype(const struct rs_scan *s, struct rs_texts *t, uint16_t *id)
 {
     uint64_t number;
     const char *name = rs_scan_u64(s, &number) && number < 256 ? rs_nccl_datatype_v1((unsigned)number) : NULL;
-    if (name) return rs_texts_small_id(t, name, strlen(name), id, err);
-    return take_text(s, t, id, err);
+    if (name) {
+        rs_texts_small_id(t, name, strlen(name), id);
+        return;
+    }
+    take_text(s, t, id);
 }
 
 static const struct example_args example_no_args = {.seq = UINT64_MAX,
@@ -132,8 +135,7 @@ static int32_t take_i32(const struct rs_scan *s)
     return rs_scan_i64(s, &v) && v >= INT32_MIN && v <= INT32_MAX ? (int32_t)v : -1;
 }
 
-static enum rs_status take_field(const struct rs_scan *s, size_t i, struct rs_texts *texts, struct example_args *a,
-                                 struct rs_err *err)
+static void take_field(const struct rs_scan *s, size_t i, struct rs_texts *texts, struct example_args *a)
 {
     void *to = (char *)a + fields[i].at;
     uint64_t v;
@@ -145,10 +147,9 @@ static enum rs_status take_field(const struct rs_scan *s, size_t i, struct rs_te
         break;
     case I32: *(int32_t *)to = take_i32(s); break;
     case NS: *(int64_t *)to = example_time(s); break;
-    case TEXT: return take_text(s, texts, to, err);
-    case DTYPE: return take_dtype(s, texts, to, err);
+    case TEXT: take_text(s, texts, to); return;
+    case DTYPE: take_dtype(s, texts, to); return;
     }
-    return RS_OK;
 }
 
 /* Before 2.27 a proxy operation said in its arguments when it reached each state: {"step": 3, "ts": 1.5}. */
@@ -171,14 +172,14 @@ static int field_of(const struct rs_scan *s)
 
 /* Reads the object of arguments whose '{' the scanner gave last. *fine: it is whole. *again: it is not, and the scanner
  * stands behind the '{' of the next line already. Keys that are not known are left out. */
-static enum rs_status example_args_read(struct rs_scan *s, struct rs_texts *texts, struct example_args *args,
-                                        bool *fine, bool *again, struct rs_err *err)
+static void example_args_read(struct rs_scan *s, struct rs_texts *texts, struct example_args *args, bool *fine,
+                              bool *again)
 {
     unsigned depth = s->depth;
     int state = -1;
     for (*fine = false;;) {
         enum rs_token token = rs_scan_next(s);
-        if (token == RS_T_END) return RS_OK;
+        if (token == RS_T_END) return;
         if (token == RS_T_CLOSE) {
             if (s->depth >= depth) state = -1; /* of a state */
             if (s->depth < depth) break;
@@ -186,13 +187,13 @@ static enum rs_status example_args_read(struct rs_scan *s, struct rs_texts *text
         }
         if (token == RS_T_OBJECT) {
             *again = true; /* no key was before it */
-            return RS_OK;
+            return;
         }
         if (token != RS_T_KEY) continue;
         int field = state < 0 ? field_of(s) : -1, next = state < 0 ? state_of(s) : -1;
         bool step = state >= 0 && rs_scan_is(s, "step"), ts = state >= 0 && rs_scan_is(s, "ts");
         token = rs_scan_next(s);
-        if (token == RS_T_END) return RS_OK;
+        if (token == RS_T_END) return;
         if (token == RS_T_OBJECT || token == RS_T_ARRAY) {
             if (next >= 0 && token == RS_T_OBJECT)
                 state = next;
@@ -205,11 +206,10 @@ static enum rs_status example_args_read(struct rs_scan *s, struct rs_texts *text
         } else if (ts) {
             args->at[state] = example_time(s);
         } else if (field >= 0) {
-            RS_TRY(take_field(s, (size_t)field, texts, args, err));
+            take_field(s, (size_t)field, texts, args);
         }
     }
     *fine = true;
-    return RS_OK;
 }
 
 /* ---- the line ---- */
@@ -375,16 +375,15 @@ static void put_args(struct rs_example_event *e, const struct example_args *a, c
     }
 }
 
-static enum rs_status finish(struct line *l, struct rs_example_event *e, const char *cat, const char *name,
-                             enum rs_example_line *line, struct rs_err *err)
+static void finish(struct line *l, struct rs_example_event *e, const char *cat, const char *name,
+                   enum rs_example_line *line)
 {
     *line = !l->keys ? RS_EX_EMPTY : !*cat || !*name || !l->ph ? RS_EX_STRANGE : l->ph == 'b' ? RS_EX_BEGIN : RS_EX_END;
-    if (*line == RS_EX_EMPTY || *line == RS_EX_STRANGE) return RS_OK;
+    if (*line == RS_EX_EMPTY || *line == RS_EX_STRANGE) return;
     tell_kind(e, cat, name);
-    RS_TRY(rs_texts_small_id(l->texts, name, strlen(name), &e->name, err));
-    RS_TRY(rs_texts_small_id(l->texts, cat, strlen(cat), &e->cat, err));
+    rs_texts_small_id(l->texts, name, strlen(name), &e->name);
+    rs_texts_small_id(l->texts, cat, strlen(cat), &e->cat);
     if (*line == RS_EX_BEGIN) put_args(e, &l->args, name);
-    return RS_OK;
 }
 
 /* The value of a key of the line itself. */
@@ -414,6 +413,7 @@ static int key_of(const struct rs_scan *s)
 enum rs_status rs_example_line(struct rs_scan *s, struct rs_texts *texts, struct rs_example_event *e,
                                enum rs_example_line *line, bool *again, struct rs_err *err)
 {
+    (void)err;
     struct line l = {.s = s, .texts = texts, .args = example_no_args};
     char cat[LONGEST_TEXT] = "", name[LONGEST_TEXT] = "";
     unsigned depth = s->depth;
@@ -429,7 +429,10 @@ enum rs_status rs_example_line(struct rs_scan *s, struct rs_texts *texts, struct
     for (;;) {
         enum rs_token token = rs_scan_next(s);
         if (token == RS_T_END) return RS_OK;
-        if (token == RS_T_CLOSE && s->depth < depth) return finish(&l, e, cat, name, line, err);
+        if (token == RS_T_CLOSE && s->depth < depth) {
+            finish(&l, e, cat, name, line);
+            return RS_OK;
+        }
         if (token == RS_T_OBJECT) {
             *again = true; /* no key before it: this line broke off, and the next one begins */
             return RS_OK;
@@ -442,7 +445,7 @@ enum rs_status rs_example_line(struct rs_scan *s, struct rs_texts *texts, struct
         if (token == RS_T_END) return RS_OK;
         if (token == RS_T_CLOSE && s->depth < depth) return RS_OK; /* a key without a value */
         if (token == RS_T_OBJECT && args)
-            RS_TRY(example_args_read(s, texts, &l.args, &fine, again, err));
+            example_args_read(s, texts, &l.args, &fine, again);
         else if (token == RS_T_OBJECT || token == RS_T_ARRAY)
             rs_scan_leave(s, s->depth);
         else

@@ -5,6 +5,7 @@
 
 #include "base/bisect.h"
 #include "base/bytes.h"
+#include "base/memory.h"
 #include "base/room.h"
 #include "foreign/formats.h"
 #include "model/model.h"
@@ -46,30 +47,30 @@ static uint64_t mix(uint64_t x)
     return x ^ x >> 31;
 }
 
-static enum rs_status rank_of(struct rs_example *d, uint64_t comm, int32_t rank, uint32_t *index, struct rs_err *err)
+static void rank_of(struct rs_example *d, uint64_t comm, int32_t rank, uint32_t *index)
 {
     for (uint64_t key = mix(comm) + (uint64_t)(int64_t)rank;; key++) { /* those with the same hash take the next keys */
         uint64_t *at;
-        RS_TRY(rs_map_at(&d->rank_index, key, 0, &at, err));
+        rs_map_at(&d->rank_index, key, 0, &at);
         if (*at && (d->ranks[*at - 1].comm != comm || d->ranks[*at - 1].rank != rank)) continue;
         if (!*at) {
-            RS_ROOM(d->ranks, d->nranks, d->cap_ranks, err);
+            RS_ROOM(d->ranks, d->nranks, d->cap_ranks);
             d->ranks[d->nranks++] = (struct rs_example_rank){.comm = comm, .rank = rank};
             *at = d->nranks;
         }
         *index = (uint32_t)(*at - 1);
-        return RS_OK;
+        return;
     }
 }
 
-static enum rs_status list_ranks(struct rs_example *d, struct rs_err *err)
+static void list_ranks(struct rs_example *d)
 {
     uint32_t own = 0, index;
-    if (d->named) RS_TRY(rank_of(d, d->comm, d->rank, &own, err));
+    if (d->named) rank_of(d, d->comm, d->rank, &own);
     for (uint32_t i = 0; i < d->n; i++) {
         const struct rs_example_event *e = &d->events[i];
         if (e->who != RS_EX_WHO_OWN) continue;
-        RS_TRY(rank_of(d, e->comm, e->rank, &index, err));
+        rank_of(d, e->comm, e->rank, &index);
         d->ranks[index].colls += e->kind == RS_EX_COLL;
         d->ranks[index].p2ps += e->kind == RS_EX_P2P;
     }
@@ -78,7 +79,6 @@ static enum rs_status list_ranks(struct rs_example *d, struct rs_err *err)
         d->rank = d->ranks[0].rank;
     }
     if (d->rank >= 0) d->ranks[own].of_file = true;
-    return RS_OK;
 }
 
 /* ---- streams ---- */
@@ -89,19 +89,17 @@ static uint64_t stream_of(const struct rs_example_event *e)
 }
 
 /* Notes on which streams the operations of events [from, to) are: stream -> rank row, or SEVERAL. */
-static enum rs_status note_streams(struct rs_example *d, struct rs_map *streams, uint32_t from, uint32_t to,
-                                   struct rs_err *err)
+static void note_streams(struct rs_example *d, struct rs_map *streams, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++) {
         const struct rs_example_event *e = &d->events[i];
         uint32_t index;
         uint64_t *at;
         if (!is_call(e) || e->who != RS_EX_WHO_CHILD || !stream_of(e)) continue;
-        RS_TRY(rank_of(d, e->comm, e->rank, &index, err));
-        RS_TRY(rs_map_at(streams, stream_of(e), index, &at, err));
+        rank_of(d, e->comm, e->rank, &index);
+        rs_map_at(streams, stream_of(e), index, &at);
         if (*at != index) *at = SEVERAL;
     }
-    return RS_OK;
 }
 
 static void give_by_stream(struct rs_example *d, const struct rs_map *streams, uint32_t from, uint32_t to)
@@ -115,28 +113,26 @@ static void give_by_stream(struct rs_example *d, const struct rs_map *streams, u
 }
 
 /* A group's own operations first: a stream may serve other ranks at other times. */
-static enum rs_status streams_of_groups(struct rs_example *d, struct rs_err *err)
+static void streams_of_groups(struct rs_example *d)
 {
-    enum rs_status status = RS_OK;
-    for (uint32_t from = 0, to; from < d->n && status == RS_OK; from = to) {
+    for (uint32_t from = 0, to; from < d->n; from = to) {
         for (to = from + 1; to < d->n && d->events[to].parent != RS_NONE;) to++;
         if (to == from + 1) continue;
         struct rs_map streams = {0};
-        status = note_streams(d, &streams, from, to, err);
-        if (status == RS_OK) give_by_stream(d, &streams, from, to);
+        note_streams(d, &streams, from, to);
+        give_by_stream(d, &streams, from, to);
         rs_map_free(&streams);
     }
-    return status;
 }
 
-static enum rs_status streams_of_file(struct rs_example *d, struct rs_err *err)
+static void streams_of_file(struct rs_example *d)
 {
     struct rs_map streams = {0};
-    enum rs_status status = note_streams(d, &streams, 0, d->n, err);
-    if (status == RS_OK) give_by_stream(d, &streams, 0, d->n);
+    note_streams(d, &streams, 0, d->n);
+    give_by_stream(d, &streams, 0, d->n);
     size_t pos = 0;
     uint64_t stream, index;
-    while (status == RS_OK && rs_map_next(&streams, &pos, &stream, &index)) {
+    while (rs_map_next(&streams, &pos, &stream, &index)) {
         if (index >= d->nranks) continue;
         struct rs_example_rank *r = &d->ranks[index];
         r->stream = !r->stream || r->stream == stream ? stream : SEVERAL;
@@ -144,7 +140,6 @@ static enum rs_status streams_of_file(struct rs_example *d, struct rs_err *err)
     for (uint32_t i = 0; i < d->nranks; i++)
         if (d->ranks[i].stream == SEVERAL) d->ranks[i].stream = 0;
     rs_map_free(&streams);
-    return status;
 }
 
 /* ---- all together ---- */
@@ -181,14 +176,13 @@ static void give_the_rest(struct rs_example *d)
     }
 }
 
-static enum rs_status example_attribute(struct rs_example *d, struct rs_err *err)
+static void example_attribute(struct rs_example *d)
 {
-    RS_TRY(list_ranks(d, err));
+    list_ranks(d);
     give_by_nesting(d);
-    RS_TRY(streams_of_groups(d, err));
-    RS_TRY(streams_of_file(d, err));
+    streams_of_groups(d);
+    streams_of_file(d);
     give_the_rest(d);
-    return RS_OK;
 }
 
 /* ---- reading ---- */
@@ -300,6 +294,7 @@ static void damage(struct reader *r, uint64_t offset, const char *why)
 
 static enum rs_status begin(struct reader *r, struct rs_example_event *e, struct rs_err *err)
 {
+    (void)err;
     struct rs_example *d = r->d;
     e->parent = r->depth ? r->stack[r->depth - 1] : RS_NONE;
     if (e->kind == RS_EX_COLL || e->kind == RS_EX_P2P || e->kind == RS_EX_CE_COLL)
@@ -314,7 +309,7 @@ static enum rs_status begin(struct reader *r, struct rs_example_event *e, struct
     r->stack[r->depth++] = d->n;
     d->counts[e->kind]++;
     d->unclosed++;
-    RS_ROOM(d->events, d->n, d->cap, err);
+    RS_ROOM(d->events, d->n, d->cap);
     d->events[d->n++] = *e;
     return RS_OK;
 }
@@ -367,7 +362,6 @@ static enum rs_status read_lines(struct reader *r, struct rs_err *err)
     if (!d->closed && d->broken.code == RS_OK)
         rs_fail(&d->broken, RS_BAD_INPUT, "%s: at byte %llu: the file ends without its closing ]", d->path,
                 (unsigned long long)r->s.offset);
-    if (r->s.err.code == RS_NO_MEMORY) return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", d->path);
     if (!r->lines) return rs_fail(err, RS_BAD_INPUT, "%s: no line of an example-profiler dump in it", d->path);
     return RS_OK;
 }
@@ -386,7 +380,7 @@ static int by_begin(const void *a, const void *b)
                                 : (x->event > y->event) - (x->event < y->event);
 }
 
-static enum rs_status list_sleeps(struct rs_example *d, struct rs_err *err)
+static void list_sleeps(struct rs_example *d)
 {
     uint32_t n = 0;
     struct sleep *rows = NULL;
@@ -394,13 +388,9 @@ static enum rs_status list_sleeps(struct rs_example *d, struct rs_err *err)
         const struct rs_example_event *e = &d->events[i];
         n += e->kind == RS_EX_PROXY_CTRL && e->ctrl.what == RS_EX_SLEEP && e->begin != RS_TIME_NONE;
     }
-    if (!n) return RS_OK;
-    rows = malloc(n * sizeof *rows);
-    d->sleeps = malloc(n * sizeof *d->sleeps);
-    if (!rows || !d->sleeps) {
-        free(rows);
-        return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", d->path);
-    }
+    if (!n) return;
+    rows = rs_alloc(n * sizeof *rows);
+    d->sleeps = rs_alloc(n * sizeof *d->sleeps);
     n = 0;
     for (uint32_t i = 0; i < d->n; i++) {
         const struct rs_example_event *e = &d->events[i];
@@ -411,7 +401,6 @@ static enum rs_status list_sleeps(struct rs_example *d, struct rs_err *err)
     for (uint32_t i = 0; i < n; i++) d->sleeps[i] = rows[i].event;
     d->nsleeps = n;
     free(rows);
-    return RS_OK;
 }
 
 int64_t rs_example_sleep_after(const struct rs_example *d, int64_t ns)
@@ -455,16 +444,17 @@ static enum rs_status read_all(struct reader *r, struct rs_err *err)
 {
     RS_TRY(read_lines(r, err));
     settle_name(r->d);
-    RS_TRY(example_attribute(r->d, err));
-    return list_sleeps(r->d, err);
+    example_attribute(r->d);
+    list_sleeps(r->d);
+    return RS_OK;
 }
 
 static enum rs_status read_from(struct rs_example *d, const char *path, struct reader *r, struct rs_err *err)
 {
     enum rs_status status = RS_OK;
-    *d = (struct rs_example){.rank = -1, .path = strdup(path)};
+    *d = (struct rs_example){.rank = -1, .path = rs_strdup(path)};
     r->d = d;
-    status = d->path ? read_all(r, err) : rs_fail(err, RS_NO_MEMORY, "%s: out of memory", path);
+    status = read_all(r, err);
     rs_scan_free(&r->s);
     if (status != RS_OK) rs_example_close(d);
     return status;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "foreign/contents.h"
 #include "foreign/example/example.h"
@@ -153,6 +154,7 @@ static bool read_dump(struct dump *d, struct rs_contents *file)
 
 static enum rs_status say_dump(const struct dump *d, const char *other, struct rs_err *err)
 {
+    (void)err;
     struct rs_contents *f = d->file;
     char whose[96] = "Lines of a rank that its name does not tell";
     if (d->rank >= 0)
@@ -188,8 +190,7 @@ static const char *richest(const struct dump *dumps, uint32_t n, uint32_t pid)
 
 static enum rs_status contents(struct rs_contents *const *files, uint32_t nfiles, struct rs_err *err)
 {
-    struct dump *dumps = calloc(nfiles + 1, sizeof *dumps);
-    if (!dumps) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct dump *dumps = rs_zalloc(nfiles + 1, sizeof *dumps);
     uint32_t n = 0;
     for (uint32_t i = 0; i < nfiles; i++) n += read_dump(&dumps[n], files[i]);
     enum rs_status status = RS_OK;
@@ -201,6 +202,7 @@ static enum rs_status contents(struct rs_contents *const *files, uint32_t nfiles
 
 static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
 {
+    (void)err;
     uint64_t bounded = f->counts.bounded;
     if (bounded)
         RS_MISSING(f,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "foreign/example/parts.h"
 #include "foreign/formats.h"
 #include "import/fold.h"
@@ -74,7 +75,7 @@ static int by_time(const void *a, const void *b)
     return x->event < y->event ? -1 : x->event > y->event;
 }
 
-static enum rs_status list_kernels(struct work *w, struct rs_err *err)
+static void list_kernels(struct work *w)
 {
     for (uint32_t k = 0; k < w->row->n; k++) {
         const struct rs_example *d = dump_of(w, k);
@@ -82,17 +83,15 @@ static enum rs_status list_kernels(struct work *w, struct rs_err *err)
             const struct rs_example_event *e = &d->events[i];
             uint32_t part = e->kind == RS_EX_KERNEL && e->op != RS_NONE ? w->parts->of[k][e->op] : RS_NONE;
             if (part == RS_NONE) continue;
-            RS_ROOM(w->kernels, w->nkernels, w->cap_kernels, err);
+            RS_ROOM(w->kernels, w->nkernels, w->cap_kernels);
             w->kernels[w->nkernels++] = (struct kernel){e->begin, k, i, part};
         }
     }
     if (w->nkernels) qsort(w->kernels, w->nkernels, sizeof *w->kernels, by_time);
-    return RS_OK;
 }
 
 /* Whether its start can be believed; then it bounds the GPU's clock. */
-static enum rs_status check_start(struct work *w, const struct kernel *k, struct rs_domain *gpu, bool *good,
-                                  struct rs_err *err)
+static void check_start(struct work *w, const struct kernel *k, struct rs_domain *gpu, bool *good)
 {
     const struct rs_example_event *e = &dump_of(w, k->dump)->events[k->event];
     uint32_t at = k->part - w->parts->first;
@@ -100,19 +99,17 @@ static enum rs_status check_start(struct work *w, const struct kernel *k, struct
     struct rs_timers *timers = &w->timers[w->m->parts.member[k->part] - w->members->first];
     const struct rs_timer timer = {e->kernel.channel < 0 ? RS_TIMER_CHANNELS : (unsigned)e->kernel.channel,
                                    w->parts->plan[at], low, start, e->begin};
-    RS_TRY(rs_timers_start(timers, gpu, &timer, good, err));
-    if (!*good) return RS_OK;
-    if (!gpu->bounds && !(gpu->bounds = calloc(1, sizeof *gpu->bounds)))
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    rs_timers_start(timers, gpu, &timer, good);
+    if (!*good) return;
+    if (!gpu->bounds) gpu->bounds = rs_zalloc(1, sizeof *gpu->bounds);
     if (e->begin != RS_TIME_NONE) rs_bounds_add_upper(gpu->bounds, start, e->begin);
     /* Where only the return of the launch is known, that counts: a kernel hardly starts before, and what contradicts
      * the upper bounds is dropped (join/attach.h). */
     int64_t launched = w->m->parts.launched[k->part];
     if (launched != RS_TIME_NONE) rs_bounds_add_lower(gpu->bounds, start, launched);
-    return RS_OK;
 }
 
-static enum rs_status add_kernel(struct work *w, const struct kernel *k, struct rs_err *err)
+static void add_kernel(struct work *w, const struct kernel *k)
 {
     const struct rs_example_event *e = &dump_of(w, k->dump)->events[k->event];
     const struct rs_member *x = &w->m->members[w->m->parts.member[k->part]];
@@ -123,11 +120,11 @@ static enum rs_status add_kernel(struct work *w, const struct kernel *k, struct 
         /* 2.26 has no timers: the proxy thread's times. */
         rs_fold_kernel_start(fold, e->begin, false);
         rs_fold_kernel_end(fold, e->end);
-        return RS_OK;
+        return;
     }
     struct rs_domain *gpu = &w->m->domains[x->gpu];
     bool good;
-    RS_TRY(check_start(w, k, gpu, &good, err));
+    check_start(w, k, gpu, &good);
     if (!good) rs_fold_kernel_stale(fold);
     int64_t start = rs_time_minus((int64_t)e->kernel.start, w->zero);
     rs_fold_kernel_start(fold, good ? start : RS_TIME_NONE, true);
@@ -143,7 +140,6 @@ static enum rs_status add_kernel(struct work *w, const struct kernel *k, struct 
                       w->parts->plan[k->part - w->parts->first], stop);
     }
     rs_fold_kernel_end(fold, good ? stop : RS_TIME_NONE);
-    return RS_OK;
 }
 
 /* ---- the network ---- */
@@ -155,14 +151,13 @@ static int64_t spent(const struct rs_example_event *e)
     return ns < 0 || ns > MOST_SPENT ? 0 : ns;
 }
 
-static enum rs_status add_wait(struct work *w, const struct rs_example *d, const struct rs_example_event *e,
-                               uint32_t member, struct rs_err *err)
+static void add_wait(struct work *w, const struct rs_example *d, const struct rs_example_event *e, uint32_t member)
 {
     const struct rs_example_event *proxy = e->parent != RS_NONE ? &d->events[e->parent] : NULL;
-    if (!proxy || proxy->kind != RS_EX_PROXY_OP || proxy->proxy.peer < 0 || e->end == RS_TIME_NONE) return RS_OK;
+    if (!proxy || proxy->kind != RS_EX_PROXY_OP || proxy->proxy.peer < 0 || e->end == RS_TIME_NONE) return;
     struct rs_cell cell = {0};
     struct rs_net *row;
-    RS_TRY(rs_network_row(&w->network, &cell, member, proxy->proxy.peer, e->end, &row, err));
+    rs_network_row(&w->network, &cell, member, proxy->proxy.peer, e->end, &row);
     switch (e->net.wait) {
     case RS_EX_SEND_GPU_WAIT: row->gpu_ns += spent(e); break;
     case RS_EX_SEND_PEER_WAIT: row->credit_ns += spent(e); break;
@@ -178,26 +173,24 @@ static enum rs_status add_wait(struct work *w, const struct rs_example *d, const
     case RS_EX_RECV_GPU_WAIT: row->consume_ns += spent(e); break;
     default: break;
     }
-    return RS_OK;
 }
 
-static enum rs_status add_proxy(struct work *w, const struct rs_example_event *e, uint32_t part, struct rs_err *err)
+static void add_proxy(struct work *w, const struct rs_example_event *e, uint32_t part)
 {
     struct rs_fold *fold = rs_fold_of(&w->folds, part);
-    if (e->proxy.phase == RS_EX_SCHEDULE) return RS_OK; /* the same one, before it goes */
+    if (e->proxy.phase == RS_EX_SCHEDULE) return; /* the same one, before it goes */
     if (fold->proxies < UINT16_MAX) fold->proxies++;
     if (e->begin != RS_TIME_NONE) rs_fold_proxy_start(fold, e->begin);
-    if (e->end == RS_TIME_NONE) return RS_OK;
+    if (e->end == RS_TIME_NONE) return;
     rs_fold_proxy_end(fold, e->end);
-    if (e->proxy.peer < 0) return RS_OK;
+    if (e->proxy.peer < 0) return;
     struct rs_cell cell = {0};
     struct rs_net *row;
-    RS_TRY(rs_network_row(&w->network, &cell, w->m->parts.member[part], e->proxy.peer, e->end, &row, err));
+    rs_network_row(&w->network, &cell, w->m->parts.member[part], e->proxy.peer, e->end, &row);
     *(e->proxy.is_send ? &row->sent_bytes : &row->received_bytes) += e->proxy.bytes;
-    return RS_OK;
 }
 
-static enum rs_status add_network(struct work *w, struct rs_err *err)
+static void add_network(struct work *w)
 {
     for (uint32_t k = 0; k < w->row->n; k++) {
         const struct rs_example *d = dump_of(w, k);
@@ -206,11 +199,13 @@ static enum rs_status add_network(struct work *w, struct rs_err *err)
             if (e->kind != RS_EX_PROXY_OP && e->kind != RS_EX_NET) continue;
             uint32_t part = e->op == RS_NONE ? RS_NONE : w->parts->of[k][e->op];
             if (part == RS_NONE) continue;
-            RS_TRY(e->kind == RS_EX_NET ? add_wait(w, d, e, w->m->parts.member[part], err)
-                                        : add_proxy(w, e, part, err));
+            if (e->kind == RS_EX_NET)
+                add_wait(w, d, e, w->m->parts.member[part]);
+            else
+                add_proxy(w, e, part);
         }
     }
-    return rs_network_finish(&w->network, w->m, err);
+    rs_network_finish(&w->network, w->m);
 }
 
 /* ---- ends ---- */
@@ -228,37 +223,34 @@ static void settle(struct work *w)
     }
 }
 
-static enum rs_status add_all(struct work *w, struct rs_err *err)
+static void add_all(struct work *w)
 {
-    w->timers = calloc((size_t)w->members->n + 1, sizeof *w->timers);
-    w->last = malloc(((size_t)w->parts->n + 1) * sizeof *w->last);
-    if (!w->timers || !w->last) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w->timers = rs_zalloc((size_t)w->members->n + 1, sizeof *w->timers);
+    w->last = rs_alloc(((size_t)w->parts->n + 1) * sizeof *w->last);
     w->folds.first = w->parts->first;
     for (uint32_t i = 0; i < w->parts->n; i++) {
         w->last[i] = RS_TIME_NONE;
-        RS_TRY(rs_folds_add(&w->folds, err));
+        rs_folds_add(&w->folds);
     }
-    RS_TRY(list_kernels(w, err));
-    for (uint32_t i = 0; i < w->nkernels; i++) RS_TRY(add_kernel(w, &w->kernels[i], err));
-    RS_TRY(add_network(w, err));
+    list_kernels(w);
+    for (uint32_t i = 0; i < w->nkernels; i++) add_kernel(w, &w->kernels[i]);
+    add_network(w);
     rs_folds_finish(&w->folds, w->m, true);
     settle(w);
-    return RS_OK;
 }
 
-static enum rs_status example_kernels_add(struct rs_model *m, const struct rs_example_procs *p,
-                                          const struct rs_example_proc *row, const struct rs_example_members *members,
-                                          const struct rs_example_parts *parts, int64_t zero, struct rs_err *err)
+static void example_kernels_add(struct rs_model *m, const struct rs_example_procs *p, const struct rs_example_proc *row,
+                                const struct rs_example_members *members, const struct rs_example_parts *parts,
+                                int64_t zero)
 {
     struct work w = {.m = m, .p = p, .row = row, .members = members, .parts = parts, .zero = zero};
-    enum rs_status status = add_all(&w, err);
+    add_all(&w);
     for (uint32_t i = 0; w.timers && i < members->n; i++) rs_timers_free(&w.timers[i]);
     free(w.timers);
     free(w.last);
     free(w.kernels);
     rs_folds_free(&w.folds);
     rs_network_free(&w.network);
-    return status;
 }
 
 /* ---- the model ---- */
@@ -270,26 +262,24 @@ static void earliest(int64_t *to, int64_t ns)
     if (ns != RS_TIME_NONE && (*to == RS_TIME_NONE || ns < *to)) *to = ns;
 }
 
-static enum rs_status add_covers(struct rs_proc *p, struct rs_err *err)
+static void add_covers(struct rs_proc *p)
 {
-    p->covers = calloc(1, sizeof *p->covers);
-    if (!p->covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->covers = rs_zalloc(1, sizeof *p->covers);
     p->covers[0] = (struct rs_cover){0, INT64_MAX, ALL_TYPES};
     p->ncovers = 1;
     p->drops = true; /* its pools are small, and full ones drop silently */
-    return RS_OK;
 }
 
-static enum rs_status add_proc(struct rs_model *m, const struct rs_example_procs *procs,
-                               const struct rs_example_proc *row, uint32_t *proc, struct rs_err *err)
+static void add_proc(struct rs_model *m, const struct rs_example_procs *procs, const struct rs_example_proc *row,
+                     uint32_t *proc)
 {
     const struct rs_example *first = &procs->dumps[row->dumps[0]];
     char boot[48];
     uint32_t host;
     /* Its clock is 0 at its own first init; two containers may have the same pid. Behind the '/': how it is called. */
     snprintf(boot, sizeof boot, "example:%u/pid %u", m->nprocs, first->pid);
-    RS_TRY(rs_model_host(m, "", boot, &host, err));
-    RS_TRY(rs_model_proc(m, proc, err));
+    rs_model_host(m, "", boot, &host);
+    rs_model_proc(m, proc);
     struct rs_proc *p = &m->procs[*proc];
     p->host = host;
     p->pid = first->pid;
@@ -310,23 +300,21 @@ static enum rs_status add_proc(struct rs_model *m, const struct rs_example_procs
     p->end = p->last == RS_TIME_NONE ? 0 : p->last;
     m->callbacks += p->callbacks;
     p->path = rs_arena_text(&m->arena, first->path, strlen(first->path));
-    if (!p->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    return add_covers(p, err);
+    add_covers(p);
 }
 
-static enum rs_status fill_proc(struct rs_model *m, const struct rs_example_procs *procs,
-                                const struct rs_example_proc *row, int64_t zero, uint32_t *proc, struct rs_err *err)
+static void fill_proc(struct rs_model *m, const struct rs_example_procs *procs, const struct rs_example_proc *row,
+                      int64_t zero, uint32_t *proc)
 {
     struct rs_example_members members = {0};
     struct rs_example_parts parts = {0};
-    RS_TRY(add_proc(m, procs, row, proc, err));
-    enum rs_status status = rs_example_members_add(&members, m, procs, row, *proc, err);
-    if (status == RS_OK) status = rs_example_parts_add(&parts, m, procs, row, &members, *proc, err);
-    if (status == RS_OK) status = example_kernels_add(m, procs, row, &members, &parts, zero, err);
-    if (status == RS_OK && m->procs[*proc].lost) m->procs[*proc].complete = false;
+    add_proc(m, procs, row, proc);
+    rs_example_members_add(&members, m, procs, row, *proc);
+    rs_example_parts_add(&parts, m, procs, row, &members, *proc);
+    example_kernels_add(m, procs, row, &members, &parts, zero);
+    if (m->procs[*proc].lost) m->procs[*proc].complete = false;
     rs_example_parts_free(&parts);
     rs_example_members_free(&members);
-    return status;
 }
 
 static enum rs_status note_losses(struct rs_model *m, uint32_t first_proc, struct rs_err *err)
@@ -348,20 +336,19 @@ enum rs_status rs_example_to_model(struct rs_model *m, struct rs_example_procs *
                                    struct rs_err *err)
 {
     uint32_t first_proc = m->nprocs, first_part = m->parts.n, proc;
-    RS_TRY(rs_example_procs_finish(procs, err));
+    rs_example_procs_finish(procs);
     int64_t zero = example_kernels_zero(procs);
     for (uint32_t i = 0; i < procs->n; i++) {
-        RS_TRY(fill_proc(m, procs, &procs->rows[i], zero, &proc, err));
+        fill_proc(m, procs, &procs->rows[i], zero, &proc);
         for (uint32_t k = 0; k < procs->rows[i].n; k++) proc_of[procs->rows[i].dumps[k]] = proc;
     }
-    RS_TRY(rs_example_number_calls(m, first_part, err));
+    rs_example_number_calls(m, first_part);
     return note_losses(m, first_proc, err);
 }
 
 /* ---- all files ---- */
 
-static enum rs_status open_all(struct rs_fill *fill, struct rs_example_procs *procs, uint32_t *file_of,
-                               struct rs_err *err)
+static void open_all(struct rs_fill *fill, struct rs_example_procs *procs, uint32_t *file_of)
 {
     for (size_t i = 0; i < fill->n; i++) {
         struct rs_other *file = fill->files[i];
@@ -369,26 +356,24 @@ static enum rs_status open_all(struct rs_fill *fill, struct rs_example_procs *pr
         struct rs_err why = {0};
         file->proc = RS_NONE;
         enum rs_status status = rs_example_open(&dump, file->path, &why);
-        if (status == RS_NO_MEMORY) return rs_fail(err, status, "%s", why.msg);
         if (status != RS_OK) {
             rs_other_incomplete(file, &why);
         } else {
             if (dump.broken.code != RS_OK) rs_other_incomplete(file, &dump.broken);
             file_of[procs->ndumps] = (uint32_t)i;
-            RS_TRY(rs_example_procs_add(procs, &dump, err));
+            rs_example_procs_add(procs, &dump);
         }
         if (fill->progress) fill->progress(i + 1, fill->n);
     }
-    return RS_OK;
 }
 
 enum rs_status rs_example_fill(struct rs_fill *fill, struct rs_err *err)
 {
     struct rs_example_procs procs = {0};
-    uint32_t *file_of = malloc((fill->n + 1) * sizeof *file_of), *proc_of = malloc((fill->n + 1) * sizeof *proc_of);
-    enum rs_status status =
-        file_of && proc_of ? open_all(fill, &procs, file_of, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = rs_example_to_model(fill->model, &procs, proc_of, err);
+    uint32_t *file_of = rs_alloc((fill->n + 1) * sizeof *file_of), *proc_of = rs_alloc((fill->n + 1) * sizeof *proc_of);
+    open_all(fill, &procs, file_of);
+    enum rs_status status = RS_OK;
+    status = rs_example_to_model(fill->model, &procs, proc_of, err);
     for (uint32_t i = 0; status == RS_OK && i < procs.ndumps; i++) fill->files[file_of[i]]->proc = proc_of[i];
     for (uint32_t i = 0; status == RS_OK && i < procs.n; i++)
         for (uint32_t k = 0; k < procs.rows[i].n; k++) fill->files[file_of[procs.rows[i].dumps[k]]]->place = k;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 
@@ -36,14 +37,14 @@ static uint32_t example_member_of(const struct rs_example_members *x, const stru
     return e->who == RS_EX_WHO_NONE || e->rank < 0 ? RS_NONE : find(x, m, e->comm, e->rank);
 }
 
-static enum rs_status add_one(struct rs_example_members *x, struct rs_model *m, uint32_t proc, uint64_t hash,
-                              int32_t rank, uint32_t *member, struct rs_err *err)
+static void add_one(struct rs_example_members *x, struct rs_model *m, uint32_t proc, uint64_t hash, int32_t rank,
+                    uint32_t *member)
 {
     *member = find(x, m, hash, rank);
-    if (*member != RS_NONE) return RS_OK;
+    if (*member != RS_NONE) return;
     uint32_t comm;
-    RS_TRY(rs_model_comm_of(m, RS_TOOL_EXAMPLE, hash, &comm, err));
-    RS_TRY(rs_model_member(m, comm, member, err));
+    rs_model_comm_of(m, RS_TOOL_EXAMPLE, hash, &comm);
+    rs_model_member(m, comm, member);
     struct rs_member *r = &m->members[*member];
     r->rank = rank;
     r->proc = proc;
@@ -54,30 +55,27 @@ static enum rs_status add_one(struct rs_example_members *x, struct rs_model *m, 
     x->n = *member + 1 - x->first;
     uint64_t key = key_of(hash, rank);
     while (rs_map_find(&x->index, key)) key++;
-    return rs_map_put(&x->index, key, *member, err);
+    rs_map_put(&x->index, key, *member);
 }
 
-static enum rs_status members_add_all(struct rs_example_members *x, struct rs_model *m,
-                                      const struct rs_example_procs *p, const struct rs_example_proc *row,
-                                      uint32_t proc, struct rs_err *err)
+static void members_add_all(struct rs_example_members *x, struct rs_model *m, const struct rs_example_procs *p,
+                            const struct rs_example_proc *row, uint32_t proc)
 {
     for (uint32_t k = 0; k < row->n; k++) {
         const struct rs_example *d = &p->dumps[row->dumps[k]];
         for (uint32_t i = 0; i < d->nranks; i++) {
             uint32_t member;
             if (d->ranks[i].rank < 0 || d->ranks[i].rank >= MOST_RANKS) continue;
-            RS_TRY(add_one(x, m, proc, d->ranks[i].comm, d->ranks[i].rank, &member, err));
+            add_one(x, m, proc, d->ranks[i].comm, d->ranks[i].rank, &member);
         }
     }
-    x->own = malloc(((size_t)x->n + 1) * sizeof *x->own);
-    if (!x->own) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->own = rs_alloc(((size_t)x->n + 1) * sizeof *x->own);
     for (uint32_t i = 0; i < x->n; i++) x->own[i] = RS_NONE;
     for (uint32_t k = 0; k < row->n; k++) {
         const struct rs_example *d = &p->dumps[row->dumps[k]];
         uint32_t member = d->rank < 0 ? RS_NONE : find(x, m, d->comm, d->rank);
         if (member != RS_NONE) x->own[member - x->first] = row->dumps[k];
     }
-    return RS_OK;
 }
 
 /* Peers are ranks of the communicator too, recorded or not. */
@@ -108,55 +106,46 @@ static uint64_t stream_of(const struct rs_example_event *e)
     return stream < LEAST_STREAM ? 0 : stream;
 }
 
-static enum rs_status join_streams(const struct rs_example_members *x, const struct rs_model *m,
-                                   const struct rs_example *d, struct rs_map *streams, uint32_t *parent,
-                                   struct rs_err *err)
+static void join_streams(const struct rs_example_members *x, const struct rs_model *m, const struct rs_example *d,
+                         struct rs_map *streams, uint32_t *parent)
 {
     for (uint32_t i = 0; i < d->n; i++) {
         uint64_t stream = stream_of(&d->events[i]), *at;
         uint32_t member = stream ? example_member_of(x, m, &d->events[i]) : RS_NONE;
         if (member == RS_NONE) continue;
-        RS_TRY(rs_map_at(streams, stream, member, &at, err));
+        rs_map_at(streams, stream, member, &at);
         parent[root_of(parent, member - x->first)] = root_of(parent, (uint32_t)*at - x->first);
     }
-    return RS_OK;
 }
 
 /* Whether no communicator has two ranks in this process. */
-static enum rs_status is_single(const struct rs_example_members *x, const struct rs_model *m, bool *single,
-                                struct rs_err *err)
+static void is_single(const struct rs_example_members *x, const struct rs_model *m, bool *single)
 {
     struct rs_map comms = {0};
-    enum rs_status status = RS_OK;
     *single = true;
-    for (uint32_t i = 0; i < x->n && *single && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < x->n && *single; i++) {
         uint64_t *at;
-        status = rs_map_at(&comms, m->members[x->first + i].comm, i, &at, err);
-        if (status == RS_OK) *single = *at == i;
+        rs_map_at(&comms, m->members[x->first + i].comm, i, &at);
+        *single = *at == i;
     }
     rs_map_free(&comms);
-    return status;
 }
 
-static enum rs_status find_gpus(const struct rs_example_members *x, struct rs_model *m,
-                                const struct rs_example_procs *p, const struct rs_example_proc *row, uint32_t *parent,
-                                struct rs_err *err)
+static void find_gpus(const struct rs_example_members *x, struct rs_model *m, const struct rs_example_procs *p,
+                      const struct rs_example_proc *row, uint32_t *parent)
 {
     static const uint8_t none[16];
     bool single;
     struct rs_map streams = {0};
-    enum rs_status status = is_single(x, m, &single, err);
+    is_single(x, m, &single);
     for (uint32_t i = 0; i < x->n; i++) parent[i] = single ? 0 : i;
-    for (uint32_t k = 0; k < row->n && !single && status == RS_OK; k++)
-        status = join_streams(x, m, &p->dumps[row->dumps[k]], &streams, parent, err);
+    for (uint32_t k = 0; k < row->n && !single; k++) join_streams(x, m, &p->dumps[row->dumps[k]], &streams, parent);
     rs_map_free(&streams);
-    RS_TRY(status);
     for (uint32_t i = 0; i < x->n; i++) {
         struct rs_member *r = &m->members[x->first + i], *of = &m->members[x->first + root_of(parent, i)];
-        if (of->gpu == RS_NONE) RS_TRY(rs_model_gpu(m, m->procs[r->proc].host, none, &of->gpu, err));
+        if (of->gpu == RS_NONE) rs_model_gpu(m, m->procs[r->proc].host, none, &of->gpu);
         r->gpu = of->gpu;
     }
-    return RS_OK;
 }
 
 /* ---- lives ---- */
@@ -167,13 +156,11 @@ static void earliest(int64_t *to, int64_t ns)
 }
 
 /* The clock of the process is 0 at its first init. That was of the communicator that we hear of first. */
-static enum rs_status find_lives(const struct rs_example_members *x, struct rs_model *m,
-                                 const struct rs_example_procs *p, const struct rs_example_proc *row,
-                                 struct rs_err *err)
+static void find_lives(const struct rs_example_members *x, struct rs_model *m, const struct rs_example_procs *p,
+                       const struct rs_example_proc *row)
 {
-    int64_t *heard = malloc(((size_t)x->n + 1) * sizeof *heard), soonest = RS_TIME_NONE;
+    int64_t *heard = rs_alloc(((size_t)x->n + 1) * sizeof *heard), soonest = RS_TIME_NONE;
     uint32_t first = RS_NONE;
-    if (!heard) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (uint32_t i = 0; i < x->n; i++) heard[i] = RS_TIME_NONE;
     for (uint32_t k = 0; k < row->n; k++) {
         const struct rs_example *d = &p->dumps[row->dumps[k]];
@@ -195,22 +182,18 @@ static enum rs_status find_lives(const struct rs_example_members *x, struct rs_m
         if (x->own[i] != RS_NONE) r->destroyed = rs_example_destroyed(&p->dumps[x->own[i]]);
     }
     free(heard);
-    return RS_OK;
 }
 
-enum rs_status rs_example_members_add(struct rs_example_members *x, struct rs_model *m,
-                                      const struct rs_example_procs *p, const struct rs_example_proc *row,
-                                      uint32_t proc, struct rs_err *err)
+void rs_example_members_add(struct rs_example_members *x, struct rs_model *m, const struct rs_example_procs *p,
+                            const struct rs_example_proc *row, uint32_t proc)
 {
     *x = (struct rs_example_members){.first = m->nmembers};
-    RS_TRY(members_add_all(x, m, p, row, proc, err));
+    members_add_all(x, m, p, row, proc);
     for (uint32_t k = 0; k < row->n; k++) learn_sizes(x, m, &p->dumps[row->dumps[k]]);
-    uint32_t *parent = malloc(((size_t)x->n + 1) * sizeof *parent);
-    if (!parent) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = find_gpus(x, m, p, row, parent, err);
+    uint32_t *parent = rs_alloc(((size_t)x->n + 1) * sizeof *parent);
+    find_gpus(x, m, p, row, parent);
     free(parent);
-    RS_TRY(status);
-    return find_lives(x, m, p, row, err);
+    find_lives(x, m, p, row);
 }
 
 void rs_example_members_free(struct rs_example_members *x)
@@ -268,10 +251,9 @@ static int by_owner(const void *a, const void *b)
     return order ? order : launches_by_time(a, b);
 }
 
-static enum rs_status example_launches_find(struct example_launches *x, const struct rs_example *d, struct rs_err *err)
+static void example_launches_find(struct example_launches *x, const struct rs_example *d)
 {
-    *x = (struct example_launches){.rows = malloc(((size_t)d->counts[RS_EX_LAUNCH] + 1) * sizeof *x->rows)};
-    if (!x->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *x = (struct example_launches){.rows = rs_alloc(((size_t)d->counts[RS_EX_LAUNCH] + 1) * sizeof *x->rows)};
     for (uint32_t i = 0; i < d->n; i++) {
         const struct rs_example_event *e = &d->events[i];
         if (e->kind != RS_EX_LAUNCH || (e->begin == RS_TIME_NONE && e->end == RS_TIME_NONE)) continue;
@@ -282,7 +264,7 @@ static enum rs_status example_launches_find(struct example_launches *x, const st
                                                   .begin = e->begin,
                                                   .end = e->end != RS_TIME_NONE ? e->end : e->begin};
     }
-    if (!x->n) return RS_OK;
+    if (!x->n) return;
     /* One thread makes the launches of a group, one after the other, after the group's call began. */
     qsort(x->rows, x->n, sizeof *x->rows, launches_by_time);
     for (uint32_t i = 0; i < x->n; i++) {
@@ -292,7 +274,6 @@ static enum rs_status example_launches_find(struct example_launches *x, const st
         l->low = l->begin != RS_TIME_NONE ? l->begin : before;
     }
     qsort(x->rows, x->n, sizeof *x->rows, by_owner);
-    return RS_OK;
 }
 
 static void example_launches_free(struct example_launches *x)
@@ -391,38 +372,34 @@ static void mark(const struct rs_example *d, uint8_t *holds)
     }
 }
 
-static enum rs_status add_row(struct work *w, int64_t at, uint32_t dump, uint32_t event, struct rs_err *err)
+static void add_row(struct work *w, int64_t at, uint32_t dump, uint32_t event)
 {
-    RS_ROOM(w->items, w->nitems, w->cap_items, err);
+    RS_ROOM(w->items, w->nitems, w->cap_items);
     w->items[w->nitems++] = (struct item){at, dump, event};
-    return RS_OK;
 }
 
-static enum rs_status list_dump(struct work *w, uint32_t k, struct rs_err *err)
+static void list_dump(struct work *w, uint32_t k)
 {
     const struct rs_example *d = dump_of(w, k);
-    uint8_t *holds = calloc((size_t)d->n + 1, 1);
-    if (!holds) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    enum rs_status status = RS_OK;
+    uint8_t *holds = rs_zalloc((size_t)d->n + 1, 1);
     int64_t now = INT64_MIN;
     mark(d, holds);
     for (uint32_t i = 0; i < w->launches[k].n; i++) /* 2: it launched something, and holds nothing */
         if (!holds[w->launches[k].rows[i].group]) holds[w->launches[k].rows[i].group] = 2;
-    for (uint32_t i = 0; i < d->n && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < d->n; i++) {
         const struct rs_example_event *e = &d->events[i];
         bool empty = e->kind == RS_EX_GROUP_API && holds[i] == 2;
         if (!is_op(e) && !(is_call(e) && !holds[i]) && !empty) continue;
         now = time_of(d, i, now);
-        status = add_row(w, now, k, i, err);
-        if (status == RS_OK && e->kind == RS_EX_COLL) status = rs_map_put(&w->told, name_key(d, e), 1, err);
+        add_row(w, now, k, i);
+        if (e->kind == RS_EX_COLL) rs_map_put(&w->told, name_key(d, e), 1);
     }
     free(holds);
-    return status;
 }
 
 /* ---- losses ---- */
 
-static enum rs_status lose(struct work *w, const struct item *it, struct rs_err *err)
+static void lose(struct work *w, const struct item *it)
 {
     const struct rs_example *d = dump_of(w, it->dump);
     const struct rs_example_event *e = &d->events[it->event];
@@ -430,17 +407,15 @@ static enum rs_status lose(struct work *w, const struct item *it, struct rs_err 
     int64_t from = it->at, to = e->end > top->end ? e->end : top->end;
     struct rs_gap gap = {from, to > from ? to : from, e->kind != RS_EX_P2P_API, e->kind != RS_EX_COLL_API, 0};
     if (from == INT64_MIN) gap.from = gap.to = 0;
-    RS_ROOM(w->gaps, w->ngaps, w->cap_gaps, err);
+    RS_ROOM(w->gaps, w->ngaps, w->cap_gaps);
     w->gaps[w->ngaps++] = gap;
-    return RS_OK;
 }
 
 /* ---- parts ---- */
 
-static enum rs_status string_of(struct work *w, const struct rs_example *d, uint16_t text, uint16_t *id,
-                                struct rs_err *err)
+static void string_of(struct work *w, const struct rs_example *d, uint16_t text, uint16_t *id)
 {
-    return rs_model_string(w->m, rs_texts_at(&d->texts, text), id, err);
+    rs_model_string(w->m, rs_texts_at(&d->texts, text), id);
 }
 
 static bool has_root(const char *func)
@@ -448,32 +423,30 @@ static bool has_root(const char *func)
     return !strcmp(func, "Broadcast") || !strcmp(func, "Reduce") || !strcmp(func, "Gather") || !strcmp(func, "Scatter");
 }
 
-static enum rs_status plan_of(struct work *w, uint64_t key, uint64_t *plan, struct rs_err *err)
+static void plan_of(struct work *w, uint64_t key, uint64_t *plan)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->x->plans, key, rs_map_count(&w->x->plans) + 1, &at, err));
+    rs_map_at(&w->x->plans, key, rs_map_count(&w->x->plans) + 1, &at);
     *plan = *at;
-    return RS_OK;
 }
 
 /* A captured call runs again and again: the first run of it gives it its number on the member. */
-static enum rs_status set_captured(struct work *w, uint32_t i, uint32_t k, uint32_t call, struct rs_err *err)
+static void set_captured(struct work *w, uint32_t i, uint32_t k, uint32_t call)
 {
     struct rs_parts *t = &w->m->parts;
     uint64_t *ordinal, *runs;
-    RS_TRY(rs_map_at(&w->captured, (uint64_t)k << 32 | call, 0, &runs, err));
+    rs_map_at(&w->captured, (uint64_t)k << 32 | call, 0, &runs);
     if (!*runs) {
-        RS_TRY(rs_map_at(&w->ordinals, t->member[i], 0, &ordinal, err));
+        rs_map_at(&w->ordinals, t->member[i], 0, &ordinal);
         *runs = ++*ordinal << 32;
     }
     t->captured[i] = (uint32_t)(*runs >> 32);
     t->replay[i] = (uint32_t)*runs;
     ++*runs;
     t->flags[i] |= RS_PART_CAPTURED;
-    return RS_OK;
 }
 
-static enum rs_status set_launch(struct work *w, uint32_t i, const struct item *it, struct rs_err *err)
+static void set_launch(struct work *w, uint32_t i, const struct item *it)
 {
     const struct rs_example *d = dump_of(w, it->dump);
     struct rs_parts *t = &w->m->parts;
@@ -484,19 +457,18 @@ static enum rs_status set_launch(struct work *w, uint32_t i, const struct item *
     uint64_t key = here | (l ? l->event : group);
     /* Without a launch it is not told whether others of the call were in the same kernel. */
     if (!l && !old) key = rs_mix(key, t->member[i]);
-    RS_TRY(plan_of(w, key, &w->x->plan[i - w->x->first], err));
+    plan_of(w, key, &w->x->plan[i - w->x->first]);
     uint64_t plan = w->x->plan[i - w->x->first];
     if (group != it->event) t->group[i] = old ? plan : here + group + 1;
     if (l || old) t->launch[i] = plan;
-    if (!l) return RS_OK;
+    if (!l) return;
     t->launched[i] = l->begin != RS_TIME_NONE ? l->begin : l->end;
     t->flags[i] |= RS_PART_LAUNCHED;
     if (l->begin == RS_TIME_NONE) t->flags[i] |= RS_PART_LAUNCH_END;
     w->x->low[i - w->x->first] = l->low;
-    return RS_OK;
 }
 
-static enum rs_status describe(struct work *w, uint32_t i, const struct item *it, struct rs_err *err)
+static void describe(struct work *w, uint32_t i, const struct item *it)
 {
     const struct rs_example *d = dump_of(w, it->dump);
     const struct rs_example_event *e = &d->events[it->event];
@@ -505,8 +477,8 @@ static enum rs_status describe(struct work *w, uint32_t i, const struct item *it
                                                                                                  : NULL;
     struct rs_parts *t = &w->m->parts;
     const char *func = rs_texts_at(&d->texts, e->name);
-    RS_TRY(string_of(w, d, e->name, &t->func[i], err));
-    if (call && call != e && call->call.captured > 0) RS_TRY(set_captured(w, i, it->dump, e->parent, err));
+    string_of(w, d, e->name, &t->func[i]);
+    if (call && call != e && call->call.captured > 0) set_captured(w, i, it->dump, e->parent);
     int64_t asked = call ? time_of(d, call == e ? it->event : e->parent, RS_TIME_NONE) : e->begin;
     t->enqueued[i] = t->captured[i] || asked == RS_TIME_NONE ? e->begin : asked;
     if (call && has_root(func)) t->peer[i] = call->call.root;
@@ -523,9 +495,9 @@ static enum rs_status describe(struct work *w, uint32_t i, const struct item *it
         /* Before there were calls: how many may be used, not how many are. */
         if (call && e->work.nchannels > 0)
             t->channels[i] = (uint8_t)(e->work.nchannels < 255 ? e->work.nchannels : 255);
-        RS_TRY(string_of(w, d, e->work.dtype, &t->dtype[i], err));
-        RS_TRY(string_of(w, d, e->work.algo, &t->algo[i], err));
-        RS_TRY(string_of(w, d, e->work.proto, &t->proto[i], err));
+        string_of(w, d, e->work.dtype, &t->dtype[i]);
+        string_of(w, d, e->work.algo, &t->algo[i]);
+        string_of(w, d, e->work.proto, &t->proto[i]);
         if (e->kind == RS_EX_COLL && !strcmp(func, "AllReduce") &&
             !strcmp(rs_texts_at(&d->texts, e->work.algo), "TREE"))
             t->flags[i] |= RS_PART_END_EARLY;
@@ -533,33 +505,36 @@ static enum rs_status describe(struct work *w, uint32_t i, const struct item *it
     case RS_EX_CE_COLL:
         t->kind[i] = RS_PART_CE;
         t->count[i] = e->ce.count;
-        RS_TRY(string_of(w, d, e->ce.dtype, &t->dtype[i], err));
+        string_of(w, d, e->ce.dtype, &t->dtype[i]);
         break;
     default:
         t->kind[i] = RS_PART_API;
         t->count[i] = e->call.count;
-        RS_TRY(string_of(w, d, e->call.dtype, &t->dtype[i], err));
+        string_of(w, d, e->call.dtype, &t->dtype[i]);
     }
     t->flags[i] |= RS_PART_STOPPED; /* dumps are written when the communicator ends */
-    return set_launch(w, i, it, err);
+    set_launch(w, i, it);
 }
 
-static enum rs_status add_item(struct work *w, const struct item *it, struct rs_err *err)
+static void add_item(struct work *w, const struct item *it)
 {
     const struct rs_example *d = dump_of(w, it->dump);
     const struct rs_example_event *e = &d->events[it->event];
     uint32_t i, member = example_member_of(w->members, w->m, e);
     bool lost = e->kind == RS_EX_GROUP_API || e->kind == RS_EX_P2P_API ||
                 (e->kind == RS_EX_COLL_API && (member == RS_NONE || rs_map_find(&w->told, name_key(d, e))));
-    if (lost) return lose(w, it, err);
-    if (member == RS_NONE) return RS_OK;
-    RS_TRY(rs_model_part(w->m, &i, err));
+    if (lost) {
+        lose(w, it);
+        return;
+    }
+    if (member == RS_NONE) return;
+    rs_model_part(w->m, &i);
     w->x->n++;
     w->x->of[it->dump][it->event] = i;
     w->x->low[i - w->x->first] = RS_TIME_NONE;
     w->m->parts.member[i] = member;
     w->m->parts.handle[i] = ((uint64_t)it->dump + 1) << 32 | (it->event + 1);
-    return describe(w, i, it, err);
+    describe(w, i, it);
 }
 
 /* By time: they came in the order of the items. */
@@ -571,36 +546,31 @@ static void keep_gaps(struct work *w, uint32_t proc)
     w->gaps = NULL;
 }
 
-static enum rs_status add_all(struct work *w, uint32_t proc, struct rs_err *err)
+static void add_all(struct work *w, uint32_t proc)
 {
     struct rs_example_parts *x = w->x;
-    x->of = calloc((size_t)x->ndumps + 1, sizeof *x->of);
-    w->launches = calloc((size_t)x->ndumps + 1, sizeof *w->launches);
-    if (!x->of || !w->launches) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->of = rs_zalloc((size_t)x->ndumps + 1, sizeof *x->of);
+    w->launches = rs_zalloc((size_t)x->ndumps + 1, sizeof *w->launches);
     for (uint32_t k = 0; k < x->ndumps; k++) {
         const struct rs_example *d = dump_of(w, k);
-        x->of[k] = malloc(((size_t)d->n + 1) * sizeof *x->of[k]);
-        if (!x->of[k]) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        x->of[k] = rs_alloc(((size_t)d->n + 1) * sizeof *x->of[k]);
         for (uint32_t i = 0; i < d->n; i++) x->of[k][i] = RS_NONE;
-        RS_TRY(example_launches_find(&w->launches[k], d, err));
-        RS_TRY(list_dump(w, k, err));
+        example_launches_find(&w->launches[k], d);
+        list_dump(w, k);
     }
-    x->low = malloc(((size_t)w->nitems + 1) * sizeof *x->low);
-    x->plan = calloc((size_t)w->nitems + 1, sizeof *x->plan);
-    if (!x->low || !x->plan) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    x->low = rs_alloc(((size_t)w->nitems + 1) * sizeof *x->low);
+    x->plan = rs_zalloc((size_t)w->nitems + 1, sizeof *x->plan);
     if (w->nitems) qsort(w->items, w->nitems, sizeof *w->items, by_time);
-    for (uint32_t i = 0; i < w->nitems; i++) RS_TRY(add_item(w, &w->items[i], err));
+    for (uint32_t i = 0; i < w->nitems; i++) add_item(w, &w->items[i]);
     keep_gaps(w, proc);
-    return RS_OK;
 }
 
-enum rs_status rs_example_parts_add(struct rs_example_parts *x, struct rs_model *m, const struct rs_example_procs *p,
-                                    const struct rs_example_proc *row, const struct rs_example_members *members,
-                                    uint32_t proc, struct rs_err *err)
+void rs_example_parts_add(struct rs_example_parts *x, struct rs_model *m, const struct rs_example_procs *p,
+                          const struct rs_example_proc *row, const struct rs_example_members *members, uint32_t proc)
 {
     *x = (struct rs_example_parts){.first = m->parts.n, .ndumps = row->n};
     struct work w = {.x = x, .m = m, .p = p, .row = row, .members = members};
-    enum rs_status status = add_all(&w, proc, err);
+    add_all(&w, proc);
     for (uint32_t k = 0; w.launches && k < x->ndumps; k++) example_launches_free(&w.launches[k]);
     free(w.launches);
     free(w.items);
@@ -608,7 +578,6 @@ enum rs_status rs_example_parts_add(struct rs_example_parts *x, struct rs_model 
     rs_map_free(&w.told);
     rs_map_free(&w.captured);
     rs_map_free(&w.ordinals);
-    return status;
 }
 
 void rs_example_parts_free(struct rs_example_parts *x)
@@ -639,20 +608,20 @@ static bool is_numbered(const struct rs_model *m, uint32_t i)
     return m->parts.kind[i] == RS_PART_API || m->parts.kind[i] == RS_PART_CE;
 }
 
-static enum rs_status number(struct rs_model *m, uint32_t first, struct rs_map *counts, struct rs_map *index,
-                             struct tally *tallies, struct rs_err *err)
+static void number(struct rs_model *m, uint32_t first, struct rs_map *counts, struct rs_map *index,
+                   struct tally *tallies)
 {
     uint64_t *at;
     uint32_t n = 0;
     for (uint32_t i = first; i < m->parts.n; i++) {
         if (!is_numbered(m, i)) continue;
-        RS_TRY(rs_map_at(counts, call_key(m, i, true), 0, &at, err));
+        rs_map_at(counts, call_key(m, i, true), 0, &at);
         m->parts.seq[i] = (*at)++;
     }
     for (uint32_t i = first; i < m->parts.n; i++) {
         if (!is_numbered(m, i) || m->parts.seq[i]) continue; /* once a member */
         uint32_t calls = (uint32_t)rs_map_get(counts, call_key(m, i, true), 0);
-        RS_TRY(rs_map_at(index, call_key(m, i, false), n, &at, err));
+        rs_map_at(index, call_key(m, i, false), n, &at);
         if (*at == n) tallies[n++] = (struct tally){0, calls, calls};
         struct tally *t = &tallies[*at];
         t->members++;
@@ -665,20 +634,17 @@ static enum rs_status number(struct rs_model *m, uint32_t first, struct rs_map *
         int32_t nranks = m->comms[m->members[m->parts.member[i]].comm].nranks;
         if (t->least != t->most || (int64_t)t->members != nranks) m->parts.seq[i] = UINT64_MAX;
     }
-    return RS_OK;
 }
 
-enum rs_status rs_example_number_calls(struct rs_model *m, uint32_t first, struct rs_err *err)
+void rs_example_number_calls(struct rs_model *m, uint32_t first)
 {
     uint32_t n = 0;
     for (uint32_t i = first; i < m->parts.n; i++) n += is_numbered(m, i);
-    if (!n) return RS_OK;
+    if (!n) return;
     struct rs_map counts = {0}, index = {0};
-    struct tally *tallies = malloc(n * sizeof *tallies);
-    enum rs_status status =
-        tallies ? number(m, first, &counts, &index, tallies, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct tally *tallies = rs_alloc(n * sizeof *tallies);
+    number(m, first, &counts, &index, tallies);
     free(tallies);
     rs_map_free(&counts);
     rs_map_free(&index);
-    return status;
 }

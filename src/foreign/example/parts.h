@@ -28,9 +28,8 @@ struct rs_example_members {
 };
 
 /* Adds the members of a process that is in the model as `proc`. */
-enum rs_status rs_example_members_add(struct rs_example_members *x, struct rs_model *m,
-                                      const struct rs_example_procs *p, const struct rs_example_proc *row,
-                                      uint32_t proc, struct rs_err *err);
+void rs_example_members_add(struct rs_example_members *x, struct rs_model *m, const struct rs_example_procs *p,
+                            const struct rs_example_proc *row, uint32_t proc);
 void rs_example_members_free(struct rs_example_members *x);
 
 /* ---- parts ---- */
@@ -44,13 +43,12 @@ struct rs_example_parts {
     struct rs_map plans; /* launch or group -> plan; the module's own */
 };
 
-enum rs_status rs_example_parts_add(struct rs_example_parts *x, struct rs_model *m, const struct rs_example_procs *p,
-                                    const struct rs_example_proc *row, const struct rs_example_members *members,
-                                    uint32_t proc, struct rs_err *err);
+void rs_example_parts_add(struct rs_example_parts *x, struct rs_model *m, const struct rs_example_procs *p,
+                          const struct rs_example_proc *row, const struct rs_example_members *members, uint32_t proc);
 void rs_example_parts_free(struct rs_example_parts *x);
 
 /* When all processes are in: calls that are parts have a number where every member of the communicator made equally
  * many of the function, and none where some may have been lost. */
-enum rs_status rs_example_number_calls(struct rs_model *m, uint32_t first_part, struct rs_err *err);
+void rs_example_number_calls(struct rs_model *m, uint32_t first_part);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "model/model.h"
@@ -155,36 +156,33 @@ static bool denies(const struct rs_example_proc *p, const struct rs_example *d, 
 
 /* ---- processes ---- */
 
-static enum rs_status join(struct rs_example_proc *r, const struct rs_example_procs *p, uint32_t dump,
-                           struct rs_err *err)
+static void join(struct rs_example_proc *r, const struct rs_example_procs *p, uint32_t dump)
 {
     const struct rs_example *d = &p->dumps[dump];
-    RS_ROOM(r->dumps, r->n, r->cap, err);
-    RS_ROOM(r->traits, r->n, r->cap_traits, err);
+    RS_ROOM(r->dumps, r->n, r->cap);
+    RS_ROOM(r->traits, r->n, r->cap_traits);
     r->traits[r->n] = trait_of(d);
     r->dumps[r->n++] = dump;
     for (uint32_t i = 0; i < d->nranks; i++) {
         uint64_t *own;
-        RS_TRY(rs_map_at(&r->ranks, rank_key(d->ranks[i].comm, d->ranks[i].rank), 0, &own, err));
+        rs_map_at(&r->ranks, rank_key(d->ranks[i].comm, d->ranks[i].rank), 0, &own);
         if (d->ranks[i].of_file) *own = 1;
-        if (d->ranks[i].stream)
-            RS_TRY(rs_map_put(&r->streams, stream_key(&d->ranks[i]), (uint32_t)d->ranks[i].rank, err));
+        if (d->ranks[i].stream) rs_map_put(&r->streams, stream_key(&d->ranks[i]), (uint32_t)d->ranks[i].rank);
     }
     struct rs_example_span s;
     uint32_t at = 0, event;
     for (int n = 0; n < MOST_SPANS && next_span(d, &at, &event, &s); n++) {
-        RS_ROOM(r->spans, r->nspans, r->cap_spans, err);
+        RS_ROOM(r->spans, r->nspans, r->cap_spans);
         r->spans[r->nspans++] = s;
-        RS_TRY(rs_map_put(&r->colls, coll_key(d, &d->events[event]), r->nspans, err));
+        rs_map_put(&r->colls, coll_key(d, &d->events[event]), r->nspans);
     }
-    return RS_OK;
 }
 
-static enum rs_status join_new(struct rs_example_procs *p, uint32_t dump, struct rs_err *err)
+static void join_new(struct rs_example_procs *p, uint32_t dump)
 {
-    RS_ROOM(p->rows, p->n, p->cap, err);
+    RS_ROOM(p->rows, p->n, p->cap);
     p->rows[p->n++] = (struct rs_example_proc){0};
-    return join(&p->rows[p->n - 1], p, dump, err);
+    join(&p->rows[p->n - 1], p, dump);
 }
 
 static void proc_free(struct rs_example_proc *r)
@@ -198,27 +196,24 @@ static void proc_free(struct rs_example_proc *r)
 }
 
 /* All files of a pid as one process; *fits = false: they are not, and nothing was made. */
-static enum rs_status try_one(struct rs_example_procs *p, const uint32_t *dumps, uint32_t n, bool *fits,
-                              struct rs_err *err)
+static void try_one(struct rs_example_procs *p, const uint32_t *dumps, uint32_t n, bool *fits)
 {
     struct rs_example_proc r = {0};
-    enum rs_status status = RS_OK;
     *fits = true;
-    for (uint32_t i = 0; i < n && *fits && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < n && *fits; i++) {
         const struct rs_example *d = &p->dumps[dumps[i]];
         uint32_t agreed;
         const struct rs_example_trait t = trait_of(d);
         *fits = !denies(&r, d, &agreed) && (agreed >= ENOUGH || !collides(&r, &t));
-        if (*fits) status = join(&r, p, dumps[i], err);
+        if (*fits) join(&r, p, dumps[i]);
     }
     void *rows = p->rows;
-    if (*fits && status == RS_OK) status = rs_room(&rows, p->n, &p->cap, sizeof *p->rows, err);
+    if (*fits) rs_room(&rows, p->n, &p->cap, sizeof *p->rows);
     p->rows = rows;
-    if (*fits && status == RS_OK)
+    if (*fits)
         p->rows[p->n++] = r;
     else
         proc_free(&r);
-    return status;
 }
 
 /* The process that shows that the file is its own, best by the GPU's clock; RS_NONE: none does. */
@@ -256,7 +251,7 @@ static uint32_t find_only(const struct rs_example_procs *p, uint32_t first, cons
 }
 
 /* Several processes of one pid. Files with kernels say most, so they come first. */
-static enum rs_status cluster(struct rs_example_procs *p, uint32_t *dumps, uint32_t n, struct rs_err *err)
+static void cluster(struct rs_example_procs *p, uint32_t *dumps, uint32_t n)
 {
     uint32_t first = p->n, left = 0;
     for (int kernels = 1; kernels >= 0; kernels--)
@@ -265,33 +260,30 @@ static enum rs_status cluster(struct rs_example_procs *p, uint32_t *dumps, uint3
             if ((d->counts[RS_EX_KERNEL] > 0) != kernels) continue;
             uint32_t row = find_own(p, first, d);
             if (row != RS_NONE)
-                RS_TRY(join(&p->rows[row], p, dumps[i], err));
+                join(&p->rows[row], p, dumps[i]);
             else if (kernels)
-                RS_TRY(join_new(p, dumps[i], err));
+                join_new(p, dumps[i]);
             else
                 dumps[left++] = dumps[i]; /* those without kernels come in order, so nothing is lost */
         }
     for (uint32_t i = 0; i < left; i++) {
         uint32_t row = find_only(p, first, &p->dumps[dumps[i]]);
-        RS_TRY(row != RS_NONE ? join(&p->rows[row], p, dumps[i], err) : join_new(p, dumps[i], err));
+        if (row != RS_NONE)
+            join(&p->rows[row], p, dumps[i]);
+        else
+            join_new(p, dumps[i]);
     }
-    return RS_OK;
 }
 
 /* ---- all of them ---- */
 
-enum rs_status rs_example_procs_add(struct rs_example_procs *p, struct rs_example *dump, struct rs_err *err)
+void rs_example_procs_add(struct rs_example_procs *p, struct rs_example *dump)
 {
     void *dumps = p->dumps;
-    enum rs_status status = rs_room(&dumps, p->ndumps, &p->cap_dumps, sizeof *p->dumps, err);
+    rs_room(&dumps, p->ndumps, &p->cap_dumps, sizeof *p->dumps);
     p->dumps = dumps;
-    if (status != RS_OK) {
-        rs_example_close(dump);
-        return status;
-    }
     p->dumps[p->ndumps++] = *dump;
     *dump = (struct rs_example){.rank = -1};
-    return RS_OK;
 }
 
 struct placed {
@@ -307,7 +299,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Files of one folder and pid after the other. */
-static enum rs_status make_all(struct rs_example_procs *p, struct placed *placed, uint32_t *dumps, struct rs_err *err)
+static void make_all(struct rs_example_procs *p, struct placed *placed, uint32_t *dumps)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < p->ndumps; i++)
@@ -316,10 +308,9 @@ static enum rs_status make_all(struct rs_example_procs *p, struct placed *placed
     for (uint32_t from = 0, to; from < n; from = to) {
         bool fits;
         for (to = from; to < n && placed[to].place == placed[from].place; to++) dumps[to - from] = placed[to].dump;
-        RS_TRY(try_one(p, dumps, to - from, &fits, err));
-        if (!fits) RS_TRY(cluster(p, dumps, to - from, err));
+        try_one(p, dumps, to - from, &fits);
+        if (!fits) cluster(p, dumps, to - from);
     }
-    return RS_OK;
 }
 
 static bool same_folder(const struct rs_example *a, const struct rs_example *b)
@@ -336,24 +327,24 @@ static int by_first(const void *a, const void *b)
     return x->dumps[0] < y->dumps[0] ? -1 : x->dumps[0] > y->dumps[0];
 }
 
-enum rs_status rs_example_procs_finish(struct rs_example_procs *p, struct rs_err *err)
+void rs_example_procs_finish(struct rs_example_procs *p)
 {
-    struct placed *placed = malloc(((size_t)p->ndumps + 1) * sizeof *placed);
-    uint32_t *dumps = malloc(((size_t)p->ndumps + 1) * sizeof *dumps), agreed;
-    enum rs_status status =
-        placed && dumps ? make_all(p, placed, dumps, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct placed *placed = rs_alloc(((size_t)p->ndumps + 1) * sizeof *placed);
+    uint32_t *dumps = rs_alloc(((size_t)p->ndumps + 1) * sizeof *dumps), agreed;
+    make_all(p, placed, dumps);
     free(placed);
     free(dumps);
-    RS_TRY(status);
     if (p->n) qsort(p->rows, p->n, sizeof *p->rows, by_first);
     uint32_t nprocs = p->n;
     for (uint32_t i = 0; i < p->ndumps; i++) {
         const struct rs_example *d = &p->dumps[i];
         if (d->pid) continue;
         bool only = nprocs == 1 && same_folder(&p->dumps[p->rows[0].dumps[0]], d) && !denies(&p->rows[0], d, &agreed);
-        RS_TRY(only ? join(&p->rows[0], p, i, err) : join_new(p, i, err));
+        if (only)
+            join(&p->rows[0], p, i);
+        else
+            join_new(p, i);
     }
-    return RS_OK;
 }
 
 void rs_example_procs_free(struct rs_example_procs *p)

@@ -33,10 +33,10 @@ struct rs_example_procs {
 };
 
 /* Takes the dump (it is the struct's then, and zeroed where it was, also on failure). */
-enum rs_status rs_example_procs_add(struct rs_example_procs *p, struct rs_example *dump, struct rs_err *err);
+void rs_example_procs_add(struct rs_example_procs *p, struct rs_example *dump);
 /* When all are in: makes the processes. Dumps without events say no pid: each goes to the only process there is, if
  * that is of its folder, or becomes one of its own. */
-enum rs_status rs_example_procs_finish(struct rs_example_procs *p, struct rs_err *err);
+void rs_example_procs_finish(struct rs_example_procs *p);
 void rs_example_procs_free(struct rs_example_procs *p);
 
 #endif

@@ -58,7 +58,7 @@ static enum rs_status text(struct flight_rows *r, const struct rs_value *v, cons
     if (!may(r, v->n)) return too_much(r, err);
     uint64_t hash = UINT64_C(14695981039346656037), *place;
     for (uint32_t i = 0; i < v->n; i++) hash = (hash ^ (unsigned char)v->text[i]) * UINT64_C(1099511628211);
-    RS_TRY(rs_map_at(&r->texts, hash, 0, &place, err));
+    rs_map_at(&r->texts, hash, 0, &place);
     const char *known = (const char *)(uintptr_t)*place;
     if (known && !strncmp(known, v->text, v->n) && !known[v->n]) {
         *to = known;
@@ -177,7 +177,7 @@ static enum rs_status flight_rows_entry(struct flight_rows *r, const struct rs_v
     RS_TRY(sizes(r, rs_value_get(entry, "output_sizes"), &e.out, err));
     RS_TRY(dtypes(r, rs_value_get(entry, "output_dtypes"), &e.out, err));
     if ((r->held += sizeof e) > MOST_BYTES) return too_much(r, err);
-    RS_ROOM(f->entries, f->n_entries, f->cap_entries, err);
+    RS_ROOM(f->entries, f->n_entries, f->cap_entries);
     f->entries[f->n_entries++] = e;
     return RS_OK;
 }
@@ -227,12 +227,12 @@ static enum rs_status group(struct flight_rows *r, const char *id, const struct 
     RS_TRY(text(r, rs_value_get(v, "desc"), &g.desc, err));
     if (!*g.name) g.name = id;
     RS_TRY(ranks(r, rs_value_get(v, "ranks"), &g, err));
-    RS_ROOM(f->groups, f->n_groups, f->cap_groups, err);
+    RS_ROOM(f->groups, f->n_groups, f->cap_groups);
     f->groups[f->n_groups++] = g;
     return RS_OK;
 }
 
-static enum rs_status progress(struct flight_rows *r, const char *id, const struct rs_value *v, struct rs_err *err)
+static void progress(struct flight_rows *r, const char *id, const struct rs_value *v)
 {
     struct rs_flight *f = r->f;
     struct rs_flight_status s = {
@@ -241,9 +241,8 @@ static enum rs_status progress(struct flight_rows *r, const char *id, const stru
         .started = rs_value_i64(rs_value_get(v, "last_started_collective"), -1),
         .completed = rs_value_i64(rs_value_get(v, "last_completed_collective"), -1),
     };
-    RS_ROOM(f->status, f->n_status, f->cap_status, err);
+    RS_ROOM(f->status, f->n_status, f->cap_status);
     f->status[f->n_status++] = s;
-    return RS_OK;
 }
 
 /* A key of the dump other than entries; unknown ones are passed over. */
@@ -271,7 +270,10 @@ static enum rs_status flight_rows_top(struct flight_rows *r, const struct rs_val
             id = &number;
         }
         RS_TRY(text(r, id, &kept, err));
-        RS_TRY(config ? group(r, kept, v, err) : progress(r, kept, v, err));
+        if (config)
+            RS_TRY(group(r, kept, v, err));
+        else
+            progress(r, kept, v);
     }
     return RS_OK;
 }
@@ -567,13 +569,9 @@ static enum rs_status read_pickle(struct flight_rows *r, struct rs_bytes *bytes,
         data = rs_strbuf_borrow(&all);
         size = all.len;
     }
-    if (all.failed)
-        status = rs_strbuf_check(&all, err);
-    else {
-        enum rs_status read = from_pickle(r, data, size, err);
-        if (status != RS_OK) *err = broken; /* the stream's end is why the pickle ends */
-        if (status == RS_OK) status = read;
-    }
+    enum rs_status read = from_pickle(r, data, size, err);
+    if (status != RS_OK) *err = broken; /* the stream's end is why the pickle ends */
+    if (status == RS_OK) status = read;
     rs_strbuf_free(&all);
     return status;
 }

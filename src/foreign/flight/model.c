@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/mix.h"
 #include "foreign/formats.h"
 #include "foreign/torch.h"
@@ -50,23 +51,22 @@ static void later(int64_t *last, int64_t t)
 }
 
 /* What its watchdog has discovered are signs of life, though not times of the operations. */
-static enum rs_status add_proc(struct work *w, const char *path, struct rs_err *err)
+static void add_proc(struct work *w, const char *path)
 {
     const struct rs_flight *f = w->f;
     uint32_t host;
     char boot[256];
     snprintf(boot, sizeof boot, "flight:%s", path);
-    RS_TRY(rs_model_host(w->m, "", boot, &host, err)); /* whose clock it is, the dump does not say */
-    RS_TRY(rs_model_proc(w->m, &w->proc, err));
+    rs_model_host(w->m, "", boot, &host); /* whose clock it is, the dump does not say */
+    rs_model_proc(w->m, &w->proc);
     struct rs_proc *p = &w->m->procs[w->proc];
     p->host = host;
     p->tool = RS_TOOL_FLIGHT;
     p->launcher_rank = f->rank >= 0 && f->rank < INT32_MAX ? (int32_t)f->rank : -1;
     p->path = rs_arena_text(&w->m->arena, path, strlen(path));
     if (*f->comm_version) p->nccl_version = rs_arena_text(&w->m->arena, f->comm_version, strlen(f->comm_version));
-    p->covers = calloc(1, sizeof *p->covers);
-    p->gaps = calloc(1, sizeof *p->gaps);
-    if (!p->path || !p->covers || !p->gaps) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->covers = rs_zalloc(1, sizeof *p->covers);
+    p->gaps = rs_zalloc(1, sizeof *p->gaps);
     uint64_t mask = RS_COLL | RS_P2P;
     p->end = RS_TIME_NONE;
     for (uint32_t i = 0; i < f->n_entries; i++) {
@@ -96,28 +96,24 @@ static enum rs_status add_proc(struct work *w, const char *path, struct rs_err *
         p->gaps[p->ngaps++] = (struct rs_gap){p->last == RS_TIME_NONE ? p->begin : p->last, INT64_MAX, UINT32_MAX,
                                               UINT32_MAX, UINT32_MAX};
     w->m->callbacks += f->n_entries;
-    return RS_OK;
 }
 
 /* ---- groups ---- */
 
-static enum rs_status describe_comm(struct work *w, uint32_t comm, const struct rs_flight_group *g, const char *name,
-                                    const char *desc, struct rs_err *err)
+static void describe_comm(struct work *w, uint32_t comm, const struct rs_flight_group *g, const char *name,
+                          const char *desc)
 {
     struct rs_comm_row *c = &w->m->comms[comm];
-    if (c->name) return RS_OK;
+    if (c->name) return;
     char text[512];
     int n = snprintf(text, sizeof text, "%s:%s", desc, name);
     c->name = rs_arena_text(&w->m->arena, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
     c->made_up = true;
-    if (!c->name) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (!g || !g->n || g->n >= INT32_MAX) return RS_OK;
+    if (!g || !g->n || g->n >= INT32_MAX) return;
     int32_t *ranks = rs_arena_alloc(&w->m->arena, g->n * sizeof *ranks);
-    if (!ranks) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     memcpy(ranks, g->ranks, g->n * sizeof *ranks);
     c->ranks = ranks;
     c->nranks = (int32_t)g->n;
-    return RS_OK;
 }
 
 static int32_t rank_in(const struct rs_flight_group *g, int64_t rank)
@@ -127,18 +123,18 @@ static int32_t rank_in(const struct rs_flight_group *g, int64_t rank)
     return g && low < g->n && g->ranks[low] == rank ? (int32_t)low : -1;
 }
 
-static enum rs_status add_place(struct work *w, const struct rs_flight_group *g, const char *name, const char *desc,
-                                uint32_t *place, struct rs_err *err)
+static void add_place(struct work *w, const struct rs_flight_group *g, const char *name, const char *desc,
+                      uint32_t *place)
 {
     struct rs_model *m = w->m;
     uint32_t comm, member;
     uint64_t *at, hash = rs_torch_group(name, strlen(name), g ? g->ranks : NULL, g ? g->n : 0);
-    RS_TRY(rs_model_comm_of(m, RS_TOOL_FLIGHT, hash, &comm, err));
-    RS_TRY(rs_map_at(&w->by_comm, comm, w->nplaces, &at, err));
+    rs_model_comm_of(m, RS_TOOL_FLIGHT, hash, &comm);
+    rs_map_at(&w->by_comm, comm, w->nplaces, &at);
     *place = (uint32_t)*at;
-    if (*place < w->nplaces) return RS_OK; /* the same group under two keys */
-    RS_TRY(describe_comm(w, comm, g, name, desc, err));
-    RS_TRY(rs_model_member(m, comm, &member, err));
+    if (*place < w->nplaces) return; /* the same group under two keys */
+    describe_comm(w, comm, g, name, desc);
+    rs_model_member(m, comm, &member);
     struct rs_member *x = &m->members[member];
     const struct rs_proc *p = &m->procs[w->proc];
     x->proc = w->proc;
@@ -150,48 +146,43 @@ static enum rs_status add_place(struct work *w, const struct rs_flight_group *g,
     }
     w->places[w->nplaces++] = (struct place){.member = member, .group = g, .last = RS_NONE};
     if (g) rs_comms_shape(g->ranks, g->n, &w->places[*place].start, &w->places[*place].stride);
-    return RS_OK;
 }
 
 /* Every group that the dump lists has a member, also where nothing was asked of it. */
-static enum rs_status add_places(struct work *w, struct rs_err *err)
+static void add_places(struct work *w)
 {
     for (uint32_t i = 0; i < w->f->n_groups; i++) {
         const struct rs_flight_group *g = &w->f->groups[i];
         uint64_t *at;
-        RS_TRY(rs_map_at(&w->by_name, name_hash(g->name), RS_NONE, &at, err));
+        rs_map_at(&w->by_name, name_hash(g->name), RS_NONE, &at);
         if (*at != RS_NONE) continue;
         uint32_t place;
-        RS_TRY(add_place(w, g, g->name, g->desc, &place, err));
+        add_place(w, g, g->name, g->desc, &place);
         *at = place; /* add_place() leaves this map alone */
     }
-    return RS_OK;
 }
 
-static enum rs_status place_of(struct work *w, const struct rs_flight_entry *e, uint32_t *place, struct rs_err *err)
+static void place_of(struct work *w, const struct rs_flight_entry *e, uint32_t *place)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->by_name, name_hash(e->pg_name), RS_NONE, &at, err));
+    rs_map_at(&w->by_name, name_hash(e->pg_name), RS_NONE, &at);
     if (*at == RS_NONE) {
-        RS_TRY(add_place(w, NULL, e->pg_name, e->pg_desc, place, err));
+        add_place(w, NULL, e->pg_name, e->pg_desc, place);
         *at = *place;
     }
     *place = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* How far the group had come, as the dump's summary says; its keys are the entries' pg_id. */
-static enum rs_status take_status(struct work *w, struct rs_err *err)
+static void take_status(struct work *w)
 {
     struct rs_map ids = {0}; /* pg_id -> member */
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < w->f->n_entries && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < w->f->n_entries; i++) {
         uint32_t place;
-        status = place_of(w, &w->f->entries[i], &place, err);
-        if (status == RS_OK && w->f->entries[i].pg_id >= 0)
-            status = rs_map_put(&ids, (uint64_t)w->f->entries[i].pg_id, w->places[place].member, err);
+        place_of(w, &w->f->entries[i], &place);
+        if (w->f->entries[i].pg_id >= 0) rs_map_put(&ids, (uint64_t)w->f->entries[i].pg_id, w->places[place].member);
     }
-    for (uint32_t i = 0; i < w->f->n_status && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < w->f->n_status; i++) {
         const struct rs_flight_status *s = &w->f->status[i];
         char *end;
         unsigned long long id = strtoull(s->id, &end, 10);
@@ -201,7 +192,6 @@ static enum rs_status take_status(struct work *w, struct rs_err *err)
         if ((uint64_t)s->enqueued >= x->asked) x->asked = (uint64_t)s->enqueued + 1;
     }
     rs_map_free(&ids);
-    return status;
 }
 
 /* ---- operations ---- */
@@ -223,8 +213,7 @@ static uint64_t count_of(const char *func, int64_t in, int64_t out, uint32_t nra
     return n < 0 ? 0 : (uint64_t)n;
 }
 
-static enum rs_status add_tag(struct work *w, uint32_t part, const struct place *s, const struct rs_flight_entry *e,
-                              struct rs_err *err)
+static void add_tag(struct work *w, uint32_t part, const struct place *s, const struct rs_flight_entry *e)
 {
     int64_t in = rs_flight_elements(&e->in), out = rs_flight_elements(&e->out);
     struct rs_tag tag = {.part = part,
@@ -239,7 +228,7 @@ static enum rs_status add_tag(struct work *w, uint32_t part, const struct place 
         tag.comms_id = rs_comms_id(e->pg_name, strlen(e->pg_name), tag.pg_seq, e->is_p2p, s->start, s->stride,
                                    (int64_t)s->group->n);
     }
-    return rs_model_tag(w->m, &tag, err);
+    rs_model_tag(w->m, &tag);
 }
 
 /* What was called between the beginning and the end of a coalesced call: one group, one kernel, one state. */
@@ -254,18 +243,18 @@ static void close_run(struct work *w, struct place *s, const struct rs_flight_en
     s->last = RS_NONE;
 }
 
-static enum rs_status add_entry(struct work *w, uint32_t index, struct rs_err *err)
+static void add_entry(struct work *w, uint32_t index)
 {
     const struct rs_flight_entry *e = &w->f->entries[index];
     const char *func = rs_torch_func(e->op, strlen(e->op));
     uint64_t handle = (uint64_t)index + 1;
     uint32_t place, i;
-    RS_TRY(place_of(w, e, &place, err));
+    place_of(w, e, &place);
     struct place *s = &w->places[place];
     if (!strcmp(e->op, "coalesced")) close_run(w, s, e, handle);
-    if (!func) return RS_OK;
+    if (!func) return;
     bool send = !strcmp(func, "Send"), recv = !strcmp(func, "Recv");
-    RS_TRY(rs_model_part(w->m, &i, err));
+    rs_model_part(w->m, &i);
     struct rs_parts *t = &w->m->parts;
     struct rs_member *x = &w->m->members[s->member];
     const char *dtype = e->in.n_dtypes ? e->in.dtypes[0] : e->out.n_dtypes ? e->out.dtypes[0] : "";
@@ -282,8 +271,8 @@ static enum rs_status add_entry(struct work *w, uint32_t index, struct rs_err *e
         t->seq[i] = (uint64_t)e->collective_seq;
         if (t->seq[i] >= x->asked && w->f->damage.code == RS_OK) x->asked = t->seq[i] + 1;
     }
-    RS_TRY(rs_model_string(w->m, func, &t->func[i], err));
-    RS_TRY(rs_model_string(w->m, rs_torch_dtype(dtype, strlen(dtype)), &t->dtype[i], err));
+    rs_model_string(w->m, func, &t->func[i]);
+    rs_model_string(w->m, rs_torch_dtype(dtype, strlen(dtype)), &t->dtype[i]);
     bool goes_on = s->last != RS_NONE && s->is_p2p == e->is_p2p && s->collective_seq == e->collective_seq &&
                    s->p2p_seq == e->p2p_seq;
     w->before[i - w->first_part] = goes_on ? s->last : RS_NONE;
@@ -291,15 +280,16 @@ static enum rs_status add_entry(struct work *w, uint32_t index, struct rs_err *e
     s->is_p2p = e->is_p2p;
     s->collective_seq = e->collective_seq;
     s->p2p_seq = e->p2p_seq;
-    return add_tag(w, i, s, e, err);
+    add_tag(w, i, s, e);
 }
 
 static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
 {
-    RS_TRY(add_proc(w, path, err));
-    RS_TRY(add_places(w, err));
-    RS_TRY(take_status(w, err));
-    for (uint32_t i = 0; i < w->f->n_entries; i++) RS_TRY(add_entry(w, i, err));
+    (void)err;
+    add_proc(w, path);
+    add_places(w);
+    take_status(w);
+    for (uint32_t i = 0; i < w->f->n_entries; i++) add_entry(w, i);
     return RS_OK;
 }
 
@@ -308,9 +298,9 @@ enum rs_status rs_flight_to_model(struct rs_model *m, const struct rs_flight *f,
 {
     struct work w = {.m = m, .f = f, .first_part = m->parts.n};
     w.wrapped = f->n_entries && f->entries[0].record_id > 0;
-    w.places = calloc((size_t)f->n_groups + f->n_entries + 1, sizeof *w.places);
-    w.before = malloc(((size_t)f->n_entries + 1) * sizeof *w.before);
-    enum rs_status status = w.places && w.before ? fill(&w, path, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w.places = rs_zalloc((size_t)f->n_groups + f->n_entries + 1, sizeof *w.places);
+    w.before = rs_alloc(((size_t)f->n_entries + 1) * sizeof *w.before);
+    enum rs_status status = fill(&w, path, err);
     *proc = w.proc;
     free(w.places);
     free(w.before);
@@ -339,10 +329,9 @@ struct said {
 };
 
 /* A file that cannot be used is no failure of the others. */
-static enum rs_status failed(struct rs_other *file, enum rs_status status, const struct rs_err *err)
+static void failed(struct rs_other *file, const struct rs_err *err)
 {
     rs_other_incomplete(file, err);
-    return status == RS_NO_MEMORY ? status : RS_OK;
 }
 
 static void look(struct dump *d, const struct rs_flight *f)
@@ -365,22 +354,24 @@ static int by_rank(const void *a, const void *b)
 }
 
 /* Reads those whose rank, or which of several of one rank it is, cannot be told by name. */
-static enum rs_status look_at(struct dump *d, struct rs_err *err)
+static void look_at(struct dump *d, struct rs_err *err)
 {
     struct rs_flight f;
     enum rs_status status = rs_flight_read(&f, d->file->path, err);
-    if (status != RS_OK) return failed(d->file, status, err);
+    if (status != RS_OK) {
+        failed(d->file, err);
+        return;
+    }
     look(d, &f);
     rs_flight_free(&f);
-    return RS_OK;
 }
 
 /* Of several dumps of a rank the one to read: the newest; of one dump in two forms the first. */
-static enum rs_status choose(struct said *said, struct dump *dumps, size_t n, size_t *chosen, struct rs_err *err)
+static void choose(struct said *said, struct dump *dumps, size_t n, size_t *chosen, struct rs_err *err)
 {
     *chosen = 0;
     for (size_t i = 0; i < n && n > 1; i++)
-        if (!dumps[i].looked) RS_TRY(look_at(&dumps[i], err));
+        if (!dumps[i].looked) look_at(&dumps[i], err);
     for (size_t i = 1; i < n; i++) {
         const struct dump *x = &dumps[i], *best = &dumps[*chosen];
         if (x->looked &&
@@ -397,7 +388,6 @@ static enum rs_status choose(struct said *said, struct dump *dumps, size_t n, si
         said->nsame += same;
         said->nolder += !same;
     }
-    return RS_OK;
 }
 
 static enum rs_status add(struct rs_model *m, struct said *said, struct dump *d, struct rs_err *err)
@@ -405,7 +395,10 @@ static enum rs_status add(struct rs_model *m, struct said *said, struct dump *d,
     struct rs_flight f;
     struct rs_other *file = d->file;
     enum rs_status status = rs_flight_read(&f, file->path, err);
-    if (status != RS_OK) return failed(file, status, err);
+    if (status != RS_OK) {
+        failed(file, err);
+        return RS_OK;
+    }
     if (f.damage.code != RS_OK) rs_other_incomplete(file, &f.damage);
     status = rs_flight_to_model(m, &f, file->path, &file->proc, err);
     if (status == RS_OK && f.rank_inside >= 0 && f.rank_inside != f.rank)
@@ -449,7 +442,7 @@ static enum rs_status fill_all(struct rs_fill *fill, struct dump *dumps, struct 
 {
     for (size_t i = 0; i < fill->n; i++) {
         dumps[i] = (struct dump){.file = fill->files[i], .rank = rs_flight_rank_of_name(fill->files[i]->path)};
-        if (dumps[i].rank < 0) RS_TRY(look_at(&dumps[i], err));
+        if (dumps[i].rank < 0) look_at(&dumps[i], err);
     }
     qsort(dumps, fill->n, sizeof *dumps, by_rank);
     struct said said = {0};
@@ -457,7 +450,7 @@ static enum rs_status fill_all(struct rs_fill *fill, struct dump *dumps, struct 
         size_t chosen = 0;
         for (n = 1; i + n < fill->n && dumps[i].rank >= 0 && dumps[i + n].rank == dumps[i].rank; n++) {
         }
-        RS_TRY(choose(&said, dumps + i, n, &chosen, err));
+        choose(&said, dumps + i, n, &chosen, err);
         RS_TRY(add(fill->model, &said, &dumps[i + chosen], err));
         for (size_t k = 0; k < n; k++) dumps[i + k].file->proc = dumps[i + chosen].file->proc;
         if (fill->progress) fill->progress(i + n, fill->n);
@@ -467,8 +460,7 @@ static enum rs_status fill_all(struct rs_fill *fill, struct dump *dumps, struct 
 
 enum rs_status rs_flight_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    struct dump *dumps = calloc(fill->n + 1, sizeof *dumps);
-    if (!dumps) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct dump *dumps = rs_zalloc(fill->n + 1, sizeof *dumps);
     enum rs_status status = fill_all(fill, dumps, err);
     free(dumps);
     return status;

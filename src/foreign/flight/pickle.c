@@ -76,7 +76,7 @@ static const char pickle_cut[] = "cut off here";
 static enum rs_status pickle_push(struct pickle_machine *m, struct rs_value *v)
 {
     if (!v) return pickle_too_much(m);
-    RS_ROOM(m->stack, m->top, m->cap, m->err);
+    RS_ROOM(m->stack, m->top, m->cap);
     m->stack[m->top++] = v;
     return RS_OK;
 }
@@ -251,7 +251,8 @@ static enum rs_status pickle_line_text(struct pickle_machine *m, bool quoted)
 static enum rs_status put(struct pickle_machine *m, uint64_t key)
 {
     if (!pickle_above(m)) return pickle_bad(m, "nothing to remember");
-    return rs_map_put(&m->memo, key, (uint64_t)(uintptr_t)m->stack[m->top - 1], m->err);
+    rs_map_put(&m->memo, key, (uint64_t)(uintptr_t)m->stack[m->top - 1]);
+    return RS_OK;
 }
 
 static enum rs_status get(struct pickle_machine *m, uint64_t key)

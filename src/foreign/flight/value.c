@@ -9,7 +9,7 @@ static void *take(struct rs_value_builder *b, size_t bytes)
 {
     if (bytes > b->most || b->held > b->most - bytes) return NULL;
     void *piece = rs_arena_alloc(b->arena, bytes);
-    if (piece) b->held += bytes;
+    b->held += bytes;
     return piece;
 }
 

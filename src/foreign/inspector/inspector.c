@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "base/scan.h"
@@ -222,68 +223,63 @@ static bool same_member(const struct rs_inspector_member *m, const struct inspec
            !strcmp(m->version, l->version) && !strcmp(m->git_rev, l->git_rev);
 }
 
-static enum rs_status member_of(struct rs_inspector *p, const struct inspector_line *l, uint32_t *index,
-                                struct rs_err *err)
+static void member_of(struct rs_inspector *p, const struct inspector_line *l, uint32_t *index)
 {
     /* Nearly always the one of the line before. */
     if (p->n_ops && same_member(&p->members[p->ops[p->n_ops - 1].member], l)) {
         *index = p->ops[p->n_ops - 1].member;
-        return RS_OK;
+        return;
     }
     char key[96];
     snprintf(key, sizeof key, "%llx %lld %lld %lld %lld", (unsigned long long)l->member.comm, (long long)l->member.rank,
              (long long)l->member.n_ranks, (long long)l->member.n_nodes, (long long)l->member.pid);
     uint64_t hash = rs_mix_text(rs_mix_text(rs_mix_text(0, key), l->host), l->comm_name), *known;
     hash = rs_mix_text(rs_mix_text(hash, l->version), l->git_rev);
-    RS_TRY(rs_map_at(&p->by_key, hash, 0, &known, err));
+    rs_map_at(&p->by_key, hash, 0, &known);
     if (*known && same_member(&p->members[*known - 1], l)) {
         *index = (uint32_t)(*known - 1);
-        return RS_OK;
+        return;
     }
     struct rs_inspector_member m = l->member;
     m.comm_name = rs_arena_text(&p->texts, l->comm_name, strlen(l->comm_name));
     m.host = rs_arena_text(&p->texts, l->host, strlen(l->host));
     m.version = rs_arena_text(&p->texts, l->version, strlen(l->version));
     m.git_rev = rs_arena_text(&p->texts, l->git_rev, strlen(l->git_rev));
-    if (!m.comm_name || !m.host || !m.version || !m.git_rev) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    RS_ROOM(p->members, p->n_members, p->members_cap, err);
+    RS_ROOM(p->members, p->n_members, p->members_cap);
     *index = p->n_members;
     p->members[p->n_members++] = m;
     *known = p->n_members;
-    return RS_OK;
 }
 
-static enum rs_status keep_line(struct rs_inspector *p, struct inspector_line *l, struct rs_err *err)
+static void keep_line(struct rs_inspector *p, struct inspector_line *l)
 {
     struct rs_inspector_op *op = &l->op;
     uint64_t *place;
-    RS_TRY(member_of(p, l, &op->member, err));
-    RS_TRY(rs_map_at(&p->funcs, rs_mix_text(0, l->func), 0, &place, err));
+    member_of(p, l, &op->member);
+    rs_map_at(&p->funcs, rs_mix_text(0, l->func), 0, &place);
     op->func = (const char *)(uintptr_t)*place;
     if (!op->func || strcmp(op->func, l->func) != 0) {
         op->func = rs_arena_text(&p->texts, l->func, strlen(l->func));
-        if (!op->func) return rs_fail(err, RS_NO_MEMORY, "out of memory");
         *place = (uint64_t)(uintptr_t)op->func;
     }
     op->first_kernel = p->n_kernels;
     op->n_kernels = l->n_kernels;
     for (unsigned i = 0; i < l->n_kernels; i++) {
-        RS_ROOM(p->kernels, p->n_kernels, p->kernels_cap, err);
+        RS_ROOM(p->kernels, p->n_kernels, p->kernels_cap);
         p->kernels[p->n_kernels++] = l->kernels[i];
         p->verbose |= l->kernels[i].start_us >= 0;
     }
     p->verbose |= op->start_us >= 0;
-    RS_ROOM(p->ops, p->n_ops, p->ops_cap, err);
+    RS_ROOM(p->ops, p->n_ops, p->ops_cap);
     p->ops[p->n_ops++] = *op;
     p->members[op->member].ops++;
-    return RS_OK;
 }
 
 static enum rs_status read_lines(struct rs_inspector *p, struct rs_lines *lines, const char *path, struct rs_err *err)
 {
-    struct inspector_line *l = calloc(1, sizeof *l);
-    enum rs_status status = l ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    while (status == RS_OK && rs_lines_next(lines)) {
+    struct inspector_line *l = rs_zalloc(1, sizeof *l);
+    enum rs_status status = RS_OK;
+    while (rs_lines_next(lines)) {
         if (!rs_slice_trim((struct rs_slice){lines->text, lines->n}).n) continue;
         const char *why =
             lines->shortened ? "the line is longer than any of Inspector" : inspector_parse(l, lines->text, lines->n);
@@ -293,16 +289,15 @@ static enum rs_status read_lines(struct rs_inspector *p, struct rs_lines *lines,
             if (!p->bad_lines++)
                 rs_fail(&p->damage, RS_BAD_INPUT, "%s: at byte %llu: %s", path, (unsigned long long)lines->offset, why);
         } else if (l->has_op) {
-            status = keep_line(p, l, err);
+            keep_line(p, l);
         } else {
             p->other_lines++;
         }
     }
-    if (status != RS_OK) rs_err_wrap(err, "%s", path);
-    if (status == RS_OK && lines->err.code != RS_OK && p->damage.code == RS_OK) p->damage = lines->err;
+    if (lines->err.code != RS_OK && p->damage.code == RS_OK) p->damage = lines->err;
     free(l);
     rs_lines_free(lines);
-    if (status == RS_OK && p->lines == p->bad_lines)
+    if (p->lines == p->bad_lines)
         status = p->damage.code != RS_OK ? rs_fail(err, RS_BAD_INPUT, "%s", p->damage.msg)
                                          : rs_fail(err, RS_BAD_INPUT, "%s: at byte 0: the file is empty", path);
     return status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "foreign/formats.h"
 
@@ -31,20 +32,20 @@ struct work {
 
 /* ---- places ---- */
 
-static enum rs_status find_proc(struct work *w, const struct rs_inspector_member *x, uint32_t *proc, struct rs_err *err)
+static void find_proc(struct work *w, const struct rs_inspector_member *x, uint32_t *proc)
 {
     struct rs_model *m = w->m;
     uint64_t *at;
-    RS_TRY(rs_map_at(&w->procs, rs_mix_text((uint64_t)x->pid, x->host), RS_NONE, &at, err));
+    rs_map_at(&w->procs, rs_mix_text((uint64_t)x->pid, x->host), RS_NONE, &at);
     if (*at != RS_NONE) {
         *proc = (uint32_t)*at;
-        return RS_OK;
+        return;
     }
     uint32_t host;
     char boot[300]; /* processes of a host share its clock; without a name nobody knows which host it is */
     snprintf(boot, sizeof boot, "inspector:%s", *x->host ? x->host : w->path);
-    RS_TRY(rs_model_host(m, x->host, boot, &host, err));
-    RS_TRY(rs_model_proc(m, proc, err));
+    rs_model_host(m, x->host, boot, &host);
+    rs_model_proc(m, proc);
     *at = *proc;
     struct rs_proc *p = &m->procs[*proc];
     p->host = host;
@@ -55,35 +56,32 @@ static enum rs_status find_proc(struct work *w, const struct rs_inspector_member
     p->drops = true;
     p->clock_error_ns = 1000; /* times are in whole us */
     p->begin = p->end = RS_TIME_NONE;
-    return p->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-static enum rs_status find_member(struct work *w, uint32_t index, struct rs_err *err)
+static void find_member(struct work *w, uint32_t index)
 {
     const struct rs_inspector_member *x = &w->log->members[index];
     struct rs_model *m = w->m;
     struct place *s = &w->places[index];
     uint32_t comm;
     uint64_t *at;
-    RS_TRY(find_proc(w, x, &s->proc, err));
-    RS_TRY(rs_model_comm_of(m, RS_TOOL_INSPECTOR, x->comm, &comm, err));
+    find_proc(w, x, &s->proc);
+    rs_model_comm_of(m, RS_TOOL_INSPECTOR, x->comm, &comm);
     struct rs_comm_row *c = &m->comms[comm];
     if (c->nranks < 0 && x->n_ranks > 0 && x->n_ranks < INT32_MAX) c->nranks = (int32_t)x->n_ranks;
     if (c->nnodes < 0 && x->n_nodes > 0 && x->n_nodes < INT32_MAX) c->nnodes = (int32_t)x->n_nodes;
     if (!c->name && *x->comm_name && strcmp(x->comm_name, "unknown") != 0) {
         c->name = rs_arena_text(&m->arena, x->comm_name, strlen(x->comm_name));
-        if (!c->name) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     uint64_t key = rs_mix(rs_mix(s->proc + 1, comm), (uint64_t)x->rank);
-    RS_TRY(rs_map_at(&w->members, key, RS_NONE, &at, err));
+    rs_map_at(&w->members, key, RS_NONE, &at);
     if (*at == RS_NONE) {
-        RS_TRY(rs_model_member(m, comm, &s->member, err));
+        rs_model_member(m, comm, &s->member);
         m->members[s->member].proc = s->proc;
         m->members[s->member].rank = x->rank >= 0 && x->rank < INT32_MAX ? (int32_t)x->rank : -1;
         *at = s->member;
     }
     s->member = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* ---- operations ---- */
@@ -145,12 +143,12 @@ static void count(struct numbers *n, uint64_t sn)
     n->n++;
 }
 
-static enum rs_status add_op(struct work *w, const struct rs_inspector_op *op, struct rs_err *err)
+static void add_op(struct work *w, const struct rs_inspector_op *op)
 {
     struct rs_model *m = w->m;
     struct place *s = &w->places[op->member];
     uint32_t i;
-    RS_TRY(rs_model_part(m, &i, err));
+    rs_model_part(m, &i);
     struct rs_parts *t = &m->parts;
     bool send = op->p2p && !strcmp(op->func, "Send"), recv = op->p2p && !strcmp(op->func, "Recv");
     t->handle[i] = op->offset + 1;
@@ -164,7 +162,7 @@ static enum rs_status add_op(struct work *w, const struct rs_inspector_op *op, s
     t->enqueued[i] = ns(op->start_us);
     if (t->enqueued[i] == RS_TIME_NONE) t->before[i] = ns(op->dump_us);
     take_kernels(w, i, op);
-    RS_TRY(rs_model_string(m, !strcmp(op->func, "All2All") ? "AlltoAll" : op->func, &t->func[i], err));
+    rs_model_string(m, !strcmp(op->func, "All2All") ? "AlltoAll" : op->func, &t->func[i]);
     count(op->p2p ? &s->p2ps : &s->colls, op->sn);
     struct rs_proc *p = &m->procs[s->proc];
     p->callbacks++;
@@ -177,7 +175,7 @@ static enum rs_status add_op(struct work *w, const struct rs_inspector_op *op, s
     bool timed = op->exec_ns >= 0 && op->timing != RS_INSPECTOR_COLLECTIVE_CPU;
     struct rs_tag tag = {
         .part = i, .step = RS_NONE, .pg_seq = -1, .duration_ns = timed ? op->exec_ns : RS_TIME_NONE, .is_p2p = op->p2p};
-    return timed ? rs_model_tag(m, &tag, err) : RS_OK;
+    if (timed) rs_model_tag(m, &tag);
 }
 
 /* Numbers count from 1, or from 0: at least so many are not here. Beyond 32 bits they are damaged. */
@@ -188,11 +186,12 @@ static uint64_t missing(const struct numbers *n)
 
 static enum rs_status fill(struct work *w, uint64_t *lost, struct rs_err *err)
 {
+    (void)err;
     const struct rs_inspector *log = w->log;
-    for (uint32_t i = 0; i < log->n_members; i++) RS_TRY(find_member(w, i, err));
+    for (uint32_t i = 0; i < log->n_members; i++) find_member(w, i);
     for (uint32_t i = 0; i < log->n_ops; i++) w->order[i] = i;
     qsort_r(w->order, log->n_ops, sizeof *w->order, by_time, log->ops);
-    for (uint32_t i = 0; i < log->n_ops; i++) RS_TRY(add_op(w, &log->ops[w->order[i]], err));
+    for (uint32_t i = 0; i < log->n_ops; i++) add_op(w, &log->ops[w->order[i]]);
     for (uint32_t i = 0; i < log->n_members; i++) {
         const struct place *s = &w->places[i];
         uint64_t n = missing(&s->colls) + missing(&s->p2ps);
@@ -208,9 +207,9 @@ enum rs_status rs_inspector_to_model(struct rs_model *m, const struct rs_inspect
     struct work w = {.m = m, .log = log, .path = path};
     uint32_t first = m->nprocs;
     *lost = 0;
-    w.places = calloc((size_t)log->n_members + 1, sizeof *w.places);
-    w.order = malloc(((size_t)log->n_ops + 1) * sizeof *w.order);
-    enum rs_status status = w.places && w.order ? fill(&w, lost, err) : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    w.places = rs_zalloc((size_t)log->n_members + 1, sizeof *w.places);
+    w.order = rs_alloc(((size_t)log->n_ops + 1) * sizeof *w.order);
+    enum rs_status status = fill(&w, lost, err);
     for (uint32_t i = first; i < m->nprocs; i++)
         if (m->procs[i].begin == RS_TIME_NONE) m->procs[i].begin = m->procs[i].end = 0;
     *proc = m->nprocs == first + 1 ? first : RS_NONE;
@@ -250,7 +249,9 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
 
 enum rs_status rs_inspector_fill(struct rs_fill *fill, struct rs_err *err)
 {
+    (void)err;
     bool told = false;
     fill->state = &told;
-    return rs_fill_each(fill, add, err);
+    rs_fill_each(fill, add);
+    return RS_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/bisect.h"
 #include "base/map.h"
+#include "base/memory.h"
 #include "model/activities.h"
 
 /* ---- steps and annotations around calls ---- */
@@ -31,12 +32,11 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Annotations of a kind. Steps are the process's, whichever thread began them: all are put on lane 0. */
-static enum rs_status collect(struct ranges *r, const struct rs_kineto *k, uint8_t kind, struct rs_err *err)
+static void collect(struct ranges *r, const struct rs_kineto *k, uint8_t kind)
 {
     static const char own[] = "nccl:";
     uint32_t n = k->of_kind[kind];
-    *r = (struct ranges){.rows = malloc(((size_t)n + 1) * sizeof *r->rows)};
-    if (!r->rows) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    *r = (struct ranges){.rows = rs_alloc(((size_t)n + 1) * sizeof *r->rows)};
     for (uint32_t i = 0; i < k->nrows && n; i++) {
         const struct rs_kineto_row *row = &k->rows[i];
         if (row->kind != kind) continue;
@@ -56,7 +56,6 @@ static enum rs_status collect(struct ranges *r, const struct rs_kineto *k, uint8
         r->rows[i].parent = open;
         open = i;
     }
-    return RS_OK;
 }
 
 /* The innermost range of a lane around a moment; NULL: none. */
@@ -94,13 +93,13 @@ static uint32_t number_of(const struct rs_kineto_name *name)
     return v < RS_KINETO_NONE ? (uint32_t)v : RS_KINETO_NONE;
 }
 
-enum rs_status rs_kineto_scopes_find(struct rs_kineto *k, struct rs_err *err)
+void rs_kineto_scopes_find(struct rs_kineto *k)
 {
     struct ranges steps = {0}, scopes = {0};
-    enum rs_status status = collect(&steps, k, RS_ACT_STEP, err);
-    if (status == RS_OK) status = collect(&scopes, k, RS_ACT_RANGE, err);
+    collect(&steps, k, RS_ACT_STEP);
+    collect(&scopes, k, RS_ACT_RANGE);
     uint32_t first = main_thread(k);
-    for (uint32_t i = 0; i < k->ncalls && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < k->ncalls; i++) {
         struct rs_kineto_call *c = &k->calls[i];
         if (c->lane == RS_KINETO_NONE && !c->has_launch) continue; /* only a kernel: nobody knows who called */
         int64_t at = c->lane == RS_KINETO_NONE ? c->launched : c->start;
@@ -112,21 +111,19 @@ enum rs_status rs_kineto_scopes_find(struct rs_kineto *k, struct rs_err *err)
     }
     free(steps.rows);
     free(scopes.rows);
-    return status;
 }
 
 /* ---- launches ---- */
 
 /* Correlations become rows. Calls that cannot have launched anything are many, and left out of the map. */
-static enum rs_status link_rows(struct rs_kineto *k, struct rs_err *err)
+static void link_rows(struct rs_kineto *k)
 {
     struct rs_map launches = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < k->nrows && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < k->nrows; i++) {
         const struct rs_kineto_row *r = &k->rows[i];
-        if (r->kind == RS_ACT_LAUNCH && r->link) status = rs_map_put(&launches, r->link, i, err);
+        if (r->kind == RS_ACT_LAUNCH && r->link) rs_map_put(&launches, r->link, i);
     }
-    for (uint32_t i = 0; i < k->nrows && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < k->nrows; i++) {
         struct rs_kineto_row *r = &k->rows[i];
         uint64_t from = RS_KINETO_NONE;
         if (rs_activity_is_work(r->kind) && r->link) from = rs_map_get(&launches, r->link, RS_KINETO_NONE);
@@ -135,7 +132,6 @@ static enum rs_status link_rows(struct rs_kineto *k, struct rs_err *err)
         r->link = (uint32_t)from;
     }
     rs_map_free(&launches);
-    return status;
 }
 
 /* ---- calls ---- */
@@ -276,13 +272,12 @@ static void find_batch(struct tie *t, struct scope *s, int64_t from)
     }
 }
 
-static enum rs_status find_batches(struct tie *t, struct rs_err *err)
+static void find_batches(struct tie *t)
 {
     static const char prefix[] = "nccl:", group[] = "nccl:coalesced";
     const struct rs_kineto *k = t->k;
     uint32_t left = k->of_kind[RS_ACT_RANGE];
-    t->scopes = malloc(((size_t)left + 1) * sizeof *t->scopes);
-    if (!t->scopes) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    t->scopes = rs_alloc(((size_t)left + 1) * sizeof *t->scopes);
     for (uint32_t i = 0; i < k->nrows && left; i++) {
         const struct rs_kineto_row *r = &k->rows[i];
         const struct rs_kineto_name *name = &k->names[r->name];
@@ -301,7 +296,6 @@ static enum rs_status find_batches(struct tie *t, struct rs_err *err)
         find_batch(t, s, before && before->lane == s->lane ? before->end : INT64_MIN);
         before = s;
     }
-    return RS_OK;
 }
 
 /* By the place of its launch on the thread. */
@@ -345,7 +339,7 @@ static int by_launch(const void *a, const void *b, void *of)
     return *x < *y ? -1 : *x > *y;
 }
 
-static enum rs_status index_calls(struct tie *t, struct rs_err *err)
+static void index_calls(struct tie *t)
 {
     struct rs_kineto *k = t->k;
     for (uint32_t i = 0; i < k->ncalls; i++) {
@@ -353,34 +347,31 @@ static enum rs_status index_calls(struct tie *t, struct rs_err *err)
         if (c->row != RS_KINETO_NONE) t->own[c->row] = i;
         if (c->lane == RS_KINETO_NONE) continue;
         t->order[t->n++] = (struct on_thread){c->lane, i, c->start};
-        if (c->func && c->external != RS_KINETO_NO_ID) RS_TRY(rs_map_put(&t->ids, c->external, i, err));
+        if (c->func && c->external != RS_KINETO_NO_ID) rs_map_put(&t->ids, c->external, i);
     }
     qsort(t->order, t->n, sizeof *t->order, by_thread);
-    return RS_OK;
 }
 
-static enum rs_status tie_all(struct tie *t, struct rs_err *err)
+static void tie_all(struct tie *t)
 {
     struct rs_kineto *k = t->k;
     uint32_t left = 0;
-    RS_TRY(index_calls(t, err));
-    uint32_t *kernels = malloc(((size_t)k->of_kind[RS_ACT_COMM] + 1) * sizeof *kernels);
-    if (!kernels) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    index_calls(t);
+    uint32_t *kernels = rs_alloc(((size_t)k->of_kind[RS_ACT_COMM] + 1) * sizeof *kernels);
     for (uint32_t i = 0; i < k->nrows; i++)
         if (k->rows[i].kind == RS_ACT_COMM && !tie_by_id(t, i)) kernels[left++] = i;
-    enum rs_status status = find_batches(t, err);
-    if (status == RS_OK) qsort_r(kernels, left, sizeof *kernels, by_launch, k);
-    for (uint32_t i = 0; i < left && status == RS_OK; i++) {
+    find_batches(t);
+    qsort_r(kernels, left, sizeof *kernels, by_launch, k);
+    for (uint32_t i = 0; i < left; i++) {
         tie_by_place(t, kernels[i]);
         if (t->of_row[kernels[i]] == RS_KINETO_NONE && t->own[kernels[i]] != RS_KINETO_NONE)
             give(t, kernels[i], t->own[kernels[i]]);
     }
     free(kernels);
-    return status;
 }
 
 /* Keeps what is an operation, by time, and tells the rows where their calls went. */
-static enum rs_status settle(struct tie *t, struct rs_err *err)
+static void settle(struct tie *t)
 {
     struct rs_kineto *k = t->k;
     uint32_t kept = 0;
@@ -391,8 +382,7 @@ static enum rs_status settle(struct tie *t, struct rs_err *err)
         c->row = i; /* from here on: which one it was */
         k->calls[kept++] = *c;
     }
-    uint32_t *place = malloc(((size_t)k->ncalls + 1) * sizeof *place);
-    if (!place) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *place = rs_alloc(((size_t)k->ncalls + 1) * sizeof *place);
     k->ncalls = kept;
     if (kept) qsort(k->calls, kept, sizeof *k->calls, by_time);
     for (uint32_t i = 0; i < kept; i++) {
@@ -402,28 +392,20 @@ static enum rs_status settle(struct tie *t, struct rs_err *err)
     for (uint32_t i = 0; i < k->nrows; i++)
         if (t->of_row[i] != RS_KINETO_NONE) t->of_row[i] = place[t->of_row[i]];
     free(place);
-    return RS_OK;
 }
 
-enum rs_status rs_kineto_calls_tie(struct rs_kineto *k, uint32_t **of_row, struct rs_err *err)
+void rs_kineto_calls_tie(struct rs_kineto *k, uint32_t **of_row)
 {
     size_t rows = (size_t)k->nrows + 1;
-    struct tie t = {.k = k, .of_row = malloc(rows * sizeof *t.of_row), .own = malloc(rows * sizeof *t.own)};
-    t.order = malloc(((size_t)k->ncalls + 1) * sizeof *t.order);
-    enum rs_status status = RS_OK;
-    if (!t.of_row || !t.own || !t.order) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (uint32_t i = 0; i < k->nrows && status == RS_OK; i++) t.of_row[i] = t.own[i] = RS_KINETO_NONE;
-    if (status == RS_OK) status = link_rows(k, err);
-    if (status == RS_OK) status = tie_all(&t, err);
-    if (status == RS_OK) status = settle(&t, err);
+    struct tie t = {.k = k, .of_row = rs_alloc(rows * sizeof *t.of_row), .own = rs_alloc(rows * sizeof *t.own)};
+    t.order = rs_alloc(((size_t)k->ncalls + 1) * sizeof *t.order);
+    for (uint32_t i = 0; i < k->nrows; i++) t.of_row[i] = t.own[i] = RS_KINETO_NONE;
+    link_rows(k);
+    tie_all(&t);
+    settle(&t);
     rs_map_free(&t.ids);
     free(t.order);
     free(t.scopes);
     free(t.own);
-    if (status != RS_OK) {
-        free(t.of_row);
-        t.of_row = NULL;
-    }
     *of_row = t.of_row;
-    return status;
 }

@@ -18,13 +18,13 @@
  * the one that the main thread was in counts. NCCL's own ("nccl:all_reduce") do not. */
 
 /* Sets scope and step of all calls. Needs the rows. */
-enum rs_status rs_kineto_scopes_find(struct rs_kineto *k, struct rs_err *err);
+void rs_kineto_scopes_find(struct rs_kineto *k);
 
 /* ---- calls and kernels ---- */
 
 /* Makes `link` of every row the row that launched it, gives calls their kernels, sorts them by time, and takes out
  * those that are no operation and those that only repeat at a kernel what a host call said. *of_row (the caller
  * frees it) has, for each row, the call whose kernel it is, or RS_KINETO_NONE; of several the first. */
-enum rs_status rs_kineto_calls_tie(struct rs_kineto *k, uint32_t **of_row, struct rs_err *err);
+void rs_kineto_calls_tie(struct rs_kineto *k, uint32_t **of_row);
 
 #endif

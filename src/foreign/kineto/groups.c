@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "foreign/json_fields.h"
@@ -17,71 +18,62 @@ struct ranks {
     uint32_t n, cap;
 };
 
-static enum rs_status add_rank(struct ranks *r, int64_t v, struct rs_err *err)
+static void add_rank(struct ranks *r, int64_t v)
 {
-    if (v < 0 || v > INT32_MAX || r->n >= MOST_RANKS) return RS_OK;
-    RS_ROOM(r->v, r->n, r->cap, err);
+    if (v < 0 || v > INT32_MAX || r->n >= MOST_RANKS) return;
+    RS_ROOM(r->v, r->n, r->cap);
     r->v[r->n++] = (int32_t)v;
-    return RS_OK;
 }
 
 /* [0, 1], or the text "[0, 1]". */
-static enum rs_status take_ranks(struct ranks *r, struct rs_scan *s, struct rs_err *err)
+static void take_ranks(struct ranks *r, struct rs_scan *s)
 {
     r->n = 0;
     enum rs_token t = rs_scan_next(s);
     int64_t v;
     if (t == RS_T_ARRAY) {
         for (unsigned depth = s->depth; (t = rs_scan_next(s)) != RS_T_END && s->depth >= depth;)
-            if (s->depth == depth && (t == RS_T_NUMBER || t == RS_T_STRING) && rs_scan_i64(s, &v))
-                RS_TRY(add_rank(r, v, err));
+            if (s->depth == depth && (t == RS_T_NUMBER || t == RS_T_STRING) && rs_scan_i64(s, &v)) add_rank(r, v);
     } else if (t == RS_T_OBJECT) {
         rs_scan_leave(s, s->depth);
     } else if (t == RS_T_STRING) {
         size_t most = s->n / 2 + 1;
-        int32_t *list = malloc(most * sizeof *list);
-        if (!list) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+        int32_t *list = rs_alloc(most * sizeof *list);
         bool cut;
         uint32_t n = rs_torch_ranks(s->text, s->n, list, (uint32_t)most, &cut);
-        enum rs_status status = RS_OK;
-        for (uint32_t i = 0; i < n && !cut && status == RS_OK; i++) status = add_rank(r, list[i], err);
+        for (uint32_t i = 0; i < n && !cut; i++) add_rank(r, list[i]);
         free(list);
-        return status;
+        return;
     }
-    return RS_OK;
 }
 
 /* A text of a token, kept. */
-static enum rs_status keep_text(struct rs_kineto *k, const struct rs_scan *s, const char **text, struct rs_err *err)
+static void keep_text(struct rs_kineto *k, const struct rs_scan *s, const char **text)
 {
-    char *room = malloc(s->n + 1);
-    if (!room) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    char *room = rs_alloc(s->n + 1);
     size_t n = rs_scan_text(s, room, s->n + 1);
     *text = rs_arena_text(&k->arena, room, n);
     free(room);
-    return *text ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
-static enum rs_status add_group(struct rs_kineto *k, const struct rs_kineto_group *g, const struct ranks *r,
-                                uint32_t *index, struct rs_err *err)
+static void add_group(struct rs_kineto *k, const struct rs_kineto_group *g, const struct ranks *r, uint32_t *index)
 {
-    RS_ROOM(k->groups, k->ngroups, k->cap_groups, err);
+    RS_ROOM(k->groups, k->ngroups, k->cap_groups);
     *index = k->ngroups;
     struct rs_kineto_group *to = &k->groups[k->ngroups];
     *to = *g;
     to->nranks = r->n;
     to->ranks = r->n ? rs_arena_alloc(&k->arena, r->n * sizeof *to->ranks) : NULL;
-    if (r->n && !to->ranks) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (r->n && !to->ranks) rs_memory_out();
     if (r->n) memcpy(to->ranks, r->v, r->n * sizeof *to->ranks);
     uint64_t *at;
-    RS_TRY(rs_map_at(&k->group_ids, rs_mix_text(0, g->name), RS_KINETO_NONE, &at, err));
+    rs_map_at(&k->group_ids, rs_mix_text(0, g->name), RS_KINETO_NONE, &at);
     to->next = (uint32_t)*at;
     *at = k->ngroups++;
-    return RS_OK;
 }
 
 /* One object of pg_config. */
-static enum rs_status take_group(struct rs_kineto *k, struct rs_scan *s, struct ranks *r, struct rs_err *err)
+static void take_group(struct rs_kineto *k, struct rs_scan *s, struct ranks *r)
 {
     struct rs_kineto_group g = {.name = "", .desc = "", .size = -1};
     bool named = false;
@@ -91,7 +83,7 @@ static enum rs_status take_group(struct rs_kineto *k, struct rs_scan *s, struct 
     for (unsigned depth = s->depth; rs_json_take_key(s, depth);) {
         bool name = rs_scan_is(s, "pg_name"), uid = rs_scan_is(s, "uid"), desc = rs_scan_is(s, "pg_desc");
         if (rs_scan_is(s, "ranks")) {
-            RS_TRY(take_ranks(r, s, err));
+            take_ranks(r, s);
         } else if (rs_scan_is(s, "pg_size")) {
             rs_json_take_i64(s, &size);
             if (size > 0 && size <= INT32_MAX) g.size = (int32_t)size;
@@ -100,39 +92,38 @@ static enum rs_status take_group(struct rs_kineto *k, struct rs_scan *s, struct 
             if (t == RS_T_OBJECT || t == RS_T_ARRAY)
                 rs_scan_leave(s, s->depth);
             else if (t != RS_T_END)
-                RS_TRY(keep_text(k, s, desc ? &g.desc : &g.name, err));
+                keep_text(k, s, desc ? &g.desc : &g.name);
             named |= name;
         } else {
             rs_scan_skip(s);
         }
     }
-    return add_group(k, &g, r, &index, err);
+    add_group(k, &g, r, &index);
 }
 
-static enum rs_status take_list(struct rs_kineto *k, struct rs_scan *s, struct ranks *r, struct rs_err *err)
+static void take_list(struct rs_kineto *k, struct rs_scan *s, struct ranks *r)
 {
     unsigned depth = s->depth;
-    while (rs_json_take_object(s, depth)) RS_TRY(take_group(k, s, r, err));
-    return RS_OK;
+    while (rs_json_take_object(s, depth)) take_group(k, s, r);
 }
 
 /* pg_config: a list, or the text of one. */
-static enum rs_status take_groups(struct rs_kineto *k, struct rs_scan *s, struct ranks *r, struct rs_err *err)
+static void take_groups(struct rs_kineto *k, struct rs_scan *s, struct ranks *r)
 {
     enum rs_token t = rs_scan_next(s);
-    if (t == RS_T_ARRAY) return take_list(k, s, r, err);
+    if (t == RS_T_ARRAY) {
+        take_list(k, s, r);
+        return;
+    }
     if (t == RS_T_OBJECT) rs_scan_leave(s, s->depth);
-    if (t != RS_T_STRING) return RS_OK;
-    char *text = malloc(s->n + 1);
-    if (!text) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (t != RS_T_STRING) return;
+    char *text = rs_alloc(s->n + 1);
     size_t n = rs_scan_text(s, text, s->n + 1);
     struct rs_scan inner;
     rs_scan_memory(&inner, text, n);
-    enum rs_status status = RS_OK;
-    if (rs_scan_next(&inner) == RS_T_ARRAY) status = take_list(k, &inner, r, err);
+    if (rs_scan_next(&inner) == RS_T_ARRAY) take_list(k, &inner, r);
     rs_scan_free(&inner);
     free(text);
-    return status;
 }
 
 static int32_t take_number(struct rs_scan *s)
@@ -142,28 +133,26 @@ static int32_t take_number(struct rs_scan *s)
     return v >= 0 && v <= INT32_MAX ? (int32_t)v : -1;
 }
 
-enum rs_status rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
+void rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s)
 {
     struct ranks r = {0};
-    enum rs_status status = RS_OK;
     unsigned depth = rs_json_take_into(s, RS_T_OBJECT);
-    while (status == RS_OK && depth && rs_json_take_key(s, depth)) {
+    while (depth && rs_json_take_key(s, depth)) {
         if (rs_scan_is(s, "rank")) {
             k->rank = take_number(s);
         } else if (rs_scan_is(s, "world_size")) {
             k->world = take_number(s);
         } else if (rs_scan_is(s, "pg_config")) {
-            status = take_groups(k, s, &r, err);
+            take_groups(k, s, &r);
         } else if (rs_scan_is(s, "nccl_version")) {
             enum rs_token t = rs_scan_next(s);
-            if (t == RS_T_STRING) status = keep_text(k, s, &k->nccl_version, err);
+            if (t == RS_T_STRING) keep_text(k, s, &k->nccl_version);
             if (t == RS_T_OBJECT || t == RS_T_ARRAY) rs_scan_leave(s, s->depth);
         } else {
             rs_scan_skip(s);
         }
     }
     free(r.v);
-    return status;
 }
 
 /* ---- groups of calls ---- */
@@ -176,20 +165,18 @@ int32_t rs_kineto_group_rank(const struct rs_kineto_group *g, int32_t global)
 }
 
 /* The ranks that a call tells: its list, or, where that is cut, the first, the stride and the size. */
-static enum rs_status ranks_of(const struct rs_kineto *k, const struct rs_kineto_call *c, struct ranks *r,
-                               struct rs_err *err)
+static void ranks_of(const struct rs_kineto *k, const struct rs_kineto_call *c, struct ranks *r)
 {
     int32_t list[64];
     bool cut = false;
     const struct rs_kineto_name *text = &k->names[c->pg_ranks];
     uint32_t n = rs_torch_ranks(text->text, text->n, list, sizeof list / sizeof *list, &cut);
     r->n = 0;
-    for (uint32_t i = 0; i < n && !cut; i++) RS_TRY(add_rank(r, list[i], err));
-    if (!cut && n) return RS_OK;
+    for (uint32_t i = 0; i < n && !cut; i++) add_rank(r, list[i]);
+    if (!cut && n) return;
     r->n = 0;
-    if (c->first_rank < 0 || c->stride <= 0 || c->group_size <= 0 || c->group_size > MOST_RANKS) return RS_OK;
-    for (int64_t i = 0; i < c->group_size; i++) RS_TRY(add_rank(r, c->first_rank + i * c->stride, err));
-    return RS_OK;
+    if (c->first_rank < 0 || c->stride <= 0 || c->group_size <= 0 || c->group_size > MOST_RANKS) return;
+    for (int64_t i = 0; i < c->group_size; i++) add_rank(r, c->first_rank + i * c->stride);
 }
 
 /* Whether a group may be the call's: `r` is what the call tells of its ranks, perhaps nothing. */
@@ -200,25 +187,25 @@ static bool may_be(const struct rs_kineto_group *g, const char *name, const stru
     return g->nranks == r->n && !memcmp(g->ranks, r->v, r->n * sizeof *r->v);
 }
 
-static enum rs_status text_of(struct rs_kineto *k, uint32_t name, const char **text, struct rs_err *err)
+static void text_of(struct rs_kineto *k, uint32_t name, const char **text)
 {
     struct rs_scan s = {.text = k->names[name].text, .n = k->names[name].n};
-    return keep_text(k, &s, text, err);
+    keep_text(k, &s, text);
 }
 
-static enum rs_status find_group(struct rs_kineto *k, struct rs_kineto_call *c, struct ranks *r, struct rs_err *err)
+static void find_group(struct rs_kineto *k, struct rs_kineto_call *c, struct ranks *r)
 {
     struct rs_kineto_group g = {.size = c->group_size};
-    RS_TRY(ranks_of(k, c, r, err));
-    RS_TRY(text_of(k, c->pg_name, &g.name, err));
+    ranks_of(k, c, r);
+    text_of(k, c->pg_name, &g.name);
     uint64_t i = rs_map_get(&k->group_ids, rs_mix_text(0, g.name), RS_KINETO_NONE);
     for (unsigned tries = 0; i != RS_KINETO_NONE && tries < MOST_NAMESAKES; i = k->groups[i].next, tries++)
         if (may_be(&k->groups[i], g.name, r, c->group_size)) {
             c->group = (uint32_t)i;
-            return RS_OK;
+            return;
         }
-    RS_TRY(text_of(k, c->pg_desc, &g.desc, err));
-    return add_group(k, &g, r, &c->group, err);
+    text_of(k, c->pg_desc, &g.desc);
+    add_group(k, &g, r, &c->group);
 }
 
 /* The rank of the trace as a collective tells it: its place in the group. The Rank of a broadcast is its root, that of a
@@ -250,27 +237,25 @@ static void find_rank(struct rs_kineto *k)
         if (k->calls[i].func) k->rank = rank_left(k, &k->calls[i]);
 }
 
-enum rs_status rs_kineto_groups_find(struct rs_kineto *k, struct rs_err *err)
+void rs_kineto_groups_find(struct rs_kineto *k)
 {
     struct rs_map seen = {0}; /* what calls say of their groups -> group */
     struct ranks r = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < k->ncalls && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < k->ncalls; i++) {
         struct rs_kineto_call *c = &k->calls[i];
         if (!c->func) continue;
         uint64_t key = rs_mix(rs_mix(rs_mix(0, c->pg_name), c->pg_ranks), (uint32_t)c->group_size), *at;
         key = rs_mix(rs_mix(key, (uint32_t)c->first_rank), (uint32_t)c->stride);
-        status = rs_map_at(&seen, key, RS_KINETO_NONE, &at, err);
-        if (status == RS_OK && *at == RS_KINETO_NONE) {
-            status = find_group(k, c, &r, err);
+        rs_map_at(&seen, key, RS_KINETO_NONE, &at);
+        if (*at == RS_KINETO_NONE) {
+            find_group(k, c, &r);
             *at = c->group;
         }
-        if (status == RS_OK) c->group = (uint32_t)*at;
+        c->group = (uint32_t)*at;
     }
     rs_map_free(&seen);
     free(r.v);
-    if (status == RS_OK && k->rank < 0) find_rank(k);
-    return status;
+    if (k->rank < 0) find_rank(k);
 }
 
 void rs_kineto_groups_settle(struct rs_kineto *k)

@@ -9,10 +9,10 @@
 #include "foreign/kineto/rows.h"
 
 /* Reads the object whose key ("distributedInfo") came last. */
-enum rs_status rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s, struct rs_err *err);
+void rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s);
 
 /* Gives every call its group, and the trace its rank where only the calls tell it. When all of the trace is read. */
-enum rs_status rs_kineto_groups_find(struct rs_kineto *k, struct rs_err *err);
+void rs_kineto_groups_find(struct rs_kineto *k);
 /* Gives every group its hash and this trace's place in it. When the rank of the trace is known, as far as it can be. */
 void rs_kineto_groups_settle(struct rs_kineto *k);
 

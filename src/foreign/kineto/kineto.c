@@ -346,7 +346,7 @@ static enum rs_status read_top(struct rs_kineto *k, struct rs_scan *s, struct rs
         if (rs_scan_is(s, "traceEvents")) {
             if (rs_json_take_into(s, RS_T_ARRAY)) RS_TRY(read_events(k, s, err));
         } else if (rs_scan_is(s, "distributedInfo")) {
-            RS_TRY(rs_kineto_info_read(k, s, err));
+            rs_kineto_info_read(k, s);
         } else if (rs_scan_is(s, "baseTimeNanoseconds")) {
             if (!plain(s) || !rs_scan_i64(s, &k->base_ns)) k->base_ns = 0;
         } else {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
 #include "foreign/formats.h"
 #include "foreign/kineto/calls.h"
 #include "foreign/kineto/groups.h"
@@ -63,11 +64,10 @@ static int32_t rank_in_name(const char *path)
 /* ---- the process ---- */
 
 /* What the profiler saw: [begin, end] of each window. Between them, and behind the last, it went on unseen. */
-static enum rs_status add_window(struct rs_proc *p, int64_t begin, int64_t end, struct rs_err *err)
+static void add_window(struct rs_proc *p, int64_t begin, int64_t end)
 {
     static const uint64_t seen = RS_COLL | RS_P2P | RS_KERNEL_CH | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH;
-    struct rs_cover *covers = realloc(p->covers, ((size_t)p->ncovers + 2) * sizeof *covers);
-    if (!covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct rs_cover *covers = rs_realloc(p->covers, ((size_t)p->ncovers + 2) * sizeof *covers);
     p->covers = covers;
     uint32_t i = p->ncovers;
     for (; i > 0 && covers[i - 2].from > begin; i -= 2) memcpy(&covers[i], &covers[i - 2], 2 * sizeof *covers);
@@ -75,7 +75,6 @@ static enum rs_status add_window(struct rs_proc *p, int64_t begin, int64_t end, 
     p->ncovers += 2;
     for (uint32_t k = 1; k < p->ncovers; k += 2)
         covers[k] = (struct rs_cover){covers[k - 1].to, k + 1 < p->ncovers ? covers[k + 1].from : INT64_MAX, 0};
-    return RS_OK;
 }
 
 /* Whether a trace may be another window of a process: nothing is profiled twice at one time. */
@@ -118,27 +117,24 @@ static const char *host_of(const char *path, int64_t pid, size_t *n)
     return name;
 }
 
-static enum rs_status add_host(struct rs_model *m, const struct rs_kineto *k, const char *path, uint32_t *host,
-                               struct rs_err *err)
+static void add_host(struct rs_model *m, const struct rs_kineto *k, const char *path, uint32_t *host)
 {
     size_t n = 0, room = strlen(path) + sizeof "kineto host:";
     const char *name = host_of(path, k->pid, &n);
     char *boot = rs_arena_alloc(&m->arena, room);
-    if (!boot) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     if (name)
         snprintf(boot, room, "kineto host:%.*s", (int)n, name);
     else
         snprintf(boot, room, "kineto:%s", path);
-    return rs_model_host(m, name ? boot + strlen("kineto host:") : "", boot, host, err);
+    rs_model_host(m, name ? boot + strlen("kineto host:") : "", boot, host);
 }
 
-static enum rs_status add_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file,
-                                  struct rs_err *err)
+static void add_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file)
 {
     const struct rs_kineto *k = &f->k;
     uint32_t host;
-    RS_TRY(add_host(m, k, file->path, &host, err));
-    RS_TRY(rs_model_proc(m, &f->process->proc, err));
+    add_host(m, k, file->path, &host);
+    rs_model_proc(m, &f->process->proc);
     struct rs_proc *p = &m->procs[f->process->proc];
     p->host = host;
     p->tool = RS_TOOL_KINETO;
@@ -146,36 +142,32 @@ static enum rs_status add_process(struct rs_kineto_file *f, struct rs_model *m, 
     p->launcher_rank = k->rank;
     p->path = rs_arena_text(&m->arena, file->path, strlen(file->path));
     if (k->nccl_version) p->nccl_version = rs_arena_text(&m->arena, k->nccl_version, strlen(k->nccl_version));
-    if (!p->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     p->first = p->last = RS_TIME_NONE;
     p->ended = RS_END_WELL;
     p->complete = true;
     p->overwritten_until = RS_TIME_NONE;
-    return RS_OK;
 }
 
 /* The process that a trace is of: one that is known by an earlier trace, or a new one. */
-static enum rs_status find_process(struct rs_kineto_file *f, struct rs_map *of_rank, struct rs_model *m,
-                                   const struct rs_other *file, struct rs_err *err)
+static void find_process(struct rs_kineto_file *f, struct rs_map *of_rank, struct rs_model *m,
+                         const struct rs_other *file)
 {
     uint64_t *at = NULL;
     struct rs_kineto_process *x = NULL;
-    if (f->k.rank >= 0) RS_TRY(rs_map_at(of_rank, (uint32_t)f->k.rank, 0, &at, err));
+    if (f->k.rank >= 0) rs_map_at(of_rank, (uint32_t)f->k.rank, 0, &at);
     if (at) x = (struct rs_kineto_process *)(uintptr_t)*at;
     struct rs_kineto_process *first = x;
     while (x && !is_window_of(m, x, f)) x = x->next;
     f->process = x;
-    if (x) return RS_OK;
-    f->process = calloc(1, sizeof *f->process);
-    if (!f->process) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (x) return;
+    f->process = rs_zalloc(1, sizeof *f->process);
     f->process->next = first;
     if (at) *at = (uintptr_t)f->process;
-    return add_process(f, m, file, err);
+    add_process(f, m, file);
 }
 
 /* What a trace adds to its process. */
-static enum rs_status extend_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file,
-                                     struct rs_err *err)
+static void extend_process(struct rs_kineto_file *f, struct rs_model *m, const struct rs_other *file)
 {
     struct rs_kineto_process *x = f->process;
     struct rs_proc *p = &m->procs[x->proc];
@@ -194,24 +186,22 @@ static enum rs_status extend_process(struct rs_kineto_file *f, struct rs_model *
     p->complete &= file->complete;
     p->callbacks += f->k.events;
     m->callbacks += f->k.events;
-    return add_window(p, told ? f->begin : 0, told ? f->end : 0, err);
+    add_window(p, told ? f->begin : 0, told ? f->end : 0);
 }
 
 /* ---- lanes and activities ---- */
 
-static enum rs_status gpu_of(struct rs_kineto_file *f, struct rs_model *m, int32_t device, uint32_t *domain,
-                             struct rs_err *err)
+static void gpu_of(struct rs_kineto_file *f, struct rs_model *m, int32_t device, uint32_t *domain)
 {
     static const uint8_t not_told[16];
     uint64_t *at;
-    RS_TRY(rs_map_at(&f->process->gpus, (uint32_t)device, RS_NONE, &at, err));
+    rs_map_at(&f->process->gpus, (uint32_t)device, RS_NONE, &at);
     if (*at == RS_NONE) {
-        RS_TRY(rs_model_gpu(m, m->procs[f->process->proc].host, not_told, domain, err));
+        rs_model_gpu(m, m->procs[f->process->proc].host, not_told, domain);
         m->domains[*domain].rigid = true;
         *at = *domain;
     }
     *domain = (uint32_t)*at;
-    return RS_OK;
 }
 
 static enum rs_status add_lanes(struct rs_kineto_file *f, struct rs_model *m, uint32_t *lanes, struct rs_err *err)
@@ -222,7 +212,7 @@ static enum rs_status add_lanes(struct rs_kineto_file *f, struct rs_model *m, ui
         struct rs_lane row = {.proc = proc, .device = l->device, .id = l->id};
         uint32_t name;
         uint64_t *at;
-        RS_TRY(rs_map_at(&f->process->lanes, rs_kineto_lane_key(l->is_stream, l->device, l->id), RS_NONE, &at, err));
+        rs_map_at(&f->process->lanes, rs_kineto_lane_key(l->is_stream, l->device, l->id), RS_NONE, &at);
         RS_TRY(rs_kineto_model_name(f, m, l->name, &name, err));
         if (*at != RS_NONE && m->lanes[*at].id == l->id && m->lanes[*at].device == l->device) {
             lanes[i] = (uint32_t)*at; /* of an earlier window */
@@ -230,9 +220,9 @@ static enum rs_status add_lanes(struct rs_kineto_file *f, struct rs_model *m, ui
         }
         row.kind = l->is_stream ? RS_LANE_STREAM : RS_LANE_THREAD;
         row.domain = m->hosts[m->procs[proc].host].domain;
-        if (l->is_stream) RS_TRY(gpu_of(f, m, l->device, &row.domain, err));
+        if (l->is_stream) gpu_of(f, m, l->device, &row.domain);
         if (name) row.name = rs_model_name_text(m, name);
-        RS_TRY(rs_model_lane(m, &row, &lanes[i], err));
+        rs_model_lane(m, &row, &lanes[i]);
         if (*at == RS_NONE) *at = lanes[i];
     }
     return RS_OK;
@@ -247,7 +237,7 @@ static enum rs_status add_activities(struct rs_kineto_file *f, struct rs_model *
         const struct rs_kineto_row *r = &f->k.rows[i];
         uint32_t a, name;
         RS_TRY(rs_kineto_model_name(f, m, r->name, &name, err));
-        RS_TRY(rs_model_activity(m, &a, err));
+        rs_model_activity(m, &a);
         t->start[a] = r->start;
         t->end[a] = r->end;
         t->bytes[a] = r->bytes;
@@ -261,12 +251,8 @@ static enum rs_status add_activities(struct rs_kineto_file *f, struct rs_model *
 
 static enum rs_status add_rows(struct rs_kineto_file *f, struct rs_model *m, struct rs_err *err)
 {
-    uint32_t *lanes = calloc((size_t)f->k.nlanes + 1, sizeof *lanes);
-    f->names = malloc(((size_t)f->k.nnames + 1) * sizeof *f->names);
-    if (!lanes || !f->names) {
-        free(lanes);
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    }
+    uint32_t *lanes = rs_zalloc((size_t)f->k.nlanes + 1, sizeof *lanes);
+    f->names = rs_alloc(((size_t)f->k.nnames + 1) * sizeof *f->names);
     memset(f->names, 0xff, ((size_t)f->k.nnames + 1) * sizeof *f->names);
     enum rs_status status = add_lanes(f, m, lanes, err);
     if (status == RS_OK) status = add_activities(f, m, lanes, err);
@@ -277,15 +263,13 @@ static enum rs_status add_rows(struct rs_kineto_file *f, struct rs_model *m, str
 /* ---- files ---- */
 
 /* NCCL's kernels that are tied, without the other rows. */
-static enum rs_status keep_kernels(struct rs_kineto_file *f, const uint32_t *of_row, struct rs_err *err)
+static void keep_kernels(struct rs_kineto_file *f, const uint32_t *of_row)
 {
-    f->kernels = malloc(((size_t)f->k.of_kind[RS_ACT_COMM] + 1) * sizeof *f->kernels);
-    if (!f->kernels) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    f->kernels = rs_alloc(((size_t)f->k.of_kind[RS_ACT_COMM] + 1) * sizeof *f->kernels);
     for (uint32_t i = 0; i < f->k.nrows; i++) {
         if (of_row[i] == RS_KINETO_NONE) continue;
         f->kernels[f->nkernels++] = (struct rs_kineto_tied){i, of_row[i], f->k.rows[i].event};
     }
-    return RS_OK;
 }
 
 static enum rs_status add_file(struct rs_kineto_file *f, struct rs_map *of_rank, struct rs_model *m,
@@ -301,18 +285,17 @@ static enum rs_status add_file(struct rs_kineto_file *f, struct rs_map *of_rank,
     rs_bytes_close(bytes);
     RS_TRY(status);
     file->complete = !file->why[0];
-    RS_TRY(rs_kineto_groups_find(&f->k, err));
+    rs_kineto_groups_find(&f->k);
     if (f->k.rank < 0) f->k.rank = rank_in_name(file->path);
     rs_kineto_groups_settle(&f->k);
     uint32_t *of_row;
-    RS_TRY(rs_kineto_calls_tie(&f->k, &of_row, err));
-    status = keep_kernels(f, of_row, err);
+    rs_kineto_calls_tie(&f->k, &of_row);
+    keep_kernels(f, of_row);
     free(of_row);
-    RS_TRY(status);
-    RS_TRY(rs_kineto_scopes_find(&f->k, err));
+    rs_kineto_scopes_find(&f->k);
     find_span(f);
-    RS_TRY(find_process(f, of_rank, m, file, err));
-    RS_TRY(extend_process(f, m, file, err));
+    find_process(f, of_rank, m, file);
+    extend_process(f, m, file);
     file->proc = f->process->proc;
     file->first_event = f->first_event;
     RS_TRY(add_rows(f, m, err));
@@ -329,19 +312,18 @@ static enum rs_status say_ranks_twice(const struct rs_kineto_file *files, const 
 {
     struct rs_map first = {0}; /* rank -> its first file */
     size_t again = 0, a = 0, b = 0;
-    enum rs_status status = RS_OK;
-    for (size_t i = 0; i < fill->n && status == RS_OK; i++) {
+    for (size_t i = 0; i < fill->n; i++) {
         uint64_t *at;
         if (files[i].k.rank < 0 || !files[i].process) continue;
-        status = rs_map_at(&first, (uint64_t)files[i].k.rank + 1, i, &at, err);
-        if (status != RS_OK || files[*at].process == files[i].process) continue;
+        rs_map_at(&first, (uint64_t)files[i].k.rank + 1, i, &at);
+        if (files[*at].process == files[i].process) continue;
         if (!again++) {
             a = (size_t)*at;
             b = i;
         }
     }
     rs_map_free(&first);
-    if (status != RS_OK || !again) return status;
+    if (!again) return RS_OK;
     return rs_model_note(
         fill->model, err,
         "%s and %s are both of rank %lld, and %zu more like these: where they are of two jobs, read each "
@@ -361,9 +343,8 @@ static int by_begin(const void *a, const void *b)
 /* Process by process, the windows of each by time. */
 static enum rs_status join(struct rs_kineto_file *files, const struct rs_fill *fill, struct rs_err *err)
 {
-    struct rs_kineto_file **order = malloc((fill->n + 1) * sizeof *order);
+    struct rs_kineto_file **order = rs_alloc((fill->n + 1) * sizeof *order);
     size_t n = 0;
-    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < fill->n; i++)
         if (files[i].process) order[n++] = &files[i];
     qsort(order, n, sizeof *order, by_begin);
@@ -388,9 +369,8 @@ static void free_file(struct rs_kineto_file *f)
 
 enum rs_status rs_kineto_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    struct rs_kineto_file *files = calloc(fill->n + 1, sizeof *files);
+    struct rs_kineto_file *files = rs_zalloc(fill->n + 1, sizeof *files);
     struct rs_map of_rank = {0}; /* its processes */
-    if (!files) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     enum rs_status status = RS_OK;
     for (size_t i = 0; i < fill->n && status == RS_OK; i++) {
         status = add_file(&files[i], &of_rank, fill->model, fill->files[i], err);

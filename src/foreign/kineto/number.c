@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "foreign/kineto/align.h"
 
@@ -42,38 +43,33 @@ static bool is_coll(const struct rs_kineto_call *c)
 /* ---- sequence numbers ---- */
 
 /* Numbers in the order of one trace; `same` is how often a function had its number before. */
-static enum rs_status count_same(const struct numbering *x, const struct side *s, bool write, bool *repeats,
-                                 struct rs_err *err)
+static void count_same(const struct numbering *x, const struct side *s, bool write, bool *repeats)
 {
     struct rs_map counts = {0};
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < s->ncalls && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < s->ncalls; i++) {
         struct rs_kineto_call *c = call_of(x, s, i);
         uint64_t *at;
-        status = rs_map_at(&counts, rs_mix_text((uint64_t)c->seq, c->func), 0, &at, err);
-        if (status != RS_OK) break;
+        rs_map_at(&counts, rs_mix_text((uint64_t)c->seq, c->func), 0, &at);
         if (*at) *repeats = true;
         if (write) c->number = (uint64_t)c->seq * MOST_SAME + (*at < MOST_SAME ? *at : MOST_SAME - 1);
         ++*at;
     }
     rs_map_free(&counts);
-    return status;
 }
 
 /* PyTorch's own numbers. Coalesced operations share one: then all of the group are spread out to make room between
  * them. */
-static enum rs_status number_by_seq(const struct numbering *x, struct side *s, uint32_t n, struct rs_err *err)
+static void number_by_seq(const struct numbering *x, struct side *s, uint32_t n)
 {
     bool repeats = false;
-    for (uint32_t k = 0; k < n; k++) RS_TRY(count_same(x, &s[k], false, &repeats, err));
+    for (uint32_t k = 0; k < n; k++) count_same(x, &s[k], false, &repeats);
     for (uint32_t k = 0; k < n; k++) {
-        if (repeats) RS_TRY(count_same(x, &s[k], true, &repeats, err));
+        if (repeats) count_same(x, &s[k], true, &repeats);
         for (uint32_t i = 0; i < s[k].ncalls && !repeats; i++) {
             struct rs_kineto_call *c = call_of(x, &s[k], i);
             c->number = (uint64_t)c->seq;
         }
     }
-    return RS_OK;
 }
 
 /* ---- order ---- */
@@ -96,21 +92,18 @@ static int by_begin(const void *a, const void *b)
 }
 
 /* Whether a rank has several windows. */
-static enum rs_status has_windows(const struct numbering *x, const struct side *s, uint32_t n, bool *several,
-                                  struct rs_err *err)
+static void has_windows(const struct numbering *x, const struct side *s, uint32_t n, bool *several)
 {
     struct rs_map seen = {0};
-    enum rs_status status = RS_OK;
     *several = false;
-    for (uint32_t i = 0; i < n && status == RS_OK && !*several; i++) {
+    for (uint32_t i = 0; i < n && !*several; i++) {
         int32_t rank = x->files[s[i].file]->k.rank;
         uint64_t *at;
         if (rank < 0) continue;
-        status = rs_map_at(&seen, (uint32_t)rank, i, &at, err);
-        *several = status == RS_OK && *at != i;
+        rs_map_at(&seen, (uint32_t)rank, i, &at);
+        *several = *at != i;
     }
     rs_map_free(&seen);
-    return status;
 }
 
 /* From places in a reference to places of what the reference was laid against. */
@@ -188,12 +181,11 @@ static int by_place(const void *a, const void *b)
 }
 
 /* Ordinals of each function, over all places that it has on any rank. */
-static enum rs_status number_places(const struct numbering *x, const struct side *s, uint32_t n, struct rs_err *err)
+static void number_places(const struct numbering *x, const struct side *s, uint32_t n)
 {
     size_t all = 0, k = 0;
     for (uint32_t i = 0; i < n; i++) all += s[i].ncalls;
-    struct placed *p = malloc((all + 1) * sizeof *p);
-    if (!p) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    struct placed *p = rs_alloc((all + 1) * sizeof *p);
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < s[i].ncalls; j++) {
             struct rs_kineto_call *c = call_of(x, &s[i], j);
@@ -209,7 +201,6 @@ static enum rs_status number_places(const struct numbering *x, const struct side
         p[i].call->number = number;
     }
     free(p);
-    return RS_OK;
 }
 
 /* Who waits for whom: all for all, or by the root, of which a rank may leave before others come. */
@@ -222,10 +213,9 @@ static void set_waits(struct rs_align_item *item, const struct rs_kineto_call *c
     item->awaited = from_root ? known && root : to_root ? known && !root : true;
 }
 
-static enum rs_status make_items(const struct numbering *x, struct side *s, struct rs_err *err)
+static void make_items(const struct numbering *x, struct side *s)
 {
-    s->items = malloc(s->ncalls * sizeof *s->items);
-    if (!s->items) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    s->items = rs_alloc(s->ncalls * sizeof *s->items);
     for (uint32_t i = 0; i < s->ncalls; i++) {
         const struct rs_kineto_call *c = call_of(x, s, i);
         uint64_t what = rs_mix_text(rs_mix_text(0, c->func), c->dtype);
@@ -242,15 +232,14 @@ static enum rs_status make_items(const struct numbering *x, struct side *s, stru
         };
         set_waits(&s->items[i], c, &x->files[s->file]->k.groups[s->group]);
     }
-    return RS_OK;
 }
 
 /* With one window a rank all belong together, whatever their clocks say; else those that overlap do. */
-static enum rs_status number_by_order(struct numbering *x, struct side *s, uint32_t n, struct rs_err *err)
+static void number_by_order(struct numbering *x, struct side *s, uint32_t n)
 {
     bool several;
-    RS_TRY(has_windows(x, s, n, &several, err));
-    for (uint32_t k = 0; k < n; k++) RS_TRY(make_items(x, &s[k], err));
+    has_windows(x, s, n, &several);
+    for (uint32_t k = 0; k < n; k++) make_items(x, &s[k]);
     qsort(s, n, sizeof *s, by_begin);
     x->clusters = 0;
     for (uint32_t k = 0, next; k < n; k = next) {
@@ -259,7 +248,7 @@ static enum rs_status number_by_order(struct numbering *x, struct side *s, uint3
             if (end_of(&s[next]) > end) end = end_of(&s[next]);
         align_cluster(x, &s[k], next - k, several);
     }
-    return number_places(x, s, n, err);
+    number_places(x, s, n);
 }
 
 /* ---- all groups ---- */
@@ -273,17 +262,16 @@ static int by_group(const void *a, const void *b)
 }
 
 /* One side for each group of each trace that has collectives. */
-static enum rs_status make_sides(struct numbering *x, size_t n, struct rs_err *err)
+static void make_sides(struct numbering *x, size_t n)
 {
     size_t most = 0, cap = 0;
     for (size_t f = 0; f < n; f++) {
         if (x->files[f]->k.ngroups > most) most = x->files[f]->k.ngroups;
         cap += x->files[f]->k.ngroups;
     }
-    x->sides = calloc(cap + 1, sizeof *x->sides);
-    uint32_t *of = malloc((most + 1) * sizeof *of); /* group of the trace at hand -> side */
-    enum rs_status status = x->sides && of ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    for (size_t f = 0; f < n && status == RS_OK; f++) {
+    x->sides = rs_zalloc(cap + 1, sizeof *x->sides);
+    uint32_t *of = rs_alloc((most + 1) * sizeof *of); /* group of the trace at hand -> side */
+    for (size_t f = 0; f < n; f++) {
         const struct rs_kineto *k = &x->files[f]->k;
         struct side *first = &x->sides[x->nsides];
         memset(of, 0xff, (most + 1) * sizeof *of);
@@ -300,20 +288,18 @@ static enum rs_status make_sides(struct numbering *x, size_t n, struct rs_err *e
             }
             x->sides[of[g]].ncalls++;
         }
-        for (struct side *s = first; s < &x->sides[x->nsides] && status == RS_OK; s++) {
-            s->calls = malloc(s->ncalls * sizeof *s->calls);
-            if (!s->calls) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+        for (struct side *s = first; s < &x->sides[x->nsides]; s++) {
+            s->calls = rs_alloc(s->ncalls * sizeof *s->calls);
             s->ncalls = 0;
         }
-        for (uint32_t i = 0; i < k->ncalls && status == RS_OK; i++) {
+        for (uint32_t i = 0; i < k->ncalls; i++) {
             if (!is_coll(&k->calls[i])) continue;
             struct side *s = &x->sides[of[k->calls[i].group]];
             s->calls[s->ncalls++] = i;
         }
     }
     free(of);
-    if (status == RS_OK) qsort(x->sides, x->nsides, sizeof *x->sides, by_group);
-    return status;
+    qsort(x->sides, x->nsides, sizeof *x->sides, by_group);
 }
 
 static enum rs_status say(const struct numbering *x, struct rs_err *err)
@@ -348,9 +334,9 @@ static enum rs_status number_all(struct numbering *x, struct rs_err *err)
             for (uint32_t k = 0; k < x->sides[next].ncalls && numbered; k++)
                 numbered = call_of(x, &x->sides[next], k)->seq >= 0;
         if (numbered)
-            RS_TRY(number_by_seq(x, &x->sides[i], next - i, err));
+            number_by_seq(x, &x->sides[i], next - i);
         else
-            RS_TRY(number_by_order(x, &x->sides[i], next - i, err));
+            number_by_order(x, &x->sides[i], next - i);
     }
     return say(x, err);
 }
@@ -358,8 +344,9 @@ static enum rs_status number_all(struct numbering *x, struct rs_err *err)
 enum rs_status rs_kineto_number(struct rs_kineto_file *const *files, size_t n, struct rs_model *m, struct rs_err *err)
 {
     struct numbering x = {.files = files, .m = m};
-    enum rs_status status = make_sides(&x, n, err);
-    if (status == RS_OK) status = number_all(&x, err);
+    make_sides(&x, n);
+    enum rs_status status = RS_OK;
+    status = number_all(&x, err);
     for (uint32_t i = 0; i < x.nsides; i++) {
         free(x.sides[i].calls);
         free(x.sides[i].items);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "base/scan.h"
 #include "foreign/kineto/groups.h"
 #include "nccl/comms_id.h"
@@ -15,8 +16,7 @@ enum rs_status rs_kineto_model_name(struct rs_kineto_file *f, struct rs_model *m
     *id = f->names[name];
     if (*id != UINT32_MAX) return RS_OK;
     struct rs_scan s = {.text = f->k.names[name].text, .n = f->k.names[name].n};
-    char *text = malloc(s.n + 1);
-    if (!text) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    char *text = rs_alloc(s.n + 1);
     size_t n = rs_scan_text(&s, text, s.n + 1); /* escapes are resolved */
     enum rs_status status = rs_model_name(m, text, n, id, err);
     f->names[name] = *id;
@@ -26,41 +26,37 @@ enum rs_status rs_kineto_model_name(struct rs_kineto_file *f, struct rs_model *m
 
 /* ---- communicators ---- */
 
-static enum rs_status name_comm(struct rs_model *m, uint32_t comm, const struct rs_kineto_group *g, struct rs_err *err)
+static void name_comm(struct rs_model *m, uint32_t comm, const struct rs_kineto_group *g)
 {
     size_t n = strlen(g->desc) + strlen(g->name) + 2;
     char *name = rs_arena_alloc(&m->arena, n);
-    if (!name) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     snprintf(name, n, "%s%s%s", g->desc, *g->desc ? ":" : "", g->name);
     m->comms[comm].name = name;
-    return RS_OK;
 }
 
 /* The communicator of a group, and this process as a member of it. */
-static enum rs_status add_member(struct rs_kineto_file *f, struct rs_model *m, const struct rs_kineto_call *c,
-                                 uint32_t *member, struct rs_err *err)
+static void add_member(struct rs_kineto_file *f, struct rs_model *m, const struct rs_kineto_call *c, uint32_t *member)
 {
     const struct rs_kineto_group *g = &f->k.groups[c->group];
     uint32_t comm;
-    RS_TRY(rs_model_comm_of(m, RS_TOOL_KINETO, g->hash, &comm, err));
+    rs_model_comm_of(m, RS_TOOL_KINETO, g->hash, &comm);
     m->comms[comm].made_up = true;
-    if (!m->comms[comm].name) RS_TRY(name_comm(m, comm, g, err));
+    if (!m->comms[comm].name) name_comm(m, comm, g);
     if (g->nranks && !m->comms[comm].ranks) {
         int32_t *ranks = rs_arena_alloc(&m->arena, g->nranks * sizeof *ranks);
-        if (!ranks) return rs_fail(err, RS_NO_MEMORY, "out of memory");
         memcpy(ranks, g->ranks, g->nranks * sizeof *ranks);
         m->comms[comm].ranks = ranks;
     }
     int32_t nranks = g->nranks ? (int32_t)g->nranks : g->size;
     if (nranks > m->comms[comm].nranks) m->comms[comm].nranks = nranks;
-    RS_TRY(rs_model_member(m, comm, member, err));
+    rs_model_member(m, comm, member);
     struct rs_member *x = &m->members[*member];
     x->rank = g->rank;
     x->global_rank = f->k.rank;
     x->proc = f->process->proc;
     x->device = c->device;
     x->gpu = (uint32_t)rs_map_get(&f->process->gpus, (uint32_t)c->device, RS_NONE);
-    return rs_map_put(&f->process->members, g->hash, *member, err);
+    rs_map_put(&f->process->members, g->hash, *member);
 }
 
 /* ---- parts ---- */
@@ -87,17 +83,15 @@ int32_t rs_kineto_peer(const struct rs_kineto_call *c, const struct rs_kineto_gr
     return p2p || rooted ? c->rank : -1;
 }
 
-static enum rs_status add_texts(struct rs_kineto_file *f, struct rs_model *m, const struct rs_kineto_call *c,
-                                uint32_t part, struct rs_err *err)
+static void add_texts(struct rs_kineto_file *f, struct rs_model *m, const struct rs_kineto_call *c, uint32_t part)
 {
     const struct rs_kernel_name *kernel = &f->k.names[c->kernel_name].kernel;
-    RS_TRY(rs_model_string(m, c->func, &m->parts.func[part], err));
-    RS_TRY(rs_model_string(m, c->dtype, &m->parts.dtype[part], err));
-    if (c->kernel == RS_KINETO_NONE) return RS_OK;
-    RS_TRY(rs_model_string(m, kernel->algo, &m->parts.algo[part], err));
-    RS_TRY(rs_model_string(m, kernel->proto, &m->parts.proto[part], err));
+    rs_model_string(m, c->func, &m->parts.func[part]);
+    rs_model_string(m, c->dtype, &m->parts.dtype[part]);
+    if (c->kernel == RS_KINETO_NONE) return;
+    rs_model_string(m, kernel->algo, &m->parts.algo[part]);
+    rs_model_string(m, kernel->proto, &m->parts.proto[part]);
     if (kernel->symmetric) m->parts.flags[part] |= RS_PART_SYMMETRIC;
-    return RS_OK;
 }
 
 /* PyTorch's number of it, as read or as it would have been; none without a sequence number. */
@@ -122,7 +116,8 @@ static enum rs_status add_tag(struct rs_kineto_file *f, struct rs_model *m, cons
     tag.is_p2p = is(c->func, "Send") || is(c->func, "Recv");
     find_comms_id(&tag, c, &f->k.groups[c->group]);
     RS_TRY(rs_kineto_model_name(f, m, c->scope, &tag.scope, err));
-    return rs_model_tag(m, &tag, err);
+    rs_model_tag(m, &tag);
+    return RS_OK;
 }
 
 static enum rs_status add_part(struct rs_kineto_file *f, struct rs_model *m, uint32_t call, uint32_t member,
@@ -130,8 +125,8 @@ static enum rs_status add_part(struct rs_kineto_file *f, struct rs_model *m, uin
 {
     const struct rs_kineto_call *c = &f->k.calls[call];
     uint32_t i;
-    RS_TRY(rs_model_part(m, &i, err));
-    RS_TRY(add_texts(f, m, c, i, err));
+    rs_model_part(m, &i);
+    add_texts(f, m, c, i);
     struct rs_parts *t = &m->parts;
     bool send = is(c->func, "Send"), recv = is(c->func, "Recv");
     t->kind[i] = send ? RS_PART_SEND : recv ? RS_PART_RECV : RS_PART_COLL;
@@ -179,42 +174,39 @@ static const struct rs_kineto_tied *kernel_at(const struct rs_kineto_file *f, ui
     return low < f->nkernels && f->kernels[low].row == row ? &f->kernels[low] : NULL;
 }
 
-static enum rs_status add_spot(const struct rs_kineto_file *f, struct rs_model *m, uint32_t event, uint32_t part,
-                               struct rs_err *err)
+static void add_spot(const struct rs_kineto_file *f, struct rs_model *m, uint32_t event, uint32_t part)
 {
-    return rs_model_spot(m, &(struct rs_spot){f->process->proc, f->first_event + event, part}, err);
+    rs_model_spot(m, &(struct rs_spot){f->process->proc, f->first_event + event, part});
 }
 
 /* A kernel that runs several calls is tied to one of them: the others stand there, too. */
-static enum rs_status add_spots(struct rs_kineto_file *f, struct rs_model *m, uint32_t call, uint32_t part,
-                                struct rs_err *err)
+static void add_spots(struct rs_kineto_file *f, struct rs_model *m, uint32_t call, uint32_t part)
 {
     const struct rs_kineto_call *c = &f->k.calls[call];
     const struct rs_kineto_tied *k = c->kernel == RS_KINETO_NONE ? NULL : kernel_at(f, c->kernel);
-    RS_TRY(add_spot(f, m, c->event, part, err));
-    if (!k || k->call == call || k->event == c->event) return RS_OK;
-    return add_spot(f, m, k->event, part, err);
+    add_spot(f, m, c->event, part);
+    if (!k || k->call == call || k->event == c->event) return;
+    add_spot(f, m, k->event, part);
 }
 
 enum rs_status rs_kineto_parts_add(struct rs_kineto_file *f, struct rs_model *m, struct rs_err *err)
 {
-    uint32_t *members = malloc(((size_t)f->k.ngroups + 1) * sizeof *members), first = m->parts.n;
-    if (!members) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *members = rs_alloc(((size_t)f->k.ngroups + 1) * sizeof *members), first = m->parts.n;
     for (uint32_t i = 0; i < f->k.ngroups; i++)
         members[i] = (uint32_t)rs_map_get(&f->process->members, f->k.groups[i].hash, RS_NONE);
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < f->k.ncalls && status == RS_OK; i++) {
         const struct rs_kineto_call *c = &f->k.calls[i];
         uint32_t *member = &members[c->group];
-        if (*member == RS_NONE) status = add_member(f, m, c, member, err);
-        if (status == RS_OK) learn_device(f, m, *member, c);
-        if (status == RS_OK) status = add_part(f, m, i, *member, err);
-        if (status == RS_OK) status = add_spots(f, m, i, first + i, err);
+        if (*member == RS_NONE) add_member(f, m, c, member);
+        learn_device(f, m, *member, c);
+        status = add_part(f, m, i, *member, err);
+        if (status == RS_OK) add_spots(f, m, i, first + i);
     }
     for (uint32_t i = 0; i < f->nkernels && status == RS_OK; i++) {
         const struct rs_kineto_tied *k = &f->kernels[i];
         m->activities.part[f->first + k->row] = first + k->call;
-        status = add_spot(f, m, k->event, first + k->call, err);
+        add_spot(f, m, k->event, first + k->call);
     }
     free(members);
     return status;

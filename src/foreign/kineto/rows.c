@@ -9,20 +9,20 @@
 
 /* ---- names ---- */
 
-static enum rs_status new_name(struct rs_kineto *k, const struct rs_texts_row *t, struct rs_err *err)
+static void new_name(struct rs_kineto *k, const struct rs_texts_row *t)
 {
-    RS_ROOM(k->names, k->nnames, k->cap_names, err);
+    RS_ROOM(k->names, k->nnames, k->cap_names);
     struct rs_kineto_name *name = &k->names[k->nnames++];
     *name = (struct rs_kineto_name){
         .text = t->text, .n = (uint32_t)t->n, .call_kind = (uint8_t)rs_host_call_kind(t->text, t->n)};
     name->is_nccl = rs_kernel_name(t->text, t->n, &name->kernel);
-    return RS_OK;
 }
 
 enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, uint32_t *id, struct rs_err *err)
 {
-    RS_TRY(rs_texts_id(&k->texts, text, n, id, err));
-    while (k->nnames < k->texts.n) RS_TRY(new_name(k, &k->texts.rows[k->nnames], err));
+    (void)err;
+    rs_texts_id(&k->texts, text, n, id);
+    while (k->nnames < k->texts.n) new_name(k, &k->texts.rows[k->nnames]);
     return RS_OK;
 }
 
@@ -42,16 +42,17 @@ uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number)
 enum rs_status rs_kineto_lane(struct rs_kineto *k, bool is_stream, int32_t device, int64_t number, uint32_t *lane,
                               struct rs_err *err)
 {
+    (void)err;
     *lane = k->last_lane;
     if (is_lane(k, k->last_lane, is_stream, device, number)) return RS_OK;
     uint64_t key = rs_kineto_lane_key(is_stream, device, number), *at;
     for (;; key++) {
-        RS_TRY(rs_map_at(&k->lane_ids, key, k->nlanes, &at, err));
+        rs_map_at(&k->lane_ids, key, k->nlanes, &at);
         if (*at == k->nlanes || is_lane(k, *at, is_stream, device, number)) break;
     }
     *lane = k->last_lane = (uint32_t)*at;
     if (*lane < k->nlanes) return RS_OK;
-    RS_ROOM(k->lanes, k->nlanes, k->cap_lanes, err);
+    RS_ROOM(k->lanes, k->nlanes, k->cap_lanes);
     k->lanes[k->nlanes++] = (struct rs_kineto_lane){is_stream, device, number, 0};
     return RS_OK;
 }
@@ -60,7 +61,8 @@ enum rs_status rs_kineto_lane(struct rs_kineto *k, bool is_stream, int32_t devic
 
 enum rs_status rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *row, struct rs_err *err)
 {
-    RS_ROOM(k->rows, k->nrows, k->cap_rows, err);
+    (void)err;
+    RS_ROOM(k->rows, k->nrows, k->cap_rows);
     k->rows[k->nrows++] = *row;
     k->of_kind[row->kind]++;
     return RS_OK;
@@ -68,7 +70,8 @@ enum rs_status rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *ro
 
 enum rs_status rs_kineto_call(struct rs_kineto *k, const struct rs_kineto_call *call, struct rs_err *err)
 {
-    RS_ROOM(k->calls, k->ncalls, k->cap_calls, err);
+    (void)err;
+    RS_ROOM(k->calls, k->ncalls, k->cap_calls);
     k->calls[k->ncalls++] = *call;
     return RS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 
@@ -54,20 +55,18 @@ static bool is_coll(const struct rs_kineto_call *c)
 
 /* ---- streams ---- */
 
-static enum rs_status find(struct streams *s, uint64_t group, int32_t src, int32_t dst, uint32_t *row,
-                           struct rs_err *err)
+static void find(struct streams *s, uint64_t group, int32_t src, int32_t dst, uint32_t *row)
 {
     uint64_t key = rs_mix(rs_mix(rs_mix(0, group), (uint32_t)src), (uint32_t)dst), *at;
     for (;; key++) {
-        RS_TRY(rs_map_at(&s->ids, key, s->n, &at, err));
+        rs_map_at(&s->ids, key, s->n, &at);
         *row = (uint32_t)*at;
         if (*at == s->n) break;
         const struct stream *r = &s->rows[*at];
-        if (r->group == group && r->src == src && r->dst == dst) return RS_OK;
+        if (r->group == group && r->src == src && r->dst == dst) return;
     }
-    RS_ROOM(s->rows, s->n, s->cap, err);
+    RS_ROOM(s->rows, s->n, s->cap);
     s->rows[s->n++] = (struct stream){.group = group, .src = src, .dst = dst};
-    return RS_OK;
 }
 
 /* 0: a send, 1: a receive, -1: neither, or the other end is not told. */
@@ -80,7 +79,7 @@ static int side_of(const struct rs_kineto *k, const struct rs_kineto_call *c, in
 }
 
 /* Two passes: how many there are, then which. */
-static enum rs_status collect(struct streams *s, size_t n, bool fill, struct rs_err *err)
+static void collect(struct streams *s, size_t n, bool fill)
 {
     for (size_t f = 0; f < n; f++) {
         struct rs_kineto *k = &s->files[f]->k;
@@ -91,7 +90,7 @@ static enum rs_status collect(struct streams *s, size_t n, bool fill, struct rs_
             uint32_t row;
             int side = side_of(k, c, &peer);
             if (side < 0) continue;
-            RS_TRY(find(s, g->hash, side ? peer : g->rank, side ? g->rank : peer, &row, err));
+            find(s, g->hash, side ? peer : g->rank, side ? g->rank : peer, &row);
             struct stream *r = &s->rows[row];
             if (fill)
                 s->ends[r->first[side] + r->n[side]] =
@@ -99,22 +98,20 @@ static enum rs_status collect(struct streams *s, size_t n, bool fill, struct rs_
             r->n[side]++;
         }
     }
-    return RS_OK;
 }
 
-static enum rs_status make(struct streams *s, size_t n, struct rs_err *err)
+static void make(struct streams *s, size_t n)
 {
     uint32_t at = 0;
-    RS_TRY(collect(s, n, false, err));
+    collect(s, n, false);
     for (uint32_t i = 0; i < s->n; i++)
         for (int side = 0; side < 2; side++) {
             s->rows[i].first[side] = at;
             at += s->rows[i].n[side];
             s->rows[i].n[side] = 0;
         }
-    s->ends = malloc(((size_t)at + 1) * sizeof *s->ends);
-    if (!s->ends) return rs_fail(err, RS_NO_MEMORY, "out of memory");
-    return collect(s, n, true, err);
+    s->ends = rs_alloc(((size_t)at + 1) * sizeof *s->ends);
+    collect(s, n, true);
 }
 
 /* ---- runs ---- */
@@ -133,8 +130,7 @@ struct runs {
     struct end **ends[2];
 };
 
-static enum rs_status split(struct streams *s, const struct stream *r, bool batched, struct runs *to,
-                            struct rs_err *err)
+static void split(struct streams *s, const struct stream *r, bool batched, struct runs *to)
 {
     for (int side = 0; side < 2; side++) {
         struct end **at = to->ends[side];
@@ -146,14 +142,13 @@ static enum rs_status split(struct streams *s, const struct stream *r, bool batc
             struct rs_kineto_call *c = s->ends[i].call;
             c->queued = !first && c->kernel != RS_KINETO_NONE && c->kernel == at[-1]->call->kernel;
             if (first) {
-                RS_ROOM(to->rows[side], to->n[side], to->cap[side], err);
+                RS_ROOM(to->rows[side], to->n[side], to->cap[side]);
                 to->rows[side][to->n[side]++] = (struct run){.file = file, .ends = at};
             }
             *at++ = &s->ends[i];
             to->rows[side][to->n[side] - 1].n++;
         }
     }
-    return RS_OK;
 }
 
 static bool are_of_one_time(const struct run *a, const struct run *b)
@@ -380,45 +375,40 @@ static void number(struct streams *s, const struct stream *r)
         }
 }
 
-static enum rs_status match_all(struct streams *s, struct rs_err *err)
+static void match_all(struct streams *s)
 {
     struct runs r = {0};
     uint32_t most = 0;
-    enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < s->n; i++)
         for (int side = 0; side < 2; side++)
             if (s->rows[i].n[side] > most) most = s->rows[i].n[side];
     for (int side = 0; side < 2; side++) {
-        r.ends[side] = malloc(((size_t)most + 1) * sizeof *r.ends[side]);
-        if (!r.ends[side]) status = rs_fail(err, RS_NO_MEMORY, "out of memory");
+        r.ends[side] = rs_alloc(((size_t)most + 1) * sizeof *r.ends[side]);
     }
-    for (uint32_t i = 0; i < s->n && status == RS_OK; i++) {
-        for (int batched = 0; batched < 2 && status == RS_OK; batched++) {
-            status = split(s, &s->rows[i], batched, &r, err);
-            if (status == RS_OK) match_runs(s, &r);
+    for (uint32_t i = 0; i < s->n; i++) {
+        for (int batched = 0; batched < 2; batched++) {
+            split(s, &s->rows[i], batched, &r);
+            match_runs(s, &r);
         }
-        if (status == RS_OK) number(s, &s->rows[i]);
+        number(s, &s->rows[i]);
     }
     for (int side = 0; side < 2; side++) {
         free(r.rows[side]);
         free(r.ends[side]);
     }
-    return status;
 }
 
 /* ---- all of it ---- */
 
-static enum rs_status list_colls(struct colls *c, const struct rs_kineto *k, struct rs_err *err)
+static void list_colls(struct colls *c, const struct rs_kineto *k)
 {
-    c->first = calloc((size_t)k->ngroups + 2, sizeof *c->first);
-    c->calls = malloc(((size_t)k->ncalls + 1) * sizeof *c->calls);
-    if (!c->first || !c->calls) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    c->first = rs_zalloc((size_t)k->ngroups + 2, sizeof *c->first);
+    c->calls = rs_alloc(((size_t)k->ncalls + 1) * sizeof *c->calls);
     for (uint32_t i = 0; i < k->ncalls; i++)
         if (is_coll(&k->calls[i])) c->first[k->calls[i].group + 2]++;
     for (uint32_t g = 0; g < k->ngroups; g++) c->first[g + 2] += c->first[g + 1];
     for (uint32_t i = 0; i < k->ncalls; i++)
         if (is_coll(&k->calls[i])) c->calls[c->first[k->calls[i].group + 1]++] = i;
-    return RS_OK;
 }
 
 static enum rs_status say(const struct streams *s, struct rs_model *m, struct rs_err *err)
@@ -435,12 +425,12 @@ static enum rs_status say(const struct streams *s, struct rs_model *m, struct rs
 enum rs_status rs_kineto_streams_number(struct rs_kineto_file *const *files, size_t n, struct rs_model *m,
                                         struct rs_err *err)
 {
-    struct streams s = {.files = files, .colls = calloc(n + 1, sizeof *s.colls)};
-    enum rs_status status = s.colls ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
-    if (status == RS_OK) status = make(&s, n, err);
-    for (size_t i = 0; i < n && s.n && status == RS_OK; i++) status = list_colls(&s.colls[i], &files[i]->k, err);
-    if (status == RS_OK) status = match_all(&s, err);
-    if (status == RS_OK) status = say(&s, m, err);
+    struct streams s = {.files = files, .colls = rs_zalloc(n + 1, sizeof *s.colls)};
+    enum rs_status status = RS_OK;
+    make(&s, n);
+    for (size_t i = 0; i < n && s.n; i++) list_colls(&s.colls[i], &files[i]->k);
+    match_all(&s);
+    status = say(&s, m, err);
     for (size_t i = 0; i < n && s.colls; i++) {
         free(s.colls[i].first);
         free(s.colls[i].calls);

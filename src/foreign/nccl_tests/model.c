@@ -6,20 +6,19 @@
 #include "foreign/formats.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 
-static enum rs_status add_proc(struct rs_model *m, const char *path, uint32_t *proc, struct rs_err *err)
+static void add_proc(struct rs_model *m, const char *path, uint32_t *proc)
 {
     uint32_t host;
     char boot[300];
     snprintf(boot, sizeof boot, "nccl-tests:%s", path);
-    RS_TRY(rs_model_host(m, "", boot, &host, err));
-    RS_TRY(rs_model_proc(m, proc, err));
+    rs_model_host(m, "", boot, &host);
+    rs_model_proc(m, proc);
     struct rs_proc *p = &m->procs[*proc];
     p->host = host;
     p->tool = RS_TOOL_NCCL_TESTS;
     p->path = rs_arena_text(&m->arena, path, strlen(path));
     p->ended = RS_END_WELL;
     p->drops = true; /* it tells of its own calls alone, and of those the mean */
-    return p->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 /* A half of a row: one call of the mean time. */
@@ -41,8 +40,9 @@ static enum rs_status add_half(struct rs_model *m, uint32_t proc, const struct r
     int n = snprintf(name, sizeof name, "%s %" PRIu64 " B%s%s%s%s", r->func ? r->func : "?", r->bytes,
                      r->dtype ? " " : "", r->dtype ? r->dtype : "", ranks, in_place ? ", in place" : "");
     RS_TRY(rs_model_name(m, name, n > 0 ? (size_t)n : 0, &row.name, err));
-    if (r->func) RS_TRY(rs_model_string(m, r->func, &row.func, err));
-    return rs_model_stat(m, &row, err);
+    if (r->func) rs_model_string(m, r->func, &row.func);
+    rs_model_stat(m, &row);
+    return RS_OK;
 }
 
 static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
@@ -50,7 +50,7 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
     struct rs_model *m = fill->model;
     struct rs_nccl_tests table;
     enum rs_status status = rs_nccl_tests_read(&table, file->path, err);
-    if (status == RS_OK) status = add_proc(m, file->path, &file->proc, err);
+    if (status == RS_OK) add_proc(m, file->path, &file->proc);
     for (uint32_t i = 0; i < table.n && status == RS_OK; i++) {
         status = add_half(m, file->proc, &table.rows[i], false, err);
         if (status == RS_OK) status = add_half(m, file->proc, &table.rows[i], true, err);
@@ -62,7 +62,7 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
 
 enum rs_status rs_nccl_tests_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    RS_TRY(rs_fill_each(fill, add, err));
+    rs_fill_each(fill, add);
     return rs_model_note(fill->model, err,
                          "a table of nccl-tests is no trace: a row is the mean of its calls; to hold a run against it: "
                          "ringscope report --reference FILE");

@@ -220,11 +220,9 @@ static void take_root(struct rs_scan *s, int32_t *root)
     *root = rs_slice_fixed(rs_slice_trim(text_of(text)), 0, &v) && v <= INT32_MAX ? (int32_t)v : -1;
 }
 
-static enum rs_status nccl_tests_keep(struct rs_nccl_tests *t, struct rs_nccl_tests_row *row, const char *said,
-                                      struct rs_err *err);
+static void nccl_tests_keep(struct rs_nccl_tests *t, struct rs_nccl_tests_row *row, const char *said);
 
-static enum rs_status take_results(struct rs_nccl_tests *t, struct rs_scan *s, const struct config *c,
-                                   struct rs_err *err)
+static void take_results(struct rs_nccl_tests *t, struct rs_scan *s, const struct config *c)
 {
     unsigned list = rs_json_take_into(s, RS_T_ARRAY);
     while (list && rs_json_take_object(s, list)) {
@@ -248,11 +246,10 @@ static enum rs_status take_results(struct rs_nccl_tests *t, struct rs_scan *s, c
             else
                 rs_scan_skip(s);
         }
-        if (s->cut) return RS_OK;
+        if (s->cut) return;
         row.dtype = nccl_tests_dtype(text_of(type));
-        RS_TRY(nccl_tests_keep(t, &row, c->said, err));
+        nccl_tests_keep(t, &row, c->said);
     }
-    return RS_OK;
 }
 
 static enum rs_status read_object(struct rs_nccl_tests *t, struct rs_scan *s, const char *path, struct rs_err *err)
@@ -267,7 +264,7 @@ static enum rs_status read_object(struct rs_nccl_tests *t, struct rs_scan *s, co
             take_config(s, &c);
         } else if (rs_scan_is(s, "results")) {
             results = true;
-            RS_TRY(take_results(t, s, &c, err));
+            take_results(t, s, &c);
         } else {
             rs_scan_skip(s);
         }
@@ -516,14 +513,12 @@ static bool take_row(struct reader *r, const struct rs_slice *words, unsigned n,
 }
 
 /* Adds a row once its function is settled: `said` as in nccl_tests_func(). Of both readers; in nccl_tests.c. */
-static enum rs_status nccl_tests_keep(struct rs_nccl_tests *t, struct rs_nccl_tests_row *row, const char *said,
-                                      struct rs_err *err)
+static void nccl_tests_keep(struct rs_nccl_tests *t, struct rs_nccl_tests_row *row, const char *said)
 {
     row->func = nccl_tests_func(row, said);
     t->unnamed += !row->func && !(said && !*said);
-    RS_ROOM(t->rows, t->n, t->cap, err);
+    RS_ROOM(t->rows, t->n, t->cap);
     t->rows[t->n++] = *row;
-    return RS_OK;
 }
 
 static const char *name_of(const char *path)
@@ -532,29 +527,29 @@ static const char *name_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static enum rs_status take_line(struct reader *r, const struct rs_lines *l, struct rs_err *err)
+static void take_line(struct reader *r, const struct rs_lines *l)
 {
     struct rs_slice words[MOST], line = rs_slice_trim(bare((struct rs_slice){l->text, l->n}));
     struct rs_nccl_tests_row row;
-    if (!line.n || take_heading(r, line)) return RS_OK;
+    if (!line.n || take_heading(r, line)) return;
     unsigned n = digits(line) ? split(line, words) : 0;
     if (!is_row(words, n)) {
         take_comment(r, line);
-        return RS_OK;
+        return;
     }
-    if (!r->ncolumns) return RS_OK;
+    if (!r->ncolumns) return;
     /* A last line without an end may have lost digits. */
     if (!l->unended && take_row(r, words, n, &row)) {
         const char *file = name_of(r->path);
         const char *said = r->func ? r->func : nccl_tests_named((struct rs_slice){file, strlen(file)});
         r->used = true;
         row.table = said ? 0 : r->tables;
-        return nccl_tests_keep(r->t, &row, said, err);
+        nccl_tests_keep(r->t, &row, said);
+        return;
     }
     if (!r->t->bad_lines++)
         rs_fail(&r->t->damage, RS_BAD_INPUT, "%s: at byte %llu: %s", r->path, (unsigned long long)l->offset,
                 l->unended ? "the last line has no end" : "not a row of nccl-tests' table");
-    return RS_OK;
 }
 
 /* Small bandwidths have too few digits to say which test they are of: the other rows of their table do. */
@@ -579,7 +574,7 @@ static void infer(struct rs_nccl_tests *t)
 static enum rs_status read_lines(struct rs_nccl_tests *t, struct rs_lines *l, const char *path, struct rs_err *err)
 {
     struct reader r = {.t = t, .path = path, .nranks = -1};
-    while (rs_lines_next(l)) RS_TRY(take_line(&r, l, err));
+    while (rs_lines_next(l)) take_line(&r, l);
     infer(t);
     if (l->err.code != RS_OK && t->damage.code == RS_OK) t->damage = l->err;
     if (!r.ncolumns) return rs_fail(err, RS_BAD_INPUT, "%s: no table of nccl-tests is in it", path);

@@ -14,13 +14,13 @@ static uint32_t pid_of(const char *path)
     return *name >= '0' && *name <= '9' && *end == '.' && pid <= UINT32_MAX ? (uint32_t)pid : 0;
 }
 
-static enum rs_status add_proc(struct rs_model *m, const char *path, uint32_t *proc, struct rs_err *err)
+static void add_proc(struct rs_model *m, const char *path, uint32_t *proc)
 {
     uint32_t host;
     char boot[300];
     snprintf(boot, sizeof boot, "ncclsee:%s", path);
-    RS_TRY(rs_model_host(m, "", boot, &host, err));
-    RS_TRY(rs_model_proc(m, proc, err));
+    rs_model_host(m, "", boot, &host);
+    rs_model_proc(m, proc);
     struct rs_proc *p = &m->procs[*proc];
     p->host = host;
     p->tool = RS_TOOL_NCCLSEE;
@@ -28,7 +28,6 @@ static enum rs_status add_proc(struct rs_model *m, const char *path, uint32_t *p
     p->path = rs_arena_text(&m->arena, path, strlen(path));
     p->ended = RS_END_WELL; /* it is written when the first communicator is destroyed */
     p->drops = true;
-    return p->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 static enum rs_status add_row(struct rs_model *m, uint32_t proc, const struct rs_ncclsee_row *r, struct rs_err *err)
@@ -45,8 +44,9 @@ static enum rs_status add_row(struct rs_model *m, uint32_t proc, const struct rs
     bool sized = *r->label && strcmp(r->label, "N/A") != 0;
     int n = snprintf(name, sizeof name, "%s%s%s", r->func, sized ? " " : "", sized ? r->label : "");
     RS_TRY(rs_model_name(m, name, n > 0 ? (size_t)n : 0, &row.name, err));
-    if (strcmp(r->func, "Group") != 0) RS_TRY(rs_model_string(m, r->func, &row.func, err));
-    return rs_model_stat(m, &row, err);
+    if (strcmp(r->func, "Group") != 0) rs_model_string(m, r->func, &row.func);
+    rs_model_stat(m, &row);
+    return RS_OK;
 }
 
 static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
@@ -54,7 +54,7 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
     struct rs_model *m = fill->model;
     struct rs_ncclsee table;
     enum rs_status status = rs_ncclsee_read(&table, file->path, err);
-    if (status == RS_OK) status = add_proc(m, file->path, &file->proc, err);
+    if (status == RS_OK) add_proc(m, file->path, &file->proc);
     for (uint32_t i = 0; i < table.n && status == RS_OK; i++) status = add_row(m, file->proc, &table.rows[i], err);
     if (status == RS_OK && table.damage.code != RS_OK) rs_other_incomplete(file, &table.damage);
     rs_ncclsee_free(&table);
@@ -63,7 +63,7 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
 
 enum rs_status rs_ncclsee_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    RS_TRY(rs_fill_each(fill, add, err));
+    rs_fill_each(fill, add);
     return rs_model_note(fill->model, err,
                          "ncclsee's tables have no time axis, and their times add the enqueueing to the kernels'");
 }

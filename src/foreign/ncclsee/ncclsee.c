@@ -63,7 +63,7 @@ static enum rs_status read_lines(struct rs_ncclsee *p, struct rs_lines *l, const
                         l->unended ? "the last line has no end" : "not a row of ncclsee");
             continue;
         }
-        RS_ROOM(p->rows, p->n, p->cap, err);
+        RS_ROOM(p->rows, p->n, p->cap);
         p->rows[p->n++] = row;
     }
     if (l->err.code != RS_OK && p->damage.code == RS_OK) p->damage = l->err;

@@ -10,19 +10,18 @@
 
 /* ---- lanes and activities ---- */
 
-static enum rs_status find_thread(struct rs_nsys *n, uint64_t tid, uint32_t *lane, struct rs_err *err)
+static void find_thread(struct rs_nsys *n, uint64_t tid, uint32_t *lane)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&n->lanes, rs_mix(1, tid), RS_NONE, &at, err));
+    rs_map_at(&n->lanes, rs_mix(1, tid), RS_NONE, &at);
     if (*at == RS_NONE) {
         struct rs_lane row = {.kind = RS_LANE_THREAD, .device = -1, .id = (int64_t)rs_nsys_tid(tid)};
         row.domain = n->m->hosts[n->host].domain;
-        RS_TRY(rs_nsys_proc(n, rs_nsys_pid(tid), &row.proc, err));
-        RS_TRY(rs_model_lane(n->m, &row, lane, err));
+        rs_nsys_proc(n, rs_nsys_pid(tid), &row.proc);
+        rs_model_lane(n->m, &row, lane);
         *at = *lane;
     }
     *lane = (uint32_t)*at;
-    return RS_OK;
 }
 
 static void seen(struct rs_nsys *n, uint64_t tid, int64_t from, int64_t to)
@@ -32,12 +31,12 @@ static void seen(struct rs_nsys *n, uint64_t tid, int64_t from, int64_t to)
     if (p->last == RS_TIME_NONE || to > p->last) p->last = to;
 }
 
-static enum rs_status add_activity(struct rs_nsys *n, uint64_t tid, int64_t start, int64_t end, uint32_t name,
-                                   uint8_t kind, uint32_t *index, struct rs_err *err)
+static void add_activity(struct rs_nsys *n, uint64_t tid, int64_t start, int64_t end, uint32_t name, uint8_t kind,
+                         uint32_t *index)
 {
     uint32_t lane;
-    RS_TRY(find_thread(n, tid, &lane, err));
-    RS_TRY(rs_model_activity(n->m, index, err));
+    find_thread(n, tid, &lane);
+    rs_model_activity(n->m, index);
     struct rs_activities *x = &n->m->activities;
     x->start[*index] = start;
     x->end[*index] = end;
@@ -45,7 +44,6 @@ static enum rs_status add_activity(struct rs_nsys *n, uint64_t tid, int64_t star
     x->name[*index] = name;
     x->kind[*index] = kind;
     seen(n, tid, start, end);
-    return RS_OK;
 }
 
 /* ---- ranges ---- */
@@ -134,17 +132,16 @@ static enum rs_status read_domains(struct rs_nsys *n, const struct types *types,
         rs_nsys_i64(&rows, 1, &domain);
         rs_nsys_i64(&rows, 2, &tid);
         status = rs_nsys_name(n, &rows, 3, 4, &name, err);
-        if (status == RS_OK) status = rs_map_put(domains, domain_key((uint64_t)tid, domain), name, err);
+        if (status == RS_OK) rs_map_put(domains, domain_key((uint64_t)tid, domain), name);
     }
     rs_nsys_stop(&rows);
     return status;
 }
 
-static enum rs_status keep_call(struct rs_nsys *n, const struct rs_nsys_call *call, struct rs_err *err)
+static void keep_call(struct rs_nsys *n, const struct rs_nsys_call *call)
 {
-    RS_ROOM(n->calls, n->ncalls, n->cap_calls, err);
+    RS_ROOM(n->calls, n->ncalls, n->cap_calls);
     n->calls[n->ncalls++] = *call;
-    return RS_OK;
 }
 
 enum { START, END, TYPE, TID, DOMAIN, TEXT, TEXT_ID, JSON, JSON_ID, BYTES };
@@ -182,7 +179,7 @@ static enum rs_status add_range(struct rs_nsys *n, const struct rs_nsys_rows *ro
     const char *text = rs_model_name_text(n->m, name);
     if (returned && call.end >= call.start) {
         uint8_t kind = rs_step_number(text) == RS_NONE ? RS_ACT_RANGE : RS_ACT_STEP;
-        RS_TRY(add_activity(n, call.tid, call.start, call.end, name, kind, &call.activity, err));
+        add_activity(n, call.tid, call.start, call.end, name, kind, &call.activity);
     }
     uint32_t in = (uint32_t)rs_map_get(domains, domain_key(call.tid, domain), 0);
     if (in && strcmp(rs_model_name_text(n->m, in), "NCCL")) return RS_OK;
@@ -190,9 +187,10 @@ static enum rs_status add_range(struct rs_nsys *n, const struct rs_nsys_rows *ro
     call.what = what_of(text, &call.func);
     if (call.what == RS_NSYS_OTHER) return RS_OK;
     uint32_t proc;
-    RS_TRY(rs_nsys_proc(n, rs_nsys_pid(call.tid), &proc, err));
+    rs_nsys_proc(n, rs_nsys_pid(call.tid), &proc);
     read_payload(n, rows, &call.payload);
-    return keep_call(n, &call, err);
+    keep_call(n, &call);
+    return RS_OK;
 }
 
 static enum rs_status read_ranges(struct rs_nsys *n, struct rs_err *err)
@@ -228,9 +226,10 @@ static enum rs_status add_runtime(struct rs_nsys *n, const struct rs_nsys_rows *
     uint8_t kind = (uint8_t)rs_host_call_kind(text, strlen(text));
     int64_t from = rs_nsys_time(n, start), to = rs_nsys_time(n, end);
     if (to < from) return RS_OK;
-    RS_TRY(add_activity(n, rs_nsys_thread(tid), from, to, name, kind, &index, err));
+    add_activity(n, rs_nsys_thread(tid), from, to, name, kind, &index);
     if (!rs_nsys_i64(rows, 3, &correlation) || (kind != RS_ACT_LAUNCH && *text)) return RS_OK;
-    return rs_map_put(&n->launches, rs_nsys_key(rs_nsys_pid((uint64_t)tid), (uint64_t)correlation), index, err);
+    rs_map_put(&n->launches, rs_nsys_key(rs_nsys_pid((uint64_t)tid), (uint64_t)correlation), index);
+    return RS_OK;
 }
 
 static enum rs_status read_runtime(struct rs_nsys *n, struct rs_err *err)
@@ -304,7 +303,7 @@ uint32_t rs_nsys_call_at(const struct rs_nsys *n, uint64_t tid, int64_t at)
 
 enum rs_status rs_nsys_calls_read(struct rs_nsys *n, struct rs_err *err)
 {
-    RS_TRY(rs_nsys_schemas_read(&n->schemas, &n->db, err));
+    rs_nsys_schemas_read(&n->schemas, &n->db);
     RS_TRY(read_ranges(n, err));
     RS_TRY(read_runtime(n, err));
     RS_TRY(name_threads(n, err));

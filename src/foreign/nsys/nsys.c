@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/memory.h"
 #include "foreign/json_fields.h"
 
 /* ---- the database ---- */
@@ -128,8 +129,7 @@ enum rs_status rs_nsys_open_memory(struct rs_nsys_db *db, const char *path, cons
     *db = (struct rs_nsys_db){.path = path, .size = n};
     unsigned char *copy = sqlite3_malloc64(n ? n : 1);
     db->bytes = copy;
-    if (!copy || sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-        return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    if (!copy || sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK) rs_memory_out();
     memcpy(copy, bytes, n);
     if (n > 19) copy[18] = copy[19] = 1; /* the log of a database that was still written is not here anyway */
     if (sqlite3_deserialize(db->handle, "main", copy, (sqlite3_int64)n, (sqlite3_int64)n,
@@ -152,7 +152,6 @@ static enum rs_status open_packed(struct rs_nsys_db *db, const char *path, struc
         }
         rs_strbuf_add(&all, block, n);
     }
-    if (status == RS_OK) status = rs_strbuf_check(&all, err);
     if (status == RS_OK) status = rs_nsys_open_memory(db, path, rs_strbuf_borrow(&all), all.len, err);
     rs_strbuf_free(&all);
     return status;
@@ -172,8 +171,8 @@ static enum rs_status open_plain(struct rs_nsys_db *db, const char *path, struct
             rs_strbuf_putc(&uri, *p);
     }
     rs_strbuf_puts(&uri, "?mode=ro&immutable=1");
-    enum rs_status status = rs_strbuf_check(&uri, err);
-    if (status == RS_OK && stat(path, &info)) status = rs_fail_errno(err, "%s", path);
+    enum rs_status status = RS_OK;
+    if (stat(path, &info)) status = rs_fail_errno(err, "%s", path);
     if (status == RS_OK) db->size = (uint64_t)info.st_size;
     if (status == RS_OK &&
         sqlite3_open_v2(rs_strbuf_borrow(&uri), &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) != SQLITE_OK)
@@ -240,8 +239,8 @@ void rs_nsys_select(struct rs_nsys_rows *rows, struct rs_nsys_db *db, const char
             rs_strbuf_puts(&text, "NULL");
     }
     rs_strbuf_printf(&text, " FROM \"%s\" NOT INDEXED", table);
-    if (text.failed || sqlite3_prepare_v2(db->handle, rs_strbuf_borrow(&text), -1, &rows->statement, NULL) != SQLITE_OK)
-        damaged(db, table, text.failed ? "out of memory" : sqlite3_errmsg(db->handle));
+    if (sqlite3_prepare_v2(db->handle, rs_strbuf_borrow(&text), -1, &rows->statement, NULL) != SQLITE_OK)
+        damaged(db, table, sqlite3_errmsg(db->handle));
     rs_strbuf_free(&text);
 }
 
@@ -351,14 +350,13 @@ static void lay_out(struct rs_nsys_schemas *s)
     s->n = kept;
 }
 
-enum rs_status rs_nsys_schemas_read(struct rs_nsys_schemas *s, struct rs_nsys_db *db, struct rs_err *err)
+void rs_nsys_schemas_read(struct rs_nsys_schemas *s, struct rs_nsys_db *db)
 {
     static const char *const columns[] = {"domainId", "schemaId", "idx", "type", "offset", "name", NULL};
     struct rs_nsys_rows rows;
-    enum rs_status status = RS_OK;
     *s = (struct rs_nsys_schemas){0};
     rs_nsys_select(&rows, db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns);
-    while (status == RS_OK && rs_nsys_next(&rows)) {
+    while (rs_nsys_next(&rows)) {
         int64_t domain = 0, schema = 0, idx = 0, type = 0, offset = 0;
         size_t n;
         bool blob;
@@ -370,9 +368,8 @@ enum rs_status rs_nsys_schemas_read(struct rs_nsys_schemas *s, struct rs_nsys_db
         const char *name = rs_nsys_text(&rows, 5, &n, &blob);
         if (offset < 0 || offset > 65535 || type < 0 || type > 255) continue;
         void *room = s->rows;
-        status = rs_room(&room, s->n, &s->cap, sizeof *s->rows, err);
+        rs_room(&room, s->n, &s->cap, sizeof *s->rows);
         s->rows = room;
-        if (status != RS_OK) break;
         int field = name ? field_of(name, n) : -1;
         s->rows[s->n++] = (struct rs_nsys_entry){.schema = (uint64_t)(uint32_t)domain << 32 | (uint32_t)schema,
                                                  .idx = (uint32_t)idx,
@@ -383,7 +380,6 @@ enum rs_status rs_nsys_schemas_read(struct rs_nsys_schemas *s, struct rs_nsys_db
     rs_nsys_stop(&rows);
     if (s->n) qsort(s->rows, s->n, sizeof *s->rows, by_place);
     lay_out(s);
-    return status;
 }
 
 static void nsys_schemas_free(struct rs_nsys_schemas *s)
@@ -482,12 +478,12 @@ void rs_nsys_payload_json(const char *text, size_t n, struct rs_nsys_payload *p)
 
 /* ---- the trace ---- */
 
-enum rs_status rs_nsys_proc(struct rs_nsys *n, uint64_t pid, uint32_t *proc, struct rs_err *err)
+void rs_nsys_proc(struct rs_nsys *n, uint64_t pid, uint32_t *proc)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&n->procs, pid, RS_NONE, &at, err));
+    rs_map_at(&n->procs, pid, RS_NONE, &at);
     if (*at == RS_NONE) {
-        RS_TRY(rs_model_proc(n->m, proc, err));
+        rs_model_proc(n->m, proc);
         *at = *proc;
         struct rs_proc *p = &n->m->procs[*proc];
         p->host = n->host;
@@ -496,10 +492,8 @@ enum rs_status rs_nsys_proc(struct rs_nsys *n, uint64_t pid, uint32_t *proc, str
         p->ended = RS_END_WELL; /* an export does not tell how its processes ended */
         p->complete = true;
         p->path = rs_arena_text(&n->m->arena, n->path, strlen(n->path));
-        if (!p->path) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     }
     *proc = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* "GPU-5fe6ba1c-a69c-...", or 32 digits. */
@@ -553,19 +547,18 @@ static void find_uuid(struct rs_nsys *n, uint64_t pid, int32_t device, uint8_t u
     if (!found) memset(uuid, 0, 16);
 }
 
-enum rs_status rs_nsys_gpu(struct rs_nsys *n, uint64_t pid, int32_t device, uint32_t *domain, struct rs_err *err)
+void rs_nsys_gpu(struct rs_nsys *n, uint64_t pid, int32_t device, uint32_t *domain)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&n->gpus, rs_nsys_key(pid, (uint32_t)device), RS_NONE, &at, err));
+    rs_map_at(&n->gpus, rs_nsys_key(pid, (uint32_t)device), RS_NONE, &at);
     if (*at == RS_NONE) {
         uint8_t uuid[16];
         find_uuid(n, pid, device, uuid);
-        RS_TRY(rs_model_gpu(n->m, n->host, uuid, domain, err));
+        rs_model_gpu(n->m, n->host, uuid, domain);
         n->m->domains[*domain].rigid = true; /* Nsight Systems brings GPU times onto the session's clock */
         *at = *domain;
     }
     *domain = (uint32_t)*at;
-    return RS_OK;
 }
 
 enum rs_status rs_nsys_name(struct rs_nsys *n, const struct rs_nsys_rows *rows, int text, int id, uint32_t *name,

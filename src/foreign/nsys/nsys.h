@@ -68,7 +68,7 @@ struct rs_nsys_schemas {
     uint32_t n, cap;
 };
 
-enum rs_status rs_nsys_schemas_read(struct rs_nsys_schemas *s, struct rs_nsys_db *db, struct rs_err *err);
+void rs_nsys_schemas_read(struct rs_nsys_schemas *s, struct rs_nsys_db *db);
 
 /* From bytes (blob, or hex), and from JSON. What cannot be understood leaves `p` empty. */
 void rs_nsys_payload_bytes(const struct rs_nsys_schemas *s, const char *text, size_t n, bool blob,
@@ -201,9 +201,9 @@ static inline int64_t rs_nsys_time(const struct rs_nsys *n, int64_t since)
 }
 
 /* The process of a pid, made where there is none. */
-enum rs_status rs_nsys_proc(struct rs_nsys *n, uint64_t pid, uint32_t *proc, struct rs_err *err);
+void rs_nsys_proc(struct rs_nsys *n, uint64_t pid, uint32_t *proc);
 /* The clock of a device, as a process numbers it. */
-enum rs_status rs_nsys_gpu(struct rs_nsys *n, uint64_t pid, int32_t device, uint32_t *domain, struct rs_err *err);
+void rs_nsys_gpu(struct rs_nsys *n, uint64_t pid, int32_t device, uint32_t *domain);
 /* The name that column `text` of the row has, or else the id in column `id`; 0: none. */
 enum rs_status rs_nsys_name(struct rs_nsys *n, const struct rs_nsys_rows *rows, int text, int id, uint32_t *name,
                             struct rs_err *err);
@@ -216,15 +216,14 @@ uint32_t rs_nsys_call_at(const struct rs_nsys *n, uint64_t tid, int64_t at);
 /* nsys/work.c: the GPU's side, kernels, copies and nodes of graphs, into activities, `kernels` and `nodes`. */
 enum rs_status rs_nsys_work_read(struct rs_nsys *n, struct rs_err *err);
 /* nsys/parts.c: communicators, members and parts. */
-enum rs_status rs_nsys_parts_make(struct rs_nsys *n, struct rs_err *err);
+void rs_nsys_parts_make(struct rs_nsys *n);
 /* nsys/ops.c: the same from the tables of NCCL's own tracing, which lead where they are. *found: they are. */
 enum rs_status rs_nsys_ops_make(struct rs_nsys *n, bool *found, struct rs_err *err);
 /* nsys/members.c: what calls that make and end communicators say; and the member of a communicator in a process; device
  * -1: not known. */
-enum rs_status rs_nsys_member(struct rs_nsys *n, uint64_t pid, uint64_t comm, int32_t device, int32_t rank,
-                              uint32_t *member, struct rs_err *err);
+void rs_nsys_member(struct rs_nsys *n, uint64_t pid, uint64_t comm, int32_t device, int32_t rank, uint32_t *member);
 /* Whether a process is known to be in a communicator. */
 bool rs_nsys_is_in(const struct rs_nsys *n, uint64_t pid, uint64_t comm);
-enum rs_status rs_nsys_members_read(struct rs_nsys *n, struct rs_err *err);
+void rs_nsys_members_read(struct rs_nsys *n);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "foreign/nsys/nsys.h"
@@ -83,13 +84,13 @@ static enum rs_status add_row(struct rs_nsys *n, struct list *list, const struct
     row.count = count > 0 ? (uint64_t)count : 0;
     row.rank = rank >= 0 && rank < INT32_MAX ? (int32_t)rank : -1;
     row.device = device >= 0 && device < INT32_MAX ? (int32_t)device : -1;
-    RS_TRY(rs_model_string(n->m, type_of(type), &row.dtype, err));
+    rs_model_string(n->m, type_of(type), &row.dtype);
     if (row.what == RS_NSYS_COLL && rs_nsys_i64(rows, SEQ, &number)) row.seq = (uint64_t)number;
     if (row.what == RS_NSYS_COLL && row.seq == UINT64_MAX && rs_nsys_i64(rows, LOCAL, &local))
         row.seq = rs_map_get(numbers, (uint64_t)local, UINT64_MAX);
     if (row.what == RS_NSYS_COLL && row.seq == UINT64_MAX && rs_nsys_i64(rows, OPERATION, &number))
         row.seq = (uint64_t)number;
-    RS_ROOM(list->rows, list->n, list->cap, err);
+    RS_ROOM(list->rows, list->n, list->cap);
     list->rows[list->n++] = row;
     return RS_OK;
 }
@@ -102,10 +103,10 @@ static enum rs_status read_rows(struct rs_nsys *n, struct list *list, struct rs_
     enum rs_status status = RS_OK;
     bool both = rs_nsys_has(&n->db, all, NULL);
     if (both) rs_nsys_select(&rows, &n->db, collectives, columns);
-    while (both && status == RS_OK && rs_nsys_next(&rows)) {
+    while (both && rs_nsys_next(&rows)) {
         int64_t local, seq;
         if (rs_nsys_i64(&rows, LOCAL, &local) && rs_nsys_i64(&rows, SEQ, &seq))
-            status = rs_map_put(&numbers, (uint64_t)local, (uint64_t)seq, err);
+            rs_map_put(&numbers, (uint64_t)local, (uint64_t)seq);
     }
     if (both) rs_nsys_stop(&rows);
     rs_nsys_select(&rows, &n->db, both ? all : collectives, columns);
@@ -149,32 +150,28 @@ static int by_moment(const void *a, const void *b)
     return x->call < y->call ? 1 : x->call > y->call ? -1 : 0;
 }
 
-static enum rs_status make_pairing(struct rs_nsys *n, struct pairing *p, const struct list *list, struct rs_err *err)
+static void make_pairing(struct rs_nsys *n, struct pairing *p, const struct list *list)
 {
-    p->next = malloc(((size_t)n->ncalls + 1) * sizeof *p->next);
-    struct timed *order = malloc(((size_t)n->ncalls + 1) * sizeof *order);
-    enum rs_status status = p->next && order ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->next = rs_alloc(((size_t)n->ncalls + 1) * sizeof *p->next);
+    struct timed *order = rs_alloc(((size_t)n->ncalls + 1) * sizeof *order);
     uint64_t *count, *first;
-    for (uint32_t i = 0; i < list->n && status == RS_OK; i++) {
-        status =
-            rs_map_at(&p->counts, key_of(list->rows[i].pid, list->rows[i].comm, list->rows[i].func), 0, &count, err);
-        if (status == RS_OK) ++*count;
+    for (uint32_t i = 0; i < list->n; i++) {
+        rs_map_at(&p->counts, key_of(list->rows[i].pid, list->rows[i].comm, list->rows[i].func), 0, &count);
+        ++*count;
     }
-    for (uint32_t i = 0; i < n->ncalls && status == RS_OK; i++) order[i] = (struct timed){n->calls[i].start, i};
-    if (status == RS_OK) qsort(order, n->ncalls, sizeof *order, by_moment);
-    for (uint32_t i = 0; i < n->ncalls && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < n->ncalls; i++) order[i] = (struct timed){n->calls[i].start, i};
+    qsort(order, n->ncalls, sizeof *order, by_moment);
+    for (uint32_t i = 0; i < n->ncalls; i++) {
         const struct rs_nsys_call *c = &n->calls[order[i].call];
         if (!c->func || !c->payload.value[RS_NF_COMM]) continue;
         uint64_t key = key_of(rs_nsys_pid(c->tid), c->payload.value[RS_NF_COMM], c->func);
-        status = rs_map_at(&p->counts, key, 0, &count, err);
-        if (status == RS_OK) --*count;
-        if (status == RS_OK) status = rs_map_at(&p->firsts, key, RS_NONE, &first, err);
-        if (status != RS_OK) break;
+        rs_map_at(&p->counts, key, 0, &count);
+        --*count;
+        rs_map_at(&p->firsts, key, RS_NONE, &first);
         p->next[order[i].call] = (uint32_t)*first;
         *first = order[i].call;
     }
     free(order);
-    return status;
 }
 
 static const struct rs_nsys_call *take_call(struct rs_nsys *n, struct pairing *p, const struct row *row)
@@ -186,18 +183,17 @@ static const struct rs_nsys_call *take_call(struct rs_nsys *n, struct pairing *p
     return &n->calls[call];
 }
 
-static enum rs_status add_part(struct rs_nsys *n, const struct row *row, const struct rs_nsys_call *call,
-                               struct rs_err *err)
+static void add_part(struct rs_nsys *n, const struct row *row, const struct rs_nsys_call *call)
 {
     uint32_t member, part, domain;
     uint16_t func;
-    RS_TRY(rs_nsys_member(n, row->pid, row->comm, row->device, row->rank, &member, err));
+    rs_nsys_member(n, row->pid, row->comm, row->device, row->rank, &member);
     if (n->m->members[member].gpu == RS_NONE) { /* its clock is the session's, whichever it is */
-        RS_TRY(rs_nsys_gpu(n, row->pid, -1, &domain, err));
+        rs_nsys_gpu(n, row->pid, -1, &domain);
         n->m->members[member].gpu = domain;
     }
-    RS_TRY(rs_model_string(n->m, row->func, &func, err));
-    RS_TRY(rs_model_part(n->m, &part, err));
+    rs_model_string(n->m, row->func, &func);
+    rs_model_part(n->m, &part);
     struct rs_parts *t = &n->m->parts;
     t->handle[part] = t->launch[part] = (uint64_t)part + 1;
     t->member[part] = member;
@@ -218,7 +214,6 @@ static enum rs_status add_part(struct rs_nsys *n, const struct row *row, const s
     struct rs_proc *p = &n->m->procs[n->m->members[member].proc];
     if (p->first == RS_TIME_NONE || row->start < p->first) p->first = row->start;
     if (p->last == RS_TIME_NONE || row->end > p->last) p->last = row->end;
-    return RS_OK;
 }
 
 enum rs_status rs_nsys_ops_make(struct rs_nsys *n, bool *found, struct rs_err *err)
@@ -227,10 +222,10 @@ enum rs_status rs_nsys_ops_make(struct rs_nsys *n, bool *found, struct rs_err *e
     struct pairing p = {0};
     enum rs_status status = read_rows(n, &list, err);
     *found = list.n > 0;
-    if (status == RS_OK && list.n) status = make_pairing(n, &p, &list, err);
+    if (status == RS_OK && list.n) make_pairing(n, &p, &list);
     if (list.n) qsort(list.rows, list.n, sizeof *list.rows, by_start);
     for (uint32_t i = 0; i < list.n && status == RS_OK; i++)
-        status = add_part(n, &list.rows[i], take_call(n, &p, &list.rows[i]), err);
+        add_part(n, &list.rows[i], take_call(n, &p, &list.rows[i]));
     free(list.rows);
     free(p.next);
     rs_map_free(&p.counts);

@@ -83,16 +83,15 @@ static int by_call(const void *a, const void *b, void *of)
     return by_time(a, b, of);
 }
 
-static enum rs_status place_kernels(struct rs_nsys *n, struct rs_err *err)
+static void place_kernels(struct rs_nsys *n)
 {
     struct rs_map times = {0}; /* node -> how often it ran */
-    enum rs_status status = RS_OK;
     if (n->nkernels) qsort_r(n->kernels, n->nkernels, sizeof *n->kernels, by_time, n);
-    for (uint32_t i = 0; i < n->nkernels && status == RS_OK; i++) {
+    for (uint32_t i = 0; i < n->nkernels; i++) {
         struct rs_nsys_kernel *k = &n->kernels[i];
         uint64_t *ran = NULL;
         k->call = call_of_kernel(n, k);
-        if (k->node) status = rs_map_at(&times, k->node, 0, &ran, err);
+        if (k->node) rs_map_at(&times, k->node, 0, &ran);
         if (ran) k->replay = (uint32_t)(*ran)++;
     }
     for (uint32_t i = 0; i < n->nnodes; i++) {
@@ -101,7 +100,6 @@ static enum rs_status place_kernels(struct rs_nsys *n, struct rs_err *err)
     }
     rs_map_free(&times);
     if (n->nkernels) qsort_r(n->kernels, n->nkernels, sizeof *n->kernels, by_call, n);
-    return status;
 }
 
 /* ---- from ranges to calls ---- */
@@ -122,12 +120,11 @@ static bool fits(const struct rs_nsys *n, const struct rs_nsys_kernel *k, const 
     return (p2p && !strcmp(name.func, "SendRecv")) || !strcmp(name.func, c->func);
 }
 
-static enum rs_status add_item(struct items *list, const struct item *item, struct rs_err *err)
+static void add_item(struct items *list, const struct item *item)
 {
-    if (list->n >= list->most) return RS_OK; /* a damaged file: every kernel in a group of thousands of calls */
-    RS_ROOM(list->rows, list->n, list->cap, err);
+    if (list->n >= list->most) return; /* a damaged file: every kernel in a group of thousands of calls */
+    RS_ROOM(list->rows, list->n, list->cap);
     list->rows[list->n++] = *item;
-    return RS_OK;
 }
 
 /* The kernels of one range, at one replay. */
@@ -142,8 +139,8 @@ static int64_t launch_of(const struct rs_nsys *n, const struct rs_nsys_kernel *k
     return launch != RS_NONE ? n->m->activities.start[launch] : start_of(n, k);
 }
 
-static enum rs_status add_call(struct rs_nsys *n, struct items *list, uint32_t call, const struct bunch *b,
-                               uint32_t first, uint32_t last, struct rs_err *err)
+static void add_call(struct rs_nsys *n, struct items *list, uint32_t call, const struct bunch *b, uint32_t first,
+                     uint32_t last)
 {
     struct item item = {n->calls[call].start, INT64_MIN, call, first, last, 0};
     if (first != RS_NONE) item.then = start_of(n, &n->kernels[first]);
@@ -155,20 +152,18 @@ static enum rs_status add_call(struct rs_nsys *n, struct items *list, uint32_t c
         n->calls[call].captured = 0;
     }
     n->calls[call].used = true;
-    return add_item(list, &item, err);
+    add_item(list, &item);
 }
 
 /* Calls of a group and its kernels. Each communicator has kernels of its own, in the order in which it came; several
  * calls of one share a kernel, or have more than one, evenly. */
-static enum rs_status add_group(struct rs_nsys *n, struct items *list, uint32_t end, const struct bunch *b,
-                                struct rs_err *err)
+static void add_group(struct rs_nsys *n, struct items *list, uint32_t end, const struct bunch *b)
 {
     uint64_t comms[MOST_KERNELS]; /* of each kernel */
     struct rs_map taken = {0}, calls = {0}; /* communicator -> kernels that it has; -> calls so far */
     uint32_t begin = end, kernels = b->n < MOST_KERNELS ? b->n : MOST_KERNELS;
     while (begin > 0 && n->calls[begin - 1].tid == n->calls[end].tid && n->calls[begin - 1].group == end) begin--;
-    enum rs_status status = RS_OK;
-    for (uint32_t k = 0; k < kernels && status == RS_OK; k++) {
+    for (uint32_t k = 0; k < kernels; k++) {
         const struct rs_nsys_kernel *kernel = &n->kernels[b->first + k];
         uint64_t best = 0, least = UINT64_MAX;
         for (uint32_t i = begin; i < end; i++) {
@@ -181,21 +176,21 @@ static enum rs_status add_group(struct rs_nsys *n, struct items *list, uint32_t 
             if (!has) break;
         }
         comms[k] = best;
-        if (least != UINT64_MAX) status = rs_map_put(&taken, best, least + 1, err);
+        if (least != UINT64_MAX) rs_map_put(&taken, best, least + 1);
     }
-    for (uint32_t i = begin; i < end && status == RS_OK; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         uint64_t *all;
         if (!is_operation(&n->calls[i])) continue;
-        status = rs_map_at(&calls, n->calls[i].payload.value[RS_NF_COMM], 0, &all, err);
-        if (status == RS_OK) ++*all;
+        rs_map_at(&calls, n->calls[i].payload.value[RS_NF_COMM], 0, &all);
+        ++*all;
     }
     struct rs_map done = {0};
-    for (uint32_t i = begin; i < end && status == RS_OK; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         if (!is_operation(&n->calls[i])) continue;
         uint64_t comm = n->calls[i].payload.value[RS_NF_COMM], *at;
         uint64_t have = rs_map_get(&taken, comm, 0), want = rs_map_get(&calls, comm, 1), seen = 0;
-        status = rs_map_at(&done, comm, 0, &at, err);
-        if (status != RS_OK || !have) continue;
+        rs_map_at(&done, comm, 0, &at);
+        if (!have) continue;
         uint64_t from = *at * have / want, to = (*at + 1) * have / want;
         ++*at;
         uint32_t first = RS_NONE, last = RS_NONE;
@@ -205,15 +200,14 @@ static enum rs_status add_group(struct rs_nsys *n, struct items *list, uint32_t 
             if (seen >= from && (seen < to || seen == from)) last = b->first + k;
             seen++;
         }
-        status = add_call(n, list, i, b, first, last, err);
+        add_call(n, list, i, b, first, last);
     }
     rs_map_free(&done);
     rs_map_free(&taken);
     rs_map_free(&calls);
-    return status;
 }
 
-static enum rs_status find_items(struct rs_nsys *n, struct items *list, struct rs_err *err)
+static void find_items(struct rs_nsys *n, struct items *list)
 {
     for (uint32_t i = 0, next; i < n->nkernels && n->kernels[i].call != RS_NONE; i = next) {
         const struct rs_nsys_kernel *k = &n->kernels[i];
@@ -222,18 +216,17 @@ static enum rs_status find_items(struct rs_nsys *n, struct items *list, struct r
             next++;
         struct bunch b = {i, next - i, k->node != 0};
         if (n->calls[call].what == RS_NSYS_GROUP_END)
-            RS_TRY(add_group(n, list, call, &b, err));
+            add_group(n, list, call, &b);
         else if (is_operation(&n->calls[call]))
-            RS_TRY(add_call(n, list, call, &b, i, next - 1, err));
+            add_call(n, list, call, &b, i, next - 1);
     }
     for (uint32_t i = 0; i < n->ncalls; i++) {
         const struct rs_nsys_call *c = &n->calls[i];
         struct bunch none = {0};
         bool captured = c->captured || (c->group != RS_NONE && n->calls[c->group].captured);
         /* Captured, and not seen to run: a call and no operation. */
-        if (is_operation(c) && !c->used && !captured) RS_TRY(add_call(n, list, i, &none, RS_NONE, RS_NONE, err));
+        if (is_operation(c) && !c->used && !captured) add_call(n, list, i, &none, RS_NONE, RS_NONE);
     }
-    return RS_OK;
 }
 
 /* ---- parts ---- */
@@ -246,7 +239,7 @@ static int by_order(const void *a, const void *b)
     return x->call < y->call ? -1 : x->call > y->call;
 }
 
-static enum rs_status set_kernel(struct rs_nsys *n, uint32_t part, const struct item *item, struct rs_err *err)
+static void set_kernel(struct rs_nsys *n, uint32_t part, const struct item *item)
 {
     struct rs_activities *x = &n->m->activities;
     uint32_t first = n->kernels[item->first].activity, last = n->kernels[item->last].activity;
@@ -254,8 +247,8 @@ static enum rs_status set_kernel(struct rs_nsys *n, uint32_t part, const struct 
     struct rs_kernel_name name;
     uint16_t algo = 0, proto = 0;
     if (rs_kernel_name(text, strlen(text), &name)) {
-        RS_TRY(rs_model_string(n->m, name.algo, &algo, err));
-        RS_TRY(rs_model_string(n->m, name.proto, &proto, err));
+        rs_model_string(n->m, name.algo, &algo);
+        rs_model_string(n->m, name.proto, &proto);
     }
     struct rs_parts *t = &n->m->parts;
     t->algo[part] = algo;
@@ -271,18 +264,17 @@ static enum rs_status set_kernel(struct rs_nsys *n, uint32_t part, const struct 
     }
     if (x->part[first] == RS_NONE) x->part[first] = part;
     if (x->part[last] == RS_NONE) x->part[last] = part;
-    return RS_OK;
 }
 
-static enum rs_status add_part(struct rs_nsys *n, const struct item *item, struct rs_map *numbers, struct rs_err *err)
+static void add_part(struct rs_nsys *n, const struct item *item, struct rs_map *numbers)
 {
     struct rs_nsys_call *c = &n->calls[item->call];
     int32_t device = item->first != RS_NONE ? n->kernels[item->first].device : -1;
     uint32_t member, part;
     uint16_t func;
-    RS_TRY(rs_nsys_member(n, rs_nsys_pid(c->tid), c->payload.value[RS_NF_COMM], device, -1, &member, err));
-    RS_TRY(rs_model_string(n->m, c->func, &func, err));
-    RS_TRY(rs_model_part(n->m, &part, err));
+    rs_nsys_member(n, rs_nsys_pid(c->tid), c->payload.value[RS_NF_COMM], device, -1, &member);
+    rs_model_string(n->m, c->func, &func);
+    rs_model_part(n->m, &part);
     struct rs_parts *t = &n->m->parts;
     t->handle[part] = (uint64_t)part + 1;
     t->member[part] = member;
@@ -297,12 +289,12 @@ static enum rs_status add_part(struct rs_nsys *n, const struct item *item, struc
     bool captured = item->first != RS_NONE && n->kernels[item->first].node;
     if (captured) {
         uint64_t *ordinal;
-        RS_TRY(rs_map_at(numbers, rs_mix(rs_mix(3, member), item->call), 0, &ordinal, err));
+        rs_map_at(numbers, rs_mix(rs_mix(3, member), item->call), 0, &ordinal);
         if (!*ordinal) {
             uint64_t *all;
-            RS_TRY(rs_map_at(numbers, rs_mix(4, member), 0, &all, err));
+            rs_map_at(numbers, rs_mix(4, member), 0, &all);
             uint64_t next = ++*all;
-            RS_TRY(rs_map_put(numbers, rs_mix(rs_mix(3, member), item->call), next, err));
+            rs_map_put(numbers, rs_mix(rs_mix(3, member), item->call), next);
             ordinal = rs_map_find(numbers, rs_mix(rs_mix(3, member), item->call));
         }
         t->captured[part] = (uint32_t)*ordinal;
@@ -313,21 +305,20 @@ static enum rs_status add_part(struct rs_nsys *n, const struct item *item, struc
     }
     if (t->kind[part] == RS_PART_COLL) {
         uint64_t *number;
-        RS_TRY(rs_map_at(numbers, rs_mix(rs_mix(5, member), func), 0, &number, err));
+        rs_map_at(numbers, rs_mix(rs_mix(5, member), func), 0, &number);
         t->seq[part] = (*number)++;
     }
-    return item->first != RS_NONE ? set_kernel(n, part, item, err) : RS_OK;
+    if (item->first != RS_NONE) set_kernel(n, part, item);
 }
 
-enum rs_status rs_nsys_parts_make(struct rs_nsys *n, struct rs_err *err)
+void rs_nsys_parts_make(struct rs_nsys *n)
 {
     struct items list = {.most = 256 * ((uint64_t)n->ncalls + n->nkernels)};
     struct rs_map numbers = {0};
-    enum rs_status status = place_kernels(n, err);
-    if (status == RS_OK) status = find_items(n, &list, err);
+    place_kernels(n);
+    find_items(n, &list);
     if (list.n) qsort(list.rows, list.n, sizeof *list.rows, by_order);
-    for (uint32_t i = 0; i < list.n && status == RS_OK; i++) status = add_part(n, &list.rows[i], &numbers, err);
+    for (uint32_t i = 0; i < list.n; i++) add_part(n, &list.rows[i], &numbers);
     free(list.rows);
     rs_map_free(&numbers);
-    return status;
 }

@@ -15,20 +15,18 @@ static const char *const columns[] = {"start",         "end",       "deviceId", 
                                       "correlationId", "globalPid", "graphNodeId", "demangledName",
                                       "shortName",     "bytes",     "copyKind",    NULL};
 
-static enum rs_status find_stream(struct rs_nsys *n, uint64_t pid, int32_t device, int64_t stream, uint32_t *lane,
-                                  struct rs_err *err)
+static void find_stream(struct rs_nsys *n, uint64_t pid, int32_t device, int64_t stream, uint32_t *lane)
 {
     uint64_t *at;
-    RS_TRY(rs_map_at(&n->lanes, rs_mix(rs_mix(rs_mix(2, pid), (uint32_t)device), (uint64_t)stream), RS_NONE, &at, err));
+    rs_map_at(&n->lanes, rs_mix(rs_mix(rs_mix(2, pid), (uint32_t)device), (uint64_t)stream), RS_NONE, &at);
     if (*at == RS_NONE) {
         struct rs_lane row = {.kind = RS_LANE_STREAM, .device = device, .id = stream};
-        RS_TRY(rs_nsys_proc(n, pid, &row.proc, err));
-        RS_TRY(rs_nsys_gpu(n, pid, device, &row.domain, err));
-        RS_TRY(rs_model_lane(n->m, &row, lane, err));
+        rs_nsys_proc(n, pid, &row.proc);
+        rs_nsys_gpu(n, pid, device, &row.domain);
+        rs_model_lane(n->m, &row, lane);
         *at = *lane;
     }
     *lane = (uint32_t)*at;
-    return RS_OK;
 }
 
 static enum rs_status copy_name(struct rs_nsys *n, int64_t kind, uint32_t *name, struct rs_err *err)
@@ -57,12 +55,10 @@ static enum rs_status name_of(struct rs_nsys *n, const struct rs_nsys_rows *rows
     return RS_OK;
 }
 
-static enum rs_status add_kernel(struct rs_nsys *n, uint64_t pid, int32_t device, uint64_t node, uint32_t activity,
-                                 struct rs_err *err)
+static void add_kernel(struct rs_nsys *n, uint64_t pid, int32_t device, uint64_t node, uint32_t activity)
 {
-    RS_ROOM(n->kernels, n->nkernels, n->cap_kernels, err);
+    RS_ROOM(n->kernels, n->nkernels, n->cap_kernels);
     n->kernels[n->nkernels++] = (struct rs_nsys_kernel){activity, pid, device, node, RS_NONE, 0};
-    return RS_OK;
 }
 
 static enum rs_status add_work(struct rs_nsys *n, const struct rs_nsys_rows *rows, uint8_t kind, struct rs_err *err)
@@ -80,8 +76,8 @@ static enum rs_status add_work(struct rs_nsys *n, const struct rs_nsys_rows *row
     uint64_t pid = rs_nsys_pid((uint64_t)global);
     int32_t which = device >= 0 && device <= INT32_MAX ? (int32_t)device : -1;
     RS_TRY(name_of(n, rows, &kind, &name, err));
-    RS_TRY(find_stream(n, pid, which, stream, &lane, err));
-    RS_TRY(rs_model_activity(n->m, &index, err));
+    find_stream(n, pid, which, stream, &lane);
+    rs_model_activity(n->m, &index);
     struct rs_activities *x = &n->m->activities;
     x->start[index] = from;
     x->end[index] = to;
@@ -94,7 +90,8 @@ static enum rs_status add_work(struct rs_nsys *n, const struct rs_nsys_rows *row
     struct rs_proc *p = &n->m->procs[n->m->lanes[lane].proc];
     if (p->first == RS_TIME_NONE || from < p->first) p->first = from;
     if (p->last == RS_TIME_NONE || to > p->last) p->last = to;
-    return kind == RS_ACT_COMM ? add_kernel(n, pid, which, (uint64_t)node, index, err) : RS_OK;
+    if (kind == RS_ACT_COMM) add_kernel(n, pid, which, (uint64_t)node, index);
+    return RS_OK;
 }
 
 static enum rs_status read_table(struct rs_nsys *n, const char *table, uint8_t kind, struct rs_err *err)
@@ -114,7 +111,7 @@ static int by_id(const void *a, const void *b)
     return x->start < y->start ? -1 : x->start > y->start;
 }
 
-static enum rs_status read_nodes(struct rs_nsys *n, struct rs_err *err)
+static void read_nodes(struct rs_nsys *n)
 {
     static const char *const of_nodes[] = {"start", "globalTid", "graphNodeId", "originalGraphNodeId", NULL};
     struct rs_nsys_rows rows;
@@ -126,17 +123,12 @@ static enum rs_status read_nodes(struct rs_nsys *n, struct rs_err *err)
         rs_nsys_i64(&rows, 2, &id);
         rs_nsys_i64(&rows, 3, &original);
         void *room = n->nodes;
-        enum rs_status status = rs_room(&room, n->nnodes, &n->cap_nodes, sizeof *n->nodes, err);
+        rs_room(&room, n->nnodes, &n->cap_nodes, sizeof *n->nodes);
         n->nodes = room;
-        if (status != RS_OK) {
-            rs_nsys_stop(&rows);
-            return status;
-        }
         n->nodes[n->nnodes++] =
             (struct rs_nsys_node){(uint64_t)id, (uint64_t)original, rs_nsys_thread(tid), rs_nsys_time(n, start)};
     }
     if (n->nnodes) qsort(n->nodes, n->nnodes, sizeof *n->nodes, by_id);
-    return RS_OK;
 }
 
 enum rs_status rs_nsys_work_read(struct rs_nsys *n, struct rs_err *err)
@@ -149,5 +141,6 @@ enum rs_status rs_nsys_work_read(struct rs_nsys *n, struct rs_err *err)
                              "%s: CUDA graphs were traced as a whole: the kernels in them are not in this export "
                              "(record with --cuda-graph-trace=node)",
                              n->path));
-    return read_nodes(n, err);
+    read_nodes(n);
+    return RS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/mix.h"
 #include "base/strbuf.h"
 #include "foreign/formats.h"
@@ -53,43 +54,39 @@ struct adding {
     uint32_t thread; /* lane of host calls; RS_NONE: none yet */
 };
 
-static enum rs_status find_place(struct adding *a, const struct rs_nvprof_trace *t, uint32_t *place, struct rs_err *err)
+static void find_place(struct adding *a, const struct rs_nvprof_trace *t, uint32_t *place)
 {
     static const uint8_t unknown[16];
     uint64_t key = t->device >= 0 ? (uint64_t)t->device : rs_mix_text((uint64_t)t->context + 1, t->device_name);
     uint64_t *at;
-    RS_TRY(rs_map_at(&a->place_of, key, RS_NONE, &at, err));
+    rs_map_at(&a->place_of, key, RS_NONE, &at);
     if (*at == RS_NONE) {
         struct nvprof_places *p = a->places;
-        RS_ROOM(p->rows, p->n, p->cap, err);
+        RS_ROOM(p->rows, p->n, p->cap);
         struct nvprof_place *row = &p->rows[p->n];
         *row = (struct nvprof_place){.proc = a->proc, .device = t->device, .member = RS_NONE};
-        RS_TRY(rs_model_gpu(a->m, a->m->procs[a->proc].host, unknown, &row->domain, err));
+        rs_model_gpu(a->m, a->m->procs[a->proc].host, unknown, &row->domain);
         a->m->domains[row->domain].rigid = true; /* nvprof gives all times on its own axis */
         *at = p->n++;
     }
     *place = (uint32_t)*at;
-    return RS_OK;
 }
 
-static enum rs_status find_stream(struct adding *a, const struct rs_nvprof_trace *t, uint32_t place, uint32_t *lane,
-                                  struct rs_err *err)
+static void find_stream(struct adding *a, const struct rs_nvprof_trace *t, uint32_t place, uint32_t *lane)
 {
     uint64_t key = rs_mix(rs_mix(rs_mix(0, place), (uint64_t)t->context), (uint64_t)t->stream), *at;
-    RS_TRY(rs_map_at(&a->lane_of, rs_mix_text(key, t->stream_name), RS_NONE, &at, err));
+    rs_map_at(&a->lane_of, rs_mix_text(key, t->stream_name), RS_NONE, &at);
     if (*at == RS_NONE) {
         struct rs_lane row = {.proc = a->proc, .domain = a->places->rows[place].domain, .kind = RS_LANE_STREAM};
         row.device = t->device;
         row.id = t->stream;
         if (t->stream_name[0]) {
             row.name = rs_arena_text(&a->m->arena, t->stream_name, strlen(t->stream_name));
-            if (!row.name) return rs_fail(err, RS_NO_MEMORY, "out of memory");
         }
-        RS_TRY(rs_model_lane(a->m, &row, lane, err));
+        rs_model_lane(a->m, &row, lane);
         *at = *lane;
     }
     *lane = (uint32_t)*at;
-    return RS_OK;
 }
 
 /* ---- activities ---- */
@@ -111,7 +108,7 @@ static enum rs_status add_activity(struct adding *a, const struct rs_nvprof_trac
 {
     uint32_t name;
     RS_TRY(rs_model_name(a->m, t->name, strlen(t->name), &name, err));
-    RS_TRY(rs_model_activity(a->m, index, err));
+    rs_model_activity(a->m, index);
     struct rs_activities *x = &a->m->activities;
     x->start[*index] = t->start_ns;
     x->end[*index] = end_of(t);
@@ -128,18 +125,19 @@ static enum rs_status add_call(struct adding *a, const struct rs_nvprof_trace *t
     if (a->thread == RS_NONE) { /* nvprof does not tell which thread called */
         struct rs_lane row = {.proc = a->proc, .kind = RS_LANE_THREAD, .device = -1};
         row.domain = a->m->hosts[a->m->procs[a->proc].host].domain;
-        RS_TRY(rs_model_lane(a->m, &row, &a->thread, err));
+        rs_model_lane(a->m, &row, &a->thread);
     }
     RS_TRY(add_activity(a, t, a->thread, (uint8_t)rs_host_call_kind(t->name, strlen(t->name)), &index, err));
-    return t->has_correlation ? rs_map_put(&a->call_of, t->correlation, index, err) : RS_OK;
+    if (t->has_correlation) rs_map_put(&a->call_of, t->correlation, index);
+    return RS_OK;
 }
 
 static enum rs_status add_work(struct adding *a, const struct rs_nvprof_trace *t, struct rs_err *err)
 {
     uint32_t place, lane, index;
     uint8_t kind = gpu_kind(t->name);
-    RS_TRY(find_place(a, t, &place, err));
-    RS_TRY(find_stream(a, t, place, &lane, err));
+    find_place(a, t, &place);
+    find_stream(a, t, place, &lane);
     RS_TRY(add_activity(a, t, lane, kind, &index, err));
     if (t->has_correlation) a->m->activities.launch[index] = (uint32_t)rs_map_get(&a->call_of, t->correlation, RS_NONE);
     if (kind != RS_ACT_COMM) return RS_OK;
@@ -148,7 +146,7 @@ static enum rs_status add_work(struct adding *a, const struct rs_nvprof_trace *t
     struct nvprof_places *p = a->places;
     p->rows[place].order = rs_mix_text(p->rows[place].order, name.func ? name.func : "");
     p->rows[place].kernels++;
-    RS_ROOM(p->kernels, p->nkernels, p->cap_kernels, err);
+    RS_ROOM(p->kernels, p->nkernels, p->cap_kernels);
     p->kernels[p->nkernels++] = (struct nvprof_kernel){place, index};
     return RS_OK;
 }
@@ -165,14 +163,12 @@ static int by_time(const void *a, const void *b, void *of)
 }
 
 /* Kernels are seen from the process's start to the last row; what came after is not recorded. */
-static enum rs_status set_covers(struct rs_proc *p, bool has_gpu, struct rs_err *err)
+static void set_covers(struct rs_proc *p, bool has_gpu)
 {
-    p->covers = calloc(2, sizeof *p->covers);
-    if (!p->covers) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    p->covers = rs_zalloc(2, sizeof *p->covers);
     p->covers[0] = (struct rs_cover){p->begin, p->end, has_gpu ? RS_COLL | RS_P2P | RS_KERNEL_CH : 0};
     p->covers[1] = (struct rs_cover){p->end, INT64_MAX, 0};
     p->ncovers = 2;
-    return RS_OK;
 }
 
 static enum rs_status add_rows(struct adding *a, const uint32_t *order, uint32_t n, struct rs_err *err)
@@ -185,7 +181,8 @@ static enum rs_status add_rows(struct adding *a, const uint32_t *order, uint32_t
         if (p->last == RS_TIME_NONE || end_of(t) > p->last) p->last = end_of(t);
     }
     p->end = p->last;
-    return set_covers(p, a->log->traces[order[n - 1]].gpu, err);
+    set_covers(p, a->log->traces[order[n - 1]].gpu);
+    return RS_OK;
 }
 
 static enum rs_status trace_add_process(struct nvprof_places *places, struct rs_model *m, const struct rs_nvprof *log,
@@ -206,8 +203,7 @@ static enum rs_status nvprof_trace_add(struct nvprof_places *places, struct rs_m
 {
     uint32_t n = log->n_traces;
     if (!n) return RS_OK;
-    uint32_t *order = malloc(n * sizeof *order);
-    if (!order) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *order = rs_alloc(n * sizeof *order);
     for (uint32_t i = 0; i < n; i++) order[i] = i;
     qsort_r(order, n, sizeof *order, by_time, log->traces);
     enum rs_status status = RS_OK;
@@ -222,16 +218,14 @@ static enum rs_status nvprof_trace_add(struct nvprof_places *places, struct rs_m
 
 /* ---- parts ---- */
 
-static enum rs_status add_member(struct rs_model *m, struct nvprof_place *place, uint32_t comm, int32_t rank,
-                                 struct rs_err *err)
+static void add_member(struct rs_model *m, struct nvprof_place *place, uint32_t comm, int32_t rank)
 {
-    RS_TRY(rs_model_member(m, comm, &place->member, err));
+    rs_model_member(m, comm, &place->member);
     struct rs_member *x = &m->members[place->member];
     x->rank = rank;
     x->proc = place->proc;
     x->gpu = place->domain;
     x->device = place->device;
-    return RS_OK;
 }
 
 static enum rs_status add_members(struct nvprof_places *p, struct rs_model *m, struct rs_err *err)
@@ -257,17 +251,16 @@ static enum rs_status add_members(struct nvprof_places *p, struct rs_model *m, s
         if (!p->rows[i].kernels) continue;
         if (!same || comm == RS_NONE) {
             int32_t which = (int32_t)i;
-            RS_TRY(rs_model_comm_of(m, RS_TOOL_NVPROF, rs_torch_group("nvprof", 6, &which, 1), &comm, err));
+            rs_model_comm_of(m, RS_TOOL_NVPROF, rs_torch_group("nvprof", 6, &which, 1), &comm);
             m->comms[comm].made_up = true;
             m->comms[comm].nranks = same && n <= INT32_MAX ? (int32_t)n : -1;
         }
-        RS_TRY(add_member(m, &p->rows[i], comm, same ? rank++ : -1, err));
+        add_member(m, &p->rows[i], comm, same ? rank++ : -1);
     }
     return RS_OK;
 }
 
-static enum rs_status add_part(struct rs_model *m, const struct nvprof_place *place, uint32_t activity,
-                               struct rs_map *numbers, struct rs_err *err)
+static void add_part(struct rs_model *m, const struct nvprof_place *place, uint32_t activity, struct rs_map *numbers)
 {
     const struct rs_activities *x = &m->activities;
     const char *text = rs_model_name_text(m, x->name[activity]);
@@ -275,14 +268,14 @@ static enum rs_status add_part(struct rs_model *m, const struct nvprof_place *pl
     uint32_t part;
     uint16_t func, algo, proto;
     /* A kernel of sends and receives does not say with whom. */
-    if (!rs_kernel_name(text, strlen(text), &name) || !name.func || !strcmp(name.func, "SendRecv")) return RS_OK;
-    RS_TRY(rs_model_string(m, name.func, &func, err));
-    RS_TRY(rs_model_string(m, name.algo, &algo, err));
-    RS_TRY(rs_model_string(m, name.proto, &proto, err));
-    RS_TRY(rs_model_part(m, &part, err));
+    if (!rs_kernel_name(text, strlen(text), &name) || !name.func || !strcmp(name.func, "SendRecv")) return;
+    rs_model_string(m, name.func, &func);
+    rs_model_string(m, name.algo, &algo);
+    rs_model_string(m, name.proto, &proto);
+    rs_model_part(m, &part);
     struct rs_parts *t = &m->parts;
     uint64_t *number;
-    RS_TRY(rs_map_at(numbers, (uint64_t)place->member << 16 | func, 0, &number, err));
+    rs_map_at(numbers, (uint64_t)place->member << 16 | func, 0, &number);
     t->seq[part] = (*number)++;
     t->handle[part] = t->launch[part] = (uint64_t)activity + 1;
     t->member[part] = place->member;
@@ -299,7 +292,6 @@ static enum rs_status add_part(struct rs_model *m, const struct nvprof_place *pl
         t->flags[part] |= RS_PART_LAUNCHED;
     }
     x->part[activity] = part;
-    return RS_OK;
 }
 
 /* When all processes are in: communicators, members and parts. */
@@ -307,11 +299,10 @@ static enum rs_status nvprof_trace_parts(struct nvprof_places *p, struct rs_mode
 {
     struct rs_map numbers = {0};
     RS_TRY(add_members(p, m, err));
-    enum rs_status status = RS_OK;
-    for (uint32_t i = 0; i < p->nkernels && status == RS_OK; i++)
-        status = add_part(m, &p->rows[p->kernels[i].place], p->kernels[i].activity, &numbers, err);
+    for (uint32_t i = 0; i < p->nkernels; i++)
+        add_part(m, &p->rows[p->kernels[i].place], p->kernels[i].activity, &numbers);
     rs_map_free(&numbers);
-    return status;
+    return RS_OK;
 }
 
 static void nvprof_places_free(struct nvprof_places *p)
@@ -324,17 +315,15 @@ static void nvprof_places_free(struct nvprof_places *p)
 /* ---- processes ---- */
 
 /* Each has a clock of its own, whose zero is its start; which host it ran on is not told. */
-static enum rs_status add_process(struct rs_model *m, const char *path, const struct rs_nvprof *log, uint32_t process,
-                                  uint32_t *proc, struct rs_err *err)
+static void add_process(struct rs_model *m, const char *path, const struct rs_nvprof *log, uint32_t process,
+                        uint32_t *proc)
 {
     struct rs_strbuf boot = {0};
     uint32_t host;
     rs_strbuf_printf(&boot, "nvprof:%s:%" PRIu32, path, process);
-    enum rs_status status = rs_strbuf_check(&boot, err);
-    if (status == RS_OK) status = rs_model_host(m, "", rs_strbuf_borrow(&boot), &host, err);
+    rs_model_host(m, "", rs_strbuf_borrow(&boot), &host);
     rs_strbuf_free(&boot);
-    RS_TRY(status);
-    RS_TRY(rs_model_proc(m, proc, err));
+    rs_model_proc(m, proc);
     struct rs_proc *p = &m->procs[*proc];
     p->host = host;
     p->tool = RS_TOOL_NVPROF;
@@ -342,7 +331,6 @@ static enum rs_status add_process(struct rs_model *m, const char *path, const st
     p->ended = RS_END_WELL; /* nvprof writes when its process is over */
     p->complete = log->damage.code == RS_OK;
     p->path = rs_arena_text(&m->arena, path, strlen(path));
-    return p->path ? RS_OK : rs_fail(err, RS_NO_MEMORY, "out of memory");
 }
 
 /* ---- summaries ---- */
@@ -374,7 +362,7 @@ static enum rs_status add_row(struct rs_model *m, const struct rs_nvprof *log, c
     s.max_ns = row->max_ns;
     RS_TRY(name_of(m, row->name, &s.name, err));
     bool nccl = row->kind == RS_NVPROF_GPU && rs_kernel_name(row->name, strlen(row->name), &kernel);
-    if (nccl) RS_TRY(rs_model_string(m, kernel.func, &s.func, err));
+    if (nccl) rs_model_string(m, kernel.func, &s.func);
     if (row->range != RS_NVPROF_NONE) {
         if (row->kind != RS_NVPROF_GPU) return RS_OK; /* of a range, only the work on the GPU is shown */
         s.kind = RS_STAT_RANGE_WORK;
@@ -385,7 +373,8 @@ static enum rs_status add_row(struct rs_model *m, const struct rs_nvprof *log, c
     } else {
         s.kind = RS_STAT_CALL;
     }
-    return rs_model_stat(m, &s, err);
+    rs_model_stat(m, &s);
+    return RS_OK;
 }
 
 static enum rs_status add_range(struct rs_model *m, const struct rs_nvprof_range *range, uint32_t first_proc,
@@ -400,15 +389,16 @@ static enum rs_status add_range(struct rs_model *m, const struct rs_nvprof_range
     RS_TRY(name_of(m, range->name, &s.name, err));
     RS_TRY(name_of(m, range->domain, &s.within, err));
     RS_TRY(thread_of(m, range, &s.thread, err));
-    return rs_model_stat(m, &s, err);
+    rs_model_stat(m, &s);
+    return RS_OK;
 }
 
 /* ---- notes ---- */
 
 static enum rs_status take_note(struct rs_model *m, const char *path, struct rs_strbuf *s, struct rs_err *err)
 {
-    enum rs_status status = rs_strbuf_check(s, err);
-    if (status == RS_OK && s->len) status = rs_model_note(m, err, "%s: %s", path, rs_strbuf_borrow(s));
+    enum rs_status status = RS_OK;
+    if (s->len) status = rs_model_note(m, err, "%s: %s", path, rs_strbuf_borrow(s));
     rs_strbuf_free(s);
     return status;
 }
@@ -444,7 +434,7 @@ static enum rs_status note_warnings(struct rs_model *m, const char *path, const 
     uint64_t *count;
     for (uint32_t i = 0; i < log->n_notes; i++) {
         if (log->notes[i].kind != RS_NVPROF_WARNING) continue;
-        RS_TRY(rs_map_at(times, kind_of(log->notes[i].text), 0, &count, err));
+        rs_map_at(times, kind_of(log->notes[i].text), 0, &count);
         ++*count;
     }
     for (uint32_t i = 0, said = 0; i < log->n_notes && said < MOST; i++) {
@@ -502,7 +492,7 @@ static enum rs_status nvprof_to_model(struct rs_model *m, struct nvprof_places *
                                       const struct rs_nvprof *log, struct rs_err *err)
 {
     uint32_t first_proc = m->nprocs, proc = RS_NONE;
-    for (uint32_t i = 0; i < log->n_processes; i++) RS_TRY(add_process(m, file->path, log, i, &proc, err));
+    for (uint32_t i = 0; i < log->n_processes; i++) add_process(m, file->path, log, i, &proc);
     file->proc = log->n_processes == 1 ? proc : RS_NONE;
     for (uint32_t i = 0; i < log->n_ranges; i++) RS_TRY(add_range(m, &log->ranges[i], first_proc, err));
     for (uint32_t i = 0; i < log->n_rows; i++) RS_TRY(add_row(m, log, &log->rows[i], first_proc, err));
@@ -527,8 +517,9 @@ enum rs_status rs_nvprof_fill(struct rs_fill *fill, struct rs_err *err)
 {
     struct nvprof_places places = {0};
     fill->state = &places;
-    enum rs_status status = rs_fill_each(fill, add, err);
-    if (status == RS_OK) status = nvprof_trace_parts(&places, fill->model, err);
+    rs_fill_each(fill, add);
+    enum rs_status status = RS_OK;
+    status = nvprof_trace_parts(&places, fill->model, err);
     nvprof_places_free(&places);
     return status;
 }

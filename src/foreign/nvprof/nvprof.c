@@ -245,22 +245,20 @@ struct nvprof_reader {
 enum { LONGEST_NOTE = 2000, LONGEST_NAME = 1 << 16 };
 
 /* The text ended with a 0, once for all that are equal. Doubled quotes become single where `csv`. */
-static enum rs_status nvprof_keep(struct nvprof_reader *r, struct rs_slice f, bool csv, const char **text,
-                                  struct rs_err *err)
+static void nvprof_keep(struct nvprof_reader *r, struct rs_slice f, bool csv, const char **text)
 {
     *text = "";
-    if (!f.n) return RS_OK;
+    if (!f.n) return;
     if (f.n > LONGEST_NAME) f.n = LONGEST_NAME;
     uint64_t *place;
-    RS_TRY(rs_map_at(&r->p->known, rs_mix_bytes(csv, f.text, f.n), 0, &place, err));
+    rs_map_at(&r->p->known, rs_mix_bytes(csv, f.text, f.n), 0, &place);
     const char *known = (const char *)(uintptr_t)*place;
     bool plain = !csv || !memchr(f.text, '"', f.n);
     if (known && plain && strlen(known) == f.n && !memcmp(known, f.text, f.n)) {
         *text = known;
-        return RS_OK;
+        return;
     }
     char *copy = rs_arena_text(&r->p->texts, f.text, f.n);
-    if (!copy) return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", r->path);
     if (!plain) {
         size_t out = 0;
         for (size_t i = 0; i < f.n; i++) {
@@ -271,12 +269,12 @@ static enum rs_status nvprof_keep(struct nvprof_reader *r, struct rs_slice f, bo
     }
     if (!known) *place = (uint64_t)(uintptr_t)copy;
     *text = copy;
-    return RS_OK;
 }
 
 static enum rs_status rs_nvprof_note(struct nvprof_reader *r, enum rs_nvprof_note_kind kind, uint32_t process,
                                      struct rs_slice f, struct rs_err *err)
 {
+    (void)err;
     struct rs_nvprof *p = r->p;
     if (p->n_notes >= NVPROF_MOST_NOTES) {
         p->notes_left_out++;
@@ -284,29 +282,27 @@ static enum rs_status rs_nvprof_note(struct nvprof_reader *r, enum rs_nvprof_not
     }
     if (f.n > LONGEST_NOTE) f.n = LONGEST_NOTE;
     struct rs_nvprof_note n = {.kind = kind, .process = process, .offset = r->lines.offset};
-    RS_TRY(nvprof_keep(r, f, false, &n.text, err));
-    RS_ROOM(p->notes, p->n_notes, p->notes_cap, err);
+    nvprof_keep(r, f, false, &n.text);
+    RS_ROOM(p->notes, p->n_notes, p->notes_cap);
     p->notes[p->n_notes++] = n;
     return RS_OK;
 }
 
 /* The process with this pid, made where there is none, or where one that has its result begins anew. */
-static enum rs_status nvprof_process_of(struct nvprof_reader *r, uint64_t pid, bool begins_anew, uint32_t *index,
-                                        struct rs_err *err)
+static void nvprof_process_of(struct nvprof_reader *r, uint64_t pid, bool begins_anew, uint32_t *index)
 {
     struct rs_nvprof *p = r->p;
     uint64_t *known;
-    RS_TRY(rs_map_at(&r->by_pid, pid, 0, &known, err));
+    rs_map_at(&r->by_pid, pid, 0, &known);
     /* Logs put one behind the other may use a pid twice. */
     if (*known && !(begins_anew && p->processes[*known - 1].has_result)) {
         *index = (uint32_t)(*known - 1);
-        return RS_OK;
+        return;
     }
-    RS_ROOM(p->processes, p->n_processes, p->processes_cap, err);
+    RS_ROOM(p->processes, p->n_processes, p->processes_cap);
     *index = p->n_processes;
     p->processes[p->n_processes++] = (struct rs_nvprof_process){.pid = pid, .command = ""};
     *known = p->n_processes;
-    return RS_OK;
 }
 
 static int64_t sum(int64_t a, int64_t b)
@@ -326,19 +322,18 @@ static void range_row(struct rs_nvprof_range *g, const struct rs_nvprof_row *row
 }
 
 /* "GPU activities:" and so on: what the rows from here on are. */
-static enum rs_status nvprof_set_type(struct nvprof_reader *r, struct rs_slice type, struct rs_err *err)
+static void nvprof_set_type(struct nvprof_reader *r, struct rs_slice type)
 {
     if (type.n && type.text[type.n - 1] == ':') type.n--;
     r->in_range_row = rs_slice_is(type, "Range");
     r->kind = rs_slice_is(type, "GPU activities") ? RS_NVPROF_GPU
               : rs_slice_is(type, "API calls")    ? RS_NVPROF_API
                                                   : RS_NVPROF_OTHER;
-    return nvprof_keep(r, type, false, &r->type, err);
+    nvprof_keep(r, type, false, &r->type);
 }
 
 /* Keep a row; *fits: whether it is one. */
-static enum rs_status nvprof_summary_row(struct nvprof_reader *r, const struct nvprof_cells *c, bool *fits,
-                                         struct rs_err *err)
+static void nvprof_summary_row(struct nvprof_reader *r, const struct nvprof_cells *c, bool *fits)
 {
     struct rs_nvprof *p = r->p;
     struct rs_nvprof_row row = {.process = r->process, .range = r->range, .offset = r->lines.offset};
@@ -348,17 +343,17 @@ static enum rs_status nvprof_summary_row(struct nvprof_reader *r, const struct n
             nvprof_time(c, NC_TIME, &row.time_ns) && rs_slice_u64(c->cell[NC_CALLS], &row.calls) &&
             nvprof_time(c, NC_AVG, &row.avg_ns) && nvprof_time(c, NC_MIN, &row.min_ns) &&
             nvprof_time(c, NC_MAX, &row.max_ns);
-    if (!*fits) return RS_OK;
-    if (c->cell[NC_TYPE].n) RS_TRY(nvprof_set_type(r, c->cell[NC_TYPE], err));
+    if (!*fits) return;
+    if (c->cell[NC_TYPE].n) nvprof_set_type(r, c->cell[NC_TYPE]);
     struct rs_nvprof_range *range = r->range == RS_NVPROF_NONE ? NULL : &p->ranges[r->range];
     if (r->in_range_row) {
         if (range) range_row(range, &row);
-        return RS_OK;
+        return;
     }
     row.kind = r->kind;
     row.type = r->type;
-    RS_TRY(nvprof_keep(r, c->cell[NC_NAME], r->table.csv, &row.name, err));
-    RS_ROOM(p->rows, p->n_rows, p->rows_cap, err);
+    nvprof_keep(r, c->cell[NC_NAME], r->table.csv, &row.name);
+    RS_ROOM(p->rows, p->n_rows, p->rows_cap);
     p->rows[p->n_rows++] = row;
     if (range && row.kind == RS_NVPROF_GPU) {
         range->gpu_ns = sum(range->gpu_ns, row.time_ns);
@@ -369,7 +364,6 @@ static enum rs_status nvprof_summary_row(struct nvprof_reader *r, const struct n
         p->processes[r->process].gpu_rows += row.kind == RS_NVPROF_GPU;
         p->processes[r->process].api_rows += row.kind == RS_NVPROF_API;
     }
-    return RS_OK;
 }
 
 /* Takes " [301]" or "(0)" off the end of a text. */
@@ -384,13 +378,12 @@ static bool take_number(struct rs_slice *f, char open, char close, uint64_t *v)
     return true;
 }
 
-static enum rs_status nvprof_trace_row(struct nvprof_reader *r, const struct nvprof_cells *c, bool *fits,
-                                       struct rs_err *err)
+static void nvprof_trace_row(struct nvprof_reader *r, const struct nvprof_cells *c, bool *fits)
 {
     struct rs_nvprof *p = r->p;
     struct rs_nvprof_trace t = {.process = r->process, .offset = r->lines.offset, .device = -1, .stream_name = ""};
     *fits = nvprof_time(c, NC_START, &t.start_ns) && nvprof_time(c, NC_DURATION, &t.duration_ns);
-    if (!*fits) return RS_OK;
+    if (!*fits) return;
     struct rs_slice device = c->cell[NC_DEVICE], name = c->cell[NC_NAME], stream = c->cell[NC_STREAM];
     uint64_t number;
     t.gpu = device.n > 0;
@@ -399,18 +392,17 @@ static enum rs_status nvprof_trace_row(struct nvprof_reader *r, const struct nvp
     if (!rs_slice_fixed(c->cell[NC_CONTEXT], 0, &t.context)) t.context = -1;
     if (!rs_slice_fixed(stream, 0, &t.stream)) {
         t.stream = -1;
-        RS_TRY(nvprof_keep(r, stream, r->table.csv, &t.stream_name, err));
+        nvprof_keep(r, stream, r->table.csv, &t.stream_name);
     }
     bool in_name = take_number(&name, '[', ']', &t.correlation);
     t.has_correlation = rs_slice_u64(c->cell[NC_CORRELATION], &number);
     if (t.has_correlation) t.correlation = number;
     t.has_correlation |= in_name;
-    RS_TRY(nvprof_keep(r, device, r->table.csv, &t.device_name, err));
-    RS_TRY(nvprof_keep(r, name, r->table.csv, &t.name, err));
-    RS_ROOM(p->traces, p->n_traces, p->traces_cap, err);
+    nvprof_keep(r, device, r->table.csv, &t.device_name);
+    nvprof_keep(r, name, r->table.csv, &t.name);
+    RS_ROOM(p->traces, p->n_traces, p->traces_cap);
     p->traces[p->n_traces++] = t;
     p->processes[r->process].traced++;
-    return RS_OK;
 }
 
 /* ---- files ---- */
@@ -429,15 +421,14 @@ static bool begins(struct rs_slice f, const char *word)
 /* ---- lines ---- */
 
 /* Without a line that says whose they are (a cut log, -o), tables belong to an unknown process. */
-static enum rs_status own(struct nvprof_reader *r, struct rs_err *err)
+static void own(struct nvprof_reader *r)
 {
-    if (r->process == RS_NVPROF_NONE) RS_TRY(nvprof_process_of(r, 0, false, &r->process, err));
+    if (r->process == RS_NVPROF_NONE) nvprof_process_of(r, 0, false, &r->process);
     r->p->processes[r->process].has_result = true;
     r->seen = true;
-    return RS_OK;
 }
 
-static enum rs_status begin_part(struct nvprof_reader *r, enum nvprof_part part, uint32_t process, struct rs_err *err)
+static void begin_part(struct nvprof_reader *r, enum nvprof_part part, uint32_t process)
 {
     r->part = part;
     r->process = process;
@@ -445,8 +436,8 @@ static enum rs_status begin_part(struct nvprof_reader *r, enum nvprof_part part,
     r->table.n = 0;
     r->thread = 0;
     r->thread_name = r->domain = "";
-    RS_TRY(nvprof_set_type(r, (struct rs_slice){"GPU activities", 14}, err));
-    return own(r, err);
+    nvprof_set_type(r, (struct rs_slice){"GPU activities", 14});
+    own(r);
 }
 
 static struct rs_slice quoted(struct rs_slice f)
@@ -457,7 +448,7 @@ static struct rs_slice quoted(struct rs_slice f)
     return (struct rs_slice){f.text, n ? n - 1 : f.n};
 }
 
-static enum rs_status nvtx_line(struct nvprof_reader *r, struct rs_slice f, bool *fits, struct rs_err *err)
+static void nvtx_line(struct nvprof_reader *r, struct rs_slice f, bool *fits)
 {
     struct rs_nvprof *p = r->p;
     struct rs_slice what;
@@ -472,22 +463,25 @@ static enum rs_status nvtx_line(struct nvprof_reader *r, struct rs_slice f, bool
             while (digits + number.n < what.text + what.n && digits[number.n] != ')') number.n++;
             if (!rs_slice_u64(number, &r->thread)) r->thread = 0;
         }
-        return nvprof_keep(r, quoted(what), false, &r->thread_name, err);
+        nvprof_keep(r, quoted(what), false, &r->thread_name);
+        return;
     }
-    if ((what = rest_of(f, "Domain ")).text) return nvprof_keep(r, quoted(what), false, &r->domain, err);
+    if ((what = rest_of(f, "Domain ")).text) {
+        nvprof_keep(r, quoted(what), false, &r->domain);
+        return;
+    }
     if (!(what = rest_of(f, "Range ")).text) {
         *fits = false;
-        return RS_OK;
+        return;
     }
     struct rs_nvprof_range g = {
         .process = r->process, .thread = r->thread, .thread_name = r->thread_name, .domain = r->domain};
-    RS_TRY(nvprof_keep(r, quoted(what), false, &g.name, err));
-    RS_ROOM(p->ranges, p->n_ranges, p->ranges_cap, err);
+    nvprof_keep(r, quoted(what), false, &g.name);
+    RS_ROOM(p->ranges, p->n_ranges, p->ranges_cap);
     r->range = p->n_ranges;
     p->ranges[p->n_ranges++] = g;
     p->processes[r->process].ranges++;
     r->table.n = 0;
-    return RS_OK;
 }
 
 /* What stands behind "==PID==" or "========". */
@@ -496,7 +490,7 @@ static enum rs_status tool_line(struct nvprof_reader *r, uint64_t pid, struct rs
     struct rs_nvprof *p = r->p;
     uint32_t process;
     bool anew = begins(f, "NVPROF is profiling process"), fits = false;
-    RS_TRY(nvprof_process_of(r, pid, anew, &process, err));
+    nvprof_process_of(r, pid, anew, &process);
     struct rs_slice command = rest_of(f, "Profiling application: ");
     if (anew) {
         const char *at = memmem(f.text, f.n, "command: ", 9);
@@ -505,23 +499,31 @@ static enum rs_status tool_line(struct nvprof_reader *r, uint64_t pid, struct rs
     if (anew || command.text) {
         r->seen = true;
         const char **known = &p->processes[process].command;
-        return command.text && !**known ? nvprof_keep(r, command, false, known, err) : RS_OK;
+        if (command.text && !**known) nvprof_keep(r, command, false, known);
+        return RS_OK;
     }
-    if (begins(f, "Profiling result:")) return begin_part(r, NVPROF_PART_RESULT, process, err);
-    if (begins(f, "NVTX result:")) return begin_part(r, NVPROF_PART_NVTX, process, err);
+    if (begins(f, "Profiling result:")) {
+        begin_part(r, NVPROF_PART_RESULT, process);
+        return RS_OK;
+    }
+    if (begins(f, "NVTX result:")) {
+        begin_part(r, NVPROF_PART_NVTX, process);
+        return RS_OK;
+    }
     if (begins(f, "API calls:") && r->part == NVPROF_PART_RESULT) { /* before CUDA 9 */
         r->table.n = 0;
-        return nvprof_set_type(r, (struct rs_slice){"API calls", 9}, err);
+        nvprof_set_type(r, (struct rs_slice){"API calls", 9});
+        return RS_OK;
     }
     if (r->part == NVPROF_PART_NVTX && process == r->process) {
-        RS_TRY(nvtx_line(r, f, &fits, err));
+        nvtx_line(r, f, &fits);
         if (fits) return RS_OK;
     }
     if (begins(f, "Warning:") || begins(f, "Error:")) {
         r->warning = p->n_notes < NVPROF_MOST_NOTES ? p->n_notes : RS_NVPROF_NONE;
         return rs_nvprof_note(r, RS_NVPROF_WARNING, process, f, err);
     }
-    if (f.n > 7 && !memcmp(f.text + f.n - 7, "result:", 7)) RS_TRY(begin_part(r, NVPROF_PART_UNKNOWN, process, err));
+    if (f.n > 7 && !memcmp(f.text + f.n - 7, "result:", 7)) begin_part(r, NVPROF_PART_UNKNOWN, process);
     return rs_nvprof_note(r, RS_NVPROF_TOOL, process, f, err);
 }
 
@@ -561,7 +563,6 @@ static enum rs_status other_line(struct nvprof_reader *r, struct rs_slice f, str
         struct rs_nvprof_note *of = &r->p->notes[r->warning];
         size_t n = strlen(of->text);
         char *longer = rs_arena_alloc(&r->p->texts, n + f.n + 2);
-        if (!longer) return rs_fail(err, RS_NO_MEMORY, "%s: out of memory", r->path);
         memcpy(longer, of->text, n);
         longer[n] = ' ';
         memcpy(longer + n + 1, f.text, f.n);
@@ -587,15 +588,19 @@ static enum rs_status take_line(struct nvprof_reader *r, struct rs_err *err)
         return tool_line(r, pid, rest, err);
     }
     if (r->part != NVPROF_PART_UNKNOWN && nvprof_header(&r->table, text, n)) {
-        if (r->part == NVPROF_PART_NONE) RS_TRY(begin_part(r, NVPROF_PART_RESULT, r->process, err));
+        if (r->part == NVPROF_PART_NONE) begin_part(r, NVPROF_PART_RESULT, r->process);
         nvprof_header(&r->table, text, n); /* the part's beginning dropped it */
-        return own(r, err);
+        own(r);
+        return RS_OK;
     }
     if (r->table.n && r->table.wants_units && nvprof_units(&r->table, text, n)) return RS_OK;
     struct nvprof_cells cells;
     if (r->table.n && !r->table.wants_units && nvprof_split(&r->table, text, n, &cells)) {
         bool fits;
-        RS_TRY(r->table.trace ? nvprof_trace_row(r, &cells, &fits, err) : nvprof_summary_row(r, &cells, &fits, err));
+        if (r->table.trace)
+            nvprof_trace_row(r, &cells, &fits);
+        else
+            nvprof_summary_row(r, &cells, &fits);
         if (fits && r->lines.unended && r->p->damage.code == RS_OK)
             rs_fail(&r->p->damage, RS_BAD_INPUT, "%s: at byte %llu: the last line has no end: its name may be cut",
                     r->path, (unsigned long long)r->lines.offset);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/memory.h"
 #include "base/room.h"
 #include "base/scan.h"
 #include "foreign/lines.h"
@@ -36,11 +37,10 @@ struct stage_events {
     uint32_t n, cap;
 };
 
-static enum rs_status stage_events_add(struct stage_events *s, const struct stage_event *e, struct rs_err *err)
+static void stage_events_add(struct stage_events *s, const struct stage_event *e)
 {
-    RS_ROOM(s->rows, s->n, s->cap, err);
+    RS_ROOM(s->rows, s->n, s->cap);
     s->rows[s->n++] = *e;
-    return RS_OK;
 }
 
 static void stage_events_free(struct stage_events *s)
@@ -90,12 +90,11 @@ static void pairs_complain(struct rs_stage_file *f, const struct stage_event *e,
     if (!f->bad++) snprintf(f->why, sizeof f->why, "line %" PRIu64 ": %s", e->line, what);
 }
 
-static enum rs_status add_row(struct rs_stage_file *f, const struct stage_event *e, int64_t until, struct rs_err *err)
+static void add_row(struct rs_stage_file *f, const struct stage_event *e, int64_t until)
 {
-    RS_ROOM(f->rows, f->nrows, f->cap_rows, err);
+    RS_ROOM(f->rows, f->nrows, f->cap_rows);
     f->rows[f->nrows++] =
         (struct rs_stage_row){.rank = e->rank, .name = e->name, .chunk = e->chunk, .start = e->at, .end = until};
-    return RS_OK;
 }
 
 /* Marks become spans up to the next of their chunk; the last of a chunk goes. */
@@ -130,10 +129,9 @@ static void number(struct rs_stage_file *f)
 }
 
 /* Names that no row has (the mark that only ends a chunk) go. */
-static enum rs_status drop_names(struct rs_stage_file *f, struct rs_err *err)
+static void drop_names(struct rs_stage_file *f)
 {
-    uint32_t *now = calloc((size_t)f->nnames + 1, sizeof *now), n = 0;
-    if (!now) return rs_fail(err, RS_NO_MEMORY, "out of memory");
+    uint32_t *now = rs_zalloc((size_t)f->nnames + 1, sizeof *now), n = 0;
     for (uint32_t i = 0; i < f->nrows; i++) now[f->rows[i].name] = 1;
     for (uint32_t i = 0; i < f->nnames; i++) {
         if (!now[i]) continue;
@@ -143,11 +141,10 @@ static enum rs_status drop_names(struct rs_stage_file *f, struct rs_err *err)
     for (uint32_t i = 0; i < f->nrows; i++) f->rows[i].name = now[f->rows[i].name];
     f->nnames = n;
     free(now);
-    return RS_OK;
 }
 
 /* Fills f->rows; what has no other half is counted in f->bad. */
-static enum rs_status stage_events_pair(struct stage_events *s, struct rs_stage_file *f, struct rs_err *err)
+static void stage_events_pair(struct stage_events *s, struct rs_stage_file *f)
 {
     struct stage_event *rows = s->rows;
     uint32_t n = close_marks(rows, s->n), open = UINT32_MAX;
@@ -157,12 +154,12 @@ static enum rs_status stage_events_pair(struct stage_events *s, struct rs_stage_
         const struct stage_event *o = open != UINT32_MAX ? &rows[open] : NULL;
         bool same = o && o->rank == e->rank && o->name == e->name && o->chunk == e->chunk;
         if (e->kind == STAGE_SPAN) {
-            RS_TRY(add_row(f, e, e->until, err));
+            add_row(f, e, e->until);
         } else if (e->kind == STAGE_BEGIN) {
             if (o) pairs_complain(f, o, "it begins and does not end");
             open = i;
         } else if (same) {
-            RS_TRY(add_row(f, o, e->at, err));
+            add_row(f, o, e->at);
             open = UINT32_MAX;
         } else {
             pairs_complain(f, e, "it ends and did not begin");
@@ -170,9 +167,8 @@ static enum rs_status stage_events_pair(struct stage_events *s, struct rs_stage_
     }
     if (open != UINT32_MAX) pairs_complain(f, &rows[open], "it begins and does not end");
     number(f);
-    RS_TRY(drop_names(f, err));
+    drop_names(f);
     if (f->nrows) qsort(f->rows, f->nrows, sizeof *f->rows, rows_in_order);
-    return RS_OK;
 }
 
 /* ---- the file ---- */
@@ -310,47 +306,45 @@ static bool take_number(struct reading *r, struct rs_slice f, const char *what, 
 }
 
 /* The number of a name: few are different. */
-static enum rs_status name_of(struct rs_stage_file *f, struct rs_slice name, uint32_t *index, struct rs_err *err)
+static void name_of(struct rs_stage_file *f, struct rs_slice name, uint32_t *index)
 {
     for (uint32_t i = 0; i < f->nnames; i++)
         if (rs_slice_is(name, f->names[i])) {
             *index = i;
-            return RS_OK;
+            return;
         }
-    RS_ROOM(f->names, f->nnames, f->cap_names, err);
+    RS_ROOM(f->names, f->nnames, f->cap_names);
     char *text = rs_arena_text(&f->arena, name.text, name.n);
-    if (!text) return rs_fail(err, RS_NO_MEMORY, "out of memory");
     *index = f->nnames;
     f->names[f->nnames++] = text;
-    return RS_OK;
 }
 
-static enum rs_status take_line(struct reading *r, const struct line *l, struct rs_err *err)
+static void take_line(struct reading *r, const struct line *l)
 {
     struct stage_event e = {.rank = -1, .chunk = -1, .line = r->number};
     struct rs_slice name = l->fields[NAME];
     int64_t rank;
     if (l->has[RANK]) {
-        if (!take_number(r, l->fields[RANK], "rank", INT32_MAX, &rank)) return RS_OK;
+        if (!take_number(r, l->fields[RANK], "rank", INT32_MAX, &rank)) return;
         e.rank = (int32_t)rank;
     }
-    if (l->has[CHUNK] && !take_number(r, l->fields[CHUNK], "chunk", INT64_MAX / 2, &e.chunk)) return RS_OK;
+    if (l->has[CHUNK] && !take_number(r, l->fields[CHUNK], "chunk", INT64_MAX / 2, &e.chunk)) return;
     if (l->has[START]) {
         e.kind = STAGE_SPAN;
-        if (!take_time(r, l, START, "start", &e.at) || !take_time(r, l, END, "end", &e.until)) return RS_OK;
+        if (!take_time(r, l, START, "start", &e.at) || !take_time(r, l, END, "end", &e.until)) return;
         if (e.until < e.at) {
             complain(r, "it ends before it begins");
-            return RS_OK;
+            return;
         }
     } else if (!take_event(r, l, &name, &e.kind) || !take_time(r, l, TIME, "time", &e.at)) {
-        return RS_OK;
+        return;
     }
     if (!l->has[NAME] || !name.n || name.n > LONGEST_NAME || r->f->nnames >= MOST_NAMES) {
         complain(r, r->f->nnames >= MOST_NAMES ? "too many different names" : "no name, or one that is too long");
-        return RS_OK;
+        return;
     }
-    RS_TRY(name_of(r->f, name, &e.name, err));
-    return stage_events_add(&r->events, &e, err);
+    name_of(r->f, name, &e.name);
+    stage_events_add(&r->events, &e);
 }
 
 static enum rs_status take_heading(struct reading *r, const struct rs_slice *fields, unsigned n, const char *path,
@@ -385,11 +379,12 @@ static enum rs_status take_csv(struct reading *r, const struct rs_lines *lines, 
         l.digits[r->columns[i]] = r->digits[i];
         l.has[r->columns[i]] = l.fields[r->columns[i]].n > 0;
     }
-    return take_line(r, &l, err);
+    take_line(r, &l);
+    return RS_OK;
 }
 
 /* An object on one line; its values are looked at as text, strings with escapes as they are. */
-static enum rs_status take_json(struct reading *r, const struct rs_lines *lines, struct rs_err *err)
+static void take_json(struct reading *r, const struct rs_lines *lines)
 {
     struct rs_scan s;
     struct line l = {0};
@@ -407,13 +402,11 @@ static enum rs_status take_json(struct reading *r, const struct rs_lines *lines,
             rs_scan_leave(&s, s.depth);
         }
     }
-    enum rs_status status = RS_OK;
     if (s.cut)
         complain(r, "not a JSON object");
     else
-        status = take_line(r, &l, err);
+        take_line(r, &l);
     rs_scan_free(&s);
-    return status;
 }
 
 static enum rs_status read_lines(struct reading *r, struct rs_lines *lines, const char *path, struct rs_err *err)
@@ -423,7 +416,10 @@ static enum rs_status read_lines(struct reading *r, struct rs_lines *lines, cons
         r->number++;
         if (!text.n || text.text[0] == '#') continue;
         if (text.text[0] == '{' && !r->ncolumns) r->json = true;
-        RS_TRY(text.text[0] == '{' ? take_json(r, lines, err) : take_csv(r, lines, path, err));
+        if (text.text[0] == '{')
+            take_json(r, lines);
+        else
+            RS_TRY(take_csv(r, lines, path, err));
     }
     if (lines->err.code != RS_OK) return rs_fail(err, lines->err.code, "%s", lines->err.msg);
     return RS_OK;
@@ -438,7 +434,7 @@ enum rs_status rs_stage_file_read(struct rs_stage_file *f, struct rs_bytes *byte
     rs_lines_bytes(&lines, bytes);
     enum rs_status status = read_lines(&r, &lines, path, err);
     rs_lines_free(&lines);
-    if (status == RS_OK) status = stage_events_pair(&r.events, f, err);
+    if (status == RS_OK) stage_events_pair(&r.events, f);
     stage_events_free(&r.events);
     if (status == RS_OK && !f->nrows)
         status = rs_fail(err, RS_BAD_INPUT, "%s: %s", path, f->bad ? f->why : "no stages in it");
