@@ -198,7 +198,7 @@ row gen no-world "$g -w tpdp" "$g -w tpdp --no-world"
 row gen replays-unreported "$g -w graph" "$g -w graph --replays-unreported"
 
 s="--count-only --steps 1 --speed 100 --hosts 2"
-for option in "workload mix" "ranks 2" "ranks-per-process 2" "channels 3" "net-steps 2" "api 5" "ce" "no-destroy"; do
+for option in "workload mix" "ranks 2" "ranks-per-process 2" "channels 3" "net-steps 2"; do
     row sim "${option% *}" "$s" "$s --$option"
 done
 row sim hosts "--count-only --steps 1 --speed 100" "--count-only --steps 1 --speed 100 --hosts 2"
@@ -214,7 +214,7 @@ row sim slow "$s" "-o rec --ranks 2 --steps 1 --slow 1:400000"
 row sim slow-cpu "$s" "-o rec --ranks 2 --steps 1 --slow-cpu 1:400000"
 row sim kill-after "$s" "-o rec --ranks 2 --notice-seconds 0.1 --kill-after 1:10000"
 # What changes times, ends and what is beside the recording has tests of its own.
-for option in hang hang-seconds kill notice-seconds abort speed truth net pxn; do
+for option in hang hang-seconds kill notice-seconds abort speed truth net pxn api ce no-destroy; do
     grep -qrE "sim .*--$option\b|--$option [^ ]+ .*sim\b" "$root/tests/system" --include='*.sh' --exclude=options.sh || say "sim --$option: no test gives it"
     has_row["sim $option"]=1
 done
