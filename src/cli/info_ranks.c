@@ -20,7 +20,7 @@ static void take_time(struct rs_holding *h, int64_t t)
     if (h->to == RS_TIME_NONE || t > h->to) h->to = t;
 }
 
-/* By process; NULL when out of memory. */
+/* By process. */
 static struct rs_holding *count(const struct rs_model *m)
 {
     struct rs_holding *all = rs_zalloc((size_t)m->nprocs + 1, sizeof *all);

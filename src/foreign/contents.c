@@ -30,7 +30,7 @@ enum rs_status rs_sentences_add(struct rs_sentences *s, struct rs_err *err, cons
 
 /* ---- counts ---- */
 
-/* One row per process of the model; the caller frees it. NULL: out of memory. */
+/* One row per process of the model; the caller frees it. */
 static struct rs_counts *count_all(const struct rs_model *m)
 {
     struct rs_counts *all = rs_zalloc(m->nprocs + 1, sizeof *all);

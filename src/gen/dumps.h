@@ -13,7 +13,7 @@
 
 struct rs_gen_dump;
 
-/* Its clock shows `ns` at true time `t`. NULL when out of memory. */
+/* Its clock shows `ns` at true time `t`. */
 struct rs_gen_dump *rs_gen_dump_new(struct rs_gen_host *host, uint32_t pid, int64_t t, int64_t ns);
 void rs_gen_dump_free(struct rs_gen_dump *d); /* NULL is fine */
 

@@ -69,7 +69,7 @@ struct rs_gen_proxy {
 void rs_gen_proxy_init(struct rs_gen_proxy *proxy, struct rs_gen_gpu *gpu, int rank, int net_steps, uint64_t seed);
 void rs_gen_proxy_free(struct rs_gen_proxy *proxy);
 
-/* An empty launch at the end of the queue, to be filled in; NULL when out of memory. */
+/* An empty launch at the end of the queue, to be filled in. */
 struct rs_gen_launch *rs_gen_proxy_push(struct rs_gen_proxy *proxy, int nevents, int nnets);
 /* Makes the callbacks of all launches that ended before `t`. */
 void rs_gen_proxy_until(struct rs_gen_proxy *proxy, int64_t t);

@@ -26,7 +26,7 @@ struct rs_clock_rows {
 /* The middle of the run, on the common axis: offsets are told there. RS_TIME_NONE: nothing has a time. */
 int64_t rs_clock_middle(struct rs_model *m);
 
-/* Of the members that pass the filter's ranks and communicators. False: out of memory; free it all the same. */
+/* Of the members that pass the filter's ranks and communicators. */
 void rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struct rs_filter *filter);
 void rs_clock_rows_free(struct rs_clock_rows *r);
 

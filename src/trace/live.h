@@ -25,7 +25,7 @@ void rs_live_open(struct rs_live *live, const char *recording_path, const struct
                   struct rs_err *err);
 void rs_live_close(struct rs_live *live);
 
-/* Where the live file of a recording would be, beside it: freed by the caller. NULL when out of memory. */
+/* Where the live file of a recording would be, beside it: freed by the caller. */
 char *rs_live_path_beside(const char *recording_path);
 
 #endif

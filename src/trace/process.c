@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* Room for one more at the end of a list; NULL when out of memory. The new element is zeroed. */
+/* Room for one more at the end of a list. The new element is zeroed. */
 static void *one_more(void *list, size_t *n, size_t size)
 {
     char **l = list;
@@ -16,7 +16,7 @@ static void *one_more(void *list, size_t *n, size_t size)
     return memset(*l + size * (*n)++, 0, size);
 }
 
-/* A copy of the text at `at`, which must end within `n` bytes; NULL if it does not, or out of memory. */
+/* A copy of the text at `at`, which must end within `n` bytes; NULL if it does not. */
 static char *text_at(const char *at, size_t n)
 {
     return memchr(at, 0, n) ? rs_strdup(at) : NULL;

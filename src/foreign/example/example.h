@@ -57,7 +57,7 @@ struct rs_example {
  * letters. */
 bool rs_example_name(const char *path, uint64_t *comm, int32_t *rank);
 
-/* Reads a file, plain or packed. Fails when it cannot be opened or has no line of such a dump, and out of memory;
+/* Reads a file, plain or packed. Fails when it cannot be opened or has no line of such a dump;
  * damage alone is no failure. */
 enum rs_status rs_example_open(struct rs_example *dump, const char *path, struct rs_err *err);
 /* The same from memory; `path` is for its name and for messages. */
