@@ -2,8 +2,7 @@
  *
  * rs_packer_begin(), then a column at a time from the caller's arrays, then rs_packer_bytes(). Whole numbers take the
  * narrowest type that holds them. The packer is used again for the next table, keeps its memory and owns the bytes,
- * which are good until the next rs_packer_begin(). One
- * thread at a time. */
+ * which are good until the next rs_packer_begin(). One thread at a time. */
 #ifndef RS_BUNDLE_TABLE_H
 #define RS_BUNDLE_TABLE_H
 

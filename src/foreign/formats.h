@@ -30,7 +30,7 @@ struct rs_format {
     const char *holds; /* what such a file tells, and what it cannot */
     const struct rs_term *terms; /* the names that occur in one, for `ringscope explain NAME` */
     size_t nterms;
-    enum rs_tool tool; /* each has one format: JSON calls both by rs_tool_name() */
+    uint8_t tool; /* enum rs_tool; each has one format: JSON calls both by rs_tool_name() */
     bool (*is)(const char *path, const char *head, size_t n); /* of its first bytes, unpacked: RS_FORMAT_HEAD at most */
     enum rs_status (*fill)(struct rs_fill *fill, struct rs_err *err);
     /* What all files of the format contain, in sentences (foreign/contents.h); NULL: the model's counts say it. */
