@@ -77,10 +77,11 @@ static void drive(const struct job *job, struct exported *to)
     if (!inner) die("there is no format %s", job->format);
     const struct rs_timeline_options options = {.rows = inner->rows, .begins = true};
     if (rs_inputs_open(&in, paths, 1, NULL, &err) != RS_OK || rs_formats_recognise(&in, &err) != RS_OK ||
-        rs_import(&m, &in, NULL, &err) != RS_OK || rs_formats_fill(&m, &in, NULL, &err) != RS_OK ||
-        (rs_model_link(&m), false) || rs_join(&m, true, &err) != RS_OK ||
-        (rs_timeline_init(&t, &m, &in, &options), false))
+        rs_import(&m, &in, NULL, &err) != RS_OK || rs_formats_fill(&m, &in, NULL, &err) != RS_OK)
         die("%s", err.msg);
+    rs_model_link(&m);
+    if (rs_join(&m, true, &err) != RS_OK) die("%s", err.msg);
+    rs_timeline_init(&t, &m, &in, &options);
     struct rs_exporter timed = *inner;
     timed.begin = timed_begin;
     if (inner->piece) timed.piece = timed_piece;

@@ -92,8 +92,9 @@ static void read_once(void *to, const void *args)
     struct rusage usage;
     double begin = ns_of(CLOCK_PROCESS_CPUTIME_ID);
     if (rs_inputs_open(&in, paths, 1, NULL, &err) != RS_OK || rs_formats_recognise(&in, &err) != RS_OK ||
-        rs_formats_fill(&m, &in, NULL, &err) != RS_OK || (rs_model_link(&m), false))
+        rs_formats_fill(&m, &in, NULL, &err) != RS_OK)
         die("%s", err.msg);
+    rs_model_link(&m);
     r->cpu_s = (ns_of(CLOCK_PROCESS_CPUTIME_ID) - begin) / 1e9;
     getrusage(RUSAGE_SELF, &usage);
     r->rss_kib = usage.ru_maxrss;

@@ -1,13 +1,11 @@
 /* Errors that carry where and why.
  *
- * Running out of memory is no such failure: it ends the program (base/memory.h).
- *
- * Running out of memory is no such failure: it ends the program (base/memory.h).
- *
  * A function that can fail returns `enum rs_status` (0 = fine) and takes the caller's `struct rs_err *` last; the
  * message says what failed, in which file and at which place, and what to do where that is known. Callers may put
  * context in front with rs_err_wrap(). Nothing below src/cli prints or exits. `err` may be NULL where the caller
- * does not care. No allocation; any thread, each with its own struct. */
+ * does not care. No allocation; any thread, each with its own struct.
+ *
+ * In the reader, running out of memory is no such failure: it ends the program (base/memory.h). */
 #ifndef RS_BASE_ERR_H
 #define RS_BASE_ERR_H
 

@@ -60,7 +60,7 @@ enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err);
 void rs_out_abort(struct rs_out *out);
 
 /* A temporary name in the folder of `path`, hidden, with its name (or "ringscope", where that is long) and `behind` at
- * the end; NULL: out of memory. The caller's to free. */
+ * the end. The caller's to free. */
 char *rs_temp_name(const char *path, const char *behind);
 /* Renames a file; without force never over one that is there, which is a failure. */
 enum rs_status rs_rename_into_place(const char *temporary, const char *path, bool force, struct rs_err *err);

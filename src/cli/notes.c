@@ -27,7 +27,6 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* False when out of memory: then nothing is grouped. */
 static void begin(struct grouping *g, const struct rs_inputs *in)
 {
     *g = (struct grouping){.paths = rs_alloc((in->nothers + 1) * sizeof *g->paths)};

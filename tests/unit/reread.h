@@ -51,9 +51,9 @@ static inline void open_run(struct run *r, char *path)
     *r = (struct run){0};
     char *paths[] = {path};
     if (rs_inputs_open(&r->in, paths, 1, NULL, &err) != RS_OK || rs_formats_recognise(&r->in, &err) != RS_OK ||
-        rs_import(&r->m, &r->in, NULL, &err) != RS_OK || rs_formats_fill(&r->m, &r->in, NULL, &err) != RS_OK ||
-        (rs_model_link(&r->m), false))
+        rs_import(&r->m, &r->in, NULL, &err) != RS_OK || rs_formats_fill(&r->m, &r->in, NULL, &err) != RS_OK)
         fail_msg("%s", err.msg);
+    rs_model_link(&r->m);
 }
 
 static inline void close_run(struct run *r)

@@ -32,7 +32,8 @@ static void fill(struct rs_model *m, const char *const *paths, size_t n)
         others[i] = (struct rs_other){.path = (char *)(uintptr_t)paths[i], .complete = true};
         files[i] = &others[i];
     }
-    if (rs_example_fill(&f, &err) != RS_OK || (rs_model_link(m), false)) fail_msg("%s", err.msg);
+    if (rs_example_fill(&f, &err) != RS_OK) fail_msg("%s", err.msg);
+    rs_model_link(m);
 }
 
 static void join(struct rs_model *m)

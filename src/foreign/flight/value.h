@@ -44,7 +44,7 @@ struct rs_value_builder {
     uint64_t held, most;
 };
 
-/* NULL: out of memory, or `most` is reached. */
+/* NULL: `most` is reached. */
 struct rs_value *rs_value_new(struct rs_value_builder *b, enum rs_value_kind kind);
 char *rs_value_chars(struct rs_value_builder *b, size_t n); /* n + 1 zeroed bytes */
 bool rs_value_add(struct rs_value_builder *b, struct rs_value *to, struct rs_value *item);

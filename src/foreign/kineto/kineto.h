@@ -9,7 +9,7 @@
 #include "base/bytes.h"
 #include "foreign/kineto/rows.h"
 
-/* Fails only out of memory. `why` (of `bytes` bytes) says where and why the trace breaks off; "": it is whole. */
+/* `why` (of `bytes` bytes) says where and why the trace breaks off; "": it is whole. */
 enum rs_status rs_kineto_read(struct rs_kineto *k, struct rs_bytes *from, char *why, size_t bytes, struct rs_err *err);
 
 #endif
