@@ -162,6 +162,7 @@ static void sim_start_v7(struct rs_sim_plugin *p, void *ctx, void **handle, cons
     BEGIN(d, p, ev);
     d.type = ev->type;
     switch (ev->type) {
+        FILL_SINCE_V6(&d, ev);
     case RS_KERNEL_PHASE:
         d.kernelPhase.channelId = ev->channel;
         d.kernelPhase.phaseId = ev->phase;
@@ -188,6 +189,7 @@ static void sim_start_v6(struct rs_sim_plugin *p, void *ctx, void **handle, cons
     BEGIN(d, p, ev);
     d.type = ev->type;
     switch (ev->type) {
+        FILL_SINCE_V6(&d, ev);
     default: break;
     }
     p->v6->startEvent(ctx, handle, &d);
@@ -199,6 +201,7 @@ static void sim_start_v5(struct rs_sim_plugin *p, void *ctx, void **handle, cons
     BEGIN(d, p, ev);
     d.type = ev->type;
     switch (ev->type) {
+        FILL_SINCE_V5(&d, ev);
     default: break;
     }
     p->v5->startEvent(ctx, handle, &d);
@@ -210,6 +213,7 @@ static void sim_start_v4(struct rs_sim_plugin *p, void *ctx, void **handle, cons
     BEGIN(d, p, ev);
     d.type = (uint8_t)ev->type;
     switch (ev->type) {
+        FILL_SINCE_V4(&d, ev);
     case RS_COLL:
         COLL_COMMON(&d.coll, ev);
         COLL_STRINGS(&d.coll, ev);
