@@ -123,7 +123,7 @@ static bool gzip(void *stream, const char *bytes, size_t n, bool end, FILE *to)
             done = deflate(z, end && part == n ? Z_FINISH : Z_NO_FLUSH);
             if (!hand_on(to, g->out, OUT_BYTES - z->avail_out)) return false;
         } while (z->avail_out == 0 && done != Z_STREAM_END);
-        bytes += part;
+        if (part) bytes += part; /* NULL where there is nothing */
         n -= part;
         if (end && !n) return done == Z_STREAM_END || (errno = EIO, false);
     }

@@ -87,6 +87,7 @@ static void copy_places(struct rs_model *to, const struct rs_model *from)
         p->covers = copied(p->covers, p->ncovers * sizeof *p->covers);
         p->gaps = copied(p->gaps, p->ngaps * sizeof *p->gaps);
         p->callers = copied(p->callers, p->ncallers * sizeof *p->callers);
+        p->stale = copied(p->stale, p->nstale * sizeof *p->stale);
     }
 }
 

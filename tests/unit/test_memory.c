@@ -18,6 +18,13 @@
 #include "base/room.h"
 #include "base/strbuf.h"
 
+/* AddressSanitizer ends the program itself otherwise. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 static const size_t far_too_much = SIZE_MAX / 4;
 
 static void alloc(void)

@@ -115,8 +115,9 @@ static void mixed(struct scene *s)
         int64_t dur = noise(&seed) % 3 ? noise(&seed) % 60 : noise(&seed) % 900;
         int64_t wait = noise(&seed) % 2 ? dur * (noise(&seed) % 100) / 100 : 0;
         bool bounded = noise(&seed) % 6 == 0;
-        bar(s, at, dur, (uint8_t)(noise(&seed) % 5), bounded ? RS_BAR_END_BOUNDED : 0, wait,
-            bounded ? noise(&seed) % 400 : 0);
+        int64_t fade = bounded ? noise(&seed) % 400 : 0;
+        uint8_t kind = (uint8_t)(noise(&seed) % 5);
+        bar(s, at, dur, kind, bounded ? RS_BAR_END_BOUNDED : 0, wait, fade);
         at += dur + noise(&seed) % 120;
     }
 }
