@@ -201,7 +201,8 @@ static int some_rank(void)
 }
 static void *some_handle(void)
 {
-    void *const handles[] = {NULL, latest, latest, latest, earlier, (void *)(uintptr_t)rnd(), (char *)latest + 1};
+    void *const handles[] = {
+        NULL, latest, latest, latest, earlier, (void *)(uintptr_t)rnd(), (void *)((uintptr_t)latest + 1)};
     return handles[rnd() % (sizeof handles / sizeof *handles)];
 }
 
