@@ -56,9 +56,9 @@ struct rs_hang_state {
     int64_t *quiet; /* by process: the longest it was quiet between two calls */
     struct rs_map here; /* rank << 32 | communicator -> member */
     struct rs_map moved; /* part -> latest change of its open kernels and network steps */
-    /* Of hang_told.h, by communicator: the fewest collectives that a rank asked for; up to which all must have come. */
+    /* Of hang_flight.h, by communicator: the fewest collectives that a rank asked for; up to which all must have come. */
     uint64_t *least, *proven;
-    struct rs_map numbers; /* a member's number of a collective -> part; of hang_told.h */
+    struct rs_map numbers; /* a member's number of a collective -> part; of hang_flight.h */
     struct rs_hang_rank *rows; /* of the operation asked for last: hang_rows.h */
     uint32_t nrows, cap_rows;
 };

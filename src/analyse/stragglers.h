@@ -54,7 +54,7 @@ struct rs_straggler {
     uint64_t compared, times_last; /* operations it was in; it was the last of */
     double share, share_low, share_high; /* times_last of compared, with its 95 % interval */
     int64_t cost_ns, inherited_ns, repeated_ns;
-    int64_t once_ns; /* of the cost, the largest of each step only (once.h); RS_TIME_NONE: not known */
+    int64_t once_ns; /* of the cost, the largest of each step only (per_step_cost.h); RS_TIME_NONE: not known */
     int64_t unclear_ns; /* records in between are missing: whether it was its own is not known */
     int64_t passed_on_ns; /* lateness of others that began here; part of no cost */
     int64_t gpu_time_lost_ns; /* by all the others together */
