@@ -13,18 +13,18 @@
 #include "join/op_facts.h"
 #include "join/waits.h"
 
-enum { MOST_SIZES = 64, MOST_FANOUTS = 8 }; /* of one function on one class; more are taken together */
+enum { MOST_SIZES = 64, MOST_FANOUTS = 8 }; /* of one function on one class; beyond that, sizes are combined */
 
 struct work {
     struct rs_bandwidth *out;
     struct rs_view *view;
     bool by_comm;
-    struct rs_map groups; /* class or communicator, function -> how many sizes */
+    struct rs_map groups; /* class or communicator, function -> number of sizes */
     struct rs_map sizes; /* the same with bytes -> row */
     uint32_t cap;
     double *scaled, *seen, *seen_scaled; /* by row: sums of bytes times busbw's factor; of bytes by rank; of both */
     uint64_t *sum_bytes, *known_bytes; /* of all operations; of those with a transfer time */
-    uint64_t *from; /* by row: where its times begin */
+    uint64_t *from; /* by row: its first time */
     int64_t *times;
 };
 
@@ -59,7 +59,7 @@ static void count_sizes(struct work *w)
     rs_map_free(&w->sizes);
 }
 
-/* NCCL tells one of every collective. */
+/* NCCL reports a root for every collective. */
 static int32_t root_of(const struct rs_model *m, uint32_t op)
 {
     return rs_func_has_root(m, m->ops.func[op]) ? m->ops.root[op] : -1;
@@ -117,14 +117,14 @@ static void assign(struct work *w)
 
 /* ---- sums ---- */
 
-/* Behind the last start; without clocks, the time of the rank that took the shortest. */
+/* After the last start; without clocks, the time of the fastest rank. */
 static int64_t transfer_of(const struct rs_model *m, uint32_t op)
 {
     int64_t transfer = rs_op_transfer(m, op);
     return transfer != RS_TIME_NONE ? transfer : rs_op_shortest(m, op);
 }
 
-/* Times of damaged input may be of any size. */
+/* Times of damaged input may have any value. */
 static void add_some(int64_t *sum, int64_t more)
 {
     if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
@@ -198,12 +198,12 @@ static void finish(struct work *w, uint32_t row)
     if (r->unsized) r->algbw = r->busbw = r->algbw_seen = r->busbw_seen = NAN;
 }
 
-/* The median transfer, row by row: the times of ranks are done with, their room is used again. */
+/* The median transfer of each row. The times of ranks are no longer needed: their memory is reused. */
 static void medians(struct work *w)
 {
     struct rs_view *v = w->view;
     struct rs_bandwidth *b = w->out;
-    uint64_t at = 0; /* one for each operation: no more than ranks in operations */
+    uint64_t at = 0; /* one per operation: no more than ranks in operations */
     for (uint32_t i = 0; i < b->nrows; i++) {
         w->from[i] = at;
         at += b->rows[i].transferred;
@@ -219,7 +219,7 @@ static void medians(struct work *w)
         b->rows[i].transfer_p50_ns = rs_median(w->times + w->from[i], b->rows[i].transferred);
 }
 
-/* Time that was not known counts as none. */
+/* Unknown time counts as 0. */
 static int by_total(const void *a, const void *b, void *rows)
 {
     const struct rs_func_row *x = (struct rs_func_row *)rows + *(const uint32_t *)a,
@@ -298,7 +298,7 @@ bool rs_func_row_alike(const struct rs_model *m, const struct rs_func_row *row)
     const char *func = rs_model_text(m, row->func);
     bool sends = row->kind == RS_OP_PAIR || row->kind == RS_OP_FANOUT;
     bool shares =
-        !strcmp(func, "Gather") || !strcmp(func, "Scatter"); /* what one rank puts in, not what the root holds */
+        !strcmp(func, "Gather") || !strcmp(func, "Scatter"); /* what one rank contributes, not what the root holds */
     return sends ? !strcmp(func, "AlltoAll") : !shares;
 }
 

@@ -10,7 +10,7 @@
 
 enum {
     SHORTEST = 3, /* values on each side */
-    FEW = 8, /* values of which ranks tell little */
+    FEW = 8, /* values for which a rank test says little */
     MOST = 64, /* splits tried */
 };
 
@@ -26,11 +26,11 @@ static int by_value(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The best place to split: where ranks on the two sides differ most. A rank-sum statistic, in its standard deviations;
- * 0: nothing differs by more than chance has it. */
+/* The best place to split: where ranks on the two sides differ most. A rank-sum statistic, in standard deviations; 0:
+ * no significant difference. */
 static uint32_t best_split(const int64_t *v, uint32_t n, struct ranked *order, double *rank)
 {
-    const double least = 3.5; /* of the best of many places */
+    const double least = 3.5; /* for the best of many places */
     for (uint32_t i = 0; i < n; i++) order[i] = (struct ranked){v[i], i};
     qsort(order, n, sizeof *order, by_value);
     for (uint32_t i = 0, k; i < n; i = k) { /* equal values share their rank */
@@ -38,7 +38,7 @@ static uint32_t best_split(const int64_t *v, uint32_t n, struct ranked *order, d
         }
         for (uint32_t j = i; j < k; j++) rank[order[j].index] = ((double)i + (double)k - 1) / 2 - ((double)n - 1) / 2;
     }
-    double sum = 0, best = n > 2 * FEW ? least : 0; /* of few values no place is beyond chance: the medians will tell */
+    double sum = 0, best = n > 2 * FEW ? least : 0; /* for few values no place is significant: the medians decide */
     uint32_t at = 0;
     for (uint32_t i = 1; i < n; i++) {
         sum += rank[i - 1];
@@ -52,7 +52,7 @@ static uint32_t best_split(const int64_t *v, uint32_t n, struct ranked *order, d
     return at;
 }
 
-/* By how many median deviations the medians of [0, at) and [at, n) are apart; 0 when that is 5 % or less. */
+/* The distance of the medians of [0, at) and [at, n), in median deviations; 0 if it is 5 % or less. */
 static double shift(const int64_t *v, uint32_t n, uint32_t at, int64_t *scratch)
 {
     memcpy(scratch, v, n * sizeof *v);
@@ -77,7 +77,7 @@ struct work {
     uint32_t splits;
 };
 
-/* Splits as long as ranks differ, be it for good or not: a rise and a fall are two splits, and one alone shows neither. */
+/* Splits as long as ranks differ, permanently or not: a rise and a fall are two splits, and one alone shows neither. */
 static void split_all(struct work *w, uint32_t n)
 {
     struct {
@@ -100,7 +100,7 @@ static void split_all(struct work *w, uint32_t n)
     qsort(w->at + 1, w->splits, sizeof *w->at, by_index);
 }
 
-/* Takes out the splits that are no changes, the weakest first. */
+/* Removes the splits that are no changes, the weakest first. */
 static void merge(struct work *w, uint32_t most)
 {
     for (;;) {

@@ -20,8 +20,8 @@ struct work {
     const struct rs_steps *steps;
     const struct rs_stragglers *stragglers;
     const struct rs_bandwidth *bandwidth;
-    int64_t *times; /* of the leading function, in the window at hand */
-    int64_t *cost; /* by rank, there; all 0 between windows */
+    int64_t *times; /* of the leading function, in the current window */
+    int64_t *cost; /* by rank, in the current window; all 0 between windows */
     uint32_t *touched; /* the ranks with a cost */
     uint32_t ntouched;
     uint64_t ntimes;
@@ -77,7 +77,7 @@ static enum rs_status by_time(struct work *w, int64_t every, struct rs_err *err)
     return RS_OK;
 }
 
-/* ---- figures ---- */
+/* ---- values ---- */
 
 static void take(struct work *w, struct rs_course_row *r, uint32_t op)
 {
@@ -122,7 +122,7 @@ static void finish(struct work *w, struct rs_course_row *r)
     while (w->ntouched) w->cost[w->touched[--w->ntouched]] = 0;
 }
 
-/* Operations come by time: window after window. */
+/* Operations are by time: window after window. */
 static void fill(struct work *w)
 {
     const struct rs_view *v = w->view;
@@ -141,7 +141,7 @@ static void fill(struct work *w)
 
 /* ---- changes ---- */
 
-/* Adds up what each rank cost from one moment to another, times `sign`, for a call of the leading function. */
+/* Adds the cost of each rank from one time to another, times `sign`, per call of the leading function. */
 static void add_costs(struct work *w, int64_t from, int64_t to, double sign, double *costs)
 {
     const struct rs_view *v = w->view;
@@ -182,7 +182,7 @@ static void describe(struct work *w, struct rs_change *c)
     rs_strbuf_free(&s);
 }
 
-/* Stretches of windows with values: [from, at) before the change and [at, to) behind it. */
+/* Stretches of windows with values: [from, at) before the change and [at, to) after it. */
 static void add_change(struct work *w, const uint32_t *windows, const int64_t *values, uint32_t from, uint32_t at,
                        uint32_t to)
 {

@@ -10,33 +10,33 @@
 #include "join/totals.h"
 
 /* ---- the state of the walk ----
- * The state of walking a critical path backwards, and the one way to add to it. */
+ * The state of walking a critical path backwards, and the one function that adds to it. */
 
 struct critical_walk {
     struct rs_critical *path; /* segments are added backwards */
     struct rs_view *view;
     const struct rs_critical_trails *trails;
-    struct rs_map names; /* address of a name -> its index in path->names: equal names are one address */
-    int64_t from; /* where the window begins */
-    int64_t at; /* all behind it is explained */
+    struct rs_map names; /* address of a name -> its index in path->names: equal names have one address */
+    int64_t from; /* begin of the window */
+    int64_t at; /* everything after it is explained */
     uint32_t rank; /* index into trails->ranks */
-    const struct rs_span *next; /* what began at `at` on this rank; NULL: nothing that is known */
+    const struct rs_span *next; /* what began at `at` on this rank; NULL: unknown */
     bool tie;
-    int64_t lead; /* ns before `at` in which the others were there already: this rank's own time alone */
+    int64_t lead; /* ns before `at` in which the others had already arrived: time of this rank alone */
 };
 
-/* ---- whom an end had to wait for ----
- * Whom a rank's end of an operation had to wait for: the step of a critical path from one rank to another. */
+/* ---- which rank an end depends on ----
+ * Which rank the end of an operation depends on: the step of a critical path from one rank to another. */
 
 struct critical_last {
-    bool known; /* else the starts cannot be compared */
-    bool tie; /* others came as late, as far as clocks can tell */
-    uint32_t rank; /* index into trails->ranks, chosen; RS_NONE: one that has no trail */
-    int64_t start; /* of the chosen */
-    int64_t lead; /* ns that it came behind the next to last; 0: a tie, or not known */
+    bool known; /* false: the starts cannot be compared */
+    bool tie; /* other ranks were as late, within the clock error */
+    uint32_t rank; /* index into trails->ranks; RS_NONE: a rank without a trail */
+    int64_t start; /* of that rank */
+    int64_t lead; /* ns by which it started after the next to last; 0: a tie, or unknown */
 };
 
-/* What decides of one operation. */
+/* The input for one operation. */
 struct choice {
     const struct rs_critical_trails *trails;
     const struct rs_view *view;
@@ -51,9 +51,9 @@ static int32_t rank_of(const struct choice *c, const struct rs_arrival *a)
     return c->view->model->members[a->member].rank;
 }
 
-/* ---- whom it needs ---- */
+/* ---- dependencies ---- */
 
-/* The arrival of a rank: they are by rank. NULL: not recorded. */
+/* The arrival of a rank: arrivals are by rank. NULL: not recorded. */
 static const struct rs_arrival *arrival_of(const struct choice *c, int32_t rank)
 {
     uint32_t low = 0, high = c->view->narrivals;
@@ -86,7 +86,7 @@ static void each_needed(struct choice *c, visit_fn *visit)
     }
 }
 
-/* ---- who is last ---- */
+/* ---- the last rank ---- */
 
 static void find_last(struct choice *c, const struct rs_arrival *a)
 {
@@ -101,19 +101,19 @@ static void find_last(struct choice *c, const struct rs_arrival *a)
     }
 }
 
-/* Of those that came with the last, the lowest. */
+/* Of the ranks in a tie, the lowest. */
 static void find_lowest(struct choice *c, const struct rs_arrival *a)
 {
     uint32_t rank = c->trails->of_rank[a->rank_id];
     if (a->member == c->member || a->start >= c->at || rank >= c->rank) return;
     if (!rs_is_tie(rs_time_minus(c->last, a->start), c->view->model->ops.error[c->op])) return;
     c->rank = rank;
-    c->second = a->start; /* from here on: the start of the chosen */
+    c->second = a->start; /* from here on: the start of the selected rank */
 }
 
-/* The last of those that `span` (an operation, on the trail `own`) needed, of those that had come before `at`. Needed
- * are: all ranks; of a broadcast the root; of a reduce all for the root and nobody for others; of sends and receives
- * the other ends. Within a tie it is `own`, if that is one of them, else the lowest. */
+/* The last of the ranks that `span` (an operation, on the trail `own`) needed and that arrived before `at`. Needed are:
+ * all ranks; in a broadcast the root; in a reduce all for the root and none for the others; for sends and receives the
+ * peers. In a tie it is `own` if included, else the lowest. */
 static struct critical_last critical_last(const struct rs_critical_trails *trails, struct rs_view *v, uint32_t own,
                                           const struct rs_span *span, int64_t at)
 {
@@ -145,21 +145,21 @@ static struct critical_last critical_last(const struct rs_critical_trails *trail
     return found;
 }
 
-/* Whether others are still to come at a moment: the rank waits. */
+/* Whether others have not arrived yet at a time: the rank waits. */
 static bool critical_waits(const struct rs_model *m, const struct rs_span *span, int64_t at)
 {
     return rs_op_is_compared(m, span->ref) && m->ops.last[span->ref] >= at;
 }
 
 /* ---- when nothing ran ----
- * Why nothing ran: a rank without work on its GPU, as its host threads or its launches tell. */
+ * Why a rank had no work on its GPU, according to its host threads or launches. */
 
 static const char IN_STEP[] = "in a step, outside its ranges and calls";
 static const char NO_EVENT[] = "no work on the GPU, no event on its host thread";
 static const char OUTSIDE[] = "outside NCCL";
 static const char NOT_LAUNCHED[] = "outside NCCL, next operation not launched yet";
 static const char QUEUED[] = "outside NCCL, next operation launched and queued";
-static const char UNTIMED[] = "in operations whose times are not known, or outside NCCL";
+static const char UNTIMED[] = "in operations with unknown times, or outside NCCL";
 static const char LAUNCH[] = "launch of a NCCL operation";
 static const char BETWEEN[] = "launched, not started";
 
@@ -172,13 +172,13 @@ static const char *name_of(const struct rs_model *m, uint32_t activity)
 
 static void critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from);
 
-/* What a thread was in from `from` to w->at: the innermost range or call at each moment. */
+/* What a thread did from `from` to w->at: the innermost range or call at each time. */
 static void explain_by_thread(struct critical_walk *w, const struct rs_trail *thread, uint32_t op, int64_t from)
 {
     const struct rs_model *m = w->view->model;
     while (w->at > from) {
         uint32_t i = rs_trail_begun(thread, w->at);
-        int64_t since = from; /* what covers w->at does so from here on, as the innermost */
+        int64_t since = from; /* start of what covers w->at as the innermost */
         for (; i != RS_NONE && thread->spans[i].latest < w->at; i = thread->spans[i].under)
             if (thread->spans[i].latest > since) since = thread->spans[i].latest;
         const struct rs_span *inner = i == RS_NONE ? NULL : &thread->spans[i];
@@ -191,7 +191,7 @@ static void explain_by_thread(struct critical_walk *w, const struct rs_trail *th
     }
 }
 
-/* The host call that launched what came next; RS_NONE: not known. */
+/* The host call that launched the next work; RS_NONE: unknown. */
 static uint32_t launch_of(const struct critical_walk *w)
 {
     const struct rs_activities *a = &w->view->model->activities;
@@ -225,7 +225,7 @@ static void explain_by_host(struct critical_walk *w, const struct rs_trail *thre
     explain_by_thread(w, thread, op, from);
 }
 
-/* All that recordings of operations alone can say, where no operation without a start may have run. */
+/* For recordings of operations alone, where no operation with an unknown start may have run. */
 static void explain_timed(struct critical_walk *w, uint32_t op, int64_t from)
 {
     const struct rs_model *m = w->view->model;
@@ -242,7 +242,7 @@ static void explain_timed(struct critical_walk *w, uint32_t op, int64_t from)
 static void explain_outside(struct critical_walk *w, uint32_t op, int64_t from)
 {
     const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
-    for (uint32_t low = 0, high = r->nuntimed; w->at > from;) { /* the last that begins before w->at */
+    for (uint32_t low = 0, high = r->nuntimed; w->at > from;) { /* the last one that begins before w->at */
         RS_BISECT(low, high, mid, r->untimed[mid].from < w->at);
         if (!low || r->untimed[low - 1].to <= from) break;
         const struct rs_untimed *u = &r->untimed[low - 1];
@@ -255,14 +255,14 @@ static void explain_outside(struct critical_walk *w, uint32_t op, int64_t from)
     explain_timed(w, op, from);
 }
 
-/* Explains why nothing that is known ran on the rank's GPU from `from` to `at`. */
+/* Explains why nothing known ran on the rank's GPU from `from` to `at`. */
 static void critical_explain(struct critical_walk *w, int64_t from)
 {
     const struct rs_rank_trail *r = &w->trails->ranks[w->rank];
     uint32_t op = w->next && w->next->kind == RS_SPAN_OP ? w->next->ref : RS_NONE;
     if (from < w->from) from = w->from;
     if (from >= w->at) return;
-    /* A framework's trace is often a window of a longer recording: that it shows nothing elsewhere says nothing. */
+    /* A framework's trace is often a window of a longer recording: elsewhere it says nothing. */
     bool seen = r->seen_to != RS_TIME_NONE && r->seen_to > from && r->seen_from < w->at;
     if (!seen) {
         explain_outside(w, op, from);
@@ -279,11 +279,11 @@ static void critical_explain(struct critical_walk *w, int64_t from)
 
 /* ---- the path ---- */
 
-/* What begins so soon behind the end of another is taken to have waited for it: launches and event waits of a GPU take
- * some microseconds. */
+/* What begins this soon after an end is assumed to have waited for it: launches and event waits of a GPU take some
+ * microseconds. */
 enum { NEAR_NS = 10000, MOST_NEAR = 32 };
 
-static const char NCCL_KERNEL[] = "a kernel of NCCL's";
+static const char NCCL_KERNEL[] = "a kernel of NCCL";
 
 const char *rs_critical_kind_name(uint8_t kind)
 {
@@ -306,7 +306,7 @@ static void name_index(struct critical_walk *w, const char *name, uint32_t *inde
     *index = (uint32_t)*known;
 }
 
-/* What happened from `from` (or the window's begin) to `at`; nothing where that is no time. Moves `at` there. */
+/* Adds what happened from `from` (or the begin of the window) to `at`, unless empty. Moves `at` there. */
 static void critical_add(struct critical_walk *w, uint8_t kind, const char *name, uint32_t op, int64_t from)
 {
     struct rs_critical *c = w->path;
@@ -334,8 +334,8 @@ static void critical_add(struct critical_walk *w, uint8_t kind, const char *name
 
 /* ---- what ran ---- */
 
-/* What runs over a moment: rather compute than copies than operations, of equals what began last. An operation in
- * which the rank still waits for others is none: nothing waits for a rank that waits. */
+/* What runs at a time: compute before copies before operations; of equals, what began last. Operations in which the
+ * rank still waits for others do not count: nothing waits for a rank that waits. */
 static const struct rs_span *running(const struct critical_walk *w, const struct rs_trail *t, int64_t at)
 {
     const struct rs_span *best = NULL;
@@ -348,14 +348,14 @@ static const struct rs_span *running(const struct critical_walk *w, const struct
     return best;
 }
 
-/* What ended last before a moment; shortly before it rather what lies on the lane of the next. */
+/* What ended last before a time; shortly before it, preferably on the same lane as what follows. */
 static const struct rs_span *ended(const struct critical_walk *w, const struct rs_trail *t, int64_t at)
 {
     const struct rs_span *last = NULL;
     uint32_t looked = 0;
     for (uint32_t i = rs_trail_ended(t, at); i-- > 0;) {
         const struct rs_span *s = &t->spans[t->by_end[i]];
-        if (s->start >= at) continue; /* no length, and at that moment */
+        if (s->start >= at) continue; /* of length 0 at that time */
         if (!last) last = s;
         if (!w->next || rs_time_minus(at, s->latest) > NEAR_NS || looked++ == MOST_NEAR) break;
         if (s->lane == w->next->lane) return s;
@@ -363,7 +363,7 @@ static const struct rs_span *ended(const struct critical_walk *w, const struct r
     return last;
 }
 
-/* What the path goes on with; NULL: nothing before. */
+/* What the path continues with; NULL: nothing before. */
 static const struct rs_span *before(const struct critical_walk *w)
 {
     const struct rs_trail *t = &w->trails->ranks[w->rank].trail;
@@ -378,7 +378,7 @@ static const struct rs_span *before(const struct critical_walk *w)
 static const struct rs_span *span_at(const struct rs_critical_trails *t, uint32_t rank, uint32_t op, int64_t start)
 {
     const struct rs_trail *trail = &t->ranks[rank].trail;
-    uint32_t i = rs_trail_begun(trail, start); /* the first that began then is behind this one */
+    uint32_t i = rs_trail_begun(trail, start); /* the first one that began then is after this one */
     for (i = i == RS_NONE ? 0 : i + 1; i < trail->n && trail->spans[i].start == start; i++)
         if (trail->spans[i].kind == RS_SPAN_OP && trail->spans[i].ref == op) return &trail->spans[i];
     return NULL;
@@ -392,7 +392,7 @@ static void through_operation(struct critical_walk *w, const struct rs_span *s)
     if (w->at > s->end) critical_add(w, RS_CRITICAL_UNSURE, name, op, s->end);
     if (w->at <= w->from) return;
     struct critical_last last = critical_last(w->trails, w->view, w->rank, s, w->at);
-    /* Who is not recorded may have come later than all others: then it is not known where the transfer began. */
+    /* A rank without a recording may have been later than all others: then the start of the transfer is unknown. */
     bool whole = last.known && (m->ops.flags[op] & RS_OP_WHOLE);
     critical_add(w, whole ? RS_CRITICAL_TRANSFER : RS_CRITICAL_OPERATION, name, op, last.start);
     if (last.known) {
@@ -421,7 +421,7 @@ static void through_work(struct critical_walk *w, const struct rs_span *s)
     w->next = s;
 }
 
-/* Every round ends earlier than it began: what is taken began before w->at. */
+/* Every iteration ends earlier than it began: what is selected began before w->at. */
 static void walk(struct critical_walk *w)
 {
     while (w->at > w->from) {
@@ -447,7 +447,7 @@ static int64_t last_sign(const struct rs_model *m)
     return last;
 }
 
-/* Ranks that began operations behind the last known end, and before the last sign of life, in the window asked for. */
+/* Ranks that began operations after the last known end, and before the last sign of life, in the window. */
 static void count_unended(struct rs_critical *c, const struct rs_critical_trails *t, const struct rs_filter *f,
                           int64_t heard)
 {
@@ -463,8 +463,7 @@ static void count_unended(struct rs_critical *c, const struct rs_critical_trails
     }
 }
 
-/* From the first start to the last end that is known, within what the filter asks for: what the end of the path waited
- * for can only be asked of an end. */
+/* From the first start to the last known end, within the filter: only an end can have waited for something. */
 static bool find_window(struct rs_critical *c, const struct rs_critical_trails *t, const struct rs_filter *f,
                         int64_t heard)
 {
@@ -484,12 +483,12 @@ static bool find_window(struct rs_critical *c, const struct rs_critical_trails *
     }
     if (f && f->has_from && f->from > c->from) c->from = f->from;
     if (f && f->has_to && f->to < c->to) c->to = f->to;
-    if (c->from < c->to && rs_time_minus(c->to, c->from) > 0) return true; /* else it is empty, or damage */
+    if (c->from < c->to && rs_time_minus(c->to, c->from) > 0) return true; /* else empty, or damaged */
     c->from = c->to = RS_TIME_NONE;
     return false;
 }
 
-/* The rank that was busy last in the window; of equals the lowest. What it did when all others had ended, it did
+/* The rank that was busy last in the window; of equals the lowest. What it did after all others had ended, it did
  * alone. */
 static void find_end(struct critical_walk *w)
 {
@@ -561,7 +560,7 @@ static void find(struct rs_critical *c, struct critical_walk *w, const struct rs
     w->at = c->to;
     find_end(w);
     walk(w);
-    for (uint32_t i = 0, k = c->nsegments; i + 1 < k--; i++) { /* it was walked backwards */
+    for (uint32_t i = 0, k = c->nsegments; i + 1 < k--; i++) { /* it was built backwards */
         struct rs_critical_segment s = c->segments[i];
         c->segments[i] = c->segments[k];
         c->segments[k] = s;

@@ -17,7 +17,7 @@ static void trail_add(struct rs_trail *t, const struct rs_span *span)
     t->spans[t->n++].under = RS_NONE;
 }
 
-/* What encloses comes first; the rest of the order only makes it the same each time. */
+/* The enclosing span first; the rest makes the order deterministic. */
 static int by_start(const void *a, const void *b)
 {
     const struct rs_span *x = a, *y = b;
@@ -39,7 +39,7 @@ static int by_end(const void *a, const void *b)
     return x->span < y->span ? -1 : x->span > y->span;
 }
 
-/* Drops what has ended from a full pile, wherever it lies. */
+/* Drops finished spans from a full stack, at any depth. */
 static uint32_t drop_ended(const struct rs_span *spans, uint32_t *pile, uint32_t n, int64_t now)
 {
     uint32_t kept = 0;
@@ -102,7 +102,7 @@ static uint32_t island_of(const struct rs_model *m, const struct rs_rank *r)
     return domain < m->ndomains ? m->domains[domain].island : 0;
 }
 
-/* The island that holds most ranks; of equal ones the first. */
+/* The island with the most ranks; of equals the first. */
 static void main_island(const struct rs_view *v, uint32_t *island)
 {
     struct rs_map count = {0};
@@ -142,7 +142,7 @@ static void find_ranks(struct rs_critical_trails *t, const struct rs_view *v, co
 
 /* ---- operations ---- */
 
-/* A rank's time in an operation. Without a start there is none; an end that is only bounded lies between two times. */
+/* A rank's span in an operation. None without a start; a bounded end has two limits. */
 static bool span_of(const struct rs_model *m, uint32_t op, const struct rs_arrival *a, struct rs_span *span)
 {
     if (a->start == RS_TIME_NONE) return false;
@@ -159,7 +159,7 @@ static bool span_of(const struct rs_model *m, uint32_t op, const struct rs_arriv
     return true;
 }
 
-/* From the call of an operation without a known start to the latest that it can have ended, the rank may be in it. */
+/* From the call of an operation with an unknown start to its latest possible end, the rank may be in it. */
 static void add_untimed(struct rs_rank_trail *r, const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *p = &m->parts;
@@ -176,7 +176,7 @@ static int by_from(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* By time, and none over another. */
+/* By time, without overlap. */
 static void merge_untimed(struct rs_rank_trail *r)
 {
     uint32_t n = 0;
@@ -216,7 +216,7 @@ static void add_operations(struct rs_critical_trails *t, struct rs_view *v)
 
 /* ---- activities ---- */
 
-/* Where the lanes of each process belong: its rank, or that of a device, where it has several. */
+/* The rank of each process's lanes: the process's, or that of a device, if there are several. */
 static void add_device(const struct rs_critical_trails *t, struct rs_map *places, uint32_t rank_id, uint32_t proc,
                        int32_t device)
 {
@@ -225,7 +225,7 @@ static void add_device(const struct rs_critical_trails *t, struct rs_map *places
     if (rank == RS_NONE) return;
     rs_map_put(places, key | ((uint32_t)device + 1), rank);
     rs_map_at(places, key | UINT32_MAX, rank, &whole);
-    if (*whole != rank) *whole = RS_NONE; /* several ranks: only their devices tell */
+    if (*whole != rank) *whole = RS_NONE; /* several ranks: only devices distinguish them */
 }
 
 static void find_places(const struct rs_critical_trails *t, const struct rs_view *v, struct rs_map *places)
@@ -261,7 +261,7 @@ static void add_activity(struct rs_critical_trails *t, const struct rs_model *m,
     bool comm = a->kind[i] == RS_ACT_COMM;
     if (comm && a->part[i] != RS_NONE) {
         rs_map_put(&t->kernels, a->part[i], i);
-        return; /* its operation has it */
+        return; /* part of its operation */
     }
     if (t->thread_of[lane] != RS_NONE) {
         trail_add(&t->threads[t->thread_of[lane]], &span);
@@ -277,7 +277,7 @@ static void add_activity(struct rs_critical_trails *t, const struct rs_model *m,
     trail_add(&t->ranks[ranks[lane]].trail, &span);
 }
 
-/* The thread that speaks for a rank: the one with most launches, else with most events. */
+/* The thread that represents a rank: the one with most launches, else with most events. */
 static void choose_threads(struct rs_critical_trails *t, const struct rs_model *m, const uint32_t *ranks,
                            const uint32_t *busy)
 {

@@ -1,9 +1,7 @@
-/* What there is to walk through for a critical path: a trail a rank with its operations and GPU work, and a trail a
- * host thread.
+/* The input of a critical path: one trail per rank with its operations and GPU work, and one per host thread.
  *
- * What two tools saw of one rank (a recording and a framework's trace) is one trail. Only ranks of
- * one island of clocks, the largest, have one. Borrows view and model; owns its tables until
- * rs_critical_trails_free(). */
+ * What two tools recorded of one rank (a recording and a framework's trace) is one trail. Only ranks of the largest
+ * island of clocks have one. Borrows view and model; owns its tables until rs_critical_trails_free(). */
 #ifndef RS_ANALYSE_CRITICAL_TRAILS_H
 #define RS_ANALYSE_CRITICAL_TRAILS_H
 
@@ -12,20 +10,20 @@
 #include "model/model.h"
 
 /* ---- one trail ----
- * What ran on one rank (or one host thread) over time, for going back through it: what ran at a moment, and what had
- * ended last before it.
+ * What ran on one rank (or one host thread) over time, for walking back: what ran at a time, and what had ended last
+ * before it.
  *
- * Spans may overlap and nest. Each knows the one that was still running when it began (`under`), so that what runs
- * at a moment is found by climbing, TRAIL_DEEP at most: more spans at once than that are damage, and the oldest of
- * them are not seen. Fill with trail_add(), then trail_sort() once, then ask. */
+ * Spans may overlap and nest. Each refers to the one that was still running when it began (`under`), so that what runs
+ * at a time is found by following it, TRAIL_DEEP levels at most: deeper nesting is damage, and the oldest spans are
+ * ignored. Fill with trail_add(), then trail_sort() once, then query. */
 
 struct rs_span {
     int64_t start, end; /* ns, start <= end */
-    int64_t latest; /* where the end is only bounded: it was not later than this; else = end */
+    int64_t latest; /* latest possible end, if only bounded; else = end */
     bool ended; /* its end is known; else `end` is a lower bound */
-    uint32_t ref; /* what it is: an operation, or an activity */
-    uint32_t part; /* of an operation: the rank's part in it (of a fan-out, one of them) */
-    uint32_t lane; /* what runs one after the other: a stream, a communicator */
+    uint32_t ref; /* an operation, or an activity */
+    uint32_t part; /* of an operation: the rank's part in it (in a fan-out, one of them) */
+    uint32_t lane; /* a stream, a communicator: spans on it run one after the other */
     uint32_t under; /* set by trail_sort(): the span that ran when this began; RS_NONE */
     uint8_t kind; /* the caller's */
 };
@@ -36,10 +34,10 @@ struct rs_trail {
     uint32_t *by_end; /* indexes of spans, by `latest` */
 };
 
-/* The last span that began before a moment; RS_NONE: none. Those that run at it are this one and what is under it, as
- * far as their `latest` reaches to it. */
+/* The last span that began before a time; RS_NONE: none. What runs at that time is this span and those under it whose
+ * `latest` is not before it. */
 uint32_t rs_trail_begun(const struct rs_trail *t, int64_t at);
-/* How many spans had ended (`latest`) at a moment or before: by_end[0 .. count). */
+/* How many spans had ended (`latest`) at a time or before: by_end[0 .. count). */
 uint32_t rs_trail_ended(const struct rs_trail *t, int64_t at);
 
 /* ---- all trails ---- */
@@ -47,20 +45,20 @@ uint32_t rs_trail_ended(const struct rs_trail *t, int64_t at);
 /* Kinds of spans on a rank's trail; those on a thread's are enum rs_activity_kind. */
 enum rs_span_kind { RS_SPAN_COMPUTE, RS_SPAN_COPY, RS_SPAN_OP };
 
-/* A time in which a rank may be in operations whose starts are not known. */
+/* A time in which a rank may be in operations with unknown starts. */
 struct rs_untimed {
-    int64_t from, to; /* INT64_MAX: no end to it is known */
+    int64_t from, to; /* INT64_MAX: no known end */
 };
 
 struct rs_rank_trail {
     struct rs_trail trail; /* ref: an operation, or an activity */
     uint32_t rank_id; /* row of model.ranks */
     uint32_t thread; /* index into threads: the one that launches most; RS_NONE */
-    int64_t seen_from, seen_to; /* from the first to the last activity: outside of it nothing is known of GPU or host;
-                                   RS_TIME_NONE: none at all */
-    struct rs_untimed *untimed; /* by time, apart from each other */
+    int64_t seen_from, seen_to; /* first to last activity: outside of it GPU and host are unknown; RS_TIME_NONE: no
+                                 * activity */
+    struct rs_untimed *untimed; /* by time, not overlapping */
     uint32_t nuntimed, cap_untimed;
-    bool follow; /* the filter lets it through */
+    bool follow; /* passes the filter */
 };
 
 struct rs_critical_trails {
@@ -72,7 +70,7 @@ struct rs_critical_trails {
     uint32_t *thread_of; /* by lane; RS_NONE: a stream */
     struct rs_map kernels; /* part -> the activity that is its kernel */
     uint32_t left_out; /* ranks */
-    uint64_t placeless; /* kernels and copies of processes that are no rank: no communicator of theirs is known */
+    uint64_t placeless; /* kernels and copies of processes that are not a rank: no known communicator */
     bool has_activities;
 };
 

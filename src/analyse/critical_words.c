@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "join/ranks.h"
 
-/* A rank stands out that the others waited for, for this part of the window, and this many times its fair share of such
- * time and what the next has. */
+/* A rank stands out if the others waited for it for this share of the window, and this many times its fair share of
+ * such time and what the next rank has. */
 static const double LEAST = 0.02, TIMES = 1.5;
 
 static void say(struct rs_critical *c, struct rs_strbuf *s)
@@ -33,7 +33,7 @@ static void share(struct rs_strbuf *s, const struct rs_critical *c, int64_t ns)
     rs_strbuf_printf(s, pct >= 9.95 ? "%.0f %%" : "%.1f %%", pct);
 }
 
-/* In operations: of all ranks, not of one. */
+/* In operations: of all ranks. */
 static bool is_common(uint8_t kind)
 {
     return kind == RS_CRITICAL_TRANSFER || kind == RS_CRITICAL_OPERATION || kind == RS_CRITICAL_WAIT ||
@@ -43,10 +43,10 @@ static bool is_common(uint8_t kind)
 /* ---- whose time it is ---- */
 
 struct owner {
-    uint32_t rank_id; /* that others waited for the longest; RS_NONE: nobody */
+    uint32_t rank_id; /* the rank that the others waited for the longest; RS_NONE: none */
     int64_t ns, next, alone; /* how long; for the next; for all ranks */
-    int64_t all; /* what the path has outside operations, waited for or not */
-    const struct rs_critical_row *most; /* its row in which they waited the longest */
+    int64_t all; /* time of the path outside operations, whether waited for or not */
+    const struct rs_critical_row *most; /* the row with the longest wait */
 };
 
 static void find_owner(const struct rs_critical *c, const struct rs_view *v, struct owner *o)
@@ -96,35 +96,35 @@ static void say_owner(struct rs_critical *c, const struct rs_view *v)
     double fair = c->ranks ? 1.0 / c->ranks : 1;
     bool stands_out = o.most && (double)o.ns >= LEAST * (double)window(c) &&
                       (double)o.ns >= TIMES * fair * (double)o.alone && (double)o.ns >= TIMES * (double)o.next;
-    if (o.ns / 2 < c->error_ns) stands_out = false; /* nothing is told below the clock error */
+    if (o.ns / 2 < c->error_ns) stands_out = false; /* nothing is claimed below the clock error */
     struct rs_strbuf s = {0};
     if (!stands_out || c->ranks < 2) {
-        rs_strbuf_puts(&s, "No rank stands out: what ranks do outside operations is ");
+        rs_strbuf_puts(&s, "No rank stands out: time outside operations is ");
         share(&s, c, o.all);
         rs_strbuf_puts(&s, " of the path");
         if (o.alone) {
-            rs_strbuf_puts(&s, ", and for ");
+            rs_strbuf_puts(&s, ", and during ");
             share(&s, c, o.alone);
-            rs_strbuf_puts(&s, " of it the others waited for one rank or another");
+            rs_strbuf_puts(&s, " of it the others waited for some rank");
         }
         rs_strbuf_putc(&s, '.');
         say(c, &s);
         return;
     }
     rs_rank_words(&s, v->model, o.rank_id);
-    rs_strbuf_puts(&s, " holds the others up: for ");
+    rs_strbuf_puts(&s, " delays the others: for ");
     share(&s, c, o.ns);
     rs_strbuf_puts(&s, " of the path (");
     rs_words_ns(&s, o.ns);
     rs_strbuf_puts(&s, " of ");
     rs_words_ns(&s, window(c));
-    rs_strbuf_puts(&s, ") they had come already and waited for it, ");
+    rs_strbuf_puts(&s, ") they waited for it, ");
     advice(&s, c, o.most);
-    rs_strbuf_puts(&s, ". So much can be won on this rank; then another is the last.");
+    rs_strbuf_puts(&s, ". At most that can be saved on this rank; then another one is the last.");
     say(c, &s);
 }
 
-/* ---- the rest ---- */
+/* ---- other sentences ---- */
 
 static void say_transfers(struct rs_critical *c)
 {
@@ -139,7 +139,7 @@ static void say_transfers(struct rs_critical *c)
     }
     struct rs_strbuf s = {0};
     if (all) {
-        rs_strbuf_puts(&s, "Transfers of operations are ");
+        rs_strbuf_puts(&s, "Transfers are ");
         share(&s, c, all);
         rs_strbuf_printf(&s, " of it, most of them %s.", c->names[most->name]);
         say(c, &s);
@@ -147,7 +147,7 @@ static void say_transfers(struct rs_critical *c)
     if (!mixed) return;
     share(&s, c, mixed);
     rs_strbuf_puts(&s, " of it is in operations whose ranks cannot be compared (not all recorded, no starts, or clocks "
-                       "apart): whom they waited for is not known.");
+                       "not aligned): which rank they waited for is unknown.");
     say(c, &s);
 }
 
@@ -160,7 +160,7 @@ static void say_ties(struct rs_critical *c)
     struct rs_strbuf s = {0};
     rs_strbuf_puts(&s, "For ");
     share(&s, c, ties);
-    rs_strbuf_puts(&s, " of it several ranks came as late as each other, within the clock error");
+    rs_strbuf_puts(&s, " of it several ranks were equally late, within the clock error");
     if (c->error_ns > 0) {
         rs_strbuf_puts(&s, " of up to ");
         rs_words_ns(&s, c->error_ns);
@@ -174,17 +174,17 @@ void rs_critical_conclude(struct rs_critical *c, const struct rs_view *v)
     struct rs_strbuf s = {0};
     if (c->from == RS_TIME_NONE) {
         if (c->unended)
-            rs_strbuf_puts(&s, "When the operations in this window ended is not known: what their end waited for "
-                               "cannot be told, and there is no path.");
+            rs_strbuf_puts(&s, "The ends of the operations in this window are unknown: "
+                               "there is no path.");
         else if (c->timeless && v->nops)
-            rs_strbuf_puts(&s, "When operations started is not known in these files: there is no path.");
+            rs_strbuf_puts(&s, "These files do not contain the starts of operations: there is no path.");
         else if (c->timeless && c->placeless)
             rs_strbuf_printf(&s,
-                             "%" PRIu64 " kernel%s and copies are here, but no communicator: which rank a process is, "
-                             "and what ranks waited for, is not known, and there is no path.",
+                             "%" PRIu64 " kernel%s and copies, but no communicator: which rank a process is, "
+                             "and what ranks waited for, is unknown, and there is no path.",
                              c->placeless, c->placeless == 1 ? "" : "s");
         else
-            rs_strbuf_puts(&s, "Nothing with a start time lies in this window: there is no path.");
+            rs_strbuf_puts(&s, "This window contains nothing with a start time: there is no path.");
         say(c, &s);
         return;
     }
@@ -193,13 +193,13 @@ void rs_critical_conclude(struct rs_critical *c, const struct rs_view *v)
     say_ties(c);
     if (c->unended) {
         rs_strbuf_printf(&s,
-                         "The path ends with the last end that is known; behind it %" PRIu64
-                         " time%s a rank began an operation whose end is not known.",
+                         "The path ends at the last known end; after it, %" PRIu64
+                         " time%s a rank began an operation whose end is unknown.",
                          c->unended, c->unended == 1 ? "" : "s");
         say(c, &s);
     }
     if (c->left_out) {
-        rs_strbuf_printf(&s, "%" PRIu32 " rank%s left out: %s clocks share nothing with the others'.", c->left_out,
+        rs_strbuf_printf(&s, "%" PRIu32 " rank%s left out: %s clocks cannot be aligned with the others.", c->left_out,
                          c->left_out == 1 ? " is" : "s are", c->left_out == 1 ? "its" : "their");
         say(c, &s);
         return;

@@ -1,4 +1,4 @@
-/* What a critical path says in plain sentences. */
+/* The conclusion of a critical path, in sentences. */
 #ifndef RS_ANALYSE_CRITICAL_WORDS_H
 #define RS_ANALYSE_CRITICAL_WORDS_H
 

@@ -41,7 +41,7 @@ void rs_holds_meeting(struct rs_holds *h, uint32_t op, const struct rs_arrival *
     *meeting = (uint32_t)*at;
 }
 
-/* What ended first is accounted for first. */
+/* What ended first is counted first. */
 static void account(struct rs_holds *h, struct rs_hold *s, uint32_t i)
 {
     struct rs_pending p = s->pending[i];
@@ -111,7 +111,7 @@ uint32_t rs_holds_blame(const struct rs_holds *h, uint32_t rank_id, uint32_t mee
             most = c->culprit;
         }
     }
-    if (ns > sum) ns = sum; /* the rest is transfers that took long: nobody's */
+    if (ns > sum) ns = sum; /* the rest is long transfers: charged to no rank */
     for (uint32_t i = 0; i < n && sum > 0; i++) {
         const struct rs_cause *c = &s->causes[i];
         if (k->op != RS_NONE && c->end <= k->since) continue;

@@ -28,7 +28,7 @@ void rs_sweep_add(struct rs_sweep *s, int64_t start, int64_t end, unsigned class
 static int by_time(const void *a, const void *b)
 {
     const struct rs_sweep_point *x = a, *y = b;
-    return x->at < y->at ? -1 : x->at > y->at; /* at one moment the order means nothing: no time passes in between */
+    return x->at < y->at ? -1 : x->at > y->at; /* the order at one time does not matter: no time passes in between */
 }
 
 void rs_sweep_run(struct rs_sweep *s, int64_t ns[RS_SWEEP_SETS])
@@ -68,7 +68,7 @@ void rs_sweep_free(struct rs_sweep *s)
 
 struct rs_union_span {
     int64_t from, to;
-    int64_t before; /* how much all earlier ones cover */
+    int64_t before; /* total length of all earlier ones */
 };
 
 void rs_union_add(struct rs_union *u, int64_t start, int64_t end)
@@ -84,7 +84,7 @@ void rs_union_add(struct rs_union *u, int64_t start, int64_t end)
     u->spans[u->n++] = (struct rs_union_span){start, end, before};
 }
 
-/* What is covered up to `at`. */
+/* The covered length up to `at`. */
 static int64_t covered(const struct rs_union *u, int64_t at)
 {
     uint32_t low = 0, high = u->n;
@@ -105,7 +105,7 @@ void rs_union_free(struct rs_union *u)
     *u = (struct rs_union){0};
 }
 
-/* ---- grains ---- */
+/* ---- rounding ---- */
 
 int64_t rs_grain_down(int64_t ns, int64_t grain)
 {

@@ -9,11 +9,11 @@
 #include "base/memory.h"
 #include "base/room.h"
 
-/* ---- profiles taken with a wait behind each block ---- */
+/* ---- profiles with a synchronisation after each block ---- */
 
 enum { SYNC_LEAST = 8 };
 
-/* Launches by time, with what they had put on the GPU until then. */
+/* Launches by time, with the work they had put on the GPU until then. */
 struct launch {
     int64_t at; /* start of the call */
     int64_t over; /* end of the work */
@@ -33,7 +33,7 @@ struct looking {
     uint32_t nsyncs;
 };
 
-/* The first launch that is not before `at`. */
+/* The first launch not before `at`. */
 static uint32_t launch_from(const struct looking *k, int64_t at)
 {
     uint32_t low = 0, high = k->nlaunches;
@@ -41,14 +41,15 @@ static uint32_t launch_from(const struct looking *k, int64_t at)
     return low;
 }
 
-/* Whether the host waited for launch `i` to be over before it launched anything else. */
+/* Whether the host waited for launch `i` to finish before it launched anything else. */
 static bool is_waited_for(const struct looking *k, uint32_t i)
 {
     const struct launch *l = &k->launches[i];
     uint32_t low = 0, high = k->nsyncs;
     RS_BISECT(low, high, mid, k->a->start[k->syncs[mid]] < l->at);
     int64_t next = i + 1 < k->nlaunches ? k->launches[i + 1].at : INT64_MAX;
-    for (uint32_t tries = 0; low < k->nsyncs && tries < 4; low++, tries++) { /* some tools note a call twice, nested */
+    for (uint32_t tries = 0; low < k->nsyncs && tries < 4;
+         low++, tries++) { /* some tools record a call twice, nested */
         if (k->a->start[k->syncs[low]] >= next) return false;
         if (k->a->end[k->syncs[low]] >= l->over) return true;
     }

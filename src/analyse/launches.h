@@ -1,10 +1,10 @@
-/* Signs of work that is bound by its host: many short kernels, a GPU that runs out of work because the next launch
- * comes late, and calls that make the host wait.
+/* Signs of a host-bound program: many short kernels, a GPU that runs out of work because the next launch is late, and
+ * calls that make the host wait.
  *
- * A gap is a time in which nothing runs on the GPU. It is the host's when the call that launched the work which ends
- * it was not over when the gap began: up to RS_LAUNCH_GAP_NS the host could not launch faster, beyond that it did
- * something else. Other gaps (work was launched and did not start) are dependencies between streams, or the GPU's own.
- * Shorter ones than RS_GAP_NS lie between any two kernels and are not counted. Owns its table until
+ * A gap is a time in which nothing runs on the GPU. It is attributed to the host if the call that launched the work
+ * which ends it was not over when the gap began: up to RS_LAUNCH_GAP_NS the host could not launch faster, beyond that
+ * it did something else. Other gaps (work was launched and did not start) are dependencies between streams, or the
+ * GPU's own. Gaps shorter than RS_GAP_NS occur between any two kernels and are not counted. Owns its table until
  * rs_launches_free(). */
 #ifndef RS_ANALYSE_LAUNCHES_H
 #define RS_ANALYSE_LAUNCHES_H
@@ -12,16 +12,16 @@
 #include "analyse/markers.h"
 #include "analyse/tracks.h"
 
-/* ---- profiles taken with a wait behind each block ----
- * Whether a profile was taken with a wait for the GPU behind each block: then nothing overlaps in it, whatever the
- * program does without the profiler.
+/* ---- profiles with a synchronisation after each block ----
+ * Whether the host waited for the GPU after each block while profiling: then nothing overlaps, whatever the program
+ * does without the profiler.
  *
- * A block is an annotation, or a kernel, and what it put on the GPU. Its host waited for it when a call that waits
- * began after the block's last launch and before the next launch of the process, and lasted until the block's work was
- * over. Nearly all: nine of ten, and at least SYNC_LEAST. */
+ * A block is an annotation or a kernel, with the work it launched. The host waited for it if a synchronising call began
+ * after the block's last launch and before the next launch of the process, and lasted until the block's work was over.
+ * "Nearly every": nine of ten, and at least SYNC_LEAST. */
 
 enum rs_synchronised {
-    RS_SYNC_UNKNOWN, /* no host calls were recorded, or too little to tell */
+    RS_SYNC_UNKNOWN, /* no host calls were recorded, or too few */
     RS_SYNC_FREE,
     RS_SYNC_RANGES, /* the host waited for the GPU after nearly every annotation... */
     RS_SYNC_KERNELS, /* ...after nearly every kernel */
@@ -40,9 +40,9 @@ struct rs_host_call {
 };
 
 struct rs_launches {
-    uint64_t kernels, launched; /* kernels that run; those whose launch is known */
+    uint64_t kernels, launched; /* kernels that ran; those with a known launch */
     double kernels_a_step; /* NAN: no steps */
-    int64_t median_kernel_ns; /* of kernels that are not NCCL's; RS_TIME_NONE: none */
+    int64_t median_kernel_ns; /* of kernels other than NCCL's; RS_TIME_NONE: none */
     uint64_t launch_gaps, host_gaps, other_gaps;
     int64_t launch_gap_ns, host_gap_ns, other_gap_ns;
     struct rs_host_call *calls; /* by cost */
@@ -56,7 +56,7 @@ void rs_launches_find(struct rs_launches *l, const struct rs_rank_tracks *t, con
                       const struct rs_markers *steps, const struct rs_filter *filter);
 void rs_launches_free(struct rs_launches *l);
 
-/* When the host launched a piece of work; its own start where that is not known. */
+/* When the host launched an activity; its own start if unknown. */
 int64_t rs_launch_time(const struct rs_model *m, uint32_t activity);
 
 #endif

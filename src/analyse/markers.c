@@ -12,11 +12,11 @@ static int by_time(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* Those of all steps, the rank's own marks first of all. */
+/* The steps of all, with the rank's own marks first. */
 static uint32_t take_all(struct rs_window *windows, const struct rs_steps *steps, const struct rs_model *m,
                          uint32_t proc)
 {
-    bool led = m->procs[proc].same != RS_NONE; /* a recording has the rest of its steps */
+    bool led = m->procs[proc].same != RS_NONE; /* a recording has its other steps */
     uint32_t n = 0, own = 0;
     for (uint32_t i = 0; i < steps->n; i++)
         own += steps->rows[i].mark != RS_NONE &&
@@ -38,7 +38,7 @@ static uint32_t take_all(struct rs_window *windows, const struct rs_steps *steps
     return n;
 }
 
-/* Marks stay as they are, other steps give way. */
+/* Marks are kept, other steps are shortened. */
 static void separate(struct rs_window *windows, uint32_t n)
 {
     if (n) qsort(windows, n, sizeof *windows, by_time);
@@ -61,7 +61,7 @@ void rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struc
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_window x = s->windows[i];
         if ((filter->has_from && x.from < filter->from) || (filter->has_to && x.to > filter->to))
-            continue; /* whole ones */
+            continue; /* complete steps */
         s->windows[s->n++] = x;
         s->marked += x.marked;
     }

@@ -1,6 +1,6 @@
-/* The steps of a run as windows of time, rank by rank: a step that the framework marked is the rank's own mark, the others
- * are the same for all ranks (analyse/steps.h). A rank whose marks were not recorded has the run's; so has one that has
- * some, of the others, if its recording covers them.
+/* The steps of a run as time windows per rank: a step marked by the framework is the rank's own mark, the others are
+ * the same for all ranks (analyse/steps.h). A rank without recorded marks has the run's steps; a rank with some has the
+ * run's for the others, if its recording covers them.
  *
  * Windows of one rank are by time and do not overlap. Owned until rs_markers_free(). One thread at a time. */
 #ifndef RS_ANALYSE_MARKERS_H
@@ -11,7 +11,8 @@
 
 struct rs_window {
     int64_t from, to;
-    int64_t length; /* of the step; a window may be shorter: marks begin while GPUs are busy with the step before */
+    int64_t
+        length; /* of the step; a window may be shorter: marks begin while the GPU still works on the previous step */
     bool marked; /* the framework's mark */
 };
 
@@ -26,14 +27,14 @@ void rs_markers_find(struct rs_markers *s, const struct rs_model *m, const struc
                      const struct rs_steps *steps, const struct rs_filter *filter);
 void rs_markers_free(struct rs_markers *s);
 
-/* What a profile saw: where there are marks, these; it does not cover the other steps. Else all windows. */
+/* The windows that a profile covers: the marks, if there are any; else all windows. */
 static inline uint32_t rs_markers_profiled(const struct rs_markers *s)
 {
     return s->marked ? s->marked : s->n;
 }
-/* The profiled window that a moment lies in; RS_NONE: none. */
+/* The profiled window that contains a time; RS_NONE: none. */
 uint32_t rs_markers_of(const struct rs_markers *s, int64_t ns);
-/* How long all profiled windows are together. */
+/* The total length of all profiled windows. */
 int64_t rs_markers_ns(const struct rs_markers *s);
 
 #endif

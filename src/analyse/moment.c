@@ -9,15 +9,15 @@
 
 /* ---- one part ---- */
 
-int64_t rs_moment_begin(const struct rs_model *m, uint32_t part, bool *told)
+int64_t rs_moment_begin(const struct rs_model *m, uint32_t part, bool *started)
 {
     const struct rs_parts *p = &m->parts;
-    *told = p->start[part] != RS_TIME_NONE;
-    if (*told) return p->start[part];
+    *started = p->start[part] != RS_TIME_NONE;
+    if (*started) return p->start[part];
     return p->launched[part] != RS_TIME_NONE ? p->launched[part] : p->enqueued[part];
 }
 
-/* Up to when a process is known to have lived: a part that had not ended was there until then. */
+/* Until when a process is known to have existed: a part that had not ended was active until then. */
 static int64_t heard(const struct rs_proc *p)
 {
     return p->end > p->last ? p->end : p->last;
@@ -32,7 +32,7 @@ int64_t rs_moment_latest_end(const struct rs_model *m, uint32_t part)
     }
 }
 
-/* Up to when a part was in its operation for sure. */
+/* Until when a part was certainly in its operation. */
 static int64_t sure_end(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *p = &m->parts;
@@ -43,36 +43,36 @@ static int64_t sure_end(const struct rs_model *m, uint32_t part)
 
 /* ---- one rank ---- */
 
-/* What was found of a rank so far. */
+/* The result for a rank so far. */
 struct found {
-    uint32_t sure, perhaps; /* the latest that it is in; that it may be in */
+    uint32_t sure, perhaps; /* the latest operation that it is in; that it may be in */
     uint32_t before, after;
 };
 
 static void look(struct found *f, const struct rs_model *m, uint32_t part, int64_t at)
 {
-    bool told;
-    int64_t begin = rs_moment_begin(m, part, &told), latest = rs_moment_latest_end(m, part), other;
+    bool started;
+    int64_t begin = rs_moment_begin(m, part, &started), latest = rs_moment_latest_end(m, part), other;
     if (begin == RS_TIME_NONE) return;
     if (begin > at) {
-        if (f->after == RS_NONE || begin < (other = rs_moment_begin(m, f->after, &told))) f->after = part;
+        if (f->after == RS_NONE || begin < (other = rs_moment_begin(m, f->after, &started))) f->after = part;
     } else if (latest <= at) {
         if (f->before == RS_NONE || latest > rs_moment_latest_end(m, f->before)) f->before = part;
-    } else if (told && at < sure_end(m, part)) {
+    } else if (started && at < sure_end(m, part)) {
         if (f->sure == RS_NONE || begin > m->parts.start[f->sure]) f->sure = part;
-    } else if (f->perhaps == RS_NONE || begin > (other = rs_moment_begin(m, f->perhaps, &told))) {
+    } else if (f->perhaps == RS_NONE || begin > (other = rs_moment_begin(m, f->perhaps, &started))) {
         f->perhaps = part;
     }
 }
 
-/* Waiting until the last rank is there, then transferring; neither closer to its start than clocks err. */
+/* Waiting until the last rank arrives, then transferring; unknown within the clock error of the last start. */
 static enum rs_doing doing_in(const struct rs_model *m, const struct rs_presence_index *presence, uint32_t part,
                               int64_t at)
 {
     uint32_t op = m->parts.op[part];
     int32_t absent = 0;
     if (op == RS_NONE) return RS_DOING_RUN;
-    if (rs_op_lacks_ranks(m, op)) /* a rank that is recorded and did not come holds the others */
+    if (rs_op_lacks_ranks(m, op)) /* a recorded rank that did not arrive holds the others */
         return rs_op_next_absent(m, op, presence, true, &absent) >= 0 ? RS_DOING_WAIT : RS_DOING_RUN;
     if (!(m->ops.flags[op] & RS_OP_CLOCKED)) return RS_DOING_RUN;
     int64_t error = m->ops.error[op] > 0 ? m->ops.error[op] : 0, behind = rs_time_minus(at, m->ops.last[op]);
@@ -80,7 +80,7 @@ static enum rs_doing doing_in(const struct rs_model *m, const struct rs_presence
     return behind >= error ? RS_DOING_TRANSFER : RS_DOING_RUN;
 }
 
-/* Whether what a process did at a moment was recorded; NULL: it was, else why not. */
+/* NULL if the process was recorded at a time; else why not. */
 static const char *not_recorded(const struct rs_proc *p, int64_t at)
 {
     const uint64_t ops = RS_COLL | RS_P2P;
@@ -89,14 +89,14 @@ static const char *not_recorded(const struct rs_proc *p, int64_t at)
     if (at > heard(p)) return closed ? NULL : "after the end of its recording";
     if (p->overwritten_until != RS_TIME_NONE && at <= p->overwritten_until) return "overwritten";
     if (p->cut_until != RS_TIME_NONE && at <= p->cut_until) return "cut off";
-    uint64_t mask = p->ncovers ? 0 : ops; /* a tool without covers tells what it tells */
+    uint64_t mask = p->ncovers ? 0 : ops; /* a tool without covers records what it can */
     for (uint32_t i = 0; i < p->ncovers; i++)
         if (at >= p->covers[i].from && at <= p->covers[i].to) mask = p->covers[i].mask;
     if (p->ncovers && at < p->covers[0].from) return "before its recording";
-    if ((mask & ops) != ops) return "events were not asked for then";
+    if ((mask & ops) != ops) return "events were not requested then";
     for (uint32_t i = 0; i < p->ngaps && p->gaps[i].from <= at; i++)
-        if (at <= p->gaps[i].to) return "callbacks were lost here";
-    return p->drops ? "nothing is recorded, by a tool that drops what it has no room for" : NULL;
+        if (at <= p->gaps[i].to) return "callbacks were lost then";
+    return p->drops ? "nothing is recorded, but the tool drops events silently" : NULL;
 }
 
 static void conclude(struct rs_moment *r, const struct found *f, const struct rs_model *m,
@@ -114,9 +114,9 @@ static void conclude(struct rs_moment *r, const struct found *f, const struct rs
     if (f->sure != RS_NONE) {
         r->doing = doing_in(m, presence, f->sure, at);
     } else if (f->perhaps != RS_NONE) {
-        bool told;
-        rs_moment_begin(m, f->perhaps, &told);
-        r->why = told ? "when it ended is not known" : "when it ran is not told";
+        bool started;
+        rs_moment_begin(m, f->perhaps, &started);
+        r->why = started ? "its end is unknown" : "its start is unknown";
     } else {
         r->why = not_recorded(p, at);
         if (!r->why) r->doing = RS_DOING_NOTHING;

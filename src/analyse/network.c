@@ -26,7 +26,7 @@ static void index_members(struct work *w)
             rs_map_put(&w->members, (uint64_t)m->members[i].comm << 32 | (uint32_t)m->members[i].rank, i);
 }
 
-/* The rank of the job that a peer without a recording is: known where ranks of the communicator are ranks of the job. */
+/* The rank of the job of a peer without a recording: known if ranks of the communicator are ranks of the job. */
 static int32_t rank_of_unseen(const struct rs_model *m, uint32_t member, int32_t peer)
 {
     const struct rs_member *x = &m->members[member];
@@ -40,7 +40,7 @@ static void row_of(struct work *w, const struct rs_net *net, struct rs_link_row 
     uint64_t peer = rs_map_get(&w->members, (uint64_t)comm << 32 | (uint32_t)net->peer, RS_NONE), *at;
     int32_t unseen = peer == RS_NONE ? rank_of_unseen(m, net->member, net->peer) : -1;
     uint32_t peer_id = peer == RS_NONE ? RS_NONE : w->view->model->members[peer].rank_id;
-    /* Unseen peers: by their rank of the job, else all of a rank together. */
+    /* Unrecorded peers: by their rank of the job, else all peers of a rank together. */
     uint64_t other = peer_id != RS_NONE ? peer_id : UINT64_C(0x80000000) | (uint32_t)(unseen & 0x7fffffff);
     rs_map_at(&w->index, (uint64_t)rank_id << 32 | other, w->out->nrows, &at);
     if (*at == w->out->nrows) {
@@ -95,7 +95,7 @@ static bool measurable(const struct rs_link_row *r)
     return r->messages >= ENOUGH_MESSAGES && r->bytes && r->net_ns > 0;
 }
 
-/* Links that can be compared: between hosts or not, and the power of two of their messages. */
+/* Links that can be compared: between hosts or not, and the power of two of their message size. */
 static unsigned kind_of(const struct rs_view *v, const struct rs_link_row *r)
 {
     bool remote = r->peer_id == RS_NONE || v->model->ranks[r->rank_id].host != v->model->ranks[r->peer_id].host;
@@ -103,7 +103,7 @@ static unsigned kind_of(const struct rs_view *v, const struct rs_link_row *r)
     return (unsigned)(size ? 64 - __builtin_clzll(size) : 0) << 1 | remote;
 }
 
-/* fs a byte: whole numbers for the selection. */
+/* fs per byte: integers for the selection. */
 static int64_t per_byte(const struct rs_link_row *r)
 {
     return (int64_t)((double)r->net_ns * 1e6 / (double)r->bytes);
@@ -115,7 +115,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The lower median of a sorted list of at least two without one of its values: a slow link is not measured by itself. */
+/* The lower median of a sorted list of at least two, without one of its values: a link is not compared with itself. */
 static int64_t median_without(const int64_t *list, size_t n, int64_t value)
 {
     size_t k = (n - 2) / 2;
@@ -146,7 +146,7 @@ static void compare(struct work *w)
     free(list);
 }
 
-/* Of a sender or a receiver: links that were compared, slow ones, and the slowest. */
+/* Per sender or receiver: compared links, slow ones, and the slowest. */
 struct end {
     uint32_t links, slow, worst;
 };

@@ -1,9 +1,9 @@
-/* Who sent how much to whom, and what the sending waited for: the communication matrix.
+/* The communication matrix: who sent how much to whom, and what the transfers waited for.
  *
  * A row is a rank and a peer, over all their communicators. Times are sums over network steps (several are in flight at
- * once, so they may exceed the run). A link is slow where the network takes at least twice as long for a byte as for the
- * median of the other links of its kind (inside a host or between hosts, messages of about that size). Slow links of one sender are named as
- * the sender, those to one receiver as the receiver. Owns its tables until rs_matrix_free(). */
+ * once, so they may exceed the run). A link is slow if the network takes at least twice as long per byte as the median
+ * of the other links of its kind (inside a host or between hosts, similar message size). If all slow links have one
+ * sender, or one receiver, that rank is named instead. Owns its tables until rs_matrix_free(). */
 #ifndef RS_ANALYSE_NETWORK_H
 #define RS_ANALYSE_NETWORK_H
 
@@ -12,11 +12,11 @@
 struct rs_link_row {
     uint32_t rank_id;
     uint32_t peer_id; /* RS_NONE: not recorded */
-    int32_t rank, peer; /* of the job; -1: not known */
+    int32_t rank, peer; /* of the job; -1: unknown */
     int64_t gpu_ns, credit_ns, net_ns; /* sends: own GPU not ready; peer gave no credit; on the network */
     int64_t recv_ns, flush_ns, consume_ns; /* receives: sender or network; flush; own GPU did not consume */
     uint64_t bytes, messages, received_bytes, received_messages;
-    double slower; /* network time for a byte, over the median of the others of its kind; 0: nothing to compare with */
+    double slower; /* network time per byte, over the median of the others of its kind; 0: nothing to compare with */
 };
 
 enum rs_slow_scope { RS_SLOW_LINK, RS_SLOW_SENDER, RS_SLOW_RECEIVER };
@@ -36,7 +36,7 @@ struct rs_matrix {
 };
 
 void rs_matrix_find(struct rs_matrix *n, const struct rs_view *view, const struct rs_filter *filter,
-                    int64_t from); /* from: what ended before is left out (warm-up) */
+                    int64_t from); /* from: what ended before is ignored (warm-up) */
 void rs_matrix_free(struct rs_matrix *n);
 
 #endif

@@ -17,9 +17,9 @@ struct work {
     const struct rs_stragglers *stragglers;
     const struct rs_bandwidth *bandwidth;
     struct rs_step_ops by;
-    int64_t *usual_cost; /* by rank: in a step, on average over those that are no outliers */
-    int64_t *cost; /* by rank, in the step at hand */
-    int64_t *slow; /* by row of bandwidth, in the step at hand */
+    int64_t *usual_cost; /* by rank: per step, mean over steps that are no outliers */
+    int64_t *cost; /* by rank, in the current step */
+    int64_t *slow; /* by row of bandwidth, in the current step */
 };
 
 static bool is_longer(const struct rs_step *x, double limit)
@@ -102,7 +102,7 @@ static void explain(struct work *w, struct rs_outlier *o)
         rs_strbuf_puts(&s, " longer than usual");
     } else {
         rs_words_ns(&s, more);
-        rs_strbuf_puts(&s, " more, outside of NCCL or on all ranks alike");
+        rs_strbuf_puts(&s, " more, outside NCCL or on all ranks equally");
     }
     rs_strbuf_take(&s, &o->what);
     rs_strbuf_free(&s);

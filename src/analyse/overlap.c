@@ -6,7 +6,7 @@
 #include "join/waits.h"
 
 /* Classes of the sweep. */
-enum { COMPUTE, WAIT, TRANSFER, UNCLEAR, COPY, OTHER }; /* OTHER: NCCL's kernels that the filter leaves out */
+enum { COMPUTE, WAIT, TRANSFER, UNCLEAR, COPY, OTHER }; /* OTHER: NCCL's kernels that are filtered out */
 #define BIT(class) (1u << (class))
 #define COMM (BIT(WAIT) | BIT(TRANSFER) | BIT(UNCLEAR))
 #define BUSY (BIT(COMPUTE) | COMM | BIT(COPY) | BIT(OTHER))
@@ -17,7 +17,7 @@ struct adding {
     const struct rs_filter *filter;
     struct rs_sweep *sweep;
     int64_t grain;
-    struct rs_axis axis; /* of the GPU's clock, for the grain */
+    struct rs_axis axis; /* of the GPU's clock, for rounding */
     int64_t error; /* sum over operations */
 };
 
@@ -29,7 +29,7 @@ static void put(struct adding *k, int64_t start, int64_t end, unsigned class)
     rs_sweep_add(k->sweep, start, end, class);
 }
 
-/* Whole grains are those of the clock that the tool told its times by, so that aligning clocks does not change them. */
+/* Rounding uses the clock of the tool's own times, so that alignment does not change it. */
 static void cut(struct adding *k, int64_t *start, int64_t *end)
 {
     if (k->grain <= 1) return;
@@ -46,21 +46,21 @@ static void add(struct adding *k, int64_t start, int64_t end, unsigned class)
     put(k, start, end, class);
 }
 
-/* The operation that stands in the lists for this one: of a pair its fan-out, and what that is laid over. */
+/* The operation that is listed for this one: for a pair its fan-out, and the primary source's operation. */
 static uint32_t listed_op(const struct rs_model *m, uint32_t op)
 {
-    for (int i = 0; i < 2; i++) { /* either may come first */
+    for (int i = 0; i < 2; i++) { /* in either order */
         if (m->ops.over[op] != RS_NONE && m->ops.over[op] < m->ops.n) op = m->ops.over[op];
         if (m->ops.kind[op] == RS_OP_PAIR && m->ops.fanout[op] != RS_NONE) op = m->ops.fanout[op];
     }
     return op;
 }
 
-/* Until when a kernel waited for the last of all its parts. Behind `until`, what it did is not known before `doubt`. */
+/* Until when a kernel waited for the last of all its parts. After `until` its state is unknown up to `doubt`. */
 struct waits {
     int64_t until, doubt;
-    int64_t last; /* when the last that it waited for came, as the clocks say; RS_TIME_NONE */
-    int64_t least; /* what times have to be apart before that says anything */
+    int64_t last; /* when the last rank that it waited for started, according to the clocks; RS_TIME_NONE */
+    int64_t least; /* the least significant difference of times */
     int64_t error;
 };
 
@@ -71,7 +71,7 @@ static int32_t rank_of(const struct rs_model *m, uint32_t part)
     return m->members[m->parts.member[part]].rank;
 }
 
-/* Whether nobody came behind it, by more than the clock error: all that it does is transfer. */
+/* Whether no rank was later, by more than the clock error: then all of it is transfer. */
 static bool is_last(const struct rs_model *m, uint32_t op, uint32_t part)
 {
     uint32_t last = rs_op_last_part(m, op);
@@ -83,11 +83,11 @@ static void extend(int64_t *time, int64_t to)
     if (*time < to) *time = to;
 }
 
-/* Adds a part that began at `start`, by its own operation or by the one that leads it. */
+/* Adds a part that began at `start`, by its own operation or the primary one. */
 static void add_wait(struct waits *w, const struct rs_model *m, uint32_t part, int64_t start)
 {
     uint32_t op = m->parts.op[part];
-    if (m->parts.flags[part] & RS_PART_SELF) return; /* waits for nobody */
+    if (m->parts.flags[part] & RS_PART_SELF) return; /* waits for no rank */
     int64_t wait = rs_part_wait(m, part);
     uint32_t over = op == RS_NONE ? RS_NONE : m->ops.over[op];
     if (wait == RS_TIME_NONE && over != RS_NONE && over < m->ops.n && (m->ops.flags[over] & RS_OP_CLOCKED)) {
@@ -113,7 +113,7 @@ static void add_wait(struct waits *w, const struct rs_model *m, uint32_t part, i
 
 enum { MOST_PARTS = 4096 }; /* of one kernel: more is damage */
 
-/* How many parts from the i-th on share its kernel: those behind it on the same rank that share its launch. */
+/* How many parts from the i-th on share its kernel: the following ones on the same rank with the same launch. */
 static uint32_t kernel_parts(const struct rs_parts *t, const struct rs_rank_track *track, uint32_t i)
 {
     uint32_t n = 1, first = track->parts[i];
@@ -146,7 +146,7 @@ static void add_comm(struct adding *k, const struct waits *w, uint32_t part, int
     put(k, clear, end, TRANSFER);
 }
 
-/* A kernel that a tool saw, with the first of its parts. */
+/* A kernel recorded by a tool, with the first of its parts. */
 static void add_kernel(struct adding *k, const struct rs_rank_track *track, uint32_t part, int64_t start, int64_t end)
 {
     const struct rs_parts *t = &k->m->parts;
@@ -196,8 +196,8 @@ static bool is_p2p(const struct rs_parts *t, uint32_t part)
     return t->kind[part] == RS_PART_SEND || t->kind[part] == RS_PART_RECV;
 }
 
-/* Where only NCCL's operations are known. Sends and receives of one kernel go on until the last of them is done, and
- * where the end of one is told too early, nobody knows when that is. */
+/* If only NCCL's operations are known. Sends and receives of one kernel continue until the last of them is done; if the
+ * end of one is reported too early, that time is unknown. */
 static void add_parts(struct adding *k, const struct rs_rank_track *track, struct rs_overlap *o)
 {
     const struct rs_parts *t = &k->m->parts;
@@ -222,7 +222,7 @@ static void add_parts(struct adding *k, const struct rs_rank_track *track, struc
     }
 }
 
-/* Wait and transfer are known when anything is known of them. */
+/* Wait and transfer are known if any part of them is. */
 static void split(const int64_t *ns, unsigned without, int64_t *wait, int64_t *transfer, int64_t *unclear)
 {
     *transfer = rs_sweep_sum(ns, BIT(TRANSFER), without);

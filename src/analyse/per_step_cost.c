@@ -17,7 +17,7 @@ void rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_view *v, con
             double cost = rank_id != RS_NONE ? (double)s->cost[by.ops[i]] : 0;
             if (rank_id == RS_NONE || cost <= largest[rank_id]) continue;
             sums[rank_id] += cost - largest[rank_id];
-            if (step < steps->n) largest[rank_id] = cost; /* in no step: each counts by itself */
+            if (step < steps->n) largest[rank_id] = cost; /* in no step: each counts separately */
         }
         for (uint32_t i = by.first[step]; i < by.first[step + 1]; i++)
             if (s->who[by.ops[i]] != RS_NONE) largest[s->who[by.ops[i]]] = 0;
@@ -25,7 +25,7 @@ void rs_per_step_cost_find(struct rs_stragglers *s, const struct rs_view *v, con
     for (uint32_t i = 0; i < s->nrows; i++) {
         struct rs_straggler *row = &s->rows[i];
         if (row->rank_id == RS_NONE) continue;
-        /* Costs by operation are floats: no more than the whole. */
+        /* Costs by operation are floats: not more than the total. */
         row->once_ns = sums[row->rank_id] < (double)row->cost_ns ? (int64_t)sums[row->rank_id] : row->cost_ns;
     }
     rs_step_ops_free(&by);

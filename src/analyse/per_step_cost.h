@@ -1,8 +1,8 @@
-/* What a rank's lateness costs if it is one delay a step.
+/* The cost of a rank's lateness, assuming one delay per step.
  *
- * Where a program computes while it communicates, one delay shows again in every operation of the step, and the sum of
- * the leads is far above what a cure would save. Then only the largest lead of each step counts. Which of the two holds
- * NCCL's events do not tell, so a report gives both. */
+ * If a program computes while it communicates, one delay appears in every operation of the step, and the sum of the
+ * leads far exceeds what fixing it would save. Then only the largest lead of each step counts. NCCL's events do not
+ * show which case applies, so a report gives both. */
 #ifndef RS_ANALYSE_PER_STEP_COST_H
 #define RS_ANALYSE_PER_STEP_COST_H
 

@@ -9,36 +9,36 @@
 
 enum {
     FEWEST = 3, /* units that make a pattern */
-    WINDOW = 1 << 18, /* places looked at: those in the middle */
+    WINDOW = 1 << 18, /* positions examined: those in the middle */
     MOST_ORDER = 8, /* symbols of an anchor */
-    SAMPLES = 64, /* units that are compared with the usual one */
-    MOST_LENGTHS = 16, /* of units that are compared with each other */
-    SLACK = 8, /* a unit may be longer or shorter by an eighth: an operation now and then... */
-    LEAST = 3, /* ...and one of so many may be longer by one */
+    SAMPLES = 64, /* units compared with the usual one */
+    MOST_LENGTHS = 16, /* of units compared with each other */
+    SLACK = 8, /* a unit may be longer or shorter by an eighth: an occasional operation... */
+    LEAST = 3, /* ...and one in this many may be longer by one */
 };
 
-/* An anchor and the unit that it makes. */
+/* An anchor and its unit. */
 struct candidate {
     uint64_t key; /* of its symbols */
-    unsigned order; /* how many they are */
+    unsigned order; /* how many */
     uint32_t length; /* of the usual unit */
-    uint32_t at; /* a place where one begins */
-    uint32_t exact, units; /* how many are the usual one; all */
-    uint32_t first, last; /* places of the first and last anchor */
-    uint64_t covered; /* places in units of about that length */
+    uint32_t at; /* position of one of them */
+    uint32_t exact, units; /* number of usual units; of all */
+    uint32_t first, last; /* positions of the first and last anchor */
+    uint64_t covered; /* positions in units of about that length */
 };
 
 struct search {
     const struct rs_item *items;
     const uint32_t *list; /* of the window */
     uint32_t n;
-    uint64_t *sums; /* of the symbols before a place: between two places the difference tells what is there */
-    uint64_t *keys; /* of the symbols at a place */
-    uint32_t *ids, *starts, *places; /* places by key: places[starts[id] .. starts[id + 1]) */
-    uint32_t recurring; /* places whose symbol comes FEWEST times or more */
+    uint64_t *sums; /* of the symbols before a position: the difference of two identifies what is between them */
+    uint64_t *keys; /* of the symbols at a position */
+    uint32_t *ids, *starts, *places; /* positions by key: places[starts[id] .. starts[id + 1]) */
+    uint32_t recurring; /* positions whose symbol occurs FEWEST times or more */
     struct candidate found[MOST_LENGTHS]; /* by length */
     uint32_t nfound;
-    struct rs_map in; /* symbols (how often), kinds and classes of a unit */
+    struct rs_map in; /* symbols (with counts), kinds and classes of a unit */
 };
 
 static uint64_t key_at(const struct rs_item *items, const uint32_t *list, unsigned order)
@@ -55,7 +55,7 @@ static uint64_t content(const struct search *s, const uint32_t *at, uint32_t i)
     return s->sums[at[i + 1]] - s->sums[at[i]];
 }
 
-/* Whether the places at[0 .. c) divide the window into units that are alike. */
+/* Whether the positions at[0 .. c) divide the window into similar units. */
 static bool divides(const struct search *s, const uint32_t *at, uint32_t c, struct candidate *found)
 {
     uint64_t usual = 0;
@@ -86,7 +86,7 @@ static bool divides(const struct search *s, const uint32_t *at, uint32_t c, stru
            10 * (found->covered + at_ends) >= 8 * (uint64_t)s->recurring;
 }
 
-/* Of units of about one length those stay of which the most are the usual one and the fewest are not. */
+/* Of units of about one length, keeps those with the most usual and the fewest unusual ones. */
 static void keep(struct search *s, const struct candidate *c)
 {
     uint32_t at = 0;
@@ -105,7 +105,7 @@ static void keep(struct search *s, const struct candidate *c)
     s->nfound++;
 }
 
-/* Places by the `order` symbols there. */
+/* Positions by the `order` symbols there. */
 static void sort_places(struct search *s, unsigned order, uint32_t *nids)
 {
     struct rs_map map = {0};
@@ -144,7 +144,7 @@ static void try_order(struct search *s, unsigned order)
     }
 }
 
-/* ---- which unit ---- */
+/* ---- selecting the unit ---- */
 
 enum what { SYMBOL, KIND, CLASS };
 
@@ -173,7 +173,7 @@ static void note_unit(struct search *s, const struct candidate *c, uint32_t *kin
     }
 }
 
-/* How many of the places [from, to) are in a unit of which these are a part. */
+/* How many of the positions [from, to) are in a unit that contains these. */
 static void count_part(struct search *s, const struct candidate *c, uint32_t from, uint32_t to, uint64_t *n)
 {
     uint32_t kinds;
@@ -186,8 +186,8 @@ static void count_part(struct search *s, const struct candidate *c, uint32_t fro
     }
 }
 
-/* Whether units have about the same order, too: operations of two streams overtake each other, but what has nothing in
- * common but how often two operations come is no unit. */
+/* Whether units also have about the same order: operations of two streams overtake each other, but equal counts of two
+ * operations alone do not make a unit. */
 static bool has_order(const struct search *s, const struct candidate *c)
 {
     uint64_t same = 0, all = 0;
@@ -205,7 +205,7 @@ static bool has_order(const struct search *s, const struct candidate *c)
     return 4 * same >= 3 * all;
 }
 
-/* Whether nearly all is in units, those at the ends included, as far as they are the same. */
+/* Whether nearly all is in units, including equal partial units at the ends. */
 static void covers(struct search *s, const struct candidate *c, bool *all)
 {
     uint64_t covered = c->covered;
@@ -216,9 +216,9 @@ static void covers(struct search *s, const struct candidate *c, bool *all)
     *all = 10 * covered >= 8 * (uint64_t)s->recurring && has_order(s, c);
 }
 
-/* Whether the longer unit is the step. The shorter one is a layer, or a micro-batch, if the longer one brings in another
- * communicator (gradients behind micro-batches), or another size of what is there (one more bucket), or if it is of one
- * kind only. Else what the longer one adds comes now and then: a broadcast or a checkpoint with every n-th step. */
+/* Whether the longer unit is the step. The shorter one is a layer or micro-batch if the longer one adds another
+ * communicator (gradients after micro-batches) or another size (one more bucket), or if the shorter one has one kind
+ * only. Otherwise what the longer one adds is occasional: a broadcast or a checkpoint with every n-th step. */
 static void is_longer(struct search *s, const struct candidate *less, const struct candidate *more, bool *longer)
 {
     uint32_t kinds;
@@ -234,7 +234,7 @@ static void is_longer(struct search *s, const struct candidate *less, const stru
 static void choose(struct search *s, struct candidate *best)
 {
     *best = (struct candidate){0};
-    /* Units of one symbol are told by more of them in a row only where the runs differ. */
+    /* Longer runs distinguish units of one symbol only if the runs differ. */
     for (unsigned order = 1; order <= MOST_ORDER && best->length <= 1; order *= 2) {
         try_order(s, order);
         for (uint32_t i = 0; i < s->nfound; i++) {
@@ -249,7 +249,7 @@ static void choose(struct search *s, struct candidate *best)
     }
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 static void find(struct search *s, struct rs_period *p, const uint32_t *list, uint32_t n)
 {

@@ -7,12 +7,12 @@
 #include "base/memory.h"
 #include "model/model.h"
 
-/* Chunks by number: when each began, and how long each stage of it took. */
+/* Chunks by number: when each began, and how long each of its stages took. */
 struct table {
     uint32_t n, nstages;
     int64_t *number, *start;
-    int64_t *ns; /* n x nstages; RS_TIME_NONE: the chunk lacks this stage */
-    int64_t *room; /* for n numbers */
+    int64_t *ns; /* n x nstages; RS_TIME_NONE: the chunk has no such stage */
+    int64_t *room; /* working memory for n numbers */
 };
 
 static int by_chunk(const void *a, const void *b)
@@ -52,7 +52,7 @@ static void fill(struct table *t, const struct rs_stage_time *rows, uint32_t n)
     }
 }
 
-/* (sum - P) / (sum - max), between 0 and 1; NAN where nothing could be hidden. */
+/* (sum - P) / (sum - max), between 0 and 1; NAN if nothing could be hidden. */
 static double score_of(const int64_t *stage, uint32_t n, int64_t period, int64_t *hidden)
 {
     int64_t sum = 0, longest = 0;
@@ -68,7 +68,7 @@ static double score_of(const int64_t *stage, uint32_t n, int64_t period, int64_t
     return score < 0 ? 0 : score > 1 ? 1 : score;
 }
 
-/* The time from chunk i to the next, where that one is there. */
+/* The time from chunk i to the next, if that exists. */
 static int64_t period_of(const struct table *t, uint32_t i)
 {
     if (i + 1 >= t->n || rs_time_minus(t->number[i + 1], t->number[i]) != 1) return RS_TIME_NONE;

@@ -11,18 +11,18 @@
 #include "base/memory.h"
 
 /* ---- the conclusion ----
- * The last lines of `ringscope overlap`: plain sentences that an operator can act on. Nothing below the clock error. */
+ * The last lines of `ringscope overlap`: sentences that an operator can act on. Nothing below the clock error. */
 
-/* What all ranks whose compute is seen did together. */
+/* Totals of all ranks whose compute is recorded. */
 struct totals {
-    uint32_t ranks, blind; /* whose compute is seen; whose NCCL operations alone are */
+    uint32_t ranks, blind; /* with compute; with NCCL operations only */
     uint32_t split; /* ranks whose waits are known */
     double span, wait, transfer, unclear, idle, launch_gaps, host_gaps;
     double wait_error;
     int64_t most_unclear; /* of any rank: of exposed time */
-    uint32_t least, most; /* rows that wait least and most; RS_NONE */
+    uint32_t least, most; /* rows with the least and the most waiting; RS_NONE */
     uint32_t idlest; /* by the host's gaps */
-    uint32_t synchronised; /* ranks with a wait behind each block */
+    uint32_t synchronised; /* ranks with a synchronisation after each block */
 };
 
 static double ns_of(int64_t ns)
@@ -78,27 +78,26 @@ static void say(struct rs_profile *p, struct rs_strbuf *s)
 
 /* ---- sentences ---- */
 
-enum { UNCLEAR_SHARE = 10 }; /* unknown time is small up to this part of the difference that a sentence rests on */
+enum { UNCLEAR_SHARE = 10 }; /* unknown time is small up to this share of the difference that a sentence relies on */
 
-/* Waiting in NCCL with nothing computed meanwhile: balance. The rank that waits least is the one that the others wait
- * for, where it waits for less than half of what the most patient one does, beyond the error, and where what is not
- * known of any rank could not change that. */
+/* Waiting in NCCL without concurrent compute: imbalance. The others wait for the rank that waits least, if it waits
+ * less than half as long as the rank that waits most, beyond the error, and if unknown time of any rank could not
+ * change that. */
 static void say_wait(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     const struct rs_overlap *least = &p->rows[t->least].overlap, *most = &p->rows[t->most].overlap;
-    rs_strbuf_printf(s, "%.0f %% of the GPUs' time is waiting for other ranks in NCCL with nothing computed meanwhile",
+    rs_strbuf_printf(s, "%.0f %% of the GPUs' time is waiting for other ranks in NCCL without concurrent compute",
                      100 * t->wait / t->span);
     int64_t lead = rs_time_minus(most->exact.wait, least->exact.wait);
     bool one = t->split > 1 && least->exact.wait < most->exact.wait / 2 && lead / 2 > most->wait_error_ns;
     if (one && t->most_unclear > lead / UNCLEAR_SHARE) {
-        rs_strbuf_puts(s,
-                       "; for whom is not known here, since of some ranks too much is neither known as waiting nor as "
-                       "transfer: `ringscope report` says who was late in which operation.");
+        rs_strbuf_puts(s, "; for which rank is unknown, because for some ranks too much time may be either waiting or "
+                          "transfer: `ringscope report` shows which rank was late in which operation.");
     } else if (one) {
         const struct rs_profile_row *late = &p->rows[t->least];
         rs_strbuf_puts(s, ". The others wait for ");
         words_rank(s, p, t->least);
-        rs_strbuf_puts(s, ", which itself waits only ");
+        rs_strbuf_puts(s, ", which itself waits for only ");
         rs_words_ns(s, least->exact.wait);
         rs_strbuf_puts(s, " (");
         words_rank(s, p, t->most);
@@ -106,35 +105,35 @@ static void say_wait(struct rs_profile *p, const struct totals *t, struct rs_str
         rs_words_ns(s, most->exact.wait);
         rs_strbuf_printf(s, "); its GPU is idle for %.0f %% of the time", rs_idle_pct(&least->exact));
         if (late->launches.host_gap_ns > least->exact.idle / 2)
-            rs_strbuf_puts(s, ", mostly because its host launches nothing: look at what the program does there");
+            rs_strbuf_puts(s, ", mostly because its host launches nothing: check what the program does there");
         else
-            rs_strbuf_puts(s, ": give it less to do, or what the others have");
+            rs_strbuf_puts(s, ": give it less work, or the same hardware as the others");
         rs_strbuf_putc(s, '.');
     } else {
-        rs_strbuf_puts(s, ", and no single rank is to blame: `ringscope report` says who was late in which operation.");
+        rs_strbuf_puts(
+            s, ", and no single rank stands out: `ringscope report` shows which rank was late in which operation.");
     }
     say(p, s);
 }
 
 static void say_transfer(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
-    rs_strbuf_printf(
-        s,
-        "%.0f %% of the GPUs' time goes into transfers with nothing computed meanwhile: hide communication "
-        "behind compute (start it earlier, on a stream of its own), or make it faster.",
-        100 * t->transfer / t->span);
+    rs_strbuf_printf(s,
+                     "%.0f %% of the GPUs' time is transfers without concurrent compute: hide communication "
+                     "behind compute (start it earlier, on a separate stream), or make it faster.",
+                     100 * t->transfer / t->span);
     say(p, s);
 }
 
 static void say_launches(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     const struct rs_launches *l = &p->rows[t->idlest].launches;
-    rs_strbuf_printf(s, "Launch-bound: for %.0f %% of the time GPUs are idle because the next launch comes too late",
+    rs_strbuf_printf(s, "Launch-bound: for %.0f %% of the time GPUs are idle because the next launch is late",
                      100 * t->launch_gaps / t->span);
     if (l->median_kernel_ns != RS_TIME_NONE) {
         rs_strbuf_puts(s, " (kernels of ");
         rs_words_ns(s, l->median_kernel_ns);
-        rs_strbuf_puts(s, " as a rule");
+        rs_strbuf_puts(s, " typically");
         if (!isnan(l->kernels_a_step)) rs_strbuf_printf(s, ", %.0f a step", l->kernels_a_step);
         rs_strbuf_putc(s, ')');
     }
@@ -150,8 +149,7 @@ static void say_host(struct rs_profile *p, struct rs_strbuf *s, uint32_t row)
     rs_strbuf_printf(s, " is idle for %.0f %% of the time because its host launches nothing (",
                      100 * ns_of(r->launches.host_gap_ns) / ns_of(r->overlap.exact.span));
     rs_words_ns(s, r->launches.host_gap_ns);
-    rs_strbuf_printf(s,
-                     " in %" PRIu64 " gaps): look at what the program does there (input, synchronisation, CPU work).",
+    rs_strbuf_printf(s, " in %" PRIu64 " gaps): check what the program does there (input, synchronisation, CPU work).",
                      r->launches.host_gaps);
     say(p, s);
 }
@@ -163,11 +161,11 @@ static void say_pipeline(struct rs_profile *p, struct rs_strbuf *s)
     words_rank(s, p, p->worst);
     rs_strbuf_printf(s, "%s: ", p->nrows > 1 ? ", the lowest" : "");
     if (x->verdict == RS_PIPELINED)
-        rs_strbuf_puts(s, "its stages lie over each other as well as they can");
+        rs_strbuf_puts(s, "its stages overlap fully");
     else if (x->verdict == RS_SERIALISED)
-        rs_strbuf_puts(s, "its stages follow each other");
+        rs_strbuf_puts(s, "its stages run one after the other");
     else
-        rs_strbuf_puts(s, "its stages lie over each other in part");
+        rs_strbuf_puts(s, "its stages overlap partly");
     rs_strbuf_printf(s, " (score %.2f, ", x->score);
     rs_words_ns(s, x->hidden_ns);
     rs_strbuf_puts(s, " hidden in a period of ");
@@ -185,13 +183,12 @@ static void say_pipeline(struct rs_profile *p, struct rs_strbuf *s)
 static void say_blind(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     rs_strbuf_printf(
-        s, "%s: NCCL sees no compute. Add a PyTorch profiler (Kineto) or Nsight Systems trace of the same job.",
-        t->ranks ? "Of some ranks overlap is not known" : "Overlap is not known");
+        s, "%s: NCCL does not report compute. Add a PyTorch profiler (Kineto) or Nsight Systems trace of the job.",
+        t->ranks ? "Overlap is unknown for some ranks" : "Overlap is unknown");
     say(p, s);
 }
 
-/* The largest loss first, and a second one where it is not much smaller. Below 5 % of the time nothing is worth a
- * sentence. */
+/* The largest loss first, and a second one if it is not much smaller. Nothing below 5 % of the time. */
 static void say_losses(struct rs_profile *p, const struct totals *t, struct rs_strbuf *s)
 {
     enum { WAIT, TRANSFER, LAUNCHES, HOST, LOSSES };
@@ -213,15 +210,13 @@ static void say_losses(struct rs_profile *p, const struct totals *t, struct rs_s
     }
     if (first > 0) return;
     if (t->unclear > 0.05 * t->span)
-        rs_strbuf_printf(
-            s,
-            "%.0f %% of the GPUs' time is communication with nothing computed meanwhile; how much of it is "
-            "waiting is not known: that takes the traces of all ranks, and clock errors below the waits.",
-            100 * t->unclear / t->span);
+        rs_strbuf_printf(s,
+                         "%.0f %% of the GPUs' time is communication without concurrent compute; how much of it is "
+                         "waiting is unknown: that needs traces of all ranks, and clock errors below the waits.",
+                         100 * t->unclear / t->span);
     else
-        rs_strbuf_puts(
-            s, "Communication costs little here: nothing exposed, and no gap in the work of the GPUs, reaches 5 % "
-               "of the time.");
+        rs_strbuf_puts(s, "Communication costs little: neither exposed communication nor gaps in GPU work reach 5 % "
+                          "of the time.");
     say(p, s);
 }
 
@@ -232,8 +227,8 @@ static void conclude(struct rs_profile *p, struct rs_strbuf *s)
     if (t.synchronised) {
         rs_strbuf_printf(
             s,
-            "This profile was taken with a wait for the GPU behind each %s: it shows where time is spent, not "
-            "what overlaps or how fast the program is without that.",
+            "This profile was taken with a synchronisation after each %s: it shows where time is spent, not "
+            "what overlaps, nor how fast the program is otherwise.",
             p->rows[t.idlest].launches.synchronised == RS_SYNC_KERNELS ? "kernel" : "block");
         say(p, s);
     }
@@ -244,15 +239,15 @@ static void conclude(struct rs_profile *p, struct rs_strbuf *s)
     bool stages = false;
     for (uint32_t i = 0; i < p->nrows; i++) stages |= p->rows[i].source == RS_PIPELINE_FILE;
     if (stages)
-        rs_strbuf_puts(s, "No score: that takes at least two stages, and two chunks in a row behind the warm-up.");
+        rs_strbuf_puts(s, "No score: at least two stages, and two consecutive chunks after the warm-up, are required.");
     else if (!p->nrows)
-        rs_strbuf_puts(s, "No rank with a time axis is here: nothing can be said of overlap.");
+        rs_strbuf_puts(s, "No rank has a time axis: overlap is unknown.");
     else
-        rs_strbuf_puts(s, "No times of kernels are here: nothing can be said of overlap.");
+        rs_strbuf_puts(s, "No kernel times: overlap is unknown.");
     say(p, s);
 }
 
-/* Fills p->conclusion from the rest of it. */
+/* Fills p->conclusion from the rest. */
 static void profile_conclude(struct rs_profile *p)
 {
     struct rs_strbuf s = {0};
@@ -277,7 +272,7 @@ static struct rs_stage_time *times_of(const struct rs_profile_options *o, int32_
     return o->times + low;
 }
 
-enum { LEAST_PERIODS = 3 }; /* of a pipeline that nobody asked for */
+enum { LEAST_PERIODS = 3 }; /* of a pipeline that was not requested */
 
 static void find_pipeline(struct rs_profile *p, struct rs_profile_row *row, const struct rs_profile_options *o)
 {
@@ -338,7 +333,7 @@ static void fill_row(struct rs_profile *p, struct rs_profile_row *row, const str
     find_pipeline(p, row, o);
 }
 
-/* Tracks are by rank, -1 behind all others. */
+/* Tracks are by rank, -1 after all others. */
 static bool has_rank(const struct rs_profile *p, int32_t rank)
 {
     uint32_t low = 0, high = p->tracks.n;
@@ -346,7 +341,7 @@ static bool has_rank(const struct rs_profile *p, int32_t rank)
     return low < p->tracks.n && p->tracks.rows[low].rank == rank;
 }
 
-/* Ranks that only the file of stages has. */
+/* Ranks that occur only in the file of stages. */
 static uint32_t count_strangers(const struct rs_profile *p, const struct rs_profile_options *o)
 {
     uint32_t n = 0;
@@ -358,7 +353,7 @@ static uint32_t count_strangers(const struct rs_profile *p, const struct rs_prof
 static int rows_by_rank(const void *a, const void *b)
 {
     const struct rs_profile_row *x = a, *y = b;
-    uint32_t i = (uint32_t)x->rank, k = (uint32_t)y->rank; /* not known is -1: the last */
+    uint32_t i = (uint32_t)x->rank, k = (uint32_t)y->rank; /* unknown is -1: the last */
     if (i != k) return i < k ? -1 : 1;
     return x->track < y->track ? -1 : x->track > y->track;
 }

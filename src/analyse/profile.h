@@ -1,5 +1,5 @@
-/* Everything that `ringscope overlap` says: rank by rank how compute and communication lie over each other, the
- * pipeline, the annotations and the launches; and what to do about it.
+/* Everything that `ringscope overlap` reports: for each rank how compute and communication overlap, the pipeline, the
+ * annotations and the launches; and what to do about it.
  *
  * Borrows the model and what the options point to; owns the rest until rs_profile_free(). One thread at a time. */
 #ifndef RS_ANALYSE_PROFILE_H
@@ -27,8 +27,8 @@ struct rs_profile_options {
 enum rs_pipeline_source { RS_PIPELINE_NONE, RS_PIPELINE_FILE, RS_PIPELINE_NAMES, RS_PIPELINE_PAIRS };
 
 struct rs_profile_row {
-    const struct rs_rank_track *track; /* NULL: of a rank that only the file of stages has */
-    int32_t rank; /* -1: not known */
+    const struct rs_rank_track *track; /* NULL: a rank that occurs only in the file of stages */
+    int32_t rank; /* -1: unknown */
     struct rs_overlap overlap;
     struct rs_markers steps;
     struct rs_quantiles step_ns;
@@ -36,7 +36,7 @@ struct rs_profile_row {
     struct rs_ranges ranges;
     enum rs_pipeline_source source; /* NONE: no pipeline */
     struct rs_pipeline pipeline;
-    char *no_stages; /* why stages that were asked for are not there; NULL */
+    char *no_stages; /* why requested stages were not found; NULL */
 };
 
 struct rs_profile {
@@ -46,7 +46,7 @@ struct rs_profile {
     struct rs_profile_row *rows; /* by rank */
     uint32_t nrows;
     const char *stage_names[RS_STAGES_MAX];
-    double score; /* the lowest of the ranks; NAN: none is known */
+    double score; /* the lowest of the ranks; NAN: unknown */
     uint32_t worst; /* its row; RS_NONE */
     char *conclusion[6];
     size_t nconclusion;

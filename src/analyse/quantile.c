@@ -9,12 +9,12 @@ static void swap(int64_t *a, int64_t *b)
     *b = t;
 }
 
-/* The k-th smallest. Three parts at each turn (below, equal, above), so that many equal values cost no more. The pivot
- * is drawn, with fixed seed, so that no order of the input is a bad one and the work is the same each time. */
+/* The k-th smallest. Three parts per iteration (below, equal, above), so that many equal values cost no more. The pivot
+ * is random with a fixed seed, so that no input order is bad and the work is deterministic. */
 static int64_t nth(int64_t *v, size_t n, size_t k)
 {
     uint64_t draw = 0x9e3779b97f4a7c15;
-    size_t low = 0, high = n; /* it is in [low, high) */
+    size_t low = 0, high = n; /* the result is in [low, high) */
     while (high - low > 1) {
         draw ^= draw << 13;
         draw ^= draw >> 7;

@@ -8,7 +8,7 @@
 #include "base/bisect.h"
 #include "base/memory.h"
 
-/* Work by the time of its launch, with the sum of lengths up to there: any window's share is one difference. */
+/* Work by launch time, with the cumulated length: the share of any window is one difference. */
 struct worked {
     int64_t at;
     int64_t ns;
@@ -53,7 +53,7 @@ static uint32_t take_work(struct worked *w, const struct rs_model *m, const stru
     return n;
 }
 
-/* All that was launched before `at`. */
+/* All work launched before `at`. */
 static int64_t work_before(const struct worked *w, uint32_t n, int64_t at)
 {
     uint32_t low = 0, high = n;
@@ -61,7 +61,7 @@ static int64_t work_before(const struct worked *w, uint32_t n, int64_t at)
     return low ? w[low - 1].ns : 0;
 }
 
-/* One row of calls of one name; `room` is for n numbers. */
+/* One row: calls of one name; `room` is for n numbers. */
 static struct rs_range_row sum_up(const struct call *calls, uint32_t n, bool has_work, int64_t steps_ns, int64_t *room)
 {
     struct rs_range_row row = {

@@ -1,9 +1,8 @@
-/* Annotations of the program, by name: how long they took on the host, and how much work of the GPU was launched in
- * them.
+/* Annotations of the program, by name: their time on the host, and the GPU work launched in them.
  *
- * GPU time is the sum of the lengths of kernels, copies and sets whose launch by any thread of the process lies inside
- * the annotation (a backward pass launches from a thread of its own); work whose launch is not known counts by its
- * start. Steps are not among them (analyse/markers.h). Owns its table until rs_ranges_free(). */
+ * GPU time is the sum of the lengths of kernels, copies and sets that any thread of the process launched during the
+ * annotation (a backward pass launches from a separate thread); work with an unknown launch counts by its start. Steps
+ * are not included (analyse/markers.h). Owns its table until rs_ranges_free(). */
 #ifndef RS_ANALYSE_RANGES_H
 #define RS_ANALYSE_RANGES_H
 
@@ -14,7 +13,7 @@
 struct rs_range_row {
     uint32_t name; /* see rs_model_name() */
     uint32_t calls;
-    int64_t wall_ns, gpu_ns; /* of all calls, on the host and on the GPU; gpu_ns RS_TIME_NONE: no work is recorded */
+    int64_t wall_ns, gpu_ns; /* of all calls, on the host and on the GPU; gpu_ns RS_TIME_NONE: no work recorded */
     struct rs_quantiles wall, gpu; /* of one call */
     double share; /* of the time of the steps, by calls inside them; NAN: no steps */
 };

@@ -23,7 +23,7 @@ static void hold_against(struct rs_reached_row *to, const struct rs_reference *r
     if (isnan(to->possible)) return;
     to->share = x->busbw / to->possible;
     to->share_seen = x->busbw_seen / to->possible;
-    /* Time of a byte: seen = possible + waiting + the rest. */
+    /* Time per byte: seen = reference + waiting + the rest. */
     double above = 1 / x->busbw_seen - 1 / to->possible, waited = 1 / x->busbw_seen - 1 / x->busbw;
     if (!isfinite(above) || !isfinite(waited) || above <= 0) return;
     to->waiting = waited <= 0 ? 0 : waited >= above ? 1 : waited / above;
@@ -42,29 +42,29 @@ void rs_reached_free(struct rs_reached *r)
     *r = (struct rs_reached){0};
 }
 
-/* ---- in words ---- */
+/* ---- sentences ---- */
 
-/* Below ten times the clock error where the last start was, and so what the transfer took, is not known well enough. */
+/* Below ten times the clock error the last start, and therefore the transfer time, is not known well enough. */
 static bool is_clear(const struct rs_func_row *x, int64_t clock_error_ns)
 {
     if (x->clock_free == x->calls || clock_error_ns <= 0) return true;
     return x->transferred && x->transfer_sum_ns / (int64_t)x->transferred / 10 >= clock_error_ns;
 }
 
-/* The share to go by: as the ranks saw it, which needs no clock but their own. */
+/* The share that decides: as the ranks saw it, which needs no clock but their own. */
 static double share_of(const struct rs_reached_row *x)
 {
     return isnan(x->share_seen) ? x->share : x->share_seen;
 }
 
-/* What all ranks would have saved at the bandwidth that is possible. */
+/* What all ranks would have saved at the reference's bandwidth. */
 static double lost_ns(const struct rs_reached_row *x, const struct rs_func_row *row)
 {
     double share = share_of(x);
     return isnan(share) ? 0 : (1 - share) * (double)row->total_ns;
 }
 
-/* Rows below a hundredth of all time are not worth a sentence. */
+/* Rows below a hundredth of all time are not mentioned. */
 static bool is_little(const struct rs_reached_row *x, const struct rs_func_row *row, double all_ns,
                       int64_t clock_error_ns)
 {
@@ -75,27 +75,26 @@ static bool is_little(const struct rs_reached_row *x, const struct rs_func_row *
 static void say_why(const struct rs_reached_row *x, bool clear, struct rs_strbuf *s)
 {
     if (!clear && !isnan(x->waiting)) {
-        rs_strbuf_puts(s,
-                       "; how much of it is waiting cannot be told: its transfer is below ten times the clock error.");
+        rs_strbuf_puts(s, "; how much of it is waiting is unknown: its transfer is below ten times the clock error.");
         return;
     }
     if (isnan(x->share) || isnan(x->waiting)) {
-        rs_strbuf_puts(s, "; whether waiting explains it cannot be told.");
+        rs_strbuf_puts(s, "; whether waiting explains it is unknown.");
         return;
     }
-    rs_strbuf_printf(s, ", and %.0f %% behind the last rank: ", 100 * x->share);
+    rs_strbuf_printf(s, ", and %.0f %% after the last start: ", 100 * x->share);
     if (x->waiting >= 0.8)
-        rs_strbuf_printf(s, "waiting for late ranks explains it (%.0f %% of the time above the possible).",
+        rs_strbuf_printf(s, "waiting for late ranks explains it (%.0f %% of the time above the reference).",
                          100 * x->waiting);
     else if (x->waiting >= 0.2)
         rs_strbuf_printf(s,
-                         "waiting for late ranks explains %.0f %% of the time above the possible, the transfer itself "
+                         "waiting for late ranks explains %.0f %% of the time above the reference, the transfer itself "
                          "the rest.",
                          100 * x->waiting);
     else
         rs_strbuf_puts(s,
-                       "waiting does not explain it. Look at what shares the links and the GPU with it (compute, other "
-                       "communicators), at the network, and at algorithm, protocol and channels.");
+                       "waiting does not explain it. Check what shares the links and the GPU with it (compute, other "
+                       "communicators), the network, and algorithm, protocol and channels.");
 }
 
 static void say_little(const struct rs_model *m, const struct rs_func_row *row, const struct rs_reached_row *x,
@@ -104,13 +103,13 @@ static void say_little(const struct rs_model *m, const struct rs_func_row *row, 
     bool seen = !isnan(x->share_seen);
     rs_words_func(s, m, row);
     if (row->nranks > 0) rs_strbuf_printf(s, " on %" PRId32 " ranks", row->nranks);
-    rs_strbuf_printf(s, " reaches %.0f %% of the bus bandwidth that the reference has (%.3g of %.3g GB/s)",
+    rs_strbuf_printf(s, " reaches %.0f %% of the reference bus bandwidth (%.3g of %.3g GB/s)",
                      100 * (seen ? x->share_seen : x->share), seen ? row->busbw_seen : row->busbw, x->possible);
     if (seen) rs_strbuf_puts(s, " as the ranks saw it");
     say_why(x, clear, s);
 }
 
-/* Where nothing is much below: what was compared, and the least of it. */
+/* If nothing is far below: what was compared, and the lowest share. */
 static void say_all(const struct rs_reached *r, const struct rs_model *m, const struct rs_bandwidth *b, double all_ns,
                     struct rs_strbuf *s)
 {
@@ -122,18 +121,16 @@ static void say_all(const struct rs_reached *r, const struct rs_model *m, const 
         if (least == RS_NONE || share_of(&r->rows[i]) < share_of(&r->rows[least])) least = i;
     }
     if (!known) {
-        rs_strbuf_puts(s,
-                       "the reference has none of these functions with these ranks, types and sizes: what is possible "
-                       "is not known.");
+        rs_strbuf_puts(s, "the reference has none of these functions with these ranks, types and sizes: nothing can be "
+                          "compared.");
         return;
     }
-    rs_strbuf_printf(s, "of %" PRIu32 " of %" PRIu32 " rows of functions the reference knows what is possible", known,
-                     r->n);
+    rs_strbuf_printf(s, "%" PRIu32 " of %" PRIu32 " rows of functions are in the reference", known, r->n);
     if (least == RS_NONE) {
-        rs_strbuf_puts(s, "; none of them takes 1 % of the time.");
+        rs_strbuf_puts(s, "; none of these takes 1 % of the time.");
         return;
     }
-    rs_strbuf_printf(s, "; none that takes 1 %% of the time or more is below %.0f %% of it, the least is ",
+    rs_strbuf_printf(s, "; none that takes 1 %% of the time or more is below %.0f %% of it, the lowest is ",
                      100 * RS_REACHED_LITTLE);
     rs_words_func(s, m, &b->rows[least]);
     rs_strbuf_printf(s, " with %.0f %%.", 100 * share_of(&r->rows[least]));
@@ -146,7 +143,7 @@ bool rs_reached_say(const struct rs_reached *r, const struct rs_model *m, const 
     if (!r->rows || *next >= MOST_SAID) return false;
     for (uint32_t i = 0; i < r->n; i++) all += (double)b->rows[i].total_ns;
     uint32_t most = RS_NONE;
-    for (unsigned said = 0; said <= *next; said++) { /* the one that loses most, the one after it, ... */
+    for (unsigned said = 0; said <= *next; said++) { /* in the order of lost time */
         uint32_t last = most;
         most = RS_NONE;
         for (uint32_t i = 0; i < r->n; i++) {

@@ -90,8 +90,8 @@ double rs_reference_find(const struct rs_reference *r, const char *func, const c
 {
     double best = NAN;
     *lack = RS_LACKS_FUNC;
-    if (!strcmp(dtype, "Unknown")) dtype = "ncclUint8"; /* as NCCL calls it */
-    for (uint32_t i = 0, next; i < r->n; i = next) { /* curves are few */
+    if (!strcmp(dtype, "Unknown")) dtype = "ncclUint8"; /* NCCL's name */
+    for (uint32_t i = 0, next; i < r->n; i = next) { /* there are few curves */
         const struct rs_reference_point *p = &r->points[i];
         for (next = i + 1; next < r->n && !by_curve(p, &r->points[next]);) next++;
         if (strcmp(p->func, func) != 0) continue;

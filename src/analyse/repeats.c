@@ -11,17 +11,16 @@
 #include "base/mix.h"
 #include "model/model.h"
 
-/* ---- operations that are all alike ----
- * How many operations that are all alike make a step: told by the times between them, where their order says
- * nothing. */
+/* ---- equal operations ----
+ * How many equal operations make a step: decided by the times between them, because their order says nothing. */
 
 enum {
     LAGS_FEWEST = 3, /* steps that make a pattern */
     MOST_LAG = 512,
-    WINDOW = 4096, /* operations looked at: those in the middle */
-    SOME = 8, /* one of so many distances may be unusual in a regular sequence... */
-    LONG = 32, /* ...of so many; in a shorter one none */
-    RAREST = 64, /* what comes less often is no part of the pattern: a checkpoint */
+    WINDOW = 4096, /* operations examined: those in the middle */
+    SOME = 8, /* one in this many distances may be unusual in a regular sequence... */
+    LONG = 32, /* ...of this many; none in a shorter one */
+    RAREST = 64, /* what occurs less often is not part of the pattern: a checkpoint */
     LAGS_FEW = 8, /* steps: the pauses between so few must be longer than everything else */
 };
 
@@ -31,7 +30,7 @@ static bool alike(int64_t a, int64_t b)
     return (uint64_t)more - (uint64_t)less < 20000 || (double)more < 1.5 * (double)less;
 }
 
-/* Whether they come at regular intervals; a checkpoint now and then changes nothing. */
+/* Whether they occur at regular intervals, except for an occasional checkpoint. */
 static bool is_regular(const int64_t *distance, uint32_t n, int64_t *scratch)
 {
     uint32_t unusual = 0;
@@ -41,7 +40,7 @@ static bool is_regular(const int64_t *distance, uint32_t n, int64_t *scratch)
     return unusual <= (n < LONG ? 0 : n / SOME) && (unusual <= 2 * LAGS_FEWEST || unusual < n / RAREST);
 }
 
-/* Where in `lag` distances the longest is, most often. *wins: how often; *of: of so many. */
+/* Which of `lag` distances is most often the longest. *wins: how often; *of: out of how many. */
 static uint32_t find_phase(const int64_t *distance, uint32_t n, uint32_t lag, uint32_t *wins, uint32_t *of)
 {
     uint32_t at[MOST_LAG] = {0}, best = 0;
@@ -58,8 +57,8 @@ static uint32_t find_phase(const int64_t *distance, uint32_t n, uint32_t lag, ui
     return best;
 }
 
-/* Whether it is no chance that the longest of `lag` distances is the same one so often: of 100,000 random sequences less
- * than one would have it (Chernoff's bound, over all places). */
+/* Whether it is no coincidence that the same one of `lag` distances is so often the longest: less than one of 100,000
+ * random sequences has that (Chernoff's bound, over all positions). */
 static bool is_no_chance(uint32_t lag, uint32_t wins, uint32_t of)
 {
     double share = (double)wins / of, d = share * log(share * lag);
@@ -67,8 +66,8 @@ static bool is_no_chance(uint32_t lag, uint32_t wins, uint32_t of)
     return of * d - log(lag) >= log(1e5 * MOST_LAG);
 }
 
-/* Whether the distances at `phase` are those between steps: longer than the others, and far longer where that they are
- * may be chance; where there are few of them, longer than all the others. */
+/* Whether the distances at `phase` are those between steps: longer than the others, and far longer if that may be
+ * coincidence; if they are few, longer than all the others. */
 static bool stand_out(const int64_t *distance, uint32_t n, uint32_t lag, uint32_t phase, bool chance, int64_t *scratch)
 {
     uint32_t nbetween = 0, nrest = 0;
@@ -84,8 +83,8 @@ static bool stand_out(const int64_t *distance, uint32_t n, uint32_t lag, uint32_
     return (double)rs_median(scratch + nrest, nbetween) >= (chance ? 1.5 : 1.05) * (double)rs_median(scratch, nrest);
 }
 
-/* So many that the longest of their distances is nearly always the same one. It is not so for a multiple (two of them are
- * longest), nor for a part. */
+/* The number for which the longest of their distances is nearly always the same one. Not true for a multiple (two of
+ * them are longest), nor for a divisor. */
 static uint32_t best_lag(const int64_t *distance, uint32_t n, int64_t *scratch)
 {
     uint32_t best = 0;
@@ -101,7 +100,7 @@ static uint32_t best_lag(const int64_t *distance, uint32_t n, int64_t *scratch)
     return best;
 }
 
-/* Whether every `lag`-th distance may be longer than the others after all, for some lag: its median is. */
+/* Whether every `lag`-th distance may still be longer than the others, for some lag: its median is. */
 static bool is_doubtful(const int64_t *distance, uint32_t n, int64_t *scratch)
 {
     for (uint32_t lag = 2; lag <= MOST_LAG && lag <= n / 4; lag++) {
@@ -122,8 +121,8 @@ static bool is_doubtful(const int64_t *distance, uint32_t n, int64_t *scratch)
     return false;
 }
 
-/* `list` are the numbers of n items that are alike. *lag: so many make a step; 1: they come at regular intervals, one by
- * one; 0: noise hides it. */
+/* `list` are the numbers of n equal items. *lag: how many make a step; 1: they occur singly at regular intervals; 0:
+ * hidden by noise. */
 static void lag_find(const struct rs_item *items, const uint32_t *list, uint32_t n, uint32_t *lag)
 {
     *lag = 0;
@@ -148,32 +147,32 @@ static void lag_find(const struct rs_item *items, const uint32_t *list, uint32_t
 
 enum {
     FEWEST = 3, /* of a symbol that recurs */
-    FEWEST_ALIKE = 12, /* operations that are all alike and steps by themselves: fewer may be the buckets of one */
-    FEWEST_OF_TWO = 4, /* operations of a unit where there are only two of it */
+    FEWEST_ALIKE = 12, /* equal operations that are steps by themselves: fewer may be the buckets of one */
+    FEWEST_OF_TWO = 4, /* operations of a unit that occurs only twice */
     FEW = 8, /* units: so few may be layers, and the pause between them must be far longer */
-    LEAST_NS = 20000, /* pauses that differ by less are the same */
-    SAMPLES = 64, /* units looked at for the pause */
+    LEAST_NS = 20000, /* pauses that differ by less are equal */
+    SAMPLES = 64, /* units examined for the pause */
     STANDS_OUT = 2, /* a pause between steps is longer than any other by this factor */
-    FEW_UNITS = 3, /* between two scalars: they are rather of one step than of so many */
+    FEW_UNITS = 3, /* between two scalars: these rather belong to one step */
 };
 
 struct work {
     const struct rs_item *items;
     uint32_t n;
     struct rs_repeats *out;
-    uint32_t *list; /* the items that the unit was found in */
+    uint32_t *list; /* the items in which the unit was found */
     uint32_t nlist;
-    struct rs_period unit; /* places are of `list` */
-    bool scalars; /* these come at regular intervals, too... */
-    bool close; /* ...and so often that they may be of each step */
+    struct rs_period unit; /* positions are in `list` */
+    bool scalars; /* scalars occur at regular intervals, too... */
+    bool close; /* ...and so often that each step may have one */
     struct rs_map symbols, kinds; /* of the unit */
-    /* Of the places before one: how many are of the unit, what they are, their bytes and those of the same kinds. */
+    /* Before each position: how many belong to the unit, what they are, their bytes and those of the same kinds. */
     uint32_t *count;
     uint64_t *content;
     double *bytes;
     uint64_t unit_content;
     double unit_bytes;
-    uint32_t *cuts; /* places where units begin */
+    uint32_t *cuts; /* positions where units begin */
     uint32_t ncuts;
 };
 
@@ -186,11 +185,11 @@ static void choose_items(struct work *w, bool scalars)
         if (scalars || !w->items[i].scalar) w->list[w->nlist++] = i;
 }
 
-/* Whether all operations of the unit are of one kind: it may be a layer as well as a step. */
+/* Whether all operations of the unit are of one kind: it may be a layer or a step. */
 static bool is_plain(const struct work *w)
 {
     uint32_t at = w->unit.anchors[w->unit.usual], kind = w->items[w->list[at]].kind;
-    if (w->items[w->list[at]].captured) return false; /* it is a graph's */
+    if (w->items[w->list[at]].captured) return false; /* of a graph */
     for (uint32_t i = 1; i < w->unit.length; i++)
         if (w->items[w->list[at + i]].kind != kind) return false;
     return true;
@@ -205,8 +204,8 @@ static int64_t longest_pause(const struct work *w, uint32_t from, uint32_t to)
     return longest;
 }
 
-/* Whether a scalar that comes with every k-th plain unit ends a step. With every second or third: yes. Else it may come
- * with some steps only, and does unless the program pauses there as it does nowhere else between. `unit` is that of the
+/* Whether a scalar that occurs with every k-th plain unit ends a step. With every second or third: yes. Otherwise it
+ * may occur with some steps only, unless the program pauses there and nowhere else in between. `unit` is that of the
  * scalar, in all items. */
 static void ends_steps(struct work *w, const struct rs_period *unit, bool *ends)
 {
@@ -229,7 +228,7 @@ static void ends_steps(struct work *w, const struct rs_period *unit, bool *ends)
     free(here);
 }
 
-/* Takes the unit of all items, scalars among them, if it is the step rather than the plain one of the others. */
+/* Uses the unit of all items, including scalars, if it is the step rather than the plain one of the others. */
 static void try_scalars(struct work *w)
 {
     struct rs_period unit;
@@ -254,9 +253,8 @@ static void try_scalars(struct work *w)
     free(all);
 }
 
-/* Whether there is nothing else between the first and the last but scalars at regular intervals: only then operations
- * that are alike can be steps, alone or in groups. One is a step only if nothing but scalars follows, either (gradients
- * behind layers). */
+/* Whether between the first and the last there are only scalars at regular intervals: only then equal operations can be
+ * steps, singly or in groups. A single one is a step only if nothing but scalars follows (gradients after layers). */
 static bool all_alike(const struct work *w, bool alone)
 {
     uint32_t from = w->list[w->unit.anchors[0]], to = w->list[w->unit.anchors[w->unit.n - 1]];
@@ -266,7 +264,7 @@ static bool all_alike(const struct work *w, bool alone)
     return !alone || w->list[w->nlist - 1] == to;
 }
 
-/* The pause before a place, among all items since the place before. */
+/* The pause before a position, among all items since the previous position. */
 static int64_t pause_at(const struct work *w, uint32_t place)
 {
     return place ? longest_pause(w, w->list[place - 1], w->list[place]) : 0;
@@ -298,8 +296,8 @@ static void find_pause(const struct work *w, double factor, uint32_t *back, bool
     *found = first >= rs_time_plus(second, LEAST_NS) && (double)first >= factor * (double)second;
 }
 
-/* The order does not tell whether a plain unit is a step, a layer or a bucket. Pauses do: they divide units into groups,
- * which are steps, or stand between all of them; else there are none. */
+/* Order does not show whether a plain unit is a step, a layer or a bucket. Pauses do: they divide units into groups,
+ * which are steps, or separate all of them; otherwise there are no steps. */
 static void group_plain(struct work *w)
 {
     struct rs_period *u = &w->unit;
@@ -331,7 +329,7 @@ static void find_unit(struct work *w)
     if (w->unit.n && is_plain(w)) group_plain(w);
 }
 
-/* ---- where it begins ---- */
+/* ---- the first operation of a unit ---- */
 
 static void note_unit(struct work *w)
 {
@@ -361,16 +359,16 @@ static bool is_whole(const struct work *w, uint32_t from, uint32_t to)
     return w->content[to] - w->content[from] == w->unit_content;
 }
 
-/* More than half of the operations of a unit, or most of its bytes: the first step of PyTorch's DDP moves the same bytes in
- * other buckets. */
+/* More than half of the operations of a unit, or most of its bytes: the first step of PyTorch's DDP moves the same
+ * bytes in other buckets. */
 static bool is_large(const struct work *w, uint32_t from, uint32_t to)
 {
     return 2 * (uint64_t)(w->count[to] - w->count[from]) > w->unit.length ||
            (w->unit_bytes > 0 && w->bytes[to] - w->bytes[from] >= 0.75 * w->unit_bytes);
 }
 
-/* Where the unit with anchor i begins if units begin `back` places before their anchors; behind the last anchor: where
- * it ends. */
+/* Where the unit with anchor i begins if units begin `back` positions before their anchors; after the last anchor:
+ * where it ends. */
 static uint32_t begin_of(const struct work *w, uint32_t i, uint32_t back)
 {
     const struct rs_period *u = &w->unit;
@@ -380,8 +378,8 @@ static uint32_t begin_of(const struct work *w, uint32_t i, uint32_t back)
     return end < w->nlist ? (uint32_t)end : w->nlist;
 }
 
-/* Cuts. What is too small for a step is added to the one before it (its anchor came once more); at the ends it is left
- * out. Returns how well that fits. */
+/* Cuts. What is too small for a step is added to the previous one (its anchor occurred twice); at the ends it is
+ * dropped. Returns how well that fits. */
 static uint64_t cut(struct work *w, uint32_t back)
 {
     uint32_t n = 0, from = 0;
@@ -402,7 +400,7 @@ static uint64_t cut(struct work *w, uint32_t back)
     return 3 * whole + (n - whole);
 }
 
-/* Steps begin where most of them are whole: with the first operation that recurs, behind the last, or at the pause. */
+/* Steps begin where most of them are complete: with the first operation that recurs, after the last, or at the pause. */
 static enum rs_status place(struct work *w, struct rs_err *err)
 {
     (void)err;
@@ -426,9 +424,9 @@ static enum rs_status place(struct work *w, struct rs_err *err)
     return RS_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
-/* Between the items of two places a step begins where the pause is longest. */
+/* Between the items of two positions a step begins at the longest pause. */
 static uint32_t item_at(const struct work *w, uint32_t place)
 {
     uint32_t from = w->list[place - 1] + 1, best = w->list[place];
@@ -437,7 +435,7 @@ static uint32_t item_at(const struct work *w, uint32_t place)
     return best;
 }
 
-/* Where the last step ends: behind the scalars that usually follow, before what comes once. */
+/* Where the last step ends: after the scalars that usually follow, before what occurs once. */
 static void end_at(const struct work *w, uint32_t place, uint32_t *end)
 {
     const struct rs_period *u = &w->unit;
@@ -455,24 +453,24 @@ static void make_units(struct work *w)
     struct rs_repeats *r = w->out;
     r->firsts = rs_alloc(((size_t)w->ncuts + 2) * sizeof *r->firsts);
     uint32_t first = w->cuts[0], last = w->cuts[w->ncuts];
-    /* Behind what comes once at the start, and before what comes once at the end. */
+    /* After what occurs once at the start, and before what occurs once at the end. */
     while (!rs_map_find(&w->kinds, w->items[w->list[first]].kind)) first++;
     while (w->count[last] == w->count[last - 1]) last--;
     r->firsts[r->n++] = w->list[first];
     for (uint32_t i = 1; i < w->ncuts; i++) {
         uint32_t at = item_at(w, w->cuts[i]);
-        /* One group call is of one step. */
+        /* One group call belongs to one step. */
         if (!w->items[at].grouped) r->firsts[r->n++] = at;
     }
     end_at(w, last, &r->firsts[r->n]);
 }
 
-/* Two units that are all there is: the same operations twice, of more than one kind. */
+/* Two units and nothing else: the same operations twice, of more than one kind. */
 static void try_two(struct work *w)
 {
     uint32_t *counts = rs_zalloc((size_t)w->n + 1, sizeof *counts), n = 0;
     for (uint32_t i = 0; i < w->n; i++) counts[w->items[i].symbol]++;
-    bool once = false; /* something comes once in each */
+    bool once = false; /* something occurs once in each */
     for (uint32_t i = 0; i < w->n; i++) {
         if (counts[w->items[i].symbol] > 1) w->list[n++] = i;
         once |= counts[w->items[i].symbol] == 2;

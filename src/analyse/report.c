@@ -11,7 +11,7 @@
 #include "join/ranks.h"
 
 /* ---- the conclusion ----
- * The last lines of a report: plain sentences that an operator can act on. Nothing below the clock error is claimed. */
+ * The last lines of a report: sentences that an operator can act on. Nothing below the clock error is claimed. */
 
 /* Ends a sentence and keeps it. */
 static void say(struct rs_report *r, struct rs_strbuf *s)
@@ -48,17 +48,17 @@ static const char *advice(const struct rs_straggler *s)
     bool host = s->rank_id == RS_NONE;
     switch (s->why) {
     case RS_WHY_LAUNCHED_LATE:
-        return host ? "launched late: look at the CPUs of that host (other load, data loading, storage)."
-                    : "launched late, not slow on the GPU: look at that process (data loading, Python, other load on "
+        return host ? "launched late: check the CPUs of that host (other load, data loading, storage)."
+                    : "launched late, not slow on the GPU: check that process (data loading, Python, other load on "
                       "its "
                       "cores).";
     case RS_WHY_QUEUED:
-        return host ? "queued behind compute: look at the GPUs of that host (power, cooling, clocks)."
-                    : "queued behind its own compute, not launched late: look at that GPU (clocks, thermals) or its "
+        return host ? "queued behind compute: check the GPUs of that host (power, cooling, clocks)."
+                    : "queued behind its own compute, not launched late: check that GPU (clocks, thermals) or its "
                       "share "
                       "of the work.";
-    case RS_WHY_HELD: return "mostly held by an earlier collective; what it costs beside that is its own.";
-    default: return "late for a reason that the recording does not tell (no launches, or clocks too far off).";
+    case RS_WHY_HELD: return "mostly held by an earlier collective; the cost is only its own part.";
+    default: return "late for an unknown reason (no launches recorded, or clock errors too large).";
     }
 }
 
@@ -76,7 +76,7 @@ static void say_straggler(struct rs_report *r, const struct rs_straggler *x, boo
     if (x->rank_id != RS_NONE && x->once_ns != RS_TIME_NONE && x->once_ns < x->cost_ns - x->cost_ns / 5) {
         rs_strbuf_puts(&s, ", or ");
         rs_words_ns(&s, x->once_ns);
-        rs_strbuf_puts(&s, " if one delay a step shows in several operations");
+        rs_strbuf_puts(&s, " if one delay per step appears in several operations");
     }
     rs_strbuf_puts(&s, x->rank_id == RS_NONE ? "; its ranks are late together: " : "; it was ");
     rs_strbuf_puts(&s, advice(x));
@@ -88,7 +88,7 @@ static void say_straggler(struct rs_report *r, const struct rs_straggler *x, boo
     say(r, &s);
 }
 
-/* Ranks whose lateness is their own: what was handed to them is told elsewhere. */
+/* Ranks that are late by themselves: inherited lateness is reported elsewhere. */
 static bool *mark_own(const struct rs_report *r)
 {
     bool *own = rs_alloc(r->view.model->nranks + 1);
@@ -100,7 +100,7 @@ static bool *mark_own(const struct rs_report *r)
     return own;
 }
 
-/* Several ranks that are late together cost nothing alone: each has the others beside it. */
+/* Several ranks that are late together cost nothing alone: each is compared with the others. */
 static void say_group(struct rs_report *r, bool *said)
 {
     enum { NAMED = 4 };
@@ -123,14 +123,14 @@ static void say_group(struct rs_report *r, bool *said)
         return;
     }
     if (late > NAMED) rs_strbuf_printf(&s, " and %" PRIu32 " more", late - NAMED);
-    rs_strbuf_puts(&s, " come late together, each ");
+    rs_strbuf_puts(&s, " are late together, each ");
     rs_words_ns(&s, least);
-    rs_strbuf_puts(&s, " or more behind the median: bringing only one of them up would save little.");
+    rs_strbuf_puts(&s, " or more behind the median: fixing only one of them would save little.");
     *said = true;
     say(r, &s);
 }
 
-/* The operation in which ranks came furthest apart, by more than the clocks may err; RS_NONE: there is none. */
+/* The operation with the largest distance between its ranks, beyond the clock error; RS_NONE: none. */
 static uint32_t widest(struct rs_report *r, int64_t *apart)
 {
     const struct rs_ops *o = &r->view.model->ops;
@@ -153,21 +153,20 @@ static void say_nobody(struct rs_report *r)
     const struct rs_stragglers *x = &r->stragglers;
     int64_t apart;
     uint32_t op = x->cost_ns ? RS_NONE : widest(r, &apart);
-    if (op != RS_NONE) { /* ties: several came late, and nobody alone */
-        rs_strbuf_puts(&s, "in no operation was one rank the last by more than the clock error of ");
+    if (op != RS_NONE) { /* ties: several were late, and no single rank */
+        rs_strbuf_puts(&s, "no operation has a single last rank beyond the clock error of ");
         rs_words_ns(&s, r->basis.totals.error_ns);
-        rs_strbuf_puts(&s, ", yet ranks waited for others up to ");
+        rs_strbuf_puts(&s, ", but ranks waited for others up to ");
         rs_words_ns(&s, apart);
         rs_strbuf_printf(&s, " (%s): `ringscope ops` lists the waits.",
                          rs_model_text(r->view.model, r->view.model->ops.func[op]));
     } else if (!x->cost_ns) {
-        rs_strbuf_puts(&s, "nobody is late by more than the clock error of ");
+        rs_strbuf_puts(&s, "no rank is late by more than the clock error of ");
         rs_words_ns(&s, r->basis.totals.error_ns);
         rs_strbuf_puts(&s, ".");
     } else {
-        rs_strbuf_puts(&s, x->rows[0].rank_id == RS_NONE
-                               ? "no rank stands out, and no host; the most that one costs is "
-                               : "no rank stands out; the most that one costs is ");
+        rs_strbuf_puts(&s, x->rows[0].rank_id == RS_NONE ? "no rank or host stands out; the largest cost of one is "
+                                                         : "no rank stands out; the largest cost of one is ");
         of_the_run(&s, r, x->rows[0].cost_ns);
         rs_strbuf_puts(&s, ".");
     }
@@ -182,8 +181,8 @@ static uint32_t steps_looked_at(const struct rs_report *r)
     return n;
 }
 
-/* Whether one is late again and again: in a third of the steps, or in a tenth of its operations. Single moments are
- * told by the steps that took longer, unless they cost much. */
+/* Whether it is late repeatedly: in a third of the steps, or in a tenth of its operations. Single occasions are
+ * reported by the steps that took longer, unless they cost much. */
 static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
 {
     uint64_t steps = steps_looked_at(r);
@@ -191,8 +190,8 @@ static bool is_steady(const struct rs_report *r, const struct rs_straggler *x)
            (x->times_last >= 5 && ((steps && 3 * x->times_last >= steps) || x->share_low >= 0.1));
 }
 
-/* Whether one of the first two of its kind (hosts, or ranks; there are n) costs so many times more than the next: the
- * first alone, or both where there are others. The second of two hosts is not much of anything. */
+/* Whether one of the first two of its kind (n hosts, or ranks) costs that many times more than the next: the first
+ * alone, or both if there are others. The second of two hosts never does. */
 static bool costs_more(const struct rs_stragglers *s, uint32_t i, uint32_t n, int64_t times)
 {
     int64_t costs[3] = {0};
@@ -205,14 +204,14 @@ static bool costs_more(const struct rs_stragglers *s, uint32_t i, uint32_t n, in
     return (place == 0 && costs[0] / times > costs[1]) || (n > 2 && costs[1] / times > costs[2]);
 }
 
-/* Whether one is last clearly more often than is its turn among n: somebody is, wherever there is no tie. */
+/* Whether it is last clearly more often than its share among n: without ties some rank is always last. */
 static bool beyond_its_turn(const struct rs_stragglers *s, const struct rs_straggler *x, uint32_t n)
 {
     return x->share_low > 1.5 * (double)(s->compared - s->ties) / (double)s->compared / n;
 }
 
-/* Whether one is worth naming: its cost matters (half a percent of the run), it is one of the first two of its kind,
- * and it costs much more than the next or is last more often than chance has it. */
+/* Whether it is named: its cost matters (half a percent of the run), it is one of the first two of its kind, and it
+ * costs much more than the next or is last more often than by chance. */
 static bool stands_out(const struct rs_report *r, uint32_t i)
 {
     const struct rs_stragglers *s = &r->stragglers;
@@ -236,16 +235,17 @@ static void say_stragglers(struct rs_report *r)
         if (clock_free) {
             rs_strbuf_printf(&t,
                              "no operation has known starts on two ranks with aligned clocks: the waits of %" PRIu64
-                             " operation%s are told by how long each rank took (of ranks that end together the "
-                             "quickest came last), and no rank is named.",
+                             " operation%s come from durations (of ranks that end together, the "
+                             "fastest arrived last), and no rank is named.",
                              clock_free, clock_free == 1 ? "" : "s");
             say(r, &t);
             return;
         }
-        rs_strbuf_puts(&t, r->view.model->aligned || r->basis.alone == r->basis.totals.ops
-                               ? "who waited for whom cannot be told: no operation has known starts on two ranks with "
-                                 "aligned clocks."
-                               : "who waited for whom cannot be told: clocks were left as they came (--no-align).");
+        rs_strbuf_puts(&t,
+                       r->view.model->aligned || r->basis.alone == r->basis.totals.ops
+                           ? "which rank waited for which is unknown: no operation has known starts on two ranks with "
+                             "aligned clocks."
+                           : "which rank waited for which is unknown: clocks are not aligned (--no-align).");
         say(r, &t);
         return;
     }
@@ -254,7 +254,7 @@ static void say_stragglers(struct rs_report *r)
         const struct rs_straggler *x = &s->rows[i], *y = &s->rows[first];
         if (!stands_out(r, i) || (named && x->cost_ns <= s->rows[0].cost_ns / 4)) continue;
         if (named && x->host == y->host && (x->rank_id == RS_NONE) != (y->rank_id == RS_NONE))
-            continue; /* told already */
+            continue; /* already reported */
         if (!named) first = i;
         say_straggler(r, x, named++ > 0);
     }
@@ -263,7 +263,7 @@ static void say_stragglers(struct rs_report *r)
     if (!group) say_nobody(r);
 }
 
-/* ---- the rest ---- */
+/* ---- other sentences ---- */
 
 static void say_links(struct rs_report *r)
 {
@@ -281,12 +281,12 @@ static void say_links(struct rs_report *r)
                 rs_strbuf_puts(&s, "a rank without a recording");
         } else {
             rs_rank_words(&s, r->view.model, x->scope == RS_SLOW_SENDER ? row->rank_id : row->peer_id);
-            rs_strbuf_printf(&s, " is slow to %s %" PRIu32 " peers: the network",
-                             x->scope == RS_SLOW_SENDER ? "send to" : "be sent to, by", x->links);
+            rs_strbuf_printf(&s, " is slow %s %" PRIu32 " peers: the network",
+                             x->scope == RS_SLOW_SENDER ? "sending to" : "receiving from", x->links);
         }
-        rs_strbuf_printf(
-            &s, " takes %.1f times as long for a byte as the median of the others of its kind: look at that %s.",
-            x->slower, x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and its cable");
+        rs_strbuf_printf(&s, " takes %.1f times as long per byte as the median of similar links: check that %s.",
+                         x->slower,
+                         x->scope == RS_SLOW_LINK ? "path (NIC, cable, switch port)" : "host's NIC and cable");
         say(r, &s);
     }
 }
@@ -342,8 +342,8 @@ static void say_doubts(struct rs_report *r)
         rs_strbuf_printf(
             &s,
             "in %" PRIu64 " of %" PRIu64
-            " operations a rank ended before another began, which cannot be: the times that NCCL reported for "
-            "them are of other work, or clocks are wrong (`ringscope clocks`); they are not compared.",
+            " operations a rank ended before another began, which is impossible: the times that NCCL reported "
+            "belong to other work, or clocks are wrong (`ringscope clocks`); they are not compared.",
             b->totals.violations, b->totals.ops);
         say(r, &s);
     }
@@ -359,7 +359,7 @@ static void say_doubts(struct rs_report *r)
 static void say_losses(struct rs_report *r)
 {
     const struct rs_model *m = r->view.model;
-    uint64_t gone[2] = {0}; /* of recordings, in callbacks; of other tools' files, in operations or lines */
+    uint64_t gone[2] = {0}; /* in recordings: callbacks; in other tools' files: operations or lines */
     uint32_t procs[2] = {0};
     for (uint32_t p = 0; p < m->nprocs; p++) {
         uint64_t n = m->procs[p].lost + m->procs[p].overwritten + m->procs[p].damaged;
@@ -381,12 +381,12 @@ static void say_losses(struct rs_report *r)
     }
 }
 
-/* The times of a job that hangs look like those of any other. */
+/* Times of a hanging job look like those of any other. */
 static void say_open(struct rs_report *r)
 {
     const struct rs_model *m = r->view.model;
     uint32_t open = 0, all = 0;
-    for (uint32_t p = 0; p < m->nprocs; p++) { /* other tools do not say */
+    for (uint32_t p = 0; p < m->nprocs; p++) { /* other tools do not report it */
         open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
         all += m->procs[p].same == RS_NONE;
     }
@@ -414,14 +414,14 @@ static void say_statistics(struct rs_report *r)
     for (unsigned next = 0; rs_statistics_say(&r->statistics, &next, &s);) say(r, &s);
 }
 
-/* Fills r->conclusion from the rest of it. */
+/* Fills r->conclusion from the rest. */
 static void conclusion_make(struct rs_report *r)
 {
     say_statistics(r);
     if (!r->basis.totals.ops && r->nconclusion) return;
     if (!r->basis.totals.ops) {
         struct rs_strbuf s = {0};
-        rs_strbuf_puts(&s, "no operation is left to report on.");
+        rs_strbuf_puts(&s, "no operations to report.");
         say(r, &s);
         return;
     }
@@ -442,7 +442,7 @@ static void count_uncompared(struct rs_report *r, uint32_t op)
     const struct rs_model *m = r->view.model;
     struct rs_report_basis *b = &r->basis;
     uint32_t n = m->ops.nparts[op], island = RS_NONE;
-    if (m->ops.flags[op] & RS_OP_VIOLATION) return; /* counted as that */
+    if (m->ops.flags[op] & RS_OP_VIOLATION) return; /* counted as a violation */
     bool untimed = false, unaligned = false;
     for (uint32_t i = 0; i < n; i++) {
         uint32_t part = m->order[m->ops.part[op] + i], domain = rs_part_start_domain(m, part);
@@ -484,21 +484,20 @@ static void count_ranks(struct rs_report *r)
     struct rs_report_basis *b = &r->basis;
     struct rs_map hosts = {0};
     b->ranks = r->view.model->nranks;
-    bool known = true; /* else some are clocks of their own, and how many hosts there are is not known */
+    bool known = true; /* false: some have only clocks, and the number of hosts is unknown */
     for (uint32_t i = 0; i < r->view.model->nranks; i++) {
         known &= rs_host_name(r->view.model, r->view.model->ranks[i].host) != NULL;
         rs_map_put(&hosts, r->view.model->ranks[i].host, 1);
     }
-    b->hosts = known ? (uint32_t)rs_map_count(&hosts) : 0; /* other tools may know the same ones by other names */
+    b->hosts = known ? (uint32_t)rs_map_count(&hosts) : 0; /* other tools may use other names for the same hosts */
     rs_map_free(&hosts);
     b->unseen = r->view.model->world >= 0 ? (int64_t)r->view.model->world - r->view.model->nranks : -1;
-    if (r->view.model->world >= 0 && b->unseen < 0)
-        b->unseen = 0; /* more than one job here, or no communicator of all */
+    if (r->view.model->world >= 0 && b->unseen < 0) b->unseen = 0; /* more than one job, or no communicator of all */
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
-/* Leaves out what was before step `warmup`. */
+/* Drops what was before step `warmup`. */
 static int64_t leave_out(struct rs_report *r, uint32_t warmup)
 {
     if (!warmup || !r->steps.n) return RS_TIME_NONE;
@@ -527,7 +526,7 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
     if (o->reference) rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth);
-    if (has_starts(&r->view)) /* else steps are of calls, and what was longer in them cannot be told */
+    if (has_starts(&r->view)) /* else steps are of calls, and their lengths are unknown */
         rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth);
     if (o->network) rs_matrix_find(&r->network, &r->view, o->filter, from);
     if (o->every_ns > 0 || o->every_steps)

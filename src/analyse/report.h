@@ -1,7 +1,8 @@
-/* All that `ringscope report` says: figures, who was late, the network, odd steps, the course, and the conclusion.
+/* Everything that `ringscope report` reports: functions, stragglers, the network, outliers among steps, the run over
+ * time, and the conclusion.
  *
- * Made from a joined model, which it borrows and which must live on. Owns everything else until rs_report_free(). One
- * thread at a time. */
+ * Made from a joined model, which it borrows and which must stay valid. Owns everything else until rs_report_free().
+ * One thread at a time. */
 #ifndef RS_ANALYSE_REPORT_H
 #define RS_ANALYSE_REPORT_H
 
@@ -20,20 +21,20 @@ struct rs_report_options {
     bool by_comm; /* rows of functions by communicator, not by class */
     bool network;
     uint32_t warmup; /* steps to leave out */
-    int64_t every_ns; /* windows of the course; 0: none */
+    int64_t every_ns; /* windows over time; 0: none */
     uint32_t every_steps;
     const struct rs_reference *reference; /* sorted; NULL: none */
 };
 
-/* How much of the run the answer stands on. */
+/* The data that the report is based on. */
 struct rs_report_basis {
-    struct rs_totals totals; /* of what the filter let through */
-    uint64_t alone; /* not compared: one rank is there, or in it */
-    uint64_t untimed; /* not: starts are not known, or stale */
-    uint64_t unaligned; /* not: clocks are not aligned with each other */
+    struct rs_totals totals; /* of what passed the filter */
+    uint64_t alone; /* not compared: only one rank is present, or takes part */
+    uint64_t untimed; /* not compared: starts are unknown, or stale */
+    uint64_t unaligned; /* not compared: clocks are not aligned with each other */
     uint32_t ranks, hosts; /* recorded */
-    int64_t unseen; /* ranks without a recording; -1: not known */
-    int64_t from_ns, to_ns; /* of the operations; RS_TIME_NONE: no time is known */
+    int64_t unseen; /* ranks without a recording; -1: unknown */
+    int64_t from_ns, to_ns; /* of the operations; RS_TIME_NONE: no times */
 };
 
 struct rs_report {
@@ -42,7 +43,7 @@ struct rs_report {
     struct rs_steps steps;
     uint32_t warmup; /* steps left out */
     struct rs_bandwidth bandwidth;
-    struct rs_reached reached; /* against the reference */
+    struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;
     struct rs_matrix network;
     struct rs_outliers outliers;
@@ -56,7 +57,7 @@ enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const str
                               struct rs_err *err);
 void rs_report_free(struct rs_report *r);
 
-/* Whether a straggler's cost is worth a line: above 0.1 % of the run and ten times the clock error. */
+/* Whether a straggler's cost is listed: above 0.1 % of the run and ten times the clock error. */
 bool rs_report_matters(const struct rs_report *r, const struct rs_straggler *s);
 
 #endif

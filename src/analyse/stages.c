@@ -25,7 +25,7 @@ void rs_stage_times_free(struct rs_stage_times *s)
 
 /* ---- by name ---- */
 
-/* Where names are looked for, in this order. */
+/* Where names are searched, in this order. */
 enum { ON_GPU, ON_HOST, IN_WORK, PLACES };
 
 static int place_of(uint8_t kind)
@@ -38,12 +38,12 @@ static int place_of(uint8_t kind)
 struct hits {
     uint64_t n[RS_STAGES_MAX][PLACES];
     int64_t done[RS_STAGES_MAX]; /* while adding: how many came before */
-    uint64_t chunk[RS_STAGES_MAX]; /* how many make one */
+    uint64_t chunk[RS_STAGES_MAX]; /* how many make a chunk */
     int place[RS_STAGES_MAX];
     uint64_t chunks;
 };
 
-/* By name: its stage, or 255. A name that fits several patterns belongs to the first. */
+/* By name: its stage, or 255. A name that matches several patterns belongs to the first. */
 static uint8_t *stages_of_names(const struct rs_model *m, const struct rs_stage_pattern *patterns, uint32_t n)
 {
     uint8_t *of = rs_alloc((size_t)m->names.n + 1);
@@ -55,7 +55,7 @@ static uint8_t *stages_of_names(const struct rs_model *m, const struct rs_stage_
     return of;
 }
 
-/* The list that holds the activities of a place. */
+/* The list of the activities at a place. */
 static const uint32_t *list_of(const struct rs_rank_track *track, int place, uint32_t *n)
 {
     *n = place == ON_HOST ? track->nhost : track->nwork;
@@ -70,7 +70,7 @@ static uint8_t stage_at(const struct rs_model *m, uint32_t x, int place, const u
     return of[a->name[x]];
 }
 
-/* How many of each make a chunk; says why not, when they do not repeat alike. */
+/* How many of each make a chunk; sets the reason if they do not repeat regularly. */
 static bool agree(struct rs_stage_times *s, struct hits *h, const struct rs_stage_pattern *patterns, uint32_t n)
 {
     uint64_t least = UINT64_MAX, count[RS_STAGES_MAX];
@@ -78,7 +78,7 @@ static bool agree(struct rs_stage_times *s, struct hits *h, const struct rs_stag
         for (h->place[k] = 0; h->place[k] < PLACES - 1 && !h->n[k][h->place[k]];) h->place[k]++;
         count[k] = h->n[k][h->place[k]];
         if (!count[k]) {
-            snprintf(s->why, sizeof s->why, "nothing is named as stage %.40s (%.60s)", patterns[k].name,
+            snprintf(s->why, sizeof s->why, "nothing matches stage %.40s (%.60s)", patterns[k].name,
                      patterns[k].pattern);
             return false;
         }
@@ -94,8 +94,8 @@ static bool agree(struct rs_stage_times *s, struct hits *h, const struct rs_stag
         h->chunk[k] = cut ? 1 : count[k] / least;
         if (!cut && !multiple && count[k] % least) {
             snprintf(s->why, sizeof s->why,
-                     "stages do not repeat alike: %.40s comes %" PRIu64 " times, another %" PRIu64, patterns[k].name,
-                     count[k], least);
+                     "stages do not repeat regularly: %.40s occurs %" PRIu64 " times, another %" PRIu64,
+                     patterns[k].name, count[k], least);
             return false;
         }
     }
@@ -140,7 +140,7 @@ void rs_stages_by_name(struct rs_stage_times *s, const struct rs_rank_tracks *t,
 
 /* ---- between sends and receives ---- */
 
-/* The kind of a boundary: sends to, or receives from, one peer on one communicator; 0: a work is none. */
+/* The kind of a boundary: sends to, or receives from, one peer on one communicator; 0: not a boundary. */
 static uint64_t boundary_of(const struct rs_model *m, uint32_t x, const struct rs_filter *filter)
 {
     const struct rs_activities *a = &m->activities;
@@ -153,7 +153,7 @@ static uint64_t boundary_of(const struct rs_model *m, uint32_t x, const struct r
            (m->parts.kind[part] == RS_PART_RECV ? 3u : 1u);
 }
 
-/* The kind that occurs most often; of equals, the one that is seen first. */
+/* The kind that occurs most often; of equals, the first. */
 static void choose_boundary(uint64_t *best, const struct rs_model *m, const struct rs_rank_track *track,
                             const struct rs_filter *filter)
 {
@@ -195,12 +195,12 @@ static void add_chunks(struct rs_stage_times *s, const struct rs_model *m, const
         if (boundary_of(m, x, filter) != kind) continue;
         int64_t at = m->activities.start[x];
         for (uint32_t k = 0; k < 2 && from != RS_TIME_NONE;
-             k++) /* of a span that begins with the chunk, the length counts */
+             k++) /* in a span that begins with the chunk, its length counts */
             add(s, k, chunk, from, rs_time_plus(from, rs_union_within(&covers[k], from, at)));
         chunk += from != RS_TIME_NONE;
         from = at;
     }
-    /* The last begins the period of the one before it, and is not whole itself. */
+    /* The last one ends the period before it, and is not complete itself. */
     if (from != RS_TIME_NONE && chunk) add(s, RS_STAGES_MAX, chunk, from, from);
 }
 

@@ -1,11 +1,10 @@
 /* The stages of each chunk of work, found in a trace: by the names of annotations and kernels, or between sends and
  * receives.
  *
- * By name: a shell pattern names a stage; what matches it is looked for among annotations on the GPU, annotations on
- * the host, then kernels and copies, and the first kind that has any is taken. The i-th occurrence is chunk i; where a
- * stage occurs k times as often as the rarest, k of them make a chunk. By sends and receives: a chunk goes from one of
- * the most frequent kind (say, receives from rank 2) to the next; its stages are the compute and the communication
- * inside it, as unions. */
+ * By name: a shell pattern defines a stage; matches are searched among annotations on the GPU, annotations on the host,
+ * then kernels and copies, and the first kind with a match is used. The i-th occurrence is chunk i; if a stage occurs k
+ * times as often as the rarest, k of them make a chunk. By sends and receives: a chunk is from one of the most frequent
+ * kind (say, receives from rank 2) to the next; its stages are the compute and the communication inside it, as unions. */
 #ifndef RS_ANALYSE_STAGES_H
 #define RS_ANALYSE_STAGES_H
 

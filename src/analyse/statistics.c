@@ -7,7 +7,7 @@
 #include "analyse/words.h"
 #include "base/memory.h"
 
-/* ---- rows of equal things, side by side ---- */
+/* ---- rows with one cell per process ---- */
 
 static enum rs_table_of table_of(uint8_t kind)
 {
@@ -18,7 +18,7 @@ static enum rs_table_of table_of(uint8_t kind)
     case RS_STAT_RANGE: return RS_TABLE_RANGES;
     case RS_STAT_KERNEL:
     case RS_STAT_COPY: return RS_TABLE_KERNELS;
-    default: return RS_TABLES; /* work inside a range: told with it */
+    default: return RS_TABLES; /* work inside a range: part of the range */
     }
 }
 
@@ -32,7 +32,7 @@ static int compare(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-/* Of the same thing: everything but the process. Ranges are rows of one process and thread. */
+/* Equal in everything but the process. Ranges are rows of one process and thread. */
 static int by_thing(const struct rs_model *m, const struct rs_stat *x, const struct rs_stat *y)
 {
     int c = compare(table_of(x->kind), table_of(y->kind));
@@ -56,7 +56,7 @@ static int by_row(const void *a, const void *b, void *of)
     return c ? c : compare(i, j);
 }
 
-/* Sums of what may come from damaged files stay within the type. */
+/* Sums saturate: files may be damaged. */
 static int64_t plus(int64_t a, int64_t b)
 {
     if (a == RS_TIME_NONE || b == RS_TIME_NONE) return RS_TIME_NONE;
@@ -124,9 +124,9 @@ static void gather(struct rs_statistics *s, const uint32_t *order, uint32_t n)
     }
 }
 
-/* ---- what they tell ---- */
+/* ---- waits ---- */
 
-/* In a broadcast, a gather or point to point not all wait for all; but who is there first waits there too. */
+/* In a broadcast, a gather or point to point not all ranks wait for all; but an early rank waits there too. */
 static bool waits_for_others(const struct rs_model *m, uint16_t func)
 {
     const char *text = rs_model_text(m, func);
@@ -199,7 +199,7 @@ static void find_range_work(struct rs_statistics *s)
 {
     struct rs_map index = {0};
     const struct rs_model *m = s->model;
-    /* 21 bits each: where they do not fit, or meet, the first one has it all, as in a log cut short. */
+    /* 21 bits each: if they do not fit, or collide, the first one has it all, as in a truncated log. */
 #define RANGE_KEY(proc, thread, name) ((uint64_t)(proc) << 42 ^ (uint64_t)(thread) << 21 ^ (name))
     for (uint32_t i = 0; i < s->nrows[RS_TABLE_RANGES]; i++) {
         const struct rs_stat_row *row = &s->rows[RS_TABLE_RANGES][i];
@@ -218,7 +218,7 @@ static void find_range_work(struct rs_statistics *s)
     rs_map_free(&index);
 }
 
-/* ---- the order to show them in ---- */
+/* ---- order of rows ---- */
 
 static int by_weight(const void *a, const void *b)
 {
@@ -270,7 +270,7 @@ void rs_statistics_free(struct rs_statistics *s)
     *s = (struct rs_statistics){0};
 }
 
-/* ---- in words ---- */
+/* ---- sentences ---- */
 
 static void say_process(const struct rs_statistics *s, uint32_t proc, struct rs_strbuf *text)
 {
@@ -283,7 +283,7 @@ static void say_process(const struct rs_statistics *s, uint32_t proc, struct rs_
     if (*host) rs_strbuf_printf(text, " (%s)", host);
 }
 
-/* With the digits that nvprof gives, so that they can be found in its table. */
+/* With nvprof's digits, so that they can be found in its table. */
 static void say_ns(struct rs_strbuf *text, int64_t ns, int digits)
 {
     double x = (double)ns;
@@ -291,7 +291,7 @@ static void say_ns(struct rs_strbuf *text, int64_t ns, int digits)
     rs_strbuf_printf(text, "%.*g %s", digits, x / (x < 1e6 ? 1e3 : x < 1e9 ? 1e6 : 1e9), unit);
 }
 
-/* Below a tenth of the time in its kernels, nobody's wait is worth a sentence. */
+/* Waits below a tenth of the time in its kernels are not mentioned. */
 static bool say_wait(const struct rs_statistics *s, const struct rs_stat_row *row, struct rs_strbuf *text)
 {
     uint32_t worst = row->first, fastest = row->first;
@@ -313,7 +313,7 @@ static bool say_wait(const struct rs_statistics *s, const struct rs_stat_row *ro
     say_ns(text, (int64_t)((uint64_t)f->total_ns / f->calls), 5);
     rs_strbuf_puts(text, " in ");
     say_process(s, f->proc, text);
-    rs_strbuf_puts(text, "): it came earlier, and the fastest came last.");
+    rs_strbuf_puts(text, "): it arrived earlier, and the fastest arrived last.");
     return true;
 }
 
@@ -353,7 +353,7 @@ bool rs_statistics_say(const struct rs_statistics *s, unsigned *next, struct rs_
     if (!s->cells || *next > AXIS) return false;
     ++*next;
     rs_strbuf_puts(text,
-                   "these summaries have no time axis: they tell how much, not when, so no single operation, its last "
-                   "rank or a clock can be told from them.");
+                   "these summaries have no time axis: they show how much, not when; single operations, last ranks and "
+                   "clocks are unknown.");
     return true;
 }

@@ -28,7 +28,7 @@ static int by_step(const void *a, const void *b)
     return x->proc < y->proc ? -1 : x->proc > y->proc;
 }
 
-/* Threads of a process that mark the same step do so once. */
+/* Threads of a process that mark the same step count once. */
 static void step_marks_find(struct rs_step_marks *s, const struct rs_model *m)
 {
     const struct rs_activities *a = &m->activities;
@@ -47,7 +47,7 @@ static void step_marks_find(struct rs_step_marks *s, const struct rs_model *m)
     for (uint32_t i = 0; i < s->n; i++) {
         struct rs_step_mark x = s->rows[i], *last = kept ? &s->rows[kept - 1] : NULL;
         bool same = last && last->proc == x.proc && last->number == x.number;
-        if (same && x.from < last->to) continue; /* another thread's */
+        if (same && x.from < last->to) continue; /* of another thread */
         if (same) x.again = last->again + 1;
         s->rows[kept++] = x;
     }
@@ -73,19 +73,19 @@ static void step_marks_free(struct rs_step_marks *s)
 /* ---- operations as items of a sequence ----
  * The operations of the rank that took part in the most, as items of a sequence (analyse/repeats.h).
  *
- * In program order, as its process told of them: starts on several streams overtake each other. Where records of
- * that process were lost, what the others saw of its operations is there too, all by time. */
+ * In program order, as its process reported them: starts on several streams overtake each other. If records of that
+ * process were lost, what the others recorded of its operations is included, all by time. */
 
 struct step_items {
     struct rs_item *rows;
     uint32_t n;
-    uint32_t rank_id; /* RS_NONE: there is none */
+    uint32_t rank_id; /* RS_NONE: none */
 };
 
 enum {
     SCALAR = 8192, /* bytes: collectives below that are scalars... */
     SMALL = 16, /* ...if they are also below this part of the largest */
-    MANY = 16, /* operations of a kind that show whether sizes come again */
+    MANY = 16, /* operations of a kind that show whether sizes recur */
 };
 
 struct call {
@@ -98,20 +98,20 @@ struct items_work {
     struct step_items *out;
     struct rs_map classes, kinds, symbols;
     uint32_t nkinds, nsymbols;
-    bool lossy; /* some process lost records: what a fan-out is called depends on what is left of it */
+    bool lossy; /* a process lost records: the name of a fan-out depends on what remains */
     uint64_t group; /* of the calls */
-    struct call *calls; /* of the group at hand */
+    struct call *calls; /* of the current group */
     uint32_t ncalls, cap_calls;
 };
 
-/* ---- whose ---- */
+/* ---- the rank ---- */
 
 static bool is_top(const struct rs_model *m, uint32_t op)
 {
     return op != RS_NONE && m->ops.over[op] == RS_NONE;
 }
 
-/* A rank that several tools saw is that of the process which leads. */
+/* A rank recorded by several tools is that of the primary process. */
 static bool is_own(const struct rs_view *v, uint32_t part, uint32_t rank_id)
 {
     uint32_t member = v->model->parts.member[part];
@@ -125,7 +125,7 @@ static bool is_lossy(const struct rs_view *v, uint32_t rank_id)
     return p->lost || p->overwritten || p->damaged || p->ngaps;
 }
 
-/* The one with the most parts; rather one that nothing is lost of, if it has nearly as many. */
+/* The one with the most parts; preferably one without losses, if it has nearly as many. */
 static void busiest_rank(struct items_work *w)
 {
     const struct rs_view *v = w->view;
@@ -156,8 +156,8 @@ static enum rs_status number(struct rs_map *map, uint64_t key, uint32_t *count, 
     return RS_OK;
 }
 
-/* Sizes of point to point and all-to-all change with the data (experts), and what tells sends apart is the way; those of
- * other collectives change with the model only. `rank` is that rank's in the communicator. */
+/* Sizes of point to point and all-to-all depend on the data (experts), and sends are distinguished by direction; those
+ * of other collectives depend on the model only. `rank` is that rank's in the communicator. */
 static enum rs_status add(struct items_work *w, uint32_t op, int32_t rank, struct rs_err *err)
 {
     const struct rs_model *m = w->view->model;
@@ -241,7 +241,7 @@ static enum rs_status collect_own(struct items_work *w, struct rs_err *err)
     return status;
 }
 
-/* By time, with what only others saw of the rank's operations. */
+/* By time, with what only others recorded of the rank's operations. */
 static enum rs_status collect_all(struct items_work *w, struct rs_err *err)
 {
     const struct rs_view *v = w->view;
@@ -262,7 +262,7 @@ static enum rs_status collect_all(struct items_work *w, struct rs_err *err)
     return status;
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 static void find_pauses(struct step_items *s)
 {
@@ -275,8 +275,8 @@ static void find_pauses(struct step_items *s)
     }
 }
 
-/* What is small among large ones is a scalar. A kind whose sizes depend on the data (a fifth of those in the second half
- * of its operations have not been there in the first) stands for nothing but itself. */
+/* What is small among large ones is a scalar. A kind whose sizes depend on the data (a fifth of those in the second
+ * half of its operations do not occur in the first) is one symbol. */
 static void find_weak(struct items_work *w)
 {
     struct step_items *s = w->out;
@@ -347,7 +347,7 @@ struct work {
     struct rs_steps *out;
     struct step_items items;
     struct rs_repeats units;
-    int64_t *scratch; /* room for every mark, and every unit */
+    int64_t *scratch; /* working memory for every mark and unit */
 };
 
 /* ---- marks ---- */
@@ -399,7 +399,7 @@ static int64_t boundary(const struct work *w, uint32_t item, uint32_t *done, int
 }
 
 /* For each mark the unit with the most operations that were called in it: count << 32 | unit. `inside`: units whose
- * operations were mostly called in some mark. */
+ * operations were mostly called in a mark. */
 static void claim_marks(const struct work *w, struct rs_map *claims, bool *inside)
 {
     for (uint32_t unit = 0; unit < w->units.n; unit++) {
@@ -408,7 +408,7 @@ static void claim_marks(const struct work *w, struct rs_map *claims, bool *insid
             struct rs_facts f;
             rs_facts_of_op(w->view->model, w->items.rows[i].op, &f);
             if (f.step == RS_NONE) continue;
-            n = f.step == mark ? n + 1 : 1; /* the operations of a mark follow each other */
+            n = f.step == mark ? n + 1 : 1; /* the operations of a mark are consecutive */
             mark = f.step;
             tagged++;
             uint64_t *most;
@@ -431,15 +431,15 @@ static void take_units(struct work *w)
     int64_t from = boundary(w, firsts[0], &done, &over);
     for (uint32_t i = 0; i < w->units.n && from != RS_TIME_NONE; i++) {
         int64_t to = boundary(w, firsts[i + 1], &done, &over);
-        if (to <= from) to = from + 1; /* ends that are not known: it is a step all the same */
+        if (to <= from) to = from + 1; /* unknown ends: it is still a step */
         s->rows[s->n++] =
             (struct rs_step){.from = from, .to = to, .begin = from, .end = to, .unit = i, .mark = RS_NONE};
         from = to;
     }
 }
 
-/* Takes out the steps by the pattern that are marks, whose operations are theirs: those that were called in one. What no
- * tool tells that of is placed by time, in marks that have no others. */
+/* Removes the steps by the pattern that are marks: those whose operations were called in one. If no tool reports the
+ * calls, marks without others are assigned by time. */
 static void join_marks(struct work *w)
 {
     struct rs_steps *s = w->out;
@@ -470,7 +470,7 @@ static void join_marks(struct work *w)
     rs_map_free(&claims);
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 static void separate(struct rs_steps *s)
 {
@@ -479,7 +479,7 @@ static void separate(struct rs_steps *s)
         if (s->rows[i].to > s->rows[i + 1].from) s->rows[i].to = s->rows[i + 1].from;
 }
 
-/* A unit that several marks took is none of them: their operations tell them apart. */
+/* A unit assigned to several marks belongs to none: their operations distinguish them. */
 static void part_units(struct work *w)
 {
     struct rs_steps *s = w->out;
@@ -490,7 +490,7 @@ static void part_units(struct work *w)
         if (s->rows[i].unit != RS_NONE && w->scratch[s->rows[i].unit] > 1) s->rows[i].unit = RS_NONE;
 }
 
-/* When an operation is over: the end of a collective in which all end together, else the last start. Sends may end at any time,
+/* When an operation is over: at its end if all ranks end together, else at the last start. Sends may end at any time,
  * and ends that are reported too early, or come from another tool, would make the same step longer in one input than in
  * another. */
 static int64_t over_at(const struct rs_model *m, uint32_t op)
@@ -515,16 +515,16 @@ static void add_time(struct work *w, uint32_t step, uint32_t item)
     if (*last == RS_TIME_NONE || over > *last) *last = over;
 }
 
-/* Whether no step lies between them that was not recorded: a profiler may pause. */
+/* Whether no unrecorded step is between them: a profiler may pause. */
 static bool is_next(const struct rs_step *x, const struct rs_step *next)
 {
     if (x->mark == RS_NONE || next->mark == RS_NONE) return true;
     return x->again == next->again && x->mark + 1 == next->mark;
 }
 
-/* When steps start, and how long they take, by their operations: from when those of the step before are over to when its own
- * are, so that what ranks compute before a step's first operation is in that step. The first has no step before, and
- * starts with its own first operation. */
+/* The start and length of steps, by their operations: from when those of the previous step are over to when its own
+ * are, so that compute before a step's first operation belongs to that step. The first step starts with its own first
+ * operation. */
 static void time_steps(struct work *w)
 {
     struct rs_steps *s = w->out;
@@ -626,7 +626,7 @@ uint32_t rs_steps_of_op(const struct rs_steps *s, const struct rs_model *m, uint
     struct rs_facts f;
     rs_facts_of_op(m, op, &f);
     if (f.step == RS_NONE) return step;
-    /* A GPU runs behind its program, by a step or so: the mark is this one or close before it. */
+    /* A GPU runs behind its program by about a step: the mark is this one or shortly before it. */
     uint32_t low = 0, high = s->n;
     RS_BISECT(low, high, mid, moment != RS_TIME_NONE && s->rows[mid].from <= moment);
     for (uint32_t i = low < s->n ? low : s->n; i-- > 0 && low - i < 64;)

@@ -8,7 +8,7 @@
 #include "analyse/quantile.h"
 #include "base/memory.h"
 
-/* ---- how late each rank and host came ---- */
+/* ---- lateness of each rank and host ---- */
 
 void rs_wilson(uint64_t hits, uint64_t n, double *low, double *high)
 {
@@ -48,7 +48,7 @@ static void lateness_init(struct rs_lateness *l, const struct rs_view *v)
     for (uint32_t i = 0; i < m->nhosts; i++)
         l->rows[v->model->nranks + i] = (struct rs_late_row){.rank_id = RS_NONE, .host = i};
     free(at);
-    /* Room for each rank: it cannot come more often than it has parts. */
+    /* Room for each rank: it cannot occur more often than it has parts. */
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t rank_id = m->members[m->parts.member[i]].rank_id;
         if (rank_id != RS_NONE) l->from[rank_id]++;
@@ -61,7 +61,7 @@ static void lateness_init(struct rs_lateness *l, const struct rs_view *v)
     }
 }
 
-/* Takes in the arrivals of the view; `last` is the rank that was last, or RS_NONE. */
+/* Adds the arrivals of the view; `last` is the rank that was last, or RS_NONE. */
 static void lateness_add(struct rs_lateness *l, const struct rs_view *v, uint32_t last)
 {
     for (uint32_t i = 0; i < v->narrivals; i++) l->starts[i] = v->arrivals[i].start;
@@ -88,14 +88,14 @@ static int64_t p99(const int32_t *samples, size_t n, int64_t *scratch)
     return rs_quantile(scratch, n, 0.99);
 }
 
-/* Works out the rows and lets the samples go. */
+/* Computes the rows and frees the samples. */
 static void lateness_finish(struct rs_lateness *l)
 {
     uint64_t most = 0;
     for (uint32_t i = 0; i < l->nranks + l->nhosts; i++)
         if (l->rows[i].compared > most) most = l->rows[i].compared;
     int64_t *scratch = rs_alloc((most + 1) * sizeof *scratch);
-    uint64_t at = 0; /* samples of a host are brought together: what a rank did not use is closed up */
+    uint64_t at = 0; /* compacts the samples of a host */
     for (uint32_t i = 0; i < l->nranks;) {
         uint32_t host = l->rows[l->order[i]].host;
         uint64_t begin = at;
@@ -128,11 +128,11 @@ static void lateness_free(struct rs_lateness *l)
 }
 
 /* ---- why a rank was late ----
- * Why a rank was late: launched late, or launched in time and queued behind compute.
+ * Launched late, or launched in time and queued behind compute.
  *
- * Sums are kept in a straggler's why_ns until why_finish(). Launch lags are added with their sign, and only what is left
- * in the end was launched late: a program that runs ahead of its GPU is sometimes earlier, sometimes later with its
- * launches, and that means nothing. */
+ * Sums are kept in a straggler's why_ns until why_finish(). Launch lags are added with their sign, and only the sum
+ * counts as launched late: launches of a program that runs ahead of its GPU are sometimes earlier, sometimes later,
+ * which means nothing. */
 
 const char *rs_why_text(enum rs_why why)
 {
@@ -141,7 +141,7 @@ const char *rs_why_text(enum rs_why why)
     return texts[why];
 }
 
-/* Launches can be compared with starts where both are this operation's and their clocks hang together. */
+/* Launches can be compared with starts if both belong to this operation and their clocks are comparable. */
 static bool has_launch(const struct rs_model *m, uint32_t part)
 {
     uint32_t gpu = rs_part_start_domain(m, part), host = rs_member_host_domain(m, m->parts.member[part]);
@@ -156,10 +156,10 @@ static int64_t host_error(const struct rs_model *m, uint32_t member)
     return m->domains[rs_member_host_domain(m, member)].error_ns;
 }
 
-/* How much later than a rank that was in time the last one was launched, at least; false: not known. That is
- *     start - start' = (launch - launch') + (queue - queue')
- * solved for the launches. Compared with the latest launch on the same host (one clock, no error), where there is one;
- * else with `other`, if the clocks of the two hosts are good enough for `own` ns. */
+/* By how much, at least, the last rank was launched later than a rank that was in time; false: unknown. That is
+ * start - start' = (launch - launch') + (queue - queue')
+ * solved for the launches. Compared with the latest launch on the same host (one clock, no error), if there is one;
+ * else with `other`, if the clock errors of the two hosts are small enough for `own` ns. */
 static bool launch_lag(const struct rs_view *v, const struct rs_arrival *last, const struct rs_arrival *other,
                        int64_t own, int64_t *lag)
 {
@@ -182,7 +182,7 @@ static bool launch_lag(const struct rs_view *v, const struct rs_arrival *last, c
     return true;
 }
 
-/* Adds `own` ns by which `last` came behind `other`, the latest of those that were in time. The arrivals of the view are
+/* Adds `own` ns by which `last` started after `other`, the latest rank that was in time. The arrivals of the view are
  * those of the operation. */
 static void why_add(const struct rs_view *v, const struct rs_arrival *last, const struct rs_arrival *other, int64_t own,
                     int64_t why[RS_WHYS])
@@ -194,10 +194,10 @@ static void why_add(const struct rs_view *v, const struct rs_arrival *last, cons
         return;
     }
     why[RS_WHY_LAUNCHED_LATE] += lag > own ? own : lag < -own ? -own : lag;
-    why[RS_WHY_QUEUED] += own; /* all that is known, for now */
+    why[RS_WHY_QUEUED] += own; /* for now, all that is known */
 }
 
-/* Turns the sums into what they mean, and names the largest. */
+/* Converts the sums to causes, and selects the largest. */
 static void why_finish(struct rs_straggler *s)
 {
     int64_t known = s->why_ns[RS_WHY_QUEUED], late = s->why_ns[RS_WHY_LAUNCHED_LATE];
@@ -213,11 +213,11 @@ static void why_finish(struct rs_straggler *s)
 
 /* ---- stragglers ---- */
 
-/* What is added up of a rank, and of a host. */
+/* Sums of a rank, and of a host. */
 struct tally {
     struct rs_straggler sum;
     int64_t covered; /* charged up to here on the common axis */
-    /* Of a host: what it costs in operations with several of its ranks, and of that where most of them were late. */
+    /* Of a host: its cost in operations with several of its ranks, and of that where most of them were late. */
     int64_t shared_ns, together_ns;
 };
 
@@ -226,7 +226,7 @@ struct work {
     struct rs_view *view;
     struct rs_holds holds;
     struct tally *tallies; /* ranks, then hosts */
-    uint32_t *meetings; /* of the arrivals at hand */
+    uint32_t *meetings; /* of the current arrivals */
 };
 
 /* ---- charging ---- */
@@ -238,7 +238,7 @@ static int64_t at_least_0(int64_t x)
 
 struct charge {
     struct work *w;
-    bool counts; /* the filter lets the operation through */
+    bool counts; /* passes the filter */
 };
 
 static void pass_on(void *to, uint32_t culprit, int64_t ns)
@@ -247,12 +247,12 @@ static void pass_on(void *to, uint32_t culprit, int64_t ns)
     if (c->counts) c->w->tallies[culprit].sum.passed_on_ns += ns;
 }
 
-/* How a lead is made up. */
+/* The components of a lead. */
 struct lead {
     int64_t own, inherited, repeated, unclear;
 };
 
-/* `charged` is what G was charged for more than the others since they met. */
+/* `charged`: by how much more G was charged than the others since they met. */
 static struct lead divide(int64_t ns, const struct rs_held *held, int64_t charged, int64_t error, struct tally *t,
                           int64_t start)
 {
@@ -267,7 +267,7 @@ static struct lead divide(int64_t ns, const struct rs_held *held, int64_t charge
     return l;
 }
 
-/* `other` is the latest of those outside; ranks of `inside` (a host) lose nothing by it. */
+/* `other` is the latest rank outside; ranks of `inside` (a host) lose no time. */
 static void add(const struct rs_view *v, struct rs_straggler *s, const struct lead *l, const struct rs_arrival *last,
                 const struct rs_arrival *other, uint32_t inside)
 {
@@ -285,7 +285,7 @@ static void add(const struct rs_view *v, struct rs_straggler *s, const struct le
     s->gpu_time_lost_ns += (int64_t)((double)lost * ((double)l->own / (double)(last->start - other->start)));
 }
 
-/* The latest arrival, the latest of another rank, and the latest of another host (RS_NONE: there is none). */
+/* The latest arrival, the latest of another rank, and the latest of another host (RS_NONE: none). */
 static void find_last(const struct rs_view *v, uint32_t *first, uint32_t *second, uint32_t *other_host)
 {
     *first = 0;
@@ -302,7 +302,7 @@ static void find_last(const struct rs_view *v, uint32_t *first, uint32_t *second
     }
 }
 
-/* Returns whom the others of the operation waited for; RS_NONE: nobody can be told. */
+/* Returns the rank that the others of the operation waited for; RS_NONE: unknown. */
 static uint32_t charge_rank(struct charge *c, uint32_t op, uint32_t first, uint32_t second)
 {
     struct work *w = c->w;
@@ -325,7 +325,7 @@ static uint32_t charge_rank(struct charge *c, uint32_t op, uint32_t first, uint3
     return culprit;
 }
 
-/* Whether most of a host's ranks in the operation came later than `latest`, the latest outside of it. *shared: there are
+/* Whether most of a host's ranks in the operation started after `latest`, the latest outside of it. *shared: there are
  * several of them. */
 static bool are_together(const struct rs_view *v, uint32_t host, int64_t latest, bool *shared)
 {
@@ -361,7 +361,7 @@ static void charge_host(struct charge *c, uint32_t op, uint32_t first, uint32_t 
 
 /* ---- operations ---- */
 
-/* Ranks whose part was not recorded have met the others all the same. */
+/* Ranks that were not recorded have met the others as well. */
 static void meet_absent(struct work *w, uint32_t op, int64_t now)
 {
     const struct rs_model *m = w->view->model;
@@ -372,8 +372,8 @@ static void meet_absent(struct work *w, uint32_t op, int64_t now)
             rs_holds_missed(&w->holds, i, op, m->members[i].rank_id, now);
 }
 
-/* An operation that cannot be compared holds its ranks as well, those that it is known of. What no rank has times of
- * (copy engines, calls without a kernel) is left out on all ranks alike. */
+/* An operation that cannot be compared also holds its ranks, where that is known. Operations without times on any rank
+ * (copy engines, calls without a kernel) are ignored on all ranks. */
 static void take_uncompared(struct work *w, uint32_t op)
 {
     struct rs_view *v = w->view;
@@ -405,7 +405,7 @@ static void take(struct work *w, uint32_t op)
         rs_holds_meeting(&w->holds, op, &v->arrivals[i], &w->meetings[i]);
         rs_holds_reach(&w->holds, v->arrivals[i].rank_id, v->arrivals[i].start);
     }
-    /* The host before the rank, so that the rank's charge here is not taken for one from before. */
+    /* The host before the rank, so that the rank's charge here does not count as an earlier one. */
     if (outside != RS_NONE) charge_host(&c, op, first, outside);
     uint32_t culprit = charge_rank(&c, op, first, second);
     int64_t last = v->arrivals[first].start;
@@ -419,7 +419,7 @@ static void take(struct work *w, uint32_t op)
     for (uint32_t i = 0; i < v->narrivals; i++) w->tallies[v->arrivals[i].rank_id].sum.compared++;
     uint32_t hosts_from = v->model->nranks;
     if (outside != RS_NONE)
-        for (uint32_t i = 0; i < v->narrivals; i++) { /* ranks of a host mostly stand together: count it once */
+        for (uint32_t i = 0; i < v->narrivals; i++) { /* ranks of a host are mostly adjacent: count it once */
             uint32_t host = v->model->ranks[v->arrivals[i].rank_id].host;
             if (!i || v->model->ranks[v->arrivals[i - 1].rank_id].host != host)
                 w->tallies[hosts_from + host].sum.compared++;
@@ -438,15 +438,15 @@ static int by_cost(const void *a, const void *b)
     return x->rank_id < y->rank_id ? -1 : x->rank_id > y->rank_id;
 }
 
-/* Of the ranks of a host: how many there are, and how many cost about as much as the costliest of them. */
+/* For the ranks of a host: how many there are, and how many cost about as much as the most expensive one. */
 struct host_ranks {
     uint32_t all, alike;
     int64_t largest;
 };
 
-/* A host is named where its ranks are late together and none of them explains it alone: none costs nearly as much, or
- * most of them do, since they meet the others one by one; that is, if they stand out against all ranks (`median`). Where
- * they meet the others in the same operations, those show whether they are late together. */
+/* A host is named if its ranks are late together and no single one explains it: none costs nearly as much, or most of
+ * them do, since they meet the others one by one; that is, if they stand out against all ranks (`median`). If they meet
+ * the others in the same operations, those show whether they are late together. */
 static void judge_host(struct tally *t, const struct host_ranks *c, int64_t median)
 {
     struct rs_straggler *s = &t->sum;
@@ -455,7 +455,7 @@ static void judge_host(struct tally *t, const struct host_ranks *c, int64_t medi
     s->by_host = (together || one_by_one) && c->alike >= 2 && 2 * c->alike > c->all && c->largest / 2 > median;
     bool alone = (double)c->largest > 0.8 * (double)s->cost_ns;
     if (!s->by_host && (!together || alone)) s->times_last = 0;
-    if (s->by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* it costs no less than one of its ranks */
+    if (s->by_host && c->largest > s->cost_ns) s->cost_ns = c->largest; /* at least the cost of one of its ranks */
 }
 
 static void judge_hosts(struct work *w)

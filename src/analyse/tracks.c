@@ -6,16 +6,16 @@
 #include "base/memory.h"
 #include "base/room.h"
 
-/* ---- who there is ---- */
+/* ---- tracks ---- */
 
-/* What is needed while making; `of_lane` and `of_rank` name tracks by their number before they are sorted. */
+/* Working memory; `of_lane` and `of_rank` refer to tracks by their number before sorting. */
 struct making {
     struct rs_rank_tracks *t;
     const struct rs_model *m;
     struct rs_map at; /* proc and device -> track */
     struct rs_map ranks; /* proc and device, or proc and ALL -> rank; MANY: several */
     uint32_t *of_lane, *of_rank, *alone; /* alone: by proc, its only track; RS_NONE: none; MANY: several */
-    uint32_t *now; /* by number before: number after; RS_NONE: left out */
+    uint32_t *now; /* by number before sorting: number after; RS_NONE: dropped */
 };
 
 #define MANY (RS_NONE - 1)
@@ -46,7 +46,7 @@ static void note_rank(struct making *k, uint32_t rank_id, uint32_t proc, int32_t
     if (*at != rank_id) *at = MANY;
 }
 
-/* Where the ranks are, in the processes of all tools that saw them. */
+/* The devices of ranks, in the processes of all tools that recorded them. */
 static void take_ranks(struct making *k)
 {
     const struct rs_model *m = k->m;
@@ -61,7 +61,7 @@ static void take_ranks(struct making *k)
         note_rank(k, m->members[i].rank_id, m->members[i].proc, m->members[i].device);
 }
 
-/* The rank whose GPU a stream is on; RS_NONE: not known. */
+/* The rank whose GPU a stream is on; RS_NONE: unknown. */
 static uint32_t rank_of(const struct making *k, const struct rs_lane *lane)
 {
     uint32_t lead = rs_proc_lead(k->m, lane->proc);
@@ -77,7 +77,7 @@ static uint32_t rank_of(const struct making *k, const struct rs_lane *lane)
     return RS_NONE;
 }
 
-/* The track of a stream: that of its device; or the only one of its process, where one of the two has no device. */
+/* The track of a stream: that of its device; or the only one of its process, if one of the two has no device. */
 static void take_lanes(struct making *k)
 {
     for (uint32_t i = 0; i < k->m->nlanes; i++) {
@@ -106,7 +106,7 @@ static void take_lanes(struct making *k)
     }
 }
 
-/* Sorts tracks by rank, leaves out those of other ranks and all but the best of a rank. */
+/* Sorts tracks by rank, drops those of other ranks and all but the best of a rank. */
 struct ranked {
     uint32_t rank, worse, index;
 };
@@ -126,7 +126,7 @@ static void choose(struct making *k, const struct rs_filter *filter)
     struct rs_rank_track *rows = rs_alloc((t->n + 1) * sizeof *rows);
     k->now = rs_alloc((t->n + 1) * sizeof *k->now);
     for (uint32_t i = 0; i < t->n; i++)
-        list[i] = (struct ranked){t->rows[i].rank_id, /* those of no rank are the last */
+        list[i] = (struct ranked){t->rows[i].rank_id, /* those of no rank are last */
                                   (t->rows[i].has_work ? 0u : 256u) + k->m->procs[t->rows[i].proc].tool, i};
     if (t->n) qsort(list, t->n, sizeof *list, by_rank);
     uint32_t kept = 0;
@@ -148,7 +148,7 @@ static void choose(struct making *k, const struct rs_filter *filter)
 
 /* ---- their lists ---- */
 
-/* Sorts the indexes of one list by start; most come sorted. */
+/* Sorts the indexes of one list by start; most are sorted already. */
 struct timed {
     int64_t at;
     uint32_t index;
@@ -173,8 +173,8 @@ static void sort_list(uint32_t *list, uint32_t n, const int64_t *start)
     free(rows);
 }
 
-/* Puts the indexes 0..n into lists, by owner (RS_NONE: none): list o is lists[first[o] .. first[o + 1]). Both are the
- * caller's. */
+/* Distributes the indexes 0..n over lists, by owner (RS_NONE: none): list o is lists[first[o] .. first[o + 1]). Both
+ * are the caller's. */
 static void into_lists(const struct making *k, uint32_t (*owner)(const struct making *, uint32_t), uint32_t n,
                        uint32_t nowners, uint32_t **lists, uint32_t **first)
 {

@@ -80,7 +80,8 @@ void rs_view_arrivals(struct rs_view *v, uint32_t op)
     for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
         uint32_t part = m->order[m->ops.part[op] + i], member = p->member[part];
         struct rs_arrival *a = v->narrivals ? &v->arrivals[v->narrivals - 1] : NULL;
-        if (m->ops.kind[op] == RS_OP_FANOUT && (p->flags[part] & RS_PART_SELF)) continue; /* NCCL times none of them */
+        if (m->ops.kind[op] == RS_OP_FANOUT && (p->flags[part] & RS_PART_SELF))
+            continue; /* NCCL does not time sends to itself */
         if (m->members[member].rank_id == RS_NONE) continue;
         if (!a || a->member != member || m->ops.kind[op] != RS_OP_FANOUT) {
             v->arrivals[v->narrivals++] = (struct rs_arrival){.rank_id = m->members[member].rank_id,

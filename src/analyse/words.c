@@ -4,7 +4,7 @@
 
 #include "base/moment.h"
 
-/* Two digits that mean something, three at most before the unit. */
+/* Two significant digits, at most three before the unit. */
 static void scaled(struct rs_strbuf *s, double value, const char *unit)
 {
     rs_strbuf_printf(s, "%.*f %s", value < 1 ? 2 : value < 9.95 ? 1 : 0, value, unit);

@@ -1,4 +1,4 @@
-/* What reports say in plain words: amounts, moments, ranks and operations, appended to a text. */
+/* Amounts, times, ranks and operations in sentences of reports, appended to a text. */
 #ifndef RS_ANALYSE_WORDS_H
 #define RS_ANALYSE_WORDS_H
 

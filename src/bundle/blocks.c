@@ -38,7 +38,7 @@ static bool any_u8(const uint8_t *values, uint32_t n)
     return false;
 }
 
-/* Times as what they are after the start of their bar: small numbers. */
+/* Times relative to the start of their bar: small numbers. */
 static void put_argument(struct rs_blocks *b, struct rs_packer *table, const char *name, unsigned which,
                          const int64_t *values, const struct rs_bars *bars, uint32_t at, const struct rs_kinds *kinds)
 {
@@ -54,7 +54,7 @@ static void put_argument(struct rs_blocks *b, struct rs_packer *table, const cha
     rs_packer_sparse(table, name, b->values, b->hex);
 }
 
-/* The columns of bars [at, at + n). Codings are those that came out smallest: what rises goes as differences. */
+/* The columns of bars [at, at + n). The codings are the smallest ones: ascending values as differences. */
 static void pack(struct rs_blocks *b, const struct rs_bars *bars, uint32_t at, uint32_t n, const struct rs_kinds *kinds,
                  struct rs_packer *t)
 {
@@ -92,7 +92,7 @@ static void add_index(struct rs_blocks *t, uint32_t lane, const struct rs_bars *
     t->to[row] = to;
 }
 
-/* How many of the bars [at, at + left) are the next block. */
+/* How many of the bars [at, at + left) are in the next block. */
 static uint32_t next_block(const struct rs_bars *bars, uint32_t at, uint32_t left)
 {
     uint32_t n = left < RS_BLOCK_BARS ? left : RS_BLOCK_BARS;

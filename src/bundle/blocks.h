@@ -1,7 +1,7 @@
-/* Bars of lanes, in blocks of at most RS_BLOCK_BARS, each a table of its own: sections "blocks" and "bars".
+/* Bars of lanes, in blocks of at most RS_BLOCK_BARS, each a separate table: sections "blocks" and "bars".
  *
- * Lanes come one after the other. What no bar of a block has takes no column. Owned by the caller until
- * rs_blocks_free(); one thread at a time. */
+ * Lanes are consecutive. A column that no bar of a block has is omitted. Owned by the caller until rs_blocks_free();
+ * one thread at a time. */
 #ifndef RS_BUNDLE_BLOCKS_H
 #define RS_BUNDLE_BLOCKS_H
 
@@ -9,13 +9,13 @@
 #include "timeline/bars.h"
 
 enum {
-    RS_BLOCK_BARS = 16384, /* unpacked in about a millisecond: several fit into a frame */
-    RS_BLOCK_FEW = 1024, /* that end a block before 2^32 ns do: starts in it need 4 bytes and not 8 */
+    RS_BLOCK_BARS = 16384, /* unpacked in about a millisecond: several per frame */
+    RS_BLOCK_FEW = 1024, /* minimum for ending a block before 2^32 ns do: its starts need 4 bytes instead of 8 */
 };
 
 struct rs_blocks {
     struct rs_pieces pieces;
-    /* By bar of the block: the argument at hand, and whether it is a number in hex. */
+    /* By bar of the block: the current argument, and whether it is a hex number. */
     int64_t values[RS_BLOCK_BARS];
     bool hex[RS_BLOCK_BARS];
     uint32_t n, cap; /* of the columns below: the index */

@@ -17,9 +17,8 @@
 #include "bundle/table.h"
 
 /* ---- groups, lanes and flags ----
- * Rows of the timeline as tables: sections "groups", "lanes" and "flags".
- *
- * Lanes are collected while processes are drawn. */
+ * Rows of the timeline as tables: sections "groups", "lanes" and "flags". Lanes are collected while processes are
+ * drawn. */
 
 struct lane_list {
     uint32_t n, cap; /* lanes */
@@ -38,7 +37,7 @@ static enum rs_status lane_list_add(struct lane_list *t, const struct rs_bar_lan
 {
     uint32_t i;
     if (t->n && lane->group < t->group[t->n - 1])
-        return rs_fail(err, RS_FAILED, "a mistake in ringscope: lanes are not in the order of their groups");
+        return rs_fail(err, RS_FAILED, "internal error: lanes are not in the order of their groups");
     RS_COLUMNS_ADD(LANES, &i);
     t->group[i] = lane->group;
     t->sub[i] = lane->sub;
@@ -64,8 +63,8 @@ struct groups {
     double *error;
 };
 
-/* Lanes of each group and of those below it. Groups are in drawing order, so what is below one lies right behind it,
- * and so do the lanes. */
+/* Lanes of each group and of its subgroups. Groups are in drawing order, so the subgroups follow directly, and so do
+ * the lanes. */
 static void find_lanes(const struct lane_list *p, const struct rs_timeline *t, struct groups *g)
 {
     uint32_t lane = 0;
@@ -153,7 +152,7 @@ static void lane_list_free(struct lane_list *t)
 }
 
 /* ---- section meta ----
- * What a bundle says in JSON: section "meta" (interface Meta of the page's src/data/meta.ts). */
+ * The JSON of a bundle: section "meta" (interface Meta of the page's src/data/meta.ts). */
 
 static void argument(struct rs_json *j, const char *label, enum rs_bar_unit unit)
 {
@@ -202,7 +201,7 @@ static void rows_json(struct rs_json *j)
     rs_json_end(j);
 }
 
-/* All but what comes as text. */
+/* Everything except what is passed as text. */
 static void head_json(struct rs_json *j, const struct rs_timeline *t, const char *title)
 {
     char begin[24];
@@ -249,7 +248,7 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline
     enum rs_status status = rs_json_finish(j, err);
     free(j);
     if (status != RS_OK) return status;
-    out->data[--out->len] = 0; /* its last brace comes behind the texts */
+    out->data[--out->len] = 0; /* its last brace follows the texts */
     put_text(out, "comms", texts->comms, "[]");
     put_text(out, "clocks", texts->clocks, "[]");
     put_text(out, "report", texts->report, "{}");
@@ -258,8 +257,8 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline
 }
 
 /* ---- the page ----
- * A page with its bundle in it: what the first picture needs before the page's own element, the rest behind it, each as
- * base64 in a script element that is data. The alphabet of base64 has no "<", so nothing in it ends the element. */
+ * A page that contains its bundle: what the first picture needs before the page's own element, the rest after it, each
+ * as base64 in a script element that is data. The alphabet of base64 has no "<", so nothing in it ends the element. */
 
 #define APP "<div id=\"app\"></div>"
 #define BODY_END "</body>"
@@ -267,7 +266,7 @@ static enum rs_status meta_write(struct rs_strbuf *out, const struct rs_timeline
 #define REST "<script type=\"application/octet-stream\" id=\"ringscope-rest\">"
 #define SCRIPT_END "</script>"
 
-enum { PIECE = 3 << 16 }; /* bytes at a time: a multiple of three has no padding */
+enum { PIECE = 3 << 16 }; /* bytes at a time: a multiple of three needs no padding */
 
 struct base64 {
     uint8_t bytes[PIECE];
@@ -312,7 +311,7 @@ static enum rs_status put_bytes(struct base64 *b, int fd, uint64_t from, uint64_
             ssize_t got = pread(fd, b->bytes + n, want - n, (off_t)(from + n));
             if (got < 0 && errno == EINTR) continue;
             if (got < 0) return rs_fail_errno(err, "%s: cannot read the bundle again", name);
-            if (got == 0) return rs_fail(err, RS_FAILED, "%s: the bundle is shorter than it was", name);
+            if (got == 0) return rs_fail(err, RS_FAILED, "%s: the bundle has become shorter", name);
             n += (size_t)got;
         }
         RS_TRY(put(out, b->text, encode(b, n), name, err));
@@ -321,7 +320,7 @@ static enum rs_status put_bytes(struct base64 *b, int fd, uint64_t from, uint64_
     return RS_OK;
 }
 
-/* The last place of `what` in the page; NULL: it is not there. */
+/* The last position of `what` in the page; NULL: none. */
 static const char *last(const char *page, size_t n, const char *what)
 {
     size_t m = strlen(what);
@@ -334,8 +333,7 @@ enum rs_status rs_bundle_html(const char *page, size_t page_bytes, int fd, const
                               FILE *out, const char *name, struct rs_err *err)
 {
     const char *app = last(page, page_bytes, APP), *end = last(page, page_bytes, BODY_END);
-    if (!app || !end || app > end)
-        return rs_fail(err, RS_FAILED, "the page that this ringscope was built with is damaged");
+    if (!app || !end || app > end) return rs_fail(err, RS_FAILED, "the page built into this ringscope is damaged");
     struct base64 *b = rs_alloc(sizeof *b);
     enum rs_status status = put(out, page, (size_t)(app - page), name, err);
     if (status == RS_OK) status = put(out, DATA, strlen(DATA), name, err);
@@ -362,7 +360,7 @@ struct writer {
     struct rs_timeline *t;
     struct rs_zip zip;
     struct rs_packer table;
-    struct rs_bars bars; /* of the process at hand */
+    struct rs_bars bars; /* of the current process */
     struct rs_blocks blocks;
     struct rs_overviews overview;
     struct rs_edges relations;
@@ -401,7 +399,7 @@ static enum rs_status add_process(struct writer *w, uint32_t i, uint64_t *bars, 
     *bars += b->n;
     if (*bars >= RS_BAR_NONE)
         return rs_fail(err, RS_BAD_INPUT,
-                       "more than four billion bars: draw less of it (--rank, --from, --to, --level ops)");
+                       "more than four billion bars: select less (--rank, --from, --to, --level ops)");
     for (uint32_t k = 0; k < b->nlanes; k++) {
         RS_TRY(rs_blocks_lane(&w->blocks, b, &b->lanes[k], w->places.n, &w->t->kinds, &w->table, &w->zip, err));
         RS_TRY(rs_overviews_lane(&w->overview, b, &b->lanes[k], err));
@@ -421,7 +419,7 @@ static enum rs_status add_processes(struct writer *w, const struct rs_bundle_pla
                            (unsigned long long)place->most);
         if (progress) progress(i + 1, w->t->nprocs);
     }
-    rs_bars_free(&w->bars); /* the largest of all, and done with */
+    rs_bars_free(&w->bars); /* the largest of all, and no longer needed */
     w->bars = (struct rs_bars){0};
     return RS_OK;
 }
@@ -432,7 +430,7 @@ static enum rs_status write_strings(struct writer *w, struct rs_err *err)
 {
     const struct rs_texts *texts = &w->t->texts;
     struct rs_strbuf all = {0};
-    uint32_t n = texts->n ? texts->n : 1; /* string 0 is there in any case */
+    uint32_t n = texts->n ? texts->n : 1; /* string 0 always exists */
     int64_t *end = rs_zalloc(n, sizeof *end);
     for (uint32_t i = 1; i < n; i++) {
         rs_strbuf_add(&all, texts->rows[i].text, texts->rows[i].n);
@@ -459,7 +457,7 @@ static enum rs_status write_meta(struct writer *w, const struct rs_bundle_texts 
     return status;
 }
 
-/* What the page holds in memory: small, or needed for the first picture. */
+/* What the page keeps in memory: small, or needed for the first picture. */
 static enum rs_status write_tables(struct writer *w, const struct rs_bundle_texts *texts, struct rs_err *err)
 {
     struct rs_container *c = &w->container;
@@ -475,7 +473,7 @@ static enum rs_status write_tables(struct writer *w, const struct rs_bundle_text
     RS_TRY(rs_container_table(c, &w->zip, "flags", t, err));
     rs_operations_table(&w->operations, t);
     RS_TRY(rs_container_table(c, &w->zip, "ops", t, err));
-    RS_TRY(write_strings(w, err)); /* those of the operations are in now */
+    RS_TRY(write_strings(w, err)); /* includes those of the operations now */
     rs_blocks_index(&w->blocks, t);
     RS_TRY(rs_container_table(c, &w->zip, "blocks", t, err));
     rs_packer_begin(t, w->overview.pieces.n);
@@ -516,7 +514,7 @@ enum rs_status rs_bundle_write(struct rs_timeline *t, const struct rs_bundle_tex
     *sizes = (struct rs_bundle_sizes){0};
     struct writer *w = rs_zalloc(1, sizeof *w); /* large: not for the stack */
     w->t = t;
-    double span = t->span > 0 ? (double)t->span : 1; /* a moment has no buckets */
+    double span = t->span > 0 ? (double)t->span : 1; /* a span of 0 has no buckets */
     enum rs_status status = open_all(w, span, place, err);
     if (status == RS_OK) status = add_processes(w, place, progress, sizes, err);
     if (status == RS_OK) status = write_all(w, span, texts, place, sizes, err);

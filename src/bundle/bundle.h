@@ -1,8 +1,7 @@
-/* The timeline as bytes for the page: the bundle (viewer/FORMAT.md), in a file of its own or inside an HTML page.
+/* The timeline as bytes for the page: the bundle (viewer/FORMAT.md), in a separate file or inside an HTML page.
  *
- * Written process by process; bars, relations, parts and overviews go through temporary files without a name, so that
- * memory does not grow with the run: it holds the bars of one process, the operations and the texts. One thread at a
- * time. */
+ * Written process by process; bars, relations, parts and overviews go through unnamed temporary files, so that memory
+ * does not grow with the run: it holds the bars of one process, the operations and the texts. One thread at a time. */
 #ifndef RS_BUNDLE_BUNDLE_H
 #define RS_BUNDLE_BUNDLE_H
 
@@ -10,11 +9,11 @@
 
 #include "timeline/timeline.h"
 
-/* What the page is told besides, as JSON texts of the commands of that name; the caller's. */
+/* Further data of the page, as JSON texts of the commands of that name; the caller's. */
 struct rs_bundle_texts {
     const char *title;
-    const char *comms; /* an array of what `comms --json` prints, in the order of the model, without those laid over
-                          another: operations name them by their place */
+    const char *comms; /* an array of what `comms --json` prints, in the order of the model, without merged ones:
+                        * operations refer to them by position */
     const char *clocks; /* likewise of `clocks --json` */
     const char *report; /* `report --json` */
 };
@@ -22,28 +21,28 @@ struct rs_bundle_texts {
 struct rs_bundle_sizes {
     uint64_t bars, operations, parts, relations; /* rows */
     uint64_t bytes; /* of the bundle */
-    uint64_t first_bytes; /* of it: what comes first, and is enough for the first picture */
+    uint64_t first_bytes; /* of these: what comes first, and is sufficient for the first picture */
 };
 
 typedef void (*rs_bundle_progress)(size_t done, size_t all);
 
-/* Where it is written to. */
+/* The destination. */
 struct rs_bundle_place {
-    int fd; /* can be sought in, and is empty */
+    int fd; /* seekable, and empty */
     const char *name; /* for messages */
     const char *folder; /* for temporary files */
-    uint64_t most; /* bytes: what becomes larger is given up as soon as that is sure; 0: it may be of any size */
+    uint64_t most; /* bytes: aborted as soon as more is certain; 0: no limit */
 };
 
-/* `progress` may be NULL. Where place->most is exceeded: RS_BAD_INPUT, and sizes->bytes is more than that. */
+/* `progress` may be NULL. If place->most is exceeded: RS_BAD_INPUT, and sizes->bytes is more than that. */
 enum rs_status rs_bundle_write(struct rs_timeline *t, const struct rs_bundle_texts *texts,
                                const struct rs_bundle_place *place, rs_bundle_progress progress,
                                struct rs_bundle_sizes *sizes, struct rs_err *err);
 
-/* A page that holds a bundle which lies at `fd`: `page` is the built page of bundle/page.h. */
+/* A page that contains the bundle in `fd`: `page` is the built page of bundle/page.h. */
 enum rs_status rs_bundle_html(const char *page, size_t page_bytes, int fd, const struct rs_bundle_sizes *sizes,
                               FILE *out, const char *name, struct rs_err *err);
-/* How large that page will be. */
+/* The size of that page. */
 uint64_t rs_bundle_html_bytes(size_t page_bytes, const struct rs_bundle_sizes *sizes);
 
 #endif

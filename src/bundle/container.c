@@ -30,12 +30,12 @@ int rs_spool_descriptor(const char *folder, struct rs_err *err)
     if (fd >= 0) return fd;
     char path[4096]; /* file systems without O_TMPFILE: NFS, overlays of old kernels */
     if ((size_t)snprintf(path, sizeof path, "%s/ringscope-XXXXXX", folder) >= sizeof path) {
-        rs_fail(err, RS_BAD_INPUT, "%.100s...: the name of the folder for temporary files is too long", folder);
+        rs_fail(err, RS_BAD_INPUT, "%.100s...: the path of the folder for temporary files is too long", folder);
         return -1;
     }
     fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        rs_fail_errno(err, "cannot make a temporary file in %s (set TMPDIR for another folder)", folder);
+        rs_fail_errno(err, "cannot create a temporary file in %s (set TMPDIR to use another folder)", folder);
     else
         unlink(path);
     return fd;
@@ -54,12 +54,12 @@ enum rs_status rs_spool_open(struct rs_spool *s, const char *folder, struct rs_e
 
 static enum rs_status spool_failed(const struct rs_spool *s, struct rs_err *err)
 {
-    return rs_fail_errno(err, "cannot write to a temporary file in %s (set TMPDIR for another folder)", s->folder);
+    return rs_fail_errno(err, "cannot write to a temporary file in %s (set TMPDIR to use another folder)", s->folder);
 }
 
 enum rs_status rs_spool_write(struct rs_spool *s, const void *bytes, size_t n, struct rs_err *err)
 {
-    /* Rows of a few bytes come one at a time: no lock. In brackets, since the macro of that name warns. */
+    /* Rows of a few bytes, one at a time: no lock. In brackets, since the macro of that name warns. */
     if (n && (fwrite_unlocked)(bytes, 1, n, s->file) != n) return spool_failed(s, err);
     s->bytes += n;
     return RS_OK;
@@ -74,7 +74,7 @@ enum rs_status rs_spool_rewind(struct rs_spool *s, struct rs_err *err)
 enum rs_status rs_spool_read(struct rs_spool *s, void *to, size_t n, struct rs_err *err)
 {
     if (n && (fread_unlocked)(to, 1, n, s->file) != n)
-        return rs_fail_errno(err, "cannot read a temporary file in %s again", s->folder);
+        return rs_fail_errno(err, "cannot read back a temporary file in %s", s->folder);
     return RS_OK;
 }
 
@@ -95,7 +95,7 @@ enum rs_status rs_zip_init(struct rs_zip *z, struct rs_err *err)
     return RS_OK;
 }
 
-/* One frame of it in z->out, good until the next call. */
+/* One frame in z->out, valid until the next call. */
 static enum rs_status pack(struct rs_zip *z, const void *bytes, size_t n, size_t *packed, struct rs_err *err)
 {
     size_t bound = ZSTD_compressBound(n);
@@ -181,7 +181,7 @@ enum rs_status rs_container_begin(struct rs_container *c, int fd, const char *na
     return RS_OK;
 }
 
-/* The entry of a section whose bytes were written. */
+/* The entry of a section that was written. */
 static void enter(struct rs_container *c, const char *section, uint64_t stored, uint64_t size, uint32_t coding)
 {
     assert(c->n < RS_CONTAINER_SECTIONS && strlen(section) <= 8);

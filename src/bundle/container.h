@@ -1,8 +1,8 @@
-/* The bundle as a file: header, directory, sections; and what they are collected in before their place is known.
+/* The bundle as a file: header, directory, sections; and what they are collected in until their position is known.
  *
- * A spool is a file without a name in the caller's folder for temporary files. Pieces are zstd frames one behind the
- * other in a spool, with the index that finds them. The caller owns each struct until its free function, which a
- * zeroed one survives. One thread at a time. */
+ * A spool is an unnamed file in the caller's folder for temporary files. Pieces are consecutive zstd frames in a spool,
+ * with their index. The caller owns each struct until its free function, which accepts a zeroed one. One thread at a
+ * time. */
 #ifndef RS_BUNDLE_CONTAINER_H
 #define RS_BUNDLE_CONTAINER_H
 
@@ -20,7 +20,7 @@ struct rs_spool {
     uint64_t bytes; /* written */
 };
 
-/* A file descriptor of a file without a name in `folder`; -1: err says why. */
+/* A file descriptor of an unnamed file in `folder`; -1: see err. */
 int rs_spool_descriptor(const char *folder, struct rs_err *err);
 enum rs_status rs_spool_open(struct rs_spool *s, const char *folder, struct rs_err *err);
 enum rs_status rs_spool_write(struct rs_spool *s, const void *bytes, size_t n, struct rs_err *err);
@@ -31,27 +31,27 @@ void rs_spool_close(struct rs_spool *s);
 
 /* ---- zstd ---- */
 
-/* One compressor for everything: it is large, and making it takes time. */
+/* One compressor for everything: it is large, and creating it takes time. */
 struct rs_zip {
     void *context;
     uint8_t *out;
     size_t cap;
 };
 
-enum rs_status rs_zip_init(struct rs_zip *z, struct rs_err *err); /* fails where ringscope was built without zstd */
+enum rs_status rs_zip_init(struct rs_zip *z, struct rs_err *err); /* fails if ringscope was built without zstd */
 void rs_zip_free(struct rs_zip *z);
 
 /* ---- pieces ---- */
 
 struct rs_pieces {
     struct rs_spool spool;
-    int64_t *offset; /* each: where it is, bytes stored and unpacked */
+    int64_t *offset; /* of each: position, stored and unpacked bytes */
     uint32_t *stored, *size;
     uint32_t n, cap, cap_stored, cap_size;
 };
 
 enum rs_status rs_pieces_open(struct rs_pieces *p, const char *folder, struct rs_err *err);
-/* Packs the table that is in `table`. */
+/* Packs the current `table`. */
 enum rs_status rs_pieces_add(struct rs_pieces *p, struct rs_zip *z, struct rs_packer *table, struct rs_err *err);
 /* The columns offset, stored, size of a table of p->n rows that was begun. */
 void rs_pieces_columns(const struct rs_pieces *p, struct rs_packer *table);
@@ -76,7 +76,7 @@ enum rs_status rs_container_table(struct rs_container *c, struct rs_zip *z, cons
                                   struct rs_packer *table, struct rs_err *err);
 enum rs_status rs_container_pieces(struct rs_container *c, const char *section, struct rs_pieces *pieces,
                                    struct rs_err *err);
-/* Puts header and directory in front. */
+/* Writes header and directory at the front. */
 enum rs_status rs_container_end(struct rs_container *c, double span, uint32_t buckets, struct rs_err *err);
 
 #endif

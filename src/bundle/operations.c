@@ -24,7 +24,7 @@ const struct rs_operations_argument rs_operations_arguments[] = {
 };
 const unsigned rs_operations_narguments = sizeof rs_operations_arguments / sizeof *rs_operations_arguments;
 
-/* ---- who ---- */
+/* ---- ranks ---- */
 
 enum rs_status rs_operations_open(struct rs_operations *o, struct rs_timeline *t, const char *folder,
                                   struct rs_err *err)
@@ -80,7 +80,7 @@ static double length(int64_t ns)
 }
 
 /* RS_OP_... need 7 bits. */
-enum { RS_OPERATION_INSIDE = 1 << 7 }; /* a pair inside a fan-out: does not count beside it */
+enum { RS_OPERATION_INSIDE = 1 << 7 }; /* a pair inside a fan-out: not counted separately */
 
 static double rate(double gbs)
 {
@@ -172,7 +172,7 @@ struct columns {
         (to)[row] = (expression);                                                                                      \
     }
 
-/* The row of the part that came last; RS_NONE: not known, or a tie. */
+/* The row of the part that was last; RS_NONE: unknown, or a tie. */
 static uint32_t last_part(const struct rs_model *m, uint32_t op, uint32_t first_row)
 {
     uint32_t last = rs_op_last_part(m, op);
@@ -221,7 +221,7 @@ static void strings(struct columns *c, const char *name, const uint16_t *of_op, 
     if (any || of_op == m->ops.func) rs_packer_u32(table, name, c->u, RS_COLUMN_PLANES);
 }
 
-/* What only some have: left out where none does. */
+/* Columns that only some have: omitted if none does. */
 static void some(struct columns *c, const char *name, struct rs_packer *table)
 {
     rs_packer_sparse(table, name, c->i, c->no);

@@ -1,7 +1,7 @@
-/* Operations, what each rank did in them, and who the ranks are: sections "ops", "partidx", "parts" and "members".
+/* Operations, each rank in them, and the ranks: sections "ops", "partidx", "parts" and "members".
  *
- * All numbers are those of `ringscope ops --json`. To be written when all processes were drawn: until then it is not
- * known which bar a part is. Owned by the caller until rs_operations_free(); one thread at a time. */
+ * All values are those of `ringscope ops --json`. Written when all processes are drawn, because only then the bar of
+ * each part is known. Owned by the caller until rs_operations_free(); one thread at a time. */
 #ifndef RS_BUNDLE_OPERATIONS_H
 #define RS_BUNDLE_OPERATIONS_H
 
@@ -10,7 +10,7 @@
 
 struct rs_operations {
     struct rs_timeline *t;
-    uint32_t *comm; /* by communicator of the model: its place in meta.comms; RS_NONE: laid over another */
+    uint32_t *comm; /* by communicator of the model: its position in meta.comms; RS_NONE: merged into another */
     uint32_t *member; /* by member of the model: its row in "members"; RS_NONE: likewise */
     uint64_t parts; /* rows of "parts" */
     struct rs_pieces pieces;
@@ -29,7 +29,7 @@ void rs_operations_index(const struct rs_operations *o, struct rs_packer *table)
 void rs_operations_members(const struct rs_operations *o, struct rs_packer *table);
 void rs_operations_free(struct rs_operations *o);
 
-/* The further columns of "ops", as meta.arguments names them. */
+/* The further columns of "ops", as in meta.arguments. */
 struct rs_operations_argument {
     const char *column, *label;
     enum rs_bar_unit unit;

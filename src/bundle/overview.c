@@ -21,7 +21,7 @@ enum rs_status rs_overviews_open(struct rs_overviews *o, double span, const char
     return RS_OK;
 }
 
-/* The buckets that `lanes` lanes get: a power of two. */
+/* The number of buckets for `lanes` lanes: a power of two. */
 static uint32_t buckets_for(uint64_t lanes)
 {
     uint32_t buckets = RS_OVERVIEW_MOST;
@@ -29,7 +29,7 @@ static uint32_t buckets_for(uint64_t lanes)
     return buckets;
 }
 
-/* What a bucket shows of a length of time in it: not 0 where there is anything. */
+/* The value of a bucket for a length of time: not 0 if there is anything. */
 static uint8_t share(double part, double width)
 {
     double v = round(255 * part / width);
@@ -38,7 +38,7 @@ static uint8_t share(double part, double width)
 
 struct stretch {
     double from, to;
-    double weight; /* of the time in it: a fading end counts half */
+    double weight; /* of its time: a fading end counts half */
     uint8_t kind, flags;
 };
 
@@ -67,7 +67,7 @@ enum rs_status rs_overviews_lane(struct rs_overviews *o, const struct rs_bars *b
     double width = o->span / n;
     memset(o->bytes, 0, (size_t)n * SPOOLED);
     for (uint32_t b = 0; b < n; b++) o->time[b] = 0;
-    for (uint32_t b = 0; b < n; b++) o->most[b] = -1; /* nothing here */
+    for (uint32_t b = 0; b < n; b++) o->most[b] = -1; /* empty */
     for (uint32_t i = lane->from; i < lane->from + lane->n; i++) {
         double start = (double)bars->start[i], end = start + (double)bars->dur[i];
         struct stretch s = {start, end, 1, bars->kind[i], bars->flags[i]};
@@ -98,7 +98,7 @@ static void halve(uint8_t *bytes, uint32_t n)
                                 [KIND] = kind[longer],
                                 [FLAGS] = flags[0] | flags[1],
                                 [MOST] = (uint8_t)((most[longer] + 1) / 2)};
-        for (int k = 0; k < SPOOLED; k++) bytes[(uint32_t)k * n + b] = row[k]; /* b <= 2b: what is read is behind */
+        for (int k = 0; k < SPOOLED; k++) bytes[(uint32_t)k * n + b] = row[k]; /* b <= 2b: read before overwritten */
     }
     for (uint32_t k = 1; k < SPOOLED; k++) memmove(bytes + k * half, bytes + k * n, half);
 }

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* The bytes of the file, and their number before them: the assembler takes them as they are, in no time. */
+/* The bytes of the file, preceded by their number: the assembler includes them unchanged, at no cost. */
 __asm__(".pushsection .rodata\n"
         ".balign 16\n"
         ".hidden rs_page_length\n"
@@ -25,7 +25,7 @@ extern const char rs_page_text[] __attribute__((visibility("hidden")));
 
 const char *rs_page(size_t *bytes)
 {
-    *bytes = (size_t)rs_page_length; /* of an empty file: there was no page to take */
+    *bytes = (size_t)rs_page_length; /* an empty file: there was no page */
     return rs_page_length > 0 ? rs_page_text : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* The page of the timeline, as vite built it (viewer/dist/index.html), inside the program. */
+/* The page of the timeline, as built by vite (viewer/dist/index.html), inside the program. */
 #ifndef RS_BUNDLE_PAGE_H
 #define RS_BUNDLE_PAGE_H
 

@@ -29,7 +29,7 @@ enum rs_status rs_edges_end(struct rs_edges *r, struct rs_packer *table, struct 
     return rs_pieces_add(&r->pieces, z, table, err);
 }
 
-/* What packs a full piece. */
+/* Packs a full piece. */
 struct packing {
     struct rs_edges *r;
     struct rs_packer *table;
@@ -69,10 +69,10 @@ static enum rs_status check(const struct rs_bars *b, struct rs_err *err)
     bool fine = true;
     for (uint32_t i = 0; i < b->n; i++) fine &= b->parent[i] == RS_BAR_NONE || is_here(b, b->parent[i]);
     for (uint32_t i = 0; i < b->nedges; i++) fine &= is_here(b, b->edges[i].from);
-    return fine ? RS_OK : rs_fail(err, RS_FAILED, "a mistake in ringscope: a bar hangs on one of another process");
+    return fine ? RS_OK : rs_fail(err, RS_FAILED, "internal error: the parent of a bar is in another process");
 }
 
-/* Sorts children by parent: place[i] .. place[i + 1] are those of bar i, in the order of their numbers. */
+/* Sorts children by parent: place[i] .. place[i + 1] are those of bar i, by number. */
 static void sort_children(struct rs_edges *r, const struct rs_bars *b)
 {
     memset(r->place, 0, ((size_t)b->n + 1) * sizeof *r->place);
@@ -86,7 +86,7 @@ static void sort_children(struct rs_edges *r, const struct rs_bars *b)
     }
     for (uint32_t i = 0; i < b->n; i++)
         if (b->parent[i] != RS_BAR_NONE) r->children[r->place[b->parent[i] - b->first]++] = b->first + i;
-    /* Each place is now where the next begins: back by one. */
+    /* Each position is now where the next begins: back by one. */
     memmove(r->place + 1, r->place, (size_t)b->n * sizeof *r->place);
     r->place[0] = 0;
 }

@@ -1,8 +1,8 @@
-/* Relations between bars: sections "edgeidx" and "edges". From a parent to its children (the way back is the column
+/* Relations between bars: sections "edgeidx" and "edges". From a parent to its children (the reverse is the column
  * `parent` of a bar), and from a launch to what it launched.
  *
- * A relation is inside of one process (timeline/bars.h), and processes come in the order of their bars: those of each
- * are sorted, and packed behind those before. Owned by the caller until rs_edges_free(); one thread at a time. */
+ * A relation is inside one process (timeline/bars.h), and processes are in the order of their bars: those of each are
+ * sorted, and packed after the previous ones. Owned by the caller until rs_edges_free(); one thread at a time. */
 #ifndef RS_BUNDLE_RELATIONS_H
 #define RS_BUNDLE_RELATIONS_H
 
@@ -22,7 +22,7 @@ struct rs_edge_rows {
 struct rs_edges {
     uint64_t n; /* all so far */
     struct rs_edge_rows *rows;
-    uint32_t *place, *children; /* by bar of the process at hand: where its children begin; and they */
+    uint32_t *place, *children; /* by bar of the current process: its first child; and the children */
     size_t room;
     struct rs_pieces pieces;
     int64_t *first; /* by piece: its first `from` */
@@ -33,7 +33,7 @@ enum rs_status rs_edges_open(struct rs_edges *r, const char *folder, struct rs_e
 /* The relations of one process; `table` is used for them. */
 enum rs_status rs_edges_process(struct rs_edges *r, const struct rs_bars *bars, struct rs_packer *table,
                                 struct rs_zip *z, struct rs_err *err);
-/* When all processes are in: packs what is left. */
+/* After the last process: packs the rest. */
 enum rs_status rs_edges_end(struct rs_edges *r, struct rs_packer *table, struct rs_zip *z, struct rs_err *err);
 /* The table "edgeidx". */
 void rs_edges_index(const struct rs_edges *r, struct rs_packer *table);

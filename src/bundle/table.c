@@ -51,7 +51,7 @@ static void put_column(struct rs_packer *p, const char *name, enum rs_column_typ
     memcpy(entry, name, strlen(name));
     entry[12] = (uint8_t)type;
     entry[13] = (uint8_t)coding;
-    put_u32(entry + 16, (uint32_t)(p->n - sizeof p->head)); /* the head's bytes are added when they are known */
+    put_u32(entry + 16, (uint32_t)(p->n - sizeof p->head)); /* the size of the head is added when it is known */
     put_u32(entry + 20, (uint32_t)bytes);
     for (unsigned plane = 0; plane < width; plane++) {
         uint8_t *to = p->bytes + p->n + plane * rows;
@@ -189,7 +189,7 @@ enum rs_status rs_packer_bytes(struct rs_packer *p, const uint8_t **bytes, size_
         uint32_t offset = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
         put_u32(at, (uint32_t)(offset + head));
     }
-    uint8_t *begin = p->bytes + sizeof p->head - head; /* right before the columns */
+    uint8_t *begin = p->bytes + sizeof p->head - head; /* directly before the columns */
     memcpy(begin, p->head, head);
     *bytes = begin;
     *n = p->n - sizeof p->head + head;

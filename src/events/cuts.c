@@ -3,7 +3,7 @@
 enum {
     CALLS = RS_GROUP_API | RS_COLL_API | RS_P2P_API,
     ANY = CALLS | RS_KERNEL_LAUNCH | RS_GROUP | RS_COLL | RS_P2P | RS_CE_COLL,
-    LONG = 1 << 16, /* starts without any of those that begin pieces: they are not recorded any more */
+    LONG = 1 << 16, /* starts without any event that begins pieces: these are no longer recorded */
 };
 
 void rs_event_cuts_make(struct rs_event_cuts *c, const struct rs_model *m, struct rs_event_pieces *pieces, void *to)
@@ -27,8 +27,8 @@ static bool is_over(const struct rs_event_piece *p, int64_t now)
     return p->until == RS_TIME_NONE || p->until <= now;
 }
 
-/* Closes what is over. What comes to a piece later than the end of its operations, such as the proxy's work for a kernel
- * that did not wait for it, comes before so many others have started. */
+/* Closes finished pieces. What is added to a piece after the end of its operations, such as proxy work for a kernel
+ * that did not wait for it, is added before that many others have started. */
 static enum rs_status close_pieces(struct rs_event_cuts *c, uint32_t number, int64_t now, struct rs_err *err)
 {
     while (c->oldest < c->newest && number - piece_at(c, c->oldest + 1)->begun >= c->pieces->lag) {
@@ -40,8 +40,8 @@ static enum rs_status close_pieces(struct rs_event_cuts *c, uint32_t number, int
     return RS_OK;
 }
 
-/* An event that hangs on nothing: it may begin a piece. A launch may have no parent, and belongs to the operations that
- * follow: so calls begin pieces, else launches, else operations, whatever there is at the time. */
+/* An event that depends on nothing: it may begin a piece. A launch may have no parent, and belongs to the operations
+ * that follow: so calls begin pieces, else launches, else operations, whichever are recorded at the time. */
 static enum rs_status take_root(struct rs_event_cuts *c, const struct rs_flights *f, uint64_t type, uint32_t number,
                                 int64_t at, struct rs_err *err)
 {

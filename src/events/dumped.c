@@ -17,9 +17,9 @@ struct reading {
     void *to;
     struct rs_axis *axis; /* of the process's host */
     struct rs_map members; /* (communicator, rank) -> member */
-    uint32_t number; /* of the first event of the dump at hand */
-    uint64_t above; /* its handles have this and 1 + the event, as the importer gives them to parts */
-    uint32_t *parts; /* by event of it; RS_NONE: it is none */
+    uint32_t number; /* of the first event of the current dump */
+    uint64_t above; /* its handles are this and 1 + the event, as in the importer's parts */
+    uint32_t *parts; /* by event of the dump; RS_NONE: none */
     uint64_t *first_timers; /* by event: of an operation, the earliest start of its channels; UINT64_MAX: none */
 };
 
@@ -122,7 +122,7 @@ static void take_arguments(struct reading *r, struct rs_event *e, const struct r
     }
 }
 
-/* Channel, peer and direction of the proxy operation around a wait, and of what lies in that. */
+/* Channel, peer and direction of the proxy operation of a wait, and of what is inside it. */
 static void inherit(struct rs_event *e, const struct rs_example *d, const struct rs_example_event *x)
 {
     for (int depth = 0; depth < 3 && x->parent != RS_NONE; depth++) {

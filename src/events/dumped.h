@@ -1,7 +1,6 @@
-/* The events of one process that NCCL's example profiler dumped: its files are read again, one after the other.
+/* The events of one process from dumps of NCCL's example profiler: its files are read again, one after the other.
  *
- * GPU times of kernels lie as far from each other as their timers; the earliest of an operation is where the model has
- * its start. */
+ * GPU times of kernels are as far apart as their timers; the earliest of an operation is its start in the model. */
 #ifndef RS_EVENTS_DUMPED_H
 #define RS_EVENTS_DUMPED_H
 

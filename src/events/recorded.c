@@ -11,13 +11,12 @@
 #include "nccl/abi.h"
 
 /* ---- arguments ----
- * What is common of the arguments of starts and states, taken out of the words of their records into an event.
- *
- * One table of fields for the reading of one process; plain data. */
+ * Copies the common arguments of starts and states from the words of their records to an event. One table of fields for
+ * the reading of one process; plain data. */
 
 enum { EVENT_PEER, EVENT_FUNC, EVENT_LENGTH, EVENT_FIELDS };
 
-/* Where kinds of starts have them; NULL: they do not. */
+/* By kind of start; NULL: it has none. */
 struct event_fields {
     const struct rs_field *of[RS_K_START_END - RS_K_START][EVENT_FIELDS];
 };
@@ -36,7 +35,7 @@ static void take_operation(struct rs_event *e, const struct rs_model *m)
     if (e->type == RS_P2P) e->is_send = m->parts.kind[e->part] == RS_PART_SEND;
 }
 
-/* Of a start; type, part and process of the event are set, and all that is taken is -1. */
+/* Of a start; type, part and process of the event are set, the arguments are -1. */
 static void event_take_start(struct rs_event *e, const struct event_fields *fields, const struct rs_model *m,
                              const struct rs_callback *cb)
 {
@@ -72,7 +71,7 @@ static void event_take_start(struct rs_event *e, const struct event_fields *fiel
 static void event_take_state(struct rs_event *e, const struct rs_callback *cb)
 {
     if (e->bytes >= 0) return;
-    /* The size is meant only with these two (reference 2.8). */
+    /* The size is valid only with these two (reference 2.8). */
     bool sized = cb->state == RS_ST_STEP_SEND_WAIT || cb->state == RS_ST_STEP_RECV_FLUSH_WAIT;
     uint64_t bytes;
     if (e->type == RS_PROXY_STEP && sized && cb->kind >= RS_K_STATE_ARG)
@@ -86,7 +85,7 @@ static void event_take_state(struct rs_event *e, const struct rs_callback *cb)
     e->bytes = (int64_t)(bytes & INT64_MAX);
 }
 
-/* Of the event above, while that is in flight. */
+/* From the parent, while that is in flight. */
 static void event_take_parent(struct rs_event *e, const struct rs_event *parent)
 {
     if (e->type != RS_PROXY_STEP && e->type != RS_NET_PLUGIN) return;
@@ -104,14 +103,14 @@ enum { WORDS = 1 + RS_RAW_WORDS }; /* arguments of the longest start */
 struct row {
     struct rs_flight flight;
     struct rs_event event;
-    struct rs_callback call; /* args and thread_name are set when it is handed out, since rows move */
+    struct rs_callback call; /* args and thread_name are set when it is delivered, since rows move */
     uint64_t words[WORDS];
     char thread[17];
-    bool moved; /* of a proxy operation: it was seen to do something */
-    bool ended; /* of a kernel: its end was told by a state */
+    bool moved; /* of a proxy operation: it made progress */
+    bool ended; /* of a kernel: a state reported its end */
 };
 
-/* Parts of a process that this one works for (PXN). */
+/* Parts of another process that this one works for (PXN). */
 struct owner {
     uint32_t proc;
     struct rs_map parts; /* handle -> part */
@@ -127,13 +126,13 @@ struct reading {
     struct rs_axis *axis; /* of the process's host */
     struct rs_proc_rows members; /* of the process */
     struct rs_map parts; /* handle -> part */
-    struct rs_map named; /* nonce << 32 | pid -> owner; RS_NONE: its recording is not here */
+    struct rs_map named; /* nonce << 32 | pid -> owner; RS_NONE: no recording */
     struct owner *owners;
     uint32_t nowners, cap_owners;
     uint64_t lost_until; /* tick: stops were lost up to here */
-    uint64_t lost; /* callbacks, in losses that say when */
+    uint64_t lost; /* callbacks, in losses with a time */
     struct rs_event_cuts cuts;
-    struct rs_map gone; /* handles of events that were let go */
+    struct rs_map gone; /* handles of events that were dropped */
     struct event_fields fields;
 };
 
@@ -144,9 +143,9 @@ static struct row *row_at(const struct rs_assembly *a, uint32_t row)
 
 /* ---- ends ---- */
 
-/* Whether an event that has not stopped was truly under way when the recording ended. Its stop may have been lost; some
- * transports' proxy operations are never stopped, and these show no progress; a proxy thread that waits for work when
- * its process ends hangs in nothing. */
+/* Whether an event that has not stopped was really in progress when the recording ended. Its stop may have been lost;
+ * proxy operations of some transports are never stopped and show no progress; a proxy thread that waits for work when
+ * its process ends is not in anything. */
 static bool is_open(const struct reading *r, const struct row *f)
 {
     const struct rs_proc *p = &r->model->procs[r->proc];
@@ -173,8 +172,8 @@ static enum rs_status over(struct rs_assembly *a, uint32_t row, enum rs_over how
     return r->visit(r->to, e, err);
 }
 
-/* Hands out what the oldest piece waits for in vain, as it would be at the end. A call may wait for others as long as it
- * likes: of that only a loss says that its stop may not come. */
+/* Delivers the events that the oldest piece waits for in vain, as at the end. A call may wait for others arbitrarily
+ * long: only after a loss may its stop be missing. */
 static enum rs_status let_go(struct rs_assembly *a, int64_t now, struct rs_err *err)
 {
     const uint64_t calls = RS_GROUP_API | RS_COLL_API | RS_P2P_API | RS_GROUP | RS_KERNEL_LAUNCH;
@@ -204,7 +203,7 @@ static enum rs_status before(struct rs_assembly *a, int64_t now, struct rs_err *
     return stuck ? let_go(a, now, err) : RS_OK;
 }
 
-/* The part of another process that a proxy operation works for; RS_NONE: its recording, or its operation, is not here. */
+/* The part of another process that a proxy operation works for; RS_NONE: its recording, or its operation, is absent. */
 static void foreign_part(struct reading *r, const struct rs_callback *cb, uint32_t *part)
 {
     uint64_t context = rs_work_context(cb), key = (uint64_t)rs_handle_nonce(context) << 32 | rs_work_pid(cb), *named;
@@ -238,7 +237,7 @@ static enum rs_status place(struct rs_assembly *a, struct rs_start *s, struct rs
     return RS_OK;
 }
 
-/* A timer of the GPU of a member of this process, on the common axis; RS_TIME_NONE: that is not known. */
+/* A timer of the GPU of a member of this process, on the common axis; RS_TIME_NONE: unknown. */
 static int64_t gpu_time(const struct reading *r, uint32_t member, uint64_t timer)
 {
     bool own = member >= r->members.first && member < r->members.end;
@@ -247,14 +246,14 @@ static int64_t gpu_time(const struct reading *r, uint32_t member, uint64_t timer
     return rs_axis_common(&r->model->domains[gpu].axis, (int64_t)timer);
 }
 
-/* Whose GPU a kernel ran on. */
+/* The member whose GPU a kernel ran on. */
 static uint32_t gpu_member(const struct reading *r, const struct rs_event *e)
 {
     return e->type == RS_KERNEL_CH && e->part != RS_NONE ? r->model->parts.member[e->part] : e->member;
 }
 
-/* Whether the timers of a kernel are another operation's: by the first reading of each, or since the join found that
- * none of its operation can be right. */
+/* Whether the timers of a kernel belong to another operation: as decided in the first reading, or because the join
+ * found that none of its operation can be right. */
 static bool is_stale(const struct reading *r, const struct rs_event *e, uint64_t timer)
 {
     const struct rs_parts *p = &r->model->parts;
@@ -272,7 +271,7 @@ static void take_kernel(const struct reading *r, struct row *f, uint64_t timer)
     if (e->stale) e->gpu_start = RS_TIME_NONE;
 }
 
-/* What comes from above: a step's channel, a phase's GPU times. */
+/* Inherited from the parent: a step's channel, a phase's GPU times. */
 static void inherit(const struct reading *r, struct row *f, const struct rs_event *p)
 {
     struct rs_event *e = &f->event;
@@ -343,7 +342,7 @@ static enum rs_status changed(struct rs_assembly *a, uint32_t row, const struct 
     bool kernel = e->type == RS_KERNEL_CH || e->type == RS_KERNEL_PHASE;
     if (stop && kernel && cb->kind >= RS_K_STATE_ARG) take_end(r, f, cb->args[0]);
     event_take_state(e, cb);
-    bool again = e->nstates && e->states[e->nstates - 1].state == cb->state; /* retries: the first counts */
+    bool again = e->nstates && e->states[e->nstates - 1].state == cb->state; /* repeated: the first counts */
     if (again || e->nstates == RS_EVENT_STATES) return RS_OK;
     e->states[e->nstates++] = (struct rs_event_state){cb->state, rs_axis_common(r->axis, now)};
     return RS_OK;
@@ -363,7 +362,7 @@ static enum rs_status lost(struct rs_assembly *a, const struct rs_callback *cb, 
 enum rs_status rs_events_recorded(struct rs_model *m, struct rs_source *source, uint32_t proc, uint64_t types,
                                   struct rs_event_pieces *pieces, rs_event_visit visit, void *to, struct rs_err *err)
 {
-    /* All have rows, whatever was asked for, so that numbers, parents and pieces are the same. */
+    /* All have rows, requested or not, so that numbers, parents and pieces are the same. */
     const struct rs_visitor visitor = {.row = sizeof(struct row),
                                        .types = UINT64_MAX,
                                        .before = pieces ? before : NULL,

@@ -1,6 +1,6 @@
-/* The events of one recording: a visitor of assemble/assemble.h that hands each out when it is over.
+/* The events of one recording: a visitor of assemble/assemble.h that delivers each event when it is over.
  *
- * What is never stopped is handed out without an end: each start that NCCL made while it polled for a step (`polled`),
+ * What is never stopped is delivered without an end: each start that NCCL made while it polled for a step (`polled`),
  * and steps that were open when their proxy operation was over. */
 #ifndef RS_EVENTS_RECORDED_H
 #define RS_EVENTS_RECORDED_H

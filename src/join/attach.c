@@ -7,8 +7,8 @@
 #include "join/fit.h"
 #include "model/model.h"
 
-#define LEAST_WANDER 0.05e-6 /* ns a ns: of crystals at rest */
-#define MOST_FALSE 0.05 /* of the lower bounds may be false before a larger wander is tried */
+#define LEAST_WANDER 0.05e-6 /* ns per ns, of crystals at constant temperature */
+#define MOST_FALSE 0.05 /* share of the lower bounds that may be false before a larger wander is tried */
 enum { LEAST_FOR_FLOOR = 64 }; /* timers */
 
 struct side {
@@ -16,9 +16,9 @@ struct side {
     uint32_t n;
 };
 
-/* What is worked on: large, so it is allocated. */
+/* Working memory. */
 struct corridor {
-    struct side lower, upper, low, high; /* less the course of d: as given, and after tightening */
+    struct side lower, upper, low, high; /* minus the trend of d: as given, and after tightening */
 };
 
 static int by_time(const void *a, const void *b)
@@ -27,7 +27,7 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Those that are there, by time. */
+/* The known ones, by time. */
 static uint32_t collect(struct rs_bound *to, const struct rs_bound *from, uint32_t n, uint32_t most)
 {
     uint32_t k = 0;
@@ -51,7 +51,7 @@ static void tighten(struct side *to, const struct side *from, double wander, int
     }
 }
 
-/* A tightened side at any moment. *near: the index asked for last. */
+/* A tightened side at any time. *near: the index used last. */
 static double side_at(const struct side *s, double x, double wander, int sign, uint32_t *near)
 {
     uint32_t i = *near;
@@ -66,7 +66,7 @@ static double side_at(const struct side *s, double x, double wander, int sign, u
     return best;
 }
 
-/* Takes out lower bounds above the upper ones; returns how many. */
+/* Removes lower bounds above the upper ones; returns how many. */
 static uint32_t drop_false(struct side *good, const struct corridor *c, double wander)
 {
     uint32_t near = 0;
@@ -79,17 +79,16 @@ static uint32_t drop_false(struct side *good, const struct corridor *c, double w
     return c->lower.n - good->n;
 }
 
-/* ---- how d runs ---- */
+/* ---- trend of d ---- */
 
-/* Lower bounds are often tight only where the GPU was idle, so they say little about rates. How late timers are read
- * has the same median, and the same minimum, all the time: a curve through either runs as d does, but for a
- * constant. */
+/* Lower bounds are often tight only where the GPU was idle, so they say little about rates. The median and the minimum
+ * of how late timers are read are constant: a curve through either follows d up to a constant. */
 struct course {
     struct rs_fit fit;
-    double wander; /* ns a ns that it may be wrong by */
+    double wander; /* ns per ns that it may be wrong by */
 };
 
-/* Fits a curve to bounds by time; `room` holds two numbers a bound. */
+/* Fits a curve to bounds by time; `room` holds two numbers per bound. */
 static void try_course(const struct rs_attach *a, struct course *best, const struct rs_bound *b, uint32_t n,
                        double *room)
 {
@@ -120,7 +119,7 @@ static double course_at(const struct course *c, double x)
     return rs_curve_at(&c->fit.curve, x, &near);
 }
 
-/* How late the quickest timers may have been read: see the head of attach.h. */
+/* By how much the fastest timers may have been read late: see attach.h. */
 static double find_floor(const struct rs_attach *a, const struct course *c, const struct rs_bound *b, uint32_t n,
                          double *room)
 {
@@ -144,7 +143,7 @@ static void find_course(struct rs_attach *a, struct course *c, const struct rs_b
     free(room);
 }
 
-/* Bounds of d, less its course. */
+/* Bounds of d, minus its trend. */
 static void fill(struct side *s, const struct rs_bound *b, uint32_t n, const struct rs_attach *a,
                  const struct course *c)
 {
@@ -182,7 +181,7 @@ static void keep_points(struct rs_attach *a, const struct corridor *c, const str
         a->points[a->n++] = (struct rs_attach_point){.x = x, .low = y + fmax(low, high - a->floor), .high = y + high};
     }
     if (span > 0) a->rate = (course_at(course, from + span) - course_at(course, from)) / span;
-    if (fabs(a->rate) > 10 * RS_FIT_RATE_MOST) a->rate = 0; /* no clocks have that: damaged times */
+    if (fabs(a->rate) > 10 * RS_FIT_RATE_MOST) a->rate = 0; /* no clock drifts that fast: damaged times */
 }
 
 static void make(struct rs_attach *a, struct corridor *c, struct course *course, struct rs_bound *scratch,
@@ -229,7 +228,7 @@ void rs_attach_free(struct rs_attach *a)
 
 static double between(double a, double b, double share)
 {
-    return share <= 0 ? a : share >= 1 ? b : a + (b - a) * share; /* infinities stay what they are */
+    return share <= 0 ? a : share >= 1 ? b : a + (b - a) * share; /* keeps infinities */
 }
 
 bool rs_attach_at(const struct rs_attach *a, int64_t gpu, double *low, double *high)

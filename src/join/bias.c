@@ -6,29 +6,28 @@
 #include "base/memory.h"
 
 enum {
-    LEAST_OF_A_GROUP = 24, /* ends, before a difference between groups is believed */
-    LEAST_OF_A_CLASS = 12, /* equal operations, before their scatter is believed */
+    LEAST_OF_A_GROUP = 24, /* ends, for a difference between groups to count */
+    LEAST_OF_A_CLASS = 12, /* equal operations, for their spread to count */
     LEAST_OF_A_THIRD = 6, /* ends */
-    ENOUGH_RANKS = 8, /* that were last: they speak for the others */
-    MOST_PAIRS = 100000, /* and operations looked at for them: more do not make it better */
+    ENOUGH_RANKS = 8, /* number of ranks that were last, for them to represent the others */
+    MOST_PAIRS = 100000, /* more do not improve the result */
     MOST_LOOKED_AT = 1000000,
     BETWEEN_HOSTS = 0x8000,
     RANKS = 0x7fff,
 };
-#define LEAST_OF_GPU 2e3 /* ns: allowed in any case */
+#define LEAST_OF_GPU 2e3 /* ns: always allowed */
 #define LEAST_OF_HOST 8e3 /* ns: a host sees ends when it polls */
-#define MOST_MISSED 0.35 /* of the lead of the last start: more, and it was not waited for */
-#define SMALL_SCATTER 0.2 /* of what starts are apart: then ends cannot but follow the last */
-#define SIGMAS 3 /* of biases, that are allowed for */
-#define TENTH 1.2816 /* sigmas beyond which a tenth lies */
-#define MEDIAN_LOSS 1.2533 /* sigma of a median against that of a mean */
-#define MOST_CONSTANT 40e3 /* ns that ends may be biased by, where biases do not grow with transfers */
+#define MOST_MISSED 0.35 /* of the lead of the last start: beyond that, the operation did not wait for it */
+#define SMALL_SCATTER 0.2 /* of the range of starts: below it, ends must follow the last start */
+#define SIGMAS 3 /* of biases that are allowed for */
+#define TENTH 1.2816 /* sigmas beyond which a tenth of the values is */
+#define MEDIAN_LOSS 1.2533 /* sigma of a median relative to that of a mean */
+#define MOST_CONSTANT 40e3 /* ns of bias of ends where biases do not grow with transfers */
 #define LEAST_SPREAD 100.0 /* ns */
-#define SHARE_OF_ROOM 0.7 /* of the median room of the others, that a clock has at least */
+#define SHARE_OF_ROOM 0.7 /* of the median slack of the others: the least slack of a clock */
 
-/* ---- operations, as the fitted clocks show them ---- */
+/* ---- operations on the fitted clocks ---- */
 
-/* One operation. */
 struct seen {
     uint64_t class_hi, class_lo; /* component, function, BETWEEN_HOSTS and ranks; bytes: equal operations */
     double transfer; /* ns: from its last start to its end */
@@ -45,9 +44,9 @@ static int by_class(const void *a, const void *b)
     return x->last < y->last ? -1 : x->last > y->last;
 }
 
-/* How far a clock could be moved before an end of a moment came before a start, by itself. */
+/* How far a clock could be shifted before an end of an operation preceded a start, considering this clock alone. */
 struct room {
-    double low, high; /* ns; INFINITY: nothing bounds it */
+    double low, high; /* ns; INFINITY: no bound */
 };
 
 static double half_of(const struct room *room)
@@ -55,7 +54,7 @@ static double half_of(const struct room *room)
     return (room->low + room->high) / 2;
 }
 
-/* Fills *to and narrows the rooms. False: not all starts are known. */
+/* Fills *to and narrows the slack. False: not all starts are known. */
 static bool see(struct rs_track *tracks, const struct rs_model *m, const struct rs_samples *s, uint32_t moment,
                 double end, struct room *rooms, struct seen *to)
 {
@@ -109,7 +108,8 @@ static bool see(struct rs_track *tracks, const struct rs_model *m, const struct 
     return true;
 }
 
-/* Whether other operations ran in the same kernel: its end is that of the last of them. Parts of one launch stand together. */
+/* Whether other operations ran in the same kernel: its end is that of the last of them. Parts of one launch are
+ * adjacent. */
 static bool shares_kernel(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *p = &m->parts;
@@ -121,7 +121,7 @@ static bool shares_kernel(const struct rs_model *m, uint32_t part)
 }
 
 /* A receive that waited for its send: from the send's start to the receive's end. Both directions between two ranks
- * seem to take the same time only if their clocks agree. */
+ * take the same time only if their clocks agree. */
 static bool see_pair(struct rs_track *tracks, const struct rs_model *m, uint32_t op, struct seen *to)
 {
     if (m->ops.kind[op] != RS_OP_PAIR || m->ops.nparts[op] != 2 || m->ops.over[op] != RS_NONE) return false;
@@ -153,25 +153,25 @@ static bool see_pair(struct rs_track *tracks, const struct rs_model *m, uint32_t
     return true;
 }
 
-/* ---- what they say of biases ---- */
+/* ---- evidence for biases ---- */
 
-/* Sigma by the tenths at either side: transfers are skewed, and the far side is what counts. */
+/* Sigma from the outer tenths: transfers are skewed, and the far side matters. */
 static double sigma_of(double *values, uint32_t n)
 {
     return (rs_fit_quantile(values, n, 0.9) - rs_fit_quantile(values, n, 0.1)) / (2 * TENTH);
 }
 
-/* Equal operations, together. */
+/* A class: equal operations. */
 struct class {
     uint32_t component;
     double transfer; /* ns: median */
-    double by_last; /* ns: how much of that may be due to who was last; one sigma, at most */
-    bool mixed; /* there are enough, and not the same rank was last again and again: that says nothing of the others */
-    bool follows; /* the later the last start, the later the end: it is the last that was waited for */
+    double by_last; /* ns: how much of it may depend on who was last; one sigma, at most */
+    bool mixed; /* enough operations, and not always the same last rank */
+    bool follows; /* the later the last start, the later the end: the operation waited for the last rank */
 };
 
-/* How much shorter transfers are where the last start has a large lead, as a share of that lead, plus twice its standard
- * error. Of the rank that was waited for: 0. Of one that only seems to be last, since its clock is ahead: 1. */
+/* How much shorter transfers are where the last start has a large lead, as a share of that lead, plus twice its
+ * standard error. 0 for a rank that was waited for, 1 for a rank that only appears last because its clock is ahead. */
 static double missed_lead(const struct seen *row, uint32_t n, double sigma, double *values)
 {
     double medians[2], leads[2];
@@ -203,7 +203,7 @@ static struct class weigh(const struct seen *row, uint32_t n, uint32_t clocks, d
         if (run > most) most = run;
         if (same) values[again++] = fabs(row[i].transfer - row[i - 1].transfer);
     }
-    /* Two operations with the same last rank differ by what is not due to it. */
+    /* Operations with the same last rank differ by what does not depend on it. */
     double within = again ? rs_fit_quantile(values, again, 0.8) / (TENTH * sqrt(2)) : 0;
     for (uint32_t i = 0; i < n; i++) values[i] = row[i].transfer;
     c.transfer = rs_fit_quantile(values, n, 0.5);
@@ -219,16 +219,16 @@ static struct class weigh(const struct seen *row, uint32_t n, uint32_t clocks, d
     return c;
 }
 
-/* What the operations of a component say of its biases. */
+/* Evidence of the operations of a component. */
 struct evidence {
     uint32_t clocks;
-    double quickest; /* ns: median transfer of the quickest class; INFINITY: none */
-    double by_last; /* ns: the largest of the quick classes that are mixed */
+    double quickest; /* ns: median transfer of the fastest class; INFINITY: none */
+    double by_last; /* ns: the largest of the fast classes that are mixed */
     bool clear; /* one of these follows */
-    double room; /* ns: median of half the rooms of its clocks */
+    double room; /* ns: median of half the slack of its clocks */
 };
 
-/* Makes classes of the rows, and evidence of these. */
+/* Groups the rows into classes, and derives the evidence. */
 static void weigh_all(struct evidence *evidence, struct seen *rows, uint32_t n, struct class *classes, double *values)
 {
     uint32_t nclasses = 0;
@@ -251,7 +251,7 @@ static void weigh_all(struct evidence *evidence, struct seen *rows, uint32_t n, 
 
 /* ---- ends that differ between groups ---- */
 
-/* What is told apart: communicator, function, size. */
+/* A group: communicator, function, size. */
 static uint64_t key_of(const struct rs_model *m, uint32_t op)
 {
     unsigned size = 0;
@@ -259,12 +259,12 @@ static uint64_t key_of(const struct rs_model *m, uint32_t op)
     return (uint64_t)m->ops.comm[op] << 32 | (uint64_t)m->ops.func[op] << 8 | size;
 }
 
-/* Distances of a clock's ends from their moments', in lists by group. */
+/* Distances of a clock's ends from those of the operations, in lists by group. */
 struct groups {
-    uint32_t *of; /* of moments: which group, from 0 */
-    uint32_t *first; /* of groups: its latest distance; RS_NONE: none. All are RS_NONE between two clocks */
+    uint32_t *of; /* by sampled operation: its group, from 0 */
+    uint32_t *first; /* by group: its latest distance; RS_NONE: none. All are RS_NONE between two clocks */
     double *distances; /* ns */
-    uint32_t *next; /* of distances: the one before it in its group; RS_NONE: none */
+    uint32_t *next; /* by distance: the previous one of its group; RS_NONE: none */
     uint32_t *used; /* groups that have distances */
     uint32_t n, nused;
 };
@@ -290,7 +290,7 @@ static void add_distance(struct groups *g, uint32_t moment, double distance)
     *first = g->n++;
 }
 
-/* The largest median distance among the groups, less what is noise. Empties them. */
+/* The largest median distance among the groups, minus the noise. Empties them. */
 static double differs(struct groups *g, double spread, double *values)
 {
     double most = 0;
@@ -308,9 +308,10 @@ static double differs(struct groups *g, double spread, double *values)
 
 /* ---- biases that grow with the transfer ---- */
 
-/* What a clock's ends may be biased by at its median transfer, ns, if biases grow with transfers: by how much they move, against
- * the moments', from the third of its operations with the shortest transfers to that with the longest. INFINITY: transfers
- * do not differ enough. `distances` and `transfers` are of n ends, NAN where not known; `values` holds n numbers. */
+/* Bias of a clock's ends at its median transfer, ns, if biases grow with transfers: how far its ends shift, relative to
+ * the operations', between the third of its operations with the shortest transfers and the third with the longest.
+ * INFINITY: transfers do not differ enough. `distances` and `transfers` are of n ends, NAN where unknown; `values`
+ * holds n numbers. */
 static double grows_with_transfer(const double *distances, const double *transfers, uint32_t n, double spread,
                                   double *values)
 {
@@ -336,9 +337,9 @@ static double grows_with_transfer(const double *distances, const double *transfe
     return (fabs(distance[1] - distance[0]) + noise) / (at[1] - at[0]) * fmax(median, 0);
 }
 
-/* ---- all of it ---- */
+/* ---- allowance ---- */
 
-/* `grows`: grows_with_transfer(); for what operations do not show otherwise. */
+/* `grows`: grows_with_transfer(); used where operations show no more. */
 static double allowance(const struct evidence *e, const struct room *room, const struct rs_track *t,
                         enum rs_domain_kind kind, double grows, double groups)
 {
@@ -349,13 +350,13 @@ static double allowance(const struct evidence *e, const struct room *room, const
     else if (!isinf(unseen))
         unseen = fmin(unseen, grows + fmin(unseen, MOST_CONSTANT));
     double bias = least + fmax(SIGMAS * e->by_last, unseen);
-    /* Biases of clocks on the way are independent of each other. */
+    /* Biases of the clocks in between are independent of each other. */
     bias = fmax(bias, groups) * sqrt(t->hops > 1 ? t->hops : 1);
-    /* A clock's own room holds only as far as the others are right. */
+    /* A clock's own slack is only as good as the other clocks. */
     return fmin(bias, fmax(fmax(half_of(room), SHARE_OF_ROOM * e->room), least));
 }
 
-/* Half the room of a clock. */
+/* Half the slack of a clock. */
 struct half {
     uint32_t component;
     double ns;
@@ -368,20 +369,20 @@ static int by_component(const void *a, const void *b)
     return x->ns < y->ns ? -1 : x->ns > y->ns;
 }
 
-/* Room for the work of rs_bias_allow(). */
+/* Working memory of rs_bias_allow(). */
 struct work {
-    struct seen *seen; /* moments and pairs, as far as they can be used */
+    struct seen *seen; /* sampled operations and pairs that can be used */
     struct room *rooms; /* by clock */
     struct half *halves; /* as many */
-    struct class *classes; /* as many as those, at most */
+    struct class *classes; /* at most as many */
     struct evidence *evidence; /* by component */
-    double *transfers; /* by moment; NAN: not known */
-    double *own; /* likewise of one clock's ends */
+    double *transfers; /* by sampled operation; NAN: unknown */
+    double *own; /* likewise, for one clock's ends */
     double *values;
     struct groups groups;
 };
 
-/* The median room of every component. */
+/* The median slack of every component. */
 static void find_rooms(const struct rs_track *tracks, uint32_t n, struct work *w)
 {
     uint32_t rows = 0;

@@ -9,14 +9,14 @@
 
 bool rs_group_name(const char *name, size_t *length, const char **group)
 {
-    const char *colon = name ? strrchr(name, ':') : NULL; /* descriptions are free text, names are not */
+    const char *colon = name ? strrchr(name, ':') : NULL; /* a description is free text, a name is not */
     if (!colon || colon == name || !colon[1]) return false;
     *length = (size_t)(colon - name);
     *group = colon + 1;
     return true;
 }
 
-/* The distance in the job between neighbours of the communicator; 0: not regular, or not known. */
+/* Distance, in ranks of the job, between neighbours in the communicator; 0: not regular, or unknown. */
 static int32_t stride_of(const struct rs_model *m, const struct rs_comm_row *c)
 {
     int32_t stride = 0;
@@ -47,7 +47,7 @@ static void say(const struct rs_model *m, const struct rs_class *k, char *text, 
 {
     char shape[64], name[80] = "", times[32] = "";
     if (k->nranks < 0)
-        snprintf(shape, sizeof shape, "a number of ranks that is not known");
+        snprintf(shape, sizeof shape, "an unknown number of ranks");
     else if (k->nranks == 1)
         snprintf(shape, sizeof shape, "1 rank");
     else if (k->nranks == m->world)
@@ -69,7 +69,7 @@ void rs_classes_find(struct rs_model *m)
     m->nclasses = 0;
     for (uint32_t c = 0; c < m->ncomms; c++) {
         struct rs_comm_row *row = &m->comms[c];
-        if (row->over != RS_NONE) continue; /* it is one that leads */
+        if (row->over != RS_NONE) continue; /* shown as its primary source */
         int32_t stride = stride_of(m, row);
         const char *name = rs_comm_name(m, c);
         size_t length = 0;

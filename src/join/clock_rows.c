@@ -18,7 +18,7 @@ static void number_islands(struct rs_clock_rows *r, const struct rs_model *m)
 {
     r->islands = rs_alloc((m->ndomains + 1) * sizeof *r->islands);
     for (uint32_t i = 0; i < m->ndomains; i++) r->islands[i] = RS_NONE;
-    uint32_t first = main_island(m); /* an island is named by one of its clocks */
+    uint32_t first = main_island(m); /* an island is identified by one of its clocks */
     if (first != RS_NONE) r->islands[first] = r->nislands++;
     for (uint32_t i = 0; i < m->ndomains; i++)
         if (r->islands[m->domains[i].island] == RS_NONE) r->islands[m->domains[i].island] = r->nislands++;
@@ -44,7 +44,7 @@ static bool same_row(const struct rs_clock_row *r, const struct device *s)
     return r->proc == s->proc && r->device == s->device && r->gpu == s->gpu;
 }
 
-/* Rows from devices in order; the ranks lie in one array behind the rows. */
+/* Rows from devices in order; the ranks are in one array after the rows. */
 static void fill_rows(struct rs_clock_rows *r, const struct device *devices, uint32_t n, int32_t *ranks)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -73,7 +73,7 @@ void rs_clock_rows_init(struct rs_clock_rows *r, struct rs_model *m, const struc
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->nmembers; i++) {
         const struct rs_member *x = &m->members[i];
-        if (x->place == RS_NONE) continue; /* of a process that is not known */
+        if (x->place == RS_NONE) continue; /* of an unknown process */
         if (!rs_filter_rank(filter, m, i) || !rs_filter_comm(filter, m, x->comm)) continue;
         devices[n++] = (struct device){x->proc, x->gpu, x->device, x->global_rank};
     }
@@ -92,7 +92,7 @@ void rs_clock_rows_free(struct rs_clock_rows *r)
     free(r->islands);
 }
 
-/* ---- what is known of a clock ---- */
+/* ---- values of a clock ---- */
 
 int64_t rs_clock_offset(struct rs_model *m, const struct rs_clock_rows *r, uint32_t domain)
 {

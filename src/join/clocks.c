@@ -14,20 +14,20 @@
 #include "join/unshifted.h"
 
 /* ---- the happens-before hull ----
- * The happens-before hull: how far each clock could be moved before an effect came before its cause.
+ * How far each clock could be shifted before an effect preceded its cause.
  *
- * In a symmetric collective every rank's end is after every other rank's start. Over all of them that bounds each clock
- * from both sides, without any assumption about ends: a check on the fit, not an estimate (its middle would hide half of a
- * rank that is always late). Works on an aligned model and sets hull_low_ns and hull_high_ns of its clocks. Single
- * operations that contradict are broken ones. Where more than one in 200 of a clock's do, its stated error grows until they
- * do not (one in ten, where they contradict it wildly). */
+ * In a symmetric collective every rank ends after every other rank has started. Over all collectives this bounds each
+ * clock on both sides, without any assumption about ends. It is a check of the fit, not an estimate: its middle would
+ * hide half of the lateness of a persistent straggler. Works on an aligned model and sets hull_low_ns and hull_high_ns
+ * of its clocks. Single operations that contradict are considered broken. If more than one in 200 of a clock's
+ * operations contradict, its stated error is increased until they do not (one in ten, if they contradict by far). */
 
 #define MOST_BROKEN                                                                                                    \
     0.005 /* of a clock's operations may contradict: they are joined wrongly, or their times are another's */
 #define MOST_WILD 0.1 /* by more than FAR_BEYOND times the error */
 enum { FAR_BEYOND = 16, SIZES = 64 };
 
-/* By how much operations contradict the stated errors: half of the excess, for either clock. By powers of two. */
+/* By how much operations contradict the stated errors: half of the excess for each of the two clocks, by powers of two. */
 struct excess {
     uint32_t n[SIZES];
     int64_t most[SIZES]; /* ns: the largest of its size */
@@ -44,7 +44,7 @@ struct hull {
     struct margin *margins; /* by domain */
 };
 
-/* The extreme of a value over the parts, and the extreme over the parts on other clocks than that one's. */
+/* The extreme of a value over the parts, and the extreme over the parts on any other clock. */
 struct extreme {
     int64_t best, second;
     uint32_t domain, second_domain;
@@ -83,7 +83,7 @@ static void exceeds(struct margin *x, int64_t ns)
     if (ns > x->excess->most[size]) x->excess->most[size] = ns;
 }
 
-/* An end on clock `to`, and a start of another part on clock `from`: by `ns` after it. */
+/* An end on clock `to`, `ns` after the start of another part on clock `from`. */
 static void narrow(const struct hull *h, uint32_t to, uint32_t from, int64_t ns)
 {
     struct margin *ended = &h->margins[to], *started = &h->margins[from];
@@ -97,7 +97,7 @@ static void narrow(const struct hull *h, uint32_t to, uint32_t from, int64_t ns)
     if (started->high == RS_TIME_NONE || ns < started->high) started->high = ns;
 }
 
-/* The clock, where it can be compared with those of the island; else RS_NONE. */
+/* The clock, if it can be compared with those of the island; else RS_NONE. */
 static uint32_t comparable(const struct rs_model *m, uint32_t domain, uint32_t island)
 {
     return domain != RS_NONE && m->domains[domain].island == island ? domain : RS_NONE;
@@ -125,7 +125,7 @@ static void check_op(const struct hull *h, uint32_t op)
         int64_t latest = of_others(&start, e, &other);
         if (latest != RS_TIME_NONE) narrow(h, e, other, rs_time_minus(m->parts.end[part], latest));
     }
-    for (uint32_t i = 0; i < n; i++) { /* the others' first end: what bounds a start that is not the last */
+    for (uint32_t i = 0; i < n; i++) { /* the first end of the others bounds a start that is not the last */
         uint32_t part = parts[i], s = comparable(m, rs_part_start_domain(m, part), island);
         if ((m->parts.flags[part] & RS_PART_STALE) || s == RS_NONE || m->parts.start[part] == RS_TIME_NONE) continue;
         int64_t earliest = of_others(&end, s, &other);
@@ -149,8 +149,8 @@ static void check_all(const struct hull *h)
     }
 }
 
-/* What the error of a clock must be for all but few of its operations to agree. A single one is not believed, and of those
- * that are far beyond the error, many are needed: they are broken, not the clock. */
+/* The error at which all but a few operations of a clock agree. A single operation does not count, and many are needed
+ * if they are far beyond the error: then the operations are broken, not the clock. */
 static int64_t wanted(const struct margin *x, int64_t error)
 {
     uint64_t above = 0;
@@ -162,7 +162,7 @@ static int64_t wanted(const struct margin *x, int64_t error)
     return 0;
 }
 
-/* Errors grow until operations do not contradict them. What hangs on a clock that was in doubt is, too. */
+/* Increases errors until operations do not contradict them. A clock that depends on a doubtful one is doubtful too. */
 static bool grow(const struct hull *h)
 {
     struct rs_domain *domains = h->m->domains;
@@ -194,8 +194,7 @@ static void hull_check(struct rs_model *m)
 }
 
 /* ---- rewriting times ----
- * Rewrites all times of a model, in place, by the axes of its clocks. Each time is rewritten by the clock that it came
- * from; RS_TIME_NONE stays. Called once. */
+ * Converts all times of the model, in place, each by the clock that it came from; RS_TIME_NONE stays. Called once. */
 
 static void move(struct rs_axis *axis, int64_t *t)
 {
@@ -239,7 +238,7 @@ static void retime_proc(struct rs_model *m, struct rs_proc *p)
     move(host, &p->cut_until);
     for (uint32_t i = 0; i < p->ncovers; i++) {
         move(host, &p->covers[i].from);
-        if (p->covers[i].to != INT64_MAX) move(host, &p->covers[i].to); /* it has no end */
+        if (p->covers[i].to != INT64_MAX) move(host, &p->covers[i].to); /* INT64_MAX: open */
     }
     for (uint32_t i = 0; i < p->ngaps; i++) {
         move(host, &p->gaps[i].from);
@@ -268,15 +267,16 @@ static void retime(struct rs_model *m)
 
 /* ---- clocks ---- */
 
-#define STALE_SLACK 2000.0 /* ns before its launch that a start may lie, bounds being what they are */
-#define FAR_APART 60e9 /* ns that wall clocks are not apart without proof */
+#define STALE_SLACK 2000.0 /* ns by which a start may precede its launch, because bounds have errors */
+#define FAR_APART 60e9 /* ns between wall clocks that needs proof */
 enum {
-    PROOF = 8, /* ends that prove it */
+    PROOF = 8, /* ends that are proof */
     MOST_NOTES = 4,
-    MOST_OVERTAKEN = 64, /* in a row, as many as a ring of timers holds: else it is that one which is wrong */
+    MOST_OVERTAKEN =
+        64, /* in a row, as many as a ring of timers holds: beyond that, the earlier launch has the wrong time */
 };
 
-/* What is needed on the way; freed at its end. */
+/* Working memory. */
 struct clocks {
     struct rs_attach *attach; /* by domain */
     int64_t *bases, *lasts; /* by domain: its first time, and the last */
@@ -356,9 +356,8 @@ static void drop_stale(struct rs_model *m, const struct clocks *c)
         uint32_t gpu = m->members[p->member[i]].gpu;
         if (gpu == RS_NONE || p->start_source[i] != RS_FROM_KERNEL || p->start[i] == RS_TIME_NONE) continue;
         if (p->captured[i] || (p->flags[i] & (RS_PART_CAPTURED | RS_PART_STALE))) continue;
-        /* A kernel may start before its launch returns. */
         int64_t launched = p->flags[i] & RS_PART_LAUNCH_END ? RS_TIME_NONE : p->launched[i];
-        /* Before v5 there is no API call, and the Coll or P2p, whose parent is the plan, is told after the launch. */
+        /* Before v5 there is no API call, and the Coll or P2p whose parent is the plan is reported after the launch. */
         bool called = p->group[i] != p->launch[i];
         int64_t launch = launched == RS_TIME_NONE && called ? p->enqueued[i] : launched;
         double low, high;
@@ -369,15 +368,15 @@ static void drop_stale(struct rs_model *m, const struct clocks *c)
     }
 }
 
-/* The kernels of a member start in the order of their launches: one that starts before an earlier launch did has
- * the time of older work. (Importers see them in the order in which they were read, and channel by channel.) */
+/* The kernels of a member start in the order of their launches: one that starts before an earlier launch did has the
+ * time of older work. (Importers see kernels in the order of reading, and by channel.) */
 static void drop_overtaken(struct rs_model *m)
 {
     struct turn {
-        int64_t start, before; /* of the latest launch that is believed, and of the one before */
+        int64_t start, before; /* of the latest launch that is valid, and of the previous one */
         uint64_t launch;
-        bool second; /* there is one before */
-        uint32_t dropped; /* one behind the other, because of it */
+        bool second; /* there is a previous one */
+        uint32_t dropped; /* in a row, because of this one */
     } *turns = rs_zalloc((size_t)m->nmembers + 1, sizeof *turns);
     struct rs_parts *p = &m->parts;
     for (uint32_t i = 0; i < p->n; i++) {
@@ -402,9 +401,9 @@ static void drop_overtaken(struct rs_model *m)
     free(turns);
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
-/* Hosts' clocks are seconds apart at most. More takes operations that prove it: else the clock stays on its own time. */
+/* Clocks of hosts are at most seconds apart. More needs operations as proof; otherwise the clock stays on its own time. */
 static bool is_too_far(const struct rs_model *m, const struct clocks *c, uint32_t domain)
 {
     const struct rs_domain *d = &m->domains[domain];
@@ -441,27 +440,27 @@ static void keep_axis(struct rs_model *m, struct clocks *c, uint32_t domain)
     }
     d->axis = (struct rs_axis){.knots = knots, .n = n};
     double span = (double)rs_time_minus(knots[n - 1].at, knots[0].at);
-    /* A clock that gains on the axis needs less and less added. */
+    /* A clock that runs fast needs less and less added. */
     d->drift_ppm = span > 0 ? -(knots[n - 1].add - knots[0].add) / span * 1e6 : 0;
     d->island = c->islands.islands[domain];
     d->method = c->islands.methods[domain];
     if (d->method == RS_CLOCK_ENDS && c->unshifted[domain]) d->method = RS_CLOCK_UNSHIFTED;
-    if (d->method == RS_CLOCK_WALL && !c->bases[domain]) d->method = RS_CLOCK_NONE; /* it was never seen */
+    if (d->method == RS_CLOCK_WALL && !c->bases[domain]) d->method = RS_CLOCK_NONE; /* never seen */
     d->error_ns = isnan(c->errors[domain]) ? RS_TIME_NONE : llround(fmin(ceil(c->errors[domain]), 1e18));
     d->fitted = t->n;
     d->spread_ns = t->n ? llround(t->spread) : RS_TIME_NONE;
 }
 
-/* What a clock that cannot be tied to others shows: tools without wall time count from a zero of their own. */
+/* What a clock that is not aligned shows: tools without wall time count from an arbitrary zero. */
 static const char *axis_of(const struct rs_model *m, uint32_t host)
 {
     for (uint32_t i = 0; i < m->nprocs; i++)
         if (m->procs[i].host == host && m->procs[i].last > 0 && m->procs[i].last < RS_TIME_WALL)
-            return "the time that its process counts, which is no wall time";
+            return "the time of its own process, which is not wall time";
     return "wall time";
 }
 
-/* One note for each island beside the main one; the first few by name. */
+/* One note per island other than the main one; the first few by name. */
 static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
 {
     uint32_t apart = 0, *sizes = rs_zalloc((size_t)m->ndomains + 1, sizeof *sizes);
@@ -471,7 +470,7 @@ static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
         sizes[m->domains[rs_member_host_domain(m, m->parts.member[i])].island] = 1;
         if (gpu != RS_NONE) sizes[m->domains[gpu].island] = 1;
     }
-    for (uint32_t i = 0; i < m->ndomains; i++) /* one that names an island is counted already */
+    for (uint32_t i = 0; i < m->ndomains; i++) /* the clock that identifies an island is already counted */
         if (m->domains[i].island != i && sizes[m->domains[i].island]) sizes[m->domains[i].island]++;
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < m->ndomains && status == RS_OK; i++) {
@@ -481,23 +480,23 @@ static enum rs_status say_islands(struct rs_model *m, struct rs_err *err)
         if (sizes[i] > 1)
             status = rs_model_note(
                 m, err,
-                "clocks: %s of host %s and %u other%s could not be tied to the rest (no operation in common, "
-                "or too few times): they stay on %s, and are not compared with the rest",
+                "clocks: %s of host %s and %u other%s cannot be aligned with the others (no operation in common, "
+                "or too few times): they stay on %s and are not compared with the others",
                 what, host, sizes[i] - 1, sizes[i] == 2 ? "" : "s", axis_of(m, d->host));
         else
-            status =
-                rs_model_note(m, err,
-                              "clocks: %s of host %s could not be tied to the rest (no operation in common, or too few "
-                              "times): it stays on %s, and is not compared with the rest",
-                              what, host, axis_of(m, d->host));
+            status = rs_model_note(
+                m, err,
+                "clocks: %s of host %s cannot be aligned with the others (no operation in common, or too few "
+                "times): it stays on %s and is not compared with the others",
+                what, host, axis_of(m, d->host));
     }
     free(sizes);
     if (status == RS_OK && apart > MOST_NOTES)
-        status = rs_model_note(m, err, "clocks: so it is with %u more", apart - MOST_NOTES);
+        status = rs_model_note(m, err, "clocks: the same applies to %u more", apart - MOST_NOTES);
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 static void find(struct rs_model *m, struct clocks *c)
 {
@@ -516,7 +515,7 @@ static void find(struct rs_model *m, struct clocks *c)
     rs_overlay_place(&w, &c->islands);
 }
 
-/* Clocks that tools gave as one, from their first time to the last. */
+/* Clocks that tools reported as one, from the first time to the last. */
 static void attach_rigid(const struct rs_model *m, struct clocks *c)
 {
     rs_samples_spans(m, &c->bases, &c->lasts);
@@ -536,7 +535,7 @@ static enum rs_status align_all(struct rs_model *m, struct clocks *c, bool align
         return RS_OK;
     }
     find(m, c);
-    /* Only now: all ranks that tell the same older work in its place tell their clocks by it as well. */
+    /* Last, because ranks that all have the same older work in its place are aligned by it just as well. */
     drop_overtaken(m);
     for (uint32_t i = 0; i < m->ndomains; i++) {
         if (is_too_far(m, c, i)) refuse(c, i);
@@ -557,7 +556,7 @@ enum rs_status rs_clocks_align(struct rs_model *m, bool align, struct rs_err *er
     return status;
 }
 
-/* d = host - GPU at a GPU time, by the axes where there are any. */
+/* d = host - GPU at a GPU time, from the axes if there are any. */
 static bool fitted_d(struct rs_model *m, uint32_t gpu, const struct rs_attach *a, int64_t at, double *d)
 {
     struct rs_domain *g = &m->domains[gpu], *h = &m->domains[g->host_domain];

@@ -9,20 +9,20 @@
 #include "nccl/abi.h"
 
 /* ---- replays of CUDA graphs ----
- * Collectives that a CUDA graph replays: how they are numbered.
+ * How collectives in replays of CUDA graphs are numbered.
  *
- * With KernelCh on, NCCL's sequence number advances with each replay, and is the key as for any other. Else it
- * stands still, and a replay is known by (captured call, how many replays came before). A recording that lost some
- * counts wrongly: where it has as many replays as the whole ones while the number stood at one value, none of these
- * is lost, and their order tells which is which; else they are certain up to the first loss. The rest is left alone. */
+ * With KernelCh, NCCL's sequence number advances with each replay and is the key as for any other collective. Otherwise
+ * it does not advance, and a replay is identified by (captured call, number of earlier replays). A recording that lost
+ * some counts wrongly. If it has as many replays as the complete recordings at one value of the number, none of these
+ * was lost and their order is valid; otherwise they are certain up to the first loss. The rest is not joined. */
 
 struct replays {
-    struct rs_map funcs; /* (comm, func) with captured parts -> 1: numbers advance, 2: they stand still */
-    /* NULL when there are none of the latter: */
-    uint8_t *lonely; /* by part: 1: nothing certain to join it by */
-    int64_t *sure; /* by member: up to when none is lost */
+    struct rs_map funcs; /* (comm, func) with captured parts -> 1: numbers advance, 2: they do not */
+    /* NULL if there are none of the latter: */
+    uint8_t *lonely; /* by part: 1: cannot be joined with certainty */
+    int64_t *sure; /* by member: until when none is lost */
     uint32_t *most; /* by member: captured calls seen */
-    uint32_t *whole_most; /* by communicator: the same, of members that lost none */
+    uint32_t *whole_most; /* by communicator: the same, for members that lost none */
 };
 static inline bool replays_lonely(const struct replays *r, uint32_t part)
 {
@@ -39,11 +39,11 @@ static uint64_t func_key(const struct rs_model *m, uint32_t part)
     return (uint64_t)m->members[m->parts.member[part]].comm << 16 | m->parts.func[part];
 }
 
-/* Numbers advance with each replay exactly when no number is used twice on a member, by replays or by eager calls. */
+/* Numbers advance with each replay exactly if no number is used twice on a member, by replays or by eager calls. */
 static void find_frozen(struct replays *f, const struct rs_model *m)
 {
     const struct rs_parts *t = &m->parts;
-    struct rs_map used = {0}; /* hash of (member, func, seq): a collision only makes a key more careful */
+    struct rs_map used = {0}; /* hash of (member, func, seq): a collision is only more careful */
     for (int pass = 0; pass < 2; pass++) {
         bool eager = pass == 1;
         for (uint32_t i = 0; i < t->n; i++) {
@@ -63,7 +63,7 @@ static void find_frozen(struct replays *f, const struct rs_model *m)
     rs_map_free(&used);
 }
 
-/* A captured part whose number stands still. */
+/* A captured part whose number does not advance. */
 struct replayed {
     uint64_t func; /* func_key() */
     uint64_t seq;
@@ -82,8 +82,8 @@ static int by_bucket(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-/* Rows of one bucket: replays of one captured call while the number stood at one value. Where a member that lost records
- * has as many as the whole ones have, none of them is lost, and the order tells which is which. */
+/* Rows of one bucket: replays of one captured call at one value of the number. If a member that lost records has as
+ * many as the complete members, none of them is lost, and their order is valid. */
 static void match_bucket(struct rs_model *m, struct replays *f, const struct replayed *rows, size_t n)
 {
     uint32_t first = 0;
@@ -99,7 +99,7 @@ static void match_bucket(struct rs_model *m, struct replays *f, const struct rep
             continue;
         }
         uint32_t member = rows[i].member, comm = m->members[member].comm;
-        /* A captured call that was lost would shift the numbers of those behind it. */
+        /* A captured call that was lost would shift the numbers of later ones. */
         bool same = agree && count == next - i && f->most[member] == f->whole_most[comm];
         for (size_t k = i; k < next; k++) {
             uint32_t part = rows[k].part;
@@ -157,7 +157,7 @@ static void settle(struct rs_model *m, struct replays *f)
     free(rows);
 }
 
-/* Looks through the collectives, and sets parts.replay right where that is certain. */
+/* Examines the collectives, and corrects parts.replay where that is certain. */
 static void replays_find(struct replays *r, struct rs_model *m)
 {
     *r = (struct replays){0};
@@ -175,7 +175,7 @@ static void replays_free(struct replays *r)
     *r = (struct replays){0};
 }
 
-/* A captured part whose number stands still. */
+/* A captured part whose number does not advance. */
 static bool replays_frozen(const struct replays *r, const struct rs_model *m, uint32_t part)
 {
     return r->lonely && m->parts.captured[part] && is_coll(&m->parts, part) &&
@@ -184,22 +184,22 @@ static bool replays_frozen(const struct replays *r, const struct rs_model *m, ui
 
 /* ---- collectives ---- */
 
-/* How a part is numbered. Each is a space of keys of its own. */
+/* How a part is numbered. Each has its own space of keys. */
 enum space {
-    BY_SEQ, /* as NCCL numbers it */
+    BY_SEQ, /* NCCL's number */
     BY_CE,
     BY_API,
-    BY_REPLAY, /* (captured call, replay): its number stands still */
-    ALONE, /* nothing certain to join it by */
-    BY_TOLD, /* the recording was cut out of one that was joined */
+    BY_REPLAY, /* (captured call, replay): its number does not advance */
+    ALONE, /* cannot be joined with certainty */
+    BY_TOLD, /* as in the recording that this one was cut from */
 };
 
 uint64_t rs_op_id(const struct rs_model *m, uint32_t comm, const char *func, uint64_t a, uint64_t b)
 {
     const struct rs_comm_row *c = &m->comms[comm];
     uint64_t h = rs_mix(c->hash, (uint64_t)c->incarnation << 1 | 1);
-    if (!c->hash) h = rs_mix(h, comm); /* an old interface: communicators cannot be told apart by their hash */
-    if (c->made_up) h = rs_mix(h, c->tool); /* numbers of another tool's window of the same group begin elsewhere */
+    if (!c->hash) h = rs_mix(h, comm); /* old interfaces have no hash: communicators are not the same */
+    if (c->made_up) h = rs_mix(h, c->tool); /* numbers of another tool's window of the group begin elsewhere */
     for (; *func; func++) h = (h ^ (unsigned char)*func) * 0x100000001b3;
     h = rs_mix(rs_mix(h, a), b);
     return h ? h : 1;
@@ -247,7 +247,7 @@ static struct key key_of(const struct rs_model *m, const struct replays *f, uint
     return k;
 }
 
-/* Keys that fall on the same place of the map are told apart by their operations. */
+/* Keys with the same slot of the map are distinguished by their operations. */
 static bool same_key(const struct rs_model *m, uint32_t op, const struct key *k)
 {
     const struct rs_ops *o = &m->ops;
@@ -300,7 +300,7 @@ static void find_op(struct rs_model *m, struct rs_map *index, const struct key *
 /* ---- the parts of an operation ---- */
 
 struct ranked {
-    uint32_t part, times; /* times: how often its rank came before */
+    uint32_t part, times; /* times: earlier occurrences of its rank */
     int32_t rank;
 };
 
@@ -312,7 +312,7 @@ static int by_rank(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-/* Sorts the parts of an operation by rank. Ranks that come again go into operations of their own, behind it. */
+/* Sorts the parts of an operation by rank. A rank that occurs again goes into a further operation, after this one. */
 static void sort_parts(struct rs_model *m, uint32_t op, struct ranked *rows)
 {
     uint32_t *order = m->order + m->ops.part[op], n = m->ops.nparts[op];
@@ -373,22 +373,22 @@ static void order_parts(struct rs_model *m, uint32_t first_op)
     free(rows);
 }
 
-/* ---- what they agree on ---- */
+/* ---- properties of all parts ---- */
 
-/* `uneven`: an all-to-all, in which every rank may give and take as much as it likes. */
+/* `uneven`: an all-to-all, in which every rank may send and receive any amount. */
 static bool agree(const struct rs_parts *t, uint32_t a, uint32_t b, bool uneven)
 {
     return (uneven || t->count[a] == t->count[b]) && t->dtype[a] == t->dtype[b] && t->peer[a] == t->peer[b];
 }
 
-/* Marks the parts of one kind that differ from most; all of them when there is no majority. Returns one of the most,
- * or RS_NONE when there is none of that kind. */
+/* Marks the parts of one kind that differ from the majority; all of them if there is no majority. Returns a part of the
+ * majority, or RS_NONE if there is none of that kind. */
 static uint32_t compare(struct rs_model *m, uint32_t op, uint8_t kind, bool uneven)
 {
     struct rs_parts *t = &m->parts;
     const uint32_t *order = m->order + m->ops.part[op];
     uint32_t n = m->ops.nparts[op], candidate = RS_NONE, lead = 0, all = 0, same = 0;
-    for (uint32_t i = 0; i < n; i++) { /* a majority, if there is one, is what is left (Boyer and Moore) */
+    for (uint32_t i = 0; i < n; i++) { /* Boyer and Moore: a majority, if there is one, remains */
         if (t->kind[order[i]] != kind) continue;
         all++;
         if (!lead) candidate = order[i];
@@ -405,8 +405,7 @@ static uint32_t compare(struct rs_model *m, uint32_t op, uint8_t kind, bool unev
     return candidate;
 }
 
-/* Of an all-to-all that all ranks are in: what they give together is what they take. It cannot be told whose fault it
- * is. */
+/* In an all-to-all with all ranks, the bytes sent are the bytes received. Which rank is wrong cannot be determined. */
 static void compare_sums(struct rs_model *m, uint32_t op)
 {
     const uint32_t *order = m->order + m->ops.part[op];
@@ -430,7 +429,7 @@ static void describe(struct rs_model *m, uint32_t op)
     struct rs_ops *o = &m->ops;
     const char *func = rs_model_text(m, o->func[op]);
     bool uneven = !strcmp(func, "AlltoAll");
-    /* An all-gather is told in bytes by Coll and in the user's type by its API call: like with like. */
+    /* An all-gather is reported in bytes by Coll and in the user's type by its API call: compare like with like. */
     static const uint8_t kinds[] = {RS_PART_COLL, RS_PART_CE, RS_PART_API};
     uint32_t typical = RS_NONE;
     for (size_t i = 0; i < sizeof kinds; i++) {

@@ -12,14 +12,15 @@ struct web {
     struct rs_track *tracks;
     const struct rs_model *m;
     const struct rs_samples *s;
-    double *ends; /* of moments, on the axis; NAN: not known */
-    bool *placed; /* domains */
-    bool *visited; /* communicators */
-    uint32_t *by_comm, *comm_first; /* moments of communicator c: by_comm[comm_first[c] .. comm_first[c + 1]) */
-    uint32_t *parent; /* of domains: union-find */
+    double *ends; /* by sampled operation, on the axis; NAN: unknown */
+    bool *placed; /* by domain */
+    bool *visited; /* by communicator */
+    uint32_t *by_comm,
+        *comm_first; /* sampled operations of communicator c: by_comm[comm_first[c] .. comm_first[c + 1]) */
+    uint32_t *parent; /* by domain: union-find */
     uint32_t *queue; /* domains whose communicators are to be visited */
     uint32_t nqueue;
-    double *x, *y, *values; /* room for the samples of a clock, or of a moment */
+    double *x, *y, *values; /* room for the samples of a clock, or of an operation */
 };
 
 /* ---- components ---- */
@@ -53,10 +54,10 @@ static void index_comms(struct web *w)
     for (uint32_t k = 0; k < s->nmoments; k++) w->by_comm[w->comm_first[w->m->ops.comm[s->moments[k].op] + 1]++] = k;
 }
 
-/* ---- the end of a moment, and the fit of a clock ---- */
+/* ---- the end of an operation, and the fit of a clock ---- */
 
-/* The median of the ends of the clocks placed so far. Ends on GPUs are exact, those that a host saw are late by its
- * polling: where half of them are of GPUs, those alone count. */
+/* The median of the ends on the clocks placed so far. Ends on GPUs are exact, those seen by a host are delayed by
+ * polling: if half of them are of GPUs, only those count. */
 static double end_of(struct web *w, uint32_t moment)
 {
     const struct rs_moment *k = &w->s->moments[moment];
@@ -76,7 +77,7 @@ static double end_of(struct web *w, uint32_t moment)
     return n ? rs_fit_quantile(w->values, n, 0.5) : NAN;
 }
 
-/* Fits a clock to the ends that are known: of one communicator, or of all (RS_NONE). */
+/* Fits a clock to the known ends: of one communicator, or of all (RS_NONE). */
 static void fit_clock(struct web *w, uint32_t domain, uint32_t comm)
 {
     struct rs_track *t = &w->tracks[domain];
@@ -98,7 +99,7 @@ static void fit_clock(struct web *w, uint32_t domain, uint32_t comm)
     t->spread = fit.spread;
     t->doubt = fit.doubt;
     t->rate_doubt = fit.rate_doubt;
-    t->z_from = rs_track_z(t, w->x[n / 32]); /* some at either end may be damaged */
+    t->z_from = rs_track_z(t, w->x[n / 32]); /* a few at either end may be damaged */
     t->z_to = rs_track_z(t, w->x[n - 1 - n / 32]);
 }
 
@@ -111,7 +112,7 @@ static void push(struct web *w, uint32_t domain, uint32_t hops)
     w->queue[w->nqueue++] = domain;
 }
 
-/* Places every clock of a communicator that is not, against those that are. */
+/* Places every clock of a communicator that is not yet placed, relative to those that are. */
 static void visit(struct web *w, uint32_t comm, uint32_t hops)
 {
     if (w->visited[comm]) return;
@@ -127,7 +128,7 @@ static void visit(struct web *w, uint32_t comm, uint32_t hops)
     for (uint32_t i = first; i < w->nqueue; i++) fit_clock(w, w->queue[i], comm);
 }
 
-/* The communicators of a clock, as its samples tell them. */
+/* The communicators of a clock's samples. */
 static void visit_all_of(struct web *w, uint32_t domain)
 {
     for (uint32_t i = w->s->first[domain]; i < w->s->first[domain + 1]; i++) {
@@ -142,7 +143,7 @@ static int wider_first(const void *a, const void *b)
     return *x > *y ? -1 : *x < *y;
 }
 
-/* From the widest communicator of every component. */
+/* Starts with the widest communicator of every component. */
 static void grow(struct web *w)
 {
     uint32_t ncomms = w->m->ncomms, head = 0;
@@ -171,7 +172,7 @@ static void sweep(struct web *w)
         if (w->placed[i]) fit_clock(w, i, RS_NONE);
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 static uint32_t most_values(const struct web *w)
 {

@@ -4,8 +4,8 @@
 #include "join/waits.h"
 
 enum {
-    PAIRS_LEAST = 2, /* that prove it: one may be the time of another operation */
-    PAIRS_SHARE = 100, /* and one of so many pairs at least */
+    PAIRS_LEAST = 2, /* pairs as proof: one may have the time of another operation */
+    PAIRS_SHARE = 100, /* and at least one in this many pairs */
 };
 
 static bool is_p2p(const struct rs_parts *t, uint32_t i)
@@ -18,13 +18,13 @@ static bool shares_kernel(const struct rs_parts *t, uint32_t a, uint32_t b)
     return t->member[a] == t->member[b] && is_p2p(t, b) && rs_launched_together(t, a, b);
 }
 
-/* A send or receive whose end is that of a timer in a kernel of several. Parts of one launch follow each other. */
+/* A send or receive whose end is a timer of a kernel with several of them. Parts of one launch are adjacent. */
 static bool may_be_early(const struct rs_model *m, uint32_t i)
 {
     const struct rs_parts *t = &m->parts;
     if (!is_p2p(t, i) || t->end[i] == RS_TIME_NONE || t->end_source[i] != RS_FROM_KERNEL) return false;
     uint32_t domain = rs_part_end_domain(m, i);
-    if (domain == RS_NONE || m->domains[domain].rigid) return false; /* seen by the driver: the kernel's own end */
+    if (domain == RS_NONE || m->domains[domain].rigid) return false; /* from the driver: the kernel's real end */
     return (i && shares_kernel(t, i, i - 1)) || (i + 1 < t->n && shares_kernel(t, i, i + 1));
 }
 

@@ -1,11 +1,11 @@
-/* Kernels of several sends and receives that tell their end too early.
+/* Kernels with several sends and receives that report their end too early.
  *
- * A kernel's timer is stopped by the first thread of its block when that thread is through. In a kernel of one group of
- * sends and receives the first thread may belong to a send, and a small send is over when its data lie in the buffer:
- * the receives beside it may go on for as long as their senders are late. (On an H200, NCCL 2.28: 10 us told, where the
- * driver saw the same kernel run for 121 us.) Such an end is a lower bound. Whether a job's timers are so shows in it:
- * receives that "end" before their send began, by more than the clocks' error. Then every such end of the job is marked
- * RS_PART_END_EARLY. A receive that is alone in its kernel has no other work to be mistaken for.
+ * The timer of a kernel is stopped by the first thread of its block when that thread is done. In a kernel of grouped
+ * sends and receives that thread may belong to a send, and a small send is done when its data is in the buffer, while
+ * receives in the same kernel still wait for their senders. (H200, NCCL 2.28: 10 us reported, 121 us according to the
+ * driver.) Such an end is a lower bound. Whether the timers of a job are affected shows in receives that "end" before
+ * their send began, by more than the clock error; then every such end of the job is marked RS_PART_END_EARLY. A receive
+ * that is alone in its kernel is not affected.
  *
  * Runs on the joined and aligned model. One thread. */
 #ifndef RS_JOIN_EARLY_H

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* What a member does next, going back in time: the two nearest launches whose start is known. Two, since parts of one
+/* The next launches of a member, going back in time: the two nearest whose start is known. Two, because parts of one
  * launch do not follow each other. */
 struct next {
     int64_t start[2];
@@ -40,14 +40,14 @@ void rs_ends_bound(struct rs_model *m)
     for (uint32_t i = t->n; i-- > 0;) {
         if (t->member[i] == RS_NONE) continue;
         struct next *x = &next[t->member[i]];
-        if (t->end[i] != RS_TIME_NONE && !rs_part_has_ended(m, i)) { /* told too early: the end is a lower bound */
+        if (t->end[i] != RS_TIME_NONE && !rs_part_has_ended(m, i)) { /* reported too early: a lower bound */
             int64_t before = latest_possible(m, i, x);
             t->before[i] = before < t->end[i] ? RS_TIME_NONE : before;
         }
         if (t->end[i] == RS_TIME_NONE) {
             int64_t before = latest_possible(m, i, x), told = t->before[i];
             t->after[i] = earliest_sure(t, i);
-            /* What the importer knew may be tighter. A bound before the earliest is none. */
+            /* The importer's bound may be tighter. A bound before the earliest end is invalid. */
             bool holds = told != RS_TIME_NONE && told >= t->after[i];
             if (holds && (before == RS_TIME_NONE || before < t->after[i] || told < before)) before = told;
             t->before[i] = before < t->after[i] ? RS_TIME_NONE : before;

@@ -1,15 +1,15 @@
-/* Bounds of ends that are not known: after this, before that.
+/* Bounds of unknown ends.
  *
- * Kernels of a communicator run one after another on a rank: what has not ended by then has ended when the next
- * launch starts. Behind the last one there is the communicator's destruction, and the end of a process that ended well.
- * An importer may know a tighter bound (the proxy thread went to sleep): that stays.
- * Runs when all times are on one axis; one thread. */
+ * Kernels of a communicator run one after another on a rank: an operation has ended when the next launch starts. The
+ * last one has ended when the communicator is destroyed, or when a process that closed properly ends. An importer may
+ * know a tighter bound (the proxy thread went to sleep), which is kept. Runs when all times are on one axis; one
+ * thread. */
 #ifndef RS_JOIN_ENDS_H
 #define RS_JOIN_ENDS_H
 
 #include "model/model.h"
 
-/* Sets parts.after and parts.before where parts.end is not known; where that is told too early, parts.before. */
+/* Sets parts.after and parts.before where parts.end is unknown; where it is reported too early, parts.before. */
 void rs_ends_bound(struct rs_model *m);
 
 #endif

@@ -11,7 +11,7 @@
 
 enum {
     FEW = 64, /* splits of one communicator that are always tried */
-    NEAR = 6, /* so many behind the last that was found: siblings come one after the other */
+    NEAR = 6, /* splits tried after the last one found: siblings follow each other */
     SMALL = 8, /* colours that are always tried */
     GUESSES = SMALL + 5 + RS_FAMILY_COLORS,
 };
@@ -34,7 +34,7 @@ static uint64_t tuple_hash(const int32_t *ranks, size_t n)
     return h == UINT64_MAX ? 1546275796u : h;
 }
 
-/* The usual folding of hashes in C++, of numbers that are their own hash. */
+/* The usual combination of hashes in C++, for numbers that are their own hash. */
 static uint64_t folded_hash(const int32_t *ranks, size_t n)
 {
     uint64_t h = 0;
@@ -51,11 +51,11 @@ void rs_family_colors(const int32_t *ranks, size_t n, int32_t colors[RS_FAMILY_C
 {
     uint64_t tuple = without_sign(tuple_hash(ranks, n));
     colors[0] = (int32_t)(tuple & INT32_MAX); /* computed in Python */
-    colors[1] = (int32_t)(uint32_t)tuple; /* likewise in older versions: 32 bits, negative at times */
+    colors[1] = (int32_t)(uint32_t)tuple; /* older versions: 32 bits, sometimes negative */
     colors[2] = (int32_t)(without_sign(folded_hash(ranks, n)) % INT32_MAX); /* computed in C++ */
 }
 
-/* ---- who contains whom ---- */
+/* ---- subsets ---- */
 
 struct at_place {
     uint32_t place;
@@ -64,19 +64,19 @@ struct at_place {
 
 struct work {
     struct rs_model *m;
-    uint32_t *places_at; /* by communicator, where its places begin; one more at the end */
+    uint32_t *places_at; /* by communicator: its first place; one more at the end */
     struct at_place *places; /* of a communicator, by place */
-    uint32_t *comms_at; /* by place, where its communicators begin; one more at the end */
-    uint32_t *comms; /* rising */
+    uint32_t *comms_at; /* by place: its first communicator; one more at the end */
+    uint32_t *comms; /* ascending */
     int64_t *created; /* in step with `comms` */
     int32_t *ranks; /* in the parent, of the child at hand */
-    uint8_t *asked; /* by communicator: it may be the parent of one whose parent is not known */
-    int32_t *last; /* by communicator: number of its child that was found last */
-    int64_t left; /* work */
+    uint8_t *asked; /* by communicator: it may be the parent of one with an unknown parent */
+    int32_t *last; /* by communicator: number of the child that was found last */
+    int64_t left; /* remaining work */
 };
 
 /* Ranks that share a GPU are one place: which of them is in a communicator is not always known. Members without a place
- * are together behind all others, and have no parent. */
+ * are sorted last and have no parent. */
 static uint32_t place_of(const struct rs_model *m, uint32_t member)
 {
     return m->members[member].place == RS_NONE ? m->nranks : m->members[member].place;
@@ -122,7 +122,7 @@ static void index_members(struct work *w)
         }
 }
 
-/* The rank of a place in a communicator; -1: it has none there. */
+/* The rank of a place in a communicator; -1: none. */
 static int32_t rank_in(const struct work *w, uint32_t comm, uint32_t place)
 {
     uint32_t low = w->places_at[comm], high = w->places_at[comm + 1];
@@ -130,7 +130,7 @@ static int32_t rank_in(const struct work *w, uint32_t comm, uint32_t place)
     return low < w->places_at[comm + 1] && w->places[low].place == place ? w->places[low].rank : -1;
 }
 
-/* Whether all of `child` are in `parent`; their ranks there, in the child's order, are in w->ranks then. */
+/* Whether `parent` contains all of `child`; then w->ranks are their ranks there, in the child's order. */
 static bool contains(struct work *w, uint32_t parent, uint32_t child)
 {
     const struct rs_model *m = w->m;
@@ -146,9 +146,9 @@ static bool contains(struct work *w, uint32_t parent, uint32_t child)
     return n > 0;
 }
 
-/* ---- trying ---- */
+/* ---- search ---- */
 
-/* Colours that a program is likely to have given these ranks. */
+/* Colours that a program is likely to have used for these ranks. */
 static int guess(const struct work *w, uint32_t child, int32_t colors[GUESSES], int *from_ranks)
 {
     const struct rs_comm_row *c = &w->m->comms[child];
@@ -162,7 +162,7 @@ static int guess(const struct work *w, uint32_t child, int32_t colors[GUESSES], 
     for (size_t i = 0; i < sizeof likely / sizeof *likely; i++)
         if (likely[i] >= SMALL) colors[n++] = (int32_t)likely[i];
     *from_ranks = n;
-    if (c->nmembers == (uint32_t)size) { /* the list is whole */
+    if (c->nmembers == (uint32_t)size) { /* the list is complete */
         rs_family_colors(w->ranks, c->nmembers, colors + n);
         n += RS_FAMILY_COLORS;
     }
@@ -194,8 +194,8 @@ static bool try_pair(struct work *w, uint32_t parent, uint32_t child, int32_t fr
     return (last && try_counts(w, parent, child, last, last + NEAR)) || try_counts(w, parent, child, from, to);
 }
 
-/* Parents that are larger than the child, or those of the same size. The newest first: of several lives of one hash the
- * latest before the child is its parent. */
+/* Parents that are larger than the child, or those of the same size. The newest first: of several communicators with
+ * one hash, the latest before the child is its parent. */
 static void try_candidates(struct work *w, uint32_t child, bool larger, int32_t from, int32_t to)
 {
     const struct rs_model *m = w->m;
@@ -216,7 +216,7 @@ static void try_candidates(struct work *w, uint32_t child, bool larger, int32_t 
     }
 }
 
-/* Whatever colour a program chose below the number of ranks: all digests of the likely parents are looked up. */
+/* Any colour below the number of ranks: looks up all digests of the likely parents. */
 static void try_all_colors(struct work *w)
 {
     struct rs_model *m = w->m;
@@ -241,8 +241,7 @@ static enum rs_status find_parents(struct work *w, struct rs_err *err)
     struct rs_model *m = w->m;
     index_members(w);
     w->left = rs_family_most_work;
-    /* Nearly all are found at once. A group of PyTorch is a split of the first communicator each time, whoever takes
-     * part: numbers grow with the groups. */
+    /* Finds nearly all. Each group of PyTorch is a split of the first communicator, so numbers grow with the groups. */
     int32_t most = (int32_t)(m->ncomms < rs_family_most_work ? m->ncomms : rs_family_most_work);
     const struct {
         bool larger;
@@ -260,18 +259,18 @@ static enum rs_status find_parents(struct work *w, struct rs_err *err)
     try_all_colors(w);
     if (w->left > 0) return RS_OK;
     return rs_model_note(m, err,
-                         "the search for the parents of communicators was ended early: there are %u of them, and "
-                         "some may be shown without their parent",
+                         "the search for parents of communicators was stopped early: there are %u communicators, and "
+                         "some are shown without their parent",
                          m->ncomms);
 }
 
-/* ---- who was first ---- */
+/* ---- the first communicator ---- */
 
-/* A process's first communicator, where an importer had to guess it, is not one that was split from another: then it is
- * the one at the root of its family. */
+/* A process's first communicator, if an importer had to guess it, was not split from another: it is the root of its
+ * family. */
 static void settle_first(struct rs_model *m)
 {
-    enum { DEEPEST = 64 }; /* damaged hashes may go round in a circle */
+    enum { DEEPEST = 64 }; /* damaged hashes may form a cycle */
     struct rs_map roots = {0}; /* root << 32 | process -> 1 */
     for (uint32_t i = 0; i < m->nmembers; i++) {
         struct rs_member *x = &m->members[i];
@@ -293,7 +292,7 @@ static void settle_first(struct rs_model *m)
     rs_map_free(&roots);
 }
 
-/* What a tool told of a parent counts where the hashes tell nothing. */
+/* A parent reported by a tool is used where the hashes show none. */
 static void use_told(struct rs_model *m)
 {
     enum { DEEPEST = 64 };

@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "join/collectives.h"
 
-/* Sets that hang together: a node is a group call, or a launch, of a member. */
+/* Connected sets. A node is a group call, or a launch, of a member. */
 struct sets {
-    uint32_t *parent, *size; /* size: pairs, of the root of a set */
+    uint32_t *parent, *size; /* size: pairs, at the root of a set */
     uint32_t n, cap;
     struct rs_map index; /* key of a node -> node */
 };
@@ -51,8 +51,8 @@ static void add_node(struct sets *s, uint32_t *node)
     *node = s->n++;
 }
 
-/* The node of a handle of a member: handles are unique in a process, and a member belongs to one. A handle hashed on the
- * place of another would join what does not belong together: one chance in 2^64 a pair of them. */
+/* The node of a handle of a member: handles are unique in a process, and a member belongs to one process. A hash
+ * collision would connect unrelated pairs: a chance of one in 2^64 per pair. */
 static void find_node(struct sets *s, uint32_t member, uint64_t handle, uint32_t *node)
 {
     uint64_t *at, h = (handle ^ (uint64_t)member * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
@@ -65,7 +65,7 @@ static void find_node(struct sets *s, uint32_t member, uint64_t handle, uint32_t
     *node = (uint32_t)*at;
 }
 
-/* Where a part hangs: at its group call and at its launch, which is a part of it. Neither known: nowhere else. */
+/* The nodes of a part: its group call and its launch, which is part of it. If both are unknown, a node of its own. */
 static void place(struct sets *s, const struct rs_model *m, uint32_t part, uint32_t *node)
 {
     const struct rs_parts *t = &m->parts;
@@ -81,7 +81,7 @@ static void place(struct sets *s, const struct rs_model *m, uint32_t part, uint3
     }
 }
 
-/* ---- what a set is called ---- */
+/* ---- the name of a set ---- */
 
 struct set {
     uint32_t *pairs; /* operations */
@@ -107,10 +107,10 @@ struct shape {
     uint64_t routes; /* ordered pairs of different ranks */
     uint32_t selves; /* ranks that send to themselves */
     uint64_t sum, most; /* bytes: all, and the most that one rank sends */
-    int32_t sender, receiver; /* one of them */
+    int32_t sender, receiver; /* any of them */
 };
 
-/* `rows`: room for twice as many as there are pairs. */
+/* `rows`: room for twice the number of pairs. */
 static struct shape measure(const struct rs_model *m, const struct set *set, struct row *rows)
 {
     const struct rs_ops *o = &m->ops;
@@ -133,7 +133,7 @@ static struct shape measure(const struct rs_model *m, const struct set *set, str
     }
     s.sender = rows[0].a;
     s.receiver = rows[0].b;
-    for (uint32_t i = 0; i < set->n; i++) { /* ranks, each once as sender and once as receiver */
+    for (uint32_t i = 0; i < set->n; i++) { /* each rank once as sender and once as receiver */
         rows[2 * i] = (struct row){o->root[set->pairs[i]], 0, 0};
         rows[2 * i + 1] = (struct row){o->dst[set->pairs[i]], 1, 0};
     }
@@ -149,7 +149,7 @@ static const char *name_of(const struct shape *s, int32_t nranks)
 {
     uint64_t all = (uint64_t)s->ranks * (s->ranks - 1);
     if (s->routes == all && (s->ranks > 2 || (s->ranks == 2 && s->selves == 2))) return "AlltoAll";
-    /* Unequal splits leave pairs out. What a rank sends to itself tells them from rings and pipelines. */
+    /* Unequal splits omit pairs. Sends to itself distinguish an all-to-all from rings and pipelines. */
     if (s->ranks > 2 && s->selves && (int64_t)s->ranks == nranks && s->senders > 1 && s->receivers > 1 &&
         2 * s->routes >= all)
         return "AlltoAll";
@@ -206,7 +206,7 @@ static void add_fanout(struct rs_model *m, const struct set *set, struct row *ro
     add_parts(m, op, set, rows);
 }
 
-/* Pairs set by set: `node` of each pair (by operation from `first` on), sets of one pair left out. */
+/* Pairs by set: `node` of each pair (by operation from `first` on), without sets of one pair. */
 static void add_all(struct rs_model *m, struct sets *s, const uint32_t *node, uint32_t first, uint32_t n)
 {
     uint32_t *at = rs_alloc(((size_t)s->n + 1) * sizeof *at), *pairs = NULL, total = 0, most = 0;
@@ -226,7 +226,7 @@ static void add_all(struct rs_model *m, struct sets *s, const uint32_t *node, ui
         uint32_t set = root_of(s, node[i]);
         if (s->size[set] >= 2) pairs[at[set]++] = first + i;
     }
-    for (uint32_t i = 0; i < s->n; i++) { /* at[] has moved to the end of each */
+    for (uint32_t i = 0; i < s->n; i++) { /* at[] is now the end of each */
         if (s->parent[i] != i || s->size[i] < 2) continue;
         struct set set = {pairs + at[i] - s->size[i], s->size[i]};
         add_fanout(m, &set, rows);

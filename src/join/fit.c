@@ -10,12 +10,12 @@ enum {
     WINDOW = 32, /* points of the smallest window: their median is good to a fifth of the scatter */
     MOST_WINDOWS = 128,
     BLOCKS = 4,
-    FEW = 8, /* points; fewer say nothing about their scatter, nor about a rate */
+    FEW = 8, /* points; fewer give neither a spread nor a rate */
 };
 #define SIGMA_OF_MAD 1.4826
-#define MEDIAN_LOSS 1.2533 /* sigma of a median against that of a mean */
-#define WILD 60e9 /* ns beside everything else that are never damage */
-#define LEAST_SIGMA 20.0 /* ns: timers tick, and an empty scatter is not a perfect clock */
+#define MEDIAN_LOSS 1.2533 /* sigma of a median relative to that of a mean */
+#define WILD 60e9 /* ns from all other points within which a point is never damage */
+#define LEAST_SIGMA 20.0 /* ns: timers tick, and a zero spread is not a perfect clock */
 
 double rs_curve_at(const struct rs_curve *c, double x, uint32_t *near)
 {
@@ -30,8 +30,8 @@ double rs_curve_at(const struct rs_curve *c, double x, uint32_t *near)
 
 /* ---- medians ---- */
 
-/* Moves the values of v[from, to) that lie below `pivot` to its front; returns where the others begin. Without a branch
- * that depends on a value: half of those would be guessed wrong. */
+/* Moves the values of v[from, to) below `pivot` to its front; returns where the others begin. Without branches that
+ * depend on a value, half of which would be mispredicted. */
 static uint32_t divide(double *v, uint32_t from, uint32_t to, double pivot)
 {
     for (uint32_t i = from; i < to; i++) {
@@ -49,7 +49,7 @@ static double middle_of(double a, double b, double c)
     return c < low ? low : c > high ? high : c;
 }
 
-/* Selection: v[k] becomes what it is when all are sorted, with none that is larger before it, none smaller behind. */
+/* Selection: v[k] gets its sorted value, with no larger value before it and no smaller one after it. */
 static double nth(double *v, uint32_t n, uint32_t k)
 {
     uint32_t lo = 0, hi = n;
@@ -60,9 +60,9 @@ static double nth(double *v, uint32_t n, uint32_t k)
             hi = at;
         } else if (at > lo) {
             lo = at;
-        } else { /* it is the smallest of them: all that are equal to it go together */
+        } else { /* the smallest: all equal values together */
             at = divide(v, lo, hi, nextafter(pivot, INFINITY));
-            if (k < at || at == lo) break; /* none: damaged times made it no number, or infinite */
+            if (k < at || at == lo) break; /* none: damaged times gave NaN or infinity */
             lo = at;
         }
     }
@@ -89,11 +89,11 @@ static double median(double *v, uint32_t n)
 
 /* ---- a line ---- */
 
-/* The slope of a robust line through points by x; 0 where they are too close together. `work` holds n numbers. */
+/* The slope of a robust line through points by x; 0 if they are too close together. `work` holds n numbers. */
 static double slope(const double *x, const double *y, uint32_t n, double *work)
 {
-    /* Each point with the one half the points later: a quarter of the points may be wrong. Pairs too close in time would
-     * bring only noise. */
+    /* Each point with the one half the points later: a quarter of the points may be wrong. Pairs too close in time add
+     * only noise. */
     uint32_t half = n / 2, k = 0;
     double least = n ? (x[n - 1] - x[0]) / 8 : 0;
     for (int again = 0; again < 2 && k < (half + 3) / 4; again++, least = 0) {
@@ -127,7 +127,7 @@ static double line_at(const struct line *l, double x)
     return l->at + l->rate * (x - l->middle);
 }
 
-/* The standard error of the rate by the medians of a few blocks: noise that lasts for a while (a job that starts up) looks
+/* The standard error of the rate from the medians of a few blocks: noise that lasts for a while (start of a job) looks
  * like a rate to single points. */
 static double rate_error_of_blocks(const struct line *l, const double *x, const double *y, uint32_t n, double *work)
 {
@@ -157,7 +157,7 @@ struct window {
     double x, y; /* mean of x; median of y's distance from the line */
 };
 
-/* Windows of equal counts. *sigma becomes the scatter inside windows, which does not know about bends. */
+/* Windows of equal counts. *sigma becomes the spread inside windows, which excludes bends. */
 static uint32_t make_windows(struct window *w, const struct line *l, const double *x, const double *y, uint32_t n,
                              double *work, double *sigma)
 {
@@ -177,7 +177,7 @@ static uint32_t make_windows(struct window *w, const struct line *l, const doubl
     return count;
 }
 
-/* Knots: the means of `pieces` runs of windows. Windows with the same moment cannot be told apart. */
+/* Knots: the means of `pieces` runs of windows. Windows at the same time are one knot. */
 static uint32_t make_knots(struct rs_point *knots, const struct window *w, uint32_t count, uint32_t pieces)
 {
     uint32_t n = 0;
@@ -214,8 +214,8 @@ static double misfit(const struct rs_point *knots, uint32_t n, const struct wind
     return terms ? sum / terms : 0;
 }
 
-/* As few pieces as explain the windows within their noise (twice its square). Fills knots (of the distance from the line)
- * and returns how many; 0: the line does. */
+/* As few pieces as explain the windows within their noise (twice its square). Fills knots (of the distance from the
+ * line) and returns how many; 0: the line is sufficient. */
 static uint32_t find_pieces(struct rs_point *knots, const struct window *w, uint32_t count, double se, double *left)
 {
     double sum = 0;
@@ -228,7 +228,7 @@ static uint32_t find_pieces(struct rs_point *knots, const struct window *w, uint
         uint32_t n = make_knots(knots, w, count, pieces);
         ms = misfit(knots, n, w, count, se);
         if (pieces == count) {
-            *left = sqrt(fmax(0, ms - 1.5 * se * se)) / 3; /* half-way between knots a bend shows by a quarter or so */
+            *left = sqrt(fmax(0, ms - 1.5 * se * se)) / 3; /* half-way between knots a bend shows by about a quarter */
             return n;
         }
         *left = sqrt(fmax(0, ms - se * se));
@@ -282,7 +282,7 @@ static void fit_points(struct rs_fit *fit, const double *x, const double *y, uin
         fit_constant(fit, &l, x, y, n, work);
         return;
     }
-    if (fabs(l.rate) < 3 * rate_se) { /* no more than its own error: equal clocks stay equal */
+    if (fabs(l.rate) < 3 * rate_se) { /* within its own error: equal clocks stay equal */
         l.rate = 0;
         level(&l, x, y, n, work);
     }
@@ -307,7 +307,7 @@ static void fit_points(struct rs_fit *fit, const double *x, const double *y, uin
     keep(fit, &l, knots, 2);
 }
 
-/* Damaged times lie years away: leaves them out at both ends, as far as most points say what a run is. */
+/* Damaged times are years away: drops them at both ends, relative to most points. */
 static uint32_t leave_out_wild(const double *x, uint32_t *n)
 {
     uint32_t first = 0, last = *n - 1;

@@ -1,4 +1,4 @@
-/* Whom the ranks of an operation need: whose start must come before whose end. Functions that only read the model. */
+/* Which ranks of an operation depend on which: whose start must precede whose end. Functions that only read the model. */
 #ifndef RS_JOIN_FLOW_H
 #define RS_JOIN_FLOW_H
 
@@ -19,8 +19,8 @@ static inline bool rs_func_has_root(const struct rs_model *m, uint16_t func)
     return flow == RS_FLOW_FROM_ROOT || flow == RS_FLOW_TO_ROOT;
 }
 
-/* Whether others of a collective or pair cannot end before this part has started; and whether this part cannot end before
- * others have started. Where the root is not known: no. */
+/* Whether other parts of a collective or pair cannot end before this one has started; and whether this one cannot end
+ * before others have started. No, if the root is unknown. */
 bool rs_part_is_needed(const struct rs_model *m, uint32_t op, uint32_t part);
 bool rs_part_needs(const struct rs_model *m, uint32_t op, uint32_t part);
 

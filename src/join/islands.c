@@ -10,20 +10,20 @@
 
 struct shift {
     struct rs_curve curve;
-    double error; /* ns, with that of the clocks it was found by; INFINITY: there is no such shift */
+    double error; /* ns, including that of the clocks it was derived from; INFINITY: no such shift */
     uint32_t n; /* pairs that were fitted */
 };
 
 /* ---- bounds ---- */
 
-#define UNBOUNDED 1e12 /* ns: stands for a side that has no bound */
-#define MOST_OUTSIDE 0.05 /* of the places where a straight shift may leave the corridor */
+#define UNBOUNDED 1e12 /* ns: for a side without a bound */
+#define MOST_OUTSIDE 0.05 /* share of the places where a straight shift may leave the corridor */
 
-/* What one GPU and its host say of the shift: low and high over z of the component. */
+/* Corridor of the shift from one GPU and its host: low and high over z of the component. */
 struct corridor {
     struct rs_point low[RS_ATTACH_POINTS], high[RS_ATTACH_POINTS];
     uint32_t n;
-    double slope, wander; /* of the shift, by the GPU's rate against its host; what that may be wrong by */
+    double slope, wander; /* of the shift, from the GPU's rate relative to its host; its uncertainty */
     double error; /* of the placed clock */
 };
 
@@ -51,7 +51,7 @@ static void corridor_make(const struct rs_clockwork *w, struct corridor *c, uint
     c->slope = last.x > first.x ? (last.y - first.y) / (last.x - first.x) : 0;
 }
 
-/* One side of a corridor; beyond its points it goes on with its slope, and widens. */
+/* One side of a corridor; beyond its points it continues with its slope, and widens. */
 static double side_at(const struct corridor *c, const struct rs_point *side, double z, int sign)
 {
     const struct rs_point *end = z < side[0].x ? &side[0] : z > side[c->n - 1].x ? &side[c->n - 1] : NULL;
@@ -89,15 +89,15 @@ static void collect(const struct rs_clockwork *w, struct corridors *c, const uin
     }
 }
 
-/* Where all corridors overlap, at places spread evenly. */
+/* The intersection of all corridors, at evenly spaced places. */
 struct overlap {
     double z[RS_ATTACH_POINTS], low[RS_ATTACH_POINTS], high[RS_ATTACH_POINTS];
     uint32_t n;
     double slope; /* median of the corridors' */
-    double error; /* of the clocks they were found by */
+    double error; /* of the clocks they were derived from */
 };
 
-/* A clock with a much larger error than the best has no say. */
+/* A clock with a much larger error than the best is ignored. */
 static uint32_t drop_doubtful(struct corridors *c)
 {
     double best = INFINITY;
@@ -119,7 +119,7 @@ static void intersect(struct corridors *c, struct overlap *o)
         slopes[i] = c->all[i].slope;
     }
     o->slope = rs_fit_quantile(slopes, c->n, 0.5);
-    o->error *= fmax(1 / sqrt(c->n), 0.7); /* biases of clocks are independent, mostly */
+    o->error *= fmax(1 / sqrt(c->n), 0.7); /* biases of clocks are mostly independent */
     free(slopes);
     for (uint32_t k = 0; k < RS_ATTACH_POINTS; k++) {
         double z = from + (to - from) * k / (RS_ATTACH_POINTS - 1), low = -INFINITY, high = INFINITY;
@@ -134,8 +134,8 @@ static void intersect(struct corridors *c, struct overlap *o)
     }
 }
 
-/* A straight shift through the narrowest places, where one fits; else the middle of the overlap everywhere. Its error is
- * how far the sides are from it, at nine places of ten. */
+/* A straight shift through the narrowest places, if one fits; else the middle of the intersection. Its error is the
+ * distance of the sides from it, at nine places of ten. */
 static void choose(const struct overlap *o, struct shift *shift)
 {
     double low = -INFINITY, high = INFINITY, far[RS_ATTACH_POINTS];
@@ -155,7 +155,7 @@ static void choose(const struct overlap *o, struct shift *shift)
         shift->curve.points[i] = (struct rs_point){o->z[i], y};
     }
     shift->curve.n = o->n;
-    if (straight && o->n > 2) { /* two points say it all */
+    if (straight && o->n > 2) { /* two points define it */
         shift->curve.points[1] = shift->curve.points[o->n - 1];
         shift->curve.n = 2;
     }
@@ -180,12 +180,12 @@ static void link_bounds(const struct rs_clockwork *w, const uint32_t *domains, u
 
 /* ---- pairs ---- */
 
-#define PAIR_LEAST 4e3 /* ns of bias that is allowed for at least */
+#define PAIR_LEAST 4e3 /* ns: the smallest allowance for bias */
 #define PAIR_MOST 20e3
 
 struct meeting {
-    double z, shift; /* of the component; what would make both ends one */
-    double duration; /* ns: the shorter of send and receive, each by its own clock; NAN: not known */
+    double z, shift; /* of the component; the shift at which both ends coincide */
+    double duration; /* ns: the shorter of send and receive, each on its own clock; NAN: unknown */
     double error; /* of the placed clock */
     bool to_placed; /* the component's side sent */
 };
@@ -232,7 +232,7 @@ static uint32_t meet(const struct rs_clockwork *w, const uint32_t *domains, uint
     return k;
 }
 
-/* Takes the mean of both directions, where there are both, and says what bias is left. */
+/* Uses the mean of both directions if there are both, and determines the remaining bias. */
 static double balance(struct rs_fit *fit, const struct meeting *all, uint32_t n, double *values)
 {
     double medians[2];
@@ -281,11 +281,11 @@ static void link_pairs(const struct rs_clockwork *w, const uint32_t *domains, ui
     free(room);
 }
 
-/* ---- moving ---- */
+/* ---- shifting tracks ---- */
 
 void rs_track_copy(struct rs_track *to, const struct rs_track *from)
 {
-    uint32_t n = from->curve.n ? from->curve.n : 1; /* nothing to add there is something here */
+    uint32_t n = from->curve.n ? from->curve.n : 1; /* an empty curve is one point here */
     struct rs_point *points = rs_zalloc(n, sizeof *points);
     double ahead = (double)rs_time_minus(from->base, to->base);
     points[0] = (struct rs_point){ahead, -ahead};
@@ -311,8 +311,8 @@ static void track_move(struct rs_track *t, const struct rs_curve *shift)
     uint32_t n = 0, near = 0, near_shift = 0, kept = 0;
     struct rs_point *p = rs_zalloc((size_t)old.n + shift->n + 1, sizeof *p);
     for (uint32_t i = 0; i < old.n; i++) p[n++].x = old.points[i].x;
-    bool straight = shift->n <= 2 && old.n >= 2; /* a straight shift brings no knots of its own */
-    for (uint32_t i = 0; i < shift->n && !straight; i++) { /* where the track comes to the shift's knots */
+    bool straight = shift->n <= 2 && old.n >= 2; /* a straight shift adds no knots */
+    for (uint32_t i = 0; i < shift->n && !straight; i++) { /* where the track reaches the shift's knots */
         double z = shift->points[i].x, x = z - rs_curve_at(&old, z, &near);
         for (int again = 0; again < 3; again++) x = z - rs_curve_at(&old, x, &near);
         p[n++].x = x;
@@ -320,7 +320,7 @@ static void track_move(struct rs_track *t, const struct rs_curve *shift)
     qsort(p, n, sizeof *p, by_x);
     for (uint32_t i = 0; i < n; i++) {
         double x = p[i].x, y = rs_curve_at(&old, x, &near);
-        if (kept && x - p[kept - 1].x < 1000) continue; /* ns: closer knots would make wild slopes of rounding */
+        if (kept && x - p[kept - 1].x < 1000) continue; /* ns: rounding would make wild slopes between closer knots */
         p[kept++] = (struct rs_point){x, y + rs_curve_at(shift, x + y, &near_shift)};
     }
     t->z_from += rs_curve_at(shift, t->z_from, &near_shift);
@@ -333,9 +333,9 @@ static void track_move(struct rs_track *t, const struct rs_curve *shift)
 /* ---- islands ---- */
 
 #define NARROW 50e3 /* ns: half a corridor; wider ones are worse than pairs */
-#define WIDE 1e10 /* ns: what says more than nothing */
+#define WIDE 1e10 /* ns: wider is no information */
 
-#define MOST_TURN 1e-3 /* ns a ns: no clock is that wrong */
+#define MOST_TURN 1e-3 /* ns per ns: no clock is that wrong */
 
 struct sea {
     struct rs_clockwork *w;
@@ -345,7 +345,7 @@ struct sea {
     uint32_t nqueue, head;
     uint32_t *waiting; /* by component: pairs with placed clocks */
     uint32_t ncomponents;
-    uint32_t island; /* being made: one of its clocks */
+    uint32_t island; /* being built: one of its clocks */
 };
 
 static uint32_t size_of(const struct sea *s, uint32_t c)
@@ -376,7 +376,7 @@ static void set_errors(struct sea *s, uint32_t c, double *values)
     double to = rs_fit_quantile(values, n, 0.5);
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_track *t = &w->tracks[domains[i]];
-        /* Beyond its own ends a clock runs free. */
+        /* Beyond its own ends a clock is extrapolated. */
         double beyond = fmax(fmax(t->z_from - from, to - t->z_to), 0);
         w->errors[domains[i]] = t->n ? t->bias + t->doubt + t->rate_doubt * beyond : 0;
     }
@@ -399,8 +399,8 @@ static void set_placed(struct sea *s, uint32_t c, double error, enum rs_clock_me
         uint32_t d = s->members[i];
         s->w->placed[d] = true;
         s->w->errors[d] += error;
-        /* The clocks of a component were fitted to each other; how it was joined to the rest is said of lone ones, and of
-         * all where it is the weaker way. */
+        /* The clocks of a component were fitted to each other. How it was connected to the rest is the method of single
+         * clocks, and of all if it is the weaker method. */
         bool fitted = size_of(s, c) > 1 && method != RS_CLOCK_PAIRS;
         s->out->methods[d] = (uint8_t)(fitted ? RS_CLOCK_ENDS : method);
         s->out->islands[d] = s->island;
@@ -433,7 +433,7 @@ static void place(struct sea *s, uint32_t c, double widest, bool *done)
     free(shift.curve.points);
 }
 
-/* The components on the other side of a clock's bounds. */
+/* The components connected to a clock by bounds. */
 static void place_beside(struct sea *s, uint32_t domain, double widest, bool *any)
 {
     const struct rs_clockwork *w = s->w;
@@ -478,7 +478,7 @@ static void place_far(struct sea *s, bool *any)
             place_beside(s, s->members[i], WIDE, any);
 }
 
-/* A host whose own view of ends was fitted is better known through its GPUs, mostly: polling makes ends late. */
+/* A host whose own view of ends was fitted is mostly known better through its GPUs: polling delays its ends. */
 static void better_hosts(struct sea *s)
 {
     for (uint32_t k = 0; k < s->nqueue; k++)
@@ -496,14 +496,14 @@ static void better_hosts(struct sea *s)
         }
 }
 
-/* A host whose tool gives GPU times on the host's clock: it runs as they do, bends and all. */
+/* A host whose tool gives GPU times on the host's clock: it follows them, including bends. */
 static void rigid_hosts(struct sea *s)
 {
     const struct rs_model *m = s->w->m;
     for (uint32_t d = 0; d < m->ndomains; d++) {
         uint32_t host = m->domains[d].host_domain;
         if (!m->domains[d].rigid || s->out->islands[d] != s->island || s->out->islands[host] != s->island) continue;
-        if (s->w->errors[d] + RS_ATTACH_RIGID > s->w->errors[host]) continue; /* known better by another GPU */
+        if (s->w->errors[d] + RS_ATTACH_RIGID > s->w->errors[host]) continue; /* known better from another GPU */
         rs_track_copy(&s->w->tracks[host], &s->w->tracks[d]);
         s->w->errors[host] = s->w->errors[d] + RS_ATTACH_RIGID;
     }
@@ -511,7 +511,8 @@ static void rigid_hosts(struct sea *s)
 
 /* ---- the axis ---- */
 
-/* The host whose time the axis shows: that of the clock the island grew from, else any of it; else that clock itself. */
+/* The host whose time the axis shows: that of the island's first clock, else any host of the island, else that clock
+ * itself. */
 static uint32_t find_anchor(const struct sea *s, uint32_t root)
 {
     uint32_t host = s->w->m->domains[root].host_domain;
@@ -522,7 +523,7 @@ static uint32_t find_anchor(const struct sea *s, uint32_t root)
     return root;
 }
 
-/* Turns the axis so that the anchor's clock has nothing added to it in the middle of its run, nor a rate over the whole. */
+/* Adjusts the axis so that the anchor's clock has offset 0 in the middle of its run, and no rate over all of it. */
 static void hang(struct sea *s, uint32_t root)
 {
     uint32_t anchor = find_anchor(s, root), near = 0;
@@ -530,7 +531,7 @@ static void hang(struct sea *s, uint32_t root)
     double first = c->n ? c->points[0].x : 0, last = c->n ? c->points[c->n - 1].x : 0;
     if (last - first < 1e6) last = first + 1e6;
     double a = rs_curve_at(c, first, &near), b = rs_curve_at(c, last, &near);
-    if (fabs(b - a) > MOST_TURN * (last - first)) b = a; /* a clock in doubt must not stretch all others */
+    if (fabs(b - a) > MOST_TURN * (last - first)) b = a; /* a doubtful clock must not stretch the others */
     double lift = rs_curve_at(c, (first + last) / 2, &near) - (a + b) / 2;
     struct rs_point points[] = {{first + a, -a - lift}, {last + b, -b - lift}};
     struct rs_curve turn = {points, 2};

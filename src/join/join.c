@@ -19,27 +19,26 @@
 #include "join/waits.h"
 
 /* ---- traces of one host ----
- * Traces that are known to be of one host share its clock.
+ * Gives traces of one host one clock.
  *
- * A tool that gives GPU times on the host's clock (rigid domains) has as many GPU clocks as traces; those of one host become one,
- * so that their times are compared without an error of aligning. Which traces are of one host is known by the host's name,
- * where the reader found one, or by the user (`same_host`: all wall-time traces that do not name theirs). To be called
- * before anything looks at clocks. */
+ * A tool that reports GPU times on the host's clock (rigid domains) has one GPU clock per trace. Those of one host are
+ * merged, so that their times are compared without an alignment error. Traces are of one host if they name it, or if
+ * the user says so (`same_host`: all wall-time traces that do not name theirs). Called before clocks are used. */
 
-/* Hosts without a name, as far as their processes give wall time, become the first of them. */
+/* Merges hosts without a name whose processes have wall time into the first of them. */
 static void take_as_one(struct rs_model *m, uint32_t *host_of)
 {
     uint32_t first = RS_NONE;
     for (uint32_t i = 0; i < m->nprocs; i++) {
         uint32_t host = m->procs[i].host;
         if (host == first || *m->hosts[host].name || m->procs[i].begin < RS_TIME_WALL) continue;
-        if (first == RS_NONE) m->hosts[first = host].name = "host"; /* the file of one of them is no name for all */
+        if (first == RS_NONE) m->hosts[first = host].name = "host"; /* the file of one of them cannot name all */
         host_of[host] = first;
     }
     for (uint32_t i = 0; i < m->nprocs; i++) m->procs[i].host = host_of[m->procs[i].host];
 }
 
-/* Which clock stands for each: a host's for that of its own host, the first rigid one of a host for all of it. */
+/* The clock to use for each: a host's own, and for rigid ones the first of the host. */
 static void find_clocks(struct rs_model *m, const uint32_t *host_of, uint32_t *rigid, uint32_t *clock_of)
 {
     for (uint32_t i = 0; i < m->nhosts; i++) rigid[i] = RS_NONE;
@@ -52,8 +51,7 @@ static void find_clocks(struct rs_model *m, const uint32_t *host_of, uint32_t *r
             continue;
         }
         d->host_domain = m->hosts[d->host].domain;
-        if (!d->rigid || memcmp(d->uuid, (const uint8_t[16]){0}, sizeof d->uuid))
-            continue; /* one that is known by itself */
+        if (!d->rigid || memcmp(d->uuid, (const uint8_t[16]){0}, sizeof d->uuid)) continue; /* a clock of its own */
         if (rigid[d->host] == RS_NONE) rigid[d->host] = i;
         clock_of[i] = rigid[d->host];
     }
@@ -76,15 +74,15 @@ static void one_host(struct rs_model *m, bool same_host)
     free(clock_of);
 }
 
-/* ---- times that cannot be ----
- * Times that cannot be: damaged recordings, GPU timers of nowhere. They are dropped, so that what comes later need not
- * fear them: whatever is known of a part lies within a day of its process's recording, and it takes less than a day. */
+/* ---- impossible times ----
+ * Drops impossible times (damaged recordings, invalid GPU timers), so that later steps can rely on this: every time of
+ * a part is within a day of its process's recording, and a part takes less than a day. */
 
 #define DAY_NS INT64_C(86400000000000)
 
 enum { CLOCKS_APART_NS = 1000000 }; /* start and end of a part may come from two clocks, each with its error */
 
-/* Whether an end cannot be the end of that start. Unsigned: wild times wrap. */
+/* Whether an end cannot belong to its start. Unsigned: wild times wrap. */
 static bool impossible(int64_t start, int64_t *end)
 {
     if (*end >= start) return (uint64_t)*end - (uint64_t)start > (uint64_t)DAY_NS;
@@ -93,7 +91,7 @@ static bool impossible(int64_t start, int64_t *end)
     return false;
 }
 
-/* When the process can have been: a day around its recording, if that itself makes sense. */
+/* When the process can have existed: a day around its recording, if that is plausible. */
 struct span {
     int64_t from, to;
 };
@@ -118,7 +116,7 @@ static bool outside(struct span s, int64_t t)
     return t < s.from || t > s.to;
 }
 
-/* Called when times are on the common axis; without alignment only lengths are checked. Dropped times are noted. */
+/* Called when times are on the common axis; without alignment only durations are checked. Dropped times are noted. */
 static enum rs_status plausible_check(struct rs_model *m, struct rs_err *err)
 {
     struct rs_parts *p = &m->parts;
@@ -145,7 +143,7 @@ static enum rs_status plausible_check(struct rs_model *m, struct rs_err *err)
     }
     return dropped
                ? rs_model_note(m, err,
-                               "%" PRIu64 " times lie nowhere near their recording, or end before they begin: not used",
+                               "%" PRIu64 " times are ignored: far outside their recording, or an end before its start",
                                dropped)
                : RS_OK;
 }
@@ -159,7 +157,7 @@ enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
     RS_TRY(rs_family_find(m, err));
     rs_collectives_join(m);
     rs_pairs_join(m);
-    RS_TRY(rs_overlay_find(m, err)); /* what two tools saw is no two witnesses of their clocks */
+    RS_TRY(rs_overlay_find(m, err)); /* two tools that saw one operation are not two samples for clocks */
     rs_ranks_find(m); /* nor two ranks */
     RS_TRY(rs_clocks_align(m, align, err));
     RS_TRY(plausible_check(m, err));

@@ -24,8 +24,8 @@ static struct rs_op_rank rank_of_part(const struct rs_parts *p, uint32_t part)
                                .open = (p->flags[part] & RS_PART_OPEN) != 0};
 }
 
-/* One more of a fan-out's parts. The end of all is the latest, once each is known; else that bounds it, and the bounds
- * of those that are not known do. */
+/* Adds a part of a fan-out. The end of all is the latest, if each is known; otherwise the known and bounded ends bound
+ * it. */
 static void take_part(const struct rs_model *m, struct rs_op_rank *r, const struct rs_op_rank *one)
 {
     bool known = r->end != RS_TIME_NONE && one->end != RS_TIME_NONE;
@@ -57,7 +57,7 @@ bool rs_op_next_rank(const struct rs_model *m, uint32_t op, uint32_t *at, struct
     *r = rank_of_part(&m->parts, first);
     r->op = op;
     r->at = from;
-    bool self = m->parts.flags[first] & RS_PART_SELF; /* has no times, and needs none where there are others */
+    bool self = m->parts.flags[first] & RS_PART_SELF; /* has no times, and needs none if there are others */
     if (m->ops.kind[op] != RS_OP_FANOUT) return true;
     for (; *at < m->ops.nparts[op] && m->parts.member[order[*at]] == m->parts.member[first]; ++*at, n++) {
         uint32_t other = order[*at];
@@ -91,7 +91,7 @@ enum rs_ending rs_part_ending(const struct rs_model *m, uint32_t part)
 int64_t rs_op_rank_duration(const struct rs_model *m, const struct rs_op_rank *r)
 {
     int64_t duration = rs_part_duration(m, r->part);
-    /* An end that is reported too early is no end: it went on for longer. */
+    /* An end that is reported too early: the operation continued. */
     bool spans = r->start != RS_TIME_NONE && r->end >= r->start && rs_part_has_ended(m, r->part);
     return duration == RS_TIME_NONE && spans ? rs_time_minus(r->end, r->start) : duration;
 }
@@ -108,9 +108,9 @@ int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, in
     int64_t longest = RS_TIME_NONE, at_most = RS_TIME_NONE;
     for (uint32_t i = 0; i < r->parts && rs_op_is_compared(m, r->op); i++) {
         uint32_t part = m->order[r->at + i];
-        /* Of several in one kernel, some tools know only when the first began; those behind it may have waited for longer. */
+        /* If several share a kernel, some tools know only when the first began; the others may have waited longer. */
         if (m->parts.start[part] == RS_TIME_NONE && !(m->parts.flags[part] & RS_PART_SELF)) return RS_TIME_NONE;
-        /* A proxy operation is posted long before its kernel starts: it says nothing of a rank whose kernel is known. */
+        /* A proxy operation is posted long before its kernel starts: it does not count if the kernel is known. */
         if (m->parts.start_source[part] != m->parts.start_source[r->part]) continue;
         int64_t wait = rs_part_wait(m, part);
         if (wait > longest) longest = wait;
@@ -118,7 +118,7 @@ int64_t rs_op_rank_wait(const struct rs_model *m, const struct rs_op_rank *r, in
         wait = rs_time_minus(m->ops.last[m->parts.op[part]], m->parts.start[part]);
         if (wait > at_most) at_most = wait;
     }
-    return at_most > longest ? RS_TIME_NONE : longest; /* a send may have waited for longer, or not at all */
+    return at_most > longest ? RS_TIME_NONE : longest; /* a send may have waited longer, or not at all */
 }
 
 uint32_t rs_op_ranks(const struct rs_model *m, uint32_t op)
@@ -176,8 +176,8 @@ struct rs_op_rate rs_op_rate(const struct rs_model *m, uint32_t op)
         if (rs_op_behind_last(m, op) != RS_TIME_NONE) below = rs_op_least(m, op);
         transfer = rs_op_shortest(m, op);
     }
-    double algbw =
-        transfer > 0 && rs_size_known(m, op) ? (double)m->ops.bytes[op] / (double)transfer : -1; /* bytes a ns = GB/s */
+    double algbw = transfer > 0 && rs_size_known(m, op) ? (double)m->ops.bytes[op] / (double)transfer
+                                                        : -1; /* bytes per ns = GB/s */
     double factor = rs_op_busbw_factor(rs_model_text(m, m->ops.func[op]), m->comms[m->ops.comm[op]].nranks);
     return (struct rs_op_rate){transfer, below, algbw, algbw >= 0 && factor > 0 ? algbw * factor : -1};
 }
@@ -190,8 +190,9 @@ const char *rs_op_wait_source(const struct rs_model *m, uint32_t op, int64_t sho
 
 const char *rs_op_unknown(const struct rs_model *m, uint32_t op)
 {
-    if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_LENT_START) return NULL; /* another tool told it */
-    if (m->ops.kind[op] == RS_OP_API) return "NCCL reports the call and nothing more";
+    if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_LENT_START)
+        return NULL; /* its times come from another tool */
+    if (m->ops.kind[op] == RS_OP_API) return "NCCL reports only the call";
     if (m->ops.kind[op] == RS_OP_CE) return "copy engine: NCCL reports when it was enqueued, not when it ran";
     bool self = m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op];
     return self ? "sent to itself: NCCL reports no times" : NULL;
@@ -203,7 +204,7 @@ int32_t rs_op_next_absent(const struct rs_model *m, uint32_t op, const struct rs
     const struct rs_ops *o = &m->ops;
     if (o->flags[op] & RS_OP_WHOLE) return -1;
     int32_t nranks = m->comms[o->comm[op]].nranks, ends[2] = {o->root[op], o->dst[op]};
-    enum { MOST = 1 << 17 }; /* no job is larger: a trace that claims 10^9 ranks is damaged, and its line ends, too */
+    enum { MOST = 1 << 17 }; /* no job is larger: a trace with 10^9 ranks is damaged */
     int32_t n = o->kind[op] == RS_OP_PAIR ? 2 : o->kind[op] == RS_OP_FANOUT ? 0 : nranks < MOST ? nranks : MOST;
     while (*at < n) {
         int32_t rank = o->kind[op] == RS_OP_PAIR ? ends[*at] : *at;
@@ -214,7 +215,7 @@ int32_t rs_op_next_absent(const struct rs_model *m, uint32_t op, const struct rs
     return -1;
 }
 
-/* ---- words ---- */
+/* ---- names ---- */
 
 const char *rs_op_kind_name(uint8_t kind)
 {

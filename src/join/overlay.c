@@ -13,15 +13,16 @@
 #include "join/shifts.h"
 
 /* ---- rank by rank ----
- * Laying over rank by rank: a rank's own operations of a communicator, in its own order, against those of the same rank
- * of the tool that leads.
+ * Merging rank by rank: a rank's operations on a communicator, in their order, with those of the same rank in the
+ * primary source.
  *
- * A tool that numbers nothing (Kineto) joins ranks by order and time, and may join the wrong ones where windows differ.
- * Which of the leader's operations a rank's own one is does not depend on that: so its parts are regrouped as the leader
- * joined them, and each group is laid over its operation. Which one it is the calls tell (overlay_calls.h), else, of
- * collectives, order and the pattern of times (shifts.h). What has no certain place stays as it is. */
+ * A tool that numbers nothing (Kineto) joins ranks by order and time, and may join wrong ones if windows differ. Which
+ * primary operation a rank's own operation is does not depend on that. So its parts are regrouped as in the primary
+ * source, and each group is merged into its operation. The calls determine which one it is (overlay_calls.h);
+ * otherwise, for collectives, order and the pattern of times (shifts.h). What cannot be assigned with certainty stays
+ * as it is. */
 
-/* Parts of operations by member, in the order of time; zeroed, it is empty. */
+/* Parts of operations by member, in time order; zeroed, it is empty. */
 struct by_member {
     uint32_t *parts, *first; /* those of member i: parts[first[i] .. first[i + 1]) */
 };
@@ -53,28 +54,28 @@ static void by_member_free(struct by_member *x)
     *x = (struct by_member){0};
 }
 
-/* ---- which is which ---- */
+/* ---- matching ---- */
 
 /* A part of b. */
 struct row {
     uint32_t part, was, op; /* its operation, before and after */
-    uint32_t over; /* a's operation that it is of; RS_NONE: not certain */
+    uint32_t over; /* a's operation that it belongs to; RS_NONE: not certain */
     int32_t rank;
-    uint8_t kind; /* enum rs_part_kind: what a rank sends to itself has two */
+    uint8_t kind; /* enum rs_part_kind: a send to itself has two */
 };
 
 struct by_rank {
     struct rs_model *m;
     const struct by_member *index;
-    const uint32_t *match; /* NULL: calls are not looked at */
+    const uint32_t *match; /* NULL: calls are not used */
     struct row *rows; /* of all members of b */
     uint32_t n, cap;
     uint32_t *ops_b, *ops_a, *at; /* room for those of one member; rows of ops_b */
     bool *fits;
-    double spread; /* of the times of the longest sequence that was placed */
+    double spread; /* of the times of the longest sequence that was matched */
     uint32_t longest;
-    struct rs_map holder; /* operation of a -> that of b which holds its parts */
-    struct rs_map claim; /* operation of b -> that of a whose parts it holds */
+    struct rs_map holder; /* operation of a -> operation of b with its parts */
+    struct rs_map claim; /* operation of b -> operation of a whose parts it has */
 };
 
 static void match_func(struct by_rank *w, uint32_t first, uint32_t x, uint32_t y, uint16_t func)
@@ -104,7 +105,7 @@ static void match_func(struct by_rank *w, uint32_t first, uint32_t x, uint32_t y
         if (w->fits[i]) w->rows[w->at[i]].over = w->ops_a[i + shifted.shift];
 }
 
-/* The operation of the same call. All-to-alls, of which NCCL makes sends and receives, are found later. */
+/* The operation of the same call. All-to-alls, which NCCL turns into sends and receives, are matched later. */
 static uint32_t target_of(const struct by_rank *w, uint32_t part)
 {
     const struct rs_model *m = w->m;
@@ -113,7 +114,7 @@ static uint32_t target_of(const struct by_rank *w, uint32_t part)
     return (m->ops.kind[op] == RS_OP_PAIR) == (m->ops.kind[m->parts.op[part]] == RS_OP_PAIR) ? op : RS_NONE;
 }
 
-/* Member x of b is y of a; RS_NONE: nobody there. */
+/* Member x of b is y of a; RS_NONE: unknown. */
 static void match_member(struct by_rank *w, uint32_t x, uint32_t y)
 {
     const struct rs_model *m = w->m;
@@ -161,7 +162,7 @@ static void add_like(struct rs_model *m, uint32_t like, uint32_t part, uint32_t 
     o->index[*op] = o->index[like];
 }
 
-/* Which operation of b holds the parts of each of a's: the first that has one there, else a new one. */
+/* Which operation of b gets the parts of each operation of a: the first that has one there, else a new one. */
 static void choose_holders(struct by_rank *w, bool *changed)
 {
     uint64_t *at, *claim;
@@ -193,11 +194,11 @@ static int by_op(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-/* Writes the parts of all operations of b anew. */
+/* Rewrites the parts of all operations of b. */
 static void rewrite(struct by_rank *w)
 {
     struct rs_model *m = w->m;
-    /* A rank that is there already, and not for certain, goes into an operation of its own. */
+    /* A rank that occurs twice without certainty goes into a further operation. */
     qsort(w->rows, w->n, sizeof *w->rows, by_op);
     for (uint32_t i = 1; i < w->n; i++)
         if (w->rows[i].op == w->rows[i - 1].op && w->rows[i].rank == w->rows[i - 1].rank &&
@@ -211,7 +212,7 @@ static void rewrite(struct by_rank *w)
         rs_model_order(m, r->part);
         m->parts.op[r->part] = r->op;
     }
-    for (uint32_t i = 0; i < w->n; i++) /* what all parts have left says nothing any more */
+    for (uint32_t i = 0; i < w->n; i++) /* an operation without parts loses its values */
         if (!m->ops.nparts[w->rows[i].was] && w->rows[i].over != RS_NONE) m->ops.over[w->rows[i].was] = w->rows[i].over;
 }
 
@@ -232,7 +233,7 @@ static enum rs_status lay(struct by_rank *w, uint32_t b, uint32_t a, struct rs_e
     return RS_OK;
 }
 
-/* The most parts that a member of a communicator has. */
+/* The largest number of parts of a member of a communicator. */
 static uint32_t most_parts(const struct rs_model *m, const struct by_member *index, uint32_t comm)
 {
     uint32_t most = 0;
@@ -261,8 +262,8 @@ static void work_free(struct by_rank *w)
     rs_map_free(&w->claim);
 }
 
-/* How well the first rank of b that has a counterpart fits to it: how many of its collectives have a place, of how many,
- * and how far their times scatter. For communicators whose joined operations do not fit. */
+/* How well the first rank of b that has a counterpart matches it: how many of its collectives are matched, of how many,
+ * and the spread of their times. For communicators whose joined operations do not match. */
 static void overlay_rank_fits(struct rs_model *m, const struct by_member *index, uint32_t b, uint32_t a,
                               uint32_t *placed, uint32_t *all, double *spread)
 {
@@ -283,7 +284,7 @@ static void overlay_rank_fits(struct rs_model *m, const struct by_member *index,
     work_free(&w);
 }
 
-/* Communicator b is a (rs_overlay_join()): regroups and lays over. `match`: rs_calls_match(). */
+/* Communicator b is a (rs_overlay_join()): regroups and merges. `match`: rs_calls_match(). */
 static enum rs_status overlay_ranks(struct rs_model *m, const struct by_member *index, const uint32_t *match,
                                     uint32_t b, uint32_t a, struct rs_err *err)
 {
@@ -297,8 +298,8 @@ static enum rs_status overlay_ranks(struct rs_model *m, const struct by_member *
 
 /* ---- sources ---- */
 
-#define MOST 0.5 /* of b's operations must have found their place */
-enum { MOST_TRIED = 64 }; /* communicators that are tried for one */
+#define MOST 0.5 /* of b's operations must be matched */
+enum { MOST_TRIED = 64 }; /* communicators tried for each */
 
 /* ---- operations ---- */
 
@@ -422,14 +423,14 @@ struct work {
     struct rs_sequences sequences;
     struct by_member by_member;
     uint32_t *match; /* by part: rs_calls_match() */
-    uint32_t *voted; /* by communicator: the one that most of its calls were made on; RS_NONE */
-    struct rs_map by_rank; /* by rank of the job: its first member of a communicator that leads */
-    uint32_t *next; /* by member: the same rank's next one; RS_NONE behind the last */
-    bool *taken; /* by communicator: one of the tool at hand is laid over it */
-    bool *fits; /* room for the operations of a sequence */
+    uint32_t *voted; /* by communicator: the one with most of its calls; RS_NONE */
+    struct rs_map by_rank; /* by rank of the job: its first member in a primary communicator */
+    uint32_t *next; /* by member: the next one of the same rank; RS_NONE */
+    bool *taken; /* by communicator: one of the current tool is merged into it */
+    bool *fits; /* working memory for the operations of a sequence */
 };
 
-/* What an attempt came to. */
+/* The result of an attempt. */
 struct attempt {
     uint32_t comm; /* RS_NONE: none */
     uint64_t placed, all; /* operations of b */
@@ -453,7 +454,7 @@ static void choose_ranks(const struct rs_model *m, const struct rs_sequence *s, 
     }
 }
 
-/* The sequence of a that is b's. */
+/* The sequence of a that corresponds to b's. */
 static const struct rs_sequence *counterpart(const struct work *w, const struct rs_sequence *b, uint32_t a,
                                              uint8_t kind)
 {
@@ -464,7 +465,7 @@ static const struct rs_sequence *counterpart(const struct work *w, const struct 
     return rs_sequences_find(&w->sequences, a, RS_OP_PAIR, (uint32_t)src, (uint32_t)dst);
 }
 
-/* Lays the operations of one sequence over those of another. */
+/* Merges the operations of one sequence into those of another. */
 static void lay_sequence(struct work *w, const struct rs_sequence *b, const struct rs_sequence *a,
                          const struct rs_shift_ranks *r, const struct rs_shifted *x)
 {
@@ -475,7 +476,7 @@ static void lay_sequence(struct work *w, const struct rs_sequence *b, const stru
         if (w->fits[i]) rs_overlay_lay(m, ops_b[i], ops_a[i + x->shift]);
 }
 
-/* How well b's operations fit to a's; with `lay` they are laid over them. */
+/* How well b's operations match a's; with `lay` they are merged. */
 static void try_one(struct work *w, uint32_t b, uint32_t a, bool lay, struct attempt *out)
 {
     static const uint8_t kinds[] = {RS_OP_COLL, RS_OP_API, RS_OP_CE};
@@ -500,7 +501,7 @@ static void try_one(struct work *w, uint32_t b, uint32_t a, bool lay, struct att
             longest = shifted.overlap;
             out->spread = shifted.spread;
         }
-        /* What NCCL does as sends and receives is no sequence of its own there. */
+        /* What NCCL turns into sends and receives is not a sequence there. */
         const char *func = x->kind == RS_OP_PAIR ? "" : rs_model_text(w->m, (uint16_t)x->a);
         if (any || !rs_overlay_is_fan(func)) out->all += x->n;
     }
@@ -544,7 +545,7 @@ static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
         uint32_t i = (uint32_t)rs_map_get(&w->by_rank, (uint32_t)m->members[known].global_rank, RS_NONE);
         for (; i != RS_NONE; i = w->next[i]) consider(w, b, m->members[i].comm, &tried, &best);
     }
-    /* Where ranks of the job are not told on one side: whatever has as many ranks. */
+    /* If one side does not know the ranks of the job: any communicator with as many ranks. */
     for (uint32_t a = 0; a < m->ncomms && !tried && best.comm == RS_NONE; a++) consider(w, b, a, &tried, &best);
     if (best.comm == RS_NONE) return RS_OK;
     w->taken[best.comm] = true;
@@ -554,9 +555,9 @@ static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
     return RS_OK;
 }
 
-/* ---- all ---- */
+/* ---- all steps ---- */
 
-/* On which communicator that leads most calls of each of the others were made, where it can be the same. */
+/* The primary communicator with most of the calls of each other communicator, if it can be the same. */
 static void vote(struct work *w)
 {
     const struct rs_model *m = w->m;
@@ -578,7 +579,7 @@ static void vote(struct work *w)
     free(most);
 }
 
-/* Members of communicators that lead a tool's, by the ranks of the job. Damaged ranks may be any number. */
+/* Members of communicators that are primary to a tool's, by rank of the job. Damaged ranks may be any number. */
 static void index_ranks(struct work *w, uint8_t tool)
 {
     const struct rs_model *m = w->m;
@@ -594,7 +595,7 @@ static void index_ranks(struct work *w, uint8_t tool)
     }
 }
 
-/* Processes whose communicators were of no use: in a job that is the same one their rank of the job tells. */
+/* Processes whose communicators did not help: in one job, equal ranks of the job are the same process. */
 static void find_processes(struct rs_model *m, uint8_t tool)
 {
     struct rs_map ranks = {0};
@@ -615,7 +616,7 @@ static void find_processes(struct rs_model *m, uint8_t tool)
     rs_map_free(&ranks);
 }
 
-/* Communicators of one rank: NCCL reports no operations of theirs, but a process that has one has that one. */
+/* Communicators of one rank: NCCL reports no operations for them, but they identify the process. */
 static void join_lonely(struct work *w, uint8_t tool)
 {
     struct rs_model *m = w->m;
@@ -675,7 +676,7 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
         if (tools >> tool & 1) status = lay_tool(&w, tool, err);
     if (status == RS_OK) rs_calls_lay(m, w.match);
-    if (status == RS_OK) rs_classes_find(m); /* what is one counts once */
+    if (status == RS_OK) rs_classes_find(m); /* merged communicators count once */
     rs_sequences_free(&w.sequences);
     by_member_free(&w.by_member);
     rs_map_free(&w.by_rank);

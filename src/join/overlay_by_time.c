@@ -1,4 +1,4 @@
-/* The second part of overlay.h: what order did not tell the place of, by its time, when all clocks are on one axis. */
+/* The second part of overlay.h: what order did not match is matched by time, when all clocks are on one axis. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,25 +12,25 @@
 #include "join/sequences.h"
 #include "model/model.h"
 
-/* ---- lending times ----
- * Times of laid-over operations for those that they lie over: a start or an end that the tool that leads does not know,
- * or of which a timer gave another operation's time. What the leading tool knows is kept.
+/* ---- filling in times ----
+ * Times of merged secondary operations for the primary ones: an unknown start or end, or one where a timer gave the
+ * time of another operation. Times known by the primary source are kept.
  *
- * The lender must be the same operation for certain: on that rank its call comes after the one before on the
- * communicator, and not after the leader's own; its times come after the launch, and between the kernels before and after
- * it. A part with a lent time is marked RS_PART_LENT_START, RS_PART_LENT_END; the clock of that time is the lender's. */
+ * The lender must certainly be the same operation: on that rank its call is after the previous one on the communicator,
+ * and not after the primary's own; its times are after the launch, and between the preceding and the following kernel.
+ * A part with a lent time is marked RS_PART_LENT_START, RS_PART_LENT_END; the clock of that time is the lender's. */
 
-#define SLACK_NS INT64_C(50000) /* by which two may see a kernel start at different times, besides clock errors */
-#define ERROR_MOST INT64_C(1000000000) /* ns: clocks that are worse prove nothing */
+#define SLACK_NS INT64_C(50000) /* by which two tools may see a kernel start at different times, besides clock errors */
+#define ERROR_MOST INT64_C(1000000000) /* ns: clocks with larger errors prove nothing */
 
 struct lending {
     struct rs_model *m;
-    uint32_t *before, *after; /* by part: those of its member launched before and after it; RS_NONE */
+    uint32_t *before, *after; /* by part: the part of its member launched before, and after; RS_NONE */
 };
 
 /* ---- neighbours ---- */
 
-/* Parts of a member come in the order of its calls; those of one group call have the same neighbours. */
+/* Parts of a member are in the order of its calls; those of one group call have the same neighbours. */
 static void find_neighbours(struct lending *w)
 {
     struct turn {
@@ -53,9 +53,9 @@ static void find_neighbours(struct lending *w)
     free(turns);
 }
 
-/* ---- whether it is the same ---- */
+/* ---- whether it is the same operation ---- */
 
-/* How far times of two clocks may be wrong against each other; false: they cannot be compared. */
+/* The error between times of two clocks; false: they cannot be compared. */
 static bool error_between(const struct rs_model *m, uint32_t a, uint32_t b, int64_t *error)
 {
     if (a == RS_NONE || b == RS_NONE || m->domains[a].island != m->domains[b].island) return false;
@@ -69,7 +69,7 @@ static bool is_after(int64_t t, int64_t earlier, int64_t slack)
     return t == RS_TIME_NONE || earlier == RS_TIME_NONE || rs_time_minus(t, earlier) >= -slack;
 }
 
-/* Calls of both: the framework's comes before NCCL's, and after NCCL's before. Unknown calls say nothing. */
+/* Calls of both: the framework's is before NCCL's, and after NCCL's previous one. Unknown calls do not decide. */
 static bool calls_agree(const struct lending *w, uint32_t part, uint32_t other, bool *known)
 {
     const struct rs_model *m = w->m;
@@ -84,7 +84,7 @@ static bool calls_agree(const struct lending *w, uint32_t part, uint32_t other, 
     return is_after(own, call, error) && (before == RS_NONE || is_after(call, p->enqueued[before], error));
 }
 
-/* Times of the lender's kernel between what the leading tool knows of the part and of its neighbours. */
+/* The times of the lender's kernel must be between those of the part and its neighbours in the primary source. */
 static bool times_fit(const struct lending *w, uint32_t part, uint32_t other)
 {
     const struct rs_model *m = w->m;
@@ -98,7 +98,7 @@ static bool times_fit(const struct lending *w, uint32_t part, uint32_t other)
     bool hosts = error_between(m, clock, rs_member_host_domain(m, p->member[part]), &error);
     if (launched != RS_TIME_NONE && !(hosts && is_after(start, launched, error + SLACK_NS))) return false;
     uint32_t own = m->members[p->member[part]].gpu;
-    if (own == RS_NONE || !error_between(m, clock, own, &error)) return true; /* it has no GPU times at all */
+    if (own == RS_NONE || !error_between(m, clock, own, &error)) return true; /* it has no GPU times */
     error += SLACK_NS;
     bool from =
         before == RS_NONE || p->start_source[before] != RS_FROM_KERNEL || is_after(start, p->start[before], error);
@@ -106,9 +106,9 @@ static bool times_fit(const struct lending *w, uint32_t part, uint32_t other)
     return from && to;
 }
 
-/* Whether the timer that a part started by was another operation's: what the driver saw of the kernel (its times came
- * on the host's clock) is elsewhere, by more than clocks can be wrong. Recordings need no such witness: their reader
- * knows the order of launches and channels. */
+/* Whether a part has the start timer of another operation: what the driver recorded of the kernel (on the host's clock)
+ * differs by more than the clock errors. Not needed for recordings, whose reader knows the order of launches and
+ * channels. */
 static bool is_stale(const struct lending *w, uint32_t part, uint32_t other, bool called)
 {
     const struct rs_model *m = w->m;
@@ -124,7 +124,7 @@ static bool is_stale(const struct lending *w, uint32_t part, uint32_t other, boo
 
 /* ---- lending ---- */
 
-/* Returns whether it lent all that the part lacks. */
+/* Returns whether all unknown times of the part were filled in. */
 static bool lend_from(struct lending *w, uint32_t part, uint32_t other)
 {
     struct rs_model *m = w->m;
@@ -135,7 +135,7 @@ static bool lend_from(struct lending *w, uint32_t part, uint32_t other)
     if (!starts && !ends && !stale) return true;
     int64_t error;
     bool own = !starts && !stale;
-    if (own) { /* only the end is unknown: it must be the end of what started then */
+    if (own) { /* only the end is unknown: it must belong to that start */
         if (!error_between(m, rs_part_start_domain(m, part), rs_part_start_domain(m, other), &error)) return false;
         error += SLACK_NS;
         if (!is_after(p->start[other], p->start[part], error) || !is_after(p->start[part], p->start[other], error))
@@ -185,7 +185,7 @@ static void lend_all(struct lending *w)
         if (m->ops.view[op] == RS_NONE || m->ops.over[op] != RS_NONE) continue;
         for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
             uint32_t part = m->order[m->ops.part[op] + i];
-            /* Pairs that were seen as such have their times already. */
+            /* Pairs merged as such have their times already. */
             bool own = m->ops.kind[op] == RS_OP_FANOUT && m->ops.view[m->parts.op[part]] != RS_NONE;
             if (!own && !(m->parts.flags[part] & RS_PART_SELF)) lend(w, op, part);
         }
@@ -205,9 +205,9 @@ static void overlay_lend(struct rs_model *m)
 
 /* ---- by time ---- */
 
-/* Besides clock errors: calls may be held up on their way from the framework to NCCL. */
+/* Besides clock errors: calls may be delayed between the framework and NCCL. */
 #define NEAR_NS INT64_C(1000000)
-#define MOST 0.75 /* of the operations of a communicator that only times speak for */
+#define MOST 0.75 /* of the operations of a communicator that only times support */
 enum { BESIDE = 8, PASSES = 4 };
 
 struct timed {
@@ -222,10 +222,10 @@ struct found {
 struct work {
     struct rs_model *m;
     struct rs_sequences sequences;
-    struct timed *times; /* room for every operation, as has all that follows */
+    struct timed *times; /* room for every operation, as all of the following */
     uint32_t *left_b, *left_a;
     struct found *found;
-    uint32_t *used; /* by operation: the other one, found in this attempt; RS_NONE */
+    uint32_t *used; /* by operation: its counterpart in this attempt; RS_NONE */
     uint32_t nfound;
 };
 
@@ -261,7 +261,7 @@ static void note(struct work *w, uint32_t b, uint32_t a)
 
 /* ---- one sequence ---- */
 
-/* The earliest time of a rank in an operation, and its clock; a fan-out has several parts of each. */
+/* The earliest time of a rank in an operation, and its clock; a fan-out has several parts per rank. */
 static int64_t rank_time(const struct rs_model *m, uint32_t op, int32_t rank, bool starts, uint32_t *clock)
 {
     const struct rs_parts *p = &m->parts;
@@ -288,7 +288,7 @@ static int64_t tolerance(const struct rs_model *m, uint32_t x, uint32_t y)
     return a + b + NEAR_NS;
 }
 
-/* Finds for operation b the nearest of times[0 .. n) that is free. */
+/* Finds for operation b the nearest of times[0 .. n) that is not used. */
 static bool match_one(struct work *w, uint32_t b, int64_t at, uint32_t clock, uint32_t n, int32_t rank, bool starts)
 {
     const struct rs_model *m = w->m;
@@ -333,7 +333,7 @@ static void match_rank(struct work *w, uint32_t nb, uint32_t na, uint32_t comm_b
     }
 }
 
-/* `b`: one of those that look for a place; RS_NONE: they are not alike, and each will be asked. */
+/* `b`: one of the operations to match; RS_NONE: they differ, and each is tested. */
 static uint32_t take_free(struct work *w, const struct rs_sequence *a, uint32_t b, uint32_t n)
 {
     for (uint32_t i = 0; a && i < a->n; i++) {
@@ -343,7 +343,7 @@ static uint32_t take_free(struct work *w, const struct rs_sequence *a, uint32_t 
     return n;
 }
 
-/* What of a may be of sequence b: into left_a. */
+/* Operations of a that may belong to sequence b: into left_a. */
 static uint32_t take_counterparts(struct work *w, const struct rs_sequence *b, uint32_t a)
 {
     static const uint8_t kinds[] = {RS_OP_COLL, RS_OP_API, RS_OP_CE, RS_OP_FANOUT};
@@ -359,7 +359,7 @@ static uint32_t take_counterparts(struct work *w, const struct rs_sequence *b, u
     return n;
 }
 
-/* Returns how many were left before. */
+/* Returns how many remained before. */
 static uint32_t match_sequence(struct work *w, const struct rs_sequence *b, uint32_t a)
 {
     const struct rs_model *m = w->m;
@@ -368,7 +368,7 @@ static uint32_t match_sequence(struct work *w, const struct rs_sequence *b, uint
         if (is_left(w, w->sequences.ops[b->first + i])) w->left_b[nb++] = w->sequences.ops[b->first + i];
     uint32_t na = nb ? take_counterparts(w, b, a) : 0;
     if (!na) return nb;
-    /* Not every operation has every rank: those of the first that is left, as long as there are any. */
+    /* Not every operation has every rank: those of the first remaining operation, as long as there are any. */
     uint32_t at = 0;
     for (int pass = 0; pass < PASSES && m->aligned; pass++, at++) {
         while (at < nb && !is_left(w, w->left_b[at])) at++;
@@ -376,7 +376,7 @@ static uint32_t match_sequence(struct work *w, const struct rs_sequence *b, uint
         uint32_t part = m->order[m->ops.part[w->left_b[at]]];
         match_rank(w, nb, na, b->comm, m->members[m->parts.member[part]].rank, a);
     }
-    /* Without any times, or any that can be compared: as many on both sides, one after the other. */
+    /* Without comparable times: equal numbers on both sides, one after the other. */
     if (w->nfound == before && !m->aligned && na == nb)
         for (uint32_t i = 0; i < nb; i++)
             if (is_free(w, w->left_a[i], w->left_b[i])) note(w, w->left_b[i], w->left_a[i]);
@@ -416,7 +416,7 @@ static bool shares_process(const struct rs_model *m, uint32_t b, uint32_t a)
     return false;
 }
 
-/* A communicator that order did not tell the place of, in processes that are known. */
+/* A communicator that order did not match, in known processes. */
 static void find_comm(struct work *w, uint32_t b)
 {
     struct rs_model *m = w->m;
@@ -453,7 +453,7 @@ static void lay_rest(struct work *w, uint8_t tool)
         }
         match_comm(w, b, a);
         commit(w);
-        /* What the leader lacks, another may have. */
+        /* What the primary source does not contain, another may. */
         for (uint32_t v = m->comms[a].view; v != RS_NONE; v = m->comms[v].view) {
             if (m->comms[v].tool >= tool) continue;
             match_comm(w, b, v);
@@ -462,7 +462,7 @@ static void lay_rest(struct work *w, uint8_t tool)
     }
 }
 
-/* PyTorch may have a communicator of two ranks for the sends and receives between them, and call it the group's. */
+/* PyTorch may use a communicator of two ranks for sends and receives between them, with the group's name. */
 static void lay_pairs(struct work *w, uint8_t tool)
 {
     const struct rs_model *m = w->m;
@@ -482,7 +482,7 @@ static void lay_pairs(struct work *w, uint8_t tool)
 
 /* ---- fan-outs ---- */
 
-/* A fan-out whose pairs are all laid over is the fan-out that those are in. */
+/* A fan-out whose pairs are all merged is the fan-out of those pairs. */
 static void lay_fanouts(struct rs_model *m)
 {
     struct rs_ops *o = &m->ops;
@@ -497,11 +497,11 @@ static void lay_fanouts(struct rs_model *m)
                 over = o->fanout[o->over[pair]] != RS_NONE ? o->fanout[o->over[pair]] : o->over[pair];
         }
         if (all && over != RS_NONE && !rs_overlay_lay(m, f, over))
-            o->over[f] = over; /* a second of the same: hidden too */
+            o->over[f] = over; /* a second view of the same: hidden too */
     }
 }
 
-/* The pairs of a fan-out that is laid over another. */
+/* The pairs of a fan-out that is merged into another. */
 static void hide_pairs(struct rs_model *m)
 {
     struct rs_ops *o = &m->ops;
@@ -512,7 +512,7 @@ static void hide_pairs(struct rs_model *m)
     }
 }
 
-/* ---- what does not fit ---- */
+/* ---- what does not match ---- */
 
 static enum rs_status say(struct rs_model *m, uint8_t tool, struct rs_err *err)
 {
@@ -525,16 +525,14 @@ static enum rs_status say(struct rs_model *m, uint8_t tool, struct rs_err *err)
     }
     if (!laid && own)
         return rs_model_note(m, err,
-                             "%s: none of its %" PRIu64
-                             " operations is one that another input shows: its ranks, the order "
-                             "of operations or the times do not agree, as with another job or another time of it; all "
-                             "are shown, side by side",
+                             "%s: none of its %" PRIu64 " operations matches one of the other inputs: ranks, order "
+                             "or times differ, as in another job or another run of it; all "
+                             "are shown separately",
                              rs_tool_name(tool), own);
     if (own)
         return rs_model_note(m, err,
-                             "%s: %" PRIu64 " of its %" PRIu64
-                             " operations have no counterpart in the other inputs and are "
-                             "shown as they are; the others are laid over those",
+                             "%s: %" PRIu64 " of its %" PRIu64 " operations match none of the other inputs and are "
+                             "shown separately; the others are merged",
                              rs_tool_name(tool), own, laid + own);
     return RS_OK;
 }
@@ -555,7 +553,7 @@ enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err)
     for (size_t i = 0; i < n; i++) w.used[i] = RS_NONE;
     uint32_t *match = rs_alloc(((size_t)m->parts.n + 1) * sizeof *match);
     rs_calls_match(m, match);
-    rs_calls_lay(m, match); /* now with pairs and fan-outs that needed times */
+    rs_calls_lay(m, match); /* again, for pairs and fan-outs that needed times */
     lay_fanouts(m);
     free(match);
     rs_sequences_init(&w.sequences, m);

@@ -12,11 +12,11 @@
 #include "join/ranks.h"
 #include "join/shifts.h"
 
-#define SLACK_NS INT64_C(20000) /* by which two may read one clock at different times */
+#define SLACK_NS INT64_C(20000) /* by which two tools may read one clock at different times */
 #define LAST_NS                                                                                                        \
-    INT64_C(10000000000) /* how long after the last call of a kind NCCL's may come: it may make a communicator */
-#define LOSSES_NS INT64_C(1000000) /* and where that may be lost */
-#define MOST 0.5 /* of the calls that could have one must have found it: else it is another job */
+    INT64_C(10000000000) /* how long after the last call of a kind NCCL's call may come: it may create a communicator */
+#define LOSSES_NS INT64_C(1000000) /* the same, where calls may be lost */
+#define MOST 0.5 /* of the calls that could match must match: else it is another job */
 enum { LOOK = 256 }; /* calls of other kinds in between */
 
 struct call {
@@ -29,10 +29,10 @@ struct work {
     const struct rs_model *m;
     uint32_t *match;
     uint32_t *parts, *first; /* parts with a call, by process */
-    uint32_t *lead, *next; /* by process: its leader; the next leading one of the same rank; RS_NONE */
-    struct rs_map possible; /* (communicator, leading one) -> 1: may be the same, 2: not */
-    struct call *a, *b; /* room for the calls of a process */
-    int64_t *until; /* by call of b: when the next of its kind is made */
+    uint32_t *lead, *next; /* by process: its primary process; the next primary one of the same rank; RS_NONE */
+    struct rs_map possible; /* (communicator, primary one) -> 1: may be the same, 2: not */
+    struct call *a, *b; /* working memory for the calls of a process */
+    int64_t *until; /* by call of b: time of the next one of its kind */
 };
 
 static int by_time(const void *x, const void *y)
@@ -67,13 +67,13 @@ static void index_parts(struct work *w)
         if (is_called(m, i)) w->parts[w->first[m->members[m->parts.member[i]].proc + 1]++] = i;
 }
 
-/* Whether they lived at the same time, as far as both tell wall time. */
+/* Whether they existed at the same time, if both have wall time. */
 static bool overlap(const struct rs_proc *p, const struct rs_proc *q)
 {
     return p->first < RS_TIME_WALL || q->first < RS_TIME_WALL || (p->first <= q->last && q->first <= p->last);
 }
 
-/* The leading process of each: the one that it is known to be, else of the same rank, at the same time. */
+/* The primary process of each: the one that it is known to be, else one of the same rank at the same time. */
 static void find_leaders(struct work *w)
 {
     const struct rs_model *m = w->m;
@@ -89,7 +89,7 @@ static void find_leaders(struct work *w)
     for (uint32_t i = 0; i < m->nmembers; i++)
         if (m->members[i].global_rank >= 0) ranks[m->members[i].proc] = m->members[i].global_rank;
     for (uint8_t tool = 0; tool < RS_TOOLS; tool++) {
-        for (uint32_t i = 0; i < m->nprocs; i++) { /* leaders of smaller tools are all there */
+        for (uint32_t i = 0; i < m->nprocs; i++) { /* primary processes of smaller tools are complete */
             if (m->procs[i].tool != tool || ranks[i] < 0 || w->lead[i] != RS_NONE) continue;
             uint32_t q = (uint32_t)rs_map_get(&of_rank, (uint32_t)ranks[i], RS_NONE);
             while (q != RS_NONE && !(rs_overlay_same_process(m, i, q) && overlap(&m->procs[i], &m->procs[q])))
@@ -150,7 +150,7 @@ static uint32_t take(const struct work *w, uint32_t proc, struct call *calls)
     return n;
 }
 
-/* When the next call of the same kind is made, for each. */
+/* For each call, the time of the next one of the same kind. */
 static void find_next(struct work *w, uint32_t n, int64_t last)
 {
     const struct rs_parts *p = &w->m->parts;
@@ -168,7 +168,7 @@ static void find_next(struct work *w, uint32_t n, int64_t last)
     rs_map_free(&seen);
 }
 
-/* NCCL makes sends and receives of an all-to-all: all of that group call are it. */
+/* NCCL turns an all-to-all into sends and receives: all of that group call belong to it. */
 static void use(const struct rs_model *m, struct call *a, uint32_t i, uint32_t n, bool fan)
 {
     a[i].used = true;
@@ -232,14 +232,14 @@ void rs_calls_match(const struct rs_model *m, uint32_t *match)
 
 /* ---- operations ---- */
 
-/* The operation that most parts of b are of; RS_NONE: none is. */
+/* The operation of most parts of b; RS_NONE: none. */
 static uint32_t find_target(const struct rs_model *m, const uint32_t *match, uint32_t b)
 {
     const struct rs_ops *o = &m->ops;
     uint32_t candidate = RS_NONE, lead = 0;
-    for (uint32_t i = 0; i < o->nparts[b]; i++) { /* a majority, if there is one, is what is left (Boyer and Moore) */
+    for (uint32_t i = 0; i < o->nparts[b]; i++) { /* Boyer and Moore: a majority, if there is one, remains */
         uint32_t part = match[m->order[o->part[b] + i]], op = part == RS_NONE ? RS_NONE : m->parts.op[part];
-        /* A gather or scatter of two ranks is one pair for NCCL. */
+        /* NCCL sees a gather or scatter of two ranks as one pair. */
         bool in_fan = op != RS_NONE && o->kind[op] == RS_OP_PAIR && o->kind[b] != RS_OP_PAIR;
         if (in_fan && o->fanout[op] != RS_NONE) op = o->fanout[op];
         if (op == RS_NONE) continue;

@@ -7,30 +7,30 @@
 #include "base/room.h"
 #include "join/overlay.h"
 
-#define WALL INT64_C(1000000000000000000) /* ns since 1970: earlier is no wall time */
-#define ONE_CLOCK 1e6 /* ns: two readings of one wall clock, each by its tool's own way, agree by that */
+#define WALL INT64_C(1000000000000000000) /* ns since 1970: earlier is not wall time */
+#define ONE_CLOCK 1e6 /* ns: two tools' readings of one wall clock agree within this */
 enum {
-    MOST_OPS = 20000, /* of a tool: more do not make it better */
+    MOST_OPS = 20000, /* of a tool: more do not improve the result */
     ENOUGH = 3,
 };
 
 enum what { STARTS, ENDS, CALLS, WHATS };
 
-/* A moment on two clocks. */
+/* One time on two clocks. */
 struct row {
     uint32_t domain, lead;
     uint8_t what; /* enum what */
-    double x, y; /* ns of the clock since its base; what must be added for the axis */
+    double x, y; /* ns of the clock since its base; offset to the axis */
 };
 
 struct work {
     struct rs_clockwork *w;
     struct rs_islands *out;
-    uint8_t *tool_of; /* by domain: the first tool that has it */
-    uint32_t *one; /* by domain: the clock of the tool that leads that is the same wall clock; RS_NONE: not known */
+    uint8_t *tool_of; /* by domain: the first tool that uses it */
+    uint32_t *one; /* by domain: the primary source's clock that is the same wall clock; RS_NONE: unknown */
     struct row *rows;
     uint32_t n, cap;
-    double *x, *y; /* room for the rows */
+    double *x, *y; /* working memory for the rows */
 };
 
 static int by_domain(const void *a, const void *b)
@@ -55,7 +55,7 @@ static void add_row(struct work *k, enum what what, uint32_t domain, int64_t t, 
     k->rows[k->n++] = (struct row){.domain = domain, .lead = lead, .what = (uint8_t)what, .x = x, .y = y};
 }
 
-/* A process has one wall clock, whoever reads it. */
+/* A process has one wall clock, whichever tool reads it. */
 static void note_one(struct work *k, uint32_t domain, uint32_t host)
 {
     const struct rs_track *tracks = k->w->tracks;
@@ -115,9 +115,9 @@ static void settle(struct work *k, uint32_t domain, uint32_t lead, double error)
     k->out->anchors[domain] = k->out->anchors[lead];
 }
 
-/* Rows first .. first + n are of one clock and one kind. Where the leading tool read the same wall clock: GPU times are
- * moved to fit those of its kernels, since both were brought onto that clock by other means; host times are as they
- * are. */
+/* Rows first .. first + n are of one clock and one kind. If the primary source read the same wall clock, GPU times are
+ * shifted to those of its kernels, because each tool converts them to that clock in its own way; host times are
+ * unchanged. */
 static void place_one(struct work *k, uint32_t first, uint32_t n, bool *done)
 {
     uint32_t domain = k->rows[first].domain, host = k->one[domain], kept = 0;
@@ -135,7 +135,7 @@ static void place_one(struct work *k, uint32_t first, uint32_t n, bool *done)
     for (uint32_t i = 0; i < kept; i++) k->y[i] = fabs(k->y[i] - apart);
     double spread = rs_fit_quantile(k->y, kept, 0.5);
     if (fabs(apart) > ONE_CLOCK || spread > ONE_CLOCK) return;
-    bool calls = k->rows[first].what == CALLS; /* a call of the framework comes before that of NCCL */
+    bool calls = k->rows[first].what == CALLS; /* a framework's call precedes NCCL's */
     struct rs_track *t = &k->w->tracks[domain];
     rs_track_copy(t, lead);
     for (uint32_t i = 0; i < t->curve.n && !calls; i++) t->curve.points[i].y += apart;
@@ -154,7 +154,7 @@ static void place(struct work *k, uint32_t first, uint32_t n, bool *done)
     for (uint32_t i = first; i < first + n; i++) {
         const struct row *r = &k->rows[i];
         if (k->out->islands[r->lead] != k->out->islands[lead]) continue;
-        if (isnan(k->w->errors[r->lead])) k->w->errors[r->lead] = 0; /* alone until now: its own axis */
+        if (isnan(k->w->errors[r->lead])) k->w->errors[r->lead] = 0; /* not aligned yet: its own axis */
         error = fmax(error, k->w->errors[r->lead]);
         k->x[kept] = r->x;
         k->y[kept++] = r->y;
@@ -175,14 +175,14 @@ static void place(struct work *k, uint32_t first, uint32_t n, bool *done)
     *done = true;
 }
 
-/* One clock of two names: what is known of `from` holds for `to`. */
+/* One clock with two names: copies what is known about `from` to `to`. */
 static void copy(struct work *k, uint32_t from, uint32_t to)
 {
     rs_track_copy(&k->w->tracks[to], &k->w->tracks[from]);
     settle(k, to, from, k->w->errors[from] + RS_ATTACH_RIGID);
 }
 
-/* A GPU's times that came on its host's clock, and that clock. */
+/* A GPU's times on its host's clock, and that clock. */
 static void place_rigid(struct work *k, uint32_t gpu, uint32_t host)
 {
     const double *errors = k->w->errors;
@@ -191,8 +191,8 @@ static void place_rigid(struct work *k, uint32_t gpu, uint32_t host)
         copy(k, k->one[gpu], host);
         return;
     }
-    if (has_gpu && has_host && k->one[gpu] != RS_NONE) return; /* each against its own kind */
-    /* Whichever is known better: NCCL's timers may be those of other operations. */
+    if (has_gpu && has_host && k->one[gpu] != RS_NONE) return; /* each from its own kind */
+    /* Whichever is known better: NCCL's timers may belong to other operations. */
     if (has_gpu && (!has_host || errors[gpu] + RS_ATTACH_RIGID < errors[host])) {
         copy(k, gpu, host);
         return;
@@ -203,7 +203,7 @@ static void place_rigid(struct work *k, uint32_t gpu, uint32_t host)
     }
 }
 
-/* Processes of which only calls are known so far: NCCL made sends and receives of all that they did. */
+/* Processes with known calls only: NCCL turned all their operations into sends and receives. */
 static void place_processes(struct work *k, uint8_t tool)
 {
     const struct rs_model *m = k->w->m;
@@ -222,7 +222,7 @@ static void place_tool(struct work *k, uint8_t tool)
 {
     const struct rs_model *m = k->w->m;
     collect(k, tool);
-    uint32_t before = RS_NONE; /* the clock placed last: kinds come best first */
+    uint32_t before = RS_NONE; /* the clock placed last: kinds are ordered by quality */
     for (uint32_t i = 0, n; i < k->n; i += n) {
         for (n = 1;
              i + n < k->n && k->rows[i + n].domain == k->rows[i].domain && k->rows[i + n].what == k->rows[i].what;)
@@ -245,7 +245,7 @@ static void place_tool(struct work *k, uint8_t tool)
     }
 }
 
-/* There is one reference, and it leads. */
+/* There is one reference, the primary source. */
 static void keep_reference(struct work *k)
 {
     const struct rs_model *m = k->w->m;

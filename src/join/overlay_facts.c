@@ -5,10 +5,10 @@
 #include "join/classes.h"
 #include "join/ranks.h"
 
-/* What was gathered so far. */
+/* What was collected so far. */
 struct gathered {
     struct rs_facts *f;
-    bool any_id, read, differ; /* an id; it was read from a trace; there are different ones of that kind */
+    bool any_id, read, differ; /* an id; it was in a trace; different ids of that kind */
     bool any_seq, seqs_differ;
 };
 
@@ -19,7 +19,7 @@ static void take_name(struct rs_facts *f, const char *name)
     if (f->group) f->desc = name;
 }
 
-/* An id that stood in a trace counts more than one that was computed. */
+/* An id from a trace takes precedence over a computed one. */
 static void take_id(struct gathered *g, const struct rs_tag *tag)
 {
     if (!tag->has_comms_id || (g->read && !tag->comms_id_read)) return;
@@ -119,8 +119,7 @@ enum rs_status rs_facts_check(struct rs_model *m, struct rs_err *err)
     }
     if (!differ) return RS_OK;
     return rs_model_note(m, err,
-                         "%" PRIu32
-                         " collectives have another comms id on one rank than on another (the first is 0x%016" PRIx64
-                         "): none is shown for them, and they may be joined wrongly",
+                         "%" PRIu32 " collectives have different comms ids on different ranks (the first: 0x%016" PRIx64
+                         "): none is shown, and they may be joined wrongly",
                          differ, m->ops.id[first]);
 }

@@ -9,8 +9,8 @@
 
 /* When sends or receives of a process may be missing. */
 struct rs_holes {
-    int64_t *from; /* rising */
-    int64_t *to; /* the latest end of those up to here: never falls */
+    int64_t *from; /* ascending */
+    int64_t *to; /* the latest end of those up to here: never decreases */
     uint32_t n;
     bool made;
 };
@@ -47,7 +47,7 @@ static void make_holes(struct rs_holes *h, const struct rs_proc *p)
     h->made = true;
 }
 
-/* Whether something may be missing between two moments. */
+/* Whether something may be missing between two times. */
 static bool has_hole(const struct rs_holes *h, int64_t from, int64_t to)
 {
     uint32_t low = 0, high = h->n;
@@ -57,10 +57,10 @@ static bool has_hole(const struct rs_holes *h, int64_t from, int64_t to)
 
 /* ---- what was launched together ---- */
 
-/* One kernel: its own span, as far as its parts tell it. GPU clock. */
+/* One kernel: its span, as far as its parts show it. GPU clock. */
 struct rs_launch_span {
     uint64_t launch;
-    int64_t start, end; /* RS_TIME_NONE: not known */
+    int64_t start, end; /* RS_TIME_NONE: unknown */
 };
 
 bool rs_launched_together(const struct rs_parts *t, uint32_t a, uint32_t b)
@@ -73,7 +73,7 @@ static bool is_p2p(const struct rs_parts *t, uint32_t i)
     return t->member[i] != RS_NONE && (t->kind[i] == RS_PART_SEND || t->kind[i] == RS_PART_RECV);
 }
 
-/* Parts of one launch follow each other on their member. */
+/* Parts of one launch are adjacent on their member. */
 static void find_launches(struct rs_p2p_streams *s)
 {
     const struct rs_parts *t = &s->m->parts;
@@ -126,12 +126,12 @@ static void set_end(const struct rs_p2p_streams *s, struct rs_item *x)
         x->tight = true;
         set_error(m, x, gpu);
     } else if (span->end != RS_TIME_NONE && (kernel || t->start_source[part] != RS_FROM_PROXY)) {
-        /* Others of the same kernel tell when it ran. */
+        /* Others of the same kernel show when it ran. */
         x->early = kernel ? t->after[part] : span->start;
         x->late = span->end > x->early ? span->end : x->early;
         x->tight = x->early != RS_TIME_NONE;
         set_error(m, x, gpu);
-    } else { /* the call may have been made long before it ran: it says nothing */
+    } else { /* the call may have been long before: it gives no bound */
         x->early = x->start;
         set_error(m, x, rs_part_start_domain(m, part));
     }
@@ -157,13 +157,13 @@ static void add_item(const struct rs_p2p_streams *s, struct rs_p2p_stream *side,
     side->n++;
 }
 
-/* Going back: where something may be missing, and ends that are bounded by what comes next. */
+/* Going back: where something may be missing, and ends that are bounded by the next operation. */
 static void look_back(const struct rs_holes *h, struct rs_p2p_stream *side)
 {
     int64_t asked = INT64_MAX, started = INT64_MAX; /* of the next burst */
     for (uint32_t b = side->nbursts; b-- > 0;) {
         struct rs_burst *u = &side->bursts[b];
-        /* NCCL tells of an operation between its call and the next one. */
+        /* NCCL reports an operation between its call and the next one. */
         u->touched = has_hole(h, side->items[u->first].asked, asked);
         for (uint32_t i = u->first + u->n; i-- > u->first;) {
             struct rs_item *x = &side->items[i];
@@ -201,9 +201,9 @@ void rs_p2p_streams_load(struct rs_p2p_streams *s, struct rs_p2p_stream *side, c
     cut(side);
 }
 
-/* ---- collectives around ---- */
+/* ---- adjacent collectives ---- */
 
-/* The function of a communicator that has most collectives: its numbers are the marks. */
+/* The function of a communicator with the most collectives: its numbers are the marks. */
 static void find_marks(const struct rs_model *m, int32_t *func)
 {
     const struct rs_parts *t = &m->parts;

@@ -35,7 +35,7 @@ static uint8_t *find_second_members(const struct rs_model *m)
 static void find_stream(struct rs_streams *s, struct rs_map *index, const struct rs_stream *key, uint32_t *found)
 {
     uint64_t h = ((uint64_t)key->comm << 40 ^ (uint64_t)(uint32_t)key->src << 20 ^ (uint32_t)key->dst) + 1;
-    for (;; h += 0x9e3779b97f4a7c15u) { /* streams that fall on the same place take other ones */
+    for (;; h += 0x9e3779b97f4a7c15u) { /* streams with the same slot take another */
         uint64_t *at;
         rs_map_at(index, h, s->n, &at);
         if (*at < s->n) {
@@ -51,7 +51,7 @@ static void find_stream(struct rs_streams *s, struct rs_map *index, const struct
     }
 }
 
-/* Two passes: which stream each part is in, then the parts stream by stream. */
+/* Two passes: the stream of each part, then the parts by stream. */
 static void fill(struct rs_streams *s, const struct rs_model *m, const uint8_t *second, uint32_t *stream_of,
                  struct rs_map *index)
 {
@@ -59,7 +59,7 @@ static void fill(struct rs_streams *s, const struct rs_model *m, const uint8_t *
     uint32_t n = 0, at = 0;
     for (uint32_t i = 0; i < t->n; i++) {
         if (!is_p2p(t, i)) continue;
-        if (rs_part_told(m, i)) { /* its recording was cut out of one that was joined */
+        if (rs_part_told(m, i)) { /* its recording was cut from one that was joined */
             stream_of[n++] = RS_NONE;
             continue;
         }
@@ -163,11 +163,10 @@ void rs_pair_add(struct rs_model *m, uint32_t send, uint32_t recv, uint32_t inde
 
 /* ---- order ---- */
 
-#define ALONE (RS_NONE - 1) /* a part whose other end was certainly not recorded */
+#define ALONE (RS_NONE - 1) /* a part whose counterpart was certainly not recorded */
 
-/* How many of a list are before the first that may be lost. A part says when its call was made, not when NCCL told of
- * it, which is later, but before the next group call: so the group call that is the last before `sure` does not
- * count. */
+/* How many of a list precede the first possible loss. A part has the time of its call. NCCL reports it later, but
+ * before the next group call: so the last group call before `sure` does not count. */
 static uint32_t certain(const struct rs_model *m, const uint32_t *parts, uint32_t n, int64_t sure)
 {
     const struct rs_parts *t = &m->parts;
@@ -182,13 +181,13 @@ static uint32_t certain(const struct rs_model *m, const uint32_t *parts, uint32_
     return k;
 }
 
-/* Whether the importer has compared both sides, and numbered what belongs together: a profiler may begin anywhere. */
+/* Whether the importer has compared and numbered both sides: a profiler may begin anywhere. */
 static bool is_numbered(const struct rs_model *m, uint32_t part)
 {
     return rs_tool_has(rs_part_proc(m, part)->tool, RS_CAP_PAIR_NUMBERS);
 }
 
-/* Sends and receives of equal numbers; what has a number that nobody else has is alone. */
+/* Joins sends and receives with equal numbers; one without a counterpart is an operation by itself. */
 static void match_numbers(struct rs_model *m, const struct rs_streams *s, const struct rs_stream *r, uint32_t *mate,
                           uint32_t *place)
 {
@@ -240,10 +239,10 @@ static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
            m->members[m->parts.member[told->part]].rank >= 0;
 }
 
-/* Of recordings that were cut out of a larger one: as they were there. */
+/* Recordings that were cut from a larger one: joined as in that one. */
 static void join_told(struct rs_model *m)
 {
-    struct rs_map other = {0}; /* operation -> the side that came first */
+    struct rs_map other = {0}; /* operation -> the first side seen */
     for (uint32_t k = 0; k < m->ntold; k++) {
         const struct rs_told *told = &m->told[k];
         uint64_t *at;
@@ -288,7 +287,7 @@ void rs_pairs_join(struct rs_model *m)
     for (uint32_t i = 0; i < n; i++) mate[i] = RS_NONE;
     match(m, &s, sure, mate, place);
     rs_streams_free(&s);
-    /* By part, not by stream: the operations of a rank then lie in the order of time. */
+    /* By part, not by stream, so that the operations of a rank are in time order. */
     for (uint32_t i = 0; i < n; i++) {
         if (mate[i] == RS_NONE) continue;
         if (mate[i] != ALONE)

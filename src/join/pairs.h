@@ -1,11 +1,11 @@
 /* Sends and their receives.
  *
- * NCCL gives them no number: the i-th send from src to dst on a communicator is the i-th receive at dst from src. Where
- * both recordings have all of them that is the whole join; where they lost some it holds up to the first loss, and the rest
- * is left to rs_pairs_resync() (join/resync.h), which needs aligned clocks. Sends and receives of Kineto traces, which
- * begin anywhere, have numbers by which their importer says which belong together (foreign/kineto/streams.h); those
- * without a number are left, too.
- * A stream is what goes from one rank to another on one communicator. Streams belong to the caller. One thread. */
+ * NCCL gives them no number: the i-th send from src to dst on a communicator matches the i-th receive at dst from src.
+ * If both recordings are complete, this is the whole join. If they lost some, it holds up to the first loss, and the
+ * rest is left to rs_pairs_resync() (join/resync.h), which needs aligned clocks. Sends and receives of Kineto traces,
+ * which begin anywhere, are numbered by their importer (foreign/kineto/streams.h); those without a number are left as
+ * well. A stream is all that goes from one rank to another on one communicator. Streams belong to the caller. One
+ * thread. */
 #ifndef RS_JOIN_PAIRS_H
 #define RS_JOIN_PAIRS_H
 
@@ -24,12 +24,12 @@ struct rs_streams {
     uint32_t *parts;
 };
 
-/* All streams of the model. Parts whose rank or peer is not known, and those of a second recording of the same rank, are
+/* All streams of the model. Parts whose rank or peer is unknown, and those of a second recording of the same rank, are
  * in none. */
 void rs_streams_init(struct rs_streams *s, const struct rs_model *m);
 void rs_streams_free(struct rs_streams *s);
 
-/* Operations for what can be paired by order alone. */
+/* Creates operations for what can be paired by order alone. */
 void rs_pairs_join(struct rs_model *m);
 
 /* A pair as a new operation; one of the parts may be RS_NONE. */

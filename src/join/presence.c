@@ -7,14 +7,14 @@
 #include "base/room.h"
 #include "nccl/abi.h"
 
-/* ---- what a process may have lost ---- */
+/* ---- possible losses of a process ---- */
 
 static bool is_overwritten(const struct rs_proc *p, int64_t at)
 {
     return p->overwritten_until != RS_TIME_NONE && p->overwritten_until >= at;
 }
 
-/* A cut keeps all of an operation or nothing: what is absent is not missing, what is there is whole. */
+/* A cut contains all of an operation or nothing: what is absent is not missing, what is present is complete. */
 static bool is_cut_off(const struct rs_proc *p, int64_t at)
 {
     return p->cut_until != RS_TIME_NONE && p->cut_until >= at;
@@ -30,7 +30,7 @@ int64_t rs_recorded_until(const struct rs_proc *p, int64_t from, uint64_t type)
     if (from == RS_TIME_NONE) return INT64_MIN;
     if (is_overwritten(p, from)) return INT64_MIN;
     int64_t until = INT64_MAX;
-    for (uint32_t i = 0; i < p->ncovers; i++) /* before the first nothing is asked for: a process begins with it */
+    for (uint32_t i = 0; i < p->ncovers; i++) /* nothing was requested before the first */
         if (!(p->covers[i].mask & type) && p->covers[i].to > from && p->covers[i].from < until)
             until = p->covers[i].from;
     for (uint32_t i = 0; i < p->ngaps && p->gaps[i].from < until; i++)
@@ -38,10 +38,10 @@ int64_t rs_recorded_until(const struct rs_proc *p, int64_t from, uint64_t type)
     return until;
 }
 
-/* How many events of a type may have been lost from a moment on; UINT64_MAX: any number. */
+/* How many events of a type may have been lost since a time; UINT64_MAX: any number. */
 static uint64_t lost_since(const struct rs_proc *p, int64_t from, uint64_t type)
 {
-    enum { THREADS = 16 }; /* gaps overlap where several threads lose; those that began that far back are over */
+    enum { THREADS = 16 }; /* gaps overlap if several threads lose events; earlier ones are over */
     if (p->drops || is_overwritten(p, from) || is_cut_off(p, from)) return UINT64_MAX;
     for (uint32_t i = 0; i < p->ncovers; i++)
         if (!(p->covers[i].mask & type) && p->covers[i].to > from) return UINT64_MAX;
@@ -51,32 +51,32 @@ static uint64_t lost_since(const struct rs_proc *p, int64_t from, uint64_t type)
     for (uint32_t i = low; i < p->ngaps; i++) lost += lost_of(&p->gaps[i], type);
     for (uint32_t i = low, n = 0; i-- > 0 && n < THREADS; n++)
         if (p->gaps[i].to >= from) lost += lost_of(&p->gaps[i], type);
-    /* What was lost at no known moment spans the process, so that it stands first. */
+    /* Losses at an unknown time span the process, so they are first. */
     if (low > THREADS && p->gaps[0].to >= from) lost += lost_of(&p->gaps[0], type);
     return lost;
 }
 
-/* ---- what a member does again and again ---- */
+/* ---- numbered streams of a member ---- */
 
-/* Numbered things of a member: collectives of a function, replays of a captured call, sends to a peer... */
+/* Numbered streams of a member: collectives of a function, replays of a captured call, sends to a peer... */
 enum stream {
     SEQS = 1,
     CES,
     APIS,
-    REPLAYS, /* of a captured call: the numbers are replays, which losses make fewer */
+    REPLAYS, /* of a captured call: numbered by replay, too low after losses */
     SENDS,
     RECVS,
-    NOTHING, /* of a type: from the member's beginning */
+    NOTHING, /* of a type: since the member's creation */
 };
 
 struct rs_presence_row {
     uint32_t member;
     uint32_t what; /* function, captured call with function, peer, or type */
     uint8_t stream;
-    uint64_t last; /* the highest number that was recorded */
-    int64_t at; /* host ns of the latest that was not captured; RS_TIME_NONE: not known */
-    bool apart; /* a send or receive that could not be joined: then its numbers say little */
-    uint64_t lost; /* events that may have been lost behind it; UINT64_MAX: any number */
+    uint64_t last; /* the highest recorded number */
+    int64_t at; /* host ns of the latest that was not captured; RS_TIME_NONE: unknown */
+    bool apart; /* a send or receive that could not be joined: its numbers are not reliable */
+    uint64_t lost; /* events that may have been lost after it; UINT64_MAX: any number */
 };
 
 static uint64_t key_of(uint32_t member, enum stream stream, uint32_t what)
@@ -141,12 +141,12 @@ static void note(struct rs_presence_index *x, const struct rs_model *m, uint32_t
     make_row(x, m->parts.member[part], stream, what, &row);
     if (number > row->last) row->last = number;
     if ((stream == SENDS || stream == RECVS) && m->ops.nparts[m->parts.op[part]] == 1) row->apart = true;
-    /* Replays are told by another thread, later than calls that were made after them. */
+    /* Replays are reported by another thread, later than calls that were made after them. */
     bool late = m->parts.captured[part] && stream != REPLAYS;
     if (!late && m->parts.enqueued[part] > row->at) row->at = m->parts.enqueued[part];
 }
 
-/* A captured call of a function, as one number: more calls than that in one communicator share a row. */
+/* A captured call of a function, as one number: further calls in one communicator share a row. */
 static uint32_t captured_what(uint32_t captured, uint16_t func)
 {
     return (captured & 0xffff) << 16 | func;
@@ -213,7 +213,7 @@ void rs_presence_free(struct rs_presence_index *x)
     *x = (struct rs_presence_index){0};
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 static uint32_t find_member(const struct rs_presence_index *x, const struct rs_model *m, uint32_t comm, int32_t rank)
 {
@@ -235,12 +235,12 @@ static bool has_rank(const struct rs_model *m, uint32_t op, int32_t rank)
     return low < end && rank_of(m, m->order[low]) == rank;
 }
 
-/* A member that did the things of this stream up to row->last: whether it can have done this one too. */
+/* A member that reached row->last in this stream: whether it can have done this one too. */
 static enum rs_presence ask_row(const struct rs_presence_index *x, uint32_t member, enum stream stream, uint32_t what,
                                 uint64_t number)
 {
     const struct rs_presence_row *row = find_row(x, member, stream, what);
-    uint64_t done = 0; /* it is through with those below, recorded or not */
+    uint64_t done = 0; /* those below are done, recorded or not */
     if (row) {
         if (row->apart) return RS_NOT_RECORDED;
         done = row->last + 1;
@@ -251,7 +251,7 @@ static enum rs_presence ask_row(const struct rs_presence_index *x, uint32_t memb
     return number < done || number - done < row->lost ? RS_NOT_RECORDED : RS_MISSING;
 }
 
-/* A fan-out says of a rank what its pairs say. */
+/* A fan-out follows from its pairs. */
 static enum rs_presence ask_fanout(const struct rs_presence_index *x, const struct rs_model *m, uint32_t op,
                                    int32_t rank)
 {
@@ -269,7 +269,7 @@ enum rs_presence rs_presence(const struct rs_presence_index *x, const struct rs_
 {
     const struct rs_ops *o = &m->ops;
     if (o->kind[op] == RS_OP_PAIR && o->root[op] == o->dst[op] && rank == o->dst[op]) {
-        if (o->nparts[op] == 2) return RS_PRESENT; /* to itself: both sides are the same rank's */
+        if (o->nparts[op] == 2) return RS_PRESENT; /* to itself: both sides are the same rank */
     } else if (has_rank(m, op, rank)) {
         return RS_PRESENT;
     }

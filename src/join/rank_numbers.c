@@ -7,16 +7,16 @@
 
 #define MANY (RS_NONE - 1)
 
-/* Numbers as one tool knows them; arrays are by rank. */
+/* Numbers according to one tool; arrays are by rank. */
 struct work {
     struct rs_model *m;
     uint8_t tool;
-    int32_t *number; /* -1: not known */
-    bool *joined; /* it is in a communicator of the tool */
-    bool *mark; /* in the communicator at hand */
+    int32_t *number; /* -1: unknown */
+    bool *joined; /* in a communicator of the tool */
+    bool *mark; /* in the current communicator */
     uint32_t *of_proc; /* by process of the tool: its rank; RS_NONE; MANY */
-    uint32_t nranks, njoined; /* that the tool saw; of them, in a communicator */
-    bool alone; /* there are communicators of one rank only */
+    uint32_t nranks, njoined; /* seen by the tool; of these, in a communicator */
+    bool alone; /* only communicators of one rank */
 };
 
 static bool is_mine(const struct work *w, uint32_t member)
@@ -48,7 +48,7 @@ static void begin(struct work *w)
     }
 }
 
-/* What a member's communicator says of its number: the ranks it is made of, where PyTorch tells them. */
+/* A member's number according to its communicator: the ranks it consists of, if PyTorch reports them. */
 static int32_t number_in(const struct rs_model *m, uint32_t member)
 {
     const struct rs_member *x = &m->members[member];
@@ -63,7 +63,7 @@ static void by_groups(struct work *w)
             w->number[w->m->members[i].rank_id] = number_in(w->m, i);
 }
 
-/* The numbers that processes say themselves, for ranks without one: all or, with `some`, as far as they go. */
+/* The numbers that processes report, for ranks without one: all or, with `some`, as far as known. */
 static void by_processes(struct work *w, bool some)
 {
     const struct rs_model *m = w->m;
@@ -90,7 +90,7 @@ static void by_processes(struct work *w, bool some)
     rs_map_free(&taken);
 }
 
-/* How many ranks a communicator contains; 0: its ranks are not all known, or contradict what is. */
+/* How many ranks a communicator contains; 0: its ranks are not all known, or contradict known numbers. */
 static uint32_t contained(struct work *w, uint32_t comm)
 {
     const struct rs_model *m = w->m;
@@ -109,7 +109,7 @@ static uint32_t contained(struct work *w, uint32_t comm)
     return fits ? n : 0;
 }
 
-/* When a rank made a communicator, by its own clock. */
+/* When a rank created a communicator, on its own clock. */
 static int64_t created_by(const struct rs_model *m, uint32_t comm, uint32_t rank)
 {
     for (uint32_t i = m->comms[comm].first_member; i != RS_NONE; i = m->members[i].next)
@@ -123,7 +123,7 @@ static bool counts(const struct work *w, uint32_t comm)
     return c->tool == w->tool && (c->nranks != 1 || w->alone);
 }
 
-/* The first communicator that contains every rank; RS_NONE: there is none. */
+/* The first communicator that contains every rank; RS_NONE: none. */
 static uint32_t whole(struct work *w)
 {
     const struct rs_model *m = w->m;
@@ -162,7 +162,7 @@ static bool is_within(const struct rs_model *m, uint32_t comm, const bool *mark)
     return true;
 }
 
-/* By the largest communicators, where there is one of most ranks (what came after it may have the same ranks), or the
+/* By the largest communicators, if there is one with most of the ranks (later ones may have the same ranks), or the
  * launcher agrees with all of them. */
 static void by_largest(struct work *w)
 {

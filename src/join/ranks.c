@@ -11,23 +11,23 @@
 
 #define MANY (RS_NONE - 1)
 
-/* A device of a process, and the ranks on it: one, but for several that share a GPU. */
+/* A device of a process, and its ranks: one, unless several share a GPU. */
 struct place {
-    uint32_t proc; /* that leads */
+    uint32_t proc; /* primary */
     uint32_t gpu; /* domain; RS_NONE */
-    int32_t device; /* -1: not known */
-    uint32_t most, from; /* ranks that one communicator has here, and which; 0: in none */
-    uint32_t count; /* of the communicator at hand */
-    int32_t last; /* its rank that was counted last */
+    int32_t device; /* -1: unknown */
+    uint32_t most, from; /* most ranks of one communicator here, and which; 0: none */
+    uint32_t count; /* of the current communicator */
+    int32_t last; /* the rank counted last */
     uint32_t first; /* its row of model.ranks */
 };
 
 struct work {
     struct rs_model *m;
-    uint32_t *lead; /* by process: the one that stands for it */
+    uint32_t *lead; /* by process: its representative */
     uint32_t *only; /* by process: its place; RS_NONE: none; MANY */
     uint32_t *of; /* by member: its place; RS_NONE */
-    uint32_t *twin; /* by member of a communicator that is laid over another: the member there; RS_NONE */
+    uint32_t *twin; /* by member of a merged communicator: the primary member; RS_NONE */
     struct place *places;
     uint32_t n, cap;
     struct rs_map index; /* process and device, or its clock -> place */
@@ -36,7 +36,8 @@ struct work {
 
 /* ---- processes ---- */
 
-/* What names a process in the files of one tool, which may be several: windows of a run, a file and its copy. 0: none. */
+/* The identity of a process in the files of one tool, which may be several: windows of a run, a file and its copy. 0:
+ * none. */
 static uint64_t identity(const struct rs_proc *p)
 {
     if (!p->pid) return 0;
@@ -64,7 +65,7 @@ static void find_leads(struct work *w)
 
 static uint64_t device_key(uint32_t proc, int32_t device)
 {
-    return (uint64_t)proc << 32 | (uint32_t)device; /* not known: the last */
+    return (uint64_t)proc << 32 | (uint32_t)device; /* unknown: the last */
 }
 
 static uint64_t gpu_key(uint32_t proc, uint32_t gpu)
@@ -83,7 +84,7 @@ static void add_place(struct work *w, const struct place *row, uint32_t *index)
     rs_map_at(&w->index, device_key(row->proc, row->device), *index, &at);
 }
 
-/* The place of a member as far as there is one already; RS_NONE: there is none. */
+/* The place of a member, if it exists already; else RS_NONE. */
 static uint32_t known_place(const struct work *w, uint32_t member)
 {
     const struct rs_member *x = &w->m->members[member];
@@ -95,13 +96,13 @@ static uint32_t known_place(const struct work *w, uint32_t member)
         if (at != RS_NONE && x->device >= 0 && w->places[at].device >= 0) at = RS_NONE;
     }
     if (at != RS_NONE || only >= MANY) return at;
-    /* Where one of two does not say where it is, or counts devices in its own way: there is one place only. */
+    /* If one of two does not report its device, or numbers devices differently: if there is only one place. */
     bool vague = x->device < 0 && x->gpu == RS_NONE;
     bool there = w->places[only].device < 0 && w->places[only].gpu == RS_NONE;
     return vague || there || proc != x->proc ? only : RS_NONE;
 }
 
-/* Those that say most come first: a communicator of one rank may be anybody's, and what is laid over follows what leads. */
+/* Most informative first: a communicator of one rank identifies little, and secondary sources follow the primary. */
 enum pass { KNOWN, VAGUE, FOLLOWING, ALONE, PASSES };
 
 static enum pass pass_of(const struct work *w, uint32_t member)
@@ -127,8 +128,8 @@ static void put_member(struct work *w, uint32_t member, bool may_add)
     if (w->places[at].gpu == RS_NONE) w->places[at].gpu = x->gpu;
 }
 
-/* Whether a process with a communicator of one rank alone is surely none of the others. Where it is worked
- * out from events which files are of one process: these have few or none. */
+/* Whether a process whose only communicator has one rank is certainly none of the others. Where the files of a process
+ * are determined from events, these have few or none. */
 static bool is_another(const struct rs_proc *p, const struct rs_map *pids)
 {
     if (p->launcher_rank >= 0) return true;
@@ -154,7 +155,7 @@ static void put_members(struct work *w)
     rs_map_free(&pids);
 }
 
-/* Processes without a communicator: the devices on which they worked; or one, where their number is known. */
+/* Processes without a communicator: the devices on which they were active; or one, if their number is known. */
 static void put_processes(struct work *w)
 {
     const struct rs_model *m = w->m;
@@ -185,7 +186,7 @@ static void put_processes(struct work *w)
 
 /* ---- ranks of a place ---- */
 
-/* Calls the ranks that a communicator has at each place by number: *kth of a member is that of its rank there. */
+/* Numbers the ranks of a communicator at each place: *kth of a member is that of its rank there. */
 static void count_comm(struct work *w, uint32_t comm, uint32_t *kth)
 {
     const struct rs_model *m = w->m;
@@ -240,7 +241,7 @@ static uint64_t thread_key(uint32_t proc, uint32_t tid)
     return (uint64_t)proc << 32 | tid;
 }
 
-/* Which rank of a shared GPU a thread calls for: a row, or MANY. */
+/* The rank of a shared GPU that a thread calls for: a row, or MANY. */
 static void index_threads(const struct work *w, struct rs_map *threads)
 {
     const struct rs_model *m = w->m;
@@ -255,7 +256,7 @@ static void index_threads(const struct work *w, struct rs_map *threads)
         }
 }
 
-/* Members of smaller communicators on a GPU that ranks share: by the thread that called for them alone. */
+/* Members of smaller communicators on a shared GPU: by the calling thread, if it calls for one rank only. */
 static void by_threads(struct work *w)
 {
     struct rs_model *m = w->m;
@@ -273,8 +274,8 @@ static void by_threads(struct work *w)
     rs_map_free(&threads);
 }
 
-/* Two members of a communicator that were taken for one rank, which they cannot be: which they are is not known. `at`
- * (the member that was seen last) and `twice` (the communicator) are by rank. */
+/* Two members of a communicator that were assigned to one rank, which is impossible: both become unknown. `at` (the
+ * member seen last) and `twice` (the communicator) are by rank. */
 static void deny_doubles(struct work *w, uint32_t comm, uint32_t *at, uint32_t *twice)
 {
     struct rs_model *m = w->m;
@@ -311,7 +312,7 @@ static void give_rows(struct work *w, uint32_t *kth)
     for (uint32_t i = 0; i < m->nranks; i++) at[i] = twice[i] = RS_NONE;
     for (uint32_t c = 0; c < m->ncomms; c++) {
         deny_doubles(w, c, at, twice);
-        count_comm(w, c, kth); /* by their order, where there are as many */
+        count_comm(w, c, kth); /* by order, if there are equally many */
         for (uint32_t i = m->comms[c].first_member; i != RS_NONE; i = m->members[i].next) {
             struct rs_member *x = &m->members[i];
             const struct place *p = w->of[i] == RS_NONE ? NULL : &w->places[w->of[i]];
@@ -324,7 +325,7 @@ static void give_rows(struct work *w, uint32_t *kth)
     free(at);
 }
 
-/* What each rank is known by: its first member that leads. */
+/* The identity of each rank: its first primary member. */
 static void name_rows(struct work *w)
 {
     struct rs_model *m = w->m;
@@ -336,7 +337,7 @@ static void name_rows(struct work *w)
             if (r->member == RS_NONE) r->member = i;
             r->tools |= 1u << m->comms[x->comm].tool | 1u << m->procs[x->proc].tool;
         }
-    for (uint32_t p = 0; p < m->nprocs; p++) { /* laid over without a communicator in common */
+    for (uint32_t p = 0; p < m->nprocs; p++) { /* merged without a common communicator */
         uint32_t only = w->only[w->lead[p]];
         if (only < MANY && w->places[only].most < 2) m->ranks[w->places[only].first].tools |= 1u << m->procs[p].tool;
     }
@@ -344,7 +345,7 @@ static void name_rows(struct work *w)
 
 /* ---- the same rank in several tools ---- */
 
-/* Ranks of one number, where no operation showed that they are one, and nothing speaks against it. */
+/* Ranks of one number, if no operation showed that they are the same and nothing contradicts it. */
 static bool may_be_one(const struct rs_model *m, const struct rs_rank *a, const struct rs_rank *b)
 {
     const char *x = rs_host_name(m, a->host), *y = rs_host_name(m, b->host);
@@ -357,7 +358,7 @@ static void merge_tools(struct work *w, uint32_t *now)
     struct rs_model *m = w->m;
     struct rs_map numbers = {0};
     for (uint32_t i = 0; i < m->nranks; i++) now[i] = i;
-    for (uint8_t tool = 0; tool < RS_TOOLS; tool++) /* the one that leads is first */
+    for (uint8_t tool = 0; tool < RS_TOOLS; tool++) /* the primary source is first */
         for (uint32_t i = 0; i < m->nranks; i++) {
             struct rs_rank *r = &m->ranks[i], *other;
             uint64_t *at;
@@ -377,11 +378,11 @@ static void merge_tools(struct work *w, uint32_t *now)
     rs_map_free(&numbers);
 }
 
-/* ---- the whole ---- */
+/* ---- all steps ---- */
 
 int rs_rank_compare(const struct rs_model *m, uint32_t a, uint32_t b)
 {
-    uint32_t x = (uint32_t)m->ranks[a].number, y = (uint32_t)m->ranks[b].number; /* not known is -1: the last */
+    uint32_t x = (uint32_t)m->ranks[a].number, y = (uint32_t)m->ranks[b].number; /* unknown is -1: the last */
     if (x != y) return x < y ? -1 : 1;
     return a < b ? -1 : a > b;
 }
@@ -391,7 +392,7 @@ static int by_number(const void *a, const void *b, void *of)
     return rs_rank_compare(of, *(const uint32_t *)a, *(const uint32_t *)b);
 }
 
-/* Rows by number, without those that are another's; `now` becomes where each is then. */
+/* Rows by number, without duplicates; `now` becomes the new position of each. */
 static void sort_rows(struct rs_model *m, uint32_t *now)
 {
     uint32_t *order = rs_alloc(2 * ((size_t)m->nranks + 1) * sizeof *order), *to = order + m->nranks + 1, n = 0;
@@ -411,7 +412,7 @@ static void sort_rows(struct rs_model *m, uint32_t *now)
     m->nranks = n;
 }
 
-/* How many ranks the job has: as its communicators, its numbers and what one tool saw say. */
+/* The number of ranks of the job, from its communicators, numbers and the ranks that one tool saw. */
 static void find_world(struct rs_model *m)
 {
     uint32_t seen[RS_TOOLS] = {0};
@@ -421,7 +422,7 @@ static void find_world(struct rs_model *m)
     for (uint32_t i = 0; i < m->nranks; i++) {
         int32_t number = m->ranks[i].number;
         if (number >= m->world && number < INT32_MAX) m->world = number + 1;
-        if (i && number >= 0 && m->ranks[i - 1].number == number) continue; /* the same one, started again */
+        if (i && number >= 0 && m->ranks[i - 1].number == number) continue; /* the same rank, restarted */
         for (uint8_t tool = 0; tool < RS_TOOLS; tool++) seen[tool] += m->ranks[i].tools >> tool & 1;
     }
     for (uint8_t tool = 0; tool < RS_TOOLS; tool++)
@@ -512,7 +513,7 @@ int32_t rs_job_rank(const struct rs_model *m, uint32_t comm, int32_t rank)
     return r >= 0 && r < m->world ? (int32_t)r : -1;
 }
 
-/* ---- words ---- */
+/* ---- names ---- */
 
 void rs_rank_words(struct rs_strbuf *s, const struct rs_model *m, uint32_t rank)
 {

@@ -8,28 +8,28 @@
 #include "join/pairs.h"
 
 /* ---- evidence ----
- * Which receive a send belongs to, as far as one can tell from the two alone.
+ * Which receive matches a send, judging by the two alone.
  *
- * The ends of a send and its receive nearly coincide; those of its neighbours are as far away as the program's
- * rhythm. A pair is clear when each is by far the nearest to the other: nearer than anything else by a factor, with
- * the clocks' error and the usual distance of ends (of pairs that are certain) as the least that counts. Besides, a
- * send and its receive lie between the same collectives of their communicator, and where one side lost nothing
- * between two of them and both have equally many there, order decides. All memory is the caller's. */
+ * The ends of a send and its receive nearly coincide; those of its neighbours are as far away as the program's rhythm.
+ * A pair is clear if each is by far the nearest to the other: nearer than anything else by a factor, where distances
+ * below the clock error and the usual distance of ends (of certain pairs) count as that. In addition, a send and its
+ * receive are between the same collectives of their communicator, and if one side lost nothing between two of them and
+ * both have equally many there, order decides. All memory is the caller's. */
 
-/* What the ends of pairs that are certain differ by (nine in ten of them by less). */
+/* How far the ends of certain pairs are apart (nine in ten are closer). */
 struct usual {
-    int64_t ns; /* RS_TIME_NONE: not known */
-    bool own; /* those of the same stream: the error of the two clocks is in it */
+    int64_t ns; /* RS_TIME_NONE: unknown */
+    bool own; /* of the same stream: includes the error of the two clocks */
 };
 
 enum {
-    NEAR = 2, /* times what is usual: as far away as the nearest may be... */
-    CLEAR = 4, /* the next nearest is at least so many times as far away... */
-    VERY_CLEAR = 16, /* ...and so many where nothing tells what is usual */
-    REACH = 6, /* neighbours to either side that are looked at */
+    NEAR = 2, /* times the usual distance: the farthest that the nearest may be... */
+    CLEAR = 4, /* the next nearest is at least this many times as far away... */
+    VERY_CLEAR = 16, /* ...and this many times if the usual distance is unknown */
+    REACH = 6, /* neighbours examined on either side */
 };
 
-/* Whether a send and a receive can be the same at all: size, collectives around, and no effect before its cause. */
+/* Whether a send and a receive can match at all: size, adjacent collectives, and no effect before its cause. */
 static bool evidence_fits(const struct rs_item *send, const struct rs_item *recv)
 {
     if (send->bytes != recv->bytes) return false;
@@ -42,7 +42,7 @@ static bool evidence_fits(const struct rs_item *send, const struct rs_item *recv
            rs_time_minus(send->start, recv->late) <= send->error + recv->error;
 }
 
-/* How far apart the ends are at least; RS_TIME_NONE: the two cannot be the same, or nothing is known. */
+/* The minimum distance of the ends; RS_TIME_NONE: the two cannot match, or times are unknown. */
 static int64_t distance(const struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs, const struct rs_burst *a,
                         const struct rs_burst *b)
 {
@@ -62,8 +62,8 @@ static int64_t middle_of(int64_t a, int64_t b, int64_t c)
     return c < low ? low : c > high ? high : c;
 }
 
-/* Times to search by, which must not fall. One time that is wrong by far must not spoil those behind it: each is the
- * middle of three neighbours. */
+/* Times for searching, which must not decrease. One wrong time must not affect later ones: each is the median of three
+ * neighbours. */
 static void set_times(struct rs_p2p_stream *side)
 {
     int64_t before = RS_TIME_NONE, now = RS_TIME_NONE, latest = RS_TIME_NONE;
@@ -116,14 +116,14 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Where several go at once and some may be missing, those that are left need not be the same ones on both sides. */
+/* If several were launched at once and some may be missing, the remaining ones need not be the same on both sides. */
 static bool is_doubtful(const struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs, const struct rs_burst *a,
                         const struct rs_burst *b)
 {
     return (sends->longest > 1 || recvs->longest > 1) && (a->touched || b->touched);
 }
 
-/* Each the nearest of the other, and nothing else near. */
+/* Each is the nearest of the other, and nothing else is near. */
 static bool is_clear(const struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs, const struct rs_burst *a,
                      uint32_t index, struct usual usual)
 {
@@ -131,15 +131,15 @@ static bool is_clear(const struct rs_p2p_stream *sends, const struct rs_p2p_stre
     const struct rs_burst *b = &recvs->bursts[a->best];
     if (b->best != index || is_doubtful(sends, recvs, a, b)) return false;
     const struct rs_item *s = &sends->items[a->first], *r = &recvs->items[b->first];
-    /* An end that is only bounded may be hiding another one that is missing. */
+    /* A bounded end may hide another one that is missing. */
     if (!s->tight && (s->late == INT64_MAX || a->touched)) return false;
     if (!r->tight && (r->late == INT64_MAX || b->touched)) return false;
     int64_t second = a->second < b->second ? a->second : b->second;
     int64_t error = s->error + r->error;
     if (usual.ns != RS_TIME_NONE) {
-        /* What is usual in the same stream has the error of these two clocks in it already, as it was then. */
+        /* The usual distance in the same stream already includes the error of these two clocks. */
         int64_t scale = most(usual.ns, usual.own ? error / 4 : error);
-        /* What is alone in time is not near for that. */
+        /* Being alone in time does not make it near. */
         return a->distance <= NEAR * most(usual.ns, error) && second / CLEAR >= most(scale, a->distance);
     }
     return second / VERY_CLEAR >= most(a->distance, error) && (second != INT64_MAX || a->distance <= CLEAR * error);
@@ -165,14 +165,14 @@ static void vote_by_time(struct rs_p2p_stream *sends, struct rs_p2p_stream *recv
 
 /* ---- group calls ---- */
 
-/* The same for what a rank sends to itself: it has no times, but both sides are in one group call. */
+/* The same for sends to itself: they have no times, but both sides are in one group call. */
 static void evidence_of_calls(const struct rs_model *m, struct rs_p2p_stream *sends, const struct rs_p2p_stream *recvs)
 {
     uint32_t k = 0;
     for (uint32_t i = 0; i < sends->nbursts; i++) {
         const struct rs_burst *a = &sends->bursts[i];
         uint32_t part = sends->items[a->first].part;
-        /* Parts are in the order of time: those of the same call are the nearest, before or behind. */
+        /* Parts are in time order: those of the same call are the nearest, before or after. */
         while (k < recvs->nbursts && recvs->items[recvs->bursts[k].first].part < part) k++;
         for (uint32_t x = k ? k - 1 : k; x <= k && x < recvs->nbursts; x++) {
             const struct rs_burst *b = &recvs->bursts[x];
@@ -182,7 +182,7 @@ static void evidence_of_calls(const struct rs_model *m, struct rs_p2p_stream *se
     }
 }
 
-/* ---- collectives around ---- */
+/* ---- adjacent collectives ---- */
 
 /* The end of the run of items between the same two collectives. */
 static uint32_t run_end(const struct rs_p2p_stream *side, uint32_t i)
@@ -199,7 +199,7 @@ static bool run_whole(const struct rs_p2p_stream *side, uint32_t from, uint32_t 
 {
     for (uint32_t i = from; i < end; i++)
         if (side->bursts[side->items[i].burst].touched) return false;
-    /* What is before the first of them is not known here: the order is followed up to the first loss. */
+    /* What precedes the first of them is unknown here: order is valid up to the first loss. */
     return from && side->items[from - 1].segment == side->items[from].segment &&
            (end == side->n || side->items[end].segment == side->items[end - 1].segment);
 }
@@ -235,19 +235,19 @@ static void evidence_find(struct rs_p2p_stream *sends, struct rs_p2p_stream *rec
     vote_by_order(sends, recvs);
 }
 
-/* ---- pairs that moved ---- */
+/* ---- shifted pairs ---- */
 
-/* What was found for each part. */
+/* Results by part. */
 struct found {
     uint32_t *mate; /* of a send: its receive; of a receive: RS_NONE, or its send */
     uint32_t *place; /* number in the stream */
     uint8_t *confidence;
 };
 
-/* Votes for one shift of two segments against each other. */
+/* Votes for one shift between two segments. */
 struct vote {
     uint32_t segment_s, segment_r;
-    int64_t shift; /* index of the receive less that of the send */
+    int64_t shift; /* index of the receive minus that of the send */
     uint32_t count;
 };
 
@@ -257,11 +257,11 @@ struct resync {
     struct rs_p2p_stream sends, recvs;
     struct vote *votes;
     uint32_t cap; /* of items, bursts and votes: the longest stream's */
-    int64_t usual; /* what ends of pairs differ by, anywhere; RS_TIME_NONE: not known */
+    int64_t usual; /* distance of the ends of pairs in all streams; RS_TIME_NONE: unknown */
     struct found found;
 };
 
-/* ---- what is usual ---- */
+/* ---- usual distances ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -269,7 +269,7 @@ static int by_value(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-/* How far apart the ends of a pair are; RS_TIME_NONE: not known. */
+/* Distance of the ends of a pair; RS_TIME_NONE: unknown. */
 static int64_t ends_apart(const struct rs_model *m, uint32_t op)
 {
     if (m->ops.kind[op] != RS_OP_PAIR || m->ops.nparts[op] != 2 || m->ops.root[op] == m->ops.dst[op])
@@ -285,7 +285,7 @@ static int64_t ends_apart(const struct rs_model *m, uint32_t op)
     return d < 0 ? (d == INT64_MIN ? INT64_MAX : -d) : d;
 }
 
-enum { FEW = 8, ENOUGH = 64, MANY = 4096 }; /* pairs that tell what is usual */
+enum { FEW = 8, ENOUGH = 64, MANY = 4096 }; /* pairs that define the usual distance */
 enum { SURE = 3 }; /* votes */
 
 static int64_t nine_tenths(int64_t *values, uint32_t n)
@@ -332,7 +332,7 @@ static int by_pieces(const void *a, const void *b)
     return x->shift < y->shift ? -1 : x->shift > y->shift;
 }
 
-/* The shift of each two segments that at least so many votes agree on; returns how many there are. One in eight may be
+/* The shift of each two segments with at least this many votes; returns how many there are. One vote in eight may be
  * wrong. */
 static uint32_t count_votes(struct resync *x, uint32_t least)
 {
@@ -359,7 +359,7 @@ static uint32_t count_votes(struct resync *x, uint32_t least)
     return kept;
 }
 
-/* Pieces must follow each other on both sides. Of two that cross, the one with by far more votes stays. */
+/* Pieces must have the same order on both sides. Of two that cross, the one with far more votes is kept. */
 static uint32_t drop_crossing(struct vote *v, uint32_t n)
 {
     enum { FAR_MORE = 8 };
@@ -368,8 +368,8 @@ static uint32_t drop_crossing(struct vote *v, uint32_t n)
         bool keep = true;
         while (keep && kept) {
             const struct vote *before = &v[kept - 1];
-            /* Votes are in the order of the sends' segments, then of the receives'. Within one segment of the sends a later
-             * segment of the receives can only have lost receives before it: the shift falls; else it rises. */
+            /* Votes are by segment of the sends, then of the receives. Within one segment of the sends, a later segment
+             * of the receives can only have lost receives before it: the shift decreases; else it increases. */
             bool fine = before->segment_r < v[i].segment_r ||
                         (before->segment_r == v[i].segment_r && before->shift <= v[i].shift);
             if (before->segment_s == v[i].segment_s && before->shift < v[i].shift) fine = false;
@@ -412,7 +412,7 @@ static void take(struct resync *x, const struct vote *v)
     }
 }
 
-/* Numbers of pairs and of what is alone, in the order of the stream. */
+/* Numbers pairs and unpaired parts, in the order of the stream. */
 static void number(struct resync *x, uint32_t first)
 {
     uint32_t i = 0, k = 0, n = first;
@@ -445,7 +445,7 @@ static void match(struct resync *x, const struct rs_streams *streams, const stru
             evidence_of_calls(x->m, &x->sends, &x->recvs);
         else
             evidence_find(&x->sends, &x->recvs, usual);
-        /* Where nothing tells how near ends should be, one alone may be near by chance. */
+        /* If the usual distance is unknown, a single one may be near by chance. */
         uint32_t least = r->src == r->dst || usual.ns != RS_TIME_NONE ? 1 : SURE;
         uint32_t n = drop_crossing(x->votes, count_votes(x, least));
         for (uint32_t i = 0; i < n; i++) take(x, &x->votes[i]);
@@ -453,7 +453,7 @@ static void match(struct resync *x, const struct rs_streams *streams, const stru
     number(x, r->nsends - x->sends.n);
 }
 
-/* ---- all of them ---- */
+/* ---- all streams ---- */
 
 static bool is_left(const struct rs_parts *t, uint32_t i)
 {

@@ -1,13 +1,13 @@
 #include "join/run_span.h"
 
-#define LONGEST_INIT (INT64_C(600) * SECOND) /* before the first operation; older is damage */
+#define LONGEST_INIT (INT64_C(600) * SECOND) /* before the first operation; earlier is damage */
 #define SECOND INT64_C(1000000000)
 #define MOST_NS (INT64_C(1) << 52) /* 52 days: doubles hold it to the ns */
 
-/* What is believed, and what was found of it. */
+/* The plausible range, and the result. */
 struct hull {
     int64_t low, high;
-    int64_t first, last; /* RS_TIME_NONE: nothing yet */
+    int64_t first, last; /* RS_TIME_NONE: none yet */
 };
 
 static void take(struct hull *h, int64_t at)
@@ -50,7 +50,8 @@ static void take_all(struct hull *h, const struct rs_model *m)
 void rs_run_span_find(struct rs_model *m)
 {
     int64_t begin = rs_model_begin(m), end = rs_model_end(m);
-    for (uint32_t i = 0; i < m->nmembers && begin != RS_TIME_NONE; i++) { /* communicators come before operations */
+    for (uint32_t i = 0; i < m->nmembers && begin != RS_TIME_NONE;
+         i++) { /* communicators are created before operations */
         int64_t made = m->members[i].created;
         if (made != RS_TIME_NONE && made < begin && rs_time_minus(begin, made) < LONGEST_INIT) begin = made;
     }
@@ -59,7 +60,7 @@ void rs_run_span_find(struct rs_model *m)
         int64_t most = plus(begin, MOST_NS);
         for (uint32_t i = 0; i < m->nprocs; i++)
             if (m->procs[i].end > end && m->procs[i].end < most) end = m->procs[i].end;
-        /* Clocks err, and a GPU may work on behind the last callback; by how much, only this much is believed. */
+        /* Clocks have errors, and a GPU may work after the last callback; this much is accepted. */
         h.low = plus(begin, -SECOND);
         h.high = plus(end < most ? end : most, 60 * SECOND);
     }

@@ -10,7 +10,7 @@
 #include "join/flow.h"
 
 enum {
-    MOST_OF_A_CLOCK = 3000, /* samples: medians of 32 then follow a clock at some 90 places */
+    MOST_OF_A_CLOCK = 3000, /* samples: medians of 32 follow a clock at about 90 places */
     MOST_IN_ALL = 3000000,
     LEAST_OF_A_COMM = 32,
     ENOUGH_QUICK = 8, /* operations */
@@ -35,7 +35,7 @@ static void take_time(const struct spans *s, uint32_t domain, int64_t t)
     if (domain == RS_NONE || t == RS_TIME_NONE) return;
     if (!s->known[domain]) s->first[domain] = s->last[domain] = t;
     s->known[domain] = true;
-    /* Damaged times lie years away. */
+    /* Damaged times are years away. */
     if (t > s->last[domain] && rs_time_minus(t, s->first[domain]) < LONGEST_RUN) s->last[domain] = t;
 }
 
@@ -59,7 +59,7 @@ void rs_samples_spans(const struct rs_model *m, int64_t **bases, int64_t **lasts
     free(s.known);
 }
 
-/* The clock of a part's end, where it can be used; else RS_NONE. */
+/* The clock of a part's end, if it can be used; else RS_NONE. */
 static uint32_t end_domain(const struct rs_model *m, uint32_t part)
 {
     if (!rs_part_has_ended(m, part) || (m->parts.flags[part] & RS_PART_STALE)) return RS_NONE;
@@ -135,8 +135,8 @@ static uint32_t most_of_a_clock(const struct rs_model *m)
     return most > MOST_OF_A_CLOCK ? MOST_OF_A_CLOCK : most < 2 * LEAST_OF_A_COMM ? 2 * LEAST_OF_A_COMM : most;
 }
 
-/* counts[c] operations of communicator c can be used: every[c] of them one is taken. A clock's share is divided among
- * its communicators: the few operations of one may be all that ties two hosts together. */
+/* counts[c] operations of communicator c can be used: one in every[c] is taken. A clock's share is divided among its
+ * communicators: the few operations of one may be all that connects two hosts. */
 static void find_strides(const struct rs_model *m, const uint32_t *counts, uint32_t *every)
 {
     uint32_t *comms = rs_zalloc((size_t)m->ndomains + 1, sizeof *comms);
@@ -165,9 +165,10 @@ static void take_collectives(struct rs_samples *s, const struct rs_model *m, con
     index_domains(s, m->ndomains);
 }
 
-/* ---- the quick ones ---- */
+/* ---- fast operations ---- */
 
-/* What an operation took from its last start on, about: the shortest that a rank saw, each by its own clock. NAN: unknown. */
+/* About what an operation took after its last start: the shortest duration of a rank, each on its own clock. NAN:
+ * unknown. */
 static double transfer_of(const struct rs_model *m, uint32_t op)
 {
     double least = NAN;
@@ -181,8 +182,8 @@ static double transfer_of(const struct rs_model *m, uint32_t op)
     return least;
 }
 
-/* Ends of one operation are apart by a part of its transfer. So where a communicator has enough quick operations, all along,
- * only those are taken. ops[0 .. n) are its usable ones, in the order of the model; `values` holds n numbers. */
+/* Ends of one operation differ by a part of its transfer. So if a communicator has enough fast operations throughout,
+ * only those are used. ops[0 .. n) are its usable ones, in the order of the model; `values` holds n numbers. */
 static void keep_quick(const struct rs_model *m, const uint32_t *ops, uint32_t n, bool *usable, uint32_t *count,
                        double *transfers, double *values)
 {

@@ -1,5 +1,5 @@
-/* The operations of each communicator as sequences that can be compared: one of each function, one of each direction of
- * sends and receives. Owned by the struct until rs_sequences_free(). */
+/* The operations of each communicator as comparable sequences: one per function, one per direction of sends and
+ * receives. Owned by the struct until rs_sequences_free(). */
 #ifndef RS_JOIN_SEQUENCES_H
 #define RS_JOIN_SEQUENCES_H
 
@@ -16,15 +16,15 @@ struct rs_sequences {
     struct rs_sequence *all; /* by communicator */
     uint32_t n, cap;
     uint32_t *ops;
-    uint32_t *of; /* those of communicator c: all[of[c] .. of[c + 1]) */
+    uint32_t *of; /* sequences of communicator c: all[of[c] .. of[c + 1]) */
 };
 
-/* Of all operations but those of CUDA graphs, which are told at other times than they are called. Each in the order of
- * its numbers. */
+/* All operations except those of CUDA graphs, which are reported at other times than they are called. In the order of
+ * their numbers. */
 void rs_sequences_init(struct rs_sequences *s, const struct rs_model *m);
 void rs_sequences_free(struct rs_sequences *s);
 
-/* The sequence of communicator `comm` of a kind; NULL: it has none. */
+/* The sequence of communicator `comm` of a kind; NULL: none. */
 const struct rs_sequence *rs_sequences_find(const struct rs_sequences *s, uint32_t comm, uint8_t kind, uint32_t a,
                                             uint32_t b);
 

@@ -8,30 +8,30 @@
 #include "join/overlay.h"
 
 enum {
-    GLANCE = 16, /* operations that are compared for every shift... */
+    GLANCE = 16, /* operations compared for every shift... */
     LOOK = 64, /* ...and for the best of them */
     BEST = 32,
     ENOUGH = 3, /* times that make a pattern */
-    LOOSE_END = 2, /* operations in a row at an end whose times say otherwise */
+    LOOSE_END = 2, /* operations in a row at an end whose times contradict */
 };
 #define AGREE 0.75 /* of the sizes */
-#define SPREAD_MOST 1e6 /* ns: further apart are the steps of another run */
-#define NEAR 8.0 /* spreads from the median that a time may lie */
-#define NEAR_NS 30e3 /* or so many ns */
-#define CLEAR 4.0 /* times as far apart is the next best */
-#define CLEAR_NS 20e3 /* and by this at least */
-#define SAME_WALL 60e9 /* ns: wall clocks of one job agree by that */
+#define SPREAD_MOST 1e6 /* ns: a larger spread is another run */
+#define NEAR 8.0 /* spreads that a time may be from the median */
+#define NEAR_NS 30e3 /* or this many ns */
+#define CLEAR 4.0 /* ratio of the next best distance to the best */
+#define CLEAR_NS 20e3 /* and at least this difference */
+#define SAME_WALL 60e9 /* ns: wall clocks of one job agree within this */
 
 struct search {
     const struct rs_model *m;
     const uint32_t *b, *a;
     uint32_t nb, na;
     const struct rs_shift_ranks *ranks;
-    uint32_t first; /* rank that has times */
+    uint32_t first; /* rank with times */
     enum rs_shift_time by[RS_SHIFT_RANKS];
     double *values; /* room for LOOK */
     struct rs_shifted best[BEST]; /* by rank() */
-    uint32_t nbest, agreeing; /* shifts that agree in all they share, and share all that they can */
+    uint32_t nbest, agreeing; /* shifts that agree in all common operations, with the largest possible overlap */
 };
 
 bool rs_shift_agree(const struct rs_model *m, uint32_t b, uint32_t a)
@@ -63,7 +63,7 @@ bool rs_shift_apart(const struct rs_model *m, uint32_t b, int32_t rank_b, uint32
 
 /* ---- one shift ---- */
 
-/* Operations of b that have one of a: from .. to. */
+/* Operations of b with a counterpart in a: from .. to. */
 static void range(const struct search *s, int64_t shift, uint32_t *from, uint32_t *to)
 {
     *from = shift < 0 ? (uint32_t)-shift : 0;
@@ -71,7 +71,7 @@ static void range(const struct search *s, int64_t shift, uint32_t *from, uint32_
     *to = last < (int64_t)s->nb ? (uint32_t)last : s->nb;
 }
 
-/* Median and MAD of what is in s->values. */
+/* Median and MAD of s->values. */
 static double spread_of(struct search *s, uint32_t n, double *median)
 {
     *median = rs_fit_quantile(s->values, n, 0.5);
@@ -132,7 +132,7 @@ static void keep(struct search *s, const struct rs_shifted *x)
     s->best[i] = *x;
 }
 
-/* ---- which times ---- */
+/* ---- selecting times ---- */
 
 static bool has_times(const struct search *s, const uint32_t *ops, uint32_t n, int32_t rank, enum rs_shift_time by)
 {
@@ -142,7 +142,7 @@ static bool has_times(const struct search *s, const uint32_t *ops, uint32_t n, i
     return 2 * known > looked;
 }
 
-/* Which ranks have times of a kind on both sides; false: none has. */
+/* Which ranks have times of a kind on both sides; false: none. */
 static bool choose_times(struct search *s, enum rs_shift_time by)
 {
     bool any = false;
@@ -156,7 +156,7 @@ static bool choose_times(struct search *s, enum rs_shift_time by)
     return any;
 }
 
-/* Whether the calls on both sides are of wall time, and how far they are apart in this shift. */
+/* Whether both sides have wall times of calls, and how far apart they are with this shift. */
 static bool wall_apart(const struct search *s, const struct rs_shifted *x, double *apart)
 {
     uint32_t from, to, n = 0;
@@ -199,7 +199,7 @@ static void look_closer(struct search *s)
     }
 }
 
-/* The one that wall time speaks for: those of the others are a step or more away. */
+/* The shift that wall time supports: the others are at least a step away. */
 static const struct rs_shifted *by_wall(struct search *s)
 {
     const struct rs_shifted *found = NULL;
@@ -229,7 +229,7 @@ static const struct rs_shifted *choose(struct search *s)
     const struct rs_shifted *told = wall ? by_wall(s) : NULL;
     if (told) return !told->timed || told->spread <= SPREAD_MOST ? told : NULL;
     if (wall) return NULL;
-    /* No pattern and no wall time: sure if all of one side fits in one place only, or both have the same number. */
+    /* No pattern and no wall time: certain if all of one side fits in one place only, or both have the same number. */
     for (uint32_t i = 0; i < s->nbest; i++) {
         x = &s->best[i];
         if (x->overlap != (s->na < s->nb ? s->na : s->nb) || x->agree != x->overlap) continue;
@@ -246,7 +246,7 @@ void rs_shift_find(const struct rs_model *m, const uint32_t *b, uint32_t nb, con
     struct search *s = rs_zalloc(1, sizeof *s);
     double *values = rs_zalloc(LOOK, sizeof *values);
     *s = (struct search){.m = m, .b = b, .a = a, .nb = nb, .na = na, .ranks = ranks, .values = values};
-    /* Starts and ends are the exact ones, but GPU timers may be those of other operations: whatever fits best. */
+    /* Starts and ends are exact, but GPU timers may belong to other operations: the best fit is used. */
     bool any = false;
     for (enum rs_shift_time by = 0; by <= RS_SHIFT_TIMES; by++) {
         bool timed = by < RS_SHIFT_TIMES && choose_times(s, by);

@@ -10,10 +10,10 @@
 #include "join/flow.h"
 
 #define MOST_BROKEN 0.005 /* of the operations may contradict: some are joined wrongly */
-#define SLACK (2 * RS_ATTACH_RIGID) /* ns by which times of two processes may be off on one clock */
+#define SLACK (2 * RS_ATTACH_RIGID) /* ns by which times of two processes may differ on one clock */
 enum {
-    SWEEPS = 32, /* bounds pass over one communicator in a sweep; few are needed */
-    MOST_REFERENCES = 32, /* clocks that others are held against */
+    SWEEPS = 32, /* in a sweep, bounds propagate over one communicator; few are needed */
+    MOST_REFERENCES = 32, /* clocks that others are compared with */
     MOST_VISITS = 40000000, /* of parts, for that */
     LEAST_OF_A_CLASS = 8, /* equal operations */
     MOST_ENDS = 1000000,
@@ -22,16 +22,16 @@ enum {
 struct bounds {
     const struct rs_model *m;
     const bool *asked; /* by domain */
-    int64_t base; /* all times below are since then */
-    double *up, *down; /* by domain: how far it may be above and below the reference, at most; INFINITY: not bounded */
+    int64_t base; /* all times below are relative to it */
+    double *up, *down; /* by domain: how far it may be above and below the reference; INFINITY: no bound */
     double *errors; /* by domain, ns */
     double *by_ends; /* by domain: how far its ends allow it to be off; INFINITY: too few */
-    uint32_t *ops; /* by domain: that bound it */
+    uint32_t *ops; /* by domain: operations that bound it */
 };
 
 /* ---- operations ---- */
 
-/* Whether no end of its parts comes before a start of others (join/flow.h). */
+/* Whether no end of its parts precedes a start that it depends on (join/flow.h). */
 static bool bounds_clocks(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
@@ -39,7 +39,7 @@ static bool bounds_clocks(const struct rs_model *m, uint32_t op)
     return o->kind[op] == RS_OP_PAIR ? o->nparts[op] == 2 : o->kind[op] == RS_OP_COLL;
 }
 
-/* A start that an end must not come before; RS_NONE: none, or not of a clock that is asked. */
+/* A start that an end must not precede; RS_NONE: none, or not of a clock in question. */
 static uint32_t start_of(const struct bounds *b, uint32_t op, uint32_t part, double *at)
 {
     const struct rs_parts *p = &b->m->parts;
@@ -62,13 +62,13 @@ static uint32_t end_of(const struct bounds *b, uint32_t op, uint32_t part, doubl
     return d;
 }
 
-/* ---- whether no shift fits ---- */
+/* ---- whether no shift agrees ---- */
 
 struct agreement {
     uint32_t ops, broken;
 };
 
-/* The last start and the first end; false: one of them is not known, or both are of one clock. */
+/* The last start and the first end; false: one of them is unknown, or both are of one clock. */
 static bool agrees(const struct bounds *b, uint32_t op, bool *fits)
 {
     double at, last = -INFINITY, first = INFINITY;
@@ -93,7 +93,7 @@ static bool agrees(const struct bounds *b, uint32_t op, bool *fits)
 
 /* ---- the hull ---- */
 
-/* One operation: the latest that its last start can be is the earliest that an end can be, and the other way round. */
+/* One operation: the latest possible last start is the earliest possible end, and vice versa. */
 static bool narrow(const struct bounds *b, uint32_t op)
 {
     double at, latest = INFINITY, earliest = -INFINITY;
@@ -131,7 +131,7 @@ static void close_hull(struct bounds *b, uint32_t reference)
 
 /* ---- ends ---- */
 
-/* One end: how far it lies behind the median end of its operation. */
+/* One end: its distance from the median end of its operation. */
 struct row {
     uint64_t func_and_ranks, bytes; /* equal operations */
     uint32_t domain;
@@ -178,8 +178,8 @@ static void add_ends(const struct bounds *b, uint32_t op, double *values, struct
     }
 }
 
-/* Ends of a clock in equal operations: all ranks end within a part of the transfer of each other, so this is how far the
- * clock may be off. `values` has room for n. */
+/* Ends of a clock in equal operations: all ranks end within a part of the transfer of each other, so this is how far
+ * the clock may be off. `values` has room for n. */
 static double bound_by_ends(const struct row *row, uint32_t n, double *values)
 {
     if (n < LEAST_OF_A_CLASS) return INFINITY;
@@ -191,7 +191,7 @@ static double bound_by_ends(const struct row *row, uint32_t n, double *values)
     return fabs(off) + RS_BIAS_SHARE * transfer + 3 * 1.86 * rs_fit_quantile(values, n, 0.5) / sqrt(n);
 }
 
-/* The least of its classes, for every clock. */
+/* The minimum over its classes, for every clock. */
 static void find_by_ends(const struct bounds *b, double *by_ends)
 {
     struct rows rows = {0};
@@ -212,7 +212,7 @@ static void find_by_ends(const struct bounds *b, double *by_ends)
     free(rows.all);
 }
 
-/* ---- all of it ---- */
+/* ---- all steps ---- */
 
 static bool is_asked(const struct rs_model *m, const struct rs_track *tracks, uint32_t domain)
 {
@@ -220,7 +220,7 @@ static bool is_asked(const struct rs_model *m, const struct rs_track *tracks, ui
     return !*m->hosts[d->host].name && tracks[domain].base >= RS_TIME_WALL && (d->kind == RS_DOMAIN_HOST || d->rigid);
 }
 
-/* The clock that most operations bound. */
+/* The clock with the most operations that bound it. */
 static uint32_t choose_reference(const struct bounds *b, struct agreement *all)
 {
     uint32_t best = RS_NONE;
@@ -240,8 +240,8 @@ static uint32_t choose_reference(const struct bounds *b, struct agreement *all)
     return best;
 }
 
-/* The error of every clock: with that of any other clock it covers what may lie between them, which is what operations leave
- * open or, if that is less, what their ends allow. Sets taken[] for those that are bounded on both sides. */
+/* The error of every clock: together with that of any other clock it covers the possible offset between them, which is
+ * what operations leave open or, if less, what their ends allow. Sets taken[] for those bounded on both sides. */
 static void state_errors(struct bounds *b, const uint32_t *references, uint32_t n, bool *taken)
 {
     for (uint32_t k = 0; k < n; k++) {
@@ -257,7 +257,7 @@ static void state_errors(struct bounds *b, const uint32_t *references, uint32_t 
     }
 }
 
-/* Those that most is known of, as far as time allows. */
+/* The clocks with the most operations, as far as time allows. */
 static uint32_t choose_references(const struct bounds *b, uint32_t first, uint32_t *references)
 {
     uint32_t n = 0, clocks = 0, most = MOST_VISITS / (b->m->parts.n + 1);

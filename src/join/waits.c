@@ -18,7 +18,7 @@ static int32_t rank_of(const struct rs_model *m, uint32_t part)
     return m->members[m->parts.member[part]].rank;
 }
 
-/* Every rank is here. */
+/* Every rank is present. */
 static bool is_whole(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
@@ -29,14 +29,14 @@ static bool is_whole(const struct rs_model *m, uint32_t op)
     return o->nparts[op] > 0;
 }
 
-/* Starts by rank. `second` is the latest of another rank than the last. */
+/* Starts by rank. `second` is the latest of a rank other than the last. */
 struct starts {
     int64_t second;
     uint32_t ranks;
     bool clocked;
 };
 
-/* The parts of one member, order[i .. end): its start is their earliest. */
+/* The parts of one member, order[i .. end): its start is the earliest of theirs. */
 static uint32_t member_start(const struct rs_model *m, const uint32_t *order, uint32_t i, uint32_t n,
                              uint32_t *earliest)
 {
@@ -60,7 +60,7 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
     uint8_t source = RS_FROM_NOTHING;
     struct starts s = {.second = RS_TIME_NONE, .clocked = n > 0};
     for (uint32_t i = 0, first; i < n;) {
-        /* Several members may have one rank, or none that is known: the starts of all are needed. */
+        /* Several members may have one rank, or an unknown one: the starts of all are needed. */
         s.ranks += !i || rank_of(m, order[i]) != rank_of(m, order[i - 1]);
         i = member_start(m, order, i, n, &first);
         uint32_t domain = first == RS_NONE ? RS_NONE : rs_part_start_domain(m, first);
@@ -69,8 +69,7 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
             known = false;
             continue;
         }
-        /* A kernel's start and that of a proxy operation, where records of the kernel are lost, are different
-         * things. */
+        /* A kernel's start and that of a proxy operation, where records of the kernel are lost, cannot be compared. */
         if (source == RS_FROM_NOTHING) source = t->start_source[first];
         if (source != t->start_source[first]) s.clocked = known = false;
         if (clock == RS_NONE) clock = domain;
@@ -92,13 +91,13 @@ static struct starts find_starts(struct rs_model *m, uint32_t op)
         s.clocked = true;
         o->error[op] = RS_ONE_CLOCK_NS;
     }
-    /* What the proxy thread tells, it tells when it comes round. */
+    /* The proxy thread reports times only when it polls. */
     if (source != RS_FROM_KERNEL && o->error[op] < POLLING_NS) o->error[op] = POLLING_NS;
     if (s.clocked && s.ranks > 1) o->last_part[op] = last;
     return s;
 }
 
-/* The latest end, if all are known: a fan-out's too, since that is the latest of the ranks' latest. */
+/* The latest end, if all are known. Also for a fan-out: its end is the latest of all ranks. */
 static void find_end(struct rs_model *m, uint32_t op)
 {
     struct rs_ops *o = &m->ops;
@@ -106,7 +105,7 @@ static void find_end(struct rs_model *m, uint32_t op)
     for (uint32_t i = 0; i < o->nparts[op]; i++) {
         uint32_t part = m->order[o->part[op] + i];
         int64_t end = m->parts.end[part];
-        /* What a rank sends to itself has no times, and is done before what it sends to others. */
+        /* A send to itself has no times, and is done before sends to others. */
         if (end == RS_TIME_NONE && o->kind[op] == RS_OP_FANOUT && (m->parts.flags[part] & RS_PART_SELF)) continue;
         if (end == RS_TIME_NONE) return;
         if (end > latest) latest = end;
@@ -114,7 +113,7 @@ static void find_end(struct rs_model *m, uint32_t op)
     o->end[op] = latest;
 }
 
-/* Every part has ended, though a tool may not say when. */
+/* Every part has ended, though the time may be unknown. */
 static bool is_done(const struct rs_model *m, uint32_t op)
 {
     for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
@@ -131,12 +130,12 @@ bool rs_ends_before(const struct rs_model *m, uint32_t b, uint32_t a)
     int64_t end_error = error_of(m, to), start_error = error_of(m, from);
     if (!rs_part_has_ended(m, b) || end_error == RS_TIME_NONE || start_error == RS_TIME_NONE) return false;
     if (m->domains[to].island != m->domains[from].island) return false;
-    /* Unsigned: errors of damaged clocks may be as large as they like. */
+    /* Unsigned: errors of damaged clocks may be arbitrarily large. */
     return t->start[a] > t->end[b] &&
            (uint64_t)rs_time_minus(t->start[a], t->end[b]) > (uint64_t)end_error + (uint64_t)start_error;
 }
 
-/* An end before the latest start that it depends on. A fan-out has what its pairs have. */
+/* An end before the latest start that it depends on. A fan-out follows from its pairs. */
 static bool has_violation(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
@@ -158,7 +157,7 @@ static bool has_violation(const struct rs_model *m, uint32_t op)
 void rs_waits_find(struct rs_model *m)
 {
     struct rs_ops *o = &m->ops;
-    for (uint32_t op = 0; op < o->n; op++) { /* pairs stand before the fan-outs that look at them */
+    for (uint32_t op = 0; op < o->n; op++) { /* pairs precede the fan-outs that use them */
         struct starts s = find_starts(m, op);
         find_end(m, op);
         unsigned flags = o->flags[op];
@@ -181,7 +180,7 @@ bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b)
                                                     : t->start[a] < t->start[b];
 }
 
-/* A part that ended before the last came: until when it waited for those it needs, at most. */
+/* A part that ended before the last arrived: the latest time until which it waited for those it needs. */
 static int64_t needed_until(const struct rs_model *m, uint32_t op, uint32_t part)
 {
     const struct rs_parts *t = &m->parts;
@@ -191,7 +190,7 @@ static int64_t needed_until(const struct rs_model *m, uint32_t op, uint32_t part
     if (m->ops.kind[op] != RS_OP_COLL || root < 0) return t->end[part];
     if (flow == RS_FLOW_TO_ROOT && rank_of(m, part) != root) return t->start[part];
     if (flow != RS_FLOW_FROM_ROOT) return t->end[part];
-    uint32_t i = (uint32_t)root < m->ops.nparts[op] ? (uint32_t)root : m->ops.nparts[op] - 1; /* they are by rank */
+    uint32_t i = (uint32_t)root < m->ops.nparts[op] ? (uint32_t)root : m->ops.nparts[op] - 1; /* parts are by rank */
     while (i && rank_of(m, order[i]) > root) i--;
     if (rank_of(m, order[i]) != root || t->start[order[i]] > t->end[part]) return t->end[part];
     return t->start[order[i]];
@@ -230,7 +229,7 @@ uint32_t rs_op_last_part(const struct rs_model *m, uint32_t op)
     return rs_op_lacks_ranks(m, op) || (m->ops.flags[op] & RS_OP_TIE) ? RS_NONE : m->ops.last_part[op];
 }
 
-/* Of a pair or fan-out whose kernels told their end too early, nobody knows when the data were there. */
+/* If the kernels of a pair or fan-out report their end too early, the arrival of the data is unknown. */
 static bool has_early_end(const struct rs_model *m, uint32_t op)
 {
     if (m->ops.kind[op] != RS_OP_PAIR && m->ops.kind[op] != RS_OP_FANOUT) return false;

@@ -1,7 +1,7 @@
-/* What a picture is drawn with: a few calls that SVG and PNG both have.
+/* What a picture is drawn with: a few calls that SVG and PNG both implement.
  *
  * Coordinates are pixels from the top left. Texts are clean (picture/words.h); a canvas escapes markup itself. Calls do
- * not fail: what went wrong is told by end(). One thread at a time; it is its maker's until end(). */
+ * not fail: end() reports errors. One thread at a time; owned by its creator until end(). */
 #ifndef RS_PICTURE_CANVAS_H
 #define RS_PICTURE_CANVAS_H
 
@@ -35,24 +35,24 @@ struct rs_font {
     bool bold;
 };
 
-/* Mean width of a character by the size of the font: layouts count, so that they are the same on every machine. */
+/* Mean width of a character relative to the font size: layouts count characters, so that they are the same everywhere. */
 #define RS_FONT_WIDTH 0.56
 
 struct rs_canvas {
-    /* Opens what belongs together, with a title for who reads the file or points at it; closes it. */
+    /* Opens a group, with a title (tooltip); closes it. */
     void (*open)(struct rs_canvas *c, const char *title);
     void (*close)(struct rs_canvas *c);
     void (*box)(struct rs_canvas *c, const struct rs_box *box, uint32_t colour);
-    /* Many of one colour. */
+    /* Many boxes of one colour. */
     void (*boxes)(struct rs_canvas *c, const struct rs_box *boxes, uint32_t n, uint32_t colour);
     void (*line)(struct rs_canvas *c, const struct rs_point *points, uint32_t n, const struct rs_stroke *stroke);
     void (*shape)(struct rs_canvas *c, const struct rs_point *points, uint32_t n, uint32_t colour);
-    /* Slanted lines over a pale ground. */
+    /* Slanted lines over a pale background. */
     void (*hatch)(struct rs_canvas *c, const struct rs_box *box, uint32_t colour);
-    /* From the colour at the left to nothing at the right. */
+    /* From the colour at the left to transparent at the right. */
     void (*fade)(struct rs_canvas *c, const struct rs_box *box, uint32_t colour);
     void (*text)(struct rs_canvas *c, double x, double y, const char *text, const struct rs_font *font);
-    /* Writes what is left and frees the canvas. */
+    /* Writes the rest and frees the canvas. */
     enum rs_status (*end)(struct rs_canvas *c, struct rs_err *err);
 };
 

@@ -13,14 +13,14 @@ enum {
     LEAST_WIDTH = 300,
     TITLE_HEIGHT = 30,
     RULER_HEIGHT = 20,
-    OPEN_LABELS = 184, /* pixels of the labels' column where rows are lanes */
+    OPEN_LABELS = 184, /* width of the labels' column if rows are lanes */
     MOST_LABELS = 210,
     HEADING_HEIGHT = 17,
     MOST_HEIGHT = 100, /* of a row with many lanes */
     LINE = 17, /* of legend and footer */
 };
 
-/* Of a character by the size of the font: wide ones, so that entries never touch. */
+/* Of a character relative to the font size: wide ones, so that entries never touch. */
 #define LEGEND_WIDTH 0.61
 
 static unsigned width_of(const struct rs_picture_options *o)
@@ -56,7 +56,7 @@ static void add_heading(struct rs_layout *l, const struct rs_timeline *t, uint32
     for (unsigned i = 0; i < n; i++) {
         char text[120];
         const char *label = rs_texts_at(&t->texts, t->groups[groups[i]].label);
-        /* "pid 7" before "pid 7 (python)" says nothing. */
+        /* "pid 7" before "pid 7 (python)" is redundant. */
         if (i + 1 < n && !strncmp(label, rs_texts_at(&t->texts, t->groups[groups[i + 1]].label), strlen(label)))
             continue;
         rs_words_fit(label, 60, text, sizeof(text));
@@ -64,10 +64,10 @@ static void add_heading(struct rs_layout *l, const struct rs_timeline *t, uint32
         if (more < 0 || used + (size_t)more >= sizeof(h->text)) break;
         used += (size_t)more;
     }
-    h->text[used] = '\0'; /* what did not fit as a whole is left out */
+    h->text[used] = '\0'; /* what does not fit entirely is omitted */
 }
 
-/* The communicator of all rows of a rank that have one, from row i on; RS_NONE: there are several, or none. */
+/* The only communicator of all rows of a rank, from row i on; RS_NONE: several, or none. */
 static uint32_t only_comm(const struct rs_picture_rows *r, uint32_t i, uint32_t rank)
 {
     const struct rs_timeline *t = r->timeline;
@@ -81,7 +81,7 @@ static uint32_t only_comm(const struct rs_picture_rows *r, uint32_t i, uint32_t 
     return only;
 }
 
-/* A heading names the groups that begin with a row; a rank's the communicator, too, where that is the only one. */
+/* A heading names the groups that begin with a row; a rank's also its communicator, if there is only one. */
 static void open_headings(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii)
 {
     const struct rs_timeline *t = r->timeline;
@@ -105,7 +105,7 @@ static void open_headings(struct rs_layout *l, const struct rs_picture_rows *r, 
     }
 }
 
-/* Folded: hosts, where there are several and each has more than one GPU. */
+/* Folded: hosts, if there are several and each has more than one GPU. */
 static void folded_headings(struct rs_layout *l, const struct rs_picture_rows *r, bool ascii)
 {
     uint32_t hosts = 0, before = RS_NONE;
@@ -125,7 +125,7 @@ static void folded_headings(struct rs_layout *l, const struct rs_picture_rows *r
 
 /* ---- footer ---- */
 
-/* One more thing behind the others. */
+/* Appends an item. */
 static void say(struct rs_layout *l, bool ascii, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 static void say(struct rs_layout *l, bool ascii, const char *fmt, ...)
 {
@@ -157,10 +157,10 @@ static void footer(struct rs_layout *l, const struct rs_picture_rows *r, bool as
     } else if (t->totals.error_ns == 0) {
         say(l, ascii, "all on one clock");
     }
-    if (not_comparable) say(l, ascii, "clocks of some processes cannot be compared with the others'");
+    if (not_comparable) say(l, ascii, "clocks of some processes cannot be compared with the others");
     if (r->left_out > 0)
-        say(l, ascii, "%u of %u GPUs not shown: these waited most or came last", r->left_out, r->units);
-    if (r->cut > 0) say(l, ascii, "%u rows are not shown", r->cut);
+        say(l, ascii, "%u of %u GPUs not shown: those shown waited most or were last", r->left_out, r->units);
+    if (r->cut > 0) say(l, ascii, "%u rows not shown", r->cut);
     if (r->n == 0) say(l, ascii, "nothing in this span of time");
 }
 
@@ -177,9 +177,9 @@ void rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows, co
     footer(l, rows, o->ascii);
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
-/* Lanes that are many and alike, each a thin line. */
+/* Many similar lanes, each a thin line. */
 static bool is_band(const struct rs_picture_row *row)
 {
     return rs_row_kinds[row->row].many || row->lanes > 4;

@@ -1,6 +1,6 @@
-/* Where everything of a picture is: headings, rows, ruler, legend and notes.
+/* The positions of everything in a picture: headings, rows, ruler, legend and notes.
  *
- * Owned by the struct until rs_layout_free(); what it says is clean text (picture/words.h). One thread at a time. */
+ * Owned by the struct until rs_layout_free(); its texts are clean (picture/words.h). One thread at a time. */
 #ifndef RS_PICTURE_LAYOUT_H
 #define RS_PICTURE_LAYOUT_H
 
@@ -10,7 +10,7 @@
 #include "picture/ruler.h"
 
 struct rs_layout_heading {
-    uint32_t before; /* row that it stands before */
+    uint32_t before; /* the row below it */
     uint32_t group; /* the innermost that it names */
     unsigned depth; /* of the outermost group that it names */
     double y, height;
@@ -39,7 +39,7 @@ enum rs_legend_what {
 struct rs_layout_legend {
     enum rs_legend_what what;
     uint8_t kind;
-    double x, y; /* of the sample's top left; its size is RS_SAMPLE_WIDTH x RS_SAMPLE_HEIGHT */
+    double x, y; /* top left of the sample; its size is RS_SAMPLE_WIDTH x RS_SAMPLE_HEIGHT */
     char text[48];
 };
 
@@ -55,24 +55,24 @@ struct rs_layout {
     uint32_t nlegend, cap_legend;
     double legend_y, footer_y;
     char title[200];
-    char footer[400]; /* clocks, what was left out */
+    char footer[400]; /* clocks, what was omitted */
 };
 
-/* Pixels that the time axis has in a picture of this width: known before the rows are. */
+/* Width of the time axis in a picture of this width: known before the rows are. */
 unsigned rs_layout_plot_width(const struct rs_timeline *t, const struct rs_picture_options *o);
-/* Sets y and height of the rows. `relations`: bits 1 << RS_LEGEND_SAME_OP and so on, of those that are drawn. */
+/* Sets y and height of the rows. `relations`: bits 1 << RS_LEGEND_SAME_OP etc. of those that are drawn. */
 void rs_layout_init(struct rs_layout *l, struct rs_picture_rows *rows, const struct rs_picture_options *o,
                     unsigned relations);
-/* Headings, legend and footer alone, without places: for text. */
+/* Headings, legend and footer, without positions: for text. */
 void rs_layout_words(struct rs_layout *l, const struct rs_picture_rows *rows, const struct rs_picture_options *o,
                      unsigned relations);
 void rs_layout_free(struct rs_layout *l);
 
-/* Where a bar is drawn: from start to end, cut at the edges of the plot. Waits and fades are parts of, or behind it. */
+/* Where a bar is drawn: from start to end, clipped to the plot. Waits are part of it, fades follow it. */
 double rs_layout_x(const struct rs_layout *l, int64_t at);
 struct rs_box rs_layout_bar(const struct rs_layout *l, const struct rs_picture_row *row,
                             const struct rs_picture_bar *bar);
-/* The part of a row that is for operations, or for compute; of an open row all of it. */
+/* The part of a row for operations, or for compute; all of an open row. */
 struct rs_box rs_layout_strip(const struct rs_layout *l, const struct rs_picture_row *row, bool lower);
 
 #endif

@@ -73,7 +73,7 @@ void rs_legend_make(struct rs_layout *l, const struct rs_picture_rows *rows, uns
         [RS_LEGEND_WAIT] = "waits for the last rank",
         [RS_LEGEND_LAST] = "last to arrive",
         [RS_LEGEND_FADE] = "ended somewhere here",
-        [RS_LEGEND_START_UNKNOWN] = "begin not told",
+        [RS_LEGEND_START_UNKNOWN] = "start unknown",
         [RS_LEGEND_OPEN] = "not ended",
         [RS_LEGEND_LOST] = "callbacks lost",
         [RS_LEGEND_NOT_RECORDED] = "not recorded",

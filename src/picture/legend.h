@@ -1,12 +1,12 @@
-/* What a picture's legend names: the kinds and marks that are in it, and no more. */
+/* The legend of a picture: only the kinds and marks that occur in it. */
 #ifndef RS_PICTURE_LEGEND_H
 #define RS_PICTURE_LEGEND_H
 
 #include "picture/layout.h"
 
-/* Fills l->legend, without places. */
+/* Fills l->legend, without positions. */
 void rs_legend_make(struct rs_layout *l, const struct rs_picture_rows *rows, unsigned relations);
-/* Whether a communicator's flag is to be seen, and on which row (folded: its GPU's; open: the first of its group). */
+/* Whether a communicator's flag is visible, and on which row (folded: its GPU's; open: the first of its group). */
 bool rs_legend_flag_row(const struct rs_picture_rows *rows, const struct rs_timeline_flag *flag, uint32_t *row);
 
 #endif

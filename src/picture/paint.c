@@ -9,10 +9,7 @@
 #include "picture/words.h"
 
 /* ---- bars, relations and frame ----
- * What drawing a picture needs all along: canvas, colours, and boxes that wait to be drawn with others of their
- * colour.
- *
- * Of picture/paint.c and the files that draw its pieces. */
+ * The state of drawing: canvas, colours, and boxes that are collected by colour. */
 
 struct brush_box {
     uint32_t colour;
@@ -27,8 +24,8 @@ struct brush {
     uint32_t colours[256]; /* by kind */
     struct brush_box *boxes;
     uint32_t n, cap;
-    double least_titled; /* pixels: bars as wide as this have a tooltip */
-    double cell; /* pixels that folded ones are merged to */
+    double least_titled; /* pixels: minimum width of bars with a tooltip */
+    double cell; /* pixels: width to which folded ones are merged */
     uint32_t words, marks; /* drawn so far */
     size_t title_bytes;
 };
@@ -46,7 +43,7 @@ static bool is_seen(const struct brush *b, int64_t at)
     return at >= b->layout->ruler.from && at <= b->layout->ruler.to;
 }
 
-/* Through all starts, or all ends, from row to row; what is not seen or not known makes a gap. */
+/* Through all starts, or all ends, from row to row; with a gap where one is not visible or unknown. */
 static void through(struct brush *b, const struct rs_relation_end *ends, uint32_t n, bool at_ends,
                     struct rs_point *points)
 {
@@ -77,7 +74,7 @@ static void arrow(struct brush *b, struct rs_relation_end from, struct rs_relati
 {
     struct rs_box a = box_of(b, from), z = box_of(b, to);
     bool down = a.y < z.y;
-    /* From the middle of the send towards the end of the receive: the way that data went. */
+    /* From the middle of the send to the end of the receive: the direction of the data. */
     struct rs_point ends[] = {{a.x + fmin(a.w / 2, 12), down ? a.y + a.h : a.y},
                               {z.x + z.w - fmin(z.w / 2, 6), down ? z.y : z.y + z.h}};
     double angle = atan2(ends[1].y - ends[0].y, ends[1].x - ends[0].x);
@@ -109,14 +106,14 @@ static void brush_relations(struct brush *b, const struct rs_relations *relation
     uint32_t most = 0;
     for (uint32_t i = 0; i < relations->n; i++) most = relations->list[i].n > most ? relations->list[i].n : most;
     struct rs_point *points = most ? rs_alloc(2 * (size_t)most * sizeof(*points)) : NULL;
-    for (uint32_t i = relations->n; i-- > 0;) { /* the heaviest over the others */
+    for (uint32_t i = relations->n; i-- > 0;) { /* the heaviest on top */
         const struct rs_relation *relation = &relations->list[i];
         const struct rs_relation_end *ends = &relations->ends[relation->end];
         if (relation->what == RS_LEGEND_PARENT)
             dotted(b, ends[0], ends[1]);
         else if (relation->what == RS_LEGEND_ARROW)
             arrow(b, ends[0], ends[1]);
-        else if (points) { /* without memory for them lines are left out: bars say the same */
+        else if (points) { /* without memory lines are omitted: bars show the same */
             through(b, ends, relation->n, true, points);
             through(b, ends, relation->n, false, points);
         }
@@ -124,7 +121,7 @@ static void brush_relations(struct brush *b, const struct rs_relations *relation
     free(points);
 }
 
-/* ---- all that is not time ---- */
+/* ---- frame ---- */
 
 enum { MARGIN = RS_LAYOUT_MARGIN };
 
@@ -158,7 +155,7 @@ static void ruler(struct brush *b)
     text(b, MARGIN, l->plot.y - 7, label, 10, b->theme->dim, RS_ANCHOR_START, false);
 }
 
-/* Under the rows: stripes, headings, ruler */
+/* Below the rows: stripes, headings, ruler */
 static void brush_ground(struct brush *b)
 {
     const struct rs_layout *l = b->layout;
@@ -186,7 +183,7 @@ static void labels(struct brush *b)
         const struct rs_picture_row *row = &b->rows->rows[i];
         double size = row->height >= 13 ? 11 : 9;
         double middle = row->y + row->height / 2;
-        if (middle < clear) continue; /* rows are lower than letters: every few of them are named */
+        if (middle < clear) continue; /* rows are lower than letters: only every few of them have a label */
         clear = middle + (row->height >= 11 ? 0 : 11);
         char label[120], name[200];
         double indent = b->rows->take.fold ? 4 : 14;
@@ -209,7 +206,7 @@ static void flag(struct brush *b, double x, double y, double height, bool destro
         b->canvas->shape(b->canvas, cloth, 3, colour);
 }
 
-/* Of communicators: a full flag where one is created, an empty one where it is destroyed. */
+/* Of communicators: a filled flag at creation, an empty one at destruction. */
 static void flags(struct brush *b)
 {
     enum { MOST = 500 };
@@ -230,7 +227,7 @@ static void flags(struct brush *b)
 
 /* ---- legend ---- */
 
-/* Of bars: what edges and shades mean. */
+/* Of bars: the meaning of edges and shades. */
 static void bar_sample(struct brush *b, const struct rs_layout_legend *entry)
 {
     struct rs_canvas *c = b->canvas;
@@ -290,7 +287,7 @@ static void line_sample(struct brush *b, const struct rs_layout_legend *entry)
     }
 }
 
-/* Over them: labels, flags, title, legend, footer */
+/* Above the rows: labels, flags, title, legend, footer */
 static void brush_frame(struct brush *b)
 {
     const struct rs_layout *l = b->layout;
@@ -309,10 +306,10 @@ static void brush_frame(struct brush *b)
 
 /* ---- bars ---- */
 
-enum { LEAST_LETTERS = 6, MOST_LETTERS = 60 }; /* of a name that is cut; of any */
-#define LEAST_WORDS 30.0 /* pixels of a bar that words may stand on */
-#define LEAST_LAST 5.0 /* ...that the mark of the last to arrive may stand on */
-#define LEAST_MARKS 14.0 /* ...and marks */
+enum { LEAST_LETTERS = 6, MOST_LETTERS = 60 }; /* of a shortened name; of any */
+#define LEAST_WORDS 30.0 /* pixels: minimum width of a bar with text */
+#define LEAST_LAST 5.0 /* ...with the mark of the last rank */
+#define LEAST_MARKS 14.0 /* ...with marks */
 
 static int by_colour(const void *a, const void *b)
 {
@@ -321,14 +318,14 @@ static int by_colour(const void *a, const void *b)
     return (x->box.x > y->box.x) - (x->box.x < y->box.x);
 }
 
-/* A box of the colour, drawn by flush(). */
+/* Adds a box of the colour, drawn by flush(). */
 static void add_box(struct brush *b, const struct rs_box *box, uint32_t colour)
 {
     RS_ROOM(b->boxes, b->n, b->cap);
     b->boxes[b->n++] = (struct brush_box){colour, *box};
 }
 
-/* Draws what waits, colour by colour. */
+/* Draws the collected boxes, by colour. */
 static void flush(struct brush *b)
 {
     if (b->n == 0) return;
@@ -350,7 +347,7 @@ static uint32_t blank_colour(const struct brush *b, bool lost)
     return rs_colour_of(lost ? "lost" : "not-recorded", 0, b->theme);
 }
 
-/* What a run of cells looks like; kind 0: nothing. */
+/* How a run of cells looks; kind 0: nothing. */
 struct cell {
     uint8_t kind, shade, level;
 };
@@ -369,7 +366,7 @@ static struct cell cell_at(const struct rs_pixels *p, unsigned from, unsigned to
         cell.kind = p->kind[x];
         cell.shade = p->shade[x] & (RS_SHADE_WAIT | RS_SHADE_NOT_RECORDED);
     }
-    cell.shade |= lost; /* a loss is never hidden by what is larger */
+    cell.shade |= lost; /* a loss is never hidden by a larger bar */
     cover /= (float)(to - from);
     cell.level = (uint8_t)(1 + fminf(cover, 1) * 6.99f);
     return cell;
@@ -404,7 +401,7 @@ static void draw_run(struct brush *b, struct rs_box box, struct cell cell, uint3
         b->canvas->hatch(b->canvas, &box, blank_colour(b, cell.shade & RS_SHADE_LOST));
         return;
     }
-    /* Even the faintest is to be seen: a quarter at least. */
+    /* At least a quarter, so that everything is visible. */
     double share = 0.25 + 0.75 * (cell.level - 1) / 6;
     if (cell.shade & RS_SHADE_WAIT) share *= RS_WAIT_STRENGTH;
     add_box(b, &box, rs_colour_mix(ground, b->colours[cell.kind - 1], share));
@@ -430,7 +427,7 @@ static void draw_pixels(struct brush *b, const struct rs_pixels *p, struct rs_bo
 
 /* ---- bars ---- */
 
-/* Where a bar's begin or end is not told: a torn edge of the ground's colour, teeth to the left or right. */
+/* A bar with an unknown begin or end: a torn edge in the background's colour, teeth to the left or right. */
 static void torn_edge(struct brush *b, double x, double y, double height, double way, uint32_t colour)
 {
     enum { TEETH = 3 };
@@ -464,12 +461,12 @@ static void draw_marks(struct brush *b, const struct rs_picture_bar *bar, struct
     }
 }
 
-/* The words on a bar, where they fit: its name, and its size where that fits too. */
+/* The text on a bar, if it fits: its name, and its size if that fits too. */
 static void draw_words(struct brush *b, const struct rs_picture_bar *bar, struct rs_box box)
 {
     double wait = bar->wait > 0 ? rs_layout_x(b->layout, rs_time_plus(bar->start, bar->wait)) - box.x : 0;
     wait = fmin(fmax(wait, 0), box.w);
-    bool waits = wait > box.w / 2; /* the wider part has the words: each has its own colour */
+    bool waits = wait > box.w / 2; /* the wider part has the text: each has its own colour */
     bool pale = rs_picture_is_blank(bar) || waits;
     double left = bar->flags & RS_BAR_LAST && wait == 0 ? 9 : 4;
     if (!waits) box.x += wait;
@@ -480,7 +477,7 @@ static void draw_words(struct brush *b, const struct rs_picture_bar *bar, struct
     char text[128], bytes[32], both[164];
     const char *name = rs_words_name(b->rows->timeline, bar);
     unsigned columns = rs_words_clean(name, text, sizeof(text));
-    if (columns > room && room < LEAST_LETTERS) return; /* "Al.." is no name */
+    if (columns > room && room < LEAST_LETTERS) return; /* "Al.." is not a name */
     columns = rs_words_fit(name, room, text, sizeof(text));
     rs_words_size(b->rows->timeline, bar, bytes, sizeof(bytes));
     bool more = *bytes && columns + 1 + strlen(bytes) <= room;
@@ -497,7 +494,7 @@ static void draw_body(struct brush *b, const struct rs_picture_bar *bar, struct 
     uint32_t colour = b->colours[bar->kind], pale = rs_colour_mix(ground, colour, RS_WAIT_STRENGTH);
     double wait = bar->wait > 0 ? rs_layout_x(b->layout, rs_time_plus(bar->start, bar->wait)) - box.x : 0;
     wait = fmin(fmax(wait, 0), box.w);
-    /* A line of the ground keeps two alike apart. */
+    /* A line in the background's colour separates two similar ones. */
     double gap = box.w > 3 ? 0.5 : 0;
     struct rs_box first = {box.x, box.y, wait, box.h}, rest = {box.x + wait, box.y, box.w - wait - gap, box.h};
     if (first.w > 0.05) {
@@ -535,20 +532,20 @@ static void draw_bar(struct brush *b, const struct rs_picture_row *row, const st
         rs_strbuf_free(&title);
     }
     if (rs_picture_is_blank(bar)) {
-        if (box.w < 3) box.w = 3; /* a loss is to be seen */
+        if (box.w < 3) box.w = 3; /* a loss must be visible */
         b->canvas->hatch(b->canvas, &box, blank_colour(b, bar->flags & RS_BAR_LOST));
     } else
         draw_body(b, bar, box, ground, titled);
     if (titled) b->canvas->close(b->canvas);
 }
 
-/* Bars and pixels of a row; the relations over all; all that is not time. */
+/* Bars and pixels of a row; then relations; then the frame. */
 static void brush_row(struct brush *b, const struct rs_picture_row *row, uint32_t ground)
 {
     draw_pixels(b, &row->upper, rs_layout_strip(b->layout, row, false), ground);
     draw_pixels(b, &row->lower, rs_layout_strip(b->layout, row, true), ground);
     flush(b);
-    for (int pass = 0; pass < 2; pass++) /* what is blank lies under the others */
+    for (int pass = 0; pass < 2; pass++) /* what is not recorded is below the others */
         for (uint32_t i = 0; i < row->nbars; i++)
             if (rs_picture_is_blank(&row->bars[i]) == (pass == 0)) draw_bar(b, row, &row->bars[i], ground);
     flush(b);

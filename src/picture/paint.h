@@ -1,6 +1,6 @@
-/* Draws what was placed onto a canvas.
+/* Draws a layout onto a canvas.
  *
- * The picture stays small whatever the run: bars are merged into pixels, pixels into runs; tooltips, words and marks
+ * The picture stays small whatever the run: bars are merged into pixels, pixels into runs; tooltips, texts and marks
  * are for the widest bars (RS_PAINT_...): an SVG has less than 2 MB. */
 #ifndef RS_PICTURE_PAINT_H
 #define RS_PICTURE_PAINT_H

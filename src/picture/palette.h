@@ -1,5 +1,5 @@
-/* Colours of pictures: those of the page (viewer/src/scene/palette.ts; tests/unit/test_picture_words.c holds the two
- * together). No meaning hangs on a hue alone: losses are hatched, waits are paler, ends fade. Pure functions. */
+/* Colours of pictures: those of the page (viewer/src/scene/palette.ts; tests/unit/test_picture_words.c compares the
+ * two). No meaning depends on hue alone: losses are hatched, waits are paler, ends fade. Pure functions. */
 #ifndef RS_PICTURE_PALETTE_H
 #define RS_PICTURE_PALETTE_H
 
@@ -14,13 +14,13 @@ struct rs_theme {
 };
 extern const struct rs_theme rs_theme_light, rs_theme_dark;
 
-/* How strong the colour of a bar is while it waits for the last rank. */
+/* Opacity of a bar while it waits for the last rank. */
 #define RS_WAIT_STRENGTH 0.42
 
-/* By the word of a kind (timeline/kinds.h), in a theme; words that are not known get a hue by the kind's place. */
+/* By the colour of a kind (timeline/kinds.h), in a theme; unknown ones get a hue by the kind's number. */
 uint32_t rs_colour_of(const char *word, unsigned place, const struct rs_theme *theme);
 uint32_t rs_colour_mix(uint32_t a, uint32_t b, double share);
-/* What words on a bar of this colour are written with. */
+/* The colour of text on a bar of this colour. */
 uint32_t rs_colour_on(uint32_t colour, const struct rs_theme *theme);
 /* The nearest of a terminal's 256 colours. */
 unsigned rs_colour_256(uint32_t colour);

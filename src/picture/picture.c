@@ -11,7 +11,7 @@ enum {
     SVG_WIDTH = 1200,
     PNG_WIDTH = 1600,
     TEXT_WIDTH = 100,
-    MOST_GPUS = 256, /* rows of a picture: more are too low to be seen */
+    MOST_GPUS = 256, /* rows of a picture: more are too low to see */
     MOST_LANES = 300,
     MOST_LINES = 48,
 };

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-/* Numbers of cairo's interface. */
+/* Constants of cairo's API. */
 enum { FORMAT_RGB24 = 1, SLANT_NORMAL = 0, WEIGHT_NORMAL = 0, WEIGHT_BOLD = 1, STATUS_OK = 0, STATUS_WRITE_ERROR = 11 };
 
 typedef int (*write_to)(void *closure, const unsigned char *data, unsigned length);
@@ -48,7 +48,7 @@ struct extents {
     X(void, debug_reset_static_data, (void))
 
 struct png {
-    struct rs_canvas canvas; /* first: what callers hold */
+    struct rs_canvas canvas; /* first: the public part */
     void *library, *surface, *cr;
 #define DECLARE(type, name, arguments) type(*name) arguments;
     CAIRO_FUNCTIONS(DECLARE)
@@ -75,7 +75,7 @@ static void colour_of(struct png *p, uint32_t colour, double alpha)
 
 static void png_open(struct rs_canvas *c, const char *title)
 {
-    (void)c, (void)title; /* pixels have no titles */
+    (void)c, (void)title; /* PNGs have no tooltips */
 }
 
 static void png_close(struct rs_canvas *c)
@@ -89,7 +89,7 @@ static void png_boxes(struct rs_canvas *c, const struct rs_box *boxes, uint32_t 
     colour_of(p, colour, 1);
     for (uint32_t i = 0; i < n; i++) {
         p->rectangle(p->cr, boxes[i].x, boxes[i].y, boxes[i].w, boxes[i].h);
-        p->fill(p->cr); /* one by one: a path of thousands takes long */
+        p->fill(p->cr); /* separately: a path of thousands is slow */
     }
 }
 
@@ -184,10 +184,10 @@ static void png_free(struct png *p)
 {
     if (p->cr) p->destroy(p->cr);
     if (p->surface) p->surface_destroy(p->surface);
-    if (p->debug_reset_static_data) p->debug_reset_static_data(); /* fonts that it keeps for the next */
+    if (p->debug_reset_static_data) p->debug_reset_static_data(); /* fonts that it caches */
     if (p->library) {
         void (*fonts_end)(void);
-        *(void **)(void *)&fonts_end = dlsym(p->library, "FcFini"); /* of what cairo finds fonts with */
+        *(void **)(void *)&fonts_end = dlsym(p->library, "FcFini"); /* of fontconfig, which cairo finds fonts with */
         if (fonts_end) fonts_end();
     }
     free(p);
@@ -211,18 +211,18 @@ static enum rs_status png_end(struct rs_canvas *c, struct rs_err *err)
 
 static enum rs_status load(struct png *p, struct rs_err *err)
 {
-    /* Never unloaded: what it depends on may have handlers that run at exit. */
+    /* Never unloaded: its dependencies may have handlers that run at exit. */
     p->library = dlopen("libcairo.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!p->library)
         return rs_fail(err, RS_NOT_FOUND,
-                       "%s: a PNG needs cairo, which is not here: install it (Debian: libcairo2), or ask for an SVG "
+                       "%s: a PNG needs cairo, which is not installed: install it (Debian: libcairo2), or use an SVG "
                        "(.svg), which needs nothing",
                        p->name);
-        /* A function pointer is taken through an object pointer: what POSIX promises of dlsym(). */
+        /* A function pointer through an object pointer, as POSIX specifies for dlsym(). */
 #define TAKE(type, function, arguments)                                                                                \
     *(void **)(void *)&p->function = dlsym(p->library, "cairo_" #function);                                            \
     if (!p->function)                                                                                                  \
-        return rs_fail(err, RS_NOT_FOUND, "%s: libcairo.so.2 has no cairo_" #function ": ask for an SVG", p->name);
+        return rs_fail(err, RS_NOT_FOUND, "%s: libcairo.so.2 has no cairo_" #function ": use an SVG", p->name);
     CAIRO_FUNCTIONS(TAKE)
 #undef TAKE
     return RS_OK;

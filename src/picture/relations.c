@@ -8,10 +8,10 @@
 
 enum {
     FEW = 60, /* of operations and arrows; and of parents */
-    ALL = 1500, /* more is a carpet, and a large file */
+    ALL = 1500, /* more is unreadable, and a large file */
     MOST_ENDS = 6000,
 };
-/* Pixels of an operation, or of a child, that is joined with others where few are wanted. */
+/* Minimum width in pixels of an operation, or of a child, if few are requested. */
 #define LEAST_OPERATION 5.0
 #define LEAST_CHILD 3.0
 
@@ -127,7 +127,7 @@ static void child(struct rs_relations *x, const struct rs_picture_rows *rows, co
     struct rs_relation_end to;
     const struct rs_picture_bar *bar = bar_at(rows, at);
     if (parent == RS_BAR_NONE || !find(where, parent, &to) || to.row == at.row) return;
-    /* What was called and launched tells more than the pieces that it was done in. */
+    /* Calls and launches are more useful than the pieces of their work. */
     bool tells = bar->row == RS_ROW_OPERATIONS || bar->row == RS_ROW_LAUNCHES || bar->row == RS_ROW_CALLS;
     if (!tells && (double)bar->dur < least) return;
     add(x, RS_LEGEND_PARENT, (double)bar->dur * (tells ? 1e6 : 1));
@@ -148,13 +148,13 @@ static void parents(struct rs_relations *x, const struct rs_picture_rows *rows, 
             const struct rs_relation_end at = {i, k};
             const struct rs_picture_bar *bar = bar_at(rows, at);
             bool launch = rs_map_find(launched, bar->number);
-            /* What was launched leads to its call through its launch: two lines would say the same. */
+            /* A launched operation leads to its call through its launch: two lines would be redundant. */
             if (!launch || least == 0) child(x, rows, where, at, bar->parent, least);
         }
     for (uint32_t i = 0; i < rows->nedges; i++) {
         struct rs_relation_end at;
         if (!find(where, rows->edges[i].to, &at)) continue;
-        if (least == 0 && bar_at(rows, at)->parent == rows->edges[i].from) continue; /* drawn already */
+        if (least == 0 && bar_at(rows, at)->parent == rows->edges[i].from) continue; /* already drawn */
         child(x, rows, where, at, rows->edges[i].from, least);
     }
 }

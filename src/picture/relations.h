@@ -1,14 +1,14 @@
-/* Which relations a picture shows: one operation across ranks, a send and its receive, a child and its parent.
+/* The relations that a picture shows: one operation across ranks, a send and its receive, a child and its parent.
  *
- * Chosen among the bars that are drawn one by one; those that waited most and are widest come first. Owned by
- * the struct until rs_relations_free(). */
+ * Selected among the bars that are drawn individually; those with the longest waits and the widest first. Owned by the
+ * struct until rs_relations_free(). */
 #ifndef RS_PICTURE_RELATIONS_H
 #define RS_PICTURE_RELATIONS_H
 
 #include "picture/layout.h"
 
 struct rs_relation_end {
-    uint32_t row, bar; /* place of the row, and of the bar in it */
+    uint32_t row, bar; /* index of the row, and of the bar in it */
 };
 
 struct rs_relation {
@@ -24,9 +24,9 @@ struct rs_relations {
     uint32_t nends, cap_ends;
 };
 
-/* Of rows that are complete (rs_picture_rows_end()). */
+/* Of complete rows (rs_picture_rows_end()). */
 void rs_relations_init(struct rs_relations *x, const struct rs_picture_rows *rows, enum rs_picture_relations wanted);
-/* Bits 1 << what, of what there is. */
+/* Bits 1 << what, of those that exist. */
 unsigned rs_relations_whats(const struct rs_relations *x);
 void rs_relations_free(struct rs_relations *x);
 

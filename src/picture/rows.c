@@ -10,7 +10,7 @@
 /* ---- bars side by side ----
  * Bars of one row that overlap share its height. */
 
-enum { SLOTS = 6 }; /* at most, side by side in one row: what is more lies over others */
+enum { SLOTS = 6 }; /* side by side in one row: further ones are drawn on top */
 
 static int by_start(const void *a, const void *b)
 {
@@ -19,7 +19,7 @@ static int by_start(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Puts the row's bars in order of their start. */
+/* Sorts the row's bars by start. */
 static void slots_sort(struct rs_picture_row *row)
 {
     bool sorted = true;
@@ -32,7 +32,7 @@ static bool is_lower(const struct rs_picture_bar *bar)
     return bar->row != RS_ROW_OPERATIONS;
 }
 
-/* Bars that overlap one after the other are a cluster, which shares the height evenly: [from, to) holds it. */
+/* A cluster is a chain of overlapping bars, which share the height evenly: [from, to) spans it. */
 static void close_cluster(struct rs_picture_row *row, uint32_t from, uint32_t to, bool lower, uint8_t slots)
 {
     for (uint32_t i = from; i < to; i++)
@@ -74,7 +74,7 @@ static void share(struct rs_picture_row *row, bool lower)
     close_cluster(row, from, row->nbars, lower, used ? used : 1);
 }
 
-/* Sets slot and slots of each bar, which are sorted. Operations share among themselves, and all else among itself. */
+/* Sets slot and slots of each bar, which are sorted. Operations share the height among themselves, as do all others. */
 static void slots_share(struct rs_picture_row *row)
 {
     share(row, false);
@@ -82,7 +82,7 @@ static void slots_share(struct rs_picture_row *row)
 }
 
 /* ---- limits ----
- * Not more rows and bars than a picture can show: which are kept, and what becomes of the others. Of picture/rows.h. */
+ * Limits rows and bars to what a picture can show. */
 
 /* ---- rows ---- */
 
@@ -115,7 +115,7 @@ static int by_first(const void *a, const void *b)
 
 static void picture_row_free(struct rs_picture_row *row);
 
-/* Leaves out GPUs beyond take.most: those that waited most are kept, and some of those that came last most often. */
+/* Drops GPUs beyond take.most: keeps those that waited most, and some of those that were last most often. */
 static void limit_rows(struct rs_picture_rows *r)
 {
     if (r->take.most == 0 || r->n <= r->take.most) return;
@@ -128,7 +128,7 @@ static void limit_rows(struct rs_picture_rows *r)
         units[n - 1].last += r->rows[i].last;
     }
     uint32_t room = r->take.most, kept = 0;
-    /* Whom the others waited for waits least itself: a few places are for those. */
+    /* The rank that others wait for waits least itself: a few places are reserved for those. */
     qsort(units, n, sizeof(*units), by_last);
     for (uint32_t i = 0; i < n && units[i].last > 0 && units[i].n <= r->take.most / 8 - kept; i++) {
         units[i].kept = true;
@@ -138,7 +138,7 @@ static void limit_rows(struct rs_picture_rows *r)
     qsort(units, n, sizeof(*units), by_wait);
     for (uint32_t i = 0; i < n && room > 0; i++) {
         if (units[i].kept) continue;
-        if (kept > 0 && units[i].n > room) break; /* else the first is cut: something must be seen */
+        if (kept > 0 && units[i].n > room) break; /* else the first is cut: something must be visible */
         units[i].kept = true;
         kept += units[i].n;
         room -= units[i].n < room ? units[i].n : room;
@@ -178,7 +178,7 @@ static int by_width(const void *a, const void *b)
 static void picture_fold(const struct rs_picture_take *take, const struct rs_bars *b, const struct rs_bar_lane *lane,
                          struct rs_pixels *pixels);
 
-/* Puts the bars of a row that are not wider than `least` into its pixels. */
+/* Folds the bars of a row that are not wider than `least` into its pixels. */
 static void fold_narrow(const struct rs_picture_rows *r, struct rs_picture_row *row, double least)
 {
     struct rs_bars parts[2] = {0};
@@ -203,7 +203,7 @@ static void fold_narrow(const struct rs_picture_rows *r, struct rs_picture_row *
     }
 }
 
-/* Folds the narrowest bars into pixels until `most` are left at most. Bars are sorted by start. */
+/* Folds the narrowest bars into pixels until at most `most` remain. Bars are sorted by start. */
 static void limit_bars(struct rs_picture_rows *r, uint32_t most)
 {
     size_t n = 0;
@@ -214,7 +214,7 @@ static void limit_bars(struct rs_picture_rows *r, uint32_t most)
     for (uint32_t i = 0; i < r->n; i++)
         for (uint32_t j = 0; j < r->rows[i].nbars; j++) widths[k++] = width_of(&r->rows[i].bars[j]);
     qsort(widths, n, sizeof(*widths), by_width);
-    double least = widths[most]; /* as many as are alike go together, so that rows stay comparable */
+    double least = widths[most]; /* bars of equal width together, so that rows stay comparable */
     free(widths);
     for (uint32_t i = 0; i < r->n; i++) fold_narrow(r, &r->rows[i], least);
 }
@@ -222,10 +222,10 @@ static void limit_bars(struct rs_picture_rows *r, uint32_t most)
 /* ---- rows ---- */
 
 enum {
-    FEW_BARS = 300, /* of a lane: each is taken, however narrow */
+    FEW_BARS = 300, /* of a lane: each is kept, however narrow */
     MOST_EDGES = 50000,
 };
-#define WIDE 2.0 /* pixels: of more bars than few, those as wide as this are taken one by one */
+#define WIDE 2.0 /* pixels: in a lane with more bars, those at least this wide are kept */
 
 void rs_picture_rows_init(struct rs_picture_rows *r, const struct rs_timeline *t, const struct rs_picture_take *take,
                           const struct rs_timeline_sum *sums)
@@ -251,7 +251,7 @@ void rs_picture_rows_free(struct rs_picture_rows *r)
 
 uint32_t rs_picture_group_at(const struct rs_timeline *t, uint32_t group, enum rs_group_level level)
 {
-    /* A parent comes before its children: no circle. */
+    /* A parent precedes its children: no cycle. */
     while (group < t->ngroups && t->groups[group].level != level) {
         uint32_t parent = t->groups[group].parent;
         group = parent < group ? parent : RS_NONE;
@@ -271,14 +271,14 @@ static int64_t end_of(const struct rs_bars *b, uint32_t i)
     return rs_time_plus(b->start[i], b->dur[i]);
 }
 
-/* The bars of a lane that are seen: [*low, *high). */
+/* The visible bars of a lane: [*low, *high). */
 static void seen(const struct rs_picture_rows *r, const struct rs_bars *b, const struct rs_bar_lane *lane,
                  uint32_t *low, uint32_t *high)
 {
     uint32_t first = lane->from, end = lane->from + lane->n, last = lane->from, stop = end;
     RS_BISECT(first, end, mid, end_of(b, mid) < r->take.from);
     RS_BISECT(last, stop, mid, b->start[mid] < r->take.to);
-    /* The one before may reach in with its fading end. */
+    /* The previous bar may reach in with its fading end. */
     if (first > lane->from && rs_time_plus(end_of(b, first - 1), b->fade[first - 1]) > r->take.from) first--;
     *low = first;
     *high = last < first ? first : last;
@@ -306,7 +306,7 @@ static void take_bar(struct rs_picture_row *row, const struct rs_bars *b, uint32
     };
 }
 
-/* Adds a lane to pixels, which are made where there are none yet. */
+/* Adds a lane to pixels, which are created if needed. */
 static void picture_fold(const struct rs_picture_take *take, const struct rs_bars *b, const struct rs_bar_lane *lane,
                          struct rs_pixels *pixels)
 {
@@ -329,7 +329,7 @@ static void take_lane(struct rs_picture_rows *r, struct rs_picture_row *row, con
     if (!few) picture_fold(&r->take, b, lane, compute ? &row->lower : &row->upper);
 }
 
-/* Open: whether the lane goes on the row before it. */
+/* Open: whether the lane shares the previous row. */
 static bool shares(const struct rs_picture_row *row, const struct rs_bar_lane *lane)
 {
     return row->group == lane->group && row->row == lane->row &&
@@ -355,7 +355,7 @@ void rs_picture_row_label(const struct rs_picture_rows *r, const struct rs_pictu
         snprintf(out, size, "%s", label);
 }
 
-/* The row that a lane is drawn on: the last one, or a new one behind it. */
+/* The row of a lane: the last one, or a new one after it. */
 static void row_for(struct rs_picture_rows *r, const struct rs_bar_lane *lane, struct rs_picture_row **row)
 {
     const struct rs_timeline *t = r->timeline;
@@ -380,7 +380,7 @@ static void row_for(struct rs_picture_rows *r, const struct rs_bar_lane *lane, s
     };
 }
 
-/* What a folded row shows of its process: rows that sum a GPU up, or all where there are none of those. */
+/* What a folded row shows of its process: the summary rows of a GPU, or all if there are none. */
 static bool is_drawn(const struct rs_picture_rows *r, const struct rs_bar_lane *lane, bool sums)
 {
     if (lane->group >= r->timeline->ngroups || lane->row >= RS_ROWS) return false;
@@ -397,7 +397,7 @@ void rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *b)
         uint32_t low, high;
         if (!is_drawn(r, lane, sums)) continue;
         seen(r, b, lane, &low, &high);
-        /* A GPU without anything to see has its row all the same; a lane has not. */
+        /* A GPU without visible bars still has its row; a lane does not. */
         if (low == high && !r->take.fold) continue;
         struct rs_picture_row *row;
         row_for(r, lane, &row);
@@ -410,7 +410,7 @@ void rs_picture_rows_add(struct rs_picture_rows *r, const struct rs_bars *b)
         RS_ROOM(r->edges, r->nedges, r->cap_edges);
         r->edges[r->nedges++] = (struct rs_picture_edge){b->edges[i].from, to};
     }
-    /* Not at each: sorting what is kept costs more than keeping a few for a while. */
+    /* Not each time: sorting costs more than keeping a few for a while. */
     if (r->take.most && r->n > 2 * r->take.most) limit_rows(r);
 }
 

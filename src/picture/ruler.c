@@ -28,7 +28,7 @@ struct rs_ruler rs_ruler_make(int64_t from, int64_t to, unsigned ticks)
     if ((double)from > 20 * span) r.base = r.first;
     int64_t largest = r.base ? (int64_t)fmin(span, 9e18) : to;
     r.unit = unit_of(largest);
-    /* Many digits behind the point are worse than many before it. */
+    /* Many digits after the point are worse than many before it. */
     while (r.unit > 1 && r.step < r.unit / 100) r.unit /= 1000;
     return r;
 }

@@ -9,9 +9,9 @@
 enum { MOST_HUES = 64 }; /* of hatches and fades */
 
 struct svg {
-    struct rs_canvas canvas; /* first: what callers hold */
-    struct rs_strbuf text; /* all of it: pictures are small (picture/paint.h) */
-    uint32_t hatches[MOST_HUES], fades[MOST_HUES]; /* colours that are defined already */
+    struct rs_canvas canvas; /* first: the public part */
+    struct rs_strbuf text; /* everything: pictures are small (picture/paint.h) */
+    uint32_t hatches[MOST_HUES], fades[MOST_HUES]; /* colours already defined */
     unsigned nhatches, nfades;
     FILE *out;
     const char *name;
@@ -22,10 +22,10 @@ static struct svg *svg_of(struct rs_canvas *c)
     return (struct svg *)(void *)c;
 }
 
-/* One decimal at most, and the same in every locale. */
+/* At most one decimal, and the same in every locale. */
 static void number(struct rs_strbuf *s, double value)
 {
-    if (!(value > -1e7)) value = -1e7; /* also of what is no number */
+    if (!(value > -1e7)) value = -1e7; /* also NaN */
     if (value > 1e7) value = 1e7;
     long tenths = lround(value * 10);
     long size = labs(tenths);
@@ -134,7 +134,7 @@ static void svg_shape(struct rs_canvas *c, const struct rs_point *points, uint32
     rs_strbuf_printf(s, " fill=\"#%06x\"/>\n", colour);
 }
 
-/* Whether the colour is new; where there are too many, the first serves. */
+/* Whether the colour is new; if there are too many, the first is used. */
 static bool is_new(uint32_t *colours, unsigned *n, uint32_t *colour)
 {
     for (unsigned i = 0; i < *n; i++)

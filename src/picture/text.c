@@ -11,7 +11,7 @@
 enum {
     LEAST_WIDTH = 40,
     MOST_LABELS = 28,
-    SUMS = 15, /* columns behind the cells: how long a GPU waited, how often it was the last */
+    SUMS = 15, /* columns after the cells: how long a GPU waited, how often it was the last */
     LEAST_WIDTH_WITH_SUMS = 72,
 };
 
@@ -22,8 +22,8 @@ struct page {
     unsigned width, labels; /* columns */
     char letters[256]; /* by kind; 0: none */
     struct rs_strbuf out;
-    unsigned colour; /* that the terminal has now; 0: its own */
-    bool sums; /* are behind the cells */
+    unsigned colour; /* current colour of the terminal; 0: its default */
+    bool sums; /* shown after the cells */
 };
 
 static unsigned width_of(const struct rs_picture_options *o)
@@ -71,7 +71,7 @@ static bool is_taken(const char *letters, char letter)
     return false;
 }
 
-/* A capital of its name, else another letter of it, else any; where all are taken, '*'. */
+/* The capital of its name, else another letter of it, else any; if all are in use, '*'. */
 static char letter_for(const char *letters, const char *label)
 {
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
@@ -144,14 +144,14 @@ static void put_cell(struct page *p, const struct rs_pixels *s, unsigned x)
     }
 }
 
-/* Clean text in ASCII: a character for a character. */
+/* Clean text in ASCII: one character for each. */
 static void make_ascii(char *text)
 {
     char *to = text;
     for (const char *from = text; *from; from++) {
         unsigned char c = (unsigned char)*from;
         if (c >= 0x80 && c < 0xc0) continue;
-        bool dot = c == 0xc2 && (unsigned char)from[1] == 0xb7; /* of "rank 0 · GPU 0" */
+        bool dot = c == 0xc2 && (unsigned char)from[1] == 0xb7; /* in "rank 0 · GPU 0" */
         *to++ = c < 0x80 ? *from : dot ? '-' : '?';
     }
     *to = '\0';
@@ -174,7 +174,7 @@ static void end_line(struct page *p)
     rs_strbuf_putc(&p->out, '\n');
 }
 
-/* Behind the cells of a GPU. Nothing where nobody waited: there is nothing to compare. */
+/* After the cells of a GPU. Empty if no rank waited. */
 static void put_sums(struct page *p, const struct rs_picture_row *row)
 {
     char waited[32] = "-", last[16] = "-";
@@ -206,7 +206,7 @@ static void put_row(struct page *p, const struct rs_picture_row *row)
     end_line(p);
 }
 
-/* ---- around them ---- */
+/* ---- header and footer ---- */
 
 static void put_ruler(struct page *p)
 {
@@ -232,7 +232,7 @@ static void put_ruler(struct page *p)
     end_line(p);
 }
 
-/* Words of the legend, in as many lines as they take. */
+/* The legend, in as many lines as it takes. */
 static void put_legend(struct page *p)
 {
     static const char *const blocks[RS_LEGEND_WHATS] = {[RS_LEGEND_WAIT] = "░",
@@ -282,7 +282,7 @@ static void put_line(struct page *p, const char *text)
     rs_strbuf_printf(&p->out, "%s\n", line);
 }
 
-/* What the footer says, one thing behind the other, in as many lines as that takes. */
+/* The items of the footer, in as many lines as they take. */
 static void put_footer(struct page *p)
 {
     const char *between = p->o->ascii ? "; " : " · ", *at = p->layout->footer;

@@ -1,7 +1,7 @@
-/* The timeline as lines of text: a row a line, a cell a column.
+/* The timeline as text: one line per row, one column per cell.
  *
- * With colours a cell's colour is its function; without, letters are. Nothing that a trace holds can move the cursor
- * (picture/words.h), and no line is wider than it may be. */
+ * With colours, a cell's colour is its function; without, its letter. Nothing in a trace can move the cursor
+ * (picture/words.h), and no line is wider than requested. */
 #ifndef RS_PICTURE_TEXT_H
 #define RS_PICTURE_TEXT_H
 

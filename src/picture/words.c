@@ -6,7 +6,7 @@
 
 #include "base/moment.h"
 
-/* Decodes one character; returns its bytes, 0 where they are no UTF-8. */
+/* Decodes one character; returns its bytes, 0 if not UTF-8. */
 static size_t decode(const unsigned char *p, uint32_t *code)
 {
     if (p[0] < 0x80) return *code = p[0], 1;
@@ -21,7 +21,7 @@ static size_t decode(const unsigned char *p, uint32_t *code)
     return n;
 }
 
-/* Controls, surrogates, what XML forbids, and what has no place of its own on a line. */
+/* Controls, surrogates, what XML forbids, and what has no width on a line. */
 static bool is_bad(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xad || (c >= 0x300 && c < 0x370) || c == 0x61c ||
@@ -152,8 +152,8 @@ void rs_words_tooltip(const struct rs_timeline *t, const struct rs_picture_bar *
         {RS_BAR_LOST, "callbacks were lost here"},
         {RS_BAR_NOT_RECORDED, "nothing was recorded here"},
         {RS_BAR_LAST, "the last to arrive"},
-        {RS_BAR_START_UNKNOWN, "its begin is not told: drawn from its launch or call"},
-        {RS_BAR_OPEN, "had not ended when the recording did"},
+        {RS_BAR_START_UNKNOWN, "its start is unknown: drawn from its launch or call"},
+        {RS_BAR_OPEN, "not ended at the end of the recording"},
         {RS_BAR_MISMATCH, "its arguments differ from the other ranks'"},
         {RS_BAR_HELPED, "another process did some of its network work"},
     };
@@ -168,7 +168,7 @@ void rs_words_tooltip(const struct rs_timeline *t, const struct rs_picture_bar *
         rs_strbuf_printf(out, ", at most %s", more);
     }
     if (bar->wait > 0 && bar->flags & RS_BAR_OPEN && bar->wait >= bar->dur) {
-        rs_strbuf_puts(out, ", all of it waiting: another rank had not come");
+        rs_strbuf_puts(out, ", all of it waiting: another rank did not arrive");
     } else if (bar->wait > 0) {
         rs_words_duration(bar->wait, more, sizeof(more));
         rs_strbuf_printf(out, ", of which %s waiting for the last rank", more);

@@ -1,6 +1,5 @@
-/* Arguments of events, taken out of the callbacks of a recording by the names that NCCL gives them, quickly: where
- * each of them lies in which kind of record is looked up once. Texts of a process become texts of the timeline.
- * Owned by the collector; one thread at a time. */
+/* Arguments of events by NCCL's names, from the callbacks of a recording: the position of each in each kind of record
+ * is looked up once. Texts of a process become texts of the timeline. Owned by the collector; one thread at a time. */
 #ifndef RS_TIMELINE_ARGUMENTS_H
 #define RS_TIMELINE_ARGUMENTS_H
 
@@ -35,15 +34,15 @@ enum rs_argument {
 };
 
 struct rs_arguments {
-    const struct rs_field *fields[RS_K_START_END - RS_K_START][RS_ARGUMENTS]; /* NULL: a kind has none of it */
-    uint32_t *texts; /* by string of the process; RS_NONE: not asked for yet */
+    const struct rs_field *fields[RS_K_START_END - RS_K_START][RS_ARGUMENTS]; /* NULL: the kind does not have it */
+    uint32_t *texts; /* by string of the process; RS_NONE: not requested yet */
     size_t ntexts;
 };
 
 void rs_arguments_init(struct rs_arguments *a);
 void rs_arguments_free(struct rs_arguments *a);
 
-/* An argument as a number; RS_BAR_NO_ARG: the event has none, or it is a pointer that is NULL. */
+/* An argument as a number; RS_BAR_NO_ARG: the event has none, or it is a NULL pointer. */
 int64_t rs_argument(const struct rs_arguments *a, const struct rs_event *e, enum rs_argument which);
 /* A text: its id on the timeline; 0: none. */
 void rs_argument_text(struct rs_arguments *a, struct rs_timeline *t, const struct rs_event *e, enum rs_argument which,

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/room.h"
 
-enum { MOST_SUBS = 256 }; /* lanes that one is split into at most: damaged input may hold millions at once */
+enum { MOST_SUBS = 256 }; /* lanes that one is split into: damaged input may have millions at once */
 
 struct key {
     int64_t start, dur;
@@ -19,7 +19,7 @@ struct work {
     uint32_t *bars; /* in the order of raw lanes */
     uint32_t *order; /* in the final order */
     uint32_t n; /* of order */
-    uint32_t *lanes; /* raw lanes that have bars, in the order of groups */
+    uint32_t *lanes; /* raw lanes with bars, in the order of groups */
 };
 
 /* ---- order ---- */
@@ -29,7 +29,7 @@ static bool is_before(const struct key *a, const struct key *b)
     return a->start != b->start ? a->start < b->start : a->dur > b->dur;
 }
 
-/* Merges neighbours, and nothing where they are in order: events come nearly sorted. Stable. */
+/* Merges neighbours unless they are in order already: events are nearly sorted. Stable. */
 static void sort(struct key *keys, struct key *spare, uint32_t n)
 {
     enum { RUN = 16 };
@@ -54,8 +54,8 @@ static void sort(struct key *keys, struct key *spare, uint32_t n)
     }
 }
 
-/* The first lane that is free takes a bar; one without length takes a ns, so that no two lie on each other. What finds
- * none has sub MOST_SUBS. */
+/* A bar goes to the first free lane; a bar of length 0 takes a ns, so that no two coincide. Without a free lane its sub
+ * is MOST_SUBS. */
 static void split(struct rs_raw_lane *raw, struct key *keys)
 {
     for (uint32_t i = 0; i < raw->n; i++) {
@@ -75,7 +75,7 @@ static void split(struct rs_raw_lane *raw, struct key *keys)
 
 /* ---- lanes ---- */
 
-/* A lane keeps its id and its place among those of its group and row. */
+/* A lane keeps its id and its position among those of its group and row. */
 static void name_lane(struct rs_collect *c, const struct rs_raw_lane *raw, struct rs_sub_lane *sub)
 {
     uint64_t *before;
@@ -86,8 +86,7 @@ static void name_lane(struct rs_collect *c, const struct rs_raw_lane *raw, struc
     sub->id = c->ids++;
 }
 
-/* Channels are in their order. Threads and the like are as they come: their numbers are larger than fits, and say
- * nothing. */
+/* Channels are in order. Threads etc. are in the order of occurrence: their numbers are too large, and mean nothing. */
 static uint32_t order_of(const struct rs_raw_lane *raw, const struct rs_sub_lane *sub)
 {
     enum { KEYS = RS_LANE_ORDERS / 2 / MOST_SUBS };
@@ -98,7 +97,7 @@ static uint32_t order_of(const struct rs_raw_lane *raw, const struct rs_sub_lane
 static void add_lane(struct work *w, const struct rs_raw_lane *raw, struct rs_sub_lane *sub, uint32_t from)
 {
     struct rs_bars *b = w->c->bars;
-    if (from == w->n) return; /* of other pieces */
+    if (from == w->n) return; /* in other pieces */
     name_lane(w->c, raw, sub);
     RS_ROOM(b->lanes, b->nlanes, b->cap_lanes);
     b->lanes[b->nlanes++] = (struct rs_bar_lane){.group = raw->group,
@@ -133,7 +132,7 @@ static void arrange_lane(struct work *w, struct rs_raw_lane *raw, const uint32_t
         if (w->keys[i].sub < MOST_SUBS) w->order[w->n + from[w->keys[i].sub]++] = w->keys[i].bar;
     for (uint32_t s = 0, begin = w->n; s < raw->nsubs; s++) {
         uint32_t first = w->n;
-        w->n = begin + from[s]; /* where the next begins by now */
+        w->n = begin + from[s]; /* where the next begins */
         add_lane(w, raw, &raw->subs[s], first);
     }
 }
@@ -156,7 +155,7 @@ static void arrange_lanes(struct work *w)
     for (uint32_t i = 0; i < c->nlanes; i++) {
         from[i + 1] = from[i] + c->lanes[i].n;
         if (c->lanes[i].n > longest) longest = c->lanes[i].n;
-        if (c->lanes[i].n) w->lanes[n++] = i; /* most are of other pieces */
+        if (c->lanes[i].n) w->lanes[n++] = i; /* most are in other pieces */
     }
     for (uint32_t i = 0; i < c->bars->n; i++) w->bars[from[c->piece->lane_of[i]]++] = i;
     qsort_r(w->lanes, n, sizeof *w->lanes, by_group, c->lanes);
@@ -173,12 +172,12 @@ static void arrange_lanes(struct work *w)
 
 /* ---- numbers ---- */
 
-/* The bar that a reference means: events that are not drawn stand for what is above them. */
+/* The bar of a reference: an event that is not drawn refers to its parent. */
 static uint32_t resolve(const struct rs_collect *c, uint32_t reference)
 {
     const struct rs_bar_piece *p = c->piece;
     for (int hops = 0; hops < 8 && reference != RS_NONE && (reference & RS_BY_EVENT); hops++) {
-        uint32_t number = (reference & ~RS_BY_EVENT) - p->first_event; /* wraps around below the first: not there */
+        uint32_t number = (reference & ~RS_BY_EVENT) - p->first_event; /* wraps around below the first: absent */
         reference = number < p->nevents ? p->bar_of_event[number] : RS_NONE;
     }
     return reference < c->bars->n ? reference : RS_NONE;
@@ -191,7 +190,7 @@ static int by_from(const void *a, const void *b)
     return x->to < y->to ? -1 : x->to > y->to;
 }
 
-/* `place`: by bar as it was added, its number; RS_NONE: left out. */
+/* `place`: by bar as added, its number; RS_NONE: dropped. */
 static void number(struct rs_collect *c, const uint32_t *place)
 {
     struct rs_bars *b = c->bars;
@@ -212,7 +211,7 @@ static void number(struct rs_collect *c, const uint32_t *place)
     }
 }
 
-/* What was gathered becomes the column, and the column the room for the next one of its width. */
+/* What was gathered becomes the column, and the column the memory for the next one of its width. */
 #define GATHER(type, name)                                                                                             \
     if (sizeof(type) == width) {                                                                                       \
         type *to = room;                                                                                               \
@@ -245,7 +244,7 @@ void rs_arrange(struct rs_collect *c)
     w.order = rs_alloc((n + 1) * sizeof *w.order);
     w.lanes = rs_alloc(((size_t)c->nlanes + 1) * sizeof *w.lanes);
     arrange_lanes(&w);
-    uint32_t *place = w.bars; /* not needed any more */
+    uint32_t *place = w.bars; /* no longer needed */
     for (size_t i = 0; i < n; i++) place[i] = RS_NONE;
     for (uint32_t i = 0; i < w.n; i++) place[w.order[i]] = b->first + i;
     number(c, place);

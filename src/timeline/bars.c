@@ -11,7 +11,7 @@ void rs_bars_add(struct rs_bars *b, uint32_t *index)
 
 enum rs_status rs_bars_too_many(struct rs_err *err)
 {
-    return rs_fail(err, RS_BAD_INPUT, "more than four billion bars; choose fewer rows, ranks or a span of time");
+    return rs_fail(err, RS_BAD_INPUT, "more than four billion bars; select fewer rows or ranks, or a span of time");
 }
 
 void rs_bars_clear(struct rs_bars *b)

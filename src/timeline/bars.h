@@ -1,9 +1,9 @@
-/* Bars of one process, or of a piece of it: what is drawn of it, on lanes, in columns.
+/* Bars of one process, or of a piece of it: what is drawn, on lanes, in columns.
  *
- * Lanes are in the order of their groups (timeline/timeline.h). Bars of a lane are sorted by start and do not
- * overlap: what would goes to a further lane of the same group and row with the next `sub`. Bars are numbered
- * through all processes of a timeline; `first` is the number of bar 0 here. Times are ns from the begin of the
- * timeline. Owned by the struct until rs_bars_free(); one thread at a time. */
+ * Lanes are in the order of their groups (timeline/timeline.h). Bars of a lane are sorted by start and do not overlap:
+ * overlapping bars go to a further lane of the same group and row with the next `sub`. Bars are numbered through all
+ * processes of a timeline; `first` is the number of bar 0 here. Times are ns from the begin of the timeline. Owned by
+ * the struct until rs_bars_free(); one thread at a time. */
 #ifndef RS_TIMELINE_BARS_H
 #define RS_TIMELINE_BARS_H
 
@@ -14,15 +14,15 @@
 #include "timeline/kinds.h"
 
 enum rs_bar_flag {
-    RS_BAR_END_BOUNDED = 1, /* `dur` reaches to the lower bound of the end, `fade` on to the upper one; with
-                               rs_timeline_options.to_bound, `dur` reaches to the upper one, and `fade` is its last part */
+    RS_BAR_END_BOUNDED = 1, /* `dur` reaches to the lower bound of the end, `fade` from there to the upper one; with
+                             * rs_timeline_options.to_bound, `dur` reaches to the upper one, and `fade` is its last part */
     RS_BAR_LOST = 2, /* not an event: callbacks were lost here */
-    RS_BAR_OPEN = 4, /* had not ended when the recording did: `dur` reaches to there */
+    RS_BAR_OPEN = 4, /* not ended at the end of the recording: `dur` reaches to there */
     RS_BAR_MISMATCH = 8, /* its arguments differ from the other ranks' */
     RS_BAR_HELPED = 16, /* another process did some of its network work (PXN) */
-    RS_BAR_LAST = 32, /* the last to arrive in its operation, of all its ranks, by more than the clock error */
+    RS_BAR_LAST = 32, /* the last of all ranks to start in its operation, by more than the clock error */
     RS_BAR_NOT_RECORDED = 64, /* not an event: nothing was recorded here */
-    RS_BAR_START_UNKNOWN = 128, /* when it began is not told: it is drawn from its launch, or its call */
+    RS_BAR_START_UNKNOWN = 128, /* drawn from its launch, or its call */
 };
 
 #define RS_BAR_NO_ARG INT64_MIN
@@ -54,12 +54,11 @@ struct rs_bar_lane {
     uint32_t group; /* of timeline.groups */
     uint8_t row; /* enum rs_row */
     uint16_t sub;
-    uint32_t id; /* the same in all pieces of the process; from 0, without holes */
-    uint32_t
-        order; /* below RS_LANE_ORDERS: its place among the lanes of its group and row, whatever piece brings them */
+    uint32_t id; /* the same in all pieces of the process; from 0, without gaps */
+    uint32_t order; /* below RS_LANE_ORDERS: its position among the lanes of its group and row, in any piece */
     uint32_t label; /* text of the timeline: "channel 3", "thread 4711 python, calls" */
     uint32_t from, n; /* its bars: [from, from + n) */
-    int64_t before; /* where its bars of the pieces before end; -1: there are none */
+    int64_t before; /* end of its bars in earlier pieces; -1: none */
 };
 
 /* From a launch to what it launched. Parents need no edge. */
@@ -77,15 +76,15 @@ struct rs_bars {
     uint32_t nlanes, cap_lanes;
     struct rs_bar_edge *edges; /* sorted by from, then to */
     uint32_t nedges, cap_edges;
-    uint32_t *parts; /* of the model: the operations that are here, or would be if they were drawn */
+    uint32_t *parts; /* of the model: operations of this piece, drawn or not */
     uint32_t nparts, cap_parts;
 };
 
 /* A new bar: zeroed, without operation, parent and arguments. */
 void rs_bars_add(struct rs_bars *b, uint32_t *index);
-/* What to say when numbers do not suffice. */
+/* The error if numbers do not suffice. */
 enum rs_status rs_bars_too_many(struct rs_err *err);
-/* Forgets all bars, lanes and edges, and keeps the memory. */
+/* Drops all bars, lanes and edges, and keeps the memory. */
 void rs_bars_clear(struct rs_bars *b);
 void rs_bars_free(struct rs_bars *b);
 

@@ -66,7 +66,7 @@ int64_t rs_collect_fade(const struct rs_collect *c, uint32_t bar, int64_t fade)
 {
     const struct rs_bars *b = c->bars;
     int64_t room = c->t->options.to_bound ? b->dur[bar] : c->t->span - b->start[bar] - b->dur[bar];
-    return fade >= 0 && fade < room ? fade : room; /* that of damaged times may have wrapped */
+    return fade >= 0 && fade < room ? fade : room; /* may have wrapped with damaged times */
 }
 
 void rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar)
@@ -84,7 +84,7 @@ void rs_collect_event(struct rs_collect *c, uint32_t number, uint32_t bar)
 void rs_collect_thread(struct rs_collect *c, uint32_t tid, uint32_t member)
 {
     const struct rs_timeline *t = c->t;
-    if (t->index->only_rank[c->proc] != RS_NONE) return; /* known without */
+    if (t->index->only_rank[c->proc] != RS_NONE) return; /* known without it */
     uint32_t group = t->group_of_member[member], rank = group < t->ngroups ? t->groups[group].parent : RS_NONE;
     uint64_t *at;
     rs_map_at(&c->threads, tid, rank, &at);

@@ -1,4 +1,4 @@
-/* What other tools saw besides operations: kernels and copies on streams, annotations and calls on host threads. */
+/* What other tools recorded besides operations: kernels and copies on streams, annotations and calls on host threads. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void label(struct rs_timeline *t, const struct rs_lane *lane, uint32_t *t
     const char *what = lane->kind == RS_LANE_STREAM ? "stream" : "thread", *name = lane->name ? lane->name : "";
     int n = (int)strnlen(name, 100);
     while (n && name[n - 1] == ' ') n--;
-    bool whole = !strncmp(name, what, strlen(what)); /* some tools name "thread 4711 (python3)" */
+    bool whole = !strncmp(name, what, strlen(what)); /* some tools name it "thread 4711 (python3)" */
     if (whole) {
         rs_timeline_text(t, text, "%.*s", n, name);
         return;
@@ -59,7 +59,7 @@ static enum rs_status add(struct rs_collect *c, uint32_t i, uint32_t *bar, struc
     return RS_OK;
 }
 
-/* What ran on a stream hangs on the call that launched it, and tells when that was. `at`: among those of the process,
+/* What ran on a stream refers to the call that launched it, and shows when that was. `at`: among those of the process,
  * whose bars are `bars`. */
 static void hang(struct rs_collect *c, uint32_t at, const uint32_t *bars)
 {

@@ -1,5 +1,4 @@
-/* What lies below operations: API calls, launches, channels, proxy operations, steps, copy engines, the proxy
- * thread. */
+/* Events below operations: API calls, launches, channels, proxy operations, steps, copy engines, the proxy thread. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,12 +11,12 @@
 #include "timeline/span.h"
 
 /* ---- facts of an event ----
- * What the bar of an event tells: its states as marks, and its arguments as timeline/kinds.c names them. */
+ * The values of an event's bar: its states as marks, and its arguments by the names in timeline/kinds.c. */
 
 static uint32_t offset(int64_t at, int64_t start)
 {
     int64_t ns = rs_time_minus(at, start);
-    return ns < 1 ? 1 : ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX; /* 0 would mean: it has none */
+    return ns < 1 ? 1 : ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX; /* 0 would mean none */
 }
 
 static void event_marks(struct rs_bars *b, uint32_t bar, const struct rs_event *e)
@@ -181,10 +180,10 @@ struct visit {
     struct rs_collect *c;
     struct rs_event_pieces pieces;
     struct rs_arguments args;
-    uint64_t drawn; /* types of rows that are wanted */
+    uint64_t drawn; /* types of the selected rows */
 };
 
-/* What is drawn of an event. */
+/* How an event is drawn. */
 struct drawn {
     uint8_t row, kind;
     uint32_t group;
@@ -194,22 +193,22 @@ struct drawn {
 };
 
 enum {
-    PIECE = 1 << 12, /* so small that its bars stay in the caches of a processor */
-    LAG = 1 << 16, /* so long that nothing comes to a piece behind that */
+    PIECE = 1 << 12, /* small enough for its bars to stay in the caches of a processor */
+    LAG = 1 << 16, /* large enough that nothing is added to a piece later */
     PATIENCE = 1 << 18,
     BARS_A_LANE = 16,
     OPERATIONS = RS_COLL | RS_P2P | RS_CE_COLL,
     THREADED = RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH, /* on rows of threads, and of a communicator */
 };
-#define NO_CHANNEL (UINT64_C(1) << 32) /* keys of lanes: behind all channels */
+#define NO_CHANNEL (UINT64_C(1) << 32) /* keys of lanes: after all channels */
 
 /* ---- times ---- */
 
-/* Of what the host told. */
+/* From the host's callbacks. */
 static void host_times(const struct rs_collect *c, const struct rs_event *e, struct drawn *d)
 {
     d->from = d->to = e->start;
-    if (e->start == RS_TIME_NONE) { /* a dump that tells the end alone */
+    if (e->start == RS_TIME_NONE) { /* a dump that contains only the end */
         d->from = d->to = e->end;
         d->flags |= RS_BAR_START_UNKNOWN;
     } else if (e->end != RS_TIME_NONE && e->end >= e->start) {
@@ -223,8 +222,8 @@ static void host_times(const struct rs_collect *c, const struct rs_event *e, str
     }
 }
 
-/* What an open kernel's operation says of its end: it may be over (aborted, or followed by others) though nobody tells
- * when. RS_TIME_NONE: nothing. */
+/* The end of an open kernel according to its operation: it may be over (aborted, or followed by others) although the
+ * time is unknown. RS_TIME_NONE: unknown. */
 static int64_t over_by(const struct rs_collect *c, const struct rs_event *e)
 {
     const struct rs_model *m = c->t->model;
@@ -232,13 +231,13 @@ static int64_t over_by(const struct rs_collect *c, const struct rs_event *e)
     return m->parts.before[e->part];
 }
 
-/* Of a kernel: the GPU's own where they are known. */
+/* Of a kernel: the GPU's times if known. */
 static void gpu_times(const struct rs_collect *c, const struct rs_event *e, struct drawn *d)
 {
     bool has_timers = e->stale || !e->call || e->call->kind != RS_K_KERNEL_CH_V3;
     host_times(c, e, d);
     if (e->gpu_start == RS_TIME_NONE) {
-        /* The host hears of it some time after it began: where nothing better is expected, that is its time. */
+        /* The host is notified some time after it began: if nothing better is expected, that is its time. */
         if (has_timers) d->flags |= RS_BAR_START_UNKNOWN;
     } else {
         d->from = e->gpu_start;
@@ -262,7 +261,7 @@ static void gpu_times(const struct rs_collect *c, const struct rs_event *e, stru
 
 /* ---- lanes ---- */
 
-/* The group of the event's communicator; the process's where that is not told, or is of a process that it helps. */
+/* The group of the event's communicator; the process's if that is unknown, or belongs to a process that it helps. */
 static uint32_t group_of(const struct rs_collect *c, const struct rs_event *e, bool *others)
 {
     const struct rs_timeline *t = c->t;
@@ -324,7 +323,7 @@ static void label(struct rs_collect *c, const struct rs_event *e, const struct d
     switch (d->row) {
     case RS_ROW_CHANNELS:
         if (e->channel < 0) {
-            rs_timeline_text(c->t, text, "channel not told%s", helped);
+            rs_timeline_text(c->t, text, "unknown channel%s", helped);
             return;
         }
         rs_timeline_text(c->t, text, "channel %" PRId32 "%s", e->channel, helped);
@@ -348,7 +347,7 @@ static void label(struct rs_collect *c, const struct rs_event *e, const struct d
     case RS_ROW_COPY_ENGINE: rs_timeline_text(c->t, text, "copy engine"); return;
     default:
         if (!e->tid) {
-            rs_timeline_text(c->t, text, "thread not told");
+            rs_timeline_text(c->t, text, "unknown thread");
             return;
         }
         rs_timeline_text(c->t, text, "thread %" PRIu32 "%s%s", e->tid, *e->thread ? " " : "", e->thread);
@@ -380,7 +379,7 @@ static enum rs_status draw(struct visit *v, const struct rs_event *e, uint32_t *
     return RS_OK;
 }
 
-/* The bar of the operation that an event is, or hangs on; RS_NONE: not drawn, or of another process or piece. */
+/* The bar of the operation that an event is, or depends on; RS_NONE: not drawn, or in another process or piece. */
 static enum rs_status bar_of_part(struct rs_collect *c, uint32_t part, uint32_t *bar, struct rs_err *err)
 {
     const struct rs_model *m = c->t->model;
@@ -405,7 +404,7 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     struct rs_bars *b = c->bars;
     RS_TRY(bar_of_part(c, e->part, &op_bar, err));
     bool is_part = e->part != RS_NONE && op_bar != RS_NONE && m->parts.handle[e->part] == e->handle;
-    if (e->type & THREADED && e->member != RS_NONE && !e->call) /* of a dump: the model says nothing of its threads */
+    if (e->type & THREADED && e->member != RS_NONE && !e->call) /* in a dump: the model does not contain its threads */
         rs_collect_thread(c, e->tid, e->member);
     if (e->type & v->drawn) RS_TRY(draw(v, e, &bar, err));
     if (bar != RS_NONE) {
@@ -413,7 +412,7 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
         b->parent[bar] = above != RS_NONE ? above : is_part ? RS_NONE : op_bar;
         if (e->type == RS_KERNEL_LAUNCH && e->member != RS_NONE) rs_launch_put(c, e->member, e->start, e->end, bar);
     }
-    if (is_part && b->parent[op_bar] == RS_BAR_NONE) /* of a call that NCCL says no more of: the call itself */
+    if (is_part && b->parent[op_bar] == RS_BAR_NONE) /* a call without further events from NCCL: the call itself */
         b->parent[op_bar] = bar != RS_NONE && !(e->type & OPERATIONS) ? bar : above;
     uint32_t stands = bar != RS_NONE ? bar : op_bar != RS_NONE ? op_bar : above;
     if (stands == (RS_BY_EVENT | e->number)) stands = RS_NONE;
@@ -421,7 +420,7 @@ static enum rs_status visit(void *to, const struct rs_event *e, struct rs_err *e
     return RS_OK;
 }
 
-/* Each lane costs something in each piece: it should have a few bars there. */
+/* Each lane has a cost in each piece: it should have a few bars there. */
 static enum rs_status begun(void *to, uint32_t number, struct rs_err *err)
 {
     (void)err;

@@ -1,9 +1,9 @@
-/* What is not there: callbacks that were lost, and time that was not recorded, on a lane of every rank. */
+/* What is absent: lost callbacks, and time that was not recorded, on a lane of every rank. */
 #include "nccl/abi.h"
 #include "timeline/collect.h"
 #include "timeline/span.h"
 
-/* Draws a stretch on each rank of the process, or on the process itself where it has none. */
+/* Draws a stretch on each rank of the process, or on the process itself if it has none. */
 static enum rs_status add(struct rs_collect *c, uint8_t kind, uint8_t flag, int64_t from, int64_t to,
                           const struct rs_gap *gap, struct rs_err *err)
 {
@@ -29,8 +29,8 @@ static enum rs_status add(struct rs_collect *c, uint8_t kind, uint8_t flag, int6
     return RS_OK;
 }
 
-/* Times at which operations were not asked for; another tool's window is told the same way. What a tool calls its
- * end is not its last event to the ns: less than a thousandth of all is not drawn. */
+/* Times in which operations were not requested, and other tools' windows. A tool's end is not its last event to the ns:
+ * less than a thousandth of the total is not drawn. */
 static enum rs_status add_blanks(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_timeline *t = c->t;
@@ -48,8 +48,8 @@ static enum rs_status add_blanks(struct rs_collect *c, struct rs_err *err)
     return RS_OK;
 }
 
-/* Threads lose side by side: what overlaps is one stretch. What was lost at no known moment spans the process; that
- * stays apart, so that it does not swallow the others. */
+/* Threads lose concurrently: overlapping losses are one stretch. Losses at an unknown time span the process; they are
+ * separate, so that they do not absorb the others. */
 static enum rs_status add_losses(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_proc *p = &c->t->model->procs[c->proc];

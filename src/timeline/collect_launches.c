@@ -1,5 +1,5 @@
-/* Launches and calls as parts tell them: edges from a launch to all operations that it launched; and where nothing
- * else tells of a launch or a call, the moment at which it was. */
+/* Launches and calls known from parts: edges from a launch to all operations that it launched; and if there is no event
+ * of a launch or a call, a marker at its time. */
 #include "base/room.h"
 #include "timeline/collect.h"
 #include "timeline/launch_key.h"
@@ -10,7 +10,7 @@ static void add_edge(struct rs_bars *b, uint32_t from, uint32_t to)
     b->edges[b->nedges++] = (struct rs_bar_edge){from, to};
 }
 
-/* A moment on the lane of those whose thread is not told. */
+/* A marker on the lane of unknown threads. */
 static enum rs_status add_moment(struct rs_collect *c, enum rs_row row, uint8_t kind, int64_t at, uint32_t *bar,
                                  struct rs_err *err)
 {
@@ -19,7 +19,7 @@ static enum rs_status add_moment(struct rs_collect *c, enum rs_row row, uint8_t 
     *bar = RS_NONE;
     if (!rs_collect_wants(c, row)) return RS_OK;
     RS_TRY(rs_collect_lane(c, c->t->index->proc_group[c->proc], row, RS_KEY_UNTOLD, &lane, &is_new, err));
-    if (is_new) rs_timeline_text(c->t, &c->lanes[lane].label, "thread not told");
+    if (is_new) rs_timeline_text(c->t, &c->lanes[lane].label, "unknown thread");
     return rs_collect_bar(c, lane, kind, at, at, bar, err);
 }
 
@@ -68,7 +68,7 @@ static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err
     return RS_OK;
 }
 
-/* Whether events tell of calls, in this piece or any other. */
+/* Whether there are events of calls, in this piece or any other. */
 static bool tells_calls(const struct rs_collect *c)
 {
     bool told = c->t->model->procs[c->proc].calls;

@@ -1,4 +1,4 @@
-/* Operations, one bar a part: when it ran as far as that is known, how long it waited, and who was last. */
+/* Operations, one bar per part: its time as far as known, its wait, and whether it was the last. */
 #include <stdio.h>
 
 #include "join/flow.h"
@@ -40,7 +40,7 @@ static void set_arguments(struct rs_collect *c, uint32_t bar, uint32_t part)
     if (p->peer[part] >= 0 && (pair || rooted)) b->a1[bar] = p->peer[part];
     rs_index_string(t, p->dtype[part], &dtype);
     uint64_t bytes = m->ops.bytes[op];
-    bool sized = bytes || (!m->ops.count[op] && dtype); /* 0 of a type that is told is 0 */
+    bool sized = bytes || (!m->ops.count[op] && dtype); /* 0 elements of a known type are 0 bytes */
     if (sized && bytes <= INT64_MAX) b->a2[bar] = (int64_t)bytes;
     if ((p->count[part] || dtype) && p->count[part] <= INT64_MAX) b->a3[bar] = (int64_t)p->count[part];
     if (dtype) b->a4[bar] = dtype;

@@ -11,7 +11,7 @@
 #include "timeline/index.h"
 
 /* ---- labels ----
- * What groups are called: "pid 4711", "rank 5 · GPU 1", "comm 3f2a91bc tp:0, rank 2 of 8". */
+ * Names of groups: "pid 4711", "rank 5 · GPU 1", "comm 3f2a91bc tp:0, rank 2 of 8". */
 
 static void label_proc(struct rs_timeline *t, uint32_t proc, uint32_t *label)
 {
@@ -38,7 +38,7 @@ static void label_rank(struct rs_timeline *t, uint32_t rank_id, uint32_t *label)
     rs_strbuf_free(&text);
 }
 
-/* Of a device that is no rank's; -1: not known. */
+/* Of a device that belongs to no rank; -1: unknown. */
 static void label_device(struct rs_timeline *t, int32_t device, uint32_t *label)
 {
     if (device >= 0) {
@@ -48,7 +48,7 @@ static void label_device(struct rs_timeline *t, int32_t device, uint32_t *label)
     rs_timeline_text(t, label, "GPU");
 }
 
-/* With its rank; index->member_text gets it without. One that several tools saw has the name that one of them knows. */
+/* With its rank; index->member_text gets it without. If several tools recorded it: the name from any of them. */
 static void label_comm(struct rs_timeline *t, uint32_t member, uint32_t *label)
 {
     const struct rs_model *m = t->model;
@@ -74,14 +74,13 @@ static void label_comm(struct rs_timeline *t, uint32_t member, uint32_t *label)
 
 #define SEVERAL (RS_NONE - 1) /* no group: a process has more than one rank */
 
-/* What lanes stand below: a rank of the job (rows are those of model.ranks, in their order). Behind these: ranks in
- * another process that is not known to be the same one, devices that only activities tell of, and communicators whose
- * rank is not known. */
+/* What lanes belong to: a rank of the job (rows of model.ranks, in their order). After these: ranks in another process
+ * that is not known to be the same, devices that occur only in activities, and communicators with an unknown rank. */
 struct row {
-    uint32_t proc; /* that leads */
-    uint32_t rank_id; /* RS_NONE: it is no rank */
-    int32_t number, device; /* -1: not known */
-    uint32_t member; /* its first one; RS_NONE: only activities tell of it */
+    uint32_t proc; /* primary */
+    uint32_t rank_id; /* RS_NONE: not a rank */
+    int32_t number, device; /* -1: unknown */
+    uint32_t member; /* its first one; RS_NONE: known from activities only */
     uint32_t group;
 };
 
@@ -93,7 +92,7 @@ struct places {
     int64_t *host_order, *proc_order; /* the lowest rank of the job */
 };
 
-/* ---- who leads ---- */
+/* ---- primary processes ---- */
 
 static void find_leads(struct rs_timeline *t)
 {
@@ -122,7 +121,7 @@ static uint64_t device_key(uint32_t proc, int32_t device)
     return (uint64_t)proc << 32 | (uint32_t)device;
 }
 
-/* Devices: first those of ranks, then those that only activities tell of. Values are rows until groups are there. */
+/* Devices: first those of ranks, then those that occur only in activities. Values are rows until groups exist. */
 static void find_devices(struct places *w)
 {
     const struct rs_model *m = w->t->model;
@@ -146,7 +145,7 @@ static void find_devices(struct places *w)
     }
 }
 
-/* Members of whose rank nothing is known: those with something to draw are together in a row of their process. */
+/* Members of unknown rank: those with something to draw share a row of their process. */
 static void find_strays(struct places *w)
 {
     const struct rs_model *m = w->t->model;
@@ -176,7 +175,7 @@ static void find_rows(struct places *w)
     struct rs_map elsewhere = {0}; /* rank, process -> row */
     for (uint32_t i = 0; i < m->nmembers; i++) {
         const struct rs_member *x = &m->members[i];
-        /* Where it is not known which rank of a GPU it is: the first there. */
+        /* If it is unknown which rank of a GPU it is: the first there. */
         uint32_t rank = x->rank_id != RS_NONE ? x->rank_id : x->place, proc = w->t->index->lead[x->proc];
         w->of_member[i] = rank;
         if (rank == RS_NONE || w->rows[rank].proc == proc) continue;
@@ -230,7 +229,7 @@ static struct keyed key_of(const struct places *w, uint32_t proc, uint32_t row)
                           .device = -1};
 }
 
-/* The lowest rank that a host and a process hold. */
+/* The lowest rank of a host and of a process. */
 static void find_order(struct places *w)
 {
     const struct rs_model *m = w->t->model;
@@ -260,7 +259,7 @@ static int64_t error_of(const struct rs_model *m, uint32_t domain)
     return domain < m->ndomains ? m->domains[domain].error_ns : RS_TIME_NONE;
 }
 
-/* The member of the communicator that leads that a laid-over one is; itself where there is none. */
+/* The primary member of a merged one; itself if there is none. */
 static uint32_t leading_member(const struct rs_model *m, uint32_t member)
 {
     const struct rs_member *x = &m->members[member];
@@ -271,7 +270,7 @@ static uint32_t leading_member(const struct rs_model *m, uint32_t member)
     return lead < m->nmembers ? lead : member;
 }
 
-/* Members in the order of their rows, and in a row as they come, which is that of their creation. */
+/* Members in the order of their rows, and in a row in the order of creation. */
 struct lists {
     uint32_t *first, *next; /* by row; by member */
 };
@@ -332,7 +331,7 @@ static void add_row(struct places *w, const struct lists *l, uint32_t index, uin
     }
 }
 
-/* Opens the groups of the process, and of its host where that is new. */
+/* Opens the groups of the process, and of its host if new. */
 static void add_proc(struct rs_timeline *t, uint32_t proc, uint32_t *host_group, uint32_t *cap)
 {
     const struct rs_model *m = t->model;
@@ -361,7 +360,7 @@ static void add_proc(struct rs_timeline *t, uint32_t proc, uint32_t *host_group,
     add_group(t, cap, &g);
 }
 
-/* Rows, and behind those of a process the process itself (w->n + process), so that one without any is there. */
+/* Rows, and after those of a process the process itself (w->n + process), so that one without rows is included. */
 static void add_groups(struct places *w, const struct lists *l)
 {
     struct rs_timeline *t = w->t;
@@ -386,7 +385,7 @@ static void add_groups(struct places *w, const struct lists *l)
     free(rows);
 }
 
-/* Laid-over members stand where the leading ones do; devices name groups from here on. */
+/* Merged members get the group of the primary ones; from here on devices refer to groups. */
 static void finish(struct places *w)
 {
     struct rs_timeline *t = w->t;

@@ -9,7 +9,7 @@
 #include "join/op_facts.h"
 #include "join/waits.h"
 
-/* `of[i]`: the leading process of row i; RS_NONE: none. */
+/* `of[i]`: the primary process of row i; RS_NONE: none. */
 static void sort_by_proc(struct rs_by_proc *b, const uint32_t *of, uint32_t n, uint32_t nprocs)
 {
     b->from = rs_zalloc((size_t)nprocs + 2, sizeof *b->from);
@@ -34,7 +34,7 @@ static uint32_t *filled(size_t n, uint32_t with)
     return list;
 }
 
-/* Parts and activities, each with the process that leads. */
+/* Parts and activities, each with its primary process. */
 static void sort_rows(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
@@ -53,7 +53,7 @@ static void sort_rows(struct rs_timeline *t)
     free(of);
 }
 
-/* Asked only of operations that some rank was in when its recording ended. */
+/* Used only for operations that some rank was in when its recording ended. */
 static void find_awaiting(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;

@@ -27,7 +27,7 @@ const struct rs_row_kind rs_row_kinds[RS_ROWS] = {
 const char *const rs_bar_units[RS_UNITS] = {
     [RS_UNIT_TIME] = "time", [RS_UNIT_BYTES] = "bytes", [RS_UNIT_TEXT] = "string", [RS_UNIT_HEX] = "hex"};
 
-/* What the term of a table says; NULL: it has none of that name. */
+/* The text of a term; NULL: none of that name. */
 static const char *sentence(const struct rs_term_table *table, const char *kind, const char *name)
 {
     for (size_t i = 0; i < table->n; i++)
@@ -155,14 +155,15 @@ static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
         {"ProxyCtrlAppend", "takes work over", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {"taken over"}, {0}},
     [RS_BAR_PROXY_CTRL] = {"ProxyCtrl", "proxy thread", RS_ROW_PROXY_THREAD, "proxy-thread", NULL, {0}, {0}},
     [RS_BAR_COMPUTE] =
-        {"compute", "kernel", RS_ROW_COMPUTE, "compute", "A kernel that is not NCCL's, on its stream.", {0}, WORK_ARGS},
-    [RS_BAR_COMM] = {"comm",
-                     "NCCL kernel",
-                     RS_ROW_COMM,
-                     "channel",
-                     "A kernel of NCCL's as a tool saw it, on its stream: waits and transfers of its operations alike.",
-                     {0},
-                     WORK_ARGS},
+        {"compute", "kernel", RS_ROW_COMPUTE, "compute", "A kernel other than NCCL's, on its stream.", {0}, WORK_ARGS},
+    [RS_BAR_COMM] =
+        {"comm",
+         "NCCL kernel",
+         RS_ROW_COMM,
+         "channel",
+         "A kernel of NCCL as recorded by a tool, on its stream: both waits and transfers of its operations.",
+         {0},
+         WORK_ARGS},
     [RS_BAR_COPY] = {"copy", "copy", RS_ROW_COPIES, "copy", "A copy between memories, on its stream.", {0}, WORK_ARGS},
     [RS_BAR_SET] =
         {"set", "memory set", RS_ROW_COPIES, "copy", "Memory of the GPU is filled, on a stream.", {0}, WORK_ARGS},
@@ -170,14 +171,14 @@ static const struct rs_bar_kind fixed[RS_BAR_FIXED_KINDS] = {
                       "range",
                       RS_ROW_ANNOTATIONS,
                       "annotation",
-                      "What the program or a framework calls the stretch, on a host thread.",
+                      "A range named by the program or a framework, on a host thread.",
                       {0},
                       THREAD_ARGS},
     [RS_BAR_GPU_RANGE] = {"gpu-range",
                           "range on the GPU",
                           RS_ROW_ANNOTATIONS,
                           "annotation",
-                          "What an annotation of the host covers on a stream, as the tool says.",
+                          "What an annotation of the host covers on a stream, according to the tool.",
                           {0},
                           WORK_ARGS},
     [RS_BAR_STEP] = {"step",

@@ -2,7 +2,7 @@
 
 #include "nccl/abi.h"
 
-/* A new type of events that is to be drawn is a line here. */
+/* A new event type to be drawn is a row here. */
 /* clang-format off */
 #define ROW(type) [__builtin_ctz(type)]
 #define BAR(kind) RS_BAR_##kind, RS_BAR_##kind
@@ -62,7 +62,7 @@ void rs_event_passes(struct rs_arguments *args, struct rs_timeline *t, const str
     }
 }
 
-/* ---- what other tools saw ---- */
+/* ---- other tools' activities ---- */
 
 enum rs_row rs_activity_row(uint8_t kind)
 {

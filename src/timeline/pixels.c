@@ -7,11 +7,11 @@
 #include "base/bisect.h"
 #include "base/memory.h"
 
-/* Bars of a lane are taken in groups of this many where they lie in one pixel, as the page does: what is too short
- * to be seen counts once a group. */
+/* Bars of a lane that are in one pixel are processed in groups of this many, as on the page: what is too short to be
+ * seen counts once per group. */
 enum { GROUP = 16 };
 
-static const double least_cover = 0.02; /* something must be seen of what is there, however short it is */
+static const double least_cover = 0.02; /* something must be visible, however short */
 
 static void clear(struct rs_pixels *s)
 {
@@ -36,8 +36,8 @@ void rs_pixels_free(struct rs_pixels *s)
     *s = (struct rs_pixels){0};
 }
 
-/* Adds `covered` of a pixel. The one that covers most of it, `most`, gives the colour; a loss is never hidden by
- * what is larger. */
+/* Adds `covered` of a pixel. The bar that covers most of it, `most`, determines the colour; a loss is never hidden by a
+ * larger bar. */
 static void touch(struct rs_pixels *s, unsigned x, double covered, double most, uint8_t kind, unsigned shade)
 {
     double cover = (double)s->cover[x] + covered;
@@ -51,7 +51,7 @@ static void touch(struct rs_pixels *s, unsigned x, double covered, double most, 
     }
 }
 
-/* A stretch from a to b in pixels, not both in one pixel necessarily. */
+/* A stretch from a to b in pixels, possibly over several pixels. */
 static void stretch(struct rs_pixels *s, double a, double b, uint8_t kind, unsigned shade)
 {
     double from = a < 0 ? 0 : a, to = b > s->width ? s->width : b;
@@ -70,7 +70,7 @@ static void stretch(struct rs_pixels *s, double a, double b, uint8_t kind, unsig
     if (x < s->width && to > x) touch(s, x, to - x, to - x, kind, shade);
 }
 
-/* From certain at `from` to gone after `length` pixels. */
+/* From opaque at `from` to transparent after `length` pixels. */
 static void fade(struct rs_pixels *s, double from, double length, uint8_t kind)
 {
     double end = ceil(from + length), begin = floor(from);
@@ -92,7 +92,7 @@ static unsigned shade_of(unsigned flags)
     return flags & RS_BAR_NOT_RECORDED ? RS_SHADE_NOT_RECORDED : 0;
 }
 
-/* One bar that is wider than a pixel, or lies on the edge of two. */
+/* One bar that is wider than a pixel, or on the edge of two. */
 static void wide_bar(const struct rs_bars *b, uint32_t i, double t0, double scale, struct rs_pixels *s)
 {
     double a = ((double)b->start[i] - t0) * scale, end = ((double)(b->start[i] + b->dur[i]) - t0) * scale;
@@ -137,7 +137,7 @@ void rs_pixels_add(const struct rs_bars *b, const struct rs_bar_lane *lane, doub
 {
     double pixel = 1 / scale, t1 = t0 + s->width * pixel; /* ns */
     uint32_t at = first_end_after(b, lane, t0), before = lane->from + at - 1;
-    /* The bar before may reach in with its fading end. */
+    /* The previous bar may reach in with its fading end. */
     if (at && b->fade[before] > 0 && (double)(b->start[before] + b->dur[before] + b->fade[before]) > t0) at--;
     while (at < lane->n && (double)b->start[lane->from + at] < t1) {
         uint32_t i = lane->from + at;

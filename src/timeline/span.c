@@ -41,7 +41,7 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Its end; where one of its ranks only has bounds, the latest of these. */
+/* Its end; if a rank only has bounds, the latest of these. */
 static int64_t latest_end(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *ops = &m->ops;
@@ -73,7 +73,7 @@ void rs_span_focus(struct rs_timeline *t)
     if (n) {
         qsort(begins, n, sizeof *begins, by_time);
         qsort(ends, n, sizeof *ends, by_time);
-        /* The middle nine tenths, and what lies no further from it than it is long: warm-up far ahead is left out. */
+        /* The middle nine tenths, and what is no further from it than it is long: excludes warm-up long before. */
         uint32_t few = n / 20;
         int64_t from = begins[few], to = ends[n - 1 - few], room = to > from ? to - from : 0;
         for (uint32_t i = 0; i < few && begins[i] < from; i++)

@@ -14,8 +14,8 @@ static void bound(const struct rs_timeline *t, struct rs_stretch *s, int64_t bef
     if (t->options.to_bound) s->to = before;
 }
 
-/* When a part began, as far as that can stand beside the other ranks' bars. Where a kernel's start is told of another
- * rank, that of a proxy operation is not the same thing: it comes ahead of the kernel, which may not have begun yet. */
+/* When a part began, comparable with the other ranks' bars. If a kernel's start is known on another rank, the start of
+ * a proxy operation is not comparable: it is ahead of the kernel, which may not have begun yet. */
 static int64_t began_at(const struct rs_timeline *t, uint32_t part)
 {
     const struct rs_parts *p = &t->model->parts;
@@ -30,7 +30,7 @@ bool rs_stretch_of(const struct rs_timeline *t, uint32_t part, struct rs_stretch
     *s = (struct rs_stretch){.from = began_at(t, part)};
     if (s->from == RS_TIME_NONE) {
         s->from = p->launched[part] != RS_TIME_NONE ? p->launched[part] : p->enqueued[part];
-        bool late = p->end[part] != RS_TIME_NONE && s->from > p->end[part]; /* told when it was over */
+        bool late = p->end[part] != RS_TIME_NONE && s->from > p->end[part]; /* reported when it was over */
         if (p->start[part] != RS_TIME_NONE && (s->from == RS_TIME_NONE || late)) s->from = p->start[part];
         s->flags = RS_BAR_START_UNKNOWN;
     }
@@ -40,9 +40,9 @@ bool rs_stretch_of(const struct rs_timeline *t, uint32_t part, struct rs_stretch
     if (least != RS_TIME_NONE && least > s->to) s->to = least;
     switch (rs_part_ending(m, part)) {
     case RS_ENDING_KNOWN:
-        if (p->end[part] < s->from) s->flags |= RS_BAR_END_BOUNDED; /* a launch that was told when it was over */
+        if (p->end[part] < s->from) s->flags |= RS_BAR_END_BOUNDED; /* a launch that was reported when it was over */
         break;
-    case RS_ENDING_BOUNDED: /* an end that is told too early is near it: it is not drawn on to the next operation */
+    case RS_ENDING_BOUNDED: /* an end reported too early is close to it: not extended to the next operation */
         bound(t, s, p->end[part] == RS_TIME_NONE ? p->before[part] : RS_TIME_NONE);
         break;
     case RS_ENDING_OPEN: {
@@ -61,7 +61,7 @@ static bool is_clocked(const struct rs_model *m, uint32_t part)
     return (m->ops.flags[m->parts.op[part]] & RS_OP_CLOCKED) && m->parts.start[part] != RS_TIME_NONE;
 }
 
-/* Whether a part was still waiting when its recording ended: another rank did not come. */
+/* Whether a part was still waiting when its recording ended: another rank did not arrive. */
 static bool is_still_waiting(const struct rs_timeline *t, uint32_t part)
 {
     const struct rs_model *m = t->model;
@@ -76,7 +76,7 @@ int64_t rs_stretch_wait(const struct rs_timeline *t, uint32_t part)
     if (is_still_waiting(t, part) && rs_stretch_of(t, part, &s) && !(s.flags & RS_BAR_START_UNKNOWN))
         return rs_time_minus(s.to, s.from);
     if (!is_clocked(m, part)) return 0;
-    /* Two clocks may err: nothing is told below that, as in `ops`. */
+    /* Nothing is claimed below the clock error, as in `ops`. */
     int64_t wait = rs_part_wait(m, part);
     bool told = wait > 0 && wait >= rs_op_least(m, m->parts.op[part]);
     return told ? wait : 0;

@@ -7,13 +7,13 @@
 #include "join/op_facts.h"
 #include "join/waits.h"
 
-/* The sum of the GPU that a part ran on; NULL: it is left out. */
+/* The sum of the GPU that a part ran on; NULL: filtered out. */
 static struct rs_timeline_sum *sum_of(const struct rs_timeline *t, struct rs_timeline_sum *sums, uint32_t part)
 {
     uint32_t group = t->group_of_member[t->model->parts.member[part]];
     while (group < t->ngroups && t->groups[group].level != RS_GROUP_RANK) {
         uint32_t parent = t->groups[group].parent;
-        group = parent < group ? parent : RS_NONE; /* a parent comes before its children: no circle */
+        group = parent < group ? parent : RS_NONE; /* a parent precedes its children: no cycle */
     }
     return group < t->ngroups ? &sums[group] : NULL;
 }

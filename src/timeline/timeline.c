@@ -10,7 +10,7 @@
 #include "timeline/span.h"
 
 /* ---- flags ----
- * Flags: moments at which a communicator was created or destroyed, on the group of each of its members. */
+ * When a communicator was created or destroyed, on the group of each of its members. */
 
 static int flags_by_time(const void *a, const void *b)
 {
@@ -30,12 +30,11 @@ static void add(struct rs_timeline *t, uint32_t member, bool destroyed)
     *flag = (struct rs_timeline_flag){.at = at, .group = t->group_of_member[member], .destroyed = destroyed};
     uint8_t source = destroyed ? x->destroyed_from : x->created_from;
     rs_timeline_text(t, &flag->label, "%s %s%s", rs_texts_at(&t->texts, t->index->member_text[member]),
-                     destroyed ? "destroyed" : "created",
-                     source == RS_LIFE_EVENT ? "" : ", or thereabouts: it is not told");
+                     destroyed ? "destroyed" : "created", source == RS_LIFE_EVENT ? "" : " (approximately)");
     t->nflags++;
 }
 
-/* Sets flags; groups and begin are there. */
+/* Sets flags; groups and begin are set. */
 static void flags_make(struct rs_timeline *t)
 {
     const struct rs_model *m = t->model;
@@ -64,7 +63,7 @@ static int by_time(const void *a, const void *b)
     return x->op < y->op ? -1 : x->op > y->op;
 }
 
-/* Whether an operation is one of those asked for; of times, whether any of it lies in their span. */
+/* Whether an operation is selected; by time, whether any of it is in the span. */
 static bool passes(const struct rs_timeline *t, uint32_t op)
 {
     const struct rs_model *m = t->model;
@@ -104,7 +103,7 @@ static void find_ops(struct rs_timeline *t)
     free(list);
 }
 
-/* ---- all ---- */
+/* ---- all steps ---- */
 
 static void make(struct rs_timeline *t)
 {
@@ -129,27 +128,25 @@ void rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_input
     make(t);
 }
 
-/* What had to be left out, once, when the last process is done. */
+/* Notes what was dropped, once, after the last process. */
 static enum rs_status note(struct rs_timeline *t, struct rs_err *err)
 {
     struct rs_timeline_index *x = t->index;
     if (x->noted) return RS_OK;
     x->noted = true;
     if (x->out_of_range)
-        RS_TRY(rs_model_note(t->model, err, "%llu events are not drawn: their times cannot be",
+        RS_TRY(rs_model_note(t->model, err, "%llu events are not drawn: their times are impossible",
                              (unsigned long long)x->out_of_range));
     if (x->too_deep)
         RS_TRY(rs_model_note(t->model, err, "%llu events are not drawn: too many at the same time on one row",
                              (unsigned long long)x->too_deep));
     if (x->apart)
-        RS_TRY(rs_model_note(
-            t->model, err,
-            "%llu events are without what they hang on, or what launched them: it was written long before",
-            (unsigned long long)x->apart));
+        RS_TRY(rs_model_note(t->model, err, "%llu events have no parent or launch: it was written long before",
+                             (unsigned long long)x->apart));
     return RS_OK;
 }
 
-/* Where each part of the process goes is not known yet, or it is left out. */
+/* Whether it is unknown yet to which piece a part of the process belongs, or it is filtered out. */
 static void forget_pieces(struct rs_collect *c)
 {
     const struct rs_model *m = c->t->model;
@@ -162,8 +159,8 @@ static void forget_pieces(struct rs_collect *c)
     }
 }
 
-/* The collectors. Where there are pieces, operations come with their events; those that have none, and what is of the
- * process as such, are in the last. */
+/* The collectors. In pieces, operations come with their events; operations without events, and what belongs to the
+ * process itself, are in the last piece. */
 static enum rs_status collect(struct rs_collect *c, struct rs_err *err)
 {
     struct rs_bar_pieces *p = c->pieces;

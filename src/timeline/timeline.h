@@ -1,14 +1,13 @@
-/* What is drawn of a run: rows in groups, flags, and the bars of each process, in the terms of the timeline.
+/* What is drawn of a run: rows in groups, flags, and the bars of each process.
  *
- * The one source of the page in the browser, of pictures, of text and of exports: they all draw what is here. Bars are
- * made process by process, so that memory does not grow with the run, or in pieces of processes, so that it does not grow
- * with a process either.
+ * The one source of the page, pictures, text and exports. Bars are made process by process, so that memory does not
+ * grow with the run, or in pieces of processes, so that it does not grow with a process either.
  *
- * Rows go host > process > rank > communicator; lanes of a process as such (proxy thread, host threads) hang on its
- * group, streams of a GPU on the rank's, and so calls and launches of a thread that works for one rank alone; all else
- * on the communicator's.
+ * Rows are host > process > rank > communicator. Lanes of a process itself (proxy thread, host threads) belong to its
+ * group, streams of a GPU to the rank's, as do calls and launches of a thread that works for one rank only; everything
+ * else to the communicator's.
  *
- * Owns everything but model and inputs, which must live on. One thread at a time. */
+ * Owns everything except model and inputs, which must stay valid. One thread at a time. */
 #ifndef RS_TIMELINE_TIMELINE_H
 #define RS_TIMELINE_TIMELINE_H
 
@@ -30,7 +29,7 @@ struct rs_group {
     uint32_t member; /* of a communicator's group; of a rank's: its first one; RS_NONE: none */
 };
 
-/* A moment worth a flag: a communicator is created or destroyed. */
+/* A communicator is created or destroyed. */
 struct rs_timeline_flag {
     int64_t at; /* ns from the begin */
     uint32_t group, label;
@@ -39,10 +38,10 @@ struct rs_timeline_flag {
 
 struct rs_timeline_options {
     const struct rs_filter *filter; /* resolved; NULL: everything */
-    uint64_t rows; /* bit 1 << enum rs_row: what is wanted */
-    uint32_t piece; /* events of a piece at least; 0: as many as is usual */
-    bool to_bound; /* for tools that draw no fade: bars reach to the upper bound of an end that is not known */
-    bool begins; /* operations that begin in the span of time, as in all other commands; else all that reach into it */
+    uint64_t rows; /* bit 1 << enum rs_row: the selected rows */
+    uint32_t piece; /* minimum number of events of a piece; 0: default */
+    bool to_bound; /* for tools that draw no fade: bars reach to the upper bound of an unknown end */
+    bool begins; /* operations that begin in the span of time, as in all other commands; else all that intersect it */
 };
 
 struct rs_timeline {
@@ -50,32 +49,32 @@ struct rs_timeline {
     struct rs_inputs *inputs;
     struct rs_timeline_options options;
     int64_t begin; /* ns on the common axis: t = 0 of everything here */
-    int64_t span; /* every bar lies in 0 .. span */
-    struct rs_totals totals; /* of the operations that begin in what was asked for */
-    int64_t focus_from, focus_to; /* the operations, without start-up; the whole where there are none */
+    int64_t span; /* every bar is in 0 .. span */
+    struct rs_totals totals; /* of the operations that begin in the selection */
+    int64_t focus_from, focus_to; /* the operations, without start-up; everything if there are none */
     struct rs_kinds kinds;
     struct rs_texts texts; /* labels and names; 0 is "" */
     struct rs_group *groups; /* a parent before its children, in drawing order */
     uint32_t ngroups;
     uint32_t *procs; /* of the model, in drawing order */
     uint32_t nprocs;
-    uint32_t *ops; /* of the model: those that pass the filter and are not laid over another, by their first start;
-                      those without one behind them, by begin */
+    uint32_t *ops; /* of the model: those that pass the filter and are not merged into another, by their first start;
+                    * those without one last, by begin */
     uint32_t nops;
-    uint32_t *op_number; /* by op of the model: place in ops; RS_NONE: left out */
+    uint32_t *op_number; /* by op of the model: position in ops; RS_NONE: filtered out */
     uint32_t *bar_of_part; /* by part of the model: set with the bars of its process or piece; RS_NONE: not drawn */
     struct rs_timeline_flag *flags; /* by time */
     uint32_t nflags;
-    uint32_t *group_of_member; /* by member of the model: its communicator's group; RS_NONE: left out */
-    struct rs_timeline_index *index; /* of what fills it (timeline/index.h) */
+    uint32_t *group_of_member; /* by member of the model: its communicator's group; RS_NONE: filtered out */
+    struct rs_timeline_index *index; /* lookups while it is filled (timeline/index.h) */
 };
 
 void rs_timeline_init(struct rs_timeline *t, struct rs_model *m, struct rs_inputs *in,
                       const struct rs_timeline_options *options);
-/* The bars of the i-th process of t->procs, in pieces, each whole in itself, so that memory does not grow with the
- * process. All that hangs on each other is in one piece; lanes go on from one to the next, with what begins later; the
- * last has `last` set. There is one piece where `whole` is asked for, and where a process cannot be cut
- * (timeline/pieces.h). To be called for each process in order. *bars: the number of bars so far, and afterwards. */
+/* The bars of the i-th process of t->procs, in pieces, so that memory does not grow with the process. Bars that depend
+ * on each other are in one piece; lanes continue from one to the next; the last has `last` set. There is one piece if
+ * `whole` is set, and if a process cannot be cut (timeline/pieces.h). Called for each process in order. *bars: the
+ * number of bars so far, before and after. */
 typedef enum rs_status (*rs_bars_visit)(void *to, const struct rs_bars *bars, struct rs_err *err);
 enum rs_status rs_timeline_pieces(struct rs_timeline *t, uint32_t i, bool whole, uint32_t *bars, rs_bars_visit visit,
                                   void *to, struct rs_err *err);

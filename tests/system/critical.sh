@@ -28,7 +28,7 @@ for workload in ddp tpdp pipeline alltoall graph mix; do
         whole "$workload, seed $seed"
         # Slow by 2 ms in each of 12 steps; ties, and in a pipeline bubbles of others, may hide some of it.
         is "$workload, seed $seed: the slow rank" "$(jq -c "$owner | [.[0], .[1] > 16000000]" "$TMP/path")" '[5,true]'
-        is "$workload, seed $seed: named" "$(jq -r '.conclusion[0] | test("^Rank 5 .* holds the others up")' "$TMP/path")" true
+        is "$workload, seed $seed: named" "$(jq -r '.conclusion[0] | test("^Rank 5 .* delays the others")' "$TMP/path")" true
     done
 done
 
@@ -79,7 +79,7 @@ is "kineto: who sleeps" "$(jq -c "[.activities, ($owner | .[0] == 2 and .[1] > 1
 for folder in kineto example/ddp4 h200-overlay/rec h200-overlay/kineto; do
     critical "$data/$folder"
     whole "$folder"
-    is "$folder: who holds the others up" "$(jq -r '.conclusion[0] | test("^Rank 2 .* holds the others up")' "$TMP/path")" true
+    is "$folder: which rank delays the others" "$(jq -r '.conclusion[0] | test("^Rank 2 .* delays the others")' "$TMP/path")" true
     cost=$("$RINGSCOPE" report --json "$data/$folder" 2>/dev/null | jq '.stragglers[0].cost_ns')
     is "$folder: how long" "$(jq --argjson cost "$cost" '([.by[] | select(.rank == 2).alone_ns] | add) / $cost
         | . > 0.65 and . < 1.05' "$TMP/path")" true

@@ -102,6 +102,6 @@ is "gen, four GPUs a process: pairs" "$(ops "$TMP/run" | jq -s -c '[.[] | select
 is "gen, four GPUs a process: processes" "$("$RINGSCOPE" clocks --json "$TMP/run" | jq -s -c 'map([.pid, .offset_ns]) | unique | length')" 2
 # Two jobs: their clocks cannot be tied, and a process that counts from its start has no wall time.
 "$RINGSCOPE" gen --as example -n 4 --steps 3 --seed 7 -o "$TMP/other" >/dev/null
-is "clocks without wall time" "$("$RINGSCOPE" ops "$TMP/run" "$TMP/other" 2>&1 >/dev/null | grep -c 'which is no wall time')" 1
+is "clocks without wall time" "$("$RINGSCOPE" ops "$TMP/run" "$TMP/other" 2>&1 >/dev/null | grep -c 'which is not wall time')" 1
 "$RINGSCOPE" gen --as example --hang dead@3 -o "$TMP/no" >/dev/null 2>&1 && { echo "dumps of a hang are made"; bad=1; }
 exit $bad

@@ -60,7 +60,7 @@ check() { # INPUT EVENTS-IN-A-PIECE...: other pieces, the same
     is "$name: events" "$([ -s whole.tables ] && [ -s whole.slices ] && echo some)" some
     for events in "$@"; do
         export_as "$events" sqlite "$input" pieces.db
-        is "$name, $events: told" "$(grep -c 'without what they hang on' err)" 0
+        is "$name, $events: told" "$(grep -c 'have no parent or launch' err)" 0
         export_as "$events" chrome "$input" pieces.json
         tables pieces.db >pieces.tables
         slices pieces.json >pieces.slices
@@ -100,7 +100,7 @@ check "$data/sim-threads" 1
 gen -w ddp -n 8 --callbacks 60k
 export_as $whole sqlite made whole.db
 export_as 1 sqlite made pieces.db
-told=$(sed -n 's/^ringscope export: \([0-9]*\) events are without what they hang on.*/\1/p' err)
+told=$(sed -n 's/^ringscope export: \([0-9]*\) events have no parent or launch.*/\1/p' err)
 orphans() { sqlite3 "$1" "SELECT (SELECT count(*) FROM events WHERE parent_id IS NULL) + (SELECT count(*) FROM network_steps WHERE parent_id IS NULL) + (SELECT -count(*) FROM launches)"; }
 is "late: some" "$((${told:-0} > 0))" 1
 is "late: told" "${told:-0}" "$(($(orphans pieces.db) - $(orphans whole.db)))"

@@ -80,7 +80,7 @@ is "no compute" "$(jq -s -c 'map([.compute_ns, .overlap_pct, .exposed_comm_ns, .
     | unique' "$work/r.jsonl")" '[[null,null,null,null,null,null]]'
 is "comm of recordings" "$(jq -s -c 'map(.comm_ns > 0 and .comm_wait_ns + .comm_transfer_ns + .comm_unknown_ns == .comm_ns)
     | unique' "$work/r.jsonl")" '[true]'
-is "why" "$(jq -s '.[0].conclusion | map(select(test("NCCL sees no compute"))) | length' "$work/r.jsonl")" 1
+is "why" "$(jq -s '.[0].conclusion | map(select(test("NCCL does not report compute"))) | length' "$work/r.jsonl")" 1
 
 # Waits below the clock error (ops: "<424 us", a tie) are neither wait nor transfer.
 is "below the clock error" "$("$RINGSCOPE" overlap --json "$data/kineto/formats" |
@@ -132,7 +132,7 @@ is "the line that makes no sense" "$(grep -c "stages.jsonl: line 129: the event 
 is "stages by name" "$(jq -s -c 'map(.pipeline | [.source, .chunks, .verdict, .bubble_ns > 0]) | unique' "$work/n.jsonl")" \
     '[["names",5,"serialised",true]]'
 exits 1 "$RINGSCOPE" overlap --stage a='nosuchname' --stage b='nccl*' --fail-under 0.3 "$data"/kineto/kineto_rank?.json.gz
-is "why there is no score" "$(grep -c 'nothing is named as stage a (nosuchname)' "$work/err")" 1
+is "why there is no score" "$(grep -c 'nothing matches stage a (nosuchname)' "$work/err")" 1
 
 # ---- usage ----
 exits 2 "$RINGSCOPE" overlap

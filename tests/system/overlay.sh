@@ -25,7 +25,7 @@ for name in two three flight; do
     same "$name: operations" "$TMP/$name" "$TMP/alone" 'map(.op) | sort'
     same "$name: ranks" "$TMP/$name" "$TMP/alone" 'sort_by(.op) | map([.ranks[] | [.rank, .global_rank, .pid]])'
 done
-is "notes of what has no counterpart" "$(grep -c counterpart "$TMP/notes")" 0
+is "notes of what is not merged" "$(grep -cE "match(es)? (none|one) of the other inputs" "$TMP/notes")" 0
 
 # The five steps of the profiler: 8 all-reduces, 1 all-gather, 1 all-to-all, 1 ring of 4 and 1 of each half, a step.
 seen='select(.seen_by == ["example-profiler", "kineto"])'

@@ -51,7 +51,7 @@ never "at: Flight Recorder" ' 0  +\? ' ops --at 1ms "$data/flight"
 begin=$(rs ops --json late | jq -s 'map(.start_ns // empty) | min')
 middle=$(rs ops --json late | jq -s "map(select(.start_ns == $begin))[0].ranks | ((map(.start_ns) | max) + (map(.end_ns) | min)) / 2 | floor")
 is "at: before a late recording" "$(at "$middle" late)" '[0,"running"] [1,"running"] [2,"running"] [3,"unknown"] '
-is "at: the same, why" "$(rs ops --at "$middle" --json late | jq -r 'select(.global_rank == 3) | .why')" "events were not asked for then"
+is "at: the same, why" "$(rs ops --at "$middle" --json late | jq -r 'select(.global_rank == 3) | .why')" "events were not requested then"
 # A ring of sends whose ends are bounded: nobody knows who was still in it, nor for how long.
 first=$(rs ops "$ring" | awk '$1 ~ /^[0-9]/ { print $1 + 0; exit }') # s from the begin of the run
 after() { awk -v s="$first" -v more="$1" 'BEGIN { printf "%.6fs", s + more }'; }
@@ -82,16 +82,16 @@ is "report: transfers below the clock error" "$(rs report --json "$one" | jq -c 
 if [ "$(rs ops --json "$ring" | jq 'select(.kind == "fanout").tie')" = true ]; then
     says "report: a tie is no proof that nobody waited" 'ranks waited for others up to 14 ms \(SendRecv\)' report "$ring"
 fi
-never "report: nobody is late" 'Nobody is late' report "$ring"
-says "report: waits by durations" 'the waits of 440 operations are told by how long each rank took' report "$data/inspector"
-never "report: waits by durations" 'cannot be told' report "$data/inspector"
+never "report: no rank is late" 'No rank is late' report "$ring"
+says "report: waits by durations" 'the waits of 440 operations come from durations' report "$data/inspector"
+never "report: waits by durations" 'waited for which is unknown' report "$data/inspector"
 
 # ---- critical: an end that is not known is no end of a path ----
 status 1 critical "$ring"
-says "critical: no end" 'ended is not known.*no path' critical "$ring"
+says "critical: no end" 'ends of the operations .* unknown.*no path' critical "$ring"
 is "critical: no end" "$(rs critical --json "$ring" | jq -c '[.from_ns, .to_ns, .segments]')" '[null,null,[]]'
 is "critical: the last known end" "$(rs critical --json "$one" | jq .to_ns)" "$(rs ops --json "$one" | jq -s 'map(.ranks[].end_ns // 0) | max')"
-says "critical: what is left out" 'behind it 10 times a rank began an operation whose end is not known' critical "$one"
+says "critical: what is left out" 'after it, 10 times a rank began an operation whose end is unknown' critical "$one"
 status 1 critical "$data/flight"
 printf '{"schemaVersion": 1, "distributedInfo": {"rank": 0, "world_size": 2}, "traceEvents": [' >kernels.json
 for i in $(seq 50); do
@@ -105,7 +105,7 @@ status 0 critical kernels.json
 never "view: the job ended well" 'not ended' view "$one"
 says "view: a hang" 'waits for the last rank.*not ended' view hung
 rs view hung -o hung.svg
-grep -q 'all of it waiting: another rank had not come' hung.svg || { echo "a picture of a hang: nobody waits to the end"; bad=1; }
+grep -q 'all of it waiting: another rank did not arrive' hung.svg || { echo "a picture of a hang: nobody waits to the end"; bad=1; }
 
 # ---- exports: what is bounded is drawn to its bound, so that it is seen, and says so ----
 rs export --format chrome "$ring" >ring.json

@@ -122,7 +122,7 @@ static void test_nobody(void **state)
     struct rs_report_options options = {.filter = &everything};
     fine(rs_report_init(&r, &model, &options, NULL));
     assert_int_equal(r.stragglers.nrows, 0);
-    assert_string_equal(r.conclusion[0], "Nobody is late by more than the clock error of 6.0 us.");
+    assert_string_equal(r.conclusion[0], "No rank is late by more than the clock error of 6.0 us.");
     rs_report_free(&r);
     rs_model_free(&model);
 }

@@ -97,7 +97,7 @@ static void test_blocks(void **state)
         make_blocks(cases[i].n, cases[i].sync, cases[i].each);
         profile(&p, NULL);
         assert_int_equal(p.rows[0].launches.synchronised, cases[i].truth);
-        bool said = strstr(p.conclusion[0], "wait for the GPU behind each") != NULL;
+        bool said = strstr(p.conclusion[0], "synchronisation after each") != NULL;
         assert_int_equal(said, cases[i].truth >= RS_SYNC_RANGES);
         tear_down(&p);
     }

@@ -214,7 +214,7 @@ static void test_no_compute(void **state)
     assert_true(isnan(rs_overlap_pct(x)));
     assert_int_equal(p.rows[0].overlap.untimed, 1);
     assert_int_equal(p.nconclusion, 1);
-    assert_non_null(strstr(p.conclusion[0], "NCCL sees no compute"));
+    assert_non_null(strstr(p.conclusion[0], "NCCL does not report compute"));
     tear_down(&p);
 }
 
@@ -288,7 +288,7 @@ static void test_conclusion(void **state)
     profile(&p, NULL);
     assert_non_null(strstr(p.conclusion[0], "waiting for other ranks"));
     assert_null(strstr(p.conclusion[0], "wait for rank"));
-    assert_non_null(strstr(p.conclusion[0], "not known"));
+    assert_non_null(strstr(p.conclusion[0], "is unknown"));
     tear_down(&p);
 }
 

@@ -197,7 +197,7 @@ static void test_pairs_elsewhere(void **state)
     }
     assert_int_equal(parts, 5 * RANKS);
     assert_int_equal(m.comms[y].over, x);
-    assert_false(has_note("counterpart"));
+    assert_false(has_note("match none of the other inputs"));
 }
 
 int main(void)

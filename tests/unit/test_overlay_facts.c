@@ -145,7 +145,7 @@ static void test_comms_id(void **state)
         if (f.has_comms_id) assert_true(f.comms_id == UINT64_C(0xf000000000000001) + m.ops.seq[i]);
         assert_int_equal(f.pg_seq, m.ops.seq[i]);
     }
-    assert_true(has_note("1 collectives have another comms id"));
+    assert_true(has_note("1 collectives have different comms ids"));
 }
 
 int main(void)

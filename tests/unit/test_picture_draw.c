@@ -338,7 +338,7 @@ static void test_text_of_many(void **state)
     assert_int_equal(lines, 1 + 48 + 1 + 2); /* the footer takes two */
     assert_non_null(strstr(output, "\nrank 470"));
     assert_null(strstr(output, "\nrank 471"));
-    assert_non_null(strstr(output, "452 of 500 GPUs not shown: these waited most or came last"));
+    assert_non_null(strstr(output, "452 of 500 GPUs not shown: those shown waited most or were last"));
     made_free(&d);
 }
 

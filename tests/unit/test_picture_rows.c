@@ -186,7 +186,7 @@ static void test_keeps_who_waited_most(void **state)
     struct rs_layout l;
     const struct rs_picture_options o = {.width = 1200};
     rs_layout_init(&l, &rows, &o, 0);
-    assert_non_null(strstr(l.footer, "6 of 10 GPUs not shown: these waited most or came last"));
+    assert_non_null(strstr(l.footer, "6 of 10 GPUs not shown: those shown waited most or were last"));
     rs_layout_free(&l);
     done();
 }

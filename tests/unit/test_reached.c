@@ -118,18 +118,18 @@ static void test_reached(void **state)
     close_to(reached.rows[0].share, 1);
     close_to(reached.rows[0].share_seen, 1);
     assert_true(isnan(reached.rows[0].waiting));
-    says("none that takes 1 % of the time or more is below 70 % of it, the least is AllReduce of 8 MiB with 100 %.",
+    says("none that takes 1 % of the time or more is below 70 % of it, the lowest is AllReduce of 8 MiB with 100 %.",
          1000);
     /* The last comes 4 ms late: three ranks see 5 ms, one 1 ms. */
     make(4 * MS, bus);
     close_to(reached.rows[0].share, 1);
     close_to(reached.rows[0].share_seen, 4.0 / 16);
     close_to(reached.rows[0].waiting, 1);
-    says("AllReduce of 8 MiB on 4 ranks reaches 25 % of the bus bandwidth that the reference has (3.15 of 12.6 GB/s) "
+    says("AllReduce of 8 MiB on 4 ranks reaches 25 % of the reference bus bandwidth (3.15 of 12.6 GB/s) "
          "as the "
-         "ranks saw it, and 100 % behind the last rank: waiting for late ranks explains it (100 %",
+         "ranks saw it, and 100 % after the last start: waiting for late ranks explains it (100 %",
          1000);
-    says("how much of it is waiting cannot be told: its transfer is below ten times the clock error", MS / 5);
+    says("how much of it is waiting is unknown: its transfer is below ten times the clock error", MS / 5);
     /* Nobody late, and twice as much is possible. */
     make(0, 2 * bus);
     close_to(reached.rows[0].share, 0.5);
@@ -142,7 +142,7 @@ static void test_reached(void **state)
     /* 1.25 ms seen, 1 ms without waiting, half a ms possible: a third. */
     make(MS / 3, 2 * bus);
     close_to(round(reached.rows[0].waiting * 1e6), 333333);
-    says("explains 33 % of the time above the possible", 1000);
+    says("explains 33 % of the time above the reference", 1000);
 }
 
 /* Sends in a group call are counted in another way, whatever the table has. */

@@ -285,7 +285,7 @@ static void test_outliers(void **state)
     assert_int_equal(odd.rows[2].step, 30);
     assert_int_equal(odd.rows[2].rank_id, RS_NONE);
     assert_int_equal(odd.rows[2].row, RS_NONE);
-    assert_non_null(strstr(odd.rows[2].what, "outside of NCCL"));
+    assert_non_null(strstr(odd.rows[2].what, "outside NCCL"));
     rs_outliers_free(&odd);
     rs_outliers_find(&odd, &view, &steps, 13, &late, &rows);
     fine(RS_OK); /* as --warmup 13 */

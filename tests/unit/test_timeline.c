@@ -373,7 +373,7 @@ static void activities_are_nested(void **state)
     b = nth(RS_BAR_HOST_LAUNCH, 0);
     assert_string_equal(rs_texts_at(&t.texts, lane_of(b)->label), "thread 7 python");
     b = nth(RS_BAR_LAUNCH, 0);
-    assert_string_equal(rs_texts_at(&t.texts, lane_of(b)->label), "thread not told");
+    assert_string_equal(rs_texts_at(&t.texts, lane_of(b)->label), "unknown thread");
 }
 
 /* A process that another tool saw, too: its kernels are on the groups of the one that leads. */
