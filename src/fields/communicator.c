@@ -35,7 +35,7 @@ static bool is_child(const struct rs_comm_fields *r)
     return ROW->parent.comm != RS_NONE;
 }
 
-/* The communicator that leads, of one that several tools saw. */
+/* The primary communicator of one that several tools recorded. */
 static uint32_t leading(const struct rs_model *m, uint32_t comm)
 {
     return comm == RS_NONE || m->comms[comm].over == RS_NONE ? comm : m->comms[comm].over;
@@ -68,7 +68,7 @@ static bool next_rank(const void *row, uint32_t *at, struct rs_value *item)
     return true;
 }
 
-/* Members come by rank. */
+/* Members are by rank. */
 static void write_unrecorded(struct rs_json *j, const void *row)
 {
     const struct rs_comm_fields *r = row;

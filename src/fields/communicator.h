@@ -18,7 +18,7 @@ struct rs_member_fields {
     const struct rs_model *m;
     uint32_t comm, member;
     struct rs_life life;
-    const char *uuid; /* NULL: not known */
+    const char *uuid; /* NULL: unknown */
     char uuid_text[37];
 };
 void rs_member_fields_make(struct rs_member_fields *r, const struct rs_model *m, uint32_t comm, uint32_t member);

@@ -1,10 +1,10 @@
-/* The fields of an event of NCCL, or of an activity that another tool saw. */
+/* The fields of an event of NCCL, or of an activity of another tool. */
 #ifndef RS_FIELDS_EVENT_H
 #define RS_FIELDS_EVENT_H
 
 #include "fields/tables.h"
 
-/* Times are RS_TIME_NONE, numbers below 0, hashes 0 and texts NULL or "" where they are not known. */
+/* Unknown: times are RS_TIME_NONE, numbers below 0, hashes 0 and texts NULL or "". */
 struct rs_event_row {
     const char *host, *type, *thread, *states, *args;
     size_t thread_len;

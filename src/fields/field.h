@@ -1,11 +1,11 @@
-/* Output fields: each is one row of a table, with its name, type, unit, documentation and getter, and every output is
- * made by going over the tables: JSON, CSV, the columns and rows of SQLite, arguments of slices, attributes of OTF2,
- * the terms of `explain`, the tables of docs/json.md and docs/sql.md.
+/* Output fields: each is one row of a table, with its name, type, unit, documentation and getter. All outputs are
+ * generated from these tables: JSON, CSV, the columns and rows of SQLite, arguments of slices, attributes of OTF2, the
+ * terms of `explain`, the tables of docs/json.md and docs/sql.md.
  *
- * A table is a file NAME.inc of rows FIELD(name, type, unit, outputs, value, .doc = "..."), which fields/NAME.c includes
- * as data, and where fields are asked for one by one its header as an enum (RS_OP_seq). FIELD_AS(id, "name", ...): a name
- * that the table has twice, in an object. `value` is an expression over `r`, the row
- * struct that NAME.h declares and the caller fills in once for a line. Constant data; any thread. */
+ * A table is a file NAME.inc of rows FIELD(name, type, unit, outputs, value, .doc = "..."), which fields/NAME.c
+ * includes as data, and its header as an enum (RS_OP_seq) if single fields are needed. FIELD_AS(id, "name", ...): a
+ * name that occurs twice in the table, in an object. `value` is an expression over `r`, the row struct that NAME.h
+ * declares and the caller fills in once per line. Constant data; any thread. */
 #ifndef RS_FIELDS_FIELD_H
 #define RS_FIELDS_FIELD_H
 
@@ -22,7 +22,7 @@ enum rs_out_type {
     RS_OUT_TEXT,
     RS_OUT_NUMBERS, /* a list, item by item: rs_out_field.next */
     RS_OUT_TEXTS,
-    RS_OUT_OBJECT, /* of JSON: the rows behind it with `inside` are its keys; a null value stands for all of it */
+    RS_OUT_OBJECT, /* of JSON: the following rows with `inside` are its keys; null: the whole object is null */
     RS_OUT_ROWS, /* of JSON: lists and objects of another kind: rs_out_field.write */
 };
 
@@ -56,19 +56,18 @@ struct rs_out_field {
     uint8_t unit; /* enum rs_out_unit */
     uint8_t in; /* enum rs_output, or-ed */
     char section; /* see rs_out_table.order */
-    bool null; /* JSON has null where it is not known or does not apply */
-    bool optional; /* JSON leaves it out where it is null or false */
+    bool null; /* JSON has null if it is unknown or does not apply */
+    bool optional; /* JSON omits it if null or false */
     bool inside; /* JSON has it in the object before it */
-    bool (*when)(const void *row); /* JSON leaves it out where this is false; NULL: never */
-    const char *doc; /* of docs/json.md; without more, also what `explain` and the schema of the database say */
-    const char *term; /* what `explain` says; NULL: `doc`, or what another table says of the name */
-    const char *column,
-        *column_term; /* its name in the database, where it is another, and what `explain` says of that */
-    const char *sql; /* what stands behind the type in the schema: "NOT NULL", "REFERENCES ranks" */
+    bool (*when)(const void *row); /* JSON omits it if false; NULL: never */
+    const char *doc; /* of docs/json.md; by default also of `explain` and the schema of the database */
+    const char *term; /* text of `explain`; NULL: `doc`, or that of another table for the name */
+    const char *column, *column_term; /* its name in the database, if different, and the text of `explain` for that */
+    const char *sql; /* follows the type in the schema: "NOT NULL", "REFERENCES ranks" */
     const char *comment; /* in the schema; NULL: `doc` */
     struct rs_value (*get)(const void *row); /* NULL of RS_OUT_ROWS */
     bool (*next)(const void *row, uint32_t *at, struct rs_value *item); /* of lists: *at from 0; false: no more */
-    void (*write)(struct rs_json *j, const void *row); /* JSON: the value behind the key; of RS_OUT_ROWS always */
+    void (*write)(struct rs_json *j, const void *row); /* JSON: the value after the key; always for RS_OUT_ROWS */
 };
 
 struct rs_out_table {
@@ -76,7 +75,7 @@ struct rs_out_table {
     const char *where; /* "ops --json" */
     const struct rs_out_field *fields;
     uint32_t n;
-    /* Outputs that have the fields in another order than the table name the sections in theirs; NULL: as they stand. */
+    /* Outputs with another order of fields name the sections in theirs; NULL: the order of the table. */
     const char *csv_order, *sql_order;
 };
 
@@ -94,7 +93,7 @@ void rs_out_json(struct rs_json *j, const struct rs_out_table *table, const void
 /* Fields [from, to) of a table alone. */
 void rs_out_some_json(struct rs_json *j, const struct rs_out_table *table, uint32_t from, uint32_t to, const void *row);
 
-/* In files of rows; who includes one defines FIELD_AS. */
+/* In files of rows; the including file defines FIELD_AS. */
 #define FIELD(id, ...) FIELD_AS(id, #id, __VA_ARGS__)
 
 /* ---- values ---- */
@@ -128,12 +127,12 @@ static inline struct rs_value rs_v_textn(const char *text, size_t n) /* NULL: nu
     return (struct rs_value){.text = text, .n = (uint32_t)n, .type = text ? RS_OUT_TEXT : RS_OUT_NULL};
 }
 struct rs_value rs_v_text(const char *text); /* NULL: null */
-/* A list, an object or rows are there. */
+/* A list, an object or rows exist. */
 static inline struct rs_value rs_v_some(void)
 {
     return (struct rs_value){.type = RS_OUT_ROWS};
 }
-/* Null where it is RS_TIME_NONE; below 0; RS_NONE; 0. */
+/* Null if it is RS_TIME_NONE; below 0; RS_NONE; 0. */
 static inline struct rs_value rs_v_time(int64_t ns)
 {
     return ns == RS_TIME_NONE ? rs_v_null() : rs_v_int(ns);
@@ -158,7 +157,7 @@ static inline struct rs_value rs_v_pid(uint32_t pid)
 {
     return pid ? rs_v_uint(pid) : rs_v_null();
 }
-/* A text of the model (rs_model_text()), a name (rs_model_name_text()); null where it is 0. */
+/* A text of the model (rs_model_text()), a name (rs_model_name_text()); null if 0. */
 static inline struct rs_value rs_v_string(const struct rs_model *m, uint16_t id)
 {
     return id ? rs_v_text(rs_model_text(m, id)) : rs_v_null();

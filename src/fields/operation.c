@@ -42,7 +42,7 @@ static uint32_t fanout_of(const struct rs_op_row *r)
     return is_pair(r) ? r->m->ops.fanout[r->op] : RS_NONE;
 }
 
-/* The member that came last; RS_NONE: not known. */
+/* The member that started last; RS_NONE: unknown. */
 static uint32_t last_of(const struct rs_op_row *r)
 {
     uint32_t last = r->m->ops.last_part[r->op];
@@ -98,7 +98,7 @@ const struct rs_out_field rs_op_fields[RS_OP_FIELDS] = {
 #undef RS_GET
 #undef RS_ROW
 
-/* Its sections: what it is, what frameworks say, of a pair, when it was, waits, doubts, absent ranks. */
+/* Its sections: identity, frameworks, pairs, times, waits, doubts, absent ranks. */
 const struct rs_out_table rs_out_operation = {"operation",  "ops --json",           rs_op_fields,
                                               RS_OP_FIELDS, .csv_order = "ifptdwa", .sql_order = "ipftdwa"};
 

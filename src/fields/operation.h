@@ -8,10 +8,10 @@
 #include "join/overlay_facts.h"
 #include "join/presence.h"
 
-/* What the fields of an operation are taken from. The caller sets the first four once; the rest is of one operation. */
+/* The source of an operation's fields. The caller sets the first four once; the rest is of one operation. */
 struct rs_op_row {
     const struct rs_model *m;
-    const struct rs_presence_index *presence; /* for the lists of ranks that are not in it */
+    const struct rs_presence_index *presence; /* for the lists of absent ranks */
     const struct rs_steps *steps; /* of found_step: JSON only */
     const uint32_t *numbers; /* rows of the database, by operation: SQL only */
     uint32_t op, first; /* `first`: its first part */
@@ -21,7 +21,7 @@ struct rs_op_row {
     struct rs_op_waits waits;
 };
 
-/* What identifies it, and what its ranks need; and all the rest. */
+/* Its identity, and what its ranks need; and all the rest. */
 void rs_op_row_begin(struct rs_op_row *r, uint32_t op);
 void rs_op_row_make(struct rs_op_row *r, uint32_t op);
 
@@ -32,7 +32,7 @@ struct rs_op_rank_row {
     struct rs_op_rank rank;
 };
 
-/* Takes the next rank: *at from 0, `r->op` is set. False: that was all. */
+/* The next rank: *at from 0, `r->op` is set. False: no more. */
 bool rs_op_rank_row_next(struct rs_op_rank_row *r, uint32_t *at);
 
 enum rs_op_field {

@@ -6,9 +6,9 @@
 
 enum rs_process_part { RS_PROCESS_CALLS, RS_PROCESS_EVENTS, RS_PROCESS_UNKNOWN, RS_PROCESS_COMMUNICATORS };
 
-/* Times are RS_TIME_NONE, numbers below 0 and texts NULL where they are not known. */
+/* Unknown: times are RS_TIME_NONE, numbers below 0 and texts NULL. */
 struct rs_process_row {
-    bool recording; /* else of another tool: JSON has other fields of it */
+    bool recording; /* false: of another tool, with other fields in JSON */
     uint32_t id, same_as; /* SQL only */
     const char *host, *tool, *path, *state, *nccl_version;
     uint32_t pid;
@@ -18,7 +18,7 @@ struct rs_process_row {
     int64_t from, to, clock_error_ns;
     uint64_t run, threads, bytes, clock_samples;
     double recorder_share;
-    /* JSON only: writes what is no single value. */
+    /* JSON only: writes what is not a single value. */
     void (*write)(struct rs_json *j, const struct rs_process_row *row, enum rs_process_part part);
     const void *of; /* the writer's */
 };

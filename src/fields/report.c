@@ -4,7 +4,7 @@
 
 #include "fields/rows.h"
 
-/* ---- who: host, pid, device of a rank; of a whole host its name alone ---- */
+/* ---- ranks: host, pid, device; of a host only its name ---- */
 
 static const char *host_of(const struct rs_report *r, uint32_t host)
 {
@@ -109,7 +109,7 @@ static bool is_to(const struct rs_slow_fields *r)
     return r->row->scope != RS_SLOW_SENDER;
 }
 
-/* The rank that it is named by. */
+/* The rank that names it. */
 static uint32_t slow_id(const struct rs_slow_fields *r)
 {
     return is_from(r) ? LINK->rank_id : LINK->peer_id;

@@ -8,7 +8,7 @@
 struct rs_straggler_fields {
     const struct rs_report *report;
     const struct rs_straggler *row;
-    const char *uuid; /* NULL: not known */
+    const char *uuid; /* NULL: unknown */
     char uuid_text[37];
 };
 void rs_straggler_fields_make(struct rs_straggler_fields *r, const struct rs_report *report,
@@ -32,7 +32,7 @@ struct rs_slow_fields {
 struct rs_func_fields {
     const struct rs_report *report;
     const struct rs_func_row *row;
-    const struct rs_reached_row *reached; /* NULL: without a reference */
+    const struct rs_reached_row *reached; /* NULL: no reference */
 };
 
 #endif
