@@ -72,7 +72,7 @@ static enum rs_doing doing_in(const struct rs_model *m, const struct rs_presence
     uint32_t op = m->parts.op[part];
     int32_t absent = 0;
     if (op == RS_NONE) return RS_DOING_RUN;
-    if (rs_op_lacks_ranks(m, op)) /* a recorded rank that did not arrive holds the others */
+    if (rs_op_has_absent_ranks(m, op)) /* a recorded rank that did not arrive holds the others */
         return rs_op_next_absent(m, op, presence, true, &absent) >= 0 ? RS_DOING_WAIT : RS_DOING_RUN;
     if (!(m->ops.flags[op] & RS_OP_CLOCKED)) return RS_DOING_RUN;
     int64_t error = m->ops.error[op] > 0 ? m->ops.error[op] : 0, behind = rs_time_minus(at, m->ops.last[op]);

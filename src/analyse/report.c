@@ -13,16 +13,9 @@
 /* ---- the conclusion ----
  * The last lines of a report: sentences that an operator can act on. Nothing below the clock error is claimed. */
 
-/* Ends a sentence and keeps it. */
 static void say(struct rs_report *r, struct rs_strbuf *s)
 {
-    char *text = NULL;
-    rs_strbuf_take(s, &text);
-    rs_strbuf_free(s);
-    char **grown = rs_realloc(r->conclusion, (r->nconclusion + 1) * sizeof *grown);
-    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
-    r->conclusion = grown;
-    r->conclusion[r->nconclusion++] = text;
+    rs_words_sentence(&r->conclusion, &r->nconclusion, s);
 }
 
 static int64_t span(const struct rs_report *r)

@@ -50,7 +50,7 @@ struct rs_report {
     struct rs_course course;
     struct rs_statistics statistics; /* of inputs without a time axis */
     char **conclusion;
-    size_t nconclusion;
+    uint32_t nconclusion;
 };
 
 enum rs_status rs_report_init(struct rs_report *r, struct rs_model *m, const struct rs_report_options *options,

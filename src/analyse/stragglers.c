@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/holds.h"
 #include "analyse/quantile.h"
 #include "base/memory.h"
+#include "base/room.h"
 
 /* ---- lateness of each rank and host ---- */
 
@@ -211,6 +211,214 @@ static void why_finish(struct rs_straggler *s)
     if (s->why_ns[RS_WHY_HELD] / 2 > s->cost_ns) s->why = RS_WHY_HELD;
 }
 
+/* ---- inherited lateness ----
+ * How much of a rank's lateness it inherited: how long other communicators held it since it last met the others.
+ *
+ * Between two operations of the same ranks, a rank q spends its time inside other operations (busy) and outside of them
+ * (own). Both ranks of a pair (q, r) leave the earlier operation together, so for their starts in the later one
+ *
+ * s_q - s_r = (own_q - own_r) + (busy_q - busy_r)
+ *
+ * The time for which q was held is busy_q - busy_r: waits for others, or long transfers. What was charged to q in an
+ * operation in between is not charged again. Only operations that had ended on the rank before its start can have held
+ * it; time that several of them cover counts once.
+ *
+ * Queried in the order of rs_view.ops. */
+
+enum { HOLDS_PENDING = 8, HOLDS_CAUSES = 32 };
+
+/* A rank among those it meets repeatedly: a member of a communicator, or one end of a pair of ranks. */
+struct meeting {
+    int64_t busy, own_busy, charged, host_charged; /* of the rank at the last meeting; own_busy: in these meetings */
+    int64_t since; /* its start at the last meeting */
+    uint32_t op; /* RS_NONE: no meeting yet */
+    uint32_t holes; /* of the rank at the last meeting */
+};
+
+struct hold {
+    int64_t busy; /* ns in operations that have ended */
+    int64_t covered; /* up to here */
+    int64_t charged;
+    struct pending {
+        int64_t start, end, wait;
+        uint32_t meeting, culprit;
+    } pending[HOLDS_PENDING]; /* operations that may not have ended yet */
+    struct cause {
+        int64_t end, wait;
+        uint32_t culprit; /* the rank it waited for */
+    } causes[HOLDS_CAUSES]; /* the latest waits */
+    uint32_t npending, ncauses; /* ncauses: in total */
+    uint32_t holes; /* operations of the rank with an unknown duration */
+};
+
+struct holds {
+    const struct rs_view *view;
+    struct hold *ranks;
+    int64_t *host_charged; /* by host */
+    struct meeting *meetings; /* members, then pairs */
+    uint32_t nmeetings, cap_meetings;
+    struct rs_map pairs; /* member, peer -> meeting */
+};
+
+/* Why q was later than r since they met; both have been accounted for. */
+struct held {
+    bool known; /* both left the same operation, and all their operations since are recorded */
+    int64_t busy; /* longer in other operations */
+    int64_t charged, host_charged; /* charged more in between */
+};
+
+static void holds_init(struct holds *h, const struct rs_view *view)
+{
+    const struct rs_model *m = view->model;
+    *h = (struct holds){.view = view, .nmeetings = m->nmembers, .cap_meetings = m->nmembers + 1};
+    h->ranks = rs_zalloc(view->model->nranks + 1, sizeof *h->ranks);
+    h->host_charged = rs_zalloc(m->nhosts + 1, sizeof *h->host_charged);
+    h->meetings = rs_zalloc(h->cap_meetings, sizeof *h->meetings);
+    for (uint32_t i = 0; i < view->model->nranks; i++) h->ranks[i].covered = RS_TIME_NONE;
+    for (uint32_t i = 0; i < h->nmeetings; i++) h->meetings[i].op = RS_NONE;
+}
+
+static void holds_free(struct holds *h)
+{
+    free(h->ranks);
+    free(h->host_charged);
+    free(h->meetings);
+    rs_map_free(&h->pairs);
+    *h = (struct holds){0};
+}
+
+/* The meeting that an arrival belongs to. */
+static void holds_meeting(struct holds *h, uint32_t op, const struct rs_arrival *a, uint32_t *meeting)
+{
+    const struct rs_model *m = h->view->model;
+    *meeting = a->member;
+    if (m->ops.kind[op] != RS_OP_PAIR) return;
+    uint64_t *at;
+    rs_map_at(&h->pairs, (uint64_t)a->member << 32 | (uint32_t)m->parts.peer[a->part], RS_NONE, &at);
+    if (*at == RS_NONE) {
+        RS_ROOM(h->meetings, h->nmeetings, h->cap_meetings);
+        *at = h->nmeetings++;
+        h->meetings[*at] = (struct meeting){.op = RS_NONE};
+    }
+    *meeting = (uint32_t)*at;
+}
+
+/* What ended first is counted first. */
+static void account(struct holds *h, struct hold *s, uint32_t i)
+{
+    struct pending p = s->pending[i];
+    s->pending[i] = s->pending[--s->npending];
+    int64_t from = s->covered > p.start ? s->covered : p.start; /* RS_TIME_NONE is before everything */
+    if (p.end > from) {
+        s->busy += p.end - from;
+        h->meetings[p.meeting].own_busy += p.end - from;
+        s->covered = p.end;
+    }
+    if (p.culprit != RS_NONE && p.wait > 0)
+        s->causes[s->ncauses++ % HOLDS_CAUSES] = (struct cause){.end = p.end, .wait = p.wait, .culprit = p.culprit};
+}
+
+static uint32_t first_to_end(const struct hold *s)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < s->npending; i++)
+        if (s->pending[i].end < s->pending[best].end) best = i;
+    return best;
+}
+
+/* Accounts for what has ended on a rank by `now`. */
+static void holds_reach(struct holds *h, uint32_t rank_id, int64_t now)
+{
+    struct hold *s = &h->ranks[rank_id];
+    while (s->npending) {
+        uint32_t i = first_to_end(s);
+        if (s->pending[i].end > now) return;
+        account(h, s, i);
+    }
+}
+
+/* Time in other operations since the meeting. */
+static int64_t busy_since(const struct holds *h, uint32_t rank_id, const struct meeting *k)
+{
+    return (h->ranks[rank_id].busy - k->own_busy) - k->busy;
+}
+
+static struct held holds_compare(const struct holds *h, uint32_t q_rank, uint32_t q, uint32_t r_rank, uint32_t r)
+{
+    const struct meeting *a = &h->meetings[q], *b = &h->meetings[r];
+    if (a->op != b->op || a->holes != h->ranks[q_rank].holes || b->holes != h->ranks[r_rank].holes)
+        return (struct held){.known = false};
+    uint32_t q_host = h->view->model->ranks[q_rank].host, r_host = h->view->model->ranks[r_rank].host;
+    return (struct held){
+        .known = true,
+        .busy = busy_since(h, q_rank, a) - busy_since(h, r_rank, b),
+        .charged = (h->ranks[q_rank].charged - a->charged) - (h->ranks[r_rank].charged - b->charged),
+        .host_charged = (h->host_charged[q_host] - a->host_charged) - (h->host_charged[r_host] - b->host_charged),
+    };
+}
+
+/* Distributes `ns` over the ranks that this rank waited for since it met the others: calls `give` for each. Returns the
+ * one with the most, or RS_NONE. */
+static uint32_t holds_blame(const struct holds *h, uint32_t rank_id, uint32_t meeting, int64_t ns,
+                            void (*give)(void *to, uint32_t culprit, int64_t ns), void *to)
+{
+    const struct hold *s = &h->ranks[rank_id];
+    const struct meeting *k = &h->meetings[meeting];
+    uint32_t n = s->ncauses < HOLDS_CAUSES ? s->ncauses : HOLDS_CAUSES, most = RS_NONE;
+    int64_t sum = 0, largest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct cause *c = &s->causes[i];
+        if (k->op != RS_NONE && c->end <= k->since) continue;
+        sum += c->wait;
+        if (c->wait > largest) {
+            largest = c->wait;
+            most = c->culprit;
+        }
+    }
+    if (ns > sum) ns = sum; /* the rest is long transfers: charged to no rank */
+    for (uint32_t i = 0; i < n && sum > 0; i++) {
+        const struct cause *c = &s->causes[i];
+        if (k->op != RS_NONE && c->end <= k->since) continue;
+        give(to, c->culprit, (int64_t)((double)ns * ((double)c->wait / (double)sum)));
+    }
+    return most;
+}
+
+static void note(struct holds *h, uint32_t meeting, uint32_t op, uint32_t rank_id, int64_t now)
+{
+    const struct hold *s = &h->ranks[rank_id];
+    struct meeting *k = &h->meetings[meeting];
+    k->busy = s->busy - k->own_busy;
+    k->charged = s->charged;
+    k->host_charged = h->host_charged[h->view->model->ranks[rank_id].host];
+    k->since = now;
+    k->op = op;
+    k->holes = s->holes;
+}
+
+/* The rank has met the others in `op`: it waited for `culprit` (RS_NONE: none) until `last`. Called after charging. */
+static void holds_met(struct holds *h, uint32_t meeting, uint32_t op, const struct rs_arrival *a, int64_t last,
+                      uint32_t culprit)
+{
+    struct hold *s = &h->ranks[a->rank_id];
+    note(h, meeting, op, a->rank_id, a->start);
+    if (s->npending == HOLDS_PENDING) account(h, s, first_to_end(s));
+    int64_t until = a->end == RS_TIME_NONE || a->end > last ? last : a->end;
+    s->pending[s->npending++] = (struct pending){.start = a->start,
+                                                 .end = a->end != RS_TIME_NONE ? a->end : last,
+                                                 .wait = until - a->start,
+                                                 .meeting = meeting,
+                                                 .culprit = culprit};
+}
+
+/* The rank has met the others in `op` at about `now`; its start and end are not recorded. */
+static void holds_missed(struct holds *h, uint32_t meeting, uint32_t op, uint32_t rank_id, int64_t now)
+{
+    holds_reach(h, rank_id, now);
+    h->ranks[rank_id].holes++;
+    note(h, meeting, op, rank_id, now);
+}
+
 /* ---- stragglers ---- */
 
 /* Sums of a rank, and of a host. */
@@ -224,7 +432,7 @@ struct tally {
 struct work {
     struct rs_stragglers *out;
     struct rs_view *view;
-    struct rs_holds holds;
+    struct holds holds;
     struct tally *tallies; /* ranks, then hosts */
     uint32_t *meetings; /* of the current arrivals */
 };
@@ -253,7 +461,7 @@ struct lead {
 };
 
 /* `charged`: by how much more G was charged than the others since they met. */
-static struct lead divide(int64_t ns, const struct rs_held *held, int64_t charged, int64_t error, struct tally *t,
+static struct lead divide(int64_t ns, const struct held *held, int64_t charged, int64_t error, struct tally *t,
                           int64_t start)
 {
     if (!held->known) return (struct lead){.unclear = ns};
@@ -311,11 +519,11 @@ static uint32_t charge_rank(struct charge *c, uint32_t op, uint32_t first, uint3
     int64_t error = v->model->ops.error[op], lead = a->start - b->start;
     if (rs_is_tie(lead, error)) return RS_NONE;
     struct tally *t = &w->tallies[a->rank_id];
-    struct rs_held held = rs_holds_compare(&w->holds, a->rank_id, w->meetings[first], b->rank_id, w->meetings[second]);
+    struct held held = holds_compare(&w->holds, a->rank_id, w->meetings[first], b->rank_id, w->meetings[second]);
     struct lead l = divide(lead, &held, held.charged, error, t, a->start);
     w->holds.ranks[a->rank_id].charged += l.own;
     uint32_t culprit = a->rank_id, other = RS_NONE;
-    if (l.inherited) other = rs_holds_blame(&w->holds, a->rank_id, w->meetings[first], l.inherited, pass_on, c);
+    if (l.inherited) other = holds_blame(&w->holds, a->rank_id, w->meetings[first], l.inherited, pass_on, c);
     if (other != RS_NONE && l.inherited > lead / 2) culprit = other;
     if (!c->counts) return culprit;
     add(v, &t->sum, &l, a, b, RS_NONE);
@@ -348,7 +556,7 @@ static void charge_host(struct charge *c, uint32_t op, uint32_t first, uint32_t 
     int64_t error = v->model->ops.error[op], lead = a->start - b->start;
     if (rs_is_tie(lead, error)) return;
     struct tally *t = &w->tallies[v->model->nranks + host];
-    struct rs_held held = rs_holds_compare(&w->holds, a->rank_id, w->meetings[first], b->rank_id, w->meetings[outside]);
+    struct held held = holds_compare(&w->holds, a->rank_id, w->meetings[first], b->rank_id, w->meetings[outside]);
     int64_t charged = held.charged > held.host_charged ? held.charged : held.host_charged;
     struct lead l = divide(lead, &held, charged, error, t, a->start);
     w->holds.host_charged[host] += l.own;
@@ -369,7 +577,7 @@ static void meet_absent(struct work *w, uint32_t op, int64_t now)
     if (m->ops.kind[op] == RS_OP_PAIR || w->view->narrivals >= c->nmembers) return;
     for (uint32_t i = c->first_member; i != RS_NONE; i = m->members[i].next)
         if (m->members[i].rank_id != RS_NONE && w->holds.meetings[i].op != op)
-            rs_holds_missed(&w->holds, i, op, m->members[i].rank_id, now);
+            holds_missed(&w->holds, i, op, m->members[i].rank_id, now);
 }
 
 /* An operation that cannot be compared also holds its ranks, where that is known. Operations without times on any rank
@@ -383,12 +591,12 @@ static void take_uncompared(struct work *w, uint32_t op)
     for (uint32_t i = 0; i < v->narrivals; i++) {
         const struct rs_arrival *a = &v->arrivals[i];
         uint32_t meeting;
-        rs_holds_meeting(&w->holds, op, a, &meeting);
+        holds_meeting(&w->holds, op, a, &meeting);
         if (a->start == RS_TIME_NONE || a->end == RS_TIME_NONE || a->end < a->start) {
-            rs_holds_missed(&w->holds, meeting, op, a->rank_id, a->start == RS_TIME_NONE ? first : a->start);
+            holds_missed(&w->holds, meeting, op, a->rank_id, a->start == RS_TIME_NONE ? first : a->start);
         } else {
-            rs_holds_reach(&w->holds, a->rank_id, a->start);
-            rs_holds_met(&w->holds, meeting, op, a, a->start, RS_NONE);
+            holds_reach(&w->holds, a->rank_id, a->start);
+            holds_met(&w->holds, meeting, op, a, a->start, RS_NONE);
         }
     }
     meet_absent(w, op, first);
@@ -402,16 +610,16 @@ static void take(struct work *w, uint32_t op)
     find_last(v, &first, &second, &outside);
     if (second == RS_NONE) return; /* ranks that share a device */
     for (uint32_t i = 0; i < v->narrivals; i++) {
-        rs_holds_meeting(&w->holds, op, &v->arrivals[i], &w->meetings[i]);
-        rs_holds_reach(&w->holds, v->arrivals[i].rank_id, v->arrivals[i].start);
+        holds_meeting(&w->holds, op, &v->arrivals[i], &w->meetings[i]);
+        holds_reach(&w->holds, v->arrivals[i].rank_id, v->arrivals[i].start);
     }
     /* The host before the rank, so that the rank's charge here does not count as an earlier one. */
     if (outside != RS_NONE) charge_host(&c, op, first, outside);
     uint32_t culprit = charge_rank(&c, op, first, second);
     int64_t last = v->arrivals[first].start;
     for (uint32_t i = 0; i < v->narrivals; i++)
-        rs_holds_met(&w->holds, w->meetings[i], op, &v->arrivals[i], last,
-                     v->arrivals[i].rank_id == culprit ? RS_NONE : culprit);
+        holds_met(&w->holds, w->meetings[i], op, &v->arrivals[i], last,
+                  v->arrivals[i].rank_id == culprit ? RS_NONE : culprit);
     meet_absent(w, op, last);
     if (!c.counts) return;
     w->out->compared++;
@@ -519,7 +727,7 @@ static void find(struct work *w)
         w->tallies[i].sum.rank_id = is_rank ? i : RS_NONE;
         w->tallies[i].sum.host = is_rank ? v->model->ranks[i].host : i - v->model->nranks;
     }
-    rs_holds_init(&w->holds, v);
+    holds_init(&w->holds, v);
     lateness_init(&w->out->lateness, v);
     for (uint32_t i = 0; i < v->nops; i++) {
         if (rs_view_compare(v, v->ops[i]))
@@ -535,7 +743,7 @@ void rs_stragglers_find(struct rs_stragglers *s, struct rs_view *view)
     struct work w = {.out = s, .view = view};
     *s = (struct rs_stragglers){0};
     find(&w);
-    rs_holds_free(&w.holds);
+    holds_free(&w.holds);
     free(w.tallies);
     free(w.meetings);
 }

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "base/memory.h"
 #include "base/moment.h"
 
 /* Two significant digits, at most three before the unit. */
@@ -49,4 +50,14 @@ void rs_words_func(struct rs_strbuf *s, const struct rs_model *m, const struct r
     rs_strbuf_puts(s, *func ? func : "operation");
     rs_strbuf_puts(s, row->bytes_min != row->bytes_max ? " of about " : " of ");
     words_bytes(s, row->bytes);
+}
+
+void rs_words_sentence(char ***list, uint32_t *n, struct rs_strbuf *s)
+{
+    char *text = NULL;
+    rs_strbuf_take(s, &text);
+    rs_strbuf_free(s);
+    if (*text >= 'a' && *text <= 'z') *text = (char)(*text - 'a' + 'A');
+    *list = rs_realloc(*list, (*n + 1) * sizeof **list);
+    (*list)[(*n)++] = text;
 }

@@ -3,7 +3,7 @@
 #define RS_CLI_COMMS_JSON_H
 
 #include "base/json.h"
-#include "join/lives.h"
+#include "join/lifetimes.h"
 
 void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life);
 

@@ -3,7 +3,7 @@
 #define RS_FIELDS_COMMUNICATOR_H
 
 #include "fields/tables.h"
-#include "join/lives.h"
+#include "join/lifetimes.h"
 #include "join/overlay_facts.h"
 
 struct rs_comm_fields {

@@ -83,13 +83,13 @@ static uint32_t drop_false(struct side *good, const struct corridor *c, double w
 
 /* Lower bounds are often tight only where the GPU was idle, so they say little about rates. The median and the minimum
  * of how late timers are read are constant: a curve through either follows d up to a constant. */
-struct course {
+struct trend {
     struct rs_fit fit;
     double wander; /* ns per ns that it may be wrong by */
 };
 
 /* Fits a curve to bounds by time; `room` holds two numbers per bound. */
-static void try_course(const struct rs_attach *a, struct course *best, const struct rs_bound *b, uint32_t n,
+static void try_course(const struct rs_attach *a, struct trend *best, const struct rs_bound *b, uint32_t n,
                        double *room)
 {
     double *x = room, *d = room + n;
@@ -97,7 +97,7 @@ static void try_course(const struct rs_attach *a, struct course *best, const str
         x[i] = (double)rs_time_minus(b[i].at, a->base);
         d[i] = (double)rs_time_minus(b[i].d, a->d0);
     }
-    struct course c = {.wander = LEAST_WANDER};
+    struct trend c = {.wander = LEAST_WANDER};
     rs_fit_init(&c.fit, x, d, n);
     const struct rs_point *p = c.fit.curve.points;
     c.wander = fmax(c.wander, c.fit.rate_doubt);
@@ -113,14 +113,14 @@ static void try_course(const struct rs_attach *a, struct course *best, const str
     *best = c;
 }
 
-static double course_at(const struct course *c, double x)
+static double course_at(const struct trend *c, double x)
 {
     uint32_t near = c->fit.curve.n / 2;
     return rs_curve_at(&c->fit.curve, x, &near);
 }
 
 /* By how much the fastest timers may have been read late: see attach.h. */
-static double find_floor(const struct rs_attach *a, const struct course *c, const struct rs_bound *b, uint32_t n,
+static double find_floor(const struct rs_attach *a, const struct trend *c, const struct rs_bound *b, uint32_t n,
                          double *room)
 {
     if (n < LEAST_FOR_FLOOR) return INFINITY;
@@ -130,7 +130,7 @@ static double find_floor(const struct rs_attach *a, const struct course *c, cons
     return fmax(RS_ATTACH_FLOOR, 2 * (rs_fit_quantile(room, n, 0.5) - quick));
 }
 
-static void find_course(struct rs_attach *a, struct course *c, const struct rs_bounds *b)
+static void find_course(struct rs_attach *a, struct trend *c, const struct rs_bounds *b)
 {
     struct rs_bound *sorted = rs_zalloc(RS_BOUNDS_SAMPLES, sizeof *sorted);
     double *room = rs_zalloc(RS_BOUNDS_SAMPLES, 2 * sizeof *room);
@@ -144,8 +144,7 @@ static void find_course(struct rs_attach *a, struct course *c, const struct rs_b
 }
 
 /* Bounds of d, minus its trend. */
-static void fill(struct side *s, const struct rs_bound *b, uint32_t n, const struct rs_attach *a,
-                 const struct course *c)
+static void fill(struct side *s, const struct rs_bound *b, uint32_t n, const struct rs_attach *a, const struct trend *c)
 {
     s->n = n;
     for (uint32_t i = 0; i < n; i++) {
@@ -167,46 +166,46 @@ static void find_wander(struct rs_attach *a, struct corridor *c)
     tighten(&c->lower, good, a->wander, -1);
 }
 
-static void keep_points(struct rs_attach *a, const struct corridor *c, const struct course *course)
+static void keep_points(struct rs_attach *a, const struct corridor *c, const struct trend *trend)
 {
     uint32_t n = c->high.n < RS_ATTACH_POINTS ? c->high.n : RS_ATTACH_POINTS;
     a->points = rs_zalloc(n, sizeof *a->points);
     double from = c->high.x[0], span = c->high.x[c->high.n - 1] - from;
     uint32_t at_low = 0, at_high = 0;
     for (uint32_t i = 0; i < n; i++) {
-        double x = n > 1 ? from + span * i / (n - 1) : from, y = course_at(course, x);
+        double x = n > 1 ? from + span * i / (n - 1) : from, y = course_at(trend, x);
         if (a->n && x <= a->points[a->n - 1].x) continue;
         double high = side_at(&c->high, x, a->wander, 1, &at_high);
         double low = c->lower.n ? side_at(&c->lower, x, a->wander, -1, &at_low) : -INFINITY;
         a->points[a->n++] = (struct rs_attach_point){.x = x, .low = y + fmax(low, high - a->floor), .high = y + high};
     }
-    if (span > 0) a->rate = (course_at(course, from + span) - course_at(course, from)) / span;
+    if (span > 0) a->rate = (course_at(trend, from + span) - course_at(trend, from)) / span;
     if (fabs(a->rate) > 10 * RS_FIT_RATE_MOST) a->rate = 0; /* no clock drifts that fast: damaged times */
 }
 
-static void make(struct rs_attach *a, struct corridor *c, struct course *course, struct rs_bound *scratch,
+static void make(struct rs_attach *a, struct corridor *c, struct trend *trend, struct rs_bound *scratch,
                  const struct rs_bounds *b)
 {
     uint32_t n = collect(scratch, b->upper, b->n, RS_BOUNDS_MAX);
     if (!n) return;
     a->base = scratch[0].at;
     a->d0 = scratch[n / 2].d;
-    find_course(a, course, b);
-    fill(&c->upper, scratch, n, a, course);
-    fill(&c->lower, scratch, collect(scratch, b->lower, b->n, RS_BOUNDS_MAX), a, course);
+    find_course(a, trend, b);
+    fill(&c->upper, scratch, n, a, trend);
+    fill(&c->lower, scratch, collect(scratch, b->lower, b->n, RS_BOUNDS_MAX), a, trend);
     find_wander(a, c);
-    keep_points(a, c, course);
+    keep_points(a, c, trend);
 }
 
 void rs_attach_init(struct rs_attach *a, const struct rs_bounds *bounds)
 {
     *a = (struct rs_attach){0};
     if (!bounds || !bounds->n) return;
-    struct course course = {0};
+    struct trend trend = {0};
     struct corridor *c = rs_zalloc(1, sizeof *c);
     struct rs_bound *scratch = rs_zalloc(RS_BOUNDS_MAX, sizeof *scratch);
-    make(a, c, &course, scratch, bounds);
-    rs_fit_free(&course.fit);
+    make(a, c, &trend, scratch, bounds);
+    rs_fit_free(&trend.fit);
     free(scratch);
     free(c);
 }

@@ -45,11 +45,11 @@ void rs_ends_bound(struct rs_model *m)
             t->before[i] = before < t->end[i] ? RS_TIME_NONE : before;
         }
         if (t->end[i] == RS_TIME_NONE) {
-            int64_t before = latest_possible(m, i, x), told = t->before[i];
+            int64_t before = latest_possible(m, i, x), known = t->before[i];
             t->after[i] = earliest_sure(t, i);
             /* The importer's bound may be tighter. A bound before the earliest end is invalid. */
-            bool holds = told != RS_TIME_NONE && told >= t->after[i];
-            if (holds && (before == RS_TIME_NONE || before < t->after[i] || told < before)) before = told;
+            bool holds = known != RS_TIME_NONE && known >= t->after[i];
+            if (holds && (before == RS_TIME_NONE || before < t->after[i] || known < before)) before = known;
             t->before[i] = before < t->after[i] ? RS_TIME_NONE : before;
         }
         if (t->start[i] == RS_TIME_NONE) continue;

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "join/clocks.h"
 #include "join/collectives.h"
-#include "join/early.h"
+#include "join/early_ends.h"
 #include "join/ends.h"
 #include "join/family.h"
 #include "join/fanouts.h"
@@ -163,7 +163,7 @@ enum rs_status rs_join(struct rs_model *m, bool align, struct rs_err *err)
     RS_TRY(plausible_check(m, err));
     rs_pairs_resync(m); /* what order alone could not pair needs times */
     rs_fanouts_join(m);
-    rs_early_find(m);
+    rs_early_ends_find(m);
     RS_TRY(rs_overlay_by_time(m, err));
     rs_ranks_settle(m);
     RS_TRY(rs_facts_check(m, err));

@@ -216,7 +216,7 @@ static void rewrite(struct by_rank *w)
         if (!m->ops.nparts[w->rows[i].was] && w->rows[i].over != RS_NONE) m->ops.over[w->rows[i].was] = w->rows[i].over;
 }
 
-static enum rs_status lay(struct by_rank *w, uint32_t b, uint32_t a, struct rs_err *err)
+static enum rs_status merge_ranks(struct by_rank *w, uint32_t b, uint32_t a, struct rs_err *err)
 {
     (void)err;
     struct rs_model *m = w->m;
@@ -229,7 +229,7 @@ static enum rs_status lay(struct by_rank *w, uint32_t b, uint32_t a, struct rs_e
     if (changed) rewrite(w);
     for (uint32_t i = 0; i < w->n; i++)
         if (w->rows[i].over != RS_NONE && m->ops.over[w->rows[i].op] == RS_NONE)
-            rs_overlay_lay(m, w->rows[i].op, w->rows[i].over);
+            rs_overlay_merge(m, w->rows[i].op, w->rows[i].over);
     return RS_OK;
 }
 
@@ -291,7 +291,7 @@ static enum rs_status overlay_ranks(struct rs_model *m, const struct by_member *
     struct by_rank w = {.m = m, .index = index, .match = match};
     work_init(&w, b, a);
     enum rs_status status = RS_OK;
-    status = lay(&w, b, a, err);
+    status = merge_ranks(&w, b, a, err);
     work_free(&w);
     return status;
 }
@@ -327,7 +327,7 @@ bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b)
     return true;
 }
 
-bool rs_overlay_lay(struct rs_model *m, uint32_t b, uint32_t a)
+bool rs_overlay_merge(struct rs_model *m, uint32_t b, uint32_t a)
 {
     struct rs_ops *o = &m->ops;
     if (o->over[a] != RS_NONE) a = o->over[a];
@@ -466,18 +466,18 @@ static const struct rs_sequence *counterpart(const struct work *w, const struct 
 }
 
 /* Merges the operations of one sequence into those of another. */
-static void lay_sequence(struct work *w, const struct rs_sequence *b, const struct rs_sequence *a,
-                         const struct rs_shift_ranks *r, const struct rs_shifted *x)
+static void merge_sequence(struct work *w, const struct rs_sequence *b, const struct rs_sequence *a,
+                           const struct rs_shift_ranks *r, const struct rs_shifted *x)
 {
     struct rs_model *m = w->m;
     const uint32_t *ops_b = w->sequences.ops + b->first, *ops_a = w->sequences.ops + a->first;
     rs_shift_fits(m, ops_b, b->n, ops_a, r, x, w->fits);
     for (uint32_t i = 0; i < b->n; i++)
-        if (w->fits[i]) rs_overlay_lay(m, ops_b[i], ops_a[i + x->shift]);
+        if (w->fits[i]) rs_overlay_merge(m, ops_b[i], ops_a[i + x->shift]);
 }
 
-/* How well b's operations match a's; with `lay` they are merged. */
-static void try_one(struct work *w, uint32_t b, uint32_t a, bool lay, struct attempt *out)
+/* How well b's operations match a's; with `merge` they are merged. */
+static void try_one(struct work *w, uint32_t b, uint32_t a, bool merge, struct attempt *out)
 {
     static const uint8_t kinds[] = {RS_OP_COLL, RS_OP_API, RS_OP_CE};
     const struct rs_sequences *s = &w->sequences;
@@ -494,7 +494,7 @@ static void try_one(struct work *w, uint32_t b, uint32_t a, bool lay, struct att
             if (!y) continue;
             any = true;
             rs_shift_find(w->m, s->ops + x->first, x->n, s->ops + y->first, y->n, &ranks, &shifted, &found);
-            if (found && lay) lay_sequence(w, x, y, &ranks, &shifted);
+            if (found && merge) merge_sequence(w, x, y, &ranks, &shifted);
         }
         if (found) out->placed += shifted.agree;
         if (found && shifted.overlap > longest) {
@@ -534,7 +534,7 @@ static void consider(struct work *w, uint32_t b, uint32_t a, uint32_t *tried, st
     if ((enough || x.proof) && is_better(&x, best)) *best = x;
 }
 
-static enum rs_status lay_comm(struct work *w, uint32_t b, struct rs_err *err)
+static enum rs_status merge_comm(struct work *w, uint32_t b, struct rs_err *err)
 {
     const struct rs_model *m = w->m;
     struct attempt best = {.comm = w->voted[b]};
@@ -639,12 +639,12 @@ static void join_lonely(struct work *w, uint8_t tool)
     free(of);
 }
 
-static enum rs_status lay_tool(struct work *w, uint8_t tool, struct rs_err *err)
+static enum rs_status merge_tool(struct work *w, uint8_t tool, struct rs_err *err)
 {
     index_ranks(w, tool);
     memset(w->taken, 0, (size_t)w->m->ncomms * sizeof *w->taken);
     for (uint32_t c = 0; c < w->m->ncomms; c++)
-        if (w->m->comms[c].tool == tool) RS_TRY(lay_comm(w, c, err));
+        if (w->m->comms[c].tool == tool) RS_TRY(merge_comm(w, c, err));
     find_processes(w->m, tool);
     join_lonely(w, tool);
     return RS_OK;
@@ -674,8 +674,8 @@ enum rs_status rs_overlay_find(struct rs_model *m, struct rs_err *err)
     rs_calls_match(m, w.match);
     vote(&w);
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)
-        if (tools >> tool & 1) status = lay_tool(&w, tool, err);
-    if (status == RS_OK) rs_calls_lay(m, w.match);
+        if (tools >> tool & 1) status = merge_tool(&w, tool, err);
+    if (status == RS_OK) rs_calls_merge(m, w.match);
     if (status == RS_OK) rs_classes_find(m); /* merged communicators count once */
     rs_sequences_free(&w.sequences);
     by_member_free(&w.by_member);

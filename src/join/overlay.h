@@ -28,7 +28,7 @@ bool rs_overlay_takes(const struct rs_model *m, uint32_t a, uint32_t b);
  * different ranks of a collective. */
 bool rs_overlay_may_be_one(const struct rs_model *m, uint32_t x, uint32_t y);
 /* Merges operation b into a, or into the primary operation of a. False: not possible. */
-bool rs_overlay_lay(struct rs_model *m, uint32_t b, uint32_t a);
+bool rs_overlay_merge(struct rs_model *m, uint32_t b, uint32_t a);
 
 /* The part of a communicator's rank in an operation; RS_NONE: none. In a fan-out: one of them. */
 uint32_t rs_op_part_of(const struct rs_model *m, uint32_t op, int32_t rank);

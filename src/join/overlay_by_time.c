@@ -208,7 +208,7 @@ static void overlay_lend(struct rs_model *m)
 /* Besides clock errors: calls may be delayed between the framework and NCCL. */
 #define NEAR_NS INT64_C(1000000)
 #define MOST 0.75 /* of the operations of a communicator that only times support */
-enum { BESIDE = 8, PASSES = 4 };
+enum { NEIGHBOURS = 8, PASSES = 4 };
 
 struct timed {
     int64_t at;
@@ -294,7 +294,7 @@ static bool match_one(struct work *w, uint32_t b, int64_t at, uint32_t clock, ui
     const struct rs_model *m = w->m;
     uint32_t low = 0, high = n, best = RS_NONE;
     RS_BISECT(low, high, middle, w->times[middle].at < at);
-    uint32_t from = low > BESIDE ? low - BESIDE : 0, to = n - low > BESIDE ? low + BESIDE : n;
+    uint32_t from = low > NEIGHBOURS ? low - NEIGHBOURS : 0, to = n - low > NEIGHBOURS ? low + NEIGHBOURS : n;
     int64_t nearest = INT64_MAX;
     for (uint32_t i = from; i < to; i++) {
         uint32_t a = w->times[i].op, other = RS_NONE;
@@ -393,7 +393,7 @@ static void forget(struct work *w)
 
 static void commit(struct work *w)
 {
-    for (uint32_t i = 0; i < w->nfound; i++) rs_overlay_lay(w->m, w->found[i].b, w->found[i].a);
+    for (uint32_t i = 0; i < w->nfound; i++) rs_overlay_merge(w->m, w->found[i].b, w->found[i].a);
     forget(w);
 }
 
@@ -441,7 +441,7 @@ static void find_comm(struct work *w, uint32_t b)
     commit(w);
 }
 
-static void lay_rest(struct work *w, uint8_t tool)
+static void merge_rest(struct work *w, uint8_t tool)
 {
     struct rs_model *m = w->m;
     for (uint32_t b = 0; b < m->ncomms; b++) {
@@ -463,7 +463,7 @@ static void lay_rest(struct work *w, uint8_t tool)
 }
 
 /* PyTorch may use a communicator of two ranks for sends and receives between them, with the group's name. */
-static void lay_pairs(struct work *w, uint8_t tool)
+static void merge_pairs(struct work *w, uint8_t tool)
 {
     const struct rs_model *m = w->m;
     for (uint32_t i = 0; i < w->sequences.n; i++) {
@@ -483,7 +483,7 @@ static void lay_pairs(struct work *w, uint8_t tool)
 /* ---- fan-outs ---- */
 
 /* A fan-out whose pairs are all merged is the fan-out of those pairs. */
-static void lay_fanouts(struct rs_model *m)
+static void merge_fanouts(struct rs_model *m)
 {
     struct rs_ops *o = &m->ops;
     for (uint32_t f = 0; f < o->n; f++) {
@@ -496,7 +496,7 @@ static void lay_fanouts(struct rs_model *m)
             if (all && over == RS_NONE)
                 over = o->fanout[o->over[pair]] != RS_NONE ? o->fanout[o->over[pair]] : o->over[pair];
         }
-        if (all && over != RS_NONE && !rs_overlay_lay(m, f, over))
+        if (all && over != RS_NONE && !rs_overlay_merge(m, f, over))
             o->over[f] = over; /* a second view of the same: hidden too */
     }
 }
@@ -517,13 +517,13 @@ static void hide_pairs(struct rs_model *m)
 static enum rs_status say(struct rs_model *m, uint8_t tool, struct rs_err *err)
 {
     const struct rs_ops *o = &m->ops;
-    uint64_t laid = 0, own = 0;
+    uint64_t merged = 0, own = 0;
     for (uint32_t i = 0; i < o->n; i++) {
         if (tool_of(m, i) != tool || (o->kind[i] == RS_OP_PAIR && o->fanout[i] != RS_NONE)) continue;
-        laid += o->over[i] != RS_NONE;
+        merged += o->over[i] != RS_NONE;
         own += o->over[i] == RS_NONE;
     }
-    if (!laid && own)
+    if (!merged && own)
         return rs_model_note(m, err,
                              "%s: none of its %" PRIu64 " operations matches one of the other inputs: ranks, order "
                              "or times differ, as in another job or another run of it; all "
@@ -533,7 +533,7 @@ static enum rs_status say(struct rs_model *m, uint8_t tool, struct rs_err *err)
         return rs_model_note(m, err,
                              "%s: %" PRIu64 " of its %" PRIu64 " operations match none of the other inputs and are "
                              "shown separately; the others are merged",
-                             rs_tool_name(tool), own, laid + own);
+                             rs_tool_name(tool), own, merged + own);
     return RS_OK;
 }
 
@@ -553,16 +553,16 @@ enum rs_status rs_overlay_by_time(struct rs_model *m, struct rs_err *err)
     for (size_t i = 0; i < n; i++) w.used[i] = RS_NONE;
     uint32_t *match = rs_alloc(((size_t)m->parts.n + 1) * sizeof *match);
     rs_calls_match(m, match);
-    rs_calls_lay(m, match); /* again, for pairs and fan-outs that needed times */
-    lay_fanouts(m);
+    rs_calls_merge(m, match); /* again, for pairs and fan-outs that needed times */
+    merge_fanouts(m);
     free(match);
     rs_sequences_init(&w.sequences, m);
     for (uint8_t tool = 1; tool < RS_TOOLS; tool++)
         if (tools >> tool & 1) {
-            lay_rest(&w, tool);
-            lay_pairs(&w, tool);
+            merge_rest(&w, tool);
+            merge_pairs(&w, tool);
         }
-    lay_fanouts(m);
+    merge_fanouts(m);
     hide_pairs(m);
     if (m->aligned) overlay_lend(m);
     for (uint8_t tool = 1; tool < RS_TOOLS && status == RS_OK; tool++)

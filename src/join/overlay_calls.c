@@ -249,11 +249,11 @@ static uint32_t find_target(const struct rs_model *m, const uint32_t *match, uin
     return lead ? candidate : RS_NONE;
 }
 
-void rs_calls_lay(struct rs_model *m, const uint32_t *match)
+void rs_calls_merge(struct rs_model *m, const uint32_t *match)
 {
     for (uint32_t b = 0; b < m->ops.n; b++) {
         if (m->ops.kind[b] == RS_OP_FANOUT || m->ops.over[b] != RS_NONE || m->ops.view[b] != RS_NONE) continue;
         uint32_t a = find_target(m, match, b);
-        if (a != RS_NONE) rs_overlay_lay(m, b, a);
+        if (a != RS_NONE) rs_overlay_merge(m, b, a);
     }
 }

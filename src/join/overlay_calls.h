@@ -13,6 +13,6 @@
 void rs_calls_match(const struct rs_model *m, uint32_t *match);
 
 /* Merges each operation into the one that most of its parts match. */
-void rs_calls_lay(struct rs_model *m, const uint32_t *match);
+void rs_calls_merge(struct rs_model *m, const uint32_t *match);
 
 #endif

@@ -87,10 +87,10 @@ static void collect(struct work *k, uint8_t tool)
 {
     const struct rs_model *m = k->w->m;
     const struct rs_ops *o = &m->ops;
-    uint32_t laid = 0, at = 0;
+    uint32_t merged = 0, at = 0;
     k->n = 0;
-    for (uint32_t i = 0; i < o->n; i++) laid += o->over[i] != RS_NONE && m->comms[o->comm[i]].tool == tool;
-    uint32_t every = laid / MOST_OPS + 1;
+    for (uint32_t i = 0; i < o->n; i++) merged += o->over[i] != RS_NONE && m->comms[o->comm[i]].tool == tool;
+    uint32_t every = merged / MOST_OPS + 1;
     for (uint32_t i = 0; i < o->n; i++) {
         if (o->over[i] == RS_NONE || m->comms[o->comm[i]].tool != tool || at++ % every) continue;
         uint32_t a = o->over[i];

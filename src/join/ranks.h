@@ -5,7 +5,7 @@
  * others are distinguished by the calling threads, or by their order if there are equally many; otherwise their rank is
  * unknown. A process recorded by several tools (join/overlay.h) has its ranks once. A communicator of one rank adds
  * none if its process is unknown (dumps without events), or has ranks already. A process without a communicator is a
- * rank if its number is known or its GPU was active. Numbers: rank_numbers.h. */
+ * rank if its number is known or its GPU was active. */
 #ifndef RS_JOIN_RANKS_H
 #define RS_JOIN_RANKS_H
 

@@ -226,8 +226,8 @@ static const struct rs_shifted *choose(struct search *s)
     bool wall = wall_apart(s, x, &apart);
     if (wall && clear && fabs(apart) > SAME_WALL) return NULL;
     if (clear) return x->spread <= SPREAD_MOST ? x : NULL;
-    const struct rs_shifted *told = wall ? by_wall(s) : NULL;
-    if (told) return !told->timed || told->spread <= SPREAD_MOST ? told : NULL;
+    const struct rs_shifted *chosen = wall ? by_wall(s) : NULL;
+    if (chosen) return !chosen->timed || chosen->spread <= SPREAD_MOST ? chosen : NULL;
     if (wall) return NULL;
     /* No pattern and no wall time: certain if all of one side fits in one place only, or both have the same number. */
     for (uint32_t i = 0; i < s->nbest; i++) {

@@ -8,7 +8,7 @@ bool rs_op_is_compared(const struct rs_model *m, uint32_t op)
     if (o->comm[op] != RS_NONE && m->comms[o->comm[op]].vague) return false;
     if (!(o->flags[op] & RS_OP_CLOCKED) || (o->flags[op] & (RS_OP_DOUBLE | RS_OP_VIOLATION))) return false;
     /* Absent ranks may never have arrived. If the operation ended, they did, and the recorded ranks are compared. */
-    if (rs_op_lacks_ranks(m, op) && o->end[op] == RS_TIME_NONE) return false;
+    if (rs_op_has_absent_ranks(m, op) && o->end[op] == RS_TIME_NONE) return false;
     return o->last_part[op] != RS_NONE && rs_time_is_span(o->first[op], o->last[op]);
 }
 

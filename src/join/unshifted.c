@@ -135,7 +135,7 @@ static void close_hull(struct bounds *b, uint32_t reference)
 struct row {
     uint64_t func_and_ranks, bytes; /* equal operations */
     uint32_t domain;
-    double behind, transfer; /* ns */
+    double late, transfer; /* ns */
 };
 
 struct rows {
@@ -169,11 +169,11 @@ static void add_ends(const struct bounds *b, uint32_t op, double *values, struct
         rows->all[rows->n++] = (struct row){.func_and_ranks = (uint64_t)b->m->ops.func[op] << 32 | b->m->ops.nparts[op],
                                             .bytes = b->m->ops.bytes[op],
                                             .domain = d,
-                                            .behind = at};
+                                            .late = at};
     }
     double middle = rs_fit_quantile(values, n, 0.5);
     for (uint32_t i = from; i < rows->n; i++) {
-        rows->all[i].behind -= middle;
+        rows->all[i].late -= middle;
         rows->all[i].transfer = middle - last;
     }
 }
@@ -185,9 +185,9 @@ static double bound_by_ends(const struct row *row, uint32_t n, double *values)
     if (n < LEAST_OF_A_CLASS) return INFINITY;
     for (uint32_t i = 0; i < n; i++) values[i] = row[i].transfer;
     double transfer = fmax(rs_fit_quantile(values, n, 0.5), 0);
-    for (uint32_t i = 0; i < n; i++) values[i] = row[i].behind;
+    for (uint32_t i = 0; i < n; i++) values[i] = row[i].late;
     double off = rs_fit_quantile(values, n, 0.5);
-    for (uint32_t i = 0; i < n; i++) values[i] = fabs(row[i].behind - off);
+    for (uint32_t i = 0; i < n; i++) values[i] = fabs(row[i].late - off);
     return fabs(off) + RS_BIAS_SHARE * transfer + 3 * 1.86 * rs_fit_quantile(values, n, 0.5) / sqrt(n);
 }
 

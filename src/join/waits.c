@@ -196,7 +196,7 @@ static int64_t needed_until(const struct rs_model *m, uint32_t op, uint32_t part
     return t->start[order[i]];
 }
 
-bool rs_op_lacks_ranks(const struct rs_model *m, uint32_t op)
+bool rs_op_has_absent_ranks(const struct rs_model *m, uint32_t op)
 {
     return m->comms[m->ops.comm[op]].nranks > 0 && !(m->ops.flags[op] & RS_OP_WHOLE);
 }
@@ -226,7 +226,7 @@ int64_t rs_part_wait(const struct rs_model *m, uint32_t part)
 
 uint32_t rs_op_last_part(const struct rs_model *m, uint32_t op)
 {
-    return rs_op_lacks_ranks(m, op) || (m->ops.flags[op] & RS_OP_TIE) ? RS_NONE : m->ops.last_part[op];
+    return rs_op_has_absent_ranks(m, op) || (m->ops.flags[op] & RS_OP_TIE) ? RS_NONE : m->ops.last_part[op];
 }
 
 /* If the kernels of a pair or fan-out report their end too early, the arrival of the data is unknown. */
@@ -244,8 +244,8 @@ int64_t rs_op_behind_last(const struct rs_model *m, uint32_t op)
 {
     const struct rs_ops *o = &m->ops;
     if (has_early_end(m, op)) return RS_TIME_NONE;
-    bool told = (o->flags[op] & RS_OP_CLOCKED) && (o->flags[op] & RS_OP_COMPLETE) && o->end[op] != RS_TIME_NONE;
-    if (!told) return RS_TIME_NONE;
+    bool known = (o->flags[op] & RS_OP_CLOCKED) && (o->flags[op] & RS_OP_COMPLETE) && o->end[op] != RS_TIME_NONE;
+    if (!known) return RS_TIME_NONE;
     int64_t transfer = rs_time_minus(o->end[op], o->last[op]);
     return transfer < 0 ? RS_TIME_NONE : transfer;
 }

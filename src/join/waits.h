@@ -24,7 +24,7 @@ static inline bool rs_is_tie(int64_t lead, int64_t error_ns)
 bool rs_start_is_better(const struct rs_model *m, uint32_t a, uint32_t b);
 /* Whether ranks are absent (missing or not recorded), and may be later than all that are present. No for old
  * interfaces, which do not report the number of ranks. */
-bool rs_op_lacks_ranks(const struct rs_model *m, uint32_t op);
+bool rs_op_has_absent_ranks(const struct rs_model *m, uint32_t op);
 /* A send whose receive started later, and whose own end is unknown: small ones do not wait for their receive. */
 bool rs_part_may_have_left(const struct rs_model *m, uint32_t part);
 /* How long a part waited for the last of its operation (of a send or receive: of its pair); if it ended before the last

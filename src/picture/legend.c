@@ -16,7 +16,7 @@ static void use_bars(struct used *u, const struct rs_picture_row *row)
     static const struct {
         uint8_t flag;
         enum rs_legend_what what;
-    } told[] = {
+    } marks[] = {
         {RS_BAR_LAST, RS_LEGEND_LAST},         {RS_BAR_END_BOUNDED, RS_LEGEND_FADE},
         {RS_BAR_OPEN, RS_LEGEND_OPEN},         {RS_BAR_START_UNKNOWN, RS_LEGEND_START_UNKNOWN},
         {RS_BAR_LOST, RS_LEGEND_LOST},         {RS_BAR_NOT_RECORDED, RS_LEGEND_NOT_RECORDED},
@@ -26,8 +26,8 @@ static void use_bars(struct used *u, const struct rs_picture_row *row)
         const struct rs_picture_bar *bar = &row->bars[i];
         if (!rs_picture_is_blank(bar)) u->kinds[bar->kind] = true;
         if (bar->wait > 0) u->whats |= 1u << RS_LEGEND_WAIT;
-        for (size_t k = 0; k < sizeof(told) / sizeof(told[0]); k++)
-            if (bar->flags & told[k].flag) u->whats |= 1u << told[k].what;
+        for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++)
+            if (bar->flags & marks[k].flag) u->whats |= 1u << marks[k].what;
     }
 }
 

@@ -148,7 +148,7 @@ void rs_words_tooltip(const struct rs_timeline *t, const struct rs_picture_bar *
     static const struct {
         uint8_t flag;
         const char *words;
-    } told[] = {
+    } texts[] = {
         {RS_BAR_LOST, "callbacks were lost here"},
         {RS_BAR_NOT_RECORDED, "nothing was recorded here"},
         {RS_BAR_LAST, "the last to arrive"},
@@ -173,8 +173,8 @@ void rs_words_tooltip(const struct rs_timeline *t, const struct rs_picture_bar *
         rs_words_duration(bar->wait, more, sizeof(more));
         rs_strbuf_printf(out, ", of which %s waiting for the last rank", more);
     }
-    for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++)
-        if (bar->flags & told[i].flag) rs_strbuf_printf(out, "\n%s", told[i].words);
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+        if (bar->flags & texts[i].flag) rs_strbuf_printf(out, "\n%s", texts[i].words);
     const struct rs_bar_kind *kind = kind_of(t, bar->kind);
     for (unsigned i = 0; kind && i < RS_BAR_ARGS && kind->args[i]; i++)
         if (bar->args[i] != RS_BAR_NO_ARG) argument(t, rs_bar_arg(kind, i), bar->args[i], out);

@@ -104,7 +104,7 @@ void rs_collect_threads(struct rs_collect *c)
         struct rs_raw_lane *lane = &c->lanes[i];
         if ((lane->row != RS_ROW_CALLS && lane->row != RS_ROW_LAUNCHES) || lane->key >= RS_KEY_OF_OTHERS) continue;
         uint32_t rank = t->index->only_rank[c->proc];
-        if (rank == RS_NONE && lane->key < RS_KEY_UNTOLD) rank = (uint32_t)rs_map_get(&c->threads, lane->key, RS_NONE);
+        if (rank == RS_NONE && lane->key < RS_KEY_UNKNOWN) rank = (uint32_t)rs_map_get(&c->threads, lane->key, RS_NONE);
         if (rank < t->ngroups && t->groups[rank].level == RS_GROUP_RANK) lane->group = rank;
     }
 }

@@ -1,7 +1,7 @@
 /* Collects the bars of one process, in any order, on lanes that are found by key.
  *
  * The collectors add bars to the current piece (timeline/pieces.h; often the only one) and record relations: by the
- * number of an event, or of a bar as it was added. When a piece is complete, timeline/arrange.h sorts it. Lanes are
+ * number of an event, or of a bar as it was added. When a piece is complete, timeline/pieces.c sorts it. Lanes are
  * those of the whole process, and continue from piece to piece. Owned by timeline/timeline.c, which has the list of
  * collectors; one thread at a time. */
 #ifndef RS_TIMELINE_COLLECT_H
@@ -29,7 +29,7 @@ struct rs_raw_lane {
 
 /* Keys of lanes are their order in a row: a channel, thread or queue pair of the process; then those of an unknown
  * thread; then those of others: of a process that this one helps, or a lane of another tool. */
-#define RS_KEY_UNTOLD (UINT64_C(1) << 33)
+#define RS_KEY_UNKNOWN (UINT64_C(1) << 33)
 #define RS_KEY_OF_OTHERS (UINT64_C(1) << 34)
 
 /* Relations while bars are collected: a bar as it was added, or with this bit an event by its number. */

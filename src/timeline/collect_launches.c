@@ -18,7 +18,7 @@ static enum rs_status add_moment(struct rs_collect *c, enum rs_row row, uint8_t 
     bool is_new;
     *bar = RS_NONE;
     if (!rs_collect_wants(c, row)) return RS_OK;
-    RS_TRY(rs_collect_lane(c, c->t->index->proc_group[c->proc], row, RS_KEY_UNTOLD, &lane, &is_new, err));
+    RS_TRY(rs_collect_lane(c, c->t->index->proc_group[c->proc], row, RS_KEY_UNKNOWN, &lane, &is_new, err));
     if (is_new) rs_timeline_text(c->t, &c->lanes[lane].label, "unknown thread");
     return rs_collect_bar(c, lane, kind, at, at, bar, err);
 }
@@ -34,10 +34,10 @@ static enum rs_status launch_of(struct rs_collect *c, uint32_t part, uint32_t *b
     const struct rs_model *m = c->t->model;
     const struct rs_parts *p = &m->parts;
     uint64_t key = rs_launch_key(p->member[part], p->launched[part]);
-    const uint64_t *told = rs_map_find(&c->launches, key);
-    if (told) {
-        bool here = *told >> 32 == c->piece->number;
-        *bar = here ? (uint32_t)*told : RS_NONE;
+    const uint64_t *found = rs_map_find(&c->launches, key);
+    if (found) {
+        bool here = *found >> 32 == c->piece->number;
+        *bar = here ? (uint32_t)*found : RS_NONE;
         c->t->index->apart += !here;
         return RS_OK;
     }
@@ -69,23 +69,23 @@ static enum rs_status call_of(struct rs_collect *c, uint32_t part, struct rs_err
 }
 
 /* Whether there are events of calls, in this piece or any other. */
-static bool tells_calls(const struct rs_collect *c)
+static bool has_call_events(const struct rs_collect *c)
 {
-    bool told = c->t->model->procs[c->proc].calls;
-    for (uint32_t i = 0; i < c->nlanes && !told; i++)
-        told = c->lanes[i].row == RS_ROW_CALLS && c->lanes[i].key != RS_KEY_UNTOLD;
-    return told;
+    bool has = c->t->model->procs[c->proc].calls;
+    for (uint32_t i = 0; i < c->nlanes && !has; i++)
+        has = c->lanes[i].row == RS_ROW_CALLS && c->lanes[i].key != RS_KEY_UNKNOWN;
+    return has;
 }
 
 enum rs_status rs_collect_launches(struct rs_collect *c, struct rs_err *err)
 {
     const struct rs_model *m = c->t->model;
     const struct rs_bars *b = c->bars;
-    bool told = tells_calls(c);
+    bool has_calls = has_call_events(c);
     for (uint32_t i = 0; i < b->nparts; i++) {
         uint32_t part = b->parts[i], bar = c->t->bar_of_part[part], launch = RS_NONE;
         if (c->t->group_of_member[m->parts.member[part]] == RS_NONE) continue;
-        if (!told && m->parts.enqueued[part] != RS_TIME_NONE) RS_TRY(call_of(c, part, err));
+        if (!has_calls && m->parts.enqueued[part] != RS_TIME_NONE) RS_TRY(call_of(c, part, err));
         if (m->parts.launched[part] != RS_TIME_NONE) RS_TRY(launch_of(c, part, &launch, err));
         if (launch == RS_NONE) continue;
         if (c->bars->kind[launch] == RS_BAR_LAUNCH) {

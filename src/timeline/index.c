@@ -62,7 +62,7 @@ static void find_awaiting(struct rs_timeline *t)
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t op = m->parts.op[i];
         int32_t at = 0;
-        if (op >= m->ops.n || !rs_op_lacks_ranks(m, op) || rs_part_ending(m, i) != RS_ENDING_OPEN) continue;
+        if (op >= m->ops.n || !rs_op_has_absent_ranks(m, op) || rs_part_ending(m, i) != RS_ENDING_OPEN) continue;
         if (!made) rs_presence_init(&presence, m);
         made = true;
         t->index->awaits[op] = rs_op_next_absent(m, op, &presence, true, &at) >= 0;

@@ -78,8 +78,8 @@ int64_t rs_stretch_wait(const struct rs_timeline *t, uint32_t part)
     if (!is_clocked(m, part)) return 0;
     /* Nothing is claimed below the clock error, as in `ops`. */
     int64_t wait = rs_part_wait(m, part);
-    bool told = wait > 0 && wait >= rs_op_least(m, m->parts.op[part]);
-    return told ? wait : 0;
+    bool significant = wait > 0 && wait >= rs_op_least(m, m->parts.op[part]);
+    return significant ? wait : 0;
 }
 
 bool rs_stretch_is_last(const struct rs_timeline *t, uint32_t part)

@@ -2,7 +2,7 @@
 #include "unjoined.h"
 
 #include "join/collectives.h"
-#include "join/early.h"
+#include "join/early_ends.h"
 #include "join/ends.h"
 #include "join/pairs.h"
 #include "join/waits.h"
@@ -161,7 +161,7 @@ static void test_early(void **state)
         fine(RS_OK);
         rs_pairs_join(&model);
         fine(RS_OK);
-        rs_early_find(&model);
+        rs_early_ends_find(&model);
         rs_waits_find(&model);
         fine(RS_OK);
         uint32_t first = model.parts.op[1]; /* the receive of rank 0 in the first round */

@@ -1,4 +1,4 @@
-#include "join/early.h"
+#include "join/early_ends.h"
 
 #include "join/p2p_streams.h"
 #include "join/waits.h"
@@ -28,7 +28,7 @@ static bool may_be_early(const struct rs_model *m, uint32_t i)
     return (i && shares_kernel(t, i, i - 1)) || (i + 1 < t->n && shares_kernel(t, i, i + 1));
 }
 
-void rs_early_find(struct rs_model *m)
+void rs_early_ends_find(struct rs_model *m)
 {
     const struct rs_ops *o = &m->ops;
     struct rs_parts *t = &m->parts;

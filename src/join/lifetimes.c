@@ -1,4 +1,4 @@
-#include "join/lives.h"
+#include "join/lifetimes.h"
 
 struct rs_life rs_comms_life(const struct rs_model *m, uint32_t comm)
 {

@@ -1,6 +1,6 @@
 /* When a communicator was created and destroyed, and the source of that. Functions that only read the model. */
-#ifndef RS_JOIN_LIVES_H
-#define RS_JOIN_LIVES_H
+#ifndef RS_JOIN_LIFETIMES_H
+#define RS_JOIN_LIFETIMES_H
 
 #include "model/model.h"
 

@@ -8,11 +8,11 @@
  * that is alone in its kernel is not affected.
  *
  * Runs on the joined and aligned model. One thread. */
-#ifndef RS_JOIN_EARLY_H
-#define RS_JOIN_EARLY_H
+#ifndef RS_JOIN_EARLY_ENDS_H
+#define RS_JOIN_EARLY_ENDS_H
 
 #include "model/model.h"
 
-void rs_early_find(struct rs_model *m);
+void rs_early_ends_find(struct rs_model *m);
 
 #endif
