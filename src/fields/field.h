@@ -13,7 +13,8 @@
 #include "model/model.h"
 
 enum rs_out_type {
-    RS_OUT_NULL, /* of a value only */
+    RS_OUT_NULL, /* of a value */
+    RS_OUT_ANY = RS_OUT_NULL, /* of a field: values of several types */
     RS_OUT_INT,
     RS_OUT_UINT,
     RS_OUT_DOUBLE,
@@ -47,6 +48,7 @@ struct rs_value {
     };
     uint32_t n; /* bytes of a text */
     uint8_t type; /* enum rs_out_type */
+    bool literal; /* a text in UTF-8 that stays until the output is complete: need not be copied */
 };
 
 struct rs_out_field {
@@ -79,6 +81,11 @@ struct rs_out_table {
     /* Outputs that have the fields in another order than the table name the sections in theirs; NULL: as they stand. */
     const char *csv_order, *sql_order;
 };
+
+/* All tables, one by one; NULL behind the last. */
+const struct rs_out_table *rs_out_table(size_t index);
+extern const struct rs_out_table rs_out_operation, rs_out_op_rank, rs_out_event, rs_out_process, rs_out_communicator,
+    rs_out_member, rs_out_clock, rs_out_straggler, rs_out_lateness, rs_out_network, rs_out_slow_link, rs_out_function;
 
 /* The fields of an output, in its order. */
 enum { RS_OUT_MOST = 64 }; /* fields of a table */
@@ -128,6 +135,7 @@ static inline struct rs_value rs_v_textn(const char *text, size_t n) /* NULL: nu
     return (struct rs_value){.text = text, .n = (uint32_t)n, .type = text ? RS_OUT_TEXT : RS_OUT_NULL};
 }
 struct rs_value rs_v_text(const char *text); /* NULL: null */
+struct rs_value rs_v_literal(const char *text); /* see rs_value.literal */
 /* A list, an object or rows are there. */
 static inline struct rs_value rs_v_some(void)
 {

@@ -1,6 +1,5 @@
 #include "fields/operation.h"
 
-#include "fields/rows.h"
 #include "join/durations.h"
 #include "join/totals.h"
 
@@ -83,20 +82,11 @@ static void write_ranks(struct rs_json *j, const void *row)
 
 #define OF(column) r->m->ops.column[r->op]
 #define COMM r->m->comms[OF(comm)]
+#define RS_ROWS_FILE "fields/operation.inc"
 #define RS_ROW struct rs_op_row
 #define RS_GET(id) op_##id
-#define FIELD_AS RS_GETTER
-#include "fields/operation.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-const struct rs_out_field rs_op_fields[RS_OP_FIELDS] = {
-#include "fields/operation.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS const struct rs_out_field rs_op_fields[RS_OP_FIELDS]
+#include "fields/table.inc"
 
 /* Its sections: what it is, what frameworks say, of a pair, when it was, waits, doubts, absent ranks. */
 const struct rs_out_table rs_out_operation = {"operation",  "ops --json",           rs_op_fields,
@@ -124,20 +114,11 @@ static bool is_mismatch(const void *row)
 
 #define M r->op->m
 #define PART(column) M->parts.column[r->rank.part]
+#define RS_ROWS_FILE "fields/op_rank.inc"
 #define RS_ROW struct rs_op_rank_row
 #define RS_GET(id) rank_##id
-#define FIELD_AS RS_GETTER
-#include "fields/op_rank.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-const struct rs_out_field rs_op_rank_fields[RS_OP_RANK_FIELDS] = {
-#include "fields/op_rank.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS const struct rs_out_field rs_op_rank_fields[RS_OP_RANK_FIELDS]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_op_rank = {
     "rank in an operation", "ops --json: ranks[]", rs_op_rank_fields, RS_OP_RANK_FIELDS, NULL, NULL};

@@ -3,7 +3,7 @@
 #define RS_FIELDS_OPERATION_H
 
 #include "analyse/steps.h"
-#include "fields/tables.h"
+#include "fields/field.h"
 #include "join/op_facts.h"
 #include "join/overlay_facts.h"
 #include "join/presence.h"
