@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "fields/field.h"
+#include "join/overlay_facts.h"
 #include "timeline/timeline.h"
 
 enum rs_slice_type {
@@ -50,6 +51,7 @@ struct rs_slice_args {
     struct rs_slice_kind_arg kind_args[RS_BAR_KINDS][RS_BAR_ARGS];
     uint8_t kind_nargs[RS_BAR_KINDS], mark_key[RS_BAR_KINDS][RS_BAR_MARKS];
     uint32_t *comm_text, *group_text, *desc_text; /* by communicator: its number, its process group's name; 0: none */
+    struct rs_facts *comm_facts; /* by communicator */
     bool *group_on_track; /* by communicator: its track's name says the process group */
     struct rs_slice_op *ops; /* by op of the model */
     int64_t said[RS_SAID]; /* the number that names the track at hand, or -1; the pid of the row; 0 */

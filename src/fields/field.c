@@ -51,7 +51,7 @@ const struct rs_out_table *rs_out_table(size_t index)
     return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
 }
 
-void rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *t, enum rs_output output)
+void rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *t, enum rs_out_format output)
 {
     const char *order = output == RS_IN_CSV ? t->csv_order : output == RS_IN_SQL ? t->sql_order : NULL;
     c->n = 0;

@@ -29,12 +29,13 @@ enum rs_out_type {
 
 enum rs_out_unit { RS_OUT_PLAIN, RS_OUT_NS, RS_OUT_BYTES, RS_OUT_GBS, RS_OUT_SHARE, RS_OUT_PPM, RS_OUT_UNITS };
 
-enum rs_output {
+enum rs_out_format {
     RS_IN_JSON = 1,
     RS_IN_CSV = 2,
     RS_IN_SQL = 4,
     RS_IN_SLICES = 8, /* arguments of the slices of Chrome and Perfetto traces */
     RS_IN_OTF2 = 16, /* attributes */
+    RS_IN_KINETO = 32, /* arguments added to the events of a Kineto trace, as "ringscope NAME" */
     RS_IN_TABLES = RS_IN_JSON | RS_IN_CSV | RS_IN_SQL,
 };
 
@@ -56,7 +57,7 @@ struct rs_out_field {
     uint8_t name_len;
     uint8_t type; /* enum rs_out_type */
     uint8_t unit; /* enum rs_out_unit */
-    uint8_t in; /* enum rs_output, or-ed */
+    uint8_t in; /* enum rs_out_format, or-ed */
     char section; /* see rs_out_table.order */
     bool null; /* JSON has null where it is not known or does not apply */
     bool optional; /* JSON leaves it out where it is null or false */
@@ -93,7 +94,7 @@ struct rs_out_columns {
     const struct rs_out_field *all[RS_OUT_MOST];
     uint32_t n;
 };
-void rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *table, enum rs_output output);
+void rs_out_columns_make(struct rs_out_columns *c, const struct rs_out_table *table, enum rs_out_format output);
 
 /* A row as the keys of the object that is open; as an object. */
 void rs_out_keys_json(struct rs_json *j, const struct rs_out_table *table, const void *row);

@@ -7,8 +7,7 @@
 
 void rs_op_row_begin(struct rs_op_row *r, uint32_t op)
 {
-    r->op = op;
-    r->first = r->m->order[r->m->ops.part[op]];
+    r->key = rs_op_key(r->m, op);
     r->shortest = rs_op_shortest(r->m, op);
 }
 
@@ -17,6 +16,7 @@ void rs_op_row_make(struct rs_op_row *r, uint32_t op)
     rs_op_row_begin(r, op);
     rs_facts_of_op(r->m, op, &r->facts);
     r->rate = rs_op_rate(r->m, op);
+    r->transfer_ns = r->rate.transfer_ns;
     r->waits = rs_op_waits(r->m, op);
 }
 
@@ -30,20 +30,23 @@ bool rs_op_rank_row_next(struct rs_op_rank_row *r, uint32_t *at)
 
 /* ---- the operation ---- */
 
+/* Of any of the structs of operation.h. */
 static bool is_pair(const void *row)
 {
-    const struct rs_op_row *r = row;
+    const struct rs_op_key *r = row;
     return r->m->ops.kind[r->op] == RS_OP_PAIR;
 }
 
-static uint32_t fanout_of(const struct rs_op_row *r)
+static uint32_t fanout_of(const void *row)
 {
+    const struct rs_op_key *r = row;
     return is_pair(r) ? r->m->ops.fanout[r->op] : RS_NONE;
 }
 
-/* The member that came last; RS_NONE: not known. */
-static uint32_t last_of(const struct rs_op_row *r)
+/* The member that started last; RS_NONE: not known. */
+static uint32_t last_of(const void *row)
 {
+    const struct rs_op_key *r = row;
     uint32_t last = r->m->ops.last_part[r->op];
     return last == RS_NONE ? RS_NONE : r->m->parts.member[last];
 }
@@ -84,6 +87,8 @@ static void write_ranks(struct rs_json *j, const void *row)
 #define COMM r->m->comms[OF(comm)]
 #define RS_ROWS_FILE "fields/operation.inc"
 #define RS_ROW struct rs_op_row
+#define RS_SLICE_ROW struct rs_op_slice
+#define RS_OTF2_ROW struct rs_op_key
 #define RS_GET(id) op_##id
 #define RS_FIELDS const struct rs_out_field rs_op_fields[RS_OP_FIELDS]
 #include "fields/table.inc"

@@ -14,7 +14,7 @@
 /* ---- all tables: those of src/fields, and those that only the database has ---- */
 
 /* The name of a field in an output; NULL: it is not there. What is inside of an object is apart. */
-static const char *name_in(const struct rs_out_field *f, enum rs_output output)
+static const char *name_in(const struct rs_out_field *f, enum rs_out_format output)
 {
     if (!(f->in & output) || (output == RS_IN_JSON && f->inside)) return NULL;
     return output == RS_IN_SQL && f->column ? f->column : f->name;
@@ -23,7 +23,7 @@ static const char *name_in(const struct rs_out_field *f, enum rs_output output)
 static void test_names(void **state)
 {
     (void)state;
-    static const enum rs_output outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
+    static const enum rs_out_format outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
     const struct rs_out_table *t;
     for (size_t i = 0; (t = rs_sql_each_table(i)); i++) {
         assert_in_range(t->n, 1, RS_OUT_MOST);
@@ -65,7 +65,7 @@ static void test_units(void **state)
 static void test_orders(void **state)
 {
     (void)state;
-    static const enum rs_output outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
+    static const enum rs_out_format outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
     const struct rs_out_table *t;
     for (size_t i = 0; (t = rs_sql_each_table(i)); i++)
         for (size_t o = 0; o < sizeof outputs / sizeof *outputs; o++) {
