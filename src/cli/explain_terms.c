@@ -51,6 +51,9 @@ static void make(struct made *json, struct made *export)
     for (size_t i = 0; (t = rs_sql_each_table(i)); i++)
         for (const struct rs_out_field *f = t->fields; f < t->fields + t->n; f++)
             if (f->in & RS_IN_JSON) add(json, f->name, "field", f->term, f->doc);
+#define PROPERTY(name, member, description) add(export, "RINGSCOPE::" #name, "field", NULL, description);
+#include "export/otf2/properties.inc"
+#undef PROPERTY
     for (size_t i = 0; (t = rs_sql_each_table(i)); i++)
         for (const struct rs_out_field *f = t->fields; f < t->fields + t->n; f++) {
             bool key = !f->term && f->sql && !strcmp(f->sql, "PRIMARY KEY"); /* id */

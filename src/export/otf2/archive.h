@@ -1,5 +1,5 @@
 /* An OTF2 archive while it is written: events a location at a time, and what they refer to, which is defined when all
- * is known (otf2/define.h).
+ * is known (otf2/define.c).
  *
  * Events of a location come in the order of their times and are flushed chunk by chunk, so that memory grows with the
  * number of locations, regions and names alone. Failures of the library carry its own words. Owns everything; the

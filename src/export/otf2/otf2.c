@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/otf2/define.h"
-#include "export/otf2/facts.h"
 #include "export/otf2/kinds.h"
 #include "export/otf2/places.h"
 #include "export/otf2/state.h"
@@ -249,7 +247,7 @@ struct point {
 struct stream {
     struct rs_otf2 *o;
     OTF2_EvtWriter *w;
-    uint64_t wait, bytes; /* so far */
+    uint64_t sums[RS_OTF2_METRICS]; /* so far */
 };
 
 static int by_location(const void *a, const void *b)
@@ -284,19 +282,19 @@ static enum rs_status operations_region_of(struct rs_otf2 *o, uint16_t func, int
 
 static enum rs_status metrics(struct stream *s, int64_t at, struct rs_err *err)
 {
-    static const OTF2_Type types[] = {OTF2_TYPE_UINT64, OTF2_TYPE_UINT64};
-    const OTF2_MetricValue values[] = {{.unsigned_int = s->wait}, {.unsigned_int = s->bytes}};
-    OTF2_ErrorCode code = OTF2_EvtWriter_Metric(s->w, NULL, rs_otf2_time(s->o, at), 0, 2, types, values);
+    OTF2_Type types[RS_OTF2_METRICS];
+    OTF2_MetricValue values[RS_OTF2_METRICS];
+    for (unsigned i = 0; i < RS_OTF2_METRICS; i++) {
+        types[i] = OTF2_TYPE_UINT64;
+        values[i].unsigned_int = s->sums[i];
+    }
+    OTF2_ErrorCode code = OTF2_EvtWriter_Metric(s->w, NULL, rs_otf2_time(s->o, at), 0, RS_OTF2_METRICS, types, values);
     return rs_otf2_check(&s->o->archive, code, err);
 }
 
 static void add_up(struct stream *s, const struct item *it)
 {
-    const struct rs_model *m = s->o->t->model;
-    int64_t wait = rs_stretch_wait(s->o->t, it->part); /* >= 0 */
-    uint32_t op = m->parts.op[it->part];
-    s->wait += (uint64_t)wait; /* may be longer than the region, whose end is only bounded then */
-    if (rs_size_known(m, op)) s->bytes += m->ops.bytes[op];
+    for (unsigned i = 0; i < RS_OTF2_METRICS; i++) s->sums[i] += rs_otf2_metrics[i].get(s->o, it->part);
 }
 
 /* ---- records ---- */

@@ -24,20 +24,10 @@ struct rs_otf2_place {
     uint8_t flags; /* of struct rs_stretch */
 };
 
-/* Operations and parts of operations, for the archive's properties. */
 struct rs_otf2_counts {
-    uint64_t collectives, messages; /* operations with records */
-    uint64_t not_whole; /* collectives that some recorded rank has no part in: regions alone */
-    uint64_t unmatched; /* sends without a receive, or the other way round: likewise */
-    uint64_t
-        no_record; /* functions that OTF2 has no record for, roots or ranks that are not known, or there twice: too */
-    uint64_t
-        backwards; /* messages whose receive is told to have ended before the send began: clocks err, ends are bounds */
-    uint64_t out_of_order; /* collectives that overlap too deep and in different order: likewise */
-    uint64_t parts; /* written */
-    uint64_t no_time; /* parts that nothing tells the time of, or outside of what was asked for: left out */
-    uint64_t start_unknown, end_bounded, open; /* parts */
-    uint64_t too_deep; /* bars below operations that overlap too deep: left out */
+#define PROPERTY(name, member, description) uint64_t member;
+#include "export/otf2/properties.inc"
+#undef PROPERTY
 };
 
 struct rs_otf2_comm {
