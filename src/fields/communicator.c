@@ -34,7 +34,7 @@ static bool is_child(const struct rs_comm_fields *r)
     return ROW->parent.comm != RS_NONE;
 }
 
-/* The communicator that leads, of one that several tools saw. */
+/* Of merged communicators, the primary one. */
 static uint32_t leading(const struct rs_model *m, uint32_t comm)
 {
     return comm == RS_NONE || m->comms[comm].over == RS_NONE ? comm : m->comms[comm].over;

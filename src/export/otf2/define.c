@@ -13,7 +13,7 @@ struct work {
     struct rs_otf2_archive *a;
     OTF2_GlobalDefWriter *w;
     uint64_t *members; /* room for those of a group */
-    uint32_t *place; /* by location that communicates: where it stands in the group of all that do */
+    uint32_t *place; /* by location that communicates: its position in the group of all of these */
 };
 
 /* ---- where ---- */
@@ -21,7 +21,7 @@ struct work {
 static enum rs_status define_clock(struct work *k, struct rs_err *err)
 {
     const struct rs_timeline *t = k->o->t;
-    const int64_t sensible = INT64_C(946684800000000000); /* the year 2000: before it, times are since something else */
+    const int64_t sensible = INT64_C(946684800000000000); /* the year 2000: earlier times are not wall time */
     uint64_t wall = t->begin >= sensible ? (uint64_t)t->begin : OTF2_UNDEFINED_TIMESTAMP;
     return rs_otf2_check(
         k->a,
@@ -102,7 +102,7 @@ static enum rs_status define_events(struct work *k, struct rs_err *err)
     return RS_OK;
 }
 
-/* Collectives and messages are of MPI's kind, which is what readers know; they are called NCCL. */
+/* Collectives and messages use MPI's paradigm, which readers know, under the name NCCL. */
 static enum rs_status define_paradigms(struct work *k, uint32_t nccl, uint32_t cuda, struct rs_err *err)
 {
     bool is_cuda = false;
@@ -148,7 +148,7 @@ static enum rs_status define_metrics(struct work *k, const struct metric texts[R
 
 /* ---- communicators ---- */
 
-/* All locations that communicate. Readers that know MPI take the n-th for rank n of the job: so one a rank comes first. */
+/* All locations that communicate. Readers take the n-th for rank n of the job: so one per rank comes first. */
 static enum rs_status define_all_members(struct work *k, uint32_t name, struct rs_err *err)
 {
     enum { MOST_RANKS = 1 << 20 }; /* damaged input may claim any */
@@ -173,7 +173,7 @@ static enum rs_status define_all_members(struct work *k, uint32_t name, struct r
                          err);
 }
 
-/* Locations of a lane of a communicator, as places of the group of all that communicate. */
+/* Locations of a lane of a communicator, as positions in the group of all that communicate. */
 static enum rs_status define_group(struct work *k, uint32_t comm, unsigned lane, uint32_t ref, uint32_t name,
                                    struct rs_err *err)
 {
@@ -218,7 +218,7 @@ static uint32_t parent_of(const struct rs_otf2 *o, uint32_t comm)
     return OTF2_UNDEFINED_COMM;
 }
 
-/* A lane beside the lowest is a duplicate of the communicator: its parent is that. */
+/* A lane above the lowest is a duplicate of the communicator, which is its parent. */
 static enum rs_status define_comm(struct work *k, uint32_t comm, const uint32_t *names, struct rs_err *err)
 {
     const struct rs_otf2_comm *c = &k->o->plan.comms[comm];
@@ -261,7 +261,7 @@ static int64_t largest_error(const struct rs_otf2 *o)
     return most;
 }
 
-/* What the archive is, at one look: the title, and the host where there is one only. */
+/* The title, and the host if there is only one. */
 static enum rs_status describe(struct rs_otf2 *o, struct rs_err *err)
 {
     const struct rs_timeline *t = o->t;
@@ -336,7 +336,7 @@ static void name_tree(struct work *k, uint32_t *names)
 
 enum { T_NCCL, T_CUDA, T_ALL, T_RUN, T_HOST, T_ERROR, T_RANK, T_COMM_RANK, TEXTS };
 
-/* Strings come first: what is named below must be among them by then. */
+/* Strings come first: names must be registered before they are written. */
 static enum rs_status define_all(struct work *k, uint32_t *tree, uint32_t *comms, struct rs_err *err)
 {
     static const char *const texts[TEXTS] = {

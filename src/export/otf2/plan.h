@@ -1,4 +1,4 @@
-/* Where each operation goes in an OTF2 archive, so that tools that know MPI read it right.
+/* Where each operation goes in an OTF2 archive, so that tools for MPI interpret it correctly.
  *
  * OTF2 finds the partners of a record by communicator, rank and order: a communicator's member is one location, regions
  * of a location nest, and the n-th collective of a communicator is the same one on all its members. NCCL's operations
@@ -40,8 +40,8 @@ struct rs_otf2_comm {
 struct rs_otf2_plan {
     const struct rs_timeline *t;
     uint8_t *lane; /* by place in t->ops */
-    bool *record; /* likewise */
-    uint32_t *turn; /* likewise: operations of a lane are in this order on all its locations */
+    bool *record; /* by place in t->ops */
+    uint32_t *turn; /* by place in t->ops: operations of a lane are in this order on all its locations */
     uint32_t *lanes; /* by group of the timeline: bits that it uses; 0: not a communicator's */
     struct rs_otf2_comm *comms; /* by comm of the model */
     uint32_t *order; /* comms that are in the archive, parents first */

@@ -25,7 +25,7 @@ struct rs_otf2 {
     uint32_t *host_node; /* by host of the model: node of the system tree */
     uint32_t *proc_group; /* by process of the model: location group */
     uint32_t *location_of; /* by group of the timeline: location of its lowest lane; the others follow */
-    uint32_t comm_locations; /* those below are communicators' members; those behind are not */
+    uint32_t comm_locations; /* locations below this number are members of communicators */
     struct rs_map absent; /* ranks that are not recorded -> location; see otf2/places.c */
     uint32_t absences; /* locations of those */
     uint32_t args[RS_BAR_KINDS][RS_BAR_ARGS], marks[RS_BAR_KINDS][RS_BAR_MARKS]; /* attributes; RS_NONE: not yet */

@@ -8,7 +8,7 @@
 
 extern const struct rs_out_table rs_sql_meta, rs_sql_notes, rs_sql_ranks, rs_sql_lanes, rs_sql_events,
     rs_sql_network_steps, rs_sql_launches, rs_sql_statistics, rs_sql_strings;
-/* All tables of src/fields (rs_out_table()), and after them these; NULL behind the last. */
+/* All tables of src/fields (rs_out_table()), and after them these; NULL after the last. */
 const struct rs_out_table *rs_sql_each_table(size_t index);
 
 struct rs_sql_meta_row {

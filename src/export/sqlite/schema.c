@@ -5,10 +5,10 @@
 #include "export/sqlite/rows.h"
 
 const struct rs_sql_table_row rs_sql_tables[RS_SQL_TABLES] = {
-    [RS_SQL_META] = {"meta", "facts of the whole. Times everywhere are ns of wall time on one axis", &rs_sql_meta,
+    [RS_SQL_META] = {"meta", "facts about the whole run. All times are ns of wall time on the common axis", &rs_sql_meta,
                      NULL},
-    [RS_SQL_NOTES] = {"notes", "what should be known of the inputs", &rs_sql_notes, NULL},
-    [RS_SQL_PROCESSES] = {"processes", "processes, a row for each tool that saw one", &rs_out_process, NULL},
+    [RS_SQL_NOTES] = {"notes", "notes on the inputs", &rs_sql_notes, NULL},
+    [RS_SQL_PROCESSES] = {"processes", "processes, one row for each tool that recorded one", &rs_out_process, NULL},
     [RS_SQL_RANKS] = {"ranks", "ranks of the job", &rs_sql_ranks, NULL},
     [RS_SQL_COMMUNICATORS] = {"communicators", "communicators of NCCL", &rs_out_communicator, NULL},
     [RS_SQL_MEMBERS] = {"members", "ranks of communicators", &rs_out_member,
@@ -18,24 +18,24 @@ const struct rs_sql_table_row rs_sql_tables[RS_SQL_TABLES] = {
                            "CREATE INDEX operations_by_op ON operations (op);"
                            "CREATE INDEX operations_by_communicator ON operations (communicator_id, func);"
                            "CREATE INDEX operations_by_start ON operations (start_ns);"},
-    [RS_SQL_OPERATION_RANKS] = {"operation_ranks", "what each rank did in an operation", &rs_out_op_rank,
+    [RS_SQL_OPERATION_RANKS] = {"operation_ranks", "each rank in each operation", &rs_out_op_rank,
                                 "CREATE INDEX operation_ranks_by_operation ON operation_ranks (operation_id, rank);"
                                 "CREATE INDEX operation_ranks_by_rank ON operation_ranks (rank_id, start_ns);"},
-    [RS_SQL_STRAGGLERS] = {"stragglers", "who was late, what that cost and why: as in `ringscope report`",
+    [RS_SQL_STRAGGLERS] = {"stragglers", "late ranks and hosts, their cost and its cause: as in `ringscope report`",
                            &rs_out_straggler, NULL},
-    [RS_SQL_LANES] = {"lanes", "rows of the timeline", &rs_sql_lanes, NULL},
-    [RS_SQL_EVENTS] = {"events", "all that lies on the timeline, but for network steps", &rs_sql_events,
+    [RS_SQL_LANES] = {"lanes", "lanes of the timeline", &rs_sql_lanes, NULL},
+    [RS_SQL_EVENTS] = {"events", "all bars of the timeline, except for network steps", &rs_sql_events,
                        "CREATE INDEX events_by_operation ON events (operation_id)"
                        " WHERE operation_id IS NOT NULL;"},
-    [RS_SQL_NETWORK_STEPS] = {"network_steps", "steps of network operations (ProxyStep), one a chunk of data",
+    [RS_SQL_NETWORK_STEPS] = {"network_steps", "steps of network operations (ProxyStep), one per chunk of data",
                               &rs_sql_network_steps,
                               "CREATE INDEX network_steps_by_operation ON network_steps (operation_id)"
                               " WHERE operation_id IS NOT NULL;"},
-    [RS_SQL_LAUNCHES] = {"launches", "what was launched by what", &rs_sql_launches,
+    [RS_SQL_LAUNCHES] = {"launches", "launches and what they launched", &rs_sql_launches,
                          "CREATE INDEX launches_by_event ON launches (event_id);"
                          "CREATE INDEX launches_by_launch ON launches (launch_id);"},
     [RS_SQL_CLOCKS] = {"clocks", "the clocks of each process and device", &rs_out_clock, NULL},
-    [RS_SQL_STATISTICS] = {"statistics", "sums without a time axis", &rs_sql_statistics, NULL},
+    [RS_SQL_STATISTICS] = {"statistics", "sums without times", &rs_sql_statistics, NULL},
     [RS_SQL_STRINGS] = {"strings", "names", &rs_sql_strings, NULL},
 };
 
