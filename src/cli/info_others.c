@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "fields/info.h"
 #include "fields/process.h"
 #include "foreign/formats.h"
 #include "join/overlay.h"
@@ -118,13 +118,13 @@ void rs_info_others_inputs_json(struct rs_json *j, const struct rs_inputs *in)
 {
     for (size_t i = 0; i < in->nothers; i++) {
         const struct rs_other *o = &in->others[i];
-        rs_json_object(j);
-        rs_json_key_str(j, "path", o->path);
-        rs_json_key_str(j, "format", rs_tool_name((uint8_t)rs_format_at(o->format)->tool));
-        rs_json_key_bool(j, "complete", o->complete);
-        rs_json_key_null(j, "crash_safe");
-        rs_json_key_str(j, "why", o->why[0] ? o->why : NULL);
-        rs_json_end(j);
+        struct rs_input_row row = {
+            .path = o->path,
+            .format = rs_tool_name((uint8_t)rs_format_at(o->format)->tool),
+            .complete = o->complete,
+            .why = o->why[0] ? o->why : NULL,
+        };
+        rs_out_json(j, &rs_out_input, &row);
     }
 }
 
@@ -217,11 +217,8 @@ void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const st
     rs_json_key_u64(j, "files_left_out", in->nleft_out);
     rs_json_key(j, "notes");
     rs_json_array(j);
-    for (uint32_t i = 0; i < m->nnotes; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "text", m->notes[i].text);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < m->nnotes; i++)
+        rs_out_json(j, &rs_out_note, &(struct rs_note_row){.text = m->notes[i].text});
     rs_json_end(j);
     rs_json_key(j, "process_list");
     rs_json_array(j);

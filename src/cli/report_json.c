@@ -1,33 +1,12 @@
 #include "cli/report_json.h"
 
-#include <string.h>
-
 #include "cli/model_json.h"
-#include "cli/report_statistics.h"
-#include "cli/report_table.h"
 #include "cli/settings_text.h"
+#include "fields/course.h"
 #include "fields/report.h"
+#include "fields/statistics.h"
 
 enum { MOST_STRAGGLERS = 1000 };
-
-/* ---- who ---- */
-
-/* host, pid, device of a rank; of a whole host: its name, and nulls. */
-static void where(struct rs_json *j, const struct rs_report *r, uint32_t rank_id, uint32_t host)
-{
-    const struct rs_model *m = r->view.model;
-    rs_json_key_str(j, "host", host != RS_NONE ? rs_host_name(m, host) : NULL);
-    if (rank_id != RS_NONE)
-        rs_pid_json(j, m->procs[r->view.model->ranks[rank_id].proc].pid);
-    else
-        rs_json_key_null(j, "pid");
-    rs_json_key_number_or_null(j, "device", rank_id != RS_NONE ? r->view.model->ranks[rank_id].device : -1);
-}
-
-static int32_t rank_of(const struct rs_report *r, uint32_t rank_id)
-{
-    return rank_id != RS_NONE ? r->view.model->ranks[rank_id].number : -1;
-}
 
 /* ---- functions ---- */
 
@@ -89,81 +68,31 @@ static void network(struct rs_json *j, const struct rs_report *r)
 static void steps(struct rs_json *j, const struct rs_report *r)
 {
     rs_json_key(j, "steps");
-    rs_json_object(j);
-    rs_json_key_u64(j, "count", r->steps.counted);
-    rs_json_key_u64(j, "warmup", r->warmup);
-    rs_json_key_number_or_null(j, "operations", r->steps.counted && r->steps.ops ? (int64_t)r->steps.ops : -1);
-    rs_time_json(j, "usual_ns", r->steps.usual_ns);
-    rs_time_json(j, "spread_ns", r->steps.spread_ns);
-    rs_quantiles_json(j, "time_ns", &r->steps.time_ns);
-    rs_json_key_str(j, "found_by", rs_steps_how(r->steps.counted, r->steps.counted_marked));
-    rs_json_key_u64(j, "marked", r->steps.counted_marked);
-    rs_json_end(j);
+    rs_out_json(j, &rs_out_steps, &(struct rs_steps_fields){r});
     rs_json_key(j, "outlier_steps");
     rs_json_array(j);
-    for (uint32_t i = 0; i < r->outliers.n; i++) {
-        const struct rs_outlier *x = &r->outliers.rows[i];
-        rs_json_object(j);
-        rs_json_key_u64(j, "step", x->step);
-        rs_json_key_number_or_null(j, "mark", x->mark != RS_NONE ? (int64_t)x->mark : -1);
-        rs_json_key_i64(j, "from_ns", x->from_ns);
-        rs_json_key_i64(j, "to_ns", x->to_ns);
-        rs_json_key_i64(j, "duration_ns", x->duration_ns);
-        rs_json_key_i64(j, "usual_ns", x->usual_ns);
-        rs_json_key_str(j, "what", x->what);
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
-        where(j, r, x->rank_id, x->rank_id != RS_NONE ? r->view.model->ranks[x->rank_id].host : RS_NONE);
-        rs_json_key_number_or_null(j, "late_ns", x->rank_id != RS_NONE ? x->late_ns : -1);
-        rs_json_key_str(j, "func",
-                        x->row != RS_NONE ? rs_model_text(r->view.model, r->bandwidth.rows[x->row].func) : NULL);
-        rs_json_key_number_or_null(j, "slow_ns", x->row != RS_NONE ? x->slow_ns : -1);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < r->outliers.n; i++)
+        rs_out_json(j, &rs_out_outlier_step, &(struct rs_outlier_fields){r, &r->outliers.rows[i]});
     rs_json_end(j);
-}
-
-static void course(struct rs_json *j, const struct rs_report *r)
-{
-    const struct rs_course *c = &r->course;
-    const struct rs_func_row *lead = c->nrows && c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
     rs_json_key(j, "course");
     rs_json_array(j);
-    for (uint32_t i = 0; i < c->nrows; i++) {
-        const struct rs_course_row *x = &c->rows[i];
-        rs_json_object(j);
-        rs_json_key_i64(j, "from_ns", x->from_ns);
-        rs_json_key_i64(j, "to_ns", x->to_ns);
-        rs_json_key_number_or_null(j, "first_step", x->steps ? (int64_t)x->first_step : -1);
-        rs_json_key_u64(j, "steps", x->steps);
-        rs_json_key_u64(j, "calls", x->calls);
-        rs_json_key_str(j, "func", lead ? rs_model_text(r->view.model, lead->func) : NULL);
-        rs_json_key_number_or_null(j, "bytes", lead ? (int64_t)lead->bytes : -1);
-        rs_json_key(j, "time_ns");
-        rs_json_object(j);
-        rs_time_json(j, "p50", x->timed ? x->p50_ns : RS_TIME_NONE);
-        rs_json_end(j);
-        rs_json_key_double(j, "wait_share", x->wait_share);
-        rs_json_key_double(j, "busbw_gbs", x->busbw);
-        rs_json_key_number_or_null(j, "worst_rank", rank_of(r, x->worst));
-        where(j, r, x->worst, x->worst != RS_NONE ? r->view.model->ranks[x->worst].host : RS_NONE);
-        rs_json_key_number_or_null(j, "worst_cost_ns", x->worst != RS_NONE ? x->worst_ns : -1);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < r->course.nrows; i++)
+        rs_out_json(j, &rs_out_course, &(struct rs_course_fields){r, &r->course.rows[i]});
     rs_json_end(j);
     rs_json_key(j, "changes");
     rs_json_array(j);
-    for (uint32_t i = 0; i < c->nchanges; i++) {
-        const struct rs_change *x = &c->changes[i];
-        rs_json_object(j);
-        rs_json_key_i64(j, "at_ns", x->at_ns);
-        rs_json_key_i64(j, "before_ns", x->before_ns);
-        rs_json_key_i64(j, "after_ns", x->after_ns);
-        rs_json_key_number_or_null(j, "rank", rank_of(r, x->rank_id));
-        where(j, r, x->rank_id, x->rank_id != RS_NONE ? r->view.model->ranks[x->rank_id].host : RS_NONE);
-        rs_json_key_str(j, "what", x->text);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < r->course.nchanges; i++)
+        rs_out_json(j, &rs_out_change, &(struct rs_change_fields){r, &r->course.changes[i]});
     rs_json_end(j);
+}
+
+static void statistics(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "statistics");
+    if (r->statistics.cells)
+        rs_out_json(j, &rs_out_statistics, &(struct rs_statistics_fields){&r->statistics});
+    else
+        rs_json_null(j);
 }
 
 /* ---- the whole ---- */
@@ -208,8 +137,7 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     lateness(j, r);
     network(j, r);
     steps(j, r);
-    course(j, r);
-    rs_statistics_json(j, &r->statistics);
+    statistics(j, r);
     rs_settings_json(j, settings);
     rs_json_key(j, "conclusion");
     rs_json_array(j);

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/plain.h"
 #include "cli/table.h"
+#include "fields/reference.h"
 
 enum { MOST_ROWS = 20 }; /* --json has them all */
 
@@ -135,26 +136,14 @@ void rs_reference_json(struct rs_json *j, const struct rs_reference_files *f)
     rs_json_key(j, "files");
     rs_json_array(j);
     for (unsigned i = 0; i < f->n; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "path", f->paths[i]);
-        rs_json_key_u64(j, "rows", f->tables[i].n);
-        rs_json_key_u64(j, "unnamed", f->tables[i].unnamed);
-        rs_json_key_bool(j, "complete", f->tables[i].damage.code == RS_OK);
-        rs_json_end(j);
+        const struct rs_nccl_tests *t = &f->tables[i];
+        struct rs_reference_file_row row = {f->paths[i], t->n, t->unnamed, t->damage.code == RS_OK};
+        rs_out_json(j, &rs_out_reference_file, &row);
     }
     rs_json_end(j);
     rs_json_key(j, "points");
     rs_json_array(j);
-    for (uint32_t i = 0; i < f->reference.n; i++) {
-        const struct rs_reference_point *p = &f->reference.points[i];
-        rs_json_object(j);
-        rs_json_key_str(j, "func", p->func);
-        rs_json_key_number_or_null(j, "nranks", p->nranks);
-        rs_json_key_str(j, "dtype", p->dtype);
-        rs_json_key_u64(j, "bytes", p->bytes);
-        rs_json_key_double(j, "busbw_gbs", p->busbw);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < f->reference.n; i++) rs_out_json(j, &rs_out_reference_point, &f->reference.points[i]);
     rs_json_end(j);
     rs_json_end(j);
 }

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/model_json.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "fields/statistics.h"
 
 enum { MOST_ROWS = 10, MOST_OPERATIONS = 12 }; /* in the text; --json has them all */
 
@@ -29,11 +29,6 @@ static void columns(struct rs_table *t, const char *const *numbers, size_t n)
 static void time_cell(struct rs_table *t, int64_t ns)
 {
     rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
-}
-
-static int64_t average(const struct rs_cell *c)
-{
-    return c->total_ns == RS_TIME_NONE || !c->calls ? RS_TIME_NONE : (int64_t)((uint64_t)c->total_ns / c->calls);
 }
 
 static void process_cell(struct rs_table *t, const struct rs_statistics *s, uint32_t proc)
@@ -66,7 +61,7 @@ static void print_operations(const struct rs_statistics *s)
             process_cell(&t, s, c->proc);
             rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
             time_cell(&t, c->total_ns);
-            time_cell(&t, average(c));
+            time_cell(&t, rs_cell_average(c));
             time_cell(&t, c->min_ns);
             time_cell(&t, c->max_ns);
             time_cell(&t, c->wait_ns);
@@ -102,7 +97,7 @@ static void print_rows(const struct rs_statistics *s, enum rs_table_of table, co
             process_cell(&t, s, c->proc);
             rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
             time_cell(&t, c->total_ns);
-            time_cell(&t, average(c));
+            time_cell(&t, rs_cell_average(c));
         }
     }
     print_table(&t, title, n, shown);
@@ -126,7 +121,7 @@ static void print_ranges(const struct rs_statistics *s)
         name_cell(&t, s, row->name);
         rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
         time_cell(&t, c->total_ns);
-        time_cell(&t, average(c));
+        time_cell(&t, rs_cell_average(c));
         rs_table_cell(&t, "%s", c->gpu_calls ? rs_text_ns(c->gpu_ns).s : "-");
     }
     print_table(&t, "annotated ranges (NVTX), by process and thread", n, shown);
@@ -139,159 +134,4 @@ void rs_statistics_print(const struct rs_statistics *s)
     print_ranges(s);
     print_rows(s, RS_TABLE_CALLS, "host calls, by how much they differ between the processes that ran kernels");
     print_rows(s, RS_TABLE_KERNELS, "other work on the GPU");
-}
-
-/* ---- JSON ---- */
-
-static const char *kind_name(uint8_t kind)
-{
-    static const char *const names[] = {
-        [RS_STAT_KERNEL] = "kernel",      [RS_STAT_COMM] = "nccl_kernel", [RS_STAT_COPY] = "copy",
-        [RS_STAT_CALL] = "call",          [RS_STAT_RANGE] = "range",      [RS_STAT_RANGE_WORK] = "range_work",
-        [RS_STAT_OPERATION] = "operation"};
-    return kind < sizeof names / sizeof *names ? names[kind] : "?";
-}
-
-static void amounts_json(struct rs_json *j, const struct rs_statistics *s, const struct rs_cell *c)
-{
-    const struct rs_proc *p = &s->model->procs[c->proc];
-    rs_json_key_str(j, "host", rs_host_name(s->model, p->host));
-    rs_pid_json(j, p->pid);
-    rs_json_key_u64(j, "calls", c->calls);
-    rs_time_json(j, "total_ns", c->total_ns);
-    rs_time_json(j, "avg_ns", average(c));
-    rs_time_json(j, "min_ns", c->min_ns);
-    rs_time_json(j, "max_ns", c->max_ns);
-}
-
-static void cells_json(struct rs_json *j, const struct rs_statistics *s, const struct rs_stat_row *row, bool operation)
-{
-    rs_json_key(j, "processes");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < row->n; i++) {
-        const struct rs_cell *c = &s->cells[row->first + i];
-        rs_json_object(j);
-        amounts_json(j, s, c);
-        if (operation) {
-            int32_t rank = c->member != RS_NONE ? s->model->members[c->member].global_rank : -1;
-            rs_json_key_number_or_null(j, "rank", rank);
-            rs_json_key_number_or_null(j, "bytes", c->bytes && c->bytes <= INT64_MAX ? (int64_t)c->bytes : -1);
-            rs_time_json(j, "wait_ns", c->wait_ns);
-        }
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void operations_json(struct rs_json *j, const struct rs_statistics *s)
-{
-    rs_json_key(j, "operations");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < s->nrows[RS_TABLE_OPERATIONS]; i++) {
-        const struct rs_stat_row *row = &s->rows[RS_TABLE_OPERATIONS][i];
-        rs_json_object(j);
-        rs_json_key_str(j, "func", row->func ? rs_model_text(s->model, row->func) : NULL);
-        rs_json_key_str(j, "name", row->name ? rs_model_name_text(s->model, row->name) : NULL);
-        rs_json_key_str(j, "kind", kind_name(row->kind));
-        if (row->comm != RS_NONE && s->model->comms[row->comm].hash)
-            rs_json_key_hex(j, "comm", s->model->comms[row->comm].hash);
-        else
-            rs_json_key_null(j, "comm");
-        rs_json_key_i64(j, "total_ns", row->total_ns);
-        rs_time_json(j, "wait_ns", row->wait_ns);
-        cells_json(j, s, row, true);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void calls_json(struct rs_json *j, const struct rs_statistics *s)
-{
-    rs_json_key(j, "host_calls");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < s->nrows[RS_TABLE_CALLS]; i++) {
-        const struct rs_stat_row *row = &s->rows[RS_TABLE_CALLS][i];
-        rs_json_object(j);
-        rs_json_key_str(j, "name", rs_model_name_text(s->model, row->name));
-        rs_json_key_i64(j, "total_ns", row->total_ns);
-        rs_time_json(j, "spread_ns", row->spread_ns);
-        cells_json(j, s, row, false);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void ranges_json(struct rs_json *j, const struct rs_statistics *s)
-{
-    rs_json_key(j, "ranges");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < s->nrows[RS_TABLE_RANGES]; i++) {
-        const struct rs_stat_row *row = &s->rows[RS_TABLE_RANGES][i];
-        const struct rs_cell *c = &s->cells[row->first];
-        rs_json_object(j);
-        rs_json_key_str(j, "name", rs_model_name_text(s->model, row->name));
-        rs_json_key_str(j, "domain", row->within ? rs_model_name_text(s->model, row->within) : NULL);
-        rs_json_key_str(j, "thread", row->thread ? rs_model_name_text(s->model, row->thread) : NULL);
-        amounts_json(j, s, c);
-        rs_json_key_i64(j, "gpu_ns", c->gpu_ns);
-        rs_json_key_u64(j, "gpu_calls", c->gpu_calls);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void kernels_json(struct rs_json *j, const struct rs_statistics *s)
-{
-    rs_json_key(j, "kernels");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < s->nrows[RS_TABLE_KERNELS]; i++) {
-        const struct rs_stat_row *row = &s->rows[RS_TABLE_KERNELS][i];
-        rs_json_object(j);
-        rs_json_key_str(j, "name", rs_model_name_text(s->model, row->name));
-        rs_json_key_str(j, "kind", kind_name(row->kind));
-        rs_json_key_i64(j, "total_ns", row->total_ns);
-        cells_json(j, s, row, false);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void processes_json(struct rs_json *j, const struct rs_statistics *s)
-{
-    rs_json_key(j, "processes");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < s->model->nprocs; i++) {
-        const struct rs_stat_process *x = &s->procs[i];
-        const struct rs_proc *p = &s->model->procs[i];
-        if (!x->has_rows) continue;
-        rs_json_object(j);
-        rs_json_key_str(j, "host", rs_host_name(s->model, p->host));
-        rs_pid_json(j, p->pid);
-        rs_json_key_str(j, "path", p->path);
-        rs_json_key_i64(j, "gpu_ns", x->gpu_ns);
-        rs_json_key_i64(j, "nccl_ns", x->comm_ns);
-        rs_time_json(j, "wait_ns", x->wait_ns);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-void rs_statistics_json(struct rs_json *j, const struct rs_statistics *s)
-{
-    rs_json_key(j, "statistics");
-    if (!s->cells) {
-        rs_json_null(j);
-        return;
-    }
-    rs_json_object(j);
-    processes_json(j, s);
-    operations_json(j, s);
-    calls_json(j, s);
-    ranges_json(j, s);
-    kernels_json(j, s);
-    rs_json_key(j, "notes");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < s->model->nnotes; i++) rs_json_str(j, s->model->notes[i].text);
-    rs_json_end(j);
-    rs_json_end(j);
 }

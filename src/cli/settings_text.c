@@ -2,33 +2,27 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "cli/plain.h"
+#include "fields/info.h"
 
 void rs_settings_json(struct rs_json *j, const struct rs_differences *d)
 {
     rs_json_key(j, "settings_that_differ");
     rs_json_array(j);
     for (size_t i = 0; i < d->n; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "name", d->settings[i].name);
-        rs_json_key(j, "values");
-        rs_json_array(j);
-        for (size_t k = 0; k < d->settings[i].nvalues; k++) {
-            const struct rs_setting_value *v = &d->settings[i].values[k];
-            rs_json_object(j);
-            rs_json_key_str(j, "value", v->value);
-            rs_json_key_u64(j, "processes", v->processes);
-            rs_json_key(j, "example");
-            rs_json_object(j);
-            rs_json_key_str(j, "host", v->example->recording->header.host);
-            rs_json_key_u64(j, "pid", v->example->recording->header.pid);
-            rs_json_end(j);
-            rs_json_end(j);
+        const struct rs_setting *s = &d->settings[i];
+        struct rs_setting_value_row *values = rs_zalloc(s->nvalues, sizeof *values);
+        for (size_t k = 0; k < s->nvalues; k++) {
+            const struct rs_file_header *example = &s->values[k].example->recording->header;
+            values[k] =
+                (struct rs_setting_value_row){s->values[k].value, example->host, s->values[k].processes, example->pid};
         }
-        rs_json_end(j);
-        rs_json_end(j);
+        rs_out_json(j, &rs_out_setting, &(struct rs_setting_row){s->name, values, s->nvalues});
+        free(values);
     }
     rs_json_end(j);
 }
