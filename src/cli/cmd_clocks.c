@@ -6,11 +6,11 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "cli/clocks_json.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
+#include "cli/print/table.h"
 #include "cli/reading.h"
-#include "cli/table.h"
 
 enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
 

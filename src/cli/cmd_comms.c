@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/comms_json.h"
-#include "cli/output.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
+#include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
-#include "cli/table.h"
-#include "cli/zero.h"
 #include "join/overlay_facts.h"
 
 enum { MOST_ROWS = 32 }; /* in the text; beyond that classes are shown */

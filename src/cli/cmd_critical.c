@@ -4,11 +4,11 @@
 
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/plain.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
-#include "cli/table.h"
-#include "cli/zero.h"
 #include "fields/critical.h"
 
 /* ---- text ---- */

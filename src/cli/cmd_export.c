@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/filters.h"
-#include "cli/output.h"
+#include "cli/options/filters.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "export/compress.h"

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "trace/gather.h"
 
 static int run(const struct rs_command *self, int argc, char **argv)

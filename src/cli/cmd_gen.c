@@ -1,7 +1,7 @@
 /* ringscope gen: options and messages of the generated run; the run itself is in src/gen. */
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "gen/gen.h"
 
 #include <inttypes.h>

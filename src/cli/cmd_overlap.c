@@ -12,10 +12,10 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/plain.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
 #include "cli/reading.h"
-#include "cli/table.h"
 #include "fields/overlap.h"
 #include "foreign/stages/stages.h"
 

@@ -18,9 +18,8 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
-#include "cli/event_sets.h"
-#include "cli/output.h"
-#include "cli/plugin_path.h"
+#include "cli/print/output.h"
+#include "cli/recorder.h"
 #include "format/settings.h"
 #include "trace/gather.h"
 

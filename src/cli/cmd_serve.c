@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "serve/serve.h"

@@ -1,9 +1,8 @@
 /* ringscope sim: options and messages of the simulated job; the job itself is in src/sim. */
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/event_sets.h"
-#include "cli/output.h"
-#include "cli/plugin_path.h"
+#include "cli/print/output.h"
+#include "cli/recorder.h"
 #include "sim/sim.h"
 
 #include <inttypes.h>

@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
-#include "cli/opt.h"
-#include "cli/output.h"
+#include "cli/options/opt.h"
+#include "cli/options/suggest.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/sql_print.h"
-#include "cli/suggest.h"
 #include "cli/view_bundle.h"
 #include "export/sqlite/schema.h"
 
@@ -36,9 +36,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "cli/opt.h"
-#include "cli/plain.h"
-#include "cli/suggest.h"
+#include "cli/options/opt.h"
+#include "cli/options/suggest.h"
+#include "cli/print/plain.h"
 #include "export/sqlite/fill.h"
 #include "export/sqlite/schema.h"
 

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "picture/picture.h"

@@ -3,8 +3,8 @@
 #include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/explain_terms.h"
-#include "cli/output.h"
-#include "cli/suggest.h"
+#include "cli/options/suggest.h"
+#include "cli/print/output.h"
 
 #include <ctype.h>
 #include <malloc.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 
 enum { MOST_SAID = 6, MOST_GROUPS = 64 }; /* of groups: said, and kept apart */
 

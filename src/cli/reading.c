@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/notes.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "foreign/formats.h"
 #include "import/import.h"
 #include "join/join.h"

@@ -2,7 +2,7 @@
 #ifndef RS_CLI_READING_H
 #define RS_CLI_READING_H
 
-#include "cli/common.h"
+#include "cli/options/common.h"
 #include "model/model.h"
 #include "trace/inputs.h"
 

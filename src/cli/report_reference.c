@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/output.h"
-#include "cli/plain.h"
-#include "cli/table.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
 #include "fields/reference.h"
 
 enum { MOST_ROWS = 20 }; /* --json has them all */

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "cli/plain.h"
+#include "cli/print/plain.h"
 
 static enum rs_status failed(sqlite3 *db, struct rs_err *err)
 {

@@ -10,10 +10,8 @@
 #include "base/units.h"
 #include "bundle/container.h"
 #include "bundle/page.h"
-#include "cli/clocks_json.h"
-#include "cli/comms_json.h"
-#include "cli/output.h"
-#include "cli/report_json.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
 #include "trace/differences.h"
 
 /* ---- texts for the page ----

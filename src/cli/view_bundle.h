@@ -6,7 +6,7 @@
 #define RS_CLI_VIEW_BUNDLE_H
 
 #include "bundle/bundle.h"
-#include "cli/common.h"
+#include "cli/options/common.h"
 #include "cli/reading.h"
 #include "model/model.h"
 #include "timeline/timeline.h"

@@ -1,10 +1,66 @@
-#include "cli/report_json.h"
+#include "cli/json.h"
 
-#include "cli/model_json.h"
-#include "cli/settings_text.h"
+#include "cli/settings.h"
+#include "fields/communicator.h"
 #include "fields/course.h"
 #include "fields/report.h"
 #include "fields/statistics.h"
+
+void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
+{
+    if (ns == RS_TIME_NONE)
+        rs_json_key_null(j, key);
+    else
+        rs_json_key_i64(j, key, ns);
+}
+
+void rs_pid_json(struct rs_json *j, uint32_t pid)
+{
+    if (pid)
+        rs_json_key_u64(j, "pid", pid);
+    else
+        rs_json_key_null(j, "pid");
+}
+
+void rs_member_json(struct rs_json *j, const struct rs_model *m, uint32_t member)
+{
+    const struct rs_member *x = &m->members[member];
+    rs_json_key_number_or_null(j, "global_rank", x->global_rank);
+    rs_json_key_str(j, "host", rs_host_name(m, m->procs[x->proc].host));
+    rs_pid_json(j, m->procs[x->proc].pid);
+    rs_json_key_number_or_null(j, "device", x->device);
+}
+
+void rs_rank_json(struct rs_json *j, const struct rs_model *m, uint32_t rank_id)
+{
+    const struct rs_rank *r = &m->ranks[rank_id];
+    rs_json_key_number_or_null(j, "global_rank", r->number);
+    rs_json_key_str(j, "host", rs_host_name(m, r->host));
+    rs_pid_json(j, m->procs[r->proc].pid);
+    rs_json_key_number_or_null(j, "device", r->device);
+}
+
+/* ---- clocks, communicators ---- */
+
+void rs_clocks_json(struct rs_json *j, struct rs_model *m, const struct rs_clock_rows *r)
+{
+    for (uint32_t i = 0; i < r->n && !rs_json_failed(j); i++) {
+        struct rs_clock_fields row;
+        rs_clock_fields_make(&row, m, r, &r->all[i]);
+        rs_out_json(j, &rs_out_clock, &row);
+        rs_json_newline(j);
+    }
+}
+
+void rs_comms_json(struct rs_json *j, const struct rs_model *m, uint32_t comm, const struct rs_life *life)
+{
+    struct rs_comm_fields row;
+    rs_comm_fields_make(&row, m, comm, life);
+    rs_out_json(j, &rs_out_communicator, &row);
+    rs_json_newline(j);
+}
+
+/* ---- report ---- */
 
 enum { MOST_STRAGGLERS = 1000 };
 

@@ -1,4 +1,4 @@
-#include "cli/filters.h"
+#include "cli/options/filters.h"
 
 #include <ctype.h>
 #include <stdio.h>

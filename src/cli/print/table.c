@@ -1,10 +1,10 @@
-#include "cli/table.h"
+#include "cli/print/table.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <string.h>
 
-#include "cli/plain.h"
+#include "cli/print/plain.h"
 
 void rs_table_column(struct rs_table *t, enum rs_table_side side, const char *heading)
 {

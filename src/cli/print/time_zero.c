@@ -1,4 +1,4 @@
-#include "cli/zero.h"
+#include "cli/print/time_zero.h"
 
 #include <stdio.h>
 

@@ -9,8 +9,8 @@
 #ifndef RS_CLI_COMMON_H
 #define RS_CLI_COMMON_H
 
-#include "cli/filters.h"
-#include "cli/opt.h"
+#include "cli/options/filters.h"
+#include "cli/options/opt.h"
 
 /* What the rows set. Holds pointers into itself: not to be copied. */
 struct rs_common {

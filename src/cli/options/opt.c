@@ -1,7 +1,7 @@
-#include "cli/opt.h"
+#include "cli/options/opt.h"
 
 #include "cli/commands.h"
-#include "cli/suggest.h"
+#include "cli/options/suggest.h"
 
 #include <errno.h>
 #include <limits.h>

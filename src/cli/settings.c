@@ -1,4 +1,4 @@
-#include "cli/settings_text.h"
+#include "cli/settings.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/plain.h"
+#include "cli/print/plain.h"
 #include "fields/info.h"
 
 void rs_settings_json(struct rs_json *j, const struct rs_differences *d)

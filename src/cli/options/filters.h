@@ -1,4 +1,4 @@
-/* The filters --rank --comm --func --from --to, and --level: what their options (cli/common.h) take.
+/* The filters --rank --comm --func --from --to, and --level: what their options (cli/options/common.h) take.
  *
  * When the model is there, rs_filter_resolve(&filters.filter, model) makes relative times absolute. */
 #ifndef RS_CLI_FILTERS_H

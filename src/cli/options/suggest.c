@@ -1,4 +1,4 @@
-#include "cli/suggest.h"
+#include "cli/options/suggest.h"
 
 #include <stdint.h>
 #include <string.h>

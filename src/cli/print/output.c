@@ -1,8 +1,8 @@
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "base/memory.h"
 #include "base/unfinished.h"
-#include "cli/opt.h"
-#include "cli/plain.h"
+#include "cli/exit.h"
+#include "cli/print/plain.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,4 +1,4 @@
-#include "cli/plain.h"
+#include "cli/print/plain.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "cli/op_tree.h"
+#include "cli/ops_tree.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include "base/memory.h"
 #include "base/room.h"
 #include "base/units.h"
-#include "cli/model_json.h"
-#include "cli/output.h"
-#include "cli/plain.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
 #include "events/events.h"
 #include "export/callback_args.h"
 #include "nccl/abi.h"

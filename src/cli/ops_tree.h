@@ -6,7 +6,7 @@
 #define RS_CLI_OP_TREE_H
 
 #include "base/json.h"
-#include "cli/filters.h"
+#include "cli/options/filters.h"
 #include "model/model.h"
 #include "trace/inputs.h"
 

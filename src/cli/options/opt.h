@@ -1,7 +1,7 @@
 /* Declarative options: one table per command drives parsing, --help, and shell completion (--list-opts).
  *
  * What a command shares with others (--json, filters, which run) is not in its table: it names those in `takes`, and
- * cli/common.h adds their rows.
+ * cli/options/common.h adds their rows.
  *
  * Options may stand before, between and after operands, as `--name value`, `--name=value`, `-n value`, `-nvalue`;
  * letters of flags may be run together; `--` ends the options, and "-" is an operand. `--help` and `-h` are understood
@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "cli/exit.h"
 
 enum rs_opt_kind {
     RS_OPT_END = 0,
@@ -52,11 +54,9 @@ struct rs_command {
     int (*run)(const struct rs_command *self, int argc,
                char **argv); /* argv[0] is the command's name; returns the exit status */
     const char *json; /* what --json prints: "one JSON object"; NULL: there is no --json */
-    const char *takes; /* the options of cli/common.h, by name or by set: "filter -func run"; NULL: none */
+    const char *takes; /* the options of cli/options/common.h, by name or by set: "filter -func run"; NULL: none */
     bool operands_last; /* the first operand ends the options: what follows belongs to another program */
 };
-
-enum { RS_EXIT_FINE = 0, RS_EXIT_FAILURE = 1, RS_EXIT_USAGE = 2, RS_EXIT_FOUND = 3 };
 
 /* Parses argv[1..argc) by `opts` (ended by RS_OPT_END). Operands are moved to the front of argv + 1 and counted in
  * *noperands; everything after "--" is an operand. Returns -1 to go on, else the exit status to return at once

@@ -1,4 +1,4 @@
-#include "cli/common.h"
+#include "cli/options/common.h"
 
 #include <stddef.h>
 #include <stdio.h>
