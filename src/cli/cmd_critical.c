@@ -37,11 +37,11 @@ static void print_rows(const struct rs_critical *c, const struct rs_view *v)
     double window = (double)rs_time_minus(c->to, c->from);
     rs_table_column(&t, RS_RIGHT, "share");
     rs_table_column(&t, RS_RIGHT, "time");
-    rs_table_column(&t, RS_RIGHT, "times");
+    rs_table_column(&t, RS_RIGHT, "segments");
     rs_table_column(&t, RS_RIGHT, "rank");
     rs_table_column(&t, RS_LEFT, "host");
     rs_table_column(&t, RS_LEFT, "kind");
-    rs_table_column(&t, RS_LEFT, "what");
+    rs_table_column(&t, RS_LEFT, "name");
     for (uint32_t i = 0; i < c->nrows && i < MOST_ROWS; i++) {
         const struct rs_critical_row *r = &c->rows[i];
         rs_table_cell(&t, "%.1f %%", 100 * (double)r->ns / window);
@@ -64,7 +64,7 @@ static uint32_t find_longest(const struct rs_critical *c, uint32_t *longest)
         int64_t ns = rs_time_minus(c->segments[i].to, c->segments[i].from);
         bool full = n == MOST_SEGMENTS;
         uint32_t at = full ? 0 : n++;
-        if (full) { /* the shortest of them gives way */
+        if (full) { /* replaces the shortest */
             for (uint32_t k = 1; k < n; k++) {
                 const struct rs_critical_segment *x = &c->segments[longest[k]], *y = &c->segments[longest[at]];
                 if (rs_time_minus(x->to, x->from) < rs_time_minus(y->to, y->from)) at = k;
@@ -83,11 +83,11 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
     struct rs_table t = {0};
     uint32_t longest[MOST_SEGMENTS], n = find_longest(c, longest);
     rs_table_column(&t, RS_RIGHT, "at");
-    rs_table_column(&t, RS_RIGHT, "for");
+    rs_table_column(&t, RS_RIGHT, "duration");
     rs_table_column(&t, RS_RIGHT, "rank");
     rs_table_column(&t, RS_LEFT, "host");
     rs_table_column(&t, RS_LEFT, "kind");
-    rs_table_column(&t, RS_LEFT, "what");
+    rs_table_column(&t, RS_LEFT, "name");
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_critical_segment *s = &c->segments[longest[i]];
         rs_table_cell(&t, "%s", rs_zero_moment(v->model, s->from).s);
@@ -96,7 +96,7 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
         rs_table_cell(&t, "%s%s", rs_critical_kind_name(s->kind), s->tie ? " (tie)" : "");
         cell_name(&t, c, s->name);
     }
-    printf("\nits longest segments\n");
+    printf("\nlongest segments\n");
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     rs_zero_print(v->model);
@@ -105,11 +105,11 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
 static void print_text(const struct rs_critical *c, const struct rs_view *v)
 {
     if (c->from != RS_TIME_NONE) {
-        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s at a tie",
+        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tied",
                rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
                rs_text_count(c->nsegments).s, c->nsegments == 1 ? "" : "s", rs_text_count(c->jumps).s,
                c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s);
-        if (c->error_ns > 0) printf("; clock error on it up to %s", rs_text_ns(c->error_ns).s);
+        if (c->error_ns > 0) printf("; clock error up to %s", rs_text_ns(c->error_ns).s);
         printf("\n\n");
         print_rows(c, v);
         print_segments(c, v);
@@ -125,7 +125,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 {
     (void)self, (void)in;
     const struct rs_common *o = options;
-    struct rs_filter any_time = o->filters.filter; /* what lies outside of the window may be waited for in it */
+    struct rs_filter any_time = o->filters.filter; /* work outside the window may be waited for inside it */
     any_time.has_from = any_time.has_to = false;
     struct rs_view view;
     rs_view_init(&view, m, &any_time);
@@ -140,7 +140,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     } else {
         print_text(&c, &view);
     }
-    if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* cannot be told from these */
+    if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
     rs_critical_free(&c);
     rs_view_free(&view);
     return done;
@@ -153,13 +153,14 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_critical = {
     .name = "critical",
-    .summary = "the critical path across ranks: what the end had to wait for, and whose time that is",
+    .summary = "the critical path across ranks, by rank and kind of work",
     .usage = "[options] IN...",
     .text =
-        "Walks back from the last end in the window: through what ran on a rank, and at an operation to the rank that\n"
-        "came last. What lies on this path, and nothing else, makes the run as long as it is. Its segments add up to\n"
-        "the window, which --from and --to choose.",
-    .examples = "ringscope critical rec                       # whose time it is, and the longest segments\n"
+        "Walks back from the last end in the window: through the work of a rank, and at an operation to the rank that\n"
+        "started it last. Only work on this path determines how long the run takes. Its segments add up to the "
+        "window,\n"
+        "which --from and --to select.",
+    .examples = "ringscope critical rec                       # by rank and kind, and the longest segments\n"
                 "ringscope critical --from 2s --to 3s rec     # of one second\n"
                 "ringscope critical --json rec | jq '.by[0]'",
     .json = "one JSON object, with every segment",

@@ -1,4 +1,4 @@
-/* ringscope explain: what a name in a trace means; what a file holds, what it lacks, and why. */
+/* ringscope explain: what a name in a trace means; what a file contains, what is missing, and why. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,20 +43,20 @@ static void print_wrapped(const char *text, size_t indent)
 static void print_sentences(const char *heading, const struct rs_sentences *s)
 {
     for (uint32_t i = 0; i < s->n; i++) {
-        printf("  %-5s  ", i ? "" : heading);
-        print_wrapped(s->rows[i], 9);
+        printf("  %-8s  ", i ? "" : heading);
+        print_wrapped(s->rows[i], 12);
     }
 }
 
 static void print_who(const struct rs_contents *f, const struct rs_model *m)
 {
     if (f->proc == RS_NONE) {
-        if (f->processes) printf("  of     %" PRIu32 " processes\n", f->processes);
+        if (f->processes) printf("  of        %" PRIu32 " processes\n", f->processes);
         return;
     }
     const struct rs_proc *p = &m->procs[f->proc];
     const char *host = rs_host_name(m, p->host);
-    printf("  of     process ");
+    printf("  of        process ");
     if (p->pid)
         printf("%" PRIu32, p->pid);
     else
@@ -70,7 +70,7 @@ static void print_who(const struct rs_contents *f, const struct rs_model *m)
 static void print_span(const struct rs_contents *f)
 {
     if (f->from == RS_TIME_NONE || f->to < f->from) return;
-    printf("  span   %s%s\n", rs_text_ns(rs_time_minus(f->to, f->from)).s, rs_text_when(f->from).s);
+    printf("  span      %s%s\n", rs_text_ns(rs_time_minus(f->to, f->from)).s, rs_text_when(f->from).s);
 }
 
 static bool are_same(const struct rs_sentences *a, const struct rs_sentences *b)
@@ -91,11 +91,11 @@ static void print_contents(const struct rs_contents *files, uint32_t n, const st
         rs_plain_line(head, stdout);
         print_who(f, m);
         print_span(f);
-        print_sentences("holds", &f->contains);
+        print_sentences("contains", &f->contains);
         if (i && f->missing.n && are_same(&f->missing, &files[i - 1].missing))
-            printf("  lacks  The same as the file above.\n");
+            printf("  missing   The same as the file above.\n");
         else
-            print_sentences("lacks", &f->missing);
+            print_sentences("missing", &f->missing);
     }
 }
 
@@ -155,7 +155,7 @@ static void print_list(void)
             at += n + 2;
         }
     }
-    printf("\n`ringscope explain NAME` explains one of them; `ringscope explain FILE` what a file holds.\n");
+    printf("\n`ringscope explain NAME` explains one of them; `ringscope explain FILE` what a file contains.\n");
 }
 
 static void print_formats(void)
@@ -218,7 +218,7 @@ static size_t show_terms(struct rs_json *j, const char *typed)
     return shown;
 }
 
-/* Names that hold the word, and the one that is nearest to it. */
+/* Names that contain the word, and the nearest name. */
 static void suggest(const struct rs_command *self, const char *typed)
 {
     enum { MOST = 6 };
@@ -315,15 +315,15 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_explain = {
     .name = "explain",
-    .summary = "what a name in a trace means; what a file holds, what it lacks, and why",
+    .summary = "what a name in a trace means; what a file contains, what is missing, and why",
     .usage = "[options] [NAME|FILE|formats]...",
-    .text =
-        "Explains events, states, fields and columns of the formats that ringscope reads, its own JSON and its words.\n"
-        "Of a file it says what is in it and what is not, and why. Without a name: all names, by format.",
+    .text = "Explains events, states, fields and columns of the formats that ringscope reads, of its own JSON, and its "
+            "terms.\n"
+            "For a file: what it contains, what is missing, and why. Without a name: all names, by format.",
     .examples = "ringscope explain ProxyStepSendPeerWait   # or SendPeerWait, or sendpeerwait\n"
                 "ringscope explain \"Comms Id\" tie          # several at once\n"
                 "ringscope explain formats                 # what ringscope reads\n"
-                "ringscope explain dump_1234_2.json        # what this file holds",
+                "ringscope explain dump_1234_2.json        # what this file contains",
     .json = "JSON Lines: one per term, format or file",
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* ringscope info: what a recording holds, what it lacks, and how the processes ended. */
+/* ringscope info: what a recording contains, what is missing, and how the processes ended. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -285,11 +285,11 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", gmtime_r(&t, &tm));
         printf("from %s UTC by the clocks as recorded, callbacks over %s", when, rs_text_ns(o->longest_ns).s);
         if (in->n > 1) printf(" (the longest process)");
-        printf("; %s on disk, %.1f bytes a callback\n", rs_text_bytes(bytes).s,
+        printf("; %s on disk, %.1f bytes per callback\n", rs_text_bytes(bytes).s,
                (double)bytes / (double)o->sum.callbacks);
     }
     if (nruns > 1) {
-        printf("\nruns in these inputs (the newest is read unless --run says otherwise)\n");
+        printf("\nruns in these inputs (the newest is used; --run selects another)\n");
         for (size_t i = 0; i < nruns; i++)
             printf("  run %" PRIu64 ": %" PRIu64 " process%s, %s\n", runs[i].run, runs[i].processes,
                    runs[i].processes == 1 ? "" : "es", rs_text_ns(runs[i].longest_ns).s);
@@ -300,14 +300,14 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
 static void print_mask(const struct rs_overview *o)
 {
     if (!o->same_mask) {
-        printf("asked for  not the same everywhere and always: see coverage in --json\n");
+        printf("requested  differs between processes or over time: see coverage in --json\n");
         return;
     }
     const char *name = rs_setting_mask_name((int)o->mask);
     if (name)
-        printf("asked for  %s", name);
+        printf("requested  %s", name);
     else
-        printf("asked for  mask 0x%" PRIx64, o->mask);
+        printf("requested  mask 0x%" PRIx64, o->mask);
     for (int t = 0, any = 0; t < RS_NCCL_TYPE_BITS; t++)
         if (!(o->mask >> t & 1)) printf("%s%s", any++ ? ", " : ", not: ", rs_nccl_type_name(UINT64_C(1) << t));
     printf("\n");
@@ -393,13 +393,13 @@ static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t pro
     else
         rs_table_cell(t, "?");
     const char *end = process_end(s);
-    rs_table_cell(t, "%s", !strcmp(end, "closed") ? "well" : !strcmp(end, "replaced") ? "replaced by execve" : end);
+    rs_table_cell(t, "%s", !strcmp(end, "closed") ? "cleanly" : !strcmp(end, "replaced") ? "replaced by execve" : end);
 }
 
 static void print_processes(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
 {
     static const char *const numbers[] = {"pid",     "rank",          "callbacks",   "lost",
-                                          "threads", "clock samples", "clock error", "recorder's share"};
+                                          "threads", "clock samples", "clock error", "recorder share"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "host");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
@@ -429,7 +429,7 @@ static void print_unknown(const struct rs_inputs *in)
             if (!n++) first = &in->sources[i].recording->header;
         }
         if (!n) continue;
-        printf("Not known how many callbacks are missing: %s, pid %" PRIu32, first->host, first->pid);
+        printf("Number of missing callbacks unknown: %s, pid %" PRIu32, first->host, first->pid);
         if (n > 1) printf(" and %zu more", n - 1);
         printf(": %s.\n", rs_unknown_text(bit));
     }
@@ -457,18 +457,18 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, con
         printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
     print_unknown(in);
     if (killed)
-        printf("%zu process%s did not end well (killed, or left without exit handlers)%s.\n", killed,
+        printf("%zu process%s did not exit cleanly (killed, or without exit handlers)%s.\n", killed,
                killed == 1 ? "" : "es",
                killed > whole ? ""
-               : killed == 1  ? "; what it recorded is here"
-                              : "; what they recorded is here");
+               : killed == 1  ? "; its recording was kept"
+                              : "; their recordings were kept");
     if (replaced)
-        printf("%zu process%s called execve and went on as another program; what %s recorded before is here.\n",
+        printf("%zu process%s called execve and continued as another program; what %s recorded before was kept.\n",
                replaced, replaced == 1 ? "" : "es", replaced == 1 ? "it" : "they");
-    if (unsafe) printf("%zu could not keep buffers safe against a kill (no file system for them).\n", unsafe);
+    if (unsafe) printf("%zu had buffers in private memory: a kill loses the newest records.\n", unsafe);
     if (who->world > 0 && who->nranks < (uint32_t)who->world)
-        printf("%" PRIu32 " of %" PRId32 " ranks are not named in these recordings.\n",
-               (uint32_t)who->world - who->nranks, who->world);
+        printf("%" PRIu32 " of %" PRId32 " ranks are not in these recordings.\n", (uint32_t)who->world - who->nranks,
+               who->world);
     for (size_t i = 0, said = 0; i < in->n && said < 5; i++)
         for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++) {
             printf("note (%s, pid %" PRIu32 "): ", in->sources[i].recording->header.host,
@@ -559,11 +559,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_info = {
     .name = "info",
-    .summary = "what recordings and traces hold, what they lack, and how the processes ended",
+    .summary = "what recordings and traces contain, what is missing, and how the processes ended",
     .usage = "[options] IN...",
     .text = "Counts callbacks and events, lists processes, ranks and communicators, losses, clock samples, and "
             "settings that\n"
-            "differ between ranks; of other tools' files, what each is and what it holds.",
+            "differ between ranks; for files of other tools, the format and contents of each.",
     .examples = "ringscope info ringscope-run            # the newest run in the folder\n"
                 "ringscope info --json run1 | jq .lost   # for scripts",
     .json = "one JSON object",

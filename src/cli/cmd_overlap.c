@@ -1,5 +1,5 @@
-/* ringscope overlap: how much of the communication lies behind compute, what the rest is, and how well stages are
- * pipelined. */
+/* ringscope overlap: how much of the communication overlaps with compute, what the rest is, and how well stages
+ * are pipelined. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -74,12 +74,12 @@ static void cell_times(struct rs_table *t, const int64_t *times, size_t n)
     for (size_t i = 0; i < n; i++) cell_ns(t, times[i]);
 }
 
-/* Ranks whose compute is seen, or those whose NCCL operations alone are. */
+/* Ranks with recorded compute, or those with NCCL operations only. */
 static void print_overlap(const struct rs_profile *p, bool seen)
 {
-    static const char *const with[] = {"GPU",     "span", "compute",  "comm",      "overlap",
-                                       "exposed", "wait", "transfer", "not known", "idle"},
-                             *const without[] = {"GPU", "span", "comm", "wait", "transfer", "not known"};
+    static const char *const with[] = {"GPU",     "span", "compute",  "comm",    "overlap",
+                                       "exposed", "wait", "transfer", "unknown", "idle"},
+                             *const without[] = {"GPU", "span", "comm", "wait", "transfer", "unknown"};
     struct rs_table t = {0};
     uint32_t shown = 0, all = 0;
     bool cut = false;
@@ -106,13 +106,11 @@ static void print_overlap(const struct rs_profile *p, bool seen)
         rs_table_free(&t);
         return;
     }
-    printf(seen ? "compute and communication; overlap of communication time, idle of the span; exposed: wait, "
-                  "transfer, or not "
-                  "known\n"
+    printf(seen ? "compute and communication; overlap in %% of comm, idle in %% of span; exposed = wait + transfer + "
+                  "unknown\n"
                 : "communication alone; compute was not recorded\n");
     finish(&t, all, shown);
-    if (cut)
-        printf("Times of kernels are cut to whole us, as Holistic Trace Analysis has them (--exact: to the ns).\n");
+    if (cut) printf("Kernel times are rounded to whole us, as in Holistic Trace Analysis (--exact: to the ns).\n");
     printf("\n");
 }
 
@@ -152,7 +150,7 @@ static void print_pipeline(const struct rs_profile *p)
         rs_table_cell(&t, "%s", verdict ? verdict : "?");
     }
     printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : "");
-    if (warmup) printf(", %" PRIu32 " chunk%s of warm-up left out", warmup, warmup == 1 ? "" : "s");
+    if (warmup) printf(", %" PRIu32 " chunk%s of warm-up excluded", warmup, warmup == 1 ? "" : "s");
     printf("\n");
     finish(&t, all, shown);
     printf("\n");
@@ -207,7 +205,8 @@ static uint32_t merge(struct named *rows, uint32_t n)
 
 static void print_names(const struct rs_profile *p, const struct named *rows, uint32_t n)
 {
-    static const char *const numbers[] = {"ranks", "calls", "median, least", "most", "of rank", "of step", "GPU time"};
+    static const char *const numbers[] = {"ranks",   "calls",   "lowest median", "highest",
+                                          "on rank", "of step", "GPU time"};
     struct rs_table t = {0};
     columns(&t, numbers, sizeof numbers / sizeof *numbers);
     rs_table_column(&t, RS_LEFT, "annotation");
@@ -222,7 +221,7 @@ static void print_names(const struct rs_profile *p, const struct named *rows, ui
         cell_ns(&t, x->gpu < 0 ? RS_TIME_NONE : x->gpu);
         rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
     }
-    printf("annotations: time on the host of one call, by rank; work of the GPU launched inside them, all together\n");
+    printf("annotations: time of one call on the host, by rank; all GPU work launched inside\n");
     finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES);
     printf("\n");
 }
@@ -248,7 +247,7 @@ static void print_annotations(const struct rs_profile *p)
 
 static void print_launches(const struct rs_profile *p)
 {
-    static const char *const numbers[] = {"steps",     "kernels a step", "median kernel",    "launch gaps",
+    static const char *const numbers[] = {"steps",     "kernels per step", "median kernel",    "launch gaps",
                                           "host gaps", "other gaps",     "serialising calls"};
     struct rs_table t = {0};
     uint32_t all = 0, shown = 0;
@@ -284,8 +283,7 @@ static void print_launches(const struct rs_profile *p)
         rs_table_free(&t);
         return;
     }
-    printf("launches: idle because the next launch came late (up to 100 us: launch gaps), and calls that wait or "
-           "allocate\n");
+    printf("launches: GPU idle because the next launch came late (launch gaps: up to 100 us; host gaps: longer); serialising calls\n");
     finish(&t, all, shown);
     printf("\n");
 }
@@ -348,7 +346,7 @@ static enum rs_status print_json(const struct rs_profile *p, struct rs_err *err)
     return rs_json_finish(j, err);
 }
 
-/* Said of the first rank that lacks stages which were asked for. */
+/* Reported for the first rank without the requested stages. */
 static void say_missing(const struct rs_command *self, const struct rs_profile *p)
 {
     for (uint32_t i = 0; i < p->nrows; i++) {
@@ -448,9 +446,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_EACH, 0, "stage", RS_EACH(take_stage, &o), "NAME=PATTERN",
          "a stage of a pipeline, by names of annotations or kernels; may be repeated"},
         {RS_OPT_STRING, 0, "stages", &o.stages, "FILE", "stages of a pipeline from CSV or JSON Lines; needs no IN"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N chunks of a pipeline (1)"},
-        {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit 3 when a rank's overlap score is below"},
-        {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernels to the ns, not cut to whole us as HTA does"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "exclude the first N chunks of a pipeline (1)"},
+        {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit with 3 if the overlap score of a rank is below"},
+        {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernel times to the ns, not rounded to whole us as HTA does"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
@@ -470,14 +468,14 @@ const struct rs_command rs_cmd_overlap = {
     .name = "overlap",
     .summary = "compute against communication: overlap, exposed waits, idle GPUs, pipelines",
     .usage = "[options] IN...",
-    .text = "Says for each rank how much of its communication lies behind compute, how much of the rest is waiting and "
-            "how\n"
-            "much transfer, when and why its GPU is idle, and how well the stages of a pipeline lie over each other. "
-            "Needs\n"
-            "traces that show compute (PyTorch profiler, Nsight Systems); recordings of NCCL alone tell communication.",
+    .text = "Reports for each rank how much of its communication overlaps with compute, how much of the rest is wait "
+            "and how\n"
+            "much transfer, when and why its GPU is idle, and how well the stages of a pipeline overlap. Needs traces "
+            "that\n"
+            "contain compute (PyTorch profiler, Nsight Systems); recordings of NCCL alone contain communication only.",
     .examples = "ringscope overlap trace_rank*.json.gz                  # a table by rank, and what to do\n"
                 "ringscope overlap traces --stage load='*memcpy*' --stage run='*gemm*'  # a pipeline of two stages\n"
-                "ringscope overlap --stages stages.csv --fail-under 0.30  # a gate: exit status 3 below it",
+                "ringscope overlap --stages stages.csv --fail-under 0.30  # for CI: exit status 3 below it",
     .json = "JSON Lines: one object per rank",
     .takes = "filter reading",
     .run = run,

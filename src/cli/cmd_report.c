@@ -1,5 +1,5 @@
-/* ringscope report: time by function and size, who was late and why, the network, odd steps, and what to do about
- * it. */
+/* ringscope report: time by function and size, late ranks and why, the network, outlier steps, and a
+ * conclusion. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -116,13 +116,13 @@ static void cell_ns(struct rs_table *t, int64_t ns, bool known)
     rs_table_cell(t, "%s", known ? rs_text_ns(ns).s : "?");
 }
 
-/* A sum to which nothing came is not a time. */
+/* A sum of nothing is not a time. */
 static void cell_sum(struct rs_table *t, int64_t ns)
 {
     rs_table_cell(t, "%s", ns ? rs_text_ns(ns).s : "-");
 }
 
-/* The mean wait for the last rank; nothing is told below twice the clock error. */
+/* The mean wait for the last rank; below twice the clock error it is not shown. */
 static void cell_wait(struct rs_table *t, const struct rs_report *r, const struct rs_func_row *x)
 {
     int64_t mean = x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, least = 2 * r->basis.totals.error_ns;
@@ -139,8 +139,8 @@ static void cell_rate(struct rs_table *t, double gbs)
 
 static void print_funcs(const struct rs_report *r, bool by_comm)
 {
-    static const char *const numbers[] = {"bytes",     "calls",    "p50",        "p90",    "p99",
-                                          "mean wait", "transfer", "busbw GB/s", "as seen"};
+    static const char *const numbers[] = {"bytes",     "calls",    "p50",        "p90",       "p99",
+                                          "mean wait", "transfer", "busbw GB/s", "incl. wait"};
     const struct rs_model *m = r->view.model;
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "function");
@@ -170,8 +170,7 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         else
             rs_table_cell(&t, "%s", text ? text : "?");
     }
-    printf(
-        "\ntime of each call as the ranks saw it; mean wait of a rank for the last one, and mean transfer behind it\n");
+    printf("\ntime of a call as the ranks saw it; mean wait of a rank for the last one; mean transfer after that\n");
     print_table(&t);
     print_more(r->bandwidth.nrows, MOST_FUNCS);
 }
@@ -220,7 +219,7 @@ static void print_stragglers(const struct rs_report *r)
         rs_table_free(&t);
         return;
     }
-    printf("\nwho held the others up, by what that cost\n");
+    printf("\nlate ranks, by cost to the others\n");
     print_table(&t);
     print_more(all, MOST_ROWS);
 }
@@ -254,7 +253,7 @@ static void print_network(const struct rs_report *r)
         else
             rs_table_cell(&t, "%s", "");
     }
-    printf("\nnetwork: what was sent to whom, and what its steps waited for (sums; several are in flight at once)\n");
+    printf("\nnetwork by rank and peer: what its steps waited for (sums; several steps are in flight at once)\n");
     print_table(&t);
     print_more(r->network.nrows, MOST_ROWS);
 }
@@ -288,7 +287,7 @@ static void print_course(const struct rs_report *r)
     struct rs_table t = {0};
     if (!c->nrows) return;
     static const char *const numbers[] = {"from",    "step",       "steps",      "calls", "p50",
-                                          "waiting", "busbw GB/s", "worst rank", "cost"};
+                                          "wait", "busbw GB/s", "worst rank", "cost"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     for (uint32_t i = 0; i < c->nrows && i < MOST_WINDOWS; i++) {
         const struct rs_course_row *x = &c->rows[i];
@@ -313,10 +312,10 @@ static void print_course(const struct rs_report *r)
     }
     const struct rs_func_row *lead = c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
     if (lead)
-        printf("\nthe course; p50 and busbw are of %s of %s\n", rs_model_text(r->view.model, lead->func),
+        printf("\nchanges over time; p50 and busbw of %s of %s\n", rs_model_text(r->view.model, lead->func),
                rs_text_bytes(lead->bytes).s);
     else
-        printf("\nthe course; no times of operations are known\n");
+        printf("\nchanges over time; no times of operations are known\n");
     print_table(&t);
     print_more(c->nrows, MOST_WINDOWS);
     for (uint32_t i = 0; i < c->nchanges; i++) {
@@ -359,7 +358,7 @@ static void cell_name(struct rs_table *t, const struct rs_statistics *s, uint32_
 
 static void print_stat_operations(const struct rs_statistics *s)
 {
-    static const char *const numbers[] = {"process", "calls", "time", "avg", "min", "max", "waiting"};
+    static const char *const numbers[] = {"process", "calls", "time", "avg", "min", "max", "wait"};
     uint32_t n = s->nrows[RS_TABLE_OPERATIONS], shown = 0;
     struct rs_table t = {0};
     if (!n) return;
@@ -384,7 +383,7 @@ static void print_stat_operations(const struct rs_statistics *s)
                 cell_name(&t, s, row->name);
         }
     }
-    print_titled(&t, "NCCL in summaries, process by process; waiting: the time above the fastest process", n, shown);
+    print_titled(&t, "NCCL by process; wait: the time above the fastest process", n, shown);
 }
 
 /* Rows of host calls and kernels alike. */
@@ -527,7 +526,7 @@ static void print_device(const struct rs_model *m, const struct rs_rank *s)
 static void print_table_head(void)
 {
     printf(
-        "# ringscope report: what a run reached, laid out as nccl-tests print it\n"
+        "# ringscope report: achieved bandwidth, in the format of nccl-tests\n"
         "# time: the mean transfer of the operations, from the last rank's start to the last end: without the wait "
         "for\n"
         "#   late ranks, as calls one behind the other have none. algbw and busbw are over it. Where it is not known,\n"
@@ -619,14 +618,14 @@ static void print_nccl_tests(const struct rs_report *r, bool by_comm)
             before = OF_TRANSFERS;
         }
         if (known == AS_SEEN && before != AS_SEEN)
-            printf("# no transfer is known of these: the mean time as ranks saw it, waiting included\n");
+            printf("# transfer times unknown: mean time as the ranks saw it, wait included\n");
         if (known <= AS_SEEN)
             print_block_row(r, x, known == AS_SEEN);
         else
             print_block_rest(x, known);
         before = known;
     }
-    if (!n) printf("#\n# no operation is left to report on\n");
+    if (!n) printf("#\n# no operations to report\n");
     free(order);
 }
 
@@ -692,11 +691,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_WORD, 0, "by", &o.by, "class|comm", "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
-         "the course over time: windows of 60s, 500ms, STEP, 10steps"},
-        {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "what was reached, laid out as nccl-tests print it"},
+         "changes over time, in windows of 60s, 500ms, STEP, 10steps"},
+        {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "achieved bandwidth, in the format of nccl-tests"},
         {RS_OPT_EACH, 0, "reference", RS_EACH(rs_reference_file, &o.reference), "FILE",
-         "output of nccl-tests: what was reached of what is possible; may be repeated"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
+         "output of nccl-tests, to compare bandwidth with; may be repeated"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "exclude the first N steps (0)"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
@@ -719,14 +718,15 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_report = {
     .name = "report",
-    .summary = "who waited for whom, what that cost and why; time, bandwidth, network, odd steps",
+    .summary = "late ranks, their cost and why; times, bandwidth, network, steps that took longer",
     .usage = "[options] IN...",
-    .text =
-        "Joins the operations of all ranks on one clock, and says how long they took by function and size, who was\n"
-        "late and what that cost, what the network waited for, which steps were unusual, and what to look at.",
+    .text = "Joins the operations of all ranks on one time axis, and reports their times by function and size, which "
+            "ranks were\n"
+            "late and what that cost, what the network waited for, which steps took longer than usual, and what to "
+            "look at.",
     .examples = "ringscope report rec                        # tables, and a conclusion\n"
-                "ringscope report rec --warmup 3 --every STEP  # the course, without the first steps\n"
-                "ringscope report rec --reference all_reduce_perf.txt  # reached of what is possible\n"
+                "ringscope report rec --warmup 3 --every STEP  # by step, without the first three\n"
+                "ringscope report rec --reference all_reduce_perf.txt  # compared with nccl-tests\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",
     .json = "one JSON object",
     .takes = "filter level reading",

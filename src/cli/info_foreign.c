@@ -139,7 +139,7 @@ static void print_files(const struct rs_inputs *in)
     for (size_t i = 0; i < in->nothers && i < MOST_ROWS; i++) {
         rs_table_cell(&t, "%s", in->others[i].path);
         rs_table_cell(&t, "%s", rs_format_at(in->others[i].format)->what);
-        rs_table_cell(&t, "%s", in->others[i].complete ? "whole" : "in part");
+        rs_table_cell(&t, "%s", in->others[i].complete ? "completely" : "in part");
     }
     print_table(&t);
     if (in->nothers > MOST_ROWS) printf("and %zu more (--json has all)\n", in->nothers - MOST_ROWS);
@@ -214,9 +214,9 @@ void rs_info_others_print(const struct rs_inputs *in, const struct rs_info_who *
     print_files(in);
     print_processes(m, first, who->held);
     if (in->nleft_out)
-        printf("\n%zu more file%s in the folder%s no trace that ringscope knows.\n", in->nleft_out,
+        printf("\n%zu more file%s in the folder%s not in a format that ringscope reads.\n", in->nleft_out,
                in->nleft_out == 1 ? "" : "s", in->nleft_out == 1 ? " is" : " are");
-    printf("\n`ringscope explain FILE` says what a file holds, what it lacks, and why.\n");
+    printf("\n`ringscope explain FILE` reports what a file contains, what is missing, and why.\n");
 }
 
 /* ---- JSON ---- */
@@ -249,7 +249,7 @@ static void events_json(struct rs_json *j, const struct rs_holding *h)
 
 static void process_part(struct rs_json *j, const struct rs_process_row *row, enum rs_process_part part)
 {
-    if (part == RS_PROCESS_EVENTS) events_json(j, row->of); /* nothing else is told of other tools */
+    if (part == RS_PROCESS_EVENTS) events_json(j, row->of); /* the only part that other tools record */
 }
 
 static void process_json(struct rs_json *j, const struct rs_model *m, uint32_t proc, const struct rs_holding *h)

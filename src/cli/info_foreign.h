@@ -12,7 +12,7 @@
 #include "model/model.h"
 #include "trace/inputs.h"
 
-/* What a process holds. */
+/* What a process contains. */
 struct rs_holding {
     uint64_t colls, p2ps, calls; /* parts */
     uint64_t kinds[RS_ACTIVITY_KINDS];
@@ -39,7 +39,7 @@ void rs_info_others_print(const struct rs_inputs *in, const struct rs_info_who *
 /* Elements of "inputs", and of "process_list". */
 void rs_info_others_inputs_json(struct rs_json *j, const struct rs_inputs *in);
 void rs_info_others_processes_json(struct rs_json *j, const struct rs_inputs *in, const struct rs_info_who *who);
-/* The whole object, where there are no recordings. What only a recording can tell is null. */
+/* The whole object, where there are no recordings. What only a recording contains is null. */
 void rs_info_others_json(struct rs_json *j, const struct rs_inputs *in, const struct rs_info_who *who);
 
 #endif

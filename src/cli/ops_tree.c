@@ -20,7 +20,7 @@
  * One operation down to its events, as other tools saw it: the part of `ringscope ops --op ID --tree` for their traces.
  *
  * Dumps of NCCL's example profiler are read again: they have channels, proxy operations and steps. Of traces with
- * kernels and host calls, the kernel that ran the operation and the call that launched it are shown. Other formats hold
+ * kernels and host calls, the kernel that ran the operation and the call that launched it are shown. Other formats contain
  * nothing below an operation. Times are on the model's axis. */
 
 /* An event of a dump that is of one of the operation's parts. */
@@ -95,7 +95,7 @@ static void show_times(const struct other_tree *t, int64_t from, int64_t to)
     else if (from == RS_TIME_NONE)
         printf("%12s  until %s", "?", rs_text_after(rs_time_minus(to, t->zero)).s);
     else if (to == RS_TIME_NONE)
-        printf("%12s  end not told", rs_text_after(rs_time_minus(from, t->zero)).s);
+        printf("%12s  end unknown", rs_text_after(rs_time_minus(from, t->zero)).s);
     else
         printf("%12s  for %s", rs_text_after(rs_time_minus(from, t->zero)).s, rs_text_ns(rs_time_minus(to, from)).s);
 }
@@ -150,7 +150,7 @@ static enum rs_status keep_other(void *to, const struct rs_event *e, struct rs_e
     return RS_OK;
 }
 
-/* How deep each lies below its operation: parents come first. */
+/* The depth of each below its operation; parents come first. */
 static void find_depths(struct other_tree *t)
 {
     struct rs_map depths = {0}; /* number -> depth */
@@ -270,18 +270,18 @@ static enum rs_status op_tree_others(struct rs_model *m, struct rs_inputs *in, u
     rs_arena_free(&t.texts);
     rs_map_free(&t.parts);
     RS_TRY(status);
-    if (others && !json && !t.any) printf("This format holds nothing below an operation.\n");
+    if (others && !json && !t.any) printf("This format contains nothing below an operation.\n");
     return RS_OK;
 }
 
 /* ---- recordings ---- */
 
-/* An event of the operation, or one that stands above it. */
+/* An event of the operation, or above it. */
 struct node {
     struct rs_event event; /* `call` is not good here: see start_of() */
     struct rs_callback start;
     uint64_t words[RS_RECORD_MAX]; /* what start.args points to: set when it is needed, since nodes move */
-    uint32_t parent; /* node; RS_NONE: stands at the top */
+    uint32_t parent; /* node; RS_NONE: at the top */
     bool perhaps; /* it is above the operation if that names it as its parent */
     uint32_t child, last, next; /* nodes: its first child and its last, the next of its parent; RS_NONE: none */
 };
@@ -291,7 +291,7 @@ struct tree {
     enum rs_level level;
     uint32_t proc; /* being read */
     struct rs_map parts; /* of the operation -> 1 */
-    struct rs_map above; /* handles of what stands above it: calls, groups, plans -> 1 */
+    struct rs_map above; /* handles of what is above it: calls, groups, plans -> 1 */
     struct rs_map contexts; /* its members' contexts -> 1 */
     struct rs_map times; /* when its parts were called and launched -> 1 */
     bool captured; /* its calls were, into a graph, some time before */
@@ -308,7 +308,7 @@ static const struct rs_callback *start_of(struct node *n)
 
 /* ---- reading ---- */
 
-/* What belongs: the operation and what hangs on it, what stands above it, and launches of its group call. */
+/* What belongs: the operation and its events, what is above it, and launches of its group call. */
 static bool belongs(const struct tree *t, const struct rs_event *e)
 {
     bool net = e->type == RS_PROXY_OP || e->type == RS_PROXY_STEP;

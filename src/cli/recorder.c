@@ -19,7 +19,7 @@ enum rs_status rs_plugin_path(char path[PATH_MAX], struct rs_err *err)
     static const char *const places[] = {"", "../lib/", "../lib64/"};
     char exe[PATH_MAX];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-    if (n < 0) return rs_fail_errno(err, "cannot find out where ringscope lies");
+    if (n < 0) return rs_fail_errno(err, "cannot find the path of ringscope");
     exe[n] = '\0';
     char *slash = strrchr(exe, '/');
     if (slash != NULL) slash[1] = '\0';
@@ -42,7 +42,7 @@ void rs_event_sets_list(void)
     for (size_t i = 0; rs_event_set_at(i); i++)
         printf("  %-4s  %#-6x  %s\n", rs_event_set_at(i)->name, (unsigned)rs_event_set_at(i)->mask,
                rs_event_set_at(i)->what);
-    printf("\nevent types, as a mask adds them up:\n");
+    printf("\nevent types, whose values add up to a mask:\n");
     enum { ACROSS = 4, WIDTH = 14 };
     for (unsigned i = 0; i < RS_NCCL_TYPE_BITS; i++) {
         bool last = i % ACROSS == ACROSS - 1 || i + 1 == RS_NCCL_TYPE_BITS;

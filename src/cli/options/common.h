@@ -12,15 +12,15 @@
 #include "cli/options/filters.h"
 #include "cli/options/opt.h"
 
-/* What the rows set. Holds pointers into itself: not to be copied. */
+/* What the rows set. Contains pointers into itself: not to be copied. */
 struct rs_common {
     bool json;
     struct rs_filters filters;
     const char *rows; /* ids of rs_row_kinds with commas between; NULL: as the level says */
     const char *title;
     const char *run; /* "all", or a number; NULL: the newest */
-    bool same_host; /* all wall-time traces that do not name their host are of one */
-    bool align; /* bring all clocks onto one axis */
+    bool same_host; /* all wall-time traces that do not name their host are from one host */
+    bool align; /* align all clocks to one axis */
 };
 
 /* clang-format off: a table */
@@ -30,8 +30,8 @@ struct rs_common {
     X("draw", RS_OPT_STRING, "rows", rows, NULL, "LIST",                                                               \
       "only these kinds of rows: operations,calls,launches,channels...",                                               \
       "Only these kinds of rows, with commas between: operations, calls, launches, channels... (see\n"                 \
-      "\t*ringscope-view*(1)). It takes the place of *--level*.")                                                      \
-    X("draw", RS_OPT_STRING, "title", title, NULL, "TEXT", "what stands above it (default: the inputs)",               \
+      "\t*ringscope-view*(1)). It replaces *--level*.")                                                                \
+    X("draw", RS_OPT_STRING, "title", title, NULL, "TEXT", "the title (default: the inputs)",                          \
       "The title. Default: the inputs.")                                                                               \
     X("filter", RS_OPT_EACH, "rank", filters, rs_filters_take_rank, "LIST",                                            \
       "only these ranks of the job: 3, 0-7, 1,5,9", "Only these ranks of the job: 3, 0-7, 1,5,9. May be repeated.")    \
@@ -48,15 +48,17 @@ struct rs_common {
     X("filter", RS_OPT_EACH, "to", filters, rs_filters_take_to, "TIME", "only up to TIME, written as for --from",      \
       "Only up to this time, written in the same ways.")                                                               \
     X("level", RS_OPT_EACH, "level", filters, rs_filters_take_level, "ops|net|all",                                    \
-      "how deep to look: operations, also the network (the default), all",                                             \
-      "How deep to look: operations, calls and launches; also GPU channels and the network (the default);\n"           \
+      "level of detail: operations, also the network (the default), all",                                              \
+      "Level of detail: operations, calls and launches; also GPU channels and the network (the default);\n"            \
       "\teverything.")                                                                                                 \
-    X("reading", RS_OPT_STRING, "run", run, NULL, "N|all", "which run, where there are several (default: the newest)", \
+    X("reading", RS_OPT_STRING, "run", run, NULL, "N|all", "which run, if there are several (default: the newest)",    \
       "Read run _N_ (from 0, by time; *ringscope-info*(1) lists them) or all of them, instead of the newest.")         \
-    X("reading", RS_OPT_FLAG, "same-host", same_host, NULL, NULL, "traces that do not name their host are all of one", \
-      "Traces that do not name their host (Kineto's) are all of one host, and share its clock.")                       \
-    X("reading", RS_OPT_FLAG, "align", align, NULL, NULL, "all clocks on one axis (--no-align: times as they came)",   \
-      "All clocks on one axis (the default); *--no-align*: times as they came, each clock by itself.")
+    X("reading", RS_OPT_FLAG, "same-host", same_host, NULL, NULL,                                                      \
+      "traces that do not name their host are from one host",                                                          \
+      "Traces that do not name their host (Kineto) are from one host, and share its clock.")                           \
+    X("reading", RS_OPT_FLAG, "align", align, NULL, NULL,                                                              \
+      "align all clocks to one axis (--no-align: times as recorded)",                                                  \
+      "Align all clocks to one axis (the default); *--no-align*: times as recorded, each on its own clock.")
 /* clang-format on */
 
 /* For a command that has no others. */

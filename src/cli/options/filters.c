@@ -64,7 +64,7 @@ static bool take_date(const char *text, int64_t *ns)
 
 bool rs_filters_time(const char *text, int64_t *ns, bool *relative)
 {
-    enum { OLDEST_S = 1000000 }; /* of wall time, in 1970: a smaller number lacks its unit */
+    enum { OLDEST_S = 1000000 }; /* of wall time, in 1970: a smaller number has no unit */
     *relative = rs_filters_span(text, ns);
     if (*relative || take_date(text, ns)) return true;
     char *end;

@@ -35,7 +35,7 @@ const char *rs_filters_take_level(void *filters, const char *text);
 /* A span of time: "1.5s", "300 ms", "20us", "2min", "1 h 05 min", "5000ns". False when `text` is none. */
 bool rs_filters_span(const char *text, int64_t *ns);
 /* A moment: a span counts from the run's first event, a bare number is ns of wall time, a date is UTC. False when it is
- * none of these, or a number so small that it lacks its unit. */
+ * none of these, or a number so small that its unit is missing. */
 bool rs_filters_time(const char *text, int64_t *ns, bool *relative);
 
 #endif

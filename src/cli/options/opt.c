@@ -93,7 +93,7 @@ static void print_option(char letter, const char *name, const char *arg, bool fl
     char left[160];
     char dash[] = {'-', letter, ',', ' ', '\0'};
     snprintf(left, sizeof(left), "%s--%s%s%s", letter ? dash : "    ", name, flag ? "" : " ", flag ? "" : arg);
-    /* A long left side pushes its text onto the next line, where the column still holds. */
+    /* After a long left side the text goes to the next line, in the same column. */
     if (strlen(left) > 28) {
         printf("  %s\n  %-28s  %s\n", left, "", help);
     } else {

@@ -3,7 +3,7 @@
  * What a command shares with others (--json, filters, which run) is not in its table: it names those in `takes`, and
  * cli/options/common.h adds their rows.
  *
- * Options may stand before, between and after operands, as `--name value`, `--name=value`, `-n value`, `-nvalue`;
+ * Options may come before, between and after operands, as `--name value`, `--name=value`, `-n value`, `-nvalue`;
  * letters of flags may be run together; `--` ends the options, and "-" is an operand. `--help` and `-h` are understood
  * by every command. A usage error prints one line and a hint to stderr and makes the command exit with 2; an option that
  * only other commands have is refused with their names. Only src/cli may print or exit. */
@@ -39,7 +39,7 @@ struct rs_opt {
     enum rs_opt_kind kind;
     char letter; /* 0 = none */
     const char *name; /* without the dashes */
-    void *var; /* by kind; holds the default before parsing */
+    void *var; /* by kind; contains the default before parsing */
     const char *arg; /* how the argument is called in --help; NULL for flags */
     const char *help; /* one line; ends without a full stop */
 };

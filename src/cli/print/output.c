@@ -15,7 +15,7 @@
 
 static struct sigaction sigpipe_before, sigxfsz_before;
 
-/* Nothing here allocates. What stdout still holds is not written: it would be cut anywhere. */
+/* Nothing here allocates. What stdout has buffered is not written: it could end anywhere. */
 static void end_without_memory(const char *why)
 {
     const struct iovec line[] = {{"ringscope: ", 11}, {(char *)(uintptr_t)why, strlen(why)}, {"\n", 1}};
@@ -47,7 +47,7 @@ void rs_output_restore_signals(void)
     sigaction(SIGXFSZ, &sigxfsz_before, NULL);
 }
 
-/* True when stdout is a pipe or socket that nobody reads any more. A poll, because the errno of the write that
+/* True when stdout is a pipe or socket without a reader. A poll, because the errno of the write that
  * failed may be long gone. */
 static bool reader_gone(void)
 {

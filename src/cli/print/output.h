@@ -1,7 +1,7 @@
-/* What ringscope prints, and whether it could: messages on stderr, and the fate of stdout.
+/* Messages on stderr, and whether stdout could be written.
  *
  * SIGPIPE is ignored, so that a closed pipe shows as a failed write: the exit status is then 1, without a message,
- * since the reader (head, less) went away on purpose. A full disk is said. Main thread only. */
+ * since the reader (head, less) went away on purpose. A full disk is reported. Main thread only. */
 #ifndef RS_CLI_OUTPUT_H
 #define RS_CLI_OUTPUT_H
 

@@ -2,7 +2,7 @@
  *
  * A zeroed struct is a table without columns; it owns copies of all texts until rs_table_free(). Widths are counted
  * in characters of UTF-8. Control characters are shown as '?'.
- * The last column is not padded. When memory runs out, rs_table_print() says so. */
+ * The last column is not padded. */
 #ifndef RS_CLI_TABLE_H
 #define RS_CLI_TABLE_H
 
@@ -21,13 +21,13 @@ struct rs_table {
     enum rs_table_side side[24];
 };
 
-/* Numbers stand on the right. All columns come before the first cell. */
+/* Numbers are aligned right. All columns come before the first cell. */
 void rs_table_column(struct rs_table *t, enum rs_table_side side, const char *heading);
 void rs_table_cell(struct rs_table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A name from a trace (kernel, annotation): cut in its middle where it is long. */
 void rs_table_name(struct rs_table *t, const char *name);
 
-/* Two spaces between columns, each line behind `indent`. The last row may lack cells at its end. */
+/* Two spaces between columns, each line after `indent`. The last row may be incomplete. */
 void rs_table_print(const struct rs_table *t, const char *indent, FILE *to);
 
 void rs_table_free(struct rs_table *t);

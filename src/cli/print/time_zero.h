@@ -1,5 +1,4 @@
-/* Where times that are counted from the beginning count from: the run's first event (rs_model_begin()), said once below
- * every table that prints such times. */
+/* Time zero: tables print times since the run's first event (rs_model_begin()), and name it once below. */
 #ifndef RS_CLI_ZERO_H
 #define RS_CLI_ZERO_H
 
