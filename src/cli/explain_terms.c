@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "fields/tables.h"
+#include "export/sqlite/rows.h"
 #include "foreign/formats.h"
 
 /* ---- terms of our own fields ---- */
@@ -48,12 +48,15 @@ static void make(struct made *json, struct made *export)
     const struct rs_out_table *t;
     begin(json, &rs_terms_json);
     begin(export, &rs_terms_export);
-    for (size_t i = 0; (t = rs_out_table(i)); i++)
+    for (size_t i = 0; (t = rs_sql_each_table(i)); i++)
         for (const struct rs_out_field *f = t->fields; f < t->fields + t->n; f++)
             if (f->in & RS_IN_JSON) add(json, f->name, "field", f->term, f->doc);
-    for (size_t i = 0; (t = rs_out_table(i)); i++)
+#define PROPERTY(name, member, description) add(export, "RINGSCOPE::" #name, "field", NULL, description);
+#include "export/otf2/properties.inc"
+#undef PROPERTY
+    for (size_t i = 0; (t = rs_sql_each_table(i)); i++)
         for (const struct rs_out_field *f = t->fields; f < t->fields + t->n; f++) {
-            bool key = f->sql && !strcmp(f->sql, "PRIMARY KEY");
+            bool key = !f->term && f->sql && !strcmp(f->sql, "PRIMARY KEY"); /* id */
             if (f->column && !find(json, f->column)) add(export, f->column, "column", f->column_term, f->doc);
             if (!f->column && !key && !find(json, f->name)) add(export, f->name, "column", f->term, f->doc);
         }

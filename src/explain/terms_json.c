@@ -1,4 +1,4 @@
-/* Names in ringscope's own --json that are not fields of a table (fields/tables.h); docs/json.md says more of each. */
+/* Names in ringscope's own --json that are not fields of a table (fields/field.h); docs/json.md says more of each. */
 #include "explain/terms.h"
 
 static const struct rs_term terms[] = {

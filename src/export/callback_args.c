@@ -4,7 +4,7 @@
 
 #include "nccl/names.h"
 
-/* The name behind a field's number, where it has one. */
+/* The name that a field's number stands for, if it has one. */
 static const char *name_of(const struct rs_process *process, const struct rs_field *f, uint64_t v)
 {
     switch ((enum rs_field_format)f->format) {

@@ -37,7 +37,7 @@ enum rs_status rs_compress_open(FILE **file, FILE *to, int packing, const char *
 {
     const cookie_io_functions_t io = {.write = write_some, .close = finish};
     const struct rs_compression *c = rs_compression_at(packing);
-    if (!c->open_new) return rs_fail(err, RS_BAD_INPUT, "%s: this build cannot pack with %s", name, c->name);
+    if (!c->open_new) return rs_fail(err, RS_BAD_INPUT, "%s: this build cannot compress with %s", name, c->name);
     struct packer *p = rs_zalloc(1, sizeof *p);
     *p = (struct packer){.to = to, .compression = c, .stream = c->open_new()};
     *file = p->stream ? fopencookie(p, "w", io) : NULL;

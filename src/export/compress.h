@@ -1,7 +1,7 @@
-/* A stream that is packed on its way: what is written to it goes to another one in a compression.
+/* A stream that compresses what is written to it into another stream.
  *
- * The stream below stays the caller's; a failure of it fails the write or the close here, with its errno. One thread at
- * a time. */
+ * The caller owns that other stream; its failures fail the write or the close here, with its errno. One thread at a
+ * time. */
 #ifndef RS_EXPORT_COMPRESS_H
 #define RS_EXPORT_COMPRESS_H
 
@@ -10,7 +10,7 @@
 #include "base/compression.h"
 #include "base/err.h"
 
-/* Sets *file: to be closed with fclose(), which writes the end of the packed stream. */
+/* Sets *file: to be closed with fclose(), which writes the end of the compressed stream. */
 enum rs_status rs_compress_open(FILE **file, FILE *to, int packing, const char *name, struct rs_err *err);
 
 #endif

@@ -24,7 +24,7 @@ struct running {
     uint32_t proc;
 };
 
-static enum rs_status hand_on(void *to, const struct rs_bars *bars, struct rs_err *err)
+static enum rs_status export_piece(void *to, const struct rs_bars *bars, struct rs_err *err)
 {
     const struct running *r = to;
     return r->e->piece(r->x, r->proc, bars, err);
@@ -37,7 +37,7 @@ enum rs_status rs_export_run(const struct rs_exporter *e, struct rs_export *x, s
     enum rs_status status = e->begin(x, err);
     for (uint32_t i = 0; e->piece && i < t->nprocs && status == RS_OK; i++) {
         struct running r = {e, x, t->procs[i]};
-        status = rs_timeline_pieces(t, i, e->whole, &bars, hand_on, &r, err);
+        status = rs_timeline_pieces(t, i, e->whole, &bars, export_piece, &r, err);
         if (x->progress) x->progress(i + 1, t->nprocs);
     }
     if (status == RS_OK && e->end) status = e->end(x, err);

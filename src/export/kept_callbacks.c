@@ -59,7 +59,7 @@ void rs_keep_free(struct rs_keep *k)
     *k = (struct rs_keep){0};
 }
 
-/* ---- what stands above ---- */
+/* ---- ancestors ---- */
 
 enum { ABOVE = RS_GROUP_API | RS_COLL_API | RS_P2P_API | RS_GROUP | RS_KERNEL_LAUNCH };
 
@@ -70,7 +70,7 @@ struct above {
     uint64_t context;
     uint32_t number, tid;
     uint32_t type;
-    bool wanted; /* an operation that is kept, or the call that is all that is told of one */
+    bool wanted; /* an operation that is kept, or the call if that is all that is known of one */
 };
 
 struct finding {

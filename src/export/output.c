@@ -129,7 +129,7 @@ enum rs_status rs_output_open(struct rs_output *p, enum rs_export_output kind, c
         forget_temporary(p); /* nothing of that name is ours */
         return status;
     }
-    mode_t mask = umask(0); /* both let nobody else in */
+    mode_t mask = umask(0); /* both are private */
     umask(mask);
     bool fine = chmod(p->temporary, (kind == RS_EXPORT_FOLDER ? 0777 : 0666) & ~mask) == 0;
     if (fd >= 0) close(fd);

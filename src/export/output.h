@@ -1,9 +1,9 @@
-/* Where an export goes: a stream, a file that a library writes, or a folder; seen by others only when it is whole.
+/* Where an export goes: a stream, a file that a library writes, or a folder; it gets its final name when it is complete.
  *
- * Written beside its place under a temporary name and renamed by rs_output_commit(); after a failure, and after a signal
- * that ends the program (base/unfinished.h), nothing is left. What exists is not overwritten without force, and a folder
- * even then only when it holds nothing but what such an export writes. Of a link to a file the link is replaced. A stream
- * whose name ends in .gz or .zst is packed on its way. One thread at a time. */
+ * Written next to its final name under a temporary one and renamed by rs_output_commit(); a failure, or a signal that ends
+ * the program (base/unfinished.h), leaves nothing. Existing output is not overwritten without force, and a folder even then
+ * only if it contains nothing but files that such an export writes. A link to a file is replaced itself. A stream whose
+ * name ends in .gz or .zst is compressed. One thread at a time. */
 #ifndef RS_EXPORT_OUTPUT_H
 #define RS_EXPORT_OUTPUT_H
 
@@ -12,7 +12,7 @@
 
 struct rs_output {
     enum rs_export_output kind;
-    const char *path; /* the user's; the caller's to keep */
+    const char *path; /* the user's; owned by the caller */
     bool force;
     struct rs_out out; /* of a stream */
     FILE *file; /* write here; of a stream */
@@ -20,8 +20,8 @@ struct rs_output {
     char *temporary; /* of a file or folder */
 };
 
-/* `path` NULL or "-": standard output, for streams only. `may_replace`: with force, whether what is in a folder may go;
- * asked now, and again when it goes. */
+/* `path` NULL or "-": standard output, for streams only. `may_replace`: with force, whether an existing folder may be
+ * replaced; called now, and again before it is replaced. */
 enum rs_status rs_output_open(struct rs_output *p, enum rs_export_output kind, const char *path, bool force,
                               bool (*may_replace)(const char *folder), struct rs_err *err);
 enum rs_status rs_output_commit(struct rs_output *p, struct rs_err *err);

@@ -1,7 +1,7 @@
-/* Counters of a rank, made of all operations of a process: bytes in flight, operations waiting.
+/* Counters of a rank, from all operations of a process: bytes in flight, operations waiting.
  *
- * An operation waits from its start until the last rank is there, as far as the clocks can tell, and its bytes are in
- * flight from then to its end. Both begin and end at zero. An operation whose start is not told counts in neither.
+ * An operation waits from its start until the last rank has started, as far as the clock error allows, and its bytes are
+ * in flight from then to its end. Both counters begin and end at zero. Operations without a known start are not counted.
  * Owned by the exporter; one thread at a time. */
 #ifndef RS_EXPORT_RANK_COUNTERS_H
 #define RS_EXPORT_RANK_COUNTERS_H
@@ -14,9 +14,9 @@ extern const struct rs_rank_counter_text {
     const char *name, *text;
 } rs_rank_counter_texts[RS_RANK_COUNTERS];
 
-/* An operation on a row; times are ns from the begin. */
+/* An operation on a row; times are ns from the begin of the run. */
 struct rs_rank_counter_bar {
-    int64_t from, there, to; /* `there`: the last rank is */
+    int64_t from, there, to; /* `there`: when the last rank started */
     uint64_t bytes;
     uint32_t row;
 };
@@ -28,13 +28,13 @@ struct rs_rank_counter_change {
 
 struct rs_rank_counters {
     struct rs_rank_counter_bar *bars;
-    struct rs_rank_counter_change *ups, *downs; /* room for what these do to one counter */
+    struct rs_rank_counter_change *ups, *downs; /* of one counter */
     uint32_t n, cap;
 };
 
 /* An operation's bar on a row (export/rank_rows.h). */
 void rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row);
-/* Hands out all steps of what was added, counter by counter, each in the order of time, and forgets them.
+/* Calls `put` for all steps of what was added, counter by counter, in the order of time, and forgets them.
  * `first`: of a counter. */
 void rs_rank_counters_put(struct rs_rank_counters *c,
                           void (*put)(void *to, uint32_t row, enum rs_rank_counter counter, bool first, int64_t at,

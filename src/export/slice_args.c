@@ -94,12 +94,12 @@ static const char *const names[KEYS] = {
     [KEY_START_UNKNOWN] = "start_unknown",
 };
 
-/* What all ranks of an operation share and takes a look at each of them. */
+/* What all ranks of an operation share and takes a walk over all of them. */
 struct rs_slice_op {
-    int64_t transfer, shortest;
+    int64_t transfer, shortest; /* rs_op_rate(), rs_op_shortest() */
     uint64_t comms_id;
     int64_t pg_seq;
-    uint32_t step, scope; /* text */
+    uint32_t step, scope, scope_text, tools;
     bool known, has_comms_id;
 };
 
@@ -142,14 +142,22 @@ static enum rs_status make_keys(struct rs_slice_args *s, struct rs_err *err)
     return RS_OK;
 }
 
-/* Fields of an operation that are for slices and not among those above: they come behind these, as they are. */
+static bool is_listed(const struct rs_out_field *f)
+{
+    for (unsigned k = 0; k < KEYS; k++)
+        if (fields[k] == f) return true;
+    return false;
+}
+
+/* Fields of an operation that are marked for slices and not listed above come after these. Those of a rank must be
+ * listed: a slice is one send or receive, where the rank in a fan-out is all of them. */
 static enum rs_status make_more(struct rs_slice_args *s, struct rs_err *err)
 {
+    for (unsigned i = 0; i < RS_OP_RANK_FIELDS; i++)
+        assert(!(rs_op_rank_fields[i].in & RS_IN_SLICES) || is_listed(&rs_op_rank_fields[i]));
     for (unsigned i = 0; i < RS_OP_FIELDS; i++) {
         const struct rs_out_field *f = &rs_op_fields[i];
-        bool listed = !(f->in & RS_IN_SLICES);
-        for (unsigned k = 0; k < KEYS && !listed; k++) listed = fields[k] == f;
-        if (listed) continue;
+        if (!(f->in & RS_IN_SLICES) || is_listed(f)) continue;
         assert(s->nmore < RS_SLICE_FURTHER);
         s->more[s->nmore].field = f;
         RS_TRY(key_of(s, f->name, &s->more[s->nmore++].key, err));
@@ -174,15 +182,16 @@ static void make_comms(struct rs_slice_args *s)
     s->comm_text = rs_zalloc(n, sizeof *s->comm_text);
     s->group_text = rs_zalloc(n, sizeof *s->group_text);
     s->desc_text = rs_zalloc(n, sizeof *s->desc_text);
+    s->comm_facts = rs_zalloc(n, sizeof *s->comm_facts);
     s->group_on_track = rs_zalloc(n, sizeof *s->group_on_track);
     s->ops = rs_zalloc((size_t)m->ops.n + 1, sizeof *s->ops);
     for (uint32_t i = 0; i < m->ncomms; i++) {
-        struct rs_facts f;
-        rs_facts_of_comm(m, i, &f);
+        struct rs_facts *f = &s->comm_facts[i];
+        rs_facts_of_comm(m, i, f);
         if (m->comms[i].hash) rs_timeline_text(s->t, &s->comm_text[i], "0x%016" PRIx64, m->comms[i].hash);
-        if (f.group) rs_texts_id(&s->t->texts, f.group, strlen(f.group), &s->group_text[i]);
-        if (f.desc) rs_texts_id(&s->t->texts, f.desc, f.desc_len, &s->desc_text[i]);
-        s->group_on_track[i] = f.group && is_on_track(s->t, i, f.desc);
+        if (f->group) rs_texts_id(&s->t->texts, f->group, strlen(f->group), &s->group_text[i]);
+        if (f->desc) rs_texts_id(&s->t->texts, f->desc, f->desc_len, &s->desc_text[i]);
+        s->group_on_track[i] = f->group && is_on_track(s->t, i, f->desc);
     }
 }
 
@@ -200,6 +209,7 @@ void rs_slice_args_free(struct rs_slice_args *s)
     free(s->comm_text);
     free(s->group_text);
     free(s->desc_text);
+    free(s->comm_facts);
     free(s->group_on_track);
     free(s->ops);
     rs_slice_args_done(s);
@@ -253,6 +263,35 @@ static void add_string(struct rs_slice_args *s, unsigned key, uint16_t string)
     add_text(s, key, text);
 }
 
+static void add_value(struct rs_slice_args *s, unsigned key, struct rs_value v)
+{
+    uint32_t text;
+    switch (v.type) {
+    case RS_OUT_INT: add(s, key, RS_SLICE_INT, v.u); break;
+    case RS_OUT_UINT: add(s, key, RS_SLICE_UINT, v.u); break;
+    case RS_OUT_BOOL: add(s, key, RS_SLICE_BOOL, v.u); break;
+    case RS_OUT_HEX: add(s, key, RS_SLICE_HEX, v.u); break;
+    case RS_OUT_TEXT:
+        rs_texts_id(&s->t->texts, v.text, v.n, &text);
+        add_text(s, key, text);
+        break;
+    default: add(s, key, RS_SLICE_NULL, 0); break;
+    }
+}
+
+/* A field of the operation. */
+static void add_field(struct rs_slice_args *s, enum key key, const struct rs_op_slice *row)
+{
+    add_value(s, key, fields[key]->get(row));
+}
+
+/* Likewise; null and false are left out. */
+static void add_known(struct rs_slice_args *s, enum key key, const struct rs_op_slice *row)
+{
+    struct rs_value v = fields[key]->get(row);
+    if (v.type != RS_OUT_NULL && (v.type != RS_OUT_BOOL || v.u)) add_value(s, key, v);
+}
+
 static void look(struct rs_slice_args *s, uint32_t op)
 {
     const struct rs_model *m = s->t->model;
@@ -266,82 +305,75 @@ static void look(struct rs_slice_args *s, uint32_t op)
     x->comms_id = f.comms_id;
     x->pg_seq = f.pg_seq;
     x->step = f.step;
-    if (f.scope) rs_index_name(s->t, f.scope, &x->scope);
+    x->tools = f.tools;
+    x->scope = f.scope;
+    if (f.scope) rs_index_name(s->t, f.scope, &x->scope_text);
 }
 
-/* What other tools say of it: only where one does. */
-static void add_facts(struct rs_slice_args *s, const struct rs_slice_op *x, uint32_t comm, bool with_group)
+static struct rs_op_slice row_of(const struct rs_slice_args *s, uint32_t op)
+{
+    const struct rs_slice_op *x = &s->ops[op];
+    struct rs_op_slice row = {.key = rs_op_key(s->t->model, op), .transfer_ns = x->transfer};
+    row.facts = s->comm_facts[s->t->model->ops.comm[op]];
+    row.facts.has_comms_id = x->has_comms_id;
+    row.facts.comms_id = x->comms_id;
+    row.facts.pg_seq = x->pg_seq;
+    row.facts.step = x->step;
+    row.facts.scope = x->scope;
+    row.facts.tools = x->tools;
+    return row;
+}
+
+/* What other tools recorded of it, if any. */
+static void add_facts(struct rs_slice_args *s, const struct rs_op_slice *row, uint32_t comm, bool with_group)
 {
     if (s->group_text[comm] && with_group) add_text(s, KEY_PG_NAME, s->group_text[comm]);
     if (s->desc_text[comm] && with_group) add_text(s, KEY_PG_DESC, s->desc_text[comm]);
-    if (x->has_comms_id) add(s, KEY_COMMS_ID, RS_SLICE_HEX, x->comms_id);
-    if (x->has_comms_id) add(s, KEY_COMMS_ID_NUMBER, RS_SLICE_DIGITS, x->comms_id);
-    if (x->pg_seq >= 0) add(s, KEY_PG_SEQ, RS_SLICE_INT, (uint64_t)x->pg_seq);
-    if (x->step != RS_NONE) add(s, KEY_STEP, RS_SLICE_UINT, x->step);
-    if (x->scope) add_text(s, KEY_SCOPE, x->scope);
+    add_known(s, KEY_COMMS_ID, row);
+    if (row->facts.has_comms_id) add(s, KEY_COMMS_ID_NUMBER, RS_SLICE_DIGITS, row->facts.comms_id);
+    add_known(s, KEY_PG_SEQ, row);
+    add_known(s, KEY_STEP, row);
+    if (s->ops[row->op].scope_text) add_text(s, KEY_SCOPE, s->ops[row->op].scope_text);
 }
 
-static void add_more(struct rs_slice_args *s, uint32_t op)
-{
-    const struct rs_model *m = s->t->model;
-    /* Not what takes a look at all ranks (rs_op_row_begin()): a slice is one of them. */
-    struct rs_op_row row = {.m = m, .op = op, .first = m->order[m->ops.part[op]], .shortest = s->ops[op].shortest};
-    for (unsigned i = 0; i < s->nmore; i++) {
-        struct rs_value v = s->more[i].field->get(&row);
-        uint32_t text;
-        switch (v.type) {
-        case RS_OUT_INT: add(s, s->more[i].key, RS_SLICE_INT, v.u); break;
-        case RS_OUT_UINT: add(s, s->more[i].key, RS_SLICE_UINT, v.u); break;
-        case RS_OUT_BOOL: add(s, s->more[i].key, RS_SLICE_BOOL, v.u); break;
-        case RS_OUT_HEX: add(s, s->more[i].key, RS_SLICE_HEX, v.u); break;
-        case RS_OUT_TEXT:
-            rs_texts_id(&s->t->texts, v.text, v.n, &text);
-            add_text(s, s->more[i].key, text);
-            break;
-        default: add(s, s->more[i].key, RS_SLICE_NULL, 0); break;
-        }
-    }
-}
-
+/* Texts are added by their id in the model, which is faster than by their bytes. */
 static void part_args(struct rs_slice_args *s, uint32_t part, bool brief)
 {
     const struct rs_model *m = s->t->model;
-    const struct rs_ops *o = &m->ops;
     const struct rs_parts *p = &m->parts;
-    uint32_t op = p->op[part], comm = o->comm[op], domain = rs_part_start_domain(m, part);
+    uint32_t op = p->op[part], comm = m->ops.comm[op], domain = rs_part_start_domain(m, part);
     const struct rs_member *member = &m->members[p->member[part]];
-    struct rs_slice_op *x = &s->ops[op];
-    if (!x->known) look(s, op);
-    add(s, KEY_OP, RS_SLICE_HEX, o->id[op]);
+    if (!s->ops[op].known) look(s, op);
+    const struct rs_op_slice row = row_of(s, op);
+    add_field(s, KEY_OP, &row);
     add_text(s, KEY_COMM, s->comm_text[comm]);
-    add_facts(s, x, comm, !brief || member->comm != comm || !s->group_on_track[comm]);
-    add(s, KEY_SEQ, o->seq[op] == UINT64_MAX ? RS_SLICE_NULL : RS_SLICE_UINT, o->seq[op]);
-    if (o->captured[op]) add(s, KEY_REPLAY, RS_SLICE_UINT, o->replay[op]);
+    add_facts(s, &row, comm, !brief || member->comm != comm || !s->group_on_track[comm]);
+    add_field(s, KEY_SEQ, &row);
+    add_known(s, KEY_REPLAY, &row);
     if (!brief) {
         add_rank(s, KEY_RANK, member->rank);
         add_rank(s, KEY_GLOBAL_RANK, member->global_rank);
-        add_rank(s, KEY_NRANKS, m->comms[comm].nranks);
+        add_field(s, KEY_NRANKS, &row);
     }
-    if (o->kind[op] == RS_OP_PAIR) {
-        add_rank(s, KEY_SRC, o->root[op]);
-        add_rank(s, KEY_DST, o->dst[op]);
-        if (o->fanout[op] != RS_NONE) add(s, KEY_FANOUT, RS_SLICE_HEX, o->id[o->fanout[op]]);
-    } else if (o->root[op] >= 0) {
-        add_rank(s, KEY_ROOT, o->root[op]);
+    if (m->ops.kind[op] == RS_OP_PAIR) {
+        add_field(s, KEY_SRC, &row);
+        add_field(s, KEY_DST, &row);
+        add_known(s, KEY_FANOUT, &row);
+    } else {
+        add_known(s, KEY_ROOT, &row);
     }
-    add(s, KEY_COUNT, RS_SLICE_UINT, o->count[op]);
-    add(s, KEY_BYTES, rs_size_known(m, op) ? RS_SLICE_UINT : RS_SLICE_NULL, o->bytes[op]);
-    add_string(s, KEY_DTYPE, o->dtype[op]);
+    add_field(s, KEY_COUNT, &row);
+    add_field(s, KEY_BYTES, &row);
+    add_string(s, KEY_DTYPE, m->ops.dtype[op]);
     add_string(s, KEY_ALGO, p->algo[part]);
     add_string(s, KEY_PROTO, p->proto[part]);
     if (p->channels[part]) add(s, KEY_CHANNELS, RS_SLICE_UINT, p->channels[part]);
-    add_time(s, KEY_WAIT, rs_op_part_wait(m, part, x->shortest));
-    add_time(s, KEY_TRANSFER, x->transfer);
-    uint32_t last = o->last_part[op];
-    add_rank(s, KEY_LAST_RANK, last == RS_NONE ? -1 : m->members[p->member[last]].rank);
-    if (o->flags[op] & RS_OP_TIE) add(s, KEY_TIE, RS_SLICE_BOOL, 1);
+    add_time(s, KEY_WAIT, rs_op_part_wait(m, part, s->ops[op].shortest));
+    add_field(s, KEY_TRANSFER, &row);
+    add_field(s, KEY_LAST_RANK, &row);
+    add_known(s, KEY_TIE, &row);
     add_time(s, KEY_CLOCK_ERROR, domain == RS_NONE ? RS_TIME_NONE : m->domains[domain].error_ns);
-    if (s->nmore) add_more(s, op);
+    for (unsigned i = 0; i < s->nmore; i++) add_value(s, s->more[i].key, s->more[i].field->get(&row));
 }
 
 void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane)

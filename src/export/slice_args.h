@@ -1,15 +1,16 @@
-/* What is said of a bar beside when it was: its arguments, the same in each format that has slices with arguments.
+/* Arguments of a bar, for all formats that have slices with arguments.
  *
- * An operation's bar has what `ops --json` says of the operation and of its rank, under the same names; algorithm,
- * protocol and channels are those that this rank tells. All others have the arguments and states of their kind
- * (timeline/kinds.h), and the operation's id. Texts are texts of the timeline. What is not known is RS_SLICE_NULL:
- * formats without a null leave it out. What costs more than a look is kept by operation, so that nothing grows with
- * ranks squared. Owned by the caller; adds texts to the timeline and lends its keys from it. One thread at a time. */
+ * The bar of an operation has fields of the operation and of its rank as in `ops --json`, under the same names;
+ * algorithm, protocol and channels are those of this rank. Other bars have the arguments and states of their kind
+ * (timeline/kinds.h), and the operation's id. Texts are texts of the timeline. Unknown is RS_SLICE_NULL: formats without
+ * null leave it out. What needs a walk over all ranks is kept per operation, so that nothing is quadratic in the number
+ * of ranks. Owned by the caller; adds texts to the timeline and borrows its keys. One thread at a time. */
 #ifndef RS_EXPORT_SLICE_ARGS_H
 #define RS_EXPORT_SLICE_ARGS_H
 
 #include "base/map.h"
 #include "fields/field.h"
+#include "join/overlay_facts.h"
 #include "timeline/timeline.h"
 
 enum rs_slice_type {
@@ -30,7 +31,7 @@ struct rs_slice_arg {
 
 enum { RS_SLICE_MOST = 48, RS_SLICE_KEYS = 250, RS_SLICE_FURTHER = 8 };
 
-/* A field of an operation (fields/operation.h) that needs no care of its own here. */
+/* A field of an operation (fields/operation.h) without special treatment. */
 struct rs_slice_field {
     const struct rs_out_field *field;
     uint8_t key;
@@ -50,26 +51,27 @@ struct rs_slice_args {
     struct rs_slice_kind_arg kind_args[RS_BAR_KINDS][RS_BAR_ARGS];
     uint8_t kind_nargs[RS_BAR_KINDS], mark_key[RS_BAR_KINDS][RS_BAR_MARKS];
     uint32_t *comm_text, *group_text, *desc_text; /* by communicator: its number, its process group's name; 0: none */
+    struct rs_facts *comm_facts; /* by communicator */
     bool *group_on_track; /* by communicator: its track's name says the process group */
     struct rs_slice_op *ops; /* by op of the model */
-    int64_t said[RS_SAID]; /* the number that names the track at hand, or -1; the pid of the row; 0 */
-    uint32_t *part_of_bar; /* of the piece at hand; RS_NONE: not an operation's */
-    struct rs_slice_arg args[RS_SLICE_MOST]; /* of the bar at hand */
+    int64_t said[RS_SAID]; /* the number in the name of the current track, or -1; the pid of the row; 0 */
+    uint32_t *part_of_bar; /* of the current piece; RS_NONE: not an operation's */
+    struct rs_slice_arg args[RS_SLICE_MOST]; /* of the current bar */
     unsigned n;
 };
 
 enum rs_status rs_slice_args_init(struct rs_slice_args *s, struct rs_timeline *t, struct rs_err *err);
-/* Before the bars of a piece of a process, and behind them. */
+/* Before the bars of a piece of a process, and after them. */
 void rs_slice_args_piece(struct rs_slice_args *s, uint32_t proc, const struct rs_bars *bars);
 void rs_slice_args_done(struct rs_slice_args *s);
-/* Before the bars of a track, where `brief` is asked for. */
+/* Before the bars of a track, if `brief` is used. */
 void rs_slice_args_track(struct rs_slice_args *s, const struct rs_bar_lane *lane);
-/* Fills args of bar i. `brief`: without what its row, its track or an arrow says: rank, pid, channel, thread, stream
- * and process group, and of an event its operation's id; that it was captured into a graph is said where it was. */
+/* Sets the arguments of bar i. `brief`: without what its row, its track or an arrow shows: rank, pid, channel, thread,
+ * stream, process group, and the operation's id of an event; "captured into a graph" only if it was. */
 void rs_slice_args_of(struct rs_slice_args *s, const struct rs_bars *bars, uint32_t i, bool brief);
 void rs_slice_args_free(struct rs_slice_args *s);
 
-/* Of which category a bar is: the id of its row, or what was lost. */
+/* The category of a bar: the id of its row, or of a loss. */
 static inline const char *rs_slice_category(const struct rs_timeline *t, const struct rs_bars *b, uint32_t i)
 {
     uint8_t kind = b->kind[i];

@@ -1,11 +1,9 @@
 #include "fields/clock.h"
 
-#include "fields/rows.h"
-
 void rs_clocks_late_of(struct rs_model *m, const struct rs_clock_row *row, struct rs_late *late)
 {
     *late = (struct rs_late){RS_TIME_NONE, RS_TIME_NONE};
-    if (!(row->gpu == RS_NONE)) rs_clocks_late(m, row->gpu, late);
+    if (row->gpu != RS_NONE) rs_clocks_late(m, row->gpu, late);
 }
 
 void rs_clock_fields_make(struct rs_clock_fields *r, struct rs_model *m, const struct rs_clock_rows *rows,
@@ -41,19 +39,10 @@ static bool next_hull(const void *row, uint32_t *at, struct rs_value *item)
 }
 
 #define PROC (&r->m->procs[r->row->proc])
+#define RS_ROWS_FILE "fields/clock.inc"
 #define RS_ROW struct rs_clock_fields
 #define RS_GET(id) clock_##id
-#define FIELD_AS RS_GETTER
-#include "fields/clock.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field clock[] = {
-#include "fields/clock.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field clock[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_clock = {"clock", "clocks --json", clock, sizeof clock / sizeof *clock, NULL, NULL};

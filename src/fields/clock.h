@@ -2,7 +2,7 @@
 #ifndef RS_FIELDS_CLOCK_H
 #define RS_FIELDS_CLOCK_H
 
-#include "fields/tables.h"
+#include "fields/field.h"
 #include "join/clock_rows.h"
 #include "join/clocks.h"
 

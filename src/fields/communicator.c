@@ -1,6 +1,5 @@
 #include "fields/communicator.h"
 
-#include "fields/rows.h"
 #include "join/op_facts.h"
 
 enum { MOST_RANKS = 1 << 20 }; /* a number beyond that is damaged */
@@ -35,7 +34,7 @@ static bool is_child(const struct rs_comm_fields *r)
     return ROW->parent.comm != RS_NONE;
 }
 
-/* The communicator that leads, of one that several tools saw. */
+/* Of merged communicators, the primary one. */
 static uint32_t leading(const struct rs_model *m, uint32_t comm)
 {
     return comm == RS_NONE || m->comms[comm].over == RS_NONE ? comm : m->comms[comm].over;
@@ -93,20 +92,11 @@ static void write_members(struct rs_json *j, const void *row)
     rs_json_end(j);
 }
 
+#define RS_ROWS_FILE "fields/communicator.inc"
 #define RS_ROW struct rs_comm_fields
 #define RS_GET(id) comm_##id
-#define FIELD_AS RS_GETTER
-#include "fields/communicator.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field communicator[] = {
-#include "fields/communicator.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field communicator[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_communicator = {
     "communicator", "comms --json", communicator, sizeof communicator / sizeof *communicator, NULL, NULL};
@@ -114,20 +104,11 @@ const struct rs_out_table rs_out_communicator = {
 /* ---- one of its ranks ---- */
 
 #define MEMBER (&r->m->members[r->member])
+#define RS_ROWS_FILE "fields/member.inc"
 #define RS_ROW struct rs_member_fields
 #define RS_GET(id) member_##id
-#define FIELD_AS RS_GETTER
-#include "fields/member.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field member[] = {
-#include "fields/member.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field member[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_member = {
     "rank of a communicator", "comms --json: members[]", member, sizeof member / sizeof *member, NULL, NULL};

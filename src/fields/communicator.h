@@ -2,7 +2,7 @@
 #ifndef RS_FIELDS_COMMUNICATOR_H
 #define RS_FIELDS_COMMUNICATOR_H
 
-#include "fields/tables.h"
+#include "fields/field.h"
 #include "join/lives.h"
 #include "join/overlay_facts.h"
 

@@ -3,7 +3,7 @@
 #define RS_FIELDS_COURSE_H
 
 #include "analyse/report.h"
-#include "fields/tables.h"
+#include "fields/field.h"
 
 struct rs_steps_fields {
     const struct rs_report *report;

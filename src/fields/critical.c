@@ -1,7 +1,6 @@
 #include "fields/critical.h"
 
 #include "fields/rank.h"
-#include "fields/rows.h"
 
 #define MODEL r->view->model
 
@@ -14,20 +13,11 @@ struct by_row {
     double window; /* ns; never 0 */
 };
 
+#define RS_ROWS_FILE "fields/critical_row.inc"
 #define RS_ROW struct by_row
 #define RS_GET(id) by_##id
-#define FIELD_AS RS_GETTER
-#include "fields/critical_row.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field critical_row[] = {
-#include "fields/critical_row.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field critical_row[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_critical_row = {
     "critical row", "critical --json: by[]", critical_row, sizeof critical_row / sizeof *critical_row, NULL, NULL};
@@ -38,20 +28,11 @@ struct segment_row {
     const struct rs_critical_segment *row;
 };
 
+#define RS_ROWS_FILE "fields/critical_segment.inc"
 #define RS_ROW struct segment_row
 #define RS_GET(id) segment_##id
-#define FIELD_AS RS_GETTER
-#include "fields/critical_segment.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field critical_segment[] = {
-#include "fields/critical_segment.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field critical_segment[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_critical_segment = {"critical segment",
                                                      "critical --json: segments[]",
@@ -101,20 +82,11 @@ static bool next_sentence(const void *row, uint32_t *at, struct rs_value *item)
     return true;
 }
 
+#define RS_ROWS_FILE "fields/critical.inc"
 #define RS_ROW struct rs_critical_fields
 #define RS_GET(id) critical_##id
-#define FIELD_AS RS_GETTER
-#include "fields/critical.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field critical[] = {
-#include "fields/critical.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field critical[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_critical = {
     "critical path", "critical --json", critical, sizeof critical / sizeof *critical, NULL, NULL};

@@ -3,7 +3,7 @@
 #define RS_FIELDS_CRITICAL_H
 
 #include "analyse/critical.h"
-#include "fields/tables.h"
+#include "fields/field.h"
 
 struct rs_critical_fields {
     const struct rs_critical *path;

@@ -2,7 +2,7 @@
 #ifndef RS_FIELDS_EVENT_H
 #define RS_FIELDS_EVENT_H
 
-#include "fields/tables.h"
+#include "fields/field.h"
 
 /* Times are RS_TIME_NONE, numbers below 0, hashes 0 and texts NULL or "" where they are not known. */
 struct rs_event_row {

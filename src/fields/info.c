@@ -1,42 +1,22 @@
 #include "fields/info.h"
 
-#include "fields/rows.h"
-
 /* ---- runs ---- */
 
+#define RS_ROWS_FILE "fields/run.inc"
 #define RS_ROW struct rs_run_row
 #define RS_GET(id) run_##id
-#define FIELD_AS RS_GETTER
-#include "fields/run.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field run[] = {
-#include "fields/run.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field run[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_run = {"run", "info --json: runs[]", run, sizeof run / sizeof *run, NULL, NULL};
 
 /* ---- coverage ---- */
 
+#define RS_ROWS_FILE "fields/gap.inc"
 #define RS_ROW struct rs_gap_row
 #define RS_GET(id) gap_##id
-#define FIELD_AS RS_GETTER
-#include "fields/gap.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field gap[] = {
-#include "fields/gap.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field gap[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_gap = {"gap", "info --json: coverage[].gaps[]", gap, sizeof gap / sizeof *gap, NULL,
                                         NULL};
@@ -49,40 +29,22 @@ static void write_gaps(struct rs_json *j, const void *row)
     rs_json_end(j);
 }
 
+#define RS_ROWS_FILE "fields/coverage.inc"
 #define RS_ROW struct rs_coverage_row
 #define RS_GET(id) coverage_##id
-#define FIELD_AS RS_GETTER
-#include "fields/coverage.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field coverage[] = {
-#include "fields/coverage.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field coverage[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_coverage = {
     "coverage", "info --json: coverage[]", coverage, sizeof coverage / sizeof *coverage, NULL, NULL};
 
 /* ---- settings ---- */
 
+#define RS_ROWS_FILE "fields/setting_value.inc"
 #define RS_ROW struct rs_setting_value_row
 #define RS_GET(id) value_##id
-#define FIELD_AS RS_GETTER
-#include "fields/setting_value.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field setting_value[] = {
-#include "fields/setting_value.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field setting_value[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_setting_value = {"value of a setting",
                                                   "info --json: settings_that_differ[].values[]",
@@ -99,20 +61,11 @@ static void write_values(struct rs_json *j, const void *row)
     rs_json_end(j);
 }
 
+#define RS_ROWS_FILE "fields/setting.inc"
 #define RS_ROW struct rs_setting_row
 #define RS_GET(id) setting_##id
-#define FIELD_AS RS_GETTER
-#include "fields/setting.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field setting[] = {
-#include "fields/setting.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field setting[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_setting = {
     "setting", "info --json: settings_that_differ[]", setting, sizeof setting / sizeof *setting, NULL, NULL};
@@ -129,38 +82,20 @@ static bool is_other(const void *row)
     return !is_recording(row);
 }
 
+#define RS_ROWS_FILE "fields/input.inc"
 #define RS_ROW struct rs_input_row
 #define RS_GET(id) input_##id
-#define FIELD_AS RS_GETTER
-#include "fields/input.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field input[] = {
-#include "fields/input.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field input[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_input = {"input", "info --json: inputs[]", input, sizeof input / sizeof *input, NULL,
                                           NULL};
 
+#define RS_ROWS_FILE "fields/damage.inc"
 #define RS_ROW struct rs_damage_row
 #define RS_GET(id) damage_##id
-#define FIELD_AS RS_GETTER
-#include "fields/damage.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field damage[] = {
-#include "fields/damage.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field damage[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_damage = {
     "damage", "info --json: damages[]", damage, sizeof damage / sizeof *damage, NULL, NULL};
@@ -170,39 +105,21 @@ static bool has_process(const void *row)
     return ((const struct rs_note_row *)row)->host != NULL;
 }
 
+#define RS_ROWS_FILE "fields/note.inc"
 #define RS_ROW struct rs_note_row
 #define RS_GET(id) note_##id
-#define FIELD_AS RS_GETTER
-#include "fields/note.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field note[] = {
-#include "fields/note.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field note[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_note = {"note", "info --json: notes[]", note, sizeof note / sizeof *note, NULL, NULL};
 
 /* ---- communicators of a process ---- */
 
+#define RS_ROWS_FILE "fields/init.inc"
 #define RS_ROW struct rs_init_row
 #define RS_GET(id) init_##id
-#define FIELD_AS RS_GETTER
-#include "fields/init.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field init[] = {
-#include "fields/init.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field init[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_init = {"communicator of a process",
                                          "info --json: process_list[].communicators[]",

@@ -5,7 +5,7 @@
 #ifndef RS_FIELDS_INFO_H
 #define RS_FIELDS_INFO_H
 
-#include "fields/tables.h"
+#include "fields/field.h"
 
 struct rs_run_row {
     uint64_t run, processes;

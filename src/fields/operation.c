@@ -1,6 +1,5 @@
 #include "fields/operation.h"
 
-#include "fields/rows.h"
 #include "join/durations.h"
 #include "join/totals.h"
 
@@ -8,8 +7,7 @@
 
 void rs_op_row_begin(struct rs_op_row *r, uint32_t op)
 {
-    r->op = op;
-    r->first = r->m->order[r->m->ops.part[op]];
+    r->key = rs_op_key(r->m, op);
     r->shortest = rs_op_shortest(r->m, op);
 }
 
@@ -18,6 +16,7 @@ void rs_op_row_make(struct rs_op_row *r, uint32_t op)
     rs_op_row_begin(r, op);
     rs_facts_of_op(r->m, op, &r->facts);
     r->rate = rs_op_rate(r->m, op);
+    r->transfer_ns = r->rate.transfer_ns;
     r->waits = rs_op_waits(r->m, op);
 }
 
@@ -31,20 +30,23 @@ bool rs_op_rank_row_next(struct rs_op_rank_row *r, uint32_t *at)
 
 /* ---- the operation ---- */
 
+/* Of any of the structs of operation.h. */
 static bool is_pair(const void *row)
 {
-    const struct rs_op_row *r = row;
+    const struct rs_op_key *r = row;
     return r->m->ops.kind[r->op] == RS_OP_PAIR;
 }
 
-static uint32_t fanout_of(const struct rs_op_row *r)
+static uint32_t fanout_of(const void *row)
 {
+    const struct rs_op_key *r = row;
     return is_pair(r) ? r->m->ops.fanout[r->op] : RS_NONE;
 }
 
-/* The member that came last; RS_NONE: not known. */
-static uint32_t last_of(const struct rs_op_row *r)
+/* The member that started last; RS_NONE: not known. */
+static uint32_t last_of(const void *row)
 {
+    const struct rs_op_key *r = row;
     uint32_t last = r->m->ops.last_part[r->op];
     return last == RS_NONE ? RS_NONE : r->m->parts.member[last];
 }
@@ -83,20 +85,13 @@ static void write_ranks(struct rs_json *j, const void *row)
 
 #define OF(column) r->m->ops.column[r->op]
 #define COMM r->m->comms[OF(comm)]
+#define RS_ROWS_FILE "fields/operation.inc"
 #define RS_ROW struct rs_op_row
+#define RS_SLICE_ROW struct rs_op_slice
+#define RS_OTF2_ROW struct rs_op_key
 #define RS_GET(id) op_##id
-#define FIELD_AS RS_GETTER
-#include "fields/operation.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-const struct rs_out_field rs_op_fields[RS_OP_FIELDS] = {
-#include "fields/operation.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS const struct rs_out_field rs_op_fields[RS_OP_FIELDS]
+#include "fields/table.inc"
 
 /* Its sections: what it is, what frameworks say, of a pair, when it was, waits, doubts, absent ranks. */
 const struct rs_out_table rs_out_operation = {"operation",  "ops --json",           rs_op_fields,
@@ -124,20 +119,11 @@ static bool is_mismatch(const void *row)
 
 #define M r->op->m
 #define PART(column) M->parts.column[r->rank.part]
+#define RS_ROWS_FILE "fields/op_rank.inc"
 #define RS_ROW struct rs_op_rank_row
 #define RS_GET(id) rank_##id
-#define FIELD_AS RS_GETTER
-#include "fields/op_rank.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-const struct rs_out_field rs_op_rank_fields[RS_OP_RANK_FIELDS] = {
-#include "fields/op_rank.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS const struct rs_out_field rs_op_rank_fields[RS_OP_RANK_FIELDS]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_op_rank = {
     "rank in an operation", "ops --json: ranks[]", rs_op_rank_fields, RS_OP_RANK_FIELDS, NULL, NULL};

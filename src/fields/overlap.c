@@ -1,7 +1,6 @@
 #include "fields/overlap.h"
 
 #include "fields/rank.h"
-#include "fields/rows.h"
 
 #define MODEL r->profile->view.model
 
@@ -12,20 +11,11 @@ struct call_row {
     const struct rs_host_call *row;
 };
 
+#define RS_ROWS_FILE "fields/host_call.inc"
 #define RS_ROW struct call_row
 #define RS_GET(id) call_##id
-#define FIELD_AS RS_GETTER
-#include "fields/host_call.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field host_call[] = {
-#include "fields/host_call.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field host_call[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_host_call = {
     "host call", "overlap --json: host_calls[]", host_call, sizeof host_call / sizeof *host_call, NULL, NULL};
@@ -45,20 +35,11 @@ static void write_gpu(struct rs_json *j, const void *row)
     rs_out_quantiles_json(j, &((const struct range_row *)row)->row->gpu);
 }
 
+#define RS_ROWS_FILE "fields/annotation.inc"
 #define RS_ROW struct range_row
 #define RS_GET(id) range_##id
-#define FIELD_AS RS_GETTER
-#include "fields/annotation.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field annotation[] = {
-#include "fields/annotation.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field annotation[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_annotation = {
     "annotation", "overlap --json: annotations[]", annotation, sizeof annotation / sizeof *annotation, NULL, NULL};
@@ -179,20 +160,11 @@ enum {
 #undef FIELD_AS
 };
 
+#define RS_ROWS_FILE "fields/overlap.inc"
 #define RS_ROW struct rs_overlap_fields
 #define RS_GET(id) overlap_##id
-#define FIELD_AS RS_GETTER
-#include "fields/overlap.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field overlap[] = {
-#include "fields/overlap.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field overlap[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_overlap = {
     "rank in overlap", "overlap --json", overlap, sizeof overlap / sizeof *overlap, NULL, NULL};

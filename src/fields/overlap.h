@@ -3,7 +3,7 @@
 #define RS_FIELDS_OVERLAP_H
 
 #include "analyse/profile.h"
-#include "fields/tables.h"
+#include "fields/field.h"
 
 struct rs_overlap_fields {
     const struct rs_profile *profile;

@@ -1,7 +1,5 @@
 #include "fields/process.h"
 
-#include "fields/rows.h"
-
 static bool is_recording(const void *row)
 {
     const struct rs_process_row *r = row;
@@ -37,20 +35,11 @@ static void write_communicators(struct rs_json *j, const void *row)
     r->write(j, r, RS_PROCESS_COMMUNICATORS);
 }
 
+#define RS_ROWS_FILE "fields/process.inc"
 #define RS_ROW struct rs_process_row
 #define RS_GET(id) process_##id
-#define FIELD_AS RS_GETTER
-#include "fields/process.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field process[] = {
-#include "fields/process.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field process[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_process = {"process", "info --json: process_list[]",
                                             process,   sizeof process / sizeof *process,

@@ -2,7 +2,7 @@
 #ifndef RS_FIELDS_PROCESS_H
 #define RS_FIELDS_PROCESS_H
 
-#include "fields/tables.h"
+#include "fields/field.h"
 
 enum rs_process_part { RS_PROCESS_CALLS, RS_PROCESS_EVENTS, RS_PROCESS_UNKNOWN, RS_PROCESS_COMMUNICATORS };
 

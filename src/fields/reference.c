@@ -1,22 +1,12 @@
 #include "fields/reference.h"
 
 #include "analyse/reference.h"
-#include "fields/rows.h"
 
+#define RS_ROWS_FILE "fields/reference_file.inc"
 #define RS_ROW struct rs_reference_file_row
 #define RS_GET(id) file_##id
-#define FIELD_AS RS_GETTER
-#include "fields/reference_file.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field reference_file[] = {
-#include "fields/reference_file.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field reference_file[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_reference_file = {"reference file",
                                                    "report --json: reference.files[]",
@@ -25,20 +15,11 @@ const struct rs_out_table rs_out_reference_file = {"reference file",
                                                    NULL,
                                                    NULL};
 
+#define RS_ROWS_FILE "fields/reference_point.inc"
 #define RS_ROW struct rs_reference_point
 #define RS_GET(id) point_##id
-#define FIELD_AS RS_GETTER
-#include "fields/reference_point.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field reference_point[] = {
-#include "fields/reference_point.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field reference_point[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_reference_point = {"reference point",
                                                     "report --json: reference.points[]",

@@ -2,7 +2,7 @@
 #ifndef RS_FIELDS_REFERENCE_H
 #define RS_FIELDS_REFERENCE_H
 
-#include "fields/tables.h"
+#include "fields/field.h"
 
 struct rs_reference_file_row {
     const char *path;

@@ -2,8 +2,6 @@
 
 #include <math.h>
 
-#include "fields/rows.h"
-
 /* ---- who: host, pid, device of a rank; of a whole host its name alone ---- */
 
 static const char *host_of(const struct rs_report *r, uint32_t host)
@@ -39,58 +37,31 @@ void rs_straggler_fields_make(struct rs_straggler_fields *r, const struct rs_rep
     r->uuid = rs_uuid_text(member != RS_NONE ? MODEL->members[member].uuid : NULL, r->uuid_text);
 }
 
+#define RS_ROWS_FILE "fields/straggler.inc"
 #define RS_ROW struct rs_straggler_fields
 #define RS_GET(id) straggler_##id
-#define FIELD_AS RS_GETTER
-#include "fields/straggler.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field straggler[] = {
-#include "fields/straggler.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field straggler[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_straggler = {
     "straggler", "report --json: stragglers[]", straggler, sizeof straggler / sizeof *straggler, NULL, NULL};
 
+#define RS_ROWS_FILE "fields/lateness.inc"
 #define RS_ROW struct rs_late_fields
 #define RS_GET(id) late_##id
-#define FIELD_AS RS_GETTER
-#include "fields/lateness.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field lateness[] = {
-#include "fields/lateness.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field lateness[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_lateness = {
     "lateness", "report --json: lateness[]", lateness, sizeof lateness / sizeof *lateness, NULL, NULL};
 
 /* ---- the network ---- */
 
+#define RS_ROWS_FILE "fields/network.inc"
 #define RS_ROW struct rs_link_fields
 #define RS_GET(id) link_##id
-#define FIELD_AS RS_GETTER
-#include "fields/network.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field network[] = {
-#include "fields/network.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field network[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_network = {
     "network pair", "report --json: network[]", network, sizeof network / sizeof *network, NULL, NULL};
@@ -115,20 +86,11 @@ static uint32_t slow_id(const struct rs_slow_fields *r)
     return is_from(r) ? LINK->rank_id : LINK->peer_id;
 }
 
+#define RS_ROWS_FILE "fields/slow_link.inc"
 #define RS_ROW struct rs_slow_fields
 #define RS_GET(id) slow_##id
-#define FIELD_AS RS_GETTER
-#include "fields/slow_link.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field slow_link[] = {
-#include "fields/slow_link.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field slow_link[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_slow_link = {
     "slow link", "report --json: slow_links[]", slow_link, sizeof slow_link / sizeof *slow_link, NULL, NULL};
@@ -143,20 +105,11 @@ static struct rs_value count_of(const struct rs_func_fields *r)
     return rs_func_row_count(MODEL, r->row, &count) ? rs_v_uint(count) : rs_v_null();
 }
 
+#define RS_ROWS_FILE "fields/function.inc"
 #define RS_ROW struct rs_func_fields
 #define RS_GET(id) func_##id
-#define FIELD_AS RS_GETTER
-#include "fields/function.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field function[] = {
-#include "fields/function.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field function[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_function = {
     "function", "report --json: by_func[]", function, sizeof function / sizeof *function, NULL, NULL};

@@ -3,7 +3,7 @@
 #define RS_FIELDS_REPORT_H
 
 #include "analyse/report.h"
-#include "fields/tables.h"
+#include "fields/field.h"
 
 struct rs_straggler_fields {
     const struct rs_report *report;

@@ -1,7 +1,5 @@
 #include "fields/statistics.h"
 
-#include "fields/rows.h"
-
 #define MODEL r->s->model
 
 /* ---- what one process has of a row ---- */
@@ -22,20 +20,11 @@ static bool of_operation(const void *row)
     return ((const struct cell_row *)row)->operation;
 }
 
+#define RS_ROWS_FILE "fields/stat_cell.inc"
 #define RS_ROW struct cell_row
 #define RS_GET(id) cell_##id
-#define FIELD_AS RS_GETTER
-#include "fields/stat_cell.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field stat_cell[] = {
-#include "fields/stat_cell.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field stat_cell[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_stat_cell = {"statistics of a process in a row",
                                               "report --json: statistics.operations[].processes[]",
@@ -81,20 +70,11 @@ static void write_cells(struct rs_json *j, const void *row)
     cells_json(j, r->s, r->row, false);
 }
 
+#define RS_ROWS_FILE "fields/stat_operation.inc"
 #define RS_ROW struct stat_row
 #define RS_GET(id) operation_##id
-#define FIELD_AS RS_GETTER
-#include "fields/stat_operation.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field stat_operation[] = {
-#include "fields/stat_operation.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field stat_operation[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_stat_operation = {"statistics of an operation",
                                                    "report --json: statistics.operations[]",
@@ -103,20 +83,11 @@ const struct rs_out_table rs_out_stat_operation = {"statistics of an operation",
                                                    NULL,
                                                    NULL};
 
+#define RS_ROWS_FILE "fields/stat_call.inc"
 #define RS_ROW struct stat_row
 #define RS_GET(id) call_##id
-#define FIELD_AS RS_GETTER
-#include "fields/stat_call.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field stat_call[] = {
-#include "fields/stat_call.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field stat_call[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_stat_call = {"statistics of a host call",
                                               "report --json: statistics.host_calls[]",
@@ -125,20 +96,11 @@ const struct rs_out_table rs_out_stat_call = {"statistics of a host call",
                                               NULL,
                                               NULL};
 
+#define RS_ROWS_FILE "fields/stat_range.inc"
 #define RS_ROW struct stat_row
 #define RS_GET(id) range_##id
-#define FIELD_AS RS_GETTER
-#include "fields/stat_range.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field stat_range[] = {
-#include "fields/stat_range.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field stat_range[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_stat_range = {"statistics of a range",
                                                "report --json: statistics.ranges[]",
@@ -147,20 +109,11 @@ const struct rs_out_table rs_out_stat_range = {"statistics of a range",
                                                NULL,
                                                NULL};
 
+#define RS_ROWS_FILE "fields/stat_kernel.inc"
 #define RS_ROW struct stat_row
 #define RS_GET(id) kernel_##id
-#define FIELD_AS RS_GETTER
-#include "fields/stat_kernel.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field stat_kernel[] = {
-#include "fields/stat_kernel.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field stat_kernel[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_stat_kernel = {"statistics of a kernel",
                                                 "report --json: statistics.kernels[]",
@@ -177,20 +130,11 @@ struct process_row {
     const struct rs_stat_process *row;
 };
 
+#define RS_ROWS_FILE "fields/stat_process.inc"
 #define RS_ROW struct process_row
 #define RS_GET(id) process_##id
-#define FIELD_AS RS_GETTER
-#include "fields/stat_process.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field stat_process[] = {
-#include "fields/stat_process.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field stat_process[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_stat_process = {"statistics of a process",
                                                  "report --json: statistics.processes[]",
@@ -250,20 +194,11 @@ static bool next_note(const void *row, uint32_t *at, struct rs_value *item)
     return true;
 }
 
+#define RS_ROWS_FILE "fields/statistics.inc"
 #define RS_ROW struct rs_statistics_fields
 #define RS_GET(id) statistics_##id
-#define FIELD_AS RS_GETTER
-#include "fields/statistics.inc"
-#undef FIELD_AS
-#define FIELD_AS RS_FIELD
-/* clang-format off */
-static const struct rs_out_field statistics[] = {
-#include "fields/statistics.inc"
-};
-/* clang-format on */
-#undef FIELD_AS
-#undef RS_GET
-#undef RS_ROW
+#define RS_FIELDS static const struct rs_out_field statistics[]
+#include "fields/table.inc"
 
 const struct rs_out_table rs_out_statistics = {
     "statistics", "report --json: statistics", statistics, sizeof statistics / sizeof *statistics, NULL, NULL};

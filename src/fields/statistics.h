@@ -3,7 +3,7 @@
 #define RS_FIELDS_STATISTICS_H
 
 #include "analyse/statistics.h"
-#include "fields/tables.h"
+#include "fields/field.h"
 
 struct rs_statistics_fields {
     const struct rs_statistics *s;

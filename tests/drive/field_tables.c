@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fields/tables.h"
+#include "fields/field.h"
 
 static const char *const types[] = {
     [RS_OUT_INT] = "number",

@@ -41,16 +41,16 @@ static void test_quotes(void **state)
     (void)state;
     FILE *file;
     struct rs_csv *c = csv_begin(&file);
-    rs_csv_text(c, "a");
-    rs_csv_text(c, "b");
+    rs_csv_value(c, rs_v_text("a"));
+    rs_csv_value(c, rs_v_text("b"));
     rs_csv_line(c);
-    rs_csv_text(c, "plain");
-    rs_csv_text(c, "with, comma");
-    rs_csv_text(c, "with \"quotes\"");
-    rs_csv_text(c, "two\nlines");
-    rs_csv_text(c, " blank");
-    rs_csv_text(c, NULL);
-    rs_csv_textn(c, "", 0);
+    rs_csv_value(c, rs_v_text("plain"));
+    rs_csv_value(c, rs_v_text("with, comma"));
+    rs_csv_value(c, rs_v_text("with \"quotes\""));
+    rs_csv_value(c, rs_v_text("two\nlines"));
+    rs_csv_value(c, rs_v_text(" blank"));
+    rs_csv_value(c, rs_v_text(NULL));
+    rs_csv_value(c, rs_v_textn("", 0));
     rs_csv_line(c);
     csv_is(c, file, "a,b\r\nplain,\"with, comma\",\"with \"\"quotes\"\"\",\"two\nlines\",\" blank\",,\r\n");
 }
@@ -60,12 +60,12 @@ static void test_formulas(void **state)
     (void)state;
     FILE *file;
     struct rs_csv *c = csv_begin(&file);
-    rs_csv_text(c, "=1+1");
-    rs_csv_text(c, "@x");
-    rs_csv_text(c, "-12.5e3");
-    rs_csv_text(c, "-a");
-    rs_csv_text(c, "+");
-    rs_csv_text(c, "a=1");
+    rs_csv_value(c, rs_v_text("=1+1"));
+    rs_csv_value(c, rs_v_text("@x"));
+    rs_csv_value(c, rs_v_text("-12.5e3"));
+    rs_csv_value(c, rs_v_text("-a"));
+    rs_csv_value(c, rs_v_text("+"));
+    rs_csv_value(c, rs_v_text("a=1"));
     rs_csv_line(c);
     csv_is(c, file, "\"'=1+1\",\"'@x\",-12.5e3,\"'-a\",\"'+\",a=1\r\n");
 }
@@ -75,17 +75,17 @@ static void test_numbers(void **state)
     (void)state;
     FILE *file;
     struct rs_csv *c = csv_begin(&file);
-    rs_csv_u64(c, UINT64_MAX);
-    rs_csv_i64(c, -1);
-    rs_csv_known(c, -1);
-    rs_csv_known(c, 0);
-    rs_csv_time(c, INT64_MIN);
-    rs_csv_time(c, INT64_MAX);
-    rs_csv_hex(c, 0x1f);
-    rs_csv_hex_or_empty(c, 0);
-    rs_csv_double(c, 0.1);
-    rs_csv_double(c, -1);
-    rs_csv_bool(c, true);
+    rs_csv_value(c, rs_v_uint(UINT64_MAX));
+    rs_csv_value(c, rs_v_int(-1));
+    rs_csv_value(c, rs_v_known(-1));
+    rs_csv_value(c, rs_v_known(0));
+    rs_csv_value(c, rs_v_time(INT64_MIN));
+    rs_csv_value(c, rs_v_time(INT64_MAX));
+    rs_csv_value(c, rs_v_hex(0x1f));
+    rs_csv_value(c, rs_v_hash(0));
+    rs_csv_value(c, rs_v_double(0.1));
+    rs_csv_value(c, rs_v_double(-1));
+    rs_csv_value(c, rs_v_bool(true));
     rs_csv_line(c);
     csv_is(c, file, "18446744073709551615,-1,,0,,9223372036854775807,0x000000000000001f,,0.1,,true\r\n");
 }
@@ -101,7 +101,7 @@ static void test_full(void **state)
     assert_non_null(c);
     rs_csv_to_file(c, full, "a full disk");
     for (int i = 0; i < 20000 && !rs_csv_failed(c); i++) {
-        rs_csv_text(c, "some text that fills buffers");
+        rs_csv_value(c, rs_v_text("some text that fills buffers"));
         rs_csv_line(c);
     }
     assert_int_not_equal(rs_csv_finish(c, &err), RS_OK);

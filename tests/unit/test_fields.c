@@ -8,12 +8,13 @@
 #include <cmocka.h>
 
 #include "base/strbuf.h"
+#include "export/sqlite/rows.h"
 #include "fields/operation.h"
 
-/* ---- all tables ---- */
+/* ---- all tables: those of src/fields, and those that only the database has ---- */
 
 /* The name of a field in an output; NULL: it is not there. What is inside of an object is apart. */
-static const char *name_in(const struct rs_out_field *f, enum rs_output output)
+static const char *name_in(const struct rs_out_field *f, enum rs_out_format output)
 {
     if (!(f->in & output) || (output == RS_IN_JSON && f->inside)) return NULL;
     return output == RS_IN_SQL && f->column ? f->column : f->name;
@@ -22,9 +23,9 @@ static const char *name_in(const struct rs_out_field *f, enum rs_output output)
 static void test_names(void **state)
 {
     (void)state;
-    static const enum rs_output outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
+    static const enum rs_out_format outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
     const struct rs_out_table *t;
-    for (size_t i = 0; (t = rs_out_table(i)); i++) {
+    for (size_t i = 0; (t = rs_sql_each_table(i)); i++) {
         assert_in_range(t->n, 1, RS_OUT_MOST);
         for (const struct rs_out_field *a = t->fields; a < t->fields + t->n; a++) {
             if (strspn(a->name, "abcdefghijklmnopqrstuvwxyz0123456789_") != strlen(a->name) ||
@@ -32,7 +33,7 @@ static void test_names(void **state)
                 fail_msg("%s: '%s' is no plain name", t->name, a->name);
             if (a->in & RS_IN_JSON && !*a->doc) fail_msg("%s: %s has no text", t->name, a->name);
             if (strchr(a->doc, '|') || strchr(a->doc, '\n')) fail_msg("%s: %s: no row of a page", t->name, a->name);
-            if (!a->get || !a->in) fail_msg("%s: %s is nowhere", t->name, a->name);
+            if (!a->get || !a->in) fail_msg("%s: %s is in no output", t->name, a->name);
             for (size_t o = 0; o < sizeof outputs / sizeof *outputs; o++)
                 for (const struct rs_out_field *b = t->fields; b < a; b++) {
                     const char *x = name_in(a, outputs[o]), *y = name_in(b, outputs[o]);
@@ -51,7 +52,7 @@ static void test_units(void **state)
         enum rs_out_unit unit;
     } ends[] = {{"_ns", RS_OUT_NS}, {"_gbs", RS_OUT_GBS}, {"_share", RS_OUT_SHARE}, {"_ppm", RS_OUT_PPM}};
     const struct rs_out_table *t;
-    for (size_t i = 0; (t = rs_out_table(i)); i++)
+    for (size_t i = 0; (t = rs_sql_each_table(i)); i++)
         for (const struct rs_out_field *f = t->fields; f < t->fields + t->n; f++)
             for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
                 size_t n = strlen(ends[k].end), all = strlen(f->name);
@@ -64,9 +65,9 @@ static void test_units(void **state)
 static void test_orders(void **state)
 {
     (void)state;
-    static const enum rs_output outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
+    static const enum rs_out_format outputs[] = {RS_IN_JSON, RS_IN_CSV, RS_IN_SQL};
     const struct rs_out_table *t;
-    for (size_t i = 0; (t = rs_out_table(i)); i++)
+    for (size_t i = 0; (t = rs_sql_each_table(i)); i++)
         for (size_t o = 0; o < sizeof outputs / sizeof *outputs; o++) {
             struct rs_out_columns c;
             rs_out_columns_make(&c, t, outputs[o]);

@@ -1,5 +1,5 @@
-/* Rows on their way into a database: several go by one statement, and each must arrive as it was told, whatever their
- * number, and whatever the row before it at the same place held. The truth is read back by SQLite. */
+/* Rows on their way into a database: one statement inserts several, and each must arrive as given, whatever their number,
+ * and whatever the row before it at the same position held. The truth is read back by SQLite. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "export/sqlite/db.h"
+#include "export/sqlite/rows.h"
 
 #ifndef RS_NO_SQLITE
 
@@ -34,14 +35,11 @@ static int end(void **state)
 /* Rows i of the table of strings: (i, its name). */
 static void put_strings(unsigned from, unsigned to)
 {
-    struct rs_sql_insert *in = rs_sql_into(&db, RS_SQL_STRINGS, &err);
-    assert_non_null(in);
     for (unsigned i = from; i < to; i++) {
         char name[32]; /* gone when the statement runs */
-        snprintf(name, sizeof name, "name %u", i);
-        rs_sql_i64(in, i);
-        rs_sql_text(in, name);
-        assert_int_equal(rs_sql_row(&db, RS_SQL_STRINGS, &err), RS_OK);
+        int n = snprintf(name, sizeof name, "name %u", i);
+        const struct rs_sql_string_row row = {i, name, (size_t)n};
+        assert_int_equal(rs_sql_row(&db, RS_SQL_STRINGS, &row, &err), RS_OK);
     }
 }
 
@@ -70,23 +68,22 @@ static void any_number_of_rows(void **state)
 }
 
 /* What row i holds as its value. */
-static void tell(struct rs_sql_insert *in, unsigned i)
+static struct rs_value value_of(unsigned i)
 {
     switch (i % 11) {
-    case 0: rs_sql_null(in); break;
-    case 1: rs_sql_i64(in, INT64_MIN + i); break;
-    case 2: rs_sql_text(in, ""); break;
-    case 3: rs_sql_literal(in, "literal"); break;
-    case 4: rs_sql_double(in, i / 8.0); break;
+    case 0: return rs_v_null();
+    case 1: return rs_v_int(INT64_MIN + i);
+    case 2: return rs_v_text("");
+    case 3: return rs_v_literal("literal");
+    case 4: return rs_v_double(i / 8.0);
     case 5:
-        rs_sql_text(in, "a\xff"
-                        "b");
-        break;
-    case 6: rs_sql_hex(in, i); break;
-    case 7: rs_sql_known(in, -1); break;
-    case 8: rs_sql_double(in, NAN); break;
-    case 9: rs_sql_textn(in, "abcdef", 3); break;
-    default: rs_sql_i64(in, 7); break;
+        return rs_v_text("a\xff"
+                         "b");
+    case 6: return rs_v_hex(i);
+    case 7: return rs_v_uint(UINT64_MAX); /* more than SQLite has */
+    case 8: return rs_v_double(NAN);
+    case 9: return rs_v_textn("abcdef", 3);
+    default: return rs_v_uint(7);
     }
 }
 
@@ -115,14 +112,11 @@ static void values_do_not_stay(void **state)
 {
     (void)state;
     enum { ROWS = 3000 };
-    struct rs_sql_insert *in = rs_sql_into(&db, RS_SQL_META, &err);
-    assert_non_null(in);
     for (unsigned i = 0; i < ROWS; i++) {
         char key[16];
         snprintf(key, sizeof key, "%05u", i);
-        rs_sql_text(in, key);
-        tell(in, i + i / 16 % 5);
-        assert_int_equal(rs_sql_row(&db, RS_SQL_META, &err), RS_OK);
+        const struct rs_sql_meta_row row = {key, value_of(i + i / 16 % 5)};
+        assert_int_equal(rs_sql_row(&db, RS_SQL_META, &row, &err), RS_OK);
     }
     assert_int_equal(rs_sql_flush(&db, &err), RS_OK);
     sqlite3_stmt *s;
@@ -142,10 +136,8 @@ static void refused(void **state)
 {
     (void)state;
     put_strings(0, 3);
-    struct rs_sql_insert *in = rs_sql_into(&db, RS_SQL_STRINGS, &err);
-    rs_sql_i64(in, 1); /* the key is taken */
-    rs_sql_text(in, "again");
-    assert_int_equal(rs_sql_row(&db, RS_SQL_STRINGS, &err), RS_OK);
+    const struct rs_sql_string_row again = {1, "again", 5}; /* the key is taken */
+    assert_int_equal(rs_sql_row(&db, RS_SQL_STRINGS, &again, &err), RS_OK);
     assert_int_equal(rs_sql_flush(&db, &err), RS_FAILED);
     assert_non_null(strstr(err.msg, "test: cannot be written"));
 }

@@ -1,9 +1,9 @@
 /* Chrome's JSON trace format, for Perfetto and chrome://tracing.
  *
- * A process a rank, a thread a lane, a complete event ("X") a bar: those of a thread lie beside or inside each other
- * (nests.h). Times are us from the begin of the run with the ns behind the point, so that readers that know doubles
- * only lose nothing; the begin itself is in otherData. Arrows are flow events, each at the begin of its slice: from a
- * parent to its child and from a launch to what it launched when a process is written, across ranks at the end. */
+ * A rank is a process, a lane is a thread, a bar is a complete event ("X"): those of a thread follow each other or nest
+ * (nests.h). Times are us from the begin of the run with ns as decimals, so that readers that use doubles lose nothing;
+ * the begin itself is in otherData. Arrows are flow events, each at the begin of its slice: from a parent to its child and
+ * from a launch to what it launched when a process is written, across ranks at the end. */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -24,27 +24,28 @@
 
 /* ---- arrows ----
  * Arrows of a Chrome trace: from a parent to its child, from a launch to what it launched, from a send to its
- * receive, and along the ranks of an operation in the order in which they came.
+ * receive, and along the ranks of an operation in the order of their starts.
  *
- * An arrow is a start "s", steps "t" and an end "f" with one id, which no other has. Their times rise, and each lies
- * in the slice that it is bound to ("bp":"e"), where readers find the innermost one. chrome://tracing finds the
- * first of two that touch, so that an arrow to the second is a ns behind its begin. Where a child began before its
- * parent the arrow meets it later, and where it was over by then (clocks err), or others may stand in it there, the
- * arrow runs the other way. Those within a piece of a process are written behind its slices; on which thread each
- * part of an operation is is kept until the end, a word a part: its times are in the model. */
+ * An arrow is a start "s", steps "t" and an end "f" with a unique id. Their times increase, and each is inside the slice
+ * that it is bound to ("bp":"e"): readers take the innermost slice there. Of two slices that touch, chrome://tracing takes
+ * the first, so an arrow to the second is 1 ns after its begin. If a child began before its parent, the arrow ends
+ * later in the child; if the child was over by then (clock errors), or contains others, the arrow is reversed. Arrows
+ * within a piece of a process are written after its slices. The thread of each part of an operation is kept until the
+ * end, one word per part: its times are in the model. */
 
 struct chrome_place {
-    int64_t at, end; /* where an arrow is bound to it and to no other, at its begin or just behind; where it ends */
+    int64_t at, end; /* where an arrow is bound to it and to no other, at its begin or 1 ns later; its end */
     uint32_t pid, tid;
-    bool holds; /* other slices: an arrow is its own at `at` only */
+    bool holds; /* it contains other slices: arrows are bound to it at `at` only */
 };
 
 struct chrome_flows {
     const struct rs_timeline *t;
     const struct rs_rank_rows *rows;
     struct rs_fanout_ranks fanouts;
-    uint32_t *parts; /* by part of the model: thread id * 2, and 1 if its arrows are behind its begin; 0: not drawn */
-    uint64_t id; /* the last one given out */
+    uint32_t
+        *parts; /* by part of the model: thread id * 2, and 1 if its arrows are 1 ns after its begin; 0: not drawn */
+    uint64_t id; /* the last one used */
 };
 
 static void chrome_flows_init(struct chrome_flows *f, const struct rs_timeline *t, const struct rs_rank_rows *rows)
@@ -69,12 +70,12 @@ static struct chrome_place place_of(const struct rs_bars *b, const struct rs_nes
     return (struct chrome_place){at, end, pid, tid, rs_nests_holds(nests, b, i)};
 }
 
-/* Where a part is: it is bar i. Nothing stands in operations. */
+/* Keeps where a part is: it is bar i. Operations contain no other bars. */
 static void chrome_flows_part(struct chrome_flows *f, uint32_t part, const struct rs_bars *b,
                               const struct rs_nests *nests, uint32_t i, uint32_t tid)
 {
-    bool behind = place_of(b, nests, i, 0, tid).at > b->start[i];
-    f->parts[part] = tid << 1 | behind;
+    bool later = place_of(b, nests, i, 0, tid).at > b->start[i];
+    f->parts[part] = tid << 1 | later;
 }
 
 /* Where it was drawn; false: nowhere. */
@@ -171,7 +172,7 @@ static void message(struct chrome_flows *f, struct rs_json *j, uint32_t op)
     if (has_from && has_to) arrow(f, j, "message", &from, &to);
 }
 
-/* The arrows between ranks, when all parts are told. */
+/* The arrows between ranks, when all parts are known. */
 static void chrome_flows_ranks(struct chrome_flows *f, struct rs_json *j)
 {
     const struct rs_timeline *t = f->t;
@@ -188,8 +189,8 @@ static void chrome_flows_ranks(struct chrome_flows *f, struct rs_json *j)
         }
         for (uint32_t k = 0; k < m->ops.nparts[op]; k++) {
             uint32_t part = m->order[m->ops.part[op] + k];
-            bool stands = m->ops.kind[op] != RS_OP_FANOUT || rs_fanout_stands(&f->fanouts, part);
-            if (stands && place_of_part(f, part, &list[n])) n++;
+            bool counts = m->ops.kind[op] != RS_OP_FANOUT || rs_fanout_represents(&f->fanouts, part);
+            if (counts && place_of_part(f, part, &list[n])) n++;
         }
         if (n < 2) continue;
         qsort(list, n, sizeof *list, by_time);
@@ -208,15 +209,15 @@ struct chrome {
     struct rs_slice_args args;
     struct chrome_flows flows;
     struct rs_rank_counters counters;
-    struct rs_nests nests; /* of the piece at hand */
-    uint32_t *tids; /* by lane of the piece at hand */
-    struct rs_lane_numbers lanes; /* of the process at hand: thread ids */
-    struct rs_map named; /* of the process at hand: group, row and label -> lanes that are called so */
-    struct rs_strbuf name; /* at hand */
+    struct rs_nests nests; /* of the current piece */
+    uint32_t *tids; /* by lane of the current piece */
+    struct rs_lane_numbers lanes; /* of the current process: thread ids */
+    struct rs_map named; /* of the current process: group, row and label -> number of lanes with this name */
+    struct rs_strbuf name; /* for one name */
     uint32_t room, tid; /* the last thread id: no two rows share one */
 };
 
-/* ---- what stands above the events ---- */
+/* ---- metadata ---- */
 
 static void clock_errors(struct rs_json *j, const struct rs_timeline *t, const struct rs_rank_rows *rows)
 {
@@ -457,7 +458,7 @@ static void put_lane(struct chrome *c, const struct rs_timeline *t, const struct
     const struct rs_bar_lane *lane = &b->lanes[l];
     uint32_t row = rs_rank_row_of(&c->rows, lane);
     uint64_t *tid;
-    if (c->nests.from[l] == c->nests.from[l + 1]) return; /* all of it stands in others */
+    if (c->nests.from[l] == c->nests.from[l + 1]) return; /* all its bars are on other tracks */
     rs_lane_number(&c->lanes, lane, &tid);
     if (!*tid) {
         name_lane(c, t, lane, row);

@@ -1,8 +1,9 @@
 /* A table as CSV (RFC 4180), cell by cell: quotes where they are needed, lines that end with CR LF.
  *
- * Text is UTF-8: what is none is replaced. Unknown is an empty cell. A text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a line
- * end, and is no number) gets an apostrophe in front, inside of its quotes. The first failure sticks and is told by
- * rs_csv_finish(). The struct is large; free it with rs_csv_free(); one thread at a time. */
+ * Text is UTF-8; other bytes are replaced. Unknown is an empty cell. A text that a spreadsheet would take for a formula
+ * (it begins with = + - @, a tab or a line end, and is no number) gets an apostrophe in front, inside its quotes. The
+ * first failure is kept and reported by rs_csv_finish(). The struct is large; free it with rs_csv_free(); one thread at a
+ * time. */
 #ifndef RS_EXPORT_CSV_CELLS_H
 #define RS_EXPORT_CSV_CELLS_H
 
@@ -30,18 +31,8 @@ void rs_csv_to_file(struct rs_csv *c, FILE *file, const char *name);
 void rs_csv_names(struct rs_csv *c, const struct rs_out_columns *columns);
 /* The fields of a row. */
 void rs_csv_fields(struct rs_csv *c, const struct rs_out_columns *columns, const void *row);
-
-void rs_csv_empty(struct rs_csv *c);
-void rs_csv_text(struct rs_csv *c, const char *text); /* NULL: empty */
-void rs_csv_textn(struct rs_csv *c, const char *text, size_t n);
-void rs_csv_u64(struct rs_csv *c, uint64_t v);
-void rs_csv_i64(struct rs_csv *c, int64_t v);
-void rs_csv_known(struct rs_csv *c, int64_t v); /* empty when below 0 */
-void rs_csv_time(struct rs_csv *c, int64_t ns); /* RS_TIME_NONE (INT64_MIN): empty */
-void rs_csv_hex(struct rs_csv *c, uint64_t v); /* 0x and 16 digits */
-void rs_csv_hex_or_empty(struct rs_csv *c, uint64_t v); /* empty when 0 */
-void rs_csv_double(struct rs_csv *c, double v); /* the shortest text that reads back the same; below 0: empty */
-void rs_csv_bool(struct rs_csv *c, bool v);
+/* A cell; not a list. Doubles are the shortest text that reads back the same; below 0 they are unknown. */
+void rs_csv_value(struct rs_csv *c, struct rs_value v);
 void rs_csv_line(struct rs_csv *c); /* ends the row */
 
 static inline bool rs_csv_failed(const struct rs_csv *c)

@@ -1,6 +1,6 @@
 /* jsonl: the full log, one JSON object a callback, in time order per process.
  *
- * Every argument stands under its NCCL name in `args`. Times are wall ns of the process's host (trace/clock.h); they are
+ * Every argument is in `args`, under its NCCL name. Times are wall ns of the process's host (trace/clock.h); they are
  * not aligned between hosts here. With filters it holds what a cut (rsc) with the same filters does. */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #include "trace/callbacks.h"
 
 /* ---- which event a handle means ----
- * Which event a handle means: type, communicator and rank of stops and states, which NCCL tells by handle alone.
+ * Which event a handle refers to: type, communicator and rank of stops and states, which have only a handle.
  *
  * Fed with the callbacks of one process in time order. Keeps events that are open and about a million that are not, so
  * memory stays bounded and late or repeated stops are still named. */
@@ -98,7 +98,7 @@ static void key_hex_or_null(struct rs_json *j, const char *key, uint64_t value)
         rs_json_key_null(j, key);
 }
 
-/* The communicator by its hash and our rank in it; null where NCCL does not tell. */
+/* The communicator by its hash and the rank in it; null where NCCL does not report them. */
 static void communicator(struct writer *w, uint64_t context)
 {
     const struct rs_comm *c = context ? rs_process_comm(&w->source->process, context) : NULL;

@@ -1,4 +1,5 @@
-/* kineto: traces of PyTorch's profiler as they came, with what the join found in the args of their NCCL events. */
+/* kineto: copies of traces of PyTorch's profiler, with results of the join added to the args of their NCCL events. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,12 @@
 #include "export/exporter.h"
 #include "export/kineto/weave.h"
 #include "export/output.h"
+#include "fields/operation.h"
 #include "foreign/formats.h"
 #include "join/durations.h"
-#include "join/op_facts.h"
 #include "join/overlay.h"
-#include "join/overlay_facts.h"
 
-/* What takes a walk over all ranks of an operation: kept, as each of them asks. */
+/* What takes a walk over all ranks of an operation: kept, because the trace of each rank needs it. */
 struct state {
     int64_t *transfer; /* by operation of the model */
     uint8_t *known; /* by operation: it was looked at */
@@ -27,8 +27,7 @@ struct state {
 /* One trace that is written back. */
 struct trace {
     const struct rs_timeline *t;
-    struct state *told;
-    struct rs_err err; /* the first failure */
+    struct state *kept;
     const struct rs_spot *spots; /* of its process, by event */
     uint64_t first; /* number of its first event there */
     uint32_t n, at;
@@ -52,14 +51,14 @@ static bool is_many(const struct rs_inputs *in, const char *only)
     return n > 1;
 }
 
-/* ---- what is told of an event ---- */
+/* ---- what is added to an event ---- */
 
 static uint32_t op_of(const struct rs_timeline *t, uint32_t part)
 {
     const struct rs_model *m = t->model;
     uint32_t op = m->parts.op[part];
     if (op >= m->ops.n) return RS_NONE;
-    if (m->ops.over[op] != RS_NONE) op = m->ops.over[op]; /* as the tool that leads saw it */
+    if (m->ops.over[op] != RS_NONE) op = m->ops.over[op]; /* as the primary source recorded it */
     return t->op_number[op] == RS_NONE ? RS_NONE : op;
 }
 
@@ -86,7 +85,7 @@ static void look_at(struct state *s, const struct rs_model *m, uint32_t op)
     }
 }
 
-/* How long the rank of a part waited in the operation that leads. */
+/* How long the rank of a part waited in the operation of the primary source. */
 static int64_t wait_of(const struct state *s, const struct rs_model *m, uint32_t part, uint32_t op)
 {
     const struct rs_member *x = &m->members[m->parts.member[part]];
@@ -94,15 +93,22 @@ static int64_t wait_of(const struct state *s, const struct rs_model *m, uint32_t
     return (int64_t)rs_map_get(&s->waits, (uint64_t)op << 32 | (uint32_t)rank, (uint64_t)RS_TIME_NONE);
 }
 
-static void put_time(struct rs_strbuf *to, const char *key, int64_t ns)
+/* A field as JSON: ", "ringscope wait_ns": 12". Only types that fields in Kineto traces have. */
+static void put_field(struct rs_strbuf *to, const struct rs_out_field *f, struct rs_value v)
 {
-    if (ns == RS_TIME_NONE)
-        rs_strbuf_printf(to, ", \"ringscope %s\": null", key);
-    else
-        rs_strbuf_printf(to, ", \"ringscope %s\": %" PRId64, key, ns);
+    rs_strbuf_printf(to, "%s\"ringscope %s\": ", to->len ? ", " : "", f->name);
+    switch (v.type) {
+    case RS_OUT_INT: rs_strbuf_printf(to, "%" PRId64, v.i); break;
+    case RS_OUT_BOOL: rs_strbuf_puts(to, v.u ? "true" : "false"); break;
+    case RS_OUT_HEX: rs_strbuf_printf(to, "\"0x%016" PRIx64 "\"", v.u); break;
+    default:
+        assert(v.type == RS_OUT_NULL);
+        rs_strbuf_puts(to, "null");
+        break;
+    }
 }
 
-/* A kernel may run several operations, sends and receives above all: then all of them are named. */
+/* A kernel may run several operations, mostly sends and receives: then all of them are listed. */
 static void put_all(const struct trace *w, uint64_t event, struct rs_strbuf *to)
 {
     uint32_t first = op_of(w->t, w->spots[w->at].part), last = first;
@@ -122,22 +128,17 @@ static void keys(void *of, uint64_t event, bool has_comms_id, struct rs_strbuf *
     struct trace *w = of;
     const struct rs_model *m = w->t->model;
     uint32_t part = w->spots[w->at].part, op = op_of(w->t, part);
-    struct rs_facts f;
-    if (w->err.code == RS_OK) look_at(w->told, m, op);
-    rs_strbuf_printf(to, "\"ringscope op\": \"0x%016" PRIx64 "\"", m->ops.id[op]);
-    put_time(to, "wait_ns", wait_of(w->told, m, part, op));
-    put_time(to, "transfer_ns", w->told->transfer[op]);
-    if (m->ops.last_part[op] == RS_NONE)
-        rs_strbuf_puts(to, ", \"ringscope last_rank\": null");
-    else
-        rs_strbuf_printf(to, ", \"ringscope last_rank\": %" PRId32,
-                         m->members[m->parts.member[m->ops.last_part[op]]].rank);
-    /* Both are worth as much as the clocks: a lead below twice the error is a tie. */
-    rs_strbuf_printf(to, ", \"ringscope tie\": %s", m->ops.flags[op] & RS_OP_TIE ? "true" : "false");
-    put_time(to, "error_ns", rs_op_error(m, op));
+    look_at(w->kept, m, op);
+    struct rs_op_slice row = {.key = rs_op_key(m, op), .transfer_ns = w->kept->transfer[op]};
+    rs_facts_of_op(m, op, &row.facts);
+    for (const struct rs_out_field *f = rs_op_fields; f < rs_op_fields + RS_OP_FIELDS; f++) {
+        if (!(f->in & RS_IN_KINETO)) continue;
+        put_field(to, f, f->get(&row));
+        if (f == &RS_OP_FIELD(op)) /* what this rank did in it comes next */
+            put_field(to, &RS_OP_RANK_FIELD(wait_ns), rs_v_time(wait_of(w->kept, m, part, op)));
+    }
     put_all(w, w->first + event, to);
-    rs_facts_of_op(m, op, &f);
-    if (!has_comms_id && f.has_comms_id) rs_strbuf_printf(to, ", \"Comms Id\": %" PRIu64, f.comms_id);
+    if (!has_comms_id && row.facts.has_comms_id) rs_strbuf_printf(to, ", \"Comms Id\": %" PRIu64, row.facts.comms_id);
 }
 
 /* ---- files ---- */
@@ -150,7 +151,7 @@ static int by_event(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-/* The first spot of a process or of one behind it. */
+/* The first spot of a process, or of a later one. */
 static uint32_t first_of(const struct rs_model *m, uint32_t proc)
 {
     uint32_t low = 0, high = m->nspots;
@@ -164,7 +165,7 @@ static enum rs_status weave(struct rs_export *x, const struct rs_other *file, FI
     struct state *s = x->state;
     struct rs_bytes *bytes;
     uint64_t woven = 0;
-    struct trace w = {.t = x->timeline, .told = s, .first = file->first_event};
+    struct trace w = {.t = x->timeline, .kept = s, .first = file->first_event};
     if (file->proc != RS_NONE && m->nspots) {
         uint32_t first = first_of(m, file->proc);
         w.spots = m->spots + first;
@@ -174,12 +175,10 @@ static enum rs_status weave(struct rs_export *x, const struct rs_other *file, FI
     enum rs_status status = rs_kineto_weave(bytes, to, x->name, wants, keys, &w, &woven, err);
     rs_bytes_close(bytes);
     s->woven += woven;
-    if (status != RS_OK || w.err.code == RS_OK) return status;
-    *err = w.err;
-    return err->code;
+    return status;
 }
 
-/* One of several: to `name` below the folder, packed as it says. */
+/* One of several: to `name` below the folder, compressed as its suffix says. */
 static enum rs_status weave_below(struct rs_export *x, const struct rs_other *file, const char *name,
                                   struct rs_err *err)
 {
@@ -203,7 +202,7 @@ static enum rs_status weave_below(struct rs_export *x, const struct rs_other *fi
     return status;
 }
 
-/* Where names begin to differ in folders: behind the last slash that all of them have in common. */
+/* Length of the common parent folder of all paths, with its slash. */
 static size_t common(char *const *paths, size_t n)
 {
     size_t same = 0, folder = 0;
@@ -215,8 +214,7 @@ static size_t common(char *const *paths, size_t n)
     return folder;
 }
 
-/* Traces of ranks are often called the same, each in a folder of its own: below the folder that they share each keeps
- * its path. */
+/* Traces of ranks often have the same name, each in its own folder: they keep their paths below the common parent. */
 static enum rs_status weave_many(struct rs_export *x, struct rs_err *err)
 {
     struct rs_inputs *in = x->timeline->inputs;
@@ -226,7 +224,7 @@ static enum rs_status weave_many(struct rs_export *x, struct rs_err *err)
     for (size_t i = 0; i < in->nothers && status == RS_OK; i++) {
         if (!is_asked(in, i, x->only)) continue;
         paths[n] = realpath(in->others[i].path, NULL);
-        if (!paths[n++]) status = rs_fail_errno(err, "%s: cannot be found any more", in->others[i].path);
+        if (!paths[n++]) status = rs_fail_errno(err, "%s: no longer exists", in->others[i].path);
     }
     size_t from = status == RS_OK ? common(paths, n) : 0;
     for (size_t i = 0, k = 0; i < in->nothers && status == RS_OK; i++) {
@@ -259,8 +257,8 @@ static enum rs_status end(struct rs_export *x, struct rs_err *err)
     if (x->file && (fflush(x->file) != 0 || ferror(x->file))) return rs_fail_errno(err, "cannot write %s", x->name);
     if (s->woven) return RS_OK;
     return rs_model_note(x->timeline->model, err,
-                         "nothing was added: no event of it belongs to an operation that passes the filters, or all "
-                         "have been told already");
+                         "nothing was added: no event of the trace belongs to an operation that passes the filters, or "
+                         "all have the keys of ringscope already");
 }
 
 static void release(struct rs_export *x)
@@ -276,10 +274,10 @@ static void release(struct rs_export *x)
 
 const struct rs_exporter rs_exporter_kineto = {
     .name = "kineto",
-    .what = "Kineto traces as they came, with what the join found",
+    .what = "copies of Kineto traces, with results of the join added",
     .output = RS_EXPORT_STREAM,
     .many = is_many,
-    .may_replace = NULL, /* a folder of traces is the user's: nothing in it is known to be ours */
+    .may_replace = NULL, /* a folder of traces may contain anything: never replaced */
     .begin = begin,
     .end = end,
     .free = release,

@@ -11,7 +11,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Behind the string that begins at `at`; n: it does not end. */
+/* Position after the string that begins at `at`; n: it does not end. */
 static size_t behind_string(const char *s, size_t n, size_t at)
 {
     for (at++; at < n && s[at] != '"'; at++)
@@ -24,20 +24,20 @@ static bool is_key(const char *s, size_t from, size_t to, const char *key)
     return to - from == strlen(key) + 2 && !memcmp(s + from + 1, key, strlen(key));
 }
 
-/* Where keys go into an event, and what is there. */
+/* Where keys go into an event, and what is around them. */
 struct place {
     size_t at; /* put them in front of this byte */
     bool args; /* else there are no args: they have to be made */
-    bool first; /* nothing stands in front of it that wants a comma */
-    bool last; /* nothing follows in the args that wants one */
+    bool first; /* nothing precedes them that needs a comma */
+    bool last; /* nothing follows them in the args that needs one */
     bool has_comms_id;
 };
 
-/* Looks through an event, its bytes from bracket to bracket. False: it is none, or is to be left alone. */
+/* Parses an event, its bytes from bracket to bracket. False: it is none, or must not be changed. */
 static bool find_place(const char *s, size_t n, struct place *p)
 {
     unsigned depth = 0, args_depth = 0;
-    size_t last = 0; /* of what is no space */
+    size_t last = 0; /* byte that is no space */
     bool args_next = false;
     *p = (struct place){0};
     for (size_t i = 0; i < n;) {
@@ -46,10 +46,10 @@ static bool find_place(const char *s, size_t n, struct place *p)
             size_t to = behind_string(s, n, i), colon = to;
             while (colon < n && is_space(s[colon])) colon++;
             bool key = colon < n && s[colon] == ':';
-            if (key && depth == 1 && memchr(s + i, '\\', to - i)) return false; /* any name may be behind it */
+            if (key && depth == 1 && memchr(s + i, '\\', to - i)) return false; /* an escaped name may be any name */
             if (args_next) return false; /* args that are a text */
             if (key && depth == 1) args_next = is_key(s, i, to, "args");
-            if (args_next && p->args) return false; /* twice: which counts? */
+            if (args_next && p->args) return false; /* twice: ambiguous */
             if (key && args_depth && depth == args_depth) {
                 p->has_comms_id |= is_key(s, i, to, "Comms Id");
                 if (is_key(s, i, to, "ringscope op")) return false;
@@ -98,7 +98,7 @@ struct weaver {
     rs_weave_keys keys;
     void *of;
     struct rs_strbuf held, text;
-    bool holding; /* the event at hand is to be changed */
+    bool holding; /* the current event is to be changed */
     uint64_t event, woven; /* events so far; those that were changed */
     unsigned depth, events_depth; /* of brackets; of the list of events, 0: not in one */
     bool in_string, escaped;
@@ -165,7 +165,7 @@ static size_t through_string(struct weaver *w, const char *s, size_t i, size_t n
     return n;
 }
 
-/* One byte outside of strings; everything in front of it is passed already. True: the event ends behind it. */
+/* One byte outside of strings; everything before it is passed already. True: the event ends with it. */
 static bool step(struct weaver *w, char c)
 {
     switch (c) {

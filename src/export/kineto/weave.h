@@ -1,9 +1,9 @@
-/* A Kineto trace copied byte by byte, with keys put into the `args` of some of its events.
+/* A Kineto trace copied byte by byte, with keys added to the `args` of some of its events.
  *
- * Events are counted as foreign/kineto/kineto.h counts them. Everything else stays as it is, and where the trace is damaged it
- * is copied as far as it goes. An event that is to be changed is held in memory until it ends; one that is larger than
- * any that Kineto writes is left alone, and so is one that is not as Kineto writes them (args that are no object, keys with
- * escapes), or that has keys of ours already. One thread at a time. */
+ * Events are counted as foreign/kineto/kineto.h counts them. Everything else is copied unchanged, also after damage. An
+ * event that is to be changed is held in memory until it ends. Not changed are events that are larger than any that Kineto
+ * writes, that differ from what Kineto writes (args that are no object, keys with escapes), or that have these keys
+ * already. One thread at a time. */
 #ifndef RS_EXPORT_KINETO_WEAVE_H
 #define RS_EXPORT_KINETO_WEAVE_H
 

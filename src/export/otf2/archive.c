@@ -41,7 +41,7 @@ enum rs_status rs_otf2_check(struct rs_otf2_archive *a, OTF2_ErrorCode code, str
                    a->said[0] ? a->said : OTF2_Error_GetDescription(code));
 }
 
-/* Bytes a chunk. The library clears two for each location, whatever is in them; and a record must fit in one. */
+/* Bytes per chunk. The library clears two for each location, even if empty; a record must fit in one. */
 static uint64_t chunk_of_definitions(uint64_t members)
 {
     enum { A_MEMBER = 10, OTHERS = 128 << 10 };
@@ -85,7 +85,8 @@ void rs_otf2_free(struct rs_otf2_archive *a)
     }
     if (a->list) OTF2_AttributeList_Delete(a->list);
     if (a->name)
-        OTF2_Error_RegisterCallback(a->before, NULL); /* what that was given is not told; here it is nobody's */
+        OTF2_Error_RegisterCallback(a->before,
+                                    NULL); /* its argument is not known: in this program nobody else registers one */
     rs_texts_free(&a->texts);
     free(a->locations);
     free(a->groups);
@@ -100,7 +101,7 @@ void rs_otf2_free(struct rs_otf2_archive *a)
 
 void rs_otf2_text(struct rs_otf2_archive *a, const char *text, uint32_t *index)
 {
-    enum { MOST = 64 << 10 }; /* bytes: it must fit in a chunk, whatever a trace calls its kernels */
+    enum { MOST = 64 << 10 }; /* bytes: it must fit in a chunk; names of kernels may have any length */
     struct rs_strbuf room = {0};
     size_t n = text ? strnlen(text, MOST) : 0;
     const char *whole = rs_utf8_whole(text ? text : "", &n, &room); /* strings of OTF2 are UTF-8 */

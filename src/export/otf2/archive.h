@@ -1,8 +1,8 @@
-/* An OTF2 archive while it is written: events a location at a time, and what they refer to, which is defined when all
- * is known (otf2/define.h).
+/* An OTF2 archive while it is written: events, one location at a time, and what they refer to, which is defined at the
+ * end (otf2/define.c).
  *
  * Events of a location come in the order of their times and are flushed chunk by chunk, so that memory grows with the
- * number of locations, regions and names alone. Failures of the library carry its own words. Owns everything; the
+ * number of locations, regions and names alone. Errors contain the library's message. Owns everything; the
  * library's error handler is this module's from open to free. One thread at a time. */
 #ifndef RS_EXPORT_OTF2_ARCHIVE_H
 #define RS_EXPORT_OTF2_ARCHIVE_H

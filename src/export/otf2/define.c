@@ -1,20 +1,19 @@
 #ifndef RS_NO_OTF2
 
-#include "export/otf2/define.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "export/otf2/places.h"
+#include "export/otf2/state.h"
 
 struct work {
     struct rs_otf2 *o;
     struct rs_otf2_archive *a;
     OTF2_GlobalDefWriter *w;
     uint64_t *members; /* room for those of a group */
-    uint32_t *place; /* by location that communicates: where it stands in the group of all that do */
+    uint32_t *place; /* by location that communicates: its position in the group of all of these */
 };
 
 /* ---- where ---- */
@@ -22,7 +21,7 @@ struct work {
 static enum rs_status define_clock(struct work *k, struct rs_err *err)
 {
     const struct rs_timeline *t = k->o->t;
-    const int64_t sensible = INT64_C(946684800000000000); /* the year 2000: before it, times are since something else */
+    const int64_t sensible = INT64_C(946684800000000000); /* the year 2000: earlier times are not wall time */
     uint64_t wall = t->begin >= sensible ? (uint64_t)t->begin : OTF2_UNDEFINED_TIMESTAMP;
     return rs_otf2_check(
         k->a,
@@ -103,7 +102,7 @@ static enum rs_status define_events(struct work *k, struct rs_err *err)
     return RS_OK;
 }
 
-/* Collectives and messages are of MPI's kind, which is what readers know; they are called NCCL. */
+/* Collectives and messages use MPI's paradigm, which readers know, under the name NCCL. */
 static enum rs_status define_paradigms(struct work *k, uint32_t nccl, uint32_t cuda, struct rs_err *err)
 {
     bool is_cuda = false;
@@ -115,25 +114,41 @@ static enum rs_status define_paradigms(struct work *k, uint32_t nccl, uint32_t c
         k->a, OTF2_GlobalDefWriter_WriteParadigm(k->w, OTF2_PARADIGM_CUDA, cuda, OTF2_PARADIGM_CLASS_ACCELERATOR), err);
 }
 
-/* Sums along a location: what a region adds is what stands at its end less what stood at its begin. */
-static enum rs_status define_metrics(struct work *k, const uint32_t texts[6], struct rs_err *err)
+/* Texts of a metric. */
+struct metric {
+    uint32_t name, description, unit;
+};
+
+static void name_metrics(struct work *k, struct metric texts[RS_OTF2_METRICS])
 {
-    static const OTF2_MetricMemberRef members[] = {0, 1};
-    for (uint32_t i = 0; i < 2; i++)
+    for (unsigned i = 0; i < RS_OTF2_METRICS; i++) {
+        rs_otf2_text(k->a, rs_otf2_metrics[i].name, &texts[i].name);
+        rs_otf2_text(k->a, rs_otf2_metrics[i].description, &texts[i].description);
+        rs_otf2_text(k->a, rs_otf2_metrics[i].unit, &texts[i].unit);
+    }
+}
+
+/* Sums along a location: a region adds the value at its end minus the value at its begin. */
+static enum rs_status define_metrics(struct work *k, const struct metric texts[RS_OTF2_METRICS], struct rs_err *err)
+{
+    OTF2_MetricMemberRef members[RS_OTF2_METRICS];
+    for (uint32_t i = 0; i < RS_OTF2_METRICS; i++) {
+        members[i] = i;
         RS_OTF2_TRY(k->a,
-                    OTF2_GlobalDefWriter_WriteMetricMember(k->w, i, texts[3 * i], texts[3 * i + 1],
+                    OTF2_GlobalDefWriter_WriteMetricMember(k->w, i, texts[i].name, texts[i].description,
                                                            OTF2_METRIC_TYPE_USER, OTF2_METRIC_ACCUMULATED_START,
-                                                           OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, texts[3 * i + 2]),
+                                                           OTF2_TYPE_UINT64, OTF2_BASE_DECIMAL, 0, texts[i].unit),
                     err);
-    return rs_otf2_check(
-        k->a,
-        OTF2_GlobalDefWriter_WriteMetricClass(k->w, 0, 2, members, OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU),
-        err);
+    }
+    return rs_otf2_check(k->a,
+                         OTF2_GlobalDefWriter_WriteMetricClass(k->w, 0, RS_OTF2_METRICS, members,
+                                                               OTF2_METRIC_SYNCHRONOUS, OTF2_RECORDER_KIND_CPU),
+                         err);
 }
 
 /* ---- communicators ---- */
 
-/* All locations that communicate. Readers that know MPI take the n-th for rank n of the job: so one a rank comes first. */
+/* All locations that communicate. Readers take the n-th for rank n of the job: so one per rank comes first. */
 static enum rs_status define_all_members(struct work *k, uint32_t name, struct rs_err *err)
 {
     enum { MOST_RANKS = 1 << 20 }; /* damaged input may claim any */
@@ -158,7 +173,7 @@ static enum rs_status define_all_members(struct work *k, uint32_t name, struct r
                          err);
 }
 
-/* Locations of a lane of a communicator, as places of the group of all that communicate. */
+/* Locations of a lane of a communicator, as positions in the group of all that communicate. */
 static enum rs_status define_group(struct work *k, uint32_t comm, unsigned lane, uint32_t ref, uint32_t name,
                                    struct rs_err *err)
 {
@@ -203,7 +218,7 @@ static uint32_t parent_of(const struct rs_otf2 *o, uint32_t comm)
     return OTF2_UNDEFINED_COMM;
 }
 
-/* A lane beside the lowest is a duplicate of the communicator: its parent is that. */
+/* A lane above the lowest is a duplicate of the communicator, which is its parent. */
 static enum rs_status define_comm(struct work *k, uint32_t comm, const uint32_t *names, struct rs_err *err)
 {
     const struct rs_otf2_comm *c = &k->o->plan.comms[comm];
@@ -228,8 +243,7 @@ static enum rs_status define_comms(struct work *k, const uint32_t *names, uint32
             most = (uint64_t)o->plan.comms[o->plan.order[i]].size;
     k->members = rs_alloc((most + 1) * sizeof *k->members);
     k->place = rs_alloc(((size_t)o->comm_locations + 1) * sizeof *k->place);
-    enum rs_status status = RS_OK;
-    status = define_all_members(k, all_name, err);
+    enum rs_status status = define_all_members(k, all_name, err);
     for (uint32_t i = 0; i < o->plan.ncomms && status == RS_OK; i++)
         status = define_comm(k, o->plan.order[i], names, err);
     free(k->members);
@@ -247,7 +261,7 @@ static int64_t largest_error(const struct rs_otf2 *o)
     return most;
 }
 
-/* What the archive is, at one look: the title, and the host where there is one only. */
+/* The title, and the host if there is only one. */
 static enum rs_status describe(struct rs_otf2 *o, struct rs_err *err)
 {
     const struct rs_timeline *t = o->t;
@@ -282,19 +296,9 @@ static enum rs_status set_properties(struct rs_otf2 *o, struct rs_err *err)
         const char *name;
         uint64_t value;
     } rows[] = {
-        {"RINGSCOPE::COLLECTIVES", n->collectives},
-        {"RINGSCOPE::MESSAGES", n->messages},
-        {"RINGSCOPE::COLLECTIVES_NOT_WHOLE", n->not_whole},
-        {"RINGSCOPE::MESSAGES_UNMATCHED", n->unmatched},
-        {"RINGSCOPE::MESSAGES_BACKWARDS", n->backwards},
-        {"RINGSCOPE::OPERATIONS_WITHOUT_RECORD", n->no_record},
-        {"RINGSCOPE::COLLECTIVES_OUT_OF_ORDER", n->out_of_order},
-        {"RINGSCOPE::PARTS", n->parts},
-        {"RINGSCOPE::PARTS_WITHOUT_TIME", n->no_time},
-        {"RINGSCOPE::PARTS_START_UNKNOWN", n->start_unknown},
-        {"RINGSCOPE::PARTS_END_BOUNDED", n->end_bounded},
-        {"RINGSCOPE::PARTS_OPEN", n->open},
-        {"RINGSCOPE::EVENTS_TOO_DEEP", n->too_deep},
+#define PROPERTY(name, member, description) {"RINGSCOPE::" #name, n->member},
+#include "export/otf2/properties.inc"
+#undef PROPERTY
     };
     char text[32];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -330,9 +334,9 @@ static void name_tree(struct work *k, uint32_t *names)
             rs_otf2_text(k->a, rs_texts_at(&t->texts, t->groups[g].label), &names[node++]);
 }
 
-enum { T_NCCL, T_CUDA, T_ALL, T_RUN, T_HOST, T_ERROR, T_RANK, T_COMM_RANK, T_METRICS, TEXTS = T_METRICS + 6 };
+enum { T_NCCL, T_CUDA, T_ALL, T_RUN, T_HOST, T_ERROR, T_RANK, T_COMM_RANK, TEXTS };
 
-/* Strings come first: what is named below must be among them by then. */
+/* Strings come first: names must be registered before they are written. */
 static enum rs_status define_all(struct work *k, uint32_t *tree, uint32_t *comms, struct rs_err *err)
 {
     static const char *const texts[TEXTS] = {
@@ -344,15 +348,11 @@ static enum rs_status define_all(struct work *k, uint32_t *tree, uint32_t *comms
         "clock error (ns)",
         "rank of the job",
         "rank of the communicator",
-        "wait",
-        "ns that ranks waited for the last one of an operation, where clocks tell it",
-        "ns",
-        "bytes",
-        "bytes of operations, as ringscope ops counts them",
-        "bytes",
     };
     uint32_t ids[TEXTS];
+    struct metric metrics[RS_OTF2_METRICS];
     for (unsigned i = 0; i < TEXTS; i++) rs_otf2_text(k->a, texts[i], &ids[i]);
+    name_metrics(k, metrics);
     name_tree(k, tree);
     name_comms(k, comms);
     RS_TRY(define_clock(k, err));
@@ -362,7 +362,7 @@ static enum rs_status define_all(struct work *k, uint32_t *tree, uint32_t *comms
     RS_TRY(define_tree(k, tree, ids[T_RUN], ids[T_HOST], ids[T_ERROR], err));
     RS_TRY(define_locations(k, ids + T_ERROR, err));
     RS_TRY(define_events(k, err));
-    RS_TRY(define_metrics(k, ids + T_METRICS, err));
+    RS_TRY(define_metrics(k, metrics, err));
     return define_comms(k, comms, ids[T_ALL], err);
 }
 
@@ -377,8 +377,7 @@ enum rs_status rs_otf2_define(struct rs_otf2 *o, struct rs_err *err)
     if (!k.w) return rs_otf2_check(&o->archive, OTF2_ERROR_MEM_ALLOC_FAILED, err);
     uint32_t *tree = rs_alloc(((size_t)o->t->ngroups + 1) * sizeof *tree);
     uint32_t *comms = rs_alloc(((size_t)p->ncomms + 1) * (RS_OTF2_GROUPED + 1) * sizeof *comms);
-    enum rs_status status = RS_OK;
-    status = define_all(&k, tree, comms, err);
+    enum rs_status status = define_all(&k, tree, comms, err);
     free(tree);
     free(comms);
     return status == RS_OK ? rs_otf2_check(&o->archive, OTF2_Archive_CloseGlobalDefWriter(o->archive.archive, k.w), err)

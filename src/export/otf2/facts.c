@@ -1,6 +1,6 @@
 #ifndef RS_NO_OTF2
 
-#include "export/otf2/facts.h"
+#include "export/otf2/state.h"
 
 #include <assert.h>
 
@@ -109,7 +109,7 @@ enum rs_status rs_otf2_put_begin(struct rs_otf2 *o, uint32_t part, uint8_t flags
     const struct rs_model *m = o->t->model;
     struct otf2_row r = {.o = o, .m = m, .part = part, .op = m->parts.op[part], .flags = flags};
     RS_TRY(put_all(o, &r, BEGIN, err));
-    struct rs_op_row op = {.m = m, .op = r.op, .first = m->order[m->ops.part[r.op]], .shortest = RS_TIME_NONE};
+    struct rs_op_key op = rs_op_key(m, r.op);
     unsigned n = RS_OTF2_FACTS;
     for (const struct rs_out_field *f = rs_op_fields; f < rs_op_fields + RS_OP_FIELDS; f++)
         if (is_more(f)) RS_TRY(put(o, n++, f->get(&op), err));
@@ -123,5 +123,28 @@ enum rs_status rs_otf2_put_end(struct rs_otf2 *o, uint32_t part, uint8_t flags, 
     struct otf2_row r = {o, m, part, m->parts.op[part], flags, end, fade};
     return put_all(o, &r, END, err);
 }
+
+/* ---- metrics ---- */
+
+static uint64_t bytes_of(const struct rs_model *m, uint32_t op)
+{
+    return rs_size_known(m, op) ? m->ops.bytes[op] : 0;
+}
+
+/* clang-format off */
+#define METRIC(id, unit, value, description)                                                                           \
+    static uint64_t metric_##id(const struct rs_otf2 *o, uint32_t part)                                                \
+    {                                                                                                                  \
+        return value;                                                                                                  \
+    }
+#include "export/otf2/metrics.inc"
+#undef METRIC
+
+const struct rs_otf2_metric_row rs_otf2_metrics[RS_OTF2_METRICS] = {
+#define METRIC(id, unit, value, description) {#id, unit, description, metric_##id},
+#include "export/otf2/metrics.inc"
+#undef METRIC
+};
+/* clang-format on */
 
 #endif

@@ -12,7 +12,7 @@ static bool is_of_location(const char *folder, const char *name)
     return is && rs_output_type(folder, name) == RS_PLACE_FILE;
 }
 
-/* "traces.otf2", "traces.def", and what otf2-marker and otf2-snapshots put beside them: "traces.0.thumb". */
+/* "traces.otf2", "traces.def", and what otf2-marker and otf2-snapshots add: "traces.0.thumb". */
 static bool is_of_archive(const char *folder, const char *name)
 {
     size_t n = sizeof RS_OTF2_NAME - 1;

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/otf2/define.h"
-#include "export/otf2/facts.h"
 #include "export/otf2/kinds.h"
 #include "export/otf2/places.h"
 #include "export/otf2/state.h"
@@ -18,7 +16,7 @@
 #include "timeline/index.h"
 
 /* ---- regions that nest ----
- * Regions of an OTF2 location that nest: spans that overlap without lying in each other go to further locations. */
+ * Regions of an OTF2 location must nest: spans that overlap without nesting go to further locations. */
 
 struct otf2_span {
     int64_t start, end; /* ns from the begin of the timeline */
@@ -29,7 +27,7 @@ struct otf2_span {
 /* Puts attributes onto the begin of a span, or onto its end. */
 typedef enum rs_status (*otf2_put)(struct rs_otf2 *o, void *with, uint32_t token, bool end, struct rs_err *err);
 
-enum { MOST_LOCATIONS = 256, MOST_NESTED = 64 }; /* damaged input may hold millions at once */
+enum { MOST_LOCATIONS = 256, MOST_NESTED = 64 }; /* damaged input may have millions at a time */
 
 /* Spans of one location that are open, the innermost last. */
 struct stack {
@@ -52,7 +50,7 @@ static int by_depth(const void *a, const void *b)
     return by_start(a, b);
 }
 
-/* The first location where a span lies behind all, or inside of the innermost that is open. */
+/* The first location where a span is after all others, or inside the innermost open one. */
 static void place(struct otf2_span *spans, uint32_t n, struct stack *stacks, uint32_t *used, uint64_t *too_deep)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -125,8 +123,8 @@ static enum rs_status otf2_write_spans(struct rs_otf2 *o, struct otf2_span *span
 }
 
 /* ---- all that is not an operation ----
- * All that is not an operation as OTF2 regions: calls and launches, GPU channels, proxy work, what other tools saw, and
- * what was lost. A location a lane of the timeline; calls nest in the group calls that they were made in. */
+ * Calls and launches, GPU channels, proxy work, activities of other tools, and losses, as OTF2 regions: one location per
+ * lane of the timeline; calls nest in the group calls that they were made in. */
 
 /* ---- attributes ---- */
 
@@ -220,7 +218,7 @@ static enum rs_status otf2_write_rows(struct rs_otf2 *o, const struct rs_bars *b
         for (to = from + 1; to < bars->nlanes && lanes[to].group == lanes[from].group &&
                             lanes[to].row == lanes[from].row && lanes[to].label == lanes[from].label;)
             to++;
-        /* Operations are written from the model; those of ranks and processes are what was lost. */
+        /* Operations are written from the model; bars of ranks and processes on this row are losses. */
         if (lanes[from].row == RS_ROW_OPERATIONS && o->t->groups[lanes[from].group].level == RS_GROUP_COMM) continue;
         RS_TRY(write_lanes(o, bars, from, to, err));
     }
@@ -228,8 +226,8 @@ static enum rs_status otf2_write_rows(struct rs_otf2 *o, const struct rs_bars *b
 }
 
 /* ---- operations ----
- * The operations of a process as OTF2 events: a region a part, with its collective or message record inside, and wait
- * and bytes as metrics that add up along a location. See otf2/plan.h for which goes where. */
+ * The operations of a process as OTF2 events: one region per part, with its collective or message record inside, and
+ * metrics that add up along a location. otf2/plan.h has the lanes. */
 
 /* A part, and where it goes. */
 struct item {
@@ -249,7 +247,7 @@ struct point {
 struct stream {
     struct rs_otf2 *o;
     OTF2_EvtWriter *w;
-    uint64_t wait, bytes; /* so far */
+    uint64_t sums[RS_OTF2_METRICS]; /* so far */
 };
 
 static int by_location(const void *a, const void *b)
@@ -284,19 +282,19 @@ static enum rs_status operations_region_of(struct rs_otf2 *o, uint16_t func, int
 
 static enum rs_status metrics(struct stream *s, int64_t at, struct rs_err *err)
 {
-    static const OTF2_Type types[] = {OTF2_TYPE_UINT64, OTF2_TYPE_UINT64};
-    const OTF2_MetricValue values[] = {{.unsigned_int = s->wait}, {.unsigned_int = s->bytes}};
-    OTF2_ErrorCode code = OTF2_EvtWriter_Metric(s->w, NULL, rs_otf2_time(s->o, at), 0, 2, types, values);
+    OTF2_Type types[RS_OTF2_METRICS];
+    OTF2_MetricValue values[RS_OTF2_METRICS];
+    for (unsigned i = 0; i < RS_OTF2_METRICS; i++) {
+        types[i] = OTF2_TYPE_UINT64;
+        values[i].unsigned_int = s->sums[i];
+    }
+    OTF2_ErrorCode code = OTF2_EvtWriter_Metric(s->w, NULL, rs_otf2_time(s->o, at), 0, RS_OTF2_METRICS, types, values);
     return rs_otf2_check(&s->o->archive, code, err);
 }
 
 static void add_up(struct stream *s, const struct item *it)
 {
-    const struct rs_model *m = s->o->t->model;
-    int64_t wait = rs_stretch_wait(s->o->t, it->part); /* >= 0 */
-    uint32_t op = m->parts.op[it->part];
-    s->wait += (uint64_t)wait; /* may be longer than the region, whose end is only bounded then */
-    if (rs_size_known(m, op)) s->bytes += m->ops.bytes[op];
+    for (unsigned i = 0; i < RS_OTF2_METRICS; i++) s->sums[i] += rs_otf2_metrics[i].get(s->o, it->part);
 }
 
 /* ---- records ---- */
@@ -372,7 +370,7 @@ static enum rs_status write_alone(struct stream *s, const struct item *it, bool 
 
 /* ---- the lane that is shared ---- */
 
-/* One end of a part inside of its group's region: all are non-blocking. */
+/* Begin or end of a part inside its group's region: all are non-blocking. */
 static enum rs_status write_point(struct stream *s, const struct item *it, bool end, struct rs_err *err)
 {
     struct rs_otf2 *o = s->o;
@@ -403,11 +401,11 @@ static int by_time(const void *a, const void *b)
 {
     const struct point *x = a, *y = b;
     if (x->at != y->at) return x->at < y->at ? -1 : 1;
-    if (x->end != y->end) return x->end ? 1 : -1; /* what begins where another ends is of its group */
+    if (x->end != y->end) return x->end ? 1 : -1; /* an operation that begins where another ends is in the same group */
     return x->item < y->item ? -1 : x->item > y->item;
 }
 
-/* What a stretch in which operations overlap is called: by the fan-out that they all are. */
+/* The region of overlapping operations: named by the fan-out that all belong to, if there is one. */
 static enum rs_status group_region(struct rs_otf2 *o, const struct item *items, const struct point *points, uint32_t n,
                                    uint32_t *region, struct rs_err *err)
 {
@@ -555,7 +553,7 @@ static enum rs_status otf2_write_operations(struct rs_otf2 *o, uint32_t proc, st
 
 /* ---- the exporter ---- */
 
-/* No group has more: every rank on every lane, and those that are not recorded. */
+/* Upper bound of the size of a group: every rank on every lane, and those that are not recorded. */
 static uint64_t most_members(const struct rs_otf2_plan *p)
 {
     uint64_t n = 0;
@@ -585,7 +583,7 @@ static enum rs_status piece(struct rs_export *x, uint32_t proc, const struct rs_
     return otf2_write_rows(o, bars, err);
 }
 
-/* Readers expect a file of local definitions a location, which may be empty, and one of events, which may too. */
+/* Readers expect a file of local definitions and one of events per location; both may be empty. */
 static enum rs_status write_locals(struct rs_otf2 *o, struct rs_err *err)
 {
     struct rs_otf2_archive *a = &o->archive;

@@ -1,6 +1,6 @@
-/* Locations of an OTF2 archive: a location group a process (and GPU), a location a rank and lane of a communicator, a
- * host thread, a channel... A rank of a communicator that was not recorded, or is left out, has an empty location, so that the ranks
- * behind it keep their number. */
+/* Locations of an OTF2 archive: one location group per process (and GPU), one location per rank and lane of a communicator,
+ * host thread, channel... A rank of a communicator that was not recorded, or is filtered away, has an empty location, so
+ * that the ranks after it keep their number. */
 #ifndef RS_EXPORT_OTF2_PLACES_H
 #define RS_EXPORT_OTF2_PLACES_H
 
@@ -10,13 +10,13 @@
 enum rs_status rs_otf2_places_init(struct rs_otf2 *o, struct rs_err *err);
 void rs_otf2_places_free(struct rs_otf2 *o);
 
-/* The location of the rank at a place of a communicator on a lane. */
+/* The location of a rank of a communicator on a lane. */
 uint32_t rs_otf2_member(const struct rs_otf2 *o, uint32_t comm, int32_t rank, unsigned lane);
-/* What a location of a group of the timeline would be like; *row is complete but for `events`. `what` is put behind
- * the group's name; NULL: nothing. */
+/* Fills in *row for a location of a group of the timeline, except `events`. `what` is appended to the group's name; NULL:
+ * nothing. */
 enum rs_status rs_otf2_place_row(struct rs_otf2 *o, uint32_t group, bool on_gpu, const char *what,
                                  struct rs_otf2_location *row, struct rs_err *err);
-/* A group of processes needs a CPU thread: gives an empty one to those that have none. */
+/* A location group of a process needs a CPU thread: adds an empty one to groups without. */
 enum rs_status rs_otf2_places_finish(struct rs_otf2 *o, struct rs_err *err);
 
 #endif

@@ -60,7 +60,7 @@ static uint32_t comm_of_group(const struct rs_timeline *t, uint32_t group)
     return t->model->members[t->groups[group].member].comm;
 }
 
-/* Whether what a group does can be told by rank: it is the one that stands for its rank. */
+/* Whether a group is the one that represents its rank. */
 static bool is_shown(const struct rs_timeline *t, uint32_t group)
 {
     const struct rs_member *x = &t->model->members[t->groups[group].member];

@@ -1,4 +1,4 @@
-/* Where each operation goes in an OTF2 archive, so that tools that know MPI read it right.
+/* Where each operation goes in an OTF2 archive, so that tools for MPI interpret it correctly.
  *
  * OTF2 finds the partners of a record by communicator, rank and order: a communicator's member is one location, regions
  * of a location nest, and the n-th collective of a communicator is the same one on all its members. NCCL's operations
@@ -24,20 +24,10 @@ struct rs_otf2_place {
     uint8_t flags; /* of struct rs_stretch */
 };
 
-/* Operations and parts of operations, for the archive's properties. */
 struct rs_otf2_counts {
-    uint64_t collectives, messages; /* operations with records */
-    uint64_t not_whole; /* collectives that some recorded rank has no part in: regions alone */
-    uint64_t unmatched; /* sends without a receive, or the other way round: likewise */
-    uint64_t
-        no_record; /* functions that OTF2 has no record for, roots or ranks that are not known, or there twice: too */
-    uint64_t
-        backwards; /* messages whose receive is told to have ended before the send began: clocks err, ends are bounds */
-    uint64_t out_of_order; /* collectives that overlap too deep and in different order: likewise */
-    uint64_t parts; /* written */
-    uint64_t no_time; /* parts that nothing tells the time of, or outside of what was asked for: left out */
-    uint64_t start_unknown, end_bounded, open; /* parts */
-    uint64_t too_deep; /* bars below operations that overlap too deep: left out */
+#define PROPERTY(name, member, description) uint64_t member;
+#include "export/otf2/properties.inc"
+#undef PROPERTY
 };
 
 struct rs_otf2_comm {
@@ -50,8 +40,8 @@ struct rs_otf2_comm {
 struct rs_otf2_plan {
     const struct rs_timeline *t;
     uint8_t *lane; /* by place in t->ops */
-    bool *record; /* likewise */
-    uint32_t *turn; /* likewise: operations of a lane are in this order on all its locations */
+    bool *record; /* by place in t->ops */
+    uint32_t *turn; /* by place in t->ops: operations of a lane are in this order on all its locations */
     uint32_t *lanes; /* by group of the timeline: bits that it uses; 0: not a communicator's */
     struct rs_otf2_comm *comms; /* by comm of the model */
     uint32_t *order; /* comms that are in the archive, parents first */

@@ -36,7 +36,7 @@ void rs_packets_free(struct rs_packets *p)
     *p = (struct rs_packets){0};
 }
 
-/* The packet at hand is whole. */
+/* The current packet is complete. */
 static void put_packet(struct rs_packets *p)
 {
     rs_wire_message(&p->out, PF_TRACE_PACKET, &p->packet);

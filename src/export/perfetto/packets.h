@@ -4,7 +4,7 @@
  * process anew, so that events need not name their track, and with a snapshot that sets the sequence's own clock (64)
  * back to 0 at the begin: as times rise on a track, each event has its distance from the one before it. Names,
  * categories, names of arguments and texts are written once a sequence, in the packet that uses them first, and known
- * from then on by a number; those count from 1, so that most are one byte. Sequence 1 is for what stands for itself:
+ * from then on by a number; those count from 1, so that most are one byte. Sequence 1 is for what needs no state:
  * tracks, clocks, flags.
  *
  *     rs_packets_sequence(p);
@@ -14,7 +14,7 @@
  *     rs_packets_slice_end(p, at);
  *
  * The trace's clock is called BOOTTIME, as Perfetto's readers take for granted, and shows the common axis: ns of wall
- * time. Owned by the exporter; the first failure sticks and rs_packets_check() tells it. One thread at a time. */
+ * time. Owned by the exporter; the first failure is kept and reported by rs_packets_check(). One thread at a time. */
 #ifndef RS_EXPORT_PERFETTO_PACKETS_H
 #define RS_EXPORT_PERFETTO_PACKETS_H
 
@@ -35,9 +35,9 @@ struct rs_packets {
     FILE *file;
     const char *name; /* of the output, for messages */
     uint64_t base; /* what the trace's clock shows at t = 0 of the timeline */
-    struct rs_wire event, interned; /* of the packet at hand */
+    struct rs_wire event, interned; /* of the current packet */
     struct rs_wire out, packet, row;
-    uint32_t sequence; /* the one at hand */
+    uint32_t sequence; /* the current one */
     bool fresh; /* its state is not begun yet */
     int64_t last; /* ns of the last event of the track */
     struct {

@@ -1,7 +1,7 @@
 /* Perfetto's own format (.pftrace), written by hand: Protocol Buffers without their library.
  *
  * A process a rank, a track a communicator with a track a lane below it; a bar is a slice's begin and end
- * (perfetto/packets.h), and slices of a track lie beside or inside each other (nests.h). Slices of an operation also
+ * (perfetto/packets.h), and slices of a track follow each other or nest (nests.h). Slices of an operation also
  * carry its number as correlation id. */
 #include <stdlib.h>
 
@@ -31,10 +31,10 @@ struct pf_tracks {
     struct rs_packets *packets;
     const struct rs_timeline *t;
     const struct rs_rank_rows *rows;
-    struct rs_wire track, inner; /* at hand */
-    struct rs_strbuf name; /* at hand */
+    struct rs_wire track, inner; /* of the current packet */
+    struct rs_strbuf name; /* for one name */
     uint64_t next; /* uuid of the next lane */
-    struct rs_lane_numbers lanes; /* of the process at hand: uuids */
+    struct rs_lane_numbers lanes; /* of the current process: uuids */
     uint32_t tid; /* the last thread id */
 };
 
@@ -235,7 +235,7 @@ static void pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_lane *lane, 
 struct flows {
     const struct rs_timeline *t;
     struct rs_fanout_ranks fanouts;
-    /* Of the piece at hand: */
+    /* Of the current piece: */
     const struct rs_nests *nests; /* in which order its bars are written */
     /* Children of bar i but for steps: children[child_from[i] .. child_from[i + 1]); the first is the one that its path
      * goes on to, if it does. */
@@ -439,14 +439,14 @@ static void put_edges(const struct flows *f, const struct rs_bars *b, uint32_t i
     }
 }
 
-/* What joins ranks: the order of their begins is told when all are read. */
+/* Between ranks: the order of their begins is known when all are read. */
 static void put_part(const struct flows *f, uint32_t part, struct rs_wire *event)
 {
     const struct rs_model *m = f->t->model;
     uint32_t op = m->parts.op[part], fanout = m->ops.fanout[op];
     if (m->ops.nparts[op] > 1)
         put(event, true, flow_id(m->ops.kind[op] == RS_OP_PAIR ? MESSAGE : OPERATION, f->t->op_number[op]));
-    if (fanout != RS_NONE && rs_fanout_stands(&f->fanouts, part) && f->t->op_number[fanout] != RS_NONE)
+    if (fanout != RS_NONE && rs_fanout_represents(&f->fanouts, part) && f->t->op_number[fanout] != RS_NONE)
         put(event, true, flow_id(OPERATION, f->t->op_number[fanout]));
 }
 
@@ -508,7 +508,7 @@ static enum rs_status begin(struct rs_export *x, struct rs_err *err)
 
 /* ---- a slice ---- */
 
-/* Keys of categories count by row; behind them what was lost, and what was not recorded. */
+/* Keys of categories: by row; after these, losses, and what was not recorded. */
 static uint32_t category_of(struct rs_packets *p, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i)
 {
     uint8_t kind = b->kind[i];
@@ -516,7 +516,7 @@ static uint32_t category_of(struct rs_packets *p, const struct rs_timeline *t, c
     return rs_packets_intern(p, RS_INTERNED_CATEGORIES, key, rs_slice_category(t, b, i));
 }
 
-/* Keys of names count by kind, and behind those by text. */
+/* Keys of names: by kind, and after these by text. */
 static uint32_t name_of(struct rs_packets *p, const struct rs_timeline *t, const struct rs_bars *b, uint32_t i)
 {
     uint32_t text = b->name[i], key = text ? RS_BAR_KINDS + text : b->kind[i];
@@ -524,7 +524,7 @@ static uint32_t name_of(struct rs_packets *p, const struct rs_timeline *t, const
                              text ? rs_texts_at(&t->texts, text) : t->kinds.rows[b->kind[i]].label);
 }
 
-/* An annotation is at most 18 bytes, so that its length is one byte that can be filled in behind it; with that and its
+/* An annotation is at most 18 bytes, so that its length is one byte that can be filled in afterwards; with that and its
  * tag it is ARGUMENT. The rest of what begins a slice, but for its flows, is HEAD at most. */
 enum { ARGUMENT = 20, HEAD = 14 };
 

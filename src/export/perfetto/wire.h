@@ -25,7 +25,7 @@ struct rs_wire {
 };
 
 void rs_wire_free(struct rs_wire *w);
-/* Room for `more` bytes behind the last; false: there is none. */
+/* Room for `more` bytes after the last; false: there is none. */
 void rs_wire_grow(struct rs_wire *w, size_t more);
 
 static inline void rs_wire_clear(struct rs_wire *w)

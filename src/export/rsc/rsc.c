@@ -20,7 +20,7 @@
 /* ---- the file ----
  * A recording that is written by the reader: header, facts and event chunks of what was cut out of another.
  *
- * Opened by name, written front to back, finished with the header. The first failure sticks and is told by
+ * Opened by name, written front to back, finished with the header. The first failure is kept and reported by
  * rsc_finish(). */
 
 struct rsc_file {
@@ -173,10 +173,10 @@ struct cut_off {
     uint64_t left_out, until;
 };
 
-/* Words of a chunk: a record, and what may have to be said in front of it, still fits behind. */
+/* Words of a chunk after which a record, and what may have to precede it, still fits. */
 enum { CHUNK_WORDS = RS_BUFFER_BYTES / 8, CHUNK_FULL = CHUNK_WORDS - RS_RECORD_MAX - 16 };
 
-/* Where a row of records stands: in what is read, and in what is written. */
+/* Position in a sequence of records: of the input, and of the output. */
 struct place {
     uint64_t tick_base, next_handle;
     uint32_t tid;
@@ -188,9 +188,9 @@ struct cutter {
     struct rs_keep *keep;
     struct cut_off off;
     uint64_t first; /* the earliest tick of all that is read */
-    uint64_t *words; /* of the chunk at hand */
+    uint64_t *words; /* of the current chunk */
     uint32_t n;
-    struct rs_chunk_header header; /* of the chunk at hand */
+    struct rs_chunk_header header; /* of the current chunk */
     struct place in, out;
     uint32_t generation;
 };
@@ -261,7 +261,7 @@ static void put_record(struct cutter *c, uint16_t slot, const uint64_t *w, unsig
     if (tick > c->header.last_tick) c->header.last_tick = tick;
 }
 
-/* What stands in the stream between records; else takes the record at w. */
+/* Handles what is in the stream between records; else takes the record at w. */
 static void take(struct cutter *c, uint16_t slot, const uint64_t *w, unsigned n, bool skipped)
 {
     unsigned kind = (unsigned)w[0] & 0xff;
@@ -336,7 +336,7 @@ static bool is_wanted(const struct rs_recording *from, struct rs_keep *keep, con
     case RS_FACT_CUT:
     case RS_FACT_CUT_OPS:
     case RS_FACT_CUT_UNTIL:
-    case RS_FACT_CUT_STALE: return false; /* told anew */
+    case RS_FACT_CUT_STALE: return false; /* written anew */
     case RS_FACT_CAPTURED:
         if (head->bytes < sizeof handle) return false;
         memcpy(&handle, payload, sizeof handle);
@@ -349,7 +349,7 @@ static bool is_wanted(const struct rs_recording *from, struct rs_keep *keep, con
     }
 }
 
-/* Writes its facts; what is told of the cut anew is left out, and captured parents
+/* Writes its facts; facts of the cut itself are written anew, and captured parents
  * that are not kept, or whose starts are. */
 static void rsc_cut_facts(struct rsc_file *to, struct rs_recording *from, struct rs_keep *keep)
 {
@@ -403,7 +403,7 @@ static void sort_parts(struct state *s, const struct rs_model *m)
         if (is_kept(s, m, i)) s->parts[s->first[m->members[m->parts.member[i]].proc + 1]++] = i;
 }
 
-/* ---- what the whole tells of it ---- */
+/* ---- counts of the whole recording ---- */
 
 static struct rs_fact_cut_op cut_op(const struct rs_model *m, uint32_t part)
 {

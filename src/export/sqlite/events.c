@@ -1,4 +1,4 @@
-/* Lanes, and what lies on them: events, network steps, launches. */
+/* Lanes, and what is on them: events, network steps, launches. */
 #include "base/memory.h"
 #include "export/sqlite/fill.h"
 
@@ -9,30 +9,14 @@
 
 #include "base/room.h"
 #include "base/utf8.h"
+#include "export/sqlite/rows.h"
 
-/* Where an argument of a bar goes: the columns of its own that events have, or `args`. */
-enum {
-#define ARG(...)
-#define COLUMN_ARG(id, ...) COLUMN_##id,
-#include "timeline/event_args.inc"
-#undef ARG
-#undef COLUMN_ARG
-    COLUMNS,
-    IN_JSON = COLUMNS,
-    WITHOUT_COMM,
-    NOWHERE
-};
+/* Where an argument of a bar goes: to a column of its own (enum rs_sql_arg), or to `args`. */
+enum { IN_JSON = RS_SQL_ARGS, WITHOUT_COMM, NOWHERE };
 
 struct rs_sql_kind {
     char *id; /* "KernelCh" */
     uint8_t to[RS_BAR_ARGS];
-};
-
-/* What all events of a lane share. */
-struct lane {
-    int64_t id;
-    uint32_t proc, rank_id, comm;
-    bool steps;
 };
 
 uint64_t rs_sql_fill_rows(uint32_t tables)
@@ -41,7 +25,7 @@ uint64_t rs_sql_fill_rows(uint32_t tables)
     const uint32_t drawn = UINT32_C(1) << RS_SQL_LANES | UINT32_C(1) << RS_SQL_EVENTS |
                            UINT32_C(1) << RS_SQL_NETWORK_STEPS | UINT32_C(1) << RS_SQL_LAUNCHES |
                            UINT32_C(1) << RS_SQL_STRINGS;
-    /* Ids number all that is drawn: they are the same whatever is asked for. */
+    /* Ids number all bars: they do not depend on which tables are requested. */
     return tables & drawn ? all : 0;
 }
 
@@ -62,13 +46,13 @@ static void make_kinds(struct rs_sql_fill *f)
     for (unsigned i = 0; i < k->n; i++) {
         struct rs_sql_kind *kind = &f->kinds[i];
         const struct rs_bar_kind *of = &k->rows[i];
-        /* What is known of an operation stands in operations and operation_ranks. */
+        /* Other facts of an operation are in operations and operation_ranks. */
         bool op = of->row == RS_ROW_OPERATIONS && i != RS_BAR_LOSS && i != RS_BAR_BLANK;
         for (unsigned a = 0; a < RS_BAR_ARGS; a++) {
             kind->to[a] = of->args[a] ? place_of(rs_bar_arg(of, a)) : NOWHERE;
             if (op && kind->to[a] == IN_JSON) kind->to[a] = NOWHERE;
         }
-        struct rs_strbuf room = {0}; /* functions are called what the recording says */
+        struct rs_strbuf room = {0}; /* names of functions come from the recording */
         size_t n = strlen(of->id);
         kind->id = rs_strdup(rs_utf8_whole(of->id, &n, &room));
         rs_strbuf_free(&room);
@@ -96,141 +80,77 @@ static void argument_json(struct rs_sql_fill *f, const struct rs_event_arg *arg,
         rs_json_key_i64(j, key, arg->unit == RS_UNIT_TIME ? rs_time_plus(f->t->begin, v) : v);
 }
 
-static void arguments(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct rs_bars *b, uint32_t i,
-                      uint32_t comm)
+/* Arguments of an event: those with a column of their own, and the others as JSON. */
+static void set_arguments(struct rs_sql_fill *f, struct rs_sql_bar_row *row)
 {
+    const struct rs_bars *b = row->b;
+    uint32_t i = row->i;
     const int64_t args[RS_BAR_ARGS] = {b->a1[i], b->a2[i], b->a3[i], b->a4[i], b->a5[i], b->a6[i]};
     const struct rs_sql_kind *kind = &f->kinds[b->kind[i]];
     const struct rs_bar_kind *of = &f->t->kinds.rows[b->kind[i]];
-    int64_t own[COLUMNS];
     bool any = false;
-    uint8_t last = comm == RS_NONE ? WITHOUT_COMM : IN_JSON;
-    for (int c = 0; c < COLUMNS; c++) own[c] = RS_TIME_NONE;
+    uint8_t last = row->comm == RS_NONE ? WITHOUT_COMM : IN_JSON;
+    for (int c = 0; c < RS_SQL_ARGS; c++) row->args[c] = RS_TIME_NONE;
     for (unsigned a = 0; a < RS_BAR_ARGS; a++) {
         if (args[a] == RS_BAR_NO_ARG) continue;
-        if (kind->to[a] < COLUMNS)
-            own[kind->to[a]] = rs_bar_arg(of, a)->unit == RS_UNIT_TIME ? rs_time_plus(f->t->begin, args[a]) : args[a];
+        if (kind->to[a] < RS_SQL_ARGS)
+            row->args[kind->to[a]] =
+                rs_bar_arg(of, a)->unit == RS_UNIT_TIME ? rs_time_plus(f->t->begin, args[a]) : args[a];
         any |= kind->to[a] >= IN_JSON && kind->to[a] <= last;
     }
-    for (int c = 0; c < COLUMNS; c++) rs_sql_time(in, own[c]);
-    if (!any) {
-        rs_sql_null(in);
-        return;
-    }
-    rs_sql_json_begin(f);
+    if (!any) return;
+    rs_strbuf_clear(&f->text);
+    rs_json_to_text(f->json, &f->text, "arguments");
     rs_json_object(f->json);
     for (unsigned a = 0; a < RS_BAR_ARGS; a++)
         if (kind->to[a] >= IN_JSON && kind->to[a] <= last && args[a] != RS_BAR_NO_ARG)
             argument_json(f, rs_bar_arg(of, a), args[a]);
     rs_json_end(f->json);
-    rs_sql_json_bind(f, in);
+    rs_json_flush(f->json);
+    row->more = rs_strbuf_borrow(&f->text);
+    row->more_len = f->text.len;
 }
 
-/* start_ns, end_ns, near_ns, end_after_ns, end_before_ns, open. */
-static void times(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct rs_bars *b, uint32_t i)
-{
-    unsigned flags = b->flags[i];
-    int64_t start = rs_time_plus(f->t->begin, b->start[i]), end = rs_time_plus(start, b->dur[i]);
-    bool unknown = flags & RS_BAR_START_UNKNOWN, open = flags & RS_BAR_OPEN, bounded = flags & RS_BAR_END_BOUNDED;
-    /* Where the GPU's timers are of no use, the host's word for the end is late by some time. */
-    bool told = unknown && (b->kind[i] == RS_BAR_CHANNEL || b->kind[i] == RS_BAR_PHASE) && !open && !bounded;
-    rs_sql_time(in, unknown ? RS_TIME_NONE : start);
-    rs_sql_time(in, open || bounded || told ? RS_TIME_NONE : end);
-    rs_sql_time(in, unknown ? start : RS_TIME_NONE);
-    rs_sql_time(in, open || bounded ? end : RS_TIME_NONE);
-    rs_sql_time(in, told ? end : bounded && b->fade[i] > 0 ? rs_time_plus(end, b->fade[i]) : RS_TIME_NONE);
-    if (open)
-        rs_sql_i64(in, 1);
-    else
-        rs_sql_null(in);
-}
+/* ---- bars ---- */
 
-static uint32_t comm_of(const struct rs_sql_fill *f, const struct lane *lane, uint32_t op)
+static uint32_t comm_of(const struct rs_sql_lane_row *lane, uint32_t op)
 {
     if (lane->comm != RS_NONE || op == RS_BAR_NONE) return lane->comm;
-    return f->t->model->ops.comm[f->t->ops[op]];
+    return lane->t->model->ops.comm[lane->t->ops[op]];
 }
 
-/* process_id, rank_id, communicator_id, lane_id. */
-static void place(struct rs_sql_insert *in, const struct lane *lane, uint32_t comm)
+static enum rs_status bar_rows(struct rs_sql_fill *f, enum rs_sql_table table, const struct rs_sql_lane_row *lane,
+                               const struct rs_bars *b, struct rs_err *err)
 {
-    rs_sql_i64(in, lane->proc);
-    rs_sql_id(in, lane->rank_id);
-    rs_sql_id(in, comm);
-    rs_sql_i64(in, lane->id);
-}
-
-static enum rs_status event_row(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct lane *lane,
-                                const struct rs_bars *b, uint32_t i, struct rs_err *err)
-{
-    uint32_t comm = comm_of(f, lane, b->op[i]);
-    rs_sql_i64(in, (int64_t)b->first + i);
-    place(in, lane, comm);
-    rs_sql_literal(in, f->kinds[b->kind[i]].id);
-    rs_sql_id(in, b->name[i] ? b->name[i] : RS_NONE);
-    rs_sql_id(in, b->op[i]);
-    rs_sql_id(in, b->parent[i]);
-    times(f, in, b, i);
-    rs_sql_known(in, b->wait[i] > 0 ? b->wait[i] : -1);
-    arguments(f, in, b, i, comm);
-    return rs_sql_row(f->db, RS_SQL_EVENTS, err);
-}
-
-/* How long each state lasted: to the next one that was told, or to the end. */
-static void states(struct rs_sql_insert *in, const struct rs_bars *b, uint32_t i, bool known_end)
-{
-    const uint32_t marks[] = {b->m1[i], b->m2[i], b->m3[i]};
-    bool send = b->kind[i] == RS_BAR_STEP_SEND;
-    for (int k = send ? 0 : -3; k < (send ? 6 : 3); k++) {
-        if (k < 0 || k > 2 || !marks[k]) {
-            rs_sql_null(in);
-            continue;
+    for (uint32_t i = lane->of->from; i < lane->of->from + lane->of->n; i++) {
+        struct rs_sql_bar_row row = {.lane = lane, .b = b, .i = i, .comm = comm_of(lane, b->op[i])};
+        if (table == RS_SQL_EVENTS) {
+            row.kind = f->kinds[b->kind[i]].id;
+            set_arguments(f, &row);
         }
-        int64_t to = known_end ? b->dur[i] : -1;
-        for (int next = k + 1; next < 3; next++)
-            if (marks[next]) {
-                to = marks[next];
-                break;
-            }
-        rs_sql_known(in, to >= marks[k] ? to - marks[k] : -1);
+        RS_TRY(rs_sql_row(f->db, table, &row, err));
     }
-}
-
-static enum rs_status step_row(struct rs_sql_fill *f, struct rs_sql_insert *in, const struct lane *lane,
-                               const struct rs_bars *b, uint32_t i, struct rs_err *err)
-{
-    int64_t start = rs_time_plus(f->t->begin, b->start[i]), end = rs_time_plus(start, b->dur[i]);
-    bool known = !(b->flags[i] & (RS_BAR_OPEN | RS_BAR_END_BOUNDED));
-    rs_sql_i64(in, (int64_t)b->first + i);
-    place(in, lane, comm_of(f, lane, b->op[i]));
-    rs_sql_id(in, b->op[i]);
-    rs_sql_id(in, b->parent[i]);
-    rs_sql_i64(in, b->kind[i] == RS_BAR_STEP_SEND);
-    rs_sql_time(in, b->a3[i]);
-    rs_sql_time(in, b->a1[i]);
-    rs_sql_time(in, b->a4[i]);
-    rs_sql_time(in, b->a5[i]);
-    rs_sql_time(in, b->a2[i]);
-    rs_sql_time(in, b->flags[i] & RS_BAR_START_UNKNOWN ? RS_TIME_NONE : start);
-    rs_sql_time(in, known ? end : RS_TIME_NONE);
-    rs_sql_time(in, known ? RS_TIME_NONE : end);
-    states(in, b, i, known);
-    return rs_sql_row(f->db, RS_SQL_NETWORK_STEPS, err);
+    return RS_OK;
 }
 
 /* ---- lanes ---- */
 
-static struct lane lane_of(struct rs_sql_fill *f, uint32_t proc, const struct rs_bar_lane *from)
+static struct rs_sql_lane_row lane_of(const struct rs_sql_fill *f, uint32_t proc, const struct rs_bar_lane *from)
 {
     const struct rs_group *g = &f->t->groups[from->group];
-    struct lane lane = {(int64_t)f->lanes_before + from->id, proc, RS_NONE, RS_NONE, from->row == RS_ROW_STEPS};
-    bool member = g->member != RS_NONE && g->level >= RS_GROUP_RANK;
-    lane.rank_id = member ? f->view.model->members[g->member].rank_id : f->only_rank[proc];
-    if (member && g->level == RS_GROUP_COMM) lane.comm = f->t->model->members[g->member].comm;
-    return lane;
+    const struct rs_member *member =
+        g->member != RS_NONE && g->level >= RS_GROUP_RANK ? &f->t->model->members[g->member] : NULL;
+    return (struct rs_sql_lane_row){
+        .t = f->t,
+        .of = from,
+        .id = (int64_t)f->lanes_before + from->id,
+        .proc = proc,
+        .rank_id = member ? member->rank_id : f->only_rank[proc],
+        .comm = member && g->level == RS_GROUP_COMM ? member->comm : RS_NONE,
+    };
 }
 
-/* What a piece has of a lane comes to what the pieces before had. */
+/* Adds the part of a lane that is in a piece to those of the pieces before. */
 static void keep_lane(struct rs_sql_fill *f, const struct rs_bars *b, const struct rs_bar_lane *lane)
 {
     while (f->nlanes <= lane->id) {
@@ -244,28 +164,11 @@ static void keep_lane(struct rs_sql_fill *f, const struct rs_bars *b, const stru
     kept->n = n;
 }
 
-static enum rs_status lane_row(struct rs_sql_fill *f, const struct lane *lane, const struct rs_bar_lane *from,
-                               struct rs_err *err)
-{
-    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_LANES, err);
-    if (!in) return err->code;
-    rs_sql_i64(in, lane->id);
-    rs_sql_i64(in, lane->proc);
-    rs_sql_id(in, lane->rank_id);
-    rs_sql_id(in, lane->comm);
-    rs_sql_text(in, rs_row_kinds[from->row].id);
-    rs_sql_text(in, rs_texts_at(&f->t->texts, from->label));
-    rs_sql_i64(in, from->sub);
-    rs_sql_i64(in, from->from);
-    rs_sql_i64(in, from->n);
-    return rs_sql_row(f->db, RS_SQL_LANES, err);
-}
-
 static enum rs_status lane_rows(struct rs_sql_fill *f, uint32_t proc, struct rs_err *err)
 {
     for (uint32_t i = 0; i < f->nlanes && rs_sql_wants(f, RS_SQL_LANES); i++) {
-        struct lane lane = lane_of(f, proc, &f->lanes[i]);
-        RS_TRY(lane_row(f, &lane, &f->lanes[i], err));
+        struct rs_sql_lane_row row = lane_of(f, proc, &f->lanes[i]);
+        RS_TRY(rs_sql_row(f->db, RS_SQL_LANES, &row, err));
     }
     f->lanes_before += f->nlanes;
     f->nlanes = 0;
@@ -274,32 +177,21 @@ static enum rs_status lane_rows(struct rs_sql_fill *f, uint32_t proc, struct rs_
 
 static enum rs_status launches(struct rs_sql_fill *f, const struct rs_bars *b, struct rs_err *err)
 {
-    struct rs_sql_insert *in = rs_sql_into(f->db, RS_SQL_LAUNCHES, err);
-    if (!in) return err->code;
-    for (uint32_t i = 0; i < b->nedges; i++) {
-        rs_sql_i64(in, b->edges[i].from);
-        rs_sql_i64(in, b->edges[i].to);
-        RS_TRY(rs_sql_row(f->db, RS_SQL_LAUNCHES, err));
-    }
+    for (uint32_t i = 0; i < b->nedges && rs_sql_wants(f, RS_SQL_LAUNCHES); i++)
+        RS_TRY(rs_sql_row(f->db, RS_SQL_LAUNCHES, &b->edges[i], err));
     return RS_OK;
 }
 
 enum rs_status rs_sql_fill_piece(struct rs_sql_fill *f, uint32_t proc, const struct rs_bars *b, struct rs_err *err)
 {
     if (!f->kinds) make_kinds(f);
-    struct rs_sql_insert *events = rs_sql_into(f->db, RS_SQL_EVENTS, err), *steps;
-    steps = events ? rs_sql_into(f->db, RS_SQL_NETWORK_STEPS, err) : NULL;
-    if (!steps) return err->code;
-    bool wants_events = rs_sql_wants(f, RS_SQL_EVENTS), wants_steps = rs_sql_wants(f, RS_SQL_NETWORK_STEPS);
     for (uint32_t l = 0; l < b->nlanes; l++) {
-        struct lane lane = lane_of(f, proc, &b->lanes[l]);
+        enum rs_sql_table table = b->lanes[l].row == RS_ROW_STEPS ? RS_SQL_NETWORK_STEPS : RS_SQL_EVENTS;
+        struct rs_sql_lane_row lane = lane_of(f, proc, &b->lanes[l]);
         keep_lane(f, b, &b->lanes[l]);
-        uint32_t from = b->lanes[l].from, to = from + b->lanes[l].n;
-        for (uint32_t i = from; i < to && lane.steps && wants_steps; i++) RS_TRY(step_row(f, steps, &lane, b, i, err));
-        for (uint32_t i = from; i < to && !lane.steps && wants_events; i++)
-            RS_TRY(event_row(f, events, &lane, b, i, err));
+        if (rs_sql_wants(f, table)) RS_TRY(bar_rows(f, table, &lane, b, err));
     }
-    if (rs_sql_wants(f, RS_SQL_LAUNCHES)) RS_TRY(launches(f, b, err));
+    RS_TRY(launches(f, b, err));
     return b->last ? lane_rows(f, proc, err) : RS_OK;
 }
 

@@ -1,7 +1,7 @@
-/* The tables, indexes and views of a run in SQL: data, and the statements made of it. docs/sql.md explains their use.
+/* The tables, indexes and views of a run in SQL, and their statements. docs/sql.md explains their use.
  *
- * Every table and column has a comment. They stand in the CREATE statements, which SQLite keeps word by word, so that
- * a database says itself what is in it. */
+ * Tables and columns have comments, which are part of the CREATE statements. SQLite keeps these verbatim, so a database
+ * documents itself. */
 #ifndef RS_EXPORT_SQLITE_SCHEMA_H
 #define RS_EXPORT_SQLITE_SCHEMA_H
 
@@ -10,7 +10,7 @@
 #include "base/strbuf.h"
 #include "fields/field.h"
 
-enum { RS_SQL_SCHEMA = 1 }; /* its version, in meta: columns are added, not renamed */
+enum { RS_SQL_SCHEMA = 1 }; /* version, in meta: columns are added, not renamed */
 
 enum rs_sql_table {
     RS_SQL_META,
@@ -34,16 +34,16 @@ enum rs_sql_table {
 
 struct rs_sql_table_row {
     const char *name, *comment;
-    const struct rs_out_table *fields; /* those of them that are in SQL */
+    const struct rs_out_table *fields; /* its columns are those with RS_IN_SQL */
     const char *indexes; /* statements; NULL: none */
 };
 extern const struct rs_sql_table_row rs_sql_tables[RS_SQL_TABLES];
 
-/* The columns of a table in their order; worked out with the first call. One thread at a time. */
+/* The columns of a table in their order; computed by the first call. One thread at a time. */
 const struct rs_out_columns *rs_sql_columns(enum rs_sql_table table);
 
 struct rs_sql_column {
-    const char *name, *comment; /* comment "": the name says it */
+    const char *name, *comment; /* comment "": none */
     char type[64]; /* "INTEGER NOT NULL" */
 };
 struct rs_sql_column rs_sql_column(const struct rs_out_field *field);
@@ -55,10 +55,10 @@ struct rs_sql_view {
 extern const struct rs_sql_view rs_sql_views[];
 extern const size_t rs_sql_nviews;
 
-/* CREATE TABLE with its comments, a column a line; CREATE VIEW likewise. Without a final semicolon. */
+/* CREATE TABLE with its comments, one line per column; CREATE VIEW with its comment. Without a final semicolon. */
 void rs_sql_create_table(struct rs_strbuf *to, enum rs_sql_table table);
 void rs_sql_create_view(struct rs_strbuf *to, size_t view);
-/* INSERT INTO table VALUES (?, ...), ...: so many rows. */
+/* INSERT INTO table VALUES (?, ...), ...: for `rows` rows. */
 void rs_sql_insert_into(struct rs_strbuf *to, enum rs_sql_table table, unsigned rows);
 
 #endif

@@ -1,4 +1,4 @@
-/* The views of export/sqlite/schema.h: the usual questions. */
+/* The views of export/sqlite/schema.h. */
 #include "export/sqlite/schema.h"
 
 const struct rs_sql_view rs_sql_views[] = {
@@ -11,7 +11,7 @@ const struct rs_sql_view rs_sql_views[] = {
      "    o.transfer_ns, o.algbw_gbs, o.busbw_gbs,\n"
      "    CASE WHEN NOT o.tie THEN r.rank END AS last_global_rank, o.complete, o.start_ns, o.end_ns\n"
      "FROM operations o JOIN communicators c ON c.id = o.communicator_id LEFT JOIN ranks r ON r.id = o.last_rank_id"},
-    {"v_stragglers", "who was late, the costliest first",
+    {"v_stragglers", "late ranks and hosts, by cost",
      "SELECT s.scope, r.rank, s.host, r.pid, r.device, r.uuid, s.times_last, s.operations, s.last_share, s.cost_ns,\n"
      "    s.cost_once_ns, s.inherited_ns, s.gpu_time_lost_ns, s.why, s.matters\n"
      "FROM stragglers s LEFT JOIN ranks r ON r.id = s.rank_id ORDER BY s.cost_ns DESC"},
@@ -24,7 +24,7 @@ const struct rs_sql_view rs_sql_views[] = {
      " AS busbw_gbs,\n    o.kind\n"
      "FROM operations o JOIN communicators c ON c.id = o.communicator_id WHERE o.fanout_id IS NULL\n"
      "GROUP BY o.communicator_id, o.func, o.bytes, o.kind"},
-    {"v_waits", "who waited for whom, and how long: waits above twice the clock error, of operations with a last rank",
+    {"v_waits", "which rank waited for which, and how long: waits above twice the clock error, of operations with a last rank",
      "SELECT r.rank, r.host, r.device, o.func, l.rank AS last_global_rank, l.host AS last_host,\n"
      "    count(*) AS operations, CAST(total(p.wait_ns) AS INTEGER) AS wait_ns, avg(p.wait_ns) AS mean_ns,\n"
      "    max(p.wait_ns) AS max_ns\n"
@@ -33,7 +33,7 @@ const struct rs_sql_view rs_sql_views[] = {
      "WHERE NOT o.tie AND o.fanout_id IS NULL AND p.wait_ns > 0 AND p.wait_ns >= 2 * coalesce(o.error_ns, 0)\n"
      "    AND p.rank_id IS NOT o.last_rank_id\n"
      "GROUP BY p.rank_id, o.func, o.last_rank_id ORDER BY total(p.wait_ns) DESC"},
-    {"v_network", "who sent what to whom, and what the steps waited for; ranks are of the job. Times are sums of steps",
+    {"v_network", "which rank sent how much to which, and what the steps waited for; ranks are of the job. Times are sums over steps",
      "SELECT r.rank, q.rank AS peer, r.host, q.host AS peer_host, sum(s.gpu_ns) AS gpu_ns, sum(s.credit_ns)"
      " AS credit_ns,\n"
      "    sum(s.net_ns) AS net_ns, sum(s.recv_ns) AS recv_ns, sum(s.flush_ns) AS flush_ns,\n"
@@ -55,7 +55,7 @@ const struct rs_sql_view rs_sql_views[] = {
      "    CASE WHEN n.is_send THEN 'ProxyStep send' ELSE 'ProxyStep recv' END, 'step ' || n.step, n.operation_id,\n"
      "    n.parent_id, n.start_ns, n.start_ns, n.end_ns, n.end_ns - n.start_ns, n.channel, n.peer, n.bytes\n"
      "FROM network_steps n JOIN lanes l ON l.id = n.lane_id LEFT JOIN ranks r ON r.id = n.rank_id"},
-    {"v_activities", "what other tools saw besides NCCL's operations: kernels, copies, annotations, host calls",
+    {"v_activities", "what other tools recorded besides NCCL's operations: kernels, copies, annotations, host calls",
      "SELECT e.id, r.rank, r.host, r.device, l.row, l.label AS lane, e.kind, s.text AS name, e.start_ns, e.end_ns,\n"
      "    e.end_ns - e.start_ns AS duration_ns, e.bytes, e.operation_id\n"
      "FROM events e JOIN lanes l ON l.id = e.lane_id LEFT JOIN ranks r ON r.id = e.rank_id\n"
