@@ -1,9 +1,9 @@
 /* Which events of a process a cut keeps: a set of handles.
  *
- * Operations that pass are kept whole, with all their ranks: with everything that hangs on them, and what stands above
- * them (calls, groups, plans, launches), so that each finds its parents and times as in the whole. What belongs to no
- * operation is kept where it passes by itself. Handles of one thread follow each other, so that a set of them is bits,
- * in pages. Owned by the caller until rs_keep_free(); one thread at a time. */
+ * Operations that pass are kept completely, with all their ranks, children and ancestors (calls, groups, plans,
+ * launches), so that each has its parents and times as in the original. Events that belong to no operation are kept if
+ * they pass the filters themselves. Handles of one thread are consecutive, so a set of them is a bitmap, in pages. Owned
+ * by the caller until rs_keep_free(); one thread at a time. */
 #ifndef RS_EXPORT_KEPT_CALLBACKS_H
 #define RS_EXPORT_KEPT_CALLBACKS_H
 
@@ -18,14 +18,14 @@ struct rs_keep_set {
 };
 
 struct rs_keep {
-    bool all; /* there is no filter: everything */
+    bool all; /* no filter: everything is kept */
     struct rs_keep_set set;
     uint64_t *stale; /* KernelCh events among them whose timers are of other operations */
     uint32_t nstale, cap_stale;
 };
 
-/* Which operations are kept, by operation of the model: those that pass, and with a send or receive of a fan-out all of
- * it. The caller's to free. */
+/* Which operations are kept, by operation of the model: those that pass, and with a send or receive of a fan-out the
+ * whole fan-out. The caller frees it. */
 void rs_keep_ops(uint8_t **ops, const struct rs_timeline *t);
 /* What is kept of process `proc`. `ops`: by operation of the model, whether it is. */
 enum rs_status rs_keep_find(struct rs_keep *k, struct rs_timeline *t, uint32_t proc, const uint8_t *ops,

@@ -4,12 +4,16 @@
 
 #include "base/room.h"
 
+/* clang-format off */
+#define COUNTER(of, series, text) {of " " series, of, series, text}
+/* clang-format on */
 const struct rs_rank_counter_text rs_rank_counter_texts[RS_RANK_COUNTERS] = {
-    [RS_COUNTER_BYTES] = {"bytes in flight",
-                          "Bytes of the operations of this rank for which all ranks are there and which go on."},
-    [RS_COUNTER_WAITING] = {"operations waiting",
-                            "Operations of this rank that wait for one which is not there yet, as far as the clocks "
-                            "can tell."},
+    [RS_COUNTER_BYTES] = COUNTER("bytes", "in flight",
+                                 "Bytes of the operations of this rank that all ranks have started and that have not "
+                                 "ended."),
+    [RS_COUNTER_WAITING] = COUNTER("operations", "waiting",
+                                   "Operations of this rank that wait for a rank that has not started: waits of at "
+                                   "least twice the clock error."),
 };
 
 void rs_rank_counters_add(struct rs_rank_counters *c, const struct rs_bars *b, uint32_t i, uint32_t row)

@@ -11,7 +11,9 @@
 enum rs_rank_counter { RS_COUNTER_BYTES, RS_COUNTER_WAITING, RS_RANK_COUNTERS };
 
 extern const struct rs_rank_counter_text {
-    const char *name, *text;
+    const char *name; /* "bytes in flight" */
+    const char *of, *series; /* the same in two parts, for Chrome's counters: tools show "OF SERIES" */
+    const char *text;
 } rs_rank_counter_texts[RS_RANK_COUNTERS];
 
 /* An operation on a row; times are ns from the begin of the run. */

@@ -94,7 +94,7 @@ done
     done
     "$RINGSCOPE" gen --drop 0.02 --steps 10 -o "$work/lossy" >/dev/null 2>&1
     "$RINGSCOPE" export --format chrome "$work/lossy" | jq -r '.traceEvents[] | select(.cat == "operations") | .args | keys[]' | sort -u
-    "$RINGSCOPE" export --format chrome "$work/lossy" | jq -r '.traceEvents[] | select(.ph == "C") | .name' | sort -u
+    "$RINGSCOPE" export --format chrome "$work/lossy" | jq -r '.traceEvents[] | select(.ph == "C") | "\(.name) \(.args | keys[0])"' | sort -u
     for table in operations ranks events; do
         "$RINGSCOPE" export --format csv --table $table "$data/sim-threads" | head -n 1 | tr -d '\r' | tr ',' '\n'
     done

@@ -114,7 +114,10 @@ is "mix: proxy operations" "$(entered 'proxy send|proxy receive')" "$(jq .events
 is "mix: GPU channels" "$(entered channel)" "$(jq .events.KernelCh info.json)"
 is "mix: launches" "$(entered 'kernel launch')" "$(jq .events.KernelLaunch info.json)"
 is "mix: group calls" "$(entered 'group call')" "$(jq .events.GroupApi info.json)"
-# The other tools of OTF2 take it: states in the middle of the run, and marks of one's own.
+# Profiles by region name: the operation and the host call that started it have different names.
+is "mix: names of several regions" "$(otf2-print -G mix/traces.otf2 | sed -n 's/^REGION .* Name: "\([^"]*\)".*/\1/p' | sort | uniq -d)" ""
+is "mix: calls" "$(entered 'nccl[A-Z][A-Za-z]*')" "$(jq '.events | .CollApi + .P2pApi' info.json)"
+# Other tools of OTF2 read it: states in the middle of the run, and markers.
 cp -r mix copy
 otf2-snapshots -n 4 copy/traces.otf2 >out.txt 2>err.txt || fail "otf2-snapshots: $(head -n 3 err.txt)"
 is "otf2-snapshots complains" "$(cat err.txt)" ""

@@ -31,7 +31,7 @@ cat >>chrome.jq <<'J'
 | {slices: ($slices | map([.lane, .start, .dur, .name, .cat]) | sort),
    arrows: ([$pairs[] | select(map($cats[.]) | index("steps") | not)] | unique),
    steps: ([$pairs[] | select(map($cats[.]) | index("steps"))] | unique),
-   counters: ([$e[] | select(.ph == "C") | [.pid, .name, (.ts | ns), (.args | to_entries[0].value)]] | sort),
+   counters: ([$e[] | select(.ph == "C") | [.pid, "\(.name) \(.args | keys[0])", (.ts | ns), (.args | to_entries[0].value)]] | sort),
    groups: [$e[] | select(.ph == "X" and .args.pg_name) | ["\(.tid - $rows):\(.ts | ns)", .args.pg_name, .args.pg_desc // ""]]}
 J
 cat >perfetto.jq <<'J'

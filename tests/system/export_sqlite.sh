@@ -62,6 +62,9 @@ compare() { # NAME INPUTS...
     for what in ops comms clocks; do "$RINGSCOPE" $what --json "$@" >"$work/$what" 2>/dev/null; done
     "$RINGSCOPE" report --json "$@" >"$work/report" 2>/dev/null
     is "$name: check" "$(ask "PRAGMA integrity_check" "PRAGMA foreign_key_check")" ok
+    is "$name: children of an event, events of a window: by index" "$(for by in 'parent_id = 7' 'start_ns BETWEEN 1 AND 2'; do
+        ask "EXPLAIN QUERY PLAN SELECT * FROM events WHERE $by"; done | sed -n 's/.*USING INDEX \([a-z_]*\) .*/\1/p' | paste -sd' ')" \
+        "events_by_parent events_by_start"
     "$RINGSCOPE" info --json "$@" >"$work/info" 2>/dev/null
     for what in ops comms clocks report info; do lines j_$what "$work/$what"; done
 

@@ -416,10 +416,10 @@ static void counter(void *to, uint32_t row, enum rs_rank_counter which, bool fir
     rs_json_key_u64(j, "pid", row + 1);
     rs_json_key(j, "ts");
     rs_json_thousandths(j, at);
-    rs_json_key_str(j, "name", rs_rank_counter_texts[which].name);
+    rs_json_key_str(j, "name", rs_rank_counter_texts[which].of);
     rs_json_key(j, "args");
     rs_json_object(j);
-    rs_json_key_u64(j, which == RS_COUNTER_BYTES ? "bytes" : "operations", value);
+    rs_json_key_u64(j, rs_rank_counter_texts[which].series, value);
     end_event(j);
 }
 

@@ -33,7 +33,7 @@ struct event_name {
 
 enum { AGE = 1 << 19, OPEN = 1 << 0, KNOWN_TYPE = 1 << 1, OWN_CONTEXT = 1 << 2, TYPE_SHIFT = 8, CONTEXT_SHIFT = 16 };
 
-/* The older half goes, but for what is still open: as far as that leaves room, since some events are never stopped. */
+/* Drops the older half, except open events, as far as these leave room: some events are never stopped. */
 static void age(struct identity *id)
 {
     struct rs_map old = id->before;

@@ -26,7 +26,7 @@ static bool is_key(const char *s, size_t from, size_t to, const char *key)
 
 /* Where keys go into an event, and what is around them. */
 struct place {
-    size_t at; /* put them in front of this byte */
+    size_t at; /* insert them before this byte */
     bool args; /* else there are no args: they have to be made */
     bool first; /* nothing precedes them that needs a comma */
     bool last; /* nothing follows them in the args that needs one */

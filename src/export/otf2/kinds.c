@@ -5,18 +5,17 @@
 #include <string.h>
 
 static const struct rs_otf2_kind kinds[] = {
-    {"AllReduce", "ncclAllReduce", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLREDUCE},
-    {"AllGather", "ncclAllGather", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLGATHER},
-    {"AllGatherV", "ncclAllGatherV", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLGATHERV},
-    {"ReduceScatter", "ncclReduceScatter", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false,
-     OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
-    {"AlltoAll", "ncclAlltoAll", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLTOALL},
-    {"Broadcast", "ncclBroadcast", OTF2_REGION_ROLE_COLL_ONE2ALL, true, true, OTF2_COLLECTIVE_OP_BCAST},
-    {"Reduce", "ncclReduce", OTF2_REGION_ROLE_COLL_ALL2ONE, true, true, OTF2_COLLECTIVE_OP_REDUCE},
-    {"Gather", "ncclGather", OTF2_REGION_ROLE_COLL_ALL2ONE, true, true, OTF2_COLLECTIVE_OP_GATHER},
-    {"Scatter", "ncclScatter", OTF2_REGION_ROLE_COLL_ONE2ALL, true, true, OTF2_COLLECTIVE_OP_SCATTER},
-    {"Send", "ncclSend", OTF2_REGION_ROLE_POINT2POINT, false, false, 0},
-    {"Recv", "ncclRecv", OTF2_REGION_ROLE_POINT2POINT, false, false, 0},
+    {"AllReduce", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLREDUCE},
+    {"AllGather", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLGATHER},
+    {"AllGatherV", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLGATHERV},
+    {"ReduceScatter", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+    {"AlltoAll", OTF2_REGION_ROLE_COLL_ALL2ALL, true, false, OTF2_COLLECTIVE_OP_ALLTOALL},
+    {"Broadcast", OTF2_REGION_ROLE_COLL_ONE2ALL, true, true, OTF2_COLLECTIVE_OP_BCAST},
+    {"Reduce", OTF2_REGION_ROLE_COLL_ALL2ONE, true, true, OTF2_COLLECTIVE_OP_REDUCE},
+    {"Gather", OTF2_REGION_ROLE_COLL_ALL2ONE, true, true, OTF2_COLLECTIVE_OP_GATHER},
+    {"Scatter", OTF2_REGION_ROLE_COLL_ONE2ALL, true, true, OTF2_COLLECTIVE_OP_SCATTER},
+    {"Send", OTF2_REGION_ROLE_POINT2POINT, false, false, 0},
+    {"Recv", OTF2_REGION_ROLE_POINT2POINT, false, false, 0},
 };
 
 const struct rs_otf2_kind *rs_otf2_kind(const char *func)
@@ -24,6 +23,11 @@ const struct rs_otf2_kind *rs_otf2_kind(const char *func)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(kinds[i].func, func)) return &kinds[i];
     return NULL;
+}
+
+bool rs_otf2_is_call(uint8_t bar_kind)
+{
+    return bar_kind == RS_BAR_COLL_API || bar_kind == RS_BAR_P2P_API || bar_kind == RS_BAR_ENQUEUED;
 }
 
 void rs_otf2_sizes(const struct rs_otf2_kind *kind, uint64_t bytes, int32_t nranks, bool is_root, uint64_t *sent,

@@ -11,7 +11,6 @@
 
 struct rs_otf2_kind {
     const char *func; /* as NCCL's profiler names it */
-    const char *call; /* of NCCL's interface */
     OTF2_RegionRole role;
     bool is_collective; /* with `op` */
     bool is_rooted;
@@ -20,6 +19,8 @@ struct rs_otf2_kind {
 
 /* NULL: a function that is not known. */
 const struct rs_otf2_kind *rs_otf2_kind(const char *func);
+/* Whether a kind of bar is a host call of NCCL's interface, named by the function. */
+bool rs_otf2_is_call(uint8_t bar_kind);
 
 /* Bytes that a rank puts into a collective of `bytes` (as ops.bytes counts) and gets out of it. */
 void rs_otf2_sizes(const struct rs_otf2_kind *kind, uint64_t bytes, int32_t nranks, bool is_root, uint64_t *sent,

@@ -149,7 +149,8 @@ static enum rs_status put_mark(struct rs_otf2 *o, uint8_t kind, unsigned i, uint
 {
     const char *mark = o->t->kinds.rows[kind].marks[i];
     if (!mark || !at) return RS_OK;
-    RS_TRY(attribute(o, &o->marks[kind][i], mark, "this state begins so many ns behind the begin", false, err));
+    RS_TRY(attribute(o, &o->marks[kind][i], mark, "ns from the begin of the region to the begin of this state", false,
+                     err));
     return rs_otf2_put_u64(&o->archive, o->marks[kind][i], at, err);
 }
 
@@ -185,6 +186,14 @@ static enum rs_status region_of(struct rs_otf2 *o, const struct rs_bars *b, uint
 {
     const struct rs_bar_kind *kind = &o->t->kinds.rows[b->kind[i]];
     const char *name = b->name[i] ? rs_texts_at(&o->t->texts, b->name[i]) : kind->label;
+    char call[256];
+    if (b->name[i] && rs_otf2_is_call(b->kind[i])) { /* "AllReduce" is the operation: tools sum regions by name */
+        snprintf(call, sizeof call, "nccl%s", name);
+        name = call;
+    } else if (b->name[i] && b->kind[i] == RS_BAR_CE_COLL) {
+        snprintf(call, sizeof call, "%s, copy engine", name);
+        name = call;
+    }
     return rs_otf2_region(&o->archive, (uint64_t)b->kind[i] << 32 | b->name[i], name, kind->id, kind->explain,
                           rs_otf2_role(o->t, b->kind[i]), rs_otf2_paradigm(o->t, b->kind[i]), region, err);
 }
@@ -205,7 +214,7 @@ static enum rs_status write_lanes(struct rs_otf2 *o, const struct rs_bars *b, ui
             spans[n] = (struct otf2_span){.start = b->start[i], .end = b->start[i] + b->dur[i], .token = i};
             status = region_of(o, b, i, &spans[n++].region, err);
         }
-    struct rs_bars bars = *b; /* otf2_put takes what may be changed */
+    struct rs_bars bars = *b; /* otf2_put takes a pointer that is not const */
     if (status == RS_OK) status = otf2_write_spans(o, spans, n, &where, put_bar, &bars, err);
     free(spans);
     return status;
@@ -273,11 +282,11 @@ static enum rs_status operations_region_of(struct rs_otf2 *o, uint16_t func, int
 {
     const char *name = what == OF_GROUP ? "grouped operations" : rs_model_text(o->t->model, func);
     const struct rs_otf2_kind *kind = what == OF_FUNCTION ? rs_otf2_kind(name) : NULL;
-    const char *why = what == OF_FUNCTION ? NULL : "Operations of one group call, which overlap: all are inside of it.";
+    const char *why = what == OF_FUNCTION ? NULL : "Overlapping operations of one group call.";
     uint64_t key = (uint64_t)what << 40 | (what == OF_GROUP ? 0 : func);
     OTF2_RegionRole role = what == OF_FUNCTION ? OTF2_REGION_ROLE_FUNCTION : OTF2_REGION_ROLE_POINT2POINT;
-    return rs_otf2_region(&o->archive, key, *name ? name : "operation", kind ? kind->call : name, why,
-                          kind ? kind->role : role, OTF2_PARADIGM_MPI, region, err);
+    return rs_otf2_region(&o->archive, key, *name ? name : "operation", name, why, kind ? kind->role : role,
+                          OTF2_PARADIGM_MPI, region, err);
 }
 
 static enum rs_status metrics(struct stream *s, int64_t at, struct rs_err *err)

@@ -115,7 +115,7 @@ static uint64_t absent_key(const struct rs_model *m, uint32_t comm, int32_t rank
     return (uint64_t)comm << 32 | (uint32_t)rank;
 }
 
-/* A few ranks of a large job may be all that was recorded, and a location costs two files: beyond so many one is shared. */
+/* Only a few ranks of a large job may be recorded, and a location costs two files: further absent ranks share one. */
 enum { MOST_ABSENT = 512 };
 
 static enum rs_status add_absent(struct rs_otf2 *o, uint32_t comm, int32_t rank, struct rs_err *err)

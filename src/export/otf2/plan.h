@@ -3,13 +3,13 @@
  * OTF2 finds the partners of a record by communicator, rank and order: a communicator's member is one location, regions
  * of a location nest, and the n-th collective of a communicator is the same one on all its members. NCCL's operations
  * of a communicator may overlap (one launch runs many). So a communicator has lanes: operations that overlap on a rank
- * go to different ones, the same on all ranks; each lane is a communicator of the archive of its own, as if it had been
- * duplicated, and a rank has a location for each lane that it uses. Sends and receives that overlap more than
+ * go to different ones, the same on all ranks; each lane is a separate communicator of the archive, like a duplicate,
+ * and a rank has a location for each lane that it uses. Sends and receives that overlap more than
  * RS_OTF2_LANES deep (a large all-to-all), and collectives that do, share one more lane, RS_OTF2_GROUPED, as
  * non-blocking ones inside one region.
  *
- * Records are made of what all recorded ranks of a communicator took part in, and of sends whose receive is there.
- * The rest are regions alone, and counted. Made once from the timeline, which must live on; then only read. */
+ * Operations in which all recorded ranks of a communicator took part, and sends with their receives, have records. The
+ * others are regions only, and counted. Computed once from the timeline, which must stay valid; then only read. */
 #ifndef RS_EXPORT_OTF2_PLAN_H
 #define RS_EXPORT_OTF2_PLAN_H
 

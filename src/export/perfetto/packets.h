@@ -1,10 +1,10 @@
 /* Packets of a Perfetto trace, sequence by sequence, to a stream.
  *
- * A process of the run is a sequence with one state. Each of its tracks begins with new defaults, in each piece of the
- * process anew, so that events need not name their track, and with a snapshot that sets the sequence's own clock (64)
- * back to 0 at the begin: as times rise on a track, each event has its distance from the one before it. Names,
- * categories, names of arguments and texts are written once a sequence, in the packet that uses them first, and known
- * from then on by a number; those count from 1, so that most are one byte. Sequence 1 is for what needs no state:
+ * A process of the run is a sequence with one state. In each piece of the process, a track begins with new defaults, so
+ * that events need not name their track, and with a snapshot that resets the sequence's own clock (64) to 0: times
+ * increase on a track, and each event has its distance from the one before it. Names, categories, names of arguments and
+ * texts are written once per sequence, in the packet that uses them first, and referred to by a number after that, from
+ * 1, so that most are one byte. Sequence 1 is for what needs no state:
  * tracks, clocks, flags.
  *
  *     rs_packets_sequence(p);
@@ -13,7 +13,7 @@
  *     rs_packets_event(p, at, true);
  *     rs_packets_slice_end(p, at);
  *
- * The trace's clock is called BOOTTIME, as Perfetto's readers take for granted, and shows the common axis: ns of wall
+ * The trace's clock is called BOOTTIME, as Perfetto's readers expect, and is the common axis: ns of wall
  * time. Owned by the exporter; the first failure is kept and reported by rs_packets_check(). One thread at a time. */
 #ifndef RS_EXPORT_PERFETTO_PACKETS_H
 #define RS_EXPORT_PERFETTO_PACKETS_H

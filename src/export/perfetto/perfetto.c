@@ -1,8 +1,8 @@
-/* Perfetto's own format (.pftrace), written by hand: Protocol Buffers without their library.
+/* Perfetto's own format (.pftrace): Protocol Buffers, without their library.
  *
- * A process a rank, a track a communicator with a track a lane below it; a bar is a slice's begin and end
- * (perfetto/packets.h), and slices of a track follow each other or nest (nests.h). Slices of an operation also
- * carry its number as correlation id. */
+ * A rank is a process, a communicator a track with a track per lane below it, a bar the begin and end of a slice
+ * (perfetto/packets.h); slices of a track follow each other or nest (nests.h). Slices of an operation also have its
+ * number as correlation id. */
 #include <stdlib.h>
 
 #include "base/bisect.h"
@@ -21,11 +21,11 @@
 #include "timeline/timeline.h"
 
 /* ---- tracks ----
- * Tracks of a Perfetto trace: a process a rank with its two counters, a track a communicator, and below them the
- * lanes.
+ * Tracks of a Perfetto trace: one process per rank with its two counters, one track per communicator, and below them
+ * the lanes.
  *
- * Numbers (uuid): rows of ranks count from 1, then come communicators (by group of the timeline), counters (two a
- * row), and lanes as they come. Lanes of a process as such are threads. */
+ * Numbers (uuid): rows of ranks from 1, then communicators (by group of the timeline), counters (two per row), and lanes
+ * in the order of their first use. Lanes of a whole process are threads. */
 
 struct pf_tracks {
     struct rs_packets *packets;
@@ -192,7 +192,7 @@ static void pf_tracks_process(struct pf_tracks *k)
     rs_lane_numbers_clear(&k->lanes);
 }
 
-/* A lane's track, described when it is first asked for: its uuid. */
+/* The uuid of a lane's track, which is described at its first use. */
 static void pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_lane *lane, uint64_t *uuid)
 {
     const struct rs_timeline *t = k->t;
@@ -209,7 +209,7 @@ static void pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_lane *lane, 
     const char *label = rs_strbuf_borrow(&k->name);
     rs_wire_clear(&k->track);
     rs_wire_uint(&k->track, PF_TRACK_UUID, *uuid);
-    if (level != RS_GROUP_COMM) { /* of the program's own, or of the GPU's */
+    if (level != RS_GROUP_COMM) { /* a thread of the process, or of the GPU */
         rs_wire_clear(&k->inner);
         rs_wire_uint(&k->inner, PF_THREAD_PID, row + 1);
         rs_wire_uint(&k->inner, PF_THREAD_TID, k->tid);
@@ -224,32 +224,31 @@ static void pf_tracks_lane(struct pf_tracks *k, const struct rs_bar_lane *lane, 
 }
 
 /* ---- flows ----
- * Flows of a Perfetto trace: which ids a slice carries.
+ * Flows of a Perfetto trace: the ids of a slice.
  *
- * Slices that carry the same id are joined by arrows in the order of their begins. From a parent to a child, from
- * there to its first child, and so on, and in the end to what it launched, goes a path with one id; further
- * launches, what began before its parent, and a send and its receive have an id for each pair; the ranks of an
- * operation share one, as do a proxy operation and its steps, which follow one another. So the arrows are the
- * relations, with few ids. Where both are in one piece it is known which comes later: the flow ends there. */
+ * Slices with the same id are connected by arrows in the order of their begins. A path has one id: from a parent to a
+ * child, from there to its first child, and so on, and finally to what that launched. Further launches, children that
+ * began before their parent, and a send and its receive have an id for each pair. The ranks of an operation share an id,
+ * as do a proxy operation and its steps, which follow one another. So the arrows are the relations, with few ids. If both
+ * slices are in one piece it is known which is later, and the flow ends there. */
 
 struct flows {
     const struct rs_timeline *t;
     struct rs_fanout_ranks fanouts;
     /* Of the current piece: */
     const struct rs_nests *nests; /* in which order its bars are written */
-    /* Children of bar i but for steps: children[child_from[i] .. child_from[i + 1]); the first is the one that its path
-     * goes on to, if it does. */
+    /* Children of bar i except steps: children[child_from[i] .. child_from[i + 1]); its path continues to the first, if it
+     * continues. */
     uint32_t *child_from, *children;
-    uint32_t *head; /* of bar i: the first of its path, but for that one's parent */
+    uint32_t *head; /* of bar i: the first bar of its path after the parent that the path begins with */
     uint32_t *arrivals; /* edges by the bar that they lead to */
-    uint8_t *marks; /* of bar i: where its path goes on, what edges it has */
+    uint8_t *marks; /* of bar i: where its path continues, which edges it has */
     uint64_t edges_before; /* of all pieces before it */
 };
 
-/* The upper bits of an id say what it is of; the lower ones are a number of that. EARLY: a child that began before its
- * parent. */
+/* The upper bits of an id are its kind, the lower ones a number. EARLY: a child that began before its parent. */
 enum kind { PATH = 1, EARLY, STEPS, LAUNCH, OPERATION, MESSAGE };
-/* Of a bar: its path goes on to its first child, or along the first edge that leaves it; it has steps; edges leave it,
+/* Of a bar: its path continues to its first child, or along the first edge that leaves it; it has steps; edges leave it,
  * arrive at it. */
 enum { TO_CHILD = 1, TO_LAUNCHED = 2, STEPS_BELOW = 4, LEAVES = 8, ARRIVES = 16 };
 
@@ -330,7 +329,7 @@ static void find_children(struct flows *f, const struct rs_bars *b)
         if (is_child(b, i)) f->children[from[b->parent[i] - b->first + 1]++] = i;
 }
 
-/* Whether bar i is what the path of its parent goes on to. Along a path begins rise, so that there is no circle. */
+/* Whether the path of its parent continues to bar i. Begins increase along a path, so there is no cycle. */
 static bool is_on_path(const struct flows *f, const struct rs_bars *b, uint32_t i)
 {
     uint32_t parent = b->parent[i] - b->first;
@@ -525,7 +524,7 @@ static uint32_t name_of(struct rs_packets *p, const struct rs_timeline *t, const
 }
 
 /* An annotation is at most 18 bytes, so that its length is one byte that can be filled in afterwards; with that and its
- * tag it is ARGUMENT. The rest of what begins a slice, but for its flows, is HEAD at most. */
+ * tag it is ARGUMENT. The rest of what begins a slice, except its flows, is HEAD at most. */
 enum { ARGUMENT = 20, HEAD = 14 };
 
 static uint8_t *put_argument(struct rs_packets *p, const struct rs_slice_args *args, const struct rs_slice_arg *a,
@@ -573,7 +572,7 @@ static void begin_slice(struct perfetto *p, const struct rs_timeline *t, const s
     rs_packets_event(out, b->start[i], true);
 }
 
-/* Ends slices from bar `open` outwards, up to `until`, which goes on. */
+/* Ends slices from bar `open` outwards, up to but not including `until`. */
 static void end_slices(struct perfetto *p, const struct rs_bars *b, uint32_t open, uint32_t until)
 {
     for (; open != until; open = p->nests.within[open])

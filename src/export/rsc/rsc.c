@@ -349,8 +349,8 @@ static bool is_wanted(const struct rs_recording *from, struct rs_keep *keep, con
     }
 }
 
-/* Writes its facts; facts of the cut itself are written anew, and captured parents
- * that are not kept, or whose starts are. */
+/* Writes its facts, except those of the cut itself, which are written anew, and captured parents that are not kept, or
+ * whose starts are. */
 static void rsc_cut_facts(struct rsc_file *to, struct rs_recording *from, struct rs_keep *keep)
 {
     for (size_t i = 0; i < from->nfacts; i++) {

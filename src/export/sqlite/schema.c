@@ -5,8 +5,8 @@
 #include "export/sqlite/rows.h"
 
 const struct rs_sql_table_row rs_sql_tables[RS_SQL_TABLES] = {
-    [RS_SQL_META] = {"meta", "facts about the whole run. All times are ns of wall time on the common axis", &rs_sql_meta,
-                     NULL},
+    [RS_SQL_META] = {"meta", "facts about the whole run. All times are ns of wall time on the common axis",
+                     &rs_sql_meta, NULL},
     [RS_SQL_NOTES] = {"notes", "notes on the inputs", &rs_sql_notes, NULL},
     [RS_SQL_PROCESSES] = {"processes", "processes, one row for each tool that recorded one", &rs_out_process, NULL},
     [RS_SQL_RANKS] = {"ranks", "ranks of the job", &rs_sql_ranks, NULL},
@@ -26,7 +26,9 @@ const struct rs_sql_table_row rs_sql_tables[RS_SQL_TABLES] = {
     [RS_SQL_LANES] = {"lanes", "lanes of the timeline", &rs_sql_lanes, NULL},
     [RS_SQL_EVENTS] = {"events", "all bars of the timeline, except for network steps", &rs_sql_events,
                        "CREATE INDEX events_by_operation ON events (operation_id)"
-                       " WHERE operation_id IS NOT NULL;"},
+                       " WHERE operation_id IS NOT NULL;"
+                       "CREATE INDEX events_by_parent ON events (parent_id) WHERE parent_id IS NOT NULL;"
+                       "CREATE INDEX events_by_start ON events (start_ns);"},
     [RS_SQL_NETWORK_STEPS] = {"network_steps", "steps of network operations (ProxyStep), one per chunk of data",
                               &rs_sql_network_steps,
                               "CREATE INDEX network_steps_by_operation ON network_steps (operation_id)"
