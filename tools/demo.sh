@@ -21,17 +21,17 @@ show "$BUILD/ringscope" view "$demo" --width 100
 page=$BUILD/demo.html
 rm -f "$page"
 if show "$BUILD/ringscope" view "$demo" -o "$page"; then
-    printf 'The same to zoom, search and follow: open file://%s in a browser,\n' "$(cd "$BUILD" && pwd)/demo.html"
-    printf 'or run "%s serve %s" and the ssh line that it prints, where there is none.\n' "$BUILD/ringscope" "$demo"
+    printf 'The same timeline, interactive: open file://%s in a browser,\n' "$(cd "$BUILD" && pwd)/demo.html"
+    printf 'or, on a machine without one, run "%s serve %s" and the ssh line that it prints.\n' "$BUILD/ringscope" "$demo"
 fi
 
 printf '\nThe GPU of rank 5 was made to compute 2 ms longer in every step of the first job; the traces of the\n'
 printf 'second, of PyTorch on a real GPU, are in tests/data. Next:\n'
 printf '  %-58s %s\n' "$BUILD/ringscope ops $demo --op ID --tree" "one operation down to its network steps" \
-    "$BUILD/ringscope report $demo --every STEP" "the course of the run, step by step" \
-    "$BUILD/ringscope clocks $demo" "how clocks that are seconds apart were brought together" \
+    "$BUILD/ringscope report $demo --every STEP" "changes over time, step by step" \
+    "$BUILD/ringscope clocks $demo" "how clocks that are seconds apart were aligned" \
     "$BUILD/ringscope export $demo -o demo.pftrace" "for ui.perfetto.dev; .json, .otf2, .db, .csv for other tools" \
-    "$BUILD/ringscope sql $demo 'SELECT * FROM v_waits'" "who waited for whom, or any other question" \
+    "$BUILD/ringscope sql $demo 'SELECT * FROM v_waits'" "who waited for whom, or any other query" \
     "$BUILD/ringscope sim --hosts 2 --hang 2@10 -o $BUILD/hung" "a job that hangs," \
     "$BUILD/ringscope hang $BUILD/hung" "and why" \
     "$BUILD/ringscope report YOUR TRACES" "of PyTorch, Nsight Systems, ... (ringscope explain formats)" \

@@ -6,11 +6,11 @@
 
 #include "base/json.h"
 #include "base/units.h"
-#include "cli/clocks_json.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
+#include "cli/print/table.h"
 #include "cli/reading.h"
-#include "cli/table.h"
 
 enum { MOST_ROWS = 40 }; /* in the text; --json has them all */
 
@@ -102,15 +102,15 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
     }
     if (r->n) printf("\n");
     if (!has_times(m)) {
-        printf("No operation here has a start or an end: nothing can be said of clocks.\n");
+        printf("No operation here has a start or an end: clocks cannot be compared.\n");
         return;
     } else if (!m->aligned) {
-        printf("Times are as they came: nothing is said across clocks.\n");
+        printf("Times are as recorded: clocks are not compared.\n");
     } else {
         static const char *const kinds[] = {[RS_DOMAIN_HOST] = "hosts' clocks", [RS_DOMAIN_GPU] = "GPUs' timers"};
         const char *between = "Clocks agree:";
         for (int kind = RS_DOMAIN_GPU; kind >= RS_DOMAIN_HOST; kind--) {
-            /* One host agrees with itself, also where all others lie apart. */
+            /* One host agrees with itself, even if all others do not. */
             bool alone = kind == RS_DOMAIN_HOST && clocks[kind] == 1 + hosts;
             if (worst[kind] == RS_TIME_NONE || alone) continue;
             printf("%s %s to within %s", between, kinds[kind], rs_text_ns(worst[kind]).s);
@@ -122,7 +122,7 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
                 "Clock error of comparing starts: up to %s. A lead below twice the error of its operation is a tie.\n",
                 rs_text_ns(error).s);
         else if (*between != ',' && !apart)
-            printf("All is on one clock.\n");
+            printf("Everything is on one clock.\n");
     }
     if (m->aligned && apart)
         printf("%" PRIu32 " clock%s (%" PRIu32 " of hosts, %" PRIu32
@@ -130,10 +130,10 @@ static void print_conclusion(const struct rs_model *m, const struct rs_clock_row
                apart, apart == 1 ? "" : "s", hosts, apart - hosts, apart == 1 ? "s" : "",
                apart == 1 ? "it stays" : "they stay", apart == 1 ? "it was" : "they were", apart == 1 ? "is" : "are");
     if (stale)
-        printf("%s of %s GPU timers were another operation's and are not used.\n", rs_text_count(stale).s,
+        printf("%s of %s GPU timers belong to another operation and are not used.\n", rs_text_count(stale).s,
                rs_text_count(timers).s);
     if (overruns)
-        printf("%s GPU timers were read after the GPU had used their place again: the proxy thread was too slow.\n",
+        printf("%s GPU timers were read after the GPU had overwritten them: the proxy thread was too slow.\n",
                rs_text_count(overruns).s);
 }
 
@@ -171,11 +171,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_clocks = {
     .name = "clocks",
-    .summary = "how all clocks were brought onto one axis, with their errors",
+    .summary = "how all clocks were aligned to one axis, with their errors",
     .usage = "[options] IN...",
-    .text = "For every process and device: what is added to the host's clock and to the GPU's timer, how they drift, "
-            "how well\n"
-            "that is known and by which method, and how late NCCL read the GPU's timers.",
+    .text = "For every process and device: the offset of the host's clock and of the GPU's timer, their drift, their "
+            "error and\n"
+            "the method, and how late NCCL read the GPU's timers.",
     .examples = "ringscope clocks ringscope-run\n"
                 "ringscope clocks --json rec | jq '{host, pid, gpu_error_ns}'",
     .json = "JSON Lines: one per process and device",

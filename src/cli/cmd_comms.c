@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/comms_json.h"
-#include "cli/output.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
+#include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
-#include "cli/table.h"
-#include "cli/zero.h"
 #include "join/overlay_facts.h"
 
 enum { MOST_ROWS = 32 }; /* in the text; beyond that classes are shown */
@@ -167,7 +167,7 @@ static void comm_row(struct rs_table *t, const struct comms *c, const struct row
     if (row->hash)
         rs_table_cell(t, "%*s0x%016" PRIx64, (int)indent, "", row->hash);
     else
-        rs_table_cell(t, "(hash not told)");
+        rs_table_cell(t, "(hash unknown)");
     const char *name = rs_comm_name(m, r->comm);
     rs_table_cell(t, "%s", name ? name : "-");
     if (row->nranks < 0)
@@ -186,12 +186,12 @@ static void comm_row(struct rs_table *t, const struct comms *c, const struct row
         rs_table_cell(t, "%s",
                       gone ? rs_text_ns(rs_time_minus(life->destroyed, life->created)).s
                       : rs_tool_has(row->tool, RS_CAP_COMM_END) ? "to the end"
-                                                                : "?"); /* others do not tell ends at all */
+                                                                : "?"); /* other tools do not record ends */
     else
         rs_table_cell(t, gone ? "until %s" : "?", rs_zero_moment(m, life->destroyed).s);
 }
 
-/* Times that were not recorded as such, and what stands for them. */
+/* Times that were not recorded, and what is shown instead. */
 static void print_sources(const struct comms *c)
 {
     bool init = false, sleep = false;
@@ -201,8 +201,8 @@ static void print_sources(const struct comms *c)
         init |= life->created != RS_TIME_NONE && life->created_from == RS_LIFE_FIRST_INIT;
         sleep |= life->destroyed != RS_TIME_NONE && life->destroyed_from == RS_LIFE_LAST_SLEEP;
     }
-    if (init) printf("made at: the first init of the process, which is all that the dumps tell\n");
-    if (sleep) printf("lived: until the end of the last proxy sleep, where destruction begins\n");
+    if (init) printf("created: the first init of the process; these dumps contain no other\n");
+    if (sleep) printf("lifetime: until the end of the last proxy sleep, where destruction begins\n");
 }
 
 static void print_tree(const struct comms *c)
@@ -211,11 +211,11 @@ static void print_tree(const struct comms *c)
     rs_table_column(&t, RS_LEFT, "communicator");
     rs_table_column(&t, RS_LEFT, "name");
     rs_table_column(&t, RS_RIGHT, "ranks");
-    rs_table_column(&t, RS_LEFT, "of the job");
+    rs_table_column(&t, RS_LEFT, "job ranks");
     rs_table_column(&t, RS_RIGHT, "nodes");
     rs_table_column(&t, RS_LEFT, "from");
-    rs_table_column(&t, RS_RIGHT, "made at");
-    rs_table_column(&t, RS_RIGHT, "lived");
+    rs_table_column(&t, RS_RIGHT, "created");
+    rs_table_column(&t, RS_RIGHT, "lifetime");
     for (uint32_t i = 0; i < c->m->ncomms; i++)
         if (c->shown[c->rows[i].comm]) comm_row(&t, c, &c->rows[i]);
     rs_table_print(&t, "", stdout);
@@ -290,8 +290,8 @@ const struct rs_command rs_cmd_comms = {
     .name = "comms",
     .summary = "the communicators: their members, their times, and which was split from which",
     .usage = "[options] IN...",
-    .text = "Lists the communicators of a run as a family tree: NCCL does not say from which communicator another was\n"
-            "split, but its hash does. Where there are many, those of equal shape are counted together.",
+    .text = "Lists the communicators of a run as a tree: NCCL does not report from which communicator another was\n"
+            "split, but its hash does. If there are many, those of the same shape are one line.",
     .examples = "ringscope comms rec                    # the tree\n"
                 "ringscope comms --rank 5 rec           # those that rank 5 of the job is in\n"
                 "ringscope comms --json rec | jq .parent",

@@ -2,103 +2,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "analyse/critical.h"
-#include "base/json.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/model_json.h"
-#include "cli/output.h"
-#include "cli/plain.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
-#include "cli/table.h"
-#include "cli/zero.h"
-
-/* ---- JSON ----
- * A critical path as JSON: one object; see docs/json.md. */
-
-static void who(struct rs_json *j, const struct rs_view *v, uint32_t rank_id)
-{
-    const struct rs_rank *s = &v->model->ranks[rank_id];
-    rs_json_key_number_or_null(j, "rank", s->number);
-    rs_json_key_str(j, "host", rs_host_name(v->model, s->host));
-    rs_pid_json(j, v->model->procs[s->proc].pid);
-    rs_json_key_number_or_null(j, "device", s->device);
-}
-
-static void rows(struct rs_json *j, const struct rs_critical *c, const struct rs_view *v, double window)
-{
-    rs_json_key(j, "by");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < c->nrows; i++) {
-        const struct rs_critical_row *r = &c->rows[i];
-        rs_json_object(j);
-        who(j, v, r->rank_id);
-        rs_json_key_str(j, "kind", rs_critical_kind_name(r->kind));
-        rs_json_key_str(j, "name", c->names[r->name]);
-        rs_json_key_i64(j, "ns", r->ns);
-        rs_json_key_double(j, "pct", 100 * (double)r->ns / window);
-        rs_json_key_i64(j, "tie_ns", r->tie_ns);
-        rs_json_key_i64(j, "alone_ns", r->alone_ns);
-        rs_json_key_u64(j, "segments", r->segments);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void segments(struct rs_json *j, const struct rs_critical *c, const struct rs_view *v)
-{
-    const struct rs_model *m = v->model;
-    rs_json_key(j, "segments");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < c->nsegments && !rs_json_failed(j); i++) {
-        const struct rs_critical_segment *s = &c->segments[i];
-        rs_json_object(j);
-        who(j, v, s->rank_id);
-        rs_json_key_str(j, "kind", rs_critical_kind_name(s->kind));
-        rs_json_key_str(j, "name", c->names[s->name]);
-        rs_json_key_i64(j, "from_ns", s->from);
-        rs_json_key_i64(j, "to_ns", s->to);
-        rs_json_key_i64(j, "ns", rs_time_minus(s->to, s->from));
-        if (s->op != RS_NONE)
-            rs_json_key_hex(j, "op", m->ops.id[s->op]);
-        else
-            rs_json_key_null(j, "op");
-        rs_json_key_bool(j, "tie", s->tie);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void critical_json(struct rs_json *j, const struct rs_critical *c, const struct rs_view *v)
-{
-    bool any = c->from != RS_TIME_NONE;
-    int64_t window = any ? rs_time_minus(c->to, c->from) : 0;
-    rs_json_object(j);
-    rs_time_json(j, "t0_ns", rs_model_begin(v->model));
-    rs_time_json(j, "from_ns", c->from);
-    rs_time_json(j, "to_ns", c->to);
-    rs_json_key_i64(j, "window_ns", window);
-    rs_time_json(j, "error_ns", any ? c->error_ns : RS_TIME_NONE);
-    rs_json_key_u64(j, "ranks", c->ranks);
-    rs_json_key_u64(j, "ranks_left_out", c->left_out);
-    rs_json_key_u64(j, "jumps", c->jumps);
-    rs_json_key_u64(j, "ties", c->ties);
-    rs_json_key_bool(j, "activities", c->has_activities);
-    rows(j, c, v, window > 0 ? (double)window : 1);
-    segments(j, c, v);
-    rs_json_key(j, "conclusion");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < c->nconclusion; i++) rs_json_str(j, c->conclusion[i]);
-    rs_json_end(j);
-    rs_json_end(j);
-    rs_json_newline(j);
-}
+#include "fields/critical.h"
 
 /* ---- text ---- */
 
 enum { MOST_ROWS = 15, MOST_SEGMENTS = 10 }; /* in the text; --json has them all */
-
-/* ---- text ---- */
 
 static void cells_who(struct rs_table *t, const struct rs_view *v, uint32_t rank_id)
 {
@@ -122,11 +37,11 @@ static void print_rows(const struct rs_critical *c, const struct rs_view *v)
     double window = (double)rs_time_minus(c->to, c->from);
     rs_table_column(&t, RS_RIGHT, "share");
     rs_table_column(&t, RS_RIGHT, "time");
-    rs_table_column(&t, RS_RIGHT, "times");
+    rs_table_column(&t, RS_RIGHT, "segments");
     rs_table_column(&t, RS_RIGHT, "rank");
     rs_table_column(&t, RS_LEFT, "host");
     rs_table_column(&t, RS_LEFT, "kind");
-    rs_table_column(&t, RS_LEFT, "what");
+    rs_table_column(&t, RS_LEFT, "name");
     for (uint32_t i = 0; i < c->nrows && i < MOST_ROWS; i++) {
         const struct rs_critical_row *r = &c->rows[i];
         rs_table_cell(&t, "%.1f %%", 100 * (double)r->ns / window);
@@ -149,7 +64,7 @@ static uint32_t find_longest(const struct rs_critical *c, uint32_t *longest)
         int64_t ns = rs_time_minus(c->segments[i].to, c->segments[i].from);
         bool full = n == MOST_SEGMENTS;
         uint32_t at = full ? 0 : n++;
-        if (full) { /* the shortest of them gives way */
+        if (full) { /* replaces the shortest */
             for (uint32_t k = 1; k < n; k++) {
                 const struct rs_critical_segment *x = &c->segments[longest[k]], *y = &c->segments[longest[at]];
                 if (rs_time_minus(x->to, x->from) < rs_time_minus(y->to, y->from)) at = k;
@@ -168,11 +83,11 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
     struct rs_table t = {0};
     uint32_t longest[MOST_SEGMENTS], n = find_longest(c, longest);
     rs_table_column(&t, RS_RIGHT, "at");
-    rs_table_column(&t, RS_RIGHT, "for");
+    rs_table_column(&t, RS_RIGHT, "duration");
     rs_table_column(&t, RS_RIGHT, "rank");
     rs_table_column(&t, RS_LEFT, "host");
     rs_table_column(&t, RS_LEFT, "kind");
-    rs_table_column(&t, RS_LEFT, "what");
+    rs_table_column(&t, RS_LEFT, "name");
     for (uint32_t i = 0; i < n; i++) {
         const struct rs_critical_segment *s = &c->segments[longest[i]];
         rs_table_cell(&t, "%s", rs_zero_moment(v->model, s->from).s);
@@ -181,7 +96,7 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
         rs_table_cell(&t, "%s%s", rs_critical_kind_name(s->kind), s->tie ? " (tie)" : "");
         cell_name(&t, c, s->name);
     }
-    printf("\nits longest segments\n");
+    printf("\nlongest segments\n");
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
     rs_zero_print(v->model);
@@ -190,11 +105,11 @@ static void print_segments(const struct rs_critical *c, const struct rs_view *v)
 static void print_text(const struct rs_critical *c, const struct rs_view *v)
 {
     if (c->from != RS_TIME_NONE) {
-        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s at a tie",
+        printf("critical path of %s over %" PRIu32 " rank%s: %s segment%s, %s change%s of rank, %s tied",
                rs_text_ns(rs_time_minus(c->to, c->from)).s, c->ranks, c->ranks == 1 ? "" : "s",
                rs_text_count(c->nsegments).s, c->nsegments == 1 ? "" : "s", rs_text_count(c->jumps).s,
                c->jumps == 1 ? "" : "s", rs_text_count(c->ties).s);
-        if (c->error_ns > 0) printf("; clock error on it up to %s", rs_text_ns(c->error_ns).s);
+        if (c->error_ns > 0) printf("; clock error up to %s", rs_text_ns(c->error_ns).s);
         printf("\n\n");
         print_rows(c, v);
         print_segments(c, v);
@@ -210,7 +125,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 {
     (void)self, (void)in;
     const struct rs_common *o = options;
-    struct rs_filter any_time = o->filters.filter; /* what lies outside of the window may be waited for in it */
+    struct rs_filter any_time = o->filters.filter; /* work outside the window may be waited for inside it */
     any_time.has_from = any_time.has_to = false;
     struct rs_view view;
     rs_view_init(&view, m, &any_time);
@@ -219,12 +134,13 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     enum rs_status done = RS_OK;
     if (o->json) {
         struct rs_json *j = rs_output_json();
-        critical_json(j, &c, &view);
+        rs_out_json(j, &rs_out_critical, &(struct rs_critical_fields){&c, &view});
+        rs_json_newline(j);
         done = rs_json_finish(j, err);
     } else {
         print_text(&c, &view);
     }
-    if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* cannot be told from these */
+    if (c.from == RS_TIME_NONE && (c.unended || c.timeless)) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
     rs_critical_free(&c);
     rs_view_free(&view);
     return done;
@@ -237,13 +153,14 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_critical = {
     .name = "critical",
-    .summary = "the critical path across ranks: what the end had to wait for, and whose time that is",
+    .summary = "the critical path across ranks, by rank and kind of work",
     .usage = "[options] IN...",
     .text =
-        "Walks back from the last end in the window: through what ran on a rank, and at an operation to the rank that\n"
-        "came last. What lies on this path, and nothing else, makes the run as long as it is. Its segments add up to\n"
-        "the window, which --from and --to choose.",
-    .examples = "ringscope critical rec                       # whose time it is, and the longest segments\n"
+        "Walks back from the last end in the window: through the work of a rank, and at an operation to the rank that\n"
+        "started it last. Only work on this path determines how long the run takes. Its segments add up to the "
+        "window,\n"
+        "which --from and --to select.",
+    .examples = "ringscope critical rec                       # by rank and kind, and the longest segments\n"
                 "ringscope critical --from 2s --to 3s rec     # of one second\n"
                 "ringscope critical --json rec | jq '.by[0]'",
     .json = "one JSON object, with every segment",

@@ -1,25 +1,142 @@
-/* ringscope explain: what a name in a trace means; what a file holds, what it lacks, and why. */
+/* ringscope explain: what a name in a trace means; what a file contains, what is missing, and why. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "base/compression.h"
+#include "base/json.h"
+#include "base/units.h"
 #include "cli/commands.h"
-#include "cli/explain_file.h"
 #include "cli/explain_terms.h"
-#include "cli/output.h"
+#include "cli/json.h"
+#include "cli/options/suggest.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
 #include "cli/reading.h"
-#include "cli/suggest.h"
+#include "foreign/contents.h"
 
 enum { WIDTH = 100 }; /* of a line of the text */
 
-/* ---- text ---- */
+static void print_wrapped(const char *text, size_t indent)
+{
+    size_t at = indent;
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        if (at > indent && at + 1 + word > WIDTH) {
+            printf("\n%*s", (int)indent, "");
+            at = indent;
+        } else if (at > indent) {
+            putchar(' ');
+            at++;
+        }
+        rs_plain_print(text, word, stdout);
+        at += word;
+        text += word + (text[word] == ' ');
+    }
+    putchar('\n');
+}
+
+/* ---- files: what foreign/contents.h found in each ---- */
+
+static void print_sentences(const char *heading, const struct rs_sentences *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        printf("  %-8s  ", i ? "" : heading);
+        print_wrapped(s->rows[i], 12);
+    }
+}
+
+static void print_who(const struct rs_contents *f, const struct rs_model *m)
+{
+    if (f->proc == RS_NONE) {
+        if (f->processes) printf("  of        %" PRIu32 " processes\n", f->processes);
+        return;
+    }
+    const struct rs_proc *p = &m->procs[f->proc];
+    const char *host = rs_host_name(m, p->host);
+    printf("  of        process ");
+    if (p->pid)
+        printf("%" PRIu32, p->pid);
+    else
+        printf("?");
+    if (host) printf(" on %s", host);
+    if (p->launcher_rank >= 0) printf(", rank %" PRId32 " of the job", p->launcher_rank);
+    if (p->nccl_version) printf(", NCCL %s", p->nccl_version);
+    printf("\n");
+}
+
+static void print_span(const struct rs_contents *f)
+{
+    if (f->from == RS_TIME_NONE || f->to < f->from) return;
+    printf("  span      %s%s\n", rs_text_ns(rs_time_minus(f->to, f->from)).s, rs_text_when(f->from).s);
+}
+
+static bool are_same(const struct rs_sentences *a, const struct rs_sentences *b)
+{
+    if (a->n != b->n) return false;
+    for (uint32_t i = 0; i < a->n; i++)
+        if (strcmp(a->rows[i], b->rows[i]) != 0) return false;
+    return true;
+}
+
+static void print_contents(const struct rs_contents *files, uint32_t n, const struct rs_model *m)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_contents *f = &files[i];
+        char head[1024];
+        snprintf(head, sizeof head, "%.800s: %s%s", f->path, f->what, f->complete ? "" : " (not complete)");
+        if (i) printf("\n");
+        rs_plain_line(head, stdout);
+        print_who(f, m);
+        print_span(f);
+        print_sentences("contains", &f->contains);
+        if (i && f->missing.n && are_same(&f->missing, &files[i - 1].missing))
+            printf("  missing   The same as the file above.\n");
+        else
+            print_sentences("missing", &f->missing);
+    }
+}
+
+static void sentences_json(struct rs_json *j, const char *key, const struct rs_sentences *s)
+{
+    rs_json_key(j, key);
+    rs_json_array(j);
+    for (uint32_t i = 0; i < s->n; i++) rs_json_str(j, s->rows[i]);
+    rs_json_end(j);
+}
+
+static void contents_json(struct rs_json *j, const struct rs_contents *files, uint32_t n, const struct rs_model *m)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_contents *f = &files[i];
+        const struct rs_proc *p = f->proc == RS_NONE ? NULL : &m->procs[f->proc];
+        rs_json_object(j);
+        rs_json_key_str(j, "path", f->path);
+        rs_json_key_str(j, "format", f->format);
+        rs_json_key_str(j, "what", f->what);
+        rs_json_key_bool(j, "complete", f->complete);
+        rs_json_key_u64(j, "processes", f->processes);
+        rs_json_key_str(j, "host", p ? rs_host_name(m, p->host) : NULL);
+        rs_pid_json(j, p ? p->pid : 0);
+        rs_json_key_number_or_null(j, "rank", p ? p->launcher_rank : -1);
+        rs_time_json(j, "from_ns", f->from);
+        rs_time_json(j, "to_ns", f->to);
+        rs_json_key_u64(j, "operations", f->operations);
+        sentences_json(j, "holds", &f->contains);
+        sentences_json(j, "lacks", &f->missing);
+        rs_json_end(j);
+        rs_json_newline(j);
+    }
+}
+
+/* ---- names and formats ---- */
 
 static void print_term(const struct rs_term_table *table, const struct rs_term *term)
 {
     printf("%s: %s; %s\n    ", term->name, term->kind, table->what);
-    rs_explain_wrap(term->text, 4);
+    print_wrapped(term->text, 4);
 }
 
 static void print_list(void)
@@ -38,7 +155,7 @@ static void print_list(void)
             at += n + 2;
         }
     }
-    printf("\n`ringscope explain NAME` explains one of them; `ringscope explain FILE` what a file holds.\n");
+    printf("\n`ringscope explain NAME` explains one of them; `ringscope explain FILE` what a file contains.\n");
 }
 
 static void print_formats(void)
@@ -51,7 +168,7 @@ static void print_formats(void)
     for (size_t i = 0; (t = rs_explain_table(i)); i++) {
         if (!t->holds) continue;
         printf("\n%s: %s\n    ", t->format, t->what);
-        rs_explain_wrap(t->holds, 4);
+        print_wrapped(t->holds, 4);
     }
 }
 
@@ -101,7 +218,7 @@ static size_t show_terms(struct rs_json *j, const char *typed)
     return shown;
 }
 
-/* Names that hold the word, and the one that is nearest to it. */
+/* Names that contain the word, and the nearest name. */
 static void suggest(const struct rs_command *self, const char *typed)
 {
     enum { MOST = 6 };
@@ -158,9 +275,9 @@ static int explain_files(const struct rs_command *self, struct rs_json *j, char 
             bad = rs_print_err(self->name, &err);
         } else {
             if (j)
-                rs_contents_json(j, files, nfiles, &m);
+                contents_json(j, files, nfiles, &m);
             else
-                rs_contents_print(files, nfiles, &m);
+                print_contents(files, nfiles, &m);
             rs_contents_free(files, nfiles);
         }
         rs_model_free(&m);
@@ -198,15 +315,15 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_explain = {
     .name = "explain",
-    .summary = "what a name in a trace means; what a file holds, what it lacks, and why",
+    .summary = "what a name in a trace means; what a file contains, what is missing, and why",
     .usage = "[options] [NAME|FILE|formats]...",
-    .text =
-        "Explains events, states, fields and columns of the formats that ringscope reads, its own JSON and its words.\n"
-        "Of a file it says what is in it and what is not, and why. Without a name: all names, by format.",
+    .text = "Explains events, states, fields and columns of the formats that ringscope reads, of its own JSON, and its "
+            "terms.\n"
+            "For a file: what it contains, what is missing, and why. Without a name: all names, by format.",
     .examples = "ringscope explain ProxyStepSendPeerWait   # or SendPeerWait, or sendpeerwait\n"
                 "ringscope explain \"Comms Id\" tie          # several at once\n"
                 "ringscope explain formats                 # what ringscope reads\n"
-                "ringscope explain dump_1234_2.json        # what this file holds",
+                "ringscope explain dump_1234_2.json        # what this file contains",
     .json = "JSON Lines: one per term, format or file",
     .run = run,
 };

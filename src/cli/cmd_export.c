@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/filters.h"
-#include "cli/output.h"
+#include "cli/options/filters.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "export/compress.h"
@@ -36,7 +36,7 @@ static const char *names(char *text, size_t room)
 /* The table of formats in --help. */
 static void list_formats(void)
 {
-    printf("\nformats (--format; where it is not given, the name of OUT tells):\n");
+    printf("\nformats (--format; without it, the suffix of OUT selects one):\n");
     for (size_t i = 0; rs_exporter_at(i); i++) {
         const struct rs_exporter *e = rs_exporter_at(i);
         const char *suffix = e->suffixes ? e->suffixes : "";
@@ -139,7 +139,7 @@ static int check(const struct rs_command *self, struct options *o)
     if (!o->format) o->format = suggested(o->out);
     if (!o->format)
         return rs_opt_usage(self,
-                            "which format? --format one of %s; or an OUT that tells: x.json, .pftrace, .db, .csv...",
+                            "which format? --format one of %s; or an OUT with a suffix: x.json, .pftrace, .db, .csv...",
                             names(all, sizeof all));
     o->exporter = rs_exporter_find(o->format);
     if (!o->exporter) return rs_opt_usage(self, "unknown format '%s'; there are %s", o->format, names(all, sizeof all));
@@ -152,16 +152,16 @@ static int check(const struct rs_command *self, struct options *o)
 
 /* ---- what cannot go well ---- */
 
-/* Whether what is to be replaced is `path`, or holds it. */
+/* Whether what would be replaced is `path`, or contains it. */
 static bool would_lose(const struct stat *out, const char *real_out, const char *path)
 {
     struct stat st;
     if (stat(path, &st) == 0 && st.st_dev == out->st_dev && st.st_ino == out->st_ino) return true;
     char *real = S_ISDIR(out->st_mode) ? realpath(path, NULL) : NULL;
     size_t n = strlen(real_out);
-    bool holds = real && !strncmp(real, real_out, n) && real[n] == '/';
+    bool contains = real && !strncmp(real, real_out, n) && real[n] == '/';
     free(real);
-    return holds;
+    return contains;
 }
 
 /* An input that would be gone when OUT is in its place; NULL: none. */
@@ -191,12 +191,12 @@ static int check_inputs(const struct rs_command *self, const struct rs_exporter 
     if (!e->recordings || !in->nothers) return 0;
     if (!in->n) {
         rs_warn(self->name,
-                "%s: no recording of ringscope: %s holds the callbacks of recordings, which other tools' traces do "
+                "%s: no recording of ringscope: %s contains the callbacks of recordings, which other tools' traces do "
                 "not have (`ringscope ops --json` has their operations)",
                 in->others[0].path, e->name);
         return RS_EXIT_FAILURE;
     }
-    rs_warn(self->name, "%zu file%s of other tools left out: %s holds the callbacks of recordings", in->nothers,
+    rs_warn(self->name, "%zu file%s of other tools skipped: %s contains the callbacks of recordings", in->nothers,
             in->nothers == 1 ? "" : "s", e->name);
     return 0;
 }
@@ -285,11 +285,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
     struct options o = {.view.begins = true}; /* the same operations as in `ops` */
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 't', "format", RS_EACH(take_format, &o), "FORMAT",
-         "which format, see below (default: as the name of OUT says)"},
+         "which format, see below (default: by the suffix of OUT)"},
         {RS_OPT_STRING, 'o', "output", &o.out, "OUT", "write here (default: standard output)"},
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite OUT"},
         {RS_OPT_STRING, 0, "table", &o.table, "NAME", "csv: operations, ranks (operation x rank) or events"},
-        {RS_OPT_STRING, 0, "kineto", &o.kineto, "FILE", "write this Kineto trace back, with what the join found"},
+        {RS_OPT_STRING, 0, "kineto", &o.kineto, "FILE",
+         "write this Kineto trace again, with waits and last ranks added"},
         {RS_OPT_EACH, 0, "to", RS_EACH(take_to, &o), "TIME",
          "only up to TIME, written as for --from (--to FORMAT is --format FORMAT)"},
         {.kind = RS_OPT_END},
@@ -306,9 +307,9 @@ const struct rs_command rs_cmd_export = {
     .name = "export",
     .summary = "a joined run in the format of another tool",
     .usage = "[--format FORMAT] [options] IN... -o OUT",
-    .text =
-        "Writes what all ranks did, joined and on one axis, for other programs. OUT appears only when it is whole;\n"
-        "what exists is not overwritten without --force. A stream whose name ends in .gz or .zst is packed.",
+    .text = "Writes what all ranks did, joined and on one axis, for other programs. OUT appears only when it is "
+            "complete; an\n"
+            "existing OUT is not overwritten without --force. Output whose name ends in .gz or .zst is compressed.",
     .lists = list_formats,
     .examples =
         "ringscope export rec -o run.pftrace                            # for ui.perfetto.dev\n"

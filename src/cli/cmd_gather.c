@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "trace/gather.h"
 
 static int run(const struct rs_command *self, int argc, char **argv)
@@ -15,14 +15,14 @@ static int run(const struct rs_command *self, int argc, char **argv)
         struct rs_gather_result r;
         struct rs_err err;
         if (rs_gather_dir(argv[i], &r, &err) != RS_OK) return rs_print_err(self->name, &err);
-        printf("%s: %zu recordings; brought %zu live file%s", argv[i], r.recordings, r.brought,
+        printf("%s: %zu recordings; copied %zu live file%s", argv[i], r.recordings, r.brought,
                r.brought == 1 ? "" : "s");
         if (r.running) printf("; %zu still running", r.running);
         if (r.unproven)
             printf("; left %zu that may still be in use (nothing proves that their process ended, or they are another "
                    "user's)",
                    r.unproven);
-        if (r.missing) printf("; %zu lack their live file (is it on another host?)", r.missing);
+        if (r.missing) printf("; %zu without their live file (is it on another host?)", r.missing);
         printf("\n");
     }
     return RS_EXIT_FINE;

@@ -1,7 +1,7 @@
 /* ringscope gen: options and messages of the generated run; the run itself is in src/gen. */
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "gen/gen.h"
 
 #include <inttypes.h>
@@ -150,7 +150,7 @@ static enum rs_status prepare(const char *dir, bool force, struct rs_err *err)
             char path[PATH_MAX];
             if (!is_ours(files.names[k], suffixes[i])) continue;
             if (!force) {
-                status = rs_fail(err, RS_FAILED, "%s holds a run already; --force replaces it", dir);
+                status = rs_fail(err, RS_FAILED, "%s contains a run already; --force replaces it", dir);
                 break;
             }
             snprintf(path, sizeof(path), "%s/%s", dir, files.names[k]);
@@ -238,7 +238,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
          "no file of this rank's process; may be repeated"},
         {RS_OPT_EACH, 0, "hang", RS_EACH(take_hang, &cfg), "KIND[:RANK]@STEP",
          "the job hangs there: see the man page for kinds"},
-        {RS_OPT_FLAG, 0, "replays-unreported", &cfg.replays_unreported, NULL, "nothing is told of replays: graph"},
+        {RS_OPT_FLAG, 0, "replays-unreported", &cfg.replays_unreported, NULL, "replays are not reported: graph"},
         {RS_OPT_FLAG, 0, "truth-times", &cfg.truth_times, NULL, "starts and ends of all operations in truth.json"},
         {RS_OPT_FLAG, 0, "no-truth", &cfg.no_truth, NULL, "write no truth.json"},
         {.kind = RS_OPT_END},
@@ -266,7 +266,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_gen = {
     .name = "gen",
-    .summary = "write a synthetic run of any size, with its truth",
+    .summary = "generate a synthetic run of any size, with known truth",
     .usage = "[options] -o DIR",
     .text =
         "Computes the timeline of a job and writes the recordings that its processes would have left, several million\n"

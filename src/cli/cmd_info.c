@@ -1,4 +1,4 @@
-/* ringscope info: what a recording holds, what it lacks, and how the processes ended. */
+/* ringscope info: what a recording contains, what is missing, and how the processes ended. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,14 +9,14 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/info_others.h"
-#include "cli/info_ranks.h"
-#include "cli/model_json.h"
-#include "cli/output.h"
-#include "cli/plain.h"
+#include "cli/info_foreign.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
 #include "cli/reading.h"
-#include "cli/settings_text.h"
-#include "cli/table.h"
+#include "cli/settings.h"
+#include "fields/info.h"
 #include "fields/process.h"
 #include "format/settings.h"
 #include "nccl/names.h"
@@ -24,13 +24,6 @@
 
 /* ---- JSON ----
  * `ringscope info --json`: the JSON contract of info. Fields may be added, not renamed. */
-
-/* A run of the inputs, noted before the others were closed. */
-struct run_line {
-    size_t run, processes;
-    int64_t from_ns, to_ns;
-    int64_t longest_ns; /* of a process: the clocks of hosts differ */
-};
 
 static const char *const call_names[RS_CALL_LOST] = {"init", "start", "stop", "state", "finalize"};
 
@@ -79,52 +72,27 @@ static void counts(struct rs_json *j, const struct rs_overview *o)
     events_json(j, s);
 }
 
-static void times(struct rs_json *j, int64_t from, int64_t to, bool known)
-{
-    if (known)
-        rs_json_key_i64(j, "from_ns", from);
-    else
-        rs_json_key_null(j, "from_ns");
-    if (known)
-        rs_json_key_i64(j, "to_ns", to);
-    else
-        rs_json_key_null(j, "to_ns");
-}
-
-static void who(struct rs_json *j, const struct rs_source *s)
-{
-    rs_json_key_str(j, "host", s->recording->header.host);
-    rs_json_key_u64(j, "pid", s->recording->header.pid);
-}
-
 static void communicators(struct rs_json *j, struct rs_source *s)
 {
     rs_json_array(j);
     for (size_t i = 0; i < s->process.ncomms; i++) {
         const struct rs_comm *c = &s->process.comms[i];
         const struct rs_fact_comm *f = &c->fact;
-        rs_json_object(j);
-        if (f->comm_id)
-            rs_json_key_hex(j, "comm", f->comm_id);
-        else
-            rs_json_key_null(j, "comm");
-        rs_json_key_str(j, "name", c->name);
-        rs_json_key_number_or_null(j, "rank", f->rank);
-        rs_json_key_number_or_null(j, "nranks", f->nranks);
-        rs_json_key_number_or_null(j, "nnodes", f->nnodes);
-        rs_json_key_u64(j, "api", f->api);
-        if (f->device >= 0)
-            rs_json_key_i64(j, "device", f->device);
-        else
-            rs_json_key_null(j, "device");
-        rs_json_key_str(j, "bus_id", f->bus_id[0] ? f->bus_id : NULL);
-        rs_uuid_json(j, f->uuid);
-        rs_json_key_i64(j, "created_ns", rs_clock_ns(&s->clock, c->created_tick));
-        if (c->destroyed_tick)
-            rs_json_key_i64(j, "destroyed_ns", rs_clock_ns(&s->clock, c->destroyed_tick));
-        else
-            rs_json_key_null(j, "destroyed_ns");
-        rs_json_end(j);
+        char uuid[37];
+        struct rs_init_row row = {
+            .comm = f->comm_id,
+            .name = c->name,
+            .rank = f->rank,
+            .nranks = f->nranks,
+            .nnodes = f->nnodes,
+            .api = f->api,
+            .device = f->device,
+            .bus_id = f->bus_id[0] ? f->bus_id : NULL,
+            .uuid = rs_uuid_text(f->uuid, uuid),
+            .created_ns = rs_clock_ns(&s->clock, c->created_tick),
+            .destroyed_ns = c->destroyed_tick ? rs_clock_ns(&s->clock, c->destroyed_tick) : RS_TIME_NONE,
+        };
+        rs_out_json(j, &rs_out_init, &row);
     }
     rs_json_end(j);
 }
@@ -188,31 +156,27 @@ static void process(struct rs_json *j, struct rs_source *s, const struct rs_summ
 static void coverage(struct rs_json *j, struct rs_source *s, const struct rs_summary *sum)
 {
     const struct rs_process *p = &s->process;
-    int64_t end = rs_source_end_ns(s);
-    for (size_t i = 0; i < p->nmasks || !i; i++) { /* at least one: a recording without a mask fact has gaps too */
-        bool known = i < p->nmasks;
-        rs_json_object(j);
-        who(j, s);
-        times(j, known ? rs_clock_ns(&s->clock, p->masks[i].tick) : rs_source_begin_ns(s),
-              i + 1 < p->nmasks ? rs_clock_ns(&s->clock, p->masks[i + 1].tick) : end, true);
-        if (known)
-            rs_json_key_u64(j, "mask", p->masks[i].mask);
-        else
-            rs_json_key_null(j, "mask");
-        rs_json_key(j, "gaps");
-        rs_json_array(j);
-        for (size_t g = 0; g < sum->ngaps && !i; g++) {
-            rs_json_object(j);
-            times(j, sum->gaps[g].from_ns, sum->gaps[g].to_ns, true);
-            rs_json_key_u64(j, "tid", sum->gaps[g].tid);
-            rs_json_key_u64(j, "lost", sum->gaps[g].lost);
-            rs_json_end(j);
-        }
-        rs_json_end(j);
-        if (s->recording->overwritten && sum->events_from_ns)
-            rs_json_key_i64(j, "overwritten_before_ns", sum->events_from_ns);
-        rs_json_end(j);
+    struct rs_gap_row *gaps = rs_zalloc(sum->ngaps + 1, sizeof *gaps);
+    for (size_t i = 0; i < sum->ngaps; i++) {
+        const struct rs_lost_span *g = &sum->gaps[i];
+        gaps[i] = (struct rs_gap_row){g->from_ns, g->to_ns, g->tid, g->lost};
     }
+    for (size_t i = 0; i < p->nmasks || !i; i++) { /* at least one: a recording without a mask fact has gaps too */
+        struct rs_coverage_row row = {
+            .host = s->recording->header.host,
+            .pid = s->recording->header.pid,
+            .from_ns = i < p->nmasks ? rs_clock_ns(&s->clock, p->masks[i].tick) : rs_source_begin_ns(s),
+            .to_ns = i + 1 < p->nmasks ? rs_clock_ns(&s->clock, p->masks[i + 1].tick) : rs_source_end_ns(s),
+            .overwritten_before_ns =
+                s->recording->overwritten && sum->events_from_ns ? sum->events_from_ns : RS_TIME_NONE,
+            .has_mask = i < p->nmasks,
+            .mask = i < p->nmasks ? p->masks[i].mask : 0,
+            .gaps = gaps,
+            .ngaps = i ? 0 : sum->ngaps,
+        };
+        rs_out_json(j, &rs_out_coverage, &row);
+    }
+    free(gaps);
 }
 
 static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
@@ -221,27 +185,24 @@ static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
     rs_json_array(j);
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_recording *r = in->sources[i].recording;
-        rs_json_object(j);
-        rs_json_key_str(j, "path", r->path);
-        rs_json_key_str(j, "format", "ringscope");
-        rs_json_key_bool(j, "complete", rs_source_complete(&in->sources[i]));
-        rs_json_key_bool(j, "crash_safe", r->header.live_place != RS_LIVE_ANONYMOUS);
-        rs_json_key_bool(j, "live_missing", r->live_missing);
-        if (in->sources[i].process.cut) {
-            const char *by = in->sources[i].process.cut_by;
-            rs_json_key_str(j, "cut_by", by ? by : "");
-        }
-        rs_json_end(j);
+        const struct rs_process *p = &in->sources[i].process;
+        struct rs_input_row row = {
+            .recording = true,
+            .path = r->path,
+            .format = "ringscope",
+            .complete = rs_source_complete(&in->sources[i]),
+            .crash_safe = r->header.live_place != RS_LIVE_ANONYMOUS,
+            .live_missing = r->live_missing,
+            .cut_by = !p->cut     ? NULL
+                      : p->cut_by ? p->cut_by
+                                  : "",
+        };
+        rs_out_json(j, &rs_out_input, &row);
     }
     rs_info_others_inputs_json(j, in);
     for (size_t i = 0; i < in->nunreadable; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "path", in->unreadable[i].path);
-        rs_json_key_null(j, "format");
-        rs_json_key_bool(j, "complete", false);
-        rs_json_key_null(j, "crash_safe");
-        rs_json_key_str(j, "why", in->unreadable[i].why);
-        rs_json_end(j);
+        struct rs_input_row row = {.path = in->unreadable[i].path, .why = in->unreadable[i].why};
+        rs_out_json(j, &rs_out_input, &row);
     }
     rs_json_end(j);
     rs_json_key(j, "damages");
@@ -249,29 +210,23 @@ static void inputs_and_damages(struct rs_json *j, const struct rs_inputs *in)
     for (size_t i = 0; i < in->n; i++)
         for (size_t k = 0; k < in->sources[i].recording->ndamages; k++) {
             const struct rs_damage *d = &in->sources[i].recording->damages[k];
-            rs_json_object(j);
-            rs_json_key_str(j, "path", d->path);
-            rs_json_key_u64(j, "offset", d->offset);
-            rs_json_key_u64(j, "bytes", d->bytes);
-            rs_json_key_str(j, "why", d->why);
-            rs_json_end(j);
+            rs_out_json(j, &rs_out_damage, &(struct rs_damage_row){d->path, d->why, d->offset, d->bytes});
         }
     rs_json_end(j);
     rs_json_key(j, "notes");
     rs_json_array(j);
-    for (size_t i = 0; i < in->n; i++)
-        for (size_t k = 0; k < in->sources[i].process.nnotes; k++) {
-            rs_json_object(j);
-            who(j, &in->sources[i]);
-            rs_json_key_str(j, "text", in->sources[i].process.notes[k].text);
-            rs_json_end(j);
-        }
+    for (size_t i = 0; i < in->n; i++) {
+        const struct rs_file_header *h = &in->sources[i].recording->header;
+        const struct rs_process *p = &in->sources[i].process;
+        for (size_t k = 0; k < p->nnotes; k++)
+            rs_out_json(j, &rs_out_note, &(struct rs_note_row){h->host, h->pid, p->notes[k].text});
+    }
     rs_json_end(j);
 }
 
 /* Files of other tools are listed, and not counted in the sums. */
-static void info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overview *o, const struct run_line *runs,
-                      size_t nruns, const struct rs_info_who *who)
+static void info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_overview *o,
+                      const struct rs_run_row *runs, size_t nruns, const struct rs_info_who *who)
 {
     rs_json_object(j);
     rs_json_key_u64(j, "processes", in->n);
@@ -281,18 +236,12 @@ static void info_json(struct rs_json *j, struct rs_inputs *in, const struct rs_o
     rs_json_key_number_or_null(j, "world_size", who->model.world);
     counts(j, o);
     rs_json_key_str(j, "nccl_version", o->nccl_version);
-    times(j, o->sum.from_ns, o->sum.to_ns, o->sum.callbacks);
+    rs_time_json(j, "from_ns", o->sum.callbacks ? o->sum.from_ns : RS_TIME_NONE);
+    rs_time_json(j, "to_ns", o->sum.callbacks ? o->sum.to_ns : RS_TIME_NONE);
     rs_json_key_number_or_null(j, "longest_ns", o->sum.callbacks ? o->longest_ns : -1);
     rs_json_key(j, "runs");
     rs_json_array(j);
-    for (size_t i = 0; i < nruns; i++) {
-        rs_json_object(j);
-        rs_json_key_u64(j, "run", runs[i].run);
-        rs_json_key_u64(j, "processes", runs[i].processes);
-        times(j, runs[i].from_ns, runs[i].to_ns, true);
-        rs_json_key_i64(j, "longest_ns", runs[i].longest_ns);
-        rs_json_end(j);
-    }
+    for (size_t i = 0; i < nruns; i++) rs_out_json(j, &rs_out_run, &runs[i]);
     rs_json_end(j);
     rs_json_key(j, "coverage");
     rs_json_array(j);
@@ -319,7 +268,7 @@ static const char *plural(uint64_t n)
 }
 
 static void print_head(const struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who,
-                       const struct run_line *runs, size_t nruns)
+                       const struct rs_run_row *runs, size_t nruns)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < in->n; i++) bytes += in->sources[i].recording->file.size;
@@ -336,14 +285,14 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
         strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", gmtime_r(&t, &tm));
         printf("from %s UTC by the clocks as recorded, callbacks over %s", when, rs_text_ns(o->longest_ns).s);
         if (in->n > 1) printf(" (the longest process)");
-        printf("; %s on disk, %.1f bytes a callback\n", rs_text_bytes(bytes).s,
+        printf("; %s on disk, %.1f bytes per callback\n", rs_text_bytes(bytes).s,
                (double)bytes / (double)o->sum.callbacks);
     }
     if (nruns > 1) {
-        printf("\nruns in these inputs (the newest is read unless --run says otherwise)\n");
+        printf("\nruns in these inputs (the newest is used; --run selects another)\n");
         for (size_t i = 0; i < nruns; i++)
-            printf("  run %zu: %zu process%s, %s\n", runs[i].run, runs[i].processes, runs[i].processes == 1 ? "" : "es",
-                   rs_text_ns(runs[i].longest_ns).s);
+            printf("  run %" PRIu64 ": %" PRIu64 " process%s, %s\n", runs[i].run, runs[i].processes,
+                   runs[i].processes == 1 ? "" : "es", rs_text_ns(runs[i].longest_ns).s);
     }
 }
 
@@ -351,14 +300,14 @@ static void print_head(const struct rs_inputs *in, const struct rs_overview *o, 
 static void print_mask(const struct rs_overview *o)
 {
     if (!o->same_mask) {
-        printf("asked for  not the same everywhere and always: see coverage in --json\n");
+        printf("requested  differs between processes or over time: see coverage in --json\n");
         return;
     }
     const char *name = rs_setting_mask_name((int)o->mask);
     if (name)
-        printf("asked for  %s", name);
+        printf("requested  %s", name);
     else
-        printf("asked for  mask 0x%" PRIx64, o->mask);
+        printf("requested  mask 0x%" PRIx64, o->mask);
     for (int t = 0, any = 0; t < RS_NCCL_TYPE_BITS; t++)
         if (!(o->mask >> t & 1)) printf("%s%s", any++ ? ", " : ", not: ", rs_nccl_type_name(UINT64_C(1) << t));
     printf("\n");
@@ -444,13 +393,13 @@ static void add_row(struct rs_table *t, const struct rs_model *who, uint32_t pro
     else
         rs_table_cell(t, "?");
     const char *end = process_end(s);
-    rs_table_cell(t, "%s", !strcmp(end, "closed") ? "well" : !strcmp(end, "replaced") ? "replaced by execve" : end);
+    rs_table_cell(t, "%s", !strcmp(end, "closed") ? "cleanly" : !strcmp(end, "replaced") ? "replaced by execve" : end);
 }
 
 static void print_processes(struct rs_inputs *in, const struct rs_overview *o, const struct rs_model *who)
 {
     static const char *const numbers[] = {"pid",     "rank",          "callbacks",   "lost",
-                                          "threads", "clock samples", "clock error", "recorder's share"};
+                                          "threads", "clock samples", "clock error", "recorder share"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "host");
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
@@ -480,7 +429,7 @@ static void print_unknown(const struct rs_inputs *in)
             if (!n++) first = &in->sources[i].recording->header;
         }
         if (!n) continue;
-        printf("Not known how many callbacks are missing: %s, pid %" PRIu32, first->host, first->pid);
+        printf("Number of missing callbacks unknown: %s, pid %" PRIu32, first->host, first->pid);
         if (n > 1) printf(" and %zu more", n - 1);
         printf(": %s.\n", rs_unknown_text(bit));
     }
@@ -508,18 +457,18 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, con
         printf("%zu of %zu recordings are complete.\n", complete, in->n + in->nunreadable);
     print_unknown(in);
     if (killed)
-        printf("%zu process%s did not end well (killed, or left without exit handlers)%s.\n", killed,
+        printf("%zu process%s did not exit cleanly (killed, or without exit handlers)%s.\n", killed,
                killed == 1 ? "" : "es",
                killed > whole ? ""
-               : killed == 1  ? "; what it recorded is here"
-                              : "; what they recorded is here");
+               : killed == 1  ? "; its recording was kept"
+                              : "; their recordings were kept");
     if (replaced)
-        printf("%zu process%s called execve and went on as another program; what %s recorded before is here.\n",
+        printf("%zu process%s called execve and continued as another program; what %s recorded before was kept.\n",
                replaced, replaced == 1 ? "" : "es", replaced == 1 ? "it" : "they");
-    if (unsafe) printf("%zu could not keep buffers safe against a kill (no file system for them).\n", unsafe);
+    if (unsafe) printf("%zu had buffers in private memory: a kill loses the newest records.\n", unsafe);
     if (who->world > 0 && who->nranks < (uint32_t)who->world)
-        printf("%" PRIu32 " of %" PRId32 " ranks are not named in these recordings.\n",
-               (uint32_t)who->world - who->nranks, who->world);
+        printf("%" PRIu32 " of %" PRId32 " ranks are not in these recordings.\n", (uint32_t)who->world - who->nranks,
+               who->world);
     for (size_t i = 0, said = 0; i < in->n && said < 5; i++)
         for (size_t k = 0; k < in->sources[i].process.nnotes && said < 5; k++, said++) {
             printf("note (%s, pid %" PRIu32 "): ", in->sources[i].recording->header.host,
@@ -529,12 +478,12 @@ static void print_verdict(struct rs_inputs *in, const struct rs_overview *o, con
 }
 
 /* What the runs were, before only one of them is kept. */
-static struct run_line *list_runs(struct rs_inputs *in)
+static struct rs_run_row *list_runs(struct rs_inputs *in)
 {
-    struct run_line *runs = rs_zalloc(in->nruns + 1, sizeof *runs);
+    struct rs_run_row *runs = rs_zalloc(in->nruns + 1, sizeof *runs);
     for (size_t i = 0; runs && i < in->n; i++) {
         struct rs_source *s = &in->sources[i];
-        struct run_line *r = &runs[s->run];
+        struct rs_run_row *r = &runs[s->run];
         int64_t from = rs_source_begin_ns(s), to = rs_source_end_ns(s);
         r->run = s->run;
         if (!r->processes++ || from < r->from_ns) r->from_ns = from;
@@ -544,7 +493,7 @@ static struct run_line *list_runs(struct rs_inputs *in)
     return runs;
 }
 
-static enum rs_status print_json(struct rs_inputs *in, const struct rs_overview *o, const struct run_line *runs,
+static enum rs_status print_json(struct rs_inputs *in, const struct rs_overview *o, const struct rs_run_row *runs,
                                  size_t nruns, const struct rs_info_who *who, struct rs_err *err)
 {
     struct rs_json *j = rs_output_json();
@@ -555,7 +504,7 @@ static enum rs_status print_json(struct rs_inputs *in, const struct rs_overview 
     return rs_json_finish(j, err);
 }
 
-static int show(const struct rs_command *self, struct rs_inputs *in, bool json, const struct run_line *runs,
+static int show(const struct rs_command *self, struct rs_inputs *in, bool json, const struct rs_run_row *runs,
                 size_t nruns, const struct rs_info_who *who)
 {
     struct rs_overview o;
@@ -591,7 +540,7 @@ static int read_all(const struct rs_command *self, struct rs_inputs *in, void *o
 {
     const struct rs_common *o = options;
     size_t nruns = in->nruns;
-    struct run_line *runs = list_runs(in);
+    struct rs_run_row *runs = list_runs(in);
     int status = runs ? rs_reading_choose(self, in, o->run) : RS_EXIT_FAILURE;
     struct rs_info_who who = {0};
     if (!status) status = rs_info_who_read(self, in, &who);
@@ -610,11 +559,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_info = {
     .name = "info",
-    .summary = "what recordings and traces hold, what they lack, and how the processes ended",
+    .summary = "what recordings and traces contain, what is missing, and how the processes ended",
     .usage = "[options] IN...",
     .text = "Counts callbacks and events, lists processes, ranks and communicators, losses, clock samples, and "
             "settings that\n"
-            "differ between ranks; of other tools' files, what each is and what it holds.",
+            "differ between ranks; for files of other tools, the format and contents of each.",
     .examples = "ringscope info ringscope-run            # the newest run in the folder\n"
                 "ringscope info --json run1 | jq .lost   # for scripts",
     .json = "one JSON object",

@@ -13,12 +13,12 @@
 #include "base/strbuf.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/model_json.h"
-#include "cli/op_tree.h"
-#include "cli/output.h"
+#include "cli/json.h"
+#include "cli/ops_tree.h"
+#include "cli/print/output.h"
+#include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
-#include "cli/table.h"
-#include "cli/zero.h"
 #include "fields/operation.h"
 #include "join/durations.h"
 #include "join/op_facts.h"
@@ -71,15 +71,15 @@ static void row_json(struct rs_json *j, const struct rs_model *m, const struct r
 /* "for 3.1 ms", or how much of that is known. */
 static void in_it(struct rs_strbuf *s, const struct rs_model *m, const struct rs_moment *r, int64_t at)
 {
-    bool told;
-    int64_t begin = rs_moment_begin(m, r->part, &told), latest = rs_moment_latest_end(m, r->part);
+    bool known;
+    int64_t begin = rs_moment_begin(m, r->part, &known), latest = rs_moment_latest_end(m, r->part);
     const char *ago = rs_text_ns(rs_time_minus(at, begin)).s;
     if (r->doing != RS_DOING_UNKNOWN) {
         rs_strbuf_printf(s, "for %s", ago);
         return;
     }
     rs_strbuf_printf(s, "perhaps in %s, %s %s ago: %s", rs_model_text(m, m->parts.func[r->part]),
-                     told ? "begun" : "called", ago, r->why);
+                     known ? "begun" : "called", ago, r->why);
     if (latest != INT64_MAX) rs_strbuf_printf(s, ", %s later at most", rs_text_ns(rs_time_minus(latest, at)).s);
 }
 
@@ -93,11 +93,10 @@ static void around(struct rs_strbuf *s, const struct rs_model *m, const struct r
                          known ? "" : "at least ", rs_text_ns(rs_time_minus(at, rs_moment_latest_end(m, r->before))).s);
     }
     if (r->after == RS_NONE) return;
-    bool told;
-    int64_t next = rs_time_minus(rs_moment_begin(m, r->after, &told), at);
-    rs_strbuf_printf(s, "%s%s%s in %s%s", s->len ? "; " : "", told ? "next " : "calls ",
-                     rs_model_text(m, m->parts.func[r->after]), rs_text_ns(next).s,
-                     told ? "" : " (its start is not told)");
+    bool known;
+    int64_t next = rs_time_minus(rs_moment_begin(m, r->after, &known), at);
+    rs_strbuf_printf(s, "%s%s%s in %s%s", s->len ? "; " : "", known ? "next " : "calls ",
+                     rs_model_text(m, m->parts.func[r->after]), rs_text_ns(next).s, known ? "" : " (start unknown)");
 }
 
 static void row_text(struct rs_table *t, const struct rs_model *m, const struct rs_moment *r, int64_t at, bool filtered)
@@ -130,7 +129,7 @@ static void print_moment(const struct rs_moment *rows, uint32_t n, const struct 
     rs_table_column(&t, RS_LEFT, "host");
     rs_table_column(&t, RS_RIGHT, "pid");
     rs_table_column(&t, RS_RIGHT, "device");
-    rs_table_column(&t, RS_LEFT, "does");
+    rs_table_column(&t, RS_LEFT, "activity");
     rs_table_column(&t, RS_LEFT, "operation");
     rs_table_column(&t, RS_RIGHT, "clock error");
     rs_table_column(&t, RS_LEFT, "");
@@ -150,7 +149,7 @@ static void ops_at(const struct rs_model *m, const struct rs_filter *filter, int
     if (!json) {
         print_moment(rows, n, m, at, filtered);
         if ((at < rs_model_begin(m) || at > rs_model_end(m)))
-            printf("\nThat is %s event of the run.\n", at < rs_model_begin(m) ? "before the first" : "behind the last");
+            printf("\nThat is %s event of the run.\n", at < rs_model_begin(m) ? "before the first" : "after the last");
     }
     free(rows);
 }
@@ -223,7 +222,7 @@ static void time_cell(struct rs_table *t, int64_t ns)
     rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
 }
 
-/* The longest wait of its ranks; nothing is told below the clock error. */
+/* The longest wait of its ranks; below the clock error it is not shown. */
 static void wait_cell(struct rs_table *t, const struct rs_model *m, uint32_t op)
 {
     int64_t wait = rs_op_waits(m, op).longest_ns, least = rs_op_least(m, op);
@@ -272,10 +271,10 @@ static const char *remark(const struct rs_model *m, uint32_t op)
     if (m->ops.kind[op] == RS_OP_CE) return "copy engine: only enqueueing is reported";
     if (!(flags & RS_OP_WHOLE) && m->ops.kind[op] != RS_OP_FANOUT) return "ranks missing or not recorded";
     if (m->parts.flags[m->order[m->ops.part[op]]] & RS_PART_UNREPORTED)
-        return "told at capture: replays are not reported";
-    if (flags & RS_OP_VIOLATION) return "an end lies before a start";
+        return "reported at capture only: replays are not reported";
+    if (flags & RS_OP_VIOLATION) return "an end is before a start";
     if (m->ops.kind[op] == RS_OP_PAIR && m->ops.root[op] == m->ops.dst[op]) return "to itself: has no times";
-    if (m->ops.confidence[op] < 100) return "joined with doubt";
+    if (m->ops.confidence[op] < 100) return "join uncertain";
     if (!rs_op_counts(m, op)) return "inside a fan-out";
     return "";
 }
@@ -317,13 +316,13 @@ static void add_row(struct rs_table *t, const struct rs_model *m, uint32_t op)
 
 static void print_table(struct rs_model *m, const struct moment *rows, uint32_t n)
 {
-    static const char *const right[] = {"size", "ranks", "longest", "longest wait", "transfer", "busbw GB/s", "last"};
+    static const char *const right[] = {"size", "ranks", "max time", "max wait", "transfer", "busbw GB/s", "last"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_RIGHT, "at");
     rs_table_column(&t, RS_LEFT, "op");
     rs_table_column(&t, RS_LEFT, "comm");
     rs_table_column(&t, RS_LEFT, "func");
-    rs_table_column(&t, RS_LEFT, "number");
+    rs_table_column(&t, RS_LEFT, "seq");
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) rs_table_column(&t, RS_RIGHT, right[i]);
     if (m->ntags) rs_table_column(&t, RS_LEFT, "framework"); /* some input has its words */
     rs_table_column(&t, RS_LEFT, "");
@@ -470,7 +469,7 @@ const struct rs_command rs_cmd_ops = {
     .summary = "every operation, joined across ranks: who took part, when, who was last",
     .usage = "[options] IN...",
     .text =
-        "One line an operation: collectives on all their ranks, sends with their receives, and fan-outs (all-to-all,\n"
+        "One line per operation: collectives on all their ranks, sends with their receives, and fan-outs (all-to-all,\n"
         "gather, scatter) as one. Times are on one axis, with the error of each clock in --json.",
     .examples = "ringscope ops rec                                  # a table\n"
                 "ringscope ops rec --json --func AllReduce | jq .transfer_ns\n"

@@ -1,5 +1,5 @@
-/* ringscope overlap: how much of the communication lies behind compute, what the rest is, and how well stages are
- * pipelined. */
+/* ringscope overlap: how much of the communication overlaps with compute, what the rest is, and how well stages
+ * are pipelined. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,209 +12,14 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/model_json.h"
-#include "cli/output.h"
-#include "cli/plain.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
 #include "cli/reading.h"
-#include "cli/table.h"
+#include "fields/overlap.h"
 #include "foreign/stages/stages.h"
 
-/* ---- JSON ----
- * The JSON of `ringscope overlap`: a line a rank. */
-
-static void who_json(struct rs_json *j, const struct rs_model *m, const struct rs_profile_row *row)
-{
-    rs_json_key_number_or_null(j, "rank", row->rank);
-    if (!row->track) {
-        static const char *const keys[] = {"host", "pid", "device"};
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) rs_json_key_null(j, keys[i]);
-        return;
-    }
-    const struct rs_proc *proc = &m->procs[row->track->proc];
-    const char *host = m->hosts[proc->host].name;
-    rs_json_key_str(j, "host", host && host[0] ? host : NULL);
-    if (proc->pid)
-        rs_json_key_u64(j, "pid", proc->pid);
-    else
-        rs_json_key_null(j, "pid");
-    rs_json_key_number_or_null(j, "device", row->track->device);
-}
-
-static void times_json(struct rs_json *j, const struct rs_overlap_times *x)
-{
-    rs_time_json(j, "compute_ns", x->compute);
-    rs_time_json(j, "comm_ns", x->comm);
-    rs_time_json(j, "overlap_ns", x->overlap);
-    rs_json_key_double(j, "overlap_pct", rs_overlap_pct(x));
-    rs_time_json(j, "exposed_comm_ns", x->exposed);
-    rs_time_json(j, "exposed_wait_ns", x->wait);
-    rs_time_json(j, "exposed_transfer_ns", x->transfer);
-    rs_time_json(j, "exposed_unknown_ns", x->unclear);
-    rs_time_json(j, "comm_wait_ns", x->comm_wait);
-    rs_time_json(j, "comm_transfer_ns", x->comm_transfer);
-    rs_time_json(j, "comm_unknown_ns", x->comm_unclear);
-    rs_time_json(j, "copy_ns", x->copy);
-    rs_time_json(j, "idle_ns", x->idle);
-    rs_json_key_double(j, "idle_pct", rs_idle_pct(x));
-    rs_time_json(j, "span_ns", x->span);
-}
-
-static void overlap_json(struct rs_json *j, const struct rs_overlap *o)
-{
-    times_json(j, &o->cut);
-    rs_time_json(j, "from_ns", o->from);
-    rs_time_json(j, "to_ns", o->to);
-    if (o->exact.comm_wait == RS_TIME_NONE)
-        rs_json_key_null(j, "wait_error_ns");
-    else
-        rs_json_key_i64(j, "wait_error_ns", o->wait_error_ns);
-    rs_json_key_i64(j, "grain_ns", o->grain_ns);
-    rs_json_key(j, "exact");
-    rs_json_object(j);
-    times_json(j, &o->exact);
-    rs_json_end(j);
-    rs_json_key_u64(j, "kernels", o->kernels);
-    rs_json_key_u64(j, "comm_kernels", o->comm_kernels);
-    rs_json_key_u64(j, "copies", o->copies);
-    rs_json_key_u64(j, "untimed", o->untimed);
-}
-
-static void steps_json(struct rs_json *j, const struct rs_profile_row *row)
-{
-    rs_json_key(j, "steps");
-    if (!row->steps.n) {
-        rs_json_null(j);
-        return;
-    }
-    rs_json_object(j);
-    rs_json_key_u64(j, "count", row->steps.n);
-    rs_json_key_str(j, "source", rs_steps_how(row->steps.n, row->steps.marked));
-    rs_json_key_u64(j, "marked", row->steps.marked);
-    rs_quantiles_json(j, "time_ns", &row->step_ns);
-    rs_json_end(j);
-}
-
-static void gap_json(struct rs_json *j, const char *key, uint64_t count, int64_t ns)
-{
-    rs_json_key(j, key);
-    rs_json_object(j);
-    rs_json_key_u64(j, "count", count);
-    rs_json_key_i64(j, "ns", ns);
-    rs_json_end(j);
-}
-
-static void launches_json(struct rs_json *j, const struct rs_model *m, const struct rs_profile_row *row)
-{
-    const struct rs_launches *l = &row->launches;
-    static const char *const synchronised[] = {NULL, "no", "annotations", "kernels"};
-    rs_json_key(j, "launches");
-    if (!row->track || !row->track->has_work) {
-        rs_json_null(j);
-    } else {
-        rs_json_object(j);
-        rs_json_key_double(j, "kernels_per_step", l->kernels_a_step);
-        rs_time_json(j, "median_kernel_ns", l->median_kernel_ns);
-        rs_json_key_u64(j, "known", l->launched);
-        gap_json(j, "launch_gaps", l->launch_gaps, l->launch_gap_ns);
-        gap_json(j, "host_gaps", l->host_gaps, l->host_gap_ns);
-        gap_json(j, "other_gaps", l->other_gaps, l->other_gap_ns);
-        rs_json_key_str(j, "synchronised", synchronised[l->synchronised]);
-        rs_json_end(j);
-    }
-    rs_json_key(j, "host_calls");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < l->ncalls; i++) {
-        const struct rs_host_call *c = &l->calls[i];
-        rs_json_object(j);
-        rs_json_key_str(j, "name", rs_model_name_text(m, c->name));
-        rs_json_key_str(j, "kind", rs_activity_kind_name(c->kind));
-        rs_json_key_u64(j, "calls", c->calls);
-        rs_json_key_i64(j, "total_ns", c->total_ns);
-        rs_json_key_i64(j, "longest_ns", c->longest_ns);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void ranges_json(struct rs_json *j, const struct rs_model *m, const struct rs_ranges *r)
-{
-    rs_json_key(j, "annotations");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < r->n; i++) {
-        const struct rs_range_row *x = &r->rows[i];
-        rs_json_object(j);
-        rs_json_key_str(j, "name", rs_model_name_text(m, x->name));
-        rs_json_key_u64(j, "calls", x->calls);
-        rs_json_key_i64(j, "wall_ns", x->wall_ns);
-        rs_quantiles_json(j, "wall", &x->wall);
-        rs_time_json(j, "gpu_ns", x->gpu_ns);
-        rs_quantiles_json(j, "gpu", &x->gpu);
-        rs_json_key_double(j, "step_share", x->share);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-}
-
-static void pipeline_json(struct rs_json *j, const struct rs_profile *p, const struct rs_profile_row *row)
-{
-    static const char *const sources[] = {NULL, "file", "names", "send_recv"};
-    const struct rs_pipeline *x = &row->pipeline;
-    rs_json_key(j, "pipeline");
-    if (!row->source) {
-        rs_json_null(j);
-        rs_json_key_str(j, "no_stages", row->no_stages);
-        return;
-    }
-    rs_json_object(j);
-    rs_json_key_str(j, "source", sources[row->source]);
-    rs_json_key_u64(j, "chunks", x->chunks);
-    rs_json_key_u64(j, "warmup", x->warmup);
-    rs_json_key_u64(j, "periods", x->periods);
-    rs_quantiles_json(j, "period_ns", &x->period);
-    rs_json_key(j, "stages");
-    rs_json_array(j);
-    for (uint32_t i = 0; i < x->nstages; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "name", p->stage_names[i]);
-        rs_quantiles_json(j, "time_ns", &x->stages[i]);
-        rs_json_end(j);
-    }
-    rs_json_end(j);
-    rs_time_json(j, "hidden_ns", x->hidden_ns);
-    rs_quantiles_json(j, "hidden", &x->hidden);
-    rs_time_json(j, "bubble_ns", x->bubble_ns);
-    rs_json_key_double(j, "overlap_score", x->score);
-    rs_json_key(j, "score");
-    rs_json_object(j);
-    rs_json_key_double(j, "p50", x->score_p50);
-    rs_json_key_double(j, "p90", x->score_p90);
-    rs_json_key_double(j, "p99", x->score_p99);
-    rs_json_end(j);
-    rs_json_key_str(j, "verdict", rs_pipeline_verdict_name(x->verdict));
-    rs_json_end(j);
-    rs_json_key_null(j, "no_stages");
-}
-
-static void rs_overlap_json(struct rs_json *j, const struct rs_profile *p, const struct rs_profile_row *row)
-{
-    const struct rs_model *m = p->view.model;
-    rs_json_object(j);
-    who_json(j, m, row);
-    overlap_json(j, &row->overlap);
-    steps_json(j, row);
-    launches_json(j, m, row);
-    ranges_json(j, m, &row->ranges);
-    pipeline_json(j, p, row);
-    rs_json_key(j, "conclusion"); /* of the job: the same in every line */
-    rs_json_array(j);
-    for (size_t i = 0; i < p->nconclusion; i++) rs_json_str(j, p->conclusion[i]);
-    rs_json_end(j);
-    rs_json_end(j);
-    rs_json_newline(j);
-}
-
-/* ---- text ----
- * The text of `ringscope overlap`: tables by rank, and the conclusion. */
+/* ---- text ---- */
 
 enum { MOST_ROWS = 16, MOST_NAMES = 8 }; /* --json has all */
 
@@ -269,12 +74,12 @@ static void cell_times(struct rs_table *t, const int64_t *times, size_t n)
     for (size_t i = 0; i < n; i++) cell_ns(t, times[i]);
 }
 
-/* Ranks whose compute is seen, or those whose NCCL operations alone are. */
+/* Ranks with recorded compute, or those with NCCL operations only. */
 static void print_overlap(const struct rs_profile *p, bool seen)
 {
-    static const char *const with[] = {"GPU",     "span", "compute",  "comm",      "overlap",
-                                       "exposed", "wait", "transfer", "not known", "idle"},
-                             *const without[] = {"GPU", "span", "comm", "wait", "transfer", "not known"};
+    static const char *const with[] = {"GPU",     "span", "compute",  "comm",    "overlap",
+                                       "exposed", "wait", "transfer", "unknown", "idle"},
+                             *const without[] = {"GPU", "span", "comm", "wait", "transfer", "unknown"};
     struct rs_table t = {0};
     uint32_t shown = 0, all = 0;
     bool cut = false;
@@ -301,13 +106,11 @@ static void print_overlap(const struct rs_profile *p, bool seen)
         rs_table_free(&t);
         return;
     }
-    printf(seen ? "compute and communication; overlap of communication time, idle of the span; exposed: wait, "
-                  "transfer, or not "
-                  "known\n"
+    printf(seen ? "compute and communication; overlap in %% of comm, idle in %% of span; exposed = wait + transfer + "
+                  "unknown\n"
                 : "communication alone; compute was not recorded\n");
     finish(&t, all, shown);
-    if (cut)
-        printf("Times of kernels are cut to whole us, as Holistic Trace Analysis has them (--exact: to the ns).\n");
+    if (cut) printf("Kernel times are rounded to whole us, as in Holistic Trace Analysis (--exact: to the ns).\n");
     printf("\n");
 }
 
@@ -347,7 +150,7 @@ static void print_pipeline(const struct rs_profile *p)
         rs_table_cell(&t, "%s", verdict ? verdict : "?");
     }
     printf("pipeline%s; medians", pairs ? " from one send or receive to the next" : "");
-    if (warmup) printf(", %" PRIu32 " chunk%s of warm-up left out", warmup, warmup == 1 ? "" : "s");
+    if (warmup) printf(", %" PRIu32 " chunk%s of warm-up excluded", warmup, warmup == 1 ? "" : "s");
     printf("\n");
     finish(&t, all, shown);
     printf("\n");
@@ -402,7 +205,8 @@ static uint32_t merge(struct named *rows, uint32_t n)
 
 static void print_names(const struct rs_profile *p, const struct named *rows, uint32_t n)
 {
-    static const char *const numbers[] = {"ranks", "calls", "median, least", "most", "of rank", "of step", "GPU time"};
+    static const char *const numbers[] = {"ranks",   "calls",   "lowest median", "highest",
+                                          "on rank", "of step", "GPU time"};
     struct rs_table t = {0};
     columns(&t, numbers, sizeof numbers / sizeof *numbers);
     rs_table_column(&t, RS_LEFT, "annotation");
@@ -417,7 +221,7 @@ static void print_names(const struct rs_profile *p, const struct named *rows, ui
         cell_ns(&t, x->gpu < 0 ? RS_TIME_NONE : x->gpu);
         rs_table_name(&t, rs_model_name_text(p->view.model, x->name));
     }
-    printf("annotations: time on the host of one call, by rank; work of the GPU launched inside them, all together\n");
+    printf("annotations: time of one call on the host, by rank; all GPU work launched inside\n");
     finish(&t, n, n < MOST_NAMES ? n : MOST_NAMES);
     printf("\n");
 }
@@ -443,8 +247,8 @@ static void print_annotations(const struct rs_profile *p)
 
 static void print_launches(const struct rs_profile *p)
 {
-    static const char *const numbers[] = {"steps",     "kernels a step", "median kernel",    "launch gaps",
-                                          "host gaps", "other gaps",     "serialising calls"};
+    static const char *const numbers[] = {"steps",     "kernels per step", "median kernel",    "launch gaps",
+                                          "host gaps", "other gaps",       "serialising calls"};
     struct rs_table t = {0};
     uint32_t all = 0, shown = 0;
     rs_table_column(&t, RS_RIGHT, "rank");
@@ -479,8 +283,8 @@ static void print_launches(const struct rs_profile *p)
         rs_table_free(&t);
         return;
     }
-    printf("launches: idle because the next launch came late (up to 100 us: launch gaps), and calls that wait or "
-           "allocate\n");
+    printf("launches: GPU idle because the next launch came late (launch gaps: up to 100 us; host gaps: longer); "
+           "serialising calls\n");
     finish(&t, all, shown);
     printf("\n");
 }
@@ -535,11 +339,15 @@ static void use_exact(struct rs_profile *p)
 static enum rs_status print_json(const struct rs_profile *p, struct rs_err *err)
 {
     struct rs_json *j = rs_output_json();
-    for (uint32_t i = 0; i < p->nrows && !rs_json_failed(j); i++) rs_overlap_json(j, p, &p->rows[i]);
+    for (uint32_t i = 0; i < p->nrows && !rs_json_failed(j); i++) {
+        struct rs_overlap_fields row = {p, &p->rows[i], &p->rows[i].overlap.cut};
+        rs_out_json(j, &rs_out_overlap, &row);
+        rs_json_newline(j);
+    }
     return rs_json_finish(j, err);
 }
 
-/* Said of the first rank that lacks stages which were asked for. */
+/* Reported for the first rank without the requested stages. */
 static void say_missing(const struct rs_command *self, const struct rs_profile *p)
 {
     for (uint32_t i = 0; i < p->nrows; i++) {
@@ -639,9 +447,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_EACH, 0, "stage", RS_EACH(take_stage, &o), "NAME=PATTERN",
          "a stage of a pipeline, by names of annotations or kernels; may be repeated"},
         {RS_OPT_STRING, 0, "stages", &o.stages, "FILE", "stages of a pipeline from CSV or JSON Lines; needs no IN"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N chunks of a pipeline (1)"},
-        {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit 3 when a rank's overlap score is below"},
-        {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernels to the ns, not cut to whole us as HTA does"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "exclude the first N chunks of a pipeline (1)"},
+        {RS_OPT_DOUBLE, 0, "fail-under", &o.fail_under, "SCORE", "exit with 3 if the overlap score of a rank is below"},
+        {RS_OPT_FLAG, 0, "exact", &o.exact, NULL, "kernel times to the ns, not rounded to whole us as HTA does"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
@@ -661,14 +469,14 @@ const struct rs_command rs_cmd_overlap = {
     .name = "overlap",
     .summary = "compute against communication: overlap, exposed waits, idle GPUs, pipelines",
     .usage = "[options] IN...",
-    .text = "Says for each rank how much of its communication lies behind compute, how much of the rest is waiting and "
-            "how\n"
-            "much transfer, when and why its GPU is idle, and how well the stages of a pipeline lie over each other. "
-            "Needs\n"
-            "traces that show compute (PyTorch profiler, Nsight Systems); recordings of NCCL alone tell communication.",
+    .text = "Reports for each rank how much of its communication overlaps with compute, how much of the rest is wait "
+            "and how\n"
+            "much transfer, when and why its GPU is idle, and how well the stages of a pipeline overlap. Needs traces "
+            "that\n"
+            "contain compute (PyTorch profiler, Nsight Systems); recordings of NCCL alone contain communication only.",
     .examples = "ringscope overlap trace_rank*.json.gz                  # a table by rank, and what to do\n"
                 "ringscope overlap traces --stage load='*memcpy*' --stage run='*gemm*'  # a pipeline of two stages\n"
-                "ringscope overlap --stages stages.csv --fail-under 0.30  # a gate: exit status 3 below it",
+                "ringscope overlap --stages stages.csv --fail-under 0.30  # for CI: exit status 3 below it",
     .json = "JSON Lines: one object per rank",
     .takes = "filter reading",
     .run = run,

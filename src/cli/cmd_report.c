@@ -1,5 +1,5 @@
-/* ringscope report: time by function and size, who was late and why, the network, odd steps, and what to do about
- * it. */
+/* ringscope report: time by function and size, late ranks and why, the network, outlier steps, and a
+ * conclusion. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -8,25 +8,26 @@
 #include <strings.h>
 
 #include "analyse/report.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/output.h"
-#include "cli/plain.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
+#include "cli/print/time_zero.h"
 #include "cli/reading.h"
-#include "cli/report_json.h"
 #include "cli/report_reference.h"
-#include "cli/report_statistics.h"
-#include "cli/report_table.h"
-#include "cli/settings_text.h"
-#include "cli/table.h"
-#include "cli/zero.h"
+#include "cli/settings.h"
+#include "fields/statistics.h"
+#include "foreign/nccl_tests/nccl_tests.h"
 #include "join/waits.h"
 #include "trace/differences.h"
 
 /* ---- text ----
  * The text of `ringscope report`: tables, and the conclusion. Prints to stdout and borrows everything. */
 
-enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60 }; /* --json has them all */
+enum { MOST_ROWS = 10, MOST_FUNCS = 20, MOST_WINDOWS = 60, MOST_OPERATIONS = 12 }; /* --json has them all */
 
 static const char *plural(uint64_t n)
 {
@@ -115,13 +116,13 @@ static void cell_ns(struct rs_table *t, int64_t ns, bool known)
     rs_table_cell(t, "%s", known ? rs_text_ns(ns).s : "?");
 }
 
-/* A sum to which nothing came is not a time. */
+/* A sum of nothing is not a time. */
 static void cell_sum(struct rs_table *t, int64_t ns)
 {
     rs_table_cell(t, "%s", ns ? rs_text_ns(ns).s : "-");
 }
 
-/* The mean wait for the last rank; nothing is told below twice the clock error. */
+/* The mean wait for the last rank; below twice the clock error it is not shown. */
 static void cell_wait(struct rs_table *t, const struct rs_report *r, const struct rs_func_row *x)
 {
     int64_t mean = x->waited ? x->wait_sum_ns / (int64_t)x->waited : 0, least = 2 * r->basis.totals.error_ns;
@@ -138,8 +139,8 @@ static void cell_rate(struct rs_table *t, double gbs)
 
 static void print_funcs(const struct rs_report *r, bool by_comm)
 {
-    static const char *const numbers[] = {"bytes",     "calls",    "p50",        "p90",    "p99",
-                                          "mean wait", "transfer", "busbw GB/s", "as seen"};
+    static const char *const numbers[] = {"bytes",     "calls",    "p50",        "p90",       "p99",
+                                          "mean wait", "transfer", "busbw GB/s", "incl. wait"};
     const struct rs_model *m = r->view.model;
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "function");
@@ -169,8 +170,7 @@ static void print_funcs(const struct rs_report *r, bool by_comm)
         else
             rs_table_cell(&t, "%s", text ? text : "?");
     }
-    printf(
-        "\ntime of each call as the ranks saw it; mean wait of a rank for the last one, and mean transfer behind it\n");
+    printf("\ntime of a call as the ranks saw it; mean wait of a rank for the last one; mean transfer after that\n");
     print_table(&t);
     print_more(r->bandwidth.nrows, MOST_FUNCS);
 }
@@ -219,7 +219,7 @@ static void print_stragglers(const struct rs_report *r)
         rs_table_free(&t);
         return;
     }
-    printf("\nwho held the others up, by what that cost\n");
+    printf("\nlate ranks, by cost to the others\n");
     print_table(&t);
     print_more(all, MOST_ROWS);
 }
@@ -253,7 +253,7 @@ static void print_network(const struct rs_report *r)
         else
             rs_table_cell(&t, "%s", "");
     }
-    printf("\nnetwork: what was sent to whom, and what its steps waited for (sums; several are in flight at once)\n");
+    printf("\nnetwork by rank and peer: what its steps waited for (sums; several steps are in flight at once)\n");
     print_table(&t);
     print_more(r->network.nrows, MOST_ROWS);
 }
@@ -286,8 +286,8 @@ static void print_course(const struct rs_report *r)
     const struct rs_course *c = &r->course;
     struct rs_table t = {0};
     if (!c->nrows) return;
-    static const char *const numbers[] = {"from",    "step",       "steps",      "calls", "p50",
-                                          "waiting", "busbw GB/s", "worst rank", "cost"};
+    static const char *const numbers[] = {"from", "step",       "steps",      "calls", "p50",
+                                          "wait", "busbw GB/s", "worst rank", "cost"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     for (uint32_t i = 0; i < c->nrows && i < MOST_WINDOWS; i++) {
         const struct rs_course_row *x = &c->rows[i];
@@ -312,10 +312,10 @@ static void print_course(const struct rs_report *r)
     }
     const struct rs_func_row *lead = c->leading != RS_NONE ? &r->bandwidth.rows[c->leading] : NULL;
     if (lead)
-        printf("\nthe course; p50 and busbw are of %s of %s\n", rs_model_text(r->view.model, lead->func),
+        printf("\nchanges over time; p50 and busbw of %s of %s\n", rs_model_text(r->view.model, lead->func),
                rs_text_bytes(lead->bytes).s);
     else
-        printf("\nthe course; no times of operations are known\n");
+        printf("\nchanges over time; no times of operations are known\n");
     print_table(&t);
     print_more(c->nrows, MOST_WINDOWS);
     for (uint32_t i = 0; i < c->nchanges; i++) {
@@ -323,6 +323,132 @@ static void print_course(const struct rs_report *r)
         rs_plain_line(c->changes[i].text, stdout);
     }
 }
+
+/* ---- statistics: sums without a time axis ---- */
+
+static void print_titled(struct rs_table *t, const char *title, uint64_t all, uint64_t shown)
+{
+    printf("\n%s\n", title);
+    print_table(t);
+    print_more(all, shown);
+}
+
+static void columns(struct rs_table *t, const char *const *numbers, size_t n)
+{
+    for (size_t i = 0; i < n; i++) rs_table_column(t, RS_RIGHT, numbers[i]);
+}
+
+static void cell_time(struct rs_table *t, int64_t ns)
+{
+    rs_table_cell(t, "%s", ns == RS_TIME_NONE ? "?" : rs_text_ns(ns).s);
+}
+
+static void cell_process(struct rs_table *t, const struct rs_statistics *s, uint32_t proc)
+{
+    if (s->model->procs[proc].pid)
+        rs_table_cell(t, "%" PRIu32, s->model->procs[proc].pid);
+    else
+        rs_table_cell(t, "?");
+}
+
+static void cell_name(struct rs_table *t, const struct rs_statistics *s, uint32_t name)
+{
+    rs_table_name(t, rs_model_name_text(s->model, name));
+}
+
+static void print_stat_operations(const struct rs_statistics *s)
+{
+    static const char *const numbers[] = {"process", "calls", "time", "avg", "min", "max", "wait"};
+    uint32_t n = s->nrows[RS_TABLE_OPERATIONS], shown = 0;
+    struct rs_table t = {0};
+    if (!n) return;
+    rs_table_column(&t, RS_LEFT, "function");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    rs_table_column(&t, RS_LEFT, "name");
+    for (; shown < n && shown < MOST_OPERATIONS; shown++) {
+        const struct rs_stat_row *row = &s->rows[RS_TABLE_OPERATIONS][shown];
+        for (uint32_t i = 0; i < row->n; i++) {
+            const struct rs_cell *c = &s->cells[row->first + i];
+            rs_table_cell(&t, "%s", i ? "" : row->func ? rs_model_text(s->model, row->func) : "?");
+            cell_process(&t, s, c->proc);
+            rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
+            cell_time(&t, c->total_ns);
+            cell_time(&t, rs_cell_average(c));
+            cell_time(&t, c->min_ns);
+            cell_time(&t, c->max_ns);
+            cell_time(&t, c->wait_ns);
+            if (i)
+                rs_table_cell(&t, "%s", "");
+            else
+                cell_name(&t, s, row->name);
+        }
+    }
+    print_titled(&t, "NCCL by process; wait: the time above the fastest process", n, shown);
+}
+
+/* Rows of host calls and kernels alike. */
+static void print_stat_rows(const struct rs_statistics *s, enum rs_table_of table, const char *title)
+{
+    static const char *const numbers[] = {"process", "calls", "time", "avg"};
+    uint32_t n = s->nrows[table], shown = 0;
+    struct rs_table t = {0};
+    if (!n) return;
+    rs_table_column(&t, RS_LEFT, "name");
+    if (table == RS_TABLE_CALLS) rs_table_column(&t, RS_RIGHT, "differs by");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    for (; shown < n && shown < MOST_ROWS; shown++) {
+        const struct rs_stat_row *row = &s->rows[table][shown];
+        for (uint32_t i = 0; i < row->n; i++) {
+            const struct rs_cell *c = &s->cells[row->first + i];
+            if (i)
+                rs_table_cell(&t, "%s", "");
+            else
+                cell_name(&t, s, row->name);
+            if (table == RS_TABLE_CALLS && i) rs_table_cell(&t, "%s", "");
+            if (table == RS_TABLE_CALLS && !i) cell_time(&t, row->spread_ns);
+            cell_process(&t, s, c->proc);
+            rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
+            cell_time(&t, c->total_ns);
+            cell_time(&t, rs_cell_average(c));
+        }
+    }
+    print_titled(&t, title, n, shown);
+}
+
+static void print_stat_ranges(const struct rs_statistics *s)
+{
+    static const char *const numbers[] = {"calls", "time", "avg", "GPU time inside"};
+    uint32_t n = s->nrows[RS_TABLE_RANGES], shown = 0;
+    struct rs_table t = {0};
+    if (!n) return;
+    rs_table_column(&t, RS_RIGHT, "process");
+    rs_table_column(&t, RS_RIGHT, "thread");
+    rs_table_column(&t, RS_LEFT, "range");
+    columns(&t, numbers, sizeof numbers / sizeof *numbers);
+    for (; shown < n && shown < MOST_ROWS; shown++) {
+        const struct rs_stat_row *row = &s->rows[RS_TABLE_RANGES][shown];
+        const struct rs_cell *c = &s->cells[row->first];
+        cell_process(&t, s, c->proc);
+        rs_table_cell(&t, "%s", row->thread ? rs_model_name_text(s->model, row->thread) : "?");
+        cell_name(&t, s, row->name);
+        rs_table_cell(&t, "%s", rs_text_count(c->calls).s);
+        cell_time(&t, c->total_ns);
+        cell_time(&t, rs_cell_average(c));
+        rs_table_cell(&t, "%s", c->gpu_calls ? rs_text_ns(c->gpu_ns).s : "-");
+    }
+    print_titled(&t, "annotated ranges (NVTX), by process and thread", n, shown);
+}
+
+static void print_statistics(const struct rs_statistics *s)
+{
+    if (!s->cells) return;
+    print_stat_operations(s);
+    print_stat_ranges(s);
+    print_stat_rows(s, RS_TABLE_CALLS, "host calls, by how much they differ between the processes that ran kernels");
+    print_stat_rows(s, RS_TABLE_KERNELS, "other work on the GPU");
+}
+
+/* ---- all of it ---- */
 
 /* `by_comm`: a row for each communicator, not for each class of them. */
 static void report_print(const struct rs_report *r, const struct rs_differences *settings,
@@ -337,10 +463,170 @@ static void report_print(const struct rs_report *r, const struct rs_differences 
         print_outliers(r);
         print_course(r);
     }
-    rs_statistics_print(&r->statistics);
+    print_statistics(&r->statistics);
     rs_settings_print(settings);
     printf("\n");
     for (size_t i = 0; i < r->nconclusion; i++) rs_plain_line(r->conclusion[i], stdout);
+}
+
+/* ---- --table nccl-tests ---- */
+
+/* What can be said of a row, in the order in which it is shown. */
+enum known_of { OF_TRANSFERS, AS_SEEN, MANY_SIZES, NO_SIZE, NO_TIME };
+
+static enum known_of known_of(const struct rs_func_row *x)
+{
+    if (x->unsized) return NO_SIZE;
+    if (rs_func_row_transfer(x) <= 0 && rs_func_row_mean(x) <= 0) return NO_TIME; /* none is below 0, too */
+    if (x->bytes_min != x->bytes_max) return MANY_SIZES;
+    return rs_func_row_transfer(x) > 0 ? OF_TRANSFERS : AS_SEEN;
+}
+
+/* ---- blocks: a function on communicators of one shape ---- */
+
+struct sorting {
+    const struct rs_model *model;
+    const struct rs_func_row *rows;
+    bool by_comm;
+};
+
+static int by_shape(const struct sorting *s, const struct rs_func_row *x, const struct rs_func_row *y)
+{
+    int c = strcmp(rs_model_text(s->model, x->func), rs_model_text(s->model, y->func));
+    if (!c) c = (x->kind > y->kind) - (x->kind < y->kind);
+    if (!c) c = (x->nranks > y->nranks) - (x->nranks < y->nranks);
+    if (!c) c = (x->class > y->class) - (x->class < y->class);
+    return c || !s->by_comm ? c : (x->comm > y->comm) - (x->comm < y->comm);
+}
+
+static int by_size(const void *a, const void *b, void *of)
+{
+    const struct sorting *s = of;
+    const struct rs_func_row *x = &s->rows[*(const uint32_t *)a], *y = &s->rows[*(const uint32_t *)b];
+    int c = by_shape(s, x, y);
+    if (!c) c = (int)known_of(x) - (int)known_of(y);
+    if (!c) c = (x->bytes > y->bytes) - (x->bytes < y->bytes);
+    return c ? c : (x > y) - (x < y);
+}
+
+/* ---- lines ---- */
+
+static void print_device(const struct rs_model *m, const struct rs_rank *s)
+{
+    char line[600], rank[16] = " ?", device[16] = " ?", pid[16] = "     ?";
+    const char *bus = s->member != RS_NONE ? m->members[s->member].bus_id : "";
+    if (s->number >= 0) snprintf(rank, sizeof rank, "%2" PRId32, s->number);
+    if (s->device >= 0) snprintf(device, sizeof device, "%2" PRId32, s->device);
+    if (m->procs[s->proc].pid) snprintf(pid, sizeof pid, "%6" PRIu32, m->procs[s->proc].pid);
+    snprintf(line, sizeof line, "#  Rank %s Group  0 Pid %s on %10.256s device %s [%.31s]", rank, pid,
+             rs_host_label(m, s->host), device, *bus ? bus : "?");
+    rs_plain_line(line, stdout);
+}
+
+static void print_table_head(void)
+{
+    printf(
+        "# ringscope report: achieved bandwidth, in the format of nccl-tests\n"
+        "# time: the mean transfer of the operations, from the last rank's start to the last end: without the wait "
+        "for\n"
+        "#   late ranks, as calls one behind the other have none. algbw and busbw are over it. Where it is not known,\n"
+        "#   rows say so. The mean as ranks saw it, waiting included, is in --json (time_ns.mean, busbw_seen_gbs)\n"
+        "# redop, and whether operations were in place, are not recorded; results are not checked\n"
+        "#\n");
+}
+
+static void print_block_heading(const struct rs_report *r, const struct rs_func_row *x, bool by_comm)
+{
+    const struct rs_model *m = r->view.model;
+    const char *func = rs_model_text(m, x->func), *program = rs_nccl_tests_program(func);
+    char line[400], ranks[32] = "", comm[40] = "";
+    bool alike = rs_func_row_alike(m, x);
+    if (x->nranks > 0) snprintf(ranks, sizeof ranks, " nranks %" PRId32, x->nranks);
+    if (by_comm && x->comm != RS_NONE) snprintf(comm, sizeof comm, "0x%016" PRIx64 ", ", m->comms[x->comm].hash);
+    snprintf(line, sizeof line, "# Collective: %s%s (%s on %s%.200s)", program && alike ? program : "no test", ranks,
+             *func ? func : "?", comm, x->class != RS_NONE ? m->classes[x->class].text : "?");
+    printf("#\n");
+    rs_plain_line(line, stdout);
+    if (!alike)
+        printf("# size: the bytes of %s; nccl-tests count in another way\n", x->kind == RS_OP_FANOUT
+                                                                                 ? "all sends of a group call"
+                                                                             : x->kind == RS_OP_PAIR ? "one send"
+                                                                                                     : "one rank");
+    printf("#\n# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s\n", "size", "count", "type", "redop", "root", "time",
+           "algbw", "busbw", "#wrong");
+    printf("# %10s  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s\n", "(B)", "(elements)", "", "", "", "(us)", "(GB/s)",
+           "(GB/s)", "");
+}
+
+/* As many digits behind the point as there is room for. */
+static const char *fixed(char *to, size_t room, int width, double value)
+{
+    if (isnan(value)) return "N/A";
+    for (int digits = 2; digits >= 0; digits--)
+        if (snprintf(to, room, "%.*f", digits, value) <= width) return to;
+    snprintf(to, room, "%.1e", value);
+    return to;
+}
+
+static void print_block_row(const struct rs_report *r, const struct rs_func_row *x, bool seen)
+{
+    const struct rs_model *m = r->view.model;
+    char count[32] = "N/A", root[16] = "n/a", time[48], algbw[48], busbw[48];
+    const char *dtype = rs_model_text(m, x->dtype), *type = rs_nccl_tests_type(dtype);
+    uint64_t elements;
+    int64_t ns = seen ? rs_func_row_mean(x) : rs_func_row_transfer(x);
+    if (rs_func_row_count(m, x, &elements)) snprintf(count, sizeof count, "%" PRIu64, elements);
+    if (!x->roots) snprintf(root, sizeof root, "%" PRId32, x->root);
+    printf("%12" PRIu64 "  %12s  %8s  %6s  %6s  %7s  %6s  %6s  %6s\n", x->bytes, count,
+           x->dtypes ? "several"
+           : type    ? type
+                     : "n/a",
+           "n/a", root, fixed(time, sizeof time, 7, (double)ns / 1e3),
+           fixed(algbw, sizeof algbw, 6, seen ? x->algbw_seen : x->algbw),
+           fixed(busbw, sizeof busbw, 6, seen ? x->busbw_seen : x->busbw), "N/A");
+}
+
+/* What has no place in the columns. */
+static void print_block_rest(const struct rs_func_row *x, enum known_of known)
+{
+    const char *many = x->calls == 1 ? "" : "s";
+    if (known == NO_SIZE)
+        printf("# %s operation%s: size not known\n", rs_text_count(x->calls).s, many);
+    else if (known == NO_TIME)
+        printf("# %s operation%s of %s: time not known\n", rs_text_count(x->calls).s, many, rs_text_bytes(x->bytes).s);
+    else
+        printf("# %s operation%s of many sizes, %s to %s, in the mean %s: busbw %s GB/s, as seen %s GB/s\n",
+               rs_text_count(x->calls).s, many, rs_text_bytes(x->bytes_min).s, rs_text_bytes(x->bytes_max).s,
+               rs_text_bytes(x->bytes).s, rs_text_rate(x->busbw).s, rs_text_rate(x->busbw_seen).s);
+}
+
+static void print_nccl_tests(const struct rs_report *r, bool by_comm)
+{
+    print_table_head();
+    printf("# Using devices\n");
+    for (uint32_t i = 0; i < r->view.model->nranks; i++) print_device(r->view.model, &r->view.model->ranks[i]);
+    uint32_t n = r->bandwidth.nrows, *order = rs_alloc(((size_t)n + 1) * sizeof *order);
+    struct sorting sorting = {r->view.model, r->bandwidth.rows, by_comm};
+    for (uint32_t i = 0; i < n; i++) order[i] = i;
+    qsort_r(order, n, sizeof *order, by_size, &sorting);
+    enum known_of before = OF_TRANSFERS;
+    for (uint32_t i = 0; i < n; i++) {
+        const struct rs_func_row *x = &r->bandwidth.rows[order[i]];
+        enum known_of known = known_of(x);
+        if (!i || by_shape(&sorting, x, &r->bandwidth.rows[order[i - 1]])) {
+            print_block_heading(r, x, by_comm);
+            before = OF_TRANSFERS;
+        }
+        if (known == AS_SEEN && before != AS_SEEN)
+            printf("# transfer times unknown: mean time as the ranks saw it, wait included\n");
+        if (known <= AS_SEEN)
+            print_block_row(r, x, known == AS_SEEN);
+        else
+            print_block_rest(x, known);
+        before = known;
+    }
+    if (!n) printf("#\n# no operations to report\n");
+    free(order);
 }
 
 /* ---- the command ---- */
@@ -372,7 +658,7 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
             rs_report_json(j, &r, &settings, reference);
             status = rs_json_finish(j, err);
         } else if (o->table >= 0) {
-            rs_report_table(&r, o->report.by_comm);
+            print_nccl_tests(&r, o->report.by_comm);
         } else {
             report_print(&r, &settings, reference, o->report.by_comm);
         }
@@ -405,11 +691,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
     const struct rs_opt opts[] = {
         {RS_OPT_WORD, 0, "by", &o.by, "class|comm", "functions by class of communicators, or by communicator (class)"},
         {RS_OPT_STRING, 0, "every", &o.every, "TIME|STEP",
-         "the course over time: windows of 60s, 500ms, STEP, 10steps"},
-        {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "what was reached, laid out as nccl-tests print it"},
+         "changes over time, in windows of 60s, 500ms, STEP, 10steps"},
+        {RS_OPT_WORD, 0, "table", &o.table, "nccl-tests", "achieved bandwidth, in the format of nccl-tests"},
         {RS_OPT_EACH, 0, "reference", RS_EACH(rs_reference_file, &o.reference), "FILE",
-         "output of nccl-tests: what was reached of what is possible; may be repeated"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave out the first N steps (0)"},
+         "output of nccl-tests, to compare bandwidth with; may be repeated"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "exclude the first N steps (0)"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
@@ -432,14 +718,15 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_report = {
     .name = "report",
-    .summary = "who waited for whom, what that cost and why; time, bandwidth, network, odd steps",
+    .summary = "late ranks, their cost and why; times, bandwidth, network, steps that took longer",
     .usage = "[options] IN...",
-    .text =
-        "Joins the operations of all ranks on one clock, and says how long they took by function and size, who was\n"
-        "late and what that cost, what the network waited for, which steps were unusual, and what to look at.",
+    .text = "Joins the operations of all ranks on one time axis, and reports their times by function and size, which "
+            "ranks were\n"
+            "late and what that cost, what the network waited for, which steps took longer than usual, and what to "
+            "look at.",
     .examples = "ringscope report rec                        # tables, and a conclusion\n"
-                "ringscope report rec --warmup 3 --every STEP  # the course, without the first steps\n"
-                "ringscope report rec --reference all_reduce_perf.txt  # reached of what is possible\n"
+                "ringscope report rec --warmup 3 --every STEP  # by step, without the first three\n"
+                "ringscope report rec --reference all_reduce_perf.txt  # compared with nccl-tests\n"
                 "ringscope report rec --json | jq '.stragglers[0]'",
     .json = "one JSON object",
     .takes = "filter level reading",

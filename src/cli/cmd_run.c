@@ -18,9 +18,8 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
-#include "cli/event_sets.h"
-#include "cli/output.h"
-#include "cli/plugin_path.h"
+#include "cli/print/output.h"
+#include "cli/recorder.h"
 #include "format/settings.h"
 #include "trace/gather.h"
 
@@ -37,7 +36,7 @@ struct launch_end {
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
-/* The signals to wait for: those above, unless our own caller wants them ignored (nohup), and SIGCHLD. */
+/* The signals to wait for: those above, unless our caller ignores them (nohup), and SIGCHLD. */
 static sigset_t signals_to_take(void)
 {
     sigset_t set;
@@ -176,7 +175,7 @@ static enum rs_status set_absolute(const char *name, const char *path, struct rs
 {
     if (path[0] == '/') return set_env(name, path, err);
     char *here = getcwd(NULL, 0);
-    if (here == NULL) return rs_fail_errno(err, "cannot find out the current folder");
+    if (here == NULL) return rs_fail_errno(err, "cannot find the current folder");
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s, "%s/%s", strcmp(here, "/") == 0 ? "" : here, strncmp(path, "./", 2) == 0 ? path + 2 : path);
     free(here);
@@ -252,7 +251,7 @@ static void print_environment(void)
 /* ---- what was recorded ---- */
 
 /* The recordings of a folder as they were seen: a file that is there afterwards and was not, or has changed, is of this run. Clocks
- * are not compared: the folder may lie on a server with one of its own. */
+ * are not compared: the folder may be on a server with a clock of its own. */
 struct folder {
     struct rs_dir dir;
     struct stat *st; /* one a name; zeroed where the file went away */
@@ -304,7 +303,7 @@ static bool speaks(void)
     return true;
 }
 
-static void tell(const char *dir, size_t fresh)
+static void say_where(const char *dir, size_t fresh)
 {
     if (fresh > 0) {
         struct rs_strbuf s = {0};
@@ -356,8 +355,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 'o', "output", &o.dir, "DIR",
          "folder of the recording (ringscope-$SLURM_JOB_ID or ringscope-run)"},
         RS_EVENTS_OPTION('e', &o.events),
-        {RS_OPT_STRING, 0, "memory", &o.memory, "SIZE", "memory of the recorder in a process (64M)"},
-        {RS_OPT_STRING, 0, "limit", &o.limit, "SIZE", "recording of a process at most (no limit)"},
+        {RS_OPT_STRING, 0, "memory", &o.memory, "SIZE", "memory of the recorder per process (64M)"},
+        {RS_OPT_STRING, 0, "limit", &o.limit, "SIZE", "largest recording of a process (no limit)"},
         {RS_OPT_STRING, 0, "keep", &o.keep, "WHICH", "past the limit keep the first (default) or the last events"},
         {RS_OPT_STRING, 0, "buffers", &o.buffers, "WHERE", "buffers in shm (default), on disk, or in private memory"},
         {RS_OPT_STRING, 0, "plugin", &o.plugin, "FILE", "use this plugin, not the one that came with ringscope"},
@@ -393,7 +392,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
     }
     if (launched == RS_OK && speaks()) {
         if (look(&after, dir, &err) == RS_OK) {
-            tell(dir, count_new(&before, &after));
+            say_where(dir, count_new(&before, &after));
             forget(&after);
         } else {
             rs_print_err("run", &err);

@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "serve/serve.h"
@@ -153,7 +153,7 @@ static bool print_address(const struct serve *s, const char *address, unsigned p
 
 /* ---- the work ---- */
 
-/* Those that end it, but not what our caller wants ignored (nohup). */
+/* Those that end it, except those that our caller ignores (nohup). */
 static sigset_t signals_to_take(void)
 {
     static const int all[] = {SIGINT, SIGTERM, SIGHUP};
@@ -250,11 +250,12 @@ const struct rs_command rs_cmd_serve = {
     .name = "serve",
     .summary = "the timeline of a run of any size in a browser, from a web server on this machine",
     .usage = "[options] IN...",
-    .text =
-        "Shows what `ringscope view` puts into a file, for runs that are too large for one: the page asks for what it\n"
-        "shows, piece by piece. The server answers this machine alone, and only who knows the token in the address.\n"
-        "The address goes to stdout, everything else to stderr. Ctrl-C ends it; nothing is left behind.",
-    .examples = "ringscope serve rec                    # prints the address, and the ssh line for another machine\n"
+    .text = "Shows the page of `ringscope view` for runs that are too large for one file: the page loads what it "
+            "shows. The\n"
+            "server accepts requests from this machine only, with the token in its URL. The URL goes to stdout, "
+            "everything\n"
+            "else to stderr. Ctrl-C ends it; nothing is left behind.",
+    .examples = "ringscope serve rec                    # prints the URL, and the ssh line for another machine\n"
                 "ringscope serve --port 8080 --open rec # in the browser of this machine\n"
                 "ringscope serve --rank 0-7 --level all rec",
     .takes = "draw filter level reading",

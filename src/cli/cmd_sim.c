@@ -1,9 +1,8 @@
 /* ringscope sim: options and messages of the simulated job; the job itself is in src/sim. */
 #include "base/file.h"
 #include "cli/commands.h"
-#include "cli/event_sets.h"
-#include "cli/output.h"
-#include "cli/plugin_path.h"
+#include "cli/print/output.h"
+#include "cli/recorder.h"
 #include "sim/sim.h"
 
 #include <inttypes.h>
@@ -63,7 +62,7 @@ static const char *take_at(void *to, const char *value)
 
 static void print_result(const struct rs_sim_config *cfg, const struct rs_sim_result *res)
 {
-    printf("played %s: %d ranks in %d processes on %d host%s, %d steps, %.1f s, %" PRIu64 " callbacks",
+    printf("simulated %s: %d ranks in %d processes on %d host%s, %d steps, %.1f s, %" PRIu64 " callbacks",
            rs_sim_workload_names[cfg->workload], cfg->ranks, res->processes, res->hosts, res->hosts == 1 ? "" : "s",
            cfg->steps, (double)res->wall_ns / 1e9, res->callbacks);
     if (res->hung) printf("; rank %d stopped taking part at step %d", cfg->hang.rank, cfg->hang.step);
@@ -73,7 +72,7 @@ static void print_result(const struct rs_sim_config *cfg, const struct rs_sim_re
     printf("\n");
 }
 
-/* The job goes on whatever becomes of its recording, as a real one does; here the user is told. */
+/* The job runs on if its recording fails, as a real one does; here the user is warned. */
 static int report_recording(const struct rs_command *self, const struct rs_sim_config *cfg,
                             const struct rs_sim_result *res, bool own_plugin)
 {
@@ -126,7 +125,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
          "a process is killed in an operation; the others give up"},
         {RS_OPT_EACH, 0, "kill-after", RS_EACH(take_after, &cfg.kill_after), "RANK:USEC",
          "a process is killed this long after the start of the job"},
-        {RS_OPT_DOUBLE, 0, "notice-seconds", &cfg.notice_seconds, "S", "how long the others go on after a death (1)"},
+        {RS_OPT_DOUBLE, 0, "notice-seconds", &cfg.notice_seconds, "S",
+         "how long the others run on after a process died (1)"},
         {RS_OPT_EACH, 0, "abort", RS_EACH(take_at, &cfg.abort), "RANK@STEP",
          "a rank aborts its communicators; the others follow"},
         {RS_OPT_COUNT, 0, "api", &cfg.api, "1..7", "the simulated NCCL's version of the profiler interface (6)"},
@@ -171,7 +171,7 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_sim = {
     .name = "sim",
-    .summary = "play a multi-process job through the recorder, no GPU needed",
+    .summary = "simulate a multi-process job with the real recorder, without a GPU",
     .usage = "[options] -o DIR",
     .text =
         "Starts real processes that load the profiler plugin as NCCL does and make the calls that NCCL makes, in real\n"

@@ -10,11 +10,11 @@
 #include "base/memory.h"
 #include "base/strbuf.h"
 #include "cli/commands.h"
-#include "cli/opt.h"
-#include "cli/output.h"
+#include "cli/options/opt.h"
+#include "cli/options/suggest.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/sql_print.h"
-#include "cli/suggest.h"
 #include "cli/view_bundle.h"
 #include "export/sqlite/schema.h"
 
@@ -36,9 +36,9 @@ static int run(const struct rs_command *self, int argc, char **argv)
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "cli/opt.h"
-#include "cli/plain.h"
-#include "cli/suggest.h"
+#include "cli/options/opt.h"
+#include "cli/options/suggest.h"
+#include "cli/print/plain.h"
 #include "export/sqlite/fill.h"
 #include "export/sqlite/schema.h"
 
@@ -208,7 +208,7 @@ static int authorise(void *to, int action, const char *a, const char *b, const c
 
 /* ---- mistakes ---- */
 
-/* The line of the query in which `offset` lies, and a mark under the place. */
+/* The line of the query that contains `offset`, with a mark under it. */
 static void show_place(const char *sql, int offset)
 {
     enum { WIDTH = 100 };
@@ -300,7 +300,7 @@ static void make_functions(sqlite3 *db)
 }
 
 /* The first statement of a text, NULL: there is none. *sql goes behind the comments and semicolons in front of it, *rest
- * is what stands behind it. */
+ * is what follows it. */
 static int prepare(sqlite3 *db, const char **sql, sqlite3_stmt **statement, const char **rest)
 {
     int code;
@@ -310,7 +310,7 @@ static int prepare(sqlite3 *db, const char **sql, sqlite3_stmt **statement, cons
     return code;
 }
 
-/* Whether a text holds more than comments. */
+/* Whether a text contains more than comments. */
 static bool is_more(sqlite3 *db, const char *text)
 {
     sqlite3_stmt *q;
@@ -535,8 +535,8 @@ static int run(const struct rs_command *self, int argc, char **argv)
 {
     struct options o = {0};
     const struct rs_opt opts[] = {
-        {RS_OPT_FLAG, 0, "csv", &o.csv, NULL, "comma-separated values, with a line of names"},
-        {RS_OPT_FLAG, 0, "schema", &o.schema, NULL, "list tables (those named, or all) with what is in them"},
+        {RS_OPT_FLAG, 0, "csv", &o.csv, NULL, "comma-separated values, with a header line"},
+        {RS_OPT_FLAG, 0, "schema", &o.schema, NULL, "list tables (those named, or all) with their columns"},
         {.kind = RS_OPT_END},
     };
     int n, done = rs_common_parse(self, &o.view.common, opts, argc, argv, &n);
@@ -566,15 +566,14 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_sql = {
     .name = "sql",
-    .summary = "ask anything of a run in SQL, without an export; --schema lists the tables",
+    .summary = "query a run in SQL, without an export; --schema lists the tables",
     .usage = "[options] IN... QUERY|-",
     .text =
-        "Reads and joins the inputs, puts what the query needs into tables that nobody else sees, and prints its "
-        "rows.\n"
+        "Reads and joins the inputs, loads what the query needs into a private database, and prints the rows.\n"
         "The tables are those of `ringscope export --format sqlite`; such a database is an input too. A query only "
         "reads.\n"
         "Begin with the views: v_stragglers (who was late), v_waits (who waited for whom), v_bandwidth, v_network,\n"
-        "v_operations, v_timeline. Times are ns on one axis, sizes bytes; null is not known. QUERY - reads standard "
+        "v_operations, v_timeline. Times are ns on one axis, sizes bytes; null is unknown. QUERY - reads standard "
         "input.",
     .examples = "ringscope sql rec \"SELECT * FROM v_stragglers\"\n"
                 "ringscope sql rec \"SELECT func, count(*), sum(bytes) FROM operations GROUP BY func\"\n"

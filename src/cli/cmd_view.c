@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "cli/reading.h"
 #include "cli/view_bundle.h"
 #include "picture/picture.h"
@@ -145,7 +145,7 @@ static int make_picture(const struct rs_command *self, struct options *o, struct
 static void say_more(void)
 {
     if (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
-        fprintf(stderr, "next: -o run.html makes the page to look closer with, `ringscope serve` shows it at once\n");
+        fprintf(stderr, "next: -o run.html writes an interactive page, `ringscope serve` shows it at once\n");
 }
 
 /* ---- the command ---- */
@@ -159,7 +159,7 @@ static bool is_called(const struct options *o, const char *ending)
 static int choose_kind(const struct rs_command *self, struct options *o)
 {
     o->by_default = !o->out && !o->text;
-    if (!o->out) o->text = true; /* as other commands do; say_more() tells of the page */
+    if (!o->out) o->text = true; /* as other commands do; say_more() mentions the page */
     bool html = is_called(o, ".html") || is_called(o, ".htm");
     bool picture = is_called(o, ".svg") || is_called(o, ".png");
     if (o->text && (html || picture))
@@ -173,7 +173,7 @@ static int choose_kind(const struct rs_command *self, struct options *o)
     else if (is_called(o, ".txt"))
         o->kind = KIND_TEXT;
     else
-        return rs_opt_usage(self, "what should '%s' be? The name says it: .html, .svg, .png or .txt", o->out);
+        return rs_opt_usage(self, "'%s': the suffix selects the format: .html, .svg, .png or .txt", o->out);
     if (!o->out) o->out = "-";
     return -1;
 }
@@ -246,12 +246,13 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_STRING, 'o', "output", &o.out, "FILE", "write here: .html, .svg, .png or .txt (- is a page on stdout)"},
         {RS_OPT_FLAG, 't', "text", &o.text, NULL, "a timeline in the terminal (the default without -o)"},
         {RS_OPT_FLAG, 'f', "force", &o.force, NULL, "overwrite FILE"},
-        {RS_OPT_INT, 0, "most", &o.most, "BYTES", "refuse to make a larger page (256Mi)"},
-        {RS_OPT_WORD, 0, "relations", &o.relations, "none|few|all", "lines in a picture (few: as stay readable)"},
-        {RS_OPT_FLAG, 0, "open-rows", &o.open_rows, NULL, "in a picture: all rows, not one a GPU"},
+        {RS_OPT_INT, 0, "most", &o.most, "BYTES", "refuse to write a larger page (256Mi)"},
+        {RS_OPT_WORD, 0, "relations", &o.relations, "none|few|all",
+         "lines between bars in a picture (few: what stays readable)"},
+        {RS_OPT_FLAG, 0, "open-rows", &o.open_rows, NULL, "in a picture: all rows, not one per GPU"},
         {RS_OPT_INT, 0, "width", &o.width, "N", "of a picture in pixels, of text in columns"},
-        {RS_OPT_FLAG, 0, "dark", &o.dark, NULL, "a picture on a dark ground"},
-        {RS_OPT_FLAG, 0, "light", &o.light, NULL, "a picture on a light ground (the default)"},
+        {RS_OPT_FLAG, 0, "dark", &o.dark, NULL, "a picture on a dark background"},
+        {RS_OPT_FLAG, 0, "light", &o.light, NULL, "a picture on a light background (the default)"},
         {RS_OPT_FLAG, 0, "ascii", &o.ascii, NULL, "text without block characters"},
         {RS_OPT_FLAG, 0, "all-gpus", &o.all_gpus, NULL, "text of all GPUs (default: 48 that waited most or came last)"},
         {.kind = RS_OPT_END},
@@ -267,10 +268,12 @@ const struct rs_command rs_cmd_view = {
     .summary = "the timeline: in the terminal, as one HTML file, or as a picture (SVG, PNG)",
     .usage = "[options] IN... [-o FILE]",
     .text =
-        "Draws what happened on each GPU and when, with operations joined across ranks: in the terminal, or into a\n"
-        "FILE whose name says what it becomes. An HTML file holds everything and needs no network; larger runs are\n"
-        "looked at with `ringscope serve`. --level ops draws operations, calls and launches; net (the default) also\n"
-        "GPU channels, proxy operations and network steps; all also the network plugin and the proxy thread.",
+        "Draws what happened on each GPU and when, with operations joined across ranks: in the terminal, or into a "
+        "FILE\n"
+        "whose suffix selects the format. An HTML file contains everything and needs no network; for larger runs use\n"
+        "`ringscope serve`. --level ops draws operations, calls and launches; net (the default) also GPU channels, "
+        "proxy\n"
+        "operations and network steps; all also the network plugin and the proxy thread.",
     .examples = "ringscope view rec                  # in the terminal: who waits (light), and for whom (last)\n"
                 "ringscope view rec -o run.html      # to zoom, search and follow relations, in a browser\n"
                 "ringscope view rec -o step.svg --from 1.2s --to 1.3s --rank 0-7",

@@ -2,7 +2,7 @@
 #ifndef RS_CLI_COMMANDS_H
 #define RS_CLI_COMMANDS_H
 
-#include "cli/opt.h"
+#include "cli/options/opt.h"
 
 /* The list: declarations, the table and its length come from it. */
 /* clang-format off */

@@ -3,8 +3,8 @@
 #include "bundle/page.h"
 #include "cli/commands.h"
 #include "cli/explain_terms.h"
-#include "cli/output.h"
-#include "cli/suggest.h"
+#include "cli/options/suggest.h"
+#include "cli/print/output.h"
 
 #include <ctype.h>
 #include <malloc.h>
@@ -50,9 +50,9 @@ static void print_usage(FILE *to)
     fprintf(to, "\nIN is any number of files and folders, of any of these formats, mixed:\n");
     for (size_t i = 0; rs_explain_table(i); i++)
         if (rs_explain_table(i)->holds) fprintf(to, "  %s\n", rs_explain_table(i)->what);
-    fprintf(to, "\n`ringscope explain formats` says what each of them can tell.\n"
-                "`ringscope COMMAND --help` tells more of each; `ringscope --version` what was built in.\n"
-                "exit status: 0 fine, 1 failure, 2 wrong usage, 3 the thing asked for was found\n");
+    fprintf(to, "\n`ringscope explain formats` lists what each of them contains.\n"
+                "`ringscope COMMAND --help` describes a command; `ringscope --version` lists optional parts.\n"
+                "exit status: 0 success, 1 failure, 2 wrong usage, 3 condition detected (a hang, --fail-under)\n");
 }
 
 /* For tools/man.sh: the sections of ringscope(1) that are lists. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 
 enum { MOST_SAID = 6, MOST_GROUPS = 64 }; /* of groups: said, and kept apart */
 
@@ -53,7 +53,7 @@ static bool is_path(const struct grouping *g, const char *text, size_t n)
 static size_t path_of(const struct grouping *g, const char *text)
 {
     const char *end = text;
-    for (int tries = 0; tries < 4 && (end = strstr(end, ": ")); tries++, end++) /* a path may hold one, too */
+    for (int tries = 0; tries < 4 && (end = strstr(end, ": ")); tries++, end++) /* a path may contain one, too */
         if (is_path(g, text, (size_t)(end - text))) return (size_t)(end - text);
     return 0;
 }

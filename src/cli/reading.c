@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/notes.h"
-#include "cli/output.h"
+#include "cli/print/output.h"
 #include "foreign/formats.h"
 #include "import/import.h"
 #include "join/join.h"
@@ -87,10 +87,10 @@ void rs_reading_complaints(const struct rs_command *cmd, const struct rs_inputs 
         unsigned said = RS_UNKNOWN_LIVE_MISSING | (rs_may_run(r->alive) ? RS_UNKNOWN_PRIVATE : 0);
         for (unsigned bit = 1; cmd != &rs_cmd_info && bit <= RS_UNKNOWN_ALL; bit <<= 1)
             if (r->unknown & bit & ~said)
-                rs_warn(cmd->name, "%s: not known how many callbacks are missing: %s", r->path, rs_unknown_text(bit));
+                rs_warn(cmd->name, "%s: number of missing callbacks unknown: %s", r->path, rs_unknown_text(bit));
         if (r->live_missing)
             rs_warn(cmd->name,
-                    "%s: the process did not close its recording, and its buffers (%s) are not to be found: its last "
+                    "%s: the process did not close its recording, and its buffers (%s) were not found: its last "
                     "moments "
                     "are missing. On the host it ran on, `ringscope gather` may find them.",
                     r->path, r->header.live_name);

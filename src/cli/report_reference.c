@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/units.h"
-#include "cli/output.h"
-#include "cli/plain.h"
-#include "cli/table.h"
+#include "cli/print/output.h"
+#include "cli/print/plain.h"
+#include "cli/print/table.h"
+#include "fields/reference.h"
 
 enum { MOST_ROWS = 20 }; /* --json has them all */
 
@@ -33,9 +34,8 @@ static void add(struct rs_reference_files *f, unsigned i)
     if (t->damage.code != RS_OK) rs_warn("report", "%s", t->damage.msg);
     if (t->unnamed)
         rs_warn("report",
-                "%s: of %" PRIu32 " of %" PRIu32
-                " rows it is not known which test they are of, or their bandwidths are not of the test that is named; "
-                "a file called after it (all_gather_perf.txt) tells",
+                "%s: %" PRIu32 " of %" PRIu32 " rows: the test is unknown, or their bandwidths do not match it; name "
+                "the file after the test (all_gather_perf.txt)",
                 f->paths[i], t->unnamed, t->n);
 }
 
@@ -47,7 +47,7 @@ enum rs_status rs_reference_read(struct rs_reference_files *f, struct rs_err *er
     }
     rs_reference_sort(&f->reference);
     if (f->n && !f->reference.n)
-        return rs_fail(err, RS_BAD_INPUT, "%s: no bandwidth that a run could be held against", f->paths[0]);
+        return rs_fail(err, RS_BAD_INPUT, "%s: no bandwidth to compare a run with", f->paths[0]);
     return RS_OK;
 }
 
@@ -71,11 +71,11 @@ static void cell_share(struct rs_table *t, double share)
 static void cells(struct rs_table *t, const struct rs_report *r, uint32_t i)
 {
     static const char *const lacks[RS_LACKS] = {"",
-                                                "nccl-tests count in another way",
-                                                "no such function in it",
-                                                "not on that many ranks",
-                                                "not of this type",
-                                                "beyond its sizes"};
+                                                "counted differently by nccl-tests",
+                                                "no such function",
+                                                "not for that many ranks",
+                                                "not for this type",
+                                                "outside its sizes"};
     const struct rs_func_row *x = &r->bandwidth.rows[i];
     const struct rs_reached_row *y = &r->reached.rows[i];
     const char *dtype = rs_model_text(r->view.model, x->dtype);
@@ -102,7 +102,7 @@ static void cells(struct rs_table *t, const struct rs_report *r, uint32_t i)
 
 void rs_reached_print(const struct rs_report *r, const struct rs_reference_files *f)
 {
-    static const char *const numbers[] = {"calls", "possible", "reached", "of it", "as seen", "of it"};
+    static const char *const numbers[] = {"calls", "reference", "achieved", "of ref", "incl. wait", "of ref"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "function");
     rs_table_column(&t, RS_RIGHT, "bytes");
@@ -111,10 +111,10 @@ void rs_reached_print(const struct rs_report *r, const struct rs_reference_files
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) rs_table_column(&t, RS_RIGHT, numbers[i]);
     rs_table_column(&t, RS_LEFT, "");
     for (uint32_t i = 0; i < r->reached.n && i < MOST_ROWS; i++) cells(&t, r, i);
-    printf("\nbus bandwidth in GB/s: possible by ");
+    printf("\nbus bandwidth in GB/s: reference from ");
     const char *by = f->n == 1 ? f->paths[0] : "the references together";
     rs_plain_print(by, strlen(by), stdout);
-    printf("; reached behind the last rank, and as the ranks saw it (below %.0f %%: little, a judgement)\n",
+    printf("; achieved after the last rank started, and including wait (below %.0f %% is reported)\n",
            100 * RS_REACHED_LITTLE);
     rs_table_print(&t, "", stdout);
     rs_table_free(&t);
@@ -135,26 +135,14 @@ void rs_reference_json(struct rs_json *j, const struct rs_reference_files *f)
     rs_json_key(j, "files");
     rs_json_array(j);
     for (unsigned i = 0; i < f->n; i++) {
-        rs_json_object(j);
-        rs_json_key_str(j, "path", f->paths[i]);
-        rs_json_key_u64(j, "rows", f->tables[i].n);
-        rs_json_key_u64(j, "unnamed", f->tables[i].unnamed);
-        rs_json_key_bool(j, "complete", f->tables[i].damage.code == RS_OK);
-        rs_json_end(j);
+        const struct rs_nccl_tests *t = &f->tables[i];
+        struct rs_reference_file_row row = {f->paths[i], t->n, t->unnamed, t->damage.code == RS_OK};
+        rs_out_json(j, &rs_out_reference_file, &row);
     }
     rs_json_end(j);
     rs_json_key(j, "points");
     rs_json_array(j);
-    for (uint32_t i = 0; i < f->reference.n; i++) {
-        const struct rs_reference_point *p = &f->reference.points[i];
-        rs_json_object(j);
-        rs_json_key_str(j, "func", p->func);
-        rs_json_key_number_or_null(j, "nranks", p->nranks);
-        rs_json_key_str(j, "dtype", p->dtype);
-        rs_json_key_u64(j, "bytes", p->bytes);
-        rs_json_key_double(j, "busbw_gbs", p->busbw);
-        rs_json_end(j);
-    }
+    for (uint32_t i = 0; i < f->reference.n; i++) rs_out_json(j, &rs_out_reference_point, &f->reference.points[i]);
     rs_json_end(j);
     rs_json_end(j);
 }

@@ -1,4 +1,4 @@
-/* `ringscope report --reference`: tables of nccl-tests read, and what was reached of what they have: text and JSON. */
+/* `ringscope report --reference`: tables of nccl-tests, and the achieved bandwidth compared with them: text and JSON. */
 #ifndef RS_CLI_REPORT_REFERENCE_H
 #define RS_CLI_REPORT_REFERENCE_H
 
@@ -18,7 +18,7 @@ struct rs_reference_files {
 /* For rs_opt_each: notes a file. */
 const char *rs_reference_file(void *to, const char *path);
 
-/* Reads all that were noted. Lines that are no rows and tests that are not named are said on stderr. Fails when one
+/* Reads all that were noted. Lines that are not rows and tests without a name are reported on stderr. Fails when one
  * cannot be read, or when no row is of any use. */
 enum rs_status rs_reference_read(struct rs_reference_files *f, struct rs_err *err);
 void rs_reference_files_free(struct rs_reference_files *f);

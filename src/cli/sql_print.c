@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
-#include "cli/plain.h"
+#include "cli/print/plain.h"
 
 static enum rs_status failed(sqlite3 *db, struct rs_err *err)
 {
@@ -190,7 +190,7 @@ enum { LOOK = 1000, LOOK_BYTES = 4 << 20, WIDEST = 100 };
 struct columns {
     int n;
     size_t *width;
-    bool *number; /* stands on the right */
+    bool *number; /* aligned right */
     struct rs_strbuf cells; /* of the rows that were looked at, each ended by a 0 byte */
 };
 

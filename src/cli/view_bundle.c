@@ -10,17 +10,15 @@
 #include "base/units.h"
 #include "bundle/container.h"
 #include "bundle/page.h"
-#include "cli/clocks_json.h"
-#include "cli/comms_json.h"
-#include "cli/output.h"
-#include "cli/report_json.h"
+#include "cli/json.h"
+#include "cli/print/output.h"
 #include "trace/differences.h"
 
 /* ---- texts for the page ----
- * What the page of the timeline is told besides: the JSON of `comms`, `clocks` and `report`, by the same writers. */
+ * What the page of the timeline also contains: the JSON of `comms`, `clocks` and `report`, by the same writers. */
 
 struct view_texts {
-    char *comms; /* an array of all communicators but those laid over another, in the order of the model */
+    char *comms; /* an array of all communicators but those merged into another, in the order of the model */
     char *clocks; /* an array */
     char *report; /* an object */
 };
@@ -146,7 +144,7 @@ int rs_view_options_check(const struct rs_command *cmd, struct rs_view_options *
 {
     o->row_bits = rows_of_level(o->common.filters.level);
     if (!o->common.rows) return -1;
-    if (o->common.filters.has_level) return rs_opt_usage(cmd, "--rows takes the place of --level: give one of them");
+    if (o->common.filters.has_level) return rs_opt_usage(cmd, "--rows replaces --level: give one of them");
     o->row_bits = 0;
     for (const char *at = o->common.rows; *at;) {
         size_t n = strcspn(at, ",");
@@ -181,9 +179,9 @@ static char *title_of(const struct rs_drawing *v, const struct rs_inputs *in)
     if (n) rs_strbuf_printf(&s, "%s%u", s.len ? ": " : "", n);
     if (n && (int64_t)n < v->model.world) rs_strbuf_printf(&s, " of %d", v->model.world);
     if (n) rs_strbuf_puts(&s, n == 1 && v->model.world <= 1 ? " rank" : " ranks");
-    bool told = true; /* many tools do not tell the host */
-    for (uint32_t i = 0; i < v->model.nhosts; i++) told &= rs_host_name(&v->model, i) != NULL;
-    if (v->model.nhosts > 1 && told) rs_strbuf_printf(&s, " on %u hosts", (unsigned)v->model.nhosts);
+    bool named = true; /* many tools do not record the host */
+    for (uint32_t i = 0; i < v->model.nhosts; i++) named &= rs_host_name(&v->model, i) != NULL;
+    if (v->model.nhosts > 1 && named) rs_strbuf_printf(&s, " on %u hosts", (unsigned)v->model.nhosts);
     char *title = NULL;
     rs_strbuf_take(&s, &title);
     return title;
@@ -231,8 +229,8 @@ int rs_drawing_refuse_empty(const struct rs_command *cmd, struct rs_drawing *v, 
     const struct rs_filter *f = &o->common.filters.filter;
     const char *why = NULL;
     if (!has_times(&v->timeline))
-        why = "nothing in these files says when it happened, so there is no timeline to draw; `ringscope report` shows "
-              "what they hold";
+        why =
+            "these files contain no times, so there is no timeline to draw; `ringscope report` shows what they contain";
     else if ((f->nfuncs || f->ncomms) && !v->timeline.nops)
         why = "no operation passes the filters; `ringscope comms` lists communicators, `ringscope report` functions";
     if (!why) return 0;
@@ -253,7 +251,7 @@ int rs_drawing_end(const struct rs_command *cmd, struct rs_drawing *v, const str
     if (f->has_from || f->has_to)
         rs_warn(cmd->name, "nothing passes the filters; the run lasts %s", rs_text_ns(span).s);
     else
-        rs_warn(cmd->name, "nothing %s", filtered ? "passes the filters" : "is in these files that could be drawn");
+        rs_warn(cmd->name, "nothing %s", filtered ? "passes the filters" : "to draw in these files");
     return RS_EXIT_FAILURE;
 }
 
@@ -278,8 +276,8 @@ const char *rs_view_page(const struct rs_command *cmd, size_t *bytes)
     const char *page = rs_page(bytes);
     if (!page)
         rs_warn(cmd->name,
-                "this ringscope was built without the page of the timeline, which takes Node 18 or later to "
-                "make; pictures (`ringscope view -o x.svg`, x.png) and `ringscope view --text` need no page");
+                "this ringscope was built without the page of the timeline, which needs Node 18 or later to build; "
+                "pictures (`ringscope view -o x.svg`, x.png) and `ringscope view --text` need no page");
     return page;
 }
 
@@ -304,10 +302,10 @@ static enum rs_status write_bundle(struct rs_drawing *v, const struct rs_inputs 
     struct view_texts texts;
     RS_TRY(view_texts_init(&texts, &v->model, in, &o->common.filters, err));
     rs_parts_drop_group(&v->model.parts);
-    const struct rs_bundle_texts told = {v->title, texts.comms, texts.clocks, texts.report};
+    const struct rs_bundle_texts shown = {v->title, texts.comms, texts.clocks, texts.report};
     const struct rs_bundle_place place = {fd, "the bundle (a temporary file)", rs_view_temporary_folder(),
                                           most_of_bundle(o)};
-    enum rs_status status = rs_bundle_write(&v->timeline, &told, &place, rs_reading_progress, sizes, err);
+    enum rs_status status = rs_bundle_write(&v->timeline, &shown, &place, rs_reading_progress, sizes, err);
     view_texts_free(&texts);
     return status;
 }

@@ -1,12 +1,12 @@
-/* From what the user named to what is drawn: shared by `view` and `serve`.
+/* From the inputs to what is drawn, for `view`, `serve`, `export` and `sql`.
  *
- * Inputs are opened by the caller (cli/reading.h) and must live on while the view does; what goes wrong is said on
+ * Inputs are opened by the caller (cli/reading.h) and must live on while the view does; errors are printed on
  * stderr. One thread at a time. */
 #ifndef RS_CLI_VIEW_BUNDLE_H
 #define RS_CLI_VIEW_BUNDLE_H
 
 #include "bundle/bundle.h"
-#include "cli/common.h"
+#include "cli/options/common.h"
 #include "cli/reading.h"
 #include "model/model.h"
 #include "timeline/timeline.h"

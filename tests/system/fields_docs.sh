@@ -9,17 +9,21 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$(dirname "$0")/../../tools/fields.sh" --check || bad=1
 
-# COMMAND PATH TABLE: the keys of the objects at PATH are those of the table, in its order.
-keys() {
-    local name="$3"
+while IFS= read -r name; do
     grep -qxF "<!-- fields: $name -->" "$docs/json.md" || {
         echo "docs/json.md has no table of: $name"
         bad=1
     }
+done < <("$BUILD/tests/field_tables" names)
+
+# COMMAND PATH TABLE: the keys of the objects at PATH are those of the table, in its order.
+keys() {
+    local name="$3" out=$work/${1//\//,}
     awk -v begin="<!-- fields: $name -->" '$0 == begin { on = 1 } /^<!-- end/ { on = 0 } on && /^\| `/' "$docs/json.md" |
         cut -d'`' -f2 | grep -v '\.' >"$work/said"
     # shellcheck disable=SC2086 # words
-    "$RINGSCOPE" $1 2>/dev/null | jq -c "$2 | keys_unsorted" | sort -u >"$work/is"
+    [ -e "$out" ] || "$RINGSCOPE" $1 >"$out" 2>/dev/null
+    jq -c "$2 | keys_unsorted" "$out" | sort -u >"$work/is"
     [ -s "$work/is" ] || {
         echo "$1: nothing at $2"
         bad=1
@@ -38,6 +42,18 @@ keys() {
 }
 keys "info --json $data/h200-mix" '.process_list[]' process
 keys "info --json $data/kineto" '.process_list[]' process
+keys "info --json $data/h200-mix" '.process_list[].communicators[]' 'communicator of a process'
+keys "info --json $data/h200-mix" '.runs[]' run
+keys "info --json $data/h200-mix" '.coverage[]' coverage
+for in in h200-mix kineto; do
+    keys "info --json $data/$in" '.inputs[]' input
+    keys "overlap --json $data/$in" . 'rank in overlap'
+    keys "critical --json $data/$in" . 'critical path'
+    keys "critical --json $data/$in" '.by[]' 'critical row'
+    keys "critical --json $data/$in" '.segments[]' 'critical segment'
+done
+keys "overlap --json $data/kineto" '.host_calls[]' 'host call'
+keys "overlap --json $data/kineto" '.annotations[]' annotation
 for in in h200-mix kineto example/ring4; do
     keys "ops --json $data/$in" . operation
     keys "ops --json $data/$in" '.ranks[]' 'rank in an operation'
@@ -47,6 +63,18 @@ for in in h200-mix kineto example/ring4; do
 done
 "$RINGSCOPE" gen -n 16 --hosts 4 --slow 5:2000 --slow-link 7-8:6 --steps 8 -o "$work/run" >/dev/null
 keys "report --json $work/run" '.by_func[]' function
+keys "report --json $work/run" .steps steps
+keys "report --json --every STEP $work/run" '.course[]' 'window of the course'
+ref=$data/nccl_tests/all_reduce.txt
+keys "report --json --reference $ref $work/run" '.reference.files[]' 'reference file'
+keys "report --json --reference $ref $work/run" '.reference.points[]' 'reference point'
+keys "report --json $data/nvprof" .statistics statistics
+keys "report --json $data/nvprof" '.statistics.processes[]' 'statistics of a process'
+keys "report --json $data/nvprof" '.statistics.operations[]' 'statistics of an operation'
+keys "report --json $data/nvprof" '.statistics.operations[].processes[]' 'statistics of a process in a row'
+keys "report --json $data/nvprof" '.statistics.host_calls[]' 'statistics of a host call'
+keys "report --json $data/nvprof" '.statistics.kernels[]' 'statistics of a kernel'
+keys "report --json $data/nvprof" '.statistics.ranges[]' 'statistics of a range'
 keys "report --json $work/run" '.stragglers[]' straggler
 keys "report --json $work/run" '.lateness[]' lateness
 keys "report --json $work/run" '.network[]' 'network pair'

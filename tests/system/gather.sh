@@ -1,5 +1,5 @@
 #!/bin/bash
-# Live files in /dev/shm: read where they are, brought to their recordings by gather, and
+# Live files in /dev/shm: read where they are, copied to their recordings by gather, and
 # left alone while their process runs, in another pid namespace too.
 # alone: it plays jobs, whose times other load would change
 set -u
@@ -29,15 +29,15 @@ left=${left[0]}
 # Where the lock is held, its process runs, whatever else is known of it.
 exec 9<"$left" && flock 9 || say $LINENO "no lock"
 said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
-[[ $said == *"brought 0 live files; left 1"* ]] || say $LINENO "$said"
+[[ $said == *"copied 0 live files; left 1"* ]] || say $LINENO "$said"
 exec 9<&-
 # Nor does it take what is not its own.
 chown 65534 "$left"
 said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
-[[ $said == *"brought 0 live files; left 1"* ]] || say $LINENO "$said"
+[[ $said == *"copied 0 live files; left 1"* ]] || say $LINENO "$said"
 chown 0 "$left"
 said=$("$RINGSCOPE" gather home/killed) || say $LINENO "gather failed"
-[[ $said == *"brought 1 live file"* ]] || say $LINENO "$said"
+[[ $said == *"copied 1 live file"* ]] || say $LINENO "$said"
 # The copy has no lock, and says that its process ended: where the pid means nothing, too.
 state=$(unshare -pf --mount-proc "$RINGSCOPE" info --json home/killed 2>/dev/null |
     jq -r ".process_list[] | select(.pid == $killed).state")
@@ -66,8 +66,8 @@ for steps in 300 3000; do # a longer one, where all this takes so long that it i
     wait
     [[ $ended == *closed* ]] || break
 done
-[[ $stopped == *"brought 0 live files"* ]] || say $LINENO "stopped: $stopped"
-[[ $said == *"brought 0"*"2 still running"* ]] || say $LINENO "$said"
+[[ $stopped == *"copied 0 live files"* ]] || say $LINENO "stopped: $stopped"
+[[ $said == *"copied 0"*"2 still running"* ]] || say $LINENO "$said"
 [ "$ended" = '["running"]' ] || say $LINENO "$ended"
 want="[$(sent running),0,false]"
 [ "$(emitted home/running)" = "$want" ] || say $LINENO "$(emitted home/running) instead of $want"

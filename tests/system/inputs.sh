@@ -69,7 +69,7 @@ RINGSCOPE_BUFFERS=disk "$RINGSCOPE" sim --steps 6 --speed 4 --kill 1@3 --notice-
 mkdir half && cp killed/*.rsc half/
 [ "$("$RINGSCOPE" info --json killed | jq .emitted)" -gt 0 ] || say "killed: emitted is not known"
 [ "$("$RINGSCOPE" info --json half 2>err | jq .emitted)" = null ] || say "half: emitted is known"
-saying "are not to be found"
+saying "were not found"
 [ "$("$RINGSCOPE" info --json half 2>err | jq '[.inputs[].live_missing] | map(select(.)) | length')" = 1 ] ||
     say "half: live_missing"
 

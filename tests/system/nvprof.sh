@@ -44,7 +44,7 @@ for command in ops hang clocks comms info; do
     has "$command" "$said" 'no time axis'
 done
 has "hang" "$("$RINGSCOPE" hang "$data/nvprof-ddp2.txt" 2>/dev/null)" 'cannot be told'
-has "clocks" "$("$RINGSCOPE" clocks "$data/nvprof-ddp2.txt" 2>/dev/null)" 'nothing can be said'
+has "clocks" "$("$RINGSCOPE" clocks "$data/nvprof-ddp2.txt" 2>/dev/null)" 'clocks cannot be compared'
 
 # Both forms of a summary, and of a trace, say the same.
 for name in nvprof_summary.txt nvprof_summary.csv; do

@@ -50,11 +50,11 @@ is "steps of traces" "$("$RINGSCOPE" report --json "$data/h200-overlay/kineto" "
 
 # Where a command cannot help.
 has "hang" "$("$RINGSCOPE" hang "$data/kineto" 2>/dev/null)" '^UNKNOWN: '
-has "clocks" "$("$RINGSCOPE" clocks "$data/flight/ddp4" 2>/dev/null)" 'nothing can be said of clocks'
+has "clocks" "$("$RINGSCOPE" clocks "$data/flight/ddp4" 2>/dev/null)" 'clocks cannot be compared'
 "$RINGSCOPE" export --format jsonl "$data/kineto" >"$dir/out" 2>"$dir/err"
 is "export's status" $? 1
 is "export's output" "$(wc -c < "$dir/out")" 0
-has "export" "$(cat "$dir/err")" 'jsonl holds the callbacks of recordings'
+has "export" "$(cat "$dir/err")" 'jsonl contains the callbacks of recordings'
 is "a folder of folders" "$("$RINGSCOPE" hang "$data/flight/hang-real" 2>&1 | grep -c 'folders inside it are not searched')" 1
 is "a wait for nobody" "$("$RINGSCOPE" ops "$data/nsys" 2>/dev/null | awk 'NR == 2 { print $11 }')" '?'
 

@@ -2,10 +2,10 @@
 #include "base/moment.h"
 #include "base/units.h"
 #include "cli/commands.h"
-#include "cli/common.h"
-#include "cli/plain.h"
-#include "cli/suggest.h"
-#include "cli/table.h"
+#include "cli/options/common.h"
+#include "cli/print/plain.h"
+#include "cli/options/suggest.h"
+#include "cli/print/table.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,179 @@
+#include "fields/overlap.h"
+
+#include "fields/rank.h"
+
+#define MODEL r->profile->view.model
+
+/* ---- host calls, annotations ---- */
+
+struct call_row {
+    const struct rs_model *m;
+    const struct rs_host_call *row;
+};
+
+#define RS_ROWS_FILE "fields/host_call.inc"
+#define RS_ROW struct call_row
+#define RS_GET(id) call_##id
+#define RS_FIELDS static const struct rs_out_field host_call[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_host_call = {
+    "host call", "overlap --json: host_calls[]", host_call, sizeof host_call / sizeof *host_call, NULL, NULL};
+
+struct range_row {
+    const struct rs_model *m;
+    const struct rs_range_row *row;
+};
+
+static void write_wall(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct range_row *)row)->row->wall);
+}
+
+static void write_gpu(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct range_row *)row)->row->gpu);
+}
+
+#define RS_ROWS_FILE "fields/annotation.inc"
+#define RS_ROW struct range_row
+#define RS_GET(id) range_##id
+#define RS_FIELDS static const struct rs_out_field annotation[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_annotation = {
+    "annotation", "overlap --json: annotations[]", annotation, sizeof annotation / sizeof *annotation, NULL, NULL};
+
+/* ---- the rank ---- */
+
+static const struct rs_proc *proc_of(const struct rs_overlap_fields *r)
+{
+    return r->row->track ? &MODEL->procs[r->row->track->proc] : NULL;
+}
+
+static bool has_compute(const struct rs_overlap_fields *r)
+{
+    return r->row->track && r->row->track->has_work;
+}
+
+static void write_exact(struct rs_json *j, const void *row);
+
+static void write_step_times(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->step_ns);
+}
+
+static void gaps_json(struct rs_json *j, uint64_t count, int64_t ns)
+{
+    rs_json_object(j);
+    rs_json_key_u64(j, "count", count);
+    rs_json_key_i64(j, "ns", ns);
+    rs_json_end(j);
+}
+
+static void write_launch_gaps(struct rs_json *j, const void *row)
+{
+    const struct rs_launches *l = &((const struct rs_overlap_fields *)row)->row->launches;
+    gaps_json(j, l->launch_gaps, l->launch_gap_ns);
+}
+
+static void write_host_gaps(struct rs_json *j, const void *row)
+{
+    const struct rs_launches *l = &((const struct rs_overlap_fields *)row)->row->launches;
+    gaps_json(j, l->host_gaps, l->host_gap_ns);
+}
+
+static void write_other_gaps(struct rs_json *j, const void *row)
+{
+    const struct rs_launches *l = &((const struct rs_overlap_fields *)row)->row->launches;
+    gaps_json(j, l->other_gaps, l->other_gap_ns);
+}
+
+static const char *const synchronised[] = {NULL, "no", "annotations", "kernels"};
+
+static void write_calls(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_launches *l = &r->row->launches;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < l->ncalls; i++) rs_out_json(j, &rs_out_host_call, &(struct call_row){MODEL, &l->calls[i]});
+    rs_json_end(j);
+}
+
+static void write_annotations(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_ranges *x = &r->row->ranges;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->n; i++) rs_out_json(j, &rs_out_annotation, &(struct range_row){MODEL, &x->rows[i]});
+    rs_json_end(j);
+}
+
+static const char *const pipeline_sources[] = {NULL, "file", "names", "send_recv"};
+
+static void write_period(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->pipeline.period);
+}
+
+static void write_stages(struct rs_json *j, const void *row)
+{
+    const struct rs_overlap_fields *r = row;
+    const struct rs_pipeline *x = &r->row->pipeline;
+    rs_json_array(j);
+    for (uint32_t i = 0; i < x->nstages; i++) {
+        rs_json_object(j);
+        rs_json_key_str(j, "name", r->profile->stage_names[i]);
+        rs_json_key(j, "time_ns");
+        rs_out_quantiles_json(j, &x->stages[i]);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
+static void write_hidden(struct rs_json *j, const void *row)
+{
+    rs_out_quantiles_json(j, &((const struct rs_overlap_fields *)row)->row->pipeline.hidden);
+}
+
+static void write_score(struct rs_json *j, const void *row)
+{
+    const struct rs_pipeline *x = &((const struct rs_overlap_fields *)row)->row->pipeline;
+    rs_json_object(j);
+    rs_json_key_double(j, "p50", x->score_p50);
+    rs_json_key_double(j, "p90", x->score_p90);
+    rs_json_key_double(j, "p99", x->score_p99);
+    rs_json_end(j);
+}
+
+static bool next_sentence(const void *row, uint32_t *at, struct rs_value *item)
+{
+    const struct rs_overlap_fields *r = row;
+    if (*at >= r->profile->nconclusion) return false;
+    *item = rs_v_text(r->profile->conclusion[(*at)++]);
+    return true;
+}
+
+enum {
+#define FIELD_AS(id, ...) AT_##id,
+#include "fields/overlap.inc"
+#undef FIELD_AS
+};
+
+#define RS_ROWS_FILE "fields/overlap.inc"
+#define RS_ROW struct rs_overlap_fields
+#define RS_GET(id) overlap_##id
+#define RS_FIELDS static const struct rs_out_field overlap[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_overlap = {
+    "rank in overlap", "overlap --json", overlap, sizeof overlap / sizeof *overlap, NULL, NULL};
+
+static void write_exact(struct rs_json *j, const void *row)
+{
+    struct rs_overlap_fields exact = *(const struct rs_overlap_fields *)row;
+    exact.times = &exact.row->overlap.exact;
+    rs_json_object(j);
+    rs_out_some_json(j, &rs_out_overlap, AT_compute_ns, AT_span_ns + 1, &exact);
+    rs_json_end(j);
+}
