@@ -113,7 +113,8 @@ static void stopped(struct rs_assembly *a, struct rs_folding_event *f, int64_t n
     }
 }
 
-/* What is open when the recording ends. A process that closed well may leave events that NCCL never stops. */
+/* An event that is open when the recording ends. Even a process that closed well may leave events that NCCL never
+ * stops. */
 static void keep_open(struct rs_assembly *a, const struct rs_folding_event *f)
 {
     struct rs_folding *p = a->to;

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "nccl/abi.h"
 
-/* Takes in a start timer; *good = false: stale. */
+/* Checks a start timer; *good = false: stale. */
 static void judge(struct rs_assembly *a, const struct rs_folding_event *f, const struct rs_start *s, bool *good)
 {
     struct rs_folding *p = a->to;
@@ -69,7 +69,7 @@ void rs_kernel_end(struct rs_assembly *a, struct rs_folding_event *f, int64_t gp
     if (f->counted) return;
     f->counted = true;
     struct rs_model *m = p->model;
-    if (f->ignored) { /* all that can be said of its timers */
+    if (f->ignored) { /* its timers cannot be checked further */
         bool older = gpu_ns != RS_TIME_NONE && gpu_ns && gpu_ns < f->began;
         if (older) rs_proc_set_stale(&m->procs[p->proc], f->timer);
         return;
@@ -82,7 +82,7 @@ void rs_kernel_end(struct rs_assembly *a, struct rs_folding_event *f, int64_t gp
     const struct rs_member *x = &m->members[m->parts.member[f->flight.part]];
     struct rs_domain *d = x->gpu != RS_NONE ? &m->domains[x->gpu] : NULL;
     uint32_t comm = rs_assembly_comm(a, x->context);
-    if (gpu_ns < f->began) { /* the end of older work, and the start may be of any */
+    if (gpu_ns < f->began) { /* the end is of older work, and the start may be of any */
         rs_fold_kernel_stale(fold);
         if (fold->kernel_start == f->began) fold->kernel_start = RS_TIME_NONE;
         if (d) d->stale++;

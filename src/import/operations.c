@@ -5,7 +5,7 @@
 #include "import/members.h"
 #include "nccl/abi.h"
 
-/* A communicator of the process by its context; NULL: a stranger's. */
+/* A communicator of the process by its context; NULL: of another process. */
 static struct rs_folding_comm *comm_of(const struct rs_assembly *a, uint64_t context, uint32_t **member)
 {
     struct rs_folding *p = a->to;
@@ -14,7 +14,7 @@ static struct rs_folding_comm *comm_of(const struct rs_assembly *a, uint64_t con
     return index ? &p->comms[index] : NULL;
 }
 
-/* When the plan of a Group event was launched; RS_TIME_NONE: that is not known. */
+/* When the plan of a Group event was launched; RS_TIME_NONE: unknown. */
 static int64_t launch_of(const struct rs_folding_comm *c, uint64_t group)
 {
     for (size_t i = 0; i < sizeof c->plans / sizeof *c->plans; i++)
@@ -49,20 +49,20 @@ static void note_seq(struct rs_folding *p, uint32_t member, uint16_t func, uint6
     if (seq + 1 > *next) *next = seq + 1;
 }
 
-/* What counting gave it in the whole, where the recording was cut out of one. *row: NULL where nothing is told. */
-static void take_told(struct rs_folding *p, uint32_t i, const struct rs_fact_cut_op **row)
+/* The operation's numbers in the whole recording, if this is a cut. *row: NULL: none. */
+static void take_cut_numbers(struct rs_folding *p, uint32_t i, const struct rs_fact_cut_op **row)
 {
     struct rs_parts *t = &p->model->parts;
-    const struct rs_fact_cut_op *told = *row = rs_process_cut_op(&p->source->process, t->handle[i]);
-    if (!told) return;
-    t->seq[i] = told->seq;
-    t->captured[i] = told->captured;
-    t->replay[i] = told->replay;
-    rs_model_told(p->model, &(struct rs_told){.id = told->id,
-                                              .part = i,
-                                              .index = told->index,
-                                              .confidence = told->confidence > 100 ? 100 : told->confidence,
-                                              .twice = told->twice});
+    const struct rs_fact_cut_op *cut = *row = rs_process_cut_op(&p->source->process, t->handle[i]);
+    if (!cut) return;
+    t->seq[i] = cut->seq;
+    t->captured[i] = cut->captured;
+    t->replay[i] = cut->replay;
+    rs_model_cut_number(p->model, &(struct rs_cut_number){.id = cut->id,
+                                                          .part = i,
+                                                          .index = cut->index,
+                                                          .confidence = cut->confidence > 100 ? 100 : cut->confidence,
+                                                          .twice = cut->twice});
 }
 
 void rs_operation_start(struct rs_assembly *a, struct rs_start *start)
@@ -86,7 +86,7 @@ void rs_operation_start(struct rs_assembly *a, struct rs_start *start)
     start->part = i;
     struct rs_parts *t = &p->model->parts;
     describe(t, i, &s);
-    /* From v5 on the parent is the API call and the plan is named apart; before, the parent is the plan. */
+    /* From v5 on the parent is the API call and the plan is a separate argument; before, the parent is the plan. */
     bool old = cb->type != RS_CE_COLL && !p->shapes.fields[cb->kind - RS_K_START][RS_SH_GROUP];
     t->launch[i] = old ? cb->parent : s.group;
     t->launched[i] = launch_of(c, t->launch[i]);
@@ -103,16 +103,16 @@ void rs_operation_start(struct rs_assembly *a, struct rs_start *start)
             if (call->captured) {
                 t->replay[i] = call->uses - 1;
                 t->flags[i] |= RS_PART_CAPTURED;
-                /* Replays are told by CUDA's thread; without work for the proxy it is told once, at capture. */
+                /* Replays are reported on CUDA's thread; without work for the proxy only the capture is reported. */
                 if (call->tid == cb->tid) t->flags[i] |= RS_PART_UNREPORTED;
-                /* Captured once, run many times: the call says nothing of when this run was asked for. */
+                /* Captured once, run many times: the time of the call is not that of this run. */
                 t->enqueued[i] = now;
                 t->group[i] = t->launch[i];
             }
         }
     }
-    const struct rs_fact_cut_op *told;
-    take_told(p, i, &told);
+    const struct rs_fact_cut_op *cut;
+    take_cut_numbers(p, i, &cut);
     if (cb->type == RS_P2P) {
         t->kind[i] = !strcmp(rs_model_text(p->model, s.func), "Recv") ? RS_PART_RECV : RS_PART_SEND;
         t->peer[i] = s.peer;
@@ -166,11 +166,11 @@ enum rs_status rs_operation_unreported(void *folding, const struct rs_api_call *
     (void)err;
     struct rs_folding *p = folding;
     struct rs_model *m = p->model;
-    if (!call->coll) return RS_OK; /* it has no peer: it cannot be told whose it is */
+    if (!call->coll) return RS_OK; /* without a peer it cannot be matched */
     if (p->source->process.cut && !rs_process_cut_op(&p->source->process, call->handle))
-        return RS_OK; /* its operation was cut off, and it was kept as the parent of another */
+        return RS_OK; /* its operation is not in the cut; it is there as the parent of another */
     uint64_t *next = rs_map_find(&p->next_seq, (uint64_t)call->member << 16 | call->func);
-    if (next && p->lost_colls && !p->source->process.cut) return RS_OK; /* its operation may be among the lost */
+    if (next && p->lost_colls && !p->source->process.cut) return RS_OK; /* its operation may have been lost */
     uint32_t i;
     add_part(p, call->member, call->handle, &i);
     struct rs_parts *t = &m->parts;
@@ -181,10 +181,10 @@ enum rs_status rs_operation_unreported(void *folding, const struct rs_api_call *
     t->peer[i] = call->root;
     t->enqueued[i] = call->at;
     t->group[i] = call->group;
-    const struct rs_fact_cut_op *told;
-    take_told(p, i, &told);
-    if (told) {
-        if (told->kind == RS_CUT_OPEN) {
+    const struct rs_fact_cut_op *cut;
+    take_cut_numbers(p, i, &cut);
+    if (cut) {
+        if (cut->kind == RS_CUT_OPEN) {
             t->kind[i] = RS_PART_COLL;
             t->flags[i] |= RS_PART_OPEN;
         }

@@ -65,10 +65,10 @@ void rs_step_start(struct rs_assembly *a, struct rs_folding_event *f, const stru
         return;
     }
     rs_proxy_goes(p, o, s->now);
-    if (s->again && p->polled_since != RS_TIME_NONE) f->at = p->polled_since; /* polled for anew, it has not moved */
+    if (s->again && p->polled_since != RS_TIME_NONE) f->at = p->polled_since; /* polled again, it has not moved */
 }
 
-/* The row of a step's flow; NULL: it is not known whose it is. */
+/* The row of a step's flow; NULL: its owner is unknown. */
 static void flow_of(struct rs_assembly *a, const struct rs_folding_event *f, int64_t now, struct rs_net **row)
 {
     struct rs_folding *p = a->to;
@@ -95,8 +95,8 @@ static void leave(const struct rs_folding_event *f, int64_t now, struct rs_net *
 
 void rs_step_state(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_callback *cb, int64_t now)
 {
-    if (cb->state == f->state) return; /* SendPeerWait comes with every retry: the first counts */
-    /* The size is meant only with these two (reference 2.8). */
+    if (cb->state == f->state) return; /* SendPeerWait is sent at every retry: the first counts */
+    /* The size is valid only with these two. */
     bool sent = cb->state == RS_ST_STEP_SEND_WAIT && cb->kind >= RS_K_STATE_ARG;
     bool received = cb->state == RS_ST_STEP_RECV_FLUSH_WAIT && cb->kind >= RS_K_STATE_ARG;
     struct rs_net *row = NULL;

@@ -6,7 +6,7 @@
 
 enum rs_status rs_proxy_start(struct rs_assembly *a, struct rs_folding_event *f, const struct rs_start *s,
                               struct rs_err *err);
-/* It makes progress: told once by newer NCCL (state 19); older ones tell by their first state or step. */
+/* It makes progress: reported by newer NCCL (state 19); for older ones, at the first state or step. */
 void rs_proxy_goes(struct rs_folding *p, struct rs_folding_event *f, int64_t now);
 void rs_proxy_stop(struct rs_folding *p, const struct rs_folding_event *f, int64_t now);
 

@@ -224,7 +224,7 @@ static struct key key_of(const struct rs_model *m, const struct replays *f, uint
 {
     const struct rs_parts *t = &m->parts;
     struct key k = {.comm = m->members[t->member[part]].comm, .func = t->func[part], .a = t->seq[part]};
-    const struct rs_told *told = rs_part_told(m, part);
+    const struct rs_cut_number *told = rs_part_cut_number(m, part);
     if (told) {
         k.space = BY_TOLD;
         k.a = told->id;
@@ -262,7 +262,7 @@ static void add_op(struct rs_model *m, const struct key *k, uint32_t part, uint3
     rs_model_op(m, op);
     struct rs_ops *o = &m->ops;
     o->id[*op] = rs_op_id(m, k->comm, rs_model_text(m, k->func), (uint64_t)k->space << 56 ^ k->a, k->b);
-    const struct rs_told *told = k->space == BY_TOLD ? rs_part_told(m, part) : NULL;
+    const struct rs_cut_number *told = k->space == BY_TOLD ? rs_part_cut_number(m, part) : NULL;
     if (told) o->id[*op] = told->id;
     if (told && told->twice) o->flags[*op] |= RS_OP_DOUBLE;
     o->comm[*op] = k->comm;

@@ -59,7 +59,7 @@ static void fill(struct rs_streams *s, const struct rs_model *m, const uint8_t *
     uint32_t n = 0, at = 0;
     for (uint32_t i = 0; i < t->n; i++) {
         if (!is_p2p(t, i)) continue;
-        if (rs_part_told(m, i)) { /* its recording was cut out of one that was joined */
+        if (rs_part_cut_number(m, i)) { /* its recording was cut out of one that was joined */
             stream_of[n++] = RS_NONE;
             continue;
         }
@@ -234,7 +234,7 @@ static void match(struct rs_model *m, const struct rs_streams *s, const int64_t 
     }
 }
 
-static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
+static bool is_told_pair(const struct rs_model *m, const struct rs_cut_number *told)
 {
     return is_p2p(&m->parts, told->part) && m->parts.peer[told->part] >= 0 &&
            m->members[m->parts.member[told->part]].rank >= 0;
@@ -244,13 +244,13 @@ static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
 static void join_told(struct rs_model *m)
 {
     struct rs_map other = {0}; /* operation -> the side that came first */
-    for (uint32_t k = 0; k < m->ntold; k++) {
-        const struct rs_told *told = &m->told[k];
+    for (uint32_t k = 0; k < m->ncut_numbers; k++) {
+        const struct rs_cut_number *told = &m->cut_numbers[k];
         uint64_t *at;
         if (!is_told_pair(m, told)) continue;
         rs_map_at(&other, told->id, k, &at);
         if (*at == k) continue;
-        uint32_t sides[2] = {m->told[*at].part, told->part};
+        uint32_t sides[2] = {m->cut_numbers[*at].part, told->part};
         bool swapped = m->parts.kind[sides[0]] != RS_PART_SEND;
         bool pair = m->parts.kind[sides[swapped]] == RS_PART_SEND && m->parts.kind[sides[!swapped]] == RS_PART_RECV &&
                     m->parts.op[sides[0]] == RS_NONE;
@@ -259,8 +259,8 @@ static void join_told(struct rs_model *m)
         m->ops.id[m->ops.n - 1] = told->id;
     }
     rs_map_free(&other);
-    for (uint32_t k = 0; k < m->ntold; k++) {
-        const struct rs_told *told = &m->told[k];
+    for (uint32_t k = 0; k < m->ncut_numbers; k++) {
+        const struct rs_cut_number *told = &m->cut_numbers[k];
         if (!is_told_pair(m, told) || m->parts.op[told->part] != RS_NONE) continue;
         bool send = m->parts.kind[told->part] == RS_PART_SEND;
         rs_pair_add(m, send ? told->part : RS_NONE, send ? RS_NONE : told->part, told->index, told->confidence);

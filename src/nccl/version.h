@@ -1,4 +1,4 @@
-/* NCCL's version number as people write it. */
+/* NCCL's version number as text. */
 #ifndef RS_NCCL_VERSION_H
 #define RS_NCCL_VERSION_H
 

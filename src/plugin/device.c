@@ -8,8 +8,8 @@
 
 enum { PATH_BYTES = 4096 };
 
-/* The name that the driver library was loaded by, if it is. By its short name the loader would look for it in folders, and
- * open files, in the program's descriptor table, where the number may be another's before it is closed. */
+/* The name under which the driver library was loaded, if it was. Given its short name the loader would search folders
+ * and open files in the program's descriptor table, where another thread may close them or reuse their numbers. */
 static int find_library(struct dl_phdr_info *info, size_t bytes, void *path)
 {
     (void)bytes;
@@ -32,7 +32,7 @@ static void *driver(const char *name)
     return f;
 }
 
-/* dlsym gives void *; POSIX promises that it can hold a function */
+/* dlsym returns void *, which POSIX allows to convert to a function pointer */
 static _Atomic(void *) current_f, bus_id_f, uuid_f;
 
 void rs_device_find_driver(void)
@@ -43,7 +43,7 @@ void rs_device_find_driver(void)
         uuid_f = uuid ? uuid : driver("cuDeviceGetUuid");
         current_f = driver("cuCtxGetDevice");
     }
-    dlerror(); /* leaves no message of ours behind */
+    dlerror(); /* the program must not see our message */
 }
 
 void rs_device_of_thread(struct rs_fact_comm *comm)

@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-/* Kept with their values. Nothing else of the environment is. */
+/* Recorded with their values; nothing else of the environment is. */
 static const char *const prefixes[] = {"NCCL_", "CUDA_", "TORCH_", "RINGSCOPE_"};
 static const char *const launchers[] = {
     "RANK",         "LOCAL_RANK",    "WORLD_SIZE",   "LOCAL_WORLD_SIZE", "GROUP_RANK",           "SLURM_JOB_ID",
@@ -35,7 +35,7 @@ static void environment(void)
         char key[128], value[4096];
         snprintf(key, sizeof key, "env.%.*s", (int)name, *e);
         if ((size_t)snprintf(value, sizeof value, "%s", *e + name + 1) >= sizeof value)
-            rs_fact_note("%s is longer than is kept", key);
+            rs_fact_note("%s is truncated to 4095 bytes", key);
         rs_fact_info(key, value);
     }
 }
@@ -46,7 +46,8 @@ void rs_process_find_nccl(struct rs_nccl_library *library, const void *in_nccl)
     struct link_map *map;
     library->version[0] = library->path[0] = 0;
     if (!in_nccl || !dladdr1(in_nccl, &where, (void **)&map, RTLD_DL_LINKMAP) || !where.dli_fname) return;
-    /* By the name that it was loaded by: by another one the loader would open files (device.c). "": part of the program. */
+    /* By the name under which it was loaded: with another the loader would open files (device.c). "": part of the
+     * program. */
     void *lib = map->l_name[0] ? dlopen(map->l_name, RTLD_NOW | RTLD_NOLOAD) : dlopen(NULL, RTLD_NOW);
     if (lib) {
         int (*get)(int *), version;
@@ -55,7 +56,7 @@ void rs_process_find_nccl(struct rs_nccl_library *library, const void *in_nccl)
         snprintf(library->path, sizeof library->path, "%s", where.dli_fname);
         dlclose(lib);
     }
-    dlerror(); /* leaves no message of ours behind */
+    dlerror(); /* the program must not see our message */
 }
 
 void rs_process_facts(const struct rs_config *config, const struct rs_nccl_library *library)

@@ -23,7 +23,7 @@
 #include "plugin/tick.h"
 
 enum {
-    OPEN_WAIT_MS = 5000, /* a file system that hangs must not hang the job */
+    OPEN_WAIT_MS = 5000, /* a hanging file system must not block the job */
     CLOSE_WAIT_MS = 10000,
     NAME_BYTES = 4096, /* of a communicator's name */
 };
@@ -49,7 +49,7 @@ static void choose_nonce(void)
 
 static void child_after_fork(void)
 {
-    /* Other threads of the parent may have held any lock: all are made anew. */
+    /* Other threads of the parent may have held any lock: all are initialized again. */
     pthread_mutex_init(&lock, NULL);
     rs_sealer_forget();
     rs_pool_forget();
@@ -81,15 +81,17 @@ static void open_if_needed(void)
     rs_log_start();
     rs_keep_captured = config.keep_last;
     bool late = rs_sealer_start(&config, OPEN_WAIT_MS) == RS_SEALER_OPENING;
-    if (late) rs_warn_once(RS_SAID_LATE, "%s does not answer; recording begins when it does", config.dir);
+    if (late)
+        rs_warn_once(RS_MESSAGE_LATE, "the file system of %s does not answer; recording begins when it does",
+                     config.dir);
     if (config.bad[0])
-        rs_warn_once(RS_SAID_SETTING, "not understood, or out of bounds: %s. Defaults or the nearest bounds are used",
+        rs_warn_once(RS_MESSAGE_SETTING, "invalid or out of range: %s. The default or the nearest bound is used",
                      config.bad);
 }
 
-/* Init and finalize leave the thread as they found it. */
+/* Init and finalize restore the thread's state. */
 struct entered {
-    int error, cancellable; /* a thread that is cancelled in here would leave a lock behind */
+    int error, cancellable; /* a thread cancelled in here would leave a lock held */
 };
 
 static struct entered enter(void)
@@ -127,10 +129,10 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
     uint64_t index = ++contexts;
     pthread_mutex_unlock(&lock);
 
-    /* A mute recorder asks NCCL for nothing: that costs the job least. */
+    /* A mute recorder requests nothing from NCCL: that costs the job least. */
     if (mute || state == RS_SEALER_CLOSED) rs_masks_mute();
     rs_masks_join(mask, args->api, args->logger, index, config.mask);
-    /* Beyond what a start word can name, the context is written out in full: slower, not wrong. */
+    /* An index that does not fit in a start word is written in full. */
     struct rs_fact_comm comm = {.context = rs_context_base + index,
                                 .comm_id = args->comm_id,
                                 .tid = (uint32_t)syscall(SYS_gettid),
@@ -141,7 +143,7 @@ rs_nccl_result rs_recorder_init(void **context, int *mask, const struct rs_comm_
                                 .has_name = args->name != NULL};
     rs_device_of_thread(&comm);
     comm.return_tick = rs_tick();
-    char name[NAME_BYTES] = ""; /* cut rather than lost */
+    char name[NAME_BYTES] = ""; /* truncated rather than lost */
     if (args->name) snprintf(name, sizeof name, "%s", args->name);
     if (!mute) rs_fact(RS_FACT_COMM, called, &comm, sizeof comm, name, strlen(name) + 1);
     if (state == RS_SEALER_OPEN) rs_sealer_flush(false);

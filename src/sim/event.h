@@ -1,4 +1,4 @@
-/* Profiler events as the simulator thinks of them, before they take the form of one version of the interface.
+/* Profiler events of the simulator, independent of the version of the interface.
  *
  * Plain values; a start fills in what belongs to its type and leaves the rest zero. */
 #ifndef RS_SIM_EVENT_H
@@ -76,7 +76,7 @@ struct rs_sim_args {
 
 size_t rs_sim_dtype_size(enum rs_sim_dtype t);
 
-/* Whether NCCL makes callbacks of a type at all under an activation mask: a bit brings its parents with it. */
+/* Whether NCCL makes callbacks of a type with an activation mask: a bit enables its parents too. */
 bool rs_sim_wants(int mask, uint64_t type);
 
 #endif
