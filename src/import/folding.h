@@ -74,9 +74,6 @@ enum rs_status rs_folding_read(struct rs_folding *p, struct rs_source *source, u
 /* `to` is a struct rs_folding. */
 extern const struct rs_visitor rs_folding_visitor;
 
-/* For the modules for single kinds of events. A thread called, or launched, for a communicator. */
-void rs_folding_caller(struct rs_folding *p, uint32_t member, uint32_t tid);
-
 static inline struct rs_folding_event *rs_folding_at(const struct rs_assembly *a, uint32_t row)
 {
     return rs_flight_at(&a->flights, row);
