@@ -150,7 +150,7 @@ static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kerne
     const struct rs_parts *t = &s->m->parts;
     for (uint32_t i = t->n; i-- > 0;) {
         s->stage[i] = RS_STAGE_ENDED;
-        if (t->member[i] == RS_NONE || rs_part_is_laid_over(s->m, i)) continue;
+        if (t->member[i] == RS_NONE || rs_part_is_secondary(s->m, i)) continue;
         if (is_told(s->m, i)) {
             s->stage[i] = (uint8_t)rs_hang_flight_part(s, i);
             if (s->stage[i] != RS_STAGE_ENDED) s->first[t->member[i]] = i;
@@ -222,7 +222,7 @@ static void find_busy(struct rs_hang_state *s)
 {
     const struct rs_model *m = s->m;
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        if (m->parts.member[i] == RS_NONE || rs_part_is_laid_over(m, i)) continue;
+        if (m->parts.member[i] == RS_NONE || rs_part_is_secondary(m, i)) continue;
         uint32_t *last = &s->last[rs_hang_rank_of(m, m->parts.member[i])];
         if (*last == RS_NONE || m->parts.enqueued[i] >= m->parts.enqueued[*last]) *last = i;
     }
@@ -241,7 +241,7 @@ static void find_usual(struct rs_hang_state *s, int64_t *calls)
     const struct rs_model *m = s->m;
     for (uint32_t i = 0; i < m->nprocs; i++) calls[i] = RS_TIME_NONE;
     for (uint32_t i = 0; i < m->parts.n; i++) {
-        if (m->parts.member[i] == RS_NONE || m->parts.enqueued[i] == RS_TIME_NONE || rs_part_is_laid_over(m, i))
+        if (m->parts.member[i] == RS_NONE || m->parts.enqueued[i] == RS_TIME_NONE || rs_part_is_secondary(m, i))
             continue;
         uint32_t proc = m->members[m->parts.member[i]].proc;
         int64_t gap = calls[proc] == RS_TIME_NONE ? 0 : rs_time_minus(m->parts.enqueued[i], calls[proc]);

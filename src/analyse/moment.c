@@ -131,7 +131,7 @@ static uint32_t collect(struct rs_moment *rows, struct found *found, const struc
     for (uint32_t i = 0; i < m->nranks; i++) found[i] = (struct found){RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t rank_id = m->members[m->parts.member[i]].rank_id, op = m->parts.op[i];
-        if (rank_id == RS_NONE || (op != RS_NONE && !rs_filter_op(filter, m, op)) || rs_part_is_laid_over(m, i))
+        if (rank_id == RS_NONE || (op != RS_NONE && !rs_filter_op(filter, m, op)) || rs_part_is_secondary(m, i))
             continue;
         look(&found[rank_id], m, i, at);
     }

@@ -16,7 +16,7 @@ enum rs_status rs_assembly_close(struct rs_assembly *a, uint32_t row, enum rs_ov
     return RS_OK;
 }
 
-/* One that does not go on: with its steps, which then never will. */
+/* An event that is over, with its steps. */
 static enum rs_status finish(struct rs_assembly *a, uint32_t row, enum rs_over how, int64_t now, struct rs_err *err)
 {
     for (;;) {
@@ -27,7 +27,7 @@ static enum rs_status finish(struct rs_assembly *a, uint32_t row, enum rs_over h
     return rs_assembly_close(a, row, how, now, err);
 }
 
-/* Makes room among events that nobody ever stopped: the older half of them, but for `keep`. */
+/* Makes room among events that were never stopped: ends the older half, except `keep`. */
 static enum rs_status give_up(struct rs_assembly *a, uint32_t keep, int64_t now, struct rs_err *err)
 {
     uint32_t middle = rs_flights_middle(&a->flights);
@@ -64,9 +64,9 @@ static enum rs_status finish_all(struct rs_assembly *a, struct rs_err *err)
 
 /* ---- starts ---- */
 
-static const struct rs_flight_parent nobody = {RS_NONE, RS_NONE, RS_NONE, RS_NONE};
+static const struct rs_flight_parent no_parent = {RS_NONE, RS_NONE, RS_NONE, RS_NONE};
 
-/* What of a start stays known for children that come after its stop. */
+/* Types that may get children after their stop. */
 static bool is_parent(uint64_t type)
 {
     return (type & (RS_GROUP_API | RS_COLL_API | RS_P2P_API | RS_GROUP | RS_COLL | RS_P2P | RS_CE_COLL)) != 0;
@@ -90,7 +90,7 @@ static void add(struct rs_assembly *a, const struct rs_start *s, uint32_t type, 
     if (owned) rs_flights_link(&a->flights, *row, s->parent.row);
 }
 
-/* What its parent says, and whether that is the proxy operation of a step, in flight. */
+/* Finds the parent, and whether it is the proxy operation of a step, in flight. */
 static enum rs_status find_parent(struct rs_assembly *a, struct rs_start *s, bool *owned, struct rs_err *err)
 {
     const struct rs_callback *cb = s->cb;
@@ -105,7 +105,7 @@ static enum rs_status find_parent(struct rs_assembly *a, struct rs_start *s, boo
     return s->again ? rs_assembly_close(a, before, RS_OVER_POLLED, s->now, err) : RS_OK;
 }
 
-/* Apart, so that stops and states need no registers saved for it. */
+/* A separate function, so that stops and states need not save registers. */
 static __attribute__((noinline)) enum rs_status start(struct rs_assembly *a, const struct rs_callback *cb, int64_t now,
                                                       struct rs_err *err)
 {
@@ -117,15 +117,15 @@ static __attribute__((noinline)) enum rs_status start(struct rs_assembly *a, con
     if (cb->kind == RS_K_KERNEL_CH) s.timer = a->timers++;
     if (v->before) RS_TRY(v->before(a, now, err));
     if (type ? !(type & v->types) : v->types != UINT64_MAX) {
-        s.parent = nobody;
+        s.parent = no_parent;
         return v->place(a, &s, err);
     }
     uint32_t old = rs_flights_find(&a->flights, cb->handle);
-    if (old != RS_NONE) RS_TRY(finish(a, old, RS_OVER_UNSTOPPED, now, err)); /* the counter of handles went round */
+    if (old != RS_NONE) RS_TRY(finish(a, old, RS_OVER_UNSTOPPED, now, err)); /* the counter of handles wrapped around */
     RS_TRY(find_parent(a, &s, &owned, err));
     if (rs_flights_crowded(&a->flights)) RS_TRY(give_up(a, s.parent.row, now, err));
     s.foreign = cb->kind == RS_K_PROXY_OP && rs_work_is_foreign(&a->model->procs[a->proc], cb);
-    if (s.foreign) s.parent = nobody;
+    if (s.foreign) s.parent = no_parent;
     s.part = s.parent.part;
     RS_TRY(v->place(a, &s, err));
     add(a, &s, type, owned, &row);
@@ -152,7 +152,7 @@ enum rs_status rs_assembly_take(struct rs_assembly *a, const struct rs_callback 
         row = rs_flights_find(&a->flights, cb->handle);
         return row != RS_NONE ? v->changed(a, row, cb, now, err) : RS_OK;
     case RS_CALL_LOST: return v->lost ? v->lost(a, cb, err) : RS_OK;
-    default: return RS_OK; /* communicators' lives are facts */
+    default: return RS_OK; /* init and finalize are read as facts */
     }
 }
 

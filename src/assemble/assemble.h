@@ -1,15 +1,15 @@
 /* The callbacks of one recording -> events: starts, stops and states matched by their handles.
  *
- * One machine for all who read a recording (the importer folds events into operations, the second reading hands each
- * out): it finds the parent and the communicator of a start, keeps what is in flight (assemble/flights.h), and says
- * when an event is over, whether it was stopped or not:
- *   - NCCL polls for a receive and starts the same step anew each time, sometimes thousands of times; the earlier start
- *     is over then, and never stopped;
- *   - steps that are open when their proxy operation is over are over, too;
- *   - a handle that is used again (its counter went round) ends the event that had it;
+ * Used by both readers of a recording (import/ folds events into operations, events/ returns each): finds the parent
+ * and the communicator of a start, keeps events in flight (assemble/flights.h), and reports when an event is over,
+ * whether it was stopped or not:
+ *   - NCCL polls for a receive and starts the same step again each time, up to thousands of times; the earlier start
+ *     is then over, and never stopped;
+ *   - steps that are open when their proxy operation is over are over too;
+ *   - a reused handle (its counter wrapped around) ends the event that had it;
  *   - what is never stopped (some transports' proxy operations) is over when too many are in flight, the older half of
  *     the starts first;
- *   - a start that was overwritten and kept apart as a captured parent is over at once.
+ *   - an overwritten start that is a fact (a captured parent) is over at once.
  * All times are host ns of the process, not on the common axis. One thread at a time. */
 #ifndef RS_ASSEMBLE_ASSEMBLE_H
 #define RS_ASSEMBLE_ASSEMBLE_H
@@ -20,7 +20,7 @@
 
 enum rs_over {
     RS_OVER_STOPPED,
-    RS_OVER_POLLED, /* the same step of its proxy operation starts anew */
+    RS_OVER_POLLED, /* the same step of its proxy operation starts again */
     RS_OVER_UNSTOPPED, /* any other reason above */
     RS_OVER_END, /* the recording ends */
 };
@@ -29,13 +29,13 @@ enum rs_over {
 struct rs_start {
     const struct rs_callback *cb;
     int64_t now;
-    uint32_t number; /* of its process, from 0; of all types, whatever the visitor opens */
+    uint32_t number; /* in its process, from 0, over all types */
     struct rs_flight_parent parent; /* not found for work of another process */
-    uint32_t part; /* the parent's, until the visitor says otherwise */
+    uint32_t part; /* the parent's, unless the visitor changes it */
     uint32_t piece; /* the visitor's */
     uint64_t timer; /* of a KernelCh with a GPU timer: its number among those of the process */
     bool foreign; /* a proxy operation for another process (assemble/owner.h) */
-    bool again; /* a step that was started before, and is polled for */
+    bool again; /* a step that was started before (polling) */
 };
 
 struct rs_assembly;
@@ -44,19 +44,19 @@ struct rs_assembly;
  * NULL. */
 struct rs_visitor {
     size_t row; /* bytes: a struct rs_flight first, and then the visitor's own fields */
-    uint64_t types; /* that get a row (UINT64_MAX: all, also those not known); of others only place() hears */
-    /* Before a start is looked at: rows may be closed here. */
+    uint64_t types; /* that get a row (UINT64_MAX: all, including unknown ones); for others only place() is called */
+    /* Before a start is processed: rows may be closed here. */
     enum rs_status (*before)(struct rs_assembly *a, int64_t now, struct rs_err *err);
-    /* Says which part and piece a start belongs to; the parent's number may be forgotten. */
+    /* Sets the part and piece of a start; may clear the parent's number. */
     enum rs_status (*place)(struct rs_assembly *a, struct rs_start *s, struct rs_err *err);
-    /* It has a row, linked to its parent's; the visitor's fields are as they were left. */
+    /* It has a row, linked to its parent's; the visitor's fields are not initialized. */
     enum rs_status (*started)(struct rs_assembly *a, uint32_t row, const struct rs_start *s, struct rs_err *err);
     enum rs_status (*changed)(struct rs_assembly *a, uint32_t row, const struct rs_callback *cb, int64_t now,
                               struct rs_err *err);
-    /* `now`: of the stop, else of the start that ended it, or of the last callback. The row is free then; at the end
-     * of the recording they come in the order of starts, and none is free before the last came. */
+    /* `now`: of the stop, else of the start that ended it, or of the last callback. The row is freed afterwards; at the
+     * end of the recording rows come in the order of starts, and are freed after the last. */
     enum rs_status (*over)(struct rs_assembly *a, uint32_t row, enum rs_over how, int64_t now, struct rs_err *err);
-    /* A stop of what is not in flight. */
+    /* A stop of an event that is not in flight. */
     void (*unmatched)(struct rs_assembly *a, uint64_t handle);
     enum rs_status (*lost)(struct rs_assembly *a, const struct rs_callback *cb, struct rs_err *err);
 };
@@ -68,20 +68,20 @@ struct rs_assembly {
     struct rs_source *source;
     uint32_t proc;
     struct rs_flights flights;
-    uint32_t *members; /* by the index in their context: member; RS_NONE: none, or not yet (v1 to v3) */
+    uint32_t *members; /* by context index; RS_NONE: none, or not yet (v1 to v3) */
     uint32_t nmembers;
     uint32_t numbers; /* starts so far */
     uint64_t timers; /* starts of KernelCh with a GPU timer so far */
-    uint64_t callbacks; /* but losses and recovered ones */
+    uint64_t callbacks; /* without losses and recovered ones */
     int64_t first, first_event, last; /* times of the first two that are not recovered; RS_TIME_NONE: none */
 };
 
-/* For a source whose process and members are in the model. To be freed also where it fails. */
+/* For a source whose process and members are in the model. */
 void rs_assembly_init(struct rs_assembly *a, struct rs_model *m, struct rs_source *source, uint32_t proc,
                       const struct rs_visitor *visitor, void *to);
-/* Reads all callbacks, and ends what is in flight then. */
+/* Reads all callbacks, and ends what is still in flight. */
 enum rs_status rs_assembly_read(struct rs_assembly *a, struct rs_err *err);
-/* One callback of them. */
+/* Processes one callback. */
 enum rs_status rs_assembly_take(struct rs_assembly *a, const struct rs_callback *cb, int64_t now, struct rs_err *err);
 void rs_assembly_free(struct rs_assembly *a);
 

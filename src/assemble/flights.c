@@ -9,11 +9,11 @@
 
 enum {
     MOST = 1 << 16, /* rows in flight; a proxy thread has some hundreds */
-    MOST_STEPS = 256, /* of an operation that are looked through; NCCL has 8 under way */
+    MOST_STEPS = 256, /* of an operation that are searched; NCCL has 8 in flight */
     FIRST_PLACES = 256,
     MOST_PLACES = 1 << 18, /* of a slot */
-    MOST_PLACES_ALL = 1 << 22, /* damaged handles may want that of every slot... */
-    SHARE = 16, /* ...so that one grows only while there is room for as many more of its size */
+    MOST_PLACES_ALL = 1 << 22, /* damaged handles may need that many in every slot... */
+    SHARE = 16, /* ...so a slot grows only while there is room for this many more of its size */
 };
 _Static_assert(FIRST_PLACES >= 1 << RS_FLIGHT_SHIFT, "count and index of a place are its handle");
 
@@ -67,7 +67,7 @@ static void grow(struct rs_flights *f, struct rs_flight_slot *s)
 {
     uint32_t cap = s->cap ? 2 * s->cap : FIRST_PLACES;
     struct rs_flight_place *places = rs_alloc(cap * sizeof *places);
-    memset(places, 0xff, cap * sizeof *places); /* RS_NONE all over */
+    memset(places, 0xff, cap * sizeof *places); /* all RS_NONE */
     for (uint32_t i = 0; i < s->cap; i++) {
         uint64_t counter = (uint64_t)s->places[i].count << RS_FLIGHT_SHIFT | (i & ((1u << RS_FLIGHT_SHIFT) - 1));
         if (!is_free(&s->places[i])) places[counter & (cap - 1)] = s->places[i];
@@ -78,7 +78,7 @@ static void grow(struct rs_flights *f, struct rs_flight_slot *s)
     s->cap = cap;
 }
 
-/* The slot of a handle, made if need be; NULL: its number is that of another slot (damage). */
+/* The slot of a handle, created if necessary; NULL: another slot has its number (damage). */
 static void slot_of(struct rs_flights *f, uint64_t handle, struct rs_flight_slot **slot)
 {
     uint32_t i = rs_handle_slot(handle);
@@ -96,7 +96,7 @@ static void slot_of(struct rs_flights *f, uint64_t handle, struct rs_flight_slot
     *slot = s->high == handle >> RS_COUNTER_BITS ? s : NULL;
 }
 
-/* Gives a row that has started its place. */
+/* Assigns a place to a new row. */
 static void settle(struct rs_flights *f, uint64_t handle, uint32_t row)
 {
     struct rs_flight_slot *s = NULL;
@@ -115,7 +115,7 @@ static void settle(struct rs_flights *f, uint64_t handle, uint32_t row)
         const struct rs_flight *other = rs_flight_at(f, place->row);
         rs_map_put(&f->strays, other->handle, place->row);
     }
-    /* A parent that had the same handle (damage) is known until another has it. */
+    /* A parent with the same handle (damage) is kept until the place is reused. */
     if (place->count != count) *place = (struct rs_flight_place){count, RS_NONE, RS_NONE, RS_NONE, RS_NONE};
     place->row = row;
 }

@@ -1,11 +1,11 @@
-/* Events of one process that have started and are not over yet, and parents that are known by their handle.
+/* Events of one process that are in flight (started and not over), and parents by their handle.
  *
- * A slab of rows with a free list; a reader adds its own fields behind struct rs_flight. Handles count the starts of a
- * slot, so a start is found by its count: each slot has a ring of places, which grows while those in use would be
- * overwritten, up to a quarter of a million, or less where tens of slots want that. What may still get children after
- * its stop (calls, plans, operations) stays known there by number and part; captured calls are known for good, since
- * every replay names them. Steps are linked to their proxy operation, so that the same step started anew is found.
- * Rows move when one is added: hold indexes. One thread at a time. */
+ * A slab of rows with a free list; a reader adds its own fields after struct rs_flight. Handles count the starts of a
+ * slot, so a start is found by its count: each slot has a ring of places, which grows while entries in use would be
+ * overwritten, up to 2^18, or less if tens of slots need that many. Events that may get children after their stop
+ * (calls, plans, operations) stay there with number and part; captured calls are kept forever, since every replay names
+ * them. Steps are linked to their proxy operation, to find a step that is started again. Rows move when one is added:
+ * keep indexes. One thread at a time. */
 #ifndef RS_ASSEMBLE_FLIGHTS_H
 #define RS_ASSEMBLE_FLIGHTS_H
 
@@ -14,9 +14,9 @@
 
 struct rs_flight {
     uint64_t handle;
-    uint32_t type; /* one bit of nccl/abi.h; 0: of no type that we know */
-    uint32_t number; /* of its process, from 0, in the order of starts */
-    uint32_t part; /* that it is, or is below of; RS_NONE: not known */
+    uint32_t type; /* one bit of nccl/abi.h; 0: unknown type */
+    uint32_t number; /* in its process, from 0, in the order of starts */
+    uint32_t part; /* that it is, or belongs to; RS_NONE: unknown */
     uint32_t piece; /* see events/cuts.h */
     uint32_t owner; /* of a step: its proxy operation; RS_NONE */
     uint32_t steps; /* of a proxy operation: its latest open step; of a step: the next; of a free row: the next */
@@ -27,18 +27,18 @@ struct rs_flight {
 
 /* A parent, as far as its children need it. */
 struct rs_flight_parent {
-    uint32_t number, part; /* RS_NONE: not known */
+    uint32_t number, part; /* RS_NONE: unknown */
     uint32_t row; /* RS_NONE: not in flight */
-    uint32_t piece; /* RS_NONE: not known */
+    uint32_t piece; /* RS_NONE: unknown */
 };
 
 enum { RS_FLIGHT_SHIFT = RS_COUNTER_BITS - 32 };
 
-/* What is known of a start. Free: neither row nor number. */
+/* A start. Free: neither row nor number. */
 struct rs_flight_place {
-    uint32_t count; /* of its handle, without the RS_FLIGHT_SHIFT low bits, which its index has */
+    uint32_t count; /* of its handle, without the RS_FLIGHT_SHIFT low bits, which are in its index */
     uint32_t row; /* in flight; RS_NONE: not */
-    uint32_t number, part, piece; /* of what may get children after its stop; number RS_NONE: not */
+    uint32_t number, part, piece; /* if it may get children after its stop; else number is RS_NONE */
 };
 
 struct rs_flight_slot {
@@ -54,13 +54,13 @@ struct rs_flights {
     struct rs_flight_slot *slots;
     uint32_t nslots;
     uint32_t nplaces; /* of all slots */
-    struct rs_map strays; /* handle -> row: in flight for so long that its place is another's */
+    struct rs_map strays; /* handle -> row: in flight for so long that its place was reused */
     struct rs_flight_parent *parents; /* captured calls, and parents without a place (damage) */
     uint32_t nparents, cap_parents;
     struct rs_map kept; /* handle -> index in parents */
 };
 
-/* ---- finding: here, since every callback does ---- */
+/* ---- lookups: inline, since every callback needs them ---- */
 
 static inline void *rs_flight_at(const struct rs_flights *f, uint32_t row)
 {
@@ -72,7 +72,7 @@ static inline uint32_t rs_flight_count(uint64_t handle)
     return (uint32_t)(rs_handle_counter(handle) >> RS_FLIGHT_SHIFT);
 }
 
-/* NULL: none, or it is another's by now. */
+/* NULL: none, or it was reused. */
 static inline struct rs_flight_place *rs_flight_place_of(const struct rs_flights *f, uint64_t handle)
 {
     uint32_t slot = rs_handle_slot(handle);
@@ -95,34 +95,34 @@ static inline uint32_t rs_flights_find(const struct rs_flights *f, uint64_t hand
     return rs_flight_row_of(f, rs_flight_place_of(f, handle), handle);
 }
 
-/* ---- all else ---- */
+/* ---- the rest ---- */
 
 /* `size`: of a row, which begins with a struct rs_flight. */
 void rs_flights_init(struct rs_flights *f, size_t size);
 void rs_flights_free(struct rs_flights *f);
 
-/* Whether so many are in flight that the older ones should be given up. */
+/* Whether so many are in flight that the older ones should be dropped. */
 bool rs_flights_crowded(const struct rs_flights *f);
-/* The number up to which rows are the older half. */
+/* The start number up to which rows are the older half. */
 uint32_t rs_flights_middle(const struct rs_flights *f);
 
-/* A new row of a handle that is not in flight; only handle, links and `used` are set. */
+/* A new row for a handle that is not in flight; only handle, links and `used` are set. */
 void rs_flights_add(struct rs_flights *f, uint64_t handle, uint32_t *row);
 /* Links a step to its proxy operation. */
 void rs_flights_link(struct rs_flights *f, uint32_t step, uint32_t owner);
 /* An open step of a proxy operation; RS_NONE: none. */
 uint32_t rs_flights_step(const struct rs_flights *f, uint32_t owner, int32_t step);
-/* Takes a row out; steps of a proxy operation stay, without an owner then. */
+/* Removes a row; steps of a proxy operation stay, without an owner. */
 void rs_flights_end(struct rs_flights *f, uint32_t row);
 
-/* Keeps the event of a row known as a parent after its stop; `always`: for good. */
+/* Keeps the event of a row as a parent after its stop; `always`: forever. */
 void rs_flights_keep(struct rs_flights *f, uint32_t row, bool always);
-/* Whether any is known for good. */
+/* Whether any is kept forever. */
 static inline bool rs_flights_keeps(const struct rs_flights *f)
 {
     return f->nparents > 0;
 }
-/* `flying`: it is likely in flight still, so look there first. */
+/* `flying`: it is probably still in flight, so look there first. */
 struct rs_flight_parent rs_flights_parent(const struct rs_flights *f, uint64_t handle, bool flying);
 
 #endif

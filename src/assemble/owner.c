@@ -5,7 +5,7 @@
 bool rs_work_is_foreign(const struct rs_proc *own, const struct rs_callback *cb)
 {
     if (!cb->parent) return false;
-    /* Nonces of two processes of a host may be equal; pids then are not. */
+    /* Nonces of two processes of a host may be equal; their pids are not. */
     return rs_handle_nonce(cb->parent) != own->nonce || rs_work_pid(cb) != own->pid;
 }
 

@@ -13,7 +13,7 @@ struct rs_arena_block {
 };
 
 #ifdef RS_FUZZED
-enum { BLOCK_BYTES = 1024 }; /* what is read beyond it is seen at once, and many small models are made quickly */
+enum { BLOCK_BYTES = 1024 }; /* small: sanitizers notice reads beyond it, and tests build many small models quickly */
 #else
 enum { BLOCK_BYTES = 64 * 1024 };
 #endif

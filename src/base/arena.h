@@ -1,7 +1,7 @@
-/* Memory that is given out in small pieces and freed together.
+/* An arena: small allocations that are freed together.
  *
- * A zeroed struct is an empty arena. Pieces are zeroed, aligned for any type, and good until rs_arena_free(); none can be
- * freed alone. An arena belongs to one thread at a time. */
+ * A zeroed struct is an empty arena. Memory is zeroed, aligned for any type, and valid until rs_arena_free(). An arena
+ * belongs to one thread at a time. */
 #ifndef RS_BASE_ARENA_H
 #define RS_BASE_ARENA_H
 

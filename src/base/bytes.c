@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 
-enum { BLOCK_BYTES = 1 << 18, REST_STEP = 1 << 20 };
+enum { BLOCK_BYTES = 1 << 18, DROP_STEP = 1 << 20 };
 
 struct rs_bytes {
     char *path;
@@ -18,15 +18,15 @@ struct rs_bytes {
     const struct rs_compression *compression;
     void *stream; /* of it */
     struct rs_compressed from;
-    size_t rested; /* plain bytes in front whose memory was let go; a multiple of REST_STEP */
-    char *block; /* of unpacked bytes */
+    size_t dropped; /* plain bytes at the beginning whose pages were dropped; a multiple of DROP_STEP */
+    char *block; /* decompressed bytes */
     size_t block_bytes;
-    size_t held; /* bytes in `block` that nobody has taken */
+    size_t held; /* bytes in `block` that were not taken yet */
     bool done; /* the plain bytes were taken */
-    struct rs_err broken; /* found while unpacking; told when the bytes before it are taken */
+    struct rs_err broken; /* found while decompressing; reported when the bytes before it were taken */
 };
 
-/* Takes what is in b->file. */
+/* Recognises the compression of b->file. */
 static enum rs_status prepare(struct rs_bytes *b, size_t block, struct rs_err *err)
 {
     b->packing = rs_compression_recognise(b->file.data, b->file.size);
@@ -34,8 +34,8 @@ static enum rs_status prepare(struct rs_bytes *b, size_t block, struct rs_err *e
     const struct rs_compression *c = b->compression = rs_compression_at(b->packing);
     if (!c->open)
         return rs_fail(err, RS_FAILED,
-                       "%s: is packed with %s, and this ringscope was built without %s: unpack it first", b->path,
-                       c->name, strcmp(c->name, c->library) ? c->library : "it");
+                       "%s: is compressed with %s, but this ringscope was built without %s: decompress it first",
+                       b->path, c->name, strcmp(c->name, c->library) ? c->library : "it");
     b->from = (struct rs_compressed){.data = b->file.data, .size = b->file.size};
     b->block_bytes = block ? block : BLOCK_BYTES;
     b->block = rs_alloc(b->block_bytes);
@@ -108,7 +108,7 @@ const char *rs_bytes_path(const struct rs_bytes *b)
     return b->path;
 }
 
-/* Fills the block behind what it holds. */
+/* Appends to the block. */
 static void fill(struct rs_bytes *b)
 {
     struct rs_compressed *from = &b->from;
@@ -151,11 +151,11 @@ size_t rs_bytes_peek(struct rs_bytes *b, char *to, size_t n)
     return n;
 }
 
-void rs_bytes_rest(struct rs_bytes *b, const char *before)
+void rs_bytes_drop_pages(struct rs_bytes *b, const char *before)
 {
     if (b->packing != RS_PLAIN || !b->file.mapped) return;
-    size_t upto = (size_t)(before - (const char *)b->file.data) / REST_STEP * REST_STEP;
-    if (upto <= b->rested || upto > b->file.size) return;
-    madvise((void *)(uintptr_t)(b->file.data + b->rested), upto - b->rested, MADV_DONTNEED);
-    b->rested = upto;
+    size_t upto = (size_t)(before - (const char *)b->file.data) / DROP_STEP * DROP_STEP;
+    if (upto <= b->dropped || upto > b->file.size) return;
+    madvise((void *)(uintptr_t)(b->file.data + b->dropped), upto - b->dropped, MADV_DONTNEED);
+    b->dropped = upto;
 }

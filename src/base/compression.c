@@ -15,7 +15,7 @@
 
 enum { OUT_BYTES = 1 << 16, IN_BYTES = 1 << 18, GZIP_LEVEL = 6, ZSTD_LEVEL = 3 };
 
-/* Unused where no library is there. */
+/* Unused in a build without libraries. */
 __attribute__((unused)) static void breaks(struct rs_compressed *from, const char *trouble, const char *why)
 {
     from->done = true;
@@ -55,7 +55,7 @@ static void close_gzip(void *stream)
     free(stream);
 }
 
-/* Behind a member: files put one behind the other are one, and zeros fill up a tape's block. */
+/* After a member: concatenated files are one, and zeros are padding. */
 static void next_member(z_stream *z, struct rs_compressed *from)
 {
     const uint8_t *rest = from->data + from->at;
@@ -123,7 +123,7 @@ static bool gzip(void *stream, const char *bytes, size_t n, bool end, FILE *to)
             done = deflate(z, end && part == n ? Z_FINISH : Z_NO_FLUSH);
             if (!hand_on(to, g->out, OUT_BYTES - z->avail_out)) return false;
         } while (z->avail_out == 0 && done != Z_STREAM_END);
-        if (part) bytes += part; /* NULL where there is nothing */
+        if (part) bytes += part; /* NULL if there are none */
         n -= part;
         if (end && !n) return done == Z_STREAM_END || (errno = EIO, false);
     }
@@ -137,14 +137,14 @@ static bool is_zstd(const uint8_t *data, size_t n)
 {
     static const uint8_t frame[] = {0x28, 0xb5, 0x2f, 0xfd}, skippable[] = {0x2a, 0x4d, 0x18};
     if (n >= 4 && !memcmp(data, frame, sizeof frame)) return true;
-    /* pzstd begins with a frame that is to be skipped */
+    /* pzstd begins with a skippable frame */
     return n >= 4 && data[0] >> 4 == 5 && !memcmp(data + 1, skippable, sizeof skippable);
 }
 
 #ifndef RS_NO_ZSTD
 struct unzstd {
     ZSTD_DStream *z;
-    size_t hint; /* compressed bytes that take it to the end of its block */
+    size_t hint; /* compressed bytes up to the end of the block */
 };
 
 static void close_zstd(void *stream)
@@ -164,8 +164,8 @@ static void *open_zstd(void)
     return NULL;
 }
 
-/* When zstd fails it does not tell what it had written, so it gets one of its blocks at a time: all that came before the
- * broken one is kept. */
+/* When zstd fails it does not say what it had written, so it gets one of its blocks at a time: everything before the
+ * damaged block is kept. */
 static size_t unzstd(void *stream, struct rs_compressed *from, char *to, size_t room)
 {
     struct unzstd *u = stream;
@@ -179,7 +179,7 @@ static size_t unzstd(void *stream, struct rs_compressed *from, char *to, size_t 
     }
     from->at += in.pos;
     if (from->at == from->size && !result) {
-        from->done = true; /* of a frame, with nothing behind it */
+        from->done = true; /* the end of the last frame */
     } else if (from->at == from->size && out.pos < room) {
         breaks(from, "is cut off here", NULL);
     }
@@ -222,7 +222,7 @@ static bool zstd(void *stream, const char *bytes, size_t n, bool end, FILE *to)
 }
 #endif
 
-/* ---- all of them ---- */
+/* ---- the table ---- */
 
 static const struct rs_compression table[] = {
     {.name = "gzip",

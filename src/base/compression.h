@@ -1,7 +1,7 @@
-/* The compressions that files are read and written in: one table. Constant; any thread, and one thread per stream.
+/* The compressions of files: one table. Constant; any thread, and one thread per stream.
  *
- * A compression is a number: RS_PLAIN is none, and from 1 on those of the table in compression.c, which is all that a new
- * one needs besides its library (tools/config.sh, tools/packages.txt). */
+ * A compression is a number: RS_PLAIN is none; from 1 on it is a row of the table in compression.c. A new one needs
+ * only its row and its library (tools/config.sh, tools/packages.txt). */
 #ifndef RS_BASE_COMPRESSION_H
 #define RS_BASE_COMPRESSION_H
 
@@ -12,29 +12,29 @@
 
 enum { RS_PLAIN };
 
-/* Compressed bytes on their way out of memory. */
+/* Compressed bytes in memory, while they are decompressed. */
 struct rs_compressed {
     const uint8_t *data;
-    size_t size, at; /* at: taken */
-    bool done; /* the end, or trouble */
-    const char *trouble, *why; /* "is broken", and what the library says of it; NULL: none */
+    size_t size, at; /* at: bytes consumed */
+    bool done; /* the end was reached, or a failure */
+    const char *trouble, *why; /* "is broken", and the library's message; NULL: none */
 };
 
 struct rs_compression {
     const char *name; /* "gzip" */
     const char *library; /* "zlib" */
     const char *suffix; /* ".gz" */
-    bool (*is)(const uint8_t *data, size_t n); /* whether a stream begins so */
+    bool (*is)(const uint8_t *data, size_t n); /* whether it is the beginning of such a stream */
     /* Without the library all of these are NULL. An open returns the stream; NULL: out of memory. */
     void *(*open)(void);
-    size_t (*decompress)(void *stream, struct rs_compressed *from, char *to, size_t room); /* how many bytes came */
+    size_t (*decompress)(void *stream, struct rs_compressed *from, char *to, size_t room); /* bytes written */
     void (*close)(void *stream);
     void *(*open_new)(void);
     bool (*compress)(void *stream, const char *bytes, size_t n, bool end, FILE *to); /* false: errno says why */
     void (*close_new)(void *stream);
 };
 
-/* NULL: RS_PLAIN, or behind the last. */
+/* NULL: RS_PLAIN, or past the last row. */
 const struct rs_compression *rs_compression_at(int packing);
 /* By the first bytes of a stream. */
 int rs_compression_recognise(const uint8_t *data, size_t n);

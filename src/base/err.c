@@ -43,7 +43,7 @@ enum rs_status rs_err_wrap(struct rs_err *err, const char *fmt, ...)
     int n = vsnprintf(head, sizeof(head), fmt, ap);
     va_end(ap);
     size_t len = n < 0 ? 0 : (size_t)n;
-    /* A context longer than the message would push the cause out: the cause is worth more. */
+    /* A long context must not push out the cause, which is worth more. */
     if (len > sizeof(head) / 2) len = sizeof(head) / 2;
     size_t old = strlen(err->msg);
     size_t room = sizeof(err->msg) - len - 3;

@@ -1,9 +1,9 @@
 /* Errors that carry where and why.
  *
  * A function that can fail returns `enum rs_status` (0 = fine) and takes the caller's `struct rs_err *` last; the
- * message says what failed, in which file and at which place, and what to do where that is known. Callers may put
- * context in front with rs_err_wrap(). Nothing below src/cli prints or exits. `err` may be NULL where the caller
- * does not care. No allocation; any thread, each with its own struct.
+ * message says what failed, in which file and where, and what to do if that is known. Callers may prepend context with
+ * rs_err_wrap(). Nothing below src/cli prints or exits. `err` may be NULL if the caller ignores it. No allocation; any
+ * thread, each with its own struct.
  *
  * In the reader, running out of memory is no such failure: it ends the program (base/memory.h). */
 #ifndef RS_BASE_ERR_H
@@ -27,7 +27,7 @@ struct rs_err {
 enum rs_status rs_fail(struct rs_err *err, enum rs_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* As rs_fail(RS_FAILED), with ": " and strerror(errno) put behind the message. */
+/* As rs_fail(RS_FAILED), with ": " and strerror(errno) appended. */
 enum rs_status rs_fail_errno(struct rs_err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "context: " in front of what `err` says; returns err->code. */

@@ -17,8 +17,8 @@
 
 /* ---- maps ---- */
 
-/* Reads to the end: for what has no size or cannot be mapped. What says its size gives no more than that, however fast it
- * grows; what does not may have no end. */
+/* Reads to the end: for files that have no size or cannot be mapped. If the size is known, no more than that is read,
+ * however fast the file grows. */
 static enum rs_status read_whole(struct rs_file_map *map, int fd, const struct stat *st, const char *path,
                                  struct rs_err *err)
 {
@@ -51,7 +51,7 @@ static enum rs_status read_whole(struct rs_file_map *map, int fd, const struct s
     return RS_OK;
 }
 
-/* `streams`: what has no size is read, too. */
+/* `streams`: accept pipes too. */
 static enum rs_status map_fd(struct rs_file_map *map, int fd, const char *path, bool streams, struct rs_err *err)
 {
     *map = (struct rs_file_map){0};
@@ -60,7 +60,7 @@ static enum rs_status map_fd(struct rs_file_map *map, int fd, const char *path, 
     if (S_ISDIR(st.st_mode)) return rs_fail(err, RS_BAD_INPUT, "%s: is a folder, not a file", path);
     if (!streams && !S_ISREG(st.st_mode)) return rs_fail(err, RS_BAD_INPUT, "%s: not a file", path);
     void *data = MAP_FAILED;
-    /* A size of 0 may be a lie (/proc), so such files are read. */
+    /* Files in /proc report a size of 0: read them. */
     if (S_ISREG(st.st_mode) && st.st_size > 0) data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) return read_whole(map, fd, &st, path, err);
     *map = (struct rs_file_map){.data = data, .size = (size_t)st.st_size, .mapped = true};
@@ -71,7 +71,8 @@ static enum rs_status map_fd(struct rs_file_map *map, int fd, const char *path, 
 static enum rs_status map_path(struct rs_file_map *map, const char *path, bool streams, struct rs_err *err)
 {
     *map = (struct rs_file_map){0};
-    /* Looked at when it is open: a name may mean something else a moment later. A pipe nobody writes to must not hold. */
+    /* Checked when it is open: the name may mean another file a moment later. A pipe without a writer must not
+     * block. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (streams ? 0 : O_NONBLOCK));
     if (fd < 0) {
         enum rs_status status = rs_fail_errno(err, "%s: cannot open", path);
@@ -141,9 +142,9 @@ static void out_release(struct rs_out *out)
     *out = (struct rs_out){0};
 }
 
-char *rs_temp_name(const char *path, const char *behind)
+char *rs_temp_name(const char *path, const char *suffix)
 {
-    enum { LONGEST = 200 }; /* of the 255 that a name may have: what is put behind it fits */
+    enum { LONGEST = 200 }; /* of the 255 characters of a name: leaves room for the suffix */
     size_t end = strlen(path);
     while (end > 1 && path[end - 1] == '/') end--; /* a folder may be called "dir/" */
     size_t from = end;
@@ -151,18 +152,18 @@ char *rs_temp_name(const char *path, const char *behind)
     bool fits = end - from <= LONGEST;
     char *text = NULL;
     rs_asprintf(&text, "%.*s.%.*s%s", (int)from, path, fits ? (int)(end - from) : 9, fits ? path + from : "ringscope",
-                behind);
+                suffix);
     return text;
 }
 
-/* Opens a new file beside the target. The name carries the pid, and a number where a killed process of the same pid
- * left one behind; open(2) applies the umask, which mkstemp(3) would not. */
+/* Opens a new file in the target's folder. The name contains the pid, and a number if a killed process of the same pid
+ * left one; open(2) applies the umask, which mkstemp(3) would not. */
 static int open_temporary(struct rs_out *out)
 {
     for (int i = 0; i < 100; i++) {
-        char behind[48];
-        snprintf(behind, sizeof(behind), ".tmp%ld-%d", (long)getpid(), i);
-        out->temporary = rs_temp_name(out->path, behind);
+        char suffix[48];
+        snprintf(suffix, sizeof(suffix), ".tmp%ld-%d", (long)getpid(), i);
+        out->temporary = rs_temp_name(out->path, suffix);
         if (out->temporary == NULL) {
             errno = ENOMEM;
             return -1;
@@ -193,7 +194,7 @@ enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, str
     enum rs_status status = RS_OK;
     int fd = -1;
     if (!exists && !force && lstat(path, &st) == 0) {
-        status = rs_fail(err, RS_BAD_INPUT, "%s: exists already, as a link to nowhere (--force overwrites it)", path);
+        status = rs_fail(err, RS_BAD_INPUT, "%s: exists already, as a dangling link (--force overwrites it)", path);
     } else if (exists && S_ISDIR(st.st_mode)) {
         status = rs_fail(err, RS_BAD_INPUT, "%s: is a folder", path);
     } else if (exists && S_ISREG(st.st_mode) && !force) {
@@ -214,7 +215,7 @@ enum rs_status rs_out_open(struct rs_out *out, const char *path, bool force, str
 enum rs_status rs_rename_into_place(const char *temporary, const char *path, bool force, struct rs_err *err)
 {
     bool done = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, force ? 0 : RENAME_NOREPLACE) == 0;
-    /* File systems that lack the flag say EINVAL, old kernels ENOSYS: a hard link refuses to replace as well. */
+    /* File systems without the flag return EINVAL, old kernels ENOSYS: a hard link does not replace either. */
     if (!done && !force && (errno == EINVAL || errno == ENOSYS)) {
         done = link(temporary, path) == 0;
         if (done) unlink(temporary);
@@ -224,7 +225,7 @@ enum rs_status rs_rename_into_place(const char *temporary, const char *path, boo
     }
     if (done) return RS_OK;
     if (errno == EEXIST) return rs_fail(err, RS_BAD_INPUT, RS_CAME_MEANWHILE, path);
-    return rs_fail_errno(err, "%s: cannot put %s in its place", path, temporary);
+    return rs_fail_errno(err, "%s: cannot rename %s to it", path, temporary);
 }
 
 enum rs_status rs_out_commit(struct rs_out *out, struct rs_err *err)
@@ -330,12 +331,12 @@ enum rs_status rs_dir_make(const char *path, struct rs_err *err)
         char end = *p;
         *p = '\0';
         if (*part != '\0' && mkdir(part, 0777) != 0) {
-            /* Another process may make the same folder at the same moment: what counts is that it is there. */
+            /* Another process may create the same folder at the same moment. */
             int why = errno;
             struct stat st;
             bool exists = stat(part, &st) == 0;
             errno = exists ? ENOTDIR : why;
-            if (!exists || !S_ISDIR(st.st_mode)) status = rs_fail_errno(err, "%s: cannot make the folder", part);
+            if (!exists || !S_ISDIR(st.st_mode)) status = rs_fail_errno(err, "%s: cannot create the folder", part);
         }
         *p = end;
     }

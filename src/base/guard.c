@@ -15,13 +15,13 @@
 #include "base/memory.h"
 
 enum trouble { NONE, SHORTER, UNREADABLE };
-static const char *const troubles[] = {NULL, "became shorter while it was read", "cannot be read in all its parts"};
+static const char *const troubles[] = {NULL, "became shorter while it was read", "cannot be read completely"};
 
 /* Never freed, so that the signal handler may walk the list at any time. */
 struct rs_guard {
-    struct rs_guard *next; /* of all; set before it is in the list */
+    struct rs_guard *next; /* in the list of all; set before it is in the list */
     struct rs_guard *next_free;
-    _Atomic uintptr_t begin; /* 0: not in use; stored behind the rest */
+    _Atomic uintptr_t begin; /* 0: not in use; stored last */
     _Atomic size_t bytes;
     dev_t device;
     ino_t inode;
@@ -30,7 +30,7 @@ struct rs_guard {
 };
 
 static _Atomic(struct rs_guard *) guards;
-static struct rs_guard *free_guards; /* with the lock */
+static struct rs_guard *free_guards; /* under the lock */
 static pthread_mutex_t guards_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction bus_before;
 static uintptr_t page_bytes;
@@ -42,7 +42,7 @@ static bool put_zeros(uintptr_t at, size_t bytes)
     return mmap((void *)at, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-/* Puts a copy of one page in its place. It is shared memory, which madvise(MADV_DONTNEED) does not forget. */
+/* Replaces one page by a copy, in shared memory, which madvise(MADV_DONTNEED) keeps. */
 static bool put_copy(uintptr_t at, int fd, off_t offset)
 {
     char *copy = mmap(NULL, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -54,7 +54,7 @@ static bool put_copy(uintptr_t at, int fd, off_t offset)
     return done;
 }
 
-/* Puts what the open file holds there in the place of the page at `offset`, or of the hole that begins with it. */
+/* Replaces the page at `offset`, or the hole that begins there, by what the open file contains. */
 static bool put_right(const struct rs_guard *g, int fd, off_t offset, enum trouble *trouble)
 {
     uintptr_t begin = atomic_load(&g->begin);
@@ -86,20 +86,20 @@ static void on_bus(int sig, siginfo_t *info, void *context)
         uintptr_t begin = atomic_load(&g->begin), end = begin + atomic_load(&g->bytes);
         if (!begin || at < begin || at >= end) continue;
         enum trouble trouble;
-        /* Opened anew: a descriptor for each of thousands of maps would be too many. */
+        /* Opened again: a descriptor for each of thousands of mappings would be too many. */
         int fd = g->path ? open(g->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
         done = put_right(g, fd, (off_t)((at & ~(page_bytes - 1)) - begin), &trouble);
         if (fd >= 0) close(fd);
         if (trouble != NONE) atomic_store(&g->trouble, trouble);
         break;
     }
-    if (!done) sigaction(sig, &bus_before, NULL); /* not ours: the next try gets what it would have got */
+    if (!done) sigaction(sig, &bus_before, NULL); /* not ours: the access is repeated with the previous handler */
     errno = kept;
 }
 
-/* ---- outside of it ---- */
+/* ---- outside the handler ---- */
 
-/* With the lock. At every map, since others may take the signal over too. */
+/* Under the lock. At every mapping, since others may replace the handler. */
 static void watch_bus(void)
 {
     struct sigaction now, ours = {.sa_sigaction = on_bus, .sa_flags = SA_SIGINFO | SA_ONSTACK};

@@ -1,8 +1,8 @@
-/* Maps of files that others may change: what cannot be read through the map does not end the program.
+/* Mappings of files that others may change: a page that cannot be read does not end the program.
  *
- * The kernel sends SIGBUS where a page of a mapped file cannot be had: somebody cut the file shorter, its disk failed, or
- * it is a hole of a file on a full tmpfs. Guarding takes that signal over. A hole reads as the zeros that it is; what is
- * gone reads as zeros too, and is noted as trouble. Any thread. */
+ * The kernel sends SIGBUS if a page of a mapped file cannot be read: the file was truncated, its disk failed, or it is
+ * a hole of a file on a full tmpfs. The guard handles that signal. A hole reads as zeros; so does what is gone, which
+ * is noted as trouble. Any thread. */
 #ifndef RS_BASE_GUARD_H
 #define RS_BASE_GUARD_H
 
@@ -11,14 +11,15 @@
 
 struct rs_guard;
 
-/* Guards the map of a whole file, which is `st` and was opened as `path`. NULL: out of memory, it is not guarded. */
+/* Guards the mapping of a whole file, whose status is `st` and which was opened as `path`. NULL: out of memory, not
+ * guarded. */
 struct rs_guard *rs_guard_take(const void *data, size_t bytes, const struct stat *st, const char *path);
-/* Before it is unmapped: the addresses may mean something else at once. NULL is fine. */
+/* To be called before unmapping: the addresses may be reused at once. NULL is fine. */
 void rs_guard_give_back(struct rs_guard *guard);
 
-/* What could not be read and why, to stand behind the name of the file; NULL: nothing so far, or no guard. */
+/* What could not be read and why, to be printed after the name of the file; NULL: nothing so far, or no guard. */
 const char *rs_guard_trouble(const struct rs_guard *guard);
-/* The same of any map of `path`, also of one that is gone by now. */
+/* The same for any mapping of `path`, including one that was unmapped. */
 const char *rs_guard_trouble_of(const char *path);
 
 #endif

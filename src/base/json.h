@@ -1,10 +1,9 @@
 /* A streaming JSON writer: objects, arrays and values go straight to a FILE, a string or a function of the caller.
  *
- * Commas, colons and escapes are the writer's business; the caller opens, closes and names. Strings are made valid
- * UTF-8 on the way (a byte that is not becomes U+FFFD). Text is gathered in a buffer inside the struct and handed on
- * when that is full and at rs_json_finish(). The first failure (disk full, closed pipe) sticks: what follows is
- * dropped, and rs_json_finish() reports it. Wrong nesting is a mistake of the program and is asserted.
- * The struct is large (keep it off small stacks), owns nothing, and belongs to one thread at a time.
+ * The writer adds commas, colons and escapes. Strings become valid UTF-8 (an invalid byte becomes U+FFFD). Text is
+ * collected in a buffer inside the struct and written when that is full and at rs_json_finish(). After the first
+ * failure (disk full, closed pipe) everything is dropped, and rs_json_finish() reports it. Wrong nesting is a bug and
+ * is asserted. The struct is large (keep it off small stacks), owns nothing, and belongs to one thread at a time.
  *
  *     struct rs_json j;
  *     rs_json_to_file(&j, stdout, "standard output");
@@ -42,15 +41,15 @@ struct rs_json {
     size_t len; /* bytes in buf */
     unsigned depth; /* open objects and arrays */
     uint64_t is_object; /* bit d: level d is an object */
-    uint64_t has_items; /* bit d: level d holds something already, so that a comma comes first */
-    bool after_key; /* a key stands, its value comes next */
+    uint64_t has_items; /* bit d: level d is not empty, so a comma comes first */
+    bool after_key; /* a key was written, its value comes next */
     struct rs_err err; /* the first failure */
     char buf[RS_JSON_BUFFER];
 };
 
 void rs_json_to_file(struct rs_json *j, FILE *file, const char *name);
 void rs_json_to(struct rs_json *j, rs_json_write_fn write, void *to, const char *name);
-/* Behind what is in `text`, which stays the caller's. */
+/* Appends to `text`, which stays the caller's. */
 void rs_json_to_text(struct rs_json *j, struct rs_strbuf *text, const char *name);
 
 void rs_json_object(struct rs_json *j);
@@ -59,7 +58,7 @@ void rs_json_end(struct rs_json *j); /* of the innermost object or array */
 
 /* Each key of an object is followed by one value. */
 void rs_json_key(struct rs_json *j, const char *key);
-/* The same, of n letters, digits and underscores: quicker. */
+/* The same for n letters, digits and underscores: faster. */
 void rs_json_plain_key(struct rs_json *j, const char *key, size_t n);
 
 void rs_json_str(struct rs_json *j, const char *text); /* NULL is written as null */
@@ -76,22 +75,22 @@ void rs_json_hex(struct rs_json *j, uint64_t value); /* "0x" and 16 digits: for 
 void rs_json_key_str(struct rs_json *j, const char *key, const char *text);
 void rs_json_key_u64(struct rs_json *j, const char *key, uint64_t value);
 void rs_json_key_i64(struct rs_json *j, const char *key, int64_t value);
-void rs_json_key_number_or_null(struct rs_json *j, const char *key, int64_t value); /* null when below 0: not known */
+void rs_json_key_number_or_null(struct rs_json *j, const char *key, int64_t value); /* null (unknown) if negative */
 void rs_json_key_double(struct rs_json *j, const char *key, double value);
 void rs_json_key_bool(struct rs_json *j, const char *key, bool value);
 void rs_json_key_null(struct rs_json *j, const char *key);
 void rs_json_key_hex(struct rs_json *j, const char *key, uint64_t value);
 
-/* Ends a line: between top-level values (JSON Lines), or behind an item of an array, where the line means nothing. */
+/* Ends a line: between top-level values (JSON Lines), or after an item of an array, for legibility. */
 void rs_json_newline(struct rs_json *j);
 
-/* True once something could not be written: a long job may stop early. */
+/* True once a write failed: a long job may stop early. */
 static inline bool rs_json_failed(const struct rs_json *j)
 {
     return j->err.code != RS_OK;
 }
 
-/* Hands on what is buffered, so that others may write to the same FILE. */
+/* Writes out the buffer, so that others may write to the same FILE. */
 void rs_json_flush(struct rs_json *j);
 
 /* Flushes (the FILE too) and says whether everything was written. Everything opened must have been ended, unless a

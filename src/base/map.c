@@ -74,7 +74,7 @@ bool rs_map_delete(struct rs_map *m, uint64_t key)
     if (m->cap == 0) return false;
     struct rs_map_slot *slot = probe(m, key);
     if (slot->key == 0) return false;
-    /* Close the hole: each later slot of the run moves back unless that would put it in front of its home. */
+    /* Close the hole: each later slot of the run moves back unless that would put it before its home. */
     size_t mask = m->cap - 1;
     size_t hole = (size_t)(slot - m->slots);
     for (size_t i = (hole + 1) & mask; m->slots[i].key != 0; i = (i + 1) & mask) {

@@ -1,8 +1,8 @@
 /* A hash map from 64-bit keys to 64-bit values: open addressing, linear probing, at most 7/10 full.
  *
- * A zeroed struct is an empty map. Every key is allowed, 0 and ~0 included. Pointers to values are good until the
- * next put, delete or free. The order of a walk is that of the table and means nothing. A map belongs to one thread
- * at a time; any number may read it while none writes. */
+ * A zeroed struct is an empty map. Every key is allowed, 0 and ~0 included. Pointers to values are valid until the next
+ * put, delete or free. The order of a walk is arbitrary. A map belongs to one thread at a time; any number may read it
+ * while none writes. */
 #ifndef RS_BASE_MAP_H
 #define RS_BASE_MAP_H
 
@@ -41,10 +41,10 @@ static inline size_t rs_map_home(const struct rs_map *m, uint64_t key)
     return (size_t)key & (m->cap - 1);
 }
 
-/* The value of `key`, or NULL. Here, since millions of callbacks ask. */
+/* The value of `key`, or NULL. Inline, since it is called millions of times. */
 static inline uint64_t *rs_map_find(const struct rs_map *m, uint64_t key)
 {
-    /* The map hands out writable values also where the caller cannot change the map's shape. */
+    /* Values are writable even if the map is const. */
     if (key == 0) return m->has_zero ? (uint64_t *)&m->zero_value : NULL;
     if (m->cap == 0) return NULL;
     struct rs_map_slot *slot = &m->slots[rs_map_home(m, key)]; /* the table is never full */
@@ -65,16 +65,16 @@ static inline uint64_t rs_map_get(const struct rs_map *m, uint64_t key, uint64_t
 /* Sets the value of `key`, new or not. */
 void rs_map_put(struct rs_map *m, uint64_t key, uint64_t value);
 
-/* *value is where the value of `key` lies; a key that was not there is put in with `initial`. */
+/* *value points to the value of `key`; a new key is inserted with `initial`. */
 void rs_map_at(struct rs_map *m, uint64_t key, uint64_t initial, uint64_t **value);
 
-/* Makes room, so that the next puts up to `count` keys in all cannot fail. */
+/* Makes room for `count` keys in all. */
 void rs_map_reserve(struct rs_map *m, size_t count);
 
-/* Takes `key` out; false when it was not there. */
+/* Removes `key`; false if it was not there. */
 bool rs_map_delete(struct rs_map *m, uint64_t key);
 
-/* Walks the map: start with *pos = 0, go on while true comes back. No puts or deletes during a walk. */
+/* Walks the map: start with *pos = 0, continue while it returns true. No puts or deletes during a walk. */
 bool rs_map_next(const struct rs_map *m, size_t *pos, uint64_t *key, uint64_t *value);
 
 /* Empties the map and frees its memory. */

@@ -17,7 +17,7 @@ void rs_memory_set_end(void (*end)(const char *why))
 void rs_memory_end(const char *why)
 {
     static atomic_flag ending = ATOMIC_FLAG_INIT;
-    while (atomic_flag_test_and_set(&ending)) pause(); /* another thread is at it: one message */
+    while (atomic_flag_test_and_set(&ending)) pause(); /* another thread reports it: one message */
     void (*end)(const char *) = atomic_load(&ends);
     if (end) end(why);
     ssize_t said = write(STDERR_FILENO, why, strlen(why));

@@ -1,12 +1,11 @@
 /* Memory of the reader: what these functions return is never NULL.
  *
- * When memory runs out, the program ends: rs_memory_out() calls what the command line has set (one line on stderr, files
- * that are not finished are removed, exit status of a failure); without it, as in tests, a line is written and abort()
- * called. What they return is given back with free(). Any thread.
+ * When memory runs out, the program ends: rs_memory_out() calls the function that the command line has set (one line on
+ * stderr, unfinished files are removed, exit status of a failure); without one, as in tests, it writes a line and calls
+ * abort(). Free memory with free(). Any thread.
  *
- * Where a size is read from a file, nothing is allocated before it was compared with the bytes that the file has: a
- * damaged file is RS_BAD_INPUT and not the end of the program. The recorder runs inside other people's programs: it uses
- * none of this. */
+ * A size read from a file is compared with the bytes that the file has before anything is allocated: a damaged file is
+ * RS_BAD_INPUT and not the end of the program. The recorder, inside other people's programs, uses none of this. */
 #ifndef RS_BASE_MEMORY_H
 #define RS_BASE_MEMORY_H
 
@@ -22,11 +21,11 @@ char *rs_strndup(const char *text, size_t most) RS_NEVER_NULL __attribute__((mal
 /* *text is the formatted text, to be freed; returns its length. */
 size_t rs_asprintf(char **text, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* For libraries that tell of it by a value, and for what is too large to have: the program ends. */
+/* Ends the program: for libraries that report it by a value, and for what is too large. */
 _Noreturn void rs_memory_out(void);
 _Noreturn void rs_memory_end(const char *why);
 
-/* `end` must not return or allocate. Called at most once, from the thread that met the end first. */
+/* `end` must not return or allocate. Called at most once, from the thread that failed first. */
 void rs_memory_set_end(void (*end)(const char *why));
 
 #endif

@@ -1,7 +1,7 @@
 /* Hashes of several numbers, for keys of maps and ids: h = rs_mix(rs_mix(seed, a), b). Every bit of the result depends
- * on all of them. The seed is a constant or a hash: rs_mix() takes the exclusive or of its arguments, so that of two
- * small numbers alone (a pid and a device) many pairs would have the same. Ids that are printed are made with rs_mix():
- * it must not change. */
+ * on all of them. The seed is a constant or a hash: rs_mix() takes the exclusive or of its arguments, so many pairs of
+ * two small numbers alone (a pid and a device) would collide. Printed ids are made with rs_mix(): it must not
+ * change. */
 #ifndef RS_BASE_MIX_H
 #define RS_BASE_MIX_H
 
@@ -17,7 +17,7 @@ static inline uint64_t rs_mix(uint64_t h, uint64_t x)
     return h ^ h >> 29;
 }
 
-/* The same of bytes, for keys of maps alone. Sixteen bytes at a time: names of kernels are hundreds of bytes long. */
+/* The same for bytes, only for keys of maps. Sixteen bytes at a time: names of kernels are hundreds of bytes long. */
 static inline uint64_t rs_mix_bytes(uint64_t h, const char *text, size_t n)
 {
     uint64_t a = h ^ n, b = ~(uint64_t)n, w;

@@ -9,7 +9,7 @@
 #endif
 
 /* ---- values ----
- * What a token says: the part of base/scan.h that knows nothing of where tokens come from. */
+ * The value of a token, independent of where tokens come from. */
 
 /* The digits from `i` on, all of them; `base` 10 or 16. */
 static bool whole(const struct rs_scan *s, size_t i, uint64_t *v)
@@ -67,14 +67,14 @@ bool rs_scan_double(const struct rs_scan *s, double *v)
     return true;
 }
 
-/* Where the digits stop that begin at `i`. */
+/* The end of the digits that begin at `i`. */
 static size_t digits_end(const struct rs_scan *s, size_t i)
 {
     while (i < s->n && (unsigned char)(s->text[i] - '0') < 10) i++;
     return i;
 }
 
-/* The exponent from `i` to the end; bounded, as no result has so many digits. */
+/* The exponent from `i` to the end; bounded, since no result has so many digits. */
 static bool exponent(const struct rs_scan *s, size_t i, int64_t *e)
 {
     if (i == s->n) return true;
@@ -95,7 +95,7 @@ bool rs_scan_fixed(const struct rs_scan *s, unsigned digits, int64_t *v)
     if (end - begin < 1 + (end > point)) return false; /* not one digit */
     int64_t e = 0;
     if (!exponent(s, end, &e)) return false;
-    /* The first `keep` digits are the result; the one behind them rounds. */
+    /* The first `keep` digits are the result; the next one rounds. */
     int64_t keep = (int64_t)(point - begin) + digits + e;
     uint64_t size = 0;
     for (size_t i = begin; i < end && keep >= 0; i++) {
@@ -140,7 +140,7 @@ static bool unit(const struct rs_scan *s, size_t i, uint32_t *v)
     return true;
 }
 
-/* What stands at `i`, as it is meant, in `to` (4 bytes); *n its length. Returns where it ends. */
+/* The character or escape at `i`, decoded into `to` (4 bytes); *n its length. Returns where it ends. */
 static size_t character(const struct rs_scan *s, size_t i, char *to, size_t *n)
 {
     static const char from[] = "\"\\/nrtbf", into[] = "\"\\/\n\r\t\b\f";
@@ -160,7 +160,7 @@ static size_t character(const struct rs_scan *s, size_t i, char *to, size_t *n)
     to[0] = s->text[i++];
     if (!to[0]) *n = put_utf8(to, STAND_IN);
     if (to[0] == '\\' && i < s->n && s->text[i] && (escape = strchr(from, s->text[i]))) {
-        to[0] = into[escape - from]; /* other letters: a path that nobody escaped, left as it is */
+        to[0] = into[escape - from]; /* other letters: an unescaped path, left as it is */
         i++;
     }
     return i;
@@ -174,7 +174,7 @@ size_t rs_scan_text(const struct rs_scan *s, char *to, size_t bytes)
     while (i < s->n) {
         i = character(s, i, c, &n);
         if (out + n >= bytes) {
-            /* no half of a character that stood there as UTF-8 */
+            /* do not split a UTF-8 character */
             if ((c[0] & 0xc0) == 0x80) {
                 while (out && (to[out - 1] & 0xc0) == 0x80) out--;
                 if (out && (to[out - 1] & 0xc0) == 0xc0) out--;
@@ -188,18 +188,18 @@ size_t rs_scan_text(const struct rs_scan *s, char *to, size_t bytes)
     return out;
 }
 
-/* ---- the text ---- */
+/* ---- bytes ---- */
 
 enum { MOST_LEVELS = 1024, LONGEST_TOKEN = 1 << 26, WINDOW = 1 << 24, DOUBT_REACH = 512, MOST_BLANKS = 256 };
 
-/* What a byte is outside of strings; BARE is what is in words and numbers. */
+/* The class of a byte outside strings; BARE: in words and numbers. */
 enum { BARE, GAP, COMMA, OPEN, SHUT, QUOTE, ODD };
 #define GAPS_16(from) [(from)...(from) + 15] = GAP
 static const uint8_t kind[256] = {
     GAPS_16(0),   GAPS_16(16),  [' '] = GAP,  [':'] = GAP,   [','] = COMMA, ['{'] = OPEN,
     ['['] = OPEN, ['}'] = SHUT, [']'] = SHUT, ['"'] = QUOTE, [0xe2] = ODD, /* a typographic quote may begin so */
 };
-/* What may stand behind a string. */
+/* What may follow a string. */
 static const bool follows[256] = {[','] = 1, [':'] = 1, ['}'] = 1, [']'] = 1, ['\n'] = 1, ['\r'] = 1};
 
 void rs_scan_bytes(struct rs_scan *s, struct rs_bytes *bytes)
@@ -231,7 +231,7 @@ static bool break_off(struct rs_scan *s, enum rs_status code, const char *why)
     return false;
 }
 
-/* Moves what is left to the buffer's begin and makes room for `n` bytes behind it. */
+/* Moves the rest to the beginning of the buffer and makes room for `n` bytes after it. */
 static void make_room(struct rs_scan *s, size_t n)
 {
     size_t left = (size_t)(s->end - s->at);
@@ -248,7 +248,7 @@ static void make_room(struct rs_scan *s, size_t n)
     s->cap = cap;
 }
 
-/* Puts more bytes behind what is left from `at` on, which may move. False: there are no more. */
+/* Appends bytes to the rest that begins at `at`, which may move. False: there are no more. */
 static bool refill(struct rs_scan *s)
 {
     const char *block;
@@ -256,7 +256,7 @@ static bool refill(struct rs_scan *s)
     if (!s->bytes) return false;
     if (s->end - s->at > LONGEST_TOKEN) return break_off(s, RS_BAD_INPUT, "a string or word of more than 64 MiB");
     if (s->end < s->plain_end) {
-        rs_bytes_rest(s->bytes, s->at);
+        rs_bytes_drop_pages(s->bytes, s->at);
         s->end += s->plain_end - s->end > WINDOW ? WINDOW : s->plain_end - s->end;
         return true;
     }
@@ -264,7 +264,7 @@ static bool refill(struct rs_scan *s)
         s->bytes = NULL;
         return false;
     }
-    if (rs_bytes_packing(s->bytes) == RS_PLAIN) { /* comes whole, and stays where it is */
+    if (rs_bytes_packing(s->bytes) == RS_PLAIN) { /* one block, used in place */
         s->start = s->at = s->end = block;
         s->plain_end = block + n;
         return refill(s);
@@ -275,7 +275,7 @@ static bool refill(struct rs_scan *s)
     return true;
 }
 
-/* The byte `n` behind `at`, -1 at the end of the input. `at` may move. */
+/* The byte `n` after `at`, -1 at the end of the input. `at` may move. */
 static int look(struct rs_scan *s, size_t n)
 {
     while ((size_t)(s->end - s->at) <= n)
@@ -326,16 +326,16 @@ static bool is_odd_quote(struct rs_scan *s, size_t n)
     return look(s, n) == 0xe2 && look(s, n + 1) == 0x80 && (look(s, n + 2) | 1) == 0x9d;
 }
 
-/* The first byte from *n on that is no blank; bounded, as a text in doubt is looked at again. */
+/* The first byte from *n on that is not blank; bounded, since ambiguous text is scanned again. */
 static int behind_blanks(struct rs_scan *s, size_t *n)
 {
     int c;
     for (size_t most = *n + MOST_BLANKS; (c = look(s, *n)) == ' ' || c == '\t'; ++*n)
-        if (*n == most) return '\n'; /* as good as a line's end */
+        if (*n == most) return '\n'; /* treated as the end of a line */
     return c;
 }
 
-/* Whether a string can end in front of `n`. With `strict` a comma in an object must have a key behind it. */
+/* Whether a string can end before `n`. With `strict` a comma in an object must be followed by a key. */
 static bool can_end(struct rs_scan *s, size_t n, bool strict)
 {
     int c = behind_blanks(s, &n);
@@ -347,13 +347,12 @@ static bool can_end(struct rs_scan *s, size_t n, bool strict)
     return c < 0 || follows[c];
 }
 
-/* The length of a string that is not plain: with escapes, at the end of what is at hand, or with quotes inside that
- * nobody escaped, as in "name": "{"device": "cpu", "dtype": "half"}(12): run". Such a quote puts the rest in doubt:
- * from there on the end must lie outside of brackets, or is the first place that could be one when the line ends
- * before. */
+/* The length of a string that is not plain: with escapes, at the end of the bytes available, or with unescaped quotes
+ * inside, as in "name": "{"device": "cpu", "dtype": "half"}(12): run". After such a quote the end must be outside of
+ * brackets; if the line ends first, it is the first possible end. */
 static size_t hard_string(struct rs_scan *s, size_t from, bool odd, size_t *behind)
 {
-    size_t fit = 0, typo = 0; /* where it may end: at a quote; at a typographic one though it began with a plain one */
+    size_t fit = 0, typo = 0; /* possible ends: at a quote; at a typographic one though it began with a plain one */
     bool doubt = false;
     int64_t open = 0;
     for (size_t n = from;; n++) {
@@ -364,7 +363,7 @@ static size_t hard_string(struct rs_scan *s, size_t from, bool odd, size_t *behi
         }
         if (c < 0 && !typo) {
             s->cut = true;
-            *behind = (size_t)(s->end - s->at); /* the last byte may be a backslash: n is behind it */
+            *behind = (size_t)(s->end - s->at); /* the last byte may be a backslash: n is after it */
             return *behind - from;
         }
         if (c == '\\') {
@@ -413,7 +412,7 @@ static inline const char *find_quote(const char *p, const char *end)
     return p;
 }
 
-/* The length of the string behind a `quote` of so many bytes at `at`; *behind is where the token ends. */
+/* The length of the string after a quote of `quote` bytes at `at`; *behind is where the token ends. */
 static inline size_t string_length(struct rs_scan *s, size_t quote, size_t *behind)
 {
     const char *from = s->at + quote;
@@ -465,7 +464,7 @@ static enum rs_token take_bare(struct rs_scan *s)
     return value(s, is_digit(*t) || (sign && n > 1 && (is_digit(t[1]) || t[1] == '.')) ? RS_T_NUMBER : RS_T_WORD);
 }
 
-/* The first byte that is no gap. Most gaps are of one or two bytes; the others are line ends with indentation. */
+/* The first byte that is not a gap. Most gaps have one or two bytes; the others are line ends with indentation. */
 static inline const char *skip_gaps(const char *p, const char *end)
 {
     for (int i = 0; i < 3; i++, p++)
@@ -499,14 +498,14 @@ static enum rs_token next(struct rs_scan *s)
         unsigned k = kind[(unsigned char)*p];
         if (k == QUOTE) return take_string(s, 1);
         if (k == BARE && s->offset == 0 && look(s, 0) == 0xef && look(s, 1) == 0xbb && look(s, 2) == 0xbf) {
-            s->at += 3; /* the mark with which some begin UTF-8 */
+            s->at += 3; /* a byte order mark */
             continue;
         }
         if (k == BARE) return take_bare(s);
         if (k == ODD) return is_odd_quote(s, 0) ? take_string(s, 3) : take_bare(s);
         s->text = s->at;
         s->n = 0;
-        if (s->want_value && k != OPEN) return value(s, RS_T_WORD); /* it has none */
+        if (s->want_value && k != OPEN) return value(s, RS_T_WORD); /* a missing value */
         s->at++;
         if (k == OPEN) return open_level(s, *p == '{');
         if (k == SHUT) return close_level(s);
@@ -518,7 +517,7 @@ enum rs_token rs_scan_next(struct rs_scan *s)
     return s->last = next(s);
 }
 
-/* The first byte that may be a bracket or a quote; some others are taken for one, and looked at. */
+/* The first byte that may be a bracket or a quote; the caller checks. */
 static inline const char *find_mark(const char *p, const char *end)
 {
 #if defined(__SSE2__)
@@ -538,7 +537,7 @@ static inline const char *find_mark(const char *p, const char *end)
 
 void rs_scan_leave(struct rs_scan *s, unsigned depth)
 {
-    bool in_word = false; /* where a typographic quote begins nothing */
+    bool in_word = false; /* a typographic quote inside a word begins no string */
     s->last = RS_T_CLOSE;
     while (s->depth >= depth && s->depth) {
         const char *p = find_mark(s->at, s->end);

@@ -47,7 +47,7 @@ void rs_strbuf_printf(struct rs_strbuf *s, const char *fmt, ...)
     size_t room = s->cap - s->len; /* 0 when nothing is allocated yet */
     int n = vsnprintf(room > 0 ? s->data + s->len : NULL, room, fmt, ap);
     va_end(ap);
-    if (n < 0) rs_memory_out(); /* more than INT_MAX bytes, or the library has none left */
+    if (n < 0) rs_memory_out(); /* more than INT_MAX bytes, or out of memory in the library */
     if ((size_t)n >= room) {
         reserve(s, (size_t)n);
         vsnprintf(s->data + s->len, (size_t)n + 1, fmt, again);

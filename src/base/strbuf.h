@@ -1,4 +1,4 @@
-/* A byte string that grows: text is built piece by piece and asked for at the end.
+/* A byte string that grows.
  *
  * A zeroed struct is an empty string. The struct owns its bytes until rs_strbuf_free() or rs_strbuf_take(). A
  * string belongs to one thread at a time. */
@@ -27,10 +27,10 @@ void rs_strbuf_shell_quote(struct rs_strbuf *s, const char *text);
 /* The text so far, never NULL; valid until the next append. */
 const char *rs_strbuf_borrow(const struct rs_strbuf *s);
 
-/* Forgets the text and keeps the memory (and `failed`). */
+/* Empties the string and keeps the memory. */
 void rs_strbuf_clear(struct rs_strbuf *s);
 
-/* Gives the text away: *text is the caller's, to be freed with free(), and `s` is empty again. */
+/* Hands over the text: *text is to be freed with free(), and `s` is empty again. */
 void rs_strbuf_take(struct rs_strbuf *s, char **text);
 
 void rs_strbuf_free(struct rs_strbuf *s);

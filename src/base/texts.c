@@ -6,7 +6,7 @@
 #include "base/mix.h"
 #include "base/room.h"
 
-/* Where the id of a text stands in the map; NULL: it is new, and *key is free for it. */
+/* The id of a text in the map; NULL: it is new, and *key is free for it. */
 static const uint64_t *find(const struct rs_texts *t, const char *text, size_t n, uint64_t *key)
 {
     for (*key = rs_mix_bytes(0, text, n);; ++*key) {

@@ -1,6 +1,6 @@
-/* Texts, each kept once and known by its id: 0 is "", the others count from 1 in the order in which they came.
+/* Interned texts: each is stored once and has an id; 0 is "", the others count from 1 in the order of addition.
  *
- * A zeroed struct is an empty one. It owns its texts until rs_texts_free(): they do not move. One thread at a time. */
+ * A zeroed struct is an empty one. It owns its texts until rs_texts_free(); they do not move. One thread at a time. */
 #ifndef RS_BASE_TEXTS_H
 #define RS_BASE_TEXTS_H
 
@@ -12,7 +12,7 @@
 #include "base/map.h"
 
 struct rs_texts_row {
-    const char *text; /* ended with a 0 */
+    const char *text; /* 0-terminated */
     size_t n;
 };
 
@@ -25,9 +25,9 @@ struct rs_texts {
 
 enum { RS_TEXTS_SMALL = UINT16_MAX }; /* as many as ids of 16 bits can name */
 
-/* The id of the first `n` bytes of `text`, known or new. */
+/* The id of the first `n` bytes of `text`, added if new. */
 void rs_texts_id(struct rs_texts *t, const char *text, size_t n, uint32_t *id);
-/* The same where ids have 16 bits: RS_TEXTS_SMALL texts at most, the rest share one id, that of "?". */
+/* The same for ids of 16 bits: at most RS_TEXTS_SMALL texts; the rest share the id of "?". */
 void rs_texts_small_id(struct rs_texts *t, const char *text, size_t n, uint16_t *id);
 void rs_texts_free(struct rs_texts *t);
 

@@ -16,7 +16,7 @@ enum { PLACES = 8, DEPTH = 4 };
 static _Atomic(const char *) places[PLACES];
 static _Atomic pid_t owner;
 
-/* Only calls that a signal handler may make; opendir(3) and nftw(3) are none. */
+/* Async-signal-safe, unlike opendir(3) and nftw(3). */
 static void remove_below(int folder, const char *name, unsigned depth)
 {
     if (unlinkat(folder, name, 0) == 0 || unlinkat(folder, name, AT_REMOVEDIR) == 0 || !depth) return;
@@ -24,7 +24,7 @@ static void remove_below(int folder, const char *name, unsigned depth)
     if (fd < 0) return;
     _Alignas(struct dirent64) char some[4096];
     for (bool more = true; more;) {
-        more = false; /* what is removed moves the rest: read again from the front until nothing goes */
+        more = false; /* removing moves the other entries: read again from the start until nothing is removed */
         lseek(fd, 0, SEEK_SET);
         for (ssize_t n; (n = getdents64(fd, some, sizeof some)) > 0;)
             for (ssize_t at = 0; at < n;) {
@@ -78,7 +78,7 @@ void rs_unfinished_watch(void)
 {
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
         struct sigaction now, ours = {.sa_handler = end, .sa_flags = SA_RESTART};
-        /* Who started us may want it ignored: nohup, a background job of a script. */
+        /* Stays ignored if it was: nohup, a background job of a script. */
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL) sigaction(signals[i], &ours, NULL);
     }
 }

@@ -1,9 +1,8 @@
-/* What is being written under a temporary name: it goes away also when the program is ended by a signal.
+/* Files and folders that are written under a temporary name: a signal that ends the program removes them.
  *
- * Who makes a temporary file or folder adds it and drops it when it is done or removed. rs_unfinished_watch(), which only
- * the command line calls, makes SIGINT, SIGTERM and SIGHUP remove what is in the list before they end the program as
- * they always do. Without it the list does nothing. A list is of the process that made it: a child that was forked
- * removes nothing. Any thread. */
+ * Code that creates a temporary file or folder adds it to the list, and drops it when it is complete or removed.
+ * rs_unfinished_watch(), which only the command line calls, makes SIGINT, SIGTERM and SIGHUP remove what is in the list
+ * before they end the program. Without it the list has no effect. A forked child removes nothing. Any thread. */
 #ifndef RS_BASE_UNFINISHED_H
 #define RS_BASE_UNFINISHED_H
 
@@ -11,16 +10,16 @@
 
 void rs_unfinished_watch(void);
 
-/* Between these two the signals wait (for this thread; nothing that writes files has more): what is made in between is
- * noted as well, or neither. */
+/* Between these two the signals are blocked (in this thread; programs that write files have no other), so that creating
+ * and adding are one step. */
 sigset_t rs_unfinished_hold(void);
 void rs_unfinished_release(const sigset_t *before);
 
-/* The text stays the caller's, unchanged until rs_unfinished_drop(). Where the list is full it is not in it. */
+/* The text stays the caller's, unchanged until rs_unfinished_drop(). Not added if the list is full. */
 void rs_unfinished_add(const char *path);
 void rs_unfinished_drop(const char *path); /* NULL, and what is not in the list, is fine */
 
-/* Removes what is in the list, for a program that ends at once; makes only calls that a signal handler may make. */
+/* Removes what is in the list, for a program that ends at once; async-signal-safe. */
 void rs_unfinished_remove(void);
 
 #endif

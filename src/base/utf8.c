@@ -26,7 +26,7 @@ size_t rs_utf8_length(const char *text, size_t n)
     return len;
 }
 
-/* Where the first byte stands that is none; n: nowhere. */
+/* The offset of the first invalid byte; n: none. */
 static size_t first_bad(const char *s, size_t n)
 {
     size_t i = 0, len;

@@ -24,7 +24,7 @@ enum {
 struct rs_codec {
     uint64_t last[RS_K_LIMIT][RS_RECORD_MAX]; /* the latest words of each kind */
     uint64_t words[MAX_WORDS];
-    uint64_t rest[MAX_WORDS]; /* the other words, taken against `last` */
+    uint64_t rest[MAX_WORDS]; /* the other words, as differences from `last` */
     uint32_t ticks[MAX_WORDS];
     uint8_t planes[MAX_PLANES];
     uint8_t stored[MAX_STORED];
@@ -60,7 +60,7 @@ int rs_codec_has_zstd(void)
 
 #ifndef RS_NO_ZSTD
 
-/* Byte `b` of every word, one after the other, for b = 0..width-1. */
+/* Byte `b` of every word, for b = 0..width-1. */
 static uint8_t *put_planes64(uint8_t *out, const uint64_t *w, uint32_t n)
 {
     for (unsigned b = 0; b < 64; b += 8)
@@ -112,7 +112,7 @@ static uint32_t to_planes(struct rs_codec *c, const uint64_t *w, uint32_t n)
 }
 
 #ifdef __SSE2__
-/* Eight bytes of a plane and of the next one, in turns. */
+/* Eight bytes of a plane and of the next one, interleaved. */
 static __m128i two_planes(const uint8_t *plane, uint32_t n)
 {
     return _mm_unpacklo_epi8(_mm_loadl_epi64((const __m128i *)(const void *)plane),
@@ -120,8 +120,7 @@ static __m128i two_planes(const uint8_t *plane, uint32_t n)
 }
 #endif
 
-/* The inverse of put_planes64(): eight words of eight planes at a time, as a square of bytes that is turned over its
- * diagonal. */
+/* The inverse of put_planes64(): eight words of eight planes at a time, a transposed square of bytes. */
 static void take_planes64(uint64_t *w, const uint8_t *planes, uint32_t n)
 {
     uint32_t i = 0;
@@ -166,7 +165,7 @@ static void take_planes64(uint64_t *w, const uint8_t *planes, uint32_t n)
     }
 }
 
-/* The inverse; returns the number of words, or 0 if the planes do not hold whole records. */
+/* The inverse; returns the number of words, or 0 if the planes are not whole records. */
 static uint32_t from_planes(struct rs_codec *c, uint32_t bytes)
 {
     uint32_t records, others, n = 0, tick = 0;
@@ -188,7 +187,7 @@ static uint32_t from_planes(struct rs_codec *c, uint32_t bytes)
         tick += (uint32_t)(heads[r] >> 32);
         w[0] = (uint32_t)heads[r] | (uint64_t)tick << 32;
         bool has_ref = heads[r] >> 8 & (RS_REF_LIMIT - 1);
-        unsigned more = rs_kind_has_handle(kind) && !has_ref; /* words behind the head */
+        unsigned more = rs_kind_has_handle(kind) && !has_ref; /* words after the head */
         if (rs_kind_is_start(kind)) {
             if (end - rest <= (ptrdiff_t)more) return 0;
             more += rs_start_words(last[1 + more] + rest[more]);
@@ -236,23 +235,23 @@ const void *rs_codec_encode(struct rs_codec *c, enum rs_chunk_kind kind, const u
 const uint64_t *rs_codec_decode(struct rs_codec *c, const void *stored, uint32_t stored_bytes,
                                 enum rs_chunk_coding coding, uint32_t n, const char **why)
 {
-    if (n > MAX_WORDS) return *why = "it claims more words than a buffer has", NULL;
+    if (n > MAX_WORDS) return *why = "it has more words than a buffer", NULL;
     if (coding == RS_CODING_RAW) {
-        if (stored_bytes != n * 8) return *why = "its length does not fit its words", NULL;
+        if (stored_bytes != n * 8) return *why = "its length does not match its words", NULL;
         memcpy(c->words, stored, stored_bytes);
         return c->words;
     }
 #ifdef RS_NO_ZSTD
     return *why = "it is compressed with zstd, which this build was made without", NULL;
 #else
-    if (coding != RS_CODING_PLANES_ZSTD && coding != RS_CODING_ZSTD) return *why = "its coding is not known", NULL;
+    if (coding != RS_CODING_PLANES_ZSTD && coding != RS_CODING_ZSTD) return *why = "its coding is unknown", NULL;
     if (!c->zd && !(c->zd = ZSTD_createDCtx())) return *why = "out of memory", NULL;
     bool planes = coding == RS_CODING_PLANES_ZSTD;
     size_t got = planes ? ZSTD_decompressDCtx(c->zd, c->planes, sizeof c->planes, stored, stored_bytes)
                         : ZSTD_decompressDCtx(c->zd, c->words, sizeof c->words, stored, stored_bytes);
     if (ZSTD_isError(got)) return *why = ZSTD_getErrorName(got), NULL;
     uint32_t words = planes ? from_planes(c, (uint32_t)got) : got % 8 ? 0 : (uint32_t)(got / 8);
-    if (words != n) return *why = "its words are not what its header says", NULL;
+    if (words != n) return *why = "its words do not match its header", NULL;
     return c->words;
 #endif
 }

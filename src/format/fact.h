@@ -1,4 +1,4 @@
-/* A fact as it lies in a chunk: its head, the payload, zeros up to a whole word. Inline; no state. */
+/* A fact in a chunk: its head, the payload, zeros up to a whole word. Inline; no state. */
 #ifndef RS_FORMAT_FACT_H
 #define RS_FORMAT_FACT_H
 

@@ -5,10 +5,10 @@
  *  |     nonce     |    slot    |               counter                |
  *  +---------------+------------+--------------------------------------+
  *
- * The nonce is random per process and never 0, so no handle is ever NULL and a handle of another process (PXN) is
- * told apart from our own. An event's slot is the writer slot of the thread that started it; its counter numbers the
- * starts of that slot and may wrap: the latest is meant. A context has RS_SLOT_CONTEXT in place of the slot and the
- * index of the communicator in this process (from 1) as its counter. */
+ * The nonce is random per process and never 0, so no handle is NULL and a handle of another process (PXN) is
+ * recognised. An event's slot is the writer slot of the thread that started it; its counter numbers the starts of that
+ * slot and may wrap: the latest start is meant. A context has RS_SLOT_CONTEXT as the slot and the index of the
+ * communicator in this process (from 1) as its counter. */
 #ifndef RS_FORMAT_HANDLE_H
 #define RS_FORMAT_HANDLE_H
 

@@ -3,15 +3,15 @@
  * A record is a head word, the words that its head announces, and the arguments of its kind:
  *
  *   head   bits 0-7 kind, 8-31 ref, 32-63 ticks since the tick base
- *   handle only if ref = 0 and the kind bears a handle: the handle (stop, state) or the parent (start), as it came
+ *   handle only if ref = 0 and the kind bears a handle: the handle (stop, state) or the parent (start), as passed
  *   start  only in starts: bits 0-15 context index, 16-39 rank, 40-63 small
- *   ctx, rank  two words, only if the context index is RS_CTX_ESCAPE: the context and the rank as they came
- *   small  only if the small field is RS_SMALL_ESCAPE: its value as it came
+ *   ctx, rank  two words, only if the context index is RS_CTX_ESCAPE: the context and the rank as passed
+ *   small  only if the small field is RS_SMALL_ESCAPE: its value as passed
  *   args   rs_kind_args[kind] words
  *
- * ref is how far the handle lies behind the handle that the next start would get (1 = the latest start); 0 = the handle
- * did not fit and stands in the next word. The exact layout of args is in the field tables of kinds.c, which drive the
- * reader; docs/format.md has it in prose. Shared by the recorder, the codec and the reader. */
+ * ref is the distance from the handle to the one that the next start would get (1 = the latest start); 0 = the distance
+ * does not fit, and the handle is in the next word. The layout of args is in the field tables of kinds.c, which drive
+ * the reader, and in docs/format.md. Shared by the recorder, the codec and the reader. */
 #ifndef RS_FORMAT_KINDS_H
 #define RS_FORMAT_KINDS_H
 
@@ -24,11 +24,11 @@ enum rs_kind {
     RS_K_STATE_V1 = 0x02, /* args: state | steps << 32, transSize (v1 to v3) */
     RS_K_STATE_RAW = 0x03, /* args: state | has_args << 32, the first 8 bytes of the arguments */
     RS_K_LOST = 0x04, /* args: first tick, last tick, RS_LOST_COUNTS counts: callbacks that found no room here */
-    RS_K_TICK_BASE = 0x05, /* args: the new tick base; this head's ticks count from the old one and mean nothing */
+    RS_K_TICK_BASE = 0x05, /* args: the new tick base; the ticks of this head have no meaning */
     RS_K_THREAD = 0x06, /* args: tid, name (16 bytes): the slot belongs to this thread from here on */
     RS_K_NET_UPDATE_IB = 0x07, /* state 21 with its payload: as RS_K_NET_IB without the id */
     RS_K_NET_UPDATE_SOCK = 0x08,
-    RS_K_HANDLE = 0x09, /* args: the handle of the next start; those between were cut out (RS_FEATURE_CUT) */
+    RS_K_HANDLE = 0x09, /* args: the handle of the next start, after starts that were cut out (RS_FEATURE_CUT) */
 
     RS_K_START = 0x10, /* first of the starts */
     RS_K_GROUP = 0x10,
@@ -62,7 +62,7 @@ enum rs_kind {
     RS_K_CE_COLL_V7,
     RS_K_CE_SYNC,
     RS_K_CE_BATCH,
-    RS_K_START_RAW, /* a type we do not know: its whole descriptor union */
+    RS_K_START_RAW, /* an unknown type: its whole descriptor union */
     RS_K_START_END,
 
     RS_K_STATE = 0x40, /* 0x40 + state: a state without an argument */
@@ -95,7 +95,7 @@ enum rs_field_format {
     RS_F_BOOL,
     RS_F_POINTER,
     RS_F_HANDLE,
-    RS_F_HASH, /* of a communicator; 0 = not told */
+    RS_F_HASH, /* of a communicator; 0 = unknown */
     RS_F_STRING, /* a string id */
     RS_F_FUNC_V1, /* v1's enums */
     RS_F_DTYPE_V1,
@@ -113,13 +113,13 @@ struct rs_field {
 };
 
 struct rs_kind_info {
-    uint32_t type; /* the event type bit of a start; 0 = told by an argument */
+    uint32_t type; /* the event type bit of a start; 0 = given by an argument */
     const struct rs_field *fields; /* NULL where the kind has none */
 };
 extern const struct rs_kind_info rs_kind_starts[RS_K_START_END - RS_K_START];
 
-/* Where starts have fields of these `n` names: found[(kind - RS_K_START) * n + i], NULL where a kind has none. For who
- * takes them out of many records: a lookup by name each time is slow. */
+/* The fields of starts with these `n` names: found[(kind - RS_K_START) * n + i], NULL if a kind has none. For code that
+ * reads them from many records: a lookup by name each time is slow. */
 void rs_kind_find_fields(const char *const *names, unsigned n, const struct rs_field **found);
 /* Fields of the two kinds of state 21 with payload; NULL for others. */
 const struct rs_field *rs_kind_state_fields(unsigned kind);
@@ -128,7 +128,7 @@ static inline bool rs_kind_is_start(unsigned kind)
 {
     return kind >= RS_K_START && kind < RS_K_START_END;
 }
-/* What a start of this kind holds; NULL if `kind` is not a start. */
+/* NULL if `kind` is not a start. */
 static inline const struct rs_kind_info *rs_kind_start(unsigned kind)
 {
     return rs_kind_is_start(kind) ? &rs_kind_starts[kind - RS_K_START] : NULL;
@@ -138,7 +138,7 @@ static inline bool rs_kind_has_handle(unsigned kind)
     return kind != RS_K_LOST && kind != RS_K_TICK_BASE && kind != RS_K_THREAD && kind != RS_K_HANDLE;
 }
 
-/* A start word and those that it announces, arguments not counted. */
+/* A start word and the words that it announces, without arguments. */
 static inline unsigned rs_start_words(uint64_t start)
 {
     return 1u + ((start & 0xffff) == RS_CTX_ESCAPE ? 2 : 0) + (start >> 40 == RS_SMALL_ESCAPE);

@@ -10,7 +10,7 @@ static uint64_t stream_of(int rank)
     return 0x5500000000u + (uint64_t)rank % 64 * 0x100;
 }
 
-/* A thread in a call: time goes on by about what each thing takes. */
+/* A thread in a call: time advances by about what each action takes. */
 struct thread {
     struct rs_gen_slot *slot;
     int64_t t;
@@ -31,7 +31,7 @@ static int64_t call_time(struct rs_gen_job *j, int rank)
     struct rs_gen_process *p = &j->procs[r->process];
     int64_t t = p->cpu;
     if (p->nends >= RS_GEN_AHEAD && t < p->ends[p->nends % RS_GEN_AHEAD]) t = p->ends[p->nends % RS_GEN_AHEAD];
-    if (r->late_call) { /* a slow program: the GPU has nothing left to do while it makes up its mind */
+    if (r->late_call) { /* a slow program: the GPU runs out of work before the call */
         if (t < r->gpu_free + r->compute) t = r->gpu_free + r->compute;
         t += r->late_call;
         r->late_call = 0;
@@ -89,7 +89,7 @@ static void kernel_launch(struct rs_gen_job *j, struct thread *a, const struct r
     rs_gen_stop(a->slot, after(a, 2600), h);
 }
 
-/* Group and Coll: the plan is handed to the proxy between their starts and stops. */
+/* Group and Coll: the proxy gets the plan between their starts and stops. */
 static void plan(struct rs_gen_job *j, struct thread *a, const struct rs_gen_coll *c, int m, uint64_t api)
 {
     const struct rs_gen_comm *comm = c->comm;
@@ -171,7 +171,7 @@ void rs_gen_call_replay(struct rs_gen_job *j, const struct rs_gen_coll *c, int m
     struct rs_gen_process *p = rs_gen_process_of(j, rank);
     const struct rs_gen_rank *r = &j->ranks[rank];
     begin(j, &a, rank);
-    end(j, &a, rank); /* launching the graph is no call into NCCL */
+    end(j, &a, rank); /* launching the graph is not a call into NCCL */
     a.slot = p->h;
     int64_t reached = r->gpu_free + r->compute;
     if (a.t < reached) a.t = reached;

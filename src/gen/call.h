@@ -1,8 +1,8 @@
-/* What a program's thread does in NCCL: the callbacks of group calls, in NCCL's order.
+/* The callbacks of group calls on a program's thread, in NCCL's order.
  *
- * Each function plays one call of one process, beginning when the program can make it (rs_gen_process.cpu, bounded by how
- * far it may be ahead of its GPU), and leaves for each member of the communicator that took part: when its kernel was
- * launched (job->kl), when its proxy was given the work (job->post), and the handle of its Coll (job->handle). All times
+ * Each function generates one call of one process, beginning when the program can make it (rs_gen_process.cpu, bounded
+ * by how far it may be ahead of its GPU), and stores for each participating member of the communicator: when its kernel
+ * was launched (job->kl), when its proxy got the work (job->post), and the handle of its Coll (job->handle). All times
  * are true ns. One thread. */
 #ifndef RS_GEN_CALL_H
 #define RS_GEN_CALL_H
@@ -12,10 +12,10 @@
 struct rs_gen_coll {
     struct rs_gen_comm *comm;
     int func, root;
-    uint64_t count; /* elements, as the user gives them */
+    uint64_t count; /* elements, as passed by the user */
     uint64_t bytes; /* of nccl-tests: all ranks' together for AllGather and ReduceScatter */
     uint64_t seq, op;
-    uint32_t buffer; /* which of the program's buffers: tells addresses */
+    uint32_t buffer; /* number of the program's buffer: determines addresses */
 };
 
 /* A send or receive of a group call. */
@@ -29,10 +29,11 @@ struct rs_gen_task {
 /* Members first to first + n - 1, all of one process. */
 void rs_gen_call_coll(struct rs_gen_job *job, const struct rs_gen_coll *coll, int first, int n);
 
-/* The same under capture: handles of the CollApi go to api[member], and nothing runs. `report`: the Coll is sent too. */
+/* The same under capture: handles of the CollApi go to api[member], and nothing runs. `report`: the Coll is sent
+ * too. */
 void rs_gen_call_capture(struct rs_gen_job *job, const struct rs_gen_coll *coll, int first, int n, uint64_t *api,
                          bool report);
-/* A replay: on CUDA's thread, once the GPU has come so far. */
+/* A replay: on CUDA's thread, once the GPU reaches it. */
 void rs_gen_call_replay(struct rs_gen_job *job, const struct rs_gen_coll *coll, int member, uint64_t api);
 
 /* One member's tasks; handles of the P2p by task. `order` lists them as NCCL plans them. */

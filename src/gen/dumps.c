@@ -19,7 +19,7 @@ struct event {
     int64_t begin, end, at[2]; /* ns of the process's clock; at: states on the way; end INT64_MIN: not stopped */
     uint64_t args[ARGS];
     uint64_t small;
-    uint32_t parent, first, last, next; /* handles: around it; in it, in order; the next beside it */
+    uint32_t parent, first, last, next; /* handles: parent; children, in order; next sibling */
     uint32_t ctx;
     int32_t rank;
     uint16_t kind;
@@ -64,7 +64,7 @@ static int64_t time_of(struct rs_gen_dump *d, int64_t t)
     return rs_gen_host_raw(d->host, t) - d->zero;
 }
 
-/* ---- taking in ---- */
+/* ---- callbacks ---- */
 
 static void room_for_comm(struct rs_gen_dump *d)
 {
@@ -145,7 +145,7 @@ struct out {
 
 static void head(struct out *o, const char *name, const char *cat, char ph, uint32_t id, int64_t ns)
 {
-    if (ns == INT64_MIN) ns = 0; /* as the profiler writes what it did not stamp */
+    if (ns == INT64_MIN) ns = 0; /* as the profiler writes a missing time */
     fprintf(o->f,
             "{\"name\": \"%s\", \"cat\": \"%s\", \"ph\": \"%c\", \"id\": %u, \"pid\": %u, \"tid\": 1, \"ts\": %" PRId64
             ".%03d000",
@@ -160,12 +160,12 @@ static void end(struct out *o, const char *name, const char *cat, uint32_t id, i
 
 static void put_kernel(struct out *o, const struct event *e)
 {
-    bool told = e->small == 0; /* the profiler misses the stop of every other channel */
+    bool has_stop = e->small == 0; /* the profiler misses the stop of every other channel */
     head(o, "KernelCh", "GPU", 'b', 0, e->begin);
     fprintf(o->f,
             ", \"args\": {\"Channel\": %" PRIu64 ", \"StartGpuClk\": %" PRIu64 ", \"StopGpuClk\": %" PRIu64 "}},\n",
-            e->small, e->args[0], told ? e->args[1] : 0);
-    end(o, "KernelCh", "GPU", 0, told ? e->end : INT64_MIN);
+            e->small, e->args[0], has_stop ? e->args[1] : 0);
+    end(o, "KernelCh", "GPU", 0, has_stop ? e->end : INT64_MIN);
 }
 
 static void put_wait(struct out *o, const char *name, uint64_t step, int64_t from, int64_t to)
@@ -266,7 +266,7 @@ static void put_group(struct out *o, const struct event *e)
     end(o, "Group API", "GROUP_API", id, e->end);
 }
 
-/* The proxy thread sleeps from the end of its work until it is woken to end. */
+/* The proxy thread sleeps from the end of its work until it is woken to exit. */
 static void put_end(struct out *o, const struct comm *c)
 {
     uint32_t id = o->d->controls;

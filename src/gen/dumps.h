@@ -1,10 +1,9 @@
-/* A generated process as NCCL's example profiler (that of 2.28) would have written it down: one file a communicator
- * and rank.
+/* A generated process as dumps of NCCL's example profiler (of 2.28): one file per communicator and rank.
  *
- * Slots hand it the callbacks in place of making records of them; all are kept until the end, so memory grows with the
- * job. It has the profiler's ways: host times are us since an init of the process and so differ between processes by
- * seconds, calls and launches have no begin, channels other than 0 no end, and a group call with all that is in it
- * stands in the file of its first communicator. Pools do not run out here. One thread. */
+ * Slots pass it the callbacks instead of recording them; all are kept until the end, so memory grows with the job. It
+ * imitates the profiler: host times are us since an init of the process and so differ between processes by seconds,
+ * calls and launches have no begin, channels other than 0 no end, and a group call with its contents is in the file of
+ * its first communicator. Pools do not run out here. One thread. */
 #ifndef RS_GEN_DUMPS_H
 #define RS_GEN_DUMPS_H
 
@@ -13,7 +12,7 @@
 
 struct rs_gen_dump;
 
-/* Its clock shows `ns` at true time `t`. */
+/* Its clock reads `ns` at true time `t`. */
 struct rs_gen_dump *rs_gen_dump_new(struct rs_gen_host *host, uint32_t pid, int64_t t, int64_t ns);
 void rs_gen_dump_free(struct rs_gen_dump *d); /* NULL is fine */
 

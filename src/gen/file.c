@@ -13,9 +13,9 @@
 #include "gen/slot.h"
 
 enum {
-    CALLBACK_PS = 12500, /* what one callback is said to have cost */
+    CALLBACK_PS = 12500, /* cost of one callback in the status */
     SEALER_NS_A_RECORD = 30, /* CPU time of the background thread, about */
-    PID_NAMESPACE = 0x7fffffff, /* of no container on this machine, so that nobody takes these pids for living ones */
+    PID_NAMESPACE = 0x7fffffff, /* of no container on this machine: these pids must not match running processes */
 };
 
 static bool failed(const struct rs_gen_file *f)
@@ -163,7 +163,7 @@ enum rs_status rs_gen_file_open(struct rs_gen_file *f, struct rs_gen_disk *disk,
                                  .created_ns = (uint64_t)rs_gen_host_wall(host, t),
                                  .created_tick = rs_gen_host_tick(host, t),
                                  .tick_source = RS_TICK_TSC,
-                                 .live_place = RS_LIVE_BESIDE,
+                                 .live_place = RS_LIVE_TMPFS,
                                  .process_start_ns = (uint64_t)(rs_gen_host_raw(host, t) / 10000000 - 700) * 10000000,
                                  .pid_namespace = PID_NAMESPACE};
     memcpy(h->host, host->name, sizeof h->host);
@@ -174,7 +174,7 @@ enum rs_status rs_gen_file_open(struct rs_gen_file *f, struct rs_gen_disk *disk,
     if (ring_bytes) {
         h->ring_begin = f->ring_at = sizeof *h;
         h->ring_end = f->end = (sizeof *h + ring_bytes) & ~UINT64_C(7);
-        /* Four chunks fit even where nothing can be compressed. */
+        /* Four chunks fit even if nothing can be compressed. */
         uint64_t words = ring_bytes / 4 / 8 - sizeof(struct rs_chunk_header) / 8 - RS_RECORD_MAX;
         if (words < f->slot_limit) f->slot_limit = (uint32_t)words;
     }
@@ -195,7 +195,7 @@ void rs_gen_file_free(struct rs_gen_file *f)
     *f = (struct rs_gen_file){0};
 }
 
-/* What a process leaves that did not close: slots and, in their buffers, what was not sealed yet. */
+/* The live file of a process that did not close: slots and, in their buffers, what was not sealed yet. */
 static void put_live(struct rs_gen_file *f)
 {
     char path[4096];

@@ -1,10 +1,10 @@
-/* One recording as the recorder would leave it: header, facts, event chunks; and the live file of a process that did
- * not end well.
+/* One recording as the recorder would write it: header, facts, event chunks; and the live file of a process that did
+ * not close.
  *
- * A file belongs to one generated process. It owns its slots (slot.h), which write their chunks through it. The
- * recorder's background thread is played by rs_gen_file_until(): once a second of true time it takes a clock sample and
- * seals what is there. Bytes go to disk chunk by chunk, the file being opened for each, since jobs may have more
- * processes than descriptors. The first failure sticks in the shared rs_gen_disk and ends all writing. One thread. */
+ * A file belongs to one generated process. It owns its slots (slot.h), which write their chunks through it.
+ * rs_gen_file_until() does the work of the recorder's background thread: once per second of true time it takes a clock
+ * sample and seals buffers. The file is opened for each chunk, since jobs may have more processes than descriptors. The
+ * first failure stays in the shared rs_gen_disk and ends all writing. One thread. */
 #ifndef RS_GEN_FILE_H
 #define RS_GEN_FILE_H
 
@@ -26,7 +26,7 @@ struct rs_gen_slot;
 struct rs_gen_dump;
 
 struct rs_gen_file {
-    struct rs_gen_dump *dump; /* the process leaves dumps of the example profiler and no recording; NULL: a recording */
+    struct rs_gen_dump *dump; /* the process writes dumps of the example profiler and no recording; NULL: a recording */
     struct rs_gen_disk *disk;
     struct rs_gen_host *host;
     char path[4096];
@@ -44,7 +44,7 @@ struct rs_gen_file {
     uint32_t slot_limit; /* a record may begin below this word; less than the recorder's in small rings */
 };
 
-/* Makes the file and its first facts. `ring_bytes` 0: everything is kept. */
+/* Creates the file and its first facts. `ring_bytes` 0: everything is kept. */
 enum rs_status rs_gen_file_open(struct rs_gen_file *file, struct rs_gen_disk *disk, struct rs_gen_host *host,
                                 uint32_t pid, uint32_t nonce, int64_t t, uint64_t ring_bytes, uint32_t nslots);
 void rs_gen_file_free(struct rs_gen_file *file);

@@ -6,12 +6,11 @@
 #include "gen/hang.h"
 #include "gen/op.h"
 
-/* ---- what programs do in a step ----
- * What the programs of a generated job do in a step, by workload. */
+/* ---- steps of the workloads ---- */
 
 enum { GEN_MAX_CAPTURED = 16 };
 
-/* What lives from step to step: the captured operations. Freed by gen_workload_free(). */
+/* The captured operations, kept between steps. Freed by gen_workload_free(). */
 struct gen_programs {
     struct rs_gen_capture captured[GEN_MAX_CAPTURED];
     int ncaptured;
@@ -87,7 +86,7 @@ static void pipeline(struct rs_gen_job *j)
     int lanes = c->ranks / stages;
     struct rs_gen_pair *pairs = rs_zalloc((size_t)lanes, sizeof *pairs);
     double part = 0.5 / c->microbatches;
-    if (j->step % 4 == 0 && c->api != 6) /* 2.29 to 2.30 say nothing of broadcasts below the API */
+    if (j->step % 4 == 0 && c->api != 6) /* 2.29 to 2.30 report only the API call of broadcasts */
         rs_gen_op_coll(j, j->world, RS_GEN_BROADCAST, (uint64_t)c->bytes / 16, 0, 30);
     for (int b = 0; b < c->microbatches; b++)
         for (int s = 0; s < stages; s++) {
@@ -115,7 +114,7 @@ static void alltoall(struct rs_gen_job *j)
     for (int s = 0; s < n; s++)
         for (int d = 0; d < n; d++) pairs[npairs++] = (struct rs_gen_pair){s, d, each};
     rs_gen_op_pairs(j, j->world, pairs, npairs, 1, true);
-    /* Tokens of experts: uneven, and some have nothing to say to each other. */
+    /* Tokens of experts: uneven, and some pairs exchange nothing. */
     compute_all(j, 0.4);
     npairs = 0;
     for (int s = 0; s < n; s++)
@@ -134,7 +133,7 @@ static void graph(struct rs_gen_job *j, struct gen_programs *p)
 {
     const struct rs_gen_config *c = j->cfg;
     int want = c->buckets < GEN_MAX_CAPTURED ? c->buckets : GEN_MAX_CAPTURED;
-    if (c->ranks < 2) return; /* NCCL says nothing about collectives of one rank */
+    if (c->ranks < 2) return; /* NCCL does not report collectives of one rank */
     if (!p->ncaptured) {
         rs_gen_op_coll(j, j->world, RS_GEN_ALLREDUCE, TINY, 0, 40); /* warming up, not captured */
         for (; p->ncaptured < want; p->ncaptured++)
@@ -147,7 +146,7 @@ static void graph(struct rs_gen_job *j, struct gen_programs *p)
     }
 }
 
-/* Programs look at their loss at the end of a step: the thread waits for its GPUs. */
+/* Programs read their loss at the end of a step: the thread waits for its GPUs. */
 static void begin_step(struct rs_gen_job *j)
 {
     const struct rs_gen_config *c = j->cfg;
@@ -165,7 +164,7 @@ static void begin_step(struct rs_gen_job *j)
     }
 }
 
-/* Plays step job->step on all ranks. */
+/* Generates step job->step on all ranks. */
 static void gen_workload_step(struct rs_gen_job *j, struct gen_programs *p)
 {
     enum rs_gen_workload w = j->cfg->workload;
@@ -221,7 +220,7 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
     if (c->ranks < 1 || c->ranks > RS_GEN_MAX_RANKS)
         return rs_fail(err, RS_BAD_INPUT, "the number of ranks must be 1 to %d", RS_GEN_MAX_RANKS);
     if (c->hosts < 1 || c->ranks % c->hosts)
-        return rs_fail(err, RS_BAD_INPUT, "%d ranks cannot be shared out evenly over %d hosts", c->ranks, c->hosts);
+        return rs_fail(err, RS_BAD_INPUT, "%d ranks cannot be divided evenly among %d hosts", c->ranks, c->hosts);
     if (c->devices_per_process < 1 || c->devices_per_process > 64 || c->ranks / c->hosts % c->devices_per_process)
         return rs_fail(err, RS_BAD_INPUT, "%d ranks of a host cannot be split into processes of %d (at most 64)",
                        c->ranks / c->hosts, c->devices_per_process);
@@ -232,10 +231,9 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
     if (c->api < 4 || c->api > 6) return rs_fail(err, RS_BAD_INPUT, "the API version must be 4 to 6");
     if (c->steps < 1) return rs_fail(err, RS_BAD_INPUT, "at least one step is needed");
     if (c->dumps && (c->api != 5 || c->drop > 0 || c->nring || c->hang != RS_GEN_NO_HANG))
-        return rs_fail(
-            err, RS_BAD_INPUT,
-            "dumps of the example profiler are those of version 5, written at a good end: without --drop, --ring, "
-            "--hang and --api");
+        return rs_fail(err, RS_BAD_INPUT,
+                       "dumps of the example profiler are of version 5 and of complete jobs: without --drop, --ring, "
+                       "--hang and --api");
     if (c->buckets < 1 || c->layers < 1 || c->microbatches < 1 || c->buckets > 1000000 || c->layers > 1000000 ||
         c->microbatches > 1000000)
         return rs_fail(err, RS_BAD_INPUT, "buckets, layers and micro-batches must be 1 to 1000000");
@@ -247,7 +245,7 @@ static enum rs_status check_shape(const struct rs_gen_config *c, struct rs_err *
         if (!(numbers[i] >= 0 && numbers[i] <= 1e9))
             return rs_fail(err, RS_BAD_INPUT, "times and spreads must be 0 to 1e9");
     if (c->drift_ppm > 1e5 || c->wander_ppm > 1000)
-        return rs_fail(err, RS_BAD_INPUT, "a clock cannot be that wrong: at most 100000 ppm, and 1000 of wander");
+        return rs_fail(err, RS_BAD_INPUT, "the drift of clocks must be at most 100000 ppm, their wander at most 1000");
     if (c->tails > 1 || c->drop > 0.9) return rs_fail(err, RS_BAD_INPUT, "--tails is 0 to 1, --drop 0 to 0.9");
     bool graph = c->workload == RS_GEN_GRAPH || c->workload == RS_GEN_MIX;
     if (graph && c->api < 5) return rs_fail(err, RS_BAD_INPUT, "captured graphs need version 5 or newer");
@@ -290,7 +288,7 @@ static enum rs_status check_disturbances(const struct rs_gen_config *c, struct r
     return RS_OK;
 }
 
-/* Checks the hang, and chooses its rank where none was given. */
+/* Checks the hang, and chooses its rank if none was given. */
 static enum rs_status check_hang(struct rs_gen_config *c, struct rs_err *err)
 {
     enum rs_gen_hang h = c->hang;
@@ -312,9 +310,9 @@ static enum rs_status check_hang(struct rs_gen_config *c, struct rs_err *err)
                        c->hang_at.rank, per_host - 1);
     bool deadlock = h == RS_GEN_DEADLOCK || h == RS_GEN_DEADLOCK_SYNC;
     if (deadlock && (c->no_world || c->devices_per_process > 1))
-        return rs_fail(err, RS_BAD_INPUT, "a deadlock needs a world communicator, and one device a process");
+        return rs_fail(err, RS_BAD_INPUT, "a deadlock needs a world communicator, and one device per process");
     if (c->replays_unreported && h != RS_GEN_OUTSIDE)
-        return rs_fail(err, RS_BAD_INPUT, "a hang cannot be seen in replays that nobody reports");
+        return rs_fail(err, RS_BAD_INPUT, "a hang cannot be seen in replays that are not reported");
     return RS_OK;
 }
 
@@ -338,7 +336,8 @@ static void play(struct rs_gen_job *j)
     for (;; j->step++) {
         bool over =
             c->callbacks ? rs_gen_job_callbacks(j, &lost) + lost >= (uint64_t)c->callbacks : j->step >= c->steps;
-        if (c->hang != RS_GEN_NO_HANG) over = j->step > c->hang_at.step + 8; /* a workload without a place for it */
+        if (c->hang != RS_GEN_NO_HANG)
+            over = j->step > c->hang_at.step + 8; /* the workload has no suitable operation */
         if (over || j->disk.err.code != RS_OK) break;
         gen_workload_step(j, &programs);
         if (rs_gen_hang_step(j)) {
@@ -359,7 +358,7 @@ static enum rs_status run(struct rs_gen_job *j, struct rs_gen_result *res, struc
     rs_gen_job_close(j, end);
     if (j->disk.err.code != RS_OK) return *err = j->disk.err, err->code;
     if (c->hang != RS_GEN_NO_HANG && c->hang != RS_GEN_OUTSIDE && !j->hung)
-        return rs_fail(err, RS_BAD_INPUT, "rank %d has no operation in which this can happen", c->hang_at.rank);
+        return rs_fail(err, RS_BAD_INPUT, "rank %d has no operation in which this hang can happen", c->hang_at.rank);
     RS_TRY(rs_gen_truth_close(j->truth, j, end, err));
     *res = (struct rs_gen_result){.steps = j->step, .operations = j->ops, .length_ns = end};
     for (int i = 0; i < j->nprocs; i++) res->processes += j->procs[i].recorded;

@@ -1,9 +1,9 @@
 /* A synthetic run of any size, with its truth: recordings of all processes, written directly.
  *
- * rs_gen_run() computes the timeline of a job in true time, derives what every clock would say and what every recorder
- * would have written, and writes that as chunks, without a plugin, a process or a wait. Operations are computed in
- * order and forgotten, so memory does not grow with the length of the job. Everything follows from the config: the same
- * gives the same bytes. The caller owns the config and its strings. One run at a time; nothing is printed. */
+ * rs_gen_run() computes the timeline of a job in true time, derives the readings of all clocks and the records of all
+ * recorders, and writes them as chunks, without a plugin, processes or waiting. Operations are computed in order and
+ * dropped, so memory does not grow with the length of the job. The same config gives the same bytes. The caller owns
+ * the config and its strings. One run at a time; nothing is printed. */
 #ifndef RS_GEN_GEN_H
 #define RS_GEN_GEN_H
 
@@ -32,9 +32,9 @@ extern const char *const rs_gen_workload_names[RS_GEN_WORKLOADS];
 
 enum rs_gen_hang {
     RS_GEN_NO_HANG,
-    RS_GEN_DEAD, /* the process is gone in the middle of the operation */
+    RS_GEN_DEAD, /* the process dies in the middle of the operation */
     RS_GEN_NOT_JOINED, /* the rank never calls it */
-    RS_GEN_OUTSIDE, /* every operation is complete, and nothing comes any more */
+    RS_GEN_OUTSIDE, /* every operation is complete, and no more are called */
     RS_GEN_MISMATCH_COUNT,
     RS_GEN_MISMATCH_FUNC,
     RS_GEN_STREAM_BLOCKED, /* launched, never started */
@@ -42,7 +42,7 @@ enum rs_gen_hang {
     RS_GEN_STALLED_CREDIT,
     RS_GEN_STALLED_GPU,
     RS_GEN_DEADLOCK, /* two communicators in inverse order; both calls are made */
-    RS_GEN_DEADLOCK_SYNC, /* the same, with programs that wait for the first before they make the second */
+    RS_GEN_DEADLOCK_SYNC, /* the same, with programs that wait for the first before they call the second */
     RS_GEN_HANGS, /* their number */
 };
 extern const char *const rs_gen_hang_names[RS_GEN_HANGS]; /* [0] is NULL */
@@ -64,9 +64,9 @@ struct rs_gen_config {
     enum rs_gen_workload workload;
     int ranks, hosts, devices_per_process;
     int64_t steps;
-    int64_t callbacks; /* in place of steps: about so many; 0 = steps count */
+    int64_t callbacks; /* instead of steps: about so many; 0 = use steps */
     int channels, net_steps, api;
-    bool dumps; /* of NCCL's example profiler, in place of recordings */
+    bool dumps; /* of NCCL's example profiler, instead of recordings */
     bool net; /* proxy events too */
     int buckets, layers, microbatches; /* operations of a step */
     int64_t bytes; /* of the largest bucket */
@@ -88,7 +88,7 @@ struct rs_gen_config {
     int nno_recording;
     double drop; /* part of the callbacks of half of the processes */
     enum rs_gen_hang hang;
-    struct rs_gen_moment hang_at; /* rank -1: one that fits */
+    struct rs_gen_moment hang_at; /* rank -1: a suitable one */
     /* truth */
     bool no_truth, truth_times;
 };
@@ -105,7 +105,7 @@ struct rs_gen_result {
 /* Fills in the defaults. */
 void rs_gen_config_default(struct rs_gen_config *config);
 
-/* RS_BAD_INPUT: the config makes no sense. The folder must exist. */
+/* RS_BAD_INPUT: the config is invalid. The folder must exist. */
 enum rs_status rs_gen_run(const struct rs_gen_config *config, struct rs_gen_result *result, struct rs_err *err);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "nccl/names.h"
 
-enum { DIES_AFTER_NS = 6000000 }; /* from the start of its kernel: what the proxy sees late is still in */
+enum { DIES_AFTER_NS = 6000000 }; /* from the start of its kernel: includes late callbacks of the proxy */
 
 const char *const rs_gen_hang_names[RS_GEN_HANGS] = {
     NULL,          "dead",           "not-joined",  "outside",  "mismatch",      "mismatch-func", "stream-blocked",
@@ -55,13 +55,13 @@ bool rs_gen_hang_enter(struct rs_gen_job *j, const struct rs_gen_coll *c, struct
     if (is_stall(h) && (!rs_gen_remote(j, r, comm->ranks[(m + 1) % comm->n]) || c->func == RS_GEN_BROADCAST))
         return false;
     bool deadlock = h == RS_GEN_DEADLOCK || h == RS_GEN_DEADLOCK_SYNC;
-    if (deadlock && j->hung_step != j->step) return false; /* that one waits for rs_gen_hang_step() */
+    if (deadlock && j->hung_step != j->step) return false; /* done in rs_gen_hang_step() */
     struct rs_gen_process *p = rs_gen_process_of(j, r);
     j->hung = true;
     j->hung_step = j->step;
     j->hung_member = m;
     switch (h) {
-    case RS_GEN_DEAD: /* it makes this call, and no other */
+    case RS_GEN_DEAD: /* this is its last call */
         p->died = p->cpu + DIES_AFTER_NS;
         if (p->died < j->ranks[r].gpu_free + j->ranks[r].compute + DIES_AFTER_NS)
             p->died = j->ranks[r].gpu_free + j->ranks[r].compute + DIES_AFTER_NS;
@@ -82,7 +82,7 @@ bool rs_gen_hang_enter(struct rs_gen_job *j, const struct rs_gen_coll *c, struct
     return true;
 }
 
-/* Whether data cannot pass this member. */
+/* Whether this member blocks data. */
 static bool blocks(const struct rs_gen_job *j, int m, bool here)
 {
     return j->fate[m] != RS_GEN_STARTS || (here && j->cfg->hang == RS_GEN_DEAD && m == j->hung_member);
@@ -101,17 +101,17 @@ void rs_gen_hang_net(struct rs_gen_job *j, const struct rs_gen_comm *comm, int m
     } else if (here && (h == RS_GEN_MISMATCH_COUNT || h == RS_GEN_MISMATCH_FUNC)) {
         done = 1;
     } else {
-        int away = 1; /* hops since the member that data cannot pass */
+        int away = 1; /* hops since the member that blocks data */
         while (away < n && !blocks(j, (sender - away + n) % n, here)) away++;
         done = away;
         if (blocks(j, sender, here)) {
             done = 0;
         } else if (blocks(j, next, here) && j->fate[next] == RS_GEN_BLOCKED) {
-            if (!net->send) { /* its proxy takes data in, its GPU does not */
+            if (!net->send) { /* its proxy receives data, its GPU does not consume it */
                 done = 0;
                 state = RS_ST_STEP_RECV_GPU_WAIT;
             }
-        } else if (blocks(j, next, here)) { /* nobody receives: no credit; or it died with the credit given */
+        } else if (blocks(j, next, here)) { /* no receiver: no credit; or it died after giving credit */
             done = 0;
             if (net->send) state = j->fate[next] == RS_GEN_STARTS ? RS_ST_STEP_SEND_WAIT : RS_ST_STEP_SEND_PEER_WAIT;
         }
@@ -151,6 +151,6 @@ bool rs_gen_hang_step(struct rs_gen_job *j)
         play_deadlock(j);
         return true;
     }
-    /* One more step, so that every rank runs into it. */
+    /* One more step, so that every rank reaches it. */
     return j->hung && j->step > j->hung_step;
 }

@@ -34,10 +34,7 @@ struct rs_gen_segment rs_gen_clock_segment(struct rs_gen_clock *c, size_t i)
         c->segments[c->n++] = (struct rs_gen_segment){.gained = last.gained + last.rate * RS_GEN_SECOND,
                                                       .rate = last.rate + c->wander * rs_gen_normal(&c->rng)};
     }
-    if (i < c->n) return c->segments[i];
-    struct rs_gen_segment last = c->n ? c->segments[c->n - 1] : (struct rs_gen_segment){0};
-    last.gained += last.rate * (double)(i - (c->n ? c->n - 1 : 0)) * RS_GEN_SECOND;
-    return last;
+    return c->segments[i];
 }
 
 /* What the clock has gained at true time `t`, in ns. */

@@ -1,9 +1,9 @@
-/* The machines of a generated job: hosts with their CPU clocks, and GPUs with theirs.
+/* Hosts and GPUs of a generated job, with their clocks.
  *
  * True time is ns since the start of the job; on the true wall clock that start is RS_GEN_EPOCH_NS. A host has one
  * oscillator: its tick counter and CLOCK_MONOTONIC_RAW come from it, and CLOCK_REALTIME is RAW plus a constant. A GPU's
- * globaltimer has an oscillator of its own. All are functions of true time, in any order of asking; a view is a cached
- * second of one of them for the hot paths. The structs own their clocks until freed; one thread at a time. */
+ * globaltimer has its own oscillator. All are functions of true time, evaluated in any order; a view caches one second
+ * of a clock for the hot paths. The structs own their clocks until freed; one thread at a time. */
 #ifndef RS_GEN_HOST_H
 #define RS_GEN_HOST_H
 
@@ -13,29 +13,29 @@
 #include "gen/random.h"
 
 /* ---- clocks ----
- * Clocks that run wrong: an offset, a drift, and a rate that wanders.
+ * Clocks with errors: an offset, a drift, and a rate that wanders.
  *
  * True time is ns since the start of the job, from 0. A clock's drift is what it has gained on true time since then:
- * a straight line within each second of true time, with a rate that takes a random step at each second. The offset
- * is the owner's business (it does not fit a double). Segments are made as they are asked for and kept, 16 bytes a
- * second; what a clock says depends on its seed alone, not on who asks when. */
+ * linear within each second of true time, with a rate that takes a random step each second. The owner adds the offset
+ * (it does not fit in a double). Segments are computed on demand and kept, 16 bytes per second; the readings of a clock
+ * depend only on its seed. */
 
 enum { RS_GEN_SECOND = 1000000000 };
 
 struct rs_gen_segment {
     double gained; /* ns at the beginning of this second */
-    double rate; /* ns a ns */
+    double rate; /* ns per ns */
 };
 
 struct rs_gen_clock {
     struct rs_gen_segment *segments;
     size_t n, cap;
-    double wander; /* rate change a second, one sigma */
+    double wander; /* rate change per second, one sigma */
     struct rs_gen_rng rng;
 };
 void rs_gen_clock_free(struct rs_gen_clock *clock);
 
-/* The segment of second `i`. A clock that finds no memory stops wandering. */
+/* The segment of second `i`. */
 struct rs_gen_segment rs_gen_clock_segment(struct rs_gen_clock *clock, size_t i);
 
 /* ---- hosts ---- */
@@ -50,7 +50,7 @@ struct rs_gen_host {
     struct rs_gen_clock clock;
     int64_t raw0; /* RAW at true time 0: the uptime */
     int64_t offset; /* REALTIME minus true wall time, at true time 0 */
-    double ghz; /* ticks a ns of RAW */
+    double ghz; /* ticks per ns of RAW */
 };
 
 struct rs_gen_gpu {
@@ -61,7 +61,7 @@ struct rs_gen_gpu {
     uint8_t uuid[16];
 };
 
-/* One second in which a clock is a straight line: reading = first + (t - from) * rate. */
+/* One second in which a clock is linear: reading = first + (t - from) * rate. */
 struct rs_gen_view {
     int64_t from, to; /* true ns; to = 0: nothing cached */
     uint64_t first;

@@ -14,7 +14,7 @@ const char *const rs_gen_func_names[RS_GEN_FUNCS] = {"AllReduce", "AllGather", "
 
 enum { KEY_NONCE = 0x200, KEY_COMM, KEY_BIAS, KEY_PROXY, KEY_LOSS, KEY_LOSSY, KEY_ZERO };
 enum {
-    OPEN_NS = 2000000, /* processes come up */
+    OPEN_NS = 2000000, /* processes start */
     COMM_NS = 40000000, /* the first communicator */
     BEGIN_NS = 200000000, /* the first step */
     FIRST_PID = 20000,
@@ -145,7 +145,7 @@ static enum rs_status open_process(struct rs_gen_job *j, int i, struct rs_err *e
         if (rs_gen_file_open(&p->file, &j->disk, p->host, p->pid, nonce, t, ring,
                              1 + (uint32_t)c->devices_per_process + graph) != RS_OK)
             return *err = j->disk.err, err->code;
-    } else { /* no recording is written, but handles and times are asked for */
+    } else { /* no recording is written, but handles and times are needed */
         p->file = (struct rs_gen_file){
             .disk = &j->disk, .host = p->host, .nslots = 1u + (uint32_t)c->devices_per_process + graph};
         p->file.slots = rs_zalloc(p->file.nslots, sizeof *p->file.slots);

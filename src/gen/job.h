@@ -1,7 +1,7 @@
-/* The generated job: who runs where, its communicators, and how far each rank has come.
+/* The generated job: where ranks run, its communicators, and the progress of each rank.
  *
- * Made once from the config; the timeline (op.c) then moves it forward, operation by operation. Owns hosts, GPUs,
- * recordings and communicators until rs_gen_job_free(). One thread. Times are true ns since the start. */
+ * Created from the config; the timeline (op.c) then advances it, operation by operation. Owns hosts, GPUs, recordings
+ * and communicators until rs_gen_job_free(). One thread. Times are true ns since the start. */
 #ifndef RS_GEN_JOB_H
 #define RS_GEN_JOB_H
 
@@ -44,29 +44,29 @@ struct rs_gen_process {
     struct rs_gen_file file;
     bool recorded;
     struct rs_gen_slot *a, *h; /* the program's thread; CUDA's host-function thread (graphs) */
-    uint32_t contexts; /* given out */
+    uint32_t contexts; /* used so far */
     int64_t cpu; /* the program may call from here on */
     int64_t h_free; /* CUDA's thread is done with everything so far */
     int64_t ends[RS_GEN_AHEAD]; /* of its latest operations on the GPU */
     uint64_t nends;
-    int64_t late_step; /* events are asked for from this step on; 0 = always */
+    int64_t late_step; /* events are requested from this step on; 0 = always */
     /* in a hang */
     bool gone; /* makes no more calls */
-    bool stuck; /* one of its GPUs waits for ever */
-    int ahead; /* calls that it still makes then */
+    bool stuck; /* one of its GPUs waits forever */
+    int ahead; /* calls that it still makes */
     int64_t died; /* >= 0: heartbeat ends here */
 };
 
 struct rs_gen_rank {
-    int process, host, local; /* local: its place on the host */
+    int process, host, local; /* local: its index on the host */
     struct rs_gen_gpu gpu;
     struct rs_gen_proxy proxy;
     int64_t gpu_free; /* its GPU's stream is done with everything so far */
     int64_t compute; /* ns to compute before the next operation */
-    double slow_ns, slow_cpu_ns; /* more of each in every step */
+    double slow_ns, slow_cpu_ns; /* added in every step */
     int64_t late_call; /* slow_cpu_ns of this step, until the first call */
     double bias; /* of its ends, ns */
-    bool stuck; /* its GPU waits for ever */
+    bool stuck; /* its GPU waits forever */
     double cost; /* ns caused by being last */
 };
 
@@ -89,20 +89,20 @@ struct rs_gen_job {
     int64_t *start, *end, *kl, *post;
     uint64_t *handle;
     uint8_t *fate;
-    bool hung; /* the hang has been played, */
+    bool hung; /* the hang has happened, */
     int64_t hung_step; /* in this step, */
     int hung_member; /* by this rank of the communicator */
-    struct rs_gen_truth *truth; /* NULL: none is wanted */
+    struct rs_gen_truth *truth; /* NULL: none */
 };
 
-/* Fails with RS_BAD_INPUT when the config makes no sense. */
+/* Fails with RS_BAD_INPUT if the config is invalid. */
 enum rs_status rs_gen_job_init(struct rs_gen_job *job, const struct rs_gen_config *cfg, struct rs_err *err);
 void rs_gen_job_free(struct rs_gen_job *job);
 
-/* From `t` on a process is asked for events; before, it was not. */
+/* Events are requested from a process from `t` on. */
 void rs_gen_job_ask(struct rs_gen_job *job, struct rs_gen_process *process, int64_t t);
 
-/* Ends all recordings: closed well after `end`, or left as a hang leaves them. */
+/* Ends all recordings: closed after `end`, or as after a hang. */
 void rs_gen_job_close(struct rs_gen_job *job, int64_t end);
 
 /* Callbacks kept and lost so far. */
@@ -112,7 +112,7 @@ static inline struct rs_gen_process *rs_gen_process_of(struct rs_gen_job *job, i
 {
     return &job->procs[job->ranks[rank].process];
 }
-/* Whether two ranks of the job can only reach each other by network. */
+/* Whether two ranks of the job communicate over the network. */
 static inline bool rs_gen_remote(const struct rs_gen_job *job, int a, int b)
 {
     return job->ranks[a].host != job->ranks[b].host;

@@ -80,7 +80,7 @@ static uint64_t ring_bytes(const struct rs_gen_coll *c)
     return c->bytes / n * (n - 1) * (c->func == RS_GEN_ALLREDUCE ? 2 : 1);
 }
 
-/* Gives the proxy of member m what it has to do. */
+/* Posts the work of member m to its proxy. */
 static void hand_over(struct rs_gen_job *j, const struct rs_gen_coll *c, int m, int64_t transfer, int64_t net_end,
                       bool here)
 {
@@ -147,7 +147,7 @@ static bool has_member(const struct rs_gen_comm *c, int rank)
     return false;
 }
 
-/* Whether anybody is left to call an operation of this communicator: in a hang the job falls silent. */
+/* Whether a rank is left to call an operation of this communicator: in a hang all calls end. */
 static bool anybody(struct rs_gen_job *j, const struct rs_gen_comm *c)
 {
     if (!j->hung) return true;
@@ -171,7 +171,7 @@ static void run(struct rs_gen_job *j, struct rs_gen_coll *c, struct rs_gen_captu
     }
     for (int m = 0; m < n; m++) {
         enum rs_gen_fate fate = rs_gen_op_fate(j, comm->ranks[m]);
-        /* NCCL is told of a replay when the GPU comes to it, not before. */
+        /* NCCL learns of a replay when the GPU reaches it. */
         j->fate[m] = (uint8_t)(capture && fate == RS_GEN_QUEUED ? RS_GEN_ABSENT : fate);
     }
     bool here = rs_gen_hang_enter(j, c, &odd);
@@ -242,7 +242,7 @@ static struct rs_gen_coll describe(struct rs_gen_job *j, int comm, int func, uin
 
 void rs_gen_op_coll(struct rs_gen_job *j, int comm, int func, uint64_t bytes, int root, uint32_t buffer)
 {
-    /* NCCL says nothing about those of one rank. */
+    /* NCCL does not report collectives of one rank. */
     if (j->comms[comm].n < 2 || !anybody(j, &j->comms[comm])) return;
     struct rs_gen_coll c = describe(j, comm, func, bytes, root, buffer);
     c.seq = c.comm->seq[func]++;
@@ -288,7 +288,7 @@ void rs_gen_op_late(struct rs_gen_job *j, const struct rs_gen_coll *c, int m)
 void rs_gen_op_replay(struct rs_gen_job *j, struct rs_gen_capture *cap)
 {
     struct rs_gen_coll c = cap->coll;
-    if (j->cfg->replays_unreported) { /* the GPU works, and nobody is told */
+    if (j->cfg->replays_unreported) { /* the GPU works without a report */
         for (int m = 0; m < c.comm->n; m++) {
             struct rs_gen_rank *r = &j->ranks[c.comm->ranks[m]];
             r->gpu_free += r->compute + (int64_t)rs_gen_move_ns(c.bytes, c.comm->nnodes > 1);

@@ -6,7 +6,7 @@
 
 enum { ELEMENT = 2 };
 
-/* What one group of pairs needs while it is computed, by member and by pair. */
+/* Work space for one group of pairs, by member and by pair. */
 struct work {
     struct rs_gen_job *j;
     struct rs_gen_comm *comm;
@@ -89,7 +89,7 @@ static bool runs(const struct work *w, const struct rs_gen_pair *p)
     return w->j->fate[p->src] == RS_GEN_STARTS && w->j->fate[p->dst] == RS_GEN_STARTS;
 }
 
-/* When the last peer of member m is there, and how long its data take; false: some peer never comes. */
+/* When the last peer of member m has started, and how long its data take; false: some peer never starts. */
 static bool meet(const struct work *w, int m, int64_t *from, double *move)
 {
     struct rs_gen_job *j = w->j;
@@ -154,14 +154,14 @@ static void hand_over(struct work *w, int m, int64_t from, double move)
     }
 }
 
-/* The truth of each pair, and what being last cost: of one pair, or of the fan-out as a whole. */
+/* Writes the truth of each pair, and the cost of being last: of one pair, or of the fan-out as a whole. */
 static void write_down(struct work *w, int comm, int depth, bool fanout)
 {
     struct rs_gen_job *j = w->j;
     int n = w->comm->n, there = 0;
     for (int i = 0; i < w->npairs; i++) {
         const struct rs_gen_pair *p = &w->pairs[i];
-        if (j->fate[p->src] == RS_GEN_ABSENT && j->fate[p->dst] == RS_GEN_ABSENT) continue; /* nobody called it */
+        if (j->fate[p->src] == RS_GEN_ABSENT && j->fate[p->dst] == RS_GEN_ABSENT) continue; /* not called */
         struct rs_gen_op op = {.number = w->first_op + (uint64_t)i,
                                .comm = comm,
                                .func = RS_GEN_SEND,

@@ -7,7 +7,7 @@
 #include "gen/truth.h"
 
 enum {
-    APPEND_NS = 1200, /* from the post to its being seen, at least */
+    APPEND_NS = 1200, /* from the post to its callback, at least */
     STUCK_STEP_NS = 8000, /* of the steps that go through before a stall */
 };
 
@@ -29,7 +29,7 @@ void rs_gen_proxy_free(struct rs_gen_proxy *p)
 
 /* ---- when ---- */
 
-/* The next callback of a burst: 30 to 61 ns after the one before. */
+/* The next callback of a burst: 30 to 61 ns after the previous one. */
 static inline int64_t soon(struct rs_gen_proxy *p)
 {
     if (p->bits < 32) p->bits = rs_gen_next(&p->rng) | UINT64_C(1) << 63;
@@ -53,7 +53,7 @@ static void append(struct rs_gen_proxy *p, struct rs_gen_launch *l)
     }
 }
 
-/* Goes on to a moment; what the program has posted before it is taken in first. */
+/* Advances to a time; handles earlier posts of the program first. */
 static void reach(struct rs_gen_proxy *p, int64_t t)
 {
     for (uint32_t i = 0; i < p->count; i++) {
@@ -71,8 +71,8 @@ static void pass(struct rs_gen_proxy *p, int64_t t)
     reach(p, t + 200 + rs_gen_below(&p->rng, 900));
 }
 
-/* The same for kernels, which are looked at less often. The thread may also be away for long, but not beyond `until`: it
- * would have held up the network, and others would have seen that. */
+/* The same for kernels, which are polled less often. The thread may also be away for long, but not beyond `until`: that
+ * would have delayed the network, which others would have seen. */
 static void kernel_pass(struct rs_gen_proxy *p, int64_t t, int64_t until)
 {
     uint64_t x = rs_gen_next(&p->rng);
@@ -128,7 +128,7 @@ static void post_step(struct rs_gen_proxy *p, const struct rs_gen_launch *l, str
 {
     uint64_t *h = step_of(n, step);
     *h = rs_gen_start(p->slot, soon(p), RS_K_PROXY_STEP, n->handle, l->ctx, l->rank, (uint64_t)step, NULL, 0);
-    /* The size with these two states is the one before's: NCCL does not clear it. */
+    /* The size with these two states is the previous one: NCCL does not clear it. */
     rs_gen_state_arg(p->slot, soon(p), *h, n->send ? RS_ST_STEP_SEND_GPU_WAIT : RS_ST_STEP_RECV_WAIT,
                      step ? n->bytes : 0);
 }
@@ -151,7 +151,7 @@ static void arrived(struct rs_gen_proxy *p, struct rs_gen_net *n, int step)
     for (struct rs_gen_net *n = (l)->nets, *n##_end = n + (l)->nnets; n < n##_end;                                     \
          rs_gen_truth_note(p->truth, p->slot, n->op, p->rank, RS_GEN_LOST_NET), n++)
 
-/* The network operations are taken up: as many steps as may be in flight. */
+/* Begins the network operations: as many steps as may be in flight. */
 static void nets_begin(struct rs_gen_proxy *p, struct rs_gen_launch *l)
 {
     int64_t t = l->post + APPEND_NS;
@@ -195,7 +195,7 @@ static void nets_move(struct rs_gen_proxy *p, struct rs_gen_launch *l)
     }
 }
 
-/* The state in which the first step stays that does not go through. */
+/* The state in which the first blocked step stays. */
 static void nets_stall(struct rs_gen_proxy *p, struct rs_gen_launch *l)
 {
     pass(p, p->cursor + STUCK_STEP_NS);
@@ -263,7 +263,7 @@ struct rs_gen_launch *rs_gen_proxy_push(struct rs_gen_proxy *p, int nevents, int
 
 void rs_gen_proxy_until(struct rs_gen_proxy *p, int64_t t)
 {
-    /* A launch without end waits for the end of the job, so that posts behind it still come first. */
+    /* A launch without end is written at the end of the job, so that later posts come first. */
     while (p->count && p->queue[p->head].end != RS_GEN_NEVER && p->queue[p->head].end + 20000 < t) pop(p);
     while (p->count && t == RS_GEN_NEVER) pop(p);
 }

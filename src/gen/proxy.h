@@ -1,8 +1,8 @@
-/* The proxy thread of a generated rank: what it says of kernels and of the network.
+/* The proxy thread of a generated rank: its callbacks for kernels and the network.
  *
- * The timeline hands it launches (one kernel each, with the operations in it and their network operations). It makes the
- * callbacks when the program is safely past them, so that what the program posts meanwhile comes in between, as it does
- * in NCCL. It sees things late: by some us mostly, at times by far more. Owns its queue; one thread. */
+ * The timeline posts launches (one kernel each, with its operations and their network operations). The callbacks are
+ * made when the program is past them, so that later posts are interleaved, as in NCCL. It is late: mostly by some us,
+ * sometimes by far more. Owns its queue; one thread. */
 #ifndef RS_GEN_PROXY_H
 #define RS_GEN_PROXY_H
 
@@ -31,7 +31,7 @@ struct rs_gen_net {
     int peer;
     uint8_t channel;
     bool send;
-    bool fed_late; /* its data come over a slower link before it */
+    bool fed_late; /* its data come over a slower link upstream */
     /* of a launch that never ends */
     int done; /* steps that went through */
     uint8_t state; /* that the next one stays in */
@@ -44,7 +44,7 @@ struct rs_gen_launch {
     int64_t post; /* the program gave it to the proxy */
     int64_t start, transfer, end; /* of the kernel; RS_GEN_NEVER */
     int64_t net_end; /* the last step is through */
-    double fed_part; /* of a step's time that slow feeding takes */
+    double fed_part; /* share of a step's time due to slow feeding */
     bool p2p, appended, progress; /* progress: its network operations are begun, whatever the kernel does */
     struct rs_gen_event *events;
     struct rs_gen_net *nets;
@@ -59,7 +59,7 @@ struct rs_gen_proxy {
     int rank; /* of the job */
     int net_steps;
     struct rs_gen_rng rng;
-    uint64_t bits; /* random ones, not used yet */
+    uint64_t bits; /* random bits not used yet */
     int64_t cursor; /* its latest callback */
     int64_t net_free; /* its connections are done with everything so far */
     struct rs_gen_launch *queue;

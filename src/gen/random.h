@@ -1,7 +1,7 @@
-/* Random numbers of a generated job: one fast generator for spreads, and a hash for what is fixed by its keys.
+/* Random numbers of a generated job: a fast generator for spreads, and a hash for values fixed by keys.
  *
- * Everything comes from the seed, so that the same options give the same bytes. A generator belongs to one thread; the
- * table behind rs_gen_normal() is made once by rs_gen_random_init() and read only afterwards. */
+ * Everything is derived from the seed, so the same options give the same bytes. A generator belongs to one thread; the
+ * table of rs_gen_normal() is filled once by rs_gen_random_init() and then read-only. */
 #ifndef RS_GEN_RANDOM_H
 #define RS_GEN_RANDOM_H
 
@@ -16,7 +16,7 @@ extern float rs_gen_normals[RS_GEN_NORMALS]; /* standard normal, in no order */
 
 void rs_gen_random_init(void);
 
-/* A number that depends on the seed and the keys alone. */
+/* A number that depends only on the seed and the keys. */
 uint64_t rs_gen_hash(uint64_t seed, uint64_t a, uint64_t b);
 /* The same, as a double from -1 to 1. */
 double rs_gen_hash_around(uint64_t seed, uint64_t a, uint64_t b);

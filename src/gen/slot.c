@@ -29,7 +29,7 @@ void rs_gen_slot_free(struct rs_gen_slot *s)
 void rs_gen_slot_lossy(struct rs_gen_slot *s, double part, uint64_t seed)
 {
     s->loss = rs_zalloc(1, sizeof *s->loss);
-    /* Short turns, so that a small run has losses too; the recorder loses longer ones, but in the same form. */
+    /* Short bursts, so that a small run has losses too; those of the recorder are longer, but of the same form. */
     s->loss->lose = part < 0.5 ? 40 : 40 * part / (1 - part + 1e-9);
     s->loss->keep = s->loss->lose * (1 - part) / part;
     s->loss->rng.state = seed;
@@ -43,7 +43,7 @@ static void put_plain(struct rs_gen_slot *s, unsigned kind, uint64_t tick, const
     s->n += 1u + rs_kind_args[kind];
 }
 
-/* A new buffer: whose it is, and what was lost before it. */
+/* A new buffer: its owner, and earlier losses. */
 static void begin(struct rs_gen_slot *s, uint64_t tick)
 {
     uint64_t base = tick > 100 ? tick - 100 : 0;
@@ -112,7 +112,7 @@ bool rs_gen_slot_loses(struct rs_gen_slot *s, unsigned kind, uint64_t tick)
     if (l->left-- <= 0) {
         l->losing = !l->losing;
         l->left = (int64_t)((l->losing ? l->lose : l->keep) * rs_gen_exponential(&l->rng)) + 1;
-        if (l->losing) { /* no buffer is to be had: the full one is handed in */
+        if (l->losing) { /* no buffer is free: the full one is handed over */
             rs_gen_slot_seal(s);
             s->limit = 0;
             s->n = s->sealed = 0;

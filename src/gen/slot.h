@@ -1,9 +1,8 @@
-/* The thread of a generated process: its buffer, and one function for each callback that it makes.
+/* A thread of a generated process: its buffer, and one function per kind of callback.
  *
- * What plugin/record.h and buffers.c do in a job, without the job: times are given (true ns), handles counted, refs and
- * tick bases formed, full buffers sealed. Times that go backwards are moved up, since a thread's records are in order.
- * A slot may lose callbacks in bursts, counted and marked as the recorder would; or be off: then nothing is written or
- * counted. */
+ * As plugin/record.h and buffers.c in a job, but with given times (true ns): counts handles, forms refs and tick bases,
+ * seals full buffers. Times that go backwards are moved up, since a thread's records are in order. A slot may lose
+ * callbacks in bursts, counted and reported as by the recorder; or be off: then nothing is written or counted. */
 #ifndef RS_GEN_SLOT_H
 #define RS_GEN_SLOT_H
 
@@ -14,7 +13,7 @@
 
 enum { RS_GEN_WORDS = (RS_BUFFER_BYTES - 64) / 8, RS_GEN_LIMIT = RS_GEN_WORDS - RS_RECORD_MAX };
 
-/* Losing callbacks: in turns some are kept, some are lost. */
+/* Losses: alternately some callbacks are kept and some are lost. */
 struct rs_gen_loss {
     struct rs_gen_rng rng;
     double keep, lose; /* mean lengths of the turns, in callbacks */
@@ -23,12 +22,12 @@ struct rs_gen_loss {
     uint64_t lost[RS_LOST_COUNTS]; /* since the beginning */
     uint64_t unmarked[RS_LOST_COUNTS]; /* for the next LOST record */
     uint64_t first_tick, last_tick; /* of those */
-    uint64_t total, noted; /* noted: told to the truth */
+    uint64_t total, noted; /* noted: reported in the truth */
 };
 
 struct rs_gen_slot {
     struct rs_gen_file *file;
-    struct rs_gen_dump *dump; /* takes the callbacks, and nothing becomes a record; NULL: they do */
+    struct rs_gen_dump *dump; /* gets the callbacks instead of records; NULL: none */
     uint64_t *words;
     uint32_t n; /* words in use */
     uint32_t limit; /* a record may begin below this; 0: no buffer */
@@ -52,12 +51,12 @@ struct rs_gen_slot *rs_gen_slot_new(struct rs_gen_file *file, uint32_t index, ui
 void rs_gen_slot_free(struct rs_gen_slot *slot);
 /* `part` of the callbacks is lost. */
 void rs_gen_slot_lossy(struct rs_gen_slot *slot, double part, uint64_t seed);
-/* Turns what no chunk holds yet into one. */
+/* Writes what is in no chunk yet into one. */
 void rs_gen_slot_seal(struct rs_gen_slot *slot);
-/* Marks the losses that no record stands for. */
+/* Writes a LOST record for the losses that none reports. */
 void rs_gen_slot_mark(struct rs_gen_slot *slot);
 
-/* The rare ways of rs_gen_place(). */
+/* The rare paths of rs_gen_head(). */
 void rs_gen_slot_next(struct rs_gen_slot *slot, uint64_t tick);
 bool rs_gen_slot_loses(struct rs_gen_slot *slot, unsigned kind, uint64_t tick);
 

@@ -16,7 +16,7 @@ enum rs_gen_string {
     RS_GEN_STRINGS,
 };
 
-/* One of them; "" for an id that there is not. */
+/* "" for an unknown id. */
 const char *rs_gen_string_text(uint64_t id);
 /* Writes them as facts. */
 void rs_gen_strings(struct rs_gen_file *file, int64_t t);

@@ -9,9 +9,8 @@
 #include "base/memory.h"
 #include "gen/job.h"
 
-/* ---- JSON ----
- * The parts of truth.json that are read off the job: what was asked for, who was where, what the clocks said, what
- * lateness cost. Each function writes one key and its value into an open object. Nothing is kept. */
+/* ---- JSON ---- The parts of truth.json that come from the job: options, places, clocks, costs. Each function writes
+ * one key and its value into an open object. */
 
 enum { SAMPLES = 9 };
 

@@ -1,7 +1,7 @@
-/* What a generated job really was: truth.json, one JSON document beside the recordings.
+/* The truth about a generated job: truth.json, one JSON document next to the recordings.
  *
- * Operations are written as they are computed; clocks, costs and what went wrong at the end. Owns its file and its notes of
- * lost records (which grow with the losses). A NULL truth is fine everywhere: nothing is wanted. One thread. */
+ * Operations are written as they are computed; clocks, costs and faults at the end. Owns its file and its notes of lost
+ * records (which grow with the losses). A NULL truth writes nothing. One thread. */
 #ifndef RS_GEN_TRUTH_H
 #define RS_GEN_TRUTH_H
 
@@ -11,7 +11,7 @@ struct rs_gen_job;
 struct rs_gen_comm;
 struct rs_gen_truth;
 
-/* What of an operation's callbacks on a rank was lost. */
+/* Which callbacks of an operation on a rank were lost. */
 enum {
     RS_GEN_LOST_API = 1, /* GroupApi, CollApi, P2pApi, KernelLaunch or Group: a start, state or stop */
     RS_GEN_LOST_OP = 2, /* the Coll or P2p */
@@ -21,7 +21,7 @@ enum {
 
 enum { RS_GEN_NO_REPLAY = -1 };
 
-/* One operation as it is written; src and dst are -1 for collectives. Ranks are those in the communicator. */
+/* One operation; src and dst are -1 for collectives. Ranks are those in the communicator. */
 struct rs_gen_op {
     uint64_t number;
     int comm, func;
@@ -33,14 +33,14 @@ struct rs_gen_op {
 };
 
 enum rs_status rs_gen_truth_open(struct rs_gen_truth **truth, const struct rs_gen_job *job, struct rs_err *err);
-/* `start` and `end`: true ns by member (of a pair: src, dst), RS_GEN_NEVER where it did not happen. */
+/* `start` and `end`: true ns by member (of a pair: src, dst), RS_GEN_NEVER if it did not happen. */
 void rs_gen_truth_op(struct rs_gen_truth *truth, const struct rs_gen_op *op, const int64_t *start, const int64_t *end,
                      int members);
 /* Operations first to first + n - 1 are one fan-out. */
 void rs_gen_truth_fanout(struct rs_gen_truth *truth, int comm, int64_t step, int depth, uint64_t first, uint64_t n);
-/* A count or function that differs from the others'. */
+/* A count or function that differs from the others. */
 void rs_gen_truth_mismatch(struct rs_gen_truth *truth, uint64_t op, int rank, uint64_t count);
-/* The hang, once it has been played. */
+/* The hang, once it has happened. */
 struct rs_gen_verdict {
     const char *verdict;
     int comm; /* -1: none */

@@ -68,7 +68,7 @@ enum rs_status rs_calls_sweep(struct rs_calls *c, bool all,
         struct rs_api_call call = c->rows[i];
         if (call.gone) continue;
         bool eager = !call.captured;
-        /* Unless it is the end, those that came last may still become operations. */
+        /* Unless it is the end, the latest may still become operations. */
         if (eager && (all || (waiting > CROWD / 2 && seen++ < waiting / 2))) {
             rs_map_delete(&c->index, call.handle);
             RS_TRY(each(to, &call, err));

@@ -10,7 +10,7 @@
 #include "import/members.h"
 #include "trace/alive.h"
 
-/* The rank that the launcher gave the process; the first of these that is set. */
+/* The rank set by the launcher: the first of these variables. */
 static int32_t launcher_rank(const struct rs_process *p)
 {
     static const char *const keys[] = {"env.RANK", "env.OMPI_COMM_WORLD_RANK", "env.PMIX_RANK", "env.PMI_RANK",
@@ -25,7 +25,7 @@ static int32_t launcher_rank(const struct rs_process *p)
     return -1;
 }
 
-/* The boot id is the host's identity, whatever containers call themselves. A host of a test only has its name. */
+/* The boot id is the host's identity, whatever the names of containers. A host of a test has only its name. */
 static void find_host(struct rs_model *m, const struct rs_source *s, uint32_t *host)
 {
     const struct rs_file_header *h = &s->recording->header;
@@ -88,9 +88,9 @@ static void add_process(struct rs_model *m, struct rs_source *s, uint32_t *proc)
     add_covers(p, s);
 }
 
-enum { SET_NS = 100000000 }; /* a wall clock that was moved by less was slewed, not set */
+enum { SET_NS = 100000000 }; /* a smaller change of the wall clock is slewing */
 
-/* Processes of a host share its clock, so they share one step from it to wall time: that of the first. */
+/* Processes of a host share its clock, and so one offset to wall time: that of the first. */
 static enum rs_status share_wall(struct rs_model *m, struct rs_source *s, uint32_t host, int64_t *walls,
                                  struct rs_err *err)
 {
@@ -99,13 +99,14 @@ static enum rs_status share_wall(struct rs_model *m, struct rs_source *s, uint32
     int64_t moved = rs_time_minus(s->clock.wall, walls[host]);
     s->clock.wall = walls[host];
     if (moved <= SET_NS && moved >= -SET_NS) return RS_OK;
-    return rs_model_note(m, err,
-                         "%s: the wall clock of %s was set by %.3f s before it began; its times follow those of the "
-                         "processes before it",
-                         s->recording->path, m->hosts[host].name, (double)moved / 1e9);
+    return rs_model_note(
+        m, err,
+        "%s: the wall clock of %s was changed by %.3f s before it began; its times follow those of the "
+        "earlier processes",
+        s->recording->path, m->hosts[host].name, (double)moved / 1e9);
 }
 
-/* What the clock samples of a process say that a user should know. */
+/* Notes about the clock samples of a process. */
 static enum rs_status note_clocks(struct rs_model *m, const struct rs_source *s, struct rs_err *err)
 {
     const char *path = s->recording->path;
@@ -122,16 +123,16 @@ static enum rs_status note_clocks(struct rs_model *m, const struct rs_source *s,
     }
     if (back)
         RS_TRY(rs_model_note(
-            m, err, "%s: its clock went back between two samples; times around there cannot be trusted", path));
+            m, err, "%s: its clock went backwards between two samples; times around that point are unreliable", path));
     if (jumps)
         RS_TRY(rs_model_note(m, err,
-                             "%s: its ticks changed their rate %" PRIu32 " time%s by more than 100 ppm; times "
-                             "around there are less certain than stated",
+                             "%s: the rate of its tick counter changed %" PRIu32 " time%s by more than 100 ppm; times "
+                             "around these changes are less certain than stated",
                              path, jumps, jumps == 1 ? "" : "s"));
     if (set)
         RS_TRY(rs_model_note(m, err,
-                             "%s: the host's wall clock was set by %.3f s while it ran; times follow the clock "
-                             "that cannot be set",
+                             "%s: the host's wall clock was changed by %.3f s while it ran; times follow the monotonic "
+                             "clock",
                              path, (double)set / 1e9));
     return RS_OK;
 }

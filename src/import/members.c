@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The communicator of a number, in its nth incarnation; made if need be. */
+/* The nth incarnation of the communicator with this hash, created if necessary. */
 static void incarnation(struct rs_model *m, uint64_t hash, uint32_t nth, uint32_t *comm)
 {
     uint64_t newest = rs_map_get(&m->comm_index, hash, RS_NONE);
@@ -11,12 +11,12 @@ static void incarnation(struct rs_model *m, uint64_t hash, uint32_t nth, uint32_
         return;
     }
     *comm = (uint32_t)newest;
-    while (m->comms[*comm].incarnation != nth && *comm) /* rare: a number that was used again */
+    while (m->comms[*comm].incarnation != nth && *comm) /* rare: a reused hash */
         do --*comm;
         while (*comm && m->comms[*comm].hash != hash);
 }
 
-/* How often this process has been in the communicator at this rank before. */
+/* How often this process was in the communicator at this rank before. */
 static uint32_t times_before(const struct rs_model *m, uint32_t proc, uint64_t hash, int32_t rank)
 {
     uint32_t n = 0;
@@ -44,7 +44,7 @@ static void add_one(struct rs_model *m, struct rs_source *s, const struct rs_com
     if (f->nranks > c->nranks) c->nranks = f->nranks;
     if (f->nnodes > c->nnodes) c->nnodes = f->nnodes;
     name_comm(m, comm, fact->name);
-    /* Without a uuid the timer is one device's of this process. */
+    /* Without a uuid the timer belongs to one device of this process. */
     static const uint8_t none[16];
     for (uint32_t i = m->nmembers; i-- > 0 && m->members[i].proc == proc && gpu == RS_NONE;)
         if (m->members[i].device == f->device && !memcmp(m->members[i].uuid, f->uuid, sizeof f->uuid))
@@ -86,6 +86,6 @@ void rs_members_learn(struct rs_model *m, uint32_t *member, uint32_t proc, uint6
         m->members[*member].proc = proc;
         m->members[*member].context = context;
     }
-    m->members[*member].comm = comm; /* the nameless one stays behind, without members */
+    m->members[*member].comm = comm; /* the temporary one stays, without members */
     m->members[*member].rank = rank;
 }

@@ -6,7 +6,7 @@
 
 enum { SECOND = 1000000000, FEW_ROWS = 256, SPANS_EACH = 4 };
 
-/* Rows are told apart by this alone: 64 bits of a good mix, for at most some ten thousand rows. */
+/* Rows are identified by this hash: 64 bits, for at most some ten thousand rows. */
 static uint64_t key_of(uint32_t member, int32_t peer, int64_t span)
 {
     uint64_t x = (uint64_t)member << 32 | (uint32_t)peer;
@@ -36,7 +36,7 @@ static void sum(struct rs_net *to, const struct rs_net *r)
     if (r->from < to->from) to->from = r->from;
 }
 
-/* Spans twice as long: rows that fall together are added up. Returns how many flows there are. */
+/* Doubles the spans: rows of one span are added. */
 static void merge(struct rs_network *net)
 {
     struct rs_map index = {0};
@@ -74,7 +74,7 @@ void rs_network_find(struct rs_network *net, struct rs_cell *cell, uint32_t memb
     if (!net->width) {
         net->width = SECOND;
         net->base = now;
-        net->age++; /* 0 is that of a cell that was never used */
+        net->age++; /* 0 is a cell that was never used */
     }
     int64_t span = span_of(net, now);
     uint64_t *at;

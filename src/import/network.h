@@ -1,7 +1,7 @@
 /* Network steps of one process, summed up by (member, peer, span of time).
  *
- * Spans are a second long at first and twice as long whenever there are too many rows, so that filters by time work and
- * memory stays bounded. A cell is a cached way to the row of one flow: valid until its span ends or rows are merged. */
+ * Spans are one second at first and double whenever there are too many rows, so that filters by time work and memory is
+ * bounded. A cell caches the row of one flow: valid until its span ends or rows are merged. */
 #ifndef RS_IMPORT_NETWORK_H
 #define RS_IMPORT_NETWORK_H
 
@@ -10,9 +10,9 @@
 struct rs_network {
     struct rs_net *rows;
     uint32_t n, cap;
-    struct rs_map index; /* (member, peer, span), mixed -> row */
+    struct rs_map index; /* hash of (member, peer, span) -> row */
     int64_t base, width; /* host ns */
-    uint32_t age; /* how often rows were merged: older cells are void */
+    uint32_t age; /* how often rows were merged: older cells are invalid */
 };
 
 struct rs_cell {
@@ -22,7 +22,7 @@ struct rs_cell {
 
 /* Makes a cell valid. */
 void rs_network_find(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer, int64_t now);
-/* The row of a flow at a moment. The pointer is good until the next call. */
+/* The row of a flow at a time. The pointer is valid until the next call. */
 static inline void rs_network_row(struct rs_network *net, struct rs_cell *cell, uint32_t member, int32_t peer,
                                   int64_t now, struct rs_net **row)
 {
@@ -31,7 +31,7 @@ static inline void rs_network_row(struct rs_network *net, struct rs_cell *cell, 
     *row = &net->rows[cell->row];
     if (now > (*row)->to) (*row)->to = now;
 }
-/* Hands all rows to the model and starts anew. */
+/* Moves all rows to the model. */
 void rs_network_finish(struct rs_network *net, struct rs_model *m);
 void rs_network_free(struct rs_network *net);
 

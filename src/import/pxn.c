@@ -21,7 +21,7 @@ enum rs_status rs_pxn_context(struct rs_pxn *f, uint64_t context, uint32_t helpe
         return RS_OK;
     }
     RS_ROOM(f->contexts, f->ncontexts, f->cap_contexts);
-    *at = f->ncontexts; /* of two with one key the latest is found; twice the same does no harm */
+    *at = f->ncontexts; /* if two have the same key, the latest is found; a duplicate does no harm */
     *index = f->ncontexts++;
     f->contexts[*index] = (struct rs_pxn_context){context, helper, pid};
     return RS_OK;
@@ -41,7 +41,7 @@ void rs_pxn_open(struct rs_pxn *f, uint32_t open, uint32_t op)
     rs_map_put(&f->opens, open, op);
 }
 
-/* ---- giving back ---- */
+/* ---- owners ---- */
 
 static uint32_t member_of(const struct rs_model *m, uint32_t proc, uint64_t context)
 {
@@ -50,7 +50,7 @@ static uint32_t member_of(const struct rs_model *m, uint32_t proc, uint64_t cont
     return RS_NONE;
 }
 
-/* Times of the helper are on the owner's clock too: PXN stays within a host. */
+/* Helper and owner share a clock: PXN stays within a host. */
 static void give(struct rs_parts *p, uint32_t part, const struct rs_pxn_op *op)
 {
     p->flags[part] |= RS_PART_HELPED | RS_PART_NET;
@@ -87,7 +87,7 @@ static enum rs_status return_ops(struct rs_pxn *f, struct rs_model *m, const uin
     struct work *work = rs_alloc((f->nops + 1) * sizeof *work);
     for (uint32_t i = 0; i < f->nops; i++) work[i] = (struct work){owners[f->ops[i].context], i};
     qsort(work, f->nops, sizeof *work, by_owner);
-    struct rs_map index = {0}; /* handle -> part, of the owner at hand */
+    struct rs_map index = {0}; /* handle -> part, of the current owner */
     uint32_t indexed = RS_NONE, lost = 0;
     enum rs_status status = RS_OK;
     for (uint32_t i = 0; i < f->nops; i++) {

@@ -15,7 +15,7 @@ static const char *const names[RS_SH_FIELDS] = {
     [RS_SH_DTYPE] = "datatype",
     [RS_SH_ALGO] = "algo",
     [RS_SH_PROTO] = "proto",
-    [RS_SH_CHANNELS] = "nChannels", /* not v1's to v3's nMaxChannels: that many may be used, not will */
+    [RS_SH_CHANNELS] = "nChannels", /* not nMaxChannels of v1 to v3: an upper limit */
     [RS_SH_GROUP] = "parentGroup",
     [RS_SH_HASH] = "commHash",
     [RS_SH_CAPTURED] = "graphCaptured",
@@ -32,7 +32,7 @@ void rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs
             for (int i = 0; i < RS_SH_FIELDS; i++)
                 if (!strcmp(f->name, names[i])) s->fields[kind - RS_K_START][i] = f;
     }
-    /* Under newer NCCL the v4 shim leaves this one unset: garbage of the stack. */
+    /* Newer NCCL leaves this uninitialized for v4 plugins. */
     s->fields[RS_K_P2P_V4 - RS_K_START][RS_SH_CHANNELS] = NULL;
     s->strings = rs_zalloc(s->nstrings + 1, sizeof *s->strings);
 }

@@ -1,7 +1,7 @@
-/* What the start of an operation says, in any version of NCCL's interface.
+/* The arguments of an operation's start, in any version of NCCL's interface.
  *
- * The versions put the same facts into different fields; this finds each by its name, once a kind, and hands all
- * operations out in one form. One struct a process (its string ids are its own); one thread at a time. */
+ * The versions have the same facts in different fields; this finds each by name, once per kind, and returns all
+ * operations in one form. One struct per process (it has its own string ids); one thread at a time. */
 #ifndef RS_IMPORT_SHAPES_H
 #define RS_IMPORT_SHAPES_H
 
@@ -30,11 +30,11 @@ struct rs_shapes {
     const struct rs_process *process;
     struct rs_model *model;
     const struct rs_field *fields[RS_K_START_END - RS_K_START][RS_SH_FIELDS]; /* NULL: this kind has none */
-    uint16_t *strings; /* the process's string id -> the model's, + 1; 0: not asked yet */
+    uint16_t *strings; /* the process's string id -> the model's, + 1; 0: not looked up yet */
     size_t nstrings;
 };
 
-/* One operation, as its start says. What a version does not tell has the value of "not known" (0 for texts). */
+/* One operation. What a version does not report is "unknown": the value given here (0 for texts). */
 struct rs_shape {
     uint64_t seq; /* UINT64_MAX */
     uint64_t count;
@@ -50,7 +50,7 @@ void rs_shapes_init(struct rs_shapes *s, struct rs_model *model, const struct rs
 void rs_shapes_free(struct rs_shapes *s);
 
 void rs_shape_of(struct rs_shapes *s, const struct rs_callback *start, struct rs_shape *out);
-/* The name that v1 to v3 give with each operation; NULL: none. */
+/* The communicator's name, which v1 to v3 pass with each operation; NULL: none. */
 const char *rs_shape_comm_name(const struct rs_shapes *s, const struct rs_callback *start);
 
 #endif

@@ -5,22 +5,22 @@
 #include "base/memory.h"
 #include "format/handle.h"
 
-enum { GRAIN_NS = 2048 }; /* older GPUs' timers go in steps of 1,024 ns */
+enum { GRAIN_NS = 2048 }; /* timers of older GPUs have a resolution of 1,024 ns */
 
 struct rs_timer_channel {
-    int64_t start; /* latest one believed */
+    int64_t start; /* the latest valid one */
     uint64_t launch; /* and its plan */
-    uint32_t works; /* believed so far; works of one batch count once */
+    uint32_t works; /* valid so far; works of one batch count once */
     int64_t read[RS_TIMER_SLOTS]; /* host ns at which each slot was read */
 };
 
-/* Whether launch `a` came before `b`, as far as handles tell. */
+/* Whether launch `a` was before `b`, by their handles. */
 static bool came_before(uint64_t a, uint64_t b)
 {
     return (a ^ b) >> RS_COUNTER_BITS == 0 && a < b;
 }
 
-/* Before its launch began: on the host's clock it was at gpu + d, and d is at most its upper bound. */
+/* Before its launch began: on the host's clock it is at gpu + d, and d is at most its upper bound. */
 static bool before_launch(const struct rs_domain *gpu, const struct rs_timer *r)
 {
     if (!gpu->bounds || r->launched == RS_TIME_NONE) return false;
@@ -53,7 +53,7 @@ void rs_timers_start(struct rs_timers *t, struct rs_domain *gpu, const struct rs
     if (r->channel >= RS_TIMER_CHANNELS) return;
     struct rs_timer_channel *c = t->channels[r->channel];
     if (!c) c = t->channels[r->channel] = rs_zalloc(1, sizeof *c);
-    /* Works of one launch may share their times, and come in any order; an older launch may be told later. */
+    /* Works of one launch may share their times, and be in any order; an older launch may be reported later. */
     bool again = c->works && r->gpu_ns <= c->start;
     bool allowed = again && ((r->launch && r->launch == c->launch) || came_before(r->launch, c->launch));
     if ((again && !allowed) || before_launch(gpu, r) || before_end(t, r)) {
@@ -67,7 +67,7 @@ void rs_timers_start(struct rs_timers *t, struct rs_domain *gpu, const struct rs
 void rs_timers_end(struct rs_timers *t, uint64_t launch, int64_t gpu_ns)
 {
     if (launch != t->launch) {
-        if (came_before(launch, t->launch)) return; /* told later: the one since says more */
+        if (came_before(launch, t->launch)) return; /* reported late */
         if (t->end > t->end_before) t->end_before = t->end;
         t->launch = launch;
         t->end = gpu_ns;

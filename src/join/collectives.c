@@ -191,7 +191,7 @@ enum space {
     BY_API,
     BY_REPLAY, /* (captured call, replay): its number does not advance */
     ALONE, /* cannot be joined with certainty */
-    BY_TOLD, /* as in the recording that this one was cut from */
+    BY_CUT_NUMBER, /* as in the recording that this one was cut from */
 };
 
 uint64_t rs_op_id(const struct rs_model *m, uint32_t comm, const char *func, uint64_t a, uint64_t b)
@@ -224,10 +224,10 @@ static struct key key_of(const struct rs_model *m, const struct replays *f, uint
 {
     const struct rs_parts *t = &m->parts;
     struct key k = {.comm = m->members[t->member[part]].comm, .func = t->func[part], .a = t->seq[part]};
-    const struct rs_told *told = rs_part_told(m, part);
-    if (told) {
-        k.space = BY_TOLD;
-        k.a = told->id;
+    const struct rs_cut_number *cut = rs_part_cut_number(m, part);
+    if (cut) {
+        k.space = BY_CUT_NUMBER;
+        k.a = cut->id;
         return k;
     }
     k.space = t->kind[part] == RS_PART_COLL ? BY_SEQ : t->kind[part] == RS_PART_CE ? BY_CE : BY_API;
@@ -252,7 +252,7 @@ static bool same_key(const struct rs_model *m, uint32_t op, const struct key *k)
 {
     const struct rs_ops *o = &m->ops;
     if (o->comm[op] != k->comm || o->func[op] != k->func) return false;
-    if (k->space == BY_TOLD) return o->id[op] == k->a;
+    if (k->space == BY_CUT_NUMBER) return o->id[op] == k->a;
     return k->space == BY_REPLAY ? o->captured[op] == k->a && o->replay[op] == k->b && o->kind[op] == RS_OP_COLL
                                  : o->seq[op] == k->a;
 }
@@ -262,9 +262,9 @@ static void add_op(struct rs_model *m, const struct key *k, uint32_t part, uint3
     rs_model_op(m, op);
     struct rs_ops *o = &m->ops;
     o->id[*op] = rs_op_id(m, k->comm, rs_model_text(m, k->func), (uint64_t)k->space << 56 ^ k->a, k->b);
-    const struct rs_told *told = k->space == BY_TOLD ? rs_part_told(m, part) : NULL;
-    if (told) o->id[*op] = told->id;
-    if (told && told->twice) o->flags[*op] |= RS_OP_DOUBLE;
+    const struct rs_cut_number *cut = k->space == BY_CUT_NUMBER ? rs_part_cut_number(m, part) : NULL;
+    if (cut) o->id[*op] = cut->id;
+    if (cut && cut->twice) o->flags[*op] |= RS_OP_DOUBLE;
     o->comm[*op] = k->comm;
     o->func[*op] = k->func;
     o->seq[*op] = m->parts.seq[part];

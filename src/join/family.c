@@ -180,7 +180,7 @@ static bool try_counts(struct work *w, uint32_t parent, uint32_t child, int32_t 
         w->left -= tried;
         for (int k = 0; k < tried; k++) {
             if (rs_nccl_split_hash(hash, count, colors[k]) != c->hash) continue;
-            c->parent = (struct rs_parent){parent, count, colors[k], k >= from_ranks, c->parent.told};
+            c->parent = (struct rs_parent){parent, count, colors[k], k >= from_ranks, c->parent.hash};
             w->last[parent] = count;
             return true;
         }
@@ -230,7 +230,7 @@ static void try_all_colors(struct work *w)
                 w->left--;
                 uint64_t *child = rs_map_find(&open, rs_nccl_split_hash(m->comms[p].hash, count, color));
                 if (!child || *child == p || !contains(w, p, (uint32_t)*child)) continue;
-                m->comms[*child].parent = (struct rs_parent){p, count, color, false, m->comms[*child].parent.told};
+                m->comms[*child].parent = (struct rs_parent){p, count, color, false, m->comms[*child].parent.hash};
             }
     }
     rs_map_free(&open);
@@ -293,7 +293,7 @@ static void settle_first(struct rs_model *m)
 }
 
 /* A parent reported by a tool is used where the hashes show none. */
-static void use_told(struct rs_model *m)
+static void use_recorded(struct rs_model *m)
 {
     enum { DEEPEST = 64 };
     struct rs_map by_hash = {0};
@@ -301,8 +301,8 @@ static void use_told(struct rs_model *m)
         if (m->comms[c].hash) rs_map_put(&by_hash, rs_mix(m->comms[c].tool, m->comms[c].hash), c);
     for (uint32_t c = 0; c < m->ncomms; c++) {
         struct rs_parent *p = &m->comms[c].parent;
-        if (p->comm != RS_NONE || !p->told) continue;
-        uint32_t parent = (uint32_t)rs_map_get(&by_hash, rs_mix(m->comms[c].tool, p->told), RS_NONE), up = parent;
+        if (p->comm != RS_NONE || !p->hash) continue;
+        uint32_t parent = (uint32_t)rs_map_get(&by_hash, rs_mix(m->comms[c].tool, p->hash), RS_NONE), up = parent;
         for (int k = 0; k < DEEPEST && up != RS_NONE && up != c; k++) up = m->comms[up].parent.comm;
         if (parent == RS_NONE || up != RS_NONE) continue; /* its own ancestor: a damaged file */
         p->comm = parent;
@@ -316,10 +316,10 @@ enum rs_status rs_family_find(struct rs_model *m, struct rs_err *err)
     struct work w = {.m = m};
     for (uint32_t c = 0; c < m->ncomms; c++) {
         const struct rs_parent *p = &m->comms[c].parent;
-        m->comms[c].parent = (struct rs_parent){.comm = RS_NONE, .told = p->told, .color = p->told ? p->color : 0};
+        m->comms[c].parent = (struct rs_parent){.comm = RS_NONE, .hash = p->hash, .color = p->hash ? p->color : 0};
     }
     enum rs_status status = find_parents(&w, err);
-    if (status == RS_OK) use_told(m);
+    if (status == RS_OK) use_recorded(m);
     if (status == RS_OK) settle_first(m);
     free(w.places_at);
     free(w.places);

@@ -59,7 +59,7 @@ static void fill(struct rs_streams *s, const struct rs_model *m, const uint8_t *
     uint32_t n = 0, at = 0;
     for (uint32_t i = 0; i < t->n; i++) {
         if (!is_p2p(t, i)) continue;
-        if (rs_part_told(m, i)) { /* its recording was cut from one that was joined */
+        if (rs_part_cut_number(m, i)) { /* its recording was cut out of one that was joined */
             stream_of[n++] = RS_NONE;
             continue;
         }
@@ -233,44 +233,44 @@ static void match(struct rs_model *m, const struct rs_streams *s, const int64_t 
     }
 }
 
-static bool is_told_pair(const struct rs_model *m, const struct rs_told *told)
+static bool is_cut_pair(const struct rs_model *m, const struct rs_cut_number *cut)
 {
-    return is_p2p(&m->parts, told->part) && m->parts.peer[told->part] >= 0 &&
-           m->members[m->parts.member[told->part]].rank >= 0;
+    return is_p2p(&m->parts, cut->part) && m->parts.peer[cut->part] >= 0 &&
+           m->members[m->parts.member[cut->part]].rank >= 0;
 }
 
 /* Recordings that were cut from a larger one: joined as in that one. */
-static void join_told(struct rs_model *m)
+static void join_cut(struct rs_model *m)
 {
-    struct rs_map other = {0}; /* operation -> the first side seen */
-    for (uint32_t k = 0; k < m->ntold; k++) {
-        const struct rs_told *told = &m->told[k];
+    struct rs_map other = {0}; /* operation -> the side that came first */
+    for (uint32_t k = 0; k < m->ncut_numbers; k++) {
+        const struct rs_cut_number *cut = &m->cut_numbers[k];
         uint64_t *at;
-        if (!is_told_pair(m, told)) continue;
-        rs_map_at(&other, told->id, k, &at);
+        if (!is_cut_pair(m, cut)) continue;
+        rs_map_at(&other, cut->id, k, &at);
         if (*at == k) continue;
-        uint32_t sides[2] = {m->told[*at].part, told->part};
+        uint32_t sides[2] = {m->cut_numbers[*at].part, cut->part};
         bool swapped = m->parts.kind[sides[0]] != RS_PART_SEND;
         bool pair = m->parts.kind[sides[swapped]] == RS_PART_SEND && m->parts.kind[sides[!swapped]] == RS_PART_RECV &&
                     m->parts.op[sides[0]] == RS_NONE;
         if (!pair || m->members[m->parts.member[sides[0]]].comm != m->members[m->parts.member[sides[1]]].comm) continue;
-        rs_pair_add(m, sides[swapped], sides[!swapped], told->index, told->confidence);
-        m->ops.id[m->ops.n - 1] = told->id;
+        rs_pair_add(m, sides[swapped], sides[!swapped], cut->index, cut->confidence);
+        m->ops.id[m->ops.n - 1] = cut->id;
     }
     rs_map_free(&other);
-    for (uint32_t k = 0; k < m->ntold; k++) {
-        const struct rs_told *told = &m->told[k];
-        if (!is_told_pair(m, told) || m->parts.op[told->part] != RS_NONE) continue;
-        bool send = m->parts.kind[told->part] == RS_PART_SEND;
-        rs_pair_add(m, send ? told->part : RS_NONE, send ? RS_NONE : told->part, told->index, told->confidence);
-        m->ops.id[m->ops.n - 1] = told->id;
+    for (uint32_t k = 0; k < m->ncut_numbers; k++) {
+        const struct rs_cut_number *cut = &m->cut_numbers[k];
+        if (!is_cut_pair(m, cut) || m->parts.op[cut->part] != RS_NONE) continue;
+        bool send = m->parts.kind[cut->part] == RS_PART_SEND;
+        rs_pair_add(m, send ? cut->part : RS_NONE, send ? RS_NONE : cut->part, cut->index, cut->confidence);
+        m->ops.id[m->ops.n - 1] = cut->id;
     }
 }
 
 void rs_pairs_join(struct rs_model *m)
 {
     struct rs_streams s;
-    join_told(m);
+    join_cut(m);
     rs_streams_init(&s, m);
     if (!s.n) {
         rs_streams_free(&s);

@@ -25,7 +25,7 @@ void rs_model_lane(struct rs_model *m, const struct rs_lane *row, uint32_t *inde
     m->lanes[m->nlanes++] = *row;
 }
 
-/* Words before the number; case does not count. */
+/* Words before the number, in any case. */
 static const char *const steps[] = {"profilerstep", "step",          "train_step", "training_step",
                                     "train step",   "training step", "iteration",  "iter"};
 

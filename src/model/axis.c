@@ -45,7 +45,7 @@ int64_t rs_axis_common(struct rs_axis *a, int64_t local)
 int64_t rs_axis_local(struct rs_axis *a, int64_t common)
 {
     int64_t local = rs_time_minus(common, nearest(rs_axis_add(a, common)));
-    /* Offsets change by ppm: this settles at once. */
+    /* Offsets change by ppm: this converges at once. */
     for (int i = 0; i < 3; i++) local = rs_time_minus(common, nearest(rs_axis_add(a, local)));
     return local;
 }

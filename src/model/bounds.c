@@ -9,8 +9,8 @@ static uint64_t windows_before(const struct rs_bounds *b, int64_t at)
     return ((uint64_t)at - (uint64_t)b->base) >> __builtin_ctzll((uint64_t)b->width);
 }
 
-/* Which of two bounds of one kind says more. Clocks drift by some 10 ppm, so inside a long window this prefers one end of
- * it; the bound is still true. */
+/* Keeps the tighter of two bounds of one kind. Clocks drift by some 10 ppm, so inside a long window this prefers one
+ * end; the bound still holds. */
 static void tighten(struct rs_bound *to, const struct rs_bound *other, int sign)
 {
     if (other->d == RS_TIME_NONE) return;
@@ -33,8 +33,8 @@ static void double_width(struct rs_bounds *b)
     b->width *= 2;
 }
 
-/* The window of a moment, made if need be. Moments before the first go into window 0, as wild ones at the far end go into
- * the last: a window is only a choice among bounds. */
+/* The window of a time, created if necessary. Times before the first go into window 0, and implausibly late ones into
+ * the last: a window only selects among bounds. */
 static uint32_t window(struct rs_bounds *b, int64_t at)
 {
     if (!b->width) {

@@ -1,9 +1,9 @@
-/* What ties a GPU's timer to its host's clock: d = host - GPU lies between lower and upper bounds.
+/* The offset of a GPU's timer from its host's clock: d = host - GPU is between lower and upper bounds.
  *
- * A kernel starts after its launch began: launch - start <= d. The proxy thread reads a timer after the GPU wrote it:
- * d <= callback - timer. Millions of them come; the tightest of each window of GPU time are kept, at most RS_BOUNDS_MAX
- * windows: when there would be more, windows become twice as long. Every bound that is kept is a true one at its moment.
- * Beside that, a few samples of callback - timer tell how late timers are read. Zeroed = empty; plain data. */
+ * A kernel starts after its launch began: launch - start <= d. The proxy thread reads a timer after the GPU wrote it: d
+ * <= callback - timer. Of millions of bounds, the tightest of each window of GPU time are kept, at most RS_BOUNDS_MAX
+ * windows: when there would be more, windows become twice as long. Every bound kept holds at its time. A few samples of
+ * callback - timer show how late timers are read. Zeroed = empty; plain data. */
 #ifndef RS_MODEL_BOUNDS_H
 #define RS_MODEL_BOUNDS_H
 
@@ -18,7 +18,7 @@ struct rs_bound {
 };
 
 struct rs_bounds {
-    int64_t base, width; /* GPU ns of window 0; ns a window */
+    int64_t base, width; /* GPU ns of window 0; ns per window */
     uint32_t n; /* windows in use */
     struct rs_bound lower[RS_BOUNDS_MAX], upper[RS_BOUNDS_MAX];
     uint32_t nsamples, stride, skip; /* every stride-th is kept */
@@ -28,8 +28,8 @@ struct rs_bounds {
 void rs_bounds_add_lower(struct rs_bounds *b, int64_t gpu_ns, int64_t host_ns);
 void rs_bounds_add_upper(struct rs_bounds *b, int64_t gpu_ns, int64_t host_ns);
 
-/* About what d is at a moment, from the windows so far: the upper bound of its window or of the one before. RS_TIME_NONE:
- * not known yet. */
+/* An estimate of d at a time, from the windows so far: the upper bound of its window or of the previous one.
+ * RS_TIME_NONE: unknown. */
 int64_t rs_bounds_near(const struct rs_bounds *b, int64_t gpu_ns);
 
 #endif

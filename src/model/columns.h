@@ -1,6 +1,6 @@
-/* Tables that are kept as columns, one array each, since there are millions of rows: a list X(type, name) of columns
- * declares them, adds a row, and frees them. In a function that uses RS_COLUMNS_ADD() or RS_COLUMNS_FREE() the table is
- * called `t`; it has the fields n and cap. */
+/* Tables of millions of rows, one array per column: a list X(type, name) of columns declares them, adds a row, and
+ * frees them. In a function that uses RS_COLUMNS_ADD() or RS_COLUMNS_FREE() the table is called `t`; it has the fields
+ * n and cap. */
 #ifndef RS_MODEL_COLUMNS_H
 #define RS_MODEL_COLUMNS_H
 
@@ -18,7 +18,7 @@
 #define RS_COLUMN_ZERO(type, name) t->name[row_] = (type)0;
 #define RS_COLUMN_FREE(type, name) free(t->name);
 
-/* *index is a new row, zeroed; a failure is returned from the calling function. */
+/* *index is a new row, zeroed. */
 #define RS_COLUMNS_ADD(COLUMNS, index)                                                                                 \
     do {                                                                                                               \
         if (t->n == t->cap) {                                                                                          \

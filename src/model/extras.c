@@ -29,17 +29,17 @@ void rs_model_spot(struct rs_model *m, const struct rs_spot *row)
     m->spots[m->nspots++] = *row;
 }
 
-void rs_model_told(struct rs_model *m, const struct rs_told *row)
+void rs_model_cut_number(struct rs_model *m, const struct rs_cut_number *row)
 {
-    RS_ROOM(m->told, m->ntold, m->cap_told);
-    m->told[m->ntold++] = *row;
+    RS_ROOM(m->cut_numbers, m->ncut_numbers, m->cap_cut_numbers);
+    m->cut_numbers[m->ncut_numbers++] = *row;
 }
 
-const struct rs_told *rs_part_told(const struct rs_model *m, uint32_t part)
+const struct rs_cut_number *rs_part_cut_number(const struct rs_model *m, uint32_t part)
 {
-    uint32_t low = 0, high = m->ntold;
-    RS_BISECT(low, high, mid, m->told[mid].part < part);
-    return low < m->ntold && m->told[low].part == part ? &m->told[low] : NULL;
+    uint32_t low = 0, high = m->ncut_numbers;
+    RS_BISECT(low, high, mid, m->cut_numbers[mid].part < part);
+    return low < m->ncut_numbers && m->cut_numbers[low].part == part ? &m->cut_numbers[low] : NULL;
 }
 
 enum rs_status rs_model_name(struct rs_model *m, const char *text, size_t n, uint32_t *id, struct rs_err *err)

@@ -1,6 +1,6 @@
-/* Facts that only some inputs have: statistics without a time axis, and what a framework says of an operation.
+/* Facts that only some inputs have: statistics without a time axis, and a framework's facts about an operation.
  *
- * Both are sparse tables beside the columns of the model, which owns them. One thread at a time. */
+ * Sparse tables, in addition to the columns of the model, which owns them. One thread at a time. */
 #ifndef RS_MODEL_EXTRAS_H
 #define RS_MODEL_EXTRAS_H
 
@@ -13,51 +13,51 @@
 struct rs_model;
 
 enum rs_stat_kind {
-    RS_STAT_KERNEL, /* a kernel that is not NCCL's */
-    RS_STAT_COMM, /* a kernel of NCCL's */
+    RS_STAT_KERNEL, /* a kernel, not of NCCL */
+    RS_STAT_COMM, /* a kernel of NCCL */
     RS_STAT_COPY, /* memory copy or set */
     RS_STAT_CALL, /* host call */
     RS_STAT_RANGE, /* annotation: time on the host */
     RS_STAT_RANGE_WORK, /* work on the GPU inside an annotation: `within` names it */
-    RS_STAT_OPERATION, /* operation of NCCL's as a tool timed it (Inspector, ncclsee): host and GPU may be mixed */
+    RS_STAT_OPERATION, /* a NCCL operation as timed by a tool (Inspector, ncclsee): host and GPU may be mixed */
 };
 
-/* A row of a summary: there is no telling when it was. */
+/* A row of a summary, without a time. */
 struct rs_stat {
     uint32_t proc;
-    uint32_t member; /* RS_NONE: the communicator is not known */
+    uint32_t member; /* RS_NONE: the communicator is unknown */
     uint8_t kind; /* enum rs_stat_kind */
-    uint16_t func; /* of an operation or NCCL kernel: NCCL's name of the function; 0: none */
+    uint16_t func; /* of an operation or NCCL kernel: NCCL's function name; 0: none */
     uint32_t name, within; /* see rs_model_name(); 0: none. Of a range, `within` is its NVTX domain */
-    uint32_t thread; /* name or number of the thread, see rs_model_name(); 0: not told */
-    uint64_t calls, bytes; /* bytes in all; 0: not told */
-    int64_t total_ns, min_ns, max_ns; /* RS_TIME_NONE: not told */
+    uint32_t thread; /* name or number of the thread, see rs_model_name(); 0: unknown */
+    uint64_t calls, bytes; /* bytes in all; 0: unknown */
+    int64_t total_ns, min_ns, max_ns; /* RS_TIME_NONE: unknown */
 };
 
-/* What a framework or a tool says of one part beyond NCCL's facts. Rows are in the order of their parts. */
+/* What a framework or a tool adds to NCCL's facts about one part. Rows are in the order of their parts. */
 struct rs_tag {
     uint32_t part;
-    uint32_t scope; /* innermost annotation that its call lies in, see rs_model_name(); 0: none */
-    uint32_t step; /* number of the step (ProfilerStep#12) that its call lies in; RS_NONE */
+    uint32_t scope; /* innermost annotation around its call, see rs_model_name(); 0: none */
+    uint32_t step; /* number of the step (ProfilerStep#12) around its call; RS_NONE */
     uint64_t comms_id; /* as read, or computed by PyTorch's formula; see has_comms_id */
     int64_t pg_seq; /* the framework's own number in its process group; -1: none */
-    int64_t duration_ns; /* how long it took, where a tool says that and not when; RS_TIME_NONE */
-    uint64_t in_count, out_count; /* elements of its inputs and outputs, where a framework tells both; 0: not told */
-    bool has_comms_id, comms_id_read; /* read: it stood in the trace */
-    bool is_p2p; /* as the framework counts */
+    int64_t duration_ns; /* if a tool reports it without a time; RS_TIME_NONE */
+    uint64_t in_count, out_count; /* elements of its inputs and outputs, if a framework reports both; 0: unknown */
+    bool has_comms_id, comms_id_read; /* read: it was in the trace */
+    bool is_p2p; /* according to the framework */
 };
 
-/* Where the trace of another tool tells of a part: an event of the file, or one of the files, that its process is. In no
- * order. */
+/* The event of a trace of another tool that reports a part. In no order. */
 struct rs_spot {
     uint32_t proc;
-    uint32_t event; /* from 0, over all of its files: see first_event of trace/inputs.h */
+    uint32_t event; /* from 0, over all files of the process: see first_event of trace/inputs.h */
     uint32_t part;
 };
 void rs_model_spot(struct rs_model *m, const struct rs_spot *row);
 
-/* What counting gave a part in the whole that its recording was cut out of. Rows are in the order of their parts. */
-struct rs_told {
+/* The numbers of a part's operation in the whole recording, if its recording is a cut. Rows are in the order of their
+ * parts. */
+struct rs_cut_number {
     uint64_t id; /* of its operation */
     uint32_t part;
     uint32_t index; /* of a pair */
@@ -65,13 +65,13 @@ struct rs_told {
     bool twice; /* see RS_OP_DOUBLE */
 };
 
-void rs_model_told(struct rs_model *m, const struct rs_told *row); /* parts rising */
-/* NULL: nothing is told. */
-const struct rs_told *rs_part_told(const struct rs_model *m, uint32_t part);
+void rs_model_cut_number(struct rs_model *m, const struct rs_cut_number *row); /* in the order of parts */
+/* NULL: not from a cut. */
+const struct rs_cut_number *rs_part_cut_number(const struct rs_model *m, uint32_t part);
 
 void rs_model_stat(struct rs_model *m, const struct rs_stat *row);
-void rs_model_tag(struct rs_model *m, const struct rs_tag *row); /* parts rising */
-/* The tag of a part; NULL: it has none. */
+void rs_model_tag(struct rs_model *m, const struct rs_tag *row); /* in the order of parts */
+/* NULL: it has none. */
 const struct rs_tag *rs_part_tag(const struct rs_model *m, uint32_t part);
 
 /* The id of a text of any length and number (kernels, annotations); 0 is "". */

@@ -14,7 +14,7 @@ void rs_filter_resolve(struct rs_filter *f, struct rs_model *m)
     f->from_relative = f->to_relative = false;
 }
 
-/* A name, or what PyTorch's "desc:name" begins with, as reports show it. */
+/* A name, or the "desc" of PyTorch's "desc:name", as reports show it. */
 static bool is_named(const char *name, const char *want)
 {
     size_t n = strlen(want);
@@ -29,7 +29,7 @@ bool rs_filter_comm(const struct rs_filter *f, const struct rs_model *m, uint32_
     snprintf(hex, sizeof hex, "0x%016" PRIx64, c->hash);
     for (size_t i = 0; i < f->ncomms; i++) {
         const char *want = f->comms[i];
-        for (uint32_t v = comm; v != RS_NONE; v = m->comms[v].view) /* by any name that a tool has for it */
+        for (uint32_t v = comm; v != RS_NONE; v = m->comms[v].view) /* by the name of any tool */
             if (m->comms[v].name && is_named(m->comms[v].name, want)) return true;
         const char *digits = !strncasecmp(want, "0x", 2) ? hex : hex + 2;
         if (strlen(want) >= 4 && !strncasecmp(digits, want, strlen(want))) return true;

@@ -46,7 +46,7 @@ void rs_model_free(struct rs_model *m)
     free(m->lanes);
     free(m->stats);
     free(m->tags);
-    free(m->told);
+    free(m->cut_numbers);
     free(m->spots);
     free(m->notes);
     free(m->order);
@@ -74,7 +74,7 @@ static void keep_text(struct rs_model *m, const char *text, const char **copy)
 
 void rs_model_host(struct rs_model *m, const char *name, const char *boot, uint32_t *index)
 {
-    for (uint32_t i = 0; i < m->nhosts; i++) /* few against processes; the last is the likely one */
+    for (uint32_t i = 0; i < m->nhosts; i++) /* hosts are few */
         if (!strcmp(m->hosts[m->nhosts - 1 - i].boot, boot)) {
             *index = m->nhosts - 1 - i;
             return;
@@ -123,7 +123,7 @@ void rs_proc_set_stale(struct rs_proc *p, uint64_t timer)
     p->stale[timer / 64] |= UINT64_C(1) << timer % 64;
 }
 
-/* Every tool has its own communicators: what two say of one is brought together by the join. */
+/* Every tool has its own communicators; the join merges them. */
 static uint64_t comm_key(uint8_t tool, uint64_t hash)
 {
     return hash + tool * UINT64_C(0x9e3779b97f4a7c15);
@@ -209,7 +209,7 @@ static int by_comm_and_rank(const void *a, const void *b, void *of)
     return i < j ? -1 : i > j;
 }
 
-/* Communicators that turned out to be others (v1 to v3) have no members: they go. */
+/* Removes communicators without members: with v1 to v3 they turned out to be others. */
 static void drop_empty_comms(struct rs_model *m)
 {
     uint32_t *moved = rs_zalloc(m->ncomms + 1, sizeof *moved), kept = 0;
@@ -266,7 +266,7 @@ enum rs_status rs_model_note(struct rs_model *m, struct rs_err *err, const char 
     return RS_OK;
 }
 
-/* ---- looking ---- */
+/* ---- lookups ---- */
 
 uint32_t rs_comm_member(const struct rs_model *m, uint32_t comm, int32_t rank)
 {

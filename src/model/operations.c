@@ -47,9 +47,9 @@ void rs_ops_free(struct rs_ops *t)
     *t = (struct rs_ops){0};
 }
 
-/* ---- looking ---- */
+/* ---- lookups ---- */
 
-/* The clock of times that came from an operation laid over the part's own: that of the same process there. */
+/* The clock of times from the same operation in another source: that of the same process there. */
 static uint32_t lent_domain(const struct rs_model *m, uint32_t part)
 {
     const struct rs_member *x = &m->members[m->parts.member[part]];
@@ -102,5 +102,5 @@ unsigned rs_dtype_bytes(const char *dtype)
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (!strcmp(types[i].name, dtype)) return types[i].bytes;
-    return 1; /* ncclInt8, the two of float 8, and ncclUint8, which NCCL calls "Unknown" */
+    return 1; /* ncclInt8, the two float8 types, and ncclUint8, which NCCL calls "Unknown" */
 }

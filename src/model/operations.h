@@ -1,8 +1,8 @@
 /* Operations: what NCCL did, and what each rank did in it.
  *
- * A part is one rank's share of an operation. Importers add parts in time order within a process; the join makes
- * operations of them. One column each: parts.start[i] is the start of part i. The model owns both tables; one thread at
- * a time. */
+ * A part is what one rank did in an operation. Importers add parts in time order within a process; the join combines
+ * them into operations. Stored in columns: parts.start[i] is the start of part i. The model owns both tables; one
+ * thread at a time. */
 #ifndef RS_MODEL_OPERATIONS_H
 #define RS_MODEL_OPERATIONS_H
 
@@ -18,14 +18,14 @@ enum rs_part_kind { RS_PART_COLL, RS_PART_SEND, RS_PART_RECV, RS_PART_CE, RS_PAR
 enum rs_source_of_time {
     RS_FROM_NOTHING,
     RS_FROM_KERNEL, /* GPU timer of a KernelCh, or a kernel of an import */
-    RS_FROM_CALLBACK, /* host time at which NCCL told of the kernel (v3: no timers): late by its polling */
+    RS_FROM_CALLBACK, /* host time at which NCCL reported the kernel (v3: no timers): late by its polling */
     RS_FROM_PROXY, /* ProxyOp in progress; last ProxyOp stop */
 };
 
 enum {
     RS_PART_CAPTURED = 1 << 0, /* from a CUDA graph: `captured`, `replay` */
-    RS_PART_STALE = 1 << 1, /* GPU times of it were another operation's: not used */
-    RS_PART_OPEN = 1 << 2, /* something of it had started and not stopped when the recording ended */
+    RS_PART_STALE = 1 << 1, /* its GPU times were of another operation: not used */
+    RS_PART_OPEN = 1 << 2, /* an event of it had started and not stopped when the recording ended */
     RS_PART_STOPPED = 1 << 3, /* Coll or P2p was stopped: it is enqueued */
     RS_PART_HELPED = 1 << 4, /* some of its proxy work was done by another process (PXN) */
     RS_PART_SYMMETRIC = 1 << 5, /* a symmetric-memory kernel (v7 says so) */
@@ -35,47 +35,45 @@ enum {
     RS_PART_NET = 1 << 9, /* it had proxy operations */
     RS_PART_KERNEL_OPEN = 1 << 10, /* a KernelCh started and did not stop */
     RS_PART_UNFINISHED = 1 << 11, /* not all announced channels were seen to end */
-    RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is told when its way up is done, so its rank may
-                                    go on for longer (seen on NCCL 2.28: leaves "end" before others start) */
-    RS_PART_UNREPORTED = 1 << 13, /* captured, and told at capture: NCCL does not report its replays */
-    RS_PART_LENT_START = 1 << 14, /* its start is that of an operation laid over its own (join/overlay_by_time.c) */
-    RS_PART_LAUNCH_END = 1 << 15, /* `launched` is when the launch returned: when it began is not told */
-    RS_PART_DONE = 1 << 16, /* it has ended, as a tool says that does not say when (`end` may be unknown) */
+    RS_PART_END_EARLY = 1 << 12, /* a tree all-reduce: the kernel's end is reported after the reduction towards the
+                                    root, so its rank may run longer (NCCL 2.28: leaves "end" before others start) */
+    RS_PART_UNREPORTED = 1 << 13, /* captured, and reported at capture only: NCCL does not report its replays */
+    RS_PART_LENT_START = 1 << 14, /* its start is from another source (join/overlay_by_time.c) */
+    RS_PART_LAUNCH_END = 1 << 15, /* `launched` is when the launch returned: its beginning is unknown */
+    RS_PART_DONE = 1 << 16, /* it has ended, according to a tool that does not report when (`end` may be unknown) */
     RS_PART_STARTED = 1 << 17, /* likewise: it had started */
-    RS_PART_SETTLED = 1 << 18, /* likewise: its end was noted while the job ran on, so that it is no abort */
-    RS_PART_LENT_END = 1 << 19, /* its end is that of an operation laid over its own */
+    RS_PART_SETTLED = 1 << 18, /* likewise: its end was noted while the job ran on, so it was not aborted */
+    RS_PART_LENT_END = 1 << 19, /* its end is from another source */
 };
 
-#define RS_PART_COLUMNS(X)                                                                                              \
-    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it in its process */              \
-    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                         \
-    X(uint64_t, count) /* elements, as NCCL says */                                                                     \
-    X(int64_t, enqueued) /* start of the API call (host) */                                                             \
-    X(int64_t, launched) /* start of the kernel launch (host) */                                                        \
-    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                   \
-    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                            \
-    X(int64_t, after) /* where the end is not known: it was after this (clock: see after_source)... */                  \
-    X(int64_t,                                                                                                          \
-      before) /* ...and before this; RS_TIME_NONE: no bound. On the host's clock, unless join/ends.h set it; it does  \
-                 so, too, where the end is told too early (END_EARLY) */ \
-    X(uint64_t, launch) /* handle of the plan (Group): parts of a process with the same were launched together */       \
-    X(uint64_t, group) /* handle of the group call; 0: not known */                                                     \
-    X(uint32_t, member)                                                                                                 \
-    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                       \
-    X(uint32_t, replay) /* of a captured one: how many came before of the same captured call */                         \
-    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */                \
-    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */               \
-    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                  \
-    X(uint16_t, func)                                                                                                   \
-    X(uint16_t, dtype)                                                                                                  \
-    X(uint16_t, algo)                                                                                                   \
-    X(uint16_t, proto)                                                                                                  \
-    X(uint32_t, flags) /* RS_PART_... */                                                                                \
-    X(uint8_t, kind) /* enum rs_part_kind */                                                                            \
-    X(uint8_t, start_source) /* enum rs_source_of_time */                                                               \
-    X(uint8_t, end_source)                                                                                              \
-    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                                \
-    X(uint8_t, channels) /* announced; 0: not known */                                                                  \
+#define RS_PART_COLUMNS(X)                                                                                             \
+    X(uint64_t, handle) /* of its start (Coll, P2p, CeColl, else the API call); names it in its process */             \
+    X(uint64_t, seq) /* as NCCL numbers it; UINT64_MAX: none */                                                        \
+    X(uint64_t, count) /* elements, as NCCL says */                                                                    \
+    X(int64_t, enqueued) /* start of the API call (host) */                                                            \
+    X(int64_t, launched) /* start of the kernel launch (host) */                                                       \
+    X(int64_t, start) /* GPU's clock where start_source is KERNEL, else the host's */                                  \
+    X(int64_t, end) /* likewise by end_source; RS_TIME_NONE: only bounded */                                           \
+    X(int64_t, after) /* if the end is unknown: it was after this (clock: see after_source)... */                      \
+    X(int64_t, before) /* ...and before this; RS_TIME_NONE: no bound. Host's clock, unless set by join/ends.h */       \
+    X(uint64_t, launch) /* handle of the plan (Group): parts of a process with the same were launched together */      \
+    X(uint64_t, group) /* handle of the group call; 0: unknown */                                                      \
+    X(uint32_t, member)                                                                                                \
+    X(uint32_t, op) /* RS_NONE: not joined yet */                                                                      \
+    X(uint32_t, replay) /* of a captured one: the number of earlier replays of the same call */                        \
+    X(uint32_t, captured) /* ordinal, from 1, of the captured API call on its member; 0: not captured */               \
+    X(int32_t, peer) /* rank in the communicator: root of a collective, other end of a send or receive */              \
+    X(uint32_t, helper) /* process that did its proxy work; RS_NONE */                                                 \
+    X(uint16_t, func)                                                                                                  \
+    X(uint16_t, dtype)                                                                                                 \
+    X(uint16_t, algo)                                                                                                  \
+    X(uint16_t, proto)                                                                                                 \
+    X(uint32_t, flags) /* RS_PART_... */                                                                               \
+    X(uint8_t, kind) /* enum rs_part_kind */                                                                           \
+    X(uint8_t, start_source) /* enum rs_source_of_time */                                                              \
+    X(uint8_t, end_source)                                                                                             \
+    X(uint8_t, after_source) /* clock of `after`: KERNEL = the GPU's, else the host's */                               \
+    X(uint8_t, channels) /* announced; 0: unknown */                                                                   \
     X(uint8_t, channels_seen) /* KernelCh that ended */
 
 struct rs_parts {
@@ -85,20 +83,20 @@ struct rs_parts {
 
 enum rs_op_kind {
     RS_OP_COLL,
-    RS_OP_PAIR, /* a send and its receive; or one of them, when the other is not there */
+    RS_OP_PAIR, /* a send and its receive; or one of them, if the other is missing */
     RS_OP_FANOUT, /* pairs that share group calls: AlltoAll, Gather, Scatter, SendRecv */
     RS_OP_CE, /* copy-engine collective: enqueue times only */
-    RS_OP_API, /* NCCL reported the call and nothing more (Broadcast on 2.29 and 2.30, symmetric kernels) */
+    RS_OP_API, /* NCCL reported only the call (Broadcast on 2.29 and 2.30, symmetric kernels) */
 };
 
 enum {
-    RS_OP_COMPLETE = 1 << 0, /* every rank of it is here, and ended */
-    RS_OP_WHOLE = 1 << 1, /* every rank of it is here */
-    RS_OP_TIE = 1 << 2, /* compared (join/totals.h), and who was last is within twice the clock error */
+    RS_OP_COMPLETE = 1 << 0, /* all its ranks are recorded, and ended */
+    RS_OP_WHOLE = 1 << 1, /* all its ranks are recorded */
+    RS_OP_TIE = 1 << 2, /* compared (join/totals.h), and the last rank's lead is within twice the clock error */
     RS_OP_MISMATCH = 1 << 3,
     RS_OP_VIOLATION = 1 << 4, /* a rank ended before another started, by more than the clock error */
-    RS_OP_DOUBLE = 1 << 5, /* a rank is in it twice: joined wrongly, or the number was used again */
-    RS_OP_CLOCKED = 1 << 6, /* starts of all parts are known on clocks of one island: waits can be told */
+    RS_OP_DOUBLE = 1 << 5, /* a rank is in it twice: joined wrongly, or the number was reused */
+    RS_OP_CLOCKED = 1 << 6, /* starts of all parts are known on clocks of one island: waits can be computed */
 };
 
 #define RS_OP_COLUMNS(X)                                                                                               \
@@ -117,9 +115,9 @@ enum {
     X(uint32_t, captured)                                                                                              \
     X(uint32_t, fanout) /* of a pair: the fan-out it belongs to; RS_NONE */                                            \
     X(uint32_t, over) /* the operation of another tool that is the same one, and leads; RS_NONE: it leads itself */    \
-    X(uint32_t, view) /* the first laid over this one; of one that is laid over: the next; RS_NONE: no more */         \
+    X(uint32_t, view) /* the same operation in other sources: the first, then the next; RS_NONE: none */               \
     X(uint32_t, index) /* of a pair: how many came before from src to dst on this communicator */                      \
-    X(uint32_t, last_part) /* the last to arrive; RS_NONE: not known */                                                \
+    X(uint32_t, last_part) /* the last to arrive; RS_NONE: unknown */                                                  \
     X(int32_t, root) /* of a pair: src */                                                                              \
     X(int32_t, dst) /* of a pair */                                                                                    \
     X(uint16_t, func)                                                                                                  \
@@ -137,17 +135,17 @@ struct rs_ops {
 void rs_model_part(struct rs_model *m, uint32_t *index);
 void rs_model_op(struct rs_model *m, uint32_t *index);
 void rs_parts_free(struct rs_parts *t);
-/* After the join and the analyses, where no part is added any more: without `group`, which bundles and exports do not look
- * at. There are millions of parts. */
+/* After the join and the analyses, when no more parts are added: frees `group`, which bundles and exports do not use.
+ * There are millions of parts. */
 void rs_parts_drop_group(struct rs_parts *t);
 void rs_ops_free(struct rs_ops *t);
 
-/* The clock that a part's start, or end, came from; RS_NONE: not known. */
+/* The clock of a part's start, or end; RS_NONE: unknown. */
 uint32_t rs_part_start_domain(const struct rs_model *m, uint32_t part);
 uint32_t rs_part_end_domain(const struct rs_model *m, uint32_t part);
-/* When an operation began, as far as that is known: its first start, else the first API call. */
+/* An operation's first start, else its first API call. */
 int64_t rs_op_begin(const struct rs_model *m, uint32_t op);
-/* Bytes of one element of NCCL's datatype name; "Unknown" is ncclUint8 (reference 1.4), hence 1. */
+/* Bytes of one element, by NCCL's datatype name; NCCL calls ncclUint8 "Unknown", hence 1. */
 unsigned rs_dtype_bytes(const char *dtype);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "base/bisect.h"
 
-/* The first row of a process at or behind `proc`; `of` tells the process of a row. */
+/* The first row of a process >= `proc`; `of` returns the process of a row. */
 static uint32_t first_of(const struct rs_model *m, uint32_t n, uint32_t (*of)(const struct rs_model *m, uint32_t row),
                          uint64_t proc)
 {

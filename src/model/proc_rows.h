@@ -1,7 +1,7 @@
 /* The rows of one process in the model, and its parts by their handles.
  *
- * Importers add the parts and members of one process after the other, so those of a process lie together: they are
- * found by halving, and a process costs what it has, not what the run has. Maps are the caller's to free. */
+ * Importers add parts and members process by process, so those of a process are consecutive and are found by binary
+ * search. The caller frees maps. */
 #ifndef RS_MODEL_PROC_ROWS_H
 #define RS_MODEL_PROC_ROWS_H
 

@@ -1,12 +1,12 @@
 /* The NCCL profiler plugin interface, versions 1 to 7, declared by us.
  *
  * NCCL looks for a data object `ncclProfiler_vN` in the plugin, newest version first, and calls through its five
- * function pointers. The descriptors of the versions differ in small ways; each layout is spelled out here once, and
- * a version's descriptor is a union of the layouts that it knows. Shared by the recorder (which receives these
- * structs) and by the simulator (which makes them). No NCCL or CUDA header is needed.
+ * function pointers. The descriptors of the versions differ in small ways; each layout is declared here once, and a
+ * version's descriptor is a union of its layouts. Shared by the recorder (which receives these structs) and by the
+ * simulator (which makes them). No NCCL or CUDA header is needed.
  *
- * Strings behind `const char *` members are static in libnccl, except `name`; descriptors and state arguments live
- * on the caller's stack and are valid only during the call. */
+ * Strings of `const char *` members are static in libnccl, except `name`; descriptors and state arguments are on the
+ * caller's stack and are valid only during the call. */
 #ifndef RS_NCCL_ABI_H
 #define RS_NCCL_ABI_H
 
@@ -82,7 +82,7 @@ enum rs_nccl_state {
 };
 enum { RS_NCCL_STATES = 32 };
 
-/* ---- members of the descriptors, named by event and by the version that brought the layout ---- */
+/* ---- members of the descriptors, named by event and by the version that introduced the layout ---- */
 
 struct rs_nccl_coll_v1 {
     const char *name;
@@ -203,7 +203,7 @@ struct rs_nccl_p2p_v4 {
     const char *datatype;
     size_t count;
     int peer;
-    uint8_t nChannels; /* stack garbage when NCCL 2.28 or newer talks to a v4 plugin */
+    uint8_t nChannels; /* uninitialized when NCCL 2.28 or newer calls a v4 plugin */
 };
 struct rs_nccl_p2p_v5 {
     const char *func;
@@ -333,7 +333,7 @@ struct rs_nccl_ce_batch {
     bool useIntraSync;
 };
 
-/* Behind netPlugin.data; sent only by NCCL builds with NET_PROFILER=1 and by external network plugins. */
+/* What netPlugin.data points to; sent only by NCCL builds with NET_PROFILER=1 and by external network plugins. */
 #define RS_NCCL_NET_IB (1 << 16)
 #define RS_NCCL_NET_SOCK (2 << 16)
 struct rs_nccl_net_ib_v1 {

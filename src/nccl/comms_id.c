@@ -31,7 +31,7 @@ uint64_t rs_comms_id(const char *pg_name, size_t n, int64_t seq, bool is_p2p, in
     const int64_t elements[] = {seq, is_p2p, start, stride, size};
     uint64_t h = hash_bytes(pg_name, n);
     for (size_t i = 0; i < sizeof elements / sizeof *elements; i++) {
-        uint64_t x = (uint64_t)elements[i]; /* the element is the seed, what came before the value */
+        uint64_t x = (uint64_t)elements[i]; /* the element is the seed, the hash so far the value */
         h = x ^ (h + 0x9e3779b9 + (x << 6) + (x >> 2));
     }
     return h;

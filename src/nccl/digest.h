@@ -1,7 +1,7 @@
 /* NCCL's digest of a split: how the hash of a child communicator follows from that of its parent.
  *
- * NCCL numbers the splits of a communicator from 1 (the child count) and takes the colour as the caller gave it. Known to
- * whoever makes communicators (sim, gen) and to whoever finds their parents again. Pure; any thread. */
+ * NCCL numbers the splits of a communicator from 1 (the child count); the color is the caller's. Used to create
+ * communicators (sim, gen) and to find their parents (join). Pure; any thread. */
 #ifndef RS_NCCL_DIGEST_H
 #define RS_NCCL_DIGEST_H
 

@@ -16,13 +16,13 @@
 #include "plugin/table.h"
 
 enum {
-    MOST_THREADS = 16, /* of which all could be ours: two or three a copy of the recorder */
+    MOST_THREADS = 16, /* that could all be ours: two or three per copy of the recorder */
     QUIET_S = 5,
 };
 
 static const char *const names[RS_THREADS] = {"ringscope", "ringscope-log", "ringscope-tidy"};
 static struct {
-    _Atomic pid_t tid; /* 0 = does not run */
+    _Atomic pid_t tid; /* 0 = not running */
     _Atomic bool unnamed; /* prctl() is refused */
 } ours[RS_THREADS];
 static struct {
@@ -70,8 +70,8 @@ void rs_alone_forget(void)
     for (int i = 0; i < RS_THREADS; i++) rs_alone_end((enum rs_thread)i);
 }
 
-/* Where prctl() is refused, names are given here, and not before main has ended: where the descriptor table is the program's
- * as well, it could have made the number its own file's at any moment. */
+/* If prctl() is refused, names are set through /proc, and only after main has ended: while the descriptor table is
+ * shared, the program could reuse the number for a file of its own at any moment. */
 static void give_names(void)
 {
     for (int i = 0; i < RS_THREADS; i++) {
@@ -89,7 +89,7 @@ static void give_names(void)
     }
 }
 
-/* By name as well: a thread may be that of another copy of the recorder, which this one knows nothing of. */
+/* By name as well: the thread may belong to another copy of the recorder. */
 static bool is_ours(const char *tid)
 {
     char path[320], name[32];
@@ -113,8 +113,8 @@ static uint64_t calls_of(const struct rs_slot *s)
     return calls;
 }
 
-/* As far as can be known without /proc. To end a recording too early costs callbacks, which are counted; to end it never
- * keeps the process for good. */
+/* A guess, without /proc. Ending a recording too early loses callbacks, which are counted; never ending it keeps the
+ * process forever. */
 static bool seems_over(bool idle)
 {
     uint32_t made = atomic_load(&rs_pool.slots_made);
@@ -136,7 +136,7 @@ bool rs_is_alone(bool idle)
     give_names();
     struct stat tasks;
     if (stat("/proc/self/task", &tasks)) return seems_over(idle);
-    if (tasks.st_nlink > 2 + MOST_THREADS) return false; /* 2 and one a thread */
+    if (tasks.st_nlink > 2 + MOST_THREADS) return false; /* 2, and one per thread */
     DIR *list = opendir("/proc/self/task");
     if (!list) return seems_over(idle);
     bool alone = true;

@@ -20,16 +20,16 @@ struct rs_pool rs_pool;
 uint32_t rs_nonce = 1;
 uint64_t rs_context_base;
 _Thread_local struct rs_own rs_own;
-static _Thread_local bool taking; /* a slot, right now */
+static _Thread_local bool taking; /* a slot is being taken */
 static _Thread_local uint64_t tls_name[2]; /* of the thread, 16 bytes */
-static struct rs_buffer no_room; /* its limit is 0; only the header is ever looked at */
+static struct rs_buffer no_room; /* its limit is 0; only the header is used */
 
-static pthread_key_t exit_key; /* its destructor gives a dying thread's slot back */
+static pthread_key_t exit_key; /* its destructor returns an ending thread's slot */
 static pthread_once_t exit_key_once = PTHREAD_ONCE_INIT;
 
 enum { WORDS = (RS_BUFFER_BYTES - 64) / 8, LIMIT = WORDS - RS_RECORD_MAX };
 
-/* Fields that another thread looks at while their owner writes. */
+/* Fields that other threads read while their owner writes. */
 #define PUT(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
 
 void rs_stack_push(struct rs_stack *s, uint32_t *next, uint32_t index)
@@ -62,7 +62,7 @@ uint32_t rs_stack_take_all(struct rs_stack *s, uint32_t *next)
     for (uint32_t link = (uint32_t)old; link;) {
         uint32_t index = link - 1;
         link = __atomic_load_n(&next[index], __ATOMIC_RELAXED);
-        __atomic_store_n(&next[index], reversed, __ATOMIC_RELAXED); /* a pop elsewhere may still peek at it */
+        __atomic_store_n(&next[index], reversed, __ATOMIC_RELAXED); /* a concurrent pop may still read it */
         reversed = index;
     }
     return reversed;
@@ -86,7 +86,7 @@ bool rs_pool_open(void *base, size_t bytes)
 {
     struct rs_pool *p = &rs_pool;
     pthread_once(&exit_key_once, make_exit_key);
-    /* A slot without a buffer is useless, so there are as many of one as of the other. */
+    /* A slot without a buffer is useless, so there are as many slots as buffers. */
     uint32_t n = (uint32_t)((bytes - RS_LIVE_PAGE) / (RS_BUFFER_BYTES + sizeof(struct rs_slot)));
     size_t head = RS_LIVE_PAGE + n * sizeof(struct rs_slot);
     head = (head + RS_LIVE_PAGE - 1) & ~(size_t)(RS_LIVE_PAGE - 1);
@@ -125,8 +125,7 @@ bool rs_barrier(void)
 static void barrier_everywhere(void)
 {
     if (rs_barrier()) return;
-    /* What a barrier would wait for is a store on its way from the processor to its cache, which takes less than a
-     * microsecond. */
+    /* A store leaves the store buffer within a microsecond. */
     struct timespec ample = {.tv_nsec = 10 * 1000000};
     nanosleep(&ample, NULL);
 }
@@ -162,8 +161,8 @@ uint32_t rs_pool_close(uint64_t *late, unsigned wait_ms)
         if (buffer) PUT(p->buffers[buffer - 1].limit, 0);
     }
     barrier_everywhere();
-    /* Who enters from here on finds the recording closed. Who entered before says so until it leaves: once is enough for
-     * each, since threads that go on calling enter again all the time. */
+    /* Threads that enter from here on find the recording closed. Those that entered before are flagged until they
+     * leave; it is enough to see each outside once. */
     uint64_t until_us = now_us() + wait_ms * UINT64_C(1000);
     uint32_t inside = wait_for_none((const uint32_t *)&p->counting, until_us);
     made = atomic_load(&p->slots_made);
@@ -176,7 +175,7 @@ void rs_pool_forget(void)
     struct rs_pool *p = &rs_pool;
     if (rs_own.slot) pthread_setspecific(exit_key, NULL);
     rs_own = (struct rs_own){0};
-    /* Memory of its own in its place: a signal handler may have forked in the middle of a callback. */
+    /* Private memory replaces the mapping: a signal handler may have forked in the middle of a callback. */
     if (p->live)
         mmap(p->live, p->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
     memset(p, 0, sizeof *p);
@@ -192,14 +191,15 @@ static uint64_t handle_after(uint64_t handle, uint64_t starts, uint32_t slot)
 void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint64_t first_handle)
 {
     struct rs_buffer *b = &rs_pool.buffers[index];
-    /* Whoever reads the mapping must find the old buffer, wholly sealed, or the new one, or generation 0. A fence and not a
-     * release: the words of the first records must not be seen before generation 0 either (tests/model/reuse.pml). */
+    /* A reader of the mapping must find the old buffer, completely sealed, or the new one, or generation 0. A fence and
+     * not a release: the words of the first records must not be visible before generation 0 either
+     * (tests/model/reuse.pml). */
     PUT(b->generation, 0);
     atomic_thread_fence(memory_order_release);
     PUT(b->commit, 0);
     PUT(b->sealed, 0);
     PUT(b->slot, slot);
-    /* No carry out of the counter inside a buffer: it begins anew at a buffer's start. */
+    /* The counter does not overflow inside a buffer: it restarts with a buffer. */
     if (rs_handle_counter(first_handle) + WORDS > RS_COUNTER_MASK) first_handle &= ~RS_COUNTER_MASK;
     PUT(b->first_handle, first_handle);
     b->tick_now = rs_tick_base();
@@ -211,7 +211,7 @@ void rs_buffer_prepare(uint32_t index, uint32_t slot, uint32_t generation, uint6
 void rs_buffer_hand_over(uint32_t index)
 {
     struct rs_pool *p = &rs_pool;
-    bool urgent = p->buffers[index].slot == RS_SLOT_FACTS; /* they have few */
+    bool urgent = p->buffers[index].slot == RS_SLOT_FACTS; /* facts have few buffers */
     rs_stack_push(&p->full, p->next_buffer, index);
     uint32_t waiting = atomic_fetch_add_explicit(&p->nfull, 1, memory_order_relaxed) + 1;
     if ((urgent || waiting > p->nbuffers / 16) && atomic_exchange_explicit(&p->sealer_sleeps, 0, memory_order_relaxed))
@@ -238,7 +238,7 @@ static void put_plain(struct rs_buffer *b, unsigned kind, const uint64_t *args)
     __atomic_store_n(&b->commit, b->commit + 1 + rs_kind_args[kind], __ATOMIC_RELEASE);
 }
 
-/* The name is that of the thread's first call; the background thread puts a newer one in its place when it seals. */
+/* The name at the thread's first callback; the background thread updates it when it seals. */
 static void put_thread(struct rs_buffer *b, const struct rs_slot *s)
 {
     uint64_t args[3] = {s->tid, tls_name[0], tls_name[1]};
@@ -252,7 +252,7 @@ static bool has_unmarked_losses(const struct rs_slot *s)
     return false;
 }
 
-/* Marks the place of what was lost since the slot's last buffer. */
+/* Reports what was lost since the slot's last buffer. */
 static void put_lost(struct rs_buffer *b, struct rs_slot *s)
 {
     uint64_t args[2 + RS_LOST_COUNTS];
@@ -270,7 +270,7 @@ static uint32_t slot_index(const struct rs_slot *s)
     return (uint32_t)(s - rs_pool.slots);
 }
 
-/* The thread is inside then. NULL: there is none left. */
+/* On return the thread is inside. NULL: none is free. */
 static struct rs_slot *slot_take(void)
 {
     struct rs_pool *p = &rs_pool;
@@ -294,15 +294,15 @@ static struct rs_slot *slot_take(void)
     return s;
 }
 
-/* At thread exit. Other destructors may still call in; that thread then takes a slot again. A thread that was cancelled in
- * the middle of a callback is not inside any more: the callback was never part of the recording. */
+/* At thread exit. If another destructor makes a callback, the thread takes a slot again. A thread that was cancelled in
+ * the middle of a callback is no longer inside: that callback was never part of the recording. */
 static void slot_give_back(void *v)
 {
     struct rs_slot *s = v;
-    if (s != rs_own.slot) return; /* a forked child's inheritance */
+    if (s != rs_own.slot) return; /* inherited by a forked child */
     rs_own.slot = NULL;
     PUT(s->tid, 0);
-    PUT(s->group, 0); /* it makes no more calls in it */
+    PUT(s->group, 0); /* the thread makes no more calls in it */
     PUT(s->group_context, 0);
     rs_leave(s);
     rs_stack_push(&rs_pool.free_slots, rs_pool.next_slot, slot_index(s));
@@ -345,7 +345,7 @@ static struct rs_buffer *next(struct rs_slot *s, bool new_owner)
     put_thread(b, s);
     put_lost(b, s);
     __atomic_store_n(&s->buffer, index + 1, __ATOMIC_RELEASE);
-    /* rs_pool_close() says so first and looks at the slots then: one of us two sees the other. */
+    /* rs_pool_close() stores `open` first and then reads the slots: one of the two sees the other. */
     atomic_thread_fence(memory_order_seq_cst);
     if (!atomic_load(&p->open)) {
         PUT(b->limit, 0);
@@ -354,14 +354,15 @@ static struct rs_buffer *next(struct rs_slot *s, bool new_owner)
     return use(b);
 }
 
-/* Enters the thread's slot, or takes one. NULL: there is none, or this is a signal handler in the middle of a callback. */
+/* Enters the thread's slot, or takes one. NULL: none is free, or this is a signal handler in the middle of a
+ * callback. */
 static struct rs_slot *enter(bool *new_owner)
 {
     if (!rs_own.slot) {
         if (taking) return NULL;
         taking = true;
         atomic_signal_fence(memory_order_seq_cst);
-        *new_owner = !rs_own.slot; /* a handler may have come in between */
+        *new_owner = !rs_own.slot; /* a signal handler may have taken one in between */
         struct rs_slot *s = *new_owner ? slot_take() : NULL;
         atomic_signal_fence(memory_order_seq_cst);
         taking = false;
@@ -395,7 +396,7 @@ bool rs_pool_mark_losses(void)
         if (!rs_stack_pop(&p->free, p->next_buffer, &index)) return false;
         atomic_fetch_sub_explicit(&p->nfree, 1, memory_order_relaxed);
         rs_buffer_prepare(index, i, ++s->generation, s->next_handle);
-        put_plain(&p->buffers[index], RS_K_THREAD, (uint64_t[3]){s->tid}); /* its name is found when it is sealed */
+        put_plain(&p->buffers[index], RS_K_THREAD, (uint64_t[3]){s->tid}); /* the name is set when it is sealed */
         put_lost(&p->buffers[index], s);
         rs_buffer_hand_over(index);
     }
@@ -433,7 +434,7 @@ void rs_buffer_discard(uint32_t index, uint32_t from)
         if (kind == RS_K_TICK_BASE) base = w[1];
         if (at < from || kind == RS_K_TICK_BASE || kind == RS_K_THREAD) continue;
         tick = base + (w[0] >> 32);
-        if (kind == RS_K_LOST) { /* the mark goes too: what it stood for has none again */
+        if (kind == RS_K_LOST) { /* the report is discarded too: its losses are unreported again */
             tick = w[1];
             for (int i = 0; i < RS_LOST_COUNTS; i++) s->lost_in_records[i] -= w[3 + i];
         }
@@ -443,7 +444,7 @@ void rs_buffer_discard(uint32_t index, uint32_t from)
     __atomic_store_n(&b->sealed, to, __ATOMIC_RELEASE);
 }
 
-/* A callback that came before the recording was open, or after it was closed. */
+/* A callback before the recording was open, or after it was closed. */
 static void count_outside(void)
 {
     struct rs_pool *p = &rs_pool;
@@ -454,18 +455,18 @@ static void count_outside(void)
     }
     atomic_fetch_add_explicit(&p->lost_unopened, 1, memory_order_relaxed);
     if (atomic_load_explicit(&p->forked, memory_order_relaxed))
-        rs_warn_once(RS_SAID_FORK,
+        rs_warn_once(RS_MESSAGE_FORK,
                      "this process was forked from a recorded one: its callbacks are not recorded until it "
                      "makes a communicator of its own");
 }
 
-/* In the slot, if the thread has one and is not inside it already; else where all threads count. Who finds the recording
- * open after it said that it is about to count is waited for: see rs_pool_close(). */
+/* In the slot, if the thread has one and is not inside it already; else in the shared counts. rs_pool_close() waits for
+ * threads that have announced themselves and then found the recording open. */
 static uint64_t count_lost(unsigned loss_class, bool start)
 {
     struct rs_pool *p = &rs_pool;
     struct rs_slot *s = rs_own.slot;
-    bool open = atomic_load(&p->open); /* closed it stays: nobody need wait for us */
+    bool open = atomic_load(&p->open); /* once closed it stays closed: no need to announce */
     bool own = open && rs_enter(s), shared = open && !own;
     uint64_t handle = 0;
     if (shared) atomic_fetch_add(&p->counting, 1);

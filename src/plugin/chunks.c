@@ -4,7 +4,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* All of it, or the error that stopped it. */
+/* Writes everything, or fails. */
 static bool write_at(struct rs_files *files, const struct rs_chunk_header *h, const void *stored, uint32_t padded,
                      uint64_t at)
 {
@@ -18,7 +18,7 @@ static bool write_at(struct rs_files *files, const struct rs_chunk_header *h, co
     int nparts = 3, tries = 3;
     while (left) {
         ssize_t n = pwritev(rs_files_fd(files), part, nparts, (off_t)at);
-        if (n < 0 && (errno == EINTR || (errno == EBADF && --tries))) continue; /* the program closed it just now */
+        if (n < 0 && (errno == EINTR || (errno == EBADF && --tries))) continue; /* the program has just closed it */
         if (n <= 0) {
             if (!n) errno = ENOSPC;
             return false;

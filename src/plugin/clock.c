@@ -10,8 +10,8 @@ enum { TRIES = 5, RATE_JUMP_PPM = 100 };
 static int64_t test_offset_ns;
 static double test_ppm;
 static bool test;
-static struct rs_fact_clock before; /* the sample before this one; raw.ns = 0: none */
-static double first_rate; /* ns a tick between the samples before */
+static struct rs_fact_clock before; /* the previous sample; raw.ns = 0: none */
+static double first_rate; /* ns per tick between the previous samples */
 
 void rs_clock_start(const struct rs_config *config)
 {
@@ -46,7 +46,7 @@ struct rs_fact_clock rs_clock_sample(void)
         s.real.ns += shift;
     }
     uint64_t ticks = s.raw.before - before.raw.before;
-    /* Over a short span the brackets alone make 100 ppm of error. */
+    /* Over a short time the brackets alone have an error of 100 ppm. */
     if (before.raw.ns && s.raw.ns - before.raw.ns > 200000000u && ticks) {
         double rate = (double)(s.raw.ns - before.raw.ns) / (double)ticks;
         if (first_rate > 0) {

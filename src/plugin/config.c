@@ -14,7 +14,7 @@ static const char *setting(const char *name)
     return v && *v ? v : NULL;
 }
 
-/* Adds to the list of settings that are not as they should be. */
+/* Adds to the list of bad settings. */
 static void complain(struct rs_config *c, const char *name)
 {
     size_t n = strlen(c->bad);
@@ -29,7 +29,7 @@ static uint64_t within(struct rs_config *c, const char *name, uint64_t value, ui
     return value < least ? least : most;
 }
 
-/* The program may change its folder later. Not somewhere else instead where that is too long: nowhere. */
+/* Absolute, since the program may change its working folder later. If it is too long, nothing is recorded. */
 static void set_dir(struct rs_config *c, const char *prefix, const char *name)
 {
     char here[sizeof c->dir];

@@ -12,9 +12,9 @@
 #include "plugin/facts.h"
 #include "plugin/masks.h"
 
-static struct timespec seen; /* the file's mtime; 0 = there was none */
+static struct timespec seen; /* the file's mtime; 0 = no file */
 static off_t seen_size;
-static bool strange; /* one that is not ours was noted */
+static bool strange; /* a file of another user was noted */
 
 /* "events=WORD" on a line of its own; spaces around are fine. */
 static bool parse(char *text, int *mask)
@@ -27,8 +27,7 @@ static bool parse(char *text, int *mask)
     return false;
 }
 
-/* What is behind the name, opened: -1 = nothing that counts. All questions go to the descriptor, since the name may mean
- * something else the next moment. */
+/* Opens the file: -1 = none that counts. Checks the descriptor, since the name may mean another file a moment later. */
 static int open_own(const char *path, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -36,7 +35,7 @@ static int open_own(const char *path, struct stat *st)
     if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode) && st->st_uid == geteuid()) return fd;
     if (fd >= 0) close(fd);
     if (there && !strange)
-        strange = rs_fact_note("%s is not a file of the user that runs the job: it is ignored", path);
+        strange = rs_fact_note("%s is not a regular file of the user that runs the job: it is ignored", path);
     return -1;
 }
 
@@ -47,7 +46,7 @@ void rs_control_look(const char *dir, bool first)
     snprintf(path, sizeof path, "%s/control", dir);
     int fd = open_own(path, &st);
     if (fd < 0) {
-        if (seen.tv_sec) rs_masks_order(-1); /* it is gone again, and so is what it said */
+        if (seen.tv_sec) rs_masks_order(-1); /* it was removed */
         seen = (struct timespec){0};
         return;
     }
@@ -55,7 +54,7 @@ void rs_control_look(const char *dir, bool first)
     bool same = st.st_mtim.tv_sec == seen.tv_sec && st.st_mtim.tv_nsec == seen.tv_nsec && st.st_size == seen_size;
     seen = st.st_mtim;
     seen_size = st.st_size;
-    ssize_t n = same || first ? -1 : read(fd, text, sizeof text - 1); /* at first it is an earlier job's */
+    ssize_t n = same || first ? -1 : read(fd, text, sizeof text - 1); /* the first is an earlier job's */
     close(fd);
     if (n <= 0) return; /* nothing yet */
     text[n] = 0;

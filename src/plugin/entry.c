@@ -1,11 +1,11 @@
-/* What NCCL calls: the exported objects ncclProfiler_v1 to v7.
+/* The entry points: the exported objects ncclProfiler_v1 to v7.
  *
- * Each version's functions read that version's structs and hand the members on (start.h, record.h, recorder.h). Every one
- * of them always writes *eHandle and *context, and always answers success. */
+ * Each version's functions read that version's structs and pass the members on (start.h, record.h, recorder.h). They
+ * always write *eHandle and *context, and always return success. */
 #include "plugin/recorder.h"
 #include "plugin/start.h"
 
-/* ---- init, finalize, stop: alike in many versions ---- */
+/* ---- init, finalize, stop: shared by versions ---- */
 
 #define INIT_OLD(V)                                                                                                    \
     static rs_nccl_result init_v##V(void **context, int *mask)                                                         \
@@ -56,7 +56,7 @@ static rs_nccl_result stop(void *handle)
 
 /* ---- start ---- */
 
-/* The members behind the common head, for types that a version should not know. */
+/* The members after the common head, for types unknown to a version. */
 #define RAW(V) rs_start_raw(c, d->type, V, &d->coll, sizeof *d - offsetof(struct rs_nccl_descr_v##V, coll))
 
 /* Two functions, so that the fast one needs no registers saved. */
@@ -167,7 +167,7 @@ RS_INLINE rs_nccl_result state_arg(void *handle, int state, uint64_t arg)
     return RS_NCCL_SUCCESS;
 }
 
-/* v1 to v3: the states of proxy operations carry two numbers, those of the control thread one, the others none. */
+/* v1 to v3: the states of proxy operations have two arguments, those of the proxy thread one, the others none. */
 static rs_nccl_result state_v1(void *handle, int state, union rs_nccl_args_v1 *args)
 {
     if ((unsigned)state >= RS_NCCL_STATES) return state_raw(handle, state, (const uint64_t *)args);
@@ -184,7 +184,7 @@ static rs_nccl_result state_v1(void *handle, int state, union rs_nccl_args_v1 *a
     return RS_NCCL_SUCCESS;
 }
 
-/* State 21. The payload has no id of its own: it is read only while all network events so far were of one kind. */
+/* State 21. The payload has no id: it is read only while all network events so far were of one kind. */
 static RS_OUTLINE rs_nccl_result state_net_update(void *handle, const union rs_nccl_args_v4 *args)
 {
     const void *data = args->netPlugin.data;
@@ -209,7 +209,7 @@ static RS_OUTLINE rs_nccl_result state_net_update(void *handle, const union rs_n
     return RS_NCCL_SUCCESS;
 }
 
-/* States whose argument is a 64-bit number, by bit. The others carry none: what the pointer shows may not be set. */
+/* States whose argument is a 64-bit number, by bit. The others have none: their union may be uninitialized. */
 #define STEP_STATES                                                                                                    \
     (1u << RS_ST_STEP_SEND_GPU_WAIT | 1u << RS_ST_STEP_SEND_WAIT | 1u << RS_ST_STEP_RECV_WAIT |                        \
      1u << RS_ST_STEP_RECV_FLUSH_WAIT | 1u << RS_ST_STEP_RECV_GPU_WAIT | 1u << RS_ST_STEP_SEND_PEER_WAIT)
@@ -219,7 +219,7 @@ static rs_nccl_result state_v4(void *handle, int state, union rs_nccl_args_v4 *a
 {
     if (!RS_LIKELY((unsigned)state < RS_NCCL_STATES)) return state_raw(handle, state, (const uint64_t *)args);
     if (args && 1u << state & (STEP_STATES | TIMER_STATES))
-        return state_arg(handle, state, args->kernelCh.pTimer); /* transSize lies at the same place */
+        return state_arg(handle, state, args->kernelCh.pTimer); /* transSize has the same offset */
     if (args && state >= RS_ST_CTRL_IDLE && state <= RS_ST_CTRL_APPEND_END)
         return state_arg(handle, state, (uint32_t)args->proxyCtrl.appendedProxyOps);
     if (args && state == RS_ST_NET_PLUGIN_UPDATE) return state_net_update(handle, args);

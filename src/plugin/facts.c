@@ -13,17 +13,17 @@
 enum { WORDS = (RS_BUFFER_BYTES - 64) / 8 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local bool mine; /* this thread holds the lock, or waits for it */
+static _Thread_local bool mine; /* this thread holds or waits for the lock */
 static _Atomic uint32_t current; /* index + 1 */
 static uint32_t generation;
-static _Atomic uint64_t early_lives, early_facts; /* lost before there was a live header to count them in */
+static _Atomic uint64_t early_lives, early_facts; /* lost before there was a live header */
 
 bool rs_facts_lock(void)
 {
     if (mine) return false;
     mine = true;
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_fetch_add(&rs_pool.counting, 1); /* before looking whether the recording is open */
+    atomic_fetch_add(&rs_pool.counting, 1); /* before checking whether the recording is open */
     pthread_mutex_lock(&lock);
     return true;
 }
@@ -42,7 +42,8 @@ static bool is_life(unsigned type)
     return type == RS_FACT_COMM || type == RS_FACT_COMM_END;
 }
 
-/* In the live header: the background thread, which writes the status, may wait for a disk until the process is killed. */
+/* In the live header: the background thread, which writes the status, may be waiting for a disk when the process is
+ * killed. */
 static void count_lost(unsigned type)
 {
     struct rs_live_header *live = rs_pool.live;
@@ -70,7 +71,7 @@ static struct rs_buffer *room(uint32_t words)
     return &p->buffers[index];
 }
 
-/* Before the recording is open, facts wait here, one behind the other as they will be in a buffer. */
+/* Facts recorded before the recording is open, as they will be in a buffer. */
 static uint64_t early[8192];
 static uint32_t nearly; /* words */
 
@@ -91,7 +92,7 @@ static void commit(struct rs_buffer *buf, uint32_t words)
     if (buf) __atomic_store_n(&buf->commit, buf->commit + words + (UINT64_C(1) << 32), __ATOMIC_RELEASE);
 }
 
-/* With the lock, if `locked`; without it there is no place. */
+/* With the lock held if `locked`; without it there is no room. */
 static bool put(bool locked, enum rs_fact_type type, uint64_t tick, const void *a, size_t a_bytes, const void *b,
                 size_t b_bytes)
 {
@@ -103,7 +104,7 @@ static bool put(bool locked, enum rs_fact_type type, uint64_t tick, const void *
         rs_fact_encode(w, type, tick, a, a_bytes, b, b_bytes);
         commit(buf, words);
     } else {
-        uint64_t *late = atomic_load(&rs_pool.late); /* the status has been written, or is about to be */
+        uint64_t *late = atomic_load(&rs_pool.late); /* the status was written, or is about to be */
         if (late && is_life(type))
             __atomic_fetch_add(late, 1, __ATOMIC_RELAXED);
         else

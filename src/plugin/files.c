@@ -19,8 +19,8 @@
 
 enum { MAX_TRIES = 1000, IN_ORDER = 16 };
 
-/* Makes the folder and those above it. Others may make links where all may write, and would choose where we write to: only
- * root's and our own are followed. */
+/* Creates the folder and its parents. Where all users may write, others could redirect us with links: only links of
+ * root and of this user are followed. */
 static bool make_folders(const char *dir)
 {
     char path[sizeof((struct rs_config *)0)->dir];
@@ -71,7 +71,7 @@ void rs_files_prefault(struct rs_files *f, size_t from, size_t to)
     char *map = f->live;
     if (to > f->live_bytes) to = f->live_bytes;
     if (from >= to || !madvise(map + from, to - from, MADV_POPULATE_WRITE)) return;
-    /* Linux before 5.14. Others may be writing there already: add nothing, atomically. */
+    /* Linux before 5.14. Others may be writing there already: add 0, atomically. */
     for (size_t at = from; at < to; at += RS_LIVE_PAGE) __atomic_fetch_add(map + at, 0, __ATOMIC_RELAXED);
 }
 
@@ -82,7 +82,7 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
     f->fd = -1;
     fallback[0] = 0;
     if (!config->dir[0] || !make_folders(config->dir)) {
-        snprintf(why, why_bytes, "cannot make the folder %.300s: %s", config->dir,
+        snprintf(why, why_bytes, "cannot create the folder %.300s: %s", config->dir,
                  strerror(config->dir[0] ? errno : ENAMETOOLONG));
         return false;
     }
@@ -97,7 +97,7 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
     for (unsigned n = 0; !done && n < MAX_TRIES; n++) {
         char name[128];
         unsigned number = n;
-        /* Somebody else may have taken the next numbers, but not all that there are. */
+        /* Others may have taken the next numbers, but not a random one. */
         if (n >= IN_ORDER && getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number)
             number = n * 2654435761u ^ (unsigned)rs_tick();
         if (n)
@@ -108,7 +108,7 @@ bool rs_files_open(struct rs_files *f, const struct rs_config *config, char *why
         f->fd = rs_table_open(f->path, O_RDWR | O_CREAT | O_EXCL);
         if (f->fd < 0 && errno == EEXIST) continue; /* an earlier process had this pid */
         if (f->fd < 0) break;
-        done = rs_output_take(f, config, name, fallback, fallback_bytes);
+        done = rs_places_take(f, config, name, fallback, fallback_bytes);
         if (done) break;
         int failed = errno;
         close(f->fd);
@@ -164,7 +164,7 @@ int rs_files_fd(struct rs_files *f)
     if (!is_recording(f, fd)) {
         if (fd >= 0) {
             close(fd);
-            errno = ENOENT; /* the name means another file now */
+            errno = ENOENT; /* the name is another file now */
         }
         f->fd = -1; /* not closed: it is not ours any more */
         return -1;
@@ -181,8 +181,8 @@ enum rs_files_change rs_files_look(struct rs_files *f, uint64_t end)
     bool has_name = !stat(f->path, &named) && named.st_dev == f->device && named.st_ino == f->inode;
     bool begins = pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h && h.magic == f->header.magic &&
                   h.checksum == f->header.checksum;
-    bool long_enough = (uint64_t)st.st_size >= end || end <= f->header.ring_end; /* nothing is behind the ring yet */
-    /* Also without its name: it may only have been given another one. If there is no room: next time. */
+    bool long_enough = (uint64_t)st.st_size >= end || end <= f->header.ring_end; /* nothing is after the ring yet */
+    /* Also if it has no name: it may have been renamed. If there is no room: next time. */
     bool mended = begins || pwrite(rs_files_fd(f), &f->header, sizeof f->header, 0) == (ssize_t)sizeof f->header;
     if (!has_name) return RS_FILES_DELETED;
     return (begins && long_enough) || !mended ? RS_FILES_SAME : RS_FILES_CUT;

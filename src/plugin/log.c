@@ -23,9 +23,9 @@ static struct {
     _Atomic uint32_t state; /* enum state */
     int level;
     char text[480];
-} said[RS_SAID_COUNT];
+} said[RS_MESSAGES];
 static _Atomic bool wanted; /* warnings on standard error */
-static _Atomic uint32_t in_nccl; /* threads inside init or finalize: they pass on what waits */
+static _Atomic uint32_t in_nccl; /* threads inside init or finalize: they pass on messages */
 static _Atomic uint32_t news; /* counts; a futex of the thread */
 static _Atomic bool closing;
 
@@ -40,12 +40,12 @@ static void pass_on(int i, rs_nccl_logger logger)
     }
     char line[512];
     int n = snprintf(line, sizeof line, "ringscope: %s\n", said[i].text);
-    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return; /* nowhere to say it */
+    if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) return; /* nothing can be done */
 }
 
 static void pass_all_on(rs_nccl_logger logger)
 {
-    for (int i = 0; i < RS_SAID_COUNT; i++) pass_on(i, logger);
+    for (int i = 0; i < RS_MESSAGES; i++) pass_on(i, logger);
 }
 
 /* ---- the thread ---- */
@@ -79,7 +79,7 @@ void rs_log_start(void)
     if (!atomic_load(&wanted)) return;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* the thread inherits this */
-    /* The default stack: a program's thread-local variables lie in it too, and may be large. */
+    /* The default stack size: the program's thread-local variables are in it too, and may be large. */
     if (!pthread_create(&thread, NULL, log_main, NULL)) pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
@@ -116,16 +116,16 @@ void rs_log_leave(rs_nccl_logger logger)
 {
     pass_all_on(logger);
     atomic_fetch_sub(&in_nccl, 1);
-    for (int i = 0; i < RS_SAID_COUNT; i++) {
+    for (int i = 0; i < RS_MESSAGES; i++) {
         if (atomic_load(&said[i].state) != WAITS || said[i].level != RS_NCCL_LOG_WARN) continue;
-        wake(); /* it came just now */
+        wake(); /* issued just now */
         return;
     }
 }
 
-/* ---- saying ---- */
+/* ---- issuing ---- */
 
-static void say(int level, enum rs_fact_said what, const char *fmt, va_list ap)
+static void say(int level, enum rs_message what, const char *fmt, va_list ap)
 {
     uint32_t unsaid = UNSAID;
     if (!atomic_compare_exchange_strong(&said[what].state, &unsaid, WRITTEN_NOW)) return;
@@ -137,7 +137,7 @@ static void say(int level, enum rs_fact_said what, const char *fmt, va_list ap)
     if (!atomic_load(&in_nccl)) wake();
 }
 
-void rs_warn_once(enum rs_fact_said what, const char *fmt, ...)
+void rs_warn_once(enum rs_message what, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
@@ -145,7 +145,7 @@ void rs_warn_once(enum rs_fact_said what, const char *fmt, ...)
     va_end(ap);
 }
 
-void rs_info_once(enum rs_fact_said what, const char *fmt, ...)
+void rs_info_once(enum rs_message what, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);

@@ -15,10 +15,10 @@
 
 enum {
     NCCLS = 14, /* in one process; masks of further ones are set at init and never change */
-    NO_NCCL = NCCLS + 1, /* of a context that is alive: in none of the rows */
+    NO_NCCL = NCCLS + 1, /* a context that is alive but whose NCCL has no row */
     SHM_LEAST_MIB = 256, /* with less NCCL crashes when KernelCh is on */
     KERNEL = RS_KERNEL_CH | RS_KERNEL_PHASE,
-    QUIET_MS = 10, /* since a thread's last group call: then it is not likely to be about to begin one */
+    QUIET_MS = 10, /* since a thread's last group call: it is unlikely to be about to begin one */
     ENDS = 1, /* slot.group_state: the group call is over when the event is stopped */
     STOPPED = 2,
     LAUNCHED = 4,
@@ -28,9 +28,9 @@ struct nccl {
     _Atomic(int *) mask; /* NULL: this row is free */
     rs_nccl_logger logger;
     int api;
-    int kernel; /* KernelCh bits at the first init, for those versions that keep them */
+    int kernel; /* KernelCh bits at the first init, for versions that keep them */
     uint32_t communicators; /* alive */
-    _Atomic int target; /* what it is to be asked for */
+    _Atomic int target; /* the events to request */
     _Atomic int applied; /* what its mask was set to */
     _Atomic uint32_t since; /* now_ms() of the target */
 };
@@ -67,10 +67,9 @@ static struct nccl *nccl_of(uint64_t index)
 /* ---- changing a mask: on threads of its NCCL ---- */
 
 enum state { IDLE, PROPOSED, WRITING };
-/* The one change that is under way: bits 0-1 state, 2-32 the mask, 33-36 row of the NCCL, 37-63 a ticket, so that no two
- * are the same. */
+/* The change that is under way: bits 0-1 state, 2-32 the mask, 33-36 row of the NCCL, 37-63 a unique ticket. */
 static _Atomic uint64_t change;
-static _Atomic bool barriers; /* rs_barrier() is refused: threads make their own as they open a group */
+static _Atomic bool barriers; /* rs_barrier() is refused: threads execute their own when they open a group */
 static _Atomic uint32_t untracked; /* group calls of threads without a slot */
 static _Thread_local uint64_t untracked_group; /* of this thread; one that ends inside it leaves the count too high */
 
@@ -114,10 +113,10 @@ static uint32_t now_ms(void)
     return (uint32_t)((uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000);
 }
 
-/* Whether another thread may have loaded the mask for a group call that still takes operations. NCCL loads it some
- * instructions before it starts the GroupApi event, so a thread that has none open may have done so just now. It has not if
- * its group call is being launched, and hardly so if it has made no group call for a while. When group calls end is noted
- * while a change is wanted only: a change that is wanted since just now waits, unless there is no other thread. */
+/* Whether another thread may have loaded the mask for a group call that still accepts operations. NCCL loads it some
+ * instructions before it starts the GroupApi event, so a thread that has none open may have done so just now. It has
+ * not if its group call is being launched, and probably not if it has made no group call for a while. The ends of group
+ * calls are noted only while a change is wanted: a new change waits, unless there is no other thread. */
 static bool group_may_be_open(const struct nccl *n)
 {
     struct rs_pool *p = &rs_pool;
@@ -137,7 +136,7 @@ static bool group_may_be_open(const struct nccl *n)
     return false;
 }
 
-/* Begins or ends a group call while a change is under way. */
+/* A group call begins or ends while a change is under way. */
 static void meet_change(const struct nccl *n)
 {
     uint64_t c = atomic_load(&change);
@@ -150,18 +149,18 @@ static void change_if_due(struct nccl *n)
 {
     uint64_t c = atomic_load(&change);
     int mask = atomic_load(&n->target), differs = mask ^ atomic_load(&n->applied);
-    if ((differs & KERNEL) && group_may_be_open(n)) { /* the other bits do no harm at any time */
+    if ((differs & KERNEL) && group_may_be_open(n)) { /* the other bits may change at any time */
         mask ^= differs & KERNEL;
         differs &= ~KERNEL;
     }
     if (!differs || state_of(c) != IDLE) return;
     uint64_t mine = after(c, n, mask, differs & KERNEL ? PROPOSED : WRITING);
-    if (!atomic_compare_exchange_strong(&change, &c, mine)) return; /* another thread is at it */
+    if (!atomic_compare_exchange_strong(&change, &c, mine)) return; /* another thread makes the change */
     if (state_of(mine) == PROPOSED) {
-        /* Whoever opens a group from here on sees the proposal, and whoever opened one before is seen. The barrier is
-         * made here, for all, and not with each group call. */
+        /* A thread that opens a group from here on sees the proposal, and one that opened one before is seen. The
+         * barrier is here, for all threads, and not in each group call. */
         bool passed = atomic_load(&barriers) || rs_barrier();
-        if (!passed) atomic_store(&barriers, true); /* the next one may, then */
+        if (!passed) atomic_store(&barriers, true); /* the next attempt may succeed */
         uint64_t next = with_state(mine, !passed || group_may_be_open(n) ? IDLE : WRITING);
         if (!atomic_compare_exchange_strong(&change, &mine, next) || state_of(next) == IDLE) return;
         mine = next;
@@ -237,8 +236,8 @@ void rs_group_stopped(void *handle)
 
 void rs_group_launched(void *parent)
 {
-    /* Usually the thread that called. In a group call that NCCL tells of in several GroupApi events, the parent may be one
-     * before the last. */
+    /* Usually the thread that called. In a group call that NCCL reports in several GroupApi events, the parent may be
+     * an earlier one. */
     struct rs_slot *s = rs_own.slot;
     uint64_t h = s ? __atomic_load_n(&s->group, __ATOMIC_RELAXED) : 0;
     if (h) {
@@ -247,7 +246,8 @@ void rs_group_launched(void *parent)
         if (state & STOPPED) ended(s, h);
         return;
     }
-    /* Else a thread of NCCL, for a non-blocking communicator: the other one may be stopping the event at this moment. */
+    /* Else a thread of NCCL, for a non-blocking communicator: the calling thread may be stopping the event at this
+     * moment. */
     h = (uintptr_t)parent;
     s = slot_of(h);
     if (h && s && __atomic_load_n(&s->group, __ATOMIC_RELAXED) == h &&
@@ -261,7 +261,7 @@ void rs_group_legacy(void *context)
     if (n) change_if_due(n);
 }
 
-/* ---- what is wanted ---- */
+/* ---- the wanted mask ---- */
 
 static bool keeps_kernel_bits(const struct nccl *n)
 {
@@ -276,8 +276,8 @@ static int mask_for_machine(int mask)
     uint64_t mib = (uint64_t)shm.f_bavail * shm.f_frsize >> 20;
     if (mib >= SHM_LEAST_MIB) return mask;
     rs_warn_once(
-        RS_SAID_SHM,
-        "only %llu MiB are free in /dev/shm: GPU times (KernelCh) are left out, since NCCL may crash with them. Give "
+        RS_MESSAGE_SHM,
+        "only %llu MiB are free in /dev/shm: GPU times (KernelCh) are not recorded, since NCCL may crash. Give "
         "the container a larger /dev/shm (--shm-size).",
         (unsigned long long)mib);
     return mask & ~KERNEL;
@@ -290,8 +290,8 @@ static void set_target(struct nccl *n, bool first)
     if (first) n->kernel = mask & KERNEL;
     if (keeps_kernel_bits(n)) {
         if ((mask & KERNEL) != n->kernel)
-            rs_warn_once(RS_SAID_KERNEL,
-                         "this NCCL is asked for KernelCh as it was at first: before version 2.28 that cannot be "
+            rs_warn_once(RS_MESSAGE_KERNEL,
+                         "KernelCh stays as it was at the first init of this NCCL: before version 2.28 it cannot be "
                          "changed safely while a job runs");
         mask = (mask & ~KERNEL) | n->kernel | RS_MASK_ALWAYS_V1;
     } else {

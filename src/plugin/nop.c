@@ -1,6 +1,6 @@
-/* The empty plugin: answers everything, asks for the same events as the recorder, records nothing.
+/* The empty plugin: requests the same events as the recorder and records nothing.
  *
- * The honest baseline for overhead: what remains of the cost with it is NCCL's own. */
+ * The baseline for overhead: its cost is NCCL's own. */
 #include "nccl/abi.h"
 #include "plugin/config.h"
 

@@ -28,14 +28,14 @@ enum {
     SHM_PROCESS = 32, /* one process takes at most this part of /dev/shm, */
     SHM_FREE = 8, /* at most this part of what is free there, */
     SHM_ALL = 4, /* and all recordings of this user together at most this part */
-    SHM_LEAST = 2 << 20, /* less is of no use */
-    STALE_WAIT_MS = 1000, /* for room that dead processes hold */
-    DISK_TEST_MS = 1000, /* a disk that takes longer for its first page is no place for buffers */
+    SHM_LEAST = 2 << 20, /* less is useless */
+    STALE_WAIT_MS = 1000, /* for room that dead processes occupy */
+    DISK_TEST_MS = 1000, /* for the first page on a disk */
     LOCK_TRIES = 100, /* of 10 ms */
     NAME_TRIES = 8,
 };
 
-/* A reader that looks whether the process lives may hold the lock for a moment. */
+/* A reader that checks whether the process is alive may hold the lock for a moment. */
 static bool take_lock(int fd)
 {
     for (int i = 0; i < LOCK_TRIES; i++) {
@@ -46,8 +46,8 @@ static bool take_lock(int fd)
     return false;
 }
 
-/* What says whose the file is. Written before space is reserved, which takes a while: a kill in between leaves a file that
- * the clean-up knows. */
+/* Identifies the owner. Written before space is reserved, which takes a while: a kill in between leaves a file that the
+ * clean-up recognises. */
 static bool put_owner(int fd, const struct rs_files *f, bool locked)
 {
     struct rs_live_header h = {.nonce = rs_nonce, .pid = f->header.pid, .locked = locked};
@@ -105,7 +105,7 @@ static bool take_beside(struct rs_files *f, const char *dir, const char *name, s
     return true;
 }
 
-/* Bytes that recordings of this user hold in /dev/shm. */
+/* Bytes of this user's recordings in /dev/shm. */
 static uint64_t held(void)
 {
     DIR *list = opendir(RS_SHM);
@@ -121,12 +121,12 @@ static uint64_t held(void)
     return sum;
 }
 
-/* How much of `bytes` may be taken there now; 0: none. */
+/* How much of `bytes` may be used there now; 0: nothing. */
 static size_t share_of_shm(size_t bytes, uint64_t *all)
 {
     struct statfs fs;
     *all = UINT64_MAX;
-    if (statfs(RS_SHM, &fs) || fs.f_type != TMPFS_MAGIC) return 0; /* a folder on a disk is no shared memory */
+    if (statfs(RS_SHM, &fs) || fs.f_type != TMPFS_MAGIC) return 0; /* not shared memory */
     if (!fs.f_blocks) return bytes; /* a tmpfs without a limit */
     uint64_t unit = (uint64_t)fs.f_bsize, size = fs.f_blocks * unit, some = bytes;
     *all = size / SHM_ALL;
@@ -146,7 +146,7 @@ static uint64_t unpredictable(void)
     return (rs_tick() ^ (uint64_t)t.tv_nsec << 32 ^ (uint64_t)getpid()) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Under a name that nobody can take first. */
+/* Under a random name, which others cannot create first. */
 static bool take_shm(struct rs_files *f, size_t bytes, char *why, size_t why_bytes)
 {
     uint64_t all;
@@ -165,7 +165,7 @@ static bool take_shm(struct rs_files *f, size_t bytes, char *why, size_t why_byt
                 snprintf(f->header.live_name, sizeof f->header.live_name, "%s", path);
                 return true;
             }
-            munmap(f->live, f->live_bytes); /* others have come at the same time */
+            munmap(f->live, f->live_bytes); /* others took room at the same time */
             f->live = NULL;
             rs_files_drop_live(f);
             snprintf(why, why_bytes, "too little room in " RS_SHM);
@@ -177,7 +177,7 @@ static bool take_shm(struct rs_files *f, size_t bytes, char *why, size_t why_byt
     return false;
 }
 
-bool rs_output_take(struct rs_files *f, const struct rs_config *config, const char *name, char *why, size_t why_bytes)
+bool rs_places_take(struct rs_files *f, const struct rs_config *config, const char *name, char *why, size_t why_bytes)
 {
     size_t bytes = rs_pool_bytes(config->memory);
     struct statfs fs = {0};
@@ -186,8 +186,8 @@ bool rs_output_take(struct rs_files *f, const struct rs_config *config, const ch
     if (!file)
         snprintf(why, why_bytes, "RINGSCOPE_BUFFERS=memory");
     else if (type == TMPFS_MAGIC) {
-        if (take_beside(f, config->dir, name, bytes, RS_LIVE_BESIDE)) return true;
-        if (errno == EEXIST) return false; /* another name, then */
+        if (take_beside(f, config->dir, name, bytes, RS_LIVE_TMPFS)) return true;
+        if (errno == EEXIST) return false; /* the caller tries another name */
         snprintf(why, why_bytes, "cannot reserve %zu MiB in %s (%s)", bytes >> 20, config->dir, strerror(errno));
     } else if (config->buffers == RS_BUFFERS_DISK) {
         bool local = type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC || type == OVERLAYFS_SUPER_MAGIC;

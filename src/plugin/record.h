@@ -1,15 +1,15 @@
 /* The fast path: one callback = reserve, read the tick counter, write, one release store.
  *
- * Each rs_write_* call appends one record (kinds.h) to the calling thread's buffer. rs_write_begin() finds the room; words
- * are then put one after the other; rs_write_end() commits: only then is the record part of the recording. No lock, no
- * allocation, no system call, except once per buffer (buffers.h). When there is no room rs_write_begin() says so and the
- * caller counts the loss. Any thread may call, also from a signal handler: one that interrupts a callback of its own thread
- * finds no room.
+ * Each rs_write_* call appends one record (kinds.h) to the calling thread's buffer. rs_write_begin() finds room;
+ * rs_put() adds words; rs_write_end() commits: only then is the record part of the recording. No lock, no allocation,
+ * no system call, except once per buffer (buffers.h). If there is no room, rs_write_begin() fails and the caller counts
+ * the loss. Any thread may call, also from a signal handler: one that interrupts a callback of its own thread finds no
+ * room.
  *
- * From rs_write_begin*() to rs_write_end() the thread's slot says `inside`, so that a recording that closes can wait for the
- * commit. The flag is stored before `limit` is loaded. The processor may turn these two round, and a fence would be paid
- * by every callback; so the closing thread makes all others pass one (rs_pool_close()), and here the order of the compiler
- * is enough. */
+ * From rs_write_begin*() to rs_write_end() the thread's slot says `inside`, so that the closing thread can wait for the
+ * commit. The flag is stored before `limit` is loaded. The processor may reorder the two, and a fence would cost every
+ * callback; instead the closing thread makes all others execute one (rs_pool_close()), and here the compiler's order is
+ * enough. */
 #ifndef RS_PLUGIN_RECORD_H
 #define RS_PLUGIN_RECORD_H
 
@@ -24,7 +24,7 @@ struct rs_write {
     struct rs_slot *slot;
     struct rs_buffer *buffer;
     uint64_t *word; /* the record's words */
-    unsigned n; /* how many of them are put */
+    unsigned n; /* words so far */
     uint64_t commit; /* before this record */
     uint64_t tick; /* for the head: already shifted */
 };
@@ -53,14 +53,14 @@ RS_INLINE void rs_write_at(struct rs_write *w, struct rs_slot *s, struct rs_buff
     w->tick = tick << 32;
 }
 
-/* As rs_write_begin() and rs_put_head(), for the usual case alone: there is room, the handle is near, and it is not a stop
- * of the group call that the thread has open. Makes no call: a caller that goes to an outlined copy of itself when this
- * fails keeps everything in registers. Nothing is written until the commit, so giving up is free. */
+/* rs_write_begin() and rs_put_head() for the usual case only: there is room, the handle is near, and it is not a stop
+ * of the thread's open group call. Makes no call: a caller that jumps to an outlined copy of itself when this fails
+ * keeps everything in registers. Nothing is written until the commit, so giving up is free. */
 RS_INLINE bool rs_write_begin_fast(struct rs_write *w, unsigned kind, void *const *handle)
 {
     struct rs_slot *s = rs_own.slot;
     if (!rs_enter(s)) return false;
-    struct rs_buffer *b = rs_own.buffer; /* now: a signal handler may have changed it up to here */
+    struct rs_buffer *b = rs_own.buffer; /* only now: a signal handler may have changed it before */
     uint64_t commit = __atomic_load_n(&b->commit, __ATOMIC_RELAXED);
     uint32_t high, tick;
     uint64_t back;
@@ -78,7 +78,7 @@ leave:
     return false;
 }
 
-/* In the buffer that the thread has. */
+/* In the thread's current buffer. */
 RS_INLINE bool rs_write_begin_here(struct rs_write *w)
 {
     struct rs_slot *s = rs_own.slot;
@@ -93,14 +93,14 @@ RS_INLINE bool rs_write_begin_here(struct rs_write *w)
     return true;
 }
 
-/* For a head in `b`, whose base was right a moment ago: should the counter have run over since, the moment before that. */
+/* Ticks for a head in `b`, whose base was set a moment ago; saturates if the counter has overflowed since. */
 RS_INLINE uint64_t rs_tick_since(const struct rs_buffer *b)
 {
     uint64_t tick = rs_tick() - b->tick_now;
     return tick >> 32 ? UINT32_MAX : tick;
 }
 
-/* Fails only when there is no room anywhere. */
+/* Fails only if there is no room anywhere. */
 RS_INLINE bool rs_write_begin(struct rs_write *w)
 {
     if (RS_LIKELY(rs_write_begin_here(w))) return true;
@@ -115,7 +115,7 @@ RS_INLINE void rs_put(struct rs_write *w, uint64_t word)
     w->word[w->n++] = word;
 }
 
-/* The head, with a handle: as a distance where it fits, else as a word of its own. */
+/* The head, with a handle: as a distance if it fits, else as a separate word. */
 RS_INLINE void rs_put_head(struct rs_write *w, unsigned kind, uint64_t handle)
 {
     uint64_t back = w->buffer->first_handle + (w->commit >> 32) - handle;

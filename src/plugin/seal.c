@@ -14,14 +14,14 @@
 #include "plugin/table.h"
 
 enum {
-    RETRY_MS = 1000, /* after a write that failed */
-    PREFAULT_AHEAD = 64, /* buffers beyond those in use: 4 MiB, some 4 ms of the highest load that two threads make */
-    PREFAULT_STEP = 32, /* at least so many at once */
+    RETRY_MS = 1000, /* after a failed write */
+    PREFAULT_AHEAD = 64, /* buffers beyond those in use: 4 MiB, some 4 ms of the highest load of two threads */
+    PREFAULT_STEP = 32, /* at least so many at a time */
 };
 
-/* How far a buffer is sealed, and what a chunk that begins there must say. */
+/* How far a buffer is sealed, and the state for the header of a chunk that begins there. */
 struct sealed {
-    uint32_t slot, generation; /* whose words these were: a buffer goes from slot to slot */
+    uint32_t slot, generation; /* of the buffer at that time: it may have another owner now */
     uint32_t words;
     uint64_t tick_base, next_handle;
     uint32_t tid;
@@ -34,13 +34,13 @@ static struct {
     struct sealed *sealed; /* by buffer */
     uint32_t waiting_first, waiting_last; /* full buffers in order, linked by next_buffer; UINT32_MAX = none */
     uint64_t prefaulted; /* bytes of the live mapping */
-    uint64_t retry_at_ms; /* after a failed write: not before this */
+    uint64_t retry_at_ms; /* after a failed write */
     uint32_t write_errno; /* of the last write, if that failed */
     bool past_limit;
 } me;
 
-/* A thread's name now: NCCL gives its threads names after they have begun to call. Left as it is when the thread is gone,
- * and where descriptors are shared with the program: the number could be its file's by the time it is read. */
+/* A thread's current name: NCCL names its threads after their first callback. Unchanged if the thread is gone, or if
+ * descriptors are shared with the program, which could reuse the number before it is read. */
 static void refresh_name(uint32_t tid, char name[16])
 {
     char path[64], now[17];
@@ -52,8 +52,8 @@ static void refresh_name(uint32_t tid, char name[16])
     memcpy(name, now, strlen(now));
 }
 
-/* Walks records from where `s` stands up to word `to`, filling in what the chunk's header says of them; `s` moves on. Thread
- * records get the name that the thread has now: they are committed, and no thread looks at them again. */
+/* Walks records from `s` up to word `to`, fills in the chunk's header and advances `s`. Thread records get the thread's
+ * current name: they are committed, and no thread reads them again. */
 static void survey(struct rs_buffer *b, struct sealed *s, uint32_t to, struct rs_chunk_header *h)
 {
     h->tick_base = s->tick_base;
@@ -91,7 +91,7 @@ static void survey(struct rs_buffer *b, struct sealed *s, uint32_t to, struct rs
     h->last_tick = last;
 }
 
-/* Seals what buffer `index` holds and no chunk does yet. false: could not be written now. */
+/* Seals the part of buffer `index` that is in no chunk yet. false: could not be written now. */
 static bool seal(uint32_t index)
 {
     struct rs_buffer *b = &rs_pool.buffers[index];
@@ -113,7 +113,7 @@ static bool seal(uint32_t index)
     if (h.kind == RS_CHUNK_EVENTS) {
         survey(b, &after, to, &h);
     } else {
-        h.records = (uint32_t)((commit >> 32) - after.next_handle); /* facts are counted where starts are */
+        h.records = (uint32_t)((commit >> 32) - after.next_handle); /* facts are counted like starts */
         after.next_handle = commit >> 32;
     }
     bool behind = atomic_load(&rs_pool.nfree) < rs_pool.nbuffers / 4;
@@ -128,16 +128,16 @@ static bool seal(uint32_t index)
     case RS_CHUNK_FAILED:
         me.write_errno = (uint32_t)errno;
         rs_warn_once(
-            RS_SAID_DISK,
-            "cannot write %s: %s. The job goes on; what does not fit in memory is counted as lost until there is "
+            RS_MESSAGE_DISK,
+            "cannot write %s: %s. The job continues; what does not fit in memory is counted as lost until there is "
             "room again.",
             me.files->path, strerror(errno));
         break;
     case RS_CHUNK_PAST_LIMIT:
         me.past_limit = true;
         rs_warn_once(
-            RS_SAID_LIMIT,
-            "%s has reached RINGSCOPE_LIMIT: what comes now is counted, not kept (RINGSCOPE_KEEP=last keeps the "
+            RS_MESSAGE_LIMIT,
+            "%s has reached RINGSCOPE_LIMIT: later callbacks are counted, not kept (RINGSCOPE_KEEP=last keeps the "
             "newest instead)",
             me.files->path);
         break;
@@ -146,7 +146,7 @@ static bool seal(uint32_t index)
     return false;
 }
 
-/* Atomic, since a thread that pops another buffer may still peek at this link. */
+/* Atomic, since a thread that pops another buffer may still read this link. */
 static void set_next(uint32_t index, uint32_t next)
 {
     __atomic_store_n(&rs_pool.next_buffer[index], next, __ATOMIC_RELAXED);
@@ -174,7 +174,7 @@ static void add_waiting(uint32_t index)
     me.waiting_last = index;
 }
 
-/* Takes over what threads handed in. Facts are sealed at once: they have few buffers, and go where events may not. */
+/* Takes over full buffers. Facts are sealed at once: they have few buffers, and no limit applies to them. */
 static bool take_over(void)
 {
     struct rs_pool *p = &rs_pool;
@@ -220,23 +220,23 @@ void rs_seal_partly(void)
     if (me.retry_at_ms || me.waiting_first != UINT32_MAX) return;
     uint32_t made = atomic_load(&p->slots_made);
     for (uint32_t i = 0; i < made && i < p->nslots; i++) {
-        /* A buffer that its owner hands in meanwhile stays ours to seal: only this thread releases buffers. */
+        /* A buffer that its owner hands over meanwhile stays valid: only this thread releases buffers. */
         uint32_t buffer = __atomic_load_n(&p->slots[i].buffer, __ATOMIC_ACQUIRE);
-        /* Older ones first, so that a ring always keeps the newest: a thread hands its full buffer in before it shows the
-         * next one. */
+        /* Older ones first, so that a ring always keeps the newest: a thread hands over its full buffer before it
+         * publishes the next one. */
         if ((uint32_t)atomic_load(&p->full.head)) return;
         if (buffer && !seal(buffer - 1)) return;
     }
 }
 
-/* ---- what may not be kept: past the limit nothing more is, and anonymous memory goes with the process ---- */
+/* ---- discarding: past the limit, and private memory at exit ---- */
 
 static bool is_facts(uint32_t index)
 {
     return rs_pool.buffers[index].slot == RS_SLOT_FACTS;
 }
 
-/* The first word of a buffer that no chunk holds. */
+/* The first word of a buffer that is in no chunk. */
 static uint32_t unsealed_from(uint32_t index)
 {
     const struct rs_buffer *b = &rs_pool.buffers[index];
@@ -244,8 +244,8 @@ static uint32_t unsealed_from(uint32_t index)
     return s->slot == b->slot && s->generation == b->generation ? s->words : 0;
 }
 
-/* Whether a buffer holds words that are neither in a chunk nor discarded. Beside those that wait and those in use there may be
- * one that a thread was about to hand in when it was cancelled. */
+/* Whether a buffer contains words that are neither in a chunk nor discarded. Such a buffer may be neither full nor in
+ * use, if a thread was cancelled while handing it over. */
 static bool has_unsealed(uint32_t index)
 {
     const struct rs_buffer *b = &rs_pool.buffers[index];
@@ -254,8 +254,8 @@ static bool has_unsealed(uint32_t index)
            words > __atomic_load_n(&b->sealed, __ATOMIC_RELAXED);
 }
 
-/* Says in one store that what no chunk holds is lost, with all losses of the recording counted before: a kill while they
- * are then discarded buffer by buffer leaves the same numbers. */
+/* Marks what is in no chunk as lost in one store, after counting all losses of the recording: a kill while buffers are
+ * then discarded one by one leaves the same numbers. */
 static void announce_losses(void)
 {
     struct rs_pool *p = &rs_pool;
@@ -272,7 +272,7 @@ static void announce_losses(void)
     __atomic_store_n(&p->live->closing, 1, __ATOMIC_RELEASE);
 }
 
-/* Counted as lost they stay, even if there were room for them a moment later. */
+/* Once counted as lost they stay lost, even if there were room a moment later. */
 static void discard_facts(uint32_t index)
 {
     const struct rs_buffer *b = &rs_pool.buffers[index];
@@ -280,7 +280,7 @@ static void discard_facts(uint32_t index)
     me.sealed[index] = (struct sealed){.slot = b->slot, .generation = b->generation, .words = b->sealed};
 }
 
-/* Facts have no limit: they stay in the live file until they can be written, if there is one. */
+/* Facts have no limit: they stay in the live file, if there is one. */
 static void discard_all(bool anonymous)
 {
     struct rs_pool *p = &rs_pool;
@@ -333,19 +333,19 @@ bool rs_seal_last(void)
     do {
         rs_seal_full(UINT64_MAX);
         rs_seal_partly();
-    } while (!me.retry_at_ms && (uint32_t)atomic_load(&rs_pool.full.head)); /* handed in at the last moment */
+    } while (!me.retry_at_ms && (uint32_t)atomic_load(&rs_pool.full.head)); /* handed over at the last moment */
     for (uint32_t i = 0; !me.retry_at_ms && i < rs_pool.nbuffers; i++)
         if (!is_facts(i) && has_unsealed(i)) seal(i); /* of a thread that was cancelled */
     if (me.retry_at_ms && (me.past_limit || anonymous)) {
         discard_all(anonymous);
-        me.chunks.limit = 0; /* for the marks, which are small */
+        me.chunks.limit = 0; /* for the LOST records, which are small */
         me.retry_at_ms = 0;
     }
     bool all = !me.retry_at_ms && rs_pool_mark_losses();
     if (all) rs_seal_full(UINT64_MAX);
     uint32_t facts = rs_facts_buffer();
     all = all && (!facts || seal(facts - 1));
-    /* A chunk that was written in part is no part of the recording. */
+    /* A partly written chunk is not part of the recording. */
     if (me.retry_at_ms && ftruncate(rs_files_fd(me.files), (off_t)me.chunks.end)) me.write_errno = (uint32_t)errno;
     return (all && !me.retry_at_ms) || anonymous;
 }

@@ -1,8 +1,8 @@
 /* Sealing: buffers -> chunks of the recording, in order, each exactly once.
  *
- * Full buffers are sealed as they come and used again; of buffers in use, the filled part. When it falls behind it writes
- * raw chunks; when a write fails it keeps the buffers and tries again a second later, and threads that find no buffer
- * count their losses. Used by the background thread alone. */
+ * Full buffers are sealed and reused; of buffers in use, the filled part is sealed. When sealing falls behind, chunks
+ * are written uncompressed. When a write fails, buffers are kept and the write is retried after a second; threads that
+ * find no buffer count their losses. Used by the background thread only. */
 #ifndef RS_PLUGIN_SEAL_H
 #define RS_PLUGIN_SEAL_H
 
@@ -11,15 +11,15 @@
 #include "plugin/config.h"
 #include "plugin/files.h"
 
-/* Opens the pool over the live mapping. `files` must live on. false: out of memory. */
+/* Opens the pool in the live mapping. `files` must stay valid. false: out of memory. */
 bool rs_seal_open(struct rs_files *files, const struct rs_config *config);
 
-/* What threads handed in, until `until_ms` (of CLOCK_MONOTONIC). true: there is more that could be sealed at once. */
+/* Seals full buffers, until `until_ms` (CLOCK_MONOTONIC). true: there are more. */
 bool rs_seal_full(uint64_t until_ms);
-/* The filled part of buffers that threads still write into, and of facts. */
+/* Seals the filled part of buffers that threads still write into, and of facts. */
 void rs_seal_partly(void);
-/* After rs_pool_close(): everything that is left, and marks for what was lost. What may not be kept (past the limit) is
- * counted as lost. false: the live file still holds something that could not be written. */
+/* After rs_pool_close(): seals everything that is left, with LOST records. What is past the limit is counted as lost.
+ * false: the live file still contains something that could not be written. */
 bool rs_seal_last(void);
 
 /* Fills in file_end, sealed_records and write_errno. */

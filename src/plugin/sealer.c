@@ -27,9 +27,9 @@
 enum {
     BEAT_MS = 100,
     SECOND_MS = 1000,
-    UNSAFE_MS = 50, /* what a kill may cost where it takes the buffers along */
-    TURN_MS = 50, /* sealing at a stretch, before other duties get their turn */
-    CLOSE_WAIT_MS = 3000, /* for threads that are inside a callback while the recording closes, and not running */
+    UNSAFE_MS = 50, /* what a kill may lose with buffers in private memory */
+    TURN_MS = 50, /* of sealing at a time, before other duties */
+    CLOSE_WAIT_MS = 3000, /* for threads that are inside a callback when the recording closes */
 };
 
 static struct {
@@ -80,17 +80,17 @@ static bool beat(void)
     }
     if (total)
         rs_warn_once(
-            RS_SAID_LOST,
-            "callbacks come faster than they can be kept, or there is no room for them: losses are counted and "
-            "marked in the recording (RINGSCOPE_MEMORY gives more room, RINGSCOPE_EVENTS=ops asks for less)");
+            RS_MESSAGE_LOST,
+            "callbacks arrive faster than they can be written, or there is no room for them: losses are counted and "
+            "marked in the recording (RINGSCOPE_MEMORY gives more room, RINGSCOPE_EVENTS=ops records less)");
     p->live->status = *st;
-    /* In place: needs no new block even on a full disk. Best effort: the live header has the same. The last counter is not
-     * ours to write. */
+    /* In place: needs no new block even on a full disk. May fail: the live header has the same. The last counter
+     * belongs to other threads. */
     enum { BYTES = offsetof(struct rs_status_block, lost_late) };
     return pwrite(rs_files_fd(&me.files), st, BYTES, offsetof(struct rs_file_header, status)) == BYTES;
 }
 
-/* The cost of one callback on this machine, in a buffer of its own; for the recorder's share of the run time. */
+/* The cost of one callback on this machine, for the recorder's share of the run time. */
 static uint32_t measure_callback_ps(void)
 {
     enum { CALLS = 2000 };
@@ -107,7 +107,7 @@ static uint32_t measure_callback_ps(void)
         clock_gettime(CLOCK_MONOTONIC, &a);
         for (int i = 0; i < CALLS; i++) {
             struct rs_write w;
-            if (!rs_write_begin_here(&w)) { /* ticks ran over their 32 bits */
+            if (!rs_write_begin_here(&w)) { /* the 32 bits of ticks overflowed */
                 scratch->tick_now = rs_tick_base();
                 continue;
             }
@@ -128,7 +128,7 @@ static bool open_recording(void)
 {
     char why[512], fallback[512];
     if (!rs_files_open(&me.files, me.config, why, sizeof why, fallback, sizeof fallback)) {
-        rs_warn_once(RS_SAID_MUTE,
+        rs_warn_once(RS_MESSAGE_MUTE,
                      "nothing will be recorded in this process: %s. Set RINGSCOPE_DIR to a folder that can be "
                      "written.",
                      why);
@@ -136,9 +136,9 @@ static bool open_recording(void)
     }
     struct rs_files *f = &me.files;
     me.status = f->header.status;
-    struct rs_live_header *live = f->live; /* a file's says already whose it is */
+    struct rs_live_header *live = f->live; /* a file's header already names its owner */
     if (!rs_seal_open(f, me.config)) {
-        rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: out of memory");
+        rs_warn_once(RS_MESSAGE_MUTE, "nothing will be recorded in this process: out of memory");
         rs_files_undo(f);
         return false;
     }
@@ -148,9 +148,9 @@ static bool open_recording(void)
     me.status.callback_cost_ps = measure_callback_ps();
     rs_clock_sample();
     if (f->live_path[0])
-        rs_info_once(RS_SAID_OPEN, "recording to %s, buffers in %s", f->path, f->live_path);
+        rs_info_once(RS_MESSAGE_OPEN, "recording to %s, buffers in %s", f->path, f->live_path);
     else
-        rs_info_once(RS_SAID_OPEN, "recording to %s, buffers in memory that a kill takes along (%s)", f->path,
+        rs_info_once(RS_MESSAGE_OPEN, "recording to %s, buffers in private memory, which a kill loses (%s)", f->path,
                      fallback);
     beat();
     return true;
@@ -162,17 +162,16 @@ static void look_after_file(void)
     switch (rs_files_look(&me.files, me.status.file_end)) {
     case RS_FILES_SAME: break;
     case RS_FILES_DELETED:
-        rs_warn_once(RS_SAID_DELETED, "%s was deleted: what this process records from now on is lost with it",
-                     me.files.path);
+        rs_warn_once(RS_MESSAGE_DELETED, "%s was deleted: everything that this process records is lost", me.files.path);
         break;
     case RS_FILES_CUT:
-        rs_fact_note("%s was cut short by another program: what it held before is lost", me.files.path);
+        rs_fact_note("%s was truncated by another program: its earlier contents are lost", me.files.path);
         break;
     }
 }
 
-/* The file header's counter of callbacks that come too late, mapped: their threads may outlive this one. The page is touched
- * here, so that they need not wait for the disk, and must be there: a program may have cut the file. */
+/* Maps the file header's counter of late callbacks: their threads may outlive this one. The page is touched here, so
+ * that they do not wait for the disk; it must exist, since a program may have truncated the file. */
 static uint64_t *map_late_counter(void)
 {
     struct stat st;
@@ -190,14 +189,14 @@ static void close_recording(void)
 {
     static uint64_t nowhere;
     rs_clock_sample();
-    /* First: what comes now is counted, and there is an end to sealing. */
+    /* First: later callbacks are counted, so sealing comes to an end. */
     uint64_t *late = map_late_counter();
     uint32_t inside = rs_pool_close(late ? late : &nowhere, CLOSE_WAIT_MS);
     me.status.inside_at_close = late ? inside : UINT64_MAX;
     me.status.live_left = !rs_seal_last();
     me.status.state = RS_STATE_CLOSED;
     enum { TRIES = 20 };
-    bool written = false; /* else the live file alone knows */
+    bool written = false; /* else only the live file has the status */
     for (int i = 0; i < TRIES && !written; i++) written = beat();
     if (written && !me.status.live_left) rs_files_drop_live(&me.files);
 }
@@ -279,11 +278,11 @@ enum rs_sealer_state rs_sealer_start(const struct rs_config *config, unsigned wa
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old); /* the thread inherits this */
-    /* The default stack: a program's thread-local variables lie in it too, and may be large. */
+    /* The default stack size: the program's thread-local variables are in it too, and may be large. */
     int failed = pthread_create(&me.thread, NULL, sealer_main, NULL);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (failed) {
-        rs_warn_once(RS_SAID_MUTE, "nothing will be recorded in this process: cannot start a thread: %s",
+        rs_warn_once(RS_MESSAGE_MUTE, "nothing will be recorded in this process: cannot start a thread: %s",
                      strerror(failed));
         atomic_store(&me.state, RS_SEALER_FAILED);
         return RS_SEALER_FAILED;

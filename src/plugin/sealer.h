@@ -1,9 +1,9 @@
 /* The background thread: opens the recording, seals buffers into chunks, keeps the heartbeat, closes.
  *
- * One thread a process, all signals blocked. It alone touches the recording's file, so nothing that NCCL calls ever waits
- * for a disk. It has a descriptor table of its own (table.h), so what it writes reaches no file of the program. Buffers are
- * sealed as they fill (seal.h). About every 100 ms: heartbeat and status. About once a second: the filled part of buffers in
- * use (every 50 ms where a kill would take it along), a clock sample, a look at the control file. */
+ * One thread per process, with all signals blocked. Only this thread accesses the recording's file, so no callback
+ * waits for a disk. It has its own descriptor table (table.h), so it cannot write to a file of the program. Buffers are
+ * sealed as they fill (seal.h). About every 100 ms: heartbeat and status. About once a second: the filled part of
+ * buffers in use (every 50 ms if a kill would lose it), a clock sample, the control file. */
 #ifndef RS_PLUGIN_SEALER_H
 #define RS_PLUGIN_SEALER_H
 
@@ -14,8 +14,8 @@
 
 enum rs_sealer_state { RS_SEALER_NONE, RS_SEALER_OPENING, RS_SEALER_OPEN, RS_SEALER_FAILED, RS_SEALER_CLOSED };
 
-/* Starts the thread and waits up to `wait_ms` for the recording to be open. Returns the state then: OPENING if the file
- * system has not answered yet (it may still open later). `config` must live on. */
+/* Starts the thread and waits up to `wait_ms` for the recording to be open. Returns the state: OPENING if the file
+ * system has not answered yet (it may still open later). `config` must stay valid. */
 enum rs_sealer_state rs_sealer_start(const struct rs_config *config, unsigned wait_ms);
 enum rs_sealer_state rs_sealer_state(void);
 

@@ -24,7 +24,7 @@ static atomic_bool started, done;
 
 enum fate { LEAVE, REMOVE, COPY };
 
-/* Whether a recording that cannot be found is really gone, and not just out of sight: another container has other paths. */
+/* Whether a recording that cannot be found is really gone: another container has other paths. */
 static bool is_gone(const struct rs_live_header *h)
 {
     struct stat st;
@@ -35,10 +35,10 @@ static bool is_gone(const struct rs_live_header *h)
     return !stat(folder[0] ? folder : "/", &st) && st.st_dev == h->recording_device;
 }
 
-/* Of a live file whose process is dead. */
+/* For a live file whose process is dead. */
 static enum fate decide(const struct rs_live_header *h)
 {
-    if (!h->magic) return REMOVE; /* it died before it had recorded anything */
+    if (!h->magic) return REMOVE; /* killed before it recorded anything */
     if (h->recording[0] != '/' || !memchr(h->recording, 0, sizeof h->recording)) return LEAVE;
     int fd = open(h->recording, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return (errno == ENOENT || errno == ENOTDIR) && is_gone(h) ? REMOVE : LEAVE;
@@ -48,8 +48,8 @@ static enum fate decide(const struct rs_live_header *h)
     if (n < 0) return LEAVE;
     bool same = n == (ssize_t)sizeof r && r.magic == RS_FILE_MAGIC && r.nonce == h->nonce && r.pid == h->pid &&
                 !strncmp(r.boot_id, h->boot_id, sizeof r.boot_id);
-    if (!same) return is_gone(h) ? REMOVE : LEAVE; /* the name is another's by now */
-    bool whole = r.status.state == RS_STATE_CLOSED && !r.status.live_left; /* died between closing and removing */
+    if (!same) return is_gone(h) ? REMOVE : LEAVE; /* the name is another recording's now */
+    bool whole = r.status.state == RS_STATE_CLOSED && !r.status.live_left; /* killed between closing and removing */
     return whole ? REMOVE : COPY;
 }
 
@@ -72,7 +72,7 @@ static bool copy_bytes(int from, int to, const struct rs_live_header *h, off_t s
     return !fsync(to);
 }
 
-/* Whether `path` is a whole copy already: of a process that was killed before it could remove the original. */
+/* Whether `path` is a complete copy already, by a process that was killed before it removed the original. */
 static bool is_copied(const char *path, const struct rs_live_header *h)
 {
     struct rs_live_header there;
@@ -85,7 +85,8 @@ static bool is_copied(const char *path, const struct rs_live_header *h)
     return same;
 }
 
-/* To NAME.live beside the recording NAME.rsc. Only the holder of the lock does this, so one name in between is enough. */
+/* To NAME.live next to the recording NAME.rsc. Only the holder of the lock does this, so one temporary name is
+ * enough. */
 static bool copy_beside(int from, const struct rs_live_header *h, off_t size, uint64_t until_ms)
 {
     char to[sizeof h->recording + 8], between[sizeof to + 8];
@@ -112,7 +113,7 @@ static void look_at(int dir, const char *name, uint64_t until_ms)
     struct rs_live_header h;
     int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0) return;
-    /* The lock is held until the file is gone: no other process does the same, and the name is still this file's. */
+    /* The lock is held until the file is removed: no other process does the same, and the name is still this file's. */
     bool dead = !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB) &&
                 pread(fd, &h, sizeof h, 0) == (ssize_t)sizeof h && h.locked == 1 &&
                 (h.magic == RS_LIVE_MAGIC || !h.magic) && !fstatat(dir, name, &named, AT_SYMLINK_NOFOLLOW) &&

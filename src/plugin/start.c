@@ -10,14 +10,14 @@ static uint64_t four(const char *a, const char *b, const char *c, const char *d)
     return rs_string_id(a) | rs_string_id(b) << 16 | rs_string_id(c) << 32 | rs_string_id(d) << 48;
 }
 
-/* With RINGSCOPE_KEEP=last: keeps a captured parent as a fact. */
+/* With RINGSCOPE_KEEP=last: records a captured parent as a fact too. */
 static void keep_captured(const struct rs_write *w, uint64_t handle)
 {
     uint64_t head[2] = {handle, w->buffer->tick_now};
     rs_fact(RS_FACT_CAPTURED, rs_tick(), head, sizeof head, w->word, w->n * sizeof *w->word);
 }
 
-/* Ends a start that a captured graph may name as the parent of every replay. */
+/* Ends a start that may be the parent of every replay of a captured graph. */
 static void *end_api_start(struct rs_write *w, bool captured)
 {
     if (captured && rs_keep_captured) keep_captured(w, w->buffer->first_handle + (w->commit >> 32));

@@ -1,7 +1,7 @@
-/* Starts: one function for each layout of an event's descriptor, writing its record.
+/* Starts: one function per layout of an event's descriptor, which writes its record.
  *
  * Each takes the members of its layout (nccl/abi.h) and writes the words that format/kinds.c describes. A version's
- * startEvent (entry.c) picks by type. All return the handle to give to NCCL, also when the record found no room. */
+ * startEvent (entry.c) selects by type. All return the handle for NCCL, even if the record found no room. */
 #ifndef RS_PLUGIN_START_H
 #define RS_PLUGIN_START_H
 
@@ -43,7 +43,8 @@ RS_INLINE bool rs_start_proxy_step_fast(void *context, void *const *parent, cons
                    (unsigned)*step < RS_SMALL_ESCAPE) ||
         !RS_LIKELY(rs_write_begin_fast(&w, RS_K_PROXY_STEP, parent)))
         return false;
-    /* Read once more rather than kept: only so many registers need not be saved. The base has zeros where the index is. */
+    /* Read again rather than kept, to stay within the registers that need not be saved. The base has zeros where the
+     * index is. */
     rs_put(&w, rs_start_word((uint16_t)(uintptr_t)context, *rank, (unsigned)*step));
     *handle = rs_write_end_start(&w);
     return true;
@@ -97,7 +98,7 @@ RS_INLINE void *rs_start_kernel_launch(struct rs_common c, const struct rs_nccl_
     return rs_write_end_start(&w);
 }
 
-/* The rest carries strings or is rare: not inlined, so that the fast ones stay small. */
+/* These have strings or are rare: not inlined, so that the others stay small. */
 void *rs_start_kernel_phase(struct rs_common c, const struct rs_nccl_kernel_phase *d);
 void *rs_start_net_plugin(struct rs_common c, const struct rs_nccl_net_plugin *d);
 void *rs_start_coll_api_v5(struct rs_common c, const struct rs_nccl_coll_api_v5 *d);
@@ -119,10 +120,10 @@ void *rs_start_ce_coll_v6(struct rs_common c, const struct rs_nccl_ce_coll_v6 *d
 void *rs_start_ce_coll_v7(struct rs_common c, const struct rs_nccl_ce_coll_v7 *d);
 void *rs_start_ce_sync(struct rs_common c, const struct rs_nccl_ce_sync *d);
 void *rs_start_ce_batch(struct rs_common c, const struct rs_nccl_ce_batch *d);
-/* A type that this version should not know: the whole union of its descriptor. */
+/* A type unknown to this version: the whole union of its descriptor. */
 void *rs_start_raw(struct rs_common c, uint64_t type, int api, const void *members, size_t bytes);
 
-/* Which payload state 21 carries: told by the network events started so far. 0 = none, or more than one kind. */
+/* The kind of payload of state 21, from the network events started so far. 0 = none, or more than one kind. */
 int64_t rs_net_payload(void);
 
 #endif

@@ -16,7 +16,7 @@ struct pointer {
     uint64_t id;
 };
 
-static const char *texts[TEXTS]; /* by id; 0 is NULL's */
+static const char *texts[TEXTS]; /* by id; 0 is NULL */
 static unsigned ntexts = 1;
 static uint16_t by_text[2 * TEXTS]; /* ids by hash of their text; 0 = free */
 static char text_bytes[TEXT_BYTES];
@@ -30,7 +30,7 @@ static unsigned bucket_of(const char *p)
     return (unsigned)(((uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15)) >> 54);
 }
 
-/* Where the id of `text` stands in the index, or where it goes (0). The index is never more than half full. */
+/* The entry of `text` in the index, or a free one (0). The index is never more than half full. */
 static uint16_t *find(const char *text)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -41,7 +41,7 @@ static uint16_t *find(const char *text)
     }
 }
 
-/* With the facts' lock held. `full`: there is no room for a new one. */
+/* With the lock of facts held. `full`: no room for a new text. */
 static uint64_t learn(const char *text, unsigned bucket, bool *full)
 {
     uint16_t *place = find(text);
@@ -54,7 +54,7 @@ static uint64_t learn(const char *text, unsigned bucket, bool *full)
         ntext_bytes += (unsigned)bytes;
     }
     unsigned id = *place;
-    /* Into the pointer's old place, else the first free one. With none left the text is found by this way each time. */
+    /* Into the pointer's old entry, else the first free one. If there is none, each lookup takes this path. */
     for (unsigned i = 0; i < PROBES && npointers < POINTERS; i++) {
         _Atomic(struct pointer *) *to = &buckets[(bucket + i) % BUCKETS];
         struct pointer *old = atomic_load_explicit(to, memory_order_relaxed);
@@ -80,7 +80,7 @@ uint64_t rs_string_id(const char *text)
     if (!rs_facts_lock()) return RS_STRING_UNKNOWN; /* a signal handler in the middle of this, or of a fact */
     uint64_t id = learn(text, bucket, &full);
     rs_facts_unlock();
-    if (full) rs_warn_once(RS_SAID_STRINGS, "too many different strings: further ones are recorded as unknown");
+    if (full) rs_warn_once(RS_MESSAGE_STRINGS, "too many different strings: further ones are recorded as unknown");
     return id;
 }
 

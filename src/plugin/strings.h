@@ -1,8 +1,8 @@
-/* Strings that callbacks point at: names of functions, types, algorithms.
+/* Strings in callbacks: names of functions, types, algorithms.
  *
- * NCCL passes pointers to static strings, the same few all the time. Each text gets a 16-bit id, written once as a fact;
- * a record carries the id. Lookups go by pointer through a small table and compare the text, so a pointer that came to
- * mean something else is noticed. Lookups take no lock once a pointer is known; any thread may call. */
+ * NCCL passes pointers to static strings, the same few all the time. Each text gets a 16-bit id, written once as a
+ * fact; records contain the id. Lookups use the pointer as a key and compare the text, so a pointer whose text changed
+ * is noticed. Lookups of a known pointer take no lock; any thread may call. */
 #ifndef RS_PLUGIN_STRINGS_H
 #define RS_PLUGIN_STRINGS_H
 

@@ -19,15 +19,15 @@
 #endif
 
 enum {
-    OWN_LOWEST = 512, /* numbers that strange code in this thread could mean are below */
-    SHARED_HIGHEST = 16384, /* a table that grows to hold a higher number costs memory */
-    SHARED_FEW = 64, /* below the highest: other copies of the recorder are there too */
+    OWN_LOWEST = 512, /* other code in this thread uses lower numbers */
+    SHARED_HIGHEST = 16384, /* a larger table costs memory */
+    SHARED_FEW = 64, /* below the highest: for other copies of the recorder */
     MOST_CLOSED = 1 << 20,
 };
 
 static atomic_bool own;
 
-/* Closes the copies that unshare() made: held any longer, the program's pipes would never end. */
+/* Closes the copies that unshare() made, which would keep the program's pipes open. */
 static void close_all(void)
 {
     DIR *list = opendir("/proc/thread-self/fd");
@@ -52,7 +52,7 @@ bool rs_table_take(void)
         close_all();
         done = true;
     }
-    /* A library that says something on a standard stream says it to nobody, and not into a file of ours. */
+    /* What a library writes to a standard stream is dropped, and does not go into a file of ours. */
     for (int fd = 0; done && fd <= STDERR_FILENO; fd++)
         if (open("/dev/null", O_RDWR | O_CLOEXEC) < 0) break;
     atomic_store(&own, done);
@@ -82,7 +82,7 @@ int rs_table_open(const char *path, int flags)
     int fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0600), low = lowest();
     if (fd < 0 || fd >= low) return fd;
     int high = fcntl(fd, F_DUPFD_CLOEXEC, low);
-    if (high < 0) return fd; /* few are allowed: better low than none */
+    if (high < 0) return fd; /* the limit is low: keep the low number */
     close(fd);
     return high;
 }

@@ -12,7 +12,7 @@ bool rs_tick_counter;
 enum rs_tick_source rs_tick_source = RS_TICK_CLOCK_RAW;
 
 #if defined(__x86_64__)
-/* The kernel leaves TSC for one of these only after it has found it wanting. */
+/* The kernel switches from TSC to one of these only after marking it unstable. */
 static bool kernel_distrusts_tsc(void)
 {
     char name[32] = "";
@@ -28,7 +28,7 @@ void rs_tick_choose(void)
 {
 #if defined(__x86_64__)
     unsigned a, b, c, d;
-    int mode = PR_TSC_ENABLE; /* a process may forbid itself the instruction */
+    int mode = PR_TSC_ENABLE; /* a process may disable the instruction for itself */
     if (!prctl(PR_GET_TSC, &mode) && mode != PR_TSC_ENABLE) return;
     if (!__get_cpuid(0x80000007, &a, &b, &c, &d) || !(d & 1u << 8) || kernel_distrusts_tsc()) return;
     rs_tick_source = RS_TICK_TSC;

@@ -1,7 +1,7 @@
 /* The tick counter: the cheapest clock that all threads of the process agree on.
  *
- * TSC where the CPU says that it is invariant (and the kernel has not given up on it), cntvct_el0 on arm64, else
- * CLOCK_MONOTONIC_RAW in ns. What ticks mean in ns is found by the reader from clock samples (clock.h). */
+ * TSC if the CPU reports it as invariant (and the kernel has not marked it unstable), cntvct_el0 on arm64, else
+ * CLOCK_MONOTONIC_RAW in ns. The reader converts ticks to ns with clock samples (clock.h). */
 #ifndef RS_PLUGIN_TICK_H
 #define RS_PLUGIN_TICK_H
 
@@ -18,7 +18,7 @@ extern enum rs_tick_source rs_tick_source;
 
 void rs_tick_choose(void);
 
-/* The hardware counter; only where rs_tick_counter is true. */
+/* The hardware counter; only if rs_tick_counter. */
 static inline uint64_t rs_tick_hardware(void)
 {
 #if defined(__x86_64__)
@@ -32,7 +32,7 @@ static inline uint64_t rs_tick_hardware(void)
 #endif
 }
 
-/* The same in two halves: the CPU has them so, and a record's head wants the lower one. */
+/* The same in two halves, as the CPU returns them; a record's head contains the lower one. */
 static inline uint32_t rs_tick_hardware_low(uint32_t *high)
 {
 #if defined(__x86_64__)
@@ -54,7 +54,7 @@ static inline uint64_t rs_tick(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* Where heads count from, in 32 bits: a multiple of 2^32, so that the lower half of the counter is what they hold. */
+/* The base of the 32-bit ticks in heads: a multiple of 2^32, so that they are the lower half of the counter. */
 static inline uint64_t rs_tick_base(void)
 {
     return rs_tick() & ~(uint64_t)UINT32_MAX;

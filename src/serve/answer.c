@@ -19,7 +19,7 @@ enum rs_status rs_token_make(char token[RS_SERVE_TOKEN + 1], struct rs_err *err)
     while (have < sizeof bytes) {
         ssize_t n = getrandom(bytes + have, sizeof bytes - have, 0);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return rs_fail_errno(err, "the system gave no random numbers");
+        if (n < 0) return rs_fail_errno(err, "no random numbers from the system");
         have += (size_t)n;
     }
     for (size_t i = 0; i < sizeof bytes; i++) snprintf(token + 2 * i, 3, "%02x", bytes[i]);
@@ -126,7 +126,7 @@ bool rs_request_read(char *bytes, size_t n, struct rs_request *r)
 
 /* ---- the host ---- */
 
-/* Nothing, or ":" and a port: through a tunnel it is that of the other end. */
+/* Nothing, or ":" and a port: through a tunnel, that of the other end. */
 static bool is_port(const char *text)
 {
     if (*text == 0) return true;
@@ -149,7 +149,7 @@ bool rs_host_is_loopback(const char *host)
 
 /* ---- the range ---- */
 
-/* Digits at *at; what is too large for 64 bits becomes the largest number. False when there are none. */
+/* Digits at *at; saturates at 64 bits. False: there are none. */
 static bool number(const char **at, uint64_t *value)
 {
     const char *start = *at;
@@ -196,7 +196,7 @@ enum rs_http_range rs_http_range(const char *header, uint64_t size, uint64_t *fr
     "Referrer-Policy: no-referrer\r\n"                                                                                 \
     "Cross-Origin-Resource-Policy: same-origin\r\n"
 
-/* For all but the page: whoever shows it as a page, it may do nothing. */
+/* For all but the page: if shown as a page, it may do nothing. */
 #define NO_POLICY "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
 
 void rs_site_policy(struct rs_site *s)
@@ -247,7 +247,7 @@ __attribute__((format(printf, 4, 5))) static void put_head(struct rs_answer *a, 
     a->head_bytes = (size_t)n;
 }
 
-/* A refusal ends the connection: what may follow in it, as the body of a POST, is never taken for a request. */
+/* A refusal closes the connection: what follows, such as the body of a POST, is never parsed as a request. */
 static void refuse(struct rs_answer *a, const struct rs_request *r, int status, const char *header,
                    const char *sentence)
 {
@@ -273,11 +273,11 @@ static void give_bundle(struct rs_answer *a, const struct rs_request *r, const s
 {
     uint64_t from, length, size = s->bundle_bytes;
     char range[96] = "";
-    /* If-Range asks for all of it unless it is the same as before: nothing here has a name to compare. */
+    /* If-Range requests everything unless a validator matches: there are none here. */
     enum rs_http_range kind = rs_http_range(r->if_range ? NULL : r->range, size, &from, &length);
     if (kind == RS_HTTP_NOTHING) {
         snprintf(range, sizeof range, "Content-Range: bytes */%" PRIu64 "\r\n", size);
-        refuse(a, r, 416, range, "there are not so many bytes\n");
+        refuse(a, r, 416, range, "range not satisfiable\n");
         return;
     }
     if (kind == RS_HTTP_PART)
@@ -290,30 +290,29 @@ static void give_bundle(struct rs_answer *a, const struct rs_request *r, const s
     a->length = length;
 }
 
-/* What is refused is told nothing of what there is: without the token all addresses are alike. */
+/* A refusal reveals nothing: without the token all addresses get the same answer. */
 void rs_answer_make(const struct rs_site *s, const struct rs_request *r, struct rs_answer *a)
 {
     *a = (struct rs_answer){.close = r == NULL || r->close};
     if (r == NULL) {
         refuse(a, r, 400, "", "");
     } else if (r->hosts > 1) {
-        refuse(a, r, 400, "", "a request has one host\n");
+        refuse(a, r, 400, "", "a request needs exactly one Host header\n");
     } else if (!rs_host_is_loopback(r->host)) {
-        refuse(a, r, 403, "", "this server answers to its own address alone, as ringscope printed it\n");
+        refuse(a, r, 403, "", "use the address that ringscope printed\n");
     } else if (strcmp(r->method, "GET") != 0 && !is_head(r)) {
         refuse(a, r, 405, "Allow: GET, HEAD\r\n", "GET only\n");
     } else if (!rs_token_in_query(r->query, s->token)) {
-        refuse(a, r, 403, "", "the address has no valid token: take the whole of it, as ringscope printed it\n");
+        refuse(a, r, 403, "", "the address has no valid token: use the whole address that ringscope printed\n");
     } else {
         a->known = true;
         if (r->body)
-            refuse(a, r, 413, "", "nothing is taken\n");
-        else if (strcmp(r->path, "/") ==
-                 0) /* as it came, nothing decoded: of all ways to write an address one is known */
+            refuse(a, r, 413, "", "requests with a body are not accepted\n");
+        else if (strcmp(r->path, "/") == 0) /* not decoded: an address has one spelling */
             give_page(a, r, s);
         else if (strcmp(r->path, "/bundle") == 0)
             give_bundle(a, r, s);
         else
-            refuse(a, r, 404, "", "not here\n");
+            refuse(a, r, 404, "", "not found\n");
     }
 }

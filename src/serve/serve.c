@@ -66,27 +66,27 @@ void rs_serve_stop(struct rs_server *server)
 #include "serve/answer.h"
 
 enum {
-    MOST = 768, /* connections; fewer where fewer files may be open */
-    SPARE = 64, /* files that are left for the rest of the program */
+    MOST = 768, /* connections; fewer if fewer files may be open */
+    SPARE = 64, /* files left for the rest of the program */
     FEWEST = 16, /* connections, however few files may be open */
-    ACCEPTED = 8, /* at a time, fewer than FEWEST: those that are there are heard in between */
-    BACKLOG = 4096, /* connections that the kernel keeps until they are accepted; no more than it wants to */
-    PIECE = 1 << 20, /* bytes that are sent at a time, so that others get their turn */
-    SEND_BUFFER = 512 << 10, /* bytes that the kernel keeps for a client that does not read */
+    ACCEPTED = 8, /* at a time, fewer than FEWEST: others are served in between */
+    BACKLOG = 4096, /* connections that the kernel queues; it may lower the number */
+    PIECE = 1 << 20, /* bytes sent at a time, so that others get their turn */
+    SEND_BUFFER = 512 << 10, /* bytes that the kernel buffers for a client that does not read */
 };
 
 /* Seconds. */
 enum {
     TO_ASK = 5, /* for a whole request, from connecting */
-    TO_ASK_AGAIN = 30, /* the same, of who has shown the token before */
-    TO_READ = 30, /* without a byte taken of an answer */
+    TO_ASK_AGAIN = 30, /* the same, after a request with the token */
+    TO_READ = 30, /* without progress of an answer */
     TO_LEAVE = 2, /* for a client to close, after its last answer */
 };
 
 enum state {
     ASKING, /* the request is not complete */
     ANSWERED, /* bytes of the answer are left to send */
-    LEAVING, /* all is sent. Closing with bytes unread would take the answer away from the client: they are read off */
+    LEAVING, /* all is sent. Unread bytes are discarded: closing with them would reset the connection */
 };
 
 struct connection {
@@ -98,7 +98,7 @@ struct connection {
     bool known; /* a request had the token: it is in server->known, else in ->unknown */
     size_t have; /* bytes */
     char bytes[RS_REQUEST_MOST];
-    struct rs_answer answer; /* what is left of it: */
+    struct rs_answer answer; /* the rest of it: */
     const char *head;
 };
 
@@ -109,7 +109,7 @@ struct rs_server {
     int bundle, listening; /* file descriptors */
     unsigned port;
     struct event_base *base;
-    struct event *accept, *again; /* new connections; and when they are looked for again after a pause */
+    struct event *accept, *again; /* new connections; the end of a pause in accepting them */
     struct connections known, unknown;
     unsigned open, most; /* connections */
     bool page_given, ended; /* since rs_serve_run() began */
@@ -163,7 +163,7 @@ static void begin_answer(struct connection *c, const struct rs_request *request)
     enter(c, ANSWERED, EV_WRITE, TO_READ);
 }
 
-/* Answers the next request, if it is there. */
+/* Answers the next request, if it is complete. */
 static void look_for_request(struct connection *c)
 {
     size_t n = rs_request_end(c->bytes, c->have);
@@ -209,7 +209,7 @@ static ssize_t send_piece(struct connection *c)
     return n;
 }
 
-/* False: the client has gone, or the bundle cannot be read: less came than was promised. */
+/* False: the client is gone, or the bundle cannot be read: less was sent than announced. */
 static bool transmit(struct connection *c)
 {
     struct rs_answer *a = &c->answer;
@@ -221,7 +221,7 @@ static bool transmit(struct connection *c)
     }
     if (a->page) {
         c->server->page_given = true;
-        event_base_loopbreak(c->server->base); /* rs_serve_run() goes on unless that was waited for */
+        event_base_loopbreak(c->server->base); /* rs_serve_run() continues unless it waits for this */
     }
     if (a->close) {
         shutdown(c->fd, SHUT_WR);
@@ -229,7 +229,7 @@ static bool transmit(struct connection *c)
         enter(c, LEAVING, EV_READ, TO_LEAVE);
     } else {
         enter(c, ASKING, EV_READ, c->known ? TO_ASK_AGAIN : TO_ASK);
-        look_for_request(c); /* it may have come already */
+        look_for_request(c); /* it may be there already */
     }
     return true;
 }
@@ -243,8 +243,8 @@ static void on_io(evutil_socket_t fd, short what, void *arg)
 
 /* ---- new connections ---- */
 
-/* Which connection makes room for a new one: the oldest that never had the token, else one that waits for nothing of
- * ours. NULL: all are in use. */
+/* The connection to close for a new one: the oldest that never had the token, else an idle one. NULL: all are in
+ * use. */
 static struct connection *least(struct rs_server *s)
 {
     struct connection *c = TAILQ_FIRST(&s->unknown);
@@ -268,10 +268,10 @@ static void add_connection(struct rs_server *s, int fd)
     event_assign(&c->io, s->base, fd, EV_READ | EV_PERSIST, on_io, c);
     evtimer_assign(&c->timer, s->base, on_timer, c);
     enter(c, ASKING, EV_READ, TO_ASK);
-    if (!receive(c)) drop(c); /* who has asked already, and has the token, does not make room for the next */
+    if (!receive(c)) drop(c); /* a request with the token that is already here protects it from being closed */
 }
 
-/* Those that come now wait in the kernel's queue. */
+/* New ones wait in the kernel's queue. */
 static void pause_accepting(struct rs_server *s)
 {
     event_del(s->accept);
@@ -293,7 +293,7 @@ static void on_accept(evutil_socket_t listening, short what, void *arg)
             if (goes != NULL) drop(goes);
             pause_accepting(s);
         }
-        if (fd < 0) return; /* also when one has gone already: the others are seen in the next round */
+        if (fd < 0) return; /* also if one is gone already: the others are accepted in the next round */
         if (s->open >= s->most) drop(goes);
         add_connection(s, fd);
     }
@@ -319,7 +319,7 @@ static enum rs_status listen_on(unsigned port, int *listening, struct rs_err *er
     at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1, bytes = SEND_BUFFER;
     if (fd < 0) return rs_fail_errno(err, "no socket");
-    /* Connections take these over. */
+    /* Connections inherit these. */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
@@ -406,7 +406,7 @@ static void on_signal(evutil_socket_t fd, short what, void *arg)
 {
     (void)what;
     struct rs_server *s = arg;
-    struct signalfd_siginfo taken; /* what is not taken comes once the caller blocks it no more */
+    struct signalfd_siginfo taken; /* a signal not read here is delivered when the caller unblocks it */
     while (read(fd, &taken, sizeof taken) == sizeof taken) s->ended = true;
     event_base_loopbreak(s->base);
 }

@@ -9,8 +9,8 @@
 /* ---- descriptors ----
  * startEvent in each version of the interface: builds that version's descriptor and calls the plugin.
  *
- * A descriptor is zeroed when the version is the simulated NCCL's own; when it is an older one, what NCCL's shim
- * leaves uninitialised is filled with a pattern, and what it forgets is forgotten. */
+ * A descriptor is zeroed if the version is the simulated NCCL's own; for an older one, what NCCL's shim leaves
+ * uninitialised is filled with a pattern, and what it omits is omitted. */
 
 static const char *const func_names[RS_SIM_FUNCS] = {
     [RS_SIM_BROADCAST] = "Broadcast",
@@ -33,7 +33,7 @@ static const char *const phase_names[3] = {"initial_sync", "compute", "final_syn
 enum { ALGO_RING = 1, PROTO_LL = 0, PROTO_SIMPLE = 2 }; /* NCCL's numbers, as version 1 shows them */
 enum { WARPS_SMALL = 8, WARPS = 16 };
 
-/* ---- the descriptors, newest first; each writes the member that belongs to the type ---- */
+/* ---- the descriptors, newest first; each writes the member of the type ---- */
 
 /* Fields that coll and p2p of several versions have under the same names. */
 #define COLL_COMMON(c, ev)                                                                                             \
@@ -150,7 +150,7 @@ static void fill_proxy_op(struct rs_nccl_proxy_op *o, const struct rs_sim_event 
         (d)->ceCollBatch.useIntraSync = false;                                                                         \
         break
 
-/* Starts a descriptor: zeroed by NCCL itself, left as it lies on the stack by its shims for older plugins. */
+/* Starts a descriptor: zeroed by NCCL itself, uninitialised by its shims for older plugins. */
 #define BEGIN(d, p, ev)                                                                                                \
     memset(&(d), (p)->native == (p)->version ? 0 : 0xa5, sizeof(d));                                                   \
     (d).parentObj = (ev)->parent;                                                                                      \
@@ -222,7 +222,7 @@ static void sim_start_v4(struct rs_sim_plugin *p, void *ctx, void **handle, cons
     case RS_P2P:
         P2P_COMMON(&d.p2p, ev);
         P2P_STRINGS(&d.p2p, ev);
-        if (p->native == 4) d.p2p.nChannels = ev->nchannels; /* newer ones forget it */
+        if (p->native == 4) d.p2p.nChannels = ev->nchannels; /* newer ones omit it */
         break;
     default: break;
     }
@@ -315,14 +315,43 @@ static void sim_start_v1(struct rs_sim_plugin *p, void *ctx, void **handle, cons
     p->v1->startEvent(ctx, handle, &d);
 }
 
-/* ---- calls ---- */
+/* ---- events ---- */
 
 enum {
     NET_BITS = RS_PROXY_OP | RS_PROXY_STEP | RS_NET_PLUGIN,
+    BELOW_OP = NET_BITS | RS_KERNEL_CH,
     CE_BITS = RS_CE_COLL | RS_CE_SYNC | RS_CE_BATCH,
 };
 
-/* The logger that the plugin is given: like NCCL's, silent unless NCCL_DEBUG says otherwise. */
+size_t rs_sim_dtype_size(enum rs_sim_dtype t)
+{
+    switch (t) {
+    case RS_SIM_FLOAT32: return 4;
+    case RS_SIM_FLOAT16:
+    case RS_SIM_BFLOAT16: return 2;
+    default: return 1;
+    }
+}
+
+bool rs_sim_wants(int mask, uint64_t type)
+{
+    switch (type) {
+    case RS_GROUP_API: return (mask & ~RS_PROXY_CTRL) != 0;
+    case RS_COLL_API: return (mask & (RS_COLL_API | RS_COLL | BELOW_OP | CE_BITS)) != 0;
+    case RS_P2P_API: return (mask & (RS_P2P_API | RS_P2P | BELOW_OP)) != 0;
+    case RS_GROUP: return (mask & (RS_GROUP | RS_COLL | RS_P2P | BELOW_OP)) != 0;
+    case RS_COLL: return (mask & (RS_COLL | BELOW_OP)) != 0;
+    case RS_P2P: return (mask & (RS_P2P | BELOW_OP)) != 0;
+    case RS_PROXY_OP: return (mask & NET_BITS) != 0;
+    case RS_PROXY_STEP: return (mask & (RS_PROXY_STEP | RS_NET_PLUGIN)) != 0;
+    case RS_CE_COLL: return (mask & CE_BITS) != 0;
+    default: return ((uint64_t)mask & type) != 0;
+    }
+}
+
+/* ---- calls ---- */
+
+/* The logger passed to the plugin: like NCCL's, silent unless NCCL_DEBUG is set. */
 static void log_line(int level, unsigned long flags, const char *file, int line, const char *fmt, ...)
 {
     (void)flags;

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "sim/fakecuda.h"
 
-/* Barriers in two halves, since one thread may hold several members. */
+/* Barriers in two halves, since one thread may drive several members. */
 static void arrive(struct rs_sim_comm *c)
 {
     struct rs_sim_area *area = rs_sim_area(c->job, c->index);

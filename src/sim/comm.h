@@ -1,7 +1,7 @@
-/* A communicator as one rank holds it.
+/* One rank's communicator.
  *
- * Made and destroyed by the rank's application thread (or a transient init thread per rank); its counters belong to the
- * thread that issues work, except `seq`, which host-function threads advance too. All members must call create and
+ * Created and destroyed by the rank's application thread (or a transient init thread per rank); its counters belong to
+ * the thread that issues work, except `seq`, which host-function threads advance too. All members must call create and
  * destroy: both wait for the others. */
 #ifndef RS_SIM_COMM_H
 #define RS_SIM_COMM_H
@@ -26,13 +26,13 @@ struct rs_sim_comm {
     bool parting;
 };
 
-/* `parent` is given for a split that shares the parent's proxy, else NULL. Returns NULL when the job was aborted before
- * all members were there. */
+/* `parent`: for a split that shares the parent's proxy, else NULL. Returns NULL if the job was aborted before all
+ * members arrived. */
 struct rs_sim_comm *rs_sim_comm_create(const struct rs_sim_job *job, int index, struct rs_sim_gpu *gpu,
                                        struct rs_sim_comm *parent);
-/* Says that this member is done, without waiting for the others; destroy does so otherwise. */
+/* Announces that this member is done, without waiting for the others; else destroy does. */
 void rs_sim_comm_part(struct rs_sim_comm *comm);
-/* Waits for all members to come to the same point; after an abort for nobody. Frees it. NULL is fine. */
+/* Waits for all members to do the same, except after an abort. Frees it. NULL is fine. */
 void rs_sim_comm_destroy(struct rs_sim_comm *comm);
 
 #endif

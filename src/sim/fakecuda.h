@@ -1,8 +1,8 @@
-/* The few CUDA driver calls by which a plugin finds out its device, answered for simulated GPUs.
+/* The few CUDA driver calls that a plugin uses to identify its device, for simulated GPUs.
  *
- * The symbols are exported from the executable, so that dlsym(RTLD_DEFAULT, ...) finds them. They answer only on a thread
- * that is inside the init callback, where NCCL allows them; elsewhere they say "invalid context", and calls made from
- * inside other callbacks are counted as misuse. The current device is per thread. */
+ * The symbols are exported from the executable, so that dlsym(RTLD_DEFAULT, ...) finds them. They succeed only on a
+ * thread inside the init callback, where NCCL allows them; elsewhere they return "invalid context", and calls from
+ * other callbacks are counted as misuse. The current device is per thread. */
 #ifndef RS_SIM_FAKECUDA_H
 #define RS_SIM_FAKECUDA_H
 

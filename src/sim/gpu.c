@@ -84,7 +84,7 @@ static void publish_done(struct rs_sim_gpu *g, struct rs_sim_kernel *k, uint64_t
         mark_done(rs_sim_meet(g->job, k->comm, k->meet, k->rank), k->meet, done);
         struct rs_sim_area *area = rs_sim_area(g->job, k->comm);
         uint64_t n = atomic_fetch_add(&area->finished[k->meet % RS_SIM_MEETS], 1) + 1u;
-        /* The last one wakes everybody; the others would only find somebody missing. */
+        /* Only the last one wakes the others: before, some rank is missing. */
         if (n == (k->meet / RS_SIM_MEETS + 1) * (uint64_t)def->nranks) {
             for (int i = 0; i < def->nranks; i++) rs_sim_bell_ring(&ranks[def->ranks[i]].gpu);
         }
@@ -96,7 +96,7 @@ static void publish_done(struct rs_sim_gpu *g, struct rs_sim_kernel *k, uint64_t
     }
 }
 
-/* When the kernel ends by the marks of all who take part; 0 = somebody is not done. */
+/* When the kernel ends, by the marks of all participants; 0 = one is not done. */
 static uint64_t end_of(struct rs_sim_gpu *g, struct rs_sim_kernel *k, uint64_t start, uint64_t done)
 {
     uint64_t end = later(start + SHORTEST_NS, done);

@@ -59,7 +59,7 @@ void rs_sim_graph_end_capture(struct rs_sim_app *app)
     app->capture = NULL;
 }
 
-/* Used by the group calls while a capture is on: takes over the launch. */
+/* During a capture: takes over the launch. */
 static void sim_graph_add(struct rs_sim_graph *g, struct rs_sim_launch *l)
 {
     l->captured = true;
@@ -137,7 +137,7 @@ void rs_sim_group_start(struct rs_sim_app *app)
     app->depth++;
 }
 
-/* Notes that the group has work on a communicator; the first operation starts the GroupApi event in its context. */
+/* The group has work on a communicator; the first operation starts the GroupApi event in its context. */
 static void join_group(struct rs_sim_app *app, struct rs_sim_comm *c, int mask)
 {
     if (!app->group_begun) {
@@ -156,7 +156,7 @@ static void join_group(struct rs_sim_app *app, struct rs_sim_comm *c, int mask)
     app->joined[app->njoined++] = c;
 }
 
-/* The CollApi or P2pApi event of a task. Its stop tests the handle, not the mask. */
+/* The CollApi or P2pApi event of a task. Its stop checks the handle, not the mask. */
 static void api_event(struct rs_sim_app *app, struct rs_sim_task *t)
 {
     struct rs_sim_comm *c = t->comm;
@@ -204,8 +204,8 @@ static void launch_event(struct rs_sim_app *app, struct rs_sim_launch *l, void *
     }
 }
 
-/* Ends the process or gives up, if that is this thread's fate: as an application does that has seen an error, first the
- * chosen rank, then, a little later, the others. Called after a launch that will never run. */
+/* Kills the process or aborts, if this thread was chosen, as an application does on an error: first the chosen rank, a
+ * little later the others. Called after a launch that will never run. */
 static void sim_meet_fate(struct rs_sim_app *app)
 {
     if (app->fate == RS_SIM_KILLED) kill(getpid(), SIGKILL);
@@ -295,14 +295,14 @@ bool rs_sim_coll(struct rs_sim_app *app, struct rs_sim_comm *c, enum rs_sim_func
                  enum rs_sim_dtype dtype, int root)
 {
     size_t n = (size_t)c->def->nranks;
-    if (n == 1 || count == 0) return true; /* NCCL says nothing about these */
+    if (n == 1 || count == 0) return true; /* NCCL does not report these */
     size_t bytes = count * rs_sim_dtype_size(dtype);
     if (func == RS_SIM_ALLGATHER || func == RS_SIM_REDUCESCATTER) bytes *= n;
     rs_sim_group_start(app);
     struct rs_sim_task *t = add_task(
         app, (struct rs_sim_task){
                  .comm = c, .func = func, .dtype = dtype, .count = count, .bytes = bytes, .root = root, .peer = -1});
-    if (func == RS_SIM_BROADCAST && app->native == 6) t->mask = 0; /* 2.29.2 to 2.30.7 lose it below the API */
+    if (func == RS_SIM_BROADCAST && app->native == 6) t->mask = 0; /* 2.29.2 to 2.30.7 report only the API call */
     return rs_sim_group_end(app);
 }
 

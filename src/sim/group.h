@@ -1,8 +1,7 @@
-/* NCCL's calls as an application thread makes them: groups, collectives, sends and receives, and the API events they
- * make.
+/* NCCL's calls by an application thread: groups, collectives, sends and receives, and their API events.
  *
  * An app is the state of one application thread and belongs to it alone; communicators of several devices may be used
- * in one group. Calls that return false found the job aborted: nothing more can be done but destroy. */
+ * in one group. A call returns false if the job was aborted: only destroy is possible then. */
 #ifndef RS_SIM_GROUP_H
 #define RS_SIM_GROUP_H
 
@@ -18,7 +17,7 @@ struct rs_sim_app {
     int native; /* version of the simulated NCCL */
     uint64_t tag; /* the user's, from version 7 on */
     enum rs_sim_fate fate;
-    struct rs_sim_graph *capture; /* launches go there instead of the GPU */
+    struct rs_sim_graph *capture; /* launches are added to it instead of the GPU */
     /* the group that is open */
     int depth;
     bool group_begun; /* an operation was added */
@@ -33,10 +32,8 @@ struct rs_sim_app {
 };
 
 /* ---- CUDA graphs ----
- * Capture and replay of CUDA graphs.
- *
- * A graph holds the launches that were captured. Replaying puts their kernels on the GPU from the application thread; if
- * the launches post to the proxy, a host-function thread reports them, at every replay. That thread belongs to the graph.
+ * A graph holds the captured launches. Replaying puts their kernels on the GPU from the application thread; if the
+ * launches post to the proxy, a host-function thread reports them, at every replay. That thread belongs to the graph.
  * One application thread owns a graph. */
 
 struct rs_sim_graph *rs_sim_graph_capture(struct rs_sim_app *app);

@@ -14,7 +14,7 @@ static int channels(const struct rs_sim_comm *c)
     return c->job->plan->cfg.channels;
 }
 
-/* Collectives of one kernel share its channels out; send and receive of a pair must choose the same ones. */
+/* Collectives of one kernel divide its channels; send and receive of a pair must choose the same ones. */
 static void choose_channels(struct rs_sim_task *t, int i, int ntasks)
 {
     int all = channels(t->comm);
@@ -199,7 +199,7 @@ static void start_task(struct rs_sim_launch *l, struct rs_sim_task *t, void *gro
         ev.dtype = RS_SIM_INT8;
     }
     if (!t->p2p) {
-        /* A captured launch moves the number on only when KernelCh is on. */
+        /* A captured launch advances the number only if KernelCh is enabled. */
         bool counts = !l->captured || (t->mask & RS_KERNEL_CH) != 0;
         ev.seq = counts ? atomic_fetch_add(&c->seq[t->func], 1) : atomic_load(&c->seq[t->func]);
     }
@@ -258,12 +258,13 @@ void rs_sim_launch_report(struct rs_sim_launch *l, enum rs_sim_fate fate)
         rs_sim_call_start(c->plugin, c->ctx, &group, &(struct rs_sim_event){.type = RS_GROUP});
     }
     if (!group && c->plugin && c->plugin->native < 5) {
-        for (int i = 0; i < l->ntasks; i++) l->tasks[i].mask = 0; /* up to 2.27 nothing comes below a NULL Group */
+        for (int i = 0; i < l->ntasks; i++)
+            l->tasks[i].mask = 0; /* up to 2.27 nothing is reported below a NULL Group */
     }
     for (int i = 0; i < l->ntasks; i++) start_task(l, &l->tasks[i], group);
     if (l->kernel) post(l);
     if (fate == RS_SIM_KILLED) {
-        rs_sim_sleep_until(rs_sim_now() + KILL_DELAY_NS); /* the proxy takes the work up meanwhile */
+        rs_sim_sleep_until(rs_sim_now() + KILL_DELAY_NS); /* meanwhile the proxy begins the work */
         kill(getpid(), SIGKILL);
     }
     for (int i = 0; i < l->ntasks; i++) rs_sim_stop_if(c->plugin, l->tasks[i].event);

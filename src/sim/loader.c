@@ -11,7 +11,7 @@
 static struct {
     pthread_mutex_t lock;
     int refs;
-    bool off; /* for the life of the process */
+    bool off; /* until the process ends */
     void *lib;
     struct rs_sim_plugin plugin;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -50,7 +50,7 @@ static void *find_lib(char *why, size_t cap)
 {
     const char *name = getenv("NCCL_PROFILER_PLUGIN");
     if (!name) return open_lib("libnccl-profiler.so", why, cap);
-    /* NCCL compares as many characters as the value has, so any beginning of the word will do. */
+    /* Like NCCL, compares as many characters as the value has: any prefix matches. */
     if (strncasecmp(name, "STATIC_PLUGIN", strlen(name)) == 0) return open_lib(NULL, why, cap);
     void *lib = open_lib(name, why, cap);
     if (lib || strchr(name, '/') || is_library_name(name)) return lib;
@@ -83,7 +83,7 @@ static void load(const struct rs_sim_job *job)
         void *found = dlsym(state.lib, symbol);
         if (!found) continue;
         p->version = v;
-        p->v1 = found; /* the members of the union are pointers alike */
+        p->v1 = found; /* all members of the union are pointers */
         atomic_store(&job->shared->procs[job->process].plugin_version, v);
         return;
     }

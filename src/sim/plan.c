@@ -14,7 +14,7 @@ const char *const rs_sim_workload_names[RS_SIM_WORKLOADS] = {
     [RS_SIM_MIX] = "mix",
 };
 
-/* Keys of rs_sim_random(), so that each use has its own numbers. */
+/* Keys of rs_sim_random(), one per use. */
 enum { KEY_HOST = 1, KEY_GPU, KEY_COMM };
 
 uint64_t rs_sim_random(uint64_t seed, uint64_t a, uint64_t b, uint64_t c)
@@ -90,7 +90,7 @@ static int add_world(struct rs_sim_plan *plan, const char *name)
 {
     int index = plan->ncomms;
     struct rs_sim_comm_def *c = add_comm(plan, name);
-    /* Of this launch alone, as in NCCL: two jobs in one folder are two runs, whatever their seeds. */
+    /* Different in each run, as in NCCL: two jobs in one folder are two runs, whatever their seeds. */
     c->hash = rs_sim_random(plan->cfg.seed, KEY_COMM, (uint64_t)index, plan->launch);
     c->nranks = plan->cfg.ranks;
     for (int r = 0; r < c->nranks; r++) c->ranks[r] = r;
@@ -98,7 +98,7 @@ static int add_world(struct rs_sim_plan *plan, const char *name)
     return index;
 }
 
-/* All the children of one ncclCommSplit(): the colour of rank r is r / per, or r % ncolors when per is 0. */
+/* All the children of one ncclCommSplit(): the color of rank r is r / per, or r % ncolors if per is 0. */
 static void add_split(struct rs_sim_plan *plan, int parent, int child_count, int ncolors, int per, bool share,
                       const char *name)
 {
@@ -156,9 +156,9 @@ static enum rs_status check(const struct rs_sim_config *c, struct rs_err *err)
         return rs_fail(err, RS_BAD_INPUT, "the size of a bucket must be 1 byte to 1 TiB");
     if (!(c->speed > 0)) return rs_fail(err, RS_BAD_INPUT, "the speed must be above 0");
     if (!(c->hang_seconds >= 0) || c->hang_seconds > 1e6)
-        return rs_fail(err, RS_BAD_INPUT, "the seconds of a hang must be 0 to 1000000");
+        return rs_fail(err, RS_BAD_INPUT, "the duration of a hang must be 0 to 1000000 seconds");
     if (!(c->notice_seconds >= 0) || c->notice_seconds > 1e6)
-        return rs_fail(err, RS_BAD_INPUT, "the seconds until a death is noticed must be 0 to 1000000");
+        return rs_fail(err, RS_BAD_INPUT, "the time until a death is noticed must be 0 to 1000000 seconds");
     const struct rs_sim_at *at[3] = {&c->hang, &c->kill, &c->abort};
     int fates = 0;
     for (int i = 0; i < 3; i++) {

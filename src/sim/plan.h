@@ -1,7 +1,6 @@
-/* The plan of a simulated job: who runs where, which communicators there will be, what each clock is off by.
+/* The plan of a simulated job: where ranks run, communicators, errors of clocks.
  *
- * Built once, before the processes are forked, from the configuration and its seed alone, so that all processes agree
- * without talking; read only afterwards, by any thread. */
+ * Built once, before the processes are forked, from the configuration and its seed; then read-only, for any thread. */
 #ifndef RS_SIM_PLAN_H
 #define RS_SIM_PLAN_H
 
@@ -16,7 +15,7 @@ struct rs_sim_rank_def {
     int host;
     int device; /* index of its GPU on the host */
     int64_t gpu_offset_ns; /* GPU clock minus wall time at the start */
-    double gpu_ppm; /* how much faster it runs */
+    double gpu_ppm; /* rate error */
     unsigned gpu_grain_ns; /* its readings are multiples of this */
 };
 
@@ -27,11 +26,11 @@ struct rs_sim_comm_def {
     int nnodes;
     int ranks[RS_SIM_MAX_RANKS]; /* rank in the job, by rank in the communicator */
     int parent; /* index of the communicator that was split, or -1 */
-    int child_count, color; /* what its hash was derived from, when it has a parent */
+    int child_count, color; /* from which its hash was derived, if it has a parent */
     bool share; /* uses the parent's proxy */
 };
 
-/* A part of the job that makes its own communicators, works, and destroys them. */
+/* A part of the job with its own communicators. */
 struct rs_sim_phase {
     enum rs_sim_workload workload;
     int first_step, steps;
@@ -40,7 +39,7 @@ struct rs_sim_phase {
 
 struct rs_sim_plan {
     struct rs_sim_config cfg;
-    uint64_t launch; /* a number of this launch: when it was */
+    uint64_t launch; /* a number of this run: its time */
     int nprocs;
     int64_t host_offset_ns[RS_SIM_MAX_RANKS];
     int host_ppm[RS_SIM_MAX_RANKS];
@@ -53,16 +52,16 @@ struct rs_sim_plan {
 
 enum rs_status rs_sim_plan_build(struct rs_sim_plan *plan, const struct rs_sim_config *cfg, struct rs_err *err);
 
-/* A number that depends on the seed and the three keys alone. */
+/* A number that depends only on the seed and the three keys. */
 uint64_t rs_sim_random(uint64_t seed, uint64_t a, uint64_t b, uint64_t c);
 
 /* The rank in the communicator of a rank of the job, or -1. */
 int rs_sim_comm_rank(const struct rs_sim_comm_def *comm, int rank);
 
-/* Whether two ranks of a communicator can only reach each other by network. */
+/* Whether two ranks of a communicator communicate over the network. */
 bool rs_sim_remote(const struct rs_sim_plan *plan, const struct rs_sim_comm_def *comm, int a, int b);
 
-/* The rank of the communicator whose process sends for rank `r` under PXN, or -1 when r sends itself. */
+/* The rank of the communicator whose process sends for rank `r` under PXN, or -1 if r sends itself. */
 int rs_sim_pxn_helper(const struct rs_sim_plan *plan, const struct rs_sim_comm_def *comm, int r);
 
 /* Modelled time of moving `bytes`; `net` = between hosts. Scaled by the speed, as rs_sim_scaled() does. */

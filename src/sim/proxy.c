@@ -7,11 +7,11 @@
 #include "base/memory.h"
 
 /* ---- network operations ----
- * Network operations of a proxy: their steps, and the ProxyOp, ProxyStep and NetPlugin events they make.
+ * Network operations of a proxy: their steps, and their ProxyOp, ProxyStep and NetPlugin events.
  *
- * A run is one operation in progress on one proxy thread, which owns it; it touches only shared memory and the plugin, so
- * that an operation of another process (PXN) is no different. Steps depend on each other across ranks: a send needs its
- * GPU to have started, the ring's data to have come round, and the receiver's credit; a receive needs the data. */
+ * A run is one operation in progress on one proxy thread, which owns it; it uses only shared memory and the plugin, so
+ * an operation of another process (PXN) is no different. Steps depend on each other across ranks: a send needs its GPU
+ * to have started, the ring's data to have arrived, and the receiver's credit; a receive needs the data. */
 
 struct sim_netrun;
 
@@ -28,7 +28,7 @@ struct sub {
     uint64_t base; /* steps of earlier operations on the link */
     bool begun;
     int posted, ready, moved_on, flushed, done;
-    bool refused; /* the receive of step `posted` was tried once and has to be tried again */
+    bool refused; /* the receive of step `posted` was tried once and must be tried again */
     size_t trans; /* bytes of the latest transfer */
     size_t total;
     void *handle;
@@ -90,7 +90,7 @@ static void sim_net_free(struct sim_netrun *run)
     free(run);
 }
 
-/* Whether the two use a common channel of the same connection: then the later one has to wait. */
+/* Whether the two share a channel of the same connection: then the later one must wait. */
 static bool sim_net_collide(const struct sim_netrun *a, const struct sim_netrun *b)
 {
     if (a->op.comm != b->op.comm || a->op.owner != b->op.owner || a->op.peer != b->op.peer ||
@@ -140,7 +140,7 @@ static void step_stop(struct sim_netrun *r, struct sub *s, int step)
     s->step[step % RS_SIM_WINDOW] = NULL;
 }
 
-/* ---- events of the network plugin, as a NCCL built with network profiling makes them ---- */
+/* ---- events of the network plugin, as with a NCCL built for network profiling ---- */
 
 static void net_start(struct sim_netrun *r, struct sub *s, int step)
 {
@@ -178,7 +178,7 @@ static void net_stop(struct sim_netrun *r, struct sub *s, int step)
     if (!r->plugin || kind == RS_SIM_NET_QUIET || r->plugin->native < 3) return;
     void **h = s->net[step % RS_SIM_WINDOW];
     if (kind == RS_SIM_NET_IB) {
-        /* Once at the completion of each queue pair, once more when the request is over; handles are not looked at. */
+        /* Once at the completion of each queue pair, once more when the request is over; handles are not checked. */
         for (int q = 0; q < QPS; q++) rs_sim_call_stop(r->plugin, h[q]);
         for (int q = 0; q < QPS; q++) rs_sim_call_stop(r->plugin, h[q]);
     } else {
@@ -192,13 +192,13 @@ static void net_stop(struct sim_netrun *r, struct sub *s, int step)
 
 /* ---- the two directions ---- */
 
-/* Whether the owner's GPU has the data of a step: it runs, and for a ring what goes into this step has come round. */
+/* Whether the owner's GPU has the data of a step: it runs, and for a ring the data of this step has arrived. */
 static bool gpu_has(const struct sim_netrun *r, const struct sub *s, int step)
 {
     struct rs_sim_rank *me = owner_rank(r);
     if (atomic_load(&me->work[r->op.work % RS_SIM_WORKS].started) != r->op.work + 1) return false;
     if (!r->op.is_coll || step == 0) return true;
-    /* Walk back to where the ring enters this host; the GPUs on the way pass the data on. */
+    /* Walk back to where the ring enters this host; the GPUs between pass the data on. */
     const struct rs_sim_comm_def *def = def_of(r);
     for (int i = 0, x = r->op.owner; i < def->nranks && x != r->op.root; i++) {
         if (atomic_load(&rs_sim_meet(r->job, r->op.comm, r->op.meet, x)->started) != r->op.meet + 1) return false;
@@ -266,7 +266,7 @@ static bool send_progress(struct sim_netrun *r, struct sub *s, uint64_t now, uin
     return moved;
 }
 
-/* Takes in the next step, if it has arrived. */
+/* Receives the next step, if it has arrived. */
 static bool receive(struct sim_netrun *r, struct sub *s, uint64_t now, uint64_t *deadline)
 {
     uint64_t at = s->base + (uint64_t)s->ready;
@@ -296,7 +296,7 @@ static bool recv_progress(struct sim_netrun *r, struct sub *s, uint64_t now, uin
     while (s->posted < r->op.nsteps && s->posted < s->done + RS_SIM_WINDOW) {
         uint64_t at = s->base + (uint64_t)s->posted;
         step_start(r, s, s->posted);
-        /* Now and then the network takes no request, and the next poll starts the same step once more. */
+        /* Sometimes the network accepts no request, and the next poll starts the same step again. */
         if (!s->refused && rs_sim_random(r->job->plan->cfg.seed, KEY_IRECV, at, (uint64_t)s->channel) % 16 == 0) {
             s->refused = true;
             if (now < *deadline) *deadline = now;
@@ -327,8 +327,8 @@ static bool recv_progress(struct sim_netrun *r, struct sub *s, uint64_t now, uin
     return moved;
 }
 
-/* Does what can be done now. *moved is set when something was; *deadline is lowered to the next time at which something
- * will be without anybody ringing. Returns true when the operation is over and its events are stopped. */
+/* Does what can be done now. Sets *moved on progress; lowers *deadline to the next time of progress without a bell.
+ * Returns true when the operation is over and its events are stopped. */
 static bool sim_net_progress(struct sim_netrun *r, bool *moved, uint64_t *deadline)
 {
     uint64_t now = rs_sim_now();
@@ -365,13 +365,13 @@ static bool sim_net_progress(struct sim_netrun *r, bool *moved, uint64_t *deadli
 
 enum {
     MAX_SHARERS = 8,
-    POLL_NS = 1000000, /* how often work in progress is looked at when nobody rings */
+    POLL_NS = 1000000, /* how often work in progress is polled without a bell */
     CHANNEL_SKEW_NS = 120, /* between the first instructions of a kernel's blocks */
     FINAL_SYNC_NS = 1000,
 };
 enum lane_kind { PROGRESS, PROFILER, LANES };
 
-/* Work that a lane has taken up. */
+/* Work in progress of a lane. */
 struct active {
     struct active *next;
     struct sim_netrun *net; /* or, when NULL: */
@@ -397,10 +397,10 @@ struct rs_sim_proxy {
     const struct rs_sim_job *job;
     struct rs_sim_plugin *plugin;
     int rank;
-    void *ctx; /* of the communicator that made it, even after that one is gone */
+    void *ctx; /* of the communicator that created it, even after that was destroyed */
     pthread_mutex_t lock;
     int refs;
-    int serves[MAX_SHARERS]; /* communicators whose inboxes are looked at; under the lock */
+    int serves[MAX_SHARERS]; /* communicators whose inboxes are polled; under the lock */
     int nserves;
     _Atomic bool quit;
     struct lane lane[LANES];
@@ -501,8 +501,8 @@ static void kernel_ended(struct lane *l, struct active *a, uint64_t end)
     struct rs_sim_proxy *px = l->px;
     uint64_t start = atomic_load(&a->kernel->start_ns);
     uint64_t move = a->kernel->transfer_ns + FINAL_SYNC_NS;
-    uint64_t synced = end - start > move ? end - move : start; /* when the last peer had come */
-    /* Backwards every other time: nothing may rely on the order of channels. */
+    uint64_t synced = end - start > move ? end - move : start; /* when the last peer had started */
+    /* Backwards every other time: the order of channels is not defined. */
     bool backwards = a->kernel->work % 2 == 1;
     for (int n = 0; n < a->op.nchannels; n++) {
         int i = backwards ? a->op.nchannels - 1 - n : n;
@@ -580,7 +580,7 @@ static void append(struct lane *l)
         struct rs_sim_post *p = list;
         list = p->next;
         take_up(l, p->kernel, &p->op);
-        free(p); /* its kernel went on */
+        free(p); /* its kernel is used further */
         n++;
     }
     ctrl_end(px, h, RS_ST_CTRL_APPEND_END, n);
@@ -641,7 +641,7 @@ static void *lane_main(void *arg)
         idle = !moved;
         if (!moved) rs_sim_bell_wait(bell(px), seen, deadline);
     }
-    /* After an abort events stay as they are: NCCL leaves its loop and stops nothing. */
+    /* After an abort events stay open: NCCL leaves its loop without stopping them. */
     if (!l->active) unpark(l);
     while (l->active) {
         struct active *a = l->active;

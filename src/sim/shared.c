@@ -42,9 +42,9 @@ enum rs_status rs_sim_shared_init(const struct rs_sim_plan *plan, struct rs_sim_
         at[c] = size;
         size += lay_out(plan, c).end;
     }
-    /* Most of it is never touched: n x n places of which a ring uses n. */
+    /* Most of it is never used: n x n places of which a ring uses n. */
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED) return rs_fail_errno(err, "cannot map %zu bytes for the ranks to meet in", size);
+    if (p == MAP_FAILED) return rs_fail_errno(err, "cannot map %zu bytes of shared memory", size);
     struct rs_sim_shared *sh = p;
     memcpy(sh->comm_at, at, sizeof at);
     sh->size = size;

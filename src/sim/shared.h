@@ -1,9 +1,9 @@
-/* The memory that the processes of a simulated job share: how ranks meet, and what was counted.
+/* The memory shared by the processes of a simulated job: synchronization of ranks, and counts.
  *
- * One anonymous shared mapping, made before the fork and never moved; everything in it is atomic, since any process may
- * die at any instant. Waiting is done on bells: a thread reads the bell, looks at what it waits for, and sleeps until
- * the bell has been rung since or a deadline has passed. Times are CLOCK_MONOTONIC ns, the same in all processes.
- * Any thread of any process of the job may call anything here. */
+ * One anonymous shared mapping, created before the fork and never moved; everything in it is atomic, since any process
+ * may die at any instant. Threads wait on bells: a thread reads the bell, checks its condition, and sleeps until the
+ * bell was rung since or a deadline has passed. Times are CLOCK_MONOTONIC ns, the same in all processes. Any thread of
+ * any process of the job may call anything here. */
 #ifndef RS_SIM_SHARED_H
 #define RS_SIM_SHARED_H
 
@@ -15,9 +15,9 @@
 
 enum {
     RS_SIM_WORKS = 64, /* kernels of one GPU between launch and end, at most */
-    RS_SIM_MEETS = 4, /* kernels of one communicator whose marks are kept: ranks are never two apart */
+    RS_SIM_MEETS = 4, /* kernels of one communicator whose marks are kept: ranks are never further apart */
     RS_SIM_WINDOW = 8, /* network steps of one channel in flight */
-    RS_SIM_INBOX = 64, /* PXN operations on their way to a helper */
+    RS_SIM_INBOX = 64, /* PXN operations in transit to a helper */
 };
 
 struct rs_sim_bell {
@@ -38,7 +38,7 @@ struct rs_sim_proc {
     struct rs_sim_counts counts;
 };
 
-/* What the network has to do for one kernel of one GPU. */
+/* The network work of one kernel of one GPU. */
 struct rs_sim_work {
     _Atomic uint64_t started; /* ordinal + 1 of the kernel that runs here */
     _Atomic uint64_t pending; /* network operations not finished */
@@ -46,7 +46,7 @@ struct rs_sim_work {
 };
 
 struct rs_sim_rank {
-    struct rs_sim_bell gpu, proxy, app; /* who waits there: its GPU, its proxy threads, its application thread */
+    struct rs_sim_bell gpu, proxy, app; /* for its GPU, its proxy threads, its application thread */
     struct rs_sim_work work[RS_SIM_WORKS];
 };
 
@@ -69,7 +69,7 @@ struct rs_sim_link {
     _Atomic uint64_t send_base, recv_base; /* steps of finished operations, by side */
 };
 
-/* A network operation as the poster describes it: plain data, since under PXN it goes to another process. */
+/* A network operation: plain data, since under PXN it goes to another process. */
 struct rs_sim_netop {
     pid_t pid;
     void *ctx; /* the poster's context and Coll or P2p handle */
@@ -102,9 +102,9 @@ struct rs_sim_shared {
     uint64_t t0; /* monotonic, and */
     uint64_t wall0; /* real time, at the start of the job */
     size_t size; /* of the mapping */
-    _Atomic uint64_t abort_at; /* when ranks give up; 0 = they do not */
-    _Atomic int abort_first; /* a rank that gives up RS_SIM_ABORT_LEAD_NS before the others, or -1 */
-    _Atomic uint64_t die_at; /* when all processes end as they are; 0 = they do not */
+    _Atomic uint64_t abort_at; /* when ranks abort; 0 = never */
+    _Atomic int abort_first; /* a rank that aborts RS_SIM_ABORT_LEAD_NS before the others, or -1 */
+    _Atomic uint64_t die_at; /* when all processes exit; 0 = never */
     _Atomic int failed; /* 1 once `failure` is being written, 2 when it is there */
     char failure[512];
     _Atomic uint32_t phase_arrivals; /* processes that finished a phase, over all phases */
@@ -114,13 +114,13 @@ struct rs_sim_shared {
 };
 #define RS_SIM_ABORT_LEAD_NS UINT64_C(300000000)
 
-/* The shared part of one communicator; the arrays behind it are reached by the functions below. */
+/* The shared part of one communicator; the functions below access the arrays after it. */
 struct rs_sim_area {
     _Atomic uint32_t arrivals; /* at barriers, over all barriers */
     _Atomic uint32_t finished[RS_SIM_MEETS]; /* ranks done with a kernel, over all uses of the place */
 };
 
-/* What every thread of a simulated process is given. */
+/* The context of every thread of a simulated process. */
 struct rs_sim_job {
     const struct rs_sim_plan *plan;
     struct rs_sim_shared *shared;
@@ -134,7 +134,7 @@ struct rs_sim_area *rs_sim_area(const struct rs_sim_job *job, int comm);
 struct rs_sim_mark *rs_sim_meet(const struct rs_sim_job *job, int comm, uint64_t ordinal, int rank);
 struct rs_sim_pair *rs_sim_pair(const struct rs_sim_job *job, int comm, int src, int dst);
 struct rs_sim_link *rs_sim_link(const struct rs_sim_job *job, int comm, int src, int dst, int channel);
-/* How far the ring has come at a rank: (op_index + 1) << 20 | steps received. */
+/* Progress of the ring at a rank: (op_index + 1) << 20 | steps received. */
 _Atomic uint64_t *rs_sim_received(const struct rs_sim_job *job, int comm, int rank, int channel);
 struct rs_sim_inbox *rs_sim_inbox(const struct rs_sim_job *job, int comm, int rank);
 
@@ -147,16 +147,16 @@ void rs_sim_sleep_until(uint64_t ns);
 uint64_t rs_sim_gpu_clock(const struct rs_sim_job *job, int rank, uint64_t ns);
 
 uint32_t rs_sim_bell_read(struct rs_sim_bell *b);
-/* Returns at the latest after 50 ms, so that callers see an abort. */
+/* Returns after at most 50 ms, so that callers notice an abort. */
 void rs_sim_bell_wait(struct rs_sim_bell *b, uint32_t seen, uint64_t deadline_ns);
 void rs_sim_bell_ring(struct rs_sim_bell *b);
-/* Rings for the proxies of all ranks of a communicator that sit on the host of one of them. */
+/* Rings the proxies of all ranks of a communicator on the host of one of them. */
 void rs_sim_ring_host(const struct rs_sim_job *job, const struct rs_sim_comm_def *comm, int rank);
 
-/* Whether this rank must give up what it waits for. */
+/* Whether this rank must stop waiting. */
 bool rs_sim_aborted(const struct rs_sim_job *job, int rank);
 
-/* Notes why the job cannot be what was asked for; the first reason is kept. */
+/* Notes why the job failed; the first reason is kept. */
 void rs_sim_failure(const struct rs_sim_job *job, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/memory.h"
+#include "nccl/names.h"
 #include "sim/fakecuda.h"
 #include "sim/shared.h"
 #include "sim/worker.h"
@@ -19,19 +20,14 @@
 /* ---- the truth ----
  * What a simulated job really sent, for tests to compare recordings with: JSON Lines.
  *
- * One line per thing, told apart by "kind": job (what was asked for and how it ended), process (calls made and returned,
- * by kind; how it ended), gpu (its clock and identity), comm (members, and what a split was made from). Counts are exact
- * for killed processes too. Called after all processes have ended. */
+ * One line per object, with its "kind": job (options and how it ended), process (calls made and returned, by kind; how
+ * it ended), gpu (its clock and identity), comm (members, and the origin of a split). Counts are exact for killed
+ * processes too. Called after all processes have ended. */
 
 struct sim_child {
     pid_t pid;
     bool ended;
     int status; /* from waitpid() */
-};
-
-static const char *const type_names[RS_NCCL_TYPE_BITS] = {
-    "Group",    "Coll",    "P2p",    "ProxyOp",      "ProxyStep", "ProxyCtrl", "KernelCh", "NetPlugin",
-    "GroupApi", "CollApi", "P2pApi", "KernelLaunch", "CeColl",    "CeSync",    "CeBatch",  "KernelPhase",
 };
 
 static uint64_t starts(const struct rs_sim_counts *c)
@@ -101,7 +97,7 @@ static void write_process(struct rs_json *j, const struct rs_sim_job *job, int p
     rs_json_object(j);
     for (int i = 0; i < RS_NCCL_TYPE_BITS; i++) {
         uint64_t n = atomic_load(&c->start[i]);
-        if (n > 0) rs_json_key_u64(j, type_names[i], n);
+        if (n > 0) rs_json_key_u64(j, rs_nccl_type_name(UINT64_C(1) << i), n);
     }
     rs_json_end(j);
     rs_json_key_u64(j, "cuda_misuse", atomic_load(&c->cuda_misuse));
@@ -179,10 +175,10 @@ static enum rs_status sim_truth_write(const char *path, const struct rs_sim_job 
 }
 
 /* ---- processes ----
- * One process of a simulated job: what the child does after the fork.
+ * One process of a simulated job, after the fork.
  *
- * Sets the environment that a launcher and the test of the plugin would set, opens the GPUs of its ranks, and plays the
- * phases of the plan. Never returns. */
+ * Sets the environment as a launcher would, opens the GPUs of its ranks, and runs the phases of the plan. Never
+ * returns. */
 
 struct app_thread {
     pthread_t thread;
@@ -192,10 +188,10 @@ struct app_thread {
     struct app_thread *older; /* in the list below */
 };
 
-/* The workers of phases that destroyed nothing: their communicators live until exit, as in programs that just leave. */
+/* The workers of phases that destroyed nothing: their communicators exist until exit, as in programs that just exit. */
 static struct app_thread *kept;
 
-/* The name by which a simulated host is known. */
+/* The name of a simulated host. */
 static void sim_host_name(int host, char out[16])
 {
     snprintf(out, 16, "host%02d", host);
@@ -240,7 +236,7 @@ static void *app_main(void *arg)
     return NULL;
 }
 
-/* Ends the process as it is when the time of a hang is up, as a watchdog would. */
+/* Ends the process when the time of a hang is over, like a watchdog. */
 static void watch(const struct rs_sim_job *job, uint32_t seen)
 {
     uint64_t die_at = atomic_load(&job->shared->die_at);
@@ -297,7 +293,7 @@ static _Noreturn void sim_process_main(const struct rs_sim_job *job)
 {
     const struct rs_sim_config *cfg = &job->plan->cfg;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_TIMERSLACK, 1000ul); /* sleeps to the us, not to 50 us; inherited by the threads */
+    prctl(PR_SET_TIMERSLACK, 1000ul); /* 1 us instead of 50; inherited by the threads */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     set_environment(job);
 
@@ -324,7 +320,7 @@ static _Noreturn void sim_process_main(const struct rs_sim_job *job)
 /* ---- the job ---- */
 
 enum { CHECK_NS = 5000000 };
-#define STALLED_NS 60e9 /* without a callback from anybody: the simulator itself is stuck */
+#define STALLED_NS 60e9 /* without a callback: the simulator itself is stuck */
 
 void rs_sim_config_default(struct rs_sim_config *cfg)
 {
@@ -407,7 +403,7 @@ static void supervise(struct rs_sim_job *job, struct sim_child *children)
         if (calls != before) moved_at = now;
         before = calls;
         if (now - moved_at > patience) {
-            rs_sim_failure(job, "nothing has moved for %.0f seconds", (double)patience / 1e9);
+            rs_sim_failure(job, "no progress for %.0f seconds", (double)patience / 1e9);
             kill_all(job, children);
             moved_at = now;
         }
@@ -422,7 +418,7 @@ static void supervise(struct rs_sim_job *job, struct sim_child *children)
 
 static enum rs_status start_all(struct rs_sim_job *job, struct sim_child *children, struct rs_err *err)
 {
-    fflush(NULL); /* else each child would write out what is buffered, too */
+    fflush(NULL); /* else each child would write the buffers, too */
     for (int p = 0; p < job->plan->nprocs; p++) {
         pid_t pid = fork();
         if (pid == 0) {
@@ -447,7 +443,7 @@ static enum rs_status play(struct rs_sim_job *job, struct rs_sim_result *res, st
     const struct rs_sim_plan *plan = job->plan;
     struct sim_child children[RS_SIM_MAX_RANKS] = {{0}};
     struct sigaction usual = {.sa_handler = SIG_DFL}, before;
-    sigaction(SIGCHLD, &usual, &before); /* where it is ignored nobody could be waited for */
+    sigaction(SIGCHLD, &usual, &before); /* if it is ignored, waitpid() does not work */
     enum rs_status status = start_all(job, children, err);
     if (status == RS_OK) supervise(job, children);
     sigaction(SIGCHLD, &before, NULL);
@@ -468,7 +464,7 @@ static enum rs_status play(struct rs_sim_job *job, struct rs_sim_result *res, st
     if (atomic_load(&job->shared->failed) == 2) return rs_fail(err, RS_FAILED, "%s", job->shared->failure);
     if ((plan->cfg.hang.rank >= 0 && !res->hung) || (plan->cfg.kill.rank >= 0 && !res->killed) ||
         (plan->cfg.abort.rank >= 0 && !res->aborted))
-        return rs_fail(err, RS_FAILED, "the job ended before what was to happen to it");
+        return rs_fail(err, RS_FAILED, "the job ended before the requested hang, kill or abort");
     return RS_OK;
 }
 

@@ -1,10 +1,10 @@
-/* A multi-process job without a GPU, played through the real profiler plugin.
+/* A multi-process job without a GPU that drives the real profiler plugin.
  *
  * rs_sim_run() forks one process per `ranks_per_process` ranks. Each loads the plugin as NCCL does and makes the calls
  * that NCCL makes, from application, proxy, host-function and init threads, in real time: kernels wait for their peers
  * in other processes, network steps wait for credit and data. The caller owns the config and its strings; they must
- * outlive the call. Call it from a process that has no other threads, since it forks. Nothing is printed (except by
- * the logger that the plugin is given, when NCCL_DEBUG asks for it); one run at a time. */
+ * outlive the call. Call it from a process that has no other threads, since it forks. Nothing is printed (except by the
+ * logger passed to the plugin, if NCCL_DEBUG is set); one run at a time. */
 #ifndef RS_SIM_SIM_H
 #define RS_SIM_SIM_H
 
@@ -61,17 +61,17 @@ struct rs_sim_config {
     int nslow;
     struct rs_sim_at hang, kill, abort;
     struct rs_sim_slow kill_after; /* its process is killed from outside, this long after the start; rank -1 = not */
-    double notice_seconds; /* from the death of a process to the others' giving up */
-    double hang_seconds; /* from the moment the rank stops taking part to the end of all processes */
+    double notice_seconds; /* from the death of a process to the abort of the others */
+    double hang_seconds; /* from the rank's last step to the end of all processes */
     int api; /* the simulated NCCL's own version of the profiler interface */
-    const char *events; /* for RINGSCOPE_EVENTS; NULL leaves it as it is */
+    const char *events; /* for RINGSCOPE_EVENTS; NULL: unchanged */
     uint64_t seed;
     double speed; /* divides compute and transfer times */
-    const char *plugin; /* for NCCL_PROFILER_PLUGIN; NULL = what is set there, else the one beside the executable */
+    const char *plugin; /* for NCCL_PROFILER_PLUGIN; NULL = unchanged, else the one next to the executable */
     const char *dir; /* for RINGSCOPE_DIR */
-    const char *truth; /* file to write what was really sent, or NULL */
+    const char *truth; /* file for what was really sent, or NULL */
     enum rs_sim_net net;
-    bool ce; /* collectives by copy engine where NCCL could do so (api 6 and newer, one host) */
+    bool ce; /* collectives by copy engine where possible (api 6 and newer, one host) */
     bool pxn; /* network sends go through another process of the host */
     bool no_destroy; /* processes exit without destroying their communicators */
     bool count_only; /* load no plugin: accept and count the calls */
@@ -83,7 +83,7 @@ struct rs_sim_result {
     uint64_t callbacks; /* made and returned, over all processes */
     uint64_t wall_ns;
     int plugin_version; /* the interface that was used, 0 = none */
-    bool hung, killed, aborted; /* what was asked for and did happen */
+    bool hung, killed, aborted; /* the requested event happened */
 };
 
 /* Fills in the defaults. */

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "sim/fakecuda.h"
 
-/* ---- what programs do in a step ---- */
+/* ---- steps of the workloads ---- */
 
 /* Times in us, before the speed is applied. */
 enum {
@@ -50,7 +50,7 @@ static size_t sim_halves_each(const struct rs_sim_worker *w, int n)
     return each > 0 ? each : 1;
 }
 
-/* Copy engines are used inside a host, and not for an operation that is never to run. */
+/* Copy engines are used inside a host, and not for an operation that never runs. */
 static bool by_ce(const struct rs_sim_worker *w, const struct rs_sim_comm *c)
 {
     return cfg(w)->ce && w->app.native >= 6 && c->def->nnodes == 1 && w->app.fate == RS_SIM_GO_ON;
@@ -125,7 +125,7 @@ static bool aggregate_step(struct rs_sim_worker *w, int step)
     struct rs_sim_app *app = &w->app;
     rs_sim_gpu_compute(c->gpu, around(w, c->gpu, FORWARD_US));
     think(w);
-    /* Every third group is too much for one kernel. */
+    /* Every third group is too large for one kernel. */
     int rounds = step % 3 == 2 ? 2 : 1;
     rs_sim_group_start(app);
     for (int i = 0; i < rounds; i++) {
@@ -168,7 +168,7 @@ static bool split_step(struct rs_sim_worker *w, int step)
         return false;
     if (!rs_sim_coll(app, c, RS_SIM_ALLREDUCE, 1, RS_SIM_FLOAT32, 0) || !rs_sim_gpu_sync(c->gpu)) return false;
     if (w->second && step == w->phase->first_step) {
-        /* From here on the child works with the proxy of a parent that is gone. */
+        /* From here on the child uses the proxy of a destroyed parent. */
         rs_sim_comm_destroy(w->second);
         w->second = NULL;
     }
@@ -222,7 +222,7 @@ static void *init_main(void *arg)
     return NULL;
 }
 
-/* One thread drives several devices: NCCL then makes the communicators on a transient thread each. */
+/* One thread drives several devices: NCCL then creates each communicator on a transient thread. */
 static bool create_worlds(struct rs_sim_worker *w)
 {
     if (w->ngpus == 1) {
@@ -289,7 +289,7 @@ static void tear_down(struct rs_sim_worker *w)
     rs_sim_comm_destroy(w->mesh);
     rs_sim_comm_destroy(w->dp);
     rs_sim_comm_destroy(w->tp);
-    /* One thread may hold several members, none of which may wait for another. */
+    /* One thread may drive several members, none of which may wait for another. */
     for (int i = 0; i < w->ngpus; i++) {
         if (w->world[i]) rs_sim_comm_part(w->world[i]);
     }
@@ -306,7 +306,7 @@ static bool falls_on(const struct rs_sim_worker *w, struct rs_sim_at at, int ste
     return at.rank >= 0 && drives(w, at.rank) && at.step == step;
 }
 
-/* Stops taking part, outside NCCL, for good. */
+/* Stops forever, outside NCCL. */
 static void hang(struct rs_sim_worker *w)
 {
     const struct rs_sim_job *job = w->app.job;
@@ -325,7 +325,7 @@ static void begin_step(struct rs_sim_worker *w, int step)
     for (int i = 0; i < cfg->nslow; i++) {
         const struct rs_sim_slow *s = &cfg->slow[i];
         if (!drives(w, s->rank)) continue;
-        uint64_t ns = (uint64_t)s->usec * 1000; /* as it was asked for, whatever the speed */
+        uint64_t ns = (uint64_t)s->usec * 1000; /* as requested, whatever the speed */
         if (s->cpu)
             rs_sim_sleep_until(rs_sim_now() + ns);
         else

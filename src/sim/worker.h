@@ -1,8 +1,8 @@
 /* An application thread in one phase of the plan.
  *
- * It makes the phase's communicators, does its steps, and destroys the communicators. It drives one rank, or, in the
- * workload multidev, all ranks of its process. Here also happens what was asked for on purpose: slowness, hang, kill,
- * abort. The GPUs belong to the process and outlive it. */
+ * It creates the phase's communicators, runs its steps, and destroys the communicators. It drives one rank, or, in the
+ * workload multidev, all ranks of its process. Requested slowness, hang, kill and abort happen here. The GPUs belong to
+ * the process and outlive it. */
 #ifndef RS_SIM_WORKER_H
 #define RS_SIM_WORKER_H
 
@@ -18,9 +18,7 @@ struct rs_sim_worker {
     struct rs_sim_graph *graph;
 };
 
-/* ---- what programs do in a step ----
- * What the applications of a simulated job do in a step, by workload.
- *
+/* ---- steps of the workloads ----
  * Each step ends with all kernels of its rank done. Called by the worker's thread; false = the job was aborted. */
 
 extern bool (*const rs_sim_steps[RS_SIM_WORKLOADS])(struct rs_sim_worker *w, int step);
@@ -29,7 +27,7 @@ extern bool (*const rs_sim_steps[RS_SIM_WORKLOADS])(struct rs_sim_worker *w, int
 
 struct rs_sim_worker *rs_sim_worker_new(const struct rs_sim_job *job, const struct rs_sim_phase *phase,
                                         struct rs_sim_gpu *gpus, int ngpus);
-/* Plays the phase, on the calling thread. Returns also when the job was aborted; then everything is destroyed, too. */
+/* Runs the phase, on the calling thread. Returns also if the job was aborted, with everything destroyed. */
 void rs_sim_worker_run(struct rs_sim_worker *w);
 void rs_sim_worker_free(struct rs_sim_worker *w);
 

@@ -7,9 +7,9 @@
 
 /* The records of one slot. */
 struct stream {
-    struct rs_segment *segment, *end; /* the one in `words`, and behind the slot's last */
+    struct rs_segment *segment, *end; /* the one in `words`, and the end of the slot's */
     uint64_t *words; /* a copy of the segment's, NULL until the first is needed */
-    uint32_t at, n; /* next word, of how many */
+    uint32_t at, n; /* next word, number of words */
     uint32_t skip; /* words that are in a chunk already */
     uint32_t length; /* words of the record at `at` */
     uint64_t tick_base, next_handle;
@@ -24,10 +24,10 @@ struct rs_cursor {
     struct stream *streams;
     struct stream **heap; /* by tick; [0] is the earliest */
     size_t nstreams, nheap;
-    uint64_t until; /* tick: records of heap[0] before it come before all others */
+    uint64_t until; /* tick: records of heap[0] before it are before all others */
     struct rs_callback *lives; /* init, finalize and captured parents, in order */
     size_t nlives, at_life;
-    struct stream *taken; /* of which a record is handed out: it moves on with the next call, and not before */
+    struct stream *taken; /* whose record the caller has: it advances at the next call */
 };
 
 /* ---- one stream ---- */
@@ -39,7 +39,7 @@ static void name_thread(struct stream *s, uint32_t tid, const char *name)
     s->thread_name[16] = 0;
 }
 
-/* Decodes the segment that `s` stands on. false: it cannot be. */
+/* Decodes the current segment. false: it cannot be decoded. */
 static bool load(struct rs_cursor *c, struct stream *s)
 {
     const struct rs_chunk_header *h = &s->segment->header;
@@ -65,7 +65,7 @@ static bool refill(struct rs_cursor *c, struct stream *s)
     return false;
 }
 
-/* Takes in what stands between callbacks, `words` long. false: it is for the caller. */
+/* Processes a record that is not a callback, `words` long. false: it is for the caller. */
 static bool pass_over(struct rs_cursor *c, struct stream *s, unsigned words)
 {
     const uint64_t *w = s->words + s->at;
@@ -73,7 +73,7 @@ static bool pass_over(struct rs_cursor *c, struct stream *s, unsigned words)
     if (!words) {
         const char *file = s->segment->copy ? c->recording->live_path : c->recording->path;
         rs_recording_damage(c->recording, file, s->segment->offset, (s->n - s->at) * 8,
-                            "the rest of this chunk holds no whole record");
+                            "the rest of this chunk is not a whole record");
         c->recording->unknown |= s->segment->copy ? RS_UNKNOWN_LIVE : RS_UNKNOWN_END;
         words = s->n - s->at;
     } else if (kind == RS_K_TICK_BASE) {
@@ -85,20 +85,20 @@ static bool pass_over(struct rs_cursor *c, struct stream *s, unsigned words)
     } else if (s->at >= s->skip) {
         return false;
     } else if (rs_kind_is_start(kind)) {
-        s->next_handle++; /* it is in a chunk already */
+        s->next_handle++; /* it is in a chunk */
     }
     s->at += words;
     return true;
 }
 
-/* Moves on to the next record that is for the caller, taking in what stands between. false: the stream has ended.
- * Inlined, as take(): a call of each for every callback is a twentieth of reading. */
+/* Advances to the next record that is for the caller. false: the stream has ended. Inlined, like take(): the two calls
+ * per callback would be 5 % of reading. */
 static inline __attribute__((always_inline)) bool settle(struct rs_cursor *c, struct stream *s)
 {
     for (;;) {
         if (s->at >= s->n) {
             if (!refill(c, s)) return false;
-            continue; /* it may be empty */
+            continue; /* the segment may be empty */
         }
         const uint64_t *w = s->words + s->at;
         unsigned words = rs_record_words(w, s->n - s->at);
@@ -110,8 +110,8 @@ static inline __attribute__((always_inline)) bool settle(struct rs_cursor *c, st
     }
 }
 
-/* Field by field: compilers zero a whole struct of this size with a string instruction, which takes as long as all else
- * that take() does. */
+/* Field by field: compilers zero a struct of this size with a string instruction, which takes as long as the rest of
+ * take(). */
 static void clear(struct rs_callback *cb)
 {
     cb->type = cb->handle = cb->parent = cb->context = 0;
@@ -123,7 +123,7 @@ static void clear(struct rs_callback *cb)
     cb->comm = NULL;
 }
 
-/* Reads the record at `at` and steps behind it. */
+/* Reads the record at `at` and advances. */
 static inline __attribute__((always_inline)) void take(struct stream *s, struct rs_callback *cb)
 {
     const uint64_t *w = s->words + s->at;
@@ -199,8 +199,8 @@ static int life_order(const void *a, const void *b)
     return x->tick < y->tick ? -1 : x->tick > y->tick;
 }
 
-/* Whether the ring has written over the start of `handle`: its slot's oldest chunk begins behind it. A cut only holds
- * those of which that is so. */
+/* Whether the ring has overwritten the start of `handle`: its slot's oldest chunk begins after it. A cut contains only
+ * facts of overwritten starts. */
 static bool is_overwritten(const struct rs_recording *r, uint64_t handle)
 {
     if (rs_recording_is_cut(r)) return true;
@@ -210,7 +210,7 @@ static bool is_overwritten(const struct rs_recording *r, uint64_t handle)
     return true;
 }
 
-/* The start of a captured parent, out of the fact that kept it. */
+/* The start of a captured parent, from its fact. */
 static void take_captured(struct rs_captured *kept, struct rs_callback *cb)
 {
     struct stream s = {.words = kept->words,
@@ -283,7 +283,7 @@ void rs_cursor_open(struct rs_cursor **out, struct rs_recording *r, const struct
     collect_streams(c);
 }
 
-/* The stream whose record is next, and until when it goes on alone. NULL: a life is next, or nothing. */
+/* The stream whose record is next, and until when no other stream is. NULL: init or finalize is next, or nothing. */
 static struct stream *earliest(struct rs_cursor *c)
 {
     const struct rs_callback *life = c->at_life < c->nlives ? &c->lives[c->at_life] : NULL;
@@ -316,7 +316,7 @@ bool rs_cursor_next(struct rs_cursor *c, struct rs_callback *cb)
 void rs_cursor_close(struct rs_cursor *c)
 {
     if (!c) return;
-    rs_recording_rest(c->recording);
+    rs_recording_drop_memory(c->recording);
     for (size_t i = 0; i < c->nstreams; i++) free(c->streams[i].words);
     free(c->streams);
     free(c->heap);

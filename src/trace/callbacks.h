@@ -1,8 +1,8 @@
-/* The callbacks of a recording, one after the other, in time order.
+/* The callbacks of a recording in time order.
  *
- * Threads' records are in order by themselves; a cursor merges them, and init, finalize and captured parents with them. It holds one decoded
- * chunk a slot (64 KiB) and nothing else, so memory does not grow with the recording. Everything a callback points to is
- * good until the next call. One thread at a time; several cursors on one recording may not be used in turns. */
+ * The records of each thread are in order; a cursor merges them, together with init, finalize and captured parents. It
+ * holds one decoded chunk per slot (64 KiB), so memory does not grow with the recording. Everything a callback points
+ * to is valid until the next call. One thread at a time; only one cursor per recording at a time. */
 #ifndef RS_TRACE_CALLBACKS_H
 #define RS_TRACE_CALLBACKS_H
 
@@ -14,29 +14,29 @@ struct rs_callback {
     enum rs_call call;
     uint64_t tick;
     uint32_t tid;
-    const char *thread_name; /* 16 bytes at most, always ended */
+    const char *thread_name; /* 16 bytes at most, always terminated */
     unsigned kind; /* enum rs_kind, of records */
     uint64_t type; /* event type bit(s) of a start */
-    uint64_t handle; /* a start's own; a stop's or state's as it came */
-    uint64_t parent, context; /* of a start, as they came; context also of init and finalize */
-    int64_t rank; /* of a start, as it came */
+    uint64_t handle; /* a start's own; a stop's or state's as passed */
+    uint64_t parent, context; /* of a start, as passed; context also of init and finalize */
+    int64_t rank; /* of a start, as passed */
     uint64_t small; /* of a start: see kinds.c */
     int state; /* of a state */
-    bool has_arg; /* a state's argument was there */
+    bool has_arg; /* the state had an argument */
     const uint64_t *args; /* words, by kind; of LOST: counts by loss class */
     uint64_t lost_first, lost_last; /* ticks, of LOST */
     const struct rs_comm *comm; /* of init */
-    bool recovered; /* a start that was overwritten, but kept apart as a captured parent: counted as overwritten */
+    bool recovered; /* an overwritten start that is also a fact (a captured parent): counted as overwritten */
 };
 
 struct rs_cursor;
 
 void rs_cursor_open(struct rs_cursor **cursor, struct rs_recording *recording, const struct rs_process *process);
-/* false: that was all. What could not be decoded is noted as a damage of the recording. */
+/* false: the end. What could not be decoded is noted as damage of the recording. */
 bool rs_cursor_next(struct rs_cursor *cursor, struct rs_callback *callback);
 void rs_cursor_close(struct rs_cursor *cursor);
 
-/* One argument of a callback, taken out of its words by its field's description. Signed ones are sign-extended. */
+/* One argument of a callback. Signed ones are sign-extended. */
 uint64_t rs_callback_field(const struct rs_callback *callback, const struct rs_field *field);
 /* The fields of a start or state; NULL: none. */
 const struct rs_field *rs_callback_fields(const struct rs_callback *callback);

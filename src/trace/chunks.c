@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-enum { VAIN_TIMES = 4 }; /* the file's size: that many bytes may be checked in vain before less is tried */
+enum { VAIN_TIMES = 4 }; /* times the file's size may be checked in vain before fewer places are tried */
 
 static bool makes_sense(const struct rs_recording *r, const struct rs_chunk_header *h)
 {
@@ -21,7 +21,7 @@ bool rs_chunk_header_at(const struct rs_recording *r, uint64_t at, uint64_t end,
     return h->magic == RS_CHUNK_MAGIC && makes_sense(r, h);
 }
 
-/* The chunk at `at`, if there is a whole one; else why not, and how many bytes were checked for that. */
+/* The chunk at `at`, if there is a whole one; else why not, and how many bytes were checked. */
 static bool chunk_at(const struct rs_recording *r, uint64_t at, uint64_t end, struct rs_segment *segment,
                      const char **why, uint64_t *checked)
 {
@@ -31,7 +31,7 @@ static bool chunk_at(const struct rs_recording *r, uint64_t at, uint64_t end, st
     memcpy(h, r->file.data + at, sizeof *h);
     if (h->magic != RS_CHUNK_MAGIC) return *why = "no chunk begins here", false;
     if (h->nonce != r->header.nonce) return *why = "a chunk of another recording", false;
-    if (!makes_sense(r, h)) return *why = "a chunk's header makes no sense", false;
+    if (!makes_sense(r, h)) return *why = "a chunk's header is invalid", false;
     if (h->stored_bytes > end - at - sizeof *h) return *why = "the file ends inside a chunk", false;
     segment->stored = r->file.data + at + sizeof *h;
     segment->offset = at;
@@ -64,14 +64,14 @@ static void add_hole(struct rs_holes *holes, uint64_t from, uint64_t to, const c
     holes->list[holes->n++] = (struct rs_hole){from, to, why};
 }
 
-/* A quick look, for long stretches of nothing. */
+/* A quick check, for long ranges without chunks. */
 static bool may_begin(const struct rs_recording *r, uint64_t at, uint64_t end)
 {
     uint32_t magic = RS_CHUNK_MAGIC;
     return end - at >= sizeof magic && !memcmp(r->file.data + at, &magic, sizeof magic);
 }
 
-/* How far to go on from what is no chunk. */
+/* How far to advance after bytes that are not a chunk. */
 static uint64_t step(const struct rs_recording *r, struct rs_holes *holes, uint64_t checked)
 {
     holes->vain += checked;

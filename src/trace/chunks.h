@@ -1,34 +1,34 @@
-/* Finding the chunks in the bytes of a recording, whatever else is there. Used by recording.c.
+/* Finds the chunks of a recording, however damaged. Used by recording.c.
  *
- * A chunk may begin at any multiple of 8. Where one is damaged the next is found by its magic; bytes that only look like
- * chunks are checked in vain, and the more of them there are the less is tried: the time is linear in the file's size. */
+ * A chunk may begin at any multiple of 8. After a damaged one the next is found by its magic. The more bytes only look
+ * like chunks, the fewer are tried: the time is linear in the file's size. */
 #ifndef RS_TRACE_CHUNKS_H
 #define RS_TRACE_CHUNKS_H
 
 #include "trace/recording.h"
 
 enum {
-    RS_STORED_MAX = RS_BUFFER_BYTES + 2048, /* bytes behind a chunk's header, at most */
+    RS_STORED_MAX = RS_BUFFER_BYTES + 2048, /* bytes after a chunk's header, at most */
     RS_CHUNK_LEAST = sizeof(struct rs_chunk_header) + 8,
     RS_CHUNK_MOST = sizeof(struct rs_chunk_header) + RS_STORED_MAX,
 };
 
-/* A stretch without a whole chunk. */
+/* A range without a whole chunk. */
 struct rs_hole {
     uint64_t from, to;
-    const char *why; /* of what begins at `from` */
+    const char *why; /* what begins at `from` is not a chunk */
 };
 
 struct rs_holes {
     struct rs_hole *list; /* freed by the caller */
     size_t n;
-    uint64_t vain; /* bytes checked for nothing so far */
+    uint64_t vain; /* bytes checked in vain so far */
 };
 
-/* Adds all whole chunks in [from, to) of the file to the recording's segments, and what lies between to `holes`. */
+/* Adds all whole chunks in [from, to) of the file to the recording's segments, and what is between them to `holes`. */
 void rs_chunks_find(struct rs_recording *recording, uint64_t from, uint64_t to, struct rs_holes *holes);
 
-/* A chunk's header at `at` that makes sense, whatever is behind it. */
+/* The plausible chunk header at `at`, whatever follows it. */
 bool rs_chunk_header_at(const struct rs_recording *recording, uint64_t at, uint64_t end,
                         struct rs_chunk_header *header);
 

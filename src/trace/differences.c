@@ -5,15 +5,15 @@
 
 #include "base/memory.h"
 
-/* They differ by their nature. */
-static const char *const own_by_nature[] = {"env.CUDA_VISIBLE_DEVICES", "env.NCCL_HOSTID", "env.NCCL_ID_FILE"};
+/* Expected to differ. */
+static const char *const expected_to_differ[] = {"env.CUDA_VISIBLE_DEVICES", "env.NCCL_HOSTID", "env.NCCL_ID_FILE"};
 
 static bool comparable(const char *key)
 {
     static const char *const prefixes[] = {"env.NCCL_", "env.CUDA_", "env.TORCH_", "env.RINGSCOPE_"};
     if (!strncmp(key, "env.RINGSCOPE_TEST_", 19)) return false;
-    for (size_t i = 0; i < sizeof own_by_nature / sizeof *own_by_nature; i++)
-        if (!strcmp(key, own_by_nature[i])) return false;
+    for (size_t i = 0; i < sizeof expected_to_differ / sizeof *expected_to_differ; i++)
+        if (!strcmp(key, expected_to_differ[i])) return false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (!strncmp(key, prefixes[i], strlen(prefixes[i]))) return true;
     return !strcmp(key, "nccl.version") || !strcmp(key, "ringscope.version");
@@ -30,7 +30,7 @@ static bool same(const char *a, const char *b)
     return a == b || (a && b && !strcmp(a, b));
 }
 
-/* The values that a key has over all sources. */
+/* The values of a key in all sources. */
 static void values_of(const struct rs_inputs *in, const char *key, struct rs_setting *s)
 {
     for (size_t i = 0; i < in->n; i++) {
@@ -51,7 +51,7 @@ static void compare(struct rs_differences *d, const struct rs_inputs *in)
 {
     for (size_t i = 0; i < in->n; i++) {
         const struct rs_process *p = &in->sources[i].process;
-        if (!p->ninfos) continue; /* nothing is known of it: that is no difference */
+        if (!p->ninfos) continue; /* unknown: not a difference */
         for (size_t k = 0; k < p->ninfos; k++) {
             const char *key = p->infos[k].key;
             bool seen = !comparable(key);

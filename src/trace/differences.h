@@ -1,13 +1,13 @@
-/* Settings that are not the same in all processes of a run: a common reason for a job that hangs or is slow.
+/* Settings that differ between the processes of a run: a common reason for a job that hangs or is slow.
  *
- * Compared are the environment of NCCL, CUDA, PyTorch and ringscope, and versions; not what differs by its nature. Owns its
- * lists until rs_differences_free() and borrows texts from the inputs, which must live on. */
+ * Compares the environment of NCCL, CUDA, PyTorch and ringscope, and versions; not what is expected to differ. Owns its
+ * lists until rs_differences_free() and borrows texts from the inputs, which must stay valid. */
 #ifndef RS_TRACE_DIFFERENCES_H
 #define RS_TRACE_DIFFERENCES_H
 
 #include "trace/inputs.h"
 
-/* One value of a setting, and who has it. */
+/* One value of a setting, and the processes that have it. */
 struct rs_setting_value {
     const char *value; /* NULL: not set */
     size_t processes;

@@ -13,7 +13,7 @@
 
 static const char place[] = "/dev/shm/ringscope-";
 
-/* Whether `path` is a file in /dev/shm that a recorder may have made: what a header says may be anything. */
+/* Whether `path` is a file in /dev/shm that a recorder may have created: a header may contain anything. */
 static bool is_ours(const char *path)
 {
     size_t n = strlen(path), before = sizeof place - 1;
@@ -21,7 +21,8 @@ static bool is_ours(const char *path)
            !strcmp(path + n - strlen(".live"), ".live");
 }
 
-/* Copies the file sparsely: most buffers are empty. The copy says that its process has ended: a lock cannot be copied. */
+/* Copies the file sparsely: most buffers are empty. The copy is marked, since a lock cannot be copied: its process has
+ * ended. */
 static enum rs_status copy(int from, const char *from_path, const char *to, struct rs_err *err)
 {
     enum { BLOCK = RS_LIVE_PAGE };
@@ -29,7 +30,7 @@ static enum rs_status copy(int from, const char *from_path, const char *to, stru
     struct rs_file_map map = {0};
     RS_TRY(rs_file_map_fd(&map, from, from_path, err));
     struct rs_out out;
-    mode_t mask = umask(0077); /* what a job did is its user's alone to read */
+    mode_t mask = umask(0077); /* private to the user */
     enum rs_status status = rs_out_open(&out, to, false, err);
     umask(mask);
     if (status != RS_OK) {
@@ -57,8 +58,8 @@ static enum rs_status copy(int from, const char *from_path, const char *to, stru
     return status;
 }
 
-/* Opens a live file for moving it away: ours, and of a process that has ended for certain. A lock that is got is held until
- * it is closed. -1: it stays where it is. */
+/* Opens a live file to move it: of this user, and of a process that has certainly ended. The lock is held until it is
+ * closed. -1: it stays where it is. */
 static int open_dead(const struct rs_recording *r, bool *held)
 {
     *held = false;
@@ -68,7 +69,7 @@ static int open_dead(const struct rs_recording *r, bool *held)
     bool good = fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
                 pread(fd, &l, sizeof l, 0) == (ssize_t)sizeof l && l.nonce == r->header.nonce;
     if (good && l.locked == 1) {
-        enum { TRIES = 20, PAUSE_US = 5000 }; /* somebody who reads it holds it for a moment */
+        enum { TRIES = 20, PAUSE_US = 5000 }; /* a reader holds it for a moment */
         for (int i = 0; i < TRIES && !*held; i++) {
             *held = !flock(fd, LOCK_EX | LOCK_NB);
             if (!*held) usleep(PAUSE_US);
@@ -90,20 +91,20 @@ static enum rs_status bring(const struct rs_recording *r, struct rs_gather_resul
         result->unproven++;
         return RS_OK;
     }
-    char *beside = rs_live_path_beside(r->path);
-    if (!beside) rs_memory_out();
-    enum rs_status status = copy(fd, r->live_path, beside, err);
+    char *copied = rs_live_path_of(r->path);
+    if (!copied) rs_memory_out();
+    enum rs_status status = copy(fd, r->live_path, copied, err);
     struct stat open_one, named;
     if (status == RS_OK) {
         result->brought++;
-        /* The name may mean another file by now. */
+        /* The name may be another file by now. */
         if (!fstat(fd, &open_one) && !lstat(r->live_path, &named) && named.st_ino == open_one.st_ino &&
             named.st_dev == open_one.st_dev)
             unlink(r->live_path);
-    } else if (beside && !access(beside, F_OK)) {
-        status = RS_OK; /* another process that gathers was faster */
+    } else if (copied && !access(copied, F_OK)) {
+        status = RS_OK; /* another `gather` was faster */
     }
-    free(beside);
+    free(copied);
     close(fd);
     return status;
 }
@@ -113,7 +114,7 @@ static enum rs_status gather_one(const char *path, struct rs_gather_result *resu
     struct rs_recording *r;
     struct rs_err ignored;
     if (rs_recording_open(&r, path, &ignored) != RS_OK)
-        return RS_OK; /* the reading commands say what is wrong with it */
+        return RS_OK; /* the reading commands report what is wrong with it */
     result->recordings++;
     enum rs_status status = RS_OK;
     if (r->live_path && rs_may_run(r->alive))

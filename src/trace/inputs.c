@@ -41,17 +41,17 @@ static bool ends_in(const char *path, const char *end)
     return n > k && !strcmp(path + n - k, end);
 }
 
-/* HOST.PID.live beside HOST.PID.rsc, as a pattern names it: it is read with its recording. */
+/* HOST.PID.live next to HOST.PID.rsc, from a shell pattern: it is read with its recording. */
 static bool is_live_of_another(const char *path)
 {
     size_t n = strlen(path), bare = n - strlen("live");
     if (n < strlen("x.live") || strcmp(path + bare - 1, ".live")) return false;
-    char beside[4096];
-    int length = snprintf(beside, sizeof beside, "%.*srsc", (int)bare, path);
-    return length > 0 && (size_t)length < sizeof beside && !access(beside, F_OK);
+    char recording[4096];
+    int length = snprintf(recording, sizeof recording, "%.*srsc", (int)bare, path);
+    return length > 0 && (size_t)length < sizeof recording && !access(recording, F_OK);
 }
 
-/* A file that is ours, by its first bytes or by its name. */
+/* By the first bytes or the name. */
 static bool is_recording(const char *path)
 {
     if (ends_in(path, ".rsc") || ends_in(path, ".live")) return true;
@@ -76,8 +76,7 @@ static void add_file(struct rs_inputs *in, struct paths *to, const char *path, b
 {
     struct rs_err why;
     struct stat st;
-    if (ends_in(path, ".live") && (!named || is_live_of_another(path)))
-        return; /* found with its recording, by its name */
+    if (ends_in(path, ".live") && (!named || is_live_of_another(path))) return; /* read with its recording */
     if (!stat(path, &st) && !S_ISREG(st.st_mode)) { /* a pipe or a device may never end */
         in->nfolders += !named && S_ISDIR(st.st_mode);
         if (!named && !ends_in(path, ".rsc")) return;
@@ -91,7 +90,7 @@ static void add_file(struct rs_inputs *in, struct paths *to, const char *path, b
         add_other(in, path, named);
 }
 
-/* Files as they are; of a folder, the files in it. */
+/* A file, or the files in a folder. */
 static void expand(struct rs_inputs *in, struct paths *to, const char *path)
 {
     struct stat st;
@@ -148,7 +147,7 @@ static void open_one(struct rs_inputs *in, const char *path)
     struct rs_source *s = &in->sources[in->n++];
     *s = (struct rs_source){.recording = recording};
     rs_process_read(&s->process, recording);
-    rs_recording_rest(recording);
+    rs_recording_drop_memory(recording);
 }
 
 /* ---- runs ---- */
@@ -173,14 +172,14 @@ static int by_host_and_time(const void *a, const void *b)
     return s < t ? -1 : s > t;
 }
 
-/* A process whose communicators are not known (it made none, or NCCL gave no hashes) belongs to those of its host whose
- * lives overlap with its own. */
+/* A process whose communicators are unknown (it created none, or NCCL gave no hashes) belongs to those of its host that
+ * ran at the same time. */
 static void join_by_time(struct rs_inputs *in, size_t *parent, const bool *known)
 {
     struct rs_source **order = rs_zalloc(in->n, sizeof *order);
     for (size_t i = 0; i < in->n; i++) order[i] = &in->sources[i];
     qsort(order, in->n, sizeof *order, by_host_and_time);
-    struct rs_source *latest = order[0]; /* of those before on this host: the one that lived longest */
+    struct rs_source *latest = order[0]; /* of the earlier ones on this host: the one that ended last */
     for (size_t i = 1; i < in->n; i++) {
         struct rs_source *s = order[i];
         bool same = !strcmp(s->recording->header.host, latest->recording->header.host);
@@ -191,7 +190,7 @@ static void join_by_time(struct rs_inputs *in, size_t *parent, const bool *known
     free(order);
 }
 
-/* The communicators of a process, by hash. v1 to v3 name them only with each operation; the first ones will do. */
+/* The communicators of a process, by hash. v1 to v3 name them only in operations; the first ones suffice. */
 static void hashes_of(struct rs_source *s, struct rs_map *hashes)
 {
     enum { LOOK_AT = 20000 };
@@ -297,7 +296,7 @@ enum rs_status rs_inputs_open(struct rs_inputs *in, char *const *paths, size_t n
     free(files.names);
     if (!in->n && !in->nothers)
         status = rs_fail(err, RS_BAD_INPUT, "%s", in->nunreadable ? in->unreadable[0].why : "nothing to read");
-    for (size_t i = 0; i < in->n; i++) /* sources do not move before they are sorted, and then as a whole */
+    for (size_t i = 0; i < in->n; i++) /* sources move only when they are sorted */
         rs_clock_prepare(&in->sources[i].clock, in->sources[i].recording, &in->sources[i].process);
     if (status == RS_OK && in->n) find_runs(in);
     if (status != RS_OK) rs_inputs_close(in);
@@ -333,7 +332,7 @@ enum rs_status rs_inputs_choose(struct rs_inputs *in, long run, struct rs_err *e
     if (run == RS_RUN_NEWEST) run = (long)in->nruns - 1;
     if (run < 0 || (size_t)run >= in->nruns)
         return rs_fail(err, RS_NOT_FOUND,
-                       in->nruns == 1 ? "there is no run %ld: there is one only, number 0"
+                       in->nruns == 1 ? "there is no run %ld: there is only run 0"
                                       : "there is no run %ld: runs are 0 to %zu",
                        run, in->nruns - 1);
     size_t kept = 0;

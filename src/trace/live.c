@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 
-char *rs_live_path_beside(const char *path)
+char *rs_live_path_of(const char *path)
 {
     size_t n = strlen(path);
     char *to = rs_alloc(n + 6);
@@ -25,16 +25,17 @@ static bool is_of(const struct rs_file_map *map, const struct rs_file_header *h)
            !strncmp(l->boot_id, h->boot_id, sizeof l->boot_id);
 }
 
-/* Maps the first of the two places that holds the live file of this very process, and asks whether that runs. */
+/* Maps the live file of this process from the first of the two places that has it, and checks whether the process is
+ * running. */
 static void find(struct rs_live *live, struct rs_file_map *map, const char *recording_path,
                  const struct rs_file_header *h, struct rs_err *err)
 {
-    char *paths[2] = {rs_live_path_beside(recording_path), h->live_name[0] == '/' ? rs_strdup(h->live_name) : NULL};
+    char *paths[2] = {rs_live_path_of(recording_path), h->live_name[0] == '/' ? rs_strdup(h->live_name) : NULL};
     if (!paths[0]) rs_memory_out();
     for (int i = 0; i < 2 && !live->path; i++) {
         int fd = paths[i] ? open(paths[i], O_RDONLY | O_CLOEXEC | O_NONBLOCK | (i ? O_NOFOLLOW : 0)) : -1;
         struct stat st;
-        if (fd < 0) continue; /* not there, or not for us to read: as if it were not there */
+        if (fd < 0) continue; /* not there, or not readable: the same */
         if (!fstat(fd, &st) && S_ISREG(st.st_mode) && rs_file_map_fd(map, fd, paths[i], err) == RS_OK) {
             if (is_of(map, h)) {
                 live->alive = rs_process_alive(h, fd, ((const struct rs_live_header *)map->data)->locked);
@@ -60,7 +61,7 @@ static void damage(struct rs_live *live, uint64_t offset, uint64_t bytes, const 
     snprintf(d->why, sizeof d->why, "%s", why);
 }
 
-/* Copies what `b` holds, if it is in use and did not change hands meanwhile. */
+/* Copies the contents of `b`, if it is in use and was not reused meanwhile. */
 static void copy_buffer(struct rs_live *live, const struct rs_buffer *b, uint64_t offset, uint32_t nonce)
 {
     uint32_t generation = __atomic_load_n(&b->generation, __ATOMIC_ACQUIRE);
@@ -68,7 +69,7 @@ static void copy_buffer(struct rs_live *live, const struct rs_buffer *b, uint64_
     uint32_t words = (uint32_t)commit;
     if (!generation || !words) return;
     if (words > sizeof b->words / 8) {
-        damage(live, offset, RS_BUFFER_BYTES, "a buffer claims more words than it has");
+        damage(live, offset, RS_BUFFER_BYTES, "a buffer has more words than fit");
         return;
     }
     struct rs_segment p = {.offset = offset, .skip = __atomic_load_n(&b->sealed, __ATOMIC_RELAXED)};
@@ -84,7 +85,7 @@ static void copy_buffer(struct rs_live *live, const struct rs_buffer *b, uint64_
     p.copy = rs_alloc(p.header.stored_bytes);
     memcpy(p.copy, b->words, p.header.stored_bytes);
     p.stored = p.copy;
-    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the words were read before this look at whose they are */
+    __atomic_thread_fence(__ATOMIC_ACQUIRE); /* the words are read before `generation` is checked */
     if (__atomic_load_n(&b->generation, __ATOMIC_ACQUIRE) != generation) { /* sealed and reused: it is in a chunk */
         free(p.copy);
         return;
@@ -92,7 +93,7 @@ static void copy_buffer(struct rs_live *live, const struct rs_buffer *b, uint64_
     live->segments[live->nsegments++] = p;
 }
 
-/* Losses that the slot had no chance to mark: as the LOST record that it would have written next. */
+/* Losses that no LOST record reports: as the LOST record that the slot would have written next. */
 static void add_unmarked(struct rs_live *live, const struct rs_slot *s, uint16_t slot, uint32_t nonce)
 {
     enum { WORDS = 3 + RS_LOST_COUNTS };
@@ -105,7 +106,7 @@ static void add_unmarked(struct rs_live *live, const struct rs_slot *s, uint16_t
                                         .coding = RS_CODING_RAW,
                                         .stored_bytes = sizeof w,
                                         .nonce = nonce,
-                                        .generation = UINT32_MAX, /* behind all of the slot's buffers */
+                                        .generation = UINT32_MAX, /* after all of the slot's buffers */
                                         .slot = slot,
                                         .to = WORDS,
                                         .tid = s->tid,
@@ -113,7 +114,7 @@ static void add_unmarked(struct rs_live *live, const struct rs_slot *s, uint16_t
     live->segments[live->nsegments++] = p;
 }
 
-/* What no chunk holds was given up when the recording closed: it is in the losses. */
+/* What is in no chunk was discarded when the recording closed: it is in the losses. */
 static void drop_events(struct rs_live *live, const struct rs_live_header *l)
 {
     size_t kept = 0;
@@ -141,13 +142,13 @@ void rs_live_open(struct rs_live *live, const char *recording_path, const struct
     uint64_t slots_end = l->slots_at + (uint64_t)l->slots * sizeof(struct rs_slot);
     if (l->slots_at > map.size || slots_end > map.size || l->slots > RS_SLOT_LIMIT || l->slots_at % 8 ||
         l->buffers_at > map.size || l->buffers_at % 8) {
-        damage(live, 0, sizeof *l, "the live file's header makes no sense, or the file is cut off");
+        damage(live, 0, sizeof *l, "the live file's header is invalid, or the file is truncated");
         rs_file_unmap(&map);
         return;
     }
     const struct rs_slot *slots = (const void *)(map.data + l->slots_at);
     uint64_t fit = (map.size - l->buffers_at) / RS_BUFFER_BYTES;
-    if (fit < l->buffers) damage(live, map.size, (l->buffers - fit) * RS_BUFFER_BYTES, "the live file is cut off");
+    if (fit < l->buffers) damage(live, map.size, (l->buffers - fit) * RS_BUFFER_BYTES, "the live file is truncated");
     uint32_t n = fit < l->buffers ? (uint32_t)fit : l->buffers;
     live->nslots = l->slots;
     live->generations = rs_zalloc((size_t)l->slots + 1, sizeof *live->generations);
@@ -160,7 +161,7 @@ void rs_live_open(struct rs_live *live, const char *recording_path, const struct
         uint64_t at = l->buffers_at + (uint64_t)i * RS_BUFFER_BYTES;
         copy_buffer(live, (const void *)(map.data + at), at, header->nonce);
     }
-    /* Last: as long as it does not close, what is counted as lost is in no buffer. */
+    /* Last: until the recording closes, what is counted as lost is in no buffer. */
     for (int c = 0; c < RS_LOST_COUNTS; c++) {
         live->lost[c] = l->lost_overflow[c];
         for (uint32_t i = 0; i < l->slots; i++) live->lost[c] += __atomic_load_n(&slots[i].lost[c], __ATOMIC_RELAXED);

@@ -92,13 +92,13 @@ static bool take_cut(struct rs_process *p, const char *payload, size_t n)
     memcpy(&fact, payload, sizeof fact);
     p->cut = true;
     p->left_out += fact.left_out;
-    if (fact.left_out && !p->cut_until) p->cut_until = UINT64_MAX; /* until another fact says more */
+    if (fact.left_out && !p->cut_until) p->cut_until = UINT64_MAX; /* unless another fact says when */
     p->ran_on = fact.running == 1;
     if (!p->cut_by) p->cut_by = text_at(payload + sizeof fact, n - sizeof fact);
     return true;
 }
 
-/* Rows of one size, behind those that are there. */
+/* Appends rows of one size. */
 static void take_rows(void *list, size_t *count, size_t size, const char *payload, size_t n)
 {
     void *grown = rs_realloc(*(void **)list, (*count + n / size + 1) * size);
@@ -141,7 +141,7 @@ static bool take(struct rs_process *p, const struct rs_fact_head *head, const ch
         return note && (note->text = text_at(payload, n));
     }
     }
-    return true; /* a newer recorder says more than this reader knows: not a damage */
+    return true; /* a fact of a newer recorder: not damage */
 }
 
 static void read_piece(struct rs_process *p, struct rs_recording *r, struct rs_segment *segment)
@@ -156,7 +156,7 @@ static void read_piece(struct rs_process *p, struct rs_recording *r, struct rs_s
         size_t left = n - at - sizeof head;
         if (head.bytes > left || (at >= skip && !take(p, &head, bytes + at + sizeof head))) {
             const char *file = segment->copy ? r->live_path : r->path;
-            rs_recording_damage(r, file, segment->offset, head.bytes, "a fact in this chunk makes no sense");
+            rs_recording_damage(r, file, segment->offset, head.bytes, "a fact in this chunk is invalid");
             r->unknown |= RS_UNKNOWN_FACTS;
             if (head.bytes > left) return;
         }
@@ -171,7 +171,7 @@ static int clock_order(const void *a, const void *b)
     return x->raw.before < y->raw.before ? -1 : x->raw.before > y->raw.before;
 }
 
-/* Of rows that begin with a handle. */
+/* For rows that begin with a handle. */
 static int handle_order(const void *a, const void *b)
 {
     uint64_t x, y;
@@ -187,7 +187,7 @@ void rs_process_read(struct rs_process *p, struct rs_recording *r)
     if (p->nclocks) qsort(p->clocks, p->nclocks, sizeof *p->clocks, clock_order);
     if (p->ncut_ops) qsort(p->cut_ops, p->ncut_ops, sizeof *p->cut_ops, handle_order);
     if (p->ncut_stale) qsort(p->cut_stale, p->ncut_stale, sizeof *p->cut_stale, handle_order);
-    /* The first finalize of a context ends it; contexts are never given out twice in a process. */
+    /* The first finalize of a context ends it; contexts are never reused in a process. */
     for (size_t i = 0; i < p->nfinalizes; i++) {
         struct rs_comm *c = (struct rs_comm *)rs_process_comm(p, p->finalizes[i].fact.context);
         if (c && !c->destroyed_tick) c->destroyed_tick = p->finalizes[i].tick;
@@ -243,7 +243,7 @@ bool rs_process_cut_stale(const struct rs_process *p, uint64_t handle)
 
 const struct rs_comm *rs_process_comm(const struct rs_process *p, uint64_t context)
 {
-    size_t guess = (size_t)rs_handle_counter(context) - 1; /* indices are given out in order */
+    size_t guess = (size_t)rs_handle_counter(context) - 1; /* indices are assigned in order */
     if (guess < p->ncomms && p->comms[guess].fact.context == context) return &p->comms[guess];
     for (size_t i = 0; i < p->ncomms; i++)
         if (p->comms[i].fact.context == context) return &p->comms[i];

@@ -1,4 +1,4 @@
-/* What a recording says of its process: facts, read once and kept.
+/* The facts of a recording about its process.
  *
  * Everything is owned by the struct until rs_process_free(). Times are ticks; clock.h turns them into ns. */
 #ifndef RS_TRACE_PROCESS_H
@@ -13,7 +13,7 @@ struct rs_info {
 /* A communicator as one process saw it. */
 struct rs_comm {
     struct rs_fact_comm fact;
-    char *name; /* NULL: none was given */
+    char *name; /* NULL: none */
     uint64_t created_tick;
     uint64_t destroyed_tick; /* 0: not seen */
 };
@@ -32,7 +32,7 @@ struct rs_note {
     char *text;
 };
 
-/* A start kept apart because its chunk may have been overwritten: a captured parent. */
+/* A captured parent: a start recorded as a fact, because its chunk may have been overwritten. */
 struct rs_captured {
     uint64_t handle, tick_base;
     unsigned n;
@@ -54,28 +54,28 @@ struct rs_process {
     size_t nclocks;
     struct rs_captured *captured;
     size_t ncaptured;
-    bool cut; /* it was cut out of a larger recording */
-    uint64_t left_out; /* callbacks that were cut off */
-    uint64_t cut_until; /* tick of the last of them; UINT64_MAX: not known, so perhaps to the end; 0: none */
-    bool ran_on; /* of a cut: the process was running when it was made */
+    bool cut; /* cut out of a larger recording */
+    uint64_t left_out; /* callbacks that are not in the cut */
+    uint64_t cut_until; /* tick of the last of them; UINT64_MAX: unknown, perhaps the end; 0: none */
+    bool ran_on; /* of a cut: the process was running when it was cut */
     char *cut_by; /* the filters, as text; NULL: none */
     struct rs_fact_cut_op *cut_ops; /* by handle */
     size_t ncut_ops;
-    uint64_t *cut_stale; /* rising */
+    uint64_t *cut_stale; /* ascending */
     size_t ncut_stale;
-    char **strings; /* by id; NULL where none was kept */
+    char **strings; /* by id; NULL: none */
     size_t nstrings;
 };
 
-/* Never fails: a fact that cannot be read is noted as a damage of the recording. */
+/* Never fails: a fact that cannot be read is noted as damage of the recording. */
 void rs_process_read(struct rs_process *process, struct rs_recording *recording);
 void rs_process_free(struct rs_process *process);
 
 /* The value of a key ("env.NCCL_DEBUG", "nccl.version", ...), or NULL. */
 const char *rs_process_info(const struct rs_process *process, const char *key);
-/* The text of a string id; NULL for RS_STRING_NULL; "?" when it was not kept. */
+/* The text of a string id; NULL for RS_STRING_NULL; "?" if it was not recorded. */
 const char *rs_process_string(const struct rs_process *process, uint64_t id);
-/* What a cut says of an operation by its handle; NULL: nothing. */
+/* What a cut says about an operation, by its handle; NULL: nothing. */
 const struct rs_fact_cut_op *rs_process_cut_op(const struct rs_process *process, uint64_t handle);
 /* Whether a cut says that the timers of a KernelCh event are of another operation. */
 bool rs_process_cut_stale(const struct rs_process *process, uint64_t handle);

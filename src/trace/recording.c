@@ -11,13 +11,12 @@
 #include "trace/live.h"
 
 /* ---- what is missing ----
- * What should be in a recording, and what is missing of it.
  *
- * Every chunk says how many callbacks came before it and the status how many there are in all, so whatever is not
- * there is counted. In a ring, what newer chunks wrote over is told apart from what is damaged: the oldest goes
- * first, so nothing that is newer than a whole chunk of the last two rounds was written over. */
+ * Every chunk says how many callbacks precede it, and the status how many there are in all, so whatever is missing is
+ * counted. In a ring, what was overwritten is distinguished from what is damaged: the oldest is overwritten first, so
+ * nothing newer than a whole chunk of the last two rounds was. */
 
-/* What the newest status says that the file holds: at a kill it may be more, never less. */
+/* What the file contains according to the newest status: at a kill it may be more, never less. */
 struct expected {
     uint64_t file_end, records;
     uint32_t event_chunks, fact_chunks; /* 0, 0: not counted */
@@ -49,7 +48,7 @@ static uint64_t records_to(const struct rs_segment *p)
     return p->header.records_before + p->header.records;
 }
 
-/* Callbacks that lie between the segments, from the `first` on, and behind the last. */
+/* Callbacks missing between the segments, from the `first` on, and after the last. */
 static uint64_t count_gaps(const struct rs_recording *r, size_t first, uint64_t from, uint64_t all)
 {
     uint64_t missing = 0, end = from;
@@ -63,8 +62,8 @@ static uint64_t count_gaps(const struct rs_recording *r, size_t first, uint64_t 
 
 /* ---- rings ---- */
 
-/* The chunk, or what is left of it, that could not be read in [from, to) and is older than `than`: the oldest. Its header
- * makes sense; what it says is not sure. */
+/* The oldest chunk (or what is left of it) in [from, to) that could not be read and is older than `than`. Its header is
+ * plausible, not certain. */
 static bool find_remains(const struct rs_recording *r, uint64_t from, uint64_t to, const struct rs_segment *than,
                          struct rs_chunk_header *found)
 {
@@ -77,7 +76,7 @@ static bool find_remains(const struct rs_recording *r, uint64_t from, uint64_t t
     return false;
 }
 
-/* Whether the chunk behind `p` was written at `at`: one field of its header may be what is damaged. */
+/* Whether the chunk after `p` was written at `at`: one field of its header may be damaged. */
 static bool follows_at(const struct rs_recording *r, const struct rs_segment *p, uint64_t at)
 {
     struct rs_chunk_header next;
@@ -88,19 +87,19 @@ static bool follows_at(const struct rs_recording *r, const struct rs_segment *p,
            4;
 }
 
-/* Whether `p`, in the part of the ring that the newest round has not reached, is of the round before, though the next
- * chunk is not to be found: else it is of an earlier one, and the round before ended in front of it. */
+/* Whether `p`, in the part of the ring that the newest round has not reached, is of the previous round, though the next
+ * chunk was not found: else it is of an earlier one, and the previous round ended before it. */
 static bool is_of_last_round(const struct rs_recording *r, const struct rs_segment *p)
 {
-    if (r->header.ring_end - end_of(p) >= RS_CHUNK_MOST) return true; /* no round ends so early */
+    if (r->header.ring_end - end_of(p) >= RS_CHUNK_MOST) return true; /* rounds do not end so early */
     return follows_at(r, p, end_of(p)) || follows_at(r, p, r->header.ring_begin);
 }
 
-/* The oldest segment that belongs to the rounds that are there: the newest, and what it has left of the one before. */
+/* The oldest segment of the newest round, or of what is left of the previous one. */
 static size_t oldest(const struct rs_recording *r, uint64_t head)
 {
     size_t first = r->nevents - 1;
-    bool before = false; /* in the round before the newest */
+    bool before = false; /* in the previous round */
     while (first) {
         const struct rs_segment *p = &r->events[first - 1], *next = &r->events[first];
         if (!before && p->offset >= head) {
@@ -115,7 +114,7 @@ static size_t oldest(const struct rs_recording *r, uint64_t head)
     return first;
 }
 
-/* Whether nothing was ever written behind the newest chunk, nor over the first. */
+/* Whether nothing was ever written after the newest chunk, nor over the first. */
 static bool never_wrapped(const struct rs_recording *r, uint64_t head)
 {
     enum { LOOK_AT = 4096 };
@@ -134,7 +133,7 @@ static bool never_wrapped(const struct rs_recording *r, uint64_t head)
 static void account_ring(struct rs_recording *r, const struct expected *want)
 {
     if (!r->nevents) {
-        r->damaged = want->records; /* all of it: a ring is never empty after its first chunk */
+        r->damaged = want->records; /* everything: a ring is never empty after its first chunk */
         return;
     }
     uint64_t head = end_of(&r->events[r->nevents - 1]);
@@ -149,15 +148,15 @@ static void account_ring(struct rs_recording *r, const struct expected *want)
         r->damaged += before;
         gone = 0;
     } else {
-        /* In front of it what could not be read was written over, unless it is there still. */
+        /* What could not be read before it was overwritten, unless it is still there. */
         bool behind = p->offset >= head;
         uint64_t from = behind ? head : r->header.ring_begin, to = p->offset;
-        if (to == from && !behind) { /* it is the first of its round: the round before ended at the ring's end */
+        if (to == from && !behind) { /* it is the first of its round: the previous round ended at the ring's end */
             from = head;
             to = r->header.ring_end < r->file.size ? r->header.ring_end : r->file.size;
         }
         bool found = find_remains(r, from, to, p, &remains);
-        /* A ring's end is also where chunks of earlier rounds stay. */
+        /* Chunks of earlier rounds stay at the ring's end. */
         if (found && p->header.sequence - remains.sequence <= (to - from) / RS_CHUNK_LEAST) {
             r->damaged += before - remains.records_before;
             gone = remains.records_before;
@@ -170,9 +169,9 @@ static void account_ring(struct rs_recording *r, const struct expected *want)
 
 /* ---- facts ---- */
 
-/* Whether any of their chunks is missing. They are written one after the other, so those behind the last that is there
- * can only be in a hole, or behind the end. */
-static bool lacks_facts(const struct rs_recording *r, const struct expected *want, const struct rs_holes *holes)
+/* Whether any chunk of facts is missing. They are written in order, so those after the last one found can only be in a
+ * hole, or after the end. */
+static bool misses_facts(const struct rs_recording *r, const struct expected *want, const struct rs_holes *holes)
 {
     uint64_t all = r->nfacts ? r->facts[r->nfacts - 1].header.sequence + 1 : 0;
     if (all > r->nfacts || want->fact_chunks > all) return true;
@@ -186,8 +185,8 @@ static bool lacks_facts(const struct rs_recording *r, const struct expected *wan
     return false;
 }
 
-/* Takes out what is there twice and, in a ring, remains of earlier rounds; sets `overwritten`, `damaged` and `unknown`.
- * `holes`: of all parts of the file. Pieces are in the order of their sequence numbers then. */
+/* Removes duplicates and, in a ring, what is left of earlier rounds; sets `overwritten`, `damaged` and `unknown`.
+ * `holes`: of all parts of the file. Leaves segments in the order of their sequence numbers. */
 static void account(struct rs_recording *r, const struct expected *want, const struct rs_holes *holes)
 {
     r->nevents = put_in_order(r->events, r->nevents);
@@ -197,7 +196,7 @@ static void account(struct rs_recording *r, const struct expected *want, const s
         account_ring(r, want);
     else
         r->damaged = count_gaps(r, 0, 0, want->records);
-    if (lacks_facts(r, want, holes)) r->unknown |= RS_UNKNOWN_FACTS;
+    if (misses_facts(r, want, holes)) r->unknown |= RS_UNKNOWN_FACTS;
 }
 
 /* ---- the recording ---- */
@@ -234,14 +233,14 @@ static int by_place(const void *a, const void *b)
     const struct rs_chunk_header *x = &p->header, *y = &q->header;
     if (x->slot != y->slot) return x->slot < y->slot ? -1 : 1;
     if (x->generation != y->generation) return x->generation < y->generation ? -1 : 1;
-    uint32_t from = x->from + p->skip, other = y->from + q->skip; /* a live segment begins behind what chunks hold */
+    uint32_t from = x->from + p->skip, other = y->from + q->skip; /* a live segment begins after its chunks */
     return from < other ? -1 : from > other;
 }
 
-/* Up to which word chunks hold a buffer, in a list by place. */
+/* Up to which word a buffer is in chunks, in a list by slot, generation, from. */
 static uint32_t sealed_to(const struct rs_segment *list, size_t n, const struct rs_chunk_header *buffer)
 {
-    size_t low = 0, high = n; /* the first segment behind (slot, generation) */
+    size_t low = 0, high = n; /* the first segment after (slot, generation) */
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct rs_chunk_header *h = &list[middle].header;
@@ -256,15 +255,16 @@ static uint32_t sealed_to(const struct rs_segment *list, size_t n, const struct 
     return h->slot == buffer->slot && h->generation == buffer->generation ? h->to : 0;
 }
 
-/* Whether the ring went round since the live file was read: chunks made of what that holds may have been written over.
- * Chunks are in order. */
+/* Whether the ring wrapped around since the live file was read: chunks of its words may have been overwritten. Chunks
+ * are in order. */
 static bool went_round(const struct rs_recording *r, const struct rs_live *live)
 {
     return r->header.ring_end && r->nevents && live->status.event_chunks &&
            r->events[0].header.sequence > live->status.event_chunks;
 }
 
-/* Puts live buffers in, each without what its chunks hold already. Both lists are by place, before and after. */
+/* Adds live buffers, each without what is in chunks already. Both lists are by slot, generation, from, before and
+ * after. */
 static void add_live(struct rs_recording *r, struct rs_live *live, bool round)
 {
     size_t nevents = r->nevents, nfacts = r->nfacts;
@@ -272,14 +272,14 @@ static void add_live(struct rs_recording *r, struct rs_live *live, bool round)
         struct rs_segment *p = &live->segments[i];
         bool facts = p->header.kind == RS_CHUNK_FACTS;
         uint32_t to = sealed_to(facts ? r->facts : r->events, facts ? nfacts : nevents, &p->header);
-        /* Sealed into a chunk that is not here, though nothing writes over it; or given up by an older recorder, which
-         * counted that one by one. */
+        /* Sealed into a chunk that is missing, though nothing overwrites it; or discarded by an older recorder, which
+         * counted one by one. */
         bool kept = (facts || !r->header.ring_end) && !live->closing;
         if (kept && p->skip > to && !r->damaged)
             r->unknown |= rs_recording_lost(r) ? RS_UNKNOWN_END : RS_UNKNOWN_COPIED;
         if (to > p->skip) p->skip = to;
         if (p->skip >= p->header.to) continue;
-        if (round && !facts && !to) { /* it may be among those written over: counted once, and not known */
+        if (round && !facts && !to) { /* it may be among those overwritten: counted once, and unknown */
             r->unknown |= RS_UNKNOWN_COPIED;
             continue;
         }
@@ -288,8 +288,8 @@ static void add_live(struct rs_recording *r, struct rs_live *live, bool round)
     }
 }
 
-/* Whether each buffer that a slot has filled is in chunks or in the live file: those of the lists, which are by place. The
- * newest may just be on its way. */
+/* Whether each buffer that a slot has filled is in chunks or in the live file. The lists are by slot, generation, from.
+ * The newest may just be in transit. */
 static bool has_all_buffers(const struct rs_recording *r, const struct rs_live *live)
 {
     enum { FULL = sizeof((struct rs_buffer *)0)->words / 8 - RS_RECORD_MAX };
@@ -299,7 +299,7 @@ static bool has_all_buffers(const struct rs_recording *r, const struct rs_live *
         bool whole = true;
         for (; i < r->nevents && r->events[i].header.slot == slot; i++) {
             const struct rs_chunk_header *h = &r->events[i].header;
-            if (h->generation == UINT32_MAX) continue; /* made up, for losses without a mark */
+            if (h->generation == UINT32_MAX) continue; /* constructed, for unreported losses */
             if (h->generation != last) whole &= h->generation == last + 1 && to >= FULL;
             last = h->generation;
             to = h->to;
@@ -322,7 +322,7 @@ static enum rs_status read_header(struct rs_recording *r, struct rs_err *err)
     if (!rs_recording_recognise(r->file.data, r->file.size))
         return rs_fail(err, RS_BAD_INPUT, "%s: not a ringscope recording", r->path);
     if (r->file.size < sizeof *h)
-        return rs_fail(err, RS_BAD_INPUT, "%s: cut off inside its header (%zu of %zu bytes)", r->path, r->file.size,
+        return rs_fail(err, RS_BAD_INPUT, "%s: truncated inside its header (%zu of %zu bytes)", r->path, r->file.size,
                        sizeof *h);
     memcpy(h, r->file.data, sizeof *h);
     if (h->header_bytes != sizeof *h || h->features & ~(uint32_t)RS_FEATURE_ALL)
@@ -330,7 +330,7 @@ static enum rs_status read_header(struct rs_recording *r, struct rs_err *err)
                        h->features, h->header_bytes);
     r->header_right = rs_header_checksum(h) == h->checksum;
     h->host[sizeof h->host - 1] = h->boot_id[sizeof h->boot_id - 1] = h->live_name[sizeof h->live_name - 1] = 0;
-    for (char *c = h->host; *c; c++) /* it goes to terminals */
+    for (char *c = h->host; *c; c++) /* printed on terminals */
         if ((unsigned char)*c < 0x20 || *c == 0x7f) *c = '?';
     if (h->ring_end < h->ring_begin || (h->ring_end && h->ring_begin < sizeof *h))
         return rs_fail(err, RS_BAD_INPUT, "%s: its header is damaged (ring from %llu to %llu)", r->path,
@@ -338,7 +338,7 @@ static enum rs_status read_header(struct rs_recording *r, struct rs_err *err)
     return RS_OK;
 }
 
-/* Maps the file and reads its header. A process that runs may write on in between: then once more. */
+/* Maps the file and reads its header. A running process may write in between: then once more. */
 static enum rs_status map_file(struct rs_recording *r, struct rs_err *err)
 {
     for (int i = 0; i < 2; i++) {
@@ -356,8 +356,8 @@ static bool needs_live(const struct rs_recording *r)
     return !rs_recording_is_cut(r) && (st->state != RS_STATE_CLOSED || st->live_left);
 }
 
-/* Maps the file, and reads the live file if that is needed: first, since what leaves it meanwhile is in a chunk by the
- * time the chunks are read. */
+/* Maps the file, and reads the live file if that is needed. The live file first: what leaves it meanwhile is in a chunk
+ * by the time the chunks are read. */
 static enum rs_status open_files(struct rs_recording *r, struct rs_live *live, struct rs_err *err)
 {
     RS_TRY(map_file(r, err));
@@ -369,7 +369,7 @@ static enum rs_status open_files(struct rs_recording *r, struct rs_live *live, s
         r->alive = live->alive;
         RS_TRY(map_file(r, err));
         if (r->header.status.state == state) break;
-        rs_live_close(live); /* it closed meanwhile, or began again */
+        rs_live_close(live); /* closed or reopened meanwhile */
     }
     if (r->header.status.state == RS_STATE_CLOSED) r->alive = RS_ALIVE_NO;
     r->live_missing = needs_live(r) && r->header.live_place != RS_LIVE_ANONYMOUS && !live->path;
@@ -378,14 +378,14 @@ static enum rs_status open_files(struct rs_recording *r, struct rs_live *live, s
     return RS_OK;
 }
 
-/* The newest status, and what it says that the file holds. */
+/* The newest status, and what the file contains according to it. */
 static struct expected expect(struct rs_recording *r, const struct rs_live *live)
 {
     struct rs_status_block *st = &r->header.status;
     struct expected want = {st->file_end, st->sealed_records, st->event_chunks, st->fact_chunks};
     if (!r->live_path) return want;
     const struct rs_status_block *l = &live->status;
-    uint64_t late = st->lost_late; /* counted in the file alone */
+    uint64_t late = st->lost_late; /* counted only in the file */
     if (l->heartbeat_tick >= st->heartbeat_tick) *st = *l;
     st->lost_late = late;
     if (l->lost_lives > st->lost_lives) st->lost_lives = l->lost_lives;
@@ -397,7 +397,7 @@ static struct expected expect(struct rs_recording *r, const struct rs_live *live
     return want;
 }
 
-/* Whether the words of the half-written chunk at `at` are in the live file still. */
+/* Whether the words of the partly written chunk at `at` are still in the live file. */
 static bool is_in_live(const struct rs_recording *r, const struct rs_live *live, uint64_t at)
 {
     struct rs_chunk_header h;
@@ -410,16 +410,17 @@ static bool is_in_live(const struct rs_recording *r, const struct rs_live *live,
     return false;
 }
 
-/* What is no chunk, and should be. */
+/* Notes the parts of the file where chunks should be. */
 static void note_holes(struct rs_recording *r, const struct rs_live *live, const struct expected *want,
                        const struct rs_holes *holes, bool elsewhere)
 {
     bool counted =
-        want->event_chunks || want->fact_chunks; /* after each chunk: behind `file_end` there is one at most */
+        want->event_chunks || want->fact_chunks; /* updated after each chunk: after `file_end` there is one at most */
     for (size_t i = 0; i < holes->n; i++) {
         const struct rs_hole *h = &holes->list[i];
-        if (h->from < r->header.ring_end) continue; /* recording.c */
-        /* A kill, or a look at a running process, may find the last chunk half written: its words are in the live file. */
+        if (h->from < r->header.ring_end) continue; /* see account_ring() */
+        /* After a kill, or while the process runs, the last chunk may be partly written: its words are in the live
+         * file. */
         bool last = h->to == r->file.size && h->from >= want->file_end;
         if (last && rs_may_run(r->alive)) continue;
         if (last && r->live_path && (counted || is_in_live(r, live, h->from))) continue;
@@ -428,17 +429,18 @@ static void note_holes(struct rs_recording *r, const struct rs_live *live, const
     }
     if (r->header.ring_end && r->damaged)
         rs_recording_damage(r, r->path, r->header.ring_begin, r->header.ring_end - r->header.ring_begin,
-                            "chunks in the ring are damaged, or not there");
+                            "chunks in the ring are damaged or missing");
     if (r->file.size >= want->file_end || elsewhere) return;
-    /* Whole by its own account: then it is older than its live file. */
+    /* Complete by its own count: then it is older than its live file. */
     const struct rs_file_header *own = (const void *)r->file.data;
     char why[160];
     if (!holes->n && own->status.file_end <= r->file.size && r->live_path) {
-        snprintf(why, sizeof why, "copied while it ran? %" PRIu64 " callbacks are neither here nor in the live file",
+        snprintf(why, sizeof why,
+                 "copied while the process ran? %" PRIu64 " callbacks are neither here nor in the live file",
                  r->damaged);
         r->unknown |= RS_UNKNOWN_COPIED;
     } else {
-        snprintf(why, sizeof why, "the file is cut off here");
+        snprintf(why, sizeof why, "the file is truncated here");
     }
     rs_recording_damage(r, r->path, r->file.size, want->file_end - r->file.size, why);
 }
@@ -473,17 +475,17 @@ static void find_chunks(struct rs_recording *r, struct rs_holes *holes)
 static void read_chunks(struct rs_recording *r, struct rs_live *live, struct rs_holes *holes)
 {
     struct expected want = expect(r, live);
-    /* Of a process on another host the parts of a file may come in any order. */
+    /* The parts of a file written by another host may become visible in any order. */
     bool elsewhere = r->alive == RS_ALIVE_PERHAPS;
     if (elsewhere) want = (struct expected){0};
-    for (int i = 0; i < 4; i++) { /* a ring may be written on while it is read */
+    for (int i = 0; i < 4; i++) { /* a ring may be written while it is read */
         find_chunks(r, holes);
         account(r, &want, holes);
         if (!r->header.ring_end || !r->damaged || !rs_may_run(r->alive)) break;
     }
     note_holes(r, live, &want, holes, elsewhere);
     if (r->unknown & RS_UNKNOWN_FACTS && !r->ndamages)
-        rs_recording_damage(r, r->path, r->file.size, 0, "chunks of facts are not there");
+        rs_recording_damage(r, r->path, r->file.size, 0, "chunks of facts are missing");
     if (r->live_path && !rs_may_run(r->alive) && is_of_two_moments(r, live)) r->unknown |= RS_UNKNOWN_COPIED;
     bool counted = want.event_chunks || want.fact_chunks || r->header.status.state == RS_STATE_CLOSED;
     if (!counted && r->damaged && !elsewhere && !r->header.ring_end) r->unknown |= RS_UNKNOWN_END;
@@ -511,7 +513,7 @@ static enum rs_status load(struct rs_recording *r, struct rs_live *live, struct 
     add_live(r, live, round);
     sort_by_place(r);
     if (rs_file_trouble(&r->file)) rs_recording_damage(r, r->path, 0, r->file.size, rs_file_trouble(&r->file));
-    /* The last buffer before a mark of losses need not be full. */
+    /* The last buffer before a LOST record need not be full. */
     bool whole = !r->damaged && !r->ndamages && !r->header.ring_end && !live->closing && !rs_recording_lost(r);
     if (r->live_path && whole && !rs_may_run(r->alive) && !has_all_buffers(r, live)) r->unknown |= RS_UNKNOWN_END;
     return RS_OK;
@@ -551,7 +553,7 @@ void rs_recording_close(struct rs_recording *r)
     free(r);
 }
 
-void rs_recording_rest(struct rs_recording *r)
+void rs_recording_drop_memory(struct rs_recording *r)
 {
     rs_codec_free(r->codec);
     r->codec = NULL;
@@ -569,8 +571,8 @@ const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_segment *p)
         return NULL;
     }
     const uint64_t *words = rs_codec_decode(r->codec, p->stored, h->stored_bytes, h->coding, h->to - h->from, &why);
-    /* A running process may have gone round its ring since the chunk was found: then it is another one's place now. A
-     * file that became shorter reads as zeros there; what is not coded would not show it. */
+    /* A running process may have overwritten the chunk in its ring since it was found. A truncated file reads as zeros,
+     * which a raw chunk would not show. */
     bool ring = r->header.ring_end && h->kind == RS_CHUNK_EVENTS;
     bool doubtful = !p->copy && (ring || h->coding == RS_CODING_RAW || rs_file_trouble(&r->file));
     bool changed = doubtful && rs_chunk_checksum(h, p->stored) != h->checksum;
@@ -592,19 +594,19 @@ const uint64_t *rs_recording_words(struct rs_recording *r, struct rs_segment *p)
     return NULL;
 }
 
-/* ---- what is not known ---- */
+/* ---- what is unknown ---- */
 
 static const struct {
     const char *name, *text;
 } unknowns[] = {
-    {"live_missing", "its live file is not to be found, and with it what was not written to the recording yet"},
+    {"live_missing", "its live file was not found, and with it what was not written to the recording yet"},
     {"private_memory", "its buffers are in private memory: what was not written to the recording cannot be counted"},
     {"header", "its header is damaged"},
     {"facts", "facts are damaged: init and finalize calls may be among them"},
-    {"end", "its end is damaged, and nothing says how much was there"},
-    {"copied", "recording and live file are not of the same moment, as when a folder is copied while the job runs"},
+    {"end", "its end is damaged, by an unknown amount"},
+    {"copied", "recording and live file are from different times, as when a folder is copied while the job runs"},
     {"live_damaged", "its live file is damaged"},
-    {"close", "threads were inside a callback when it was closed: one callback of each may be gone"},
+    {"close", "threads were inside a callback when it was closed: one callback of each may be lost"},
 };
 
 static size_t index_of(unsigned bit)

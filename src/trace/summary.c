@@ -25,7 +25,7 @@ static void count(struct rs_summary *s, struct rs_source *source, struct rs_curs
             add_gap(s, source, &cb);
             continue;
         }
-        if (cb.recovered) continue; /* it is among the overwritten ones */
+        if (cb.recovered) continue; /* counted as overwritten */
         s->calls[cb.call]++;
         s->callbacks++;
         if (!first) first = cb.tick;

@@ -1,4 +1,4 @@
-/* Counts over one recording: what was kept, of which kind, when, and where something is missing.
+/* Counts over one recording: callbacks by kind, first and last time, losses.
  *
  * Made in one pass over the callbacks. Owned by the struct until rs_summary_free(). */
 #ifndef RS_TRACE_SUMMARY_H
@@ -20,8 +20,8 @@ struct rs_summary {
     uint64_t calls[RS_CALL_LOST]; /* kept, by call */
     uint64_t events[RS_NCCL_TYPE_BITS + 1]; /* starts by type bit; the last: of unknown type */
     uint64_t callbacks; /* sum of calls */
-    int64_t from_ns, to_ns; /* first and last callback; both 0 when there is none */
-    int64_t events_from_ns; /* first start, stop or state: in a ring, what came before was overwritten */
+    int64_t from_ns, to_ns; /* first and last callback; both 0: none */
+    int64_t events_from_ns; /* first start, stop or state: in a ring, earlier ones were overwritten */
     struct rs_lost_span *gaps;
     size_t ngaps;
     struct rs_map comm_hashes; /* hashes of communicators, also those that v1 to v3 name only in their operations */

@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 
     struct rs_file_map file;
     struct rs_err err;
-    char *live = rs_live_path_beside(path);
+    char *live = rs_live_path_of(path);
     unlink(live_copy);
     if (rs_file_map(&file, path, &err) != RS_OK || !live || (!access(live, F_OK) && link(live, live_copy))) die(path);
     uint64_t header = sizeof(struct rs_file_header), unknown = 0;

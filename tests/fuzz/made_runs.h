@@ -156,7 +156,7 @@ static void make_comm(struct rs_model *m, const uint8_t *r)
     c->nnodes = r[3] & 8 ? -1 : 1 + r[6] / 8 % 4;
     c->made_up = r[3] & 16;
     c->name = r[3] & 32 ? ONE_OF(names, r[7]) : NULL;
-    if (r[3] & 64 && m->ncomms) c->parent.told = m->comms[r[4] % m->ncomms].hash;
+    if (r[3] & 64 && m->ncomms) c->parent.hash = m->comms[r[4] % m->ncomms].hash;
     if (r[3] & 128 && c->nranks > 0) {
         int32_t *ranks = rs_arena_alloc(&m->arena, (size_t)nranks * sizeof *ranks);
         must(ranks != NULL);
@@ -519,9 +519,10 @@ static void make_row(struct rs_model *m, const uint8_t *r)
         break;
     }
     default: {
-        if (part == RS_NONE || (m->ntold && m->told[m->ntold - 1].part >= part)) return;
-        struct rs_told row = {.id = r[7], .part = part, .index = r[8], .confidence = r[9] % 101, .twice = r[10] & 1};
-        rs_model_told(m, &row);
+        if (part == RS_NONE || (m->ncut_numbers && m->cut_numbers[m->ncut_numbers - 1].part >= part)) return;
+        struct rs_cut_number row = {
+            .id = r[7], .part = part, .index = r[8], .confidence = r[9] % 101, .twice = r[10] & 1};
+        rs_model_cut_number(m, &row);
     }
     }
 }
@@ -618,7 +619,7 @@ static void change_place(struct rs_model *m, const uint8_t *r)
     case 8: c->nnodes = (int32_t)changed(c->nnodes, d->nnodes, r); break;
     case 9: c->name = r[8] & 1 ? ONE_OF(names, r[9]) : d->name; break;
     case 10: c->made_up = !c->made_up; break;
-    case 11: c->parent.told = d->hash; break;
+    case 11: c->parent.hash = d->hash; break;
     case 12:
         if (x->gpu != RS_NONE) m->domains[x->gpu].rigid = !m->domains[x->gpu].rigid;
         break;

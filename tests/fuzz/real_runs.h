@@ -159,10 +159,10 @@ static void copy_extras(struct rs_model *to, const struct rs_model *from, uint32
         row.scope = row.part == RS_NONE ? 0 : copy_name(to, from, row.scope);
         if (row.part != RS_NONE) rs_model_tag(to, &row);
     }
-    for (uint32_t i = 0; i < from->ntold; i++) {
-        struct rs_told row = from->told[i];
+    for (uint32_t i = 0; i < from->ncut_numbers; i++) {
+        struct rs_cut_number row = from->cut_numbers[i];
         row.part = moved[row.part];
-        if (row.part != RS_NONE) rs_model_told(to, &row);
+        if (row.part != RS_NONE) rs_model_cut_number(to, &row);
     }
     for (uint32_t i = 0; i < from->nspots; i++) {
         struct rs_spot row = from->spots[i];

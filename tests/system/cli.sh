@@ -264,7 +264,7 @@ expect 2 "$RINGSCOPE" run -o '' true
 expect 0 "$RINGSCOPE" run --events 0xff ./show.sh
 has "$out" "events=0xff"
 expect 1 "$RINGSCOPE" run -o plain/x -- true
-has "$err" "$TMP/plain: cannot make the folder"
+has "$err" "$TMP/plain: cannot create the folder"
 expect 1 "$RINGSCOPE" run --plugin ./absent.so -- true
 has "$err" "absent.so"
 

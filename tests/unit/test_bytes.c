@@ -110,9 +110,9 @@ static void test_rest(void **state)
     assert_int_equal(rs_bytes_open(&b, path, NULL), RS_OK);
     assert_int_equal(rs_bytes_next(b, &block, &n, NULL), RS_OK);
     assert_int_equal(n, 4 * BIG);
-    rs_bytes_rest(b, block + n / 2);
-    rs_bytes_rest(b, block + 5);
-    rs_bytes_rest(b, block + n);
+    rs_bytes_drop_pages(b, block + n / 2);
+    rs_bytes_drop_pages(b, block + 5);
+    rs_bytes_drop_pages(b, block + n);
     assert_memory_equal(block, text, n);
     rs_bytes_close(b);
     free(text);
@@ -245,7 +245,7 @@ static void test_without(void **state)
         const char *start = starts[packing - RS_GZIP];
         assert_int_equal(rs_bytes_memory(&b, "it", start, strlen(start), 0, &err), RS_FAILED);
         assert_null(b);
-        assert_non_null(strstr(err.msg, "it: is packed with"));
+        assert_non_null(strstr(err.msg, "it: is compressed with"));
     }
 }
 

@@ -184,7 +184,7 @@ static void test_out(void **state)
     fputs("mine", out.file);
     write_file("p", "theirs");
     assert_int_equal(rs_out_commit(&out, &err), RS_BAD_INPUT);
-    assert_non_null(strstr(err.msg, "p: exists already: it came while"));
+    assert_non_null(strstr(err.msg, "p: exists already: it was created while"));
     expect_file("p", "theirs");
     assert_int_equal(files_here(), before + 2); /* o and p: nothing temporary is left */
     /* A link to nowhere is somebody's. */

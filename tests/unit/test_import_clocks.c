@@ -67,7 +67,7 @@ static void test_set_between(void **state)
     struct rs_fact_clock *c = in.sources[1].process.clocks;
     for (size_t i = 0; i < in.sources[1].process.nclocks; i++) c[i].real.ns -= (uint64_t)HOUR_NS;
     import();
-    assert_true(noted("was set by -3600.000 s before it began"));
+    assert_true(noted("was changed by -3600.000 s before it began"));
     int64_t apart = m.procs[1].first - m.procs[0].first; /* they were started together */
     assert_true(apart > -1000000000 && apart < 1000000000);
 }
@@ -80,7 +80,7 @@ static void test_set_within(void **state)
     size_t n = in.sources[0].process.nclocks;
     for (size_t i = n / 2; i < n; i++) c[i].real.ns += (uint64_t)HOUR_NS;
     import();
-    assert_true(noted("was set by 3600.000 s while it ran"));
+    assert_true(noted("was changed by 3600.000 s while it ran"));
     assert_true(m.procs[0].last - m.procs[0].first < HOUR_NS / 60);
 }
 
@@ -90,7 +90,7 @@ static void test_went_back(void **state)
     struct rs_fact_clock *c = in.sources[0].process.clocks;
     c[2].raw.ns = c[1].raw.ns - 5000;
     import();
-    assert_true(noted("went back between two samples"));
+    assert_true(noted("went backwards between two samples"));
 }
 
 static void test_rate(void **state)
@@ -98,7 +98,7 @@ static void test_rate(void **state)
     (void)state;
     in.sources[0].process.clocks[3].rate_jump = 1;
     import();
-    assert_true(noted("changed their rate 1 time by more than 100 ppm"));
+    assert_true(noted("changed 1 time by more than 100 ppm"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "format/handle.h"
-#include "import/proxies.h"
+#include "import/folding.h"
 #include "nccl/abi.h"
 
 #define HOST INT64_C(1700000000000000000)

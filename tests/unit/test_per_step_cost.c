@@ -43,7 +43,7 @@ static void begin(void)
                                .nonce = NONCE,
                                .pid = 77,
                                .tick_source = RS_TICK_CLOCK_RAW,
-                               .live_place = RS_LIVE_BESIDE,
+                               .live_place = RS_LIVE_TMPFS,
                                .live_name = "x.live"};
     h.checksum = rs_header_checksum(&h);
     h.status.state = RS_STATE_RUNNING;

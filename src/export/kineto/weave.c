@@ -233,7 +233,7 @@ enum rs_status rs_kineto_weave(struct rs_bytes *from, FILE *to, const char *name
     while (w.err.code == RS_OK && rs_bytes_next(from, &bytes, &n, &broken) == RS_OK && n)
         for (size_t at = 0; at < n && w.err.code == RS_OK; at += STEP) {
             block(&w, bytes + at, n - at < STEP ? n - at : STEP);
-            rs_bytes_rest(from, bytes + at);
+            rs_bytes_drop_pages(from, bytes + at);
         }
     if (w.holding) put(&w, rs_strbuf_borrow(&w.held), w.held.len); /* it breaks off */
     enum rs_status status = w.err.code;

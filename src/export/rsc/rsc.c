@@ -317,7 +317,7 @@ static void rsc_cut_events(struct rsc_file *to, struct rs_recording *from, struc
     }
     seal(&c);
     free(c.words);
-    rs_recording_rest(from);
+    rs_recording_drop_memory(from);
     *off = c.off;
     /* What a ring has overwritten came before all that is left of it. */
     if (from->overwritten && c.first > off->until) off->until = c.first;

@@ -80,7 +80,7 @@ static void add_init(struct rs_nsys *n, const struct rs_nsys_call *c)
     if (nranks > 0) row->nranks = nranks;
     uint64_t parent = rs_nsys_told(p, RS_NF_PARENT) ? p->value[RS_NF_PARENT] : 0;
     if (!parent) return;
-    row->parent.told = parent;
+    row->parent.hash = parent;
     if (rs_nsys_told(p, RS_NF_COLOR)) row->parent.color = (int32_t)p->value[RS_NF_COLOR];
 }
 
