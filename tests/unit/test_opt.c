@@ -3,8 +3,8 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/options/common.h"
-#include "cli/print/plain.h"
 #include "cli/options/suggest.h"
+#include "cli/print/plain.h"
 #include "cli/print/table.h"
 
 #include <math.h>

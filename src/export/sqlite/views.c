@@ -24,7 +24,8 @@ const struct rs_sql_view rs_sql_views[] = {
      " AS busbw_gbs,\n    o.kind\n"
      "FROM operations o JOIN communicators c ON c.id = o.communicator_id WHERE o.fanout_id IS NULL\n"
      "GROUP BY o.communicator_id, o.func, o.bytes, o.kind"},
-    {"v_waits", "which rank waited for which, and how long: waits above twice the clock error, of operations with a last rank",
+    {"v_waits",
+     "which rank waited for which, and how long: waits above twice the clock error, of operations with a last rank",
      "SELECT r.rank, r.host, r.device, o.func, l.rank AS last_global_rank, l.host AS last_host,\n"
      "    count(*) AS operations, CAST(total(p.wait_ns) AS INTEGER) AS wait_ns, avg(p.wait_ns) AS mean_ns,\n"
      "    max(p.wait_ns) AS max_ns\n"
@@ -33,7 +34,9 @@ const struct rs_sql_view rs_sql_views[] = {
      "WHERE NOT o.tie AND o.fanout_id IS NULL AND p.wait_ns > 0 AND p.wait_ns >= 2 * coalesce(o.error_ns, 0)\n"
      "    AND p.rank_id IS NOT o.last_rank_id\n"
      "GROUP BY p.rank_id, o.func, o.last_rank_id ORDER BY total(p.wait_ns) DESC"},
-    {"v_network", "which rank sent how much to which, and what the steps waited for; ranks are of the job. Times are sums over steps",
+    {"v_network",
+     "which rank sent how much to which, and what the steps waited for; ranks are of the job. Times are sums over "
+     "steps",
      "SELECT r.rank, q.rank AS peer, r.host, q.host AS peer_host, sum(s.gpu_ns) AS gpu_ns, sum(s.credit_ns)"
      " AS credit_ns,\n"
      "    sum(s.net_ns) AS net_ns, sum(s.recv_ns) AS recv_ns, sum(s.flush_ns) AS flush_ns,\n"
