@@ -37,7 +37,8 @@ mkdir "$tree"
 git ls-files -coz --exclude-standard | while IFS= read -r -d '' file; do [ ! -f "$file" ] || printf '%s\0' "$file"; done |
     tar -c --null -T - | tar -x -C "$tree" || exit 1
 [ ! -d viewer/dist ] || cp -a viewer/dist "$tree/viewer/"
-[ ! -d viewer/node_modules ] || ln -s "$PWD/viewer/node_modules" "$tree/viewer/node_modules"
+# No link to the folder: `npm ci` in the copy would empty it.
+[ ! -d viewer/node_modules ] || cp -al viewer/node_modules "$tree/viewer/" 2>/dev/null || cp -a viewer/node_modules "$tree/viewer/"
 # Objects of a mutant are newer than the source that is back in its place.
 touch "$scratch/changed"
 (cd "$tree" && while IFS= read -r file; do [ ! -e "$file" ] || touch "$file"; done <"$scratch/changed")

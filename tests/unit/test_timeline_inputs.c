@@ -5,8 +5,10 @@
 
 #include "drawn.h"
 #include "gen/gen.h"
+#include "join/op_facts.h"
 #include "join/waits.h"
 #include "nccl/abi.h"
+#include "timeline/stretch.h"
 #include "trace/callbacks.h"
 
 #define BIT(row) (1u << (row))
@@ -270,6 +272,35 @@ static void hangs_together(void **state)
     forget(&d);
 }
 
+/* One of four ranks does not come: the other three wait as long as they are seen, whichever it is. */
+static void waits_for_a_rank(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank < 4; rank += 3) {
+        struct drawn_input d;
+        struct rs_gen_config cfg = config(RS_GEN_DDP);
+        cfg.ranks = 4;
+        cfg.hang = RS_GEN_NOT_JOINED;
+        cfg.hang_at = (struct rs_gen_moment){rank, 3};
+        generate(&d, &cfg);
+        const struct rs_model *m = &d.model;
+        const struct rs_timeline_options all = {.rows = UINT64_MAX};
+        struct rs_timeline t;
+        rs_timeline_init(&t, &d.model, &d.in, &all);
+        uint32_t waiting = 0;
+        for (uint32_t part = 0; part < m->parts.n; part++) {
+            struct rs_stretch s;
+            if (rs_part_ending(m, part) != RS_ENDING_OPEN || m->parts.start[part] == RS_TIME_NONE) continue;
+            assert_true(rs_stretch_of(&t, part, &s));
+            assert_int_equal(rs_stretch_wait(&t, part), s.to - s.from);
+            waiting++;
+        }
+        assert_int_equal(waiting, 3);
+        rs_timeline_free(&t);
+        forget(&d);
+    }
+}
+
 static void what_is_missing(void **state)
 {
     (void)state;
@@ -350,8 +381,13 @@ static void filters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_tool), cmocka_unit_test(rows_of_threads), cmocka_unit_test(recordings_are_complete),
-        cmocka_unit_test(workloads),  cmocka_unit_test(hangs_together),  cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(every_tool),
+        cmocka_unit_test(rows_of_threads),
+        cmocka_unit_test(recordings_are_complete),
+        cmocka_unit_test(workloads),
+        cmocka_unit_test(hangs_together),
+        cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(waits_for_a_rank),
         cmocka_unit_test(filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
