@@ -449,6 +449,16 @@ static void test_nothing_in_common(void **state)
     assert_int_equal(island_of(j, 1), island_of(j, 0));
     assert_int_not_equal(island_of(j, 2), island_of(j, 0));
     assert_int_not_equal(island_of(j, 3), island_of(j, 0));
+    /* Each two of them are compared, as exactly as is said. */
+    for (int r = 0; r < 4; r += 2) {
+        const struct rs_domain *a = &j->m.domains[j->domain[r]], *b = &j->m.domains[j->domain[r + 1]];
+        assert_int_equal(b->island, a->island);
+        assert_true(a->fitted > 50 && b->fitted > 50);
+        for (double t = 1e8; t < 9e8; t += 1e8) {
+            double apart = axis_of(j, j->domain[r], &j->gpu[r], t) - axis_of(j, j->domain[r + 1], &j->gpu[r + 1], t);
+            assert_true(fabs(apart) < (double)(a->error_ns + b->error_ns));
+        }
+    }
     free_job(j);
 }
 
