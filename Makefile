@@ -96,7 +96,7 @@ tests-built: $(filter $(BUILD)/tests/%,$(TESTS)) $(if $(filter-out $(BUILD)/test
 tests: tests-built ## build and run the TESTS named (tests/system/X.sh, build/tests/test_X)
 	$(Q)$(RUN_TESTS) $(TESTS)
 
-mutants: ## wrong changes, one at a time (tests/mutants/list): do the tests notice?
+mutants: ## wrong changes, one at a time (tests/mutants): do the tests notice?
 	@MAKE='$(MAKE)' BUILD=$(BUILD) MUTANTS='$(MUTANTS)' ALL='$(ALL)' tests/mutants/run.sh $(ONLY)
 
 campaign: all $(CAMPAIGN) ## random faults, each run held against exact counts, for CAMPAIGN_SECONDS (60)
@@ -176,7 +176,7 @@ help: ## this list
 ## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
 ##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
 ##        CAMPAIGN_SECONDS=60 (campaign; 20 in system)  SOAK_MINUTES=60 (soak)
-##        MUTANTS=list ONLY='name...' ALL=1 (mutants: which, and all tests)
+##        MUTANTS='list...' ONLY='name...' ALL=1 (mutants: which, and all tests)
 
 # ---- how it is made --------------------------------------------------------------------------------------------------
 

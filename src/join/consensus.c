@@ -157,10 +157,14 @@ static void grow(struct web *w)
     qsort(order, ncomms, sizeof *order, wider_first);
     for (uint32_t i = 0; i < ncomms; i++) {
         uint32_t c = UINT32_MAX - (uint32_t)order[i];
-        if (w->comm_first[c] == w->comm_first[c + 1] || w->visited[c]) continue;
-        push(w, w->s->all[w->s->moments[w->by_comm[w->comm_first[c]]].first].domain, 0);
-        visit(w, c, 1);
-        while (head < w->nqueue) visit_all_of(w, w->queue[head++]);
+        for (uint32_t k = w->comm_first[c]; k < w->comm_first[c + 1]; k++) {
+            uint32_t domain = w->s->all[w->s->moments[w->by_comm[k]].first].domain;
+            if (w->placed[domain]) continue;
+            w->visited[c] = false; /* where ends were lost, a communicator may be of several components */
+            push(w, domain, 0);
+            visit(w, c, 1);
+            while (head < w->nqueue) visit_all_of(w, w->queue[head++]);
+        }
     }
     free(order);
 }

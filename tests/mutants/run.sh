@@ -4,7 +4,7 @@
 #
 #   tests/mutants/run.sh [NAME...]
 #
-# MUTANTS is the list (tests/mutants/list, which describes its format), NAMEs are those to make (all). For each mutant:
+# MUTANTS are the lists (all in tests/mutants; `list` describes their format), NAMEs are those to make (all). For each mutant:
 # the unit tests that it names, those that belong to the changed file (they include its header, or are called after it),
 # then the scripts and page tests that it names. With ALL=1 all other unit and system tests follow, those first whose names
 # have words of the file's path. Tests that fail without any change notice nothing: they are named and left out.
@@ -14,7 +14,7 @@
 # shellcheck disable=SC2086,SC2046,SC2206 # lists of words: no test has a space in its name
 set -u
 cd "$(dirname "$0")/../.." || exit 1
-: "${MAKE:=make}" "${BUILD:=build}" "${MUTANTS:=tests/mutants/list}"
+: "${MAKE:=make}" "${BUILD:=build}" "${MUTANTS:=tests/mutants/list tests/mutants/further}"
 mkdir -p "$BUILD/mutants/build" || exit 1
 exec 8>"$BUILD/mutants/lock"
 flock -n 8 || { echo "mutants: another run is using $BUILD/mutants" >&2; exit 1; }
@@ -37,7 +37,8 @@ mkdir "$tree"
 git ls-files -coz --exclude-standard | while IFS= read -r -d '' file; do [ ! -f "$file" ] || printf '%s\0' "$file"; done |
     tar -c --null -T - | tar -x -C "$tree" || exit 1
 [ ! -d viewer/dist ] || cp -a viewer/dist "$tree/viewer/"
-[ ! -d viewer/node_modules ] || ln -s "$PWD/viewer/node_modules" "$tree/viewer/node_modules"
+# No link to the folder: `npm ci` in the copy would empty it.
+[ ! -d viewer/node_modules ] || cp -al viewer/node_modules "$tree/viewer/" 2>/dev/null || cp -a viewer/node_modules "$tree/viewer/"
 # Objects of a mutant are newer than the source that is back in its place.
 touch "$scratch/changed"
 (cd "$tree" && while IFS= read -r file; do [ ! -e "$file" ] || touch "$file"; done <"$scratch/changed")
@@ -74,7 +75,7 @@ fails() {
 names=()
 declare -A file_of from_of to_of tests_of
 read_list() {
-    local line key='' value name='' number=0
+    local list=$1 line key='' value name='' number=0
     while IFS= read -r line || [ -n "$line" ]; do
         number=$((number + 1))
         case $line in
@@ -85,24 +86,24 @@ read_list() {
             key=${line%%:*} value=${line#*:} value=${value# }
             if [ "$key" = name ]; then
                 name=$value
-                [ -z "${file_of[$name]+there}" ] || wrong "$number: there are two called $name"
+                [ -z "${file_of[$name]+there}" ] || wrong "$list:$number: there are two called $name"
                 names+=("$name") file_of[$name]='' from_of[$name]='' to_of[$name]='' tests_of[$name]=''
                 continue
             fi
             ;;
-        *) wrong "$number: $line" ;;
+        *) wrong "$list:$number: $line" ;;
         esac
         case $key in
         file) file_of[$name]=$value ;;
         from) from_of[$name]+="${from_of[$name]:+ }$value" ;;
         to) to_of[$name]+="${to_of[$name]:+ }$value" ;;
         tests) tests_of[$name]+=" $value" ;;
-        *) wrong "$number: $line" ;;
+        *) wrong "$list:$number: $line" ;;
         esac
-    done
+    done <"$list"
 }
 wrong() {
-    echo "mutants: $MUTANTS:$1" >&2
+    echo "mutants: $1" >&2
     exit 1
 }
 
@@ -125,23 +126,23 @@ units() { # FILE.c of a unit test...
 }
 
 # place NAME: the file that has the text, if exactly one has it exactly once; else why not, with status 1. White space stands
-# for any white space.
+# for any white space and comments.
 # change NAME FILE: makes the change.
 # shellcheck disable=SC2016 # the variables are perl's
-search='BEGIN { our $p = join "\\s+", map quotemeta, split " ", $ENV{FROM} }'
+search='BEGIN { our $p = join "(?:\\s|/\\*(?:(?!\\*/).)*\\*/|//[^\\n]*)+", map quotemeta, split " ", $ENV{FROM} }'
 place() {
     local files found
     [ -n "${from_of[$1]}" ] || { echo "there is no text to look for"; return 1; }
     [ -e "${file_of[$1]}" ] || { echo "there is no ${file_of[$1]}"; return 1; }
     mapfile -t files < <(find "${file_of[$1]}" -type f)
-    found=$(FROM=${from_of[$1]} perl -0777 -ne "$search"' print "$ARGV\n" while /$p/g' "${files[@]}")
+    found=$(FROM=${from_of[$1]} perl -0777 -ne "$search"' print "$ARGV\n" while /$p/gs' "${files[@]}")
     case $(grep -c . <<<"$found") in
     0) echo "the text is not in ${file_of[$1]}" && return 1 ;;
     1) echo "$found" ;;
     *) echo "the text is there $(wc -l <<<"$found") times: $(sort -u <<<"$found" | head -n 3 | tr '\n' ' ')" && return 1 ;;
     esac
 }
-change() { FROM=${from_of[$1]} TO=${to_of[$1]} perl -0777 -i -pe "$search"' s/$p/$ENV{TO}/' "$2"; }
+change() { FROM=${from_of[$1]} TO=${to_of[$1]} perl -0777 -i -pe "$search"' s/$p/$ENV{TO}/s' "$2"; }
 
 # near FILE: the unit tests that belong to it.
 near() {
@@ -172,11 +173,13 @@ rest() {
 
 # ---- the work --------------------------------------------------------------------------------------------------------
 
-[ -e "$OLDPWD/$MUTANTS" ] && MUTANTS=$OLDPWD/$MUTANTS
-[ -e "$MUTANTS" ] || wrong " no such file"
-read_list <"$MUTANTS"
+for list in $MUTANTS; do
+    [ -e "$OLDPWD/$list" ] && list=$OLDPWD/$list
+    [ -e "$list" ] || wrong "$list: no such file"
+    read_list "$list"
+done
 if [ $# -gt 0 ]; then
-    for name in "$@"; do [ -n "${file_of[$name]+there}" ] || wrong " no mutant $name"; done
+    for name in "$@"; do [ -n "${file_of[$name]+there}" ] || wrong "there is no mutant $name"; done
     names=("$@")
 fi
 

@@ -118,6 +118,17 @@ has "$err" "did you mean 'run'?"
 expect 2 "$RINGSCOPE" help nonsense
 has "$err" "unknown command 'nonsense'"
 
+# ---- an operation by the first digits of its id ----
+expect 0 "$RINGSCOPE" gen -n 2 --steps 2 --seed 7 -o digits
+expect 0 "$RINGSCOPE" ops --json digits
+id=$(jq -r .op <<<"$out" | head -n 1)
+for part in "${id:2:4}" "${id:2:5}" "${id:2}" "${id:0:6}" "$id"; do
+    expect 0 "$RINGSCOPE" ops --op "$part" --json digits
+    same "$(jq -r .op <<<"$out")" "$id"
+done
+expect 1 "$RINGSCOPE" ops --op "${id:2:3}" digits
+has "$err" "four digits"
+
 # ---- completion asks the program ----
 # shellcheck source=completions/ringscope.bash
 source "$root/completions/ringscope.bash"

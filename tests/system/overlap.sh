@@ -114,6 +114,8 @@ done
 is "scores" "$(jq -s -c 'map(.pipeline | [.period_ns.p50, .hidden_ns, .bubble_ns, .overlap_score, .verdict, .periods, .warmup])' "$work/s.jsonl")" \
     '[[1000,600,0,1,"pipelined",6,1],[1600,0,0,0,"serialised",6,1],[1300,300,0,0.5,"partly",6,1],[2000,0,400,0,"serialised",6,1]]'
 is "stages" "$(jq -s -c 'map(.pipeline.stages | map([.name, .time_ns.p99])) | unique' "$work/s.jsonl")" '[[["load",600],["run",1000]]]'
+is "scores in the table" "$("$RINGSCOPE" overlap --stages "$work/stages.csv" | awk '$1 ~ /^[0-3]$/ { print $1, $NF, / (1\.00|0\.[05]0) / }' | paste -sd ';')" \
+    "0 pipelined 1;1 serialised 1;2 partly 1;3 serialised 1"
 exits 3 "$RINGSCOPE" overlap --stages "$work/stages.csv" --fail-under 0.30
 exits 0 "$RINGSCOPE" overlap --stages "$work/stages.csv" --fail-under 0.30 --rank 0,2
 exits 3 "$RINGSCOPE" overlap --stages "$work/stages.csv" --fail-under 0.51 --rank 2

@@ -193,8 +193,13 @@ static void test_same_step(void **state)
     assert_int_equal(find(4), beside);
     assert_int_equal(steps_of(op), 1);
     assert_int_equal(steps_of(other), 1);
-    assert_int_not_equal(start_step(5, 1, 1), first);
+    uint32_t next = start_step(5, 1, 1);
+    assert_int_not_equal(next, first);
     assert_false(seen.again);
+    assert_int_equal(steps_of(op), 2);
+    assert_int_equal(start_step(6, 1, 0), first); /* again, while a later one is open */
+    assert_true(seen.again);
+    assert_int_equal(find(5), next);
     assert_int_equal(steps_of(op), 2);
 }
 

@@ -11,6 +11,9 @@
 
 #include <cmocka.h>
 
+#include "join/clock_rows.h"
+#include "join/samples.h"
+
 enum { MOST_RANKS = 64, SECONDS = 64 };
 #define EPOCH INT64_C(1768435200000000000)
 
@@ -420,6 +423,72 @@ static void test_islands(void **state)
     free_job(j);
 }
 
+/* The ends of some ranks of all-reduce `op` are not known. */
+static void lose_ends(struct job *j, uint32_t op, uint32_t first, uint32_t n)
+{
+    for (uint32_t i = first; i < first + n; i++) {
+        uint32_t part = j->m.order[j->m.ops.part[op] + i];
+        j->m.parts.end[part] = RS_TIME_NONE;
+        j->m.parts.end_source[part] = RS_FROM_NOTHING;
+    }
+}
+
+/* Ranks 0 and 1 are never seen to end what 2 and 3 end: one communicator, and nothing relates their clocks. */
+static void test_nothing_in_common(void **state)
+{
+    (void)state;
+    struct job *j = new_job(4, 4, 8);
+    uint32_t all[4];
+    job_comm(j, 0, 4, 1, all);
+    for (uint32_t s = 0; s < 200; s++) {
+        j->t += 5e6;
+        all_reduce(j, all, 4);
+        lose_ends(j, s, s % 2 ? 0 : 2, 2);
+    }
+    align(j);
+    assert_int_equal(island_of(j, 1), island_of(j, 0));
+    assert_int_not_equal(island_of(j, 2), island_of(j, 0));
+    assert_int_not_equal(island_of(j, 3), island_of(j, 0));
+    /* Each two of them are compared, as exactly as is said. */
+    for (int r = 0; r < 4; r += 2) {
+        const struct rs_domain *a = &j->m.domains[j->domain[r]], *b = &j->m.domains[j->domain[r + 1]];
+        assert_int_equal(b->island, a->island);
+        assert_true(a->fitted > 50 && b->fitted > 50);
+        for (double t = 1e8; t < 9e8; t += 1e8) {
+            double apart = axis_of(j, j->domain[r], &j->gpu[r], t) - axis_of(j, j->domain[r + 1], &j->gpu[r + 1], t);
+            assert_true(fabs(apart) < (double)(a->error_ns + b->error_ns));
+        }
+    }
+    free_job(j);
+}
+
+/* An end that is not known relates no clocks: all-reduces with one known end of two are no moments. */
+static void test_moments(void **state)
+{
+    (void)state;
+    struct job *j = new_job(2, 2, 8);
+    uint32_t both[2];
+    job_comm(j, 0, 2, 1, both);
+    for (uint32_t s = 0; s < 60; s++) {
+        j->t += 5e6;
+        all_reduce(j, both, 2);
+        if (s % 3 == 2) lose_ends(j, s, 1, 1);
+    }
+    int64_t *bases, *lasts;
+    struct rs_samples samples = {0};
+    rs_samples_spans(&j->m, &bases, &lasts);
+    rs_samples_collectives(&samples, &j->m, bases);
+    assert_true(samples.nmoments > 10 && samples.nmoments <= 40);
+    for (uint32_t i = 0; i < samples.nmoments; i++) {
+        assert_int_equal(samples.moments[i].n, 2);
+        assert_int_not_equal(samples.moments[i].op % 3, 2);
+    }
+    rs_samples_free(&samples);
+    free(bases);
+    free(lasts);
+    free_job(j);
+}
+
 /* Two groups on hosts of their own, tied by sends from one to the other, and back where `both`. */
 static void pipeline(bool both)
 {
@@ -672,6 +741,36 @@ static void test_empty(void **state)
     rs_model_free(&m);
 }
 
+/* Islands are numbered from the reference's, wherever its clock is in the list; only its clocks have an error. */
+static void test_island_numbers(void **state)
+{
+    (void)state;
+    static const struct rs_filter everything;
+    struct rs_model m = {0};
+    uint32_t alone, host, clocks[3];
+    rs_model_host(&m, "alone", "alone", &alone);
+    rs_model_host(&m, "host", "host", &host);
+    clocks[0] = m.hosts[alone].domain;
+    clocks[1] = m.hosts[host].domain;
+    rs_model_gpu(&m, host, (uint8_t[16]){1}, &clocks[2]);
+    static const uint8_t methods[] = {RS_CLOCK_WALL, RS_CLOCK_REFERENCE, RS_CLOCK_BOUNDS};
+    for (uint32_t i = 0; i < 3; i++) {
+        m.domains[clocks[i]].method = methods[i];
+        m.domains[clocks[i]].island = clocks[i ? 1 : 0];
+        m.domains[clocks[i]].error_ns = 10 * i;
+    }
+    m.aligned = true;
+    struct rs_clock_rows rows;
+    rs_clock_rows_init(&rows, &m, &everything);
+    assert_int_equal(rows.nislands, 2);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(rows.islands[clocks[i]], i ? 0 : 1);
+        assert_int_equal(rs_clock_error(&m, &rows, clocks[i]), i ? 10 * i : RS_TIME_NONE);
+    }
+    rs_clock_rows_free(&rows);
+    rs_model_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -682,6 +781,8 @@ int main(void)
         cmocka_unit_test(test_broken_ends),
         cmocka_unit_test(test_errors_grow_to_the_hull),
         cmocka_unit_test(test_islands),
+        cmocka_unit_test(test_nothing_in_common),
+        cmocka_unit_test(test_moments),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_one_host),
         cmocka_unit_test(test_host_ends),
@@ -692,6 +793,7 @@ int main(void)
         cmocka_unit_test(test_not_aligned),
         cmocka_unit_test(test_late),
         cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_island_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

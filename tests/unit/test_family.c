@@ -183,6 +183,7 @@ static void test_classes(void **state)
     uint32_t other = add_range(&m, 30, "ep:7", 0, 1, 4, 3), pair = add_range(&m, 31, "alice", 0, 3, 2, 3);
     const int32_t wild[] = {0, 1, 5};
     uint32_t irregular = add_comm(&m, 32, NULL, wild, 3, 3), third = add_range(&m, 33, "bob", 1, 3, 2, 3);
+    uint32_t named = add_range(&m, 34, "carol", 0, 5, 2, 3), nameless = add_range(&m, 35, NULL, 1, 5, 2, 3);
     find(&m);
     for (int i = 1; i < 4; i++) {
         assert_int_equal(m.comms[tp[i]].class, m.comms[tp[0]].class);
@@ -195,9 +196,12 @@ static void test_classes(void **state)
     assert_string_equal(m.classes[m.comms[dp[0]].class].text, "4 x 4 ranks, every 4th (mesh:dp)");
     assert_string_equal(m.classes[m.comms[pair].class].text, "2 x 2 ranks, every 3rd");
     assert_string_equal(m.classes[m.comms[irregular].class].text, "3 ranks");
+    assert_int_equal(m.comms[nameless].class, m.comms[named].class);
+    assert_string_equal(m.classes[m.comms[named].class].text,
+                        "2 x 2 ranks, every 5th"); /* a name of some is not theirs */
     assert_int_equal(m.classes[m.comms[dp[0]].class].stride, 4);
     assert_int_equal(m.classes[m.comms[irregular].class].stride, 0);
-    assert_int_equal(m.nclasses, 6);
+    assert_int_equal(m.nclasses, 7);
     rs_model_free(&m);
 }
 

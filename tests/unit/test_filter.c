@@ -140,9 +140,30 @@ static void test_times(void **state)
     rs_model_free(&m);
 }
 
+/* As one would give it on the command line. */
+static void test_description(void **state)
+{
+    (void)state;
+    static const struct rs_range ranks[] = {{3, 3}, {5, 7}};
+    static const char *const comms[] = {"tp"}, *const funcs[] = {"AllReduce", "Send"};
+    struct rs_strbuf s = {0};
+    rs_filter_describe(&(struct rs_filter){0}, &s);
+    assert_int_equal(s.len, 0);
+    rs_filter_describe(&(struct rs_filter){.ranks = ranks, .nranks = 2}, &s);
+    assert_string_equal(rs_strbuf_borrow(&s), "--rank 3 --rank 5-7");
+    rs_strbuf_free(&s);
+    s = (struct rs_strbuf){0};
+    rs_filter_describe(
+        &(struct rs_filter){.comms = comms, .ncomms = 1, .funcs = funcs, .nfuncs = 2, .has_from = true, .from = 17},
+        &s);
+    assert_string_equal(rs_strbuf_borrow(&s), "--comm tp --func AllReduce --func Send --from 17");
+    rs_strbuf_free(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks), cmocka_unit_test(test_comms),
-                                       cmocka_unit_test(test_funcs), cmocka_unit_test(test_times)};
+                                       cmocka_unit_test(test_funcs), cmocka_unit_test(test_times),
+                                       cmocka_unit_test(test_description)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -109,6 +110,36 @@ static void sends_and_comms_ids(void **state)
     assert_string_equal(m->comms[m->members[t->member[0]].comm].name, "default_pg:0");
     assert_int_equal(m->comms[m->members[t->member[0]].comm].nranks, 4);
     assert_int_equal(m->members[t->member[0]].asked, 80);
+    uint32_t exchanges = 0;
+    for (uint32_t i = 0; i < t->n; i++) { /* tensors of 1024 floats, of which each of 4 ranks is sent a quarter */
+        if (strcmp(rs_model_text(m, t->func[i]), "AlltoAll")) continue;
+        assert_int_equal(t->count[i], 256);
+        exchanges++;
+    }
+    assert_int_equal(exchanges, 2 * 8);
+    done(&r);
+}
+
+/* The dump of rank 0 with the name of rank 1, which is not in the group of the even ranks. */
+static void a_dump_by_another_name(void **state)
+{
+    (void)state;
+    struct run r;
+    char folder[] = "/tmp/ringscope-flight-XXXXXX", path[64], *real = realpath(DATA "ddp4/fr_rank0.json", NULL);
+    assert_non_null(real);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/fr_rank1.json", folder);
+    assert_int_equal(symlink(real, path), 0);
+    fill(&r, &(const char *){path}, 1);
+    unlink(path);
+    rmdir(folder);
+    free(real);
+    const struct rs_model *m = &r.m;
+    assert_int_equal(m->nmembers, 2);
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        assert_int_equal(m->members[i].rank, strcmp(m->comms[m->members[i].comm].name, "even:1") ? 1 : -1);
+    assert_int_equal(m->nnotes, 1);
+    assert_non_null(strstr(m->notes[0].text, "its name says rank 1, its content rank 0"));
     done(&r);
 }
 
@@ -287,9 +318,15 @@ static void who_left_no_dump(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_real_dump), cmocka_unit_test(sends_and_comms_ids), cmocka_unit_test(a_ring_that_went_round),
-        cmocka_unit_test(a_cut_dump),  cmocka_unit_test(what_is_retired),     cmocka_unit_test(a_file_that_is_none),
-        cmocka_unit_test(verdicts),    cmocka_unit_test(who_left_no_dump),
+        cmocka_unit_test(a_real_dump),
+        cmocka_unit_test(sends_and_comms_ids),
+        cmocka_unit_test(a_dump_by_another_name),
+        cmocka_unit_test(a_ring_that_went_round),
+        cmocka_unit_test(a_cut_dump),
+        cmocka_unit_test(what_is_retired),
+        cmocka_unit_test(a_file_that_is_none),
+        cmocka_unit_test(verdicts),
+        cmocka_unit_test(who_left_no_dump),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,6 +63,32 @@ static void test_who_feeds(void **state)
     finish(&j, &h);
 }
 
+/* Callbacks of rank 1 were lost, among them the stop of an old step. Its steps since then tell what it does. */
+static void test_step_without_its_stop(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    ring(&j, RS_ST_STEP_SEND_GPU_WAIT, RS_ST_STEP_RECV_WAIT);
+    lose(&j, 1, stuck_at + 2 * MS, stuck_at + 3 * MS, 0);
+    struct rs_open old = {.part = RS_NONE};
+    for (uint32_t i = 0; i < j.m.nopens; i++) {
+        struct rs_open *o = &j.m.opens[i];
+        if (o->proc != 1) continue;
+        if (o->is_send && o->type == RS_PROXY_STEP) old = *o;
+        o->since = stuck_at + 4 * MS;
+    }
+    assert_int_not_equal(old.part, RS_NONE);
+    old.step = 2;
+    old.state = RS_ST_STEP_SEND_WAIT;
+    rs_model_open(&j.m, &old);
+    find(&j, &h);
+    check(&j, &h, RS_VERDICT_STALLED_STEP, 1, 3);
+    assert_true(said(&h, "though it has received what it needs"));
+    finish(&j, &h);
+}
+
 /* Ranks 2 and 3 of the job are 0 and 1 of a communicator: texts use ranks of the job. */
 static void test_ranks_of_the_job(void **state)
 {
@@ -233,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_who_feeds),
+        cmocka_unit_test(test_step_without_its_stop),
         cmocka_unit_test(test_ranks_of_the_job),
         cmocka_unit_test(test_rank_without_recording),
         cmocka_unit_test(test_joined_as_two),

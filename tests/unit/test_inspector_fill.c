@@ -142,6 +142,14 @@ static void verbose(void **state)
         assert_true(rs_part_duration(&m, i) == 300000);
     }
     assert_int_equal(timed, 2);
+    int64_t first = INT64_MAX, last = INT64_MIN; /* of all that has a time; the log was written later */
+    for (uint32_t i = 0; i < t->n; i++) {
+        if (t->enqueued[i] != RS_TIME_NONE && t->enqueued[i] < first) first = t->enqueued[i];
+        if (t->before[i] != RS_TIME_NONE && t->before[i] < first) first = t->before[i];
+        if (t->end[i] > last) last = t->end[i];
+    }
+    assert_true(m.procs[0].first == first && m.procs[0].begin == first);
+    assert_true(m.procs[0].last >= last && m.procs[0].end == m.procs[0].last);
     free(file.path);
     rs_model_free(&m);
 }

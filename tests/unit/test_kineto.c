@@ -159,6 +159,23 @@ static void test_older(void **state)
     assert_int_equal(model.parts.seq[0], 3);
 }
 
+/* A list of ranks that was cut is no list: the size is known, the ranks are not. */
+static void test_cut_ranks(void **state)
+{
+    (void)state;
+    put(0, "a.json",
+        "{\"schemaVersion\":1,\"distributedInfo\":{\"rank\":7,\"pg_config\":[{\"pg_name\":\"0\",\"pg_size\":8,"
+        "\"ranks\":\"[0, 1, ..., 7]\"}]},\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":"
+        "\"record_param_comms\",\"pid\":7,\"tid\":7,\"ts\":1,\"dur\":9,\"args\":{\"External id\":5,"
+        "\"Process Group Name\":\"0\"," REDUCE "}}]}");
+    fill(1);
+    assert_int_equal(model.ncomms, 1);
+    assert_int_equal(model.comms[0].nranks, 8);
+    assert_null(model.comms[0].ranks);
+    assert_int_equal(model.members[0].rank, -1);
+    assert_int_equal(model.members[0].global_rank, 7);
+}
+
 /* "wait" is none, pids may be texts; Comms Id is computed where there is a number. */
 static void test_traps(void **state)
 {
@@ -345,11 +362,17 @@ int main(void)
 {
     if (!mkdtemp(folder)) return 1;
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_behind, done),       cmocka_unit_test_teardown(test_older, done),
-        cmocka_unit_test_teardown(test_traps, done),        cmocka_unit_test_teardown(test_ring, done),
-        cmocka_unit_test_teardown(test_kernel_alone, done), cmocka_unit_test_teardown(test_coalesced, done),
-        cmocka_unit_test_teardown(test_scopes, done),       cmocka_unit_test_teardown(test_cut, done),
-        cmocka_unit_test_teardown(test_windows, done),      cmocka_unit_test(test_recognised),
+        cmocka_unit_test_teardown(test_behind, done),
+        cmocka_unit_test_teardown(test_older, done),
+        cmocka_unit_test_teardown(test_cut_ranks, done),
+        cmocka_unit_test_teardown(test_traps, done),
+        cmocka_unit_test_teardown(test_ring, done),
+        cmocka_unit_test_teardown(test_kernel_alone, done),
+        cmocka_unit_test_teardown(test_coalesced, done),
+        cmocka_unit_test_teardown(test_scopes, done),
+        cmocka_unit_test_teardown(test_cut, done),
+        cmocka_unit_test_teardown(test_windows, done),
+        cmocka_unit_test(test_recognised),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     rmdir(folder);

@@ -58,6 +58,9 @@ static void only_what_was_recorded_is_nothing(void **state)
     struct rs_proc *p = &model.procs[procs[0]];
     const struct rs_moment *r = at(11 * MS);
     assert_true(r->doing == RS_DOING_TRANSFER && r->part == part && r->error_ns == 10 * US && !r->why);
+    assert_int_equal(at(10 * MS)->part, part); /* its start is in it, its end is not */
+    r = at(12 * MS);
+    assert_true(r->doing == RS_DOING_NOTHING && r->part == RS_NONE && r->before == part && !r->why);
     r = at(20 * MS);
     assert_true(r->doing == RS_DOING_NOTHING && r->part == RS_NONE && r->before == part && !r->why);
     r = at(5 * MS);

@@ -146,6 +146,11 @@ static void test_damaged(void **state)
     fill_text("==11== Profiling result:\n" HEAD "1.0,500.0,,\"V100 (0)\",1,7," REDUCE ",5\n3.0,10");
     assert_int_equal(model.parts.n, 1);
     rs_model_free(&model);
+    /* The largest start that there is, and 1 s more: an end is not before its start. */
+    fill_text("==11== Profiling result:\n" HEAD "9223372036854.0,1000000.0,,\"V100 (0)\",1,7," REDUCE ",5\n");
+    assert_int_equal(model.activities.n, 1);
+    assert_true(model.activities.end[0] >= model.activities.start[0]);
+    rs_model_free(&model);
     fill_text("nothing of nvprof\n");
     assert_false(other.complete);
     assert_true(other.why[0] != 0);

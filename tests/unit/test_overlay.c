@@ -200,6 +200,50 @@ static void test_pairs_elsewhere(void **state)
     assert_false(has_note("match none of the other inputs"));
 }
 
+/* Both tools read wall time, and one of them 5 ms wrong: its clocks go by the operations, not by what they claim. */
+static void test_wrong_wall_time(void **state)
+{
+    (void)state;
+    const int64_t wall = INT64_C(1700000000) * 1000 * MS;
+    struct tool tools[] = {add_tool(RS_TOOL_KINETO, wall, 400), add_tool(RS_TOOL_FLIGHT, wall - 5 * MS, 400)};
+    for (int t = 0; t < 2; t++) {
+        uint32_t comm = add_comm(&tools[t], 88, "default_pg:0");
+        for (uint32_t i = 0; i < 8 * RANKS; i++) {
+            uint32_t step = i / RANKS, part = add_part(&tools[t], comm, i % RANKS, &calls[0], step, step, !t);
+            struct rs_tag tag = {.part = part, .step = RS_NONE, .pg_seq = step, .duration_ns = RS_TIME_NONE};
+            tag.has_comms_id = true;
+            tag.comms_id = UINT64_C(0xf000000000000001) + step;
+            rs_model_tag(&m, &tag);
+        }
+    }
+    join();
+    assert_int_equal(count_laid(RS_TOOL_FLIGHT), 8);
+    for (uint32_t i = 0; i < m.parts.n; i++) {
+        uint32_t over = m.ops.over[m.parts.op[i]];
+        if (over == RS_NONE) continue;
+        uint32_t lead = rs_op_part_of(&m, over, m.members[m.parts.member[i]].rank);
+        int64_t apart = m.parts.enqueued[i] - m.parts.enqueued[lead];
+        assert_true(apart > -100 * US && apart < 100 * US);
+    }
+}
+
+/* A rank that has no part in an operation is not given its neighbour's. */
+static void test_part_of_a_rank(void **state)
+{
+    (void)state;
+    struct tool a = add_tool(RS_TOOL_RINGSCOPE, 0, 400);
+    uint32_t x = add_comm(&a, 77, NULL), alone = add_part(&a, x, 1, &calls[0], 0, 0, true), both[RANKS];
+    for (int32_t r = 0; r < RANKS; r++) both[r] = add_part(&a, x, r, &calls[1], 0, 1, true);
+    join();
+    uint32_t op = m.parts.op[alone];
+    assert_int_equal(rs_op_part_of(&m, op, 0), RS_NONE);
+    assert_int_equal(rs_op_part_of(&m, op, 1), alone);
+    assert_int_equal(rs_op_part_of(&m, op, 2), RS_NONE);
+    op = m.parts.op[both[0]];
+    for (int32_t r = 0; r < RANKS; r++) assert_int_equal(rs_op_part_of(&m, op, r), both[r]);
+    assert_int_equal(rs_op_part_of(&m, op, RANKS), RS_NONE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -210,6 +254,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_a_gap, setup, teardown),
         cmocka_unit_test_setup_teardown(test_three, setup, teardown),
         cmocka_unit_test_setup_teardown(test_pairs_elsewhere, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_wrong_wall_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_part_of_a_rank, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,29 @@ static void *coll(void *ctx, uint64_t seq, unsigned channels)
 
 /* ---- open ---- */
 
+/* The network is done and the kernel has not stopped. Nothing was lost: it still runs. */
+static void kernel_runs_on(void)
+{
+    void *ctx = init(HASH, "world", 2, 0), *c = coll(ctx, 0, 1);
+    start(ctx, RS_KERNEL_CH, .parent = c, .channel = 0, .timer = GPU_NS);
+    void *o = start(ctx, RS_PROXY_OP, .parent = c, .peer = 1, .nsteps = 1, .channel = 0, .is_send = true);
+    state_plain(o, RS_ST_OP_IN_PROGRESS);
+    stop(o);
+}
+
+static void test_kernel_runs_on(void **unused)
+{
+    (void)unused;
+    struct rs_model m;
+    play(&m, kernel_runs_on);
+    uint32_t i = part_of(&m, 0);
+    assert_true(m.procs[0].complete);
+    assert_int_equal(m.parts.start[i], GPU_NS);
+    assert_int_equal(m.parts.end[i], RS_TIME_NONE);
+    assert_true(m.parts.flags[i] & RS_PART_OPEN);
+    rs_model_free(&m);
+}
+
 /* Some transports' proxy operations never stop (H6). Reference 5.9: an abort leaves steps as they are. */
 static void never_stopped(void)
 {
@@ -335,8 +358,9 @@ static void test_stale(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_open),   cmocka_unit_test(test_polled),
-                                       cmocka_unit_test(test_killed), cmocka_unit_test(test_alive),
-                                       cmocka_unit_test(test_again),  cmocka_unit_test(test_stale)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kernel_runs_on), cmocka_unit_test(test_open),
+                                       cmocka_unit_test(test_polled),         cmocka_unit_test(test_killed),
+                                       cmocka_unit_test(test_alive),          cmocka_unit_test(test_again),
+                                       cmocka_unit_test(test_stale)};
     return cmocka_run_group_tests(tests, script_set_up, script_tear_down);
 }

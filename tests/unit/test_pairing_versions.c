@@ -296,11 +296,31 @@ static void test_p2p_v4(void **unused)
     rs_model_free(&m);
 }
 
+/* Two ranks of a process call their communicator by different names: the first stays. */
+static void two_names(void)
+{
+    init(HASH, "", 3, 0);
+    init(HASH, "first", 3, 1);
+    init(HASH, "second", 3, 2);
+}
+
+static void test_two_names(void **unused)
+{
+    (void)unused;
+    struct rs_model m;
+    api = 6;
+    play(&m, two_names);
+    assert_int_equal(m.ncomms, 1);
+    assert_int_equal(m.nmembers, 3);
+    assert_string_equal(m.comms[0].name, "first");
+    rs_model_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_since_v5), cmocka_unit_test(test_v4),
                                        cmocka_unit_test(test_v3),       cmocka_unit_test(test_v1_v2),
                                        cmocka_unit_test(test_hashless), cmocka_unit_test(test_old_communicators),
-                                       cmocka_unit_test(test_p2p_v4)};
+                                       cmocka_unit_test(test_p2p_v4),   cmocka_unit_test(test_two_names)};
     return cmocka_run_group_tests(tests, script_set_up, script_tear_down);
 }

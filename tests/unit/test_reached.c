@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analyse/reached.h"
+#include "analyse/words.h"
 
 static struct rs_view view;
 static struct rs_bandwidth found;
@@ -56,8 +57,10 @@ static void test_find(void **state)
     add("AllGather", "ncclFloat32", -1, M, 60);
     add("AllGather", "ncclFloat32", -1, 2 * M, NAN); /* nothing was measured */
     add("AllGather", "ncclFloat32", -1, 3 * M, 0);
+    add("AlltoAll", "ncclFloat32", -1, M, 60);
+    add("AlltoAll", "ncclBfloat16", -1, 4 * M, 100);
     rs_reference_sort(&reference);
-    assert_int_equal(reference.n, 6);
+    assert_int_equal(reference.n, 8);
     close_to(possible("AllReduce", "ncclFloat32", 8, M, RS_LACKS_NOTHING), 100);
     close_to(possible("AllReduce", "ncclFloat32", 8, 4 * M, RS_LACKS_NOTHING), 200); /* the best */
     close_to(possible("AllReduce", "ncclFloat32", 8, 2 * M, RS_LACKS_NOTHING), 150); /* half way of two powers of two */
@@ -73,6 +76,29 @@ static void test_find(void **state)
     assert_true(isnan(possible("Broadcast", "ncclFloat32", 8, M, RS_LACKS_FUNC)));
     close_to(possible("AllGather", "ncclFloat16", 8, M, RS_LACKS_NOTHING), 60); /* bytes are bytes, and any ranks */
     assert_true(isnan(possible("AllGather", "", 8, 2 * M, RS_LACKS_SIZE)));
+    close_to(possible("AlltoAll", "ncclInt8", 8, 2 * M, RS_LACKS_NOTHING), 80); /* one curve, whatever was measured */
+}
+
+static void test_sizes_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } sizes[] = {{1000, " of 1000 B"},       {1024, " of 1 KiB"},      {1434, " of 1.4 KiB"},
+                 {1638, " of 1.6 KiB"},      {5 << 19, " of 2.5 MiB"}, {64 << 20, " of 64 MiB"},
+                 {105119744, " of 100 MiB"}, {3ull << 30, " of 3 GiB"}};
+    make_job(1, 1, 1 * US);
+    uint16_t func;
+    rs_model_string(&model, "AllReduce", &func);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const struct rs_func_row row = {.func = func, .bytes = sizes[i].bytes};
+        struct rs_strbuf s = {0};
+        rs_words_func(&s, &model, &row);
+        assert_string_equal(rs_strbuf_borrow(&s) + strlen("AllReduce"), sizes[i].text);
+        rs_strbuf_free(&s);
+    }
+    rs_model_free(&model);
 }
 
 /* 4 ranks, AllReduce of 8 MiB ten times, 1 ms behind the last: 12.582912 GB/s on the bus. `late`: of the last rank. */
@@ -176,7 +202,7 @@ static void test_unlike(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_find), cmocka_unit_test(test_reached),
-                                       cmocka_unit_test(test_unlike)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_find), cmocka_unit_test(test_sizes_in_words),
+                                       cmocka_unit_test(test_reached), cmocka_unit_test(test_unlike)};
     return cmocka_run_group_tests(tests, NULL, forget);
 }

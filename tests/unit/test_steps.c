@@ -1,6 +1,7 @@
 /* Steps found in sequences whose steps are known; steps that stand out, and what differed in them. */
 #include "joined.h"
 
+#include "analyse/markers.h"
 #include "analyse/outliers.h"
 #include "analyse/steps.h"
 
@@ -221,6 +222,25 @@ static void test_marks(void **state)
     assert_int_equal(steps.usual_ns, 32 * MS); /* of 34, 32, 48.03, 32 and 16.03 */
 }
 
+/* A profiler that begins anew counts its steps from the same number: all are kept, in the order of their times. */
+static void test_marks_again(void **state)
+{
+    (void)state;
+    play_ddp(10, 4);
+    uint32_t lane = host_lane(procs[0]);
+    for (int i = 0; i < 4; i++) mark(lane, 20 + i % 2, i * 40 * MS, (i + 1) * 40 * MS - 3 * MS);
+    find();
+    assert_int_equal(steps.marked, 4);
+    const struct rs_step *r = steps.rows;
+    for (uint32_t i = 0, n = 0; i < steps.n; i++) {
+        if (r[i].mark == RS_NONE) continue;
+        assert_int_equal(r[i].mark, 20 + n % 2);
+        assert_int_equal(r[i].again, n / 2);
+        assert_int_equal(r[i].begin, n * 40 * MS);
+        n++;
+    }
+}
+
 /* The profile of steps 4 to 6 of ten: those are marks, the others are by the pattern, and all are numbered in one go. The
  * program runs ahead of its GPU by nearly a step. */
 static void test_marks_and_pattern(void **state)
@@ -296,6 +316,40 @@ static void test_outliers(void **state)
     rs_stragglers_free(&late);
 }
 
+/* Windows do not overlap: a step by the pattern gives way to a mark, and of two marks the first ends where the next begins. */
+static void test_windows(void **state)
+{
+    (void)state;
+    static const struct rs_filter everything;
+    static const struct {
+        int64_t begin, end;
+        bool marked;
+        int64_t from, to; /* of the window */
+    } rows[] = {{0, 10, true, 0, 8},
+                {8, 20, true, 8, 20},
+                {15, 30, false, 20, 30},
+                {30, 45, false, 30, 40},
+                {40, 50, true, 40, 50}};
+    enum { N = sizeof rows / sizeof *rows };
+    make_job(1, 1, 1 * US);
+    struct rs_step made[N];
+    for (uint32_t i = 0; i < N; i++)
+        made[i] = (struct rs_step){.begin = rows[i].begin, .end = rows[i].end, .mark = rows[i].marked ? i : RS_NONE};
+    const struct rs_steps all = {.rows = made, .n = N};
+    const struct rs_rank_track track = {.proc = procs[0]};
+    struct rs_markers found;
+    rs_markers_find(&found, &model, &track, &all, &everything);
+    assert_int_equal(found.n, N);
+    assert_int_equal(found.marked, 3);
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(found.windows[i].from, rows[i].from);
+        assert_int_equal(found.windows[i].to, rows[i].to);
+        assert_int_equal(found.windows[i].length, rows[i].end - rows[i].begin);
+        assert_int_equal(found.windows[i].marked, rows[i].marked);
+    }
+    rs_markers_free(&found);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -308,8 +362,10 @@ int main(void)
         cmocka_unit_test_teardown(test_lost_ends, forget),
         cmocka_unit_test(test_names_of_marks),
         cmocka_unit_test_teardown(test_marks, forget),
+        cmocka_unit_test_teardown(test_marks_again, forget),
         cmocka_unit_test_teardown(test_marks_and_pattern, forget),
         cmocka_unit_test_teardown(test_outliers, forget),
+        cmocka_unit_test_teardown(test_windows, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,6 +74,23 @@ static void test_one_straggler(void **state)
     assert_int_equal(l->last, 100);
 }
 
+/* Rank 3 is 100, 200, ... 10,000 us behind the others, which come together. */
+static void test_how_late(void **state)
+{
+    (void)state;
+    make_job(2, 2, 3 * US);
+    uint32_t world = make_comm(1, 0, 1, 4);
+    for (int i = 0; i < 100; i++) {
+        int64_t t = i * 20 * MS, starts[] = {t, t, t, t + (i + 1) * 100 * US};
+        add_coll(world, "AllReduce", 1 << 20, starts, 500 * US);
+    }
+    find();
+    const struct rs_late_row *l = &found.lateness.rows[rank_row(3)->rank_id];
+    assert_int_equal(l->mean_ns, 5050 * US);
+    assert_true(l->p99_ns >= 9900 * US && l->p99_ns < 10000 * US);
+    assert_int_equal(l->last, 100);
+}
+
 static void test_ties_cost_nothing(void **state)
 {
     (void)state;
@@ -383,6 +400,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_one_straggler, forget),
+        cmocka_unit_test_teardown(test_how_late, forget),
         cmocka_unit_test_teardown(test_ties_cost_nothing, forget),
         cmocka_unit_test_teardown(test_slow_host, forget),
         cmocka_unit_test_teardown(test_one_rank_is_no_host, forget),

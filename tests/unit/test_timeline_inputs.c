@@ -3,10 +3,13 @@
 #include <ftw.h>
 #include <unistd.h>
 
+#include "bundle/operations.h"
 #include "drawn.h"
 #include "gen/gen.h"
+#include "join/op_facts.h"
 #include "join/waits.h"
 #include "nccl/abi.h"
+#include "timeline/stretch.h"
 #include "trace/callbacks.h"
 
 #define BIT(row) (1u << (row))
@@ -53,6 +56,48 @@ static void every_tool(void **state)
         if (!inputs[i].rows) assert_int_equal(y.bars, 0);
         close_input(&d);
     }
+}
+
+/* Three tools saw one job: members of communicators that are merged into others have no rows and no numbers of their own,
+ * and what ran on a GPU is drawn below its rank. */
+static void merged_inputs(void **state)
+{
+    (void)state;
+    char *paths[] = {"tests/data/h200-overlay/rec", "tests/data/h200-overlay/kineto", "tests/data/h200-overlay/flight"};
+    const struct rs_timeline_options all = {.rows = UINT64_MAX};
+    struct drawn_input d;
+    struct rs_timeline t;
+    struct rs_operations o;
+    struct rs_bars b = {0};
+    struct rs_err err;
+    open_input(&d, paths, 3);
+    const struct rs_model *m = &d.model;
+    rs_timeline_init(&t, &d.model, &d.in, &all);
+    assert_int_equal(rs_operations_open(&o, &t, "/tmp", &err), RS_OK);
+    uint32_t merged = 0, leading = 0, streams = 0;
+    for (uint32_t i = 0; i < m->nmembers; i++) {
+        bool leads = m->comms[m->members[i].comm].over == RS_NONE;
+        assert_int_equal(o.member[i], leads ? leading : RS_NONE);
+        leading += leads;
+        merged += !leads;
+    }
+    assert_true(merged > 0 && leading > 0);
+    for (uint32_t i = 0; i < t.ngroups; i++)
+        if (t.groups[i].level == RS_GROUP_COMM)
+            assert_int_equal(m->comms[m->members[t.groups[i].member].comm].over, RS_NONE);
+    for (uint32_t i = 0, n = 0; i < t.nprocs; i++, n += b.n) {
+        assert_int_equal(rs_timeline_process(&t, i, n, &b, NULL), RS_OK);
+        for (uint32_t k = 0; k < b.nlanes; k++) {
+            if (b.lanes[k].row != RS_ROW_COMPUTE && b.lanes[k].row != RS_ROW_COMM) continue;
+            assert_int_equal(t.groups[b.lanes[k].group].level, RS_GROUP_RANK);
+            streams++;
+        }
+    }
+    assert_true(streams > 0);
+    rs_bars_free(&b);
+    rs_operations_free(&o);
+    rs_timeline_free(&t);
+    close_input(&d);
 }
 
 /* ---- everything that was recorded is drawn ---- */
@@ -270,6 +315,35 @@ static void hangs_together(void **state)
     forget(&d);
 }
 
+/* One of four ranks does not come: the other three wait as long as they are seen, whichever it is. */
+static void waits_for_a_rank(void **state)
+{
+    (void)state;
+    for (int rank = 0; rank < 4; rank += 3) {
+        struct drawn_input d;
+        struct rs_gen_config cfg = config(RS_GEN_DDP);
+        cfg.ranks = 4;
+        cfg.hang = RS_GEN_NOT_JOINED;
+        cfg.hang_at = (struct rs_gen_moment){rank, 3};
+        generate(&d, &cfg);
+        const struct rs_model *m = &d.model;
+        const struct rs_timeline_options all = {.rows = UINT64_MAX};
+        struct rs_timeline t;
+        rs_timeline_init(&t, &d.model, &d.in, &all);
+        uint32_t waiting = 0;
+        for (uint32_t part = 0; part < m->parts.n; part++) {
+            struct rs_stretch s;
+            if (rs_part_ending(m, part) != RS_ENDING_OPEN || m->parts.start[part] == RS_TIME_NONE) continue;
+            assert_true(rs_stretch_of(&t, part, &s));
+            assert_int_equal(rs_stretch_wait(&t, part), s.to - s.from);
+            waiting++;
+        }
+        assert_int_equal(waiting, 3);
+        rs_timeline_free(&t);
+        forget(&d);
+    }
+}
+
 static void what_is_missing(void **state)
 {
     (void)state;
@@ -350,8 +424,10 @@ static void filters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_tool), cmocka_unit_test(rows_of_threads), cmocka_unit_test(recordings_are_complete),
-        cmocka_unit_test(workloads),  cmocka_unit_test(hangs_together),  cmocka_unit_test(what_is_missing),
+        cmocka_unit_test(every_tool),      cmocka_unit_test(merged_inputs),
+        cmocka_unit_test(rows_of_threads), cmocka_unit_test(recordings_are_complete),
+        cmocka_unit_test(workloads),       cmocka_unit_test(hangs_together),
+        cmocka_unit_test(what_is_missing), cmocka_unit_test(waits_for_a_rank),
         cmocka_unit_test(filters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,7 @@ describe("blocks", () => {
         for (let id = 0; id < 10; id++) blocks.get(id);
         blocks.work(longAfter());
         expect(source.requests - before).toBe(6);
+        expect(blocks.waiting).toBe(10); // asked for or still to be
         await new Promise(
             (resolve) =>
                 (blocks.onArrival = () => blocks.work(longAfter()) || (blocks.waiting === 0 && resolve(undefined))),

@@ -124,6 +124,16 @@ describe("the pointer", () => {
 
     afterEach(() => vi.unstubAllGlobals());
 
+    it("scrolls to the last row and not beyond: its bottom is that of the canvas", () => {
+        geometry.height = 200;
+        session.scroll.value = 1e9;
+        geometry.update();
+        const last = geometry.layout.rows.at(-1)!;
+        expect(geometry.layout.height).toBeGreaterThan(200);
+        expect(geometry.rowY(last) + last.height).toBe(200);
+        expect(geometry.rowsHeight).toBe(200 - geometry.rowsTop);
+    });
+
     it("is over the bar that is drawn there: 2 pixels inside each edge", async () => {
         const first = trace.bundle.lanes.first[L.Compute]!;
         for (const [i, { start, dur, fade }] of BARS.entries()) {

@@ -143,6 +143,7 @@ describe("actions", () => {
     it("of the strip take hold of its edges before its middle", () => {
         expect([99, 150, 203, 300].map((x) => grip(x, 100, 200))).toEqual(["left", "window", "right", "new"]);
         expect(grip(101, 100, 101)).toBe("right");
+        expect([93, 94, 206, 207].map((x) => grip(x, 100, 200))).toEqual(["new", "left", "right", "new"]);
     });
 });
 
