@@ -119,6 +119,9 @@ static const struct rs_term terms[] = {
     {"memory bandwidth (GB/s)", "field", "Bytes over duration of a copy."},
     {"labels", "field", "Of an M line: a label for viewers."},
     {"sort_index", "field", "Of an M line: order for viewers."},
+#define WORD(word, library, func, text) {word, "kernel", text},
+#include "foreign/comm_kernels.inc"
+#undef WORD
 };
 
 static enum rs_status missing(struct rs_contents *f, struct rs_err *err)

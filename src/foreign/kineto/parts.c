@@ -90,7 +90,6 @@ static void add_texts(struct rs_kineto_file *f, struct rs_model *m, const struct
     rs_model_string(m, c->dtype, &m->parts.dtype[part]);
     if (c->kernel == RS_KINETO_NONE) return;
     rs_model_string(m, kernel->algo, &m->parts.algo[part]);
-    rs_model_string(m, kernel->proto, &m->parts.proto[part]);
     if (kernel->symmetric) m->parts.flags[part] |= RS_PART_SYMMETRIC;
 }
 
