@@ -265,6 +265,7 @@ static void add_op(struct rs_model *m, const struct key *k, uint32_t part, uint3
     const struct rs_told *told = k->space == BY_TOLD ? rs_part_told(m, part) : NULL;
     if (told) o->id[*op] = told->id;
     if (told && told->twice) o->flags[*op] |= RS_OP_DOUBLE;
+    if (m->comms[k->comm].assumed) o->confidence[*op] = RS_ASSUMED_CONFIDENCE;
     o->comm[*op] = k->comm;
     o->func[*op] = k->func;
     o->seq[*op] = m->parts.seq[part];

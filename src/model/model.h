@@ -205,9 +205,12 @@ struct rs_parent {
     uint64_t told; /* hash of the parent, where a tool told it; 0: not told */
 };
 
+enum { RS_ASSUMED_CONFIDENCE = 90 }; /* of operations of an assumed communicator, in percent */
+
 struct rs_comm_row {
     uint64_t hash; /* 0: not told (an old plugin interface) */
     bool made_up; /* the tool does not know NCCL's hash: this one is made of the process group's name and ranks */
+    bool assumed; /* the tool does not know its ranks: they are taken to be all of the job */
     uint8_t tool; /* enum rs_tool */
     const int32_t *ranks; /* global rank of each rank, nranks of them; NULL: not told */
     uint32_t incarnation; /* of the same hash: 0 the first */
