@@ -437,10 +437,11 @@ static void keep_label(const struct event *e, struct rs_kineto *k)
 {
     const struct rs_kineto_name *what = &k->names[e->name], *label = &k->names[e->args->label];
     if (!e->args->label || e->pid < 0) return;
-    if (has_prefix(what, "process_nam")) k->pids[pid_of(e, k)].title = e->args->label;
+    uint32_t pid = pid_of(e, k);
+    if (has_prefix(what, "process_nam")) k->pids[pid].title = e->args->label;
     if (e->tid < 0 || !has_prefix(what, "thread_nam")) return;
     bool stream = has_prefix(label, "stream");
-    struct rs_kineto_lane row = {.is_stream = stream, .device = -1, .id = e->tid, .pid = pid_of(e, k)};
+    struct rs_kineto_lane row = {.is_stream = stream, .device = -1, .id = e->tid, .pid = pid};
     if (stream) row.device = device_of(e);
     uint32_t lane = rs_kineto_lane(k, &row);
     if (!k->lanes[lane].name) k->lanes[lane].name = e->args->label;

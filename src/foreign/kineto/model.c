@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "base/room.h"
+#include "base/strbuf.h"
 #include "base/units.h"
 #include "foreign/formats.h"
 #include "foreign/kineto/calls.h"
@@ -299,12 +300,19 @@ static void count_libraries(struct traces *t, const struct rs_kineto *k)
 /* What is there and not joined, or not understood. */
 static enum rs_status say_others(const struct traces *t, struct rs_err *err)
 {
-    for (const struct library *l = t->libraries; l < t->libraries + sizeof t->libraries / sizeof *l && l->name; l++)
-        RS_TRY(rs_model_note(t->m, err,
-                             "%s kernel%s of %s communicate%s without NCCL: counted as communication, and not joined "
-                             "between ranks",
-                             rs_text_count(l->kernels).s, l->kernels == 1 ? "" : "s", l->name,
-                             l->kernels == 1 ? "s" : ""));
+    struct rs_strbuf list = {0};
+    uint64_t kernels = 0;
+    for (const struct library *l = t->libraries; l < t->libraries + sizeof t->libraries / sizeof *l && l->name; l++) {
+        rs_strbuf_printf(&list, "%s%s: %s", list.len ? ", " : "", l->name, rs_text_count(l->kernels).s);
+        kernels += l->kernels;
+    }
+    if (kernels)
+        rs_model_note(t->m, err,
+                      "%s kernel%s communicate%s without NCCL (%s): counted as communication, and not joined between "
+                      "ranks",
+                      rs_text_count(kernels).s, kernels == 1 ? "" : "s", kernels == 1 ? "s" : "",
+                      rs_strbuf_borrow(&list));
+    rs_strbuf_free(&list);
     if (!t->foreign_rows) return RS_OK;
     return rs_model_note(
         t->m, err,
