@@ -16,6 +16,7 @@
 #include "cli/print/plain.h"
 #include "cli/reading.h"
 #include "foreign/contents.h"
+#include "foreign/kernel_name.h"
 
 enum { WIDTH = 100 }; /* of a line of the text */
 
@@ -218,6 +219,13 @@ static size_t show_terms(struct rs_json *j, const char *typed)
     return shown;
 }
 
+/* A kernel by its whole name, as it is in a trace. */
+static size_t show_kernel(struct rs_json *j, const char *typed)
+{
+    const struct rs_comm_kernel *kernel = rs_kernel_comm(typed, strlen(typed));
+    return kernel ? show_terms(j, kernel->word) : 0;
+}
+
 /* Names that contain the word, and the nearest name. */
 static void suggest(const struct rs_command *self, const char *typed)
 {
@@ -249,7 +257,7 @@ static int explain_words(const struct rs_command *self, struct rs_json *j, char 
                 formats_json(j);
             else
                 print_formats();
-        } else if (!show_terms(j, words[i])) {
+        } else if (!show_terms(j, words[i]) && !show_kernel(j, words[i])) {
             suggest(self, words[i]);
             status = RS_EXIT_FAILURE;
         }

@@ -151,6 +151,26 @@ const struct rs_format *rs_format_of(uint8_t tool)
     return NULL;
 }
 
+/* Files that are often beside traces, and are none: what to give instead. NULL: it is none of these either. */
+static const char *known_other(const char *head, size_t n)
+{
+    static const struct {
+        const char *words[2], *what;
+    } others[] = {
+        {{"\"schema\"", "\"nodes\""},
+         "a PyTorch Execution Trace: it has the operators and no times of the GPU; give the profiler's trace (Kineto)"},
+        {{"\"workload_graph\"", ""},
+         "a Chakra graph: it has operations and no times of ranks; give the profiler's trace (Kineto)"},
+        {{"\"rocprofiler-sdk-tool\"", ""},
+         "output of rocprofv3, which ringscope does not read; give the trace of PyTorch's profiler (Kineto)"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (memmem(head, n, others[i].words[0], strlen(others[i].words[0])) &&
+            memmem(head, n, others[i].words[1], strlen(others[i].words[1])))
+            return others[i].what;
+    return NULL;
+}
+
 /* -1: of none. `why` says what kept the file from being looked at, and *unread is set where something did: it may have
  * been the trace of a rank. `hash` is of its first bytes. */
 static int format_of(const char *path, char *head, uint64_t *hash, bool *unread, struct rs_err *why)
@@ -169,7 +189,11 @@ static int format_of(const char *path, char *head, uint64_t *hash, bool *unread,
     *hash = dedup_hash(TWICE_NOTHING, head, n);
     for (int i = 0; i < FORMATS; i++)
         if (formats[i]->is(path, head, n)) return i;
-    rs_fail(why, RS_BAD_INPUT, "%s: no trace that ringscope knows (`ringscope explain formats` lists them)", path);
+    const char *known = known_other(head, n);
+    if (known)
+        rs_fail(why, RS_BAD_INPUT, "%s: %s", path, known);
+    else
+        rs_fail(why, RS_BAD_INPUT, "%s: no trace that ringscope knows (`ringscope explain formats` lists them)", path);
     return -1;
 }
 

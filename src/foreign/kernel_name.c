@@ -9,6 +9,64 @@ bool rs_kernel_is_nccl(const char *name, size_t n)
     return n > 4 && !strncasecmp(name, "nccl", 4) && (strncasecmp(name, "ncclMem", 7) != 0 || n < 7);
 }
 
+/* ---- kernels that are not NCCL's ---- */
+
+static const struct rs_comm_kernel others[] = {
+#define WORD(word, library, func, text) {word, library, func},
+#include "foreign/comm_kernels.inc"
+#undef WORD
+};
+
+/* The function's name: without "void " in front, and up to template arguments or parameters. A namespace without a
+ * name is in brackets. */
+static size_t function_of(const char **name, size_t n)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    if (n > 5 && !strncmp(*name, "void ", 5)) {
+        *name += 5;
+        n -= 5;
+    }
+    for (size_t i = 0; i < n; i++) {
+        bool skip = n - i >= sizeof unnamed - 1 && !memcmp(*name + i, unnamed, sizeof unnamed - 1);
+        if (skip)
+            i += sizeof unnamed - 2;
+        else if ((*name)[i] == '<' || (*name)[i] == '(')
+            return i;
+    }
+    return n;
+}
+
+/* Whether the text begins with a word; underscores and case do not matter. */
+static bool begins(const char *text, const char *end, const char *word)
+{
+    for (;; text++, word++) {
+        while (*word == '_') word++;
+        while (text < end && *text == '_') text++;
+        if (!*word) return true;
+        if (text == end || (*text | 0x20) != (*word | 0x20)) return false;
+    }
+}
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+const struct rs_comm_kernel *rs_kernel_comm(const char *name, size_t n)
+{
+    size_t found = sizeof others / sizeof *others;
+    if (rs_kernel_is_nccl(name, n)) return NULL;
+    n = function_of(&name, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i && is_letter(name[i - 1])) continue;
+        for (size_t k = 0; k < found; k++)
+            if (begins(name + i, name + n, others[k].word)) found = k;
+    }
+    return found < sizeof others / sizeof *others ? &others[found] : NULL;
+}
+
+/* ---- NCCL's ---- */
+
 /* Whether `word` stands in the name, without regard to case, as far as the bracket. */
 static bool has(const char *name, size_t n, const char *word)
 {
@@ -48,23 +106,16 @@ bool rs_kernel_name(const char *name, size_t n, struct rs_kernel_name *found)
         {"_TREE", "TREE"},
         {"TreeLL", "TREE"},
         {"TreeSimple", "TREE"},
-        {"_RING", "RING"},
-        {"RingLL", "RING"},
-        {"RingSimple", "RING"},
         {"_PAT", "PAT"},
-    };
-    static const char *const protos[][2] = {
-        {"LL128", "LL128"}, {"_LL", "LL"},        {"RingLL", "LL"},
-        {"TreeLL", "LL"},   {"SIMPLE", "SIMPLE"}, {"CollNetLL", "LL"},
     };
     *found = (struct rs_kernel_name){0};
     if (!rs_kernel_is_nccl(name, n)) return false;
     const char *bracket = memchr(name, '(', n);
+    if (has(name, n, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t(ncclDevComm")) return true; /* runs any function */
     if (bracket) n = (size_t)(bracket - name);
     found->func = FIRST_OF(name, n, funcs);
     found->symmetric = has(name, n, "ncclSymk");
     if (found->symmetric) return true; /* its algorithms are its own */
     found->algo = FIRST_OF(name, n, algos);
-    found->proto = FIRST_OF(name, n, protos);
     return true;
 }

@@ -1,5 +1,6 @@
 #include "foreign/torch.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mix.h"
@@ -104,4 +105,14 @@ uint32_t rs_torch_ranks(const char *text, size_t n, int32_t *ranks, uint32_t mos
             ranks[found++] = (int32_t)v;
     }
     return found;
+}
+
+int32_t rs_torch_number(const char *text, const char *word)
+{
+    for (const char *p = text; *word && (p = strcasestr(p, word));) {
+        for (p += strlen(word); *p && strchr("_-.=:# ", *p);) p++;
+        size_t digits = strspn(p, "0123456789");
+        if (digits && digits < 10 && strtol(p, NULL, 10) <= INT32_MAX) return (int32_t)strtol(p, NULL, 10);
+    }
+    return -1;
 }

@@ -18,5 +18,7 @@ uint64_t rs_torch_group(const char *name, size_t n, const int32_t *ranks, uint32
 /* Ranks out of a text like "[0, 1, 5]"; `most` fit. *cut: the list goes on ("..."), or more than fit. Returns how
  * many. */
 uint32_t rs_torch_ranks(const char *text, size_t n, int32_t *ranks, uint32_t most, bool *cut);
+/* The number behind a word in a text, without regard to case ("kineto_rank3.json.gz", "rank"); -1: there is none. */
+int32_t rs_torch_number(const char *text, const char *word);
 
 #endif

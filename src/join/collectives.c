@@ -265,6 +265,7 @@ static void add_op(struct rs_model *m, const struct key *k, uint32_t part, uint3
     const struct rs_cut_number *cut = k->space == BY_CUT_NUMBER ? rs_part_cut_number(m, part) : NULL;
     if (cut) o->id[*op] = cut->id;
     if (cut && cut->twice) o->flags[*op] |= RS_OP_DOUBLE;
+    if (m->comms[k->comm].assumed) o->confidence[*op] = RS_ASSUMED_CONFIDENCE;
     o->comm[*op] = k->comm;
     o->func[*op] = k->func;
     o->seq[*op] = m->parts.seq[part];

@@ -166,7 +166,9 @@ const char *rs_part_lender(const struct rs_model *m, uint32_t part)
 
 bool rs_size_known(const struct rs_model *m, uint32_t op)
 {
-    return m->ops.bytes[op] || rs_tool_has(m->comms[m->ops.comm[op]].tool, RS_CAP_SIZES);
+    const struct rs_comm_row *c = &m->comms[m->ops.comm[op]];
+    if (m->ops.bytes[op] || (c->made_up && !m->parts.dtype[m->order[m->ops.part[op]]])) return m->ops.bytes[op] != 0;
+    return rs_tool_has(c->tool, RS_CAP_SIZES);
 }
 
 struct rs_op_rate rs_op_rate(const struct rs_model *m, uint32_t op)

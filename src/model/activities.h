@@ -26,8 +26,8 @@ struct rs_lane {
 };
 
 enum rs_activity_kind {
-    RS_ACT_COMPUTE, /* a kernel, not of NCCL */
-    RS_ACT_COMM, /* a kernel of NCCL */
+    RS_ACT_COMPUTE, /* a kernel that does not communicate */
+    RS_ACT_COMM, /* a kernel that communicates: NCCL's, or another library's, which has no part */
     RS_ACT_COPY, /* memory copy */
     RS_ACT_SET, /* memory set */
     RS_ACT_RANGE, /* annotation on a host thread */

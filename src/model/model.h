@@ -205,9 +205,12 @@ struct rs_parent {
     uint64_t hash; /* of the parent, as reported by a tool; 0: unknown */
 };
 
+enum { RS_ASSUMED_CONFIDENCE = 90 }; /* of operations of an assumed communicator, in percent */
+
 struct rs_comm_row {
     uint64_t hash; /* 0: unknown (an old plugin interface) */
     bool made_up; /* the tool does not report NCCL's hash: this one is made from the process group's name and ranks */
+    bool assumed; /* the tool does not report its ranks: they are taken to be all ranks of the job */
     uint8_t tool; /* enum rs_tool */
     const int32_t *ranks; /* global rank of each rank, nranks of them; NULL: unknown */
     uint32_t incarnation; /* of the same hash: 0 the first */

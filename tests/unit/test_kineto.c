@@ -97,7 +97,7 @@ static void test_behind(void **state)
     assert_true(model.parts.end[0] == model.parts.start[0] + 50125);
     assert_string_equal(func_of(0), "AllReduce");
     assert_string_equal(rs_model_text(&model, model.parts.dtype[0]), "ncclFloat32");
-    assert_string_equal(rs_model_text(&model, model.parts.algo[0]), "RING");
+    assert_string_equal(rs_model_text(&model, model.parts.algo[0]), ""); /* RING_LL runs other algorithms, too */
     assert_int_equal(model.parts.count[0], 100);
     assert_int_equal(model.parts.seq[0], 0);
     assert_string_equal(model.comms[0].name, "default_pg:0");

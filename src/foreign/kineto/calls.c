@@ -352,6 +352,12 @@ static void index_calls(struct tie *t)
     qsort(t->order, t->n, sizeof *t->order, by_thread);
 }
 
+/* Kernels of other libraries that communicate have no calls. */
+static bool is_nccl(const struct rs_kineto *k, uint32_t row)
+{
+    return k->rows[row].kind == RS_ACT_COMM && k->names[k->rows[row].name].is_nccl;
+}
+
 static void tie_all(struct tie *t)
 {
     struct rs_kineto *k = t->k;
@@ -359,7 +365,7 @@ static void tie_all(struct tie *t)
     index_calls(t);
     uint32_t *kernels = rs_alloc(((size_t)k->of_kind[RS_ACT_COMM] + 1) * sizeof *kernels);
     for (uint32_t i = 0; i < k->nrows; i++)
-        if (k->rows[i].kind == RS_ACT_COMM && !tie_by_id(t, i)) kernels[left++] = i;
+        if (is_nccl(k, i) && !tie_by_id(t, i)) kernels[left++] = i;
     find_batches(t);
     qsort_r(kernels, left, sizeof *kernels, by_launch, k);
     for (uint32_t i = 0; i < left; i++) {

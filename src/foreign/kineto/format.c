@@ -119,6 +119,19 @@ static const struct rs_term terms[] = {
     {"memory bandwidth (GB/s)", "field", "Bytes over duration of a copy."},
     {"labels", "field", "Of an M line: a label for viewers."},
     {"sort_index", "field", "Of an M line: order for viewers."},
+    {"Input Dims", "field",
+     "Shapes of an operator's inputs, with record_shapes. Of an nccl: annotation, the elements that it sends."},
+    {"Input type", "field", "Types of an operator's inputs, with record_shapes."},
+    {"pid_raw", "field", "Of a file that TraceLens merged: the pid in the trace of its rank; args have the rank, too."},
+    {"correlation_raw", "field", "Of a file that TraceLens merged: the correlation in the trace of its rank."},
+    {"roctracer_version", "field", "Version of roctracer, which timed kernels and calls of an AMD GPU."},
+    {"mtia_ccp_events", "category",
+     "Work of an MTIA device, which ringscope does not understand: counted, and left out."},
+    {"mtia_runtime", "category", "A call of MTIA's runtime: counted, and left out."},
+    {"xpu_runtime", "category", "A call of the runtime of an Intel GPU: counted, and left out."},
+#define WORD(word, library, func, text) {word, "kernel", text},
+#include "foreign/comm_kernels.inc"
+#undef WORD
 };
 
 static enum rs_status missing(struct rs_contents *f, struct rs_err *err)

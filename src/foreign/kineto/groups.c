@@ -157,6 +157,16 @@ void rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s)
 
 /* ---- groups of calls ---- */
 
+uint32_t rs_kineto_group_add(struct rs_kineto *k, const char *name)
+{
+    struct rs_kineto_group g = {
+        .name = rs_arena_text(&k->arena, name, strlen(name)), .desc = "", .size = -1, .rank = -1};
+    struct ranks none = {0};
+    uint32_t index;
+    add_group(k, &g, &none, &index);
+    return index;
+}
+
 int32_t rs_kineto_group_rank(const struct rs_kineto_group *g, int32_t global)
 {
     for (uint32_t i = 0; i < g->nranks; i++)

@@ -16,6 +16,8 @@ void rs_kineto_groups_find(struct rs_kineto *k);
 /* Gives every group its hash and this trace's place in it. When the rank of the trace is known, as far as it can be. */
 void rs_kineto_groups_settle(struct rs_kineto *k);
 
+/* A new group of which only a name is known; its index. */
+uint32_t rs_kineto_group_add(struct rs_kineto *k, const char *name);
 /* The place of a global rank in a group; -1: it is not in it, or its ranks are not known. */
 int32_t rs_kineto_group_rank(const struct rs_kineto_group *group, int32_t global);
 

@@ -12,4 +12,9 @@
 /* `why` (of `bytes` bytes) says where and why the trace breaks off; "": it is whole. */
 enum rs_status rs_kineto_read(struct rs_kineto *k, struct rs_bytes *from, char *why, size_t bytes, struct rs_err *err);
 
+/* The traces that were merged into one file: *n of them, which the caller owns; 0: it is one trace, as it was read. `why`
+ * (of `bytes` bytes) says why a file of several processes cannot be taken apart: nothing of it should be used. "": it can. */
+enum rs_status rs_kineto_split(struct rs_kineto *k, struct rs_kineto **parts, uint32_t *n, char *why, size_t bytes,
+                               struct rs_err *err);
+
 #endif

@@ -2,9 +2,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/memory.h"
+#include "base/room.h"
+#include "base/strbuf.h"
+#include "base/units.h"
 #include "foreign/formats.h"
 #include "foreign/kineto/calls.h"
 #include "foreign/kineto/groups.h"
@@ -12,6 +14,8 @@
 #include "foreign/kineto/number.h"
 #include "foreign/kineto/parts.h"
 #include "foreign/kineto/streams.h"
+#include "foreign/kineto/unnamed.h"
+#include "foreign/torch.h"
 #include "nccl/abi.h"
 
 /* ---- what it is ---- */
@@ -47,18 +51,8 @@ bool rs_kineto_is(const char *path, const char *head, size_t n)
 /* "kineto_rank3.json.gz", "trace-rank_12.json": -1 where no rank is named. */
 static int32_t rank_in_name(const char *path)
 {
-    const char *base = strrchr(path, '/');
-    base = base ? base + 1 : path;
-    for (const char *p = base; *p; p++) {
-        if (strncasecmp(p, "rank", 4)) continue;
-        p += 4;
-        while (*p && strchr("_-.=", *p)) p++;
-        char *end;
-        long v = *p >= '0' && *p <= '9' ? strtol(p, &end, 10) : -1;
-        if (v >= 0 && v <= INT32_MAX) return (int32_t)v;
-        p--;
-    }
-    return -1;
+    const char *slash = strrchr(path, '/');
+    return rs_torch_number(slash ? slash + 1 : path, "rank");
 }
 
 /* ---- the process ---- */
@@ -117,13 +111,15 @@ static const char *host_of(const char *path, int64_t pid, size_t *n)
     return name;
 }
 
-static void add_host(struct rs_model *m, const struct rs_kineto *k, const char *path, uint32_t *host)
+static void add_host(struct rs_model *m, const struct rs_kineto_file *f, const char *path, uint32_t *host)
 {
-    size_t n = 0, room = strlen(path) + sizeof "kineto host:";
-    const char *name = host_of(path, k->pid, &n);
+    size_t n = 0, room = strlen(path) + sizeof "kineto host:#4294967295";
+    const char *name = host_of(path, f->k.pid, &n);
     char *boot = rs_arena_alloc(&m->arena, room);
     if (name)
         snprintf(boot, room, "kineto host:%.*s", (int)n, name);
+    else if (f->piece) /* of a merged file, whose traces may be of several hosts, as those of several files */
+        snprintf(boot, room, "kineto:%s#%" PRIu32, path, f->piece);
     else
         snprintf(boot, room, "kineto:%s", path);
     rs_model_host(m, name ? boot + strlen("kineto host:") : "", boot, host);
@@ -133,7 +129,7 @@ static void add_process(struct rs_kineto_file *f, struct rs_model *m, const stru
 {
     const struct rs_kineto *k = &f->k;
     uint32_t host;
-    add_host(m, k, file->path, &host);
+    add_host(m, f, file->path, &host);
     rs_model_proc(m, &f->process->proc);
     struct rs_proc *p = &m->procs[f->process->proc];
     p->host = host;
@@ -184,8 +180,9 @@ static void extend_process(struct rs_kineto_file *f, struct rs_model *m, const s
     p->begin = p->first == RS_TIME_NONE ? 0 : p->first;
     p->end = p->last == RS_TIME_NONE ? 0 : p->last;
     p->complete &= file->complete;
-    p->callbacks += f->k.events;
-    m->callbacks += f->k.events;
+    uint64_t events = f->piece ? (uint64_t)f->k.nrows + f->k.ncalls : f->k.events;
+    p->callbacks += events;
+    m->callbacks += events;
     add_window(p, told ? f->begin : 0, told ? f->end : 0);
 }
 
@@ -272,32 +269,78 @@ static void keep_kernels(struct rs_kineto_file *f, const uint32_t *of_row)
     }
 }
 
-static enum rs_status add_file(struct rs_kineto_file *f, struct rs_map *of_rank, struct rs_model *m,
-                               struct rs_other *file, struct rs_err *err)
+/* All traces of all files. */
+struct traces {
+    struct rs_kineto_file **rows; /* those of a merged file behind each other */
+    uint32_t n, cap;
+    struct rs_map of_rank; /* its processes */
+    struct rs_model *m;
+    struct library {
+        const char *name; /* NULL: no more */
+        uint64_t kernels;
+    } libraries[32]; /* that communicated without NCCL */
+    uint64_t foreign_rows; /* of devices that are not understood */
+    char foreign_kind[32]; /* the category of the first */
+};
+
+/* Kernels that communicate without NCCL, by library. */
+static void count_libraries(struct traces *t, const struct rs_kineto *k)
 {
-    struct rs_bytes *bytes;
-    struct rs_err why;
-    if (rs_bytes_open(&bytes, file->path, &why) != RS_OK) {
-        rs_other_incomplete(file, &why);
-        return RS_OK;
+    enum { MOST = sizeof t->libraries / sizeof *t->libraries };
+    for (uint32_t i = 0; i < k->nrows; i++) {
+        const struct rs_comm_kernel *kernel = k->names[k->rows[i].name].comm;
+        size_t at = 0;
+        if (k->rows[i].kind != RS_ACT_COMM || !kernel) continue;
+        while (at + 1 < MOST && t->libraries[at].name && strcmp(t->libraries[at].name, kernel->library)) at++;
+        t->libraries[at].name = kernel->library;
+        t->libraries[at].kernels++;
     }
-    enum rs_status status = rs_kineto_read(&f->k, bytes, file->why, sizeof file->why, err);
-    rs_bytes_close(bytes);
-    RS_TRY(status);
-    file->complete = !file->why[0];
+}
+
+/* What is there and not joined, or not understood. */
+static enum rs_status say_others(const struct traces *t, struct rs_err *err)
+{
+    struct rs_strbuf list = {0};
+    uint64_t kernels = 0;
+    for (const struct library *l = t->libraries; l < t->libraries + sizeof t->libraries / sizeof *l && l->name; l++) {
+        rs_strbuf_printf(&list, "%s%s: %s", list.len ? ", " : "", l->name, rs_text_count(l->kernels).s);
+        kernels += l->kernels;
+    }
+    if (kernels)
+        rs_model_note(t->m, err,
+                      "%s kernel%s communicate%s without NCCL (%s): counted as communication, and not joined between "
+                      "ranks",
+                      rs_text_count(kernels).s, kernels == 1 ? "" : "s", kernels == 1 ? "s" : "",
+                      rs_strbuf_borrow(&list));
+    rs_strbuf_free(&list);
+    if (!t->foreign_rows) return RS_OK;
+    return rs_model_note(
+        t->m, err,
+        "%s events of devices that ringscope does not understand (%s, ...) are left out: their work is "
+        "neither compute nor communication here",
+        rs_text_count(t->foreign_rows).s, t->foreign_kind);
+}
+
+/* A trace on its way into the model. */
+static enum rs_status add_trace(struct traces *t, struct rs_kineto_file *f, struct rs_other *file, struct rs_err *err)
+{
+    struct rs_model *m = t->m;
+    f->path = file->path;
+    rs_kineto_unnamed_find(&f->k);
     rs_kineto_groups_find(&f->k);
-    if (f->k.rank < 0) f->k.rank = rank_in_name(file->path);
+    if (f->k.rank < 0) f->k.rank = f->k.label_rank;
+    if (f->k.rank < 0 && !f->piece) f->k.rank = rank_in_name(file->path);
     rs_kineto_groups_settle(&f->k);
     uint32_t *of_row;
     rs_kineto_calls_tie(&f->k, &of_row);
     keep_kernels(f, of_row);
     free(of_row);
+    count_libraries(t, &f->k);
+    rs_kineto_unnamed_group(&f->k);
     rs_kineto_scopes_find(&f->k);
     find_span(f);
-    find_process(f, of_rank, m, file);
+    find_process(f, &t->of_rank, m, file);
     extend_process(f, m, file);
-    file->proc = f->process->proc;
-    file->first_event = f->first_event;
     RS_TRY(add_rows(f, m, err));
     free(f->k.rows);
     f->k.rows = NULL;
@@ -305,18 +348,73 @@ static enum rs_status add_file(struct rs_kineto_file *f, struct rs_map *of_rank,
     return RS_OK;
 }
 
+static struct rs_kineto_file *new_trace(struct traces *t, const struct rs_kineto *k, uint32_t piece)
+{
+    RS_ROOM(t->rows, t->n, t->cap);
+    struct rs_kineto_file *f = t->rows[t->n++] = rs_zalloc(1, sizeof *f);
+    f->k = *k;
+    f->piece = piece;
+    return f;
+}
+
+/* What a file is: one trace, or several that were merged; neither, where `why` of the file says so. */
+static enum rs_status add_traces(struct traces *t, struct rs_kineto *k, struct rs_other *file, struct rs_err *err)
+{
+    char why[256];
+    struct rs_kineto *parts;
+    uint32_t n;
+    t->foreign_rows += k->foreign_rows;
+    if (k->foreign_rows && !*t->foreign_kind)
+        snprintf(t->foreign_kind, sizeof t->foreign_kind, "%s", k->names[k->foreign_kind].text);
+    enum rs_status status = rs_kineto_split(k, &parts, &n, why, sizeof why, err);
+    struct rs_err refused;
+    if (status == RS_OK && *why) {
+        rs_fail(&refused, RS_BAD_INPUT, "%s: %s", file->path, why);
+        rs_other_incomplete(file, &refused);
+    }
+    if (status == RS_OK && !n && !*why) {
+        struct rs_kineto_file *f = new_trace(t, k, 0);
+        *k = (struct rs_kineto){0};
+        RS_TRY(add_trace(t, f, file, err));
+        file->proc = f->process->proc;
+        file->first_event = f->first_event;
+        return RS_OK;
+    }
+    size_t first = t->n;
+    for (uint32_t i = 0; i < n; i++) new_trace(t, &parts[i], i + 1);
+    free(parts);
+    for (; first < t->n && status == RS_OK; first++) status = add_trace(t, t->rows[first], file, err);
+    return status;
+}
+
+static enum rs_status add_file(struct traces *t, struct rs_other *file, struct rs_err *err)
+{
+    struct rs_bytes *bytes;
+    struct rs_err why;
+    struct rs_kineto k;
+    if (rs_bytes_open(&bytes, file->path, &why) != RS_OK) {
+        rs_other_incomplete(file, &why);
+        return RS_OK;
+    }
+    enum rs_status status = rs_kineto_read(&k, bytes, file->why, sizeof file->why, err);
+    rs_bytes_close(bytes);
+    file->complete = !file->why[0];
+    if (status == RS_OK) status = add_traces(t, &k, file, err);
+    rs_kineto_free(&k);
+    return status;
+}
+
 /* Traces of one rank beside each other that are not of one process are of two jobs: what is summed over all is of
  * neither. */
-static enum rs_status say_ranks_twice(const struct rs_kineto_file *files, const struct rs_fill *fill,
-                                      struct rs_err *err)
+static enum rs_status say_ranks_twice(const struct traces *t, struct rs_err *err)
 {
-    struct rs_map first = {0}; /* rank -> its first file */
+    struct rs_map first = {0}; /* rank -> its first trace */
     size_t again = 0, a = 0, b = 0;
-    for (size_t i = 0; i < fill->n; i++) {
+    for (size_t i = 0; i < t->n; i++) {
         uint64_t *at;
-        if (files[i].k.rank < 0 || !files[i].process) continue;
-        rs_map_at(&first, (uint64_t)files[i].k.rank + 1, i, &at);
-        if (files[*at].process == files[i].process) continue;
+        if (t->rows[i]->k.rank < 0 || !t->rows[i]->process) continue;
+        rs_map_at(&first, (uint64_t)t->rows[i]->k.rank + 1, i, &at);
+        if (t->rows[*at]->process == t->rows[i]->process) continue;
         if (!again++) {
             a = (size_t)*at;
             b = i;
@@ -325,61 +423,59 @@ static enum rs_status say_ranks_twice(const struct rs_kineto_file *files, const 
     rs_map_free(&first);
     if (!again) return RS_OK;
     return rs_model_note(
-        fill->model, err,
+        t->m, err,
         "%s and %s are both of rank %lld, and %zu more like these: where they are of two jobs, read each "
         "job alone",
-        fill->files[a]->path, fill->files[b]->path, (long long)files[a].k.rank, again - 1);
+        t->rows[a]->path, t->rows[b]->path, (long long)t->rows[a]->k.rank, again - 1);
 }
 
 static int by_begin(const void *a, const void *b)
 {
     const struct rs_kineto_file *x = *(struct rs_kineto_file *const *)a, *y = *(struct rs_kineto_file *const *)b;
-    uint32_t p = x->process ? x->process->proc : RS_NONE, q = y->process ? y->process->proc : RS_NONE;
-    if (p != q) return p < q ? -1 : 1;
+    if (x->process->proc != y->process->proc) return x->process->proc < y->process->proc ? -1 : 1;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    return x < y ? -1 : x > y;
+    return x->order < y->order ? -1 : x->order > y->order;
 }
 
 /* Process by process, the windows of each by time. */
-static enum rs_status join(struct rs_kineto_file *files, const struct rs_fill *fill, struct rs_err *err)
+static enum rs_status join(struct traces *t, struct rs_err *err)
 {
-    struct rs_kineto_file **order = rs_alloc((fill->n + 1) * sizeof *order);
-    size_t n = 0;
-    for (size_t i = 0; i < fill->n; i++)
-        if (files[i].process) order[n++] = &files[i];
-    qsort(order, n, sizeof *order, by_begin);
-    enum rs_status status = rs_kineto_number(order, n, fill->model, err);
-    if (status == RS_OK) status = rs_kineto_streams_number(order, n, fill->model, err);
-    for (size_t i = 0; i < n && status == RS_OK; i++) status = rs_kineto_parts_add(order[i], fill->model, err);
-    free(order);
-    return status;
+    for (size_t i = 0; i < t->n; i++) t->rows[i]->order = i;
+    if (t->n) qsort(t->rows, t->n, sizeof *t->rows, by_begin);
+    RS_TRY(rs_kineto_unnamed_join(t->rows, t->n, t->m, err));
+    RS_TRY(rs_kineto_number(t->rows, t->n, t->m, err));
+    RS_TRY(rs_kineto_streams_number(t->rows, t->n, t->m, err));
+    for (size_t i = 0; i < t->n; i++) RS_TRY(rs_kineto_parts_add(t->rows[i], t->m, err));
+    return RS_OK;
 }
 
 static void free_file(struct rs_kineto_file *f)
 {
+    struct rs_kineto_process *p = f->process;
     free(f->kernels);
     free(f->names);
     rs_kineto_free(&f->k);
-    if (!f->process || (f->process->files && --f->process->files)) return;
-    rs_map_free(&f->process->gpus);
-    rs_map_free(&f->process->lanes);
-    rs_map_free(&f->process->members);
-    free(f->process);
+    free(f);
+    if (!p || (p->files && --p->files)) return;
+    rs_map_free(&p->gpus);
+    rs_map_free(&p->lanes);
+    rs_map_free(&p->members);
+    free(p);
 }
 
 enum rs_status rs_kineto_fill(struct rs_fill *fill, struct rs_err *err)
 {
-    struct rs_kineto_file *files = rs_zalloc(fill->n + 1, sizeof *files);
-    struct rs_map of_rank = {0}; /* its processes */
+    struct traces t = {.m = fill->model};
     enum rs_status status = RS_OK;
     for (size_t i = 0; i < fill->n && status == RS_OK; i++) {
-        status = add_file(&files[i], &of_rank, fill->model, fill->files[i], err);
+        status = add_file(&t, fill->files[i], err);
         if (fill->progress) fill->progress(i + 1, fill->n);
     }
-    if (status == RS_OK) status = say_ranks_twice(files, fill, err);
-    if (status == RS_OK) status = join(files, fill, err);
-    for (size_t i = 0; i < fill->n; i++) free_file(&files[i]);
-    rs_map_free(&of_rank);
-    free(files);
+    if (status == RS_OK) status = say_ranks_twice(&t, err);
+    if (status == RS_OK) status = say_others(&t, err);
+    if (status == RS_OK) status = join(&t, err);
+    for (size_t i = 0; i < t.n; i++) free_file(t.rows[i]);
+    rs_map_free(&t.of_rank);
+    free(t.rows);
     return status;
 }

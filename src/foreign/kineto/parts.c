@@ -41,6 +41,7 @@ static void add_member(struct rs_kineto_file *f, struct rs_model *m, const struc
     uint32_t comm;
     rs_model_comm_of(m, RS_TOOL_KINETO, g->hash, &comm);
     m->comms[comm].made_up = true;
+    m->comms[comm].assumed |= g->assumed;
     if (!m->comms[comm].name) name_comm(m, comm, g);
     if (g->nranks && !m->comms[comm].ranks) {
         int32_t *ranks = rs_arena_alloc(&m->arena, g->nranks * sizeof *ranks);
@@ -90,7 +91,6 @@ static void add_texts(struct rs_kineto_file *f, struct rs_model *m, const struct
     rs_model_string(m, c->dtype, &m->parts.dtype[part]);
     if (c->kernel == RS_KINETO_NONE) return;
     rs_model_string(m, kernel->algo, &m->parts.algo[part]);
-    rs_model_string(m, kernel->proto, &m->parts.proto[part]);
     if (kernel->symmetric) m->parts.flags[part] |= RS_PART_SYMMETRIC;
 }
 

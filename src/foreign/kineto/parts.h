@@ -21,6 +21,9 @@ struct rs_kineto_process {
 /* A trace on its way into the model. */
 struct rs_kineto_file {
     struct rs_kineto k; /* its rows are gone once they are in the model */
+    const char *path; /* of its file: the inputs' */
+    size_t order; /* in which it was read */
+    uint32_t piece; /* which trace of a merged file it is, from 1; 0: it has a file of its own */
     struct rs_kineto_process *process;
     int64_t begin, end; /* of what it tells; begin > end: nothing */
     uint32_t first; /* activity of row 0 */

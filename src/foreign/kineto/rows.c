@@ -16,6 +16,7 @@ static void new_name(struct rs_kineto *k, const struct rs_texts_row *t)
     *name = (struct rs_kineto_name){
         .text = t->text, .n = (uint32_t)t->n, .call_kind = (uint8_t)rs_host_call_kind(t->text, t->n)};
     name->is_nccl = rs_kernel_name(t->text, t->n, &name->kernel);
+    name->comm = rs_kernel_comm(t->text, t->n);
 }
 
 enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, uint32_t *id, struct rs_err *err)
@@ -28,10 +29,26 @@ enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, u
 
 /* ---- lanes ---- */
 
-static bool is_lane(const struct rs_kineto *k, uint64_t i, bool is_stream, int32_t device, int64_t number)
+uint32_t rs_kineto_pid(struct rs_kineto *k, int64_t number, uint32_t label)
 {
-    return i < k->nlanes && k->lanes[i].id == number && k->lanes[i].device == device &&
-           k->lanes[i].is_stream == is_stream;
+    if (k->last_pid < k->npids && k->pids[k->last_pid].number == number && k->pids[k->last_pid].label == label)
+        return k->last_pid;
+    uint64_t key = rs_mix(rs_mix(label, (uint64_t)number), 0), *at;
+    for (;; key++) {
+        rs_map_at(&k->pid_ids, key, k->npids, &at);
+        if (*at >= k->npids || (k->pids[*at].number == number && k->pids[*at].label == label)) break;
+    }
+    k->last_pid = (uint32_t)*at;
+    if (*at < k->npids) return k->last_pid;
+    RS_ROOM(k->pids, k->npids, k->cap_pids);
+    k->pids[k->npids++] = (struct rs_kineto_pid){.number = number, .raw = -1, .label = label, .rank = -1};
+    return k->last_pid;
+}
+
+static bool is_lane(const struct rs_kineto *k, uint64_t i, const struct rs_kineto_lane *row)
+{
+    return i < k->nlanes && k->lanes[i].id == row->id && k->lanes[i].device == row->device &&
+           k->lanes[i].is_stream == row->is_stream && k->lanes[i].pid == row->pid;
 }
 
 uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number)
@@ -39,41 +56,35 @@ uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number)
     return rs_mix(rs_mix(is_stream, (uint32_t)device), (uint64_t)number);
 }
 
-enum rs_status rs_kineto_lane(struct rs_kineto *k, bool is_stream, int32_t device, int64_t number, uint32_t *lane,
-                              struct rs_err *err)
+uint32_t rs_kineto_lane(struct rs_kineto *k, const struct rs_kineto_lane *row)
 {
-    (void)err;
-    *lane = k->last_lane;
-    if (is_lane(k, k->last_lane, is_stream, device, number)) return RS_OK;
-    uint64_t key = rs_kineto_lane_key(is_stream, device, number), *at;
+    if (is_lane(k, k->last_lane, row)) return k->last_lane;
+    uint64_t key = rs_mix(rs_kineto_lane_key(row->is_stream, row->device, row->id), row->pid), *at;
     for (;; key++) {
         rs_map_at(&k->lane_ids, key, k->nlanes, &at);
-        if (*at == k->nlanes || is_lane(k, *at, is_stream, device, number)) break;
+        if (*at == k->nlanes || is_lane(k, *at, row)) break;
     }
-    *lane = k->last_lane = (uint32_t)*at;
-    if (*lane < k->nlanes) return RS_OK;
+    k->last_lane = (uint32_t)*at;
+    if (k->last_lane < k->nlanes) return k->last_lane;
     RS_ROOM(k->lanes, k->nlanes, k->cap_lanes);
-    k->lanes[k->nlanes++] = (struct rs_kineto_lane){is_stream, device, number, 0};
-    return RS_OK;
+    k->lanes[k->nlanes] = *row;
+    k->lanes[k->nlanes++].name = 0;
+    return k->last_lane;
 }
 
 /* ---- rows ---- */
 
-enum rs_status rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *row, struct rs_err *err)
+void rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *row)
 {
-    (void)err;
     RS_ROOM(k->rows, k->nrows, k->cap_rows);
     k->rows[k->nrows++] = *row;
     k->of_kind[row->kind]++;
-    return RS_OK;
 }
 
-enum rs_status rs_kineto_call(struct rs_kineto *k, const struct rs_kineto_call *call, struct rs_err *err)
+void rs_kineto_call(struct rs_kineto *k, const struct rs_kineto_call *call)
 {
-    (void)err;
     RS_ROOM(k->calls, k->ncalls, k->cap_calls);
     k->calls[k->ncalls++] = *call;
-    return RS_OK;
 }
 
 void rs_kineto_free(struct rs_kineto *k)
@@ -82,7 +93,9 @@ void rs_kineto_free(struct rs_kineto *k)
     rs_texts_free(&k->texts);
     rs_map_free(&k->lane_ids);
     rs_map_free(&k->group_ids);
+    rs_map_free(&k->pid_ids);
     free(k->names);
+    free(k->pids);
     free(k->lanes);
     free(k->rows);
     free(k->calls);

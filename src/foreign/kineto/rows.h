@@ -29,12 +29,25 @@ struct rs_kineto_name {
     uint8_t call_kind; /* enum rs_activity_kind, if it is a host call of CUDA */
     bool is_nccl;
     struct rs_kernel_name kernel; /* of NCCL's kernels */
+    const struct rs_comm_kernel *comm; /* of other kernels that communicate; NULL: it is none */
+};
+
+/* The pid of events: of a host process, or of the GPU. In a file that several traces were merged into, each rank has
+ * its own: a number that was moved, or a label in front of it. */
+struct rs_kineto_pid {
+    int64_t number; /* as written, behind its label; -1: none */
+    int64_t raw; /* as the process had it; -1: not known */
+    uint32_t label; /* name: "[TP00] "; 0: none */
+    uint32_t title; /* name of the process ("RANK 3 - GPU"); 0: none */
+    int32_t rank; /* as the merged file says; -1: not known */
+    bool calls; /* CUDA was called: it is a process */
 };
 
 struct rs_kineto_lane {
     bool is_stream;
     int32_t device; /* of a stream; -1: not known */
     int64_t id;
+    uint32_t pid; /* index into pids */
     uint32_t name; /* 0: none */
 };
 
@@ -49,7 +62,14 @@ struct rs_kineto_row {
     uint8_t kind; /* enum rs_activity_kind */
 };
 
-/* A communication as PyTorch tells it: a call of record_param_comms, or what stands at a NCCL kernel. */
+/* Where a call is from. Only the first is left once kineto/unnamed.h was there. */
+enum rs_kineto_source {
+    RS_KINETO_RECORD, /* record_param_comms, or the arguments of a NCCL kernel */
+    RS_KINETO_SIZES, /* an operator of c10d whose sizes say how many ranks its group has */
+    RS_KINETO_ANNOTATION, /* "nccl:all_reduce" */
+};
+
+/* A communication as PyTorch describes it: a call of record_param_comms, or the arguments of a NCCL kernel. */
 struct rs_kineto_call {
     int64_t start, end; /* of the host call; of the kernel */
     uint64_t external;
@@ -65,6 +85,8 @@ struct rs_kineto_call {
     int32_t rank, src, dst; /* -1: not told */
     int32_t group_size, first_rank, stride; /* -1: not told */
     bool has_comms_id, has_pg_name;
+    bool unnamed; /* the trace does not say its group: see kineto/unnamed.h */
+    uint8_t source; /* enum rs_kineto_source */
     /* What foreign/kineto/calls.h finds: */
     uint32_t kernel; /* the first of its kernels; RS_KINETO_NONE */
     int64_t kernel_start, kernel_end; /* of all of its kernels */
@@ -89,6 +111,7 @@ struct rs_kineto_group {
     uint32_t nranks; /* 0: not known */
     int32_t size; /* as told; -1: not */
     int32_t rank; /* of this trace in it; -1: it is not, or that is not known */
+    bool assumed; /* its ranks are not in the trace: see kineto/unnamed.h */
     uint32_t next; /* another of the same name; RS_KINETO_NONE: no more */
 };
 
@@ -101,6 +124,10 @@ struct rs_kineto {
     uint32_t nlanes, cap_lanes;
     struct rs_map lane_ids; /* hash -> lane */
     uint32_t last_lane; /* found last: mostly it is the next one's too */
+    struct rs_kineto_pid *pids;
+    uint32_t npids, cap_pids;
+    struct rs_map pid_ids; /* hash -> pid */
+    uint32_t last_pid;
     struct rs_kineto_row *rows;
     uint32_t nrows, cap_rows;
     uint32_t of_kind[RS_ACTIVITY_KINDS]; /* how many rows of each kind */
@@ -110,20 +137,28 @@ struct rs_kineto {
     uint32_t ngroups, cap_groups;
     struct rs_map group_ids; /* hash of a name -> the group that was added last */
     int32_t rank, world; /* -1: not told */
+    int32_t label_rank; /* the rank if nothing else says it: what a merged file calls the trace; -1: nothing */
     int64_t pid; /* of the host; -1: not told */
     int64_t base_ns;
     const char *nccl_version; /* NULL: not told */
     uint64_t events; /* in all */
+    bool has_unnamed; /* calls that do not say their group, and on how many streams */
+    uint32_t unnamed_streams;
+    bool merged; /* events say the rank that they are of: several traces in one file */
+    uint64_t foreign_rows; /* of devices that are not understood (MTIA, XPU) */
+    uint32_t foreign_kind; /* name: the category of the first; 0: none */
 };
 
 /* The id of a name; 0 is "". */
 enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, uint32_t *id, struct rs_err *err);
 /* What tells lanes apart, mostly: different ones may share a key. */
 uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number);
-enum rs_status rs_kineto_lane(struct rs_kineto *k, bool is_stream, int32_t device, int64_t number, uint32_t *lane,
-                              struct rs_err *err);
-enum rs_status rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *row, struct rs_err *err);
-enum rs_status rs_kineto_call(struct rs_kineto *k, const struct rs_kineto_call *call, struct rs_err *err);
+/* The row of a pid; `label` is a name, or 0. */
+uint32_t rs_kineto_pid(struct rs_kineto *k, int64_t number, uint32_t label);
+/* The lane; of row->name nothing is asked. */
+uint32_t rs_kineto_lane(struct rs_kineto *k, const struct rs_kineto_lane *row);
+void rs_kineto_row(struct rs_kineto *k, const struct rs_kineto_row *row);
+void rs_kineto_call(struct rs_kineto *k, const struct rs_kineto_call *call);
 void rs_kineto_free(struct rs_kineto *k);
 
 #endif

@@ -245,14 +245,10 @@ static void set_kernel(struct rs_nsys *n, uint32_t part, const struct item *item
     uint32_t first = n->kernels[item->first].activity, last = n->kernels[item->last].activity;
     const char *text = rs_model_name_text(n->m, x->name[first]);
     struct rs_kernel_name name;
-    uint16_t algo = 0, proto = 0;
-    if (rs_kernel_name(text, strlen(text), &name)) {
-        rs_model_string(n->m, name.algo, &algo);
-        rs_model_string(n->m, name.proto, &proto);
-    }
+    uint16_t algo = 0;
+    if (rs_kernel_name(text, strlen(text), &name)) rs_model_string(n->m, name.algo, &algo);
     struct rs_parts *t = &n->m->parts;
     t->algo[part] = algo;
-    t->proto[part] = proto;
     t->launch[part] = (uint64_t)first + 1;
     t->start[part] = x->start[first];
     t->end[part] = x->end[last] > x->end[first] ? x->end[last] : x->end[first];

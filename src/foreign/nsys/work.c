@@ -51,7 +51,8 @@ static enum rs_status name_of(struct rs_nsys *n, const struct rs_nsys_rows *rows
     RS_TRY(rs_nsys_name(n, rows, -1, NAME, name, err));
     if (!*name) RS_TRY(rs_nsys_name(n, rows, -1, SHORT_NAME, name, err));
     const char *text = rs_model_name_text(n->m, *name);
-    if (rs_kernel_is_nccl(text, strlen(text))) *kind = RS_ACT_COMM;
+    size_t length = strlen(text);
+    if (rs_kernel_is_nccl(text, length) || rs_kernel_comm(text, length)) *kind = RS_ACT_COMM;
     return RS_OK;
 }
 
@@ -90,7 +91,8 @@ static enum rs_status add_work(struct rs_nsys *n, const struct rs_nsys_rows *row
     struct rs_proc *p = &n->m->procs[n->m->lanes[lane].proc];
     if (p->first == RS_TIME_NONE || from < p->first) p->first = from;
     if (p->last == RS_TIME_NONE || to > p->last) p->last = to;
-    if (kind == RS_ACT_COMM) add_kernel(n, pid, which, (uint64_t)node, index);
+    const char *text = rs_model_name_text(n->m, name);
+    if (kind == RS_ACT_COMM && rs_kernel_is_nccl(text, strlen(text))) add_kernel(n, pid, which, (uint64_t)node, index);
     return RS_OK;
 }
 

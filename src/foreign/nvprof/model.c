@@ -95,7 +95,8 @@ static uint8_t gpu_kind(const char *name)
 {
     if (!strncmp(name, "[CUDA memset", 12)) return RS_ACT_SET;
     if (!strncmp(name, "[CUDA ", 6)) return RS_ACT_COPY;
-    return rs_kernel_is_nccl(name, strlen(name)) ? RS_ACT_COMM : RS_ACT_COMPUTE;
+    size_t n = strlen(name);
+    return rs_kernel_is_nccl(name, n) || rs_kernel_comm(name, n) ? RS_ACT_COMM : RS_ACT_COMPUTE;
 }
 
 static int64_t end_of(const struct rs_nvprof_trace *t)
@@ -140,9 +141,8 @@ static enum rs_status add_work(struct adding *a, const struct rs_nvprof_trace *t
     find_stream(a, t, place, &lane);
     RS_TRY(add_activity(a, t, lane, kind, &index, err));
     if (t->has_correlation) a->m->activities.launch[index] = (uint32_t)rs_map_get(&a->call_of, t->correlation, RS_NONE);
-    if (kind != RS_ACT_COMM) return RS_OK;
     struct rs_kernel_name name;
-    rs_kernel_name(t->name, strlen(t->name), &name);
+    if (kind != RS_ACT_COMM || !rs_kernel_name(t->name, strlen(t->name), &name)) return RS_OK;
     struct nvprof_places *p = a->places;
     p->rows[place].order = rs_mix_text(p->rows[place].order, name.func ? name.func : "");
     p->rows[place].kernels++;
@@ -266,12 +266,11 @@ static void add_part(struct rs_model *m, const struct nvprof_place *place, uint3
     const char *text = rs_model_name_text(m, x->name[activity]);
     struct rs_kernel_name name;
     uint32_t part;
-    uint16_t func, algo, proto;
+    uint16_t func, algo;
     /* A kernel of sends and receives does not say with whom. */
     if (!rs_kernel_name(text, strlen(text), &name) || !name.func || !strcmp(name.func, "SendRecv")) return;
     rs_model_string(m, name.func, &func);
     rs_model_string(m, name.algo, &algo);
-    rs_model_string(m, name.proto, &proto);
     rs_model_part(m, &part);
     struct rs_parts *t = &m->parts;
     uint64_t *number;
@@ -282,7 +281,6 @@ static void add_part(struct rs_model *m, const struct nvprof_place *place, uint3
     t->kind[part] = RS_PART_COLL;
     t->func[part] = func;
     t->algo[part] = algo;
-    t->proto[part] = proto;
     t->start[part] = x->start[activity];
     t->end[part] = x->end[activity];
     t->start_source[part] = t->end_source[part] = RS_FROM_KERNEL;
