@@ -9,14 +9,17 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "plugin/log.h"
 #include "plugin/record.h"
 
 static void *memory;
@@ -315,12 +318,44 @@ static void test_errno(void **state)
     pthread_join(thread, NULL);
 }
 
+static bool heard;
+
+static void hears(int level, unsigned long flags, const char *file, int line, const char *fmt, ...)
+{
+    (void)level, (void)flags, (void)file, (void)line;
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    heard |= strstr(text, "forked from a recorded one") != NULL;
+}
+
+/* A child that goes on calling writes nothing, and its next call that has a logger says so. */
+static void test_fork(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) {
+        rs_pool_forget();
+        if (write_stop(1)) _exit(1);
+        rs_log_enter();
+        rs_log_leave(hears);
+        _exit(heard ? 0 : 2);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_stacks),     cmocka_unit_test(test_no_room),
                                        cmocka_unit_test(test_next_owner), cmocka_unit_test(test_far_ticks),
                                        cmocka_unit_test(test_handler),    cmocka_unit_test(test_errno),
-                                       cmocka_unit_test(test_close)};
+                                       cmocka_unit_test(test_fork),       cmocka_unit_test(test_close)};
     int failed = cmocka_run_group_tests(tests, set_up, NULL);
     free(memory);
     return failed;
