@@ -43,6 +43,7 @@ struct rs_tag {
     int64_t pg_seq; /* the framework's own number in its process group; -1: none */
     int64_t duration_ns; /* how long it took, where a tool says that and not when; RS_TIME_NONE */
     uint64_t in_count, out_count; /* elements of its inputs and outputs, where a framework tells both; 0: not told */
+    const char *frames; /* the program's stack at the call, innermost first: "file:line function", one per line; NULL */
     bool has_comms_id, comms_id_read; /* read: it stood in the trace */
     bool is_p2p; /* as the framework counts */
 };

@@ -144,6 +144,7 @@ struct rs_proc {
     uint32_t ncovers, ngaps, ncallers;
     uint64_t *stale; /* bits: which of its GPU timers were another operation's when it was read; see below */
     size_t nstale; /* words */
+    bool active_only; /* a dump that lists pending operations only: what it called and does not list has completed */
     bool drops; /* the tool drops without a word: what is absent was not recorded, wherever covers and gaps say else */
     int64_t clock_error_ns; /* of its ticks on the host's clock */
     uint32_t same; /* the process of a tool that leads that is this one (join/overlay.h); RS_NONE: it leads itself */
@@ -179,6 +180,9 @@ struct rs_member {
     char bus_id[32];
     uint64_t context;
     uint64_t asked; /* 1 + the number of its last collective, where a tool tells how far it came; 0: not told */
+    /* 1 + the numbers of its last enqueued and last completed call, as a dump's summary has them; 0: not known. Of a
+     * communicator with sends and receives they may count those instead. */
+    uint64_t enqueued, completed;
     int64_t created, destroyed; /* host ns; RS_TIME_NONE: not seen */
     uint8_t created_from, destroyed_from; /* enum rs_life_source */
     uint32_t next; /* of the same communicator, by rank; RS_NONE: the last */
