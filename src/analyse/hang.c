@@ -3,93 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/hang_causes.h"
+#include "analyse/hang_equals.h"
 #include "analyse/hang_flight.h"
-#include "analyse/hang_ladder.h"
 #include "analyse/hang_phrases.h"
 #include "analyse/hang_rows.h"
 #include "analyse/hang_words.h"
+#include "base/bisect.h"
 #include "base/memory.h"
+#include "base/room.h"
+#include "join/flow.h"
 #include "nccl/abi.h"
-
-/* ---- operations that ranks called in different orders ----
- * Two operations that all ranks called, and not all in one order: each may wait for the other.
- *
- * Asked of dumps, which tell that an operation was called and often not whether its kernel has started. */
-
-enum { MOST = 64 }; /* operations that are looked at: one is enough, and a job has few groups */
-
-struct orders {
-    uint32_t *of_proc; /* the other operation's part in each process; RS_NONE: none */
-    uint32_t before, behind; /* ranks that called the other operation before this one, and behind it */
-};
-
-/* What a rank called besides; RS_NONE: not both, or this one runs already and waits for nothing before it. */
-static uint32_t besides(const struct rs_hang_work *w, const struct orders *o, const struct rs_hang_rank *r)
-{
-    if (r->part == RS_NONE || r->member == RS_NONE) return RS_NONE;
-    uint32_t other = o->of_proc[w->m->members[r->member].proc];
-    return other != RS_NONE && w->state.stage[other] != RS_STAGE_ENDED ? other : RS_NONE;
-}
-
-/* A process adds its parts in the order of its calls. */
-static void count(const struct rs_hang_work *w, uint32_t op, struct orders *o)
-{
-    const struct rs_model *m = w->m;
-    for (uint32_t i = 0; i < m->nprocs; i++) o->of_proc[i] = RS_NONE;
-    for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
-        uint32_t part = m->order[m->ops.part[op] + i];
-        o->of_proc[m->members[m->parts.member[part]].proc] = part;
-    }
-    o->before = o->behind = 0;
-    uint32_t running = 0;
-    for (uint32_t i = 0; i < w->state.nrows; i++) {
-        const struct rs_hang_rank *r = &w->state.rows[i];
-        uint32_t other = besides(w, o, r);
-        running += r->stage == RS_STAGE_RUNNING;
-        if (other == RS_NONE) continue;
-        o->before += other < r->part;
-        o->behind += other > r->part;
-    }
-    if (running == w->state.nrows) o->before = 0; /* all have started it: no order kept them from it */
-}
-
-static void blame(struct rs_hang_work *w, uint32_t op, uint32_t other, const struct orders *o)
-{
-    struct rs_hang *h = w->out;
-    bool odd = o->before <= o->behind; /* who called the other one first, is to blame */
-    for (uint32_t i = 0; i < w->state.nrows; i++) {
-        const struct rs_hang_rank *r = &w->state.rows[i];
-        uint32_t part = besides(w, o, r);
-        if (part == RS_NONE || (part < r->part) != odd) continue;
-        h->busy[i] = part;
-        rs_hang_accuse(w, op, r);
-    }
-    h->verdict = RS_VERDICT_DEADLOCK;
-    if (odd)
-        rs_hang_say_cycle(h, w->m, op, other);
-    else
-        rs_hang_say_cycle(h, w->m, other, op);
-}
-
-/* `op` is the one whose rows are at hand, and are kept as the evidence already. Looks through the other operations in
- * which everybody is; where one was called in both orders, the fewer ranks are to blame. */
-static void hang_look_order(struct rs_hang_work *w, uint32_t op, bool *found)
-{
-    struct orders o = {.of_proc = rs_alloc(((size_t)w->m->nprocs + 1) * sizeof *o.of_proc)};
-    uint32_t looked = 0;
-    for (uint32_t i = 0; i < w->nfronts && looked < MOST && !*found; i++) {
-        uint32_t other = w->fronts[i].op;
-        if (other == op || !w->fronts[i].stalled || w->m->ops.comm[other] == w->m->ops.comm[op]) continue;
-        looked++;
-        count(w, other, &o);
-        if (!o.before || !o.behind) continue;
-        *found = true;
-        blame(w, op, other, &o);
-    }
-    free(o.of_proc);
-}
-
-/* ---- the hang ---- */
 
 const char *rs_verdict_name(enum rs_verdict v)
 {
@@ -105,16 +29,45 @@ const char *rs_verdict_name(enum rs_verdict v)
     return names[v];
 }
 
+static void finding_init(struct rs_hang_finding *f)
+{
+    *f = (struct rs_hang_finding){.op = RS_NONE,
+                                  .comm = RS_NONE,
+                                  .peer = {-1, -1, RS_NONE},
+                                  .step = -1,
+                                  .state = -1,
+                                  .channel = -1,
+                                  .since = RS_TIME_NONE};
+}
+
+static void finding_free(struct rs_hang_finding *f)
+{
+    free(f->guilty);
+    free(f->suspects);
+    free(f->waiting);
+    free(f->rows);
+    free(f->busy);
+    free(f->last);
+    finding_init(f);
+}
+
 void rs_hang_free(struct rs_hang *h)
 {
-    free(h->guilty);
-    free(h->waiting);
+    for (uint32_t i = 0; i < h->nfindings; i++) finding_free(&h->findings[i]);
+    free(h->findings);
     free(h->unseen);
-    free(h->rows);
-    free(h->busy);
-    free(h->last);
+    free(h->conclusion);
     rs_arena_free(&h->arena);
     *h = (struct rs_hang){0};
+}
+
+bool rs_hang_is_guilty(const struct rs_hang_finding *f, int32_t comm_rank)
+{
+    uint32_t low = 0, high = f->nguilty;
+    if (f->nguilty == 2 && f->guilty[0].comm_rank == comm_rank) return true; /* a pair: by direction, not by rank */
+    RS_BISECT(low, high, mid, f->guilty[mid].comm_rank < comm_rank);
+    if (low == f->nguilty && low) low--;
+    return low < f->nguilty && f->guilty[low].comm_rank == comm_rank;
 }
 
 /* Ranks of the job without a recording: those that the communicator of all, or the launcher's count, has too many. */
@@ -140,6 +93,7 @@ static void find_unseen(struct rs_hang_work *w)
 static int by_since(const void *a, const void *b)
 {
     const struct rs_hang_front *x = a, *y = b;
+    if (x->loose != y->loose) return x->loose ? 1 : -1;
     if (x->running != y->running) return x->running ? -1 : 1;
     if (x->since != y->since) return x->since < y->since ? -1 : 1;
     return x->op < y->op ? -1 : x->op > y->op;
@@ -154,13 +108,10 @@ static void add_front(struct rs_hang_work *w, uint32_t part)
     rs_map_at(&w->index, op, w->nfronts, &at);
     int64_t since = rs_hang_part_since(m, part);
     bool running = w->state.stage[part] == RS_STAGE_RUNNING;
+    bool loose = m->ops.kind[op] != RS_OP_COLL && rs_hang_is_told(m, m->ops.comm[op]);
     if (*at == w->nfronts) {
-        if (!(w->nfronts & (w->nfronts - 1))) { /* room is doubled at powers of two */
-            size_t room = w->nfronts ? 2 * (size_t)w->nfronts : 1;
-            void *fronts = rs_realloc(w->fronts, room * sizeof *w->fronts);
-            w->fronts = fronts;
-        }
-        w->fronts[w->nfronts++] = (struct rs_hang_front){.op = op, .since = since, .running = running};
+        RS_ROOM(w->fronts, w->nfronts, w->cap_fronts);
+        w->fronts[w->nfronts++] = (struct rs_hang_front){.op = op, .since = since, .running = running, .loose = loose};
     }
     struct rs_hang_front *f = &w->fronts[*at];
     if (running != f->running ? running : since != RS_TIME_NONE && (f->since == RS_TIME_NONE || since < f->since))
@@ -188,108 +139,105 @@ static void find_fronts(struct rs_hang_work *w)
     w->path = rs_zalloc((size_t)w->nfronts + 1, sizeof *w->path);
 }
 
-/* ---- from operation to operation ---- */
+/* ---- findings ---- */
 
 /* What a rank of the operation is in instead; RS_NONE: it is here, or in nothing. One that lost records here and runs
- * elsewhere is likely not here. */
+ * elsewhere is likely not here. In dumps a call that was made may wait for one that was made before it. */
 static uint32_t strays_to(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
 {
-    if (r->stage != RS_STAGE_NOT_RECORDED) return rs_hang_not_started(r->stage) ? rs_hang_kept_by(w, op, r) : RS_NONE;
-    uint32_t busy = rs_hang_kept_by(w, op, r);
-    return busy != RS_NONE && w->state.stage[busy] == RS_STAGE_RUNNING ? busy : RS_NONE;
+    if (r->member == RS_NONE) return RS_NONE;
+    if (r->stage == RS_STAGE_NOT_RECORDED) {
+        uint32_t busy = rs_hang_kept_by(w, op, r);
+        return busy != RS_NONE && w->state.stage[busy] == RS_STAGE_RUNNING ? busy : RS_NONE;
+    }
+    bool queued = r->stage == RS_STAGE_ENTERED && rs_hang_is_told(w->m, w->m->ops.comm[op]);
+    return queued || rs_hang_not_started(r->stage) ? rs_hang_kept_by(w, op, r) : RS_NONE;
 }
 
-/* The rows at hand become the evidence. */
+/* The rows at hand become the evidence of the finding at hand. */
 static void keep_rows(struct rs_hang_work *w, uint32_t op)
 {
-    struct rs_hang *h = w->out;
+    struct rs_hang_finding *f = &w->now;
     const struct rs_hang_state *s = &w->state;
     size_t n = s->nrows ? s->nrows : 1;
-    h->rows = rs_alloc(n * sizeof *h->rows);
-    h->busy = rs_alloc(n * sizeof *h->busy);
-    h->last = rs_alloc(n * sizeof *h->last);
-    h->op = op;
-    h->comm = w->m->ops.comm[op];
-    h->since = rs_hang_last_move(w);
-    h->nrows = s->nrows;
+    f->rows = rs_alloc(n * sizeof *f->rows);
+    f->busy = rs_alloc(n * sizeof *f->busy);
+    f->last = rs_alloc(n * sizeof *f->last);
+    f->op = op;
+    f->comm = w->m->ops.comm[op];
+    f->since = rs_hang_last_move(w);
+    f->nrows = s->nrows;
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct rs_hang_rank *r = &s->rows[i];
-        h->rows[i] = *r;
-        h->busy[i] = strays_to(w, op, r);
-        h->last[i] = r->member == RS_NONE ? RS_NONE : s->last[rs_hang_rank_of(w->m, r->member)];
+        f->rows[i] = *r;
+        f->busy[i] = strays_to(w, op, r);
+        f->last[i] = r->member == RS_NONE ? RS_NONE : s->last[rs_hang_rank_of(w->m, r->member)];
         if (r->stage == RS_STAGE_RUNNING || r->stage == RS_STAGE_ENTERED)
-            rs_hang_add_who(&h->waiting, &h->nwaiting, rs_hang_who_of(w->m, op, r));
+            rs_hang_add_who(&f->waiting, &f->nwaiting, rs_hang_who_of(w->m, op, r));
     }
 }
+
+/* Those who are to blame do not count as waiting. */
+static void drop_guilty(struct rs_hang_finding *f)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->nwaiting; i++)
+        if (!rs_hang_is_guilty(f, f->waiting[i].comm_rank)) f->waiting[n++] = f->waiting[i];
+    f->nwaiting = n;
+}
+
+/* Where the program of the first of the guilty was: in the call at hand, else in its last one. */
+static const char *frames_of(const struct rs_hang_work *w, const struct rs_hang_finding *f)
+{
+    if (!f->nguilty || f->guilty[0].member == RS_NONE) return NULL;
+    uint32_t part = RS_NONE;
+    for (uint32_t i = 0; i < f->nrows && part == RS_NONE; i++)
+        if (f->rows[i].rank == f->guilty[0].comm_rank)
+            part = f->busy[i] != RS_NONE && f->verdict == RS_VERDICT_DEADLOCK ? f->busy[i] : f->rows[i].part;
+    const struct rs_tag *tag = part == RS_NONE ? NULL : rs_part_tag(w->m, part);
+    if (tag && tag->frames) return tag->frames;
+    part = w->state.stack[rs_hang_rank_of(w->m, f->guilty[0].member)];
+    tag = part == RS_NONE ? NULL : rs_part_tag(w->m, part);
+    return tag ? tag->frames : NULL;
+}
+
+/* The finding at hand is made, and a new one begins. Ranks that are guilty of something else already are left out;
+ * where none is left, it follows from that. */
+static void commit(struct rs_hang_work *w)
+{
+    struct rs_hang *h = w->out;
+    struct rs_hang_finding *f = &w->now;
+    uint32_t n = 0, before = f->nguilty;
+    for (uint32_t i = 0; i < f->nguilty; i++)
+        if (!rs_hang_is_accused(w, f->guilty[i].member)) f->guilty[n++] = f->guilty[i];
+    f->nguilty = n;
+    if (before && !n) {
+        finding_free(f);
+        return;
+    }
+    rs_hang_say_finding(w);
+    f->frames = frames_of(w, f);
+    for (uint32_t i = 0; i < n; i++)
+        if (f->guilty[i].member != RS_NONE) rs_map_put(&w->accused, rs_hang_rank_of(w->m, f->guilty[i].member), 1);
+    drop_guilty(f);
+    RS_ROOM(h->findings, h->nfindings, h->cap_findings);
+    h->findings[h->nfindings++] = *f;
+    finding_init(f);
+}
+
+/* ---- from operation to operation ---- */
 
 /* Where the operation's ranks are instead; of several the one that has been blocked longest. RS_NONE: nowhere. */
 static uint32_t leads_to(const struct rs_hang_work *w, uint32_t op)
 {
     uint32_t best = RS_NONE;
     for (uint32_t i = 0; i < w->state.nrows; i++) {
-        const struct rs_hang_rank *r = &w->state.rows[i];
-        uint32_t busy = strays_to(w, op, r);
+        uint32_t busy = strays_to(w, op, &w->state.rows[i]);
         if (busy == RS_NONE) continue;
         uint32_t front = (uint32_t)rs_map_get(&w->index, w->m->parts.op[busy], RS_NONE);
         if (front < best) best = front;
     }
     return best;
-}
-
-/* The ranks of `op` that are in `other` instead. */
-static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t other, bool name_them,
-                             enum rs_status *status)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < w->state.nrows; i++) {
-        const struct rs_hang_rank *r = &w->state.rows[i];
-        uint32_t busy = strays_to(w, op, r);
-        if (busy == RS_NONE || w->m->parts.op[busy] != other) continue;
-        n++;
-        if (name_them && *status == RS_OK) {
-            rs_hang_accuse(w, op, r);
-            *status = RS_OK;
-        }
-    }
-    return n;
-}
-
-/* The way came back to path[from]: each of these operations waits for ranks that are in the next. Told from the side of
- * the fewest ranks that went another way than the others. */
-static enum rs_status look_cycle(struct rs_hang_work *w, uint32_t from, bool *found)
-{
-    const struct rs_model *m = w->m;
-    struct rs_hang *h = w->out;
-    uint32_t best = from, fewest = RS_NONE;
-    bool one_comm = true;
-    for (uint32_t i = from; i < w->npath; i++) {
-        uint32_t op = w->fronts[w->path[i]].op, next = w->fronts[w->path[i + 1 < w->npath ? i + 1 : from]].op;
-        enum rs_status status = RS_OK;
-        one_comm &= m->ops.comm[op] == m->ops.comm[next];
-        rs_hang_rows_find(&w->state, op);
-        uint32_t strays = count_strays(w, op, next, false, &status);
-        if (strays >= fewest) continue;
-        fewest = strays;
-        best = i;
-    }
-    uint32_t op = w->fronts[w->path[best]].op, next = w->fronts[w->path[best + 1 < w->npath ? best + 1 : from]].op;
-    char a[160], b[160];
-    rs_hang_op_text(m, op, a, sizeof a);
-    rs_hang_op_text(m, next, b, sizeof b);
-    if (!strcmp(a, b)) { /* one operation that was joined as two: no order is wrong */
-        w->fronts[w->path[best]].stalled = w->fronts[w->path[best]].doubtful = true;
-        return RS_OK;
-    }
-    *found = true;
-    rs_hang_rows_find(&w->state, op);
-    enum rs_status status = RS_OK;
-    keep_rows(w, op);
-    status = RS_OK;
-    count_strays(w, op, next, true, &status);
-    if (status != RS_OK) return status;
-    h->verdict = one_comm ? RS_VERDICT_MISMATCH : RS_VERDICT_DEADLOCK;
-    rs_hang_say_cycle(h, m, op, next);
-    return RS_OK;
 }
 
 static bool some_ended(const struct rs_hang_work *w)
@@ -300,14 +248,20 @@ static bool some_ended(const struct rs_hang_work *w)
 }
 
 /* Ranks that died: asked of all operations before anything else, since much follows from a death. */
-static void find_dead(struct rs_hang_work *w, bool *found)
+static void find_dead(struct rs_hang_work *w)
 {
-    for (uint32_t i = 0; i < w->nfronts && !*found; i++) {
-        uint32_t op = w->fronts[i].op;
-        if (!rs_filter_op(w->filter, w->m, op)) continue;
-        rs_hang_rows_find(&w->state, op);
-        rs_hang_look_dead(w, op, found);
-        if (*found) keep_rows(w, op);
+    w->dead = rs_zalloc((size_t)w->m->nprocs + 1, sizeof *w->dead);
+    for (int judged = 0; judged < 2; judged++) {
+        for (uint32_t i = 0; i < w->nfronts; i++) {
+            uint32_t op = w->fronts[i].op;
+            if (!rs_filter_op(w->filter, w->m, op)) continue;
+            rs_hang_rows_find(&w->state, op);
+            if (!judged) rs_hang_note_dead(w, op);
+            if (!judged || !rs_hang_look_dead(w, op)) continue;
+            keep_rows(w, op);
+            commit(w);
+        }
+        if (!judged) rs_hang_judge_dead(w);
     }
 }
 
@@ -325,9 +279,37 @@ static bool has_doubts(const struct rs_hang_work *w, uint32_t op)
     return ended;
 }
 
-/* Follows the operations from one that is blocked. *found: there is a verdict. Where all ranks are in it, that may be
- * because of another that was launched with it: only noted. */
-static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found)
+static bool is_whole(const struct rs_hang_work *w)
+{
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        uint32_t x = w->state.rows[i].member;
+        if (x == RS_NONE || !w->m->procs[w->m->members[x].proc].complete) return false;
+    }
+    return true;
+}
+
+/* Whether a rank of the operation is guilty already: then that is why it does not go on. */
+static bool is_explained(const struct rs_hang_work *w)
+{
+    for (uint32_t i = 0; i < w->state.nrows; i++)
+        if (rs_hang_is_accused(w, w->state.rows[i].member)) return true;
+    return false;
+}
+
+/* The path came back to path[from]. Whether that is a cycle of causes is seen when all other causes are known. */
+static void note_cycle(struct rs_hang_work *w, uint32_t from)
+{
+    RS_ROOM(w->cycles, w->ncycles, w->cap_cycles);
+    w->cycles[w->ncycles++] = (struct cycle){w->ncycled, w->npath - from};
+    for (uint32_t i = from; i < w->npath; i++) {
+        RS_ROOM(w->cycled, w->ncycled, w->cap_cycled);
+        w->cycled[w->ncycled++] = w->path[i];
+    }
+}
+
+/* Follows the operations from one that is blocked, to a cause, to one that was visited before, or round a cycle. Where
+ * all ranks are in it, that may be because of another that was launched with it: only noted. */
+static void follow(struct rs_hang_work *w, uint32_t front)
 {
     w->npath = 0;
     while (front != RS_NONE && !w->fronts[front].visited) {
@@ -339,65 +321,280 @@ static enum rs_status follow(struct rs_hang_work *w, uint32_t front, bool *found
         bool told = rs_hang_is_told(w->m, w->m->ops.comm[op]), only_called = !told && rs_hang_only_called(w);
         if (only_called && patience < RS_HANG_SILENCE_NS) patience = RS_HANG_SILENCE_NS;
         if (!told && (waited == RS_TIME_NONE || waited <= patience)) {
-            w->in_flight++;
-            return RS_OK;
-        }
-        if (told) rs_hang_look_types(w, &op, found);
-        if (!*found) rs_hang_look_mismatch(w, op, found);
-        if (!*found) rs_hang_look_not_started(w, op, found);
-        if (*found) {
+            /* Those who waited may have been gone soon. A rank that stayed, and did not come, is not in flight. */
+            bool stayed = waited != RS_TIME_NONE && rs_hang_look_not_started(w, op, patience);
+            w->in_flight += !stayed;
+            if (!stayed) return;
             keep_rows(w, op);
-            return RS_OK;
+            commit(w);
+            return;
+        }
+        bool found = told && rs_hang_look_types(w, &op);
+        if (!found) found = rs_hang_look_mismatch(w, op);
+        if (!found && !told) found = rs_hang_look_instead(w, &op);
+        /* Whether a send has ended unnoticed is not always known: beside other causes that is not enough. */
+        bool weak = w->fronts[front].loose && w->out->nfindings && !is_whole(w);
+        bool absent = !found && !weak && rs_hang_look_not_started(w, op, 0);
+        if (found || absent) {
+            keep_rows(w, op);
+            commit(w);
+            if (absent && rs_hang_look_marked(w, op)) {
+                keep_rows(w, op);
+                commit(w);
+            }
+            return;
         }
         uint32_t next = leads_to(w, op);
         w->fronts[front].stalled = next == RS_NONE && !only_called;
         w->fronts[front].doubtful = has_doubts(w, op);
         if (next == RS_NONE && only_called && !some_ended(w)) w->out->unknown = RS_HANG_UNTOLD; /* it may be complete */
+        if (next != RS_NONE) w->fronts[next].wanted = true;
         front = next;
     }
-    for (uint32_t i = 0; i < w->npath && front != RS_NONE; i++) {
-        if (w->path[i] != front) continue;
-        return look_cycle(w, i, found);
-    }
-    return RS_OK; /* it led to one that was looked at before */
+    for (uint32_t i = 0; i < w->npath && front != RS_NONE; i++)
+        if (w->path[i] == front) {
+            note_cycle(w, i);
+            return;
+        }
 }
 
-/* Of the operations in which everybody is: the first whose network tells something, else the first. Those in which all
- * are for certain come before others. */
-static void find_stalled(struct rs_hang_work *w, bool *found)
+/* ---- cycles ---- */
+
+/* The ranks of `op` that are in `next` instead. *first: a part of theirs in `next`; without it they are accused.
+ * *accused: one of them is guilty already, or its dump does not show what it is in. */
+static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t next, uint32_t *first, bool *accused)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        const struct rs_hang_rank *r = &w->state.rows[i];
+        uint32_t busy = strays_to(w, op, r);
+        if (busy == RS_NONE || w->m->parts.op[busy] != next) continue;
+        n++;
+        *accused |= rs_hang_is_accused(w, r->member) || w->state.stale_from[w->m->members[r->member].proc] != RS_NONE;
+        if (!first)
+            rs_hang_accuse(w, op, r);
+        else if (n == 1)
+            *first = busy;
+    }
+    return n;
+}
+
+/* Each operation of a cycle waits for ranks that are in the next. Guilty are those whose order the fewest ranks have,
+ * equal ranks included. */
+static void look_cycle(struct rs_hang_work *w, const struct cycle *c)
+{
+    const struct rs_model *m = w->m;
+    const uint32_t *fronts = w->cycled + c->first;
+    uint32_t best = 0, fewest = RS_NONE;
+    int64_t lowest = INT64_MAX;
+    bool one_comm = true, accused = false;
+    for (uint32_t i = 0; i < c->n; i++) {
+        uint32_t op = w->fronts[fronts[i]].op, next = w->fronts[fronts[(i + 1) % c->n]].op;
+        struct rs_hang_votes v;
+        one_comm &= m->ops.comm[op] == m->ops.comm[next];
+        rs_hang_rows_find(&w->state, op);
+        accused |= w->fronts[fronts[i]].loose && !is_whole(w); /* whether it has ended is not certain */
+        uint32_t stray = RS_NONE, strays = count_strays(w, op, next, &stray, &accused);
+        rs_hang_orders(&w->state, op, next, stray, &v);
+        int64_t score = (int64_t)v.after - v.before;
+        if (score > lowest || (score == lowest && strays >= fewest)) continue;
+        lowest = score;
+        fewest = strays;
+        best = i;
+    }
+    if (accused) { /* it may follow from another cause: by itself it only shows that the job hangs */
+        w->fronts[fronts[best]].stalled = w->fronts[fronts[best]].doubtful = true;
+        return;
+    }
+    uint32_t op = w->fronts[fronts[best]].op, next = w->fronts[fronts[(best + 1) % c->n]].op;
+    char a[160], b[160];
+    rs_hang_op_text(m, op, a, sizeof a);
+    rs_hang_op_text(m, next, b, sizeof b);
+    if (!strcmp(a, b)) { /* one operation that was joined as two: no order is wrong */
+        w->fronts[fronts[best]].stalled = w->fronts[fronts[best]].doubtful = true;
+        return;
+    }
+    rs_hang_rows_find(&w->state, op);
+    keep_rows(w, op);
+    count_strays(w, op, next, NULL, &accused);
+    bool pairs = m->ops.kind[op] == RS_OP_PAIR && m->ops.kind[next] == RS_OP_PAIR;
+    w->now.verdict = one_comm && !pairs ? RS_VERDICT_MISMATCH : RS_VERDICT_DEADLOCK;
+    if (w->now.verdict == RS_VERDICT_MISMATCH)
+        rs_hang_say_instead(w, next, op);
+    else
+        rs_hang_say_cycle(w, op, next);
+    commit(w);
+}
+
+/* ---- ranks that differ from their equals ----
+ * Where the other ranks of a group left no dump, equal groups may still show who is odd. */
+
+/* Other arguments, or another function, than equal ranks gave. */
+static bool look_odd_call(struct rs_hang_work *w, uint32_t op)
+{
+    const struct rs_model *m = w->m;
+    uint64_t in, out;
+    uint32_t usual = m->ops.kind[op] == RS_OP_COLL ? rs_hang_usual_call(&w->state, op) : RS_NONE;
+    if (usual == RS_NONE) return false;
+    rs_hang_rows_find(&w->state, op);
+    bool uneven = rs_func_flow(m, m->ops.func[op]) == RS_FLOW_UNKNOWN || rs_hang_sums(m, op, &in, &out);
+    for (uint32_t i = 0; i < w->state.nrows && !uneven; i++) {
+        uint32_t part = w->state.rows[i].part;
+        if (part != RS_NONE && !rs_hang_same_call(m, part, usual)) rs_hang_accuse(w, op, &w->state.rows[i]);
+    }
+    if (!w->now.nguilty) return false;
+    w->now.verdict = RS_VERDICT_MISMATCH;
+    keep_rows(w, op);
+    rs_hang_say_odd(w, usual);
+    return true;
+}
+
+/* One rank has called two operations in another order than all its equals. */
+static bool look_odd_order(struct rs_hang_work *w, uint32_t a, uint32_t b)
+{
+    enum { LEAST = 3 }; /* equals that agree */
+    const struct rs_model *m = w->m;
+    struct rs_hang_votes v;
+    if (m->ops.kind[a] != RS_OP_COLL || m->ops.kind[b] != RS_OP_COLL || m->ops.comm[a] == m->ops.comm[b]) return false;
+    rs_hang_orders(&w->state, a, b, m->order[m->ops.part[b]], &v);
+    if (v.after != 1 || v.before < LEAST) return false;
+    rs_hang_rows_find(&w->state, a);
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        const struct rs_hang_rank *r = &w->state.rows[i];
+        if (r->member != RS_NONE && rs_hang_rank_of(m, r->member) == v.one_after) rs_hang_accuse(w, a, r);
+    }
+    if (!w->now.nguilty) return false;
+    w->now.verdict = RS_VERDICT_DEADLOCK;
+    keep_rows(w, a);
+    rs_hang_say_cycle(w, a, b);
+    return true;
+}
+
+static void find_odd(struct rs_hang_work *w)
+{
+    enum { MOST = 16 }; /* operations that are looked at */
+    uint32_t n = w->nfronts < MOST ? w->nfronts : MOST;
+    for (uint32_t p = 0; p < w->m->nprocs; p++) /* without what came before, who is whose equal is not known */
+        if (w->m->procs[p].active_only) return;
+    for (uint32_t i = 0; i < n; i++)
+        if (look_odd_call(w, w->fronts[i].op)) commit(w);
+    for (uint32_t i = 0; i < n && !w->out->nfindings; i++)
+        for (uint32_t k = 0; k < n && !w->out->nfindings; k++)
+            if (i != k && look_odd_order(w, w->fronts[i].op, w->fronts[k].op)) commit(w);
+}
+
+/* ---- transfers that do not move ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct rs_hang_who *x = a, *y = b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+/* Ranks without a dump that the operation waits for may themselves wait for another one without a dump. */
+static void add_suspects(struct rs_hang_work *w)
+{
+    struct rs_hang_finding *f = &w->now;
+    uint32_t direct = f->nsuspects;
+    if (direct) qsort(f->suspects, direct, sizeof *f->suspects, by_rank);
+    for (uint32_t i = 0, k = 0; i < w->out->nunseen && direct; i++) {
+        while (k < direct && f->suspects[k].rank < w->out->unseen[i]) k++;
+        bool known = k < direct && f->suspects[k].rank == w->out->unseen[i];
+        if (!known) rs_hang_add_who(&f->suspects, &f->nsuspects, (struct rs_hang_who){w->out->unseen[i], -1, RS_NONE});
+    }
+    if (direct) qsort(f->suspects, f->nsuspects, sizeof *f->suspects, by_rank);
+}
+
+static void look_stalled(struct rs_hang_work *w, uint32_t front)
+{
+    uint32_t op = w->fronts[front].op;
+    rs_hang_rows_find(&w->state, op);
+    keep_rows(w, op);
+    if (rs_hang_is_told(w->m, w->m->ops.comm[op])) {
+        rs_hang_look_flight(w, op, w->fronts[front].wanted);
+        add_suspects(w);
+    } else {
+        rs_hang_look_stalled(w, op);
+    }
+}
+
+/* Whether all ranks run in it, and none of them is guilty elsewhere: then nothing else explains it. */
+static bool is_independent(struct rs_hang_work *w, const struct rs_hang_front *f)
+{
+    if (!f->stalled || f->doubtful || rs_hang_is_told(w->m, w->m->ops.comm[f->op])) return false;
+    rs_hang_rows_find(&w->state, f->op);
+    for (uint32_t i = 0; i < w->state.nrows; i++)
+        if (w->state.rows[i].stage != RS_STAGE_RUNNING) return false;
+    return !is_explained(w);
+}
+
+static bool waits_for_unseen(struct rs_hang_work *w, uint32_t front)
+{
+    rs_hang_rows_find(&w->state, w->fronts[front].op);
+    for (uint32_t i = 0; i < w->state.nrows; i++)
+        if (w->state.rows[i].stage == RS_STAGE_UNSEEN) return true;
+    return false;
+}
+
+/* Of the operations in which everybody is: the first whose network shows something, else the first. Those in which all
+ * are for certain come before others, and those that wait for a rank without a dump first of all. Beside other causes only those that accuse a rank by their network. */
+static void find_stalled(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_map open = {0}; /* operations with an open step */
     for (uint32_t i = 0; i < m->nopens; i++)
         if (m->opens[i].type == RS_PROXY_STEP && m->opens[i].part < m->parts.n)
             rs_map_put(&open, m->parts.op[m->opens[i].part], 1);
+    bool alone = !w->out->nfindings;
     uint32_t best = RS_NONE;
     int most = -1;
-    for (uint32_t i = 0; i < w->nfronts; i++) {
+    for (uint32_t i = 0; i < w->nfronts && alone; i++) {
         if (!w->fronts[i].stalled) continue;
         int value = 2 * !w->fronts[i].doubtful + (rs_map_find(&open, w->fronts[i].op) != NULL);
+        if (w->out->nunseen && rs_hang_is_told(m, m->ops.comm[w->fronts[i].op])) value += 4 * waits_for_unseen(w, i);
         if (value > most) most = value, best = i;
     }
+    if (best != RS_NONE) {
+        look_stalled(w, best);
+        commit(w);
+    }
+    for (uint32_t i = 0; i < w->nfronts; i++) {
+        if (i == best || !rs_map_find(&open, w->fronts[i].op) || !is_independent(w, &w->fronts[i])) continue;
+        look_stalled(w, i);
+        if (w->now.nguilty)
+            commit(w);
+        else
+            finding_free(&w->now);
+    }
     rs_map_free(&open);
-    if (best == RS_NONE) return;
-    *found = true;
-    rs_hang_rows_find(&w->state, w->fronts[best].op);
-    keep_rows(w, w->fronts[best].op);
-    bool told = rs_hang_is_told(m, m->ops.comm[w->fronts[best].op]), ordered = false;
-    if (told) hang_look_order(w, w->fronts[best].op, &ordered);
-    if (ordered) return;
-    if (told)
-        rs_hang_look_flight(w, w->fronts[best].op);
-    else
-        rs_hang_look_stalled(w, w->fronts[best].op);
 }
 
-/* Dumps tell arguments that did not match also where nothing hangs for it. */
-static void find_wrong(struct rs_hang_work *w, bool *found)
+/* Ranks whose dumps call pending what their peers have completed with them. One whose dump is older than the others' is
+ * not accused of that. */
+static void find_stale(struct rs_hang_work *w)
+{
+    const struct rs_model *m = w->m;
+    const struct rs_hang_state *s = &w->state;
+    uint8_t *older = rs_zalloc((size_t)m->nprocs + 1, sizeof *older);
+    for (uint32_t i = 0; i < m->nmembers; i++)
+        if (s->asked[i] && s->most[m->members[i].comm] > s->asked[i]) older[m->members[i].proc] = 1;
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        uint32_t op, part = s->stale_from[p];
+        if (part == RS_NONE || older[p] || rs_hang_is_accused(w, m->parts.member[part])) continue;
+        if (!rs_hang_look_stale(w, p, &op)) continue;
+        keep_rows(w, op);
+        commit(w);
+    }
+    free(older);
+}
+
+/* Dumps show arguments that did not match also where nothing hangs for it. */
+static void find_wrong(struct rs_hang_work *w)
 {
     uint32_t op = RS_NONE;
-    rs_hang_look_results(w, &op, found);
-    if (*found) keep_rows(w, op);
+    if (!rs_hang_look_results(w, &op)) return;
+    keep_rows(w, op);
+    commit(w);
 }
 
 /* Whether operations that a process called last may be absent: lost, or not asked for. */
@@ -415,7 +612,7 @@ static bool end_is_lost(const struct rs_proc *p)
 static void look_outside(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
-    struct rs_hang *h = w->out;
+    struct rs_hang_finding *f = &w->now;
     uint32_t open = 0, silent = 0;
     for (uint32_t p = 0; p < m->nprocs; p++) {
         const struct rs_proc *proc = &m->procs[p];
@@ -426,10 +623,10 @@ static void look_outside(struct rs_hang_work *w)
         int64_t quiet = w->state.quiet[p] < RS_HANG_MOST_USUAL_NS ? w->state.quiet[p] : RS_HANG_MOST_USUAL_NS;
         int64_t patience = quiet * 3 / 2 > RS_HANG_SILENCE_NS ? quiet * 3 / 2 : RS_HANG_SILENCE_NS;
         silent += rs_time_minus(proc->end, proc->last) > patience;
-        if (proc->last > h->since) h->since = proc->last;
+        if (proc->last > f->since) f->since = proc->last;
     }
-    if (open && silent == open) h->verdict = RS_VERDICT_OUTSIDE_NCCL;
-    if (h->verdict == RS_VERDICT_NONE) h->since = RS_TIME_NONE;
+    if (open && silent == open) f->verdict = RS_VERDICT_OUTSIDE_NCCL;
+    if (f->verdict == RS_VERDICT_NONE) f->since = RS_TIME_NONE;
 }
 
 /* ---- whether "nothing hangs" can be said ---- */
@@ -455,65 +652,53 @@ static enum rs_hang_unknown why_unknown(const struct rs_model *m)
     return why;
 }
 
-/* Those who are to blame do not count as waiting. Both lists are by rank. */
-static void drop_guilty(struct rs_hang *h)
-{
-    uint32_t n = 0;
-    for (uint32_t i = 0, g = 0; i < h->nwaiting; i++) {
-        while (g < h->nguilty && h->guilty[g].comm_rank < h->waiting[i].comm_rank) g++;
-        bool guilty = g < h->nguilty && h->guilty[g].comm_rank == h->waiting[i].comm_rank;
-        if (!guilty) h->waiting[n++] = h->waiting[i];
-    }
-    h->nwaiting = n;
-}
-
-static enum rs_status search(struct rs_hang_work *w)
+static void search(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
     struct rs_hang *h = w->out;
-    bool open = false, found = false;
+    bool open = false;
     for (uint32_t p = 0; p < m->nprocs && !open; p++)
         open = m->procs[p].same == RS_NONE && !rs_hang_closed(&m->procs[p]);
     find_unseen(w);
     if (open) {
         rs_hang_state_init(&w->state, m);
         find_fronts(w);
-        find_dead(w, &found);
+        find_dead(w);
         for (uint32_t i = 0; i < w->nfronts; i++) h->left_out += !rs_filter_op(w->filter, m, w->fronts[i].op);
-        for (uint32_t i = 0; i < w->nfronts && !found; i++)
-            if (!w->fronts[i].visited && rs_filter_op(w->filter, m, w->fronts[i].op)) RS_TRY(follow(w, i, &found));
-        if (!found) find_stalled(w, &found);
-        if (!found && !w->in_flight) find_wrong(w, &found);
-        if (found) {
+        for (uint32_t i = 0; i < w->nfronts; i++)
+            if (!w->fronts[i].visited && rs_filter_op(w->filter, m, w->fronts[i].op)) follow(w, i);
+        for (uint32_t i = 0; i < w->ncycles; i++) look_cycle(w, &w->cycles[i]);
+        find_stale(w);
+        if (!h->nfindings && h->nunseen) find_odd(w);
+        find_stalled(w);
+        if (!h->nfindings && !w->in_flight) find_wrong(w);
+        if (h->nfindings)
             h->also_blocked = w->nfronts ? w->nfronts - 1 : 0;
-            drop_guilty(h);
-        } else if (!w->in_flight && h->unknown == RS_HANG_KNOWN && !h->left_out) {
+        else if (!w->in_flight && h->unknown == RS_HANG_KNOWN && !h->left_out)
             look_outside(w);
-        }
     }
-    if (h->verdict != RS_VERDICT_NONE)
+    if (h->nfindings || w->now.verdict != RS_VERDICT_NONE)
         h->unknown = RS_HANG_KNOWN;
     else if (h->unknown == RS_HANG_KNOWN)
         h->unknown = why_unknown(m);
-    if (h->unknown != RS_HANG_KNOWN) h->verdict = RS_VERDICT_UNKNOWN;
-    rs_hang_say(h, m, w->in_flight, open);
-    return RS_OK;
+    if (h->unknown != RS_HANG_KNOWN) w->now.verdict = RS_VERDICT_UNKNOWN;
+    if (!h->nfindings) commit(w); /* NONE, UNKNOWN or OUTSIDE_NCCL */
+    rs_hang_conclude(w, open);
 }
 
-enum rs_status rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out)
+void rs_hang_find(const struct rs_model *m, const struct rs_filter *filter, struct rs_hang *out)
 {
-    struct rs_hang_work w = {.m = m, .filter = filter, .out = out};
-    *out = (struct rs_hang){.op = RS_NONE,
-                            .comm = RS_NONE,
-                            .peer = {-1, -1, RS_NONE},
-                            .step = -1,
-                            .state = -1,
-                            .channel = -1,
-                            .since = RS_TIME_NONE};
-    enum rs_status status = search(&w);
+    struct rs_hang_work w = {.m = m, .filter = filter, .out = out, .died = RS_TIME_NONE};
+    *out = (struct rs_hang){0};
+    finding_init(&w.now);
+    search(&w);
+    finding_free(&w.now);
     rs_hang_state_free(&w.state);
     rs_map_free(&w.index);
+    rs_map_free(&w.accused);
+    free(w.dead);
     free(w.fronts);
     free(w.path);
-    return status;
+    free(w.cycles);
+    free(w.cycled);
 }

@@ -69,7 +69,8 @@ void rs_phrase_ranks(struct rs_strbuf *s, const struct rs_model *m, const struct
     if (n == 1) add_where(s, m, who[0].member);
 }
 
-void rs_phrase_stage(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang *h, enum rs_stage stage)
+void rs_phrase_stage(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang_finding *h,
+                     enum rs_stage stage)
 {
     int shown = 0, more = 0;
     for (uint32_t i = 0; i < h->nrows; i++) {

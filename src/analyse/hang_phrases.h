@@ -14,7 +14,8 @@ bool rs_phrase_job_ranks(const struct rs_model *m, uint32_t comm, int32_t *a, in
 /* "rank 3 (host, pid, GPU)", "ranks 3, 4 and 9", "17 ranks (0, 1, 2, ...)". */
 void rs_phrase_ranks(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang_who *who, uint32_t n);
 /* "3, 4, 9 and 2 more": the ranks of the evidence that are at a stage. */
-void rs_phrase_stage(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang *h, enum rs_stage stage);
+void rs_phrase_stage(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang_finding *h,
+                     enum rs_stage stage);
 void rs_phrase_span(struct rs_strbuf *s, int64_t ns); /* "10.1 s", "12 min" */
 
 #endif

@@ -9,12 +9,14 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
 {
     const struct rs_model *m = s->m;
     row->since = RS_TIME_NONE;
+    bool told = rs_hang_is_told(m, m->ops.comm[op]);
+    if (told && row->member != RS_NONE && m->ops.kind[op] == RS_OP_PAIR && rs_hang_flight_pair(s, row)) return;
     if (row->part != RS_NONE) {
         row->stage = s->stage[row->part];
         row->since = row->stage == RS_STAGE_ENDED ? m->parts.end[row->part] : rs_hang_part_since(m, row->part);
         return;
     }
-    if (row->member != RS_NONE && rs_hang_is_told(m, m->ops.comm[op]) && m->ops.kind[op] == RS_OP_COLL) {
+    if (row->member != RS_NONE && told && m->ops.kind[op] == RS_OP_COLL) {
         row->stage = rs_hang_flight_stage(s, op, row->member);
         return;
     }
@@ -31,7 +33,6 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
     /* A whole recording of a rank that is in something else on this communicator: it is not here. */
     if (s->first[row->member] != RS_NONE && m->procs[m->members[row->member].proc].complete)
         row->stage = RS_STAGE_ABSENT;
-    bool told = rs_hang_is_told(m, m->ops.comm[op]);
     if (told && row->stage == RS_STAGE_ABSENT && rs_hang_is_older(s, row->member)) row->stage = RS_STAGE_NOT_RECORDED;
     uint32_t last = s->last[rs_hang_rank_of(m, row->member)];
     if (last == RS_NONE) return;

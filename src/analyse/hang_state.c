@@ -315,10 +315,31 @@ void rs_hang_state_init(struct rs_hang_state *s, const struct rs_model *m)
     s->last = table(m->nranks + 1, sizeof *s->last, 0xff);
     s->longest = table(m->ncomms, sizeof *s->longest, 0xff);
     s->quiet = table(m->nprocs, sizeof *s->quiet, 0);
+    s->stack = table((size_t)m->nranks + 1, sizeof *s->stack, 0xff);
+    for (uint32_t i = 0; i < m->ntags; i++) {
+        uint32_t part = m->tags[i].part;
+        if (m->tags[i].frames && part < m->parts.n && m->parts.member[part] != RS_NONE)
+            s->stack[rs_hang_rank_of(m, m->parts.member[part])] = part;
+    }
+    s->latest = table(m->nmembers, sizeof *s->latest, 0xff);
+    for (uint32_t i = 0; i < m->parts.n; i++)
+        if (m->parts.member[i] != RS_NONE && m->parts.kind[i] == RS_PART_COLL && !rs_part_is_secondary(m, i))
+            s->latest[m->parts.member[i]] = i;
+    s->of_rank = table((size_t)m->nranks + 1, sizeof *s->of_rank, 0xff);
+    s->of_rank_next = table(m->nmembers, sizeof *s->of_rank_next, 0xff);
+    s->asked = table(m->nmembers, sizeof *s->asked, 0);
+    s->done = table(m->nmembers, sizeof *s->done, 0);
     s->least = table(m->ncomms, sizeof *s->least, 0xff);
+    s->most = table(m->ncomms, sizeof *s->most, 0);
     s->proven = table(m->ncomms, sizeof *s->proven, 0);
-    bool fine = s->stage && s->first && s->queued && s->busy && s->last && s->longest && s->quiet && s->least;
-    if (!fine) rs_memory_out();
+    s->has_pairs = table(m->ncomms, sizeof *s->has_pairs, 0);
+    s->stale_from = table(m->nprocs, sizeof *s->stale_from, 0xff);
+    s->stale_to = table(m->nprocs, sizeof *s->stale_to, 0xff);
+    for (uint32_t i = m->nmembers; i-- > 0;) {
+        uint32_t rank = rs_hang_rank_of(m, i);
+        s->of_rank_next[i] = s->of_rank[rank];
+        s->of_rank[rank] = i;
+    }
     rs_hang_flight_make(s);
     fill(s);
 }
@@ -336,8 +357,18 @@ void rs_hang_state_free(struct rs_hang_state *s)
     free(s->last);
     free(s->longest);
     free(s->quiet);
+    free(s->stack);
+    free(s->latest);
+    free(s->of_rank);
+    free(s->of_rank_next);
+    free(s->asked);
+    free(s->done);
     free(s->least);
+    free(s->most);
     free(s->proven);
+    free(s->has_pairs);
+    free(s->stale_from);
+    free(s->stale_to);
     free(s->rows);
     *s = (struct rs_hang_state){0};
 }

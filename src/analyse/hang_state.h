@@ -52,12 +52,21 @@ struct rs_hang_state {
                         its turn, or others are still in it */
     uint32_t *busy; /* by rank: the pending part that keeps it: running, else launched, else called; RS_NONE */
     uint32_t *last; /* by rank: its latest part; RS_NONE */
+    uint32_t *latest; /* by member: its latest collective; RS_NONE */
+    uint32_t *stack; /* by rank: its latest part with frames, of whichever tool; RS_NONE */
     int64_t *longest; /* by communicator: the longest an operation took, its first one aside; 0: not known */
     int64_t *quiet; /* by process: the longest it was quiet between two calls */
     struct rs_map here; /* rank << 32 | communicator -> member */
     struct rs_map moved; /* part -> latest change of its open kernels and network steps */
-    /* Of hang_flight.h, by communicator: the fewest collectives that a rank asked for; up to which all must have come. */
-    uint64_t *least, *proven;
+    uint32_t *of_rank, *of_rank_next; /* by rank, by member: the members of a rank, as lists; RS_NONE */
+    /* Of hang_flight.h. By member: 1 + the number of its last collective, and those below which all have ended there; 0:
+     * not known. By communicator: the fewest collectives that a rank called; those that have ended on a rank; up to which
+     * all must have come; whether it has sends and receives. */
+    uint64_t *asked, *done, *least, *most, *proven;
+    uint8_t *has_pairs;
+    /* By process: the first and the last of its collectives that its dump calls pending though its peers have ended
+     * them, for which they needed it. RS_NONE: none. */
+    uint32_t *stale_from, *stale_to;
     struct rs_map numbers; /* a member's number of a collective -> part; of hang_flight.h */
     struct rs_hang_rank *rows; /* of the operation asked for last: hang_rows.h */
     uint32_t nrows, cap_rows;
@@ -73,7 +82,7 @@ int64_t rs_hang_member_end(const struct rs_model *m, uint32_t member);
 int64_t rs_hang_part_since(const struct rs_model *m, uint32_t part);
 /* When a pending part last made progress: its start, launch or call, or a later step of its network. */
 int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part);
-/* Whether the tool that saw a communicator says of every operation how far it came, and not when. */
+/* Whether the tool that saw a communicator records how far every operation came, and not when. */
 bool rs_hang_is_told(const struct rs_model *m, uint32_t comm);
 /* Whether a process was closed, or had nothing left to close. */
 bool rs_hang_closed(const struct rs_proc *p);

@@ -4,173 +4,195 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyse/hang_equals.h"
 #include "analyse/hang_flight.h"
 #include "analyse/hang_phrases.h"
+#include "base/room.h"
 #include "base/strbuf.h"
 #include "nccl/abi.h"
 #include "nccl/names.h"
 
-static uint32_t count_stage(const struct rs_hang *h, enum rs_stage stage)
+static uint32_t count_stage(const struct rs_hang_finding *h, enum rs_stage stage)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < h->nrows; i++) n += h->rows[i].stage == stage;
     return n;
 }
 
-static void keep(struct rs_hang *h, struct rs_strbuf *s, const char **to)
+static const char *keep(struct rs_hang *h, struct rs_strbuf *s)
 {
-    *to = rs_arena_text(&h->arena, rs_strbuf_borrow(s), s->len);
+    const char *text = s->len ? rs_arena_text(&h->arena, rs_strbuf_borrow(s), s->len) : NULL;
     rs_strbuf_clear(s);
+    return text;
 }
 
-/* What was built becomes the next sentence of the conclusion. */
-static void conclude(struct rs_hang *h, struct rs_strbuf *s)
+void rs_hang_tell(struct rs_hang_work *w, struct rs_hang_words *words)
 {
-    if (h->nconclusion == RS_HANG_CONCLUSIONS) {
-        rs_strbuf_clear(s);
-        return;
-    }
-    keep(h, s, &h->conclusion[h->nconclusion++]);
+    w->now.detail = keep(w->out, &words->detail);
+    w->now.evidence = keep(w->out, &words->said);
+    w->now.advice = keep(w->out, &words->act);
+    rs_strbuf_free(&words->detail);
+    rs_strbuf_free(&words->said);
+    rs_strbuf_free(&words->act);
 }
 
-void rs_hang_tell(struct rs_hang *h, struct rs_strbuf *detail, struct rs_strbuf *act)
+/* "Ranks 3 and 4", at the beginning of a sentence. */
+static void begin_ranks(struct rs_strbuf *s, const struct rs_model *m, const struct rs_hang_who *who, uint32_t n)
 {
-    keep(h, detail, &h->detail);
-    conclude(h, act);
+    size_t before = s->len;
+    rs_phrase_ranks(s, m, who, n);
+    if (s->data && s->data[before] == 'r') s->data[before] = 'R';
 }
 
 /* ---- stalled ---- */
 
-static void stalled_words(struct rs_strbuf *s, struct rs_strbuf *act, const struct rs_hang *h, const struct rs_model *m,
-                          const struct rs_stalled *st)
+/* No step of the network was open. */
+static void kernels_words(struct rs_hang_words *x, const struct rs_hang_finding *h, const struct rs_model *m)
 {
-    const char *state = rs_nccl_state_name(st->state);
-    if (st->kind == RS_STALL_SOMEWHERE) {
-        rs_strbuf_printf(s, "all network steps stand at step %d", st->step);
-        rs_strbuf_puts(act,
-                       "Every kernel runs, and every step of the network waits at the same place: they do not tell "
-                       "which rank is behind. Look for GPUs or links within a host that do not move (nvidia-smi, "
-                       "dmesg).");
-        return;
+    rs_strbuf_puts(&x->detail, "all kernels have started and none goes on; no network step was open");
+    if (h->nguilty) {
+        rs_strbuf_puts(&x->said, "The kernel of ");
+        rs_phrase_ranks(&x->said, m, h->guilty, h->nguilty);
+        rs_strbuf_puts(&x->said, " does not end, while those of the others have.");
+        rs_strbuf_puts(&x->act, "Look at that GPU and its links (nvidia-smi, dmesg).");
+    } else {
+        rs_strbuf_puts(&x->said, "Every kernel runs and waits, and no network step shows for whom.");
+        rs_strbuf_puts(&x->act, "Look at the GPUs and the links between them (nvidia-smi nvlink, dmesg); record with "
+                                "RINGSCOPE_EVENTS=net.");
     }
-    if (st->kind == RS_STALL_NONE) {
-        rs_strbuf_puts(s, "all kernels have started and none goes on; no network step was open");
-        if (h->nguilty) {
-            rs_strbuf_puts(act, "The kernel of ");
-            rs_phrase_ranks(act, m, h->guilty, h->nguilty);
-            rs_strbuf_puts(
-                act, " does not end, while the others' have: look at that GPU and its links (nvidia-smi, dmesg).");
-        } else {
-            rs_strbuf_puts(
-                act, "Every kernel runs and waits, and no step of the network tells for whom: look at the GPUs and "
-                     "the links between them (nvidia-smi nvlink, dmesg); record with RINGSCOPE_EVENTS=net.");
-        }
-        return;
-    }
-    int32_t rank = st->rank, peer = st->peer;
-    const char *of = rs_phrase_job_ranks(m, h->comm, &rank, &peer) ? "" : " of the communicator";
-    rs_strbuf_printf(s, "step %d of channel %d, %s rank %d %s rank %d%s, is in %s", st->step, st->channel,
-                     st->is_send ? "sent by" : "received by", rank, st->is_send ? "to" : "from", peer, of,
-                     state ? state : "no state");
-    if (!h->nguilty && st->kind == RS_STALL_GPU && st->is_send) {
-        rs_strbuf_printf(act,
+}
+
+/* Who is behind is hidden: not all was recorded. */
+static void hidden_words(struct rs_hang_words *x, const struct rs_stalled *st, int32_t rank, int32_t peer,
+                         const char *of)
+{
+    if (st->kind == RS_STALL_GPU && st->is_send) {
+        rs_strbuf_printf(&x->said,
                          "All wait for rank %d%s: its GPU gives no data to send. It, or a rank before it on its host, "
-                         "does not go on, and not all of what these did was recorded: which of them it is cannot be "
-                         "told. Look at the GPUs of that host (nvidia-smi, dmesg for Xid).",
+                         "does not go on. Not all of what these did was recorded: which of them it is, is unknown.",
                          rank, of);
-        return;
-    }
-    if (!h->nguilty) {
-        rs_strbuf_printf(act,
-                         "The data stops between ranks %d and %d%s, and not all of what these did was recorded: who is "
-                         "to blame cannot be told.",
+        rs_strbuf_puts(&x->act, "Look at the GPUs of that host (nvidia-smi, dmesg for Xid).");
+    } else {
+        rs_strbuf_printf(&x->said,
+                         "The data stops between ranks %d and %d%s. Not all of what these did was recorded: which of "
+                         "them is to blame is unknown.",
                          rank, peer, of);
-        return;
+        rs_strbuf_puts(&x->act, "Look at both.");
     }
+}
+
+static void blamed_words(struct rs_hang_words *x, const struct rs_hang_finding *h, const struct rs_model *m,
+                         const struct rs_stalled *st, int32_t peer, const char *of)
+{
     const struct rs_hang_who *from = st->kind != RS_STALL_LINK || st->is_send ? h->guilty : &h->peer,
                              *to = from == h->guilty ? &h->peer : h->guilty;
-    rs_strbuf_puts(act, st->kind == RS_STALL_LINK ? "Data from " : "All wait for ");
-    rs_phrase_ranks(act, m, from, 1);
+    rs_strbuf_puts(&x->said, st->kind == RS_STALL_LINK ? "Data from " : "All wait for ");
+    rs_phrase_ranks(&x->said, m, from, 1);
     if (st->kind == RS_STALL_LINK) {
-        rs_strbuf_puts(act, st->state == RS_ST_STEP_SEND_PEER_WAIT
-                                ? " is held back for want of credits, and is waited for at "
-                                : " does not arrive at ");
-        rs_phrase_ranks(act, m, to, 1);
-        rs_strbuf_puts(act, ": look at the network between these two (NIC, cable, switch port; ibstat, counters).");
+        rs_strbuf_puts(&x->said, st->state == RS_ST_STEP_SEND_PEER_WAIT
+                                     ? " is held back for want of credits, and is waited for at "
+                                     : " does not arrive at ");
+        rs_phrase_ranks(&x->said, m, to, 1);
+        rs_strbuf_puts(&x->act, "Look at the network between these two (NIC, cable, switch port; ibstat, counters)");
     } else if (st->kind == RS_STALL_GPU) {
-        const char *why = "does not take the data that has arrived. Look at that GPU";
-        if (st->is_send)
-            why = st->fed ? "gives no data to send, though it has received what it needs. Look at that GPU"
-                          : "gives no data to send: it, or a rank before it on its host, does not go on. Look at the "
-                            "GPUs of that host";
-        rs_strbuf_printf(act, ": its GPU %s (nvidia-smi, dmesg for Xid).", why);
+        bool before = st->is_send && !st->fed;
+        rs_strbuf_puts(&x->said, !st->is_send ? ": its GPU does not take the data that has arrived"
+                                 : st->fed    ? ": its GPU gives no data to send, though it has received what it needs"
+                                              : ": its GPU gives no data to send: it, or a rank before it on its host, "
+                                                "does not go on");
+        rs_strbuf_printf(&x->act, "Look at %s (nvidia-smi, dmesg for Xid)",
+                         before ? "the GPUs of that host" : "that GPU");
     } else {
-        rs_strbuf_printf(act, ": it does nothing for rank %d%s. Look at its process and its network thread.", peer, of);
+        rs_strbuf_printf(&x->said, ": it does nothing for rank %d%s", peer, of);
+        rs_strbuf_puts(&x->act, "Look at its process and its network thread");
     }
+    rs_strbuf_putc(&x->said, '.');
+    rs_strbuf_putc(&x->act, '.');
 }
 
-void rs_hang_say_stalled(struct rs_hang *h, const struct rs_model *m, const struct rs_stalled *st)
+void rs_hang_say_stalled(struct rs_hang_work *w, const struct rs_stalled *st)
 {
-    struct rs_strbuf s = {0}, act = {0};
-    stalled_words(&s, &act, h, m, st);
-    rs_hang_tell(h, &s, &act);
-    rs_strbuf_free(&s);
-    rs_strbuf_free(&act);
+    const struct rs_hang_finding *h = &w->now;
+    struct rs_hang_words x = {0};
+    if (st->kind == RS_STALL_SOMEWHERE) {
+        rs_strbuf_printf(&x.detail, "all network steps are at step %d", st->step);
+        rs_strbuf_puts(&x.said, "Every kernel runs, and every network step waits at the same position: they do not "
+                                "show which rank is behind.");
+        rs_strbuf_puts(&x.act, "Look for GPUs or links within a host that do not move (nvidia-smi, dmesg).");
+    } else if (st->kind == RS_STALL_NONE) {
+        kernels_words(&x, h, w->m);
+    } else {
+        const char *state = rs_nccl_state_name(st->state);
+        int32_t rank = st->rank, peer = st->peer;
+        const char *of = rs_phrase_job_ranks(w->m, h->comm, &rank, &peer) ? "" : " of the communicator";
+        rs_strbuf_printf(&x.detail, "step %d of channel %d, %s rank %d %s rank %d%s, is in %s", st->step, st->channel,
+                         st->is_send ? "sent by" : "received by", rank, st->is_send ? "to" : "from", peer, of,
+                         state ? state : "no state");
+        if (h->nguilty)
+            blamed_words(&x, h, w->m, st, peer, of);
+        else
+            hidden_words(&x, st, rank, peer, of);
+    }
+    rs_hang_tell(w, &x);
 }
 
-/* ---- circles ---- */
+/* ---- cycles ---- */
 
-void rs_hang_say_cycle(struct rs_hang *h, const struct rs_model *m, uint32_t op, uint32_t next)
+void rs_hang_say_instead(struct rs_hang_work *w, uint32_t odd, uint32_t usual)
 {
     char a[160], b[160];
-    struct rs_strbuf s = {0};
-    rs_hang_op_text(m, op, a, sizeof a);
-    rs_hang_op_text(m, next, b, sizeof b);
+    struct rs_hang_words x = {0};
+    rs_hang_op_text(w->m, usual, a, sizeof a);
+    rs_hang_op_text(w->m, odd, b, sizeof b);
+    rs_strbuf_printf(&x.detail, "at the same position some called %s and others %s", a, b);
+    begin_ranks(&x.said, w->m, w->now.guilty, w->now.nguilty);
+    rs_strbuf_printf(&x.said, " called %s where the others called %s.", b, a);
+    rs_strbuf_puts(&x.act, "The programs do not make the same calls in the same order on this communicator: look at "
+                           "the branches of the program there.");
+    rs_hang_tell(w, &x);
+}
+
+void rs_hang_say_cycle(struct rs_hang_work *w, uint32_t op, uint32_t next)
+{
+    const struct rs_hang_finding *h = &w->now;
+    char a[160], b[160];
+    struct rs_hang_words x = {0};
+    rs_hang_op_text(w->m, op, a, sizeof a);
+    rs_hang_op_text(w->m, next, b, sizeof b);
+    bool pair = w->m->ops.kind[op] == RS_OP_PAIR;
     bool both = false; /* the strays have made the other call as well */
     for (uint32_t i = 0; i < h->nrows; i++) both |= h->rows[i].part != RS_NONE && h->busy[i] != RS_NONE;
-    if (h->verdict == RS_VERDICT_MISMATCH)
-        rs_strbuf_printf(&s, "at the same place some called %s and others %s", a, b);
-    else
-        rs_strbuf_printf(&s, "two orders: %s before %s, and %s before %s", a, b, b, a);
-    keep(h, &s, &h->detail);
-    rs_phrase_ranks(&s, m, h->guilty, h->nguilty);
-    if (s.data) s.data[0] = 'R';
-    if (h->nguilty > 8) rs_strbuf_clear(&s), rs_strbuf_printf(&s, "%" PRIu32 " ranks", h->nguilty);
-    if (h->verdict == RS_VERDICT_MISMATCH)
-        rs_strbuf_printf(&s,
-                         " called %s where the others called %s: the programs do not make the same calls in the "
-                         "same order on this communicator.",
-                         b, a);
-    else
-        rs_strbuf_printf(&s,
-                         " entered %s %s %s, the others the other way round: each waits for the other. Make all "
-                         "ranks use these communicators in one order.",
-                         b, both ? "before" : "and never came to", a);
-    conclude(h, &s);
-    rs_strbuf_free(&s);
+    rs_strbuf_printf(&x.detail, "two orders: %s before %s, and %s before %s", a, b, b, a);
+    begin_ranks(&x.said, w->m, h->guilty, h->nguilty);
+    rs_strbuf_printf(&x.said, " entered %s %s %s, the others the other way round: each waits for the other.", b,
+                     both ? "before" : "and never came to", a);
+    rs_strbuf_puts(&x.act, pair ? "Look at the program: a send or a receive is missing there, or their order differs "
+                                  "between the two ranks."
+                                : "Make all ranks use these communicators in one order.");
+    rs_hang_tell(w, &x);
 }
 
 /* ---- the rest ---- */
 
-static void dead_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m, const char *op)
+static void dead_words(struct rs_hang_words *x, const struct rs_hang_finding *h, const struct rs_model *m,
+                       const char *op)
 {
     int64_t end = RS_TIME_NONE, died = m->procs[m->members[h->guilty[0].member].proc].end;
     for (uint32_t i = 0; i < h->nrows; i++)
         if (h->rows[i].member != RS_NONE && rs_hang_member_end(m, h->rows[i].member) > end)
             end = rs_hang_member_end(m, h->rows[i].member);
     bool one = h->nguilty == 1;
-    rs_strbuf_puts(s, one ? "The process of " : "The processes of ");
-    rs_phrase_ranks(s, m, h->guilty, h->nguilty);
-    rs_strbuf_puts(s, one ? " ended without closing, " : " ended without closing, the first of them ");
-    rs_phrase_span(s, rs_time_minus(end, died));
-    rs_strbuf_printf(s,
-                     " before the others, which wait for %s in %s. Look at %s exit status and log, and at %s "
-                     "(out of memory, Xid in dmesg).",
-                     one ? "it" : "them", op, one ? "its" : "their", one ? "its host" : "their hosts");
+    rs_strbuf_puts(&x->said, one ? "The process of " : "The processes of ");
+    rs_phrase_ranks(&x->said, m, h->guilty, h->nguilty);
+    rs_strbuf_puts(&x->said, one ? " ended without closing, " : " ended without closing, the first of them ");
+    rs_phrase_span(&x->said, rs_time_minus(end, died));
+    rs_strbuf_printf(&x->said, " before the others, which wait for %s in %s.", one ? "it" : "them", op);
+    rs_strbuf_printf(&x->act, "Look at %s exit status and log, and at %s (out of memory, Xid in dmesg).",
+                     one ? "its" : "their", one ? "its host" : "their hosts");
 }
 
 /* What a rank that did not come does instead. */
-static void instead_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m)
+static void instead_words(struct rs_hang_words *x, const struct rs_hang_finding *h, const struct rs_model *m)
 {
     const struct rs_hang_rank *row = NULL;
     uint32_t last = RS_NONE;
@@ -180,28 +202,31 @@ static void instead_words(struct rs_strbuf *s, const struct rs_hang *h, const st
     const struct rs_proc *p = &m->procs[m->members[row->member].proc];
     const char *it = h->nguilty == 1 ? "It" : "The first of them";
     if (row->stage == RS_STAGE_CALLED) {
-        rs_strbuf_printf(s, " %s called it, and never launched its kernel.", it);
+        rs_strbuf_printf(&x->said, " %s called it, and never launched its kernel.", it);
     } else if (last == RS_NONE) {
-        rs_strbuf_printf(s, " %s has called nothing at all.", it);
+        rs_strbuf_printf(&x->said, " %s has no pending NCCL call%s.", it,
+                         p->active_only ? "" : ", and made none before");
     } else if (rs_hang_closed(p)) {
-        rs_strbuf_printf(s, " %s closed its recording and ended.",
+        rs_strbuf_printf(&x->said, " %s closed its recording and ended.",
                          h->nguilty == 1 ? "Its process" : "The first of them");
     } else {
         char text[160];
         text[0] = 0;
         if (m->parts.op[last] != RS_NONE) rs_hang_op_text(m, m->parts.op[last], text, sizeof text);
-        rs_strbuf_printf(s, " %s is in no NCCL call%s", it, p->complete ? "" : " that was recorded (some were lost)");
+        rs_strbuf_printf(&x->said, " %s is in no NCCL call%s", it,
+                         p->complete || p->active_only ? "" : " that was recorded (some were lost)");
         if (row->since != RS_TIME_NONE && p->end > row->since && !rs_tool_has(p->tool, RS_CAP_DUMP)) {
-            rs_strbuf_puts(s, ", for ");
-            rs_phrase_span(s, rs_time_minus(p->end, row->since));
+            rs_strbuf_puts(&x->said, ", for ");
+            rs_phrase_span(&x->said, rs_time_minus(p->end, row->since));
         }
-        if (text[0]) rs_strbuf_printf(s, "; the last it did was %s", text);
-        rs_strbuf_putc(s, '.');
+        if (text[0]) rs_strbuf_printf(&x->said, "; its last call was %s", text);
+        rs_strbuf_putc(&x->said, '.');
     }
+    if (x->act.len) rs_strbuf_putc(&x->act, ' ');
     if (p->pid)
-        rs_strbuf_printf(s, " Look at what its program does (py-spy dump --pid %" PRIu32 ", gdb).", p->pid);
+        rs_strbuf_printf(&x->act, "Look at what its program does (py-spy dump --pid %" PRIu32 ", gdb).", p->pid);
     else
-        rs_strbuf_puts(s, " Look at what its program does (py-spy dump, gdb).");
+        rs_strbuf_puts(&x->act, "Look at what its program does (py-spy dump, gdb).");
 }
 
 static void arguments(struct rs_strbuf *s, const struct rs_model *m, uint32_t odd, uint32_t usual)
@@ -214,46 +239,61 @@ static void arguments(struct rs_strbuf *s, const struct rs_model *m, uint32_t od
     if (roots) rs_strbuf_printf(s, " (root %d)", t->peer[usual]);
 }
 
-static bool same_arguments(const struct rs_parts *t, uint32_t a, uint32_t b)
-{
-    return t->count[a] == t->count[b] && t->dtype[a] == t->dtype[b] && t->peer[a] == t->peer[b] &&
-           t->func[a] == t->func[b];
-}
-
 /* What one group of ranks gave, and what the rest. */
-static void mismatch_words(struct rs_strbuf *s, struct rs_strbuf *detail, const struct rs_hang *h,
-                           const struct rs_model *m, const char *op)
+static void mismatch_words(struct rs_hang_words *x, const struct rs_hang_finding *h, const struct rs_model *m,
+                           const char *op)
 {
-    const struct rs_parts *t = &m->parts;
     uint32_t odd = RS_NONE, usual = RS_NONE;
     for (uint32_t i = 0; i < h->nrows; i++) {
         uint32_t p = h->rows[i].part;
         if (p == RS_NONE) continue;
-        bool differs = t->flags[p] & RS_PART_MISMATCH;
-        if (differs && odd == RS_NONE)
+        bool guilty = rs_hang_is_guilty(h, h->rows[i].rank);
+        if (guilty && odd == RS_NONE)
             odd = p;
-        else if (usual == RS_NONE && (!differs || (odd != RS_NONE && !same_arguments(t, odd, p))))
-            usual = p; /* where no side has more ranks, all differ: one of the other side */
+        else if (usual == RS_NONE && (!guilty || (odd != RS_NONE && !rs_hang_same_call(m, odd, p))))
+            usual = p; /* where no side has more ranks, all are named: one of the other side */
     }
     if (usual == RS_NONE && h->nguilty == h->nrows) usual = odd; /* each by itself is right: their sums differ */
-    rs_phrase_ranks(s, m, h->guilty, h->nguilty);
-    if (s->data) s->data[0] = 'R';
-    rs_strbuf_printf(s, h->nguilty == 1 ? " called %s with other arguments than the others" : " do not agree on %s",
-                     op);
+    begin_ranks(&x->said, m, h->guilty, h->nguilty);
+    rs_strbuf_printf(&x->said,
+                     h->nguilty == 1 ? " called %s with other arguments than the others" : " do not agree on %s", op);
     if (odd != RS_NONE && usual != RS_NONE) {
-        if (rs_hang_is_told(m, h->comm)) rs_strbuf_printf(detail, "%s: ", rs_hang_rule(m, odd, usual));
-        size_t before = detail->len;
+        if (rs_hang_is_told(m, h->comm)) rs_strbuf_printf(&x->detail, "%s: ", rs_hang_rule(m, odd, usual));
+        size_t before = x->detail.len;
         uint64_t in, out;
         if (rs_hang_sums(m, h->op, &in, &out))
-            rs_strbuf_printf(detail, "all ranks together give %" PRIu64 " elements and take %" PRIu64, in, out);
+            rs_strbuf_printf(&x->detail, "all ranks together give %" PRIu64 " elements and take %" PRIu64, in, out);
         else
-            arguments(detail, m, odd, usual);
-        rs_strbuf_printf(s, ": %s", rs_strbuf_borrow(detail) + before);
+            arguments(&x->detail, m, odd, usual);
+        rs_strbuf_printf(&x->said, ": %s", rs_strbuf_borrow(&x->detail) + before);
     }
+    rs_strbuf_putc(&x->said, '.');
     if (h->nrows && count_stage(h, RS_STAGE_ENDED) == h->nrows)
-        rs_strbuf_puts(
-            s, ". It is complete on all ranks all the same, with wrong results: what holds the job is not in NCCL");
-    rs_strbuf_puts(s, ". Look at the program: shapes or branches differ between ranks.");
+        rs_strbuf_puts(&x->said, " It is complete on all ranks all the same, with wrong results: what holds the job is "
+                                 "not in NCCL.");
+    rs_strbuf_puts(&x->act, "Look at the program: shapes or branches differ between ranks.");
+}
+
+void rs_hang_say_odd(struct rs_hang_work *w, uint32_t usual)
+{
+    const struct rs_model *m = w->m;
+    const struct rs_hang_finding *h = &w->now;
+    struct rs_hang_words x = {0};
+    char op[160];
+    uint32_t odd = usual;
+    for (uint32_t i = 0; i < h->nrows; i++)
+        if (h->rows[i].part != RS_NONE && rs_hang_is_guilty(h, h->rows[i].rank)) odd = h->rows[i].part;
+    rs_hang_op_text(m, h->op, op, sizeof op);
+    if (rs_hang_is_told(m, h->comm)) rs_strbuf_printf(&x.detail, "%s: ", rs_hang_rule(m, odd, usual));
+    if (m->parts.func[odd] != m->parts.func[usual])
+        rs_strbuf_printf(&x.detail, "%s against %s of equal ranks in other groups",
+                         rs_model_text(m, m->parts.func[odd]), rs_model_text(m, m->parts.func[usual]));
+    else
+        arguments(&x.detail, m, odd, usual);
+    begin_ranks(&x.said, m, h->guilty, h->nguilty);
+    rs_strbuf_printf(&x.said, " called %s otherwise than equal ranks in other groups did.", op);
+    rs_strbuf_puts(&x.act, "Look at the program: shapes or branches differ between ranks.");
+    rs_hang_tell(w, &x);
 }
 
 static void unknown_words(struct rs_strbuf *s, enum rs_hang_unknown why)
@@ -308,70 +348,108 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
                          n, all);
 }
 
-static void main_words(struct rs_strbuf *s, struct rs_strbuf *detail, const struct rs_hang *h, const struct rs_model *m,
-                       uint32_t pending, bool open)
+void rs_hang_say_finding(struct rs_hang_work *w)
 {
+    struct rs_hang_finding *h = &w->now;
+    const struct rs_model *m = w->m;
+    struct rs_hang_words x = {0};
     char op[160] = "";
+    if (h->evidence) return;
     if (h->op != RS_NONE) rs_hang_op_text(m, h->op, op, sizeof op);
+    bool one = h->nguilty == 1;
     switch (h->verdict) {
-    case RS_VERDICT_NONE: none_words(s, h, m, pending, open); break;
-    case RS_VERDICT_UNKNOWN: unknown_words(s, h->unknown); break;
-    case RS_VERDICT_RANK_DEAD: dead_words(s, h, m, op); break;
+    case RS_VERDICT_RANK_DEAD: dead_words(&x, h, m, op); break;
     case RS_VERDICT_NOT_JOINED:
-        rs_phrase_ranks(s, m, h->guilty, h->nguilty);
-        if (s->data) s->data[0] = 'R';
-        if (h->nguilty > 8) rs_strbuf_clear(s), rs_strbuf_printf(s, "%" PRIu32 " ranks", h->nguilty);
-        rs_strbuf_printf(s, " did not join %s, in which %" PRIu32 " rank%s wait%s.", op, h->nwaiting,
+        begin_ranks(&x.said, m, h->guilty, h->nguilty);
+        rs_strbuf_printf(&x.said, " did not join %s, in which %" PRIu32 " rank%s wait%s.", op, h->nwaiting,
                          h->nwaiting == 1 ? "" : "s", h->nwaiting == 1 ? "s" : "");
-        if (rs_hang_is_told(m, h->comm)) rs_hang_flight_absent(detail, h, m);
-        instead_words(s, h, m);
+        if (rs_hang_is_told(m, h->comm)) {
+            rs_hang_flight_absent(&x.detail, w);
+            rs_hang_flight_stale(&x.said, &x.act, w);
+        }
+        instead_words(&x, h, m);
         break;
-    case RS_VERDICT_MISMATCH: mismatch_words(s, detail, h, m, op); break;
+    case RS_VERDICT_MISMATCH: mismatch_words(&x, h, m, op); break;
     case RS_VERDICT_STREAM_BLOCKED:
-        rs_strbuf_puts(s, h->nguilty == 1 ? "The kernel of " : "The kernels of ");
-        rs_phrase_ranks(s, m, h->guilty, h->nguilty);
-        rs_strbuf_printf(s, " for %s %s launched and never started: something before it on its stream does not end. ",
-                         op, h->nguilty == 1 ? "was" : "were");
-        rs_strbuf_puts(s, "Look at what that GPU runs (a kernel in a loop, a wait for an event).");
-        break;
-    case RS_VERDICT_OUTSIDE_NCCL:
-        rs_strbuf_puts(s,
-                       "Everything that was called is complete in NCCL, and no process has called since: look outside "
-                       "NCCL (data loading, a checkpoint, a barrier of another kind).");
+        rs_strbuf_puts(&x.said, one ? "The kernel of " : "The kernels of ");
+        rs_phrase_ranks(&x.said, m, h->guilty, h->nguilty);
+        rs_strbuf_printf(&x.said,
+                         " for %s %s launched and never started: something before it on its stream does not end.", op,
+                         one ? "was" : "were");
+        rs_strbuf_puts(&x.act, "Look at what that GPU runs (a kernel in a loop, a wait for an event).");
         break;
     default: break; /* said already */
     }
     bool behind = h->verdict == RS_VERDICT_NOT_JOINED || h->verdict == RS_VERDICT_STREAM_BLOCKED;
     if (behind && rs_hang_is_told(m, h->comm))
-        rs_strbuf_printf(s,
-                         " A dump does not tell when it was made: if the job was running well, %s merely behind the "
+        rs_strbuf_printf(&x.act,
+                         " A dump does not record when it was made: if the job was running well, %s merely behind the "
                          "others then.",
-                         h->nguilty == 1 ? "this rank was" : "these ranks were");
+                         one ? "this rank was" : "these ranks were");
+    rs_hang_tell(w, &x);
 }
 
-/* What weakens the verdict. */
-static void doubt_words(struct rs_strbuf *s, const struct rs_hang *h, const struct rs_model *m)
+/* ---- the conclusion ---- */
+
+/* What was built becomes the next sentence. */
+static void conclude(struct rs_hang *h, struct rs_strbuf *s)
+{
+    const char *text = keep(h, s);
+    if (!text) return;
+    RS_ROOM(h->conclusion, h->nconclusion, h->cap_conclusion);
+    h->conclusion[h->nconclusion++] = text;
+}
+
+/* What weakens a finding. */
+static void doubt_words(struct rs_strbuf *s, const struct rs_hang_finding *h, const struct rs_model *m)
 {
     uint32_t gaps = count_stage(h, RS_STAGE_NOT_RECORDED), dark = count_stage(h, RS_STAGE_ENTERED);
     if (gaps) {
         rs_strbuf_puts(s, "Of rank ");
         rs_phrase_stage(s, m, h, RS_STAGE_NOT_RECORDED);
         rs_strbuf_puts(
-            s, " nothing was recorded here (lost, overwritten or not asked for): it may be where the others are, "
+            s, " nothing was recorded here (lost, overwritten or not requested): it may be where the others are, "
                "or the cause.");
     } else if (dark) {
         rs_strbuf_puts(s, "Kernels were not recorded on all ranks: whether theirs had started is not known.");
     }
 }
 
-void rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, bool open)
+static void finding_words(struct rs_strbuf *s, const struct rs_hang_finding *f)
 {
-    struct rs_strbuf s = {0}, detail = {0};
-    if (!h->nconclusion) main_words(&s, &detail, h, m, pending, open);
-    if (s.len) conclude(h, &s);
-    if (detail.len) keep(h, &detail, &h->detail);
-    doubt_words(&s, h, m);
-    if (s.len) conclude(h, &s);
+    if (f->evidence) rs_strbuf_puts(s, f->evidence);
+    if (f->frames) {
+        size_t n = strcspn(f->frames, "\n");
+        rs_strbuf_printf(s, " Its last recorded call is at %.*s.", (int)(n < 400 ? n : 400), f->frames);
+    }
+    if (f->advice) rs_strbuf_printf(s, "%s%s", s->len ? " " : "", f->advice);
+}
+
+void rs_hang_conclude(struct rs_hang_work *w, bool open)
+{
+    enum { SAID = 16 }; /* findings whose sentences are in the conclusion; all are in the list */
+    struct rs_hang *h = w->out;
+    const struct rs_model *m = w->m;
+    struct rs_strbuf s = {0};
+    const struct rs_hang_finding *first = &h->findings[0];
+    switch (first->verdict) {
+    case RS_VERDICT_NONE: none_words(&s, h, m, w->in_flight, open); break;
+    case RS_VERDICT_UNKNOWN: unknown_words(&s, h->unknown); break;
+    case RS_VERDICT_OUTSIDE_NCCL:
+        rs_strbuf_puts(&s, "Everything that was called is complete in NCCL, and no process has called since: look "
+                           "outside NCCL (data loading, a checkpoint, a barrier of another kind).");
+        break;
+    default: break;
+    }
+    conclude(h, &s);
+    for (uint32_t i = 0; i < h->nfindings && i < SAID; i++) {
+        finding_words(&s, &h->findings[i]);
+        conclude(h, &s);
+    }
+    if (h->nfindings > SAID) rs_strbuf_printf(&s, "%" PRIu32 " more causes were found.", h->nfindings - SAID);
+    conclude(h, &s);
+    doubt_words(&s, first, m);
+    conclude(h, &s);
     if (h->nunseen) {
         rs_strbuf_puts(&s, h->nunseen == 1 ? "Rank " : "Ranks ");
         for (uint32_t i = 0; i < h->nunseen && i < 8; i++) rs_strbuf_printf(&s, "%s%d", i ? ", " : "", h->unseen[i]);
@@ -380,5 +458,4 @@ void rs_hang_say(struct rs_hang *h, const struct rs_model *m, uint32_t pending, 
         conclude(h, &s);
     }
     rs_strbuf_free(&s);
-    rs_strbuf_free(&detail);
 }

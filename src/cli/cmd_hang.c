@@ -1,6 +1,7 @@
-/* ringscope hang: why a job stands still, from what it left. */
+/* ringscope hang: why a job hangs, from what it left. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analyse/hang.h"
 #include "analyse/hang_phrases.h"
@@ -15,7 +16,7 @@
 #include "join/ranks.h"
 #include "nccl/names.h"
 
-enum { MOST_ROWS = 24 }; /* of the evidence, in the text */
+enum { MOST_ROWS = 24, MOST_TABLES = 4, MOST_FINDINGS = 16 }; /* of the evidence, in the text */
 
 /* ---- JSON ---- */
 
@@ -55,11 +56,11 @@ static void ranks_json(struct rs_json *j, const char *key, const struct rs_hang_
     rs_json_end(j);
 }
 
-static void op_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang *h)
+static void op_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang_finding *h, bool id)
 {
     if (h->op == RS_NONE) {
         static const char *const keys[] = {"comm", "func", "seq", "op"};
-        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) rs_json_key_null(j, keys[i]);
+        for (size_t i = 0; i < sizeof keys / sizeof *keys - !id; i++) rs_json_key_null(j, keys[i]);
         return;
     }
     rs_json_key_hex(j, "comm", m->comms[h->comm].hash);
@@ -68,35 +69,85 @@ static void op_json(struct rs_json *j, const struct rs_model *m, const struct rs
         rs_json_key_null(j, "seq");
     else
         rs_json_key_u64(j, "seq", m->ops.seq[h->op]);
-    rs_json_key_hex(j, "op", m->ops.id[h->op]);
+    if (id) rs_json_key_hex(j, "op", m->ops.id[h->op]);
+}
+
+/* The lines of a text. */
+static void lines_json(struct rs_json *j, const char *key, const char *text)
+{
+    rs_json_key(j, key);
+    rs_json_array(j);
+    for (size_t n; text && *text; text += n + (text[n] == '\n')) {
+        n = strcspn(text, "\n");
+        rs_json_strn(j, text, n);
+    }
+    rs_json_end(j);
+}
+
+static void culprit_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang_finding *f)
+{
+    bool suspected = !f->nguilty;
+    const struct rs_hang_who *who = suspected ? f->suspects : f->guilty;
+    uint32_t n = suspected ? f->nsuspects : f->nguilty;
+    rs_json_object(j);
+    ranks_json(j, "ranks", who, n);
+    rs_json_key(j, "hosts");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < n; i++)
+        rs_json_str(j,
+                    who[i].member == RS_NONE ? NULL : rs_host_name(m, m->procs[m->members[who[i].member].proc].host));
+    rs_json_end(j);
+    rs_json_key(j, "pids");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t pid = who[i].member == RS_NONE ? 0 : m->procs[m->members[who[i].member].proc].pid;
+        if (pid)
+            rs_json_u64(j, pid);
+        else
+            rs_json_null(j);
+    }
+    rs_json_end(j);
+    rs_json_key_str(j, "verdict", rs_verdict_name(f->verdict));
+    rs_json_key_bool(j, "suspected", suspected || f->undecided);
+    op_json(j, m, f, false);
+    rs_json_key_str(j, "evidence", f->evidence);
+    rs_json_key_str(j, "advice", f->advice);
+    lines_json(j, "frames", f->frames);
+    rs_json_end(j);
 }
 
 static void hang_json(struct rs_json *j, const struct rs_model *m, const struct rs_hang *h)
 {
+    const struct rs_hang_finding *f = &h->findings[0];
     rs_json_object(j);
-    rs_json_key_str(j, "verdict", rs_verdict_name(h->verdict));
-    op_json(j, m, h);
-    ranks_json(j, "ranks", h->guilty, h->nguilty);
-    rank_json(j, "peer", h->peer.rank);
-    rank_json(j, "step", h->step);
-    rs_json_key_str(j, "state", h->state < 0 ? NULL : rs_nccl_state_name(h->state));
-    rank_json(j, "channel", h->channel);
-    rs_json_key_str(j, "detail", h->detail);
+    rs_json_key_str(j, "verdict", rs_verdict_name(f->verdict));
+    op_json(j, m, f, true);
+    ranks_json(j, "ranks", f->guilty, f->nguilty);
+    rank_json(j, "peer", f->peer.rank);
+    rank_json(j, "step", f->step);
+    rs_json_key_str(j, "state", f->state < 0 ? NULL : rs_nccl_state_name(f->state));
+    rank_json(j, "channel", f->channel);
+    rs_json_key_str(j, "detail", f->detail);
     rs_json_key(j, "unseen_ranks");
     rs_json_array(j);
     for (uint32_t i = 0; i < h->nunseen; i++) rs_json_i64(j, h->unseen[i]);
     rs_json_end(j);
-    ranks_json(j, "waiting_ranks", h->waiting, h->nwaiting);
-    rs_time_json(j, "since_ns", h->since);
+    ranks_json(j, "waiting_ranks", f->waiting, f->nwaiting);
+    rs_time_json(j, "since_ns", f->since);
     rs_json_key(j, "who");
     rs_json_array(j);
-    for (uint32_t i = 0; i < h->nguilty; i++) who_json(j, m, &h->guilty[i]);
+    for (uint32_t i = 0; i < f->nguilty; i++) who_json(j, m, &f->guilty[i]);
     rs_json_end(j);
     rs_json_key(j, "peer_who");
-    if (h->peer.comm_rank < 0)
+    if (f->peer.comm_rank < 0)
         rs_json_null(j);
     else
-        who_json(j, m, &h->peer);
+        who_json(j, m, &f->peer);
+    rs_json_key(j, "culprits");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < h->nfindings; i++)
+        if (h->findings[i].nguilty || h->findings[i].nsuspects) culprit_json(j, m, &h->findings[i]);
+    rs_json_end(j);
     rs_json_key_u64(j, "also_blocked", h->also_blocked);
     rs_json_key(j, "conclusion");
     rs_json_array(j);
@@ -115,12 +166,12 @@ static void print_ranks(const struct rs_hang_who *who, uint32_t n)
     if (n > 8) printf(" and %" PRIu32 " more", n - 8);
 }
 
-/* The first line: the verdict in plain words. */
-static void print_headline(const struct rs_model *m, const struct rs_hang *h)
+/* The first lines: each verdict in plain words. */
+static void print_headline(const struct rs_model *m, const struct rs_hang_finding *h)
 {
     static const char *const words[] = {
         [RS_VERDICT_NONE] = "no hang",
-        [RS_VERDICT_UNKNOWN] = "cannot be told from these files",
+        [RS_VERDICT_UNKNOWN] = "these files cannot answer",
         [RS_VERDICT_RANK_DEAD] = "a process died",
         [RS_VERDICT_NOT_JOINED] = "not joined by",
         [RS_VERDICT_MISMATCH] = "calls that do not match",
@@ -132,6 +183,8 @@ static void print_headline(const struct rs_model *m, const struct rs_hang *h)
     printf("%s: %s", rs_verdict_name(h->verdict), words[h->verdict]);
     if (h->nguilty && h->verdict != RS_VERDICT_NOT_JOINED && h->verdict != RS_VERDICT_STREAM_BLOCKED) printf(",");
     print_ranks(h->guilty, h->nguilty);
+    if (h->nsuspects) printf(", suspected:");
+    print_ranks(h->suspects, h->nsuspects);
     if (h->op != RS_NONE) {
         char op[160];
         rs_hang_op_text(m, h->op, op, sizeof op);
@@ -141,15 +194,8 @@ static void print_headline(const struct rs_model *m, const struct rs_hang *h)
     printf("\n");
 }
 
-static bool is_guilty(const struct rs_hang *h, int32_t comm_rank)
-{
-    for (uint32_t i = 0; i < h->nguilty; i++)
-        if (h->guilty[i].comm_rank == comm_rank) return true;
-    return false;
-}
-
 /* The end of the last recording of those in it. */
-static int64_t last_end(const struct rs_model *m, const struct rs_hang *h)
+static int64_t last_end(const struct rs_model *m, const struct rs_hang_finding *h)
 {
     int64_t end = RS_TIME_NONE;
     for (uint32_t i = 0; i < h->nrows; i++)
@@ -158,7 +204,7 @@ static int64_t last_end(const struct rs_model *m, const struct rs_hang *h)
     return end;
 }
 
-static void row_cells(struct rs_table *t, const struct rs_model *m, const struct rs_hang *h, uint32_t i)
+static void row_cells(struct rs_table *t, const struct rs_model *m, const struct rs_hang_finding *h, uint32_t i)
 {
     const struct rs_hang_rank *r = &h->rows[i];
     const struct rs_member *x = r->member == RS_NONE ? NULL : &m->members[r->member];
@@ -173,11 +219,11 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
         rs_table_cell(t, "%" PRIu32, m->procs[x->proc].pid);
     else
         rs_table_cell(t, "?");
-    bool guilty = is_guilty(h, r->rank), dead = guilty && h->verdict == RS_VERDICT_RANK_DEAD;
+    bool guilty = rs_hang_is_guilty(h, r->rank), dead = guilty && h->verdict == RS_VERDICT_RANK_DEAD;
     rs_table_cell(t, "%s%s", dead ? "dead" : rs_stage_text(r->stage), guilty ? " <--" : "");
     int64_t since = x && dead ? m->procs[x->proc].end : r->since;
     int64_t end = !x ? RS_TIME_NONE : dead ? last_end(m, h) : rs_hang_member_end(m, r->member);
-    bool dump = x && rs_tool_has(m->procs[x->proc].tool, RS_CAP_DUMP); /* when it was made is not told */
+    bool dump = x && rs_tool_has(m->procs[x->proc].tool, RS_CAP_DUMP); /* when it was made is not known */
     if (!x || dump || since == RS_TIME_NONE || end <= since || r->stage == RS_STAGE_ENDED)
         rs_table_cell(t, "-"); /* signs of life are rarer than callbacks: the last of them may come before */
     else
@@ -189,7 +235,7 @@ static void row_cells(struct rs_table *t, const struct rs_model *m, const struct
 }
 
 /* The guilty first, then the others, as far as there is room. */
-static void print_evidence(const struct rs_model *m, const struct rs_hang *h)
+static void print_evidence(const struct rs_model *m, const struct rs_hang_finding *h)
 {
     struct rs_table t = {0};
     rs_table_column(&t, RS_RIGHT, "rank");
@@ -202,7 +248,7 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang *h)
     uint32_t shown = 0;
     for (int others = 0; others < 2; others++)
         for (uint32_t i = 0; i < h->nrows && shown < MOST_ROWS; i++) {
-            if (is_guilty(h, h->rows[i].rank) == others) continue;
+            if (rs_hang_is_guilty(h, h->rows[i].rank) == others) continue;
             row_cells(&t, m, h, i);
             shown++;
         }
@@ -217,18 +263,21 @@ static void print_evidence(const struct rs_model *m, const struct rs_hang *h)
 
 static void print_text(const struct rs_model *m, const struct rs_hang *h)
 {
-    print_headline(m, h);
-    if (h->detail) rs_plain_line(h->detail, stdout);
-    if (h->nrows) {
-        print_evidence(m, h);
-        if (h->also_blocked)
-            printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
+    for (uint32_t i = 0; i < h->nfindings && i < MOST_FINDINGS; i++) {
+        if (i) printf("and ");
+        print_headline(m, &h->findings[i]);
+        if (h->findings[i].detail) rs_plain_line(h->findings[i].detail, stdout);
     }
+    if (h->nfindings > MOST_FINDINGS) printf("and %" PRIu32 " more causes\n", h->nfindings - MOST_FINDINGS);
+    for (uint32_t i = 0; i < h->nfindings && i < MOST_TABLES; i++)
+        if (h->findings[i].nrows) print_evidence(m, &h->findings[i]);
+    if (h->also_blocked)
+        printf("%" PRIu32 " other operation%s pending.\n", h->also_blocked, h->also_blocked == 1 ? " is" : "s are");
     printf("\n");
     for (uint32_t i = 0; i < h->nconclusion; i++) rs_plain_line(h->conclusion[i], stdout);
 }
 
-/* A script must be able to tell "nothing hangs" from "cannot be told". */
+/* A script must be able to distinguish "nothing hangs" from "these files cannot answer". */
 static int exit_status(enum rs_verdict v)
 {
     if (v == RS_VERDICT_NONE) return RS_EXIT_FINE;
@@ -241,15 +290,16 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     (void)self, (void)in;
     const struct rs_common *o = options;
     struct rs_hang h;
-    enum rs_status done = rs_hang_find(m, &o->filters.filter, &h);
-    if (done == RS_OK && o->json) {
+    enum rs_status done = RS_OK;
+    rs_hang_find(m, &o->filters.filter, &h);
+    if (o->json) {
         struct rs_json *j = rs_output_json();
         hang_json(j, m, &h);
         done = rs_json_finish(j, err);
-    } else if (done == RS_OK) {
+    } else {
         print_text(m, &h);
     }
-    *status = exit_status(h.verdict);
+    *status = exit_status(h.findings[0].verdict);
     rs_hang_free(&h);
     return done;
 }
@@ -261,11 +311,12 @@ static int run(const struct rs_command *self, int argc, char **argv)
 
 const struct rs_command rs_cmd_hang = {
     .name = "hang",
-    .summary = "why a job stands still: who is missing, dead, or waits for whom",
+    .summary = "why a job hangs: who is missing, dead, or waits for whom",
     .usage = "[options] IN...",
     .text =
         "Looks at what was pending when the recordings end, also those of a job that was killed or still runs, or in\n"
-        "dumps of PyTorch's Flight Recorder, and follows who waits for whom to the rank that nothing in NCCL holds.\n"
+        "dumps of PyTorch's Flight Recorder, and follows who waits for whom to the ranks that nothing in NCCL holds.\n"
+        "Every independent cause is named.\n"
         "Exit status 0: nothing hangs (NONE); 3: a hang was found; 1: these files cannot answer (UNKNOWN).",
     .examples = "ringscope hang rec                   # the verdict, the evidence, and what to do\n"
                 "ringscope hang nccl_trace_rank_*     # dumps of Flight Recorder\n"

@@ -79,9 +79,17 @@ static const struct rs_term terms[] = {
     {"send_recv", "field", "Stages by boundaries of sends and receives."},
     /* critical */
     /* hang */
-    {"detail", "field", "One sentence of evidence."},
+    {"detail", "field", "The evidence in short."},
     {"unseen_ranks", "field", "Ranks of the job without a recording."},
     {"waiting_ranks", "field", "Ranks that wait in the operation, without those that cause the hang."},
+    {"culprits", "field", "Every independent cause of a hang, the verdict's first."},
+    {"suspected", "field",
+     "Not proven: a rank without a dump or recording, or a side of a mismatch in which no side has more ranks."},
+    {"evidence", "field", "What shows it, in sentences."},
+    {"advice", "field", "What to do about it."},
+    {"pids", "field", "Process ids, in step with the ranks."},
+    {"frames", "field",
+     "The program's stack at the last call of the first of the ranks, innermost first; as file:line."},
     {"also_blocked", "field", "Other pending operations, mostly a consequence."},
     {"channel", "field", "Channel of the blocked step."},
     {"holds", "field", "What a file, or a format, contains."},

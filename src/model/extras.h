@@ -43,6 +43,7 @@ struct rs_tag {
     int64_t pg_seq; /* the framework's own number in its process group; -1: none */
     int64_t duration_ns; /* if a tool reports it without a time; RS_TIME_NONE */
     uint64_t in_count, out_count; /* elements of its inputs and outputs, if a framework reports both; 0: unknown */
+    const char *frames; /* the program's stack at the call, innermost first: "file:line function", one per line; NULL */
     bool has_comms_id, comms_id_read; /* read: it was in the trace */
     bool is_p2p; /* according to the framework */
 };

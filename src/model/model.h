@@ -144,6 +144,7 @@ struct rs_proc {
     uint32_t ncovers, ngaps, ncallers;
     uint64_t *stale; /* bits: which of its GPU timers are of another operation; see below */
     size_t nstale; /* words */
+    bool active_only; /* a dump that lists pending operations only: what it called and does not list has completed */
     bool drops; /* the tool drops events silently: what is absent was not recorded, whatever covers and gaps say */
     int64_t clock_error_ns; /* of its ticks on the host's clock */
     uint32_t same; /* the same process in its primary source (join/overlay.h); RS_NONE: this is it */
@@ -179,6 +180,9 @@ struct rs_member {
     char bus_id[32];
     uint64_t context;
     uint64_t asked; /* 1 + the number of its last collective, if a tool reports it; 0: unknown */
+    /* 1 + the numbers of its last enqueued and last completed call, as a dump's summary has them; 0: unknown. Of a
+     * communicator with sends and receives they may count those instead. */
+    uint64_t enqueued, completed;
     int64_t created, destroyed; /* host ns; RS_TIME_NONE: not seen */
     uint8_t created_from, destroyed_from; /* enum rs_life_source */
     uint32_t next; /* of the same communicator, by rank; RS_NONE: the last */

@@ -77,6 +77,15 @@ verdict hang-real/mismatch '["MISMATCH","AllReduce",6,[3],[],"COLLECTIVE_TYPE_MI
 verdict hang-real/size '["MISMATCH","AllReduce",6,[2],[],"SIZE_OR_SYNTAX_MISMATCH"] 3'
 verdict hang-real/recv '["NOT_JOINED","SendRecv",null,[3],[],"a receive without its send"] 3'
 verdict ddp4 '["NONE",null,null,[],[],null] 0'
+# Pending entries only, of a real hang in which two ranks sleep; sends of batches stay "scheduled" for good.
+verdict hang-active '["NOT_JOINED","AllReduce",9,[6],[],"rank 6 enqueued number 8 last, the others wait in 9"] 3'
+is "both culprits" "$("$RINGSCOPE" hang --json "$data/flight/hang-active" 2>/dev/null |
+    jq -c '[.culprits[] | [.ranks, .verdict, .suspected, .frames[0]]]')" \
+    '[[[6],"NOT_JOINED",false,"hang8.py:16 step"],[[3],"NOT_JOINED",false,"hang8.py:16 step"]]'
+is "entries that are not listed are not overwritten" "$("$RINGSCOPE" hang "$data/flight/hang-active" 2>&1 >/dev/null |
+    grep -c 'fr_rank0.json: lists pending operations only.*7 more')" 1
+is "without the culprits' dumps the absent are suspected" "$("$RINGSCOPE" hang --json "$data"/flight/hang-active/fr_rank[0124578].json 2>/dev/null |
+    jq -c '[.ranks, (.culprits[] | [.ranks, .suspected])]')" '[[],[[3,6],true]]'
 
 # The two small samples: one all-reduce, complete on rank 0 and started on rank 1. JSON and pickle agree.
 for form in fr_rank0.json:fr_rank1.json nccl_trace_rank_0:nccl_trace_rank_1; do

@@ -59,4 +59,8 @@ is "sim --hang 3@20" "$(hang | jq -c '[.verdict, .ranks]')" '["NOT_JOINED",[3]]'
 rm -rf "$run"
 "$RINGSCOPE" sim --ranks 8 --hosts 2 --steps 40 --kill 2@15 -o "$run" >/dev/null 2>&1
 is "sim --kill 2@15" "$(hang | jq -c '[.verdict, .ranks]')" '["RANK_DEAD",[2]]'
+# Two causes at once. Rank 5 is not killed in an operation that waits for rank 3.
+rm -rf "$run"
+"$RINGSCOPE" sim --ranks 8 --hosts 2 --steps 40 --hang 3@20 --kill 5@20 -o "$run" >/dev/null 2>&1
+is "sim --hang 3@20 --kill 5@20: nobody else" "$(hang | jq -c '[.culprits[].ranks[]] | (. - [3, 5] == []) and length > 0')" true
 exit $bad

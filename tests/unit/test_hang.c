@@ -31,8 +31,8 @@ static void test_not_dead(void **state)
     j.m.procs[2].last = 3 * SEC + 120 * MS;
     j.m.procs[2].end = 4 * SEC;
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_NONE);
-    assert_int_equal(h.op, RS_NONE);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_NONE);
+    assert_int_equal(h.findings[0].op, RS_NONE);
     finish(&j, &h);
 
     begin(&j, RANKS);
@@ -41,7 +41,7 @@ static void test_not_dead(void **state)
         j.m.procs[r].end = stuck_at + (100 + r) * MS;
     }
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_NONE);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_NONE);
     assert_int_equal(h.nconclusion, 1);
     finish(&j, &h);
 
@@ -69,8 +69,8 @@ static void test_not_joined(void **state)
         }
         find(&j, &h);
         check(&j, &h, RS_VERDICT_NOT_JOINED, guilty, 3);
-        assert_int_equal(h.guilty[0].member, member_of(&j, j.world, guilty));
-        assert_int_equal(h.since, stuck_at);
+        assert_int_equal(h.findings[0].guilty[0].member, member_of(&j, j.world, guilty));
+        assert_int_equal(h.findings[0].since, stuck_at);
         finish(&j, &h);
     }
 }
@@ -102,6 +102,30 @@ static void test_not_joined_otherwise(void **state)
     finish(&j, &h);
 }
 
+/* Rank 1 died outside of NCCL, rank 2 did not come, and both are named; rank 3 died a moment later of waiting for them. */
+static void test_two_causes(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    stuck(&j, 0);
+    stuck(&j, 3);
+    j.m.procs[1].end = stuck_at + 50 * MS;
+    j.m.procs[3].end = stuck_at + 150 * MS;
+    find(&j, &h);
+    assert_int_equal(h.nfindings, 2);
+    check(&j, &h, RS_VERDICT_RANK_DEAD, 1, 2);
+    assert_int_equal(h.findings[1].verdict, RS_VERDICT_NOT_JOINED);
+    assert_int_equal(h.findings[1].nguilty, 1);
+    assert_int_equal(h.findings[1].guilty[0].rank, 2);
+    for (uint32_t i = 0; i < h.nfindings; i++) {
+        assert_non_null(h.findings[i].evidence);
+        assert_non_null(h.findings[i].advice);
+    }
+    finish(&j, &h);
+}
+
 /* The rank is in an operation of another communicator, which waits for another rank: that one is the cause. */
 static void test_leads_on(void **state)
 {
@@ -112,9 +136,9 @@ static void test_leads_on(void **state)
     for (int32_t r = 0; r < 2; r++) add_part(&j, j.second, r, j.allreduce, BEFORE, stuck_at - 100 * MS);
     for (int32_t r = 2; r < 3; r++) stuck(&j, r);
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_NOT_JOINED);
-    assert_int_equal(h.nguilty, 1); /* 3 is in nothing; 2 is in `world`, for which it waits */
-    assert_int_equal(h.guilty[0].rank, 3);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_NOT_JOINED);
+    assert_int_equal(h.findings[0].nguilty, 1); /* 3 is in nothing; 2 is in `world`, for which it waits */
+    assert_int_equal(h.findings[0].guilty[0].rank, 3);
     assert_int_equal(h.also_blocked, 1);
     finish(&j, &h);
 }
@@ -131,7 +155,7 @@ static void test_mismatch(void **state)
     }
     find(&j, &h);
     check(&j, &h, RS_VERDICT_MISMATCH, 1, 3);
-    assert_non_null(strstr(h.detail, "count 500"));
+    assert_non_null(strstr(h.findings[0].detail, "count 500"));
     finish(&j, &h);
 
     begin(&j, RANKS); /* another function at the same place */
@@ -142,7 +166,7 @@ static void test_mismatch(void **state)
             stuck(&j, r);
     find(&j, &h);
     check(&j, &h, RS_VERDICT_MISMATCH, 0, 3);
-    assert_non_null(strstr(h.detail, "AllGather 0 of world"));
+    assert_non_null(strstr(h.findings[0].detail, "AllGather 0 of world"));
     finish(&j, &h);
 }
 
@@ -165,7 +189,7 @@ static void test_mismatch_not_started(void **state)
         }
         find(&j, &h);
         check(&j, &h, RS_VERDICT_MISMATCH, 1, 3);
-        assert_non_null(strstr(h.detail, "count 500"));
+        assert_non_null(strstr(h.findings[0].detail, "count 500"));
         finish(&j, &h);
     }
 }
@@ -184,10 +208,10 @@ static void test_pairs(void **state)
     j.m.parts.count[r] = 400;
     rs_pairs_join(&j.m);
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_MISMATCH);
-    assert_int_equal(h.nguilty, 2);
-    assert_int_equal(h.guilty[0].rank, 1);
-    assert_int_equal(h.guilty[1].rank, 3);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_MISMATCH);
+    assert_int_equal(h.findings[0].nguilty, 2);
+    assert_int_equal(h.findings[0].guilty[0].rank, 1);
+    assert_int_equal(h.findings[0].guilty[1].rank, 3);
     finish(&j, &h);
 
     begin(&j, RANKS);
@@ -195,9 +219,9 @@ static void test_pairs(void **state)
     j.m.parts.peer[s] = 3;
     rs_pair_add(&j.m, s, RS_NONE, 0, 100);
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_NOT_JOINED);
-    assert_int_equal(h.nguilty, 1);
-    assert_int_equal(h.guilty[0].rank, 3);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_NOT_JOINED);
+    assert_int_equal(h.findings[0].nguilty, 1);
+    assert_int_equal(h.findings[0].guilty[0].rank, 3);
     finish(&j, &h);
 }
 
@@ -235,11 +259,11 @@ static void test_stalled(void **state)
         ring(&j, cases[i].send, cases[i].recv);
         find(&j, &h);
         check(&j, &h, RS_VERDICT_STALLED_STEP, cases[i].rank, 3);
-        assert_int_equal(h.peer.rank, cases[i].peer);
-        assert_int_equal(h.step, 5);
-        assert_int_equal(h.state, cases[i].told);
-        assert_int_equal(h.channel, 1);
-        assert_int_equal(h.since, stuck_at + MS);
+        assert_int_equal(h.findings[0].peer.rank, cases[i].peer);
+        assert_int_equal(h.findings[0].step, 5);
+        assert_int_equal(h.findings[0].state, cases[i].told);
+        assert_int_equal(h.findings[0].channel, 1);
+        assert_int_equal(h.findings[0].since, stuck_at + MS);
         finish(&j, &h);
     }
 }
@@ -258,8 +282,8 @@ static void test_stalled_one_side(void **state)
     }
     find(&j, &h);
     check(&j, &h, RS_VERDICT_STALLED_STEP, 1, 3);
-    assert_int_equal(h.peer.rank, 2);
-    assert_int_equal(h.step, 5);
+    assert_int_equal(h.findings[0].peer.rank, 2);
+    assert_int_equal(h.findings[0].step, 5);
     finish(&j, &h);
 
     begin(&j, 3);
@@ -269,8 +293,8 @@ static void test_stalled_one_side(void **state)
     }
     find(&j, &h);
     check(&j, &h, RS_VERDICT_STALLED_STEP, 3, 3);
-    assert_int_equal(h.guilty[0].member, RS_NONE);
-    assert_int_equal(h.peer.rank, 0);
+    assert_int_equal(h.findings[0].guilty[0].member, RS_NONE);
+    assert_int_equal(h.findings[0].peer.rank, 0);
     assert_int_equal(h.nunseen, 1);
     assert_int_equal(h.unseen[0], 3);
     finish(&j, &h);
@@ -288,7 +312,7 @@ static void test_still_moves(void **state)
         for (uint32_t i = 0; i < j.m.nopens; i++)
             if ((int32_t)j.m.opens[i].proc == mover) j.m.opens[i].since = over - MS;
         find(&j, &h);
-        assert_int_equal(h.verdict, mover < 0 ? RS_VERDICT_STALLED_STEP : RS_VERDICT_NONE);
+        assert_int_equal(h.findings[0].verdict, mover < 0 ? RS_VERDICT_STALLED_STEP : RS_VERDICT_NONE);
         finish(&j, &h);
     }
 }
@@ -307,7 +331,7 @@ static void test_deadlock(void **state)
         }
         find(&j, &h);
         check(&j, &h, RS_VERDICT_DEADLOCK, 2, 3);
-        assert_non_null(strstr(h.detail, "AllReduce 3 of second"));
+        assert_non_null(strstr(h.findings[0].detail, "AllReduce 3 of second"));
         finish(&j, &h);
     }
 }
@@ -338,14 +362,14 @@ static void test_outside(void **state)
     struct rs_hang h;
     begin(&j, RANKS);
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_OUTSIDE_NCCL);
-    assert_int_equal(h.nguilty, 0);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_OUTSIDE_NCCL);
+    assert_int_equal(h.findings[0].nguilty, 0);
     finish(&j, &h);
 
     begin(&j, RANKS); /* soon after its last call */
     for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].end = j.m.procs[r].last + SEC;
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_NONE);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_NONE);
     finish(&j, &h);
 }
 
@@ -359,7 +383,7 @@ static void test_closed_well(void **state)
     for (int32_t r = 0; r < 3; r++) stuck(&j, r);
     for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].ended = RS_END_WELL;
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_NONE);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_NONE);
     finish(&j, &h);
 }
 
@@ -380,9 +404,9 @@ static void test_not_recorded(void **state)
     p->ngaps = 1;
     p->lost = 10;
     find(&j, &h);
-    assert_int_not_equal(h.verdict, RS_VERDICT_NOT_JOINED);
-    for (uint32_t i = 0; i < h.nguilty; i++) assert_int_not_equal(h.guilty[i].rank, 1);
-    assert_int_equal(h.rows[1].stage, RS_STAGE_NOT_RECORDED);
+    assert_int_not_equal(h.findings[0].verdict, RS_VERDICT_NOT_JOINED);
+    for (uint32_t i = 0; i < h.findings[0].nguilty; i++) assert_int_not_equal(h.findings[0].guilty[i].rank, 1);
+    assert_int_equal(h.findings[0].rows[1].stage, RS_STAGE_NOT_RECORDED);
     bool said = false;
     for (uint32_t i = 0; i < h.nconclusion; i++) said |= strstr(h.conclusion[i], "nothing was recorded") != NULL;
     assert_true(said);
@@ -402,7 +426,8 @@ static void test_not_recorded(void **state)
         if (absent)
             check(&j, &h, RS_VERDICT_NOT_JOINED, RANKS - 1, RANKS - 1);
         else
-            assert_int_equal(h.verdict, RS_VERDICT_UNKNOWN); /* all have called the same: it may be complete */
+            assert_int_equal(h.findings[0].verdict,
+                             RS_VERDICT_UNKNOWN); /* all have called the same: it may be complete */
         finish(&j, &h);
     }
 }
@@ -436,7 +461,7 @@ static void test_unknown(void **state)
         }
         find(&j, &h);
         bool known = c == WHOLE || c == LOST_BEFORE || c == CUT_BEFORE || c == CLOSED;
-        assert_int_equal(h.verdict, known ? RS_VERDICT_NONE : RS_VERDICT_UNKNOWN);
+        assert_int_equal(h.findings[0].verdict, known ? RS_VERDICT_NONE : RS_VERDICT_UNKNOWN);
         assert_int_equal(h.unknown, known             ? RS_HANG_KNOWN
                                     : c == CUT        ? RS_HANG_CUT
                                     : c == OTHER_TOOL ? RS_HANG_BLIND
@@ -465,7 +490,7 @@ static void test_tools(void **state)
             find(&j, &h);
             bool lost = lossy && tool == RS_TOOL_RINGSCOPE;
             assert_int_equal(h.unknown, !sees ? RS_HANG_BLIND : lost ? RS_HANG_NOT_RECORDED : RS_HANG_KNOWN);
-            assert_int_equal(h.verdict, !sees || lost ? RS_VERDICT_UNKNOWN : RS_VERDICT_NONE);
+            assert_int_equal(h.findings[0].verdict, !sees || lost ? RS_VERDICT_UNKNOWN : RS_VERDICT_NONE);
             finish(&j, &h);
         }
         if (!sees) continue;
@@ -474,7 +499,7 @@ static void test_tools(void **state)
         begin(&j, RANKS); /* nothing for 27 s */
         for (int32_t r = 0; r < RANKS; r++) j.m.procs[r].tool = tool;
         find(&j, &h);
-        assert_int_equal(h.verdict, tool == RS_TOOL_FLIGHT ? RS_VERDICT_NONE : RS_VERDICT_OUTSIDE_NCCL);
+        assert_int_equal(h.findings[0].verdict, tool == RS_TOOL_FLIGHT ? RS_VERDICT_NONE : RS_VERDICT_OUTSIDE_NCCL);
         finish(&j, &h);
     }
 }
@@ -500,7 +525,7 @@ static void test_doubtful(void **state)
         p->ngaps = 1;
         find(&j, &h);
         check(&j, &h, RS_VERDICT_NOT_JOINED, 3, 3);
-        assert_int_equal(h.rows[1].stage, RS_STAGE_ENTERED);
+        assert_int_equal(h.findings[0].rows[1].stage, RS_STAGE_ENTERED);
         finish(&j, &h);
 
         begin(&j, RANKS); /* nothing hangs but what looks so on the rank that lost records */
@@ -515,7 +540,7 @@ static void test_doubtful(void **state)
         p->gaps[0] = (struct rs_gap){stuck_at, stuck_at + SEC, 0, 0, 5};
         p->ngaps = 1;
         find(&j, &h);
-        assert_int_equal(h.verdict, RS_VERDICT_OUTSIDE_NCCL);
+        assert_int_equal(h.findings[0].verdict, RS_VERDICT_OUTSIDE_NCCL);
         finish(&j, &h);
     }
 }
@@ -546,6 +571,7 @@ int main(void)
         cmocka_unit_test(test_not_dead),
         cmocka_unit_test(test_not_joined),
         cmocka_unit_test(test_not_joined_otherwise),
+        cmocka_unit_test(test_two_causes),
         cmocka_unit_test(test_leads_on),
         cmocka_unit_test(test_mismatch),
         cmocka_unit_test(test_mismatch_not_started),

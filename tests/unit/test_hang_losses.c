@@ -57,8 +57,8 @@ static void test_who_feeds(void **state)
         if (j.m.parts.start[i] == stuck_at && j.m.members[j.m.parts.member[i]].rank == 0) not_started(&j, i);
     lose(&j, 0, stuck_at, stuck_at + SEC, 0);
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_STALLED_STEP);
-    assert_int_equal(h.nguilty, 0);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_STALLED_STEP);
+    assert_int_equal(h.findings[0].nguilty, 0);
     assert_true(said(&h, "or a rank before it on its host"));
     finish(&j, &h);
 }
@@ -117,9 +117,9 @@ static void test_ranks_of_the_job(void **state)
         open_step(&j, part, !r, 1 - r, 5, r ? RS_ST_STEP_RECV_WAIT : RS_ST_STEP_SEND_WAIT);
     }
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_STALLED_STEP);
-    assert_int_equal(h.guilty[0].rank, 2);
-    assert_non_null(strstr(h.detail, "sent by rank 2 to rank 3, is in"));
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_STALLED_STEP);
+    assert_int_equal(h.findings[0].guilty[0].rank, 2);
+    assert_non_null(strstr(h.findings[0].detail, "sent by rank 2 to rank 3, is in"));
     finish(&j, &h);
 }
 
@@ -161,10 +161,10 @@ static void test_joined_as_two(void **state)
     o->nparts[one] = RANKS - 1;
     o->nparts[two] = 1;
     j.m.parts.op[part] = two;
-    assert_int_equal(rs_hang_find(&j.m, &(struct rs_filter){0}, &h), RS_OK);
-    assert_int_equal(h.verdict, RS_VERDICT_STALLED_STEP);
-    assert_int_equal(h.nguilty, 0);
-    assert_int_equal(h.nwaiting, RANKS);
+    rs_hang_find(&j.m, &(struct rs_filter){0}, &h);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_STALLED_STEP);
+    assert_int_equal(h.findings[0].nguilty, 0);
+    assert_int_equal(h.findings[0].nwaiting, RANKS);
     finish(&j, &h);
 }
 
@@ -182,9 +182,9 @@ static void test_in_what_was_lost(void **state)
     }
     lose(&j, 1, stuck_at - 5 * MS, stuck_at + MS, 1);
     find(&j, &h);
-    assert_int_equal(h.verdict, RS_VERDICT_STALLED_STEP);
-    assert_int_equal(h.comm, j.world);
-    assert_int_equal(h.nguilty, 0);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_STALLED_STEP);
+    assert_int_equal(h.findings[0].comm, j.world);
+    assert_int_equal(h.findings[0].nguilty, 0);
     assert_true(said(&h, "Of rank 1 nothing was recorded here"));
     finish(&j, &h);
 }
@@ -206,8 +206,8 @@ static void test_replays_behind_a_gap(void **state)
     }
     lose(&j, 1, stuck_at - 2 * MS, stuck_at - MS, 1);
     find(&j, &h);
-    assert_int_not_equal(h.verdict, RS_VERDICT_NOT_JOINED);
-    for (uint32_t i = 0; i < h.nguilty; i++) assert_int_not_equal(h.guilty[i].rank, 1);
+    assert_int_not_equal(h.findings[0].verdict, RS_VERDICT_NOT_JOINED);
+    for (uint32_t i = 0; i < h.findings[0].nguilty; i++) assert_int_not_equal(h.findings[0].guilty[i].rank, 1);
     finish(&j, &h);
 }
 
@@ -227,7 +227,7 @@ static void test_lost_end_of_a_step(void **state)
     lose(&j, 3, stuck_at + 2 * MS, stuck_at + 3 * MS, 0);
     find(&j, &h);
     check(&j, &h, RS_VERDICT_STALLED_STEP, 1, 3);
-    assert_int_equal(h.peer.rank, 2);
+    assert_int_equal(h.findings[0].peer.rank, 2);
     finish(&j, &h);
 }
 

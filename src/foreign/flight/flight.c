@@ -105,6 +105,44 @@ static enum rs_status dtypes(struct flight_rows *r, const struct rs_value *v, st
     return RS_OK;
 }
 
+/* Whether a source file is PyTorch's own: the caller's frames say more. */
+static bool is_torch(const struct rs_value *file)
+{
+    static const char *const inside[] = {"/torch/", "torch/csrc", "/site-packages/torch"};
+    for (size_t i = 0; i < sizeof inside / sizeof *inside; i++)
+        if (memmem(file->text, file->n, inside[i], strlen(inside[i]))) return true;
+    return false;
+}
+
+/* The innermost frames of the program itself; where all are PyTorch's, of those. */
+static enum rs_status frames(struct flight_rows *r, const struct rs_value *list, const char **to, struct rs_err *err)
+{
+    enum { SHOWN = 6, MOST = 256 };
+    *to = "";
+    if (!rs_value_is_list(list) || !list->n) return RS_OK;
+    struct rs_strbuf text_of = {0};
+    for (int own = 1; own >= 0 && !text_of.len; own--)
+        for (uint32_t i = 0, shown = 0; i < list->n && i < MOST && shown < SHOWN; i++) {
+            const struct rs_value *frame = rs_value_plain(list->items[i]);
+            const struct rs_value *file = rs_value_get(frame, "filename"), *function = rs_value_get(frame, "name");
+            if (!file || file->kind != RS_V_TEXT || !file->n || file->n > 4096) continue;
+            if (!may(r, 64 + (uint64_t)file->n * 4)) {
+                rs_strbuf_free(&text_of);
+                return too_much(r, err);
+            }
+            if (own && is_torch(file)) continue;
+            rs_strbuf_printf(&text_of, "%s%.*s:%lld", shown++ ? "\n" : "", (int)file->n, file->text,
+                             (long long)rs_value_i64(rs_value_get(frame, "line"), 0));
+            if (function && function->kind == RS_V_TEXT && function->n && function->n < 512)
+                rs_strbuf_printf(&text_of, " %.*s", (int)function->n, function->text);
+        }
+    const char *borrowed = rs_strbuf_borrow(&text_of);
+    struct rs_value v = {.kind = RS_V_TEXT, .text = borrowed, .n = (uint32_t)text_of.len};
+    enum rs_status status = text(r, &v, to, err);
+    rs_strbuf_free(&text_of);
+    return status;
+}
+
 /* Takes "nccl:send 1->2" or "nccl:recv 3<-0" apart. */
 static enum rs_status name(struct flight_rows *r, struct rs_flight_entry *e, struct rs_err *err)
 {
@@ -160,6 +198,7 @@ static enum rs_status flight_rows_entry(struct flight_rows *r, const struct rs_v
         .dst = -1,
         .pg_name = "",
         .pg_desc = "",
+        .frames = "",
         .created_ns = rs_value_i64(rs_value_get(entry, "time_created_ns"), -1),
         .duration_ns = duration(rs_value_get(entry, "duration_ms")),
         .state = state(rs_value_get(entry, "state")),
@@ -176,6 +215,7 @@ static enum rs_status flight_rows_entry(struct flight_rows *r, const struct rs_v
     RS_TRY(dtypes(r, rs_value_get(entry, "input_dtypes"), &e.in, err));
     RS_TRY(sizes(r, rs_value_get(entry, "output_sizes"), &e.out, err));
     RS_TRY(dtypes(r, rs_value_get(entry, "output_dtypes"), &e.out, err));
+    RS_TRY(frames(r, rs_value_get(entry, "frames"), &e.frames, err));
     if ((r->held += sizeof e) > MOST_BYTES) return too_much(r, err);
     RS_ROOM(f->entries, f->n_entries, f->cap_entries);
     f->entries[f->n_entries++] = e;
@@ -467,7 +507,7 @@ static enum rs_status scan_entries(struct flight_rows *r, struct rs_scan *s, str
         struct rs_value_builder build = {&arena, 0, MOST_ENTRY};
         struct rs_value *entry;
         enum rs_status status = RS_OK;
-        if (!rs_value_scan(&build, s, "frames", &entry, &end))
+        if (!rs_value_scan(&build, s, &entry, &end))
             status = rs_fail(err, RS_BAD_INPUT, "%s: at byte %llu: an entry is too large", r->path,
                              (unsigned long long)s->offset);
         else if (!end)
@@ -495,7 +535,7 @@ static enum rs_status from_json(struct flight_rows *r, struct rs_scan *s, struct
                         *value;
         bool end;
         enum rs_status status = RS_OK;
-        if (!rs_value_scan(&build, s, NULL, &value, &end))
+        if (!rs_value_scan(&build, s, &value, &end))
             status = rs_fail(err, RS_BAD_INPUT, "%s: at byte %llu: too large", r->path, (unsigned long long)s->offset);
         else if (!end)
             status = flight_rows_top(r, &key, value, err);
@@ -511,6 +551,41 @@ static enum rs_status from_json(struct flight_rows *r, struct rs_scan *s, struct
         return rs_fail(err, RS_BAD_INPUT, "%s: at byte %llu: JSON: cut off here", r->path,
                        (unsigned long long)s->offset);
     return RS_OK;
+}
+
+/* A dump of active operations only has holes in its numbers, or begins late though nothing in it is complete. The
+ * second may also be a ring that went round: then its summary says that more is pending than is listed. */
+static bool is_active_only(const struct rs_flight *f)
+{
+    bool hole = false, complete = false;
+    for (uint32_t i = 0; i < f->n_entries; i++) {
+        const struct rs_flight_entry *e = &f->entries[i];
+        complete |= e->state == RS_FLIGHT_COMPLETED || e->retired;
+        hole |= i && e->record_id >= 0 && f->entries[i - 1].record_id >= 0 &&
+                e->record_id > f->entries[i - 1].record_id + 1;
+    }
+    if (complete || f->damage.code != RS_OK || f->bad_entries) return false;
+    if (hole) return true;
+    struct rs_map first = {0}; /* pg_id -> its first entry */
+    bool listed = !f->n_entries || f->entries[0].record_id > 0;
+    for (uint32_t i = f->n_entries; i-- > 0;)
+        if (f->entries[i].pg_id >= 0) rs_map_put(&first, (uint64_t)f->entries[i].pg_id, i);
+    bool any = false;
+    for (uint32_t i = 0; i < f->n_status && listed; i++) {
+        const struct rs_flight_status *s = &f->status[i];
+        char *end;
+        unsigned long long id = strtoull(s->id, &end, 10);
+        const uint64_t *at = *s->id && !*end ? rs_map_find(&first, id) : NULL;
+        any |= s->completed > 0;
+        if (!at) {
+            listed = s->enqueued <= s->completed;
+        } else {
+            const struct rs_flight_entry *e = &f->entries[*at];
+            listed = s->completed + 1 >= (e->is_p2p ? e->p2p_seq : e->collective_seq) || e->is_p2p;
+        }
+    }
+    rs_map_free(&first);
+    return listed && any;
 }
 
 /* What holds of both forms, before and after. */
@@ -531,6 +606,7 @@ static enum rs_status finish(struct flight_rows *r, enum rs_status status, struc
         rs_flight_free(f);
         return status;
     }
+    f->active_only = is_active_only(f);
     if (f->rank_inside < 0) f->rank_inside = rank_of_content(f);
     f->rank = rs_flight_rank_of_name(r->path);
     if (f->rank < 0) f->rank = f->rank_inside;

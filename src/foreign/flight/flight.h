@@ -38,6 +38,7 @@ struct rs_flight_entry {
     int64_t created_ns; /* Unix time */
     int64_t duration_ns; /* measured on the GPU, where that was switched on */
     struct rs_flight_tensors in, out;
+    const char *frames; /* the program's own, innermost first: "file:line function", one per line */
     enum rs_flight_state state;
     bool is_p2p, retired;
     struct {
@@ -54,7 +55,9 @@ struct rs_flight_group {
 
 struct rs_flight_status {
     const char *id;
-    int64_t enqueued, started, completed; /* the last collective's number; -1: none, or not known */
+    /* Number of the last operation; -1: none, or not known. Collectives and sends are counted apart, and the last one
+     * counts, of whichever kind. `enqueued` rises when the call of NCCL has returned; `started` needs timing. */
+    int64_t enqueued, started, completed;
 };
 
 struct rs_flight {
@@ -66,6 +69,7 @@ struct rs_flight {
     struct rs_flight_status *status;
     struct rs_flight_entry *entries; /* as they stand in the dump: by record_id */
     uint32_t n_groups, n_status, n_entries;
+    bool active_only; /* operations that had completed are not listed: no ring has dropped them */
     uint32_t bad_entries; /* left out: no dict, or cut off within */
     struct rs_err damage; /* code RS_OK: the dump is whole; else file, place and reason, and what came before is here */
     struct rs_arena arena;

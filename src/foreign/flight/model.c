@@ -22,6 +22,10 @@ struct place {
     uint32_t last; /* part; RS_NONE: none */
     int64_t collective_seq, p2p_seq;
     bool is_p2p;
+    /* Of a dump of pending operations: the last listed number of a send or receive that may be complete, and whether one
+     * before it is not listed. */
+    int64_t listed;
+    bool hole;
 };
 
 struct work {
@@ -33,6 +37,7 @@ struct work {
     uint32_t nplaces;
     struct rs_map by_name; /* hash of a group's name -> place */
     struct rs_map by_comm;
+    struct rs_map frames; /* text of the dump -> text of the model */
     uint32_t *before; /* by part of this dump: the one before it in its run; RS_NONE */
 };
 
@@ -86,7 +91,8 @@ static void add_proc(struct work *w, const char *path)
     p->ended = RS_END_ALIVE; /* it could write a dump; what became of it is not said */
     p->callbacks = f->n_entries;
     p->damaged = f->bad_entries;
-    p->complete = !w->wrapped && !f->bad_entries && f->damage.code == RS_OK;
+    p->active_only = f->active_only;
+    p->complete = !w->wrapped && !f->active_only && !f->bad_entries && f->damage.code == RS_OK;
     if (w->wrapped) {
         p->overwritten = f->n_entries && f->entries[0].record_id > 0 ? (uint64_t)f->entries[0].record_id : 0;
         p->overwritten_until = p->begin - 1;
@@ -139,12 +145,12 @@ static void add_place(struct work *w, const struct rs_flight_group *g, const cha
     const struct rs_proc *p = &m->procs[w->proc];
     x->proc = w->proc;
     x->rank = w->f->rank >= 0 ? rank_in(g, w->f->rank) : -1;
-    /* Nothing of it is missing from the beginning on, unless the ring has gone round. */
-    if (!w->wrapped && w->f->damage.code == RS_OK) {
+    /* Nothing of it is missing from the beginning on, unless the ring has gone round or completed ones are not listed. */
+    if (!w->wrapped && !w->f->active_only && w->f->damage.code == RS_OK) {
         x->created = p->begin;
         x->asked = 1; /* PyTorch counts from 1 */
     }
-    w->places[w->nplaces++] = (struct place){.member = member, .group = g, .last = RS_NONE};
+    w->places[w->nplaces++] = (struct place){.member = member, .group = g, .last = RS_NONE, .listed = -1};
     if (g) rs_comms_shape(g->ranks, g->n, &w->places[*place].start, &w->places[*place].stride);
 }
 
@@ -173,7 +179,50 @@ static void place_of(struct work *w, const struct rs_flight_entry *e, uint32_t *
     *place = (uint32_t)*at;
 }
 
-/* How far the group had come, as the dump's summary says; its keys are the entries' pg_id. */
+/* A text of digits as a number; UINT64_MAX: it is none. */
+static uint64_t number_of(const char *text)
+{
+    char *end;
+    unsigned long long n = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && !*end ? n : UINT64_MAX;
+}
+
+struct numbered {
+    uint64_t number;
+    uint32_t member;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+/* Groups without an entry: both a process's numbers of its groups (pg_id) and their names rise in the order in which
+ * the groups were made. Where there are as many of both, and those with entries agree, the n-th is the n-th. */
+static void add_ids(const struct work *w, struct rs_map *ids)
+{
+    const struct rs_flight *f = w->f;
+    if (!f->n_status || f->n_status != w->nplaces || f->n_groups != w->nplaces) return;
+    struct numbered *names = rs_alloc(2 * (size_t)w->nplaces * sizeof *names), *keys = names + w->nplaces;
+    bool fits = true;
+    for (uint32_t i = 0; i < w->nplaces; i++) {
+        const struct place *s = &w->places[i];
+        names[i] = (struct numbered){s->group ? number_of(s->group->name) : UINT64_MAX, s->member};
+        keys[i] = (struct numbered){number_of(f->status[i].id), 0};
+    }
+    qsort(names, w->nplaces, sizeof *names, by_number);
+    qsort(keys, w->nplaces, sizeof *keys, by_number);
+    for (uint32_t i = 0; i < w->nplaces && fits; i++) {
+        const uint64_t *known = rs_map_find(ids, keys[i].number);
+        fits = names[i].number != UINT64_MAX && keys[i].number != UINT64_MAX && (!known || *known == names[i].member);
+        fits &= !i || (names[i].number != names[i - 1].number && keys[i].number != keys[i - 1].number);
+    }
+    for (uint32_t i = 0; i < w->nplaces && fits; i++) rs_map_put(ids, keys[i].number, names[i].member);
+    free(names);
+}
+
+/* How far each group had come, as the dump's summary says; its keys are the entries' pg_id. */
 static void take_status(struct work *w)
 {
     struct rs_map ids = {0}; /* pg_id -> member */
@@ -182,14 +231,15 @@ static void take_status(struct work *w)
         place_of(w, &w->f->entries[i], &place);
         if (w->f->entries[i].pg_id >= 0) rs_map_put(&ids, (uint64_t)w->f->entries[i].pg_id, w->places[place].member);
     }
+    add_ids(w, &ids);
     for (uint32_t i = 0; i < w->f->n_status; i++) {
         const struct rs_flight_status *s = &w->f->status[i];
-        char *end;
-        unsigned long long id = strtoull(s->id, &end, 10);
-        const uint64_t *member = *s->id && !*end ? rs_map_find(&ids, id) : NULL;
-        if (!member || s->enqueued < 0) continue;
+        uint64_t id = number_of(s->id);
+        const uint64_t *member = id != UINT64_MAX ? rs_map_find(&ids, id) : NULL;
+        if (!member) continue;
         struct rs_member *x = &w->m->members[*member];
-        if ((uint64_t)s->enqueued >= x->asked) x->asked = (uint64_t)s->enqueued + 1;
+        if (s->enqueued >= 0) x->enqueued = (uint64_t)s->enqueued + 1;
+        if (s->completed >= 0) x->completed = (uint64_t)s->completed + 1;
     }
     rs_map_free(&ids);
 }
@@ -213,6 +263,16 @@ static uint64_t count_of(const char *func, int64_t in, int64_t out, uint32_t nra
     return n < 0 ? 0 : (uint64_t)n;
 }
 
+/* The stack of an entry as a text of the model's; entries share one text of the dump. */
+static const char *frames_of(struct work *w, const char *frames)
+{
+    if (!*frames) return NULL;
+    uint64_t *at;
+    rs_map_at(&w->frames, (uint64_t)(uintptr_t)frames, 0, &at);
+    if (!*at) *at = (uint64_t)(uintptr_t)rs_arena_text(&w->m->arena, frames, strlen(frames));
+    return (const char *)(uintptr_t)*at;
+}
+
 static void add_tag(struct work *w, uint32_t part, const struct place *s, const struct rs_flight_entry *e)
 {
     int64_t in = rs_flight_elements(&e->in), out = rs_flight_elements(&e->out);
@@ -222,6 +282,7 @@ static void add_tag(struct work *w, uint32_t part, const struct place *s, const 
                          .duration_ns = e->duration_ns >= 0 ? e->duration_ns : RS_TIME_NONE,
                          .in_count = in > 0 ? (uint64_t)in : 0,
                          .out_count = out > 0 ? (uint64_t)out : 0,
+                         .frames = frames_of(w, e->frames),
                          .is_p2p = e->is_p2p};
     if (s->group && tag.pg_seq >= 0) {
         tag.has_comms_id = true;
@@ -265,6 +326,9 @@ static void add_entry(struct work *w, uint32_t index)
     t->count[i] = count_of(func, rs_flight_elements(&e->in), rs_flight_elements(&e->out), s->group ? s->group->n : 0);
     if (e->created_ns > 0) t->enqueued[i] = e->created_ns;
     if (send || recv) {
+        /* It bears the number of the last collective before it. */
+        uint64_t before = e->is_p2p && e->collective_seq >= 0 ? (uint64_t)e->collective_seq + 1 : 0;
+        if (before > x->asked && w->f->damage.code == RS_OK) x->asked = before;
         t->peer[i] = send ? e->dst : e->src;
         if (t->peer[i] >= 0 && t->peer[i] == x->rank) t->flags[i] |= RS_PART_SELF;
     } else if (e->collective_seq >= 0) {
@@ -283,6 +347,24 @@ static void add_entry(struct work *w, uint32_t index)
     add_tag(w, i, s, e);
 }
 
+/* Sends and receives of a batch stay "scheduled" for good: only the entry of the whole batch is updated, which a dump of
+ * pending operations does not list when it is complete. Where a group lists all its numbers up to the last completed
+ * one, none of these is pending; where each is updated by itself, those that completed are not listed. */
+static void end_batches(struct work *w)
+{
+    struct rs_parts *t = &w->m->parts;
+    for (int marking = 0; marking < 2 && w->f->active_only; marking++)
+        for (uint32_t i = w->first_part; i < t->n; i++) {
+            const struct rs_tag *tag = rs_part_tag(w->m, i);
+            struct place *s = &w->places[t->member[i] - w->places[0].member]; /* each place has added one member */
+            int64_t completed = (int64_t)w->m->members[s->member].completed - 1;
+            if (!tag || !tag->is_p2p || tag->pg_seq > completed) continue;
+            if (marking && !s->hole && s->listed == completed) t->flags[i] |= RS_PART_DONE | RS_PART_STARTED;
+            s->hole |= !marking && s->listed >= 0 && tag->pg_seq > s->listed + 1;
+            if (!marking) s->listed = tag->pg_seq;
+        }
+}
+
 static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
 {
     (void)err;
@@ -290,6 +372,7 @@ static enum rs_status fill(struct work *w, const char *path, struct rs_err *err)
     add_places(w);
     take_status(w);
     for (uint32_t i = 0; i < w->f->n_entries; i++) add_entry(w, i);
+    end_batches(w);
     return RS_OK;
 }
 
@@ -297,7 +380,7 @@ enum rs_status rs_flight_to_model(struct rs_model *m, const struct rs_flight *f,
                                   struct rs_err *err)
 {
     struct work w = {.m = m, .f = f, .first_part = m->parts.n};
-    w.wrapped = f->n_entries && f->entries[0].record_id > 0;
+    w.wrapped = !f->active_only && f->n_entries && f->entries[0].record_id > 0;
     w.places = rs_zalloc((size_t)f->n_groups + f->n_entries + 1, sizeof *w.places);
     w.before = rs_alloc(((size_t)f->n_entries + 1) * sizeof *w.before);
     enum rs_status status = fill(&w, path, err);
@@ -306,6 +389,7 @@ enum rs_status rs_flight_to_model(struct rs_model *m, const struct rs_flight *f,
     free(w.before);
     rs_map_free(&w.by_name);
     rs_map_free(&w.by_comm);
+    rs_map_free(&w.frames);
     return status;
 }
 
@@ -323,8 +407,8 @@ struct dump {
 /* What is said once, whatever the number of ranks. */
 struct said {
     const struct dump *same[2], *older[2]; /* the first of each: a dump, and the one that is read in its place */
-    size_t nsame, nolder, nwrapped;
-    struct rs_other *wrapped;
+    size_t nsame, nolder, nwrapped, nactive;
+    struct rs_other *wrapped, *active;
     int64_t overwritten;
 };
 
@@ -404,7 +488,8 @@ static enum rs_status add(struct rs_model *m, struct said *said, struct dump *d,
     if (status == RS_OK && f.rank_inside >= 0 && f.rank_inside != f.rank)
         status = rs_model_note(m, err, "%s: its name says rank %" PRId64 ", its content rank %" PRId64, file->path,
                                f.rank, f.rank_inside);
-    if (f.n_entries && f.entries[0].record_id > 0 && !said->nwrapped++) {
+    if (f.active_only && !said->nactive++) said->active = file;
+    if (!f.active_only && f.n_entries && f.entries[0].record_id > 0 && !said->nwrapped++) {
         said->wrapped = file;
         said->overwritten = f.entries[0].record_id;
     }
@@ -431,6 +516,9 @@ static enum rs_status say(struct rs_model *m, const struct said *s, struct rs_er
         RS_TRY(rs_model_note(m, err, "%s is not used: %s is a newer dump of rank %" PRId64 "%s",
                              s->older[0]->file->path, s->older[1]->file->path, s->older[1]->rank,
                              more(s->nolder, text, sizeof text)));
+    if (s->nactive)
+        RS_TRY(rs_model_note(m, err, "%s: lists pending operations only: operations that had completed are not in it%s",
+                             s->active->path, more(s->nactive, text, sizeof text)));
     if (!s->nwrapped) return RS_OK;
     return rs_model_note(m, err,
                          "%s: the %" PRId64 " operations before its first were overwritten, and are not recorded "

@@ -70,8 +70,8 @@ static struct rs_value *scanned_word(struct rs_value_builder *b, const struct rs
     return v;
 }
 
-static bool scan_level(struct rs_value_builder *b, struct rs_scan *s, const char *skip, unsigned level,
-                       struct rs_value **value, bool *end)
+static bool scan_level(struct rs_value_builder *b, struct rs_scan *s, unsigned level, struct rs_value **value,
+                       bool *end)
 {
     enum rs_token token = rs_scan_next(s);
     *value = NULL;
@@ -88,11 +88,7 @@ static bool scan_level(struct rs_value_builder *b, struct rs_scan *s, const char
     }
     for (bool over = false; !over;) {
         struct rs_value *item;
-        if (!scan_level(b, s, skip, level + 1, &item, &over)) return false;
-        if (v->kind == RS_V_DICT && !over && v->n % 2 == 0 && skip && rs_value_is(item, skip)) {
-            rs_scan_skip(s);
-            continue;
-        }
+        if (!scan_level(b, s, level + 1, &item, &over)) return false;
         if (!over && !rs_value_add(b, v, item)) return false;
     }
     if (v->kind == RS_V_DICT) v->n -= v->n % 2;
@@ -100,9 +96,9 @@ static bool scan_level(struct rs_value_builder *b, struct rs_scan *s, const char
     return true;
 }
 
-bool rs_value_scan(struct rs_value_builder *b, struct rs_scan *s, const char *skip, struct rs_value **value, bool *end)
+bool rs_value_scan(struct rs_value_builder *b, struct rs_scan *s, struct rs_value **value, bool *end)
 {
-    return scan_level(b, s, skip, 0, value, end);
+    return scan_level(b, s, 0, value, end);
 }
 
 /* ---- what they say ---- */

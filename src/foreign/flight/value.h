@@ -49,9 +49,8 @@ struct rs_value *rs_value_new(struct rs_value_builder *b, enum rs_value_kind kin
 char *rs_value_chars(struct rs_value_builder *b, size_t n); /* n + 1 zeroed bytes */
 bool rs_value_add(struct rs_value_builder *b, struct rs_value *to, struct rs_value *item);
 
-/* The JSON value that comes next in `s`, up to 64 levels deep (NULL below that). `skip` is a key whose values are
- * passed over, or NULL. *end: there was none: the list or object around it is over, or the input. False: no memory. */
-bool rs_value_scan(struct rs_value_builder *b, struct rs_scan *s, const char *skip, struct rs_value **value, bool *end);
+/* The JSON value that comes next in `s`, up to 64 levels deep (NULL below that). *end: there was none: the list or object around it is over, or the input. False: no memory. */
+bool rs_value_scan(struct rs_value_builder *b, struct rs_scan *s, struct rs_value **value, bool *end);
 
 /* What a tag stands for as far as data goes: its list or dict argument. Other values are what they are. NULL stays
  * NULL. */
