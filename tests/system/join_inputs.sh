@@ -45,7 +45,7 @@ truncate -s $((size / 2)) "$TMP/broken/node00.20000.rsc"
 head -c 5000 /dev/urandom >"$TMP/broken/node09.1.rsc"
 : >"$TMP/broken/node09.2.rsc"
 printf 'x' | dd of="$TMP/broken/node01.20000.rsc" bs=1 seek=3000 conv=notrunc status=none
-says "cut off" "$RINGSCOPE" ops "$TMP/broken"
+says "truncated" "$RINGSCOPE" ops "$TMP/broken"
 says "node09.1.rsc" "$RINGSCOPE" ops "$TMP/broken"
 is "three of four ranks at least" "$("$RINGSCOPE" ops --json "$TMP/broken" 2>/dev/null | jq -s '[.[] | select(.ranks | length >= 2)] | length >= 24')" true
 is "nothing missing" "$("$RINGSCOPE" ops --json "$TMP/broken" 2>/dev/null | jq -s '[.[] | select(.missing != [])] | length')" 0

@@ -18,7 +18,7 @@ alive() { kill -0 $pid 2>/dev/null; }
 notes() { "$VERIFY" shared/*.rsc 2>/dev/null | grep -c "^note=.*$1"; }
 while [ ! -s control.out ] && alive; do sleep 0.02; done
 other sh -c "echo events=off >$PWD/shared/control" || fail "the second user cannot write there"
-while [ "$(notes 'not a file of the user')" = 0 ] && alive; do sleep 0.05; done
+while [ "$(notes 'not a regular file of the user')" = 0 ] && alive; do sleep 0.05; done
 rm shared/control
 echo events=off >ours # of the job's user, but not meant
 other ln -s "$PWD/ours" shared/control
@@ -28,5 +28,5 @@ echo events=0x30 >shared/control
 wait $pid
 same "$?" 0 "exit status"
 same "$(sed -n 's/^mask=//p' control.out | tr '\n' ' ')" "0x910 0x930 " "masks in NCCL"
-same "$(notes 'not a file of the user')" 1 "notes"
+same "$(notes 'not a regular file of the user')" 1 "notes"
 finish
