@@ -112,7 +112,7 @@ static const struct rs_term terms[] = {
     {"nccl_ns", "field", "Time of NCCL's kernels."},
     /* overlap */
     {"compute_ns", "field", "Time in which a kernel that is not NCCL's ran (union over streams)."},
-    {"comm_ns", "field", "Time in which a kernel of NCCL's ran (union over streams)."},
+    {"comm_ns", "field", "Time in which a kernel of NCCL or of another communication library ran (union over streams)."},
     {"copy_ns", "field", "Time in which a copy ran."},
     {"overlap_ns", "field", "Time in which both ran."},
     {"overlap_pct", "field", "overlap_ns in percent of comm_ns."},
