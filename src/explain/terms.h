@@ -12,7 +12,7 @@
 
 struct rs_term {
     const char *name; /* as it stands in the format */
-    const char *kind; /* "event", "state", "category", "field", "column", "value", "word" */
+    const char *kind; /* "event", "state", "category", "field", "column", "value", "word", "kernel" */
     const char *text; /* what it is, in which unit, and what to beware of */
 };
 
