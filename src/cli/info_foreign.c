@@ -147,7 +147,7 @@ static void print_files(const struct rs_inputs *in)
 
 /* The columns of counts: those with nothing in any row are left out. */
 enum { COUNTS = 8 };
-static const char *const counted[COUNTS] = {"collectives", "sends, receives", "compute kernels", "NCCL kernels",
+static const char *const counted[COUNTS] = {"collectives", "sends, receives", "compute kernels", "comm kernels",
                                             "copies",      "ranges",          "host calls",      "statistics"};
 
 static void counts_of(const struct rs_holding *h, uint64_t *n)

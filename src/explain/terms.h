@@ -12,7 +12,7 @@
 
 struct rs_term {
     const char *name; /* as in the format */
-    const char *kind; /* "event", "state", "category", "field", "column", "value", "word" */
+    const char *kind; /* "event", "state", "category", "field", "column", "value", "word", "kernel" */
     const char *text; /* what it is, its unit, and pitfalls */
 };
 

@@ -110,7 +110,7 @@ static enum rs_status say_all_counts(struct rs_contents *f, struct rs_err *err)
     RS_TRY(say_counts(f, &s, ".", err));
     const uint64_t *a = x->activities;
     count(&s, a[RS_ACT_COMPUTE], "kernel", "kernels");
-    count(&s, a[RS_ACT_COMM], "kernel of NCCL", "kernels of NCCL");
+    count(&s, a[RS_ACT_COMM], "communication kernel", "communication kernels");
     count(&s, a[RS_ACT_COPY] + a[RS_ACT_SET], "copy or set", "copies and sets");
     RS_TRY(say_counts(f, &s, " on the GPU.", err));
     count(&s, a[RS_ACT_STEP], "step", "steps");

@@ -48,14 +48,15 @@ static void test_all_of_nccl(void **state)
 static void test_rows(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"event", "state", "category", "field", "column", "value", "word"};
+    static const char *const kinds[] = {"event", "state", "category", "field", "column", "value", "word", "kernel"};
+    enum { KINDS = sizeof kinds / sizeof *kinds };
     const struct rs_term_table *t;
     size_t tables = 0;
     for (; (t = rs_explain_table(tables)); tables++) {
         for (size_t i = 0; i < t->n; i++) {
             size_t n = strlen(t->terms[i].text), kind = 0;
-            while (kind < 7 && strcmp(kinds[kind], t->terms[i].kind) != 0) kind++;
-            if (kind == 7 || n < 4 || n > 240 || t->terms[i].text[n - 1] != '.')
+            while (kind < KINDS && strcmp(kinds[kind], t->terms[i].kind) != 0) kind++;
+            if (kind == KINDS || n < 4 || n > 240 || t->terms[i].text[n - 1] != '.')
                 fail_msg("%s: %s", t->format, t->terms[i].name);
             /* Each is read alone: what the row before says is not there. */
             if (!strncmp(t->terms[i].text, "The same", 8) && strncmp(t->terms[i].text, "The same process", 16) != 0)

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/mix.h"
+#include "base/room.h"
 #include "base/strbuf.h"
 #include "foreign/kineto/groups.h"
 #include "foreign/torch.h"
@@ -171,7 +172,7 @@ struct list {
 
 struct joining {
     struct list *lists; /* rank by rank, of each its streams by number */
-    size_t n;
+    uint32_t n, cap;
     uint32_t traces, streams; /* of all ranks; how many each has, as the first */
     int32_t world; /* ranks of the job */
     int32_t *ranks; /* all of them: the model's */
@@ -197,9 +198,9 @@ static void add_lists(struct joining *j, struct rs_kineto_file *f)
              *count = rs_zalloc((size_t)k->ngroups + 1, sizeof *count);
     for (uint32_t i = 0; i < k->ncalls; i++) count[k->calls[i].group] += k->calls[i].unnamed;
     for (uint32_t g = 0; g < k->ngroups; g++) {
-        of[g] = (uint32_t)j->n;
+        of[g] = j->n;
         if (!count[g]) continue;
-        j->lists = rs_realloc(j->lists, (j->n + 1) * sizeof *j->lists);
+        RS_ROOM(j->lists, j->n, j->cap);
         j->lists[j->n++] = (struct list){.file = f, .group = g, .calls = rs_alloc(count[g] * sizeof(uint32_t))};
     }
     for (uint32_t i = 0; i < k->ncalls; i++) {
@@ -211,6 +212,7 @@ static void add_lists(struct joining *j, struct rs_kineto_file *f)
     free(count);
 }
 
+/* The ranks of the job, as any trace says; else those that are given, if they are 0, 1, 2 ... and several; -1: unknown. */
 static int32_t world_of(struct rs_kineto_file *const *files, size_t n)
 {
     int32_t world = -1, highest = -1;
@@ -218,7 +220,8 @@ static int32_t world_of(struct rs_kineto_file *const *files, size_t n)
         if (files[i]->k.world > world) world = files[i]->k.world;
         if (files[i]->k.rank > highest) highest = files[i]->k.rank;
     }
-    return world > highest ? world : highest + 1;
+    if (world > highest) return world;
+    return world < 0 && n > 1 && (size_t)highest + 1 == n ? highest + 1 : -1;
 }
 
 /* Whether anything can be joined at all. */
@@ -246,10 +249,10 @@ static bool may_join(struct joining *j, struct rs_kineto_file *const *files, siz
         refuse(j, "a rank has several traces");
     else if (differ)
         refuse(j, "ranks use different numbers of NCCL streams");
-    else if (j->world > MOST_RANKS)
-        refuse(j, "the number of ranks is not believable");
     else if (j->traces == 1 && j->world != 1)
         refuse(j, "only one rank is given");
+    else if (j->world < 0 || j->world > MOST_RANKS)
+        refuse(j, "the number of ranks is unknown");
     return !j->why.len;
 }
 
@@ -348,7 +351,7 @@ enum rs_status rs_kineto_unnamed_join(struct rs_kineto_file *const *files, size_
     }
     if (!j.traces) return RS_OK;
     bool may = may_join(&j, files, n);
-    if (may && j.n != (size_t)j.traces * j.streams) {
+    if (may && j.n != (uint64_t)j.traces * j.streams) {
         refuse(&j, "of some operations the kernel is not in the trace");
         may = false;
     }
@@ -365,9 +368,9 @@ enum rs_status rs_kineto_unnamed_join(struct rs_kineto_file *const *files, size_
         if (world && !*joined) joined = name;
         for (uint32_t t = 0; t < j.traces; t++) settle(&j, &j.lists[(size_t)t * j.streams + s], name, world);
     }
-    for (size_t i = 0; i < j.n && !may; i++) settle(&j, &j.lists[i], "", false);
+    for (uint32_t i = 0; i < j.n && !may; i++) settle(&j, &j.lists[i], "", false);
     enum rs_status status = say(&j, m, joined, err);
-    for (size_t i = 0; i < j.n; i++) free(j.lists[i].calls);
+    for (uint32_t i = 0; i < j.n; i++) free(j.lists[i].calls);
     free(j.lists);
     rs_strbuf_free(&j.why);
     return status;
