@@ -360,7 +360,30 @@ static void follow(struct rs_hang_work *w, uint32_t front)
 
 /* ---- cycles ---- */
 
-/* The ranks of `op` that are in `next` instead. *first: a part of theirs in `next`; without it they are accused.
+/* Ranks of the operation that are in `next` instead. */
+static void note_strays(struct rs_hang_work *w, uint32_t op, uint32_t next, struct rs_map *ranks)
+{
+    rs_hang_rows_find(&w->state, op);
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        uint32_t busy = strays_to(w, op, &w->state.rows[i]);
+        if (busy != RS_NONE && w->m->parts.op[busy] == next)
+            rs_map_put(ranks, rs_hang_rank_of(w->m, w->state.rows[i].member), 1);
+    }
+}
+
+/* Accuses the ranks of `op` that are in `next` instead, and where no order is the rarer one the others as well. */
+static void name_strays(struct rs_hang_work *w, uint32_t op, uint32_t next, const struct rs_map *others)
+{
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        const struct rs_hang_rank *r = &w->state.rows[i];
+        uint32_t busy = strays_to(w, op, r);
+        bool stray = busy != RS_NONE && w->m->parts.op[busy] == next;
+        if (stray || (r->member != RS_NONE && rs_map_find(others, rs_hang_rank_of(w->m, r->member))))
+            rs_hang_accuse(w, op, r);
+    }
+}
+
+/* The ranks of `op` that are in `next` instead. *first: a part of theirs in `next`.
  * *accused: one of them is guilty already, or its dump does not show what it is in. */
 static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t next, uint32_t *first, bool *accused)
 {
@@ -371,10 +394,7 @@ static uint32_t count_strays(struct rs_hang_work *w, uint32_t op, uint32_t next,
         if (busy == RS_NONE || w->m->parts.op[busy] != next) continue;
         n++;
         *accused |= rs_hang_is_accused(w, r->member) || w->state.stale_from[w->m->members[r->member].proc] != RS_NONE;
-        if (!first)
-            rs_hang_accuse(w, op, r);
-        else if (n == 1)
-            *first = busy;
+        if (n == 1) *first = busy;
     }
     return n;
 }
@@ -385,7 +405,7 @@ static void look_cycle(struct rs_hang_work *w, const struct cycle *c)
 {
     const struct rs_model *m = w->m;
     const uint32_t *fronts = w->cycled + c->first;
-    uint32_t best = 0, fewest = RS_NONE;
+    uint32_t best = 0, fewest = RS_NONE, ties = 0;
     int64_t lowest = INT64_MAX;
     bool one_comm = true, accused = false;
     for (uint32_t i = 0; i < c->n; i++) {
@@ -397,7 +417,9 @@ static void look_cycle(struct rs_hang_work *w, const struct cycle *c)
         uint32_t stray = RS_NONE, strays = count_strays(w, op, next, &stray, &accused);
         rs_hang_orders(&w->state, op, next, stray, &v);
         int64_t score = (int64_t)v.after - v.before;
+        ties += score == lowest && strays == fewest;
         if (score > lowest || (score == lowest && strays >= fewest)) continue;
+        ties = 0;
         lowest = score;
         fewest = strays;
         best = i;
@@ -414,9 +436,13 @@ static void look_cycle(struct rs_hang_work *w, const struct cycle *c)
         w->fronts[fronts[best]].stalled = w->fronts[fronts[best]].doubtful = true;
         return;
     }
+    struct rs_map others = {0};
+    if (ties && c->n == 2) note_strays(w, next, op, &others);
     rs_hang_rows_find(&w->state, op);
     keep_rows(w, op);
-    count_strays(w, op, next, NULL, &accused);
+    name_strays(w, op, next, &others);
+    w->now.undecided = ties;
+    rs_map_free(&others);
     bool pairs = m->ops.kind[op] == RS_OP_PAIR && m->ops.kind[next] == RS_OP_PAIR;
     w->now.verdict = one_comm && !pairs ? RS_VERDICT_MISMATCH : RS_VERDICT_DEADLOCK;
     if (w->now.verdict == RS_VERDICT_MISMATCH)
@@ -434,7 +460,8 @@ static bool look_odd_call(struct rs_hang_work *w, uint32_t op)
 {
     const struct rs_model *m = w->m;
     uint64_t in, out;
-    uint32_t usual = m->ops.kind[op] == RS_OP_COLL ? rs_hang_usual_call(&w->state, op) : RS_NONE;
+    bool told = rs_hang_is_told(m, m->ops.comm[op]); /* of recordings the calls before are not compared */
+    uint32_t usual = told && m->ops.kind[op] == RS_OP_COLL ? rs_hang_usual_call(&w->state, op) : RS_NONE;
     if (usual == RS_NONE) return false;
     rs_hang_rows_find(&w->state, op);
     bool uneven = rs_func_flow(m, m->ops.func[op]) == RS_FLOW_UNKNOWN || rs_hang_sums(m, op, &in, &out);

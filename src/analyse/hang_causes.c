@@ -441,9 +441,14 @@ void rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op)
     h->channel = stalled.channel;
     bool told = stalled.kind != RS_STALL_NONE && stalled.kind != RS_STALL_SOMEWHERE;
     bool dark = told && is_unexplained(w, &stalled);
+    bool unseen = false;
+    for (uint32_t i = 0; i < s->nrows; i++) unseen |= s->rows[i].member == RS_NONE;
     for (uint32_t i = 0; i < s->nrows && told; i++) {
         const struct rs_hang_rank *r = &s->rows[i];
-        if (r->rank == stalled.rank && !dark) rs_hang_accuse(w, op, r);
+        /* What the data waits for may be a rank without a recording: then nobody else is accused. */
+        bool accused = r->rank == stalled.rank && !dark && (!unseen || r->member == RS_NONE);
+        if (accused) rs_hang_accuse(w, op, r);
+        h->undecided |= accused && unseen;
         if (r->rank == stalled.peer) h->peer = rs_hang_who_of(w->m, op, r);
     }
     uint32_t ended = 0, running = 0;

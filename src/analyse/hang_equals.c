@@ -7,21 +7,27 @@
 #include "base/memory.h"
 #include "join/classes.h"
 
-/* Whether PyTorch describes two communicators as the same kind of group: where ranks are missing, shapes are unknown. */
-static bool equal_names(const struct rs_comm_row *a, const struct rs_comm_row *b)
+/* The length of what PyTorch calls the kind of a communicator's group; 0: not known. */
+static size_t kind_of_group(const struct rs_comm_row *c)
 {
     static const char unnamed[] = "undefined";
-    size_t n, k;
+    size_t n;
     const char *group;
-    if (!a->name || !b->name || !rs_group_name(a->name, &n, &group) || !rs_group_name(b->name, &k, &group))
-        return false;
-    return n && n == k && !memcmp(a->name, b->name, n) && !(n == strlen(unnamed) && !memcmp(a->name, unnamed, n));
+    if (!c->name || !rs_group_name(c->name, &n, &group)) return 0;
+    return n == strlen(unnamed) && !memcmp(c->name, unnamed, n) ? 0 : n;
 }
 
+/* Where ranks left no file, a group's shape or its name may not be known: then the other decides. */
 static bool equal_comms(const struct rs_model *m, uint32_t a, uint32_t b)
 {
     const struct rs_comm_row *x = &m->comms[a], *y = &m->comms[b];
-    return a == b || (x->tool == y->tool && x->nranks == y->nranks && (x->class == y->class || equal_names(x, y)));
+    if (a == b) return true;
+    if (x->tool != y->tool || x->nranks != y->nranks) return false;
+    size_t n = kind_of_group(x), k = kind_of_group(y);
+    if (n && k) return n == k && !memcmp(x->name, y->name, n);
+    if (x->class == y->class) return true;
+    bool known = x->class < m->nclasses && y->class < m->nclasses;
+    return known && m->classes[x->class].stride && m->classes[x->class].stride == m->classes[y->class].stride;
 }
 
 /* An operation, as equal ranks have it in their groups. */

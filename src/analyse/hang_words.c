@@ -146,7 +146,10 @@ void rs_hang_say_instead(struct rs_hang_work *w, uint32_t odd, uint32_t usual)
     rs_hang_op_text(w->m, odd, b, sizeof b);
     rs_strbuf_printf(&x.detail, "at the same position some called %s and others %s", a, b);
     begin_ranks(&x.said, w->m, w->now.guilty, w->now.nguilty);
-    rs_strbuf_printf(&x.said, " called %s where the others called %s.", b, a);
+    if (w->now.undecided && w->now.nguilty > 1)
+        rs_strbuf_printf(&x.said, " do not agree: some called %s, others %s.", b, a);
+    else
+        rs_strbuf_printf(&x.said, " called %s where the others called %s.", b, a);
     rs_strbuf_puts(&x.act, "The programs do not make the same calls in the same order on this communicator: look at "
                            "the branches of the program there.");
     rs_hang_tell(w, &x);
@@ -164,8 +167,11 @@ void rs_hang_say_cycle(struct rs_hang_work *w, uint32_t op, uint32_t next)
     for (uint32_t i = 0; i < h->nrows; i++) both |= h->rows[i].part != RS_NONE && h->busy[i] != RS_NONE;
     rs_strbuf_printf(&x.detail, "two orders: %s before %s, and %s before %s", a, b, b, a);
     begin_ranks(&x.said, w->m, h->guilty, h->nguilty);
-    rs_strbuf_printf(&x.said, " entered %s %s %s, the others the other way round: each waits for the other.", b,
-                     both ? "before" : "and never came to", a);
+    if (h->undecided)
+        rs_strbuf_printf(&x.said, " do not agree on the order of %s and %s: each waits for the other.", a, b);
+    else
+        rs_strbuf_printf(&x.said, " entered %s %s %s, the others the other way round: each waits for the other.", b,
+                         both ? "before" : "and never came to", a);
     rs_strbuf_puts(&x.act, pair ? "Look at the program: a send or a receive is missing there, or their order differs "
                                   "between the two ranks."
                                 : "Make all ranks use these communicators in one order.");

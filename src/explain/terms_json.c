@@ -84,7 +84,7 @@ static const struct rs_term terms[] = {
     {"waiting_ranks", "field", "Ranks that wait in the operation, without those that cause the hang."},
     {"culprits", "field", "Every independent cause of a hang, the verdict's first."},
     {"suspected", "field",
-     "Not proven: a rank without a dump or recording, or a side of a mismatch in which no side has more ranks."},
+     "Not proven: a rank without a dump or recording, or calls in which no side has more ranks."},
     {"evidence", "field", "What shows it, in sentences."},
     {"advice", "field", "What to do about it."},
     {"pids", "field", "Process ids, in step with the ranks."},

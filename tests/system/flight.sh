@@ -67,7 +67,7 @@ verdict hang-stalled '["STALLED_STEP","AlltoAll",2,[],[],"FULLY_MATCHED"] 3'
 verdict hang-unseen '["STALLED_STEP","AllReduce",2,[],[3],"UNDECIDED"] 3'
 verdict hang-older '["STALLED_STEP","AllReduce",3,[],[],"UNDECIDED"] 3'
 verdict hang-stream '["STREAM_BLOCKED","AllReduce",2,[1],[],null] 3'
-verdict hang-deadlock '["DEADLOCK","AllReduce",2,[2,3],[],"two orders"] 3'
+verdict hang-deadlock '["DEADLOCK","AllReduce",2,[0,1,2,3],[],"two orders"] 3' # two against two
 verdict hang-order '["DEADLOCK","AllReduce",2,[2],[],"two orders"] 3'
 verdict hang-halves '["MISMATCH","AllReduce",2,[0,1,2,3],[],"SIZE_OR_SYNTAX_MISMATCH"] 3'
 is "what both halves gave" "$("$RINGSCOPE" hang "$data/flight/hang-halves" 2>/dev/null | grep -c '^SIZE.*count 1024 of ncclFloat32 against count 512 of')" 1

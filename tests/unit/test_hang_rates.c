@@ -406,7 +406,7 @@ static void check_rates(const char *what, const struct rates *r, int least_perce
     assert_true(r->found * 100 >= r->jobs * least_percent);
 }
 
-enum { SEEDS = 60 };
+enum { SEEDS = 40 };
 
 static void one_fault(void **state)
 {
