@@ -3,7 +3,7 @@
 # and nothing crashes.
 # sanitizers: address
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
+# one at a time: it loads the recorder
 source "$(dirname "$0")/../drive/lib.sh"
 RANDOM=${SEED:-99}
 tries=150
