@@ -12,12 +12,12 @@ trap 'rm -rf "$work"; remove_failures' EXIT
 export CI=true TOTALS=$work/totals
 : >"$TOTALS"
 
-# As many at a time as there are processors, and memory: a compiler or a sanitized test may take half a GiB.
+# Jobs: as many as there are processors, and memory for half a GiB each (a compiler, a sanitized test).
 export JOBS
 JOBS=$({
     nproc
     awk '/^MemAvailable:/ { print int($2 / 524288) }' /proc/meminfo
-    # of the container, by either version of cgroups; without a limit the one is a word and the other immense
+    # limit of the container, by either version of cgroups; without one it is a word or immense
     cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes |
         awk '/^[0-9]/ { print int($1 / 536870912) }'
 } 2>/dev/null | awk '!least || $1 < least { least = $1 < 1 ? 1 : $1 } END { print least }')
@@ -46,7 +46,7 @@ one() {
     rm -f "$log"
 }
 
-# several NAME COMMAND...: tests that count themselves. If none was counted, it did not get as far: one failure.
+# several NAME COMMAND...: tests that add their own totals. If it fails without any, that is one failure.
 several() {
     local name=$1 before log
     shift
@@ -65,7 +65,7 @@ format_is_right() {
     local wrong
     wrong=$(find src tests bench examples -name '*.[ch]' -exec clang-format --dry-run -Werror {} + 2>&1 |
         sed -n 's/^\([^:]*:[0-9]*\):.*clang-formatted.*/\1/p' | sort -u)
-    [ -z "$wrong" ] || printf '%s\n' "$wrong" "make format puts it right"
+    [ -z "$wrong" ] || printf '%s\n' "$wrong" "fix it with: make format"
     [ -z "$wrong" ]
 }
 
@@ -79,8 +79,7 @@ scripts_are_right() {
 stage() { printf '%s  [%d:%02d]\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
 # ---- in the background ----
-# Tests wait a lot, and many of them for each other. What they leave of the processors is used by stages that run beside
-# them at a lower priority.
+# Many tests wait most of the time. These stages run beside them, at a lower priority.
 
 : >"$work/finished"
 # part TITLE COMMAND...: a stage in the background. Its output is shown in one piece.
@@ -114,7 +113,7 @@ background() {
     part "fuzzers, $FUZZ_SECONDS s each" several "fuzz" build fuzz
 }
 printed=0
-# front TITLE: the next stage, behind what was finished in the background
+# front [TITLE]: prints what was finished in the background, and begins the next stage.
 front() {
     local size
     size=$(stat -c %s "$work/finished")
@@ -135,7 +134,7 @@ several "unit tests" build CC=gcc unit
 reached gcc
 front "system tests"
 several "system tests" build CC=gcc system
-front "the page of the timeline"
+front "timeline page"
 several "page" build CC=gcc page
 until [ -e "$work/clang" ] || ! kill -0 $behind 2>/dev/null; do sleep 0.2; done
 front "AddressSanitizer, UndefinedBehaviorSanitizer"
