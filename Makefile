@@ -1,5 +1,5 @@
 # ringscope: the recorder (NCCL profiler plugin), the empty plugin, and the command-line reader.
-# `make help` lists targets and knobs. Plain `make` builds with what is there and installs nothing.
+# `make help` lists targets and variables. Plain `make` builds with the libraries that are installed; it installs none.
 
 VERSION := 0.1.0
 
@@ -21,7 +21,7 @@ READER_SRC := $(call sources,$(filter-out plugin,$(FOLDERS)))
 PLUGIN_SRC := $(filter-out src/plugin/nop.c,$(call sources,plugin))
 ALL_C      := $(wildcard src/*/*.[ch] src/*/*/*.[ch] tests/*/*.[ch] bench/*.[ch] examples/*.[ch])
 
-# Without threads, in a build for ThreadSanitizer (PLAIN is the plain one): objects of that are as good.
+# A build for ThreadSanitizer takes the objects of folders without threads from the plain build, PLAIN.
 THREADED   := $(BELOW) trace serve sim gen cli
 PLAIN_SRC  := $(if $(PLAIN),$(call sources,$(filter-out plugin $(THREADED),$(FOLDERS))))
 
@@ -29,14 +29,14 @@ READER_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out $(PLAIN_SRC),$(READER
 PLUGIN_OBJ := $(PLUGIN_SRC:%.c=$(BUILD)/plugin/%.o)
 BELOW_PIC  := $(BELOW_SRC:%.c=$(BUILD)/plugin/%.o)
 UNIT_TESTS := $(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
-# Of tests/drive these are programs of their own: the first four read recordings, crowd is clients of `ringscope serve`,
-# field_tables prints tables of the documentation; otf2* reads archives; the other files are one that drives the plugin.
+# Programs in tests/drive: verify, events, bars and spoil read recordings, crowd plays the clients of `ringscope serve`,
+# field_tables prints tables of the documentation, otf2* read archives. The other files are drive, which drives the plugin.
 CHECKERS   := verify events bars spoil crowd field_tables
 DRIVERS    := $(addprefix $(BUILD)/tests/,drive $(CHECKERS))
 CAMPAIGN_OBJ := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out tests/campaign/lib_%,$(wildcard tests/campaign/*.c)) tests/drive/load.c)
 CAMPAIGN   := $(BUILD)/tests/campaign $(patsubst tests/campaign/lib_%.c,$(BUILD)/tests/campaign_%.so,$(wildcard tests/campaign/lib_*.c))
-# What fuzzers reach: the reader below its commands. The rest would only be compiled.
-FUZZED_SRC := $(call sources,$(filter-out plugin bundle picture serve sim gen cli,$(FOLDERS))) src/serve/answer.c src/serve/answer.c
+# What the fuzzers reach: the reader below its commands.
+FUZZED_SRC := $(call sources,$(filter-out plugin bundle picture serve sim gen cli,$(FOLDERS))) src/serve/answer.c
 FORMAT_FUZZERS := $(patsubst src/foreign/%/format.c,$(BUILD)/fuzz_%,$(wildcard src/foreign/*/format.c))
 FUZZERS    := $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c)) $(FORMAT_FUZZERS)
 BENCHES    := $(patsubst bench/%.c,$(BUILD)/bench/%,$(wildcard bench/*.c))
@@ -50,7 +50,7 @@ TEST_LIBS := $(BUILD)/libplugin.a $(BUILD)/libringscope.a
 
 # ---- flags -----------------------------------------------------------------------------------------------------------
 
-# What the compiler and the libraries can do is found out by tools/config.sh. Its result also holds the knobs, and all
+# tools/config.sh finds out what the compiler and the libraries can do. Its result also contains the variables, and all
 # objects depend on it: another compiler or a newly installed library rebuilds them.
 ifneq ($(filter-out clean help deps format check demo dist mutants asan fuzz fuzz-coverage asan-built fuzz-built uninstall,$(or $(MAKECMDGOALS),all)),)
 include $(BUILD)/config.mk
@@ -58,11 +58,11 @@ endif
 
 DRIVERS += $(if $(OTF2),$(BUILD)/tests/otf2)
 
-# Sanitizers make gcc see dangers that are not there: no -Werror with them, but for clang.
+# With sanitizers gcc warns of errors that are none: -Werror with clang only.
 WARN     := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes $(if $(SAN),$(if $(findstring clang,$(CC)),$(WERROR:%=-Werror)),$(WERROR:%=-Werror))
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 DEFINES  := -D_GNU_SOURCE -DRS_VERSION='"$(VERSION)"' $(ABSENT) $(if $(findstring fuzzer,$(SAN)),-DRS_FUZZED)
-# Sanitized code is compiled in half the time this way, and runs as fast; -g1 is enough for their stacks.
+# Sanitized code compiles twice as fast with -O1 and runs as fast as with -O2; -g1 is enough for stack traces.
 OPTIMISE := $(if $(DEBUG),-O0 -g3,$(if $(SAN),-O1 -g1,-O2 -g))
 COMPILE   = $(CC) -std=c11 $(OPTIMISE) $(WARN) $(SANITIZE) -Isrc $(DEFINES) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 PLUGIN_CFLAGS  := -fPIC -fvisibility=hidden $(TLS_DIALECT)
@@ -72,16 +72,16 @@ PLUGIN_LDFLAGS := -shared -static-libgcc -Wl,-z,nodelete -Wl,-z,now -Wl,--versio
 EXPORTED := $(patsubst %,-Xlinker --dynamic-list=%,$(wildcard src/sim/fakecuda.syms))
 LIBS     := $(LIBRARIES) -lpthread -ldl -lm
 
-# ---- what a user wants -----------------------------------------------------------------------------------------------
+# ---- targets ---------------------------------------------------------------------------------------------------------
 
-all: $(RINGSCOPE) $(PLUGIN) $(NOP) $(STATIC) ## build the tool, the plugin (shared and static) and the empty plugin
+all: $(RINGSCOPE) $(PLUGIN) $(NOP) $(STATIC) ## build ringscope, the plugin (shared and static) and the empty plugin
 
-demo: ## install what is missing (Debian), build, record a simulated job of 8 ranks and look at it
+demo: ## install missing packages (Debian), build, record a simulated job of 8 ranks and analyse it
 	@tools/deps.sh demo
 	$(Q)$(MAKE) --no-print-directory all
 	$(Q)BUILD=$(BUILD) tools/demo.sh
 
-check: ## install what is missing (Debian), build with gcc and clang, run all tests
+check: ## install missing packages (Debian), build with gcc and clang, run all tests
 	@tools/deps.sh check
 	@MAKE='$(MAKE)' BUILD=$(BUILD) tests/check.sh
 
@@ -96,44 +96,48 @@ tests-built: $(filter $(BUILD)/tests/%,$(TESTS)) $(if $(filter-out $(BUILD)/test
 tests: tests-built ## build and run the TESTS named (tests/system/X.sh, build/tests/test_X)
 	$(Q)$(RUN_TESTS) $(TESTS)
 
-mutants: ## wrong changes, one at a time (tests/mutants): do the tests notice?
+mutants: ## check that tests fail for each of the wrong changes listed in tests/mutants
 	@MAKE='$(MAKE)' BUILD=$(BUILD) MUTANTS='$(MUTANTS)' ALL='$(ALL)' tests/mutants/run.sh $(ONLY)
 
-campaign: all $(CAMPAIGN) ## random faults, each run held against exact counts, for CAMPAIGN_SECONDS (60)
+campaign: all $(CAMPAIGN) ## random faults for CAMPAIGN_SECONDS (60); every run is compared with exact counts
 	$(Q)$(RUN_CAMPAIGN) --seconds $(or $(CAMPAIGN_SECONDS),60)
 
-soak: all $(CAMPAIGN) ## the same for SOAK_MINUTES (60), with the faults that take long
+soak: all $(CAMPAIGN) ## random faults for SOAK_MINUTES (60), including slow ones
 	$(Q)$(RUN_CAMPAIGN) --seconds $$(($(or $(SOAK_MINUTES),60) * 60))
+
+# Each of them takes SEEDS or KILLS; `make check` runs them with few.
+SWEPT = $(wildcard $(shell grep -lE '\$$\{(SEEDS|KILLS):-' tests/system/*.sh))
+sweep: all $(DRIVERS) ## tests with random input over many seeds: SEEDS (20), KILLS (1000)
+	$(Q)SEEDS=$(or $(SEEDS),20) KILLS=$(or $(KILLS),1000) TEST_SECONDS=7200 $(RUN_TESTS) $(SWEPT)
 
 bench: all $(BENCHES) $(DRIVERS) ## measure the recorder and the reader
 	$(Q)BUILD='$(abspath $(BUILD))' RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' NOP='$(abspath $(NOP))' bench/run.sh
 
-page: all ## types, unit tests and browser tests of the page of the timeline
+page: all ## types, unit tests and browser tests of the timeline page
 	$(Q)RINGSCOPE='$(abspath $(RINGSCOPE))' tests/page.sh
 
-# Fuzzers and the tests under AddressSanitizer are made of the same objects: what fuzzers count costs the tests little,
-# and a second set of objects as much as all tests. In the one for ThreadSanitizer the folders without threads are
-# those of the plain build.
+# Fuzzers and the tests under AddressSanitizer share their objects: coverage counters slow the tests down a little, a second
+# set of objects would take as long to compile as all tests take to run.
 IN_ASAN = --no-print-directory BUILD=$(BUILD)/asan CC=clang SAN=fuzzer-no-link,address,undefined
 IN_TSAN = --no-print-directory BUILD=$(BUILD)/tsan SAN=thread PLAIN=$(BUILD)
 IN_FUZZ = $(IN_ASAN)
 
-asan: ## unit tests and fit system tests under AddressSanitizer and UBSan (clang)
+asan: ## unit tests and suitable system tests under AddressSanitizer and UBSan (clang)
 	$(Q)$(MAKE) $(IN_ASAN) sanitized
 
-tsan: all ## the same under ThreadSanitizer (gcc)
+tsan: all ## tests with threads under ThreadSanitizer (gcc)
 	$(Q)$(MAKE) $(IN_TSAN) sanitized
 
-fuzz: ## fuzz each reader of foreign bytes for FUZZ_SECONDS (20)
+fuzz: ## fuzz all code that reads untrusted bytes, FUZZ_SECONDS (20) each
 	$(Q)$(MAKE) $(IN_FUZZ) fuzzed
 
-# Without sanitizers, which reach no more: with the compiler's counters of lines.
-fuzz-coverage: ## lines of src/join and src/export that their fuzzers reach in FUZZ_SECONDS (20) from the corpus on
+# Without sanitizers, which do not change what is reached.
+fuzz-coverage: ## lines of src/join and src/export that the fuzzers reach, from the corpus and in FUZZ_SECONDS (20)
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/cover CC=clang SAN=fuzzer-no-link \
 		CFLAGS='-fprofile-instr-generate -fcoverage-mapping' LDFLAGS='-fprofile-instr-generate' $(addprefix $(BUILD)/cover/fuzz_,join export changed)
 	$(Q)tests/fuzz/coverage.sh $(BUILD)/cover $${FUZZ_SECONDS:-20}
 
-# The same, built and not run.
+# The same, only built.
 bench-built: all $(BENCHES)
 asan-built:
 	$(Q)$(MAKE) $(IN_ASAN) sanitized-built
@@ -149,56 +153,61 @@ install: all $(MAN_PAGES) ## install under PREFIX (/usr/local), below DESTDIR
 	install -D -m 644 completions/ringscope.bash $(DESTDIR)$(PREFIX)/share/bash-completion/completions/ringscope
 	$(foreach s,1 7,$(if $(MAN_PAGES),install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man$s $(filter %.$s,$(MAN_PAGES));))
 
-uninstall: ## remove what install put there
+uninstall: ## remove what install installed
 	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,bin/ringscope $(addprefix lib/,$(notdir $(PLUGIN) $(NOP) $(STATIC))) \
 		share/bash-completion/completions/ringscope $(foreach s,1 7,$(patsubst docs/man/%.scd,share/man/man$s/%,$(wildcard docs/man/*.$s.scd))))
 
-dist: ## a tarball of the tracked files with the built page, in BUILD: it builds without Node
+dist: ## make a tarball in BUILD of the tracked files and the built page: building it needs no Node
 	$(Q)tools/dist.sh $(BUILD) ringscope-$(VERSION)
 
-deps: ## install what is missing of tools/packages.txt (Debian; root or sudo)
+deps: ## install missing packages of tools/packages.txt (Debian; root or sudo)
 	@tools/deps.sh check
 
-format: ## lay out all sources with clang-format
+format: ## format all sources with clang-format
 	clang-format -i $(ALL_C)
 
-field-docs: $(BUILD)/tests/field_tables $(RINGSCOPE) ## write the tables of fields and columns in docs/ anew
+field-docs: $(BUILD)/tests/field_tables $(RINGSCOPE) ## update the tables of fields and columns in docs/
 	$(Q)BUILD=$(BUILD) tools/fields.sh
 	$(Q)UPDATE=1 RINGSCOPE=$(abspath $(RINGSCOPE)) tests/system/export_docs.sh
 
-clean: ## remove what was built in BUILD (not viewer/dist, which may have come with the sources, nor node_modules)
+clean: ## remove BUILD (viewer/dist, which may have come with the sources, and node_modules stay)
 	rm -rf $(BUILD)
 
-help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-12s %s\n", $$1, $$2 }'
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{ printf "%-15s %s\n", $$1, $$2 }'
 	@echo; sed -n 's/^## /  /p' Makefile
 
-## knobs: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
-##        CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
-##        CAMPAIGN_SECONDS=60 (campaign; 20 in system)  SOAK_MINUTES=60 (soak)
-##        MUTANTS='list...' ONLY='name...' ALL=1 (mutants: which, and all tests)
+## variables: CC=clang  DEBUG=1 (no optimisation)  V=1 (show commands)  WERROR=1  BUILD=folder  SAN=address,undefined
+##            CFLAGS= CPPFLAGS= LDFLAGS= (yours, added last)  PREFIX= DESTDIR= (install)  FUZZ_SECONDS=20 (fuzz, fuzz-coverage)
+##            CAMPAIGN_SECONDS=60 (campaign; 20 in system)  SOAK_MINUTES=60 (soak)  SEEDS=20 KILLS=1000 (sweep)
+##            MUTANTS='list...' ONLY='name...' ALL=1 (mutants: which, and all tests)
 
-# ---- how it is made --------------------------------------------------------------------------------------------------
+# ---- rules -----------------------------------------------------------------------------------------------------------
 
 KNOBS = $(VERSION) $(CC) $(shell $(CC) -dumpversion 2>/dev/null) $(CPPFLAGS) $(CFLAGS) $(SAN) $(DEBUG) $(WERROR)
 $(BUILD)/config.mk: FORCE
 	@mkdir -p $(@D)
-	@CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' KNOBS='$(KNOBS)' tools/config.sh >$@.new
-	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@new=$@.$$$$; CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' KNOBS='$(KNOBS)' tools/config.sh >$$new || { rm $$new; exit 1; }; \
+		if cmp -s $$new $@; then rm $$new; else mv $$new $@; fi
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/config.mk
 	$(call say,CC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE) -c $< -o $@
 
-# Fuzzers are told of comparisons only where bytes of files are read. Behind that numbers are compared: to be told of those
-# takes as long as all the rest, and says nothing of the bytes.
+# Under AddressSanitizer, what does little work and is not fuzzed is not optimised: it compiles three times as fast.
+ifneq ($(findstring address,$(SAN)),)
+$(addprefix $(BUILD)/obj/,tests/unit/%.o tests/drive/%.o $(foreach f,bundle picture sim gen cli,src/$f/%.o)): OPTIMISE := -O0 $(if $(DEBUG),-g3,-g1)
+endif
+
+# Comparisons are traced only where bytes of files are read. Beyond that, tracing takes as long as everything else and tells
+# the fuzzer nothing about the bytes.
 ifneq ($(findstring fuzzer,$(SAN)),)
 $(foreach f,$(filter-out format trace foreign serve,$(FOLDERS)),$(eval $(BUILD)/obj/src/$f/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp))
 $(BUILD)/obj/src/format/kinds.o $(BUILD)/obj/tests/fuzz/%.o: SANITIZE += -fno-sanitize-coverage=trace-cmp
 endif
 
-# The page of the timeline: the script decides whether it is to be made, and touches the file only if it changed.
+# The timeline page: the script decides whether it has to be built, and touches the file only if it changed.
 $(BUILD)/page.html: FORCE
 	@mkdir -p $(@D)
 	@WERROR='$(WERROR)' tools/page.sh $@
@@ -206,7 +215,7 @@ $(BUILD)/page.html: FORCE
 $(BUILD)/obj/src/bundle/page.o: $(BUILD)/page.html
 $(BUILD)/obj/src/bundle/page.o: DEFINES += -DRS_PAGE_FILE='"$(BUILD)/page.html"'
 
-# A TLS descriptor call may cost vector registers in glibc before 2.40: the callbacks use none.
+# In glibc before 2.40 a TLS descriptor call may clobber vector registers: the callbacks use none.
 ifneq ($(TLS_DIALECT),)
 $(addprefix $(BUILD)/plugin/src/plugin/,entry.o start.o buffers.o masks.o): PLUGIN_CFLAGS += -mgeneral-regs-only
 endif
@@ -220,7 +229,7 @@ $(RINGSCOPE): $(READER_OBJ)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(EXPORTED) $(LDFLAGS) $(READER_OBJ) $(LIBS) -o $@
 
-# The plugin takes from the folders below it only the modules that it calls: they come as an archive.
+# From the folders below it the plugin links only the modules that it calls: they are an archive.
 $(PLUGIN): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a src/plugin/exports.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(PLUGIN_OBJ) $(BUILD)/plugin/below.a $(ZSTD) -o $@
@@ -229,7 +238,7 @@ $(NOP): $(addprefix $(BUILD)/plugin/src/,plugin/nop.o plugin/config.o format/set
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(SANITIZE) $(PLUGIN_LDFLAGS) $(LDFLAGS) $(filter %.o,$^) -o $@
 
-# One object in which only NCCL's entry points are global: nothing of it, nor its zstd, meets the program's own.
+# One object in which only NCCL's entry points are global: neither its functions nor its zstd clash with the program's.
 $(STATIC): $(PLUGIN_OBJ) $(BUILD)/plugin/below.a
 	$(call say,AR,$@)
 	$(Q)$(LD) -r -o $(BUILD)/plugin/all.o $(PLUGIN_OBJ) $(BUILD)/plugin/below.a $(ZSTD)
@@ -257,7 +266,7 @@ $(DRIVERS):
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(SANITIZE) $(LDFLAGS) $^ $(LIBS) -o $@
 
-# The campaign is one program, which is also its driver; its libraries lie beside it.
+# The campaign is one program, which is also its driver; its libraries are beside it.
 $(BUILD)/tests/campaign: $(CAMPAIGN_OBJ)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
@@ -276,7 +285,7 @@ $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(TEST_LIBS)
 $(BUILD)/fuzz_%: $(BUILD)/obj/tests/fuzz/fuzz_%.o $(BUILD)/obj/tests/fuzz/limits.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@
-# One program for all input formats: its name tells which.
+# One program for all input formats: its name says which.
 $(BUILD)/formats: $(BUILD)/obj/tests/fuzz/formats.o $(BUILD)/obj/tests/fuzz/limits.o $(BUILD)/libfuzzed.a
 	$(call say,LINK,$@)
 	$(Q)$(CC) -fsanitize=$(SAN:fuzzer-no-link%=fuzzer%) $(LDFLAGS) $^ $(LIBS) -o $@
@@ -289,13 +298,13 @@ $(BUILD)/man/%: docs/man/%.scd
 
 # ---- tests -----------------------------------------------------------------------------------------------------------
 
-# In quotes: the folder may have a space in its name.
+# In quotes: the path may contain spaces.
 RUN_TESTS = JOBS=$${JOBS:-$$(nproc)} RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' NOP='$(abspath $(NOP))' \
 	STATIC='$(abspath $(STATIC))' BUILD='$(abspath $(BUILD))' CC='$(CC)' SAN='$(SAN)' tests/run.sh
 
 RUN_CAMPAIGN = RINGSCOPE='$(abspath $(RINGSCOPE))' PLUGIN='$(abspath $(PLUGIN))' $(BUILD)/tests/campaign --keep '$(abspath $(BUILD))/campaign'
 
-# Only the recorder and the simulator have threads: what tests neither need not run under ThreadSanitizer.
+# Only the recorder and the simulator have threads: under ThreadSanitizer only their tests run.
 SAN_NAME := $(if $(findstring thread,$(SAN)),thread,address)
 SAN_UNIT := $(if $(findstring thread,$(SAN)),$(patsubst tests/unit/%.c,$(BUILD)/tests/%,$(shell grep -l pthread tests/unit/test_*.c)),$(UNIT_TESTS))
 sanitized-built: all $(SAN_UNIT) $(DRIVERS)
@@ -309,7 +318,7 @@ fuzzed: fuzzed-built
 FORCE:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all demo check unit system tests tests-built mutants campaign soak bench bench-built page asan tsan fuzz fuzz-coverage \
+.PHONY: all demo check unit system tests tests-built mutants campaign soak sweep bench bench-built page asan tsan fuzz fuzz-coverage \
 	dist install uninstall deps format field-docs clean help sanitized sanitized-built fuzzed fuzzed-built asan-built tsan-built fuzz-built FORCE
 
 -include $(shell test ! -d $(BUILD) || find $(BUILD)/obj $(BUILD)/plugin -name '*.d' 2>/dev/null)

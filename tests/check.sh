@@ -1,22 +1,23 @@
 #!/bin/bash
-# All of `make check`, stage by stage. Every stage runs, whatever became of those before it, as far as it can.
-# The last lines say what failed, and the sum: N passed, N failed.
+# All of `make check`. Every stage runs, whatever became of the others, as far as it can. The last lines say what failed,
+# and the sum: N passed, N failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/failures.sh
 source tests/failures.sh
 : "${MAKE:=make}" "${BUILD:=build}"
 
-export CI=true TOTALS
-TOTALS=$(mktemp) || exit 1
-trap 'rm -f "$TOTALS"; failures_gone' EXIT
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"; remove_failures' EXIT
+export CI=true TOTALS=$work/totals
+: >"$TOTALS"
 
-# As many at a time as there are processors, and memory: a compiler or a sanitized test may take half a GiB.
+# Jobs: as many as there are processors, and memory for half a GiB each (a compiler, a sanitized test).
 export JOBS
 JOBS=$({
     nproc
     awk '/^MemAvailable:/ { print int($2 / 524288) }' /proc/meminfo
-    # of the container, by either version of cgroups; without a limit the one is a word and the other immense
+    # limit of the container, by either version of cgroups; without one it is a word or immense
     cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes |
         awk '/^[0-9]/ { print int($1 / 536870912) }'
 } 2>/dev/null | awk '!least || $1 < least { least = $1 < 1 ? 1 : $1 } END { print least }')
@@ -45,7 +46,7 @@ one() {
     rm -f "$log"
 }
 
-# several NAME COMMAND...: tests that count themselves. If none was counted, it did not get as far: one failure.
+# several NAME COMMAND...: tests that add their own totals. If it fails without any, that is one failure.
 several() {
     local name=$1 before log
     shift
@@ -64,7 +65,7 @@ format_is_right() {
     local wrong
     wrong=$(find src tests bench examples -name '*.[ch]' -exec clang-format --dry-run -Werror {} + 2>&1 |
         sed -n 's/^\([^:]*:[0-9]*\):.*clang-formatted.*/\1/p' | sort -u)
-    [ -z "$wrong" ] || printf '%s\n' "$wrong" "make format puts it right"
+    [ -z "$wrong" ] || printf '%s\n' "$wrong" "fix it with: make format"
     [ -z "$wrong" ]
 }
 
@@ -77,46 +78,74 @@ scripts_are_right() {
 # Says what begins, and after how long.
 stage() { printf '%s  [%d:%02d]\n' "$1" $((SECONDS / 60)) $((SECONDS % 60)); }
 
-stage "build"
-one "gcc, warnings are errors" build CC=gcc all bench-built
-stage "sources"
-one "folders include only what is below them" tests/check-includes.sh
-one "clang-format" format_is_right
-one "shellcheck" scripts_are_right
-stage "unit tests"
-several "unit tests" build CC=gcc unit
-# Many system tests run alone, or wait. With what they leave, the other compiler has its turn, the stages behind are
-# compiled, and the fuzzers run, which take as long as they are told to.
-export FUZZ_SECONDS=${FUZZ_SECONDS:-8}
-said=$(mktemp) && counted=$(mktemp) || exit 1
-trap 'rm -f "$TOTALS" "$said" "$counted"; failures_gone' EXIT
-clang_builds() { build asan-built && build fuzz-built; } # in turn: both compile into one folder
-meanwhile() {
-    TOTALS=$counted # others are counted at the same time
-    one "clang, warnings are errors" clang_builds
-    build CC=gcc tsan-built >/dev/null 2>&1
-    several "fuzz" build fuzz
+# ---- in the background ----
+# Many tests wait most of the time. These stages run beside them, at a lower priority.
+
+: >"$work/finished"
+# part TITLE COMMAND...: a stage in the background. Its output is shown in one piece.
+part() {
+    {
+        stage "$1"
+        "${@:2}"
+    } >"$work/part" 2>&1
+    cat "$work/part" >>"$work/finished"
 }
-meanwhile >"$said" &
+reached() { : >"$work/$1"; }
+sources() {
+    one "folders include only what is below them" tests/check-includes.sh
+    one "clang-format" format_is_right
+    one "shellcheck" scripts_are_right
+}
+clang_builds() { build asan-built && build fuzz-built; } # in turn: both compile into one folder
+background() {
+    renice -n 5 $BASHPID >/dev/null
+    TOTALS=$work/totals.background
+    : >"$TOTALS"
+    part "sources" sources
+    part "build" one "clang, warnings are errors" clang_builds
+    reached clang
+    # ThreadSanitizer's build takes objects of the plain one
+    until [ -e "$work/gcc" ]; do
+        [ -d "$work" ] || exit
+        sleep 0.2
+    done
+    part "ThreadSanitizer" several "tsan" build CC=gcc tsan
+    part "fuzzers, $FUZZ_SECONDS s each" several "fuzz" build fuzz
+}
+printed=0
+# front [TITLE]: prints what was finished in the background, and begins the next stage.
+front() {
+    local size
+    size=$(stat -c %s "$work/finished")
+    tail -c +$((printed + 1)) "$work/finished" | head -c $((size - printed))
+    printed=$size
+    [ -z "${1:-}" ] || stage "$1"
+}
+
+# ---- all stages ----
+
+export FUZZ_SECONDS=${FUZZ_SECONDS:-5}
+background &
 behind=$!
-renice -n 5 $behind >/dev/null # behind the tests, yet not starved where others keep the machine busy
-stage "system tests"
+front "build"
+one "gcc, warnings are errors" build CC=gcc all bench-built
+front "unit tests"
+several "unit tests" build CC=gcc unit
+reached gcc
+front "system tests"
 several "system tests" build CC=gcc system
-stage "clang; fuzzers, $FUZZ_SECONDS s each"
-wait $behind # what was not compiled fails again, and is said, below; the page is timed: nothing runs beside it
-cat "$said"
-cat "$counted" >>"$TOTALS"
-stage "the page of the timeline"
+front "timeline page"
 several "page" build CC=gcc page
-stage "AddressSanitizer, UndefinedBehaviorSanitizer"
+until [ -e "$work/clang" ] || ! kill -0 $behind 2>/dev/null; do sleep 0.2; done
+front "AddressSanitizer, UndefinedBehaviorSanitizer"
 several "asan" build asan
-stage "ThreadSanitizer"
-several "tsan" build CC=gcc tsan
+wait $behind
+front
 
 echo "took $((SECONDS / 60)) min $((SECONDS % 60)) s"
-failures_told
+print_failures
 awk '{ passed += $1; failed += $2; skipped += $3 }
      END { printf "%d passed, %d failed", passed, failed
            if (skipped) printf ", %d skipped", skipped
            printf "\n"
-           exit failed > 0 }' "$TOTALS"
+           exit failed > 0 }' "$TOTALS" "$work/totals.background"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The tests of the page of the timeline (viewer/): types, layout, unit tests, and the built page in a real browser.
+# The tests of the timeline page (viewer/): types, formatting, unit tests, and the built page in a real browser.
 # Prints one line per test; totals are added to the file TOTALS, if that is set (as tests/run.sh does). RINGSCOPE is the built
 # program, for pages of real runs. Failures are repeated at the end.
 set -u
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../viewer" || exit 1
 source ../tests/failures.sh
 bin=$PWD/node_modules/.bin
 log=$(mktemp) || exit 1
-trap 'rm -f "$log" "$log".*; failures_gone' EXIT
+trap 'rm -f "$log" "$log".*; remove_failures' EXIT
 passed=0 failed=0 skipped=0
 
 shown() { tail -n 200 "$log" | sed 's/^/    | /'; }
@@ -25,7 +25,7 @@ one() { # NAME COMMAND...
         failed=$((failed + 1))
     fi
 }
-# In the background, while the unit tests run: a command, and later what it said, with its exit status.
+# Runs a command in the background, beside the unit tests; result() prints its output and returns its exit status.
 beside() { # FILE COMMAND...
     local file=$1
     shift
@@ -40,7 +40,7 @@ result() { # FILE
     return "$(cat "$1.status")"
 }
 end() {
-    failures_told
+    print_failures
     if [ -n "${TOTALS:-}" ]; then
         echo "$passed $failed $skipped" >>"$TOTALS"
     else
@@ -50,7 +50,7 @@ end() {
     exit
 }
 
-# Unit tests: a line a file, all tests of it counted.
+# Unit tests: one line per file, with the number of its tests.
 unit() {
     "$bin/vitest" run --reporter=default --reporter=json --outputFile.json="$log.json" >"$log" 2>&1 </dev/null
     local status=$? name good bad before=$failed
@@ -59,7 +59,7 @@ unit() {
         passed=$((passed + good)) failed=$((failed + bad))
     done < <(jq -r '.testResults[] | [.name, ([.assertionResults[] | select(.status == "passed")] | length),
         ([.assertionResults[] | select(.status == "failed")] | length)] | @tsv' "$log.json")
-    if [ $status != 0 ] && [ $before = $failed ]; then # it did not get as far as to count
+    if [ $status != 0 ] && [ $before = $failed ]; then # it ended before it counted any
         printf '  FAILED   %s\n' "unit tests of the page"
         failed=$((failed + 1))
     fi
@@ -69,7 +69,7 @@ unit() {
     fi
 }
 
-# In the browser: after "TOPIC:" lines of "ok WHAT" or "FAIL WHAT"; a topic without any was passed over.
+# In the browser: after "TOPIC:" lines "ok WHAT" or "FAIL WHAT"; a topic without any was skipped.
 browser() {
     npm run --silent browser >"$log" 2>&1 </dev/null
     local status=$? name good bad before=$failed
@@ -89,12 +89,12 @@ browser() {
     done < <(awk 'function tell() { if (name != "") print name, good + 0, bad + 0 }
         /^[a-z0-9-]+:$/ { tell(); name = substr($0, 1, length($0) - 1); good = bad = 0 }
         /^ *ok  / { good++ } /^ *FAIL  / { bad++ } END { tell() }' "$log")
-    if [ $status != 0 ] && [ $before = $failed ]; then # it did not get as far as to say what
+    if [ $status != 0 ] && [ $before = $failed ]; then # it ended before it reported any
         printf '  FAILED   page/browser\n'
         failed=$((failed + 1))
     fi
     if [ $before != $failed ]; then
-        # First what does not hold, then all that was said.
+        # First the failures, then the whole output.
         awk '/^[a-z0-9-]+:$/ { topic = $0 } /^ *FAIL  / { print topic, $0 }' "$log" >"$log.failed"
         sed 's/^/    | /' "$log.failed"
         shown
@@ -103,13 +103,13 @@ browser() {
 }
 
 if ! ../tools/page.sh --node; then
-    echo "  skipped  page: no Node (18 or later) with npm here"
+    echo "  skipped  page: no Node (18 or later) with npm"
     skipped=1
     end
 fi
-one "page: what it is made with" ../tools/page.sh --modules
+one "page: Node modules" ../tools/page.sh --modules
 [ $failed = 0 ] || end
-# Both keep what they found under node_modules/.cache: files that did not change are not looked at again.
+# Both cache results under node_modules/.cache: files that did not change are not checked again.
 beside "$log.types" "$bin/tsc" --noEmit
 beside "$log.prettier" "$bin/prettier" --check --cache --cache-strategy content --log-level warn .
 unit

@@ -4,12 +4,14 @@
 #   tests/run.sh TEST...
 #
 # A test passes with exit status 0 and is skipped with 77. It runs in the root of the sources, without input, with TMP
-# set to a fresh folder that goes away afterwards (KEEP=1 keeps it), and with what the Makefile passes on: RINGSCOPE,
-# PLUGIN, NOP, STATIC, BUILD, CC, SAN, STAGE. After TEST_SECONDS (600) it hangs: ten times what any needs, since a machine may
-# have much else to do. Fuzzers (fuzz_*) run for FUZZ_SECONDS, beginning with their files in tests/data, and hang after
-# 300 s with one input (they may run with what others leave of the machine). JOBS tests run at a time (1), those that say
-# `# long` in their first lines first, so that none is waited for at the end, and those that say `# alone` one by one,
-# behind the others. Totals are added to the file TOTALS, if that is set. What failed is told again at the end.
+# set to a fresh folder that is removed afterwards (KEEP=1 keeps it), and with what the Makefile passes on: RINGSCOPE,
+# PLUGIN, NOP, STATIC, BUILD, CC, SAN, STAGE. After TEST_SECONDS (1200) it hangs: far more than any test needs, because the
+# machine may have much else to do. Fuzzers (fuzz_*) run for FUZZ_SECONDS, beginning with their files in tests/data, and
+# hang after 300 s with one input.
+#
+# JOBS tests run at a time (1), of those that say `# one at a time` in their first lines one. Those that say `# long` start
+# before the others, so that none is waited for at the end. Totals are added to the file TOTALS, if that is set. Failures are
+# repeated at the end.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source=tests/failures.sh
@@ -20,9 +22,14 @@ stage=${STAGE:-} # put before the names: asan/, tsan/, fuzz/
 export LC_ALL=C
 umask 022
 unset CDPATH BASH_ENV "${!RINGSCOPE_@}" "${!NCCL_@}" "${!SLURM_@}"
+# Recorders clear up what killed processes of the same user left in /dev/shm, and tests look at what those left: each test
+# has a /dev/shm of its own, where that is allowed.
+# shellcheck disable=SC2016 # for the other shell
+own_shm=(unshare -m --propagation private sh -c 'mount -t tmpfs none /dev/shm && exec "$@"' -)
+"${own_shm[@]}" true 2>/dev/null || own_shm=()
 # In many containers /dev/shm is so small that the recorder leaves GPU times out (src/plugin/masks.c).
 export SMALL_SHM=
-[ "$(df --output=avail -m /dev/shm 2>/dev/null | tail -n 1)" -ge 256 ] 2>/dev/null || SMALL_SHM=1
+[ "$("${own_shm[@]}" df --output=avail -m /dev/shm 2>/dev/null | tail -n 1)" -ge 256 ] 2>/dev/null || SMALL_SHM=1
 asan=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0
 # Of fuzzers: freed memory is used again sooner, and stacks of allocations are short: that is quicker.
 [ "$stage" != fuzz/ ] || asan=$asan:quarantine_size_mb=4:malloc_context_size=4:allocator_release_to_os_interval_ms=-1
@@ -32,12 +39,12 @@ export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 
 # one TEST: runs it, says how it went, and adds a line ("passed TEST", failed, skipped) to $results.
 one() {
-    local test=$1 name limit=${TEST_SECONDS:-600} log start status took why data command runs more=
+    local test=$1 name limit=${TEST_SECONDS:-1200} log start status took cpu why data command runs more=
     local TIMEFORMAT='%U %S'
     name=$stage$(basename "$test")
     TMP=$(mktemp -d "${TMPDIR:-/tmp}/ringscope-test.XXXXXX") || exit 1
     export TMP
-    command=("$test")
+    command=("${own_shm[@]}" "$test")
     case $(basename "$test") in
     fuzz_*)
         mkdir "$TMP/corpus" "$TMP/inputs"
@@ -63,11 +70,12 @@ one() {
     status=$?
     took=$(((${EPOCHREALTIME/./} - start) / 10000)) # in 1/100 s
     took=$(printf '%d.%02d s' $((took / 100)) $((took % 100)))
+    cpu=$(awk '{ printf "%.2f", $1 + $2 }' "$TMP.cpu")
     case $status in
     0)
         runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-        [ -z "$runs" ] || more=$(awk -v runs="$runs" '{ printf "%8d runs, %d/s of CPU time", runs, runs / ($1 + $2) }' "$TMP.cpu")
-        printf '  ok       %-40s %10s%s\n' "$name" "$took" "$more"
+        [ -z "$runs" ] || more=$(awk -v runs="$runs" -v cpu="$cpu" 'BEGIN { printf "%10d runs, %d per s of CPU time", runs, runs / (cpu + 0.01) }')
+        printf '  ok       %-40s %10s %8s s CPU%s\n' "$name" "$took" "$cpu" "$more"
         echo "passed $test" >>"$results"
         ;;
     77)
@@ -86,31 +94,37 @@ one() {
 }
 
 results=$(mktemp) || exit 1
-trap 'rm -f "$results"; failures_gone' EXIT
-says() { # TEST WORD
-    case $1 in *.sh) head -n 10 "$1" | grep -q "^# $2" ;; *) false ;; esac
-}
-alone() { says "$1" alone; }
-for turn in long others; do
-    for test in "$@"; do
-        if alone "$test"; then continue; fi
-        if says "$test" long; then [ $turn = long ] || continue; else [ $turn = others ] || continue; fi
-        while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do wait -n; done
-        one "$test" &
+trap 'rm -f "$results"; remove_failures' EXIT
+declare -A head
+for test; do
+    case $test in *.sh) head[$test]=$(head -n 10 "$test") ;; esac
+done
+says() { [[ ${head[$1]:-} == *$'\n# '"$2"[$':\n']* ]]; } # TEST WORDS
+tests=()
+for test; do if says "$test" long; then tests+=("$test"); fi; done
+for test; do if ! says "$test" long; then tests+=("$test"); fi; done
+# One job runs the tests that exclude each other, beside the others if they do not share /dev/shm.
+one_at_a_time() {
+    for test in "${tests[@]}"; do
+        if says "$test" "one at a time"; then one "$test"; fi
     done
+}
+[ ${#own_shm[@]} = 0 ] || one_at_a_time &
+for test in "${tests[@]}"; do
+    if says "$test" "one at a time"; then continue; fi
+    while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do wait -n; done
+    one "$test" &
 done
 wait
-for test in "$@"; do
-    if alone "$test"; then one "$test"; fi
-done
+[ ${#own_shm[@]} != 0 ] || one_at_a_time
 
 for test in "$@"; do
     cut -d ' ' -f 2- "$results" | grep -qxF -- "$test" && continue
     echo "failed $test" >>"$results"
-    failure "$stage$(basename "$test"): it could not even begin" /dev/null
+    failure "$stage$(basename "$test"): it was not run" /dev/null
 done
 passed=$(grep -c ^passed "$results") failed=$(grep -c ^failed "$results") skipped=$(grep -c ^skipped "$results")
-failures_told
+print_failures
 if [ -n "${TOTALS:-}" ]; then
     echo "$passed $failed $skipped" >>"$TOTALS"
 else

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # bad is for those who source it
-# For tests of what programs say: sourced by tests/system/*.sh, which end with `exit $bad`.
+# shellcheck disable=SC2034 # bad is read by the scripts that source it
+# Comparisons for tests/system/*.sh, which source it and end with `exit $bad`.
 bad=0
 
 is() { # WHAT GOT WANTED

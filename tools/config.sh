@@ -1,6 +1,6 @@
 #!/bin/sh
-# Finds out what the compiler and the libraries of this machine can do; prints Makefile lines.
-# Called by the Makefile with CC, CPPFLAGS and KNOBS (whatever else should make the objects stale) in the environment.
+# Finds out what the compiler and the installed libraries can do; prints Makefile lines.
+# Called by the Makefile with CC, CPPFLAGS and KNOBS (everything else that makes objects stale) in the environment.
 set -eu
 
 work=$(mktemp -d)
@@ -24,7 +24,7 @@ try -include xxhash.h -c "$work/empty.c" ||
 
 echo "# Made by tools/config.sh. $KNOBS"
 
-# found NAME LIBRARIES...: a library for the reader; absent NAME: the code behind RS_NO_NAME does without.
+# found NAME LIBRARIES...: a library for the reader; absent NAME: RS_NO_NAME is defined.
 found() {
     name=$1
     shift
@@ -43,8 +43,8 @@ library() {
     if try -include "$header" "$work/$name.c" "$@"; then found "$name" "$@"; else absent "$name"; fi
 }
 
-# zstd must be a static archive: the plugin brings its own copy. With its symbols hidden (--exclude-libs) also an archive
-# that was compiled for position-independent executables, as Debian's, fits into a shared object.
+# zstd must be a static archive: the plugin contains its own copy. With hidden symbols (--exclude-libs) an archive compiled for
+# position-independent executables, as Debian's is, can be linked into a shared object.
 echo 'size_t f(void *d, const void *s); size_t f(void *d, const void *s) { return ZSTD_compress(d, 1, s, 1, 1); }' \
     >"$work/zstd.c"
 zstd=
@@ -57,15 +57,15 @@ for archive in "$(pkg-config --variable=libdir libzstd 2>/dev/null || true)/libz
 done
 if [ "$zstd" ]; then found ZSTD "$zstd"; else absent ZSTD; fi
 
-# Of the reader alone. zlib: what other tools wrote. SQLite: exports of Nsight Systems, `ringscope sql`. Of libevent
-# `ringscope serve` takes the core: waiting for sockets and times, neither its HTTP nor its TLS. OTF2: `ringscope export`.
+# For the reader only. zlib: traces of other tools. SQLite: exports of Nsight Systems, `ringscope sql`. libevent: only its core
+# (sockets and timers, neither HTTP nor TLS), for `ringscope serve`. OTF2: `ringscope export`.
 library ZLIB zlib.h 'zlibVersion()[0] == 0' -lz
 library SQLITE sqlite3.h 'sqlite3_libversion_number() == 0' -lsqlite3
 library LIBEVENT event2/event.h 'event_base_new() == 0' -levent_core
 # shellcheck disable=SC2046 # a list of words
 library OTF2 otf2/otf2.h 'OTF2_Archive_Close(0) == OTF2_SUCCESS' $(pkg-config --libs otf2 2>/dev/null || echo -lopen-trace-format2)
 
-# TLS descriptors: a thread's variable in a dlopened library without a call into the loader. Other targets than
+# TLS descriptors: thread-local variables of a dlopened library without a call into the loader. Targets other than
 # x86-64 have them by default or not at all.
 case $($CC -dumpmachine) in
 x86_64*) ! try -fPIC -mtls-dialect=gnu2 -Werror -c "$work/empty.c" || echo "TLS_DIALECT := -mtls-dialect=gnu2" ;;

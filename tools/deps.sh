@@ -1,17 +1,17 @@
 #!/bin/sh
-# Installs what this machine lacks: packages of tools/packages.txt, Node for the page of the timeline, and what that is
-# made with. Silent and quick when nothing is missing.
+# Installs what is missing: packages of tools/packages.txt, Node for the timeline page, and the modules that the page is built
+# with. Silent and quick if nothing is missing.
 #
 #   tools/deps.sh demo|check
 #
-# Without apt-get or the right to use it: says what is missing, and leaves it to the build whether that matters.
+# Without apt-get or the right to use it: prints what is missing. The build decides whether that matters.
 set -eu
 cd "$(dirname "$0")/.."
 for_what=${1:-check}
 
 wanted=$(sed -e 's/#.*//' tools/packages.txt | awk -v all="$for_what" 'NF && ($2 == "" || $2 == all) { print $1 }')
 
-# Some other distribution: look for the programs and headers themselves.
+# On other distributions: look for the programs and headers.
 without_apt() {
     missing=
     tools="gcc ld objcopy"
@@ -26,10 +26,10 @@ without_apt() {
     for header in $headers; do
         echo "#include <$header>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 || missing="$missing $header"
     done
-    [ -z "$missing" ] || echo "deps: no apt-get here; not found:$missing" >&2
+    [ -z "$missing" ] || echo "deps: no apt-get; not found:$missing" >&2
 }
 
-# install PACKAGE...: those that are missing. Fails when they could not be had.
+# install PACKAGE...: those that are missing. Fails if they could not be installed.
 install() {
     installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "$@" 2>/dev/null | sed -n 's/ installed$//p') || true
     missing=
@@ -48,7 +48,7 @@ $package
     as_root=
     if [ "$(id -u)" != 0 ]; then
         if ! command -v sudo >/dev/null; then
-            echo "deps: missing, and neither root nor sudo to install with:$missing" >&2
+            echo "deps: missing, and neither root nor sudo to install them:$missing" >&2
             return 0
         fi
         as_root="sudo -n"
@@ -57,7 +57,7 @@ $package
     echo "deps: installing$missing"
     log=$(mktemp)
     get="$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $missing"
-    # The package lists may be there and fresh enough; fetch them only when the first try shows that they are not.
+    # Package lists are fetched only if the installation fails without.
     if ! $get </dev/null >"$log" 2>&1; then
         if ! { $as_root apt-get -q update && $get; } </dev/null >"$log" 2>&1; then
             cat "$log" >&2
@@ -75,7 +75,7 @@ else
     # shellcheck disable=SC2086 # a list of words
     install $wanted
 
-    # The page is made with Node, unless it came with the sources. Without it all but the page is built.
+    # The page is built with Node, unless it came with the sources. Without Node everything but the page is built.
     if [ "$for_what" = check ] || ! tools/page.sh --current; then
         tools/page.sh --node || install nodejs npm || [ "$for_what" != check ]
     fi

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Packs the tracked files and the built page of the timeline into FOLDER/NAME.tar.gz: what it unpacks to builds without
-# Node and without a network. All times in it are that of the last commit: the same commit gives the same bytes.
+# Packs the tracked files and the built timeline page into FOLDER/NAME.tar.gz, which builds without Node and without a
+# network. All files have the time of the last commit: the same commit gives the same bytes.
 #
 #   tools/dist.sh FOLDER NAME
 set -eu
@@ -10,13 +10,13 @@ name=$2
 page=viewer/dist/index.html
 
 [ -e .git ] || {
-    echo "dist: needs the git repository: what belongs into the tarball are the tracked files" >&2
+    echo "dist: not a git repository: the tarball contains the tracked files" >&2
     exit 1
 }
 mkdir -p "$folder"
 WERROR=1 tools/page.sh "$folder/page.html"
 [ -s "$folder/page.html" ] || {
-    echo "dist: a tarball without the page would be of little use" >&2
+    echo "dist: the timeline page could not be built" >&2
     exit 1
 }
 list=$folder/$name.list

@@ -2,7 +2,7 @@
 # The tables of fields in docs/json.md and the lists of columns in docs/export.md, from the tables of src/fields: writes them
 # there, or with --check says which rows are wrong. BUILD/tests/field_tables is the program that prints them.
 #
-# A table stands between <!-- fields: NAME --> and <!-- end of fields -->; a list of columns between
+# A table is between <!-- fields: NAME --> and <!-- end of fields -->; a list of columns between
 # <!-- columns: NAME --> and <!-- end of columns -->.
 set -euo pipefail
 cd "$(dirname "$0")/.."

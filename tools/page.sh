@@ -1,14 +1,14 @@
 #!/bin/sh
-# Brings the page of the timeline (viewer/dist/index.html) up to date where Node is there, and copies it to FILE, which
-# becomes part of the program. FILE is empty where there is no page: the program is then built without it.
+# Builds the timeline page (viewer/dist/index.html) if it is out of date and Node is installed, and copies it to FILE, which
+# is embedded in the program. Without a page FILE is empty, and the program is built without it.
 #
 #   tools/page.sh FILE
 #   tools/page.sh --current   is viewer/dist/index.html newer than its sources?
-#   tools/page.sh --node      is there a Node that can make it?
-#   tools/page.sh --modules   fetches what it is made and tested with, where that is missing
+#   tools/page.sh --node      is there a Node that can build it?
+#   tools/page.sh --modules   fetches the modules that it is built and tested with, if they are missing
 #
-# FILE is touched only when its content changes. Several may run at a time, for several build folders. With WERROR=1 a
-# page that cannot be built is an error; else the last one that could be stands in for it.
+# FILE is touched only when its content changes. Several may run concurrently, for several build folders. With WERROR=1 a
+# page that cannot be built is an error; otherwise the last one that could be built is used.
 set -eu
 cd "$(dirname "$0")/.."
 file=$1
@@ -23,7 +23,7 @@ current() {
         viewer/vite.config.ts -type f -newer $page | head -n 1)" ]
 }
 
-# Another make may be at it: it is waited for, and what it made is taken.
+# Waits for another make that builds the page; its result is used.
 lock() {
     command -v flock >/dev/null || return 0
     exec 9<viewer
@@ -35,7 +35,7 @@ node_is_there() {
     command -v npm >/dev/null && [ "$(node -p 'parseInt(process.versions.node) >= 18' 2>/dev/null)" = true ]
 }
 
-# What the page is made with. After a failure (no network, most often) it is not tried again for a while.
+# What the page is built with. After a failure (most often there is no network) it is not tried again for ten minutes.
 modules_are_there() {
     have=viewer/node_modules/.package-lock.json
     if [ -e $have ] && [ -z "$(find viewer/package-lock.json -newer $have)" ]; then return 0; fi
@@ -51,7 +51,7 @@ build() {
     new=viewer/dist.$$
     trap 'rm -rf "$new"' EXIT
     echo "  PAGE  $page"
-    # The time of the page is that of the begin of its making: what changes meanwhile makes it stale.
+    # The page gets the time at which its build began: sources that change meanwhile make it stale.
     touch "$file.begin"
     if (cd viewer && node_modules/.bin/vite build --logLevel warn --outDir "dist.$$") >"$file.log" 2>&1 </dev/null; then
         rm -f "$file.log"
@@ -94,16 +94,16 @@ if ! current; then
     if current; then
         :
     elif ! node_is_there; then
-        why="no Node (18 or later) with npm here"
+        why="no Node (18 or later) with npm"
     elif ! modules_are_there; then
-        why="npm could not fetch what it is made with (npm ci in viewer/ says why)"
+        why="npm could not fetch the modules (npm ci in viewer/ says why)"
     else
         build
     fi
     if [ -s $page ]; then
-        [ -z "${why:-}" ] || say "$why: $page is older than its sources, and used as it is"
+        [ -z "${why:-}" ] || say "$why: using $page, which is older than its sources"
     else
-        say "${why:-it has errors}: built without the page of the timeline (view -o x.html, serve)"
+        say "${why:-it has errors}: built without the timeline page (view -o x.html, serve)"
         page=/dev/null
     fi
 fi

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes the pictures of docs/pictures again: the cases that everybody knows, as `ringscope view` draws them. All come from
-# recordings in tests/data, so that the same program makes the same bytes.
+# Updates docs/pictures: well-known cases as `ringscope view` draws them. All are drawn from recordings in tests/data, so the
+# same program draws the same bytes.
 # BUILD: where ringscope was built (build). FORMAT: svg or png (svg). The first argument: where to put them.
 set -eu
 cd "$(dirname "$0")/.."

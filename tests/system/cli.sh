@@ -1,7 +1,6 @@
 #!/bin/bash
 # The command line as a user meets it: exit statuses, help, completion, and `ringscope run` around a command.
 # sanitizers: address
-# alone: it plays jobs, whose times other load would change
 set -u
 fails=0
 fail() {

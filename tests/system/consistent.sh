@@ -1,4 +1,5 @@
 #!/bin/bash
+# long
 # All commands say the same of the same run: how many operations, ties and ranks, which clock error, where time begins, how
 # long ranks waited; and what one prints another accepts. Over every input in tests/data, and over what is given:
 #

@@ -40,7 +40,7 @@ ${MAKE:-make} --no-print-directory CC="$CC" BUILD=made made/obj/src/bundle/page.
 [ -z "$(find made/page.html made/obj -newer made/stamp)" ]
 rm viewer/dist/index.html
 ${MAKE:-make} --no-print-directory CC="$CC" BUILD=made made/obj/src/bundle/page.o >"$TMP/log" 2>&1
-[ "$(grep -c '^page: no Node .* built without the page' "$TMP/log")" = 1 ]
+[ "$(grep -c '^page: no Node .* built without the timeline page' "$TMP/log")" = 1 ]
 $CC -Isrc "$TMP/main.c" made/obj/src/bundle/page.o -o "$TMP/main"
 if "$TMP/main" >"$TMP/page"; then exit 1; fi
 [ ! -s "$TMP/page" ]

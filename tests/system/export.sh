@@ -17,7 +17,7 @@ is() { # WHAT GOT WANTED
 status() { # WANTED COMMAND...
     local want=$1 got
     shift
-    timeout 60 "$@" >out 2>err </dev/null
+    timeout 300 "$@" >out 2>err </dev/null
     got=$?
     [ $got = "$want" ] || say "$*: exit status $got instead of $want ($(head -n 2 err))"
 }
@@ -218,7 +218,7 @@ for f in chrome perfetto csv jsonl; do
     status 1 bash -c '"$0" export --format "$1" run >/dev/full' "$RINGSCOPE" $f
     saying "No space left"
     # shellcheck disable=SC2016
-    timeout 60 bash -c '"$0" export $1 "$2" 2>err; echo $? >rc' "$RINGSCOPE" "$(all_of $f)" "$data/h200-ddp" | head -c 10 >/dev/null
+    timeout 300 bash -c '"$0" export $1 "$2" 2>err; echo $? >rc' "$RINGSCOPE" "$(all_of $f)" "$data/h200-ddp" | head -c 10 >/dev/null
     is "$f: a closed pipe" "$(cat rc err)" 1
 done
 # shellcheck disable=SC2016

@@ -1,4 +1,5 @@
 #!/bin/bash
+# long
 # What `ringscope export --format otf2` writes, read by OTF2's own tools: tests/drive/otf2.c holds it against what readers
 # rely on, otf2-print reads every record, and operations, intervals and communicators are those of `ops` and `comms`.
 # shellcheck disable=SC2016 # the variables are jq's

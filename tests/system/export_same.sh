@@ -1,4 +1,5 @@
 #!/bin/bash
+# long
 # The same run through every exporter: the same operations on the same ranks, the same intervals to the ns, the same
 # messages, collectives, parents and launches, with and without filters. Each output is read by another program (jq,
 # protoc, OTF2's reader, sqlite3), turned into the same lines, and held against those of `ops --json`.
@@ -155,6 +156,7 @@ run() { # NAME ARGUMENTS...: inputs and filters
     [ "${formats%otf2*}" = "$formats" ] || write otf2 x.otf2 --rows operations "$@"
     t0=$(head -c 4000 x.json | grep -o '"t0_ns":"[0-9]*"' | grep -o '[0-9]\{19\}')
     "$RINGSCOPE" ops --json "$@" 2>/dev/null >ops.json
+    [ -z "${SAN:-}" ] || return # written is enough: what is in them does not depend on it
     of_ops ops.json
     [ -s ops.part ] || is "$what: parts" none some
     of_csv
@@ -181,7 +183,7 @@ gen() { "$RINGSCOPE" gen -f --no-truth "$@" -o made >/dev/null 2>&1 || is "gen $
 
 # ---- runs ----
 run mix "$data/h200-mix"
-is "mix: parts, messages, collectives" "$(wc -l <ops.part) $(wc -l <ops.message) $(wc -l <ops.collective)" "432 108 57"
+[ -n "${SAN:-}" ] || is "mix: parts, messages, collectives" "$(wc -l <ops.part) $(wc -l <ops.message) $(wc -l <ops.collective)" "432 108 57"
 cut_whole "$data/h200-mix"
 run overlay "$data"/h200-overlay/*
 run torch "$data"/kineto/*.gz
@@ -195,6 +197,7 @@ run hung made
 cut_whole made
 for level in ops all; do # operations do not depend on how deep one looks
     write chrome x.json --level $level made
+    [ -z "${SAN:-}" ] || continue
     of_chrome
     awk '$5 ~ /o/ { $4 = "-" } { print }' chrome.part >chrome.told
     same "hung: --level $level" chrome.told ops.part

@@ -11,7 +11,7 @@ say() { echo "line ${BASH_LINENO[1]}: $*"; bad=1; }
 rs() {
     local want=$1 got
     shift
-    timeout 60 "$RINGSCOPE" "$@" >out 2>err </dev/null
+    timeout 300 "$RINGSCOPE" "$@" >out 2>err </dev/null
     got=$?
     [ $got = "$want" ] || say "$*: exit status $got instead of $want: $(head -c 600 err)"
     ! LC_ALL=C grep -qP '[\x00-\x08\x0b-\x1f\x7f]' out err || say "$*: a control character on the terminal"
@@ -22,7 +22,7 @@ is() { [ "$2" = "$3" ] || say "$1: $2, not $3"; }
 any() {
     local command status
     for command in info ops report overlap; do
-        timeout 60 "$RINGSCOPE" $command --json "$@" >out 2>err </dev/null
+        timeout 300 "$RINGSCOPE" $command --json "$@" >out 2>err </dev/null
         status=$?
         case $status in
         0 | 3) jq . out >/dev/null 2>jq.err || say "$command $*: $(cat jq.err)" ;;
@@ -68,7 +68,7 @@ rs 0 ops --json dump
 is "operations of a dump that is there packed, too" "$(wc -l <out)" "$want"
 # Dumps tell their rank in their name alone: equal bytes under two names are two ranks.
 mkdir equal && printf '[\n{}]\n' | tee equal/dump_7_0.json >equal/dump_7_1.json
-timeout 60 "$RINGSCOPE" info equal >out 2>err
+timeout 300 "$RINGSCOPE" info equal >out 2>err
 ! grep -q "same trace" err || say "two ranks that wrote the same are taken for one"
 
 # Beside what is good: nothing is lost in silence, each with its reason.
@@ -115,7 +115,7 @@ for number in -1 1e308 -1e308 1e400 NaN -Infinity 18446744073709551616 -92233720
     for key in ts dur rank world_size 'Group size' 'In msg nelems' pid; do
         sed -E "s/(\"$key\": *)(\"?[0-9.]+\"?)/\\1$number/g" whole/k0.json >"wild/k0.json"
         [ $((i % 3)) = 1 ] || [ "$key" = ts ] || continue # the rest would only take time
-        timeout 60 "$RINGSCOPE" ops --json wild >out 2>err </dev/null
+        timeout 300 "$RINGSCOPE" ops --json wild >out 2>err </dev/null
         [ $? -le 1 ] || say "$key of $number: $(head -c 600 err)"
         jq . out >/dev/null 2>&1 || say "$key of $number: no JSON"
     done

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Live files in /dev/shm: read where they are, copied to their recordings by gather, and
 # left alone while their process runs, in another pid namespace too.
-# alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
 if [ "$(id -u)" != 0 ] || ! unshare -mpf mount -t tmpfs none "$TMP" 2>/dev/null; then

@@ -2,7 +2,6 @@
 # What the reading commands are given: several things, the same thing twice, things that are no recordings.
 # sanitizers: address
 # shellcheck disable=SC2016 # inner shells expand by themselves
-# alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
 bad=0
@@ -11,14 +10,14 @@ say() { echo "line ${BASH_LINENO[0]}: $*"; bad=1; }
 info() {
     local want=$1 got
     shift
-    got=$(timeout 60 "$RINGSCOPE" info --json "$@" 2>err | jq -c '[.processes, .callbacks]')
+    got=$(timeout 300 "$RINGSCOPE" info --json "$@" 2>err | jq -c '[.processes, .callbacks]')
     [ "$got" = "$want" ] || say "info $*: '$got' instead of '$want'"
 }
 saying() { grep -qF -- "$1" err || say "'$1' is not said, but: $(cat err)"; }
 status() { # WANTED COMMAND...
     local want=$1 got
     shift
-    timeout 60 "$@" >out 2>err </dev/null
+    timeout 300 "$@" >out 2>err </dev/null
     got=$?
     [ $got = "$want" ] || say "$*: exit status $got instead of $want"
 }

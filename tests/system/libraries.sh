@@ -1,6 +1,5 @@
 #!/bin/bash
 # What the plugins show to the process that loads them: NCCL's entry points and nothing else, on top of libc alone.
-# alone: it plays jobs, whose times other load would change
 set -u
 fails=0
 same() {

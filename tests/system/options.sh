@@ -1,4 +1,5 @@
 #!/bin/bash
+# long
 # Every option of every command changes something: what is accepted is not ignored. Each has a row below, two command lines
 # that differ in the option alone and must not come to the same; an option without a row is a failure.
 set -u
@@ -41,7 +42,7 @@ result() { # ARGUMENTS
         ;;
     *)
         case $1 in gen*there*) cp -r ../two.1 there ;; esac
-        timeout 60 "$RINGSCOPE" "${words[@]}" 2>&1 </dev/null | sed 's/ of a job in [0-9.]* s (.*//'
+        timeout 300 "$RINGSCOPE" "${words[@]}" 2>&1 </dev/null | sed 's/ of a job in [0-9.]* s (.*//'
         echo "${PIPESTATUS[0]}"
         ;;
     esac

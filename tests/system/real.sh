@@ -7,11 +7,6 @@ source "$(dirname "$0")/../said.sh"
 data=$(dirname "$0")/../data
 
 info() { "$RINGSCOPE" info --json "$data/$1"; }
-starts() { # FOLDER TYPE FUNC CAPTURED: how many such events were started; the last two may be left out
-    "$RINGSCOPE" export --format jsonl "$data/$1" | jq -s --arg type "$2" --arg func "${3-}" --arg captured "${4-}" '
-        map(select(.call == "start" and .type == $type and ($func == "" or .args.func == $func)
-            and ($captured == "" or (.args.graphCaptured | tostring) == $captured))) | length'
-}
 
 for folder in h200-mix h200-ddp; do
     whole=$(info $folder)
@@ -29,34 +24,34 @@ done
 
 # nccl_mix: 3 steps on 4 ranks. World, two halves of it, and a second one.
 mix=$(info h200-mix)
+"$RINGSCOPE" export --format jsonl "$data/h200-mix" >"$TMP/mix"
+jq -r 'select(.call == "start") | "\(.type) \(.args.func) \(.args.graphCaptured)"' "$TMP/mix" >"$TMP/starts"
+starts() { # TYPE FUNC [CAPTURED]: how many such events were started
+    grep -c "^$1 $2 ${3:-.*}\$" "$TMP/starts"
+}
 is communicators "$(jq .communicators <<<"$mix")" 4
-is "all-reduce calls" "$(starts h200-mix CollApi AllReduce false)" $((10 * 3 * 4))
-is "captured calls" "$(starts h200-mix CollApi AllReduce true)" 4
-is "all-reduces with replays" "$(starts h200-mix Coll AllReduce)" $(((10 + 5) * 3 * 4))
-for func in AllGather ReduceScatter Broadcast; do is $func "$(starts h200-mix Coll $func)" $((3 * 4)); done
+is "all-reduce calls" "$(starts CollApi AllReduce false)" $((10 * 3 * 4))
+is "captured calls" "$(starts CollApi AllReduce true)" 4
+is "all-reduces with replays" "$(starts Coll AllReduce)" $(((10 + 5) * 3 * 4))
+for func in AllGather ReduceScatter Broadcast; do is $func "$(starts Coll $func)" $((3 * 4)); done
 # A ring is one of each; an all-to-all is 4 of each, and there are two.
-is sends "$(starts h200-mix P2pApi Send)" $(((1 + 2 * 4) * 3 * 4))
-is receives "$(starts h200-mix P2pApi Recv)" $(((1 + 2 * 4) * 3 * 4))
+is sends "$(starts P2pApi Send)" $(((1 + 2 * 4) * 3 * 4))
+is receives "$(starts P2pApi Recv)" $(((1 + 2 * 4) * 3 * 4))
 is "types seen" "$(jq -c '.events | keys' <<<"$mix")" \
     '["Coll","CollApi","Group","GroupApi","KernelCh","KernelLaunch","P2p","P2pApi","ProxyCtrl","ProxyOp","ProxyStep"]'
 
-# Every step of the network goes through its three states, once each, and what a rank sends another receives.
-steps=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" | jq -s -c '
-    (map(select(.call == "state" and .type == "ProxyStep")) | group_by(.state) | map([.[0].state, length]))')
-sends=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" |
-    jq -s '[.[] | select(.state == "ProxyStepSendWait") | .args.transSize] | add')
-receives=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" |
-    jq -s '[.[] | select(.state == "ProxyStepRecvFlushWait") | .args.transSize] | add')
+# Every step of the network goes through its three states, once each, and what a rank sends another receives. Parents: every
+# kernel channel belongs to an operation that was started in the same process.
+jq -s '{steps: (map(select(.call == "state" and .type == "ProxyStep")) | group_by(.state) | map([.[0].state, length])),
+    sent: ([.[] | select(.state == "ProxyStepSendWait") | .args.transSize] | add),
+    received: ([.[] | select(.state == "ProxyStepRecvFlushWait") | .args.transSize] | add),
+    orphans: ((map(select(.call == "start") | {key: (.event + "@" + (.pid | tostring)), value: .type}) | from_entries) as $of
+        | map(select(.call == "start" and .type == "KernelCh")
+            | $of[.parent + "@" + (.pid | tostring)] | select(. != "Coll" and . != "P2p")) | length)}' "$TMP/mix" >"$TMP/sums"
 half=$(($(jq .events.ProxyStep <<<"$mix") / 2))
-is "states of steps" "$steps" "[[\"ProxyStepRecvFlushWait\",$half],[\"ProxyStepRecvGPUWait\",$half],[\"ProxyStepRecvWait\",$half],[\"ProxyStepSendGPUWait\",$half],[\"ProxyStepSendPeerWait\",$half],[\"ProxyStepSendWait\",$half]]"
-is "bytes sent and received" "$sends" "$receives"
-
-# Parents: every kernel channel belongs to an operation that was started in the same process.
-orphans=$("$RINGSCOPE" export --format jsonl "$data/h200-mix" | jq -s '
-    (map(select(.call == "start") | {key: (.event + "@" + (.pid | tostring)), value: .type}) | from_entries) as $of
-    | map(select(.call == "start" and .type == "KernelCh")
-        | $of[.parent + "@" + (.pid | tostring)] | select(. != "Coll" and . != "P2p")) | length')
-is orphans "$orphans" 0
+is "states of steps" "$(jq -c .steps "$TMP/sums")" "[[\"ProxyStepRecvFlushWait\",$half],[\"ProxyStepRecvGPUWait\",$half],[\"ProxyStepRecvWait\",$half],[\"ProxyStepSendGPUWait\",$half],[\"ProxyStepSendPeerWait\",$half],[\"ProxyStepSendWait\",$half]]"
+is "bytes sent and received" "$(jq '.sent > 0 and .sent == .received' "$TMP/sums")" true
+is orphans "$(jq .orphans "$TMP/sums")" 0
 
 # DDP: every rank does the same, and every call becomes an operation.
 per_rank=$("$RINGSCOPE" export --format jsonl "$data/h200-ddp" | jq -s -c '

@@ -3,10 +3,10 @@
 # the limit on disk runs out.
 # sanitizers: address, thread
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
+# one at a time: it loads the recorder
 source "$(dirname "$0")/../drive/lib.sh"
 
-seconds=3 rate=5e6 burst=5000000
+seconds=2 rate=5e6 burst=5000000
 if [ -n "${SAN:-}" ]; then seconds=1 rate=2e5 burst=500000; fi
 
 # As it comes.
@@ -17,13 +17,15 @@ same "$(seen plain state)" 3 "plain: closed"
 grep -q "\"callbacks\": *$(($(seen plain kept) + 2))\b" plain.json || fail "info: $(head -c 300 plain.json)" # init and finalize too
 same "$(ls plain)" "$(basename plain/*.rsc)" "plain: what is left in the folder"
 
-# Sustained. A machine that lets the driver run faster than asked for (to catch up) asks for more than was promised.
+# Sustained. Nothing is promised where the machine has no time for this load (the driver falls behind) or keeps the driver
+# from running for a while (it catches up with more than the load).
 for threads in 1 2; do
     drive "paced$threads" --rate $rate --seconds "$seconds" --threads "$threads"
     verify "paced$threads"
     achieved=$(told "paced$threads" rate)
     lost=$(seen "paced$threads" lost)
-    [ "$lost" = 0 ] || [ "$achieved" -gt 5500000 ] || fail "paced$threads: $lost lost at $achieved callbacks/s"
+    as_asked=$(awk -v is="$achieved" -v rate="$rate" 'BEGIN { print is > 0.95 * rate && is < 1.1 * rate }')
+    [ "$lost" = 0 ] || [ "$as_asked" = 0 ] || fail "paced$threads: $lost lost at $achieved callbacks/s"
     echo "paced, $threads threads: $achieved callbacks/s, $lost lost, $(seen "paced$threads" bytes) bytes"
 done
 

@@ -3,7 +3,7 @@
 # program's open. Where a container refuses it a table of its own, it still writes into no file but the recording. And
 # threads of ours do not keep a process alive that is over.
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
+# one at a time: it loads the recorder
 source "$(dirname "$0")/../drive/lib.sh"
 
 close_range=436 # on all machines
@@ -16,7 +16,7 @@ without_proc=(unshare -m --propagation private bash -c 'umount -l /proc && exec 
 unfinished=
 if [ "$(id -u)" = 0 ] && [ -z "${SAN:-}" ] && "${without_proc[@]}" true 2>/dev/null; then
     # Main ends, with a communicator alive: that is noticed after 5 s, in the meantime there is more to do.
-    RINGSCOPE_DIR=$PWD/unfinished timeout -s KILL 30 "${without_proc[@]}" "$DRIVE" --count 6000 --end thread \
+    RINGSCOPE_DIR=$PWD/unfinished timeout -s KILL 300 "${without_proc[@]}" "$DRIVE" --count 6000 --end thread \
         >unfinished.out 2>&1 &
     unfinished=$!
 fi
@@ -42,7 +42,7 @@ done
 cp "$PLUGIN" second.so
 over() { # NAME COMMAND..., with $end: how the driver ends, and $refuse: a system call
     # shellcheck disable=SC2154 # set where it is called
-    RINGSCOPE_DIR=$PWD/$1 timeout -s KILL 30 "${@:2}" "$DRIVE" --count 6000 --second "$PWD/second.so" --end "$end" \
+    RINGSCOPE_DIR=$PWD/$1 timeout -s KILL 300 "${@:2}" "$DRIVE" --count 6000 --second "$PWD/second.so" --end "$end" \
         --refuse "${refuse:-9999}" >"$1.out" 2>"$1.err"
     same "$?" 0 "$1: exit status"
     for f in "$1"/*.rsc; do

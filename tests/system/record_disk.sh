@@ -2,7 +2,7 @@
 # No room on disk, or no place to write to: the job goes on as if nothing had happened, one warning says so, and what is
 # not kept is counted.
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
+# one at a time: it loads the recorder
 source "$(dirname "$0")/../drive/lib.sh"
 
 # mute NAME DIR: a folder that cannot be written to.

@@ -3,7 +3,6 @@
 # caller would make.
 # sanitizers: address, thread
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 
 # compare NAME: what the driver says that it passed, against what is read.

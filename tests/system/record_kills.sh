@@ -1,11 +1,12 @@
 #!/bin/bash
+# long
 # kill -9 at random moments: every callback that had returned is read back, exactly once, at a load that is kept whole;
 # with losses, each is either read back or counted.
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
+# one at a time: it loads the recorder
 source "$(dirname "$0")/../drive/lib.sh"
 RANDOM=${SEED:-4711}
-kills=${KILLS:-200}
+kills=${KILLS:-80}
 
 # one NAME MAX_USEC: a run of $load with $settings that ends by SIGKILL, and what it left. Every other one is killed at some
 # time after its start, perhaps before it has recorded anything; those between at some time after the recording is open.

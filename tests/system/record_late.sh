@@ -1,7 +1,6 @@
 #!/bin/bash
 # A file system that takes longer to answer than init waits: the job goes on, and when the recording is open it knows what
 # came before: communicators, settings, and how many callbacks it missed.
-# alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
 bad=0

@@ -2,7 +2,7 @@
 # Processes and threads that come and go: many inits at once, reloads, forks, short-lived threads, and every way to end.
 # sanitizers: address, thread
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
+# one at a time: it loads the recorder
 source "$(dirname "$0")/../drive/lib.sh"
 
 some=60000 short=100000

@@ -164,7 +164,7 @@ ended
 for delay in 0 1000 3000; do
     for other in 500 1500 3000; do
         rm -rf constructor
-        IN_CONSTRUCTOR=$delay RINGSCOPE_DIR=$PWD/constructor timeout 60 ./program constructor $other 2>constructor.err
+        IN_CONSTRUCTOR=$delay RINGSCOPE_DIR=$PWD/constructor timeout 300 ./program constructor $other 2>constructor.err
         same "$?" 0 "constructor, after $delay and $other us: exit status ($(cat constructor.err))"
     done
 done

@@ -2,7 +2,6 @@
 # The recorder's settings: which events are asked for, at the start and while the job runs; what is not understood; and
 # the ones for tests.
 # shellcheck source=tests/drive/lib.sh
-# alone: it plays jobs, whose times other load would change
 source "$(dirname "$0")/../drive/lib.sh"
 
 if [ -n "${SMALL_SHM:-}" ]; then

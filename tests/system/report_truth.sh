@@ -17,22 +17,22 @@ near() { # WHAT GOT WANTED PERCENT
 }
 first() { jq -c ".stragglers[0] | [.scope, $1]" "$TMP/report"; }
 
-for seed in 1 2 3 4 5 6; do
+for seed in $(seq "${SEEDS:-3}"); do
     # A rank whose GPU is 2 ms late at every step.
-    gen --steps 40 --slow 5:2000 --seed $seed
+    gen --steps 40 --slow 5:2000 --seed "$seed"
     is "slow rank, seed $seed" "$(first .rank,.why)" '["rank",5,"queued behind compute"]'
     near "cost of the slow rank, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.rank_cost_ns' "$run/truth.json")" 2
     near "cost of 2 ms in each of 39 or 40 steps, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" 79000000 4
     # One whose program is late, so that its kernels are launched late.
-    gen --steps 40 --slow-cpu 21:2000 --seed $seed
+    gen --steps 40 --slow-cpu 21:2000 --seed "$seed"
     is "slow program, seed $seed" "$(first .rank,.why)" '["rank",21,"launched late"]'
     near "cost of the slow program, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.rank_cost_ns' "$run/truth.json")" 2
     # A host: none of its ranks costs anything alone.
-    gen --steps 40 --slow-host 3:2000 --seed $seed
+    gen --steps 40 --slow-host 3:2000 --seed "$seed"
     is "slow host, seed $seed" "$(first .host)" '["host","node03"]'
     near "cost of the slow host, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" "$(jq '.straggler.host_cost_ns' "$run/truth.json")" 2
     # Passed on from tensor-parallel to data-parallel groups: charged where it began, once a step, and not to its mates.
-    gen -w tpdp --steps 30 --slow 13:2000 --seed $seed
+    gen -w tpdp --steps 30 --slow 13:2000 --seed "$seed"
     is "lateness that is passed on, seed $seed" "$(first .rank)" '["rank",13]'
     near "its cost, seed $seed" "$(jq '.stragglers[0].cost_ns' "$TMP/report")" 60000000 4
     is "its mates' own cost, seed $seed" "$(jq '[.stragglers[] | select(.scope == "rank" and .host == "node01" and .rank != 13)

@@ -2,7 +2,6 @@
 # The simulator keeps its own count of every call that returned. Whatever it plays, with whichever version of the interface,
 # and however the job ends, the recordings must hold exactly that.
 # sanitizers: address, thread
-# alone: it plays jobs, whose times other load would change
 set -u
 cd "${TMP:?}" || exit 1
 bad=0

@@ -13,9 +13,6 @@
 
 enum { COLL, OTHER, CTX, CALL, GROUP, LAUNCH, PLAN, KERNEL, RECV_OP, SEND_OP, RECV, SEND, WIRE, STRANGE, PHASE, P2P };
 
-/* A callback with the times right before and after it: what it was called at lies between. */
-#define TIMED(n, call) (notes->ns[2 * (n)] = raw_ns(), (call), notes->ns[2 * (n) + 1] = raw_ns())
-
 struct run {
     struct rs_inputs in;
     struct rs_model m;
@@ -85,14 +82,6 @@ static inline uint32_t count_of(const struct run *r, uint64_t type)
     uint32_t n = 0;
     for (uint32_t i = 0; i < r->n; i++) n += r->events[i].type == type;
     return n;
-}
-
-static inline void check_spent(int64_t ns, unsigned from, unsigned to)
-{
-    int64_t least = notes->ns[2 * to] - notes->ns[2 * from + 1], most = notes->ns[2 * to + 1] - notes->ns[2 * from];
-    int64_t slack = 2000 + most / 100;
-    if (ns < least - slack || ns > most + slack)
-        fail_msg("%lld ns, not %lld to %lld", (long long)ns, (long long)least, (long long)most);
 }
 
 /* Everything is recorded. */

@@ -233,6 +233,12 @@ static inline int64_t raw_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* A callback with the times right before and after it: what it was called at lies between. */
+#define TIMED(n, call) (notes->ns[2 * (n)] = raw_ns(), (call), notes->ns[2 * (n) + 1] = raw_ns())
+
+/* How far times of the recording may be from these: the error of its clock. */
+enum { CLOCK_SLACK_NS = 2000 };
+
 static inline void nap_us(long us)
 {
     nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
@@ -319,6 +325,25 @@ static inline uint64_t handle_of(unsigned note)
 {
     return (uintptr_t)notes->h[note];
 }
+/* From one of the TIMED callbacks to another, at least and at most. */
+struct spent {
+    int64_t least, most;
+};
+static inline struct spent spent(unsigned from, unsigned to)
+{
+    return (struct spent){notes->ns[2 * to] - notes->ns[2 * from + 1], notes->ns[2 * to + 1] - notes->ns[2 * from]};
+}
+static inline void check_within(int64_t ns, struct spent s)
+{
+    int64_t slack = CLOCK_SLACK_NS + s.most / 100;
+    if (ns < s.least - slack || ns > s.most + slack)
+        fail_msg("%lld ns, not %lld to %lld", (long long)ns, (long long)s.least, (long long)s.most);
+}
+static inline void check_spent(int64_t ns, unsigned from, unsigned to)
+{
+    check_within(ns, spent(from, to));
+}
+
 /* The part of the operation whose handle the child noted. */
 static inline uint32_t part_of(const struct rs_model *m, unsigned note)
 {

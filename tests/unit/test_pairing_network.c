@@ -7,16 +7,11 @@
 
 enum { COLL, OTHER, CTX, RECV_OP, SEND_OP, STEP };
 
-/* A callback with the times right before and after it: what it was called at lies between. */
-#define TIMED(n, call) (notes->ns[2 * (n)] = raw_ns(), (call), notes->ns[2 * (n) + 1] = raw_ns())
-
-/* The time between two of them, within what is known of it and the clock's own error. */
-static void check_spent(int64_t ns, unsigned from, unsigned to)
+/* In two stretches together. */
+static void check_spent_twice(int64_t ns, unsigned from, unsigned to, unsigned from2, unsigned to2)
 {
-    int64_t least = notes->ns[2 * to] - notes->ns[2 * from + 1], most = notes->ns[2 * to + 1] - notes->ns[2 * from];
-    int64_t slack = 2000 + most / 100;
-    if (ns < least - slack || ns > most + slack)
-        fail_msg("%lld ns, not %lld to %lld", (long long)ns, (long long)least, (long long)most);
+    struct spent a = spent(from, to), b = spent(from2, to2);
+    check_within(ns, (struct spent){a.least + b.least, a.most + b.most});
 }
 
 /* Reference 5.2: one receive, of which a step is started again and again, and one send that waits for credit. */
@@ -92,11 +87,9 @@ static void check_rows(const struct rs_model *m, uint32_t member)
     assert_int_equal(out->sent_bytes, 1017);
     assert_int_equal(out->received + out->received_bytes, 0);
     assert_int_equal(out->recv_ns + out->flush_ns + out->consume_ns, 0);
-    /* Two steps: the first took long, the second is measured apart. */
-    int64_t gpu = notes->ns[2 * 6] - notes->ns[2 * 5], credit = notes->ns[2 * 7] - notes->ns[2 * 6];
-    check_spent(out->gpu_ns - gpu, 15, 16);
-    check_spent(out->credit_ns - credit, 16, 17); /* from the first SendPeerWait to SendWait */
-    check_spent(out->send_ns - (notes->ns[2 * 8] - notes->ns[2 * 7]), 17, 18);
+    check_spent_twice(out->gpu_ns, 5, 6, 15, 16);
+    check_spent_twice(out->credit_ns, 6, 7, 16, 17); /* from the first SendPeerWait to SendWait */
+    check_spent_twice(out->send_ns, 7, 8, 17, 18);
     assert_true(in->from <= in->to && out->from <= out->to);
 }
 
