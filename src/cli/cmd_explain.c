@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "cli/reading.h"
 #include "cli/suggest.h"
+#include "foreign/formats.h"
 
 enum { WIDTH = 100 }; /* of a line of the text */
 
@@ -53,6 +54,10 @@ static void print_formats(void)
         printf("\n%s: %s\n    ", t->format, t->what);
         rs_explain_wrap(t->holds, 4);
     }
+    printf("\nRecognised, and not read:\n");
+    const struct rs_refused *r;
+    for (size_t i = 0; (r = rs_refused_at(i)); i++)
+        if (!i || r[-1].what != r->what) printf("  %s: %s\n", r->what, r->instead);
 }
 
 /* ---- JSON ---- */

@@ -4,10 +4,12 @@
 
 #include <assert.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "foreign/formats.h"
 
 /* ---- rows ---- */
 
@@ -251,6 +253,9 @@ enum rs_status rs_sql_open(struct rs_sql_db *db, const char *path, const char *n
                 "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -4000; BEGIN",
                 err));
+    char id[48];
+    snprintf(id, sizeof id, "PRAGMA application_id = %d", RS_SQLITE_ID);
+    RS_TRY(exec(db, id, err));
     return make_schema(db, err);
 }
 
