@@ -16,6 +16,7 @@
 #include "cli/print/plain.h"
 #include "cli/reading.h"
 #include "foreign/contents.h"
+#include "foreign/formats.h"
 #include "foreign/kernel_name.h"
 
 enum { WIDTH = 100 }; /* of a line of the text */
@@ -171,6 +172,10 @@ static void print_formats(void)
         printf("\n%s: %s\n    ", t->format, t->what);
         print_wrapped(t->holds, 4);
     }
+    printf("\nRecognised, and not read:\n");
+    const struct rs_refused *r;
+    for (size_t i = 0; (r = rs_refused_at(i)); i++)
+        if (!i || strcmp(r[-1].what, r->what) != 0) printf("  %s: %s\n", r->what, r->instead);
 }
 
 /* ---- JSON ---- */

@@ -151,33 +151,86 @@ const struct rs_format *rs_format_of(uint8_t tool)
     return NULL;
 }
 
-/* Files that are often beside traces, and are none: what to give instead. NULL: it is none of these either. */
-static const char *known_other(const char *head, size_t n)
+/* ---- files of other kinds ---- */
+
+static bool is_our_database(const char *head, size_t n)
 {
-    static const struct {
-        const char *words[2], *what;
-    } others[] = {
-        {{"\"schema\"", "\"nodes\""},
-         "a PyTorch Execution Trace: it has the operators and no times of the GPU; give the profiler's trace (Kineto)"},
-        {{"\"workload_graph\"", ""},
-         "a Chakra graph: it has operations and no times of ranks; give the profiler's trace (Kineto)"},
-        {{"\"rocprofiler-sdk-tool\"", ""},
-         "output of rocprofv3, which ringscope does not read; give the trace of PyTorch's profiler (Kineto)"},
-    };
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (memmem(head, n, others[i].words[0], strlen(others[i].words[0])) &&
-            memmem(head, n, others[i].words[1], strlen(others[i].words[1])))
-            return others[i].what;
-    return NULL;
+    enum { ID_AT = 68 }; /* big-endian, in the header of a database */
+    const unsigned char *id = (const unsigned char *)head + ID_AT;
+    return n >= ID_AT + 4 && !memcmp(head, "SQLite format 3", 16) &&
+           ((uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3]) == RS_SQLITE_ID;
+}
+
+/* Files that users of the formats above also have, and that ringscope does not read: what they are, and what to give
+ * instead. They are recognised before the formats, some of which would accept them. */
+static const struct rs_refused refused[] = {
+    {.what = "a database written by `ringscope export`",
+     .is = is_our_database,
+     .instead = "query it with `ringscope sql`, or give the recordings or traces it was made from"},
+    {.what = "an Nsight Systems report",
+     .suffixes = {".nsys-rep", ".qdrep"},
+     .instead = "convert it: nsys export --type sqlite FILE"},
+    {.what = "unprocessed data of Nsight Systems",
+     .suffixes = {".qdstrm"},
+     .instead = "convert it: QdstrmImporter FILE, then nsys export --type sqlite"},
+    {.what = "an Nsight Compute report",
+     .suffixes = {".ncu-rep"},
+     .instead = "it profiles single kernels; record with Nsight Systems or the PyTorch profiler"},
+    {.what = "a PyTorch Execution Trace",
+     .has = {"\"schema\"", "\"nodes\""},
+     .instead = "it has no GPU times; give the PyTorch profiler trace (Kineto) of the same run"},
+    {.what = "a Chakra graph",
+     .suffixes = {".et", ".chakra"},
+     .instead = "it has no times of ranks; give the PyTorch profiler trace (Kineto) that it was made from"},
+    {.what = "a Chakra graph",
+     .has = {"\"workload_graph\""},
+     .instead = "it has no times of ranks; give the PyTorch profiler trace (Kineto) that it was made from"},
+    {.what = "a JAX/XLA profile (XPlane)",
+     .suffixes = {".xplane.pb"},
+     .instead = "record the job with ringscope's plugin (ringscope run)"},
+    {.what = "a JAX/XLA profile",
+     .has = {"\"traceEvents\"", "\"/host:CPU\""},
+     .instead = "it does not identify collectives; record the job with ringscope's plugin (ringscope run)"},
+    {.what = "a JAX/XLA profile",
+     .has = {"\"traceEvents\"", "\"/device:GPU:"},
+     .instead = "it does not identify collectives; record the job with ringscope's plugin (ringscope run)"},
+    {.what = "output of rocprofv3",
+     .has = {"\"rocprofiler-sdk-tool\""},
+     .instead = "give the PyTorch profiler trace (Kineto) of the same run"},
+    {.what = "Prometheus metrics of NCCL's Inspector",
+     .has = {"nccl_bus_bandwidth_gbs{"},
+     .instead = "they are averages; give its JSON logs (NCCL_INSPECTOR_PROM_DUMP=0)"},
+    {.what = "a Perfetto trace",
+     .suffixes = {".pftrace", ".perfetto-trace", ".perfetto"},
+     .instead = "give the recordings or traces it was made from"},
+};
+
+const struct rs_refused *rs_refused_at(size_t index)
+{
+    return index < sizeof refused / sizeof *refused ? &refused[index] : NULL;
+}
+
+static bool is_refused(const struct rs_refused *r, const char *path, const char *head, size_t n)
+{
+    size_t stem = rs_compression_stem(path);
+    if (r->is) return r->is(head, n);
+    for (int i = 0; i < RS_REFUSED_TEXTS && r->suffixes[i]; i++) {
+        size_t length = strlen(r->suffixes[i]);
+        if (stem > length && !memcmp(path + stem - length, r->suffixes[i], length)) return true;
+    }
+    for (int i = 0; i < RS_REFUSED_TEXTS && r->has[i]; i++)
+        if (!memmem(head, n, r->has[i], strlen(r->has[i]))) return false;
+    return r->has[0] != NULL;
 }
 
 /* -1: of none. `why` says what kept the file from being looked at, and *unread is set where something did: it may have
- * been the trace of a rank. `hash` is of its first bytes. */
-static int format_of(const char *path, char *head, uint64_t *hash, bool *unread, struct rs_err *why)
+ * been the trace of a rank; *known where it is of a kind that is not read. `hash` is of its first bytes. */
+static int format_of(const char *path, char *head, uint64_t *hash, bool *unread, bool *known, struct rs_err *why)
 {
     struct rs_bytes *bytes;
     why->code = RS_OK;
     *unread = true;
+    *known = false;
     if (rs_bytes_open(&bytes, path, why) != RS_OK) return -1;
     const char *block;
     size_t n = rs_bytes_peek(bytes, head, RS_FORMAT_HEAD), none = 0;
@@ -187,19 +240,23 @@ static int format_of(const char *path, char *head, uint64_t *hash, bool *unread,
     if (!n) return -1;
     *unread = false;
     *hash = dedup_hash(TWICE_NOTHING, head, n);
+    for (const struct rs_refused *r = refused; r < refused + sizeof refused / sizeof *refused; r++) {
+        if (!is_refused(r, path, head, n)) continue;
+        rs_fail(why, RS_BAD_INPUT, "%s: %s, which ringscope does not read: %s", path, r->what, r->instead);
+        *known = true;
+        return -1;
+    }
     for (int i = 0; i < FORMATS; i++)
         if (formats[i]->is(path, head, n)) return i;
-    const char *known = known_other(head, n);
-    if (known)
-        rs_fail(why, RS_BAD_INPUT, "%s: %s", path, known);
-    else
-        rs_fail(why, RS_BAD_INPUT, "%s: no trace that ringscope knows (`ringscope explain formats` lists them)", path);
+    rs_fail(why, RS_BAD_INPUT, "%s: no trace that ringscope knows (`ringscope explain formats` lists them)", path);
     return -1;
 }
 
-static enum rs_status nothing_left(const struct rs_inputs *in, struct rs_err *err)
+/* `left_out`: why the first file of a folder was left out, if it was recognised. */
+static enum rs_status nothing_left(const struct rs_inputs *in, const struct rs_err *left_out, struct rs_err *err)
 {
     if (in->nunreadable) return rs_fail(err, RS_BAD_INPUT, "%s", in->unreadable[0].why);
+    if (left_out->code != RS_OK) return rs_fail(err, RS_BAD_INPUT, "%s", left_out->msg);
     return rs_fail(err, RS_BAD_INPUT, "no recording (*.rsc) and no trace that ringscope knows among %zu file%s%s",
                    in->nleft_out, in->nleft_out == 1 ? "" : "s",
                    in->nfolders ? " (folders in a folder are not searched: name them)" : "");
@@ -209,13 +266,15 @@ enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)
 {
     char *head = rs_alloc(RS_FORMAT_HEAD);
     uint64_t *hashes = rs_zalloc(in->nothers + 1, sizeof *hashes);
+    struct rs_err left_out = {.code = RS_OK};
     size_t kept = 0;
     for (size_t i = 0; i < in->nothers; i++) {
         struct rs_other *o = &in->others[i];
         struct rs_err why;
-        bool unread = false;
-        o->format = format_of(o->path, head, &hashes[kept], &unread, &why);
+        bool unread, known;
+        o->format = format_of(o->path, head, &hashes[kept], &unread, &known, &why);
         bool said = o->named || unread;
+        if (known && !said && left_out.code == RS_OK) left_out = why;
         if (o->format < 0 && said) rs_inputs_unreadable(in, o->path, why.msg);
         in->nleft_out += o->format < 0 && !said;
         if (o->format < 0)
@@ -227,7 +286,7 @@ enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err)
     dedup_drop(in, hashes);
     free(head);
     free(hashes);
-    return in->n || in->nothers ? RS_OK : nothing_left(in, err);
+    return in->n || in->nothers ? RS_OK : nothing_left(in, &left_out, err);
 }
 
 void rs_fill_each(struct rs_fill *fill, rs_fill_add add)

@@ -56,6 +56,18 @@ enum { RS_FORMAT_HEAD = 65536 };
 const struct rs_format *rs_format_at(int index);
 const struct rs_format *rs_format_of(uint8_t tool);
 
+/* A kind of file that is recognised and not read. One of the suffixes, all of the texts in its first bytes, or `is`. */
+enum { RS_REFUSED_TEXTS = 4 };
+struct rs_refused {
+    const char *what; /* "an Nsight Systems report" */
+    const char *instead; /* what to do or give instead */
+    const char *suffixes[RS_REFUSED_TEXTS], *has[RS_REFUSED_TEXTS];
+    bool (*is)(const char *head, size_t n);
+};
+const struct rs_refused *rs_refused_at(size_t index); /* NULL: there is none */
+
+enum { RS_SQLITE_ID = 0x52534350 }; /* "RSCP": application_id of the databases that ringscope writes */
+
 /* Finds the format of each of the others. A named file of no known format becomes unreadable, with the reason; one that
  * was only found in a folder is counted and left out. Fails when then nothing at all is left to read. */
 enum rs_status rs_formats_recognise(struct rs_inputs *in, struct rs_err *err);

@@ -63,7 +63,7 @@ is "filters on an export" $? 2
 "$RINGSCOPE" sql "$work/mix.sqlite" "$mix" "SELECT 1" >"$work/out" 2>/dev/null
 is "an export beside other inputs" "$? $(cat "$work/out")" "2 "
 is "an export in other commands" "$("$RINGSCOPE" ops "$work/mix.sqlite" 2>&1 >/dev/null | head -1)" \
-    "ringscope ops: $work/mix.sqlite: what \`ringscope export\` made is no trace: ask it with \`ringscope sql\`"
+    "ringscope ops: $work/mix.sqlite: a database written by \`ringscope export\`, which ringscope does not read: query it with \`ringscope sql\`, or give the recordings or traces it was made from"
 rm -f "$work/out"
 
 # Other tools' files, mixed, and those without times.

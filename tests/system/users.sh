@@ -48,6 +48,19 @@ is "nvprof's sizes" "$("$RINGSCOPE" report --json "$data/nvprof/nvprof_gpu_trace
 is "steps of dumps" "$("$RINGSCOPE" report --json "$data/flight/hang-real/size" 2>/dev/null | jq -c .outlier_steps)" '[]'
 is "steps of traces" "$("$RINGSCOPE" report --json "$data/h200-overlay/kineto" "$data/h200-overlay/rec" 2>/dev/null | jq '.outlier_steps | length > 0')" true
 
+# Files of kinds that are not read are named, with what to do, also where a folder has nothing else.
+mkdir "$dir/others"
+printf '\n\005\n\0030.1' >"$dir/others/rank0.et"
+printf '{"schema": "1.1.0-chakra.0.0.4", "pid": 7, "nodes": [{"id": 2, "rf_id": 0}]}' >"$dir/et.json"
+printf '{"displayTimeUnit":"ns","metadata":{},"traceEvents":[{"args":{"name":"/device:GPU:0"},"name":"process_name","ph":"M"}]}' | gzip >"$dir/jax.json.gz"
+printf 'x' >"$dir/job.nsys-rep"
+for each in "others:a Chakra graph" "et.json:a PyTorch Execution Trace" "jax.json.gz:a JAX/XLA profile" "job.nsys-rep:nsys export --type sqlite"; do
+    said=$("$RINGSCOPE" report "$dir/${each%%:*}" 2>&1)
+    is "status of ${each%%:*}" $? 1
+    has "${each%%:*}" "$said" "${each#*:}"
+done
+has "explain formats" "$("$RINGSCOPE" explain formats)" '^  an Nsight Systems report: convert it'
+
 # Where a command cannot help.
 has "hang" "$("$RINGSCOPE" hang "$data/kineto" 2>/dev/null)" '^UNKNOWN: '
 has "clocks" "$("$RINGSCOPE" clocks "$data/flight/ddp4" 2>/dev/null)" 'clocks cannot be compared'

@@ -4,12 +4,14 @@
 
 #include <assert.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "foreign/formats.h"
 
 /* ---- rows of a table ----
  * Rows are collected, and several are inserted by one statement: a statement costs SQLite a third of a row in addition to
@@ -281,6 +283,9 @@ enum rs_status rs_sql_open(struct rs_sql_db *db, const char *path, const char *n
                 "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -4000; BEGIN",
                 err));
+    char id[48];
+    snprintf(id, sizeof id, "PRAGMA application_id = %d", RS_SQLITE_ID);
+    RS_TRY(exec(db, id, err));
     return make_schema(db, err);
 }
 
