@@ -307,6 +307,17 @@ static void note_cycle(struct rs_hang_work *w, uint32_t from)
     }
 }
 
+/* Whether the dump of a rank is from before the operation: others completed what this one had not called yet. */
+static bool has_older(const struct rs_hang_work *w)
+{
+    for (uint32_t i = 0; i < w->state.nrows; i++) {
+        uint32_t member = w->state.rows[i].member;
+        if (member != RS_NONE && w->state.rows[i].stage == RS_STAGE_NOT_RECORDED && rs_hang_is_older(&w->state, member))
+            return true;
+    }
+    return false;
+}
+
 /* Follows the operations from one that is blocked, to a cause, to one that was visited before, or round a cycle. Where
  * all ranks are in it, that may be because of another that was launched with it: only noted. */
 static void follow(struct rs_hang_work *w, uint32_t front)
@@ -345,7 +356,9 @@ static void follow(struct rs_hang_work *w, uint32_t front)
             return;
         }
         uint32_t next = leads_to(w, op);
-        w->fronts[front].stalled = next == RS_NONE && !only_called;
+        bool older = told && next == RS_NONE && has_older(w);
+        if (older) w->out->unknown = RS_HANG_MOMENTS;
+        w->fronts[front].stalled = next == RS_NONE && !only_called && !older;
         w->fronts[front].doubtful = has_doubts(w, op);
         if (next == RS_NONE && only_called && !some_ended(w)) w->out->unknown = RS_HANG_UNTOLD; /* it may be complete */
         if (next != RS_NONE) w->fronts[next].wanted = true;

@@ -31,6 +31,7 @@ enum rs_hang_unknown {
     RS_HANG_KNOWN,
     RS_HANG_BLIND, /* no file here records what was still running */
     RS_HANG_UNTOLD, /* all ranks called the last operation, and what became of it was not recorded */
+    RS_HANG_MOMENTS, /* dumps of different moments: what is pending in the later ones may have been in flight */
     RS_HANG_CUT, /* the end was cut off (export --format rsc) */
     RS_HANG_NOT_RECORDED, /* nothing seems to hang, and what came last was lost or not requested */
 };

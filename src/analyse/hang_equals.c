@@ -69,6 +69,9 @@ static bool not_called(const struct rs_hang_state *s, uint32_t rank, const struc
     uint64_t seq = m->ops.seq[w->op];
     for (uint32_t x = s->of_rank[rank]; x != RS_NONE; x = s->of_rank_next[x]) {
         if (!is_group(m, m->members[x].comm, w)) continue;
+        /* The other side of such pairs, and stages of a pipeline without them, never make this call. */
+        int32_t side = w->kind == RS_PART_SEND ? m->ops.root[w->op] : m->ops.dst[w->op];
+        if (w->kind != RS_PART_COLL && m->members[x].rank != side) continue;
         if (!rs_hang_is_told(m, m->members[x].comm) || w->kind != RS_PART_COLL)
             return m->procs[m->members[x].proc].complete;
         *ended = s->done[x] > seq;

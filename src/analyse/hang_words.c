@@ -306,16 +306,20 @@ static void unknown_words(struct rs_strbuf *s, enum rs_hang_unknown why)
 {
     static const char *const words[] = {
         [RS_HANG_KNOWN] = "",
-        [RS_HANG_BLIND] = "Whether something hangs cannot be told from these files: they were written when programs "
-                          "ended, and say nothing of what was still running.",
+        [RS_HANG_BLIND] = "These files cannot show whether something hangs: they were written when programs ended, and "
+                          "do not contain what was still running.",
         [RS_HANG_UNTOLD] = "All ranks called the same operation last, and what became of it was not recorded: whether "
-                           "they hang in it cannot be told. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 "
+                           "they hang in it is unknown. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 "
                            "or newer).",
-        [RS_HANG_CUT] = "These recordings were cut out of larger ones: nothing hangs in what was kept, and whether "
-                        "something hung in what was cut off cannot be told.",
+        [RS_HANG_MOMENTS] =
+            "These dumps are of different moments, between which the job made progress: what is pending "
+            "in the later ones may have been in flight. Make all dumps at one time, and again if they "
+            "still differ.",
+        [RS_HANG_CUT] = "These recordings were cut out of larger ones: nothing hangs in what was kept; whether "
+                        "something hung in the rest is unknown.",
         [RS_HANG_NOT_RECORDED] = "Nothing hangs in what was recorded, but of processes that did not close the last "
-                                 "operations may be absent (lost, not asked for, or a live file is missing): whether "
-                                 "they hang cannot be told. See `ringscope info`.",
+                                 "operations may be absent (lost, not requested, or a live file is missing): whether "
+                                 "they hang is unknown. See `ringscope info`.",
     };
     rs_strbuf_puts(s, words[why]);
 }

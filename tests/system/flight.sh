@@ -65,7 +65,12 @@ verdict hang-alltoall '["MISMATCH","AlltoAll",2,[0,1,2,3],[],"SIZE_OR_SYNTAX_MIS
 verdict hang-state '["STALLED_STEP","AllReduce",2,[3],[],"COLLECTIVE_STATE_MISMATCH"] 3'
 verdict hang-stalled '["STALLED_STEP","AlltoAll",2,[],[],"FULLY_MATCHED"] 3'
 verdict hang-unseen '["STALLED_STEP","AllReduce",2,[],[3],"UNDECIDED"] 3'
-verdict hang-older '["STALLED_STEP","AllReduce",3,[],[],"UNDECIDED"] 3'
+verdict hang-older '["UNKNOWN",null,null,[],[],null] 1'
+is "dumps of different moments" "$("$RINGSCOPE" hang "$data/flight/hang-older" 2>/dev/null | grep -c 'different moments')" 1
+# Real ones, of 8 ranks (TP2, PP2, DP2): rank 1 leaves a send out; rank 4 sleeps, and rank 3 reduces more than its equals.
+culprits() { "$RINGSCOPE" hang --json "$data/flight/$1" 2>/dev/null | jq -c '[.culprits[] | [.verdict, .ranks, .suspected, .frames[0]]]'; }
+is "a send that is missing" "$(culprits hang-nosend)" '[["DEADLOCK",[1],false,"train.py:46 tp_reduce"]]'
+is "two causes" "$(culprits hang-two | jq -c 'map(.[:3])')" '[["NOT_JOINED",[4],false],["MISMATCH",[3],false]]'
 verdict hang-stream '["STREAM_BLOCKED","AllReduce",2,[1],[],null] 3'
 verdict hang-deadlock '["DEADLOCK","AllReduce",2,[0,1,2,3],[],"two orders"] 3' # two against two
 verdict hang-order '["DEADLOCK","AllReduce",2,[2],[],"two orders"] 3'

@@ -43,7 +43,7 @@ for command in ops hang clocks comms info; do
     is "$command: status" $? "$([ "$command" = hang ] && echo 1 || echo 0)" # 1: the question cannot be answered
     has "$command" "$said" 'no time axis'
 done
-has "hang" "$("$RINGSCOPE" hang "$data/nvprof-ddp2.txt" 2>/dev/null)" 'cannot be told'
+has "hang" "$("$RINGSCOPE" hang "$data/nvprof-ddp2.txt" 2>/dev/null)" 'cannot show whether something hangs'
 has "clocks" "$("$RINGSCOPE" clocks "$data/nvprof-ddp2.txt" 2>/dev/null)" 'clocks cannot be compared'
 
 # Both forms of a summary, and of a trace, say the same.

@@ -80,7 +80,7 @@ truncate -s 0 cut/*.rsc
 wait $cut
 "$VERIFY" cut/*.rsc >cut.seen 2>cut.wrong
 [ "$(seen cut kept)" -gt 1000 ] || fail "cut: $(cat cut.wrong)"
-seen cut note | grep -q 'was cut short' || fail "cut: no note"
+seen cut note | grep -q 'was truncated by another program' || fail "cut: no note"
 same "$(seen cut state)" 3 "cut: closed"
 
 if [ "$(id -u)" != 0 ] || ! unshare -m mount -t tmpfs none "$TMP" 2>/dev/null; then

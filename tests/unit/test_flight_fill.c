@@ -255,7 +255,7 @@ static const struct truth {
     {"hang-state", FR_JSON, 4, RS_VERDICT_STALLED_STEP, 1 << 3, "COLLECTIVE_STATE_MISMATCH", 0},
     {"hang-stalled", FR_JSON, 4, RS_VERDICT_STALLED_STEP, 0, "FULLY_MATCHED", 0},
     {"hang-unseen", FR_JSON, 3, RS_VERDICT_STALLED_STEP, 0, "UNDECIDED", 1 << 3},
-    {"hang-older", FR_JSON, 4, RS_VERDICT_STALLED_STEP, 0, "UNDECIDED", 0},
+    {"hang-older", FR_JSON, 4, RS_VERDICT_UNKNOWN, 0, NULL, 0},
     {"hang-stream", FR_JSON, 4, RS_VERDICT_STREAM_BLOCKED, 1 << 1, NULL, 0},
     {"hang-deadlock", FR_JSON, 4, RS_VERDICT_DEADLOCK, 15, "two orders", 0},
     {"hang-real/notjoined", NCCL_TRACE, 4, RS_VERDICT_NOT_JOINED, 1 << 1, "rank 1 enqueued number 5", 0},

@@ -320,7 +320,6 @@ static void test_outliers(void **state)
 static void test_windows(void **state)
 {
     (void)state;
-    static const struct rs_filter everything;
     static const struct {
         int64_t begin, end;
         bool marked;
