@@ -48,7 +48,7 @@ result() { # ARGUMENTS
     esac
     find . -type f ! -name taken.csv -exec sha256sum {} + | sort -k 2
 }
-# A server: what it says of the timeline that it made, and whether it is where it should be.
+# A server: what it prints about the timeline, the timeline itself, and whether the server is where it should be.
 served() { # of result()
     PATH=$TMP/bin:$PATH "$RINGSCOPE" "${words[@]}" >address 2>said &
     local pid=$! i
@@ -61,6 +61,9 @@ served() { # of result()
         [[ " ${words[*]} " != *" --open "* || -e opened ]] && break
         sleep 0.05
     done
+    local url
+    url=$(cat address)
+    [ -z "$url" ] || curl -s -m 300 "${url%%/\?*}/bundle?${url#*\?}" | sha256sum
     kill $pid 2>/dev/null
     wait $pid
     sed -n '/operations/p; /^ringscope/p' said
