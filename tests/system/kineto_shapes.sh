@@ -99,7 +99,8 @@ is "ROCm: the operation" "$("$RINGSCOPE" ops --json "$shapes/rocm.json" | jq -c 
 is "MTIA" "$(grep -c '^ringscope info: 3 events of devices that ringscope does not understand (mtia_runtime' "$work/err")" 1
 echo '{"schema": "1.0.2-chakra.0.0.4", "pid": 1, "start_ts": 1, "nodes": [{"id": 2, "name": "aten::mm"}]}' >"$work/et.json"
 is "an execution trace" "$("$RINGSCOPE" info "$work/et.json" 2>&1)" "ringscope info: $work/et.json: \
-a PyTorch Execution Trace: it has the operators and no times of the GPU; give the profiler's trace (Kineto)"
+a PyTorch Execution Trace, which ringscope does not read: it has no GPU times; give the PyTorch profiler trace (Kineto) \
+of the same run"
 is "explained" "$("$RINGSCOPE" explain 'void vllm::cross_device_reduce_2stage<half, 8>(vllm::RankData*)' | head -n 1)" \
     "cross_device_reduce: kernel; PyTorch profiler trace (Kineto)"
 exit "$bad"
