@@ -70,7 +70,7 @@ bool rs_hang_is_guilty(const struct rs_hang_finding *f, int32_t comm_rank)
     return low < f->nguilty && f->guilty[low].comm_rank == comm_rank;
 }
 
-/* Ranks of the job without a recording: those that the communicator of all, or the launcher's count, has too many. */
+/* Ranks of the job without a recording: missing in the communicator of all ranks, or in the launcher's count. */
 static void find_unseen(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
@@ -108,7 +108,7 @@ static void add_front(struct rs_hang_work *w, uint32_t part)
     rs_map_at(&w->index, op, w->nfronts, &at);
     int64_t since = rs_hang_part_since(m, part);
     bool running = w->state.stage[part] == RS_STAGE_RUNNING;
-    bool loose = m->ops.kind[op] != RS_OP_COLL && rs_hang_is_told(m, m->ops.comm[op]);
+    bool loose = m->ops.kind[op] != RS_OP_COLL && rs_hang_has_states(m, m->ops.comm[op]);
     if (*at == w->nfronts) {
         RS_ROOM(w->fronts, w->nfronts, w->cap_fronts);
         w->fronts[w->nfronts++] = (struct rs_hang_front){.op = op, .since = since, .running = running, .loose = loose};
@@ -150,11 +150,11 @@ static uint32_t strays_to(const struct rs_hang_work *w, uint32_t op, const struc
         uint32_t busy = rs_hang_kept_by(w, op, r);
         return busy != RS_NONE && w->state.stage[busy] == RS_STAGE_RUNNING ? busy : RS_NONE;
     }
-    bool queued = r->stage == RS_STAGE_ENTERED && rs_hang_is_told(w->m, w->m->ops.comm[op]);
+    bool queued = r->stage == RS_STAGE_ENTERED && rs_hang_has_states(w->m, w->m->ops.comm[op]);
     return queued || rs_hang_not_started(r->stage) ? rs_hang_kept_by(w, op, r) : RS_NONE;
 }
 
-/* The rows at hand become the evidence of the finding at hand. */
+/* The current rows become the evidence of the current finding. */
 static void keep_rows(struct rs_hang_work *w, uint32_t op)
 {
     struct rs_hang_finding *f = &w->now;
@@ -186,7 +186,7 @@ static void drop_guilty(struct rs_hang_finding *f)
     f->nwaiting = n;
 }
 
-/* Where the program of the first of the guilty was: in the call at hand, else in its last one. */
+/* Where the program of the first of the guilty was: in the current call, else in its last one. */
 static const char *frames_of(const struct rs_hang_work *w, const struct rs_hang_finding *f)
 {
     if (!f->nguilty || f->guilty[0].member == RS_NONE) return NULL;
@@ -201,7 +201,7 @@ static const char *frames_of(const struct rs_hang_work *w, const struct rs_hang_
     return tag ? tag->frames : NULL;
 }
 
-/* The finding at hand is made, and a new one begins. Ranks that are guilty of something else already are left out;
+/* The current finding is complete, and a new one begins. Ranks that are guilty of something else already are left out;
  * where none is left, it follows from that. */
 static void commit(struct rs_hang_work *w)
 {
@@ -329,9 +329,9 @@ static void follow(struct rs_hang_work *w, uint32_t front)
         w->path[w->npath++] = front;
         rs_hang_rows_find(&w->state, op);
         int64_t waited = rs_hang_waited(w), patience = rs_hang_usual(w, op);
-        bool told = rs_hang_is_told(w->m, w->m->ops.comm[op]), only_called = !told && rs_hang_only_called(w);
+        bool states = rs_hang_has_states(w->m, w->m->ops.comm[op]), only_called = !states && rs_hang_only_called(w);
         if (only_called && patience < RS_HANG_SILENCE_NS) patience = RS_HANG_SILENCE_NS;
-        if (!told && (waited == RS_TIME_NONE || waited <= patience)) {
+        if (!states && (waited == RS_TIME_NONE || waited <= patience)) {
             /* Those who waited may have been gone soon. A rank that stayed, and did not come, is not in flight. */
             bool stayed = waited != RS_TIME_NONE && rs_hang_look_not_started(w, op, patience);
             w->in_flight += !stayed;
@@ -340,10 +340,10 @@ static void follow(struct rs_hang_work *w, uint32_t front)
             commit(w);
             return;
         }
-        bool found = told && rs_hang_look_types(w, &op);
+        bool found = states && rs_hang_look_types(w, &op);
         if (!found) found = rs_hang_look_mismatch(w, op);
-        if (!found && !told) found = rs_hang_look_instead(w, &op);
-        /* Whether a send has ended unnoticed is not always known: beside other causes that is not enough. */
+        if (!found && !states) found = rs_hang_look_instead(w, &op);
+        /* Whether a send has ended unnoticed is not always known: next to other causes that is not enough. */
         bool weak = w->fronts[front].loose && w->out->nfindings && !is_whole(w);
         bool absent = !found && !weak && rs_hang_look_not_started(w, op, 0);
         if (found || absent) {
@@ -356,11 +356,11 @@ static void follow(struct rs_hang_work *w, uint32_t front)
             return;
         }
         uint32_t next = leads_to(w, op);
-        bool older = told && next == RS_NONE && has_older(w);
+        bool older = states && next == RS_NONE && has_older(w);
         if (older) w->out->unknown = RS_HANG_MOMENTS;
         w->fronts[front].stalled = next == RS_NONE && !only_called && !older;
         w->fronts[front].doubtful = has_doubts(w, op);
-        if (next == RS_NONE && only_called && !some_ended(w)) w->out->unknown = RS_HANG_UNTOLD; /* it may be complete */
+        if (next == RS_NONE && only_called && !some_ended(w)) w->out->unknown = RS_HANG_NO_OUTCOME;
         if (next != RS_NONE) w->fronts[next].wanted = true;
         front = next;
     }
@@ -473,8 +473,8 @@ static bool look_odd_call(struct rs_hang_work *w, uint32_t op)
 {
     const struct rs_model *m = w->m;
     uint64_t in, out;
-    bool told = rs_hang_is_told(m, m->ops.comm[op]); /* of recordings the calls before are not compared */
-    uint32_t usual = told && m->ops.kind[op] == RS_OP_COLL ? rs_hang_usual_call(&w->state, op) : RS_NONE;
+    bool states = rs_hang_has_states(m, m->ops.comm[op]); /* of recordings the calls before are not compared */
+    uint32_t usual = states && m->ops.kind[op] == RS_OP_COLL ? rs_hang_usual_call(&w->state, op) : RS_NONE;
     if (usual == RS_NONE) return false;
     rs_hang_rows_find(&w->state, op);
     bool uneven = rs_func_flow(m, m->ops.func[op]) == RS_FLOW_UNKNOWN || rs_hang_sums(m, op, &in, &out);
@@ -514,7 +514,7 @@ static void find_odd(struct rs_hang_work *w)
 {
     enum { MOST = 16 }; /* operations that are looked at */
     uint32_t n = w->nfronts < MOST ? w->nfronts : MOST;
-    for (uint32_t p = 0; p < w->m->nprocs; p++) /* without what came before, who is whose equal is not known */
+    for (uint32_t p = 0; p < w->m->nprocs; p++) /* without the calls before, equal ranks are unknown */
         if (w->m->procs[p].active_only) return;
     for (uint32_t i = 0; i < n; i++)
         if (look_odd_call(w, w->fronts[i].op)) commit(w);
@@ -550,7 +550,7 @@ static void look_stalled(struct rs_hang_work *w, uint32_t front)
     uint32_t op = w->fronts[front].op;
     rs_hang_rows_find(&w->state, op);
     keep_rows(w, op);
-    if (rs_hang_is_told(w->m, w->m->ops.comm[op])) {
+    if (rs_hang_has_states(w->m, w->m->ops.comm[op])) {
         rs_hang_look_flight(w, op, w->fronts[front].wanted);
         add_suspects(w);
     } else {
@@ -561,7 +561,7 @@ static void look_stalled(struct rs_hang_work *w, uint32_t front)
 /* Whether all ranks run in it, and none of them is guilty elsewhere: then nothing else explains it. */
 static bool is_independent(struct rs_hang_work *w, const struct rs_hang_front *f)
 {
-    if (!f->stalled || f->doubtful || rs_hang_is_told(w->m, w->m->ops.comm[f->op])) return false;
+    if (!f->stalled || f->doubtful || rs_hang_has_states(w->m, w->m->ops.comm[f->op])) return false;
     rs_hang_rows_find(&w->state, f->op);
     for (uint32_t i = 0; i < w->state.nrows; i++)
         if (w->state.rows[i].stage != RS_STAGE_RUNNING) return false;
@@ -576,8 +576,9 @@ static bool waits_for_unseen(struct rs_hang_work *w, uint32_t front)
     return false;
 }
 
-/* Of the operations in which everybody is: the first whose network shows something, else the first. Those in which all
- * are for certain come before others, and those that wait for a rank without a dump first of all. Beside other causes only those that accuse a rank by their network. */
+/* Of the operations that every rank is in: the first whose network shows something, else the first. Operations that
+ * wait for a rank without a dump come first, then those that all are certainly in. Next to other causes, only an
+ * operation whose network accuses a rank. */
 static void find_stalled(struct rs_hang_work *w)
 {
     const struct rs_model *m = w->m;
@@ -591,7 +592,7 @@ static void find_stalled(struct rs_hang_work *w)
     for (uint32_t i = 0; i < w->nfronts && alone; i++) {
         if (!w->fronts[i].stalled) continue;
         int value = 2 * !w->fronts[i].doubtful + (rs_map_find(&open, w->fronts[i].op) != NULL);
-        if (w->out->nunseen && rs_hang_is_told(m, m->ops.comm[w->fronts[i].op])) value += 4 * waits_for_unseen(w, i);
+        if (w->out->nunseen && rs_hang_has_states(m, m->ops.comm[w->fronts[i].op])) value += 4 * waits_for_unseen(w, i);
         if (value > most) most = value, best = i;
     }
     if (best != RS_NONE) {
@@ -671,7 +672,7 @@ static void look_outside(struct rs_hang_work *w)
 
 /* ---- whether "nothing hangs" can be said ---- */
 
-/* Whether no tool that was at work here tells what was still running. */
+/* Whether no tool used here records what was still running. */
 static bool is_blind(const struct rs_model *m)
 {
     for (uint32_t p = 0; p < m->nprocs; p++)

@@ -26,14 +26,14 @@ enum rs_verdict {
 };
 const char *rs_verdict_name(enum rs_verdict v); /* "NOT_JOINED" */
 
-/* Why nothing can be said. */
+/* Why the verdict is unknown. */
 enum rs_hang_unknown {
     RS_HANG_KNOWN,
     RS_HANG_BLIND, /* no file here records what was still running */
-    RS_HANG_UNTOLD, /* all ranks called the last operation, and what became of it was not recorded */
+    RS_HANG_NO_OUTCOME, /* all ranks called the last operation, and whether it completed was not recorded */
     RS_HANG_MOMENTS, /* dumps of different moments: what is pending in the later ones may have been in flight */
     RS_HANG_CUT, /* the end was cut off (export --format rsc) */
-    RS_HANG_NOT_RECORDED, /* nothing seems to hang, and what came last was lost or not requested */
+    RS_HANG_NOT_RECORDED, /* nothing seems to hang, and the last operations were lost or not requested */
 };
 
 /* A rank: of the job, and where it is. */
@@ -49,7 +49,7 @@ struct rs_hang_finding {
     uint32_t op, comm; /* RS_NONE: none */
     struct rs_hang_who *guilty; /* by rank */
     uint32_t nguilty;
-    struct rs_hang_who *suspects; /* without a recording, where the wait ends at them; then nobody is guilty */
+    struct rs_hang_who *suspects; /* without a recording, where the wait ends at them; then no rank is guilty */
     uint32_t nsuspects;
     struct rs_hang_who *waiting; /* are in the operation and cannot go on */
     uint32_t nwaiting;

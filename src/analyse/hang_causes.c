@@ -214,7 +214,7 @@ static uint32_t kept_in_dump(const struct rs_hang_work *w, uint32_t op, const st
 
 uint32_t rs_hang_kept_by(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
 {
-    if (rs_hang_is_told(w->m, w->m->ops.comm[op])) return kept_in_dump(w, op, r);
+    if (rs_hang_has_states(w->m, w->m->ops.comm[op])) return kept_in_dump(w, op, r);
     uint32_t busy = w->state.busy[rs_hang_rank_of(w->m, r->member)];
     if (busy == RS_NONE || w->m->parts.op[busy] == op || w->m->parts.op[busy] == RS_NONE) return RS_NONE;
     /* A launched kernel only waits for those that run. */
@@ -227,7 +227,7 @@ uint32_t rs_hang_kept_by(const struct rs_hang_work *w, uint32_t op, const struct
     return busy;
 }
 
-/* Fronts that run come first. Pairs are left out: their records are told apart by more than a number. */
+/* Fronts that run come first. Pairs are left out: their records differ by more than a number. */
 bool rs_hang_may_be_elsewhere(const struct rs_hang_work *w, uint32_t op, const struct rs_hang_rank *r)
 {
     const struct rs_model *m = w->m;
@@ -257,7 +257,8 @@ static bool is_consequence(const struct rs_hang_work *w, const struct rs_hang_ra
     return w->dead[proc] || rs_hang_closed(&w->m->procs[proc]) || r->stage == RS_STAGE_LAUNCHED;
 }
 
-/* All that is in the way and is kept by nothing else: those that did not come, else those whose kernel did not start. */
+/* Ranks that others wait for and that nothing else holds: those that did not call it, else those whose kernel did not
+ * start. */
 bool rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, int64_t least)
 {
     const struct rs_hang_state *s = &w->state;
@@ -386,7 +387,7 @@ bool rs_hang_look_instead(struct rs_hang_work *w, uint32_t *op)
     return true;
 }
 
-/* Whether how far a rank came is hidden: nothing was recorded of it, or what was is not all. */
+/* Whether it is unknown how far a rank came: nothing was recorded, or not all. */
 static bool is_dark(const struct rs_model *m, const struct rs_hang_rank *r)
 {
     if (r->stage == RS_STAGE_NOT_RECORDED) return true;
@@ -428,7 +429,7 @@ static bool is_unexplained(const struct rs_hang_work *w, const struct rs_stalled
     return dark;
 }
 
-/* Everybody is in it. */
+/* Every rank is in it. */
 void rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op)
 {
     const struct rs_hang_state *s = &w->state;
@@ -439,13 +440,13 @@ void rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op)
     h->step = stalled.step;
     h->state = stalled.state;
     h->channel = stalled.channel;
-    bool told = stalled.kind != RS_STALL_NONE && stalled.kind != RS_STALL_SOMEWHERE;
-    bool dark = told && is_unexplained(w, &stalled);
+    bool located = stalled.kind != RS_STALL_NONE && stalled.kind != RS_STALL_SOMEWHERE;
+    bool dark = located && is_unexplained(w, &stalled);
     bool unseen = false;
     for (uint32_t i = 0; i < s->nrows; i++) unseen |= s->rows[i].member == RS_NONE;
-    for (uint32_t i = 0; i < s->nrows && told; i++) {
+    for (uint32_t i = 0; i < s->nrows && located; i++) {
         const struct rs_hang_rank *r = &s->rows[i];
-        /* What the data waits for may be a rank without a recording: then nobody else is accused. */
+        /* What the data waits for may be a rank without a recording: then no other is accused. */
         bool accused = r->rank == stalled.rank && !dark && (!unseen || r->member == RS_NONE);
         if (accused) rs_hang_accuse(w, op, r);
         h->undecided |= accused && unseen;
@@ -456,7 +457,7 @@ void rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op)
         ended += s->rows[i].stage == RS_STAGE_ENDED;
         running += s->rows[i].stage == RS_STAGE_RUNNING;
     }
-    /* No network: where most ranks are done, those that are not have the trouble. */
+    /* No network: where most ranks are done, the others are to blame. */
     for (uint32_t i = 0; i < s->nrows && stalled.kind == RS_STALL_NONE && ended > running; i++)
         if (s->rows[i].stage == RS_STAGE_RUNNING) rs_hang_accuse(w, op, &s->rows[i]);
     rs_hang_say_stalled(w, &stalled);

@@ -1,4 +1,4 @@
-/* What is asked of a pending operation: the causes that it shows by itself, and what holds its ranks elsewhere.
+/* The questions about a pending operation: the causes that it shows by itself, and what holds its ranks elsewhere.
  *
  * Each question is about the operation whose ranks rs_hang_rows_find() has put into work->state. Where it finds a cause
  * it fills in work->now and returns true. Inner part of hang.c. */
@@ -19,7 +19,7 @@ struct rs_hang_front {
     bool loose; /* a send or receive of a dump, which may be left to itself while its rank goes on: those come last */
     bool visited;
     bool wanted; /* another led to it: ranks that are in this one are missing there */
-    bool stalled; /* everybody is in it, for too long */
+    bool stalled; /* every rank is in it, for too long */
     bool doubtful; /* ranks that are not in it may be in another, where their records are lost */
 };
 
@@ -73,14 +73,14 @@ void rs_hang_note_dead(struct rs_hang_work *w, uint32_t op);
 void rs_hang_judge_dead(struct rs_hang_work *w);
 bool rs_hang_look_dead(struct rs_hang_work *w, uint32_t op);
 bool rs_hang_look_mismatch(struct rs_hang_work *w, uint32_t op);
-/* The same beside ranks that have not called it: only where it is certain who differs. */
+/* The same where ranks have not called it: only where it is certain who differs. */
 bool rs_hang_look_marked(struct rs_hang_work *w, uint32_t op);
 /* Of recordings: ranks that called another collective of the communicator, and the others did not. *op becomes the one
  * that most called. */
 bool rs_hang_look_instead(struct rs_hang_work *w, uint32_t *op);
 /* `least`: only ranks that were seen for so long (ns) after anything last moved in it. */
 bool rs_hang_look_not_started(struct rs_hang_work *w, uint32_t op, int64_t least);
-/* Everybody is in it. */
+/* Every rank is in it. */
 void rs_hang_look_stalled(struct rs_hang_work *w, uint32_t op);
 
 #endif

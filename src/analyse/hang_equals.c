@@ -37,7 +37,7 @@ struct wanted {
     bool groups; /* in other groups as well */
 };
 
-static struct wanted want(const struct rs_model *m, uint32_t op, uint32_t stray, bool groups)
+static struct wanted wanted_of(const struct rs_model *m, uint32_t op, uint32_t stray, bool groups)
 {
     struct wanted w = {op, m->ops.comm[op], RS_PART_COLL, groups};
     if (m->ops.kind[op] == RS_OP_PAIR)
@@ -62,7 +62,7 @@ static bool is_equal(const struct rs_model *m, uint32_t part, const struct wante
            o->index[op] == o->index[w->op];
 }
 
-/* Whether a rank without a part of an operation or its equal has surely not called it, or (*ended) is through with it. */
+/* Whether a rank without a part of an operation or its equal has surely not called it, or (*ended) completed it. */
 static bool not_called(const struct rs_hang_state *s, uint32_t rank, const struct wanted *w, bool *ended)
 {
     const struct rs_model *m = s->m;
@@ -72,7 +72,7 @@ static bool not_called(const struct rs_hang_state *s, uint32_t rank, const struc
         /* The other side of such pairs, and stages of a pipeline without them, never make this call. */
         int32_t side = w->kind == RS_PART_SEND ? m->ops.root[w->op] : m->ops.dst[w->op];
         if (w->kind != RS_PART_COLL && m->members[x].rank != side) continue;
-        if (!rs_hang_is_told(m, m->members[x].comm) || w->kind != RS_PART_COLL)
+        if (!rs_hang_has_states(m, m->members[x].comm) || w->kind != RS_PART_COLL)
             return m->procs[m->members[x].proc].complete;
         *ended = s->done[x] > seq;
         return !*ended && s->asked[x] && s->asked[x] <= seq;
@@ -89,7 +89,7 @@ void rs_hang_orders(const struct rs_hang_state *s, uint32_t first, uint32_t seco
     /* Of groups of one class collectives are known by the group alone. */
     bool pairs = m->ops.kind[first] == RS_OP_PAIR && m->ops.kind[second] == RS_OP_PAIR;
     bool groups = pairs || !equal_comms(m, m->ops.comm[first], m->ops.comm[second]);
-    struct wanted wa = want(m, first, stray, groups), wb = want(m, second, stray, groups);
+    struct wanted wa = wanted_of(m, first, stray, groups), wb = wanted_of(m, second, stray, groups);
     size_t n = (size_t)m->nranks + 1;
     uint32_t *a = rs_alloc(2 * n * sizeof *a), *b = a + n;
     for (size_t i = 0; i < 2 * n; i++) a[i] = RS_NONE;
@@ -161,7 +161,7 @@ static bool is_witness(const struct rs_hang_state *s, uint32_t part, uint32_t op
     if (o->kind[op] == RS_OP_PAIR)
         return t->kind[part] == RS_PART_SEND && x->rank == o->root[op] && t->peer[part] == o->dst[op];
     if (x->comm == o->comm[op] || t->kind[part] != RS_PART_COLL || t->seq[part] != o->seq[op]) return false;
-    if (!rs_hang_is_told(m, x->comm)) return t->func[part] == o->func[op];
+    if (!rs_hang_has_states(m, x->comm)) return t->func[part] == o->func[op];
     return same_role(s, m->parts.member[m->order[o->part[op]]], t->member[part], o->seq[op]);
 }
 
@@ -186,7 +186,7 @@ static int64_t number_of(const struct rs_model *m, uint32_t part)
     return tag ? tag->pg_seq : (int64_t)m->parts.seq[part];
 }
 
-/* Whether another rank is through with the operation of a part: then it may be over here as well. */
+/* Whether another rank has completed the operation of a part: then it may be over here as well. */
 static bool ended_elsewhere(const struct rs_hang_state *s, uint32_t part)
 {
     const struct rs_model *m = s->m;

@@ -36,7 +36,7 @@ static bool is_numbered(const struct rs_model *m, uint32_t part)
 {
     const struct rs_parts *t = &m->parts;
     return t->member[part] != RS_NONE && t->kind[part] == RS_PART_COLL && t->seq[part] != UINT64_MAX &&
-           rs_hang_is_told(m, m->members[t->member[part]].comm);
+           rs_hang_has_states(m, m->members[t->member[part]].comm);
 }
 
 /* How far each member came: by its entries, and by the summary of its dump where that counts collectives. */
@@ -45,7 +45,7 @@ static void count_calls(struct rs_hang_state *s)
     const struct rs_model *m = s->m;
     for (uint32_t i = 0; i < m->parts.n; i++) {
         uint32_t x = m->parts.member[i];
-        if (x == RS_NONE || !rs_hang_is_told(m, m->members[x].comm)) continue;
+        if (x == RS_NONE || !rs_hang_has_states(m, m->members[x].comm)) continue;
         if (m->parts.kind[i] == RS_PART_SEND || m->parts.kind[i] == RS_PART_RECV) s->has_pairs[m->members[x].comm] = 1;
     }
     for (uint32_t i = 0; i < m->nmembers; i++) {
@@ -81,7 +81,7 @@ static void find_stale(struct rs_hang_state *s)
         uint64_t seq = m->parts.seq[i];
         if (seq < s->done[x] || seq >= s->most[comm] || seq >= s->least[comm] || !needs_all(m, i)) continue;
         uint32_t ended = rs_hang_at_number(s, furthest[comm], seq);
-        if (ended != RS_NONE && m->parts.func[ended] != m->parts.func[i]) continue; /* it was through with another */
+        if (ended != RS_NONE && m->parts.func[ended] != m->parts.func[i]) continue; /* it had completed another */
         if (s->stale_from[proc] == RS_NONE) s->stale_from[proc] = i;
         s->stale_to[proc] = i;
     }
@@ -236,7 +236,7 @@ static void say_types(struct rs_hang_work *w, uint32_t op, uint32_t odd, uint32_
     rs_strbuf_puts(&x.act, "The programs do not make the same calls in the same order on this process group");
     rs_strbuf_puts(&x.act, h->undecided ? ", and no side has more ranks: look at the frames of both in the dumps."
                                         : ": look at what these ranks do there, in the frames of their dumps.");
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
     free(others);
 }
 
@@ -300,11 +300,11 @@ bool rs_hang_look_types(struct rs_hang_work *w, uint32_t *op)
 /* ---- all are in it ---- */
 
 static void stage_words(struct rs_strbuf *s, const struct rs_hang_work *w, const char *before, enum rs_stage stage,
-                        const char *behind)
+                        const char *after)
 {
     rs_strbuf_puts(s, before);
     rs_phrase_stage(s, w->m, &w->now, stage);
-    rs_strbuf_puts(s, behind);
+    rs_strbuf_puts(s, after);
 }
 
 /* Whether a rank of the communicator left nothing at all: neither a dump nor a recording. */
@@ -331,7 +331,7 @@ void rs_hang_look_flight(struct rs_hang_work *w, uint32_t op, bool wanted)
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct rs_hang_rank *r = &s->rows[i];
         bool there = r->stage != RS_STAGE_UNSEEN && r->stage != RS_STAGE_NOT_RECORDED;
-        /* Where most are done, or others wait for those that are not, those have the trouble. */
+        /* Where most ranks are done, or others wait for the rest, the rest is to blame. */
         if (ended && (ended > pending || wanted) && there && r->stage != RS_STAGE_ENDED) rs_hang_accuse(w, op, r);
         if (!ended && r->stage == RS_STAGE_UNSEEN && left_nothing(w, op, r))
             rs_hang_add_who(&h->suspects, &h->nsuspects, rs_hang_who_of(w->m, op, r));
@@ -354,7 +354,7 @@ void rs_hang_look_flight(struct rs_hang_work *w, uint32_t op, bool wanted)
     }
     rs_strbuf_puts(&x.act,
                    " A dump does not record when it was made: if the job was running well, this was merely in flight.");
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
 }
 
 /* NCCL may get through, with wrong results: sizes that differ are within what its buffers hold. The latest such one. */
@@ -364,7 +364,7 @@ bool rs_hang_look_results(struct rs_hang_work *w, uint32_t *op)
     const struct rs_ops *o = &m->ops;
     uint32_t last = RS_NONE;
     for (uint32_t i = 0; i < o->n; i++) {
-        if (o->comm[i] == RS_NONE || !(o->flags[i] & RS_OP_MISMATCH) || !rs_hang_is_told(m, o->comm[i])) continue;
+        if (o->comm[i] == RS_NONE || !(o->flags[i] & RS_OP_MISMATCH) || !rs_hang_has_states(m, o->comm[i])) continue;
         if (o->over[i] != RS_NONE || o->kind[i] == RS_OP_FANOUT || !rs_filter_op(w->filter, m, i)) continue;
         if (last == RS_NONE || rs_op_begin(m, i) >= rs_op_begin(m, last)) last = i;
     }
@@ -451,6 +451,6 @@ bool rs_hang_look_stale(struct rs_hang_work *w, uint32_t proc, uint32_t *op)
     rs_strbuf_puts(&x.said, " the dump is behind:");
     rs_hang_flight_stale(&x.said, &x.act, w);
     rs_strbuf_puts(&x.act, " If its dump was made before those of the others, it stopped first.");
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
     return true;
 }

@@ -15,10 +15,10 @@
 void rs_hang_flight_make(struct rs_hang_state *s);
 /* The first collective of a number of a member, whatever its function; RS_NONE: none. */
 uint32_t rs_hang_at_number(const struct rs_hang_state *s, uint32_t member, uint64_t seq);
-/* How far a part came. One that is said to be complete, though a rank that it needs never came, was aborted. One that
- * is said to be pending, though its peers have ended it, is over. */
+/* How far a part came. A part recorded as complete, though a rank that it needs never came, was aborted. A part
+ * recorded as pending, though its peers have ended it, is over. */
 enum rs_stage rs_hang_flight_part(const struct rs_hang_state *s, uint32_t part);
-/* Whether the others are through with what a member never called, as its dump says: it is older than theirs. */
+/* Whether the others have completed what a member never called: then its dump is older than theirs. */
 bool rs_hang_is_older(const struct rs_hang_state *s, uint32_t member);
 /* Whether the operation of a rank that has no part in it is absent, has ended, or is only not in the dump. */
 enum rs_stage rs_hang_flight_stage(const struct rs_hang_state *s, uint32_t op, uint32_t member);
@@ -28,8 +28,8 @@ bool rs_hang_flight_pair(const struct rs_hang_state *s, struct rs_hang_rank *row
 
 /* Ranks that called another function under the same number. *op becomes the one that most called. */
 bool rs_hang_look_types(struct rs_hang_work *w, uint32_t *op);
-/* Everybody is in it, as far as there are dumps. Ranks without one are suspected. `wanted`: ranks of other operations
- * wait for those that are in this one. */
+/* Every rank is in it, as far as there are dumps. Ranks without one are suspected. `wanted`: ranks of other operations
+ * wait for ranks that are in this one. */
 void rs_hang_look_flight(struct rs_hang_work *w, uint32_t op, bool wanted);
 /* A process whose dump calls pending what its peers have completed with it. */
 bool rs_hang_look_stale(struct rs_hang_work *w, uint32_t proc, uint32_t *op);

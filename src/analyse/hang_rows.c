@@ -9,14 +9,14 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
 {
     const struct rs_model *m = s->m;
     row->since = RS_TIME_NONE;
-    bool told = rs_hang_is_told(m, m->ops.comm[op]);
-    if (told && row->member != RS_NONE && m->ops.kind[op] == RS_OP_PAIR && rs_hang_flight_pair(s, row)) return;
+    bool states = rs_hang_has_states(m, m->ops.comm[op]);
+    if (states && row->member != RS_NONE && m->ops.kind[op] == RS_OP_PAIR && rs_hang_flight_pair(s, row)) return;
     if (row->part != RS_NONE) {
         row->stage = s->stage[row->part];
         row->since = row->stage == RS_STAGE_ENDED ? m->parts.end[row->part] : rs_hang_part_since(m, row->part);
         return;
     }
-    if (row->member != RS_NONE && told && m->ops.kind[op] == RS_OP_COLL) {
+    if (row->member != RS_NONE && states && m->ops.kind[op] == RS_OP_COLL) {
         row->stage = rs_hang_flight_stage(s, op, row->member);
         return;
     }
@@ -33,13 +33,13 @@ static void place_row(struct rs_hang_state *s, uint32_t op, struct rs_hang_rank 
     /* A whole recording of a rank that is in something else on this communicator: it is not here. */
     if (s->first[row->member] != RS_NONE && m->procs[m->members[row->member].proc].complete)
         row->stage = RS_STAGE_ABSENT;
-    if (told && row->stage == RS_STAGE_ABSENT && rs_hang_is_older(s, row->member)) row->stage = RS_STAGE_NOT_RECORDED;
+    if (states && row->stage == RS_STAGE_ABSENT && rs_hang_is_older(s, row->member)) row->stage = RS_STAGE_NOT_RECORDED;
     uint32_t last = s->last[rs_hang_rank_of(m, row->member)];
     if (last == RS_NONE) return;
     row->since = m->parts.end[last] != RS_TIME_NONE ? m->parts.end[last] : rs_hang_part_since(m, last);
 }
 
-/* Operations that cannot be told apart: where replays of a graph were lost, one may have been joined as two. */
+/* Operations that cannot be distinguished: where replays of a graph were lost, one may have been joined as two. */
 static bool are_twins(const struct rs_model *m, uint32_t a, uint32_t b)
 {
     const struct rs_ops *o = &m->ops;
@@ -54,7 +54,7 @@ void rs_hang_rows_find(struct rs_hang_state *s, uint32_t op)
     bool pair = o->kind[op] == RS_OP_PAIR;
     int32_t nranks = m->comms[o->comm[op]].nranks;
     if (nranks > RS_HANG_MOST_RANKS) nranks = 0;
-    for (uint32_t i = 0; i < o->nparts[op]; i++) { /* where the number of ranks is not told: those that are there */
+    for (uint32_t i = 0; i < o->nparts[op]; i++) { /* where the number of ranks is unknown: those that are there */
         int32_t rank = m->members[m->parts.member[m->order[o->part[op] + i]]].rank;
         if (rank >= nranks && rank < RS_HANG_MOST_RANKS) nranks = rank + 1;
     }

@@ -43,14 +43,14 @@ static bool kernel_seen(const struct rs_parts *t, uint32_t i)
            (t->flags[i] & (RS_PART_STALE | RS_PART_KERNEL_OPEN | RS_PART_STARTED)) || t->channels_seen[i];
 }
 
-bool rs_hang_is_told(const struct rs_model *m, uint32_t comm)
+bool rs_hang_has_states(const struct rs_model *m, uint32_t comm)
 {
     return rs_tool_has(m->comms[comm].tool, RS_CAP_DUMP);
 }
 
-static bool is_told(const struct rs_model *m, uint32_t part)
+static bool has_states(const struct rs_model *m, uint32_t part)
 {
-    return rs_hang_is_told(m, m->members[m->parts.member[part]].comm);
+    return rs_hang_has_states(m, m->members[m->parts.member[part]].comm);
 }
 
 static bool has_ended(const struct rs_parts *t, uint32_t i)
@@ -73,10 +73,10 @@ static bool asked_for(const struct rs_proc *p, int64_t at, uint64_t type)
 struct walk {
     int64_t newest; /* the latest start of a kernel; RS_TIME_NONE: none was timed */
     uint64_t newest_launch; /* of that one */
-    /* While walking from its last part to its first; eager calls and replays of graphs are told by different threads,
-     * each in their own order. */
+    /* While walking from its last part to its first; eager calls and replays of graphs are reported by different
+     * threads, each in their own order. */
     struct order {
-        uint64_t launch; /* of the parts at hand */
+        uint64_t launch; /* of the current parts */
         bool any, called; /* there is a launch; there is a later one */
         bool started; /* one of this launch has started */
         bool later; /* something of a later launch has started: whatever is before has ended */
@@ -84,9 +84,9 @@ struct walk {
     } of[2];
 };
 
-enum { GIVEN_UP = RS_STAGE_UNSEEN + 1 }; /* its end was not told, and later calls came: over, as it seems */
+enum { GIVEN_UP = RS_STAGE_UNSEEN + 1 }; /* its end was not recorded, and later calls came: probably over */
 
-/* Whether something that ran behind a part shows that it is over. */
+/* Whether something that ran after a part shows that it is over. */
 static bool is_passed(const struct rs_parts *t, uint32_t i, const struct walk *w, bool later)
 {
     bool timed = t->start_source[i] == RS_FROM_KERNEL || t->start_source[i] == RS_FROM_CALLBACK;
@@ -108,7 +108,7 @@ static int64_t doubt_from(const struct rs_model *m, uint32_t part)
     return start > from ? start : from;
 }
 
-/* Whether callbacks of its process were lost behind that: it may have come further than it looks. */
+/* Whether callbacks of its process were lost after that: it may have come further than it seems. */
 static bool is_doubtful(const struct rs_model *m, uint32_t part)
 {
     const struct rs_proc *p = rs_part_proc(m, part);
@@ -116,19 +116,19 @@ static bool is_doubtful(const struct rs_model *m, uint32_t part)
     return rs_recorded_until(p, doubt_from(m, part), RS_KERNEL_CH) != INT64_MAX;
 }
 
-/* `queued`: something behind it waits for its turn, so that it cannot have ended. */
-static enum rs_stage stage_of(const struct rs_model *m, uint32_t part, bool kernels_told, bool queued)
+/* `queued`: something after it waits for its turn, so that it cannot have ended. */
+static enum rs_stage stage_of(const struct rs_model *m, uint32_t part, bool kernels_recorded, bool queued)
 {
     const struct rs_parts *t = &m->parts;
     const struct rs_proc *p = rs_part_proc(m, part);
-    if (t->kind[part] == RS_PART_CE || t->kind[part] == RS_PART_API) return RS_STAGE_ENDED; /* no end is ever told */
-    if (t->flags[part] & RS_PART_SELF) return RS_STAGE_ENDED; /* neither is that of a send to itself */
+    if (t->kind[part] == RS_PART_CE || t->kind[part] == RS_PART_API) return RS_STAGE_ENDED; /* never reported */
+    if (t->flags[part] & RS_PART_SELF) return RS_STAGE_ENDED; /* nor is that of a send to itself */
     bool doubtful = is_doubtful(m, part);
     if (kernel_seen(t, part)) return doubtful && !queued ? RS_STAGE_ENTERED : RS_STAGE_RUNNING;
     if (doubtful) return RS_STAGE_ENTERED;
     bool launched = t->launched[part] != RS_TIME_NONE || (t->flags[part] & (RS_PART_STOPPED | RS_PART_LAUNCHED));
     if (!launched && (t->flags[part] & RS_PART_OPEN)) return RS_STAGE_CALLED;
-    if (kernels_told && asked_for(p, t->enqueued[part], RS_KERNEL_CH)) return RS_STAGE_LAUNCHED;
+    if (kernels_recorded && asked_for(p, t->enqueued[part], RS_KERNEL_CH)) return RS_STAGE_LAUNCHED;
     if (t->start_source[part] == RS_FROM_PROXY) return RS_STAGE_RUNNING;
     return RS_STAGE_ENTERED;
 }
@@ -145,13 +145,13 @@ static void find_newest(const struct rs_parts *t, struct walk *walks)
     }
 }
 
-static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kernels_told)
+static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kernels_recorded)
 {
     const struct rs_parts *t = &s->m->parts;
     for (uint32_t i = t->n; i-- > 0;) {
         s->stage[i] = RS_STAGE_ENDED;
         if (t->member[i] == RS_NONE || rs_part_is_secondary(s->m, i)) continue;
-        if (is_told(s->m, i)) {
+        if (has_states(s->m, i)) {
             s->stage[i] = (uint8_t)rs_hang_flight_part(s, i);
             if (s->stage[i] != RS_STAGE_ENDED) s->first[t->member[i]] = i;
             continue;
@@ -167,8 +167,8 @@ static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kerne
         w->any = true;
         bool ended = has_ended(t, i);
         if (!ended && !is_passed(t, i, all, w->later))
-            s->stage[i] = (uint8_t)stage_of(s->m, i, kernels_told, w->queued);
-        /* Where ends are not told, only the last call of all can be what it hangs in. */
+            s->stage[i] = (uint8_t)stage_of(s->m, i, kernels_recorded, w->queued);
+        /* Where ends are not recorded, only the last call of all can be what it hangs in. */
         if (s->stage[i] == RS_STAGE_ENTERED && w->called && !w->queued) s->stage[i] = GIVEN_UP;
         if (s->stage[i] != RS_STAGE_ENDED && s->stage[i] != GIVEN_UP) {
             s->first[t->member[i]] = i;
@@ -180,7 +180,7 @@ static void find_pending(struct rs_hang_state *s, struct walk *walks, bool kerne
 }
 
 /* A collective that others are still in holds a rank as well, if records of its end may be lost: where one waits for
- * all, nobody is through long before. */
+ * all, none ends long before. */
 static void find_held(struct rs_hang_state *s, uint8_t *running)
 {
     const struct rs_model *m = s->m;
@@ -191,7 +191,7 @@ static void find_held(struct rs_hang_state *s, uint8_t *running)
         bool given_up = s->stage[i] == GIVEN_UP;
         if (given_up) s->stage[i] = RS_STAGE_ENDED;
         if (!given_up && s->stage[i] != RS_STAGE_ENTERED) continue;
-        if (is_told(m, i)) continue;
+        if (has_states(m, i)) continue;
         uint32_t op = t->op[i], *first = &s->first[t->member[i]];
         if (op == RS_NONE || !running[op] || m->ops.kind[op] != RS_OP_COLL || rs_part_proc(m, i)->complete) continue;
         s->stage[i] = RS_STAGE_ENTERED;
@@ -199,13 +199,13 @@ static void find_held(struct rs_hang_state *s, uint8_t *running)
     }
 }
 
-/* How strongly a part keeps its place from doing something else: one that runs, or has others waiting behind it, more
- * than one that was only launched. What became of a last call without an end is not known: it may be over. */
+/* How strongly a part holds its rank: one that runs, or has others queued after it, more than one that was only
+ * launched. A last call without an end may be over. */
 static int hold_of(const struct rs_hang_state *s, uint32_t part)
 {
     switch (s->stage[part]) {
     case RS_STAGE_RUNNING: return 3;
-    case RS_STAGE_ENTERED: return is_told(s->m, part) || s->queued[s->m->parts.member[part]] ? 3 : 0;
+    case RS_STAGE_ENTERED: return has_states(s->m, part) || s->queued[s->m->parts.member[part]] ? 3 : 0;
     case RS_STAGE_LAUNCHED: return 2;
     case RS_STAGE_CALLED: return 1;
     default: return 0;
@@ -275,11 +275,11 @@ static void fill(struct rs_hang_state *s)
     struct walk *walks = rs_zalloc(m->nmembers ? m->nmembers : 1, sizeof *walks);
     int64_t *calls = rs_zalloc(m->nprocs ? m->nprocs : 1, sizeof *calls);
     uint8_t *running = rs_zalloc(m->ops.n ? m->ops.n : 1, sizeof *running); /* by operation */
-    bool kernels_told = false;
-    for (uint32_t i = 0; i < m->parts.n && !kernels_told; i++) kernels_told = kernel_seen(&m->parts, i);
+    bool kernels_recorded = false;
+    for (uint32_t i = 0; i < m->parts.n && !kernels_recorded; i++) kernels_recorded = kernel_seen(&m->parts, i);
     for (uint32_t i = 0; i < m->nmembers; i++) walks[i].newest = RS_TIME_NONE;
     find_newest(&m->parts, walks);
-    find_pending(s, walks, kernels_told);
+    find_pending(s, walks, kernels_recorded);
     find_held(s, running);
     find_busy(s);
     find_usual(s, calls);

@@ -1,7 +1,7 @@
-/* Where every rank stood when its recording ended: what is pending, and since when.
+/* Where every rank was when its recording ended: what is pending, and since when.
  *
  * An operation is pending on a rank when nothing shows that it ended there: no end is known, and nothing that was
- * launched behind it on the communicator has started. Kernels of one communicator run one after the other, so the first
+ * launched after it on the communicator has started. Kernels of one communicator run one after the other, so the first
  * pending one is where the rank is stuck, on that communicator. Made once from a joined model, which is only read; owns
  * its tables until rs_hang_state_free(). One thread at a time. */
 #ifndef RS_ANALYSE_HANG_STATE_H
@@ -18,7 +18,7 @@ enum rs_stage {
     RS_STAGE_ABSENT, /* recorded, and did not call it */
     RS_STAGE_CALLED, /* called, not launched */
     RS_STAGE_LAUNCHED, /* launched; the kernel did not start, which would have been seen */
-    RS_STAGE_ENTERED, /* enqueued; what became of it was not recorded */
+    RS_STAGE_ENTERED, /* enqueued; nothing later was recorded */
     RS_STAGE_RUNNING, /* the kernel (where those are not recorded: the network) started, and did not end */
     RS_STAGE_ENDED,
     RS_STAGE_NOT_RECORDED, /* lost, overwritten, or not asked for: it may have been there */
@@ -36,7 +36,7 @@ struct rs_hang_rank {
     int64_t since; /* when it came to this stage; of an absent one: its last sign in NCCL. RS_TIME_NONE: not known */
 };
 
-/* The row of model.ranks that a member is; where that is not known, the first on its GPU, or one behind all others. */
+/* The row of model.ranks that a member is; where that is not known, the first on its GPU, or one past the last. */
 static inline uint32_t rs_hang_rank_of(const struct rs_model *m, uint32_t member)
 {
     const struct rs_member *x = &m->members[member];
@@ -48,13 +48,13 @@ struct rs_hang_state {
     struct rs_presence_index presence;
     uint8_t *stage; /* by part: enum rs_stage of those that are pending, RS_STAGE_ENDED of all others */
     uint32_t *first; /* by member: its first pending part; RS_NONE */
-    uint8_t *queued; /* by member: its first pending part has surely not ended: something behind it waits for
+    uint8_t *queued; /* by member: its first pending part has surely not ended: something after it waits for
                         its turn, or others are still in it */
     uint32_t *busy; /* by rank: the pending part that keeps it: running, else launched, else called; RS_NONE */
     uint32_t *last; /* by rank: its latest part; RS_NONE */
     uint32_t *latest; /* by member: its latest collective; RS_NONE */
     uint32_t *stack; /* by rank: its latest part with frames, of whichever tool; RS_NONE */
-    int64_t *longest; /* by communicator: the longest an operation took, its first one aside; 0: not known */
+    int64_t *longest; /* by communicator: the longest an operation took, without its first one; 0: unknown */
     int64_t *quiet; /* by process: the longest it was quiet between two calls */
     struct rs_map here; /* rank << 32 | communicator -> member */
     struct rs_map moved; /* part -> latest change of its open kernels and network steps */
@@ -83,7 +83,7 @@ int64_t rs_hang_part_since(const struct rs_model *m, uint32_t part);
 /* When a pending part last made progress: its start, launch or call, or a later step of its network. */
 int64_t rs_hang_part_moved(const struct rs_hang_state *s, uint32_t part);
 /* Whether the tool that saw a communicator records how far every operation came, and not when. */
-bool rs_hang_is_told(const struct rs_model *m, uint32_t comm);
+bool rs_hang_has_states(const struct rs_model *m, uint32_t comm);
 /* Whether a process was closed, or had nothing left to close. */
 bool rs_hang_closed(const struct rs_proc *p);
 

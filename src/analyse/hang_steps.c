@@ -10,7 +10,7 @@
 struct side {
     int32_t rank, peer, channel;
     bool is_send;
-    bool stale; /* something was lost behind its latest change */
+    bool stale; /* something was lost after its latest change */
     int32_t step, state; /* the oldest open step; -1: none is open */
     int32_t done, steps;
     int64_t since;
@@ -106,7 +106,7 @@ static const struct side *slowest(const struct sides *s, bool stale)
         if (!best) best = x;
         int64_t steps = x->steps > 0 ? x->steps : 1, other = best->steps > 0 ? best->steps : 1;
         int64_t here = at(x) * other, there = at(best) * steps;
-        /* Of one hop the sender's end tells more. */
+        /* Of one hop the sender's end says more. */
         if (here < there || (here == there && x->is_send && !best->is_send)) best = x;
     }
     return best;
@@ -138,20 +138,20 @@ static bool is_fed(const struct sides *s, const struct side *send)
     return false;
 }
 
-static void blame(struct rs_stalled *out, enum rs_stall kind, const struct side *told, bool other)
+static void blame(struct rs_stalled *out, enum rs_stall kind, const struct side *side, bool other)
 {
     *out = (struct rs_stalled){.kind = kind,
-                               .rank = other ? told->peer : told->rank,
-                               .peer = other ? told->rank : told->peer,
-                               .step = told->step,
-                               .state = told->state,
-                               .channel = told->channel,
-                               .is_send = told->is_send != other,
-                               .since = told->since};
+                               .rank = other ? side->peer : side->rank,
+                               .peer = other ? side->rank : side->peer,
+                               .step = side->step,
+                               .state = side->state,
+                               .channel = side->channel,
+                               .is_send = side->is_send != other,
+                               .since = side->since};
 }
 
 /* Whether the network operations of a rank in an operation were recorded. */
-static bool network_told(const struct rs_model *m, uint32_t op, int32_t rank)
+static bool network_recorded(const struct rs_model *m, uint32_t op, int32_t rank)
 {
     for (uint32_t i = 0; i < m->ops.nparts[op]; i++) {
         uint32_t part = m->order[m->ops.part[op] + i];
@@ -160,14 +160,14 @@ static bool network_told(const struct rs_model *m, uint32_t op, int32_t rank)
     return false;
 }
 
-/* Whether a rank's recording lost something: what it does not tell may have been. */
+/* Whether a rank's recording lost something: what it does not contain may have happened. */
 static bool is_lossy(const struct rs_model *m, uint32_t op, int32_t rank)
 {
     uint32_t x = rs_comm_member(m, m->ops.comm[op], rank);
     return x != RS_NONE && !m->procs[m->members[x].proc].complete;
 }
 
-/* Whether all hops of a channel, several of them, stand at the same step: then none is behind the others. */
+/* Whether all hops of a channel, several of them, are at the same step: then none is behind the others. */
 static bool all_alike(const struct sides *s, const struct side *of)
 {
     size_t others = 0;
@@ -182,7 +182,7 @@ static bool all_alike(const struct sides *s, const struct side *of)
     return others > 0;
 }
 
-/* Whether what a rank tells of a channel is out of date. */
+/* Whether what a rank recorded of a channel is out of date. */
 static bool is_hidden(const struct sides *s, int32_t rank, int32_t channel)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -225,7 +225,7 @@ static const struct side *at_receiver(const struct rs_model *m, uint32_t op, con
     const struct side *send = find(s, recv->peer, recv->rank, recv->channel, true);
     if (send && send->step >= 0 && send->step <= recv->step) return send;
     /* Sent, and not received: the link. A sender that has begun nothing has an operation with nothing done. */
-    bool sent = send ? send->step > recv->step || send->done > recv->step : network_told(m, op, recv->peer);
+    bool sent = send ? send->step > recv->step || send->done > recv->step : network_recorded(m, op, recv->peer);
     blame(out, sent ? RS_STALL_LINK : RS_STALL_RANK, recv, true);
     return NULL;
 }

@@ -26,7 +26,7 @@ static const char *keep(struct rs_hang *h, struct rs_strbuf *s)
     return text;
 }
 
-void rs_hang_tell(struct rs_hang_work *w, struct rs_hang_words *words)
+void rs_hang_set_words(struct rs_hang_work *w, struct rs_hang_words *words)
 {
     w->now.detail = keep(w->out, &words->detail);
     w->now.evidence = keep(w->out, &words->said);
@@ -51,10 +51,12 @@ static void kernels_words(struct rs_hang_words *x, const struct rs_hang_finding 
 {
     rs_strbuf_puts(&x->detail, "all kernels have started and none goes on; no network step was open");
     if (h->nguilty) {
-        rs_strbuf_puts(&x->said, "The kernel of ");
+        bool one = h->nguilty == 1;
+        rs_strbuf_puts(&x->said, one ? "The kernel of " : "The kernels of ");
         rs_phrase_ranks(&x->said, m, h->guilty, h->nguilty);
-        rs_strbuf_puts(&x->said, " does not end, while those of the others have.");
-        rs_strbuf_puts(&x->act, "Look at that GPU and its links (nvidia-smi, dmesg).");
+        rs_strbuf_printf(&x->said, " %s not end, while those of the others have.", one ? "does" : "do");
+        rs_strbuf_printf(&x->act, "Look at %s links (nvidia-smi, dmesg).",
+                         one ? "that GPU and its" : "those GPUs and their");
     } else {
         rs_strbuf_puts(&x->said, "Every kernel runs and waits, and no network step shows for whom.");
         rs_strbuf_puts(&x->act, "Look at the GPUs and the links between them (nvidia-smi nvlink, dmesg); record with "
@@ -62,7 +64,7 @@ static void kernels_words(struct rs_hang_words *x, const struct rs_hang_finding 
     }
 }
 
-/* Who is behind is hidden: not all was recorded. */
+/* Not all was recorded: who is behind is unknown. */
 static void hidden_words(struct rs_hang_words *x, const struct rs_stalled *st, int32_t rank, int32_t peer,
                          const char *of)
 {
@@ -90,7 +92,7 @@ static void blamed_words(struct rs_hang_words *x, const struct rs_hang_finding *
     rs_phrase_ranks(&x->said, m, from, 1);
     if (st->kind == RS_STALL_LINK) {
         rs_strbuf_puts(&x->said, st->state == RS_ST_STEP_SEND_PEER_WAIT
-                                     ? " is held back for want of credits, and is waited for at "
+                                     ? " is held back by missing credits, and is waited for at "
                                      : " does not arrive at ");
         rs_phrase_ranks(&x->said, m, to, 1);
         rs_strbuf_puts(&x->act, "Look at the network between these two (NIC, cable, switch port; ibstat, counters)");
@@ -133,7 +135,7 @@ void rs_hang_say_stalled(struct rs_hang_work *w, const struct rs_stalled *st)
         else
             hidden_words(&x, st, rank, peer, of);
     }
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
 }
 
 /* ---- cycles ---- */
@@ -152,7 +154,7 @@ void rs_hang_say_instead(struct rs_hang_work *w, uint32_t odd, uint32_t usual)
         rs_strbuf_printf(&x.said, " called %s where the others called %s.", b, a);
     rs_strbuf_puts(&x.act, "The programs do not make the same calls in the same order on this communicator: look at "
                            "the branches of the program there.");
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
 }
 
 void rs_hang_say_cycle(struct rs_hang_work *w, uint32_t op, uint32_t next)
@@ -168,14 +170,15 @@ void rs_hang_say_cycle(struct rs_hang_work *w, uint32_t op, uint32_t next)
     rs_strbuf_printf(&x.detail, "two orders: %s before %s, and %s before %s", a, b, b, a);
     begin_ranks(&x.said, w->m, h->guilty, h->nguilty);
     if (h->undecided)
-        rs_strbuf_printf(&x.said, " do not agree on the order of %s and %s: each waits for the other.", a, b);
+        rs_strbuf_printf(&x.said, " %s not agree on the order of %s and %s: each waits for the other.",
+                         h->nguilty == 1 ? "does" : "do", a, b);
     else
         rs_strbuf_printf(&x.said, " entered %s %s %s, the others the other way round: each waits for the other.", b,
                          both ? "before" : "and never came to", a);
     rs_strbuf_puts(&x.act, pair ? "Look at the program: a send or a receive is missing there, or their order differs "
                                   "between the two ranks."
                                 : "Make all ranks use these communicators in one order.");
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
 }
 
 /* ---- the rest ---- */
@@ -264,7 +267,7 @@ static void mismatch_words(struct rs_hang_words *x, const struct rs_hang_finding
     rs_strbuf_printf(&x->said,
                      h->nguilty == 1 ? " called %s with other arguments than the others" : " do not agree on %s", op);
     if (odd != RS_NONE && usual != RS_NONE) {
-        if (rs_hang_is_told(m, h->comm)) rs_strbuf_printf(&x->detail, "%s: ", rs_hang_rule(m, odd, usual));
+        if (rs_hang_has_states(m, h->comm)) rs_strbuf_printf(&x->detail, "%s: ", rs_hang_rule(m, odd, usual));
         size_t before = x->detail.len;
         uint64_t in, out;
         if (rs_hang_sums(m, h->op, &in, &out))
@@ -290,16 +293,16 @@ void rs_hang_say_odd(struct rs_hang_work *w, uint32_t usual)
     for (uint32_t i = 0; i < h->nrows; i++)
         if (h->rows[i].part != RS_NONE && rs_hang_is_guilty(h, h->rows[i].rank)) odd = h->rows[i].part;
     rs_hang_op_text(m, h->op, op, sizeof op);
-    if (rs_hang_is_told(m, h->comm)) rs_strbuf_printf(&x.detail, "%s: ", rs_hang_rule(m, odd, usual));
+    if (rs_hang_has_states(m, h->comm)) rs_strbuf_printf(&x.detail, "%s: ", rs_hang_rule(m, odd, usual));
     if (m->parts.func[odd] != m->parts.func[usual])
         rs_strbuf_printf(&x.detail, "%s against %s of equal ranks in other groups",
                          rs_model_text(m, m->parts.func[odd]), rs_model_text(m, m->parts.func[usual]));
     else
         arguments(&x.detail, m, odd, usual);
     begin_ranks(&x.said, m, h->guilty, h->nguilty);
-    rs_strbuf_printf(&x.said, " called %s otherwise than equal ranks in other groups did.", op);
+    rs_strbuf_printf(&x.said, " did not call %s as equal ranks in other groups did.", op);
     rs_strbuf_puts(&x.act, "Look at the program: shapes or branches differ between ranks.");
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
 }
 
 static void unknown_words(struct rs_strbuf *s, enum rs_hang_unknown why)
@@ -308,9 +311,10 @@ static void unknown_words(struct rs_strbuf *s, enum rs_hang_unknown why)
         [RS_HANG_KNOWN] = "",
         [RS_HANG_BLIND] = "These files cannot show whether something hangs: they were written when programs ended, and "
                           "do not contain what was still running.",
-        [RS_HANG_UNTOLD] = "All ranks called the same operation last, and what became of it was not recorded: whether "
-                           "they hang in it is unknown. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 "
-                           "or newer).",
+        [RS_HANG_NO_OUTCOME] =
+            "All ranks called the same operation last, and whether it completed was not recorded: whether "
+            "they hang in it is unknown. Record KernelCh (RINGSCOPE_EVENTS=ops or net; NCCL 2.26 "
+            "or newer).",
         [RS_HANG_MOMENTS] =
             "These dumps are of different moments, between which the job made progress: what is pending "
             "in the later ones may have been in flight. Make all dumps at one time, and again if they "
@@ -335,12 +339,12 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
         dumps += rs_tool_has(m->procs[p].tool, RS_CAP_DUMP);
     }
     if (!open)
-        rs_strbuf_puts(s, h->nunseen ? "All processes that are here came to their end: nothing hangs in what is here."
-                                     : "All processes came to their end: nothing hangs.");
+        rs_strbuf_puts(s, h->nunseen ? "All processes that are here ended: nothing hangs in what is here."
+                                     : "All processes ended: nothing hangs.");
     else if (h->left_out)
         rs_strbuf_printf(s,
                          "%" PRIu32 " pending operation%s not pass the filters, and %s not looked at: whether the job "
-                         "hangs there is not told. Of the others none hangs.",
+                         "hangs there is unknown. Of the others none hangs.",
                          h->left_out, h->left_out == 1 ? " does" : "s do", h->left_out == 1 ? "was" : "were");
     else if (pending)
         rs_strbuf_printf(s,
@@ -349,7 +353,7 @@ static void none_words(struct rs_strbuf *s, const struct rs_hang *h, const struc
                          pending, pending == 1 ? " was" : "s were");
     else if (dumps == all)
         rs_strbuf_puts(
-            s, "Nothing was pending in NCCL when these dumps were made: if the job stood still then, look outside "
+            s, "Nothing was pending in NCCL when these dumps were made: if the job was stuck then, look outside "
                "NCCL (data loading, a checkpoint, a barrier of another kind).");
     else
         rs_strbuf_printf(s,
@@ -373,7 +377,7 @@ void rs_hang_say_finding(struct rs_hang_work *w)
         begin_ranks(&x.said, m, h->guilty, h->nguilty);
         rs_strbuf_printf(&x.said, " did not join %s, in which %" PRIu32 " rank%s wait%s.", op, h->nwaiting,
                          h->nwaiting == 1 ? "" : "s", h->nwaiting == 1 ? "s" : "");
-        if (rs_hang_is_told(m, h->comm)) {
+        if (rs_hang_has_states(m, h->comm)) {
             rs_hang_flight_absent(&x.detail, w);
             rs_hang_flight_stale(&x.said, &x.act, w);
         }
@@ -383,20 +387,20 @@ void rs_hang_say_finding(struct rs_hang_work *w)
     case RS_VERDICT_STREAM_BLOCKED:
         rs_strbuf_puts(&x.said, one ? "The kernel of " : "The kernels of ");
         rs_phrase_ranks(&x.said, m, h->guilty, h->nguilty);
-        rs_strbuf_printf(&x.said,
-                         " for %s %s launched and never started: something before it on its stream does not end.", op,
-                         one ? "was" : "were");
-        rs_strbuf_puts(&x.act, "Look at what that GPU runs (a kernel in a loop, a wait for an event).");
+        rs_strbuf_printf(&x.said, " for %s %s launched and never started: something before %s does not end.", op,
+                         one ? "was" : "were", one ? "it on its stream" : "them on their streams");
+        rs_strbuf_printf(&x.act, "Look at what %s (a kernel in a loop, a wait for an event).",
+                         one ? "that GPU runs" : "those GPUs run");
         break;
     default: break; /* said already */
     }
     bool behind = h->verdict == RS_VERDICT_NOT_JOINED || h->verdict == RS_VERDICT_STREAM_BLOCKED;
-    if (behind && rs_hang_is_told(m, h->comm))
+    if (behind && rs_hang_has_states(m, h->comm))
         rs_strbuf_printf(&x.act,
                          " A dump does not record when it was made: if the job was running well, %s merely behind the "
                          "others then.",
                          one ? "this rank was" : "these ranks were");
-    rs_hang_tell(w, &x);
+    rs_hang_set_words(w, &x);
 }
 
 /* ---- the conclusion ---- */
@@ -415,13 +419,14 @@ static void doubt_words(struct rs_strbuf *s, const struct rs_hang_finding *h, co
 {
     uint32_t gaps = count_stage(h, RS_STAGE_NOT_RECORDED), dark = count_stage(h, RS_STAGE_ENTERED);
     if (gaps) {
-        rs_strbuf_puts(s, "Of rank ");
+        rs_strbuf_puts(s, gaps == 1 ? "Of rank " : "Of ranks ");
         rs_phrase_stage(s, m, h, RS_STAGE_NOT_RECORDED);
-        rs_strbuf_puts(
-            s, " nothing was recorded here (lost, overwritten or not requested): it may be where the others are, "
-               "or the cause.");
+        rs_strbuf_printf(s,
+                         " nothing was recorded here (lost, overwritten or not requested): %s may be where the others "
+                         "are, or the cause.",
+                         gaps == 1 ? "it" : "they");
     } else if (dark) {
-        rs_strbuf_puts(s, "Kernels were not recorded on all ranks: whether theirs had started is not known.");
+        rs_strbuf_puts(s, "Kernels were not recorded on all ranks: whether theirs had started is unknown.");
     }
 }
 
@@ -464,7 +469,7 @@ void rs_hang_conclude(struct rs_hang_work *w, bool open)
         rs_strbuf_puts(&s, h->nunseen == 1 ? "Rank " : "Ranks ");
         for (uint32_t i = 0; i < h->nunseen && i < 8; i++) rs_strbuf_printf(&s, "%s%d", i ? ", " : "", h->unseen[i]);
         if (h->nunseen > 8) rs_strbuf_printf(&s, " and %" PRIu32 " more", h->nunseen - 8);
-        rs_strbuf_printf(&s, " left no recording here: what %s did is not known.", h->nunseen == 1 ? "it" : "they");
+        rs_strbuf_printf(&s, " left no recording here: what %s did is unknown.", h->nunseen == 1 ? "it" : "they");
         conclude(h, &s);
     }
     rs_strbuf_free(&s);

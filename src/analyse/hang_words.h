@@ -14,7 +14,7 @@ struct rs_hang_words {
 };
 
 /* These become the words of work->now, and are freed. */
-void rs_hang_tell(struct rs_hang_work *w, struct rs_hang_words *words);
+void rs_hang_set_words(struct rs_hang_work *w, struct rs_hang_words *words);
 
 void rs_hang_say_stalled(struct rs_hang_work *w, const struct rs_stalled *s);
 /* Of a cycle: `op` waits for ranks that are in `next`, and that, in the end, for ranks in `op`. */

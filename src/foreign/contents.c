@@ -83,15 +83,15 @@ static void count(struct rs_strbuf *s, uint64_t n, const char *one, const char *
     if (n) rs_strbuf_printf(s, "%s%s %s", s->len ? ", " : "", rs_text_count(n).s, n == 1 ? one : many);
 }
 
-static enum rs_status say_counts(struct rs_contents *f, struct rs_strbuf *s, const char *behind, struct rs_err *err)
+static enum rs_status say_counts(struct rs_contents *f, struct rs_strbuf *s, const char *suffix, struct rs_err *err)
 {
     enum rs_status status = RS_OK;
-    if (s->len) status = rs_sentences_add(&f->contains, err, "%s%s", rs_strbuf_borrow(s), behind);
+    if (s->len) status = rs_sentences_add(&f->contains, err, "%s%s", rs_strbuf_borrow(s), suffix);
     rs_strbuf_free(s);
     return status;
 }
 
-/* What the model has of it: operations, times, GPU work, host events, statistics. */
+/* What the model has of the file: operations, times, GPU work, host events, statistics. */
 static enum rs_status say_all_counts(struct rs_contents *f, struct rs_err *err)
 {
     const struct rs_counts *x = &f->counts;

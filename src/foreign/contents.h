@@ -11,9 +11,9 @@
 /* What the model has of some processes. */
 struct rs_counts {
     uint64_t parts[5]; /* by enum rs_part_kind */
-    uint64_t started, ended, bounded; /* with a known start; a known end; an end that lies between two times */
+    uint64_t started, ended, bounded; /* with a known start; a known end; an end between two times */
     uint64_t timed; /* how long it took is known, and not when */
-    uint64_t ids, ids_read; /* with PyTorch's id; as it stood in the trace */
+    uint64_t ids, ids_read; /* with PyTorch's id; as read from the trace */
     uint64_t net; /* with network work */
     uint64_t activities[RS_ACTIVITY_KINDS];
     uint64_t stats;

@@ -10,8 +10,8 @@
 #include "base/memory.h"
 
 /* ---- traces that are there twice ----
- * The same trace given more than once: one file under two names or by two ways, plain and packed beside each other,
- * or a copy. Each is read once, as every operation would be there twice otherwise. */
+ * The same trace given more than once: one file under two names, plain and packed, or a copy. Each is read once:
+ * every operation would be there twice otherwise. */
 
 /* A hash of bytes, block by block: begin with TWICE_NOTHING. */
 #define TWICE_NOTHING UINT64_C(0xcbf29ce484222325)
@@ -69,7 +69,7 @@ static bool same_file(const char *a, const char *b)
     return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Of two files with the same bytes. Some formats tell the rank and the process only in the name of the file: there, two
+/* Of two files with the same bytes. Some formats have the rank and the process only in the name of the file: there, two
  * ranks that had nothing to write are equal. */
 static bool are_one(const struct rs_other *a, const struct rs_other *b)
 {

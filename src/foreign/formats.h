@@ -2,11 +2,11 @@
  *
  * A format is a folder F of src/foreign that defines rs_F_is(), rs_F_fill() and rs_F_format, and a row of RS_EACH_FORMAT
  * (model/tools.h). In a folder, fill.c goes over all files of the format, F.c reads one into plain structs, model.c puts
- * these into the model, and format.c has what `ringscope explain` says of it. A fill function gets all files of its
+ * these into the model, and format.c has what `ringscope explain` says. A fill function gets all files of its
  * format at once (ranks of a job can only be numbered together), adds its processes, communicators, members, parts,
  * lanes, activities, statistics and tags, and notes in each rs_other whether it was complete. A file that cannot be
- * used at all is said in `why` (with complete = false) and is no failure of the rest: fill functions fail only out of
- * memory. */
+ * used at all is reported in `why` (with complete = false) and is no failure of the rest: fill functions fail only
+ * out of memory. */
 #ifndef RS_FOREIGN_FORMATS_H
 #define RS_FOREIGN_FORMATS_H
 
@@ -27,7 +27,7 @@ struct rs_contents;
 
 struct rs_format {
     const char *what; /* "PyTorch profiler trace (Kineto)": in messages */
-    const char *holds; /* what such a file tells, and what it cannot */
+    const char *holds; /* what such a file contains, and what it does not */
     const struct rs_term *terms; /* the names that occur in one, for `ringscope explain NAME` */
     size_t nterms;
     uint8_t tool; /* enum rs_tool; each has one format: JSON calls both by rs_tool_name() */
@@ -45,8 +45,8 @@ struct rs_format {
 RS_EACH_FORMAT(X)
 #undef X
 
-/* For fill functions: gives each file to `add`. One that it fails for is incomplete, and the others follow, unless
- * it is for memory. */
+/* For fill functions: gives each file to `add`. A file for which it fails is incomplete, and the others follow, unless
+ * memory ran out. */
 typedef enum rs_status (*rs_fill_add)(struct rs_fill *fill, struct rs_other *file, struct rs_err *err);
 void rs_fill_each(struct rs_fill *fill, rs_fill_add add);
 

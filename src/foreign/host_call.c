@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* Runtime ("cuda") and driver ("cu") name their calls alike: only what follows counts, and only its beginning, since
- * versions and variants (_v11060, Async, _ptsz) stand behind. The first that fits wins. */
+ * versions and variants (_v11060, Async, _ptsz) follow. The first that fits wins. */
 static const struct {
     const char *begins;
     enum rs_activity_kind kind;

@@ -1,4 +1,4 @@
-/* Values taken out of an object that the scanner is in, whatever stands there in their place.
+/* Values taken out of an object that the scanner is in, whatever is there instead.
  *
  *     unsigned depth = rs_json_take_into(s, RS_T_OBJECT);
  *     while (depth && rs_json_take_key(s, depth)) {

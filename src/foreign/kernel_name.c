@@ -67,7 +67,7 @@ const struct rs_comm_kernel *rs_kernel_comm(const char *name, size_t n)
 
 /* ---- NCCL's ---- */
 
-/* Whether `word` stands in the name, without regard to case, as far as the bracket. */
+/* Whether `word` is in the name, without regard to case, as far as the bracket. */
 static bool has(const char *name, size_t n, const char *word)
 {
     size_t k = strlen(word);
@@ -76,7 +76,7 @@ static bool has(const char *name, size_t n, const char *word)
     return false;
 }
 
-/* The first of a list that is in the name: longer ones stand before what they contain. */
+/* The first of a list that is in the name: longer ones are before what they contain. */
 static const char *first_of(const char *name, size_t n, const char *const (*words)[2], size_t nwords)
 {
     for (size_t i = 0; i < nwords; i++)

@@ -2,7 +2,7 @@
  * and algorithm.
  *
  * Three generations of NCCL's: ncclAllReduceRingLLKernel_sum_f32(ncclColl); ncclKernel_AllReduce_RING_LL_Sum_float(...);
- * ncclDevKernel_AllReduce_Sum_f32_RING_LL(...), with ncclDevKernel_SendRecv and ncclSymk... beside it. NCCL compiles few
+ * ncclDevKernel_AllReduce_Sum_f32_RING_LL(...), with ncclDevKernel_SendRecv and ncclSymk... as well. NCCL compiles few
  * kernels, which run other code as well: one named RING_LL runs any protocol, and any algorithm but trees, so that
  * neither is taken from the name. NCCL 2.14 to 2.18 run any function in the kernel of sends and receives. Pure
  * functions. */
@@ -14,7 +14,7 @@
 
 struct rs_kernel_name {
     const char
-        *func; /* NCCL's: "AllReduce"; "SendRecv" for sends and receives; NULL: not told (ncclDevKernel_Generic) */
+        *func; /* NCCL's: "AllReduce"; "SendRecv" for sends and receives; NULL: unknown (ncclDevKernel_Generic) */
     const char *algo; /* "TREE", "COLLNET_DIRECT", "COLLNET_CHAIN", "NVLS", "NVLS_TREE", "PAT"; NULL: not known */
     bool symmetric; /* a kernel on symmetric memory */
 };

@@ -25,7 +25,7 @@ struct rs_lines {
     struct rs_bytes *bytes; /* NULL: memory, or the end */
     const char *at, *end; /* what is left of the block */
     uint64_t at_offset;
-    char *buffer; /* a line that lies across blocks */
+    char *buffer; /* a line that spans blocks */
     size_t held, cap;
 };
 
@@ -50,8 +50,8 @@ bool rs_slice_fixed(struct rs_slice f, unsigned digits, int64_t *v);
 bool rs_slice_u64(struct rs_slice f, uint64_t *v);
 bool rs_slice_double(struct rs_slice f, double *v);
 
-/* Splits at commas that stand in no quotes. A quoted field comes without its quotes; doubled ones inside it stay
- * double. Returns how many there are, at most `most` (what lies behind is left out). */
+/* Splits at commas outside quotes. A quoted field comes without its quotes; doubled ones inside it stay
+ * double. Returns how many there are, at most `most` (the rest is left out). */
 unsigned rs_csv_split(const char *text, size_t n, struct rs_slice *fields, unsigned most);
 
 #endif

@@ -44,7 +44,7 @@ static const struct word types[] = {
     {"float8e5m2", "ncclFloat8e5m2"},
 };
 
-/* Small letters and digits of `name` alone, behind the last ':'. */
+/* Small letters and digits of `name` alone, after the last ':'. */
 static size_t bare(const char *name, size_t n, char *to, size_t bytes)
 {
     size_t k = 0;

@@ -13,12 +13,12 @@ const char *rs_torch_func(const char *name, size_t n);
 /* NCCL's name of a type ("ncclFloat32") for PyTorch's ("Float", "c10::BFloat16"); "" where it has none. */
 const char *rs_torch_dtype(const char *name, size_t n);
 /* A number for a process group, from its name and its global ranks (sorted or not: the order counts not), for where
- * NCCL's hash is not told: names return with other ranks. Never 0. */
+ * NCCL's hash is not recorded, and names are used again with other ranks. Never 0. */
 uint64_t rs_torch_group(const char *name, size_t n, const int32_t *ranks, uint32_t nranks);
 /* Ranks out of a text like "[0, 1, 5]"; `most` fit. *cut: the list goes on ("..."), or more than fit. Returns how
  * many. */
 uint32_t rs_torch_ranks(const char *text, size_t n, int32_t *ranks, uint32_t most, bool *cut);
-/* The number behind a word in a text, without regard to case ("kineto_rank3.json.gz", "rank"); -1: there is none. */
+/* The number after a word in a text, without regard to case ("kineto_rank3.json.gz", "rank"); -1: there is none. */
 int32_t rs_torch_number(const char *text, const char *word);
 
 #endif

@@ -105,7 +105,7 @@ static void test_traces_join(void **state)
     }
     assert_int_equal(copies, 1);
     assert_true(model.procs[0].host != model.procs[1].host); /* each counts from its own start */
-    assert_true(noted("does not tell communicators"));
+    assert_true(noted("does not record communicators"));
     rs_model_free(&model);
 }
 
@@ -117,7 +117,7 @@ static void test_traces_apart(void **state)
     assert_int_equal(model.ncomms, 2);
     assert_int_equal(model.ops.n, 2);
     assert_true(model.comms[0].nranks == -1 && model.members[0].rank == -1);
-    assert_true(noted("cannot be brought together"));
+    assert_true(noted("cannot be joined"));
     rs_model_free(&model);
 }
 

@@ -16,9 +16,9 @@
 
 #define RS_COMMA_NONE UINT32_MAX
 
-/* -1 = not told, in all numbers that are signed; times in ns, from the file's µs. */
+/* -1 = unknown, in all numbers that are signed; times in ns, from the file's µs. */
 struct rs_comma_op {
-    char name[24], algo[16], proto[16]; /* "all_reduce", "send", ...; "" = not told */
+    char name[24], algo[16], proto[16]; /* "all_reduce", "send", ...; "" = unknown */
     bool p2p, reclaimed; /* reclaimed: given up by CoMMA before its end was seen */
     uint64_t comm, bytes;
     int64_t rank, seq, peer, pid, channels;
@@ -27,7 +27,7 @@ struct rs_comma_op {
 };
 
 struct rs_comma_proxy {
-    uint32_t op; /* RS_COMMA_NONE: stands alone in the file; `parent` is CoMMA's own number then */
+    uint32_t op; /* RS_COMMA_NONE: of no operation in the file; `parent` is CoMMA's own number then */
     bool send;
     uint64_t comm, parent;
     int64_t rank, peer, pid, channel, n_steps, chunk_bytes;

@@ -1,4 +1,4 @@
-/* The format: latency files of CoMMA; its names, and what a file of it contains and does not. */
+/* The format: latency files of CoMMA; its names, and what a file contains and does not. */
 #include "foreign/contents.h"
 #include "foreign/formats.h"
 
@@ -8,9 +8,9 @@ static const struct rs_term terms[] = {
     {"cat", "field", "COLL, P2P or PROXY."},
     {"COLL", "category", "A collective of one rank."},
     {"P2P", "category", "A send or receive of one rank."},
-    {"PROXY", "category", "A proxy operation of it."},
+    {"PROXY", "category", "A proxy operation of a COLL or P2P."},
     {"ProxyOp", "event", "A proxy operation: one channel to or from one peer."},
-    {"child_dur", "field", "Time of what is below it, us."},
+    {"child_dur", "field", "Time from its first to its last proxy operation, us."},
     {"comm_hash", "field", "The communicator, in hex."},
     {"dur", "field", "Duration in us."},
     {"name", "field", "Function, as all_reduce; or ProxyOp."},
@@ -21,13 +21,13 @@ static const struct rs_term terms[] = {
     {"algo", "field", "RING, TREE, ..."},
     {"proto", "field", "LL, LL128, SIMPLE."},
     {"n_max_channel", "field", "Channels, at most."},
-    {"child_start_ts", "field", "Start of the first thing below it, us."},
+    {"child_start_ts", "field", "Start of its first proxy operation, us."},
     {"timeout_dur", "field", "How long CoMMA waited before it gave it up, us."},
     {"channel_id", "field", "Channel of a proxy operation."},
     {"fifo_ready_time", "field", "When the receiver had room for a chunk, us."},
     {"parent", "field", "Number of the operation that a proxy operation belongs to."},
     {"reclaimed", "field", "CoMMA gave it up before its end was seen: its duration is that of the waiting."},
-    {"proxyops", "field", "Proxy operations of it."},
+    {"proxyops", "field", "Proxy operations of the operation."},
     {"chunk_size", "field", "Bytes of a chunk, at most."},
     {"is_send", "field", "Sends, or receives."},
     {"n_steps", "field", "Chunks."},

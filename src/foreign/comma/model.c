@@ -40,7 +40,7 @@ static void find_member(struct work *w, uint64_t hash, int64_t rank, uint32_t *m
     *member = (uint32_t)*at;
 }
 
-/* The end of what lasts; RS_TIME_NONE: not told. */
+/* The end of what lasts; RS_TIME_NONE: unknown. */
 static int64_t after(int64_t start, int64_t dur)
 {
     int64_t end;
@@ -95,7 +95,7 @@ static void add_op(struct work *w, uint32_t index)
     t->handle[i] = op->offset + 1;
     t->member[i] = member;
     t->kind[i] = send ? RS_PART_SEND : recv ? RS_PART_RECV : RS_PART_COLL;
-    t->count[i] = op->bytes; /* the type is not told: bytes */
+    t->count[i] = op->bytes; /* the type is unknown: bytes */
     if (op->seq >= 0 && !op->p2p) t->seq[i] = (uint64_t)op->seq;
     if (op->p2p && op->peer >= 0 && op->peer < INT32_MAX) t->peer[i] = (int32_t)op->peer;
     if (op->start_ns >= 0) t->enqueued[i] = op->start_ns;
@@ -136,7 +136,7 @@ static void net_row(struct work *w, uint32_t member, const struct rs_comma_proxy
     *row = (uint32_t)*at;
 }
 
-/* What a step took; 0 where that is not told, or cannot be. */
+/* What a step took; 0 where that is unknown or impossible. */
 static int64_t took(int64_t from, int64_t to)
 {
     return from < 0 || to < from ? 0 : to - from;
@@ -164,7 +164,7 @@ static void add_step(struct rs_net *net, const struct rs_comma_step *s, bool sen
     }
 }
 
-/* Only of operations: one that stands alone does not say which communicator its peer is a rank of. */
+/* Only of operations: without one, the communicator of its peer is unknown. */
 static void add_net(struct work *w, const struct rs_comma_proxy *x)
 {
     if (x->op >= w->file->n_ops || !x->steps || x->peer < 0 || x->peer >= INT32_MAX || x->start_ns < 0) return;
@@ -179,20 +179,20 @@ static void add_net(struct work *w, const struct rs_comma_proxy *x)
     for (uint32_t i = 0; i < x->steps; i++) add_step(net, &w->file->steps[x->first_step + i], x->send);
 }
 
-/* ---- all of it ---- */
+/* ---- the whole file ---- */
 
 static void add_proc(struct work *w, const char *path)
 {
     uint32_t host;
     char boot[300];
-    snprintf(boot, sizeof boot, "comma:%s", path); /* since when it counts is not told: a clock of its own */
+    snprintf(boot, sizeof boot, "comma:%s", path); /* its zero is unknown: a clock of its own */
     rs_model_host(w->m, "", boot, &host);
     rs_model_proc(w->m, &w->proc);
     struct rs_proc *p = &w->m->procs[w->proc];
     p->host = host;
     p->tool = RS_TOOL_COMMA;
     p->path = rs_arena_text(&w->m->arena, path, strlen(path));
-    p->ended = RS_END_ALIVE; /* what became of it is not said */
+    p->ended = RS_END_ALIVE; /* how it ended is unknown */
     p->drops = true;
     p->clock_error_ns = 1000; /* times are in us */
     for (uint32_t i = 0; i < w->file->n_ops && !p->pid; i++)

@@ -2,7 +2,7 @@
  *
  * CoMMA sees no kernels. `start` and `end` of a part are those of its proxy operations (RS_FROM_PROXY), the nearest
  * thing to when it ran; where it had none, the call is all that is known. It leaves out small operations and many
- * receives without a word: what is absent was not recorded. The rows stay the caller's, and nothing of them is kept. */
+ * receives silently: what is absent was not recorded. The rows stay the caller's; no pointers into them are kept. */
 #ifndef RS_FOREIGN_COMMA_MODEL_H
 #define RS_FOREIGN_COMMA_MODEL_H
 

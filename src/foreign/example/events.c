@@ -121,8 +121,7 @@ static const struct {
     {"duration_gpu_us", U64, offsetof(struct example_args, gpu_us)},
 };
 
-/* Microseconds with a point into ns, exact; 0, or no number: RS_TIME_NONE, for what is 0 was not stamped.
- * Microseconds with a point into ns; what is 0 was not stamped. */
+/* Microseconds with a point into ns, exact; 0, or no number: RS_TIME_NONE, since 0 means not stamped. */
 static int64_t example_time(const struct rs_scan *s)
 {
     int64_t ns;
@@ -171,7 +170,7 @@ static int field_of(const struct rs_scan *s)
 }
 
 /* Reads the object of arguments whose '{' the scanner gave last. *fine: it is whole. *again: it is not, and the scanner
- * stands behind the '{' of the next line already. Keys that are not known are left out. */
+ * is after the '{' of the next line already. Keys that are not known are left out. */
 static void example_args_read(struct rs_scan *s, struct rs_texts *texts, struct example_args *args, bool *fine,
                               bool *again)
 {

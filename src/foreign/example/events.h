@@ -1,9 +1,9 @@
 /* Events of NCCL's example profiler, one line of its dump at a time.
  *
  * A dump is an array of begin ("b") and end ("e") lines. A begin line becomes one rs_example_event with its arguments
- * as they stand there (64-bit integers exact, pointers as numbers, datatypes bare or quoted as text); an end line only
+ * as written (64-bit integers exact, pointers as numbers, datatypes bare or quoted as text); an end line only
  * gives the time. What the versions call differently has one name here: nMaxChannels (2.23 to 2.26) is nchannels, a
- * datatype given as a number (2.23) becomes NCCL's name of it. Names and other texts are ids of a rs_texts, which owns
+ * datatype given as a number (2.23) becomes NCCL's name. Names and other texts are ids of a rs_texts, which owns
  * them. Times are ns since the plugin's first init in that process; "0.000000" is RS_TIME_NONE. One thread at a
  * time. */
 #ifndef RS_FOREIGN_EXAMPLE_EVENTS_H
@@ -58,10 +58,10 @@ enum {
     RS_EX_STATES
 }; /* WAITED: REM_FIFO_WAIT or RECEIVED */
 
-/* How it is known whose an event is. */
+/* How the rank of an event is known. */
 enum rs_example_who {
     RS_EX_WHO_NONE, /* it is not */
-    RS_EX_WHO_OWN, /* CommHash and Rank stand in it */
+    RS_EX_WHO_OWN, /* it has CommHash and Rank */
     RS_EX_WHO_PARENT, /* those of the operation around it */
     RS_EX_WHO_CHILD, /* a call: those of its operation */
     RS_EX_WHO_STREAM, /* a call or launch: those of the operations on the same stream */
@@ -72,7 +72,7 @@ enum rs_example_who {
 struct rs_example_event {
     int64_t begin, end;
     uint64_t offset; /* of the begin line in the unpacked bytes */
-    uint64_t comm; /* with `rank`: whose it is; see `who` */
+    uint64_t comm; /* with `rank`: the member; see `who` */
     int32_t rank; /* -1: not known */
     uint32_t parent; /* the event around it, by the order of the lines; RS_NONE: none */
     uint32_t op; /* the operation it is of, itself if it is one (COLL, P2P, CE_COLL); RS_NONE */
@@ -139,11 +139,11 @@ enum rs_example_line {
     RS_EX_BEGIN, /* the event is whole, but for what it takes from other lines: end, parent, op, who */
     RS_EX_END, /* cat, name and kind say of what; `begin` is its time */
     RS_EX_EMPTY, /* {}: the writer's last line */
-    RS_EX_DAMAGED, /* broken off, or another object stands where a key should */
+    RS_EX_DAMAGED, /* broken off, or another object where a key should be */
     RS_EX_STRANGE, /* an object, but not such a line */
 };
 
-/* Reads the rest of the line whose '{' the scanner gave last. *again: the scanner stands behind the '{' of the next
+/* Reads the rest of the line whose '{' the scanner gave last. *again: the scanner is after the '{' of the next
  * line already, because this one was broken. */
 enum rs_status rs_example_line(struct rs_scan *s, struct rs_texts *texts, struct rs_example_event *event,
                                enum rs_example_line *line, bool *again, struct rs_err *err);

@@ -13,7 +13,7 @@
 /* ---- whose each event is ----
  * Whose each event of a dump is.
  *
- * COLL and P2P say it themselves. What lies inside them is theirs (kernels, proxy operations, network); the call
+ * COLL and P2P say it themselves. What is inside them is theirs (kernels, proxy operations, network); the call
  * around them is too. A launch, or a call without an operation (the pool was full, or NCCL reports none), belongs to
  * the rank whose operations are on its stream: in the same group call, else in the file; on a stream that several
  * ranks use it stays unknown. Group calls and the proxy thread's Idle, Sleep and Append are the file's. A proxy
@@ -74,7 +74,7 @@ static void list_ranks(struct rs_example *d)
         d->ranks[index].colls += e->kind == RS_EX_COLL;
         d->ranks[index].p2ps += e->kind == RS_EX_P2P;
     }
-    if (!d->named && d->nranks == 1) { /* 2.23 to 2.26: the name does not tell */
+    if (!d->named && d->nranks == 1) { /* 2.23 to 2.26: not in the name */
         d->comm = d->ranks[0].comm;
         d->rank = d->ranks[0].rank;
     }
@@ -157,10 +157,10 @@ static void give_by_nesting(struct rs_example *d)
     }
 }
 
-/* What is left: the file's, where that can be said; and what lies inside something that is known by now. */
+/* The rest: the file's, where that is known; and what is inside something that is known by now. */
 static void give_the_rest(struct rs_example *d)
 {
-    bool alone = d->rank >= 0 && d->nranks == 1; /* nobody else's operations are in this file */
+    bool alone = d->rank >= 0 && d->nranks == 1; /* no other rank's operations are in this file */
     for (uint32_t i = 0; i < d->n; i++) {
         struct rs_example_event *e = &d->events[i];
         const struct rs_example_event *around = e->parent == RS_NONE ? NULL : &d->events[e->parent];
@@ -424,7 +424,7 @@ int64_t rs_example_destroyed(const struct rs_example *d)
 
 /* ---- the file ---- */
 
-/* A hash of digits only may still be hex: the operations of the file tell. */
+/* A hash of digits only may still be hex: the operations of the file decide. */
 static void settle_name(struct rs_example *d)
 {
     uint64_t as_hex;

@@ -1,14 +1,14 @@
 /* Dumps of NCCL's example profiler (2.23 to 2.31), one file at a time, into plain rows: no model yet.
  *
  * A file is what one rank of one communicator wrote at its end. From 2.27 on its name ends in _<commHash>_<rank>.json;
- * before, it says host and thread, and whose the file is can only be told by its operations. NCCL gives a group call to
+ * before, it says host and thread, and the rank of the file is known by its operations only. NCCL gives a group call to
  * the group's first communicator: one file may hold the operations of all ranks and communicators of a process, and the
  * others nothing but what their proxy threads did. So every event has its own communicator and rank, and `who` says how
  * they are known.
  *
- * Events lie in the order of their begin lines; parents before children. Times are ns since the first init of the
+ * Events are in the order of their begin lines; parents before children. Times are ns since the first init of the
  * process (`pid`): files of one pid share that axis, others do not. GPU clocks are each device's own. What is damaged
- * or cut off is said in `broken`, and everything that was whole before and behind it is there. The struct owns all; one
+ * or cut off is reported in `broken`, and everything whole before and after it is there. The struct owns all; one
  * thread at a time. Memory: about 150 bytes for each pair of lines. */
 #ifndef RS_FOREIGN_EXAMPLE_EXAMPLE_H
 #define RS_FOREIGN_EXAMPLE_EXAMPLE_H
@@ -21,7 +21,7 @@
 #include "base/map.h"
 #include "foreign/example/events.h"
 
-/* A rank of a communicator that operations or the file's name speak of. */
+/* A rank of a communicator that operations or the file's name contain. */
 struct rs_example_rank {
     uint64_t comm;
     int32_t rank;
@@ -66,7 +66,7 @@ enum rs_status rs_example_parse(struct rs_example *dump, const char *path, const
 void rs_example_close(struct rs_example *dump); /* a zeroed one is fine */
 
 /* When the proxy thread of this file's rank first went to sleep at or after `ns`: its work for operations that were
- * under way then was done, which bounds their end where nothing else tells it. RS_TIME_NONE: it did not. */
+ * under way then was done, which bounds their end where nothing else does. RS_TIME_NONE: it did not. */
 int64_t rs_example_sleep_after(const struct rs_example *dump, int64_t ns);
 /* When destruction of the file's communicator began: the proxy thread is woken from its last Sleep to append nothing.
  * RS_TIME_NONE: the dump does not show it. */

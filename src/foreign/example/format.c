@@ -1,4 +1,5 @@
-/* The format: dumps of the example profiler that comes with NCCL, 2.23 to 2.31; its names, and what a file of it contains and does not. */
+/* The format: dumps of the example profiler that comes with NCCL, 2.23 to 2.31;
+ * its names, and what a file contains and does not. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +13,11 @@
 static const struct rs_term terms[] = {
     {"GROUP_API", "category",
      "A group call of the program. NCCL gives it to its first communicator, so in a process with several ranks the "
-     "files of the others lack it and all below it."},
+     "files of the others contain neither it nor anything below it."},
     {"Group API", "event", "The line of a GROUP_API: what is nested in it by file order was called in that group."},
     {"COLL_API", "category", "The program's call of a collective, in host time; not its start on the GPU."},
     {"P2P_API", "category",
-     "The program's call of a send or receive, in host time. The peer stands in the P2P line below it."},
+     "The program's call of a send or receive, in host time. The peer is in the P2P line below it."},
     {"KERNEL_LAUNCH", "category", "Launch of the group's kernel, in host time."},
     {"KernelLaunch", "event", "The line of a KERNEL_LAUNCH."},
     {"GROUP", "category", "Group of operations in dumps before NCCL 2.28."},
@@ -55,8 +56,8 @@ static const struct rs_term terms[] = {
     {"Wakeup", "event", "The proxy thread was woken."},
     {"Append", "event", "The proxy thread takes over posted operations."},
     {"KernelCh", "event",
-     "One channel of a kernel. Its ts is when the host was told; StartGpuClk and StopGpuClk are the GPU's. Its id is "
-     "always 0."},
+     "One channel of a kernel. Its ts is when the host learned of it; StartGpuClk and StopGpuClk are the GPU's. Its id "
+     "is always 0."},
     {"Qp", "event", "A work request on a queue pair (NET_IB)."},
     {"Sock", "event", "A transfer on a socket (NET_SOCK)."},
     {"name", "field", "Function, or kind of line."},
@@ -85,8 +86,7 @@ static const struct rs_term terms[] = {
     {"transSize", "field", "Bytes that were moved."},
     {"SendBufferWait", "event", "Before 2.27: a send step waits for a free buffer."},
     {"RecvBufferWait", "event", "Before 2.27: a receive step waits for a free buffer."},
-    {"POSTED", "value",
-     "Proxy state of old dumps (2.23 to 2.26): a buffer is posted. Its time and step stand with it."},
+    {"POSTED", "value", "Proxy state of old dumps (2.23 to 2.26): a buffer is posted. It has a time and a step."},
     {"REM_FIFO_WAIT", "value", "Proxy state of old dumps: the sender waits for room at the receiver."},
     {"TRANSMITTED", "value", "Proxy state of old dumps: a chunk was handed on, to the network or to the GPU."},
     {"RECEIVED", "value", "Proxy state of old dumps: a chunk came in."},
@@ -113,7 +113,7 @@ static const struct rs_term terms[] = {
     {"groupId", "field", "Number of the group that a launch belongs to."},
     {"StartGpuClk", "field", "The GPU's timer at the kernel's start, ns. Timers of different GPUs are not one clock."},
     {"StopGpuClk", "field",
-     "The GPU's timer at the kernel's end, ns. 0: it was not told, and the operation's end is only bounded."},
+     "The GPU's timer at the kernel's end, ns. 0: it was not reported, and the operation's end is only bounded."},
     {"device", "field", "Network device of a work request."},
     {"qp_num", "field", "Queue pair of a work request."},
     {"opcode", "field", "Kind of the work request."},
@@ -156,7 +156,7 @@ static enum rs_status say_dump(const struct dump *d, const char *other, struct r
 {
     (void)err;
     struct rs_contents *f = d->file;
-    char whose[96] = "Lines of a rank that its name does not tell";
+    char whose[96] = "Lines of a rank that is not in its name";
     if (d->rank >= 0)
         snprintf(whose, sizeof whose, "Lines of rank %" PRId32 " of communicator %" PRIu64, d->rank, d->comm);
     RS_CONTAINS(f,
@@ -166,7 +166,7 @@ static enum rs_status say_dump(const struct dump *d, const char *other, struct r
     if (d->ops && d->ranks > 1)
         RS_CONTAINS(f,
                     "Operations of %" PRIu32 " ranks of its process: NCCL gives a group call to its first "
-                    "communicator, and all that is below it. Each was given back to its rank.",
+                    "communicator, and all that is below it. Each was assigned to its rank.",
                     d->ranks);
     else if (!d->ops && !other)
         RS_MISSING(f, "Operations: only lines of the proxy thread. NCCL gives a group call to its first "
@@ -174,7 +174,7 @@ static enum rs_status say_dump(const struct dump *d, const char *other, struct r
     else if (!d->ops)
         RS_MISSING(f,
                    "Operations: only lines of the proxy thread, because NCCL gives a group call to its first "
-                   "communicator. Its operations stand in %s, and were given back to it.",
+                   "communicator. Its operations are in %s, and were assigned to it.",
                    other);
     return RS_OK;
 }

@@ -12,10 +12,10 @@
 #include "import/timers.h"
 
 /* ---- kernels ----
- * What lies inside the operations of a process's dumps: kernels' channels, proxy operations, network waits.
+ * What is inside the operations of a process's dumps: kernels' channels, proxy operations, network waits.
  *
  * They give a part its start and end (fold.h), bound the GPU's clock, and add up to the network's view. The profiler
- * forgets when a channel other than 0 stopped (StopGpuClk 0): the end is then that of the channels that tell it, and
+ * forgets when a channel other than 0 stopped (StopGpuClk 0): the end is then that of the channels that have one, and
  * where none does it is bounded by the proxy thread's next sleep. */
 
 #define MOST_SPENT INT64_C(1000000000000000) /* ns: longer waits are damaged */
@@ -53,7 +53,7 @@ static bool is_time(uint64_t clock)
 }
 
 /* The smallest GPU time in all dumps. It is taken off every timer, so that GPU times (ns since 1970) and those of the
- * process (ns since its init) are of one size and no digits are lost between them. How GPUs lie to each other stays. */
+ * process (ns since its init) are of one size and no digits are lost between them. Offsets between GPUs stay. */
 static int64_t example_kernels_zero(const struct rs_example_procs *p)
 {
     int64_t zero = INT64_MAX;
@@ -276,7 +276,7 @@ static void add_proc(struct rs_model *m, const struct rs_example_procs *procs, c
     const struct rs_example *first = &procs->dumps[row->dumps[0]];
     char boot[48];
     uint32_t host;
-    /* Its clock is 0 at its own first init; two containers may have the same pid. Behind the '/': how it is called. */
+    /* Its clock is 0 at its own first init; two containers may have the same pid. After the '/': its name. */
     snprintf(boot, sizeof boot, "example:%u/pid %u", m->nprocs, first->pid);
     rs_model_host(m, "", boot, &host);
     rs_model_proc(m, proc);

@@ -1,4 +1,4 @@
-/* Dumps that were read -> model: processes, then each one's members, parts, and what lies inside them. */
+/* Dumps that were read -> model: processes, then each one's members, parts, and what is inside them. */
 #ifndef RS_FOREIGN_EXAMPLE_MODEL_H
 #define RS_FOREIGN_EXAMPLE_MODEL_H
 

@@ -206,7 +206,7 @@ void rs_example_members_free(struct rs_example_members *x)
 /* ---- launches ----
  * Kernel launches of one dump, and which operation each is of.
  *
- * A launch and its operations lie in the same group call and are of the same rank; operations are told after their
+ * A launch and its operations are in the same group call and of the same rank; operations are reported after their
  * launch. The struct is the caller's to free. */
 
 struct example_launch {
@@ -214,7 +214,7 @@ struct example_launch {
     int32_t rank;
     uint32_t group; /* outermost event around it */
     uint32_t event;
-    int64_t begin, end; /* host ns; begin RS_TIME_NONE: not told */
+    int64_t begin, end; /* host ns; begin RS_TIME_NONE: unknown */
     int64_t low; /* it cannot have begun before this; RS_TIME_NONE: not known */
 };
 
@@ -294,7 +294,7 @@ static const struct example_launch *example_launch_of(const struct example_launc
                                  .event = RS_NONE};
     if (e->rank < 0 || e->who == RS_EX_WHO_NONE) return NULL;
     uint32_t low = 0, high = x->n;
-    RS_BISECT(low, high, mid, by_owner(&x->rows[mid], &key) <= 0); /* the first behind the operation's begin */
+    RS_BISECT(low, high, mid, by_owner(&x->rows[mid], &key) <= 0); /* the first after the operation's begin */
     if (low && !compare_owner(&x->rows[low - 1], &key)) return &x->rows[low - 1];
     return low < x->n && !compare_owner(&x->rows[low], &key) ? &x->rows[low] : NULL;
 }
@@ -303,7 +303,7 @@ static const struct example_launch *example_launch_of(const struct example_launc
 
 /* An operation, a call without one, or a group call that holds nothing of what it launched. */
 struct item {
-    int64_t at; /* host ns, or what stands for it in the order */
+    int64_t at; /* host ns, or a substitute by order */
     uint32_t dump; /* of the process: rows of rs_example_proc.dumps */
     uint32_t event;
 };
@@ -317,7 +317,7 @@ struct work {
     struct example_launches *launches; /* by dump */
     struct item *items;
     uint32_t nitems, cap_items;
-    struct rs_map told; /* (communicator, function) of which there are operations */
+    struct rs_map recorded; /* (communicator, function) of which there are operations */
     struct rs_map captured; /* captured call -> ordinal << 32 | operations so far */
     struct rs_map ordinals; /* member -> captured calls so far */
     struct rs_gap *gaps;
@@ -354,7 +354,7 @@ static int by_time(const void *a, const void *b)
     return x->event < y->event ? -1 : x->event > y->event;
 }
 
-/* When it began, or what holds it; else it stands behind what is before it in the file. */
+/* When it, or what contains it, began; else it follows what is before it in the file. */
 static int64_t time_of(const struct rs_example *d, uint32_t i, int64_t before)
 {
     for (; i != RS_NONE; i = d->events[i].parent)
@@ -392,7 +392,7 @@ static void list_dump(struct work *w, uint32_t k)
         if (!is_op(e) && !(is_call(e) && !holds[i]) && !empty) continue;
         now = time_of(d, i, now);
         add_row(w, now, k, i);
-        if (e->kind == RS_EX_COLL) rs_map_put(&w->told, name_key(d, e), 1);
+        if (e->kind == RS_EX_COLL) rs_map_put(&w->recorded, name_key(d, e), 1);
     }
     free(holds);
 }
@@ -430,7 +430,7 @@ static void plan_of(struct work *w, uint64_t key, uint64_t *plan)
     *plan = *at;
 }
 
-/* A captured call runs again and again: the first run of it gives it its number on the member. */
+/* A captured call runs again and again: its first run gives it its number on the member. */
 static void set_captured(struct work *w, uint32_t i, uint32_t k, uint32_t call)
 {
     struct rs_parts *t = &w->m->parts;
@@ -453,9 +453,9 @@ static void set_launch(struct work *w, uint32_t i, const struct item *it)
     uint32_t group = example_outermost(d, it->event);
     uint64_t here = ((uint64_t)it->dump + 1) << 32;
     const struct example_launch *l = t->captured[i] ? NULL : example_launch_of(&w->launches[it->dump], d, it->event);
-    bool old = d->events[group].kind == RS_EX_GROUP; /* before calls were told: the group is the plan */
+    bool old = d->events[group].kind == RS_EX_GROUP; /* before calls were recorded: the group is the plan */
     uint64_t key = here | (l ? l->event : group);
-    /* Without a launch it is not told whether others of the call were in the same kernel. */
+    /* Without a launch it is unknown whether others of the call were in the same kernel. */
     if (!l && !old) key = rs_mix(key, t->member[i]);
     plan_of(w, key, &w->x->plan[i - w->x->first]);
     uint64_t plan = w->x->plan[i - w->x->first];
@@ -522,7 +522,7 @@ static void add_item(struct work *w, const struct item *it)
     const struct rs_example_event *e = &d->events[it->event];
     uint32_t i, member = example_member_of(w->members, w->m, e);
     bool lost = e->kind == RS_EX_GROUP_API || e->kind == RS_EX_P2P_API ||
-                (e->kind == RS_EX_COLL_API && (member == RS_NONE || rs_map_find(&w->told, name_key(d, e))));
+                (e->kind == RS_EX_COLL_API && (member == RS_NONE || rs_map_find(&w->recorded, name_key(d, e))));
     if (lost) {
         lose(w, it);
         return;
@@ -575,7 +575,7 @@ void rs_example_parts_add(struct rs_example_parts *x, struct rs_model *m, const 
     free(w.launches);
     free(w.items);
     free(w.gaps);
-    rs_map_free(&w.told);
+    rs_map_free(&w.recorded);
     rs_map_free(&w.captured);
     rs_map_free(&w.ordinals);
 }
@@ -619,7 +619,7 @@ static void number(struct rs_model *m, uint32_t first, struct rs_map *counts, st
         m->parts.seq[i] = (*at)++;
     }
     for (uint32_t i = first; i < m->parts.n; i++) {
-        if (!is_numbered(m, i) || m->parts.seq[i]) continue; /* once a member */
+        if (!is_numbered(m, i) || m->parts.seq[i]) continue; /* once per member */
         uint32_t calls = (uint32_t)rs_map_get(counts, call_key(m, i, true), 0);
         rs_map_at(index, call_key(m, i, false), n, &at);
         if (*at == n) tallies[n++] = (struct tally){0, calls, calls};

@@ -6,7 +6,7 @@
  * calls that launched something and hold nothing.
  *
  * 2.27 to 2.30 do not write down when a call or a launch began. The group call around it began when its first call
- * did, so that stands for it; a launch is known by its end alone (RS_PART_LAUNCH_END). One thread at a time; the
+ * did, so that is used instead; a launch is known by its end alone (RS_PART_LAUNCH_END). One thread at a time; the
  * struct is the caller's to free. */
 #ifndef RS_FOREIGN_EXAMPLE_PARTS_H
 #define RS_FOREIGN_EXAMPLE_PARTS_H
@@ -15,9 +15,9 @@
 #include "model/model.h"
 
 /* ---- members ----
- * The communicators and members that the dumps of one process speak of, their GPUs, and their lives.
+ * The communicators and members that the dumps of one process name, their GPUs, and their lives.
  *
- * A dump does not say how many ranks a communicator has (the highest rank that anybody speaks of tells), nor on
+ * A dump does not say how many ranks a communicator has (it is derived from the highest rank named), nor on
  * which device a rank is. Ranks whose calls share a stream are on one device; a process with one rank in each
  * communicator has one. The model owns the rows; the index here is the caller's to free. */
 
@@ -38,7 +38,7 @@ struct rs_example_parts {
     uint32_t first, n; /* rows of the model */
     uint32_t **of; /* by dump of the process, by event: the part of an operation; RS_NONE: it is none */
     int64_t *low; /* by part: its launch had not begun before this; RS_TIME_NONE: not known */
-    uint64_t *plan; /* by part: equal for those of one kernel, as far as that can be told; never falls */
+    uint64_t *plan; /* by part: equal for those of one kernel, as far as known; never falls */
     uint32_t ndumps;
     struct rs_map plans; /* launch or group -> plan; the module's own */
 };

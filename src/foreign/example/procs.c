@@ -10,7 +10,7 @@
 
 enum {
     MOST_SPANS = 512, /* collectives of a file that are compared */
-    MOST_TRIED = 4096, /* processes of one pid that a file is held against */
+    MOST_TRIED = 4096, /* processes of one pid that a file is compared with */
     MOST_COMPARED = 64, /* of them, by all their collectives */
     ENOUGH = 2, /* collectives that must agree where numbers do not */
     NEAR_NS = 200000, /* by which two files of a process may see its GPU's clock differently... */
@@ -24,7 +24,7 @@ struct rs_example_span {
     int32_t rank;
 };
 
-/* What a file tells of who wrote it. */
+/* What a file says about the process that wrote it. */
 struct rs_example_trait {
     int64_t first[2], last[2]; /* numbers of its group calls, and of what the proxy did by itself; first > last: none */
     int64_t d, at; /* host clock less GPU's, at most, and host ns of when; at RS_TIME_NONE: not known */
@@ -52,10 +52,10 @@ static uint64_t coll_key(const struct rs_example *d, const struct rs_example_eve
     return rs_mix_text(rs_mix(e->comm, e->work.seq), name);
 }
 
-/* ---- what a file has to say of its axis ---- */
+/* ---- what a file says about its time axis ---- */
 
 /* Ends of other functions, and of trees, are not after all starts. */
-static bool tells(const struct rs_example *d, const struct rs_example_event *e)
+static bool ends_after_all_starts(const struct rs_example *d, const struct rs_example_event *e)
 {
     const char *name = rs_texts_at(&d->texts, e->name);
     return e->kind == RS_EX_COLL && e->who == RS_EX_WHO_OWN && e->begin != RS_TIME_NONE && e->work.seq != UINT64_MAX &&
@@ -63,13 +63,13 @@ static bool tells(const struct rs_example *d, const struct rs_example_event *e)
            (!strcmp(name, "AllReduce") || !strcmp(name, "AllGather") || !strcmp(name, "ReduceScatter"));
 }
 
-/* The next collective at or behind *at, with the latest end that the proxy thread told of its kernel. */
+/* The next collective at or after *at, with the latest end that the proxy thread reported for its kernel. */
 static bool next_span(const struct rs_example *d, uint32_t *at, uint32_t *event, struct rs_example_span *span)
 {
     while (*at < d->n) {
         uint32_t i = (*at)++;
         const struct rs_example_event *e = &d->events[i];
-        if (!tells(d, e)) continue;
+        if (!ends_after_all_starts(d, e)) continue;
         *span = (struct rs_example_span){e->comm, e->work.seq, e->begin, RS_TIME_NONE, e->rank};
         for (; *at < d->n && d->events[*at].op == i; ++*at)
             if (d->events[*at].kind == RS_EX_KERNEL && d->events[*at].end > span->end) span->end = d->events[*at].end;
@@ -105,7 +105,7 @@ static struct rs_example_trait trait_of(const struct rs_example *d)
     return t;
 }
 
-/* ---- what two have to say of each other ---- */
+/* ---- whether two files are of one process ---- */
 
 static bool collides(const struct rs_example_proc *p, const struct rs_example_trait *a)
 {
@@ -130,7 +130,7 @@ static uint64_t distance(const struct rs_example_proc *p, const struct rs_exampl
     return least;
 }
 
-/* Whether they cannot be of one process. *agreed: collectives that speak for it. */
+/* Whether they cannot be of one process. *agreed: collectives that show it. */
 static bool denies(const struct rs_example_proc *p, const struct rs_example *d, uint32_t *agreed)
 {
     *agreed = 0;

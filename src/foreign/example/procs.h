@@ -5,7 +5,7 @@
  * called it; or events that are numbered alike, for the thread that writes files counts on from one to the next.
  * (Containers number their processes alike; and an axis that is wrongly shared is worse than two that the collectives
  * tie together.) Then several processes have that pid, and only files that show it belong together: their host's clock
- * lies to the GPU's in the same way, one holds operations of the other's rank, or collectives of both agree. The
+ * has the same offset to the GPU's, one holds operations of the other's rank, or collectives of both agree. The
  * struct owns the dumps; one thread at a time. */
 #ifndef RS_FOREIGN_EXAMPLE_PROCS_H
 #define RS_FOREIGN_EXAMPLE_PROCS_H

@@ -155,9 +155,9 @@ static enum rs_status name(struct flight_rows *r, struct rs_flight_entry *e, str
     long mine = strtol(word + n + 1, &end, 10);
     bool sends = !strncmp(end, "->", 2), receives = !strncmp(end, "<-", 2);
     if (end == word + n + 1 || (!sends && !receives)) return RS_OK;
-    const char *behind = end + 2;
-    long other = strtol(behind, &end, 10);
-    if (end == behind || mine < 0 || mine > INT32_MAX || other < 0 || other > INT32_MAX) return RS_OK;
+    const char *rest = end + 2;
+    long other = strtol(rest, &end, 10);
+    if (end == rest || mine < 0 || mine > INT32_MAX || other < 0 || other > INT32_MAX) return RS_OK;
     e->src = (int32_t)(sends ? mine : other);
     e->dst = (int32_t)(sends ? other : mine);
     return RS_OK;
@@ -380,7 +380,7 @@ bool rs_flight_is(const char *path, const char *head, size_t n)
     return false;
 }
 
-/* ---- whose it is ---- */
+/* ---- the rank ---- */
 
 static bool is_digit(char c)
 {
@@ -495,7 +495,7 @@ static enum rs_status from_pickle(struct flight_rows *r, const void *bytes, size
     return status;
 }
 
-/* The entries one by one, so that memory does not grow with what nobody keeps. */
+/* The entries one by one, so that memory does not grow with what is not kept. */
 static enum rs_status scan_entries(struct flight_rows *r, struct rs_scan *s, struct rs_err *err)
 {
     if (rs_scan_next(s) != RS_T_ARRAY) {
@@ -588,7 +588,7 @@ static bool is_active_only(const struct rs_flight *f)
     return listed && any;
 }
 
-/* What holds of both forms, before and after. */
+/* What both forms share, before and after. */
 static void begin(struct rs_flight *f, struct flight_rows *r, const char *path)
 {
     *f = (struct rs_flight){.version = "", .comm_version = "", .rank = -1, .rank_inside = -1};

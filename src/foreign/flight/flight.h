@@ -67,18 +67,18 @@ struct rs_flight {
     bool pickle; /* else JSON */
     struct rs_flight_group *groups;
     struct rs_flight_status *status;
-    struct rs_flight_entry *entries; /* as they stand in the dump: by record_id */
+    struct rs_flight_entry *entries; /* in the order of the dump: by record_id */
     uint32_t n_groups, n_status, n_entries;
     bool active_only; /* operations that had completed are not listed: no ring has dropped them */
     uint32_t bad_entries; /* left out: no dict, or cut off within */
-    struct rs_err damage; /* code RS_OK: the dump is whole; else file, place and reason, and what came before is here */
+    struct rs_err damage; /* code RS_OK: the dump is whole; else file, place and reason; everything before it is here */
     struct rs_arena arena;
     uint32_t cap_groups, cap_status, cap_entries;
 };
 
-/* Fails when nothing can be had from it; a dump that is damaged further on is read up to there, see `damage`. */
+/* Fails when nothing can be read; a dump that is damaged further on is read up to there, see `damage`. */
 enum rs_status rs_flight_read(struct rs_flight *f, const char *path, struct rs_err *err);
-/* The same from memory; `path` gives the rank and stands in messages. */
+/* The same from memory; `path` gives the rank and is named in messages. */
 enum rs_status rs_flight_parse(struct rs_flight *f, const void *bytes, size_t n, const char *path, struct rs_err *err);
 void rs_flight_free(struct rs_flight *f);
 

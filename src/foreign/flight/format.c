@@ -1,4 +1,4 @@
-/* The format: dumps of PyTorch's Flight Recorder; its names, and what a file of it contains and does not. */
+/* The format: dumps of PyTorch's Flight Recorder; its names, and what a file contains and does not. */
 #include "foreign/contents.h"
 #include "foreign/formats.h"
 
@@ -7,7 +7,7 @@ static const struct rs_term terms[] = {
     {"comm_lib_version", "field", "Version of NCCL."},
     {"entries", "field", "The latest operations of the process, oldest first: a ring that drops what is older."},
     {"pg_config", "field", "Process groups: name, description, ranks."},
-    {"pg_status", "field", "Of each group the last operation that was enqueued, started, completed."},
+    {"pg_status", "field", "Per group, the last operation that was enqueued, started, completed."},
     {"last_enqueued_collective", "field",
      "Number of the last operation that the program enqueued in the group; -1: none."},
     {"last_started_collective", "field",
@@ -58,7 +58,7 @@ static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
 {
     RS_MISSING(f, "Starts and ends: it holds when operations were enqueued. The times at which its watchdog discovered "
                   "starts and ends are late by its polling, and not used.");
-    RS_MISSING(f, "What came before its first entry: the ring keeps the latest operations.");
+    RS_MISSING(f, "Operations before its first entry: the ring keeps the latest.");
     return RS_OK;
 }
 

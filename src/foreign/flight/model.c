@@ -83,12 +83,12 @@ static void add_proc(struct work *w, const char *path)
         later(&p->end, e->created_ns);
         later(&p->end, e->discovered.started_ns);
         later(&p->end, e->discovered.completed_ns);
-        /* Only where timing is switched on is a start told; else it goes from scheduled to completed. */
+        /* Starts are recorded only where timing is switched on; else it goes from scheduled to completed. */
         if (e->state == RS_FLIGHT_STARTED || e->discovered.started_ns > 0) mask |= RS_KERNEL_CH;
     }
     p->begin = p->first == RS_TIME_NONE ? 0 : p->first;
     if (p->end < p->begin) p->end = p->begin;
-    p->ended = RS_END_ALIVE; /* it could write a dump; what became of it is not said */
+    p->ended = RS_END_ALIVE; /* it could write a dump; how it ended is unknown */
     p->callbacks = f->n_entries;
     p->damaged = f->bad_entries;
     p->active_only = f->active_only;
@@ -98,7 +98,7 @@ static void add_proc(struct work *w, const char *path)
         p->overwritten_until = p->begin - 1;
     }
     p->covers[p->ncovers++] = (struct rs_cover){p->begin, INT64_MAX, mask};
-    if (f->damage.code != RS_OK) /* it goes on behind, and nobody knows how far */
+    if (f->damage.code != RS_OK) /* how much follows is unknown */
         p->gaps[p->ngaps++] = (struct rs_gap){p->last == RS_TIME_NONE ? p->begin : p->last, INT64_MAX, UINT32_MAX,
                                               UINT32_MAX, UINT32_MAX};
     w->m->callbacks += f->n_entries;
@@ -145,7 +145,7 @@ static void add_place(struct work *w, const struct rs_flight_group *g, const cha
     const struct rs_proc *p = &m->procs[w->proc];
     x->proc = w->proc;
     x->rank = w->f->rank >= 0 ? rank_in(g, w->f->rank) : -1;
-    /* Nothing of it is missing from the beginning on, unless the ring has gone round or completed ones are not listed. */
+    /* The dump is complete from the first operation on, unless the ring has wrapped or it lists pending ones only. */
     if (!w->wrapped && !w->f->active_only && w->f->damage.code == RS_OK) {
         x->created = p->begin;
         x->asked = 1; /* PyTorch counts from 1 */
@@ -154,7 +154,7 @@ static void add_place(struct work *w, const struct rs_flight_group *g, const cha
     if (g) rs_comms_shape(g->ranks, g->n, &w->places[*place].start, &w->places[*place].stride);
 }
 
-/* Every group that the dump lists has a member, also where nothing was asked of it. */
+/* Every group that the dump lists has a member, also without operations. */
 static void add_places(struct work *w)
 {
     for (uint32_t i = 0; i < w->f->n_groups; i++) {
@@ -404,9 +404,9 @@ struct dump {
     int64_t first, last; /* when its first and its last operation were asked for */
 };
 
-/* What is said once, whatever the number of ranks. */
+/* What is reported once, whatever the number of ranks. */
 struct said {
-    const struct dump *same[2], *older[2]; /* the first of each: a dump, and the one that is read in its place */
+    const struct dump *same[2], *older[2]; /* the first of each: a dump, and the dump that is read instead */
     size_t nsame, nolder, nwrapped, nactive;
     struct rs_other *wrapped, *active;
     int64_t overwritten;
@@ -437,7 +437,7 @@ static int by_rank(const void *a, const void *b)
     return strcmp(x->file->path, y->file->path);
 }
 
-/* Reads those whose rank, or which of several of one rank it is, cannot be told by name. */
+/* Reads the files whose rank, or which of several dumps of one rank, is not known by name. */
 static void look_at(struct dump *d, struct rs_err *err)
 {
     struct rs_flight f;

@@ -2,7 +2,7 @@
  *
  * Collectives carry the process group's number, which all ranks share; sends and receives are joined by their order.
  * Times are the calls' alone. What is known beyond them is a state: RS_PART_STARTED, RS_PART_DONE; an operation inside
- * a coalesced one has the state of that. The dump stays the caller's, and nothing of it is kept. */
+ * a coalesced one has the state of that. The dump stays the caller's; no pointers into it are kept. */
 #ifndef RS_FOREIGN_FLIGHT_MODEL_H
 #define RS_FOREIGN_FLIGHT_MODEL_H
 

@@ -15,7 +15,7 @@ enum { PICKLE_MOST_MARKS = 1000 };
 
 struct pickle_machine {
     const uint8_t *bytes;
-    size_t n, at, op_at; /* op_at: where the opcode stands that is being done */
+    size_t n, at, op_at; /* op_at: position of the current opcode */
     struct rs_value_builder build;
     struct rs_value **stack;
     uint32_t top, cap;
@@ -81,7 +81,7 @@ static enum rs_status pickle_push(struct pickle_machine *m, struct rs_value *v)
     return RS_OK;
 }
 
-/* How many values lie above the last mark. */
+/* How many values are above the last mark. */
 static uint32_t pickle_above(const struct pickle_machine *m)
 {
     return m->top - (m->n_marks ? m->marks[m->n_marks - 1] : 0);
@@ -95,7 +95,7 @@ static enum rs_status pickle_unmark(struct pickle_machine *m, uint32_t *from)
     return RS_OK;
 }
 
-/* The list or dict that `v` is or stands for, made where a tag has none yet; NULL: it is neither. */
+/* The list or dict that `v` is or wraps, made where a tag has none yet; NULL: it is neither. */
 static struct rs_value *container(struct pickle_machine *m, struct rs_value *v, enum rs_value_kind kind)
 {
     if (v->kind != RS_V_TAG) return v->kind == kind ? v : NULL;
@@ -190,7 +190,7 @@ static enum rs_status push_text(struct pickle_machine *m, const char *text, size
     return pickle_push(m, v);
 }
 
-/* A text whose length stands before it in `bytes` bytes. */
+/* A text whose length is before it in `bytes` bytes. */
 static enum rs_status pickle_counted_text(struct pickle_machine *m, unsigned bytes)
 {
     uint64_t n;
@@ -199,7 +199,7 @@ static enum rs_status pickle_counted_text(struct pickle_machine *m, unsigned byt
     return text ? push_text(m, (const char *)text, (size_t)n) : pickle_bad(m, pickle_cut);
 }
 
-/* A two's complement integer of any length, whose length stands before it. */
+/* A two's complement integer of any length, whose length is before it. */
 static enum rs_status pickle_counted_int(struct pickle_machine *m, unsigned bytes)
 {
     uint64_t n, v = 0;

@@ -14,7 +14,7 @@
 /* Whether a file that begins with these bytes can be a pickle of a dict or a list. */
 bool rs_pickle_is(const void *bytes, size_t n);
 
-/* The value that `bytes` hold. It lies in `arena`, its texts in `bytes`. After RS_BAD_INPUT *root is
+/* The value that `bytes` hold. It is in `arena`, its texts in `bytes`. After RS_BAD_INPUT *root is
  * what was there up to the damage (what was open then is `cut`), or NULL. `path` is for messages. */
 enum rs_status rs_pickle_read(struct rs_arena *arena, const void *bytes, size_t n, const char *path,
                               const struct rs_value **root, struct rs_err *err);

@@ -1,8 +1,8 @@
 /* Values as Python and JSON know them: what the readers of structured foreign files give.
  *
- * Values lie in the arena of their builder; a text may instead lie in the bytes that were read, which must then live as
- * long. Nothing is freed alone. A pickle may hold one value in several places, or within itself: who walks values
- * counts his steps. Read by any thread once built. */
+ * Values are in the arena of their builder; a text may instead be in the bytes that were read, which must then live as
+ * long. Nothing is freed alone. A pickle may hold one value in several places, or within itself: code that walks
+ * values must count its steps. Read by any thread once built. */
 #ifndef RS_FOREIGN_FLIGHT_VALUE_H
 #define RS_FOREIGN_FLIGHT_VALUE_H
 
@@ -49,10 +49,11 @@ struct rs_value *rs_value_new(struct rs_value_builder *b, enum rs_value_kind kin
 char *rs_value_chars(struct rs_value_builder *b, size_t n); /* n + 1 zeroed bytes */
 bool rs_value_add(struct rs_value_builder *b, struct rs_value *to, struct rs_value *item);
 
-/* The JSON value that comes next in `s`, up to 64 levels deep (NULL below that). *end: there was none: the list or object around it is over, or the input. False: no memory. */
+/* The JSON value that comes next in `s`, up to 64 levels deep (NULL below that). *end: there was none, since the
+ * enclosing list or object, or the input, has ended. False: no memory. */
 bool rs_value_scan(struct rs_value_builder *b, struct rs_scan *s, struct rs_value **value, bool *end);
 
-/* What a tag stands for as far as data goes: its list or dict argument. Other values are what they are. NULL stays
+/* The data that a tag wraps: its list or dict argument. Other values are what they are. NULL stays
  * NULL. */
 const struct rs_value *rs_value_plain(const struct rs_value *v);
 bool rs_value_is_list(const struct rs_value *v); /* a list or tuple */

@@ -1,4 +1,4 @@
-/* The format: logs of NCCL Inspector; its names, and what a file of it contains and does not. */
+/* The format: logs of NCCL Inspector; its names, and what a file contains and does not. */
 #include "base/units.h"
 #include "foreign/contents.h"
 #include "foreign/formats.h"
@@ -20,7 +20,7 @@ static const struct rs_term terms[] = {
     {"pid", "field", "Process."},
     {"coll_perf", "field", "One collective that was timed. Small and quick ones are dropped without a count."},
     {"coll", "field", "Function: AllReduce, ..."},
-    {"coll_sn", "field", "NCCL's number of it in communicator and function; gaps are operations that were dropped."},
+    {"coll_sn", "field", "NCCL's number in communicator and function; gaps are operations that were dropped."},
     {"coll_msg_size_bytes", "field", "Bytes as NCCL counts them: of all-gather and reduce-scatter one rank's share."},
     {"coll_exec_time_us", "field", "How long it took on this rank, waiting included."},
     {"coll_timing_source", "field",
@@ -35,7 +35,7 @@ static const struct rs_term terms[] = {
     {"event_trace_ts", "field", "Times of callbacks of the operation, us since 1970 (verbose only)."},
     {"coll_start_sn", "field", "Place of the start among callbacks."},
     {"coll_stop_sn", "field", "Place of the stop among callbacks."},
-    {"coll_start_ts", "field", "When NCCL told of the collective: enqueueing, not its start."},
+    {"coll_start_ts", "field", "When NCCL reported the collective: enqueueing, not its start."},
     {"coll_stop_ts", "field", "When it was enqueued: not its end."},
     {"kernel_events", "field", "The channels of its kernel."},
     {"channel_id", "field", "Channel of the kernel."},
@@ -47,7 +47,7 @@ static const struct rs_term terms[] = {
     {"kernel_record_ts", "field", "When the timer was read."},
     {"p2p_perf", "field", "One send or receive that was timed."},
     {"p2p", "field", "Send or Recv."},
-    {"p2p_sn", "field", "Inspector's own number of it in its communicator: NCCL has none."},
+    {"p2p_sn", "field", "Inspector's own number in the communicator: NCCL has none."},
     {"p2p_peer", "field", "The other rank."},
     {"p2p_msg_size_bytes", "field", "Bytes of the message."},
     {"p2p_exec_time_us", "field", "How long it took, waiting included."},

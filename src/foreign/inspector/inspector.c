@@ -14,7 +14,7 @@
 #include "foreign/lines.h"
 
 /* ---- one line ----
- * A line of Inspector's log, taken apart.
+ * A parsed line of Inspector's log.
  *
  * The struct holds its texts itself, so it is large: allocate it, once for all lines. */
 
@@ -70,7 +70,7 @@ static void take_metadata(struct inspector_line *l)
     }
 }
 
-/* The two lists (order, times) name the same channels: they are laid together. */
+/* The two lists (order, times) name the same channels: they are merged. */
 static void keep_kernel(struct inspector_line *l, const struct rs_inspector_kernel *k, bool times)
 {
     unsigned i = 0;
@@ -209,7 +209,7 @@ static const char *inspector_parse(struct inspector_line *l, const char *text, s
             rs_scan_skip(&l->s);
     }
     if (l->s.cut) return "the line is cut off";
-    if (rs_scan_next(&l->s) != RS_T_END) return "something stands behind the object";
+    if (rs_scan_next(&l->s) != RS_T_END) return "text after the object";
     return l->has_header ? NULL : "no header with a communicator";
 }
 

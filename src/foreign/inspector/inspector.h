@@ -1,4 +1,4 @@
-/* The logs of NCCL's Inspector: a JSON object a line for each finished operation (<host>-pid<pid>.log, .jsonl, packed
+/* The logs of NCCL's Inspector: one JSON object per line and finished operation (<host>-pid<pid>.log, .jsonl, packed
  * or not).
  *
  * Without its verbose mode a line has a duration and the time at which it was written out, but no start: statistics, no
@@ -6,7 +6,7 @@
  * are missing without a trace (small ones, overwritten ones, the last ones): gaps in `sn` show it.
  *
  * Everything belongs to the struct until rs_inspector_free(); texts end with a 0 and are never NULL. One thread at a
- * time. Lines stand for themselves: a broken one is counted, and the others are kept. */
+ * time. Lines are independent: a broken one is counted, and the others are kept. */
 #ifndef RS_FOREIGN_INSPECTOR_INSPECTOR_H
 #define RS_FOREIGN_INSPECTOR_INSPECTOR_H
 
@@ -22,7 +22,7 @@
 struct rs_inspector_member {
     uint64_t comm; /* hash */
     const char *comm_name; /* mostly "unknown" */
-    int64_t rank, n_ranks, n_nodes; /* -1 = not told */
+    int64_t rank, n_ranks, n_nodes; /* -1 = unknown */
     const char *host;
     int64_t pid;
     const char *version, *git_rev;
@@ -43,17 +43,17 @@ struct rs_inspector_op {
     uint64_t sn; /* counts per communicator; p2p has its own count */
     int64_t peer; /* p2p; -1 = none */
     uint64_t bytes; /* as written: of all-gather and reduce-scatter that of one rank */
-    int64_t exec_ns; /* -1 = not told */
+    int64_t exec_ns; /* -1 = unknown */
     enum rs_inspector_timing timing;
-    double algbw_gbs, busbw_gbs; /* NaN = not told, or written so */
-    int64_t dump_us; /* when the line was made; -1 = not told */
-    int64_t start_us, stop_us; /* verbose: of the enqueueing on the host, Unix; -1 = not told */
-    int64_t start_sn, stop_sn; /* verbose: order of the callbacks; -1 = not told */
+    double algbw_gbs, busbw_gbs; /* NaN = unknown, or written so */
+    int64_t dump_us; /* when the line was made; -1 = unknown */
+    int64_t start_us, stop_us; /* verbose: of the enqueueing on the host, Unix; -1 = unknown */
+    int64_t start_sn, stop_sn; /* verbose: order of the callbacks; -1 = unknown */
     uint32_t first_kernel, n_kernels; /* verbose */
     uint64_t offset; /* of the line */
 };
 
-/* A channel of an operation, as the host saw it. -1 = not told. */
+/* A channel of an operation, as the host saw it. -1 = unknown. */
 struct rs_inspector_kernel {
     int64_t channel;
     int64_t start_us, stop_us, record_us;

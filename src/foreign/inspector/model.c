@@ -42,7 +42,7 @@ static void find_proc(struct work *w, const struct rs_inspector_member *x, uint3
         return;
     }
     uint32_t host;
-    char boot[300]; /* processes of a host share its clock; without a name nobody knows which host it is */
+    char boot[300]; /* processes of a host share its clock; without a name the host is unknown */
     snprintf(boot, sizeof boot, "inspector:%s", *x->host ? x->host : w->path);
     rs_model_host(m, x->host, boot, &host);
     rs_model_proc(m, proc);
@@ -52,7 +52,7 @@ static void find_proc(struct work *w, const struct rs_inspector_member *x, uint3
     p->tool = RS_TOOL_INSPECTOR;
     p->pid = x->pid > 0 && x->pid <= UINT32_MAX ? (uint32_t)x->pid : 0;
     p->path = rs_arena_text(&m->arena, w->path, strlen(w->path));
-    p->ended = RS_END_ALIVE; /* what became of it is not said */
+    p->ended = RS_END_ALIVE; /* how it ended is unknown */
     p->drops = true;
     p->clock_error_ns = 1000; /* times are in whole us */
     p->begin = p->end = RS_TIME_NONE;
@@ -100,7 +100,7 @@ static int by_time(const void *a, const void *b, void *ops)
     return x < y ? -1 : x > y;
 }
 
-/* us of the log as ns; RS_TIME_NONE: not told, or beyond what ns hold. */
+/* us of the log as ns; RS_TIME_NONE: unknown, or beyond what ns hold. */
 static int64_t ns(int64_t us)
 {
     return us < 0 || us > INT64_MAX / 1000 ? RS_TIME_NONE : us * 1000;
@@ -155,7 +155,7 @@ static void add_op(struct work *w, const struct rs_inspector_op *op)
     t->member[i] = s->member;
     /* Sends and receives under another name ("SendRecv") cannot be joined: they stay alone. */
     t->kind[i] = send ? RS_PART_SEND : recv ? RS_PART_RECV : RS_PART_COLL;
-    t->count[i] = op->bytes; /* the type is not told: bytes */
+    t->count[i] = op->bytes; /* the type is unknown: bytes */
     t->flags[i] = RS_PART_DONE | RS_PART_STARTED;
     if (!op->p2p) t->seq[i] = op->sn;
     if (op->p2p && op->peer >= 0 && op->peer < INT32_MAX) t->peer[i] = (int32_t)op->peer;
@@ -225,7 +225,7 @@ enum rs_status rs_inspector_to_model(struct rs_model *m, const struct rs_inspect
 static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs_err *err)
 {
     struct rs_model *m = fill->model;
-    bool *told = fill->state;
+    bool *noted = fill->state;
     struct rs_inspector log;
     uint64_t lost = 0;
     enum rs_status status = rs_inspector_read(&log, file->path, err);
@@ -233,13 +233,13 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
     if (status == RS_OK && log.damage.code != RS_OK) rs_other_incomplete(file, &log.damage);
     if (status == RS_OK && lost)
         status = rs_model_note(m, err,
-                               "%s: at least %" PRIu64 " operations are not in it, beside %" PRIu32
+                               "%s: at least %" PRIu64 " operations are not in it, besides %" PRIu32
                                " that are: Inspector leaves out small ones, and drops what it cannot write in time",
                                file->path, lost, log.n_ops);
-    if (status == RS_OK && log.n_ops && !log.verbose && !*told) {
-        *told = true; /* once is enough */
+    if (status == RS_OK && log.n_ops && !log.verbose && !*noted) {
+        *noted = true; /* once is enough */
         status = rs_model_note(m, err,
-                               "%s: it tells how long operations took, not when; NCCL_INSPECTOR_DUMP_VERBOSE=1 has "
+                               "%s: it says how long operations took, not when; NCCL_INSPECTOR_DUMP_VERBOSE=1 has "
                                "times",
                                file->path);
     }
@@ -250,8 +250,8 @@ static enum rs_status add(struct rs_fill *fill, struct rs_other *file, struct rs
 enum rs_status rs_inspector_fill(struct rs_fill *fill, struct rs_err *err)
 {
     (void)err;
-    bool told = false;
-    fill->state = &told;
+    bool noted = false;
+    fill->state = &noted;
     rs_fill_each(fill, add);
     return RS_OK;
 }

@@ -1,8 +1,8 @@
 /* A log of NCCL's Inspector -> processes, members and parts of the model.
  *
- * A line is an operation that has ended: RS_PART_DONE. With the verbose mode it has times of the host, when NCCL told
- * of the kernels; without it only how long it took, which is in its tag. What Inspector lost is not recorded: it drops
- * lines without a word, and gaps in its numbers are counted. The log stays the caller's, and nothing of it is kept. */
+ * A line is an operation that has ended: RS_PART_DONE. With the verbose mode it has host times, when NCCL reported
+ * the kernels; without it only how long it took, which is in its tag. What Inspector lost is not recorded: it drops
+ * lines silently, and gaps in its numbers are counted. The log stays the caller's; no pointers into it are kept. */
 #ifndef RS_FOREIGN_INSPECTOR_MODEL_H
 #define RS_FOREIGN_INSPECTOR_MODEL_H
 

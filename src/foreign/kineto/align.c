@@ -9,7 +9,7 @@ enum {
     WIDE = 128, /* how far from what wall clocks say a shift is looked for... */
     NARROW = 8, /* ...where both have as many operations */
     SAMPLES = 64, /* of an overlap */
-    FEW = 8, /* ends that tell nothing about a spread */
+    FEW = 8, /* too few ends to estimate a spread */
     LOOK = 8, /* operations that are looked at where a sequence falls out of step */
     MOST_MISSING = 32, /* at one place */
     BY_AWAY = 8, /* shifts that are followed: the nearest by wall clocks... */
@@ -82,9 +82,9 @@ static const struct rs_align_item *of_reference(const struct pair *p, int64_t i)
 
 /* What there is for and against two sequences being the same ones. */
 struct merit {
-    double blame; /* the share of operations that speak against it */
+    double blame; /* the share of operations that contradict it */
     uint32_t breaks; /* places where operations would be missing */
-    int64_t spread; /* how much the ends vary: nine of ten lie as close; INT64_MAX: not known */
+    int64_t spread; /* of the ends: nine of ten are within it; INT64_MAX: unknown */
     int64_t away; /* what the clocks would be apart, at least */
 };
 
@@ -114,7 +114,7 @@ static int64_t find_spread(const int64_t *ends, int n)
 }
 
 /* The offset that most operations allow, by their limits, and of these where ends are densest: one of the `n` differences
- * of ends, each of which lies within its own limits. Returns how many allow it. */
+ * of ends, each within its own limits. Returns how many allow it. */
 static int find_offset(int64_t *low, int64_t *high, int64_t *ends, int n, struct shift *s)
 {
     int best = 0, below = 0, above = 0, zero = 0, some = n > 1 ? (n + 1) / 2 : 1;
@@ -295,7 +295,7 @@ static int count_fits(const struct walk *w, int64_t i, int64_t by, int *of)
     return good;
 }
 
-/* How far the shift changes in front of `i`: above 0 the sequence lacks so many, below 0 the reference does. */
+/* How far the shift changes before `i`: above 0, so many are missing in the sequence; below 0, in the reference. */
 static int64_t change_at(const struct walk *w, int64_t i, int64_t by)
 {
     int of, best = count_fits(w, i, by, &of);
@@ -324,7 +324,7 @@ static int64_t begin_of(const struct walk *w, int64_t i, int64_t by, int64_t cha
     return i;
 }
 
-/* What came of following a shift. */
+/* The result of following a shift. */
 struct course {
     int64_t both, fits; /* operations that have a counterpart; of these, those that fit it */
     uint32_t missing, extra;
@@ -332,7 +332,7 @@ struct course {
     struct merit merit;
 };
 
-/* The place of what stands so many operations behind `i` and is not in the reference. */
+/* The place of the operation that follows `i` by so many and is not in the reference. */
 static int64_t place_between(const struct pair *p, int64_t i, int64_t by, int64_t more, int64_t all)
 {
     int64_t before = i - 1 + by;
@@ -419,9 +419,9 @@ static struct course follow_both(struct pair p, const struct shift *s)
     return c;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole alignment ---- */
 
-/* With as many operations on both sides the n-th is the n-th, unless times speak clearly for another shift. */
+/* With as many operations on both sides the n-th is the n-th, unless times clearly show another shift. */
 static bool is_in_order(const struct pair *p, bool clocks, bool *sure)
 {
     struct shift s[2 * WIDE + 1], order = look_at(p, 0);

@@ -1,13 +1,13 @@
-/* How the windows of two ranks lie against each other: sequences of one group's collectives, laid on one another.
+/* Aligns the windows of two ranks: sequences of one group's collectives.
  *
  * All ranks of a group do the same collectives in the same order. Where both traces have as many, their order is
  * enough, unless times contradict it: windows of equal length may begin at different operations. Where counts differ, a
  * shift is found by what agrees (function, count, type, step) and by causality: no rank leaves an all-reduce before
  * every rank has entered it, so that with the right shift one offset of the clocks makes all kernels overlap. Where
  * several shifts are possible, the ends of the operations decide (collectives end together: with the right shift they
- * are equally far apart all along), then wall clocks; where these do not tell either, `sure` is false. A sequence that
- * falls out of step and comes back into it some operations later lacks operations on one side. Pure functions on arrays
- * of the caller. */
+ * are equally far apart all along), then wall clocks; where these do not decide either, `sure` is false. Where a
+ * sequence falls out of step and back into it, operations are missing on one side. Pure functions on arrays of the
+ * caller. */
 #ifndef RS_FOREIGN_KINETO_ALIGN_H
 #define RS_FOREIGN_KINETO_ALIGN_H
 
@@ -34,8 +34,8 @@ static inline int64_t rs_align_begin(const struct rs_align_item *first)
 
 struct rs_aligned {
     bool sure; /* else the places mean nothing */
-    uint32_t missing; /* operations of the reference, within the window, that the sequence lacks */
-    uint32_t extra; /* operations that the reference lacks */
+    uint32_t missing; /* operations of the reference, within the window, that are not in the sequence */
+    uint32_t extra; /* operations that are not in the reference */
 };
 
 /* Sets the places of `items` in the reference, whose own are 0, RS_ALIGN_APART, 2 * RS_ALIGN_APART... */

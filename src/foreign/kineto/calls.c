@@ -72,7 +72,7 @@ static const struct range *around(const struct ranges *r, uint32_t lane, int64_t
     return NULL;
 }
 
-/* The thread that steps are told on; without steps the first thread of the process. */
+/* The thread that steps are recorded on; without steps the first thread of the process. */
 static uint32_t main_thread(const struct rs_kineto *k)
 {
     for (uint32_t i = 0; i < k->nrows && k->of_kind[RS_ACT_STEP]; i++)
@@ -101,7 +101,7 @@ void rs_kineto_scopes_find(struct rs_kineto *k)
     uint32_t first = main_thread(k);
     for (uint32_t i = 0; i < k->ncalls; i++) {
         struct rs_kineto_call *c = &k->calls[i];
-        if (c->lane == RS_KINETO_NONE && !c->has_launch) continue; /* only a kernel: nobody knows who called */
+        if (c->lane == RS_KINETO_NONE && !c->has_launch) continue; /* only a kernel: the caller is unknown */
         int64_t at = c->lane == RS_KINETO_NONE ? c->launched : c->start;
         const struct range *step = around(&steps, 0, at);
         const struct range *scope = c->lane == RS_KINETO_NONE ? NULL : around(&scopes, c->lane, at);
@@ -169,7 +169,7 @@ struct scope {
     uint32_t lane;
     bool coalesced;
     int64_t start, end;
-    uint32_t first, last; /* of the calls of a coalesced group: place in the order, and behind them */
+    uint32_t first, last; /* of the calls of a coalesced group: place in the order, and one after the last */
 };
 
 struct tie {
@@ -180,7 +180,7 @@ struct tie {
     struct scope *scopes; /* by lane and time */
     uint32_t nscopes;
     uint32_t *of_row;
-    uint32_t *own; /* by row: the call that stands at the kernel */
+    uint32_t *own; /* by row: the call recorded at the kernel */
 };
 
 static void give(struct tie *t, uint32_t row, uint32_t call)
@@ -236,7 +236,7 @@ static int by_lane(const void *a, const void *b)
     return x->end < y->end ? -1 : x->end > y->end;
 }
 
-/* The place behind the last call of a thread that began by then. */
+/* The place after the last call of a thread that began by then. */
 static uint32_t behind_calls(const struct tie *t, uint32_t lane, int64_t at)
 {
     uint32_t low = 0, high = t->n;
@@ -253,14 +253,14 @@ static struct scope *scope_at(const struct tie *t, uint32_t lane, int64_t at)
     return low && t->scopes[low - 1].lane == lane ? &t->scopes[low - 1] : NULL;
 }
 
-/* Whether a call had a launch of its own: PyTorch's annotation of that lies within it. */
+/* Whether a call had a launch of its own: PyTorch's annotation of the launch is within it. */
 static bool is_single(const struct tie *t, const struct rs_kineto_call *c)
 {
     const struct scope *s = scope_at(t, c->lane, c->end);
     return c->kernel != RS_KINETO_NONE || (s && s->start >= c->start);
 }
 
-/* The calls of a group: those in front of it, back to the group before, or to anything that is none of a group's. */
+/* The calls of a group: those before it, back to the previous group or to a call outside of groups. */
 static void find_batch(struct tie *t, struct scope *s, int64_t from)
 {
     s->first = s->last = behind_calls(t, s->lane, s->start);
@@ -376,12 +376,13 @@ static void tie_all(struct tie *t)
     free(kernels);
 }
 
-/* Keeps what is an operation, by time, and tells the rows where their calls went. */
+/* Keeps the operations, by time, and updates the rows of their calls. */
 static void settle(struct tie *t)
 {
     struct rs_kineto *k = t->k;
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < k->ncalls; i++) { /* a call at a kernel that speaks for no kernel repeats a host call */
+    for (uint32_t i = 0; i < k->ncalls;
+         i++) { /* a call recorded at a kernel, without a kernel of its own, repeats a host call */
         struct rs_kineto_call *c = &k->calls[i];
         bool repeats = c->lane == RS_KINETO_NONE && c->kernel == RS_KINETO_NONE;
         if (!c->func || repeats) continue;

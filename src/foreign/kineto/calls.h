@@ -1,10 +1,11 @@
 /* Which kernel ran which communication, and what launched each kernel, copy and set.
  *
- * PyTorch tells of a communication in the host call record_param_comms; newer versions repeat it at the kernel. A
+ * PyTorch records a communication in the host call record_param_comms; newer versions repeat it at the kernel. A
  * kernel is tied to its call by the External id, its own or that of its launch; else by the place of its launch on
- * the host thread: within the call; or within the annotation "nccl:coalesced", which PyTorch writes behind the calls of
- * a group (batch_isend_irecv) and in which all of them are launched; or, without annotations, behind calls that have no
- * kernel yet and whose function it can run. A kernel without any call speaks for itself, if it has something to say. Works on an rs_kineto whose reading is done; one thread at a time. */
+ * the host thread: within the call; or within the annotation "nccl:coalesced", which PyTorch writes after the calls of
+ * a group (batch_isend_irecv) and in which all of them are launched; or, without annotations, after calls that have no
+ * kernel yet and whose function it can run. A kernel without any call is a communication by itself, if it has
+ * arguments. Works on an rs_kineto whose reading is done; one thread at a time. */
 #ifndef RS_FOREIGN_KINETO_CALLS_H
 #define RS_FOREIGN_KINETO_CALLS_H
 

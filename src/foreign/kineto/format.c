@@ -1,4 +1,4 @@
-/* The format: traces of PyTorch's profiler (Kineto); its names, and what a file of it contains and does not. */
+/* The format: traces of PyTorch's profiler (Kineto); its names, and what a file contains and does not. */
 #include "foreign/contents.h"
 #include "foreign/formats.h"
 
@@ -37,14 +37,14 @@ static const struct rs_term terms[] = {
     {"pid", "field", "Process of a host event; of a GPU event the number of the GPU."},
     {"tid", "field", "Thread of a host event; of a GPU event the stream."},
     {"ts", "field",
-     "Start in microseconds, with up to 3 decimals, behind baseTimeNanoseconds. A double cannot hold it exactly."},
+     "Start in microseconds, with up to 3 decimals, after baseTimeNanoseconds. A double cannot hold it exactly."},
     {"dur", "field", "Duration in microseconds."},
     {"id", "field", "Number of an arrow: its s and f have the same."},
     {"bp", "field", "Where an arrow ends, for viewers (e: at the enclosing event)."},
     {"s", "field", "Reach of a moment, for viewers (g: all)."},
     {"args", "field", "What else is known of an event."},
     {"kernel", "category",
-     "A kernel on a GPU stream. NCCL's are told by their names, of which there were three generations."},
+     "A kernel on a GPU stream. NCCL's are recognised by name, of which there were three generations."},
     {"gpu_memcpy", "category", "A memory copy on a GPU stream."},
     {"gpu_memset", "category", "A memory set on a GPU stream."},
     {"gpu_user_annotation", "category",
@@ -57,15 +57,15 @@ static const struct rs_term terms[] = {
     {"cuda_driver", "category", "A call of the CUDA driver on a host thread."},
     {"ac2g", "category", "Arrows from the call that launched something to what ran on the GPU."},
     {"fwdbwd", "category", "Arrows from an operator of the forward pass to its backward one."},
-    {"overhead", "category", "Time that the profiler itself took. What it lies over was slowed down by it."},
+    {"overhead", "category", "Time that the profiler itself took. Events that overlap it were slowed down."},
     {"python_function", "category", "A Python call, where the profiler was asked for stacks."},
     {"cuda_sync", "category", "A wait of a stream or the host for an event, where CUPTI was asked for it."},
     {"Trace", "category", "The span of the whole trace: nothing is known before and after."},
     {"record_param_comms", "event",
      "What PyTorch says of a collective when it is called, on the host: group, sizes, sequence."},
     {"nccl:coalesced", "event",
-     "Where PyTorch launches the sends and receives of one group (batch_isend_irecv), behind their calls. Its kernel "
-     "has no arguments of its own: the calls tell what it does."},
+     "Where PyTorch launches the sends and receives of one group (batch_isend_irecv), after their calls. Its kernel "
+     "has no arguments of its own: the calls have them."},
     {"ProfilerStep", "event", "One step, as the program's profiler schedule counts them (ProfilerStep#12)."},
     {"Collective name", "field",
      "PyTorch's name of the collective: allreduce, _allgather_base, send, ... A coalesced group says so instead of its "
@@ -81,7 +81,7 @@ static const struct rs_term terms[] = {
     {"Global rank start", "field", "Lowest rank of the job in the group."},
     {"Global rank stride", "field", "Distance of neighbouring ranks of the group; 0 or 1 where it is not regular."},
     {"Rank", "field",
-     "Rank in the process group: of a send or receive the other end's, of a broadcast, reduce, gather or scatter the "
+     "Rank in the process group: of a send or receive the peer's, of a broadcast, reduce, gather or scatter the "
      "root's, else its own."},
     {"Src Rank", "field", "Of a receive: who sends, as a rank of the job."},
     {"Dst Rank", "field", "Of a send: who receives, as a rank of the job."},
@@ -138,10 +138,9 @@ static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
 {
     const struct rs_counts *x = &f->counts;
     uint64_t all = x->parts[RS_PART_COLL] + x->parts[RS_PART_SEND] + x->parts[RS_PART_RECV];
-    RS_MISSING(
-        f, "What lies outside the window that was profiled: operations there are not missing, they are not recorded.");
+    RS_MISSING(f, "Operations outside the profiled window: they are not missing, they were not recorded.");
     RS_MISSING(f, "The network: the profiler sees kernels, not what the proxy thread or the links do.");
-    if (x->made_up) RS_MISSING(f, "NCCL's hash of communicators: process groups are told apart by name and ranks.");
+    if (x->made_up) RS_MISSING(f, "NCCL's hash of communicators: process groups are identified by name and ranks.");
     if (all && !x->ids)
         RS_MISSING(
             f, "Sequence numbers (Seq), so there is no Comms Id: operations are joined by their order in the group.");
@@ -152,7 +151,7 @@ const struct rs_format rs_kineto_format = {
     .what = "PyTorch profiler trace (Kineto)",
     .tool = RS_TOOL_KINETO,
     .holds = "Kernels, copies, host calls, annotations, collectives with their process groups, for a window of steps. "
-             "Not: the network, what lies outside the window, NCCL's communicator hash.",
+             "Not: the network, operations outside the window, NCCL's communicator hash.",
     .terms = terms,
     .nterms = sizeof terms / sizeof *terms,
     .is = rs_kineto_is,

@@ -174,7 +174,7 @@ int32_t rs_kineto_group_rank(const struct rs_kineto_group *g, int32_t global)
     return -1;
 }
 
-/* The ranks that a call tells: its list, or, where that is cut, the first, the stride and the size. */
+/* The ranks that a call names: its list, or, where that is cut, the first, the stride and the size. */
 static void ranks_of(const struct rs_kineto *k, const struct rs_kineto_call *c, struct ranks *r)
 {
     int32_t list[64];
@@ -189,7 +189,7 @@ static void ranks_of(const struct rs_kineto *k, const struct rs_kineto_call *c, 
     for (int64_t i = 0; i < c->group_size; i++) add_rank(r, c->first_rank + i * c->stride);
 }
 
-/* Whether a group may be the call's: `r` is what the call tells of its ranks, perhaps nothing. */
+/* Whether a group may be the call's. `r`: the ranks that the call names, perhaps none. */
 static bool may_be(const struct rs_kineto_group *g, const char *name, const struct ranks *r, int32_t size)
 {
     if (strcmp(g->name, name)) return false;
@@ -218,9 +218,9 @@ static void find_group(struct rs_kineto *k, struct rs_kineto_call *c, struct ran
     add_group(k, &g, r, &c->group);
 }
 
-/* The rank of the trace as a collective tells it: its place in the group. The Rank of a broadcast is its root, that of a
- * send the other end. */
-static int32_t rank_told(const struct rs_kineto *k, const struct rs_kineto_call *c)
+/* The rank of the trace as a collective has it: its place in the group. The Rank of a broadcast is its root, that of a
+ * send its peer. */
+static int32_t rank_by_call(const struct rs_kineto *k, const struct rs_kineto_call *c)
 {
     static const char *const own[] = {"AllReduce", "AllGather", "ReduceScatter"};
     const struct rs_kineto_group *g = &k->groups[c->group];
@@ -230,7 +230,7 @@ static int32_t rank_told(const struct rs_kineto *k, const struct rs_kineto_call 
     return -1;
 }
 
-/* Of groups of two that only send and receive: who is not the other end. */
+/* Of groups of two that only send and receive: who is not the peer. */
 static int32_t rank_left(const struct rs_kineto *k, const struct rs_kineto_call *c)
 {
     const struct rs_kineto_group *g = &k->groups[c->group];
@@ -242,7 +242,7 @@ static int32_t rank_left(const struct rs_kineto *k, const struct rs_kineto_call 
 static void find_rank(struct rs_kineto *k)
 {
     for (uint32_t i = 0; i < k->ncalls && k->rank < 0; i++)
-        if (k->calls[i].func) k->rank = rank_told(k, &k->calls[i]);
+        if (k->calls[i].func) k->rank = rank_by_call(k, &k->calls[i]);
     for (uint32_t i = 0; i < k->ncalls && k->rank < 0; i++)
         if (k->calls[i].func) k->rank = rank_left(k, &k->calls[i]);
 }

@@ -11,7 +11,7 @@
 /* Reads the object whose key ("distributedInfo") came last. */
 void rs_kineto_info_read(struct rs_kineto *k, struct rs_scan *s);
 
-/* Gives every call its group, and the trace its rank where only the calls tell it. When all of the trace is read. */
+/* Gives every call its group, and the trace its rank where only the calls have it. When all of the trace is read. */
 void rs_kineto_groups_find(struct rs_kineto *k);
 /* Gives every group its hash and this trace's place in it. When the rank of the trace is known, as far as it can be. */
 void rs_kineto_groups_settle(struct rs_kineto *k);

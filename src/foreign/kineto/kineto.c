@@ -20,14 +20,14 @@ struct kineto_args {
     uint64_t bytes;
     uint64_t dims[2], elements; /* of the first two inputs, and of all; 0: not known */
     const char *dtype; /* NCCL's name of the first input's type; "": not known */
-    int64_t device, stream; /* -1: not told */
+    int64_t device, stream; /* -1: unknown */
     int32_t rank; /* of the trace that a merged file has the event of; -1: none */
     int64_t raw_pid; /* its pid there; -1: none */
     uint32_t label; /* of a metadata event: the name that it gives; 0: none */
-    struct rs_kineto_call comm; /* as far as told; func NULL: nothing of a communication, or "wait" */
+    struct rs_kineto_call comm; /* as far as known; func NULL: no communication, or "wait" */
 };
 
-/* What there is when nothing is told. */
+/* All unknown. */
 static void kineto_args_none(struct kineto_args *a)
 {
     static const struct kineto_args none = {
@@ -67,7 +67,7 @@ static void take_i32(const struct rs_scan *s, int32_t *v)
     if (rs_scan_i64(s, &x) && x >= INT32_MIN && x <= INT32_MAX) *v = (int32_t)x;
 }
 
-/* What is told of a communication. The value is at hand, a plain one. */
+/* An argument of a communication. The scanner is at its value, which is plain. */
 static enum rs_status take_comm(struct rs_kineto_call *c, struct rs_kineto *k, const struct rs_scan *s, const char *key,
                                 size_t n, struct rs_err *err)
 {
@@ -121,7 +121,7 @@ static uint64_t times(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-/* "Input Dims": [[6144], [], [8, 1024]]. Behind the first bracket. */
+/* "Input Dims": [[6144], [], [8, 1024]]. The scanner is after the first bracket. */
 static void take_dims(struct kineto_args *a, struct rs_scan *s)
 {
     uint64_t product = 0, v;
@@ -141,7 +141,7 @@ static void take_dims(struct kineto_args *a, struct rs_scan *s)
     }
 }
 
-/* "Input type": ["float", "", "Scalar"]. Behind the bracket. */
+/* "Input type": ["float", "", "Scalar"]. The scanner is after the bracket. */
 static void take_types(struct kineto_args *a, struct rs_scan *s)
 {
     enum rs_token t = rs_scan_next(s);
@@ -151,7 +151,7 @@ static void take_types(struct kineto_args *a, struct rs_scan *s)
 }
 
 /* Reads the object whose key came last. With `brief` it is left as soon as correlation, device and stream are known:
- * a kernel that is not NCCL's has no more that is wanted. */
+ * of a kernel that is not NCCL's no more is needed. */
 static enum rs_status kineto_args_read(struct kineto_args *a, struct rs_kineto *k, struct rs_scan *s, bool brief,
                                        struct rs_err *err)
 {
@@ -204,15 +204,15 @@ static enum rs_status kineto_args_read(struct kineto_args *a, struct rs_kineto *
 /* ---- events ---- */
 
 /* What an event is, by its category. */
-enum what { UNTOLD, UNWANTED, FOREIGN, OPERATOR, CALL, ANNOTATION, GPU_ANNOTATION, KERNEL, COPY, SET };
+enum what { NO_CATEGORY, UNWANTED, FOREIGN, OPERATOR, CALL, ANNOTATION, GPU_ANNOTATION, KERNEL, COPY, SET };
 
 struct event {
-    char ph; /* 0: not told yet */
+    char ph; /* 0: not read yet */
     uint8_t what;
     bool has_name, has_time;
     uint32_t name;
     uint32_t label; /* name: what is in front of the pid ("[TP00] "); 0: nothing */
-    int64_t pid, tid; /* -1: a text, or not told */
+    int64_t pid, tid; /* -1: a text, or unknown */
     int64_t start, duration;
     bool has_args;
     struct kineto_args *args; /* large, and only set for what has some, or is kept */
@@ -250,7 +250,7 @@ static bool is_wanted_operator(const char *name, size_t n)
     return NAME_IS("record_param_comms") || NAME_IS("c10d::_allgather_base_") || NAME_IS("c10d::_reduce_scatter_base_");
 }
 
-/* The name, unless it says that the event is not wanted. */
+/* The name, unless it says that the event is not needed. */
 static enum rs_status take_name(struct event *e, struct rs_kineto *k, struct rs_scan *s, struct rs_err *err)
 {
     if (!plain(s)) return RS_OK;
@@ -350,7 +350,7 @@ static uint8_t kind_of(const struct event *e, const struct rs_kineto_name *name)
 /* "nccl:all_reduce", "nccl:send 0->1": an annotation says a little of what record_param_comms says in new versions. */
 static void take_annotation(struct rs_kineto_call *c, const struct event *e, const struct rs_kineto_name *name)
 {
-    const char *arrow = strpbrk(name->text, "<>"); /* "0->1", "1<-0": the other end is behind it */
+    const char *arrow = strpbrk(name->text, "<>"); /* "0->1", "1<-0": the peer follows it */
     c->func = rs_torch_func(name->text, name->n);
     c->in = c->out = e->args->elements;
     if (c->func && strcmp(c->func, "AllReduce") && strcmp(c->func, "Recv")) c->out = 0;
@@ -403,7 +403,7 @@ static uint32_t pid_of(const struct event *e, struct rs_kineto *k)
 static void keep(struct event *e, struct rs_kineto *k)
 {
     const struct kineto_args *a = e->args;
-    if (e->ph != 'X' || !e->has_time || e->what == UNTOLD) return;
+    if (e->ph != 'X' || !e->has_time || e->what == NO_CATEGORY) return;
     if (e->duration < 0 || __builtin_add_overflow(e->start, e->duration, &(int64_t){0})) e->duration = 0;
     bool stream = e->what >= GPU_ANNOTATION;
     int64_t id = stream && a->stream >= 0 ? a->stream : e->tid;
@@ -447,7 +447,7 @@ static void keep_label(const struct event *e, struct rs_kineto *k)
     if (!k->lanes[lane].name) k->lanes[lane].name = e->args->label;
 }
 
-/* An event; the scanner is behind its bracket. */
+/* An event; the scanner is after its bracket. */
 static enum rs_status read_event(struct rs_kineto *k, struct rs_scan *s, struct kineto_args *args, struct rs_err *err)
 {
     struct event e = {.pid = -1, .tid = -1, .args = args};

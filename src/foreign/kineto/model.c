@@ -57,7 +57,7 @@ static int32_t rank_in_name(const char *path)
 
 /* ---- the process ---- */
 
-/* What the profiler saw: [begin, end] of each window. Between them, and behind the last, it went on unseen. */
+/* What the profiler saw: [begin, end] of each window. Between and after them nothing was recorded. */
 static void add_window(struct rs_proc *p, int64_t begin, int64_t end)
 {
     static const uint64_t seen = RS_COLL | RS_P2P | RS_KERNEL_CH | RS_COLL_API | RS_P2P_API | RS_KERNEL_LAUNCH;
@@ -96,8 +96,8 @@ static void find_span(struct rs_kineto_file *f)
     }
 }
 
-/* The host, where the name of the file tells it: PyTorch's handler for TensorBoard writes HOST_PID.TIME.pt.trace.json[.gz].
- * Its length in *n; NULL: any other name. */
+/* The host, where the name of the file contains it: PyTorch's handler for TensorBoard writes
+ * HOST_PID.TIME.pt.trace.json[.gz]. Its length in *n; NULL: any other name. */
 static const char *host_of(const char *path, int64_t pid, size_t *n)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path, *end = strstr(name, ".pt.trace.json");
@@ -167,7 +167,7 @@ static void extend_process(struct rs_kineto_file *f, struct rs_model *m, const s
 {
     struct rs_kineto_process *x = f->process;
     struct rs_proc *p = &m->procs[x->proc];
-    bool told = f->begin <= f->end;
+    bool known = f->begin <= f->end;
     f->first_event = x->events;
     f->first_row = x->rows;
     f->first_call = x->calls;
@@ -175,26 +175,26 @@ static void extend_process(struct rs_kineto_file *f, struct rs_model *m, const s
     x->rows += f->k.nrows;
     x->calls += f->k.ncalls;
     x->files++;
-    if (told && (p->first == RS_TIME_NONE || f->begin < p->first)) p->first = f->begin;
-    if (told && (p->last == RS_TIME_NONE || f->end > p->last)) p->last = f->end;
+    if (known && (p->first == RS_TIME_NONE || f->begin < p->first)) p->first = f->begin;
+    if (known && (p->last == RS_TIME_NONE || f->end > p->last)) p->last = f->end;
     p->begin = p->first == RS_TIME_NONE ? 0 : p->first;
     p->end = p->last == RS_TIME_NONE ? 0 : p->last;
     p->complete &= file->complete;
     uint64_t events = f->piece ? (uint64_t)f->k.nrows + f->k.ncalls : f->k.events;
     p->callbacks += events;
     m->callbacks += events;
-    add_window(p, told ? f->begin : 0, told ? f->end : 0);
+    add_window(p, known ? f->begin : 0, known ? f->end : 0);
 }
 
 /* ---- lanes and activities ---- */
 
 static void gpu_of(struct rs_kineto_file *f, struct rs_model *m, int32_t device, uint32_t *domain)
 {
-    static const uint8_t not_told[16];
+    static const uint8_t no_uuid[16];
     uint64_t *at;
     rs_map_at(&f->process->gpus, (uint32_t)device, RS_NONE, &at);
     if (*at == RS_NONE) {
-        rs_model_gpu(m, m->procs[f->process->proc].host, not_told, domain);
+        rs_model_gpu(m, m->procs[f->process->proc].host, no_uuid, domain);
         m->domains[*domain].rigid = true;
         *at = *domain;
     }
@@ -271,7 +271,7 @@ static void keep_kernels(struct rs_kineto_file *f, const uint32_t *of_row)
 
 /* All traces of all files. */
 struct traces {
-    struct rs_kineto_file **rows; /* those of a merged file behind each other */
+    struct rs_kineto_file **rows; /* those of a merged file one after the other */
     uint32_t n, cap;
     struct rs_map of_rank; /* its processes */
     struct rs_model *m;
@@ -404,7 +404,7 @@ static enum rs_status add_file(struct traces *t, struct rs_other *file, struct r
     return status;
 }
 
-/* Traces of one rank beside each other that are not of one process are of two jobs: what is summed over all is of
+/* Several traces of one rank that are not of one process are of two jobs: what is summed over all is of
  * neither. */
 static enum rs_status say_ranks_twice(const struct traces *t, struct rs_err *err)
 {

@@ -25,7 +25,7 @@ struct numbering {
     struct rs_model *m;
     struct side *sides; /* by group */
     uint32_t nsides;
-    uint32_t clusters; /* of the group at hand */
+    uint32_t clusters; /* of the current group */
     uint32_t unsure, missing, extra;
     const struct side *unsure_side, *missing_side; /* the first of each, for the notes */
 };
@@ -106,7 +106,7 @@ static void has_windows(const struct numbering *x, const struct side *s, uint32_
     rs_map_free(&seen);
 }
 
-/* From places in a reference to places of what the reference was laid against. */
+/* From a place in a reference to a place in what the reference was aligned with. */
 static int64_t place_through(const struct side *ref, int64_t place)
 {
     int64_t i = place >= 0 ? place / RS_ALIGN_APART : -((RS_ALIGN_APART - 1 - place) / RS_ALIGN_APART);
@@ -114,8 +114,8 @@ static int64_t place_through(const struct side *ref, int64_t place)
     return ref->items[k].place + (i - k) * RS_ALIGN_APART + more;
 }
 
-/* Lays a window on one whose places are known. */
-static void lay(struct numbering *x, struct side *s, const struct side *ref)
+/* Aligns a window with one whose places are known. */
+static void align_window(struct numbering *x, struct side *s, const struct side *ref)
 {
     struct rs_aligned a = rs_align(s->items, s->ncalls, ref->items, ref->ncalls);
     s->cluster = ref->cluster;
@@ -140,8 +140,8 @@ static bool shares_time(const struct side *a, const struct side *b)
     return from <= to && rs_time_minus(to, from) >= (v < w ? v : w) / 2;
 }
 
-/* Windows of one time, by begin: the longest is the reference. Those that hardly meet it are laid on what is placed
- * already and reaches furthest towards them. */
+/* Windows of one time, by begin: the longest is the reference. Windows that hardly overlap it are aligned with the
+ * placed window that reaches furthest towards them. */
 static void align_cluster(struct numbering *x, struct side *s, uint32_t n, bool several)
 {
     struct side *ref = s;
@@ -157,7 +157,7 @@ static void align_cluster(struct numbering *x, struct side *s, uint32_t n, bool 
             /* Going away from the reference: back in time first, then on. */
             struct side *k = pass && &s[i] < ref ? &s[ref - s - 1 - i] : &s[i];
             if (k->cluster != UINT32_MAX || (several && !pass && !shares_time(k, ref))) continue;
-            lay(x, k, !pass ? ref : begin_of(k) < begin_of(ref) ? earliest : latest);
+            align_window(x, k, !pass ? ref : begin_of(k) < begin_of(ref) ? earliest : latest);
             if (k->cluster != cluster) continue;
             if (begin_of(k) < begin_of(earliest)) earliest = k;
             if (end_of(k) > end_of(latest)) latest = k;
@@ -234,7 +234,7 @@ static void make_items(const struct numbering *x, struct side *s)
     }
 }
 
-/* With one window a rank all belong together, whatever their clocks say; else those that overlap do. */
+/* With one window per rank all belong together, whatever their clocks say; else those that overlap do. */
 static void number_by_order(struct numbering *x, struct side *s, uint32_t n)
 {
     bool several;
@@ -270,7 +270,7 @@ static void make_sides(struct numbering *x, size_t n)
         cap += x->files[f]->k.ngroups;
     }
     x->sides = rs_zalloc(cap + 1, sizeof *x->sides);
-    uint32_t *of = rs_alloc((most + 1) * sizeof *of); /* group of the trace at hand -> side */
+    uint32_t *of = rs_alloc((most + 1) * sizeof *of); /* group of the current trace -> side */
     for (size_t f = 0; f < n; f++) {
         const struct rs_kineto *k = &x->files[f]->k;
         struct side *first = &x->sides[x->nsides];

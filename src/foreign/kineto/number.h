@@ -1,8 +1,8 @@
 /* Numbers for the operations of Kineto traces that are equal on all ranks.
  *
- * Some versions of PyTorch tell a sequence number; others do not, and the windows of the ranks may begin and end at
- * different operations. See kineto/align.h for how these are laid against each other; a rank may have several windows, of
- * which each is laid against the others' of its time. One thread at a time. */
+ * Some versions of PyTorch record a sequence number; others do not, and the windows of the ranks may begin and end at
+ * different operations. See kineto/align.h for how these are aligned; a rank may have several windows, of
+ * which each is aligned with the others' of its time. One thread at a time. */
 #ifndef RS_FOREIGN_KINETO_NUMBER_H
 #define RS_FOREIGN_KINETO_NUMBER_H
 

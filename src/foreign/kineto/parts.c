@@ -34,7 +34,7 @@ static void name_comm(struct rs_model *m, uint32_t comm, const struct rs_kineto_
     m->comms[comm].name = name;
 }
 
-/* The communicator of a group, and this process as a member of it. */
+/* The communicator of a group, and this process as a member. */
 static void add_member(struct rs_kineto_file *f, struct rs_model *m, const struct rs_kineto_call *c, uint32_t *member)
 {
     const struct rs_kineto_group *g = &f->k.groups[c->group];
@@ -94,7 +94,7 @@ static void add_texts(struct rs_kineto_file *f, struct rs_model *m, const struct
     if (kernel->symmetric) m->parts.flags[part] |= RS_PART_SYMMETRIC;
 }
 
-/* PyTorch's number of it, as read or as it would have been; none without a sequence number. */
+/* PyTorch's Comms Id, as read or computed; none without a sequence number. */
 static void find_comms_id(struct rs_tag *tag, const struct rs_kineto_call *c, const struct rs_kineto_group *g)
 {
     if (c->has_comms_id) {
@@ -179,7 +179,7 @@ static void add_spot(const struct rs_kineto_file *f, struct rs_model *m, uint32_
     rs_model_spot(m, &(struct rs_spot){f->process->proc, f->first_event + event, part});
 }
 
-/* A kernel that runs several calls is tied to one of them: the others stand there, too. */
+/* A kernel that runs several calls is tied to one of them: the others are recorded there, too. */
 static void add_spots(struct rs_kineto_file *f, struct rs_model *m, uint32_t call, uint32_t part)
 {
     const struct rs_kineto_call *c = &f->k.calls[call];

@@ -25,7 +25,7 @@ struct rs_kineto_file {
     size_t order; /* in which it was read */
     uint32_t piece; /* which trace of a merged file it is, from 1; 0: it has a file of its own */
     struct rs_kineto_process *process;
-    int64_t begin, end; /* of what it tells; begin > end: nothing */
+    int64_t begin, end; /* of its events; begin > end: none */
     uint32_t first; /* activity of row 0 */
     uint32_t first_event, first_row, first_call; /* in the numbers of its process */
     struct rs_kineto_tied {
@@ -38,7 +38,7 @@ struct rs_kineto_file {
 /* The name of the model for one of the trace. */
 enum rs_status rs_kineto_model_name(struct rs_kineto_file *f, struct rs_model *m, uint32_t name, uint32_t *id,
                                     struct rs_err *err);
-/* Root of a collective, other end of a send or receive: rank in the group; -1: none, or not told. */
+/* Root of a collective, peer of a send or receive: rank in the group; -1: none, or unknown. */
 int32_t rs_kineto_peer(const struct rs_kineto_call *call, const struct rs_kineto_group *group);
 /* Parts of all calls, by time, and their kernels' activities tied to them. */
 enum rs_status rs_kineto_parts_add(struct rs_kineto_file *f, struct rs_model *m, struct rs_err *err);

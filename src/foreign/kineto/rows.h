@@ -1,4 +1,4 @@
-/* What a Kineto trace is boiled down to while it is read: compact rows, the names and lanes that they share, and the
+/* What is kept of a Kineto trace while it is read: compact rows, the names and lanes that they share, and the
  * calls of record_param_comms.
  *
  * A trace of a gigabyte has five million events; of those only what ran on a GPU, host calls of CUDA and
@@ -22,7 +22,7 @@
 #define RS_KINETO_NONE UINT32_MAX /* no such row, call, lane or group */
 #define RS_KINETO_NO_ID UINT64_MAX /* no External id */
 
-/* A name as it stands in the trace, and what is known of it once and for all. */
+/* A name as it is in the trace, and what follows from it. */
 struct rs_kineto_name {
     const char *text; /* escapes as they are */
     uint32_t n;
@@ -35,7 +35,7 @@ struct rs_kineto_name {
 /* The pid of events: of a host process, or of the GPU. In a file that several traces were merged into, each rank has
  * its own: a number that was moved, or a label in front of it. */
 struct rs_kineto_pid {
-    int64_t number; /* as written, behind its label; -1: none */
+    int64_t number; /* as written, after its label; -1: none */
     int64_t raw; /* as the process had it; -1: not known */
     uint32_t label; /* name: "[TP00] "; 0: none */
     uint32_t title; /* name of the process ("RANK 3 - GPU"); 0: none */
@@ -58,7 +58,7 @@ struct rs_kineto_row {
     uint32_t link; /* while reading the correlation, 0: none; then the row that launched it, or RS_KINETO_NONE */
     uint32_t name;
     uint32_t lane;
-    uint32_t event; /* the how manieth of its file, from 0 */
+    uint32_t event; /* its number in the file, from 0 */
     uint8_t kind; /* enum rs_activity_kind */
 };
 
@@ -79,11 +79,11 @@ struct rs_kineto_call {
     const char *func; /* NCCL's name; NULL: it is no operation ("wait") */
     const char *dtype;
     uint32_t lane; /* host thread; RS_KINETO_NONE: from a kernel */
-    uint32_t row; /* the kernel that it stands at; RS_KINETO_NONE */
-    uint32_t event; /* the how manieth of its file, from 0 */
-    uint32_t pg_name, pg_desc, pg_ranks; /* names; 0: not told */
-    int32_t rank, src, dst; /* -1: not told */
-    int32_t group_size, first_rank, stride; /* -1: not told */
+    uint32_t row; /* the kernel that it is recorded at; RS_KINETO_NONE */
+    uint32_t event; /* its number in the file, from 0 */
+    uint32_t pg_name, pg_desc, pg_ranks; /* names; 0: unknown */
+    int32_t rank, src, dst; /* -1: unknown */
+    int32_t group_size, first_rank, stride; /* -1: unknown */
     bool has_comms_id, has_pg_name;
     bool unnamed; /* the trace does not say its group: see kineto/unnamed.h */
     uint8_t source; /* enum rs_kineto_source */
@@ -94,7 +94,7 @@ struct rs_kineto_call {
     uint32_t kernel_name; /* of the first */
     int32_t device; /* that it ran on; -1: not known */
     bool has_launch;
-    bool batched; /* called in a group that was launched behind it ("nccl:coalesced") */
+    bool batched; /* called in a group that was launched after it ("nccl:coalesced") */
     bool queued; /* its kernel first does another send to, or receive from, the same rank: see kineto/streams.h */
     uint32_t group; /* index into groups */
     uint64_t
@@ -106,10 +106,10 @@ struct rs_kineto_call {
 /* A process group. */
 struct rs_kineto_group {
     uint64_t hash; /* of its name and ranks: the same in all traces */
-    const char *name, *desc; /* "" where not told */
+    const char *name, *desc; /* "" where unknown */
     int32_t *ranks; /* global, in the group's order */
     uint32_t nranks; /* 0: not known */
-    int32_t size; /* as told; -1: not */
+    int32_t size; /* as recorded; -1: unknown */
     int32_t rank; /* of this trace in it; -1: it is not, or that is not known */
     bool assumed; /* its ranks are not in the trace: see kineto/unnamed.h */
     uint32_t next; /* another of the same name; RS_KINETO_NONE: no more */
@@ -136,11 +136,11 @@ struct rs_kineto {
     struct rs_kineto_group *groups;
     uint32_t ngroups, cap_groups;
     struct rs_map group_ids; /* hash of a name -> the group that was added last */
-    int32_t rank, world; /* -1: not told */
+    int32_t rank, world; /* -1: unknown */
     int32_t label_rank; /* the rank if nothing else says it: what a merged file calls the trace; -1: nothing */
-    int64_t pid; /* of the host; -1: not told */
+    int64_t pid; /* of the host; -1: unknown */
     int64_t base_ns;
-    const char *nccl_version; /* NULL: not told */
+    const char *nccl_version; /* NULL: unknown */
     uint64_t events; /* in all */
     bool has_unnamed; /* calls that do not say their group, and on how many streams */
     uint32_t unnamed_streams;
@@ -151,7 +151,7 @@ struct rs_kineto {
 
 /* The id of a name; 0 is "". */
 enum rs_status rs_kineto_name(struct rs_kineto *k, const char *text, size_t n, uint32_t *id, struct rs_err *err);
-/* What tells lanes apart, mostly: different ones may share a key. */
+/* Different lanes may share a key. */
 uint64_t rs_kineto_lane_key(bool is_stream, int32_t device, int64_t number);
 /* The row of a pid; `label` is a name, or 0. */
 uint32_t rs_kineto_pid(struct rs_kineto *k, int64_t number, uint32_t label);

@@ -24,7 +24,7 @@ struct split {
     struct source *sources;
     uint32_t n, cap;
     struct rs_map ids; /* hash -> source */
-    uint32_t *of_pid; /* source; RS_KINETO_NONE: not known, or nothing of it is kept */
+    uint32_t *of_pid; /* source; RS_KINETO_NONE: unknown, or no row of this pid is kept */
     uint32_t *lanes, *rows; /* number in its trace */
     uint32_t unknown; /* a pid whose rank is not known; RS_KINETO_NONE: none */
     uint32_t called[2], ncalled; /* processes that called CUDA: the first two, and how many */
@@ -120,7 +120,7 @@ static enum rs_status copy_rows(struct split *s, struct rs_kineto *parts, struct
     return RS_OK;
 }
 
-/* What the file says beside its events is of the trace that was merged first. */
+/* What the file says besides its events is of the trace that was merged first. */
 static enum rs_status begin_part(const struct split *s, struct rs_kineto *to, uint32_t i, struct rs_err *err)
 {
     struct rs_kineto *k = s->k;
@@ -150,7 +150,7 @@ static enum rs_status make_parts(struct split *s, struct rs_kineto *parts, struc
     return copy_rows(s, parts, err);
 }
 
-/* Whether the file is several traces, and all that is kept of it is of one of them. */
+/* Whether the file is several traces, and every row that is kept is of one of them. */
 static bool is_merged(const struct split *s, char *why, size_t bytes)
 {
     const struct rs_kineto_pid *pids = s->k->pids;

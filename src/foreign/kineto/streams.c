@@ -20,7 +20,7 @@ struct end {
     struct rs_kineto_call *call;
     uint32_t file, place; /* of the call in its trace */
     uint32_t stream;
-    uint32_t mate; /* index of the other end; RS_NONE: none */
+    uint32_t mate; /* index of its counterpart; RS_NONE: none */
     bool known; /* whether it has a mate is known */
 };
 
@@ -69,7 +69,7 @@ static void find(struct streams *s, uint64_t group, int32_t src, int32_t dst, ui
     s->rows[s->n++] = (struct stream){.group = group, .src = src, .dst = dst};
 }
 
-/* 0: a send, 1: a receive, -1: neither, or the other end is not told. */
+/* 0: a send, 1: a receive, -1: neither, or the peer is unknown. */
 static int side_of(const struct rs_kineto *k, const struct rs_kineto_call *c, int32_t *peer)
 {
     bool send = !strcmp(c->func, "Send");
@@ -163,7 +163,7 @@ struct marks {
     uint32_t n; /* that both have */
     uint32_t agree; /* of those, with the shift */
     int64_t shift; /* place of a receive less that of its send */
-    bool same; /* neither has one that the other lacks */
+    bool same; /* each has what the other has */
     int64_t most; /* how far the sender's clock can be ahead */
 };
 
@@ -272,7 +272,7 @@ static struct marks count_marks(const struct streams *s, const struct run *sends
 
 /* ---- matching ---- */
 
-/* What speaks for and against sends and receives belonging together with a shift. */
+/* The evidence for and against a shift between sends and receives. */
 struct fit {
     bool possible;
     uint32_t late; /* receives that would have ended before their sends started */
@@ -299,9 +299,9 @@ static struct fit try_shift(const struct run *a, const struct run *b, int64_t sh
     return f;
 }
 
-/* How far the receives of `b` are behind their sends in `a`. Collectives count sends and receives that lie between them;
+/* How far the receives of `b` are behind their sends in `a`. Collectives count sends and receives between them;
  * as many on both sides, with the same collectives, are in order. Where these differ, times decide: windows may begin
- * between two collectives, and a receive may be called before a collective and its send behind it. */
+ * between two collectives, and a receive may be called before a collective and its send after it. */
 static bool find_shift(const struct streams *s, const struct run *a, const struct run *b, int64_t *shift)
 {
     struct marks m = count_marks(s, a, b);
@@ -398,7 +398,7 @@ static void match_all(struct streams *s)
     }
 }
 
-/* ---- all of it ---- */
+/* ---- all streams ---- */
 
 static void list_colls(struct colls *c, const struct rs_kineto *k)
 {
@@ -417,7 +417,7 @@ static enum rs_status say(const struct streams *s, struct rs_model *m, struct rs
     const struct rs_kineto_file *f = s->files[s->ends[s->unknown_row->first[0]].file];
     const struct rs_kineto_call *c = s->ends[s->unknown_row->first[0]].call;
     return rs_model_note(m, err,
-                         "%s: windows of ranks differ, and nothing tells which sends and receives of process group %s "
+                         "%s: windows of ranks differ, and nothing says which sends and receives of process group %s "
                          "belong together (%" PRIu32 " such in all): paired by time where that is clear",
                          m->procs[f->process->proc].path, f->k.groups[c->group].name, s->unknown);
 }

@@ -1,7 +1,7 @@
 /* Sends and receives of Kineto traces: which belong together.
  *
  * PyTorch numbers them for each process alone, so that only their order pairs them, from where both traces begin at the
- * same one. Collectives that both ranks did tell where that is: as many sends as receives lie between two of them.
+ * same one. Collectives of both ranks show which: there are as many sends as receives between two of them.
  * Without any, it is so where both have as many, of the same sizes, at one time. Sends in groups and single ones go
  * through different communicators, each with an order of its own. A send may end before its receive starts, but no
  * receive ends before its send starts: an order that would need that is refused. Of several in one kernel from one rank to
@@ -12,8 +12,9 @@
 
 #include "foreign/kineto/parts.h"
 
-/* Sets `queued` and `number` of sends and receives; the number is equal where they belong together, of its own where the other side did not see it,
- * UINT64_MAX where that is unknown, which a note of the model says. `files` are process by process, by time. */
+/* Sets `queued` and `number` of sends and receives; the number is equal where they belong together, unique where the
+ * other side did not record it, UINT64_MAX where that is unknown, which a note of the model says.
+ * `files` are process by process, by time. */
 enum rs_status rs_kineto_streams_number(struct rs_kineto_file *const *files, size_t n, struct rs_model *m,
                                         struct rs_err *err);
 

@@ -107,7 +107,7 @@ void rs_kineto_unnamed_find(struct rs_kineto *k)
 /* ---- streams ---- */
 
 enum { MOST_RANKS = 1 << 20 };
-enum { MOST_STREAMS = 64 }; /* that are told apart; the operations of more are of no known stream */
+enum { MOST_STREAMS = 64 }; /* that are distinguished; operations on further streams have no known stream */
 
 /* The streams of a trace that have such operations, by number. */
 struct streams {
@@ -212,7 +212,7 @@ static void add_lists(struct joining *j, struct rs_kineto_file *f)
     free(count);
 }
 
-/* The ranks of the job, as any trace says; else those that are given, if they are 0, 1, 2 ... and several; -1: unknown. */
+/* The ranks of the job, as any trace says; else the ranks given, if they are several and 0, 1, 2, ...; -1: unknown. */
 static int32_t world_of(struct rs_kineto_file *const *files, size_t n)
 {
     int32_t world = -1, highest = -1;

@@ -1,4 +1,4 @@
-/* Communication of traces that say nothing of process groups.
+/* Communication of traces without process groups.
  *
  * Older versions of PyTorch, and traces whose arguments were taken out, have calls of record_param_comms without
  * arguments. What was called, and how much, is then known from the annotation in the call ("nccl:all_reduce"); without

@@ -1,4 +1,5 @@
-/* The format: what nccl-tests print, and write with -J: a table, not a trace; its names, and what a file of it contains and does not. */
+/* The format: what nccl-tests print, and write with -J: a table, not a trace;
+ * its names, and what a file contains and does not. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static const struct rs_term terms[] = {
     {"type", "column", "Type of an element: float, half, bfloat16, ..."},
     {"redop", "column", "How data is reduced: sum, ...; none where it is not."},
     {"root", "column", "Rank that sends to or gathers from all; -1: the function has none."},
-    {"time", "column", "Mean time of a call, us: many are made one behind the other, so nobody waits for late ranks."},
+    {"time", "column", "Mean time of a call, us: many are made back to back, so no call waits for late ranks."},
     {"cputime", "column", "Mean time that the host spent in a call, us (-C)."},
     {"algbw", "column", "Size over time, GB/s."},
     {"busbw", "column", "algbw times a factor of the function: what the hardware's links had to carry, GB/s."},
@@ -43,9 +44,9 @@ static const struct rs_term terms[] = {
     {"aggregated_iterations", "field", "Calls in one group call."},
     {"validation", "field", "Whether results are checked."},
     {"graph", "field", "Launches of a CUDA graph of the calls; 0: none."},
-    {"blocking_collectives", "field", "Whether it waits behind each call."},
+    {"blocking_collectives", "field", "Whether it waits after each call."},
     {"parallel_init", "field", "Whether threads make their communicators at once."},
-    {"devices", "field", "One element a process (of its first GPU)."},
+    {"devices", "field", "One element per process (of its first GPU)."},
     {"rank", "field", "Rank of the process's first GPU."},
     {"group", "field", "Which communicator, where ranks are split into several."},
     {"pid", "field", "Process."},
@@ -53,7 +54,7 @@ static const struct rs_term terms[] = {
     {"device", "field", "CUDA device."},
     {"device_hex", "field", "Where the GPU sits on the PCI bus."},
     {"device_info", "field", "Name of the GPU."},
-    {"results", "field", "One element a size."},
+    {"results", "field", "One element per size."},
     {"out_of_place", "field", "Times and bandwidths with two buffers; null: not run so."},
     {"in_place", "field", "Times and bandwidths with one buffer; null: not run so."},
     {"cpu_time", "field", "Mean time of a call on the host, us."},
@@ -122,7 +123,7 @@ static enum rs_status say(struct rs_contents *f, const struct measured *x, struc
 static enum rs_status read_table(struct rs_contents *f, struct measured *all, struct rs_err *err)
 {
     struct rs_nccl_tests t;
-    struct rs_err unread; /* what cannot be read is said elsewhere */
+    struct rs_err unread; /* what cannot be read is reported elsewhere */
     unsigned n = 0;
     uint64_t beyond = 0;
     enum rs_status status = RS_OK;
@@ -144,8 +145,8 @@ static enum rs_status contents(struct rs_contents *const *files, uint32_t n, str
 
 static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
 {
-    RS_MISSING(f, "A run: it is a measurement to hold runs against (`ringscope report --reference FILE`), with one "
-                  "mean a size. When calls were, what single ones took, and who waited for whom are not in it.");
+    RS_MISSING(f, "A run: it is a measurement to compare runs with (`ringscope report --reference FILE`), with one "
+                  "mean per size. Start and duration of single calls, and who waited for whom, are not in it.");
     return RS_OK;
 }
 

@@ -18,7 +18,7 @@ static void add_proc(struct rs_model *m, const char *path, uint32_t *proc)
     p->tool = RS_TOOL_NCCL_TESTS;
     p->path = rs_arena_text(&m->arena, path, strlen(path));
     p->ended = RS_END_WELL;
-    p->drops = true; /* it tells of its own calls alone, and of those the mean */
+    p->drops = true; /* it has its own calls only, and of those the mean */
 }
 
 /* A half of a row: one call of the mean time. */
@@ -64,6 +64,6 @@ enum rs_status rs_nccl_tests_fill(struct rs_fill *fill, struct rs_err *err)
 {
     rs_fill_each(fill, add);
     return rs_model_note(fill->model, err,
-                         "a table of nccl-tests is no trace: a row is the mean of its calls; to hold a run against it: "
+                         "a table of nccl-tests is no trace: a row is the mean of its calls; to compare a run with it: "
                          "ringscope report --reference FILE");
 }

@@ -13,7 +13,7 @@
 /* ---- names ----
  * Names in nccl-tests and in NCCL, and which test a row can be of: shared by the readers of both of its formats. */
 
-/* Names that hold others come first. */
+/* Names that contain others come first. */
 static const struct test {
     const char *program, *func;
 } tests[] = {
@@ -70,7 +70,7 @@ const char *rs_nccl_tests_type(const char *dtype)
     return NULL;
 }
 
-/* busbw / algbw of a row; NAN where they have too few digits to tell. */
+/* busbw / algbw of a row; NAN where they have too few digits. */
 static double ratio(const struct rs_nccl_tests_row *row)
 {
     const struct rs_nccl_tests_half *h = row->out_of_place.busbw >= 1 ? &row->out_of_place : &row->in_place;
@@ -85,7 +85,7 @@ static double factor(const char *func, int32_t nranks)
     return others;
 }
 
-/* Two digits behind the point say little of a small bandwidth: there the time tells it better. */
+/* Two decimals are too few for a small bandwidth: there the time is more exact. */
 static double busbw_of(const struct rs_nccl_tests_row *row, const struct rs_nccl_tests_half *h)
 {
     double gbs = h->busbw;
@@ -121,8 +121,8 @@ static const char *nccl_tests_func(const struct rs_nccl_tests_row *row, const ch
 
 /* What is known before the results come. */
 struct config {
-    const char *said; /* function by the program's name; NULL: not told */
-    int64_t threads, gpus, processes; /* of a communicator; -1: not told */
+    const char *said; /* function by the program's name; NULL: unknown */
+    int64_t threads, gpus, processes; /* of a communicator; -1: unknown */
 };
 
 static struct rs_slice text_of(const char *text)
@@ -147,7 +147,7 @@ static void take_args(struct rs_scan *s, struct config *c)
     }
 }
 
-/* One element a process, whatever its GPUs (versions 2 and 3): those of the first group are the communicator's. */
+/* One element per process, whatever its GPUs (versions 2 and 3): those of the first group are the communicator's. */
 static void take_devices(struct rs_scan *s, struct config *c)
 {
     unsigned list = rs_json_take_into(s, RS_T_ARRAY);
@@ -346,7 +346,7 @@ static unsigned split(struct rs_slice line, struct rs_slice *words)
     return n;
 }
 
-static struct rs_slice behind(struct rs_slice line, size_t n)
+static struct rs_slice skip(struct rs_slice line, size_t n)
 {
     return (struct rs_slice){line.text + n, line.n - n};
 }
@@ -362,20 +362,20 @@ static size_t digits(struct rs_slice f)
 static struct rs_slice bare(struct rs_slice line)
 {
     size_t n = digits(line);
-    if (n && n < 8 && n + 1 < line.n && line.text[n] == ':' && line.text[n + 1] == ' ') return behind(line, n + 2);
+    if (n && n < 8 && n + 1 < line.n && line.text[n] == ':' && line.text[n + 1] == ' ') return skip(line, n + 2);
     if (!line.n || line.text[0] != '[') return line;
     const char *tag = memmem(line.text, line.n < 40 ? line.n : 40, "<std", 4);
     const char *end = tag ? memchr(tag, '>', line.n - (size_t)(tag - line.text)) : NULL;
     if (!end || (size_t)(end - tag) > 8) return line;
-    line = behind(line, (size_t)(end - line.text) + 1);
-    return line.n && line.text[0] == ':' ? behind(line, 1) : line;
+    line = skip(line, (size_t)(end - line.text) + 1);
+    return line.n && line.text[0] == ':' ? skip(line, 1) : line;
 }
 
 static bool number(struct rs_slice f, int32_t *v)
 {
     int64_t x;
     bool minus = f.n && f.text[0] == '-';
-    if (!rs_slice_fixed(minus ? behind(f, 1) : f, 0, &x) || x > INT32_MAX) return false;
+    if (!rs_slice_fixed(minus ? skip(f, 1) : f, 0, &x) || x > INT32_MAX) return false;
     *v = minus ? (int32_t)-x : (int32_t)x;
     return true;
 }
@@ -400,7 +400,7 @@ static bool take_heading(struct reader *r, struct rs_slice line)
 {
     struct rs_slice words[MOST];
     if (!memmem(line.text, line.n, "busbw", 5)) return false;
-    if (line.n && line.text[0] == '#') line = behind(line, 1);
+    if (line.n && line.text[0] == '#') line = skip(line, 1);
     unsigned n = split(line, words), first = 0, second = 0, busbws = 0;
     if (n < 5 || column_of(words[0]) != SIZE || column_of(words[1]) != COUNT || column_of(words[2]) != TYPE)
         return false;

@@ -1,12 +1,12 @@
 /* What nccl-tests print (all_reduce_perf and its like), as text or as JSON (-J): which bus bandwidth a machine
- * reached, by function, type and size. Not a trace: a table to hold runs against.
+ * reached, by function, type and size. Not a trace: a table to compare runs with.
  *
- * The text is taken out of whatever log it stands in: several tests one after the other, ranks in front of lines
+ * The text is taken out of whatever log it is in: several tests one after the other, ranks in front of lines
  * (mpirun --tag-output, srun --label), NCCL's own lines between them. Columns are found by the names in the heading,
  * which differ between versions: redop and root, cputime, error or #wrong, per-iteration columns, a time stamp. What
  * `ringscope report --table nccl-tests` prints is read likewise. Which test it is, versions before 2.16.7 do not say:
  * then a name of a test in the lines before (the command), the name of the file, or, where only one test can look
- * like it, the row itself tells. Rows belong to the struct until rs_nccl_tests_free(). One thread at a time. */
+ * like it, the row itself decides. Rows belong to the struct until rs_nccl_tests_free(). One thread at a time. */
 #ifndef RS_FOREIGN_NCCL_TESTS_NCCL_TESTS_H
 #define RS_FOREIGN_NCCL_TESTS_NCCL_TESTS_H
 
@@ -24,9 +24,9 @@ struct rs_nccl_tests_half {
 struct rs_nccl_tests_row {
     const char *func; /* NCCL's name: "AllReduce"; NULL: not known */
     const char *dtype; /* likewise: "ncclFloat32"; NULL: not known */
-    char redop[16]; /* "sum"; "": not told, or none */
-    int32_t root; /* -1: none, or not told */
-    int32_t nranks; /* -1: not told */
+    char redop[16]; /* "sum"; "": unknown, or none */
+    int32_t root; /* -1: none, or unknown */
+    int32_t nranks; /* -1: unknown */
     uint64_t bytes;
     uint32_t table; /* of a test that is not named: which of the file's, from 1 on; else 0 */
     struct rs_nccl_tests_half out_of_place, in_place;
@@ -35,7 +35,7 @@ struct rs_nccl_tests_row {
 struct rs_nccl_tests {
     struct rs_nccl_tests_row *rows;
     uint32_t n, cap;
-    uint32_t unnamed; /* rows of which it is not known which test they are of */
+    uint32_t unnamed; /* rows whose test is unknown */
     uint64_t bad_lines;
     struct rs_err damage; /* code RS_OK: none; else path, byte and reason of the first */
 };

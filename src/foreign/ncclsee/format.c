@@ -1,4 +1,4 @@
-/* The format: tables of ncclsee; its names, and what a file of it contains and does not. */
+/* The format: tables of ncclsee; its names, and what a file contains and does not. */
 #include "foreign/contents.h"
 #include "foreign/formats.h"
 

@@ -12,7 +12,7 @@ enum column { FUNC, LABEL, MIN, MAX, CALLS, BYTES, TIME, COLUMNS, MOST = 16 };
 static const char *const names[COLUMNS] = {"CollectiveType", "BucketLabel",      "BucketMin",   "BucketMax",
                                            "Calls",          "BytesTransferred", "TotalTime_us"};
 
-/* Where each column stands; false when the line is no header. */
+/* The position of each column; false when the line is no header. */
 static bool header(const char *text, size_t n, unsigned place[COLUMNS])
 {
     struct rs_slice f[MOST];

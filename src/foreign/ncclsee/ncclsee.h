@@ -15,7 +15,7 @@
 struct rs_ncclsee_row {
     char func[32]; /* "AllReduce", ..., or "Group" */
     char label[32]; /* of the sizes; "N/A" for groups */
-    int64_t min_bytes, max_bytes, bytes, time_ns; /* -1 = not told */
+    int64_t min_bytes, max_bytes, bytes, time_ns; /* -1 = unknown */
     uint64_t calls;
 };
 

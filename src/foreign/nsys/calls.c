@@ -286,7 +286,7 @@ static void find_groups(struct rs_nsys *n)
 
 uint32_t rs_nsys_call_at(const struct rs_nsys *n, uint64_t tid, int64_t at)
 {
-    enum { NESTED = 16 }; /* calls inside each other: how far back the one around may stand */
+    enum { NESTED = 16 }; /* nested calls: how far back the enclosing one may be */
     uint32_t low = 0, high = n->ncalls;
     while (low < high) {
         uint32_t mid = low + (high - low) / 2;

@@ -1,4 +1,4 @@
-/* The format: SQLite exports of Nsight Systems; its names, and what a file of it contains and does not. */
+/* The format: SQLite exports of Nsight Systems; its names, and what a file contains and does not. */
 #include "foreign/contents.h"
 #include "foreign/formats.h"
 
@@ -66,7 +66,7 @@ static const struct rs_term terms[] = {
     {"name", "column", "Name of a layout, member, or fact."},
     {"description", "column", "What a member is, in words."},
     {"arrayOrUnionDetail", "column", "Length of an array."},
-    {"offset", "column", "Where a member lies, bytes."},
+    {"offset", "column", "Offset of a member, bytes."},
     {"numEntries", "column", "Members of a layout."},
     {"payloadSize", "column", "Bytes of a payload."},
     {"alignTo", "column", "Alignment of a payload."},

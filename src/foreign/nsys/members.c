@@ -22,8 +22,8 @@ static void set_gpu(struct rs_nsys *n, uint64_t pid, uint64_t comm, uint32_t mem
 }
 
 /* One process may hold several ranks of a communicator, each on its device. Where it holds one, that is meant
- * whatever number its device has: a kernel may name the GPU, and the call that made the communicator the process's
- * number of it. */
+ * whatever number its device has: a kernel may have the number of the GPU, and the call that made the communicator
+ * the number within the process. */
 static uint32_t find_member(const struct rs_nsys *n, uint64_t pid, uint64_t comm, int32_t device, int32_t rank)
 {
     const uint64_t *found = rank >= 0 ? rs_map_find(&n->members, key_of(pid, comm, BY_RANK, rank)) : NULL;
@@ -71,17 +71,17 @@ static void add_init(struct rs_nsys *n, const struct rs_nsys_call *c)
     const struct rs_nsys_payload *p = &c->payload;
     int32_t nranks = rs_nsys_number(p, RS_NF_NRANKS);
     uint32_t member;
-    if (rs_nsys_told(p, RS_NF_COLOR) && (int64_t)p->value[RS_NF_COLOR] < 0) return; /* in none of the new ones */
+    if (rs_nsys_has_field(p, RS_NF_COLOR) && (int64_t)p->value[RS_NF_COLOR] < 0) return; /* in none of the new ones */
     rs_nsys_member(n, rs_nsys_pid(c->tid), p->value[RS_NF_COMM], rs_nsys_number(p, RS_NF_DEVICE),
                    rs_nsys_number(p, RS_NF_RANK), &member);
     struct rs_member *x = &n->m->members[member];
     if (c->end != INT64_MAX) x->created = c->end;
     struct rs_comm_row *row = &n->m->comms[x->comm];
     if (nranks > 0) row->nranks = nranks;
-    uint64_t parent = rs_nsys_told(p, RS_NF_PARENT) ? p->value[RS_NF_PARENT] : 0;
+    uint64_t parent = rs_nsys_has_field(p, RS_NF_PARENT) ? p->value[RS_NF_PARENT] : 0;
     if (!parent) return;
     row->parent.hash = parent;
-    if (rs_nsys_told(p, RS_NF_COLOR)) row->parent.color = (int32_t)p->value[RS_NF_COLOR];
+    if (rs_nsys_has_field(p, RS_NF_COLOR)) row->parent.color = (int32_t)p->value[RS_NF_COLOR];
 }
 
 void rs_nsys_members_read(struct rs_nsys *n)

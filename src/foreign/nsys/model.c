@@ -88,20 +88,19 @@ static void set_spans(struct rs_nsys *n)
     }
 }
 
-static enum rs_status note_lacks(struct rs_nsys *n, uint32_t parts_before, struct rs_err *err)
+static enum rs_status note_missing(struct rs_nsys *n, uint32_t parts_before, struct rs_err *err)
 {
     if (n->m->parts.n > parts_before || n->db.damage.code != RS_OK) return RS_OK;
     if (n->ncalls && !n->schemas.n)
-        return rs_model_note(
-            n->m, err,
-            "%s: NCCL's ranges have no payloads that can be read (communicator, size): operations cannot "
-            "be told; export again with a newer Nsight Systems",
-            n->path);
+        return rs_model_note(n->m, err,
+                             "%s: NCCL's ranges have no payloads that can be read (communicator, size): operations are "
+                             "unknown; export again with a newer Nsight Systems",
+                             n->path);
     if (n->nkernels)
         return rs_model_note(n->m, err,
                              "%s: %" PRIu32
                              " kernels of NCCL, but not its NVTX ranges (record with --trace=cuda,nvtx): "
-                             "communicators and operations cannot be told",
+                             "communicators and operations are unknown",
                              n->path, n->nkernels);
     return rs_model_note(n->m, err, "%s: no operation of NCCL in it", n->path);
 }
@@ -118,7 +117,7 @@ enum rs_status rs_nsys_to_model(struct rs_nsys *n, struct rs_err *err)
     RS_TRY(rs_nsys_ops_make(n, &advanced, err));
     if (!advanced) rs_nsys_parts_make(n);
     set_spans(n);
-    return note_lacks(n, parts_before, err);
+    return note_missing(n, parts_before, err);
 }
 
 /* ---- all files ---- */

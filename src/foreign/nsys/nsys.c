@@ -105,7 +105,7 @@ static int count_steps(void *of)
     return --db->steps_left < 0;
 }
 
-/* What a damaged or hostile file could do with SQLite is taken from it. */
+/* Disables what a damaged or hostile file could do with SQLite. */
 static enum rs_status make_safe(struct rs_nsys_db *db, struct rs_err *err)
 {
     uint64_t longest = db->size < LONGEST_VALUE ? db->size : LONGEST_VALUE;
@@ -115,7 +115,7 @@ static enum rs_status make_safe(struct rs_nsys_db *db, struct rs_err *err)
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
     sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, (int)(longest < 4096 ? 4096 : longest));
     sqlite3_limit(db->handle, SQLITE_LIMIT_ATTACHED, 0);
-    db->steps_left = (int64_t)(db->size / 64) + 10000; /* 16 steps a byte: a row takes two or three a column */
+    db->steps_left = (int64_t)(db->size / 64) + 10000; /* 16 steps per byte: a row takes two or three per column */
     sqlite3_progress_handler(db->handle, 1000, count_steps, db);
     if (sqlite3_exec(db->handle, "SELECT count(*) FROM sqlite_master", NULL, NULL, NULL) != SQLITE_OK)
         return rs_fail(err, RS_BAD_INPUT, "%s: not a database that can be read: %s", db->path,
@@ -332,7 +332,7 @@ static int by_place(const void *a, const void *b)
     return x->idx < y->idx ? -1 : x->idx > y->idx;
 }
 
-/* An entry without an offset lies behind the one before it, as a compiler would put it. */
+/* An entry without an offset follows the one before it, aligned as a compiler would. */
 static void lay_out(struct rs_nsys_schemas *s)
 {
     uint64_t end = 0;
@@ -489,7 +489,7 @@ void rs_nsys_proc(struct rs_nsys *n, uint64_t pid, uint32_t *proc)
         p->host = n->host;
         p->tool = RS_TOOL_NSYS;
         p->pid = (uint32_t)pid;
-        p->ended = RS_END_WELL; /* an export does not tell how its processes ended */
+        p->ended = RS_END_WELL; /* an export does not say how its processes ended */
         p->complete = true;
         p->path = rs_arena_text(&n->m->arena, n->path, strlen(n->path));
     }

@@ -1,4 +1,4 @@
-/* One export of Nsight Systems on its way into the model: what its tables tell, before operations are made of it.
+/* One export of Nsight Systems on its way into the model: its tables, before operations are made from them.
  *
  * All processes of an export share one clock, that of its session: host and GPU times are on it. Two exports do
  * not, even of one host. Ids of threads and processes are "global": pid and tid are parts of them. Everything is
@@ -15,9 +15,9 @@
 #include "model/model.h"
 
 /* ---- the database ----
- * A SQLite export of Nsight Systems, opened so that nothing beside it is written, and read table by table.
+ * A SQLite export of Nsight Systems, opened so that no file is written next to it, and read table by table.
  *
- * Tables, and columns in them, are there only if they have something to say, and differ between versions: a table
+ * Tables, and columns in them, are there only if they have rows, and differ between versions: a table
  * that is missing has no rows, a column that is missing is NULL. Rows come in the order of the table, one at a time;
  * there are no joins, since a damaged file may have no index that holds. Whatever SQLite finds wrong ends a table
  * and is kept in `damage`. A file that would give more rows than its bytes can hold is damaged too. */
@@ -33,7 +33,7 @@ struct rs_nsys_db {
 };
 
 /* ---- payloads of NVTX ----
- * What NCCL put beside its NVTX ranges: the communicator, the size, the root, the peer.
+ * What NCCL attached to its NVTX ranges: the communicator, the size, the root, the peer.
  *
  * A payload is bytes laid out as its schema says (header of 32 bytes, then fields; as a blob or in hex), or JSON
  * with the same names. Fields are found by their names, whose order and types differ between versions. */
@@ -75,14 +75,14 @@ void rs_nsys_payload_bytes(const struct rs_nsys_schemas *s, const char *text, si
                            struct rs_nsys_payload *p);
 void rs_nsys_payload_json(const char *text, size_t n, struct rs_nsys_payload *p);
 
-static inline bool rs_nsys_told(const struct rs_nsys_payload *p, enum rs_nsys_field f)
+static inline bool rs_nsys_has_field(const struct rs_nsys_payload *p, enum rs_nsys_field f)
 {
     return p->has >> f & 1;
 }
-/* The field as a rank or device; -1: not told, or it is none. */
+/* The field as a rank or device; -1: unknown, or it is none. */
 static inline int32_t rs_nsys_number(const struct rs_nsys_payload *p, enum rs_nsys_field f)
 {
-    return rs_nsys_told(p, f) && p->value[f] <= INT32_MAX ? (int32_t)p->value[f] : -1;
+    return rs_nsys_has_field(p, f) && p->value[f] <= INT32_MAX ? (int32_t)p->value[f] : -1;
 }
 
 /* ---- the trace ---- */
@@ -107,14 +107,14 @@ void rs_nsys_select(struct rs_nsys_rows *rows, struct rs_nsys_db *db, const char
 bool rs_nsys_next(struct rs_nsys_rows *rows); /* false: no more, and all is freed */
 void rs_nsys_stop(struct rs_nsys_rows *rows); /* before the end */
 
-/* Of the row at hand. */
+/* Of the current row. */
 bool rs_nsys_i64(const struct rs_nsys_rows *rows, int column, int64_t *v); /* false: NULL, and *v is as it was */
 /* A text or blob; NULL: none. Good until the next row. *blob: it is one. */
 const char *rs_nsys_text(const struct rs_nsys_rows *rows, int column, size_t *n, bool *blob);
 
 /* ---- the trace ---- */
 
-/* What a range of NCCL's NVTX domain stands for. */
+/* What a range of NCCL's NVTX domain is. */
 enum rs_nsys_what {
     RS_NSYS_COLL,
     RS_NSYS_SEND,
@@ -134,7 +134,7 @@ struct rs_nsys_call {
     const char *func; /* NCCL's name of an operation; static. NULL: none */
     uint32_t activity; /* RS_NONE: it did not return */
     uint32_t group; /* index of the call that ends its group; RS_NONE: in none */
-    bool used; /* something was made of it */
+    bool used; /* an operation was made from it */
     uint32_t captured; /* ordinal, from 1, on its communicator; 0: not captured in a graph */
     struct rs_nsys_payload payload;
 };
@@ -161,7 +161,7 @@ struct rs_nsys {
     struct rs_model *m;
     const char *path;
     uint32_t host;
-    int64_t epoch; /* ns of wall time at the session's zero; 0: not told */
+    int64_t epoch; /* ns of wall time at the session's zero; 0: unknown */
     bool complete;
     struct rs_map strings; /* id -> name of the model */
     struct rs_map procs; /* pid -> process of the model */
@@ -189,7 +189,7 @@ static inline uint64_t rs_nsys_tid(uint64_t global)
 {
     return global & 0xffffff;
 }
-/* pid and tid alone: above them stands the machine, which is the same in all of an export. */
+/* pid and tid alone: the bits above are the machine, the same in all of an export. */
 static inline uint64_t rs_nsys_thread(int64_t global)
 {
     return (uint64_t)global & 0xffffffffffff;

@@ -49,7 +49,7 @@ static const char *type_of(int64_t number)
     return number >= 0 && number < (int64_t)(sizeof types / sizeof *types) ? types[number] : "";
 }
 
-/* An export of one process mostly; else the communicator tells whose it is, where its making was seen. */
+/* An export of one process mostly; else the rank is that of the communicator, where its creation was recorded. */
 static uint64_t pid_of(const struct rs_nsys *n, const struct rs_nsys_rows *rows, uint64_t comm)
 {
     int64_t global;

@@ -1,6 +1,6 @@
 /* Operations out of an export: which kernel belongs to which call of NCCL's, and what is made of both. See nsys.h.
  *
- * A kernel is launched by a call of CUDA, which lies in a range of NCCL's on its thread: that of the operation, or of
+ * A kernel is launched by a call of CUDA, which is in a range of NCCL's on its thread: that of the operation, or of
  * the ncclGroupEnd that closes its group. A kernel in a graph belongs to the range in which its node was captured, and
  * there is one operation for each time that it ran. */
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 #include "foreign/kernel_name.h"
 #include "foreign/nsys/nsys.h"
 
-enum { MOST_KERNELS = 256 }; /* of one group call that are told apart; NCCL launches one a communicator, or a few */
+enum { MOST_KERNELS = 256 }; /* distinguished in one group call; NCCL launches one per communicator, or a few */
 
 /* A part to be: parts are made in the order of their time. */
 struct item {
@@ -277,7 +277,7 @@ static void add_part(struct rs_nsys *n, const struct item *item, struct rs_map *
     t->func[part] = func;
     t->kind[part] = c->what == RS_NSYS_SEND ? RS_PART_SEND : c->what == RS_NSYS_RECV ? RS_PART_RECV : RS_PART_COLL;
     t->count[part] =
-        rs_nsys_told(&c->payload, RS_NF_BYTES) ? c->payload.value[RS_NF_BYTES] : 0; /* the type is not told */
+        rs_nsys_has_field(&c->payload, RS_NF_BYTES) ? c->payload.value[RS_NF_BYTES] : 0; /* the type is unknown */
     t->peer[part] = rs_nsys_number(&c->payload, c->what == RS_NSYS_COLL ? RS_NF_ROOT : RS_NF_PEER);
     if (c->what == RS_NSYS_COLL && t->peer[part] < 0) t->peer[part] = 0; /* as NCCL has it where there is no root */
     if (c->group != RS_NONE) t->group[part] = (uint64_t)c->group + 1;

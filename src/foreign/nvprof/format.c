@@ -1,4 +1,4 @@
-/* The format: nvprof's logs; its names, and what a file of it contains and does not. */
+/* The format: nvprof's logs; its names, and what a file contains and does not. */
 #include "foreign/contents.h"
 #include "foreign/formats.h"
 
@@ -33,7 +33,7 @@ static const struct rs_term terms[] = {
     {"Static SMem", "column", "Static shared memory of a block (CSV)."},
     {"DSMem", "column", "Dynamic shared memory of a block."},
     {"Dynamic SMem", "column", "Dynamic shared memory of a block (CSV)."},
-    {"Size", "column", "Bytes of a copy, in the unit of the second line or behind the number."},
+    {"Size", "column", "Bytes of a copy, in the unit of the second line or after the number."},
     {"Throughput", "column", "Bytes over time of a copy."},
     {"SrcMemType", "column", "Kind of memory that a copy reads."},
     {"DstMemType", "column", "Kind of memory that a copy writes."},
@@ -45,14 +45,14 @@ static const struct rs_term terms[] = {
     {"Dst Dev", "column", "GPU that a copy between GPUs writes."},
     {"Dst Ctx", "column", "Context of that."},
     {"Correlation_ID", "column",
-     "Number that ties a kernel to the call that launched it; in text it stands in brackets behind the name."},
+     "Number that ties a kernel to the call that launched it; in text it is in brackets after the name."},
 };
 
 static enum rs_status missing(struct rs_contents *f, struct rs_err *err)
 {
     const uint64_t *n = f->counts.activities;
     if (f->counts.stats)
-        RS_MISSING(f, "A time axis: a summary tells how often and how long. Who waited is what a process's NCCL "
+        RS_MISSING(f, "A time axis: a summary says how often and how long. Who waited is what a process's NCCL "
                       "kernels take above those of the fastest one.");
     if (n[RS_ACT_COMPUTE] + n[RS_ACT_COMM] + n[RS_ACT_COPY])
         RS_MISSING(f, "A clock shared by processes: starts count from each process's own beginning.");

@@ -19,13 +19,13 @@
 /* ---- traces ----
  * Rows of nvprof's --print-gpu-trace and --print-api-trace into lanes, activities and parts.
  *
- * Such a trace does not tell communicators. A place is one device of one process. Where all places of the logs ran
+ * Such a trace does not contain communicators. A place is one device of one process. Where all places of the logs ran
  * the same sequence of NCCL's functions they are taken for one communicator, made up, with ranks in the order of the
  * logs; else each is alone. */
 
 struct nvprof_place {
     uint32_t proc, domain;
-    int32_t device; /* -1: not told */
+    int32_t device; /* -1: unknown */
     uint32_t member, kernels; /* kernels of NCCL's */
     uint64_t order; /* hash of the sequence of its functions */
 };
@@ -48,7 +48,7 @@ struct adding {
     struct rs_model *m;
     const struct rs_nvprof *log;
     uint32_t proc;
-    struct rs_map place_of; /* device (or context, where only its name is told) -> place */
+    struct rs_map place_of; /* device (or context, where only its name is known) -> place */
     struct rs_map lane_of; /* place and stream -> lane */
     struct rs_map call_of; /* correlation -> activity of the host call */
     uint32_t thread; /* lane of host calls; RS_NONE: none yet */
@@ -123,7 +123,7 @@ static enum rs_status add_activity(struct adding *a, const struct rs_nvprof_trac
 static enum rs_status add_call(struct adding *a, const struct rs_nvprof_trace *t, struct rs_err *err)
 {
     uint32_t index;
-    if (a->thread == RS_NONE) { /* nvprof does not tell which thread called */
+    if (a->thread == RS_NONE) { /* nvprof does not record which thread called */
         struct rs_lane row = {.proc = a->proc, .kind = RS_LANE_THREAD, .device = -1};
         row.domain = a->m->hosts[a->m->procs[a->proc].host].domain;
         rs_model_lane(a->m, &row, &a->thread);
@@ -162,7 +162,7 @@ static int by_time(const void *a, const void *b, void *of)
     return x < y ? -1 : x > y;
 }
 
-/* Kernels are seen from the process's start to the last row; what came after is not recorded. */
+/* Kernels are seen from the process's start to the last row; later ones are not recorded. */
 static void set_covers(struct rs_proc *p, bool has_gpu)
 {
     p->covers = rs_zalloc(2, sizeof *p->covers);
@@ -240,12 +240,13 @@ static enum rs_status add_members(struct nvprof_places *p, struct rs_model *m, s
     }
     same &= n > 1;
     if (n > 1)
-        RS_TRY(rs_model_note(m, err,
-                             same ? "nvprof does not tell communicators: its %u devices ran the same NCCL functions in "
-                                    "the same order and are taken for one, with ranks in the order of the logs"
-                                  : "nvprof does not tell communicators, and its %u devices ran different NCCL "
-                                    "functions: their operations cannot be brought together",
-                             n));
+        RS_TRY(
+            rs_model_note(m, err,
+                          same ? "nvprof does not record communicators: its %u devices ran the same NCCL functions in "
+                                 "the same order and are taken for one, with ranks in the order of the logs"
+                               : "nvprof does not record communicators, and its %u devices ran different NCCL "
+                                 "functions: their operations cannot be joined",
+                          n));
     int32_t rank = 0;
     for (uint32_t i = 0; i < p->n; i++) {
         if (!p->rows[i].kernels) continue;
@@ -312,7 +313,7 @@ static void nvprof_places_free(struct nvprof_places *p)
 
 /* ---- processes ---- */
 
-/* Each has a clock of its own, whose zero is its start; which host it ran on is not told. */
+/* Each has a clock of its own, whose zero is its start; which host it ran on is unknown. */
 static void add_process(struct rs_model *m, const char *path, const struct rs_nvprof *log, uint32_t process,
                         uint32_t *proc)
 {
@@ -476,7 +477,7 @@ static enum rs_status add_notes(struct rs_model *m, const char *path, const stru
     if (log->n_rows)
         RS_TRY(rs_model_note(m, err,
                              "%s: a summary of nvprof has sums and no time axis: no operations, communicators, clocks "
-                             "or hangs can be told from it; `ringscope report` shows what can",
+                             "or hangs can be derived from it; `ringscope report` shows what it contains",
                              path));
     RS_TRY(note_idle(m, path, log, err));
     return note_words(m, path, log, err);
@@ -485,7 +486,7 @@ static enum rs_status add_notes(struct rs_model *m, const char *path, const stru
 /* ---- the whole ---- */
 
 /* Adds its processes, statistics, activities and notes, and sets file->proc. What ran on GPUs is gathered in `places`:
- * when all logs are in, nvprof_trace_parts() makes operations of it. */
+ * when all logs are in, nvprof_trace_parts() makes operations from it. */
 static enum rs_status nvprof_to_model(struct rs_model *m, struct nvprof_places *places, struct rs_other *file,
                                       const struct rs_nvprof *log, struct rs_err *err)
 {

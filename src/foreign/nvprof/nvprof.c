@@ -37,7 +37,7 @@ enum { NVPROF_COLUMNS = 48 };
 struct nvprof_table {
     unsigned n; /* columns; 0 = no table */
     bool csv, trace; /* trace: start and duration; else a summary */
-    bool wants_units; /* CSV: the line after the header says them */
+    bool needs_units; /* CSV: the line after the header says them */
     enum nvprof_column column[NVPROF_COLUMNS];
     char unit[NVPROF_COLUMNS][8]; /* CSV */
 };
@@ -66,7 +66,7 @@ static enum nvprof_column column_of(struct rs_slice f)
     return NC_OTHER;
 }
 
-/* Text columns stand at least two spaces apart; single ones belong to a cell ("(24 1 1)", "Tesla V100"). The last of
+/* Text columns are at least two spaces apart; single ones belong to a cell ("(24 1 1)", "Tesla V100"). The last of
  * `most` is all that is left. */
 static unsigned split_text(const char *text, size_t n, struct rs_slice *fields, unsigned most)
 {
@@ -100,7 +100,7 @@ static bool nvprof_header(struct nvprof_table *t, const char *text, size_t n)
 
     bool csv = memchr(text, ',', n) != NULL;
     unsigned count = csv ? rs_csv_split(text, n, fields, NVPROF_COLUMNS) : split_text(text, n, fields, NVPROF_COLUMNS);
-    struct nvprof_table found = {.n = count, .csv = csv, .wants_units = csv};
+    struct nvprof_table found = {.n = count, .csv = csv, .needs_units = csv};
     unsigned has = 0;
     for (unsigned i = 0; i < count; i++) {
         found.column[i] = column_of(fields[i]);
@@ -134,7 +134,7 @@ static bool nvprof_units(struct nvprof_table *t, const char *text, size_t n)
         memcpy(t->unit[i], fields[i].text, fields[i].n); /* the longest has 4 letters */
         t->unit[i][fields[i].n] = 0;
     }
-    t->wants_units = false;
+    t->needs_units = false;
     return true;
 }
 
@@ -151,7 +151,7 @@ static bool nvprof_split(const struct nvprof_table *t, const char *text, size_t 
     if (t->csv) {
         count = rs_csv_split(text, n, fields, t->n);
     } else {
-        /* The type stands only in the first row of a part. */
+        /* Only the first row of a part has the type. */
         if (t->column[0] == NC_TYPE) {
             struct rs_slice first;
             if (!split_text(text, n, &first, 1)) return false;
@@ -294,7 +294,7 @@ static void nvprof_process_of(struct nvprof_reader *r, uint64_t pid, bool begins
     struct rs_nvprof *p = r->p;
     uint64_t *known;
     rs_map_at(&r->by_pid, pid, 0, &known);
-    /* Logs put one behind the other may use a pid twice. */
+    /* Concatenated logs may use a pid twice. */
     if (*known && !(begins_anew && p->processes[*known - 1].has_result)) {
         *index = (uint32_t)(*known - 1);
         return;
@@ -484,7 +484,7 @@ static void nvtx_line(struct nvprof_reader *r, struct rs_slice f, bool *fits)
     r->table.n = 0;
 }
 
-/* What stands behind "==PID==" or "========". */
+/* The text after "==PID==" or "========". */
 static enum rs_status tool_line(struct nvprof_reader *r, uint64_t pid, struct rs_slice f, struct rs_err *err)
 {
     struct rs_nvprof *p = r->p;
@@ -593,9 +593,9 @@ static enum rs_status take_line(struct nvprof_reader *r, struct rs_err *err)
         own(r);
         return RS_OK;
     }
-    if (r->table.n && r->table.wants_units && nvprof_units(&r->table, text, n)) return RS_OK;
+    if (r->table.n && r->table.needs_units && nvprof_units(&r->table, text, n)) return RS_OK;
     struct nvprof_cells cells;
-    if (r->table.n && !r->table.wants_units && nvprof_split(&r->table, text, n, &cells)) {
+    if (r->table.n && !r->table.needs_units && nvprof_split(&r->table, text, n, &cells)) {
         bool fits;
         if (r->table.trace)
             nvprof_trace_row(r, &cells, &fits);

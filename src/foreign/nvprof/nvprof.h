@@ -1,6 +1,6 @@
 /* What nvprof wrote: summaries (text or --csv, with the NVTX part), --print-gpu-trace and --print-api-trace.
  *
- * A log may hold several processes (--profile-child-processes), and what the programs printed stands between the
+ * A log may hold several processes (--profile-child-processes), and what the programs printed is between the
  * tables. A summary has no time axis: it is kept as statistics. The times of a trace begin with its process, so the
  * axes of two processes have nothing to do with each other. Columns are found by the names in the header, never by
  * position.
@@ -30,7 +30,7 @@ struct rs_nvprof_process {
     uint32_t gpu_rows, api_rows, ranges, traced;
 };
 
-/* A line of a summary. Those of a range count only what happened inside it, and stand in the whole too. */
+/* A line of a summary. Those of a range count only what happened inside it, and are in the whole too. */
 struct rs_nvprof_row {
     uint32_t process;
     uint32_t range; /* index, or RS_NVPROF_NONE: of the whole process */
@@ -57,7 +57,7 @@ struct rs_nvprof_trace {
     uint32_t process;
     bool gpu; /* else a host call */
     int64_t start_ns, duration_ns; /* since the start of the process */
-    int32_t device; /* -1 = not told (text mostly has the name only) */
+    int32_t device; /* -1 = unknown (text mostly has the name only) */
     const char *device_name; /* "" = none */
     int64_t context, stream; /* -1 = none */
     const char *stream_name; /* where the stream has a name in place of a number; else "" */

@@ -26,7 +26,7 @@ enum stage_event_kind {
 struct stage_event {
     int32_t rank;
     uint32_t name;
-    int64_t chunk; /* -1: not told */
+    int64_t chunk; /* -1: unknown */
     int64_t at, until;
     uint64_t line;
     enum stage_event_kind kind;
@@ -52,7 +52,7 @@ static void stage_events_free(struct stage_events *s)
 #define BY(member)                                                                                                     \
     if (x->member != y->member) return x->member < y->member ? -1 : 1
 
-/* Marks of one chunk stand together by time. */
+/* Marks of one chunk are together, by time. */
 static int marks_by_time(const void *a, const void *b)
 {
     const struct stage_event *x = a, *y = b;
@@ -63,7 +63,7 @@ static int marks_by_time(const void *a, const void *b)
     return 0;
 }
 
-/* Events of one stage of one chunk stand together by time; at one moment the order of the lines decides. */
+/* Events of one stage of one chunk are together, by time; at one moment the order of the lines decides. */
 static int by_stage(const void *a, const void *b)
 {
     const struct stage_event *x = a, *y = b;
@@ -177,7 +177,7 @@ enum { MOST_COLUMNS = 64, MOST_NAMES = 256, LONGEST_NAME = 200 };
 
 enum column { NOTHING, RANK, CHUNK, NAME, EVENT, TIME, START, END, COLUMNS };
 
-/* What stands in a line, by column. */
+/* The fields of a line, by column. */
 struct line {
     struct rs_slice fields[COLUMNS];
     unsigned digits[COLUMNS]; /* a time times 10^digits is ns */
@@ -201,7 +201,7 @@ static bool is_word(const char *text, size_t n, const char *word)
     return strlen(word) == n && !strncasecmp(text, word, n);
 }
 
-/* The unit behind a column's name: ns where there is none. Returns the length of the name without it. */
+/* The unit after a column's name: ns where there is none. Returns the length of the name without it. */
 static size_t take_unit(const char *text, size_t n, unsigned *digits)
 {
     static const struct {

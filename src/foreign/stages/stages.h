@@ -5,10 +5,10 @@
  *   name (or stage)      of the stage
  *   start, end           of the stage; or
  *   event, time          begin or end, and when. Without an event, a name that ends in _begin (_start) or _end
- *                        (_stop) tells; else the stage lasts until the next time of its chunk, and the last time of
+ *                        (_stop) decides; else the stage lasts until the next time of its chunk, and the last time of
  *                        a chunk only ends it
- * Times have their unit behind them: start_us, time_ms, end_s; without one they are ns. Their zero is any, the same
- * for a rank. Lines that make no sense are left out, counted, and the first one is said with its number. Owns its
+ * Times have their unit as a suffix: start_us, time_ms, end_s; without one they are ns. Their zero is arbitrary, one
+ * per rank. Lines that make no sense are left out and counted; the first is reported with its number. Owns its
  * tables until rs_stage_file_free(). */
 #ifndef RS_FOREIGN_STAGES_STAGES_H
 #define RS_FOREIGN_STAGES_STAGES_H
@@ -21,7 +21,7 @@
 #include "base/err.h"
 
 struct rs_stage_row {
-    int32_t rank; /* -1: not told */
+    int32_t rank; /* -1: unknown */
     uint32_t name; /* index into names */
     int64_t chunk;
     int64_t start, end; /* ns */
