@@ -336,6 +336,34 @@ static void test_deadlock(void **state)
     }
 }
 
+/* Two against two: no order is the rarer one. Of three sends in a ring, each waits for the next: one rank is named. */
+static void test_deadlock_undecided(void **state)
+{
+    (void)state;
+    struct job j;
+    struct rs_hang h;
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < RANKS; r++) add_part(&j, r < 2 ? j.world : j.second, r, j.allreduce, BEFORE, stuck_at);
+    find(&j, &h);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_DEADLOCK);
+    assert_true(h.findings[0].undecided);
+    assert_int_equal(h.findings[0].nguilty, RANKS);
+    assert_non_null(strstr(h.findings[0].evidence, "Ranks 0, 1, 2 and 3 do not agree on the order of "));
+    finish(&j, &h);
+
+    begin(&j, RANKS);
+    for (int32_t r = 0; r < 3; r++) {
+        uint32_t i = add_part(&j, j.world, r, j.send, UINT64_MAX, stuck_at);
+        j.m.parts.peer[i] = (r + 1) % 3;
+        rs_pair_add(&j.m, i, RS_NONE, 0, 100);
+    }
+    find(&j, &h);
+    assert_int_equal(h.findings[0].verdict, RS_VERDICT_DEADLOCK);
+    assert_int_equal(h.findings[0].nguilty, 1);
+    assert_non_null(strstr(h.findings[0].evidence, ") does not agree on the order of "));
+    finish(&j, &h);
+}
+
 /* A rank whose record of the end may be lost is where others still are: it is not blamed for not being elsewhere. */
 static void test_deadlock_with_losses(void **state)
 {
@@ -581,6 +609,7 @@ int main(void)
         cmocka_unit_test(test_stalled),
         cmocka_unit_test(test_stalled_one_side),
         cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_deadlock_undecided),
         cmocka_unit_test(test_deadlock_with_losses),
         cmocka_unit_test(test_outside),
         cmocka_unit_test(test_closed_well),
