@@ -373,27 +373,25 @@ static void follow(struct rs_hang_work *w, uint32_t front)
 
 /* ---- cycles ---- */
 
-/* Ranks of the operation that are in `next` instead. */
-static void note_strays(struct rs_hang_work *w, uint32_t op, uint32_t next, struct rs_map *ranks)
+/* Accuses the ranks of `op` that are in `next` instead, but for those in `named` (NULL: none), which takes them in. */
+static void name_strays(struct rs_hang_work *w, uint32_t op, uint32_t next, struct rs_map *named)
 {
     rs_hang_rows_find(&w->state, op);
     for (uint32_t i = 0; i < w->state.nrows; i++) {
-        uint32_t busy = strays_to(w, op, &w->state.rows[i]);
-        if (busy != RS_NONE && w->m->parts.op[busy] == next)
-            rs_map_put(ranks, rs_hang_rank_of(w->m, w->state.rows[i].member), 1);
+        const struct rs_hang_rank *r = &w->state.rows[i];
+        uint32_t busy = strays_to(w, op, r);
+        if (busy == RS_NONE || w->m->parts.op[busy] != next) continue;
+        uint64_t rank = rs_hang_rank_of(w->m, r->member);
+        if (named && rs_map_find(named, rank)) continue;
+        if (named) rs_map_put(named, rank, 1);
+        rs_hang_accuse(w, op, r);
     }
 }
 
-/* Accuses the ranks of `op` that are in `next` instead, and where no order is the rarer one the others as well. */
-static void name_strays(struct rs_hang_work *w, uint32_t op, uint32_t next, const struct rs_map *others)
+static int by_rank(const void *a, const void *b)
 {
-    for (uint32_t i = 0; i < w->state.nrows; i++) {
-        const struct rs_hang_rank *r = &w->state.rows[i];
-        uint32_t busy = strays_to(w, op, r);
-        bool stray = busy != RS_NONE && w->m->parts.op[busy] == next;
-        if (stray || (r->member != RS_NONE && rs_map_find(others, rs_hang_rank_of(w->m, r->member))))
-            rs_hang_accuse(w, op, r);
-    }
+    const struct rs_hang_who *x = a, *y = b;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
 /* The ranks of `op` that are in `next` instead. *first: a part of theirs in `next`.
@@ -449,13 +447,18 @@ static void look_cycle(struct rs_hang_work *w, const struct cycle *c)
         w->fronts[fronts[best]].stalled = w->fronts[fronts[best]].doubtful = true;
         return;
     }
-    struct rs_map others = {0};
-    if (ties && c->n == 2) note_strays(w, next, op, &others);
-    rs_hang_rows_find(&w->state, op);
+    if (ties) { /* no order is the rarer one: all of the cycle, as suspects */
+        struct rs_map named = {0};
+        for (uint32_t i = 0; i < c->n; i++)
+            name_strays(w, w->fronts[fronts[i]].op, w->fronts[fronts[(i + 1) % c->n]].op, &named);
+        rs_map_free(&named);
+        qsort(w->now.guilty, w->now.nguilty, sizeof *w->now.guilty, by_rank);
+        rs_hang_rows_find(&w->state, op);
+    } else {
+        name_strays(w, op, next, NULL);
+    }
     keep_rows(w, op);
-    name_strays(w, op, next, &others);
     w->now.undecided = ties;
-    rs_map_free(&others);
     bool pairs = m->ops.kind[op] == RS_OP_PAIR && m->ops.kind[next] == RS_OP_PAIR;
     w->now.verdict = one_comm && !pairs ? RS_VERDICT_MISMATCH : RS_VERDICT_DEADLOCK;
     if (w->now.verdict == RS_VERDICT_MISMATCH)
@@ -524,12 +527,6 @@ static void find_odd(struct rs_hang_work *w)
 }
 
 /* ---- transfers that do not move ---- */
-
-static int by_rank(const void *a, const void *b)
-{
-    const struct rs_hang_who *x = a, *y = b;
-    return x->rank < y->rank ? -1 : x->rank > y->rank;
-}
 
 /* Ranks without a dump that the operation waits for may themselves wait for another one without a dump. */
 static void add_suspects(struct rs_hang_work *w)
