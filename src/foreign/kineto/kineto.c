@@ -37,21 +37,7 @@ static void kineto_args_none(struct kineto_args *a)
         .stream = -1,
         .rank = -1,
         .raw_pid = -1,
-        .comm = {.seq = -1,
-                 .dtype = "",
-                 .lane = RS_KINETO_NONE,
-                 .row = RS_KINETO_NONE,
-                 .rank = -1,
-                 .src = -1,
-                 .dst = -1,
-                 .group_size = -1,
-                 .first_rank = -1,
-                 .stride = -1,
-                 .device = -1,
-                 .kernel = RS_KINETO_NONE,
-                 .group = RS_KINETO_NONE,
-                 .number = UINT64_MAX,
-                 .step = RS_KINETO_NONE},
+        .comm = {RS_KINETO_CALL_UNKNOWN},
     };
     *a = none;
 }

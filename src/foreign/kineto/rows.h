@@ -102,6 +102,11 @@ struct rs_kineto_call {
     uint32_t scope; /* name of the innermost annotation; 0: none */
     uint32_t step; /* RS_KINETO_NONE: none */
 };
+/* Initialisers of a call of which nothing is known yet. */
+#define RS_KINETO_CALL_UNKNOWN                                                                                         \
+    .seq = -1, .dtype = "", .lane = RS_KINETO_NONE, .row = RS_KINETO_NONE, .rank = -1, .src = -1, .dst = -1,           \
+    .group_size = -1, .first_rank = -1, .stride = -1, .device = -1, .kernel = RS_KINETO_NONE, .group = RS_KINETO_NONE, \
+    .number = UINT64_MAX, .step = RS_KINETO_NONE
 
 /* A process group. */
 struct rs_kineto_group {

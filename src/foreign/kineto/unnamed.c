@@ -59,22 +59,7 @@ static void keep_source(struct rs_kineto *k, uint8_t source)
 /* Without annotations: NCCL's kernels whose names say what they do. */
 static void take_kernels(struct rs_kineto *k)
 {
-    static const struct rs_kineto_call none = {.external = RS_KINETO_NO_ID,
-                                               .seq = -1,
-                                               .dtype = "",
-                                               .lane = RS_KINETO_NONE,
-                                               .rank = -1,
-                                               .src = -1,
-                                               .dst = -1,
-                                               .group_size = -1,
-                                               .first_rank = -1,
-                                               .stride = -1,
-                                               .device = -1,
-                                               .kernel = RS_KINETO_NONE,
-                                               .group = RS_KINETO_NONE,
-                                               .number = UINT64_MAX,
-                                               .step = RS_KINETO_NONE,
-                                               .unnamed = true};
+    static const struct rs_kineto_call none = {RS_KINETO_CALL_UNKNOWN, .external = RS_KINETO_NO_ID, .unnamed = true};
     for (uint32_t i = 0; i < k->nrows; i++) {
         const struct rs_kineto_row *r = &k->rows[i];
         const struct rs_kernel_name *name = &k->names[r->name].kernel;
