@@ -1,12 +1,11 @@
 /* Traces of other tools: recognised by their first bytes, and read into the model, each kind by its own module.
  *
  * A format is a folder F of src/foreign that defines rs_F_is(), rs_F_fill() and rs_F_format, and a row of RS_EACH_FORMAT
- * (model/tools.h). In a larger folder F.c reads one file into plain structs, model.c puts
- * these into the model, and format.c has what `ringscope explain` says. A fill function gets all files of its
- * format at once (ranks of a job can only be numbered together), adds its processes, communicators, members, parts,
- * lanes, activities, statistics and tags, and notes in each rs_other whether it was complete. A file that cannot be
- * used at all is reported in `why` (with complete = false) and is no failure of the rest: fill functions fail only
- * out of memory. */
+ * (model/tools.h). In a larger folder F.c reads one file into plain structs, model.c puts these into the model, and
+ * format.c has what `ringscope explain` says. A fill function gets all files of its format at once (ranks of a job can
+ * only be numbered together), adds its processes, communicators, members, parts, lanes, activities, statistics and tags,
+ * and notes in each rs_other whether it was complete. A file that cannot be used at all is reported in `why` (with
+ * complete = false) and does not keep the others from being read. */
 #ifndef RS_FOREIGN_FORMATS_H
 #define RS_FOREIGN_FORMATS_H
 
