@@ -7,7 +7,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "analyse/report.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/commands.h"
@@ -19,6 +18,7 @@
 #include "cli/reading.h"
 #include "cli/report_reference.h"
 #include "cli/settings.h"
+#include "conclude/report.h"
 #include "fields/statistics.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 #include "join/waits.h"

@@ -3,9 +3,9 @@
 #ifndef RS_CLI_JSON_H
 #define RS_CLI_JSON_H
 
-#include "analyse/report.h"
 #include "base/json.h"
 #include "cli/report_reference.h"
+#include "conclude/report.h"
 #include "fields/clock.h"
 #include "join/lifetimes.h"
 #include "model/model.h"

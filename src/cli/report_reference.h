@@ -2,8 +2,8 @@
 #ifndef RS_CLI_REPORT_REFERENCE_H
 #define RS_CLI_REPORT_REFERENCE_H
 
-#include "analyse/report.h"
 #include "base/json.h"
+#include "conclude/report.h"
 #include "foreign/nccl_tests/nccl_tests.h"
 
 enum { RS_REFERENCES_MAX = 64 };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/report.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/strbuf.h"
@@ -12,6 +11,7 @@
 #include "bundle/page.h"
 #include "cli/json.h"
 #include "cli/print/output.h"
+#include "conclude/report.h"
 #include "trace/differences.h"
 
 /* ---- texts for the page ----

@@ -2,7 +2,7 @@
 #ifndef RS_FIELDS_REPORT_H
 #define RS_FIELDS_REPORT_H
 
-#include "analyse/report.h"
+#include "conclude/report.h"
 #include "fields/field.h"
 
 struct rs_straggler_fields {

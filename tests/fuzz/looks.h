@@ -9,7 +9,7 @@
 #include "analyse/critical.h"
 #include "analyse/hang.h"
 #include "analyse/profile.h"
-#include "analyse/report.h"
+#include "conclude/report.h"
 #include "events/events.h"
 #include "timeline/timeline.h"
 

@@ -2,7 +2,7 @@
 #include "joined.h"
 
 #include "analyse/changes.h"
-#include "analyse/report.h"
+#include "conclude/report.h"
 
 static void expect_points(const int64_t *values, uint32_t n, const uint32_t *want, uint32_t nwant)
 {

@@ -3,8 +3,8 @@
  *
  * Made from a joined model, which it borrows and which must stay valid. Owns everything else until rs_report_free().
  * One thread at a time. */
-#ifndef RS_ANALYSE_REPORT_H
-#define RS_ANALYSE_REPORT_H
+#ifndef RS_CONCLUDE_REPORT_H
+#define RS_CONCLUDE_REPORT_H
 
 #include "analyse/bandwidth.h"
 #include "analyse/course.h"

@@ -1,4 +1,4 @@
-#include "analyse/report.h"
+#include "conclude/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
