@@ -14,7 +14,10 @@
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "conclude/findings.h"
 #include "join/totals.h"
+
+enum { RS_REPORT_SENTENCES = 5 };
 
 struct rs_report_options {
     const struct rs_filter *filter; /* resolved */
@@ -49,7 +52,10 @@ struct rs_report {
     struct rs_outliers outliers;
     struct rs_course course;
     struct rs_statistics statistics; /* of inputs without a time axis */
-    char **conclusion;
+    struct rs_roles roles;
+    struct rs_graph graph; /* of all operations in the window, whatever the other filters */
+    struct rs_findings findings;
+    char **conclusion; /* at most RS_REPORT_SENTENCES, the most important first */
     uint32_t nconclusion;
 };
 
