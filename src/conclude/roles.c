@@ -6,7 +6,6 @@
 #include "analyse/quantile.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "join/flow.h"
 #include "base/mix.h"
 #include "base/room.h"
 #include "conclude/layout.h"
@@ -105,8 +104,7 @@ static void count_collective(struct work *w, uint32_t op, uint32_t step)
     uint32_t comm = m->ops.comm[op];
     if (m->comms[comm].nranks == 1) return;
     count(w, comm, class_of(m, op, 0), false, step);
-    bool rooted = m->ops.root[op] >= 0 && rs_func_flow(m, m->ops.func[op]) != RS_FLOW_ALL; /* NCCL reports 0 of all */
-    uint32_t root = rooted ? rs_comm_member(m, comm, m->ops.root[op]) : RS_NONE;
+    uint32_t root = m->ops.root[op] >= 0 ? rs_comm_member(m, comm, m->ops.root[op]) : RS_NONE;
     if (w->by_step && root != RS_NONE && m->members[root].rank_id != RS_NONE)
         count(w, m->ncomms + m->members[root].rank_id, class_of(m, op, 1), true, step);
 }
