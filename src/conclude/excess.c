@@ -1,0 +1,153 @@
+#include "conclude/excess.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/memory.h"
+#include "base/mix.h"
+
+/* Rows by number: row i is rows[first[k] .. first[k + 1]) of its number k = of[i], in the order of `rows_in` (NULL: from
+ * 0). Numbers of RS_NONE are left out. */
+static uint32_t *collect(const uint32_t *of, const uint32_t *rows_in, uint32_t n, uint32_t count, uint32_t **first)
+{
+    uint32_t *rows = rs_alloc(((size_t)n + 1) * sizeof *rows), *at = rs_zalloc((size_t)count + 2, sizeof *at);
+    for (uint32_t i = 0; i < n; i++)
+        if (of[i] != RS_NONE) at[of[i] + 2]++;
+    for (uint32_t k = 0; k < count; k++) at[k + 2] += at[k + 1];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t row = rows_in ? rows_in[i] : i;
+        if (of[row] != RS_NONE) rows[at[of[row] + 1]++] = row;
+    }
+    *first = at;
+    return rows;
+}
+
+static int by_gap(const void *a, const void *b, void *of)
+{
+    const struct rs_node *nodes = of, *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
+    if (x->gap != y->gap) return x->gap < y->gap ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
+{
+    uint64_t *id;
+    rs_map_at(ids, key, *count, &id);
+    *count += *id == *count;
+    return (uint32_t)*id;
+}
+
+static bool has_steps(const struct rs_graph *g)
+{
+    for (uint32_t i = 0; i < g->nnodes; i++)
+        if (g->nodes[i].step != RS_NONE) return true;
+    return false;
+}
+
+static void find_places(struct rs_excess *e, const struct rs_roles *roles, bool steps)
+{
+    const struct rs_graph *g = e->graph;
+    struct rs_map ids = {0};
+    e->place = rs_alloc(((size_t)g->nnodes + 1) * sizeof *e->place);
+    for (uint32_t i = 0; i < g->nnodes; i++) {
+        const struct rs_node *x = &g->nodes[i];
+        uint32_t role = roles ? roles->of[x->rank_id] : 0;
+        e->place[i] = RS_NONE;
+        if (role == RS_NONE || (steps && x->step == RS_NONE)) continue;
+        uint64_t when = steps ? (uint64_t)x->step << 32 | x->position : x->ordinal;
+        uint64_t what = (uint64_t)role << 32 | x->signature;
+        e->place[i] = number(&ids, rs_mix(rs_mix(1, what), when), &e->nplaces);
+    }
+    rs_map_free(&ids);
+    e->nodes = collect(e->place, NULL, g->nnodes, e->nplaces, &e->first);
+    e->index = rs_alloc(((size_t)g->nnodes + 1) * sizeof *e->index);
+    for (uint32_t k = 0; k < e->nplaces; k++) {
+        qsort_r(e->nodes + e->first[k], e->first[k + 1] - e->first[k], sizeof *e->nodes, by_gap, g->nodes);
+        for (uint32_t i = e->first[k]; i < e->first[k + 1]; i++) e->index[e->nodes[i]] = i;
+    }
+}
+
+static void find_series(struct rs_excess *e, bool steps)
+{
+    const struct rs_graph *g = e->graph;
+    uint32_t *of = rs_alloc(((size_t)g->nnodes + 1) * sizeof *of);
+    struct rs_map ids = {0};
+    e->series_of = rs_alloc(((size_t)g->nranks + 1) * sizeof *e->series_of);
+    for (uint32_t r = 0; r < g->nranks; r++) {
+        e->series_of[r] = e->nseries;
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
+            uint32_t i = g->by_rank[k];
+            const struct rs_node *x = &g->nodes[i];
+            uint64_t place = (uint64_t)(steps ? x->position : 0) << 32 | x->signature;
+            of[i] = e->place[i] == RS_NONE ? RS_NONE : number(&ids, rs_mix(rs_mix(1, r), place), &e->nseries);
+        }
+    }
+    e->series_of[g->nranks] = e->nseries;
+    rs_map_free(&ids);
+    e->series = collect(of, g->by_rank, g->nnodes, e->nseries, &e->begin);
+    free(of);
+}
+
+void rs_excess_init(struct rs_excess *e, const struct rs_graph *g, const struct rs_roles *roles)
+{
+    *e = (struct rs_excess){.graph = g};
+    bool steps = has_steps(g);
+    find_places(e, roles, steps);
+    find_series(e, steps);
+}
+
+void rs_excess_free(struct rs_excess *e)
+{
+    free(e->place);
+    free(e->nodes);
+    free(e->first);
+    free(e->index);
+    free(e->series);
+    free(e->begin);
+    free(e->series_of);
+    *e = (struct rs_excess){0};
+}
+
+/* ---- the median of equals ---- */
+
+/* The k-th (from 0) of the rows from..to, without those of a rank and of `apart`. */
+static int64_t kth(const struct rs_excess *e, uint32_t from, uint32_t to, uint32_t own, const bool *apart, uint32_t k)
+{
+    const struct rs_node *nodes = e->graph->nodes;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t rank = nodes[e->nodes[i]].rank_id;
+        if (rank == own || (apart && apart[rank])) continue;
+        if (!k--) return nodes[e->nodes[i]].gap;
+    }
+    return RS_TIME_NONE;
+}
+
+static int64_t middle(int64_t a, int64_t b)
+{
+    return rs_time_plus(a, rs_time_minus(b, a) / 2);
+}
+
+int64_t rs_excess_of(const struct rs_excess *e, uint32_t node, const bool *apart)
+{
+    const struct rs_node *nodes = e->graph->nodes;
+    uint32_t place = e->place[node], own = nodes[node].rank_id;
+    if (place == RS_NONE) return RS_TIME_NONE;
+    uint32_t from = e->first[place], to = e->first[place + 1], n = to - from - 1, at = e->index[node];
+    if (!n) return RS_TIME_NONE;
+    int64_t median;
+    if (apart) {
+        n = 0;
+        for (uint32_t i = from; i < to; i++) {
+            uint32_t rank = nodes[e->nodes[i]].rank_id;
+            n += rank != own && !apart[rank];
+        }
+        if (!n) return RS_TIME_NONE;
+        median = middle(kth(e, from, to, own, apart, (n - 1) / 2), kth(e, from, to, own, apart, n / 2));
+    } else { /* a rank is in a place once */
+        uint32_t low = from + (n - 1) / 2, high = from + n / 2;
+        low += low >= at;
+        high += high >= at;
+        median = middle(nodes[e->nodes[low]].gap, nodes[e->nodes[high]].gap);
+    }
+    return rs_time_minus(nodes[node].gap, median);
+}
