@@ -54,6 +54,7 @@ struct work {
     uint32_t ncounts, cap_counts;
     struct profile *profiles; /* of communicators, then of ranks */
     uint32_t nprofiles;
+    bool by_step; /* else the run is one: its start-up, whose root is rank 0, is in it */
 };
 
 static void end_step(struct work *w, struct tally *t)
@@ -104,7 +105,7 @@ static void count_collective(struct work *w, uint32_t op, uint32_t step)
     if (m->comms[comm].nranks == 1) return;
     count(w, comm, class_of(m, op, 0), false, step);
     uint32_t root = m->ops.root[op] >= 0 ? rs_comm_member(m, comm, m->ops.root[op]) : RS_NONE;
-    if (root != RS_NONE && m->members[root].rank_id != RS_NONE)
+    if (w->by_step && root != RS_NONE && m->members[root].rank_id != RS_NONE)
         count(w, m->ncomms + m->members[root].rank_id, class_of(m, op, 1), true, step);
 }
 
@@ -181,7 +182,8 @@ static void count_op(struct work *w, uint32_t op, uint32_t step)
 static void count_all(struct work *w, const struct rs_view *view, const struct rs_steps *steps)
 {
     struct rs_step_ops by_step = {0};
-    if (!steps || steps->n < LEAST_STEPS) {
+    w->by_step = steps && steps->n >= LEAST_STEPS;
+    if (!w->by_step) {
         for (uint32_t i = 0; i < view->nops; i++) count_op(w, view->ops[i], 0);
     } else {
         rs_step_ops_init(&by_step, steps, view);
@@ -251,6 +253,7 @@ static bool alike_in(const struct tally *x, const struct profile *p, const struc
     uint32_t a = x ? x->usual : 0, b = y ? y->usual : 0, least = p->steps < q->steps ? p->steps : q->steps;
     double share = ((x ? x : y)->root ? ROOT_TOLERANCE_PCT : TOLERANCE_PCT) / 100.0;
     if ((a || b) && (a > b ? a - b : b - a) <= share * (a > b ? a : b)) return true;
+    if ((x ? x : y)->root && !a && !b) return true; /* not in most steps: it does not divide ranks */
     double f = rate(x, p), g = rate(y, q), apart = f > g ? f - g : g - f;
     return apart <= share * (f > g ? f : g) || apart * least <= EXTRA_OPS;
 }

@@ -344,6 +344,25 @@ static void test_without_steps(void **state)
     assert_string_equal(text(), "0000-");
 }
 
+/* Rank 0 is the root of a broadcast in every fourth step. */
+static void broadcasts(uint32_t step)
+{
+    data_parallel(step);
+    if (step % 4) return;
+    uint32_t op = coll(world, "Broadcast", 1 << 10);
+    model.ops.root[op] = 0;
+}
+
+static void test_rare_root(void **state)
+{
+    (void)state;
+    make_job(1, 4, 0);
+    world = make_comm(1, 0, 1, 4);
+    run(40, broadcasts);
+    find(NULL);
+    assert_string_equal(text(), "0000");
+}
+
 /* A group of checkpoints, used in one of ten steps, is not what ranks do. */
 static void checkpoints(uint32_t step)
 {
@@ -376,6 +395,7 @@ int main(void)
         cmocka_unit_test_teardown(test_turns, forget),
         cmocka_unit_test_teardown(test_uneven_layers, forget),
         cmocka_unit_test_teardown(test_without_steps, forget),
+        cmocka_unit_test_teardown(test_rare_root, forget),
         cmocka_unit_test_teardown(test_checkpoints, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
