@@ -128,6 +128,45 @@ static const char *take_hang(void *to, const char *value)
     return NULL;
 }
 
+/* The numbers that each shape of noise takes, in this order. */
+static const struct {
+    const char *form;
+    bool part, steps; /* besides USEC */
+} shapes[RS_GEN_SHAPES] = {
+    [RS_GEN_GAUSS] = {"gauss takes USEC: gauss:20", false, false},
+    [RS_GEN_FOLDED] = {"folded takes USEC: folded:20", false, false},
+    [RS_GEN_TAILS] = {"tails takes PART:USEC: tails:0.01:100", true, false},
+    [RS_GEN_SLICES] = {"slices takes PART:USEC: slices:0.05:4000", true, false},
+    [RS_GEN_BURSTS] = {"bursts takes PART:USEC:STEPS: bursts:0.05:500:4", true, true},
+    [RS_GEN_HOST] = {"host takes USEC: host:50", false, false},
+};
+
+static const char *take_noise(void *to, const char *value)
+{
+    struct rs_gen_config *c = to;
+    struct rs_gen_variation v = {.shape = 0};
+    size_t word = strcspn(value, ":");
+    while (v.shape < RS_GEN_SHAPES &&
+           (strlen(rs_gen_shape_names[v.shape]) != word || strncmp(value, rs_gen_shape_names[v.shape], word) != 0))
+        v.shape++;
+    if (v.shape == RS_GEN_SHAPES) return "is none of gauss, folded, tails, slices, bursts, host";
+    value += word;
+    double *const numbers[] = {shapes[v.shape].part ? &v.part : NULL, &v.us};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!numbers[i]) continue;
+        char *end;
+        if (*value != ':') return shapes[v.shape].form;
+        *numbers[i] = strtod(value + 1, &end);
+        if (end == value + 1) return shapes[v.shape].form;
+        value = end;
+    }
+    if (shapes[v.shape].steps && (*value++ != ':' || !number(&value, &v.steps))) return shapes[v.shape].form;
+    if (*value) return shapes[v.shape].form;
+    if (c->nnoise == RS_GEN_MAX_EACH) return "is one too many";
+    c->noise[c->nnoise++] = v;
+    return NULL;
+}
+
 /* ---- the folder ---- */
 
 static const char *const suffixes[] = {".rsc", ".live", "truth.json", ".json"};
@@ -213,6 +252,11 @@ static int run(const struct rs_command *self, int argc, char **argv)
         {RS_OPT_WORD, 0, "events", &events, "ops|net", "ops: without proxy events (net)"},
         {RS_OPT_COUNT, 0, "api", &cfg.api, "4..6", "version of the profiler interface (5)"},
         {RS_OPT_INT, 0, "seed", &seed, "N", "for everything random; the same gives the same bytes (1)"},
+        {RS_OPT_DOUBLE, 0, "spread", &cfg.spread, "PART", "spread of compute times, one sigma (0.01)"},
+        {RS_OPT_EACH, 0, "noise", RS_EACH(take_noise, &cfg), "SHAPE:...",
+         "further noise of compute times: see the man page for shapes; may be repeated"},
+        {RS_OPT_DOUBLE, 0, "rank-noise", &cfg.rank_noise, "PART", "by which ranks differ in all steps, one sigma (0)"},
+        {RS_OPT_DOUBLE, 0, "run-noise", &cfg.run_noise, "PART", "by which runs of other seeds differ, one sigma (0)"},
         {RS_OPT_DOUBLE, 0, "clock-offset", &cfg.clock_offset_ms, "MS", "most that a host's clock is off (500)"},
         {RS_OPT_DOUBLE, 0, "drift", &cfg.drift_ppm, "PPM", "most that a clock runs fast or slow (50)"},
         {RS_OPT_DOUBLE, 0, "wander", &cfg.wander_ppm, "PPM", "change of a clock's rate in a second, one sigma (0.05)"},

@@ -47,6 +47,25 @@ enum rs_gen_hang {
 };
 extern const char *const rs_gen_hang_names[RS_GEN_HANGS]; /* [0] is NULL */
 
+/* Noise of compute: what each stretch of compute before an operation takes longer or shorter. */
+enum rs_gen_shape {
+    RS_GEN_GAUSS,
+    RS_GEN_FOLDED, /* Gaussian, without its sign */
+    RS_GEN_TAILS, /* a part of the stretches, Pareto-distributed */
+    RS_GEN_SLICES, /* a part of the stretches, always by the same: time slices of a shared GPU */
+    RS_GEN_BURSTS, /* once a step, in runs of steps */
+    RS_GEN_HOST, /* Gaussian, the same for all ranks of a host */
+    RS_GEN_SHAPES, /* their number */
+};
+extern const char *const rs_gen_shape_names[RS_GEN_SHAPES];
+
+struct rs_gen_variation {
+    enum rs_gen_shape shape;
+    double us;
+    double part; /* tails and slices: of the stretches; bursts: of the steps */
+    int steps; /* of a burst */
+};
+
 struct rs_gen_amount {
     int who; /* rank or host */
     double value; /* us, or bytes of a ring */
@@ -73,6 +92,11 @@ struct rs_gen_config {
     double compute_us; /* of a step */
     bool no_world, replays_unreported;
     uint64_t seed;
+    /* compute */
+    double spread; /* of each stretch of compute, as part of it */
+    double run_noise, rank_noise; /* by which runs, and ranks in all of their steps, differ: one sigma */
+    struct rs_gen_variation noise[RS_GEN_MAX_EACH];
+    int nnoise;
     /* clocks and spreads */
     double clock_offset_ms, drift_ppm, wander_ppm;
     double jitter_us, bias_us, tails; /* of the ends of operations */

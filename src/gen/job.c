@@ -26,6 +26,8 @@ enum {
     KEY_CLOSE,
     KEY_HEARTBEAT,
     KEY_SAMPLE,
+    KEY_RUN,
+    KEY_PACE,
 };
 enum {
     OPEN_NS = 2000000, /* processes start */
@@ -54,6 +56,14 @@ void rs_gen_job_noise(struct rs_gen_job *j)
     }
 }
 
+/* A factor about 1, drawn by keys; not far from 1, whatever the spread. */
+static double factor(uint64_t seed, uint64_t a, uint64_t b, double sigma)
+{
+    struct rs_gen_rng rng = {rs_gen_hash(seed, a, b)};
+    double f = 1 + sigma * rs_gen_normal(&rng);
+    return f > 0.5 ? f : 0.5;
+}
+
 /* ---- layout ---- */
 
 static void layout(struct rs_gen_job *j)
@@ -72,6 +82,8 @@ static void layout(struct rs_gen_job *j)
     j->post = rs_zalloc(n, sizeof *j->post);
     j->handle = rs_zalloc(n, sizeof *j->handle);
     j->fate = rs_zalloc(n, sizeof *j->fate);
+    double run_pace = factor(c->seed, KEY_RUN, 0, c->run_noise);
+    j->net_pace = factor(c->seed, KEY_RUN, 1, c->run_noise);
     for (int h = 0; h < c->hosts; h++)
         rs_gen_host_init(&j->hosts[h], h, c->seed, c->clock_offset_ms * 1e6, c->drift_ppm, c->wander_ppm);
     for (int r = 0; r < c->ranks; r++) {
@@ -79,6 +91,7 @@ static void layout(struct rs_gen_job *j)
         k->host = r / per_host;
         k->local = r % per_host;
         k->process = r / c->devices_per_process;
+        k->pace = run_pace * factor(c->seed, KEY_PACE, (uint64_t)r, c->rank_noise);
         k->bias = c->bias_us * 1e3 * rs_gen_hash_around(c->seed, KEY_BIAS, (uint64_t)r);
         rs_gen_gpu_init(&k->gpu, &j->hosts[k->host], r, k->local, c->seed, c->drift_ppm, c->wander_ppm);
         rs_gen_proxy_init(&k->proxy, &k->gpu, r, c->net_steps);

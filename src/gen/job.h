@@ -73,6 +73,7 @@ struct rs_gen_rank {
     struct rs_gen_proxy proxy;
     int64_t gpu_free; /* its GPU's stream is done with everything so far */
     int64_t compute; /* ns to compute before the next operation */
+    double pace; /* factor of its compute */
     double slow_ns, slow_cpu_ns; /* added in every step */
     int64_t late_call; /* slow_cpu_ns of this step, until the first call */
     double bias; /* of its ends, ns */
@@ -93,6 +94,7 @@ struct rs_gen_job {
     struct rs_gen_comm *comms;
     int ncomms;
     int world, tp, dp, second; /* first of their kind, or -1 */
+    double net_pace; /* factor of all transfers */
     int64_t step;
     uint64_t ops; /* numbered so far */
     uint64_t fanouts;

@@ -8,9 +8,9 @@
 
 enum { ELEMENT = 2, FLOAT = 4, AHEAD_IN_HANG = 2 };
 
-double rs_gen_move_ns(uint64_t bytes, bool net)
+double rs_gen_move_ns(const struct rs_gen_job *j, uint64_t bytes, bool net)
 {
-    return (net ? 34e3 : 30e3) + (double)bytes / (net ? 50 : 200);
+    return j->net_pace * ((net ? 34e3 : 30e3) + (double)bytes / (net ? 50 : 200));
 }
 
 /* ---- parts ---- */
@@ -195,7 +195,7 @@ static void run(struct rs_gen_job *j, struct rs_gen_coll *c, struct rs_gen_captu
         if (j->start[m] > latest) latest = j->start[last = m];
     }
     if (c->func == RS_GEN_BROADCAST) root_start = j->start[c->root];
-    double move = rs_gen_move_ns(ring_bytes(c), comm->nnodes > 1) * comm->slow;
+    double move = rs_gen_move_ns(j, ring_bytes(c), comm->nnodes > 1) * comm->slow;
     for (int m = 0; m < n; m++) {
         int rank = comm->ranks[m];
         int64_t from = latest;
@@ -295,7 +295,7 @@ void rs_gen_op_replay(struct rs_gen_job *j, struct rs_gen_capture *cap)
     if (j->cfg->replays_unreported) { /* the GPU works without a report */
         for (int m = 0; m < c.comm->n; m++) {
             struct rs_gen_rank *r = &j->ranks[c.comm->ranks[m]];
-            r->gpu_free += r->compute + (int64_t)rs_gen_move_ns(c.bytes, c.comm->nnodes > 1);
+            r->gpu_free += r->compute + (int64_t)rs_gen_move_ns(j, c.bytes, c.comm->nnodes > 1);
             r->compute = 0;
         }
     } else if (anybody(j, c.comm)) {

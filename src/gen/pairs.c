@@ -107,7 +107,7 @@ static bool meet(const struct work *w, int m, int64_t *from, double *move)
         net |= rs_gen_remote(j, ranks[p->src], ranks[p->dst]);
         if (p->src != p->dst) *(p->src == m ? &out : &in) += (double)p->bytes;
     }
-    *move = rs_gen_move_ns((uint64_t)(out > in ? out : in), net) * out_slow;
+    *move = rs_gen_move_ns(j, (uint64_t)(out > in ? out : in), net) * out_slow;
     return true;
 }
 

@@ -49,6 +49,22 @@ static void put_moments(struct rs_json *j, const char *key, const struct rs_gen_
     rs_json_end(j);
 }
 
+static void put_noise(struct rs_json *j, const struct rs_gen_config *c)
+{
+    rs_json_key(j, "noise");
+    rs_json_array(j);
+    for (int i = 0; i < c->nnoise; i++) {
+        const struct rs_gen_variation *v = &c->noise[i];
+        rs_json_object(j);
+        rs_json_key_str(j, "shape", rs_gen_shape_names[v->shape]);
+        rs_json_key_double(j, "us", v->us);
+        rs_json_key_double(j, "part", v->part);
+        rs_json_key_i64(j, "steps", v->steps);
+        rs_json_end(j);
+    }
+    rs_json_end(j);
+}
+
 static void gen_truth_options(struct rs_json *j, const struct rs_gen_config *c)
 {
     rs_json_key(j, "options");
@@ -64,6 +80,10 @@ static void gen_truth_options(struct rs_json *j, const struct rs_gen_config *c)
     rs_json_key_i64(j, "bytes", c->bytes);
     rs_json_key_double(j, "compute_us", c->compute_us);
     rs_json_key_u64(j, "seed", c->seed);
+    rs_json_key_double(j, "spread", c->spread);
+    rs_json_key_double(j, "run_noise", c->run_noise);
+    rs_json_key_double(j, "rank_noise", c->rank_noise);
+    put_noise(j, c);
     rs_json_key_double(j, "clock_offset_ms", c->clock_offset_ms);
     rs_json_key_double(j, "drift_ppm", c->drift_ppm);
     rs_json_key_double(j, "wander_ppm", c->wander_ppm);
