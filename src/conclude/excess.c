@@ -3,182 +3,196 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyse/quantile.h"
+#include "base/map.h"
 #include "base/memory.h"
-#include "join/waits.h"
+#include "base/mix.h"
 
-/* ---- equals ---- */
-
-/* What nodes are sorted by: equals are adjacent. */
-struct place {
-    uint32_t role, step, signature, position, rank_id, node;
-};
-
-static int compare(uint32_t a, uint32_t b)
+/* Rows by number: row i is rows[first[k] .. first[k + 1]) of its number k = of[i], in the order of `rows_in` (NULL: from
+ * 0). Numbers of RS_NONE are left out. */
+static uint32_t *collect(const uint32_t *of, const uint32_t *rows_in, uint32_t n, uint32_t count, uint32_t **first)
 {
-    return (a > b) - (a < b);
-}
-
-static int by_equals(const void *a, const void *b)
-{
-    const struct place *x = a, *y = b;
-    int c = compare(x->role, y->role);
-    if (!c) c = compare(x->step, y->step);
-    if (!c) c = compare(x->signature, y->signature);
-    if (!c) c = compare(x->position, y->position);
-    return c ? c : compare(x->rank_id, y->rank_id);
-}
-
-static bool are_equals(const struct place *x, const struct place *y)
-{
-    return x->role == y->role && x->step == y->step && x->signature == y->signature && x->position == y->position;
-}
-
-struct work {
-    struct rs_excess *out;
-    const struct rs_graph *g;
-    struct place *places;
-    uint32_t n;
-    const bool *without;
-    uint32_t *nodes; /* [rank_id * steps + step]: compared nodes */
-    int64_t *gaps;
-};
-
-static int ascending(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The mean of the two middle numbers of n sorted ones without the one at `skip` (n: none). */
-static int64_t middle(const int64_t *v, uint32_t n, uint32_t skip)
-{
-    uint32_t left = n - (skip < n), low = (left - 1) / 2, high = left / 2;
-    int64_t a = v[low + (low >= skip)], b = v[high + (high >= skip)];
-    return a + (b - a) / 2;
-}
-
-static uint32_t find(const int64_t *v, uint32_t n, int64_t x)
-{
-    const int64_t *at = bsearch(&x, v, n, sizeof *v, ascending);
-    return at ? (uint32_t)(at - v) : n;
-}
-
-/* n equals: their excess, and what they add to their steps. */
-static void compare_equals(struct work *w, const struct place *p, uint32_t n)
-{
-    struct rs_excess *x = w->out;
-    uint32_t others = 0;
+    uint32_t *rows = rs_alloc(((size_t)n + 1) * sizeof *rows), *at = rs_zalloc((size_t)count + 2, sizeof *at);
     for (uint32_t i = 0; i < n; i++)
-        if (!w->without || !w->without[p[i].rank_id]) w->gaps[others++] = w->g->nodes[p[i].node].gap;
-    if (n < 2 || !others) return;
-    qsort(w->gaps, others, sizeof *w->gaps, ascending);
-    int64_t all = middle(w->gaps, others, others);
+        if (of[i] != RS_NONE) at[of[i] + 2]++;
+    for (uint32_t k = 0; k < count; k++) at[k + 2] += at[k + 1];
     for (uint32_t i = 0; i < n; i++) {
-        const struct rs_node *node = &w->g->nodes[p[i].node];
-        bool outside = w->without && w->without[p[i].rank_id];
-        if (!outside && others < 2) continue;
-        x->of[p[i].node] = node->gap - middle(w->gaps, others, outside ? others : find(w->gaps, others, node->gap));
-        size_t cell = (size_t)node->rank_id * x->nsteps + node->step;
-        x->late[cell] = (float)((w->nodes[cell]++ ? x->late[cell] : 0) + (float)(node->gap - all));
+        uint32_t row = rows_in ? rows_in[i] : i;
+        if (of[row] != RS_NONE) rows[at[of[row] + 1]++] = row;
+    }
+    *first = at;
+    return rows;
+}
+
+static int by_gap(const void *a, const void *b, void *of)
+{
+    const struct rs_node *nodes = of, *x = &nodes[*(const uint32_t *)a], *y = &nodes[*(const uint32_t *)b];
+    if (x->gap != y->gap) return x->gap < y->gap ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static uint32_t number(struct rs_map *ids, uint64_t key, uint32_t *count)
+{
+    uint64_t *id;
+    rs_map_at(ids, key, *count, &id);
+    *count += *id == *count;
+    return (uint32_t)*id;
+}
+
+static bool has_steps(const struct rs_graph *g)
+{
+    for (uint32_t i = 0; i < g->nnodes; i++)
+        if (g->nodes[i].step != RS_NONE) return true;
+    return false;
+}
+
+static void find_places(struct rs_excess *e, const struct rs_roles *roles, bool steps)
+{
+    const struct rs_graph *g = e->graph;
+    struct rs_map ids = {0};
+    e->place = rs_alloc(((size_t)g->nnodes + 1) * sizeof *e->place);
+    for (uint32_t i = 0; i < g->nnodes; i++) {
+        const struct rs_node *x = &g->nodes[i];
+        uint32_t role = roles ? roles->of[x->rank_id] : 0;
+        e->place[i] = RS_NONE;
+        if (role == RS_NONE || (steps && x->step == RS_NONE)) continue;
+        uint64_t when = steps ? (uint64_t)x->step << 32 | x->position : x->ordinal;
+        uint64_t what = (uint64_t)role << 32 | x->signature;
+        e->place[i] = number(&ids, rs_mix(rs_mix(1, what), when), &e->nplaces);
+    }
+    rs_map_free(&ids);
+    e->nodes = collect(e->place, NULL, g->nnodes, e->nplaces, &e->first);
+    e->index = rs_alloc(((size_t)g->nnodes + 1) * sizeof *e->index);
+    for (uint32_t k = 0; k < e->nplaces; k++) {
+        qsort_r(e->nodes + e->first[k], e->first[k + 1] - e->first[k], sizeof *e->nodes, by_gap, g->nodes);
+        for (uint32_t i = e->first[k]; i < e->first[k + 1]; i++) e->index[e->nodes[i]] = i;
     }
 }
 
-static void compare_all(struct work *w)
+static void find_series(struct rs_excess *e, bool steps)
 {
-    for (uint32_t i = 0, k; i < w->n; i = k) {
-        for (k = i + 1; k < w->n && are_equals(&w->places[i], &w->places[k]);) k++;
-        compare_equals(w, &w->places[i], k - i);
+    const struct rs_graph *g = e->graph;
+    uint32_t *of = rs_alloc(((size_t)g->nnodes + 1) * sizeof *of);
+    struct rs_map ids = {0};
+    e->series_of = rs_alloc(((size_t)g->nranks + 1) * sizeof *e->series_of);
+    for (uint32_t r = 0; r < g->nranks; r++) {
+        e->series_of[r] = e->nseries;
+        for (uint32_t k = g->first[r]; k < g->first[r + 1]; k++) {
+            uint32_t i = g->by_rank[k];
+            const struct rs_node *x = &g->nodes[i];
+            uint64_t place = (uint64_t)(steps ? x->position : 0) << 32 | x->signature;
+            of[i] = e->place[i] == RS_NONE ? RS_NONE : number(&ids, rs_mix(rs_mix(1, r), place), &e->nseries);
+        }
     }
+    e->series_of[g->nranks] = e->nseries;
+    rs_map_free(&ids);
+    e->series = collect(of, g->by_rank, g->nnodes, e->nseries, &e->begin);
+    free(of);
 }
 
-/* ---- steps of which much is missing ---- */
-
-/* The sum of half of the gaps is not that of all: it is unknown if a rank has clearly fewer nodes than its equals. */
-static void drop_incomplete(struct work *w, const struct rs_roles *roles, uint32_t step)
+void rs_excess_init(struct rs_excess *e, const struct rs_graph *g, const struct rs_roles *roles)
 {
-    struct rs_excess *x = w->out;
+    *e = (struct rs_excess){.graph = g};
+    bool steps = has_steps(g);
+    find_places(e, roles, steps);
+    find_series(e, steps);
+}
+
+void rs_excess_free(struct rs_excess *e)
+{
+    free(e->place);
+    free(e->nodes);
+    free(e->first);
+    free(e->index);
+    free(e->series);
+    free(e->begin);
+    free(e->series_of);
+    *e = (struct rs_excess){0};
+}
+
+/* ---- the median of equals ---- */
+
+/* The k-th (from 0) of the rows from..to, without those of a rank and of `apart`. */
+static int64_t kth(const struct rs_excess *e, uint32_t from, uint32_t to, uint32_t own, const bool *apart, uint32_t k)
+{
+    const struct rs_node *nodes = e->graph->nodes;
+    for (uint32_t i = from; i < to; i++) {
+        uint32_t rank = nodes[e->nodes[i]].rank_id;
+        if (rank == own || (apart && apart[rank])) continue;
+        if (!k--) return nodes[e->nodes[i]].gap;
+    }
+    return RS_TIME_NONE;
+}
+
+static int64_t middle(int64_t a, int64_t b)
+{
+    return rs_time_plus(a, rs_time_minus(b, a) / 2);
+}
+
+int64_t rs_excess_of(const struct rs_excess *e, uint32_t node, const bool *apart)
+{
+    const struct rs_node *nodes = e->graph->nodes;
+    uint32_t place = e->place[node], own = nodes[node].rank_id;
+    if (place == RS_NONE) return RS_TIME_NONE;
+    uint32_t from = e->first[place], to = e->first[place + 1], n = to - from - 1, at = e->index[node];
+    if (!n) return RS_TIME_NONE;
+    int64_t median;
+    if (apart) {
+        n = 0;
+        for (uint32_t i = from; i < to; i++) {
+            uint32_t rank = nodes[e->nodes[i]].rank_id;
+            n += rank != own && !apart[rank];
+        }
+        if (!n) return RS_TIME_NONE;
+        median = middle(kth(e, from, to, own, apart, (n - 1) / 2), kth(e, from, to, own, apart, n / 2));
+    } else { /* a rank is in a place once */
+        uint32_t low = from + (n - 1) / 2, high = from + n / 2;
+        low += low >= at;
+        high += high >= at;
+        median = middle(nodes[e->nodes[low]].gap, nodes[e->nodes[high]].gap);
+    }
+    return rs_time_minus(nodes[node].gap, median);
+}
+
+/* ---- steps ---- */
+
+/* The sum of half of a step's gaps is not that of all: if a rank has clearly fewer nodes than its equals, its step is not
+ * known. `nodes` are counts, [rank_id * steps + step]. */
+static void drop_incomplete(float *late, const uint32_t *nodes, const struct rs_roles *roles, uint32_t nranks,
+                            uint32_t steps)
+{
     uint32_t *most = rs_zalloc((size_t)roles->n + 1, sizeof *most);
-    for (uint32_t r = 0; r < x->nranks; r++) {
-        uint32_t n = w->nodes[(size_t)r * x->nsteps + step];
-        if (roles->of[r] != RS_NONE && n > most[roles->of[r]]) most[roles->of[r]] = n;
-    }
-    for (uint32_t r = 0; r < x->nranks; r++) {
-        size_t cell = (size_t)r * x->nsteps + step;
-        if (roles->of[r] != RS_NONE && w->nodes[cell] < most[roles->of[r]] - most[roles->of[r]] / 10)
-            x->late[cell] = NAN;
+    for (uint32_t s = 0; s < steps; s++) {
+        for (uint32_t i = 0; i < roles->n; i++) most[i] = 0;
+        for (uint32_t r = 0; r < nranks; r++) {
+            uint32_t n = nodes[(size_t)r * steps + s], role = roles->of[r];
+            if (role != RS_NONE && n > most[role]) most[role] = n;
+        }
+        for (uint32_t r = 0; r < nranks; r++) {
+            uint32_t n = nodes[(size_t)r * steps + s], role = roles->of[r];
+            if (role != RS_NONE && n < most[role] - most[role] / 10) late[(size_t)r * steps + s] = NAN;
+        }
     }
     free(most);
 }
 
-/* ---- the persistent part ---- */
-
-static int by_position(const void *a, const void *b)
+void rs_excess_by_step(const struct rs_excess *e, const struct rs_roles *roles, const struct rs_steps *steps,
+                       uint32_t warmup, float *late)
 {
-    const struct place *x = a, *y = b;
-    int c = compare(x->rank_id, y->rank_id);
-    if (!c) c = compare(x->signature, y->signature);
-    if (!c) c = compare(x->position, y->position);
-    return c ? c : compare(x->step, y->step);
-}
-
-static void find_persistent(struct work *w)
-{
-    enum { LEAST = 5 };
-    struct place *p = w->places;
-    qsort(p, w->n, sizeof *p, by_position);
-    for (uint32_t i = 0, k; i < w->n; i = k) {
-        uint32_t n = 0;
-        for (k = i; k < w->n && p[k].rank_id == p[i].rank_id && p[k].signature == p[i].signature &&
-                    p[k].position == p[i].position;
-             k++)
-            if (w->out->of[p[k].node] != RS_TIME_NONE) w->gaps[n++] = w->out->of[p[k].node];
-        if (n < LEAST) continue;
-        qsort(w->gaps, n, sizeof *w->gaps, ascending);
-        int64_t median = middle(w->gaps, n, n);
-        for (uint32_t j = i; j < k; j++) w->out->persistent[p[j].node] = median;
+    const struct rs_graph *g = e->graph;
+    size_t cells = (size_t)g->nranks * steps->n;
+    uint32_t *nodes = rs_zalloc(cells + 1, sizeof *nodes);
+    for (size_t i = 0; i < cells; i++) late[i] = NAN;
+    for (uint32_t p = 0; p < e->nplaces; p++) {
+        uint32_t from = e->first[p], n = e->first[p + 1] - from, step = g->nodes[e->nodes[from]].step;
+        bool counted = step != RS_NONE && step >= warmup && steps->rows[step].counted;
+        if (n < 2 || !counted || g->nodes[e->nodes[from]].pred == RS_NONE) continue;
+        int64_t median = middle(g->nodes[e->nodes[from + (n - 1) / 2]].gap, g->nodes[e->nodes[from + n / 2]].gap);
+        for (uint32_t i = from; i < from + n; i++) {
+            const struct rs_node *x = &g->nodes[e->nodes[i]];
+            size_t cell = (size_t)x->rank_id * steps->n + step;
+            late[cell] = (nodes[cell]++ ? late[cell] : 0) + (float)rs_time_minus(x->gap, median);
+        }
     }
-}
-
-void rs_excess_init(struct rs_excess *x, const struct rs_graph *g, const struct rs_roles *roles, uint32_t nsteps,
-                    uint32_t from, const bool *without)
-{
-    size_t cells = (size_t)g->nranks * nsteps;
-    *x = (struct rs_excess){.nranks = g->nranks, .nsteps = nsteps, .error_ns = RS_ONE_CLOCK_NS};
-    x->of = rs_alloc(((size_t)g->nnodes + 1) * sizeof *x->of);
-    x->persistent = rs_zalloc((size_t)g->nnodes + 1, sizeof *x->persistent);
-    x->late = rs_alloc((cells + 1) * sizeof *x->late);
-    for (uint32_t i = 0; i < g->nnodes; i++) x->of[i] = RS_TIME_NONE;
-    for (size_t i = 0; i < cells; i++) x->late[i] = NAN;
-    struct work w = {.out = x, .g = g, .without = without};
-    w.places = rs_alloc(((size_t)g->nnodes + 1) * sizeof *w.places);
-    w.nodes = rs_zalloc(cells + 1, sizeof *w.nodes);
-    w.gaps = rs_alloc(((size_t)g->nnodes + 1) * sizeof *w.gaps);
-    for (uint32_t i = 0; i < g->nnodes; i++) {
-        const struct rs_node *n = &g->nodes[i];
-        uint32_t role = roles->of[n->rank_id];
-        if (role == RS_NONE || n->step == RS_NONE || n->step < from || n->step >= nsteps || n->pred == RS_NONE)
-            continue;
-        w.places[w.n++] = (struct place){role, n->step, n->signature, n->position, n->rank_id, i};
-    }
-    qsort(w.places, w.n, sizeof *w.places, by_equals);
-    compare_all(&w);
-    for (uint32_t s = from; s < nsteps; s++) drop_incomplete(&w, roles, s);
-    find_persistent(&w);
-    for (uint32_t r = 0; r < x->nranks; r++) {
-        bool has = false;
-        for (uint32_t s = from; s < nsteps && !has; s++) has = !isnan(x->late[(size_t)r * nsteps + s]);
-        x->equals += has;
-    }
-    free(w.places);
-    free(w.nodes);
-    free(w.gaps);
-}
-
-void rs_excess_free(struct rs_excess *x)
-{
-    free(x->of);
-    free(x->persistent);
-    free(x->late);
-    *x = (struct rs_excess){0};
+    drop_incomplete(late, nodes, roles, g->nranks, steps->n);
+    free(nodes);
 }

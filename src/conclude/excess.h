@@ -1,11 +1,11 @@
-/* How much later than its equals a rank begins its operations.
+/* How much longer than its equals a rank took between two operations.
  *
- * The excess of a node of the graph is its gap minus the median gap of its equals: nodes of other ranks of its role, in
- * the same step, of the same signature and position. A gap is between two times of one rank, so clocks do not matter, and
- * a rank that waits for others in an operation is not late by that. The persistent part of an excess is the median over
- * the steps of what its rank has at this signature and position: it keeps the noise of single steps out.
- *
- * Linear in nodes but for sorting. Owned until rs_excess_free(). One thread at a time. */
+ * Equals are ranks of one role (conclude/roles.h). The gap before a node (conclude/graph.h) is compared with the gaps of
+ * its equals in the same place: before the same operation behind the same operation (signature), in the same step and at
+ * the same position of it; without steps: at the same ordinal. Nodes of no step are not compared. A series is the same
+ * place in all steps, on one rank: what a rank takes longer in each step is the location of its series. Borrows the
+ * graph; owns its arrays until rs_excess_free(). Linear in the number of nodes, but for sorting the equals of a place. One
+ * thread at a time. */
 #ifndef RS_CONCLUDE_EXCESS_H
 #define RS_CONCLUDE_EXCESS_H
 
@@ -13,20 +13,28 @@
 #include "conclude/roles.h"
 
 struct rs_excess {
-    int64_t *of; /* by node: gap minus the median gap of its equals; RS_TIME_NONE: has none */
-    int64_t *persistent; /* by node: the median over the steps of `of`; 0: unknown, or not persistent (below 5 steps) */
-    /* [rank_id * steps + step]: the sum of a rank's gaps in a step, minus a sum that the ranks of its role share; NAN: the
-     * rank or too much of its step is missing. */
-    float *late;
-    uint32_t nranks, nsteps;
-    uint32_t equals; /* ranks that have equals in some step */
-    int64_t error_ns; /* of a gap */
+    const struct rs_graph *graph;
+    uint32_t *place; /* by node; RS_NONE: not compared */
+    uint32_t *nodes, *first; /* nodes of place k: nodes[first[k] .. first[k + 1]), by gap */
+    uint32_t *index; /* by node: where it is in `nodes` */
+    uint32_t nplaces;
+    uint32_t *series; /* nodes of series k: series[begin[k] .. begin[k + 1]), by step */
+    uint32_t *begin;
+    uint32_t *series_of; /* by rank: its series are series_of[r] .. series_of[r + 1] */
+    uint32_t nseries;
 };
 
-/* Of steps [from, nsteps). `without` by rank_id: ranks that are not equals of others (a host that is judged as a whole);
- * NULL: none. */
-void rs_excess_init(struct rs_excess *x, const struct rs_graph *g, const struct rs_roles *roles, uint32_t nsteps,
-                    uint32_t from, const bool *without);
-void rs_excess_free(struct rs_excess *x);
+/* `roles` NULL: all ranks that have the signature are equals. */
+void rs_excess_init(struct rs_excess *e, const struct rs_graph *g, const struct rs_roles *roles);
+void rs_excess_free(struct rs_excess *e);
+
+/* The gap before a node, less the median gap of its equals: of all but its own rank, and but those of `apart` (by rank
+ * row; NULL: none). RS_TIME_NONE: it has no equals. */
+int64_t rs_excess_of(const struct rs_excess *e, uint32_t node, const bool *apart);
+
+/* late[rank_id * steps->n + step]: the sum of a rank's gaps in a step, minus a sum that all ranks of its role share; NAN:
+ * not counted, or the rank or too much of its step is missing. To be allocated by the caller. */
+void rs_excess_by_step(const struct rs_excess *e, const struct rs_roles *roles, const struct rs_steps *steps,
+                       uint32_t warmup, float *late);
 
 #endif

@@ -83,7 +83,9 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_annotation,
                                                         &rs_out_critical,
                                                         &rs_out_critical_row,
-                                                        &rs_out_critical_segment};
+                                                        &rs_out_critical_segment,
+                                                        &rs_out_whatif,
+                                                        &rs_out_whatif_case};
     return index < sizeof tables / sizeof *tables ? tables[index] : NULL;
 }
 

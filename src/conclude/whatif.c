@@ -1,0 +1,378 @@
+#include "conclude/whatif.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/quantile.h"
+#include "base/memory.h"
+#include "base/mix.h"
+#include "base/room.h"
+#include "base/strbuf.h"
+
+enum {
+    RESAMPLES = 200,
+    LEAST_OF_SERIES = 3, /* steps that a location needs */
+};
+static const double BEYOND_NOISE = 3; /* standard errors */
+
+/* ---- locations ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The mean of the middle half: nearly as exact as the mean, and a few far ones do not count. Sorts. */
+static double location(double *v, uint32_t n)
+{
+    if (!n) return 0;
+    qsort(v, n, sizeof *v, ascending);
+    double sum = 0;
+    uint32_t cut = n / 4;
+    for (uint32_t i = cut; i < n - cut; i++) sum += v[i];
+    return sum / (n - 2 * cut);
+}
+
+/* The standard error of the location of n sorted values, from the distance of their quartiles. */
+static double standard_error(const double *sorted, uint32_t n)
+{
+    double width = sorted[n - 1 - n / 4] - sorted[n / 4];
+    return width / 1.349 * 1.1 / sqrt(n);
+}
+
+struct interval {
+    double low, high; /* relative to the location */
+};
+
+/* Of the location of n values: 95 % of those of samples drawn from them. */
+static struct interval resample(const double *v, uint32_t n, double *scratch)
+{
+    double found[RESAMPLES], all = location(memcpy(scratch, v, n * sizeof *v), n);
+    uint64_t state = 1;
+    for (int b = 0; b < RESAMPLES; b++) {
+        for (uint32_t i = 0; i < n; i++) {
+            state = rs_mix(state, i);
+            scratch[i] = v[state % n];
+        }
+        found[b] = location(scratch, n);
+    }
+    qsort(found, RESAMPLES, sizeof *found, ascending);
+    return (struct interval){found[RESAMPLES / 40] - all, found[RESAMPLES - 1 - RESAMPLES / 40] - all};
+}
+
+/* ---- what is taken out ---- */
+
+struct cure {
+    struct rs_whatif *w;
+    const bool *apart; /* ranks that are no equals of each other; NULL */
+    int64_t *take; /* by node */
+    int64_t *low, *high; /* the same at the ends of the interval */
+    double *per_step, *values, *scratch; /* by moment, see moment_of() */
+    bool *seen;
+    uint32_t moments;
+    uint64_t compared; /* nodes with equals */
+};
+
+static bool has_steps(const struct rs_whatif *w)
+{
+    return w->steps && w->steps->n;
+}
+
+/* Where a node is among the others of its series: its step, else its ordinal. */
+static uint32_t moment_of(const struct rs_whatif *w, const struct rs_node *x)
+{
+    return has_steps(w) ? x->step : x->ordinal;
+}
+
+static bool is_counted(const struct rs_whatif *w, const struct rs_node *x)
+{
+    if (!has_steps(w)) return true;
+    return x->step != RS_NONE && x->step >= w->warmup && w->steps->rows[x->step].counted;
+}
+
+static void cure_init(struct cure *c, struct rs_whatif *w, const bool *apart)
+{
+    size_t n = (size_t)w->graph.nnodes + 1;
+    *c = (struct cure){.w = w, .apart = apart};
+    c->take = rs_zalloc(n, sizeof *c->take);
+    c->low = rs_zalloc(n, sizeof *c->low);
+    c->high = rs_zalloc(n, sizeof *c->high);
+    c->moments = has_steps(w) ? w->steps->n : 0;
+    for (uint32_t i = 0; i < w->graph.nnodes && !has_steps(w); i++)
+        if (w->graph.nodes[i].ordinal >= c->moments) c->moments = w->graph.nodes[i].ordinal + 1;
+    size_t m = (size_t)c->moments + 1;
+    c->per_step = rs_alloc(m * sizeof *c->per_step);
+    c->values = rs_alloc(m * sizeof *c->values);
+    c->scratch = rs_alloc(m * sizeof *c->scratch);
+    c->seen = rs_alloc(m * sizeof *c->seen);
+}
+
+static void cure_free(struct cure *c)
+{
+    free(c->take);
+    free(c->low);
+    free(c->high);
+    free(c->per_step);
+    free(c->values);
+    free(c->scratch);
+    free(c->seen);
+}
+
+/* The excess of the nodes of a series, into c->values; returns how many have one. */
+static uint32_t values_of(struct cure *c, uint32_t series)
+{
+    const struct rs_excess *e = &c->w->excess;
+    uint32_t n = 0;
+    for (uint32_t k = e->begin[series]; k < e->begin[series + 1]; k++) {
+        if (!is_counted(c->w, &e->graph->nodes[e->series[k]])) continue;
+        int64_t x = rs_excess_of(e, e->series[k], c->apart);
+        if (x != RS_TIME_NONE) c->values[n++] = (double)x;
+    }
+    return n;
+}
+
+/* What a rank takes longer in every step: locations by series, sums over the series by step. */
+struct shift {
+    double *by_series; /* of the rank; 0: nothing is taken */
+    double sum, weights; /* of the locations; of their amounts */
+    struct interval interval; /* of the sum */
+    uint32_t steps;
+};
+
+static void add_to_steps(struct cure *c, uint32_t series)
+{
+    const struct rs_excess *e = &c->w->excess;
+    for (uint32_t k = e->begin[series]; k < e->begin[series + 1]; k++) {
+        const struct rs_node *x = &e->graph->nodes[e->series[k]];
+        int64_t excess = is_counted(c->w, x) ? rs_excess_of(e, e->series[k], c->apart) : RS_TIME_NONE;
+        if (excess == RS_TIME_NONE) continue;
+        uint32_t at = moment_of(c->w, x);
+        if (!c->seen[at]) c->per_step[at] = 0;
+        c->seen[at] = true;
+        c->per_step[at] += (double)excess;
+    }
+}
+
+/* `certain`: only what is longer beyond the noise of the steps. */
+static void find_shift(struct cure *c, uint32_t rank_id, bool certain, struct shift *s)
+{
+    const struct rs_excess *e = &c->w->excess;
+    uint32_t first = e->series_of[rank_id], n = e->series_of[rank_id + 1] - first, found = 0;
+    *s = (struct shift){.by_series = rs_zalloc((size_t)n + 1, sizeof *s->by_series)};
+    memset(c->seen, 0, c->moments * sizeof *c->seen);
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t count = values_of(c, first + k);
+        c->compared += count;
+        if (count < LEAST_OF_SERIES) continue;
+        double at = location(c->values, count);
+        if (certain && at < BEYOND_NOISE * standard_error(c->values, count) + RS_ONE_CLOCK_NS) continue;
+        s->by_series[k] = at;
+        s->sum += at;
+        s->weights += fabs(at);
+        add_to_steps(c, first + k);
+    }
+    for (uint32_t i = 0; i < c->moments; i++)
+        if (c->seen[i]) c->values[found++] = c->per_step[i];
+    s->steps = found;
+    if (found >= LEAST_OF_SERIES) s->interval = resample(c->values, found, c->scratch);
+}
+
+/* Places that occur in a few steps only (the first operation of the run has no predecessor): no more than in others. */
+static double few(const struct cure *c, uint32_t node, const struct shift *s)
+{
+    int64_t x = rs_excess_of(&c->w->excess, node, c->apart);
+    if (x == RS_TIME_NONE || x <= 0 || s->sum <= 0) return 0;
+    return (double)x < s->sum ? (double)x : s->sum;
+}
+
+static void take_persistent(struct cure *c, uint32_t rank_id, bool certain)
+{
+    const struct rs_excess *e = &c->w->excess;
+    struct shift s;
+    find_shift(c, rank_id, certain, &s);
+    uint32_t first = e->series_of[rank_id], n = e->series_of[rank_id + 1] - first;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t count = e->begin[first + k + 1] - e->begin[first + k];
+        double share = s.weights > 0 ? fabs(s.by_series[k]) / s.weights : 0;
+        for (uint32_t i = e->begin[first + k]; i < e->begin[first + k + 1]; i++) {
+            uint32_t node = e->series[i];
+            if (!is_counted(c->w, &e->graph->nodes[node])) continue;
+            double at = count < LEAST_OF_SERIES ? few(c, node, &s) : s.by_series[k];
+            if (at == 0) continue;
+            c->take[node] = (int64_t)at;
+            c->low[node] = (int64_t)(at + share * s.interval.low);
+            c->high[node] = (int64_t)(at + share * s.interval.high);
+        }
+    }
+    free(s.by_series);
+}
+
+/* What is above the equals in single steps. c->take has the persistent part, which stays. */
+static void take_sporadic(struct cure *c)
+{
+    const struct rs_graph *g = &c->w->graph;
+    for (uint32_t i = 0; i < g->nnodes; i++) {
+        int64_t kept = c->take[i], x = is_counted(c->w, &g->nodes[i]) ? rs_excess_of(&c->w->excess, i, NULL) : 0;
+        c->compared += x != RS_TIME_NONE;
+        c->take[i] = x != RS_TIME_NONE && x > kept ? rs_time_minus(x, kept) : 0;
+    }
+}
+
+static void take_waits(struct cure *c)
+{
+    const struct rs_excess *e = &c->w->excess;
+    for (uint32_t p = 0; p < e->nplaces; p++) {
+        double sum = 0;
+        uint32_t n = e->first[p + 1] - e->first[p];
+        if (n < 2) continue;
+        for (uint32_t i = e->first[p]; i < e->first[p + 1]; i++) sum += (double)e->graph->nodes[e->nodes[i]].gap;
+        c->compared += n;
+        for (uint32_t i = e->first[p]; i < e->first[p + 1]; i++) {
+            const struct rs_node *x = &e->graph->nodes[e->nodes[i]];
+            if (is_counted(c->w, x)) c->take[e->nodes[i]] = rs_time_minus(x->gap, (int64_t)(sum / n));
+        }
+    }
+}
+
+/* ---- cases ---- */
+
+/* The median distance of the ends of steps; `ends` as rs_replay_step_ends() has them, which it overwrites. */
+static int64_t step_time(const struct rs_whatif *w, int64_t *ends)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i + 1 < w->steps->n; i++) {
+        bool both = ends[i] != RS_TIME_NONE && ends[i + 1] != RS_TIME_NONE;
+        if (both && i + 1 >= w->warmup && w->steps->rows[i + 1].counted)
+            ends[n++] = rs_time_minus(ends[i + 1], ends[i]);
+    }
+    return n ? rs_median(ends, n) : RS_TIME_NONE;
+}
+
+static int64_t run(struct rs_whatif *w, const int64_t *take, int64_t *step_ns, int64_t *step_ends)
+{
+    int64_t makespan = rs_replay_run(&w->replay, &w->graph, take, NULL);
+    if (step_ns) *step_ns = RS_TIME_NONE;
+    if (!has_steps(w) || !step_ns) return makespan;
+    rs_replay_step_ends(&w->replay, &w->graph, step_ends, w->steps->n);
+    int64_t *scratch = rs_alloc(w->steps->n * sizeof *scratch);
+    memcpy(scratch, step_ends, w->steps->n * sizeof *scratch);
+    *step_ns = step_time(w, scratch);
+    free(scratch);
+    return makespan;
+}
+
+static int64_t not_negative(int64_t ns)
+{
+    return ns > 0 ? ns : 0;
+}
+
+static void set_unknown(struct rs_whatif_case *x, const char *why)
+{
+    x->unknown = rs_strdup(why);
+}
+
+static void replay_case(struct cure *c, struct rs_whatif_case *x)
+{
+    struct rs_whatif *w = c->w;
+    int64_t *ends = rs_alloc((has_steps(w) ? w->steps->n + 1 : 1) * sizeof *ends);
+    x->makespan_ns = run(w, c->take, &x->step_ns, ends);
+    int64_t saving = rs_time_minus(w->makespan_ns, x->makespan_ns);
+    int64_t low = saving, high = saving;
+    if (x->cure <= RS_CURE_PERSISTENT) {
+        low = rs_time_minus(w->makespan_ns, run(w, c->low, NULL, NULL));
+        high = rs_time_minus(w->makespan_ns, run(w, c->high, NULL, NULL));
+    }
+    free(ends);
+    int64_t own = (int64_t)(w->error_pct / 100 * (double)w->makespan_ns);
+    x->saving_ns = not_negative(saving);
+    x->saving_low_ns = not_negative((low < saving ? low : saving) - own);
+    x->saving_high_ns = not_negative((high > saving ? high : saving) + own);
+}
+
+static void name_case(const struct rs_whatif *w, struct rs_whatif_case *x)
+{
+    const struct rs_model *m = w->view->model;
+    switch (x->cure) {
+    case RS_CURE_RANK:
+        if (m->ranks[x->rank_id].number >= 0)
+            rs_asprintf(&x->take_out, "rank %" PRId32, m->ranks[x->rank_id].number);
+        else
+            rs_asprintf(&x->take_out, "process %" PRIu32, m->procs[m->ranks[x->rank_id].proc].pid);
+        break;
+    case RS_CURE_HOST: rs_asprintf(&x->take_out, "host %s", rs_host_label(m, x->host)); break;
+    case RS_CURE_PERSISTENT: x->take_out = rs_strdup("persistent"); break;
+    case RS_CURE_SPORADIC: x->take_out = rs_strdup("sporadic"); break;
+    case RS_CURE_WAITS: x->take_out = rs_strdup("waits"); break;
+    }
+}
+
+const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cure, uint32_t who)
+{
+    RS_ROOM(w->cases, w->ncases, w->cap_cases);
+    struct rs_whatif_case *x = &w->cases[w->ncases++];
+    *x = (struct rs_whatif_case){.cure = cure,
+                                 .rank_id = cure == RS_CURE_RANK ? who : RS_NONE,
+                                 .host = cure == RS_CURE_HOST ? who : RS_NONE,
+                                 .makespan_ns = RS_TIME_NONE,
+                                 .step_ns = RS_TIME_NONE,
+                                 .saving_ns = RS_TIME_NONE,
+                                 .saving_low_ns = RS_TIME_NONE,
+                                 .saving_high_ns = RS_TIME_NONE};
+    name_case(w, x);
+    if (w->refused) {
+        set_unknown(x, w->refused);
+        return x;
+    }
+    const struct rs_model *m = w->view->model;
+    bool *apart = rs_zalloc((size_t)m->nranks + 1, sizeof *apart);
+    for (uint32_t r = 0; r < m->nranks; r++)
+        apart[r] = cure == RS_CURE_RANK ? r == who : cure == RS_CURE_HOST && m->ranks[r].host == who;
+    struct cure c;
+    cure_init(&c, w, cure == RS_CURE_HOST ? apart : NULL);
+    for (uint32_t r = 0; r < m->nranks && cure != RS_CURE_WAITS; r++)
+        if (cure >= RS_CURE_PERSISTENT || apart[r]) take_persistent(&c, r, cure >= RS_CURE_PERSISTENT);
+    if (cure == RS_CURE_SPORADIC) take_sporadic(&c);
+    if (cure == RS_CURE_WAITS) take_waits(&c);
+    if (c.compared)
+        replay_case(&c, x);
+    else
+        set_unknown(x, cure == RS_CURE_HOST ? "no other host has ranks that do the same work"
+                       : cure == RS_CURE_RANK ? "no other rank does the same work"
+                                              : "no two ranks do the same work");
+    cure_free(&c);
+    free(apart);
+    return x;
+}
+
+void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
+                    const struct rs_roles *roles, uint32_t warmup)
+{
+    *w = (struct rs_whatif){.view = view, .steps = steps, .warmup = warmup, .step_ns = RS_TIME_NONE};
+    rs_graph_init(&w->graph, view, steps);
+    w->refused = w->graph.refused;
+    w->makespan_ns = rs_graph_makespan(&w->graph);
+    if (w->refused) return;
+    rs_excess_init(&w->excess, &w->graph, roles);
+    rs_replay_init(&w->replay, &w->graph);
+    int64_t *ends = rs_alloc((has_steps(w) ? w->steps->n + 1 : 1) * sizeof *ends);
+    int64_t again = run(w, NULL, &w->step_ns, ends);
+    free(ends);
+    if (w->makespan_ns > 0)
+        w->error_pct = 100 * fabs((double)rs_time_minus(again, w->makespan_ns)) / (double)w->makespan_ns;
+}
+
+void rs_whatif_free(struct rs_whatif *w)
+{
+    for (uint32_t i = 0; i < w->ncases; i++) {
+        free(w->cases[i].take_out);
+        free(w->cases[i].unknown);
+    }
+    free(w->cases);
+    rs_excess_free(&w->excess);
+    rs_replay_free(&w->replay);
+    rs_graph_free(&w->graph);
+    *w = (struct rs_whatif){0};
+}
