@@ -596,6 +596,27 @@ static void find_startup(struct work *w)
     s->early = s->startup || (double)rs_time_minus(s->rows[0].from, s->begin_ns) > limit;
 }
 
+static void say_left_out(struct rs_steps *s)
+{
+    free(s->left_out);
+    s->left_out = NULL;
+    if (s->after_ns == RS_TIME_NONE) return;
+    struct rs_strbuf text = {0};
+    const char *why = s->warmup_given ? "" : " (start-up)";
+    if (!s->warmup)
+        rs_strbuf_printf(&text, "what is before the first step%s is left out", why);
+    else if (s->warmup == 1)
+        rs_strbuf_printf(&text, "the first of %" PRIu32 " steps%s is left out", s->n, why);
+    else
+        rs_strbuf_printf(&text, "the first %" PRIu32 " of %" PRIu32 " steps%s are left out", s->warmup, s->n, why);
+    if (s->begin_ns != RS_TIME_NONE) {
+        rs_strbuf_puts(&text, ": ");
+        rs_words_ns(&text, rs_time_minus(s->after_ns, s->begin_ns));
+    }
+    if (!s->warmup_given) rs_strbuf_printf(&text, "; --warmup 0 includes %s", s->warmup > 1 ? "them" : "it");
+    rs_strbuf_take(&text, &s->left_out);
+}
+
 void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_t warmup)
 {
     int64_t *known = rs_alloc(((size_t)s->n + 1) * sizeof *known);
@@ -606,6 +627,7 @@ void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_
     s->after_ns = RS_TIME_NONE;
     if (s->n && (s->warmup || (!s->warmup_given && !timed && s->early)))
         s->after_ns = s->warmup < s->n ? s->rows[s->warmup].from : s->rows[s->n - 1].to;
+    say_left_out(s);
     s->counted = s->counted_marked = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         struct rs_step *x = &s->rows[i];
@@ -618,24 +640,6 @@ void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_
     s->usual_ns = s->time_ns.p50;
     s->spread_ns = n ? rs_mad(known, n, s->usual_ns) : RS_TIME_NONE;
     free(known);
-}
-
-bool rs_steps_left_out(const struct rs_steps *s, struct rs_strbuf *text)
-{
-    if (s->after_ns == RS_TIME_NONE) return false;
-    const char *why = s->warmup_given ? "" : " (start-up)";
-    if (!s->warmup)
-        rs_strbuf_printf(text, "what is before the first step%s is left out", why);
-    else if (s->warmup == 1)
-        rs_strbuf_printf(text, "the first of %" PRIu32 " steps%s is left out", s->n, why);
-    else
-        rs_strbuf_printf(text, "the first %" PRIu32 " of %" PRIu32 " steps%s are left out", s->warmup, s->n, why);
-    if (s->begin_ns != RS_TIME_NONE) {
-        rs_strbuf_puts(text, ": ");
-        rs_words_ns(text, rs_time_minus(s->after_ns, s->begin_ns));
-    }
-    if (!s->warmup_given) rs_strbuf_printf(text, "; --warmup 0 includes %s", s->warmup > 1 ? "them" : "it");
-    return true;
 }
 
 /* ---- all of it ---- */
@@ -674,6 +678,7 @@ enum rs_status rs_steps_find(struct rs_steps *s, const struct rs_view *view, str
 void rs_steps_free(struct rs_steps *s)
 {
     free(s->rows);
+    free(s->left_out);
     step_marks_free(&s->marks);
     *s = (struct rs_steps){.rank_id = RS_NONE, .begin_ns = RS_TIME_NONE, .after_ns = RS_TIME_NONE};
 }

@@ -20,7 +20,6 @@
 
 #include "analyse/quantile.h"
 #include "analyse/view.h"
-#include "base/strbuf.h"
 #include "model/model.h"
 
 /* ---- marks of the framework ----
@@ -63,6 +62,8 @@ struct rs_steps {
     uint32_t warmup; /* steps at the beginning that are left out: `startup`, or what the user says */
     bool warmup_given; /* the user says it */
     int64_t begin_ns, after_ns; /* the first operation; what is before `after_ns` is left out, RS_TIME_NONE: nothing */
+    char *
+        left_out; /* "the first 3 of 40 steps (start-up) are left out: 1.3 s; --warmup 0 includes them"; NULL: nothing */
     uint32_t ops; /* usual number of operations per step, on the rank with the most; 0: unknown */
     uint32_t rank_id; /* that rank; RS_NONE */
     int64_t usual_ns, spread_ns; /* median length, and the median distance from it; RS_TIME_NONE: unknown */
@@ -76,9 +77,6 @@ void rs_steps_free(struct rs_steps *s);
 /* Counts the steps that begin in the filter's span, and times those of them after the first `warmup` steps of the run.
  * RS_NONE: after the start-up, or all of them if the filter has a time. rs_steps_find() does so for the whole run. */
 void rs_steps_within(struct rs_steps *s, const struct rs_filter *filter, uint32_t warmup);
-/* Appends what is left out: "the first 3 of 40 steps (start-up) are left out: 1.3 s; --warmup 0 includes them". False:
- * nothing is. */
-bool rs_steps_left_out(const struct rs_steps *s, struct rs_strbuf *text);
 
 /* How n steps, some of them marked, were found, in JSON: "annotations", "pattern", "annotations and pattern"; NULL:
  * none. */

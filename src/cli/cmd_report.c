@@ -102,9 +102,7 @@ static void print_head(const struct rs_report *r)
     }
     if (b->totals.mismatches) printf("; %s with mismatched arguments", rs_text_count(b->totals.mismatches).s);
     printf("\n");
-    struct rs_strbuf left_out = {0};
-    if (rs_steps_left_out(s, &left_out)) printf("%s\n", rs_strbuf_borrow(&left_out));
-    rs_strbuf_free(&left_out);
+    if (s->left_out) printf("%s\n", s->left_out);
     if (b->from_ns == RS_TIME_NONE) return;
     printf("operations from %s to %s. ", rs_zero_moment(r->view.model, b->from_ns).s,
            rs_zero_moment(r->view.model, b->to_ns).s);

@@ -294,13 +294,12 @@ static void test_startup(void **state)
 {
     (void)state;
     int64_t ms[40];
-    struct rs_strbuf said = {0};
     fill_lengths(ms, 40);
     play_lengths(ms, 40, 10 * MS); /* all alike */
     assert_int_equal(steps.startup, 0);
     assert_false(steps.early);
     assert_int_equal(steps.after_ns, RS_TIME_NONE);
-    assert_false(rs_steps_left_out(&steps, &said));
+    assert_null(steps.left_out);
     forget(NULL);
 
     ms[0] = 900, ms[1] = 140, ms[2] = 260; /* the second is not long, but two of three are */
@@ -311,19 +310,15 @@ static void test_startup(void **state)
     assert_int_equal(steps.begin_ns, 0);
     assert_int_equal(steps.counted, 40);
     assert_int_equal(steps.time_ns.p99, 102 * MS); /* without them */
-    assert_true(rs_steps_left_out(&steps, &said));
-    assert_string_equal(rs_strbuf_borrow(&said),
+    assert_string_equal(steps.left_out,
                         "the first 3 of 40 steps (start-up) are left out: 1.3 s; --warmup 0 includes them");
-    rs_strbuf_clear(&said);
     rs_steps_within(&steps, &everything, 0);
     assert_int_equal(steps.warmup, 0);
     assert_int_equal(steps.startup, 3);
     assert_int_equal(steps.time_ns.p99, 452 * MS); /* the first begins with its first operation */
-    assert_false(rs_steps_left_out(&steps, &said));
+    assert_null(steps.left_out);
     rs_steps_within(&steps, &everything, 1);
-    assert_true(rs_steps_left_out(&steps, &said));
-    assert_string_equal(rs_strbuf_borrow(&said), "the first of 40 steps is left out: 0.91 s");
-    rs_strbuf_clear(&said);
+    assert_string_equal(steps.left_out, "the first of 40 steps is left out: 0.91 s");
     rs_steps_within(&steps, &(struct rs_filter){.has_to = true, .to = 2000 * MS}, RS_NONE);
     assert_int_equal(steps.warmup, 0); /* the user selects a time */
     assert_int_equal(steps.after_ns, RS_TIME_NONE);
@@ -359,10 +354,8 @@ static void test_startup(void **state)
     assert_int_equal(steps.startup, 0);
     assert_true(steps.early);
     assert_int_equal(steps.after_ns, steps.rows[0].from);
-    assert_true(rs_steps_left_out(&steps, &said));
-    assert_string_equal(rs_strbuf_borrow(&said),
+    assert_string_equal(steps.left_out,
                         "what is before the first step (start-up) is left out: 3.0 s; --warmup 0 includes it");
-    rs_strbuf_free(&said);
 }
 
 /* ---- one-offs ---- */
