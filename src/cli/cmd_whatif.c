@@ -149,10 +149,10 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
     if (done == RS_OK) {
         struct rs_roles roles;
         struct rs_whatif w;
-        rs_steps_within(&steps, &o->common.filters.filter);
+        rs_steps_within(&steps, &o->common.filters.filter, o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup);
         rs_roles_find(&roles, &all, &steps, NULL);
         rs_view_init(&view, m, &o->common.filters.filter);
-        rs_whatif_init(&w, &view, &steps, &roles, (uint32_t)o->warmup);
+        rs_whatif_init(&w, &view, &steps, &roles, steps.warmup);
         done = work(&w, o, err);
         if (w.refused) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
         rs_whatif_free(&w);
@@ -166,12 +166,12 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {0};
+    struct options o = {.warmup = -1};
     int n;
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 0, "take-out", RS_EACH(take_wish, &o), "WHAT",
          "'rank 5', 'host NAME', persistent, sporadic or waits; may be repeated"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave the first N steps as they are (0)"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave the first N steps as they are (the start-up)"},
         {0},
     };
     int done = rs_common_parse(self, &o.common, opts, argc, argv, &n);

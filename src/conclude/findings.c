@@ -12,9 +12,8 @@
 #include "base/mix.h"
 #include "base/room.h"
 #include "conclude/chance.h"
-#include "conclude/excess.h"
-#include "conclude/replay.h"
 #include "join/ranks.h"
+#include "join/waits.h"
 
 static const char *const kinds[] = {"persistent", "sporadic", "one_off"};
 static const char *const scopes[] = {"rank", "host", "link", "group", "run"};
@@ -33,10 +32,7 @@ struct work {
     struct rs_findings *out;
     const struct rs_findings_of *of;
     const struct rs_model *m;
-    struct rs_excess excess;
-    struct rs_replay replay;
-    int64_t *take; /* by node */
-    int64_t base; /* the replayed run without changes */
+    float *late; /* [rank_id * steps + step] */
     struct rs_chance ranks, hosts;
 };
 
@@ -57,37 +53,23 @@ static struct rs_finding *add(struct rs_findings *f, enum rs_finding_kind kind, 
                              .saving_low_ns = RS_TIME_NONE,
                              .saving_high_ns = RS_TIME_NONE,
                              .at_ns = RS_TIME_NONE,
-                             .p_value = NAN,
-                             .why = RS_WHY_UNKNOWN};
+                             .p_value = NAN};
     return x;
 }
 
 /* ---- savings ---- */
 
-/* The replayed run without the persistent lateness of some ranks. */
-static int64_t saving(struct work *w, const struct rs_excess *x, const bool *of)
+static void set_saving(struct rs_finding *f, const struct rs_whatif_case *c)
 {
-    const struct rs_graph *g = w->of->graph;
-    if (g->refused) return RS_TIME_NONE;
-    for (uint32_t i = 0; i < g->nnodes; i++) w->take[i] = of[g->nodes[i].rank_id] ? x->persistent[i] : 0;
-    return rs_time_minus(w->base, rs_replay_run(&w->replay, g, w->take, NULL));
-}
-
-static void set_saving(struct work *w, struct rs_finding *f, const struct rs_excess *x)
-{
-    bool *of = rs_zalloc((size_t)w->m->nranks + 1, sizeof *of);
-    for (uint32_t i = 0; i < f->nranks; i++) of[f->ranks[i]] = true;
-    f->saving_ns = saving(w, x, of);
-    if (f->saving_ns != RS_TIME_NONE && f->saving_ns < 0) f->saving_ns = 0;
-    free(of);
-    if (f->saving_ns == RS_TIME_NONE || f->late_ns <= 0) return;
-    f->saving_low_ns = (int64_t)((double)f->saving_ns * (double)f->late_low_ns / (double)f->late_ns);
-    f->saving_high_ns = (int64_t)((double)f->saving_ns * (double)f->late_high_ns / (double)f->late_ns);
+    f->saving_ns = c->saving_ns;
+    f->saving_low_ns = c->saving_low_ns;
+    f->saving_high_ns = c->saving_high_ns;
 }
 
 /* What a cure saves at most, if it cannot be replayed: every late step is shorter. */
 static int64_t worth(const struct rs_finding *f)
 {
+    if (f->kind == RS_ONE_OFF) return f->cost_ns;
     return f->saving_ns != RS_TIME_NONE ? f->saving_ns : f->late_ns * (int64_t)f->late_steps;
 }
 
@@ -109,35 +91,35 @@ static void name_rank(struct rs_finding *f, const struct rs_model *m)
     rs_strbuf_take(&s, &f->name);
 }
 
-static const char *advice_of(const struct rs_finding *f)
+static const char *advice_of(enum rs_why why, bool host)
 {
-    bool host = f->scope == RS_SCOPE_HOST;
-    switch (f->why) {
+    switch (why) {
     case RS_WHY_LAUNCHED_LATE:
         return host ? "its processes launch late: check the CPUs of that host (other load, data loading, storage)"
-                    : "it launches late and is not slow on the GPU: check that process (data loading, Python, other "
+                    : "it launches late, and is not slow on the GPU: check that process (data loading, Python, other "
                       "load on its cores)";
     case RS_WHY_QUEUED:
-        return host ? "it launches in time and its GPUs are late: check them (power, cooling, clocks)"
-                    : "it launches in time and its GPU is late: check that GPU (clocks, thermals) or its share of the "
+        return host ? "its processes launch in time, and its GPUs are late: check them (power, cooling, clocks)"
+                    : "it launches in time, and its GPU is late: check that GPU (clocks, thermals) or its share of the "
                       "work";
     default: return NULL;
     }
 }
 
-/* Why a rank or host is late, and the upper bound of its cost: as the stragglers have it, if that is most of its own
- * lateness. */
+/* Why a rank or host is late, and the upper bound of its cost, as the stragglers have it: if one cause is most of what is
+ * its own. */
 static void set_why(const struct work *w, struct rs_finding *f)
 {
     const struct rs_stragglers *s = w->of->stragglers;
+    bool host = f->scope == RS_SCOPE_HOST;
     for (uint32_t i = 0; i < s->nrows; i++) {
         const struct rs_straggler *x = &s->rows[i];
-        bool same = f->scope == RS_SCOPE_RANK ? x->rank_id == f->rank_id : x->rank_id == RS_NONE && x->host == f->host;
-        if (!same) continue;
+        if (host ? x->rank_id != RS_NONE || x->host != f->host : x->rank_id != f->rank_id) continue;
         f->cost_ns = x->cost_ns;
-        if (x->why != RS_WHY_HELD && x->why_ns[x->why] > x->cost_ns / 2) f->why = x->why;
+        if (x->why >= RS_WHY_HELD || x->why_ns[x->why] <= x->cost_ns / 2) continue;
+        f->why = rs_why_text(x->why);
+        f->advice = advice_of(x->why, host);
     }
-    f->advice = advice_of(f);
 }
 
 static void take_row(struct rs_finding *f, const struct rs_chance_row *r)
@@ -155,12 +137,12 @@ static void take_row(struct rs_finding *f, const struct rs_chance_row *r)
 static void find_ranks(struct work *w)
 {
     const struct rs_roles *roles = w->of->roles;
-    struct rs_chance_table t = {.late = w->excess.late,
+    struct rs_chance_table t = {.late = w->late,
                                 .group = roles->of,
                                 .units = w->m->nranks,
                                 .groups = roles->n,
-                                .steps = w->excess.nsteps,
-                                .error_ns = (double)w->excess.error_ns};
+                                .steps = w->of->steps->n,
+                                .error_ns = RS_ONE_CLOCK_NS};
     rs_chance_init(&w->ranks, &t);
     w->out->compared = w->ranks.compared;
     w->out->steps = w->ranks.steps;
@@ -175,7 +157,7 @@ static void find_ranks(struct work *w)
         name_rank(f, w->m);
         take_row(f, &w->ranks.rows[r]);
         set_why(w, f);
-        set_saving(w, f, &w->excess);
+        set_saving(f, rs_whatif_add(w->of->whatif, RS_CURE_RANK, r));
         f->named = matters(w->out, f);
     }
 }
@@ -211,7 +193,7 @@ static uint32_t group_hosts(const struct work *w, uint32_t *group)
 static float *late_hosts(const struct work *w)
 {
     const struct rs_model *m = w->m;
-    uint32_t steps = w->excess.nsteps, *first = rs_zalloc((size_t)m->nhosts + 2, sizeof *first);
+    uint32_t steps = w->of->steps->n, *first = rs_zalloc((size_t)m->nhosts + 2, sizeof *first);
     uint32_t *ranks = rs_alloc(((size_t)m->nranks + 1) * sizeof *ranks);
     int64_t *values = rs_alloc(((size_t)m->nranks + 1) * sizeof *values);
     float *late = rs_alloc(((size_t)m->nhosts * steps + 1) * sizeof *late);
@@ -222,7 +204,7 @@ static float *late_hosts(const struct work *w)
         for (uint32_t s = 0; s < steps; s++) {
             uint32_t n = 0;
             for (uint32_t i = first[h]; i < first[h + 1]; i++) {
-                float x = w->excess.late[(size_t)ranks[i] * steps + s];
+                float x = w->late[(size_t)ranks[i] * steps + s];
                 if (!isnan(x)) values[n++] = (int64_t)x;
             }
             bool most = 2 * n > first[h + 1] - first[h];
@@ -240,18 +222,13 @@ static void take_host(struct work *w, uint32_t host)
     struct rs_findings *out = w->out;
     struct rs_finding *f = add(out, RS_PERSISTENT, RS_SCOPE_HOST);
     f->host = host;
-    bool *inside = rs_zalloc((size_t)w->m->nranks + 1, sizeof *inside);
     f->ranks = rs_alloc(((size_t)w->m->nranks + 1) * sizeof *f->ranks);
     for (uint32_t r = 0; r < w->m->nranks; r++)
-        if ((inside[r] = w->m->ranks[r].host == host)) f->ranks[f->nranks++] = r;
+        if (w->m->ranks[r].host == host) f->ranks[f->nranks++] = r;
     rs_asprintf(&f->name, "host %s", rs_host_label(w->m, host));
     take_row(f, &w->hosts.rows[host]);
     set_why(w, f);
-    struct rs_excess outside; /* against the ranks of other hosts alone */
-    rs_excess_init(&outside, w->of->graph, w->of->roles, w->excess.nsteps, w->of->warmup, inside);
-    set_saving(w, f, &outside);
-    rs_excess_free(&outside);
-    free(inside);
+    set_saving(f, rs_whatif_add(w->of->whatif, RS_CURE_HOST, host));
     f->named = matters(out, f);
     for (uint32_t i = 0; i + 1 < out->n; i++) {
         const struct rs_finding *x = &out->rows[i];
@@ -267,8 +244,8 @@ static void find_hosts(struct work *w)
     struct rs_chance_table t = {.group = group,
                                 .units = w->m->nhosts,
                                 .groups = group_hosts(w, group),
-                                .steps = w->excess.nsteps,
-                                .error_ns = (double)w->excess.error_ns};
+                                .steps = w->of->steps->n,
+                                .error_ns = RS_ONE_CLOCK_NS};
     float *late = late_hosts(w);
     t.late = late;
     rs_chance_init(&w->hosts, &t);
@@ -309,7 +286,7 @@ static void make_group(struct work *w, const bool *in, uint32_t n, uint32_t late
         if (x->p_value > f->p_value) f->p_value = x->p_value;
     }
     rs_strbuf_take(&name, &f->name);
-    set_saving(w, f, &w->excess);
+    set_saving(f, rs_whatif_add_ranks(w->of->whatif, f->ranks, f->nranks));
     f->named = matters(out, f) && (double)best < 0.8 * (double)worth(f);
     for (uint32_t i = 0; f->named && i < n; i++)
         if (in[i]) out->rows[i].named = false;
@@ -336,22 +313,40 @@ static void find_group(struct work *w)
 }
 /* ---- sporadic ---- */
 
-/* What every step waits for whoever is last: the replayed run in which all ranks are as their equals. */
+/* What every step waits for whoever is last. */
 static void find_sporadic(struct work *w)
 {
-    const struct rs_graph *g = w->of->graph;
-    if (g->refused || !w->excess.equals) return;
-    int64_t persistent = 0;
-    for (uint32_t i = 0; i < w->out->n; i++)
-        if (w->out->rows[i].named && w->out->rows[i].saving_ns > persistent) persistent = w->out->rows[i].saving_ns;
-    for (uint32_t i = 0; i < g->nnodes; i++) w->take[i] = w->excess.of[i] == RS_TIME_NONE ? 0 : w->excess.of[i];
-    int64_t all = rs_time_minus(w->base, rs_replay_run(&w->replay, g, w->take, NULL));
-    if ((double)(all - persistent) < 2 * RS_FINDING_SHARE * (double)w->out->run_ns || persistent > all / 2) return;
+    const struct rs_whatif_case *c = rs_whatif_add(w->of->whatif, RS_CURE_SPORADIC, RS_NONE);
+    if (c->saving_ns == RS_TIME_NONE || (double)c->saving_ns < 2 * RS_FINDING_SHARE * (double)w->out->run_ns) return;
     struct rs_finding *f = add(w->out, RS_SPORADIC, RS_SCOPE_RUN);
     f->name = rs_strdup("run");
-    f->saving_ns = f->saving_low_ns = f->saving_high_ns = all - persistent;
+    set_saving(f, c);
     f->steps = w->out->steps;
-    if (f->steps) f->late_ns = f->late_low_ns = f->late_high_ns = f->saving_ns / f->steps;
+    if (f->steps) f->late_ns = c->saving_ns / f->steps;
+}
+
+/* ---- one-offs ---- */
+
+static void take_one_offs(struct work *w)
+{
+    const struct rs_one_offs *o = w->of->one_offs;
+    for (uint32_t i = 0; i < o->n; i++) {
+        const struct rs_one_off *x = &o->rows[i];
+        if ((double)x->excess_ns < RS_FINDING_SHARE * (double)w->out->run_ns) continue;
+        struct rs_finding *f = add(w->out, RS_ONE_OFF, x->rank_id != RS_NONE ? RS_SCOPE_RANK : RS_SCOPE_RUN);
+        f->rank_id = x->rank_id;
+        if (x->rank_id != RS_NONE) {
+            f->host = w->m->ranks[x->rank_id].host;
+            f->ranks = rs_alloc(sizeof *f->ranks);
+            f->ranks[f->nranks++] = x->rank_id;
+            name_rank(f, w->m);
+        } else {
+            f->name = rs_strdup("run");
+        }
+        f->at_ns = x->at_ns;
+        f->cost_ns = x->excess_ns;
+        f->why = x->text;
+    }
 }
 
 /* ---- all of them ---- */
@@ -368,26 +363,26 @@ static int by_importance(const void *a, const void *b)
 void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of)
 {
     *f = (struct rs_findings){.seen_ns = NAN};
-    const struct rs_graph *g = of->graph;
+    const struct rs_graph *g = &of->whatif->graph;
     struct work w = {.out = f, .of = of, .m = of->view->model};
     f->run_ns = rs_graph_makespan(g);
     if (!g->nnodes || !of->steps->n) return;
-    if (of->warmup && of->warmup < of->steps->n)
-        f->run_ns = rs_time_minus(g->end, of->steps->rows[of->warmup].from);
-    rs_excess_init(&w.excess, g, of->roles, of->steps->n, of->warmup, NULL);
-    rs_replay_init(&w.replay, g);
-    w.take = rs_zalloc((size_t)g->nnodes + 1, sizeof *w.take);
-    if (!g->refused) w.base = rs_replay_run(&w.replay, g, NULL, NULL);
+    if (of->steps->warmup && of->steps->warmup < of->steps->n)
+        f->run_ns = rs_time_minus(g->end, of->steps->rows[of->steps->warmup].from);
+    struct rs_excess excess;
+    rs_excess_init(&excess, g, of->roles);
+    w.late = rs_alloc(((size_t)g->nranks * of->steps->n + 1) * sizeof *w.late);
+    rs_excess_by_step(&excess, of->roles, of->steps, of->steps->warmup, w.late);
+    rs_excess_free(&excess);
     find_ranks(&w);
     if (w.m->nhosts > 1) find_hosts(&w);
     find_group(&w);
-    find_sporadic(&w);
+    if (f->compared) find_sporadic(&w);
+    take_one_offs(&w);
     qsort(f->rows, f->n, sizeof *f->rows, by_importance);
-    rs_excess_free(&w.excess);
-    rs_replay_free(&w.replay);
     rs_chance_free(&w.ranks);
     rs_chance_free(&w.hosts);
-    free(w.take);
+    free(w.late);
 }
 
 void rs_findings_free(struct rs_findings *f)

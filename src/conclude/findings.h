@@ -5,14 +5,15 @@
  * RS_FINDING_SHARE of it. Ranks that are late together are one finding: by what they share, if together they explain more
  * than the worst of them alone.
  *
- * Borrows the model; owns the rest until rs_findings_free(). One thread at a time. */
+ * Borrows the model and one-offs; owns the rest until rs_findings_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_FINDINGS_H
 #define RS_CONCLUDE_FINDINGS_H
 
+#include "analyse/one_offs.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
-#include "conclude/graph.h"
 #include "conclude/roles.h"
+#include "conclude/whatif.h"
 
 #define RS_FINDING_SHARE 0.005 /* of the run: a cure that saves less is not worth a sentence */
 
@@ -32,8 +33,8 @@ struct rs_finding {
     int64_t saving_ns, saving_low_ns, saving_high_ns; /* of the replayed run; RS_TIME_NONE: unknown */
     int64_t at_ns; /* when it happened; RS_TIME_NONE: in the whole run */
     double p_value; /* NAN: does not apply */
-    enum rs_why why; /* RS_WHY_UNKNOWN also where nothing was recorded of it */
-    const char *advice; /* NULL: none has evidence */
+    const char *why; /* "launched late"; of a one-off: what happened. NULL: unknown. Borrowed from `one_offs` */
+    const char *advice; /* NULL: nothing is known that would support one */
     bool named; /* a culprit in the conclusion */
 };
 
@@ -49,10 +50,10 @@ struct rs_findings {
 struct rs_findings_of {
     const struct rs_view *view;
     const struct rs_steps *steps;
-    uint32_t warmup; /* steps left out */
     const struct rs_stragglers *stragglers;
-    const struct rs_graph *graph;
+    const struct rs_one_offs *one_offs;
     const struct rs_roles *roles;
+    struct rs_whatif *whatif; /* cases of all findings are added */
 };
 
 void rs_findings_init(struct rs_findings *f, const struct rs_findings_of *of);

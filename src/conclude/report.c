@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/hang_state.h"
+#include "analyse/hang.h"
 #include "analyse/per_step_cost.h"
 #include "analyse/words.h"
 #include "base/memory.h"
@@ -236,15 +236,39 @@ static void say_losses(struct rs_report *r)
     }
 }
 
-/* Times of a hanging job look like those of any other. */
+/* Processes that did not close their recordings; *all: of these. Other tools do not report it. */
+static uint32_t count_open(const struct rs_model *m, uint32_t *all)
+{
+    uint32_t open = 0;
+    *all = 0;
+    for (uint32_t p = 0; p < m->nprocs; p++) {
+        open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
+        *all += m->procs[p].same == RS_NONE;
+    }
+    return open;
+}
+
+/* A rank that died, or a job that hangs: nothing else matters as much. Its times look like those of any other. */
+static bool say_hang(struct rs_report *r)
+{
+    struct rs_hang h;
+    struct rs_strbuf s = {0};
+    uint32_t all;
+    if (!count_open(r->view.model, &all)) return false;
+    rs_hang_find(r->view.model, &(struct rs_filter){0}, &h);
+    bool hangs = h.findings[0].verdict > RS_VERDICT_UNKNOWN && h.findings[0].verdict != RS_VERDICT_OUTSIDE_NCCL;
+    if (hangs && h.nconclusion) {
+        rs_strbuf_puts(&s, h.conclusion[0]);
+        rs_strbuf_puts(&s, " `ringscope hang` shows the evidence.");
+        say(r, &s);
+    }
+    rs_hang_free(&h);
+    return hangs;
+}
+
 static void say_open(struct rs_report *r)
 {
-    const struct rs_model *m = r->view.model;
-    uint32_t open = 0, all = 0;
-    for (uint32_t p = 0; p < m->nprocs; p++) { /* other tools do not report it */
-        open += rs_tool_has(m->procs[p].tool, RS_CAP_PROCESS_END) && !rs_hang_closed(&m->procs[p]);
-        all += m->procs[p].same == RS_NONE;
-    }
+    uint32_t all, open = count_open(r->view.model, &all);
     if (!open) return;
     struct rs_strbuf s = {0};
     rs_strbuf_printf(&s,
@@ -280,13 +304,14 @@ static void conclusion_make(struct rs_report *r)
         say(r, &s);
         return;
     }
+    bool hangs = say_hang(r);
     say_late(r);
     say_links(r);
     say_reached(r);
     say_steps(r);
     say_doubts(r);
     say_losses(r);
-    say_open(r);
+    if (!hangs) say_open(r);
 }
 
 /* ---- the basis ---- */
@@ -372,19 +397,17 @@ static bool has_starts(const struct rs_view *v)
 static void judge(struct rs_report *r, const struct rs_filter *filter)
 {
     struct rs_filter times = {0};
-    struct rs_view all;
     if (filter) times = *filter;
     times.nranks = times.ncomms = times.nfuncs = 0;
-    rs_view_init(&all, r->view.model, &times);
-    rs_roles_find(&r->roles, &all, &r->steps, NULL);
-    rs_graph_init(&r->graph, &all, &r->steps);
-    rs_findings_init(&r->findings, &(struct rs_findings_of){.view = &all,
+    rs_view_init(&r->all, r->view.model, &times);
+    rs_roles_find(&r->roles, &r->all, &r->steps, NULL);
+    rs_whatif_init(&r->whatif, &r->all, &r->steps, &r->roles, r->steps.warmup);
+    rs_findings_init(&r->findings, &(struct rs_findings_of){.view = &r->all,
                                                             .steps = &r->steps,
-                                                            .warmup = r->warmup,
                                                             .stragglers = &r->stragglers,
-                                                            .graph = &r->graph,
-                                                            .roles = &r->roles});
-    rs_view_free(&all);
+                                                            .one_offs = &r->one_offs,
+                                                            .roles = &r->roles,
+                                                            .whatif = &r->whatif});
 }
 
 static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
@@ -425,8 +448,9 @@ void rs_report_free(struct rs_report *r)
     for (size_t i = 0; i < r->nconclusion; i++) free(r->conclusion[i]);
     free(r->conclusion);
     rs_findings_free(&r->findings);
-    rs_graph_free(&r->graph);
+    rs_whatif_free(&r->whatif);
     rs_roles_free(&r->roles);
+    rs_view_free(&r->all);
     rs_statistics_free(&r->statistics);
     rs_course_free(&r->course);
     rs_one_offs_free(&r->one_offs);

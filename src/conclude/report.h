@@ -52,7 +52,8 @@ struct rs_report {
     struct rs_course course;
     struct rs_statistics statistics; /* of inputs without a time axis */
     struct rs_roles roles;
-    struct rs_graph graph; /* of all operations in the window, whatever the other filters */
+    struct rs_view all; /* all operations in the window, whatever the other filters */
+    struct rs_whatif whatif; /* of these */
     struct rs_findings findings;
     char **conclusion; /* at most RS_REPORT_SENTENCES, the most important first */
     uint32_t nconclusion;
