@@ -184,9 +184,10 @@ const struct rs_command rs_cmd_whatif = {
     .name = "whatif",
     .summary = "what a cure would save: the run replayed without a rank's or host's lateness",
     .usage = "[options] IN...",
-    .text = "Replays the recorded operations, and the time that each rank took between them, without what a rank takes\n"
-            "longer than the ranks that do the same work. Prints the time that this saves, with its interval: waits that\n"
-            "others cause, and time that is hidden, do not count.",
+    .text =
+        "Replays the recorded operations, and the time that each rank took between them, without what a rank takes\n"
+        "longer than the ranks that do the same work. Prints the time that this saves, with its interval: waits that\n"
+        "others cause, and time that is hidden, do not count.",
     .examples = "ringscope whatif rec                                 # all that is late\n"
                 "ringscope whatif --take-out 'rank 5' rec             # one rank\n"
                 "ringscope whatif --take-out 'host node1' --json rec",

@@ -5,6 +5,7 @@
 #include "fields/course.h"
 #include "fields/report.h"
 #include "fields/statistics.h"
+#include "fields/whatif.h"
 
 void rs_time_json(struct rs_json *j, const char *key, int64_t ns)
 {
@@ -103,6 +104,17 @@ static void lateness(struct rs_json *j, const struct rs_report *r)
     rs_json_end(j);
 }
 
+static void findings(struct rs_json *j, const struct rs_report *r)
+{
+    rs_json_key(j, "findings");
+    rs_json_array(j);
+    for (uint32_t i = 0; i < r->findings.n; i++)
+        rs_out_json(j, &rs_out_finding, &(struct rs_finding_fields){r, &r->findings.rows[i]});
+    rs_json_end(j);
+    rs_json_key(j, "whatif");
+    rs_out_json(j, &rs_out_whatif, &(struct rs_whatif_fields){&r->whatif});
+}
+
 /* ---- network ---- */
 
 static void network(struct rs_json *j, const struct rs_report *r)
@@ -191,6 +203,7 @@ void rs_report_json(struct rs_json *j, const struct rs_report *r, const struct r
     by_func(j, r);
     stragglers(j, r);
     lateness(j, r);
+    findings(j, r);
     network(j, r);
     steps(j, r);
     statistics(j, r);

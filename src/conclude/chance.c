@@ -224,9 +224,9 @@ static double correlation(const struct work *w)
 {
     const struct rs_chance_table *t = w->t;
     enum { LEAST = 16 };
-    if (t->steps < LEAST) return 1;
     double sum = 1, *means = rs_zalloc((size_t)t->units + 1, sizeof *means);
     uint64_t cells = 0;
+    uint32_t most = 0;
     for (uint32_t u = 0; u < t->units; u++) {
         uint32_t n = 0;
         for (uint32_t s = 0; s < t->steps; s++) {
@@ -235,9 +235,10 @@ static double correlation(const struct work *w)
             n++;
         }
         if (n) means[u] /= n;
+        if (n > most) most = n;
         cells += n;
     }
-    for (uint32_t lag = 1; lag <= t->steps / 4; lag++) {
+    for (uint32_t lag = 1; most >= LEAST && lag <= most / 4; lag++) {
         double with = 0, all = 0;
         uint64_t n = 0;
         for (uint32_t u = 0; u < t->units; u++)
@@ -252,7 +253,7 @@ static double correlation(const struct work *w)
         if (all <= 0 || !n) break;
         /* Of two equals one score is minus the other: about half of the cells are independent. Means that are taken
          * from the same numbers make it 1 / steps too small. */
-        double rho = with / (double)n / (all / (double)cells) + 1.0 / t->steps;
+        double rho = with / (double)n / (all / (double)cells) + 1.0 / most;
         if (rho <= 2 / sqrt((double)n / 2)) break;
         sum += 2 * rho;
     }

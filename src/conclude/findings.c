@@ -232,7 +232,8 @@ static void take_host(struct work *w, uint32_t host)
     f->named = matters(out, f);
     for (uint32_t i = 0; i + 1 < out->n; i++) {
         const struct rs_finding *x = &out->rows[i];
-        if (x->scope == RS_SCOPE_RANK && x->host == host && (double)worth(x) >= 0.8 * (double)worth(f)) f->named = false;
+        if (x->scope == RS_SCOPE_RANK && x->host == host && (double)worth(x) >= 0.8 * (double)worth(f))
+            f->named = false;
     }
     for (uint32_t i = 0; f->named && i + 1 < out->n; i++)
         if (out->rows[i].scope == RS_SCOPE_RANK && out->rows[i].host == host) out->rows[i].named = false;

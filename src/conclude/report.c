@@ -85,13 +85,15 @@ static void say_nobody(struct rs_report *r)
     rs_strbuf_puts(&s, f->hosts ? "no rank or host" : "no rank");
     rs_strbuf_puts(&s, " stands out: ");
     if (isnan(f->seen_ns)) {
-        rs_strbuf_printf(&s, "but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.", f->steps,
-                         f->compared);
+        rs_strbuf_printf(&s, "but %" PRIu32 " steps of %" PRIu32 " ranks are too few, or too noisy, to be sure.",
+                         f->steps, f->compared);
     } else {
         rs_strbuf_puts(&s, "a persistent delay of ");
         rs_words_ns(&s, (int64_t)f->seen_ns);
-        rs_strbuf_printf(&s, " per step or more would have been seen (%" PRIu32 " ranks compared with their equals in %"
-                             PRIu32 " steps).", f->compared, f->steps);
+        rs_strbuf_printf(&s,
+                         " per step or more would have been seen (%" PRIu32
+                         " ranks compared with their equals in %" PRIu32 " steps).",
+                         f->compared, f->steps);
     }
     say(r, &s);
 }

@@ -54,6 +54,7 @@ const struct rs_out_table *rs_out_table(size_t index)
                                                         &rs_out_function,
                                                         &rs_out_straggler,
                                                         &rs_out_lateness,
+                                                        &rs_out_finding,
                                                         &rs_out_network,
                                                         &rs_out_slow_link,
                                                         &rs_out_run,

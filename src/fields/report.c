@@ -55,6 +55,25 @@ const struct rs_out_table rs_out_straggler = {
 const struct rs_out_table rs_out_lateness = {
     "lateness", "report --json: lateness[]", lateness, sizeof lateness / sizeof *lateness, NULL, NULL};
 
+/* ---- findings ---- */
+
+static bool finding_next_rank(const void *row, uint32_t *at, struct rs_value *item)
+{
+    const struct rs_finding_fields *r = row;
+    if (*at >= r->row->nranks) return false;
+    *item = rs_v_known(rank_of(r->report, r->row->ranks[(*at)++]));
+    return true;
+}
+
+#define RS_ROWS_FILE "fields/finding.inc"
+#define RS_ROW struct rs_finding_fields
+#define RS_GET(id) finding_##id
+#define RS_FIELDS static const struct rs_out_field finding[]
+#include "fields/table.inc"
+
+const struct rs_out_table rs_out_finding = {
+    "finding", "report --json: findings[]", finding, sizeof finding / sizeof *finding, NULL, NULL};
+
 /* ---- the network ---- */
 
 #define RS_ROWS_FILE "fields/network.inc"

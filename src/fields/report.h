@@ -1,4 +1,4 @@
-/* The fields of the rows of a report: stragglers, lateness, the network, slow links, functions. */
+/* The fields of the rows of a report: stragglers, lateness, findings, the network, slow links, functions. */
 #ifndef RS_FIELDS_REPORT_H
 #define RS_FIELDS_REPORT_H
 
@@ -17,6 +17,11 @@ void rs_straggler_fields_make(struct rs_straggler_fields *r, const struct rs_rep
 struct rs_late_fields {
     const struct rs_report *report;
     const struct rs_late_row *row;
+};
+
+struct rs_finding_fields {
+    const struct rs_report *report;
+    const struct rs_finding *row;
 };
 
 struct rs_link_fields {

@@ -20,8 +20,8 @@
 #include "import/import.h"
 #include "join/join.h"
 
-static const char *const noises[] = {"default", "gauss",  "folded", "tails", "slices",
-                                     "bursts",  "host",   "bias",   "ranks", "jitter"};
+static const char *const noises[] = {"default", "gauss", "folded", "tails", "slices",
+                                     "bursts",  "host",  "bias",   "ranks", "jitter"};
 enum { NOISES = sizeof noises / sizeof *noises, STEPS = 30 };
 
 static void die(const struct rs_err *err)
@@ -92,7 +92,9 @@ static struct seen report(struct rs_gen_config *c, int late)
     if (mkdir(c->dir, 0700)) die(&(struct rs_err){.msg = "cannot make the folder of a run"});
     if (rs_gen_run(c, &result, &err) != RS_OK) die(&err);
     read_run(&m, (char *)(uintptr_t)c->dir);
-    if (rs_report_init(&r, &m, &(struct rs_report_options){.filter = &all, .network = true, .warmup = RS_NONE}, &err) != RS_OK) die(&err);
+    if (rs_report_init(&r, &m, &(struct rs_report_options){.filter = &all, .network = true, .warmup = RS_NONE}, &err) !=
+        RS_OK)
+        die(&err);
     for (uint32_t i = 0; i < r.findings.n; i++) {
         const struct rs_finding *f = &r.findings.rows[i];
         if (!f->named) continue;
