@@ -16,6 +16,8 @@ enum {
     LEAST_OF_SERIES = 3, /* steps that a location needs */
 };
 static const double BEYOND_NOISE = 3; /* standard errors */
+/* What the replay assumes is not exact: how long a transfer takes depends on who is last. Of the run, and of a saving. */
+static const double ALLOWANCE_RUN = 0.001, ALLOWANCE_SAVING = 0.05;
 
 /* ---- locations ---- */
 
@@ -72,8 +74,12 @@ struct cure {
     int64_t *low, *high; /* the same at the ends of the interval */
     double *per_step, *values, *scratch; /* by moment, see moment_of() */
     bool *seen;
+    double *gaps, *not_compared; /* by moment: time between operations, and what of it has no equals */
+    double partly; /* share of the moments in which a rank cannot be compared, the largest of all ranks */
     uint32_t moments;
     uint64_t compared; /* nodes with equals */
+    bool only_equals; /* ranks that do other work are not compared */
+    double from_equals, from_others; /* what was taken out, by what it was compared with */
 };
 
 static bool has_steps(const struct rs_whatif *w)
@@ -108,6 +114,8 @@ static void cure_init(struct cure *c, struct rs_whatif *w, const bool *apart)
     c->values = rs_alloc(m * sizeof *c->values);
     c->scratch = rs_alloc(m * sizeof *c->scratch);
     c->seen = rs_alloc(m * sizeof *c->seen);
+    c->gaps = rs_alloc(m * sizeof *c->gaps);
+    c->not_compared = rs_alloc(m * sizeof *c->not_compared);
 }
 
 static void cure_free(struct cure *c)
@@ -119,16 +127,27 @@ static void cure_free(struct cure *c)
     free(c->values);
     free(c->scratch);
     free(c->seen);
+    free(c->gaps);
+    free(c->not_compared);
+}
+
+/* A rank whose work nobody else does (a stage of a pipeline without replicas) is compared with all that do the same at
+ * this place. */
+static int64_t excess_of(const struct cure *c, uint32_t node)
+{
+    int64_t x = rs_excess_of(&c->w->excess, node, c->apart);
+    if (x == RS_TIME_NONE && !c->only_equals) x = rs_excess_of(&c->w->any, node, c->apart);
+    return x;
 }
 
 /* The excess of the nodes of a series, into c->values; returns how many have one. */
 static uint32_t values_of(struct cure *c, uint32_t series)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any;
     uint32_t n = 0;
     for (uint32_t k = e->begin[series]; k < e->begin[series + 1]; k++) {
         if (!is_counted(c->w, &e->graph->nodes[e->series[k]])) continue;
-        int64_t x = rs_excess_of(e, e->series[k], c->apart);
+        int64_t x = excess_of(c, e->series[k]);
         if (x != RS_TIME_NONE) c->values[n++] = (double)x;
     }
     return n;
@@ -144,10 +163,10 @@ struct shift {
 
 static void add_to_steps(struct cure *c, uint32_t series)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any;
     for (uint32_t k = e->begin[series]; k < e->begin[series + 1]; k++) {
         const struct rs_node *x = &e->graph->nodes[e->series[k]];
-        int64_t excess = is_counted(c->w, x) ? rs_excess_of(e, e->series[k], c->apart) : RS_TIME_NONE;
+        int64_t excess = is_counted(c->w, x) ? excess_of(c, e->series[k]) : RS_TIME_NONE;
         if (excess == RS_TIME_NONE) continue;
         uint32_t at = moment_of(c->w, x);
         if (!c->seen[at]) c->per_step[at] = 0;
@@ -159,7 +178,7 @@ static void add_to_steps(struct cure *c, uint32_t series)
 /* `certain`: only what is longer beyond the noise of the steps. */
 static void find_shift(struct cure *c, uint32_t rank_id, bool certain, struct shift *s)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any;
     uint32_t first = e->series_of[rank_id], n = e->series_of[rank_id + 1] - first, found = 0;
     *s = (struct shift){.by_series = rs_zalloc((size_t)n + 1, sizeof *s->by_series)};
     memset(c->seen, 0, c->moments * sizeof *c->seen);
@@ -183,14 +202,14 @@ static void find_shift(struct cure *c, uint32_t rank_id, bool certain, struct sh
 /* Places that occur in a few steps only (the first operation of the run has no predecessor): no more than in others. */
 static double few(const struct cure *c, uint32_t node, const struct shift *s)
 {
-    int64_t x = rs_excess_of(&c->w->excess, node, c->apart);
+    int64_t x = excess_of(c, node);
     if (x == RS_TIME_NONE || x <= 0 || s->sum <= 0) return 0;
     return (double)x < s->sum ? (double)x : s->sum;
 }
 
 static void take_persistent(struct cure *c, uint32_t rank_id, bool certain)
 {
-    const struct rs_excess *e = &c->w->excess;
+    const struct rs_excess *e = &c->w->any; /* has all series; the strict one has those of ranks with a role */
     struct shift s;
     find_shift(c, rank_id, certain, &s);
     uint32_t first = e->series_of[rank_id], n = e->series_of[rank_id + 1] - first;
@@ -205,9 +224,33 @@ static void take_persistent(struct cure *c, uint32_t rank_id, bool certain)
             c->take[node] = (int64_t)at;
             c->low[node] = (int64_t)(at + share * s.interval.low);
             c->high[node] = (int64_t)(at + share * s.interval.high);
+            bool equals = rs_excess_of(&c->w->excess, node, c->apart) != RS_TIME_NONE;
+            *(equals ? &c->from_equals : &c->from_others) += fabs(at);
         }
     }
     free(s.by_series);
+}
+
+/* How much of a rank's time cannot be judged: its steps in which more than a tenth of the time between operations is at
+ * places that no other rank has. */
+static void find_not_compared(struct cure *c, uint32_t rank_id)
+{
+    const struct rs_graph *g = &c->w->graph;
+    memset(c->gaps, 0, c->moments * sizeof *c->gaps);
+    memset(c->not_compared, 0, c->moments * sizeof *c->not_compared);
+    for (uint32_t k = g->first[rank_id]; k < g->first[rank_id + 1]; k++) {
+        const struct rs_node *x = &g->nodes[g->by_rank[k]];
+        if (!is_counted(c->w, x) || x->gap <= 0) continue;
+        uint32_t at = moment_of(c->w, x);
+        c->gaps[at] += (double)x->gap;
+        if (excess_of(c, g->by_rank[k]) == RS_TIME_NONE) c->not_compared[at] += (double)x->gap;
+    }
+    uint32_t all = 0, partly = 0;
+    for (uint32_t i = 0; i < c->moments; i++) {
+        all += c->gaps[i] > 0;
+        partly += c->not_compared[i] > c->gaps[i] / 10;
+    }
+    if (all && (double)partly / all > c->partly) c->partly = (double)partly / all;
 }
 
 /* What is above the equals in single steps. c->take has the persistent part, which stays. */
@@ -286,10 +329,20 @@ static void replay_case(struct cure *c, struct rs_whatif_case *x)
         high = rs_time_minus(w->makespan_ns, run(w, c->high, NULL, NULL));
     }
     free(ends);
-    int64_t own = (int64_t)(w->error_pct / 100 * (double)w->makespan_ns);
+    double run_ns = (double)w->makespan_ns;
+    int64_t own = (int64_t)((w->error_pct / 100 + ALLOWANCE_RUN) * run_ns + ALLOWANCE_SAVING * fabs((double)saving));
+    x->equals = c->from_equals >= c->from_others;
     x->saving_ns = not_negative(saving);
     x->saving_low_ns = not_negative((low < saving ? low : saving) - own);
     x->saving_high_ns = not_negative((high > saving ? high : saving) + own);
+    if (c->partly <= 0.5) {
+        x->saving_high_ns += (int64_t)((double)x->saving_high_ns * c->partly / (1 - c->partly));
+        return;
+    }
+    rs_asprintf(&x->unknown, "no other rank does the same operations in %.0f %% of its steps", 100 * c->partly);
+    x->saving_high_ns = RS_TIME_NONE;
+    if (x->saving_low_ns) return; /* at least that */
+    x->saving_ns = x->saving_low_ns = x->makespan_ns = x->step_ns = RS_TIME_NONE;
 }
 
 static void name_case(const struct rs_whatif *w, struct rs_whatif_case *x)
@@ -332,15 +385,18 @@ const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cur
         apart[r] = cure == RS_CURE_RANK ? r == who : cure == RS_CURE_HOST && m->ranks[r].host == who;
     struct cure c;
     cure_init(&c, w, cure == RS_CURE_HOST ? apart : NULL);
+    c.only_equals = cure >= RS_CURE_PERSISTENT;
     for (uint32_t r = 0; r < m->nranks && cure != RS_CURE_WAITS; r++)
         if (cure >= RS_CURE_PERSISTENT || apart[r]) take_persistent(&c, r, cure >= RS_CURE_PERSISTENT);
+    for (uint32_t r = 0; r < m->nranks && cure < RS_CURE_PERSISTENT; r++)
+        if (apart[r]) find_not_compared(&c, r);
     if (cure == RS_CURE_SPORADIC) take_sporadic(&c);
     if (cure == RS_CURE_WAITS) take_waits(&c);
     if (c.compared)
         replay_case(&c, x);
     else
-        set_unknown(x, cure == RS_CURE_HOST ? "no other host has ranks that do the same work"
-                       : cure == RS_CURE_RANK ? "no other rank does the same work"
+        set_unknown(x, cure == RS_CURE_HOST   ? "no other host has ranks that do the same operations"
+                       : cure == RS_CURE_RANK ? "no other rank does the same operations"
                                               : "no two ranks do the same work");
     cure_free(&c);
     free(apart);
@@ -356,6 +412,7 @@ void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struc
     w->makespan_ns = rs_graph_makespan(&w->graph);
     if (w->refused) return;
     rs_excess_init(&w->excess, &w->graph, roles);
+    rs_excess_init(&w->any, &w->graph, NULL);
     rs_replay_init(&w->replay, &w->graph);
     int64_t *ends = rs_alloc((has_steps(w) ? w->steps->n + 1 : 1) * sizeof *ends);
     int64_t again = run(w, NULL, &w->step_ns, ends);
@@ -372,6 +429,7 @@ void rs_whatif_free(struct rs_whatif *w)
     }
     free(w->cases);
     rs_excess_free(&w->excess);
+    rs_excess_free(&w->any);
     rs_replay_free(&w->replay);
     rs_graph_free(&w->graph);
     *w = (struct rs_whatif){0};

@@ -10,7 +10,8 @@
  *   waits         every gap becomes the mean of its equals: ranks arrive together (the bubbles of a pipeline stay)
  *
  * A case has an interval: steps are resampled, and what is taken out is replayed at the ends of its own interval; the
- * error of the replay is added. A rank without equals has no saving: `unknown` says why.
+ * error of the replay is added. A rank or host without equals is compared with all ranks that do the same operations
+ * in the same places (`equals` is false then: stages of a pipeline differ by design); if there are none, `unknown` says so.
  *
  * Borrows view and steps until rs_whatif_free(). One thread at a time. */
 #ifndef RS_CONCLUDE_WHATIF_H
@@ -25,6 +26,7 @@ struct rs_whatif_case {
     enum rs_cure cure;
     uint32_t rank_id, host; /* RS_NONE: not a rank, not a host */
     char *take_out; /* "rank 5", "host node1", "persistent" */
+    bool equals; /* compared with ranks of its role; else (mostly) with others that do the same operations */
     char *unknown; /* why its saving is unknown; NULL: it is known */
     int64_t makespan_ns, step_ns; /* of the replay; RS_TIME_NONE: unknown */
     int64_t saving_ns, saving_low_ns, saving_high_ns;
@@ -35,7 +37,7 @@ struct rs_whatif {
     const struct rs_steps *steps;
     uint32_t warmup;
     struct rs_graph graph;
-    struct rs_excess excess;
+    struct rs_excess excess, any; /* against equals; against all ranks at the same place */
     struct rs_replay replay;
     int64_t makespan_ns, step_ns; /* as recorded; step: median distance of the ends of steps, RS_TIME_NONE: unknown */
     double error_pct; /* of the makespan: the replay of the unchanged run against the recorded one */
