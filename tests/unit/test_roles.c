@@ -78,7 +78,7 @@ static void run(uint32_t n, void (*make)(uint32_t step))
     }
 }
 
-static void find(const struct rs_layout *layout)
+static void find(const struct rs_job_layout *layout)
 {
     for (uint32_t i = 0; i < model.ncomms; i++) {
         model.comms[i].first_member = RS_NONE;
@@ -196,7 +196,7 @@ static void test_stages(void **state)
     rs_view_free(&view);
     uint32_t stage[8];
     for (uint32_t i = 0; i < 8; i++) stage[i] = (uint32_t)model.ranks[i].number / 2;
-    struct rs_layout layout = {.stage = stage, .nranks = 8};
+    struct rs_job_layout layout = {.stage = stage, .nranks = 8};
     find(&layout);
     assert_string_equal(text(), "00112233");
 }
