@@ -84,6 +84,7 @@ struct finder {
     struct shape *shapes; /* by size and stride */
     uint32_t nshapes;
     uint32_t *of_class; /* its shape */
+    uint64_t alone; /* sends with their receives, of all */
     bool *wide; /* by operation: a fan-out with more than two peers of a rank: no chain */
 };
 
@@ -159,6 +160,7 @@ static void count_ops(struct finder *f, const struct rs_view *view)
         if (m->ops.kind[op] == RS_OP_FANOUT) f->wide[op] = what == ALL_TO_ALL || is_wide(m, op);
         if (m->ops.kind[op] == RS_OP_PAIR || (m->ops.kind[op] == RS_OP_FANOUT && !f->wide[op])) {
             s->pairs++;
+            f->alone += m->ops.kind[op] == RS_OP_PAIR;
             continue;
         }
         uint64_t bytes = m->ops.bytes[op], *at;
@@ -479,7 +481,7 @@ static void find_by_work(struct finder *f)
     struct rs_job_layout *l = f->l;
     uint32_t n = find_candidates(f, list, MOST);
     bool tp = l->size[RS_DIM_TP], dp = l->size[RS_DIM_DP];
-    if (n == 0 && product(l) == 1) { /* no groups at all */
+    if (n == 0 && product(l) == 1 && f->steps && 2 * f->alone < f->steps->n) { /* no groups, no pipeline */
         for (uint32_t i = 0; i < f->nshapes; i++) {
             const struct shape *s = &f->shapes[i];
             if (s->nranks == (int32_t)l->world && !s->named && s->all_bytes > 0 && is_data(f, s)) set(f, RS_DIM_DP, s);
