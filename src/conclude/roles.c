@@ -9,6 +9,7 @@
 #include "base/mix.h"
 #include "base/room.h"
 #include "conclude/layout.h"
+#include "join/flow.h"
 
 /* ---- what is counted ----
  * Collectives are counted by communicator, and what differs between its members by rank: each has a profile of what it
@@ -104,7 +105,8 @@ static void count_collective(struct work *w, uint32_t op, uint32_t step)
     uint32_t comm = m->ops.comm[op];
     if (m->comms[comm].nranks == 1) return;
     count(w, comm, class_of(m, op, 0), false, step);
-    uint32_t root = m->ops.root[op] >= 0 ? rs_comm_member(m, comm, m->ops.root[op]) : RS_NONE;
+    bool rooted = m->ops.root[op] >= 0 && rs_func_has_root(m, m->ops.func[op]); /* others are reported with root 0 */
+    uint32_t root = rooted ? rs_comm_member(m, comm, m->ops.root[op]) : RS_NONE;
     if (w->by_step && root != RS_NONE && m->members[root].rank_id != RS_NONE)
         count(w, m->ncomms + m->members[root].rank_id, class_of(m, op, 1), true, step);
 }
