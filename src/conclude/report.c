@@ -515,6 +515,8 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
     if (o->filter) rs_steps_within(&r->steps, o->filter);
     int64_t from = leave_out(r, o->warmup);
+    rs_job_layout_find(&r->layout, &r->view, &r->steps);
+    rs_roles_find(&r->roles, &r->view, &r->steps, &r->layout);
     rs_stragglers_find(&r->stragglers, &r->view);
     rs_per_step_cost_find(&r->stragglers, &r->view, &r->steps);
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
@@ -553,6 +555,8 @@ void rs_report_free(struct rs_report *r)
     rs_stragglers_free(&r->stragglers);
     rs_reached_free(&r->reached);
     rs_bandwidth_free(&r->bandwidth);
+    rs_roles_free(&r->roles);
+    rs_job_layout_free(&r->layout);
     rs_steps_free(&r->steps);
     rs_view_free(&r->view);
     *r = (struct rs_report){0};

@@ -14,6 +14,8 @@
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
 #include "analyse/stragglers.h"
+#include "conclude/layout.h"
+#include "conclude/roles.h"
 #include "join/totals.h"
 
 struct rs_report_options {
@@ -42,6 +44,8 @@ struct rs_report {
     struct rs_report_basis basis;
     struct rs_steps steps;
     uint32_t warmup; /* steps left out */
+    struct rs_job_layout layout;
+    struct rs_roles roles;
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;
