@@ -129,8 +129,8 @@ static void steps(struct rs_json *j, const struct rs_report *r)
     rs_out_json(j, &rs_out_steps, &(struct rs_steps_fields){r});
     rs_json_key(j, "outlier_steps");
     rs_json_array(j);
-    for (uint32_t i = 0; i < r->outliers.n; i++)
-        rs_out_json(j, &rs_out_outlier_step, &(struct rs_outlier_fields){r, &r->outliers.rows[i]});
+    for (uint32_t i = 0; i < r->one_offs.n; i++)
+        rs_out_json(j, &rs_out_outlier_step, &(struct rs_one_off_fields){r, &r->one_offs.rows[i]});
     rs_json_end(j);
     rs_json_key(j, "course");
     rs_json_array(j);

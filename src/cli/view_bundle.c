@@ -84,7 +84,8 @@ static enum rs_status write_clocks(const struct maker *x, struct rs_json *j, str
 
 static enum rs_status write_report(const struct maker *x, struct rs_json *j, struct rs_err *err)
 {
-    struct rs_report_options options = {.filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS};
+    struct rs_report_options options = {
+        .filter = &x->filters->filter, .network = x->filters->level != RS_LEVEL_OPS, .warmup = RS_NONE};
     struct rs_differences settings;
     struct rs_report r;
     rs_differences_find(&settings, x->in);

@@ -170,7 +170,7 @@ static void say_nobody(struct rs_report *r)
 static uint32_t steps_looked_at(const struct rs_report *r)
 {
     uint32_t n = 0;
-    for (uint32_t i = r->warmup; i < r->steps.n; i++) n += r->steps.rows[i].counted;
+    for (uint32_t i = r->steps.warmup; i < r->steps.n; i++) n += r->steps.rows[i].counted;
     return n;
 }
 
@@ -292,20 +292,21 @@ static void say_steps(struct rs_report *r)
         rs_strbuf_printf(&s, "%s.", r->course.changes[i].text);
         say(r, &s);
     }
-    const struct rs_outliers *o = &r->outliers;
-    if (!o->n) return;
+    const struct rs_one_offs *o = &r->one_offs;
     int64_t more = 0;
-    uint32_t worst = 0;
+    uint32_t worst = RS_NONE, n = 0;
     for (uint32_t i = 0; i < o->n; i++) {
-        more += o->rows[i].duration_ns - o->rows[i].usual_ns;
-        if (o->rows[i].duration_ns > o->rows[worst].duration_ns) worst = i;
+        if (o->rows[i].left_out) continue;
+        n++;
+        more = rs_time_plus(more, o->rows[i].excess_ns);
+        if (worst == RS_NONE || o->rows[i].excess_ns > o->rows[worst].excess_ns) worst = i;
     }
-    if (more < span(r) / 200) return;
+    if (!n || more < span(r) / 200) return;
     struct rs_strbuf s = {0};
-    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", o->n,
+    rs_strbuf_printf(&s, "%" PRIu32 " of %" PRIu32 " steps took longer than usual, together by ", n,
                      steps_looked_at(r));
     rs_words_ns(&s, more);
-    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].what);
+    rs_strbuf_printf(&s, "; the longest was step %" PRIu32 ": %s.", o->rows[worst].step, o->rows[worst].text);
     say(r, &s);
 }
 
@@ -490,17 +491,13 @@ static void count_ranks(struct rs_report *r)
 
 /* ---- all steps ---- */
 
-/* Drops what was before step `warmup`. */
-static int64_t leave_out(struct rs_report *r, uint32_t warmup)
+/* Drops what is left out. */
+static void leave_out(struct rs_report *r)
 {
-    if (!warmup || !r->steps.n) return RS_TIME_NONE;
-    r->warmup = warmup < r->steps.n ? warmup : r->steps.n;
-    int64_t from = r->warmup < r->steps.n ? r->steps.rows[r->warmup].from : r->steps.rows[r->steps.n - 1].to;
-    for (uint32_t i = 0; i < r->view.nops; i++) {
+    for (uint32_t i = 0; i < r->view.nops && r->steps.after_ns != RS_TIME_NONE; i++) {
         uint32_t op = r->view.ops[i];
-        if (rs_op_moment(r->view.model, op) < from) r->view.passes[op] = false;
+        if (rs_op_moment(r->view.model, op) < r->steps.after_ns) r->view.passes[op] = false;
     }
-    return from;
 }
 
 static bool has_starts(const struct rs_view *v)
@@ -513,8 +510,8 @@ static bool has_starts(const struct rs_view *v)
 static enum rs_status make(struct rs_report *r, const struct rs_report_options *o, struct rs_err *err)
 {
     RS_TRY(rs_steps_find(&r->steps, &r->view, err));
-    if (o->filter) rs_steps_within(&r->steps, o->filter);
-    int64_t from = leave_out(r, o->warmup);
+    rs_steps_within(&r->steps, o->filter ? o->filter : &(struct rs_filter){0}, o->warmup);
+    leave_out(r);
     rs_job_layout_find(&r->layout, &r->view, &r->steps);
     rs_roles_find(&r->roles, &r->view, &r->steps, &r->layout);
     rs_stragglers_find(&r->stragglers, &r->view);
@@ -522,8 +519,8 @@ static enum rs_status make(struct rs_report *r, const struct rs_report_options *
     rs_bandwidth_find(&r->bandwidth, &r->view, o->by_comm);
     if (o->reference) rs_reached_find(&r->reached, o->reference, r->view.model, &r->bandwidth);
     if (has_starts(&r->view)) /* else steps are of calls, and their lengths are unknown */
-        rs_outliers_find(&r->outliers, &r->view, &r->steps, r->warmup, &r->stragglers, &r->bandwidth);
-    if (o->network) rs_matrix_find(&r->network, &r->view, o->filter, from);
+        rs_one_offs_find(&r->one_offs, &r->view, &r->steps, &r->bandwidth);
+    if (o->network) rs_matrix_find(&r->network, &r->view, o->filter, r->steps.after_ns);
     if (o->every_ns > 0 || o->every_steps)
         RS_TRY(rs_course_find(&r->course, &r->view, &r->steps, &r->stragglers, &r->bandwidth, o->every_ns,
                               o->every_steps, err));
@@ -550,7 +547,7 @@ void rs_report_free(struct rs_report *r)
     free(r->conclusion);
     rs_statistics_free(&r->statistics);
     rs_course_free(&r->course);
-    rs_outliers_free(&r->outliers);
+    rs_one_offs_free(&r->one_offs);
     rs_matrix_free(&r->network);
     rs_stragglers_free(&r->stragglers);
     rs_reached_free(&r->reached);

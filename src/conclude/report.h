@@ -1,4 +1,4 @@
-/* Everything that `ringscope report` reports: functions, stragglers, the network, outliers among steps, the run over
+/* Everything that `ringscope report` reports: functions, stragglers, the network, steps that took far longer than usual, the run over
  * time, and the conclusion.
  *
  * Made from a joined model, which it borrows and which must stay valid. Owns everything else until rs_report_free().
@@ -9,7 +9,7 @@
 #include "analyse/bandwidth.h"
 #include "analyse/course.h"
 #include "analyse/network.h"
-#include "analyse/outliers.h"
+#include "analyse/one_offs.h"
 #include "analyse/reached.h"
 #include "analyse/statistics.h"
 #include "analyse/steps.h"
@@ -22,7 +22,7 @@ struct rs_report_options {
     const struct rs_filter *filter; /* resolved */
     bool by_comm; /* rows of functions by communicator, not by class */
     bool network;
-    uint32_t warmup; /* steps to leave out */
+    uint32_t warmup; /* steps to leave out; RS_NONE: the start-up */
     int64_t every_ns; /* windows over time; 0: none */
     uint32_t every_steps;
     const struct rs_reference *reference; /* sorted; NULL: none */
@@ -43,14 +43,13 @@ struct rs_report {
     struct rs_view view;
     struct rs_report_basis basis;
     struct rs_steps steps;
-    uint32_t warmup; /* steps left out */
     struct rs_job_layout layout;
     struct rs_roles roles;
     struct rs_bandwidth bandwidth;
     struct rs_reached reached; /* relative to the reference */
     struct rs_stragglers stragglers;
     struct rs_matrix network;
-    struct rs_outliers outliers;
+    struct rs_one_offs one_offs;
     struct rs_course course;
     struct rs_statistics statistics; /* of inputs without a time axis */
     char **conclusion;

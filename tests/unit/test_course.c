@@ -93,7 +93,7 @@ static void test_warmup(void **state)
     struct rs_report r;
     struct rs_report_options options = {.filter = &everything, .warmup = 50};
     fine(rs_report_init(&r, &model, &options, NULL));
-    assert_int_equal(r.warmup, 50);
+    assert_int_equal(r.steps.warmup, 50);
     assert_int_equal(r.basis.totals.ops, 10);
     assert_int_equal(r.bandwidth.rows[0].calls, 10);
     assert_int_equal(r.stragglers.rows[0].cost_ns, 10 * (1 * MS - 10 * US));
