@@ -9,8 +9,10 @@
 #include "base/units.h"
 #include "cli/commands.h"
 #include "cli/print/output.h"
+#include "cli/print/plain.h"
 #include "cli/print/table.h"
 #include "cli/reading.h"
+#include "conclude/layout.h"
 #include "fields/whatif.h"
 
 /* ---- what to take out ---- */
@@ -24,7 +26,7 @@ struct options {
     struct rs_common common;
     struct wish *wishes;
     uint32_t n, cap;
-    int warmup;
+    int warmup; /* -1: the start-up */
 };
 
 static const struct {
@@ -97,7 +99,9 @@ static void print_text(const struct rs_whatif *w)
     }
     printf("recorded run: %s", rs_text_ns(w->makespan_ns).s);
     if (w->step_ns != RS_TIME_NONE) printf(", %s per step", rs_text_ns(w->step_ns).s);
-    printf("; replayed unchanged: %.2g %% off\n\n", w->error_pct);
+    printf("; replayed unchanged: %.2g %% off\n", w->error_pct);
+    if (w->steps->left_out) rs_plain_line(w->steps->left_out, stdout);
+    printf("\n");
     static const char *const heads[] = {"saves", "at least", "at most", "share", "run", "step"};
     struct rs_table t = {0};
     rs_table_column(&t, RS_LEFT, "taken out");
@@ -141,23 +145,26 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 {
     (void)self, (void)in;
     struct options *o = options;
-    struct rs_filter any_time = {0}; /* steps are found in the whole run */
-    struct rs_view all, view;
+    const struct rs_filter *filter = &o->common.filters.filter, everything = {0};
+    struct rs_view all, view; /* steps and roles are those of the whole run */
     struct rs_steps steps;
-    rs_view_init(&all, m, &any_time);
+    rs_view_init(&all, m, &everything);
     enum rs_status done = rs_steps_find(&steps, &all, err);
     if (done == RS_OK) {
+        struct rs_job_layout layout;
         struct rs_roles roles;
         struct rs_whatif w;
-        rs_steps_within(&steps, &o->common.filters.filter);
-        rs_roles_find(&roles, &all, &steps, NULL);
-        rs_view_init(&view, m, &o->common.filters.filter);
-        rs_whatif_init(&w, &view, &steps, &roles, (uint32_t)o->warmup);
+        rs_steps_within(&steps, filter, o->warmup < 0 ? RS_NONE : (uint32_t)o->warmup);
+        rs_job_layout_find(&layout, &all, &steps);
+        rs_roles_find(&roles, &all, &steps, &layout);
+        rs_view_init(&view, m, filter);
+        rs_whatif_init(&w, &view, &steps, &roles);
         done = work(&w, o, err);
         if (w.refused) *status = RS_EXIT_FAILURE; /* these inputs cannot answer */
         rs_whatif_free(&w);
         rs_view_free(&view);
         rs_roles_free(&roles);
+        rs_job_layout_free(&layout);
         rs_steps_free(&steps);
     }
     rs_view_free(&all);
@@ -166,12 +173,13 @@ static enum rs_status show(const struct rs_command *self, struct rs_model *m, st
 
 static int run(const struct rs_command *self, int argc, char **argv)
 {
-    struct options o = {0};
+    struct options o = {.warmup = -1};
     int n;
     const struct rs_opt opts[] = {
         {RS_OPT_EACH, 0, "take-out", RS_EACH(take_wish, &o), "WHAT",
          "'rank 5', 'host NAME', persistent, sporadic or waits; may be repeated"},
-        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N", "leave the first N steps as they are (0)"},
+        {RS_OPT_COUNT, 0, "warmup", &o.warmup, "N",
+         "leave the first N steps as they are (those recognised as start-up)"},
         {0},
     };
     int done = rs_common_parse(self, &o.common, opts, argc, argv, &n);
@@ -184,9 +192,10 @@ const struct rs_command rs_cmd_whatif = {
     .name = "whatif",
     .summary = "what a cure would save: the run replayed without a rank's or host's lateness",
     .usage = "[options] IN...",
-    .text = "Replays the recorded operations, and the time that each rank took between them, without what a rank takes\n"
-            "longer than the ranks that do the same work. Prints the time that this saves, with its interval: waits that\n"
-            "others cause, and time that is hidden, do not count.",
+    .text =
+        "Replays the recorded operations, and the time that each rank took between them, without what a rank takes\n"
+        "longer than the ranks that do the same work. Prints the time that this saves, with its interval: waits that\n"
+        "others cause, and time that is hidden, do not count.",
     .examples = "ringscope whatif rec                                 # all that is late\n"
                 "ringscope whatif --take-out 'rank 5' rec             # one rank\n"
                 "ringscope whatif --take-out 'host node1' --json rec",

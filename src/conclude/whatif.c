@@ -49,17 +49,24 @@ struct interval {
     double low, high; /* relative to the location */
 };
 
-/* Of the location of n values: 95 % of those of samples drawn from them. */
-static struct interval resample(const double *v, uint32_t n, double *scratch)
+static double mean(double *v, uint32_t n)
 {
-    double found[RESAMPLES], all = location(memcpy(scratch, v, n * sizeof *v), n);
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++) sum += v[i];
+    return n ? sum / n : 0;
+}
+
+/* Of the location (or mean) of n values: 95 % of those of samples drawn from them. */
+static struct interval resample(const double *v, uint32_t n, double *scratch, double (*of)(double *v, uint32_t n))
+{
+    double found[RESAMPLES], all = of(memcpy(scratch, v, n * sizeof *v), n);
     uint64_t state = 1;
     for (int b = 0; b < RESAMPLES; b++) {
         for (uint32_t i = 0; i < n; i++) {
             state = rs_mix(state, i);
             scratch[i] = v[state % n];
         }
-        found[b] = location(scratch, n);
+        found[b] = of(scratch, n);
     }
     qsort(found, RESAMPLES, sizeof *found, ascending);
     return (struct interval){found[RESAMPLES / 40] - all, found[RESAMPLES - 1 - RESAMPLES / 40] - all};
@@ -96,7 +103,7 @@ static uint32_t moment_of(const struct rs_whatif *w, const struct rs_node *x)
 static bool is_counted(const struct rs_whatif *w, const struct rs_node *x)
 {
     if (!has_steps(w)) return true;
-    return x->step != RS_NONE && x->step >= w->warmup && w->steps->rows[x->step].counted;
+    return x->step != RS_NONE && x->step >= w->steps->warmup && w->steps->rows[x->step].counted;
 }
 
 static void cure_init(struct cure *c, struct rs_whatif *w, const bool *apart)
@@ -196,7 +203,7 @@ static void find_shift(struct cure *c, uint32_t rank_id, bool certain, struct sh
     for (uint32_t i = 0; i < c->moments; i++)
         if (c->seen[i]) c->values[found++] = c->per_step[i];
     s->steps = found;
-    if (found >= LEAST_OF_SERIES) s->interval = resample(c->values, found, c->scratch);
+    if (found >= LEAST_OF_SERIES) s->interval = resample(c->values, found, c->scratch, location);
 }
 
 /* Places that occur in a few steps only (the first operation of the run has no predecessor): no more than in others. */
@@ -282,29 +289,56 @@ static void take_waits(struct cure *c)
 
 /* ---- cases ---- */
 
-/* The median distance of the ends of steps; `ends` as rs_replay_step_ends() has them, which it overwrites. */
-static int64_t step_time(const struct rs_whatif *w, int64_t *ends)
+/* How long step i took, from the end of the one before; RS_TIME_NONE: unknown, or it does not count. */
+static int64_t length_of(const struct rs_whatif *w, const int64_t *ends, uint32_t i)
 {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i + 1 < w->steps->n; i++) {
-        bool both = ends[i] != RS_TIME_NONE && ends[i + 1] != RS_TIME_NONE;
-        if (both && i + 1 >= w->warmup && w->steps->rows[i + 1].counted)
-            ends[n++] = rs_time_minus(ends[i + 1], ends[i]);
-    }
-    return n ? rs_median(ends, n) : RS_TIME_NONE;
+    bool known = i && ends[i] != RS_TIME_NONE && ends[i - 1] != RS_TIME_NONE;
+    if (!known || i < w->steps->warmup || !w->steps->rows[i].counted) return RS_TIME_NONE;
+    return rs_time_minus(ends[i], ends[i - 1]);
 }
 
-static int64_t run(struct rs_whatif *w, const int64_t *take, int64_t *step_ns, int64_t *step_ends)
+/* The median length of steps; NULL: no steps. */
+static int64_t step_time(const struct rs_whatif *w, const int64_t *ends)
 {
-    int64_t makespan = rs_replay_run(&w->replay, &w->graph, take, NULL);
-    if (step_ns) *step_ns = RS_TIME_NONE;
-    if (!has_steps(w) || !step_ns) return makespan;
-    rs_replay_step_ends(&w->replay, &w->graph, step_ends, w->steps->n);
-    int64_t *scratch = rs_alloc(w->steps->n * sizeof *scratch);
-    memcpy(scratch, step_ends, w->steps->n * sizeof *scratch);
-    *step_ns = step_time(w, scratch);
-    free(scratch);
-    return makespan;
+    if (!ends) return RS_TIME_NONE;
+    int64_t *lengths = rs_alloc(w->steps->n * sizeof *lengths);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < w->steps->n; i++) {
+        lengths[n] = length_of(w, ends, i);
+        n += lengths[n] != RS_TIME_NONE;
+    }
+    int64_t median = n ? rs_median(lengths, n) : RS_TIME_NONE;
+    free(lengths);
+    return median;
+}
+
+/* How far the sum of what steps save depends on which steps there were: 95 %. */
+static struct interval savings_by_step(struct cure *c, const int64_t *ends)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; ends && i < c->moments; i++) {
+        int64_t recorded = length_of(c->w, c->w->step_ends, i), replayed = length_of(c->w, ends, i);
+        if (recorded != RS_TIME_NONE && replayed != RS_TIME_NONE)
+            c->values[n++] = (double)rs_time_minus(recorded, replayed);
+    }
+    if (n < LEAST_OF_SERIES) return (struct interval){0, 0};
+    struct interval x = resample(c->values, n, c->scratch, mean);
+    return (struct interval){x.low * n, x.high * n};
+}
+
+/* Returns the makespan; the ends of steps are in w->replay. */
+static int64_t run(struct rs_whatif *w, const int64_t *take)
+{
+    return rs_replay_run(&w->replay, &w->graph, take, NULL);
+}
+
+/* The ends of steps of the last replay, to be freed; NULL: no steps. */
+static int64_t *ends_of_steps(const struct rs_whatif *w)
+{
+    if (!has_steps(w)) return NULL;
+    int64_t *ends = rs_alloc(w->steps->n * sizeof *ends);
+    rs_replay_step_ends(&w->replay, &w->graph, ends, w->steps->n);
+    return ends;
 }
 
 static int64_t not_negative(int64_t ns)
@@ -320,17 +354,20 @@ static void set_unknown(struct rs_whatif_case *x, const char *why)
 static void replay_case(struct cure *c, struct rs_whatif_case *x)
 {
     struct rs_whatif *w = c->w;
-    int64_t *ends = rs_alloc((has_steps(w) ? w->steps->n + 1 : 1) * sizeof *ends);
-    x->makespan_ns = run(w, c->take, &x->step_ns, ends);
-    int64_t saving = rs_time_minus(w->makespan_ns, x->makespan_ns);
-    int64_t low = saving, high = saving;
+    x->makespan_ns = run(w, c->take);
+    int64_t *ends = ends_of_steps(w), saving = rs_time_minus(w->makespan_ns, x->makespan_ns), low, high;
+    x->step_ns = step_time(w, ends);
     if (x->cure <= RS_CURE_PERSISTENT) {
-        low = rs_time_minus(w->makespan_ns, run(w, c->low, NULL, NULL));
-        high = rs_time_minus(w->makespan_ns, run(w, c->high, NULL, NULL));
+        low = rs_time_minus(w->makespan_ns, run(w, c->low));
+        high = rs_time_minus(w->makespan_ns, run(w, c->high));
+    } else {
+        struct interval steps = savings_by_step(c, ends);
+        low = saving + (int64_t)steps.low;
+        high = saving + (int64_t)steps.high;
     }
     free(ends);
-    double run_ns = (double)w->makespan_ns;
-    int64_t own = (int64_t)((w->error_pct / 100 + ALLOWANCE_RUN) * run_ns + ALLOWANCE_SAVING * fabs((double)saving));
+    int64_t own = (int64_t)(w->error_pct / 100 * (double)w->makespan_ns + ALLOWANCE_RUN * (double)w->steps_ns +
+                            ALLOWANCE_SAVING * fabs((double)saving));
     x->equals = c->from_equals >= c->from_others;
     x->saving_ns = not_negative(saving);
     x->saving_low_ns = not_negative((low < saving ? low : saving) - own);
@@ -403,10 +440,22 @@ const struct rs_whatif_case *rs_whatif_add(struct rs_whatif *w, enum rs_cure cur
     return x;
 }
 
-void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
-                    const struct rs_roles *roles, uint32_t warmup)
+/* The time in which something can be taken out. */
+static int64_t time_of_steps(const struct rs_whatif *w)
 {
-    *w = (struct rs_whatif){.view = view, .steps = steps, .warmup = warmup, .step_ns = RS_TIME_NONE};
+    int64_t sum = 0, last = 0;
+    for (uint32_t i = 0; has_steps(w) && i < w->steps->n; i++) {
+        int64_t ns = length_of(w, w->step_ends, i);
+        if (ns > 0 && ns <= w->makespan_ns - sum) sum += last = ns;
+    }
+    bool first = has_steps(w) && !w->steps->warmup; /* its length is unknown */
+    return sum ? sum + (first ? last : 0) : w->makespan_ns;
+}
+
+void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
+                    const struct rs_roles *roles)
+{
+    *w = (struct rs_whatif){.view = view, .steps = steps, .step_ns = RS_TIME_NONE};
     rs_graph_init(&w->graph, view, steps);
     w->refused = w->graph.refused;
     w->makespan_ns = rs_graph_makespan(&w->graph);
@@ -414,9 +463,10 @@ void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struc
     rs_excess_init(&w->excess, &w->graph, roles);
     rs_excess_init(&w->any, &w->graph, NULL);
     rs_replay_init(&w->replay, &w->graph);
-    int64_t *ends = rs_alloc((has_steps(w) ? w->steps->n + 1 : 1) * sizeof *ends);
-    int64_t again = run(w, NULL, &w->step_ns, ends);
-    free(ends);
+    int64_t again = run(w, NULL);
+    w->step_ends = ends_of_steps(w);
+    w->step_ns = step_time(w, w->step_ends);
+    w->steps_ns = time_of_steps(w);
     if (w->makespan_ns > 0)
         w->error_pct = 100 * fabs((double)rs_time_minus(again, w->makespan_ns)) / (double)w->makespan_ns;
 }
@@ -428,6 +478,7 @@ void rs_whatif_free(struct rs_whatif *w)
         free(w->cases[i].unknown);
     }
     free(w->cases);
+    free(w->step_ends);
     rs_excess_free(&w->excess);
     rs_excess_free(&w->any);
     rs_replay_free(&w->replay);

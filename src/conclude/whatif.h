@@ -35,20 +35,21 @@ struct rs_whatif_case {
 struct rs_whatif {
     const struct rs_view *view;
     const struct rs_steps *steps;
-    uint32_t warmup;
     struct rs_graph graph;
     struct rs_excess excess, any; /* against equals; against all ranks at the same place */
     struct rs_replay replay;
     int64_t makespan_ns, step_ns; /* as recorded; step: median distance of the ends of steps, RS_TIME_NONE: unknown */
+    int64_t *step_ends; /* by step, as recorded; NULL: no steps */
+    int64_t steps_ns; /* the length of all steps that count; without steps, of the run */
     double error_pct; /* of the makespan: the replay of the unchanged run against the recorded one */
     const char *refused; /* why the run cannot be replayed; NULL: it can */
     struct rs_whatif_case *cases;
     uint32_t ncases, cap_cases;
 };
 
-/* Steps before `warmup`, and those that are not counted, stay as they are. */
+/* Steps of the warm-up, and those that are not counted, stay as they are. */
 void rs_whatif_init(struct rs_whatif *w, const struct rs_view *view, const struct rs_steps *steps,
-                    const struct rs_roles *roles, uint32_t warmup);
+                    const struct rs_roles *roles);
 void rs_whatif_free(struct rs_whatif *w);
 
 /* Adds a case: `who` is a rank's row, or a host. Valid until the next one is added. */
